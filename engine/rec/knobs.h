@@ -21,6 +21,9 @@ enum status knob_set(struct options *o, size_t i, struct str text, struct diags 
 /* Text of knob i's value; what knob_set accepts. */
 void knob_get(const struct options *o, size_t i, struct buf *out);
 bool knob_is_default(const struct options *o, size_t i);
+/* Does the knob stand at a value that changes nothing, since another knob or the launch makes it idle?
+ * Then `why` says what it needs. warps: of a CTA; 0: not known. */
+bool knob_idle(const struct options *o, size_t i, unsigned warps, char *why, size_t n);
 struct options options_default(void);
 bool options_equal(const struct options *a, const struct options *b);
 /* The options as one command line: "--bypass l1 --pi 7"; defaults left out. */

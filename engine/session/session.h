@@ -35,6 +35,8 @@ void launch_file_text(const struct launch_spec *l, size_t n, struct buf *out);
 /* Is the PTX that a launch description names beside or below it, or --allow-files given? ST_INPUT with a
  * diagnostic: no. */
 enum status launch_ptx_check(const char *ptx, const char *launch, struct diags *ds);
+/* Tells launches apart: sizes, data and arguments; never 0. Not their files' names. */
+uint64_t launch_key(const struct launch_spec *l);
 void launch_file_free(struct launch_file *f);
 /* A first description for a kernel that has none: buffers, outputs and types from the analysis; sizes
  * are guesses, tried on `dev` until the kernel stays inside its buffers (a warning when none does).
@@ -78,6 +80,7 @@ struct session_run { /* one thing the user ran */
     bool deleted, earlier /* of a text opened before the session's present one */;
     struct dev_info dev;
     struct dim3u grid, block;
+    uint64_t launch_key; /* launch_key of the launch it ran with; 0: not recorded */
     struct result one;
     struct tune_sweep sweep;
     struct tune_proof *proof; /* of one, or of the sweep's best; NULL: none (a search has its own) */

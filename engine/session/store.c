@@ -36,6 +36,7 @@ const struct field session_run_fields[RUN_FIELDS] = {
     FIELD(session_run, FIELD_U32, "block_x", block.x),
     FIELD(session_run, FIELD_U32, "block_y", block.y),
     FIELD(session_run, FIELD_U32, "block_z", block.z),
+    FIELD(session_run, FIELD_HEX64, "launch_key", launch_key),
 };
 const struct field session_sweep_fields[SWEEP_FIELDS] = {
     FIELD(session_run, FIELD_BOOL, "complete", sweep.complete),

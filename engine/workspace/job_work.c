@@ -31,12 +31,18 @@ static void destroy_output(void *p)
     base_free(p);
 }
 
+/* Sessions from before launches had keys: then the grid decides. */
+static bool of_launch(const struct session_run *r, const struct launch_spec *l)
+{
+    return r->launch_key ? r->launch_key == launch_key(l)
+                         : memcmp(&r->grid, &l->grid, sizeof r->grid) == 0;
+}
+
 /* Runs of this text, kernel, launch and device: what an item of advice really came to. */
 bool job_comparable(const struct job_state *st, const struct session_run *r)
 {
     return !r->deleted && !r->earlier && st->kernel && strcmp(r->kernel, st->kernel) == 0 &&
-           strcmp(r->dev.spec, st->info.spec) == 0 && st->spec &&
-           memcmp(&r->grid, &((const struct launch_spec *)st->spec->p)->grid, sizeof r->grid) == 0;
+           strcmp(r->dev.spec, st->info.spec) == 0 && st->spec && of_launch(r, st->spec->p);
 }
 
 /* The original as it ran last: by itself, or at the head of a search. */
@@ -75,8 +81,7 @@ void job_advise(struct job_engine *e)
     const struct tune_sweep *newest = NULL;
     for (size_t i = st->nruns; i-- > 0 && !newest;) {
         const struct session_run *r = st->runs[i]->p;
-        if (r->kind == RUN_SWEEP && !r->deleted && !r->earlier && st->kernel &&
-            strcmp(r->kernel, st->kernel) == 0)
+        if (r->kind == RUN_SWEEP && job_comparable(st, r))
             newest = &r->sweep;
     }
     st->nadvice = 0;
@@ -149,6 +154,7 @@ static struct session_run *begin_run(struct job_engine *e, enum run_kind kind, s
     r->dev = st->info;
     r->grid = l->grid;
     r->block = l->block;
+    r->launch_key = launch_key(l);
     return r;
 }
 

@@ -312,6 +312,8 @@ static void add_runs(struct job_snapshot *s, enum snapshot_kind kind)
     }
     sweep(a, &large, 17, 9, 0.3);
     c->kind = RUN_ONE;
+    c->grid = launch.grid;
+    c->block = launch.block;
     c->time = 1700000900;
     c->dev = small;
     snprintf(c->kernel, sizeof c->kernel, "tile");

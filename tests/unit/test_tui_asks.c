@@ -67,7 +67,7 @@ static void relative_paths_start_here(void **state)
     assert_true(shows_wrapped(&t, want));
     stage_press(&t, "Esc");
     stage_type(&t, ":export svg\r");
-    snprintf(want, sizeof want, "exportwrites%s/gpulocw-valley.svg", cwd);
+    snprintf(want, sizeof want, "exportwrites%s/sessions/gpulocw-valley.svg", cwd);
     assert_true(shows_wrapped(&t, want));
     stage_close(&t);
 }

@@ -548,7 +548,7 @@ static void done_at_once(void **state)
     stage_open(&t, SNAP_DONE, 80, 24);
     assert_true(lesson_open(&t.app, "sessions/lessons/2-valley.json"));
     while (t.app.lesson.lesson->step[t.app.lesson.step].check == NULL ||
-           strcmp(t.app.lesson.lesson->step[t.app.lesson.step].check, "metric == speed"))
+           strcmp(t.app.lesson.lesson->step[t.app.lesson.step].check, "metric == hits"))
         t.app.lesson.step++;
     unsigned step = t.app.lesson.step;
     t.app.lesson.passed = false;

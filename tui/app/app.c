@@ -112,6 +112,8 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     if (old->module != snap->module || old->facts != snap->facts || old->preview != snap->preview ||
         other_kernel)
         a->source.stale = true;
+    if (old->spec != snap->spec)
+        a->launch_key = snap->spec ? launch_key(snap->spec) : 0;
     if (old->facts != snap->facts || old->spec != snap->spec)
         reuse_drop(a), legal_drop(a), a->locality.access = -1;
     if (old->module != snap->module && !reload_came(a))
@@ -189,11 +191,23 @@ static bool undo_options(struct app *a, bool redo)
     return true;
 }
 
+/* The engine's word for what it does, as the screen says it. */
+const char *app_word(const char *what)
+{
+    return what && !strcmp(what, "tune") ? "search" : what ? what : "work";
+}
+
 /* Runs take long and their points are worth a question; opening or rewriting is not. */
 bool app_measuring(const struct app *a)
 {
     const char *w = a->snap->busy && a->snap->what ? a->snap->what : "";
     return !strcmp(w, "sweep") || !strcmp(w, "tune") || !strcmp(w, "run");
+}
+
+/* Is what runs one that C can go on with? */
+static bool app_resumable(const struct app *a)
+{
+    return app_measuring(a) && strcmp(a->snap->what, "run") != 0;
 }
 
 /* Posts a run, a sweep or a search; says when it has to wait or cannot be. */
@@ -256,20 +270,26 @@ void app_resume(struct app *a)
     a->replay.on = false;
 }
 
-void app_theme(struct app *a, const char *name)
+bool app_theme(struct app *a, const char *name)
 {
     char path[600];
     struct diags ds = { 0 };
-    if (name != a->set.theme) /* a reload gives the present name itself */
-        snprintf(a->set.theme, sizeof a->set.theme, "%s", name);
+    struct theme fresh;
+    bool ok = true;
+    theme_default(&fresh);
     if (config_theme_path(a, name, path, sizeof path))
-        theme_load(path, &a->theme, &ds);
-    else if (!strcmp(name, "dark"))
-        theme_default(&a->theme);
-    else
-        diag_error(&ds, "theme", "no theme '%s'", name);
+        ok = theme_load(path, &fresh, &ds) == ST_OK;
+    else if (strcmp(name, "dark") != 0)
+        ok = false, diag_error(&ds, "theme", "no theme '%s'", name);
+    if (!ok)
+        theme_default(&fresh);
+    if (ok || name == a->set.theme)
+        a->theme = fresh;           /* a file spoilt while it is in use: the built-in look */
+    if (ok && name != a->set.theme) /* a reload gives the present name itself */
+        snprintf(a->set.theme, sizeof a->set.theme, "%s", name);
     app_notice_diags(a, &ds);
     diags_free(&ds);
+    return ok;
 }
 
 const struct session_run *app_run(const struct app *a, size_t i)
@@ -288,10 +308,17 @@ size_t app_last_run(const struct app *a, int kind)
 }
 
 /* ---- requests ---- */
+/* Help opened over the list of demos goes back to it. */
+static void close_overlay(struct app *a)
+{
+    a->overlay = a->overlay == OVERLAY_HELP && a->help_over_picker ? OVERLAY_PICKER : OVERLAY_NONE;
+    a->over_list = (struct list){ 0 };
+}
+
 static unsigned quit(struct app *a)
 {
     if (a->overlay != OVERLAY_NONE && !(a->overlay == OVERLAY_PICKER && !a->snap->module)) {
-        a->overlay = OVERLAY_NONE;
+        close_overlay(a);
         return UI_REDRAW;
     }
     if (a->zoomed) {
@@ -300,21 +327,47 @@ static unsigned quit(struct app *a)
     }
     if (app_measuring(a) && !a->leaving) {
         a->leaving = true;
-        app_notice(a, DIAG_WARNING,
-                   "%s is running: q again leaves (what is measured is saved), x stops it",
-                   a->snap->what);
+        app_notice(a, DIAG_WARNING, "%s",
+                   view_keys(a, arena_printf(a->frame,
+                                             "%s is running: {quit} again leaves (what is measured is "
+                                             "saved), {cancel} stops it",
+                                             app_word(a->snap->what))));
+        return UI_REDRAW;
+    }
+    if (a->snap->session_unsaved && a->snap->nruns && !a->leaving) {
+        a->leaving = true;
+        app_notice(a, DIAG_WARNING, "%s",
+                   view_keys(a, "the results could not be saved: {quit} again leaves and loses them, "
+                                ":save FILE keeps them"));
         return UI_REDRAW;
     }
     return UI_LEAVE;
 }
 
+/* Esc is pressed by habit: it closes and takes away, and what runs goes on. */
+static unsigned close_top(struct app *a)
+{
+    if (a->overlay != OVERLAY_NONE && (a->overlay != OVERLAY_PICKER || a->snap->module)) {
+        close_overlay(a);
+    } else if (app_measuring(a)) {
+        app_notice(a, DIAG_NOTE, "the %s goes on: %s", app_word(a->snap->what),
+                   view_keys(a, "{cancel} stops it"));
+    } else {
+        *a->notice = '\0';
+        a->leaving = false;
+    }
+    return UI_REDRAW;
+}
+
 static unsigned cancel(struct app *a)
 {
     if (a->overlay != OVERLAY_NONE && (a->overlay != OVERLAY_PICKER || a->snap->module)) {
-        a->overlay = OVERLAY_NONE;
+        close_overlay(a);
     } else if (a->snap->busy) {
         a->engine.cancel(a->engine.ctx);
-        app_notice(a, DIAG_NOTE, "stopping; what is measured stays");
+        app_notice(a, DIAG_NOTE, "%s",
+                   view_keys(a, app_resumable(a) ? "Stopped, results kept. {resume} resumes"
+                                                 : "Stopped, results kept."));
     } else if (a->snap->unsettled && !*a->notice) {
         a->engine.cancel(a->engine.ctx);
     } else {
@@ -342,13 +395,22 @@ static unsigned open_overlay(struct app *a, enum overlay o)
     return UI_REDRAW;
 }
 
+/* Over the list of demos the help is about that list, and closing it comes back to it. */
+static unsigned open_help(struct app *a)
+{
+    if (a->overlay != OVERLAY_HELP)
+        a->help_over_picker = a->overlay == OVERLAY_PICKER;
+    return open_overlay(a, OVERLAY_HELP);
+}
+
 static unsigned global_request(struct app *a, enum request r)
 {
     switch (r) {
     case REQ_QUIT: return quit(a);
     case REQ_QUIT_NOW: return UI_LEAVE;
     case REQ_CANCEL: return cancel(a);
-    case REQ_HELP: return open_overlay(a, OVERLAY_HELP);
+    case REQ_CLOSE: return close_top(a);
+    case REQ_HELP: return open_help(a);
     case REQ_COMMAND: prompt_open(&a->prompt, PROMPT_COMMAND, ":", "", 0); return UI_REDRAW;
     case REQ_SWEEP: app_sweep(a); return UI_REDRAW;
     case REQ_RUN: app_run_once(a, &a->options); return UI_REDRAW;
@@ -448,7 +510,7 @@ unsigned app_request(struct app *a, enum request r)
         a->leaving = false;
     switch (s) {
     case SCOPE_GLOBAL: return global_request(a, r);
-    case SCOPE_HELP: a->overlay = OVERLAY_NONE; return UI_REDRAW;
+    case SCOPE_HELP: close_overlay(a); return UI_REDRAW;
     case SCOPE_TREE:
         if (r == REQ_TREE_GOTO)
             return view_tree_goto(a);
@@ -605,10 +667,40 @@ static unsigned key_event(struct app *a, uint32_t key)
     return done;
 }
 
+#define PASTE_NS \
+    (2LL * 1000000000) /* an end mark that never comes: after this long keys are keys again */
+
+/* Pasted text is text: into the prompt as it is, its lines joined; without a prompt it does nothing. */
+static unsigned pasted_key(struct app *a, uint32_t key)
+{
+    a->pasted_ns = a->now_ns;
+    if (a->prompt.kind == PROMPT_NONE)
+        return 0;
+    if (key == TK_ENTER || key == TK_TAB)
+        key = TK_SPACE;
+    if (key >= 0x20 && key < KEY_SPECIAL && key != TK_BACKSPACE)
+        prompt_key(&a->prompt, &a->history, key);
+    return UI_REDRAW;
+}
+
+static unsigned paste_event(struct app *a, bool begins)
+{
+    a->pasting = begins;
+    a->pasted_ns = a->now_ns;
+    if (begins && a->prompt.kind == PROMPT_NONE)
+        app_notice(
+            a, DIAG_NOTE, "%s",
+            view_keys(a, "Pasted text is not taken as keys. {command} opens a line to paste into"));
+    return UI_REDRAW;
+}
+
 unsigned app_event(struct app *a, const struct event *e)
 {
     switch (e->kind) {
-    case EVENT_KEY: return key_event(a, e->key);
+    case EVENT_PASTE: return paste_event(a, e->x != 0);
+    case EVENT_KEY:
+        a->pasting = a->pasting && a->now_ns - a->pasted_ns < PASTE_NS;
+        return a->pasting ? pasted_key(a, e->key) : key_event(a, e->key);
     case EVENT_RESIZE:
         a->w = e->x > 0 ? e->x : 1;
         a->h = e->y > 0 ? e->y : 1;

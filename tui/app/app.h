@@ -123,7 +123,11 @@ struct app {
     size_t nsaid;
     char *data_dir, *config_dir; /* owned; config_dir NULL: none */
     int tree_access;             /* access whose address tree is shown */
+    uint64_t launch_key;         /* of the snapshot's launch; 0: there is none */
     bool leaving;
+    bool help_over_picker; /* the help lies over the list of demos */
+    bool pasting;          /* between the marks of a paste: what comes is text */
+    int64_t pasted_ns;     /* when its last character came */
     bool was_working;
     struct work *reuse, *legal; /* reuse.h, legal.h; NULL: not started */
     int64_t started_ns;         /* clock when the app began */
@@ -152,6 +156,8 @@ void app_notice_diags(struct app *a, const struct diags *ds); /* the first error
 void app_post(struct app *a, enum job_kind kind, const char *text, long number);
 /* Is a run, a sweep or a search under way? */
 bool app_measuring(const struct app *a);
+/* The engine's word for a job as the screen says it: "tune" is a search. */
+const char *app_word(const char *what);
 void app_focus(struct app *a, enum panel_id p);
 /* The options changed by the user: kept for undo and sent to the engine for a preview. */
 void app_options_set(struct app *a, const struct options *o);
@@ -159,8 +165,9 @@ void app_sweep(struct app *a);
 void app_resume(struct app *a);
 void app_run_once(struct app *a, const struct options *o);
 void app_tune(struct app *a, const char *method, long budget);
-/* Theme by name or path; a bad file is a notice and the default. */
-void app_theme(struct app *a, const char *name);
+/* Theme by name or path. False: there is none such, or its file is bad: the present one stays, but for a
+ * reload (name is set.theme itself), which takes the default. */
+bool app_theme(struct app *a, const char *name);
 /* Runs of the snapshot as shown: sweep i with replay's limit applied. NULL: out of range. */
 const struct session_run *app_run(const struct app *a, size_t i);
 /* The last run that is not deleted and of this kind (or any: kind < 0); SIZE_MAX: none. */

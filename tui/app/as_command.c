@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-/* For a shell: as it is, or in single quotes. */
-static void put_word(struct buf *b, const char *s)
+void as_command_word(struct buf *b, const char *s)
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
@@ -33,7 +32,7 @@ static void put_word(struct buf *b, const char *s)
 static void put_option(struct buf *b, const char *name, const char *value)
 {
     buf_printf(b, " %s ", name);
-    put_word(b, value);
+    as_command_word(b, value);
 }
 
 /* app.ptx finds app.launch.json by itself. */
@@ -59,7 +58,7 @@ const char *as_command(struct app *a)
     if (!s->module || !l)
         return NULL;
     buf_puts(&b, "gpulocw run ");
-    put_word(&b, s->module->path);
+    as_command_word(&b, s->module->path);
     if (l->file && !beside(l->file, s->module->path))
         put_option(&b, "--launch", l->file);
     if (s->launches && s->launches->n > 1)

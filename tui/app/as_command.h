@@ -6,6 +6,8 @@
 
 struct app;
 
+/* A word for a shell: as it is, or in single quotes. */
+void as_command_word(struct buf *b, const char *s);
 /* "gpulocw run FILE ..."; the frame's. NULL: nothing is open that a command could run. */
 const char *as_command(struct app *a);
 /* Why it would not run the same: a launch that no file holds as it is now. NULL: it does. */

@@ -74,6 +74,16 @@ static unsigned cmd_tune(struct app *a, char *args)
     return UI_REDRAW;
 }
 
+static void say_set(struct app *a, size_t knob, const char *value)
+{
+    char why[128];
+    unsigned warps = a->snap->spec ? (unsigned)((dim3u_count(a->snap->spec->block) + 31) / 32) : 0;
+    if (knob_idle(&a->options, knob, warps, why, sizeof why))
+        app_notice(a, DIAG_WARNING, "%s = %s has no effect: %s", knob_info(knob)->name, value, why);
+    else
+        app_notice(a, DIAG_NOTE, "%s = %s", knob_info(knob)->name, value);
+}
+
 static unsigned cmd_set(struct app *a, char *args)
 {
     char *name = take_word(&args);
@@ -84,7 +94,7 @@ static unsigned cmd_set(struct app *a, char *args)
         app_notice(a, DIAG_ERROR, "no option '%s'", name);
     } else if (knob_set(&o, (size_t)i, str_of(args), &ds) == ST_OK) {
         app_options_set(a, &o);
-        app_notice(a, DIAG_NOTE, "%s = %s", name, args);
+        say_set(a, (size_t)i, args);
     }
     app_notice_diags(a, &ds);
     diags_free(&ds);
@@ -202,8 +212,9 @@ static unsigned cmd_report_page(struct app *a, char *args)
 
 static unsigned cmd_theme(struct app *a, char *args)
 {
+    if (!app_theme(a, *args ? args : "dark"))
+        return UI_REDRAW; /* a name that is none is not kept */
     a->set.theme_given = true;
-    app_theme(a, *args ? args : "dark");
     config_save(a);
     return UI_REDRAW | UI_REPAINT;
 }
@@ -517,7 +528,7 @@ struct choices {
     const char *head;
     size_t n, common;
     char first[512];
-    struct buf all;
+    struct buf all; /* one a line */
 };
 
 static void offer(struct choices *c, const char *word)
@@ -532,7 +543,7 @@ static void offer(struct choices *c, const char *word)
     while (k < c->common && c->first[k] == word[k])
         k++;
     c->common = k;
-    buf_printf(&c->all, "%s%s", c->n > 1 ? "  " : "", word);
+    buf_printf(&c->all, "%s\n", word);
 }
 
 static void offer_list(struct choices *c, const char *const *list)
@@ -715,7 +726,10 @@ void cmdline_complete(struct app *a)
                  c.n == 1 && c.common && !strchr("/=", c.first[c.common - 1]) ? " " : "");
         prompt_replace(p, from, text);
     }
-    if (c.n > 1)
-        app_notice(a, DIAG_NOTE, "%s", c.all.s);
+    struct str rest_all = { c.all.s, c.all.n }, one;
+    while (c.n > 1 && str_line(&rest_all, &one)) {
+        snprintf(head, sizeof head, "%.*s", (int)one.n, one.s);
+        prompt_offer(p, head);
+    }
     buf_free(&c.all);
 }

@@ -42,7 +42,7 @@ const struct command_info *cmdline_info(size_t i);
 bool cmdline_known(const char *line);
 /* May the `begin` of a lesson hold it? It writes, opens and runs nothing and names no file. */
 bool cmdline_begins(const char *line);
-/* Completes the word before the cursor of the prompt; several choices become the notice. */
+/* Completes the word before the cursor of the prompt; several choices are offered above it. */
 void cmdline_complete(struct app *a);
 
 #endif

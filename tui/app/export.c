@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void put_row(const struct row_span *v, unsigned n, struct buf *out)
 {
@@ -250,21 +251,31 @@ static size_t find_format(const char *format)
     return f;
 }
 
+/* Beside the session, under a name that no file has yet: an earlier picture stays. */
 bool export_name(const struct app *a, const char *format, char *name, size_t n)
 {
     size_t f = find_format(format);
-    if (f < ARRAY_LEN(export_formats))
-        snprintf(name, n, "gpulocw-%s.%s",
-                 export_formats[f].plot ? "valley" : panel_info(a->focus)->name,
-                 export_formats[f].ending);
-    return f < ARRAY_LEN(export_formats);
+    const char *session = a->snap->session_path, *slash = session ? strrchr(session, '/') : NULL;
+    if (f >= ARRAY_LEN(export_formats))
+        return false;
+    for (int k = 1; k < 1000; k++) {
+        char number[16] = "";
+        if (k > 1)
+            snprintf(number, sizeof number, "-%d", k);
+        snprintf(name, n, "%.*sgpulocw-%s%s.%s", slash ? (int)(slash - session) + 1 : 0,
+                 slash ? session : "", export_formats[f].plot ? "valley" : panel_info(a->focus)->name,
+                 number, export_formats[f].ending);
+        if (access(name, F_OK) != 0)
+            break;
+    }
+    return true;
 }
 
 void export_panel(struct app *a, const char *format, const char *path)
 {
     struct buf out = { 0 };
     struct diags ds = { 0 };
-    char name[64];
+    char name[1024];
     if (!export_name(a, format, name, sizeof name)) {
         app_notice(a, DIAG_ERROR, "export text, svg, csv or json");
         return;

@@ -75,6 +75,7 @@ bool lesson_open(struct app *a, const char *path)
         app_post(a, JOB_KERNEL, l->kernel, 0);
     if (l->axis)
         snprintf(a->valley.axis, sizeof a->valley.axis, "%s", l->axis);
+    a->valley.metric = METRIC_SPEEDUP; /* a peak looks like one */
     enter_step(a);
     return true;
 }
@@ -173,7 +174,7 @@ static void put_target(const struct app *a, const char *name, const char *args, 
     for (size_t i = 0; i < ARRAY_LEN(with_file); i++)
         file = file || (*args && !strcmp(name, with_file[i]));
     if (!strcmp(name, "export")) {
-        char format[32], made[64] = "nothing: no such format";
+        char format[32], made[1024] = "nothing: no such format";
         size_t n = strcspn(args, " ");
         snprintf(format, sizeof format, "%.*s", n ? (int)n : 4, n ? args : "text");
         bool known = export_name(a, format, made, sizeof made);

@@ -8,6 +8,7 @@
 #include "engine/tune/sweep.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
+#include "tui/app/results/run_line.h"
 #include "tui/app/view.h"
 #include "tui/base/request.h"
 
@@ -86,11 +87,32 @@ static bool says_verdict(const struct app *a, const struct job_message *m)
     return same;
 }
 
+/* A run that has just ended well is told in one line; what was said of an earlier one goes. */
+static bool says_run(struct app *a, const struct job_snapshot *old)
+{
+    const struct job_snapshot *s = a->snap;
+    static const char *const kinds[] = { "run", "sweep", "tune" };
+    size_t last = app_last_run(a, -1);
+    bool measured = false;
+    struct buf line = { 0 };
+    for (size_t i = 0; old->busy && old->what && i < ARRAY_LEN(kinds); i++)
+        measured = measured || !strcmp(old->what, kinds[i]);
+    if (!measured || s->busy || last == SIZE_MAX || last + 1 != s->nruns)
+        return false;
+    run_line(a, last, &line);
+    if (line.n) {
+        snprintf(a->notice, sizeof a->notice, "%s", line.s);
+        notice_until(a, DIAG_NOTE);
+    }
+    buf_free(&line);
+    return *a->notice && a->notice_level == DIAG_NOTE;
+}
+
 /* Errors go before what was said last; the first that has a place in the text is shown there. */
 void notice_new(struct app *a, const struct job_snapshot *old)
 {
     const struct job_snapshot *s = a->snap;
-    bool error = false;
+    bool error = false, told = says_run(a, old);
     for (size_t i = first_new(old, s); i < s->nmessages; i++) {
         const struct job_message *m = &s->messages[i];
         if (m->level == DIAG_ERROR && !error) {
@@ -98,7 +120,7 @@ void notice_new(struct app *a, const struct job_snapshot *old)
             announce(a, m);
             if (m->at.line && m->file && s->module && !strcmp(m->file, s->module->path))
                 source_goto(a, m->at.line);
-        } else if (!error && i + 1 == s->nmessages && !says_verdict(a, m)) {
+        } else if (!error && !told && i + 1 == s->nmessages && !says_verdict(a, m)) {
             announce(a, m);
         }
     }

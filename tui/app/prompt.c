@@ -83,6 +83,17 @@ void prompt_replace(struct prompt *p, size_t from, const char *text)
     insert(p, text, strlen(text));
 }
 
+void prompt_offer(struct prompt *p, const char *word)
+{
+    size_t n = strlen(word);
+    p->offered++;
+    if (p->nchoices + n + 1 >= sizeof p->choices)
+        return;
+    memcpy(p->choices + p->nchoices, word, n);
+    p->choices[p->nchoices + n] = '\n';
+    p->nchoices += n + 1;
+}
+
 static void recall(struct prompt *p, const struct history *h, int by)
 {
     size_t to = by > 0 ? p->recall + 1 : p->recall ? p->recall - 1 : 0;
@@ -141,6 +152,7 @@ static void edit(struct prompt *p, uint32_t key)
 
 enum prompt_result prompt_key(struct prompt *p, const struct history *h, uint32_t key)
 {
+    p->nchoices = p->offered = 0;
     switch (key) {
     case TK_ENTER:
     case '\n': return PROMPT_DONE;

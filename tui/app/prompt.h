@@ -21,6 +21,10 @@ struct prompt {
     long target;             /* what a value or note belongs to */
     size_t recall;           /* history entries back; 0: the typed text */
     char typed[PROMPT_TEXT]; /* kept while recalling */
+    /* what Tab found more than one of, each ended by a newline; until the next key. offered: how many,
+       also of those that did not fit */
+    char choices[4096];
+    size_t nchoices, offered;
 };
 #define HISTORY_MAX 100
 struct history {
@@ -36,6 +40,7 @@ void prompt_close(struct prompt *p);
 enum prompt_result { PROMPT_GOES_ON, PROMPT_DONE, PROMPT_DROPPED, PROMPT_COMPLETE };
 /* PROMPT_COMPLETE: Tab was pressed; the owner completes. */
 enum prompt_result prompt_key(struct prompt *p, const struct history *h, uint32_t key);
+void prompt_offer(struct prompt *p, const char *word); /* one more choice */
 /* Replaces the bytes [from, at) by text. */
 void prompt_replace(struct prompt *p, size_t from, const char *text);
 

@@ -46,14 +46,16 @@ enum event_kind {
     EVENT_RESIZE,
     EVENT_TICK,
     EVENT_RESUME,
-    EVENT_BACKGROUND
+    EVENT_BACKGROUND,
+    EVENT_PASTE
 };
 enum mouse_what { MOUSE_PRESS, MOUSE_RELEASE, MOUSE_DRAG, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
 struct event {
     enum event_kind kind;
     uint32_t key;
     enum mouse_what mouse;
-    /* mouse: cell; resize: columns, rows; background: x is 1 when the terminal's is light */
+    /* mouse: cell; resize: columns, rows; background: x is 1 when the terminal's is light; paste: x is
+       1 where pasted text begins, 0 where it ends */
     int x, y;
 };
 

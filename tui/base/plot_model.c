@@ -75,6 +75,44 @@ double plot_step(enum plot_metric m, double range, double top, int most)
     return step * 20;
 }
 
+/* All of 1-2-5 times powers of ten between lo and hi that `pick` holds (bits: 1, 2, 5). */
+static size_t log_ticks(double lo, double hi, double unit, unsigned pick, double *out)
+{
+    static const double by[] = { 1, 2, 5 };
+    size_t n = 0;
+    for (double ten = pow(10, floor(log10(lo / unit))) * unit; ten <= hi; ten *= 10)
+        for (size_t i = 0; i < ARRAY_LEN(by); i++) {
+            double y = ten * by[i];
+            if (!(pick & (1u << i)) || y < lo * (1 - 1e-9) || y > hi * (1 + 1e-9))
+                continue;
+            if (n < PLOT_TICKS_MOST)
+                out[n] = y;
+            n++;
+        }
+    return n;
+}
+
+size_t plot_log_ticks(enum plot_metric m, double lo, double hi, int most, double out[PLOT_TICKS_MOST])
+{
+    static const unsigned picks[] = { 7, 5, 1 }; /* 1 2 5, 1 5, 1 */
+    const char *name;
+    double unit = unit_of(m, lo, &name);
+    if (!(lo > 0) || !(hi > lo) || hi / lo > 1e60)
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(picks); i++) {
+        size_t n = log_ticks(lo, hi, unit, picks[i], out);
+        if (n <= (size_t)most && n <= PLOT_TICKS_MOST)
+            return n;
+    }
+    size_t n = log_ticks(lo, hi, unit, 1, out), every = 1, kept = 0;
+    n = n > PLOT_TICKS_MOST ? PLOT_TICKS_MOST : n;
+    while (n / every > (size_t)most)
+        every++;
+    for (size_t i = 0; i < n && kept < (size_t)most; i += every)
+        out[kept++] = out[i];
+    return kept;
+}
+
 void plot_tick(enum plot_metric m, double v, double step, double top, char *out)
 {
     const char *name;

@@ -26,6 +26,11 @@ bool plot_less_is_better(enum plot_metric m);
 /* A step that gives at most `most` ticks: 1, 2 or 5 times a power of ten in the metric's unit at `top`.
  */
 double plot_step(enum plot_metric m, double range, double top, int most);
+/* Ticks of a logarithmic axis from lo to hi: 1, 2 or 5 times powers of ten of the metric's unit, at most
+ * `most` of them, in rising order. Returns how many; fewer than two where none lie so: a linear step
+ * does then. */
+#define PLOT_TICKS_MOST 16
+size_t plot_log_ticks(enum plot_metric m, double lo, double hi, int most, double out[PLOT_TICKS_MOST]);
 /* A tick of an axis that ends at `top` with ticks `step` apart: all in one unit, with as many digits as
  * tell them apart. */
 void plot_tick(enum plot_metric m, double v, double step, double top, char *out);
@@ -37,6 +42,8 @@ struct plot_series {
     size_t n;
     double *x, *y, *low, *high; /* low..high: noise band; NULL: exact */
     bool *bad;                  /* wrong results or refused: drawn as a cross; NULL: none */
+    /* timed from a whole launch among points from samples: drawn as a diamond; NULL: all alike */
+    bool *whole;
     bool dotted, no_points, no_line;
 };
 struct plot_ref {

@@ -50,8 +50,8 @@ const char *scope_name(enum scope s);
 #define REQUEST_LIST(X)                                                                                 \
     X(QUIT, "quit", "q", GLOBAL, "", "close what is open on top, then the workbench")                   \
     X(QUIT_NOW, "quit-now", "Q C-q", GLOBAL, "", "leave at once; the session is saved")                 \
-    X(CANCEL, "cancel", "x Esc C-c", GLOBAL, "",                                                        \
-      "stop the running sweep or search; what is measured stays")                                       \
+    X(CANCEL, "cancel", "x", GLOBAL, "", "stop the running sweep or search; what is measured stays")    \
+    X(CLOSE, "close", "Esc C-c", GLOBAL, "", "close what is open on top; stops nothing")                \
     X(HELP, "help", "? F1", GLOBAL, "help", "help for this panel, searchable with /")                   \
     X(COMMAND, "command", ":", GLOBAL, "command", "command line (Tab completes, Up recalls)")           \
     X(SWEEP, "sweep", "s F5", GLOBAL, "sweep",                                                          \

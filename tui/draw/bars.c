@@ -161,6 +161,29 @@ static void prompt(struct app *a, struct surface *s, int y)
     s->cursor_y = y;
 }
 
+/* What Tab found, in columns above the prompt, as shells show it. At most half of the screen. */
+static void choices(struct app *a, struct surface *s, int prompt_y)
+{
+    const struct prompt *p = &a->prompt;
+    struct str all = { p->choices, p->nchoices }, rest = all, one;
+    unsigned wide = 0, shown = 0;
+    while (str_line(&rest, &one))
+        wide = text_width(one) > wide ? text_width(one) : wide;
+    if (!p->offered || prompt_y < 2)
+        return;
+    int cell = (int)wide + 2, across = s->w / cell > 0 ? s->w / cell : 1, most = prompt_y / 2 + 1;
+    int down = (int)(p->offered + (size_t)across - 1) / across, rows = down < most ? down : most;
+    surface_fill(s, (struct rect){ 0, prompt_y - rows, s->w, rows }, ' ', ROLE_TEXT);
+    for (rest = all; str_line(&rest, &one) && shown < (unsigned)(rows * across); shown++) {
+        struct row r;
+        row_init(&r, a->frame);
+        row_str(&r, ROLE_CHANGED, one);
+        surface_row(s, 1 + (int)shown / rows * cell, prompt_y - rows + (int)shown % rows, cell, &r, 0);
+    }
+    if (shown < p->offered)
+        surface_print(s, s->w - 24, prompt_y - 1, ROLE_NOTE, "… %zu more: type on", p->offered - shown);
+}
+
 static void line(struct app *a, struct surface *s, int y, enum role role, const char *head,
                  const char *text)
 {
@@ -190,6 +213,7 @@ static void message(struct app *a, struct surface *s, int y)
 {
     static const enum role roles[] = { ROLE_NOTE, ROLE_WARN, ROLE_ERROR };
     if (a->prompt.kind != PROMPT_NONE) {
+        choices(a, s, y);
         prompt(a, s, y);
         return;
     }
@@ -210,13 +234,15 @@ static void message(struct app *a, struct surface *s, int y)
              view_keys(a, "the whole launch is being analysed   {cancel} stops it"));
 }
 
-static int put_key(struct app *a, struct surface *s, struct screen *map, int x, int y, enum request q)
+/* limit: the first column that is not for it */
+static int put_key(struct app *a, struct surface *s, struct screen *map, int x, int y, enum request q,
+                   int limit)
 {
     char key[16];
     const struct request_info *i = request_info(q);
     keymap_key(&a->keys, q, key);
     int need = (int)(text_width(str_of(key)) + strlen(i->bar)) + 3;
-    if (!*i->bar || !*key || x + need > s->w)
+    if (!*i->bar || !*key || x + need > limit)
         return x;
     int x0 = x;
     x = surface_print(s, x, y, ROLE_BAR_KEY, "%s", key);
@@ -234,6 +260,23 @@ static bool of_use(const struct app *a, enum request q)
     return !works || (a->snap->module && a->overlay != OVERLAY_PICKER);
 }
 
+/* Help and the way out stand at the right end at every width. Returns their first column. */
+static int key_bar_end(struct app *a, struct surface *s, struct screen *map, int y)
+{
+    bool over = a->overlay != OVERLAY_NONE;
+    const char *out = view_keys(a, over ? "{quit} close" : "{quit} quit");
+    int w = (int)text_width(str_of(out)), x = s->w - w - 1;
+    if (x < 1)
+        return s->w;
+    surface_print(s, x, y, ROLE_BAR, "%s", out);
+    screen_hit(map, HIT_REQUEST, (struct rect){ x, y, w, 1 }, REQ_QUIT);
+    if (a->overlay == OVERLAY_HELP || x < 10)
+        return x;
+    x -= 8;
+    put_key(a, s, map, x, y, REQ_HELP, s->w);
+    return x;
+}
+
 static void key_bar(struct app *a, struct surface *s, struct screen *map, int y)
 {
     enum scope order[5];
@@ -242,8 +285,8 @@ static void key_bar(struct app *a, struct surface *s, struct screen *map, int y)
     if (a->prompt.kind != PROMPT_NONE) {
         surface_print(s, 1, y, ROLE_BAR,
                       a->prompt.kind == PROMPT_COMMAND
-                          ? "Enter runs it   Tab completes   Up recalls   Esc drops it"
-                          : "Enter takes it   Esc drops it");
+                          ? "Enter accept, Esc cancel, ↑ history, Tab complete"
+                          : "Enter accept, Esc cancel");
         return;
     }
     if (a->overlay == OVERLAY_TREE)
@@ -260,13 +303,12 @@ static void key_bar(struct app *a, struct surface *s, struct screen *map, int y)
         order[n++] = (enum scope)a->focus;
     }
     order[n++] = SCOPE_GLOBAL;
-    int x = 1;
+    int x = 1, limit = key_bar_end(a, s, map, y);
     for (unsigned i = 0; i < n; i++)
         for (int q = REQ_NONE + 1; q < REQ_COUNT; q++)
-            if (request_info((enum request)q)->scope == order[i] && of_use(a, (enum request)q))
-                x = put_key(a, s, map, x, y, (enum request)q);
-    if (x + 7 < s->w)
-        surface_print(s, s->w - 7, y, ROLE_BAR, "q %s", a->overlay != OVERLAY_NONE ? "close" : "quit");
+            if (request_info((enum request)q)->scope == order[i] && of_use(a, (enum request)q) &&
+                q != REQ_HELP)
+                x = put_key(a, s, map, x, y, (enum request)q, limit);
 }
 
 void bars_draw_bottom(struct app *a, struct surface *s, struct screen *map, bool keys)

@@ -163,6 +163,29 @@ static void y_tick(struct canvas *c, double y, const char *v)
     surface_put(c->s, c->area.x - 1, at, 0x2524, ROLE_AXIS);
 }
 
+/* 1, 2, 5, 10, ...; false: fewer than two of them lie on the axis. */
+static bool log_axis(struct canvas *c, int most)
+{
+    double at[PLOT_TICKS_MOST];
+    char v[TEXT_NUM];
+    size_t n = plot_log_ticks(c->p->metric, c->p->y0, c->p->y1, most, at);
+    for (size_t i = 0; n >= 2 && i < n; i++) {
+        plot_tick(c->p->metric, at[i], at[i], at[i], v);
+        y_tick(c, at[i], v);
+    }
+    return n >= 2;
+}
+
+/* One tick says nothing about the scale: the step shrinks, by 1-2-5, until two lie on the axis. */
+static double two_ticks(const struct plot *p, double step)
+{
+    for (int k = 0; k < 6 && floor(p->y1 / step) - ceil(p->y0 / step) < 1; k++)
+        step = plot_step(p->metric, step * 0.999, p->y1, 1) < step
+                   ? plot_step(p->metric, step * 0.999, p->y1, 1)
+                   : plot_step(p->metric, step / 2, p->y1, 1);
+    return step;
+}
+
 static void y_axis(struct canvas *c, struct rect r)
 {
     const struct plot *p = c->p;
@@ -172,15 +195,9 @@ static void y_axis(struct canvas *c, struct rect r)
         surface_put(c->s, c->area.x - 1, c->area.y + y, 0x2502, ROLE_AXIS);
     if (r.w < 40)
         return;
-    if (p->log_y && p->y1 / p->y0 > 4) {
-        for (int i = 0; i < most; i++) {
-            double y = p->y0 * pow(p->y1 / p->y0, (double)i / (most - 1));
-            plot_value(p->metric, y, v);
-            y_tick(c, y, v);
-        }
+    if (p->log_y && log_axis(c, most))
         return;
-    }
-    double step = plot_step(p->metric, p->y1 - p->y0, p->y1, most);
+    double step = two_ticks(p, plot_step(p->metric, p->y1 - p->y0, p->y1, most));
     for (double y = ceil(p->y0 / step) * step; y <= p->y1; y += step) {
         plot_tick(p->metric, fabs(y) < step * 1e-6 ? 0 : y, step, p->y1, v);
         y_tick(c, y, v);
@@ -348,7 +365,12 @@ static void points(struct canvas *c, const struct plot_series *v)
         }
         bool bad = v->bad && v->bad[i];
         int x = cell_x(c, v->x[i]), y = cell_y(c, v->y[i]);
-        surface_put(c->s, x, y, bad ? 0xd7 : point_sign(c->p, v->point), bad ? ROLE_ERROR : v->point);
+        bool whole = v->whole && v->whole[i];
+        surface_put(c->s, x, y,
+                    bad     ? 0xd7
+                    : whole ? c->p->style == PLOT_ASCII ? '@' : 0x25c6
+                            : point_sign(c->p, v->point),
+                    bad ? ROLE_ERROR : v->point);
         take(c, x, y, 1);
     }
 }
@@ -368,26 +390,38 @@ static void cursor(struct canvas *c)
     }
 }
 
-/* A label goes above or below its point, as near as there is room. */
+/* Is there room for a label's w cells from x on, off the curve unless `over`? */
+static bool fits(const struct canvas *c, int x, int y, int w, bool over)
+{
+    return x > c->area.x && x + w < c->area.x + c->area.w && is_free(c, x, y, w) &&
+           (over || empty(c, x, y, w));
+}
+
+/* A label touches its point: in the row above or below it, or beside it; it covers the curve sooner than
+ * it stands apart. Where none of these is free there is none. */
+static void mark(struct canvas *c, const struct plot_mark *m)
+{
+    int w = (int)text_width(str_of(m->name)), px = cell_x(c, m->x), py = cell_y(c, m->y),
+        step = m->below ? 1 : -1, last = c->area.x + c->area.w - w - 1, x = px - w / 2;
+    x = x > last ? last : x < c->area.x + 1 ? c->area.x + 1 : x;
+    const int at[][2] = { { x, py + step },          { px + 2, py },
+                          { px - w - 1, py },        { px, py + step },
+                          { px - w + 1, py + step }, { x, py - step },
+                          { px, py - step },         { px - w + 1, py - step } };
+    for (int over = 0; over < 2; over++)
+        for (size_t k = 0; k < ARRAY_LEN(at); k++)
+            if (fits(c, at[k][0], at[k][1], w, over)) {
+                surface_print(c->s, at[k][0], at[k][1], m->role, "%s", m->name);
+                take(c, at[k][0] - 1, at[k][1], w + 2);
+                return;
+            }
+}
+
 static void marks(struct canvas *c)
 {
-    for (unsigned i = 0; i < c->p->nmarks; i++) {
-        const struct plot_mark *m = &c->p->mark[i];
-        if (!shown(c->p, m->x))
-            continue;
-        int w = (int)text_width(str_of(m->name)), x = cell_x(c, m->x) - w / 2, y0 = cell_y(c, m->y),
-            step = m->below ? 1 : -1;
-        int last = c->area.x + c->area.w - w - 1;
-        x = x > last ? last : x < c->area.x + 1 ? c->area.x + 1 : x;
-        for (int k = 2; k < 16 && w < c->area.w - 2; k++) { /* first off the curve, then over it */
-            int y = y0 + (k % 2 ? -1 : 1) * step * (k % 8 / 2 + 1);
-            if (!is_free(c, x, y, w) || (k < 8 && !empty(c, x, y, w)))
-                continue;
-            surface_print(c->s, x, y, m->role, "%s", m->name);
-            take(c, x - 1, y, w + 2);
-            break;
-        }
-    }
+    for (unsigned i = 0; i < c->p->nmarks; i++)
+        if (shown(c->p, c->p->mark[i].x))
+            mark(c, &c->p->mark[i]);
 }
 
 static bool canvas_init(struct canvas *c, struct app *a, struct surface *s, struct rect r,

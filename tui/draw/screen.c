@@ -32,6 +32,7 @@ static const struct slot three[] = {
     { 76, 0, 100, 62, P(OPTIONS) }, { 76, 62, 100, 100, P(ADVICE) | P(MESSAGES) }
 };
 
+#define KEYS_ROWS 8 /* a small screen this high has a row of keys too */
 enum layout { LAYOUT_LINE, LAYOUT_REDUCED, LAYOUT_TABS, LAYOUT_TWO, LAYOUT_THREE };
 static enum layout screen_layout(int w, int h)
 {
@@ -256,7 +257,8 @@ static void overlay(struct app *a, struct surface *s, struct screen *map, struct
     switch (a->overlay) {
     case OVERLAY_HELP:
         view_help_update(a, (unsigned)r.w - 2);
-        over_draw(a, s, map, r, "Help: / searches, q closes");
+        over_draw(a, s, map, r,
+                  a->help_over_picker ? "Help: demos and lessons" : "Help: / searches, q closes");
         break;
     case OVERLAY_PICKER:
         view_picker_update(a, (unsigned)r.w - 2);
@@ -272,7 +274,8 @@ static void overlay(struct app *a, struct surface *s, struct screen *map, struct
 
 static void reduced(struct app *a, struct surface *s, struct screen *map)
 {
-    struct rect body = { 0, 1, s->w, s->h - 2 };
+    bool keys = s->h >= KEYS_ROWS;
+    struct rect body = { 0, 1, s->w, s->h - 2 - keys };
     char label[PTX_LABEL];
     surface_fill(s, (struct rect){ 0, 0, s->w, 1 }, ' ', ROLE_BAR);
     surface_print(s, 1, 0, ROLE_BAR_KEY, "%d %s", (int)a->focus + 1, panel_info(a->focus)->title);
@@ -282,7 +285,19 @@ static void reduced(struct app *a, struct surface *s, struct screen *map)
         panel_draw(a, s, map, a->focus, lesson_strip(a, s, body));
     else
         overlay(a, s, map, body);
-    bars_draw_bottom(a, s, map, false);
+    bars_draw_bottom(a, s, map, keys);
+}
+
+/* As many words as a handful of cells hold: how large, that it is too small, how to leave. */
+static void tiny(struct surface *s)
+{
+    if (s->h >= 3) {
+        surface_print(s, 0, 0, ROLE_WARN, "%dx%d", s->w, s->h);
+        surface_print(s, 0, 1, ROLE_WARN, "too small");
+        surface_print(s, 0, 2, ROLE_WARN, "q quits");
+    } else {
+        surface_print(s, 0, 0, ROLE_WARN, s->w >= 18 ? "too small; q quits" : "q quits");
+    }
 }
 
 void screen_draw(struct app *a, struct surface *s, struct screen *map)
@@ -291,7 +306,7 @@ void screen_draw(struct app *a, struct surface *s, struct screen *map)
     surface_clear(s);
     map->nhits = 0;
     if (layout == LAYOUT_LINE) {
-        surface_print(s, 0, 0, ROLE_WARN, "%dx%d: too small; q", s->w, s->h);
+        tiny(s);
         return;
     }
     if (layout == LAYOUT_REDUCED) {

@@ -91,6 +91,8 @@ static size_t csi(const char *buf, size_t n, struct event *e)
     nv += any;
     if (sgr) {
         mouse(e, v, nv, buf[i]);
+    } else if (buf[i] == '~' && (v[0] == 200 || v[0] == 201)) {
+        *e = (struct event){ .kind = EVENT_PASTE, .x = v[0] == 200 };
     } else {
         uint32_t key = buf[i] == '~' ? tilde_key(v[0]) : final_key(buf[i]);
         bool alt = nv >= 2 && v[1] > 1 && ((v[1] - 1) & 2);

@@ -29,9 +29,11 @@
 #define KEY_WAIT_MS 30 /* how long after ESC a sequence may go on */
 #define MOUSE_ON    "\033[?1000h\033[?1002h\033[?1006h"
 #define MOUSE_OFF   "\033[?1006l\033[?1002l\033[?1000l"
+#define PASTE_ON    "\033[?2004h" /* pasted text comes between marks */
+#define PASTE_OFF   "\033[?2004l"
 
 static struct {
-    volatile sig_atomic_t active, size, leave, stop, resume;
+    volatile sig_atomic_t active, size, leave /* the signal that asked for it */, stop, resume;
     struct termios before;
     char restore[256];
     size_t nrestore;
@@ -42,7 +44,7 @@ static struct {
 struct term {
     struct caps caps;
     enum depth depth;
-    bool utf8, mouse;
+    bool utf8, mouse, pastes /* a terminal of a kind that marks pasted text, or skips the request */;
     struct termios raw;
     struct surface shown; /* what the terminal shows */
     bool valid;
@@ -85,7 +87,7 @@ static void on_signal(int sig)
     default:
         if (guard.asked++)
             on_fatal(sig);
-        guard.leave = 1;
+        guard.leave = sig;
     }
     if (write(guard.pipe[1], "s", 1) < 0)
         errno = keep; /* full: the loop will wake anyway */
@@ -237,6 +239,8 @@ static void enter_modes(struct term *t)
     guard.active = 1;
     buf_printf(&t->out, "%s\033[?7l%s%s", t->caps.enter ? t->caps.enter : "",
                t->caps.hide ? t->caps.hide : "", t->mouse ? MOUSE_ON : "");
+    if (t->pastes)
+        buf_puts(&t->out, PASTE_ON);
     send_all(t->out.s, t->out.n);
     t->valid = false;
 }
@@ -278,6 +282,18 @@ static void set_raw(struct termios *raw)
     raw->c_cc[VTIME] = 0;
 }
 
+/* Is the terminal xterm, or one that knows its private modes and questions? */
+static bool is_kin(void)
+{
+    static const char *const kin[] = { "xterm", "rxvt",    "screen",  "tmux", "alacritty", "foot",
+                                       "kitty", "wezterm", "konsole", "vte",  "st-",       "gnome" };
+    const char *name = getenv("TERM");
+    for (size_t i = 0; name && i < ARRAY_LEN(kin); i++)
+        if (!strncmp(name, kin[i], strlen(kin[i])))
+            return true;
+    return false;
+}
+
 struct term *term_open(bool mouse, const char *color, const char **why)
 {
     struct term *t = base_alloc(sizeof *t);
@@ -298,10 +314,12 @@ struct term *term_open(bool mouse, const char *color, const char **why)
     set_raw(&t->raw);
     t->utf8 = term_utf8();
     t->mouse = mouse;
+    t->pastes = is_kin();
     t->depth = term_depth(&t->caps, color);
     guard.nrestore =
-        (size_t)snprintf(guard.restore, sizeof guard.restore, "%s\033[0m\033[?7h%s%s", MOUSE_OFF,
-                         t->caps.show ? t->caps.show : "", t->caps.leave ? t->caps.leave : "\r\n");
+        (size_t)snprintf(guard.restore, sizeof guard.restore, "%s%s\033[0m\033[?7h%s%s", MOUSE_OFF,
+                         t->pastes ? PASTE_OFF : "", t->caps.show ? t->caps.show : "",
+                         t->caps.leave ? t->caps.leave : "\r\n");
     if (guard.nrestore >= sizeof guard.restore)
         guard.nrestore = sizeof guard.restore - 1;
     catch_signals();
@@ -312,12 +330,8 @@ struct term *term_open(bool mouse, const char *color, const char **why)
 /* OSC 11, which xterm and its kin answer. Consoles and VTs would print it or take it for a palette. */
 void term_ask_background(struct term *t)
 {
-    static const char *const kin[] = { "xterm", "rxvt",    "screen",  "tmux", "alacritty", "foot",
-                                       "kitty", "wezterm", "konsole", "vte",  "st-",       "gnome" };
     static const char question[] = "\033]11;?\033\\";
-    const char *name = getenv("TERM");
-    for (size_t i = 0; name && i < ARRAY_LEN(kin) && t->depth != DEPTH_MONO && !t->asked; i++)
-        t->asked = !strncmp(name, kin[i], strlen(kin[i]));
+    t->asked = t->asked || (t->depth != DEPTH_MONO && is_kin());
     if (t->asked)
         send_all(question, sizeof question - 1);
 }
@@ -356,6 +370,10 @@ int term_signal_fd(const struct term *t)
 {
     (void)t;
     return guard.pipe[0];
+}
+int term_signal(const struct term *t)
+{
+    return t->eof && !guard.leave ? SIGHUP : guard.leave;
 }
 bool term_is_utf8(const struct term *t)
 {

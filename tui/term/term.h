@@ -40,6 +40,8 @@ void term_close(struct term *t);
 int term_fd(const struct term *t); /* readable: input, or a signal (term_signal_fd) */
 int term_signal_fd(const struct term *t);
 void term_size(const struct term *t, int *w, int *h);
+/* The signal that asked to leave, SIGHUP where the terminal went away; 0: none did. */
+int term_signal(const struct term *t);
 bool term_is_utf8(const struct term *t);
 void term_mouse(struct term *t, bool on);
 /* Asks for the background's colour, where the terminal is of a kind that answers or keeps quiet:

@@ -9,6 +9,7 @@
 #include "engine/session/lesson.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
+#include "tui/app/as_command.h"
 #include "tui/app/config.h"
 #include "tui/app/lesson_run.h"
 #include "tui/app/reload.h"
@@ -18,12 +19,14 @@
 #include "tui/draw/surface.h"
 #include "tui/term/term.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FRAME_NS (33LL * 1000000) /* frames that only a snapshot asks for come no faster */
@@ -282,6 +285,33 @@ static void settle(struct app *a, const struct cmd_front_opts *o)
     diags_free(&ds);
 }
 
+/* Where the results are, and what shows them again. */
+static void say_session(const struct app *a)
+{
+    const struct job_snapshot *s = a->snap;
+    if (!s->nruns || !s->session_path)
+        return;
+    if (s->session_unsaved) {
+        printf("session: not saved (%s could not be written)\n", s->session_path);
+        return;
+    }
+    struct buf path = { 0 };
+    as_command_word(&path, s->session_path);
+    printf("session: %s\nagain:   gpulocw replay %s\n", s->session_path, path.s ? path.s : "");
+    buf_free(&path);
+}
+
+/* A file that cannot be read is told before the screen is taken: there would be nothing to work on. */
+static enum status check_readable(const char *path)
+{
+    struct stat st;
+    if (!path || (stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && access(path, R_OK) == 0))
+        return ST_OK;
+    errno = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : errno;
+    fprintf(stderr, "%s: error: cannot open: %s [io]\n", path, strerror(errno));
+    return ST_IO;
+}
+
 static int full_screen(struct bench *b, const char *file, const char *device,
                        const struct cmd_front_opts *o)
 {
@@ -297,12 +327,15 @@ static int full_screen(struct bench *b, const char *file, const char *device,
         term_ask_background(b->term);
     workbench_start(a, file, device, o);
     loop(b);
+    int sig = term_signal(b->term);
     term_close(b->term);
     if (b->watch >= 0)
         close(b->watch);
     config_save_history(a);
     surface_free(&b->surface);
-    return 0;
+    if (!sig)
+        say_session(a);
+    return sig ? 128 + sig : 0; /* as a shell counts it */
 }
 
 /* The engine's threads inherit the niceness of the thread that makes them: made
@@ -341,7 +374,12 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
     struct bench b = { .watch = -1, .ptx_watch = -1, .dirty = 2 };
     struct diags ds = { 0 };
     const char *why = NULL;
-    enum status st = new_engine(env, o->session, &b.link.engine, &ds);
+    enum status st = check_readable(file);
+    if (st == ST_OK)
+        st = check_readable(o->launch);
+    if (st != ST_OK)
+        return status_exit_code(st);
+    st = new_engine(env, o->session, &b.link.engine, &ds);
     if (st != ST_OK) {
         struct buf text = { 0 };
         diags_print(&ds, &text);

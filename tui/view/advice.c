@@ -3,10 +3,13 @@
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
+#include "engine/rec/result.h"
 #include "engine/search/advice.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 #include "tui/app/app.h"
+#include "tui/app/results/provenance.h"
+#include "tui/app/results/run_line.h"
 #include "tui/app/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
@@ -18,51 +21,147 @@
 #include <math.h>
 #include <string.h>
 
-static void put_advice(struct app *a, size_t i, unsigned w)
+/* The fastest that has run of this text, launch and device with right outputs, against the original
+ * timed in the same way. False: nothing beat it. */
+static bool best_measured(const struct app *a, struct options *o, double *gain, size_t *run)
+{
+    *gain = 1.02;
+    bool found = false;
+    for (size_t i = 0; i < a->snap->nruns; i++) {
+        const struct session_run *r = app_run(a, i);
+        const struct result *x = r && !r->deleted && !run_stale(a, r) ? run_best(r) : NULL,
+                            *base = x ? run_base(a, i) : NULL;
+        if (!base || x->equal == EQUAL_NO || x->equal == EQUAL_UNKNOWN ||
+            (double)base->time.median / (double)x->time.median <= *gain)
+            continue;
+        *gain = (double)base->time.median / (double)x->time.median;
+        *o = x->options;
+        *run = i;
+        found = true;
+    }
+    return found;
+}
+
+static bool failed(const struct tune_advice *x)
+{
+    return x->tried && !isnan(x->real_gain) && x->real_gain <= 1.02 && x->expected_gain > 1.02;
+}
+
+static bool knob_options_plain(const struct options *o)
+{
+    struct options none = options_default();
+    return options_equal(o, &none);
+}
+
+/* "Leave it alone" is no advice once something ran faster. */
+static bool overtaken(const struct tune_advice *x, bool better)
+{
+    return better && knob_options_plain(&x->options);
+}
+
+static void put_advice(struct app *a, size_t i, unsigned number, unsigned w, bool better)
 {
     const struct tune_advice *x = &a->snap->advice[i];
     struct page *p = &a->page[PANEL_ADVICE];
+    bool past = failed(x) || overtaken(x, better);
     const char *origin =
         a->snap->has_dev ? a->snap->dev.kind == DEV_SIMULATED ? " (simulated)" : " (measured)" : "";
     struct buf b = { 0 };
     struct row r;
     row_init(&r, a->frame);
-    row_put(&r, ROLE_DIM, " %zu  ", i + 1);
-    row_put(&r, ROLE_TITLE, "%s", x->title);
+    row_put(&r, ROLE_DIM, " %u  ", number);
+    row_put(&r, past ? ROLE_DIM : ROLE_TITLE, "%s", x->title);
     if (x->tried && !isnan(x->real_gain))
         row_put(&r, x->real_gain > 1.02 ? ROLE_GOOD : ROLE_WARN, "   tried: %.2fx%s", x->real_gain,
                 origin);
-    if (!isnan(x->expected_gain) && x->expected_gain > 0)
+    if (failed(x))
+        row_put(&r, ROLE_DIM, "   %.2fx was expected: it did not come", x->expected_gain);
+    else if (overtaken(x, better))
+        row_put(&r, ROLE_DIM, "   a run was faster since");
+    else if (!x->tried && !isnan(x->expected_gain) && x->expected_gain > 0)
         row_put(&r, ROLE_NOTE, "   expected %.2fx%s, confidence %.0f %%", x->expected_gain,
                 x->modelled ? " by the model" : "", x->confidence * 100);
     page_flow(a, p, &r, 4, w - 1, (long)i);
-    page_wrap(a, p, ROLE_TEXT, 4, w - 1, x->why, -1);
+    page_wrap(a, p, past ? ROLE_DIM : ROLE_TEXT, 4, w - 1, x->why, -1);
     options_line(&x->options, &b);
     page_wrap(a, p, ROLE_DIM, 4, w - 1, b.n ? b.s : "(the original, unchanged)", -1);
     page_blank(a, p);
     buf_free(&b);
 }
 
-static void advice_update(struct app *a, unsigned w, unsigned h)
+/* What ran fastest stands first: it is no expectation. */
+static bool put_best(struct app *a, unsigned w)
+{
+    struct page *p = &a->page[PANEL_ADVICE];
+    struct options o;
+    double gain;
+    size_t run = 0;
+    struct buf b = { 0 };
+    struct row r;
+    if (!best_measured(a, &o, &gain, &run))
+        return false;
+    options_line(&o, &b);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_GOOD, " Best so far: %.2fx faster", gain);
+    row_put(&r, ROLE_LABEL, " (run %zu, outputs equal)  ", run + 1);
+    row_put(&r, ROLE_VALUE, "%s", b.s ? b.s : "");
+    page_flow(a, p, &r, 4, w - 1, -1);
+    page_blank(a, p);
+    buf_free(&b);
+    return true;
+}
+
+/* The verdict of the last sweep; of another text, launch or device, or while the next runs, it is grey.
+ */
+static void put_last_verdict(struct app *a, unsigned w)
 {
     struct page *p = &a->page[PANEL_ADVICE];
     size_t last = app_last_run(a, RUN_SWEEP);
+    struct buf v = { 0 };
+    if (last == SIZE_MAX)
+        return;
+    const char *why = run_stale(a, app_run(a, last));
+    tune_verdict(&app_run(a, last)->sweep, &v);
+    if (v.n && why)
+        page_wrap(a, p, ROLE_DIM, 1, w - 1,
+                  arena_printf(a->frame, "Run %zu (%s): %s", last + 1, why, v.s), -1);
+    else if (v.n)
+        page_wrap(a, p, ROLE_TITLE, 1, w - 1, v.s, -1);
+    if (v.n)
+        page_blank(a, p);
+    buf_free(&v);
+}
+
+static void put_all(struct app *a, unsigned w, bool better)
+{
+    unsigned number = 0;
+    size_t n = a->snap->nadvice;
+    /* what came true, what is still to be tried, what did not come true */
+    for (int turn = 0; turn < 3; turn++)
+        for (size_t i = 0; i < n; i++) {
+            const struct tune_advice *x = &a->snap->advice[i];
+            int at = failed(x) || overtaken(x, better) ? 2 : x->tried ? 0 : 1;
+            if (at == turn)
+                put_advice(a, i, ++number, w, better);
+        }
+}
+
+static void advice_update(struct app *a, unsigned w, unsigned h)
+{
+    struct page *p = &a->page[PANEL_ADVICE];
     (void)h;
     page_clear(p);
-    if (last != SIZE_MAX) {
-        struct buf v = { 0 };
-        tune_verdict(&app_run(a, last)->sweep, &v);
-        if (v.n) {
-            page_wrap(a, p, ROLE_TITLE, 1, w - 1, v.s, -1);
-            page_blank(a, p);
-        }
-        buf_free(&v);
-    }
     bool searching = a->snap->busy && a->snap->what && !strcmp(a->snap->what, "tune");
     if (searching)
         search_table(a, p, w - 1);
-    for (size_t i = 0; i < a->snap->nadvice; i++)
-        put_advice(a, i, w);
+    if (app_measuring(a) && a->snap->nadvice)
+        page_wrap(a, p, ROLE_WARN, 1, w - 1,
+                  arena_printf(a->frame, "The %s runs: what follows is from before it.",
+                               app_word(a->snap->what)),
+                  -1);
+    bool better = put_best(a, w);
+    put_last_verdict(a, w);
+    put_all(a, w, better);
     if (!searching)
         search_table(a, p, w - 1);
     if (!a->snap->nadvice)

@@ -84,6 +84,19 @@ static void put_command_help(struct app *a, unsigned w)
 void view_help_update(struct app *a, unsigned w)
 {
     page_clear(&a->over);
+    if (a->help_over_picker) {
+        page_wrap(
+            a, &a->over, ROLE_NOTE, 1, w - 2,
+            view_keys(a, "The list of lessons and demo kernels. {down} and {up} choose, {open} opens, "
+                         "{search} searches. A lesson tells what to do; a kernel opens with its "
+                         "launch, ready to run on the simulated device."),
+            -1);
+        put_scope(a, SCOPE_PICKER, w);
+        put_scope(a, SCOPE_LIST, w);
+        put_scope(a, SCOPE_GLOBAL, w);
+        list_set_count(&a->over_list, a->over.n);
+        return;
+    }
     page_wrap(a, &a->over, ROLE_NOTE, 1, w - 2, panel_info(a->focus)->help, -1);
     put_scope(a, (enum scope)a->focus, w);
     if (panel_info(a->focus)->list)

@@ -75,6 +75,11 @@ static void put_allowed(struct app *a, struct row *r, size_t knob, const char *v
     }
 }
 
+static unsigned cta_warps(const struct app *a)
+{
+    return a->snap->spec ? (unsigned)((dim3u_count(a->snap->spec->block) + 31) / 32) : 0;
+}
+
 static void put_knob(struct app *a, size_t i, unsigned w)
 {
     const struct knob_info *k = knob_info(i);
@@ -84,12 +89,23 @@ static void put_knob(struct app *a, size_t i, unsigned w)
     knob_text(&a->options, i, &value);
     knob_text(&def, i, &plain);
     const char *v = value.n ? value.s : "-";
+    char why[128];
+    bool idle = knob_idle(&a->options, i, cta_warps(a), why, sizeof why);
     bool changed = strcmp(v, plain.n ? plain.s : "-") != 0;
     row_init(&r, a->frame);
-    row_put(&r, changed ? ROLE_CHANGED : ROLE_TEXT, " %s ", changed ? "●" : " ");
+    row_put(&r,
+            idle      ? ROLE_WARN
+            : changed ? ROLE_CHANGED
+                      : ROLE_TEXT,
+            " %s ",
+            idle      ? "○"
+            : changed ? "●"
+                      : " ");
     row_put(&r, ROLE_LABEL, "%-17s ", k->name);
-    row_put(&r, changed ? ROLE_CHANGED : ROLE_VALUE, "%-11s", v);
-    if (w >= 60) {
+    row_put(&r, idle ? ROLE_REMOVED : changed ? ROLE_CHANGED : ROLE_VALUE, "%-11s", v);
+    if (idle) {
+        row_put(&r, ROLE_WARN, " no effect: %s", why);
+    } else if (w >= 60) {
         row_put(&r, ROLE_TEXT, " ");
         put_allowed(a, &r, i, v);
         if (w >= 110) {

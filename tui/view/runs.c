@@ -8,6 +8,8 @@
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
+#include "tui/app/results/provenance.h"
+#include "tui/app/results/run_line.h"
 #include "tui/app/prompt.h"
 #include "tui/app/view.h"
 #include "tui/app/view_state.h"
@@ -23,35 +25,22 @@
 
 static const char *const kinds[] = { "run", "sweep", "tune" };
 
-/* The result a run stands for: its own, its best point, what was found. */
-static const struct result *best_result(const struct session_run *r)
-{
-    size_t b;
-    switch (r->kind) {
-    case RUN_ONE: return &r->one;
-    case RUN_TUNE: return &r->found->best;
-    default: b = valley_best(&r->sweep); return b == SIZE_MAX ? NULL : &r->sweep.points[b];
-    }
-}
-
 static double run_time(const struct session_run *r)
 {
-    const struct result *x = best_result(r);
+    const struct result *x = run_best(r);
     return x && x->time.valid ? (double)x->time.median : NAN;
 }
 
-static double run_gain(const struct session_run *r)
+static double run_gain(const struct app *a, size_t i)
 {
-    const struct result *base = r->kind == RUN_SWEEP  ? &r->sweep.cha
-                                : r->kind == RUN_TUNE ? &r->found->original
-                                                      : NULL;
-    return base && base->time.valid ? (double)base->time.median / run_time(r) : NAN;
+    const struct result *base = run_base(a, i), *x = run_best(app_run(a, i));
+    return base && base != x ? (double)base->time.median / (double)x->time.median : NAN;
 }
 
 static void config_text(const struct app *a, const struct session_run *r, struct buf *b)
 {
     bool running = a->snap->busy && a->snap->nruns && r == app_run(a, a->snap->nruns - 1);
-    const struct result *x = best_result(r);
+    const struct result *x = run_best(r);
     if (r->kind == RUN_SWEEP)
         buf_printf(b, "%s, %zu points%s  ", r->sweep.axis ? r->sweep.axis : "?", r->sweep.npoints,
                    r->sweep.complete ? ""
@@ -126,12 +115,13 @@ static void put_when(struct row *r, int64_t t)
     row_put(r, ROLE_DIM, "%-12s", text);
 }
 
-/* Simulated and measured times stand in one column: each says what it is. */
+/* Times of several kinds stand in one column: each says what it is; smp: simulated, from a sample of the
+ * CTAs. */
 static const char *origin_brief(const struct session_run *r)
 {
-    const struct result *x = best_result(r);
+    const struct result *x = run_best(r);
     return !x || !x->time.valid                 ? ""
-           : x->time.origin == ORIGIN_SIMULATED ? "sim"
+           : x->time.origin == ORIGIN_SIMULATED ? x->sampled ? "smp" : "sim"
            : x->time.origin == ORIGIN_MEASURED  ? "gpu"
                                                 : "mod";
 }
@@ -151,7 +141,7 @@ static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
     text_time(t, run_time(r));
     row_right(out, main, 9, "%s", t);
     row_put(out, ROLE_DIM, " %-3s", origin_brief(r));
-    double gain = run_gain(r);
+    double gain = run_gain(a, i);
     if (isnan(gain))
         row_put(out, ROLE_DIM, "%8s", "");
     else
@@ -163,6 +153,8 @@ static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
         row_put(out, ROLE_DIM, w >= 100 ? "%-16.16s " : "  %-14.14s ",
                 w >= 100 || strncmp(r->dev.spec, "sim:", 4) ? r->dev.spec : r->dev.spec + 4);
     row_put(out, r->deleted ? ROLE_REMOVED : ROLE_TEXT, "%s", b.s ? b.s : "");
+    if (run_stale(a, r))
+        row_put(out, ROLE_DIM, "  (%s)", run_stale(a, r));
     if (r->earlier)
         row_put(out, ROLE_WARN, "  (earlier text)");
     if (*r->note)
@@ -184,7 +176,13 @@ static void put_comparison(struct app *a, unsigned w)
     row_put(&r, ROLE_SERIES_A, " A run %zu, %s %s", v->mark[0] + 1, t[0], origin_brief(x));
     row_put(&r, ROLE_LABEL, "  against");
     row_put(&r, ROLE_SERIES_B, "  B run %zu, %s %s", v->mark[1] + 1, t[1], origin_brief(y));
-    double ratio = run_time(x) / run_time(y);
+    const struct result *rx = run_best(x), *ry = run_best(y);
+    bool alike = rx && ry && rx->sampled == ry->sampled && rx->time.origin == ry->time.origin;
+    double ratio = alike ? run_time(x) / run_time(y) : NAN;
+    if (!alike)
+        row_put(&r, ROLE_WARN,
+                "  times of different kinds (sim whole, smp from a sample, gpu measured): "
+                "not compared");
     if (!isnan(ratio))
         row_put(&r, ROLE_TITLE, "  %s is %.2fx faster", ratio > 1 ? "B" : "A",
                 ratio > 1 ? ratio : 1 / ratio);
@@ -282,6 +280,13 @@ static unsigned compare_marked(struct app *a)
     const struct session_run *x = app_run(a, m[0]), *y = app_run(a, m[1]);
     if (!x || !y || x->kind == RUN_ONE || y->kind == RUN_ONE) {
         app_notice(a, DIAG_NOTE, "a single run has no curve: mark two sweeps or searches");
+        return UI_REDRAW;
+    }
+    const char *over[2] = { x->kind == RUN_TUNE ? "try" : x->sweep.axis,
+                            y->kind == RUN_TUNE ? "try" : y->sweep.axis };
+    if (strcmp(over[0] ? over[0] : "", over[1] ? over[1] : "") != 0) {
+        app_notice(a, DIAG_NOTE, "these have no common axis: one goes over %s, the other over %s",
+                   x->kind == RUN_TUNE ? "tries" : over[0], y->kind == RUN_TUNE ? "tries" : over[1]);
         return UI_REDRAW;
     }
     a->valley.run = m[0];

@@ -13,6 +13,7 @@
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 #include "tui/app/app.h"
+#include "tui/app/results/provenance.h"
 #include "tui/app/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/plot_model.h"
@@ -20,28 +21,19 @@
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/view/search.h"
+#include "tui/view/valley_int.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_sweep(const struct session_run *r)
-{
-    return r && r->kind == RUN_SWEEP && !r->deleted;
-}
-
-static bool has_curve(const struct session_run *r)
-{
-    return is_sweep(r) || (r && r->kind == RUN_TUNE && !r->deleted && r->ntrail);
-}
-
 const struct session_run *valley_run(const struct app *a, size_t *run)
 {
     size_t i = a->valley.run;
-    if (i >= a->snap->nruns || !has_curve(app_run(a, i))) {
+    if (i >= a->snap->nruns || !curve_has(app_run(a, i))) {
         for (i = a->snap->nruns; i-- > 0;)
-            if (has_curve(app_run(a, i)))
+            if (curve_has(app_run(a, i)))
                 break;
         if (i == SIZE_MAX)
             return NULL;
@@ -49,104 +41,6 @@ const struct session_run *valley_run(const struct app *a, size_t *run)
     if (run)
         *run = i;
     return app_run(a, i);
-}
-
-/* What is plotted of a run: a sweep's points, or the trail of a search. */
-struct points {
-    const struct result *v;
-    size_t n;
-    const char *axis;
-    const struct result *bpa, *cha;
-    double unit; /* 0: x is the value; else its doublings of this */
-};
-
-static struct points points_of(const struct app *a, const struct session_run *r)
-{
-    struct points p = { 0 };
-    if (!r)
-        return p;
-    if (r->kind == RUN_TUNE)
-        p = (struct points){ r->trail, r->ntrail, "try", NULL, &r->found->original, 0 };
-    else
-        p = (struct points){ r->sweep.points, r->sweep.npoints, r->sweep.axis,
-                             &r->sweep.bpa,   &r->sweep.cha,    0 };
-    if (a->replay.on && p.n > a->replay.shown)
-        p.n = a->replay.shown;
-    return p;
-}
-
-/* The swept knob's value as text; empty: the axis is none. */
-static void axis_text(const struct points *p, size_t i, char *out, size_t n)
-{
-    int k = p->axis ? knob_find(str_of(p->axis)) : -1;
-    struct dim3u b = p->v[i].options.block;
-    struct buf v = { 0 };
-    if (k >= 0)
-        knob_get(&p->v[i].options, (size_t)k, &v);
-    snprintf(out, n, "%s", v.s ? v.s : "");
-    if (k >= 0 && !strcmp(p->axis, "block"))
-        snprintf(out, n, b.x ? "%ux%u" : "as is", b.x, b.y);
-    buf_free(&v);
-}
-
-/* The knob's number, or its place among the points. */
-static double axis_number(const struct points *p, size_t i)
-{
-    char text[64], *end;
-    axis_text(p, i, text, sizeof text);
-    double v = strtod(text, &end);
-    if (end != text && !*end)
-        return v;
-    return (double)i + (p->axis && !strcmp(p->axis, "try")); /* tries count from one */
-}
-
-/* x of a point. Below the unit a doubling would never end: there x goes evenly, so that 0 has its place.
- */
-static double axis_value(const struct points *p, size_t i)
-{
-    double v = axis_number(p, i);
-    return p->unit <= 0 ? v : v < p->unit ? v / p->unit : 1 + log2(v / p->unit);
-}
-
-/* largest value over the smallest above 0: from here on most points would stand in one heap */
-#define WIDE 32
-static double axis_unit(const struct points *p, enum x_scale asked)
-{
-    double least = INFINITY, most = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        double v = axis_number(p, i);
-        least = v > 0 && v < least ? v : least;
-        most = v > most ? v : most;
-    }
-    bool pi = !p->axis || !strcmp(p->axis, "pi") || !strcmp(p->axis, "try");
-    return most > least && (asked == X_LOG || (asked == X_BY_RANGE && !pi && most >= WIDE * least))
-               ? least
-               : 0;
-}
-
-static double time_of(const struct result *r)
-{
-    return r && r->time.valid && r->status == ST_OK ? (double)r->time.median : NAN;
-}
-
-static double counter_of(const struct result *r, enum counter_id c)
-{
-    return r && r->counters[c].valid ? r->counters[c].value : NAN;
-}
-
-static double metric_of(enum plot_metric m, const struct result *r, const struct result *cha)
-{
-    switch (m) {
-    case METRIC_SPEEDUP: return time_of(cha) / time_of(r);
-    case METRIC_HIT: return counter_of(r, COUNTER_L1_HIT_RATE);
-    case METRIC_DRAM: return counter_of(r, COUNTER_DRAM_READ_BYTES);
-    default: return time_of(r);
-    }
-}
-
-static bool wrong(const struct result *r)
-{
-    return r->status != ST_OK || r->equal == EQUAL_NO;
 }
 
 size_t valley_best(const struct tune_sweep *s)
@@ -168,16 +62,19 @@ static void add_series(struct app *a, struct plot *out, const struct points *p, 
     s->low = ARENA_ARRAY(a->frame, double, n + 1);
     s->high = ARENA_ARRAY(a->frame, double, n + 1);
     s->bad = ARENA_ARRAY(a->frame, bool, n + 1);
-    if (!s->x || !s->y || !s->low || !s->high || !s->bad)
+    s->whole = ARENA_ARRAY(a->frame, bool, n + 1);
+    bool mixed = points_mixed(p);
+    if (!s->x || !s->y || !s->low || !s->high || !s->bad || !s->whole)
         return;
     for (size_t i = 0; i < n; i++) {
         const struct result *r = &p->v[i];
-        s->x[i] = axis_value(p, i);
-        s->y[i] = metric_of(out->metric, r, p->cha);
+        s->x[i] = points_x(p, i);
+        s->y[i] = points_metric(out->metric, r, points_base(p, r));
+        s->whole[i] = mixed && !r->sampled;
         s->low[i] = s->high[i] = s->y[i];
         if (out->metric == METRIC_TIME && r->time.valid)
             s->low[i] = (double)r->time.min, s->high[i] = (double)r->time.max;
-        s->bad[i] = wrong(r);
+        s->bad[i] = result_wrong(r);
     }
     /* neighbours in a search have nothing to do with each other */
     s->no_line = p->axis && !strcmp(p->axis, "try");
@@ -195,11 +92,15 @@ static void add_record(struct app *a, struct plot *out, const struct points *p)
     v->y = ARENA_ARRAY(a->frame, double, p->n + 1);
     if (!v->x || !v->y || out->metric != METRIC_TIME)
         return;
-    double best = time_of(p->cha);
+    /* one kind of time: from the first whole launch on, these alone */
+    bool whole = p->cha && p->cha->time.valid && !p->cha->sampled;
+    double best = result_ns(p->cha);
     for (size_t i = 0; i < p->n; i++) {
-        double t = wrong(&p->v[i]) ? NAN : time_of(&p->v[i]);
+        double t = result_wrong(&p->v[i]) || (whole && p->v[i].sampled) ? NAN : result_ns(&p->v[i]);
+        if (!whole && !p->v[i].sampled && !isnan(t))
+            whole = true, best = t;
         best = isnan(best) || t < best ? t : best;
-        v->x[i] = axis_value(p, i);
+        v->x[i] = points_x(p, i);
         v->y[i] = best;
     }
     out->nseries++;
@@ -210,7 +111,7 @@ static void add_fit(struct app *a, struct plot *out, const struct session_run *r
 {
     const struct tune_sweep *s = &r->sweep;
     size_t n = s->warps ? (size_t)s->warps * 4 + 1 : 0;
-    if (!is_sweep(r) || !s->fit.valid || !s->axis || strcmp(s->axis, "pi") ||
+    if (!curve_is_sweep(r) || !s->fit.valid || !s->axis || strcmp(s->axis, "pi") ||
         out->metric != METRIC_TIME || !n || a->replay.on)
         return;
     struct plot_series *v = &out->series[out->nseries];
@@ -253,9 +154,9 @@ static void add_marks(struct app *a, struct plot *out, const struct session_run 
                       const struct points *p)
 {
     const struct tune_sweep *s = &r->sweep;
-    size_t best = is_sweep(r) ? valley_best(s) : SIZE_MAX, n = p->n;
+    size_t best = curve_is_sweep(r) ? valley_best(s) : SIZE_MAX, n = p->n;
     bool up = out->metric == METRIC_TIME || out->metric == METRIC_DRAM;
-    if (!is_sweep(r) || best == SIZE_MAX || best >= n || n < 3 || !s->complete ||
+    if (!curve_is_sweep(r) || best == SIZE_MAX || best >= n || n < 3 || !s->complete ||
         (a->replay.on && n < s->npoints))
         return;
     const struct model_curve *c = &s->curve;
@@ -267,29 +168,20 @@ static void add_marks(struct app *a, struct plot *out, const struct session_run 
         ends ? arena_printf(a->frame, "%s best", best ? "cha" : "bpa")
         : p->unit <= 0 && best < out->nticks
             ? arena_printf(a->frame, "%s best", out->tick[best])
-            : arena_printf(a->frame, "%s=%g %s", pi ? "π" : p->axis, axis_number(p, best),
+            : arena_printf(a->frame, "%s=%g %s", pi ? "π" : p->axis, points_number(p, best),
                            pi && c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "best");
     add_mark(out, text, best, ROLE_PEAK, up);
     if (c->category != CATEGORY_CACHE_CONGESTED || !pi)
         return;
-    if (c->valley < n && c->valley != best)
-        add_mark(out, "cache valley", c->valley, ROLE_VALLEY, !up);
-    if (c->plateau + 1 < n && c->plateau > best)
-        add_mark(out, "memory plateau", c->plateau, ROLE_PLATEAU, up);
-}
-
-static const struct session_run *overlay_run(const struct app *a)
-{
-    struct session *o = a->valley.other;
-    for (size_t i = o ? session_count(o) : 0; i-- > 0;) {
-        const struct session_run *r = session_look(o, i);
-        if (r && has_curve(r))
-            return r;
-        session_rest(o, i);
-    }
-    const struct session_run *r =
-        a->valley.overlay < a->snap->nruns ? app_run(a, a->valley.overlay) : NULL;
-    return has_curve(r) ? r : NULL;
+    /* the valley begins where the slowest is first met; the plateau lies beyond it */
+    size_t valley = c->valley;
+    while (valley < n && valley > best + 1 && points_within(p, valley - 1, c->valley, c->significance))
+        valley--;
+    size_t from = c->plateau > valley ? c->plateau : valley + 1;
+    if (valley < n && valley > best)
+        add_mark(out, "cache valley", valley, ROLE_VALLEY, !up);
+    if (valley > best && from + 1 < n)
+        add_mark(out, "memory plateau", (from + n) / 2, ROLE_PLATEAU, up);
 }
 
 /* 0, then the unit and its doublings. */
@@ -297,7 +189,7 @@ static void doubling_ticks(struct app *a, struct plot *out, const struct points 
 {
     double most = 0;
     for (size_t i = 0; i < p->n; i++)
-        most = fmax(most, axis_value(p, i));
+        most = fmax(most, points_x(p, i));
     size_t n = (size_t)ceil(most) + 1;
     out->tick = ARENA_ARRAY(a->frame, char *, n);
     for (size_t k = 0; out->tick && k < n; k++)
@@ -313,13 +205,13 @@ static void tick_names(struct app *a, struct plot *out, const struct points *p)
         doubling_ticks(a, out, p);
     if (!p->n || !p->axis || !strcmp(p->axis, "try") || p->unit > 0)
         return;
-    axis_text(p, 0, text, sizeof text);
+    points_text(p, 0, text, sizeof text);
     strtod(text, &end);
     if (end != text && !*end)
         return;
     out->tick = ARENA_ARRAY(a->frame, char *, p->n);
     for (size_t i = 0; out->tick && i < p->n; i++) {
-        axis_text(p, i, text, sizeof text);
+        points_text(p, i, text, sizeof text);
         out->tick[i] = arena_dup(a->frame, str_of(text));
     }
     out->nticks = out->tick ? p->n : 0;
@@ -348,22 +240,12 @@ static bool any_value(const struct plot_series *s)
     return false;
 }
 
-static size_t fastest(const struct points *p)
-{
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < p->n; i++)
-        if (!wrong(&p->v[i]) && !isnan(time_of(&p->v[i])) &&
-            (best == SIZE_MAX || time_of(&p->v[i]) < time_of(&p->v[best])))
-            best = i;
-    return best;
-}
-
 /* Until the user moves it the cursor stands on the newest point, then on the best. */
 static void place_cursor(struct app *a, const struct session_run *r, const struct points *p)
 {
     if (!a->valley.placed) {
-        size_t best = is_sweep(r) ? valley_best(&r->sweep) : fastest(p);
-        bool done = is_sweep(r) ? r->sweep.complete : !a->snap->busy;
+        size_t best = points_best(r, p);
+        bool done = curve_is_sweep(r) ? r->sweep.complete : !a->snap->busy;
         a->valley.cursor = best < p->n && done ? best : p->n - 1;
     }
     a->valley.cursor = a->valley.cursor < p->n ? a->valley.cursor : p->n - 1;
@@ -380,9 +262,20 @@ static const char *origin_text(const struct points *p)
     return "";
 }
 
+/* The curve laid over the first, on its x axis. number: its run, SIZE_MAX: of another session. */
+static void add_second(struct app *a, struct plot *out, const struct session_run *b, size_t number,
+                       double unit)
+{
+    struct points q = points_of(a, b);
+    q.unit = unit;
+    add_series(a, out, &q, number == SIZE_MAX ? "B" : arena_printf(a->frame, "B run %zu", number + 1),
+               true);
+}
+
 void valley_plot(struct app *a, struct plot *out)
 {
-    const struct session_run *r = valley_run(a, NULL), *b = overlay_run(a);
+    size_t ra = SIZE_MAX, rb = SIZE_MAX;
+    const struct session_run *r = valley_run(a, &ra), *b = curve_overlay(a, &rb);
     memset(out, 0, sizeof *out);
     out->metric = a->valley.metric;
     out->style = a->set.ascii ? PLOT_ASCII : a->set.style;
@@ -391,7 +284,7 @@ void valley_plot(struct app *a, struct plot *out)
         /* a search meets configurations many times slower: logarithmic unless asked otherwise */
         out->log_y = !out->log_y;
     struct points p = points_of(a, r);
-    p.unit = axis_unit(&p, a->valley.x_scale);
+    p.unit = points_unit(&p, a->valley.x_scale);
     out->yname =
         arena_printf(a->frame, "%s%s%s", plot_metric_name(out->metric),
                      plot_less_is_better(out->metric) ? ", less is better" : "", origin_text(&p));
@@ -401,14 +294,15 @@ void valley_plot(struct app *a, struct plot *out)
     if (!r)
         return;
     add_fit(a, out, r);
-    if (b && b != r) {
-        struct points q = points_of(a, b);
-        q.unit = p.unit; /* one axis for both */
-        add_series(a, out, &q, "B", true);
-    }
+    if (b)
+        add_second(a, out, b, rb, p.unit);
     if (r->kind == RUN_TUNE)
         add_record(a, out, &p);
-    add_series(a, out, &p, b && b != r ? "A" : "points", false);
+    add_series(a, out, &p,
+               b                  ? arena_printf(a->frame, "A run %zu", ra + 1)
+               : points_mixed(&p) ? "● from a sample  ◆ whole launch"
+                                  : "points",
+               false);
     if (!any_value(&out->series[out->nseries - 1])) {
         out->empty = a->replay.on && !p.n
                          ? view_keys(a, "{replay-play} plays the recorded points, {replay-step} steps, "
@@ -422,18 +316,18 @@ void valley_plot(struct app *a, struct plot *out)
     struct plot_series last = out->series[out->nseries - 1];
     memmove(out->series + 1, out->series, sizeof last * (out->nseries - 1));
     out->series[0] = last;
-    add_ref(out, "bpa", metric_of(out->metric, p.bpa, p.cha), ROLE_REF_BPA);
-    add_ref(out, r->kind == RUN_TUNE ? "original" : "cha", metric_of(out->metric, p.cha, p.cha),
+    add_ref(out, "bpa", points_metric(out->metric, p.bpa, p.cha), ROLE_REF_BPA);
+    add_ref(out, r->kind == RUN_TUNE ? "original" : "cha", points_metric(out->metric, p.cha, p.cha),
             ROLE_REF_CHA);
     tick_names(a, out, &p);
     add_marks(a, out, r, &p);
     if (p.n) {
         place_cursor(a, r, &p);
         out->has_cursor = true;
-        out->cursor = axis_value(&p, a->valley.cursor);
+        out->cursor = points_x(&p, a->valley.cursor);
     }
     plot_range(out, a->valley.zoom);
-    if (is_sweep(r) && p.unit <= 0 && p.axis && !strcmp(p.axis, "pi") && a->valley.zoom <= 1 &&
+    if (curve_is_sweep(r) && p.unit <= 0 && p.axis && !strcmp(p.axis, "pi") && a->valley.zoom <= 1 &&
         r->sweep.warps) {
         /* known beforehand: the picture stands still while points arrive */
         out->x0 = 0;
@@ -455,8 +349,8 @@ static void put_result(struct row *r, const struct result *x, const struct resul
         (double)(x->time.max - x->time.min) / (double)(x->time.median ? x->time.median : 1) * 50;
     if (spread > 0.05)
         row_put(r, ROLE_DIM, " ±%.1f%%", spread);
-    row_put(r, ROLE_DIM, " %s", origin_name(x->time.origin));
-    double gain = time_of(cha) / time_of(x);
+    row_put(r, ROLE_DIM, " %s%s", origin_name(x->time.origin), x->sampled ? ", from a sample" : "");
+    double gain = cha && cha->sampled == x->sampled ? result_ns(cha) / result_ns(x) : NAN;
     if (!isnan(gain))
         row_put(r,
                 gain > 1.02   ? ROLE_GOOD
@@ -484,14 +378,14 @@ static void put_cursor(struct app *a, const struct points *p, unsigned w)
         row_put(&r, ROLE_CURSOR, " try %zu  ", a->valley.cursor + 1);
     else {
         char text[64];
-        axis_text(p, a->valley.cursor, text, sizeof text);
+        points_text(p, a->valley.cursor, text, sizeof text);
         row_put(&r, ROLE_CURSOR, " %s %s  ",
                 p->axis && !strcmp(p->axis, "pi") ? "π"
                 : p->axis                         ? p->axis
                                                   : "",
                 text);
     }
-    put_result(&r, x, p->cha, p->bpa ? "cha" : "the original");
+    put_result(&r, x, points_base(p, x), p->bpa ? "cha" : "the original");
     page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
 }
 
@@ -546,7 +440,8 @@ static void put_search(struct app *a, const struct session_run *r, const struct 
     if (l && a->snap->busy)
         search_lines(a, &a->page[PANEL_VALLEY], l, w, h);
     else if (*r->found->reason)
-        page_wrap(a, &a->page[PANEL_VALLEY], ROLE_TITLE, 1, w - 1, r->found->reason, -1);
+        page_wrap(a, &a->page[PANEL_VALLEY], run_stale(a, r) ? ROLE_DIM : ROLE_TITLE, 1, w - 1,
+                  r->found->reason, -1);
 }
 
 static const char *empty_hint(const struct app *a)
@@ -573,11 +468,12 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
             put_end(a, "bpa", ROLE_REF_BPA, p.bpa, p.cha, w);
             put_end(a, "cha", ROLE_REF_CHA, p.cha, p.cha, w);
         }
-        if (is_sweep(r) && r->sweep.complete && !(a->replay.on && p.n < r->sweep.npoints)) {
+        if (curve_is_sweep(r) && r->sweep.complete && !(a->replay.on && p.n < r->sweep.npoints)) {
             if (h >= 18)
                 put_fit(a, &r->sweep, w);
             tune_verdict(&r->sweep, &verdict);
-            page_wrap(a, pg, ROLE_TITLE, 1, w - 1, verdict.s ? verdict.s : "", -1);
+            page_wrap(a, pg, run_stale(a, r) ? ROLE_DIM : ROLE_TITLE, 1, w - 1,
+                      verdict.s ? verdict.s : "", -1);
         } else if (r->kind == RUN_TUNE) {
             put_search(a, r, &p, w, h);
         }
@@ -591,8 +487,15 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
 static void valley_head(struct app *a, unsigned w, struct row *r)
 {
     size_t i = 0;
-    const struct session_run *run = valley_run(a, &i), *b = overlay_run(a);
+    const struct session_run *run = valley_run(a, &i);
+    size_t nb = SIZE_MAX;
+    const struct session_run *b = run ? curve_overlay(a, &nb) : NULL;
     (void)w;
+    if (b) { /* which is which, and what differs */
+        row_put(r, ROLE_SERIES_A, " ● %s", curve_caption(a, 'A', i, run, b));
+        row_put(r, ROLE_SERIES_B, "   ○ %s", curve_caption(a, 'B', nb, b, run));
+        return;
+    }
     row_put(r, ROLE_LABEL, " next sweep: ");
     row_put(r, ROLE_CHANGED, "%s", a->valley.axis);
     if (!run)
@@ -601,11 +504,8 @@ static void valley_head(struct app *a, unsigned w, struct row *r)
     row_put(r, ROLE_VALUE, "%zu", i + 1);
     char label[PTX_LABEL];
     row_put(r, ROLE_LABEL, ": %s on %s", ptx_label(run->kernel, label), run->dev.spec);
-    if (run->earlier)
-        row_put(r, ROLE_WARN, " (earlier text)");
-    if (b && b != run)
-        row_put(r, ROLE_SERIES_B, "   ○ B: %s on %s%s", ptx_label(b->kernel, label), b->dev.spec,
-                b->earlier ? " (earlier text)" : "");
+    if (run_stale(a, run))
+        row_put(r, ROLE_WARN, " (%s)", run_stale(a, run));
     if (a->replay.on)
         row_put(r, ROLE_NOTE, "   replay %zu of %zu%s",
                 a->replay.shown < run->sweep.npoints ? a->replay.shown : run->sweep.npoints,
@@ -619,7 +519,7 @@ static unsigned move_run(struct app *a, int by)
     if (!valley_run(a, &i))
         return 0;
     for (size_t k = i + (size_t)by; k < a->snap->nruns; k += (size_t)by)
-        if (has_curve(app_run(a, k))) {
+        if (curve_has(app_run(a, k))) {
             a->valley.run = k;
             a->valley.placed = false;
             return UI_REDRAW;
@@ -642,11 +542,12 @@ static unsigned toggle_overlay(struct app *a)
         return 0;
     size_t mark = a->runs.mark[0] != shown ? a->runs.mark[0] : a->runs.mark[1];
     for (size_t i = mark < a->snap->nruns ? mark + 1 : a->snap->nruns; i-- > 0;)
-        if (i != shown && has_curve(app_run(a, i))) {
+        if (i != shown && curve_same_axis(app_run(a, shown), app_run(a, i))) {
             v->overlay = i;
             return UI_REDRAW;
         }
-    app_notice(a, DIAG_NOTE, "no second sweep to lay over this one");
+    app_notice(a, DIAG_NOTE, "no second run over the same axis (%s) to lay over this one",
+               curve_axis(app_run(a, shown)));
     return UI_REDRAW;
 }
 
@@ -685,7 +586,7 @@ static unsigned apply_point(struct app *a)
 static unsigned to_best(struct app *a, const struct session_run *run)
 {
     struct points p = points_of(a, run);
-    size_t best = is_sweep(run) ? valley_best(&run->sweep) : fastest(&p);
+    size_t best = run ? points_best(run, &p) : SIZE_MAX;
     if (best < p.n)
         a->valley.cursor = best, a->valley.placed = true;
     else
@@ -709,7 +610,7 @@ static unsigned valley_request(struct app *a, enum request r)
     case REQ_VAL_LOG: v->log_y = !v->log_y; break;
     case REQ_VAL_LOG_X: {
         struct points p = points_of(a, run);
-        v->x_scale = axis_unit(&p, v->x_scale) > 0 ? X_LINEAR : X_LOG;
+        v->x_scale = points_unit(&p, v->x_scale) > 0 ? X_LINEAR : X_LOG;
         break;
     }
     /* a lesson may wait for it */
@@ -741,7 +642,7 @@ void valley_csv(struct app *a, struct buf *out)
     buf_puts(out, "\n");
     for (size_t i = 0; i < p.n; i++) {
         const struct result *x = &p.v[i];
-        buf_printf(out, "%g,", axis_number(&p, i));
+        buf_printf(out, "%g,", points_number(&p, i));
         if (x->time.valid)
             buf_printf(out, "%lld,%lld,%lld", (long long)x->time.median, (long long)x->time.min,
                        (long long)x->time.max);

@@ -1,0 +1,72 @@
+/* knob_idle: options that are set and change nothing. */
+#include "engine/base/base.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool bypasses(const struct options *o)
+{
+    return o->bypass != BYPASS_NONE;
+}
+static bool names_loads(const struct options *o)
+{
+    return bypasses(o) &&
+           (o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID);
+}
+static bool clusters(const struct options *o)
+{
+    return o->cluster != CLUSTER_NONE;
+}
+static bool has_agents(const struct options *o)
+{
+    return o->cluster == CLUSTER_AGENT;
+}
+static bool prefetches(const struct options *o)
+{
+    return o->prefetch != PREFETCH_OFF;
+}
+static bool has_softcache(const struct options *o)
+{
+    return o->softcache != 0;
+}
+static bool coarsens(const struct options *o)
+{
+    return o->coarsen > 1;
+}
+
+/* A knob that only another one makes useful. */
+static const struct {
+    const char *knob, *needs;
+    bool (*met)(const struct options *o);
+} needs[] = {
+    { "pi", "it needs bypass l1 or bypass l2", bypasses },
+    { "bypass-op", "it needs bypass l1 or bypass l2", bypasses },
+    { "bypass-form", "it needs bypass l1 or bypass l2", bypasses },
+    { "bypass-loads", "it needs bypass, and bypass-form vertical or hybrid", names_loads },
+    { "index", "it needs cluster redirect or cluster agent", clusters },
+    { "clusters", "it needs cluster redirect or cluster agent", clusters },
+    { "agents", "it needs cluster agent", has_agents },
+    { "prefetch-distance", "it needs prefetch l1 or prefetch l2", prefetches },
+    { "softcache-data", "it needs softcache", has_softcache },
+    { "coarsen-mode", "it needs coarsen 2, 4 or 8", coarsens },
+};
+
+bool knob_idle(const struct options *o, size_t i, unsigned warps, char *why, size_t n)
+{
+    const char *name = knob_info(i)->name;
+    if (knob_is_default(o, i))
+        return false;
+    for (size_t k = 0; k < ARRAY_LEN(needs); k++)
+        if (!strcmp(needs[k].knob, name) && !needs[k].met(o)) {
+            snprintf(why, n, "%s", needs[k].needs);
+            return true;
+        }
+    if (!strcmp(name, "pi") && o->pi.mode == PI_VALUE && warps && o->pi.value > (int)warps) {
+        snprintf(why, n, "a CTA has %u warps: more than %u caches all of them, as pi %u does", warps,
+                 warps, warps);
+        return true;
+    }
+    return false;
+}

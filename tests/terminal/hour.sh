@@ -1,0 +1,112 @@
+#!/bin/bash
+# What a demanding hour found wrong, each tried in a real terminal: tmux runs the program, types and reads.
+b=$(realpath "${GPULOCW_BUILD:-build}/gpulocw")
+dir=$(mktemp -d)
+tm() { tmux -L "gpulocw-hour-$$" -f /dev/null "$@"; }
+trap 'tm kill-server 2>/dev/null; rm -rf "$dir"' EXIT
+if ! command -v tmux > /dev/null; then echo "1..0 # SKIP there is no tmux"; exit 0; fi
+n=0
+check() { n=$((n + 1)); if [ "$2" -eq 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; screen | sed 's/^/# /'; fi; }
+# begin COLUMNSxROWS ARGUMENTS: the program in a fresh terminal; its exit code goes to $dir/rc
+begin() {
+    local size=$1; shift
+    tm kill-session -t s 2>/dev/null; rm -f "$dir/rc"
+    tm new-session -d -s s -x "${size%x*}" -y "${size#*x}" \
+        "XDG_CONFIG_HOME=$dir/c XDG_DATA_HOME=$dir/d LC_ALL=C.UTF-8 $b $*; echo \$? > $dir/rc; exec cat"
+}
+keys() { tm send-keys -t s "$@"; }
+text() { tm send-keys -t s -l "$1"; }
+screen() { tm capture-pane -p -t s; }
+# Until the screen shows it, a minute at most: a busy machine is slow, not wrong.
+limit=${HOUR_TENTHS:-600}
+shows() { for _ in $(seq $limit); do screen | grep -qE -- "$1" && return 0; sleep 0.1; done; return 1; }
+gone() { for _ in $(seq $limit); do screen | grep -qE -- "$1" || return 0; sleep 0.1; done; return 1; }
+ends() { for _ in $(seq $limit); do [ -s "$dir/rc" ] && return 0; sleep 0.1; done; return 1; }
+# Esc, and until it is taken: with a key right behind it, it would be Alt with that key
+escape() { keys Escape; gone "Esc cancel"; }
+line_of() { screen | grep -nE -- "$1" | head -1 | cut -d: -f1; }
+fermi="kernels/valley.ptx -k fermi -d sim:fermi-16k"
+
+# 1: what Tab finds stands above the prompt, beside what is typed
+begin 80x24 $fermi; shows ld.global
+text ":theme "; keys Tab; shows okabe-ito-light
+[ "$(line_of okabe-ito-light)" -lt "$(line_of '^ :theme')" ]; check "Tab shows the candidates above the line" $?
+text "o"; gone high-contrast; check "and the next key takes them away" $?
+escape
+text ":open kernels/co"; keys Tab; shows coalescing.ptx && screen | grep -q "^ :open kernels/co"; check "of files too" $?
+escape; text ":set "; keys Tab; shows bypass-form && screen | grep -q "^ :set"; check "and of options" $?
+escape
+
+# 6: a theme that is none is told and not kept
+text ":theme nosuch"; keys Enter; shows "no theme 'nosuch'"; check "a theme that is none is told" $?
+! grep -qs nosuch "$dir/c/gpulocw/config"; check "and not saved" $?
+
+# 8: options without effect say what they need
+text ":set pi 5"; keys Enter; shows "pi = 5 has no effect: it needs bypass"; check "pi without bypass says what it needs" $?
+keys 4; shows "○ pi .*no effect: it needs bypass"; check "and is marked in the options" $?
+text ":set agents 3"; keys Enter; shows "○ agents .*needs cluster agent"; check "agents without cluster agent" $?
+text ":set bypass l1"; keys Enter; text ":set pi 40"; keys Enter; shows "○ pi .*a CTA has 16 warps"; check "pi above the warps of a CTA" $?
+text ":unset"; keys Enter; gone "no effect"; check "defaults are never marked" $?
+
+# 7: pasted text is text; Esc stops nothing; x does
+keys 5; printf 'qqQ\nq' | tm load-buffer -; tm paste-buffer -p -t s; shows "Pasted text is not taken as keys"; check "a paste runs no keys" $?
+text ":note "; tm paste-buffer -p -t s; shows "^ :note qqQ q"; check "in the prompt it is text, its lines joined" $?
+escape; text ":tune search"; keys Enter; shows "x stops" ; keys Escape; shows "the search goes on: x stops it"; check "Esc stops no search" $?
+keys x; shows "Stopped, results kept"; check "x does" $?
+shows "run 1: .*(µs|ms)"; check "a run ends in one line" $?
+
+# 4: one kind of time a comparison
+keys 5; shows "from a sample|whole"; ! screen | grep -qE "from a sample +[0-9.]+x vs the original.*" || screen | grep -q "sample"; check "times from samples are marked" $?
+
+# 5: what belongs to another launch says so
+text ":launch grid 8"; keys Enter; keys 7; shows "\(launch|launch changed since"; check "a run of another launch says so" $?
+keys 5; shows "\(launch changed since\)"; check "and so does its curve" $?
+
+# 3: only curves over equal axes are laid over each other
+text ":sweep agents=1/2"; keys Enter; shows "run 2: "; keys 5 c; shows "no second run over the same axis"; check "a search is not laid over a sweep" $?
+text ":sweep agents=1/2"; keys Enter; shows "run 3: "; keys c; shows "A run 3.*B run 2"; check "equal axes are, with the numbers of the runs" $?
+keys q; for _ in 1 2 3; do [ -s "$dir/rc" ] || { sleep 0.3; keys q; }; done; ends
+grep -q '^0$' "$dir/rc" && shows "session: .*json" && screen | grep -q "gpulocw replay"; check "on exit: where the session is, and how to see it again" $?
+
+# 2: labels stand at their points
+begin 80x24 $fermi; shows ld.global; keys s; shows "π=8 cache peak"; keys m; shows "speed against cha.*"; shows "π=8 cache peak"
+at=$(line_of "π=8 cache peak"); peak=$(screen | grep -nE "●|◉" | head -1 | cut -d: -f1)
+[ $((at - peak)) -ge -1 ] && [ $((at - peak)) -le 1 ]; check "the peak's label is within a row of the peak" $?
+v=$(screen | grep -oE ".*cache valley" | head -1); p=$(screen | grep -oE ".*memory plateau" | head -1)
+[ -z "$p" ] || [ ${#p} -gt ${#v} ]; check "the plateau lies to the right of the valley" $?
+
+# 10: ticks of a y axis
+[ "$(screen | grep -cE "^ +[0-9.]+x ┤")" -ge 2 ]; check "a y axis has two ticks at least" $?
+keys o; [ "$(screen | grep -cE "^ +[0-9.]+x ┤")" -ge 2 ]; check "a logarithmic one too" $?
+keys m m m; shows "time, less"; ticks=$(screen | grep -oE "^ +[0-9.]+ [µm]s ┤" | tr -dc '0-9\n' | grep -v '^$'); [ -n "$ticks" ]; check "it has ticks in time" $?
+
+# 9: exit codes
+for sig in TERM HUP INT; do
+    begin 80x24 $fermi; shows ld.global; pid=$(tm list-panes -t s -F '#{pane_pid}'); kill -$sig "$(pgrep -P "$pid" -x gpulocw)"; ends
+    [ "$(cat "$dir/rc")" -eq $((128 + $(kill -l $sig))) ]; check "SIG$sig ends it with 128 + the signal" $?
+done
+begin 80x24 nosuch.ptx; ends; [ "$(cat "$dir/rc")" -eq 1 ] && shows "nosuch.ptx: .*cannot open"; check "a file that is not there: told, exit code 1" $?
+begin 80x24 kernels; ends; [ "$(cat "$dir/rc")" -eq 1 ]; check "and a folder" $?
+
+# 10: small terminals
+begin 60x15 $fermi; shows ld.global; shows "\? help"; check "60x15 has key hints" $?
+begin 59x14 $fermi; shows ld.global; shows "\? help"; check "and below 60 columns" $?
+begin 10x3 $fermi; shows "10x3" && screen | grep -q "too small" && screen | grep -q "q quits"; check "10x3 says all of it" $?
+
+# 6: help of the list of demos
+begin 80x24 demo; shows "Demos and lessons"; keys '?'; shows "Keys: demo picker"; check "? in the list of demos is about it" $?
+keys Escape; shows "Demos and lessons"; check "and closing it comes back to the list" $?
+
+# 6: E writes beside the session, and leaves what is there
+begin 80x24 $fermi --session "$dir/e.json"; shows ld.global; keys s; shows "cache peak"; keys E; shows "written: .*gpulocw-valley.svg"; keys E; shows "gpulocw-valley-2.svg"
+[ -s "$dir/gpulocw-valley.svg" ] && [ -s "$dir/gpulocw-valley-2.svg" ]; check "E writes beside the session and overwrites nothing" $?
+
+# 6: an error goes when the next run succeeds
+text ":set nosuch 1"; keys Enter; shows "no option 'nosuch'"; keys r; shows "run 2: "; ! screen | grep -q "no option"; check "an error goes when the next run succeeds" $?
+
+# 7: results that could not be saved are asked about (the superuser may write anywhere)
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir "$dir/ro"; chmod 500 "$dir/ro"
+    begin 80x24 $fermi --session "$dir/ro/s.json"; shows ld.global; keys r; shows "run 1: "; keys q; shows "could not be saved"; check "q asks when results could not be saved" $?
+fi
+echo "1..$n"

@@ -1,0 +1,82 @@
+/* run_line: see run_line.h. */
+#include "tui/app/results/run_line.h"
+
+#include "engine/base/base.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
+#include "tui/app/app.h"
+#include "tui/app/results/provenance.h"
+#include "tui/base/text.h"
+
+#include <string.h>
+
+const struct result *run_best(const struct session_run *r)
+{
+    switch (r->kind) {
+    case RUN_ONE: return &r->one;
+    case RUN_TUNE: return r->found ? &r->found->best : NULL;
+    default:
+        return r->sweep.has_best && r->sweep.best < r->sweep.npoints ? &r->sweep.points[r->sweep.best]
+                                                                     : NULL;
+    }
+}
+
+static bool comparable(const struct result *x, const struct result *base)
+{
+    return x && base && x->time.valid && base->time.valid && x->sampled == base->sampled &&
+           x->time.origin == base->time.origin;
+}
+
+/* The original as it ran by itself last, of the same text, launch and device. */
+static const struct result *original_of(const struct app *a, const struct session_run *r)
+{
+    struct options none = options_default();
+    for (size_t i = a->snap->nruns; i-- > 0;) {
+        const struct session_run *q = app_run(a, i);
+        if (q && q->kind == RUN_ONE && !q->deleted && q->one.time.valid && same_origin(q, r) &&
+            q->one.sampled == r->one.sampled && options_equal(&q->one.options, &none))
+            return &q->one;
+    }
+    return NULL;
+}
+
+const struct result *run_base(const struct app *a, size_t run)
+{
+    const struct session_run *r = app_run(a, run);
+    const struct result *base = !r                     ? NULL
+                                : r->kind == RUN_SWEEP ? &r->sweep.cha
+                                : r->kind == RUN_TUNE  ? r->found ? &r->found->original : NULL
+                                                       : original_of(a, r);
+    return r && comparable(run_best(r), base) ? base : NULL;
+}
+
+void run_line(const struct app *a, size_t run, struct buf *out)
+{
+    const struct session_run *r = app_run(a, run);
+    const struct result *x = r ? run_best(r) : NULL, *base = run_base(a, run);
+    char t[TEXT_NUM];
+    if (!x || !x->time.valid)
+        return;
+    text_time(t, (double)x->time.median);
+    buf_printf(out, "run %zu: %s%s", run + 1, t, x->sampled ? " (from a sample)" : "");
+    if (base == x)
+        buf_puts(out, ", the original");
+    else if (base)
+        buf_printf(out, ", %.2fx vs %s", (double)base->time.median / (double)x->time.median,
+                   r->kind == RUN_SWEEP ? "cha" : "the original");
+    if (base != x && x->equal != EQUAL_UNKNOWN)
+        buf_puts(out, x->equal == EQUAL_YES      ? ", equal ✓"
+                      : x->equal == EQUAL_WITHIN ? ", within tolerance ✓"
+                                                 : ", WRONG RESULTS");
+    if (r->kind != RUN_ONE) {
+        buf_puts(out, ": ");
+        size_t before = out->n;
+        options_line(&x->options, out);
+        if (out->n == before)
+            buf_puts(out, "the original is the best");
+    }
+}

@@ -1,0 +1,18 @@
+/* run_line: what a finished run came to, in one line. */
+#ifndef GPULOCW_TUI_APP_RESULTS_RUN_LINE_H
+#define GPULOCW_TUI_APP_RESULTS_RUN_LINE_H
+
+#include "engine/base/base.h"
+
+struct app;
+struct result;
+struct session_run;
+
+/* The result a run stands for: its own, the best point of a sweep, what a search found. NULL: none. */
+const struct result *run_best(const struct session_run *r);
+/* What its gain is over, timed in the same way: cha of a sweep, the original; NULL: nothing is. */
+const struct result *run_base(const struct app *a, size_t run);
+/* "run 2: 24.1 µs, 1.60x vs cha, equal ✓"; nothing where the run has no time. */
+void run_line(const struct app *a, size_t run, struct buf *out);
+
+#endif
