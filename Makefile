@@ -11,7 +11,7 @@ WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-proto
             -Wconversion -Wsign-conversion -Wpointer-arith -Wwrite-strings -Wundef -Wunused-macros
 CFLAGS  ?= $(OPT) -g
 ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -fPIC -fvisibility=hidden -I. -MMD -MP $(EXTRA_CFLAGS)
-LDLIBS  := -lcjson -lpthread -ldl -lm
+LDLIBS  := -lcjson -llz4 -lzstd -lpthread -ldl -lm
 
 ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c,$(shell find engine -name '*.c')))
 TUI_SRC    := $(sort $(filter-out tui/term/main.c,$(shell find tui -name '*.c')))

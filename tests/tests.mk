@@ -127,7 +127,7 @@ carry:
 	@$(MAKE) --no-print-directory TUI=0 BUILD=$(BUILD)/carry LDFLAGS='-Wl,-rpath,\$$$$ORIGIN' $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff $(BUILD)/carry/tests/gpu_micro
 	@rm -rf carry; mkdir -p carry/kernels carry/tests/conformance
 	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff $(BUILD)/carry/tests/gpu_micro carry/
-	@cp $$(ldd carry/gpulocw | awk '/libcjson/ { print $$3 }') carry/
+	@cp $$(ldd carry/gpulocw | awk '/libcjson|liblz4|libzstd/ { print $$3 }') carry/
 	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/; mkdir -p carry/tests/gpu carry/tests/sim; cp tests/gpu/* carry/tests/gpu/; cp tests/sim/cluster.* carry/tests/sim/
 	@cp tests/gpu/check.sh carry/check-gpu
 	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices; carry/check-gpu runs what make check-gpu does"

@@ -13,6 +13,10 @@
 static const struct command commands[] = {
     { "analyze", "FILE.ptx", "coalescing, locality class, reuse and CTA sharing of every load",
       cmd_analyze, true, CMD_MAX_FILES },
+    { "list", "FILE",
+      "modules, kernels and parameters of an executable, library, object, fatbin, cubin, folder or PTX "
+      "file",
+      cmd_list, false, CMD_MAX_FILES },
     { "launch", "FILE.ptx",
       "writes a first launch description for your own kernel (guessed sizes, tried on the simulated "
       "device)",

@@ -100,6 +100,7 @@ int cmd_completion(struct args *a);
 int cmd_mcp(struct args *a);
 int cmd_batch(struct args *a);
 int cmd_check(struct args *a);
+int cmd_list(struct args *a);
 /* What may stand at the last of the words behind the program's name, one a line (complete.c):
  * "WORD\tHELP", or
  * ":files ENDING..." and ":folders", which the shell knows better. */

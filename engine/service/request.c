@@ -4,6 +4,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/service/service_int.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/source.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -173,6 +174,8 @@ static enum status add_file(struct making *m, const cJSON *v)
     if (m->nfiles == CMD_MAX_FILES)
         return wrong(m, "'%s' has too many files", "file");
     enum status st = check_path(m, v->valuestring);
+    if (st == ST_OK && m->roots && m->roots->n && source_is_cuda(v->valuestring))
+        return wrong(m, "a client may not start a compiler: give '%s' as PTX", v->valuestring);
     if (st == ST_OK)
         st = check_beside(m, v->valuestring);
     if (st == ST_OK)

@@ -10,6 +10,7 @@
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/job_int.h"
+#include "engine/workspace/source.h"
 #include "engine/workspace/workspace.h"
 
 #include <stdio.h>
@@ -276,7 +277,8 @@ static enum status open_ptx(struct job_engine *e, const char *path, bool launch_
                             struct diags *ds)
 {
     struct ptx_module *m = NULL;
-    enum status s = workspace_read(path, &m, ds);
+    struct source_want want = { .kernel = NULL };
+    enum status s = workspace_read(path, &want, &m, ds);
     if (!m)
         return s;
     text_changes(e, m);

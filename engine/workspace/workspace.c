@@ -13,13 +13,12 @@
 #include "engine/rec/options.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define MOST_TEXT (1u << 31) /* bytes of one PTX file */
 
 /* Beside the first file of a program that has several. */
 char *launch_beside(const char *ptx)
@@ -49,30 +48,13 @@ size_t launch_pick(const struct launch_file *f, const char *name)
     return SIZE_MAX;
 }
 
-static enum status read_program(const char *const *file, size_t n, struct ptx_module **out,
-                                struct diags *ds)
-{
-    struct ptx_link_input in[CMD_MAX_FILES] = { 0 };
-    char *text[CMD_MAX_FILES] = { 0 };
-    enum status st = ST_OK;
-    for (size_t i = 0; i < n && st == ST_OK; i++) {
-        in[i].name = file[i];
-        st = file_read(file[i], MOST_TEXT, &text[i], &in[i].length, ds);
-        in[i].text = text[i];
-    }
-    if (st == ST_OK)
-        st = ptx_link(in, n, out, ds);
-    for (size_t i = 0; i < n; i++)
-        base_free(text[i]);
-    return st;
-}
-
-enum status workspace_read(const char *path, struct ptx_module **out, struct diags *ds)
+enum status workspace_read(const char *path, const struct source_want *w, struct ptx_module **out,
+                           struct diags *ds)
 {
     const char *file[CMD_MAX_FILES];
     size_t n = 0, plus = strlen(PTX_LINK_PLUS);
     if (!strstr(path, PTX_LINK_PLUS) || access(path, F_OK) == 0)
-        return ptx_parse_file(path, out, ds);
+        return source_read(&path, 1, w, out, ds);
     char *names = base_strdup(path);
     *out = NULL;
     if (!names)
@@ -84,7 +66,7 @@ enum status workspace_read(const char *path, struct ptx_module **out, struct dia
         file[n++] = at;
         at = next ? next + plus : NULL;
     }
-    enum status st = read_program(file, n, out, ds);
+    enum status st = source_read(file, n, w, out, ds);
     base_free(names);
     return st;
 }
@@ -103,8 +85,9 @@ enum status workspace_ptx(struct workspace *s, const struct args *a, struct diag
         diag_error(ds, "usage", "which PTX file?");
         return ST_USAGE;
     }
-    return a->nfiles > 1 ? read_program(a->file, a->nfiles, &s->module, ds)
-                         : workspace_read(a->file[0], &s->module, ds);
+    struct source_want want = source_wanted(a);
+    return a->nfiles > 1 ? source_read(a->file, a->nfiles, &want, &s->module, ds)
+                         : workspace_read(a->file[0], &want, &s->module, ds);
 }
 
 enum status workspace_find_entry(const struct ptx_module *m, const char *said, const struct ptx_func **f,

@@ -21,6 +21,7 @@ struct pass_input;
 struct pass_output;
 struct ptx_func;
 struct ptx_module;
+struct source_want;
 
 /* What a command works on, opened in the order the command needs it. */
 struct workspace {
@@ -40,8 +41,9 @@ struct workspace {
     struct ana_kernel *facts;
     const char *kernel;
 };
-/* A PTX file, or the program of several: "a.ptx + b.ptx". */
-enum status workspace_read(const char *path, struct ptx_module **out, struct diags *ds);
+/* A file of any kind that source.h has, or the program of several: "a.ptx + b.ptx". */
+enum status workspace_read(const char *path, const struct source_want *w, struct ptx_module **out,
+                           struct diags *ds);
 /* "a.ptx + b.ptx"; owned; NULL: out of memory. */
 char *workspace_join(const char *const *file, size_t n);
 enum status workspace_ptx(struct workspace *s, const struct args *a, struct diags *ds);

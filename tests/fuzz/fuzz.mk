@@ -13,7 +13,7 @@ FUZZ_SAN  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_SRC  := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN  := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZ_DEEP := $(addprefix $(BUILD)/fuzz/,fuzz_analysis fuzz_pass fuzz_sim)
-FUZZ_ROOMS := base rec ptx session
+FUZZ_ROOMS := base rec ptx session container
 FUZZ_OBJ  := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter $(FUZZ_ROOMS:%=engine/%/%),$(ENGINE_SRC)))
 FUZZ_DEEP_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter $(foreach r,base rec ptx perfmodel analysis pass rewrites sim,engine/$(r)/%),$(ENGINE_SRC)))
 FUZZ_CCFLAGS := $(CSTD) $(WARN) -O1 -g -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP -Wno-pass-failed -fsanitize=fuzzer-no-link $(FUZZ_SAN)
@@ -24,9 +24,12 @@ $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D); $(FUZZ_CC) $(FUZZ_CCFLAGS) -c -o $@ $<
 # Files: the rooms that read them, watched; what those call for beside is as in the program.
 $(BUILD)/fuzz/fuzz_session: $(BUILD)/fuzz/tests/fuzz/fuzz_session.o $(FUZZ_OBJ) $(BUILD)/libengine.a
-	$(FUZZ_LINK) $(FUZZ_CJSON) -lpthread -ldl -lm
+	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ))
 	$(FUZZ_LINK) -lpthread -lm
+# Executables, fatbins and the rest, and the listing of what is in them.
+$(BUILD)/fuzz/fuzz_container: $(BUILD)/fuzz/tests/fuzz/fuzz_container.o $(FUZZ_OBJ) $(BUILD)/fuzz/engine/workspace/source_list.o $(BUILD)/libengine.a
+	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 # The worker protocol: of the devices' room its transport and records alone.
 FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/worker/wire.o $(BUILD)/fuzz/engine/dev/worker/wire_records.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o
 $(BUILD)/fuzz/fuzz_wire: $(BUILD)/fuzz/tests/fuzz/fuzz_wire.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ)) $(FUZZ_WIRE)
@@ -54,7 +57,7 @@ fuzz-campaign: fuzz-build-all
 fuzz-carry: fuzz-build-all
 	@rm -rf carry-fuzz; mkdir -p carry-fuzz/tests
 	@for f in $(FUZZ_BIN); do strip -g -o carry-fuzz/$$(basename $$f) $$f || exit 1; done
-	@lib=$$(ldd carry-fuzz/fuzz_session | awk '/libcjson/ { print $$3 }'); test -z "$$lib" || cp "$$lib" carry-fuzz/
+	@lib=$$(ldd carry-fuzz/fuzz_session | awk '/libcjson/ { print $$3 }') $$(ldd carry-fuzz/fuzz_container | awk '/liblz4|libzstd/ { print $$3 }'); test -z "$$(echo $$lib)" || cp $$lib carry-fuzz/
 	@cp tests/fuzz/run.sh carry-fuzz/run.sh; for d in $$(tests/fuzz/run.sh --seeds); do mkdir -p carry-fuzz/$$(dirname $$d) && cp -r $$d carry-fuzz/$$(dirname $$d)/ || exit 1; done
 	@echo "carry-fuzz/ is ready ($$(du -sh carry-fuzz | cut -f1)): carry-fuzz/run.sh [--runs N | --seconds N] [--jobs N]"
 # The workbench under random keys, with sanitizers and a seed nobody chose.

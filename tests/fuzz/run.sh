@@ -12,7 +12,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 # target, share of the executions in thousandths, processes per job set, seeds
 rows='ptx 260 tests/fuzz/corpus/ptx tests/golden/ptx
 session 150 tests/fuzz/corpus/session
-texts 300 tests/fuzz/corpus/texts
+texts 250 tests/fuzz/corpus/texts
+container 50 tests/fuzz/corpus/container
 wire 200 tests/fuzz/corpus/ptx
 analysis 20 tests/fuzz/corpus/kernel tests/golden/ptx tests/sim kernels
 pass 30 tests/fuzz/corpus/kernel tests/golden/ptx tests/sim kernels

@@ -168,6 +168,8 @@ try:
                        ("a sibling whose name begins alike", f"{work}/in2/a.ptx"), ("a device", "/dev/zero")]:
         r = q.tool("run", file=path)
         claim(f"outside the roots: {name}", r["isError"] and "outside the folders" in r["content"][0]["text"], r)
+    open(f"{work}/in/a.cu", "w").write("int x;")
+    claim("no compiler is started", "may not start a compiler" in q.tool("run", file="a.cu")["content"][0]["text"])
     for key in ("output", "resume"):
         r = q.tool("sweep", file="a.ptx", **{key: f"{work}/out/s.json"})
         claim(f"outside the roots: {key}", r["isError"] and not os.path.exists(f"{work}/out/s.json"), r)

@@ -110,7 +110,7 @@ allowed_path = "tests/tool/long_functions.txt"
 long_allowed = {tuple(l.split()[:2]) for l in open(allowed_path)} if os.path.exists(allowed_path) else set()
 includes(rooms())
 only(r"#include <(ncursesw/)?(curses|ncurses|term)\.h>", "tui/term", "curses")
-only(r"#include (<cjson/|\"engine/session/json\.h\")", ("engine/session", "engine/service", "engine/check"), "cJSON")
+only(r"#include (<cjson/|\"engine/session/json\.h\")", ("engine/session", "engine/service", "engine/check", "engine/workspace"), "cJSON")
 only(r"\b(dlopen|dlsym)\(", "engine/dev", "dlopen")
 banned()
 sizes()

@@ -11,6 +11,8 @@ need() { # header-or-program package
 }
 need gcc gcc
 need cjson/cJSON.h libcjson-dev
+need lz4.h liblz4-dev
+need zstd.h libzstd-dev
 [ "${TUI:-1}" = 1 ] && need ncursesw/curses.h libncurses-dev
 if [ "${1:-}" = test ]; then
     need setjmp.h libc6-dev

@@ -1,0 +1,46 @@
+/* Private to container: a window of a file, and the readers of its formats. */
+#ifndef GPULOCW_CONTAINER_CONTAINER_INT_H
+#define GPULOCW_CONTAINER_CONTAINER_INT_H
+
+#include "engine/container/container.h"
+
+/* A part of a file, or of memory. Reads outside of it fail. */
+struct window {
+    int fd;              /* -1: memory */
+    const uint8_t *data; /* of memory; borrowed */
+    uint64_t at, n;      /* in the file */
+};
+bool window_read(const struct window *w, uint64_t at, void *to, size_t n);
+/* The part of w from `at`, n bytes; n 0 where it lies outside. */
+struct window window_part(const struct window *w, uint64_t at, uint64_t n);
+uint64_t window_u64(const uint8_t *p);
+uint32_t window_u32(const uint8_t *p);
+uint16_t window_u16(const uint8_t *p);
+
+struct reading {
+    struct container *out;
+    struct diags *ds;
+    const char *path, *inside; /* inside: member of an archive, or NULL */
+    uint32_t groups;
+    uint64_t unpacked, looked;
+    bool damaged; /* something was cut off or does not add up; told once */
+};
+/* NULL: out of memory, or too many. */
+struct container_module *reading_add(struct reading *r, enum container_kind kind);
+enum status reading_damaged(struct reading *r, const char *what);
+
+/* An ELF file: a host object with fatbins, or a cubin. */
+enum status elf_read(struct reading *r, const struct window *w);
+bool elf_is(const struct window *w);
+/* Names of the kernels of a cubin into m. */
+enum status elf_kernels(const struct window *w, struct container_module *m);
+/* Fatbins one after another. */
+enum status fatbin_read(struct reading *r, const struct window *w);
+bool fatbin_is(const struct window *w);
+/* n bytes of `packed` into *out (owned, zero byte added): LZ4 block, zstd frame. False: damaged. */
+enum unpack_method { UNPACK_LZ4, UNPACK_ZSTD };
+bool unpack(enum unpack_method m, const uint8_t *packed, size_t n, uint64_t size, char **out);
+/* PTX text as it is stored: without the line feeds before and the zero bytes behind it. */
+void module_text(struct container_module *m, char *text, size_t n);
+
+#endif

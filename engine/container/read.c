@@ -1,0 +1,325 @@
+/* Files and folders: what is in them. */
+#include "engine/base/base.h"
+#include "engine/base/io.h"
+#include "engine/container/container_int.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const container_kind_names[] = { "ptx", "cubin", "lto-ir" };
+
+#define MOST_DEPTH 8
+#define MOST_FILES 20000
+
+/* ---- windows ---- */
+bool window_read(const struct window *w, uint64_t at, void *to, size_t n)
+{
+    if (at > w->n || n > w->n - at)
+        return false;
+    if (w->fd < 0) {
+        memcpy(to, w->data + at, n);
+        return true;
+    }
+    for (size_t got = 0; got < n;) {
+        ssize_t k = base_pread(w->fd, (char *)to + got, n - got, (off_t)(w->at + at + got));
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            return false;
+        got += (size_t)k;
+    }
+    return true;
+}
+
+struct window window_part(const struct window *w, uint64_t at, uint64_t n)
+{
+    struct window p = *w;
+    bool inside = at <= w->n && n <= w->n - at;
+    p.n = inside ? n : 0;
+    p.at = w->at + (inside ? at : 0);
+    p.data = w->data && inside ? w->data + at : w->data;
+    return p;
+}
+
+uint16_t window_u16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+uint32_t window_u32(const uint8_t *p)
+{
+    return (uint32_t)window_u16(p) | (uint32_t)window_u16(p + 2) << 16;
+}
+uint64_t window_u64(const uint8_t *p)
+{
+    return (uint64_t)window_u32(p) | (uint64_t)window_u32(p + 4) << 32;
+}
+
+/* ---- what is kept of a module ---- */
+struct container_module *reading_add(struct reading *r, enum container_kind kind)
+{
+    struct container *c = r->out;
+    struct buf where = { 0 };
+    if (c->n == CONTAINER_MOST_MODULES || !base_grow((void **)&c->v, c->n, &c->cap, sizeof *c->v))
+        return NULL;
+    buf_printf(&where, "%s%s%s%s", r->path, r->inside ? "(" : "", r->inside ? r->inside : "",
+               r->inside ? ")" : "");
+    struct container_module *m = &c->v[c->n++];
+    *m = (struct container_module){ .kind = kind, .group = r->groups, .where = buf_take(&where) };
+    return m->where ? m : NULL;
+}
+
+enum status reading_damaged(struct reading *r, const char *what)
+{
+    if (!r->damaged)
+        diag_add(r->ds, DIAG_ERROR, "container", r->path, NO_SPAN, "damaged%s%s: %s",
+                 r->inside ? " at " : "", r->inside ? r->inside : "", what);
+    r->damaged = true;
+    return ST_INPUT;
+}
+
+void module_text(struct container_module *m, char *text, size_t n)
+{
+    size_t from = 0;
+    while (n && text[n - 1] == 0)
+        n--;
+    while (from < n && (text[from] == '\n' || text[from] == '\r'))
+        from++;
+    memmove(text, text + from, n - from);
+    text[n - from] = 0;
+    m->text = text;
+    m->n = n - from;
+    m->bytes = n - from;
+}
+
+/* ---- archives of objects ---- */
+#define AR_MAGIC "!<arch>\n"
+#define AR_HEAD  60
+
+static bool ar_is(const struct window *w)
+{
+    char head[8];
+    return window_read(w, 0, head, 8) && memcmp(head, AR_MAGIC, 8) == 0;
+}
+
+static enum status ar_read(struct reading *r, const struct window *w)
+{
+    enum status st = ST_OK;
+    for (uint64_t at = 8; at + AR_HEAD <= w->n && st == ST_OK;) {
+        char head[AR_HEAD + 1] = "", name[17] = "", size[11] = "", *end;
+        if (!window_read(w, at, head, AR_HEAD) || memcmp(head + 58, "`\n", 2) != 0)
+            return reading_damaged(r, "a member of the archive has no head");
+        memcpy(name, head, 16);
+        memcpy(size, head + 48, 10);
+        uint64_t n = strtoull(size, &end, 10);
+        struct window member = window_part(w, at + AR_HEAD, n);
+        if (end == size || (n && !member.n))
+            return reading_damaged(r, "a member of the archive is cut off");
+        name[strcspn(name, "/ ")] = 0;
+        r->inside = name;
+        st = elf_is(&member) ? elf_read(r, &member) : ST_OK;
+        r->inside = NULL;
+        at += AR_HEAD + n + (n & 1);
+    }
+    return st;
+}
+
+/* ---- one file ---- */
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n > k && strcmp(s + n - k, end) == 0;
+}
+
+static enum status put_file(struct reading *r, const char *path)
+{
+    char *text = NULL;
+    size_t n = 0;
+    enum status st = file_read_regular(path, CONTAINER_MOST_TEXT, &text, &n, r->ds);
+    struct container_module *m = st == ST_OK ? reading_add(r, CONTAINER_PTX) : NULL;
+    r->groups++;
+    if (m)
+        module_text(m, text, n);
+    else
+        base_free(text);
+    return st == ST_OK && !m ? ST_NOMEM : st;
+}
+
+/* The PTX that a compiler left beside a cubin: NAME.ptx for NAME.cubin. */
+static enum status put_sibling(struct reading *r, const char *path)
+{
+    struct buf b = { 0 };
+    struct stat is;
+    if (!ends_with(path, ".cubin"))
+        return ST_OK;
+    buf_put(&b, path, strlen(path) - strlen("cubin"));
+    buf_puts(&b, "ptx");
+    const char *was = r->path;
+    r->path = b.s;
+    enum status st = b.oom ? ST_NOMEM : stat(b.s, &is) == 0 ? put_file(r, b.s) : ST_OK;
+    r->path = was;
+    buf_free(&b);
+    return st;
+}
+
+static enum status read_window(struct reading *r, const struct window *w)
+{
+    if (ar_is(w))
+        return ar_read(r, w);
+    if (elf_is(w))
+        return elf_read(r, w);
+    if (fatbin_is(w))
+        return fatbin_read(r, w);
+    return ST_OK;
+}
+
+static bool window_open(const char *path, struct window *w)
+{
+    struct stat is;
+    *w = (struct window){ .fd = base_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0) };
+    if (w->fd < 0 || fstat(w->fd, &is) != 0 || !S_ISREG(is.st_mode)) {
+        if (w->fd >= 0)
+            base_close(w->fd);
+        w->fd = -1;
+        return false;
+    }
+    w->n = (uint64_t)is.st_size;
+    return true;
+}
+
+static enum status read_one(struct reading *r, const char *path)
+{
+    struct window w;
+    if (!window_open(path, &w)) {
+        diag_add(r->ds, DIAG_ERROR, "io", path, NO_SPAN, "cannot open: %s", strerror(errno));
+        return ST_IO;
+    }
+    r->path = path;
+    enum status st = read_window(r, &w);
+    base_close(w.fd);
+    return st == ST_OK ? put_sibling(r, path) : st;
+}
+
+/* ---- folders ---- */
+struct walk {
+    struct reading *r;
+    size_t files;
+    const char *top;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char **names_in(const char *folder, size_t *n)
+{
+    DIR *d = opendir(folder);
+    char **v = NULL;
+    size_t cap = 0;
+    *n = 0;
+    for (struct dirent *e; d && (e = readdir(d)) && *n < MOST_FILES;)
+        if (e->d_name[0] != '.' && base_grow((void **)&v, *n, &cap, sizeof *v))
+            v[(*n)++] = base_strdup(e->d_name);
+    if (d)
+        closedir(d);
+    if (*n)
+        qsort(v, *n, sizeof *v, by_name);
+    return v;
+}
+
+static enum status walk_folder(struct walk *w, const char *folder, int depth);
+
+static enum status walk_name(struct walk *w, const char *path, int depth)
+{
+    struct stat is;
+    if (lstat(path, &is) != 0 || ++w->files > MOST_FILES)
+        return ST_OK;
+    if (S_ISDIR(is.st_mode))
+        return depth < MOST_DEPTH ? walk_folder(w, path, depth + 1) : ST_OK;
+    if (!S_ISREG(is.st_mode))
+        return ST_OK;
+    w->r->path = path;
+    if (ends_with(path, ".ptx"))
+        return put_file(w->r, path);
+    /* the PTX beside a cubin is met by its own name */
+    struct window f;
+    if (!(ends_with(path, ".cubin") || ends_with(path, ".fatbin") || ends_with(path, ".so")) ||
+        !window_open(path, &f))
+        return ST_OK;
+    enum status st = read_window(w->r, &f);
+    base_close(f.fd);
+    return st;
+}
+
+static enum status walk_folder(struct walk *w, const char *folder, int depth)
+{
+    size_t n;
+    char **name = names_in(folder, &n);
+    enum status st = ST_OK;
+    for (size_t i = 0; i < n; i++) {
+        struct buf b = { 0 };
+        buf_printf(&b, "%s/%s", folder, name[i] ? name[i] : "");
+        if (st == ST_OK)
+            st = b.oom || !name[i] ? ST_NOMEM : walk_name(w, b.s, depth);
+        buf_free(&b);
+        base_free(name[i]);
+    }
+    base_free(name);
+    return st;
+}
+
+/* ---- in and out ---- */
+bool container_is(const char *path)
+{
+    struct stat is;
+    struct window w;
+    if (stat(path, &is) == 0 && S_ISDIR(is.st_mode))
+        return true;
+    if (!window_open(path, &w))
+        return false;
+    bool yes = ar_is(&w) || elf_is(&w) || fatbin_is(&w);
+    base_close(w.fd);
+    return yes;
+}
+
+enum status container_read(const char *path, struct container *c, struct diags *ds)
+{
+    struct reading r = { .out = c, .ds = ds, .path = path };
+    struct walk w = { .r = &r, .top = path };
+    struct stat is;
+    *c = (struct container){ .n = 0 };
+    bool folder = stat(path, &is) == 0 && S_ISDIR(is.st_mode);
+    enum status st = folder ? walk_folder(&w, path, 0) : read_one(&r, path);
+    if (st == ST_OK && !c->n) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "container", path, NO_SPAN,
+                                  folder ? "no PTX, cubin or fatbin in this folder"
+                                         : "no code for a GPU in this file");
+        diag_hint(d, folder ? "name the folder of a compiler's cache, or a capture"
+                            : "was it linked with device code? gpulocw opens PTX, executables, shared "
+                              "objects, object files, archives, cubins and fatbins");
+        st = ST_INPUT;
+    }
+    return st;
+}
+
+void container_free(struct container *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct container_module *m = &c->v[i];
+        for (size_t k = 0; k < m->nkernels; k++)
+            base_free(m->kernel[k]);
+        base_free(m->kernel);
+        base_free(m->where);
+        base_free(m->object);
+        base_free(m->options);
+        base_free(m->text);
+        base_free(m->why);
+    }
+    base_free(c->v);
+    *c = (struct container){ .n = 0 };
+}
