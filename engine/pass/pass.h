@@ -41,7 +41,11 @@ enum { PASS_AGENT_VOTE_STEP = 4, PASS_AGENT_VOTE_WORDS = PASS_AGENT_VOTE_STEP * 
  * its lines found. u64 words of this .global variable, zeroed before the launch: [2*p] hits, [2*p+1]
  * accesses of parameter p; [PASS_SOFT_MONITORED] accesses that the monitoring slice made. */
 #define PASS_SOFT_SYMBOL "gpulocw_softcache"
-enum { PASS_SOFT_MONITORED = 2 * 64, PASS_SOFT_WORDS };
+enum {
+    PASS_SOFT_SAMPLE = 300 /* accesses that a thread simulates, in the paper */,
+    PASS_SOFT_MONITORED = 2 * 64,
+    PASS_SOFT_WORDS
+};
 enum pass_survey { PASS_SURVEY_NONE, PASS_SURVEY_PROFILE, PASS_SURVEY_CENSUS };
 
 struct pass_input {

@@ -157,8 +157,8 @@ static enum status predict_vote(struct tune_bench *b, const struct options *o,
 
 enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out)
 {
-    return o->pi.mode == PI_VOTE && o->bypass != BYPASS_NONE ? predict_vote(b, o, out)
-                                                             : predict_settled(b, o, out);
+    return PI_IS_VOTE(o->pi.mode) && o->bypass != BYPASS_NONE ? predict_vote(b, o, out)
+                                                              : predict_settled(b, o, out);
 }
 
 /* ---- the parts, one table ---- */

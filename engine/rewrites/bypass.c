@@ -126,7 +126,7 @@ static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
     memset(b, 0, sizeof *b);
     b->c = c;
     b->level = (enum bypass_level)c->opt->bypass;
-    b->vote = c->opt->pi.mode == PI_VOTE && c->opt->bypass_form != BYPASS_FORM_VERTICAL;
+    b->vote = PI_IS_VOTE(c->opt->pi.mode) && c->opt->bypass_form != BYPASS_FORM_VERTICAL;
     uint32_t cc = pass_cc(c);
     /* .nc has a cache of its own on Kepler; before sm_35 it is a plain load */
     b->with_nc = b->level != BYPASS_RO && (cc >= 50 || cc < PASS_READ_ONLY_TARGET);
@@ -469,6 +469,8 @@ static enum status run(struct pass_ctx *c)
     enum status s = bypass_begin(&b, c);
     if (s == ST_OK)
         s = bypass_emit(&b);
+    if (s == ST_OK && b.vote && o->pi.mode == PI_VOTE_CTA)
+        bypass_vote_grid(&b);
     if (s == ST_OK && by_load(o) && !count_chosen(&b))
         pass_note(c, NO_SPAN,
                   "the analysis finds reuse in every load: none is chosen to bypass (--bypass-loads "

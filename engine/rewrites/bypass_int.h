@@ -42,6 +42,8 @@ enum status bypass_emit(struct bypass *b);
 /* ---- bypass_vote.c ---- */
 enum status bypass_vote_check(struct pass_ctx *c);
 void bypass_vote_threshold(const struct bypass *b, struct buf *out);
+/* By CTA: a grid of one CTA for each threshold, or a little more. */
+void bypass_vote_grid(struct bypass *b);
 void bypass_vote_begin(struct bypass *b);
 void bypass_vote_leave(const struct bypass *b, const struct ptx_inst *i, struct buf *out);
 void bypass_vote_end(const struct bypass *b, struct buf *out);

@@ -1,5 +1,6 @@
-/* bypass, voting (paper: bypass, section 4.3): a single launch tries all thresholds.
- * Every SM runs one of them, so that a cache sees only CTAs of its own threshold.
+/* bypass, voting (paper: bypass, section 4.4.2): a single launch tries all thresholds.
+ * Every SM runs one of them, so that a cache sees only CTAs of its own threshold; or, as in the paper's
+ * first scheme, a launch of one CTA for each.
  * The last thread of a CTA to leave reports the CTA's cycles; PASS_VOTE_SYMBOL holds
  * the election and, for each threshold, the sum and number of what was reported. */
 #include "engine/base/base.h"
@@ -36,9 +37,24 @@ enum status bypass_vote_check(struct pass_ctx *c)
     return ST_OK;
 }
 
+void bypass_vote_grid(struct bypass *b)
+{
+    struct dim3u *g = &b->c->out->grid;
+    uint32_t n = pass_warps(b->c) + 1, x = g->x < n ? g->x : n, y = x ? (n + x - 1) / x : 1;
+    *g = (struct dim3u){ x, y < g->y ? y : g->y, 1 };
+}
+
 void bypass_vote_threshold(const struct bypass *b, struct buf *out)
 {
     const char *t = b->c->tag;
+    if (b->c->opt->pi.mode == PI_VOTE_CTA) {
+        buf_printf(out,
+                   "mov.u32 \t%%%spi, %%ctaid.y;\nmov.u32 \t%%%snx, %%nctaid.x;\nmov.u32 \t%%%sny, "
+                   "%%ctaid.x;\nmad.lo.u32 \t%%%spi, %%%spi, %%%snx, %%%sny;\nrem.u32 \t%%%spi, %%%spi, "
+                   "%u;\n",
+                   t, t, t, t, t, t, t, t, t, pass_warps(b->c) + 1);
+        return;
+    }
     buf_printf(out,
                "mov.u32 \t%%%spi, %%smid;\nmov.u32 \t%%%snx, %%nsmid;\nmul.lo.u32 \t%%%spi, %%%spi, "
                "%u;\ndiv.u32 \t%%%spi, %%%spi, %%%snx;\n",

@@ -5,11 +5,12 @@
 
 #include "engine/analysis/alias.h"
 #include "engine/base/base.h"
+#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 
 struct ptx_inst;
 
-enum { SOFT_MAX = 16, SOFT_SAMPLE = 300 /* accesses a thread simulates: paper */ };
+enum { SOFT_MAX = 16, SOFT_SAMPLE = PASS_SOFT_SAMPLE };
 struct soft_structure {
     int param;
     bool written, cacheable;

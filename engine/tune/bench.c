@@ -265,7 +265,7 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     run->max_repeat = b->opts.max_repeat;
     run->counters = b->opts.counters && !functional;
     /* A vote is taken on every SM: a sample of them would leave thresholds without a voice. */
-    run->exact = b->opts.exact || o->pi.mode == PI_VOTE || o->agents == OPT_AGENTS_VOTE;
+    run->exact = b->opts.exact || PI_IS_VOTE(o->pi.mode) || o->agents == OPT_AGENTS_VOTE;
     run->functional = functional;
     run->sums = b->sums;
     run->time_limit_s = b->opts.time_limit_s;

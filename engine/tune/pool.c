@@ -64,7 +64,7 @@ static size_t code_of(struct batch *t, const struct pass_output *c)
  * device. */
 static bool elects(const struct options *o)
 {
-    return (o->bypass != BYPASS_NONE && o->pi.mode == PI_VOTE) ||
+    return (o->bypass != BYPASS_NONE && PI_IS_VOTE(o->pi.mode)) ||
            (o->cluster == CLUSTER_AGENT && o->agents == OPT_AGENTS_VOTE);
 }
 

@@ -86,6 +86,7 @@ static enum status elect_pi(struct tune_bench *b, struct options *o, int *voted,
 {
     uint64_t words[PASS_VOTE_WORDS];
     int64_t cost = 0;
+    bool by_cta = o->pi.mode == PI_VOTE_CTA;
     struct options ballot = *o;
     ballot.cluster = ballot.cluster == CLUSTER_AGENT ? CLUSTER_NONE : ballot.cluster;
     ballot.agents = ballot.softcache = 0;
@@ -99,11 +100,14 @@ static enum status elect_pi(struct tune_bench *b, struct options *o, int *voted,
         diag_error(ds, "vote", "no CTA voted");
         return ST_DEVICE;
     }
+    if (by_cta && words[0])
+        mean = (int)(~words[0] & 0xff);
     o->pi.mode = mean == 0 ? PI_BPA : mean >= warps ? PI_CHA : PI_VALUE;
     o->pi.value = o->pi.mode == PI_VALUE ? mean : 0;
     *voted = mean;
-    say(said, "voted π=%d by mean CTA time in one launch of %s (the fastest single CTA ran π=%d)", mean,
-        time_words((double)cost).s, words[0] ? (int)(~words[0] & 0xff) : -1);
+    say(said, "voted π=%d by %s in one launch of %s (the fastest single CTA ran π=%d)", mean,
+        by_cta ? "one CTA for each threshold" : "mean CTA time", time_words((double)cost).s,
+        words[0] ? (int)(~words[0] & 0xff) : -1);
     return ST_OK;
 }
 
@@ -184,7 +188,7 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
     o->softcache = code.soft_lines;
     memcpy(o->softcache_data, code.soft_data, sizeof o->softcache_data);
     say(said, "profiled hits of the first %d accesses a thread: ",
-        o->softcache_sample > 0 ? o->softcache_sample : 300);
+        o->softcache_sample > 0 ? o->softcache_sample : PASS_SOFT_SAMPLE);
     say_counts(b, words, said);
     say_monitoring(b, cost, said);
     buf_puts(said, code.soft_lines ? "" : ": nothing is cached");
@@ -196,7 +200,7 @@ enum status tune_settle(struct tune_bench *b, struct options *o, int *voted, str
                         struct diags *ds)
 {
     enum status st =
-        o->pi.mode == PI_VOTE && o->bypass != BYPASS_NONE ? elect_pi(b, o, voted, said, ds) : ST_OK;
+        PI_IS_VOTE(o->pi.mode) && o->bypass != BYPASS_NONE ? elect_pi(b, o, voted, said, ds) : ST_OK;
     if (st == ST_OK && o->softcache == OPT_SOFTCACHE_AUTO && !o->softcache_data[0])
         st = profile(b, o, said, ds);
     if (st == ST_OK && o->agents == OPT_AGENTS_VOTE && o->cluster == CLUSTER_AGENT)

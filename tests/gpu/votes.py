@@ -2,7 +2,7 @@
 """The voted threshold beside the exhaustive optimum: one sampling launch against a launch for every threshold.
 
     tests/gpu/votes.py --device cuda:0
-    tests/gpu/votes.py --device sim:fermi-16k --launches first
+    tests/gpu/votes.py --device sim:fermi-16k --launches first --scheme vote-cta
 
 Prints a table: the sweep's best threshold and time, the elected one and its time, what the vote's launch took.
 """
@@ -24,14 +24,14 @@ def fmt(v, f="%.4f"):
 def row(a, ptx, kernel, op):
     base = [a.gpulocw, "%s", ptx, "--kernel", kernel, "--device", a.device, "--json", "--no-counters", "--bypass-op", op]
     s, err = call([x if x != "%s" else "sweep" for x in base], a.limit)
-    v, verr = call([x if x != "%s" else "run" for x in base] + ["--bypass", "l1", "--pi", "vote"], a.limit)
+    v, verr = call([x if x != "%s" else "run" for x in base] + ["--bypass", "l1", "--pi", a.scheme], a.limit)
     if s is None:
         return None, err
     runs = [(ms(p), str(p["pi"])) for p in [s["bpa"], s["cha"]] + s["points"] if ms(p) and p["equal_to_original"] is not False]
     best = min(runs) if runs else (None, "n/a")
-    cost = re.search(r"in one launch of ([\d.]+) ms", (v or {}).get("message") or "")
+    cost = re.search(r"in one launch of ([\d.]+) (ms|µs)", (v or {}).get("message") or "")
     voted = ms(v) if v and cost else None
-    return {"best": best, "cha": ms(s["cha"]), "pi": str(v["pi"]) if voted else "n/a", "voted": voted, "cost": float(cost.group(1)) if cost else None,
+    return {"best": best, "cha": ms(s["cha"]), "pi": str(v["pi"]) if voted else "n/a", "voted": voted, "cost": float(cost.group(1)) / (1 if cost.group(2) == "ms" else 1000) if cost else None,
             "all": sum(t for t, _ in runs), "note": "" if voted else (((v or {}).get("message") or verr).replace("\n", " ")[:60])}, None
 
 def main():
@@ -40,6 +40,7 @@ def main():
     p.add_argument("--device", default="cuda:0")
     p.add_argument("--only", default="")
     p.add_argument("--op", default="cg")
+    p.add_argument("--scheme", default="vote", choices=["vote", "vote-cta"], help="by SM, or one CTA for each threshold")
     p.add_argument("--launches", default="h200", choices=["first", "h200"])
     p.add_argument("--limit", type=float, default=120)
     p.add_argument("--total", type=float, default=1e9, help="seconds after which nothing new is started")

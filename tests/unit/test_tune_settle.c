@@ -27,6 +27,19 @@ static void agents(void **state)
     assert_int_equal(r.voted, (int)r.options.agents);
 }
 
+/* One CTA for each of the 9 thresholds: a launch far smaller than the kernel's 264 CTAs. */
+static void threshold_by_cta(void **state)
+{
+    (void)state;
+    struct result r = settled("gesummv", "default", "sim:fermi-16k", "--bypass l1 --pi vote-cta",
+                              "one CTA for each threshold in one launch of");
+    const char *at = strstr(r.message, "launch of ");
+    assert_false(PI_IS_VOTE(r.options.pi.mode));
+    assert_in_range(r.voted, 0, 8);
+    assert_non_null(strstr(at, "µs"));
+    assert_true(strtod(at + strlen("launch of "), NULL) * 1000 < 0.1 * (double)r.time.median);
+}
+
 static void software_cache(void **state)
 {
     (void)state;
@@ -111,7 +124,8 @@ static void verdicts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(agents), cmocka_unit_test(software_cache),
-                                        cmocka_unit_test(both), cmocka_unit_test(verdicts) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(agents), cmocka_unit_test(threshold_by_cta),
+                                        cmocka_unit_test(software_cache), cmocka_unit_test(both),
+                                        cmocka_unit_test(verdicts) };
     return cmocka_run_group_tests_name("tune: settling and verdicts", tests, NULL, NULL);
 }
