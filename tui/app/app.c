@@ -13,6 +13,7 @@
 #include "tui/app/notice.h"
 #include "tui/app/prompt.h"
 #include "tui/app/reload.h"
+#include "tui/app/papers.h"
 #include "tui/app/reuse.h"
 #include "tui/app/view.h"
 #include "tui/app/view_state.h"
@@ -57,6 +58,7 @@ void app_free(struct app *a)
 {
     reuse_drop(a);
     legal_drop(a);
+    papers_drop(a);
     source_index_free(&a->source);
     lesson_close(a);
     history_free(&a->history);
@@ -617,7 +619,7 @@ static unsigned tick(struct app *a)
         r->next_ns = a->now_ns + (int64_t)((double)REPLAY_NS / (r->speed > 0 ? r->speed : 1));
         done = UI_REDRAW;
     }
-    bool working = reuse_working(a) || legal_working(a);
+    bool working = reuse_working(a) || legal_working(a) || papers_working(a);
     if (a->snap->busy || working || a->was_working)
         done = UI_REDRAW;
     a->was_working = working; /* its result wants a frame of its own */
@@ -627,7 +629,7 @@ static unsigned tick(struct app *a)
 int64_t app_timer(const struct app *a)
 {
     int64_t wait = -1, left;
-    if (a->snap->busy || reuse_working(a) || legal_working(a))
+    if (a->snap->busy || reuse_working(a) || legal_working(a) || papers_working(a))
         wait = SPIN_NS;
     if (*a->notice) {
         left = a->notice_until - a->now_ns;

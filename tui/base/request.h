@@ -28,7 +28,9 @@
       true)                                                                                            \
     X(RUNS, runs, "Runs", "Runs", "everything that was run: sort, filter, mark, compare, notes", true) \
     X(ADVICE, advice, "Advice", "Advice", "what to try next, and why", true)                           \
-    X(MESSAGES, messages, "Messages", "Log", "what the engine said, oldest first", true)
+    X(MESSAGES, messages, "Messages", "Log", "what the engine said, oldest first", true)               \
+    X(PAPERS, papers, "Papers", "Papers",                                                              \
+      "the papers' figures and tables: run one, ours beside theirs", true)
 #define PANEL_ID_ITEM(id, name, title, brief, help, list) PANEL_##id,
 enum panel_id { PANEL_LIST(PANEL_ID_ITEM) PANEL_COUNT };
 #undef PANEL_ID_ITEM
@@ -170,6 +172,8 @@ const char *scope_name(enum scope s);
     X(ADV_TAKE, "take", "p", ADVICE, "options", "take its options without running")                     \
     X(MSG_LEVEL, "level", "f", MESSAGES, "level", "errors only, warnings too, everything")              \
     X(MSG_GOTO, "goto", "Enter", MESSAGES, "go to", "show the place in the source")                     \
+    X(PAPERS_RUN, "papers-run", "Enter Space", PAPERS, "run",                                           \
+      "run this experiment on its simulated device; again: give it up")                                 \
     X(TREE_GOTO, "tree-goto", "Enter d", TREE, "go to", "to this instruction in the source")            \
     X(TREE_CLOSE, "tree-close", "q Esc a", TREE, "", "close the tree")                                  \
     X(HELP_CLOSE, "close-help", "q Esc ?", HELP, "", "close help")                                      \

@@ -87,12 +87,20 @@ static void tab_text(const struct app *a, int p, enum tab_style style, char *out
                  style == TAB_TITLES ? info->title : info->brief);
 }
 
+/* Panels past the last number key take room in the line of tabs only while they are in front. */
+static bool has_tab(const struct app *a, int p)
+{
+    return p <= REQ_PANEL_9 - REQ_PANEL_1 || p == (int)a->focus;
+}
+
 static enum tab_style tab_style(const struct app *a, int w)
 {
     for (enum tab_style style = TAB_TITLES; style < TAB_NUMBERS; style++) {
         int x = 1;
         for (int p = 0; p < PANEL_COUNT; p++) {
             char text[40];
+            if (!has_tab(a, p))
+                continue;
             tab_text(a, p, style, text, sizeof text);
             x += (int)strlen(text) + 1;
         }
@@ -113,6 +121,8 @@ void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool ta
         bool front = p == (int)a->focus;
         char text[40];
         int x0 = x;
+        if (!has_tab(a, p))
+            continue;
         bool alarm = p == PANEL_MESSAGES && errors_unseen(a);
         enum role role = front ? ROLE_TAB_ACTIVE : alarm ? ROLE_ERROR : ROLE_TAB;
         tab_text(a, p, style, text, sizeof text);
