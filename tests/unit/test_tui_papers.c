@@ -6,10 +6,10 @@
 #include "engine/base/base.h"
 #include "engine/paper/paper.h"
 #include "tui/app/app.h"
-#include "tui/app/papers.h"
 #include "tui/app/view.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
+#include "tui/view/papers.h"
 
 #include <string.h>
 #include <unistd.h>

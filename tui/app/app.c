@@ -13,10 +13,10 @@
 #include "tui/app/notice.h"
 #include "tui/app/prompt.h"
 #include "tui/app/reload.h"
-#include "tui/app/papers.h"
 #include "tui/app/reuse.h"
 #include "tui/app/view.h"
 #include "tui/app/view_state.h"
+#include "tui/app/work.h"
 #include "tui/base/key.h"
 #include "tui/base/request.h"
 #include "tui/base/theme.h"
@@ -58,7 +58,7 @@ void app_free(struct app *a)
 {
     reuse_drop(a);
     legal_drop(a);
-    papers_drop(a);
+    work_drop(&a->papers);
     source_index_free(&a->source);
     lesson_close(a);
     history_free(&a->history);
@@ -601,6 +601,11 @@ static unsigned prompt_event(struct app *a, uint32_t key)
     return UI_REDRAW;
 }
 
+static bool works_beside(const struct app *a)
+{
+    return reuse_working(a) || legal_working(a) || (a->papers && work_state(a->papers) == WORK_BUSY);
+}
+
 /* ---- time ---- */
 static unsigned tick(struct app *a)
 {
@@ -619,7 +624,7 @@ static unsigned tick(struct app *a)
         r->next_ns = a->now_ns + (int64_t)((double)REPLAY_NS / (r->speed > 0 ? r->speed : 1));
         done = UI_REDRAW;
     }
-    bool working = reuse_working(a) || legal_working(a) || papers_working(a);
+    bool working = works_beside(a);
     if (a->snap->busy || working || a->was_working)
         done = UI_REDRAW;
     a->was_working = working; /* its result wants a frame of its own */
@@ -629,7 +634,7 @@ static unsigned tick(struct app *a)
 int64_t app_timer(const struct app *a)
 {
     int64_t wait = -1, left;
-    if (a->snap->busy || reuse_working(a) || legal_working(a) || papers_working(a))
+    if (a->snap->busy || works_beside(a))
         wait = SPIN_NS;
     if (*a->notice) {
         left = a->notice_until - a->now_ns;

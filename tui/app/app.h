@@ -129,8 +129,9 @@ struct app {
     bool pasting;          /* between the marks of a paste: what comes is text */
     int64_t pasted_ns;     /* when its last character came */
     bool was_working;
-    struct work *reuse, *legal, *papers; /* reuse.h, legal.h, papers.h; NULL: not started */
-    int64_t started_ns;                  /* clock when the app began */
+    struct work *reuse, *legal,
+        *papers;        /* reuse.h, legal.h, the page of the papers; NULL: not started */
+    int64_t started_ns; /* clock when the app began */
 };
 /* snap must stay valid until the next app_snapshot or app_free. */
 void app_init(struct app *a, const struct app_engine *engine, const struct job_snapshot *snap,

@@ -1,7 +1,7 @@
 /* papers: an experiment of the papers (engine/paper), run on a thread of its own; the screen and the
  * engine go on. One at a time; its result stays until another one starts. */
-#ifndef GPULOCW_TUI_APP_PAPERS_H
-#define GPULOCW_TUI_APP_PAPERS_H
+#ifndef GPULOCW_TUI_VIEW_PAPERS_H
+#define GPULOCW_TUI_VIEW_PAPERS_H
 
 #include "engine/base/base.h"
 
