@@ -105,6 +105,7 @@ enum status cell_bench(struct paper_cell *c)
     struct tune_subject s = { c->w.module, c->w.spec, &c->w.data, c->w.dev, c->w.facts };
     struct tune_run_opts o = tune_run_opts_default(&c->w.info);
     o.cancel = c->q->cancel;
+    o.exact = c->e->kind == PAPER_LATENCY; /* what every CTA measured is read */
     return c->st = tune_bench_open(&s, &o, &c->bench, &c->ds);
 }
 

@@ -268,15 +268,14 @@ static enum status add_mean(struct paper_result *r, const struct paper_row *like
     return ST_OK;
 }
 
+/* Those of classes before the one of all, on every platform. */
 static enum status means(struct paper_result *r)
 {
     enum status st = ST_OK;
-    for (size_t i = 0; r->of->mean && st == ST_OK && i < r->nrows; i++) {
-        if (r->of->by_class)
-            st = add_mean(r, &r->row[i], true);
-        if (st == ST_OK)
-            st = add_mean(r, &r->row[i], false);
-    }
+    for (int whole = 0; whole < 2; whole++)
+        for (size_t i = 0; r->of->mean && st == ST_OK && i < r->nrows; i++)
+            if (whole || r->of->by_class)
+                st = add_mean(r, &r->row[i], !whole);
     return st;
 }
 
