@@ -10,7 +10,7 @@ CSTD    := -std=c17 -D_GNU_SOURCE
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
             -Wconversion -Wsign-conversion -Wpointer-arith -Wwrite-strings -Wundef -Wunused-macros
 CFLAGS  ?= $(OPT) -g
-ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -fPIC -fvisibility=hidden -I. -MMD -MP $(EXTRA_CFLAGS)
+ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -fPIC -fvisibility=hidden -I. -MMD -MP $(CPPFLAGS) $(EXTRA_CFLAGS)
 LDLIBS  := -lcjson -llz4 -lzstd -lpthread -ldl -lm
 
 ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c,$(shell find engine -name '*.c')))
@@ -93,6 +93,8 @@ install: all
 	install -m 644 sessions/lessons/*.json $(DESTDIR)$(PREFIX)/share/gpulocw/sessions/lessons/
 	install -m 644 themes/*.theme $(DESTDIR)$(PREFIX)/share/gpulocw/themes/
 	install -m 644 docs/gpulocw.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(DESTDIR)$(PREFIX)/share/metainfo
+	install -m 644 docs/packaging/gpulocw.metainfo.xml $(DESTDIR)$(PREFIX)/share/metainfo/
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(BUILD)/$(SONAME) $(DESTDIR)$(LIBDIR)/
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libgpulocw.so
@@ -103,6 +105,11 @@ install: all
 	$(BUILD)/gpulocw completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpulocw
 	$(BUILD)/gpulocw completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gpulocw
 	$(BUILD)/gpulocw completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gpulocw.fish
+
+# The sources as git has them; the same commit gives the same bytes.
+.PHONY: dist
+dist:
+	@git archive --format=tar --prefix=gpulocw-$(VERSION)/ HEAD | gzip -n9 > gpulocw-$(VERSION).tar.gz && sha256sum gpulocw-$(VERSION).tar.gz
 
 .PHONY: clean
 clean:

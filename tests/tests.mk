@@ -71,6 +71,11 @@ measure:
 ptxas-diff: $(BUILD)/gpulocw
 	@python3 tests/tool/ptxas_diff.py $(BUILD)/gpulocw $(or $(N),200) $(or $(SEED),1)
 
+# What takes other people's programs: official MCP clients from npm, the Debian packages.
+.PHONY: check-packages
+check-packages: all
+	@GPULOCW_TEST_JOBS=1 tests/run.sh $(BUILD) $(sort $(wildcard tests/packages/*.sh))
+
 # Figures, never pass or fail.
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)
