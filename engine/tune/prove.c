@@ -3,6 +3,7 @@
 
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/pass/pass.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
@@ -359,21 +360,16 @@ static void leave_out(struct tune_proof *out, const char *what, struct str name,
              (int)(name.n < 60 ? name.n : 60), name.s, why);
 }
 
-static bool says(struct str text, const char *word)
-{
-    return memmem(text.s, text.n, word, strlen(word));
-}
-
 /* What was written, and is compared with nothing. */
 static void tell_left_out(struct tune_prover *p, const struct shot *shot, struct tune_proof *out)
 {
     struct dev_left l;
     for (size_t i = 0; shot->code && dev_left(p->dev, shot->code, p->set[0].bound, i, &l); i++)
-        if (l.written && !kept_named(&p->set[0], &l, i))
+        if (l.written && !kept_named(&p->set[0], &l, i) && !str_is(l.name, PASS_KNOB_SYMBOL))
             leave_out(out, "variable '", l.name, "' (a pass added it)");
-    if (says(shot->text, "vprintf"))
+    if (prover_calls(p, shot->text, "vprintf"))
         leave_out(out, "what printf prints", STR(""), "");
-    if (says(shot->text, "malloc"))
+    if (prover_calls(p, shot->text, "malloc"))
         leave_out(out, "memory from malloc", STR(""), "");
 }
 

@@ -59,6 +59,8 @@ enum status prover_launch(struct tune_prover *p, const struct shot *s, const str
                           double limit, struct result *r, struct diags *ds);
 /* Writes the first difference into text; false: there is none. */
 bool prover_differs(struct tune_prover *p, struct set *s, struct dev_code *c, char *text, size_t room);
+/* May the kernel of this text come to a call of that function? */
+bool prover_calls(const struct tune_prover *p, struct str text, const char *name);
 /* s broke under a: which part of a does it, as words that follow "differs": " with another %smid (line
  * 7: mov.u32 %r1, %smid)", " with CTAs and warps in reverse order". */
 void prover_which(struct tune_prover *p, const struct shot *s, const struct attack *a, char *text,

@@ -1,5 +1,6 @@
 /* What broke a launch: it is repeated with one part of the hostile machine at a time. */
 #include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/result.h"
@@ -77,29 +78,71 @@ static const struct ptx_inst *reads(const struct ptx_func *f, enum sim_poison wh
     return NULL;
 }
 
+static bool calls(const struct ptx_func *f, struct str name)
+{
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        for (unsigned k = 0; k < f->insts[i].nopnds && f->insts[i].op == PTX_OP_CALL; k++) {
+            const struct ptx_operand *o = &f->insts[i].opnds[k];
+            if (o->kind == OPND_SYM && o->sym && str_eq(o->sym->name, name))
+                return true;
+        }
+    return false;
+}
+
+/* The functions of a text that the kernel may come to; NULL: none. looked_shut. */
+struct looked {
+    struct ptx_module *m;
+    const struct ptx_func **list;
+    uint32_t n;
+};
+
+static void look(const struct tune_prover *p, struct str text, struct looked *out)
+{
+    struct diags none = { 0 };
+    *out = (struct looked){ 0 };
+    bool ok = ptx_parse(p->path, text, &out->m, &none) == ST_OK;
+    const struct ptx_func *entry = ok ? ptx_find_func(out->m, p->kernel) : NULL;
+    out->list = entry ? base_alloc((out->m->nfuncs + 1) * sizeof *out->list) : NULL;
+    uint32_t *place = out->list ? base_alloc((out->m->nfuncs + 1) * sizeof *place) : NULL;
+    out->n = place ? ptx_reachable(out->m, entry, out->list, place) : 0;
+    base_free(place);
+    diags_free(&none);
+}
+
+static void looked_shut(struct looked *l)
+{
+    base_free(l->list);
+    ptx_free(l->m);
+}
+
+bool prover_calls(const struct tune_prover *p, struct str text, const char *name)
+{
+    struct looked l;
+    bool any = false;
+    if (!memmem(text.s, text.n, name, strlen(name)))
+        return false;
+    look(p, text, &l);
+    for (uint32_t i = 0; i < l.n && !any; i++)
+        any = calls(l.list[i], str_of(name));
+    looked_shut(&l);
+    return any;
+}
+
 /* " (line 7: mov.u32 %r1, %smid)", or nothing. */
 static void put_line(const struct tune_prover *p, struct str text, enum sim_poison what, struct buf *out)
 {
-    struct ptx_module *m = NULL;
-    struct diags none = { 0 };
     const struct ptx_inst *in = NULL;
-    bool ok = ptx_parse(p->path, text, &m, &none) == ST_OK;
-    const struct ptx_func *entry = ok ? ptx_find_func(m, p->kernel) : NULL,
-                          **list = entry ? base_alloc((m->nfuncs + 1) * sizeof *list) : NULL;
-    uint32_t *place = entry ? base_alloc((m->nfuncs + 1) * sizeof *place) : NULL;
-    uint32_t n = list && place ? ptx_reachable(m, entry, list, place) : 0;
-    for (uint32_t i = 0; i < n && !in; i++)
-        in = reads(list[i], what);
+    struct looked l;
+    look(p, text, &l);
+    for (uint32_t i = 0; i < l.n && !in; i++)
+        in = reads(l.list[i], what);
     if (in) {
-        struct str t = ptx_text(m, in->at);
+        struct str t = ptx_text(l.m, in->at);
         while (t.n && (t.s[t.n - 1] == ';' || t.s[t.n - 1] == ' '))
             t.n--;
         buf_printf(out, " (line %u: %.*s)", in->at.line, (int)(t.n < 60 ? t.n : 60), t.s);
     }
-    base_free(list);
-    base_free(place);
-    ptx_free(m);
-    diags_free(&none);
+    looked_shut(&l);
 }
 
 /* ---- one part at a time ---- */

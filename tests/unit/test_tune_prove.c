@@ -254,6 +254,29 @@ static void test_what_is_not_compared_is_named(void **state)
     bench_shut(&t);
 }
 
+/* A function of that name that nothing calls prints nothing. */
+static void test_printf_is_named_where_it_is_called(void **state)
+{
+    (void)state;
+#define PRINTS(call)                                                                                   \
+    HEAD ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n.global .align 1 .b8 " \
+         "text[2] = {65, 0};\n" ENTRY "  ld.global.u32 %r5, [%d5];\n" call                             \
+         "  st.global.u32 [%d7], %r5;\n  ret;\n}\n"
+    const char *quiet = PRINTS(""), *loud = PRINTS("  mov.u64 %d9, text; cvta.global.u64 %d9, %d9; "
+                                                   "mov.u64 %d10, 0; setp.ne.u32 %p1, %r4, 0; @%p1 bra "
+                                                   "S;\n  { .param .b64 f; .param .b64 v; .param .b32 "
+                                                   "r; st.param.b64 [f], %d9; st.param.b64 [v], %d10;\n"
+                                                   "  call.uni (r), vprintf, (f, v); }\nS:\n");
+    struct bench t;
+    bench_open(&t);
+    struct tune_proof p = prove(&t, quiet, quiet, TUNE_QUICK);
+    assert_int_equal(p.nleft_out, 0);
+    p = prove(&t, loud, loud, TUNE_QUICK);
+    assert_int_equal(p.nleft_out, 1);
+    assert_string_equal(p.left_out[0], "what printf prints");
+    bench_shut(&t);
+}
+
 static void test_a_register_nobody_wrote_is_poisoned(void **state)
 {
     (void)state;
@@ -508,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_two_registers_are_both_named),
         cmocka_unit_test(test_dynamic_shared_memory_is_poisoned_where_it_changed),
         cmocka_unit_test(test_what_is_not_compared_is_named),
+        cmocka_unit_test(test_printf_is_named_where_it_is_called),
         cmocka_unit_test(test_an_error_below_1e_4_that_no_order_makes_is_told),
         cmocka_unit_test(test_cancellation_is_forgiven),
         cmocka_unit_test(test_what_no_atomic_adds_to_is_bit_equal),
