@@ -21,6 +21,7 @@ check:
 	@tests/run.sh $(BUILD) $(UNIT_BIN) $(TEST_SCRIPTS)
 
 # The manual page and the reference pages, from the program's tables (those of the workbench too, which need no terminal).
+$(BUILD)/tests/tables: $(BUILD)/tests/ref/gen_rows.o
 $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables: $(BUILD)/tests/%: $(BUILD)/tests/tool/%.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/term/%,$(TUI_SRC))) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 .PHONY: man
@@ -29,7 +30,7 @@ man: $(BUILD)/tests/man
 .PHONY: reference
 reference: $(BUILD)/tests/reference $(BUILD)/tests/tables
 	@for p in options keys; do $< $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
-	@for p in presets; do $(BUILD)/tests/tables $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
+	@for p in presets operations; do $(BUILD)/tests/tables $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
 # The experiments and applications of the papers, from engine/paper.
 .PHONY: papers
 papers: all
@@ -55,7 +56,7 @@ t:
 FAST_BIN = $(filter-out $(addprefix $(BUILD)/tests/,$(shell cat tests/slow.txt)),$(UNIT_BIN))
 check-fast:
 	@$(MAKE) -s --no-print-directory -j$(NPROC) all $(FAST_BIN)
-	@GPULOCW_TEST_JOBS=$(NPROC) tests/run.sh $(BUILD) $(FAST_BIN) tests/cli/layers.sh tests/cli/format.sh
+	@GPULOCW_TEST_JOBS=$(NPROC) tests/run.sh $(BUILD) $(FAST_BIN) tests/cli/layers.sh tests/cli/format.sh tests/cli/devices_are_data.sh
 # One style for every C file (.clang-format; clang-format 14, from Debian).
 FORMATTED = $(shell find engine tui tests -name '*.[ch]' | grep -v '^tests/golden\|^tests/heldout\|^tests/fuzz/corpus')
 format:

@@ -32,7 +32,9 @@ enum ana_tri { ANA_UNKNOWN, ANA_YES, ANA_NO };
 /* the paper's metric */
 struct ana_coalesce {
     bool valid;
-    double degree, graph[32], expected;
+    double degree; /* 0..1 */
+    double graph[32];
+    double expected;
     unsigned num_sectors;
     /* As the paper has it, static: as if all lanes of every warp ran the load. expected: sectors of the
      * graph / degree. of_lanes_that_run: loads whose address a lane has only when it runs them; those
@@ -45,7 +47,11 @@ struct ana_coalesce {
 struct ana_exact {
     bool valid, sampled;
     double error;
-    uint64_t requests, sectors, lines, bytes_used, bytes_moved;
+    uint64_t requests;
+    uint64_t sectors;
+    uint64_t lines;
+    uint64_t bytes_used;  /* bytes that lanes asked for */
+    uint64_t bytes_moved; /* bytes of the sectors moved */
     double sectors_per_request,
         bank_conflicts /* extra passes per request; shared only */ /* NaN: no request was made */;
 };
@@ -55,7 +61,9 @@ struct ana_access { /* one static memory access */
     /* and in the source it was compiled from (.loc); file 0: not told */
     struct ptx_loc loc;
     uint8_t space, bytes; /* enum ptx_space; bytes per thread (type times vector) */
-    bool store, atomic, prefetch;
+    bool store;           /* writes */
+    bool atomic;          /* reads and writes at once */
+    bool prefetch;        /* brings lines, no value */
     /* readable: A + 4*(ctaid.x*ntid.x + tid.x); owned by the kernel's arena */
     char *address;
     char *unknown; /* NULL, or why a part is unknown: "mul.hi.u32 at line 88" */
@@ -85,22 +93,35 @@ struct ana_access { /* one static memory access */
 struct ana_reuse {
     bool valid, sampled;
     const char *from;
-    double intra_warp, intra_cta, inter_cta, none, line_reuse;
+    double intra_warp; /* share */
+    double intra_cta;  /* share */
+    double inter_cta;  /* share */
+    double none;
+    double line_reuse; /* share of touches whose line was touched before */
     struct ana_split {
-        double intra_warp, intra_cta, inter_cta, none;
+        double intra_warp; /* share */
+        double intra_cta;  /* share */
+        double inter_cta;  /* share */
+        double none;
     } sectors; /* the same of 32-byte sectors: any byte of it counts */
 };
 struct ana_partition {
     const char *index; /* "row", "column", "tile:8x8", "none" */
     char *why;
-    double strength_x, strength_y, strength_z;
+    double strength_x; /* 0..1 */
+    double strength_y; /* 0..1 */
+    double strength_z; /* 0..1 */
 };
 /* Bytes (whole lines) that hold nine tenths of a warp's own reuse; of a CTA and of an SM's resident CTAs
  * from it. bytes_per_sm and cache_share (L1 bytes per resident thread: bypass paper, Table 1) NaN and
  * pi_fit -1 without a device. */
 struct ana_footprint {
     bool valid;
-    double bytes_per_thread, bytes_per_warp, bytes_per_cta, bytes_per_sm, cache_share;
+    double bytes_per_thread; /* byte */
+    double bytes_per_warp;   /* byte */
+    double bytes_per_cta;    /* byte */
+    double bytes_per_sm;     /* byte, of all resident CTAs */
+    double cache_share;
     int pi_fit;
 };
 struct ana_kernel {

@@ -60,7 +60,9 @@ struct ana_window {
 };
 #define ANA_WINDOWS 3 /* half, nine tenths, 99 of 100 */
 struct ana_point {
-    double bytes, miss, split[ANA_FROM_COUNT];
+    double bytes;
+    double miss;
+    double split[ANA_FROM_COUNT];
     const char *mark; /* "L1", "L2 per SM", "L2"; NULL: a power of two */
 };
 struct ana_curve {
@@ -73,10 +75,14 @@ struct ana_curve {
     /* the SM of so many, with so many CTAs at a time; 1 and 1 without a device */
     uint32_t sms, resident;
     /* of the device, NaN: none; L1 bytes per resident thread (bypass paper, Table 1) */
-    double l1_bytes, l2_bytes, cache_share;
+    double l1_bytes;
+    double l2_bytes;
+    double cache_share;
     /* by ana_kernel.access; total 0: not a global load, or never ran */
     struct ana_dist all, *access;
-    uint32_t naccess, narrays, npoints;
+    uint32_t naccess;
+    uint32_t narrays;
+    uint32_t npoints;
     struct ana_curve_array *array;
     struct ana_extent extent; /* of all arrays together */
     struct ana_window window[ANA_WINDOWS];

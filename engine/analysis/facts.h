@@ -28,18 +28,27 @@ struct symexpr;
 
 /* What an access of one CTA shares with the next CTA along an axis. */
 struct fact_overlap {
-    uint64_t bytes, sectors, lines, of_bytes, of_lines;
+    uint64_t bytes;
+    uint64_t sectors;
+    uint64_t lines;
+    uint64_t of_bytes;
+    uint64_t of_lines;
 };
 struct fact {
     uint32_t func, inst; /* module->funcs index; instruction */
     const struct eval_access **ctx;
     uint32_t nctx;
     uint8_t space, bytes; /* space proved where it was generic */
-    bool load, store, atomic, prefetch;
+    bool load;            /* reads */
+    bool store;           /* writes */
+    bool atomic;          /* reads and writes at once */
+    bool prefetch;        /* brings lines, no value */
     uint64_t arrays;
     struct tally tally;
     struct tally every; /* of a global load, as if every lane ran it; no requests: not known */
-    bool counted, sampled, by_slice;
+    bool counted;
+    bool sampled;
+    bool by_slice;
     /* sampled: half-width of its ratio; CTAs of the launch per CTA executed */
     double error, scale;
     struct fact_overlap near[3]; /* along x, y, z; zero: not probed */
@@ -52,7 +61,9 @@ struct fact {
     /* over the whole launch when it was traced: bytes, and those another CTA had read */
     uint64_t bytes_read, by_others;
     /* lines asked for in probed CTAs; of them, asked for again soon, or ever by the CTA */
-    uint64_t touches, again, ever;
+    uint64_t touches;
+    uint64_t again;
+    uint64_t ever;
     const char *why; /* not counted or not closed form: the reason */
 };
 struct facts {

@@ -23,7 +23,10 @@ void probe_set_free(struct probe_set *s);
 /* Bytes that the loads of one CTA ask for, split by who asked before (bytes pre-L1: duplicates inside
  * one request count once). total = new to the warp + again by the warp, and so on. */
 struct probe_part {
-    uint64_t total, warp_new, cta_new, all_new;
+    uint64_t total;
+    uint64_t warp_new;
+    uint64_t cta_new;
+    uint64_t all_new;
 };
 struct probe_split {
     struct probe_part bytes, sectors;
@@ -53,14 +56,18 @@ struct probe {
     struct probe_split *by;
     /* line reuse, by access */
     /* lines asked for; of them, those some load asks for again soon enough, or ever in the CTA */
-    uint64_t *touches, *again, *ever;
+    uint64_t *touches;
+    uint64_t *again;
+    uint64_t *ever;
     uint64_t near_lines; /* soon enough: so many lines of the same warp in between */
     uint64_t depth[PROBE_MAX_DEPTH + 1], deep; /* stack distances inside the first warp of each CTA */
     /* internal */
     struct probe_set warp_seen, cta_seen;
     uint64_t *line_key;
     struct probe_touch {
-        uint32_t access, warp, pos;
+        uint32_t access;
+        uint32_t warp;
+        uint32_t pos;
     } * line_val;
     size_t line_cap, line_n;
     uint64_t stack[PROBE_MAX_DEPTH];
@@ -75,7 +82,12 @@ enum status probe_cta(struct probe *p, uint64_t cta);
 
 /* Shared between two CTAs' sets. */
 struct probe_overlap {
-    uint64_t bytes, sectors, lines, of_bytes, of_sectors, of_lines;
+    uint64_t bytes;
+    uint64_t sectors;
+    uint64_t lines;
+    uint64_t of_bytes;
+    uint64_t of_sectors;
+    uint64_t of_lines;
 };
 /* by access: array of f->n; lines and sectors of `a` that `b` also has through the same access. */
 enum status probe_compare(const struct facts *f, const struct probe_set *a, const struct probe_set *b,

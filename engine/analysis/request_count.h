@@ -14,10 +14,13 @@ struct ana_exact;
 #define TALLY_LINE   128u
 
 struct request_count_request {
-    uint32_t sectors, lines, bytes_used; /* distinct bytes the active lanes ask for */
-    uint32_t active, coalesced;          /* lanes; those inside [start, start+128) */
-    uint32_t passes, ideal;              /* shared memory: bank passes, and the least possible */
-    uint8_t word[32];                    /* lanes that touch word w of the 128 bytes from start */
+    /* distinct bytes the active lanes ask for */
+    uint32_t sectors;
+    uint32_t lines;
+    uint32_t bytes_used;
+    uint32_t active, coalesced; /* lanes; those inside [start, start+128) */
+    uint32_t passes, ideal;     /* shared memory: bank passes, and the least possible */
+    uint8_t word[32];           /* lanes that touch word w of the 128 bytes from start */
 };
 /* addr[32] (only active lanes are read), bytes per lane 1..64. mask must not be 0. Bank passes
  * are counted when `shared`. */
@@ -25,7 +28,15 @@ struct request_count_request request_count_measure(const uint64_t addr[32], uint
                                                    unsigned bytes, bool shared);
 
 struct tally {
-    uint64_t requests, sectors, lines, bytes_used, threads, coalesced, present, passes, ideal;
+    uint64_t requests;
+    uint64_t sectors;
+    uint64_t lines;
+    uint64_t bytes_used; /* bytes that lanes asked for */
+    uint64_t threads;
+    uint64_t coalesced;
+    uint64_t present;
+    uint64_t passes;
+    uint64_t ideal;
     uint64_t word[32];
 };
 /* `present`: threads the warp has (fewer than 32 in a partial warp); `times` equal requests. */

@@ -120,7 +120,10 @@ void strmap_free(struct strmap *m);
 enum diag_level { DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
 /* A place in a text. line and col count from 1 (col in bytes); line 0: none. */
 struct span {
-    uint32_t off, len, line, col;
+    uint32_t off;
+    uint32_t len;
+    uint32_t line;
+    uint32_t col; /* byte in the line, from 1 */
 };
 #define DIAG_MAX_ERRORS 20
 struct diag {
@@ -136,7 +139,9 @@ struct diag {
 struct diags {
     struct diag *v;
     size_t n, cap;
-    size_t errors, warnings, dropped;
+    size_t errors;
+    size_t warnings;
+    size_t dropped;
 };
 /* The returned diag is owned by ds and valid until the next add; NULL when dropped. */
 struct diag *diag_add(struct diags *ds, enum diag_level level, const char *code, const char *file,

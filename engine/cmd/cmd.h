@@ -12,8 +12,16 @@ struct dev_env;
 struct lesson;
 
 struct cmd_front_opts {
-    bool sweep_at_once, plain, mouse, replay;
-    const char *axis, *theme, *session, *lesson, *color; /* NULL: default */
+    bool sweep_at_once; /* begin with a sweep */
+    bool plain;
+    bool mouse;
+    bool replay;
+    /* NULL: default */
+    const char *axis;
+    const char *theme;
+    const char *session;
+    const char *lesson;
+    const char *color;
     /* to open the file with; NULL: what lies beside it, its first */
     const char *kernel, *launch;
     double replay_speed;

@@ -31,7 +31,9 @@ struct tune_sweep;
 
 /* One row per command. `sees` is the word used in args.def. */
 struct command {
-    const char *name, *usage, *help;
+    const char *name;
+    const char *usage;
+    const char *help;
     int (*run)(struct args *a);
     bool knobs;
     size_t files; /* most files it takes */

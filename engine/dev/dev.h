@@ -22,7 +22,9 @@ struct dev_data;
  * it works; with a limit of launches, that and two seconds more when this is less. limit: of one launch,
  * as in dev_run; 0: none. */
 struct dev_patience {
-    double start, silent, limit;
+    double start;
+    double silent;
+    double limit;
 };
 #define DEV_START_S  60.0
 #define DEV_SILENT_S 20.0
@@ -58,7 +60,10 @@ enum status dev_load(struct dev *d, const char *path, struct str text, struct st
                      struct dev_code **out, struct diags *ds);
 void dev_unload(struct dev *d, struct dev_code *c);
 struct dev_resources {
-    uint32_t regs, shared_static, local_bytes, max_threads;
+    uint32_t regs;          /* 32-bit registers a thread */
+    uint32_t shared_static; /* byte */
+    uint32_t local_bytes;   /* byte a thread */
+    uint32_t max_threads;   /* of a CTA */
     bool estimated;
 };
 struct dev_resources dev_code_resources(const struct dev_code *c);
@@ -91,7 +96,10 @@ struct dev_run {
     /* timing: at least, at most, until (max-min)/median falls below spread */
     unsigned repeat, max_repeat;
     double spread;
-    bool counters, exact, functional, flush_l2;
+    bool counters;
+    bool exact;
+    bool functional;
+    bool flush_l2;       /* before each launch */
     double time_limit_s; /* one launch; 0: 10 s on a GPU, none simulated */
     bool check_uninit, check_races;
     enum sim_dispatch dispatch;
@@ -209,11 +217,16 @@ void dev_pool_lend(struct dev_pool *p, const struct dev *d, struct dev_data *bou
 /* What a member did so far, for a timeline: seconds since dev_pool_open; NaN: never. Texts are borrowed
  * from the pool. */
 struct dev_pool_member {
-    const char *spec, *worker;    /* worker NULL: a local child, or this process */
-    bool up;                      /* in the pool now */
-    double up_s, first_s, last_s; /* opened; its first job taken; its last one back */
+    const char *spec, *worker; /* worker NULL: a local child, or this process */
+    bool up;                   /* in the pool now */
+    /* opened; its first job taken; its last one back */
+    double up_s;
+    double first_s;
+    double last_s;
     /* altogether: uploading data, compiling and loading code, launching */
-    double bind_s, load_s, launch_s;
+    double bind_s;     /* second */
+    double load_s;     /* second */
+    double launch_s;   /* second */
     size_t jobs, lost; /* finished; gone with a worker */
     uint64_t dropped;  /* frames of its workers that came twice or late */
 };

@@ -18,7 +18,9 @@ enum model_store {
 };
 struct model_cache_config {
     /* replacement: the oldest of so many drawn at random; 0: LRU */
-    uint32_t sets, ways, picks;
+    uint32_t sets;
+    uint32_t ways;
+    uint32_t picks;
     bool hashed, whole_line; /* set index; a miss brings four sectors */
     /* what is not kept holds a line while on its way; a miss waits for one that can go */
     bool transit, reserve;
@@ -26,7 +28,9 @@ struct model_cache_config {
 };
 struct model_cache_answer {
     /* sectors on their way (there at `ready`, `from` there); to be asked for */
-    uint8_t pending, miss, from;
+    uint8_t pending;
+    uint8_t miss;
+    uint8_t from;
     double ready, stall; /* stall > 0: nothing can go before; ask again then */
     ptrdiff_t slot;      /* of what a miss brings, from 1; 0: kept nowhere */
 };

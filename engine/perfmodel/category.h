@@ -19,7 +19,10 @@ enum model_category {
 const char *model_category_name(enum model_category c);
 /* low..high: the noise band (equal to time when exact) */
 struct model_point {
-    double x, time, low, high;
+    double x;    /* place on the axis */
+    double time; /* nanosecond */
+    double low;  /* nanosecond, least of the noise */
+    double high; /* nanosecond, most of it */
 };
 struct model_curve {
     enum model_category category;

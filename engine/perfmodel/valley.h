@@ -35,7 +35,10 @@ struct model_fit {
     double sharpness, floor_time;
     /* The paper's: time = paper_scale / model_perf_mixed with p = 1; NaN when the base numbers are not
      * usable. */
-    double paper_alpha, paper_beta, paper_scale, paper_residual;
+    double paper_alpha;
+    double paper_beta;
+    double paper_scale;
+    double paper_residual;
 };
 /* Least squares over alpha, beta and a time scale: time[i] > 0 is a launch with n[i] caching
  * threads (the rest of total_threads bypass). Needs 4 points; else, and on nonsense, valid is

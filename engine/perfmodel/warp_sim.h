@@ -21,16 +21,26 @@ typedef enum model_from (*model_walk_beyond)(void *ctx, const struct model_walk_
 struct model_walk_config {
     uint64_t ctas;
     uint32_t warps /* of a CTA */, slots /* CTAs at once */;
-    double lat_l1, lat_ro, lat_l2, lat_dram, lat_shared; /* cycles, load to use */
+    /* cycles, load to use */
+    double lat_l1;
+    double lat_ro;
+    double lat_l2;
+    double lat_dram;
+    double lat_shared;
     /* lines that L1 looks up a cycle; cycles that a sector takes of its data path */
     double lookups, data_turn;
     double least_turn; /* cycles that any instruction holds the load/store unit */
     /* instructions that wait there; lines under way; 0: no limit */
     uint32_t queue, misses;
     /* cycles of a sector into the SM, out of it; of a line out of it */
-    double port_turn, store_turn, store_least;
+    double port_turn;   /* cycle, a sector into the SM */
+    double store_turn;  /* cycle, a sector out of it */
+    double store_least; /* cycle, a line out of it */
     /* of a sector, of a request, of this SM's share; a sector by itself takes 1/scatter */
-    double l2_turn, l2_ask, dram_turn, dram_scatter;
+    double l2_turn;   /* cycle, a sector */
+    double l2_ask;    /* cycle, a request */
+    double dram_turn; /* cycle, a sector */
+    double dram_scatter;
     /* cycles that a request which all SMs make at once holds up this SM's next ones */
     double l2_hotspot_turn;
     /* sectors read that a sector written takes of L2, wholly and in part */
@@ -86,10 +96,16 @@ struct model_walked {
     double waits[3];
     /* cycles that each was busy: load/store unit and data path, whichever more; port of the SM; the
      * fullest unit */
-    double l1, port, l2, dram, units;
+    double l1;
+    double port;
+    double l2;
+    double dram;
+    double units;
     uint64_t lines, missed; /* of loads; those that lacked a sector of L1 */
     /* asked for by loads; of L2; of L2's time by stores, in sectors */
-    double sectors, missed_sectors, stored;
+    double sectors;
+    double missed_sectors;
+    double stored;
 };
 /* l1, ro: caches, empty at the start (borrowed); ro NULL: read-only loads go through l1. */
 struct model_walked model_walk(const struct model_walk_config *c, struct model_cache *l1,

@@ -69,3 +69,14 @@ void tune_once_free(struct once *o)
     tune_once_done(o);
     base_free(o->v);
 }
+
+bool tune_trace_room(void **v, size_t n, size_t *cap, size_t size)
+{
+    size_t want = *cap ? 2 * *cap : 4096;
+    void *p = n < *cap ? *v : base_realloc(*v, want * size);
+    if (!p)
+        return false;
+    *cap = n < *cap ? *cap : want;
+    *v = p;
+    return true;
+}

@@ -137,17 +137,6 @@ static void keep_shared(struct warp_past *p, const struct ana_request *r, bool w
     p->chained = capped(p->chained + (uint32_t)(waits && !r->store));
 }
 
-bool tune_trace_room(void **v, size_t n, size_t *cap, size_t size)
-{
-    size_t want = *cap ? 2 * *cap : 4096;
-    void *p = n < *cap ? *v : base_realloc(*v, want * size);
-    if (!p)
-        return false;
-    *cap = n < *cap ? *cap : want;
-    *v = p;
-    return true;
-}
-
 /* A step of `warp` begins with this request. */
 static bool keep_step(struct tune_trace *t, const struct ana_request *r, uint64_t warp, bool waits)
 {

@@ -33,7 +33,11 @@ enum load_path {
  * accesses without prefetches, which a rewrite adds. phase: barriers that its CTA is past. Warps do the
  * same, so that there are few kinds. Without gaps: they are compared as bytes. */
 struct trace_kind {
-    uint16_t access, before, passes, chained, phase;
+    uint16_t access;
+    uint16_t before;
+    uint16_t passes;
+    uint16_t chained;
+    uint16_t phase;
     uint8_t data, lanes, path /* enum load_path */;
     bool store : 1, partial : 1, prefetch : 1, waits : 1, atomic : 1, red : 1, spare : 1, spare_too : 1;
     uint16_t spare_more;
@@ -55,7 +59,9 @@ static inline bool trace_loads(const struct trace_kind *k)
 /* Things kept once (intern.c), `size` bytes each, in the order of first appearance. */
 struct once {
     void *v;
-    size_t size, n, cap;
+    size_t size;
+    size_t n;
+    size_t cap;
     uint32_t *slot;
     size_t mask;
 };
@@ -63,7 +69,9 @@ struct once {
 struct tune_code;
 struct warp_past {
     uint32_t func, inst;
-    uint16_t before, passes, chained;
+    uint16_t before;
+    uint16_t passes;
+    uint16_t chained;
     bool began;
 };
 struct tune_trace {
@@ -93,7 +101,9 @@ struct tune_trace {
     /* on_sm: its CTAs; of a long trace, those of its first waves, and all over them. asked: bit per warp
      * of this SM's CTAs: it loads something; and how many do */
     uint8_t *asked;
-    uint64_t warps, on_sm, nasked;
+    uint64_t warps;
+    uint64_t on_sm;
+    uint64_t nasked;
     uint32_t sms;
     double scale;
     struct tune_paper *paper; /* the loads behind the schedule paper's figure */

@@ -45,7 +45,10 @@ const char *counter_help(enum counter_id c);
 
 #define TIMING_MAX_SAMPLES 64
 struct timing {
-    int64_t median, min, max; /* nanoseconds */
+    /* nanoseconds */
+    int64_t median;
+    int64_t min; /* nanosecond */
+    int64_t max; /* nanosecond */
     int64_t sample[TIMING_MAX_SAMPLES];
     uint32_t n;
     enum origin origin;

@@ -84,17 +84,29 @@ struct dev_sm {
 
 struct dev_info {
     enum dev_kind kind;
-    char spec[128];         /* what --device named: sim:hopper-h200, cuda:0 */
-    char name[128];         /* NVIDIA H200 */
-    int cc_major, cc_minor; /* compute capability */
-    uint32_t sms, warp_size, max_warps_per_sm, max_ctas_per_sm, max_threads_per_block;
-    uint32_t regs_per_sm, shared_per_sm, shared_per_block_optin;
-    uint64_t l1_bytes, l2_bytes, mem_bytes; /* l1_bytes: L1 data capacity at no shared use */
+    char spec[128];                  /* what --device named: sim:hopper-h200, cuda:0 */
+    char name[128];                  /* NVIDIA H200 */
+    int cc_major, cc_minor;          /* compute capability */
+    uint32_t sms;                    /* count */
+    uint32_t warp_size;              /* lanes */
+    uint32_t max_warps_per_sm;       /* resident */
+    uint32_t max_ctas_per_sm;        /* resident */
+    uint32_t max_threads_per_block;  /* threads */
+    uint32_t regs_per_sm;            /* 32-bit registers */
+    uint32_t shared_per_sm;          /* byte */
+    uint32_t shared_per_block_optin; /* byte */
+    /* l1_bytes: L1 data capacity at no shared use */
+    uint64_t l1_bytes;
+    uint64_t l2_bytes;
+    uint64_t mem_bytes;
     /* most of L2 that can be set aside for persisting lines; 0: none */
     uint64_t l2_persist_bytes;
     uint32_t clock_khz;
-    double lat_l1, lat_l2, lat_dram; /* load-to-use, cycles; 0: unknown */
-    double bw_l2, bw_dram;           /* bytes per second; 0: unknown */
+    /* load-to-use, cycles; 0: unknown */
+    double lat_l1;
+    double lat_l2;
+    double lat_dram;
+    double bw_l2, bw_dram; /* bytes per second; 0: unknown */
     /* warp instructions an SM issues per cycle; 0: unknown */
     double issue_per_cycle;
     /* cycles from an instruction to one that needs it; 0: unknown */

@@ -8,9 +8,15 @@ struct options;
 
 enum knob_kind { KNOB_KIND_ENUM, KNOB_KIND_INT, KNOB_KIND_FLAG, KNOB_KIND_TEXT };
 struct knob_info {
-    const char *name, *form, *help; /* form: "N", "a|b|c" ... for usage texts */
+    /* form: "N", "a|b|c" ... for usage texts */
+    const char *name;
+    const char *form;
+    const char *help;
     enum knob_kind kind;
-    int min, max, def;         /* INT; ENUM: 0..count-1 */
+    /* INT; ENUM: 0..count-1 */
+    int min; /* INT */
+    int max; /* INT; ENUM: the last value */
+    int def;
     const char *const *values; /* ENUM: NULL-terminated texts */
 };
 size_t knob_count(void);

@@ -74,7 +74,10 @@ enum pi_mode { PI_MODES(ENUM_ITEM) };
 #define OPT_SOFTCACHE_AUTO    (-1) /* a profile chooses before the launch */
 #define OPT_SOFTCACHE_DYNAMIC (-2) /* every thread chooses inside the kernel */
 struct options {
-    int bypass, bypass_op, bypass_form; /* enum bypass_* */
+    /* enum bypass_* */
+    int bypass;
+    int bypass_op;
+    int bypass_form;
     struct {
         int mode;
         int value;
@@ -102,7 +105,9 @@ struct options {
     struct dim3u block;   /* x == 0: as launched */
     bool swap_xy;
     int coarsen, coarsen_mode;
-    int throttle_shared, maxnreg, minctas;
+    int throttle_shared; /* byte */
+    int maxnreg;         /* registers a thread; 0: as written */
+    int minctas;         /* CTAs an SM; 0: as written */
     int readonly;
     int carveout;               /* -1: driver's choice */
     char assume_read_only[256]; /* comma-separated names */

@@ -11,7 +11,10 @@
  * `first`; 0: not known. */
 struct output_hash {
     char name[48];
-    uint64_t hash, other, differ, first;
+    uint64_t hash;
+    uint64_t other;
+    uint64_t differ;
+    uint64_t first;
 };
 #define RESULT_MAX_LOADS 64
 struct load_counts {
@@ -31,9 +34,13 @@ struct result {
     struct load_counts loads[RESULT_MAX_LOADS];
     uint32_t nloads;
     enum equality equal;
-    uint32_t regs, shared_static, local_bytes, ctas_per_sm; /* of the code that ran; 0: unknown */
-    bool sampled;                                           /* timing from a sample of SMs or CTAs */
-    int voted;                                              /* elected π or agents; -1: no vote */
+    /* of the code that ran; 0: unknown */
+    uint32_t regs;
+    uint32_t shared_static;
+    uint32_t local_bytes;
+    uint32_t ctas_per_sm;
+    bool sampled; /* timing from a sample of SMs or CTAs */
+    int voted;    /* elected π or agents; -1: no vote */
     /* not a configuration of its own: a probe on a grid of so many CTAs; 0: none */
     uint32_t probe_ctas;
 };

@@ -17,19 +17,28 @@ struct time_scale;
 struct chart_series {
     const char *name; /* in the legend; NULL: none */
     const char *colour;
-    const double *y, *low, *high; /* n values, NaN: none there; low and high NULL: no spread */
-    const bool *wrong;            /* n: drawn as a mistake (outputs differ); NULL: none is */
-    size_t n;                     /* at most chart.n */
-    bool dots, line, steps;       /* steps: a line that keeps its height until the next place */
+    /* n values, NaN: none there; low and high NULL: no spread */
+    const double *y;
+    const double *low;
+    const double *high;
+    const bool *wrong; /* n: drawn as a mistake (outputs differ); NULL: none is */
+    size_t n;          /* at most chart.n */
+    /* steps: a line that keeps its height until the next place */
+    bool dots;
+    bool line;
+    bool steps;
 };
 struct chart_level {
     const char *name, *colour;
     double y;
 }; /* a dashed line across; NaN: not there */
 struct chart {
-    const char *title, *xlabel, *unit; /* unit: of y, for the texts at the points */
-    double top;                        /* of the axis; 0: from the values */
-    size_t n;                          /* places on the x axis */
+    /* unit: of y, for the texts at the points */
+    const char *title;
+    const char *xlabel;
+    const char *unit;
+    double top; /* of the axis; 0: from the values */
+    size_t n;   /* places on the x axis */
     void (*name)(const void *ctx, size_t i, char *text, size_t size);
     const void *ctx;
     struct chart_series series[CHART_SERIES];

@@ -1,30 +1,39 @@
-/* agents (paper: cluster, sections 4.2.2 to 4.3): SMs x resident CTAs persistent CTAs
- * that run the CTAs of the original as tasks.
+/* agents (paper: cluster, sections 4.2.2 to 4.3): SMs x resident CTAs persistent CTAs that run the
+ * CTAs of the original as tasks.
  *
- *   thread 0: agent id = atomic count of this SM; id >= active: leave (throttle)
- *   claim:    thread 0: claim a task of the own cluster (atomic)
- *   publish:  thread 0: other slot <- coordinates of the claimed task, or "search", or "end";
- *             then it claims the next one: the atomic's way there and back is spent on the body. Where
- * there are few tasks for each agent, not so when no more are left than the cluster has agents: two for
- * one would leave none for another wait:     bar.sync; slots change places; all threads read theirs;
- * task: -> body; end: return search: all threads look for a cluster with tasks left, thread 0 goes there
- * -> claim body:     %ctaid = slot, %nctaid = the original's grid, ret -> next next:     -> publish (two
- * slots in turn, so one barrier a task is enough: whoever writes a slot has passed the barrier behind
- * its last reading; called functions that read the task know one slot only, and then a second barrier
- * stands here)
+ *   before                               after, --cluster agent
+ *     body                                 thread 0: id = atom.add [agents + smid], 1; id >= active: ret
+ *     mov.u32 %r1, %ctaid.x;               claim; publish
+ *     ret;                               body:
+ *                                          mov.u32 %r1, cx;          the task's coordinates
+ *                                          bra next;
+ *                                        next: publish; wait; -> body, or ret
  *
- * Where there are many short tasks for each agent, a claim is of `chunk` tasks, as many places apart as
- * the cluster has agents: those that run at one time are neighbours, as the hardware's are. Claim w <
- * blocks * agents is member w mod agents of block w div agents; the claims behind those are of one task
- * each, so that the last ones are shared out evenly. The slot then holds the first place and the one
- * behind the last, every thread finds the coordinates by itself, and next:     as many places on as
- * there are agents; still inside: -> body, behind a barrier only if the kernel has shared memory or
- *             barriers (without them no warp can tell how far the others are); else -> publish
+ *   thread 0:  agent id = atomic count of this SM; id >= active: leave (throttle)
+ *   claim:     thread 0: claim a task of the own cluster (atomic)
+ *   publish:   thread 0: other slot <- coordinates of the claimed task, or "search", or "end"; then
+ *              it claims the next one: the atomic's way there and back is spent on the body. Where
+ *              few tasks are left for each agent it claims later: two for one agent would leave none
+ *              for another
+ *   wait:      bar.sync; slots change places; all threads read theirs; task: -> body; end: return
+ *   search:    all threads look for a cluster with tasks left, thread 0 goes there -> claim
+ *   body:      %ctaid = slot, %nctaid = the original's grid, ret -> next
+ *   next:      -> publish (two slots in turn, so one barrier a task is enough: whoever writes a slot has
+ *              passed the barrier behind its last reading; called functions that read the task know one
+ *              slot only, and then a second barrier stands here)
  *
- * The hardware promises no placement: counters are claimed, never assumed, and an agent
- * that finds its own cluster empty goes through all others, so every task runs exactly
- * once as long as one agent runs. The agent with id 0 of any SM always runs. A claimed
- * task is always run by the one that claimed it. */
+ * Where there are many short tasks for each agent, a claim is of `chunk` tasks, as many places apart
+ * as the cluster has agents: those that run at one time are neighbours, as the hardware's are. Claim w
+ * < blocks * agents is member w mod agents of block w div agents; the claims behind those are of one
+ * task each, so that the last ones are shared out evenly. The slot then holds the first place and the
+ * one behind the last, every thread finds the coordinates by itself, and next goes as many places on
+ * as there are agents; still inside: -> body, behind a barrier only if the kernel has shared memory or
+ * barriers (without them no warp can tell how far the others are); else -> publish.
+ *
+ * The hardware promises no placement: counters are claimed, never assumed, and an agent that finds its
+ * own cluster empty goes through all others, so every task runs exactly once as long as one agent
+ * runs. The agent with id 0 of any SM always runs. A claimed task is always run by the one that
+ * claimed it. */
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"

@@ -1,6 +1,10 @@
 /* agents, voting (paper: cluster, section 4.3): one launch in which every SM runs with another number
  * of active agents. An agent adds up the cycles its tasks took; how many agents really worked on how
- * many SMs is counted too, since fewer may fit than were asked for. Words: PASS_AGENT_VOTE_SYMBOL. */
+ * many SMs is counted too, since fewer may fit than were asked for. Words: PASS_AGENT_VOTE_SYMBOL.
+ *
+ *   before, --agents 2                   after, --agents vote
+ *     id >= [knobs + active]: ret          act = 1 + smid * most / nsmid;  id >= act: ret
+ *     body                                 begun = clock;  body;  red.add [vote + act], clock - begun */
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"

@@ -1,13 +1,15 @@
-/* bypass (paper: bypass, sections 3 and 4): which loads take part, and what the
- * two operators become on the target. Operators and their traps were measured
- * on SASS: .cg on .nc is dropped silently, .cg keeps a line in L2, a plain ld
- * caches in L1 and is not the same as .ca on Volta and later.
+/* bypass (paper: bypass, sections 3 and 4): which loads take part, and what the two operators become
+ * on the target. Operators and their traps were measured on SASS: .cg on .nc is dropped silently, .cg
+ * keeps a line in L2, a plain ld caches in L1 and is not the same as .ca on Volta and later.
  *
  *   level   caching load                                    bypassing load (default operator)
  *   l1      plain; .ca where plain loads pass L1 by         .cg
  *   ro      .nc                                             .cg
  *   l2      .cg                                             .cs; from sm_80 on an evict-first policy
- *   l1+l2   as l1                                           .cs; from sm_80 on .cg with that policy */
+ *   l1+l2   as l1                                           .cs; from sm_80 on .cg with that policy
+ *
+ *   before                               after, --bypass l1 --pi 2, in a warp from number 2 on
+ *     ld.global.f32 %f1, [%rd6];           ld.global.cg.f32 %f1, [%rd6]; */
 #include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"

@@ -1,16 +1,17 @@
-/* bypass, the forms of code (paper: bypass, section 4.1 and Listing 1).
+/* bypass, the forms of code (paper: bypass, section 4.1 and Listing 1). p = (warp of the CTA >=
+ * knobs.pi) is computed once, in front; what is written of two loads x and y then is
  *
- *   clone      start;  @p bra B;  A: the rest as written ... ret;   B: the rest, loads bypass ... ret;
- *   predicate  @p ld.cg x; @!p ld x;        per load
- *   grouped    @p bra B; ld x; ld y; bra E; B: ld.cg x; ld.cg y; E:
- *   vertical   chosen loads bypass, no condition
- *   hybrid     clone, with the chosen loads bypassing in both copies
+ *   before      ld x;  add;  ld y;  ret;
+ *   clone       @p bra B;  ld x;  add;  ld y;  ret;   B: ld.cg x;  add;  ld.cg y;  ret;
+ *   predicate   @p ld.cg x;  @!p ld x;  add;  @p ld.cg y;  @!p ld y;  ret;
+ *   grouped     @p bra B;  ld x;  add;  ld y;  bra E;   B: ld.cg x;  add;  ld.cg y;   E: ret;
+ *   vertical    ld.cg x;  add;  ld y;  ret;             chosen loads (x) bypass, no condition
+ *   hybrid      clone, with the chosen loads bypassing in both copies
  *
- * p = (warp of the CTA >= knobs.pi) is the same in all lanes of a warp, so warp
- * intrinsics stay whole; .uni says so, or ptxas would put a WARPSYNC before every
- * barrier of the copies. bar.sync counts arrivals per barrier id whatever the
- * place it is executed at, so barriers may stand in both copies.
- * Shared, local and parameter declarations of the outermost scope serve both. */
+ * p is the same in all lanes of a warp, so warp intrinsics stay whole; .uni says so, or ptxas would
+ * put a WARPSYNC before every barrier of the copies. bar.sync counts arrivals per barrier id whatever
+ * the place it is executed at, so barriers may stand in both copies. Shared, local and parameter
+ * declarations of the outermost scope serve both. */
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"

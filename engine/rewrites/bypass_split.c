@@ -1,10 +1,16 @@
-/* bypass, clone: where the two copies part. What every warp does alike before its first load that takes
- * part is left as it is: the threshold's comparison is then computed beside the kernel's own first
- * instructions, instead of before them, and less code stands twice.
+/* bypass, clone: where the two copies part. What every warp does alike before its first load that
+ * takes part is left as it is: the threshold's comparison is then computed beside the kernel's own
+ * first instructions, instead of before them, and less code stands twice.
  *
- * No label that is branched to stands before the place, so every warp passes it at most once, on its way
- * from the entry. Branches that are passed lead to where nothing is left that the copies differ in or
- * that threads of a warp do together. */
+ *   parting at the entry                 parting before the loop (here)
+ *     setp.ge.u32 %p, warp, pi;            setp.ge.u32 %p, warp, pi;
+ *     @%p bra.uni $bypass;                 ld.param ...; mad ...;           once, for both
+ *     ld.param ...; mad ...;               @%p bra.uni $bypass;
+ *   $loop: ld ...;                       $loop: ld ...;
+ *
+ * No label that is branched to stands before the place, so every warp passes it at most once, on its
+ * way from the entry. Branches that are passed lead to where nothing is left that the copies differ in
+ * or that threads of a warp do together. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"

@@ -1,8 +1,15 @@
-/* bypass, voting (paper: bypass, section 4.4.2): a single launch tries all thresholds.
- * Every SM runs one of them, so that a cache sees only CTAs of its own threshold; or, as in the paper's
- * first scheme, a launch of one CTA for each.
- * The last thread of a CTA to leave reports the CTA's cycles; PASS_VOTE_SYMBOL holds
- * the election and, for each threshold, the sum and number of what was reported. */
+/* bypass, voting (paper: bypass, section 4.4.2): a single launch tries all thresholds. Every SM runs one
+ * of them, so that a cache sees only CTAs of its own threshold; or, as in the paper's first scheme, a
+ * launch of one CTA for each. The last thread of a CTA to leave reports the CTA's cycles;
+ * PASS_VOTE_SYMBOL holds the election and, for each threshold, the sum and number of what was reported.
+ *
+ *   before          after, --bypass l1 --pi vote
+ *     ...             pi = smid * (warps + 1) / nsmid;  @first st.shared [slot], clock;  bar.sync 0;
+ *     ld x;           both copies, as the form clone has them
+ *     ret;            bra $left;
+ *                   $left:  n = atom.shared.add [slot+8], 1;  @(n != threads - 1) ret;
+ *                     red.add [vote + 16*pi + 8], clock - begun;  red.add [vote + 16*pi + 16], 1;
+ *                     red.max [vote], ~(cycles << 8 | pi);  ret; */
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"

@@ -1,10 +1,16 @@
-/* cluster (paper: cluster, sections 4.1 and 4.2): CTAs are renamed so that those
- * that share data meet on one SM.
+/* cluster (paper: cluster, sections 4.1 and 4.2): CTAs are renamed so that those that share data meet
+ * on one SM.
  *
- * V CTAs in some order are cut into M clusters of q = V div M, the first r = V mod M
- * one larger: start(i) = i*q + min(i, r). Redirection keeps the grid and takes the
- * hardware's order to be round robin: new CTA u is member w = u div M of cluster
- * i = u mod M and becomes the CTA at place start(i) + w of the order. */
+ * V CTAs in some order are cut into M clusters of q = V div M, the first r = V mod M one larger:
+ * start(i) = i*q + min(i, r). Redirection keeps the grid and takes the hardware's order to be round
+ * robin: new CTA u is member w = u div M of cluster i = u mod M and becomes the CTA at place start(i)
+ * + w of the order.
+ *
+ *   before                               after, --cluster redirect
+ *                                          u = (%ctaid.z * ny + %ctaid.y) * nx + %ctaid.x;
+ *                                          i = u mod M;  w = u div M;  v = i*q + min(i, r) + w;
+ *                                          cx, cy, cz = place v of the order (order.c);
+ *     mov.u32 %r1, %ctaid.x;               mov.u32 %r1, cx; */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
@@ -81,37 +87,6 @@ static enum status check(struct pass_ctx *c)
     if (s == ST_OK && c->opt->cluster == CLUSTER_AGENT)
         s = agent_check(c);
     return s;
-}
-
-/* ---- virtual coordinates ---- */
-static const char *cluster_coordinate(void *ctx, const struct ptx_operand *o)
-{
-    struct cluster_names *n = ctx;
-    if (o->kind != OPND_SREG || o->comp < 0)
-        return NULL;
-    if (o->index == PTX_SREG_CTAID)
-        return o->comp < 3 ? n->ctaid[o->comp] : "0";
-    if (o->index == PTX_SREG_NCTAID && n->grid)
-        return o->comp < 3 ? n->nctaid[o->comp] : "0";
-    return NULL;
-}
-
-bool cluster_reads(const struct ptx_func *f)
-{
-    return pass_find_sreg(f, "%ctaid") || pass_find_sreg(f, "%nctaid");
-}
-
-void cluster_clone_callees(struct pass_ctx *c, struct cluster_names *n, const char *entry,
-                           struct strmap *clones)
-{
-    struct pass_virtual v = { cluster_coordinate, n, cluster_reads };
-    pass_virtual_callees(c, &v, entry, clones);
-}
-
-void cluster_virtualise(struct pass_ctx *c, struct cluster_names *n, const struct strmap *clones)
-{
-    struct pass_virtual v = { cluster_coordinate, n, cluster_reads };
-    pass_virtual_kernel(c, &v, clones);
 }
 
 /* ---- redirection ---- */

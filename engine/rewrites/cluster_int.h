@@ -15,9 +15,12 @@ enum { CLUSTER_SM_SLOTS = 1024 };       /* %smid is taken modulo this */
 /* What the order code works with: register names or immediates. */
 struct order_code {
     const char *tag;
-    const char *v;         /* place in the order; register, overwritten */
-    const char *nx, *ny;   /* grid sizes, registers or immediates */
-    const char *x, *y, *z; /* registers that get the CTA's coordinates */
+    const char *v;       /* place in the order; register, overwritten */
+    const char *nx, *ny; /* grid sizes, registers or immediates */
+    /* registers that get the CTA's coordinates */
+    const char *x;
+    const char *y;
+    const char *z;
 };
 /* Number of clusters: the option, or the device's SMs; 0: neither is known. */
 uint32_t cluster_count(const struct pass_ctx *c);

@@ -2,7 +2,11 @@
  *
  *   row     v = y*nx + x          column  v = x*ny + y        (planes of z one after the other)
  *   tile    T x T squares, row by row; tiles at the right and lower edge are cut off
- *   custom  v -> table[v], a linear CTA number, row-major */
+ *   custom  v -> table[v], a linear CTA number, row-major
+ *
+ *   before                               after, --index row, behind what makes v
+ *     mov.u32 %r1, %ctaid.x;               div.u32 cy, v, nx;  mul.lo.u32 t, cy, nx;  sub.u32 cx, v, t;
+ *                                          mov.u32 %r1, cx; */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"

@@ -1,15 +1,23 @@
-/* prefetch (paper: cluster, section 4.3 III): the lines that a load will touch are
- * asked for before the load runs.
+/* prefetch (paper: cluster, section 4.3 III): the lines that a load will touch are asked for before
+ * the load runs.
  *
- *   under agents   addresses of the next task: the load's address is computed again
- *                  with the next task's coordinates for %ctaid
- *   otherwise      addresses `distance` iterations ahead: computed again with the
- *                  loop's induction variable moved on
+ *   under agents   addresses of the next task: the load's address is computed again with the next task's
+ *                  coordinates for %ctaid
+ *   otherwise      addresses `distance` iterations ahead: computed again with the loop's induction
+ *                  variable moved on
  *
- * The computation is a backward slice of pure instructions into fresh registers. So are
- * the kernel's own bounds: where it would not come to the load, nothing is asked for.
- * Once per line per warp: with a known byte step between lanes or iterations, only
- * addresses that are the first of their 128-byte line on that walk ask. */
+ *   before                               after, --prefetch l1 --prefetch-distance 1, in a loop
+ *   $loop:                               $loop:
+ *                                          add.s64 a, %rd16, 1024;       the pointer a turn later
+ *                                          add.s32 n, %r20, 8;           the counter a turn later
+ *                                          setp.lt.s32 p, n, %r6;        does the kernel get there?
+ *                                          @p prefetch.global.L1 [a+-512];
+ *     ld.global.f32 %f49, [%rd16+-512];    ld.global.f32 %f49, [%rd16+-512];
+ *
+ * The computation is a backward slice of pure instructions into fresh registers. So are the kernel's
+ * own bounds: where it would not come to the load, nothing is asked for. Once per line per warp: with
+ * a known byte step between lanes or iterations, only addresses that are the first of their 128-byte
+ * line on that walk ask. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"

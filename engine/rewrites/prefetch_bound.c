@@ -1,6 +1,11 @@
 /* prefetch, bounds: the conditions under which the kernel itself comes to a load, asked for the values
- * that are prefetched. They are the branches that dominate the load, the load's own guard, and in a loop
- * the tests behind the load that let another turn begin.
+ * that are prefetched. They are the branches that dominate the load, the load's own guard, and in a
+ * loop the tests behind the load that let another turn begin.
+ *
+ *   before                               after
+ *   $loop: ld x;                         $loop: n = i + 8;  setp.lt.s32 p, n, limit;  @p prefetch x';
+ *     setp.lt.s32 q, i, limit;             ld x;  setp.lt.s32 q, i, limit;
+ *     @q bra $loop;                        @q bra $loop;
  *
  * A loop that ends when its counter equals a limit would seem to go on behind it: there the turns that
  * are left, (limit - counter) / step, are compared. */

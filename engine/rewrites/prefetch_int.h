@@ -49,7 +49,9 @@ bool slice_turn(const struct slice *s, uint32_t reg, const struct ptx_inst *d, s
 int64_t slice_turns(const struct slice *s, uint32_t step, uint32_t use);
 /* Takes back what a slice that failed wrote. */
 struct slice_mark {
-    uint32_t ndone, moved, counter;
+    uint32_t ndone;
+    uint32_t moved;
+    uint32_t counter;
     size_t decls, code;
     uint32_t induction;
     int64_t step;

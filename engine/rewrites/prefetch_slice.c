@@ -1,6 +1,11 @@
 /* prefetch, slices: a value computed again in fresh registers, for the next task's coordinates or for
  * some turns of a loop later. Backwards through pure, unguarded instructions; what cannot be followed
- * fails. */
+ * fails.
+ *
+ *   before                               after, the address for the next task
+ *     mad.lo.s32 %r4, %r1, %r2, %r3;       mad.lo.s32 s0, next_ctaid, %r2, %r3;
+ *     mul.wide.s32 %rd5, %r4, 4;           mul.wide.s32 s1, s0, 4;
+ *     add.s64 %rd6, %rd4, %rd5;            add.s64 s2, %rd4, s1; */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"

@@ -1,6 +1,9 @@
-/* readonly (paper: bypass, section 5.3): ld.global -> ld.global.nc where no thread
- * writes the memory during the kernel, and the reverse. On current GPUs .nc goes
- * through the same L1; it frees the compiler and the hardware from coherence. */
+/* readonly (paper: bypass, section 5.3): ld.global -> ld.global.nc where no thread writes the memory
+ * during the kernel, and the reverse. On current GPUs .nc goes through the same L1; it frees the
+ * compiler and the hardware from coherence.
+ *
+ *   before                               after, --readonly promote
+ *     ld.global.f32 %f1, [%rd6];           ld.global.nc.f32 %f1, [%rd6]; */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"

@@ -1,14 +1,27 @@
-/* schedule (paper: schedule): another loop schedule for the same kernel. Block
- * shape, exchange of x and y, and coarsening are made by giving each thread the
- * coordinates some thread of the original had:
+/* schedule (paper: schedule): another loop schedule for the same kernel. Block shape, exchange of x
+ * and y, and coarsening are made by giving each thread the coordinates some thread of the original
+ * had:
  *
  *   g.d  = ctaid'.d * block'.d + tid'.d      index in the new shape, exchanged when asked
- *   tid.d, ctaid.d = g.d mod, div block.d     what the body reads instead of the special registers
+ *   tid.d, ctaid.d = g.d mod, div block.d    what the body reads instead of the special registers
  *
- * Threads whose g lies outside the original's index set return at once, so the set
- * of executed coordinates is exactly the original's, each once. That is the same
- * kernel whenever no thread can see which others share its CTA or warp: no shared
- * memory, barrier, warp intrinsic, lane or SM number. */
+ *   before, blocks of 64                 after, --block 32x2x1
+ *                                          gy = %ctaid.y * 2 + %tid.y;  @(gy >= 1) ret;
+ *                                          gx = %ctaid.x * 32 + %tid.x;  cx = gx >> 6;  tx = gx & 63;
+ *     mov.u32 %r1, %ctaid.x;               mov.u32 %r1, cx;
+ *     mov.u32 %r2, %ntid.x;                mov.u32 %r2, 64;
+ *     mov.u32 %r3, %tid.x;                 mov.u32 %r3, tx;
+ *     ret;                                 ret;
+ *
+ *                                        after, --coarsen 2
+ *                                          k = 0;
+ *                                        $again: gx = %ctaid.x * 64 + %tid.x + k * 1024;  body
+ *                                          bra $next;                    for ret
+ *                                        $next: k += 1;  @(k < 2) bra $again;  ret;
+ *
+ * Threads whose g lies outside the original's index set return at once, so the set of executed
+ * coordinates is exactly the original's, each once. That is the same kernel whenever no thread can see
+ * which others share its CTA or warp: no shared memory, barrier, warp intrinsic, lane or SM number. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"

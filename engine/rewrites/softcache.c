@@ -1,12 +1,21 @@
-/* softcache (paper: softcache): thread-private 16-byte lines in shared memory, one per
- * chosen data structure. A structure is a pointer parameter; an access belongs to the
- * parameter its address derives from.
+/* softcache (paper: softcache): thread-private 16-byte lines in shared memory, one per chosen data
+ * structure. A structure is a pointer parameter; an access belongs to the parameter its address
+ * derives from.
+ *
+ *   before                               after, --softcache 1
+ *                                          slot = dyn + 16 * thread;  tag = 0;       at the entry
+ *     ld.global.f32 %f49, [%rd16];         line = %rd16 & -16;
+ *                                          @(line == tag) bra $hit;
+ *                                          ld.global.v4.u32 {v0,v1,v2,v3}, [line];
+ *                                          st.shared.v4.u32 [slot], {v0,v1,v2,v3};  tag = line;
+ *                                        $hit:
+ *                                          ld.shared.f32 %f49, [slot + (%rd16 & 15)];
  *
  * A thread's lines stay exact because nothing reaches their bytes behind their back:
- *   - an access of the same thread that may meet another structure's line looks there too:
- *     a store empties that line, a load has its dirty bytes written back first;
- *   - what other threads wrote counts only behind a fence, barrier, ordered access or call, and
- *     there every line is written back (dirty bytes alone) and emptied. */
+ *   - an access of the same thread that may meet another structure's line looks there too: a store
+ *     empties that line, a load has its dirty bytes written back first;
+ *   - what other threads wrote counts only behind a fence, barrier, ordered access or call, and there
+ *     every line is written back (dirty bytes alone) and emptied. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"

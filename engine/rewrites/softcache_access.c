@@ -1,12 +1,22 @@
 /* softcache, one access. Registers per structure k (prefix gl<n>_):
- *   tag<k>   line address in memory, 0: empty      slot<k>  line in shared memory, -1: not cached
- * (dynamic) mask<k>  dirty bytes, written structures only  hit<k>   simulated hits (dynamic, profile)
- *   end<k>   end of the whole lines of its buffer, where that does not end on one
+ *
+ *   tag<k>          line address in memory, 0: empty
+ *   slot<k>         line in shared memory, -1: not cached (dynamic)
+ *   mask<k>         dirty bytes, written structures only
+ *   hit<k>          simulated hits (dynamic, profile)
+ *   end<k>          end of the whole lines of its buffer, where that does not end on one
  *   got<k>, all<k>  hits and accesses that are reported (survey)
  *
- *   access:  line = address & ~(bytes of a line - 1); line != tag: write dirty bytes back, load the
- * line, tag = line then the access goes to slot + the bytes of the address below in shared memory flush:
- * dirty bytes back, tag = 0: before fences, barriers, ordered accesses and calls, and at the end
+ *   before                               after, a store, lines of 16 bytes
+ *     st.global.f32 [%rd3], %f1;           line = %rd3 & -16;
+ *                                          @(line == tag) bra $hit;
+ *                                          write the bytes of mask back;  load 16 bytes;  tag = line;
+ *                                        $hit:
+ *                                          st.shared.f32 [slot + (%rd3 & 15)], %f1;
+ *                                          mask |= 15 << (%rd3 & 15);
+ *
+ * Every fence, barrier, ordered access and call, and the end, first has a flush: dirty bytes back, tag
+ * = 0.
  *
  * A line dirty in one structure is in no other: a store through k empties the lines of the others that
  * may hold the same bytes, a load that misses first writes theirs back. So a hit is exact without

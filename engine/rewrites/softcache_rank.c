@@ -1,6 +1,7 @@
-/* softcache, which structures get the lines: those the user names, those that hit most in a profile (the
- * monitoring slice run once), or without either those whose addresses move least from turn to turn. A
- * written structure needs more than twice the hits of a read one (paper). */
+/* softcache, which structures get the lines: those the user names, those that hit most in a profile
+ * (the monitoring slice run once), or without either those whose addresses move least from turn to
+ * turn. A written structure needs more than twice the hits of a read one (paper). It writes no code of
+ * its own: softcache.c has the sketch. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"

@@ -1,6 +1,12 @@
-/* throttle (paper: cluster, section 4.3, as its comparison): fewer resident CTAs by a
- * pad of dynamic shared memory, or by .maxnreg and .minnctapersm. The agents' own
- * throttle is a knob of the cluster pass. */
+/* throttle (paper: cluster, section 4.3, as its comparison): fewer resident CTAs by a pad of dynamic
+ * shared memory, or by .maxnreg and .minnctapersm. The agents' own throttle is a knob of the cluster
+ * pass.
+ *
+ *   before                               after, --maxnreg 32 --throttle-shared 4096
+ *     .visible .entry f(...)               .visible .entry f(...)
+ *     {                                    .maxnreg 32
+ *                                          {
+ *                                        and the launch asks for 4096 bytes of shared memory more */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"

@@ -26,7 +26,9 @@ struct tune_candidate {
 /* Everything a panel needs. Valid during the call of observer->live; tune_live_copy for longer. */
 struct tune_live {
     /* static texts: the method, the dimension or phase under way, the one after it (NULL: none) */
-    const char *method, *step, *next;
+    const char *method;
+    const char *step;
+    const char *next;
     unsigned round, launches, budget /* 0: none */, skipped, resumed;
     double done /* 0..1 */, elapsed_s, left_s /* at the mean time of a launch; NaN: not known yet */,
         noise;

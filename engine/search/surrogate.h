@@ -26,7 +26,9 @@ struct surrogate_level {
      * part in others */
     double effect_size;
     /* too slow; of its group by itself; a value of the reference */
-    bool dead, best, coarse;
+    bool dead;
+    bool best;
+    bool coarse;
 };
 /* Level 0: as in the original; level[g] is one of group g. */
 struct surrogate_config {

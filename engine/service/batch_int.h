@@ -33,7 +33,10 @@ struct batch {
     struct diags *ds;
     size_t jobs;
     bool slot[BATCH_MOST_JOBS]; /* busy */
-    int in, out, part;          /* part: OUTPUT.part, results that wait for earlier ones; -1: none */
+    /* part: OUTPUT.part, results that wait for earlier ones; -1: none */
+    int in;
+    int out;
+    int part;
     char *part_path;
     uint64_t read, size; /* bytes of the requests */
     uint64_t numbers;    /* lines so far */
@@ -45,7 +48,9 @@ struct batch {
     struct batch_line *line;
     size_t n, cap;
     struct batch_old *old;
-    size_t nold, old_cap, next_old;
+    size_t nold;
+    size_t old_cap;
+    size_t next_old;
 };
 /* ---- batch_files.c ---- */
 enum status batch_open(struct batch *b);

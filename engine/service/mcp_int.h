@@ -29,7 +29,9 @@ enum mcp_error {
 #define MCP_URI          "gpulocw://documents/"
 
 struct mcp_call {
-    bool used, running, cancelled;
+    bool used;
+    bool running;
+    bool cancelled;
     cJSON *id, *token; /* token: of progress notifications; NULL: none asked for */
     enum mcp_revision revision;
     struct request request;

@@ -14,7 +14,9 @@ struct tool {
     bool knobs;
     const char *arguments, *fixed;
     enum tool_document document;
-    const char *kept, *title, *help;
+    const char *kept;
+    const char *title;
+    const char *help;
 };
 size_t tool_count(void);
 const struct tool *tool_at(size_t i);
@@ -70,8 +72,11 @@ struct service_batch_opts {
     void *ctx;
 };
 struct service_batch_counts {
-    uint64_t requests, resumed, failed; /* failed: exit code not 0 */
-    double wall_s, busy_s;              /* busy: CPU time of the requests' processes */
+    /* failed: exit code not 0 */
+    uint64_t requests;
+    uint64_t resumed;
+    uint64_t failed;
+    double wall_s, busy_s; /* busy: CPU time of the requests' processes */
 };
 /* ST_INPUT: a line is no request (it has a result that says so; the others are run). ST_CANCELLED: cut
  * off; what has finished is in the output. */

@@ -20,7 +20,11 @@
 #define LESSON_MAX_STEPS 40
 #define LESSON_MAX_DO    12
 struct lesson_step {
-    char *text, *task, *check, *panel; /* task, check, panel: NULL when not given */
+    /* task, check, panel: NULL when not given */
+    char *text; /* owned */
+    char *task;
+    char *check;
+    char *panel;
     char *commands[LESSON_MAX_DO];
     unsigned ncommands;
 };
@@ -28,7 +32,12 @@ struct lesson {
     struct arena *arena; /* owns all strings */
     int number;          /* 0: none */
     /* all but title and file: NULL when not given */
-    char *title, *summary, *file, *kernel, *device, *axis;
+    char *title; /* owned */
+    char *summary;
+    char *file;
+    char *kernel;
+    char *device;
+    char *axis;
     char *begin[LESSON_MAX_DO];
     unsigned nbegin;
     struct lesson_step step[LESSON_MAX_STEPS];

@@ -22,7 +22,9 @@ struct session_slot {
     bool kept; /* on disk, but for points that were added since */
 };
 struct session {
-    char *path, *ptx_path, *time;
+    char *path;
+    char *ptx_path;
+    char *time;
     char *text;
     size_t ntext;
     uint64_t hash;

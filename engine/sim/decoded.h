@@ -71,8 +71,12 @@ struct exec_inst {
     exec_fn *fn;
     /* in a timing sample: fn, or what is left of it; NULL: nothing (timing_slice.c) */
     exec_fn *lean;
-    uint32_t dst, dst2;      /* slots; EXEC_NO_ID: none (a sink) */
-    uint32_t a, b, c, d;     /* sources; d: member mask of EXEC_SYNC */
+    uint32_t dst, dst2; /* slots; EXEC_NO_ID: none (a sink) */
+    /* sources; d: member mask of EXEC_SYNC */
+    uint32_t a;
+    uint32_t b;
+    uint32_t c;
+    uint32_t d;
     uint32_t guard;          /* predicate slot, EXEC_NO_ID when unguarded */
     uint8_t guard_neg, kind; /* enum exec_kind */
     uint8_t flags;           /* EXEC_F_*, meaning is the body's */
@@ -84,12 +88,15 @@ struct exec_inst {
     uint8_t reads_time; /* reads a clock: instructions must have been counted one by one */
     /* schedule order within the function: lower runs first, so that paths meet */
     uint32_t rank;
-    int32_t imm;               /* address offset, small constant */
-    uint32_t target;           /* branch target in code[] */
-    uint32_t next;             /* code index of the following instruction */
-    uint8_t cls;               /* enum ptx_class */
-    uint8_t space;             /* enum ptx_space of a memory instruction */
-    uint8_t bytes, vec, store; /* per element; elements; st rather than ld */
+    int32_t imm;     /* address offset, small constant */
+    uint32_t target; /* branch target in code[] */
+    uint32_t next;   /* code index of the following instruction */
+    uint8_t cls;     /* enum ptx_class */
+    uint8_t space;   /* enum ptx_space of a memory instruction */
+    /* per element; elements; st rather than ld */
+    uint8_t bytes;
+    uint8_t vec;
+    uint8_t store;
     /* enum exec_reach (mem.h); REACH_ANY where nobody relies on it (sim_program.apart) */
     uint8_t reach;
     uint32_t load_id; /* static id of a global load (index into stats.loads), EXEC_NO_ID */

@@ -49,8 +49,11 @@ struct sim_mem_entry {
 };
 struct sim_mem {
     struct sim_mem_entry *v;
-    size_t n, cap; /* by address */
-    uint64_t limit, used, next_global, next_const;
+    size_t n, cap;        /* by address */
+    uint64_t limit;       /* byte */
+    uint64_t used;        /* byte */
+    uint64_t next_global; /* address */
+    uint64_t next_const;  /* address */
     int fd;
     uint64_t file_end, leaked; /* the file of large allocations, -1: none yet */
     pthread_mutex_t lock;      /* of `asks` */

@@ -71,7 +71,11 @@ bool sim_symbol(const struct sim_program *p, struct str name, uint64_t *addr, ui
 enum status sim_symbol_write(struct sim_program *p, struct str name, uint64_t off, const void *data,
                              uint64_t n);
 struct sim_resources {
-    uint32_t regs, shared_static, local_bytes, param_bytes, max_threads;
+    uint32_t regs;          /* 32-bit registers a thread */
+    uint32_t shared_static; /* byte */
+    uint32_t local_bytes;   /* byte a thread */
+    uint32_t param_bytes;   /* byte */
+    uint32_t max_threads;   /* of a CTA */
 };
 /* regs: estimated per thread */
 struct sim_resources sim_program_resources(const struct sim_program *p);
@@ -168,7 +172,9 @@ struct sim_launch {
 #define SIM_CTA_WARPS 32u
 #define SIM_CLASSES   4u
 struct sim_load_stats {
-    uint32_t func, inst, line;
+    uint32_t func;
+    uint32_t inst;
+    uint32_t line;
     uint64_t executions /* warp-level */, requests, sectors, l1_hits, threads;
 };
 struct sim_stats {
@@ -212,7 +218,9 @@ struct sim_phase {
 /* Class k ends with phase k; class_of: of a warp's place in its CTA. waves: CTAs one after the other in
  * one place. */
 struct sim_part {
-    uint32_t nclasses, nphases, warps;
+    uint32_t nclasses;
+    uint32_t nphases;
+    uint32_t warps;
     uint64_t ctas;
     double waves;
     uint8_t class_of[SIM_CTA_WARPS];

@@ -13,9 +13,11 @@ struct dev_info;
 struct tune_bench;
 struct tune_observer;
 
-struct tune_sweep {   /* bpa, cha, then π = 0..W (or another axis) */
-    const char *axis; /* a knob's name: "pi", "agents", "carveout", "block" ... */
-    struct result bpa, cha, *points;
+struct tune_sweep {        /* bpa, cha, then π = 0..W (or another axis) */
+    const char *axis;      /* a knob's name: "pi", "agents", "carveout", "block" ... */
+    struct result bpa;     /* every warp bypasses */
+    struct result cha;     /* every warp caches */
+    struct result *points; /* owned */
     size_t npoints;
     bool complete;
     /* among points that are equal to the original; bpa and cha compete too */

@@ -43,7 +43,9 @@ struct tune_bench {
     struct dev_data *data;
     /* oldest first; bytes of their texts */
     struct tune_shape **shape;
-    size_t nshapes, cap, shape_bytes;
+    size_t nshapes;
+    size_t cap;
+    size_t shape_bytes;
     /* hashes of the original's outputs; time once it was measured */
     struct result original;
     /* what the original wrote where a tolerance is stated (expected.c) */
@@ -74,6 +76,10 @@ void tune_map_loads(const struct pass_output *code, struct result *r);
 enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code,
                          struct diags *ds);
 void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_job *j, bool functional);
+/* launch.c: the loaded code of a text; *out is the bench's. The text may move into it. */
+enum status tune_shape_get(struct tune_bench *b, struct pass_output *code, struct tune_shape **out,
+                           struct diags *ds);
+void tune_shape_free(struct tune_bench *b, struct tune_shape *s);
 /* Loads (cached by shape) and launches j->code, which is taken over; b's counters and progress. *shape
  * is b's, until the next launch: old shapes go where their texts come to a megabyte. */
 enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o,

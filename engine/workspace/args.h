@@ -41,7 +41,9 @@ struct arg_row {
     const char *name;
     char letter;
     enum arg_kind_cmd kind;
-    const char *value, *commands, *help;
+    const char *value;
+    const char *commands;
+    const char *help;
     size_t offset, count_offset;
 };
 size_t arg_count(void);

@@ -45,11 +45,6 @@ void job_post(struct job_engine *e, const struct job *j)
     pthread_mutex_unlock(&e->lock);
 }
 
-bool job_launches(enum job_kind k)
-{
-    return k == JOB_RUN || k == JOB_SWEEP || k == JOB_TUNE || k == JOB_RESUME;
-}
-
 /* Stops the running job, or what is done in the background, and drops the runs that wait behind it. */
 void job_cancel(struct job_engine *e)
 {

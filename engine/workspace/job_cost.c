@@ -18,17 +18,6 @@ static void destroy_live(void *p)
     tune_live_free(p);
 }
 
-void job_cost_drop(struct job_engine *e)
-{
-    struct job_state *st = &e->state;
-    tune_bench_close(st->model);
-    st->model = NULL;
-    shared_ref_put(&st->model_facts, NULL);
-    shared_ref_put(&st->cost, NULL);
-    shared_ref_put(&st->cost_original, NULL);
-    st->wants_cost = st->module && st->spec;
-}
-
 static enum status open_model(struct job_engine *e, struct diags *ds)
 {
     struct job_state *st = &e->state;

@@ -36,6 +36,7 @@ struct shared_ref *shared_ref_ref(struct shared_ref *b);
 void shared_ref_unref(struct shared_ref *b);
 /* replaces what the slot holds */
 void shared_ref_put(struct shared_ref **slot, struct shared_ref *b);
+void job_run_destroy(void *run);                             /* of a shared_ref: a struct session_run */
 struct shared_ref *job_run_box(const struct session_run *r); /* a copy; NULL: no memory */
 void job_text(char **slot, const char *text);                /* replaces an owned text */
 
@@ -72,9 +73,15 @@ struct job_done {
     size_t nprobe;
 };
 struct job_state { /* the engine thread's own */
-    struct shared_ref *module, *launches, *spec, *facts, *preview;
+    struct shared_ref *module;
+    struct shared_ref *launches;
+    struct shared_ref *spec;
+    struct shared_ref *facts;
+    struct shared_ref *preview;
     /* struct tune_live; struct tune_prediction */
-    struct shared_ref *search, *cost, *cost_original;
+    struct shared_ref *search;
+    struct shared_ref *cost;
+    struct shared_ref *cost_original;
     /* a bench that only predicts */
     struct tune_bench *model;
     struct shared_ref *model_facts;
@@ -83,7 +90,12 @@ struct job_state { /* the engine thread's own */
     bool edited; /* the launch is not what its file says, or it has none */
     /* one that was edited, while its PTX is read anew or another launch is looked at; NULL: none */
     struct shared_ref *kept;
-    char *kernel, *refusal, *what, *trying, *device, *session_wanted;
+    char *kernel;
+    char *refusal;
+    char *what;
+    char *trying;
+    char *device;
+    char *session_wanted;
     struct dev *dev;
     struct dev
         *prover; /* a simulated one beside a GPU or a worker, once something was proven; or NULL */

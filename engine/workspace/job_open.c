@@ -17,6 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void job_cost_drop(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    tune_bench_close(st->model);
+    st->model = NULL;
+    shared_ref_put(&st->model_facts, NULL);
+    shared_ref_put(&st->cost, NULL);
+    shared_ref_put(&st->cost_original, NULL);
+    st->wants_cost = st->module && st->spec;
+}
+
 static void destroy_module(void *p)
 {
     ptx_free(p);
@@ -341,22 +352,6 @@ static enum status session_subject(struct job_engine *e, struct diags *ds)
     return s;
 }
 
-static void destroy_run(void *p)
-{
-    session_run_clear(p);
-    base_free(p);
-}
-
-struct shared_ref *job_run_box(const struct session_run *r)
-{
-    struct session_run *copy = base_alloc(sizeof *copy);
-    if (!copy || !session_run_copy(copy, r)) {
-        base_free(copy);
-        return NULL;
-    }
-    return shared_ref_new(copy, destroy_run);
-}
-
 static enum status open_session(struct job_engine *e, const char *path, struct diags *ds)
 {
     struct session *s = NULL;
@@ -368,7 +363,7 @@ static enum status open_session(struct job_engine *e, const char *path, struct d
     st->session = s;
     for (size_t i = 0; i < session_count(s) && st->nruns < JOB_MAX_RUNS; i++) {
         struct session_run *one = session_take(s, i);
-        struct shared_ref *b = one ? shared_ref_new(one, destroy_run) : NULL;
+        struct shared_ref *b = one ? shared_ref_new(one, job_run_destroy) : NULL;
         if (!b)
             return session_trouble(s, ds) ? ST_INPUT : ST_NOMEM;
         st->runs[st->nruns++] = b;

@@ -14,5 +14,6 @@ same docs/gpulocw.1 man
 same docs/reference/options.md reference options
 same docs/reference/keys.md reference keys
 same docs/reference/presets.md tables presets
+same docs/reference/operations.md tables operations
 same docs/ptx-coverage.md ptx_coverage
 exit $bad

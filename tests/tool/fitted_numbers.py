@@ -5,12 +5,13 @@
 
 Looks in the rooms that model a device for numbers that look fitted: constants given by #define, literals with a
 fraction, whole numbers in arithmetic that are neither small nor a power of two nor of ten, comparisons of a compute
-capability with a number. Each must be named in fitted_numbers.txt (FILE NUMBER COUNT REASON); all others belong into
+capability with a number. In the rooms around (AROUND), which keep time limits and sizes of their own, only fractions and
+capabilities count. Each must be named in fitted_numbers.txt (FILE NUMBER COUNT REASON); all others belong into
 engine/sim/preset.def, with unit, range and source. --list prints what is found, as rows for that file. Prints TAP."""
 import collections, glob, os, re, sys
 
-ROOMS = ['engine/sim', 'engine/sim/timing', 'engine/sim/cache', 'engine/predict', 'engine/perfmodel', 'engine/tune', 'engine/dev',
-         'engine/dev/cuda']
+ROOMS = ['engine/sim', 'engine/sim/timing', 'engine/sim/cache', 'engine/predict', 'engine/perfmodel']
+AROUND = ['engine/tune', 'engine/dev', 'engine/dev/cuda']       # no models: fractions and capabilities alone
 ALLOWED = 'tests/tool/fitted_numbers.txt'
 
 def code_of(path):
@@ -20,6 +21,8 @@ def code_of(path):
     text = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text)
     text = re.sub(r"'(?:[^'\\\n]|\\.)'", "' '", text)
     return '\n'.join(l for l in text.split('\n') if not re.match(r'\s*#\s*(include|ifndef|ifdef|endif|undef)', l))
+
+UNITS = {'1e3', '1e6', '1e9', '1000.0'}
 
 def plain(n):
     """Small, a power of two, of ten, or one less than a power of two (a mask)."""
@@ -34,7 +37,8 @@ def numbers(text):
         yield re.sub(r'\s+', '', m[0])
     text = re.sub(r'\bcc_m(?:aj|in)or\s*(?:<=?|>=?|==|!=)\s*\d+', '', text)
     for m in re.finditer(r'(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?f?|(?<![\w.])\d+[eE][-+]?\d+', text):
-        yield m[0]
+        if m[0] not in UNITS:
+            yield m[0]
     text = re.sub(r'(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?f?|(?<![\w.])\d+[eE][-+]?\d+', ' F ', text)
     for m in re.finditer(r'(<<|>>|[\w)\]]\s*[-*/%+<>]=?|[-*/%]=|\?|:|return)?\s*(?<![\w.])(\d+)[uUlL]*(?![\w.])\s*([*/%+<>-])?', text):
         if m[1] in ('<<', '>>') or not (m[1] or m[3]):
@@ -43,10 +47,11 @@ def numbers(text):
             yield m[2]
 
 found = collections.Counter()
-for room in ROOMS:
+for room in ROOMS + AROUND:
     for path in sorted(glob.glob(room + '/*.[ch]')):
         for number in numbers(code_of(path)):
-            found[path, number] += 1
+            if room in ROOMS or '.' in number or number.startswith('cc_'):
+                found[path, number] += 1
 if '--list' in sys.argv:
     for (path, number), n in sorted(found.items()):
         print(path, number, n)

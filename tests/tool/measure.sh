@@ -9,6 +9,7 @@ echo "lines over 110 columns: $(cat $files $(git ls-files 'tests/*.[ch]' | grep 
 echo "longest header: $(wc -l $(git ls-files 'engine/*.h' 'tui/*.h') | grep -v total | sort -rn | head -1 | awk '{ print $1 " lines (" $2 ")" }')"
 echo "header lines with three or more members: $(cat $(git ls-files 'engine/*.h' 'tui/*.h') | grep -cE '^ +[a-z][a-zA-Z0-9_ *]* [*]?[a-z0-9_]+([[][^]]*[]])?(, [*]?[a-z0-9_]+([[][^]]*[]])?){2,};')"
 echo "asserts of several claims: $(cat $(git ls-files 'tests/*.[ch]') | grep -cE 'assert_true\(.*&&')"
+echo "files of a room that call each other in a circle: $(python3 tests/tool/circles.py | tail -1)"
 echo "objects: $(find "$b/engine" "$b/tui" -name '*.o' | wc -l)"
 for row in engine/ptx/ops.def engine/rec/options.def engine/rec/options.h engine/tune/tune.h engine/rec/launch.h; do
     echo "rebuilt after a change of $row: $(find "$b/engine" "$b/tui" -name '*.d' -exec grep -lE "(^| )(\./)?$row( |:|\$)" {} + | wc -l)"

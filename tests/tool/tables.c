@@ -1,11 +1,15 @@
-/* Writes reference pages about what the simulated devices know: `tables presets` the fields of a preset.
- * `make reference` puts them into docs/reference/; tests/cli/generated.sh tells when a page is out of
- * date. */
+/* Writes reference pages about what the simulated devices know: `tables presets` the fields of a preset,
+ * `tables operations` what each table knows of each operation. `make reference` puts them into
+ * docs/reference/; tests/cli/generated.sh tells when a page is out of date. */
+#include "engine/analysis/slice/slice.h"
 #include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/session/preset_fields.h"
 #include "engine/session/session.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/timing/expansion.h"
+#include "tests/ref/gen.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -148,10 +152,193 @@ static int page_presets(void)
     return 0;
 }
 
+/* ---- operations: what each table knows ---- */
+
+struct op_row {
+    const char *id, *name, *executor, *text; /* of its row in ops.def */
+    unsigned rules, lanes, native, scalar, generated;
+};
+static struct op_row ops[PTX_OP_COUNT] = {
+#define OP(id, name, exec, ...) [PTX_OP_##id] = { #id, name, #exec, #__VA_ARGS__, 0, 0, 0, 0, 0 },
+#include "engine/ptx/ops.def"
+#undef OP
+};
+
+/* Bodies that several operations share name none: the first word of theirs says whose they are. */
+enum { PTX_OP_NONE = PTX_OP_OPAQUE };
+/* The lane bodies: which operation each is for; comparisons serve setp and set. */
+static const struct {
+    const char *lane;
+    unsigned op;
+} lane_bodies[] = {
+#define LANE1(name, op, ...) { #name, PTX_OP_##op },
+#define LANE2(name, op, ...) { #name, PTX_OP_##op },
+#define LANE3(name, op, ...) { #name, PTX_OP_##op },
+#define LANE4(name, op, ...) { #name, PTX_OP_##op },
+#define LANEP(name, ...)     { #name, PTX_OP_SETP },
+#define LANEX(name)          { #name, PTX_OP_OPAQUE },
+#include "engine/sim/exec/lanes/lanes.def"
+};
+
+/* Bodies that are written out: loads, stores and selections by their first word. */
+static unsigned op_of_body(const char *lane)
+{
+    for (size_t i = 0; i < ARRAY_LEN(lane_bodies); i++) {
+        if (strcmp(lane_bodies[i].lane, lane))
+            continue;
+        if (lane_bodies[i].op != PTX_OP_OPAQUE)
+            return lane_bodies[i].op;
+        size_t n = strcspn(lane, "_");
+        for (unsigned op = 1; op < PTX_OP_COUNT; op++)
+            if (strlen(ops[op].name) == n && !strncmp(ops[op].name, lane, n))
+                return op;
+    }
+    return PTX_OP_OPAQUE;
+}
+
+static unsigned op_of_row(const char *row)
+{
+    unsigned best = PTX_OP_OPAQUE;
+    size_t longest = 0;
+    for (unsigned op = 1; op < PTX_OP_COUNT; op++) {
+        size_t n = strlen(ops[op].name);
+        if (n > longest && !strncmp(ops[op].name, row, n) && strchr(". ;", row[n])) {
+            best = op;
+            longest = n;
+        }
+    }
+    return best;
+}
+
+static void count_tables(void)
+{
+    static const char *const native[] = {
+#define NATIVE(lane, ...) #lane,
+#include "engine/sim/exec/native/native_ops.def"
+    };
+#define RULE(op, ...) ops[PTX_OP_##op].rules++;
+#include "engine/ptx/rules.def"
+#undef RULE
+#define SCALAR(op, ...) ops[PTX_OP_##op].scalar++;
+#include "engine/sim/exec/lanes/scalar.def"
+#undef SCALAR
+    for (size_t i = 0; i < ARRAY_LEN(lane_bodies); i++)
+        ops[op_of_body(lane_bodies[i].lane)].lanes++;
+    for (size_t i = 0; i < ARRAY_LEN(native); i++)
+        ops[op_of_body(native[i])].native++;
+    for (size_t i = 0; i < gen_rows(); i++)
+        for (const char *s = gen_row(i); s; s = strchr(s, ';') ? strchr(s, ';') + 1 : NULL) {
+            while (*s == ' ')
+                s++;
+            ops[op_of_row(s)].generated++;
+        }
+}
+
+/* The word behind `.key = PREFIX` of a row of ops.def, in small letters; "": the row does not name it.
+ */
+static const char *column(const char *row, const char *key, char out[32])
+{
+    size_t n = 0;
+    const char *at = strstr(row, key);
+    for (at = at ? at + strlen(key) : ""; *at && !strchr(", )", *at) && n < 31; at++)
+        out[n++] = *at == '_' ? ' ' : (char)(*at | (*at >= 'A' && *at <= 'Z' ? 0x20 : 0));
+    out[n] = '\0';
+    return out;
+}
+
+static unsigned expansions_of(const char *name, unsigned *most)
+{
+    unsigned n = 0;
+    const struct timing_expansion *e;
+    for (size_t i = 0; (e = timing_expansion_at(i)); i++)
+        if (e->name && !strcmp(e->name, name)) {
+            n++;
+            *most = e->slots > *most ? e->slots : *most;
+        }
+    return n;
+}
+
+static void count_cell(unsigned n)
+{
+    if (n)
+        printf(" %u |", n);
+    else
+        printf(" |");
+}
+
+static void op_line(unsigned op)
+{
+    const struct op_row *o = &ops[op];
+    char cls[32], addr[32], effect[32];
+    unsigned most = 0, expanded = expansions_of(o->name, &most);
+    printf("| `%s` | %s |", o->name, ptx_op_info(op)->section);
+    count_cell(o->rules);
+    printf(" %s |", strcmp(o->executor, "none") ? o->executor : "");
+    count_cell(o->lanes);
+    count_cell(o->scalar);
+    count_cell(o->native);
+    printf(" %s |", column(o->text, ".cls = CLASS_", cls));
+    if (expanded)
+        printf(" %u, up to %u |", expanded, most);
+    else
+        printf(" |");
+    column(o->text, ".effect = EFFECT_", effect);
+    printf(" %s |", *effect ? effect : column(o->text, ".addr = ADDR_", addr));
+    printf(" %s |", slice_computes(op) ? "yes" : "");
+    count_cell(o->generated);
+    printf("\n");
+}
+
+static int page_operations(void)
+{
+    count_tables();
+    unsigned run = 0, laned = 0, native = 0, sliced = 0, generated = 0;
+    for (unsigned op = 1; op < PTX_OP_COUNT; op++) {
+        run += strcmp(ops[op].executor, "none") != 0;
+        laned += ops[op].lanes > 0;
+        native += ops[op].native > 0;
+        sliced += slice_computes(op);
+        generated += ops[op].generated > 0;
+    }
+    printf(
+        "# Operations: what each table knows\n\n"
+        "Made by `make reference` from the tables named below; do not edit. An empty cell: the table "
+        "has no row.\n[ptx-coverage.md](../ptx-coverage.md) says what follows for a user.\n\n"
+        "%d operations: %u run on the simulated device, %u of them with bodies for 32 lanes at once, "
+        "%u with machine code of the host;\nthe analysis computes the values of %u of them; the "
+        "generator of random programs has rows for %u.\n\n"
+        "| column | table |\n|---|---|\n"
+        "| section | `engine/ptx/ops.def`: section of the PTX ISA |\n"
+        "| rules | `engine/ptx/rules.def`: which words need or exclude one another |\n"
+        "| executor | `ops.def`, third column: `decode_<word>` in `engine/sim/decode` |\n"
+        "| lanes | `engine/sim/exec/lanes/lanes.def`: bodies for 32 lanes at once |\n"
+        "| scalar | `engine/sim/exec/lanes/scalar.def`: lane by lane, where no body fits |\n"
+        "| native | `engine/sim/exec/native/native_ops.def`: bodies that become machine code of the "
+        "host |\n"
+        "| class | `ops.def`: latency and throughput |\n"
+        "| expansions | `engine/sim/timing/expansions.def`: rows, machine instructions of the longest "
+        "|\n"
+        "| analysis | `ops.def`: what it does to memory and control, else how an address follows from "
+        "it |\n"
+        "| followed | `engine/analysis/slice/decode.c`: the analysis computes its value where an "
+        "address "
+        "hangs on it |\n"
+        "| generator | `tests/ref/gen_rows.c`: forms compared with the independent interpreter |\n\n"
+        "| operation | section | rules | executor | lanes | scalar | native | class | expansions | "
+        "analysis | followed | generator |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        PTX_OP_COUNT - 1, run, laned, native, sliced, generated);
+    for (unsigned op = 1; op < PTX_OP_COUNT; op++)
+        op_line(op);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "presets"))
         return page_presets();
-    fprintf(stderr, "usage: tables presets\n");
+    if (argc == 2 && !strcmp(argv[1], "operations"))
+        return page_operations();
+    fprintf(stderr, "usage: tables presets|operations\n");
     return 2;
 }

@@ -58,7 +58,9 @@ struct lesson_view {
 
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_PICKER, OVERLAY_TREE };
 struct pick {
-    char *title, *path, *help;
+    char *title; /* owned */
+    char *path;  /* owned */
+    char *help;  /* owned */
     bool lesson;
 };
 

@@ -31,7 +31,9 @@ enum complete {
  * changes a file: while a lesson is open it asks first and shows the whole path. */
 enum command_use { COMMAND_SHOWS = 1, COMMAND_ACTS, COMMAND_WRITES };
 struct command_info {
-    const char *name, *form, *help;
+    const char *name;
+    const char *form;
+    const char *help;
     enum complete complete;
     enum command_use use;
     unsigned (*run)(struct app *a, char *args); /* args: the rest, trimmed; may be changed */

@@ -20,7 +20,9 @@ struct page {
     size_t n, cap;
 };
 struct list {
-    size_t count, cursor, top;
+    size_t count;
+    size_t cursor;
+    size_t top;
     unsigned left, rows;
 };
 

@@ -40,11 +40,17 @@ struct plot_series {
     const char *name;
     enum role line, point;
     size_t n;
-    double *x, *y, *low, *high; /* low..high: noise band; NULL: exact */
-    bool *bad;                  /* wrong results or refused: drawn as a cross; NULL: none */
+    /* low..high: noise band; NULL: exact */
+    double *x;
+    double *y;    /* values */
+    double *low;  /* noise band; NULL: exact */
+    double *high; /* noise band; NULL: exact */
+    bool *bad;    /* wrong results or refused: drawn as a cross; NULL: none */
     /* timed from a whole launch among points from samples: drawn as a diamond; NULL: all alike */
     bool *whole;
-    bool dotted, no_points, no_line;
+    bool dotted;
+    bool no_points;
+    bool no_line;
 };
 struct plot_ref {
     const char *name;
@@ -75,7 +81,10 @@ struct plot {
     unsigned nmarks;
     struct plot_bar bar[PLOT_MAX_BARS];
     unsigned nbars;
-    const char *xname, *yname, *empty; /* empty: what to say when there is nothing to plot */
+    /* empty: what to say when there is nothing to plot */
+    const char *xname;
+    const char *yname;
+    const char *empty;
     char **tick;
     size_t nticks;         /* names of x = 0, 1, ...; NULL: numbers */
     double x0, x1, y0, y1; /* what is shown */

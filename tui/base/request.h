@@ -195,14 +195,20 @@ enum request {
         REQ_COUNT
 };
 struct request_info {
-    const char *name, *keys, *bar, *help;
+    const char *name;
+    const char *keys; /* written as in the key map */
+    const char *bar;
+    const char *help; /* one line */
     enum scope scope;
 };
 const struct request_info *request_info(enum request r);
 enum request request_find(struct str name); /* REQ_NONE: none of that name */
 
 struct panel_info {
-    const char *name, *title, *brief, *help;
+    const char *name;
+    const char *title;
+    const char *brief;
+    const char *help; /* one line */
     bool list;
 };
 const struct panel_info *panel_info(enum panel_id p);

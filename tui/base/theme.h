@@ -74,7 +74,11 @@ char role_letter(enum role r);
 
 enum colour_kind { COLOUR_DEFAULT, COLOUR_INDEX /* 0..15 */, COLOUR_RGB };
 struct colour {
-    uint8_t kind, index, r, g, b;
+    uint8_t kind;
+    uint8_t index;
+    uint8_t r;
+    uint8_t g;
+    uint8_t b;
 };
 enum attr { ATTR_BOLD = 1, ATTR_DIM = 2, ATTR_UNDERLINE = 4, ATTR_REVERSE = 8, ATTR_ITALIC = 16 };
 struct look {

@@ -12,7 +12,11 @@ struct surface;
 
 /* What terminfo says, read once (caps.c, the one file with curses). */
 struct caps {
-    char *enter, *leave, *clear, *hide, *show;
+    char *enter;
+    char *leave;
+    char *clear;
+    char *hide;
+    char *show;
     int colours;
     bool rgb;
 };

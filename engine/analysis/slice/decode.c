@@ -683,6 +683,21 @@ static bool writes_needed(const struct slice_func *f, const struct ptx_inst *i)
     }
     return false;
 }
+/* The row of alu[] for an operation; ARRAY_LEN(alu): there is none. */
+static unsigned alu_row(unsigned op)
+{
+    unsigned r = 0;
+    while (r < ARRAY_LEN(alu) && alu[r].op != op)
+        r++;
+    return r;
+}
+
+bool slice_computes(unsigned op)
+{
+    return op == PTX_OP_SETP || op == PTX_OP_CVT || op == PTX_OP_MOV || op == PTX_OP_CVTA ||
+           op == PTX_OP_CVTA_TO || alu_row(op) < ARRAY_LEN(alu);
+}
+
 bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
 {
     const struct ptx_op_info *info = ptx_op_info(i->op);
@@ -715,8 +730,6 @@ bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *
     case PTX_OP_CVTA_TO: return decode_cvta(s, f, i);
     default: break;
     }
-    for (unsigned r = 0; r < ARRAY_LEN(alu); r++)
-        if (alu[r].op == i->op)
-            return decode_alu(s, f, i, r);
-    return false;
+    unsigned r = alu_row(i->op);
+    return r < ARRAY_LEN(alu) && decode_alu(s, f, i, r);
 }

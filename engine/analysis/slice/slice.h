@@ -235,6 +235,9 @@ enum status slice_run(struct slice *s, uint64_t first, uint64_t n, uint64_t stri
 void slice_alu(const struct slice_op *o, const uint64_t *a, const uint64_t *b, const uint64_t *c,
                const uint64_t *e, uint64_t *d, uint64_t *d2);
 /* decode.c: one instruction to ops; false: not modelled. */
+/* Whether a value made by this operation (enum ptx_op) is computed; accesses and control have rules of
+ * their own. */
+bool slice_computes(unsigned op);
 bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *i);
 struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i);
 

@@ -46,7 +46,9 @@ struct env {
     struct eval *e;
     const struct launch_data *data; /* NULL: assumed launch */
     struct dim3u grid, block;
-    uint32_t shared_static, shared_dynamic, local_bytes;
+    uint32_t shared_static;  /* byte */
+    uint32_t shared_dynamic; /* byte */
+    uint32_t local_bytes;    /* byte a thread */
     struct env_region *region;
     uint32_t nregions;
     struct env_symbol *symbol;

@@ -33,7 +33,10 @@ struct eval_phi {
     struct eval_phi *next; /* of the same block */
     struct eval_frame *frame;
     struct ana_loop *loop; /* header phi; else NULL */
-    uint32_t block, var, n, cap;
+    uint32_t block;
+    uint32_t var;
+    uint32_t n;
+    uint32_t cap;
     uint8_t bits;
     const struct symexpr **in;
     uint32_t *from;              /* operand and predecessor block */
@@ -42,7 +45,9 @@ struct eval_phi {
     /* geometric: each round shifts or divides by this, or (AXO_POW) multiplies */
     enum symexpr_op grow;
     int64_t by;
-    const struct symexpr *start, *step, *latch;
+    const struct symexpr *start;
+    const struct symexpr *step;
+    const struct symexpr *latch;
     const struct symexpr *value[2]; /* memo of its value after and inside the loop */
     const struct symexpr *unknown;  /* other: stands for what no form is known for */
     /* its value in the query of that number (resolve_leaf) */
@@ -53,8 +58,11 @@ struct eval_phi {
 
 struct ana_loop {
     struct eval_frame *frame;
-    struct ana_loop *parent;    /* around it in the same frame */
-    uint32_t index, header, id; /* in cfg->loops; its header block; over all frames */
+    struct ana_loop *parent; /* around it in the same frame */
+    /* in cfg->loops; its header block; over all frames */
+    uint32_t index;
+    uint32_t header;
+    uint32_t id;
     /* the loops in it are those after it in cfg->loops, up to this one */
     uint32_t last;
     char name[12];            /* k, k1, ... */
@@ -75,7 +83,10 @@ struct eval_frame {
     const struct ptx_func *func;
     struct ptx_cfg *cfg; /* shared by the frames of one function */
     struct eval_frame *parent;
-    uint32_t call_inst, depth, nvars, id;
+    uint32_t call_inst;
+    uint32_t depth;
+    uint32_t nvars;
+    uint32_t id;
     const struct symexpr **cur;    /* value of each register and .param cell now; NULL: not set */
     struct eval_phi **phi;         /* per block */
     const struct symexpr **branch; /* per block: condition of its last jump; NULL: none */
@@ -95,7 +106,10 @@ struct eval_access {
     const struct symexpr *raw, *guard; /* guard NULL: none */
     const struct symexpr *addr;        /* resolved, 64 bits wide for global and generic */
     uint8_t space, bytes;
-    bool load, store, atomic, prefetch;
+    bool load;     /* reads */
+    bool store;    /* writes */
+    bool atomic;   /* reads and writes at once */
+    bool prefetch; /* brings lines, no value */
 };
 
 struct eval {
@@ -150,7 +164,9 @@ bool eval_cell_range(const struct ptx_func *f, const struct ptx_symbol *s, int64
 /* A call's operands: lists of results and arguments, and who is called (NULL callee operand: malformed).
  */
 struct eval_call {
-    const struct ptx_operand *ret, *callee, *arg;
+    const struct ptx_operand *ret;
+    const struct ptx_operand *callee;
+    const struct ptx_operand *arg;
     unsigned nret, narg;
 };
 struct eval_call eval_call_parts(const struct ptx_inst *i);

@@ -87,12 +87,16 @@ enum symexpr_flag {
     AXF_ADDR = 1024
 };
 struct symexpr {
-    uint8_t kind, bits, op;
+    uint8_t kind;
+    uint8_t bits;
+    uint8_t op;
     bool sign; /* LOAD, PARAM: sign-extended from its memory width */
     uint16_t flags;
     uint32_t n, id; /* id: order of creation; arguments have smaller ids */
     uint64_t hash;
-    int64_t c, lo, hi;
+    int64_t c;
+    int64_t lo;
+    int64_t hi;
     const struct symexpr *const *arg;
     int64_t *coef; /* SUM */
     const void *ref;

@@ -31,7 +31,11 @@ struct calibrate_run {
     const char *text;
     uint64_t elems;
     double start, step; /* buf: u64 elements, start + step * i */
-    uint32_t a, b, c, grid, block;
+    uint32_t a;
+    uint32_t b;
+    uint32_t c;
+    uint32_t grid;  /* CTAs */
+    uint32_t block; /* threads */
     int carveout;
     bool cold;
     const struct cancel *cancel; /* may be NULL */

@@ -37,7 +37,9 @@ struct result;
 
 struct cuda_var {
     const char *name;
-    drv_ptr live, first, now;
+    drv_ptr live;  /* device memory: in use */
+    drv_ptr first; /* device memory: as it was at the start */
+    drv_ptr now;   /* device memory: of this launch */
     size_t n;
 };
 struct cuda_module { /* one JIT result; lives until the device is closed */
@@ -67,7 +69,9 @@ struct cuda_buffer {
 /* What the comparison kernel found, as it lies on the device: bytes in the range that differ, and the
  * complement of the least offset of one (so that all zero means: no difference). */
 struct cuda_diff {
-    uint64_t flags, count, not_first;
+    uint64_t flags;
+    uint64_t count;
+    uint64_t not_first;
 };
 enum { CUDA_DIFF_INSIDE = 1, CUDA_DIFF_OUTSIDE = 2 };
 /* An output as an earlier launch left it, kept on the device, with the hash its bytes had on the host:

@@ -34,7 +34,13 @@ struct drv_attribute {
     } value;
 };
 struct drv_launch {
-    unsigned gx, gy, gz, bx, by, bz, shared;
+    unsigned gx; /* CTAs */
+    unsigned gy; /* CTAs */
+    unsigned gz; /* CTAs */
+    unsigned bx; /* threads */
+    unsigned by; /* threads */
+    unsigned bz; /* threads */
+    unsigned shared;
     void *stream;
     struct drv_attribute *attributes;
     unsigned nattributes;

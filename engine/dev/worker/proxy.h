@@ -13,7 +13,9 @@ struct sim_preset;
 
 /* command: a launcher line given to sh, or NULL for `self worker`. preset: sent along, or NULL. */
 struct proxy_how {
-    const char *spec, *command, *self;
+    const char *spec;
+    const char *command;
+    const char *self;
     unsigned threads;
     const struct sim_preset *preset;
     const struct cancel *cancel;
@@ -29,7 +31,9 @@ enum status dev_proxy_list(const char *command, const struct dev_env *env,
  * none. ender: a thread that ends a launcher in its own time, where `ending`. */
 struct child {
     long pid;
-    int in, out, err;
+    int in;
+    int out;
+    int err;
     bool launched;
     long dying;
     pthread_t ender;

@@ -10,20 +10,28 @@ struct ptx_func;
 /* block index; PTX_NO_INDEX: none/exit */
 struct ptx_block {
     uint32_t first, n;
-    uint32_t *succ, nsucc, *pred, npred;
+    uint32_t *succ; /* blocks it goes to; of the arena */
+    uint32_t nsucc; /* entries */
+    uint32_t *pred; /* blocks it comes from; of the arena */
+    uint32_t npred; /* entries */
     uint32_t idom, ipdom;
     uint32_t loop; /* innermost, PTX_NO_INDEX: none */
     bool reachable;
 };
 /* blocks: those of inner loops included, in no order */
 struct ptx_loop {
-    uint32_t header, parent, depth;
+    uint32_t header;
+    uint32_t parent;
+    uint32_t depth;
     uint32_t *blocks, nblocks;
     bool irreducible;
 };
 /* instruction indices, ascending */
 struct ptx_reg_refs {
-    uint32_t *defs, ndefs, *uses, nuses;
+    uint32_t *defs; /* instructions; of the arena */
+    uint32_t ndefs; /* entries */
+    uint32_t *uses; /* instructions; of the arena */
+    uint32_t nuses; /* entries */
 };
 struct ptx_cfg {
     struct arena *arena;

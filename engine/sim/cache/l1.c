@@ -8,6 +8,7 @@
  *   entry:  empty -> pending (valid bits set, fill > now) -> arrived -> evicted
  */
 #include "engine/sim/cache/l1.h"
+#include "engine/sim/preset.h"
 
 #include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
@@ -30,6 +31,72 @@ enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uin
     c->line = base_alloc((size_t)c->sets * ways * sizeof *c->line);
     c->low = base_alloc((size_t)c->sets * ways * sizeof *c->low);
     return c->line && c->low ? ST_OK : ST_NOMEM;
+}
+
+/* ---- tags over a pool of data (pool.c) ---- */
+
+/* two for the bank, the rest for the set in it, in the order of the hand */
+#define HASH_BITS 9u
+
+struct cache_pool_traits cache_pool_traits_of(const struct sim_preset *g)
+{
+    const int64_t *hash = &g->l1_tag_hash_0;
+    struct cache_pool_traits t = { .banks = (uint32_t)g->l1_pool_banks,
+                                   .spare = (uint32_t)g->l1_fill_buffers,
+                                   .first_look = (uint32_t)g->l1_first_look };
+    for (uint32_t i = 0; i < CACHE_HASH_BITS; i++)
+        t.hash[i] = (uint16_t)hash[i];
+    return t;
+}
+
+/* Which bits of the hash a bit of a line number turns over; a bit whose part is not known counts as the
+ * 16th before it. */
+static uint16_t hash_bit(const struct cache_pool_traits *t, uint32_t bit)
+{
+    while (bit >= CACHE_HASH_BITS)
+        bit -= 16;
+    return t->hash[bit];
+}
+
+/* Of each byte of a line number, what it turns over. Where there are fewer sets than the hash has, those
+ * beside each other are one. */
+static void make_fold(struct cache_l1 *c, const struct cache_pool_traits *t)
+{
+    uint32_t spare = c->set_shift < HASH_BITS ? HASH_BITS - c->set_shift : 0;
+    for (uint32_t b = 0; b < CACHE_FOLDS * 8; b++) {
+        uint32_t h = hash_bit(t, b), banks = c->pool.bank_mask,
+                 part = (h & banks) | (h >> spare & ~banks);
+        uint16_t *fold = &c->pool.fold[b / 8 * 256];
+        for (uint32_t k = 0; k < 256; k++)
+            if (k >> b % 8 & 1)
+                fold[k] ^= (uint16_t)part;
+    }
+}
+
+enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags, uint32_t ways,
+                               uint32_t sector_bytes, const struct cache_pool_traits *t)
+{
+    uint32_t spare = t->spare / t->banks;
+    enum status st = cache_l1_init(c, (uint64_t)tags << CACHE_LINE_SHIFT, ways, sector_bytes);
+    struct cache_pool *p = &c->pool;
+    p->banks = t->banks;
+    p->bank_mask = t->banks - 1;
+    p->bank_shift = (uint32_t)__builtin_ctz(t->banks);
+    p->first_look = t->first_look;
+    p->lines = (uint32_t)(bytes >> CACHE_LINE_SHIFT) / t->banks;
+    if (!p->lines)
+        p->lines = 1;
+    p->keep = p->lines > 2 * spare ? p->lines - spare : (p->lines + 1) / 2;
+    p->size = t->banks * p->lines;
+    p->bank = base_alloc(p->size * sizeof *p->bank);
+    /* most kernels need none of it, or little */
+    p->pass = (void *)base_pages_copy(p->size * sizeof *p->pass, 0);
+    p->late = base_alloc((size_t)CACHE_LATE * CACHE_BANKS * sizeof *p->late);
+    p->fold = base_alloc(CACHE_FOLDS * 256 * sizeof *p->fold);
+    if (st != ST_OK || !p->bank || !p->pass || !p->late || !p->fold)
+        return ST_NOMEM;
+    make_fold(c, t);
+    return ST_OK;
 }
 
 void cache_l1_free(struct cache_l1 *c)

@@ -39,8 +39,11 @@ struct cache_pool {
     uint32_t hand[CACHE_BANKS]; /* where the next to go is looked for, in sets of the bank */
     /* [size]: what brings nothing to stay and is on its way, in the order of asking, a ring */
     struct cache_line *pass;
-    uint8_t *bank;               /* [size]: whose data that has */
-    uint32_t size, head, flying; /* flying: entries of the ring */
+    uint8_t *bank; /* [size]: whose data that has */
+    /* flying: entries of the ring */
+    uint32_t size; /* entries of the ring */
+    uint32_t head;
+    uint32_t flying;
     /* [CACHE_LATE][CACHE_BANKS]: data whose line went before they were read, by when that is */
     uint16_t *late;
     /* the last entry of `late` whose data are free again; data that are not */
@@ -55,23 +58,30 @@ struct cache_pool {
 struct cache_l1 {
     struct cache_line *line; /* [sets * ways] */
     uint32_t *low;           /* [sets * ways]: low half of each line's tag, together for a set */
-    uint32_t sets, ways, clock;
+    uint32_t sets;
+    uint32_t ways;
+    uint32_t clock;
     uint32_t set_mask, set_shift; /* sets - 1 and log2 when a power of two, else 0 */
     uint8_t group;                /* sectors fetched together: 1 sectored, 4 whole lines */
     uint8_t merge_max;
     /* 0: LRU; n: the oldest of n lines of the set picked at random is replaced; of a pool: n sets */
     uint8_t picks;
-    bool hashed, update_on_store, streaming; /* streaming: a full set lets a miss pass without a line */
-    bool any_first, any_last;                /* some line has been evict-first, evict-last */
-    bool forget;            /* what bypasses drops the line it finds, on its way or not */
-    bool transit;           /* what bypasses takes a line while it is on its way */
-    bool store_lines;       /* stores make lines */
-    uint64_t lookups, hits; /* sectors, for the bench and tests */
+    /* streaming: a full set lets a miss pass without a line */
+    bool hashed;
+    bool update_on_store;
+    bool streaming;
+    bool any_first, any_last; /* some line has been evict-first, evict-last */
+    bool forget;              /* what bypasses drops the line it finds, on its way or not */
+    bool transit;             /* what bypasses takes a line while it is on its way */
+    bool store_lines;         /* stores make lines */
+    uint64_t lookups, hits;   /* sectors, for the bench and tests */
     struct cache_pool pool;
 };
 struct cache_answer {
     /* sector masks; together the request. miss is already widened to fetch groups */
-    uint8_t hit, pending, miss;
+    uint8_t hit;
+    uint8_t pending;
+    uint8_t miss;
     uint32_t ready;          /* pending: when the data arrives */
     uint32_t stall;          /* earliest cycle at which this could be tried again; 0: taken */
     struct cache_line *line; /* found, or allocated for the miss, or NULL */

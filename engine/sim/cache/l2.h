@@ -38,7 +38,10 @@ struct cache_l2_outcome {
 };
 struct cache_l2_entry {
     uint32_t tag, stamp;
-    uint8_t valid, dirty, alloc, used;
+    uint8_t valid;
+    uint8_t dirty;
+    uint8_t alloc;
+    uint8_t used;
 };
 /* line numbers of a buffer; copied back from elsewhere before the launch */
 struct cache_range {

@@ -66,7 +66,9 @@ struct exec_carry {
 };
 struct exec_pack {
     uint32_t part[4];
-    uint8_t n, part_bits, bytes;
+    uint8_t n;
+    uint8_t part_bits;
+    uint8_t bytes;
     uint32_t whole;
 };
 struct exec_moves {
@@ -79,18 +81,24 @@ struct exec_brx {
 };
 /* Copies between a caller's variables and a callee's formal parameters: offsets in the two frames. */
 struct exec_copy {
-    uint32_t from, to, bytes;
+    uint32_t from;
+    uint32_t to;
+    uint32_t bytes;
     uint32_t slot;
     uint8_t slot_bytes;
 };
 struct exec_call {
-    uint32_t func, nin, nout;
+    uint32_t func;
+    uint32_t nin;
+    uint32_t nout;
     struct exec_copy *in, *out;
     uint32_t builtin;
 };
 struct exec_barrier_how {
     uint32_t id, count;
-    bool has_count, is_pred, neg;
+    bool has_count;
+    bool is_pred;
+    bool neg;
     uint8_t op;
 };
 struct exec_shfl {
@@ -99,9 +107,13 @@ struct exec_shfl {
 struct exec_atom {
     uint8_t op;         /* enum atom_op */
     enum ptx_type type; /* of one element; packed types whole */
-    uint8_t bytes, vec, reg_bytes;
+    uint8_t bytes;
+    uint8_t vec;
+    uint8_t reg_bytes;
     bool returns;
-    uint32_t dst[8], src[8], cmp;
+    uint32_t dst[8];
+    uint32_t src[8];
+    uint32_t cmp;
 };
 /* slots first: lane bodies read only those */
 struct exec_ldst {
@@ -114,7 +126,9 @@ struct exec_policy_how {
     uint8_t kind[2];
 };
 struct exec_cp_async {
-    uint32_t from_slot, src_size, ignore;
+    uint32_t from_slot;
+    uint32_t src_size;
+    uint32_t ignore;
     int32_t from_imm;
     bool from64, neg;
 };
@@ -139,18 +153,26 @@ struct exec_async {
 };
 struct exec_mbar {
     uint16_t op;
-    uint32_t state, count, pred;
-    bool waits, parity, noinc;
+    uint32_t state;
+    uint32_t count;
+    uint32_t pred;
+    bool waits;
+    bool parity;
+    bool noinc; /* .noinc */
 };
 /* registers of one matrix fragment */
 struct exec_part {
     uint32_t slot[8];
-    uint8_t n, type, bytes;
+    uint8_t n;
+    uint8_t type; /* enum ptx_type */
+    uint8_t bytes;
 };
 struct exec_mma {
     uint16_t op;
     uint8_t shape[3];
-    bool finite, xor_popc, column;
+    bool finite;
+    bool xor_popc; /* .xor.popc */
+    bool column;
     uint32_t stride;
     struct exec_part part[4]; /* d a b c */
 };

@@ -37,7 +37,9 @@ void exec_fault_spins(struct exec_cta *c);
 bool exec_cta_repeats(struct exec_cta *lead);
 /* all 0 at first; for exec_memory_rests: device memory is as it was when asked before */
 struct exec_rest {
-    uint64_t asked, due, state;
+    uint64_t asked;
+    uint64_t due;
+    uint64_t state;
 };
 bool exec_memory_rests(struct exec_rest *r, const struct sim_mem *m);
 void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,

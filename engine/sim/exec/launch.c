@@ -413,15 +413,6 @@ void exec_cta_start(struct exec_cta *lead, uint64_t index, uint32_t smid, uint32
         cta_start(lead->peer[r], index, smid, first_warpid + r * lead->nwarps);
 }
 
-uint32_t exec_cta_nwarps(const struct exec_cta *lead)
-{
-    return lead->nwarps * lead->x->cluster_ctas;
-}
-struct exec_warp *exec_cta_warp(struct exec_cta *lead, uint32_t i)
-{
-    return &lead->peer[i / lead->nwarps]->warps[i % lead->nwarps];
-}
-
 /* ---- the functional driver ---- */
 struct exec_drive {
     struct exec_launch *x;

@@ -218,3 +218,13 @@ void exec_movmatrix(struct exec_warp *w, const struct exec_inst *in, uint32_t ma
         lane_write(w, in->dst, i, 4, r);
     }
 }
+
+uint32_t exec_cta_nwarps(const struct exec_cta *lead)
+{
+    return lead->nwarps * lead->x->cluster_ctas;
+}
+
+struct exec_warp *exec_cta_warp(struct exec_cta *lead, uint32_t i)
+{
+    return &lead->peer[i / lead->nwarps]->warps[i % lead->nwarps];
+}

@@ -27,8 +27,10 @@ struct timing_launch { /* what all groups of a launch share; read-only while the
     uint64_t nctas, shuffle; /* shuffle: multiplier of the random order, 0: none */
     /* CTAs of a cluster; everything else here that says CTA means one cluster */
     uint32_t cluster;
-    uint32_t warps_per_cta, ctas_per_sm, l1_bytes;
-    bool sampled; /* on private memory, and stopped when enough was seen */
+    uint32_t warps_per_cta; /* count */
+    uint32_t ctas_per_sm;   /* resident */
+    uint32_t l1_bytes;      /* byte */
+    bool sampled;           /* on private memory, and stopped when enough was seen */
     /* a sample computes everything: what it left out was missed (exec_launch_escaped_region) */
     bool full;
     bool subset; /* sampled on a few of the SMs */
@@ -55,12 +57,18 @@ struct timing_group {
     /* sampled: where in each round of `round` CTAs the sample's are */
     struct cache_places places;
     uint32_t id[8];
-    uint64_t first, round, given; /* first CTA after the first wave; those dispatched since */
+    /* first CTA after the first wave; those dispatched since */
+    uint64_t first; /* CTA after the first wave */
+    uint64_t round;
+    uint64_t given;
     /* CTAs to be dispatched: the grid, or fewer once the budget is used up */
     uint64_t most;
-    double step;                      /* CTAs the GPU starts per CTA started here */
-    double start_free;                /* when the dispatcher can start another */
-    uint64_t started, finished, turn; /* turn: CTAs to have ended before the next look at their rate */
+    double step;       /* CTAs the GPU starts per CTA started here */
+    double start_free; /* when the dispatcher can start another */
+    /* turn: CTAs to have ended before the next look at their rate */
+    uint64_t started;
+    uint64_t finished;
+    uint64_t turn;
     /* of the CTAs that ended: warp instructions, time from begin to end */
     uint64_t finished_inst, finished_cycles;
     uint32_t now, last_end;
@@ -100,7 +108,9 @@ void timing_pool_free(struct timing_pool *p);
 
 /* occupancy.c */
 struct timing_occupancy {
-    uint32_t ctas_per_sm, carve_kb, l1_bytes;
+    uint32_t ctas_per_sm; /* resident */
+    uint32_t carve_kb;    /* KB */
+    uint32_t l1_bytes;    /* byte */
 };
 struct timing_occupancy timing_occupancy(const struct sim_resources *r, const struct sim_preset *g,
                                          uint32_t threads, uint32_t shared_dyn, int carveout);

@@ -25,7 +25,9 @@ struct timing_mem {
     struct timing_met *met;
     struct timing_queue *slice, *channel;
     uint32_t nslices, nchannels;
-    struct timing_share by_slice, by_channel, by_unit;
+    struct timing_share by_slice;
+    struct timing_share by_channel;
+    struct timing_share by_unit;
     /* atomic units, one per slice of the GPU: in a sample too, since few addresses meet in few */
     struct timing_queue *unit;
     uint32_t nunits;
@@ -46,7 +48,10 @@ struct timing_mem {
     double active;            /* simulated SMs that asked for anything in the last epoch */
     uint32_t epoch, entering; /* start of the current epoch; end of the one being entered */
     /* counters, of the simulated SMs */
-    uint64_t reads, hits, brought, writes;
+    uint64_t reads;   /* sectors */
+    uint64_t hits;    /* sectors */
+    uint64_t brought; /* sectors from DRAM */
+    uint64_t writes;  /* sectors */
     double dram_read, dram_write;
 };
 /* places: NULL when every SM is simulated. */

@@ -60,7 +60,11 @@ struct timing_slot {
     uint32_t dst;               /* of the one result; TIMING_SINK: there is none */
     /* scoreboard slots at plan->regs[regs]: ndst results, then nsrc operands */
     uint32_t regs;
-    uint16_t busy, latency, slots, flags, each;
+    uint16_t busy;    /* cycles a scheduler's unit is taken */
+    uint16_t latency; /* cycles from issue to result */
+    uint16_t slots;   /* machine instructions */
+    uint16_t flags;   /* TIMING_* */
+    uint16_t each;    /* more cycles per lane (calls of the driver) */
     uint8_t unit, late;
     uint16_t ndst, nsrc;
     bool many; /* more results or operands than stand here */
@@ -71,7 +75,9 @@ struct timing_slot {
 enum { TIMING_ZERO, TIMING_SINK, TIMING_OWN_SLOTS };
 /* code[first..+n); in issue order at plan->slot[order..+n) */
 struct timing_region {
-    uint32_t first, n, order;
+    uint32_t first; /* instruction */
+    uint32_t n;     /* instructions */
+    uint32_t order; /* where in plan->order */
 };
 struct timing_plan {
     const struct sim_program *p;

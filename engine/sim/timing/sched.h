@@ -12,7 +12,9 @@ enum { TIMING_WANT_FETCH = UNIT_COUNT, TIMING_WANT_ROOM, TIMING_WANTS };
 
 /* completion of the last n memory instructions; the oldest */
 struct timing_ring {
-    uint32_t *done, n, at;
+    uint32_t *done;
+    uint32_t n;  /* entries */
+    uint32_t at; /* the oldest */
 };
 /* A scheduler of an SM: its warps whose step has come, by what it needs, and when there is that. */
 struct timing_sched {

@@ -23,7 +23,10 @@ struct timing_work;
 struct timing_cta {
     struct exec_cta *x;
     uint64_t index, inst;
-    uint32_t first_warp, nwarps, live, begun;
+    uint32_t first_warp; /* slot of its first warp */
+    uint32_t nwarps;     /* warps */
+    uint32_t live;       /* warps that have not ended */
+    uint32_t begun;      /* cycle of its start */
     uint8_t place;
     bool used;
 };
@@ -33,16 +36,25 @@ struct timing_turns {
     uint32_t last;
 };
 struct timing_ended {
-    uint32_t slot, at, begun;
+    uint32_t slot;  /* CTA slot */
+    uint32_t at;    /* cycle of its end */
+    uint32_t begun; /* cycle of its start */
     uint64_t inst;
 };
 /* a read on its way from L2 */
 struct timing_flight {
     uint64_t line : 56, sectors : 4, answers : 4;
-    uint32_t until, since, nth, load;
+    uint32_t until; /* cycle at which it arrives */
+    uint32_t since; /* cycle at which it left */
+    uint32_t nth;   /* among the reads of the SM */
+    uint32_t load;  /* among the loads of the SM */
 };
 struct timing_load_count {
-    uint64_t executions, requests, sectors, l1_hits, threads;
+    uint64_t executions; /* warp instructions */
+    uint64_t requests;   /* warp instructions */
+    uint64_t sectors;    /* of 32 bytes */
+    uint64_t l1_hits;    /* sectors */
+    uint64_t threads;    /* active lanes */
 };
 struct timing_sm {
     struct timing_group *group;
@@ -79,13 +91,24 @@ struct timing_sm {
     bool has_ro;
     double heap_free; /* when malloc's heap has served this SM's lanes */
     /* out_free: what reads and stores leave by */
-    double lsu_free, remote_free, data_free, port_free, store_free, out_free, ask_free;
+    double lsu_free;          /* cycle */
+    double remote_free;       /* cycle */
+    double data_free;         /* cycle */
+    double port_free;         /* cycle */
+    double store_free;        /* cycle */
+    double out_free;          /* cycle: what reads and stores leave by */
+    double ask_free;          /* cycle */
     struct timing_ring queue; /* completion of the last l1_queue memory instructions */
     /* when the memory instruction being issued leaves the queue; 0: never was in it */
     uint32_t left;
-    uint32_t *mshr, nmshrs, mshr_at; /* [nmshrs] arrival of the last misses; the oldest */
+    /* [nmshrs] arrival of the last misses; the oldest */
+    uint32_t *mshr;
+    uint32_t nmshrs;
+    uint32_t mshr_at;
     /* [nroom] arrival of the last sectors missed; the oldest. nroom 0: any number */
-    uint32_t *room, nroom, room_at;
+    uint32_t *room;   /* [nroom] arrival of the last sectors missed */
+    uint32_t nroom;   /* entries; 0: any number */
+    uint32_t room_at; /* the oldest */
     /* [TIMING_FLIGHTS], by line; NULL: reads are not merged. Those that left */
     struct timing_flight *flight;
     uint32_t loads_in, reads;
@@ -96,12 +119,19 @@ struct timing_sm {
     struct timing_ended *ended;
     uint32_t nended;
     /* counters */
-    uint64_t inst_warp, inst_thread, l1_requests, l1_sectors, l1_hits, warp_cycles;
+    uint64_t inst_warp;   /* warp instructions */
+    uint64_t inst_thread; /* thread instructions */
+    uint64_t l1_requests; /* warp instructions */
+    uint64_t l1_sectors;  /* of 32 bytes */
+    uint64_t l1_hits;     /* sectors */
+    uint64_t warp_cycles; /* cycle */
     /* [nwarps] warp instructions of the slot; [nloads] */
     uint64_t *warp_inst;
     struct timing_load_count *loads;
     /* warps begun; cycles of the first CTA's start and the last warp's end */
-    uint32_t arrivals, begun, until;
+    uint32_t arrivals;
+    uint32_t begun;
+    uint32_t until;
     bool fault, oom;
 };
 enum status timing_sm_init(struct timing_sm *s, struct timing_group *g, uint32_t id, uint32_t index);

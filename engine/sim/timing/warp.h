@@ -14,10 +14,14 @@ struct timing_work {           /* memory accesses executed and not yet issued */
     double drained;            /* when the data stage has room for another of the warp's loads */
     struct timing_access *mem; /* [nmem <= TIMING_MEMS] */
     uint64_t *lines;           /* [nlines <= TIMING_LINES] */
-    uint16_t nmem, nlines, cap_mem, cap_lines; /* room for as many as its regions have had */
-    uint32_t async;                            /* when the last asynchronous copy arrives */
-    uint8_t lanes;                             /* that executed the last instruction */
-    uint8_t mem_of[TIMING_REGION];             /* of code[lo + i]: index in mem + 1; 0: none */
+    /* room for as many as its regions have had */
+    uint16_t nmem;
+    uint16_t nlines;
+    uint16_t cap_mem;
+    uint16_t cap_lines;
+    uint32_t async;                /* when the last asynchronous copy arrives */
+    uint8_t lanes;                 /* that executed the last instruction */
+    uint8_t mem_of[TIMING_REGION]; /* of code[lo + i]: index in mem + 1; 0: none */
 };
 /* An SM goes from warp to warp, each time waiting for what stands here: it lies in one line of the
  * host's cache. */

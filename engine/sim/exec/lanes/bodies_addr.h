@@ -89,7 +89,9 @@ static inline enum mem_pattern lane_pattern(struct exec_warp *w, const struct ex
 
 /* Where the quick way may look: the allocation last used, or shared memory. */
 struct lane_range {
-    uint64_t lo, n, host;
+    uint64_t lo;
+    uint64_t n;
+    uint64_t host;
 };
 static inline bool lane_range(const struct exec_warp *w, const struct exec_inst *in, uint64_t a,
                               struct lane_range *r)

@@ -98,7 +98,10 @@ static inline enum mem_pattern lane_fast(struct exec_warp *w, const struct exec_
 static inline enum mem_pattern lane_quick(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
                                           unsigned bytes, uint64_t *p0, enum mem_pattern *known)
 {
-    uint64_t a, off, n, host;
+    uint64_t a;
+    uint64_t off;
+    uint64_t n;
+    uint64_t host;
     const unsigned first = first_lane(mask);
     if (in->fast_path == QUICK_NONE || *known == MEM_ANY)
         return MEM_ANY;

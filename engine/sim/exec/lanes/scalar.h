@@ -11,9 +11,15 @@ struct scalar_how {
     uint8_t mode; /* enum soft_mode */
     unsigned key; /* KEY_* */
     /* .satfinite; .rni ...; .shiftamt; a rounding was written */
-    bool finite, integral, shiftamt, rounded;
-    uint16_t cmp;                        /* enum ptx_mod of the comparison or PTX_MOD_NONE */
-    uint8_t nsrc, src_bits[4], dst_bits; /* widths of the registers */
+    bool finite;
+    bool integral;
+    bool shiftamt;
+    bool rounded;
+    uint16_t cmp; /* enum ptx_mod of the comparison or PTX_MOD_NONE */
+    /* widths of the registers */
+    uint8_t nsrc;
+    uint8_t src_bits[4];
+    uint8_t dst_bits;
     uint32_t imm;
     uint8_t sel[4]; /* video: part of a, b, c, d as ptx_operand.comp has it, 0: whole */
     /* SIMD video with selectors: part of {b, a} for each lane, 4 bits each; lanes made (0: all, no

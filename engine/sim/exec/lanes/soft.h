@@ -11,7 +11,9 @@ enum soft_mode { SOFT_RN, SOFT_RZ, SOFT_RM, SOFT_RP, SOFT_RNA /* ties away from 
 struct soft_format {
     uint8_t bits, frac;
     int16_t bias;
-    bool inf, has_nan, is_unsigned;
+    bool inf;
+    bool has_nan;
+    bool is_unsigned;
     uint64_t max, nan; /* largest finite value and the NaN results have, as bits */
     uint8_t shift;     /* bits below the value in its register (tf32) */
 };

@@ -40,7 +40,10 @@ struct x86_mem {
 /* A vector instruction: prefix (0 none, 1 66, 2 F3, 3 F2), opcode map (1 0F, 2 0F38, 3 0F3A), W, opcode.
  */
 struct x86_op {
-    uint8_t pp, map, w, op;
+    uint8_t pp;
+    uint8_t map;
+    uint8_t w;
+    uint8_t op;
 };
 
 void x86_byte(struct x86 *a, unsigned b);

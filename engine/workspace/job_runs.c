@@ -1,0 +1,111 @@
+/* job_runs: the runs of the session as the snapshot shows them, and the advice that follows from them.
+ */
+#include "engine/base/base.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job_int.h"
+#include "engine/workspace/workspace.h"
+
+#include <string.h>
+
+bool job_launches(enum job_kind k)
+{
+    return k == JOB_RUN || k == JOB_SWEEP || k == JOB_TUNE || k == JOB_RESUME;
+}
+
+void job_run_destroy(void *p)
+{
+    session_run_clear(p);
+    base_free(p);
+}
+
+struct shared_ref *job_run_box(const struct session_run *r)
+{
+    struct session_run *copy = base_alloc(sizeof *copy);
+    if (!copy || !session_run_copy(copy, r)) {
+        base_free(copy);
+        return NULL;
+    }
+    return shared_ref_new(copy, job_run_destroy);
+}
+
+void job_show_run(struct job_engine *e, size_t i)
+{
+    struct job_state *st = &e->state;
+    const struct session_run *r = session_look(st->session, i);
+    struct shared_ref *b = r ? job_run_box(r) : NULL;
+    session_rest(st->session, i);
+    if (!b)
+        return;
+    if (i < st->nruns)
+        shared_ref_put(&st->runs[i], b);
+    else if (st->nruns < JOB_MAX_RUNS)
+        st->runs[st->nruns++] = b;
+}
+
+/* Sessions from before launches had keys: then the grid decides. */
+static bool of_launch(const struct session_run *r, const struct launch_spec *l)
+{
+    return r->launch_key ? r->launch_key == launch_key(l)
+                         : memcmp(&r->grid, &l->grid, sizeof r->grid) == 0;
+}
+
+/* Runs of this text, kernel, launch and device: what an item of advice really came to. */
+bool job_comparable(const struct job_state *st, const struct session_run *r)
+{
+    return !r->deleted && !r->earlier && st->kernel && strcmp(r->kernel, st->kernel) == 0 &&
+           strcmp(r->dev.spec, st->info.spec) == 0 && st->spec && of_launch(r, st->spec->p);
+}
+
+/* The original as it ran last: by itself, or at the head of a search. */
+static const struct result *original_run(const struct job_state *st)
+{
+    struct options none = options_default();
+    for (size_t i = st->nruns; i-- > 0;) {
+        const struct session_run *r = st->runs[i]->p;
+        const struct result *x = r->kind == RUN_TUNE ? &r->found->original : &r->one;
+        if (job_comparable(st, r) && r->kind != RUN_SWEEP && x->time.valid &&
+            options_equal(&x->options, &none))
+            return x;
+    }
+    return NULL;
+}
+
+void job_prove_advice(struct job_state *st)
+{
+    const struct result *original = original_run(st);
+    for (size_t i = 0; original && i < st->nruns; i++) {
+        const struct session_run *r = st->runs[i]->p;
+        if (!job_comparable(st, r))
+            continue;
+        if (r->kind == RUN_ONE)
+            tune_advise_prove(st->advice, st->nadvice, original, &r->one, 1);
+        if (r->kind == RUN_SWEEP)
+            tune_advise_prove(st->advice, st->nadvice, original, r->sweep.points, r->sweep.npoints);
+        if (r->kind == RUN_TUNE)
+            tune_advise_prove(st->advice, st->nadvice, original, r->trail, r->ntrail);
+    }
+}
+
+void job_advise(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    const struct tune_sweep *newest = NULL;
+    for (size_t i = st->nruns; i-- > 0 && !newest;) {
+        const struct session_run *r = st->runs[i]->p;
+        if (r->kind == RUN_SWEEP && job_comparable(st, r))
+            newest = &r->sweep;
+    }
+    st->nadvice = 0;
+    if (!st->module || !st->facts)
+        return;
+    struct tune_subject subject = { st->module->p, st->spec ? st->spec->p : NULL,
+                                    st->has_data ? &st->data : NULL, st->dev, st->facts->p };
+    st->nadvice = tune_advise(&subject, newest, st->advice, JOB_MAX_ADVICE);
+    st->advice_predicted = false;
+    st->wants_cost = st->spec != NULL;
+    job_prove_advice(st);
+}

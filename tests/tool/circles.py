@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Files of one room that call each other in a circle: python3 tests/tool/circles.py
+
+A file calls another when it names a function that the other defines. Prints a line per circle, with the calls in it that
+come from the fewest names, and a count."""
+import collections, os, re, subprocess, sys
+
+sys.setrecursionlimit(10000)
+files = subprocess.run(['git', 'ls-files', 'engine/*.c', 'tui/*.c'], capture_output=True, text=True, check=True).stdout.split()
+code, home, rooms = {}, {}, collections.defaultdict(list)
+for f in files:
+    text = re.sub(r'/\*.*?\*/', '', open(f, encoding='utf-8').read(), flags=re.S)
+    code[f] = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text)
+    rooms[os.path.dirname(f)].append(f)
+    for m in re.finditer(r'^(?!static)[a-z][\w \*]*?\b(\w+)\([^;{]*\)\n\{', code[f], re.M):
+        home.setdefault(m[1], f)
+
+def circles(calls):
+    """Strongly connected components of more than one file (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+    def visit(v):
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        for w in calls[v]:
+            if w not in index:
+                visit(w)
+                low[v] = min(low[v], low[w])
+            elif w in stack:
+                low[v] = min(low[v], index[w])
+        if low[v] == index[v]:
+            at = stack.index(v)
+            found.append(stack[at:])
+            del stack[at:]
+    for v in calls:
+        if v not in index:
+            visit(v)
+    return [c for c in found if len(c) > 1]
+
+total = 0
+for room, members in sorted(rooms.items()):
+    calls = {f: {home[w] for w in re.findall(r'\b\w+\b', code[f]) if w in home and home[w] != f and home[w] in members} for f in members}
+    for c in circles(calls):
+        total += 1
+        print('%s: %s' % (room, ' '.join(sorted(os.path.basename(f) for f in c))))
+print('%d circles' % total)
