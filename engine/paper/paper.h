@@ -105,7 +105,7 @@ struct paper_request {
     const struct dev_env *env;
     const struct cancel *cancel;
     unsigned threads; /* host threads; 0: all */
-    bool quick;       /* two applications, two thresholds: to try it out */
+    bool quick;       /* one platform, two applications, two thresholds: to try it out */
     /* 0..1, from any thread, one at a time; may be NULL */
     void (*progress)(void *ctx, double done, const char *what);
     void *ctx;

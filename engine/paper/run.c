@@ -120,7 +120,7 @@ static enum status list_cells(struct batch *b, const struct paper_experiment *e,
             if (takes(e, paper_app_at(i)) && (!b->q->quick || taken++ < 2) &&
                 !add_cell(b, e, paper_app_at(i), platform))
                 return ST_NOMEM;
-        p += n + (p[n] == ' ');
+        p += b->q->quick ? strlen(p) : n + (p[n] == ' ');
     }
     return ST_OK;
 }
