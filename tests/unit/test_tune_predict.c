@@ -526,9 +526,13 @@ static void advice_is_what_the_model_sees(void **state)
                                0.3);
         }
         for (size_t k = 0; k < n; k++) {
-            struct pass_input in = { r.module,      str_of(r.launch->kernel),
-                                     &v[k].options, dev_describe(r.dev),
-                                     r.launch,      r.facts };
+            struct pass_input in = { r.module,
+                                     str_of(r.launch->kernel),
+                                     &v[k].options,
+                                     dev_describe(r.dev),
+                                     r.launch,
+                                     r.facts,
+                                     0 };
             assert_status_ok(pass_legal(&in, &r.ds), &r.ds);
         }
         rig_close(&r);
