@@ -13,9 +13,9 @@ CFLAGS  ?= $(OPT) -g
 ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -fPIC -fvisibility=hidden -I. -MMD -MP $(CPPFLAGS) $(EXTRA_CFLAGS)
 LDLIBS  := -lcjson -llz4 -lzstd -lpthread -ldl -lm
 
-ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c,$(shell find engine -name '*.c')))
+ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c engine/dev/inject/%,$(shell find engine -name '*.c')))
 TUI_SRC    := $(sort $(filter-out tui/term/main.c,$(shell find tui -name '*.c')))
-ENGINE_OBJ := $(ENGINE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/embed.o
+ENGINE_OBJ := $(ENGINE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/embed.o $(BUILD)/gen/inject.o
 TUI_OBJ    := $(TUI_SRC:%.c=$(BUILD)/%.o)
 PRESETS    := $(sort $(wildcard engine/sim/presets/*.json))
 
@@ -66,6 +66,14 @@ $(BUILD)/engine/sim/%.o: FILE_CFLAGS := -O3 -fno-math-errno $(if $(findstring cl
 # Presets travel inside the binary, so a worker copied to another machine has them.
 $(BUILD)/gen/embed.c: $(PRESETS) tests/tool/embed.sh
 	@mkdir -p $(@D); sh tests/tool/embed.sh $(PRESETS) > $@.tmp && mv $@.tmp $@
+
+# So does the library that capture puts into a program: libc alone, no part of the engine.
+$(BUILD)/gen/inject.so: engine/dev/inject/inject.c engine/dev/inject/record.h
+	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -O2 -I. -fPIC -shared -fvisibility=hidden -s -o $@ $< -ldl -lpthread
+$(BUILD)/gen/inject.c: $(BUILD)/gen/inject.so
+	@{ echo '#include "engine/dev/inject/record.h"'; echo 'const unsigned char live_library[] = {'; \
+	    od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '0};'; \
+	    echo 'const unsigned long live_library_bytes = sizeof live_library - 1;'; } > $@.tmp && mv $@.tmp $@
 
 -include tests/tests.mk
 -include kernels/kernels.mk

@@ -39,6 +39,8 @@ static const struct command commands[] = {
     { "replay", "SESSION.json", "shows a saved session again, without any device", cmd_replay, false,
       1 },
     { "report", "SESSION.json", "a report to share", cmd_report, false, 1 },
+    { "capture", "--list -- PROGRAM ARG...",
+      "runs a program unchanged on the GPU and says which kernels it launches", cmd_capture, false, 0 },
     { "devices", "[PRESET]", "the devices there are; every field of one preset, with unit and source",
       cmd_devices, false, 1 },
     { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate,
@@ -344,7 +346,12 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
     for (bool options = true; s.i < argc; s.i++) {
         const char *t = argv[s.i];
         enum status st = ST_OK;
-        if (options && strcmp(t, "--") == 0)
+        bool dashes = options && strcmp(t, "--") == 0;
+        if (dashes && a->command && strcmp(a->command, "capture") == 0) {
+            a->program = argv + s.i + 1;
+            break;
+        }
+        if (dashes)
             options = false;
         else if (options && t[0] == '-' && t[1] == '-')
             st = long_option(&s, a, t + 2, ds);

@@ -17,6 +17,8 @@ struct args {
     const char *command;
     const char *file[CMD_MAX_FILES];
     size_t nfiles;
+    /* of a command that runs a program: its words behind --, ends in NULL; NULL: none */
+    char *const *program;
     bool has[64]; /* by row of args.def */
 #define ARGV_FLAG(f) bool f;
 #define ARGV_TEXT(f) const char *f;

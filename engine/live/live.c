@@ -1,0 +1,229 @@
+/* A program run with the library injected: a private folder, the child, the records of its processes. */
+#include "engine/live/live.h"
+
+#include "engine/base/base.h"
+#include "engine/dev/inject/record.h"
+#include "engine/live/live_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RECORD_MOST = 64 << 20, NOT_STARTED = 127 };
+
+void live_survey_free(struct live_survey *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        base_free(s->v[i].name);
+        base_free(s->v[i].ptx_file);
+    }
+    base_free(s->v);
+    base_free(s->refused);
+    *s = (struct live_survey){ 0 };
+}
+
+/* ---- records ---- */
+struct image {
+    unsigned long long hash, bytes;
+    int ptx, cubin, lto;
+};
+struct images {
+    struct image *v;
+    size_t n, cap;
+};
+
+static const char *why_not(const struct image *m)
+{
+    return !m         ? "the image that it was loaded from was not seen"
+           : m->ptx   ? NULL
+           : m->lto   ? "LTO-IR only, which cannot be read"
+           : m->cubin ? "machine code only (SASS)"
+                      : "the image is of an unknown kind";
+}
+
+static struct live_kernel *kernel_of(struct live_survey *s, struct str name, uint64_t image,
+                                     const char *why)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (str_eq(str_of(s->v[i].name), name) && s->v[i].image == image && s->v[i].why == why)
+            return &s->v[i];
+    void *v = s->v;
+    if (!base_grow(&v, s->n, &s->cap, sizeof *s->v))
+        return NULL;
+    s->v = v;
+    struct live_kernel *k = &s->v[s->n];
+    *k = (struct live_kernel){ .image = image, .why = why };
+    struct buf b = { 0 };
+    buf_str(&b, name);
+    k->name = buf_take(&b);
+    s->n += k->name != NULL;
+    return k->name ? k : NULL;
+}
+
+static enum status take_kernel(struct live_survey *s, const struct images *images, const char *line)
+{
+    struct live_kernel t = { 0 };
+    unsigned long long launches, ns;
+    int image, at = 0;
+    if (sscanf(line, "K %d %llu %llu %u %u %u %u %u %u %u %n", &image, &launches, &ns, &t.grid[0],
+               &t.grid[1], &t.grid[2], &t.block[0], &t.block[1], &t.block[2], &t.shared, &at) < 10 ||
+        !at)
+        return ST_OK;
+    const struct image *m = image >= 0 && (size_t)image < images->n ? &images->v[image] : NULL;
+    struct live_kernel *k = kernel_of(s, str_of(line + at), m ? m->hash : 0, why_not(m));
+    if (!k)
+        return ST_NOMEM;
+    if (!k->launches) {
+        memcpy(k->grid, t.grid, sizeof k->grid);
+        memcpy(k->block, t.block, sizeof k->block);
+        k->shared = t.shared;
+    }
+    k->launches += launches;
+    k->time_ns += ns;
+    s->gpu_ns += ns;
+    return ST_OK;
+}
+
+static enum status take_line(struct live_survey *s, struct images *images, const char *line)
+{
+    struct image m;
+    if (line[0] == 'K')
+        return take_kernel(s, images, line);
+    if (line[0] == 'R' && !s->refused && !(s->refused = base_strdup(line + 2)))
+        return ST_NOMEM;
+    if (sscanf(line, "I %llu %llu %d %d %d", &m.hash, &m.bytes, &m.ptx, &m.cubin, &m.lto) == 5) {
+        void *v = images->v;
+        if (!base_grow(&v, images->n, &images->cap, sizeof m))
+            return ST_NOMEM;
+        images->v = v;
+        images->v[images->n++] = m;
+    }
+    return ST_OK;
+}
+
+enum status live_record_read(struct live_survey *s, const char *path, struct diags *ds)
+{
+    char *text = NULL, *rest, *line;
+    size_t n = 0;
+    enum status st = file_read_regular(path, RECORD_MOST, &text, &n, ds);
+    struct images images = { 0 };
+    rest = text;
+    line = st == ST_OK ? strsep(&rest, "\n") : NULL;
+    bool ours = line && strcmp(line, LIVE_RECORD_HEAD) == 0;
+    s->processes += ours;
+    while (ours && st == ST_OK && (line = strsep(&rest, "\n")))
+        st = take_line(s, &images, line);
+    base_free(images.v);
+    base_free(text);
+    return st;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct live_kernel *x = a, *y = b;
+    return x->time_ns != y->time_ns ? (x->time_ns < y->time_ns ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static enum status read_all(struct live_survey *s, const char *record, struct diags *ds)
+{
+    enum status st = ST_OK;
+    glob_t g = { 0 };
+    struct buf b = { 0 };
+    buf_printf(&b, "%s.*", record);
+    if (b.s && !b.oom && glob(b.s, 0, NULL, &g) == 0)
+        for (size_t i = 0; i < g.gl_pathc; i++) {
+            if (st == ST_OK)
+                st = live_record_read(s, g.gl_pathv[i], ds);
+            unlink(g.gl_pathv[i]);
+        }
+    globfree(&g);
+    buf_free(&b);
+    if (s->n)
+        qsort(s->v, s->n, sizeof *s->v, by_time);
+    return st;
+}
+
+/* ---- the program ---- */
+static void child(char *const *argv, const char *library, const char *record, int told)
+{
+    int why;
+    if (setenv("CUDA_INJECTION64_PATH", library, 1) == 0 && setenv(LIVE_RECORD_VARIABLE, record, 1) == 0)
+        execvp(argv[0], argv);
+    why = errno;
+    if (write(told, &why, sizeof why) < 0)
+        _exit(NOT_STARTED - 1);
+    _exit(NOT_STARTED);
+}
+
+static enum status run(char *const *argv, const char *library, const char *record, struct live_survey *s,
+                       struct diags *ds)
+{
+    int told[2], why = 0, status = 0;
+    if (pipe2(told, O_CLOEXEC) != 0) {
+        diag_error(ds, "program", "cannot start %s: %s", argv[0], strerror(errno));
+        return ST_IO;
+    }
+    int64_t from = base_now_ns();
+    pid_t pid = fork();
+    if (pid == 0)
+        child(argv, library, record, told[1]);
+    why = pid < 0 ? errno : 0;
+    close(told[1]);
+    bool failed = pid < 0 || read(told[0], &why, sizeof why) == (ssize_t)sizeof why;
+    close(told[0]);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ; /* an interrupt reached the program, too: it ends, or means to go on */
+    s->wall_ns = (uint64_t)(base_now_ns() - from);
+    s->exit = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (failed)
+        diag_error(ds, "program", "cannot start %s: %s", argv[0], strerror(why));
+    return failed ? ST_IO : ST_OK;
+}
+
+static enum status run_in(const char *folder, char *const *argv, struct live_survey *s, struct diags *ds)
+{
+    struct buf library = { 0 }, record = { 0 };
+    buf_printf(&library, "%s/libgpulocw.so", folder);
+    buf_printf(&record, "%s/record", folder);
+    enum status st = library.oom || record.oom
+                         ? ST_NOMEM
+                         : file_write_atomic(library.s, live_library, live_library_bytes, ds);
+    if (st == ST_OK)
+        st = run(argv, library.s, record.s, s, ds);
+    if (st == ST_OK)
+        st = read_all(s, record.s, ds);
+    if (library.s)
+        unlink(library.s);
+    buf_free(&library);
+    buf_free(&record);
+    return st;
+}
+
+enum status live_survey_run(char *const *argv, struct live_survey *s, struct diags *ds)
+{
+    const char *there = getenv("CUDA_INJECTION64_PATH"), *tmp = getenv("TMPDIR");
+    if (there && *there) {
+        diag_error(ds, "injection", "another library is injected into CUDA programs already: %s", there);
+        diag_hint(&ds->v[ds->n - 1], "unset CUDA_INJECTION64_PATH");
+        return ST_REFUSED;
+    }
+    struct buf folder = { 0 };
+    buf_printf(&folder, "%s/gpulocw-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+    if (folder.oom) {
+        buf_free(&folder);
+        return ST_NOMEM;
+    }
+    enum status st = ST_IO;
+    if (!mkdtemp(folder.s))
+        diag_error(ds, "folder", "cannot make a folder %s: %s", folder.s, strerror(errno));
+    else
+        st = run_in(folder.s, argv, s, ds);
+    rmdir(folder.s);
+    buf_free(&folder);
+    return st == ST_OK ? live_survey_caches(s) : st;
+}

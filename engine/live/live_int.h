@@ -1,0 +1,15 @@
+/* Private to live. */
+#ifndef GPULOCW_LIVE_LIVE_INT_H
+#define GPULOCW_LIVE_LIVE_INT_H
+
+#include "engine/base/base.h"
+
+struct live_survey;
+
+/* Adds what one process saw. Lines that are no such record are passed over. */
+enum status live_record_read(struct live_survey *s, const char *path, struct diags *ds);
+/* PTX for machine code, from Triton's cache: NAME.cubin there is byte for byte the image that the driver
+ * got, and NAME.ptx lies beside it. Kernels for which it is found have ptx_file, and why is NULL. */
+enum status live_survey_caches(struct live_survey *s);
+
+#endif

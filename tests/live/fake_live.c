@@ -1,0 +1,171 @@
+/* A driver and a CUPTI in one library, for tests of the injected one: the same entry points, no GPU.
+ * A launch takes 1000 ns for each CTA. FAKE_BUSY: another subscriber is there already. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/live/fake_live.h"
+
+struct call {
+    int site;
+    const char *function;
+    const void *params;
+    const int *result;
+    const char *symbol;
+    void *context;
+    uint32_t context_number;
+    uint64_t *own;
+    uint32_t correlation;
+};
+struct record { /* CUpti_ActivityKernel, up to the name */
+    uint32_t kind, misc[3];
+    uint64_t start, end, completed;
+    uint32_t device, context, stream;
+    int32_t grid[3], block[3], shared_static, shared;
+    uint32_t local, local_all, correlation;
+    int64_t grid_id;
+    const char *name;
+};
+static void (*callback)(void *, int, uint32_t, const struct call *);
+static void (*wanted)(uint8_t **, size_t *, size_t *);
+static void (*full)(void *, uint32_t, uint8_t *, size_t, size_t);
+static uint8_t enabled[1024], activity;
+static struct record kept[4096];
+static unsigned nkept;
+static uint32_t calls;
+static uint64_t handles;
+static struct {
+    void *h;
+    const char *name;
+} named[256];
+
+int cuptiSubscribe(void **s, void (*cb)(void *, int, uint32_t, const struct call *), void *own)
+{
+    (void)own;
+    if (getenv("FAKE_BUSY"))
+        return 39;
+    callback = cb;
+    *s = &callback;
+    return 0;
+}
+int cuptiEnableCallback(uint32_t on, void *s, int domain, uint32_t id)
+{
+    (void)s;
+    enabled[id] = on && domain == 1;
+    return 0;
+}
+int cuptiActivityEnable(int kind)
+{
+    activity = kind == 10;
+    return 0;
+}
+int cuptiActivityRegisterCallbacks(void (*w)(uint8_t **, size_t *, size_t *),
+                                   void (*f)(void *, uint32_t, uint8_t *, size_t, size_t))
+{
+    wanted = w;
+    full = f;
+    return 0;
+}
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **r)
+{
+    uint8_t *next = *r ? (uint8_t *)*r + sizeof(struct record) : buffer;
+    if ((size_t)(next - buffer) + sizeof(struct record) > valid)
+        return 12;
+    *r = next;
+    return 0;
+}
+int cuptiActivityFlushAll(uint32_t flags)
+{
+    uint8_t *b;
+    size_t n, most;
+    (void)flags;
+    wanted(&b, &n, &most);
+    memcpy(b, kept, nkept * sizeof *kept);
+    full(NULL, 0, b, n, nkept * sizeof *kept);
+    nkept = 0;
+    return 0;
+}
+
+static void tell(uint32_t id, int site, const void *params)
+{
+    static const int fine;
+    struct call c = { .site = site, .params = params, .result = &fine, .correlation = calls };
+    if (callback && enabled[id])
+        callback(NULL, 1, id, &c);
+}
+#define CALL(id, ...) \
+    struct {          \
+        __VA_ARGS__;  \
+    } p;              \
+    calls++;          \
+    (void)(id)
+
+int cuInit(unsigned flags)
+{
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    void *l = path ? dlopen(path, RTLD_NOW) : NULL;
+    int (*start)(void) = l ? (int (*)(void))dlsym(l, "InitializeInjection") : NULL;
+    (void)flags;
+    if (start)
+        start();
+    return 0;
+}
+static void *handle(const char *name)
+{
+    void *h = (void *)(uintptr_t)(0x10000 + 64 * ++handles);
+    named[handles % 256].h = h;
+    named[handles % 256].name = name;
+    return h;
+}
+int fake_load(unsigned id, void **module, const void *image)
+{
+    CALL(id, void **module; const void *image);
+    p.module = module;
+    p.image = image;
+    tell(id, 0, &p);
+    *module = handle(NULL);
+    tell(id, 1, &p);
+    return 0;
+}
+int fake_get(unsigned id, void **function, void *module, const char *name)
+{
+    CALL(id, void **function; void *module; const char *name);
+    p.function = function;
+    p.module = module;
+    p.name = name;
+    tell(id, 0, &p);
+    *function = handle(name);
+    tell(id, 1, &p);
+    return 0;
+}
+static void ran(const char *name, int ctas, uint32_t correlation)
+{
+    if (activity && nkept < 4096)
+        kept[nkept++] = (struct record){ .kind = 10,
+                                         .start = 5,
+                                         .end = 5 + 1000u * (unsigned)ctas,
+                                         .grid = { ctas, 1, 1 },
+                                         .block = { 128, 1, 1 },
+                                         .shared = 64,
+                                         .correlation = correlation,
+                                         .name = name };
+}
+int fake_launch(unsigned id, void *f, int ctas)
+{
+    CALL(id, void *first; void *second);
+    p.first = id >= 652 ? NULL : f;
+    p.second = f;
+    tell(id, 0, &p);
+    for (unsigned i = 0; i < 256; i++)
+        if (named[i].h == f)
+            ran(named[i].name, ctas, calls);
+    tell(id, 1, &p);
+    return 0;
+}
+/* A graph's replay: kernels run, with the number of a call that is not watched. */
+int fake_graph(const char *name, int ctas)
+{
+    ran(name, ctas, ++calls);
+    return 0;
+}
