@@ -128,6 +128,26 @@ static char *lesson_number(const char *name)
     return found;
 }
 
+/* By name, by number, or a file of one's own. */
+static char *lesson_file(const char *name)
+{
+    char *path = demo_file("sessions/lessons", name, ".json");
+    if (!path)
+        path = lesson_number(name);
+    return path || access(name, R_OK) != 0 ? path : base_strdup(name);
+}
+
+static int cmd_grade(struct args *a)
+{
+    struct diags ds = { 0 };
+    enum status st = ST_USAGE;
+    if (a->front && a->front->grade)
+        st = a->front->grade(a->env, a->grade, lesson_file, &ds);
+    else
+        diag_error(&ds, "usage", "this build has no workbench: it grades nothing");
+    return cmd_finish(a, st, &ds);
+}
+
 int cmd_demo(struct args *a)
 {
     struct diags ds = { 0 };
@@ -135,6 +155,8 @@ int cmd_demo(struct args *a)
     bool screen = a->front && !a->plain && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
     if (a->check)
         return cmd_check_lesson(a);
+    if (a->grade)
+        return cmd_grade(a);
     if (!name && !screen) {
         list_demos(a);
         return 0;

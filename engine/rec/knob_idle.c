@@ -31,6 +31,14 @@ static bool has_softcache(const struct options *o)
 {
     return o->softcache != 0;
 }
+static bool softcache_dynamic(const struct options *o)
+{
+    return o->softcache == OPT_SOFTCACHE_DYNAMIC;
+}
+static bool softcache_chooses(const struct options *o)
+{
+    return o->softcache == OPT_SOFTCACHE_AUTO || softcache_dynamic(o);
+}
 static bool coarsens(const struct options *o)
 {
     return o->coarsen > 1;
@@ -50,6 +58,9 @@ static const struct {
     { "agents", "it needs cluster agent", has_agents },
     { "prefetch-distance", "it needs prefetch l1 or prefetch l2", prefetches },
     { "softcache-data", "it needs softcache", has_softcache },
+    { "softcache-line", "it needs softcache", has_softcache },
+    { "softcache-sample", "it needs softcache auto or dynamic", softcache_chooses },
+    { "softcache-again", "it needs softcache dynamic", softcache_dynamic },
     { "coarsen-mode", "it needs coarsen 2, 4 or 8", coarsens },
 };
 

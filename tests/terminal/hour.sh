@@ -5,6 +5,7 @@ dir=$(mktemp -d)
 tm() { tmux -L "gpulocw-hour-$$" -f /dev/null "$@"; }
 trap 'tm kill-server 2>/dev/null; rm -rf "$dir"' EXIT
 if ! command -v tmux > /dev/null; then echo "1..0 # SKIP there is no tmux"; exit 0; fi
+tm new-session -d -s keep cat # the server lives from one program to the next
 n=0
 check() { n=$((n + 1)); if [ "$2" -eq 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; screen | sed 's/^/# /'; fi; }
 # begin COLUMNSxROWS ARGUMENTS: the program in a fresh terminal; its exit code goes to $dir/rc
@@ -103,6 +104,20 @@ begin 80x24 $fermi --session "$dir/e.json"; shows ld.global; keys s; shows "cach
 
 # 6: an error goes when the next run succeeds
 text ":set nosuch 1"; keys Enter; shows "no option 'nosuch'"; keys r; shows "run 2: "; ! screen | grep -q "no option"; check "an error goes when the next run succeeds" $?
+
+# 15: from an unknown kernel to a tuned file in six keys
+cp kernels/stride_32.ptx "$dir/unknown.ptx"
+begin 80x24 "$dir/unknown.ptx" --session "$dir/u.json"; shows ld.global; keys 4; shows "guesses one"; keys Enter; shows "grid +[0-9]+ x"
+keys t; shows "(faster than|leave it|alone|original).*: --|run 1: "; keys b; keys Enter; shows "present options|original is the best|run 1"; keys W; shows "written|Nothing to write"; check "a kernel without a launch: 4, Enter, t, b, Enter, W" $?
+# 13: where one is in a list; help shows it too
+begin 80x24 $fermi; shows ld.global; shows "[0-9]+ of [0-9]+$"; check "a list longer than its panel says where the cursor is" $?
+keys '?'; shows "^ *1 of [0-9]+|[0-9]+ of [0-9]+$"; check "and so does help" $?
+# 17: a lesson's checks without a terminal
+printf 'lesson 2\nnext\nrun\nnext\nsweep pi\nnext\nmetric hits\nnext\nmetric speed\nbest\nnext\nrun\n' > "$dir/answers"
+"$b" demo --grade "$dir/answers" > "$dir/graded"; check "right answers are graded as right" $?
+grep -q "^# 5 of 5 tasks done" "$dir/graded"; check "and counted" $?
+printf 'lesson 2\nnext\nnext\nsweep pi\n' > "$dir/answers"; "$b" demo --grade "$dir/answers" > "$dir/graded" 2>/dev/null; [ $? -eq 5 ] && grep -q "^# no run so far" "$dir/graded"; check "a task left out is exit code 5, and what lacks" $?
+printf 'lesson 2\nsave %s/mine\n' "$dir" > "$dir/answers"; "$b" demo --grade "$dir/answers" > /dev/null 2>&1; [ $? -eq 1 ] && [ ! -e "$dir/mine" ]; check "answers write nothing" $?
 
 # 7: results that could not be saved are asked about (the superuser may write anywhere)
 if [ "$(id -u)" -ne 0 ]; then

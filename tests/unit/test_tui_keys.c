@@ -118,6 +118,10 @@ static void launch_editing(void **state)
     stage_press(&t, "w");
     assert_int_equal(t.rec.last.kind, JOB_LAUNCH_SAVE);
     stage_press(&t, "W");
+    assert_int_equal(t.rec.last.kind, JOB_LAUNCH_SAVE); /* nothing is rewritten: told, not tried */
+    assert_true(stage_shows(&t, "Nothing to write: no option set"));
+    stage_type(&t, ":set bypass l1\r");
+    stage_press(&t, "W");
     assert_int_equal(t.rec.last.kind, JOB_WRITE);
     stage_close(&t);
 }

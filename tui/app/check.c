@@ -195,18 +195,44 @@ static bool compare(double x, double y, struct str op, bool *known)
     return x != y;
 }
 
+/* What counts things, and what shows something, in words; else the fact with its value. */
+static void put_missed(struct buf *b, struct str name, const struct fact *f, struct str op,
+                       struct str value)
+{
+    static const char *const counts[][2] = { { "runs", "run" },
+                                             { "sweeps", "sweep" },
+                                             { "tunes", "search" } };
+    static const char *const ops[][2] = { { "<", "below" }, { "<=", "at most" },
+                                          { ">", "above" }, { ">=", "at least" },
+                                          { "==", "" },     { "!=", "anything but" } };
+    const char *word = "";
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+        if (str_is(name, counts[i][0]) && f->kind == FACT_NUMBER && f->number == 0) {
+            buf_printf(b, "no %s so far", counts[i][1]);
+            return;
+        }
+    if (str_is(name, "panel")) {
+        buf_printf(b, "the %.*s panel is not in front", (int)value.n, value.s);
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(ops); i++)
+        if (str_is(op, ops[i][0]))
+            word = ops[i][1];
+    buf_printf(b, "%.*s is ", (int)name.n, name.s);
+    if (f->kind == FACT_NUMBER)
+        buf_printf(b, "%.4g", f->number);
+    else
+        buf_puts(b, f->kind == FACT_WORD ? f->word : "not known yet");
+    buf_printf(b, ", it should be %s%s%.*s", word, *word ? " " : "", (int)value.n, value.s);
+}
+
 static enum check_result missed(struct check *c, struct str name, const struct fact *f, struct str op,
                                 struct str value)
 {
     struct buf *b = c->unmet;
     if (!b || b->n)
         return CHECK_NO;
-    buf_printf(b, "%.*s is ", (int)name.n, name.s);
-    if (f->kind == FACT_NUMBER)
-        buf_printf(b, "%.4g", f->number);
-    else
-        buf_puts(b, f->kind == FACT_WORD ? f->word : "not known yet");
-    buf_printf(b, "; %.*s %.*s is looked for", (int)op.n, op.s, (int)value.n, value.s);
+    put_missed(b, name, f, op, value);
     return CHECK_NO;
 }
 

@@ -200,6 +200,14 @@ static unsigned cmd_save_launch(struct app *a, char *args)
 
 static unsigned cmd_write(struct app *a, char *args)
 {
+    struct options none = options_default();
+    if (a->snap->module && options_equal(&a->options, &none)) {
+        app_notice(a, DIAG_WARNING, "%s",
+                   view_keys(a,
+                             "Nothing to write: no option set. {cursor-best}, {apply-point} takes the "
+                             "best"));
+        return UI_REDRAW;
+    }
     app_post(a, JOB_WRITE, args, 0);
     return UI_REDRAW;
 }

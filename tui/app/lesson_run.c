@@ -247,7 +247,7 @@ void lesson_move(struct app *a, int by)
     if (by > 0 && !v->passed) {
         struct buf lacks = { 0 };
         check_eval(a, v->lesson->step[v->step].check, NULL, &lacks);
-        app_notice(a, DIAG_NOTE, "not done yet: %s", lacks.s ? lacks.s : v->lesson->step[v->step].check);
+        app_notice(a, DIAG_NOTE, "Not done yet: %s", lacks.s ? lacks.s : v->lesson->step[v->step].check);
         buf_free(&lacks);
         return;
     }
@@ -362,7 +362,7 @@ void view_lesson_update(struct app *a, struct page *p, unsigned w)
         row_put(&r, ROLE_KEY, "  %s", key);
         row_put(&r, ROLE_LABEL, v->step + 1 == v->lesson->nsteps ? " ends the lesson" : " goes on");
     } else {
-        row_put(&r, ROLE_CHANGED, "  do what ▶ asks");
+        row_put(&r, ROLE_CHANGED, "  Do the ▶ task");
     }
     row_put(&r, ROLE_DIM, "   %s", v->lesson->title);
     page_add(a, p, &r, -1);

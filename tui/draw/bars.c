@@ -3,6 +3,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/search/live.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PROGRESS_ROWS  16 /* a screen this high has a row for the progress alone */
 #define NOTICE_BUSY_NS (4LL * 1000000000)
 
 static const char *base_name(const char *path)
@@ -140,7 +142,10 @@ static void progress(struct app *a, struct surface *s, int y)
     int64_t age = a->now_ns - n->started_ns;
     row_init(&r, a->frame);
     row_put(&r, ROLE_NOTE, " %s ", spin[(a->now_ns / 250000000) % 6]);
-    row_put(&r, ROLE_VALUE, "%.60s ", n->what ? n->what : "working");
+    row_put(&r, ROLE_VALUE, "%.60s ", app_word(n->what));
+    const struct tune_live *l = n->what && !strcmp(n->what, "tune") ? n->search : NULL;
+    if (l && l->budget)
+        row_put(&r, ROLE_VALUE, "%u of %u launches ", l->launches, l->budget);
     if (n->done > 0) {
         row_bar(&r, ROLE_NOTE, s->w >= 100 ? 24 : 12, n->done);
         row_put(&r, ROLE_VALUE, " %3.0f %%", n->done * 100);
@@ -149,7 +154,7 @@ static void progress(struct app *a, struct surface *s, int y)
         if (n->rate >= 1)
             row_put(&r, ROLE_DIM, "  %.1f points/s", n->rate);
         else if (n->rate > 0)
-            row_put(&r, ROLE_DIM, "  %.1f s a point", 1 / n->rate);
+            row_put(&r, ROLE_DIM, "  %.1f s/point", 1 / n->rate);
         if (n->done > 0.02 && n->done < 1)
             row_put(&r, ROLE_DIM, "  %.0f s left", (double)age / 1e9 * (1 - n->done) / n->done);
     }
@@ -233,9 +238,10 @@ static void message(struct app *a, struct surface *s, int y)
         return;
     }
     bool fresh = a->notice_until - a->now_ns > NOTICE_BUSY_NS; /* progress takes the line back soon */
-    if (*a->notice && (!a->snap->busy || a->notice_level == DIAG_ERROR || a->leaving || fresh))
+    bool apart = bars_progress_row(a, s);
+    if (*a->notice && (!a->snap->busy || apart || a->notice_level == DIAG_ERROR || a->leaving || fresh))
         notice(a, s, y, roles[a->notice_level]);
-    else if (a->snap->busy)
+    else if (a->snap->busy && !apart)
         progress(a, s, y);
     else if (a->snap->refusal && options_equal(&a->snap->options, &a->options))
         line(a, s, y, ROLE_ERROR, "not legal here: ", a->snap->refusal);
@@ -244,19 +250,68 @@ static void message(struct app *a, struct surface *s, int y)
              view_keys(a, "the whole launch is being analysed   {cancel} stops it"));
 }
 
+/* Requests that go two ways stand as one hint: "←→ point", "[ ] load". */
+static const struct {
+    enum request back, on;
+    const char *what;
+} pairs[] = {
+    { REQ_VAL_LEFT, REQ_VAL_RIGHT, "point" },
+    { REQ_SRC_PREV_LOAD, REQ_SRC_NEXT_LOAD, "load" },
+    { REQ_COA_PREV, REQ_COA_NEXT, "load" },
+    { REQ_COA_WARP_DOWN, REQ_COA_WARP_UP, "warp" },
+    { REQ_COA_ROUND_DOWN, REQ_COA_ROUND_UP, "round" },
+    { REQ_LOC_PREV_PART, REQ_LOC_NEXT_PART, "part" },
+    { REQ_LOC_SMALLER, REQ_LOC_LARGER, "size" },
+    { REQ_LOC_PREV_LOAD, REQ_LOC_NEXT_LOAD, "load" },
+    { REQ_OPT_PREV, REQ_OPT_NEXT, "change" },
+    { REQ_CNT_PREV, REQ_CNT_NEXT, "result" },
+};
+
+/* Is this key among those of the request? */
+static bool has_key(const struct app *a, enum request q, const char *key)
+{
+    struct buf b = { 0 };
+    keymap_keys(&a->keys, q, &b);
+    struct str rest = { b.s ? b.s : "", b.n };
+    bool found = false;
+    while (rest.n && !found) {
+        size_t n = 0;
+        while (n < rest.n && rest.s[n] != ' ')
+            n++;
+        found = str_is((struct str){ rest.s, n }, key);
+        rest.s += n + (n < rest.n), rest.n -= n + (n < rest.n);
+    }
+    buf_free(&b);
+    return found;
+}
+
+static const char *pair_keys(struct app *a, enum request back, enum request on)
+{
+    char x[16], y[16];
+    if (has_key(a, back, "Left") && has_key(a, on, "Right"))
+        return "←→";
+    keymap_key(&a->keys, back, x);
+    keymap_key(&a->keys, on, y);
+    return arena_printf(a->frame, *x && *y ? "%s %s" : "%s%s", x, y);
+}
+
 /* limit: the first column that is not for it */
 static int put_key(struct app *a, struct surface *s, struct screen *map, int x, int y, enum request q,
                    int limit)
 {
-    char key[16];
+    char key_text_of[16];
     const struct request_info *i = request_info(q);
-    keymap_key(&a->keys, q, key);
-    int need = (int)(text_width(str_of(key)) + strlen(i->bar)) + 3;
+    const char *key = key_text_of, *what = i->bar;
+    keymap_key(&a->keys, q, key_text_of);
+    for (size_t k = 0; k < ARRAY_LEN(pairs); k++)
+        if (pairs[k].on == q && *what)
+            key = arena_printf(a->frame, "%s", pair_keys(a, pairs[k].back, q)), what = pairs[k].what;
+    int need = (int)(text_width(str_of(key)) + strlen(what)) + 3;
     if (!*i->bar || !*key || x + need > limit)
         return x;
     int x0 = x;
     x = surface_print(s, x, y, ROLE_BAR_KEY, "%s", key);
-    x = surface_print(s, x, y, ROLE_BAR, " %s", i->bar);
+    x = surface_print(s, x, y, ROLE_BAR, " %s", what);
     screen_hit(map, HIT_REQUEST, (struct rect){ x0, y, x - x0, 1 }, (int)q);
     return x + 2;
 }
@@ -321,9 +376,35 @@ static void key_bar(struct app *a, struct surface *s, struct screen *map, int y)
                 x = put_key(a, s, map, x, y, (enum request)q, limit);
 }
 
+bool bars_progress_row(const struct app *a, const struct surface *s)
+{
+    return s->h >= PROGRESS_ROWS && app_measuring(a);
+}
+
+/* Where the cursor of a list that is longer than its place stands: "12 of 62", at the right end. */
+static void position(struct app *a, struct surface *s, int y)
+{
+    bool over = a->overlay != OVERLAY_NONE;
+    const struct list *l = over ? &a->over_list : &a->list[a->focus];
+    if (a->prompt.kind != PROMPT_NONE || !l->rows || l->count <= l->rows ||
+        (!over && !panel_info(a->focus)->list))
+        return;
+    const char *text = arena_printf(a->frame, "%zu of %zu", l->cursor + 1, l->count);
+    int w = (int)text_width(str_of(text)), x = s->w - w - 1;
+    for (int i = x - 1; i >= 0 && i < s->w; i++)
+        if (s->cell[(size_t)y * (size_t)s->w + (size_t)i].cp != ' ')
+            return; /* what is said is worth more */
+    if (x > 0)
+        surface_print(s, x, y, ROLE_DIM, "%s", text);
+}
+
 void bars_draw_bottom(struct app *a, struct surface *s, struct screen *map, bool keys)
 {
-    message(a, s, keys ? s->h - 2 : s->h - 1);
+    int y = keys ? s->h - 2 : s->h - 1;
+    if (bars_progress_row(a, s))
+        progress(a, s, y - 1);
+    message(a, s, y);
+    position(a, s, y);
     if (keys)
         key_bar(a, s, map, s->h - 1);
 }

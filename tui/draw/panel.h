@@ -32,6 +32,8 @@ unsigned screen_mouse(struct app *a, struct screen *map, const struct event *e);
 /* ---- parts ---- */
 void screen_hit(struct screen *map, enum hit_kind kind, struct rect r, int id);
 void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool tabs);
+/* Has the progress of what runs a row of its own, above the messages? */
+bool bars_progress_row(const struct app *a, const struct surface *s);
 void bars_draw_bottom(struct app *a, struct surface *s, struct screen *map, bool keys);
 void plot_draw(struct app *a, struct surface *s, struct rect r, const struct plot *p);
 /* Columns of plot r and the x value at a column; for the mouse. */

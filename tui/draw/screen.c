@@ -32,6 +32,7 @@ static const struct slot three[] = {
     { 76, 0, 100, 62, P(OPTIONS) }, { 76, 62, 100, 100, P(ADVICE) | P(MESSAGES) }
 };
 
+#define PLOT_ROWS 7
 #define KEYS_ROWS 8 /* a small screen this high has a row of keys too */
 enum layout { LAYOUT_LINE, LAYOUT_REDUCED, LAYOUT_TABS, LAYOUT_TWO, LAYOUT_THREE };
 static enum layout screen_layout(int w, int h)
@@ -119,6 +120,8 @@ static bool plotted(struct app *a, struct surface *s, struct screen *map, enum p
     if (!plot.nseries && below) /* nothing to plot: the words have the room */
         return false;
     below = below > r.h - 6 ? (r.h > 6 ? r.h - 6 : 0) : below;
+    if (r.h >= 2 * PLOT_ROWS && below > r.h / 2) /* the picture has half, at least */
+        below = r.h / 2;
     struct rect top = { r.x, r.y, r.w, r.h - below };
     plot_draw(a, s, top, &plot);
     screen_hit(map, HIT_PLOT, top, (int)p);
@@ -275,7 +278,7 @@ static void overlay(struct app *a, struct surface *s, struct screen *map, struct
 static void reduced(struct app *a, struct surface *s, struct screen *map)
 {
     bool keys = s->h >= KEYS_ROWS;
-    struct rect body = { 0, 1, s->w, s->h - 2 - keys };
+    struct rect body = { 0, 1, s->w, s->h - 2 - keys - bars_progress_row(a, s) };
     char label[PTX_LABEL];
     surface_fill(s, (struct rect){ 0, 0, s->w, 1 }, ' ', ROLE_BAR);
     surface_print(s, 1, 0, ROLE_BAR_KEY, "%d %s", (int)a->focus + 1, panel_info(a->focus)->title);
@@ -313,7 +316,8 @@ void screen_draw(struct app *a, struct surface *s, struct screen *map)
         reduced(a, s, map);
     } else {
         bars_draw_top(a, s, map, true);
-        struct rect body = lesson_strip(a, s, (struct rect){ 0, 2, s->w, s->h - 4 });
+        struct rect body =
+            lesson_strip(a, s, (struct rect){ 0, 2, s->w, s->h - 4 - bars_progress_row(a, s) });
         if (layout == LAYOUT_THREE && !a->zoomed)
             slots(a, s, map, three, ARRAY_LEN(three), body);
         else if (layout == LAYOUT_TWO && !a->zoomed)

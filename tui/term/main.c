@@ -2,10 +2,13 @@
 #include "engine/base/base.h"
 #include "engine/cmd/cmd.h"
 #include "tui/app/lesson_run.h"
+#include "tui/term/grade.h"
 #include "tui/term/workbench.h"
 
 int main(int argc, char **argv)
 {
-    static const struct cmd_front front = { .workbench = workbench_run, .check_lesson = lesson_check };
+    static const struct cmd_front front = { .workbench = workbench_run,
+                                            .check_lesson = lesson_check,
+                                            .grade = grade_answers };
     return cmd_main(argc, argv, &front);
 }

@@ -254,6 +254,8 @@ static void options_update(struct app *a, unsigned w, unsigned h)
     struct list *l = &a->list[PANEL_OPTIONS];
     page_clear(p);
     page_clear(below);
+    if (!a->snap->spec)
+        put_launch(a, w); /* nothing else can be done before */
     for (size_t i = 0; i < knob_count(); i++) {
         const char *title = group_title(knob_info(i)->name);
         if (title) {
@@ -263,7 +265,8 @@ static void options_update(struct app *a, unsigned w, unsigned h)
         }
         put_knob(a, i, w);
     }
-    put_launch(a, w);
+    if (a->snap->spec)
+        put_launch(a, w);
     list_set_count(l, p->n);
     if (page_item(p, l) < 0)
         list_move(l, p, 1);

@@ -42,7 +42,7 @@ static void config_text(const struct app *a, const struct session_run *r, struct
     bool running = a->snap->busy && a->snap->nruns && r == app_run(a, a->snap->nruns - 1);
     const struct result *x = run_best(r);
     if (r->kind == RUN_SWEEP)
-        buf_printf(b, "%s, %zu points%s  ", r->sweep.axis ? r->sweep.axis : "?", r->sweep.npoints,
+        buf_printf(b, "%s, %zu points%s ", r->sweep.axis ? r->sweep.axis : "?", r->sweep.npoints,
                    r->sweep.complete ? ""
                    : running         ? " so far"
                                      : " (cut off)");
@@ -147,16 +147,17 @@ static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
     else
         row_right(out, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 8, "%.2fx", gain);
     config_text(a, r, &b);
+    row_put(out,
+            r->deleted        ? ROLE_REMOVED
+            : run_stale(a, r) ? ROLE_DIM
+                              : ROLE_TEXT,
+            "  %s", b.s ? b.s : "");
     if (w >= 100 || !a->runs.one_kernel)
-        row_put(out, ROLE_LABEL, "  %-14.14s ", ptx_label(r->kernel, label));
+        row_put(out, ROLE_LABEL, "  %s", ptx_label(r->kernel, label));
     if (w >= 100 || a->runs.one_kernel)
-        row_put(out, ROLE_DIM, w >= 100 ? "%-16.16s " : "  %-14.14s ",
-                w >= 100 || strncmp(r->dev.spec, "sim:", 4) ? r->dev.spec : r->dev.spec + 4);
-    row_put(out, r->deleted ? ROLE_REMOVED : ROLE_TEXT, "%s", b.s ? b.s : "");
+        row_put(out, ROLE_DIM, "  %s", strncmp(r->dev.spec, "sim:", 4) ? r->dev.spec : r->dev.spec + 4);
     if (run_stale(a, r))
-        row_put(out, ROLE_DIM, "  (%s)", run_stale(a, r));
-    if (r->earlier)
-        row_put(out, ROLE_WARN, "  (earlier text)");
+        row_put(out, ROLE_WARN, "  (%s)", run_stale(a, r));
     if (*r->note)
         row_put(out, ROLE_NOTE, "  \"%s\"", r->note);
     buf_free(&b);
@@ -191,6 +192,24 @@ static void put_comparison(struct app *a, unsigned w)
     page_flow(a, &a->chart[PANEL_RUNS], &r, 3, w, -1);
 }
 
+/* The run under the cursor whole: what its line has no room for. */
+static void put_selected(struct app *a, unsigned w)
+{
+    size_t at = a->list[PANEL_RUNS].cursor, i = at < a->runs.norder ? a->runs.order[at] : SIZE_MAX;
+    const struct session_run *r = i == SIZE_MAX ? NULL : app_run(a, i);
+    struct buf b = { 0 };
+    if (!r)
+        return;
+    run_line(a, i, &b);
+    if (b.n)
+        page_wrap(a, &a->chart[PANEL_RUNS], ROLE_VALUE, 1, w - 1, b.s, -1);
+    if (run_stale(a, r))
+        page_wrap(a, &a->chart[PANEL_RUNS], ROLE_WARN, 3, w - 1, run_stale(a, r), -1);
+    if (*r->note)
+        page_wrap(a, &a->chart[PANEL_RUNS], ROLE_NOTE, 3, w - 1, r->note, -1);
+    buf_free(&b);
+}
+
 static void runs_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_RUNS];
@@ -205,6 +224,7 @@ static void runs_update(struct app *a, unsigned w, unsigned h)
                    "Nothing was run yet. {run} runs the present options once, {sweep} sweeps, {tune} "
                    "searches; every run is kept here and in the session file.");
     put_comparison(a, w);
+    put_selected(a, w);
     list_set_count(&a->list[PANEL_RUNS], a->runs.norder ? a->runs.norder : p->n);
 }
 
@@ -221,11 +241,7 @@ static void runs_head(struct app *a, unsigned w, struct row *r)
     row_put(r, ROLE_LABEL, "    no  kind  ");
     if (w >= 90)
         row_put(r, ROLE_LABEL, "%-12s", "when (UTC)");
-    row_put(r, ROLE_LABEL, "%9s    %8s  %-14s ", "best", "gain",
-            w >= 100 || !a->runs.one_kernel ? "kernel" : "device");
-    if (w >= 100)
-        row_put(r, ROLE_LABEL, "%-16s ", "device");
-    row_put(r, ROLE_LABEL, "configuration");
+    row_put(r, ROLE_LABEL, "%9s    %8s  configuration", "best", "gain");
     if (*a->runs.filter)
         row_put(r, ROLE_CHANGED, "  with '%s'", a->runs.filter);
     row_put(r, ROLE_DIM, w >= 90 ? "   sorted by %s" : "  by %s", sorts[a->runs.sort]);

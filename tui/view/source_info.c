@@ -53,7 +53,7 @@ static void put_traffic(struct app *a, struct row *r, const struct ana_access *x
         row_put(r, view_hit_role(l.hit), "  L1 hit %.1f %% (simulated)", l.hit);
     if (!isnan(l.share))
         row_put(r, ROLE_VALUE, "  %.1f %% of %s", l.share * 100,
-                t.counted ? "what goes past L1" : "the sectors asked for");
+                t.counted ? "what goes past L1" : "load sectors");
 }
 
 static void put_facts(struct app *a, struct page *p, const struct ana_access *x, unsigned w)
@@ -61,10 +61,18 @@ static void put_facts(struct app *a, struct page *p, const struct ana_access *x,
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_MEMORY, " %s",
-            x->atomic     ? "atomic"
-            : x->prefetch ? "prefetch"
-            : x->store    ? "store"
-                          : "load");
+            x->atomic     ? "Atomic"
+            : x->prefetch ? "Prefetch"
+            : x->store    ? "Store"
+                          : "Load");
+    unsigned at = 0, of = 0;
+    for (uint32_t i = 0; i < a->snap->facts->naccess; i++) {
+        const struct ana_access *y = &a->snap->facts->access[i];
+        of += y->store == x->store && y->prefetch == x->prefetch && y->atomic == x->atomic;
+        if (y == x)
+            at = of;
+    }
+    row_put(&r, ROLE_LABEL, " %u of %u:", at, of);
     row_put(&r, ROLE_SYMBOL, " %s", x->array ? x->array : "of an unknown array");
     if (x->coalesce.valid) {
         row_put(&r, ROLE_LABEL, "  degree ");

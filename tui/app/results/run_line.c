@@ -73,10 +73,9 @@ void run_line(const struct app *a, size_t run, struct buf *out)
                       : x->equal == EQUAL_WITHIN ? ", within tolerance ✓"
                                                  : ", WRONG RESULTS");
     if (r->kind != RUN_ONE) {
-        buf_puts(out, ": ");
-        size_t before = out->n;
-        options_line(&x->options, out);
-        if (out->n == before)
-            buf_puts(out, "the original is the best");
+        struct buf options = { 0 };
+        options_line(&x->options, &options);
+        buf_printf(out, ": %s", options.n ? options.s : "the original is the best");
+        buf_free(&options);
     }
 }
