@@ -31,7 +31,8 @@ enum check_result { CHECK_NO, CHECK_YES, CHECK_BAD };
 /* Are the panels, checks and commands of the steps understood? Diagnostics name the step. */
 enum status lesson_check(const struct lesson *l, struct diags *ds);
 /* CHECK_BAD: not a check; *bad (may be NULL) is the word that is wrong. CHECK_NO: unmet (may be NULL)
- * gets what the first comparison that does not hold lacks: "l1.hit_rate is 31, it should be below 20". */
+ * gets what the first comparison that does not hold lacks: "l1.hit_rate is 31, it should be below 20".
+ */
 enum check_result check_eval(const struct app *a, const char *text, struct str *bad, struct buf *unmet);
 
 #endif

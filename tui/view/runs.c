@@ -42,7 +42,7 @@ static void config_text(const struct app *a, const struct session_run *r, struct
     bool running = a->snap->busy && a->snap->nruns && r == app_run(a, a->snap->nruns - 1);
     const struct result *x = run_best(r);
     if (r->kind == RUN_SWEEP)
-        buf_printf(b, "%s, %zu points%s ", r->sweep.axis ? r->sweep.axis : "?", r->sweep.npoints,
+        buf_printf(b, "%s, %zu points%s", r->sweep.axis ? r->sweep.axis : "?", r->sweep.npoints,
                    r->sweep.complete ? ""
                    : running         ? " so far"
                                      : " (cut off)");
