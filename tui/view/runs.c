@@ -241,7 +241,7 @@ static void runs_head(struct app *a, unsigned w, struct row *r)
     row_put(r, ROLE_LABEL, "    no  kind  ");
     if (w >= 90)
         row_put(r, ROLE_LABEL, "%-12s", "when (UTC)");
-    row_put(r, ROLE_LABEL, "%9s    %8s  configuration", "best", "gain");
+    row_put(r, ROLE_LABEL, "%9s    %8s configuration", "best", "gain");
     if (*a->runs.filter)
         row_put(r, ROLE_CHANGED, "  with '%s'", a->runs.filter);
     row_put(r, ROLE_DIM, w >= 90 ? "   sorted by %s" : "  by %s", sorts[a->runs.sort]);
