@@ -151,7 +151,7 @@ static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
             r->deleted        ? ROLE_REMOVED
             : run_stale(a, r) ? ROLE_DIM
                               : ROLE_TEXT,
-            "  %s", b.s ? b.s : "");
+            " %s", b.s ? b.s : "");
     if (w >= 100 || !a->runs.one_kernel)
         row_put(out, ROLE_LABEL, "  %s", ptx_label(r->kernel, label));
     if (w >= 100 || a->runs.one_kernel)
