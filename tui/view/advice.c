@@ -1,5 +1,6 @@
 /* advice: ranked things to try, each one key away. */
 #include "engine/base/base.h"
+#include "engine/predict/prediction.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
@@ -106,7 +107,6 @@ static bool put_best(struct app *a, unsigned w)
     row_put(&r, ROLE_LABEL, " (run %zu, outputs equal)  ", run + 1);
     row_put(&r, ROLE_VALUE, "%s", b.s ? b.s : "");
     page_flow(a, p, &r, 4, w - 1, -1);
-    page_blank(a, p);
     buf_free(&b);
     return true;
 }
@@ -146,6 +146,44 @@ static void put_all(struct app *a, unsigned w, bool better)
         }
 }
 
+/* The first that is still to be tried; SIZE_MAX: none. */
+static size_t next_untried(const struct app *a, bool better)
+{
+    for (size_t i = 0; i < a->snap->nadvice; i++)
+        if (!a->snap->advice[i].tried && !overtaken(&a->snap->advice[i], better))
+            return i;
+    return SIZE_MAX;
+}
+
+/* What limits it, what ran best, what to try: the answer in three lines. */
+static bool put_summary(struct app *a, unsigned w)
+{
+    struct page *p = &a->page[PANEL_ADVICE];
+    const struct tune_prediction *c = a->snap->cost_original;
+    struct row r;
+    if (c && c->valid) {
+        row_init(&r, a->frame);
+        row_put(&r, ROLE_LABEL, " Limited by: ");
+        row_put(&r, ROLE_NOTE, "%s", tune_part_name(tune_part_binding(c)));
+        row_put(&r, ROLE_DIM, " (the original, modelled)");
+        page_flow(a, p, &r, 4, w - 1, -1);
+    }
+    bool better = put_best(a, w);
+    size_t i = next_untried(a, better);
+    const struct tune_advice *x = i == SIZE_MAX ? NULL : &a->snap->advice[i];
+    if (x) {
+        row_init(&r, a->frame);
+        row_put(&r, ROLE_LABEL, " Try next: ");
+        row_put(&r, ROLE_TITLE, "%s", x->title);
+        if (!isnan(x->expected_gain) && x->expected_gain > 0)
+            row_put(&r, ROLE_NOTE, "  expected %.2fx", x->expected_gain);
+        page_flow(a, p, &r, 4, w - 1, -1);
+    }
+    if (x || better || (c && c->valid))
+        page_blank(a, p);
+    return better;
+}
+
 static void advice_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_ADVICE];
@@ -159,7 +197,7 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
                   arena_printf(a->frame, "The %s runs: what follows is from before it.",
                                app_word(a->snap->what)),
                   -1);
-    bool better = put_best(a, w);
+    bool better = put_summary(a, w);
     put_last_verdict(a, w);
     put_all(a, w, better);
     if (!searching)

@@ -49,6 +49,15 @@ static void put_footprint(struct app *a, const struct ana_kernel *k, unsigned w)
     page_flow(a, &a->page[PANEL_LOCALITY], &r, 8, w, -1);
 }
 
+/* What the short words mean. */
+static const char *sensitivity_words(const char *s)
+{
+    return !strcmp(s, "CI")    ? " (hardly)"
+           : !strcmp(s, "MCS") ? " (moderate)"
+           : !strcmp(s, "HCS") ? " (high)"
+                               : "";
+}
+
 static void put_class(struct app *a, const struct ana_kernel *k, unsigned w)
 {
     struct page *p = &a->page[PANEL_LOCALITY];
@@ -56,9 +65,12 @@ static void put_class(struct app *a, const struct ana_kernel *k, unsigned w)
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " class  ");
     row_put(&r, ROLE_TITLE, "%s", ana_class_name(k->cls));
+    if (k->cls == ANA_CLASS_STREAMING)
+        row_put(&r, ROLE_DIM, " (CTAs share nothing; a warp may still read again)");
     if (k->sensitivity)
-        row_put(&r, ROLE_NOTE, "   cache sensitivity %s", k->sensitivity);
-    page_add(a, p, &r, -1);
+        row_put(&r, ROLE_NOTE, "   cache sensitivity %s%s", k->sensitivity,
+                sensitivity_words(k->sensitivity));
+    page_flow(a, p, &r, 8, w, -1);
     /* beside the class what one looks for first; the evidence may be long */
     put_footprint(a, k, w);
     if (k->assumed)
