@@ -101,7 +101,11 @@ static bool says_run(struct app *a, const struct job_snapshot *old)
         return false;
     run_line(a, last, &line);
     if (line.n) {
-        snprintf(a->notice, sizeof a->notice, "%s", line.s);
+        const struct session_run *r = app_run(a, last);
+        bool cut = r->kind == RUN_SWEEP ? !r->sweep.complete
+                                        : r->kind == RUN_TUNE && r->found && r->found->interrupted;
+        snprintf(a->notice, sizeof a->notice, "%s%s", line.s,
+                 cut ? view_keys(a, ". Stopped, results kept. {resume} resumes") : "");
         notice_until(a, DIAG_NOTE);
     }
     buf_free(&line);
