@@ -308,7 +308,7 @@ static enum status check_readable(const char *path)
     if (!path || (stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && access(path, R_OK) == 0))
         return ST_OK;
     errno = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : errno;
-    fprintf(stderr, "%s: error: cannot open: %s [io]\n", path, strerror(errno));
+    fprintf(stderr, "%s: cannot open: %s\n", path, strerror(errno));
     return ST_IO;
 }
 
