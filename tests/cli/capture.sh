@@ -36,9 +36,11 @@ cp "$T/cache/ABC/softmax.cubin" "$T/other.cubin"; printf x >> "$T/cache/ABC/soft
 claim "other machine code in the cache is none" json "k['softmax',False]['why']=='machine code only (SASS)' and k['softmax',False]['ptx_file'] is None"
 "$B" capture --list -- "$P" > "$T/out" 2>"$T/err"
 claim "the table's last line" grep -q "^5 kernels, 2 with PTX (91.3 % of the GPU's time)" "$T/out"
-FAKE_BUSY=1 "$B" capture --list -- "$P" "" 3 > "$T/out" 2>"$T/err"; rc=$?
+FAKE_BUSY=39 "$B" capture --list -- "$P" "" 3 > "$T/out" 2>"$T/err"; rc=$?
 claim "another profiler is told, the program runs" test $rc -eq 3
 claim "another profiler is named" grep -q "another profiler uses CUPTI" "$T/err"
+FAKE_BUSY=15 "$B" capture --list -- "$P" "" 3 > "$T/out" 2>"$T/err"
+claim "CUPTI that fails is no other profiler" grep -q "cuptiSubscribe failed" "$T/err"
 "$B" capture --list -- /bin/true > "$T/out" 2>"$T/err"; rc=$?
 claim "a program without CUDA" grep -q "no process of the program used CUDA" "$T/err"
 claim "its exit status" test $rc -eq 0

@@ -1,5 +1,6 @@
 /* A driver and a CUPTI in one library, for tests of the injected one: the same entry points, no GPU.
- * A launch takes 1000 ns for each CTA. FAKE_BUSY: another subscriber is there already. */
+ * A launch takes 1000 ns for each CTA. FAKE_BUSY: the error of subscribing (39: another subscriber is
+ * there). */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ int cuptiSubscribe(void **s, void (*cb)(void *, int, uint32_t, const struct call
 {
     (void)own;
     if (getenv("FAKE_BUSY"))
-        return 39;
+        return atoi(getenv("FAKE_BUSY"));
     callback = cb;
     *s = &callback;
     return 0;

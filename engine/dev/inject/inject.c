@@ -21,7 +21,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 enum { MOST_IMAGES = 1 << 14, MOST_HANDLES = 1 << 17, MOST_KERNELS = 1 << 14, MOST_CALLS = 1 << 20 };
-enum { DOMAIN_DRIVER = 1, AT_EXIT = 1, KIND_CONCURRENT_KERNEL = 10, BUFFER = 1 << 20 };
+enum {
+    DOMAIN_DRIVER = 1,
+    AT_EXIT = 1,
+    KIND_CONCURRENT_KERNEL = 10,
+    BUFFER = 1 << 20,
+    MULTIPLE_SUBSCRIBERS = 39
+};
 
 /* CUpti_CallbackData and the kernel record up to the name (cupti_callbacks.h, cupti_activity.h: the
  * members up to there are the same from CUDA 11 to 13). */
@@ -427,8 +433,11 @@ static const char *start(void)
         !find(l, "cuptiActivityRegisterCallbacks", &buffers) ||
         !find(l, "cuptiActivityGetNextRecord", &S.next_record))
         return "libcupti lacks a function";
-    if (subscribe(&subscriber, on_call, NULL) != 0)
+    int taken = subscribe(&subscriber, on_call, NULL);
+    if (taken == MULTIPLE_SUBSCRIBERS)
         return "another profiler uses CUPTI in this process, and CUPTI takes one only";
+    if (taken != 0)
+        return "CUPTI cannot be used here (cuptiSubscribe failed)";
     for (size_t i = 0; i < NCALLS; i++)
         enable(1, subscriber, DOMAIN_DRIVER, CALLS[i].id); /* an old driver lacks some: none call them */
     if (buffers(on_wanted, on_full) != 0 || activity(KIND_CONCURRENT_KERNEL) != 0)
