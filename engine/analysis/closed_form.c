@@ -737,11 +737,17 @@ static bool sample_at(struct sampler *s, const struct eval_access *a, struct tal
     }
     return true;
 }
+/* A point evaluates every warp of a CTA, lane by lane: some tens of operations each. */
+static uint32_t sample_points(const struct env *v)
+{
+    uint64_t most = v->budget ? v->budget / (env_warps(v) * UINT64_C(32)) : SAMPLE_POINTS;
+    return most < 1 ? 1 : most < SAMPLE_POINTS ? (uint32_t)most : SAMPLE_POINTS;
+}
 static bool sample_all(struct env *v, const struct eval_access *a, bool every_lane, struct tally *t)
 {
     struct sampler s;
     bool ok = sampler_make(&s, v, a, every_lane);
-    for (uint32_t n = 0; ok && n < SAMPLE_POINTS; n++) {
+    for (uint32_t n = sample_points(v); ok && n; n--) {
         ok = sample_at(&s, a, t) && !cancel_asked(v->e->cancel);
         if (!next_point(v, &s.p))
             break;

@@ -125,6 +125,7 @@ enum status facts_make(struct facts *f, const struct ptx_module *m, struct str k
     prior_launches_plan(f, m);
     if (st == ST_OK)
         st = env_make(&f->v, &f->e, o->data);
+    f->v.budget = o->budget;
     if (st == ST_OK && f->prior_launches_gap)
         eval_gap(&f->e, "%s", f->prior_launches_gap);
     if (st != ST_OK)

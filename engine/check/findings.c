@@ -246,7 +246,7 @@ enum status findings_baseline(struct findings *f, const char *path, struct diags
     const cJSON *list = json_get(o, "findings");
     if (!format || strcmp(format, "gpulocw-check") != 0 || !cJSON_IsArray(list)) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "baseline", path, NO_SPAN,
-                                  "this is no document of gpulocw check --format json");
+                                  "this is not a document that gpulocw check --format json writes");
         diag_hint(d, "gpulocw check --format json FILE -o %s writes one", path);
         st = ST_INPUT;
     }

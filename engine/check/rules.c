@@ -58,8 +58,7 @@ static enum status read_rule(const char *path, const cJSON *o, size_t i, struct 
         bool limit = strcmp(v->string, "limit") == 0 && cJSON_IsNumber(v) && v->valuedouble >= 0 &&
                      !isnan(rules[i].limit);
         if (level < 0 && !limit)
-            return wrong(path, o, ds, "'%s' is no key of this rule, or has a value that it cannot have",
-                         v->string);
+            return wrong(path, o, ds, "this rule has no key '%s', or its value does not fit", v->string);
         if (limit)
             r->limit[i] = v->valuedouble;
         else
@@ -86,8 +85,8 @@ enum status rules_read(const char *path, struct rules *r, struct diags *ds)
     const char *format = json_text(o, "format");
     const cJSON *list = json_get(o, "rules");
     if (!format || strcmp(format, "gpulocw-rules") != 0 || !cJSON_IsObject(list))
-        st = wrong(path, o, ds, "%s is no rules file: \"format\": \"gpulocw-rules\", \"rules\": {...}",
-                   path);
+        st = wrong(path, o, ds,
+                   "%s is not a rules file: \"format\": \"gpulocw-rules\", \"rules\": {...}", path);
     cJSON_ArrayForEach(v, list)
     {
         size_t i = rule_named(v->string);

@@ -165,7 +165,7 @@ static int cmd_workbench(struct args *a)
         return cmd_replay(a);
     }
     struct diag *d = diag_add(&ds, DIAG_ERROR, "terminal", NULL, NO_SPAN,
-                              a->front ? "standard input and output are no terminal"
+                              a->front ? "standard input and output are not a terminal"
                                        : "this build has no terminal front end");
     diag_hint(d, "gpulocw sweep FILE.ptx, run, analyze ... work without one; see gpulocw help");
     return cmd_finish(a, ST_USAGE, &ds);

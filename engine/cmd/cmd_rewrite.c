@@ -284,7 +284,7 @@ bool cmd_say_idle(const struct options *o, struct diags *ds)
     if (!o->bypass || by_load || o->pi.mode != PI_CHA)
         return false;
     diag_hint(diag_add(ds, DIAG_NOTE, "options", NULL, NO_SPAN,
-                       "--bypass without a threshold: at --pi cha all warps cache"),
+                       "--bypass without a threshold: with --pi cha all warps cache"),
               "--pi N, --pi bpa or --pi vote lets warps bypass");
     return true;
 }

@@ -59,7 +59,7 @@ static enum status use_main(struct dev_bound *b, struct diags *ds)
         size_t root = chase(l, i, &offset, &outside);
         if (root == SIZE_MAX || b->main_use[root].buffer == SIZE_MAX) {
             diag_error(ds, "launch-same-as",
-                       "argument '%s' refers to '%s', which is no buffer of this launch",
+                       "argument '%s' refers to '%s', which is not a buffer of this launch",
                        l->args[i].name, l->args[i].same_as);
             return ST_INPUT;
         }
@@ -88,7 +88,7 @@ static enum status use_before(struct dev_bound *b, size_t k, struct diags *ds)
             name = l->args[root].name;
         size_t outer = launch_arg_named(m, name);
         if (outer == SIZE_MAX || b->main_use[outer].buffer == SIZE_MAX) {
-            diag_error(ds, "launch-same-as", "before launch %zu: '%s' is no buffer of the launch", k,
+            diag_error(ds, "launch-same-as", "before launch %zu: '%s' is not a buffer of the launch", k,
                        name ? name : "?");
             return ST_INPUT;
         }
@@ -233,7 +233,7 @@ const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, ui
                                        uint64_t *offset, struct diags *ds)
 {
     if (arg >= b->data->spec->nargs || b->main_use[arg].buffer == SIZE_MAX) {
-        diag_error(ds, "dev-read", "argument %zu is no buffer", arg);
+        diag_error(ds, "dev-read", "argument %zu is not a buffer", arg);
         return NULL;
     }
     const struct dev_buffer *buffer = &b->buffers[b->main_use[arg].buffer];

@@ -217,8 +217,10 @@ enum status pass_check_changes(struct pass_ctx *c)
         }
     }
     if (!declared)
-        return pass_refuse(c, NO_SPAN, NULL, "pass %s is asked for and says nowhere what it changes",
-                           c->row->info.name);
+        return pass_refuse(
+            c, NO_SPAN, NULL,
+            "pass %s does not say what it changes, so it is refused (engine/pass/changes.def)",
+            c->row->info.name);
     return s;
 }
 

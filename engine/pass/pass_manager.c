@@ -320,8 +320,7 @@ static enum status check_limits(struct pass_ctx *c, const struct pass_run *r)
     uint64_t fixed = pass_shared_bytes(r->m, f, &unsized), all = fixed + c->out->shared;
     c->row = NULL;
     if (all > d->shared_per_block_optin)
-        return pass_refuse(c, NO_SPAN,
-                           "a smaller block, fewer software lines or a smaller pad would fit",
+        return pass_refuse(c, NO_SPAN, "use a smaller block, fewer software lines or a smaller pad",
                            "the rewritten kernel would need %llu bytes of shared memory per CTA (%llu "
                            "declared, %u at the launch) and %s has %u",
                            (unsigned long long)all, (unsigned long long)fixed, c->out->shared, d->name,

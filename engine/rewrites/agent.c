@@ -59,8 +59,7 @@ static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, cons
     if (strncmp(name, "mbarrier.", 9) == 0 || strstr(name, "bulk") || strncmp(name, "griddep", 7) == 0)
         return pass_refuse(
             c, i->at, NULL,
-            "%s keeps state until its CTA ends; an agent would carry that state into the next task",
-            name);
+            "%s keeps state until its CTA ends; an agent would keep that state for the next task", name);
     if (strstr(name, ".arrive") && inst_is_cta_barrier(i))
         return pass_refuse(c, i->at, NULL,
                            "threads arrive at a barrier here without waiting: the next task would start "
@@ -84,7 +83,7 @@ static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f)
     enum status s = ST_OK;
     const struct ptx_inst *r = pass_return_before_barrier(&fl);
     if (r)
-        s = pass_refuse(c, r->at, "redirection has no such limit: --cluster redirect",
+        s = pass_refuse(c, r->at, "use --cluster redirect, which has no such limit",
                         "some threads may leave here while others still meet at a barrier");
     pass_flow_free(&fl);
     return s;

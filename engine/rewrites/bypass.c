@@ -46,8 +46,8 @@ static bool op_fits(const struct pass_ctx *c, enum bypass_op op)
 static enum status op_refuse(struct pass_ctx *c, enum bypass_op op)
 {
     return pass_refuse(c, NO_SPAN,
-                       c->in->dev ? "take --bypass-op cg or cs"
-                                  : "take --bypass-op cg or cs, or a PTX built for that target",
+                       c->in->dev ? "use --bypass-op cg or cs"
+                                  : "use --bypass-op cg or cs, or a PTX built for that target",
                        "--bypass-op %s needs sm_%u: the %s sm_%u%s", op_names[op], op_needs[op].target,
                        c->in->dev ? "device is" : "module is for", pass_cc(c),
                        c->in->dev ? "" : " and no device is named");
@@ -413,7 +413,7 @@ static enum status check_form(struct pass_ctx *c)
         return ST_OK;
     if (c->in->dev && c->in->dev->kind != DEV_SIMULATED)
         return pass_refuse(
-            c, NO_SPAN, "take --bypass-form clone, or --device sim:...",
+            c, NO_SPAN, "use --bypass-form clone, or --device sim:...",
             "a threshold register in the cache controller exists on the simulated device alone");
     if (o->bypass != BYPASS_L1)
         return pass_refuse(c, NO_SPAN, NULL,

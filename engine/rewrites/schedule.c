@@ -216,10 +216,11 @@ static enum status check_callee(struct pass_ctx *c, const struct pass_funcs *fs,
     const struct ptx_inst *i = first_read(f);
     bool coarse = c->opt->coarsen > 1;
     if (i && coarse)
-        return pass_refuse(c, i->at, "without --coarsen it can be reshaped",
-                           "the called function %.*s reads its coordinates itself and cannot know which "
-                           "iteration of the thread it is called in",
-                           (int)f->name.n, f->name.s);
+        return pass_refuse(
+            c, i->at, "leave --coarsen out: then it can be reshaped",
+            "the called function %.*s reads its coordinates by itself and cannot know which "
+            "iteration of the thread it is called in",
+            (int)f->name.n, f->name.s);
     if (i && fs->indirect)
         return pass_refuse(c, fs->at, NULL,
                            "the kernel calls through a pointer, and %.*s, which may be what is called, "

@@ -246,7 +246,7 @@ enum status service_batch(const struct service_batch_opts *o, struct service_bat
         st = run_all(b);
     if (st == ST_OK && b->bad) {
         diag_add(ds, DIAG_ERROR, "request", o->file, NO_SPAN,
-                 "%llu lines are no requests; their results say why, and all others were run",
+                 "%llu lines are not requests; their results say why, and all others were run",
                  (unsigned long long)b->bad);
         st = ST_INPUT;
     }

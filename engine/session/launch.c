@@ -284,7 +284,7 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
     for (size_t i = 0; i < l->nargs; i++)
         if (!same_as_resolves(l, i, outer)) {
             diag_add(ds, DIAG_ERROR, "launch", path, json_place(o),
-                     "argument %zu ('%s'): \"same_as\" names '%s', which is no buffer", i,
+                     "argument %zu ('%s'): \"same_as\" names '%s', which is not a buffer", i,
                      l->args[i].name, l->args[i].same_as);
             return ST_INPUT;
         }
@@ -415,7 +415,7 @@ static enum status read_launches(const cJSON *t, const char *path, const char *d
         return s;
     }
     if (!n || !cJSON_IsArray(list))
-        return wrong(ds, path, t, "launches", n ? "this is no list" : "the list is empty");
+        return wrong(ds, path, t, "launches", n ? "this is not a list" : "the list is empty");
     cJSON_ArrayForEach(o, list)
     {
         cJSON *merged = inherit(t, o);

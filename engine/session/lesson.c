@@ -31,7 +31,7 @@ static enum status get_text(struct reader *r, const cJSON *o, unsigned step, con
     if (!v && !needed)
         return ST_OK;
     if (!cJSON_IsString(v) || (needed && !*v->valuestring))
-        return wrong(r, step, key, v ? "is no text" : "is missing");
+        return wrong(r, step, key, v ? "is not text" : "is missing");
     *out = arena_dup(r->l->arena, str_of(v->valuestring));
     return *out ? ST_OK : ST_NOMEM;
 }
@@ -43,11 +43,11 @@ static enum status get_commands(struct reader *r, const cJSON *o, unsigned step,
     if (!list)
         return ST_OK;
     if (!cJSON_IsArray(list))
-        return wrong(r, step, key, "is no list of commands");
+        return wrong(r, step, key, "is not a list of commands");
     cJSON_ArrayForEach(v, list)
     {
         if (!cJSON_IsString(v) || !*v->valuestring)
-            return wrong(r, step, key, "holds something that is no command");
+            return wrong(r, step, key, "holds something that is not a command");
         if (*n == LESSON_MAX_DO)
             return wrong(r, step, key, "holds too many commands");
         out[*n] = arena_dup(r->l->arena, str_of(v->valuestring));
@@ -76,7 +76,7 @@ static enum status get_steps(struct reader *r, const cJSON *o)
     const cJSON *list = json_get(o, "steps"), *v;
     enum status st = ST_OK;
     if (!cJSON_IsArray(list) || !cJSON_GetArraySize(list))
-        return wrong(r, 0, "steps", "is no list with steps");
+        return wrong(r, 0, "steps", "is not a list of steps");
     cJSON_ArrayForEach(v, list)
     {
         if (r->l->nsteps == LESSON_MAX_STEPS)
@@ -94,13 +94,13 @@ static enum status get_lesson(struct reader *r, const cJSON *root)
     const char *format = json_text(root, "format");
     uint64_t major, number = 0;
     if (!format || strcmp(format, "gpulocw-session"))
-        return wrong(r, 0, "format", "the file is no gpulocw session");
+        return wrong(r, 0, "format", "the file is not a gpulocw session");
     if (!json_u64(json_get(root, "major"), &major) || major > SESSION_MAJOR)
         return wrong(r, 0, "major", "the file needs a newer gpulocw");
     if (!cJSON_IsObject(o))
         return wrong(r, 0, "lesson", "this session has no lesson");
     if (json_get(o, "number") && !json_u64(json_get(o, "number"), &number))
-        return wrong(r, 0, "number", "is no whole number");
+        return wrong(r, 0, "number", "is not a whole number");
     r->l->number = (int)(number < 1000 ? number : 999);
     struct {
         const char *key;

@@ -312,7 +312,7 @@ enum status get_result(const cJSON *o, struct result *out, struct diags *ds)
     const cJSON *c;
     *out = result_empty();
     if (!cJSON_IsObject(o)) {
-        diag_error(ds, "session", "a result is missing or no object");
+        diag_error(ds, "session", "a result is missing or not an object");
         return ST_INPUT;
     }
     enum status s = get_options(json_get(o, "options"), &out->options, ds);

@@ -117,7 +117,7 @@ static enum status add_range(const struct tune_axis *a, struct str from, struct 
     snprintf(text, sizeof text, "%.*s", (int)(to.n < 20 ? to.n : 20), to.s);
     long hi = strtol(text, &end, 10);
     if (bad || !*text || *end || hi < lo) {
-        diag_error(ds, "axis", "axis '%s': '%.*s..%.*s' is no range", a->name, (int)from.n, from.s,
+        diag_error(ds, "axis", "axis '%s': '%.*s..%.*s' is not a range", a->name, (int)from.n, from.s,
                    (int)to.n, to.s);
         return ST_USAGE;
     }

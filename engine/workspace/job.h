@@ -29,7 +29,7 @@ enum job_kind {
     JOB_LAUNCH,       /* launch: a changed launch description (deep-copied), validated */
     JOB_LAUNCH_GUESS, /* a first launch description for the current kernel, which has none */
     JOB_LAUNCH_SAVE,  /* text: path or empty */
-    /* the rewritten kernel of the present options, and the launch it wants; text: path or empty
+    /* the rewritten kernel of the current options, and the launch it wants; text: path or empty
        (FILE.tuned.ptx) */
     JOB_WRITE,
     JOB_RUN,   /* options: one configuration */

@@ -157,11 +157,11 @@ static bool use_kept(struct job_engine *e, const char *name, const char *kernel)
     bool ok = launch_check(k, st->module->p, st->dev ? &st->info : NULL, &ds) == ST_OK;
     if (ok) {
         shared_ref_put(&st->spec, shared_ref_ref(st->kept));
-        job_say(e, DIAG_NOTE, NULL, NO_SPAN, "the launch stays as it was edited");
+        job_say(e, DIAG_NOTE, NULL, NO_SPAN, "the edited launch is kept");
     } else {
         job_say_all(e, &ds);
         job_say(e, DIAG_WARNING, NULL, NO_SPAN,
-                "the launch as it was edited does not fit the new text: it is as in its file again");
+                "the edited launch does not fit the new text: the one in the file is used again");
     }
     diags_free(&ds);
     st->edited = ok;

@@ -109,7 +109,7 @@ enum status job_resume(struct job_engine *e, long number, struct queued *q, stru
     const struct session_run *r = st->session ? session_look(st->session, i) : NULL;
     if (!r || !job_cut_off(r)) {
         diag_error(ds, "resume",
-                   r ? "run %zu is no sweep or search that was cut off"
+                   r ? "run %zu is not a sweep or search that was cut off"
                      : "no sweep or search was cut off",
                    i + 1);
         return ST_INPUT;

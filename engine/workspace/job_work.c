@@ -416,7 +416,7 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
     if (!code || !code->changed) {
         diag_error(ds, "rewrite", "%s",
                    st->refusal ? st->refusal
-                               : "the present options rewrite nothing: there is nothing to write (:best "
+                               : "the current options rewrite nothing: there is nothing to write (:best "
                                  "takes the best point of a sweep or search)");
         return ST_INPUT;
     }

@@ -54,7 +54,7 @@ try:
     b = lines(got.stdout)
     claim("what is no request has a result that says so", [x["exit"] for x in b] == [0, 1, 1, 1, 1, 2, 0, 1], [x["exit"] for x in b])
     claim("with the line of the file", b[1]["line"] == 2 and b[1]["diagnostics"][0]["line"] == 2, b[1])
-    claim("the exit code tells", got.returncode == 1 and "5 lines are no requests" in got.stderr, got.stderr)
+    claim("the exit code tells", got.returncode == 1 and "5 lines are not requests" in got.stderr, got.stderr)
 
     # ---- going on ----
     out = f"{T}/out.jsonl"

@@ -31,7 +31,7 @@ $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fu
 $(BUILD)/fuzz/fuzz_container: $(BUILD)/fuzz/tests/fuzz/fuzz_container.o $(FUZZ_OBJ) $(BUILD)/fuzz/engine/workspace/source_list.o $(BUILD)/libengine.a
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 # The worker protocol: of the devices' room its transport and records alone.
-FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/worker/wire.o $(BUILD)/fuzz/engine/dev/worker/wire_records.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o
+FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/worker/wire.o $(BUILD)/fuzz/engine/dev/worker/wire_records.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o $(BUILD)/fuzz/engine/sim/timing/expansion.o
 $(BUILD)/fuzz/fuzz_wire: $(BUILD)/fuzz/tests/fuzz/fuzz_wire.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ)) $(FUZZ_WIRE)
 	$(FUZZ_LINK) -lpthread -lm
 # What is written by hand for the workbench, and the rooms that those readers use.
@@ -46,7 +46,8 @@ $(FUZZ_DEEP): $(BUILD)/fuzz/%: $(BUILD)/fuzz/tests/fuzz/%.o $(FUZZ_KERNEL) $(BUI
 	$(FUZZ_LINK) -lpthread -ldl -lm
 
 .PHONY: fuzz-build fuzz-build-all fuzz fuzz-tui fuzz-campaign fuzz-carry fuzz-corpus
-fuzz-build fuzz-build-all:
+# The library first: the make below must not write it while this one does.
+fuzz-build fuzz-build-all: $(BUILD)/libengine.a $(BUILD)/gen/embed.o
 	@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | $(FUZZ_CC) -fsanitize=fuzzer -xc -o /dev/null - 2>/dev/null; \
 	    then $(MAKE) -s --no-print-directory -j$(NPROC) $(if $(findstring all,$@),$(FUZZ_BIN),$(filter-out $(FUZZ_DEEP),$(FUZZ_BIN))); else echo "fuzz targets left out: $(FUZZ_CC) has no libFuzzer"; fi
 tests: fuzz-build fuzz-corpus
@@ -57,7 +58,7 @@ fuzz-campaign: fuzz-build-all
 fuzz-carry: fuzz-build-all
 	@rm -rf carry-fuzz; mkdir -p carry-fuzz/tests
 	@for f in $(FUZZ_BIN); do strip -g -o carry-fuzz/$$(basename $$f) $$f || exit 1; done
-	@lib=$$(ldd carry-fuzz/fuzz_session | awk '/libcjson/ { print $$3 }') $$(ldd carry-fuzz/fuzz_container | awk '/liblz4|libzstd/ { print $$3 }'); test -z "$$(echo $$lib)" || cp $$lib carry-fuzz/
+	@lib="$$(ldd carry-fuzz/fuzz_session carry-fuzz/fuzz_container | awk '/libcjson|liblz4|libzstd/ { print $$3 }' | sort -u)"; test -z "$$lib" || cp $$lib carry-fuzz/
 	@cp tests/fuzz/run.sh carry-fuzz/run.sh; for d in $$(tests/fuzz/run.sh --seeds); do mkdir -p carry-fuzz/$$(dirname $$d) && cp -r $$d carry-fuzz/$$(dirname $$d)/ || exit 1; done
 	@echo "carry-fuzz/ is ready ($$(du -sh carry-fuzz | cut -f1)): carry-fuzz/run.sh [--runs N | --seconds N] [--jobs N]"
 # The workbench under random keys, with sanitizers and a seed nobody chose.

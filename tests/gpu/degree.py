@@ -165,9 +165,10 @@ def main():
     a = p.parse_args()
     rows = measured(a)
     device = rows[0]["device"] if rows else "no device"
-    print("# Degree of coalescing against the L1 hit rate\n")
-    print("The coalescing paper says that a high degree of coalescing goes with a high L1 hit rate. Here that is tried on the demo kernels; made by")
-    print("`tests/gpu/degree.py` (see there) from a collection on a real GPU and `gpulocw analyze --json`.\n")
+    print("# Does a high degree of coalescing go with a high hit rate?\n")
+    print("**Hypothesis.** Yes: the coalescing paper says so.\n")
+    print("**Experiment.** The demo kernels, each in its launch as written; made by `tests/gpu/degree.py` from a collection on a GPU and `gpulocw analyze --json`.\n")
+    print("**Result.** The tables of correlations below: the row \"degree, L1 hit rate\" tests the hypothesis, the next ones what predicts hits instead.\n")
     print("## Measured on %s\n" % device)
     if a.svg:
         svg(a.svg, rows, device)

@@ -50,6 +50,7 @@ for p in paths:
         long.append(p)
     total, every = total + words, every + sentences
 row('for readers', total, every)
+print('for readers: all but docs/lab, pages made by a program and the field tables of the JSON documents')
 print('apart: ' + ', '.join('%s %d words' % (k, v) for k, v in apart.items()))
 print('mean sentence of %d words or more: %s' % (MOST, ' '.join(long) or 'none'))
 sys.exit(bool(long))

@@ -189,8 +189,8 @@ static void bad_launches_name_the_place(void **state)
         { HEAD
           ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 1, \"init\": {\"what\": 1}}]}",
           "init must be one of" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"Q\"}]}", "no buffer" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"A\"}]}", "no buffer" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"Q\"}]}", "not a buffer" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"A\"}]}", "not a buffer" },
         { HEAD ", \"args\": [{\"name\": \"n\", \"u8\": 256}]}", "does not fit" },
         { HEAD ", \"args\": [{\"name\": \"n\", \"s8\": -129}]}", "does not fit" },
         { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"0g\"}]}", "hex" },

@@ -179,7 +179,7 @@ static void wrong(void **state)
                 "[%r4], 1;\nOFF:\n"),
            two, four, false, "has ended");
     faults(BODY(""), (struct dim3u){ 32, 1, 1 }, (struct dim3u){ 32, 1, 1 }, false, "more CTAs");
-    faults(BODY(""), two, (struct dim3u){ 3, 1, 1 }, false, "no multiple");
+    faults(BODY(""), two, (struct dim3u){ 3, 1, 1 }, false, "do not divide");
     faults(SIM_HEAD ".visible .entry k(.param .u64 p)\n.explicitcluster\n{\n\tret;\n}\n", none, four,
            false, "wants a cluster size");
     faults(SIM_HEAD ".visible .entry k(.param .u64 p)\n.reqnctapercluster 4\n{\n\tret;\n}\n", two, four,

@@ -95,7 +95,7 @@ static void what_is_no_axis(void **state)
         { "pi,pi", "'pi' is given twice" },
         { "coarsen", "axis 'coarsen' needs its values" },
         { "pi=99", "'99' is not allowed" },
-        { "coarsen=4..1", "is no range" },
+        { "coarsen=4..1", "is not a range" },
         { "pi,carveout,bypass-op,swap-xy,coarsen=1", "at most 4 axes" },
         { "maxnreg=0..200", "more than 66 values" },
     };

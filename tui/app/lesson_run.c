@@ -123,7 +123,8 @@ static void begin(struct app *a)
     *a->notice = '\0';
     if (refused)
         app_notice(a, DIAG_WARNING,
-                   "the lesson wanted '%s' at its beginning: not done, it may only set and show",
+                   "the lesson asked for '%s' at its beginning; it was not done: a lesson may only set "
+                   "and show there",
                    refused);
 }
 

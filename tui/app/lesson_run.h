@@ -23,7 +23,7 @@ unsigned lesson_answer(struct app *a, const char *typed);
  *   l1.hit_rate >= 60 and pi > 0        category == cache-congested
  * Left sides: counters of the last finished result; time_ms; speedup (cha over it);
  * equal (1, 0); runs, sweeps (since the lesson began); best.NAME (a knob at the best
- * point of the last sweep); knobs (of the present options, numbers or words);
+ * point of the last sweep); knobs (of the current options, numbers or words);
  * degree (percent), expected, sectors (exact per request) of the kernel; category,
  * class, kernel, device, panel, axis, metric (words); overlay (1 when a second curve is shown). Right
  * sides are numbers or words, or best.NAME again. What is not known makes a comparison false. */

@@ -74,6 +74,6 @@ void reload_written(struct app *a)
         return;
     }
     keymap_key(&a->keys, REQ_RELOAD, key);
-    app_notice(a, DIAG_WARNING, "%s was written anew: %s reads it again (:watch on does it by itself)",
+    app_notice(a, DIAG_WARNING, "%s has changed: %s reads it again (:watch on does it automatically)",
                name, *key ? key : ":reload");
 }

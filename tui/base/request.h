@@ -28,7 +28,7 @@
       true)                                                                                            \
     X(RUNS, runs, "Runs", "Runs", "everything that was run: sort, filter, mark, compare, notes", true) \
     X(ADVICE, advice, "Advice", "Advice", "what to try next, and why", true)                           \
-    X(MESSAGES, messages, "Messages", "Log", "what the engine said, oldest first", true)               \
+    X(MESSAGES, messages, "Messages", "Log", "messages of the engine, oldest first", true)             \
     X(PAPERS, papers, "Papers", "Papers",                                                              \
       "the papers' figures and tables: run one, ours beside theirs", true)
 #define PANEL_ID_ITEM(id, name, title, brief, help, list) PANEL_##id,
@@ -50,15 +50,15 @@ const char *scope_name(enum scope s);
 
 /* id, name, default keys (blank-separated), scope, bar label ("" : not in the key bar), help */
 #define REQUEST_LIST(X)                                                                                 \
-    X(QUIT, "quit", "q", GLOBAL, "", "close what is open on top, then the workbench")                   \
+    X(QUIT, "quit", "q", GLOBAL, "", "close the topmost window; with none open, leave")                 \
     X(QUIT_NOW, "quit-now", "Q C-q", GLOBAL, "", "leave at once; the session is saved")                 \
     X(CANCEL, "cancel", "x", GLOBAL, "", "stop the running sweep or search; what is measured stays")    \
     X(CLOSE, "close", "Esc C-c", GLOBAL, "", "close what is open on top; stops nothing")                \
     X(HELP, "help", "? F1", GLOBAL, "help", "help for this panel, searchable with /")                   \
     X(COMMAND, "command", ":", GLOBAL, "command", "command line (Tab completes, Up recalls)")           \
     X(SWEEP, "sweep", "s F5", GLOBAL, "sweep",                                                          \
-      "sweep the axis of the valley panel with the present options")                                    \
-    X(RUN, "run", "r", GLOBAL, "run", "run the present options once")                                   \
+      "sweep the axis of the valley panel with the current options")                                    \
+    X(RUN, "run", "r", GLOBAL, "run", "run the current options once")                                   \
     X(TUNE, "tune", "t", GLOBAL, "tune", "search all knobs for the best configuration")                 \
     X(RESUME, "resume", "C", GLOBAL, "",                                                                \
       "go on with a sweep or search that was cut off: the run under the cursor of the runs panel, "     \
@@ -74,16 +74,16 @@ const char *scope_name(enum scope s);
     X(PANEL_7, "panel-7", "7", GLOBAL, "", "runs panel")                                                \
     X(PANEL_8, "panel-8", "8", GLOBAL, "", "advice panel")                                              \
     X(PANEL_9, "panel-9", "9", GLOBAL, "", "messages panel")                                            \
-    X(ZOOM, "zoom", "z", GLOBAL, "zoom", "give the whole screen to this panel, and back")               \
+    X(ZOOM, "zoom", "z", GLOBAL, "zoom", "show this panel on the whole screen, or all again")           \
     X(RELOAD, "reload", "R", GLOBAL, "",                                                                \
-      "read the PTX and its launch again, as compiled anew; options and place stay")                    \
+      "read the PTX and its launch again; options and position stay")                                   \
     X(NEXT_KERNEL, "next-kernel", "K", GLOBAL, "", "next kernel of the file")                           \
     X(UNDO, "undo", "u", GLOBAL, "", "undo the last change of options")                                 \
     X(REDO, "redo", "C-r", GLOBAL, "", "redo what was undone")                                          \
     X(WRITE, "write", "W", GLOBAL, "",                                                                  \
       "write the rewritten kernel (FILE.tuned.ptx) and the launch it wants")                            \
     X(EXPORT, "export", "E", GLOBAL, "", "write this panel as text beside the session (see :export)")   \
-    X(REDRAW, "redraw", "C-l", GLOBAL, "", "draw the screen afresh")                                    \
+    X(REDRAW, "redraw", "C-l", GLOBAL, "", "redraw the screen")                                         \
     X(SUSPEND, "suspend", "C-z", GLOBAL, "", "suspend to the shell")                                    \
     X(SEARCH, "search", "/", LIST, "search", "search in this panel")                                    \
     X(SEARCH_NEXT, "search-next", "n", LIST, "", "next hit")                                            \
@@ -118,19 +118,19 @@ const char *scope_name(enum scope s);
     X(COA_SORT, "sort-accesses", "h", COALESCE, "hot first",                                            \
       "order of the text, or the loads with the most traffic first")                                    \
     X(COA_WARP_UP, "next-warp", "+ =", COALESCE, "warp", "lanes of the next warp")                      \
-    X(COA_WARP_DOWN, "previous-warp", "-", COALESCE, "", "lanes of the warp before")                    \
+    X(COA_WARP_DOWN, "previous-warp", "-", COALESCE, "", "lanes of the previous warp")                  \
     X(COA_ROUND_UP, "next-round", "}", COALESCE, "round", "lanes in the next round of the loop")        \
-    X(COA_ROUND_DOWN, "previous-round", "{", COALESCE, "", "round before")                              \
+    X(COA_ROUND_DOWN, "previous-round", "{", COALESCE, "", "previous round")                            \
     X(COA_LOOP, "next-loop", "o", COALESCE, "",                                                         \
       "of several loops around the load: which one { and } count")                                      \
     X(LOC_NEXT_PART, "next-part", "]", LOCALITY, "next part",                                           \
       "next part: class, misses by cache size, footprints, sharing")                                    \
-    X(LOC_PREV_PART, "previous-part", "[", LOCALITY, "", "part before")                                 \
+    X(LOC_PREV_PART, "previous-part", "[", LOCALITY, "", "previous part")                               \
     X(LOC_SMALLER, "smaller-cache", "h Left", LOCALITY, "", "cursor to a smaller cache")                \
     X(LOC_LARGER, "larger-cache", "l Right", LOCALITY, "size", "cursor to a larger cache")              \
     X(LOC_NEXT_LOAD, "curve-of-next-load", "+ =", LOCALITY, "load",                                     \
-      "lay the curve of the next load over that of all")                                                \
-    X(LOC_PREV_LOAD, "curve-of-previous-load", "-", LOCALITY, "", "curve of the load before")           \
+      "overlay the curve of the next load")                                                             \
+    X(LOC_PREV_LOAD, "curve-of-previous-load", "-", LOCALITY, "", "curve of the previous load")         \
     X(OPT_NEXT, "next-value", "Right l +", OPTIONS, "change", "next value")                             \
     X(OPT_PREV, "previous-value", "Left h -", OPTIONS, "", "previous value")                            \
     X(OPT_EDIT, "edit-value", "Enter e", OPTIONS, "edit", "type the value")                             \
@@ -151,19 +151,19 @@ const char *scope_name(enum scope s);
       "time, speed-up over caching all, L1 hit rate, DRAM bytes")                                       \
     X(VAL_AXIS, "axis", "a", VALLEY, "axis", "knob that the next sweep goes over")                      \
     X(VAL_RUN_NEXT, "next-run", "j Down ]", VALLEY, "", "next sweep of the session")                    \
-    X(VAL_RUN_PREV, "previous-run", "k Up [", VALLEY, "", "sweep before")                               \
+    X(VAL_RUN_PREV, "previous-run", "k Up [", VALLEY, "", "previous sweep")                             \
     X(VAL_COMPARE, "overlay", "c", VALLEY, "overlay",                                                   \
-      "lay the sweep before (or the marked run) over this one, and off")                                \
+      "overlay the previous sweep (or the marked run), or remove it")                                   \
     X(VAL_STYLE, "plot-style", "y", VALLEY, "", "braille, block or ASCII drawing")                      \
     X(VAL_APPLY, "apply-point", "Enter", VALLEY, "apply",                                               \
-      "take the point under the cursor as the present options")                                         \
+      "take the point under the cursor as the current options")                                         \
     X(CNT_NEXT, "next-result", "] l Right", COUNTERS, "result", "next result")                          \
-    X(CNT_PREV, "previous-result", "[ h Left", COUNTERS, "", "result before")                           \
+    X(CNT_PREV, "previous-result", "[ h Left", COUNTERS, "", "previous result")                         \
     X(CNT_BASE, "baseline", "b", COUNTERS, "baseline",                                                  \
       "compare with caching all, bypassing all, or the first run")                                      \
     X(RUN_MARK, "mark", "Space m", RUNS, "mark", "mark for comparison (two marks: A and B)")            \
     X(RUN_SHOW, "show", "Enter", RUNS, "show", "show in the valley or counters panel")                  \
-    X(RUN_COMPARE, "compare", "c", RUNS, "compare", "lay the marked runs over each other")              \
+    X(RUN_COMPARE, "compare", "c", RUNS, "compare", "overlay the marked runs")                          \
     X(RUN_SORT, "sort", "o", RUNS, "sort", "sort by number, time, kind, kernel")                        \
     X(RUN_FILTER, "filter", "f", RUNS, "filter", "show only runs that contain a text")                  \
     X(RUN_DELETE, "delete", "d Del", RUNS, "delete", "delete (again: bring back)")                      \
@@ -180,7 +180,7 @@ const char *scope_name(enum scope s);
     X(PICK_OPEN, "open", "Enter Space", PICKER, "open", "open the demo or lesson")                      \
     X(LESSON_NEXT, "lesson-next", "Enter ) A-n F2", LESSON, "next step",                                \
       "next step of the lesson (Enter: once the task is done)")                                         \
-    X(LESSON_PREV, "lesson-previous", "( A-p F3", LESSON, "", "step before")                            \
+    X(LESSON_PREV, "lesson-previous", "( A-p F3", LESSON, "", "previous step")                          \
     X(LESSON_HIDE, "lesson-hide", "F4 A-h", LESSON, "",                                                 \
       "hide or show the lesson (first the rest of it, where it does not fit)")                          \
     X(REPLAY_PLAY, "replay-play", "Space", REPLAY, "play", "play or pause the recorded points")         \

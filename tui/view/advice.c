@@ -226,7 +226,7 @@ static unsigned advice_request(struct app *a, enum request r)
         app_notice(a, DIAG_NOTE, "trying: %s", advice ? a->snap->advice[i].title : "this configuration");
         app_run_once(a, &taken);
     } else {
-        app_notice(a, DIAG_NOTE, "taken as the present options (u undoes)");
+        app_notice(a, DIAG_NOTE, "taken as the current options (u undoes)");
     }
     return UI_REDRAW;
 }

@@ -368,7 +368,7 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     page_clear(p);
     if (!chosen(a, &e)) {
         page_empty(a, p, w,
-                   view_unready(a, "No result yet: {run} runs the present options once, {sweep} sweeps. "
+                   view_unready(a, "No result yet: {run} runs the current options once, {sweep} sweeps. "
                                    "What each level of memory did is shown here."));
         if (a->snap->spec && h >= 18) {
             page_blank(a, p);

@@ -313,7 +313,7 @@ static unsigned step_enum(struct app *a, long i, int by)
         set_knob(a, i, k->values[to]);
         return UI_REDRAW;
     }
-    app_notice(a, DIAG_NOTE, "no other value of %s is legal here: the reasons stand below", k->name);
+    app_notice(a, DIAG_NOTE, "no other value of %s is legal here: the reasons are below", k->name);
     return UI_REDRAW;
 }
 

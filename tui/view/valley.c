@@ -579,7 +579,7 @@ static unsigned apply_point(struct app *a)
     if (a->valley.cursor >= p.n)
         return 0;
     app_options_set(a, &p.v[a->valley.cursor].options);
-    app_notice(a, DIAG_NOTE, "the point under the cursor is now the present options (u undoes)");
+    app_notice(a, DIAG_NOTE, "the point under the cursor is now the current options (u undoes)");
     return UI_REDRAW;
 }
 
@@ -590,7 +590,7 @@ static unsigned to_best(struct app *a, const struct session_run *run)
     if (best < p.n)
         a->valley.cursor = best, a->valley.placed = true;
     else
-        app_notice(a, DIAG_NOTE, "no point is best yet");
+        app_notice(a, DIAG_NOTE, "there is no best point yet");
     return UI_REDRAW;
 }
 

@@ -58,7 +58,8 @@ struct env {
     uint8_t *param_known;
     uint64_t *arg_base; /* per kernel parameter: its buffer's address, 0: not a buffer */
     struct env_loop *loop;
-    bool effects; /* slices of it execute every write, in place */
+    uint64_t budget; /* most warp operations of one part of the analysis; 0: the caller set none */
+    bool effects;    /* slices of it execute every write, in place */
 };
 /* Fills *v. Grid and block come from the launch, or from the kernel's directives and defaults. */
 enum status env_make(struct env *v, struct eval *e, const struct launch_data *data);

@@ -79,8 +79,8 @@ static enum status fits(struct cuda_job *j, const struct ptx_func *f, struct dim
         return ST_REFUSED;
     }
     if (c.x && (grid.x % c.x || grid.y % (c.y ? c.y : 1) || grid.z % (c.z ? c.z : 1))) {
-        diag_error(j->ds, "cluster", "the grid is no multiple of the kernel's cluster of %ux%ux%u CTAs",
-                   c.x, c.y, c.z);
+        diag_error(j->ds, "cluster",
+                   "the grid is not a multiple of the kernel's cluster of %ux%ux%u CTAs", c.x, c.y, c.z);
         return ST_REFUSED;
     }
     int able = 0;

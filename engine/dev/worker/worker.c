@@ -147,7 +147,7 @@ static void *reader(void *arg)
         if (!take_frame(w, &f, &payload))
             break;
     if (e == WIRE_BAD)
-        say_ending(w, "damaged bytes came to it");
+        say_ending(w, "it received damaged bytes");
     pthread_mutex_lock(&w->lock);
     w->closed = true;
     atomic_store(&w->cancel.asked, true);

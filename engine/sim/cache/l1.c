@@ -58,8 +58,8 @@ static uint16_t hash_bit(const struct cache_pool_traits *t, uint32_t bit)
     return t->hash[bit];
 }
 
-/* Of each byte of a line number, what it turns over. Where there are fewer sets than the hash has, those
- * beside each other are one. */
+/* For each byte of a line number, the bits of the set that it turns over. Where L1 has fewer sets
+ * than the hash, neighbouring sets of the hash are one. */
 static void make_fold(struct cache_l1 *c, const struct cache_pool_traits *t)
 {
     uint32_t spare = c->set_shift < HASH_BITS ? HASH_BITS - c->set_shift : 0;
@@ -143,7 +143,7 @@ static void set_line(struct cache_l1 *c, struct cache_line *to, const struct cac
     c->low[to - c->line] = (uint32_t)v->tag;
 }
 
-/* Nobody finds the line again. Data that are on their way still come, for those that wait for them. */
+/* No look-up finds the line again. Data on their way still arrive for the loads that wait for them. */
 static void drop_line(struct cache_l1 *c, struct cache_line *l, uint32_t now)
 {
     if (c->pool.lines)
@@ -260,8 +260,8 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
     l->valid |= a->miss;
 }
 
-/* A miss that brings nothing to stay: with `transit` it takes a line while its data is on the way, and
- * what was there is lost. */
+/* A miss that allocates nothing. With `transit` it takes a line while its data are on the way, and
+ * loses what was there. */
 static void pass_through(struct cache_l1 *c, struct cache_line *set, uint8_t sectors, uint32_t now,
                          struct cache_answer *a)
 {

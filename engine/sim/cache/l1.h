@@ -10,7 +10,7 @@ struct cache_line {
     uint64_t tag;   /* line / sets + 1; 0: empty */
     uint32_t stamp; /* last use, in accesses */
     uint32_t fill;  /* cycle at which the last outstanding sector arrives */
-    /* cycle until which loads read it: of a pool, its data stay so long, whether or not its tag does */
+    /* cycle until which loads read it; in a pool its data stay that long, even when the tag goes */
     uint32_t held;
     uint8_t valid, ready; /* sectors asked for; those that arrived before `fill` was set */
     uint8_t alloc;        /* enum cache_alloc of its allocation */
@@ -33,18 +33,19 @@ struct cache_pool {
     uint32_t bank_mask; /* banks - 1 */
     uint32_t bank_shift;
     uint32_t first_look;
-    /* of a bank: all; those that may be taken while one that has arrived could go instead */
+    /* lines of a bank; how many of them may be taken while a line that has arrived could go instead */
     uint32_t lines, keep;
     uint32_t used[CACHE_BANKS]; /* those taken */
     uint32_t hand[CACHE_BANKS]; /* where the next to go is looked for, in sets of the bank */
-    /* [size]: what brings nothing to stay and is on its way, in the order of asking, a ring */
+    /* [size], a ring in the order of asking: data on their way that allocate no tag */
     struct cache_line *pass;
     uint8_t *bank; /* [size]: whose data that has */
     /* flying: entries of the ring */
     uint32_t size; /* entries of the ring */
     uint32_t head;
     uint32_t flying;
-    /* [CACHE_LATE][CACHE_BANKS]: data whose line went before they were read, by when that is */
+    /* [CACHE_LATE][CACHE_BANKS]: data that are still to be read although their tag is gone, by the
+     * time when they are read */
     uint16_t *late;
     /* the last entry of `late` whose data are free again; data that are not */
     uint32_t looked, nlate;
@@ -52,7 +53,8 @@ struct cache_pool {
     uint16_t *fold;
 };
 #define CACHE_FOLDS 4u
-/* times ahead, of 2^CACHE_LATE_SHIFT cycles: more than a full queue of row walks waits */
+/* how far ahead that looks, in steps of 2^CACHE_LATE_SHIFT cycles: more than a full queue of row
+ * walks waits */
 #define CACHE_LATE       512u
 #define CACHE_LATE_SHIFT 4u
 struct cache_l1 {
@@ -122,7 +124,7 @@ static inline void cache_l1_prefetch(const struct cache_l1 *c, uint64_t line)
     __builtin_prefetch(&c->low[(size_t)cache_l1_set(c, line, &tag) * c->ways]);
 }
 
-/* The tag of a line that leaves nothing behind: its data passes through. No look-up finds it. */
+/* The tag of data that pass through without allocating. No look-up finds it. */
 #define CACHE_TRANSIT_TAG UINT64_MAX
 
 static inline uint64_t cache_keep_key(const struct cache_line *l)
@@ -130,7 +132,7 @@ static inline uint64_t cache_keep_key(const struct cache_line *l)
     return (uint64_t)(l->alloc == CACHE_FIRST ? 0 : l->alloc == CACHE_LAST ? 2 : 1) << 32 | l->stamp;
 }
 
-/* pool.c. What has passed by at `now` leaves the ring, in the order of asking. */
+/* pool.c. Data that have arrived by `now` leave the ring, in the order of asking. */
 void cache_pool_settle(struct cache_l1 *c, uint32_t now);
 /* A line for a miss in `set` (its tags), or NULL: all data of its bank are on their way, or (*full) all
  * lines of the set. The caller fills it in. */

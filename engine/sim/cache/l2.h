@@ -69,9 +69,9 @@ enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, boo
 /* The L2 of a GPU of `sms` SMs of which p->n are simulated: lines count for those nobody simulates. */
 enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms,
                                  const struct cache_places *p, struct sim_mem *mem);
-/* As runs of this launch one after the other leave it, the restored buffers copied in between (in the
- * order of v, which lives on). Of what is only read the smaller is taken to be read again until the end.
- */
+/* Fills L2 as earlier runs of the same launch leave it, with the restored buffers copied in
+ * between, in the order of v (which must outlive c). Of the buffers that are only read, smaller
+ * ones are taken to be read more often, up to the end. */
 void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n);
 /* How L2 replaces lines, from the preset fields of the same meaning. first_share: evict-first lines fill
  * at most that part of it (0 to 1; 0: all); the rest holds older lines, of earlier launches too. */
@@ -84,14 +84,14 @@ struct cache_l2_traits {
     uint32_t dram_open;  /* dram_open, 1/256 of L2 */
 };
 struct cache_l2_traits cache_l2_traits_of(const struct sim_preset *g);
-/* Once, after its making. Without it no line is warm and all classes may fill L2. */
+/* Call once, after init. Without it no line is warm, and every class may fill L2. */
 void cache_l2_shape(struct cache_l2 *c, struct cache_l2_traits t);
 void cache_l2_free(struct cache_l2 *c);
 /* Sectors that a read would find; changes nothing. */
 uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors);
 void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o);
-/* How often others far off ask for lines of this one's allocation at the same time; 0..1, 0 unless
- * sampled. */
+/* Share of the accesses to this line's allocation that distant CTAs make at the same time, 0 to 1;
+ * 0 unless sampled. */
 double cache_l2_together(const struct cache_l2 *c, uint64_t line);
 
 /* sample.c */

@@ -1,15 +1,17 @@
-/* L1 whose tags are more than its data. What an H200 does, as the order shows in which one warp's lines
- * go: four banks, each with a quarter of the data; of these some (`spare`) only hold what is on its way.
- * When more would be taken, a hand goes on from the set after the one where it last stood to the next
- * that has lines, and the least recently used of these goes, however often it has been hit since the
- * hand last came by. A set that is full replaces its least recently used line; a miss whose set is full
- * of lines on their way passes by. What passes by holds data while it is on its way, and no tag. Data
- * stay until every load that found or brought them has read them; the tag may go before. Where no data
- * are free, lines go until some are.
+/* L1 with more tags than data, as an H200 has it: the order in which the lines of one warp go shows
+ * it (docs/lab/l1-replacement.md). There are four banks, each with a quarter of the data; some of
+ * these (`spare`) only hold what is on its way. When no data are left, a hand moves on from where
+ * it last stood to the next set that has lines, and the least recently used of these goes, however
+ * often it was hit since the hand came by. A full set replaces its least recently used line; a miss
+ * whose set is full of lines on their way passes through: it holds data while they are on the way,
+ * and no tag. Data stay until every load that found or brought them has read them, though the tag
+ * may go before. Where no data are free, lines go until some are.
  *
- *   line:  taken (counted in `used`) -> arrived -> evicted by the hand, dropped or replaced by another
- * of its set -> read, its data free what passes by:  taken (counted, in the ring) -> arrived, and out of
- * the ring a line dropped on its way goes on as what passes by */
+ *   a line        taken (counted in `used`) -> arrived -> evicted by the hand, dropped or replaced
+ *                 -> read by the last load: its data are free
+ *   what passes   taken (counted, in the ring) -> arrived: out of the ring
+ *
+ * A line that is dropped on its way goes on as what passes. */
 #include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l1.h"
@@ -73,7 +75,7 @@ static void settle_late(struct cache_pool *p, uint32_t now)
     }
 }
 
-/* Data of what passed by, or was read after its line had gone, are free again. */
+/* Data that passed through, and data read after their tag had gone, become free. */
 void cache_pool_settle(struct cache_l1 *c, uint32_t now)
 {
     struct cache_pool *p = &c->pool;
@@ -87,8 +89,8 @@ void cache_pool_settle(struct cache_l1 *c, uint32_t now)
     }
 }
 
-/* The least recently used line of a set that has arrived, evict-first ones before others and evict-last
- * ones after, or NULL; *empty: a tag nobody uses, or NULL. */
+/* The least recently used line of a set whose data have arrived: evict-first lines before others,
+ * evict-last ones after; NULL: none. *empty: a free tag, or NULL. */
 static struct cache_line *oldest(const struct cache_l1 *c, struct cache_line *set, uint32_t now,
                                  struct cache_line **empty)
 {

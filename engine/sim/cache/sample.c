@@ -24,8 +24,8 @@
 #define REGION_SHIFT 5u /* 32 lines */
 #define REGION_LINES 32u
 #define MAX_REGIONS  (1u << 17)
-/* of the hash, at first: a sample of most launches touches few regions, and who looks for one wants it
- * close */
+/* slots of the hash at first: most samples touch few regions, and a small hash stays in the host's
+ * cache */
 #define FIRST_SLOTS       1024u
 #define MAX_ALLOCS        64u
 #define BUCKETS           2048u
@@ -65,8 +65,8 @@ struct sharing {
     uint32_t notes;
     double alone[8];
 };
-/* Who asks for half a line is often inside a tile; who asks for one sector of it, at its rim, where the
- * neighbour's begins. */
+/* A CTA that asks for half a line is often inside a tile. One that asks for a single sector is
+ * often at the rim, where the next CTA's tile begins. */
 enum { WHOLE_HALF, PART_OF_HALF, ASKS };
 struct sample_alloc {
     uint64_t addr, end;
@@ -224,8 +224,8 @@ static double chance(uint64_t line, uint64_t salt)
     return ((double)(cache_mix(line * 0x9E3779B97F4A7C15u + salt) >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* What places share changes while a launch goes on; and the mean over times of little and of much would
- * look like lines of little and of much. */
+/* What places share changes during a launch. A mean over times of much and of little sharing would
+ * look like lines of much and of little sharing, so old observations fade. */
 static void forget(struct sharing *a)
 {
     for (uint32_t i = 0; i < ARRAY_LEN(a->lately); i++)
@@ -317,7 +317,7 @@ static bool slots_room(struct cache_sample *s)
     return true;
 }
 
-/* NULL: the table is full; the access then counts as a miss nobody remembers. */
+/* NULL: the table is full. The access then counts as a miss and is not remembered. */
 static struct region *use_region(struct cache_sample *s, uint64_t line)
 {
     uint64_t id = line >> REGION_SHIFT;
@@ -384,9 +384,9 @@ static double depth(const struct cache_sample *s, unsigned cls, uint32_t stamp)
     return s->younger[cls][stamp] + (stamp < s->now ? s->in_bucket : 0);
 }
 
-/* Where the first class has a share of its own: it displaces none but its own lines beyond that, and a
- * younger line of the others takes its place first. The share is of 64-byte halves; a line is taken for
- * one of a kind with the others. */
+/* Where the evict-first class has a share of its own: beyond that share it displaces its own lines
+ * only, and a younger line of another class takes its place first. The share is counted in halves
+ * of 64 bytes. */
 static bool is_left_first(const struct cache_sample *s, uint8_t valid, uint32_t stamp, double room)
 {
     double filled = (valid & 3 ? 0.5 : 0) + (valid & 12 ? 0.5 : 0), harm = 0;
@@ -398,7 +398,8 @@ static bool is_left_first(const struct cache_sample *s, uint8_t valid, uint32_t 
     return filled * depth(s, CLASS_FIRST_OUT, stamp) / s->traits.first_share + harm <= room;
 }
 
-/* What stays longer leaves the rest; but each set keeps a line of the others for a while. */
+/* Classes that stay longer leave the rest of the capacity; but each set keeps a line of any class
+ * for a while. */
 static bool is_left(const struct cache_sample *s, unsigned cls, uint32_t stamp, double room)
 {
     double higher = 0, since = 0;
@@ -578,7 +579,8 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
         counted = true;
     }
     touch(s, l, cls, counted);
-    /* once more was filled than fits, by earlier launches too, what is written is sure to leave again */
+    /* once more lines were filled than fit, by earlier launches too, every written line leaves L2
+     * again */
     if (r->write) {
         if (s->total[CLASS_USUAL] + s->total[CLASS_FIRST_OUT] > s->capacity ||
             s->warm_lines > s->capacity)

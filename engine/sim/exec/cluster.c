@@ -63,8 +63,7 @@ bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds)
         return refuse(x, ds, "is to run in clusters of more CTAs than it or the device allows",
                       "at most 16 CTAs, or what .maxclusterrank says");
     if (g.x % n.x || g.y % n.y || g.z % n.z)
-        return refuse(x, ds, "is to run in clusters of which the grid is no multiple",
-                      "change the grid");
+        return refuse(x, ds, "is to run in clusters that do not divide the grid", "change the grid");
     return true;
 }
 

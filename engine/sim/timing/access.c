@@ -158,8 +158,8 @@ static uint32_t usual_passes(const uint64_t *addr, uint32_t mask, uint32_t bytes
     return passes_of(addr, mask, bytes, WARP_LANES, 4);
 }
 
-/* Lanes at equal distances of whole accesses: as many meet in a bank as the distance has factors of two.
- * 0: not such. */
+/* Lanes at equal distances, in whole accesses: as many meet in a bank as the distance has factors
+ * of two. 0: lanes are not like that. */
 static uint32_t strided_passes(uint64_t step, uint32_t bytes)
 {
     if (bytes < 4 || step % bytes)

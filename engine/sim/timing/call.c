@@ -85,7 +85,8 @@ static void cost_return(struct timing_op *o, const struct callee *f, const struc
     o->busy = (uint16_t)g->call_pointer_busy;
 }
 
-/* A parameter of a call: a register given to it; one that is read: the register. */
+/* A parameter of a call: writing it moves a register; reading it is free, since the register itself
+ * is used. */
 static void cost_parameter(struct timing_op *o, const struct exec_inst *in, const struct sim_preset *g)
 {
     o->flags &= (uint16_t)~TIMING_MEMORY;

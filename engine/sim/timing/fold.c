@@ -48,7 +48,8 @@ static void note_registers(const struct exec_inst *in, uint8_t *reg)
         reg[in->regs[k]] |= USED_OTHERWISE;
 }
 
-/* All that makes it is `what` (in a cloned body it is made again), and all that reads it adds. */
+/* Every instruction that writes the register is of kind `what`, and every one that reads it adds.
+ * (A cloned body writes it again.) */
 static bool is_only(uint8_t reg, uint8_t what)
 {
     return reg == what;
@@ -61,7 +62,7 @@ static bool needs_low_half(const struct exec_inst *in)
            (memory && (in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_CONST));
 }
 
-/* A sum: with a product one instruction whose halves come together, with a shift or alone two. */
+/* A sum: one instruction with a product, its halves coming together; two with a shift or alone. */
 static void cost_sum(struct timing_op *o, const struct exec_inst *in, const uint8_t *reg,
                      const struct sim_preset *g)
 {

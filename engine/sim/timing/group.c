@@ -18,8 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Private copies of memory of a sample on all SMs: as many on any host, since CTAs of different ones
- * never see each other. */
+/* Private copies of memory for a sample on all SMs. The number is the same on every host, because
+ * CTAs with different copies never see each other. */
 #define PRIVATE_WORKERS 2u
 
 /* ---- making ---- */
@@ -58,10 +58,10 @@ static void note_near(struct cache_places *p, uint32_t *known, uint32_t i, uint3
     p->near_of[i][d] |= (uint8_t)(1u << k);
 }
 
-/* Places of each round of CTAs that the sample runs: some near each other, in both directions of a grid
- * that has two, and as many far off, so that what neighbours share and what all share can be told apart.
- * In one direction the distances between them are 1, 2, 6, 8, 14 and 16 and, on the other side, 1, 3, 4,
- * 5 and 6: rows of data are often some CTAs long. */
+/* The CTAs of each round that the sample runs. Some are near each other, in both directions of a
+ * 2-D grid, and as many are far off: so sharing between neighbours and sharing by all can be told
+ * apart. Along x the distances are 1, 2, 6, 8, 14 and 16, and on the far side 1, 3, 4, 5 and 6,
+ * since rows of data are often some CTAs long. */
 static void choose_places(struct timing_group *g, uint32_t all)
 {
     const struct sim_launch *l = g->t->l;
@@ -267,7 +267,7 @@ uint64_t timing_group_instructions(const struct timing_group *g)
     return n;
 }
 
-/* Nothing can step, yet CTAs are left: they wait for each other for ever. */
+/* No warp can step although CTAs are left: they wait for each other for ever. */
 static enum status report_stuck(struct timing_group *g)
 {
     for (uint32_t i = 0; i < g->nsms; i++)
@@ -305,15 +305,15 @@ static void report_progress(const struct timing_group *g)
         l->progress(l->ctx, (double)g->finished * g->step / (double)g->t->nctas);
 }
 
-/* CTAs longer than that many budgets are not waited for: their rate is known, and the whole's
- * instructions will be. */
+/* CTAs longer than that many budgets are not run to their end: their rate is known, and the
+ * functional run knows all instructions. */
 #define PATIENCE   16u
 #define STEADY     0.02
 #define MANY_WAVES 8u /* of so many the last does not matter much */
 
-/* All SMs together: CTAs that start as one go through the same phases as one, so the rate at which CTAs
- * end is taken over whole waves of ends, from the middle of one to the middle of another. Where the grid
- * has few waves it then is cut by whole ones: the last is as full as it will be, and ends in the same
+/* All SMs together. CTAs that start together go through their phases together, so the rate at which
+ * CTAs end is measured over whole waves, from the middle of one to the middle of another. A grid of
+ * few waves is shortened by whole waves: its last one is as full as before and ends in the same
  * way. */
 static void check_waves(struct timing_group *g, struct timing_mark here, uint64_t budget)
 {
@@ -339,8 +339,8 @@ static void end_phase(struct timing_group *g, struct timing_mark here)
     memset(g->lap, 0, sizeof g->lap);
 }
 
-/* CTAs that are not waited for: the last three budgets' worth of instructions took about as long, one as
- * another. */
+/* For CTAs that are not run to their end: whether the last three budgets of instructions took about
+ * the same time each. */
 static bool is_steady(struct timing_group *g, struct timing_mark here, uint64_t budget)
 {
     struct timing_mark *m = g->lap;
@@ -358,8 +358,8 @@ static bool is_steady(struct timing_group *g, struct timing_mark here, uint64_t 
     return same;
 }
 
-/* A part: in phases, while some warps run ahead of others. A CTA that ends after all ends the last of
- * them. */
+/* A sample whose CTAs do not end: it runs in phases while some warps run ahead of others. If a CTA
+ * ends after all, the last phase ends with it. */
 static void check_part(struct timing_group *g, struct timing_mark here, uint64_t budget)
 {
     if (g->finished >= g->nsms)
@@ -466,7 +466,8 @@ static double more_waves(const struct timing_group *g)
     return b->at + (double)(g->t->nctas - b->done) * each;
 }
 
-/* Instructions left, at the rate seen; then the end, where the SMs empty. */
+/* Cycles for the instructions that are left, at the rate seen, and for the end, where the SMs run
+ * empty. */
 double timing_group_cycles(const struct timing_group *g)
 {
     if (g->most < g->t->nctas)

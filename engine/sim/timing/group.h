@@ -31,7 +31,8 @@ struct timing_launch { /* what all groups of a launch share; read-only while the
     uint32_t ctas_per_sm;   /* resident */
     uint32_t l1_bytes;      /* byte */
     bool sampled;           /* on private memory, and stopped when enough was seen */
-    /* a sample computes everything: what it left out was missed (exec_launch_escaped_region) */
+    /* the sample computes all instructions, because leaving some out was wrong
+     * (exec_launch_escaped_region) */
     bool full;
     bool subset; /* sampled on a few of the SMs */
     /* CTAs share out work of a size that only the end of the launch shows */
@@ -78,7 +79,7 @@ struct timing_group {
         uint64_t inst, done;
     } from, stop, first_turn, last_turn;
     struct timing_mark lap[3]; /* the last times that a budget of instructions was used up */
-    /* the budget ended dispatch before the grid did; and the CTAs under way too */
+    /* the budget ended dispatch before the grid was used up; and the running CTAs too */
     bool stopped, abandoned;
     bool partial; /* before enough of them had ended to know how long one is */
     enum status status;
@@ -87,10 +88,10 @@ struct timing_group {
 };
 enum status timing_group_init(struct timing_group *g, const struct timing_launch *t, uint32_t number);
 void timing_group_free(struct timing_group *g);
-/* Runs to the end of the grid. With a budget (warp instructions; 0: none) a subset starts no more CTAs
- * after that many and two waves, and gives up those under way after twice as many and the first ends;
- * all SMs together run a wave and a half at least, and to the end of a grid with whole waves taken out
- * where it has few. */
+/* Runs to the end of the grid. With a budget (in warp instructions; 0: none) a subset starts no
+ * more CTAs after the budget and two waves, and stops the running ones after twice the budget, once
+ * the first has ended. All SMs together run at least a wave and a half; of a grid with few waves
+ * they leave out whole waves and run to the end. */
 void timing_group_run(struct timing_group *g, uint64_t budget);
 /* of the whole launch, extrapolated when stopped */
 double timing_group_cycles(const struct timing_group *g);

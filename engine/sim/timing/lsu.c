@@ -45,8 +45,8 @@ static void leaves_queue(struct timing_sm *s, double done)
     s->left = (uint32_t)done;
 }
 
-/* Trackers are given out in turn: a miss waits for the one that asked as many misses ago as there are.
- */
+/* Miss trackers are handed out in turn: with n trackers a miss waits until the miss n before it has
+ * its data. */
 static uint32_t *tracker_wait(struct timing_sm *s, double *at)
 {
     uint32_t *m = &s->mshr[s->mshr_at];
@@ -57,7 +57,7 @@ static uint32_t *tracker_wait(struct timing_sm *s, double *at)
     return m;
 }
 
-/* So is the room for sectors: those of a miss wait for the ones that asked as many sectors ago. */
+/* Room for sectors in flight (l1_flight) is handed out in the same way. */
 static void room_wait(struct timing_sm *s, uint32_t sectors, double *at)
 {
     uint32_t k = s->room_at, latest = 0;
@@ -79,11 +79,10 @@ static void room_take(struct timing_sm *s, uint32_t sectors, uint32_t until)
     }
 }
 
-/* Lines of L1 that one load brings. Their data stay until it has read them: all are there, and what
- * reading L1 takes, or the data stage has come to it; what it finds it holds until then too (`l1.rows`
- * in tests/gpu/micro.c). Measured on an H200 whose L1 is small: 32 lines at a time come at 0.573 a cycle
- * where they are kept, 0.660 where they pass by, ours 0.558 and 0.652 (0.652 both before); one line at a
- * time at the same rate, 2.55 and 2.72 sectors a cycle ("l2.sm ... small L1" in tests/gpu/micro.c). */
+/* The lines of L1 that one load brings or finds. Their data stay until the load has read them: all
+ * of them are there and L1 has been read, or the data stage has passed (`l1.rows` in
+ * tests/gpu/micro.c). Lines per cycle on an H200 with a small L1: 0.573 kept and 0.660 passing,
+ * modelled 0.558 and 0.652 ("l2.sm ... small L1" in tests/gpu/micro.c). */
 /* read: when the data stage has given out what is there */
 struct load_lines {
     struct cache_line *line[2 * WARP_LANES];
@@ -103,7 +102,8 @@ static uint32_t fetch_miss(struct timing_sm *s, const struct load_way *way, uint
                                   .place = way->place,
                                   .few = way->few };
     uint32_t arrival = timing_mem_read(s, &r, way->route.granule);
-    /* what is given out in turn is free by the mean: who came later is not held up by the far */
+    /* a tracker is free at the mean arrival: a later miss must not wait because an earlier one went
+     * to a far slice */
     uint32_t freed = (uint32_t)((int64_t)arrival - r.apart);
     *tracker = freed;
     room_take(s, sectors, freed);
@@ -114,8 +114,8 @@ static uint32_t fetch_miss(struct timing_sm *s, const struct load_way *way, uint
     return arrival;
 }
 
-/* One line of a load at *at, or later when nothing is free to take it; returns when its data is there.
- */
+/* Looks up one line of a load at cycle *at, or later when no tracker is free. Returns when its data
+ * are there. */
 static inline __attribute__((always_inline)) uint32_t load_line(struct timing_sm *s,
                                                                 const struct load_way *way,
                                                                 uint64_t entry, double *at,
@@ -207,14 +207,13 @@ static inline uint32_t tag_bank(uint64_t line, uint32_t banks)
     return 1u << (sums * 0x0101010101010101u >> 56 & 3);
 }
 
-/* Two stages. Lines are looked up l1_tag_banks a cycle, and misses leave. The data, when they are there,
- * come from the 32 banks that shared memory has, so lanes whose words lie in one bank take turns (rows a
- * multiple of 128 bytes apart: one lane a cycle). Lookups run ahead of the data of misses, until no line
- * is left to hold them. */
-/* Lanes of one bank leave one by one: those of one request every l1_bank_turn cycles, though other
- * warps' come between; requests of one warp do not overlap. What came from L2 is later by l1_bank_late
- * for each. When the last datum of a load leaves that takes `passes` of the data stage from `begin` on.
- */
+/* Two stages. Lines are looked up l1_tag_banks per cycle, and misses leave. The data come from the
+ * 32 banks of shared memory, so lanes whose words lie in one bank take turns (rows a multiple of
+ * 128 bytes apart: one lane per cycle). Look-ups run ahead of the data of misses until no line is
+ * free. */
+/* Returns when the last datum of a load leaves that needs `passes` of the data stage from `begin`
+ * on. Lanes of one bank leave one by one, every l1_bank_turn cycles, also when other warps come
+ * between; loads of one warp do not overlap. Data from L2 are later by l1_bank_late for each lane. */
 static uint32_t last_datum(const struct sim_preset *g, struct timing_warp *w, double begin,
                            uint32_t passes)
 {
@@ -225,7 +224,7 @@ static uint32_t last_datum(const struct sim_preset *g, struct timing_warp *w, do
     return (uint32_t)(begin + g->l1_bank_turn * (passes - 1));
 }
 
-/* Most loads have one line: what is compiled for that, n being known, has no loop. */
+/* Most loads have one line: compiled for n = 1 it has no loop. */
 static inline __attribute__((always_inline)) uint32_t load_lines(struct timing_sm *s,
                                                                  struct timing_warp *w,
                                                                  const struct exec_inst *in,
@@ -399,9 +398,9 @@ static uint32_t issue_prefetch(struct timing_sm *s, struct timing_warp *w, const
     return t;
 }
 
-/* Shared memory adds integers at its banks. Floats are a loop of load and compare-and-swap, once more
- * for each lane that has the same word; a compare-and-swap by itself takes atom_shared_swap_turns turns
- * per lane. */
+/* Shared memory adds integers at its banks. Atomics on floats are a loop of load and
+ * compare-and-swap, with one round more for each lane with the same word. A compare-and-swap by
+ * itself takes atom_shared_swap_turns turns per lane. */
 static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;

@@ -54,9 +54,9 @@ static enum status make_queues(struct timing_mem *m)
     return m->slice && m->channel && m->unit ? ST_OK : ST_NOMEM;
 }
 
-/* A slice takes a read of one sector at a time, or the sectors of longer ones as fast as those of whole
- * lines: two that an H200 reads of a line cost as one. A request that writes some sector in part takes
- * once the time longer that a single such sector does. */
+/* Time of a request at its slice, as bytes. A read of one sector takes a full turn; longer reads go
+ * at the rate of whole lines, so two sectors of a line cost as much as one (H200). A store that
+ * covers some sector only in part takes the extra time of one such sector. */
 static inline double slice_bytes(const struct sim_preset *g, const struct cache_l2_request *r)
 {
     double sectors = cache_count(r->sectors);
@@ -129,9 +129,9 @@ static inline uint16_t spread(uint64_t line, const struct timing_share *d)
     return (uint16_t)at;
 }
 
-/* Waiting time at `at`: the backlog at the epoch's start and what came since, less what was served. What
- * came since is not known before the epoch ends; the SM takes it that the others ask as much as itself.
- */
+/* Waiting time at cycle `at`: the backlog at the start of the epoch and what was added since, less
+ * what was served. What other SMs add is known only at the end of the epoch; until then each is
+ * taken to add as much as this one. */
 static inline double waiting(const struct timing_mem *m, const struct timing_queue *q, double added,
                              uint32_t at)
 {
@@ -140,8 +140,8 @@ static inline double waiting(const struct timing_mem *m, const struct timing_que
     return w > 0 ? w : 0;
 }
 
-/* Time that sectors missing in L2 take of a channel, as bytes: pieces of a line cost more than whole
- * ones. */
+/* Time that sectors missing in L2 take of a DRAM channel, as bytes. Parts of a line cost more than
+ * whole lines. */
 static inline double dram_bytes(const struct sim_preset *g, uint8_t sectors, bool open)
 {
     uint32_t n = cache_count(sectors);
@@ -166,7 +166,8 @@ static inline void choose_queues(const struct timing_mem *m, struct cache_l2_req
     r->channel = m->nchannels == m->nslices ? r->slice : spread(r->line, &m->by_channel);
 }
 
-/* A port serves in order of asking: the delay of this request, after which it is busy longer. */
+/* A port serves in the order of asking. Returns the delay of this request; the port is busy for
+ * `cycles` more. */
 static double take_port(double *port_free, double at, double cycles)
 {
     double start = *port_free > at ? *port_free : at;
@@ -196,8 +197,8 @@ static struct timing_flight *flight_of(struct timing_sm *s, uint64_t line)
     return s->flight ? &s->flight[cache_mix(line) % TIMING_FLIGHTS] : NULL;
 }
 
-/* Whether a read finds one for the same sectors that left a moment ago: the place before L2 where reads
- * wait for their turn answers up to l2_merge_answers with one. */
+/* Whether a read meets an earlier one for the same sectors on its way. The queue before L2 answers
+ * up to l2_merge_answers reads with one. */
 static bool merges(const struct timing_sm *s, struct timing_flight *f, const struct cache_l2_request *r)
 {
     const struct sim_preset *g = s->group->t->g;
@@ -219,8 +220,8 @@ static bool merges(const struct timing_sm *s, struct timing_flight *f, const str
     return true;
 }
 
-/* Cycles that a read of DRAM takes longer than alone, since others come at random: as long again as the
- * load to what is left. */
+/* Cycles that a read of DRAM waits because others come at random: dram_queue times the load over
+ * the free share. */
 static uint32_t crowded(const struct timing_mem *m)
 {
     return (uint32_t)((double)m->g->dram_queue * m->load / (1 - m->load));
@@ -234,8 +235,8 @@ uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_
     double port = take_port(&s->port_free, r->at, m->port_cycles[n]);
     choose_queues(m, r);
     double wait = 0;
-    if (m->crowd_cycles > 0) /* what all SMs ask for at once holds up what comes behind; so many as meet
-                                before L2 as one */
+    if (m->crowd_cycles >
+        0) /* reads that all SMs make at once delay what follows; those merged before L2 count once */
         wait = take_port(&s->ask_free, r->at,
                          m->crowd_cycles * (1 - m->merged) * cache_l2_together(&m->l2, r->line));
     wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
@@ -268,8 +269,8 @@ uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_
     return arrival;
 }
 
-/* A store is on its way when its slice takes it; one that makes L2 write lines back waits for DRAM too.
- */
+/* A store is done for its SM when its slice takes it. Where L2 has to write lines back, it waits
+ * for DRAM too. */
 uint32_t timing_mem_write(struct timing_sm *s, struct cache_l2_request *r)
 {
     struct timing_mem *m = &s->group->mem;
@@ -288,8 +289,8 @@ uint32_t timing_mem_write(struct timing_sm *s, struct cache_l2_request *r)
     return r->at + (uint32_t)wait;
 }
 
-/* Atomics on one sector take turns at its slice. An SM sends them in order: one that finds no room holds
- * up those behind. */
+/* Atomics on one sector take turns at its slice. An SM sends atomics in order: one that finds the
+ * unit full delays those behind it. */
 uint32_t timing_mem_atomic(struct timing_sm *s, struct cache_l2_request *r)
 {
     struct timing_mem *m = &s->group->mem;
@@ -314,11 +315,10 @@ void timing_mem_quiet(struct timing_sm *s, struct cache_l2_request *r)
 
 /* ---- end of the epoch: everything is entered ---- */
 
-/* A request that its SM will send later than this epoch's end (it waits for a miss tracker) counts from
- * that end: booked at its own time it would leave the cycles before it unused and push everybody behind
- * it. */
-/* Requests of an epoch queue from its start on: an SM whose LSU is behind asks for later cycles than
- * others, and must not leave a gap before them. */
+/* A request that leaves its SM after the end of this epoch (it waits for a miss tracker) is booked
+ * at that end. Booked at its own time it would leave the cycles before it unused. */
+/* Requests of an epoch queue from the start of the epoch on: an SM whose load/store unit is behind
+ * asks for later cycles and must not leave a gap. */
 static void occupy(struct timing_queue *q, uint32_t epoch, double cycles)
 {
     q->free = (q->free > epoch ? q->free : epoch) + cycles;
@@ -331,8 +331,8 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
     double cycles = slice_bytes(m->g, r) / m->slice_bytes + r->lanes * m->atomic_cycles;
     if (r->lanes)
         occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * m->scale);
-    /* What a store leaves of a sector for nobody else to write, and what an atomic works on, is read
-     * first. */
+    /* Sectors that a store covers in part and nobody else writes, and sectors of atomics, are read
+     * from DRAM first. */
     uint8_t fill = r->write && (r->partial == CACHE_PART || r->lanes) ? r->sectors & (uint8_t)~o.hit : 0;
     o.miss |= fill;
     if (!r->quiet)
@@ -359,8 +359,9 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
     }
 }
 
-/* Whether the read meets one that another SM of the same neighbourhood sent at about the same time: up
- * to l2_merge_answers go on as one. Its data comes when it would have come alone. */
+/* Whether the read meets one that another SM of the same neighbourhood (l2_merge_sms) sent at about
+ * the same time: up to l2_merge_answers continue as one. Its data arrive when they would have
+ * arrived alone. */
 static bool meets(struct timing_mem *m, const struct cache_l2_request *r, uint32_t sm)
 {
     if (!m->met || r->write || r->quiet)

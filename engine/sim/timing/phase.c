@@ -182,8 +182,8 @@ static void place_rates(const struct timing_group *g, double rate[SIM_CTA_WARPS]
             rate[i] /= warps[i] * (double)(g->now - g->phases.at);
 }
 
-/* Places by pace, fastest first, cut where one falls behind the first of its class; the last class takes
- * what is left. */
+/* Orders the warps' places by speed, fastest first, and cuts them into classes where one falls
+ * behind the first of its class. The last class takes the rest. */
 static void find_classes(struct sim_part *p, const double *rate, uint32_t n)
 {
     uint8_t by_pace[SIM_CTA_WARPS] = { 0 };
@@ -283,7 +283,8 @@ bool timing_parts_take(struct timing_group *g, uint32_t n, struct sim_stats *o)
     return true;
 }
 
-/* Cycles that each phase lasts until the class that ends in it has executed what its warps have to. */
+/* Length of each phase in cycles: until the class that ends in it has executed all instructions of
+ * its warps. */
 static double lengths(const struct sim_part *p, const struct sim_stats *whole, double len[SIM_CLASSES])
 {
     double left[SIM_CLASSES] = { 0 }, all = 0;

@@ -57,8 +57,8 @@ static bool reads_clock(const struct ptx_inst *i)
     return false;
 }
 
-/* Integers among themselves, halves and floats, and on Hopper integers to floats (I2FP) are arithmetic;
- * the rest is slow. */
+/* Conversions between integers are arithmetic, and so are those between floats and from integers to
+ * floats where cvt_to_float_alu says so. The rest uses the slow conversion unit. */
 static enum timing_unit unit_of_cvt(const struct ptx_inst *i, const struct sim_preset *g)
 {
     if (i->ntypes < 2)
@@ -138,8 +138,8 @@ static uint64_t busy_cycles(const struct sim_preset *g, enum timing_unit u)
     return ((uint64_t)WARP_LANES * (uint64_t)g->schedulers + lanes - 1) / lanes;
 }
 
-/* A sequence holds the unit it needs longest: the function or double unit, or its own for what is left.
- */
+/* A sequence occupies the unit that it needs longest: the function unit, the double unit, or its
+ * own for the rest. */
 static void cost_sequence(struct timing_op *o, const struct timing_expansion *e,
                           const struct sim_preset *g)
 {
@@ -263,9 +263,9 @@ static bool touches_reg(const struct exec_inst *in, uint32_t reg)
     return false;
 }
 
-/* Read after write, write after write (guards are among the sources); and write after read where the
- * assembler could not as well rename the register: what comes from a load late would keep the old
- * value's readers waiting. */
+/* Read after write and write after write (guards count as sources). Write after read too, unless
+ * the assembler could rename the register: a late load must not keep readers of the old value
+ * waiting. */
 static bool regs_order(const struct exec_inst *a, const struct exec_inst *b, bool renamed)
 {
     for (uint16_t k = 0; k < a->ndst; k++)
@@ -286,7 +286,8 @@ static bool feeds(const struct exec_inst *a, const struct exec_inst *b)
     return false;
 }
 
-/* Stores keep their place among accesses to the same space: the assembler cannot tell them apart. */
+/* Stores keep their order among accesses to the same space, because the assembler cannot tell
+ * addresses apart. */
 static bool keeps_place(const struct exec_inst *a, const struct exec_inst *b)
 {
     enum ptx_effect ea = ptx_op_info(a->ptx->op)->effect, eb = ptx_op_info(b->ptx->op)->effect;
@@ -325,8 +326,8 @@ static void find_order(struct block *b)
     }
 }
 
-/* What the assembler would issue at cycle `now`: of what has its operands the one with the longest path
- * to the end, else what has them soonest. */
+/* The instruction that the assembler would issue at cycle `now`: among those with all operands the
+ * one with the longest path to the end, else the one whose operands come first. */
 static uint32_t pick_next(const struct block *b, uint64_t done, uint32_t now)
 {
     uint32_t pick = TIMING_REGION;
@@ -415,7 +416,7 @@ static struct timing_slot slot_of(const struct timing_op *o, const struct exec_i
     return s;
 }
 
-/* The order as the SM walks it: one record after the other, registers in line. */
+/* Lays out the issue order as the SM reads it: one record after the other, with registers in line. */
 static void lay_out(struct timing_plan *t, const struct timing_region *r, uint32_t *nregs)
 {
     for (uint32_t i = 0; i < r->n; i++) {

@@ -35,8 +35,9 @@ enum timing_flag {
     TIMING_FENCE = 32,
     TIMING_ASYNC = 64 /* waits for asynchronous copies */,
     TIMING_ONE_WORD = 128 /* an atomic whose address is known to be the same for all lanes */,
-    TIMING_SPLITS =
-        256 /* ends its region, wherever in it it issues: what comes after waits for its result */,
+    TIMING_SPLITS = 256 /* ends its region wherever it issues in it: the following instructions wait for
+                           its result */
+    ,
     TIMING_CALL = 512 /* a call, or a return from one */
 };
 struct timing_op {

@@ -16,7 +16,7 @@ struct timing_ring {
     uint32_t n;  /* entries */
     uint32_t at; /* the oldest */
 };
-/* A scheduler of an SM: its warps whose step has come, by what it needs, and when there is that. */
+/* A scheduler of an SM: its warps that are due, by the unit they need, and when each unit is free. */
 struct timing_sched {
     uint32_t any;  /* bits of the wants that some warp is due for */
     uint32_t free; /* when it can issue again */

@@ -23,15 +23,15 @@
 
 #include <string.h>
 
-/* Instructions of a warp's next region whose operands are brought into the host's cache before it gets
- * there. Of the host: it changes no result. */
+/* Instructions of a warp's next region that are prefetched into the host's cache. Host speed only:
+ * it changes no result. */
 #define HOST_PREFETCH 8u
 
 enum { POLICY_GREEDY, POLICY_ROUND_ROBIN, POLICY_OLDEST_CTA };
 
 /* ---- making and starting ---- */
 
-/* Misses that can be outstanding: where data waits in L1, no more than it has lines. */
+/* Misses that can be outstanding. Where data wait in L1 there are no more than it has lines. */
 static uint32_t trackers(const struct timing_launch *t)
 {
     uint32_t n = (uint32_t)t->g->l1_mshrs, lines = t->l1_bytes >> CACHE_LINE_SHIFT,
@@ -296,8 +296,8 @@ static inline void set_results(const struct timing_plan *plan, struct timing_war
         w->slot[plan->regs[o->regs + i]] = at;
 }
 
-/* Looks from `o` on for what issues next, past what is folded away; none when the region is used up.
- * Only the warp's own instructions change its scoreboard, so what is found about the operands holds
+/* Finds the next instruction that issues, from `o` on, skipping folded ones; none when the region
+ * is used up. Only the warp itself changes its scoreboard, so what is found about operands holds
  * until it issues. */
 static inline __attribute__((always_inline)) void find_next(const struct timing_plan *plan,
                                                             struct timing_warp *w,
@@ -454,7 +454,7 @@ static uint32_t pick_next(const struct timing_sched *q, uint64_t from)
     return (uint32_t)__builtin_ctzll(after ? after : from);
 }
 
-/* Of the oldest CTA that has one, the first after the CTA's last one, in a circle. */
+/* The first warp behind the CTA's last one, in a circle, of the oldest CTA that has one. */
 static uint32_t pick_oldest(struct timing_sm *s, const struct timing_sched *q, uint64_t from)
 {
     if (!(from & (from - 1)))

@@ -223,10 +223,11 @@ static void collect_partial(const struct timing_groups *a, struct sim_stats *o)
     o->cycles = o->time_ns = NAN;
 }
 
-/* CTAs that end within the budget are the shorter ones where CTAs differ in length: then the sample
- * stands for fewer instructions than the launch has, and time and traffic are taken to grow with them.
- */
-/* so far apart as counts of the same launch may be: claims of tasks, rounding to CTAs */
+/* Where CTAs differ in length, those that end within the budget are the shorter ones. The sample
+ * then stands for fewer instructions than the launch has: time and traffic are scaled up by the
+ * ratio. */
+/* relative difference that two counts of one launch may have: tasks are claimed in another order,
+ * samples are rounded to CTAs */
 #define TYPICAL 0.05
 static void make_typical(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole)
 {
@@ -311,7 +312,7 @@ static enum status collect(const struct timing_launch *t, struct timing_groups *
     return ST_OK;
 }
 
-/* The executor counts for itself; of its statistics only what was printed is wanted. */
+/* The executor has statistics of its own; only what the kernel printed is taken from them. */
 static void take_print(struct exec_launch *x, struct sim_stats *out)
 {
     struct sim_stats own = { 0 };
@@ -330,7 +331,8 @@ enum way {
     WAY_SUBSET /* groups of `simulated` SMs */
 };
 
-/* Replaces *out. *astray: a sample left out what it should not have, so that nothing of it holds. */
+/* Replaces *out. *astray: the sample left out instructions that it needed, so its figures do not
+ * count. */
 static enum status run_way(struct timing_launch *t, struct exec_drive *beside, struct sim_stats *out,
                            bool *astray, struct diags *ds)
 {
@@ -383,8 +385,8 @@ static bool is_read(const struct sim_program *p, const struct exec_func *f, uint
     return false;
 }
 
-/* The registers of the clustering pass begin with %gl; with them CTAs claim tasks, which SMs of a sample
- * do among themselves as all SMs do. */
+/* Registers of the clustering pass begin with %gl. CTAs claim tasks with them; the SMs of a sample
+ * claim among themselves as all SMs would. */
 static bool claims_task(const struct exec_inst *in)
 {
     for (unsigned k = 0; k < in->ptx->nopnds; k++) {
@@ -399,8 +401,8 @@ static bool claims_task(const struct exec_inst *in)
 
 enum talk { TALK_NONE, TALK_CLAIMS, TALK_OTHER };
 
-/* What CTAs tell each other: nothing (atomics whose old value nobody reads), which tasks are taken, or
- * anything. */
+/* What CTAs tell each other: nothing (atomics whose old value is not read), which tasks are
+ * claimed, or anything else. */
 static enum talk talk_of(const struct sim_program *p)
 {
     enum talk t = TALK_NONE;
@@ -437,7 +439,8 @@ static enum way choose_way(const struct timing_launch *t, enum talk talk)
                                                                                            : WAY_SUBSET;
 }
 
-/* The sample, with the outputs beside it where they are asked for and it does not look at them. */
+/* Runs the sample. Beside it the outputs are computed, where they are asked for and the sample does
+ * not depend on them. */
 static enum status run_sample(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
 {
     struct sim_launch l = *t->l;
@@ -459,8 +462,8 @@ static enum status run_sample(struct timing_launch *t, struct sim_stats *out, st
     return st == ST_OK ? all : st;
 }
 
-/* On few SMs at first. A launch that turns out to be small is run whole; where the few cost little, on
- * more of them. */
+/* Runs a sample on few SMs first. A small launch is then run whole; where the sample cost little,
+ * it is taken again on more SMs. */
 static enum status run_subset(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
 {
     enum status st = run_sample(t, out, ds);

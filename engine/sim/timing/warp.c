@@ -67,8 +67,8 @@ static inline void prefetch_lines(const struct timing_sm *s, const uint64_t *lin
     }
 }
 
-/* Room for one access, and for n of its lines. Most regions have few, and an SM has many warps. Without
- * memory the SM says so, and its group ends. */
+/* Makes room for one access and n lines. Most regions have few of both, and an SM has many warps.
+ * Without memory the SM is marked and its group ends. */
 static bool access_room(struct timing_sm *s, struct timing_work *k)
 {
     size_t cap = k->cap_mem;
@@ -89,8 +89,8 @@ static inline bool line_room(struct timing_sm *s, struct timing_work *k, uint32_
     return !s->oom;
 }
 
-/* The usual one: a load of global memory by all lanes in sequence that lies in one line. False: it does
- * not. */
+/* The common case: a load of global memory by all lanes in order, within one line. False: this
+ * access is not like that. */
 static inline bool keep_row(struct timing_sm *s, struct timing_warp *w, uint32_t at,
                             const struct exec_access *a)
 {

@@ -23,7 +23,7 @@ struct timing_work {           /* memory accesses executed and not yet issued */
     uint8_t lanes;                 /* that executed the last instruction */
     uint8_t mem_of[TIMING_REGION]; /* of code[lo + i]: index in mem + 1; 0: none */
 };
-/* An SM goes from warp to warp, each time waiting for what stands here: it lies in one line of the
+/* An SM walks from warp to warp and waits for this record each time, so it fits one line of the
  * host's cache. */
 struct timing_warp {
     /* issues next; NULL: what was executed has been issued */
