@@ -364,10 +364,13 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "  degree ");
     row_put(&r, view_degree_role(c->degree), "%.2f %%", c->degree * 100);
-    row_put(&r, ROLE_LABEL, ", all lanes ");
-    if (isnan(c->every.degree))
+    /* over all 32 lanes, where that is another figure: both fit a line of 80 columns */
+    bool two = isnan(c->every.degree) || fabs(c->every.degree - c->degree) >= 5e-5;
+    if (two)
+        row_put(&r, ROLE_LABEL, ", all lanes ");
+    if (two && isnan(c->every.degree))
         row_put(&r, ROLE_DIM, "n/a");
-    else
+    else if (two)
         row_put(&r, view_degree_role(c->every.degree), "%.2f %%", c->every.degree * 100);
     row_put(&r, ROLE_LABEL, "  range ");
     row_put(&r, ROLE_VALUE, "%u", c->num_sectors);
@@ -378,7 +381,7 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
         row_put(&r, ROLE_TITLE, "%.2f", e->sectors_per_request);
     else
         row_put(&r, ROLE_DIM, "n/a");
-    row_put(&r, ROLE_DIM, " sectors");
+    row_put(&r, ROLE_DIM, two ? " sectors" : " sectors/request");
     page_add(a, &a->chart[PANEL_COALESCE], &r, -1);
 }
 
