@@ -72,8 +72,20 @@ static void overlap(const struct touched *a, const struct touched *b, unsigned b
         .bytes = both[0], .sectors = both[1], .lines = both[2], .of_bytes = of[0], .of_lines = of[2]
     };
 }
+/* Bytes of one CTA's accesses that are sorted at most: more is left unknown, as addresses that cannot be
+ * followed are. */
+#define MOST_BYTES (UINT64_C(1) << 22)
+
+static bool too_many(const struct facts *f, const struct fact *x)
+{
+    uint64_t bytes = (uint64_t)x->nctx * env_threads(&f->v) * (x->bytes + 2u);
+    return bytes > (f->o->budget && f->o->budget < MOST_BYTES ? f->o->budget : MOST_BYTES);
+}
+
 void cta_overlap_assumed(struct facts *f, struct fact *x)
 {
+    if (too_many(f, x))
+        return;
     uint32_t most = x->nctx * env_threads(&f->v);
     size_t blocks_most = (size_t)most * (x->bytes + 2u);
     struct touched here = { base_alloc(sizeof *here.at * (most + 1)), 0 },

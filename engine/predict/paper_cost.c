@@ -90,6 +90,10 @@ static enum status follow_all(struct tune_paper *p, const struct tune_trace *t,
     return p->nomem ? ST_NOMEM : st;
 }
 
+/* Loads of a long trace that stand for the rest: two exact reuse stacks of more would take hundreds of
+ * megabytes. */
+#define FIRST_MOST (UINT32_C(1) << 19)
+
 /* The loads of the first SM, from its trace: steps in the order of their requests. */
 static enum status follow_first(struct tune_paper *p, const struct tune_trace *t)
 {
@@ -99,7 +103,7 @@ static enum status follow_first(struct tune_paper *p, const struct tune_trace *t
     for (size_t w = 0; w < t->on_sm * t->warps; w++)
         for (uint32_t i = t->head[w]; i != TRACE_END; i = t->step[i].next)
             warp[i] = (uint16_t)(w % t->warps);
-    for (size_t i = 0; i < t->nsteps && !p->nomem; i++) {
+    for (size_t i = 0; i < t->nsteps && !p->nomem && p->n < FIRST_MOST; i++) {
         const struct trace_kind *r = trace_kind_of(t, i);
         for (size_t k = t->step[i].first, end = trace_lines_end(t, i); trace_loads(r) && k < end; k++)
             keep(p, &(struct paper_load){ trace_line(t, &t->request[k]), warp[i], r->access, r->path });

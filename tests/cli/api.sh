@@ -16,7 +16,7 @@ case "${LDFLAGS:-} ${EXTRA_CFLAGS:-} $(cat "$L/flags" 2>/dev/null)" in
     $CC -std=c17 -D_GNU_SOURCE $WARN -I. -o "$T/check" tests/api/check.c "$L/libgpulocw.so.1" -Wl,-rpath,"$(realpath "$L")" -lpthread || no "the checks build"
     "$T/check" | sed 's/^\(not \)\?ok [0-9]* - /\1ok - the library: /' >"$T/said"; rc=${PIPESTATUS[0]}
     while read -r l; do n=$((n + 1)); echo "${l/ok -/ok $n -}"; done <"$T/said"; [ "$rc" = 0 ] || bad=1
-    $CC -std=c17 -D_GNU_SOURCE $WARN -I. -DGPULOCW_DEBUG -o "$T/debug" tests/api/check.c engine/api/gpulocw.c "$L/libengine.a" -lcjson -lpthread -ldl -lm ${LDFLAGS:-} || no "the debug checks build"
+    $CC -std=c17 -D_GNU_SOURCE $WARN -I. -DGPULOCW_DEBUG -o "$T/debug" tests/api/check.c engine/api/gpulocw.c "$L/libengine.a" -lcjson -llz4 -lzstd -lpthread -ldl -lm ${LDFLAGS:-} || no "the debug checks build"
     "$T/debug" >"$T/said"; rc=$?
     grep "after it was freed\|and cancelled" "$T/said" | while read -r l; do echo "${l/ - / - for debugging: }"; done >"$T/two"
     while read -r l; do n=$((n + 1)); echo "$(sed "s/ok [0-9]*/ok $n/" <<<"$l")"; done <"$T/two"; [ "$rc" = 0 ] || bad=1

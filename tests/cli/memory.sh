@@ -106,7 +106,7 @@ most "tune, plain: at most 100 MB more" plain tune --budget 1
 most "analyze, after: at most 100 MB more" after analyze
 ptx=walk
 for c in analyze predict; do most "$c, two million lines: at most 100 MB more" walk $c; done
-has "and the trace was not cut off" "counts   2.768e\+08 line requests" "$("$B" predict "$T/walk.ptx" --launch "$T/walk.json")"
+has "and the trace was not cut off" "walked   2.768e\+08 line requests" "$("$B" predict "$T/walk.ptx" --launch "$T/walk.json")"
 ptx=columns
 cp kernels/redblack.ptx "$T/columns.ptx"
 mb=60 most "run, agents along columns: at most 60 MB more" columns run --no-counters --device sim:hopper-h200 --cluster agent --index column

@@ -33,8 +33,8 @@ refused "resident CTAs that an SM cannot hold" "more than the" $G --minctas 64
 refused "an order whose file is wrong" "is not a number below" $G --cluster redirect --index custom:kernels/gemm.cu
 refused "a kernel that was rewritten before" "it was rewritten before" tests/golden/pass/clone.ptx --bypass l1 --pi 1
 refused "no launch for a loop schedule" "no launch description" tests/golden/pass/in_grid.ptx --swap-xy
-code "a bypass at the threshold that bypasses nothing is said" 0 "at --pi cha all warps cache" "$B" rewrite $G --bypass l1
-code "by run too" 0 "at --pi cha all warps cache" "$B" run $G --bypass l1 --no-counters
+code "a bypass at the threshold that bypasses nothing is said" 0 "with --pi cha all warps cache" "$B" rewrite $G --bypass l1
+code "by run too" 0 "with --pi cha all warps cache" "$B" run $G --bypass l1 --no-counters
 code "and what else changes nothing" 0 "nothing in 'gemm' changes" "$B" rewrite $G
 # A file that cannot be written.
 out=$("$B" rewrite $G --bypass l1 --pi 3 -o "$T/none/x.ptx" 2>&1); rc=$?

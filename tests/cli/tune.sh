@@ -90,7 +90,7 @@ l["ptx"] = "a.ptx"
 json.dump({"format": "gpulocw-launch", "version": 1, **{k: v for k, v in l.items() if k not in ("format", "version")}}, open(sys.argv[1] + "/a.launch.json", "w"))
 E2
 out=$("$B" tune "$T/a.ptx" --device sim:hopper-h200 --method voted 2>&1 < /dev/null)
-has "float atomics are compared within a tolerance, and that is said" "float atomics add in any order.*within 1e-4 of each element" "$out"
+has "float atomics are compared within a tolerance, and that is said" "float atomics add in any order: what they reach is compared within what the order can change" "$out"
 out=$(key "(any(a['real_gain'] and a['real_gain'] > 1.1 for a in d['advice']), all(a['title'] and a['why'] and a['expected_gain'] > 0 and 0 < a['confidence'] <= 1 for a in d['advice']), any(a['command'] and a['options_line'] in a['command'] for a in d['advice']))" < "$T/transpose.json")
 is "the advice is in the document, with what came of it" "$out" "(True, True, True)"
 cp kernels/stride_4.ptx "$T/lonely.ptx"

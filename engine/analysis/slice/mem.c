@@ -61,7 +61,7 @@ static uint8_t *at(struct slice_cta *c, struct slice_warp *w, unsigned space, ui
         p = within(c->shared, c->nshared, addr - (generic ? ENV_SHARED : 0), n);
         break;
     case PTX_SPACE_LOCAL:
-        p = within(w->local ? w->local + (size_t)lane * s->v->local_bytes : NULL, s->v->local_bytes,
+        p = within(w->local ? w->local + (size_t)lane * c->nlocal : NULL, c->nlocal,
                    addr - (generic ? ENV_LOCAL : 0), n);
         break;
     case PTX_SPACE_PARAM:

@@ -55,6 +55,7 @@ struct slice_cta {
     struct slice_warp *warp;
     uint8_t *shared;
     uint32_t nshared;
+    uint32_t nlocal; /* bytes of local memory a lane */
     /* of shared and local memory: stores of other values than were there */
     uint64_t changes;
     uint64_t **spare;

@@ -80,6 +80,10 @@ static bool open_frame(struct slice_cta *c, struct slice_warp *w, const struct s
     w->stack[w->n++] = (struct slice_entry){ 0, lanes };
     return true;
 }
+/* No GPU has more of it: what a text declares beyond is never reached by an address that is followed. */
+#define MOST_SHARED (4u << 20)   /* bytes of a CTA */
+#define MOST_LOCAL  (512u << 10) /* bytes of a thread */
+
 struct slice_cta *slice_cta_new(struct slice *s)
 {
     struct slice_cta *c = base_alloc(sizeof *c);
@@ -87,12 +91,15 @@ struct slice_cta *slice_cta_new(struct slice *s)
         return NULL;
     c->s = s;
     c->nwarps = env_warps(s->v);
-    c->nshared = s->v->shared_static + s->v->shared_dynamic + 16;
+    uint64_t shared = (uint64_t)s->v->shared_static + s->v->shared_dynamic + 16;
+    uint32_t local = s->v->local_bytes < MOST_LOCAL ? s->v->local_bytes : MOST_LOCAL;
+    c->nshared = shared < MOST_SHARED ? (uint32_t)shared : MOST_SHARED;
+    c->nlocal = local;
     c->warp = base_alloc(sizeof *c->warp * (c->nwarps + 1));
     c->shared = base_alloc(c->nshared);
     bool ok = c->warp && c->shared;
-    for (uint32_t w = 0; ok && w < c->nwarps && s->v->local_bytes; w++)
-        ok = (c->warp[w].local = base_alloc((size_t)32 * s->v->local_bytes)) != NULL;
+    for (uint32_t w = 0; ok && w < c->nwarps && local; w++)
+        ok = (c->warp[w].local = base_alloc((size_t)32 * local)) != NULL;
     if (!ok) {
         slice_cta_free(c);
         return NULL;
