@@ -128,6 +128,7 @@ static enum status scan(struct reading *r, const struct window *w)
     enum { CHUNK = 1 << 20 };
     uint8_t *piece = base_alloc(CHUNK);
     enum status st = piece ? ST_OK : ST_NOMEM;
+    uint64_t read = 0; /* up to here: no byte is read as part of two */
     for (uint64_t at = 0; st == ST_OK && at + 16 <= w->n; at += CHUNK) {
         size_t n = w->n - at < CHUNK ? (size_t)(w->n - at) : CHUNK;
         if (!window_read(w, at, piece, n))
@@ -135,8 +136,9 @@ static enum status scan(struct reading *r, const struct window *w)
         for (size_t i = 0; st == ST_OK && i + 16 <= n; i += 8) {
             struct window part = window_part(w, at + i, w->n - at - i);
             uint64_t size = window_u64(piece + i + 8);
-            if (window_u32(piece + i) == 0xBA55ED50u && size && size <= part.n - 16) {
+            if (at + i >= read && window_u32(piece + i) == 0xBA55ED50u && size && size <= part.n - 16) {
                 part.n = size + 16;
+                read = at + i + part.n;
                 st = fatbin_read(r, &part);
             }
         }
