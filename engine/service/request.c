@@ -1,6 +1,7 @@
 /* JSON arguments to the command line of a tool. */
 #include "engine/base/base.h"
 #include "engine/base/file.h"
+#include "engine/ptx/link.h"
 #include "engine/rec/knobs.h"
 #include "engine/service/service_int.h"
 #include "engine/workspace/args.h"
@@ -120,6 +121,26 @@ static enum status check_beside(struct making *m, const char *ptx)
     return st;
 }
 
+/* What a command would open beside a file by itself, or take out of its name: NAME.ptx of a cubin, and
+ * each file of "a.ptx + b.ptx". */
+static enum status check_implied(struct making *m, const char *path)
+{
+    struct buf b = { 0 };
+    size_t n = strlen(path);
+    if (!m->roots || !m->roots->n)
+        return ST_OK;
+    if (access(path, F_OK) != 0 && strstr(path, PTX_LINK_PLUS))
+        return wrong(m, "name the files of a program as a list, not as '%s'", path);
+    if (n < 7 || strcmp(path + n - 6, ".cubin") != 0)
+        return ST_OK;
+    buf_put(&b, path, n - strlen("cubin"));
+    buf_puts(&b, "ptx");
+    struct stat is;
+    enum status st = b.oom ? ST_NOMEM : lstat(b.s, &is) == 0 ? check_path(m, b.s) : ST_OK;
+    buf_free(&b);
+    return st;
+}
+
 /* ---- texts that become files ---- */
 static enum status private_folder(struct making *m)
 {
@@ -176,6 +197,8 @@ static enum status add_file(struct making *m, const cJSON *v)
     enum status st = check_path(m, v->valuestring);
     if (st == ST_OK && m->roots && m->roots->n && source_is_cuda(v->valuestring))
         return wrong(m, "a client may not start a compiler: give '%s' as PTX", v->valuestring);
+    if (st == ST_OK)
+        st = check_implied(m, v->valuestring);
     if (st == ST_OK)
         st = check_beside(m, v->valuestring);
     if (st == ST_OK)

@@ -168,6 +168,12 @@ try:
                        ("a sibling whose name begins alike", f"{work}/in2/a.ptx"), ("a device", "/dev/zero")]:
         r = q.tool("run", file=path)
         claim(f"outside the roots: {name}", r["isError"] and "outside the folders" in r["content"][0]["text"], r)
+    shutil.copy("tests/fuzz/corpus/container/k.cubin", f"{work}/in/c.cubin")
+    os.symlink(f"{work}/out/a.ptx", f"{work}/in/c.ptx")
+    for name, path in [("the PTX beside a cubin", "c.cubin"), ("a program named in one word", "a.ptx + link.ptx")]:
+        r = q.tool("run", file=path)
+        claim(f"outside the roots: {name}", r["isError"] and ("outside the folders" in r["content"][0]["text"] or "as a list" in r["content"][0]["text"]), r)
+    claim("the same by list", q.tool("list", file="c.cubin")["isError"])
     open(f"{work}/in/a.cu", "w").write("int x;")
     claim("no compiler is started", "may not start a compiler" in q.tool("run", file="a.cu")["content"][0]["text"])
     for key in ("output", "resume"):
