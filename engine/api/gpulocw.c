@@ -3,22 +3,17 @@
 #include "engine/api/gpulocw.h"
 
 #include "engine/base/base.h"
-#include "engine/base/file.h"
+#include "engine/base/private_folder.h"
 #include "engine/base/version.h"
 #include "engine/cmd/cmd.h"
 #include "engine/cmd/io.h"
 #include "engine/service/service.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #define ALIVE 0x67706c6fu /* a handle; anything else in its first word: none */
 
@@ -68,16 +63,6 @@ gpulocw *gpulocw_new(void)
     return g;
 }
 
-static void remove_folder(const char *folder)
-{
-    DIR *d = opendir(folder);
-    for (struct dirent *e; d && (e = readdir(d));)
-        unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-    rmdir(folder);
-}
-
 void gpulocw_free(gpulocw *g)
 {
     if (!good(g))
@@ -87,9 +72,7 @@ void gpulocw_free(gpulocw *g)
     buf_free(&g->document);
     buf_free(&g->diagnostics);
     buf_free(&g->tools);
-    if (g->folder)
-        remove_folder(g->folder);
-    base_free(g->folder);
+    private_folder_remove(g->folder);
     g->folder = NULL;
     if (!KEEPS_FREED)
         base_free(g);
@@ -114,45 +97,18 @@ static void say(gpulocw *g, const struct diags *ds)
 }
 
 /* ---- files of the handle ---- */
-static enum status own_folder(gpulocw *g, struct diags *ds)
-{
-    struct buf b = { 0 };
-    const char *tmp = getenv("TMPDIR");
-    if (g->folder)
-        return ST_OK;
-    buf_printf(&b, "%s/libgpulocw-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    g->folder = buf_take(&b);
-    if (g->folder && mkdtemp(g->folder))
-        return ST_OK;
-    diag_error(ds, "io", "cannot make a folder for the handle: %s", strerror(errno));
-    base_free(g->folder);
-    g->folder = NULL;
-    return ST_IO;
-}
-
 static enum status put(gpulocw *g, const char *name, const void *data, size_t n, struct diags *ds)
 {
     struct buf path = { 0 };
-    struct file_new f;
     if (!name || !*name || strchr(name, '/') || name[0] == '.' || (n && !data)) {
         diag_error(ds, "usage", "a name without a slash or a leading dot, and data");
         return ST_USAGE;
     }
-    enum status st = own_folder(g, ds);
-    if (st != ST_OK)
-        return st;
-    buf_printf(&path, "%s/%s", g->folder, name);
-    bool ok = !path.oom && file_new_open(&f, path.s);
-    if (ok) {
-        ok = file_new_put(&f, data, n) && file_new_done(&f);
-        if (!ok)
-            diag_error(ds, "io", "%s '%s': %s", f.what, name, strerror(f.err));
-        file_new_drop(&f);
-    } else {
-        diag_error(ds, "io", "cannot write '%s'", name);
-    }
+    enum status st = g->folder ? ST_OK : private_folder_make(&g->folder, ds);
+    if (st == ST_OK)
+        st = private_folder_put(g->folder, name, data, n, &path, ds);
     buf_free(&path);
-    return ok ? ST_OK : ST_IO;
+    return st;
 }
 
 gpulocw_status gpulocw_put(gpulocw *g, const char *name, const void *data, size_t n)

@@ -1,7 +1,6 @@
 /* check: a kernel against rules, for continuous integration. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
-#include "engine/base/file.h"
 #include "engine/check/check.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
@@ -111,7 +110,6 @@ static enum status check_all(struct checking *c)
 static enum status put_out(const struct checking *c, enum check_format f)
 {
     struct buf out = { 0 };
-    struct file_new file;
     enum status st = ST_OK;
     if (f == CHECK_TEXT)
         findings_text(&c->found, &out);
@@ -122,13 +120,7 @@ static enum status put_out(const struct checking *c, enum check_format f)
     if (out.oom) {
         st = ST_NOMEM;
     } else if (c->a->output) {
-        bool ok = file_new_open(&file, c->a->output) && file_new_put(&file, out.s, out.n) &&
-                  file_new_done(&file);
-        if (!ok)
-            diag_add(c->ds, DIAG_ERROR, "io", c->a->output, NO_SPAN, "%s: %s", file.what,
-                     strerror(file.err));
-        file_new_drop(&file);
-        st = ok ? ST_OK : ST_IO;
+        st = file_write_atomic(c->a->output, out.s, out.n, c->ds);
     } else {
         cmd_put(c->a, &out);
     }

@@ -2,6 +2,7 @@
 #include "engine/live/live.h"
 
 #include "engine/base/base.h"
+#include "engine/base/private_folder.h"
 #include "engine/dev/inject/record.h"
 #include "engine/live/live_int.h"
 
@@ -206,24 +207,16 @@ static enum status run_in(const char *folder, char *const *argv, struct live_sur
 
 enum status live_survey_run(char *const *argv, struct live_survey *s, struct diags *ds)
 {
-    const char *there = getenv("CUDA_INJECTION64_PATH"), *tmp = getenv("TMPDIR");
+    const char *there = getenv("CUDA_INJECTION64_PATH");
     if (there && *there) {
         diag_error(ds, "injection", "another library is injected into CUDA programs already: %s", there);
         diag_hint(&ds->v[ds->n - 1], "unset CUDA_INJECTION64_PATH");
         return ST_REFUSED;
     }
-    struct buf folder = { 0 };
-    buf_printf(&folder, "%s/gpulocw-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-    if (folder.oom) {
-        buf_free(&folder);
-        return ST_NOMEM;
-    }
-    enum status st = ST_IO;
-    if (!mkdtemp(folder.s))
-        diag_error(ds, "folder", "cannot make a folder %s: %s", folder.s, strerror(errno));
-    else
-        st = run_in(folder.s, argv, s, ds);
-    rmdir(folder.s);
-    buf_free(&folder);
+    char *folder;
+    enum status st = private_folder_make(&folder, ds);
+    if (st == ST_OK)
+        st = run_in(folder, argv, s, ds);
+    private_folder_remove(folder);
     return st == ST_OK ? live_survey_caches(s) : st;
 }

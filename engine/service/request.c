@@ -1,14 +1,12 @@
 /* JSON arguments to the command line of a tool. */
 #include "engine/base/base.h"
-#include "engine/base/file.h"
+#include "engine/base/private_folder.h"
 #include "engine/ptx/link.h"
 #include "engine/rec/knobs.h"
 #include "engine/service/service_int.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/source.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -142,36 +140,10 @@ static enum status check_implied(struct making *m, const char *path)
 }
 
 /* ---- texts that become files ---- */
-static enum status private_folder(struct making *m)
-{
-    struct buf b = { 0 };
-    const char *tmp = getenv("TMPDIR");
-    if (m->r->folder)
-        return ST_OK;
-    buf_printf(&b, "%s/gpulocw-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    m->r->folder = buf_take(&b);
-    if (m->r->folder && mkdtemp(m->r->folder))
-        return ST_OK;
-    diag_error(m->ds, "io", "cannot make a temporary folder: %s", strerror(errno));
-    base_free(m->r->folder);
-    m->r->folder = NULL;
-    return ST_IO;
-}
-
 static enum status put_private(struct making *m, const char *name, struct str text, struct buf *path)
 {
-    struct file_new f;
-    enum status st = private_folder(m);
-    if (st != ST_OK)
-        return st;
-    buf_printf(path, "%s/%s", m->r->folder, name);
-    if (path->oom)
-        return ST_NOMEM;
-    bool ok = file_new_open(&f, path->s) && file_new_put(&f, text.s, text.n) && file_new_done(&f);
-    if (!ok)
-        diag_error(m->ds, "io", "%s %s: %s", f.what, path->s, strerror(f.err));
-    file_new_drop(&f);
-    return ok ? ST_OK : ST_IO;
+    enum status st = m->r->folder ? ST_OK : private_folder_make(&m->r->folder, m->ds);
+    return st == ST_OK ? private_folder_put(m->r->folder, name, text.s, text.n, path, m->ds) : st;
 }
 
 /* ---- one argument ---- */
@@ -370,21 +342,9 @@ enum status request_make(const struct tool *t, const cJSON *arguments, const str
     return st == ST_OK ? files : st;
 }
 
-static void remove_folder(const char *folder)
-{
-    DIR *d = opendir(folder);
-    for (struct dirent *e; d && (e = readdir(d));)
-        unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-    rmdir(folder);
-}
-
 void request_tidy(struct request *r)
 {
-    if (r->folder)
-        remove_folder(r->folder);
-    base_free(r->folder);
+    private_folder_remove(r->folder);
     r->folder = NULL;
 }
 

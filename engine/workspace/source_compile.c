@@ -1,5 +1,6 @@
 /* CUDA source through nvcc or clang. */
 #include "engine/base/base.h"
+#include "engine/base/private_folder.h"
 #include "engine/workspace/source.h"
 
 #include <errno.h>
@@ -163,8 +164,8 @@ static enum status compile(const char *path, const struct source_want *w, char *
 enum status source_compile(const char *path, const struct source_want *w, char **text, size_t *n,
                            struct diags *ds)
 {
-    const char *tmp = getenv("TMPDIR");
-    struct buf folder = { 0 }, out = { 0 };
+    struct buf out = { 0 };
+    char *folder = NULL;
     char *nvcc = find_nvcc(), *compiler = nvcc ? nvcc : on_path("clang");
     if (access(path, R_OK) != 0) {
         base_free(compiler);
@@ -173,19 +174,14 @@ enum status source_compile(const char *path, const struct source_want *w, char *
     }
     if (!compiler)
         return say_none(path, w->cc, ds);
-    buf_printf(&folder, "%s/gpulocw-cu-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    enum status st = folder.oom ? ST_NOMEM : mkdtemp(folder.s) ? ST_OK : ST_IO;
-    buf_printf(&out, "%s/out.ptx", folder.s ? folder.s : "");
+    enum status st = private_folder_make(&folder, ds);
+    buf_printf(&out, "%s/out.ptx", folder ? folder : "");
     if (st == ST_OK)
         st = out.oom ? ST_NOMEM : compile(path, w, compiler, nvcc != NULL, out.s, ds);
     if (st == ST_OK)
         st = file_read_regular(out.s, MOST_PTX, text, n, ds);
-    if (out.s)
-        unlink(out.s);
-    if (folder.s)
-        rmdir(folder.s);
+    private_folder_remove(folder);
     buf_free(&out);
-    buf_free(&folder);
     base_free(compiler);
     return st;
 }
