@@ -249,6 +249,14 @@ static enum status read_texts(const char *path, const struct source_want *w, str
     return st == ST_OK ? add_text(t, path, text, n) : st;
 }
 
+/* The program is called as the file that it is of, so that its name opens it again. */
+static enum status name_file(struct ptx_module *m, const char *path)
+{
+    char *own = arena_dup(m->arena, str_of(path));
+    m->path = own ? own : m->path;
+    return own ? ST_OK : ST_NOMEM;
+}
+
 enum status source_read(const char *const *path, size_t n, const struct source_want *w,
                         struct ptx_module **out, struct diags *ds)
 {
@@ -258,9 +266,9 @@ enum status source_read(const char *const *path, size_t n, const struct source_w
     for (size_t i = 0; i < n && st == ST_OK; i++)
         st = read_texts(path[i], w, &t, ds);
     if (st == ST_OK && t.n == 1)
-        st = ptx_parse(t.in[0].name, (struct str){ t.in[0].text, t.in[0].length }, out, ds);
+        st = ptx_parse(path[0], (struct str){ t.in[0].text, t.in[0].length }, out, ds);
     else if (st == ST_OK)
         st = ptx_link(t.in, t.n, out, ds);
     free_texts(&t);
-    return st;
+    return *out && n == 1 ? name_file(*out, path[0]) == ST_OK ? st : ST_NOMEM : st;
 }

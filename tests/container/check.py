@@ -123,6 +123,11 @@ try:
     if not os.path.exists("/usr/local/cuda/bin/nvcc"):
         claim("without a compiler the command to run elsewhere is named", r.returncode == 1 and "nvcc -ptx" in r.stderr, r.stderr)
 
+    p = subprocess.run([BINARY, app, "--plain", "--session", f"{T}/s.json", "-l", f"{T}/stride.launch.json"], input="set bypass l1\nset pi 1\nwrite\nshow options\nquit\n", capture_output=True, text=True, timeout=60)
+    claim("the workbench writes beside the file, under its name", os.path.exists(f"{T}/stride.tuned.ptx") and "fatbin 1" not in "".join(os.listdir(T)), (p.stdout[-400:], p.stderr, os.listdir(T)))
+    r = run("rewrite", app, "--bypass", "l1", "--pi", "1", "--diff")
+    claim("so does a diff", r.returncode == 0 and "fatbin" not in r.stdout.split("\n")[0], r.stdout[:200])
+
     # ---- damaged and hostile ----
     def ends(path, what):
         p = run("list", path, limit=20)
