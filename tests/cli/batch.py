@@ -1,16 +1,11 @@
 """gpulocw batch: order, resuming after any end, what is no request. Prints TAP."""
 import json, os, shutil, signal, subprocess, sys, tempfile, time
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'tool'))
+from tap import claim, done
+
 BINARY = os.path.abspath(sys.argv[1])
 T = tempfile.mkdtemp()
-count = failed = 0
-
-
-def claim(name, good, why=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name}" + ("" if good else f"\n#   {str(why)[:600]}"), flush=True)
 
 
 def batch(*arguments, text=None):
@@ -95,4 +90,4 @@ try:
     claim("through workers, the same results", [x["result"]["time_ns"] for x in got] == [x["result"]["time_ns"] for x in all_of])
 finally:
     shutil.rmtree(T, ignore_errors=True)
-sys.exit(failed > 0)
+done()

@@ -1,19 +1,14 @@
 """gpulocw list and opening: every container, what is not there, and damaged or hostile files. Prints TAP."""
 import json, os, random, shutil, subprocess, sys, tempfile, time
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'tool'))
+from tap import claim, done, skip
+
 sys.path.insert(0, os.path.dirname(__file__))
 from make import *
 
 BINARY = os.path.abspath(sys.argv[1])
 T = tempfile.mkdtemp()
-count = failed = 0
-
-
-def claim(name, good, why=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name}" + ("" if good else f"\n#   {str(why)[:700]}"), flush=True)
 
 
 def write(name, data):
@@ -117,8 +112,7 @@ try:
             m = listed(f"{T}/real")
             claim(f"what nvcc {' '.join(flags) or 'writes'}", isinstance(m, list) and any(x["kind"] == "ptx" and names([x])[0] == ["_Z1kPf"] for x in m), m)
     else:
-        print(f"ok {count + 1} - programs of nvcc # SKIP no nvcc here")
-        count += 1
+        skip("programs of nvcc", "no nvcc here")
     r = subprocess.run([BINARY, "list", write("here.cu", b"int x;\n")], capture_output=True, text=True, env={"PATH": T, "CUDA_HOME": T, "HOME": T})
     if not os.path.exists("/usr/local/cuda/bin/nvcc"):
         claim("without a compiler the command to run elsewhere is named", r.returncode == 1 and "nvcc -ptx" in r.stderr, r.stderr)
@@ -171,4 +165,4 @@ try:
     claim("a shared object of 300 MB", sum(len(x["kernels"]) for x in m) == 200, len(m))
 finally:
     shutil.rmtree(T, ignore_errors=True)
-sys.exit(failed > 0)
+done()

@@ -1,17 +1,12 @@
 """The MCP server by hand: what a client that errs, vanishes or attacks sees. Prints TAP."""
 import json, os, select, shutil, signal, subprocess, sys, tempfile, time
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'tool'))
+from tap import claim, done
+
 BINARY, LONG = os.path.abspath(sys.argv[1]), 60
 TOP = os.getcwd()
 TEXTS = tempfile.mkdtemp()
-count = failed = 0
-
-
-def claim(name, good, why=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name}" + ("" if good else f"\n#   {str(why)[:600]}"), flush=True)
 
 
 class Server:
@@ -222,4 +217,4 @@ try:
 finally:
     shutil.rmtree(work, ignore_errors=True)
     shutil.rmtree(TEXTS, ignore_errors=True)
-sys.exit(failed > 0)
+done()
