@@ -102,6 +102,7 @@ def main():
         os.makedirs(os.path.join(folder, 'tests/golden/ptx'))
         shutil.copy('tests/golden/ptx/debugging.ptx', os.path.join(folder, 'tests/golden/ptx'))
         shutil.copy('kernels/valley.ptx', os.path.join(folder, 'app.ptx'))
+        shutil.copytree('tests/fuzz/corpus/container', folder, dirs_exist_ok=True)
         env = dict(os.environ, XDG_DATA_HOME=folder, GPULOCW_DATA=folder, LC_ALL='C.UTF-8')
         for block, after in re.findall(r'Commands:\n\n((?:    .*\n)+)\n((?:The first of them prints, shortened:\n\n```json\n(?:.*\n)*?```)?)', page):
             for n, line in enumerate(block.splitlines()):
