@@ -7,6 +7,7 @@
 #include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/tensor_map.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ static size_t chase(const struct launch_spec *l, size_t i, uint64_t *offset, con
 {
     for (size_t hop = 0; hop <= l->nargs; hop++) {
         const struct arg_spec *a = &l->args[i];
-        if (a->kind != ARG_SAME_AS)
+        if (!arg_shares(a))
             return i;
         *offset += a->offset;
         size_t next = launch_arg_named(l, a->same_as);
@@ -31,7 +32,7 @@ static size_t chase(const struct launch_spec *l, size_t i, uint64_t *offset, con
 
 static bool is_pointer(const struct arg_spec *a)
 {
-    return a->kind == ARG_BUFFER || a->kind == ARG_SAME_AS;
+    return a->kind == ARG_BUFFER || arg_shares(a);
 }
 
 static void use_own(struct dev_bound *b, const struct launch_spec *l, const struct launch_buffer *own,
@@ -52,7 +53,7 @@ static enum status use_main(struct dev_bound *b, struct diags *ds)
     const struct launch_spec *l = b->data->spec;
     use_own(b, l, b->data->buffers, b->main_use);
     for (size_t i = 0; i < l->nargs; i++) {
-        if (l->args[i].kind != ARG_SAME_AS)
+        if (!arg_shares(&l->args[i]))
             continue;
         const char *outside = NULL;
         uint64_t offset = 0;
@@ -146,8 +147,18 @@ static uint64_t arg_bytes(const struct arg_spec *a, uint64_t pointer)
 {
     switch (a->kind) {
     case ARG_SCALAR: return elem_size(a->elem);
-    case ARG_BYTES: return a->nbytes;
+    case ARG_BYTES:
+    case ARG_TENSOR_MAP: return a->nbytes;
     default: return pointer;
+    }
+}
+
+static void put_tensor_map(uint8_t *at, const struct arg_spec *a, uint64_t address)
+{
+    struct tensor_map m;
+    if (tensor_map_decode(a->bytes, &m)) {
+        m.address = address;
+        tensor_map_encode(&m, at);
     }
 }
 
@@ -158,6 +169,8 @@ static void put_value(const struct dev_bound *b, const struct dev_use *use, cons
         memcpy(at, a->scalar, n);
     else if (a->kind == ARG_BYTES)
         memcpy(at, a->bytes, n);
+    else if (a->kind == ARG_TENSOR_MAP)
+        put_tensor_map(at, a, b->buffers[use->buffer].addr + use->offset);
     else
         put_little_endian(at, b->buffers[use->buffer].addr + use->offset, n);
 }

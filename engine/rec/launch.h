@@ -26,7 +26,9 @@ struct init_spec {
     uint64_t offset;    /* file: bytes to skip */
     char *text;         /* path or hex digits */
 };
-enum arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_BYTES, ARG_SAME_AS };
+/* ARG_TENSOR_MAP: 128 bytes made of the tensor map in `bytes`, its address being that of the buffer that
+ * same_as names and offset (tensor_map.h) */
+enum arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_BYTES, ARG_SAME_AS, ARG_TENSOR_MAP };
 struct arg_spec {
     enum arg_kind kind;
     char *name;
@@ -56,6 +58,11 @@ struct symbol_spec {
     enum elem elem;
     uint64_t count;
 };
+/* It uses the buffer that same_as names. */
+static inline bool arg_shares(const struct arg_spec *a)
+{
+    return a->kind == ARG_SAME_AS || a->kind == ARG_TENSOR_MAP;
+}
 struct launch_spec {
     char *name; /* of this launch among several, or NULL */
     char *file; /* the description's own path, for messages; may be NULL */

@@ -226,7 +226,7 @@ size_t launch_buffer_of(const struct launch_spec *l, size_t i)
     for (size_t hops = 0; i < l->nargs && hops <= l->nargs; hops++) {
         if (l->args[i].kind == ARG_BUFFER)
             return i;
-        if (l->args[i].kind != ARG_SAME_AS)
+        if (!arg_shares(&l->args[i]))
             return SIZE_MAX;
         i = launch_arg_named(l, l->args[i].same_as);
     }

@@ -228,6 +228,12 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
                    ? ST_OK
                    : wrong(ds, path, o, where, "\"offset\" must be a whole number of bytes");
     }
+    if (json_get(o, "tensor_map")) {
+        char why[200];
+        return get_tensor_map(json_get(o, "tensor_map"), a, why, sizeof why)
+                   ? ST_OK
+                   : wrong(ds, path, o, where, why);
+    }
     if (json_text(o, "bytes") || json_get(o, "size"))
         return get_bytes(o, path, where, a, ds);
     for (int e = 0; e < ELEM_COUNT; e++) {
@@ -241,13 +247,13 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
                    : wrong(ds, path, o, where, "the value does not fit its type");
     }
     return wrong(ds, path, o, where,
-                 "needs \"buffer\", \"same_as\", \"bytes\" or a scalar such as \"s32\"");
+                 "needs \"buffer\", \"same_as\", \"bytes\", \"tensor_map\" or a scalar such as \"s32\"");
 }
 
 /* A `before` launch (outer given) may also name the main launch's buffers. */
 static bool same_as_resolves(const struct launch_spec *l, size_t i, const struct launch_spec *outer)
 {
-    if (l->args[i].kind != ARG_SAME_AS || launch_buffer_of(l, i) != SIZE_MAX)
+    if (!arg_shares(&l->args[i]) || launch_buffer_of(l, i) != SIZE_MAX)
         return true;
     return outer && launch_buffer_of(outer, launch_arg_named(outer, l->args[i].same_as)) != SIZE_MAX;
 }
@@ -284,8 +290,8 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
     for (size_t i = 0; i < l->nargs; i++)
         if (!same_as_resolves(l, i, outer)) {
             diag_add(ds, DIAG_ERROR, "launch", path, json_place(o),
-                     "argument %zu ('%s'): \"same_as\" names '%s', which is not a buffer", i,
-                     l->args[i].name, l->args[i].same_as);
+                     "argument %zu ('%s'): \"%s\" names '%s', which is not a buffer", i, l->args[i].name,
+                     l->args[i].kind == ARG_SAME_AS ? "same_as" : "data", l->args[i].same_as);
             return ST_INPUT;
         }
     return ST_OK;
@@ -574,7 +580,9 @@ static void put_arg(struct jw *w, const struct arg_spec *a)
         jw_key(w, "same_as");
         jw_str(w, a->same_as);
         put_uint(w, "offset", a->offset);
-    } else if (a->kind == ARG_BYTES)
+    } else if (a->kind == ARG_TENSOR_MAP)
+        put_tensor_map(w, a);
+    else if (a->kind == ARG_BYTES)
         put_bytes(w, a);
     else
         put_scalar(w, a);

@@ -11,9 +11,9 @@
 
 static uint64_t arg_bytes(const struct arg_spec *a, uint32_t address_size)
 {
-    return a->kind == ARG_SCALAR  ? elem_size(a->elem)
-           : a->kind == ARG_BYTES ? a->nbytes
-                                  : address_size / 8;
+    return a->kind == ARG_SCALAR                               ? elem_size(a->elem)
+           : a->kind == ARG_BYTES || a->kind == ARG_TENSOR_MAP ? a->nbytes
+                                                               : address_size / 8;
 }
 
 static enum status check_args(const struct launch_spec *l, const struct ptx_func *f, const char *file,
@@ -91,7 +91,7 @@ static enum status check_offsets(const struct launch_spec *l, const struct launc
                                  const char *file, struct diags *ds)
 {
     for (size_t i = 0; i < l->nargs; i++) {
-        if (l->args[i].kind != ARG_SAME_AS)
+        if (!arg_shares(&l->args[i]))
             continue;
         const struct arg_spec *b = shared_buffer(l, outer, i);
         if (!b) {

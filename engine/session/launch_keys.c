@@ -15,8 +15,11 @@ static const struct known of_launch = { { "format", "version", "launches", "ptx"
                                           "grid", "block", "cluster", "shared", "args", "symbols",
                                           "before", "note", "comment" } };
 static const struct known of_arg = { { "name", "in", "at", "buffer", "count", "init", "output",
-                                       "tolerance", "same_as", "offset", "bytes", "size", "note",
-                                       "comment" } };
+                                       "tolerance", "same_as", "offset", "bytes", "size", "tensor_map",
+                                       "note", "comment" } };
+static const struct known of_map = { { "data", "offset", "type", "dims", "strides", "box",
+                                       "element_strides", "interleave", "swizzle", "l2_promotion", "oob",
+                                       "lower", "upper", "channels", "pixels" } };
 static const struct known of_symbol = { { "name", "buffer", "count", "init", "note", "comment" } };
 static const struct known of_init = { { "fill", "iota", "random", "permutation", "rows", "file", "npy",
                                         "hex", "seed", "offset", "note", "comment" } };
@@ -64,6 +67,7 @@ static void check_list(const cJSON *list, const struct known *k, const char *wha
         snprintf(where, sizeof where, "%s '%.120s'", what, name ? name : "");
         check(o, k, path, where, ds);
         check(json_get(o, "init"), &of_init, path, where, ds);
+        check(json_get(o, "tensor_map"), &of_map, path, where, ds);
     }
 }
 

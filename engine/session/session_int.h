@@ -66,6 +66,10 @@ enum status get_data_sets(const cJSON *list /* may be NULL */, struct tune_found
 /* The member "proof", where there is something to say; p may be NULL (doc_proof.c). */
 void put_proof(struct jw *w, const struct tune_proof *p);
 enum status get_proof(const cJSON *o /* may be NULL */, struct tune_proof *p, struct diags *ds);
+struct arg_spec;
+/* An argument made from its "tensor_map" member; false: `why` says what is wrong (launch_tensor.c). */
+bool get_tensor_map(const cJSON *o, struct arg_spec *a, char *why, size_t n);
+void put_tensor_map(struct jw *w, const struct arg_spec *a);
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested);
 enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out,
                        struct diags *ds);

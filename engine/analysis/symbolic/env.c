@@ -135,7 +135,7 @@ static void bind_arg(struct env *v, const struct launch_spec *l, size_t i, const
     size_t own = a->kind == ARG_SAME_AS ? launch_buffer_of(l, i) : i;
     if (a->kind == ARG_SCALAR)
         put_param(v, p, at, a->scalar, elem_size(a->elem));
-    else if (a->kind == ARG_BYTES)
+    else if (a->kind == ARG_BYTES || a->kind == ARG_TENSOR_MAP)
         put_param(v, p, at, a->bytes, a->nbytes);
     else if (own != SIZE_MAX && own < l->nargs) {
         uint64_t addr = base[own] + (a->kind == ARG_SAME_AS ? a->offset : 0);

@@ -171,10 +171,11 @@ static void list_reg(void *ctx, uint32_t reg, unsigned access)
         l->v[l->n++] = reg;
 }
 
+#define MOST_REGS 160u /* of one instruction: wgmma has the most */
 static bool scoreboard(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
-    uint32_t v[96];
-    struct reg_list dst = { v, 0, 48, PTX_WRITE }, src = { NULL, 0, 48, PTX_READ };
+    uint32_t v[2 * MOST_REGS];
+    struct reg_list dst = { v, 0, MOST_REGS, PTX_WRITE }, src = { NULL, 0, MOST_REGS, PTX_READ };
     ptx_inst_regs(i, list_reg, &dst);
     src.v = v + dst.n;
     ptx_inst_regs(i, list_reg, &src);

@@ -1,0 +1,218 @@
+/* "tensor_map" of a launch description: a tensor map made of a buffer (docs/reference/launch.md). */
+#include "engine/base/base.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/tensor_map.h"
+#include "engine/session/json.h"
+#include "engine/session/session_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const interleaves[] = { "none", "16B", "32B" };
+static const char *const swizzles[] = { "none", "32B", "64B", "128B" };
+static const char *const promotions[] = { "none", "64B", "128B", "256B" };
+static const char *const fills[] = { "zero", "nan" };
+
+struct read {
+    const cJSON *o;
+    char *why;
+    size_t n;
+};
+
+static bool word(const struct read *r, const char *key, const char *const *words, unsigned nwords,
+                 uint8_t *out)
+{
+    const cJSON *v = json_get(r->o, key);
+    struct str text = str_of(json_text(r->o, key));
+    size_t at = 0;
+    *out = 0;
+    if (!v)
+        return true;
+    for (unsigned i = 0; i < nwords; i++)
+        if (str_is(text, words[i])) {
+            *out = (uint8_t)i;
+            return true;
+        }
+    at += (size_t)snprintf(r->why, r->n, "\"%s\" must be one of", key);
+    for (unsigned i = 0; i < nwords && at < r->n; i++)
+        at += (size_t)snprintf(r->why + at, r->n - at, "%s %s", i ? "," : "", words[i]);
+    return false;
+}
+
+/* A list of `want` whole numbers (0: of 1 to 5, which *got says). */
+static bool numbers(const struct read *r, const char *key, unsigned want, unsigned *got, uint64_t *out)
+{
+    const cJSON *v = json_get(r->o, key);
+    unsigned n = cJSON_IsArray(v) ? (unsigned)cJSON_GetArraySize(v) : 0;
+    bool ok = want ? n == want : n >= 1 && n <= TENSOR_RANK_MOST;
+    for (unsigned i = 0; ok && i < n; i++)
+        ok = json_u64(cJSON_GetArrayItem(v, (int)i), &out[i]);
+    if (got)
+        *got = n;
+    if (ok)
+        return true;
+    if (want)
+        snprintf(r->why, r->n, "\"%s\" must be a list of %u whole numbers", key, want);
+    else
+        snprintf(r->why, r->n, "\"%s\" must be a list of 1 to 5 whole numbers", key);
+    return false;
+}
+
+static bool narrow(const struct read *r, const char *key, unsigned want, uint32_t *out)
+{
+    uint64_t v[TENSOR_RANK_MOST];
+    if (!numbers(r, key, want, NULL, v))
+        return false;
+    for (unsigned i = 0; i < want; i++)
+        out[i] = v[i] > UINT32_MAX ? UINT32_MAX : (uint32_t)v[i];
+    return true;
+}
+
+static bool corner(const struct read *r, const char *key, unsigned want, int32_t *out)
+{
+    const cJSON *v = json_get(r->o, key);
+    bool ok = cJSON_IsArray(v) && (unsigned)cJSON_GetArraySize(v) == want;
+    for (unsigned i = 0; ok && i < want; i++) {
+        int64_t x;
+        ok = json_i64(cJSON_GetArrayItem(v, (int)i), &x) && x >= -32768 && x <= 32767;
+        out[i] = ok ? (int32_t)x : 0;
+    }
+    if (!ok)
+        snprintf(r->why, r->n, "\"%s\" must be a list of %u whole numbers from -32768 to 32767", key,
+                 want);
+    return ok;
+}
+
+/* im2col is what has "pixels" instead of a "box". */
+static bool im2col(const struct read *r, struct tensor_map *m)
+{
+    uint64_t channels, pixels;
+    m->im2col = true;
+    if (m->rank < 3 || !json_u64(json_get(r->o, "channels"), &channels) ||
+        !json_u64(json_get(r->o, "pixels"), &pixels) || channels > 256 || pixels > 1024) {
+        snprintf(r->why, r->n,
+                 "im2col needs 3 dimensions or more, \"channels\" up to 256 and \"pixels\" up to 1024");
+        return false;
+    }
+    m->channels = (uint32_t)channels;
+    m->pixels = (uint32_t)pixels;
+    return corner(r, "lower", m->rank - 2u, m->lower) && corner(r, "upper", m->rank - 2u, m->upper);
+}
+
+static bool shape(const struct read *r, struct tensor_map *m)
+{
+    unsigned rank = 0;
+    if (!tensor_type_parse(str_of(json_text(r->o, "type")), &m->type)) {
+        snprintf(r->why, r->n,
+                 "\"type\" must be u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32 or "
+                 "tf32_ftz");
+        return false;
+    }
+    if (!numbers(r, "dims", 0, &rank, m->dims))
+        return false;
+    m->rank = (uint8_t)rank;
+    for (unsigned d = 0; d < TENSOR_RANK_MOST; d++) {
+        m->steps[d] = m->box[d] = 1;
+        m->dims[d] = d < rank ? m->dims[d] : 1;
+    }
+    if (rank > 1 && !numbers(r, "strides", rank - 1, NULL, m->strides + 1))
+        return false;
+    if (json_get(r->o, "element_strides") && !narrow(r, "element_strides", rank, m->steps))
+        return false;
+    m->channels = m->pixels = 1;
+    return json_get(r->o, "pixels") ? im2col(r, m) : narrow(r, "box", rank, m->box);
+}
+
+bool get_tensor_map(const cJSON *o, struct arg_spec *a, char *why, size_t n)
+{
+    struct read r = { o, why, n };
+    struct tensor_map m = { 0 };
+    uint8_t nan;
+    const cJSON *off = json_get(o, "offset");
+    if (!json_text(o, "data")) {
+        snprintf(why, n, "\"data\" must name a buffer");
+        return false;
+    }
+    if (off && !json_u64(off, &a->offset)) {
+        snprintf(why, n, "\"offset\" must be a whole number of bytes");
+        return false;
+    }
+    if (!shape(&r, &m) || !word(&r, "interleave", interleaves, ARRAY_LEN(interleaves), &m.interleave) ||
+        !word(&r, "swizzle", swizzles, ARRAY_LEN(swizzles), &m.swizzle) ||
+        !word(&r, "l2_promotion", promotions, ARRAY_LEN(promotions), &m.l2) ||
+        !word(&r, "oob", fills, ARRAY_LEN(fills), &nan))
+        return false;
+    m.nan = nan;
+    m.address = a->offset % 32; /* buffers begin at multiples of 256 */
+    if (!tensor_map_check(&m, why, n))
+        return false;
+    m.address = 0;
+    a->kind = ARG_TENSOR_MAP;
+    a->same_as = base_strdup(json_text(o, "data"));
+    a->bytes = base_alloc(TENSOR_MAP_BYTES);
+    a->nbytes = a->bytes ? TENSOR_MAP_BYTES : 0;
+    if (a->bytes)
+        tensor_map_encode(&m, a->bytes);
+    snprintf(why, n, "out of memory");
+    return a->bytes && a->same_as;
+}
+
+static void put_list(struct jw *w, const char *key, const uint64_t *v, unsigned n)
+{
+    jw_key(w, key);
+    jw_arr(w);
+    for (unsigned i = 0; i < n; i++)
+        jw_uint(w, v[i]);
+    jw_end_arr(w);
+}
+
+static void put_corner(struct jw *w, const char *key, const int32_t *v, unsigned n)
+{
+    jw_key(w, key);
+    jw_arr(w);
+    for (unsigned i = 0; i < n; i++)
+        jw_int(w, v[i]);
+    jw_end_arr(w);
+}
+
+static void put_word(struct jw *w, const char *key, const char *text)
+{
+    jw_key(w, key);
+    jw_str(w, text);
+}
+
+void put_tensor_map(struct jw *w, const struct arg_spec *a)
+{
+    struct tensor_map m;
+    uint64_t box[TENSOR_RANK_MOST], steps[TENSOR_RANK_MOST];
+    if (a->nbytes != TENSOR_MAP_BYTES || !tensor_map_decode(a->bytes, &m))
+        return;
+    for (unsigned d = 0; d < m.rank; d++) {
+        box[d] = m.box[d];
+        steps[d] = m.steps[d];
+    }
+    jw_key(w, "tensor_map");
+    jw_obj(w);
+    put_word(w, "data", a->same_as);
+    jw_key(w, "offset");
+    jw_uint(w, a->offset);
+    put_word(w, "type", tensor_type_name(m.type));
+    put_list(w, "dims", m.dims, m.rank);
+    put_list(w, "strides", m.strides + 1, m.rank - 1u);
+    if (m.im2col) {
+        put_corner(w, "lower", m.lower, m.rank - 2u);
+        put_corner(w, "upper", m.upper, m.rank - 2u);
+        jw_key(w, "channels");
+        jw_uint(w, m.channels);
+        jw_key(w, "pixels");
+        jw_uint(w, m.pixels);
+    } else {
+        put_list(w, "box", box, m.rank);
+    }
+    put_list(w, "element_strides", steps, m.rank);
+    put_word(w, "interleave", interleaves[m.interleave % ARRAY_LEN(interleaves)]);
+    put_word(w, "swizzle", swizzles[m.swizzle % ARRAY_LEN(swizzles)]);
+    put_word(w, "l2_promotion", promotions[m.l2 % ARRAY_LEN(promotions)]);
+    put_word(w, "oob", fills[m.nan]);
+    jw_end_obj(w);
+}

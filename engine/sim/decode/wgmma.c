@@ -1,0 +1,114 @@
+/* Decoding of asynchronous warpgroup products (9.7.15). */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/lanes/soft.h"
+#include "engine/sim/exec/tensor/wgmma.h"
+#include "engine/sim/sim_int.h"
+
+#include <stdio.h>
+
+static bool shape_of(struct decode *d, const struct ptx_inst *i, struct exec_wgmma *x)
+{
+    unsigned m, n, k;
+    for (unsigned q = 0; q < i->nmods; q++)
+        if (ptx_mod_category(i->mods[q]) == MODCAT_SHAPE &&
+            sscanf(ptx_mod_text(i->mods[q]), ".m%un%uk%u", &m, &n, &k) == 3 && m == 64 && n % 8 == 0 &&
+            n <= 256) {
+            x->n = (uint16_t)n;
+            x->k = (uint16_t)k;
+            return true;
+        }
+    return decode_why(d, "shape");
+}
+
+static bool registers(struct decode *d, const struct ptx_operand *o, bool write, unsigned most,
+                      uint32_t *slot, uint8_t *n)
+{
+    const struct ptx_operand *e = o->kind == OPND_VEC ? o->elem : o;
+    unsigned count = o->kind == OPND_VEC ? o->nelem : 1;
+    if (count > most)
+        return decode_why(d, "a matrix of %u registers", count);
+    for (unsigned k = 0; k < count; k++)
+        if (!(write ? decode_dst(d, &e[k], 4, &slot[k]) : decode_src(d, &e[k], 4, &slot[k])))
+            return false;
+    *n = (uint8_t)count;
+    return true;
+}
+
+/* Immediates of 1 and -1, 0 and 1. */
+static bool constant(struct decode *d, const struct ptx_inst *i, unsigned at, int64_t *v)
+{
+    *v = 0;
+    return at < i->nopnds && decode_is_imm(&i->opnds[at], v) ? true
+                                                             : decode_why(d, "a missing constant");
+}
+
+/* What follows the matrices: scale-d, then the signs of A and B, then how they lie. */
+static bool rest_of(struct decode *d, const struct ptx_inst *i, unsigned at, struct exec_wgmma *x)
+{
+    int64_t v;
+    bool floats = soft_format_of(i->type[1]) != NULL,
+         halves = i->type[1] == PTX_T_F16 || i->type[1] == PTX_T_BF16;
+    if (at < i->nopnds && !decode_pred(d, &i->opnds[at++], &x->scale, &x->scale_neg))
+        return false;
+    if (!floats)
+        return true;
+    if (!constant(d, i, at++, &v))
+        return false;
+    x->neg_a = v == -1;
+    if (!constant(d, i, at++, &v))
+        return false;
+    x->neg_b = v == -1;
+    if (!halves)
+        return true;
+    if (!x->na) {
+        if (!constant(d, i, at++, &v))
+            return false;
+        x->mn_a = v == 1;
+    }
+    if (!constant(d, i, at, &v))
+        return false;
+    x->mn_b = v == 1;
+    return true;
+}
+
+bool decode_wgmma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    struct exec_wgmma x = { .type_d = i->type[0],
+                            .type_a = i->type[1],
+                            .type_b = i->type[2],
+                            .sparse = i->op == PTX_OP_WGMMA_MMA_ASYNC_SP,
+                            .finite = ptx_has_mod(i, PTX_MOD_SATFINITE),
+                            .scale = EXEC_NO_ID };
+    unsigned at = 3;
+    int64_t selector = 0;
+    if (!shape_of(d, i, &x) || !registers(d, &i->opnds[0], true, WGMMA_REGS, x.d, &x.nd))
+        return false;
+    if (x.sparse || !soft_format_of(x.type_a))
+        return decode_why(d, "sparse matrices and integers");
+    if (x.nd != x.n / (i->type[0] == PTX_T_F16 ? 4u : 2u))
+        return decode_why(d, "%u registers for the result", x.nd);
+    if (i->opnds[1].kind == OPND_VEC) {
+        if (!registers(d, &i->opnds[1], false, 4, x.a, &x.na))
+            return false;
+    } else if (!decode_src(d, &i->opnds[1], 8, &x.desc_a)) {
+        return false;
+    }
+    if (!decode_src(d, &i->opnds[2], 8, &x.desc_b))
+        return false;
+    if (x.sparse) {
+        if (!decode_src(d, &i->opnds[3], 4, &x.meta) || !decode_is_imm(&i->opnds[4], &selector))
+            return false;
+        x.selector = (uint8_t)selector;
+        at = 5;
+    }
+    in->fn = exec_wgmma;
+    in->kind = EXEC_SYNC;
+    return rest_of(d, i, at, &x) && decode_const_slot(d, EXEC_FULL, 4, &in->d) &&
+           (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+}

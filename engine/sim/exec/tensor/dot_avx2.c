@@ -1,0 +1,15 @@
+/* Products of matrices for x86-64 processors with AVX2. */
+#if defined(__x86_64__)
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC target("avx2")
+#endif
+#define DOT_TILE dot_tile_avx2
+#include "engine/sim/exec/tensor/dot_body.h"
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#else
+typedef int dot_avx2_is_for_x86;
+#endif

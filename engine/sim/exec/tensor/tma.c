@@ -1,0 +1,332 @@
+/* The tensor copy engine (9.7.9.27): cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and their
+ * prefetch. A copy is made when it is issued; its mbarrier is told then, or when the timing says so. */
+#include "engine/sim/exec/tensor/tma.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/tensor_map.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/access.h"
+#include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/cluster.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SMEM_ALIGN 128u /* of a box in shared memory */
+#define PIECE      16u  /* bytes that a swizzle moves together */
+#define ROW_MOST   2048u
+
+struct copy {
+    struct exec_warp *w;
+    const struct exec_inst *in;
+    const struct exec_tma *x;
+    struct tma_box box;
+    uint64_t shared; /* address of the box in shared memory */
+    uint8_t *smem;   /* and on the host */
+    uint32_t lane;
+    /* host address of device address 0, where all that the box touches is in one piece */
+    uintptr_t base;
+    bool whole;
+};
+
+static uint64_t ref_lane(const struct exec_warp *w, const struct exec_ref *r, uint32_t lane)
+{
+    return lane_read(w, r->slot, lane, r->wide ? 8 : 4) + (uint64_t)(int64_t)r->imm;
+}
+
+static uint8_t *host_at(struct copy *c, enum ptx_space space, uint64_t a, unsigned bytes,
+                        enum exec_access_kind kind)
+{
+    uint64_t at[WARP_LANES] = { 0 }, p[WARP_LANES];
+    at[c->lane] = a;
+    bool ok = exec_resolve_at(c->w, c->in, 1u << c->lane, space, bytes, kind, at, p);
+    return ok ? (uint8_t *)(uintptr_t)p[c->lane] : NULL;
+}
+
+static bool refuse(struct copy *c, const char *why)
+{
+    exec_fault(c->w, c->in, c->lane, FAULT_ARG, "%s", why);
+    return false;
+}
+
+/* ---- the map ---- */
+static bool read_map(struct copy *c)
+{
+    struct exec_warp *w = c->w;
+    uint8_t raw[TENSOR_MAP_BYTES];
+    uint64_t a = ref_lane(w, &c->x->map, c->lane);
+    for (unsigned k = 0; k < TENSOR_MAP_BYTES; k += TENSOR_MAP_ALIGN) {
+        const uint8_t *p = host_at(c, c->x->map.space, a + k, TENSOR_MAP_ALIGN, ACCESS_LOAD);
+        if (!p)
+            return false;
+        memcpy(raw + k, p, TENSOR_MAP_ALIGN);
+    }
+    if (!tensor_map_decode(raw, &c->box.m)) {
+        exec_fault(w, c->in, c->lane, FAULT_ARG, "the 128 bytes at 0x%llx are no tensor map",
+                   (unsigned long long)a);
+        return false;
+    }
+    char why[200], text[260];
+    if (!tensor_map_check(&c->box.m, why, sizeof why)) {
+        snprintf(text, sizeof text, "a tensor map that no device takes: %s", why);
+        return refuse(c, text);
+    }
+    if (c->box.m.rank != c->x->rank) {
+        snprintf(text, sizeof text, "a copy of %u dimensions with a tensor map of %u", c->x->rank,
+                 c->box.m.rank);
+        return refuse(c, text);
+    }
+    return true;
+}
+
+static bool read_box(struct copy *c)
+{
+    const char *why;
+    for (unsigned d = 0; d < c->x->ncoord; d++)
+        c->box.at[d] = (int32_t)lane_read(c->w, c->x->coord[d], c->lane, 4);
+    for (unsigned d = 0; d < c->x->noff; d++)
+        c->box.off[d] = (uint16_t)lane_read(c->w, c->x->off[d], c->lane, 4);
+    c->box.mode = c->x->mode;
+    return tma_box_init(&c->box, &why) || refuse(c, why);
+}
+
+/* Where all rows lie in one allocation the host addresses of the others follow from two. */
+static bool find_global(struct copy *c, enum exec_access_kind kind)
+{
+    uint64_t lo = UINT64_MAX, hi = 0;
+    for (uint32_t n = 0; n < c->box.nrows; n++) {
+        struct tma_row r;
+        tma_box_row(&c->box, n, &r);
+        if (r.first == r.last)
+            continue;
+        lo = r.addr + r.first < lo ? r.addr + r.first : lo;
+        hi = r.addr + r.last - 1 > hi ? r.addr + r.last - 1 : hi;
+    }
+    c->whole = false;
+    if (lo > hi)
+        return true;
+    uint8_t *p = host_at(c, PTX_SPACE_GLOBAL, lo, 1, kind),
+            *q = p ? host_at(c, PTX_SPACE_GLOBAL, hi, 1, kind) : NULL;
+    if (!q)
+        return false;
+    c->whole = (uint64_t)(q - p) == hi - lo && !c->w->x->checks;
+    c->base = (uintptr_t)p - (uintptr_t)lo;
+    return true;
+}
+
+static bool find_shared(struct copy *c, enum exec_access_kind kind)
+{
+    char text[128];
+    if (c->shared % SMEM_ALIGN) {
+        snprintf(text, sizeof text, "a box at shared address 0x%llx, which is not a multiple of %u",
+                 (unsigned long long)c->shared, SMEM_ALIGN);
+        return refuse(c, text);
+    }
+    enum ptx_space space = c->in->space;
+    c->smem = host_at(c, space, c->shared, PIECE, kind);
+    return c->smem && host_at(c, space, c->shared + c->box.bytes - PIECE, PIECE, kind);
+}
+
+/* Host address of `n` bytes of a row; every element is looked at where checks are on. */
+static uint8_t *row_at(struct copy *c, uint64_t addr, uint32_t n, enum exec_access_kind kind)
+{
+    if (c->whole)
+        return (uint8_t *)(c->base + (uintptr_t)addr);
+    uint8_t *p = host_at(c, PTX_SPACE_GLOBAL, addr, 1, kind);
+    unsigned size = tensor_type_bytes(c->box.m.type);
+    for (uint32_t k = 0; p && k < n; k += size)
+        if (!host_at(c, PTX_SPACE_GLOBAL, addr + k, size, kind))
+            return NULL;
+    return p;
+}
+
+static uint8_t *piece_at(struct copy *c, uint32_t off, enum exec_access_kind kind)
+{
+    uint64_t a = tma_swizzled(&c->box.m, c->shared + off);
+    if (c->w->x->checks)
+        return host_at(c, c->in->space, a, PIECE, kind);
+    return c->smem + (a - c->shared);
+}
+
+/* ---- moving ---- */
+static bool load_box(struct copy *c)
+{
+    uint8_t row[ROW_MOST];
+    for (uint32_t n = 0; n < c->box.nrows; n++) {
+        struct tma_row r;
+        tma_box_row(&c->box, n, &r);
+        const uint8_t *from = NULL;
+        if (r.first < r.last && !(from = row_at(c, r.addr + r.first, r.last - r.first, ACCESS_ASYNC)))
+            return false;
+        if (r.first || r.last < c->box.row_bytes)
+            tma_fill(&c->box.m, row, c->box.row_bytes);
+        if (from)
+            memcpy(row + r.first, from, r.last - r.first);
+        for (uint32_t k = 0; k < c->box.row_bytes; k += PIECE) {
+            uint8_t *to = piece_at(c, r.to + k, ACCESS_STORE);
+            if (!to)
+                return false;
+            memcpy(to, row + k, PIECE);
+        }
+    }
+    return true;
+}
+
+static void put_row(struct copy *c, uint8_t *to, const uint8_t *from, uint32_t n,
+                    const struct exec_atom *atom)
+{
+    if (!atom) {
+        memcpy(to, from, n);
+        return;
+    }
+    for (uint32_t k = 0; k < n; k += atom->bytes) {
+        uint64_t v = 0;
+        memcpy(&v, from + k, atom->bytes);
+        uint64_t old = exec_atom_apply(atom, to + k, v, 0, true);
+        if (c->w->x->sums)
+            exec_atom_sum(c->w->x->sums, atom, to + k, old, v, true);
+    }
+}
+
+static bool store_box(struct copy *c, const struct exec_atom *atom)
+{
+    uint8_t row[ROW_MOST];
+    enum exec_access_kind kind = atom ? ACCESS_RED : ACCESS_STORE;
+    for (uint32_t n = 0; n < c->box.nrows; n++) {
+        struct tma_row r;
+        tma_box_row(&c->box, n, &r);
+        if (r.first == r.last)
+            continue;
+        for (uint32_t k = r.first / PIECE * PIECE; k < r.last; k += PIECE) {
+            const uint8_t *from = piece_at(c, r.to + k, ACCESS_ASYNC);
+            if (!from)
+                return false;
+            memcpy(row + k, from, PIECE);
+        }
+        uint8_t *to = row_at(c, r.addr + r.first, r.last - r.first, kind);
+        if (!to)
+            return false;
+        put_row(c, to, row + r.first, r.last - r.first, atom);
+    }
+    return true;
+}
+
+/* The operation on this tensor's elements. */
+static bool atom_of(struct copy *c, struct exec_atom *atom)
+{
+    static const uint8_t types[TENSOR_TYPE_COUNT] = {
+        [TENSOR_U8] = PTX_T_NONE,     [TENSOR_U16] = PTX_T_NONE,    [TENSOR_U32] = PTX_T_U32,
+        [TENSOR_S32] = PTX_T_S32,     [TENSOR_U64] = PTX_T_U64,     [TENSOR_S64] = PTX_T_S64,
+        [TENSOR_F16] = PTX_T_F16,     [TENSOR_F32] = PTX_T_F32,     [TENSOR_F64] = PTX_T_F64,
+        [TENSOR_BF16] = PTX_T_BF16,   [TENSOR_F32_FTZ] = PTX_T_F32, [TENSOR_TF32] = PTX_T_F32,
+        [TENSOR_TF32_FTZ] = PTX_T_F32
+    };
+    *atom = c->x->atom;
+    atom->type = types[c->box.m.type];
+    atom->bytes = (uint8_t)tensor_type_bytes(c->box.m.type);
+    return atom->type != PTX_T_NONE ||
+           refuse(c, "a reduction of elements of 8 or 16 bits without a sign");
+}
+
+/* ---- what the memory system is to see ---- */
+static void record(struct copy *c)
+{
+    static const uint8_t kinds[] = { [TMA_LOAD] = ACCESS_ASYNC,
+                                     [TMA_STORE] = ACCESS_STORE,
+                                     [TMA_REDUCE] = ACCESS_RED,
+                                     [TMA_PREFETCH] = ACCESS_PREFETCH };
+    struct exec_access *r = c->w->rec;
+    *r = (struct exec_access){ .kind = kinds[c->x->kind],
+                               .space = PTX_SPACE_GLOBAL,
+                               .level = c->x->kind == TMA_PREFETCH ? 2 : 0,
+                               .bulk = (uint32_t)c->box.bytes,
+                               .bytes = (uint16_t)(c->box.row_bytes < 128 ? c->box.row_bytes : 128) };
+    uint32_t k = 0;
+    for (uint32_t n = 0; n < c->box.nrows && k < WARP_LANES; n++) {
+        struct tma_row row;
+        tma_box_row(&c->box, n, &row);
+        for (uint32_t at = row.first; at < row.last && k < WARP_LANES; at += 128, k++) {
+            r->addr[k] = row.addr + at;
+            r->mask |= 1u << k;
+        }
+    }
+    if (!r->mask)
+        r->kind = ACCESS_NONE;
+}
+
+/* ---- one copy ---- */
+static bool move_box(struct copy *c)
+{
+    struct exec_atom atom;
+    enum exec_access_kind global = c->x->kind == TMA_LOAD    ? ACCESS_ASYNC
+                                   : c->x->kind == TMA_STORE ? ACCESS_STORE
+                                                             : ACCESS_RED,
+                          shared = c->x->kind == TMA_LOAD ? ACCESS_STORE : ACCESS_ASYNC;
+    if (!find_shared(c, shared) || !find_global(c, global))
+        return false;
+    if (c->x->kind == TMA_LOAD)
+        return load_box(c);
+    if (c->x->kind == TMA_STORE)
+        return store_box(c, NULL);
+    return atom_of(c, &atom) && store_box(c, &atom);
+}
+
+static bool copy_to(struct copy *c, uint64_t bar)
+{
+    return move_box(c) &&
+           (!c->x->has_bar || exec_mbar_tx(c->w, c->in, c->lane, bar, (uint32_t)c->box.bytes));
+}
+
+/* The same place in every CTA of the cluster that the mask names. */
+static bool copy_multicast(struct copy *c, uint64_t bar, uint32_t targets)
+{
+    uint64_t off = c->shared % CLUSTER_STEP;
+    FOR_LANES(r, targets)
+    {
+        uint64_t base = (uint64_t)(r + 1) * CLUSTER_STEP;
+        c->shared = base + off;
+        if (!copy_to(c, base + bar % CLUSTER_STEP))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_lane(struct copy *c, uint64_t shared)
+{
+    struct exec_warp *w = c->w;
+    bool recording = w->recording;
+    w->recording = false;
+    bool ok = read_map(c) && read_box(c);
+    w->recording = recording;
+    if (ok && recording)
+        record(c);
+    w->recording = false;
+    uint64_t bar = c->x->has_bar ? ref_lane(w, &c->x->bar, c->lane) : 0;
+    c->shared = shared;
+    if (ok && c->x->kind != TMA_PREFETCH)
+        ok = c->x->targets == EXEC_NO_ID
+                 ? copy_to(c, bar)
+                 : copy_multicast(c, bar, (uint32_t)lane_read(w, c->x->targets, c->lane, 4) & 0xffffu);
+    w->recording = recording;
+    return ok;
+}
+
+void exec_tma(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_tma *x = in->x;
+    uint64_t shared[WARP_LANES] = { 0 };
+    if (x->kind != TMA_PREFETCH)
+        exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, shared);
+    FOR_LANES(i, mask)
+    {
+        struct copy c = { .w = w, .in = in, .x = x, .lane = i };
+        if (!copy_lane(&c, shared[i]))
+            return;
+    }
+}

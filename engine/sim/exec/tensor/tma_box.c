@@ -1,0 +1,105 @@
+/* Boxes of a tensor (PTX ISA 5.5): which bytes of global memory a copy moves, and where in shared memory
+ * they lie.
+ *
+ *   tile     box[d] elements from coordinate at[d] on, every steps[d]-th; dimension 0 is innermost
+ *   im2col   dimensions C W [H [D]] N: `channels` of each of `pixels` base pixels. Base pixels go
+ * through W, H, D within the corners, then N; each is read `off` further on gather4  four rows of a 2-D
+ * tensor, each at its own coordinate */
+#include "engine/sim/exec/tensor/tma.h"
+
+#include "engine/base/base.h"
+#include "engine/rec/tensor_map.h"
+
+#include <string.h>
+
+uint64_t tma_swizzled(const struct tensor_map *m, uint64_t a)
+{
+    switch (m->swizzle) {
+    case SWIZZLE_32B: return a ^ (a >> 7 & 1) << 4;
+    case SWIZZLE_64B: return a ^ (a >> 7 & 3) << 4;
+    case SWIZZLE_128B: return a ^ (a >> 7 & 7) << 4;
+    default: return a;
+    }
+}
+
+void tma_fill(const struct tensor_map *m, uint8_t *to, uint32_t n)
+{
+    memset(to, m->nan ? 0xff : 0, n);
+}
+
+bool tma_box_init(struct tma_box *b, const char **why)
+{
+    const struct tensor_map *m = &b->m;
+    bool pixels = b->mode == TMA_IM2COL || b->mode == TMA_IM2COL_W || b->mode == TMA_IM2COL_W128;
+    if (pixels != m->im2col) {
+        *why = pixels ? "im2col with a tensor map that was made for tiles"
+                      : "a tile with a tensor map that was made for im2col";
+        return false;
+    }
+    if (m->interleave) {
+        *why = "interleaved tensors are not modelled";
+        return false;
+    }
+    b->row_bytes = (pixels ? m->channels : tensor_map_span(m, 0)) * tensor_type_bytes(m->type);
+    b->nrows = pixels ? m->pixels : 1;
+    for (unsigned d = 1; d < m->rank && !pixels; d++)
+        b->nrows *= tensor_map_span(m, d);
+    if (b->mode == TMA_GATHER4 || b->mode == TMA_SCATTER4)
+        b->nrows = 4;
+    b->bytes = (uint64_t)b->nrows * b->row_bytes;
+    if (b->row_bytes % 16) {
+        *why = "a box whose rows are no multiple of 16 bytes";
+        return false;
+    }
+    return true;
+}
+
+/* Coordinates from dimension 1 on of row n; false: outside the tensor. */
+static void tile_at(const struct tma_box *b, uint32_t n, int64_t at[TENSOR_RANK_MOST])
+{
+    const struct tensor_map *m = &b->m;
+    for (unsigned d = 1; d < m->rank; d++) {
+        uint32_t span = tensor_map_span(m, d);
+        at[d] = b->at[d] + (int64_t)(n % span) * m->steps[d];
+        n /= span;
+    }
+}
+
+static void pixel_at(const struct tma_box *b, uint32_t n, int64_t at[TENSOR_RANK_MOST])
+{
+    const struct tensor_map *m = &b->m;
+    unsigned spatial = m->rank - 2u;
+    int64_t carry = n;
+    for (unsigned k = 0; k < spatial; k++) {
+        int64_t lo = m->lower[k], hi = (int64_t)m->dims[k + 1] + m->upper[k], step = m->steps[k + 1],
+                count = hi > lo ? (hi - lo + step - 1) / step : 1,
+                i = (b->at[k + 1] - lo) / step + carry;
+        at[k + 1] = lo + i % count * step + (b->at[k + 1] - lo) % step + b->off[k];
+        carry = i / count;
+    }
+    at[spatial + 1] = b->at[spatial + 1] + carry;
+}
+
+void tma_box_row(const struct tma_box *b, uint32_t n, struct tma_row *r)
+{
+    const struct tensor_map *m = &b->m;
+    int64_t at[TENSOR_RANK_MOST], size = tensor_type_bytes(m->type), c = b->at[0];
+    bool inside = true;
+    if (b->mode == TMA_GATHER4 || b->mode == TMA_SCATTER4)
+        at[1] = b->at[1 + n];
+    else if (m->im2col)
+        pixel_at(b, n, at);
+    else
+        tile_at(b, n, at);
+    r->to = n * b->row_bytes;
+    r->addr = m->address + (uint64_t)(c * size);
+    for (unsigned d = 1; d < m->rank; d++) {
+        inside &= at[d] >= 0 && at[d] < (int64_t)m->dims[d];
+        r->addr += (uint64_t)at[d] * m->strides[d];
+    }
+    int64_t most = b->row_bytes, first = c < 0 ? -c * size : 0, last = ((int64_t)m->dims[0] - c) * size;
+    first = first > most ? most : first;
+    last = last < 0 ? 0 : last > most ? most : last;
+    r->first = inside && first < last ? (uint32_t)first : 0;
+    r->last = inside && first < last ? (uint32_t)last : 0;
+}
