@@ -68,8 +68,9 @@ $(BUILD)/gen/embed.c: $(PRESETS) tests/tool/embed.sh
 	@mkdir -p $(@D); sh tests/tool/embed.sh $(PRESETS) > $@.tmp && mv $@.tmp $@
 
 # So does the library that capture puts into a program: libc alone, no part of the engine.
-$(BUILD)/gen/inject.so: engine/dev/inject/inject.c engine/dev/inject/record.h
-	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -O2 -I. -fPIC -shared -fvisibility=hidden -s -o $@ $< -ldl -lpthread
+INJECT_SRC := $(sort $(wildcard engine/dev/inject/*.c))
+$(BUILD)/gen/inject.so: $(INJECT_SRC) $(wildcard engine/dev/inject/*.h engine/dev/inject/*.def)
+	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -O2 -I. -fPIC -shared -fvisibility=hidden -s -o $@ $(INJECT_SRC) -ldl -lpthread
 $(BUILD)/gen/inject.c: $(BUILD)/gen/inject.so
 	@{ echo '#include "engine/dev/inject/record.h"'; echo 'const unsigned char live_library[] = {'; \
 	    od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '0};'; \

@@ -154,14 +154,26 @@ static void ran(const char *name, int ctas, uint32_t correlation)
 }
 int fake_launch(unsigned id, void *f, int ctas)
 {
-    CALL(id, void *first; void *second);
-    p.first = id >= 652 ? NULL : f;
-    p.second = f;
-    tell(id, 0, &p);
+    struct {
+        unsigned grid[3], block[3], shared;
+        void *stream, *attribute;
+        unsigned nattributes;
+    } config = { { (unsigned)ctas, 1, 1 }, { 128, 1, 1 }, 64, NULL, NULL, 0 };
+    struct {
+        void *f;
+        unsigned grid[3], block[3], shared;
+        void *stream, *params, *extra;
+    } plain = { f, { (unsigned)ctas, 1, 1 }, { 128, 1, 1 }, 64, NULL, NULL, NULL };
+    struct {
+        void *config, *f, *params, *extra;
+    } ex = { &config, f, NULL, NULL };
+    const void *p = id >= 652 ? (const void *)&ex : &plain;
+    calls++;
+    tell(id, 0, p);
     for (unsigned i = 0; i < 256; i++)
         if (named[i].h == f)
             ran(named[i].name, ctas, calls);
-    tell(id, 1, &p);
+    tell(id, 1, p);
     return 0;
 }
 /* A graph's replay: kernels run, with the number of a call that is not watched. */

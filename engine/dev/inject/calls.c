@@ -1,0 +1,232 @@
+/* The driver's calls as CUPTI tells them: which function came from which image, and launches. */
+#include "engine/dev/inject/inject.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__thread bool in_callback;
+
+/* Parameters by the names of generated_cuda_meta.h. */
+struct load_call {
+    void **handle;
+    const void *image;
+};
+struct get_call {
+    void **handle;
+    void *from;
+    const char *name;
+};
+
+/* ---- handles ---- */
+struct handle *handle_at(const void *key, bool make)
+{
+    if (!key)
+        return NULL;
+    uint64_t h = ((uintptr_t)key >> 4) * 0x9E3779B97F4A7C15u >> 40;
+    for (;; h++) {
+        struct handle *s = &S.handle[h % MOST_HANDLES];
+        if (s->key == key)
+            return s;
+        if (s->key)
+            continue;
+        if (!make || S.nhandles >= MOST_HANDLES / 2)
+            return NULL;
+        S.nhandles++;
+        *s = (struct handle){ .key = key, .image = -1, .kernel = -1 };
+        return s;
+    }
+}
+
+static void loaded(const struct load_call *p)
+{
+    struct handle *h = p->handle && p->image ? handle_at(*p->handle, true) : NULL;
+    if (!h || S.nimages == MOST_IMAGES)
+        return;
+    image_look(p->image, &S.image[S.nimages]);
+    *h = (struct handle){ .key = h->key, .image = S.nimages++, .kernel = -1 };
+}
+
+/* The function, kernel or module that was made of another has its image; a function of a kernel its
+ * name, too. Names are kept for good: the driver's live as long as the module. */
+static void derived(const struct get_call *p, bool named)
+{
+    const struct handle *from = handle_at(p->from, false);
+    struct handle *h = p->handle ? handle_at(*p->handle, true) : NULL;
+    char *name = named && p->name ? strdup(p->name) : NULL;
+    if (h)
+        *h = (struct handle){
+            .key = h->key, .name = name, .image = from ? from->image : -1, .kernel = -1
+        };
+    else
+        free(name);
+}
+
+/* Handles of what is unloaded may be given out again. */
+static void unloaded(void *const *owner)
+{
+    const struct handle *o = handle_at(*owner, false);
+    int image = o ? o->image : -1;
+    for (size_t i = 0; image >= 0 && i < MOST_HANDLES; i++)
+        if (S.handle[i].key && S.handle[i].image == image)
+            S.handle[i] = (struct handle){ .key = S.handle[i].key, .image = -1, .kernel = -1 };
+}
+
+/* ---- launches ---- */
+/* A handle that no call was seen to make: the driver knows its name and its module. */
+static void ask(void *f, const char **name, void **owner)
+{
+    const struct driver *d = &S.driver;
+    *name = NULL;
+    *owner = NULL;
+    if ((!d->cuFuncGetName || d->cuFuncGetName(name, f) != 0) &&
+        (!d->cuKernelGetName || d->cuKernelGetName(name, f) != 0))
+        *name = NULL;
+    if ((!d->cuFuncGetModule || d->cuFuncGetModule(owner, f) != 0) &&
+        (!d->cuKernelGetLibrary || d->cuKernelGetLibrary(owner, f) != 0))
+        *owner = NULL;
+}
+
+/* Fills image and name, and keeps the function for the record of when it ran. */
+static void look_up(struct launch *l)
+{
+    pthread_mutex_lock(&S.lock);
+    struct handle *h = handle_at(l->f, true);
+    bool known = !h || h->name || h->asked;
+    pthread_mutex_unlock(&S.lock);
+    const char *name = NULL;
+    void *owner = NULL;
+    if (!known)
+        ask(l->f, &name, &owner);
+    pthread_mutex_lock(&S.lock);
+    if (!known) {
+        const struct handle *from = owner && h->image < 0 ? handle_at(owner, false) : NULL;
+        h->image = from ? from->image : h->image;
+        h->name = name ? strdup(name) : NULL;
+        h->asked = true;
+    }
+    if (h) {
+        l->image = h->image;
+        l->name = h->name;
+        S.calls[l->correlation % MOST_CALLS].correlation = l->correlation;
+        S.calls[l->correlation % MOST_CALLS].handle = (uint32_t)(h - S.handle);
+    }
+    pthread_mutex_unlock(&S.lock);
+}
+
+static struct launch plain(const void *params, bool cooperative)
+{
+    struct launch_call *c;
+    memcpy(&c, &params, sizeof c); /* CUPTI's pointer is const; the driver reads the words behind it */
+    struct launch l = { .f = c->f,
+                        .stream = c->stream,
+                        .shared = c->shared,
+                        .params = c->params,
+                        .extra = cooperative ? NULL : c->extra,
+                        .cooperative = cooperative,
+                        .plain = c };
+    memcpy(l.grid, c->grid, sizeof l.grid);
+    memcpy(l.block, c->block, sizeof l.block);
+    return l;
+}
+
+static struct launch extended(const void *params)
+{
+    enum { COOPERATIVE = 2 }; /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
+    struct launch_ex_call *c;
+    memcpy(&c, &params, sizeof c);
+    struct launch l = { .f = c->f, .params = c->params, .extra = c->extra, .ex = c };
+    if (!c->config)
+        return l;
+    l.stream = c->config->stream;
+    l.shared = c->config->shared;
+    memcpy(l.grid, c->config->grid, sizeof l.grid);
+    memcpy(l.block, c->config->block, sizeof l.block);
+    l.attribute = c->config->attribute;
+    l.nattributes = l.attribute ? c->config->nattributes : 0;
+    for (unsigned i = 0; i < l.nattributes; i++)
+        l.cooperative |= l.attribute[i].id == COOPERATIVE && l.attribute[i].value[0];
+    return l;
+}
+
+static void launching(struct launch *l, const struct call *c)
+{
+    bool after = c->site == AT_EXIT;
+    l->image = -1;
+    l->correlation = c->correlation;
+    l->own = c->own;
+    look_up(l);
+    for (size_t i = 0; i < nlaunch_parts; i++) {
+        size_t k = after ? nlaunch_parts - 1 - i : i;
+        if (S.part[k] && !after && launch_parts[k].enter)
+            launch_parts[k].enter(l);
+        if (S.part[k] && after && launch_parts[k].leave)
+            launch_parts[k].leave(l, c->result ? *c->result : 0);
+    }
+}
+
+/* ---- CUPTI ---- */
+enum what { LOAD, GET_NAMED, GET, UNLOAD, LAUNCH, COOPERATE, LAUNCH_EX };
+static const struct {
+    uint32_t id; /* cupti_driver_cbid.h */
+    enum what what;
+    bool own_stream;
+} CALLS[] = {
+    { 19, LOAD, false },       /* cuModuleLoadData */
+    { 20, LOAD, false },       /* cuModuleLoadDataEx */
+    { 21, LOAD, false },       /* cuModuleLoadFatBinary */
+    { 678, LOAD, false },      /* cuLibraryLoadData */
+    { 22, UNLOAD, false },     /* cuModuleUnload */
+    { 680, UNLOAD, false },    /* cuLibraryUnload */
+    { 23, GET_NAMED, false },  /* cuModuleGetFunction */
+    { 681, GET_NAMED, false }, /* cuLibraryGetKernel */
+    { 682, GET, false },       /* cuLibraryGetModule */
+    { 683, GET, false },       /* cuKernelGetFunction */
+    { 307, LAUNCH, false },    /* cuLaunchKernel */
+    { 442, LAUNCH, true },     /* cuLaunchKernel_ptsz */
+    { 477, COOPERATE, false }, /* cuLaunchCooperativeKernel */
+    { 478, COOPERATE, true },  /* cuLaunchCooperativeKernel_ptsz */
+    { 652, LAUNCH_EX, false }, /* cuLaunchKernelEx */
+    { 653, LAUNCH_EX, true },  /* cuLaunchKernelEx_ptsz */
+};
+enum { NCALLS = sizeof CALLS / sizeof *CALLS };
+
+void calls_enable(enable_fn enable, void *subscriber)
+{
+    for (size_t i = 0; i < NCALLS; i++)
+        enable(1, subscriber, DOMAIN_DRIVER, CALLS[i].id); /* an old driver lacks some: none call them */
+}
+
+static void images_change(enum what what, const void *params)
+{
+    pthread_mutex_lock(&S.lock);
+    switch (what) {
+    case LOAD: loaded(params); break;
+    case UNLOAD: unloaded(params); break;
+    default: derived(params, what == GET_NAMED);
+    }
+    pthread_mutex_unlock(&S.lock);
+}
+
+void on_call(void *own, int domain, uint32_t id, const struct call *c)
+{
+    size_t i = 0;
+    (void)own;
+    while (i < NCALLS && CALLS[i].id != id)
+        i++;
+    bool after = c->site == AT_EXIT;
+    if (in_callback || domain != DOMAIN_DRIVER || i == NCALLS || !c->params)
+        return;
+    if (CALLS[i].what < LAUNCH &&
+        (after == (CALLS[i].what == UNLOAD) || (after && c->result && *c->result)))
+        return;
+    in_callback = true;
+    if (CALLS[i].what < LAUNCH) {
+        images_change(CALLS[i].what, c->params);
+    } else {
+        struct launch l = CALLS[i].what == LAUNCH_EX ? extended(c->params)
+                                                     : plain(c->params, CALLS[i].what == COOPERATE);
+        l.own_stream = CALLS[i].own_stream;
+        launching(&l, c);
+    }
+    in_callback = false;
+}

@@ -1,0 +1,151 @@
+/* Private to the injected library: what CUPTI and the driver hand out, the images, the handles, and a
+ * launch as the parts that look at it (survey, capture, apply) get it.
+ *
+ * State lives in one global, since CUPTI's callbacks have no other place. S.lock guards it; no driver
+ * function is called while it is held, since CUPTI may call back from inside. */
+#ifndef GPULOCW_DEV_INJECT_INJECT_H
+#define GPULOCW_DEV_INJECT_INJECT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { MOST_IMAGES = 1 << 14, MOST_HANDLES = 1 << 17, MOST_KERNELS = 1 << 14, MOST_CALLS = 1 << 20 };
+enum { DOMAIN_DRIVER = 1, AT_EXIT = 1, MULTIPLE_SUBSCRIBERS = 39 };
+
+/* CUpti_CallbackData (cupti_callbacks.h; the same from CUDA 11 to 13). */
+struct call {
+    int site;
+    const char *function;
+    const void *params;
+    const int *result;
+    const char *symbol;
+    void *context;
+    uint32_t context_number;
+    uint64_t *own; /* one word of ours, from entry to exit of the call */
+    uint32_t correlation;
+};
+
+/* ---- what the driver calls (cuda.h) ---- */
+struct launch_attribute { /* CUlaunchAttribute */
+    int id;
+    char pad[4];
+    unsigned char value[64];
+};
+struct launch_config { /* CUlaunchConfig */
+    unsigned grid[3], block[3], shared;
+    void *stream;
+    struct launch_attribute *attribute;
+    unsigned nattributes;
+};
+/* Parameters of its calls, by the names of generated_cuda_meta.h. */
+struct launch_call {
+    void *f;
+    unsigned grid[3], block[3], shared;
+    void *stream;
+    void **params, **extra; /* a cooperative launch has no extra */
+};
+struct launch_ex_call {
+    const struct launch_config *config;
+    void *f;
+    void **params, **extra;
+};
+
+/* ---- images: what a module or a library was loaded from ---- */
+struct image {
+    uint64_t hash, bytes; /* of one ELF file or text; 0: several, or not known */
+    bool ptx, cubin, lto;
+    /* A copy of what has PTX: its text, or a container with its entries of PTX alone; NULL: none. A
+     * program may free its own after the load. */
+    char *copy;
+    size_t ncopy;
+};
+void image_look(const void *code, struct image *m);
+
+/* ---- handles: modules, libraries, kernels and functions ---- */
+struct handle {
+    const void *key;
+    const char *name; /* of a kernel or function as it was asked for; NULL: another kind, or not known */
+    int image, kernel; /* indices; -1: not known */
+    bool asked;        /* the driver was asked for the name and the module */
+};
+/* NULL: none, or no room for one more. S.lock is held. */
+struct handle *handle_at(const void *key, bool make);
+
+/* ---- a launch, whichever call makes it ---- */
+struct launch {
+    void *f, *stream; /* f: a CUfunction, or a CUkernel */
+    unsigned grid[3], block[3], shared;
+    void **params, **extra; /* as cuLaunchKernel takes them; one of them NULL */
+    const struct launch_attribute *attribute;
+    unsigned nattributes;
+    bool cooperative, own_stream; /* own_stream: stream 0 is the thread's own (_ptsz) */
+    int image;                    /* index into S.image; -1: not known */
+    const char *name;             /* of the kernel, as in the PTX; NULL: not known */
+    uint32_t correlation;
+    uint64_t *own; /* a word that is kept from the launch's entry to its exit */
+    /* The call's own parameters: what is written there changes the launch. One of them NULL. */
+    struct launch_call *plain;
+    struct launch_ex_call *ex;
+};
+/* Parts that look at each launch; called in order at its entry, in reverse at its exit. */
+struct launch_part {
+    bool (*wanted)(void); /* asked once, at the start */
+    void (*enter)(struct launch *l);
+    void (*leave)(struct launch *l, int result);
+};
+extern const struct launch_part launch_parts[];
+extern const size_t nlaunch_parts;
+
+/* ---- the driver's functions, found at the start; NULL where an old driver lacks one ---- */
+struct driver {
+#define DRIVER_FN(name, ...) int (*name)(__VA_ARGS__);
+#include "engine/dev/inject/driver.def"
+#undef DRIVER_FN
+};
+
+/* ---- kernels that ran ---- */
+struct kernel {
+    char *name;
+    int image, next;
+    uint64_t launches, ns;
+    unsigned grid[3], block[3], shared;
+};
+
+struct inject_state {
+    pthread_mutex_t lock;
+    pid_t owner;
+    const char *file, *refused;
+    struct image image[MOST_IMAGES];
+    int nimages;
+    struct handle handle[MOST_HANDLES];
+    unsigned nhandles;
+    struct kernel kernel[MOST_KERNELS];
+    int bucket[MOST_KERNELS], nkernels;
+    struct {
+        uint32_t correlation, handle;
+    } calls[MOST_CALLS];
+    int (*next_record)(uint8_t *, size_t, void **);
+    int (*flush)(uint32_t);
+    struct driver driver;
+    bool part[8]; /* which of launch_parts are wanted */
+};
+extern struct inject_state S;
+
+/* Turns on the callbacks of the driver's calls that are looked at. */
+typedef int (*enable_fn)(uint32_t, void *, int, uint32_t);
+void calls_enable(enable_fn enable, void *subscriber);
+void on_call(void *own, int domain, uint32_t id, const struct call *c);
+/* Set while a callback of ours calls the driver: what that calls back is passed over. */
+extern __thread bool in_callback;
+
+/* Activity records. */
+void survey_wanted(uint8_t **buffer, size_t *n, size_t *most);
+void survey_full(void *context, uint32_t stream, uint8_t *buffer, size_t n, size_t valid);
+void survey_put(int f);
+
+uint64_t hash_of(const void *p, uint64_t n); /* FNV-1a */
+
+#endif

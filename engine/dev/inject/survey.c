@@ -1,0 +1,113 @@
+/* Activity records: which kernels ran, how often and how long; and the record of all of it. */
+#include "engine/dev/inject/inject.h"
+#include "engine/dev/inject/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIND_CONCURRENT_KERNEL = 10, BUFFER = 1 << 20 };
+
+/* The record of a kernel up to its name (cupti_activity.h: the members up to there are the same from
+ * CUDA 11 to 13). */
+struct ran {
+    uint32_t kind;
+    uint8_t cache, bank;
+    uint16_t registers;
+    uint32_t wanted, used;
+    uint64_t start, end, completed;
+    uint32_t device, context, stream;
+    int32_t grid[3], block[3], shared_static, shared;
+    uint32_t local, local_all, correlation;
+    int64_t grid_id;
+    const char *name;
+};
+
+static int kernel_find(const char *name, int image, bool any, bool *several)
+{
+    int found = -1;
+    *several = false;
+    uint64_t b = hash_of((const uint8_t *)name, strlen(name)) % MOST_KERNELS;
+    for (int k = S.bucket[b] - 1; k >= 0; k = S.kernel[k].next - 1) {
+        if (strcmp(S.kernel[k].name, name) != 0 || (!any && S.kernel[k].image != image))
+            continue;
+        *several |= found >= 0;
+        found = k;
+    }
+    return found;
+}
+
+static int kernel_new(const struct ran *r, int image)
+{
+    char *name = S.nkernels < MOST_KERNELS ? strdup(r->name) : NULL;
+    if (!name)
+        return -1;
+    uint64_t b = hash_of((const uint8_t *)name, strlen(name)) % MOST_KERNELS;
+    struct kernel *k = &S.kernel[S.nkernels];
+    *k = (struct kernel){
+        .name = name, .image = image, .next = S.bucket[b], .shared = (unsigned)r->shared
+    };
+    for (int d = 0; d < 3; d++) {
+        k->grid[d] = (unsigned)r->grid[d];
+        k->block[d] = (unsigned)r->block[d];
+    }
+    S.bucket[b] = ++S.nkernels;
+    return S.nkernels - 1;
+}
+
+static void ran(const struct ran *r)
+{
+    struct handle *h = S.calls[r->correlation % MOST_CALLS].correlation == r->correlation
+                           ? &S.handle[S.calls[r->correlation % MOST_CALLS].handle]
+                           : NULL;
+    bool several = false;
+    int k = h ? h->kernel : -1;
+    if (k < 0)
+        k = kernel_find(r->name, h ? h->image : -1, !h, &several);
+    if (several)
+        k = kernel_find(r->name, -1, false, &several);
+    if (k < 0)
+        k = kernel_new(r, h ? h->image : -1);
+    if (k < 0)
+        return;
+    if (h)
+        h->kernel = k;
+    S.kernel[k].launches++;
+    S.kernel[k].ns += r->end > r->start ? r->end - r->start : 0;
+}
+
+void survey_wanted(uint8_t **buffer, size_t *n, size_t *most)
+{
+    *buffer = aligned_alloc(8, BUFFER);
+    *n = *buffer ? BUFFER : 0;
+    *most = 0;
+}
+
+void survey_full(void *context, uint32_t stream, uint8_t *buffer, size_t n, size_t valid)
+{
+    void *r = NULL;
+    (void)context, (void)stream, (void)n;
+    pthread_mutex_lock(&S.lock);
+    while (valid && S.next_record(buffer, valid, &r) == 0)
+        if (((const struct ran *)r)->kind == KIND_CONCURRENT_KERNEL && ((const struct ran *)r)->name)
+            ran(r);
+    pthread_mutex_unlock(&S.lock);
+    free(buffer);
+}
+
+/* ---- the record ---- */
+void survey_put(int f)
+{
+    dprintf(f, "%s\n", LIVE_RECORD_HEAD);
+    if (S.refused)
+        dprintf(f, "R %s\n", S.refused);
+    for (int i = 0; i < S.nimages; i++)
+        dprintf(f, "I %llu %llu %d %d %d\n", (unsigned long long)S.image[i].hash,
+                (unsigned long long)S.image[i].bytes, S.image[i].ptx, S.image[i].cubin, S.image[i].lto);
+    for (int i = 0; i < S.nkernels; i++) {
+        const struct kernel *k = &S.kernel[i];
+        dprintf(f, "K %d %llu %llu %u %u %u %u %u %u %u %s\n", k->image, (unsigned long long)k->launches,
+                (unsigned long long)k->ns, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
+                k->block[2], k->shared, k->name);
+    }
+}
