@@ -12,8 +12,10 @@
 #define WAIT_MS    50
 #define END_TRIES  300 /* times 10 ms, for commands that were told to end */
 #define SERVICE_AT 4   /* results that may wait for earlier ones, times the jobs */
+#define ATTEMPTS   3   /* of a request whose worker was lost each time */
 
-/* {"format","version","line","request","id","tool","exit","cpu_s","diagnostics", then the document} */
+/* {"format","version","line","request","id","tool","exit","attempts","cpu_s","diagnostics", then the
+ * document} */
 static void put_head(const struct batch_line *l, int code, double cpu_s, struct buf *out)
 {
     struct jw w = jw_open(out, 0);
@@ -38,6 +40,8 @@ static void put_head(const struct batch_line *l, int code, double cpu_s, struct 
     jw_str(&w, json_text(l->json, "tool"));
     jw_key(&w, "exit");
     jw_int(&w, code);
+    jw_key(&w, "attempts");
+    jw_uint(&w, l->attempts);
     jw_key(&w, "cpu_s");
     jw_num(&w, cpu_s);
 }
@@ -100,6 +104,19 @@ static enum status make(struct batch_line *l, struct diags *ds)
     return request_make(t, json_get(l->json, "arguments"), NULL, NULL, &l->request, ds);
 }
 
+static enum status run_in(struct batch *b, struct batch_line *l, size_t k, struct diags *ds)
+{
+    const struct service_batch_opts *o = b->o;
+    enum status st = job_start(&l->job, o->self, &l->request,
+                               o->nworkers ? o->worker[k % o->nworkers] : NULL, b->jobs > 1 ? 1 : 0, ds);
+    if (st != ST_OK)
+        return st;
+    l->attempts++;
+    l->state = BATCH_RUNS;
+    l->slot = k;
+    return ST_OK;
+}
+
 /* Slot k runs the line, or the line is refused at once. */
 static void start(struct batch *b, struct batch_line *l, size_t k)
 {
@@ -110,17 +127,42 @@ static void start(struct batch *b, struct batch_line *l, size_t k)
         ds.v[i].at.line = (uint32_t)l->number;
     enum status st = make(l, &ds);
     if (st == ST_OK)
-        st = job_start(&l->job, o->self, &l->request, o->nworkers ? o->worker[k % o->nworkers] : NULL,
-                       b->jobs > 1 ? 1 : 0, &ds);
-    if (st == ST_OK) {
-        l->state = BATCH_RUNS;
-        l->slot = k;
-    } else {
+        st = run_in(b, l, k, &ds);
+    if (st != ST_OK) {
         put_refusal(l, st, &ds);
         b->counts->failed++;
         b->bad += st == ST_INPUT || st == ST_USAGE;
     }
     diags_free(&ds);
+}
+
+/* Did the command end because its worker was lost: a node that failed, a job that was preempted? */
+static bool worker_lost(const struct job_end *end, const struct service_job *j)
+{
+    struct diags none = { 0 };
+    if (end->code != status_exit_code(ST_DEVICE) || !j->last.n)
+        return false;
+    cJSON *o = json_parse("progress", j->last.s, j->last.n, &none);
+    const cJSON *d;
+    bool lost = false;
+    cJSON_ArrayForEach(d, json_get(o, "diagnostics"))
+    {
+        const char *code = json_text(d, "code"), *severity = json_text(d, "severity");
+        lost = lost || (code && severity && !strcmp(code, "worker") && !strcmp(severity, "error"));
+    }
+    cJSON_Delete(o);
+    diags_free(&none);
+    return lost;
+}
+
+/* The same request once more, in the same slot. */
+static bool again(struct batch *b, struct batch_line *l)
+{
+    struct diags ds = { 0 };
+    job_free(&l->job);
+    enum status st = run_in(b, l, l->slot, &ds);
+    diags_free(&ds);
+    return st == ST_OK;
 }
 
 static void finish(struct batch *b, struct batch_line *l, const struct job_end *end)
@@ -130,6 +172,8 @@ static void finish(struct batch *b, struct batch_line *l, const struct job_end *
         l->state = BATCH_CUT;
         return;
     }
+    if (b->o->nworkers && l->attempts < ATTEMPTS && worker_lost(end, &l->job) && again(b, l))
+        return;
     b->counts->failed += end->code != 0;
     put_result(l, end);
     job_free(&l->job);
@@ -143,8 +187,8 @@ static void look(struct batch *b)
         struct batch_line *l = &b->line[i];
         struct job_end end;
         if (l->state == BATCH_RUNS && job_poll(&l->job, &end)) {
-            b->slot[l->slot] = false;
             finish(b, l, &end);
+            b->slot[l->slot] = l->state == BATCH_RUNS;
         }
     }
 }
