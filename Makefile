@@ -120,6 +120,11 @@ install: all
 dist:
 	@git archive --format=tar --prefix=gpulocw-$(VERSION)/ HEAD | gzip -n9 > gpulocw-$(VERSION).tar.gz && sha256sum gpulocw-$(VERSION).tar.gz
 
+# One file for any x86-64 Linux with glibc 2.28 or later.
+.PHONY: portable
+portable: all
+	@sh tests/tool/portable.sh $(BUILD) gpulocw-$(VERSION)-x86_64
+
 .PHONY: clean
 clean:
 	rm -rf $(BUILD)

@@ -12,7 +12,8 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.o $(if $(TUI_OB
 # Scripts that drive the built program; each prints TAP lines.
 TEST_SCRIPTS := $(sort $(wildcard tests/cli/*.sh tests/terminal/*.sh))
 
-.PHONY: check tests
+.PHONY: check tests unit-tests
+unit-tests: $(UNIT_BIN)
 tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables $(BUILD)/tests/ptx_coverage
 check:
 	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test

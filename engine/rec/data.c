@@ -117,12 +117,12 @@ static inline __attribute__((always_inline)) void random_floats(const struct ini
         f[i] = (float)(a + by * ((double)(int32_t)(base_splitmix(seed, first + i) >> 40) / 16777216.0));
 }
 
+#if defined(__x86_64__)
 #if defined(__clang__)
 #define VECTORS /* makes them at -O2 */
 #else
 #define VECTORS __attribute__((optimize("O3")))
 #endif
-#if defined(__x86_64__)
 /* Products of 64 bits are one instruction there. */
 VECTORS __attribute__((target("avx512f,avx512dq,avx512vl"))) static void random_floats_avx512(
     const struct init_spec *in, float *f, uint64_t first, uint64_t n)

@@ -7,7 +7,12 @@
 struct interp_op;
 struct ptx_inst;
 
+/* 113 bits of significand */
+#if defined(__SIZEOF_FLOAT128__)
 __extension__ typedef __float128 quad;
+#else
+typedef long double quad;
+#endif
 
 /* interp_float.c */
 float interp_f32(uint64_t bits);
