@@ -18,7 +18,7 @@ struct batch_line {
     uint64_t number; /* of the line in the file, from 1 */
     uint64_t hash;   /* of its text */
     size_t slot;
-    unsigned attempts; /* so far */
+    unsigned attempts;       /* so far */
     struct buf text, result; /* result: a line of the output */
     cJSON *json;
     struct request request;

@@ -112,8 +112,12 @@ static enum status rewritten(const char *kernel, const char *device, const char 
     struct pass_output out;
     struct options o = options_of(line);
     rig_prepare(&r, kernel, NULL, device);
-    struct pass_input in = { r.module, str_of(r.launch->kernel), &o, dev_describe(r.dev), r.launch,
-                             r.facts };
+    struct pass_input in = { .module = r.module,
+                             .kernel = str_of(r.launch->kernel),
+                             .options = &o,
+                             .dev = dev_describe(r.dev),
+                             .launch = r.launch,
+                             .facts = r.facts };
     enum status st = pass_apply(&in, &out, ds);
     if (st == ST_OK)
         buf_puts(text, out.text);
