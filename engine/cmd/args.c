@@ -41,6 +41,9 @@ static const struct command commands[] = {
     { "report", "SESSION.json", "a report to share", cmd_report, false, 1 },
     { "capture", "--list -- PROGRAM ARG...",
       "runs a program unchanged on the GPU and says which kernels it launches", cmd_capture, false, 0 },
+    { "apply", "S.json|TUNED.ptx... -- PROGRAM ARG...",
+      "runs a program on the GPU with tuned kernels in place of its own, by turns with the originals",
+      cmd_apply, false, CMD_MAX_FILES },
     { "devices", "[PRESET]", "the devices there are; every field of one preset, with unit and source",
       cmd_devices, false, 1 },
     { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate,
@@ -347,7 +350,7 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
         const char *t = argv[s.i];
         enum status st = ST_OK;
         bool dashes = options && strcmp(t, "--") == 0;
-        if (dashes && a->command && strcmp(a->command, "capture") == 0) {
+        if (dashes && a->command && (strcmp(a->command, "capture") == 0 || strcmp(a->command, "apply") == 0)) {
             a->program = argv + s.i + 1;
             break;
         }

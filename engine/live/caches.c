@@ -44,6 +44,17 @@ static enum status look_at(struct live_survey *s, const char *cubin)
     return st;
 }
 
+char *live_cache_ptx(uint64_t hash)
+{
+    struct live_kernel k = { .image = hash, .why = "" };
+    struct live_survey s = { .v = &k, .n = 1 };
+    if (live_survey_caches(&s) != ST_OK) {
+        base_free(k.ptx_file);
+        k.ptx_file = NULL;
+    }
+    return k.ptx_file;
+}
+
 enum status live_survey_caches(struct live_survey *s)
 {
     const char *set = getenv("TRITON_CACHE_DIR"), *home = getenv("HOME");

@@ -107,7 +107,8 @@ static enum status take_line(struct live_survey *s, struct images *images, const
     return ST_OK;
 }
 
-enum status live_record_read(struct live_survey *s, const char *path, struct diags *ds)
+enum status live_record_read(struct live_survey *s, const char *path, const struct live_extra *x,
+                             struct diags *ds)
 {
     char *text = NULL, *rest, *line;
     size_t n = 0;
@@ -118,7 +119,8 @@ enum status live_record_read(struct live_survey *s, const char *path, struct dia
     bool ours = line && strcmp(line, LIVE_RECORD_HEAD) == 0;
     s->processes += ours;
     while (ours && st == ST_OK && (line = strsep(&rest, "\n")))
-        st = take_line(s, &images, line);
+        st =
+            x && line[0] == 'A' ? x->line(x->ctx, line) ? ST_OK : ST_NOMEM : take_line(s, &images, line);
     base_free(images.v);
     base_free(text);
     return st;
@@ -130,7 +132,8 @@ static int by_time(const void *a, const void *b)
     return x->time_ns != y->time_ns ? (x->time_ns < y->time_ns ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static enum status read_all(struct live_survey *s, const char *record, struct diags *ds)
+static enum status read_all(struct live_survey *s, const char *record, const struct live_extra *x,
+                            struct diags *ds)
 {
     enum status st = ST_OK;
     glob_t g = { 0 };
@@ -139,7 +142,7 @@ static enum status read_all(struct live_survey *s, const char *record, struct di
     if (b.s && !b.oom && glob(b.s, 0, NULL, &g) == 0)
         for (size_t i = 0; i < g.gl_pathc; i++) {
             if (st == ST_OK)
-                st = live_record_read(s, g.gl_pathv[i], ds);
+                st = live_record_read(s, g.gl_pathv[i], x, ds);
             unlink(g.gl_pathv[i]);
         }
     globfree(&g);
@@ -150,10 +153,12 @@ static enum status read_all(struct live_survey *s, const char *record, struct di
 }
 
 /* ---- the program ---- */
-static void child(char *const *argv, const char *library, const char *record, int told)
+static void child(char *const *argv, const char *library, const char *record, const struct live_extra *x,
+                  int told)
 {
     int why;
-    if (setenv("CUDA_INJECTION64_PATH", library, 1) == 0 && setenv(LIVE_RECORD_VARIABLE, record, 1) == 0)
+    if (setenv("CUDA_INJECTION64_PATH", library, 1) == 0 &&
+        setenv(LIVE_RECORD_VARIABLE, record, 1) == 0 && (!x || setenv(x->variable, x->value, 1) == 0))
         execvp(argv[0], argv);
     why = errno;
     if (write(told, &why, sizeof why) < 0)
@@ -161,8 +166,8 @@ static void child(char *const *argv, const char *library, const char *record, in
     _exit(NOT_STARTED);
 }
 
-static enum status run(char *const *argv, const char *library, const char *record, struct live_survey *s,
-                       struct diags *ds)
+static enum status run(char *const *argv, const char *library, const char *record,
+                       const struct live_extra *x, struct live_survey *s, struct diags *ds)
 {
     int told[2], why = 0, status = 0;
     if (pipe2(told, O_CLOEXEC) != 0) {
@@ -172,7 +177,7 @@ static enum status run(char *const *argv, const char *library, const char *recor
     int64_t from = base_now_ns();
     pid_t pid = fork();
     if (pid == 0)
-        child(argv, library, record, told[1]);
+        child(argv, library, record, x, told[1]);
     why = pid < 0 ? errno : 0;
     close(told[1]);
     bool failed = pid < 0 || read(told[0], &why, sizeof why) == (ssize_t)sizeof why;
@@ -186,7 +191,8 @@ static enum status run(char *const *argv, const char *library, const char *recor
     return failed ? ST_IO : ST_OK;
 }
 
-static enum status run_in(const char *folder, char *const *argv, struct live_survey *s, struct diags *ds)
+static enum status run_in(const char *folder, char *const *argv, const struct live_extra *x,
+                          struct live_survey *s, struct diags *ds)
 {
     struct buf library = { 0 }, record = { 0 };
     buf_printf(&library, "%s/libgpulocw.so", folder);
@@ -195,9 +201,9 @@ static enum status run_in(const char *folder, char *const *argv, struct live_sur
                          ? ST_NOMEM
                          : file_write_atomic(library.s, live_library, live_library_bytes, ds);
     if (st == ST_OK)
-        st = run(argv, library.s, record.s, s, ds);
+        st = run(argv, library.s, record.s, x, s, ds);
     if (st == ST_OK)
-        st = read_all(s, record.s, ds);
+        st = read_all(s, record.s, x, ds);
     if (library.s)
         unlink(library.s);
     buf_free(&library);
@@ -205,7 +211,8 @@ static enum status run_in(const char *folder, char *const *argv, struct live_sur
     return st;
 }
 
-enum status live_survey_run(char *const *argv, struct live_survey *s, struct diags *ds)
+enum status live_run(char *const *argv, const struct live_extra *x, struct live_survey *s,
+                     struct diags *ds)
 {
     const char *there = getenv("CUDA_INJECTION64_PATH");
     if (there && *there) {
@@ -216,7 +223,13 @@ enum status live_survey_run(char *const *argv, struct live_survey *s, struct dia
     char *folder;
     enum status st = private_folder_make(&folder, ds);
     if (st == ST_OK)
-        st = run_in(folder, argv, s, ds);
+        st = run_in(folder, argv, x, s, ds);
     private_folder_remove(folder);
+    return st;
+}
+
+enum status live_survey_run(char *const *argv, struct live_survey *s, struct diags *ds)
+{
+    enum status st = live_run(argv, NULL, s, ds);
     return st == ST_OK ? live_survey_caches(s) : st;
 }

@@ -27,5 +27,8 @@ struct live_survey {
  */
 enum status live_survey_run(char *const *argv, struct live_survey *s, struct diags *ds);
 void live_survey_free(struct live_survey *s);
+/* The PTX file in Triton's cache beside machine code with this hash (as live_kernel has it); owned;
+ * NULL: none, or out of memory. */
+char *live_cache_ptx(uint64_t hash);
 
 #endif

@@ -6,8 +6,20 @@
 
 struct live_survey;
 
+/* What a part of the injected library needs besides: a variable of the environment, and its own lines of
+ * the record (false: out of memory). */
+struct live_extra {
+    const char *variable, *value;
+    bool (*line)(void *ctx, const char *line);
+    void *ctx;
+};
+/* live_survey_run with that (NULL: nothing more), and without the caches. */
+enum status live_run(char *const *argv, const struct live_extra *x, struct live_survey *s,
+                     struct diags *ds);
+
 /* Adds what one process saw. Lines that are no such record are passed over. */
-enum status live_record_read(struct live_survey *s, const char *path, struct diags *ds);
+enum status live_record_read(struct live_survey *s, const char *path, const struct live_extra *x,
+                             struct diags *ds);
 /* PTX for machine code, from Triton's cache: NAME.cubin there is byte for byte the image that the driver
  * got, and NAME.ptx lies beside it. Kernels for which it is found have ptx_file, and why is NULL. */
 enum status live_survey_caches(struct live_survey *s);

@@ -27,6 +27,12 @@ enum status source_read(const char *const *path, size_t n, const struct source_w
 enum status source_compile(const char *path, const struct source_want *w, char **text, size_t *n,
                            struct diags *ds);
 bool source_is_cuda(const char *path); /* by its name: .cu */
+/* A program of the CUDA toolkit (nvcc, ptxas): on the PATH, below CUDA_HOME or CUDA_PATH, in
+ * /usr/local/cuda; owned; NULL: not here. */
+char *source_tool(const char *name);
+/* Runs it: words end in NULL, what it says goes to the descriptor `out`. Its exit status; 127: not
+ * started. */
+int source_run_tool(char *const *word, int out);
 
 /* ---- listing (source_list.c) ---- */
 struct source_param {

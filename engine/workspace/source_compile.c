@@ -48,15 +48,20 @@ static char *on_path(const char *name)
     return found;
 }
 
-static char *find_nvcc(void)
+char *source_tool(const char *name)
 {
     static const char *const roots[] = { "CUDA_HOME", "CUDA_PATH" };
-    char *found = on_path("nvcc");
-    for (size_t i = 0; i < ARRAY_LEN(roots) && !found; i++) {
+    char *found = on_path(name);
+    struct buf below = { 0 };
+    buf_printf(&below, "bin/%s", name);
+    for (size_t i = 0; below.s && i < ARRAY_LEN(roots) && !found; i++) {
         const char *root = getenv(roots[i]);
-        found = root && *root ? in_folder(root, strlen(root), "bin/nvcc") : NULL;
+        found = root && *root ? in_folder(root, strlen(root), below.s) : NULL;
     }
-    return found ? found : in_folder("/usr/local/cuda", strlen("/usr/local/cuda"), "bin/nvcc");
+    if (!found && below.s)
+        found = in_folder("/usr/local/cuda", strlen("/usr/local/cuda"), below.s);
+    buf_free(&below);
+    return found;
 }
 
 /* The words of a command line; those of flags point into `flags`, which is cut up. */
@@ -77,7 +82,7 @@ static void add_flags(struct line *l, char *flags)
             add(l, w);
 }
 
-static int run(const struct line *l, int out)
+int source_run_tool(char *const *word, int out)
 {
     posix_spawn_file_actions_t fa;
     pid_t pid = 0;
@@ -86,7 +91,7 @@ static int run(const struct line *l, int out)
     posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&fa, out, 1);
     posix_spawn_file_actions_adddup2(&fa, out, 2);
-    int e = posix_spawn(&pid, l->word[0], &fa, NULL, l->word, environ);
+    int e = posix_spawn(&pid, word[0], &fa, NULL, word, environ);
     posix_spawn_file_actions_destroy(&fa);
     if (e)
         return 127;
@@ -153,7 +158,7 @@ static enum status compile(const char *path, const struct source_want *w, char *
     enum status st = flags && said >= 0 ? ST_OK : ST_NOMEM;
     if (st == ST_OK) {
         make_line(&l, compiler, nvcc, arch, flags, out, path);
-        st = run(&l, said) == 0 ? ST_OK : say_failed(path, said, ds);
+        st = source_run_tool(l.word, said) == 0 ? ST_OK : say_failed(path, said, ds);
     }
     if (said >= 0)
         close(said);
@@ -166,7 +171,7 @@ enum status source_compile(const char *path, const struct source_want *w, char *
 {
     struct buf out = { 0 };
     char *folder = NULL;
-    char *nvcc = find_nvcc(), *compiler = nvcc ? nvcc : on_path("clang");
+    char *nvcc = source_tool("nvcc"), *compiler = nvcc ? nvcc : on_path("clang");
     if (access(path, R_OK) != 0) {
         base_free(compiler);
         diag_add(ds, DIAG_ERROR, "io", path, NO_SPAN, "cannot open: %s", strerror(errno));

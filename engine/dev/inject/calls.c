@@ -154,13 +154,14 @@ static void launching(struct launch *l, const struct call *c)
     l->image = -1;
     l->correlation = c->correlation;
     l->own = c->own;
+    l->result = c->result;
     look_up(l);
     for (size_t i = 0; i < nlaunch_parts; i++) {
         size_t k = after ? nlaunch_parts - 1 - i : i;
-        if (S.part[k] && !after && launch_parts[k].enter)
-            launch_parts[k].enter(l);
-        if (S.part[k] && after && launch_parts[k].leave)
-            launch_parts[k].leave(l, c->result ? *c->result : 0);
+        if (S.part[k] && !after && launch_parts[k]->enter)
+            launch_parts[k]->enter(l);
+        if (S.part[k] && after && launch_parts[k]->leave)
+            launch_parts[k]->leave(l, c->result ? *c->result : 0);
     }
 }
 

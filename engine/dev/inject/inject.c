@@ -23,7 +23,7 @@ enum { KIND_CONCURRENT_KERNEL = 10 };
 struct inject_state S = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* A part is a row here. */
-const struct launch_part launch_parts[] = { { NULL, NULL, NULL } };
+const struct launch_part *const launch_parts[] = { &apply_part };
 const size_t nlaunch_parts = sizeof launch_parts / sizeof *launch_parts;
 
 static void at_end(void)
@@ -39,6 +39,7 @@ static void at_end(void)
         return;
     pthread_mutex_lock(&S.lock);
     survey_put(f);
+    apply_put(f);
     pthread_mutex_unlock(&S.lock);
     close(f);
 }
@@ -120,7 +121,7 @@ static void driver_find(void)
 #include "engine/dev/inject/driver.def"
 #undef DRIVER_FN
     for (size_t i = 0; i < nlaunch_parts; i++)
-        S.part[i] = launch_parts[i].wanted && launch_parts[i].wanted();
+        S.part[i] = launch_parts[i]->wanted();
 }
 
 EXPORT int InitializeInjection(void);

@@ -85,7 +85,8 @@ struct launch {
     int image;                    /* index into S.image; -1: not known */
     const char *name;             /* of the kernel, as in the PTX; NULL: not known */
     uint32_t correlation;
-    uint64_t *own; /* a word that is kept from the launch's entry to its exit */
+    uint64_t *own;     /* a word that is kept from the launch's entry to its exit */
+    const int *result; /* of the call, at its exit */
     /* The call's own parameters: what is written there changes the launch. One of them NULL. */
     struct launch_call *plain;
     struct launch_ex_call *ex;
@@ -96,7 +97,7 @@ struct launch_part {
     void (*enter)(struct launch *l);
     void (*leave)(struct launch *l, int result);
 };
-extern const struct launch_part launch_parts[];
+extern const struct launch_part *const launch_parts[];
 extern const size_t nlaunch_parts;
 
 /* ---- the driver's functions, found at the start; NULL where an old driver lacks one ---- */
@@ -145,6 +146,11 @@ extern __thread bool in_callback;
 void survey_wanted(uint8_t **buffer, size_t *n, size_t *most);
 void survey_full(void *context, uint32_t stream, uint8_t *buffer, size_t n, size_t valid);
 void survey_put(int f);
+
+/* apply (apply.h): a part; a kernel's record, S.lock is held; its lines of the record. */
+extern const struct launch_part apply_part;
+void apply_ran(uint32_t correlation, const char *name, uint64_t start, uint64_t end);
+void apply_put(int f);
 
 uint64_t hash_of(const void *p, uint64_t n); /* FNV-1a */
 

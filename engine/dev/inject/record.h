@@ -10,6 +10,49 @@
 #define LIVE_RECORD_VARIABLE "GPULOCW_LIVE_RECORD"
 #define LIVE_RECORD_HEAD     "gpulocw-live 1"
 
+/* ---- apply ---- */
+#define LIVE_APPLY_VARIABLE "GPULOCW_LIVE_APPLY"
+#define LIVE_APPLY_HEAD     "gpulocw-apply 1"
+/* The plan, a file of lines: the head, then
+ *   M MODE VERIFY SOCKET
+ *   T NAME PATH             a target: kernel, and the file of the text that has it tuned
+ *   O GX GY GZ BX BY BZ SHARED    its launch in the program; none: any
+ *   N GX GY GZ BX BY BZ SHARED    the launch that the tuned kernel wants
+ *   C PERCENT               carve-out
+ *   Z BYTES SYMBOL          zeroed before each launch
+ *   S BACK SYMBOL           kept the same as the original's; BACK 1: copied back, too
+ *   U                       writes through pointers that it loads
+ * The socket is asked "NAME HASH BYTES PATH\n" (PATH: the image's PTX as a file, or -), and answers
+ * "MASK MAXREG\n": which targets (by number) that image has, and the register limit it was compiled
+ * with. Lines of the record, by target: AT TARGET LAUNCHES APPLIED CAPTURED VERIFIED DIFFERED LOAD_NS
+ * ENTER_NS AW TARGET WHY COUNT     launches that ran the original, and why AS TARGET ARM N NS...   times
+ * on the GPU; ARM 3: tuned, by graphs; N: of how many these are a choice AP FIRST LAST           the
+ * GPU's time from the first kernel to the end of the last */
+enum { LIVE_APPLY_AB, LIVE_APPLY_ALL, LIVE_APPLY_NONE };
+#define LIVE_APPLY_WHY(X)                                                                      \
+    X(SHAPE, "another grid, block or shared memory")                                           \
+    X(IMAGE, "another image: its PTX is not the one that was tuned")                           \
+    X(UNSEEN, "the image that it was loaded from was not seen")                                \
+    X(PARAMS, "the tuned kernel takes other parameters")                                       \
+    X(LOAD, "the driver does not load the tuned kernel")                                       \
+    X(SYMBOLS, "a variable of the module was not found")                                       \
+    X(FIT, "the tuned kernel does not fit with this launch")                                   \
+    X(ATTRIBUTES, "cooperative or in clusters, and the tuned kernel wants another launch")     \
+    X(FAILED, "the launch of the tuned kernel failed; the original ran")                       \
+    X(STOPPED, "nothing is swapped after outputs differed")                                    \
+    X(UNSURE, "it could not be verified: it writes through pointers that it loads")            \
+    X(MEMORY, "it could not be verified: no memory for a copy of its buffers")                 \
+    X(READ, "it could not be verified: memory that cannot be copied (managed, peer, IPC)")     \
+    X(UNSTABLE, "it could not be verified: the original's own outputs differ from run to run") \
+    X(VERIFYING, "the original ran beside the tuned kernel, to verify it")                     \
+    X(GRAPH, "captured into a graph while it is still to be verified")
+enum {
+#define LIVE_APPLY_WHY_ID(id, text) LIVE_APPLY_##id,
+    LIVE_APPLY_WHY(LIVE_APPLY_WHY_ID)
+#undef LIVE_APPLY_WHY_ID
+        LIVE_APPLY_NWHY
+};
+
 /* The library itself, as it was built. */
 extern const unsigned char live_library[];
 extern const unsigned long live_library_bytes;

@@ -57,6 +57,7 @@ static int kernel_new(const struct ran *r, int image)
 
 static void ran(const struct ran *r)
 {
+    apply_ran(r->correlation, r->name, r->start, r->end);
     struct handle *h = S.calls[r->correlation % MOST_CALLS].correlation == r->correlation
                            ? &S.handle[S.calls[r->correlation % MOST_CALLS].handle]
                            : NULL;

@@ -1,0 +1,440 @@
+/* apply: a program run with tuned kernels in place of its own, by turns with the originals. */
+#include "engine/base/base.h"
+#include "engine/cmd/cmd_int.h"
+#include "engine/live/apply.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/tuned.h"
+#include "engine/workspace/tuned_export.h"
+
+#include <string.h>
+
+struct asked {
+    const struct tuned_kernels *tuned;
+    const struct live_apply *apply;
+    size_t index[64]; /* of a target: which of tuned->v */
+};
+
+static uint64_t match(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg)
+{
+    const struct asked *q = ctx;
+    uint64_t mask = 0;
+    for (size_t i = 0; i < q->apply->n; i++) {
+        int limit = 0;
+        if (strcmp(q->apply->v[i].kernel, kernel) != 0 ||
+            !tuned_matches(&q->tuned->v[q->index[i]], hash, path, &limit))
+            continue;
+        mask |= 1ull << i;
+        *maxreg = limit;
+    }
+    return mask;
+}
+
+/* ---- what the runs came to ---- */
+struct outcome { /* of one target */
+    const struct live_target *target;
+    const struct tuned_kernel *tuned;
+    struct live_spread original, again, by_turns;
+    bool has_original, has_again, has_tuned;
+    uint64_t tuned_launches; /* that --mode all would swap, as far as this run says */
+    double share;            /* of the GPU's time; < 0: not known */
+};
+struct program {
+    uint64_t wall_ns, span_ns;                   /* of the run that is reported */
+    uint64_t wall_original_ns, span_original_ns; /* --whole; 0: not run */
+    double expected_ns, span_expected_ns;        /* < 0: not known */
+    bool whole;
+};
+struct told {
+    struct outcome v[64];
+    size_t n;
+    struct program program;
+};
+
+static double gain_ns(const struct outcome *o)
+{
+    return o->has_original && o->has_tuned ? (double)o->original.median - (double)o->by_turns.median : 0;
+}
+
+static double noise(const struct outcome *o)
+{
+    double a = (double)o->original.median, b = (double)o->again.median;
+    return o->has_original && o->has_again && a > 0 && b > 0
+               ? 100 * (a > b ? a - b : b - a) / (a < b ? a : b)
+               : -1;
+}
+
+static double share_of(const struct live_survey *s, const char *kernel)
+{
+    uint64_t ns = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->v[i].name, kernel) == 0)
+            ns += s->v[i].time_ns;
+    return s->gpu_ns ? (double)ns / (double)s->gpu_ns : -1;
+}
+
+static void take(struct told *t, struct live_apply *a, const struct asked *q)
+{
+    t->n = a->n;
+    for (size_t i = 0; i < a->n; i++) {
+        struct outcome *o = &t->v[i];
+        struct live_target *g = &a->v[i];
+        o->target = g;
+        o->tuned = &q->tuned->v[q->index[i]];
+        o->has_original |= live_spread(&g->time[LIVE_ORIGINAL], &o->original);
+        o->has_again |= live_spread(&g->time[LIVE_AGAIN], &o->again);
+        o->has_tuned = live_spread(&g->time[LIVE_TUNED], &o->by_turns) ||
+                       live_spread(&g->time[LIVE_REPLAYED], &o->by_turns);
+        if (o->share <= 0)
+            o->share = share_of(&a->survey, g->kernel);
+    }
+}
+
+/* ---- the document ---- */
+static void put_spread(struct buf *b, const char *key, bool has, const struct live_spread *s)
+{
+    buf_printf(b, ",\"%s\":", key);
+    if (has)
+        buf_printf(b, "{\"median\":%llu,\"min\":%llu,\"max\":%llu}", (unsigned long long)s->median,
+                   (unsigned long long)s->min, (unsigned long long)s->max);
+    else
+        buf_puts(b, "null");
+}
+
+static void put_number(struct buf *b, const char *key, bool has, double v, const char *format)
+{
+    buf_printf(b, ",\"%s\":", key);
+    if (has)
+        buf_printf(b, format, v);
+    else
+        buf_puts(b, "null");
+}
+
+static void put_samples(struct buf *b, const char *key, const struct live_times *t)
+{
+    enum { SHOWN = 512 };
+    size_t step = t->kept > SHOWN ? t->kept / SHOWN : 1, shown = 0;
+    buf_printf(b, "%s\"%s\":[", strcmp(key, "original") == 0 ? "" : ",", key);
+    for (size_t i = 0; i < t->kept && shown < SHOWN; i += step, shown++)
+        buf_printf(b, "%s%u", shown ? "," : "", t->v[i]);
+    buf_puts(b, "]");
+}
+
+static void put_kernel(const struct outcome *o, struct buf *b)
+{
+    const struct live_target *t = o->target;
+    struct buf readable = { 0 };
+    bool first = true;
+    ptx_readable(str_of(t->kernel), &readable);
+    buf_puts(b, "{\"name\":");
+    buf_json(b, str_of(t->kernel));
+    buf_puts(b, ",\"readable\":");
+    buf_json(b, str_of(readable.s ? readable.s : ""));
+    buf_free_checked(&readable, b);
+    buf_puts(b, ",\"from\":");
+    buf_json(b, str_of(o->tuned->from));
+    buf_printf(b,
+               ",\"launches\":%llu,\"applied\":%llu,\"in_graphs\":%llu,\"replays\":%llu,\"skipped\":[",
+               (unsigned long long)t->launches, (unsigned long long)t->applied,
+               (unsigned long long)t->captured, (unsigned long long)t->time[LIVE_REPLAYED].n);
+    for (int w = 0; w < LIVE_APPLY_NWHY; w++) {
+        if (!t->skipped[w])
+            continue;
+        buf_printf(b, "%s{\"why\":", first ? "" : ",");
+        buf_json(b, str_of(live_apply_why(w)));
+        buf_printf(b, ",\"launches\":%llu}", (unsigned long long)t->skipped[w]);
+        first = false;
+    }
+    buf_puts(b, "]");
+    put_spread(b, "original_ns", o->has_original, &o->original);
+    put_spread(b, "again_ns", o->has_again, &o->again);
+    put_spread(b, "tuned_ns", o->has_tuned, &o->by_turns);
+    put_number(b, "noise_percent", noise(o) >= 0, noise(o), "%.2f");
+    put_number(b, "share", o->share >= 0, o->share, "%.6f");
+    put_number(b, "load_ns", t->load_ns != 0, (double)t->load_ns, "%.0f");
+    put_number(b, "per_launch_ns", t->applied != 0,
+               t->applied ? (double)t->enter_ns / (double)t->applied : 0, "%.0f");
+    buf_printf(b, ",\"verified\":%u,\"equal\":%s,\"alone_ns\":{\"original\":", t->verified + t->differed,
+               t->differed   ? "false"
+               : t->verified ? "true"
+                             : "null");
+    if (o->tuned->original_ns && o->tuned->tuned_ns)
+        buf_printf(b, "%lld,\"tuned\":%lld,\"origin\":\"%s\"}", (long long)o->tuned->original_ns,
+                   (long long)o->tuned->tuned_ns,
+                   o->tuned->dev.kind == DEV_SIMULATED ? "simulated" : "measured");
+    else
+        buf_puts(b, "null,\"tuned\":null,\"origin\":null}");
+    buf_puts(b, ",\"samples_ns\":{");
+    put_samples(b, "original", &t->time[LIVE_ORIGINAL]);
+    put_samples(b, "again", &t->time[LIVE_AGAIN]);
+    put_samples(b, "tuned", t->time[LIVE_TUNED].kept ? &t->time[LIVE_TUNED] : &t->time[LIVE_REPLAYED]);
+    buf_puts(b, "}}");
+}
+
+static void put_document(const struct told *t, const struct live_survey *s, char *const *argv,
+                         const char *mode, struct buf *b)
+{
+    const struct program *p = &t->program;
+    buf_puts(b, "{\"format\":\"gpulocw-apply\",\"version\":1,\"mode\":");
+    buf_json(b, str_of(mode));
+    buf_puts(b, ",\"kernels\":[");
+    for (size_t i = 0; i < t->n; i++) {
+        buf_puts(b, i ? ",\n" : "\n");
+        put_kernel(&t->v[i], b);
+    }
+    buf_puts(b, "],\n\"program\":{\"command\":[");
+    for (size_t i = 0; argv[i]; i++) {
+        buf_puts(b, i ? "," : "");
+        buf_json(b, str_of(argv[i]));
+    }
+    buf_printf(b, "],\"exit_status\":%d,\"processes\":%u,\"wall_ns\":%llu", s->exit, s->processes,
+               (unsigned long long)p->wall_ns);
+    put_number(b, "wall_original_ns", p->wall_original_ns != 0, (double)p->wall_original_ns, "%.0f");
+    put_number(b, "expected_ns", p->expected_ns >= 0, p->expected_ns, "%.0f");
+    put_number(b, "gpu_span_ns", p->span_ns != 0, (double)p->span_ns, "%.0f");
+    put_number(b, "gpu_span_original_ns", p->span_original_ns != 0, (double)p->span_original_ns, "%.0f");
+    put_number(b, "gpu_span_expected_ns", p->span_expected_ns >= 0, p->span_expected_ns, "%.0f");
+    buf_puts(b, "}}\n");
+}
+
+/* ---- for people ---- */
+static void put_time(struct buf *b, const char *what, const struct live_spread *s)
+{
+    buf_printf(b, "  %-15s %-10s", what, time_words((double)s->median).s);
+    buf_printf(b, " %s", time_words((double)s->min).s);
+    buf_printf(b, " to %s\n", time_words((double)s->max).s);
+}
+
+static void kernel_text(const struct outcome *o, struct buf *b)
+{
+    const struct live_target *t = o->target;
+    ptx_readable(str_of(t->kernel), b);
+    buf_printf(b, ": applied to %llu of %llu launches", (unsigned long long)t->applied,
+               (unsigned long long)t->launches);
+    if (t->captured)
+        buf_printf(b, ", %llu of them captured into graphs, which ran it %llu times",
+                   (unsigned long long)t->captured, (unsigned long long)t->time[LIVE_REPLAYED].n);
+    buf_puts(b, "\n");
+    if (o->has_original)
+        put_time(b, "original", &o->original);
+    if (o->has_again)
+        put_time(b, "original again", &o->again);
+    if (noise(o) >= 0)
+        buf_printf(b, "  %-15s %.2f %%\n", "noise", noise(o));
+    if (o->has_tuned)
+        put_time(b, "tuned", &o->by_turns);
+    if (o->has_original && o->has_tuned && o->by_turns.median) {
+        double gain = (double)o->original.median / (double)o->by_turns.median;
+        bool within = noise(o) >= 0 && (gain > 1 ? gain - 1 : 1 - gain) * 100 <= noise(o);
+        buf_printf(b, "  %-15s %.2fx in the program%s", "gain", gain,
+                   within ? ", within the noise" : "");
+        if (o->tuned->original_ns && o->tuned->tuned_ns)
+            buf_printf(b, "; alone, when it was tuned, %.2fx (%s)",
+                       (double)o->tuned->original_ns / (double)o->tuned->tuned_ns,
+                       o->tuned->dev.kind == DEV_SIMULATED ? "simulated" : "measured");
+        buf_puts(b, "\n");
+    }
+    if (o->share >= 0)
+        buf_printf(b, "  %-15s %.1f %% of the GPU's time\n", "share", 100 * o->share);
+    if (t->verified || t->differed)
+        buf_printf(b, "  %-15s %u launches on a copy of the data: %s\n", "verified",
+                   t->verified + t->differed,
+                   t->differed ? "outputs DIFFER; nothing more was swapped" : "equal outputs");
+    if (t->load_ns)
+        buf_printf(b, "  %-15s loaded in %.1f ms; %.2f µs of the host per launch\n", "cost",
+                   (double)t->load_ns / 1e6,
+                   t->applied ? (double)t->enter_ns / (double)t->applied / 1e3 : 0.0);
+    for (int w = 0; w < LIVE_APPLY_NWHY; w++)
+        if (t->skipped[w])
+            buf_printf(b, "  %-15s %llu launches: %s\n", "original ran",
+                       (unsigned long long)t->skipped[w], live_apply_why(w));
+}
+
+static void program_line(struct buf *b, const char *what, uint64_t original, uint64_t tuned,
+                         double expected)
+{
+    if (!tuned)
+        return;
+    buf_printf(b, "  %-15s ", what);
+    if (original)
+        buf_printf(b, "%.3f ms unchanged, ", (double)original / 1e6);
+    buf_printf(b, "%.3f ms%s", (double)tuned / 1e6, original ? " tuned" : "");
+    if (original)
+        buf_printf(b, " (%.2fx)", (double)original / (double)tuned);
+    if (expected > 0)
+        buf_printf(b, "; %.3f ms expected%s", expected / 1e6,
+                   original ? "" : " were every launch tuned");
+    if (expected > 0 && original)
+        buf_printf(b, " (%.2fx)", (double)original / expected);
+    buf_puts(b, "\n");
+}
+
+static void put_text(const struct told *t, struct buf *b)
+{
+    const struct program *p = &t->program;
+    for (size_t i = 0; i < t->n; i++)
+        kernel_text(&t->v[i], b);
+    buf_puts(b, "the whole program\n");
+    program_line(b, "on the GPU", p->span_original_ns, p->span_ns, p->span_expected_ns);
+    program_line(b, "wall time", p->wall_original_ns, p->wall_ns, p->expected_ns);
+}
+
+/* ---- running ---- */
+/* What Amdahl's law expects: each launch that would be tuned takes as much less as it did by turns. */
+static void expect(struct told *t, const struct live_apply *a)
+{
+    struct program *p = &t->program;
+    double less = 0;
+    bool known = false;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct live_target *g = t->v[i].target;
+        uint64_t n = p->whole ? g->time[LIVE_TUNED].n + g->time[LIVE_REPLAYED].n
+                              : g->time[LIVE_ORIGINAL].n + g->time[LIVE_AGAIN].n;
+        known |= n && t->v[i].has_original && t->v[i].has_tuned;
+        less += gain_ns(&t->v[i]) * (double)n;
+    }
+    p->wall_ns = a->survey.wall_ns;
+    p->span_ns = a->span_ns;
+    uint64_t wall = p->whole ? p->wall_original_ns : p->wall_ns;
+    uint64_t span = p->whole ? p->span_original_ns : p->span_ns;
+    p->expected_ns = known && (double)wall > less ? (double)wall - less : -1;
+    p->span_expected_ns = known && (double)span > less ? (double)span - less : -1;
+}
+
+static bool differed(const struct live_apply *a)
+{
+    bool any = false;
+    for (size_t i = 0; i < a->n; i++)
+        any |= a->v[i].differed != 0;
+    return any;
+}
+
+static enum status run_all(const struct args *a, struct live_apply *p, const struct asked *q,
+                           struct told *t, struct diags *ds)
+{
+    int mode = p->mode;
+    enum status st = ST_OK;
+    t->program.whole = a->whole;
+    if (a->whole) {
+        p->mode = LIVE_APPLY_NONE;
+        st = live_apply_run(a->program, p, ds);
+        t->program.wall_original_ns = p->survey.wall_ns;
+        t->program.span_original_ns = p->span_ns;
+        if (st == ST_OK)
+            take(t, p, q);
+        p->mode = LIVE_APPLY_AB;
+        if (st == ST_OK && p->survey.exit == 0)
+            st = live_apply_run(a->program, p, ds);
+        if (st == ST_OK)
+            take(t, p, q);
+        mode = LIVE_APPLY_ALL;
+        if (st != ST_OK || differed(p) || p->survey.exit) {
+            t->program.whole = false;
+            t->program.wall_original_ns = t->program.span_original_ns = 0;
+            expect(t, p);
+            return st;
+        }
+        for (size_t i = 0; i < t->n; i++) /* the times by turns stay */
+            t->v[i].has_again = t->v[i].has_again && t->v[i].has_original;
+    }
+    p->mode = mode;
+    st = live_apply_run(a->program, p, ds);
+    struct told by_turns = *t;
+    if (st == ST_OK)
+        take(t, p, q);
+    for (size_t i = 0; a->whole && i < by_turns.n; i++)
+        if (by_turns.v[i].has_tuned)
+            t->v[i].by_turns = by_turns.v[i].by_turns;
+    if (st == ST_OK)
+        expect(t, p);
+    return st;
+}
+
+static void tell(const struct live_apply *p, struct diags *ds)
+{
+    const struct live_survey *s = &p->survey;
+    char label[PTX_LABEL];
+    if (s->refused)
+        diag_add(ds, DIAG_WARNING, "apply", NULL, NO_SPAN, "nothing was applied: %s", s->refused);
+    else if (!s->processes)
+        diag_hint(diag_add(ds, DIAG_WARNING, "apply", NULL, NO_SPAN,
+                           "no process of the program used CUDA and ended in order"),
+                  "a process that is killed, or ends by _exit, leaves no record");
+    for (size_t i = 0; i < p->n && s->processes && !s->refused; i++)
+        if (!p->v[i].launches)
+            diag_hint(diag_add(ds, DIAG_WARNING, "apply", NULL, NO_SPAN, "the program launched no %s",
+                               ptx_label(p->v[i].kernel, label)),
+                      "gpulocw capture --list -- PROGRAM names the kernels that it launches");
+}
+
+static enum status mode_of(const struct args *a, int *mode, struct diags *ds)
+{
+    *mode = !a->mode || strcmp(a->mode, "ab") == 0 ? LIVE_APPLY_AB : LIVE_APPLY_ALL;
+    if (!a->mode || strcmp(a->mode, "ab") == 0 || strcmp(a->mode, "all") == 0)
+        return ST_OK;
+    diag_error(ds, "usage", "--mode is ab or all, not '%s'", a->mode);
+    return ST_USAGE;
+}
+
+static enum status check(const struct args *a, struct diags *ds)
+{
+    bool program = a->program && a->program[0];
+    if (!a->nfiles)
+        diag_error(ds, "usage", "which session or tuned PTX? gpulocw apply S.json -- PROGRAM ARG...");
+    else if (!program && !a->export_to)
+        diag_error(ds, "usage", "which program? gpulocw apply S.json -- PROGRAM ARG...");
+    else if (program && a->export_to)
+        diag_error(ds, "usage", "--export writes files and runs no program");
+    else if (a->verify < 0)
+        diag_error(ds, "usage", "--verify takes a number of launches");
+    else
+        return ST_OK;
+    return ST_USAGE;
+}
+
+int cmd_apply(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct tuned_kernels tuned = { 0 };
+    struct live_apply p = { .verify = (unsigned)a->verify };
+    struct asked q = { &tuned, &p, { 0 } };
+    struct told t = { .n = 0 };
+    struct buf b = { 0 };
+    enum status st = check(a, &ds);
+    int rc = 0;
+    if (st == ST_OK)
+        st = mode_of(a, &p.mode, &ds);
+    for (size_t i = 0; i < a->nfiles && st == ST_OK; i++)
+        st = tuned_read(a->file[i], a->kernel, &tuned, &ds);
+    if (st == ST_OK && a->export_to) {
+        st = tuned_export(&tuned, a->export_to, &b, &ds);
+        cmd_put(a, &b);
+    } else if (st == ST_OK) {
+        p.match = match;
+        p.ctx = &q;
+        st = tuned_targets(&tuned, &p, q.index, &ds);
+        if (st == ST_OK && !p.n)
+            st = ST_REFUSED;
+        if (st == ST_OK)
+            st = run_all(a, &p, &q, &t, &ds);
+        rc = p.survey.exit;
+        if (st == ST_OK && a->json)
+            put_document(&t, &p.survey, a->program, a->whole ? "whole" : a->mode ? a->mode : "ab", &b);
+        else if (st == ST_OK)
+            put_text(&t, &b);
+        if (st == ST_OK) {
+            tell(&p, &ds);
+            cmd_put(a, &b);
+        }
+        if (st == ST_OK && differed(&p)) {
+            diag_error(&ds, "verify", "the tuned kernel's outputs differ from the original's");
+            st = ST_DIFFER;
+        }
+    }
+    buf_free(&b);
+    live_apply_free(&p);
+    tuned_free(&tuned);
+    int own = cmd_finish(a, st, &ds);
+    return own ? own : rc; /* the program's own */
+}

@@ -1,0 +1,341 @@
+/* apply: launches of chosen kernels run tuned ones, the program otherwise as it is. By turns, the
+ * original, the original again and the tuned kernel; or every launch tuned. Whatever does not fit runs
+ * the original and is counted. */
+#include "engine/dev/inject/apply.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct apply_state A = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* What the launch in progress on this thread became; launches do not nest. */
+static __thread struct {
+    struct target *target; /* NULL: the original, and nothing to do at the exit */
+    struct tuned *tuned;
+    bool verifying;
+    void *f;
+    const struct launch_config *config;
+    struct launch_config copy;
+    unsigned grid[3], block[3], shared;
+} now;
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool wanted(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    bool all = true;
+#define APPLY_FN(field, name, ...)                             \
+    {                                                          \
+        void *p = dlsym(driver ? driver : RTLD_DEFAULT, name); \
+        memcpy(&A.d.field, &p, sizeof p);                      \
+    }
+#include "engine/dev/inject/apply_driver.def"
+#undef APPLY_FN
+    all = A.d.context && A.d.load && A.d.function && A.d.module_of && A.d.set_attribute &&
+          A.d.get_attribute && A.d.global && A.d.copy_async && A.d.set_async && A.d.capturing &&
+          A.d.capture_mode;
+    return getenv(LIVE_APPLY_VARIABLE) && apply_plan() && all;
+}
+
+/* ---- which launch it is ---- */
+static bool same_shape(const struct target *t, const struct launch *l)
+{
+    return t->any || (memcmp(t->grid, l->grid, sizeof t->grid) == 0 &&
+                      memcmp(t->block, l->block, sizeof t->block) == 0 && t->shared == l->shared);
+}
+
+static bool same_launch(const struct target *t)
+{
+    return t->any || (memcmp(t->grid, t->tgrid, sizeof t->grid) == 0 &&
+                      memcmp(t->block, t->tblock, sizeof t->block) == 0 && t->shared == t->tshared);
+}
+
+/* The target for this launch; -1: none, and *named (the first of that name) is told *why. */
+static int choose(const struct bound *b, const struct launch *l, int *why)
+{
+    *why = l->image < 0 ? LIVE_APPLY_UNSEEN : b->mask ? LIVE_APPLY_SHAPE : LIVE_APPLY_IMAGE;
+    for (int i = 0; i < A.ntargets; i++)
+        if (b->mask >> i & 1 && same_shape(&A.target[i], l))
+            return i;
+    return -1;
+}
+
+/* Clusters and cooperative launches count CTAs: they go with an unchanged launch only. */
+static bool attributes_fit(const struct target *t, const struct launch *l)
+{
+    enum { CLUSTER = 4 }; /* CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
+    bool counts = l->cooperative;
+    for (unsigned i = 0; i < l->nattributes; i++)
+        counts |= l->attribute[i].id == CLUSTER;
+    return !counts || same_launch(t);
+}
+
+/* ---- arms ---- */
+/* The six orders of three arms one after another: each arm follows each other one as often. */
+static enum arm next_arm(struct target *t)
+{
+    static const uint8_t ORDER[6][3] = { { 0, 1, 2 }, { 1, 0, 2 }, { 2, 0, 1 },
+                                         { 2, 1, 0 }, { 0, 2, 1 }, { 1, 2, 0 } };
+    unsigned turn = t->turn++;
+    return A.mode == LIVE_APPLY_ALL    ? ARM_TUNED
+           : A.mode == LIVE_APPLY_NONE ? (turn & 1 ? ARM_AGAIN : ARM_ORIGINAL)
+                                       : (enum arm)ORDER[turn / 3 % 6][turn % 3];
+}
+
+static void keep_sample(struct samples *s, uint64_t ns)
+{
+    if (!s->ns)
+        s->ns = malloc(MOST_SAMPLES * sizeof *s->ns);
+    if (!s->ns)
+        return;
+    uint64_t at = s->n++;
+    if (at >= MOST_SAMPLES) {
+        at = (s->n * 0x9E3779B97F4A7C15u >> 11) % s->n;
+        if (at >= MOST_SAMPLES)
+            return;
+    }
+    s->ns[at] = ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
+}
+
+/* A kernel's record, of a launch that was seen, or of a graph's replay. S.lock is held. */
+void apply_ran(uint32_t correlation, const char *name, uint64_t start, uint64_t end)
+{
+    if (!A.ntargets || end <= start)
+        return;
+    pthread_mutex_lock(&A.lock);
+    A.first = !A.first || start < A.first ? start : A.first;
+    A.last = end > A.last ? end : A.last;
+    unsigned at = correlation % MOST_ARMS;
+    bool seen = S.calls[correlation % MOST_CALLS].correlation == correlation;
+    if (A.call[at].correlation == correlation && A.call[at].target >= 0) {
+        keep_sample(&A.target[A.call[at].target].arm[A.call[at].arm], end - start);
+    } else if (!seen) {
+        for (int i = 0; i < A.ntargets; i++)
+            if (strcmp(A.target[i].name, name) == 0) {
+                struct target *t = &A.target[i];
+                if (A.mode == LIVE_APPLY_NONE)
+                    keep_sample(&t->arm[ARM_ORIGINAL], end - start);
+                else if (t->captured && !t->captured_original)
+                    keep_sample(&t->replayed, end - start);
+                break;
+            }
+    }
+    pthread_mutex_unlock(&A.lock);
+}
+
+/* ---- the launch ---- */
+static void put(struct launch *l, const struct target *t, void *f)
+{
+    if (l->plain) {
+        now.f = l->plain->f;
+        memcpy(now.grid, l->plain->grid, sizeof now.grid);
+        memcpy(now.block, l->plain->block, sizeof now.block);
+        now.shared = l->plain->shared;
+        l->plain->f = f;
+        if (!t->any) {
+            memcpy(l->plain->grid, t->tgrid, sizeof t->tgrid);
+            memcpy(l->plain->block, t->tblock, sizeof t->tblock);
+            l->plain->shared = t->tshared;
+        }
+    } else {
+        now.f = l->ex->f;
+        now.config = l->ex->config;
+        l->ex->f = f;
+        if (!t->any && !same_launch(t)) {
+            now.copy = *l->ex->config;
+            memcpy(now.copy.grid, t->tgrid, sizeof t->tgrid);
+            memcpy(now.copy.block, t->tblock, sizeof t->tblock);
+            now.copy.shared = t->tshared;
+            l->ex->config = &now.copy;
+        }
+    }
+}
+
+static void put_back(struct launch *l)
+{
+    if (l->plain) {
+        l->plain->f = now.f;
+        memcpy(l->plain->grid, now.grid, sizeof now.grid);
+        memcpy(l->plain->block, now.block, sizeof now.block);
+        l->plain->shared = now.shared;
+    } else {
+        l->ex->f = now.f;
+        l->ex->config = now.config;
+    }
+}
+
+static void prepare(const struct target *t, const struct tuned *u, const struct launch *l)
+{
+    for (unsigned i = 0; i < t->nzero; i++)
+        A.d.set_async(u->zero[i], 0, t->zero[i].bytes, apply_stream(l));
+    apply_mirror(t, u, l, false);
+}
+
+static void note_arm(const struct launch *l, int target, enum arm arm)
+{
+    unsigned at = l->correlation % MOST_ARMS;
+    A.call[at].correlation = l->correlation;
+    A.call[at].target = (int16_t)target;
+    A.call[at].arm = (int16_t)arm;
+}
+
+/* The function to run instead; NULL: the original. A.lock is held on return of *why. */
+static struct tuned *decide(struct bound *b, const struct launch *l, int *target, int *why)
+{
+    pthread_mutex_lock(&A.lock);
+    *target = choose(b, l, why);
+    bool stopped = A.stopped;
+    pthread_mutex_unlock(&A.lock);
+    if (*target < 0 || A.mode == LIVE_APPLY_NONE)
+        return NULL;
+    *why = stopped                                  ? LIVE_APPLY_STOPPED
+           : !attributes_fit(&A.target[*target], l) ? LIVE_APPLY_ATTRIBUTES
+                                                    : -1;
+    return *why < 0 ? apply_tuned(b, *target, l, why) : NULL;
+}
+
+static bool to_verify(const struct target *t)
+{
+    return A.verify && t->verified < A.verify;
+}
+
+/* Runs it beside the original. True: the launch is settled (the original runs). */
+static bool verify(struct target *t, struct tuned *u, const struct launch *l, bool captured, int *why)
+{
+    if (!to_verify(t))
+        return false;
+    *why = captured ? LIVE_APPLY_GRAPH : t->unsafe ? LIVE_APPLY_UNSURE : apply_verify(t, u, l);
+    if (*why < 0) {
+        now.verifying = true;
+        now.target = t;
+        now.tuned = u;
+        *why = LIVE_APPLY_VERIFYING;
+    }
+    return true;
+}
+
+static void enter(struct launch *l)
+{
+    now.target = NULL;
+    now.verifying = false;
+    struct bound *b = l->name ? apply_bound(l) : NULL;
+    int why = -1, i = -1;
+    if (!b || b->named < 0)
+        return;
+    uint64_t from = clock_ns();
+    struct tuned *u = decide(b, l, &i, &why);
+    struct target *t = &A.target[i < 0 ? b->named : i];
+    bool captured = apply_capturing(l);
+    bool settled = u && verify(t, u, l, captured, &why);
+    pthread_mutex_lock(&A.lock);
+    enum arm arm = captured ? ARM_TUNED : i < 0 || settled ? ARM_ORIGINAL : next_arm(t);
+    bool swap = u && !settled && arm == ARM_TUNED;
+    t->launches++;
+    t->captured_original += captured && !swap;
+    if (why >= 0 && i >= 0 && A.mode == LIVE_APPLY_NONE)
+        why = -1;
+    if (why >= 0)
+        t->skipped[why]++;
+    if (i >= 0 && !captured && !settled && (u || A.mode == LIVE_APPLY_NONE))
+        note_arm(l, i, arm);
+    pthread_mutex_unlock(&A.lock);
+    if (swap) {
+        prepare(t, u, l);
+        put(l, t, u->f);
+        now.target = t;
+        now.tuned = u;
+        pthread_mutex_lock(&A.lock);
+        t->applied++;
+        t->captured += captured;
+        t->enter_ns += clock_ns() - from;
+        pthread_mutex_unlock(&A.lock);
+    }
+}
+
+/* The tuned kernel did not start: the original does, and the program hears of nothing. */
+static void start_original(struct target *t, struct launch *l)
+{
+    int *result;
+    memcpy(&result, &l->result, sizeof result);
+    struct launch own = *l;
+    own.f = now.f;
+    if (l->plain) {
+        memcpy(own.grid, now.grid, sizeof own.grid);
+        memcpy(own.block, now.block, sizeof own.block);
+        own.shared = now.shared;
+    }
+    int r = apply_launch(&own, now.f, NULL);
+    if (result)
+        *result = r;
+    pthread_mutex_lock(&A.lock);
+    t->applied--;
+    t->skipped[LIVE_APPLY_FAILED]++;
+    A.call[l->correlation % MOST_ARMS].target = -1;
+    pthread_mutex_unlock(&A.lock);
+}
+
+static void leave(struct launch *l, int result)
+{
+    struct target *t = now.target;
+    now.target = NULL;
+    if (!t)
+        return;
+    if (now.verifying) {
+        int equal = result == 0 ? apply_verified(t, l) : -1;
+        pthread_mutex_lock(&A.lock);
+        t->verified += equal == 1;
+        t->differed += equal == 0;
+        A.stopped |= equal == 0;
+        if (equal < 0)
+            t->skipped[LIVE_APPLY_UNSTABLE]++, t->skipped[LIVE_APPLY_VERIFYING]--;
+        pthread_mutex_unlock(&A.lock);
+        return;
+    }
+    put_back(l);
+    if (result != 0)
+        start_original(t, l);
+    else
+        apply_mirror(t, now.tuned, l, true);
+}
+
+const struct launch_part apply_part = { wanted, enter, leave };
+
+/* ---- the record ---- */
+static void put_samples(int f, int target, int arm, const struct samples *s)
+{
+    if (!s->n)
+        return;
+    dprintf(f, "AS %d %d %llu", target, arm, (unsigned long long)s->n);
+    for (uint64_t i = 0; i < s->n && i < MOST_SAMPLES; i++)
+        dprintf(f, " %u", s->ns[i]);
+    dprintf(f, "\n");
+}
+
+void apply_put(int f)
+{
+    pthread_mutex_lock(&A.lock);
+    for (int i = 0; i < A.ntargets; i++) {
+        const struct target *t = &A.target[i];
+        dprintf(f, "AT %d %llu %llu %llu %u %u %llu %llu\n", i, (unsigned long long)t->launches,
+                (unsigned long long)t->applied, (unsigned long long)t->captured, t->verified,
+                t->differed, (unsigned long long)t->load_ns, (unsigned long long)t->enter_ns);
+        for (int w = 0; w < LIVE_APPLY_NWHY; w++)
+            if (t->skipped[w])
+                dprintf(f, "AW %d %d %llu\n", i, w, (unsigned long long)t->skipped[w]);
+        for (int a = 0; a < NARMS; a++)
+            put_samples(f, i, a, &t->arm[a]);
+        put_samples(f, i, NARMS, &t->replayed);
+    }
+    if (A.ntargets)
+        dprintf(f, "AP %llu %llu\n", (unsigned long long)A.first, (unsigned long long)A.last);
+    pthread_mutex_unlock(&A.lock);
+}

@@ -1,0 +1,106 @@
+/* Private to apply, the part of the injected library that puts tuned kernels into launches.
+ *
+ * A target is a kernel that is to be replaced, as the plan says. A bound function is a handle that the
+ * program launches, with the targets that its image has. A.lock guards both; no driver function is
+ * called while it is held. */
+#ifndef GPULOCW_DEV_INJECT_APPLY_H
+#define GPULOCW_DEV_INJECT_APPLY_H
+
+#include "engine/dev/inject/inject.h"
+#include "engine/dev/inject/record.h"
+
+enum {
+    MOST_TARGETS = 64,
+    MOST_SYMBOLS = 64,
+    MOST_BOUND = 1 << 12,
+    MOST_SAMPLES = 1 << 13,
+    MOST_ARMS = 1 << 20
+};
+enum arm { ARM_ORIGINAL, ARM_AGAIN, ARM_TUNED, NARMS };
+
+struct symbol {
+    char *name;
+    size_t bytes; /* to zero before each launch; mirrored: 0 */
+    bool back;    /* mirrored: the kernel may write it */
+};
+struct samples { /* of a long run an even choice: each keeps the same chance */
+    uint64_t n;
+    uint32_t *ns;
+};
+struct target {
+    char *name, *text;
+    bool any;                              /* any launch shape, and the launch stays as it is */
+    unsigned grid[3], block[3], shared;    /* the original's launch */
+    unsigned tgrid[3], tblock[3], tshared; /* the tuned one's */
+    int carveout;                          /* percent; -1: as the original's */
+    bool unsafe; /* writes through pointers that it loads: cannot be verified */
+    struct symbol zero[8], mirror[MOST_SYMBOLS];
+    unsigned nzero, nmirror;
+    /* what became of it */
+    uint64_t launches, applied, captured, captured_original, skipped[LIVE_APPLY_NWHY];
+    unsigned verified, differed;
+    uint64_t load_ns, enter_ns;
+    unsigned turn;
+    struct samples arm[NARMS], replayed;
+};
+struct tuned { /* a target's kernel in one context */
+    int state; /* 0: not loaded; 1: ready; -1: failed, why says how */
+    int why;
+    void *f;
+    unsigned shared; /* most dynamic shared memory it was given */
+    uint64_t from[MOST_SYMBOLS], to[MOST_SYMBOLS], zero[8];
+    size_t bytes[MOST_SYMBOLS];
+};
+struct bound {
+    void *f, *context;
+    int image;
+    uint64_t mask; /* targets that its image has */
+    int named;     /* the first target of that name; -1: none, the usual case */
+    int maxreg;    /* register limit that its code was compiled with; 0: none */
+    struct tuned **tuned;
+};
+struct apply_driver {
+#define APPLY_FN(field, name, ...) int (*field)(__VA_ARGS__);
+#include "engine/dev/inject/apply_driver.def"
+#undef APPLY_FN
+};
+struct apply_state {
+    pthread_mutex_t lock;
+    struct apply_driver d;
+    struct target target[MOST_TARGETS];
+    int ntargets;
+    int mode; /* LIVE_APPLY_AB, LIVE_APPLY_ALL, LIVE_APPLY_NONE */
+    unsigned verify;
+    const char *socket; /* of the command that answers which targets an image has */
+    struct bound bound[MOST_BOUND];
+    unsigned nbound, asked;
+    bool stopped;         /* an output differed: nothing more is swapped */
+    uint64_t first, last; /* of all kernels on the GPU, ns */
+    struct {
+        uint32_t correlation;
+        int16_t target;
+        int16_t arm;
+    } call[MOST_ARMS];
+};
+extern struct apply_state A;
+
+/* The plan of GPULOCW_LIVE_APPLY. False: there is none, or it cannot be read. */
+bool apply_plan(void);
+/* The function as it is launched: bound at its first launch. NULL: no room, or no current context. */
+struct bound *apply_bound(const struct launch *l);
+/* The target's kernel, loaded at its first launch. NULL: it cannot be used; *why. */
+struct tuned *apply_tuned(struct bound *b, int target, const struct launch *l, int *why);
+/* Is the stream being captured into a graph? */
+bool apply_capturing(const struct launch *l);
+void *apply_stream(const struct launch *l);
+/* The launch by ourselves, of function f with this target's launch (NULL: the program's own). */
+int apply_launch(const struct launch *l, void *f, const struct target *t);
+void apply_mirror(const struct target *t, const struct tuned *u, const struct launch *l, bool back);
+
+/* Runs the tuned kernel on a copy of what it can reach; the program's launch then runs the original. At
+ * the launch's end the outputs are compared. -1: it goes on; else LIVE_APPLY_ why not. */
+int apply_verify(struct target *t, const struct tuned *u, const struct launch *l);
+/* 1: equal, 0: they differ, -1: the original differs from itself, or it could not be said. */
+int apply_verified(struct target *t, const struct launch *l);
+
+#endif

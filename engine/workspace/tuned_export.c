@@ -1,0 +1,185 @@
+/* Tuned kernels as files that need no gpulocw. */
+#include "engine/workspace/tuned_export.h"
+
+#include "engine/ptx/ptx.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/workspace/source.h"
+#include "engine/workspace/tuned.h"
+#include "engine/workspace/workspace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum status make_folder(const char *path, struct diags *ds)
+{
+    struct stat s;
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode)))
+        return ST_OK;
+    diag_add(ds, DIAG_ERROR, "io", path, NO_SPAN, "cannot make this folder: %s", strerror(errno));
+    return ST_IO;
+}
+
+static enum status put_file(const char *path, const char *text, size_t n, struct buf *said,
+                            struct diags *ds)
+{
+    enum status st = file_write_atomic(path, text, n, ds);
+    if (st == ST_OK)
+        buf_printf(said, "%s\n", path);
+    return st;
+}
+
+/* The last part of a path, without .ptx; length in *n. */
+static const char *base_name(const char *path, size_t *n)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    *n = strlen(name);
+    if (*n > 4 && strcmp(name + *n - 4, ".ptx") == 0)
+        *n -= 4;
+    return name;
+}
+
+/* Machine code beside DIR/KERNEL.ptx, where the toolkit is here. */
+static enum status compile(const char *ptx, const struct tuned_kernel *k, struct buf *said,
+                           struct diags *ds)
+{
+    char *ptxas = source_tool("ptxas"), arch[48], o[] = "-o";
+    struct ptx_module *m = NULL;
+    struct diags none = { 0 };
+    struct buf cubin = { 0 };
+    int out = memfd_create("ptxas", MFD_CLOEXEC);
+    bool parsed = ptx_parse(ptx, (struct str){ k->text, k->n }, &m, &none) == ST_OK;
+    buf_printf(&cubin, "%.*s.cubin", (int)strlen(ptx) - 4, ptx);
+    if (parsed)
+        snprintf(arch, sizeof arch, "-arch=%.*s", (int)m->target_text.n, m->target_text.s);
+    if (!ptxas) {
+        diag_add(ds, DIAG_NOTE, "export", ptx, NO_SPAN,
+                 "ptxas was not found: no machine code is written; the driver compiles the PTX");
+    } else if (parsed && cubin.s && out >= 0) {
+        char *words[] = { ptxas, arch, (char *)(uintptr_t)ptx, o, cubin.s, NULL };
+        if (source_run_tool(words, out) == 0)
+            buf_printf(said, "%s\n", cubin.s);
+        else
+            diag_add(ds, DIAG_WARNING, "export", ptx, NO_SPAN, "ptxas does not compile it for %s",
+                     arch + 6);
+    }
+    if (out >= 0)
+        close(out);
+    ptx_free(m);
+    diags_free(&none);
+    buf_free(&cubin);
+    base_free(ptxas);
+    return ST_OK;
+}
+
+/* CACHE/HASH/NAME.ptx of Triton's cache becomes DIR/triton/HASH/NAME.ptx. */
+static enum status for_triton(const char *dir, const struct tuned_kernel *k, struct buf *said,
+                              struct diags *ds)
+{
+    const char *slash = k->path ? strrchr(k->path, '/') : NULL, *hash = slash;
+    struct buf sign = { 0 }, folder = { 0 }, file = { 0 };
+    size_t n;
+    if (!slash || slash == k->path)
+        return ST_OK;
+    const char *name = base_name(k->path, &n);
+    buf_printf(&sign, "%.*s.ttir", (int)(slash - k->path + 1 + (ptrdiff_t)n), k->path);
+    while (hash > k->path && hash[-1] != '/')
+        hash--;
+    enum status st = ST_OK;
+    if (sign.s && access(sign.s, R_OK) == 0) {
+        buf_printf(&folder, "%s/triton", dir);
+        st = folder.oom ? ST_NOMEM : make_folder(folder.s, ds);
+        buf_printf(&folder, "/%.*s", (int)(slash - hash), hash);
+        if (st == ST_OK)
+            st = folder.oom ? ST_NOMEM : make_folder(folder.s, ds);
+        buf_printf(&file, "%s/%.*s.ptx", folder.s ? folder.s : "", (int)n, name);
+        if (st == ST_OK)
+            st = file.oom ? ST_NOMEM : put_file(file.s, k->text, k->n, said, ds);
+    }
+    buf_free(&sign);
+    buf_free(&folder);
+    buf_free(&file);
+    return st;
+}
+
+static void put_three(struct buf *b, const char *what, struct dim3u is, struct dim3u wants)
+{
+    buf_printf(b, "    %-22s %u x %u x %u", what, wants.x, wants.y, wants.z);
+    if (is.x != wants.x || is.y != wants.y || is.z != wants.z)
+        buf_printf(b, "   (was %u x %u x %u)", is.x, is.y, is.z);
+    buf_puts(b, "\n");
+}
+
+static void describe(const struct tuned_kernel *k, const char *file, bool triton, struct buf *b)
+{
+    struct buf line = { 0 };
+    options_line(&k->options, &line);
+    buf_printf(b, "%s\n    kernel                 %s\n", file, k->kernel);
+    if (k->has_options)
+        buf_printf(b, "    configuration          %s\n", line.s ? line.s : "");
+    if (k->has_launch) {
+        put_three(b, "grid", k->grid, k->tgrid);
+        put_three(b, "block", k->block, k->tblock);
+        buf_printf(b, "    dynamic shared memory  %u bytes\n", k->tshared);
+    }
+    for (uint32_t i = 0; i < k->nreset; i++)
+        buf_printf(b, "    before every launch    set %s (%llu bytes) to zero\n", k->reset[i].symbol,
+                   (unsigned long long)k->reset[i].bytes);
+    if (k->has_options && k->options.carveout >= 0)
+        buf_printf(b,
+                   "    carve-out              cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_"
+                   "SHARED_MEMORY_CARVEOUT, %d)\n",
+                   k->options.carveout);
+    if (triton)
+        buf_puts(b, "    Triton                 TRITON_KERNEL_OVERRIDE=1 TRITON_OVERRIDE_DIR=triton "
+                    "python3 ... (the launch must be as above; remove the kernel from Triton's cache "
+                    "first)\n");
+    buf_puts(b, "\n");
+    buf_free_checked(&line, b);
+}
+
+static enum status export_one(const struct tuned_kernel *k, const char *dir, struct buf *said,
+                              struct buf *readme, struct diags *ds)
+{
+    enum { NAME_MOST = 180 }; /* mangled names can be longer than a file's */
+    struct buf path = { 0 };
+    char hash[32] = "";
+    size_t n = strlen(k->kernel), before = said->n;
+    if (n > NAME_MOST)
+        snprintf(hash, sizeof hash, "-%016llx", (unsigned long long)base_hash(k->kernel, n));
+    buf_printf(&path, "%s/%.*s%s.ptx", dir, NAME_MOST, k->kernel, hash);
+    enum status st = path.oom ? ST_NOMEM : put_file(path.s, k->text, k->n, said, ds);
+    if (st == ST_OK)
+        st = compile(path.s, k, said, ds);
+    before = said->n;
+    if (st == ST_OK)
+        st = for_triton(dir, k, said, ds);
+    if (st == ST_OK)
+        describe(k, path.s + strlen(dir) + 1, said->n > before, readme);
+    buf_free(&path);
+    return st;
+}
+
+enum status tuned_export(const struct tuned_kernels *t, const char *dir, struct buf *said,
+                         struct diags *ds)
+{
+    struct buf readme = { 0 }, path = { 0 };
+    enum status st = make_folder(dir, ds);
+    buf_puts(&readme,
+             "Tuned kernels. Load the .cubin, or the .ptx, with cuModuleLoad and launch the kernel as "
+             "said here.\nParameters are the original's. Variables of the module (__device__, "
+             "__constant__) are the new\nmodule's own: set them there, too.\n\n");
+    for (size_t i = 0; i < t->n && st == ST_OK; i++)
+        st = export_one(&t->v[i], dir, said, &readme, ds);
+    buf_printf(&path, "%s/README.txt", dir);
+    if (st == ST_OK)
+        st = path.oom || readme.oom ? ST_NOMEM : put_file(path.s, readme.s, readme.n, said, ds);
+    buf_free(&readme);
+    buf_free(&path);
+    return st;
+}

@@ -1,0 +1,15 @@
+/* Tuned kernels as files that need no gpulocw. */
+#ifndef GPULOCW_WORKSPACE_TUNED_EXPORT_H
+#define GPULOCW_WORKSPACE_TUNED_EXPORT_H
+
+#include "engine/base/base.h"
+
+struct tuned_kernels;
+
+/* Writes DIR/KERNEL.ptx, KERNEL.cubin (and a fatbin of both) where ptxas is found, the folder that
+ * TRITON_OVERRIDE_DIR takes for kernels of Triton's cache, and a README with what the launch wants.
+ * Names what it wrote in `said`. */
+enum status tuned_export(const struct tuned_kernels *t, const char *dir, struct buf *said,
+                         struct diags *ds);
+
+#endif

@@ -1,0 +1,217 @@
+/* Tuned kernels as targets of apply: variables that both share, and which image is theirs. */
+#include "engine/analysis/analysis.h"
+#include "engine/container/container.h"
+#include "engine/live/apply.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/elem.h"
+#include "engine/workspace/source.h"
+#include "engine/workspace/tuned.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- variables ---- */
+static bool word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
+}
+
+static bool mentions(struct str text, struct str word)
+{
+    const char *p = text.s, *end = text.s + text.n;
+    while ((p = memmem(p, (size_t)(end - p), word.s, word.n))) {
+        bool whole = (p == text.s || !word_char(p[-1])) && (p + word.n == end || !word_char(p[word.n]));
+        if (whole)
+            return true;
+        p += word.n;
+    }
+    return false;
+}
+
+/* Variables of the module that the kernel, or a function that it may call, names. */
+static enum status add_mirrors(const struct ptx_module *m, const struct ptx_func *f,
+                               struct live_target *t)
+{
+    size_t cap = 0;
+    enum status st = ST_OK;
+    const struct ptx_func **list = base_alloc((m->nfuncs + 1) * sizeof *list);
+    uint32_t *place = base_alloc((m->nfuncs + 1) * sizeof *place);
+    uint32_t n = list && place ? ptx_reachable(m, f, list, place) : 0;
+    for (uint32_t g = 0; st == ST_OK && list && place && g < m->nglobals; g++) {
+        const struct ptx_symbol *y = m->globals[g];
+        bool used = false;
+        if (!y->bytes || (y->space != PTX_SPACE_GLOBAL && y->space != PTX_SPACE_CONST) ||
+            (y->name.n > 8 && memcmp(y->name.s, "gpulocw_", 8) == 0))
+            continue;
+        for (uint32_t i = 0; i < n && !used; i++)
+            used = mentions(ptx_text(m, list[i]->body), y->name);
+        if (!used)
+            continue;
+        struct buf name = { 0 };
+        buf_str(&name, y->name);
+        struct live_symbol s = { buf_take(&name), 0, y->space == PTX_SPACE_GLOBAL };
+        if (!s.name || !base_grow((void **)&t->mirror, t->nmirror, &cap, sizeof *t->mirror)) {
+            base_free(s.name);
+            st = ST_NOMEM;
+        } else {
+            t->mirror[t->nmirror++] = s;
+        }
+    }
+    if (!list || !place)
+        st = ST_NOMEM;
+    base_free(list);
+    base_free(place);
+    return st;
+}
+
+/* Does it write where no parameter and no variable points? Not known: yes. */
+static bool writes_elsewhere(const struct ptx_module *m, const char *kernel)
+{
+    struct ana_opts o = { .quick = true };
+    struct ana_kernel *k = NULL;
+    struct diags none = { 0 };
+    bool elsewhere = ana_run(m, str_of(kernel), &o, &k, &none) != ST_OK;
+    for (uint32_t i = 0; !elsewhere && i < k->naccess; i++) {
+        const struct ana_access *a = &k->access[i];
+        bool ours = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_LOCAL ||
+                    a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM;
+        elsewhere = (a->store || a->atomic) && !ours && a->param < 0 &&
+                    (!a->array || strcmp(a->array, "data") == 0) && !a->arrays;
+    }
+    ana_free(k);
+    diags_free(&none);
+    return elsewhere;
+}
+
+/* Why it cannot be put into a launch; NULL: it can. */
+static const char *cannot(const struct tuned_kernel *k, const struct ptx_module *m)
+{
+    if (k->has_options && k->options.l2_persist[0] && strcmp(k->options.l2_persist, "off") != 0)
+        return "--l2-persist is a policy of the stream, which apply does not set";
+    if (k->has_options && k->code.hw_pi >= 0)
+        return "the hardware form of bypass exists in the simulator only";
+    if (k->has_options && !k->has_launch)
+        return "the session does not hold the launch that it was tuned for";
+    for (uint32_t g = 0; g < m->nglobals; g++)
+        if (m->globals[g]->type == PTX_T_TEXREF || m->globals[g]->type == PTX_T_SURFREF ||
+            m->globals[g]->type == PTX_T_SAMPLERREF)
+            return "the module has texture or surface references, which a second module does not share";
+    return NULL;
+}
+
+static struct live_shape shape(struct dim3u grid, struct dim3u block, uint32_t shared)
+{
+    return (struct live_shape){ grid, block, shared };
+}
+
+static enum status fill(const struct tuned_kernel *k, const struct ptx_module *m, struct live_target *t)
+{
+    const struct ptx_func *f = ptx_find_func(m, str_of(k->kernel));
+    t->kernel = base_strdup(k->kernel);
+    t->text = base_strdup(k->text);
+    t->any = !k->has_launch;
+    t->original = shape(k->grid, k->block, k->shared);
+    t->tuned = shape(k->tgrid, k->tblock, k->tshared);
+    t->carveout = k->has_options ? k->options.carveout : -1;
+    t->unsafe = writes_elsewhere(m, k->kernel);
+    t->zero = base_alloc((k->nreset + 1) * sizeof *t->zero);
+    if (!t->kernel || !t->text || !t->zero)
+        return ST_NOMEM;
+    for (uint32_t i = 0; i < k->nreset; i++) {
+        t->zero[i] = (struct live_symbol){ base_strdup(k->reset[i].symbol), k->reset[i].bytes, false };
+        t->nzero++;
+        if (!t->zero[i].name)
+            return ST_NOMEM;
+    }
+    return f ? add_mirrors(m, f, t) : ST_OK;
+}
+
+enum status tuned_targets(const struct tuned_kernels *t, struct live_apply *a, size_t *index,
+                          struct diags *ds)
+{
+    enum status st = ST_OK;
+    a->v = base_alloc((t->n + 1) * sizeof *a->v);
+    for (size_t i = 0; a->v && st == ST_OK && i < t->n && a->n < 64; i++) {
+        const struct tuned_kernel *k = &t->v[i];
+        struct ptx_module *own = NULL;
+        char label[PTX_LABEL];
+        if (!k->module)
+            st = ptx_parse(k->from, (struct str){ k->text, k->n }, &own, ds);
+        const struct ptx_module *m = k->module ? k->module : own;
+        const char *why = st == ST_OK ? cannot(k, m) : NULL;
+        if (why)
+            diag_add(ds, DIAG_WARNING, "apply", k->from, NO_SPAN, "%s is left out: %s",
+                     ptx_label(k->kernel, label), why);
+        if (st == ST_OK && !why) {
+            memset(&a->v[a->n], 0, sizeof *a->v);
+            index[a->n] = i;
+            st = fill(k, m, &a->v[a->n++]);
+        }
+        ptx_free(own);
+    }
+    return a->v ? st : ST_NOMEM;
+}
+
+/* ---- which image ---- */
+static struct str stripped(struct str s)
+{
+    while (s.n && isspace((unsigned char)s.s[0]))
+        s.s++, s.n--;
+    while (s.n && (isspace((unsigned char)s.s[s.n - 1]) || !s.s[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+static bool same_text(struct str a, struct str b)
+{
+    return str_eq(stripped(a), stripped(b));
+}
+
+static int limit_of(const char *options)
+{
+    const char *p = options ? strstr(options, "-maxrregcount") : NULL;
+    int n = 0;
+    return p && sscanf(p + strlen("-maxrregcount"), "%*[= ]%d", &n) == 1 ? n : 0;
+}
+
+static bool in_container(const struct tuned_kernel *t, const char *path, int *maxreg)
+{
+    struct container c = { 0 };
+    struct diags none = { 0 };
+    bool found = false;
+    if (container_read(path, &c, &none) == ST_OK)
+        for (size_t i = 0; i < c.n && !found; i++) {
+            found = c.v[i].text && same_text((struct str){ c.v[i].text, c.v[i].n }, t->module->text);
+            *maxreg = found ? limit_of(c.v[i].options) : 0;
+        }
+    container_free(&c);
+    diags_free(&none);
+    return found;
+}
+
+/* The text as opening the file gives it: linked from several, where the program is. */
+static bool as_opened(const struct tuned_kernel *t, const char *path)
+{
+    struct source_want w = { .kernel = t->kernel,
+                             .cc = (uint32_t)(t->dev.cc_major * 10 + t->dev.cc_minor) };
+    struct ptx_module *m = NULL;
+    struct diags none = { 0 };
+    bool same =
+        source_read(&path, 1, &w, &m, &none) == ST_OK && m && same_text(m->text, t->module->text);
+    ptx_free(m);
+    diags_free(&none);
+    return same;
+}
+
+bool tuned_matches(const struct tuned_kernel *t, uint64_t hash, const char *path, int *maxreg)
+{
+    char *cached = !path && hash ? live_cache_ptx(hash) : NULL;
+    const char *p = path ? path : cached;
+    *maxreg = 0;
+    bool same =
+        !t->module || (p && ((container_is(p) && in_container(t, p, maxreg)) || as_opened(t, p)));
+    base_free(cached);
+    return same;
+}
