@@ -154,6 +154,12 @@ $(BUILD)/tests/live/libfake.so: tests/live/fake_live.c tests/live/fake_live.h
 $(BUILD)/tests/live/program: tests/live/program.c $(BUILD)/tests/live/libfake.so
 	@$(CC) $(CSTD) $(WARN) -O1 -g -I. -o $@ $< $(BUILD)/tests/live/libfake.so -Wl,-rpath,$(abspath $(@D))
 tests: $(BUILD)/tests/live/program
+# The same for what apply puts into a program.
+$(BUILD)/tests/live/swap/libfake.so: tests/live/fake_swap.c tests/live/fake_swap.h
+	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -Wno-missing-prototypes -Wno-pedantic -O1 -g -I. -fPIC -shared -Wl,-soname,libfake.so -o $@ $< -ldl
+$(BUILD)/tests/live/swap/swapped: tests/live/swapped.c $(BUILD)/tests/live/swap/libfake.so
+	@$(CC) $(CSTD) $(WARN) -O1 -g -I. -o $@ $< $(BUILD)/tests/live/swap/libfake.so -Wl,-rpath,$(abspath $(@D))
+tests: $(BUILD)/tests/live/swap/swapped
 
 # ---- fuzz targets ----
 include tests/fuzz/fuzz.mk

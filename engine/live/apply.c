@@ -71,7 +71,6 @@ static int by_value(const void *x, const void *y)
 
 bool live_spread(struct live_times *t, struct live_spread *out)
 {
-    *out = (struct live_spread){ 0 };
     if (!t->kept)
         return false;
     qsort(t->v, t->kept, sizeof *t->v, by_value);

@@ -59,7 +59,8 @@ enum status live_apply_run(char *const *argv, struct live_apply *a, struct diags
 /* The results alone, so that it can run again. */
 void live_apply_reset(struct live_apply *a);
 void live_apply_free(struct live_apply *a);
-/* Median, least and most of some times; false: there are none. Sorts them. */
+/* Median, least and most of some times; false: there are none, *out stays. Sorts
+ * them. */
 struct live_spread {
     uint64_t median, min, max;
 };

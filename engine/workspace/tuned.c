@@ -129,8 +129,10 @@ static bool is_wanted(const struct session *s, const char *said, const char *ker
     const struct ptx_func *f = NULL;
     if (!said || strcmp(said, kernel) == 0)
         return true;
+    struct buf several = { 0 };
     if (ptx_parse("", session_ptx_text(s), &m, &none) == ST_OK)
-        f = ptx_find_entry(m, str_of(said), NULL);
+        f = ptx_find_entry(m, str_of(said), &several);
+    buf_free(&several);
     bool yes = f && str_is(f->name, kernel);
     ptx_free(m);
     diags_free(&none);

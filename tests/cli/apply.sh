@@ -1,0 +1,151 @@
+#!/bin/bash
+# apply: tuned kernels put into a program on a fake driver, through the injected library.
+. tests/tool/tap.sh
+B=$(readlink -f "$B")
+P=$(readlink -f "$GPULOCW_BUILD")/tests/live/swap/swapped
+export CUPTI_PATH=${P%/*}/libfake.so
+unset CUDA_INJECTION64_PATH
+claim() { # NAME CONDITION...
+    local name=$1; shift; n=$((n + 1))
+    if "$@" >"$T/why" 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; sed 's/^/#   /' "$T/why" "$T/err" | tail -4; bad=1; fi
+}
+json() { python3 -c "
+import json,sys
+t=open(sys.argv[1]).read(); d=json.loads(t[t.index('{'):]); k=d['kernels'][0]; p=d['program']
+skipped=sum(x['launches'] for x in k['skipped']); why=' '.join(x['why'] for x in k['skipped'])
+assert $1, {a: b for a, b in k.items() if a != 'samples_ns'}" "$T/out"; }
+kernel() { cat <<'PTX'
+.version 8.0
+.target sm_90
+.address_size 64
+.const .align 4 .u32 scale = 3;
+.global .align 4 .u32 counter;
+.visible .entry step(.param .u64 p, .param .u32 n)
+{
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [p];
+	cvta.to.global.u64 %rd1, %rd1;
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd2, %r1, 4;
+	add.s64 %rd1, %rd1, %rd2;
+	ld.global.u32 %r2, [%rd1];
+	ld.const.u32 %r3, [scale];
+	mad.lo.u32 %r2, %r2, 3, %r3;
+	st.global.u32 [%rd1], %r2;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 ret;
+	atom.global.add.u32 %r4, [counter], 1;
+	ret;
+}
+PTX
+}
+kernel | sed 's/\.reg \.b64/.reg .pred %p<2>;\n\t&/' > "$T/step.ptx"
+launch() { # FILE GRID [MORE]
+    echo "{\"format\":\"gpulocw-launch\",\"version\":1,\"kernel\":\"step\",\"grid\":[$2,1,1],\"block\":[64,1,1],\"shared\":0,
+\"args\":[{\"name\":\"p\",\"buffer\":\"u32\",\"count\":64,\"init\":{\"fill\":1},\"output\":true},{\"name\":\"n\",\"u32\":64}]$3}" > "$1"
+}
+launch "$T/step.launch.json" 4; launch "$T/step.tuned.launch.json" 4
+tuned() { { cat "$T/step.ptx"; printf '// fast\n'; printf '%s\n' "$@"; } > "$T/step.tuned.ptx"; }
+apply() { "$B" apply --json "$@" > "$T/out" 2>"$T/err"; rc=$?; }
+says() { grep -q -- "$1" "$T/out" "$T/err"; }
+own() { grep -o "^sum.*" "$T/out"; }
+same() { test "$(own)" = "$("$P" "$@")"; } # as the program says alone
+tuned
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 60 plain 7
+claim "the program's exit status" test $rc -eq 7
+claim "the program's own output; variables of the module stay one" same "$T/step.ptx" 60
+claim "a third of the launches is tuned, by turns" json "k['launches']==60 and k['applied']==20 and skipped==0"
+claim "times of the three arms, and their noise" json "k['original_ns']=={'median':4000,'min':4000,'max':4000} and k['again_ns']['median']==4000 and k['tuned_ns']['median']==2000 and k['noise_percent']==0"
+claim "every launch tuned would take 40 times 2 us less" json "abs(p['gpu_span_ns']-p['gpu_span_expected_ns']-80000)<1 and p['wall_original_ns'] is None"
+claim "the share of the GPU's time" json "k['share']==1"
+claim "each arm has a third of the samples" json "[len(k['samples_ns'][a]) for a in ('original','again','tuned')]==[20,20,20]"
+apply "$T/step.tuned.ptx" --mode all -- "$P" "$T/step.ptx" 60
+claim "every launch tuned" json "k['applied']==60 and k['original_ns'] is None and k['tuned_ns']['median']==2000"
+claim "the same output then" same "$T/step.ptx" 60
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30 ex
+claim "cuLaunchKernelEx" json "k['applied']==10"
+claim "its output" same "$T/step.ptx" 30 ex
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30 together
+claim "a cooperative launch that stays as it is" json "k['applied']==10"
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 12 graph
+claim "a captured launch gets the tuned kernel, and each replay runs it" json "k['captured' if 0 else 'in_graphs']==2 and k['replays']==12 and k['tuned_ns']['median']==2000"
+claim "its output" same "$T/step.ptx" 12 graph
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 40 other
+claim "another launch shape runs the original and is counted" json "k['launches']==40 and skipped==20 and 'another grid' in why"
+claim "its output" same "$T/step.ptx" 40 other
+launch "$T/step.tuned.launch.json" 2
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30
+claim "another grid is put into the launch" json "k['tuned_ns']['median']==1000 and k['applied']==10"
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30 ex
+claim "also into cuLaunchKernelEx" json "k['tuned_ns']['median']==1000 and k['applied']==10"
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30 together
+claim "but not into a cooperative one" json "k['applied']==0 and skipped==30 and 'cooperative' in why"
+launch "$T/step.tuned.launch.json" 4 ',"symbols":[{"name":"gpulocw_tickets","buffer":"u32","count":1,"init":{"fill":0}}]'
+tuned '// needs tickets' '.global .align 4 .u32 gpulocw_tickets;'
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30
+claim "what the tuned kernel wants to be zero is zeroed before each launch" same "$T/step.ptx" 30
+launch "$T/step.tuned.launch.json" 4
+tuned
+apply "$T/step.tuned.ptx" --verify 3 -- "$P" "$T/step.ptx" 30
+claim "verified launches" json "k['verified']==3 and k['equal']==True and 'beside the tuned' in why and k['applied']==9"
+claim "verifying changes nothing, and leaves no memory behind" same "$T/step.ptx" 30
+apply "$T/step.tuned.ptx" --mode all --verify 1 -- "$P" "$T/step.ptx" 12 graph
+claim "a graph is not swapped before it is verified" json "k['applied']==0 and 'captured into a graph' in why"
+tuned '// wrong'
+apply "$T/step.tuned.ptx" --verify 2 -- "$P" "$T/step.ptx" 30 plain 7
+claim "outputs that differ: exit 5" test $rc -eq 5
+claim "then nothing more is swapped" json "k['equal']==False and k['applied']==0 and skipped==30"
+claim "and the program's output is right" same "$T/step.ptx" 30
+cp "$T/step.ptx" "$T/steady.ptx"; echo '// unsteady' >> "$T/step.ptx"; tuned
+apply "$T/step.tuned.ptx" --verify 2 -- "$P" "$T/step.ptx" 6
+claim "an original that differs from itself is told, and is no difference" json "k['verified']==0 and k['equal'] is None and 'differ from run to run' in why"
+claim "it ends in order" test $rc -eq 0
+mv "$T/steady.ptx" "$T/step.ptx"; tuned
+FAKE_FULL=1 apply "$T/step.tuned.ptx" --verify 1 -- "$P" "$T/step.ptx" 6
+claim "no room for a copy is told" json "'no memory for a copy' in why and k['applied']==0"
+FAKE_FAIL=cuMemcpyDtoH apply "$T/step.tuned.ptx" --verify 1 -- "$P" "$T/step.ptx" 6
+claim "memory that cannot be read leaves the original" same "$T/step.ptx" 6
+sed 's/mad.lo.u32 %r2, %r2, 3/mad.lo.u32 %r2, %r2, 4/' "$T/step.ptx" > "$T/newer.ptx"
+apply "$T/step.tuned.ptx" -- "$P" "$T/newer.ptx" 10
+claim "another image of the same kernel runs the original" json "k['applied']==0 and skipped==10 and 'another image' in why"
+tuned '// narrow'
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 10
+claim "a tuned kernel that does not fit" json "k['applied']==0 and 'does not fit' in why"
+tuned '// refuses'
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30
+claim "a launch that fails runs the original instead" json "k['applied']==0 and 'failed' in why"
+claim "and the program hears of nothing" same "$T/step.ptx" 30
+tuned
+sed -i 's/, \.param \.u32 n)/, .param .u32 n, .param .u32 more)/' "$T/step.tuned.ptx"
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 10
+claim "other parameters" json "k['applied']==0 and 'other parameters' in why"
+tuned
+for f in cuModuleLoadDataEx cuCtxGetCurrent; do
+    FAKE_FAIL=$f apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 10 plain 3
+    claim "$f fails: the program runs as it is" same "$T/step.ptx" 10
+    claim "$f fails: its exit status" test $rc -eq 3
+done
+FAKE_FAIL=cuptiSubscribe apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 10 plain 3
+claim "another profiler is named" says "nothing was applied: another profiler"
+claim "and the program runs" test $rc -eq 3
+"$B" apply "$T/step.tuned.ptx" --whole -- "$P" "$T/step.ptx" 60 > "$T/out" 2>"$T/err"
+claim "--whole: expectation and what came of it" says "on the GPU .* 0.246 ms unchanged, 0.126 ms tuned (1.95x); 0.126 ms expected (1.95x)"
+mkdir "$T/tmp"; TMPDIR=$T/tmp apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 3
+claim "nothing is left behind" test -z "$(ls "$T/tmp")"
+(cd "$T" && "$B" run step.ptx --launch step.launch.json --block 32 -o s.json) > "$T/out" 2>&1
+apply "$T/s.json" -- "$P" "$T/step.ptx" 3
+claim "a session that recommends nothing, or another block" test $rc -le 1
+(cd "$T" && "$B" run step.ptx --launch step.launch.json --bypass l2 -o s2.json) > "$T/out" 2>&1
+apply "$T/s2.json" -- "$P" "$T/step.ptx" 30
+claim "a session's configuration" json "k['applied']==10 and k['from'].endswith('s2.json')"
+apply "$T/s2.json" -k nothing -- "$P" "$T/step.ptx" 3
+claim "a kernel that it does not have" test $rc -eq 1
+"$B" apply "$T/s2.json" --export "$T/ex" > "$T/out" 2>&1
+claim "--export writes the PTX and what the launch wants" grep -q "64 x 1 x 1" "$T/ex/README.txt"
+claim "the exported PTX is the tuned one" "$B" analyze "$T/ex/step.ptx"
+for bad_line in "apply" "apply $T/s2.json" "apply $T/s2.json --mode some -- true" "apply $T/s2.json --export $T/ex -- true"; do
+    "$B" $bad_line > "$T/out" 2>"$T/err"; rc=$?
+    claim "wrong usage: ${bad_line//$T\//}" test $rc -eq 2
+done
+exit $bad

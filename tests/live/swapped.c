@@ -1,0 +1,71 @@
+/* A program on the fake driver of tests of `apply`: swapped FILE.ptx COUNT [HOW [EXIT]]. It launches `step`
+ * COUNT times, as HOW says, and prints what came of it: the same for any kernels that do the same.
+ * HOW: plain; ex (cuLaunchKernelEx), together (cooperative), graph (captured once, replayed), other (every
+ * second launch has another grid), mixed (graph and plain). */
+#include "tests/live/fake_swap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char text[1 << 16];
+
+static void launch(void *f, uint64_t p, const char *how, int i)
+{
+    unsigned n = 64, ctas = strcmp(how, "other") == 0 && i % 2 ? 9 : 4;
+    void *params[] = { &p, &n };
+    struct {
+        int id;
+        char pad[4];
+        unsigned char value[64];
+    } together = { .id = 2, .value = { 1 } };
+    struct {
+        unsigned grid[3], block[3], shared;
+        void *stream, *attribute;
+        unsigned nattributes;
+    } config = { { ctas, 1, 1 }, { 64, 1, 1 }, 0, NULL, &together, strcmp(how, "together") == 0 };
+    int e = strcmp(how, "ex") == 0 || strcmp(how, "together") == 0
+                ? cuLaunchKernelEx(&config, f, params, NULL)
+                : cuLaunchKernel(f, ctas, 1, 1, 64, 1, 1, 0, NULL, params, NULL);
+    if (e)
+        printf("launch %d failed: %d\n", i, e);
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 3 ? argv[3] : "plain";
+    FILE *file = argc > 2 ? fopen(argv[1], "rb") : NULL;
+    void *m, *f;
+    uint64_t p, counter, scale;
+    size_t n;
+    if (!file || !fread(text, 1, sizeof text - 1, file) || fclose(file))
+        return 99;
+    cuInit(0);
+    cuModuleLoadDataEx(&m, text, 0, NULL, NULL);
+    memset(text, 'x', sizeof text - 1); /* the program may free it */
+    cuModuleGetFunction(&f, m, "step");
+    cuMemAlloc_v2(&p, 256);
+    cuModuleGetGlobal_v2(&scale, &n, m, "scale");
+    *(uint32_t *)(uintptr_t)scale = 5;
+    int blocks = fake_blocks();
+    for (int i = 0; i < atoi(argv[2]); i++) {
+        if (strcmp(how, "graph") == 0 || (strcmp(how, "mixed") == 0 && i % 2)) {
+            if (i < 2) {
+                fake_capture(1);
+                launch(f, p, how, i);
+                fake_capture(0);
+            }
+            fake_replay();
+        } else {
+            launch(f, p, how, i);
+        }
+    }
+    uint32_t sum = 0;
+    for (int i = 0; i < 64; i++)
+        sum = sum * 31 + ((uint32_t *)(uintptr_t)p)[i];
+    cuModuleGetGlobal_v2(&counter, &n, m, "counter");
+    printf("sum %08x counter %u scale %u leaked %d\n", sum, *(uint32_t *)(uintptr_t)counter,
+           *(uint32_t *)(uintptr_t)scale, fake_blocks() - blocks);
+    fflush(stdout);
+    return argc > 4 ? atoi(argv[4]) : 0;
+}
