@@ -69,7 +69,7 @@ claim "its output" same "$T/step.ptx" 30 ex
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30 together
 claim "a cooperative launch that stays as it is" json "k['applied']==10"
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 12 graph
-claim "a captured launch gets the tuned kernel, and each replay runs it" json "k['captured' if 0 else 'in_graphs']==2 and k['replays']==12 and k['tuned_ns']['median']==2000"
+claim "a captured launch gets the tuned kernel, and each replay runs it" json "k['in_graphs']==2 and k['replays']==12 and k['tuned_ns']['median']==2000"
 claim "its output" same "$T/step.ptx" 12 graph
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 40 other
 claim "another launch shape runs the original and is counted" json "k['launches']==40 and skipped==20 and 'another grid' in why"

@@ -1,11 +1,11 @@
 /* A driver with memory, modules and kernels that do something, and a CUPTI, in one library, for tests of
  * `apply`: the entry points that the injected library calls, no GPU.
  *
- * A module is a PTX text. Its kernels take a pointer to 64 words and a count; a launch does, to each word,
- * word * 3 + scale, and counter++ (variables of the module), whatever the PTX says. Comments in the text
- * change that: "// wrong" adds one, "// unsteady" adds the number of the launch, "// fast" halves the time
- * of 1000 ns for each CTA, "// needs tickets" leaves the words alone unless `gpulocw_tickets` is zero, and
- * sets it. FAKE_FAIL: names of functions that fail. */
+ * A module is a PTX text. Its kernels take a pointer to 64 words and a count; a launch does, to each
+ * word, word * 3 + scale, and counter++ (variables of the module), whatever the PTX says. Comments in
+ * the text change that: "// wrong" adds one, "// unsteady" adds the number of the launch, "// fast"
+ * halves the time of 1000 ns for each CTA, "// needs tickets" leaves the words alone unless
+ * `gpulocw_tickets` is zero, and sets it. FAKE_FAIL: names of functions that fail. */
 #include "tests/live/fake_swap.h"
 
 #include <dlfcn.h>
@@ -72,10 +72,10 @@ static bool fails(const char *name)
     const char *list = getenv("FAKE_FAIL");
     return list && strstr(list, name);
 }
-#define MAY_FAIL()                \
-    do {                          \
-        if (fails(__func__))      \
-            return ERROR;         \
+#define MAY_FAIL()           \
+    do {                     \
+        if (fails(__func__)) \
+            return ERROR;    \
     } while (0)
 
 /* ---- CUPTI ---- */
@@ -247,7 +247,10 @@ int cuPointerGetAttribute(void *out, int what, uint64_t p)
     if (i < 0)
         return 1;
     uint32_t device = 2;
-    memcpy(out, what == 11 ? (void *)&memory[i].at : what == 12 ? (void *)&memory[i].n : (void *)&device,
+    memcpy(out,
+           what == 11   ? (void *)&memory[i].at
+           : what == 12 ? (void *)&memory[i].n
+                        : (void *)&device,
            what == 2 ? 4 : 8);
     return 0;
 }
@@ -325,10 +328,10 @@ int cuKernelGetFunction(void **f, void *k)
 int cuModuleGetGlobal_v2(uint64_t *p, size_t *n, void *h, const char *name)
 {
     struct module *m = module_of(h);
-    void *v = strcmp(name, "scale") == 0     ? &m->scale
-              : strcmp(name, "counter") == 0 ? &m->counter
+    void *v = strcmp(name, "scale") == 0                                      ? &m->scale
+              : strcmp(name, "counter") == 0                                  ? &m->counter
               : strcmp(name, "gpulocw_tickets") == 0 && strstr(m->text, name) ? &m->tickets
-                                                                             : NULL;
+                                                                              : NULL;
     *p = (uint64_t)(uintptr_t)v;
     *n = 4;
     return v ? 0 : ERROR;

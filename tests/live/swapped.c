@@ -1,7 +1,7 @@
-/* A program on the fake driver of tests of `apply`: swapped FILE.ptx COUNT [HOW [EXIT]]. It launches `step`
- * COUNT times, as HOW says, and prints what came of it: the same for any kernels that do the same.
- * HOW: plain; ex (cuLaunchKernelEx), together (cooperative), graph (captured once, replayed), other (every
- * second launch has another grid), mixed (graph and plain). */
+/* A program on the fake driver of tests of `apply`: swapped FILE.ptx COUNT [HOW [EXIT]]. It launches
+ * `step` COUNT times, as HOW says, and prints what came of it: the same for any kernels that do the
+ * same. HOW: plain; ex (cuLaunchKernelEx), together (cooperative), graph (captured once, replayed),
+ * other (every second launch has another grid), mixed (graph and plain). */
 #include "tests/live/fake_swap.h"
 
 #include <stdio.h>
