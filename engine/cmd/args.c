@@ -350,7 +350,8 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
         const char *t = argv[s.i];
         enum status st = ST_OK;
         bool dashes = options && strcmp(t, "--") == 0;
-        if (dashes && a->command && (strcmp(a->command, "capture") == 0 || strcmp(a->command, "apply") == 0)) {
+        if (dashes && a->command &&
+            (strcmp(a->command, "capture") == 0 || strcmp(a->command, "apply") == 0)) {
             a->program = argv + s.i + 1;
             break;
         }
