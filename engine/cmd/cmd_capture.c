@@ -1,9 +1,21 @@
-/* capture --list: which kernels a program launches, how long they take, and which have PTX. */
+/* capture: which kernels a program launches, how long they take, which have PTX (--list); and chosen
+ * launches with all that they work on, as files that open like any other. */
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/live/live.h"
 #include "engine/ptx/ptx.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/source.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRIM_S 120.0 /* most seconds of one simulated run */
 
 static double share(const struct live_survey *s, const struct live_kernel *k)
 {
@@ -24,6 +36,59 @@ static void put_text(struct buf *b, const char *key, const char *text)
         buf_puts(b, "null");
 }
 
+/* What the simulated device's outputs are against the GPU's. */
+static const char *outputs(const struct live_files *f)
+{
+    return !f->simulated ? NULL : !f->differ ? "equal" : isnan(f->relative) ? "differ" : "close";
+}
+
+static void put_attributes(const struct live_files *f, struct buf *b)
+{
+    buf_printf(b, ",\"attributes\":{\"cooperative\":%s,\"cluster\":", f->cooperative ? "true" : "false");
+    if (f->cluster[0])
+        buf_printf(b, "[%u,%u,%u]", f->cluster[0], f->cluster[1], f->cluster[2]);
+    else
+        buf_puts(b, "null");
+    if (f->carveout >= 0)
+        buf_printf(b, ",\"carveout_percent\":%d", f->carveout);
+    else
+        buf_puts(b, ",\"carveout_percent\":null");
+    if (f->shared_most >= 0)
+        buf_printf(b, ",\"max_dynamic_shared\":%d,", f->shared_most);
+    else
+        buf_puts(b, ",\"max_dynamic_shared\":null,");
+    if (f->window_bytes)
+        buf_printf(b, "\"access_window\":{\"address\":\"0x%llx\",\"bytes\":%llu,\"hit_ratio\":%g}}",
+                   (unsigned long long)f->window_address, (unsigned long long)f->window_bytes,
+                   f->window_ratio);
+    else
+        buf_puts(b, "\"access_window\":null}");
+}
+
+static void put_files(const struct live_files *f, struct buf *b)
+{
+    if (!f || !f->ptx) {
+        buf_puts(b, "\"files\":null");
+        put_text(b, "not_captured", f ? f->why : NULL);
+        return;
+    }
+    buf_puts(b, "\"files\":{\"ptx\":");
+    buf_json(b, str_of(f->ptx));
+    put_text(b, "launch", f->launch);
+    buf_printf(b, ",\"data_bytes\":%llu,\"trimmed_from\":%llu,\"nth\":%llu",
+               (unsigned long long)f->data_bytes, (unsigned long long)f->trimmed_from,
+               (unsigned long long)f->nth);
+    put_text(b, "outputs", outputs(f));
+    buf_printf(b, ",\"differing_bytes\":%llu,\"relative_difference\":", (unsigned long long)f->differ);
+    if (isnan(f->relative))
+        buf_puts(b, "null");
+    else
+        buf_printf(b, "%.3g", f->relative);
+    put_attributes(f, b);
+    buf_puts(b, "}");
+    put_text(b, "not_captured", f->why);
+}
+
 static void put_kernel(const struct live_survey *s, const struct live_kernel *k, struct buf *b)
 {
     struct buf readable = { 0 };
@@ -42,8 +107,10 @@ static void put_kernel(const struct live_survey *s, const struct live_kernel *k,
     buf_printf(b, ",\"launches\":%llu", (unsigned long long)k->launches);
     put_three(b, "grid", k->grid);
     put_three(b, "block", k->block);
-    buf_printf(b, ",\"shared\":%u,\"time_ns\":%llu,\"share\":%.6f,\"files\":null}", k->shared,
+    buf_printf(b, ",\"shared\":%u,\"time_ns\":%llu,\"share\":%.6f,", k->shared,
                (unsigned long long)k->time_ns, share(s, k));
+    put_files(k->files, b);
+    buf_puts(b, "}");
 }
 
 static void put_document(const struct live_survey *s, char *const *argv, struct buf *b)
@@ -94,6 +161,105 @@ static void tell(const struct live_survey *s, struct diags *ds)
                   "a process that is killed, or ends by _exit, leaves no record");
 }
 
+/* ---- capture ---- */
+static void put_captured(const struct live_survey *s, const char *folder, struct buf *b)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct live_files *f = s->v[i].files;
+        if (!f)
+            continue;
+        ptx_readable(str_of(s->v[i].name), b);
+        if (!f->ptx) {
+            buf_printf(b, ": not captured: %s\n", f->why ? f->why : "?");
+            continue;
+        }
+        buf_printf(b, ": launch %llu in %s/%s, %.3f MB of %.3f MB in reach", (unsigned long long)f->nth,
+                   folder, f->launch, (double)f->data_bytes / 1e6, (double)f->trimmed_from / 1e6);
+        if (!f->simulated)
+            buf_printf(b, "; not trimmed: %s\n", f->why ? f->why : "?");
+        else if (!f->differ)
+            buf_puts(b, "; simulated outputs equal the GPU's\n");
+        else if (isnan(f->relative))
+            buf_printf(b, "; simulated outputs differ from the GPU's in %llu bytes\n",
+                       (unsigned long long)f->differ);
+        else
+            buf_printf(b, "; simulated outputs are the GPU's within %.2g (relative)\n", f->relative);
+    }
+}
+
+static bool size_of(const char *text, uint64_t *bytes)
+{
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    if (!isdigit((unsigned char)*text) || errno || (*end && (!shift || end[1])) ||
+        v > UINT64_MAX >> (shift + 1))
+        return false;
+    *bytes = v << shift;
+    return v != 0;
+}
+
+static enum status open_code(void *ctx, const char *path, const char *kernel, unsigned cc,
+                             struct ptx_module **out, struct diags *ds)
+{
+    const struct source_want w = { .kernel = kernel, .cc = cc };
+    (void)ctx;
+    return source_read(&path, 1, &w, out, ds);
+}
+
+static void on_progress(void *ctx, const char *line)
+{
+    cmd_progress_detail(ctx, 0, "captured", line);
+}
+
+static enum status want_of(struct args *a, struct live_want *w, struct diags *ds)
+{
+    *w = (struct live_want){ .kernel = a->kernels,
+                             .nkernels = a->kernels_n,
+                             .nth = a->nth ? (uint64_t)a->nth : 1,
+                             .max_bytes = UINT64_C(1) << 30,
+                             .folder = a->folder ? a->folder : "captured",
+                             .trim_s = TRIM_S,
+                             .open = open_code,
+                             .progress = isatty(STDERR_FILENO) ? on_progress : NULL,
+                             .ctx = a };
+    if (a->max_bytes && !size_of(a->max_bytes, &w->max_bytes)) {
+        diag_error(ds, "usage", "--max-bytes needs a number of bytes, such as 512M");
+        return ST_USAGE;
+    }
+    struct buf inside = { 0 };
+    buf_printf(&inside, "%s/", w->folder);
+    bool there = inside.s && !inside.oom && file_make_dirs(inside.s);
+    buf_free(&inside);
+    if (!there)
+        diag_error(ds, "write", "cannot make the folder %s: %s", w->folder, strerror(errno));
+    return there ? ST_OK : ST_IO;
+}
+
+static enum status put_index(const struct live_survey *s, char *const *argv, const char *folder,
+                             struct diags *ds)
+{
+    struct buf path = { 0 }, b = { 0 };
+    buf_printf(&path, "%s/capture.json", folder);
+    put_document(s, argv, &b);
+    enum status st = path.oom || b.oom ? ST_NOMEM : file_write_atomic(path.s, b.s, b.n, ds);
+    buf_free(&path);
+    buf_free(&b);
+    return st;
+}
+
+static enum status capture(struct args *a, struct live_survey *s, struct diags *ds)
+{
+    struct live_want w;
+    enum status st = want_of(a, &w, ds);
+    if (st == ST_OK)
+        st = live_capture_run(a->program, &w, s, ds);
+    if (w.progress)
+        cmd_progress_end(a);
+    return st == ST_OK ? put_index(s, a->program, w.folder, ds) : st;
+}
+
 int cmd_capture(struct args *a)
 {
     struct diags ds = { 0 };
@@ -101,21 +267,22 @@ int cmd_capture(struct args *a)
     struct buf b = { 0 };
     enum status st = ST_USAGE;
     if (!a->program || !a->program[0])
-        diag_error(&ds, "usage", "which program? gpulocw capture --list -- PROGRAM ARG...");
-    else if (!a->list)
-        diag_error(&ds, "usage", "capture has the survey alone so far: give --list");
+        diag_error(&ds, "usage",
+                   "which program? gpulocw capture [-o FOLDER] [-k KERNEL] -- PROGRAM ARG...");
     else
-        st = live_survey_run(a->program, &s, &ds);
+        st = a->list ? live_survey_run(a->program, &s, &ds) : capture(a, &s, &ds);
     int rc = s.exit;
     if (st == ST_OK) {
         if (a->json)
             put_document(&s, a->program, &b);
         else
             put_table(&s, &b);
+        if (!a->json && !a->list)
+            put_captured(&s, a->folder ? a->folder : "captured", &b);
         tell(&s, &ds);
         cmd_put(a, &b);
-        buf_free(&b);
     }
+    buf_free(&b);
     live_survey_free(&s);
     int own = cmd_finish(a, st, &ds);
     return own ? own : rc; /* the program's own */

@@ -97,7 +97,9 @@ void measurement_progress(void *ctx, double done, const char *what)
 /* ---- run ---- */
 static enum status exit_of(const struct result *r)
 {
-    return r->status != ST_OK ? r->status : r->equal == EQUAL_NO ? ST_DIFFER : ST_OK;
+    return r->status != ST_OK                                ? r->status
+           : r->equal == EQUAL_NO || r->captured == EQUAL_NO ? ST_DIFFER
+                                                             : ST_OK;
 }
 
 static enum status save_run(struct args *a, struct workspace *s, const struct result *r,
@@ -140,6 +142,7 @@ static void put_run(const struct args *a, const struct workspace *s, const struc
         return;
     }
     cmd_result_text(r, &s->info, s->kernel, out);
+    outputs_captured_text(r, out);
     if (c.n) {
         buf_puts(out, "loads     ");
         cmd_classes_text(&c, out);
@@ -210,6 +213,8 @@ int cmd_run(struct args *a)
         st = outputs_check(s.spec, a->outputs, a->force, &ds);
     if (st == ST_OK)
         st = tune_run_one(bench, &a->options, &r, &ds);
+    if (st == ST_OK && r.status == ST_OK)
+        st = outputs_captured(bench, s.spec, &r, &ds);
     if (st == ST_OK)
         st = prove_run(a, &s, bench, level, &r, &proof, &ds);
     if (st == ST_OK) {

@@ -4,10 +4,12 @@
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/workspace.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -128,4 +130,107 @@ enum status outputs_write(struct tune_bench *bench, const struct launch_spec *l,
         if (is_output(&l->args[i]))
             st = write_output(bench, l, i, folder, ds);
     return st;
+}
+
+/* ---- against what a GPU left ---- */
+enum { PIECE = 1 << 20 };
+
+struct difference {
+    uint64_t bytes;
+    bool beyond; /* of the stated tolerance */
+};
+
+static bool near_captured(const struct arg_spec *a, const uint8_t *x, const uint8_t *y)
+{
+    double v, w;
+    float f, g;
+    if (a->tolerance <= 0 || (a->elem != ELEM_F32 && a->elem != ELEM_F64))
+        return false;
+    if (a->elem == ELEM_F32) {
+        memcpy(&f, x, 4);
+        memcpy(&g, y, 4);
+        v = (double)f;
+        w = (double)g;
+    } else {
+        memcpy(&v, x, 8);
+        memcpy(&w, y, 8);
+    }
+    return fabs(v - w) <= a->tolerance * fmax(fabs(v), fabs(w));
+}
+
+static void compare_piece(const struct arg_spec *a, const uint8_t *is, const uint8_t *was, size_t n,
+                          struct difference *d)
+{
+    size_t size = elem_size(a->elem);
+    for (size_t i = 0; i < n; i += size) {
+        size_t k = n - i < size ? n - i : size;
+        if (memcmp(is + i, was + i, k) == 0)
+            continue;
+        for (size_t b = i; b < i + k; b++)
+            d->bytes += is[b] != was[b];
+        d->beyond |= k < size || !near_captured(a, is + i, was + i);
+    }
+}
+
+static enum status compare_output(struct tune_bench *bench, const struct launch_spec *l, size_t arg,
+                                  uint8_t *room, struct difference *d, struct diags *ds)
+{
+    const struct arg_spec *a = &l->args[arg];
+    uint64_t n = a->count * elem_size(a->elem), got = 0;
+    struct buf path = { 0 };
+    bool absolute = a->expect[0] == '/';
+    buf_printf(&path, "%s%s%s", absolute || !l->dir ? "" : l->dir, absolute || !l->dir ? "" : "/",
+               a->expect);
+    enum status st = path.oom ? ST_NOMEM : ST_OK;
+    for (uint64_t at = 0; at < n && st == ST_OK; at += PIECE) {
+        uint64_t k = n - at < PIECE ? n - at : PIECE;
+        st = tune_bench_read(bench, arg, at, room, k, ds);
+        if (st == ST_OK)
+            st = file_read_part(path.s, a->expect_at + at, room + PIECE, k, &got, ds);
+        if (st == ST_OK && got != k) {
+            diag_error(ds, "captured", "%s is shorter than output '%s'", path.s, a->name);
+            st = ST_INPUT;
+        }
+        if (st == ST_OK)
+            compare_piece(a, room, room + PIECE, k, d);
+    }
+    buf_free(&path);
+    return st;
+}
+
+enum status outputs_captured(struct tune_bench *bench, const struct launch_spec *l, struct result *r,
+                             struct diags *ds)
+{
+    struct difference d = { 0 };
+    bool any = false;
+    uint8_t *room = NULL;
+    enum status st = ST_OK;
+    for (size_t i = 0; i < l->nargs && st == ST_OK; i++) {
+        if (!l->args[i].expect || !l->args[i].output)
+            continue;
+        any = true;
+        if (!room && !(room = base_alloc(2 * PIECE)))
+            st = ST_NOMEM;
+        else
+            st = compare_output(bench, l, i, room, &d, ds);
+    }
+    base_free(room);
+    if (any && st == ST_OK) {
+        r->captured = !d.bytes ? EQUAL_YES : d.beyond ? EQUAL_NO : EQUAL_WITHIN;
+        r->captured_differ = d.bytes;
+    }
+    return st;
+}
+
+void outputs_captured_text(const struct result *r, struct buf *out)
+{
+    if (r->captured == EQUAL_UNKNOWN)
+        return;
+    buf_puts(out, "captured  ");
+    if (r->captured == EQUAL_YES)
+        buf_puts(out, "equal to what the GPU left\n");
+    else
+        buf_printf(out, "%s what the GPU left: %llu bytes are another\n",
+                   r->captured == EQUAL_NO ? "differs from" : "within the stated tolerance of",
+                   (unsigned long long)r->captured_differ);
 }

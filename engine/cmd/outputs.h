@@ -1,10 +1,11 @@
-/* outputs: the folder of `run --outputs`. */
+/* outputs: the folder of `run --outputs`; outputs against those of a captured launch. */
 #ifndef GPULOCW_CMD_OUTPUTS_H
 #define GPULOCW_CMD_OUTPUTS_H
 
 #include "engine/base/base.h"
 
 struct launch_spec;
+struct result;
 struct tune_bench;
 
 /* Raw bytes bear no mark: the folder's list, gpulocw-outputs.json, names the files that are ours.
@@ -14,5 +15,11 @@ enum status outputs_check(const struct launch_spec *l, const char *folder, bool 
 /* Makes the folder and writes NAME.bin of every output, raw and little-endian, then the list. */
 enum status outputs_write(struct tune_bench *bench, const struct launch_spec *l, const char *folder,
                           struct diags *ds);
+/* What the last launch left against what the GPU left when it was captured ("expect"): r->captured,
+ * which stays unknown where the launch has no "expect". */
+enum status outputs_captured(struct tune_bench *bench, const struct launch_spec *l, struct result *r,
+                             struct diags *ds);
+/* A line of text, where it is known. */
+void outputs_captured_text(const struct result *r, struct buf *out);
 
 #endif

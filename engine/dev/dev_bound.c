@@ -43,7 +43,7 @@ static void use_own(struct dev_bound *b, const struct launch_spec *l, const stru
         if (l->args[i].kind != ARG_BUFFER || !own || !own[i].n)
             continue;
         struct dev_buffer *nb = &b->buffers[b->nbuffers];
-        *nb = (struct dev_buffer){ l->args[i].name, own[i].n, 0, &own[i] };
+        *nb = (struct dev_buffer){ l->args[i].name, own[i].n, 0, l->args[i].address, &own[i] };
         use[i].buffer = b->nbuffers++;
     }
 }
@@ -136,6 +136,13 @@ void dev_bound_free(struct dev_bound *b)
     *b = (struct dev_bound){ 0 };
 }
 
+enum status dev_bound_misplaced(const struct dev_buffer *b, const char *why, struct diags *ds)
+{
+    diag_error(ds, "device-memory", "buffer '%s' cannot be at 0x%llx, where pointers in data lead: %s",
+               b->name ? b->name : "?", (unsigned long long)b->must, why);
+    return ST_DEVICE;
+}
+
 static void put_little_endian(uint8_t *to, uint64_t v, uint64_t n)
 {
     for (uint64_t i = 0; i < n && i < 8; i++)
@@ -226,6 +233,8 @@ enum status dev_bound_params(const struct dev_bound *b, size_t which, const stru
         return ST_NOMEM;
     for (size_t i = 0; i < l->nargs; i++) {
         enum status st = is_pointer(&l->args[i]) && use[i].buffer == SIZE_MAX ? ST_INPUT : ST_OK;
+        if (arg_apart(&l->args[i]))
+            continue;
         if (st != ST_OK)
             diag_error(ds, "launch-arg", "argument '%s' was not bound",
                        l->args[i].name ? l->args[i].name : "?");

@@ -72,6 +72,7 @@ struct dev_buffer {
     const char *name;
     uint64_t bytes;
     uint64_t addr;                  /* on the device; the owner of the binding sets it */
+    uint64_t must;                  /* where that must be; 0: anywhere */
     const struct launch_buffer *of; /* of the launch data, borrowed: what it holds at first */
 };
 struct dev_use {
@@ -88,6 +89,8 @@ struct dev_bound {
 };
 enum status dev_bound_init(struct dev_bound *b, const struct launch_data *data, struct diags *ds);
 void dev_bound_free(struct dev_bound *b);
+/* ST_DEVICE with a diagnostic: the buffer cannot be where it must. */
+enum status dev_bound_misplaced(const struct dev_buffer *b, const char *why, struct diags *ds);
 /* The parameter block of a launch, laid out as the kernel declares it. Owned (base_free). ST_INPUT: does
  * not fit. */
 enum status dev_bound_params(const struct dev_bound *b, size_t which, const struct launch_spec *l,

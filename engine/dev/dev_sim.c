@@ -254,7 +254,9 @@ static bool place_buffer(struct sim_dev *s, struct sim_data *b, size_t i)
 {
     struct dev_buffer *buf = &b->bound.buffers[i];
     b->state[i].of = b;
-    if (place_over(s, b, i))
+    if (buf->must)
+        buf->addr = sim_mem_alloc_at(s->mem, buf->must, buf->bytes, buf->name) ? buf->must : 0;
+    else if (place_over(s, b, i))
         b->state[i].holds = HOLDS_INIT;
     else
         buf->addr = sim_mem_alloc(s->mem, buf->bytes, buf->name);
@@ -270,13 +272,15 @@ static enum status place_buffers(struct sim_dev *s, struct sim_data *b, struct d
     for (size_t i = 0; i < l->nargs; i++)
         if (l->args[i].output && b->bound.main_use[i].buffer != SIZE_MAX)
             b->state[b->bound.main_use[i].buffer].changes = true;
-    for (size_t i = 0; i < b->bound.nbuffers; i++) {
+    for (size_t k = 0; k < 2 * b->bound.nbuffers; k++) { /* those that must lie somewhere first */
+        size_t i = k % b->bound.nbuffers;
         const struct dev_buffer *buf = &b->bound.buffers[i];
-        if (place_buffer(s, b, i))
+        if ((buf->must != 0) != (k < b->bound.nbuffers) || place_buffer(s, b, i))
             continue;
+        if (buf->must)
+            return dev_bound_misplaced(buf, "something else is there", ds);
         if (buf->bytes <= sim_mem_room(s->mem))
-            /* the device has room for it: it is the host that has none */
-            return ST_NOMEM;
+            return ST_NOMEM; /* the device has room for it: it is the host that has none */
         diag_error(ds, "device-memory", "no room for buffer '%s' (%llu bytes) on %s",
                    buf->name ? buf->name : "?", (unsigned long long)buf->bytes, s->base.info.name);
         return ST_INPUT;

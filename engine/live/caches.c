@@ -19,59 +19,122 @@ static uint64_t hash_of(const char *p, size_t n)
     return h;
 }
 
-static enum status look_at(struct live_survey *s, const char *cubin)
+/* Calls fn with every cubin of the caches that has PTX beside it, and with its hash, until it says stop.
+ */
+typedef bool (*cubin_fn)(void *ctx, uint64_t hash, const char *ptx);
+
+static enum status look_at(const char *cubin, cubin_fn fn, void *ctx, bool *more)
 {
     struct diags unread = { 0 };
     struct buf ptx = { 0 };
     char *data = NULL;
     size_t n = 0;
-    enum status st = file_read_regular(cubin, CUBIN_MOST, &data, &n, &unread);
-    uint64_t hash = st == ST_OK ? hash_of(data, n) : 0;
     buf_printf(&ptx, "%.*s.ptx", (int)(strlen(cubin) - strlen(".cubin")), cubin);
-    bool there = st == ST_OK && !ptx.oom && access(ptx.s, R_OK) == 0;
-    st = st == ST_NOMEM || ptx.oom ? ST_NOMEM : ST_OK; /* one that cannot be read is none */
-    for (size_t i = 0; there && i < s->n && st == ST_OK; i++) {
-        struct live_kernel *k = &s->v[i];
-        if (k->image != hash || !k->why || k->ptx_file)
-            continue;
-        k->ptx_file = base_strdup(ptx.s);
-        k->why = k->ptx_file ? NULL : k->why;
-        st = k->ptx_file ? ST_OK : ST_NOMEM;
-    }
+    enum status st = ptx.oom ? ST_NOMEM
+                     : access(ptx.s, R_OK) != 0
+                         ? ST_IO
+                         : file_read_regular(cubin, CUBIN_MOST, &data, &n, &unread);
+    if (st == ST_OK)
+        *more = fn(ctx, hash_of(data, n), ptx.s);
     base_free(data);
     buf_free(&ptx);
     diags_free(&unread);
+    return st == ST_NOMEM ? st : ST_OK; /* one that cannot be read is none */
+}
+
+static enum status look_in(const char *pattern, cubin_fn fn, void *ctx, bool *more)
+{
+    glob_t g = { 0 };
+    enum status st = ST_OK;
+    if (glob(pattern, 0, NULL, &g) == 0)
+        for (size_t i = 0; i < g.gl_pathc && st == ST_OK && *more; i++)
+            st = look_at(g.gl_pathv[i], fn, ctx, more);
+    globfree(&g);
     return st;
 }
 
-char *live_cache_ptx(uint64_t hash)
+/* Triton's cache; Inductor's, which has one of Triton's in it. */
+static enum status each_cubin(cubin_fn fn, void *ctx)
 {
-    struct live_kernel k = { .image = hash, .why = "" };
-    struct live_survey s = { .v = &k, .n = 1 };
-    if (live_survey_caches(&s) != ST_OK) {
-        base_free(k.ptx_file);
-        k.ptx_file = NULL;
+    const char *triton = getenv("TRITON_CACHE_DIR"), *inductor = getenv("TORCHINDUCTOR_CACHE_DIR"),
+               *home = getenv("HOME"), *tmp = getenv("TMPDIR");
+    struct buf b[4] = { 0 };
+    bool more = true;
+    enum status st = ST_OK;
+    if (triton && *triton)
+        buf_printf(&b[0], "%s/*/*.cubin", triton);
+    else
+        buf_printf(&b[0], "%s/.triton/cache/*/*.cubin", home ? home : "");
+    if (inductor && *inductor) {
+        buf_printf(&b[1], "%s/triton/*/*/*.cubin", inductor);
+        buf_printf(&b[2], "%s/*/*/*/*.cubin", inductor);
+    } else {
+        buf_printf(&b[1], "%s/torchinductor_*/triton/*/*/*.cubin", tmp && *tmp ? tmp : "/tmp");
+        buf_puts(&b[2], "/tmp/torchinductor_*/triton/*/*/*.cubin");
     }
-    return k.ptx_file;
+    for (size_t i = 0; i < 3; i++) {
+        if (st == ST_OK && more)
+            st = b[i].oom ? ST_NOMEM : look_in(b[i].s, fn, ctx, &more);
+        buf_free(&b[i]);
+    }
+    return st;
+}
+
+struct survey_look {
+    struct live_survey *s;
+    bool oom;
+};
+
+static bool for_survey(void *ctx, uint64_t hash, const char *ptx)
+{
+    struct survey_look *l = ctx;
+    for (size_t i = 0; i < l->s->n; i++) {
+        struct live_kernel *k = &l->s->v[i];
+        if (k->image != hash || !k->why || k->ptx_file)
+            continue;
+        k->ptx_file = base_strdup(ptx);
+        k->why = k->ptx_file ? NULL : k->why;
+        l->oom |= !k->ptx_file;
+    }
+    return !l->oom;
 }
 
 enum status live_survey_caches(struct live_survey *s)
 {
-    const char *set = getenv("TRITON_CACHE_DIR"), *home = getenv("HOME");
-    struct buf b = { 0 };
-    glob_t g = { 0 };
+    struct survey_look l = { s, false };
     bool wanted = false;
     for (size_t i = 0; i < s->n; i++)
         wanted |= s->v[i].why && s->v[i].image;
-    if (set && *set)
-        buf_printf(&b, "%s/*/*.cubin", set);
-    else
-        buf_printf(&b, "%s/.triton/cache/*/*.cubin", home ? home : "");
-    enum status st = b.oom ? ST_NOMEM : ST_OK;
-    if (st == ST_OK && wanted && glob(b.s, 0, NULL, &g) == 0)
-        for (size_t i = 0; i < g.gl_pathc && st == ST_OK; i++)
-            st = look_at(s, g.gl_pathv[i]);
-    globfree(&g);
-    buf_free(&b);
-    return st;
+    enum status st = wanted ? each_cubin(for_survey, &l) : ST_OK;
+    return l.oom ? ST_NOMEM : st;
+}
+
+struct hash_look {
+    uint64_t hash;
+    char *ptx;
+    bool oom;
+};
+
+static bool for_hash(void *ctx, uint64_t hash, const char *ptx)
+{
+    struct hash_look *l = ctx;
+    if (hash != l->hash)
+        return true;
+    l->ptx = base_strdup(ptx);
+    l->oom = !l->ptx;
+    return false;
+}
+
+char *live_cache_ptx(uint64_t hash)
+{
+    char *ptx = NULL;
+    return live_cache_find(hash, &ptx) == ST_OK ? ptx : NULL;
+}
+
+enum status live_cache_find(uint64_t hash, char **ptx)
+{
+    struct hash_look l = { .hash = hash };
+    enum status st = hash ? each_cubin(for_hash, &l) : ST_OK;
+    *ptx = l.ptx;
+    return l.oom ? ST_NOMEM : st;
 }

@@ -5,6 +5,7 @@
 #include "engine/base/private_folder.h"
 #include "engine/dev/inject/record.h"
 #include "engine/live/live_int.h"
+#include "engine/live/serve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@ void live_survey_free(struct live_survey *s)
     for (size_t i = 0; i < s->n; i++) {
         base_free(s->v[i].name);
         base_free(s->v[i].ptx_file);
+        live_files_free(s->v[i].files);
     }
     base_free(s->v);
     base_free(s->refused);
@@ -138,7 +140,7 @@ static enum status read_all(struct live_survey *s, const char *record, const str
     enum status st = ST_OK;
     glob_t g = { 0 };
     struct buf b = { 0 };
-    buf_printf(&b, "%s.*", record);
+    buf_printf(&b, "%s.[0-9]*[0-9]", record); /* FILE.PID; captures have further words behind that */
     if (b.s && !b.oom && glob(b.s, 0, NULL, &g) == 0)
         for (size_t i = 0; i < g.gl_pathc; i++) {
             if (st == ST_OK)
@@ -153,22 +155,42 @@ static enum status read_all(struct live_survey *s, const char *record, const str
 }
 
 /* ---- the program ---- */
-static void child(char *const *argv, const char *library, const char *record, const struct live_extra *x,
-                  int told)
+struct run {
+    char *const *argv;
+    const struct live_extra *extra;
+    const struct live_want *want; /* NULL: no capture */
+    const char *library, *record;
+};
+
+static bool put_variables(const struct run *r)
+{
+    char take[64];
+    const struct live_extra *x = r->extra;
+    if (r->want) {
+        snprintf(take, sizeof take, "%llu %llu", (unsigned long long)r->want->nth,
+                 (unsigned long long)r->want->max_bytes);
+        if (setenv(LIVE_TAKE_VARIABLE, take, 1) != 0)
+            return false;
+    }
+    return setenv("CUDA_INJECTION64_PATH", r->library, 1) == 0 &&
+           setenv(LIVE_RECORD_VARIABLE, r->record, 1) == 0 &&
+           (!x || setenv(x->variable, x->value, 1) == 0);
+}
+
+static void child(const struct run *r, int told)
 {
     int why;
-    if (setenv("CUDA_INJECTION64_PATH", library, 1) == 0 &&
-        setenv(LIVE_RECORD_VARIABLE, record, 1) == 0 && (!x || setenv(x->variable, x->value, 1) == 0))
-        execvp(argv[0], argv);
+    if (put_variables(r))
+        execvp(r->argv[0], r->argv);
     why = errno;
     if (write(told, &why, sizeof why) < 0)
         _exit(NOT_STARTED - 1);
     _exit(NOT_STARTED);
 }
 
-static enum status run(char *const *argv, const char *library, const char *record,
-                       const struct live_extra *x, struct live_survey *s, struct diags *ds)
+static enum status run(const struct run *r, struct live_survey *s, struct diags *ds)
 {
+    char *const *argv = r->argv;
     int told[2], why = 0, status = 0;
     if (pipe2(told, O_CLOEXEC) != 0) {
         diag_error(ds, "program", "cannot start %s: %s", argv[0], strerror(errno));
@@ -177,7 +199,7 @@ static enum status run(char *const *argv, const char *library, const char *recor
     int64_t from = base_now_ns();
     pid_t pid = fork();
     if (pid == 0)
-        child(argv, library, record, x, told[1]);
+        child(r, told[1]);
     why = pid < 0 ? errno : 0;
     close(told[1]);
     bool failed = pid < 0 || read(told[0], &why, sizeof why) == (ssize_t)sizeof why;
@@ -191,8 +213,24 @@ static enum status run(char *const *argv, const char *library, const char *recor
     return failed ? ST_IO : ST_OK;
 }
 
-static enum status run_in(const char *folder, char *const *argv, const struct live_extra *x,
-                          struct live_survey *s, struct diags *ds)
+static enum status run_and_read(const struct run *r, struct live_survey *s, struct diags *ds)
+{
+    struct serve *served = NULL;
+    enum status st = r->want ? serve_start(r->want, r->record, &served, ds) : ST_OK;
+    if (st == ST_OK)
+        st = run(r, s, ds);
+    serve_stop(served);
+    if (st == ST_OK)
+        st = read_all(s, r->record, r->extra, ds);
+    if (st == ST_OK && r->want)
+        st = live_survey_caches(s);
+    if (st == ST_OK && r->want)
+        st = live_takes(s, r->want, served, r->record, ds);
+    serve_free(served);
+    return st;
+}
+
+static enum status run_in(const char *folder, struct run r, struct live_survey *s, struct diags *ds)
 {
     struct buf library = { 0 }, record = { 0 };
     buf_printf(&library, "%s/libgpulocw.so", folder);
@@ -200,19 +238,16 @@ static enum status run_in(const char *folder, char *const *argv, const struct li
     enum status st = library.oom || record.oom
                          ? ST_NOMEM
                          : file_write_atomic(library.s, live_library, live_library_bytes, ds);
+    r.library = library.s;
+    r.record = record.s;
     if (st == ST_OK)
-        st = run(argv, library.s, record.s, x, s, ds);
-    if (st == ST_OK)
-        st = read_all(s, record.s, x, ds);
-    if (library.s)
-        unlink(library.s);
+        st = run_and_read(&r, s, ds);
     buf_free(&library);
     buf_free(&record);
     return st;
 }
 
-enum status live_run(char *const *argv, const struct live_extra *x, struct live_survey *s,
-                     struct diags *ds)
+static enum status run_injected(struct run r, struct live_survey *s, struct diags *ds)
 {
     const char *there = getenv("CUDA_INJECTION64_PATH");
     if (there && *there) {
@@ -223,9 +258,21 @@ enum status live_run(char *const *argv, const struct live_extra *x, struct live_
     char *folder;
     enum status st = private_folder_make(&folder, ds);
     if (st == ST_OK)
-        st = run_in(folder, argv, x, s, ds);
+        st = run_in(folder, r, s, ds);
     private_folder_remove(folder);
     return st;
+}
+
+enum status live_run(char *const *argv, const struct live_extra *x, struct live_survey *s,
+                     struct diags *ds)
+{
+    return run_injected((struct run){ .argv = argv, .extra = x }, s, ds);
+}
+
+enum status live_capture_run(char *const *argv, const struct live_want *w, struct live_survey *s,
+                             struct diags *ds)
+{
+    return run_injected((struct run){ .argv = argv, .want = w }, s, ds);
 }
 
 enum status live_survey_run(char *const *argv, struct live_survey *s, struct diags *ds)

@@ -13,6 +13,24 @@ struct live_kernel {
     uint64_t launches; /* executions on the GPU, those of graphs included */
     uint64_t time_ns;  /* of all of them together, on the GPU */
     unsigned grid[3], block[3], shared; /* of the first one; shared: dynamic, in bytes */
+    struct live_files *files;           /* what was captured of it; owned; NULL: nothing */
+};
+/* A captured launch. */
+struct live_files {
+    char *ptx, *launch; /* names in the folder; owned; NULL: none were written */
+    char *why;          /* why nothing, or not all, was captured; owned; NULL: all was */
+    uint64_t nth, data_bytes, trimmed_from;
+    /* the simulated device's outputs against the GPU's: bytes that are another, and the greatest
+     * relative difference of floats (NaN: other bytes differ, or nothing was simulated) */
+    bool simulated;
+    uint64_t differ;
+    double relative;
+    unsigned cluster[3]; /* [0] 0: none */
+    bool cooperative;
+    int carveout, shared_most; /* attributes of the function; -1: not set */
+    /* the access-policy window of the launch or its stream; bytes 0: none */
+    uint64_t window_address, window_bytes;
+    double window_ratio;
 };
 struct live_survey {
     struct live_kernel *v; /* longest time first */
@@ -30,5 +48,25 @@ void live_survey_free(struct live_survey *s);
 /* The PTX file in Triton's cache beside machine code with this hash (as live_kernel has it); owned;
  * NULL: none, or out of memory. */
 char *live_cache_ptx(uint64_t hash);
+
+/* What is captured, and how. */
+struct ptx_module;
+struct live_want {
+    const char *const *kernel; /* parts of names, mangled or readable; none: every kernel with PTX */
+    size_t nkernels;
+    uint64_t nth;       /* which launch of each, from 1 */
+    uint64_t max_bytes; /* most to copy for one launch */
+    const char *folder; /* where the files go; it is there */
+    double trim_s;      /* most seconds of the simulated run of one launch */
+    /* The module of a file (PTX, a container) with a kernel of that name, for compute capability cc (0:
+     * not known). From another thread, one call at a time. */
+    enum status (*open)(void *ctx, const char *path, const char *kernel, unsigned cc,
+                        struct ptx_module **out, struct diags *ds);
+    void (*progress)(void *ctx, const char *line); /* from another thread; may be NULL */
+    void *ctx;
+};
+/* The same with a capture: files in want->folder, and s->v[].files. */
+enum status live_capture_run(char *const *argv, const struct live_want *w, struct live_survey *s,
+                             struct diags *ds);
 
 #endif

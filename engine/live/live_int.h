@@ -4,6 +4,7 @@
 
 #include "engine/base/base.h"
 
+struct live_files;
 struct live_survey;
 
 /* What a part of the injected library needs besides: a variable of the environment, and its own lines of
@@ -23,5 +24,13 @@ enum status live_record_read(struct live_survey *s, const char *path, const stru
 /* PTX for machine code, from Triton's cache: NAME.cubin there is byte for byte the image that the driver
  * got, and NAME.ptx lies beside it. Kernels for which it is found have ptx_file, and why is NULL. */
 enum status live_survey_caches(struct live_survey *s);
+/* The PTX file beside machine code of this hash in a cache, into *ptx, owned; NULL: there is none. */
+enum status live_cache_find(uint64_t hash, char **ptx);
+struct live_want;
+struct serve;
+/* Reads the records at RECORD.*.take, trims and writes each, and adds what came of it to s. */
+enum status live_takes(struct live_survey *s, const struct live_want *w, const struct serve *served,
+                       const char *record, struct diags *ds);
+void live_files_free(struct live_files *f);
 
 #endif

@@ -50,6 +50,12 @@ struct arg_spec {
      * all others. */
     char *inside;
     uint64_t at;
+    /* A buffer that is no argument at all has `inside` "" ("buffers" of a description): others point
+     * into it, or the data do. */
+    uint64_t address; /* buffer: where it must be on the device, as pointers in data say; 0: anywhere */
+    /* output buffer: the file with what the launch left on a GPU, from byte expect_at on; NULL: none */
+    char *expect;
+    uint64_t expect_at;
 };
 /* count 0: as many bytes as `file` or `hex` has */
 struct symbol_spec {
@@ -88,6 +94,11 @@ size_t launch_buffer_of(const struct launch_spec *l, size_t i);
 size_t launch_outer_of(const struct launch_spec *l, size_t i);
 /* args[0 .. this) are the parameters; what stands behind them lies inside one of them */
 size_t launch_params(const struct launch_spec *l);
+/* a buffer beside the arguments */
+static inline bool arg_apart(const struct arg_spec *a)
+{
+    return a->inside && !*a->inside;
+}
 /* it is one of `before` as well */
 bool launch_runs_before(const struct launch_spec *l, struct str kernel);
 

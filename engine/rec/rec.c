@@ -165,6 +165,7 @@ static void args_free(struct arg_spec *a, size_t n)
         base_free(a[i].bytes);
         base_free(a[i].same_as);
         base_free(a[i].inside);
+        base_free(a[i].expect);
     }
     base_free(a);
 }

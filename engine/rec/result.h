@@ -34,6 +34,9 @@ struct result {
     struct load_counts loads[RESULT_MAX_LOADS];
     uint32_t nloads;
     enum equality equal;
+    /* against what a GPU left when the launch was captured; bytes that are another */
+    enum equality captured;
+    uint64_t captured_differ;
     /* of the code that ran; 0: unknown */
     uint32_t regs;
     uint32_t shared_static;

@@ -185,6 +185,14 @@ static enum status get_buffer(const cJSON *o, const char *path, const char *wher
     if (tol && !(cJSON_IsNumber(tol) && tol->valuedouble >= 0 && isfinite(tol->valuedouble)))
         return wrong(ds, path, o, where, "\"tolerance\" must be a number, 0 or above");
     a->tolerance = tol ? tol->valuedouble : 0;
+    char why[200];
+    if (!get_beside(o, a, why, sizeof why))
+        return wrong(ds, path, o, where, why);
+    if (a->expect) {
+        s = file_inside(json_get(o, "expect"), path, where, a->expect, ds);
+        if (s != ST_OK)
+            return s;
+    }
     return get_init(json_get(o, "init"), path, where, &a->init, ds);
 }
 
@@ -270,22 +278,69 @@ static void move_inside_last(struct launch_spec *l)
     }
 }
 
+/* Parameters, and the pointers in those that are structs. */
+static enum status get_arg_list(const cJSON *args, const char *path, struct launch_spec *l,
+                                struct diags *ds)
+{
+    const cJSON *a;
+    char why[200];
+    cJSON_ArrayForEach(a, args)
+    {
+        size_t i = l->nargs++;
+        enum status s = get_arg(a, path, i, &l->args[i], ds);
+        if (s != ST_OK)
+            return s;
+        if (!get_pointers(a, &l->args[i], l->args, &l->nargs, why, sizeof why))
+            return wrong(ds, path, a, l->args[i].name, why);
+    }
+    return ST_OK;
+}
+
+/* "buffers": memory that is no argument. */
+static enum status get_buffers(const cJSON *list, const char *path, struct launch_spec *l,
+                               struct diags *ds)
+{
+    const cJSON *b;
+    cJSON_ArrayForEach(b, list)
+    {
+        struct arg_spec *a = &l->args[l->nargs];
+        enum status s = get_arg(b, path, l->nargs++, a, ds);
+        if (s != ST_OK)
+            return s;
+        if (a->kind != ARG_BUFFER || a->inside || !*a->name)
+            return wrong(ds, path, b, "buffers", "each needs a \"name\", a \"buffer\" and a \"count\"");
+        if (!(a->inside = base_strdup("")))
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
+static size_t pointers_in(const cJSON *args)
+{
+    size_t n = 0;
+    const cJSON *a;
+    cJSON_ArrayForEach(a, args) n += (size_t)cJSON_GetArraySize(json_get(a, "pointers"));
+    return n;
+}
+
 static enum status get_args(const cJSON *o, const char *path, const struct launch_spec *outer,
                             struct launch_spec *l, struct diags *ds)
 {
-    const cJSON *args = json_get(o, "args"), *a;
+    const cJSON *args = json_get(o, "args"), *beside = json_get(o, "buffers");
     if (args && (!cJSON_IsArray(args) || cJSON_GetArraySize(args) > ARGS_MOST))
         return wrong(ds, path, o, "args", "must be a list, and no longer than 8192");
-    l->args = base_alloc(((size_t)cJSON_GetArraySize(args) + 1) * sizeof *l->args);
+    if (beside && (!cJSON_IsArray(beside) || cJSON_GetArraySize(beside) > ARGS_MOST))
+        return wrong(ds, path, o, "buffers", "must be a list, and no longer than 8192");
+    size_t room =
+        (size_t)cJSON_GetArraySize(args) + (size_t)cJSON_GetArraySize(beside) + pointers_in(args);
+    l->args = base_alloc((room + 1) * sizeof *l->args);
     if (!l->args)
         return ST_NOMEM;
-    cJSON_ArrayForEach(a, args)
-    {
-        enum status s = get_arg(a, path, l->nargs, &l->args[l->nargs], ds);
-        l->nargs++;
-        if (s != ST_OK)
-            return s;
-    }
+    enum status s = get_arg_list(args, path, l, ds);
+    if (s == ST_OK)
+        s = get_buffers(beside, path, l, ds);
+    if (s != ST_OK)
+        return s;
     move_inside_last(l);
     for (size_t i = 0; i < l->nargs; i++)
         if (!same_as_resolves(l, i, outer)) {
@@ -560,7 +615,7 @@ static void put_arg(struct jw *w, const struct arg_spec *a)
     jw_obj(w);
     jw_key(w, "name");
     jw_str(w, a->name);
-    if (a->inside) {
+    if (a->inside && *a->inside) {
         jw_key(w, "in");
         jw_str(w, a->inside);
         put_uint(w, "at", a->at);
@@ -576,6 +631,7 @@ static void put_arg(struct jw *w, const struct arg_spec *a)
             jw_key(w, "tolerance");
             jw_num(w, a->tolerance);
         }
+        put_beside(w, a);
     } else if (a->kind == ARG_SAME_AS) {
         jw_key(w, "same_as");
         jw_str(w, a->same_as);
@@ -608,9 +664,21 @@ void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
     put_uint(w, "shared", l->shared);
     jw_key(w, "args");
     jw_arr(w);
-    for (size_t i = 0; i < l->nargs; i++)
-        put_arg(w, &l->args[i]);
+    size_t apart = 0;
+    for (size_t i = 0; i < l->nargs; i++) {
+        apart += arg_apart(&l->args[i]);
+        if (!arg_apart(&l->args[i]))
+            put_arg(w, &l->args[i]);
+    }
     jw_end_arr(w);
+    if (apart) {
+        jw_key(w, "buffers");
+        jw_arr(w);
+        for (size_t i = 0; i < l->nargs; i++)
+            if (arg_apart(&l->args[i]))
+                put_arg(w, &l->args[i]);
+        jw_end_arr(w);
+    }
     if (l->nsymbols) {
         jw_key(w, "symbols");
         jw_arr(w);

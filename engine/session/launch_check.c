@@ -48,6 +48,8 @@ static enum status check_inside(const struct launch_spec *l, const struct ptx_mo
 {
     for (size_t i = launch_params(l); i < l->nargs; i++) {
         const struct arg_spec *a = &l->args[i];
+        if (arg_apart(a))
+            continue;
         size_t outer = launch_outer_of(l, i);
         uint64_t bytes = arg_bytes(a, m->address_size);
         if (outer == SIZE_MAX || bytes > l->args[outer].nbytes ||

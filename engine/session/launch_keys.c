@@ -7,16 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_KEYS = 16 };
+enum { MOST_KEYS = 20 };
 struct known {
     const char *key[MOST_KEYS];
 };
 static const struct known of_launch = { { "format", "version", "launches", "ptx", "name", "kernel",
-                                          "grid", "block", "cluster", "shared", "args", "symbols",
-                                          "before", "note", "comment" } };
+                                          "grid", "block", "cluster", "shared", "args", "buffers",
+                                          "symbols", "before", "note", "comment" } };
 static const struct known of_arg = { { "name", "in", "at", "buffer", "count", "init", "output",
-                                       "tolerance", "same_as", "offset", "bytes", "size", "tensor_map",
-                                       "note", "comment" } };
+                                       "tolerance", "same_as", "offset", "bytes", "size", "pointers",
+                                       "address", "expect", "tensor_map", "note", "comment" } };
 static const struct known of_map = { { "data", "offset", "type", "dims", "strides", "box",
                                        "element_strides", "interleave", "swizzle", "l2_promotion", "oob",
                                        "lower", "upper", "channels", "pixels" } };
@@ -77,6 +77,7 @@ void launch_keys_check(const cJSON *o, const char *path, struct diags *ds)
     const cJSON *b;
     check(o, &of_launch, path, name ? name : "launch", ds);
     check_list(json_get(o, "args"), &of_arg, "argument", path, ds);
+    check_list(json_get(o, "buffers"), &of_arg, "buffer", path, ds);
     check_list(json_get(o, "symbols"), &of_symbol, "symbol", path, ds);
     cJSON_ArrayForEach(b, json_get(o, "before")) launch_keys_check(b, path, ds);
     cJSON_ArrayForEach(b, json_get(o, "launches")) launch_keys_check(b, path, ds);

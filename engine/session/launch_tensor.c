@@ -1,9 +1,12 @@
-/* "tensor_map" of a launch description: a tensor map made of a buffer (docs/reference/launch.md). */
+/* Arguments of a launch description that are more than a value (docs/reference/launch.md): "tensor_map",
+ * made of a buffer; "pointers" of a struct; what was captured with a buffer: "address" and "expect". */
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/session/json.h"
 #include "engine/session/session_int.h"
+
+#include <stdlib.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -215,4 +218,83 @@ void put_tensor_map(struct jw *w, const struct arg_spec *a)
     put_word(w, "l2_promotion", promotions[m.l2 % ARRAY_LEN(promotions)]);
     put_word(w, "oob", fills[m.nan]);
     jw_end_obj(w);
+}
+
+/* ---- captured buffers, and structs with pointers ---- */
+/* "0x7f0262000000", or a number. */
+static bool get_address(const cJSON *v, uint64_t *out)
+{
+    const char *text = cJSON_IsString(v) ? v->valuestring : NULL;
+    char *end = NULL;
+    if (!text || strncmp(text, "0x", 2) != 0)
+        return json_u64(v, out) && *out;
+    *out = strtoull(text, &end, 16);
+    return end != text + 2 && !*end && *out;
+}
+
+bool get_beside(const cJSON *o, struct arg_spec *a, char *why, size_t n)
+{
+    const cJSON *address = json_get(o, "address"), *expect = json_get(o, "expect");
+    const char *file = json_text(expect, "file");
+    if (address && !get_address(address, &a->address)) {
+        snprintf(why, n, "\"address\" must be a device address such as \"0x7f0262000000\"");
+        return false;
+    }
+    if (expect && (!file || (json_get(expect, "offset") &&
+                             !json_u64(json_get(expect, "offset"), &a->expect_at)))) {
+        snprintf(why, n, "\"expect\" must be an object with a \"file\" and perhaps an \"offset\"");
+        return false;
+    }
+    if (file && !(a->expect = base_strdup(file))) {
+        snprintf(why, n, "out of memory");
+        return false;
+    }
+    return true;
+}
+
+void put_beside(struct jw *w, const struct arg_spec *a)
+{
+    char address[32];
+    if (a->address) {
+        snprintf(address, sizeof address, "0x%llx", (unsigned long long)a->address);
+        jw_key(w, "address");
+        jw_str(w, address);
+    }
+    if (!a->expect)
+        return;
+    jw_key(w, "expect");
+    jw_obj(w);
+    jw_key(w, "file");
+    jw_str(w, a->expect);
+    put_uint(w, "offset", a->expect_at);
+    jw_end_obj(w);
+}
+
+bool get_pointers(const cJSON *o, const struct arg_spec *outer, struct arg_spec *v, size_t *n, char *why,
+                  size_t size)
+{
+    const cJSON *p;
+    char name[200];
+    cJSON_ArrayForEach(p, json_get(o, "pointers"))
+    {
+        struct arg_spec *a = &v[*n];
+        const char *to = json_text(p, "to");
+        if (outer->kind != ARG_BYTES || !to || !json_u64(json_get(p, "at"), &a->at) ||
+            (json_get(p, "offset") && !json_u64(json_get(p, "offset"), &a->offset))) {
+            snprintf(why, size,
+                     "each of \"pointers\" needs \"at\" and \"to\", in an argument with \"bytes\"");
+            return false;
+        }
+        snprintf(name, sizeof name, "%.150s+%llu", outer->name, (unsigned long long)a->at);
+        a->kind = ARG_SAME_AS;
+        a->name = base_strdup(name);
+        a->inside = base_strdup(outer->name);
+        a->same_as = base_strdup(to);
+        ++*n;
+        if (!a->name || !a->inside || !a->same_as) {
+            snprintf(why, size, "out of memory");
+            return false;
+        }
+    }
+    return true;
 }

@@ -254,6 +254,10 @@ void put_result(struct jw *w, const struct result *r)
     put_outputs(w, r);
     if (r->nloads)
         put_loads(w, r);
+    if (r->captured != EQUAL_UNKNOWN) {
+        jw_key(w, "equal_to_captured");
+        jw_bool(w, r->captured != EQUAL_NO);
+    }
     jw_key(w, "equal_to_original");
     if (r->equal == EQUAL_UNKNOWN)
         jw_null(w);

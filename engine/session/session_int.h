@@ -70,6 +70,12 @@ struct arg_spec;
 /* An argument made from its "tensor_map" member; false: `why` says what is wrong (launch_tensor.c). */
 bool get_tensor_map(const cJSON *o, struct arg_spec *a, char *why, size_t n);
 void put_tensor_map(struct jw *w, const struct arg_spec *a);
+/* "address" and "expect" of a buffer; false: `why` (launch_tensor.c). */
+bool get_beside(const cJSON *o, struct arg_spec *a, char *why, size_t n);
+void put_beside(struct jw *w, const struct arg_spec *a);
+/* "pointers" of a struct argument: arguments inside it, appended to v (room for all); false: `why`. */
+bool get_pointers(const cJSON *o, const struct arg_spec *outer, struct arg_spec *v, size_t *n, char *why,
+                  size_t size);
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested);
 enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out,
                        struct diags *ds);

@@ -159,12 +159,29 @@ const struct sim_alloc *sim_mem_nearest(const struct sim_mem *m, uint64_t addr)
     return &m->v[i - 1].a;
 }
 
+/* Does no allocation reach into n bytes from addr on? */
+static bool vacant(const struct sim_mem *m, uint64_t addr, uint64_t n)
+{
+    size_t i = entry_above(m, addr);
+    return !(i && addr - m->v[i - 1].a.addr < (m->v[i - 1].a.n ? m->v[i - 1].a.n : 1)) &&
+           !(i < m->n && m->v[i].a.addr - addr < n);
+}
+
 static uint64_t above(const struct sim_alloc *a)
 {
     return round_up(a->addr + (a->n ? a->n : 1), ALIGN) + GUARD;
 }
 
-/* Gives the entry, whose storage is there, an address and its name. 0: no room; the entry is gone. */
+/* The next address of a space, above what the caller placed there itself. */
+static uint64_t next_of(const struct sim_mem *m, uint64_t next, uint64_t n)
+{
+    while (!vacant(m, next, n)) /* the last one that begins before its end is in the way */
+        next = above(&m->v[entry_above(m, next + n - 1) - 1].a);
+    return next;
+}
+
+/* Gives the entry, whose storage is there, an address (its own, if it has one) and its name. 0: no room;
+ * the entry is gone. */
 static uint64_t enter(struct sim_mem *m, struct sim_mem_entry e, const char *name)
 {
     uint64_t bytes = e.a.n ? e.a.n : 1;
@@ -175,8 +192,10 @@ static uint64_t enter(struct sim_mem *m, struct sim_mem_entry e, const char *nam
         return 0;
     }
     uint64_t *next = e.a.constant ? &m->next_const : &m->next_global;
-    e.a.addr = *next;
-    *next = above(&e.a);
+    if (!e.a.addr) {
+        e.a.addr = next_of(m, *next, bytes);
+        *next = above(&e.a);
+    }
     size_t i = entry_above(m, e.a.addr);
     memmove(&m->v[i + 1], &m->v[i], (m->n - i) * sizeof *m->v);
     m->v[i] = e;
@@ -220,6 +239,27 @@ uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int
 uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name)
 {
     return sim_mem_place(m, n, name, PLACE_BUFFER);
+}
+
+static bool in_windows(uint64_t addr, uint64_t n)
+{
+    static const uint64_t windows[] = { FUNC_WINDOW, SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW,
+                                        CONST_BASE };
+    bool in = false;
+    for (size_t i = 0; i < ARRAY_LEN(windows); i++)
+        in |= addr < windows[i] + WINDOW_BYTES && addr + n > windows[i];
+    return in;
+}
+
+bool sim_mem_alloc_at(struct sim_mem *m, uint64_t addr, uint64_t n, const char *name)
+{
+    struct sim_mem_entry e = { .a = { .addr = addr, .n = n }, .written = true };
+    if (!addr || !n || addr + n < addr || n > m->limit - m->used || in_windows(addr, n) ||
+        !vacant(m, addr, n))
+        return false;
+    if (n < MAPPED_FROM || !map_file(m, &e, n))
+        e.a.host = base_alloc(round_up(n, 64));
+    return enter(m, e, name) != 0;
 }
 
 uint64_t sim_mem_room(const struct sim_mem *m)

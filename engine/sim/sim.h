@@ -44,6 +44,9 @@ uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int
                             const struct sim_give *give);
 /* The host has put back what the allocation at addr was made over. */
 void sim_mem_put_back(struct sim_mem *m, uint64_t addr);
+/* The same at an address of the caller's, as a pointer in captured data needs it. False: no room, or the
+ * addresses are taken: by another allocation, or by windows of this device. */
+bool sim_mem_alloc_at(struct sim_mem *m, uint64_t addr, uint64_t n, const char *name);
 /* bytes of the device that are not given out */
 uint64_t sim_mem_room(const struct sim_mem *m);
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr);
@@ -127,6 +130,14 @@ static inline bool sim_is_hostile(const struct sim_hostile *h)
 }
 
 struct sim_sums;
+/* Lanes of `mask` read or write `bytes` bytes each, from addr[lane] on. */
+struct sim_touch {
+    const uint64_t *addr;
+    uint32_t mask;
+    unsigned bytes;
+    bool reads, writes;
+    uint8_t type; /* enum ptx_type of the elements; PTX_T_NONE: none is said */
+};
 enum sim_dispatch {
     DISPATCH_NORMAL /* round robin first wave, then on demand */,
     DISPATCH_RANDOM,
@@ -153,6 +164,9 @@ struct sim_launch {
     bool check_uninit, check_races;
     struct sim_hostile hostile; /* functional launches only */
     struct sim_sums *sums; /* functional launches: NULL, or where float atomics are added up (sums.h) */
+    /* functional launches: told each access of a warp to global memory, from any thread; NULL: not */
+    void (*touch)(void *ctx, const struct sim_touch *t);
+    void *touch_ctx;
     const struct cancel *cancel;
     /* 0..1, from any thread, one at a time; may be NULL */
     void (*progress)(void *ctx, double done);

@@ -152,28 +152,55 @@ static void ran(const char *name, int ctas, uint32_t correlation)
                                          .correlation = correlation,
                                          .name = name };
 }
-int fake_launch(unsigned id, void *f, int ctas)
+const char *fake_name(const void *f)
 {
+    for (unsigned i = 0; i < 256; i++)
+        if (named[i].h == f)
+            return named[i].name;
+    return NULL;
+}
+struct attribute {
+    int id, pad;
+    unsigned char value[64];
+};
+int fake_launch_with(unsigned id, void *f, const struct fake_launch *l)
+{
+    static struct attribute attributes[2] = { { .id = 4, .value = { 2, 0, 0, 0, 1, 0, 0, 0, 1 } },
+                                              { .id = 1, .value = { [9] = 16 } } };
     struct {
         unsigned grid[3], block[3], shared;
         void *stream, *attribute;
         unsigned nattributes;
-    } config = { { (unsigned)ctas, 1, 1 }, { 128, 1, 1 }, 64, NULL, NULL, 0 };
+    } config = { { l->grid, 1, 1 }, { l->block, 1, 1 },   l->shared, NULL,
+                 attributes,        l->attributes ? 2 : 0 };
     struct {
         void *f;
         unsigned grid[3], block[3], shared;
         void *stream, *params, *extra;
-    } plain = { f, { (unsigned)ctas, 1, 1 }, { 128, 1, 1 }, 64, NULL, NULL, NULL };
+    } plain = { f, { l->grid, 1, 1 }, { l->block, 1, 1 }, l->shared, NULL, l->params, l->extra };
     struct {
         void *config, *f, *params, *extra;
-    } ex = { &config, f, NULL, NULL };
+    } ex = { &config, f, l->params, l->extra };
     const void *p = id >= 652 ? (const void *)&ex : &plain;
     calls++;
     tell(id, 0, p);
-    for (unsigned i = 0; i < 256; i++)
-        if (named[i].h == f)
-            ran(named[i].name, ctas, calls);
+    if (fake_name(f))
+        ran(fake_name(f), (int)l->grid, calls);
+    if (fake_name(f) && l->params)
+        fake_run(fake_name(f), l->params);
     tell(id, 1, p);
+    return 0;
+}
+int fake_launch(unsigned id, void *f, int ctas)
+{
+    const struct fake_launch l = { (unsigned)ctas, 128, 64, NULL, NULL, 0 };
+    return fake_launch_with(id, f, &l);
+}
+int fake_other(unsigned id, const void *params)
+{
+    calls++;
+    tell(id, 0, params);
+    tell(id, 1, params);
     return 0;
 }
 /* A graph's replay: kernels run, with the number of a call that is not watched. */

@@ -51,6 +51,8 @@ static enum status allocate(struct cuda_dev *d, struct cuda_data *b, struct diag
     for (size_t i = 0; st == ST_OK && i < b->bound.nbuffers; i++) {
         struct dev_buffer *host = &b->bound.buffers[i];
         struct cuda_buffer *buf = &b->buffers[i];
+        if (host->must)
+            return dev_bound_misplaced(host, "only a simulated device places buffers at addresses", ds);
         buf->bytes = cuda_guarded_bytes(host->bytes);
         buf->modified = true;
         st = cuda_alloc(d, buf->bytes, host->name ? host->name : "a buffer", &buf->live, ds);

@@ -307,7 +307,7 @@ static void leave(struct launch *l, int result)
         apply_mirror(t, now.tuned, l, true);
 }
 
-const struct launch_part apply_part = { wanted, enter, leave };
+const struct launch_part apply_part = { wanted, enter, leave, NULL };
 
 /* ---- the record ---- */
 static void put_samples(int f, int target, int arm, const struct samples *s)

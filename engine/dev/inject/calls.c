@@ -104,6 +104,7 @@ static void look_up(struct launch *l)
         h->name = name ? strdup(name) : NULL;
         h->asked = true;
     }
+    l->handle = h;
     if (h) {
         l->image = h->image;
         l->name = h->name;
@@ -155,6 +156,7 @@ static void launching(struct launch *l, const struct call *c)
     l->correlation = c->correlation;
     l->own = c->own;
     l->result = c->result;
+    l->context = c->context;
     look_up(l);
     for (size_t i = 0; i < nlaunch_parts; i++) {
         size_t k = after ? nlaunch_parts - 1 - i : i;
@@ -189,12 +191,21 @@ static const struct {
     { 652, LAUNCH_EX, false }, /* cuLaunchKernelEx */
     { 653, LAUNCH_EX, true },  /* cuLaunchKernelEx_ptsz */
 };
-enum { NCALLS = sizeof CALLS / sizeof *CALLS };
+enum { NCALLS = sizeof CALLS / sizeof *CALLS, MOST_IDS = 1024 };
+/* By number of the call: 1 + row of CALLS, or the part's row. */
+static uint8_t row_of[MOST_IDS];
+static const struct other_call *other_of[MOST_IDS];
 
 void calls_enable(enable_fn enable, void *subscriber)
 {
     for (size_t i = 0; i < NCALLS; i++)
-        enable(1, subscriber, DOMAIN_DRIVER, CALLS[i].id); /* an old driver lacks some: none call them */
+        row_of[CALLS[i].id] = (uint8_t)(i + 1);
+    for (size_t k = 0; k < nlaunch_parts; k++)
+        for (const struct other_call *o = S.part[k] ? launch_parts[k]->calls : NULL; o && o->id; o++)
+            other_of[o->id] = o;
+    for (uint32_t id = 0; id < MOST_IDS; id++)
+        if (row_of[id] || other_of[id])
+            enable(1, subscriber, DOMAIN_DRIVER, id); /* an old driver lacks some: none call them */
 }
 
 static void images_change(enum what what, const void *params)
@@ -208,26 +219,31 @@ static void images_change(enum what what, const void *params)
     pthread_mutex_unlock(&S.lock);
 }
 
+static void dispatch(uint32_t id, const struct call *c)
+{
+    bool after = c->site == AT_EXIT, failed = after && c->result && *c->result != 0;
+    const struct other_call *o = other_of[id];
+    if (o && (after ? o->when == AFTER_ANY || (o->when == AFTER && !failed) : o->when == BEFORE))
+        o->fn(id, c->params);
+    if (!row_of[id])
+        return;
+    enum what what = CALLS[row_of[id] - 1].what;
+    if (what < LAUNCH) {
+        if (after != (what == UNLOAD) && !failed)
+            images_change(what, c->params);
+        return;
+    }
+    struct launch l = what == LAUNCH_EX ? extended(c->params) : plain(c->params, what == COOPERATE);
+    l.own_stream = CALLS[row_of[id] - 1].own_stream;
+    launching(&l, c);
+}
+
 void on_call(void *own, int domain, uint32_t id, const struct call *c)
 {
-    size_t i = 0;
     (void)own;
-    while (i < NCALLS && CALLS[i].id != id)
-        i++;
-    bool after = c->site == AT_EXIT;
-    if (in_callback || domain != DOMAIN_DRIVER || i == NCALLS || !c->params)
-        return;
-    if (CALLS[i].what < LAUNCH &&
-        (after == (CALLS[i].what == UNLOAD) || (after && c->result && *c->result)))
+    if (in_callback || domain != DOMAIN_DRIVER || id >= MOST_IDS || !c->params)
         return;
     in_callback = true;
-    if (CALLS[i].what < LAUNCH) {
-        images_change(CALLS[i].what, c->params);
-    } else {
-        struct launch l = CALLS[i].what == LAUNCH_EX ? extended(c->params)
-                                                     : plain(c->params, CALLS[i].what == COOPERATE);
-        l.own_stream = CALLS[i].own_stream;
-        launching(&l, c);
-    }
+    dispatch(id, c);
     in_callback = false;
 }

@@ -8,6 +8,7 @@
  * launch; these are found by name. */
 #include "engine/dev/inject/inject.h"
 #include "engine/dev/inject/record.h"
+#include "engine/dev/inject/take.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ enum { KIND_CONCURRENT_KERNEL = 10 };
 struct inject_state S = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* A part is a row here. */
-const struct launch_part *const launch_parts[] = { &apply_part };
+const struct launch_part *const launch_parts[] = { &take_part, &apply_part };
 const size_t nlaunch_parts = sizeof launch_parts / sizeof *launch_parts;
 
 static void at_end(void)
@@ -33,6 +34,7 @@ static void at_end(void)
         return; /* a fork of the program's: the record is its parent's */
     if (S.flush)
         S.flush(1);
+    take_end();
     snprintf(path, sizeof path, "%s.%ld", S.file, (long)S.owner);
     int f = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (f < 0)
@@ -117,7 +119,11 @@ static const char *start(void)
 static void driver_find(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-#define DRIVER_FN(name, ...) find(driver, #name, &S.driver.name);
+#define DRIVER_FN(name, ...)                                    \
+    {                                                           \
+        void *p = dlsym(driver ? driver : RTLD_DEFAULT, #name); \
+        memcpy(&S.driver.name, &p, sizeof p);                   \
+    }
 #include "engine/dev/inject/driver.def"
 #undef DRIVER_FN
     for (size_t i = 0; i < nlaunch_parts; i++)

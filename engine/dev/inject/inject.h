@@ -70,6 +70,7 @@ struct handle {
     const char *name; /* of a kernel or function as it was asked for; NULL: another kind, or not known */
     int image, kernel; /* indices; -1: not known */
     bool asked;        /* the driver was asked for the name and the module */
+    int take;          /* capture: 0 not known, -1 not wanted, 1 + number of the kernel */
 };
 /* NULL: none, or no room for one more. S.lock is held. */
 struct handle *handle_at(const void *key, bool make);
@@ -85,17 +86,27 @@ struct launch {
     int image;                    /* index into S.image; -1: not known */
     const char *name;             /* of the kernel, as in the PTX; NULL: not known */
     uint32_t correlation;
-    uint64_t *own;     /* a word that is kept from the launch's entry to its exit */
-    const int *result; /* of the call, at its exit */
+    uint64_t *own;         /* a word that is kept from the launch's entry to its exit */
+    const int *result;     /* of the call, at its exit */
+    void *context;         /* CUcontext */
+    struct handle *handle; /* of f; NULL: there is no room for it */
     /* The call's own parameters: what is written there changes the launch. One of them NULL. */
     struct launch_call *plain;
     struct launch_ex_call *ex;
+};
+/* Other calls of the driver that a part looks at; they end with an id of 0. */
+enum call_time { BEFORE, AFTER /* that did not fail */, AFTER_ANY };
+struct other_call {
+    uint32_t id;
+    enum call_time when;
+    void (*fn)(uint32_t id, const void *params);
 };
 /* Parts that look at each launch; called in order at its entry, in reverse at its exit. */
 struct launch_part {
     bool (*wanted)(void); /* asked once, at the start */
     void (*enter)(struct launch *l);
     void (*leave)(struct launch *l, int result);
+    const struct other_call *calls; /* what else it looks at; may be NULL */
 };
 extern const struct launch_part *const launch_parts[];
 extern const size_t nlaunch_parts;
@@ -148,7 +159,7 @@ void survey_full(void *context, uint32_t stream, uint8_t *buffer, size_t n, size
 void survey_put(int f);
 
 /* apply (apply.h): a part; a kernel's record, S.lock is held; its lines of the record. */
-extern const struct launch_part apply_part;
+extern const struct launch_part take_part, apply_part;
 void apply_ran(uint32_t correlation, const char *name, uint64_t start, uint64_t end);
 void apply_put(int f);
 

@@ -1,14 +1,37 @@
-/* What the injected library and live.c share: names of environment variables and the record's lines.
+/* What the injected library and engine/live share: names of environment variables, the lines of records,
+ * and the questions that the library asks while the program runs.
  *
  * The library writes FILE.PID: a head line, then
  *   R TEXT                                    nothing could be recorded
  *   I HASH BYTES PTX CUBIN LTO                an image, numbered from 0; HASH, BYTES 0: not known
- *   K IMAGE LAUNCHES NS GX GY GZ BX BY BZ SHARED NAME    IMAGE -1: not known */
+ *   K IMAGE LAUNCHES NS GX GY GZ BX BY BZ SHARED NAME    IMAGE -1: not known
+ *
+ * Capture: it asks at the socket FILE.ask, one question a connection, a line each way or more:
+ *   want NAME                                 -> yes | no
+ *   code NAME HASH KIND CC FILE               KIND: ptx (FILE has it), cubin, lto, unseen; CC: 90
+ *        -> why TEXT | ptx, then lines "P OFFSET SIZE" (parameters), "G NAME" (module variables)
+ *   done NAME BYTES                           for the progress line; no answer
+ * and writes FILE.PID.N.take for the N-th launch that it took, a head line, then
+ *   name NAME | image HASH | launch N | grid X Y Z | block X Y Z | shared BYTES | cooperative
+ *   attr ID HEX                               of the launch, its 64 bytes; of the stream: sattr
+ *   func ID VALUE                             attribute of the function
+ *   param OFFSET SIZE HEX                     as the kernel gets them
+ *   range ADDRESS BYTES AT KIND WHOLE         memory before the launch, at AT of FILE.PID.N.data
+ *   glob NAME ADDRESS BYTES AT                a variable of the module, the same
+ *   left ADDRESS BYTES AT                     memory that is another after it, at AT of the data
+ *   refused TEXT                              nothing or not all could be taken
+ *   end                                       the record is whole */
 #ifndef GPULOCW_DEV_INJECT_RECORD_H
 #define GPULOCW_DEV_INJECT_RECORD_H
 
 #define LIVE_RECORD_VARIABLE "GPULOCW_LIVE_RECORD"
 #define LIVE_RECORD_HEAD     "gpulocw-live 1"
+/* "NTH BYTES": the N-th launch of each kernel is taken, with at most so many bytes; not set: none. */
+#define LIVE_TAKE_VARIABLE "GPULOCW_LIVE_TAKE"
+#define LIVE_TAKE_HEAD     "gpulocw-take 1"
+#define LIVE_ASK_SUFFIX    ".ask"
+/* Kinds of memory in a range. */
+enum live_memory { LIVE_DEVICE, LIVE_HOST, LIVE_MANAGED, LIVE_PEER };
 
 /* ---- apply ---- */
 #define LIVE_APPLY_VARIABLE "GPULOCW_LIVE_APPLY"

@@ -385,6 +385,7 @@ static void put_arg(struct buf *b, const struct arg_spec *a)
     wire_u64(b, a->offset);
     wire_text(b, a->inside);
     wire_u64(b, a->at);
+    wire_u64(b, a->address);
 }
 
 static void get_arg(struct wire_in *w, struct arg_spec *a)
@@ -409,6 +410,7 @@ static void get_arg(struct wire_in *w, struct arg_spec *a)
     a->offset = wire_get_u64(w);
     a->inside = wire_get_text(w);
     a->at = wire_get_u64(w);
+    a->address = wire_get_u64(w);
 }
 
 static void put_one_launch(struct buf *b, const struct launch_spec *l)

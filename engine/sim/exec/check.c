@@ -322,12 +322,28 @@ static bool strong(const struct ptx_inst *i)
     return is;
 }
 
+static void tell_touch(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                       enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES])
+{
+    bool both = kind == ACCESS_ATOMIC || kind == ACCESS_RED;
+    struct sim_touch t = { .addr = a,
+                           .mask = mask,
+                           .bytes = bytes,
+                           .reads = both || kind == ACCESS_LOAD || kind == ACCESS_ASYNC,
+                           .writes = both || kind == ACCESS_STORE,
+                           .type = in->ptx->ntypes ? in->ptx->type[in->ptx->ntypes - 1] : PTX_T_NONE };
+    w->x->l->touch(w->x->l->touch_ctx, &t);
+}
+
 void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
                 enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES],
                 const uint64_t p[WARP_LANES])
 {
     (void)p;
-    if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_SHARED)
+    if (w->x->l->touch && space == PTX_SPACE_GLOBAL && kind != ACCESS_PREFETCH)
+        tell_touch(w, in, mask, kind, bytes, a);
+    if ((space != PTX_SPACE_GLOBAL && space != PTX_SPACE_SHARED) ||
+        (!w->x->l->check_uninit && !w->x->l->check_races))
         return;
     /* cp.async.mbarrier.arrive too, whose kind is a copy's */
     bool barrier_object = in->cls == CLASS_BARRIER;

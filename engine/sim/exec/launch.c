@@ -41,11 +41,12 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     x->params = base_alloc(x->nparams + 64);
     x->loads = base_alloc((p->nloads + 1) * sizeof *x->loads);
     x->threads = l->threads ? l->threads : base_cpus();
-    x->checks = l->check_uninit || l->check_races;
+    bool checks = l->check_uninit || l->check_races;
+    x->checks = checks || (l->functional && l->touch);
     x->sums = l->functional ? l->sums : NULL;
     if (x->sums)
         sim_sums_begin(x->sums);
-    x->serial = p->ordered || x->checks || x->sums;
+    x->serial = p->ordered || checks || x->sums;
     exec_hostile_begin(x);
     if (x->serial)
         x->threads = 1;

@@ -1,0 +1,88 @@
+/* Private to live: one captured launch as the injected library wrote it down, and what is made of it. */
+#ifndef GPULOCW_LIVE_TAKE_H
+#define GPULOCW_LIVE_TAKE_H
+
+#include "engine/base/base.h"
+
+struct ptx_func;
+struct ptx_module;
+
+#define TAKE_FUNC_ATTRIBUTES 16
+struct take_param {
+    uint64_t off, n;
+    uint8_t *bytes; /* owned */
+};
+struct take_range {       /* memory before the launch */
+    uint64_t addr, n, at; /* at: in the data file */
+    int kind;             /* enum live_memory */
+    bool whole;           /* the limit left nothing out */
+    char *name;           /* of a variable of the module; owned; NULL: other memory */
+};
+struct take_left { /* memory that is another after it */
+    uint64_t addr, n, at;
+};
+struct take_attr {
+    int id; /* CUlaunchAttributeID; the value as in cuda.h */
+    uint8_t value[64];
+    bool of_stream;
+};
+struct take {
+    char *name; /* owned */
+    uint64_t image, nth;
+    unsigned grid[3], block[3], shared, cluster[3]; /* cluster[0] 0: none */
+    bool cooperative, whole;                        /* whole: the record was ended */
+    int func[TAKE_FUNC_ATTRIBUTES];                 /* CUfunction_attribute; -1: not known */
+    struct take_attr *attr;
+    size_t nattr, cap_attr;
+    struct take_param *param;
+    size_t nparam, cap_param;
+    struct take_range *range;
+    size_t nrange, cap_range;
+    struct take_left *left;
+    size_t nleft, cap_left;
+    char *refused; /* owned; NULL: it was not */
+    char *data;    /* path of its data file; owned */
+};
+/* ST_NOMEM, ST_IO; what is no such record is one that is not whole. Free in every case. */
+enum status take_read(struct take *t, const char *path, struct diags *ds);
+void take_free(struct take *t);
+
+/* ---- trimming (trim.c) ---- */
+/* Bytes side by side that the kernel uses, as the simulated device found. */
+struct trim_region {
+    uint64_t addr, n;
+    size_t range; /* index into take.range */
+    uint8_t type; /* enum ptx_type of its elements */
+    bool written; /* by the kernel, or changed on the GPU */
+    bool fixed;   /* must be at its address */
+};
+struct trim {
+    const struct take *t;
+    uint8_t **before, **after; /* bytes of each range: as captured, as the GPU left them; owned */
+    struct trim_region *v;
+    size_t n, cap;
+    uint64_t from, bytes; /* bytes captured, and kept */
+    uint64_t differ;      /* bytes that the simulated device left otherwise than the GPU */
+    double relative;      /* greatest difference of floats among them; NaN: others differ */
+    uint64_t changed;     /* bytes that the GPU changed */
+    char *why;            /* nothing could be trimmed: the reason; owned; NULL: it could */
+};
+/* Runs the kernel on the simulated device over all that was captured. ST_OK with `why` where it cannot
+ * run there. */
+enum status trim_run(struct trim *tr, const struct take *t, const struct ptx_module *m,
+                     const struct ptx_func *f, double limit_s, struct diags *ds);
+void trim_free(struct trim *tr);
+
+/* ---- files (write.c) ---- */
+struct take_files {
+    char *ptx, *launch; /* names in the folder; owned */
+    uint64_t data_bytes, trimmed_from;
+};
+/* STEM.ptx, STEM.launch.json and the data, in `folder`; regions get their addresses fixed where they
+ * must.
+ */
+enum status take_write(struct trim *tr, const struct ptx_module *m, const struct ptx_func *f,
+                       const char *folder, const char *stem, struct take_files *out, struct diags *ds);
+void take_files_free(struct take_files *f);
+
+#endif

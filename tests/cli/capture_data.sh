@@ -1,0 +1,84 @@
+#!/bin/bash
+# capture: launches with their data, taken from a program on a fake driver; what is refused, and why.
+. tests/tool/tap.sh
+P=$(readlink -f "$GPULOCW_BUILD")/tests/live/captured K=$PWD/tests/live/kernels.ptx
+export CUPTI_PATH=${P%/*}/libfake.so TRITON_CACHE_DIR=$T/none GPULOCW_LIVE_WAIT=0.3
+unset CUDA_INJECTION64_PATH
+claim() { # NAME CONDITION...
+    local name=$1; shift; n=$((n + 1))
+    if "$@" >"$T/why" 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; sed 's/^/#   /' "$T/why" | tail -3; bad=1; fi
+}
+take() { # CASE OPTION...: captures it into $T/CASE
+    local c=$1; shift
+    "$B" capture -o "$T/$c" "$@" -- "$P" "$c" "$K" > "$T/out" 2>"$T/err"; rc=$?
+}
+files() { python3 -c "
+import json,sys
+k=json.load(open(sys.argv[1]+'/capture.json'))['kernels'][0]; f=k['files']; why=k['not_captured']
+assert $2, k" "$T/$1"; }
+launch() { python3 -c "
+import json,sys
+d=json.load(open(sys.argv[1])); a={x['name']:x for x in d['args']}; b=d.get('buffers',[])
+assert $2, d" "$T/$1.launch.json"; }
+run_equal() { "$B" run "$T/$1.ptx" > "$T/out" 2>"$T/err" && grep -q "^outputs   equal" "$T/out" && grep -q "^captured  equal" "$T/out"; }
+
+take plain
+claim "the program's output and exit status" eval 'test $rc -eq 4 && grep -qx done "$T/out"'
+claim "the simulated outputs are the GPU's" files plain "f['outputs']=='equal' and f['nth']==1 and why is None"
+claim "trimmed to what the kernel touches" files plain "f['data_bytes']==24080 and f['trimmed_from']>1<<20"
+claim "parameters: buffers, values, an output" launch plain/scale "a['scale_param_0']['count']==3000 and a['scale_param_2']['f32']==2.5 and a['scale_param_1']['output']"
+claim "run compares with what the GPU left" run_equal plain/scale
+printf '\1\1\1\1' | dd of="$T/plain/scale.left.bin" conv=notrunc 2>/dev/null
+"$B" run "$T/plain/scale.ptx" > "$T/out" 2>&1; rc=$?
+claim "run says what the GPU left otherwise" eval 'test $rc -eq 5 && grep -q "^captured  differs from" "$T/out"'
+take plain --nth 3
+claim "the third launch" launch plain/scale "a['scale_param_2']['f32']==4.5"
+take plain --nth 9
+claim "a launch that never comes is told" files plain "f is None and 'launched 3 times' in why"
+take plain -k other
+claim "only chosen kernels" files plain "f is None and why is None"
+take gather
+claim "pointers inside a struct" launch gather/gather "[x['at'] for x in d['args'][1:]]==[0,8,16] and len(b)==3"
+claim "the struct's launch runs, outputs equal" run_equal gather/gather
+take rows
+claim "pointers in memory: addresses are kept" launch rows/rows "len([x for x in b if x['address'].startswith('0x')])==2"
+claim "the launch with kept addresses runs, outputs equal" run_equal rows/rows
+take table
+claim "constants and variables of the module" launch table/table "{x['name'] for x in d['symbols']}=={'c_table','d_count'}"
+claim "the launch with constants runs, outputs equal" run_equal table/table
+take ex
+claim "attributes: cluster, carve-out, shared memory, window" files ex "f['attributes']=={'cooperative':False,'cluster':[2,1,1],'carveout_percent':50,'max_dynamic_shared':4096,'access_window':{'address':'0x0','bytes':4096,'hit_ratio':0}}"
+claim "the cluster is in the launch" launch ex/scale "d['cluster']==[2,1,1]"
+take cooperative
+claim "a cooperative launch" files cooperative "f['attributes']['cooperative'] and f['outputs']=='equal'"
+take host
+claim "pinned memory of the host" files host "f['outputs']=='equal'"
+take managed
+claim "managed memory that can be read" files managed "f['outputs']=='equal'"
+take pieces
+claim "pieces of reserved addresses, side by side" files pieces "f['outputs']=='equal' and f['trimmed_from']>=32768"
+FAKE_OLD=1 take plain
+claim "a driver without parameter information: places from the PTX" files plain "f['outputs']=='equal'"
+FAKE_WRONG=1 take plain
+claim "a simulated result unlike the GPU's is told" files plain "f['outputs'] in ('differ','close') and f['differing_bytes']>0"
+take lost
+claim "refused: managed memory that could not be read" files lost "f is None and 'managed memory that could not be read' in why"
+take peer
+claim "refused: memory of another GPU" files peer "f is None and 'peer' in why"
+take ipc
+claim "refused: memory of another process" files ipc "f is None and 'IPC' in why"
+claim "the program's exit status stays" test $rc -eq 4
+take stream
+claim "refused: launches into a graph alone" files stream "f is None and 'graphs alone' in why"
+take spin
+claim "refused: a kernel that waits for the host" files spin "f is None and 'waits for other kernels or for the host' in why"
+claim "the program goes on" test $rc -eq 4
+take plain --max-bytes 16K
+claim "a limit that leaves out what is needed is told" eval 'files plain "f is None or f[\"outputs\"] is None" && grep -q "not trimmed\|not captured" "$T/out"'
+"$B" capture --max-bytes lots -- "$P" plain "$K" > "$T/out" 2>"$T/err"; rc=$?
+claim "a limit that is no size is wrong usage" test $rc -eq 2
+"$B" capture -o /proc/none -- "$P" plain "$K" > "$T/out" 2>"$T/err"; rc=$?
+claim "a folder that cannot be made" test $rc -eq 1
+mkdir "$T/tmp"; TMPDIR=$T/tmp take plain
+claim "nothing is left behind" test -z "$(ls -A "$T/tmp")"
+exit $bad

@@ -1,0 +1,166 @@
+/* A program on the fake driver whose launches have data: captured CASE PTX-FILE. */
+#include "tests/live/fake_live.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 3000, BLOCK = 128, GRID = (N + BLOCK - 1) / BLOCK };
+
+static char text[1 << 16];
+static void *module, *function;
+
+static void load(const char *path, const char *kernel)
+{
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (!f || fclose(f) != 0 || !n)
+        exit(99);
+    fake_load(19, &module, text);
+    fake_get(23, &function, module, kernel);
+}
+
+static uint64_t floats(uint64_t bytes, int kind)
+{
+    uint64_t a = fake_alloc(bytes, kind);
+    float *p = (float *)(uintptr_t)a;
+    for (uint64_t i = 0; i < bytes / 4; i++)
+        p[i] = 1.5F + (float)(i % 977);
+    return a;
+}
+
+static void launch(unsigned id, void **params, int attributes)
+{
+    const struct fake_launch l = { GRID, BLOCK, 0, params, NULL, attributes };
+    fake_launch_with(id, function, &l);
+}
+
+/* scale(x, y, a, n) with x of this kind, inside a larger allocation. */
+static void scale(int kind, unsigned id, int attributes, int times)
+{
+    uint64_t x = floats(1 << 20, kind) + 4096, y = fake_alloc(N * 4, FAKE_DEVICE);
+    float a = 2.5F;
+    int n = N;
+    void *params[] = { &x, &y, &a, &n };
+    for (int i = 0; i < times; i++, a += 1)
+        launch(id, params, attributes);
+}
+
+static void scale_pieces(void)
+{
+    uint64_t x = fake_alloc_pieces(8192, 4), y = fake_alloc(N * 4, FAKE_DEVICE);
+    float a = 0.5F;
+    int n = N;
+    void *params[] = { &x, &y, &a, &n };
+    for (unsigned i = 0; i < 4 * 8192 / 4; i++)
+        ((float *)(uintptr_t)x)[i] = (float)i;
+    launch(307, params, 0);
+}
+
+static void gather(void)
+{
+    struct {
+        uint64_t in, index, out;
+        int n;
+        float scale;
+    } g = { floats(64 << 10, FAKE_DEVICE), fake_alloc(N * 4, FAKE_DEVICE),
+            fake_alloc(N * 4, FAKE_DEVICE), N, 3 };
+    int *index = (int *)(uintptr_t)g.index;
+    for (int i = 0; i < N; i++)
+        index[i] = 1000 + (i * 7919) % 5000;
+    void *params[] = { &g };
+    launch(307, params, 0);
+}
+
+static void rows(void)
+{
+    uint64_t list = fake_alloc(16, FAKE_DEVICE), out = fake_alloc(N * 4, FAKE_DEVICE);
+    uint64_t *row = (uint64_t *)(uintptr_t)list;
+    int n = N;
+    void *params[] = { &list, &out, &n };
+    row[0] = floats(1 << 16, FAKE_DEVICE);
+    row[1] = floats(1 << 16, FAKE_DEVICE);
+    launch(442, params, 0);
+}
+
+static void table(void)
+{
+    uint64_t out = fake_alloc(N * 4, FAKE_DEVICE);
+    int n = N;
+    void *params[] = { &out, &n };
+    for (int i = 0; i < 16; i++)
+        fake_table[i] = 1.0F / (float)(i + 1);
+    fake_count[2] = 40;
+    launch(307, params, 0);
+}
+
+static void spin(void)
+{
+    uint64_t flag = fake_alloc(4, FAKE_DEVICE), out = fake_alloc(4, FAKE_DEVICE);
+    void *params[] = { &flag, &out };
+    launch(307, params, 0);
+    fake_release();
+}
+
+static void in_a_stream_capture(void)
+{
+    struct {
+        void *stream;
+        int mode;
+    } p = { NULL, 0 };
+    fake_other(539, &p);
+    scale(FAKE_DEVICE, 307, 0, 2);
+    fake_other(497, &p);
+}
+
+static void ipc(void)
+{
+    uint64_t x = floats(1 << 16, FAKE_DEVICE), y = fake_alloc(N * 4, FAKE_DEVICE), *opened = &x;
+    float a = 2;
+    int n = N;
+    void *params[] = { &x, &y, &a, &n };
+    fake_other(567, &opened);
+    launch(307, params, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 2 ? argv[1] : "";
+    cuInit(0);
+    load(argv[2], strcmp(what, "gather") == 0  ? "gather"
+                  : strcmp(what, "rows") == 0  ? "rows"
+                  : strcmp(what, "table") == 0 ? "table"
+                  : strcmp(what, "spin") == 0  ? "spin"
+                                               : "scale");
+    if (strcmp(what, "plain") == 0)
+        scale(FAKE_DEVICE, 307, 0, 3);
+    else if (strcmp(what, "ex") == 0)
+        scale(FAKE_DEVICE, 652, 1, 1);
+    else if (strcmp(what, "cooperative") == 0)
+        scale(FAKE_DEVICE, 477, 0, 1);
+    else if (strcmp(what, "host") == 0)
+        scale(FAKE_HOST, 307, 0, 1);
+    else if (strcmp(what, "managed") == 0)
+        scale(FAKE_MANAGED, 307, 0, 1);
+    else if (strcmp(what, "lost") == 0)
+        scale(FAKE_LOST, 307, 0, 1);
+    else if (strcmp(what, "peer") == 0)
+        scale(FAKE_PEER, 307, 0, 1);
+    else if (strcmp(what, "pieces") == 0)
+        scale_pieces();
+    else if (strcmp(what, "gather") == 0)
+        gather();
+    else if (strcmp(what, "rows") == 0)
+        rows();
+    else if (strcmp(what, "table") == 0)
+        table();
+    else if (strcmp(what, "spin") == 0)
+        spin();
+    else if (strcmp(what, "stream") == 0)
+        in_a_stream_capture();
+    else if (strcmp(what, "ipc") == 0)
+        ipc();
+    printf("done\n");
+    return 4;
+}
