@@ -178,6 +178,7 @@ struct sim_program {
     uint32_t regs;                  /* estimated 32-bit registers per thread */
     /* ordered: results depend on the order of CTAs: one thread runs them */
     bool recursive, ordered;
+    bool watched; /* asynchronous products may break their rules: every instruction is looked at */
     /* no contents of global memory reach what the timing of a launch depends on */
     bool timing_ignores_data;
     /* only those of module variables do: a sample leaves buffers as they are, as long as accesses stay

@@ -16,6 +16,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/tensor/dot.h"
 
 struct ptx_cfg;
 struct ptx_func;
@@ -103,16 +104,20 @@ bool decode_live(struct decode *d, const struct ptx_cfg *c);
 bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l);
 /* Sets exec_inst.reach of the kernel's code (reach.c), and exec_inst.lean of all code (timing_slice.c).
  * False: out of memory. */
+/* Sets sim_program.watched of a kernel (watch.c). */
+bool decode_watch(struct decode *d, const struct ptx_cfg *c, const struct exec_inst *code);
 bool decode_reach(struct decode *d);
 bool decode_lean(struct decode *d);
 bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func *f);
 
 /* ---- one declaration per token of the exec column ---- */
+/* How the preset's tensor cores sum products of elements of this type. */
+struct dot_model decode_dot_model(const struct decode *d, uint8_t type);
 decode_fn *decode_of(unsigned op);
 decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry,
     decode_video, decode_mov, decode_cvt, decode_cvta, decode_isspacep, decode_mapa, decode_ctarank,
     decode_ld, decode_st, decode_prefetch, decode_nop, decode_policy_make, decode_atom, decode_cp_async,
-    decode_cp_bulk, decode_tma, decode_wgmma, decode_async, decode_mbar, decode_ldmatrix,
+    decode_cp_bulk, decode_mma_sp, decode_tma, decode_wgmma, decode_async, decode_mbar, decode_ldmatrix,
     decode_stmatrix, decode_mma, decode_wmma_load, decode_wmma_store, decode_wmma_mma;
 struct exec_scalar *decode_scalar(struct decode *d, const struct ptx_inst *i);
 /* enum atom_op of its modifier; false: none */

@@ -468,7 +468,8 @@ bool decode_function(struct decode *d, uint32_t index)
     }
     if (ok && !d->oom) {
         group_blocks(d, c, code);
-        count_runs(code, f->ptx->ninsts);
+        if (decode_watch(d, c, code) && !d->p->watched)
+            count_runs(code, f->ptx->ninsts);
         for (uint32_t i = 0; i < f->ptx->ninsts; i++)
             mark_quick(&code[i]);
         for (uint32_t i = 0; i < f->ptx->ninsts; i++)

@@ -58,6 +58,34 @@ static bool keep_mma(struct decode *d, const struct ptx_inst *i, struct exec_ins
     return decode_const_slot(d, EXEC_FULL, 4, &in->d) && (in->x = decode_keep(d, x, sizeof *x)) != NULL;
 }
 
+/* Shapes and types whose sums are known as tensor cores make them (tensor/mma.c). */
+static bool on_core(const struct ptx_inst *i, const struct exec_mma *x)
+{
+    unsigned bits = ptx_type_bits(i->type[1]);
+    return x->shape[0] == 16 && x->shape[1] == 8 &&
+           (i->type[1] == PTX_T_TF32 || bits == 16 || bits == 8);
+}
+
+bool decode_mma_sp(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    struct exec_mma x = { .op = i->op, .sparse = true };
+    int64_t selector;
+    if (!shape_of(d, i, x.shape))
+        return false;
+    if (i->ntypes != 4 || i->nopnds != 6 || !input_type(i->type[1]) || !on_core(i, &x))
+        return decode_why(d, "block scaling or this input type");
+    if (!decode_is_imm(&i->opnds[5], &selector))
+        return decode_why(d, "a selector that is no constant");
+    x.selector = (uint8_t)selector;
+    x.model = decode_dot_model(d, i->type[1]);
+    in->fn = exec_mma_core;
+    return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
+           part_slots(d, &i->opnds[1], i->type[1], false, &x.part[1]) &&
+           part_slots(d, &i->opnds[2], i->type[2], false, &x.part[2]) &&
+           part_slots(d, &i->opnds[3], i->type[3], false, &x.part[3]) &&
+           decode_src(d, &i->opnds[4], 4, &x.meta) && keep_mma(d, i, in, &x);
+}
+
 bool decode_mma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     struct exec_mma x = { .op = i->op };
@@ -67,7 +95,8 @@ bool decode_mma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in
         return decode_why(d, "block scaling or this input type");
     if (x.shape[2] == 4 && i->type[1] == PTX_T_F16)
         return decode_why(d, "m8n8k4 with f16");
-    in->fn = exec_mma;
+    x.model = decode_dot_model(d, i->type[1]);
+    in->fn = on_core(i, &x) ? exec_mma_core : exec_mma;
     return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
            part_slots(d, &i->opnds[1], i->type[1], false, &x.part[1]) &&
            part_slots(d, &i->opnds[2], i->type[2], false, &x.part[2]) &&

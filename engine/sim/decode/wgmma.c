@@ -77,6 +77,16 @@ static bool rest_of(struct decode *d, const struct ptx_inst *i, unsigned at, str
     return true;
 }
 
+/* How the preset's tensor cores sum products of this type. */
+struct dot_model decode_dot_model(const struct decode *d, uint8_t type)
+{
+    const struct sim_preset *p = &d->p->preset;
+    unsigned bits = mat_bits(type);
+    return bits == 8    ? (struct dot_model){ (uint8_t)p->tensor_block_8, (uint8_t)p->tensor_frac_8 }
+           : bits == 16 ? (struct dot_model){ (uint8_t)p->tensor_block_16, (uint8_t)p->tensor_frac_16 }
+                        : (struct dot_model){ (uint8_t)p->tensor_block_tf32, (uint8_t)p->tensor_frac_16 };
+}
+
 bool decode_wgmma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     struct exec_wgmma x = { .type_d = i->type[0],
@@ -89,8 +99,6 @@ bool decode_wgmma(struct decode *d, const struct ptx_inst *i, struct exec_inst *
     int64_t selector = 0;
     if (!shape_of(d, i, &x) || !registers(d, &i->opnds[0], true, WGMMA_REGS, x.d, &x.nd))
         return false;
-    if (x.sparse || !soft_format_of(x.type_a))
-        return decode_why(d, "sparse matrices and integers");
     if (x.nd != x.n / (i->type[0] == PTX_T_F16 ? 4u : 2u))
         return decode_why(d, "%u registers for the result", x.nd);
     if (i->opnds[1].kind == OPND_VEC) {
@@ -107,6 +115,7 @@ bool decode_wgmma(struct decode *d, const struct ptx_inst *i, struct exec_inst *
         x.selector = (uint8_t)selector;
         at = 5;
     }
+    x.model = decode_dot_model(d, x.type_a);
     in->fn = exec_wgmma;
     in->kind = EXEC_SYNC;
     return rest_of(d, i, at, &x) && decode_const_slot(d, EXEC_FULL, 4, &in->d) &&

@@ -6,6 +6,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/lanes/scalar.h"
+#include "engine/sim/exec/tensor/dot.h"
 
 struct exec_warp;
 
@@ -48,6 +49,7 @@ exec_fn exec_mapa, exec_ctarank;
 /* is offset a of the shared window the CTA's own (or its cluster's)? */
 bool exec_in_shared(const struct exec_warp *w, uint64_t a, bool cluster);
 /* matrix.c */
+exec_fn exec_mma_core; /* tensor/mma.c */
 exec_fn exec_ldmatrix, exec_stmatrix, exec_mma, exec_wmma_load, exec_wmma_store, exec_wmma_mma;
 
 struct exec_scalar {
@@ -175,6 +177,10 @@ struct exec_mma {
     bool column;
     uint32_t stride;
     struct exec_part part[4]; /* d a b c */
+    struct dot_model model;
+    bool sparse; /* mma.sp: */
+    uint8_t selector;
+    uint32_t meta; /* slot of its metadata */
 };
 enum atom_op {
     ATOM_ADD,

@@ -16,11 +16,13 @@
 #include "engine/rec/elem.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/sim.h"
+#include "engine/sim/exec/tensor/watch.h"
 #include "engine/sim/sim_int.h"
 
 #include <pthread.h>
 
 struct exec_was;
+struct mat_factors;
 
 struct exec_access;
 struct exec_heap;
@@ -114,6 +116,7 @@ struct exec_warp {
     /* in frag[]: fragments at different places of one warp-wide operation */
     uint8_t sync_group[WARP_LANES];
     uint32_t nsync;
+    struct watch_state watch; /* where sim_program.watched */
 };
 struct exec_barrier {
     bool used;           /* someone has arrived */
@@ -208,6 +211,7 @@ struct exec_worker {
      * code loaded last */
     struct sim_alloc *cache;
     struct exec_frame *free_frames, *frames;
+    struct mat_factors *factors; /* of the product at hand, or NULL (tensor/operand.h) */
     bool private_view, lean; /* stores go to copies nobody else sees; lean: of its warps */
     /* [group % 4]: what the first load of `group` (0: none) read for those that follow */
     struct exec_ahead {

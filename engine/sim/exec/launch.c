@@ -225,6 +225,7 @@ void exec_worker_free(struct exec_worker *k)
     frame_free_all(k);
     for (size_t i = 0; i < k->nviews; i++)
         sim_mem_view_free(k->views[i].host, k->views[i].mapped);
+    base_free(k->factors);
     base_free(k->views);
     base_free(k->loads);
     base_free(k->cache);
@@ -308,6 +309,7 @@ static void cta_free(struct exec_cta *c)
             frame_release(c->k, c->warps[i].root);
         if (c->warps[i].frag != c->warps[i].two)
             base_free(c->warps[i].frag);
+        base_free(c->warps[i].watch.write);
     }
     exec_check_cta_free(c);
     buf_free(&c->print);
@@ -372,6 +374,8 @@ static void warp_start(struct exec_warp *w)
     g->live = w->live = w->born;
     w->stop = w->settled = false;
     w->cluster_in = w->cluster_owed = 0;
+    base_free(w->watch.write);
+    w->watch.write = NULL;
     w->memo.group = 0;
     w->memo.seq = EXEC_NO_ID;
     frame_load(w, g);

@@ -120,7 +120,7 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
     w->nthread += lane_count(w->mask);
     w->spins += in->spin;
     exec_fn *fn = w->lean ? in->lean : in->fn;
-    if (mask && fn)
+    if (mask && fn && (!w->x->p->watched || exec_watch(w, in)))
         fn(w, in, mask);
     w->recording = false;
     after_exit(w, live);
@@ -239,7 +239,7 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
         w->pc++;
         w->ninst++;
         w->nthread += lane_count(w->mask);
-        if (mask)
+        if (mask && (!w->x->p->watched || exec_watch(w, in)))
             in->fn(w, in, mask);
         if (w->stop) {
             after_exit(w, live);

@@ -60,12 +60,12 @@ float dot_block(const struct dot_model *m, unsigned n, const float *a, const int
     return cut(sum, most - m->frac);
 }
 
-dot_fn *dot_pick(void)
+const struct dot_ops *dot_pick(void)
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return dot_tile_avx2;
+    if (__builtin_cpu_supports("avx2"))
+        return &dot_ops_avx2;
 #endif
-    return dot_tile_base;
+    return &dot_ops_base;
 }

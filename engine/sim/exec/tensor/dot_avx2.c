@@ -5,7 +5,7 @@
 #else
 #pragma GCC target("avx2")
 #endif
-#define DOT_TILE dot_tile_avx2
+#define DOT_OPS dot_ops_avx2
 #include "engine/sim/exec/tensor/dot_body.h"
 #if defined(__clang__)
 #pragma clang attribute pop

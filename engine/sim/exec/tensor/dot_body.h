@@ -1,4 +1,4 @@
-/* The vector code of dot.h, compiled once for each instruction set: DOT_TILE is its name. Eight columns
+/* The vector code of dot.h, compiled once for each instruction set: DOT_OPS is its table. Eight columns
  * at a time; what is too large, too small or no number goes to dot_block. */
 #include "engine/base/base.h"
 #include "engine/sim/exec/tensor/dot.h"
@@ -11,6 +11,7 @@ typedef int64_t v4l __attribute__((vector_size(32)));
 typedef double v4d __attribute__((vector_size(32)));
 typedef int32_t v4i __attribute__((vector_size(16)));
 typedef float v4f __attribute__((vector_size(16)));
+typedef uint16_t v8h __attribute__((vector_size(16)));
 
 /* Sums stay below 2^31 and scales are normal numbers for exponents in between. */
 #define DOT_LEAST (-90)
@@ -103,21 +104,131 @@ static inline bool block8(const struct dot_model *m, unsigned n, const float *a,
     return true;
 }
 
-void DOT_TILE(const struct dot_model *m, const struct dot_tile *t)
+
+/* Eight columns of one row: two runs of four lanes. */
+static inline v8f get_row(void *const *reg, unsigned r, unsigned col)
 {
-    for (unsigned r = 0; r < t->rows; r++)
+    unsigned c = col / 2 + 2 * (r / 8), lane = r % 8 * 4;
+    v4f half[2];
+    v8f v;
+    memcpy(&half[0], (const float *)reg[c] + lane, sizeof half[0]);
+    memcpy(&half[1], (const float *)reg[c + 1] + lane, sizeof half[1]);
+    memcpy(&v, half, sizeof v);
+    return v;
+}
+static inline void put_row(void *const *reg, unsigned r, unsigned col, v8f v)
+{
+    unsigned c = col / 2 + 2 * (r / 8), lane = r % 8 * 4;
+    v4f half[2];
+    memcpy(half, &v, sizeof v);
+    memcpy((float *)reg[c] + lane, &half[0], sizeof half[0]);
+    memcpy((float *)reg[c + 1] + lane, &half[1], sizeof half[1]);
+}
+
+static void floats(const struct dot_model *m, const struct dot_tile *t)
+{
+    for (unsigned r = 0; r < DOT_ROWS; r++)
         for (unsigned col = 0; col < t->n; col += 8) {
-            float *d = t->d + (size_t)r * DOT_N + col;
-            v8f c = load_f(d);
+            v8f c = get_row(t->reg, r, col);
             for (unsigned k = 0; k < t->k; k += m->block) {
                 const float *a = t->a + (size_t)r * DOT_K + k, *b = t->b + (size_t)k * DOT_N + col;
-                const int32_t *ea = t->ea + (size_t)r * DOT_K + k, *eb = t->eb + (size_t)k * DOT_N + col;
+                const int32_t *ea = t->ea + (size_t)r * DOT_K + k,
+                              *eb = t->eb + (size_t)k * DOT_N + col;
                 unsigned n = t->k - k < m->block ? t->k - k : m->block;
                 if (block8(m, n, a, ea, b, eb, &c))
                     continue;
                 for (unsigned i = 0; i < 8; i++)
                     c[i] = dot_block(m, n, a, ea, b + i, eb + i, DOT_N, c[i]);
             }
-            memcpy(d, &c, sizeof c);
+            put_row(t->reg, r, col, c);
         }
 }
+
+/* Whole numbers of 8 bits: their products and sums along k are exact as floats. */
+static void ints(const struct dot_model *m, const struct dot_tile *t)
+{
+    (void)m;
+    for (unsigned r = 0; r < DOT_ROWS; r++)
+        for (unsigned col = 0; col < t->n; col += 8) {
+            v8f c = get_row(t->reg, r, col), sum = { 0 };
+            v8i d, s;
+            for (unsigned k = 0; k < t->k; k++)
+                sum += load_f(t->b + (size_t)k * DOT_N + col) * t->a[(size_t)r * DOT_K + k];
+            memcpy(&d, &c, sizeof d);
+            s = __builtin_convertvector(sum, v8i);
+            for (unsigned i = 0; i < 8; i++) {
+                int64_t x = (int64_t)d[i] + s[i];
+                x = !t->finite ? x : x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x;
+                d[i] = (int32_t)(uint32_t)x;
+            }
+            memcpy(&c, &d, sizeof c);
+            put_row(t->reg, r, col, c);
+        }
+}
+
+/* ---- 16-bit floats ---- */
+static inline void half_row(v8h h, const struct dot_halves *x, unsigned row)
+{
+    v8i u = __builtin_convertvector(h, v8i), sign = (u & 0x8000) << 16, low = u & 0x7fff, v, e;
+    if (x->bf16) {
+        v = low << 16;
+        e = low >> 7;
+        e = bigger(e, (v8i){ 0 } + 1) - 127;
+        v8i special = low >= 0x7f80;
+        e = (e & ~special) | (special & 128);
+    } else {
+        v8f f;
+        v = low << 13;
+        memcpy(&f, &v, sizeof f);
+        f *= 0x1p112f;
+        memcpy(&v, &f, sizeof v);
+        e = bigger(low >> 10, (v8i){ 0 } + 1) - 15;
+        v8i special = low >= 0x7c00;
+        v |= special & 0x7f800000;
+        e = (e & ~special) | (special & 128);
+    }
+    v8i zero = low == 0;
+    e = (e & ~zero) | (zero & DOT_NONE);
+    v |= sign;
+    v8i order = { 0, 2, 4, 6, 1, 3, 5, 7 };
+    if (x->spread) {
+        v = __builtin_shuffle(v, order);
+        e = __builtin_shuffle(e, order);
+    }
+    memcpy(x->v + (size_t)row * x->pitch, &v, sizeof v);
+    memcpy(x->e + (size_t)row * x->pitch, &e, sizeof e);
+}
+
+static inline void turn(v8h h[8])
+{
+    v8h a[8], b[8], low = { 0, 8, 1, 9, 2, 10, 3, 11 }, high = { 4, 12, 5, 13, 6, 14, 7, 15 };
+    for (unsigned i = 0; i < 4; i++) {
+        a[2 * i] = __builtin_shuffle(h[i], h[i + 4], low);
+        a[2 * i + 1] = __builtin_shuffle(h[i], h[i + 4], high);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        b[2 * i] = __builtin_shuffle(a[i], a[i + 4], low);
+        b[2 * i + 1] = __builtin_shuffle(a[i], a[i + 4], high);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        h[2 * i] = __builtin_shuffle(b[i], b[i + 4], low);
+        h[2 * i + 1] = __builtin_shuffle(b[i], b[i + 4], high);
+    }
+}
+
+/* With `across` and `spread` the runs change places before they are turned. */
+static void halves(const struct dot_halves *x)
+{
+    struct dot_halves y = *x;
+    v8h h[8];
+    for (unsigned i = 0; i < 8; i++)
+        memcpy(&h[x->across && x->spread ? dot_column(i) : i], x->run[i], sizeof h[i]);
+    if (x->across) {
+        turn(h);
+        y.spread = false;
+    }
+    for (unsigned i = 0; i < 8; i++)
+        half_row(h[i], &y, i);
+}
+
+const struct dot_ops DOT_OPS = { floats, ints, halves };

@@ -6,6 +6,9 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/tensor/dot.h"
 
+struct exec_inst;
+struct exec_warp;
+
 /* A matrix descriptor (9.7.15.5.1.2): bytes in shared memory. */
 struct mat_desc {
     uint32_t start, lead, stride; /* bytes: of the matrix, between units or atoms, between groups of 8 */
@@ -17,8 +20,28 @@ struct mat_desc mat_desc_of(uint64_t d);
  * along mn; bytes: of an element. */
 uint32_t mat_unit(const struct mat_desc *d, unsigned bytes, bool major_mn, unsigned mn, unsigned k);
 
-/* Element bits as a float, and the exponent that a tensor core sees. */
+/* Element bits as a float, and the exponent that a tensor core sees. Whole numbers too. */
 void mat_value(enum ptx_type t, uint32_t bits, float *v, int32_t *e);
 unsigned mat_bits(enum ptx_type t); /* of an element in memory or a register */
+
+/* Factors of a product. */
+struct mat_factors {
+    float a[DOT_ROWS][DOT_K], b[DOT_K][DOT_N];
+    int32_t ea[DOT_ROWS][DOT_K], eb[DOT_K][DOT_N];
+};
+/* Reads elements (first .. first + rows, 0 .. k) of a matrix in the CTA's shared memory as A's rows, or
+ * (of_b) as B's columns. False: it reaches outside, told. */
+struct mat_read {
+    struct exec_warp *w;
+    const struct exec_inst *in;
+    struct mat_factors *to;
+    struct mat_desc desc;
+    uint8_t type; /* enum ptx_type */
+    bool major_mn, of_b, negated;
+    unsigned first, rows, k;
+};
+bool mat_load(const struct mat_read *r);
+/* Puts one element as mat_load does. */
+void mat_put(const struct mat_read *r, unsigned mn, unsigned k, uint32_t bits);
 
 #endif

@@ -1,9 +1,10 @@
-/* wgmma: what decoding leaves of wgmma.mma_async, and its bodies. */
+/* wgmma: what decoding leaves of wgmma.mma_async and mma.sp, and their bodies. */
 #ifndef GPULOCW_SIM_EXEC_TENSOR_WGMMA_H
 #define GPULOCW_SIM_EXEC_TENSOR_WGMMA_H
 
 #include "engine/base/base.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/exec/tensor/operand.h"
 
 #define WGMMA_REGS 128u
 
@@ -11,12 +12,19 @@ struct exec_wgmma {
     uint16_t n, k;                  /* of the shape m64nNkK; k of A as it is not compressed */
     uint8_t type_d, type_a, type_b; /* enum ptx_type */
     uint8_t nd, na;                 /* registers; na 0: A is in shared memory */
-    bool sparse, finite, neg_a, neg_b, mn_a, mn_b; /* mn: transposed, not k-major */
+    /* mn: transposed, not k-major */
+    bool sparse, finite, neg_a, neg_b, mn_a, mn_b;
     bool scale_neg;
     uint8_t selector;
+    struct dot_model model;
     uint32_t d[WGMMA_REGS], a[4];
     uint32_t desc_a, desc_b, meta, scale; /* slots; scale: a predicate, EXEC_NO_ID: d is added to */
 };
 exec_fn exec_wgmma;
+
+/* Spreads the compressed rows of A over k elements, by metadata as the lanes of a warp hold it
+ * (9.7.14.6.1, sparse.c). */
+void mat_expand(struct mat_factors *f, uint8_t type, unsigned k, const uint32_t meta[32],
+                unsigned selector);
 
 #endif
