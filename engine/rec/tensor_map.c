@@ -133,6 +133,10 @@ static bool check_corners(const struct check *c)
                 return no(c, "a corner of %d lies beyond %d to %d", v, -most[m->rank] - 1,
                           most[m->rank]);
         }
+    for (unsigned d = 0; m->im2col && d + 2 < m->rank; d++)
+        if ((int64_t)m->dims[d + 1] + m->upper[d] - m->lower[d] <= 0)
+            return no(c, "the corners %d and %d leave none of %llu elements", m->lower[d], m->upper[d],
+                      (unsigned long long)m->dims[d + 1]);
     bool floats = m->type >= TENSOR_F16;
     return !m->nan || floats || no(c, "only floating point has NaN for elements outside");
 }

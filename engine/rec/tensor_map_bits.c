@@ -1,73 +1,139 @@
-/* The 128 bytes of a tensor map. Opaque by the ISA; this layout is ours. Fields stand one after the
- * other, the lowest bit first. */
+/* The 128 bytes of a tensor map. Opaque by the ISA; the layout is that of the driver (580), read off
+ * from maps of 693 kinds that it made (tests/gpu/tensor_maps.txt has some). By the number of the lowest
+ * bit:
+ *
+ *     0  address                       256 + 32 d  elements of dimension d, less 1
+ *    64  im2col                        416 +  3 d  step of dimension d, less 1
+ *    68  dimensions, less 1            440 +  8 d  box of dimension d, less 1 (im2col: channels at 440)
+ *    71  element type                  448, 464    corners of im2col: 16, 8 or 5 bits each
+ *    75  interleave                    480         pixels, less 1
+ *    77  swizzle                       512         bytes of a box, whole steps alone
+ *    79  NaN outside                   576         alignment of a box in shared memory
+ *    80  tf32                           96 + 32 d  stride of dimension d + 1, in 16 bytes;
+ *    81  promotion in L2               224 +  4 d  and its upper bits */
 #include "engine/base/base.h"
 #include "engine/rec/tensor_map.h"
 
 #include <string.h>
 
-#define MAGIC 0x7d5aull
-
-struct bits {
-    uint8_t *at; /* TENSOR_MAP_BYTES */
-    unsigned n;
-    bool write;
+/* By TENSOR_*: the type as the bytes have it. */
+static const uint8_t raw_types[TENSOR_TYPE_COUNT] = {
+    [TENSOR_U8] = 0,    [TENSOR_U16] = 1,  [TENSOR_U32] = 2,     [TENSOR_S32] = 3,     [TENSOR_U64] = 4,
+    [TENSOR_S64] = 5,   [TENSOR_F16] = 6,  [TENSOR_F32] = 7,     [TENSOR_F32_FTZ] = 8, [TENSOR_F64] = 9,
+    [TENSOR_BF16] = 10, [TENSOR_TF32] = 7, [TENSOR_TF32_FTZ] = 8
 };
 
-static uint64_t field(struct bits *b, unsigned bits, uint64_t v)
+static void put(uint8_t *to, unsigned at, unsigned bits, uint64_t v)
 {
-    uint64_t got = 0;
-    for (unsigned i = 0; i < bits; i++, b->n++) {
-        if (b->write && v >> i & 1)
-            b->at[b->n / 8] |= (uint8_t)(1u << b->n % 8);
-        got |= (uint64_t)(b->at[b->n / 8] >> b->n % 8 & 1) << i;
-    }
-    return got;
+    for (unsigned i = 0; i < bits; i++)
+        if (v >> i & 1)
+            to[(at + i) / 8] |= (uint8_t)(1u << (at + i) % 8);
+}
+static uint64_t get(const uint8_t *from, unsigned at, unsigned bits)
+{
+    uint64_t v = 0;
+    for (unsigned i = 0; i < bits; i++)
+        v |= (uint64_t)(from[(at + i) / 8] >> (at + i) % 8 & 1) << i;
+    return v;
 }
 
-static int32_t corner(struct bits *b, int32_t v)
+static unsigned corner_bits(unsigned rank)
 {
-    return (int16_t)field(b, 16, (uint16_t)v);
+    return rank == 3 ? 16 : rank == 4 ? 8 : 5;
 }
 
-static bool all_fields(struct bits *b, struct tensor_map *m)
+static uint64_t whole_bytes(const struct tensor_map *m)
 {
-    m->address = field(b, 64, m->address);
-    bool is = field(b, 16, MAGIC) == MAGIC;
-    m->rank = (uint8_t)(field(b, 3, m->rank - 1u) + 1);
-    m->type = (uint8_t)field(b, 4, m->type);
-    m->interleave = (uint8_t)field(b, 2, m->interleave);
-    m->swizzle = (uint8_t)field(b, 3, m->swizzle);
-    m->l2 = (uint8_t)field(b, 2, m->l2);
-    m->nan = field(b, 1, m->nan);
-    m->im2col = field(b, 1, m->im2col);
-    for (unsigned d = 0; d < TENSOR_RANK_MOST; d++) {
-        m->dims[d] = field(b, 32, m->dims[d] - 1) + 1;
-        m->strides[d] = field(b, 36, m->strides[d] / 16) * 16;
-        m->steps[d] = (uint32_t)field(b, 3, m->steps[d] - 1) + 1;
-        m->box[d] = (uint32_t)field(b, 8, m->box[d] - 1) + 1;
+    uint64_t n = tensor_type_bytes(m->type);
+    if (m->im2col)
+        return n * m->channels * m->pixels;
+    for (unsigned d = 0; d < m->rank; d++)
+        n *= m->box[d] / m->steps[d];
+    return n;
+}
+
+static void put_copy(const struct tensor_map *m, uint8_t *out)
+{
+    unsigned w = corner_bits(m->rank);
+    for (unsigned d = 0; d < m->rank && !m->im2col; d++)
+        put(out, 440 + 8 * d, 8, m->box[d] - 1);
+    if (!m->im2col)
+        return;
+    put(out, 440, 8, m->channels - 1);
+    put(out, 480, 10, m->pixels - 1);
+    for (unsigned d = 0; d + 2 < m->rank; d++) {
+        put(out, 448 + w * d, w, (uint32_t)m->lower[d]);
+        put(out, 464 + w * d, w, (uint32_t)m->upper[d]);
     }
-    for (unsigned d = 0; d < 3; d++) {
-        m->lower[d] = corner(b, m->lower[d]);
-        m->upper[d] = corner(b, m->upper[d]);
-    }
-    m->channels = (uint32_t)field(b, 8, m->channels - 1) + 1;
-    m->pixels = (uint32_t)field(b, 10, m->pixels - 1) + 1;
-    return is && m->rank <= TENSOR_RANK_MOST;
 }
 
 void tensor_map_encode(const struct tensor_map *m, uint8_t out[TENSOR_MAP_BYTES])
 {
-    struct tensor_map copy = *m;
-    struct bits b = { out, 0, true };
     memset(out, 0, TENSOR_MAP_BYTES);
-    all_fields(&b, &copy);
+    put(out, 0, 64, m->address);
+    put(out, 64, 1, m->im2col);
+    put(out, 68, 3, m->rank - 1u);
+    put(out, 71, 4, raw_types[m->type % TENSOR_TYPE_COUNT]);
+    put(out, 75, 2, m->interleave);
+    put(out, 77, 2, m->swizzle);
+    put(out, 79, 1, m->nan);
+    put(out, 80, 1, m->type == TENSOR_TF32 || m->type == TENSOR_TF32_FTZ);
+    put(out, 81, 2, m->l2);
+    for (unsigned d = 0; d < m->rank; d++) {
+        put(out, 256 + 32 * d, 32, m->dims[d] - 1);
+        put(out, 416 + 3 * d, 3, m->steps[d] - 1);
+        if (d) {
+            put(out, 64 + 32 * d, 32, m->strides[d] / 16);
+            put(out, 220 + 4 * d, 4, m->strides[d] / 16 >> 32);
+        }
+    }
+    put_copy(m, out);
+    put(out, 512, 32, whole_bytes(m));
+    put(out, 576, 32, m->swizzle ? 128u << m->swizzle : 16);
+}
+
+static bool get_type(const uint8_t *in, uint8_t *type)
+{
+    uint64_t raw = get(in, 71, 4);
+    bool tf32 = get(in, 80, 1);
+    for (unsigned t = 0; t < TENSOR_TYPE_COUNT; t++)
+        if (raw_types[t] == raw && tf32 == (t == TENSOR_TF32 || t == TENSOR_TF32_FTZ)) {
+            *type = (uint8_t)t;
+            return true;
+        }
+    return false;
+}
+
+static int32_t get_corner(const uint8_t *in, unsigned at, unsigned bits)
+{
+    uint32_t v = (uint32_t)get(in, at, bits), sign = 1u << (bits - 1);
+    return (int32_t)((v ^ sign) - sign);
 }
 
 bool tensor_map_decode(const uint8_t in[TENSOR_MAP_BYTES], struct tensor_map *m)
 {
-    uint8_t copy[TENSOR_MAP_BYTES];
-    struct bits b = { copy, 0, false };
-    memcpy(copy, in, sizeof copy);
-    *m = (struct tensor_map){ 0 };
-    return all_fields(&b, m);
+    *m = (struct tensor_map){ .address = get(in, 0, 64),
+                              .im2col = get(in, 64, 1),
+                              .rank = (uint8_t)(get(in, 68, 3) + 1),
+                              .interleave = (uint8_t)get(in, 75, 2),
+                              .swizzle = (uint8_t)get(in, 77, 2),
+                              .nan = get(in, 79, 1),
+                              .l2 = (uint8_t)get(in, 81, 2),
+                              .channels = (uint32_t)get(in, 440, 8) + 1,
+                              .pixels = (uint32_t)get(in, 480, 10) + 1 };
+    if (m->rank > TENSOR_RANK_MOST || !get_type(in, &m->type) || get(in, 83, 13) || get(in, 65, 3))
+        return false;
+    for (unsigned d = 0; d < TENSOR_RANK_MOST; d++) {
+        bool is = d < m->rank;
+        m->dims[d] = is ? get(in, 256 + 32 * d, 32) + 1 : 1;
+        m->steps[d] = is ? (uint32_t)get(in, 416 + 3 * d, 3) + 1 : 1;
+        m->box[d] = is && !m->im2col ? (uint32_t)get(in, 440 + 8 * d, 8) + 1 : 1;
+        m->strides[d] = d && is ? (get(in, 64 + 32 * d, 32) | get(in, 220 + 4 * d, 4) << 32) * 16 : 0;
+    }
+    unsigned w = corner_bits(m->rank);
+    for (unsigned d = 0; m->im2col && d + 2 < m->rank; d++) {
+        m->lower[d] = get_corner(in, 448 + w * d, w);
+        m->upper[d] = get_corner(in, 464 + w * d, w);
+    }
+    return true;
 }

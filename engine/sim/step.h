@@ -36,6 +36,9 @@ struct exec_access {
     /* above 0: bytes of one run that begins at addr[0]; mask, bytes and addr show its first 4 KiB in
      * pieces of 128 */
     uint32_t bulk;
+    /* of a bulk or tensor copy: all that it touches in global memory, line << 4 | sectors; in the worker */
+    const uint64_t *box;
+    uint32_t nbox;
     uint64_t hint;             /* createpolicy value of the first lane; 0: none (exec_hint_*) */
     uint64_t addr[WARP_LANES]; /* GLOBAL and CONST: device address; others: offset in the space */
 };
@@ -140,6 +143,21 @@ enum status exec_drive_new(struct sim_program *p, const struct sim_launch *l, st
                            struct diags *ds);
 void exec_drive_share(struct exec_drive *d);
 enum status exec_drive_end(struct exec_drive *d, struct sim_stats *out, struct diags *ds);
+
+/* ---- what asynchronous operations tell mbarriers later ---- */
+/* On such a worker copies move their data when they are issued, and the mbarrier is told by exec_late_tell,
+ * when whoever times them says. A thread that waits for an mbarrier blocks. */
+struct exec_late {
+    uint64_t bar;      /* address of the mbarrier in the cluster's shared memory */
+    uint32_t bytes;    /* transaction bytes */
+    uint32_t arrivals; /* of cp.async.mbarrier.arrive */
+};
+void exec_worker_late(struct exec_worker *k);
+/* What the instructions executed since the last call leave to be told; *n of them. Good until the next
+ * instruction of the worker. */
+const struct exec_late *exec_late_take(struct exec_worker *k, uint32_t *n);
+struct exec_worker *exec_cta_worker(const struct exec_cta *c);
+void exec_late_tell(struct exec_cta *lead, const struct exec_late *l);
 
 /* ---- the two modes of sim_run ---- */
 /* functional: launch.c */

@@ -112,7 +112,7 @@ bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func
 
 /* ---- one declaration per token of the exec column ---- */
 /* How the preset's tensor cores sum products of elements of this type. */
-struct dot_model decode_dot_model(const struct decode *d, uint8_t type);
+struct dot_model decode_dot_model(const struct decode *d, uint8_t type, uint8_t result);
 decode_fn *decode_of(unsigned op);
 decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry,
     decode_video, decode_mov, decode_cvt, decode_cvta, decode_isspacep, decode_mapa, decode_ctarank,

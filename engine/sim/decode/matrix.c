@@ -66,6 +66,16 @@ static bool on_core(const struct ptx_inst *i, const struct exec_mma *x)
            (i->type[1] == PTX_T_TF32 || bits == 16 || bits == 8);
 }
 
+/* Some parts have no core for 8-bit floats here, and make two products of halves of them. */
+static void core_model(const struct decode *d, const struct ptx_inst *i, struct exec_mma *x)
+{
+    bool bytes = i->type[1] == PTX_T_E4M3 || i->type[1] == PTX_T_E5M2;
+    x->halves = bytes && d->p->preset.mma_8_as_halves;
+    x->model = decode_dot_model(d, x->halves ? PTX_T_F16 : i->type[1], i->type[0]);
+    if (x->sparse)
+        x->model.block = (uint8_t)(x->model.block * 2);
+}
+
 bool decode_mma_sp(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     struct exec_mma x = { .op = i->op, .sparse = true };
@@ -77,7 +87,7 @@ bool decode_mma_sp(struct decode *d, const struct ptx_inst *i, struct exec_inst 
     if (!decode_is_imm(&i->opnds[5], &selector))
         return decode_why(d, "a selector that is no constant");
     x.selector = (uint8_t)selector;
-    x.model = decode_dot_model(d, i->type[1]);
+    core_model(d, i, &x);
     in->fn = exec_mma_core;
     return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
            part_slots(d, &i->opnds[1], i->type[1], false, &x.part[1]) &&
@@ -95,7 +105,7 @@ bool decode_mma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in
         return decode_why(d, "block scaling or this input type");
     if (x.shape[2] == 4 && i->type[1] == PTX_T_F16)
         return decode_why(d, "m8n8k4 with f16");
-    x.model = decode_dot_model(d, i->type[1]);
+    core_model(d, i, &x);
     in->fn = on_core(i, &x) ? exec_mma_core : exec_mma;
     return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
            part_slots(d, &i->opnds[1], i->type[1], false, &x.part[1]) &&

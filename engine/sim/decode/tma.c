@@ -91,7 +91,8 @@ static bool rest_of(struct decode *d, const struct ptx_inst *i, unsigned at, str
             return false;
         at++;
     }
-    return true;
+    return !ptx_has_mod(i, PTX_MOD_L2_CACHE_HINT) ||
+           (at < i->nopnds && decode_src(d, &i->opnds[at], 8, &x->policy));
 }
 
 static bool keep(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, struct exec_tma *x)
@@ -102,6 +103,12 @@ static bool keep(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     decode_policy(d, i, &in->policy);
     in->policy.hint = 0;
     return (in->x = decode_keep(d, x, sizeof *x)) != NULL;
+}
+
+static bool store_policy(struct decode *d, const struct ptx_inst *i, struct exec_tma *x)
+{
+    return !ptx_has_mod(i, PTX_MOD_L2_CACHE_HINT) || i->nopnds < 3 ||
+           decode_src(d, &i->opnds[2], 8, &x->policy);
 }
 
 static bool load(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, struct exec_tma *x)
@@ -117,7 +124,7 @@ static bool load(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
 
 bool decode_tma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
-    struct exec_tma x = { .mode = mode_of(i), .targets = EXEC_NO_ID };
+    struct exec_tma x = { .mode = mode_of(i), .targets = EXEC_NO_ID, .policy = EXEC_NO_ID };
     x.rank = (uint8_t)rank_of(i);
     if (x.mode == TMA_IM2COL_W || x.mode == TMA_IM2COL_W128)
         return decode_why(d, ".im2col::w");
@@ -136,5 +143,5 @@ bool decode_tma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in
         return false;
     d->atomic_order |= x.kind == TMA_REDUCE && x.atom.op == ATOM_ADD;
     return tensor_of(d, &i->opnds[0], &x) && decode_address(d, &i->opnds[1], PTX_SPACE_SHARED, in) &&
-           keep(d, i, in, &x);
+           store_policy(d, i, &x) && keep(d, i, in, &x);
 }

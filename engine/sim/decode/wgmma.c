@@ -78,13 +78,19 @@ static bool rest_of(struct decode *d, const struct ptx_inst *i, unsigned at, str
 }
 
 /* How the preset's tensor cores sum products of this type. */
-struct dot_model decode_dot_model(const struct decode *d, uint8_t type)
+struct dot_model decode_dot_model(const struct decode *d, uint8_t type, uint8_t result)
 {
     const struct sim_preset *p = &d->p->preset;
     unsigned bits = mat_bits(type);
-    return bits == 8    ? (struct dot_model){ (uint8_t)p->tensor_block_8, (uint8_t)p->tensor_frac_8 }
-           : bits == 16 ? (struct dot_model){ (uint8_t)p->tensor_block_16, (uint8_t)p->tensor_frac_16 }
-                        : (struct dot_model){ (uint8_t)p->tensor_block_tf32, (uint8_t)p->tensor_frac_16 };
+    struct dot_model m = { (uint8_t)p->tensor_block_16, (uint8_t)p->tensor_frac_16, 23 };
+    if (bits == 32)
+        m.block = (uint8_t)p->tensor_block_tf32;
+    if (bits == 8) {
+        m.block = (uint8_t)p->tensor_block_8;
+        m.frac = (uint8_t)p->tensor_frac_8;
+        m.keep = result == PTX_T_F16 ? 23 : (uint8_t)p->tensor_frac_8;
+    }
+    return m;
 }
 
 bool decode_wgmma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -115,7 +121,9 @@ bool decode_wgmma(struct decode *d, const struct ptx_inst *i, struct exec_inst *
         x.selector = (uint8_t)selector;
         at = 5;
     }
-    x.model = decode_dot_model(d, x.type_a);
+    x.model = decode_dot_model(d, x.type_a, x.type_d);
+    if (x.sparse) /* as many products, between zeros */
+        x.model.block = (uint8_t)(x.model.block * 2);
     in->fn = exec_wgmma;
     in->kind = EXEC_SYNC;
     return rest_of(d, i, at, &x) && decode_const_slot(d, EXEC_FULL, 4, &in->d) &&

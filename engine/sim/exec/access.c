@@ -100,6 +100,7 @@ static void record(struct exec_warp *w, const struct exec_inst *in, enum exec_ac
     r->level = 0;
     r->shape = SHAPE_EACH;
     r->bulk = 0;
+    r->nbox = 0;
     r->hint = in->policy.hint ? ((const uint64_t *)slot_at(w, in->d))[first_lane(mask)] : 0;
     if (a != r->addr)
         memcpy(r->addr, a, sizeof r->addr);
@@ -116,6 +117,7 @@ void exec_record_run(struct exec_warp *w, const struct exec_inst *in, uint32_t m
     r->level = 0;
     r->shape = same ? SHAPE_SAME : SHAPE_SEQ;
     r->bulk = 0;
+    r->nbox = 0;
     r->hint = in->policy.hint ? ((const uint64_t *)slot_at(w, in->d))[first_lane(mask)] : 0;
     r->addr[0] = a;
 }
@@ -126,6 +128,28 @@ void exec_access_spread(struct exec_access *a)
     for (uint32_t i = 1; a->shape != SHAPE_EACH && i < WARP_LANES; i++)
         a->addr[i] = a->addr[0] + i * step;
     a->shape = SHAPE_EACH;
+}
+
+void exec_box_run(struct exec_warp *w, uint64_t addr, uint64_t n)
+{
+    struct exec_worker *k = w->k;
+    for (uint64_t end = addr + n, next; addr < end; addr = next) {
+        next = (addr | 127) + 1;
+        uint64_t last = (next < end ? next : end) - 1, line = addr >> 7,
+                 sectors = (2u << (last >> 5 & 3)) - (1u << (addr >> 5 & 3));
+        if (k->nbox && k->box[k->nbox - 1] >> 4 == line)
+            k->box[k->nbox - 1] |= sectors;
+        else if (base_grow((void **)&k->box, k->nbox, &k->cap_box, sizeof *k->box))
+            k->box[k->nbox++] = line << 4 | sectors;
+    }
+}
+
+void exec_box_end(struct exec_warp *w)
+{
+    w->rec->box = w->k->box;
+    w->rec->nbox = (uint32_t)w->k->nbox;
+    if (!w->k->nbox)
+        w->rec->kind = ACCESS_NONE;
 }
 
 static enum exec_access_kind kind_of(const struct exec_inst *in)

@@ -9,6 +9,7 @@
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/slots.h"
@@ -50,6 +51,76 @@ static void mbar_turn(struct mbar *m)
     m->pending = m->expected;
 }
 
+/* The mbarrier at p is changed: who waits for it looks again. */
+static void mbar_changed(struct exec_cta *any, const uint8_t *p)
+{
+    for (uint32_t r = 0; r < any->x->cluster_ctas; r++) {
+        struct exec_cta *c = any->lead->peer[r];
+        if (p < c->shared || p >= c->shared + c->x->shared_bytes)
+            continue;
+        for (uint32_t i = 0; i < c->nwarps; i++)
+            for (uint32_t k = 0; k < c->warps[i].nfrag; k++)
+                if (c->warps[i].frag[k].state == FRAG_MBAR &&
+                    c->warps[i].frag[k].need == (uint32_t)(p - c->shared))
+                    c->warps[i].frag[k].state = FRAG_READY;
+    }
+}
+
+/* ---- what is told later ---- */
+void exec_worker_late(struct exec_worker *k)
+{
+    k->defers = true;
+}
+struct exec_worker *exec_cta_worker(const struct exec_cta *c)
+{
+    return c->k;
+}
+const struct exec_late *exec_late_take(struct exec_worker *k, uint32_t *n)
+{
+    *n = (uint32_t)k->nlate;
+    k->nlate = 0;
+    return k->late;
+}
+
+static bool put_late(struct exec_warp *w, const struct exec_inst *in, struct exec_late l)
+{
+    struct exec_worker *k = w->k;
+    if (!base_grow((void **)&k->late, k->nlate, &k->cap_late, sizeof *k->late)) {
+        exec_fault(w, in, 0, FAULT_NOMEM, "out of memory for copies that are under way");
+        return false;
+    }
+    if (l.bar < CLUSTER_STEP)
+        l.bar += (uint64_t)(w->cta->rank + 1) * CLUSTER_STEP;
+    k->late[k->nlate++] = l;
+    return true;
+}
+
+void exec_late_tell(struct exec_cta *lead, const struct exec_late *l)
+{
+    uint64_t off;
+    struct exec_cta *c = cluster_cta(lead, l->bar, &off);
+    if (!c || cta_ended(c) || off + 8 > c->x->shared_bytes)
+        return;
+    struct mbar m = mbar_read(c->shared + off);
+    m.tx -= (int32_t)l->bytes;
+    m.pending -= l->arrivals < m.pending ? l->arrivals : m.pending;
+    mbar_turn(&m);
+    mbar_write(c->shared + off, m);
+    mbar_changed(c, c->shared + off);
+}
+
+/* The cluster's address of a host pointer into shared memory. */
+static uint64_t address_of(const struct exec_warp *w, const void *p)
+{
+    const uint8_t *b = p;
+    for (uint32_t r = 0; r < w->x->cluster_ctas; r++) {
+        const struct exec_cta *c = w->cta->lead->peer[r];
+        if (b >= c->shared && b < c->shared + w->x->shared_bytes)
+            return (uint64_t)(r + 1) * CLUSTER_STEP + (uint64_t)(b - c->shared);
+    }
+    return 0;
+}
+
 /* One lane's operation; returns the value or predicate the instruction gives. */
 static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const struct exec_mbar *x,
                          uint32_t lane, void *p)
@@ -78,6 +149,12 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
     case PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX: m.tx += (int32_t)n; n = 1; /* fall through */
     default:
         if (x->op == PTX_OP_CP_ASYNC_MBARRIER_ARRIVE) {
+            if (w->k->defers) {
+                m.pending += !x->noinc;
+                mbar_write(p, m);
+                put_late(w, in, (struct exec_late){ address_of(w, p), 0, 1 });
+                return before;
+            }
             if (!x->noinc) /* counted in for this phase, and arrives at once */
                 break;
             n = 1;
@@ -94,7 +171,25 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
         mbar_turn(&m);
     }
     mbar_write(p, m);
+    if (w->k->defers)
+        mbar_changed(w->cta, p);
     return before;
+}
+
+/* None of the lanes can go on yet: they wait until the mbarrier changes. */
+static bool blocks(struct exec_warp *w, const struct exec_mbar *x, uint32_t mask, uint32_t yes,
+                   const uint64_t p[WARP_LANES])
+{
+    bool tries = x->op == PTX_OP_MBARRIER_TRY_WAIT || x->op == PTX_OP_MBARRIER_TRY_WAIT_PARITY;
+    uint64_t first = p[first_lane(mask)];
+    if (!w->k->defers || !tries || yes || mask != w->mask)
+        return false;
+    FOR_LANES(i, mask)
+    if (p[i] != first)
+        return false;
+    w->frag[w->cur].need = (uint32_t)((const uint8_t *)(uintptr_t)first - w->cta->shared);
+    frag_block(w, FRAG_MBAR, w->pc - 1);
+    return true;
 }
 
 void exec_mbar(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
@@ -117,7 +212,7 @@ void exec_mbar(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
         if (!x->waits)
             lane_write(w, x->state, i, 8, r);
     }
-    if (x->waits)
+    if (x->waits && !blocks(w, x, mask, yes, p))
         pred_write(w, x->pred, mask, yes);
 }
 
@@ -209,6 +304,8 @@ bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane
         exec_fault(w, in, lane, FAULT_ARG, "this mbarrier is not initialised");
         return false;
     }
+    if (w->k->defers)
+        return put_late(w, in, (struct exec_late){ addr, bytes, 0 });
     m.tx -= (int32_t)bytes;
     mbar_turn(&m);
     mbar_write((void *)(uintptr_t)p[lane], m);

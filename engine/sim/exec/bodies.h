@@ -178,6 +178,7 @@ struct exec_mma {
     uint32_t stride;
     struct exec_part part[4]; /* d a b c */
     struct dot_model model;
+    bool halves; /* 8-bit floats as two products of f16, and the accumulator added to their sum */
     bool sparse; /* mma.sp: */
     uint8_t selector;
     uint32_t meta; /* slot of its metadata */

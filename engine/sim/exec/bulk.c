@@ -123,18 +123,26 @@ static void bulk_record(struct exec_warp *w, const struct exec_inst *in, const s
     bool reads = x->from.space == PTX_SPACE_GLOBAL;
     if (!w->recording || !b->n)
         return;
-    *r =
-        (struct exec_access){ .kind = reads || in->space != PTX_SPACE_GLOBAL ? ACCESS_ASYNC
-                                      : x->reduces                           ? ACCESS_RED
-                                                                             : ACCESS_STORE,
-                              .space = reads || in->space == PTX_SPACE_GLOBAL ? PTX_SPACE_GLOBAL
-                                                                              : PTX_SPACE_SHARED_CLUSTER,
-                              .bulk = b->n };
+    if (reads || in->space == PTX_SPACE_GLOBAL) {
+        *r = (struct exec_access){ .kind = reads        ? ACCESS_ASYNC
+                                           : x->reduces ? ACCESS_RED
+                                                        : ACCESS_STORE,
+                                   .space = PTX_SPACE_GLOBAL,
+                                   .mask = 1,
+                                   .bytes = (uint16_t)(b->n < 128 ? b->n : 128) };
+        w->k->nbox = 0;
+        exec_box_run(w, reads ? b->from : b->to, b->n);
+        exec_box_end(w);
+        return;
+    }
+    *r = (struct exec_access){ .kind = ACCESS_ASYNC,
+                               .space = PTX_SPACE_SHARED_CLUSTER,
+                               .bulk = b->n,
+                               .bytes = (uint16_t)(b->n < 128 ? b->n : 128) };
     for (uint32_t k = 0; k < WARP_LANES && k * 128u < b->n; k++) {
-        r->addr[k] = (reads ? b->from : b->to) + k * 128u;
+        r->addr[k] = b->to + k * 128u;
         r->mask |= 1u << k;
     }
-    r->bytes = (uint16_t)(b->n < 128 ? b->n : 128);
 }
 
 /* The same place in every CTA that `targets` names, its mbarrier told. */

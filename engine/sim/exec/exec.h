@@ -53,13 +53,13 @@ struct sim_alloc;
 #define EXEC_F_FRAME   16u /* address is relative to the frame: .local and .param variables */
 #define EXEC_F_CLUSTER 32u /* a shared address may be another CTA's: shared::cluster */
 
-enum frag_state { FRAG_READY, FRAG_BARRIER, FRAG_SYNC };
+enum frag_state { FRAG_READY, FRAG_BARRIER, FRAG_SYNC, FRAG_MBAR };
 struct exec_frag {
     uint32_t mask, pc;
     struct exec_frame *frame;
     uint8_t state;
     uint8_t barrier; /* FRAG_BARRIER: which */
-    uint32_t need;   /* FRAG_SYNC: lanes waited for */
+    uint32_t need;   /* FRAG_SYNC: lanes waited for; FRAG_MBAR: the mbarrier's offset */
     uint64_t stamp;  /* when it last ran */
 };
 
@@ -211,6 +211,11 @@ struct exec_worker {
      * code loaded last */
     struct sim_alloc *cache;
     struct exec_frame *free_frames, *frames;
+    struct exec_late *late; /* to be told to mbarriers, where `defers` */
+    size_t nlate, cap_late;
+    uint64_t *box; /* lines of the copy at hand */
+    size_t nbox, cap_box;
+    bool defers;
     struct mat_factors *factors; /* of the product at hand, or NULL (tensor/operand.h) */
     bool private_view, lean; /* stores go to copies nobody else sees; lean: of its warps */
     /* [group % 4]: what the first load of `group` (0: none) read for those that follow */

@@ -39,6 +39,7 @@ static void note_param(struct exec_warp *w, const struct exec_inst *in, uint32_t
     r->bytes = (uint16_t)(in->bytes * in->vec);
     r->mask = mask;
     r->bulk = 0;
+    r->nbox = 0;
     r->hint = 0;
     r->addr[0] = (uint64_t)in->imm;
 }
@@ -109,6 +110,7 @@ void exec_prefetch(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
     r->bytes = 1;
     r->shape = SHAPE_EACH;
     r->bulk = 0;
+    r->nbox = 0;
     r->mask = there;
     r->hint = 0;
 }

@@ -33,6 +33,8 @@ static enum status make_workers(struct timing_group *g)
     g->worker = base_alloc(g->nworkers * sizeof *g->worker);
     for (uint32_t i = 0; g->worker && i < g->nworkers; i++) {
         g->worker[i] = t->sampled ? exec_worker_new_private(t->x) : exec_worker_new(t->x);
+        if (g->worker[i])
+            exec_worker_late(g->worker[i]);
         if (!g->worker[i])
             return ST_NOMEM;
         if (t->sampled && !t->full)

@@ -414,7 +414,8 @@ static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a,
     } else if (atomic && a->level == TIMING_SWAP) {
         passes = (uint32_t)g->atom_shared_swap_turns * (passes > a->same ? passes : a->same);
     }
-    double busy = max_d(passes, (double)WARP_LANES / (double)g->lanes_lsu);
+    double busy =
+        max_d(passes / timing_shared_left(s, at), (double)WARP_LANES / (double)g->lanes_lsu);
     s->lsu_free = at + busy;
     leaves_queue(s, s->lsu_free);
     return (uint32_t)(at + busy - 1) + latency;
@@ -464,6 +465,8 @@ static uint32_t issue_space(struct timing_sm *s, struct timing_warp *w, const st
                             const struct timing_access *a, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
+    if (a->nbox)
+        return timing_copy(s, w, in, a, t);
     switch (a->space) {
     case PTX_SPACE_SHARED: return issue_shared(s, a, t);
     case PTX_SPACE_SHARED_CLUSTER: return issue_remote(s, a, t);

@@ -12,6 +12,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/exec/tensor/wgmma.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/timing/expansion.h"
@@ -173,6 +174,44 @@ static void cost_branch(struct timing_op *o, const struct ptx_inst *i, const str
         o->latency = (uint16_t)g->branch_not_taken;
 }
 
+/* Cycles that a warp's share of a product takes of its scheduler's tensor core, and of shared memory. */
+static void cost_product(struct timing_op *o, const struct exec_inst *in, const struct sim_preset *g)
+{
+    const struct exec_wgmma *x = in->x;
+    unsigned bits = mat_bits(x->type_a);
+    int64_t rate = bits == 32   ? g->tensor_macs_tf32
+                   : bits == 16 ? g->tensor_macs_16
+                                : g->tensor_macs_8;
+    uint64_t k = x->sparse ? x->k / 2u : x->k, macs = (uint64_t)DOT_ROWS * 4 * x->n * k,
+             bytes = (uint64_t)x->n * x->k * bits / 8 + (x->na ? 0 : 64 * k * bits / 8),
+             math = rate ? macs / (uint64_t)rate : macs / 1024,
+             read = bytes / (uint64_t)g->tensor_shared_bytes;
+    o->flags |= TIMING_PRODUCT;
+    o->busy = (uint16_t)(math > read ? math : read);
+    o->each = (uint16_t)read;
+    o->latency = (uint16_t)g->lat_product;
+    o->slots = 1;
+}
+
+/* Fences of one SM, and what else only orders. False: it is none. */
+static bool cost_order(struct timing_op *o, const struct ptx_inst *i, const struct sim_preset *g)
+{
+    switch (i->op) {
+    case PTX_OP_WGMMA_COMMIT_GROUP: o->flags |= TIMING_PRODUCT; break;
+    case PTX_OP_WGMMA_WAIT_GROUP: o->flags |= TIMING_GROUPS; break;
+    case PTX_OP_WGMMA_FENCE:
+    case PTX_OP_FENCE_PROXY:
+    case PTX_OP_FENCE_MBARRIER_INIT:
+    case PTX_OP_GRIDDEPCONTROL: o->flags &= (uint16_t)~TIMING_FENCE; break;
+    default: return false;
+    }
+    o->unit = UNIT_CONTROL;
+    o->slots = 1;
+    o->busy = 1;
+    o->latency = (uint16_t)g->lat_move;
+    return true;
+}
+
 static void cost_op(struct timing_op *o, const struct exec_inst *in, const struct sim_preset *g)
 {
     const struct ptx_inst *i = in->ptx;
@@ -183,6 +222,12 @@ static void cost_op(struct timing_op *o, const struct exec_inst *in, const struc
             o->latency = (uint16_t)g->lat_param;
         return;
     }
+    if (i->op == PTX_OP_WGMMA_MMA_ASYNC || i->op == PTX_OP_WGMMA_MMA_ASYNC_SP) {
+        cost_product(o, in, g);
+        return;
+    }
+    if (cost_order(o, i, g))
+        return;
     const struct timing_expansion *e = timing_expansion_of(i, (uint32_t)g->expansion_set);
     struct unit_cost c = unit_cost(g, (enum timing_unit)o->unit);
     o->slots = 1;
@@ -209,11 +254,11 @@ static void cost_op(struct timing_op *o, const struct exec_inst *in, const struc
 
 /* ---- where regions end ---- */
 
-/* Waits for asynchronous copies: cp.async.wait_group, mbarrier.try_wait and the like. */
+/* Waits for asynchronous copies: cp.async.wait_group, cp.async.bulk.wait_group and the like. */
 static bool waits_async(const struct ptx_inst *i)
 {
     const char *n = ptx_op_info(i->op)->name;
-    return strstr(n, "wait") != NULL;
+    return strstr(n, "cp.async") && strstr(n, "wait");
 }
 
 static uint16_t flags_of(const struct exec_inst *in)
@@ -391,7 +436,7 @@ static uint32_t ready_slot(const struct timing_op *o, const struct exec_inst *in
 }
 
 #define HOLDS                                                                                    \
-    (TIMING_FENCE | TIMING_SPLITS | TIMING_ALONE | TIMING_ASYNC | TIMING_ENDS | TIMING_BARRIER | \
+    (TIMING_GROUPS | TIMING_FENCE | TIMING_SPLITS | TIMING_ALONE | TIMING_ASYNC | TIMING_ENDS | TIMING_BARRIER | \
      TIMING_CALL)
 static struct timing_slot slot_of(const struct timing_op *o, const struct exec_inst *in, uint32_t pc,
                                   uint32_t regs)

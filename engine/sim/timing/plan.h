@@ -38,7 +38,9 @@ enum timing_flag {
     TIMING_SPLITS = 256 /* ends its region wherever it issues in it: the following instructions wait for
                            its result */
     ,
-    TIMING_CALL = 512 /* a call, or a return from one */
+    TIMING_CALL = 512 /* a call, or a return from one */,
+    TIMING_PRODUCT = 1024 /* wgmma.mma_async, and its commit */,
+    TIMING_GROUPS = 2048 /* waits for groups of products */
 };
 struct timing_op {
     uint16_t flags;
@@ -47,7 +49,8 @@ struct timing_op {
     uint16_t slots;   /* machine instructions it stands for */
     uint16_t busy;    /* cycles one scheduler's unit is taken */
     uint16_t latency; /* issue to result */
-    uint16_t each;    /* of a call of the driver's: more cycles per lane */
+    /* of a call of the driver's: more cycles per lane; of a product: cycles of shared memory */
+    uint16_t each;
     uint32_t region;
     uint32_t base; /* scoreboard slot of the function's register 0 */
 };

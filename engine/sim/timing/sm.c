@@ -123,7 +123,7 @@ enum status timing_sm_init(struct timing_sm *s, struct timing_group *g, uint32_t
         return ST_NOMEM;
     for (uint32_t i = 0; i < s->nwarps; i++)
         s->ready[i] = TIMING_NEVER;
-    s->at = TIMING_NEVER;
+    s->at = s->late_at = TIMING_NEVER;
     for (uint32_t i = 0; i < TIMING_SCHEDULERS; i++)
         s->look[i] = TIMING_NEVER;
     for (uint32_t i = 0; i < s->nctas; i++)
@@ -152,6 +152,8 @@ void timing_sm_free(struct timing_sm *s)
     base_free(s->warp_room);
     for (uint32_t i = 0; s->work && i < s->nwarps; i++) {
         base_free(s->work[i].mem);
+        base_free(s->work[i].box);
+        base_free(s->work[i].late);
         base_free(s->work[i].lines);
     }
     base_free(s->work);
@@ -173,6 +175,7 @@ void timing_sm_free(struct timing_sm *s)
     base_free(s->flight);
     base_free(s->loads);
     base_free(s->request);
+    base_free(s->late);
 }
 
 /* Sets when a warp that is in no list and has nothing left to issue steps next. */
@@ -224,6 +227,8 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
         w->pending = 0;
         w->release = w->started = at + (uint32_t)(i * apart);
         w->work->async = 0;
+        w->work->tensor = w->work->ngroups = 0;
+        w->work->nlate = w->work->nbox = 0;
         w->work->drained = 0;
         w->gone = false;
         memset(w->slot, 0, t->plan.nslots * sizeof *w->slot);
@@ -234,8 +239,7 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
 
 /* ---- barriers and ends ---- */
 
-/* Warps of a CTA that waited and can go on. */
-static void wake_cta(struct timing_sm *s, const struct timing_cta *c, uint32_t t)
+void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t)
 {
     for (uint32_t i = 0; i < c->nwarps; i++) {
         struct timing_warp *w = &s->warp[c->first_warp + i];
@@ -258,7 +262,7 @@ static void end_warp(struct timing_sm *s, struct timing_warp *w, uint32_t t)
         c->used = false;
         s->ended[s->nended++] = (struct timing_ended){ w->cta, t, c->begun, c->inst };
     } else {
-        wake_cta(s, c, t);
+        timing_wake(s, c, t);
     }
 }
 
@@ -334,6 +338,8 @@ static __attribute__((noinline)) void hold_back(struct timing_sm *s, struct timi
         until = t + (w->branched ? (uint32_t)g->lat_control : o->late ? o->latency : 0);
     if (o->flags & TIMING_BARRIER)
         until = t + (uint32_t)g->lat_barrier;
+    if (o->flags & TIMING_GROUPS)
+        until = later(until, timing_groups(w, &s->group->t->p->code[o->pc]));
     if (o->flags & TIMING_CALL)
         until = timing_call_until(s, o, w->work->lanes, t);
     if (until > w->release)
@@ -365,8 +371,18 @@ static inline bool issue(struct timing_sm *s, struct timing_warp *w, struct timi
     if (mem) {
         const struct timing_access *a = &w->work->mem[mem - 1];
         done = timing_lsu_issue(s, w, q, &plan->p->code[o->pc], a, t);
-        if (a->kind == ACCESS_ASYNC && done > w->work->async)
+        for (uint32_t i = 0; i < a->nlate; i++) {
+            const struct exec_late *l = &w->work->late[a->late + i];
+            timing_late_put(s, w->cta, l, l->arrivals ? later(done, w->work->async) : done);
+        }
+        if ((a->kind == ACCESS_ASYNC || a->nbox) && !a->nlate && done > w->work->async)
             w->work->async = done;
+        if (a->nbox)
+            done = t + o->latency;
+    }
+    if (o->flags & TIMING_PRODUCT) {
+        timing_product(s, w, q->id, o, t);
+        *from = done = t + 1;
     }
     set_results(plan, w, o, done);
     w->pending--;
@@ -400,7 +416,7 @@ static __attribute__((noinline)) bool refill(struct timing_sm *s, struct timing_
             return false;
         }
         if (plan->op[w->lo].flags & (TIMING_BARRIER | TIMING_ALONE))
-            wake_cta(s, &s->cta[w->cta], t);
+            timing_wake(s, &s->cta[w->cta], t);
         find_next(plan, w, first);
     }
     return true;
@@ -588,6 +604,11 @@ uint32_t timing_sm_next(const struct timing_sm *s)
     return s->at;
 }
 
+static inline uint32_t soonest(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* The last list of the wheel also holds what lies further ahead. */
 static uint32_t exact_next(const struct timing_sm *s, uint32_t at)
 {
@@ -596,7 +617,7 @@ static uint32_t exact_next(const struct timing_sm *s, uint32_t at)
     at = TIMING_NEVER; /* nobody is due, else it would come sooner */
     for (uint32_t i = 0; i < s->nwarps; i++)
         at = s->ready[i] < at ? s->ready[i] : at;
-    return at;
+    return soonest(at, s->late_at);
 }
 
 /* When some scheduler is to be looked at. `most`: their number, or one that the compiler knows; those
@@ -618,15 +639,12 @@ static inline uint32_t to_look_at(const struct timing_sm *s, uint32_t t, uint32_
     return (m | m << n) >> s->turn & ((1u << n) - 1);
 }
 
-static inline uint32_t soonest(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static inline uint32_t run_until(struct timing_sm *s, uint32_t end, uint32_t most)
 {
-    uint32_t n = s->nscheds, t = soonest(next_look(s, most), wheel_next(&s->wheel));
+    uint32_t n = s->nscheds, t = soonest(soonest(next_look(s, most), wheel_next(&s->wheel)), s->late_at);
     while (t < end && !s->fault && !s->oom) {
+        if (s->late_at <= t)
+            timing_late_run(s, t);
         wake_due(s, t);
         /* always the same first, its warps would run ahead */
         s->turn = s->turn + 1 < n ? s->turn + 1 : 0;
@@ -635,7 +653,7 @@ static inline uint32_t run_until(struct timing_sm *s, uint32_t end, uint32_t mos
             sc = sc < n ? sc : sc - n;
             s->look[sc] = run_scheduler(s, &s->sched[sc], t);
         }
-        t = soonest(next_look(s, most), wheel_next(&s->wheel));
+        t = soonest(soonest(next_look(s, most), wheel_next(&s->wheel)), s->late_at);
     }
     return t;
 }

@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l1.h"
+#include "engine/sim/step.h"
 #include "engine/sim/timing/sched.h"
 #include "engine/sim/timing/timing_int.h"
 #include "engine/sim/timing/wheel.h"
@@ -97,6 +98,18 @@ struct timing_sm {
     double port_free;         /* cycle */
     double store_free;        /* cycle */
     double out_free;          /* cycle: what reads and stores leave by */
+    double copy_free;         /* cycle: of the tensor copy engine */
+    double tensor_shared;     /* cycle: until which tensor cores read shared memory, */
+    double tensor_share;      /* and the share of its bandwidth that they take */
+    double tensor_free[TIMING_SCHEDULERS]; /* cycle: of the tensor core of a scheduler */
+    /* things that mbarriers are told later, in no order; the soonest */
+    struct timing_late {
+        struct exec_late l;
+        uint64_t cta; /* index of the CTA, which may be over */
+        uint32_t slot, at;
+    } *late;
+    size_t nlate, cap_late;
+    uint32_t late_at;
     double ask_free;          /* cycle */
     struct timing_ring queue; /* completion of the last l1_queue memory instructions */
     /* when the memory instruction being issued leaves the queue; 0: never was in it */
@@ -154,6 +167,20 @@ enum fetch_result timing_warp_fetch(struct timing_sm *s, struct timing_warp *w, 
 /* call.c: a call or return of `lanes` lanes issues at t; returns when the warp goes on. */
 uint32_t timing_call_until(struct timing_sm *s, const struct timing_slot *o, uint32_t lanes, uint32_t t);
 
+/* late.c: told at cycle `at` to the CTA in `slot`; all that is due at t. */
+void timing_late_put(struct timing_sm *s, uint32_t slot, const struct exec_late *l, uint32_t at);
+void timing_late_run(struct timing_sm *s, uint32_t t);
+/* Warps of a CTA that waited and can go on. */
+void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t);
+/* tensor.c: a copy's lines; a product. When it is done. */
+uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                     const struct timing_access *a, uint32_t t);
+void timing_product(struct timing_sm *s, struct timing_warp *w, uint32_t scheduler,
+                    const struct timing_slot *o, uint32_t t);
+/* What products in flight leave of the bandwidth of shared memory at t. */
+double timing_shared_left(const struct timing_sm *s, double t);
+/* When the groups of products that `in` waits for are there. */
+uint32_t timing_groups(const struct timing_warp *w, const struct exec_inst *in);
 /* lsu.c: a memory instruction issues at t; returns when its result is there. TIMING_NEVER never. */
 uint32_t timing_lsu_issue(struct timing_sm *s, struct timing_warp *w, struct timing_sched *q,
                           const struct exec_inst *in, const struct timing_access *a, uint32_t t);

@@ -26,6 +26,7 @@
 #define TIMING_NEVER    UINT32_MAX
 #define TIMING_EPOCH    128u /* cycles; shorter than any trip to L2 */
 #define TIMING_MEMS     32u  /* memory instructions kept per warp */
+#define TIMING_LATES    64u  /* things to be told to mbarriers, kept per warp */
 #define TIMING_LINES    256u /* lines kept per warp */
 #define TIMING_SM_WARPS 128u
 #define TIMING_FLIGHTS  2048u

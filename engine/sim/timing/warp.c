@@ -116,6 +116,40 @@ static inline bool keep_row(struct timing_sm *s, struct timing_warp *w, uint32_t
     return true;
 }
 
+/* All lines of a bulk or tensor copy. */
+static void keep_box(struct timing_sm *s, struct timing_work *k, struct timing_access *m,
+                     const struct exec_access *a)
+{
+    m->box = (uint32_t)k->nbox;
+    while (!s->oom && k->cap_box < k->nbox + a->nbox)
+        s->oom |= !base_grow((void **)&k->box, k->cap_box, &k->cap_box, sizeof *k->box);
+    if (s->oom)
+        return;
+    memcpy(k->box + k->nbox, a->box, a->nbox * sizeof *k->box);
+    k->nbox += a->nbox;
+    m->nbox = a->nbox;
+}
+
+/* What the instruction just executed leaves to be told to mbarriers. */
+static void keep_late(struct timing_sm *s, struct timing_warp *w)
+{
+    struct timing_work *k = w->work;
+    uint32_t n;
+    const struct exec_late *l = exec_late_take(exec_cta_worker(s->cta[w->cta].x), &n);
+    struct timing_access *m = k->nmem ? &k->mem[k->nmem - 1] : NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        if (m && k->nlate < TIMING_LATES &&
+            base_grow((void **)&k->late, k->nlate, &k->cap_late, sizeof *k->late)) {
+            if (!m->nlate)
+                m->late = (uint8_t)k->nlate;
+            m->nlate++;
+            k->late[k->nlate++] = l[i];
+        } else {
+            timing_late_put(s, w->cta, &l[i], w->release > k->async ? w->release : k->async);
+        }
+    }
+}
+
 static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
                         const struct exec_access *a)
 {
@@ -139,6 +173,8 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
         uint64_t base =
             LOCAL_LINES + (((uint64_t)s->id * TIMING_SM_WARPS + (uint64_t)(w - s->warp)) << 20);
         m->nlines = (uint8_t)timing_coalesce_local(a, base, lines);
+    } else if (a->nbox) {
+        m->lanes = 1;
     } else if (has_lines(a)) {
         m->nlines = (uint8_t)timing_coalesce(a, lines);
         if (a->kind == ACCESS_LOAD)
@@ -157,6 +193,10 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
             note_shared_atomic(m, &s->group->t->p->code[w->lo + at], a);
         m->passes = timing_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
     }
+    if (a->nbox) {
+        keep_box(s, k, m, a);
+        m->nlines = 0;
+    }
     m->pieces = a->bulk > TIMING_BULK
                     ? (uint8_t)((a->bulk - 1) / TIMING_BULK < 255 ? (a->bulk - 1) / TIMING_BULK : 255)
                     : 0;
@@ -171,7 +211,7 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
 
 static inline bool has_room(const struct timing_work *k)
 {
-    return k->nmem < TIMING_MEMS && k->nlines + 2 * WARP_LANES <= TIMING_LINES;
+    return k->nmem < TIMING_MEMS && k->nlate + WARP_LANES <= TIMING_LATES && k->nlines + 2 * WARP_LANES <= TIMING_LINES;
 }
 
 struct keeper {
@@ -182,6 +222,7 @@ static bool keep_nth(void *ctx, uint32_t nth, const struct exec_access *a)
 {
     struct keeper *k = ctx;
     keep_access(k->s, k->w, nth, a);
+    keep_late(k->s, k->w);
     return has_room(k->w->work);
 }
 
@@ -224,6 +265,7 @@ static void run_region(struct timing_sm *s, struct timing_warp *w, const struct 
         s->inst_thread += w->work->lanes = (uint8_t)lanes_of(st->active);
         if (st->access.kind != ACCESS_NONE && st->access.mask)
             keep_access(s, w, at, &st->access);
+        keep_late(s, w);
         w->hi++;
         w->pending++;
         if (st->event != STEP_DONE || w->hi == end || !has_room(w->work))
@@ -249,6 +291,7 @@ enum fetch_result timing_warp_fetch(struct timing_sm *s, struct timing_warp *w, 
     w->lo = w->hi = pc;
     w->pending = 0;
     w->work->nmem = w->work->nlines = 0;
+    w->work->nbox = w->work->nlate = 0;
     memset(w->work->mem_of, 0, sizeof w->work->mem_of);
     run_region(s, w, r, t, &st);
     if (st.event == STEP_FAULT)

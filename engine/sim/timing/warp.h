@@ -19,6 +19,13 @@ struct timing_work {           /* memory accesses executed and not yet issued */
     uint16_t nlines;
     uint16_t cap_mem;
     uint16_t cap_lines;
+    uint64_t *box;                 /* lines of copies */
+    size_t nbox, cap_box;
+    struct exec_late *late; /* [nlate <= TIMING_LATES] */
+    size_t nlate, cap_late;
+    uint32_t tensor;   /* when the last product is there */
+    uint32_t group[8]; /* the same of the last groups of products; ngroups counts all */
+    uint32_t ngroups;
     uint32_t async;                /* when the last asynchronous copy arrives */
     uint8_t lanes;                 /* that executed the last instruction */
     uint8_t mem_of[TIMING_REGION]; /* of code[lo + i]: index in mem + 1; 0: none */

@@ -21,10 +21,14 @@ static float from_bits(uint32_t u)
     return f;
 }
 
-/* s * 2^e, cut to what a float holds. */
-static float cut(int64_t s, int32_t e)
+/* s * 2^e, cut to `keep` bits below its leading one and to what a float holds. */
+static float cut(int64_t s, int32_t e, unsigned keep)
 {
-    double x = ldexp((double)s, e);
+    uint64_t size = s < 0 ? -(uint64_t)s : (uint64_t)s;
+    int drop = size ? 63 - __builtin_clzll(size) - (int)keep : 0;
+    if (drop > 0)
+        size = size >> drop << drop;
+    double x = ldexp(s < 0 ? -(double)size : (double)size, e);
     float f = (float)x;
     if (isinf(f))
         return f;
@@ -57,7 +61,7 @@ float dot_block(const struct dot_model *m, unsigned n, const float *a, const int
     int64_t sum = (int64_t)ldexp(c, m->frac - most);
     for (unsigned k = 0; k < n; k++)
         sum += (int64_t)ldexp((double)a[k] * b[k * step], m->frac - most);
-    return cut(sum, most - m->frac);
+    return cut(sum, most - m->frac, m->keep);
 }
 
 const struct dot_ops *dot_pick(void)

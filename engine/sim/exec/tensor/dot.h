@@ -1,9 +1,9 @@
 /* dot: products of matrices as tensor cores sum them.
  *
  * A core multiplies exactly and sums a block of products and the accumulator at once: all are aligned to
- * the largest exponent among them, bits below 2^(that exponent - frac) are cut off, the sum is exact, and
- * is cut to 24 bits. The exponent of a product is the sum of its factors' exponents. Blocks follow each
- * other along k.
+ * the largest exponent among them, bits below 2^(that exponent - frac) are cut off, the sum is exact,
+ * and is cut to `keep` bits below its leading one. The exponent of a product is the sum of its factors'
+ * exponents. Blocks follow each other along k.
  *
  * Accumulators stay in the registers of a warp: register c of 32 lanes holds row l / 4 + 8 (c / 2 % 2),
  * column 8 (c / 4) + 2 (l % 4) + c % 2 of lane l. So the eight columns of a group are kept in the order
@@ -13,14 +13,15 @@
 
 #include "engine/base/base.h"
 
-#define DOT_ROWS 16u  /* of a warp */
-#define DOT_K    64u  /* most elements along k of one call */
-#define DOT_N    256u /* most columns */
+#define DOT_ROWS 16u     /* of a warp */
+#define DOT_K    64u     /* most elements along k of one call */
+#define DOT_N    256u    /* most columns */
 #define DOT_NONE (-4096) /* exponent of zero */
 
 struct dot_model {
     uint8_t block; /* products summed at once */
     uint8_t frac;  /* bits kept below the largest exponent */
+    uint8_t keep;  /* bits of a sum below its leading one */
 };
 
 /* Elements as floats with the exponents that the core sees (power of two of the leading digit, no less

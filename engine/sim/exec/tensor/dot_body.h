@@ -35,13 +35,13 @@ static inline v8i bigger(v8i a, v8i b)
     return (a & m) | (b & ~m);
 }
 
-/* Four sums of integers times a power of two, cut to 24 bits. */
-static inline v4f cut4(v4i p, v4i c, v4d scale)
+/* Four sums of integers times a power of two; `mask`: the bits of a double that are kept. */
+static inline v4f cut4(v4i p, v4i c, v4d scale, int64_t mask)
 {
     v4d x = (__builtin_convertvector(p, v4d) + __builtin_convertvector(c, v4d)) * scale;
     v4l bits;
     memcpy(&bits, &x, sizeof bits);
-    bits &= ~(v4l){ 0x1fffffff, 0x1fffffff, 0x1fffffff, 0x1fffffff };
+    bits &= mask;
     memcpy(&x, &bits, sizeof x);
     return __builtin_convertvector(x, v4f);
 }
@@ -54,16 +54,17 @@ static inline v4d power(v4i e)
     return x;
 }
 
-static inline v8f cut8(v8i p, v8i c, v8i e)
+static inline v8f cut8(v8i p, v8i c, v8i e, unsigned keep)
 {
     v4i ph[2], ch[2], eh[2];
     v4f r[2];
     v8f out;
+    int64_t mask = -(1ll << (52 - keep));
     memcpy(ph, &p, sizeof p);
     memcpy(ch, &c, sizeof c);
     memcpy(eh, &e, sizeof e);
     for (unsigned i = 0; i < 2; i++)
-        r[i] = cut4(ph[i], ch[i], power(eh[i]));
+        r[i] = cut4(ph[i], ch[i], power(eh[i]), mask);
     memcpy(&out, r, sizeof out);
     return out;
 }
@@ -100,10 +101,9 @@ static inline bool block8(const struct dot_model *m, unsigned n, const float *a,
     for (unsigned k = 0; k < n; k++)
         sum += __builtin_convertvector(load_f(b + k * DOT_N) * a[k] * scale, v8i);
     v8i old = __builtin_convertvector(*c * scale, v8i);
-    *c = cut8(sum, old, e - m->frac);
+    *c = cut8(sum, old, e - m->frac, m->keep);
     return true;
 }
-
 
 /* Eight columns of one row: two runs of four lanes. */
 static inline v8f get_row(void *const *reg, unsigned r, unsigned col)
@@ -132,8 +132,7 @@ static void floats(const struct dot_model *m, const struct dot_tile *t)
             v8f c = get_row(t->reg, r, col);
             for (unsigned k = 0; k < t->k; k += m->block) {
                 const float *a = t->a + (size_t)r * DOT_K + k, *b = t->b + (size_t)k * DOT_N + col;
-                const int32_t *ea = t->ea + (size_t)r * DOT_K + k,
-                              *eb = t->eb + (size_t)k * DOT_N + col;
+                const int32_t *ea = t->ea + (size_t)r * DOT_K + k, *eb = t->eb + (size_t)k * DOT_N + col;
                 unsigned n = t->k - k < m->block ? t->k - k : m->block;
                 if (block8(m, n, a, ea, b, eb, &c))
                     continue;

@@ -1,5 +1,5 @@
-/* mma and mma.sp (9.7.14.5, 9.7.14.6) of shapes m16n8kK with narrow inputs, as tensor cores sum them. Fragments
- * have the layout that exec/matrix.c states; A of mma.sp is compressed along k. */
+/* mma and mma.sp (9.7.14.5, 9.7.14.6) of shapes m16n8kK with narrow inputs, as tensor cores sum them.
+ * Fragments have the layout that exec/matrix.c states; A of mma.sp is compressed along k. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
@@ -46,8 +46,8 @@ static void begin(struct exec_warp *w, const struct exec_part *c, struct sums *s
         s->reg[i] = s->v[i];
         memcpy(s->v[i], from, sizeof s->v[i]);
         for (uint32_t lane = 0; c->type == PTX_T_F16 && lane < WARP_LANES; lane++)
-            s->v[i][lane] = (float)soft_to_double(from[lane] >> 16 * (i & 1) & 0xffff,
-                                                  soft_format_of(PTX_T_F16));
+            s->v[i][lane] =
+                (float)soft_to_double(from[lane] >> 16 * (i & 1) & 0xffff, soft_format_of(PTX_T_F16));
     }
 }
 
@@ -66,6 +66,49 @@ static void end(struct exec_warp *w, const struct exec_part *d, const struct sum
             to[lane] = i & 1 ? (to[lane] & 0xffff) | h << 16 : (to[lane] & 0xffff0000u) | h;
         }
     }
+}
+
+/* 8-bit floats become halves two by two, so the products of the first two of every four registers' bytes
+ * are summed first, then those of the others. Of sparse A that is whole groups of four. */
+static void part_bytes(struct mat_factors *f, unsigned k, bool sparse)
+{
+    float b[DOT_K][COLS], a[DOT_K];
+    int32_t eb[DOT_K][COLS], ea[DOT_K];
+    unsigned to[DOT_K], n = 0;
+    for (unsigned half = 0; half < 2; half++)
+        for (unsigned i = 0; i < k; i++)
+            if ((sparse ? i / 4 : i / 2) % 2 == half)
+                to[n++] = i;
+    for (unsigned i = 0; i < k; i++) {
+        memcpy(b[i], f->b[to[i]], sizeof b[i]);
+        memcpy(eb[i], f->eb[to[i]], sizeof eb[i]);
+    }
+    for (unsigned i = 0; i < k; i++) {
+        memcpy(f->b[i], b[i], sizeof b[i]);
+        memcpy(f->eb[i], eb[i], sizeof eb[i]);
+    }
+    for (unsigned r = 0; r < DOT_ROWS; r++) {
+        for (unsigned i = 0; i < k; i++) {
+            a[i] = f->a[r][to[i]];
+            ea[i] = f->ea[r][to[i]];
+        }
+        memcpy(f->a[r], a, k * sizeof *a);
+        memcpy(f->ea[r], ea, k * sizeof *ea);
+    }
+}
+
+/* The product from zero, then one addition. */
+static void multiply_halves(const struct exec_mma *x, struct mat_factors *f, const struct dot_tile *t,
+                            struct sums *s)
+{
+    float c[4][WARP_LANES];
+    memcpy(c, s->v, sizeof c);
+    memset(s->v, 0, sizeof s->v);
+    part_bytes(f, t->k, x->sparse);
+    dot_pick()->floats(&x->model, t);
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned lane = 0; lane < WARP_LANES; lane++)
+            s->v[i][lane] += c[i][lane];
 }
 
 void exec_mma_core(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
@@ -94,6 +137,11 @@ void exec_mma_core(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
                           .eb = f->eb[0],
                           .reg = s.reg,
                           .finite = x->finite };
-    (x->part[0].type == PTX_T_S32 ? dot_pick()->ints : dot_pick()->floats)(&x->model, &t);
+    if (x->halves)
+        multiply_halves(x, f, &t, &s);
+    else if (x->part[0].type == PTX_T_S32)
+        dot_pick()->ints(&x->model, &t);
+    else
+        dot_pick()->floats(&x->model, &t);
     end(w, &x->part[0], &s, x->finite);
 }

@@ -108,8 +108,13 @@ static bool load_unit(const struct mat_read *r, unsigned mn, unsigned k)
 bool mat_load(const struct mat_read *r)
 {
     bool halves = mat_bits(r->type) == 16;
-    unsigned per = 128 / mat_bits(r->type), dmn = halves ? 8 : r->major_mn ? per : 1,
-             dk = halves ? 8 : r->major_mn ? 1 : per;
+    unsigned per = 128 / mat_bits(r->type),
+             dmn = halves        ? 8
+                   : r->major_mn ? per
+                                 : 1,
+             dk = halves        ? 8
+                  : r->major_mn ? 1
+                                : per;
     for (unsigned mn = 0; mn < r->rows; mn += dmn)
         for (unsigned k = 0; k < r->k; k += dk)
             if (!(halves ? load_halves(r, mn, k) : load_unit(r, mn, k)))

@@ -1,11 +1,11 @@
-/* Sparse matrices (9.7.14.6): of every four elements along k two are kept (of tf32: of every two one), and
- * four bits of metadata say which. The lanes of a warp hold the metadata of its 16 rows:
+/* Sparse matrices (9.7.14.6): of every four elements along k two are kept (of tf32: of every two one),
+ * and four bits of metadata say which. The lanes of a warp hold the metadata of its 16 rows:
  *
  *   groups of a row  lane that holds group g of row r      from bit
  *   4                4 (r % 8) + selector                  16 (r / 8) + 4 g
  *   8, 16 and 32 bit 4 (r % 8) + 2 selector + g / 4        16 (r / 8) + 4 (g % 4)
  *   8, 8 bit         4 (r % 8) + 2 selector + r / 8        4 g
- *   16               4 (r % 8) + 2 (r / 8) + g / 8         4 (g % 8) */
+ *   16               4 (r % 8) + r / 8 + 2 (g / 8)         4 (g % 8) */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/tensor/dot.h"
@@ -14,8 +14,8 @@
 
 #include <string.h>
 
-static unsigned group_bits(const uint32_t meta[32], unsigned row, unsigned g, unsigned groups, bool bytes,
-                           unsigned selector)
+static unsigned group_bits(const uint32_t meta[32], unsigned row, unsigned g, unsigned groups,
+                           bool bytes, unsigned selector)
 {
     unsigned lane = 4 * (row % 8), half = row / 8, bit;
     if (groups <= 4) {
@@ -28,7 +28,7 @@ static unsigned group_bits(const uint32_t meta[32], unsigned row, unsigned g, un
         lane += 2 * (selector & 1) + half;
         bit = 4 * g;
     } else {
-        lane += 2 * half + g / 8;
+        lane += half + 2 * (g / 8);
         bit = 4 * (g % 8);
     }
     return meta[lane] >> bit & 15;

@@ -235,6 +235,11 @@ static bool atom_of(struct copy *c, struct exec_atom *atom)
 }
 
 /* ---- what the memory system is to see ---- */
+static uint64_t policy_of(const struct copy *c)
+{
+    return c->x->policy == EXEC_NO_ID ? 0 : lane_read(c->w, c->x->policy, c->lane, 8);
+}
+
 static void record(struct copy *c)
 {
     static const uint8_t kinds[] = { [TMA_LOAD] = ACCESS_ASYNC,
@@ -245,19 +250,17 @@ static void record(struct copy *c)
     *r = (struct exec_access){ .kind = kinds[c->x->kind],
                                .space = PTX_SPACE_GLOBAL,
                                .level = c->x->kind == TMA_PREFETCH ? 2 : 0,
-                               .bulk = (uint32_t)c->box.bytes,
-                               .bytes = (uint16_t)(c->box.row_bytes < 128 ? c->box.row_bytes : 128) };
-    uint32_t k = 0;
-    for (uint32_t n = 0; n < c->box.nrows && k < WARP_LANES; n++) {
+                               .mask = 1,
+                               .bytes = (uint16_t)(c->box.row_bytes < 128 ? c->box.row_bytes : 128),
+                               .hint = policy_of(c) };
+    c->w->k->nbox = 0;
+    for (uint32_t n = 0; n < c->box.nrows; n++) {
         struct tma_row row;
         tma_box_row(&c->box, n, &row);
-        for (uint32_t at = row.first; at < row.last && k < WARP_LANES; at += 128, k++) {
-            r->addr[k] = row.addr + at;
-            r->mask |= 1u << k;
-        }
+        if (row.first < row.last)
+            exec_box_run(c->w, row.addr + row.first, row.last - row.first);
     }
-    if (!r->mask)
-        r->kind = ACCESS_NONE;
+    exec_box_end(c->w);
 }
 
 /* ---- one copy ---- */

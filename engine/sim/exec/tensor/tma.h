@@ -15,7 +15,7 @@ struct exec_tma {
     uint8_t kind, mode, rank, ncoord, noff;
     bool has_bar, pair; /* pair: .cta_group::2 */
     struct exec_ref map, bar;
-    uint32_t coord[TENSOR_RANK_MOST], off[3], targets;
+    uint32_t coord[TENSOR_RANK_MOST], off[3], targets, policy;
     struct exec_atom atom;
 };
 

@@ -42,7 +42,8 @@ static void wait(struct watch_state *s, int64_t pending)
 }
 
 /* One matrix of a product in registers; a sink counts as none. */
-static enum watch_hit use(struct watch_state *s, const struct ptx_operand *o, uint8_t *age, uint32_t *reg)
+static enum watch_hit use(struct watch_state *s, const struct ptx_operand *o, uint8_t *age,
+                          uint32_t *reg)
 {
     const struct ptx_operand *e = o->kind == OPND_VEC ? o->elem : o;
     unsigned n = o->kind == OPND_VEC ? o->nelem : 0;

@@ -33,19 +33,17 @@ struct product {
 static struct mat_read reader(const struct product *p, bool of_b)
 {
     const struct exec_wgmma *x = p->x;
-    return (struct mat_read){
-        .w = p->w,
-        .in = p->in,
-        .to = p->w->k->factors,
-        .desc = mat_desc_of(lane_read(p->w, of_b ? x->desc_b : x->desc_a, 0, 8)),
-        .type = of_b ? x->type_b : x->type_a,
-        .major_mn = of_b ? x->mn_b : x->mn_a,
-        .of_b = of_b,
-        .negated = of_b ? x->neg_b : x->neg_a,
-        .first = of_b ? 0 : p->w->index % 4 * DOT_ROWS,
-        .rows = of_b ? x->n : DOT_ROWS,
-        .k = of_b || !x->sparse ? x->k : x->k / 2u
-    };
+    return (struct mat_read){ .w = p->w,
+                              .in = p->in,
+                              .to = p->w->k->factors,
+                              .desc = mat_desc_of(lane_read(p->w, of_b ? x->desc_b : x->desc_a, 0, 8)),
+                              .type = of_b ? x->type_b : x->type_a,
+                              .major_mn = of_b ? x->mn_b : x->mn_a,
+                              .of_b = of_b,
+                              .negated = of_b ? x->neg_b : x->neg_a,
+                              .first = of_b ? 0 : p->w->index % 4 * DOT_ROWS,
+                              .rows = of_b ? x->n : DOT_ROWS,
+                              .k = of_b || !x->sparse ? x->k : x->k / 2u };
 }
 
 static void register_a(struct product *p)
@@ -86,8 +84,8 @@ static void widen(struct product *p)
     for (unsigned c = 0; c < p->x->n / 2u; c++) {
         const uint32_t *from = slot_at(p->w, p->x->d[c / 2]);
         for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-            p->wide[c][lane] = (float)soft_to_double(from[lane] >> 16 * (c % 2) & 0xffff,
-                                                     soft_format_of(PTX_T_F16));
+            p->wide[c][lane] =
+                (float)soft_to_double(from[lane] >> 16 * (c % 2) & 0xffff, soft_format_of(PTX_T_F16));
     }
 }
 

@@ -1,0 +1,93 @@
+/* The tensor copy engine and the tensor cores of an SM.
+ *
+ * The engine takes one copy after the other, reads or writes its lines at L2 (never L1) as fast as
+ * copy_bytes_per_cycle, and needs copy_latency more than a trip to L2. A product occupies the tensor core
+ * of its scheduler from when the one before has ended; its warp goes on at once. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/cache/l2.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/step.h"
+#include "engine/sim/timing/access.h"
+#include "engine/sim/timing/group.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sm.h"
+#include "engine/sim/timing/timing_int.h"
+#include "engine/sim/timing/warp.h"
+
+static uint32_t copy_line(struct timing_sm *s, const struct timing_access *a, struct cache_l2_request *r,
+                          uint8_t granule)
+{
+    switch (a->kind) {
+    case ACCESS_STORE: r->write = 1; return timing_mem_write(s, r);
+    case ACCESS_RED:
+        r->write = 1;
+        r->lanes = (uint16_t)cache_count(r->sectors);
+        return timing_mem_atomic(s, r);
+    case ACCESS_PREFETCH:
+        r->quiet = 1;
+        timing_mem_quiet(s, r);
+        return r->at;
+    default: return timing_mem_read(s, r, granule);
+    }
+}
+
+uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                     const struct timing_access *a, uint32_t t)
+{
+    const struct sim_preset *g = s->group->t->g;
+    double at = s->copy_free > t ? s->copy_free : t;
+    uint32_t done = t;
+    bool reads = a->kind == ACCESS_ASYNC;
+    for (uint32_t i = 0; i < a->nbox; i++) {
+        uint64_t e = w->work->box[a->box + i], addr = timing_line(e) << CACHE_LINE_SHIFT;
+        struct cache_l2_request r = { .line = timing_line(e),
+                                      .at = (uint32_t)at,
+                                      .sectors = timing_sectors(e),
+                                      .place = s->cta[w->cta].place };
+        r.alloc = (uint8_t)(reads ? cache_route_load(g, &in->policy, a->hint, addr).l2
+                                  : cache_route_store(&in->policy, a->hint, addr));
+        uint32_t back = copy_line(s, a, &r, (uint8_t)(g->l2_fill / 32));
+        done = back > done ? back : done;
+        at += 32.0 * cache_count(r.sectors) / g->copy_bytes_per_cycle;
+    }
+    s->copy_free = at;
+    done = (uint32_t)at > done ? (uint32_t)at : done;
+    return done + (uint32_t)g->copy_latency;
+}
+
+void timing_product(struct timing_sm *s, struct timing_warp *w, uint32_t scheduler,
+                    const struct timing_slot *o, uint32_t t)
+{
+    struct timing_work *k = w->work;
+    if (s->group->t->p->code[o->pc].ptx->op == PTX_OP_WGMMA_COMMIT_GROUP) {
+        k->group[k->ngroups++ % ARRAY_LEN(k->group)] = k->tensor;
+        return;
+    }
+    double begin = s->tensor_free[scheduler] > t ? s->tensor_free[scheduler] : t, end = begin + o->busy;
+    s->tensor_free[scheduler] = end;
+    k->tensor = (uint32_t)end + o->latency;
+    if (end > s->tensor_shared)
+        s->tensor_shared = end;
+    s->tensor_share = o->busy ? (double)o->each / o->busy : 0;
+}
+
+#define MOST_SHARE 0.9 /* of shared memory that products take from others */
+double timing_shared_left(const struct timing_sm *s, double t)
+{
+    if (t >= s->tensor_shared)
+        return 1;
+    return 1 - (s->tensor_share < MOST_SHARE ? s->tensor_share : MOST_SHARE);
+}
+
+uint32_t timing_groups(const struct timing_warp *w, const struct exec_inst *in)
+{
+    const struct timing_work *k = w->work;
+    uint64_t pending = (uint64_t)in->ptx->opnds[0].imm;
+    if (pending >= k->ngroups || pending >= ARRAY_LEN(k->group))
+        return 0;
+    return k->group[(k->ngroups - 1 - pending) % ARRAY_LEN(k->group)];
+}
