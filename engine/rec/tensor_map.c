@@ -117,8 +117,6 @@ static bool check_box(const struct check *c)
                   "the innermost dimension of the box has %llu bytes, more than the %u that the swizzle "
                   "spans",
                   (unsigned long long)inner, 16u << m->swizzle);
-    if (m->interleave == INTERLEAVE_32B && m->swizzle != SWIZZLE_32B)
-        return no(c, "an interleave of 32 bytes needs the swizzle of 32 bytes");
     return true;
 }
 

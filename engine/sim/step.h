@@ -36,7 +36,8 @@ struct exec_access {
     /* above 0: bytes of one run that begins at addr[0]; mask, bytes and addr show its first 4 KiB in
      * pieces of 128 */
     uint32_t bulk;
-    /* of a bulk or tensor copy: all that it touches in global memory, line << 4 | sectors; in the worker */
+    /* of a bulk or tensor copy: all that it touches in global memory, line << 4 | sectors; in the worker
+     */
     const uint64_t *box;
     uint32_t nbox;
     uint64_t hint;             /* createpolicy value of the first lane; 0: none (exec_hint_*) */
@@ -145,8 +146,8 @@ void exec_drive_share(struct exec_drive *d);
 enum status exec_drive_end(struct exec_drive *d, struct sim_stats *out, struct diags *ds);
 
 /* ---- what asynchronous operations tell mbarriers later ---- */
-/* On such a worker copies move their data when they are issued, and the mbarrier is told by exec_late_tell,
- * when whoever times them says. A thread that waits for an mbarrier blocks. */
+/* On such a worker copies move their data when they are issued, and the mbarrier is told by
+ * exec_late_tell, when whoever times them says. A thread that waits for an mbarrier blocks. */
 struct exec_late {
     uint64_t bar;      /* address of the mbarrier in the cluster's shared memory */
     uint32_t bytes;    /* transaction bytes */

@@ -140,7 +140,9 @@ class Gpu:
     def run(self, k):
         cu, m, f = self.cu, C.c_void_p(), C.c_void_p()
         log = C.create_string_buffer(4096); opts = (C.c_int * 2)(5, 6); vals = (C.c_void_p * 2)(C.addressof(log), 4096)
-        r = cu.cuModuleLoadDataEx(C.byref(m), k["text"].encode(), 2, opts, vals)
+        made = os.path.join(os.path.dirname(os.path.abspath(__file__)), "k%d.cubin" % KERNELS.index(k)) # else the driver compiles, which takes long
+        code = open(made, "rb").read() if os.path.exists(made) else k["text"].encode()
+        r = cu.cuModuleLoadDataEx(C.byref(m), code, 2, opts, vals)
         if r: raise RuntimeError("load: %d %s" % (r, log.value.decode()[:300]))
         self.ck(cu.cuModuleGetFunction(C.byref(f), m, b"k"))
         if k["shared"] > 48000: self.ck(cu.cuFuncSetAttribute(f, 8, k["shared"]), "shared")

@@ -365,7 +365,8 @@ static bool decode_stack(struct decode *d, const struct ptx_inst *i, struct exec
 }
 
 /* ---- the table: the third column of ops.def ---- */
-#define decode_none NULL
+#define decode_none            NULL
+#define decode_fence_tensormap decode_nop /* nothing of a tensor map is cached */
 decode_fn *decode_of(unsigned op)
 {
     static decode_fn *const of[PTX_OP_COUNT] = {

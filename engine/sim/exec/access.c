@@ -137,18 +137,18 @@ void exec_box_run(struct exec_warp *w, uint64_t addr, uint64_t n)
         next = (addr | 127) + 1;
         uint64_t last = (next < end ? next : end) - 1, line = addr >> 7,
                  sectors = (2u << (last >> 5 & 3)) - (1u << (addr >> 5 & 3));
-        if (k->nbox && k->box[k->nbox - 1] >> 4 == line)
-            k->box[k->nbox - 1] |= sectors;
-        else if (base_grow((void **)&k->box, k->nbox, &k->cap_box, sizeof *k->box))
-            k->box[k->nbox++] = line << 4 | sectors;
+        if (k->tensor.nbox && k->tensor.box[k->tensor.nbox - 1] >> 4 == line)
+            k->tensor.box[k->tensor.nbox - 1] |= sectors;
+        else if (base_grow((void **)&k->tensor.box, k->tensor.nbox, &k->tensor.cap_box, sizeof *k->tensor.box))
+            k->tensor.box[k->tensor.nbox++] = line << 4 | sectors;
     }
 }
 
 void exec_box_end(struct exec_warp *w)
 {
-    w->rec->box = w->k->box;
-    w->rec->nbox = (uint32_t)w->k->nbox;
-    if (!w->k->nbox)
+    w->rec->box = w->k->tensor.box;
+    w->rec->nbox = (uint32_t)w->k->tensor.nbox;
+    if (!w->k->tensor.nbox)
         w->rec->kind = ACCESS_NONE;
 }
 

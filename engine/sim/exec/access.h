@@ -33,8 +33,8 @@ void exec_record(struct exec_warp *w, const struct exec_inst *in, enum ptx_space
 /* The same where all lanes are at address a, or in sequence from it on. */
 void exec_record_run(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, bool same,
                      uint64_t a);
-/* Adds a run of bytes in global memory to the lines of the copy at hand (exec_worker.nbox is 0 before the
- * first), and puts them all into the record. */
+/* Adds a run of bytes in global memory to the lines of the copy at hand (exec_worker.nbox is 0 before
+ * the first), and puts them all into the record. */
 void exec_box_run(struct exec_warp *w, uint64_t addr, uint64_t n);
 void exec_box_end(struct exec_warp *w);
 void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, uint64_t a[WARP_LANES]);

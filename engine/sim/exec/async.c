@@ -69,7 +69,7 @@ static void mbar_changed(struct exec_cta *any, const uint8_t *p)
 /* ---- what is told later ---- */
 void exec_worker_late(struct exec_worker *k)
 {
-    k->defers = true;
+    k->tensor.defers = true;
 }
 struct exec_worker *exec_cta_worker(const struct exec_cta *c)
 {
@@ -77,21 +77,21 @@ struct exec_worker *exec_cta_worker(const struct exec_cta *c)
 }
 const struct exec_late *exec_late_take(struct exec_worker *k, uint32_t *n)
 {
-    *n = (uint32_t)k->nlate;
-    k->nlate = 0;
-    return k->late;
+    *n = (uint32_t)k->tensor.nlate;
+    k->tensor.nlate = 0;
+    return k->tensor.late;
 }
 
 static bool put_late(struct exec_warp *w, const struct exec_inst *in, struct exec_late l)
 {
     struct exec_worker *k = w->k;
-    if (!base_grow((void **)&k->late, k->nlate, &k->cap_late, sizeof *k->late)) {
+    if (!base_grow((void **)&k->tensor.late, k->tensor.nlate, &k->tensor.cap_late, sizeof *k->tensor.late)) {
         exec_fault(w, in, 0, FAULT_NOMEM, "out of memory for copies that are under way");
         return false;
     }
     if (l.bar < CLUSTER_STEP)
         l.bar += (uint64_t)(w->cta->rank + 1) * CLUSTER_STEP;
-    k->late[k->nlate++] = l;
+    k->tensor.late[k->tensor.nlate++] = l;
     return true;
 }
 
@@ -149,7 +149,7 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
     case PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX: m.tx += (int32_t)n; n = 1; /* fall through */
     default:
         if (x->op == PTX_OP_CP_ASYNC_MBARRIER_ARRIVE) {
-            if (w->k->defers) {
+            if (w->k->tensor.defers) {
                 m.pending += !x->noinc;
                 mbar_write(p, m);
                 put_late(w, in, (struct exec_late){ address_of(w, p), 0, 1 });
@@ -171,7 +171,7 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
         mbar_turn(&m);
     }
     mbar_write(p, m);
-    if (w->k->defers)
+    if (w->k->tensor.defers)
         mbar_changed(w->cta, p);
     return before;
 }
@@ -182,7 +182,7 @@ static bool blocks(struct exec_warp *w, const struct exec_mbar *x, uint32_t mask
 {
     bool tries = x->op == PTX_OP_MBARRIER_TRY_WAIT || x->op == PTX_OP_MBARRIER_TRY_WAIT_PARITY;
     uint64_t first = p[first_lane(mask)];
-    if (!w->k->defers || !tries || yes || mask != w->mask)
+    if (!w->k->tensor.defers || !tries || yes || mask != w->mask)
         return false;
     FOR_LANES(i, mask)
     if (p[i] != first)
@@ -304,7 +304,7 @@ bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane
         exec_fault(w, in, lane, FAULT_ARG, "this mbarrier is not initialised");
         return false;
     }
-    if (w->k->defers)
+    if (w->k->tensor.defers)
         return put_late(w, in, (struct exec_late){ addr, bytes, 0 });
     m.tx -= (int32_t)bytes;
     mbar_turn(&m);

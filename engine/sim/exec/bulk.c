@@ -130,7 +130,7 @@ static void bulk_record(struct exec_warp *w, const struct exec_inst *in, const s
                                    .space = PTX_SPACE_GLOBAL,
                                    .mask = 1,
                                    .bytes = (uint16_t)(b->n < 128 ? b->n : 128) };
-        w->k->nbox = 0;
+        w->k->tensor.nbox = 0;
         exec_box_run(w, reads ? b->from : b->to, b->n);
         exec_box_end(w);
         return;

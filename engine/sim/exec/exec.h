@@ -17,13 +17,12 @@
 #include "engine/sim/decoded.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/exec/tensor/watch.h"
+#include "engine/sim/exec/tensor/work.h"
 #include "engine/sim/sim_int.h"
 
 #include <pthread.h>
 
 struct exec_was;
-struct mat_factors;
-
 struct exec_access;
 struct exec_heap;
 struct exec_shadow;
@@ -211,13 +210,8 @@ struct exec_worker {
      * code loaded last */
     struct sim_alloc *cache;
     struct exec_frame *free_frames, *frames;
-    struct exec_late *late; /* to be told to mbarriers, where `defers` */
-    size_t nlate, cap_late;
-    uint64_t *box; /* lines of the copy at hand */
-    size_t nbox, cap_box;
-    bool defers;
-    struct mat_factors *factors; /* of the product at hand, or NULL (tensor/operand.h) */
-    bool private_view, lean; /* stores go to copies nobody else sees; lean: of its warps */
+    struct exec_tensor_work tensor;
+    bool private_view, lean;     /* stores go to copies nobody else sees; lean: of its warps */
     /* [group % 4]: what the first load of `group` (0: none) read for those that follow */
     struct exec_ahead {
         uint32_t group, v[EXEC_AHEAD][WARP_LANES];

@@ -225,9 +225,9 @@ void exec_worker_free(struct exec_worker *k)
     frame_free_all(k);
     for (size_t i = 0; i < k->nviews; i++)
         sim_mem_view_free(k->views[i].host, k->views[i].mapped);
-    base_free(k->late);
-    base_free(k->box);
-    base_free(k->factors);
+    base_free(k->tensor.late);
+    base_free(k->tensor.box);
+    base_free(k->tensor.factors);
     base_free(k->views);
     base_free(k->loads);
     base_free(k->cache);

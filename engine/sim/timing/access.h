@@ -19,7 +19,8 @@ struct timing_access {
     /* bulk copies: times that lines[] are moved on by 32 and issued again */
     uint8_t pieces;
     uint16_t first, bytes; /* bytes: per lane */
-    /* above 0: lines of a bulk or tensor copy, at timing_work.box[box]; things to be told when it is done */
+    /* above 0: lines of a bulk or tensor copy, at timing_work.box[box]; things to be told when it is
+     * done */
     uint32_t nbox, box;
     uint8_t late, nlate;
     uint64_t hint;

@@ -1,5 +1,5 @@
-/* What asynchronous copies tell mbarriers when they are done: kept until its cycle, then told to the CTA,
- * whose warps that waited go on. */
+/* What asynchronous copies tell mbarriers when they are done: kept until its cycle, then told to the
+ * CTA, whose warps that waited go on. */
 #include "engine/base/base.h"
 #include "engine/sim/step.h"
 #include "engine/sim/timing/sm.h"

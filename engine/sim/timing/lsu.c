@@ -414,8 +414,7 @@ static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a,
     } else if (atomic && a->level == TIMING_SWAP) {
         passes = (uint32_t)g->atom_shared_swap_turns * (passes > a->same ? passes : a->same);
     }
-    double busy =
-        max_d(passes / timing_shared_left(s, at), (double)WARP_LANES / (double)g->lanes_lsu);
+    double busy = max_d(passes / timing_shared_left(s, at), (double)WARP_LANES / (double)g->lanes_lsu);
     s->lsu_free = at + busy;
     leaves_queue(s, s->lsu_free);
     return (uint32_t)(at + busy - 1) + latency;

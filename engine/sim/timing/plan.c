@@ -179,9 +179,7 @@ static void cost_product(struct timing_op *o, const struct exec_inst *in, const 
 {
     const struct exec_wgmma *x = in->x;
     unsigned bits = mat_bits(x->type_a);
-    int64_t rate = bits == 32   ? g->tensor_macs_tf32
-                   : bits == 16 ? g->tensor_macs_16
-                                : g->tensor_macs_8;
+    int64_t rate = bits == 32 ? g->tensor_macs_tf32 : bits == 16 ? g->tensor_macs_16 : g->tensor_macs_8;
     uint64_t k = x->sparse ? x->k / 2u : x->k, macs = (uint64_t)DOT_ROWS * 4 * x->n * k,
              bytes = (uint64_t)x->n * x->k * bits / 8 + (x->na ? 0 : 64 * k * bits / 8),
              math = rate ? macs / (uint64_t)rate : macs / 1024,
@@ -435,9 +433,9 @@ static uint32_t ready_slot(const struct timing_op *o, const struct exec_inst *in
     return at == EXEC_NO_ID ? TIMING_ZERO : o->base + at;
 }
 
-#define HOLDS                                                                                    \
-    (TIMING_GROUPS | TIMING_FENCE | TIMING_SPLITS | TIMING_ALONE | TIMING_ASYNC | TIMING_ENDS | TIMING_BARRIER | \
-     TIMING_CALL)
+#define HOLDS                                                                                   \
+    (TIMING_GROUPS | TIMING_FENCE | TIMING_SPLITS | TIMING_ALONE | TIMING_ASYNC | TIMING_ENDS | \
+     TIMING_BARRIER | TIMING_CALL)
 static struct timing_slot slot_of(const struct timing_op *o, const struct exec_inst *in, uint32_t pc,
                                   uint32_t regs)
 {

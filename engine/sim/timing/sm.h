@@ -92,22 +92,22 @@ struct timing_sm {
     bool has_ro;
     double heap_free; /* when malloc's heap has served this SM's lanes */
     /* out_free: what reads and stores leave by */
-    double lsu_free;          /* cycle */
-    double remote_free;       /* cycle */
-    double data_free;         /* cycle */
-    double port_free;         /* cycle */
-    double store_free;        /* cycle */
-    double out_free;          /* cycle: what reads and stores leave by */
-    double copy_free;         /* cycle: of the tensor copy engine */
-    double tensor_shared;     /* cycle: until which tensor cores read shared memory, */
-    double tensor_share;      /* and the share of its bandwidth that they take */
+    double lsu_free;                       /* cycle */
+    double remote_free;                    /* cycle */
+    double data_free;                      /* cycle */
+    double port_free;                      /* cycle */
+    double store_free;                     /* cycle */
+    double out_free;                       /* cycle: what reads and stores leave by */
+    double copy_free;                      /* cycle: of the tensor copy engine */
+    double tensor_shared;                  /* cycle: until which tensor cores read shared memory, */
+    double tensor_share;                   /* and the share of its bandwidth that they take */
     double tensor_free[TIMING_SCHEDULERS]; /* cycle: of the tensor core of a scheduler */
     /* things that mbarriers are told later, in no order; the soonest */
     struct timing_late {
         struct exec_late l;
         uint64_t cta; /* index of the CTA, which may be over */
         uint32_t slot, at;
-    } *late;
+    } * late;
     size_t nlate, cap_late;
     uint32_t late_at;
     double ask_free;          /* cycle */

@@ -1,8 +1,8 @@
 /* The tensor copy engine and the tensor cores of an SM.
  *
  * The engine takes one copy after the other, reads or writes its lines at L2 (never L1) as fast as
- * copy_bytes_per_cycle, and needs copy_latency more than a trip to L2. A product occupies the tensor core
- * of its scheduler from when the one before has ended; its warp goes on at once. */
+ * copy_bytes_per_cycle, and needs copy_latency more than a trip to L2. A product occupies the tensor
+ * core of its scheduler from when the one before has ended; its warp goes on at once. */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"

@@ -211,7 +211,8 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
 
 static inline bool has_room(const struct timing_work *k)
 {
-    return k->nmem < TIMING_MEMS && k->nlate + WARP_LANES <= TIMING_LATES && k->nlines + 2 * WARP_LANES <= TIMING_LINES;
+    return k->nmem < TIMING_MEMS && k->nlate + WARP_LANES <= TIMING_LATES &&
+           k->nlines + 2 * WARP_LANES <= TIMING_LINES;
 }
 
 struct keeper {

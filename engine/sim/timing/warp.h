@@ -19,7 +19,7 @@ struct timing_work {           /* memory accesses executed and not yet issued */
     uint16_t nlines;
     uint16_t cap_mem;
     uint16_t cap_lines;
-    uint64_t *box;                 /* lines of copies */
+    uint64_t *box; /* lines of copies */
     size_t nbox, cap_box;
     struct exec_late *late; /* [nlate <= TIMING_LATES] */
     size_t nlate, cap_late;

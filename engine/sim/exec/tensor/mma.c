@@ -20,7 +20,7 @@
 /* Elements of a fragment: those of A in rows, those of B in columns. */
 static void load_part(struct exec_warp *w, const struct exec_part *part, bool of_b)
 {
-    struct mat_read r = { .to = w->k->factors, .type = part->type, .of_b = of_b };
+    struct mat_read r = { .to = w->k->tensor.factors, .type = part->type, .of_b = of_b };
     unsigned bits = mat_bits(part->type), per = 32 / bits;
     for (unsigned i = 0; i < part->n; i++) {
         const uint32_t *from = slot_at(w, part->slot[i]);
@@ -119,11 +119,11 @@ void exec_mma_core(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
         exec_fault(w, in, first_lane(mask), FAULT_UNIFORM, "mma executed by part of a warp");
         return;
     }
-    if (!w->k->factors && !(w->k->factors = base_alloc(sizeof *w->k->factors))) {
+    if (!w->k->tensor.factors && !(w->k->tensor.factors = base_alloc(sizeof *w->k->tensor.factors))) {
         exec_fault(w, in, 0, FAULT_NOMEM, "out of memory for a matrix product");
         return;
     }
-    struct mat_factors *f = w->k->factors;
+    struct mat_factors *f = w->k->tensor.factors;
     load_part(w, &x->part[1], false);
     load_part(w, &x->part[2], true);
     if (x->sparse)

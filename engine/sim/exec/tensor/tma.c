@@ -130,7 +130,8 @@ static bool find_shared(struct copy *c, enum exec_access_kind kind)
     }
     enum ptx_space space = c->in->space;
     c->smem = host_at(c, space, c->shared, PIECE, kind);
-    return c->smem && host_at(c, space, c->shared + c->box.bytes - PIECE, PIECE, kind);
+    return c->smem &&
+           host_at(c, space, c->shared + (uint64_t)c->box.nrows * c->box.pitch - PIECE, PIECE, kind);
 }
 
 /* Host address of `n` bytes of a row; every element is looked at where checks are on. */
@@ -253,7 +254,7 @@ static void record(struct copy *c)
                                .mask = 1,
                                .bytes = (uint16_t)(c->box.row_bytes < 128 ? c->box.row_bytes : 128),
                                .hint = policy_of(c) };
-    c->w->k->nbox = 0;
+    c->w->k->tensor.nbox = 0;
     for (uint32_t n = 0; n < c->box.nrows; n++) {
         struct tma_row row;
         tma_box_row(&c->box, n, &row);

@@ -24,9 +24,9 @@ struct exec_tma {
 struct tma_box {
     struct tensor_map m;
     uint8_t mode;
-    int64_t at[TENSOR_RANK_MOST]; /* coordinates; gather4: column, then four rows */
-    int32_t off[3];               /* im2col */
-    uint32_t nrows, row_bytes;
+    int64_t at[TENSOR_RANK_MOST];     /* coordinates; gather4: column, then four rows */
+    int32_t off[3];                   /* im2col */
+    uint32_t nrows, row_bytes, pitch; /* pitch: from row to row in shared memory, bytes */
     uint64_t bytes;
 };
 struct tma_row {

@@ -24,7 +24,9 @@ uint64_t tma_swizzled(const struct tensor_map *m, uint64_t a)
 
 void tma_fill(const struct tensor_map *m, uint8_t *to, uint32_t n)
 {
-    memset(to, m->nan ? 0xff : 0, n);
+    /* what an H100 puts there, whatever the type */
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = !m->nan ? 0 : i % 2 ? 0x7f : 0xf7;
 }
 
 bool tma_box_init(struct tma_box *b, const char **why)
@@ -46,7 +48,12 @@ bool tma_box_init(struct tma_box *b, const char **why)
         b->nrows *= tensor_map_span(m, d);
     if (b->mode == TMA_GATHER4 || b->mode == TMA_SCATTER4)
         b->nrows = 4;
+    b->pitch = m->swizzle ? 16u << m->swizzle : b->row_bytes;
     b->bytes = (uint64_t)b->nrows * b->row_bytes;
+    if (b->at[0] * (int64_t)tensor_type_bytes(m->type) % 16) {
+        *why = "a first coordinate that is not a multiple of 16 bytes";
+        return false;
+    }
     if (b->row_bytes % 16) {
         *why = "a box whose rows are no multiple of 16 bytes";
         return false;
@@ -91,7 +98,7 @@ void tma_box_row(const struct tma_box *b, uint32_t n, struct tma_row *r)
         pixel_at(b, n, at);
     else
         tile_at(b, n, at);
-    r->to = n * b->row_bytes;
+    r->to = n * b->pitch;
     r->addr = m->address + (uint64_t)(c * size);
     for (unsigned d = 1; d < m->rank; d++) {
         inside &= at[d] >= 0 && at[d] < (int64_t)m->dims[d];

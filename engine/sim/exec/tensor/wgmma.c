@@ -35,7 +35,7 @@ static struct mat_read reader(const struct product *p, bool of_b)
     const struct exec_wgmma *x = p->x;
     return (struct mat_read){ .w = p->w,
                               .in = p->in,
-                              .to = p->w->k->factors,
+                              .to = p->w->k->tensor.factors,
                               .desc = mat_desc_of(lane_read(p->w, of_b ? x->desc_b : x->desc_a, 0, 8)),
                               .type = of_b ? x->type_b : x->type_a,
                               .major_mn = of_b ? x->mn_b : x->mn_a,
@@ -49,7 +49,7 @@ static struct mat_read reader(const struct product *p, bool of_b)
 static void register_a(struct product *p)
 {
     const struct exec_wgmma *x = p->x;
-    struct mat_read r = { .to = p->w->k->factors, .type = x->type_a, .negated = x->neg_a };
+    struct mat_read r = { .to = p->w->k->tensor.factors, .type = x->type_a, .negated = x->neg_a };
     unsigned bits = mat_bits(x->type_a), per = 32 / bits;
     for (uint32_t lane = 0; lane < WARP_LANES; lane++)
         for (unsigned i = 0; i < x->na; i++)
@@ -74,7 +74,7 @@ static bool load_factors(struct product *p)
             return false;
     }
     if (x->sparse)
-        mat_expand(p->w->k->factors, x->type_a, x->k, slot_at(p->w, x->meta), x->selector);
+        mat_expand(p->w->k->tensor.factors, x->type_a, x->k, slot_at(p->w, x->meta), x->selector);
     return true;
 }
 
@@ -171,7 +171,7 @@ static bool allowed(struct exec_warp *w, const struct exec_inst *in, uint32_t ma
 static void multiply(struct product *p)
 {
     const struct exec_wgmma *x = p->x;
-    const struct mat_factors *f = p->w->k->factors;
+    const struct mat_factors *f = p->w->k->tensor.factors;
     struct dot_tile t = { .n = x->n,
                           .k = x->k,
                           .a = f->a[0],
@@ -191,7 +191,7 @@ void exec_wgmma(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
     struct product p = { .w = w, .in = in, .x = in->x };
     if (!allowed(w, in, mask))
         return;
-    if (!w->k->factors && !(w->k->factors = base_alloc(sizeof *w->k->factors))) {
+    if (!w->k->tensor.factors && !(w->k->tensor.factors = base_alloc(sizeof *w->k->tensor.factors))) {
         exec_fault(w, in, 0, FAULT_NOMEM, "out of memory for a matrix product");
         return;
     }

@@ -1,0 +1,20 @@
+/* work: what a worker keeps for copies and products. */
+#ifndef GPULOCW_SIM_EXEC_TENSOR_WORK_H
+#define GPULOCW_SIM_EXEC_TENSOR_WORK_H
+
+#include "engine/base/base.h"
+
+struct exec_late;
+struct mat_factors;
+
+struct exec_tensor_work {
+    /* mbarriers are told later (step.h): what is to be told */
+    bool defers;
+    struct exec_late *late;
+    size_t nlate, cap_late;
+    uint64_t *box; /* lines of the copy at hand */
+    size_t nbox, cap_box;
+    struct mat_factors *factors; /* of the product at hand, or NULL (operand.h) */
+};
+
+#endif
