@@ -139,7 +139,8 @@ void exec_box_run(struct exec_warp *w, uint64_t addr, uint64_t n)
                  sectors = (2u << (last >> 5 & 3)) - (1u << (addr >> 5 & 3));
         if (k->tensor.nbox && k->tensor.box[k->tensor.nbox - 1] >> 4 == line)
             k->tensor.box[k->tensor.nbox - 1] |= sectors;
-        else if (base_grow((void **)&k->tensor.box, k->tensor.nbox, &k->tensor.cap_box, sizeof *k->tensor.box))
+        else if (base_grow((void **)&k->tensor.box, k->tensor.nbox, &k->tensor.cap_box,
+                           sizeof *k->tensor.box))
             k->tensor.box[k->tensor.nbox++] = line << 4 | sectors;
     }
 }

@@ -85,7 +85,8 @@ const struct exec_late *exec_late_take(struct exec_worker *k, uint32_t *n)
 static bool put_late(struct exec_warp *w, const struct exec_inst *in, struct exec_late l)
 {
     struct exec_worker *k = w->k;
-    if (!base_grow((void **)&k->tensor.late, k->tensor.nlate, &k->tensor.cap_late, sizeof *k->tensor.late)) {
+    if (!base_grow((void **)&k->tensor.late, k->tensor.nlate, &k->tensor.cap_late,
+                   sizeof *k->tensor.late)) {
         exec_fault(w, in, 0, FAULT_NOMEM, "out of memory for copies that are under way");
         return false;
     }

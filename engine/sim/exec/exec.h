@@ -211,7 +211,7 @@ struct exec_worker {
     struct sim_alloc *cache;
     struct exec_frame *free_frames, *frames;
     struct exec_tensor_work tensor;
-    bool private_view, lean;     /* stores go to copies nobody else sees; lean: of its warps */
+    bool private_view, lean; /* stores go to copies nobody else sees; lean: of its warps */
     /* [group % 4]: what the first load of `group` (0: none) read for those that follow */
     struct exec_ahead {
         uint32_t group, v[EXEC_AHEAD][WARP_LANES];
