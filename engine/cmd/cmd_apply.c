@@ -35,8 +35,8 @@ static uint64_t match(void *ctx, const char *kernel, uint64_t hash, const char *
 struct outcome { /* of one target */
     const struct live_target *target;
     const struct tuned_kernel *tuned;
-    struct live_spread original, again, by_turns;
-    bool has_original, has_again, has_tuned;
+    struct live_spread original, again, by_turns, steady, steady_tuned;
+    bool has_original, has_again, has_tuned, has_steady;
     uint64_t tuned_launches; /* that --mode all would swap, as far as this run says */
     double share;            /* of the GPU's time; < 0: not known */
 };
@@ -52,8 +52,12 @@ struct told {
     struct program program;
 };
 
+/* What a launch takes less. Behind one of its own kind, as it would be were all tuned, where that was
+ * timed. */
 static double gain_ns(const struct outcome *o)
 {
+    if (o->has_steady)
+        return (double)o->steady.median - (double)o->steady_tuned.median;
     return o->has_original && o->has_tuned ? (double)o->original.median - (double)o->by_turns.median : 0;
 }
 
@@ -86,6 +90,8 @@ static void take(struct told *t, struct live_apply *a, const struct asked *q)
         o->has_again |= live_spread(&g->time[LIVE_AGAIN], &o->again);
         o->has_tuned = live_spread(&g->time[LIVE_TUNED], &o->by_turns) ||
                        live_spread(&g->time[LIVE_REPLAYED], &o->by_turns);
+        o->has_steady |= live_spread(&g->time[LIVE_STEADY], &o->steady) &&
+                         live_spread(&g->time[LIVE_STEADY_TUNED], &o->steady_tuned);
         if (o->share <= 0)
             o->share = share_of(&a->survey, g->kernel);
     }
@@ -151,6 +157,8 @@ static void put_kernel(const struct outcome *o, struct buf *b)
     put_spread(b, "again_ns", o->has_again, &o->again);
     put_spread(b, "tuned_ns", o->has_tuned, &o->by_turns);
     put_number(b, "noise_percent", noise(o) >= 0, noise(o), "%.2f");
+    put_spread(b, "original_steady_ns", o->has_steady, &o->steady);
+    put_spread(b, "tuned_steady_ns", o->has_steady, &o->steady_tuned);
     put_number(b, "share", o->share >= 0, o->share, "%.6f");
     put_number(b, "load_ns", t->load_ns != 0, (double)t->load_ns, "%.0f");
     put_number(b, "per_launch_ns", t->applied != 0,
@@ -229,6 +237,9 @@ static void kernel_text(const struct outcome *o, struct buf *b)
         bool within = noise(o) >= 0 && (gain > 1 ? gain - 1 : 1 - gain) * 100 <= noise(o);
         buf_printf(b, "  %-15s %.2fx in the program%s", "gain", gain,
                    within ? ", within the noise" : "");
+        if (o->has_steady && o->steady_tuned.median)
+            buf_printf(b, ", %.2fx behind launches of its own kind",
+                       (double)o->steady.median / (double)o->steady_tuned.median);
         if (o->tuned->original_ns && o->tuned->tuned_ns)
             buf_printf(b, "; alone, when it was tuned, %.2fx (%s)",
                        (double)o->tuned->original_ns / (double)o->tuned->tuned_ns,
@@ -343,9 +354,12 @@ static enum status run_all(const struct args *a, struct live_apply *p, const str
     struct told by_turns = *t;
     if (st == ST_OK)
         take(t, p, q);
-    for (size_t i = 0; a->whole && i < by_turns.n; i++)
+    for (size_t i = 0; a->whole && i < by_turns.n; i++) {
         if (by_turns.v[i].has_tuned)
             t->v[i].by_turns = by_turns.v[i].by_turns;
+        if (by_turns.v[i].has_steady)
+            t->v[i].steady = by_turns.v[i].steady, t->v[i].steady_tuned = by_turns.v[i].steady_tuned;
+    }
     if (st == ST_OK)
         expect(t, p);
     return st;
@@ -361,11 +375,13 @@ static void tell(const struct live_apply *p, struct diags *ds)
         diag_hint(diag_add(ds, DIAG_WARNING, "apply", NULL, NO_SPAN,
                            "no process of the program used CUDA and ended in order"),
                   "a process that is killed, or ends by _exit, leaves no record");
-    for (size_t i = 0; i < p->n && s->processes && !s->refused; i++)
-        if (!p->v[i].launches)
-            diag_hint(diag_add(ds, DIAG_WARNING, "apply", NULL, NO_SPAN, "the program launched no %s",
-                               ptx_label(p->v[i].kernel, label)),
-                      "gpulocw capture --list -- PROGRAM names the kernels that it launches");
+    uint64_t any = 0; /* a PTX file may have kernels that the program does not use */
+    for (size_t i = 0; i < p->n; i++)
+        any += p->v[i].launches;
+    for (size_t i = 0; i < p->n && s->processes && !s->refused && !any; i++)
+        diag_hint(diag_add(ds, DIAG_WARNING, "apply", NULL, NO_SPAN, "the program launched no %s",
+                           ptx_label(p->v[i].kernel, label)),
+                  "gpulocw capture --list -- PROGRAM names the kernels that it launches");
 }
 
 static enum status mode_of(const struct args *a, int *mode, struct diags *ds)

@@ -58,6 +58,7 @@ void live_apply_free(struct live_apply *a)
         symbols_free(t->mirror, t->nmirror);
         base_free(t->kernel);
         base_free(t->text);
+        base_free(t->code);
     }
     base_free(a->v);
     *a = (struct live_apply){ 0 };
@@ -97,6 +98,13 @@ static enum status put_target(struct buf *b, const struct live_target *t, size_t
     enum status st = private_folder_put(folder, name, t->text, strlen(t->text), &path, ds);
     if (st == ST_OK)
         buf_printf(b, "T %s %s\n", t->kernel, path.s);
+    buf_free(&path);
+    if (st == ST_OK && t->code) {
+        snprintf(name, sizeof name, "code.%zu", i);
+        st = private_folder_put(folder, name, t->code, t->ncode, &path, ds);
+        if (st == ST_OK)
+            buf_printf(b, "B %s\n", path.s);
+    }
     if (!t->any) {
         put_shape(b, 'O', &t->original);
         put_shape(b, 'N', &t->tuned);

@@ -17,7 +17,15 @@ struct live_shape {
     uint32_t shared; /* dynamic, bytes */
 };
 /* Times on the GPU in ns, in the order of their end. */
-enum { LIVE_ORIGINAL, LIVE_AGAIN, LIVE_TUNED, LIVE_REPLAYED /* tuned, by graphs */, LIVE_ARMS };
+enum {
+    LIVE_ORIGINAL,
+    LIVE_AGAIN,
+    LIVE_TUNED,
+    LIVE_REPLAYED /* tuned, by graphs */,
+    LIVE_STEADY,
+    LIVE_STEADY_TUNED /* behind a launch of the same kind */,
+    LIVE_ARMS
+};
 struct live_times {
     uint64_t n; /* launches; v is an even choice of them */
     uint32_t *v;
@@ -27,7 +35,10 @@ struct live_target {
     /* what to put in; all owned */
     char *kernel; /* as in the PTX */
     char *text;   /* PTX that has it tuned */
-    bool any;     /* any launch, which stays as it is */
+    void *code; /* the same as machine code, so that the program need not wait for a compiler; NULL: none
+                 */
+    size_t ncode;
+    bool any; /* any launch, which stays as it is */
     struct live_shape original, tuned;
     int carveout; /* percent; -1: as the program has it */
     bool unsafe;  /* writes through pointers that it loads: its outputs cannot be told */

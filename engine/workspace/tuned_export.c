@@ -44,37 +44,44 @@ static const char *base_name(const char *path, size_t *n)
     return name;
 }
 
-/* Machine code beside DIR/KERNEL.ptx, where the toolkit is here. */
-static enum status compile(const char *ptx, const struct tuned_kernel *k, struct buf *said,
-                           struct diags *ds)
+enum status tuned_compile(const char *ptx, const struct tuned_kernel *k, const char *cubin,
+                          struct diags *ds)
 {
-    char *ptxas = source_tool("ptxas"), arch[48], o[] = "-o";
+    char *ptxas = source_tool("ptxas"), arch[48] = "", o[] = "-o";
     struct ptx_module *m = NULL;
     struct diags none = { 0 };
-    struct buf cubin = { 0 };
     int out = memfd_create("ptxas", MFD_CLOEXEC);
-    bool parsed = ptx_parse(ptx, (struct str){ k->text, k->n }, &m, &none) == ST_OK;
-    buf_printf(&cubin, "%.*s.cubin", (int)strlen(ptx) - 4, ptx);
-    if (parsed)
+    if (ptxas && ptx_parse(ptx, (struct str){ k->text, k->n }, &m, &none) == ST_OK)
         snprintf(arch, sizeof arch, "-arch=%.*s", (int)m->target_text.n, m->target_text.s);
-    if (!ptxas) {
+    unsigned cc = (unsigned)(k->dev.cc_major * 10 + k->dev.cc_minor);
+    if (arch[0] && k->dev.kind == DEV_CUDA && !m->target_suffix && cc > m->target)
+        snprintf(arch, sizeof arch, "-arch=sm_%u", cc); /* where it was measured it is to run */
+    char *words[] = { ptxas, arch, (char *)(uintptr_t)ptx, o, (char *)(uintptr_t)cubin, NULL };
+    bool made = arch[0] && out >= 0 && source_run_tool(words, out) == 0;
+    if (!ptxas)
         diag_add(ds, DIAG_NOTE, "export", ptx, NO_SPAN,
                  "ptxas was not found: no machine code is written; the driver compiles the PTX");
-    } else if (parsed && cubin.s && out >= 0) {
-        char *words[] = { ptxas, arch, (char *)(uintptr_t)ptx, o, cubin.s, NULL };
-        if (source_run_tool(words, out) == 0)
-            buf_printf(said, "%s\n", cubin.s);
-        else
-            diag_add(ds, DIAG_WARNING, "export", ptx, NO_SPAN, "ptxas does not compile it for %s",
-                     arch + 6);
-    }
+    else if (!made)
+        diag_add(ds, DIAG_WARNING, "export", ptx, NO_SPAN, "ptxas does not compile it (%s)", arch);
     if (out >= 0)
         close(out);
     ptx_free(m);
     diags_free(&none);
-    buf_free(&cubin);
     base_free(ptxas);
-    return ST_OK;
+    return made ? ST_OK : ST_REFUSED;
+}
+
+/* Machine code beside DIR/KERNEL.ptx, where the toolkit is here. */
+static enum status compile(const char *ptx, const struct tuned_kernel *k, struct buf *said,
+                           struct diags *ds)
+{
+    struct buf cubin = { 0 };
+    buf_printf(&cubin, "%.*s.cubin", (int)strlen(ptx) - 4, ptx);
+    enum status st = cubin.oom ? ST_NOMEM : ST_OK;
+    if (st == ST_OK && tuned_compile(ptx, k, cubin.s, ds) == ST_OK)
+        buf_printf(said, "%s\n", cubin.s);
+    buf_free(&cubin);
+    return st;
 }
 
 /* CACHE/HASH/NAME.ptx of Triton's cache becomes DIR/triton/HASH/NAME.ptx. */

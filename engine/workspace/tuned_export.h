@@ -4,6 +4,7 @@
 
 #include "engine/base/base.h"
 
+struct tuned_kernel;
 struct tuned_kernels;
 
 /* Writes DIR/KERNEL.ptx, KERNEL.cubin (and a fatbin of both) where ptxas is found, the folder that
@@ -11,5 +12,10 @@ struct tuned_kernels;
  * Names what it wrote in `said`. */
 enum status tuned_export(const struct tuned_kernels *t, const char *dir, struct buf *said,
                          struct diags *ds);
+
+/* The kernel's text, which is in the file `ptx`, as machine code into the file `cubin`. ST_REFUSED: no
+ * ptxas here, or it refuses; ds says so. */
+enum status tuned_compile(const char *ptx, const struct tuned_kernel *k, const char *cubin,
+                          struct diags *ds);
 
 #endif

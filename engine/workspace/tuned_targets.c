@@ -1,11 +1,14 @@
 /* Tuned kernels as targets of apply: variables that both share, and which image is theirs. */
 #include "engine/analysis/analysis.h"
+#include "engine/base/private_folder.h"
 #include "engine/container/container.h"
 #include "engine/live/apply.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
+
 #include "engine/workspace/source.h"
+#include "engine/workspace/tuned_export.h"
 #include "engine/workspace/tuned.h"
 
 #include <ctype.h>
@@ -30,9 +33,48 @@ static bool mentions(struct str text, struct str word)
     return false;
 }
 
+/* What the analysis says of the kernel's writes. */
+struct writes {
+    struct ana_kernel *facts; /* NULL: nothing */
+    bool elsewhere;           /* where no parameter and no variable points; not known: yes */
+};
+
+static struct writes writes_of(const struct ptx_module *m, const char *kernel)
+{
+    struct ana_opts o = { .quick = true };
+    struct writes w = { 0 };
+    struct diags none = { 0 };
+    if (ana_run(m, str_of(kernel), &o, &w.facts, &none) != ST_OK) {
+        ana_free(w.facts);
+        w.facts = NULL;
+    }
+    w.elsewhere = !w.facts;
+    for (uint32_t i = 0; w.facts && i < w.facts->naccess; i++) {
+        const struct ana_access *a = &w.facts->access[i];
+        bool own = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_LOCAL ||
+                   a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM;
+        w.elsewhere |= (a->store || a->atomic) && !own && a->param < 0 &&
+                       (!a->array || strcmp(a->array, "data") == 0) && !a->arrays;
+    }
+    diags_free(&none);
+    return w;
+}
+
+/* May it write this variable? */
+static bool may_write(const struct writes *w, struct str variable)
+{
+    bool may = w->elsewhere;
+    for (uint32_t i = 0; !may && i < w->facts->naccess; i++) {
+        const struct ana_access *a = &w->facts->access[i];
+        may = (a->store || a->atomic) && a->param < 0 &&
+              (!a->array || a->arrays || str_is(variable, a->array));
+    }
+    return may;
+}
+
 /* Variables of the module that the kernel, or a function that it may call, names. */
 static enum status add_mirrors(const struct ptx_module *m, const struct ptx_func *f,
-                               struct live_target *t)
+                               const struct writes *w, struct live_target *t)
 {
     size_t cap = 0;
     enum status st = ST_OK;
@@ -51,7 +93,8 @@ static enum status add_mirrors(const struct ptx_module *m, const struct ptx_func
             continue;
         struct buf name = { 0 };
         buf_str(&name, y->name);
-        struct live_symbol s = { buf_take(&name), 0, y->space == PTX_SPACE_GLOBAL };
+        struct live_symbol s = { buf_take(&name), 0,
+                                 y->space == PTX_SPACE_GLOBAL && may_write(w, y->name) };
         if (!s.name || !base_grow((void **)&t->mirror, t->nmirror, &cap, sizeof *t->mirror)) {
             base_free(s.name);
             st = ST_NOMEM;
@@ -64,25 +107,6 @@ static enum status add_mirrors(const struct ptx_module *m, const struct ptx_func
     base_free(list);
     base_free(place);
     return st;
-}
-
-/* Does it write where no parameter and no variable points? Not known: yes. */
-static bool writes_elsewhere(const struct ptx_module *m, const char *kernel)
-{
-    struct ana_opts o = { .quick = true };
-    struct ana_kernel *k = NULL;
-    struct diags none = { 0 };
-    bool elsewhere = ana_run(m, str_of(kernel), &o, &k, &none) != ST_OK;
-    for (uint32_t i = 0; !elsewhere && i < k->naccess; i++) {
-        const struct ana_access *a = &k->access[i];
-        bool ours = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_LOCAL ||
-                    a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM;
-        elsewhere = (a->store || a->atomic) && !ours && a->param < 0 &&
-                    (!a->array || strcmp(a->array, "data") == 0) && !a->arrays;
-    }
-    ana_free(k);
-    diags_free(&none);
-    return elsewhere;
 }
 
 /* Why it cannot be put into a launch; NULL: it can. */
@@ -106,6 +130,27 @@ static struct live_shape shape(struct dim3u grid, struct dim3u block, uint32_t s
     return (struct live_shape){ grid, block, shared };
 }
 
+/* Compiled before the program starts, where ptxas is here: it does not wait for the driver's compiler.
+ */
+static enum status machine_code(const struct tuned_kernel *k, struct live_target *t)
+{
+    struct diags none = { 0 };
+    struct buf ptx = { 0 }, cubin = { 0 };
+    char *folder = NULL, *code = NULL;
+    enum status st = private_folder_make(&folder, &none);
+    if (st == ST_OK)
+        st = private_folder_put(folder, "k.ptx", k->text, k->n, &ptx, &none);
+    buf_printf(&cubin, "%s/k.cubin", folder ? folder : "");
+    if (st == ST_OK && !cubin.oom && tuned_compile(ptx.s, k, cubin.s, &none) == ST_OK &&
+        file_read_regular(cubin.s, 1u << 30, &code, &t->ncode, &none) == ST_OK)
+        t->code = code;
+    private_folder_remove(folder);
+    buf_free(&ptx);
+    buf_free(&cubin);
+    diags_free(&none);
+    return ST_OK; /* without it the driver compiles */
+}
+
 static enum status fill(const struct tuned_kernel *k, const struct ptx_module *m, struct live_target *t)
 {
     const struct ptx_func *f = ptx_find_func(m, str_of(k->kernel));
@@ -115,17 +160,19 @@ static enum status fill(const struct tuned_kernel *k, const struct ptx_module *m
     t->original = shape(k->grid, k->block, k->shared);
     t->tuned = shape(k->tgrid, k->tblock, k->tshared);
     t->carveout = k->has_options ? k->options.carveout : -1;
-    t->unsafe = writes_elsewhere(m, k->kernel);
+    struct writes w = writes_of(m, k->kernel);
+    t->unsafe = w.elsewhere;
     t->zero = base_alloc((k->nreset + 1) * sizeof *t->zero);
-    if (!t->kernel || !t->text || !t->zero)
-        return ST_NOMEM;
-    for (uint32_t i = 0; i < k->nreset; i++) {
+    enum status st = t->kernel && t->text && t->zero ? ST_OK : ST_NOMEM;
+    for (uint32_t i = 0; i < k->nreset && st == ST_OK; i++) {
         t->zero[i] = (struct live_symbol){ base_strdup(k->reset[i].symbol), k->reset[i].bytes, false };
         t->nzero++;
-        if (!t->zero[i].name)
-            return ST_NOMEM;
+        st = t->zero[i].name ? ST_OK : ST_NOMEM;
     }
-    return f ? add_mirrors(m, f, t) : ST_OK;
+    if (st == ST_OK && f)
+        st = add_mirrors(m, f, &w, t);
+    ana_free(w.facts);
+    return st == ST_OK ? machine_code(k, t) : st;
 }
 
 enum status tuned_targets(const struct tuned_kernels *t, struct live_apply *a, size_t *index,

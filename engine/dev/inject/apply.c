@@ -80,15 +80,18 @@ static bool attributes_fit(const struct target *t, const struct launch *l)
 }
 
 /* ---- arms ---- */
-/* The six orders of three arms one after another: each arm follows each other one as often. */
-static enum arm next_arm(struct target *t)
+/* Nine turns in which each arm follows each arm, itself too, once: what ran before it decides what lies
+ * in the caches. */
+static enum arm next_arm(struct target *t, bool *steady)
 {
-    static const uint8_t ORDER[6][3] = { { 0, 1, 2 }, { 1, 0, 2 }, { 2, 0, 1 },
-                                         { 2, 1, 0 }, { 0, 2, 1 }, { 1, 2, 0 } };
+    static const uint8_t ORDER[] = { 0, 0, 1, 0, 2, 1, 1, 2, 2 };
     unsigned turn = t->turn++;
-    return A.mode == LIVE_APPLY_ALL    ? ARM_TUNED
-           : A.mode == LIVE_APPLY_NONE ? (turn & 1 ? ARM_AGAIN : ARM_ORIGINAL)
-                                       : (enum arm)ORDER[turn / 3 % 6][turn % 3];
+    enum arm arm = A.mode == LIVE_APPLY_ALL    ? ARM_TUNED
+                   : A.mode == LIVE_APPLY_NONE ? (turn & 1 ? ARM_AGAIN : ARM_ORIGINAL)
+                                               : (enum arm)ORDER[turn % sizeof ORDER];
+    *steady = turn && (t->last == ARM_TUNED) == (arm == ARM_TUNED);
+    t->last = arm;
+    return arm;
 }
 
 static void keep_sample(struct samples *s, uint64_t ns)
@@ -117,7 +120,10 @@ void apply_ran(uint32_t correlation, const char *name, uint64_t start, uint64_t 
     unsigned at = correlation % MOST_ARMS;
     bool seen = S.calls[correlation % MOST_CALLS].correlation == correlation;
     if (A.call[at].correlation == correlation && A.call[at].target >= 0) {
-        keep_sample(&A.target[A.call[at].target].arm[A.call[at].arm], end - start);
+        struct target *t = &A.target[A.call[at].target];
+        keep_sample(&t->arm[A.call[at].arm], end - start);
+        if (A.call[at].steady)
+            keep_sample(&t->steady[A.call[at].arm == ARM_TUNED], end - start);
     } else if (!seen) {
         for (int i = 0; i < A.ntargets; i++)
             if (strcmp(A.target[i].name, name) == 0) {
@@ -180,12 +186,13 @@ static void prepare(const struct target *t, const struct tuned *u, const struct 
     apply_mirror(t, u, l, false);
 }
 
-static void note_arm(const struct launch *l, int target, enum arm arm)
+static void note_arm(const struct launch *l, int target, enum arm arm, bool steady)
 {
     unsigned at = l->correlation % MOST_ARMS;
     A.call[at].correlation = l->correlation;
     A.call[at].target = (int16_t)target;
-    A.call[at].arm = (int16_t)arm;
+    A.call[at].arm = (int8_t)arm;
+    A.call[at].steady = steady;
 }
 
 /* The function to run instead; NULL: the original. A.lock is held on return of *why. */
@@ -237,7 +244,8 @@ static void enter(struct launch *l)
     bool captured = apply_capturing(l);
     bool settled = u && verify(t, u, l, captured, &why);
     pthread_mutex_lock(&A.lock);
-    enum arm arm = captured ? ARM_TUNED : i < 0 || settled ? ARM_ORIGINAL : next_arm(t);
+    bool steady = false;
+    enum arm arm = captured ? ARM_TUNED : i < 0 || settled ? ARM_ORIGINAL : next_arm(t, &steady);
     bool swap = u && !settled && arm == ARM_TUNED;
     t->launches++;
     t->captured_original += captured && !swap;
@@ -246,7 +254,7 @@ static void enter(struct launch *l)
     if (why >= 0)
         t->skipped[why]++;
     if (i >= 0 && !captured && !settled && (u || A.mode == LIVE_APPLY_NONE))
-        note_arm(l, i, arm);
+        note_arm(l, i, arm, steady);
     pthread_mutex_unlock(&A.lock);
     if (swap) {
         prepare(t, u, l);
@@ -334,6 +342,8 @@ void apply_put(int f)
         for (int a = 0; a < NARMS; a++)
             put_samples(f, i, a, &t->arm[a]);
         put_samples(f, i, NARMS, &t->replayed);
+        put_samples(f, i, NARMS + 1, &t->steady[0]);
+        put_samples(f, i, NARMS + 2, &t->steady[1]);
     }
     if (A.ntargets)
         dprintf(f, "AP %llu %llu\n", (unsigned long long)A.first, (unsigned long long)A.last);

@@ -29,7 +29,8 @@ struct samples { /* of a long run an even choice: each keeps the same chance */
 };
 struct target {
     char *name, *text;
-    bool any;                              /* any launch shape, and the launch stays as it is */
+    char *code; /* the same as machine code; NULL: the driver compiles the text */
+    bool any;   /* any launch shape, and the launch stays as it is */
     unsigned grid[3], block[3], shared;    /* the original's launch */
     unsigned tgrid[3], tblock[3], tshared; /* the tuned one's */
     int carveout;                          /* percent; -1: as the original's */
@@ -41,7 +42,9 @@ struct target {
     unsigned verified, differed;
     uint64_t load_ns, enter_ns;
     unsigned turn;
-    struct samples arm[NARMS], replayed;
+    enum arm last;
+    /* steady: behind a launch of the same kind, the original and the tuned kernel */
+    struct samples arm[NARMS], replayed, steady[2];
 };
 struct tuned { /* a target's kernel in one context */
     int state; /* 0: not loaded; 1: ready; -1: failed, why says how */
@@ -79,7 +82,8 @@ struct apply_state {
     struct {
         uint32_t correlation;
         int16_t target;
-        int16_t arm;
+        int8_t arm;
+        bool steady;
     } call[MOST_ARMS];
 };
 extern struct apply_state A;

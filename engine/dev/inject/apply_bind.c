@@ -80,6 +80,7 @@ static bool plan_line(char *line)
     case 'O': t->any = false; return seven(line, t->grid, t->block, &t->shared);
     case 'N': return seven(line, t->tgrid, t->tblock, &t->tshared);
     case 'C': return sscanf(line + 1, "%d", &t->carveout) == 1;
+    case 'B': t->code = text_of(line + 2); return true;
     case 'U': t->unsafe = true; return true;
     case 'Z':
     case 'S': return symbol_line(t, line);
@@ -275,8 +276,10 @@ static int set_up(struct target *t, struct tuned *u, const struct bound *b, cons
     int option[] = { JIT_MAX_REGISTERS }, value = -1;
     void *values[] = { (void *)(uintptr_t)b->maxreg };
     own = function_of(b->f, &original);
-    if (A.d.load(&module, t->text, b->maxreg > 0, option, values) != 0 ||
-        A.d.function(&u->f, module, t->name) != 0)
+    bool ready = t->code && !b->maxreg && A.d.load(&module, t->code, 0, NULL, NULL) == 0 &&
+                 A.d.function(&u->f, module, t->name) == 0;
+    if (!ready && (A.d.load(&module, t->text, b->maxreg > 0, option, values) != 0 ||
+                   A.d.function(&u->f, module, t->name) != 0))
         return LIVE_APPLY_LOAD;
     if (!own || !same_params(own, u->f))
         return LIVE_APPLY_PARAMS;
