@@ -98,6 +98,7 @@ int cmd_demo(struct args *a);
 int cmd_paper(struct args *a);
 int cmd_capture(struct args *a);
 int cmd_apply(struct args *a);
+int cmd_source(struct args *a);
 int cmd_worker(struct args *a);
 int cmd_help(struct args *a);
 int cmd_completion(struct args *a);

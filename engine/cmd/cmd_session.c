@@ -1,4 +1,5 @@
-/* replay: a saved session again, as text or in the workbench. */
+/* replay: a saved session again, as text or in the workbench. source: what its recommendation means in
+ * the source. */
 #include "engine/base/base.h"
 #include "engine/cmd/cmd.h"
 #include "engine/cmd/cmd_int.h"
@@ -7,6 +8,8 @@
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/home.h"
+#include "engine/workspace/tuned.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -77,5 +80,63 @@ int cmd_replay(struct args *a)
             st = ST_INPUT;
     }
     session_free(s);
+    return cmd_finish(a, st, &ds);
+}
+
+/* ---- source ---- */
+static enum status lang_of(const char *said, enum home_lang *out, struct diags *ds)
+{
+    *out = HOME_ANY;
+    if (!said)
+        return ST_OK;
+    for (int l = HOME_CUDA; l <= HOME_NUMBA; l++)
+        if (strcmp(said, home_lang_name(l)) == 0)
+            *out = (enum home_lang)l;
+    if (*out != HOME_ANY)
+        return ST_OK;
+    diag_error(ds, "usage", "--lang is cuda, triton or numba, not '%s'", said);
+    return ST_USAGE;
+}
+
+int cmd_source(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct tuned_kernels t = { 0 };
+    struct buf b = { 0 };
+    enum home_lang lang = HOME_ANY;
+    enum status st = lang_of(a->lang, &lang, &ds);
+    bool differ = false;
+    if (st == ST_OK && a->nfiles != 1) {
+        diag_error(&ds, "usage", "which session? gpulocw source SESSION.json");
+        st = ST_USAGE;
+    }
+    if (st == ST_OK)
+        st = tuned_read(a->file[0], a->kernel, &t, &ds);
+    if (a->json)
+        buf_puts(&b, "{\"format\":\"gpulocw-source-advice\",\"version\":1,\"kernels\":[");
+    for (size_t i = 0; i < t.n && st == ST_OK; i++) {
+        struct home h = { 0 };
+        st = home_make(&t.v[i], lang, &h, &ds);
+        if (st == ST_OK)
+            st = home_try(&t.v[i], a->file[0], &h, &ds);
+        if (a->json)
+            buf_puts(&b, i ? ",\n" : "\n");
+        if (st == ST_OK && a->json)
+            home_json(&t.v[i], &h, &b);
+        else if (st == ST_OK)
+            home_text(&t.v[i], &h, &b);
+        differ |= h.tried && !h.equal;
+        home_free(&h);
+    }
+    if (a->json)
+        buf_puts(&b, "]}\n");
+    if (st == ST_OK)
+        cmd_put(a, &b);
+    if (st == ST_OK && differ) {
+        diag_error(&ds, "source", "the patched source gives other outputs");
+        st = ST_DIFFER;
+    }
+    buf_free(&b);
+    tuned_free(&t);
     return cmd_finish(a, st, &ds);
 }

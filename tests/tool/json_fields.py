@@ -101,6 +101,7 @@ def main():
         shutil.copytree('kernels', os.path.join(folder, 'kernels'))
         os.makedirs(os.path.join(folder, 'tests/golden/ptx'))
         shutil.copy('tests/golden/ptx/debugging.ptx', os.path.join(folder, 'tests/golden/ptx'))
+        shutil.copytree('tests/source', os.path.join(folder, 'tests/source'))
         shutil.copy('kernels/valley.ptx', os.path.join(folder, 'app.ptx'))
         shutil.copytree('tests/fuzz/corpus/container', folder, dirs_exist_ok=True)
         env = dict(os.environ, XDG_DATA_HOME=folder, GPULOCW_DATA=folder, LC_ALL='C.UTF-8')
