@@ -26,6 +26,7 @@ def one(r, t, spread, mode):
 BYTES = {"f16":2,"bf16":2,"tf32":4,"e4m3":1,"e5m2":1,"f32":4,"s8":1,"u8":1,"f64":8,"s32":4}
 def pack(vals, b): return b"".join(v.to_bytes(b, "little") for v in vals)
 def inputs(q):
+    if "desc" in q: return described_inputs(q)
     r = R(q["seed"]); a=[];b=[];c=[]
     for t in range(q["tiles"]):
         kind = t % 8
@@ -45,6 +46,11 @@ def inputs(q):
     meta = q.get("meta", "44444444")
     e = [int(meta, 16)] * ne if meta != "rand" else [rand_meta(r, q) for _ in range(ne)]
     return pack(a, BYTES[q["at"]]), pack(b, BYTES[q["bt"]]), pack(c, BYTES[q["ct"]]), pack(e, 4)
+def described_inputs(q):
+    r = R(q["seed"]); n = 49152 // BYTES[q["at"]]
+    image = pack([one(r, q["at"], 3, "") for _ in range(n)], BYTES[q["at"]])
+    e = b"".join(struct.pack("<QQ", *d) + struct.pack("<124I", *([0x44444444] * 124)) for d in q["desc"])
+    return image * q["tiles"], b"", bytes(q["tiles"] * q["d_bytes"]), e
 def rand_meta(r, q):
     v = 0
     if q["at"] == "tf32":
@@ -138,14 +144,53 @@ for sp in (False, True):
             if not sp: wg(32*m,"f16",x,y,sp)
     wg(32*m,"s32","s8","u8",sp)
 
+def described(name, n, k, dt, at, ta, tb, sa, sb, pairs, sparse=False):
+    """Both factors through descriptors: (start, leading, stride, base) of A and of B, a tile each; swizzles by their number."""
+    nd = n // 4 if dt == "f16" else n // 2
+    t = common(128, 49152, 0, 128 * nd * 4).replace(" .reg .pred p, q;", " .reg .pred p, q, s; .reg .b32 z<136>;")
+    t = t.replace("mad.wide.u32 x3, r1, 512, x3; mad.wide.u32 x3, r0, 4, x3;", "mad.wide.u32 x3, r1, 512, x3;")
+    t += " mov.u32 r2, sb; mov.u32 r3, 0; mad.wide.u32 x5, r0, 16, x0; mad.lo.u32 r4, r0, 16, r2;\n"
+    t += "L: ld.global.v4.b32 {r5,r6,r7,r8}, [x5]; st.shared.v4.b32 [r4], {r5,r6,r7,r8}; add.u64 x5, x5, 2048; add.u32 r4, r4, 2048; add.u32 r3, r3, 2048; setp.lt.u32 p, r3, 49152; @p bra L;\n"
+    t += " fence.proxy.async; bar.sync 0;\n cvt.u64.u32 x9, r2; shr.u64 x9, x9, 4; ld.global.u64 x10, [x3]; ld.global.u64 x11, [x3+8]; add.u64 x10, x10, x9; add.u64 x11, x11, x9; ld.global.b32 e, [x3+16];\n"
+    t += " setp.eq.u32 s, r0, r0;" + "".join(" mov.b32 z%d, 0;" % i for i in range(nd)) + "\n wgmma.fence.sync.aligned;\n"
+    tail = ", s" + (", 1, 1" if dt != "s32" else "") + (", %d, %d" % (ta, tb) if at in ("f16", "bf16") else "")
+    bt = at
+    t += " wgmma.mma_async%s.sync.aligned.m64n%dk%d.%s.%s.%s %s, x10, x11%s%s;\n" % (".sp" if sparse else "", n, k, dt, at, bt, vec("z", nd), ", e, 0" if sparse else "", tail)
+    t += " wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n mad.wide.u32 x8, r0, %d, x4;\n" % (nd * 4)
+    t += "".join(" st.global.b32 [x8+%d], z%d;\n" % (4 * i, i) for i in range(nd)) + " ret;\n"
+    t = t.replace("{\n .reg", "{\n .shared .align 1024 .b8 sb[49152];\n .reg", 1)
+    def desc(d, sw): return d[0] >> 4 | d[1] >> 4 << 16 | d[2] >> 4 << 32 | d[3] << 49 | sw << 62
+    q = dict(op="described", shape="m64n%dk%d" % (n, k), dt=dt, at=at, bt=at, ct=dt, a_bytes=49152, b_bytes=0, d_bytes=128 * nd * 4, threads=128, tiles=len(pairs))
+    q["desc"] = [(desc(a, sa), desc(b, sb)) for a, b in pairs]
+    build("described_" + name, t, q)
+# K-major: rows of 16 bytes (no swizzle) or of the swizzle's width, groups of 8 rows `stride` apart
+def k_major(start, sw, step=0, extra=0): return (start + step, 16, (8 * (0, 128, 64, 32)[sw] or 256) + extra, 0) if sw else (start + step, 128, 256 + extra, 0)
+def mn_major(start, sw, mn, k): # units of 8 elements; atoms of the swizzle's width along mn, 8 deep
+    w = (16, 128, 64, 32)[sw]
+    atom = 8 * w
+    return (start, atom * 2 if sw else 128 * (mn // 8), atom if sw else 128, 0)
+for sw in range(4):
+    steps = [0] if sw in (0, 3) else [0, 32] if sw == 2 else [0, 32, 64, 96]
+    for at, k in (("f16", 16), ("tf32", 8), ("e4m3", 32), ("s8", 32)):
+        described("k_%s_swizzle%d" % (at, sw), 64, k, "s32" if at == "s8" else "f32", at, 0, 0, sw, sw, [(k_major(0, sw, st), k_major(16384, sw, st, 1024 * (st == 32)))  for st in steps] + [(k_major(1024, sw), k_major(20480, sw, 0, 1024))])
+    described("mn_f16_swizzle%d" % sw, 64, 16, "f32", "f16", 1, 1, sw, sw, [(mn_major(0, sw, 64, 16), mn_major(16384, sw, 64, 16)), (mn_major(8192, sw, 64, 16), mn_major(32768, sw, 64, 16))])
+    described("mn_b_bf16_swizzle%d" % sw, 128, 16, "f32", "bf16", 0, 1, sw, sw, [(k_major(0, sw), mn_major(16384, sw, 128, 16))])
+described("mixed_f16", 256, 16, "f32", "f16", 0, 0, 1, 3, [(k_major(0, 1), k_major(16384, 3)), (k_major(0, 1, 64), k_major(8192, 3))])
+described("f16_result", 128, 16, "f16", "f16", 0, 0, 1, 1, [(k_major(0, 1), k_major(16384, 1))])
+for sw in range(4):
+    described("sparse_f16_swizzle%d" % sw, 64, 32, "f32", "f16", 0, 0, sw, sw, [(k_major(0, sw), k_major(16384, sw))] if sw != 3 else [(k_major(0, 3), (16384, 4096, 256, 0))], True)
+described("sparse_e4m3", 64, 64, "f32", "e4m3", 0, 0, 1, 1, [(k_major(0, 1), k_major(16384, 1)), (k_major(0, 1, 32), k_major(16384, 1, 64))], True)
+described("base_offset", 64, 16, "f32", "f16", 0, 0, 1, 1, [((128 * b, 16, 1024, b), (16384 + 128 * b, 16, 1024, b)) for b in range(8)])
+
+
 def run(exe, device, folder, q):
     parts = inputs(q)
     base = os.path.join(folder, q["name"])
     open(base + ".ptx", "w").write(q["ptx"])
     args = []
     for name, data in zip(("a", "b", "c", "e"), parts):
-        open(base + "." + name, "wb").write(data)
-        args.append({"name": name, "buffer": "u8", "count": len(data), "init": {"file": q["name"] + "." + name}})
+        open(base + "." + name, "wb").write(data or bytes(16))
+        args.append({"name": name, "buffer": "u8", "count": len(data) or 16, "init": {"file": q["name"] + "." + name}})
     args.append({"name": "d", "buffer": "u8", "count": q["tiles"] * q["d_bytes"], "output": True})
     json.dump({"format": "gpulocw-launch", "version": 1, "ptx": q["name"] + ".ptx", "kernel": "k", "grid": [q["tiles"], 1, 1], "block": [q["threads"], 1, 1], "args": args}, open(base + ".launch.json", "w"))
     r = subprocess.run([exe, "run", base + ".ptx", "--device", device, "--no-counters", "--outputs", folder], capture_output=True, text=True, timeout=120)

@@ -20,6 +20,7 @@ struct cache_l2_request {
     uint8_t few;   /* its load has few lines */
     uint8_t next;  /* .L2::256B: the neighbouring line comes along */
     uint8_t quiet; /* a prefetch: fills, is not counted as a read */
+    uint8_t copy;  /* of the tensor copy engine */
     /* a store that leaves bytes of its sectors as they were: CACHE_PART, or others write them:
      * CACHE_SHARED_PART */
     uint8_t partial;

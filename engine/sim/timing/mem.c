@@ -232,7 +232,8 @@ uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_
     struct timing_mem *m = &s->group->mem;
     const struct sim_preset *g = m->g;
     uint32_t n = cache_count(r->sectors);
-    double port = take_port(&s->port_free, r->at, m->port_cycles[n]);
+    /* the copy engine has spaced them */
+    double port = r->copy ? 0 : take_port(&s->port_free, r->at, m->port_cycles[n]);
     choose_queues(m, r);
     double wait = 0;
     if (m->crowd_cycles >

@@ -12,6 +12,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/tensor/wgmma.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim_int.h"
@@ -191,6 +192,32 @@ static void cost_product(struct timing_op *o, const struct exec_inst *in, const 
     o->slots = 1;
 }
 
+/* mma and wmma by their sums. False: the preset has no rate for them. */
+static bool cost_matrix(struct timing_op *o, const struct exec_inst *in, const struct sim_preset *g)
+{
+    const struct exec_mma *x = in->x;
+    unsigned bits = mat_bits(x->part[1].type);
+    int64_t rate = bits == 32   ? g->tensor_macs_tf32
+                   : bits == 16 ? g->tensor_macs_16
+                   : bits == 8  ? g->tensor_macs_8
+                                : 0;
+    if (!rate)
+        return false;
+    uint64_t macs = (uint64_t)x->shape[0] * x->shape[1] * x->shape[2] / (x->sparse ? 2 : 1);
+    if (x->halves) /* at the rate of f16 */
+        rate = g->tensor_macs_16;
+    o->slots = 1;
+    o->busy = (uint16_t)((double)macs * (double)g->schedulers / ((double)rate * g->mma_share));
+    o->latency = (uint16_t)g->lat_tensor;
+    return true;
+}
+
+static bool is_matrix(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_MMA || i->op == PTX_OP_MMA_SP || i->op == PTX_OP_MMA_SP_ORDERED ||
+           i->op == PTX_OP_WMMA_MMA;
+}
+
 /* Fences of one SM, and what else only orders. False: it is none. */
 static bool cost_order(struct timing_op *o, const struct ptx_inst *i, const struct sim_preset *g)
 {
@@ -224,7 +251,7 @@ static void cost_op(struct timing_op *o, const struct exec_inst *in, const struc
         cost_product(o, in, g);
         return;
     }
-    if (cost_order(o, i, g))
+    if (cost_order(o, i, g) || (is_matrix(i) && cost_matrix(o, in, g)))
         return;
     const struct timing_expansion *e = timing_expansion_of(i, (uint32_t)g->expansion_set);
     struct unit_cost c = unit_cost(g, (enum timing_unit)o->unit);

@@ -332,12 +332,12 @@ static __attribute__((noinline)) void hold_back(struct timing_sm *s, struct timi
         until = t + o->latency;
     if (o->flags & TIMING_SPLITS || (o->flags & TIMING_ALONE && o->unit != UNIT_CONTROL))
         until = t + o->latency;
-    if (o->flags & TIMING_ASYNC && w->work->async > until)
-        until = w->work->async;
     if (o->flags & TIMING_ENDS && o->unit == UNIT_CONTROL)
         until = t + (w->branched ? (uint32_t)g->lat_control : o->late ? o->latency : 0);
     if (o->flags & TIMING_BARRIER)
         until = t + (uint32_t)g->lat_barrier;
+    if (o->flags & TIMING_ASYNC)
+        until = later(until, w->work->async);
     if (o->flags & TIMING_GROUPS)
         until = later(until, timing_groups(w, &s->group->t->p->code[o->pc]));
     if (o->flags & TIMING_CALL)
@@ -643,9 +643,9 @@ static inline uint32_t run_until(struct timing_sm *s, uint32_t end, uint32_t mos
 {
     uint32_t n = s->nscheds, t = soonest(soonest(next_look(s, most), wheel_next(&s->wheel)), s->late_at);
     while (t < end && !s->fault && !s->oom) {
+        wake_due(s, t);
         if (s->late_at <= t)
             timing_late_run(s, t);
-        wake_due(s, t);
         /* always the same first, its warps would run ahead */
         s->turn = s->turn + 1 < n ? s->turn + 1 : 0;
         for (uint32_t m = to_look_at(s, t, most); m; m &= m - 1) {

@@ -9,6 +9,7 @@
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/exec/tensor/wgmma.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/step.h"
 #include "engine/sim/timing/access.h"
@@ -47,14 +48,17 @@ uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct ex
         struct cache_l2_request r = { .line = timing_line(e),
                                       .at = (uint32_t)at,
                                       .sectors = timing_sectors(e),
+                                      .copy = 1,
                                       .place = s->cta[w->cta].place };
         r.alloc = (uint8_t)(reads ? cache_route_load(g, &in->policy, a->hint, addr).l2
                                   : cache_route_store(&in->policy, a->hint, addr));
         uint32_t back = copy_line(s, a, &r, (uint8_t)(g->l2_fill / 32));
         done = back > done ? back : done;
-        at += 32.0 * cache_count(r.sectors) / g->copy_bytes_per_cycle;
+        at += 32.0 * cache_count(r.sectors) /
+              (reads ? g->copy_bytes_per_cycle : g->copy_store_bytes_per_cycle);
     }
     s->copy_free = at;
+    w->release = t + (uint32_t)g->copy_issue;
     done = (uint32_t)at > done ? (uint32_t)at : done;
     return done + (uint32_t)g->copy_latency;
 }
@@ -63,13 +67,16 @@ void timing_product(struct timing_sm *s, struct timing_warp *w, uint32_t schedul
                     const struct timing_slot *o, uint32_t t)
 {
     struct timing_work *k = w->work;
-    if (s->group->t->p->code[o->pc].ptx->op == PTX_OP_WGMMA_COMMIT_GROUP) {
+    const struct exec_inst *in = &s->group->t->p->code[o->pc];
+    if (in->ptx->op == PTX_OP_WGMMA_COMMIT_GROUP) {
         k->group[k->ngroups++ % ARRAY_LEN(k->group)] = k->tensor;
         return;
     }
     double begin = s->tensor_free[scheduler] > t ? s->tensor_free[scheduler] : t, end = begin + o->busy;
     s->tensor_free[scheduler] = end;
     k->tensor = (uint32_t)end + o->latency;
+    if (((const struct exec_wgmma *)in->x)->na) /* the next one waits until the registers are free */
+        s->tensor_free[scheduler] = k->tensor;
     if (end > s->tensor_shared)
         s->tensor_shared = end;
     s->tensor_share = o->busy ? (double)o->each / o->busy : 0;

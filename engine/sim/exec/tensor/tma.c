@@ -156,6 +156,17 @@ static uint8_t *piece_at(struct copy *c, uint32_t off, enum exec_access_kind kin
 }
 
 /* ---- moving ---- */
+/* Loads of tf32 round to nearest. */
+static void round_tf32(uint8_t *row, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k += 4) {
+        uint32_t v;
+        memcpy(&v, row + k, 4);
+        v = (v & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (v + 0xfff + (v >> 13 & 1)) & 0xffffe000;
+        memcpy(row + k, &v, 4);
+    }
+}
+
 static bool load_box(struct copy *c)
 {
     uint8_t row[ROW_MOST];
@@ -169,6 +180,8 @@ static bool load_box(struct copy *c)
             tma_fill(&c->box.m, row, c->box.row_bytes);
         if (from)
             memcpy(row + r.first, from, r.last - r.first);
+        if (from && (c->box.m.type == TENSOR_TF32 || c->box.m.type == TENSOR_TF32_FTZ))
+            round_tf32(row + r.first, r.last - r.first);
         for (uint32_t k = 0; k < c->box.row_bytes; k += PIECE) {
             uint8_t *to = piece_at(c, r.to + k, ACCESS_STORE);
             if (!to)

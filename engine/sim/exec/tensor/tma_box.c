@@ -54,6 +54,11 @@ bool tma_box_init(struct tma_box *b, const char **why)
         *why = "a first coordinate that is not a multiple of 16 bytes";
         return false;
     }
+    for (unsigned d = 1; pixels && d + 1 < m->rank; d++)
+        if (b->at[d] < m->lower[d - 1] || b->at[d] >= (int64_t)m->dims[d] + m->upper[d - 1]) {
+            *why = "a base pixel outside the corners of the tensor map";
+            return false;
+        }
     if (b->row_bytes % 16) {
         *why = "a box whose rows are no multiple of 16 bytes";
         return false;
@@ -79,10 +84,10 @@ static void pixel_at(const struct tma_box *b, uint32_t n, int64_t at[TENSOR_RANK
     int64_t carry = n;
     for (unsigned k = 0; k < spatial; k++) {
         int64_t lo = m->lower[k], hi = (int64_t)m->dims[k + 1] + m->upper[k], step = m->steps[k + 1],
-                count = hi > lo ? (hi - lo + step - 1) / step : 1,
-                i = (b->at[k + 1] - lo) / step + carry;
-        at[k + 1] = lo + i % count * step + (b->at[k + 1] - lo) % step + b->off[k];
-        carry = i / count;
+                begin = b->at[k + 1], first = (hi - begin + step - 1) / step,
+                count = (hi - lo + step - 1) / step, after = carry - first;
+        at[k + 1] = (after < 0 ? begin + carry * step : lo + after % count * step) + b->off[k];
+        carry = after < 0 ? 0 : 1 + after / count;
     }
     at[spatial + 1] = b->at[spatial + 1] + carry;
 }
