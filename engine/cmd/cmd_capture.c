@@ -39,7 +39,7 @@ static void put_text(struct buf *b, const char *key, const char *text)
 /* What the simulated device's outputs are against the GPU's. */
 static const char *outputs(const struct live_files *f)
 {
-    return !f->simulated ? NULL : !f->differ ? "equal" : isnan(f->relative) ? "differ" : "close";
+    return !f->simulated ? NULL : !f->differ ? "equal" : f->close ? "close" : "differ";
 }
 
 static void put_attributes(const struct live_files *f, struct buf *b)
@@ -89,6 +89,19 @@ static void put_files(const struct live_files *f, struct buf *b)
     put_text(b, "not_captured", f->why);
 }
 
+static void put_shapes(const struct live_kernel *k, struct buf *b)
+{
+    buf_puts(b, "\"shapes\":[");
+    for (size_t i = 0; i < k->nshapes; i++) {
+        const struct live_group *p = &k->shape[i];
+        buf_printf(b, "%s{\"launches\":%llu", i ? "," : "", (unsigned long long)p->launches);
+        put_three(b, "grid", p->grid);
+        put_three(b, "block", p->block);
+        buf_printf(b, ",\"shared\":%u,\"time_ns\":%llu}", p->shared, (unsigned long long)p->time_ns);
+    }
+    buf_puts(b, "],");
+}
+
 static void put_kernel(const struct live_survey *s, const struct live_kernel *k, struct buf *b)
 {
     struct buf readable = { 0 };
@@ -109,6 +122,7 @@ static void put_kernel(const struct live_survey *s, const struct live_kernel *k,
     put_three(b, "block", k->block);
     buf_printf(b, ",\"shared\":%u,\"time_ns\":%llu,\"share\":%.6f,", k->shared,
                (unsigned long long)k->time_ns, share(s, k));
+    put_shapes(k, b);
     put_files(k->files, b);
     buf_puts(b, "}");
 }
@@ -140,8 +154,11 @@ static void put_table(const struct live_survey *s, struct buf *b)
         buf_printf(b, "%8llu %12.4f %5.1f %%  %-4s ", (unsigned long long)k->launches,
                    (double)k->time_ns / 1e6, 100 * share(s, k), k->why ? "no" : "yes");
         ptx_readable(str_of(k->name), b);
-        buf_printf(b, "  %ux%ux%u of %ux%ux%u%s%s\n", k->grid[0], k->grid[1], k->grid[2], k->block[0],
-                   k->block[1], k->block[2], k->why ? ": " : "", k->why ? k->why : "");
+        buf_printf(b, "  %ux%ux%u of %ux%ux%u", k->grid[0], k->grid[1], k->grid[2], k->block[0],
+                   k->block[1], k->block[2]);
+        if (k->nshapes > 1)
+            buf_printf(b, " and %zu other shapes", k->nshapes - 1);
+        buf_printf(b, "%s%s\n", k->why ? ": " : "", k->why ? k->why : "");
         n += !k->why;
         with += k->why ? 0 : k->time_ns;
     }
@@ -153,6 +170,10 @@ static void put_table(const struct live_survey *s, struct buf *b)
 
 static void tell(const struct live_survey *s, struct diags *ds)
 {
+    if (s->left_out)
+        diag_add(ds, DIAG_WARNING, "survey", NULL, NO_SPAN,
+                 "%llu images and launches of further kernels are left out: 16384 of each are kept",
+                 (unsigned long long)s->left_out);
     if (s->refused)
         diag_add(ds, DIAG_WARNING, "survey", NULL, NO_SPAN, "nothing could be recorded: %s", s->refused);
     else if (!s->processes)
@@ -179,7 +200,7 @@ static void put_captured(const struct live_survey *s, const char *folder, struct
             buf_printf(b, "; not trimmed: %s\n", f->why ? f->why : "?");
         else if (!f->differ)
             buf_puts(b, "; simulated outputs equal the GPU's\n");
-        else if (isnan(f->relative))
+        else if (!f->close)
             buf_printf(b, "; simulated outputs differ from the GPU's in %llu bytes\n",
                        (unsigned long long)f->differ);
         else

@@ -24,6 +24,7 @@ void live_survey_free(struct live_survey *s)
         base_free(s->v[i].name);
         base_free(s->v[i].ptx_file);
         live_files_free(s->v[i].files);
+        base_free(s->v[i].shape);
     }
     base_free(s->v);
     base_free(s->refused);
@@ -68,6 +69,29 @@ static struct live_kernel *kernel_of(struct live_survey *s, struct str name, uin
     return k->name ? k : NULL;
 }
 
+/* The same of several processes is one row. */
+static bool add_shape(struct live_kernel *k, const struct live_kernel *t, uint64_t launches, uint64_t ns)
+{
+    struct live_group *s = NULL;
+    for (size_t i = 0; i < k->nshapes && !s; i++)
+        if (k->shape[i].shared == t->shared && memcmp(k->shape[i].grid, t->grid, sizeof t->grid) == 0 &&
+            memcmp(k->shape[i].block, t->block, sizeof t->block) == 0)
+            s = &k->shape[i];
+    if (!s) {
+        void *v = k->shape;
+        if (!base_grow(&v, k->nshapes, &k->cap_shapes, sizeof *k->shape))
+            return false;
+        k->shape = v;
+        s = &k->shape[k->nshapes++];
+        *s = (struct live_group){ .shared = t->shared };
+        memcpy(s->grid, t->grid, sizeof s->grid);
+        memcpy(s->block, t->block, sizeof s->block);
+    }
+    s->launches += launches;
+    s->time_ns += ns;
+    return true;
+}
+
 static enum status take_kernel(struct live_survey *s, const struct images *images, const char *line)
 {
     struct live_kernel t = { 0 };
@@ -88,6 +112,8 @@ static enum status take_kernel(struct live_survey *s, const struct images *image
     }
     k->launches += launches;
     k->time_ns += ns;
+    if (!add_shape(k, &t, launches, ns))
+        return ST_NOMEM;
     s->gpu_ns += ns;
     return ST_OK;
 }
@@ -97,6 +123,9 @@ static enum status take_line(struct live_survey *s, struct images *images, const
     struct image m;
     if (line[0] == 'K')
         return take_kernel(s, images, line);
+    unsigned long long left_out;
+    if (sscanf(line, "L %llu", &left_out) == 1)
+        s->left_out += left_out;
     if (line[0] == 'R' && !s->refused && !(s->refused = base_strdup(line + 2)))
         return ST_NOMEM;
     if (sscanf(line, "I %llu %llu %d %d %d", &m.hash, &m.bytes, &m.ptx, &m.cubin, &m.lto) == 5) {

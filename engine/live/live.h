@@ -5,6 +5,11 @@
 
 #include "engine/base/base.h"
 
+/* Launches of one kernel that are alike. */
+struct live_group {
+    unsigned grid[3], block[3], shared;
+    uint64_t launches, time_ns;
+};
 struct live_kernel {
     char *name;        /* as in the PTX; owned */
     char *ptx_file;    /* the PTX file of a cache that its machine code belongs to; owned; NULL: none */
@@ -13,7 +18,9 @@ struct live_kernel {
     uint64_t launches; /* executions on the GPU, those of graphs included */
     uint64_t time_ns;  /* of all of them together, on the GPU */
     unsigned grid[3], block[3], shared; /* of the first one; shared: dynamic, in bytes */
-    struct live_files *files;           /* what was captured of it; owned; NULL: nothing */
+    struct live_group *shape;           /* all of them, as they were met; owned */
+    size_t nshapes, cap_shapes;
+    struct live_files *files; /* what was captured of it; owned; NULL: nothing */
 };
 /* A captured launch. */
 struct live_files {
@@ -22,7 +29,7 @@ struct live_files {
     uint64_t nth, data_bytes, trimmed_from;
     /* the simulated device's outputs against the GPU's: bytes that are another, and the greatest
      * relative difference of floats (NaN: other bytes differ, or nothing was simulated) */
-    bool simulated;
+    bool simulated, close; /* close: they differ as roundings and approximations do */
     uint64_t differ;
     double relative;
     unsigned cluster[3]; /* [0] 0: none */
@@ -37,6 +44,7 @@ struct live_survey {
     size_t n, cap;
     uint64_t wall_ns, gpu_ns;
     unsigned processes; /* that used CUDA and ended in order */
+    uint64_t left_out;  /* launches and images beyond what the library keeps */
     char *refused;      /* why nothing could be recorded in one of them; owned; NULL: it could */
     int exit;           /* the program's exit status; 128 + signal */
 };

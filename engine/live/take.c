@@ -160,6 +160,15 @@ static bool take_line(struct take *t, const char *line)
     return true;
 }
 
+bool take_points_to(const struct take *t, uint64_t addr)
+{
+    for (size_t i = 0; i < t->nparam; i++)
+        for (uint64_t at = 0; at + 8 <= t->param[i].n; at += 8)
+            if (memcmp(t->param[i].bytes + at, &addr, 8) == 0)
+                return true;
+    return false;
+}
+
 static bool data_path(struct take *t, const char *path)
 {
     struct buf b = { 0 };

@@ -46,6 +46,8 @@ struct take {
 /* ST_NOMEM, ST_IO; what is no such record is one that is not whole. Free in every case. */
 enum status take_read(struct take *t, const char *path, struct diags *ds);
 void take_free(struct take *t);
+/* Is a parameter, or an aligned word in one, this address? */
+bool take_points_to(const struct take *t, uint64_t addr);
 
 /* ---- trimming (trim.c) ---- */
 /* Bytes side by side that the kernel uses, as the simulated device found. */
@@ -72,6 +74,8 @@ struct trim {
 enum status trim_run(struct trim *tr, const struct take *t, const struct ptx_module *m,
                      const struct ptx_func *f, double limit_s, struct diags *ds);
 void trim_free(struct trim *tr);
+/* The floats that differ are near enough to be of another rounding, or of approximations. */
+#define TRIM_CLOSE 1e-3
 
 /* ---- files (write.c) ---- */
 struct take_files {

@@ -115,6 +115,7 @@ static enum status make(struct live_survey *s, const struct live_want *w, const 
         f->simulated = !tr.why;
         f->differ = tr.differ;
         f->relative = tr.relative;
+        f->close = tr.differ && tr.relative <= TRIM_CLOSE;
         files = (struct take_files){ 0 };
         st = tr.why ? say_why(f, tr.why) : ST_OK;
     }

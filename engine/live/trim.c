@@ -227,9 +227,9 @@ static double as_float(enum ptx_type type, const uint8_t *p)
 {
     double d = NAN;
     float f;
-    if (type == PTX_T_F64)
+    if (type == PTX_T_F64 || type == PTX_T_B64)
         memcpy(&d, p, 8);
-    else if (type == PTX_T_F32 && (memcpy(&f, p, 4), true))
+    else if ((type == PTX_T_F32 || type == PTX_T_B32) && (memcpy(&f, p, 4), true))
         d = (double)f;
     return d;
 }
@@ -238,7 +238,7 @@ static double as_float(enum ptx_type type, const uint8_t *p)
 static void compare_sector(struct trim *tr, enum ptx_type type, const uint8_t *gpu, const uint8_t *sim,
                            uint64_t n)
 {
-    unsigned size = type == PTX_T_F64 ? 8 : 4;
+    unsigned size = type == PTX_T_F64 || type == PTX_T_B64 ? 8 : 4;
     for (uint64_t i = 0; i < n; i++)
         tr->differ += gpu[i] != sim[i];
     for (uint64_t i = 0; i < n; i += size) {
@@ -288,6 +288,13 @@ static bool add_region(struct trim *tr, size_t r, uint64_t from, uint64_t to, co
     return true;
 }
 
+/* Two tensors side by side: the second begins where a parameter points, and is used in another way. */
+static bool another_begins(const struct trim *tr, size_t r, const struct marks *m, uint64_t at)
+{
+    return at && m->how[at / SECTOR - 1] != m->how[at / SECTOR] &&
+           take_points_to(tr->t, tr->t->range[r].addr + at);
+}
+
 /* Runs of touched sectors; those less than `gap` bytes apart are one. */
 static bool regions_of(struct trim_job *j, size_t r, uint64_t gap)
 {
@@ -296,7 +303,7 @@ static bool regions_of(struct trim_job *j, size_t r, uint64_t gap)
     for (uint64_t at = 0; at < n; at += SECTOR) {
         if (!m->how[at / SECTOR])
             continue;
-        if (from != UINT64_MAX && at - to >= gap) {
+        if (from != UINT64_MAX && (at - to >= gap || another_begins(j->tr, r, m, at))) {
             if (!add_region(j->tr, r, from, to, m))
                 return false;
             from = UINT64_MAX;

@@ -52,6 +52,7 @@ static size_t range_at(const struct take *t, uint64_t addr)
     return SIZE_MAX;
 }
 
+/* Regions of one range are reached by one pointer, unless each begins where a parameter points. */
 static void fix_range(struct trim *tr, size_t range)
 {
     for (size_t i = 0; i < tr->n; i++)
@@ -104,7 +105,8 @@ static void fix(struct trim *tr)
         }
     for (size_t i = 0; i < tr->n; i++)
         for (size_t k = 0; k < i; k++)
-            if (tr->v[i].range == tr->v[k].range)
+            if (tr->v[i].range == tr->v[k].range &&
+                (!take_points_to(t, tr->v[i].addr) || !take_points_to(t, tr->v[k].addr)))
                 fix_range(tr, tr->v[i].range);
     fix_by_data(tr);
 }
@@ -206,12 +208,15 @@ static void put_buffer(struct writing *w, struct arg_spec *a, size_t region, cha
 {
     const struct trim_region *g = &w->tr->v[region];
     a->kind = ARG_BUFFER;
+    bool near = w->tr->relative > 0 && w->tr->relative <= TRIM_CLOSE;
     a->elem = element_of(g);
+    if (near && g->written && a->elem == ELEM_U32 && g->type == PTX_T_B32)
+        a->elem = ELEM_F32; /* the data are floats, as their differences say */
     a->count = g->n / elem_size(a->elem);
     a->name = name;
     a->output = g->written && w->outputs++ < RESULT_MAX_OUTPUTS;
     a->address = g->fixed ? g->addr : 0;
-    if (g->written && w->tr->relative > 0 && elem_is_float(a->elem))
+    if (g->written && near && elem_is_float(a->elem))
         a->tolerance = 2 * w->tr->relative;
     if (a->output) {
         a->expect = text_of(w, "%s", w->left);

@@ -1,10 +1,12 @@
 /* The driver's calls as CUPTI tells them: which function came from which image, and launches. */
 #include "engine/dev/inject/inject.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 __thread bool in_callback;
+enum { MOST_FILE = 1 << 30 };
 
 /* Parameters by the names of generated_cuda_meta.h. */
 struct load_call {
@@ -32,18 +34,48 @@ struct handle *handle_at(const void *key, bool make)
         if (!make || S.nhandles >= MOST_HANDLES / 2)
             return NULL;
         S.nhandles++;
-        *s = (struct handle){ .key = key, .image = -1, .kernel = -1 };
+        *s = (struct handle){ .key = key, .image = -1 };
         return s;
     }
+}
+
+/* The image in a file, as a copy. */
+static void *file_of(const char *path)
+{
+    long n;
+    FILE *f = fopen(path, "rbe");
+    char *p = NULL;
+    if (f && fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) > 0 && n < MOST_FILE &&
+        fseek(f, 0, SEEK_SET) == 0 && (p = calloc(1, (size_t)n + 64)) &&
+        fread(p, 1, (size_t)n, f) != (size_t)n) {
+        free(p);
+        p = NULL;
+    }
+    if (f)
+        fclose(f);
+    return p;
+}
+
+static void loaded(const struct load_call *p);
+/* cuModuleLoad, cuLibraryLoadFromFile */
+static void loaded_file(const struct load_call *p)
+{
+    void *image = p->image ? file_of(p->image) : NULL;
+    const struct load_call c = { p->handle, image };
+    if (image)
+        loaded(&c);
+    free(image);
 }
 
 static void loaded(const struct load_call *p)
 {
     struct handle *h = p->handle && p->image ? handle_at(*p->handle, true) : NULL;
-    if (!h || S.nimages == MOST_IMAGES)
+    if (!h || S.nimages == MOST_IMAGES) {
+        S.left_out++;
         return;
+    }
     image_look(p->image, &S.image[S.nimages]);
-    *h = (struct handle){ .key = h->key, .image = S.nimages++, .kernel = -1 };
+    *h = (struct handle){ .key = h->key, .image = S.nimages++ };
 }
 
 /* The function, kernel or module that was made of another has its image; a function of a kernel its
@@ -54,9 +86,7 @@ static void derived(const struct get_call *p, bool named)
     struct handle *h = p->handle ? handle_at(*p->handle, true) : NULL;
     char *name = named && p->name ? strdup(p->name) : NULL;
     if (h)
-        *h = (struct handle){
-            .key = h->key, .name = name, .image = from ? from->image : -1, .kernel = -1
-        };
+        *h = (struct handle){ .key = h->key, .name = name, .image = from ? from->image : -1 };
     else
         free(name);
 }
@@ -68,7 +98,7 @@ static void unloaded(void *const *owner)
     int image = o ? o->image : -1;
     for (size_t i = 0; image >= 0 && i < MOST_HANDLES; i++)
         if (S.handle[i].key && S.handle[i].image == image)
-            S.handle[i] = (struct handle){ .key = S.handle[i].key, .image = -1, .kernel = -1 };
+            S.handle[i] = (struct handle){ .key = S.handle[i].key, .image = -1 };
 }
 
 /* ---- launches ---- */
@@ -86,30 +116,37 @@ static void ask(void *f, const char **name, void **owner)
         *owner = NULL;
 }
 
-/* Fills image and name, and keeps the function for the record of when it ran. */
-static void look_up(struct launch *l)
+/* A function that was not launched before. */
+static void first_seen(struct handle *h, struct launch *l)
+{
+    const char *name = NULL;
+    void *owner = NULL;
+    pthread_mutex_unlock(&S.lock); /* the driver may call back */
+    ask(l->f, &name, &owner);
+    pthread_mutex_lock(&S.lock);
+    const struct handle *from = owner && h->image < 0 ? handle_at(owner, false) : NULL;
+    h->image = from ? from->image : h->image;
+    if (!h->name)
+        h->name = name ? strdup(name) : NULL;
+    h->asked = true;
+}
+
+void launch_look_up(struct launch *l)
 {
     pthread_mutex_lock(&S.lock);
     struct handle *h = handle_at(l->f, true);
-    bool known = !h || h->name || h->asked;
-    pthread_mutex_unlock(&S.lock);
-    const char *name = NULL;
-    void *owner = NULL;
-    if (!known)
-        ask(l->f, &name, &owner);
-    pthread_mutex_lock(&S.lock);
-    if (!known) {
-        const struct handle *from = owner && h->image < 0 ? handle_at(owner, false) : NULL;
-        h->image = from ? from->image : h->image;
-        h->name = name ? strdup(name) : NULL;
-        h->asked = true;
-    }
+    if (h && !h->asked && (!h->name || h->image < 0))
+        first_seen(h, l);
     l->handle = h;
-    if (h) {
-        l->image = h->image;
-        l->name = h->name;
+    l->image = h ? h->image : -1;
+    l->name = h ? h->name : NULL;
+    if (h && !h->known)
+        survey_known(l);
+    if (h)
+        h->known = true;
+    if (l->correlation) {
         S.calls[l->correlation % MOST_CALLS].correlation = l->correlation;
-        S.calls[l->correlation % MOST_CALLS].handle = (uint32_t)(h - S.handle);
+        S.calls[l->correlation % MOST_CALLS].image = l->image;
     }
     pthread_mutex_unlock(&S.lock);
 }
@@ -149,6 +186,14 @@ static struct launch extended(const void *params)
     return l;
 }
 
+static bool parts_leave(void)
+{
+    bool any = false;
+    for (size_t i = 0; i < nlaunch_parts; i++)
+        any |= S.part[i] && launch_parts[i]->leave;
+    return any;
+}
+
 static void launching(struct launch *l, const struct call *c)
 {
     bool after = c->site == AT_EXIT;
@@ -157,7 +202,9 @@ static void launching(struct launch *l, const struct call *c)
     l->own = c->own;
     l->result = c->result;
     l->context = c->context;
-    look_up(l);
+    if (after && !parts_leave())
+        return;
+    launch_look_up(l);
     for (size_t i = 0; i < nlaunch_parts; i++) {
         size_t k = after ? nlaunch_parts - 1 - i : i;
         if (S.part[k] && !after && launch_parts[k]->enter)
@@ -168,12 +215,14 @@ static void launching(struct launch *l, const struct call *c)
 }
 
 /* ---- CUPTI ---- */
-enum what { LOAD, GET_NAMED, GET, UNLOAD, LAUNCH, COOPERATE, LAUNCH_EX };
+enum what { LOAD, LOAD_FILE, GET_NAMED, GET, UNLOAD, LAUNCH, COOPERATE, LAUNCH_EX };
 static const struct {
     uint32_t id; /* cupti_driver_cbid.h */
     enum what what;
     bool own_stream;
 } CALLS[] = {
+    { 18, LOAD_FILE, false },  /* cuModuleLoad */
+    { 679, LOAD_FILE, false }, /* cuLibraryLoadFromFile */
     { 19, LOAD, false },       /* cuModuleLoadData */
     { 20, LOAD, false },       /* cuModuleLoadDataEx */
     { 21, LOAD, false },       /* cuModuleLoadFatBinary */
@@ -213,6 +262,7 @@ static void images_change(enum what what, const void *params)
     pthread_mutex_lock(&S.lock);
     switch (what) {
     case LOAD: loaded(params); break;
+    case LOAD_FILE: loaded_file(params); break;
     case UNLOAD: unloaded(params); break;
     default: derived(params, what == GET_NAMED);
     }

@@ -68,14 +68,17 @@ void image_look(const void *code, struct image *m);
 struct handle {
     const void *key;
     const char *name; /* of a kernel or function as it was asked for; NULL: another kind, or not known */
-    int image, kernel; /* indices; -1: not known */
-    bool asked;        /* the driver was asked for the name and the module */
+    int image;        /* index; -1: not known */
+    bool asked, known; /* the driver was asked for name and module; the survey has a row */
     int take;          /* capture: 0 not known, -1 not wanted, 1 + number of the kernel */
 };
 /* NULL: none, or no room for one more. S.lock is held. */
 struct handle *handle_at(const void *key, bool make);
 
 /* ---- a launch, whichever call makes it ---- */
+struct launch;
+/* Fills handle, image and name, and keeps the image for the record of when it ran. */
+void launch_look_up(struct launch *l);
 struct launch {
     void *f, *stream; /* f: a CUfunction, or a CUkernel */
     unsigned grid[3], block[3], shared;
@@ -136,9 +139,11 @@ struct inject_state {
     unsigned nhandles;
     struct kernel kernel[MOST_KERNELS];
     int bucket[MOST_KERNELS], nkernels;
+    uint64_t left_out; /* launches and images that there was no room for */
     struct {
-        uint32_t correlation, handle;
-    } calls[MOST_CALLS];
+        uint32_t correlation;
+        int image;
+    } calls[MOST_CALLS]; /* launches of late, by correlation */
     int (*next_record)(uint8_t *, size_t, void **);
     int (*flush)(uint32_t);
     struct driver driver;
@@ -157,6 +162,9 @@ extern __thread bool in_callback;
 void survey_wanted(uint8_t **buffer, size_t *n, size_t *most);
 void survey_full(void *context, uint32_t stream, uint8_t *buffer, size_t n, size_t valid);
 void survey_put(int f);
+/* A kernel that was launched, perhaps into a graph: its executions by graphs are found by name. S.lock
+ * is held. */
+void survey_known(const struct launch *l);
 
 /* apply (apply.h): a part; a kernel's record, S.lock is held; its lines of the record. */
 extern const struct launch_part take_part, apply_part;

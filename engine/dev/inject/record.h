@@ -3,8 +3,9 @@
  *
  * The library writes FILE.PID: a head line, then
  *   R TEXT                                    nothing could be recorded
+ *   L N                                       so many images and launches had no room
  *   I HASH BYTES PTX CUBIN LTO                an image, numbered from 0; HASH, BYTES 0: not known
- *   K IMAGE LAUNCHES NS GX GY GZ BX BY BZ SHARED NAME    IMAGE -1: not known
+ *   K IMAGE LAUNCHES NS GX GY GZ BX BY BZ SHARED NAME    one shape of launch; IMAGE -1: not known
  *
  * Capture: it asks at the socket FILE.ask, one question a connection, a line each way or more:
  *   want NAME                                 -> yes | no

@@ -23,26 +23,51 @@ struct ran {
     const char *name;
 };
 
-static int kernel_find(const char *name, int image, bool any, bool *several)
+/* One row for each shape of launch. */
+static bool same_shape(const struct kernel *k, const struct ran *r)
 {
-    int found = -1;
-    *several = false;
-    uint64_t b = hash_of((const uint8_t *)name, strlen(name)) % MOST_KERNELS;
-    for (int k = S.bucket[b] - 1; k >= 0; k = S.kernel[k].next - 1) {
-        if (strcmp(S.kernel[k].name, name) != 0 || (!any && S.kernel[k].image != image))
+    bool same = k->shared == (unsigned)r->shared;
+    for (int d = 0; d < 3; d++)
+        same = same && k->grid[d] == (unsigned)r->grid[d] && k->block[d] == (unsigned)r->block[d];
+    return same;
+}
+
+static uint64_t bucket_of(const char *name)
+{
+    return hash_of(name, strlen(name)) % MOST_KERNELS;
+}
+
+/* The image of the kernels of that name; -1: none, or of several images. */
+static int image_of(const char *name)
+{
+    int image = -1;
+    for (int k = S.bucket[bucket_of(name)] - 1; k >= 0; k = S.kernel[k].next - 1) {
+        if (strcmp(S.kernel[k].name, name) != 0 || S.kernel[k].image < 0)
             continue;
-        *several |= found >= 0;
-        found = k;
+        if (image >= 0 && image != S.kernel[k].image)
+            return -1;
+        image = S.kernel[k].image;
     }
-    return found;
+    return image;
+}
+
+static int kernel_find(const struct ran *r, int image)
+{
+    for (int k = S.bucket[bucket_of(r->name)] - 1; k >= 0; k = S.kernel[k].next - 1)
+        if (S.kernel[k].image == image && strcmp(S.kernel[k].name, r->name) == 0 &&
+            same_shape(&S.kernel[k], r))
+            return k;
+    return -1;
 }
 
 static int kernel_new(const struct ran *r, int image)
 {
     char *name = S.nkernels < MOST_KERNELS ? strdup(r->name) : NULL;
-    if (!name)
+    if (!name) {
+        S.left_out++;
         return -1;
-    uint64_t b = hash_of((const uint8_t *)name, strlen(name)) % MOST_KERNELS;
+    }
+    uint64_t b = bucket_of(name);
     struct kernel *k = &S.kernel[S.nkernels];
     *k = (struct kernel){
         .name = name, .image = image, .next = S.bucket[b], .shared = (unsigned)r->shared
@@ -55,24 +80,27 @@ static int kernel_new(const struct ran *r, int image)
     return S.nkernels - 1;
 }
 
+void survey_known(const struct launch *l)
+{
+    struct ran r = { .name = l->name, .shared = (int32_t)l->shared };
+    for (int d = 0; d < 3; d++) {
+        r.grid[d] = (int32_t)l->grid[d];
+        r.block[d] = (int32_t)l->block[d];
+    }
+    if (l->name && l->image >= 0 && kernel_find(&r, l->image) < 0)
+        kernel_new(&r, l->image);
+}
+
 static void ran(const struct ran *r)
 {
     apply_ran(r->correlation, r->name, r->start, r->end);
-    struct handle *h = S.calls[r->correlation % MOST_CALLS].correlation == r->correlation
-                           ? &S.handle[S.calls[r->correlation % MOST_CALLS].handle]
-                           : NULL;
-    bool several = false;
-    int k = h ? h->kernel : -1;
+    bool seen = S.calls[r->correlation % MOST_CALLS].correlation == r->correlation;
+    int image = seen ? S.calls[r->correlation % MOST_CALLS].image : image_of(r->name);
+    int k = kernel_find(r, image);
     if (k < 0)
-        k = kernel_find(r->name, h ? h->image : -1, !h, &several);
-    if (several)
-        k = kernel_find(r->name, -1, false, &several);
-    if (k < 0)
-        k = kernel_new(r, h ? h->image : -1);
+        k = kernel_new(r, image);
     if (k < 0)
         return;
-    if (h)
-        h->kernel = k;
     S.kernel[k].launches++;
     S.kernel[k].ns += r->end > r->start ? r->end - r->start : 0;
 }
@@ -102,11 +130,15 @@ void survey_put(int f)
     dprintf(f, "%s\n", LIVE_RECORD_HEAD);
     if (S.refused)
         dprintf(f, "R %s\n", S.refused);
+    if (S.left_out)
+        dprintf(f, "L %llu\n", (unsigned long long)S.left_out);
     for (int i = 0; i < S.nimages; i++)
         dprintf(f, "I %llu %llu %d %d %d\n", (unsigned long long)S.image[i].hash,
                 (unsigned long long)S.image[i].bytes, S.image[i].ptx, S.image[i].cubin, S.image[i].lto);
     for (int i = 0; i < S.nkernels; i++) {
         const struct kernel *k = &S.kernel[i];
+        if (!k->launches)
+            continue;
         dprintf(f, "K %d %llu %llu %u %u %u %u %u %u %u %s\n", k->image, (unsigned long long)k->launches,
                 (unsigned long long)k->ns, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
                 k->block[2], k->shared, k->name);
