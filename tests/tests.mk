@@ -149,8 +149,8 @@ $(BUILD)/tests/test_sim_exec_diff $(BUILD)/tests/test_analysis_values: $(REF_OBJ
 -include $(REF_OBJ:.o=.d) $(wildcard $(BUILD)/tests/gpu/*.d)
 
 # A program on a fake driver, for the library that capture injects.
-$(BUILD)/tests/live/libfake.so: tests/live/fake_live.c tests/live/fake_memory.c tests/live/fake_live.h
-	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-missing-prototypes -Wno-pedantic -O1 -g -I. -fPIC -shared -o $@ tests/live/fake_live.c tests/live/fake_memory.c -ldl
+$(BUILD)/tests/live/libfake.so: tests/live/fake_live.c tests/live/fake_memory.c tests/live/fake_graph.c tests/live/fake_live.h
+	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-missing-prototypes -Wno-pedantic -O1 -g -I. -fPIC -shared -o $@ tests/live/fake_live.c tests/live/fake_memory.c tests/live/fake_graph.c -ldl
 $(BUILD)/tests/live/program: tests/live/program.c $(BUILD)/tests/live/libfake.so
 	@$(CC) $(CSTD) $(WARN) -O1 -g -I. -o $@ $< $(BUILD)/tests/live/libfake.so -Wl,-rpath,$(abspath $(@D))
 $(BUILD)/tests/live/captured: tests/live/captured.c $(BUILD)/tests/live/libfake.so

@@ -70,6 +70,17 @@ claim "refused: memory of another process" files ipc "f is None and 'IPC' in why
 claim "the program's exit status stays" test $rc -eq 4
 take stream
 claim "refused: launches into a graph alone" files stream "f is None and 'graphs alone' in why"
+take graph -k gather
+claim "inside a graph: the data right before the kernel, and right after it" files graph "[x['files']['outputs'] for x in json.load(open(sys.argv[1]+'/capture.json'))['kernels'] if x['name']=='gather']==['equal']"
+claim "the graph's launch runs, outputs equal" run_equal graph/gather
+take graph
+claim "two kernels of one graph, from two launches" files graph "sorted((x['name'],x['files']['outputs']) for x in json.load(open(sys.argv[1]+'/capture.json'))['kernels'])==[('gather','equal'),('scale','equal')]"
+take changed -k gather
+claim "refused: a graph that was updated" files changed "'changed the graph' in json.load(open(sys.argv[1]+'/capture.json'))['kernels'][-1]['not_captured']"
+for f in copy instantiate host; do
+    FAKE_GRAPH=$f take graph -k gather
+    claim "a graph that cannot be made ($f): the original runs, and it is told" eval 'test $rc -eq 4 && files graph "json.load(open(sys.argv[1]+\"/capture.json\"))[\"kernels\"][-1][\"not_captured\"]"'
+done
 take spin
 claim "refused: a kernel that waits for the host" files spin "f is None and 'waits for other kernels or for the host' in why"
 claim "the program goes on" test $rc -eq 4

@@ -114,6 +114,31 @@ static void in_a_stream_capture(void)
     fake_other(497, &p);
 }
 
+/* scale, then gather of what it made: the memory that gather gets is not there before the graph. */
+static void by_graph(int changed)
+{
+    uint64_t x = floats(1 << 15, FAKE_DEVICE), y = fake_alloc(1 << 15, FAKE_DEVICE);
+    float a = 2.5F;
+    int n = 8000;
+    void *params[] = { &x, &y, &a, &n }, *gathered, *exec;
+    struct {
+        uint64_t in, index, out;
+        int n;
+        float scale;
+    } g = { y, fake_alloc(N * 4, FAKE_DEVICE), fake_alloc(N * 4, FAKE_DEVICE), N, 3 };
+    void *more[] = { &g }, *graph = fake_graph_new();
+    for (int i = 0; i < N; i++)
+        ((int *)(uintptr_t)g.index)[i] = 1000 + (i * 7919) % 5000;
+    fake_get(23, &gathered, module, "gather");
+    void *first = fake_graph_kernel(graph, function, 63, BLOCK, params, NULL);
+    fake_graph_kernel(graph, gathered, GRID, BLOCK, more, first);
+    exec = graph;
+    if (changed)
+        fake_graph_changed(graph, &exec);
+    else
+        fake_graph_run(graph, 3);
+}
+
 static void ipc(void)
 {
     uint64_t x = floats(1 << 16, FAKE_DEVICE), y = fake_alloc(N * 4, FAKE_DEVICE), *opened = &x;
@@ -159,6 +184,8 @@ int main(int argc, char **argv)
         spin();
     else if (strcmp(what, "stream") == 0)
         in_a_stream_capture();
+    else if (strcmp(what, "graph") == 0 || strcmp(what, "changed") == 0)
+        by_graph(what[0] == 'c');
     else if (strcmp(what, "ipc") == 0)
         ipc();
     printf("done\n");

@@ -27,6 +27,13 @@ struct fake_launch {
 };
 int fake_launch_with(unsigned id, void *f, const struct fake_launch *l);
 void fake_run(const char *name, void **params);
+/* ---- graphs (fake_graph.c) ---- */
+void *fake_graph_new(void);
+void *fake_graph_kernel(void *graph, void *f, unsigned grid, unsigned block, void **params, void *after);
+void fake_graph_run(void *graph, int times);
+/* Made, updated, run. */
+void fake_graph_changed(void *graph, void *exec);
+void fake_tell(unsigned id, int site, const void *params); /* one callback */
 /* Another call of the driver's, seen before and after. */
 int fake_other(unsigned id, const void *params);
 

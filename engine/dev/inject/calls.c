@@ -273,8 +273,9 @@ static void dispatch(uint32_t id, const struct call *c)
 {
     bool after = c->site == AT_EXIT, failed = after && c->result && *c->result != 0;
     const struct other_call *o = other_of[id];
-    if (o && (after ? o->when == AFTER_ANY || (o->when == AFTER && !failed) : o->when == BEFORE))
-        o->fn(id, c->params);
+    if (o && (o->when == BOTH ||
+              (after ? o->when == AFTER_ANY || (o->when == AFTER && !failed) : o->when == BEFORE)))
+        o->fn(c);
     if (!row_of[id])
         return;
     enum what what = CALLS[row_of[id] - 1].what;

@@ -98,11 +98,11 @@ struct launch {
     struct launch_ex_call *ex;
 };
 /* Other calls of the driver that a part looks at; they end with an id of 0. */
-enum call_time { BEFORE, AFTER /* that did not fail */, AFTER_ANY };
+enum call_time { BEFORE, AFTER /* that did not fail */, AFTER_ANY, BOTH };
 struct other_call {
     uint32_t id;
     enum call_time when;
-    void (*fn)(uint32_t id, const void *params);
+    void (*fn)(const struct call *c);
 };
 /* Parts that look at each launch; called in order at its entry, in reverse at its exit. */
 struct launch_part {

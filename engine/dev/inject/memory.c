@@ -282,6 +282,20 @@ void memory_after(struct memory *m)
     free(was);
 }
 
+void memory_given(struct memory *m, size_t i, const char *before, const char *after)
+{
+    const struct range *r = &m->v[i];
+    for (uint64_t at = 0; at < r->bytes;) {
+        ssize_t k = pwrite(m->data, before + at, r->bytes - at, (off_t)(r->at + at));
+        if (k <= 0) {
+            refuse(m, "no room for the data on this disk", r->addr, r->bytes);
+            return;
+        }
+        at += (uint64_t)k;
+    }
+    compare(m, r->addr, before, after, r->bytes);
+}
+
 void memory_free(struct memory *m)
 {
     free(m->v);

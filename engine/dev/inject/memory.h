@@ -33,6 +33,8 @@ void memory_variable(struct memory *m, const char *name, uint64_t addr, uint64_t
 void memory_before(struct memory *m);
 /* Copies again, and writes down where memory is another. */
 void memory_after(struct memory *m);
+/* The same for range i, whose bytes right before and right after the launch are at hand. */
+void memory_given(struct memory *m, size_t i, const char *before, const char *after);
 void memory_free(struct memory *m);
 /* Memory of another process begins here. */
 void memory_foreign(uint64_t addr, uint64_t bytes);

@@ -376,6 +376,75 @@ static bool stream_captures(const struct launch *l)
            (S.driver.cuStreamIsCapturing(l->stream, &status) != 0 || status);
 }
 
+/* ---- what graphs need of this (take_graph.c); T.lock is held ---- */
+bool take_open(const struct launch *l)
+{
+    const struct taken *t = taken_of(l);
+    return t && !t->done;
+}
+
+bool take_due(const struct launch *l)
+{
+    struct taken *t = taken_of(l);
+    if (!t || t->done || T.under_way || ++t->seen < T.nth)
+        return false;
+    t->done = true;
+    return true;
+}
+
+struct memory *take_begin(const struct launch *l)
+{
+    struct memory *m = record_new();
+    if (!m || before(m, l))
+        return m;
+    finish(m, l->name);
+    return NULL;
+}
+
+void take_refuse(struct memory *m, const char *why)
+{
+    refused(m, "%s", why);
+}
+
+void take_finish(struct memory *m, const char *name)
+{
+    finish(m, name);
+}
+
+const char *take_rest(void *context, int result)
+{
+    int rest = result == 0 ? come_to_rest(context) : 0;
+    return result != 0 ? "its launch failed"
+           : rest < 0  ? "it did not end in time: it waits for other kernels or for the host"
+           : rest > 0  ? "the GPU failed in it"
+                       : NULL;
+}
+
+static void graph_made(const struct call *c)
+{
+    pthread_mutex_lock(&T.lock);
+    take_graph_made(c);
+    pthread_mutex_unlock(&T.lock);
+}
+
+static void graph_changed(const struct call *c)
+{
+    pthread_mutex_lock(&T.lock);
+    take_graph_changed(c);
+    pthread_mutex_unlock(&T.lock);
+}
+
+static void take_graph_launch(const struct call *c)
+{
+    pthread_mutex_lock(&T.lock);
+    if (c->site != AT_EXIT && T.capturing <= 0)
+        take_graph_enter(c->params, c->context);
+    else if (c->site == AT_EXIT)
+        take_graph_leave(c->result ? *c->result : 0, c->context);
+    pthread_mutex_unlock(&T.lock);
+}
+
+/* ---- launches ---- */
 static void take_enter(struct launch *l)
 {
     pthread_mutex_lock(&T.lock);
@@ -384,15 +453,9 @@ static void take_enter(struct launch *l)
     bool graph = t && !t->done && stream_captures(l);
     if (graph)
         t->captured++;
-    if (t && !t->done && !T.under_way && !graph && ++t->seen >= T.nth) {
-        struct memory *m = record_new();
-        t->done = true;
-        T.under_way = m;
+    if (t && !graph && take_due(l)) {
+        T.under_way = take_begin(l);
         T.correlation = l->correlation;
-        if (m && !before(m, l)) {
-            finish(m, l->name);
-            T.under_way = NULL;
-        }
     }
     pthread_mutex_unlock(&T.lock);
 }
@@ -402,17 +465,11 @@ static void take_leave(struct launch *l, int result)
     pthread_mutex_lock(&T.lock);
     struct memory *m = T.correlation == l->correlation ? T.under_way : NULL;
     if (m) {
-        int rest = result == 0 ? come_to_rest(l->context) : 1;
-        if (rest == 0)
+        const char *why = take_rest(l->context, result);
+        if (!why)
             memory_after(m);
-        if (m->why[0])
-            refused(m, "%s", m->why);
-        else if (result != 0)
-            refused(m, "its launch failed (error %d of the driver)", result);
-        else if (rest < 0)
-            refused(m, "it did not end in %g s: it waits for other kernels or for the host", T.rest_s);
-        else if (rest > 0)
-            refused(m, "the GPU failed in it (error %d of the driver)", rest);
+        if (why || m->why[0])
+            take_refuse(m, why ? why : m->why);
         finish(m, l->name);
         T.under_way = NULL;
     }
@@ -431,7 +488,10 @@ void take_end(void)
         fprintf(m->record, "%s\nname %s\nimage %016llx\n", LIVE_TAKE_HEAD, t->name,
                 t->image < 0 ? 0ull : (unsigned long long)S.image[t->image].hash);
         if (t->captured && !t->seen)
-            refused(m, "it is launched by graphs alone (%llu launches were captured into graphs)",
+            refused(m,
+                    "it is launched by graphs alone (%llu launches were captured), and none of them ran "
+                    "in a graph that "
+                    "could be looked into",
                     (unsigned long long)t->captured);
         else
             refused(m, "it was launched %llu times, and launch %llu was asked for",
@@ -443,20 +503,19 @@ void take_end(void)
 }
 
 /* ---- other calls ---- */
-static void capture_begins(uint32_t id, const void *params)
+static void capture_begins(const struct call *c)
 {
-    (void)id, (void)params;
+    (void)c;
     __atomic_add_fetch(&T.capturing, 1, __ATOMIC_SEQ_CST);
 }
-static void capture_ends(uint32_t id, const void *params)
+static void capture_ends(const struct call *c)
 {
-    (void)id, (void)params;
+    (void)c;
     __atomic_sub_fetch(&T.capturing, 1, __ATOMIC_SEQ_CST);
 }
-static void ipc_opened(uint32_t id, const void *params)
+static void ipc_opened(const struct call *c)
 {
-    uint64_t *const *p = params; /* cuIpcOpenMemHandle_params: the address first */
-    (void)id;
+    uint64_t *const *p = c->params; /* cuIpcOpenMemHandle_params: the address first */
     memory_foreign(**p, 0);
 }
 
@@ -471,6 +530,22 @@ static const struct other_call take_calls[] = {
     { 498, AFTER_ANY, capture_ends }, /* cuStreamEndCapture_ptsz */
     { 329, AFTER, ipc_opened },       /* cuIpcOpenMemHandle */
     { 567, AFTER, ipc_opened },       /* cuIpcOpenMemHandle_v2 */
+    { 513, AFTER, graph_made },       /* cuGraphInstantiate */
+    { 578, AFTER, graph_made },       /* cuGraphInstantiate_v2 */
+    { 643, AFTER, graph_made },       /* cuGraphInstantiateWithFlags */
+    { 656, AFTER, graph_made },       /* cuGraphInstantiateWithParams */
+    { 657, AFTER, graph_made },       /* cuGraphInstantiateWithParams_ptsz */
+    { 538, BEFORE, graph_changed },   /* cuGraphExecKernelNodeSetParams */
+    { 692, BEFORE, graph_changed },   /* cuGraphExecKernelNodeSetParams_v2 */
+    { 561, BEFORE, graph_changed },   /* cuGraphExecUpdate */
+    { 696, BEFORE, graph_changed },   /* cuGraphExecUpdate_v2 */
+    { 562, BEFORE, graph_changed },   /* cuGraphExecMemcpyNodeSetParams */
+    { 563, BEFORE, graph_changed },   /* cuGraphExecMemsetNodeSetParams */
+    { 586, BEFORE, graph_changed },   /* cuGraphExecChildGraphNodeSetParams */
+    { 714, BEFORE, graph_changed },   /* cuGraphExecNodeSetParams */
+    { 516, BEFORE, graph_changed },   /* cuGraphExecDestroy */
+    { 514, BOTH, take_graph_launch }, /* cuGraphLaunch */
+    { 515, BOTH, take_graph_launch }, /* cuGraphLaunch_ptsz */
     { 0, BEFORE, NULL },
 };
 
