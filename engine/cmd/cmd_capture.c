@@ -135,8 +135,10 @@ static void put_document(const struct live_survey *s, char *const *argv, struct 
         buf_json(b, str_of(argv[i]));
     }
     buf_printf(b,
-               "],\"exit_status\":%d,\"processes\":%u,\"wall_ns\":%llu,\"gpu_ns\":%llu},\"kernels\":[",
-               s->exit, s->processes, (unsigned long long)s->wall_ns, (unsigned long long)s->gpu_ns);
+               "],\"exit_status\":%d,\"processes\":%u,\"cut_off\":%u,\"wall_ns\":%llu,\"gpu_ns\":%llu},"
+               "\"kernels\":[",
+               s->exit, s->processes, s->cut_off, (unsigned long long)s->wall_ns,
+               (unsigned long long)s->gpu_ns);
     for (size_t i = 0; i < s->n; i++) {
         buf_puts(b, i ? ",\n" : "\n");
         put_kernel(s, &s->v[i], b);
@@ -177,9 +179,14 @@ static void tell(const struct live_survey *s, struct diags *ds)
     if (s->refused)
         diag_add(ds, DIAG_WARNING, "survey", NULL, NO_SPAN, "nothing could be recorded: %s", s->refused);
     else if (!s->processes)
-        diag_hint(diag_add(ds, DIAG_WARNING, "survey", NULL, NO_SPAN,
-                           "no process of the program used CUDA and ended in order"),
-                  "a process that is killed, or ends by _exit, leaves no record");
+        diag_add(ds, DIAG_WARNING, "survey", NULL, NO_SPAN,
+                 "no process of the program used CUDA for half a second, or ended in order");
+    if (s->cut_off)
+        diag_add(
+            ds, DIAG_WARNING, "survey", NULL, NO_SPAN,
+            "%u of %u processes that used CUDA ended by _exit or a signal: what ran in their last half "
+            "second may be missing",
+            s->cut_off, s->processes);
 }
 
 /* ---- capture ---- */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,6 +127,7 @@ static enum status take_line(struct live_survey *s, struct images *images, const
     unsigned long long left_out;
     if (sscanf(line, "L %llu", &left_out) == 1)
         s->left_out += left_out;
+    s->cut_off -= strcmp(line, "E") == 0 && s->cut_off;
     if (line[0] == 'R' && !s->refused && !(s->refused = base_strdup(line + 2)))
         return ST_NOMEM;
     if (sscanf(line, "I %llu %llu %d %d %d", &m.hash, &m.bytes, &m.ptx, &m.cubin, &m.lto) == 5) {
@@ -149,6 +151,7 @@ enum status live_record_read(struct live_survey *s, const char *path, const stru
     line = st == ST_OK ? strsep(&rest, "\n") : NULL;
     bool ours = line && strcmp(line, LIVE_RECORD_HEAD) == 0;
     s->processes += ours;
+    s->cut_off += ours;
     while (ours && st == ST_OK && (line = strsep(&rest, "\n")))
         st =
             x && line[0] == 'A' ? x->line(x->ctx, line) ? ST_OK : ST_NOMEM : take_line(s, &images, line);
@@ -191,6 +194,17 @@ struct run {
     const char *library, *record;
 };
 
+/* In a capture the library also stands before NVRTC, whose PTX is not told otherwise. */
+static bool put_preload(const struct run *r)
+{
+    const char *there = getenv("LD_PRELOAD");
+    struct buf b = { 0 };
+    buf_printf(&b, "%s%s%s", r->library, there && *there ? ":" : "", there ? there : "");
+    bool set = b.s && !b.oom && setenv("LD_PRELOAD", b.s, 1) == 0;
+    buf_free(&b);
+    return set;
+}
+
 static bool put_variables(const struct run *r)
 {
     char take[64];
@@ -201,7 +215,7 @@ static bool put_variables(const struct run *r)
         if (setenv(LIVE_TAKE_VARIABLE, take, 1) != 0)
             return false;
     }
-    return setenv("CUDA_INJECTION64_PATH", r->library, 1) == 0 &&
+    return (!r->want || put_preload(r)) && setenv("CUDA_INJECTION64_PATH", r->library, 1) == 0 &&
            setenv(LIVE_RECORD_VARIABLE, r->record, 1) == 0 &&
            (!x || setenv(x->variable, x->value, 1) == 0);
 }
@@ -259,18 +273,73 @@ static enum status run_and_read(const struct run *r, struct live_survey *s, stru
     return st;
 }
 
+/* Can the driver load a program's part from there? Not where a file system is mounted noexec. */
+static bool can_be_loaded(const char *path)
+{
+    int f = open(path, O_RDONLY | O_CLOEXEC);
+    void *p = f >= 0 ? mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, f, 0) : MAP_FAILED;
+    if (p != MAP_FAILED)
+        munmap(p, 4096);
+    if (f >= 0)
+        close(f);
+    return p != MAP_FAILED;
+}
+
+/* A new folder below `under`; NULL: it cannot be made. To be released with private_folder_remove. */
+static char *folder_below(const char *under)
+{
+    struct buf b = { 0 };
+    buf_printf(&b, "%s/.gpulocw-XXXXXX", under);
+    char *made = b.oom ? NULL : mkdtemp(b.s);
+    char *path = made ? base_strdup(made) : NULL;
+    if (made && !path)
+        rmdir(made);
+    buf_free(&b);
+    return path;
+}
+
+static enum status put_library(const char *folder, struct buf *path, struct diags *ds)
+{
+    buf_clear(path);
+    buf_printf(path, "%s/libgpulocw.so", folder);
+    return path->oom ? ST_NOMEM : file_write_atomic(path->s, live_library, live_library_bytes, ds);
+}
+
+/* The library, in the first folder from which it can be loaded; *own: one made for it. */
+static enum status library_place(const char *folder, char **own, struct buf *path, struct diags *ds)
+{
+    const char *home = getenv("HOME"), *others[] = { "/tmp", "/var/tmp", "/dev/shm", home ? home : "." };
+    enum status st = put_library(folder, path, ds);
+    for (size_t i = 0; st == ST_OK && i < ARRAY_LEN(others) && !can_be_loaded(path->s); i++) {
+        struct diags unsaid = { 0 };
+        private_folder_remove(*own);
+        *own = folder_below(others[i]);
+        if (*own && put_library(*own, path, &unsaid) == ST_NOMEM)
+            st = ST_NOMEM;
+        diags_free(&unsaid);
+    }
+    if (st == ST_OK && !can_be_loaded(path->s)) {
+        diag_error(ds, "injection",
+                   "no folder was found from which a program may load a library: those of "
+                   "temporary files and %s are mounted noexec",
+                   home ? home : "the current one");
+        diag_hint(&ds->v[ds->n - 1], "TMPDIR=FOLDER names another");
+        st = ST_IO;
+    }
+    return st;
+}
+
 static enum status run_in(const char *folder, struct run r, struct live_survey *s, struct diags *ds)
 {
     struct buf library = { 0 }, record = { 0 };
-    buf_printf(&library, "%s/libgpulocw.so", folder);
+    char *own = NULL;
     buf_printf(&record, "%s/record", folder);
-    enum status st = library.oom || record.oom
-                         ? ST_NOMEM
-                         : file_write_atomic(library.s, live_library, live_library_bytes, ds);
+    enum status st = record.oom ? ST_NOMEM : library_place(folder, &own, &library, ds);
     r.library = library.s;
     r.record = record.s;
     if (st == ST_OK)
         st = run_and_read(&r, s, ds);
+    private_folder_remove(own);
     buf_free(&library);
     buf_free(&record);
     return st;
@@ -284,8 +353,16 @@ static enum status run_injected(struct run r, struct live_survey *s, struct diag
         diag_hint(&ds->v[ds->n - 1], "unset CUDA_INJECTION64_PATH");
         return ST_REFUSED;
     }
-    char *folder;
-    enum status st = private_folder_make(&folder, ds);
+    char *folder = NULL;
+    enum status st = ST_OK;
+    if (r.want) { /* the data are large: where the files go there is room, or there is none */
+        folder = folder_below(r.want->folder);
+        if (!folder)
+            diag_error(ds, "write", "cannot write into %s: %s", r.want->folder, strerror(errno));
+        st = folder ? ST_OK : ST_IO;
+    } else {
+        st = private_folder_make(&folder, ds);
+    }
     if (st == ST_OK)
         st = run_in(folder, r, s, ds);
     private_folder_remove(folder);

@@ -43,7 +43,8 @@ struct live_survey {
     struct live_kernel *v; /* longest time first */
     size_t n, cap;
     uint64_t wall_ns, gpu_ns;
-    unsigned processes; /* that used CUDA and ended in order */
+    unsigned processes; /* that used CUDA */
+    unsigned cut_off;   /* of these, ended by _exit or a signal: their last half second may be missing */
     uint64_t left_out;  /* launches and images beyond what the library keeps */
     char *refused;      /* why nothing could be recorded in one of them; owned; NULL: it could */
     int exit;           /* the program's exit status; 128 + signal */

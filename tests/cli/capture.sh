@@ -46,6 +46,10 @@ claim "a program without CUDA" grep -q "no process of the program used CUDA" "$T
 claim "its exit status" test $rc -eq 0
 "$B" capture --list -- "$P" "" crash > "$T/out" 2>"$T/err"; rc=$?
 claim "a program that ends by a signal" test $rc -eq 134
+"$B" capture --list --json -- "$P" "" late > "$T/out" 2>"$T/err"; rc=$?
+claim "a program that ends by _exit: its exit status" test $rc -eq 9
+claim "what it ran before is there" json "k['text',True]['launches']==3 and d['program']['cut_off']==1"
+claim "that something may be missing is told" grep -q "ended by _exit or a signal" "$T/err"
 "$B" capture --list -- /nowhere/program > "$T/out" 2>"$T/err"; rc=$?
 claim "a program that is not there" test $rc -eq 1
 CUDA_INJECTION64_PATH=/x.so "$B" capture --list -- "$P" > "$T/out" 2>"$T/err"; rc=$?

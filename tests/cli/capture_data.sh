@@ -61,6 +61,10 @@ FAKE_OLD=1 take plain
 claim "a driver without parameter information: places from the PTX" files plain "f['outputs']=='equal'"
 FAKE_WRONG=1 take plain
 claim "a simulated result unlike the GPU's is told" files plain "f['outputs'] in ('differ','close') and f['differing_bytes']>0"
+for c in nvrtc lookup link; do
+    take $c
+    claim "PTX of machine code that the program made ($c)" files $c "f['outputs']=='equal' and k['ptx']"
+done
 take lost
 claim "refused: managed memory that could not be read" files lost "f is None and 'managed memory that could not be read' in why"
 take peer

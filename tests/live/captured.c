@@ -1,6 +1,7 @@
 /* A program on the fake driver whose launches have data: captured CASE PTX-FILE. */
 #include "tests/live/fake_live.h"
 
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,42 @@ enum { N = 3000, BLOCK = 128, GRID = (N + BLOCK - 1) / BLOCK };
 
 static char text[1 << 16];
 static void *module, *function;
+
+/* The text by NVRTC: linked, or looked up as CuPy does. */
+static void load_compiled(const char *kernel, int looked_up)
+{
+    static char cubin[FAKE_CUBIN];
+    int (*get)(void *, char *) = nvrtcGetCUBIN;
+    void *f = looked_up ? dlsym(RTLD_DEFAULT, "nvrtcGetCUBIN") : NULL;
+    if (f)
+        memcpy(&get, &f, sizeof get);
+    get(text, cubin);
+    fake_load(20, &module, cubin);
+    fake_get(23, &function, module, kernel);
+}
+
+/* The text by the driver's linker. */
+static void load_linked(const char *kernel)
+{
+    static char cubin[FAKE_CUBIN];
+    void *out = cubin, *state = &module;
+    struct {
+        void *state;
+        int type;
+        void *data;
+        size_t n;
+    } data = { state, 1, text, strlen(text) + 1 };
+    struct {
+        void *state;
+        void **cubin;
+        size_t *n;
+    } end = { state, &out, NULL };
+    fake_other(382, &data);
+    nvrtcGetCUBIN("other", cubin);
+    fake_other(365, &end);
+    fake_load(20, &module, cubin);
+    fake_get(23, &function, module, kernel);
+}
 
 static void load(const char *path, const char *kernel)
 {
@@ -158,7 +195,12 @@ int main(int argc, char **argv)
                   : strcmp(what, "table") == 0 ? "table"
                   : strcmp(what, "spin") == 0  ? "spin"
                                                : "scale");
-    if (strcmp(what, "plain") == 0)
+    if (strcmp(what, "nvrtc") == 0 || strcmp(what, "lookup") == 0)
+        load_compiled("scale", what[0] == 'l');
+    if (strcmp(what, "link") == 0)
+        load_linked("scale");
+    if (strcmp(what, "plain") == 0 || strcmp(what, "nvrtc") == 0 || strcmp(what, "lookup") == 0 ||
+        strcmp(what, "link") == 0)
         scale(FAKE_DEVICE, 307, 0, 3);
     else if (strcmp(what, "ex") == 0)
         scale(FAKE_DEVICE, 652, 1, 1);

@@ -27,6 +27,10 @@ struct fake_launch {
 };
 int fake_launch_with(unsigned id, void *f, const struct fake_launch *l);
 void fake_run(const char *name, void **params);
+/* ---- NVRTC; the program is a text ---- */
+enum { FAKE_CUBIN = 136 };
+int nvrtcGetCUBIN(void *program, char *cubin);
+
 /* ---- graphs (fake_graph.c) ---- */
 void *fake_graph_new(void);
 void *fake_graph_kernel(void *graph, void *f, unsigned grid, unsigned block, void **params, void *after);

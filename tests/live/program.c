@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static uint8_t fatbin[16 + 64 + 8 + 64 + 8];
 static struct {
@@ -60,5 +61,9 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (argc > 2 && strcmp(argv[2], "crash") == 0)
         abort();
+    if (argc > 2 && strcmp(argv[2], "late") == 0) {
+        usleep(1200000);
+        _exit(9);
+    }
     return argc > 2 ? atoi(argv[2]) : 0;
 }

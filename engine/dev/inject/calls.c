@@ -1,12 +1,11 @@
 /* The driver's calls as CUPTI tells them: which function came from which image, and launches. */
 #include "engine/dev/inject/inject.h"
+#include "engine/dev/inject/made.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 __thread bool in_callback;
-enum { MOST_FILE = 1 << 30 };
 
 /* Parameters by the names of generated_cuda_meta.h. */
 struct load_call {
@@ -39,28 +38,11 @@ struct handle *handle_at(const void *key, bool make)
     }
 }
 
-/* The image in a file, as a copy. */
-static void *file_of(const char *path)
-{
-    long n;
-    FILE *f = fopen(path, "rbe");
-    char *p = NULL;
-    if (f && fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) > 0 && n < MOST_FILE &&
-        fseek(f, 0, SEEK_SET) == 0 && (p = calloc(1, (size_t)n + 64)) &&
-        fread(p, 1, (size_t)n, f) != (size_t)n) {
-        free(p);
-        p = NULL;
-    }
-    if (f)
-        fclose(f);
-    return p;
-}
-
 static void loaded(const struct load_call *p);
 /* cuModuleLoad, cuLibraryLoadFromFile */
 static void loaded_file(const struct load_call *p)
 {
-    void *image = p->image ? file_of(p->image) : NULL;
+    void *image = p->image ? image_file(p->image) : NULL;
     const struct load_call c = { p->handle, image };
     if (image)
         loaded(&c);
@@ -244,11 +226,22 @@ enum { NCALLS = sizeof CALLS / sizeof *CALLS, MOST_IDS = 1024 };
 /* By number of the call: 1 + row of CALLS, or the part's row. */
 static uint8_t row_of[MOST_IDS];
 static const struct other_call *other_of[MOST_IDS];
+/* The driver's linker. */
+static const struct other_call LINKS[] = {
+    { 363, AFTER, made_link_data }, /* cuLinkAddData */
+    { 382, AFTER, made_link_data }, /* cuLinkAddData_v2 */
+    { 364, AFTER, made_link_file }, /* cuLinkAddFile */
+    { 383, AFTER, made_link_file }, /* cuLinkAddFile_v2 */
+    { 365, AFTER, made_link_end },  /* cuLinkComplete */
+    { 0, BEFORE, NULL },
+};
 
 void calls_enable(enable_fn enable, void *subscriber)
 {
     for (size_t i = 0; i < NCALLS; i++)
         row_of[CALLS[i].id] = (uint8_t)(i + 1);
+    for (const struct other_call *o = LINKS; o->id; o++)
+        other_of[o->id] = o;
     for (size_t k = 0; k < nlaunch_parts; k++)
         for (const struct other_call *o = S.part[k] ? launch_parts[k]->calls : NULL; o && o->id; o++)
             other_of[o->id] = o;

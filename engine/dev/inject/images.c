@@ -1,6 +1,8 @@
 /* Which image is it, and has it PTX: ELF files, fatbins, the runtime's wrappers, PTX text. */
 #include "engine/dev/inject/inject.h"
+#include "engine/dev/inject/made.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +94,12 @@ void image_look(const void *code, struct image *m)
         m->cubin = true;
         m->bytes = elf_bytes(p);
         m->hash = hash_of(p, m->bytes);
+        size_t n;
+        const char *ptx = made_ptx(m->hash, &n);
+        if (ptx) {
+            m->ptx = true;
+            keep(m, ptx, n);
+        }
     } else if (p && strstr((const char *)p, ".version")) {
         m->ptx = true;
         m->bytes = strlen((const char *)p);
@@ -102,4 +110,25 @@ void image_look(const void *code, struct image *m)
         m->bytes = m->ncopy;
         m->hash = hash_of(m->copy, m->ncopy);
     }
+}
+
+uint64_t image_hash(const void *elf)
+{
+    return hash_of(elf, elf_bytes(elf));
+}
+
+char *image_file(const char *path)
+{
+    long n;
+    FILE *f = fopen(path, "rbe");
+    char *p = NULL;
+    if (f && fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) > 0 && n < (1 << 30) &&
+        fseek(f, 0, SEEK_SET) == 0 && (p = calloc(1, (size_t)n + 64)) &&
+        fread(p, 1, (size_t)n, f) != (size_t)n) {
+        free(p);
+        p = NULL;
+    }
+    if (f)
+        fclose(f);
+    return p;
 }

@@ -13,37 +13,85 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 enum { KIND_CONCURRENT_KERNEL = 10 };
 
-struct inject_state S = { .lock = PTHREAD_MUTEX_INITIALIZER };
+struct inject_state S = { .lock = PTHREAD_MUTEX_INITIALIZER, .writing = PTHREAD_MUTEX_INITIALIZER };
 
 /* A part is a row here. */
 const struct launch_part *const launch_parts[] = { &take_part, &apply_part };
 const size_t nlaunch_parts = sizeof launch_parts / sizeof *launch_parts;
 
+/* The whole record so far, under another name until it is complete. */
+static void record_write(bool end)
+{
+    char path[4200], unfinished[4210];
+    snprintf(path, sizeof path, "%s.%ld", S.file, (long)S.owner);
+    snprintf(unfinished, sizeof unfinished, "%s.part", path);
+    pthread_mutex_lock(&S.writing);
+    int f = S.ended ? -1 : open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (f >= 0) {
+        pthread_mutex_lock(&S.lock);
+        survey_put(f);
+        apply_put(f);
+        if (end)
+            dprintf(f, "E\n");
+        pthread_mutex_unlock(&S.lock);
+        close(f);
+        rename(unfinished, path);
+    }
+    S.ended |= end;
+    pthread_mutex_unlock(&S.writing);
+}
+
+/* A program may end by _exit or a signal, which nobody hears of: twice a second what is new is written.
+ */
+static void *record_now_and_then(void *unused)
+{
+    const struct timespec pause = { .tv_nsec = 500000000 };
+    uint64_t written = 0;
+    in_callback = true;
+    for (;;) {
+        nanosleep(&pause, NULL);
+        if (S.flush)
+            S.flush(0);
+        pthread_mutex_lock(&S.lock);
+        uint64_t now = S.ran;
+        pthread_mutex_unlock(&S.lock);
+        if (now != written || !written)
+            record_write(false);
+        written = now;
+    }
+    return unused;
+}
+
+/* Its thread gets none of the program's signals. */
+static void record_start(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, record_now_and_then, NULL) == 0)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void at_end(void)
 {
-    char path[4200];
     if (getpid() != S.owner)
         return; /* a fork of the program's: the record is its parent's */
     if (S.flush)
         S.flush(1);
     take_end();
-    snprintf(path, sizeof path, "%s.%ld", S.file, (long)S.owner);
-    int f = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (f < 0)
-        return;
-    pthread_mutex_lock(&S.lock);
-    survey_put(f);
-    apply_put(f);
-    pthread_mutex_unlock(&S.lock);
-    close(f);
+    record_write(true);
 }
 
 static void *open_like(const char *pattern)
@@ -139,6 +187,7 @@ int InitializeInjection(void)
     S.owner = getpid();
     driver_find();
     S.refused = start();
+    record_start();
     atexit(at_end);
     return 1;
 }

@@ -63,6 +63,8 @@ struct image {
     size_t ncopy;
 };
 void image_look(const void *code, struct image *m);
+uint64_t image_hash(const void *elf); /* as image_look has it */
+char *image_file(const char *path);   /* the bytes of a file, and zeros behind them; NULL: none; free */
 
 /* ---- handles: modules, libraries, kernels and functions ---- */
 struct handle {
@@ -130,7 +132,7 @@ struct kernel {
 };
 
 struct inject_state {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock, writing; /* writing: of the record */
     pid_t owner;
     const char *file, *refused;
     struct image image[MOST_IMAGES];
@@ -139,6 +141,8 @@ struct inject_state {
     unsigned nhandles;
     struct kernel kernel[MOST_KERNELS];
     int bucket[MOST_KERNELS], nkernels;
+    bool ended;        /* the record is whole */
+    uint64_t ran;      /* kernels that ended */
     uint64_t left_out; /* launches and images that there was no room for */
     struct {
         uint32_t correlation;

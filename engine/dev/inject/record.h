@@ -3,6 +3,7 @@
  *
  * The library writes FILE.PID: a head line, then
  *   R TEXT                                    nothing could be recorded
+ *   E                                         the last line: the process ended in order
  *   L N                                       so many images and launches had no room
  *   I HASH BYTES PTX CUBIN LTO                an image, numbered from 0; HASH, BYTES 0: not known
  *   K IMAGE LAUNCHES NS GX GY GZ BX BY BZ SHARED NAME    one shape of launch; IMAGE -1: not known

@@ -101,6 +101,7 @@ static void ran(const struct ran *r)
         k = kernel_new(r, image);
     if (k < 0)
         return;
+    S.ran++;
     S.kernel[k].launches++;
     S.kernel[k].ns += r->end > r->start ? r->end - r->start : 0;
 }
