@@ -132,6 +132,18 @@ claim "another profiler is named" says "nothing was applied: another profiler"
 claim "and the program runs" test $rc -eq 3
 "$B" apply "$T/step.tuned.ptx" --whole -- "$P" "$T/step.ptx" 60 > "$T/out" 2>"$T/err"
 claim "--whole: expectation and what came of it" says "on the GPU .* 0.246 ms unchanged, 0.126 ms tuned (1.95x); 0.126 ms expected (1.95x)"
+apply "$T/step.tuned.ptx" --verify 1 --worker "env A=b $B worker" -- "$P" "$T/step.ptx" 19 plain 7
+claim "behind a worker's launcher: the program, its output, its exit status" test $rc -eq 7
+claim "and the report" json "k['applied']==6 and k['verified']==1 and k['from'].endswith('step.tuned.ptx')"
+claim "the program there says the same" same "$T/step.ptx" 19
+apply "$T/step.tuned.ptx" --worker "$B" -- "$P" "$T/step.ptx" 3
+claim "a launcher that starts no worker is refused" test $rc -eq 2
+apply "$T/step.tuned.ptx" --worker "/nowhere/gpulocw worker" -- "$P" "$T/step.ptx" 3
+claim "a launcher that is not there" test $rc -ne 0
+for sent in "" "gpulocw-remote 1" $'gpulocw-remote 1\nF 5 ../x\nabcde\nE 0 -' $'gpulocw-remote 1\nW 900 -\nabc'; do
+    printf '%s\n' "$sent" | "$B" apply --from-stdin > "$T/out" 2>"$T/err"; rc=$?
+    claim "damaged input of the other end is refused" test $rc -eq 1
+done
 mkdir "$T/tmp"; TMPDIR=$T/tmp apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 3
 claim "nothing is left behind" test -z "$(ls "$T/tmp")"
 (cd "$T" && "$B" run step.ptx --launch step.launch.json --block 32 -o s.json) > "$T/out" 2>&1
