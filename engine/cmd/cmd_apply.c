@@ -47,6 +47,8 @@ struct program {
     uint64_t wall_ns, span_ns;                   /* of the run that is reported */
     uint64_t wall_original_ns, span_original_ns; /* --whole; 0: not run */
     double expected_ns, span_expected_ns;        /* < 0: not known */
+    uint64_t gpu_ns, gpu_original_ns; /* all kernels together, without what lies between them */
+    double gpu_expected_ns;
     bool whole;
 };
 struct told {
@@ -203,6 +205,9 @@ static void put_document(const struct told *t, const struct live_survey *s, char
                (unsigned long long)p->wall_ns);
     put_number(b, "wall_original_ns", p->wall_original_ns != 0, (double)p->wall_original_ns, "%.0f");
     put_number(b, "expected_ns", p->expected_ns >= 0, p->expected_ns, "%.0f");
+    put_number(b, "gpu_ns", p->gpu_ns != 0, (double)p->gpu_ns, "%.0f");
+    put_number(b, "gpu_original_ns", p->gpu_original_ns != 0, (double)p->gpu_original_ns, "%.0f");
+    put_number(b, "gpu_expected_ns", p->gpu_expected_ns >= 0, p->gpu_expected_ns, "%.0f");
     put_number(b, "gpu_span_ns", p->span_ns != 0, (double)p->span_ns, "%.0f");
     put_number(b, "gpu_span_original_ns", p->span_original_ns != 0, (double)p->span_original_ns, "%.0f");
     put_number(b, "gpu_span_expected_ns", p->span_expected_ns >= 0, p->span_expected_ns, "%.0f");
@@ -290,6 +295,7 @@ static void put_text(const struct told *t, struct buf *b)
     for (size_t i = 0; i < t->n; i++)
         kernel_text(&t->v[i], b);
     buf_puts(b, "the whole program\n");
+    program_line(b, "kernels", p->gpu_original_ns, p->gpu_ns, p->gpu_expected_ns);
     program_line(b, "on the GPU", p->span_original_ns, p->span_ns, p->span_expected_ns);
     program_line(b, "wall time", p->wall_original_ns, p->wall_ns, p->expected_ns);
 }
@@ -310,6 +316,9 @@ static void expect(struct told *t, const struct live_apply *a)
     }
     p->wall_ns = a->survey.wall_ns;
     p->span_ns = a->span_ns;
+    p->gpu_ns = a->survey.gpu_ns;
+    uint64_t gpu = p->whole ? p->gpu_original_ns : p->gpu_ns;
+    p->gpu_expected_ns = known && (double)gpu > less ? (double)gpu - less : -1;
     uint64_t wall = p->whole ? p->wall_original_ns : p->wall_ns;
     uint64_t span = p->whole ? p->span_original_ns : p->span_ns;
     p->expected_ns = known && (double)wall > less ? (double)wall - less : -1;
@@ -335,6 +344,7 @@ static enum status run_all(const struct args *a, struct live_apply *p, const str
         st = live_apply_run(a->program, p, ds);
         t->program.wall_original_ns = p->survey.wall_ns;
         t->program.span_original_ns = p->span_ns;
+        t->program.gpu_original_ns = p->survey.gpu_ns;
         if (st == ST_OK)
             take(t, p, q);
         p->mode = LIVE_APPLY_AB;
@@ -345,7 +355,7 @@ static enum status run_all(const struct args *a, struct live_apply *p, const str
         mode = LIVE_APPLY_ALL;
         if (st != ST_OK || differed(p) || p->survey.exit) {
             t->program.whole = false;
-            t->program.wall_original_ns = t->program.span_original_ns = 0;
+            t->program.wall_original_ns = t->program.span_original_ns = t->program.gpu_original_ns = 0;
             expect(t, p);
             return st;
         }

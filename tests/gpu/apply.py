@@ -69,11 +69,11 @@ def row(title, tuned, *command, mode=('--whole',)):
     us = lambda v: 'n/a' if v is None else '%.1f' % (v['median'] / 1e3)
     steady = 'n/a' if not k['tuned_steady_ns'] else '%.2fx' % (k['original_steady_ns']['median'] / k['tuned_steady_ns']['median'])
     gain = 'n/a' if not (k['original_ns'] and k['tuned_ns']) else '%.2fx' % (k['original_ns']['median'] / k['tuned_ns']['median'])
-    whole = 'n/a'
-    if p['gpu_span_original_ns']:
-        whole = '%.1f → %.1f ms, %.2fx (expected %s)' % (
-            p['gpu_span_original_ns'] / 1e6, p['gpu_span_ns'] / 1e6, p['gpu_span_original_ns'] / p['gpu_span_ns'],
-            '%.2fx' % (p['gpu_span_original_ns'] / p['gpu_span_expected_ns']) if p['gpu_span_expected_ns'] else 'n/a')
+    def compared(key, expected):
+        was, now, hoped = p[key % '_original'], p[key % ''], p[key % '_expected']
+        return 'n/a' if not was else '%.1f → %.1f ms, %.2fx' % (was / 1e6, now / 1e6, was / now) + (
+            ' (expected %s)' % ('%.2fx' % (was / hoped) if hoped else 'n/a') if expected else '')
+    whole = compared('gpu%s_ns', True) + ' | ' + compared('gpu_span%s_ns', False)
     print('| %s | %d of %d%s | %s → %s | %s, %s | %s | %s | %s | %s | %s%s |' % (
         title, k['applied'], k['launches'], ' (%d replays)' % k['replays'] if k['replays'] else '', us(k['original_ns']), us(k['tuned_ns']), gain, steady,
         'n/a' if k['noise_percent'] is None else '%.1f %%' % k['noise_percent'], '%.0f %%' % (100 * k['share']) if k['share'] is not None else 'n/a',
@@ -93,8 +93,8 @@ def verified(title, tuned, *command):
             print('verified, %s: %d launches, %s; exit %d' % (title, k['verified'], {True: 'equal', False: 'differ', None: 'not compared'}[k['equal']], r.returncode))
 
 print(run('nvidia-smi', '--query-gpu=name,driver_version', '--format=csv,noheader').stdout.strip())
-print('| program | launches tuned | kernel, µs | gain, and behind its own kind | noise | share | whole on the GPU | load | host per launch, output |')
-print('|---|---|---|---|---|---|---|---|---|')
+print('| program | launches tuned | kernel, µs | gain, and behind its own kind | noise | share | all kernels | first kernel to last | load | host per launch, output |')
+print('|---|---|---|---|---|---|---|---|---|---|')
 p = ('--bypass', 'l1', '--pi', '7')
 plain = build('valley-plain', 'valley_main.cu')
 s = session('plain.json', plain, 'valley', valley, *p)
@@ -115,7 +115,13 @@ ext = build('extension.so', 'extension.cu', '-shared', '-Xcompiler', '-fPIC')
 row('PyTorch eager, own kernel in a library', session('ext.json', ext, 'valley', valley, *p), python, live + '/extension.py', ext, 300)
 source = os.path.join(kernels, 'valley.cu')
 text = run(program, 'rewrite', plain, '-k', 'valley', '--launch', valley, *p, '-o', at('raw.ptx'), '--force')
+run(python, live + '/raw.py', source, 3)
 row('CuPy RawKernel (no PTX: by name and parameters)', at('raw.ptx'), python, live + '/raw.py', source, 300)
+verified('nvcc', s, plain, 60)
+verified('with variables', at('work.json'), plain, 60, 'w')
+wrong = open(at('raw.ptx')).read()
+open(at('wrong.ptx'), 'w').write(re.sub(r'add(\.rn)?\.f32', r'sub\1.f32', wrong, count=1).replace('// written by gpulocw', ''))
+verified('a wrong kernel', at('wrong.ptx'), plain, 60)
 if run(python, live + '/compiled.py', 2).returncode == 0:
     names = [f for f in glob.glob(at('triton/*/triton_*softmax*.ptx')) + glob.glob(at('triton/*/triton_*.ptx'))]
     if names:
@@ -123,8 +129,3 @@ if run(python, live + '/compiled.py', 2).returncode == 0:
         row('torch.compile, no gain', at('compiled.ptx'), python, live + '/compiled.py', 300, mode=())
     else:
         print('| torch.compile | no PTX in the cache |')
-verified('nvcc', s, plain, 60)
-verified('with variables', at('work.json'), plain, 60, 'w')
-wrong = open(at('raw.ptx')).read()
-open(at('wrong.ptx'), 'w').write(re.sub(r'add(\.rn)?\.f32', r'sub\1.f32', wrong, count=1).replace('// written by gpulocw', ''))
-verified('a wrong kernel', at('wrong.ptx'), plain, 60)
