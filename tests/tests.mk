@@ -162,6 +162,7 @@ $(BUILD)/tests/live/swap/libfake.so: tests/live/fake_swap.c tests/live/fake_swap
 $(BUILD)/tests/live/swap/swapped: tests/live/swapped.c $(BUILD)/tests/live/swap/libfake.so
 	@$(CC) $(CSTD) $(WARN) -O1 -g -I. -o $@ $< $(BUILD)/tests/live/swap/libfake.so -Wl,-rpath,$(abspath $(@D))
 tests: $(BUILD)/tests/live/swap/swapped
+$(BUILD)/tests/test_tui_program: $(BUILD)/tests/live/swap/swapped
 
 # ---- fuzz targets ----
 include tests/fuzz/fuzz.mk

@@ -37,8 +37,11 @@ static void panels_by_keys(void **state)
     }
     stage_press(&t, "Tab"); /* the tenth has no number */
     assert_int_equal(t.app.focus, PANEL_PAPERS);
+    stage_press(&t, "Tab"); /* nor has the eleventh */
+    assert_int_equal(t.app.focus, PANEL_PROGRAM);
     stage_press(&t, "Tab");
     assert_int_equal(t.app.focus, PANEL_SOURCE);
+    stage_press(&t, "S-Tab");
     stage_press(&t, "S-Tab");
     stage_press(&t, "S-Tab");
     assert_int_equal(t.app.focus, PANEL_MESSAGES);

@@ -480,7 +480,8 @@ static void empty_panels(void **state)
                                                    "r runs the current options",
                                                    "demo  lists",
                                                    "Nothing was said yet",
-                                                   "s1-fig5" };
+                                                   "s1-fig5",
+                                                   ":program COMMAND" };
     (void)state;
     struct stage t;
     stage_open(&t, SNAP_EMPTY, 100, 24);

@@ -59,6 +59,8 @@ void app_free(struct app *a)
     reuse_drop(a);
     legal_drop(a);
     work_drop(&a->papers);
+    work_drop(&a->program);
+    work_drop(&a->program_next);
     source_index_free(&a->source);
     lesson_close(a);
     history_free(&a->history);
@@ -603,7 +605,9 @@ static unsigned prompt_event(struct app *a, uint32_t key)
 
 static bool works_beside(const struct app *a)
 {
-    return reuse_working(a) || legal_working(a) || (a->papers && work_state(a->papers) == WORK_BUSY);
+    return reuse_working(a) || legal_working(a) || (a->papers && work_state(a->papers) == WORK_BUSY) ||
+           (a->program && work_state(a->program) == WORK_BUSY) ||
+           (a->program_next && work_state(a->program_next) == WORK_BUSY);
 }
 
 /* ---- time ---- */

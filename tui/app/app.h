@@ -132,7 +132,9 @@ struct app {
     int64_t pasted_ns;     /* when its last character came */
     bool was_working;
     struct work *reuse, *legal,
-        *papers;        /* reuse.h, legal.h, the page of the papers; NULL: not started */
+        *papers; /* reuse.h, legal.h, the page of the papers; NULL: not started */
+    struct work *program,
+        *program_next;  /* the survey of a program; its capture or its run with tuned kernels */
     int64_t started_ns; /* clock when the app began */
 };
 /* snap must stay valid until the next app_snapshot or app_free. */

@@ -143,6 +143,15 @@ static unsigned cmd_open(struct app *a, char *args)
     return post_text(a, JOB_OPEN, demo ? path : args, "file");
 }
 
+static unsigned cmd_program(struct app *a, char *args)
+{
+    if (view_program_survey(a, args))
+        app_focus(a, PANEL_PROGRAM);
+    else
+        app_notice(a, DIAG_ERROR, "which program? program ./app 100");
+    return UI_REDRAW;
+}
+
 static unsigned cmd_launch(struct app *a, char *args)
 {
     char *field = take_word(&args);
@@ -419,6 +428,9 @@ static const struct command_info commands[] = {
       cmd_best },
     { "undo", "", "undo the last change of options", COMPLETE_NONE, COMMAND_SHOWS, cmd_undo },
     { "redo", "", "redo it", COMPLETE_NONE, COMMAND_SHOWS, cmd_redo },
+    { "program", "[COMMAND]",
+      "run a program on the GPU and list its kernels (again without: the last one)", COMPLETE_FILE,
+      COMMAND_ACTS, cmd_program },
     { "open", "FILE", "open a PTX, launch or session file", COMPLETE_OPEN, COMMAND_ACTS, cmd_open },
     { "reload", "", "read the PTX and its launch again; options and position stay", COMPLETE_NONE,
       COMMAND_ACTS, cmd_reload },

@@ -79,6 +79,9 @@ void view_options_value(struct app *a, long item, const char *text);
 bool view_options_launch(struct app *a, const char *field, const char *text);
 void view_help_update(struct app *a, unsigned w); /* fills a->over */
 void view_picker_update(struct app *a, unsigned w);
+/* Runs a program (a command line as a shell takes it; empty: the last one again) on a thread of its own
+ * and lists its kernels in the program panel. False: there is none, or no thread. */
+bool view_program_survey(struct app *a, const char *command);
 /* about the entry under the cursor; NULL: none */
 const char *view_picker_help(const struct app *a);
 void view_tree_update(struct app *a, unsigned w);

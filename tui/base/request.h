@@ -30,7 +30,9 @@
     X(ADVICE, advice, "Advice", "Advice", "what to try next, and why", true)                           \
     X(MESSAGES, messages, "Messages", "Log", "messages of the engine, oldest first", true)             \
     X(PAPERS, papers, "Papers", "Papers",                                                              \
-      "the papers' figures and tables: run one, ours beside theirs", true)
+      "the papers' figures and tables: run one, ours beside theirs", true)                             \
+    X(PROGRAM, program, "Program", "Prog",                                                             \
+      "a program on the GPU: its kernels, capturing one, the tuned kernel in its launches", true)
 #define PANEL_ID_ITEM(id, name, title, brief, help, list) PANEL_##id,
 enum panel_id { PANEL_LIST(PANEL_ID_ITEM) PANEL_COUNT };
 #undef PANEL_ID_ITEM
@@ -174,6 +176,10 @@ const char *scope_name(enum scope s);
     X(MSG_GOTO, "goto", "Enter", MESSAGES, "go to", "show the place in the source")                     \
     X(PAPERS_RUN, "papers-run", "Enter Space", PAPERS, "run",                                           \
       "run this experiment on its simulated device; again: give it up")                                 \
+    X(PROGRAM_CAPTURE, "program-capture", "Enter", PROGRAM, "capture",                                  \
+      "run the program once more, capture this kernel with its data and open it")                       \
+    X(PROGRAM_APPLY, "program-apply", "A", PROGRAM, "apply",                                            \
+      "run the program with the session's recommendation in its launches, by turns with the original")  \
     X(TREE_GOTO, "tree-goto", "Enter d", TREE, "go to", "to this instruction in the source")            \
     X(TREE_CLOSE, "tree-close", "q Esc a", TREE, "", "close the tree")                                  \
     X(HELP_CLOSE, "close-help", "q Esc ?", HELP, "", "close help")                                      \

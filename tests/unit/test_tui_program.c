@@ -1,0 +1,114 @@
+/* The panel of a program on the GPU, with the fake driver of tests of apply: its kernels, what stands in
+ * the way, and both kernels' times after a run with the session's recommendation. */
+#include "tests/support.h"
+
+#include "tests/terminal/live.h"
+#include "engine/base/base.h"
+#include "tui/app/app.h"
+#include "tui/app/view.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char root[1024];
+
+static void frame(struct app *a)
+{
+    app_begin_frame(a);
+    view_of(PANEL_PROGRAM)->update(a, 100, 40);
+}
+
+static size_t line_with(const struct app *a, const char *text)
+{
+    const struct page *p = &a->page[PANEL_PROGRAM];
+    for (size_t i = 0; i < p->n; i++)
+        for (unsigned k = 0; k < p->line[i].n; k++)
+            if (text_find(p->line[i].v[k].s, str_of(text)) != SIZE_MAX)
+                return i;
+    return SIZE_MAX;
+}
+
+static void until(struct app *a, const char *text)
+{
+    for (int i = 0; i < 3000; i++) {
+        frame(a);
+        if (line_with(a, text) != SIZE_MAX)
+            return;
+        usleep(10000);
+    }
+    fail_msg("no line says '%s'", text);
+}
+
+static void open_page(struct app *a, struct diags *ds)
+{
+    assert_status_ok(live_open(a, NULL, ds), ds);
+    a->w = 100;
+    a->h = 40;
+    app_focus(a, PANEL_PROGRAM);
+    frame(a);
+}
+
+static void nothing_is_asked_for_first(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    (void)state;
+    open_page(&a, &ds);
+    assert_int_not_equal(line_with(&a, ":program COMMAND"), SIZE_MAX);
+    assert_int_equal(app_request(&a, REQ_PROGRAM_APPLY) & UI_REDRAW, UI_REDRAW);
+    assert_non_null(strstr(a.notice, "runs one first"));
+    assert_false(view_program_survey(&a, ""));
+    live_close(&a);
+    diags_free(&ds);
+}
+
+static void a_program_without_cuda_is_told(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    (void)state;
+    open_page(&a, &ds);
+    assert_true(view_program_survey(&a, "true"));
+    until(&a, "used CUDA");
+    live_close(&a);
+    diags_free(&ds);
+}
+
+static void its_kernels_are_listed(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    char command[2400];
+    (void)state;
+    open_page(&a, &ds);
+    snprintf(command, sizeof command, "%s/tests/live/swap/swapped tests/live/step.ptx 12", root);
+    assert_true(view_program_survey(&a, command));
+    until(&a, "12 launches");
+    assert_int_not_equal(line_with(&a, "12 launches"), SIZE_MAX);
+    assert_int_not_equal(line_with(&a, "100.0 %"), SIZE_MAX);
+    list_show(&a.list[PANEL_PROGRAM], line_with(&a, "12 launches"));
+    app_request(&a, REQ_PROGRAM_APPLY);
+    assert_non_null(strstr(a.notice, "no saved session"));
+    live_close(&a);
+    diags_free(&ds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_asked_for_first),
+        cmocka_unit_test(a_program_without_cuda_is_told),
+        cmocka_unit_test(its_kernels_are_listed),
+    };
+    char fake[1200];
+    const char *build = getenv("GPULOCW_BUILD");
+    if (!realpath(build ? build : "build", root))
+        return 1;
+    snprintf(fake, sizeof fake, "%s/tests/live/swap/libfake.so", root);
+    setenv("CUPTI_PATH", fake, 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
