@@ -128,7 +128,7 @@ static enum status take_line(struct live_survey *s, struct images *images, const
     if (sscanf(line, "L %llu", &left_out) == 1)
         s->left_out += left_out;
     s->cut_off -= strcmp(line, "E") == 0 && s->cut_off;
-    if (line[0] == 'R' && !s->refused && !(s->refused = base_strdup(line + 2)))
+    if (strncmp(line, "R ", 2) == 0 && !s->refused && !(s->refused = base_strdup(line + 2)))
         return ST_NOMEM;
     if (sscanf(line, "I %llu %llu %d %d %d", &m.hash, &m.bytes, &m.ptx, &m.cubin, &m.lto) == 5) {
         void *v = images->v;

@@ -13,7 +13,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 rows='ptx 260 tests/fuzz/corpus/ptx tests/golden/ptx
 session 150 tests/fuzz/corpus/session
 texts 250 tests/fuzz/corpus/texts
-container 50 tests/fuzz/corpus/container
+container 40 tests/fuzz/corpus/container
+live 10 tests/fuzz/corpus/live
 wire 200 tests/fuzz/corpus/ptx
 analysis 20 tests/fuzz/corpus/kernel tests/golden/ptx tests/sim kernels
 pass 30 tests/fuzz/corpus/kernel tests/golden/ptx tests/sim kernels

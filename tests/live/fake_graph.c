@@ -132,9 +132,10 @@ int cuGraphAddMemcpyNode(void **node, void *graph, void *const *after, size_t n,
     *node = d;
     return fails("copy");
 }
-int cuGraphAddDependencies(void *graph, void *const *from, void *const *to, size_t n)
+int cuGraphAddDependencies_v2(void *graph, void *const *from, void *const *to, const void *data,
+                              size_t n)
 {
-    (void)graph;
+    (void)graph, (void)data;
     for (size_t i = 0; i < n; i++) {
         struct node *d = to[i];
         d->after[d->nafter++] = from[i];

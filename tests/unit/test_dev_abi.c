@@ -14,8 +14,15 @@
 #define HAVE_CUPTI_H
 #endif
 #endif
+#if defined(HAVE_CUPTI_H) && defined(__has_include)
+#if __has_include(<cupti.h>)
+#include <cupti.h>
+#define HAVE_CALLBACKS_H
+#endif
+#endif
 #include "engine/dev/cuda/cupti_api.h"
 #include "engine/dev/cuda/drv.h"
+#include "engine/dev/inject/inject.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,6 +60,59 @@ SAME_WINDOW(miss, missProp)
 _Static_assert(sizeof(struct drv_window) == sizeof(CUaccessPolicyWindow) &&
                    offsetof(CUstreamAttrValue, accessPolicyWindow) == 0,
                "access policy window");
+#endif
+
+/* What the injected library reads of callbacks, records and calls. */
+#ifdef HAVE_CALLBACKS_H
+#define AT(ours, field, theirs, member) \
+    _Static_assert(offsetof(struct ours, field) == offsetof(theirs, member), #theirs "." #member);
+AT(call, site, CUpti_CallbackData, callbackSite)
+AT(call, function, CUpti_CallbackData, functionName)
+AT(call, params, CUpti_CallbackData, functionParams)
+AT(call, result, CUpti_CallbackData, functionReturnValue)
+AT(call, symbol, CUpti_CallbackData, symbolName)
+AT(call, context, CUpti_CallbackData, context)
+AT(call, own, CUpti_CallbackData, correlationData)
+AT(call, correlation, CUpti_CallbackData, correlationId)
+AT(ran, start, CUpti_ActivityKernel10, start)
+AT(ran, end, CUpti_ActivityKernel10, end)
+AT(ran, grid, CUpti_ActivityKernel10, gridX)
+AT(ran, block, CUpti_ActivityKernel10, blockX)
+AT(ran, shared, CUpti_ActivityKernel10, dynamicSharedMemory)
+AT(ran, correlation, CUpti_ActivityKernel10, correlationId)
+AT(ran, name, CUpti_ActivityKernel10, name)
+AT(launch_call, f, cuLaunchKernel_params, f)
+AT(launch_call, grid, cuLaunchKernel_params, gridDimX)
+AT(launch_call, block, cuLaunchKernel_params, blockDimX)
+AT(launch_call, shared, cuLaunchKernel_params, sharedMemBytes)
+AT(launch_call, stream, cuLaunchKernel_params, hStream)
+AT(launch_call, params, cuLaunchKernel_params, kernelParams)
+AT(launch_call, extra, cuLaunchKernel_params, extra)
+AT(launch_call, params, cuLaunchCooperativeKernel_params, kernelParams)
+AT(launch_ex_call, config, cuLaunchKernelEx_params, config)
+AT(launch_ex_call, f, cuLaunchKernelEx_params, f)
+AT(launch_ex_call, params, cuLaunchKernelEx_params, kernelParams)
+AT(launch_config, block, CUlaunchConfig, blockDimX)
+AT(launch_config, shared, CUlaunchConfig, sharedMemBytes)
+AT(launch_config, stream, CUlaunchConfig, hStream)
+AT(launch_config, attribute, CUlaunchConfig, attrs)
+AT(launch_config, nattributes, CUlaunchConfig, numAttrs)
+AT(launch_attribute, value, CUlaunchAttribute, value)
+AT(node_params, f, CUDA_KERNEL_NODE_PARAMS, func)
+AT(node_params, grid, CUDA_KERNEL_NODE_PARAMS, gridDimX)
+AT(node_params, shared, CUDA_KERNEL_NODE_PARAMS, sharedMemBytes)
+AT(node_params, params, CUDA_KERNEL_NODE_PARAMS, kernelParams)
+AT(node_params, extra, CUDA_KERNEL_NODE_PARAMS, extra)
+AT(node_params, kernel, CUDA_KERNEL_NODE_PARAMS, kern)
+AT(copy3d, from_type, CUDA_MEMCPY3D, srcMemoryType)
+AT(copy3d, from_device, CUDA_MEMCPY3D, srcDevice)
+AT(copy3d, to_type, CUDA_MEMCPY3D, dstMemoryType)
+AT(copy3d, to_host, CUDA_MEMCPY3D, dstHost)
+AT(copy3d, width, CUDA_MEMCPY3D, WidthInBytes)
+_Static_assert(sizeof(struct launch_attribute) == sizeof(CUlaunchAttribute) &&
+                   sizeof(struct copy3d) == sizeof(CUDA_MEMCPY3D) &&
+                   sizeof(struct node_params) >= sizeof(CUDA_KERNEL_NODE_PARAMS),
+               "launch attributes, copies and nodes of graphs");
 #endif
 
 static void test_driver(void **state)

@@ -53,6 +53,44 @@ struct launch_ex_call {
     void **params, **extra;
 };
 
+struct node_params { /* CUDA_KERNEL_NODE_PARAMS_v2 */
+    void *f;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+    void *kernel, *context;
+};
+struct copy3d { /* CUDA_MEMCPY3D_v2 */
+    size_t from_x, from_y, from_z, from_lod;
+    int from_type;
+    const void *from_host;
+    uint64_t from_device;
+    void *from_array, *none0;
+    size_t from_pitch, from_height;
+    size_t to_x, to_y, to_z, to_lod;
+    int to_type;
+    void *to_host;
+    uint64_t to_device;
+    void *to_array, *none1;
+    size_t to_pitch, to_height;
+    size_t width, height, depth;
+};
+
+/* ---- activity records ---- */
+/* The record of a kernel up to its name (cupti_activity.h: the members up to there are the same from
+ * CUDA 11 to 13). */
+struct ran {
+    uint32_t kind;
+    uint8_t cache, bank;
+    uint16_t registers;
+    uint32_t wanted, used;
+    uint64_t start, end, completed;
+    uint32_t device, context, stream;
+    int32_t grid[3], block[3], shared_static, shared;
+    uint32_t local, local_all, correlation;
+    int64_t grid_id;
+    const char *name;
+};
+
 /* ---- images: what a module or a library was loaded from ---- */
 struct image {
     uint64_t hash, bytes; /* of one ELF file or text; 0: several, or not known */

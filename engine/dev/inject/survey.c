@@ -8,21 +8,6 @@
 
 enum { KIND_CONCURRENT_KERNEL = 10, BUFFER = 1 << 20 };
 
-/* The record of a kernel up to its name (cupti_activity.h: the members up to there are the same from
- * CUDA 11 to 13). */
-struct ran {
-    uint32_t kind;
-    uint8_t cache, bank;
-    uint16_t registers;
-    uint32_t wanted, used;
-    uint64_t start, end, completed;
-    uint32_t device, context, stream;
-    int32_t grid[3], block[3], shared_static, shared;
-    uint32_t local, local_all, correlation;
-    int64_t grid_id;
-    const char *name;
-};
-
 /* One row for each shape of launch. */
 static bool same_shape(const struct kernel *k, const struct ran *r)
 {

@@ -13,27 +13,6 @@
 
 enum { MOST_GRAPHS = 256, MOST_NODES = 1 << 16, NODE_KERNEL = 0, TYPE_HOST = 1, TYPE_DEVICE = 2 };
 
-struct node_params { /* CUDA_KERNEL_NODE_PARAMS_v2 */
-    void *f;
-    unsigned grid[3], block[3], shared;
-    void **params, **extra;
-    void *kernel, *context;
-};
-struct copy3d { /* CUDA_MEMCPY3D_v2 */
-    size_t from_x, from_y, from_z, from_lod;
-    int from_type;
-    const void *from_host;
-    uint64_t from_device;
-    void *from_array, *none0;
-    size_t from_pitch, from_height;
-    size_t to_x, to_y, to_z, to_lod;
-    int to_type;
-    void *to_host;
-    uint64_t to_device;
-    void *to_array, *none1;
-    size_t to_pitch, to_height;
-    size_t width, height, depth;
-};
 struct instantiate_call { /* all forms begin so */
     void **exec;
     void *graph;
@@ -147,10 +126,8 @@ static void *copy_node(void *graph, void *const *after, size_t nafter, const str
 
 static bool edge(void *graph, void *from, void *to)
 {
-    const struct driver *d = &S.driver;
-    if (d->cuGraphAddDependencies_v2)
-        return d->cuGraphAddDependencies_v2(graph, &from, &to, NULL, 1) == 0;
-    return d->cuGraphAddDependencies && d->cuGraphAddDependencies(graph, &from, &to, 1) == 0;
+    return S.driver.cuGraphAddDependencies_v2 &&
+           S.driver.cuGraphAddDependencies_v2(graph, &from, &to, NULL, 1) == 0;
 }
 
 typedef int (*neighbours_fn)(void *, void **, size_t *);
