@@ -138,3 +138,49 @@ enum status live_cache_find(uint64_t hash, char **ptx)
     *ptx = l.ptx;
     return l.oom ? ST_NOMEM : st;
 }
+
+/* ---- XLA's dump (JAX, TensorFlow) ---- */
+static bool has_entry(const char *path, const char *kernel)
+{
+    struct diags unread = { 0 };
+    char *text = NULL;
+    size_t n = 0, len = strlen(kernel);
+    bool has = false;
+    if (file_read_regular(path, CUBIN_MOST, &text, &n, &unread) == ST_OK)
+        for (const char *p = text; !has && (p = strstr(p, ".entry ")); p += strlen(".entry "))
+            has = strncmp(p + strlen(".entry "), kernel, len) == 0 &&
+                  strchr("( \n\r\t", p[strlen(".entry ") + len]) != NULL;
+    base_free(text);
+    diags_free(&unread);
+    return has;
+}
+
+enum status live_dump_find(const char *kernel, char **ptx, bool *several)
+{
+    static const char flag[] = "--xla_dump_to=";
+    const char *flags = getenv("XLA_FLAGS"), *folder = flags ? strstr(flags, flag) : NULL;
+    struct buf b = { 0 };
+    glob_t g = { 0 };
+    *ptx = NULL;
+    *several = false;
+    if (!folder)
+        return ST_OK;
+    folder += strlen(flag);
+    buf_printf(&b, "%.*s/*.ptx", (int)strcspn(folder, " "), folder);
+    enum status st = b.oom ? ST_NOMEM : ST_OK;
+    if (st == ST_OK && glob(b.s, 0, NULL, &g) == 0)
+        for (size_t i = 0; i < g.gl_pathc && st == ST_OK; i++) {
+            if (!has_entry(g.gl_pathv[i], kernel))
+                continue;
+            *several |= *ptx != NULL;
+            if (!*ptx && !(*ptx = base_strdup(g.gl_pathv[i])))
+                st = ST_NOMEM;
+        }
+    globfree(&g);
+    buf_free(&b);
+    if (*several) {
+        base_free(*ptx);
+        *ptx = NULL;
+    }
+    return st;
+}

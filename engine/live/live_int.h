@@ -26,6 +26,9 @@ enum status live_record_read(struct live_survey *s, const char *path, const stru
 enum status live_survey_caches(struct live_survey *s);
 /* The PTX file beside machine code of this hash in a cache, into *ptx, owned; NULL: there is none. */
 enum status live_cache_find(uint64_t hash, char **ptx);
+/* The PTX file with that kernel in the folder of XLA_FLAGS=--xla_dump_to=FOLDER, into *ptx, owned; NULL:
+ * none, or *several have it. */
+enum status live_dump_find(const char *kernel, char **ptx, bool *several);
 struct live_want;
 struct serve;
 /* Reads the records at RECORD.*.take, trims and writes each, and adds what came of it to s. */

@@ -108,8 +108,13 @@ static void code(struct serve *s, char *question, struct buf *out)
     const char *file = rest + at;
     if (strcmp(kind, "ptx") != 0 && live_cache_find(image, &path) == ST_OK && path)
         file = path;
+    bool several = false;
+    if (strcmp(kind, "ptx") != 0 && !path && live_dump_find(name, &path, &several) == ST_OK && path)
+        file = path;
     if (strcmp(kind, "ptx") != 0 && !path) {
-        put_why(out, why_kind(kind));
+        put_why(out, several ? "machine code only (SASS), and several PTX files of XLA's dump have a "
+                               "kernel of that name"
+                             : why_kind(kind));
     } else if (s->want->open(s->want->ctx, file, name, cc, &m, &ds) != ST_OK) {
         put_diags(out, &ds);
     } else if (!entry_of(m, name)) {

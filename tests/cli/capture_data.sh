@@ -65,6 +65,14 @@ for c in nvrtc lookup link; do
     take $c
     claim "PTX of machine code that the program made ($c)" files $c "f['outputs']=='equal' and k['ptx']"
 done
+take dump
+claim "machine code alone is told" files dump "f is None and 'machine code only' in why"
+mkdir "$T/xla"; cp "$K" "$T/xla/module_1.ptx"
+XLA_FLAGS="--xla_gpu_x=1 --xla_dump_to=$T/xla" take dump
+claim "PTX in XLA's dump, by the kernel's name" files dump "f['outputs']=='equal'"
+cp "$K" "$T/xla/module_2.ptx"
+XLA_FLAGS="--xla_dump_to=$T/xla" take dump
+claim "a name that several files of the dump have" files dump "f is None and 'several PTX files' in why"
 take lost
 claim "refused: managed memory that could not be read" files lost "f is None and 'managed memory that could not be read' in why"
 take peer

@@ -60,7 +60,7 @@ if len(sys.argv) < 4:
     for name, more in (('plain', []), ('rdc', ['-rdc=true'])):
         subprocess.run(['nvcc', '-O2', '-gencode', 'arch=compute_90,code=[sm_90,compute_90]', *more, '-o', f'{work}/{name}', f'{here}/capture.cu'], check=True)
 env = dict(os.environ, HOME=f'{work}/home', TRITON_CACHE_DIR=f'{work}/triton', TORCHINDUCTOR_CACHE_DIR=f'{work}/inductor',
-           CUPY_CACHE_DIR=f'{work}/cupy', XLA_PYTHON_CLIENT_PREALLOCATE='false')
+           CUPY_CACHE_DIR=f'{work}/cupy', XLA_PYTHON_CLIENT_PREALLOCATE='false', XLA_FLAGS=f'--xla_dump_to={work}/xla')
 os.makedirs(f'{work}/home', exist_ok=True)
 
 

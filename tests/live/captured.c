@@ -199,8 +199,14 @@ int main(int argc, char **argv)
         load_compiled("scale", what[0] == 'l');
     if (strcmp(what, "link") == 0)
         load_linked("scale");
+    if (strcmp(what, "dump") == 0) {
+        static char cubin[FAKE_CUBIN];
+        fake_cubin(text, cubin);
+        fake_load(20, &module, cubin);
+        fake_get(23, &function, module, "scale");
+    }
     if (strcmp(what, "plain") == 0 || strcmp(what, "nvrtc") == 0 || strcmp(what, "lookup") == 0 ||
-        strcmp(what, "link") == 0)
+        strcmp(what, "link") == 0 || strcmp(what, "dump") == 0)
         scale(FAKE_DEVICE, 307, 0, 3);
     else if (strcmp(what, "ex") == 0)
         scale(FAKE_DEVICE, 652, 1, 1);

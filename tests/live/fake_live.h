@@ -30,6 +30,7 @@ void fake_run(const char *name, void **params);
 /* ---- NVRTC; the program is a text ---- */
 enum { FAKE_CUBIN = 136 };
 int nvrtcGetCUBIN(void *program, char *cubin);
+void fake_cubin(const char *text, char *cubin); /* machine code that NVRTC did not make */
 
 /* ---- graphs (fake_graph.c) ---- */
 void *fake_graph_new(void);
