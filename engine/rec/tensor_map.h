@@ -62,4 +62,22 @@ void tensor_map_encode(const struct tensor_map *m, uint8_t out[TENSOR_MAP_BYTES]
 /* False: these bytes are no tensor map. */
 bool tensor_map_decode(const uint8_t in[TENSOR_MAP_BYTES], struct tensor_map *m);
 
+/* What tensormap.replace sets: a dimension's number where it has one, new values as the instruction has
+ * them. */
+enum tensor_field {
+    TENSOR_FIELD_ADDRESS,
+    TENSOR_FIELD_RANK, /* less 1 */
+    TENSOR_FIELD_BOX,
+    TENSOR_FIELD_DIM,
+    TENSOR_FIELD_STRIDE, /* bytes; number 0: of dimension 1 */
+    TENSOR_FIELD_STEP,
+    TENSOR_FIELD_TYPE, /* numbers of the ISA */
+    TENSOR_FIELD_INTERLEAVE,
+    TENSOR_FIELD_SWIZZLE,
+    TENSOR_FIELD_FILL,
+    TENSOR_FIELD_COUNT
+};
+/* In the 128 bytes at raw. False: no such field or value. */
+bool tensor_map_replace(uint8_t *raw, enum tensor_field f, unsigned number, uint64_t v);
+
 #endif

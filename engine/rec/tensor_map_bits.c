@@ -137,3 +137,45 @@ bool tensor_map_decode(const uint8_t in[TENSOR_MAP_BYTES], struct tensor_map *m)
     }
     return true;
 }
+
+static void set(uint8_t *raw, unsigned at, unsigned bits, uint64_t v)
+{
+    for (unsigned i = 0; i < bits; i++)
+        raw[(at + i) / 8] &= (uint8_t) ~(1u << (at + i) % 8);
+    put(raw, at, bits, v);
+}
+
+/* Numbers of .elemtype: as in the bytes, but for 11 and 12, which are tf32 and tf32 that flushes. */
+static bool set_type(uint8_t *raw, uint64_t v)
+{
+    bool tf32 = v == 11 || v == 12;
+    set(raw, 71, 4, tf32 ? v - 4 : v);
+    set(raw, 80, 1, tf32);
+    return v <= 12;
+}
+
+bool tensor_map_replace(uint8_t *raw, enum tensor_field f, unsigned number, uint64_t v)
+{
+    static const struct {
+        uint16_t at, step, bits;
+        bool less; /* one less than the value is kept */
+    } fields[TENSOR_FIELD_COUNT] = {
+        [TENSOR_FIELD_ADDRESS] = { 0, 0, 64, false }, [TENSOR_FIELD_RANK] = { 68, 0, 3, false },
+        [TENSOR_FIELD_BOX] = { 440, 8, 8, true },     [TENSOR_FIELD_DIM] = { 256, 32, 32, true },
+        [TENSOR_FIELD_STEP] = { 416, 3, 3, true },    [TENSOR_FIELD_INTERLEAVE] = { 75, 0, 2, false },
+        [TENSOR_FIELD_SWIZZLE] = { 77, 0, 2, false }, [TENSOR_FIELD_FILL] = { 79, 0, 1, false }
+    };
+    if (f >= TENSOR_FIELD_COUNT || number >= TENSOR_RANK_MOST)
+        return false;
+    if (f == TENSOR_FIELD_TYPE)
+        return set_type(raw, v);
+    if (f == TENSOR_FIELD_STRIDE) {
+        set(raw, 96 + 32 * number, 32, v / 16);
+        set(raw, 224 + 4 * number, 4, v / 16 >> 32);
+        return number + 1 < TENSOR_RANK_MOST && v % 16 == 0 && v >> 40 == 0;
+    }
+    if (fields[f].less && !v--)
+        return false;
+    set(raw, fields[f].at + fields[f].step * number, fields[f].bits, v);
+    return fields[f].bits == 64 || v >> fields[f].bits == 0;
+}

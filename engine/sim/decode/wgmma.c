@@ -82,7 +82,8 @@ struct dot_model decode_dot_model(const struct decode *d, uint8_t type, uint8_t 
 {
     const struct sim_preset *p = &d->p->preset;
     unsigned bits = mat_bits(type);
-    struct dot_model m = { (uint8_t)p->tensor_block_16, (uint8_t)p->tensor_frac_16, 23 };
+    struct dot_model m = { (uint8_t)p->tensor_block_16, (uint8_t)p->tensor_frac_16, 23,
+                           result == PTX_T_F16 };
     if (bits == 32)
         m.block = (uint8_t)p->tensor_block_tf32;
     if (bits == 8) {

@@ -5,6 +5,7 @@
  *   40-61 transaction bytes pending (two's complement), 62 phase, 63 in use */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
@@ -16,6 +17,7 @@
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define MBAR_USED  (1ull << 63)
@@ -93,6 +95,20 @@ static bool put_late(struct exec_warp *w, const struct exec_inst *in, struct exe
     if (l.bar < CLUSTER_STEP)
         l.bar += (uint64_t)(w->cta->rank + 1) * CLUSTER_STEP;
     k->tensor.late[k->tensor.nlate++] = l;
+    return true;
+}
+
+bool exec_mbar_lacks(const struct exec_warp *w, char *out, size_t n)
+{
+    uint64_t v;
+    if (w->mbar.pc == EXEC_NO_ID || (uint64_t)w->mbar.at + 8 > w->x->shared_bytes)
+        return false;
+    memcpy(&v, w->cta->shared + w->mbar.at, 8);
+    struct mbar m = mbar_read(&v);
+    const struct ptx_inst *at = w->x->p->code[w->mbar.pc].ptx;
+    snprintf(out, n,
+             "the mbarrier at shared address 0x%x, line %u: %u of %u arrivals and %d bytes are missing",
+             w->mbar.at, at ? at->at.line : 0, m.pending, m.expected, m.tx);
     return true;
 }
 
@@ -177,6 +193,12 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
     return before;
 }
 
+/* In the CTA's shared memory. */
+static uint32_t offset_of(const struct exec_warp *w, uint64_t p)
+{
+    return (uint32_t)((const uint8_t *)(uintptr_t)p - w->cta->shared);
+}
+
 /* None of the lanes can go on yet: they wait until the mbarrier changes. */
 static bool blocks(struct exec_warp *w, const struct exec_mbar *x, uint32_t mask, uint32_t yes,
                    const uint64_t p[WARP_LANES])
@@ -188,7 +210,7 @@ static bool blocks(struct exec_warp *w, const struct exec_mbar *x, uint32_t mask
     FOR_LANES(i, mask)
     if (p[i] != first)
         return false;
-    w->frag[w->cur].need = (uint32_t)((const uint8_t *)(uintptr_t)first - w->cta->shared);
+    w->frag[w->cur].need = offset_of(w, first);
     frag_block(w, FRAG_MBAR, w->pc - 1);
     return true;
 }
@@ -212,6 +234,10 @@ void exec_mbar(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
         yes |= (uint32_t)(r & 1) << i;
         if (!x->waits)
             lane_write(w, x->state, i, 8, r);
+    }
+    if (x->waits) {
+        w->mbar.pc = mask & ~yes ? w->pc - 1 : EXEC_NO_ID;
+        w->mbar.at = mask & ~yes ? offset_of(w, p[first_lane(mask & ~yes)]) : 0;
     }
     if (x->waits && !blocks(w, x, mask, yes, p))
         pred_write(w, x->pred, mask, yes);

@@ -116,6 +116,7 @@ struct exec_warp {
     uint8_t sync_group[WARP_LANES];
     uint32_t nsync;
     struct watch_state watch; /* where sim_program.watched */
+    struct exec_mbar_wait mbar;
 };
 struct exec_barrier {
     bool used;           /* someone has arrived */
@@ -244,7 +245,6 @@ struct exec_frame *frame_new(struct exec_worker *k, const struct exec_func *f, s
 void frame_release(struct exec_worker *k, struct exec_frame *f);
 void frame_load(struct exec_warp *w, struct exec_frame *f);
 
-/* ---- barriers (barrier.c) ---- */
-void barrier_recheck(struct exec_cta *c); /* after lanes have exited */
+void barrier_recheck(struct exec_cta *c); /* barrier.c: after lanes have exited */
 
 #endif

@@ -186,6 +186,9 @@ static int describe_fragment(const struct exec_warp *w, uint32_t k, char *out, s
     bool runs = w->runnable && k == w->cur; /* its copy among the fragments is stale */
     const struct ptx_inst *at = w->x->p->code[runs ? w->pc : f->pc].ptx;
     uint32_t line = at ? at->at.line : 0, mask = runs ? w->mask : f->mask;
+    char lacks[120];
+    if ((runs || f->state == FRAG_MBAR) && exec_mbar_lacks(w, lacks, sizeof lacks))
+        return snprintf(out, n, "warp %u lanes %08x waits for %s", w->index, mask, lacks);
     if (runs || f->state == FRAG_READY)
         return snprintf(out, n, "warp %u lanes %08x goes round at line %u", w->index, mask, line);
     if (f->state != FRAG_BARRIER)
@@ -204,11 +207,21 @@ static void describe_waiting(const struct exec_cta *c, char *out, size_t n)
     uint32_t shown = 0;
     for (uint32_t i = 0; i < c->nwarps && shown < 4; i++)
         for (uint32_t k = 0; c->warps[i].live && k < c->warps[i].nfrag && shown < 4; k++, shown++) {
-            char one[96];
+            char one[192];
             describe_fragment(&c->warps[i], k, one, sizeof one);
             int m = snprintf(out + at, n - at, "%s%s", at ? "; " : "", one);
             at += m > 0 && (size_t)m < n - at ? (size_t)m : 0;
         }
+}
+
+/* Some warp waits for an mbarrier. */
+static bool mbar_of(const struct exec_cta *c)
+{
+    char text[120];
+    for (uint32_t i = 0; i < c->nwarps; i++)
+        if (c->warps[i].live && exec_mbar_lacks(&c->warps[i], text, sizeof text))
+            return true;
+    return false;
 }
 
 void exec_fault_spins(struct exec_cta *c)
@@ -227,7 +240,11 @@ void exec_fault_spins(struct exec_cta *c)
              "CTA (%u,%u,%u) cannot go on: what it reads never changes, and every CTA that could change "
              "it goes round like it; %u warps: %s",
              c->id[0], c->id[1], c->id[2], warps, waiting);
-    keep(c, FAULT_DEADLOCK, at, msg, "a flag that nobody sets, or a lock that nobody releases");
+    keep(c, FAULT_DEADLOCK, at, msg,
+         mbar_of(c)
+             ? "an mbarrier's phase ends when all have arrived and all bytes that were expected have "
+               "come"
+             : "a flag that nobody sets, or a lock that nobody releases");
 }
 
 void exec_fault_stuck(struct exec_cta *c)

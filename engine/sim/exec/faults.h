@@ -42,6 +42,8 @@ struct exec_rest {
     uint64_t state;
 };
 bool exec_memory_rests(struct exec_rest *r, const struct sim_mem *m);
+/* The mbarrier that w waits for, and what it lacks, in words; false: it waits for none. */
+bool exec_mbar_lacks(const struct exec_warp *w, char *out, size_t n);
 void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
                        enum ptx_space space, uint64_t addr, unsigned bytes, bool misaligned);
 

@@ -378,6 +378,7 @@ static void warp_start(struct exec_warp *w)
     w->cluster_in = w->cluster_owed = 0;
     base_free(w->watch.write);
     w->watch.write = NULL;
+    w->mbar.pc = EXEC_NO_ID;
     w->memo.group = 0;
     w->memo.seq = EXEC_NO_ID;
     frame_load(w, g);

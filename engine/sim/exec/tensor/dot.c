@@ -22,12 +22,14 @@ static float from_bits(uint32_t u)
 }
 
 /* s * 2^e, cut to `keep` bits below its leading one and to what a float holds. */
-static float cut(int64_t s, int32_t e, unsigned keep)
+static float cut(int64_t s, int32_t e, unsigned keep, bool odd)
 {
     uint64_t size = s < 0 ? -(uint64_t)s : (uint64_t)s;
     int drop = size ? 63 - __builtin_clzll(size) - (int)keep : 0;
-    if (drop > 0)
-        size = size >> drop << drop;
+    if (drop > 0) {
+        uint64_t rest = size & ((1ull << drop) - 1);
+        size = (size >> drop | (odd && rest)) << drop;
+    }
     double x = ldexp(s < 0 ? -(double)size : (double)size, e);
     float f = (float)x;
     if (isinf(f))
@@ -61,7 +63,7 @@ float dot_block(const struct dot_model *m, unsigned n, const float *a, const int
     int64_t sum = (int64_t)ldexp(c, m->frac - most);
     for (unsigned k = 0; k < n; k++)
         sum += (int64_t)ldexp((double)a[k] * b[k * step], m->frac - most);
-    return cut(sum, most - m->frac, m->keep);
+    return cut(sum, most - m->frac, m->keep, m->odd);
 }
 
 const struct dot_ops *dot_pick(void)

@@ -22,6 +22,7 @@ struct dot_model {
     uint8_t block; /* products summed at once */
     uint8_t frac;  /* bits kept below the largest exponent */
     uint8_t keep;  /* bits of a sum below its leading one */
+    bool odd;      /* what is cut off makes the last bit one: the sum is rounded once more, to f16 */
 };
 
 /* Elements as floats with the exponents that the core sees (power of two of the leading digit, no less

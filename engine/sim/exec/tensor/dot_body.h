@@ -36,12 +36,15 @@ static inline v8i bigger(v8i a, v8i b)
 }
 
 /* Four sums of integers times a power of two; `mask`: the bits of a double that are kept. */
-static inline v4f cut4(v4i p, v4i c, v4d scale, int64_t mask)
+static inline v4f cut4(v4i p, v4i c, v4d scale, int64_t mask, bool odd)
 {
     v4d x = (__builtin_convertvector(p, v4d) + __builtin_convertvector(c, v4d)) * scale;
     v4l bits;
     memcpy(&bits, &x, sizeof bits);
+    v4l rest = (bits & ~mask) != 0;
     bits &= mask;
+    if (odd)
+        bits |= rest & (~mask + 1);
     memcpy(&x, &bits, sizeof x);
     return __builtin_convertvector(x, v4f);
 }
@@ -54,17 +57,17 @@ static inline v4d power(v4i e)
     return x;
 }
 
-static inline v8f cut8(v8i p, v8i c, v8i e, unsigned keep)
+static inline v8f cut8(v8i p, v8i c, v8i e, const struct dot_model *m)
 {
     v4i ph[2], ch[2], eh[2];
     v4f r[2];
     v8f out;
-    int64_t mask = -(1ll << (52 - keep));
+    int64_t mask = -(1ll << (52 - m->keep));
     memcpy(ph, &p, sizeof p);
     memcpy(ch, &c, sizeof c);
     memcpy(eh, &e, sizeof e);
     for (unsigned i = 0; i < 2; i++)
-        r[i] = cut4(ph[i], ch[i], power(eh[i]), mask);
+        r[i] = cut4(ph[i], ch[i], power(eh[i]), mask, m->odd);
     memcpy(&out, r, sizeof out);
     return out;
 }
@@ -86,10 +89,12 @@ static inline bool any(v8i m)
 }
 
 /* One block: eight columns of one row. False: to be done exactly. */
-static inline bool block8(const struct dot_model *m, unsigned n, const float *a, const int32_t *ea,
-                          const float *b, const int32_t *eb, v8f *c)
+static inline __attribute__((always_inline)) bool block8(const struct dot_model *m, unsigned n,
+                                                         const float *a, const int32_t *ea,
+                                                         const float *b, const int32_t *eb, v8f *c)
 {
     v8i e = exponents(*c), least = (v8i){ 0 } + DOT_LEAST;
+#pragma GCC unroll 16
     for (unsigned k = 0; k < n; k++)
         e = bigger(e, load_i(eb + k * DOT_N) + ea[k]);
     if (any((e > DOT_MOST) | ((e < DOT_LEAST) & (e > DOT_NONE / 2))))
@@ -98,10 +103,11 @@ static inline bool block8(const struct dot_model *m, unsigned n, const float *a,
     v8i field = (m->frac - e + 127) << 23, sum = { 0 };
     v8f scale;
     memcpy(&scale, &field, sizeof scale);
+#pragma GCC unroll 16
     for (unsigned k = 0; k < n; k++)
         sum += __builtin_convertvector(load_f(b + k * DOT_N) * a[k] * scale, v8i);
     v8i old = __builtin_convertvector(*c * scale, v8i);
-    *c = cut8(sum, old, e - m->frac, m->keep);
+    *c = cut8(sum, old, e - m->frac, m);
     return true;
 }
 
@@ -134,7 +140,8 @@ static void floats(const struct dot_model *m, const struct dot_tile *t)
                 const float *a = t->a + (size_t)r * DOT_K + k, *b = t->b + (size_t)k * DOT_N + col;
                 const int32_t *ea = t->ea + (size_t)r * DOT_K + k, *eb = t->eb + (size_t)k * DOT_N + col;
                 unsigned n = t->k - k < m->block ? t->k - k : m->block;
-                if (block8(m, n, a, ea, b, eb, &c))
+                /* the usual length is one that the compiler knows */
+                if (n == 16 ? block8(m, 16, a, ea, b, eb, &c) : block8(m, n, a, ea, b, eb, &c))
                     continue;
                 for (unsigned i = 0; i < 8; i++)
                     c[i] = dot_block(m, n, a, ea, b + i, eb + i, DOT_N, c[i]);

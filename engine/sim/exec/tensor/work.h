@@ -7,6 +7,12 @@
 struct exec_late;
 struct mat_factors;
 
+/* The mbarrier that a warp last found incomplete: its offset, and where in the code; EXEC_NO_ID: none.
+ */
+struct exec_mbar_wait {
+    uint32_t at, pc;
+};
+
 struct exec_tensor_work {
     /* mbarriers are told later (step.h): what is to be told */
     bool defers;

@@ -1,0 +1,21 @@
+/* replace: changing tensor maps, filling shared memory, asking for CTAs of others. */
+#ifndef GPULOCW_SIM_EXEC_TENSOR_REPLACE_H
+#define GPULOCW_SIM_EXEC_TENSOR_REPLACE_H
+
+#include "engine/base/base.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/bodies.h"
+
+struct exec_replace {
+    uint8_t field, ordinal, bytes; /* enum tensor_field */
+    bool in_16_bytes;              /* a stride that is given so */
+    uint32_t value;                /* slot */
+};
+struct exec_cancel {
+    struct exec_ref bar;
+    bool all; /* the answer goes to every CTA of the cluster */
+};
+exec_fn exec_tensormap_replace, exec_tensormap_copy, exec_st_bulk, exec_try_cancel, exec_is_canceled,
+    exec_first_ctaid;
+
+#endif
