@@ -81,6 +81,8 @@ FAKE_FULL=1 apply "$T/step.tuned.ptx" --verify 1 -- "$P" "$T/step.ptx" 6
 claim "no room for a copy is told" json "'no memory for a copy' in why and k['applied']==0"
 FAKE_FAIL=cuMemcpyDtoH apply "$T/step.tuned.ptx" --verify 1 -- "$P" "$T/step.ptx" 6
 claim "memory that cannot be read leaves the original" same "$T/step.ptx" 6
+FAKE_FAIL="own launches" apply "$T/step.tuned.ptx" --verify 2 -- "$P" "$T/step.ptx" 6
+claim "launches of the program's that fail are told to it, as without us" bash -c "test \$(grep -c '^launch . failed' '$T/out') -ge 4"
 sed 's/mad.lo.u32 %r2, %r2, 3/mad.lo.u32 %r2, %r2, 4/' "$T/step.ptx" > "$T/newer.ptx"
 apply "$T/step.tuned.ptx" -- "$P" "$T/newer.ptx" 10
 claim "another image of the same kernel runs the original" json "k['applied']==0 and skipped==10 and 'another image' in why"

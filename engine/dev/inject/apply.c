@@ -298,7 +298,11 @@ static void leave(struct launch *l, int result)
     if (!t)
         return;
     if (now.verifying) {
-        int equal = result == 0 ? apply_verified(t, l) : -1;
+        int equal = -1;
+        if (result == 0)
+            equal = apply_verified(l);
+        else
+            apply_verify_drop();
         pthread_mutex_lock(&A.lock);
         t->verified += equal == 1;
         t->differed += equal == 0;

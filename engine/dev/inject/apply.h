@@ -105,6 +105,8 @@ void apply_mirror(const struct target *t, const struct tuned *u, const struct la
  * the launch's end the outputs are compared. -1: it goes on; else LIVE_APPLY_ why not. */
 int apply_verify(struct target *t, const struct tuned *u, const struct launch *l);
 /* 1: equal, 0: they differ, -1: the original differs from itself, or it could not be said. */
-int apply_verified(struct target *t, const struct launch *l);
+int apply_verified(const struct launch *l);
+/* Instead of that: the program's own launch failed. */
+void apply_verify_drop(void);
 
 #endif
