@@ -60,8 +60,14 @@ static void *record_now_and_then(void *unused)
     in_callback = true;
     for (;;) {
         nanosleep(&pause, NULL);
-        if (S.flush)
+        /* never while CUPTI and the driver are taken down: at_end waits for this one */
+        pthread_mutex_lock(&S.writing);
+        bool ended = S.ended;
+        if (!ended && S.flush)
             S.flush(0);
+        pthread_mutex_unlock(&S.writing);
+        if (ended)
+            return unused;
         pthread_mutex_lock(&S.lock);
         uint64_t now = S.ran;
         pthread_mutex_unlock(&S.lock);
