@@ -94,6 +94,9 @@ void pass_output_free(struct pass_output *o);
 /* The text for use without the engine: knob values become PASS_KNOB_SYMBOL's initial values. out->text
  * itself has none, so that configurations that differ in knob values alone have the same text. */
 void pass_standalone(const struct pass_output *o, struct buf *out);
+/* Has the kernel, or what it calls, a loop that may wait for other CTAs, another kernel or the host? Not
+ * known: yes. */
+bool pass_waits(const struct ptx_module *m, struct str kernel);
 /* Is this value of a knob legal here? ST_OK, or ST_REFUSED with the reason; nothing is rewritten. */
 enum status pass_legal(const struct pass_input *in, struct diags *ds);
 /* softcache: lines of so many bytes per thread (paper: softcache, CLN) in what an SM's resident threads

@@ -7,6 +7,8 @@
  * thread succeeded search   an index that such reads cannot touch moves the address on, and a bound of
  * it ends the loop Then the blocks with ways out are taken away, and what is still connected is looked
  * at again: the loops inside. */
+#include "engine/analysis/alias.h"
+#include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
@@ -14,6 +16,8 @@
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
 
 #include <string.h>
 
@@ -629,4 +633,18 @@ bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out)
     base_free(seen);
     base_free(stack);
     return out->at != NULL;
+}
+
+bool pass_waits(const struct ptx_module *m, struct str kernel)
+{
+    struct options none = options_default();
+    struct pass_input in = { .module = m, .kernel = kernel, .options = &none };
+    struct diags ds = { 0 };
+    struct pass_ctx c = { .in = &in, .opt = &none, .m = m, .f = ptx_find_func(m, kernel), .ds = &ds };
+    struct pass_wait w;
+    bool waits = !c.f || pass_find_wait(&c, &w) || c.oom;
+    alias_free(c.alias);
+    ana_free(c.own_facts);
+    diags_free(&ds);
+    return waits;
 }

@@ -161,7 +161,7 @@ static enum status fill(const struct tuned_kernel *k, const struct ptx_module *m
     t->tuned = shape(k->tgrid, k->tblock, k->tshared);
     t->carveout = k->has_options ? k->options.carveout : -1;
     struct writes w = writes_of(m, k->kernel);
-    t->unsafe = w.elsewhere;
+    t->unsafe = w.elsewhere || pass_waits(m, str_of(k->kernel)); /* run alone, it would not end */
     t->zero = base_alloc((k->nreset + 1) * sizeof *t->zero);
     enum status st = t->kernel && t->text && t->zero ? ST_OK : ST_NOMEM;
     for (uint32_t i = 0; i < k->nreset && st == ST_OK; i++) {

@@ -77,6 +77,9 @@ apply "$T/step.tuned.ptx" --verify 2 -- "$P" "$T/step.ptx" 6
 claim "an original that differs from itself is told, and is no difference" json "k['verified']==0 and k['equal'] is None and 'differ from run to run' in why"
 claim "it ends in order" test $rc -eq 0
 mv "$T/steady.ptx" "$T/step.ptx"; tuned
+sed '/setp.ne/i $spin: ld.volatile.global.u32 %r5, [%rd1];\n\tsetp.eq.u32 %p1, %r5, 0;\n\t@%p1 bra $spin;' "$T/step.ptx" > "$T/w.ptx"; sed 's/^}/}/' "$T/w.ptx" > "$T/w.tuned.ptx"; echo '// fast' >> "$T/w.tuned.ptx"
+apply "$T/w.tuned.ptx" --verify 1 -- "$P" "$T/w.ptx" 6
+claim "a kernel that waits for others is not run alone" json "k['applied']==0 and 'waits for others' in why"
 FAKE_FULL=1 apply "$T/step.tuned.ptx" --verify 1 -- "$P" "$T/step.ptx" 6
 claim "no room for a copy is told" json "'no memory for a copy' in why and k['applied']==0"
 FAKE_FAIL=cuMemcpyDtoH apply "$T/step.tuned.ptx" --verify 1 -- "$P" "$T/step.ptx" 6

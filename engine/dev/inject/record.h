@@ -56,22 +56,23 @@ enum live_memory { LIVE_DEVICE, LIVE_HOST, LIVE_MANAGED, LIVE_PEER };
  *                           tuned behind a launch of the same kind; N: of how many these are a choice AP
  * FIRST LAST           the GPU's time from the first kernel to the end of the last */
 enum { LIVE_APPLY_AB, LIVE_APPLY_ALL, LIVE_APPLY_NONE };
-#define LIVE_APPLY_WHY(X)                                                                      \
-    X(SHAPE, "another grid, block or shared memory")                                           \
-    X(IMAGE, "another image: its PTX is not the one that was tuned")                           \
-    X(UNSEEN, "the image that it was loaded from was not seen")                                \
-    X(PARAMS, "the tuned kernel takes other parameters")                                       \
-    X(LOAD, "the driver does not load the tuned kernel")                                       \
-    X(SYMBOLS, "a variable of the module was not found")                                       \
-    X(FIT, "the tuned kernel does not fit with this launch")                                   \
-    X(ATTRIBUTES, "cooperative or in clusters, and the tuned kernel wants another launch")     \
-    X(FAILED, "the launch of the tuned kernel failed; the original ran")                       \
-    X(STOPPED, "nothing is swapped after outputs differed")                                    \
-    X(UNSURE, "it could not be verified: it writes through pointers that it loads")            \
-    X(MEMORY, "it could not be verified: no memory for a copy of its buffers")                 \
-    X(READ, "it could not be verified: memory that cannot be copied (managed, peer, IPC)")     \
-    X(UNSTABLE, "it could not be verified: the original's own outputs differ from run to run") \
-    X(VERIFYING, "the original ran beside the tuned kernel, to verify it")                     \
+#define LIVE_APPLY_WHY(X)                                                                        \
+    X(SHAPE, "another grid, block or shared memory")                                             \
+    X(IMAGE, "another image: its PTX is not the one that was tuned")                             \
+    X(UNSEEN, "the image that it was loaded from was not seen")                                  \
+    X(PARAMS, "the tuned kernel takes other parameters")                                         \
+    X(LOAD, "the driver does not load the tuned kernel")                                         \
+    X(SYMBOLS, "a variable of the module was not found")                                         \
+    X(FIT, "the tuned kernel does not fit with this launch")                                     \
+    X(ATTRIBUTES, "cooperative or in clusters, and the tuned kernel wants another launch")       \
+    X(FAILED, "the launch of the tuned kernel failed; the original ran")                         \
+    X(STOPPED, "nothing is swapped after outputs differed")                                      \
+    X(UNSURE,                                                                                    \
+      "it could not be verified: it writes through pointers that it loads, or waits for others") \
+    X(MEMORY, "it could not be verified: no memory for a copy of its buffers")                   \
+    X(READ, "it could not be verified: memory that cannot be copied (managed, peer, IPC)")       \
+    X(UNSTABLE, "it could not be verified: the original's own outputs differ from run to run")   \
+    X(VERIFYING, "the original ran beside the tuned kernel, to verify it")                       \
     X(GRAPH, "captured into a graph while it is still to be verified")
 enum {
 #define LIVE_APPLY_WHY_ID(id, text) LIVE_APPLY_##id,
