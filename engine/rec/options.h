@@ -108,6 +108,7 @@ struct options {
     int throttle_shared; /* byte */
     int maxnreg;         /* registers a thread; 0: as written */
     int minctas;         /* CTAs an SM; 0: as written */
+    bool swizzle_shared;
     int readonly;
     int carveout;               /* -1: driver's choice */
     char assume_read_only[256]; /* comma-separated names */

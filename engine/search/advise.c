@@ -10,6 +10,7 @@
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/search/advice.h"
+#include "engine/search/space.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
@@ -176,6 +177,28 @@ static void from_read_only(struct advising *a)
              d->name);
 }
 
+/* Each extra pass of a request holds up all shared memory of the SM for a cycle. */
+static void from_bank_conflicts(struct advising *a)
+{
+    const struct ana_access *at = NULL;
+    double passes = space_bank_conflicts(a->s->facts, &at);
+    if (passes < 0.5)
+        return;
+    struct tune_advice *t = item(a, passes > 4 ? 1.3 : 1.1, 0.4, "spread shared memory over its banks");
+    if (!t)
+        return;
+    t->options.swizzle_shared = true;
+    snprintf(t->why, sizeof t->why,
+             "line %u makes %.1f extra passes per request to shared memory: its lanes ask for different "
+             "words "
+             "of the same banks",
+             at->at.line, passes);
+    if (tune_legal(a->s, &t->options))
+        return;
+    t->options.swizzle_shared = false;
+    snprintf(t->title, sizeof t->title, "pad the rows of the shared array, or swizzle its columns");
+}
+
 /* Whether a CTA touches a line again is known from a trace alone. */
 static void from_class_alone(struct advising *a)
 {
@@ -277,6 +300,7 @@ size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep,
     from_coalescing(&a);
     from_streams(&a);
     from_read_only(&a);
+    from_bank_conflicts(&a);
     from_class(&a);
     for (size_t i = 0; i < a.n; i++)
         tune_advise_command(s, &out[i]);

@@ -5,6 +5,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
@@ -236,14 +237,43 @@ static size_t readonly(const struct space *s, const struct options *base, struct
     return add(out, 0, most, o);
 }
 
+double space_bank_conflicts(const struct ana_kernel *k, const struct ana_access **at)
+{
+    double most = 0;
+    for (uint32_t i = 0; k && i < k->naccess; i++) {
+        const struct ana_access *x = &k->access[i];
+        if (x->space != PTX_SPACE_SHARED || !x->exact.valid || !(x->exact.bank_conflicts > most))
+            continue; /* NaN: no request was made */
+        most = x->exact.bank_conflicts;
+        if (at)
+            *at = x;
+    }
+    return most;
+}
+
+static size_t shared_layout(const struct space *s, const struct options *base, struct options *out,
+                            size_t most)
+{
+    struct options o = *base;
+    o.swizzle_shared = true;
+    return s->conflicts ? add(out, 0, most, o) : 0;
+}
+
 /* In the order in which they usually matter: what moves most comes first. */
 static const struct dimension dimensions[] = {
-    { "block shape", schedule, 3, false },     { "clustering", cluster, 3, false },
-    { "active agents", agents, 1, true },      { "cache bypassing", bypass, 3, false },
-    { "streaming loads", streams, 1, true },   { "L2 policy", l2_policy, 1, true },
-    { "L1 size", carveout, 2, false },         { "coarsening", coarsen, 2, false },
-    { "prefetching", prefetch, 2, false },     { "throttling", throttle, 1, false },
-    { "software cache", softcache, 1, false }, { "read-only path", readonly, 1, false },
+    { "block shape", schedule, 3, false },
+    { "clustering", cluster, 3, false },
+    { "active agents", agents, 1, true },
+    { "cache bypassing", bypass, 3, false },
+    { "streaming loads", streams, 1, true },
+    { "L2 policy", l2_policy, 1, true },
+    { "L1 size", carveout, 2, false },
+    { "coarsening", coarsen, 2, false },
+    { "prefetching", prefetch, 2, false },
+    { "throttling", throttle, 1, false },
+    { "shared layout", shared_layout, 1, false },
+    { "software cache", softcache, 1, false },
+    { "read-only path", readonly, 1, false },
 };
 
 size_t space_dimensions(void)
@@ -309,6 +339,7 @@ struct space space_of(const struct tune_bench *b)
         s.resident = 1;
     if (k && k->footprint.valid)
         s.pi_predicted = k->footprint.pi_fit;
+    s.conflicts = space_bank_conflicts(k, NULL) >= 0.5;
     how_to_bypass(b, &s);
     return s;
 }

@@ -5,6 +5,8 @@
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
 
+struct ana_access;
+struct ana_kernel;
 struct options;
 struct tune_bench;
 
@@ -16,6 +18,7 @@ struct space {
     int pi_predicted;
     int level, form;    /* of bypassing, as the kernel's loads allow it */
     bool no_allocate;   /* loads have L1 priorities */
+    bool conflicts;     /* accesses to shared memory ask a bank twice */
     bool asks_to_cache; /* a load that is to cache in L1 must say so: all caching is a choice, too */
     bool fine /* every value */, coarse /* the values of the exhaustive reference */;
 };
@@ -32,5 +35,8 @@ size_t space_dimensions(void);
 const struct dimension *space_dimension(size_t i);
 const struct dimension *space_find(const char *name); /* NULL: none of that name */
 struct space space_of(const struct tune_bench *b);
+/* Extra passes that a request to shared memory makes in the worst access, which goes to *at (may be
+ * NULL); 0: none does, or k is NULL. */
+double space_bank_conflicts(const struct ana_kernel *k, const struct ana_access **at);
 
 #endif

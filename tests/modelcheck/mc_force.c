@@ -27,6 +27,7 @@ const char *const mc_options[] = {
     "--bypass ro --pi bpa --bypass-op no_allocate",
     "--bypass l2 --pi 0",
     "--bypass l1+l2 --pi 0",
+    "--swizzle-shared",
     "--readonly promote",
     "--readonly demote",
     "--readonly promote --assume-restrict",
