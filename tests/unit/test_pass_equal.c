@@ -49,6 +49,7 @@ static const char *const lines[] = {
     "--softcache 1 --softcache-line 32",
     "--softcache dynamic --softcache-sample 4 --softcache-again 3",
     "--swap-xy",
+    "--swizzle-shared",
     "--block 16x4x1",
     "--coarsen 2",
     "--coarsen 4 --coarsen-mode blocked --block 8x8x1",

@@ -23,6 +23,7 @@ static const char *const lines[] = {
     "--bypass l1 --bypass-form vertical",
     "--readonly promote",
     "--swap-xy",
+    "--swizzle-shared",
     "--block 16x4x1",
     "--coarsen 2",
     "--coarsen 4 --coarsen-mode blocked --block 8x8x1",
