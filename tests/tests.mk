@@ -128,6 +128,15 @@ $(BUILD)/tests/gpu_micro: $(BUILD)/tests/gpu/micro.o $(BUILD)/tests/gpu/micro_ro
 check-gpu: $(BUILD)/tests/gpu_check $(BUILD)/tests/gpu_diff
 	@BUILD=$(BUILD) GPULOCW=$(firstword $(GPULOCW) $(wildcard $(BUILD)/gpulocw carry/gpulocw)) tests/gpu/check.sh $(DEVICE)
 
+# The simulated device against a recorded GPU on kernels that nobody fitted (tests/suites). GPU=RECORD: made by accuracy.py record on a GPU machine.
+.PHONY: accuracy suites
+accuracy: $(BUILD)/gpulocw
+	@test -f "$(GPU)" || { echo "make accuracy GPU=RECORD: a record of a GPU, made there by tests/gpu/accuracy.py record -d cuda:0 -o RECORD"; exit 1; }
+	@rm -f $(BUILD)/accuracy-sim.jsonl; GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d sim:hopper-h200 -o $(BUILD)/accuracy-sim.jsonl --kinds run,agents,pi
+	@python3 tests/gpu/accuracy.py table "$(GPU)" $(BUILD)/accuracy-sim.jsonl
+# The PTX of the suites, from their CUDA sources (nvcc).
+suites:
+	@tests/suites/build.sh
 # A folder that runs on another machine of the same kind: the headless binary with the one library it may lack there.
 .PHONY: carry
 carry:
@@ -135,7 +144,7 @@ carry:
 	@rm -rf carry; mkdir -p carry/kernels carry/tests/conformance
 	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff $(BUILD)/carry/tests/gpu_micro carry/
 	@cp $$(ldd carry/gpulocw | awk '/libcjson|liblz4|libzstd/ { print $$3 }') carry/
-	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/; mkdir -p carry/tests/gpu carry/tests/sim; cp tests/gpu/* carry/tests/gpu/; cp tests/sim/cluster.* carry/tests/sim/
+	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/; mkdir -p carry/tests/gpu carry/tests/sim; cp tests/gpu/* carry/tests/gpu/; mkdir -p carry/tests/suites; cp tests/suites/*.ptx tests/suites/*.json tests/suites/*.py carry/tests/suites/; cp tests/sim/cluster.* carry/tests/sim/
 	@cp tests/gpu/check.sh carry/check-gpu
 	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices; carry/check-gpu runs what make check-gpu does"
 CONF_PTX := tests/conformance/kernels.ptx

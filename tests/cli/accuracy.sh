@@ -1,0 +1,25 @@
+#!/bin/sh
+# The table of tests/gpu/accuracy.py from records made by hand: every figure by hand, too.
+dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+about() { echo "{\"about\":{\"device\":\"GPU\",\"spec\":\"$1\",\"kind\":\"$2\",\"version\":\"v\",\"date\":\"d\"}}"; }
+run() { echo "{\"kind\":\"$1\",\"suite\":\"linear\",\"kernel\":\"$2\",\"time_ns\":$3,\"outputs\":{},\"counters\":{\"l1.sectors_per_request\":4,\"l2.hit_rate\":$4}}"; }
+curve() { echo "{\"kind\":\"$1\",\"suite\":\"linear\",\"kernel\":\"trsv_step\",\"curve\":[[\"bpa\",$2],[\"1\",$3],[\"cha\",$4]],\"category\":\"$5\"}"; }
+# trsv_step, lu_update, gauss_jordan: the first, third and fifth kernel, of the development half
+{ about cuda:0 measured; run run trsv_step 100 50; run run lu_update 200 50; run run gauss_jordan 400 50; run agents trsv_step 200 0; run recommend trsv_step 50 0; curve pi 100 110 120 a; } > "$dir/gpu"
+{ about sim:x simulated; run run trsv_step 100 50; run run lu_update 400 60; run run gauss_jordan 400 50; run agents trsv_step 50 0; curve pi 120 110 100 a; } > "$dir/sim"
+out=$(python3 tests/gpu/accuracy.py table "$dir/gpu" "$dir/sim" --half development)
+n=0 bad=0
+has() { n=$((n + 1)); if printf '%s\n' "$out" | grep -qF -- "$1"; then echo "ok $n - $1"; else echo "not ok $n - $1"; printf '%s\n' "$out" | sed 's/^/# /'; bad=1; fi; }
+has "| time within 25 % | 2 of 3 | n/a |"
+has "| geometric mean of the ratio of times | 1.26 | n/a |"
+has "| worst ratio of times | 2.00 (lu_update) | n/a |"
+has "| sectors per request equal | 3 of 3 | n/a |"
+has "| L2 hit rate | 3.33 points, worst 10; 2 of 3 within 5 | n/a |"
+has "| curves that move by 5 %: rank of at least 0.9 | 0 of 1; mean -1.00 | n/a |"
+has "| category of the curve | 1 of 1 | n/a |"
+has "| cost at the predicted best π: at most 5 % | 0 of 1; worst 20.0 % | n/a |"
+has "| agents by column | same sign 0 of 1; correlation n/a; geometric mean on the GPU 0.50, simulated 2.00 | – |"
+has "| tune's advice without a GPU, run on the GPU | 2.000x geometric mean of 1; 1 gain more than 5 %, 0 lose more than 3 %; worst 2.00; 0 with other outputs | – |"
+out=$(python3 tests/gpu/accuracy.py table "$dir/sim" "$dir/sim")
+has "The first record is of a simulated device: no figure below is about a GPU."
+exit $bad

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""How far the simulated device is from a GPU on kernels that nobody fitted (tests/suites), as one table.
+
+    tests/gpu/accuracy.py record -d cuda:0 -o tests/gpu/accuracy-h200.jsonl            on a machine with a GPU; goes on where it was cut off
+    tests/gpu/accuracy.py record -d cuda:0 -o again.jsonl --half held-out --total 80   less at a time
+    tests/gpu/accuracy.py record -d sim:hopper-h200 -o sim.jsonl                       anywhere
+    tests/gpu/accuracy.py table tests/gpu/accuracy-h200.jsonl sim.jsonl                the table; --half, --each for every kernel
+
+A record is one line of JSON. Kinds: run (time, counters, outputs), again (the same later), agents (--cluster agent --index column),
+pi and pi-again (the curve), recommend (what tune advises on the simulated device, run on this one).
+"""
+import argparse, concurrent.futures, json, math, os, subprocess, sys, time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+SUITES = os.path.join(HERE, "..", "suites")
+sys.path[:0] = [HERE, SUITES]
+import suites
+from ranks import corr, ranks
+
+KINDS = ("run", "agents", "again", "pi", "pi-again", "recommend")
+COUNTERS = ("l1.sectors_per_request", "l1.hit_rate", "l2.hit_rate", "dram.read_bytes", "inst.warp")
+AGENTS = ["--cluster", "agent", "--index", "column"]
+
+# ---- recording ----
+
+def call(a, words, limit):
+    """The JSON document that gpulocw prints; a text where there is none."""
+    try:
+        r = subprocess.run([a.gpulocw] + words + ["--json"], capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return "timed out after %g s" % limit
+    try:
+        return json.loads(r.stdout)
+    except ValueError:
+        return (r.stderr.strip() or "exit %d" % r.returncode)[:300]
+
+def short(v):
+    return v if v is None or isinstance(v, int) else float("%.6g" % v)
+
+def result(d):
+    if isinstance(d, str):
+        return {"error": d}
+    t = d.get("time_ns") or {}
+    out = {"time_ns": t.get("median"), "min_ns": t.get("min"), "max_ns": t.get("max"), "outputs": {o["name"]: o["hash"] for o in d.get("outputs", [])},
+           "counters": {c["name"]: short(c["value"]) for c in d.get("counters", []) if c["name"] in COUNTERS and c.get("valid")}}
+    return dict(out, equal=d["equal_to_original"]) if "equal_to_original" in d else out
+
+def curve(d):
+    if isinstance(d, str):
+        return {"error": d}
+    points = [d["bpa"]] + d["points"] + [d["cha"]]
+    return {"curve": [[str(p["pi"]), p["time_ns"] and p["time_ns"]["median"]] for p in points], "category": d["category"], "warps": d["warps_per_cta"]}
+
+def option_words(options, plain):
+    """The options of a result that differ from those of the original, as words of a command line."""
+    words = []
+    for k, v in options.items():
+        if v != plain.get(k):
+            words += ["--" + k] if v is True else [] if v is False else ["--" + k, str(v)]
+    return words
+
+def advise(a, suite, kernel):
+    """What tune advises on the simulated device: words of options, or a text that says why there are none."""
+    d = call(a, ["tune", ptx(suite), "-k", kernel, "-d", a.model, "--budget", str(a.budget), "-t", "1"], 60)
+    if isinstance(d, str):
+        return d
+    return option_words(d["recommended"], d["original"]["options"]) if d["recommended"] and not d["leave_alone"] else []
+
+def ptx(suite):
+    return os.path.join(SUITES, suite + ".ptx")
+
+def measure(a, kind, suite, kernel, advice):
+    words = [ptx(suite), "-k", kernel, "-d", a.device]
+    if kind in ("pi", "pi-again"):
+        return curve(call(a, ["sweep"] + words + ["--axis", "pi", "--no-counters"], a.limit))
+    if kind == "agents":
+        return result(call(a, ["run"] + words + AGENTS + ["--no-counters"], a.limit))
+    if kind == "recommend":
+        if not isinstance(advice, list):
+            return {"error": "tune: %s" % advice}
+        return dict(result(call(a, ["run"] + words + advice + ["--no-counters"], a.limit)), options=advice)
+    return result(call(a, ["run"] + words, a.limit))
+
+def about(a):
+    """What the records share: device, its clock, version of the program, date."""
+    d = call(a, ["run", ptx("misc"), "-k", "fnv-small", "-d", a.device], a.limit)
+    v = subprocess.run([a.gpulocw, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
+    if isinstance(d, str):
+        sys.exit("accuracy: %s: %s" % (a.device, d))
+    return {"device": d["device"]["name"], "spec": a.device, "kind": d["device"]["kind"], "clock_khz": d["device"]["clock_khz"],
+            "version": v, "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime())}
+
+def record(a):
+    start, have = time.time(), set()
+    if os.path.exists(a.out):
+        have = {(r["kind"], r["suite"], r["kernel"]) for r in map(json.loads, open(a.out)) if "suite" in r}
+    todo = [(k, s, n) for k in a.kinds.split(",") for s, n, half in suites.rows() if a.half in ("both", half) and (k, s, n) not in have]
+    for t in todo:
+        if t[0] not in KINDS:
+            sys.exit("accuracy: no kind '%s'; there are %s" % (t[0], ", ".join(KINDS)))
+    with open(a.out, "a") as f, concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        f.write(json.dumps({"about": about(a)}) + "\n")
+        advice = {t: pool.submit(advise, a, t[1], t[2]) for t in todo if t[0] == "recommend"}
+        concurrent.futures.wait(advice.values(), timeout=max(1.0, 0.75 * a.total - (time.time() - start)) if a.total else None)
+        for t in todo:
+            if a.total and time.time() - start > a.total:
+                break
+            if t in advice and not advice[t].done():
+                continue
+            m = measure(a, *t, advice[t].result() if t in advice else None)
+            f.write(json.dumps(dict({"kind": t[0], "suite": t[1], "kernel": t[2]}, **m), separators=(",", ":")) + "\n")
+            f.flush()
+        for j in advice.values():
+            j.cancel()
+    print("%s: %d records, %.0f s" % (a.out, sum(1 for _ in open(a.out)), time.time() - start))
+
+# ---- the table ----
+
+def load(path):
+    rows, info = {}, {}
+    for r in map(json.loads, open(path)):
+        if "about" in r:
+            info = info or r["about"]
+        else:
+            rows[r["kind"], r["suite"], r["kernel"]] = r
+    return rows, info
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    sub = p.add_subparsers(dest="command", required=True)
+    r = sub.add_parser("record")
+    r.add_argument("-d", "--device", default="cuda:0")
+    r.add_argument("-o", "--out", required=True)
+    r.add_argument("--kinds", default=",".join(KINDS))
+    r.add_argument("--half", default="both", choices=["both", "development", "held-out"])
+    r.add_argument("--total", type=float, default=0, help="seconds after which nothing new is started (0: no limit)")
+    r.add_argument("--limit", type=float, default=60, help="seconds for one command")
+    r.add_argument("--jobs", type=int, default=os.cpu_count(), help="searches on the simulated device at once (recommend)")
+    r.add_argument("--model", default="sim:hopper-h200", help="the simulated device whose advice is tried (recommend)")
+    r.add_argument("--budget", type=int, default=15, help="launches of a search (recommend)")
+    r.add_argument("--gpulocw", default=os.environ.get("GPULOCW", "build/gpulocw"))
+    t = sub.add_parser("table")
+    t.add_argument("gpu")
+    t.add_argument("sim")
+    t.add_argument("--half", default="both", choices=["both", "development", "held-out"])
+    t.add_argument("--each", action="store_true", help="a line for every kernel, too")
+    a = p.parse_args()
+    if a.command == "record":
+        return record(a)
+    import accuracy_table
+    accuracy_table.main(a, load)
+
+main()

@@ -1,0 +1,124 @@
+"""The table of accuracy.py, from two records: a GPU's and a simulated device's. What no record holds is n/a."""
+import math
+
+import suites
+from ranks import corr, ranks
+
+def gmean(v):
+    return math.exp(sum(map(math.log, v)) / len(v)) if v else None
+
+def f(v, form="%.2f"):
+    return "n/a" if v is None else form % v
+
+def share(v):
+    return "%d of %d" % (sum(v), len(v)) if v else "n/a"
+
+def time_of(rows, kind, key):
+    r = rows.get((kind,) + key)
+    return r["time_ns"] if r and "error" not in r and r.get("time_ns") else None
+
+def pairs(keys, one, other):
+    """What both sides have: (key, value, other value)."""
+    return [(k, a, b) for k, a, b in ((k, one(k), other(k)) for k in keys) if a is not None and b is not None]
+
+def times(ps):
+    """Within 25 %, geometric mean of the ratio, correlation of the logarithm, worst ratio."""
+    r = [b / a for _, a, b in ps]
+    c = corr([math.log(a) for _, a, _ in ps], [math.log(b) for _, _, b in ps]) if len(ps) > 2 else None
+    worst = max(ps, key=lambda p: abs(math.log(p[2] / p[1]))) if ps else None
+    return [share([0.8 <= x <= 1.25 for x in r]), f(gmean(r)), f(c, "%.3f"), "n/a" if not worst else "%.2f (%s)" % (worst[2] / worst[1], worst[0][1])]
+
+def counter(rows, kind, name):
+    def get(k):
+        r = rows.get((kind,) + k)
+        return None if not r or "error" in r else r["counters"].get(name)
+    return get
+
+def points(name, gpu, kind, sim, keys):
+    """Mean, worst and share within 5 points of a rate's difference."""
+    d = [abs(min(a, 100) - min(b, 100)) for _, a, b in pairs(keys, counter(gpu, "run", name), counter(sim, kind, name))]
+    return "n/a" if not d else "%.2f points, worst %.0f; %s within 5" % (sum(d) / len(d), max(d), share([x <= 5 for x in d]))
+
+def same_sectors(gpu, kind, sim, keys):
+    p = pairs(keys, counter(gpu, "run", "l1.sectors_per_request"), counter(sim, kind, "l1.sectors_per_request"))
+    return share([abs(a - b) <= 0.001 * max(abs(a), 1e-9) for _, a, b in p])
+
+def curve_of(rows, kind, key):
+    r = rows.get((kind,) + key)
+    return r if r and "error" not in r else None
+
+def curves(gpu, other, kind, keys):
+    """Ranks of the curves that move by 5 % on the GPU, categories of all, costs at the best that the other side predicts."""
+    rank, same, cost = [], [], []
+    for k in keys:
+        g, o = curve_of(gpu, "pi", k), curve_of(other, kind, k)
+        if not g or not o:
+            continue
+        there = dict(map(tuple, o["curve"]))
+        p = [(a, there.get(pi)) for pi, a in g["curve"] if a and there.get(pi)]
+        same.append(g["category"] == o["category"])
+        if len(p) < 3 or max(a for a, _ in p) < 1.05 * min(a for a, _ in p):
+            continue
+        c = corr(ranks([a for a, _ in p]), ranks([b for _, b in p]))
+        rank.append(0.0 if c is None else c)             # a flat prediction of a curve that moves orders nothing
+        cost.append(min(p, key=lambda q: q[1])[0] / min(a for a, _ in p) - 1)
+    return ["%s; mean %s" % (share([r >= 0.9 for r in rank]), f(sum(rank) / len(rank))) if rank else "n/a", share(same),
+            "%s; worst %.1f %%" % (share([c <= 0.05 for c in cost]), 100 * max(cost)) if cost else "n/a"]
+
+def agents(gpu, sim, keys):
+    """Ratios original over agents: same sign (losses and gains below 2 % have none), correlation of the logarithm."""
+    def ratio(rows):
+        def get(k):
+            a, b = time_of(rows, "run", k), time_of(rows, "agents", k)
+            return a / b if a and b else None
+        return get
+    p = [(math.log(a), math.log(b)) for _, a, b in pairs(keys, ratio(gpu), ratio(sim))]
+    sign = lambda v: 0 if abs(v) < 0.02 else 1 if v > 0 else -1
+    if not p:
+        return "n/a"
+    return "same sign %s; correlation %s; geometric mean on the GPU %s, simulated %s" % (
+        share([sign(a) == sign(b) for a, b in p]), f(corr([a for a, _ in p], [b for _, b in p]) if len(p) > 2 else None),
+        f(math.exp(sum(a for a, _ in p) / len(p))), f(math.exp(sum(b for _, b in p) / len(p))))
+
+def advice(gpu, keys):
+    """Original over what tune advises without a GPU, both timed on the GPU. A result that differs counts as a failure."""
+    p = pairs(keys, lambda k: time_of(gpu, "run", k), lambda k: time_of(gpu, "recommend", k))
+    r = [a / b for _, a, b in p]
+    wrong = sum(gpu["recommend", *k].get("equal") is False for k, _, _ in p)
+    if not r:
+        return "n/a"
+    return "%s geometric mean of %d; %d gain more than 5 %%, %d lose more than 3 %%; worst %.2f; %d with other outputs" % (
+        f(gmean(r), "%.3fx"), len(r), sum(x > 1.05 for x in r), sum(x < 0.97 for x in r), min(r), wrong)
+
+def table(gpu, sim, keys):
+    time = lambda rows, kind: lambda k: time_of(rows, kind, k)
+    st, gt = times(pairs(keys, time(gpu, "run"), time(sim, "run"))), times(pairs(keys, time(gpu, "run"), time(gpu, "again")))
+    sc, gc = curves(gpu, sim, "pi", keys), curves(gpu, gpu, "pi-again", keys)
+    hashes = pairs(keys, lambda k: gpu.get(("run",) + k, {}).get("outputs"), lambda k: sim.get(("run",) + k, {}).get("outputs"))
+    rows = [["time within 25 %", st[0], gt[0]], ["geometric mean of the ratio of times", st[1], gt[1]], ["correlation of log time", st[2], gt[2]],
+            ["worst ratio of times", st[3], gt[3]], ["outputs bit-identical", share([a == b for _, a, b in hashes]), "–"],
+            ["sectors per request equal", same_sectors(gpu, "run", sim, keys), same_sectors(gpu, "again", gpu, keys)]]
+    for name, text in (("l1.hit_rate", "L1 hit rate"), ("l2.hit_rate", "L2 hit rate")):
+        rows.append([text, points(name, gpu, "run", sim, keys), points(name, gpu, "again", gpu, keys)])
+    rows += [["curves that move by 5 %: rank of at least 0.9", sc[0], gc[0]], ["category of the curve", sc[1], gc[1]],
+             ["cost at the predicted best π: at most 5 %", sc[2], gc[2]], ["agents by column", agents(gpu, sim, keys), "–"],
+             ["tune's advice without a GPU, run on the GPU", advice(gpu, keys), "–"]]
+    return rows
+
+def show(title, head, rows):
+    print("## %s\n\n| " % title + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for r in rows:
+        print("| " + " | ".join(r) + " |")
+    print()
+
+def main(a, load):
+    (gpu, g), (sim, s) = load(a.gpu), load(a.sim)
+    print("%s (%s, %s) against %s (%s).\n" % (s.get("spec"), s.get("version"), s.get("date"), g.get("device"), g.get("date")))
+    if g.get("kind") == "simulated":
+        print("The first record is of a simulated device: no figure below is about a GPU.\n")
+    for half in ("development", "held-out") if a.half == "both" else (a.half,):
+        keys = [(x, k) for x, k, h in suites.rows() if h == half]
+        show("%s, %d kernels" % (half, len(keys)), ["what", "simulated against the GPU", "the GPU against itself"], table(gpu, sim, keys))
+        if a.each:
+            show("each, %s" % half, ["kernel", "GPU µs", "simulated µs", "ratio"],
+                 [[k[1], f(p / 1e3), f(q / 1e3), f(q / p)] for k, p, q in pairs(keys, lambda k: time_of(gpu, "run", k), lambda k: time_of(sim, "run", k))])
