@@ -8,6 +8,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/tensor_map.h"
+#include "engine/rec/texture.h"
 
 #include <string.h>
 
@@ -170,12 +171,14 @@ static void put_tensor_map(uint8_t *at, const struct arg_spec *a, uint64_t addre
 }
 
 static void put_value(const struct dev_bound *b, const struct dev_use *use, const struct arg_spec *a,
-                      uint64_t n, uint8_t *at)
+                      size_t nth, uint64_t n, uint8_t *at)
 {
     if (a->kind == ARG_SCALAR)
         memcpy(at, a->scalar, n);
     else if (a->kind == ARG_BYTES)
         memcpy(at, a->bytes, n);
+    else if (a->kind == ARG_TEXTURE)
+        put_little_endian(at, TEXTURE_HANDLE + nth, n);
     else if (a->kind == ARG_TENSOR_MAP)
         put_tensor_map(at, a, b->buffers[use->buffer].addr + use->offset);
     else
@@ -196,12 +199,12 @@ static enum status put_inside(const struct dev_bound *b, const struct dev_use *u
                    a->inside);
         return ST_INPUT;
     }
-    put_value(b, use, a, n, block + f->params[outer]->offset + a->at);
+    put_value(b, use, a, i, n, block + f->params[outer]->offset + a->at);
     return ST_OK;
 }
 
 static enum status put_arg(const struct dev_bound *b, const struct dev_use *use,
-                           const struct arg_spec *a, const struct ptx_symbol *p, uint8_t *at,
+                           const struct arg_spec *a, size_t nth, const struct ptx_symbol *p, uint8_t *at,
                            struct diags *ds)
 {
     uint64_t pointer = p->func && p->func->module && p->func->module->address_size == 32 ? 4 : 8;
@@ -212,7 +215,7 @@ static enum status put_arg(const struct dev_bound *b, const struct dev_use *use,
                    (unsigned long long)p->bytes);
         return ST_INPUT;
     }
-    put_value(b, use, a, want, at);
+    put_value(b, use, a, nth, want, at);
     return ST_OK;
 }
 
@@ -239,7 +242,7 @@ enum status dev_bound_params(const struct dev_bound *b, size_t which, const stru
             diag_error(ds, "launch-arg", "argument '%s' was not bound",
                        l->args[i].name ? l->args[i].name : "?");
         else if (i < nparams)
-            st = put_arg(b, &use[i], &l->args[i], f->params[i], *block + f->params[i]->offset, ds);
+            st = put_arg(b, &use[i], &l->args[i], i, f->params[i], *block + f->params[i]->offset, ds);
         else
             st = put_inside(b, &use[i], l, i, f, *block, ds);
         if (st != ST_OK) {

@@ -416,17 +416,15 @@ static enum status run_one_before(struct sim_job *j, size_t k)
                             .hw_pi = -1,
                             .seed = 1,
                             .cancel = j->cancel };
-    uint8_t *block = NULL;
     struct sim_stats stats = { 0 };
     if (st == ST_OK)
-        st = dev_bound_params(&j->b->bound, k, l, f, &block, &s.nparams, j->ds);
-    s.params = block;
+        st = dev_sim_args(&j->b->bound, k, l, f, &s, j->ds);
     if (st == ST_OK)
         st = sim_run(prog, &s, &stats, j->ds);
     if (st == ST_OK && own)
         st = carry_vars(j, prog, j->c->prog);
     sim_stats_free(&stats);
-    base_free(block);
+    dev_sim_args_free(&s);
     return st;
 }
 
@@ -619,14 +617,12 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
         .restored = restored,
         .nrestored = restored_buffers(j, restored, RESULT_MAX_OUTPUTS),
     };
-    uint8_t *block = NULL;
     enum status st = prepare(j);
     if (st == ST_OK)
-        st = dev_bound_params(&j->b->bound, DEV_MAIN, r->launch, j->c->func, &block, &s.nparams, j->ds);
-    s.params = block;
+        st = dev_sim_args(&j->b->bound, DEV_MAIN, r->launch, j->c->func, &s, j->ds);
     if (st == ST_OK)
         st = sim_run(j->c->prog, &s, stats, j->ds);
-    base_free(block);
+    dev_sim_args_free(&s);
     if (!functional && !stats->sampled)
         base_trim(); /* all SMs with all their warps */
     return st;

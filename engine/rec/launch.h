@@ -27,8 +27,9 @@ struct init_spec {
     char *text;         /* path or hex digits */
 };
 /* ARG_TENSOR_MAP: 128 bytes made of the tensor map in `bytes`, its address being that of the buffer that
- * same_as names and offset (tensor_map.h) */
-enum arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_BYTES, ARG_SAME_AS, ARG_TENSOR_MAP };
+ * same_as names and offset (tensor_map.h). ARG_TEXTURE: a handle; `bytes` holds its struct texture
+ * (texture.h), whose data are that buffer likewise */
+enum arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_BYTES, ARG_SAME_AS, ARG_TENSOR_MAP, ARG_TEXTURE };
 struct arg_spec {
     enum arg_kind kind;
     char *name;
@@ -67,7 +68,7 @@ struct symbol_spec {
 /* It uses the buffer that same_as names. */
 static inline bool arg_shares(const struct arg_spec *a)
 {
-    return a->kind == ARG_SAME_AS || a->kind == ARG_TENSOR_MAP;
+    return a->kind == ARG_SAME_AS || a->kind == ARG_TENSOR_MAP || a->kind == ARG_TEXTURE;
 }
 struct launch_spec {
     char *name; /* of this launch among several, or NULL */

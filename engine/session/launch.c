@@ -242,6 +242,11 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
                    ? ST_OK
                    : wrong(ds, path, o, where, why);
     }
+    const cJSON *t = json_get(o, "texture"), *s = json_get(o, "surface");
+    if (t || s) {
+        char why[200];
+        return get_texture(t ? t : s, !t, a, why, sizeof why) ? ST_OK : wrong(ds, path, o, where, why);
+    }
     if (json_text(o, "bytes") || json_get(o, "size"))
         return get_bytes(o, path, where, a, ds);
     for (int e = 0; e < ELEM_COUNT; e++) {
@@ -254,8 +259,10 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
                    ? ST_OK
                    : wrong(ds, path, o, where, "the value does not fit its type");
     }
-    return wrong(ds, path, o, where,
-                 "needs \"buffer\", \"same_as\", \"bytes\", \"tensor_map\" or a scalar such as \"s32\"");
+    return wrong(
+        ds, path, o, where,
+        "needs \"buffer\", \"same_as\", \"bytes\", \"tensor_map\", \"texture\", \"surface\" or a "
+        "scalar such as \"s32\"");
 }
 
 /* A `before` launch (outer given) may also name the main launch's buffers. */
@@ -638,6 +645,8 @@ static void put_arg(struct jw *w, const struct arg_spec *a)
         put_uint(w, "offset", a->offset);
     } else if (a->kind == ARG_TENSOR_MAP)
         put_tensor_map(w, a);
+    else if (a->kind == ARG_TEXTURE)
+        put_texture(w, a);
     else if (a->kind == ARG_BYTES)
         put_bytes(w, a);
     else

@@ -7,16 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_KEYS = 20 };
+enum { MOST_KEYS = 24 };
 struct known {
     const char *key[MOST_KEYS];
 };
 static const struct known of_launch = { { "format", "version", "launches", "ptx", "name", "kernel",
                                           "grid", "block", "cluster", "shared", "args", "buffers",
                                           "symbols", "before", "note", "comment" } };
-static const struct known of_arg = { { "name", "in", "at", "buffer", "count", "init", "output",
-                                       "tolerance", "same_as", "offset", "bytes", "size", "pointers",
-                                       "address", "expect", "tensor_map", "note", "comment" } };
+static const struct known of_arg = { { "name",       "in",      "at",        "buffer",  "count",
+                                       "init",       "output",  "tolerance", "same_as", "offset",
+                                       "bytes",      "size",    "pointers",  "address", "expect",
+                                       "tensor_map", "texture", "surface",   "note",    "comment" } };
 static const struct known of_map = { { "data", "offset", "type", "dims", "strides", "box",
                                        "element_strides", "interleave", "swizzle", "l2_promotion", "oob",
                                        "lower", "upper", "channels", "pixels" } };

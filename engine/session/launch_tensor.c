@@ -1,8 +1,10 @@
 /* Arguments of a launch description that are more than a value (docs/reference/launch.md): "tensor_map",
- * made of a buffer; "pointers" of a struct; what was captured with a buffer: "address" and "expect". */
+ * made of a buffer; "texture" and "surface", a handle of a buffer with a shape; "pointers" of a struct;
+ * what was captured with a buffer: "address" and "expect". */
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/tensor_map.h"
+#include "engine/rec/texture.h"
 #include "engine/session/json.h"
 #include "engine/session/session_int.h"
 
@@ -297,4 +299,183 @@ bool get_pointers(const cJSON *o, const struct arg_spec *outer, struct arg_spec 
         }
     }
     return true;
+}
+
+/* ---- textures and surfaces ---- */
+static const char *const texture_keys[] = {
+    "data", "offset", "type",   "channels", "dims", "layers",
+    "cube", "pitch",  "filter", "address",  "read", "normalized"
+};
+enum { SURFACE_KEYS = 8 };
+
+static bool texture_known_keys(const cJSON *o, bool surface, char *why, size_t n)
+{
+    const cJSON *c;
+    cJSON_ArrayForEach(c, o)
+    {
+        bool known = false;
+        for (size_t i = 0; i < (surface ? SURFACE_KEYS : ARRAY_LEN(texture_keys)); i++)
+            known |= c->string && strcmp(c->string, texture_keys[i]) == 0;
+        if (!known) {
+            snprintf(why, n, "unknown key \"%.60s\" in \"%s\"", c->string ? c->string : "",
+                     surface ? "surface" : "texture");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool texture_whole(const cJSON *o, const char *key, uint64_t most, uint64_t *out, char *why,
+                          size_t n)
+{
+    const cJSON *v = json_get(o, key);
+    if (!v || (json_u64(v, out) && *out <= most))
+        return true;
+    snprintf(why, n, "\"%s\" must be a whole number up to %llu", key, (unsigned long long)most);
+    return false;
+}
+
+static bool texture_flag(const cJSON *o, const char *key, bool *out, char *why, size_t n)
+{
+    const cJSON *v = json_get(o, key);
+    if (v && !cJSON_IsBool(v)) {
+        snprintf(why, n, "\"%s\" must be true or false", key);
+        return false;
+    }
+    *out = v && cJSON_IsTrue(v);
+    return true;
+}
+
+/* One of two words; the first where the key is not there. */
+static bool texture_either(const cJSON *o, const char *key, const char *first, const char *second,
+                           bool *out, char *why, size_t n)
+{
+    struct str text = str_of(json_text(o, key));
+    *out = str_is(text, second);
+    if (!json_get(o, key) || *out || str_is(text, first))
+        return true;
+    snprintf(why, n, "\"%s\" must be %s or %s", key, first, second);
+    return false;
+}
+
+static bool texture_shape(const cJSON *o, struct texture *t, char *why, size_t n)
+{
+    const cJSON *dims = json_get(o, "dims");
+    uint64_t v, layers = 1, channels = 1;
+    enum elem e;
+    t->rank =
+        (uint8_t)(cJSON_IsArray(dims) && cJSON_GetArraySize(dims) <= 3 ? cJSON_GetArraySize(dims) : 0);
+    for (unsigned d = 0; d < 3; d++) {
+        v = 1;
+        if (d < t->rank && (!json_u64(cJSON_GetArrayItem(dims, (int)d), &v) || v > UINT32_MAX))
+            v = 0;
+        t->dims[d] = (uint32_t)v;
+    }
+    if (!elem_parse(str_of(json_text(o, "type")), &e))
+        e = ELEM_COUNT;
+    t->elem = (uint8_t)e;
+    if (e == ELEM_COUNT) {
+        snprintf(why, n, "\"type\" is one of u8, s8, u16, s16, f16, u32, s32, f32");
+        return false;
+    }
+    if (!texture_whole(o, "layers", 2048, &layers, why, n) ||
+        !texture_whole(o, "channels", 4, &channels, why, n) ||
+        !texture_flag(o, "cube", &t->cube, why, n))
+        return false;
+    t->array = json_get(o, "layers") != NULL;
+    t->layers = (uint32_t)layers;
+    t->channels = (uint8_t)channels;
+    t->pitch = (uint64_t)t->dims[0] * texture_texel(t);
+    return texture_whole(o, "pitch", 1u << 30, &t->pitch, why, n);
+}
+
+static bool texture_edges(const cJSON *o, struct texture *t, char *why, size_t n)
+{
+    const cJSON *list = json_get(o, "address");
+    int have = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+    if (list && (have < 1 || have > 3)) {
+        snprintf(why, n, "\"address\" must be a list of 1 to 3 of clamp, border, wrap, mirror");
+        return false;
+    }
+    for (int d = 0; d < have; d++) {
+        const cJSON *c = cJSON_GetArrayItem(list, d);
+        const char *text = cJSON_IsString(c) ? c->valuestring : "";
+        unsigned e = 0;
+        while (e < EDGE_COUNT && strcmp(text, texture_edge_name((enum texture_edge)e)) != 0)
+            e++;
+        for (int k = d; k < 3; k++) /* the last one holds for the rest */
+            t->edge[k] = (uint8_t)e;
+    }
+    return true;
+}
+
+bool get_texture(const cJSON *o, bool surface, struct arg_spec *a, char *why, size_t n)
+{
+    struct texture t = { .surface = surface };
+    const char *data = json_text(o, "data");
+    if (!data) {
+        snprintf(why, n, "\"data\" must name a buffer");
+        return false;
+    }
+    if (!texture_known_keys(o, surface, why, n) ||
+        !texture_whole(o, "offset", 1ull << 40, &a->offset, why, n) || !texture_shape(o, &t, why, n) ||
+        !texture_edges(o, &t, why, n) ||
+        !texture_either(o, "filter", "point", "linear", &t.linear, why, n) ||
+        !texture_either(o, "read", "element", "normalized", &t.fraction, why, n) ||
+        !texture_flag(o, "normalized", &t.normalized, why, n))
+        return false;
+    t.address = a->offset; /* buffers begin at multiples of 256 */
+    if (!texture_check(&t, why, n))
+        return false;
+    t.address = 0;
+    a->kind = ARG_TEXTURE;
+    a->same_as = base_strdup(data);
+    a->bytes = base_alloc(sizeof t);
+    a->nbytes = a->bytes ? sizeof t : 0;
+    if (a->bytes)
+        memcpy(a->bytes, &t, sizeof t);
+    snprintf(why, n, "out of memory");
+    return a->bytes && a->same_as;
+}
+
+static void put_sampling(struct jw *w, const struct texture *t)
+{
+    put_word(w, "filter", t->linear ? "linear" : "point");
+    jw_key(w, "address");
+    jw_arr(w);
+    for (unsigned d = 0; d < t->rank; d++)
+        jw_str(w, texture_edge_name((enum texture_edge)t->edge[d]));
+    jw_end_arr(w);
+    put_word(w, "read", t->fraction ? "normalized" : "element");
+    jw_key(w, "normalized");
+    jw_bool(w, t->normalized);
+}
+
+void put_texture(struct jw *w, const struct arg_spec *a)
+{
+    struct texture t;
+    if (a->nbytes != sizeof t)
+        return;
+    memcpy(&t, a->bytes, sizeof t);
+    jw_key(w, t.surface ? "surface" : "texture");
+    jw_obj(w);
+    put_word(w, "data", a->same_as);
+    put_uint(w, "offset", a->offset);
+    put_word(w, "type", elem_name((enum elem)t.elem));
+    put_uint(w, "channels", t.channels);
+    jw_key(w, "dims");
+    jw_arr(w);
+    for (unsigned d = 0; d < t.rank; d++)
+        jw_uint(w, t.dims[d]);
+    jw_end_arr(w);
+    if (t.array)
+        put_uint(w, "layers", t.layers);
+    if (t.cube) {
+        jw_key(w, "cube");
+        jw_bool(w, true);
+    }
+    put_uint(w, "pitch", t.pitch);
+    if (!t.surface)
+        put_sampling(w, &t);
+    jw_end_obj(w);
 }

@@ -21,8 +21,8 @@ for (file, launch), outs in want.items():
 assert len(want) > 100, len(want)
 PY
 is "every launch's bytes" "none: $(cat "$T/bytes")" "none: "
-code "a texture is refused by name" 4 "does not model 'tex.2d.v4.f32.f32" "$B" run $S/refused.ptx -k x_texture --no-counters
-code "a surface is refused by name" 4 "does not model 'suld.b.2d.b32.trap" "$B" run $S/refused.ptx -k x_surface --no-counters
+code "a number in place of a texture is told" 4 "is no handle" "$B" run $S/refused.ptx -k x_texture --no-counters
+code "a number in place of a surface is told" 4 "is no handle" "$B" run $S/refused.ptx -k x_surface --no-counters
 # Only a kernel's own float atomics loosen its comparison, not its neighbours' in the file.
 for k in lang:l_atomics:1 lang:l_half:0 models:m_rope:0; do
     IFS=: read -r f launch want <<<"$k"

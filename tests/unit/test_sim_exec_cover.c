@@ -2,7 +2,7 @@
  * time: each type combination with the modifiers it must have, and then with each other modifier by
  * itself. What the parser accepts the simulated device must load, unless `refused` says why not; and
  * what stands there must really be refused. Instructions that the ISA counts as texture or surface work
- * have no executor in ops.def and are not looked at; those of matrices take fragments of many shapes,
+ * need handles (tests/cli/texture.sh); those of matrices take fragments of many shapes,
  * which test_sim_exec_vectors.c and tests/gpu/products.py know, and tensor copies need a tensor map
  * (tests/gpu/boxes.py). */
 #include "engine/ptx/op_enum.h"
@@ -372,10 +372,11 @@ static void each_types(struct tally *t, struct variant *v, const char *s, size_t
 
 static bool looked_at(const struct row *r)
 {
-    static const char *const not [] = { "tma",      "wgmma",    "mma_sp",    "fence_tensormap",
-                                        "none",     "mma",      "wmma_load", "wmma_store",
-                                        "wmma_mma", "ldmatrix", "stmatrix",  "call",
-                                        "brx",      "cp_bulk" /* test_sim_exec.c */ };
+    static const char
+        *const not [] = { "tex",        "tex_query",       "surface",  "tma",      "wgmma",
+                          "mma_sp",     "fence_tensormap", "none",     "mma",      "wmma_load",
+                          "wmma_store", "wmma_mma",        "ldmatrix", "stmatrix", "call",
+                          "brx",        "cp_bulk" /* test_sim_exec.c */ };
     for (size_t k = 0; k < ARRAY_LEN(not ); k++)
         if (!strcmp(r->exec, not [k]))
             return false;

@@ -115,6 +115,7 @@ const char *launch_arg_help(const struct arg_spec *g)
     case ARG_BYTES: return "a structure passed by value: change it in the launch description's file";
     case ARG_SAME_AS:
         return "shares another argument's buffer: change it in the launch description's file";
+    case ARG_TEXTURE: return "a texture or surface: change it in the launch description's file";
     case ARG_TENSOR_MAP: return "a tensor map: change it in the launch description's file";
     }
     return "";

@@ -113,6 +113,14 @@ enum status cuda_params(struct cuda_job *j, size_t which, const struct launch_sp
 {
     uint64_t n;
     *params = NULL;
+    for (size_t i = 0; i < l->nargs; i++)
+        if (l->args[i].kind == ARG_TEXTURE) {
+            struct diag *d = diag_add(
+                j->ds, DIAG_ERROR, "device-texture", NULL, NO_SPAN,
+                "argument '%s' is a texture or surface, which GPUs are not given yet", l->args[i].name);
+            diag_hint(d, "a simulated device runs it: --device sim:hopper-h200");
+            return ST_DEVICE;
+        }
     enum status st = dev_bound_params(&j->b->bound, which, l, f, block, &n, j->ds);
     if (st != ST_OK)
         return st;

@@ -391,7 +391,7 @@ static void put_arg(struct buf *b, const struct arg_spec *a)
 static void get_arg(struct wire_in *w, struct arg_spec *a)
 {
     uint32_t kind = wire_get_u32(w);
-    a->kind = kind <= ARG_TENSOR_MAP ? (enum arg_kind)kind : ARG_BYTES;
+    a->kind = kind <= ARG_TEXTURE ? (enum arg_kind)kind : ARG_BYTES;
     a->name = wire_get_text(w);
     uint32_t elem = wire_get_u32(w);
     a->elem = elem < ELEM_COUNT ? (enum elem)elem : ELEM_U8;

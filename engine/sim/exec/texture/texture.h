@@ -1,0 +1,56 @@
+/* texture: fetches from textures, loads from surfaces, stores and reductions to them (PTX ISA 9.7.10,
+ * 9.7.11). A handle is the number of an argument of the launch (texture.h in engine/rec). */
+#ifndef GPULOCW_SIM_EXEC_TEXTURE_TEXTURE_H
+#define GPULOCW_SIM_EXEC_TEXTURE_TEXTURE_H
+
+#include "engine/base/base.h"
+#include "engine/rec/texture.h"
+#include "engine/sim/exec/bodies.h"
+
+struct exec_warp;
+
+enum surface_edge { SURFACE_TRAP, SURFACE_CLAMP, SURFACE_ZERO };
+enum texture_query {
+    QUERY_WIDTH,
+    QUERY_HEIGHT,
+    QUERY_DEPTH,
+    QUERY_LAYERS,
+    QUERY_LEVELS,
+    QUERY_NORMALIZED
+};
+
+/* What decoding leaves (exec_inst.x). */
+struct exec_tex {
+    struct exec_ref handle;
+    uint8_t rank, ncoord; /* ncoord: those of x, y, z; a cube has 3 and rank 2 */
+    bool array, cube, surface;
+    bool floats;    /* coordinates are .f32 */
+    bool gather;    /* tld4, of this component */
+    bool formatted; /* sust.p, sured.p: x counts texels; else bytes */
+    bool is_float;  /* results are .f32 */
+    uint8_t component, edge, query, n;
+    uint8_t bytes, reg_bytes; /* surfaces: of one value, in memory and in its register */
+    uint32_t coord[3], layer; /* slots */
+    uint32_t value[4];
+    struct exec_atom atom;
+};
+exec_fn exec_tex, exec_tex_query, exec_surface_load, exec_surface_store, exec_surface_reduce;
+
+/* ---- which texels (texel.c): no memory, no warp ---- */
+#define TEXELS_MOST 8u /* of one fetch: a linear filter in three dimensions */
+struct texels {
+    unsigned n;
+    struct {
+        bool inside; /* else the value is 0 */
+        uint64_t addr;
+        float weight; /* of a linear filter: product of fractions of 8 bits */
+    } v[TEXELS_MOST];
+};
+/* c: coordinates as numbers. A point filter: one texel; a linear one: 2, 4 or 8; a gather: 4, in the
+ * order of its results. */
+void texels_of(const struct texture *t, const struct exec_tex *x, const double c[3], int64_t layer,
+               struct texels *out);
+/* Channel k of a texel as the 32 bits that a fetch returns; missing ones are 0, the fourth 1. */
+uint32_t texel_channel(const struct texture *t, const uint8_t *texel, unsigned k, bool is_float);
+
+#endif
