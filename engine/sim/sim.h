@@ -151,8 +151,8 @@ struct sim_launch {
     /* the parameter block as laid out by ptx_symbol.offset */
     const uint8_t *params;
     uint64_t nparams;
-    const struct textures *textures; /* what handles stand for (texture.h); NULL: none */
-    bool functional; /* outputs only, no timing */
+    const struct textures *textures; /* what handles mean (texture.h), or NULL */
+    bool functional;                 /* outputs only, no timing */
     /* time every CTA on every SM; else sampling is allowed (stated) */
     bool exact;
     unsigned threads; /* host threads, 0: all */
