@@ -42,18 +42,20 @@ static bool is_access(const struct ptx_inst *i)
            (inst_is(i, "ld") || inst_is(i, "st") || inst_is(i, "atom") || inst_is(i, "red"));
 }
 
-static bool has_address(const struct ptx_inst *i)
+static unsigned addresses(const struct ptx_inst *i)
 {
+    unsigned n = 0;
     for (uint8_t k = 0; k < i->nopnds; k++)
-        if (i->opnds[k].kind == OPND_ADDR || i->opnds[k].kind == OPND_MULTI)
-            return true;
-    return false;
+        n += i->opnds[k].kind == OPND_ADDR || i->opnds[k].kind == OPND_MULTI;
+    return n;
 }
 
+/* Its one address is of another space. Of two addresses (cp.async.bulk.global.shared::cta [a], [b]) the
+ * space tells only one; the other may be of shared memory. */
 static bool is_elsewhere(const struct ptx_inst *i)
 {
-    return i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_CONST || i->space == PTX_SPACE_LOCAL ||
-           i->space == PTX_SPACE_PARAM;
+    return addresses(i) == 1 && (i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_CONST ||
+                                 i->space == PTX_SPACE_LOCAL || i->space == PTX_SPACE_PARAM);
 }
 
 /* How else an instruction may touch shared memory; NULL: not at all. */
@@ -67,7 +69,7 @@ static const char *touches(const struct ptx_inst *i)
         return "a call: what it does with shared memory is not followed";
     if (!strncmp(name, "wgmma", 5) || !strncmp(name, "tcgen05", 7))
         return "an instruction of the tensor cores that reads shared memory by itself";
-    if (!has_address(i) || is_elsewhere(i) || is_access(i) || e == EFFECT_TEXTURE || e == EFFECT_SURFACE)
+    if (!addresses(i) || is_elsewhere(i) || is_access(i) || e == EFFECT_TEXTURE || e == EFFECT_SURFACE)
         return NULL;
     if (i->space == PTX_SPACE_GENERIC && (e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_ATOMIC))
         return "an access by a generic address, which may be one of shared memory";
