@@ -16,7 +16,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SUITES = os.path.join(HERE, "..", "suites")
 sys.path[:0] = [HERE, SUITES]
 import suites
-from ranks import corr, ranks
 
 KINDS = ("run", "agents", "again", "pi", "pi-again", "recommend")
 COUNTERS = ("l1.sectors_per_request", "l1.hit_rate", "l2.hit_rate", "dram.read_bytes", "inst.warp")
@@ -60,9 +59,14 @@ def option_words(options, plain):
             words += ["--" + k] if v is True else [] if v is False else ["--" + k, str(v)]
     return words
 
-def advise(a, suite, kernel):
-    """What tune advises on the simulated device: words of options, or a text that says why there are none."""
-    d = call(a, ["tune", ptx(suite), "-k", kernel, "-d", a.model, "--budget", str(a.budget), "-t", "1"], 60)
+def advise(a, suite, kernel, deadline):
+    """What tune advises on the simulated device: words of options, or a text that says why there are none; None: no time was left."""
+    left = deadline - time.time()
+    if left < 1:
+        return None
+    d = call(a, ["tune", ptx(suite), "-k", kernel, "-d", a.model, "--budget", str(a.budget), "-t", "1"], min(60, left))
+    if isinstance(d, str) and time.time() >= deadline:
+        return None
     if isinstance(d, str):
         return d
     return option_words(d["recommended"], d["original"]["options"]) if d["recommended"] and not d["leave_alone"] else []
@@ -94,25 +98,24 @@ def about(a):
 def record(a):
     start, have = time.time(), set()
     if os.path.exists(a.out):
-        have = {(r["kind"], r["suite"], r["kernel"]) for r in map(json.loads, open(a.out)) if "suite" in r}
+        have = {(r["kind"], r["suite"], r["kernel"]) for r in map(json.loads, open(a.out)) if "suite" in r and "error" not in r}
     todo = [(k, s, n) for k in a.kinds.split(",") for s, n, half in suites.rows() if a.half in ("both", half) and (k, s, n) not in have]
     for t in todo:
         if t[0] not in KINDS:
             sys.exit("accuracy: no kind '%s'; there are %s" % (t[0], ", ".join(KINDS)))
     with open(a.out, "a") as f, concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         f.write(json.dumps({"about": about(a)}) + "\n")
-        advice = {t: pool.submit(advise, a, t[1], t[2]) for t in todo if t[0] == "recommend"}
-        concurrent.futures.wait(advice.values(), timeout=max(1.0, 0.75 * a.total - (time.time() - start)) if a.total else None)
+        searched = start + 0.75 * a.total if a.total else math.inf
+        advice = {t: pool.submit(advise, a, t[1], t[2], searched) for t in todo if t[0] == "recommend"}
+        concurrent.futures.wait(advice.values())
         for t in todo:
             if a.total and time.time() - start > a.total:
                 break
-            if t in advice and not advice[t].done():
+            if t in advice and advice[t].result() is None:
                 continue
             m = measure(a, *t, advice[t].result() if t in advice else None)
             f.write(json.dumps(dict({"kind": t[0], "suite": t[1], "kernel": t[2]}, **m), separators=(",", ":")) + "\n")
             f.flush()
-        for j in advice.values():
-            j.cancel()
     print("%s: %d records, %.0f s" % (a.out, sum(1 for _ in open(a.out)), time.time() - start))
 
 # ---- the table ----
