@@ -64,22 +64,35 @@ def place(x, size, mode, normalized):
         if mode == 'mirror': x = (1 - (x - k)) if k % 2 else x - k
         x *= size
     return x
+def eighth(x): return math.floor(x / 256 + Fraction(1, 2))   # a product of fractions, to 8 bits
+def weights(parts, halved):
+    """Of the corners, bit d of the index: high in dimension d. The products are rounded, the others are what sums leave."""
+    if len(parts) == 1:
+        (a,) = parts
+        high = eighth(Fraction(a * 128)) if halved else a
+        return [(128 if halved else 256) - high, high]
+    if len(parts) == 2:
+        a, b = parts
+        ab = eighth(Fraction(a * b))
+        return [256 - a - b + ab, a - ab, b - ab, ab]
+    a, b, c = parts
+    ab, ac, bc = eighth(Fraction(a * b)), eighth(Fraction(a * c)), eighth(Fraction(b * c))
+    abc = eighth(Fraction(ac * b))
+    return [256 - a - b - c + ab + ac + bc - abc, a - ab - ac + abc, b - ab - bc + abc, ab - abc, c - ac - bc + abc, ac - abc, bc - abc, abc]
 def reference(texels, dims, modes, linear, normalized, xy):
     """texels(i, j, k) -> tuple of fractions; the blended tuple."""
-    axes = []
+    low, parts = [], []
     for d, size in enumerate(dims):
         p = place(xy[d], size, modes[d], normalized)
-        if linear:
-            u = math.floor((p - Fraction(1, 2)) * 256 + Fraction(1, 2))
-            axes.append([(edge(modes[d], size, u >> 8), 256 - (u & 255)), (edge(modes[d], size, (u >> 8) + 1), u & 255)])
-        else:
-            axes.append([(edge(modes[d], size, math.floor(p)), 256)])
+        u = math.floor((p - Fraction(1, 2)) * 256 + Fraction(1, 2)) if linear else math.floor(p) * 256
+        low.append(u >> 8)
+        parts.append(u & 255)
+    w = weights(parts, len(dims) == 1 and modes[0] == 'border') if linear else [256]
     total = [Fraction(0)] * 4
-    for parts in itertools.product(*axes):
-        at, w = [p[0] for p in parts], Fraction(1)
-        for p in parts: w *= Fraction(p[1], 256)
+    for k, weight in enumerate(w):
+        at = [edge(modes[d], size, low[d] + (k >> d & 1)) for d, size in enumerate(dims)]
         if None not in at:
-            total = [a + w * b for a, b in zip(total, texels(*at))]
+            total = [a + Fraction(weight, 256) * b for a, b in zip(total, texels(*at))]
     return [f32(float(v)) for v in total]
 
 rnd = random.Random(21)

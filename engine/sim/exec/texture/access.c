@@ -12,6 +12,7 @@
 #include "engine/sim/exec/texture/texture.h"
 #include "engine/sim/step.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { SECTOR = 32 };
@@ -115,6 +116,17 @@ static int64_t layer_of(const struct exec_warp *w, const struct exec_tex *x, uin
     return x->array ? (int64_t)(uint32_t)lane_read(w, x->layer, lane, 4) : 0;
 }
 
+/* x to the nearest float, halves away from 0, as a linear filter of an H200 rounds. */
+static float rounded(double x)
+{
+    float near = (float)x;
+    if ((double)near == x)
+        return near;
+    float other = nextafterf(near, (double)near < x ? INFINITY : -INFINITY);
+    bool half = fabs(x - (double)near) == fabs((double)other - x);
+    return half && fabsf(other) > fabsf(near) ? other : near;
+}
+
 /* The results of one lane out of its texels. */
 static bool sample(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
                    const struct texture *t, const struct texels *s, struct touched *touched)
@@ -141,7 +153,7 @@ static bool sample(struct exec_warp *w, const struct exec_inst *in, uint32_t lan
         }
     }
     for (unsigned c = 0; c < x->n; c++)
-        lane_write(w, x->value[c], lane, 4, !x->gather && s->n > 1 ? bits_f32((float)sum[c]) : out[c]);
+        lane_write(w, x->value[c], lane, 4, !x->gather && s->n > 1 ? bits_f32(rounded(sum[c])) : out[c]);
     return true;
 }
 

@@ -68,20 +68,47 @@ static void put(const struct texture *t, int64_t slice, const int64_t i[3], bool
     out->v[out->n++].weight = (float)weight;
 }
 
+/* A product of two fractions of 8 bits, to 8 bits. */
+static int product(int a, int b)
+{
+    return (a * b + 128) >> 8;
+}
+
+/* Weights of the corners of a cell, in units of 1/256: the corner that is high in all dimensions has the
+ * rounded product of the fractions, and the others have what is left of sums. Of one and two dimensions
+ * measured on an H200; of three, 96 % of its results. A texture of one dimension with a border is a row
+ * whose neighbours are border, half of the way to one of them: measured, too. */
+static void weigh(const struct texture *t, const struct exec_tex *x, const unsigned part[3], int w[8])
+{
+    int a = (int)part[0], b = (int)part[1], c = (int)part[2];
+    int ab = product(a, b), ac = product(a, c), bc = product(b, c), abc = product(ac, b);
+    if (x->rank == 1) {
+        bool halved = t->edge[0] == EDGE_BORDER && t->layers == 1;
+        w[1] = halved ? product(a, 128) : a;
+        w[0] = (halved ? 128 : 256) - w[1];
+        return;
+    }
+    w[0] = 256 - a - b - c + ab + ac + bc - abc;
+    w[1] = a - ab - ac + abc;
+    w[2] = b - ab - bc + abc;
+    w[3] = ab - abc;
+    w[4] = c - ac - bc + abc;
+    w[5] = ac - abc;
+    w[6] = bc - abc;
+    w[7] = abc;
+}
+
 /* Corner k of the cell whose lowest texel is `low`: bit d of k says which side in dimension d. */
 static void corner(const struct texture *t, const struct exec_tex *x, int64_t slice,
-                   const int64_t low[3], const unsigned part[3], unsigned k, struct texels *out)
+                   const int64_t low[3], int weight, unsigned k, struct texels *out)
 {
     int64_t i[3] = { 0, 0, 0 };
     bool inside = true;
-    double weight = 1;
     for (unsigned d = 0; d < x->rank; d++) {
-        bool high = k >> d & 1;
-        i[d] = low[d] + high;
-        weight *= (high ? part[d] : 256 - part[d]) / 256.0;
+        i[d] = low[d] + (k >> d & 1);
         inside &= edge_of(x->cube ? EDGE_CLAMP : t->edge[d], t->dims[d], &i[d]);
     }
-    put(t, slice, i, inside, weight, out);
+    put(t, slice, i, inside, weight / 256.0, out);
 }
 
 /* Integer coordinates: that texel, or none. */
@@ -120,8 +147,13 @@ void texels_of(const struct texture *t, const struct exec_tex *x, const double c
         part[d] = (unsigned)(fixed & 255);
     }
     int64_t slice = slice_of(t, layer, face);
-    for (unsigned k = 0; k < (cell ? 1u << x->rank : 1u); k++)
-        corner(t, x, slice, low, part, x->gather ? gathered[k] : k, out);
+    int weight[8] = { 256 };
+    if (cell)
+        weigh(t, x, part, weight);
+    for (unsigned k = 0; k < (cell ? 1u << x->rank : 1u); k++) {
+        unsigned at_corner = x->gather ? gathered[k] : k;
+        corner(t, x, slice, low, weight[at_corner], at_corner, out);
+    }
 }
 
 static uint32_t raw_of(enum elem e, const uint8_t *p)
@@ -144,9 +176,8 @@ static float fraction_of(enum elem e, uint32_t raw)
 uint32_t texel_channel(const struct texture *t, const uint8_t *texel, unsigned k, bool is_float)
 {
     enum elem e = (enum elem)t->elem;
-    bool floats = elem_is_float(e) || t->fraction;
     if (k >= t->channels)
-        return k < 3 ? 0 : floats && is_float ? bits_f32(1) : 1;
+        return 0; /* the fourth, too: measured on an H200 */
     uint32_t raw = raw_of(e, texel + k * elem_size(e));
     return !is_float       ? raw
            : e == ELEM_F16 ? bits_f32(f16_to(raw))
