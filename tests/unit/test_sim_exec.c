@@ -708,8 +708,9 @@ static void refusals(void **state)
 {
     (void)state;
     struct sim_case c;
-    sim_case_open(&c, SIM_HEAD ENTRY "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, {%f5,%f6}];\nret;\n}\n",
-                  "k", 64);
+    sim_case_open(
+        &c, SIM_HEAD ENTRY "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, %d2, {%f5,%f6}];\nret;\n}\n", "k",
+        64);
     assert_int_equal(c.st, ST_DEVICE);
     assert_true(support_said(&c.ds, "does not model 'tex.2d.v4.f32.f32"));
     assert_int_equal(c.ds.v[0].at.line, 8);

@@ -18,11 +18,10 @@ struct timing_access {
     uint8_t torn;
     /* bulk copies: times that lines[] are moved on by 32 and issued again */
     uint8_t pieces;
+    uint8_t late, nlate;   /* things to be told when a copy is done */
     uint16_t first, bytes; /* bytes: per lane */
-    /* above 0: lines of a bulk or tensor copy, at timing_work.box[box]; things to be told when it is
-     * done */
+    /* above 0: lines of a bulk or tensor copy, at timing_work.box[box] */
     uint32_t nbox, box;
-    uint8_t late, nlate;
     uint64_t hint;
 };
 /* What a store leaves of a sector: a neighbour's part, beside a row of words as long as a sector; or
