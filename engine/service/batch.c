@@ -136,7 +136,8 @@ static void start(struct batch *b, struct batch_line *l, size_t k)
     diags_free(&ds);
 }
 
-/* Did the command end because its worker was lost: a node that failed, a job that was preempted? */
+/* Did the command end because its worker was lost: a node that failed, a job that was preempted? A sweep
+ * whose worker was lost on the way says that points are missing. */
 static bool worker_lost(const struct job_end *end, const struct service_job *j)
 {
     struct diags none = { 0 };
@@ -147,8 +148,8 @@ static bool worker_lost(const struct job_end *end, const struct service_job *j)
     bool lost = false;
     cJSON_ArrayForEach(d, json_get(o, "diagnostics"))
     {
-        const char *code = json_text(d, "code"), *severity = json_text(d, "severity");
-        lost = lost || (code && severity && !strcmp(code, "worker") && !strcmp(severity, "error"));
+        const char *code = json_text(d, "code");
+        lost = lost || (code && (!strcmp(code, "worker") || !strcmp(code, "missing")));
     }
     cJSON_Delete(o);
     diags_free(&none);

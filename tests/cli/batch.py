@@ -88,6 +88,18 @@ try:
     claim("a full disk is told", got.returncode == 1 and "could not be written" in got.stderr, got.stderr)
     got = lines(batch(f"{T}/small", "--worker", f"{BINARY} worker", "--jobs", "2").stdout)
     claim("through workers, the same results", [x["result"]["time_ns"] for x in got] == [x["result"]["time_ns"] for x in all_of])
+    # ---- workers that are lost ----
+    with open(f"{T}/dying.sh", "w") as f:
+        f.write(f'echo >> {T}/starts; [ $(wc -l < {T}/starts) -gt $1 ] || exit 1; exec {BINARY} worker')
+    one = write("one", small[:1])
+    got = lines(batch(one, "--worker", f"sh {T}/dying.sh 1").stdout)
+    claim("a request whose worker was lost runs again", [(x["exit"], x["attempts"]) for x in got] == [(0, 2)], got[0]["diagnostics"])
+    claim("with the result of an undisturbed one", got[0]["result"]["time_ns"] == all_of[0]["result"]["time_ns"])
+    got = lines(batch(one, "--worker", f"sh {T}/dying.sh 1000").stdout)
+    claim("three times at most", [(x["exit"], x["attempts"]) for x in got] == [(4, 3)], got)
+    fault = write("fault", [{"tool": "run", "arguments": {"file": "kernels/stride_4.ptx", "kernel": "nosuch"}}])
+    got = lines(batch(fault, "--worker", f"{BINARY} worker").stdout)
+    claim("a mistake of its own is told at once", [(x["exit"] != 0, x["attempts"]) for x in got] == [(True, 1)], got)
 finally:
     shutil.rmtree(T, ignore_errors=True)
 done()
