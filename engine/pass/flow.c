@@ -36,17 +36,19 @@ static void read_reg(void *ctx, uint32_t reg, unsigned access)
         r->divergent = true;
 }
 
-/* A parameter of the kernel itself: what functions are given and return may differ from thread to
- * thread. */
-static bool own_param(const struct ptx_func *f, const struct ptx_operand *a)
+bool pass_own_param(const struct ptx_func *f, const struct ptx_inst *i)
 {
-    for (uint32_t k = 0; f->entry && a && a->base == BASE_SYM && k < f->nparams; k++)
+    const struct ptx_operand *a = inst_address(i);
+    if (i->space != PTX_SPACE_PARAM)
+        return false;
+    for (uint32_t k = 0; a && a->base == BASE_SYM && k < f->nparams; k++)
         if (f->params[k] == a->sym)
             return true;
     return f->entry && a && a->base == BASE_REG;
 }
 
-/* A value is the same in all threads when its operation is a function of equal operands. */
+/* A value is the same in all threads when its operation is a function of equal operands. What a function
+ * is given may differ from thread to thread, what a kernel is given does not. */
 static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);
@@ -54,8 +56,7 @@ static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
         inst_is_cta_barrier(i))
         /* the whole CTA gets one answer; of a part of it, only that part */
         return i->nopnds != 3;
-    if (e == EFFECT_LOAD && i->space != PTX_SPACE_CONST &&
-        (i->space != PTX_SPACE_PARAM || !own_param(fl->f, inst_address(i))))
+    if (e == EFFECT_LOAD && i->space != PTX_SPACE_CONST && !(fl->f->entry && pass_own_param(fl->f, i)))
         return true;
     if (i->op == PTX_OP_OPAQUE || (e != EFFECT_NONE && e != EFFECT_LOAD))
         return true;

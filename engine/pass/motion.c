@@ -97,7 +97,7 @@ static bool motion_def(struct motion *m, const struct ptx_inst *d, int64_t *k)
             return false;
         *k += other;
         return true;
-    case ADDR_LOAD: return d->space == PTX_SPACE_PARAM;
+    case ADDR_LOAD: return pass_own_param(m->fl->f, d);
     default: /* unknown unless nothing it reads moves */
         for (uint8_t n = 1; n < d->nopnds; n++)
             if (!motion_operand(m, &o[n], &other) || other)

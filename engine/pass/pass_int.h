@@ -198,6 +198,9 @@ struct pass_flow {
 bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out); /* false: out of memory */
 /* divergent: between any threads of the grid */
 bool pass_flow_make_grid(const struct ptx_func *f, struct pass_flow *out);
+/* Does i access a parameter of f itself? They stay as they are while f runs; what is given to functions
+ * that f calls, and what these return, does not. */
+bool pass_own_param(const struct ptx_func *f, const struct ptx_inst *i);
 /* blocks between a branch and where its ways meet again */
 void pass_region_of(const struct ptx_cfg *g, uint32_t b, bool *in);
 void pass_flow_free(struct pass_flow *f);

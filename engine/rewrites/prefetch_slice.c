@@ -76,12 +76,12 @@ static void count_written(void *ctx, uint32_t reg, unsigned access)
     *(unsigned *)ctx += (access & PTX_WRITE) != 0;
 }
 
-static bool pure(const struct ptx_inst *d)
+static bool pure(const struct ptx_func *f, const struct ptx_inst *d)
 {
     unsigned written = 0;
     ptx_inst_regs(d, count_written, &written);
     enum ptx_effect e = inst_effect(d);
-    bool constant_load = e == EFFECT_LOAD && inst_is(d, "ld") && d->space == PTX_SPACE_PARAM;
+    bool constant_load = e == EFFECT_LOAD && inst_is(d, "ld") && pass_own_param(f, d);
     return written == 1 && d->op != PTX_OP_OPAQUE && !d->guarded &&
            (e == EFFECT_NONE || constant_load) && d->nopnds >= 2 && d->opnds[0].kind == OPND_REG &&
            d->opnds[1].kind != OPND_VEC;
@@ -187,7 +187,7 @@ static bool slice_def(struct slice *s, uint32_t reg, const struct ptx_inst *d)
 {
     struct deps deps = { s, true };
     uint32_t use = s->use;
-    if (!pure(d) || s->nbusy == SLICE_MAX || is_busy(s, reg))
+    if (!pure(s->fl->f, d) || s->nbusy == SLICE_MAX || is_busy(s, reg))
         return false;
     s->busy[s->nbusy++] = reg;
     s->use = d->index;

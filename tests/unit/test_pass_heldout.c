@@ -24,6 +24,7 @@ static const char *const lines[] = {
     "--readonly promote",
     "--swap-xy",
     "--swizzle-shared",
+    "--cluster agent --prefetch l2 --softcache 1",
     "--block 16x4x1",
     "--coarsen 2",
     "--coarsen 4 --coarsen-mode blocked --block 8x8x1",
