@@ -8,7 +8,7 @@
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
-#include "engine/workspace/home.h"
+#include "engine/workspace/source_edits.h"
 #include "engine/workspace/tuned.h"
 
 #include <string.h>
@@ -84,15 +84,15 @@ int cmd_replay(struct args *a)
 }
 
 /* ---- source ---- */
-static enum status lang_of(const char *said, enum home_lang *out, struct diags *ds)
+static enum status lang_of(const char *said, enum source_lang *out, struct diags *ds)
 {
-    *out = HOME_ANY;
+    *out = SOURCE_ANY;
     if (!said)
         return ST_OK;
-    for (int l = HOME_CUDA; l <= HOME_NUMBA; l++)
-        if (strcmp(said, home_lang_name(l)) == 0)
-            *out = (enum home_lang)l;
-    if (*out != HOME_ANY)
+    for (int l = SOURCE_CUDA; l <= SOURCE_NUMBA; l++)
+        if (strcmp(said, source_lang_name(l)) == 0)
+            *out = (enum source_lang)l;
+    if (*out != SOURCE_ANY)
         return ST_OK;
     diag_error(ds, "usage", "--lang is cuda, triton or numba, not '%s'", said);
     return ST_USAGE;
@@ -103,7 +103,7 @@ int cmd_source(struct args *a)
     struct diags ds = { 0 };
     struct tuned_kernels t = { 0 };
     struct buf b = { 0 };
-    enum home_lang lang = HOME_ANY;
+    enum source_lang lang = SOURCE_ANY;
     enum status st = lang_of(a->lang, &lang, &ds);
     bool differ = false;
     if (st == ST_OK && a->nfiles != 1) {
@@ -115,18 +115,18 @@ int cmd_source(struct args *a)
     if (a->json)
         buf_puts(&b, "{\"format\":\"gpulocw-source-advice\",\"version\":1,\"kernels\":[");
     for (size_t i = 0; i < t.n && st == ST_OK; i++) {
-        struct home h = { 0 };
-        st = home_make(&t.v[i], lang, &h, &ds);
+        struct source_edits h = { 0 };
+        st = source_edits_make(&t.v[i], lang, &h, &ds);
         if (st == ST_OK)
-            st = home_try(&t.v[i], a->file[0], &h, &ds);
+            st = source_edits_try(&t.v[i], a->file[0], &h, &ds);
         if (a->json)
             buf_puts(&b, i ? ",\n" : "\n");
         if (st == ST_OK && a->json)
-            home_json(&t.v[i], &h, &b);
+            source_edits_json(&t.v[i], &h, &b);
         else if (st == ST_OK)
-            home_text(&t.v[i], &h, &b);
+            source_edits_text(&t.v[i], &h, &b);
         differ |= h.tried && !h.equal;
-        home_free(&h);
+        source_edits_free(&h);
     }
     if (a->json)
         buf_puts(&b, "]}\n");

@@ -5,12 +5,9 @@
 python3 - "$B" "$T" > "$T/said" 2>&1 <<'PY'
 import json, subprocess, sys
 exe, tmp = sys.argv[1:]
-n, bad = 0, False
-def say(good, name, *why):
-    global n, bad
-    n += 1; bad |= not good
-    print('%sok %d - %s' % ('' if good else 'not ', n, name))
-    for w in () if good else why: print('#   ' + str(w)[-400:].replace('\n', '\n#   '))
+sys.path.insert(0, 'tests/tool')
+from tap import claim, done
+def say(good, name, *why): claim(name, good, '\n'.join(str(w)[-600:] for w in why).replace('\n', '\n#   '))
 HEAD = '.version 8.1\n.target sm_90\n.address_size 64\n'
 ENTRY = '''.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 flag, .param .u64 out)
 { .reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %d<40>; .reg .f64 %f<9>; .shared .align 8 .b8 s[4096]; .local .align 8 .b8 l[64];
@@ -119,8 +116,7 @@ for name, body in INPLACE.items():
         rc, out, err = gpulocw('run', text, *options, '--prove', 'full', '--no-counters')
         if rc not in (0, 3): why.append((options, rc, out, err))
     say(not why, 'in place: ' + name, *why)
-print('1..%d' % n)
-sys.exit(bad)
+done()
 PY
 rc=$?
 cat "$T/said"

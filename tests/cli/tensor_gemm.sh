@@ -4,12 +4,9 @@
 python3 - "$B" "$T" > "$T/said" 2>&1 <<'PY'
 import json, os, struct, subprocess, sys
 exe, tmp = sys.argv[1:]
-n, bad = 0, False
-def say(good, name, *why):
-    global n, bad
-    n += 1; bad |= not good
-    print('%sok %d - %s' % ('' if good else 'not ', n, name))
-    for w in () if good else why: print('#   ' + str(w)[:600])
+sys.path.insert(0, 'tests/tool')
+from tap import claim, done
+def say(good, name, *why): claim(name, good, '\n'.join(str(w)[-600:] for w in why).replace('\n', '\n#   '))
 def random_half(seed, count):
     out, mask = [], 2 ** 64 - 1
     for i in range(count):
@@ -62,8 +59,7 @@ rc, said = changed('strides', [512])
 say(rc == 4 and 'out-of-bounds' in said and "buffer 'a'" in said and 'cp.async.bulk.tensor' in said, 'a tensor that reaches outside its buffer is told', rc, said)
 rc, said = changed('box', [64, 64])
 say(rc == 4 and ('hang' in said or 'deadlock' in said), 'bytes that never come are told', rc, said)
-print('1..%d' % n)
-sys.exit(bad)
+done()
 PY
 rc=$?
 cat "$T/said"

@@ -4,12 +4,9 @@
 python3 - "$B" "$T" > "$T/said" 2>&1 <<'PY'
 import json, os, re, struct, subprocess, sys
 exe, tmp = sys.argv[1:]
-n, bad = 0, False
-def say(good, name, *why):
-    global n, bad
-    n += 1; bad |= not good
-    print('%sok %d - %s' % ('' if good else 'not ', n, name))
-    for w in () if good else why: print('#   ' + str(w)[:600])
+sys.path.insert(0, 'tests/tool')
+from tap import claim, done
+def say(good, name, *why): claim(name, good, '\n'.join(str(w)[-600:] for w in why).replace('\n', '\n#   '))
 def kernel(body, target='sm_100a', args=''):
     return '.version 9.0\n.target %s\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in%s)\n{ .reg .pred p,q; .reg .b32 r<20>; .reg .b64 x<20>; .reg .b128 z<2>;\n ld.param.u64 x0,[out]; ld.param.u64 x1,[in]; mov.u32 r0, %%tid.x; mul.wide.u32 x2, r0, 4; add.u64 x3, x0, x2; add.u64 x4, x1, x2;\n%s\n ret; }\n' % (target, args, body)
 def run(text, block=32, more=(), count=32):
@@ -46,8 +43,7 @@ broken('no wgmma.commit_group is a race', without('wgmma.commit_group'), r'\[rac
 broken('bytes that never come name the mbarrier and who waits', re.sub(r'(%r\d+), 32768;', r'\1, 32784;', gemm), r'warp 4 lanes ffffffff waits for the mbarrier at shared address 0x0, line \d+: 0 of 1 arrivals and 16 bytes are missing', r'phase ends when all')
 broken('a descriptor that leads outside', gemm.replace('4611686293305360384', str(0x40003fff00010000)), r'a matrix descriptor .* reaches shared address 0x[0-9a-f]+: the CTA has \d+ bytes')
 broken('a box at an address that is no multiple of 128', re.sub(r'(complete_tx::bytes) \[(%r\d+)\]', r'\1 [\2+64]', gemm), r'not a multiple of 128')
-print('1..%d' % n)
-sys.exit(bad)
+done()
 PY
 rc=$?
 cat "$T/said"

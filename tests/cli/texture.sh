@@ -5,12 +5,9 @@ python3 - "$B" "$T" > "$T/said" 2>&1 <<'PY'
 import itertools, json, math, random, shutil, struct, subprocess, sys
 from fractions import Fraction
 exe, tmp = sys.argv[1:]
-n, bad = 0, False
-def say(good, name, *why):
-    global n, bad
-    n += 1; bad |= not good
-    print('%sok %d - %s' % ('' if good else 'not ', n, name))
-    for w in () if good else why: print('#   ' + str(w)[:600])
+sys.path.insert(0, 'tests/tool')
+from tap import claim, done
+def say(good, name, *why): claim(name, good, '\n'.join(str(w)[-600:] for w in why).replace('\n', '\n#   '))
 
 HEAD = '.version 8.3\n.target sm_90\n.address_size 64\n'
 def kernel(body, regs='.b32 %v<8>', name='k'):
@@ -192,8 +189,7 @@ doc = json.loads(r.stdout) if r.returncode == 0 else {}
 time = doc.get('time_ns')
 time = time.get('median') if isinstance(time, dict) else time
 say(bool(time and time > 0), 'a timed run has a time', r.stdout[:300], r.stderr)
-print('1..%d' % n)
-sys.exit(bad)
+done()
 PY
 rc=$?
 cat "$T/said"

@@ -9,14 +9,14 @@
 #include "engine/rec/result.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
-#include "engine/workspace/home.h"
+#include "engine/workspace/source_edits.h"
 #include "engine/workspace/source.h"
 #include "engine/workspace/tuned.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static enum status cannot(struct home *h, const char *why)
+static enum status cannot(struct source_edits *h, const char *why)
 {
     base_free(h->why_not);
     h->why_not = base_strdup(why);
@@ -24,7 +24,7 @@ static enum status cannot(struct home *h, const char *why)
 }
 
 /* The patched file beside the original's includes. */
-static enum status compile(const struct tuned_kernel *k, const struct home_file *f,
+static enum status compile(const struct tuned_kernel *k, const struct source_file *f,
                            struct ptx_module **out, struct diags *ds)
 {
     struct buf text = { 0 }, path = { 0 }, flags = { 0 };
@@ -33,7 +33,7 @@ static enum status compile(const struct tuned_kernel *k, const struct home_file 
     const char *slash = strrchr(f->path, '/');
     snprintf(arch, sizeof arch, "%.*s", (int)k->module->target_text.n, k->module->target_text.s);
     struct source_want w = { .arch = arch };
-    home_patched(f, &text);
+    source_edits_patched(f, &text);
     buf_printf(&flags, "-I%.*s", slash ? (int)(slash - f->path) + (slash == f->path) : 1,
                slash ? f->path : ".");
     w.nvcc_flags = flags.s;
@@ -83,7 +83,7 @@ static bool same_outputs(const struct result *a, const struct result *b)
 }
 
 static enum status run(struct trial *t, const struct tuned_kernel *k, struct ptx_module *patched,
-                       struct home *h, struct diags *ds)
+                       struct source_edits *h, struct diags *ds)
 {
     struct options none = options_default(), own = k->options;
     struct result *r = base_alloc(3 * sizeof *r);
@@ -135,9 +135,10 @@ static enum status open_trial(struct trial *t, const struct tuned_kernel *k, str
     return st;
 }
 
-enum status home_try(const struct tuned_kernel *k, const char *session, struct home *h, struct diags *ds)
+enum status source_edits_try(const struct tuned_kernel *k, const char *session, struct source_edits *h,
+                             struct diags *ds)
 {
-    const struct home_file *f = NULL;
+    const struct source_file *f = NULL;
     struct session *s = NULL;
     struct ptx_module *patched = NULL;
     struct trial t = { 0 };
@@ -148,7 +149,7 @@ enum status home_try(const struct tuned_kernel *k, const char *session, struct h
             f = &h->file[i], files++;
     if (!files)
         return ST_OK;
-    if (h->lang != HOME_CUDA)
+    if (h->lang != SOURCE_CUDA)
         return cannot(h, "only CUDA source is compiled here");
     char *nvcc = source_tool("nvcc");
     base_free(nvcc);

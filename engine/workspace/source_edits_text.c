@@ -3,7 +3,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
-#include "engine/workspace/home.h"
+#include "engine/workspace/source_edits.h"
 #include "engine/workspace/tuned.h"
 
 static double ratio(int64_t a, int64_t b)
@@ -25,11 +25,11 @@ static void head_text(const struct tuned_kernel *k, struct buf *b)
     buf_free_checked(&line, b);
 }
 
-void home_text(const struct tuned_kernel *k, const struct home *h, struct buf *b)
+void source_edits_text(const struct tuned_kernel *k, const struct source_edits *h, struct buf *b)
 {
     head_text(k, b);
     for (size_t i = 0; i < h->n; i++) {
-        const struct home_advice *a = &h->advice[i];
+        const struct source_advice *a = &h->advice[i];
         if (a->file && a->line)
             buf_printf(b, "%s:%u: ", a->file, a->line);
         buf_printf(b, "%s%s%s%s\n", a->knob, a->knob[0] ? ": " : "", a->text,
@@ -37,7 +37,7 @@ void home_text(const struct tuned_kernel *k, const struct home *h, struct buf *b
     }
     if (!h->n)
         buf_puts(b, "nothing in the source changes\n");
-    home_diff(h, b);
+    source_edits_diff(h, b);
     if (h->tried)
         buf_printf(b,
                    "compiled and simulated on %s: the patched source %.2fx, the rewritten PTX %.2fx; "
@@ -58,18 +58,18 @@ static void put_string(struct buf *b, const char *key, const char *text)
         buf_puts(b, "null");
 }
 
-void home_json(const struct tuned_kernel *k, const struct home *h, struct buf *b)
+void source_edits_json(const struct tuned_kernel *k, const struct source_edits *h, struct buf *b)
 {
     struct buf line = { 0 }, diff = { 0 };
     options_line(&k->options, &line);
-    home_diff(h, &diff);
+    source_edits_diff(h, &diff);
     buf_puts(b, "{\"name\":");
     buf_json(b, str_of(k->kernel));
-    put_string(b, "language", home_lang_name(h->lang));
+    put_string(b, "language", source_lang_name(h->lang));
     put_string(b, "options", line.s ? line.s : "");
     buf_puts(b, ",\"advice\":[");
     for (size_t i = 0; i < h->n; i++) {
-        const struct home_advice *a = &h->advice[i];
+        const struct source_advice *a = &h->advice[i];
         buf_printf(b, "%s{\"knob\":\"%s\"", i ? ",\n" : "\n", a->knob);
         put_string(b, "file", a->file);
         if (a->line)

@@ -3,7 +3,7 @@
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
-#include "engine/workspace/home_int.h"
+#include "engine/workspace/source_edits_int.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -32,14 +32,14 @@ static const char *find_word(const char *from, const char *end, const char *word
 
 /* ---- the kernel in the source ---- */
 struct definition {
-    struct home_file *file;
+    struct source_file *file;
     char name[NAME_MOST];                 /* as it is called in the source */
     const char *at, *params, *body, *end; /* name; behind '('; at '{'; behind '}' */
     uint32_t line;                        /* of the name */
     bool bounded;                         /* has launch bounds */
 };
 
-static uint32_t line_of(const struct home_file *f, const char *p)
+static uint32_t line_of(const struct source_file *f, const char *p)
 {
     uint32_t n = 1;
     for (const char *t = f->text; t < p; t++)
@@ -73,7 +73,7 @@ static void base_name(const char *kernel, char out[NAME_MOST])
     buf_free(&b);
 }
 
-static bool define_in(struct home_file *f, struct definition *d)
+static bool define_in(struct source_file *f, struct definition *d)
 {
     const char *end = f->text ? f->text + strlen(f->text) : NULL;
     unsigned found = 0;
@@ -100,11 +100,11 @@ static bool define_in(struct home_file *f, struct definition *d)
     return found == 1 && d->end;
 }
 
-static bool define(struct homing *h, struct definition *d)
+static bool define(struct source_editing *h, struct definition *d)
 {
     base_name(h->k->kernel, d->name);
     for (uint32_t i = 1; i < h->k->module->nfiles; i++) {
-        struct home_file *f = home_file_of(h, i);
+        struct source_file *f = source_file_of(h, i);
         if (f && define_in(f, d))
             return true;
     }
@@ -202,13 +202,13 @@ static void wrap(struct str line, const struct reading *r, size_t n, const char 
 }
 
 /* Is the line of these loads edited? d: the kernel, where it was found. */
-static bool edit_load(struct homing *h, const struct definition *d, struct home_file *f,
-                      const struct home_load *l, const char *call)
+static bool edit_load(struct source_editing *h, const struct definition *d, struct source_file *f,
+                      const struct source_load *l, const char *call)
 {
     enum { MOST = 16 };
     struct reading r[MOST];
     size_t n;
-    struct str line = f && f->text ? home_line(f, l->loc.line) : STR("");
+    struct str line = f && f->text ? source_line(f, l->loc.line) : STR("");
     if (!line.n || !d || f != d->file || l->inlined || !l->whole || !readings(line, r, MOST, &n) || !n)
         return false;
     for (size_t i = 0; i < n; i++)
@@ -217,7 +217,7 @@ static bool edit_load(struct homing *h, const struct definition *d, struct home_
     struct buf now = { 0 };
     wrap(line, r, n, call, &now);
     if (now.s && !now.oom)
-        home_edit(h, f, l->loc.line, false, now.s);
+        source_edit(h, f, l->loc.line, false, now.s);
     h->oom |= now.oom;
     buf_free(&now);
     return true;
@@ -233,7 +233,7 @@ static struct str trimmed(struct str s)
 }
 
 /* The line before which helper functions go: behind the last #include. */
-static uint32_t helper_line(const struct home_file *f)
+static uint32_t helper_line(const struct source_file *f)
 {
     uint32_t at = 1;
     for (uint32_t l = 1; l <= f->nlines; l++) {
@@ -245,13 +245,13 @@ static uint32_t helper_line(const struct home_file *f)
 }
 
 /* What warps that cache do at that level. */
-static const char *caching(const struct homing *h)
+static const char *caching(const struct source_editing *h)
 {
     int level = h->k->options.bypass;
     return level == BYPASS_RO ? "__ldg(p)" : level == BYPASS_L2 ? "__ldcg(p)" : "*p";
 }
 
-static void helper(struct homing *h, struct home_file *f, const char *function, bool cloned)
+static void helper(struct source_editing *h, struct source_file *f, const char *function, bool cloned)
 {
     static const char thread[] =
         "unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)";
@@ -277,7 +277,7 @@ static void helper(struct homing *h, struct home_file *f, const char *function, 
                    "}",
                    pi, thread, pi, caching(h), function);
     if (b.s && !b.oom)
-        home_edit(h, f, helper_line(f), true, b.s);
+        source_edit(h, f, helper_line(f), true, b.s);
     h->oom |= b.oom;
     buf_free(&b);
 }
@@ -306,7 +306,7 @@ static struct str param_name(const struct definition *d, unsigned i)
  * memory, or where it is no plain function. */
 static bool clonable(const struct definition *d)
 {
-    struct str line = home_line(d->file, d->line);
+    struct str line = source_line(d->file, d->line);
     const char *mark = find_word(line.s, line.s + line.n, "__global__");
     const char *head = line.s;
     while (head < line.s + line.n && isspace((unsigned char)*head))
@@ -318,9 +318,9 @@ static bool clonable(const struct definition *d)
 }
 
 /* The kernel becomes NAME_body<bool>, and a new kernel behind it calls one of both copies. */
-static void clone(struct homing *h, struct definition *d)
+static void clone(struct source_editing *h, struct definition *d)
 {
-    struct str line = home_line(d->file, d->line);
+    struct str line = source_line(d->file, d->line);
     const char *name = find_word(line.s, line.s + line.n, d->name);
     uint32_t last = line_of(d->file, d->end - 1);
     struct buf head = { 0 }, tail = { 0 }, args = { 0 };
@@ -329,7 +329,7 @@ static void clone(struct homing *h, struct definition *d)
                d->name, (int)(line.s + line.n - name) - (int)strlen(d->name), name + strlen(d->name));
     for (unsigned i = 0; param_name(d, i).n; i++)
         buf_printf(&args, "%s%.*s", i ? ", " : "", (int)param_name(d, i).n, param_name(d, i).s);
-    struct str end = home_line(d->file, last);
+    struct str end = source_line(d->file, last);
     buf_str(&tail, end);
     buf_printf(&tail, "\n\n%.*s%s(%.*s", (int)(name - line.s), line.s, d->name,
                (int)(d->body - d->params), d->params);
@@ -343,8 +343,8 @@ static void clone(struct homing *h, struct definition *d)
                "%s_body<false>(%s);\n}",
                h->k->options.pi.value, d->name, args.s ? args.s : "", d->name, args.s ? args.s : "");
     if (head.s && tail.s && !head.oom && !tail.oom && !args.oom) {
-        home_edit(h, d->file, d->line, false, head.s);
-        home_edit(h, d->file, last, false, tail.s);
+        source_edit(h, d->file, d->line, false, head.s);
+        source_edit(h, d->file, last, false, tail.s);
     } else {
         h->oom = true;
     }
@@ -353,8 +353,8 @@ static void clone(struct homing *h, struct definition *d)
     buf_free(&args);
 }
 
-static void say_load(struct homing *h, const struct definition *d, const struct home_file *f,
-                     const struct home_load *l, const char *call, bool edited)
+static void say_load(struct source_editing *h, const struct definition *d, const struct source_file *f,
+                     const struct source_load *l, const char *call, bool edited)
 {
     struct str own = d && l->param >= 0 ? param_name(d, (unsigned)l->param) : STR("");
     char what[NAME_MOST];
@@ -364,41 +364,32 @@ static void say_load(struct homing *h, const struct definition *d, const struct 
                         : "an address that is not known");
     const char *knob = strcmp(l->op, ".nc") == 0 ? "readonly" : "bypass";
     if (!call)
-        home_say(h, knob, f, l->loc.line, false,
-                 "the load of %s (line %u of the PTX) by inline assembly: ld.global.L1::no_allocate",
-                 what, l->ptx_line);
+        source_say(h, knob, f, l->loc.line, false,
+                   "the load of %s (line %u of the PTX) by inline assembly: ld.global.L1::no_allocate",
+                   what, l->ptx_line);
     else if (h->partial && strcmp(knob, "bypass") == 0)
-        home_say(
+        source_say(
             h, knob, f, l->loc.line, edited,
             "the load of %s (line %u of the PTX): the first %d warps of a CTA cache, the others use "
             "%s",
             what, l->ptx_line, h->k->options.pi.value, call);
     else
-        home_say(h, knob, f, l->loc.line, edited, "the load of %s (line %u of the PTX): %s(&...)%s",
-                 what, l->ptx_line, call,
-                 strcmp(l->op, ".nc") == 0 ? ", or const ... *__restrict__ on that parameter" : "");
+        source_say(h, knob, f, l->loc.line, edited, "the load of %s (line %u of the PTX): %s(&...)%s",
+                   what, l->ptx_line, call,
+                   strcmp(l->op, ".nc") == 0 ? ", or const ... *__restrict__ on that parameter" : "");
 }
 
-static bool said(const struct homing *h, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (h->load[n].loc.file && h->load[i].loc.file == h->load[n].loc.file &&
-            h->load[i].loc.line == h->load[n].loc.line)
-            return true;
-    return false;
-}
-
-static void loads(struct homing *h, struct definition *d)
+static void loads(struct source_editing *h, struct definition *d)
 {
     const char *helped = NULL;
     bool cloned = h->partial && d && clonable(d);
     const char *by_warp = cloned ? "gpulocw_load<gpulocw_caches>" : "gpulocw_load";
     for (size_t i = 0; i < h->nloads; i++) {
-        const struct home_load *l = &h->load[i];
+        const struct source_load *l = &h->load[i];
         const char *call = function_of(l->op);
         bool by_warps = h->partial && strcmp(l->op, ".nc") != 0;
-        struct home_file *f = home_file_of(h, l->loc.file);
-        if (said(h, i))
+        struct source_file *f = source_file_of(h, l->loc.file);
+        if (source_load_said(h, i))
             continue;
         bool edited = call && edit_load(h, d, f, l, by_warps ? by_warp : call);
         say_load(h, d, f, l, call, edited);
@@ -414,7 +405,7 @@ static void loads(struct homing *h, struct definition *d)
 static uint32_t launch_line(const struct definition *d)
 {
     uint32_t line = 0;
-    const struct home_file *f = d->file;
+    const struct source_file *f = d->file;
     const char *end = f->text + strlen(f->text);
     for (const char *p = f->text; (p = find_word(p, end, d->name)); p += strlen(d->name)) {
         const char *q = p + strlen(d->name);
@@ -428,7 +419,7 @@ static uint32_t launch_line(const struct definition *d)
     return line;
 }
 
-static void bounds(struct homing *h, struct definition *d, bool known)
+static void bounds(struct source_editing *h, struct definition *d, bool known)
 {
     const struct options *o = &h->k->options;
     uint64_t threads = dim3u_count(h->k->tblock);
@@ -436,51 +427,51 @@ static void bounds(struct homing *h, struct definition *d, bool known)
     if (o->minctas && h->k->has_launch)
         buf_printf(&what, "__launch_bounds__(%llu, %d) ", (unsigned long long)threads, o->minctas);
     if (o->maxnreg && what.n) /* nvcc takes one of both */
-        home_say(h, "maxnreg", NULL, 0, false, "nvcc -maxrregcount=%d for this file", o->maxnreg);
+        source_say(h, "maxnreg", NULL, 0, false, "nvcc -maxrregcount=%d for this file", o->maxnreg);
     else if (o->maxnreg)
         buf_printf(&what, "__maxnreg__(%d) ", o->maxnreg);
     if (what.s && known && !d->bounded) {
-        struct str line = home_line(d->file, d->line);
+        struct str line = source_line(d->file, d->line);
         struct buf now = { 0 };
         const char *at = find_word(line.s, line.s + line.n, d->name);
         if (at) {
             buf_put(&now, line.s, (size_t)(at - line.s));
             buf_puts(&now, what.s);
             buf_put(&now, at, (size_t)(line.s + line.n - at));
-            home_edit(h, d->file, d->line, false, now.s ? now.s : "");
+            source_edit(h, d->file, d->line, false, now.s ? now.s : "");
         }
         h->oom |= now.oom;
         buf_free(&now);
-        home_say(h, o->minctas ? "minctas" : "maxnreg", d->file, d->line, at != NULL, "%sbefore %s",
-                 what.s, d->name);
+        source_say(h, o->minctas ? "minctas" : "maxnreg", d->file, d->line, at != NULL, "%sbefore %s",
+                   what.s, d->name);
     } else if (what.s) {
-        home_say(h, o->minctas ? "minctas" : "maxnreg", known ? d->file : NULL, known ? d->line : 0,
-                 false, "%son the kernel", what.s);
+        source_say(h, o->minctas ? "minctas" : "maxnreg", known ? d->file : NULL, known ? d->line : 0,
+                   false, "%son the kernel", what.s);
     }
     buf_free(&what);
 }
 
-static void carveout(struct homing *h, struct definition *d, bool known)
+static void carveout(struct source_editing *h, struct definition *d, bool known)
 {
     int percent = h->k->options.carveout;
     uint32_t at = known ? launch_line(d) : 0;
     if (percent < 0)
         return;
-    struct str line = at ? trimmed(home_line(d->file, at)) : STR("");
-    struct str before = at > 1 ? trimmed(home_line(d->file, at - 1)) : STR("");
+    struct str line = at ? trimmed(source_line(d->file, at)) : STR("");
+    struct str before = at > 1 ? trimmed(source_line(d->file, at - 1)) : STR("");
     bool whole = line.n > strlen(d->name) && strncmp(line.s, d->name, strlen(d->name)) == 0 &&
                  before.n && strchr(";{}", before.s[before.n - 1]);
     if (whole) {
         struct buf b = { 0 };
-        size_t indent = (size_t)(line.s - home_line(d->file, at).s);
+        size_t indent = (size_t)(line.s - source_line(d->file, at).s);
         buf_printf(&b,
                    "%.*scudaFuncSetAttribute(%s, cudaFuncAttributePreferredSharedMemoryCarveout, %d);",
-                   (int)indent, home_line(d->file, at).s, d->name, percent);
-        home_edit(h, d->file, at, true, b.s ? b.s : "");
+                   (int)indent, source_line(d->file, at).s, d->name, percent);
+        source_edit(h, d->file, at, true, b.s ? b.s : "");
         h->oom |= b.oom;
         buf_free(&b);
     }
-    home_say(
+    source_say(
         h, "carveout", known ? d->file : NULL, at, whole,
         "before the launch: cudaFuncSetAttribute(%s, cudaFuncAttributePreferredSharedMemoryCarveout, "
         "%d)",
@@ -492,35 +483,35 @@ static bool same_dim(struct dim3u a, struct dim3u b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-static void shape(struct homing *h, const struct definition *d, bool known)
+static void shape(struct source_editing *h, const struct definition *d, bool known)
 {
     const struct tuned_kernel *k = h->k;
     const struct options *o = &k->options;
     uint32_t at = known ? launch_line(d) : 0;
-    const struct home_file *f = at ? d->file : NULL;
+    const struct source_file *f = at ? d->file : NULL;
     if (k->has_launch && (!same_dim(k->grid, k->tgrid) || !same_dim(k->block, k->tblock)))
-        home_say(h,
-                 o->cluster == 2  ? "agents"
-                 : o->swap_xy     ? "swap-xy"
-                 : o->coarsen > 1 ? "coarsen"
-                                  : "block",
-                 f, at, false, "launch it with grid dim3(%u, %u, %u) and block dim3(%u, %u, %u)%s",
-                 k->tgrid.x, k->tgrid.y, k->tgrid.z, k->tblock.x, k->tblock.y, k->tblock.z,
-                 o->swap_xy
-                     ? ", and exchange .x and .y of blockIdx, blockDim and threadIdx in the kernel"
-                     : "");
+        source_say(h,
+                   o->cluster == 2  ? "agents"
+                   : o->swap_xy     ? "swap-xy"
+                   : o->coarsen > 1 ? "coarsen"
+                                    : "block",
+                   f, at, false, "launch it with grid dim3(%u, %u, %u) and block dim3(%u, %u, %u)%s",
+                   k->tgrid.x, k->tgrid.y, k->tgrid.z, k->tblock.x, k->tblock.y, k->tblock.z,
+                   o->swap_xy
+                       ? ", and exchange .x and .y of blockIdx, blockDim and threadIdx in the kernel"
+                       : "");
     if (k->has_launch && k->shared != k->tshared)
-        home_say(h, "throttle-shared", f, at, false,
-                 "launch it with %u bytes of dynamic shared memory (was %u)%s", k->tshared, k->shared,
-                 k->tshared > 48 * 1024
-                     ? "; above 48 KB also cudaFuncAttributeMaxDynamicSharedMemorySize"
-                     : "");
+        source_say(h, "throttle-shared", f, at, false,
+                   "launch it with %u bytes of dynamic shared memory (was %u)%s", k->tshared, k->shared,
+                   k->tshared > 48 * 1024
+                       ? "; above 48 KB also cudaFuncAttributeMaxDynamicSharedMemorySize"
+                       : "");
     if (o->coarsen > 1)
-        home_say(h, "coarsen", known ? d->file : NULL, known ? d->line : 0, false,
-                 "one thread takes %d iterations: a loop over them around the kernel's body",
-                 o->coarsen);
+        source_say(h, "coarsen", known ? d->file : NULL, known ? d->line : 0, false,
+                   "one thread takes %d iterations: a loop over them around the kernel's body",
+                   o->coarsen);
     if (o->l2_persist[0] && strcmp(o->l2_persist, "off") != 0)
-        home_say(
+        source_say(
             h, "l2-persist", f, at, false,
             "keep %s in L2: cudaStreamAttrValue v = {}; v.accessPolicyWindow = {base, bytes, ratio, "
             "cudaAccessPropertyPersisting, cudaAccessPropertyStreaming}; cudaStreamSetAttribute(stream, "
@@ -530,7 +521,7 @@ static void shape(struct homing *h, const struct definition *d, bool known)
 }
 
 /* ---- the order of CTAs ---- */
-static void order_text(const struct homing *h, struct buf *b)
+static void order_text(const struct source_editing *h, struct buf *b)
 {
     const struct options *o = &h->k->options;
     unsigned m = o->clusters > 0 ? (unsigned)o->clusters : h->k->dev.sms;
@@ -563,7 +554,7 @@ static void order_text(const struct homing *h, struct buf *b)
 }
 
 /* Is the function around p another kernel, by the last word of its kind before p? */
-static bool of_a_kernel(const struct home_file *f, const char *p)
+static bool of_a_kernel(const struct source_file *f, const char *p)
 {
     const char *kernel = NULL, *device = NULL;
     for (const char *q = f->text; (q = find_word(q, p, "__global__")); q++)
@@ -574,7 +565,7 @@ static bool of_a_kernel(const struct home_file *f, const char *p)
 }
 
 /* Every blockIdx of the kernel's body; false: others read it, too. */
-static bool rename_ctas(struct homing *h, struct definition *d)
+static bool rename_ctas(struct source_editing *h, struct definition *d)
 {
     static const char word[] = "blockIdx";
     const char *end = d->file->text + strlen(d->file->text);
@@ -583,7 +574,7 @@ static bool rename_ctas(struct homing *h, struct definition *d)
         if ((p < d->body || p > d->end) && !of_a_kernel(d->file, p))
             return false;
     for (uint32_t l = line_of(d->file, d->body); l <= last; l++) {
-        struct str line = home_line(d->file, l);
+        struct str line = source_line(d->file, l);
         struct buf now = { 0 };
         const char *p = line.s, *stop = line.s + line.n, *hit;
         while ((hit = find_word(p, stop, word))) {
@@ -593,7 +584,7 @@ static bool rename_ctas(struct homing *h, struct definition *d)
         }
         if (now.s) {
             buf_put(&now, p, (size_t)(stop - p));
-            home_edit(h, d->file, l, false, now.s ? now.s : "");
+            source_edit(h, d->file, l, false, now.s ? now.s : "");
         }
         h->oom |= now.oom;
         buf_free(&now);
@@ -601,9 +592,9 @@ static bool rename_ctas(struct homing *h, struct definition *d)
     return true;
 }
 
-static void agents(struct homing *h, const struct definition *d, bool known)
+static void agents(struct source_editing *h, const struct definition *d, bool known)
 {
-    home_say(
+    source_say(
         h, "agents", known ? d->file : NULL, known ? d->line : 0, false,
         "persistent CTAs: __device__ unsigned taken[%u] is zeroed before every launch; c = the SM's "
         "number; thread 0 takes w = atomicAdd(&taken[c], 1) and shares it (__syncthreads); w is the "
@@ -613,7 +604,7 @@ static void agents(struct homing *h, const struct definition *d, bool known)
         h->k->dev.sms, h->k->dev.sms);
 }
 
-static void ctas(struct homing *h, struct definition *d, bool known)
+static void ctas(struct source_editing *h, struct definition *d, bool known)
 {
     const struct options *o = &h->k->options;
     struct buf b = { 0 };
@@ -628,34 +619,34 @@ static void ctas(struct homing *h, struct definition *d, bool known)
         order_text(h, &b);
     bool edited = known && !custom && rename_ctas(h, d);
     if (edited && b.s)
-        home_edit(h, d->file, helper_line(d->file), true, b.s);
-    home_say(h, "cluster", known ? d->file : NULL, known ? d->line : 0, edited,
-             custom ? "CTAs renamed by a table of your own: read it with the linear CTA number"
-                    : "gpulocw_cta() in place of blockIdx in the kernel%s%s",
-             edited ? "" : ", and in what it calls:\n", edited || !b.s ? "" : b.s);
+        source_edit(h, d->file, helper_line(d->file), true, b.s);
+    source_say(h, "cluster", known ? d->file : NULL, known ? d->line : 0, edited,
+               custom ? "CTAs renamed by a table of your own: read it with the linear CTA number"
+                      : "gpulocw_cta() in place of blockIdx in the kernel%s%s",
+               edited ? "" : ", and in what it calls:\n", edited || !b.s ? "" : b.s);
     h->oom |= b.oom;
     buf_free(&b);
 }
 
-static void rest(struct homing *h, const struct definition *d, bool known)
+static void rest(struct source_editing *h, const struct definition *d, bool known)
 {
     const struct options *o = &h->k->options;
-    const struct home_file *f = known ? d->file : NULL;
+    const struct source_file *f = known ? d->file : NULL;
     uint32_t line = known ? d->line : 0;
     if (o->prefetch)
-        home_say(
+        source_say(
             h, "prefetch", f, line, false,
             "in the loop, %d iterations or tasks ahead: asm volatile(\"prefetch.global.L%d [%%0];\" :: "
             "\"l\"(p)), or a load into a register that is used then",
             o->prefetch_distance, o->prefetch);
     if (o->softcache)
-        home_say(
+        source_say(
             h, "softcache", f, line, false,
             "thread-private lines in shared memory are no few lines of source: gpulocw apply --export "
             "writes the rewritten PTX to load instead");
 }
 
-void home_cuda(struct homing *h)
+void source_edits_cuda(struct source_editing *h)
 {
     struct definition d = { .file = NULL };
     bool known = define(h, &d);

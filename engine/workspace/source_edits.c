@@ -1,13 +1,13 @@
 /* What a configuration means in the source: which loads changed, the source files, edits and the diff.
  */
-#include "engine/workspace/home.h"
+#include "engine/workspace/source_edits.h"
 
 #include "engine/analysis/analysis.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
-#include "engine/workspace/home_int.h"
+#include "engine/workspace/source_edits_int.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,20 +17,20 @@
 
 enum { SOURCE_MOST = 16 << 20, CONTEXT = 3 };
 
-const char *home_lang_name(enum home_lang l)
+const char *source_lang_name(enum source_lang l)
 {
     static const char *const names[] = { "", "cuda", "triton", "numba" };
     return names[l];
 }
 
-void home_free(struct home *h)
+void source_edits_free(struct source_edits *h)
 {
     for (size_t i = 0; i < h->n; i++) {
         base_free(h->advice[i].file);
         base_free(h->advice[i].text);
     }
     for (size_t i = 0; i < h->nfiles; i++) {
-        struct home_file *f = &h->file[i];
+        struct source_file *f = &h->file[i];
         for (size_t k = 0; k < f->nedits; k++)
             base_free(f->edit[k].text);
         base_free(f->edit);
@@ -42,13 +42,13 @@ void home_free(struct home *h)
     base_free(h->advice);
     base_free(h->file);
     base_free(h->why_not);
-    *h = (struct home){ 0 };
+    *h = (struct source_edits){ 0 };
 }
 
-void home_say(struct homing *h, const char *knob, const struct home_file *file, uint32_t line,
-              bool edited, const char *format, ...)
+void source_say(struct source_editing *h, const char *knob, const struct source_file *file,
+                uint32_t line, bool edited, const char *format, ...)
 {
-    struct home *o = h->out;
+    struct source_edits *o = h->out;
     char *text = NULL;
     va_list a;
     va_start(a, format);
@@ -64,7 +64,7 @@ void home_say(struct homing *h, const char *knob, const struct home_file *file, 
         return;
     }
     o->advice[o->n++] =
-        (struct home_advice){ knob, file ? base_strdup(file->name) : NULL, line, own, edited };
+        (struct source_advice){ knob, file ? base_strdup(file->name) : NULL, line, own, edited };
 }
 
 /* ---- source files ---- */
@@ -92,7 +92,7 @@ static char *found(const struct tuned_kernel *k, const char *name)
     return p;
 }
 
-static bool cut_lines(struct home_file *f, size_t n)
+static bool cut_lines(struct source_file *f, size_t n)
 {
     uint32_t lines = 1;
     for (size_t i = 0; i < n; i++)
@@ -106,10 +106,10 @@ static bool cut_lines(struct home_file *f, size_t n)
     return f->line != NULL;
 }
 
-struct home_file *home_file_of(struct homing *h, uint32_t number)
+struct source_file *source_file_of(struct source_editing *h, uint32_t number)
 {
     const struct ptx_module *m = h->k->module;
-    struct home *o = h->out;
+    struct source_edits *o = h->out;
     struct buf name = { 0 };
     struct diags unread = { 0 };
     if (!number || number >= m->nfiles || !m->files[number].n)
@@ -125,9 +125,9 @@ struct home_file *home_file_of(struct homing *h, uint32_t number)
         buf_free(&name);
         return NULL;
     }
-    struct home_file *f = &o->file[o->nfiles++];
+    struct source_file *f = &o->file[o->nfiles++];
     size_t n = 0;
-    *f = (struct home_file){ .name = buf_take(&name) };
+    *f = (struct source_file){ .name = buf_take(&name) };
     f->path = f->name ? found(h->k, f->name) : NULL;
     if (f->path && file_read_regular(f->path, SOURCE_MOST, &f->text, &n, &unread) == ST_OK)
         h->oom |= !cut_lines(f, n);
@@ -135,7 +135,7 @@ struct home_file *home_file_of(struct homing *h, uint32_t number)
     return f;
 }
 
-struct str home_line(const struct home_file *f, uint32_t line)
+struct str source_line(const struct source_file *f, uint32_t line)
 {
     for (size_t i = 0; i < f->nedits; i++)
         if (f->edit[i].line == line && !f->edit[i].insert)
@@ -143,7 +143,8 @@ struct str home_line(const struct home_file *f, uint32_t line)
     return line && line <= f->nlines ? f->line[line - 1] : STR("");
 }
 
-void home_edit(struct homing *h, struct home_file *f, uint32_t line, bool insert, const char *text)
+void source_edit(struct source_editing *h, struct source_file *f, uint32_t line, bool insert,
+                 const char *text)
 {
     char *own = base_strdup(text);
     for (size_t i = 0; own && !insert && i < f->nedits; i++)
@@ -157,11 +158,11 @@ void home_edit(struct homing *h, struct home_file *f, uint32_t line, bool insert
         h->oom = true;
         return;
     }
-    f->edit[f->nedits++] = (struct home_edit){ line, insert, own };
+    f->edit[f->nedits++] = (struct source_edit){ line, insert, own };
 }
 
 /* ---- the diff ---- */
-static const struct home_edit *edit_at(const struct home_file *f, uint32_t line, bool insert)
+static const struct source_edit *edit_at(const struct source_file *f, uint32_t line, bool insert)
 {
     for (size_t i = 0; i < f->nedits; i++)
         if (f->edit[i].line == line && f->edit[i].insert == insert)
@@ -187,12 +188,12 @@ static void put_lines(const char *sign, const char *text, struct buf *out)
     }
 }
 
-static bool touched(const struct home_file *f, uint32_t line)
+static bool touched(const struct source_file *f, uint32_t line)
 {
     return edit_at(f, line, true) || edit_at(f, line, false);
 }
 
-static void put_hunk(const struct home_file *f, uint32_t from, uint32_t to, int32_t *shift,
+static void put_hunk(const struct source_file *f, uint32_t from, uint32_t to, int32_t *shift,
                      struct buf *out)
 {
     uint32_t now = to - from + 1;
@@ -216,7 +217,7 @@ static void put_hunk(const struct home_file *f, uint32_t from, uint32_t to, int3
     }
 }
 
-static void diff_file(const struct home_file *f, struct buf *out)
+static void diff_file(const struct source_file *f, struct buf *out)
 {
     int32_t shift = 0;
     if (!f->nedits)
@@ -234,18 +235,18 @@ static void diff_file(const struct home_file *f, struct buf *out)
     }
 }
 
-void home_diff(const struct home *h, struct buf *out)
+void source_edits_diff(const struct source_edits *h, struct buf *out)
 {
     for (size_t i = 0; i < h->nfiles; i++)
         diff_file(&h->file[i], out);
 }
 
-void home_patched(const struct home_file *f, struct buf *out)
+void source_edits_patched(const struct source_file *f, struct buf *out)
 {
     for (uint32_t l = 1; l <= f->nlines; l++) {
         if (edit_at(f, l, true))
             put_lines("", edit_at(f, l, true)->text, out);
-        buf_str(out, home_line(f, l));
+        buf_str(out, source_line(f, l));
         buf_puts(out, "\n");
     }
 }
@@ -291,19 +292,19 @@ static bool global_load(const struct ana_access *a)
            (a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC);
 }
 
-static void add_load(struct homing *h, const struct ana_access *a, const char *op)
+static void add_load(struct source_editing *h, const struct ana_access *a, const char *op)
 {
     if (!base_grow((void **)&h->load, h->nloads, &h->cap, sizeof *h->load)) {
         h->oom = true;
         return;
     }
-    h->load[h->nloads++] = (struct home_load){ .loc = a->loc,
-                                               .ptx_line = a->at.line,
-                                               .op = op,
-                                               .array = a->array,
-                                               .param = a->param,
-                                               .whole = true,
-                                               .inlined = a->loc.at_file != 0 };
+    h->load[h->nloads++] = (struct source_load){ .loc = a->loc,
+                                                 .ptx_line = a->at.line,
+                                                 .op = op,
+                                                 .array = a->array,
+                                                 .param = a->param,
+                                                 .whole = true,
+                                                 .inlined = a->loc.at_file != 0 };
 }
 
 static bool same_place(struct ptx_loc a, struct ptx_loc b)
@@ -311,7 +312,7 @@ static bool same_place(struct ptx_loc a, struct ptx_loc b)
     return a.file == b.file && a.line == b.line;
 }
 
-static void find_loads(struct homing *h, const struct ana_kernel *facts)
+static void find_loads(struct source_editing *h, const struct ana_kernel *facts)
 {
     for (uint32_t i = 0; i < facts->naccess; i++) {
         const struct ana_access *a = &facts->access[i];
@@ -327,25 +328,25 @@ static void find_loads(struct homing *h, const struct ana_kernel *facts)
     }
 }
 
-static enum home_lang language(const struct homing *h)
+static enum source_lang language(const struct source_editing *h)
 {
     const struct ptx_module *m = h->k->module;
     for (uint32_t i = 1; i < m->nfiles; i++)
         if (m->files[i].n > 3 && memcmp(m->files[i].s + m->files[i].n - 3, ".py", 3) == 0)
             return memmem(m->text.s, m->text.n, "Numba", 5) || memmem(m->text.s, m->text.n, "_NRT_", 5)
-                       ? HOME_NUMBA
-                       : HOME_TRITON;
-    return HOME_CUDA;
+                       ? SOURCE_NUMBA
+                       : SOURCE_TRITON;
+    return SOURCE_CUDA;
 }
 
-enum status home_make(const struct tuned_kernel *k, enum home_lang lang, struct home *out,
-                      struct diags *ds)
+enum status source_edits_make(const struct tuned_kernel *k, enum source_lang lang,
+                              struct source_edits *out, struct diags *ds)
 {
-    struct homing h = { .k = k, .out = out };
+    struct source_editing h = { .k = k, .out = out };
     struct ana_opts o = { .quick = true };
     struct ana_kernel *facts = NULL;
     struct diags none = { 0 };
-    *out = (struct home){ 0 };
+    *out = (struct source_edits){ 0 };
     if (!k->has_options || !k->module) {
         diag_add(ds, DIAG_ERROR, "source", k->from, NO_SPAN,
                  "source wants a session: a PTX file does not say which configuration made it");
@@ -359,15 +360,24 @@ enum status home_make(const struct tuned_kernel *k, enum home_lang lang, struct 
     bool by_warps = k->options.bypass && k->options.bypass_form != BYPASS_FORM_VERTICAL;
     h.partial = by_warps && k->options.pi.mode == PI_VALUE && k->options.pi.value > 0 &&
                 (!k->has_launch || (unsigned)k->options.pi.value < warps);
-    out->lang = lang == HOME_ANY ? language(&h) : lang;
+    out->lang = lang == SOURCE_ANY ? language(&h) : lang;
     if (st == ST_OK && facts)
         find_loads(&h, facts);
-    if (st == ST_OK && out->lang == HOME_CUDA)
-        home_cuda(&h);
+    if (st == ST_OK && out->lang == SOURCE_CUDA)
+        source_edits_cuda(&h);
     else if (st == ST_OK)
-        home_python(&h);
+        source_edits_python(&h);
     ana_free(facts);
     base_free(h.load);
     diags_free(&none);
     return h.oom ? ST_NOMEM : st;
+}
+
+bool source_load_said(const struct source_editing *h, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (h->load[n].loc.file && h->load[i].loc.file == h->load[n].loc.file &&
+            h->load[i].loc.line == h->load[n].loc.line)
+            return true;
+    return false;
 }
