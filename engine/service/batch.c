@@ -12,7 +12,7 @@
 #define WAIT_MS    50
 #define END_TRIES  300 /* times 10 ms, for commands that were told to end */
 #define SERVICE_AT 4   /* results that may wait for earlier ones, times the jobs */
-#define ATTEMPTS   3   /* of a request whose worker was lost each time */
+#define ATTEMPTS   5   /* of a request whose worker was lost each time */
 
 /* {"format","version","line","request","id","tool","exit","attempts","cpu_s","diagnostics", then the
  * document} */

@@ -98,7 +98,15 @@ sys.exit(0 if len(a) == 12 and a == b else 1)
 PY
 }
 claim() { # NUMBER WHAT; the last exit code decides
-    if [ "$3" = 0 ]; then echo "ok $1 - $2"; else sed 's/^/# /' "$dir/there.log"; echo "not ok $1 - $2"; fi
+    if [ "$3" = 0 ]; then echo "ok $1 - $2"; return; fi
+    sed 's/^/# /' "$dir/there.log"
+    python3 - "$dir/there" <<'PY'
+import json, sys
+for x in map(json.loads, open(sys.argv[1])):
+    if x["exit"]:
+        print(f"# request {x['id']}: exit {x['exit']}, {x['attempts']} attempts, {x['diagnostics']}")
+PY
+    echo "not ok $1 - $2"
 }
 disturbed "jobs cancelled" 'scancel --signal=KILL $(squeue -h -p all -t R -o %i | head -1)' 3
 claim 2 "workers that are killed: nothing is lost" $?
