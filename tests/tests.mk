@@ -132,7 +132,7 @@ check-gpu: $(BUILD)/tests/gpu_check $(BUILD)/tests/gpu_diff
 .PHONY: accuracy suites
 accuracy: $(BUILD)/gpulocw
 	@test -f "$(GPU)" || { echo "make accuracy GPU=RECORD: a record of a GPU, made there by tests/gpu/accuracy.py record -d cuda:0 -o RECORD"; exit 1; }
-	@rm -f $(BUILD)/accuracy-sim.jsonl; GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d sim:hopper-h200 -o $(BUILD)/accuracy-sim.jsonl --kinds run,agents && GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d sim:hopper-h200 -o $(BUILD)/accuracy-sim.jsonl --kinds pi --half $(or $(CURVES),development)
+	@rm -f $(BUILD)/accuracy-sim.jsonl; GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d sim:hopper-h200 -o $(BUILD)/accuracy-sim.jsonl --kinds run,agents,predict && GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d sim:hopper-h200 -o $(BUILD)/accuracy-sim.jsonl --kinds pi --half $(or $(CURVES),development)
 	@python3 tests/gpu/accuracy.py table "$(GPU)" $(BUILD)/accuracy-sim.jsonl
 # The PTX of the suites, from their CUDA sources (nvcc).
 suites:

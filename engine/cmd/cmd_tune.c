@@ -8,6 +8,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
+#include "engine/rec/interval.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
@@ -103,6 +104,19 @@ static void model_text(const struct tune_found *f, const struct dev_info *dev, s
     buf_puts(out, "\n");
 }
 
+/* What a simulated gain may be on the GPU. */
+static void gain_text(const struct tune_found *f, const struct dev_info *dev, struct buf *out)
+{
+    if (dev->kind != DEV_SIMULATED || f->leave_alone)
+        return;
+    if (f->likely_gain.low > 0)
+        buf_printf(out, "on a GPU     %.2fx to %.2fx in %d of 100 cases\n", f->likely_gain.low,
+                   f->likely_gain.high, INTERVAL_PERCENT);
+    else
+        buf_puts(out, "on a GPU     not known: no GPU was compared with this device and configurations "
+                      "of this kind\n");
+}
+
 static void print_found(const struct args *a, const struct tune_found *f, const struct workspace *s)
 {
     struct buf out = { 0 }, line = { 0 };
@@ -132,6 +146,7 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
                    time_words((double)f->original.time.median).s,
                    time_words((double)f->best.time.median).s,
                    f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
+    gain_text(f, &s->info, &out);
     if (!f->leave_alone && (f->proof.verdict != PROOF_NONE || f->proof.message[0])) {
         buf_puts(&out, "proof        ");
         tune_proof_text(&f->proof, &out);

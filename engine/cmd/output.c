@@ -7,6 +7,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
+#include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
 #include "engine/report/report.h"
@@ -141,6 +142,10 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
     else
         buf_puts(out, r->time.n == 1 ? "launch)" : "launches)");
     buf_puts(out, r->sampled ? ", from a sample of the CTAs\n" : "\n");
+    if (r->time.likely_low > 0) {
+        interval_words("on a GPU  ", timing_likely(&r->time), out);
+        buf_puts(out, "\n");
+    }
     buf_printf(out, "outputs   %s\n", equal_text(r));
     if (r->message[0])
         buf_printf(out, "note      %s\n", r->message);

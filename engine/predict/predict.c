@@ -12,6 +12,7 @@
 #include "engine/predict/request_trace.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
+#include "engine/rec/interval.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/tune/tune_int.h"
@@ -79,6 +80,7 @@ static enum status cost_of(const struct tune_bench *b, const struct tune_played 
     out->walked = p->launch + t->scale * (p->w.cycles - p->launch);
     c->extended = fmax(out->walked, tune_part(out, tune_part_binding(out)));
     out->time_ns = d->clock_khz ? c->extended * 1e6 / d->clock_khz : NAN;
+    out->likely = interval_of_time(d, &out->options, ORIGIN_MODELLED, out->time_ns);
     return st;
 }
 
@@ -218,8 +220,11 @@ void tune_prediction_text(const struct tune_prediction *p, const char *device, s
                        i == tune_part_binding(p) ? "  <- binds" : "");
     buf_printf(out, "    (latency = L1 %.4g + L2 %.4g + DRAM %.4g)\n", c->latency_l1, c->latency_l2,
                c->latency_dram);
-    if (isfinite(p->time_ns))
-        buf_printf(out, "  about %s (modelled)\n", time_words(p->time_ns).s);
+    if (isfinite(p->time_ns)) {
+        buf_printf(out, "  about %s (modelled)", time_words(p->time_ns).s);
+        interval_words(", on the GPU ", p->likely, out);
+        buf_puts(out, "\n");
+    }
     if (p->note[0])
         buf_printf(out, "  %s\n", p->note);
 }

@@ -4,6 +4,7 @@
 
 #include "engine/base/base.h"
 #include "engine/perfmodel/cost.h"
+#include "engine/rec/counters.h"
 #include "engine/rec/options.h"
 
 struct tune_bench;
@@ -27,6 +28,7 @@ struct tune_prediction {
     double walked;
     /* `extended` at the device's clock: modelled; NaN: clock unknown */
     double time_ns;
+    struct interval likely; /* on the GPU, ns (engine/rec/interval.h) */
     bool valid;
     char why_not[160];
     /* what the figure leaves out for these options; empty: nothing known */

@@ -44,6 +44,10 @@ const char *counter_unit(enum counter_id c);
 const char *counter_help(enum counter_id c);
 
 #define TIMING_MAX_SAMPLES 64
+/* low..high, both within; low 0: not known */
+struct interval {
+    double low, high;
+};
 struct timing {
     /* nanoseconds */
     int64_t median;
@@ -56,8 +60,12 @@ struct timing {
     bool throttled; /* a clock limit was active during a sample */
     /* launches that each sample is the mean of, each from restored inputs; 0: one */
     uint32_t batch;
+    /* where a simulated time lies on the GPU (engine/rec/interval.h), ns; 0: not known. Sessions hold
+     * thousands of these: no doubles */
+    float likely_low, likely_high;
 };
-void timing_finish(struct timing *t); /* median, min, max from the samples */
+struct interval timing_likely(const struct timing *t); /* to whole nanoseconds */
+void timing_finish(struct timing *t);                  /* median, min, max from the samples */
 /* Where the median of further samples would lie, 99 of 100 times: from the order of the samples, so that
  * single slow launches do not widen it. Up to thirteen samples, or none kept: least and greatest. */
 void timing_band(const struct timing *t, int64_t *low, int64_t *high);

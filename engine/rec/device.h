@@ -82,6 +82,27 @@ struct dev_sm {
 #undef X
 };
 
+/* Shares of a simulated or modelled time between which 80 of 100 measured times lie, by the preset
+ * fields of the same name; all 0: no GPU was compared. engine/rec/interval.h applies them. */
+#define DEV_SPREAD(X)         \
+    X(spread_plain_low)       \
+    X(spread_plain_high)      \
+    X(spread_pi_low)          \
+    X(spread_pi_high)         \
+    X(spread_pi_gain_low)     \
+    X(spread_pi_gain_high)    \
+    X(spread_agent_low)       \
+    X(spread_agent_high)      \
+    X(spread_agent_gain_low)  \
+    X(spread_agent_gain_high) \
+    X(spread_model_low)       \
+    X(spread_model_high)
+struct dev_spread {
+#define X(f) float f;
+    DEV_SPREAD(X)
+#undef X
+};
+
 struct dev_info {
     enum dev_kind kind;
     char spec[128];                  /* what --device named: sim:hopper-h200, cuda:0 */
@@ -116,6 +137,7 @@ struct dev_info {
     /* L2's time for a sector written in part, in sectors; 0: unknown */
     double l2_partial_write;
     struct dev_sm sm;
+    struct dev_spread spread;
 };
 
 #endif

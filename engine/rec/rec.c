@@ -84,6 +84,11 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+struct interval timing_likely(const struct timing *t)
+{
+    return (struct interval){ round((double)t->likely_low), round((double)t->likely_high) };
+}
+
 void timing_finish(struct timing *t)
 {
     int64_t sorted[TIMING_MAX_SAMPLES];

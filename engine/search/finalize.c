@@ -4,6 +4,7 @@
 #include "engine/dev/dev.h"
 #include "engine/predict/prediction.h"
 #include "engine/rec/device.h"
+#include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
@@ -166,6 +167,8 @@ void search_conclude(struct searching *s)
         why_alone(s, f->reason, sizeof f->reason);
         return;
     }
+    if (f->best.time.origin == ORIGIN_SIMULATED)
+        f->likely_gain = interval_of_gain(dev_describe(s->bench->subject.dev), &f->options, gain);
     struct buf line = { 0 };
     options_line(&f->options, &line);
     snprintf(f->reason, sizeof f->reason, "%.2fx faster than the original with outputs equal: %.150s",

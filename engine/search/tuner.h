@@ -61,6 +61,7 @@ struct tune_data_set {
 struct tune_found {
     struct options options;
     struct result best, original;
+    struct interval likely_gain; /* of a simulated gain, on the GPU; low 0: not known */
     bool leave_alone;
     char reason[256];
     unsigned launches, space;

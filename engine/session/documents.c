@@ -327,6 +327,7 @@ static void put_prediction(struct jw *w, const struct tune_prediction *p)
     put_num(w, "latency_l2_cycles", p->cost.latency_l2);
     put_num(w, "latency_dram_cycles", p->cost.latency_dram);
     put_num(w, "time_ns", p->time_ns);
+    put_interval(w, "interval", p->likely);
     jw_key(w, "origin");
     jw_str(w, origin_name(ORIGIN_MODELLED));
     jw_key(w, "note");
@@ -431,6 +432,7 @@ void json_found(const struct tune_found *f, const struct tune_advice *advice, si
     put_uint(&w, "space", f->space);
     put_uint(&w, "skipped_by_model", f->skipped);
     put_num(&w, "gain", found_gain(f));
+    put_interval(&w, "gain_interval", f->leave_alone ? (struct interval){ 0, 0 } : f->likely_gain);
     put_named(&w, "original", &f->original);
     put_named(&w, "best", &f->best);
     put_data_sets(&w, f);

@@ -3,6 +3,7 @@
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
@@ -151,6 +152,32 @@ enum status get_device(const cJSON *o, struct dev_info *out, struct diags *ds)
 }
 
 /* ---- results ---- */
+void put_interval(struct jw *w, const char *key, struct interval i)
+{
+    jw_key(w, key);
+    if (!(i.low > 0)) {
+        jw_null(w);
+        return;
+    }
+    jw_obj(w);
+    jw_key(w, "percent");
+    jw_int(w, INTERVAL_PERCENT);
+    jw_key(w, "low");
+    jw_num(w, i.low);
+    jw_key(w, "high");
+    jw_num(w, i.high);
+    jw_end_obj(w);
+}
+
+static struct interval get_interval(const cJSON *o)
+{
+    const cJSON *low = json_get(o, "low"), *high = json_get(o, "high");
+    return cJSON_IsNumber(low) && cJSON_IsNumber(high) && low->valuedouble > 0 &&
+                   high->valuedouble >= low->valuedouble
+               ? (struct interval){ low->valuedouble, high->valuedouble }
+               : (struct interval){ 0, 0 };
+}
+
 static void put_timing(struct jw *w, const struct timing *t)
 {
     jw_key(w, "time_ns");
@@ -164,6 +191,7 @@ static void put_timing(struct jw *w, const struct timing *t)
         jw_key(w, "launches_per_sample");
         jw_int(w, t->batch);
     }
+    put_interval(w, "interval", timing_likely(t));
     jw_key(w, "samples");
     jw_arr(w);
     for (uint32_t i = 0; i < t->n; i++)
@@ -278,6 +306,9 @@ static enum status get_timing(const cJSON *o, struct timing *t, struct diags *ds
         t->batch = (uint32_t)batch;
     cJSON_ArrayForEach(s, json_get(o, "samples")) if (t->n < TIMING_MAX_SAMPLES &&
                                                       json_i64(s, &t->sample[t->n])) t->n++;
+    struct interval likely = get_interval(json_get(o, "interval"));
+    t->likely_low = (float)likely.low;
+    t->likely_high = (float)likely.high;
     t->valid = true;
     return st;
 }

@@ -54,7 +54,9 @@ void put_dim(struct jw *w, const char *key, struct dim3u d);
 void put_options(struct jw *w, const struct options *o);
 void put_device(struct jw *w, const struct dev_info *d);
 void put_device_members(struct jw *w, const struct dev_info *d); /* into an open object */
-void put_result(struct jw *w, const struct result *r);           /* members into an open object */
+/* {"percent", "low", "high"}, or null where it is not known */
+void put_interval(struct jw *w, const char *key, struct interval i);
+void put_result(struct jw *w, const struct result *r); /* members into an open object */
 void put_num(struct jw *w, const char *key, double v);
 void put_curve(struct jw *w, const struct ana_kernel *k); /* the "curve" member of an analysed kernel */
 void put_coalesce(struct jw *w, const struct ana_coalesce *c); /* the "coalesce" member */

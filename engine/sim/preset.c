@@ -205,6 +205,9 @@ void sim_preset_info(const struct sim_preset *p, struct dev_info *out)
 #define X(f) out->sm.f = (double)p->f;
     DEV_SM(X)
 #undef X
+#define X(f) out->spread.f = (float)p->f;
+    DEV_SPREAD(X)
+#undef X
     snprintf(out->spec, sizeof out->spec, "sim:%s", p->name);
     snprintf(out->name, sizeof out->name, "%s", p->title);
 }

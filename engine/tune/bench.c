@@ -9,6 +9,7 @@
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
@@ -172,6 +173,10 @@ enum status tune_run_one(struct tune_bench *b, const struct options *asked, stru
     struct options none = options_default();
     if (st == ST_OK && options_equal(&chosen, &none) && out->counters[COUNTER_INST_WARP].valid)
         b->inst_warp = out->counters[COUNTER_INST_WARP].value;
+    struct interval likely = interval_of_time(dev_describe(b->subject.dev), &chosen, out->time.origin,
+                                              (double)out->time.median);
+    out->time.likely_low = out->time.valid ? (float)likely.low : 0;
+    out->time.likely_high = out->time.valid ? (float)likely.high : 0;
     if (st == ST_OK && out->status == ST_OK)
         st = put_notes(b, out, &said, &own);
     if (st != ST_OK) {

@@ -7,7 +7,7 @@
     tests/gpu/accuracy.py table tests/gpu/accuracy-h200.jsonl sim.jsonl                the table; --half, --each for every kernel
 
 A record is one line of JSON. Kinds: run (time, counters, outputs), again (the same later), agents (--cluster agent --index column),
-pi and pi-again (the curve), recommend (what tune advises on the simulated device, run on this one).
+pi and pi-again (the curve), recommend (what tune advises on the simulated device, run on this one), predict (the time that the model gives).
 """
 import argparse, concurrent.futures, json, math, os, subprocess, sys, time
 
@@ -17,7 +17,7 @@ SUITES = os.path.join(HERE, "..", "suites")
 sys.path[:0] = [HERE, SUITES]
 import suites
 
-KINDS = ("run", "agents", "again", "pi", "pi-again", "recommend")
+KINDS = ("run", "agents", "again", "pi", "pi-again", "recommend", "predict")
 COUNTERS = ("l1.sectors_per_request", "l1.hit_rate", "l2.hit_rate", "dram.read_bytes", "inst.warp")
 AGENTS = ["--cluster", "agent", "--index", "column"]
 
@@ -44,6 +44,9 @@ def result(d):
     out = {"time_ns": t.get("median"), "min_ns": t.get("min"), "max_ns": t.get("max"), "outputs": {o["name"]: o["hash"] for o in d.get("outputs", [])},
            "counters": {c["name"]: short(c["value"]) for c in d.get("counters", []) if c["name"] in COUNTERS and c.get("valid")}}
     return dict(out, equal=d["equal_to_original"]) if "equal_to_original" in d else out
+
+def modelled(d):
+    return {"error": d} if isinstance(d, str) else {"time_ns": (d.get("original") or {}).get("time_ns")}
 
 def curve(d):
     if isinstance(d, str):
@@ -78,6 +81,8 @@ def measure(a, kind, suite, kernel, advice):
     words = [ptx(suite), "-k", kernel, "-d", a.device]
     if kind in ("pi", "pi-again"):
         return curve(call(a, ["sweep"] + words + ["--axis", "pi", "--no-counters"], a.limit))
+    if kind == "predict":
+        return modelled(call(a, ["predict"] + words, a.limit))
     if kind == "agents":
         return result(call(a, ["run"] + words + AGENTS + ["--no-counters"], a.limit))
     if kind == "recommend":

@@ -1,6 +1,7 @@
 """The table of accuracy.py, from two records: a GPU's and a simulated device's. What no record holds is n/a."""
 import math
 
+import accuracy_intervals
 import suites
 from ranks import corr, ranks
 
@@ -123,3 +124,4 @@ def main(a, load):
         if a.each:
             show("each, %s" % half, ["kernel", "GPU µs", "simulated µs", "ratio"],
                  [[k[1], f(p / 1e3), f(q / 1e3), f(q / p)] for k, p, q in pairs(keys, lambda k: time_of(gpu, "run", k), lambda k: time_of(sim, "run", k))])
+    accuracy_intervals.show(gpu, sim)

@@ -3,6 +3,7 @@
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
@@ -458,6 +459,73 @@ static void band_holds_medians(void **state)
     assert_true(high == 100);
 }
 
+static const struct dev_info compared = { .spread = { .spread_plain_low = 0.5,
+                                                      .spread_plain_high = 2,
+                                                      .spread_pi_low = 0.75,
+                                                      .spread_pi_high = 1.25,
+                                                      .spread_pi_gain_low = 0.5,
+                                                      .spread_pi_gain_high = 2,
+                                                      .spread_agent_low = 1,
+                                                      .spread_agent_high = 3,
+                                                      .spread_model_low = 0.25,
+                                                      .spread_model_high = 4 } };
+
+static void assert_interval(struct interval i, double low, double high)
+{
+    assert_true(i.low == low);
+    assert_true(i.high == high);
+}
+
+static struct options of_line(const char *line)
+{
+    struct options o = options_default();
+    struct diags ds = { 0 };
+    assert_status_ok(options_parse_line(&o, str_of(line), &ds), &ds);
+    diags_free(&ds);
+    return o;
+}
+
+/* Each kind of configuration has its own shares; what was never compared has no interval. */
+static void intervals_by_kind(void **state)
+{
+    (void)state;
+    struct options plain = of_line(""), blocks = of_line("--block 32x4x1 --maxnreg 32"),
+                   pi = of_line("--bypass l1 --pi 3"),
+                   agents = of_line("--cluster agent --index column"), rows = of_line("--cluster agent"),
+                   both = of_line("--bypass l1 --pi 3 --cluster agent --index column"),
+                   prefetch = of_line("--prefetch l1");
+    assert_interval(interval_of_time(&compared, &plain, ORIGIN_SIMULATED, 100), 50, 200);
+    assert_interval(interval_of_time(&compared, &blocks, ORIGIN_SIMULATED, 100), 50, 200);
+    assert_interval(interval_of_time(&compared, &pi, ORIGIN_SIMULATED, 100), 75, 125);
+    assert_interval(interval_of_time(&compared, &agents, ORIGIN_SIMULATED, 100), 100, 300);
+    assert_interval(interval_of_time(&compared, &rows, ORIGIN_SIMULATED, 100), 0, 0);
+    assert_interval(interval_of_time(&compared, &both, ORIGIN_SIMULATED, 100), 0, 0);
+    assert_interval(interval_of_time(&compared, &prefetch, ORIGIN_SIMULATED, 100), 0, 0);
+}
+
+/* A measured time needs none; the model has its own, of ordinary kernels. */
+static void intervals_by_origin(void **state)
+{
+    (void)state;
+    const struct dev_info other = { 0 };
+    struct options plain = of_line(""), pi = of_line("--bypass l1 --pi 3");
+    assert_interval(interval_of_time(&compared, &plain, ORIGIN_MEASURED, 100), 0, 0);
+    assert_interval(interval_of_time(&compared, &plain, ORIGIN_MODELLED, 100), 25, 400);
+    assert_interval(interval_of_time(&compared, &pi, ORIGIN_MODELLED, 100), 0, 0);
+    assert_interval(interval_of_time(&other, &plain, ORIGIN_SIMULATED, 100), 0, 0);
+}
+
+/* Twice the time there halves the gain. */
+static void intervals_of_gains(void **state)
+{
+    (void)state;
+    struct options plain = of_line(""), pi = of_line("--bypass l1 --pi 3"),
+                   agents = of_line("--cluster agent --index column");
+    assert_interval(interval_of_gain(&compared, &pi, 1.5), 0.75, 3);
+    assert_interval(interval_of_gain(&compared, &agents, 1.5), 0, 0);
+    assert_interval(interval_of_gain(&compared, &plain, 1.5), 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -475,6 +543,9 @@ int main(void)
         cmocka_unit_test(knobs_round_trip),
         cmocka_unit_test(bad_knobs_are_refused),
         cmocka_unit_test(medians),
+        cmocka_unit_test(intervals_by_kind),
+        cmocka_unit_test(intervals_by_origin),
+        cmocka_unit_test(intervals_of_gains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -239,6 +239,10 @@ static void start_from(struct calibration *k, const struct sim_preset *base)
     memset(k->notes, 0, SIM_PRESET_FIELDS * sizeof *k->notes);
     snprintf(k->p->name, sizeof k->p->name, "calibrated");
     snprintf(k->p->title, sizeof k->p->title, "%.80s (calibrated)", i->name);
+    /* nobody compared what is made here with the GPU */
+#define X(f) k->p->f = 0;
+    DEV_SPREAD(X)
+#undef X
     take_info(k, i);
 }
 

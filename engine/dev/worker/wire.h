@@ -29,7 +29,7 @@ struct launch_spec;
 struct result;
 struct sim_preset;
 
-#define WIRE_VERSION 10
+#define WIRE_VERSION 11
 #define WIRE_OLDEST  9 /* versions that this program speaks: OLDEST..VERSION */
 #define WIRE_HEAD    36u
 #define WIRE_GREET   17u /* bytes of the greeting */

@@ -117,6 +117,9 @@ void wire_put_info(struct buf *b, const struct dev_info *i)
 #define X(f) wire_f64(b, i->sm.f);
     DEV_SM(X)
 #undef X
+#define X(f) wire_f64(b, i->spread.f);
+    DEV_SPREAD(X)
+#undef X
 }
 
 void wire_put_counters(struct buf *b, const struct dev_counters *c)
@@ -161,6 +164,9 @@ void wire_get_info(struct wire_in *w, struct dev_info *i)
 #undef X
 #define X(f) i->sm.f = wire_get_f64(w);
     DEV_SM(X)
+#undef X
+#define X(f) i->spread.f = (float)wire_get_f64(w);
+    DEV_SPREAD(X)
 #undef X
 }
 

@@ -1,0 +1,83 @@
+/* Intervals of times and gains: shares of the device, by what the configuration changes. */
+#include "engine/rec/interval.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+
+#include <string.h>
+
+/* Kinds of configurations, by how far the model is off. */
+enum kind { PLAIN, THRESHOLD, AGENTS, OTHER };
+
+/* What a schedule, a limit or a read-only load makes is an ordinary kernel: these knobs do not count. */
+static struct options without_ordinary(struct options o, const struct options *none)
+{
+    o.block = none->block;
+    o.swap_xy = none->swap_xy;
+    o.coarsen = none->coarsen;
+    o.coarsen_mode = none->coarsen_mode;
+    o.throttle_shared = none->throttle_shared;
+    o.maxnreg = none->maxnreg;
+    o.minctas = none->minctas;
+    o.readonly = none->readonly;
+    memcpy(o.assume_read_only, none->assume_read_only, sizeof o.assume_read_only);
+    o.assume_restrict = none->assume_restrict;
+    o.swizzle_shared = none->swizzle_shared;
+    return o;
+}
+
+/* Bypassing by warps and agents by column were recorded, one at a time. */
+static enum kind kind_of(const struct options *o)
+{
+    const struct options none = options_default();
+    struct options left = without_ordinary(*o, &none);
+    if (options_equal(&left, &none))
+        return PLAIN;
+    struct options pi = left, agents = left;
+    pi.bypass = none.bypass;
+    pi.pi = none.pi;
+    if (options_equal(&pi, &none))
+        return THRESHOLD;
+    agents.cluster = none.cluster;
+    agents.index = none.index;
+    bool by_column = left.cluster == CLUSTER_AGENT && left.index.kind == INDEX_COLUMN;
+    return by_column && options_equal(&agents, &none) ? AGENTS : OTHER;
+}
+
+static struct interval scaled(double low, double high, double by)
+{
+    return low > 0 && high >= low && by > 0 ? (struct interval){ low * by, high * by }
+                                            : (struct interval){ 0, 0 };
+}
+
+struct interval interval_of_time(const struct dev_info *d, const struct options *o, enum origin from,
+                                 double time)
+{
+    const struct dev_spread *s = &d->spread;
+    enum kind k = kind_of(o);
+    if (from == ORIGIN_MODELLED && k == PLAIN)
+        return scaled(s->spread_model_low, s->spread_model_high, time);
+    if (from != ORIGIN_SIMULATED)
+        return (struct interval){ 0, 0 };
+    return k == PLAIN       ? scaled(s->spread_plain_low, s->spread_plain_high, time)
+           : k == THRESHOLD ? scaled(s->spread_pi_low, s->spread_pi_high, time)
+           : k == AGENTS    ? scaled(s->spread_agent_low, s->spread_agent_high, time)
+                            : (struct interval){ 0, 0 };
+}
+
+struct interval interval_of_gain(const struct dev_info *d, const struct options *o, double gain)
+{
+    const struct dev_spread *s = &d->spread;
+    enum kind k = kind_of(o);
+    struct interval t = k == THRESHOLD ? scaled(s->spread_pi_gain_low, s->spread_pi_gain_high, 1)
+                        : k == AGENTS  ? scaled(s->spread_agent_gain_low, s->spread_agent_gain_high, 1)
+                                       : (struct interval){ 0, 0 };
+    return t.low > 0 && gain > 0 ? (struct interval){ gain / t.high, gain / t.low } : t;
+}
+
+void interval_words(const char *before, struct interval i, struct buf *out)
+{
+    if (i.low > 0)
+        buf_printf(out, "%s%s to %s in %d of 100 cases", before, time_words(i.low).s,
+                   time_words(i.high).s, INTERVAL_PERCENT);
+}
