@@ -204,8 +204,8 @@ static const rule_fn rules[] = { rule_unknown, rule_write,      rule_algorithm,
 /* ---- the kernel ---- */
 #define CLASS_COUNT (ANA_CLASS_UNKNOWN + 1)
 /* What can be exploited goes before what cannot (digest section 3) unless it is clearly the smaller
- * part. */
-static enum ana_class heaviest(const double weight[CLASS_COUNT])
+ * part. streaming: it counts, too. */
+static enum ana_class heaviest(const double weight[CLASS_COUNT], bool streaming)
 {
     static const enum ana_class order[] = {
         ANA_CLASS_ALGORITHM, ANA_CLASS_CACHE_LINE, ANA_CLASS_WRITE,
@@ -213,11 +213,29 @@ static enum ana_class heaviest(const double weight[CLASS_COUNT])
     };
     double most = 0;
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
-        most = weight[order[i]] > most ? weight[order[i]] : most;
+        if (streaming || order[i] != ANA_CLASS_STREAMING)
+            most = weight[order[i]] > most ? weight[order[i]] : most;
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
         if (weight[order[i]] >= 0.8 * most && most > 0)
             return order[i];
     return ANA_CLASS_UNKNOWN;
+}
+/* The classes are sources of reuse between CTAs. Where most of what is reused at all is reused by
+ * another CTA, the few loads that carry it (from a fiftieth on) class the kernel, not the many that are
+ * read once. */
+static enum ana_class source_of_reuse(const struct ana_kernel *k, const double weight[CLASS_COUNT],
+                                      double all)
+{
+    const struct ana_reuse *u = &k->reuse;
+    enum ana_class most = heaviest(weight, true), other = heaviest(weight, false);
+    bool between = u->valid && u->inter_cta > u->intra_warp + u->intra_cta;
+    return most == ANA_CLASS_STREAMING && between && weight[other] * 50 >= all ? other : most;
+}
+/* Loads; and atomics where loaded values decide the address: they read, too. */
+static bool classes_kernel(const struct ana_access *a)
+{
+    bool reads = !a->store || (a->atomic && a->cls == ANA_CLASS_DATA);
+    return reads && !a->prefetch && a->space == PTX_SPACE_GLOBAL;
 }
 static void evidence(struct ana_kernel *k, char *text)
 {
@@ -264,7 +282,7 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
 static bool tells(const struct ana_kernel *k, uint32_t i)
 {
     const struct ana_access *a = &k->access[i];
-    return !a->store && a->space == PTX_SPACE_GLOBAL && a->cls == k->cls && a->evidence;
+    return classes_kernel(a) && a->cls == k->cls && a->evidence;
 }
 static bool told(const struct ana_kernel *k, uint32_t i)
 {
@@ -294,13 +312,13 @@ static void kernel_class(struct facts *f, struct ana_kernel *k)
     double weight[CLASS_COUNT] = { 0 }, all = 0;
     for (uint32_t i = 0; i < k->naccess; i++) {
         const struct ana_access *a = &k->access[i];
-        if (a->store || a->prefetch || a->space != PTX_SPACE_GLOBAL)
+        if (!classes_kernel(a))
             continue;
         double w = a->exact.valid ? (double)a->exact.requests : 1;
         weight[a->cls] += w;
         all += w;
     }
-    k->cls = all > 0 ? heaviest(weight) : ANA_CLASS_UNKNOWN;
+    k->cls = all > 0 ? source_of_reuse(k, weight, all) : ANA_CLASS_UNKNOWN;
     struct buf b = { 0 };
     for (int c = 0; c < CLASS_COUNT && all > 0; c++)
         if (weight[c] > 0)

@@ -27,6 +27,7 @@ void dev_result_begin(struct result *out)
     fresh.options = out->options;
     fresh.equal = out->equal;
     fresh.voted = out->voted;
+    fresh.sample_voted = out->sample_voted;
     *out = fresh;
 }
 

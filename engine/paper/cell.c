@@ -84,7 +84,7 @@ enum status cell_open(struct paper_cell *c, bool quick_facts)
     c->args->file[0] = app_file(c);
     c->args->nfiles = 1;
     struct buf spec = { 0 };
-    buf_printf(&spec, "sim:%s", c->platform);
+    buf_printf(&spec, "sim:%s%s", c->platform, c->e->l1 ? "+l1" : "");
     c->args->device = buf_take(&spec);
     enum status st = c->args->file[0] && c->args->device ? ST_OK : ST_NOMEM;
     if (st == ST_OK)
@@ -105,7 +105,8 @@ enum status cell_bench(struct paper_cell *c)
     struct tune_subject s = { c->w.module, c->w.spec, &c->w.data, c->w.dev, c->w.facts };
     struct tune_run_opts o = tune_run_opts_default(&c->w.info);
     o.cancel = c->q->cancel;
-    o.exact = c->e->kind == PAPER_LATENCY; /* what every CTA measured is read */
+    /* what every CTA measured is read; times of all values compare */
+    o.exact = c->e->kind == PAPER_LATENCY || c->e->kind == PAPER_VOTES;
     return c->st = tune_bench_open(&s, &o, &c->bench, &c->ds);
 }
 

@@ -24,7 +24,8 @@ struct dev_env;
     X(VALLEY, "valley", "throughput over threads, by the valley model")          \
     X(DISTANCES, "distances", "reuse distances of the schedule paper's example") \
     X(LINES, "lines", "software-cache lines of a thread")                        \
-    X(SOFTCACHE, "software cache", "what the software cache adds and finds")
+    X(SOFTCACHE, "software cache", "what the software cache adds and finds")     \
+    X(VOTES, "votes", "what a vote elects, and the best of all values")
 enum paper_kind {
 #define X(n, word, help) PAPER_##n,
     PAPER_KINDS(X)
@@ -48,6 +49,7 @@ struct paper_experiment {
     enum paper_mean mean;
     bool by_class;      /* means by the class the paper gives */
     bool best;          /* a last series: the fastest of all */
+    bool l1;            /* plain loads go through L1, as with -dlcm=ca */
     unsigned points;    /* BARS: thresholds tried between the ends; 0: all */
     const char *what;   /* what a value is */
     const char *reason; /* what cannot agree with the paper, and why; NULL: nothing */
@@ -82,7 +84,7 @@ struct paper_row {
     char application[40], point[64], group[24];
     const char *platform; /* preset */
     struct paper_value v[PAPER_SERIES];
-    char note[260];
+    char note[600];
 };
 struct paper_fact {
     char name[96];

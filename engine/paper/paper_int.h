@@ -72,5 +72,6 @@ void paper_run_valley(struct paper_cell *c);
 void paper_run_distances(struct paper_cell *c);
 void paper_run_lines(struct paper_cell *c);
 void paper_run_softcache(struct paper_cell *c);
+void paper_run_votes(struct paper_cell *c);
 
 #endif

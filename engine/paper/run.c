@@ -17,6 +17,7 @@ static void (*const runners[PAPER_KIND_COUNT])(struct paper_cell *c) = {
     [PAPER_HIT_RATE] = paper_run_hit_rate, [PAPER_LATENCY] = paper_run_latency,
     [PAPER_VALLEY] = paper_run_valley,     [PAPER_DISTANCES] = paper_run_distances,
     [PAPER_LINES] = paper_run_lines,       [PAPER_SOFTCACHE] = paper_run_softcache,
+    [PAPER_VOTES] = paper_run_votes,
 };
 
 /* ---- series ---- */
@@ -41,6 +42,7 @@ static const char *series_of(const struct paper_experiment *e)
     case PAPER_DISTANCES: return "line|distance|status";
     case PAPER_LINES: return "bytes|lines|registers, read-only|registers, read-write";
     case PAPER_SOFTCACHE: return "instructions|time";
+    case PAPER_VOTES: return "best|by SM|by CTA|run-off|by SM/best|by CTA/best|run-off/best|launches";
     default: return "";
     }
 }
@@ -69,9 +71,18 @@ static bool word_in(const char *list, const char *word)
     return false;
 }
 
+/* a word of `apps` is what papers call the application, or a paper that runs it */
 static bool takes(const struct paper_experiment *e, const struct paper_app *a)
 {
-    return word_in(a->in, e->apps) || word_in(e->apps, a->abbr);
+    char word[24];
+    for (const char *p = e->apps; *p;) {
+        size_t n = strcspn(p, " ");
+        snprintf(word, sizeof word, "%.*s", (int)n, p);
+        if (word_in(a->in, word) || strcmp(a->abbr, word) == 0)
+            return true;
+        p += n + (p[n] == ' ');
+    }
+    return false;
 }
 
 struct batch {
@@ -262,7 +273,7 @@ static enum status add_mean(struct paper_result *r, const struct paper_row *like
         if (s < r->nseries)
             m->v[s] =
                 paper_beside(r->of->id, m->platform, group ? m->group : m->application, r->series[s]);
-        if (s < r->nseries)
+        if (s < r->nseries && (r->of->kind != PAPER_VOTES || strchr(r->series[s], '/')))
             m->v[s].ours = mean_of(r, m, s);
     }
     return ST_OK;

@@ -30,6 +30,28 @@ void paper_run_reuse(struct paper_cell *c)
         snprintf(row->note, sizeof row->note, "from neighbouring CTAs, not the whole launch");
 }
 
+/* One sentence of evidence for each class that its loads have: what the paper's class would need is not
+ * among it. */
+static void evidence(const struct ana_kernel *k, struct paper_row *row)
+{
+    bool said[ANA_CLASS_UNKNOWN + 1] = { false };
+    for (uint32_t i = 0; i < k->naccess; i++) {
+        const struct ana_access *a = &k->access[i];
+        size_t at = strlen(row->note);
+        if (a->store || a->prefetch || !a->evidence || said[a->cls] || a->space != PTX_SPACE_GLOBAL)
+            continue;
+        said[a->cls] = true;
+        snprintf(row->note + at, sizeof row->note - at, "; line %u (%s): %s", a->at.line,
+                 ana_class_name(a->cls), a->evidence);
+    }
+    const struct ana_reuse *u = &k->reuse;
+    size_t at = strlen(row->note);
+    if (u->valid)
+        snprintf(row->note + at, sizeof row->note - at,
+                 "; other CTAs read %.1f %% of the bytes again, %.1f %% of the 32-byte sectors",
+                 100 * u->inter_cta, 100 * u->sectors.inter_cta);
+}
+
 void paper_run_classes(struct paper_cell *c)
 {
     struct paper_row *row = cell_row(c);
@@ -40,6 +62,8 @@ void paper_run_classes(struct paper_cell *c)
     row->v[0].paper_text = c->app->class_;
     if (k->nevidence)
         snprintf(row->note, sizeof row->note, "%s", k->evidence[0]);
+    if (c->app->class_ && strcmp(c->app->class_, ana_class_name(k->cls)) != 0)
+        evidence(k, row);
     row->group[0] = 0;
 }
 
@@ -170,49 +194,5 @@ void paper_run_hit_rate(struct paper_cell *c)
         c->st = ST_NOMEM;
     }
     base_free(p);
-    base_free(r);
-}
-
-/* ---- loads of CTAs that come after others ---- */
-static double mean(const uint32_t *v, size_t from, size_t to)
-{
-    double sum = 0;
-    for (size_t i = from; i < to; i++)
-        sum += v[i];
-    return to > from ? sum / (double)(to - from) : NAN;
-}
-
-static void turns(struct paper_cell *c, const uint32_t *v, size_t n)
-{
-    static const char *const name[] = { "first turn", "later turns" };
-    size_t first = (size_t)c->w.info.sms * c->w.info.max_ctas_per_sm;
-    if (first >= n) {
-        diag_error(&c->ds, "paper", "all CTAs are resident at once: there is no later turn");
-        c->st = ST_REFUSED;
-        return;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        struct paper_row *row = cell_row(c);
-        if (!row)
-            return;
-        snprintf(row->point, sizeof row->point, "%s", name[i]);
-        row->v[0].ours = i ? mean(v, first, n) : mean(v, 0, first);
-    }
-}
-
-void paper_run_latency(struct paper_cell *c)
-{
-    struct result *r = base_alloc(sizeof *r);
-    uint32_t *v = NULL;
-    if (r && cell_open(c, true) == ST_OK && cell_bench(c) == ST_OK &&
-        cell_try(c, "--bypass l1 --pi cha", r) == ST_OK) {
-        size_t arg = launch_arg_named(c->w.spec, "latency"), n = dim3u_count(c->w.spec->grid);
-        v = arg == SIZE_MAX ? NULL : base_alloc(n * sizeof *v);
-        if (v && (c->st = tune_bench_read(c->bench, arg, 0, v, n * sizeof *v, &c->ds)) == ST_OK)
-            turns(c, v, n);
-    } else if (!r) {
-        c->st = ST_NOMEM;
-    }
-    base_free(v);
     base_free(r);
 }

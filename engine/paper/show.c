@@ -197,7 +197,7 @@ struct layout {
 static bool one_unit(const struct paper_result *r)
 {
     return r->of->kind != PAPER_CURVE && r->of->kind != PAPER_COALESCE && r->of->kind != PAPER_LINES &&
-           r->of->kind != PAPER_DISTANCES;
+           r->of->kind != PAPER_DISTANCES && r->of->kind != PAPER_VOTES;
 }
 
 static struct layout layout_of(const struct paper_result *r, unsigned width, bool utf8)

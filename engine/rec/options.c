@@ -119,7 +119,7 @@ static bool read_pi(struct options *o, struct str s)
 {
     static const char *const modes[] = { PI_MODES(VALUE_TEXT) };
     long v;
-    for (int m = PI_CHA; m <= PI_VOTE_CTA; m++)
+    for (int m = PI_CHA; m <= PI_VOTE_SM; m++)
         if (str_is(s, modes[m])) {
             o->pi.mode = m;
             o->pi.value = 0;

@@ -49,12 +49,13 @@
     X(READONLY_KEEP, "keep")       \
     X(READONLY_PROMOTE, "promote") \
     X(READONLY_DEMOTE, "demote")
-#define PI_MODES(X)      \
-    X(PI_VALUE, "value") \
-    X(PI_CHA, "cha")     \
-    X(PI_BPA, "bpa")     \
-    X(PI_VOTE, "vote")   \
-    X(PI_VOTE_CTA, "vote-cta")
+#define PI_MODES(X)            \
+    X(PI_VALUE, "value")       \
+    X(PI_CHA, "cha")           \
+    X(PI_BPA, "bpa")           \
+    X(PI_VOTE, "vote")         \
+    X(PI_VOTE_CTA, "vote-cta") \
+    X(PI_VOTE_SM, "vote-sm")
 #define ENUM_ITEM(name, text) name,
 enum bypass_level { BYPASS_LEVELS(ENUM_ITEM) };
 enum bypass_op { BYPASS_OPS(ENUM_ITEM) };
@@ -67,8 +68,8 @@ enum readonly_mode { READONLY_MODES(ENUM_ITEM) };
 enum softcache_line { SOFTCACHE_LINES(ENUM_ITEM) }; /* 4 << value bytes */
 enum pi_mode { PI_MODES(ENUM_ITEM) };
 /* A sampling launch elects: by SM (every SM saturated, each with one threshold), or by CTA (one CTA for
- * each threshold). */
-#define PI_IS_VOTE(mode)      ((mode) == PI_VOTE || (mode) == PI_VOTE_CTA)
+ * each threshold). PI_VOTE: by SM, then a run-off of whole launches. */
+#define PI_IS_VOTE(mode)      ((mode) == PI_VOTE || (mode) == PI_VOTE_CTA || (mode) == PI_VOTE_SM)
 #define OPT_MAX_LOADS         64
 #define OPT_AGENTS_VOTE       (-1)
 #define OPT_SOFTCACHE_AUTO    (-1) /* a profile chooses before the launch */

@@ -122,7 +122,7 @@ struct result result_empty(void)
     struct result r;
     memset(&r, 0, sizeof r);
     r.options = options_default();
-    r.voted = -1;
+    r.voted = r.sample_voted = -1;
     return r;
 }
 

@@ -42,8 +42,9 @@ struct result {
     uint32_t shared_static;
     uint32_t local_bytes;
     uint32_t ctas_per_sm;
-    bool sampled; /* timing from a sample of SMs or CTAs */
-    int voted;    /* elected π or agents; -1: no vote */
+    bool sampled;     /* timing from a sample of SMs or CTAs */
+    int voted;        /* elected π or agents; -1: no vote */
+    int sample_voted; /* what the sampling launch alone elected, before a run-off */
     /* not a configuration of its own: a probe on a grid of so many CTAs; 0: none */
     uint32_t probe_ctas;
 };

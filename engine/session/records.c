@@ -271,10 +271,11 @@ void put_result(struct jw *w, const struct result *r)
     if (r->options.pi.mode == PI_VALUE)
         jw_int(w, r->options.pi.value);
     else
-        jw_str(w, r->options.pi.mode == PI_CHA    ? "cha"
-                  : r->options.pi.mode == PI_BPA  ? "bpa"
-                  : r->options.pi.mode == PI_VOTE ? "vote"
-                                                  : "vote-cta");
+        jw_str(w, r->options.pi.mode == PI_CHA       ? "cha"
+                  : r->options.pi.mode == PI_BPA     ? "bpa"
+                  : r->options.pi.mode == PI_VOTE    ? "vote"
+                  : r->options.pi.mode == PI_VOTE_SM ? "vote-sm"
+                                                     : "vote-cta");
     jw_key(w, "options");
     put_options(w, &r->options);
     put_timing(w, &r->time);

@@ -161,13 +161,14 @@ enum status tune_run_one(struct tune_bench *b, const struct options *asked, stru
     struct diags own = { 0 };
     struct options chosen = *asked;
     struct buf said = { 0 };
-    int voted = -1;
+    struct tune_votes voted = { -1, -1 };
     *out = result_empty();
     enum status st = tune_settle(b, &chosen, &voted, &said, &own);
     if (st == ST_OK)
         st = run_options(b, &chosen, false, out, &own);
     out->options = chosen;
-    out->voted = voted;
+    out->voted = voted.elected;
+    out->sample_voted = voted.sampled;
     if (st == ST_OK && out->status == ST_OK)
         st = judge_outputs(b, out, &own);
     struct options none = options_default();
@@ -327,6 +328,11 @@ void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p)
     b->pool = p;
     if (p)
         dev_pool_lend(p, b->subject.dev, b->data);
+}
+
+unsigned tune_bench_launches(const struct tune_bench *b)
+{
+    return b->launches;
 }
 
 void tune_bench_close(struct tune_bench *b)

@@ -110,7 +110,7 @@ static void judge(struct batch *t, size_t job, const struct result *r)
     struct result *out = job < t->nfirst ? &t->out[i] : &t->again[i];
     *out = *r;
     out->options = t->o[i];
-    out->voted = -1;
+    out->voted = out->sample_voted = -1;
     tune_map_loads(&t->job[i].code, out);
     if (r->status != ST_OK)
         return;

@@ -9,6 +9,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
+#include "engine/tune/runoff.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>
@@ -79,10 +80,22 @@ static int least_mean(const uint64_t *words, uint32_t warps)
     return mean;
 }
 
-/* Replaces `vote` by what was elected; the ends become bpa and cha, which run no inserted code. CTAs are
- * timed as the hardware runs them: agents, prefetches and software lines come after. */
-static enum status elect_pi(struct tune_bench *b, struct options *o, int *voted, struct buf *said,
-                            struct diags *ds)
+/* The ends become bpa and cha, which run no inserted code. */
+static void set_pi(struct options *o, int pi, int warps)
+{
+    o->pi.mode = pi == 0 ? PI_BPA : pi >= warps ? PI_CHA : PI_VALUE;
+    o->pi.value = o->pi.mode == PI_VALUE ? pi : 0;
+}
+
+static void say_runoff(const char *name, unsigned launches, int best, struct buf *said)
+{
+    buf_printf(said, "; a run-off of %u launches elected %s%d", launches, name, best);
+}
+
+/* Replaces `vote` by what was elected. CTAs are timed as the hardware runs them: agents, prefetches and
+ * software lines come after. */
+static enum status elect_pi(struct tune_bench *b, struct options *o, struct tune_votes *voted,
+                            struct buf *said, struct diags *ds)
 {
     uint64_t words[PASS_VOTE_WORDS];
     int64_t cost = 0;
@@ -102,13 +115,19 @@ static enum status elect_pi(struct tune_bench *b, struct options *o, int *voted,
     }
     if (by_cta && words[0])
         mean = (int)(~words[0] & 0xff);
-    o->pi.mode = mean == 0 ? PI_BPA : mean >= warps ? PI_CHA : PI_VALUE;
-    o->pi.value = o->pi.mode == PI_VALUE ? mean : 0;
-    *voted = mean;
+    voted->sampled = mean;
     say(said, "voted π=%d by %s in one launch of %s (the fastest single CTA ran π=%d)", mean,
         by_cta ? "one CTA for each threshold" : "mean CTA time", time_words((double)cost).s,
         words[0] ? (int)(~words[0] & 0xff) : -1);
-    return ST_OK;
+    if (o->pi.mode == PI_VOTE) {
+        const struct runoff_range range = { 0, warps, set_pi };
+        unsigned launches = 0;
+        if ((st = tune_runoff(b, &ballot, &range, mean, &mean, &launches, ds)) == ST_OK)
+            say_runoff("π=", launches, mean, said);
+    }
+    set_pi(o, mean, warps);
+    voted->elected = mean;
+    return st;
 }
 
 /* ---- agents ---- */
@@ -119,8 +138,27 @@ static double task_rate(const uint64_t *w)
     return w[0] && w[3] ? (double)w[2] / (double)w[3] * (double)w[1] / (double)w[0] : 0;
 }
 
-static enum status elect_agents(struct tune_bench *b, struct options *o, int *voted, struct buf *said,
-                                struct diags *ds)
+static void set_agents(struct options *o, int agents, int most)
+{
+    (void)most;
+    o->agents = agents;
+}
+
+/* As many as an SM holds of the code with agents; 1 where it does not run. */
+static enum status most_agents(struct tune_bench *b, const struct options *o, int *most,
+                               struct diags *ds)
+{
+    struct options all = *o;
+    struct result *r = base_alloc(sizeof *r);
+    all.agents = 0;
+    enum status st = r ? tune_run_one(b, &all, r, ds) : ST_NOMEM;
+    *most = st == ST_OK && r->ctas_per_sm > 0 ? (int)r->ctas_per_sm : 1;
+    base_free(r);
+    return st;
+}
+
+static enum status elect_agents(struct tune_bench *b, struct options *o, struct tune_votes *voted,
+                                struct buf *said, struct diags *ds)
 {
     uint64_t words[PASS_AGENT_VOTE_WORDS];
     int64_t cost = 0;
@@ -141,11 +179,17 @@ static enum status elect_agents(struct tune_bench *b, struct options *o, int *vo
         diag_error(ds, "vote", "no agent voted");
         return ST_DEVICE;
     }
-    o->agents = best;
-    *voted = *voted >= 0 ? *voted : best;
+    voted->sampled = voted->sampled >= 0 ? voted->sampled : best;
     say(said, "voted %d agents per SM by tasks per cycle in one launch of %s", best,
         time_words((double)cost).s);
-    return ST_OK;
+    struct runoff_range range = { 1, 1, set_agents };
+    unsigned launches = 0;
+    st = most_agents(b, o, &range.most, ds);
+    if (st == ST_OK && (st = tune_runoff(b, o, &range, best, &best, &launches, ds)) == ST_OK)
+        say_runoff("agents=", launches + 1, best, said);
+    o->agents = best;
+    voted->elected = voted->elected >= 0 ? voted->elected : best;
+    return st;
 }
 
 /* ---- the software cache ---- */
@@ -196,8 +240,8 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
     return ST_OK;
 }
 
-enum status tune_settle(struct tune_bench *b, struct options *o, int *voted, struct buf *said,
-                        struct diags *ds)
+enum status tune_settle(struct tune_bench *b, struct options *o, struct tune_votes *voted,
+                        struct buf *said, struct diags *ds)
 {
     enum status st =
         PI_IS_VOTE(o->pi.mode) && o->bypass != BYPASS_NONE ? elect_pi(b, o, voted, said, ds) : ST_OK;

@@ -105,6 +105,8 @@ enum status tune_prove_text(struct tune_bench *b, const struct options *o, struc
                             struct str text, enum tune_level level, struct tune_proof *out);
 /* "proven (full: 3 orders, 2 data sets)", "equal (quick)", "not proven: ..." */
 void tune_proof_text(const struct tune_proof *p, struct buf *out);
+/* Launches so far, those of votes and of the original's outputs among them. */
+unsigned tune_bench_launches(const struct tune_bench *b);
 /* n bytes of an argument's buffer as the last launch of the bench's own device left them. */
 enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void *bytes, uint64_t n,
                             struct diags *ds);

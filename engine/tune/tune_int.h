@@ -112,10 +112,13 @@ float *tune_bounds(const struct sim_sums *s, const struct arg_spec *a, const uin
 enum status tune_bounds_all(struct dev *d, struct dev_code *c, struct dev_data *b,
                             const struct sim_sums *s, const struct launch_spec *l, float **bound);
 /* resolve_auto.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are
- * replaced in *o by what was found; *voted: the elected π or number of agents, else as it is; said: how,
- * one sentence each. */
-enum status tune_settle(struct tune_bench *b, struct options *o, int *voted, struct buf *said,
-                        struct diags *ds);
+ * replaced in *o by what was found; *voted: the π or number of agents, as the sampling launch alone had
+ * it and after the run-off, else as it is; said: how, one sentence each. */
+struct tune_votes {
+    int sampled, elected; /* -1: no vote */
+};
+enum status tune_settle(struct tune_bench *b, struct options *o, struct tune_votes *voted,
+                        struct buf *said, struct diags *ds);
 /* What the lines of a softcache found, counted in a launch of its own, and the warp instructions it
  * costs. */
 enum status tune_census(struct tune_bench *b, const struct options *o, const struct result *r,

@@ -40,7 +40,7 @@ def main():
     p.add_argument("--device", default="cuda:0")
     p.add_argument("--only", default="")
     p.add_argument("--op", default="cg")
-    p.add_argument("--scheme", default="vote", choices=["vote", "vote-cta"], help="by SM, or one CTA for each threshold")
+    p.add_argument("--scheme", default="vote", choices=["vote", "vote-sm", "vote-cta"], help="by SM with a run-off, by SM alone, or one CTA for each threshold")
     p.add_argument("--launches", default="h200", choices=["first", "h200"])
     p.add_argument("--limit", type=float, default=120)
     p.add_argument("--total", type=float, default=1e9, help="seconds after which nothing new is started")

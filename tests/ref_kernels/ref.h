@@ -87,6 +87,9 @@ static inline int32_t ref_threads_x(const struct ref_call *c)
     X(montecarlo)            \
     X(nn)                    \
     X(mm_tiled)              \
+    X(cta_reuse)             \
+    X(hotspot)               \
+    X(sgemm)                 \
     X(syr2k)
 #define X(name) void ref_##name(struct ref_call *c);
 REF_KERNELS(X)

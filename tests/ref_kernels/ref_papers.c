@@ -273,3 +273,51 @@ void ref_nw(struct ref_call *c)
                 score[at] = best;
             }
 }
+
+/* Each SM reads a line of its own; all words of `a` are the same, so that the outputs do not say which.
+ */
+void ref_cta_reuse(struct ref_call *c)
+{
+    const int32_t *a = ref_buffer(c, "a");
+    int32_t *out = ref_buffer(c, "out");
+    for (uint32_t i = 0; i < c->l->grid.x; i++)
+        out[i] = a[0];
+}
+
+static int inside(int at, int n)
+{
+    return at < 0 ? 0 : at >= n ? n - 1 : at;
+}
+
+void ref_hotspot(struct ref_call *c)
+{
+    const float *temp = ref_buffer(c, "temp"), *power = ref_buffer(c, "power");
+    float *next = ref_buffer(c, "next"), rx = ref_float(c, "rx"), ry = ref_float(c, "ry"),
+          rz = ref_float(c, "rz"), step = ref_float(c, "step"), ambient = ref_float(c, "ambient");
+    int nx = ref_int(c, "nx"), ny = ref_int(c, "ny");
+    for (int y = 0; y < ny; y++)
+        for (int x = 0; x < nx; x++) {
+            float t = temp[y * nx + x];
+            float v = temp[inside(y - 1, ny) * nx + x] + temp[inside(y + 1, ny) * nx + x];
+            float h = temp[y * nx + inside(x - 1, nx)] + temp[y * nx + inside(x + 1, nx)];
+            float heat = fmaf(ry, fmaf(-2.0f, t, v), power[y * nx + x]);
+            heat = fmaf(rx, fmaf(-2.0f, t, h), heat);
+            heat = fmaf(rz, ambient - t, heat);
+            next[y * nx + x] = fmaf(step, heat, t);
+        }
+}
+
+void ref_sgemm(struct ref_call *c)
+{
+    const float *A = ref_buffer(c, "A"), *B = ref_buffer(c, "B");
+    float *C = ref_buffer(c, "C"), alpha = ref_float(c, "alpha"), beta = ref_float(c, "beta");
+    int m = ref_int(c, "m"), n = ref_int(c, "n"), k = ref_int(c, "k");
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++) {
+            float sum = 0;
+            for (int h = 0; h < k; h++)
+                sum = fmaf(A[h * m + i], B[h * n + j], sum);
+            float scaled = alpha * sum;
+            C[j * m + i] = fmaf(beta, C[j * m + i], scaled);
+        }
+}

@@ -30,6 +30,8 @@ static const struct class_demo demos[] = {
     { "spmv", ANA_CLASS_DATA, "its address depends on loaded values" },
     { "redblack", ANA_CLASS_WRITE, "(the store at line" },
     { "backprop_adjust", ANA_CLASS_WRITE, "(the store at line" },
+    { "nw", ANA_CLASS_WRITE, "(the store at line" },                         /* 1 load of 20 */
+    { "histogram", ANA_CLASS_DATA, "its address depends on loaded values" }, /* its atomic */
     { "coalescing", ANA_CLASS_STREAMING, "coalesced and read once" },
     { "reduction", ANA_CLASS_STREAMING, "coalesced and read once" },
     { "valley", ANA_CLASS_STREAMING, "of its lines are touched again inside the CTA" },

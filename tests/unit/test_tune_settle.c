@@ -27,6 +27,48 @@ static void agents(void **state)
     assert_int_equal(r.voted, (int)r.options.agents);
 }
 
+static int64_t time_at(const char *kernel, const char *device, const char *line)
+{
+    struct result r = settled(kernel, "default", device, line, "");
+    return r.time.median;
+}
+
+/* By SM alone gesummv elects 8 of 8 on Fermi, since the others leave it their share of L2; the run-off
+ * finds the least of all nine. */
+static void runoff_finds_the_best(void **state)
+{
+    (void)state;
+    struct result sm = settled("gesummv", "default", "sim:fermi-16k", "--bypass l1 --pi vote-sm",
+                               "by mean CTA time in one launch of");
+    struct result r =
+        settled("gesummv", "default", "sim:fermi-16k", "--bypass l1 --pi vote", "; a run-off of ");
+    int64_t least = time_at("gesummv", "sim:fermi-16k", "--bypass l1 --pi bpa");
+    for (int pi = 1; pi <= 8; pi++) {
+        char line[40];
+        snprintf(line, sizeof line, "--bypass l1 --pi %d", pi);
+        int64_t t = time_at("gesummv", "sim:fermi-16k", pi < 8 ? line : "--bypass l1 --pi cha");
+        least = t < least ? t : least;
+    }
+    assert_null(strstr(sm.message, "run-off"));
+    assert_int_equal(sm.voted, sm.sample_voted);
+    assert_int_equal(r.sample_voted, sm.voted);
+    assert_true(sm.time.median > least);
+    assert_int_equal(r.time.median, least);
+}
+
+/* Fewer CTAs than SMs work at first, so the sampling launch sees one agent an SM; 2 are faster. */
+static void runoff_of_agents(void **state)
+{
+    (void)state;
+    struct result r = settled("nbody", "default", "sim:kepler-k40", "--cluster agent --agents vote",
+                              "; a run-off of ");
+    for (int n = 1; n <= 4; n++) {
+        char line[48];
+        snprintf(line, sizeof line, "--cluster agent --agents %d", n);
+        assert_true(r.time.median <= time_at("nbody", "sim:kepler-k40", line));
+    }
+}
+
 /* One CTA for each of the 9 thresholds: a launch far smaller than the kernel's 264 CTAs. */
 static void threshold_by_cta(void **state)
 {
@@ -124,8 +166,12 @@ static void verdicts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(agents), cmocka_unit_test(threshold_by_cta),
-                                        cmocka_unit_test(software_cache), cmocka_unit_test(both),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(agents),
+                                        cmocka_unit_test(threshold_by_cta),
+                                        cmocka_unit_test(runoff_finds_the_best),
+                                        cmocka_unit_test(runoff_of_agents),
+                                        cmocka_unit_test(software_cache),
+                                        cmocka_unit_test(both),
                                         cmocka_unit_test(verdicts) };
     return cmocka_run_group_tests_name("tune: settling and verdicts", tests, NULL, NULL);
 }
