@@ -3,7 +3,8 @@
 b=$(realpath "${GPULOCW_BUILD:-build}/gpulocw")
 dir=$(mktemp -d)
 tm() { tmux -L "gpulocw-hour-$$" -f /dev/null "$@"; }
-trap 'tm kill-server 2>/dev/null; rm -rf "$dir"' EXIT
+# the last program may still be writing its history when its terminal goes
+trap 'tm kill-server 2>/dev/null; rm -rf "$dir" 2>/dev/null || { sleep 1; rm -rf "$dir"; }' EXIT
 if ! command -v tmux > /dev/null; then echo "1..0 # SKIP there is no tmux"; exit 0; fi
 tm new-session -d -s keep cat # the server lives from one program to the next
 n=0
@@ -118,6 +119,19 @@ printf 'lesson 2\nnext\nrun\nnext\nsweep pi\nnext\nmetric hits\nnext\nmetric spe
 grep -q "^# 5 of 5 tasks done" "$dir/graded"; check "and counted" $?
 printf 'lesson 2\nnext\nnext\nsweep pi\n' > "$dir/answers"; "$b" demo --grade "$dir/answers" > "$dir/graded" 2>/dev/null; [ $? -eq 5 ] && grep -q "^# no run so far" "$dir/graded"; check "a task left out is exit code 5, and what lacks" $?
 printf 'lesson 2\nsave %s/mine\n' "$dir" > "$dir/answers"; "$b" demo --grade "$dir/answers" > /dev/null 2>&1; [ $? -eq 1 ] && [ ! -e "$dir/mine" ]; check "answers write nothing" $?
+
+# 11: panels side by side: their borders move by keys and by mouse and stay; layouts by key and by name
+column() { screen | grep -m1 "5 Valley ─" | sed 's/5 Valley.*//' | wc -m; }
+keys_of_mouse() { tm send-keys -t s -l "$(printf '\033[<0;%d;10M\033[<32;%d;10M\033[<0;%d;10m' "$1" "$2" "$2")"; }
+begin 120x40 $fermi; shows ld.global; was=$(column); keys S-Left; for _ in $(seq $limit); do [ "$(column)" -lt "$was" ] && break; sleep 0.1; done
+[ "$(column)" -lt "$was" ]; check "Shift and an arrow move the border of a panel" $?
+was=$(column); keys_of_mouse $((was - 3)) $((was + 9)); for _ in $(seq $limit); do [ "$(column)" -gt "$was" ] && break; sleep 0.1; done
+[ "$(column)" -gt "$was" ]; check "and the mouse drags it" $?
+was=$(column); keys 7; shows "what ran, by number"; keys r; shows "1 original .*(µs|ms) s(im|mp)"; check "at 120x40 the list of runs begins with the configuration" $?
+keys P; shows "layout one:"; keys P; shows "layout two:"; keys P; shows "layout plot:"; check "P goes through the layouts that fit" $?
+text ":layout three"; keys Enter; shows "layout three needs 150x30; this screen has 120x40"; check "one that does not fit says what it needs" $?
+text ":layout auto"; keys Enter; shows "layout auto:"; text ":panel program"; keys Enter; shows "─ 11 Program"; check "every panel stands somewhere in a layout" $?
+keys Q; ends; begin 120x40 $fermi; shows ld.global; [ "$(column)" -eq "$was" ]; check "borders are where they were at the next start" $?
 
 # 7: results that could not be saved are asked about (the superuser may write anywhere)
 if [ "$(id -u)" -ne 0 ]; then

@@ -5,10 +5,12 @@
 
 #include "tests/terminal/vt.h"
 
+#include <ftw.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -29,16 +31,34 @@ struct session {
     int status;
 };
 
-/* Folder for configuration and sessions; made once, before the program starts. */
+static char pty_folder[64];
+static pid_t pty_owner;
+
+static int pty_remove(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
+/* At the end of the test program itself: what it forks ends in other ways, or is another process. */
+static void pty_sweep(void)
+{
+    if (getpid() == pty_owner)
+        nftw(pty_folder, pty_remove, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Folder for configuration and sessions; made once, before the program starts, and removed at the end.
+ */
 static const char *pty_scratch(void)
 {
-    static char dir[64];
-    if (!*dir) {
-        snprintf(dir, sizeof dir, "/tmp/gpulocw-pty-XXXXXX");
-        if (!mkdtemp(dir))
-            snprintf(dir, sizeof dir, "/tmp");
-    }
-    return dir;
+    if (*pty_folder)
+        return pty_folder;
+    snprintf(pty_folder, sizeof pty_folder, "/tmp/gpulocw-pty-XXXXXX");
+    if (!mkdtemp(pty_folder))
+        abort();
+    pty_owner = getpid();
+    atexit(pty_sweep);
+    return pty_folder;
 }
 
 static const char *binary(void)
@@ -102,7 +122,7 @@ static void start(struct session *s, int w, int h, const char *const *env, const
 {
     struct winsize ws = { .ws_row = (unsigned short)h, .ws_col = (unsigned short)w };
     int slave, pipes[2];
-    pty_scratch();
+    pty_scratch(); /* before the fork: the folder is the parent's */
     memset(s, 0, sizeof *s);
     vt_init(&s->vt, w, h);
     if (openpty(&s->fd, &slave, NULL, NULL, &ws) != 0 || pipe(pipes) != 0)

@@ -209,11 +209,11 @@ static void runs_told_apart(void **state)
     (void)state;
     stage_open(&t, SNAP_SWEEPING, 80, 24);
     stage_press(&t, "7");
-    assert_true(stage_shows(&t, "points so far"));
+    assert_true(stage_shows(&t, "(9 so far)"));
     assert_false(stage_shows(&t, "cut off"));
     t.snap->busy = false;
     stage_frame(&t);
-    assert_true(stage_shows(&t, "(cut off)"));
+    assert_true(stage_shows(&t, "(9 cut off)"));
     stage_close(&t);
     stage_open(&t, SNAP_DONE, 80, 24);
     stage_press(&t, "7");
@@ -221,7 +221,7 @@ static void runs_told_apart(void **state)
     snprintf(((struct session_run *)(uintptr_t)t.snap->runs[1])->kernel, 8, "other");
     stage_frame(&t);
     assert_true(stage_shows(&t, "other "));
-    assert_true(stage_shows(&t, "--pi 9  tile"));
+    assert_true(stage_shows(&t, "  tile"));
     stage_type(&t, "f855\r");
     assert_true(stage_shows(&t, "with '855'"));
     stage_close(&t);

@@ -8,6 +8,7 @@
 #include "engine/workspace/job.h"
 #include "tui/app/command.h"
 #include "tui/app/config.h"
+#include "tui/app/layout/layout.h"
 #include "tui/app/legal.h"
 #include "tui/app/lesson_run.h"
 #include "tui/app/notice.h"
@@ -425,6 +426,11 @@ static unsigned global_request(struct app *a, enum request r)
         app_focus(a, (enum panel_id)((a->focus + PANEL_COUNT - 1) % PANEL_COUNT));
         return UI_REDRAW;
     case REQ_ZOOM: a->zoomed = !a->zoomed; return UI_REDRAW;
+    case REQ_LAYOUT: return layout_next(a);
+    case REQ_BORDER_LEFT: return layout_move(a, false, -LAYOUT_STEP);
+    case REQ_BORDER_RIGHT: return layout_move(a, false, LAYOUT_STEP);
+    case REQ_BORDER_UP: return layout_move(a, true, -LAYOUT_STEP);
+    case REQ_BORDER_DOWN: return layout_move(a, true, LAYOUT_STEP);
     case REQ_RELOAD: return reload_ask(a);
     case REQ_NEXT_KERNEL: return next_kernel(a);
     case REQ_UNDO: undo_options(a, false); return UI_REDRAW;

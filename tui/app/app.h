@@ -8,6 +8,7 @@
 #include "engine/base/base.h"
 #include "engine/rec/options.h"
 #include "engine/workspace/job.h"
+#include "tui/app/layout/layout.h"
 #include "tui/app/prompt.h"
 #include "tui/app/view_state.h"
 #include "tui/base/plot_model.h"
@@ -79,6 +80,7 @@ struct app_settings {
     bool theme_given /* else it follows the terminal's background */, mouse, ascii;
     enum plot_style style;
     bool style_given; /* by the user: the terminal does not choose */
+    struct layout_view layout;
 };
 struct app {
     struct app_engine engine;

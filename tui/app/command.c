@@ -13,6 +13,7 @@
 #include "tui/app/app.h"
 #include "tui/app/config.h"
 #include "tui/app/export.h"
+#include "tui/app/layout/layout.h"
 #include "tui/app/lesson_run.h"
 #include "tui/app/prompt.h"
 #include "tui/app/reload.h"
@@ -32,6 +33,7 @@
 static const char *const switches[] = { "on", "off", NULL };
 static const char *const styles[] = { "braille", "block", "ascii", NULL };
 static const char *const metrics[] = { "time", "speed", "hits", "dram", NULL };
+static const char *const layouts[] = { "auto", "one", "two", "three", "plot", "code", NULL };
 static const char *const formats[] = { "text", "svg", "csv", "json", NULL };
 static const char *const fields[] = { "grid", "block", "shared", "guess", NULL };
 static const char *const replays[] = { "play", "pause", "step", "back", "end", "start", "off", NULL };
@@ -58,6 +60,11 @@ static unsigned cmd_sweep(struct app *a, char *args)
     app_notice_diags(a, &ds);
     diags_free(&ds);
     return UI_REDRAW;
+}
+
+static unsigned cmd_layout(struct app *a, char *args)
+{
+    return layout_command(a, take_word(&args));
 }
 
 static unsigned cmd_run(struct app *a, char *args)
@@ -467,6 +474,8 @@ static const struct command_info commands[] = {
     { "demo", "", "the list of demo kernels and lessons", COMPLETE_NONE, COMMAND_ACTS, cmd_demo },
     { "replay", "play|step|end|off", "play the recorded points again", COMPLETE_REPLAY, COMMAND_SHOWS,
       cmd_replay },
+    { "layout", "NAME", "panels side by side: auto, one, two, three, plot, code", COMPLETE_LAYOUT,
+      COMMAND_WRITES, cmd_layout },
     { "theme", "NAME",
       "dark, light, high-contrast, okabe-ito, okabe-ito-light, or a theme file; by the terminal's "
       "background at first",
@@ -684,6 +693,7 @@ static void offer_kind(struct choices *c, enum complete kind)
     case COMPLETE_SWITCH: offer_list(c, switches); break;
     case COMPLETE_STYLE: offer_list(c, styles); break;
     case COMPLETE_METRIC: offer_list(c, metrics); break;
+    case COMPLETE_LAYOUT: offer_list(c, layouts); break;
     case COMPLETE_FORMAT: offer_list(c, formats); break;
     case COMPLETE_METHOD:
         for (size_t i = 0; tune_method_name(i); i++)

@@ -24,7 +24,8 @@ enum complete {
     COMPLETE_METHOD,
     COMPLETE_REPLAY,
     COMPLETE_LAUNCH,
-    COMPLETE_METRIC
+    COMPLETE_METRIC,
+    COMPLETE_LAYOUT
 };
 /* What a command may do to more than the screen. SHOWS: changes what is shown or would be run: the
  * `begin` of a lesson may hold it. ACTS: runs, opens or leaves something: for the user alone. WRITES:

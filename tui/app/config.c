@@ -4,6 +4,7 @@
 #include "engine/base/base.h"
 #include "engine/session/lesson.h"
 #include "tui/app/app.h"
+#include "tui/app/layout/layout.h"
 #include "tui/app/prompt.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
@@ -17,6 +18,10 @@
 
 static bool setting(struct app_settings *set, struct str key, struct str v)
 {
+    if (str_is(key, "layout"))
+        return layout_set(&set->layout, v);
+    if (str_is(key, "borders"))
+        return layout_set_borders(&set->layout, v);
     if (str_is(key, "theme") && str_is(v, "auto"))
         return true; /* what it is: by the terminal's background */
     if (str_is(key, "theme")) {
@@ -55,7 +60,8 @@ void config_parse(struct app_settings *set, const char *path, struct str text, s
         struct diag *d =
             diag_add(ds, DIAG_WARNING, "config", path, where, "not a setting: '%.*s'", (int)s.n, s.s);
         diag_source(d, text);
-        diag_hint(d, "settings are theme = NAME|auto, mouse = on|off, plot = braille|block|ascii");
+        diag_hint(d, "settings are theme = NAME|auto, mouse = on|off, plot = braille|block|ascii, "
+                     "layout = auto|one|two|three|plot|code, borders = LAYOUT PERCENT ...");
     }
 }
 
@@ -142,6 +148,7 @@ void config_save(struct app *a)
     buf_puts(&b, "# gpulocw settings; the workbench writes this file when you change one\n");
     buf_printf(&b, "theme = %s\nmouse = %s\nplot = %s\n", a->set.theme_given ? a->set.theme : "auto",
                a->set.mouse ? "on" : "off", a->set.style_given ? plot_style_name(a->set.style) : "auto");
+    layout_settings(&a->set.layout, &b);
     if (!write_file(a->config_dir, "config", &b, &ds))
         app_notice(a, DIAG_WARNING, "the settings could not be written to %s", a->config_dir);
     diags_free(&ds);

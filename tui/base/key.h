@@ -30,7 +30,11 @@
     X(F3, "F3", KEY_SPECIAL + 14)         \
     X(F4, "F4", KEY_SPECIAL + 15)         \
     X(F5, "F5", KEY_SPECIAL + 16)         \
-    X(F10, "F10", KEY_SPECIAL + 17)
+    X(F10, "F10", KEY_SPECIAL + 17)       \
+    X(S_UP, "S-Up", KEY_SPECIAL + 18)     \
+    X(S_DOWN, "S-Down", KEY_SPECIAL + 19) \
+    X(S_LEFT, "S-Left", KEY_SPECIAL + 20) \
+    X(S_RIGHT, "S-Right", KEY_SPECIAL + 21)
 #define TUI_KEY_ITEM(id, name, code) TK_##id = (int)(code),
 enum tui_key { KEY_LIST(TUI_KEY_ITEM) TK_NONE = 0 };
 #undef TUI_KEY_ITEM

@@ -77,6 +77,13 @@ const char *scope_name(enum scope s);
     X(PANEL_8, "panel-8", "8", GLOBAL, "", "advice panel")                                              \
     X(PANEL_9, "panel-9", "9", GLOBAL, "", "messages panel")                                            \
     X(ZOOM, "zoom", "z", GLOBAL, "zoom", "show this panel on the whole screen, or all again")           \
+    X(LAYOUT, "layout", "P", GLOBAL, "",                                                                \
+      "next layout of the panels (:layout NAME takes one); borders move with the mouse, too")           \
+    X(BORDER_LEFT, "border-left", "S-Left", GLOBAL, "", "move this panel's side border to the left")    \
+    X(BORDER_RIGHT, "border-right", "S-Right", GLOBAL, "",                                              \
+      "move this panel's side border to the right")                                                     \
+    X(BORDER_UP, "border-up", "S-Up", GLOBAL, "", "move this panel's lower or upper border up")         \
+    X(BORDER_DOWN, "border-down", "S-Down", GLOBAL, "", "the same border down")                         \
     X(RELOAD, "reload", "R", GLOBAL, "",                                                                \
       "read the PTX and its launch again; options and position stay")                                   \
     X(NEXT_KERNEL, "next-kernel", "K", GLOBAL, "", "next kernel of the file")                           \

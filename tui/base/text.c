@@ -199,6 +199,39 @@ void row_bar(struct row *r, enum role role, unsigned cols, double share)
     buf_free(&b);
 }
 
+/* Mean of the values that column c of `cols` stands for, NaN: none is known. */
+static double spark_value(const double *v, size_t n, unsigned c, unsigned cols)
+{
+    size_t from = n * c / cols, to = n * (c + 1) / cols, known = 0;
+    double sum = 0;
+    for (size_t i = from; i < (to > from ? to : from + 1); i++)
+        if (!isnan(v[i]))
+            sum += v[i], known++;
+    return known ? sum / (double)known : NAN;
+}
+
+void row_spark(struct row *r, enum role role, unsigned cols, const double *v, size_t n, double low,
+               double high)
+{
+    static const char *const step[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+    unsigned used = n < cols ? (unsigned)n : cols;
+    double least = INFINITY, most = -INFINITY;
+    struct buf b = { 0 };
+    for (unsigned c = 0; c < used; c++) {
+        least = fmin(least, spark_value(v, n, c, used)); /* fmin takes the number, not the NaN */
+        most = fmax(most, spark_value(v, n, c, used));
+    }
+    low = isnan(low) ? least : low;
+    high = isnan(high) ? most : high;
+    for (unsigned c = 0; c < cols; c++) {
+        double x = c < used ? spark_value(v, n, c, used) : NAN;
+        double share = high > low ? fmin(fmax((x - low) / (high - low), 0), 1) : 0.5;
+        buf_puts(&b, isnan(x) ? " " : step[lround(share * 7)]);
+    }
+    row_put(r, role, "%s", b.s ? b.s : "");
+    buf_free(&b);
+}
+
 struct str row_text(const struct row *r)
 {
     size_t n = 0;

@@ -43,6 +43,11 @@ void row_pad(struct row *r, unsigned col);                 /* blanks up to a col
 void row_right(struct row *r, enum role role, unsigned cols, const char *fmt, ...) BASE_PRINTF(4, 5);
 /* A bar of `cols` columns filled to share 0..1 in eighths of a column. */
 void row_bar(struct row *r, enum role role, unsigned cols, double share);
+/* The shape of n values in `cols` columns, from `low` (NaN: the least of them) to `high` (NaN: the
+ * most). An unknown value (NaN) leaves a gap. Where there are more values than columns each column shows
+ * the mean of its share. */
+void row_spark(struct row *r, enum role role, unsigned cols, const double *v, size_t n, double low,
+               double high);
 /* The row's text joined, for search and export. */
 struct str row_text(const struct row *r);
 

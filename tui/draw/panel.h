@@ -11,17 +11,19 @@ struct event;
 struct plot;
 
 /* What was drawn where, for the mouse. */
-enum hit_kind { HIT_PANEL, HIT_LINES, HIT_TAB, HIT_REQUEST, HIT_OVER, HIT_PLOT };
+enum hit_kind { HIT_PANEL, HIT_LINES, HIT_TAB, HIT_REQUEST, HIT_OVER, HIT_PLOT, HIT_BORDER };
 struct hit {
     enum hit_kind kind;
     struct rect r;
     int id;
-}; /* id: panel or request */
+}; /* id: panel, request or border of the layout */
 #define HITS_MAX 64
 struct screen {
     struct hit hit[HITS_MAX];
     unsigned nhits;
     int drag_from;
+    int held;         /* border under the pressed button, from 1; 0: none */
+    struct rect body; /* of the layout */
 };
 
 /* Draws a whole frame (after app_begin_frame) into s, which has the size a->w x a->h. */

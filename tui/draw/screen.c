@@ -1,9 +1,11 @@
-/* screen: where what goes. Layouts are tables: each slot is a part of the body
- * in percent and the panels that may stand there; it shows the focused one, else
- * the one that was in front last. */
+/* screen: where what goes. The slots of a layout are parts of the body in percent
+ * with the panels that may stand there; each shows the focused one, else the one
+ * that was in front last. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "tui/app/app.h"
+#include "tui/app/config.h"
+#include "tui/app/layout/layout.h"
 #include "tui/app/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/key.h"
@@ -17,33 +19,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define P(id) (1u << PANEL_##id)
-struct slot {
-    int x0, y0, x1, y1;
-    unsigned panels;
-};
-static const struct slot two[] = { { 0, 0, 56, 58, P(SOURCE) | P(COALESCE) | P(LOCALITY) },
-                                   { 0, 58, 56, 100, P(OPTIONS) | P(ADVICE) | P(MESSAGES) },
-                                   { 56, 0, 100, 58, P(VALLEY) },
-                                   { 56, 58, 100, 100, P(COUNTERS) | P(RUNS) } };
-static const struct slot three[] = {
-    { 0, 0, 40, 62, P(SOURCE) },    { 0, 62, 40, 100, P(COALESCE) | P(LOCALITY) },
-    { 40, 0, 76, 62, P(VALLEY) },   { 40, 62, 76, 100, P(COUNTERS) | P(RUNS) },
-    { 76, 0, 100, 62, P(OPTIONS) }, { 76, 62, 100, 100, P(ADVICE) | P(MESSAGES) }
-};
-
 #define PLOT_ROWS 7
 #define KEYS_ROWS 8 /* a small screen this high has a row of keys too */
-enum layout { LAYOUT_LINE, LAYOUT_REDUCED, LAYOUT_TABS, LAYOUT_TWO, LAYOUT_THREE };
-static enum layout screen_layout(int w, int h)
+/* How much of a screen there is room for. */
+enum extent { EXTENT_LINE, EXTENT_REDUCED, EXTENT_WHOLE };
+static enum extent screen_extent(int w, int h)
 {
     if (w < 20 || h < 5)
-        return LAYOUT_LINE;
-    if (w < 60 || h < 16)
-        return LAYOUT_REDUCED;
-    if (w >= 180 && h >= 48)
-        return LAYOUT_THREE;
-    return w >= 110 && h >= 34 ? LAYOUT_TWO : LAYOUT_TABS;
+        return EXTENT_LINE;
+    return w < 60 || h < 16 ? EXTENT_REDUCED : EXTENT_WHOLE;
 }
 
 void screen_hit(struct screen *map, enum hit_kind kind, struct rect r, int id)
@@ -209,15 +193,31 @@ static void framed(struct app *a, struct surface *s, struct screen *map, enum pa
     panel_draw(a, s, map, p, (struct rect){ r.x + 1, r.y + 1, r.w - 2, r.h - 2 });
 }
 
-static void slots(struct app *a, struct surface *s, struct screen *map, const struct slot *v, size_t n,
+/* The cells of a border: two columns, or two rows, of the frames on both sides. */
+static struct rect border_cells(const struct layout_border *b, struct rect body)
+{
+    int whole = b->across ? body.w : body.h, from = whole * b->from / 100,
+        n = whole * b->to / 100 - from;
+    if (b->across)
+        return (struct rect){ body.x + from, body.y + body.h * b->at / 100 - 1, n, 2 };
+    return (struct rect){ body.x + body.w * b->at / 100 - 1, body.y + from, 2, n };
+}
+
+static void slots(struct app *a, struct surface *s, struct screen *map, enum layout_id id,
                   struct rect body)
 {
+    struct layout_slot v[LAYOUT_SLOTS];
+    struct layout_border b;
+    size_t n = layout_slots(a, id, v);
     for (size_t i = 0; i < n; i++) {
         int x0 = body.w * v[i].x0 / 100, x1 = body.w * v[i].x1 / 100, y0 = body.h * v[i].y0 / 100,
             y1 = body.h * v[i].y1 / 100;
         framed(a, s, map, slot_panel(a, v[i].panels),
                (struct rect){ body.x + x0, body.y + y0, x1 - x0, y1 - y0 });
     }
+    for (unsigned k = 0; layout_border(a, id, k, &b); k++)
+        screen_hit(map, HIT_BORDER, border_cells(&b, body), (int)k);
+    map->body = body;
 }
 
 /* Above the panel, at most half of the body; on request over it, part by part. */
@@ -305,23 +305,22 @@ static void tiny(struct surface *s)
 
 void screen_draw(struct app *a, struct surface *s, struct screen *map)
 {
-    enum layout layout = screen_layout(s->w, s->h);
+    enum extent extent = screen_extent(s->w, s->h);
     surface_clear(s);
     map->nhits = 0;
-    if (layout == LAYOUT_LINE) {
+    if (extent == EXTENT_LINE) {
         tiny(s);
         return;
     }
-    if (layout == LAYOUT_REDUCED) {
+    if (extent == EXTENT_REDUCED) {
         reduced(a, s, map);
     } else {
         bars_draw_top(a, s, map, true);
         struct rect body =
             lesson_strip(a, s, (struct rect){ 0, 2, s->w, s->h - 4 - bars_progress_row(a, s) });
-        if (layout == LAYOUT_THREE && !a->zoomed)
-            slots(a, s, map, three, ARRAY_LEN(three), body);
-        else if (layout == LAYOUT_TWO && !a->zoomed)
-            slots(a, s, map, two, ARRAY_LEN(two), body);
+        enum layout_id layout = layout_now(a, s->w, s->h);
+        if (layout != LAYOUT_ONE)
+            slots(a, s, map, layout, body);
         else
             panel_draw(a, s, map, a->focus, body);
         overlay(a, s, map, body);
@@ -412,12 +411,34 @@ static unsigned press(struct app *a, struct screen *map, const struct hit *h, co
                           view_of((enum panel_id)h->id)->line ? NULL : &a->page[h->id], h->r, e->y) &
                0xff;
     case HIT_PANEL: app_focus(a, (enum panel_id)h->id); return UI_REDRAW;
+    case HIT_BORDER: map->held = h->id + 1; return UI_REDRAW;
     }
     return 0;
 }
 
+/* A border that is held follows the mouse; where it is let go it stays and is kept. */
+static unsigned border_drag(struct app *a, struct screen *map, const struct event *e)
+{
+    enum layout_id id = layout_now(a, a->w, a->h);
+    struct layout_border b;
+    unsigned k = (unsigned)map->held - 1;
+    if (e->mouse == MOUSE_DRAG && layout_border(a, id, k, &b)) {
+        int at = b.across ? e->y - map->body.y : e->x - map->body.x,
+            whole = b.across ? map->body.h : map->body.w;
+        layout_put(a, id, k, whole > 0 ? (at * 100 + whole / 2) / whole : b.at);
+    }
+    if (e->mouse == MOUSE_RELEASE) {
+        map->held = 0;
+        config_save(a);
+    }
+    return UI_REDRAW;
+}
+
 unsigned screen_mouse(struct app *a, struct screen *map, const struct event *e)
 {
+    if (map->held && (e->mouse == MOUSE_DRAG || e->mouse == MOUSE_RELEASE))
+        return border_drag(a, map, e);
+    map->held = 0;
     for (unsigned i = map->nhits; i-- > 0;) {
         const struct hit *h = &map->hit[i];
         if (!in_rect(h->r, e->x, e->y))

@@ -57,6 +57,18 @@ static void mouse(struct event *e, const int *v, int nv, char final)
         e->kind = EVENT_NONE;
 }
 
+/* Only arrows have a meaning of their own with Shift. */
+static uint32_t shifted(uint32_t key)
+{
+    switch (key) {
+    case TK_UP: return TK_S_UP;
+    case TK_DOWN: return TK_S_DOWN;
+    case TK_LEFT: return TK_S_LEFT;
+    case TK_RIGHT: return TK_S_RIGHT;
+    default: return key;
+    }
+}
+
 /* buf starts with ESC [; returns bytes used, 0 when the end is not there yet. */
 static size_t csi(const char *buf, size_t n, struct event *e)
 {
@@ -96,6 +108,8 @@ static size_t csi(const char *buf, size_t n, struct event *e)
     } else {
         uint32_t key = buf[i] == '~' ? tilde_key(v[0]) : final_key(buf[i]);
         bool alt = nv >= 2 && v[1] > 1 && ((v[1] - 1) & 2);
+        if (nv >= 2 && v[1] == 2)
+            key = shifted(key);
         if (key != TK_NONE)
             *e = (struct event){ .kind = EVENT_KEY, .key = key | (alt ? KEY_ALT : 0) };
     }

@@ -28,15 +28,18 @@ static bool listed(const struct ana_access *x)
     return x->space == PTX_SPACE_GLOBAL && !x->prefetch;
 }
 
-static void put_metric(struct row *r, const struct ana_coalesce *c, const struct ana_exact *e)
+#define WITH_EXPECTED 60
+static void put_metric(struct row *r, const struct ana_coalesce *c, const struct ana_exact *e,
+                       unsigned w)
 {
     if (c->valid) {
         row_bar(r, view_degree_role(c->degree), 8, c->degree);
         row_right(r, view_degree_role(c->degree), 8, "%.1f %%", c->degree * 100);
         row_right(r, ROLE_VALUE, 6, "%u", c->num_sectors);
-        row_right(r, ROLE_LABEL, 9, "%.2f", c->expected);
+        if (w >= WITH_EXPECTED)
+            row_right(r, ROLE_LABEL, 9, "%.2f", c->expected);
     } else {
-        row_put(r, ROLE_DIM, "%-8s%8s%6s%9s", "n/a", "", "", "");
+        row_put(r, ROLE_DIM, "%-8s%8s%6s%*s", "n/a", "", "", w >= WITH_EXPECTED ? 9 : 0, "");
     }
     if (e->valid && e->requests)
         row_right(r, ROLE_TITLE, 8, "%.2f", e->sectors_per_request);
@@ -67,6 +70,20 @@ static void put_total(struct row *r, const struct traffic *t)
     row_right(r, ROLE_VALUE, 9, "%s", hit);
 }
 
+/* The 32 positions of the graph in a few columns, where the line has room for them. */
+#define SHAPE     8
+#define FULL_NAME 80 /* column after "all global loads" */
+static void put_shape(struct row *r, const struct ana_coalesce *c, unsigned w)
+{
+    double top = 1;
+    if (!c->valid || r->width + 1 + SHAPE > w)
+        return;
+    for (int i = 0; i < 32; i++)
+        top = fmax(top, c->graph[i]);
+    row_pad(r, w >= 100 ? r->width + 2 : w - SHAPE);
+    row_spark(r, ROLE_LINE_A, SHAPE, c->graph, 32, 0, top);
+}
+
 static void put_access(struct app *a, long item, unsigned w, const struct traffic *t)
 {
     const struct ana_kernel *k = a->snap->facts;
@@ -74,15 +91,16 @@ static void put_access(struct app *a, long item, unsigned w, const struct traffi
     row_init(&r, a->frame);
     if (item == 0) {
         row_put(&r, ROLE_DIM, "%6s ", "");
-        put_metric(&r, &k->coalesce, &k->exact);
+        put_metric(&r, &k->coalesce, &k->exact, w);
         if (w >= WITH_TRAFFIC)
             put_total(&r, t);
         row_put(&r, ROLE_TITLE, w >= 100 ? "  all global loads" : "  all loads");
+        put_shape(&r, &k->coalesce, w);
     } else {
         const struct ana_access *x = &k->access[item - 1];
         row_right(&r, ROLE_DIM, 6, "%u", x->at.line);
         row_put(&r, ROLE_TEXT, " ");
-        put_metric(&r, &x->coalesce, &x->exact);
+        put_metric(&r, &x->coalesce, &x->exact, w);
         if (w >= WITH_TRAFFIC)
             put_traffic(&r, t, x);
         row_put(&r, x->store ? ROLE_LABEL : ROLE_MEMORY, "  %-6s",
@@ -91,6 +109,9 @@ static void put_access(struct app *a, long item, unsigned w, const struct traffi
                 : x->store    ? "store"
                               : "load");
         row_put(&r, ROLE_SYMBOL, "%s", x->array ? x->array : "?");
+        if (w >= 100)
+            row_pad(&r, r.width < FULL_NAME ? FULL_NAME : r.width);
+        put_shape(&r, &x->coalesce, w);
         if (w >= 100)
             row_put(&r, ROLE_DIM, "  %s", x->address ? x->address : "");
     }
@@ -452,12 +473,19 @@ static void coalesce_update(struct app *a, unsigned w, unsigned h)
 static void coalesce_head(struct app *a, unsigned w, struct row *r)
 {
     struct traffic t = traffic_of(a);
-    row_put(r, ROLE_LABEL, "  line   degree       range expected   exact");
+    row_put(r, ROLE_LABEL, "  line   degree       range%s   exact",
+            w >= WITH_EXPECTED ? " expected" : "");
     if (w >= WITH_TRAFFIC)
         row_put(r, ROLE_LABEL, "%8s%9s", t.counted ? "past L1" : "asked", t.counted ? "L1 hit" : "");
     row_put(r, ROLE_LABEL, "  access");
-    if (t.counted)
-        row_put(r, ROLE_DIM, w >= 100 ? " (simulated)" : " (sim)");
+    if (t.counted && w >= 100)
+        row_put(r, ROLE_DIM, " (simulated)");
+    if (w >= 100)
+        row_pad(r, FULL_NAME + 2);
+    else if (r->width + 1 + SHAPE <= w)
+        row_pad(r, w - SHAPE);
+    if (r->width + SHAPE <= w)
+        row_put(r, ROLE_LABEL, "32 words");
     if (a->coalesce.hot_first && w >= 100)
         row_put(r, ROLE_CHANGED, "  by traffic");
 }

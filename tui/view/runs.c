@@ -23,8 +23,6 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const kinds[] = { "run", "sweep", "tune" };
-
 static double run_time(const struct session_run *r)
 {
     const struct result *x = run_best(r);
@@ -37,19 +35,24 @@ static double run_gain(const struct app *a, size_t i)
     return base && base != x ? (double)base->time.median / (double)x->time.median : NAN;
 }
 
+/* What ran, most telling first: "sweep pi (17): --bypass l1 --pi 8". */
 static void config_text(const struct app *a, const struct session_run *r, struct buf *b)
 {
     bool running = a->snap->busy && a->snap->nruns && r == app_run(a, a->snap->nruns - 1);
     const struct result *x = run_best(r);
+    size_t n = r->kind == RUN_TUNE ? r->ntrail : r->sweep.npoints;
+    const char *so_far = running                                      ? " so far"
+                         : r->kind == RUN_SWEEP && !r->sweep.complete ? " cut off"
+                                                                      : "";
+    struct buf best = { 0 };
     if (r->kind == RUN_SWEEP)
-        buf_printf(b, "%s, %zu points%s", r->sweep.axis ? r->sweep.axis : "?", r->sweep.npoints,
-                   r->sweep.complete ? ""
-                   : running         ? " so far"
-                                     : " (cut off)");
+        buf_printf(b, "sweep %s (%zu%s): ", r->sweep.axis ? r->sweep.axis : "?", n, so_far);
+    else if (r->kind == RUN_TUNE)
+        buf_printf(b, "search (%zu%s): ", n, so_far);
     if (x)
-        options_line(&x->options, b);
-    if (!b->n)
-        buf_puts(b, "original");
+        options_line(&x->options, &best);
+    buf_puts(b, best.n ? best.s : x || r->kind == RUN_ONE ? "original" : "no result");
+    buf_free(&best);
 }
 
 static bool passes(const struct app *a, const struct session_run *r)
@@ -59,8 +62,7 @@ static bool passes(const struct app *a, const struct session_run *r)
     char label[PTX_LABEL];
     if (!f.n)
         return true;
-    buf_printf(&b, "%s %s %s %s %s ", kinds[r->kind], ptx_label(r->kernel, label), r->kernel,
-               r->dev.spec, r->note);
+    buf_printf(&b, "%s %s %s %s ", ptx_label(r->kernel, label), r->kernel, r->dev.spec, r->note);
     config_text(a, r, &b);
     bool hit = text_find((struct str){ b.s, b.n }, f) != SIZE_MAX;
     buf_free(&b);
@@ -105,14 +107,76 @@ static void make_order(struct app *a)
         qsort_r(v->order, v->norder, sizeof *v->order, by_order, a);
 }
 
-static void put_when(struct row *r, int64_t t)
+/* Times of a sweep's or search's points in order, as a curve of `cols` columns. */
+static void put_shape(struct app *a, const struct session_run *r, unsigned cols, struct row *out)
+{
+    size_t n = r->kind == RUN_SWEEP ? r->sweep.npoints : r->kind == RUN_TUNE ? r->ntrail : 0;
+    const struct result *v = r->kind == RUN_SWEEP ? r->sweep.points : r->trail;
+    double *t = n && cols ? ARENA_ARRAY(a->frame, double, n) : NULL;
+    size_t known = 0;
+    for (size_t i = 0; t && i < n; i++) {
+        t[i] = v[i].time.valid && v[i].time.median > 0 ? log((double)v[i].time.median) : NAN;
+        if (!isnan(t[i]))
+            known++;
+    }
+    if (t && known > 1)
+        row_spark(out, ROLE_LINE_A, cols, t, n, NAN, NAN);
+    else
+        row_put(out, ROLE_TEXT, "%*s", (int)cols, "");
+}
+
+/* Columns by the width of the panel. What a run was has all that is left, and stands first. */
+struct columns {
+    unsigned config, when, shape, kernel, device, note;
+};
+
+static struct columns columns_of(const struct app *a, unsigned w)
+{
+    enum { FIXED = 2 + 3 + 1 + 9 + 4 + 7, LEAST = 8, GOOD = 24, MOST = 60 };
+    struct columns c = { .config = w > FIXED + LEAST ? w - FIXED : LEAST };
+    const struct {
+        unsigned *of, need, keep;
+    } order[] = { { &c.shape, 9, GOOD },
+                  { &c.kernel, a->runs.one_kernel ? 0 : 14, GOOD },
+                  { &c.device, 13, GOOD },
+                  { &c.when, 13, GOOD } };
+    for (size_t i = 0; i < ARRAY_LEN(order) && c.config >= order[i].need + order[i].keep; i++)
+        *order[i].of = order[i].need, c.config -= order[i].need;
+    if (c.config > MOST)
+        c.note = c.config - MOST, c.config = MOST;
+    return c;
+}
+
+/* A text in exactly so many columns. */
+static void put_cell(struct row *out, enum role role, unsigned cols, const char *text)
+{
+    struct str s = str_of(text), head = text_head(s, cols);
+    unsigned at = out->width;
+    if (!cols)
+        return;
+    if (head.n < s.n)
+        head = text_head(s, cols - 1);
+    row_put(out, role, "%.*s%s", (int)head.n, head.s, head.n < s.n ? "…" : "");
+    row_pad(out, at + cols);
+}
+
+/* What ran, and beside it why it is grey, where both have room. */
+static void put_what(struct row *out, enum role role, unsigned cols, const char *what, const char *stale)
+{
+    unsigned why = stale ? text_width(str_of(stale)) + 3 : 0;
+    put_cell(out, role, cols - (cols >= why + 24 ? why : 0), what);
+    if (why && cols >= why + 24)
+        row_put(out, ROLE_WARN, " (%s)", stale);
+}
+
+static void put_when(struct row *r, int64_t t, unsigned cols)
 {
     time_t s = (time_t)(t > 4000000000LL ? t / 1000000000LL : t);
     struct tm tm;
     char text[32] = "";
     if (s && gmtime_r(&s, &tm))
-        strftime(text, sizeof text, "%m-%d %H:%M", &tm);
-    row_put(r, ROLE_DIM, "%-12s", text);
+        strftime(text, sizeof text, "  %m-%d %H:%M", &tm);
+    put_cell(r, ROLE_DIM, cols, text);
 }
 
 /* Times of several kinds stand in one column: each says what it is; smp: simulated, from a sample of the
@@ -129,37 +193,43 @@ static const char *origin_brief(const struct session_run *r)
 static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
 {
     const struct session_run *r = app_run(a, i);
+    struct columns c = columns_of(a, w);
     char t[TEXT_NUM], label[PTX_LABEL];
     struct buf b = { 0 };
-    enum role main = r->deleted ? ROLE_REMOVED : ROLE_VALUE;
+    bool stale = run_stale(a, r) != NULL;
+    enum role main = r->deleted ? ROLE_REMOVED : stale ? ROLE_DIM : ROLE_VALUE;
     char mark = a->runs.mark[0] == i ? 'A' : a->runs.mark[1] == i ? 'B' : ' ';
-    row_put(out, mark == 'A' ? ROLE_SERIES_A : ROLE_SERIES_B, " %c", mark);
+    row_put(out, mark == 'A' ? ROLE_SERIES_A : ROLE_SERIES_B, "%c", mark);
     row_right(out, ROLE_DIM, 4, "%zu", i + 1);
-    row_put(out, main, "  %-5s ", r->deleted ? "gone" : kinds[r->kind]);
-    if (w >= 90)
-        put_when(out, r->time);
+    row_put(out, main, " ");
+    if (r->deleted)
+        buf_puts(&b, "deleted: ");
+    config_text(a, r, &b);
+    put_what(out, main, c.config, b.s ? b.s : "", run_stale(a, r));
     text_time(t, run_time(r));
     row_right(out, main, 9, "%s", t);
     row_put(out, ROLE_DIM, " %-3s", origin_brief(r));
     double gain = run_gain(a, i);
     if (isnan(gain))
-        row_put(out, ROLE_DIM, "%8s", "");
+        row_put(out, ROLE_DIM, "%7s", "");
     else
-        row_right(out, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 8, "%.2fx", gain);
-    config_text(a, r, &b);
-    row_put(out,
-            r->deleted        ? ROLE_REMOVED
-            : run_stale(a, r) ? ROLE_DIM
-                              : ROLE_TEXT,
-            " %s", b.s ? b.s : "");
-    if (w >= 100 || !a->runs.one_kernel)
-        row_put(out, ROLE_LABEL, "  %s", ptx_label(r->kernel, label));
-    if (w >= 100 || a->runs.one_kernel)
-        row_put(out, ROLE_DIM, "  %s", strncmp(r->dev.spec, "sim:", 4) ? r->dev.spec : r->dev.spec + 4);
-    if (run_stale(a, r))
-        row_put(out, ROLE_WARN, "  (%s)", run_stale(a, r));
-    if (*r->note)
-        row_put(out, ROLE_NOTE, "  \"%s\"", r->note);
+        row_right(out, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 7, "%.2fx", gain);
+    if (c.shape) {
+        row_put(out, ROLE_TEXT, " ");
+        put_shape(a, r, c.shape - 1, out);
+    }
+    if (c.kernel) {
+        row_put(out, ROLE_TEXT, "  ");
+        put_cell(out, ROLE_LABEL, c.kernel - 2, ptx_label(r->kernel, label));
+    }
+    put_when(out, r->time, c.when);
+    if (c.device) {
+        row_put(out, ROLE_TEXT, "  ");
+        put_cell(out, ROLE_DIM, c.device - 2,
+                 strncmp(r->dev.spec, "sim:", 4) ? r->dev.spec : r->dev.spec + 4);
+    }
+    if (c.note && *r->note)
+        put_cell(out, ROLE_NOTE, c.note, arena_printf(a->frame, "  \"%s\"", r->note));
     buf_free(&b);
 }
 
@@ -192,6 +262,18 @@ static void put_comparison(struct app *a, unsigned w)
     page_flow(a, &a->chart[PANEL_RUNS], &r, 3, w, -1);
 }
 
+/* Configuration, kernel and device of a run, in full. */
+static void put_place(struct app *a, const struct session_run *r, unsigned w)
+{
+    char label[PTX_LABEL];
+    struct buf b = { 0 };
+    config_text(a, r, &b);
+    buf_printf(&b, "; %s on %s", ptx_label(r->kernel, label), r->dev.spec);
+    if (b.s)
+        page_wrap(a, &a->chart[PANEL_RUNS], ROLE_LABEL, 3, w - 1, b.s, -1);
+    buf_free(&b);
+}
+
 /* The run under the cursor whole: what its line has no room for. */
 static void put_selected(struct app *a, unsigned w)
 {
@@ -203,6 +285,7 @@ static void put_selected(struct app *a, unsigned w)
     run_line(a, i, &b);
     if (b.n)
         page_wrap(a, &a->chart[PANEL_RUNS], ROLE_VALUE, 1, w - 1, b.s, -1);
+    put_place(a, r, w);
     if (run_stale(a, r))
         page_wrap(a, &a->chart[PANEL_RUNS], ROLE_WARN, 3, w - 1, run_stale(a, r), -1);
     if (*r->note)
@@ -238,13 +321,22 @@ static void runs_line(struct app *a, size_t i, unsigned w, struct row *r)
 static void runs_head(struct app *a, unsigned w, struct row *r)
 {
     static const char *const sorts[SORT_COUNT] = { "number", "time", "kind", "kernel" };
-    row_put(r, ROLE_LABEL, "    no  kind  ");
-    if (w >= 90)
-        row_put(r, ROLE_LABEL, "%-12s", "when (UTC)");
-    row_put(r, ROLE_LABEL, "%9s    %8s configuration", "best", "gain");
-    if (*a->runs.filter)
-        row_put(r, ROLE_CHANGED, "  with '%s'", a->runs.filter);
-    row_put(r, ROLE_DIM, w >= 90 ? "   sorted by %s" : "  by %s", sorts[a->runs.sort]);
+    struct columns c = columns_of(a, w);
+    row_put(r, ROLE_LABEL, "   no ");
+    put_cell(r, *a->runs.filter ? ROLE_CHANGED : ROLE_LABEL, c.config,
+             *a->runs.filter ? arena_printf(a->frame, "what ran, with '%s'", a->runs.filter)
+                             : arena_printf(a->frame, "what ran, by %s", sorts[a->runs.sort]));
+    row_put(r, ROLE_LABEL, "%9s    %7s", "best", "gain");
+    if (c.shape)
+        put_cell(r, ROLE_LABEL, c.shape, " times");
+    if (c.kernel)
+        put_cell(r, ROLE_LABEL, c.kernel, "  kernel");
+    if (c.when)
+        put_cell(r, ROLE_LABEL, c.when, "  when (UTC)");
+    if (c.device)
+        put_cell(r, ROLE_LABEL, c.device, "  device");
+    if (c.note)
+        put_cell(r, ROLE_LABEL, c.note, "  note");
 }
 
 static unsigned toggle_mark(struct app *a, size_t i)
