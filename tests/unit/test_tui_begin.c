@@ -8,8 +8,8 @@
 
 static const char *const shows[] = { "set",     "unset",  "best",  "undo", "redo",   "kernel", "launch",
                                      "overlay", "metric", "panel", "line", "replay", "help" };
-static const char *const writes[] = { "save", "write", "report", "save-launch", "export",
-                                      "note", "theme", "plot",   "mouse",       "keys" };
+static const char *const writes[] = { "save",  "write", "report", "save-launch", "export", "note",
+                                      "theme", "plot",  "mouse",  "keys",        "layout" };
 
 static bool among(const char *const *list, size_t n, const char *name)
 {
