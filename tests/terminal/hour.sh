@@ -133,6 +133,34 @@ text ":layout three"; keys Enter; shows "layout three needs 150x30; this screen 
 text ":layout auto"; keys Enter; shows "layout auto:"; text ":panel program"; keys Enter; shows "─ 11 Program"; check "every panel stands somewhere in a layout" $?
 keys Q; ends; begin 120x40 $fermi; shows ld.global; [ "$(column)" -eq "$was" ]; check "borders are where they were at the next start" $?
 
+# 16: the summary; the CUDA source with its loads; the machine code (with tools of our own that say what a
+# toolkit's say)
+lines="tests/terminal/lines/lines.ptx -d sim:ampere-a100"
+begin 80x24 $fermi; shows ld.global; keys S; shows "What limits it +L1 rate" && shows "What to try"; check "the summary says what limits the kernel and what to try" $?
+shows "1  .*" && shows "expected [0-9.]+x"; check "and what that would gain" $?
+keys Enter; shows "run 1: "; shows "What it gained +([0-9.]+x \(run 1|nothing that ran)"; check "Enter tries the first advice" $?
+begin 80x24 $lines; shows ld.global; keys U; shows "12 .* 32.0 +89% │ +float x = a"; check "CUDA lines carry what their loads cost" $?
+keys g ']'; shows "PTX of line 4: 3 instructions"; check "an inlined function's line has its PTX below" $?
+keys h Enter; shows "│ ld.global.f32 +%f2"; [ "$(screen | grep -c 'CUDA')" -eq 0 ]; check "Enter goes to the PTX of the costliest line" $?
+begin 130x40 $lines; shows ld.global; keys U h; shows "a\[i \* 8\].*│ +[0-9]+ shl|PTX of line 12"; check "on a wide screen the PTX stands beside the source" $?
+mkdir -p "$dir/bin"
+cat > "$dir/bin/ptxas" << 'END'
+#!/bin/sh
+echo "ptxas info    : Compiling entry function 'lines' for 'sm_75'"
+echo "    0 bytes stack frame, 24 bytes spill stores, 0 bytes spill loads"
+echo "ptxas info    : Used 12 registers, used 0 barriers"
+END
+cat > "$dir/bin/nvdisasm" << 'END'
+#!/bin/sh
+printf '.text.lines:\n\t//## File "lines.cu", line 12\n        /*0000*/                   LDG.E.SYS R4, [R2] ;\n        /*0010*/                   EXIT ;\n'
+END
+chmod +x "$dir/bin/ptxas" "$dir/bin/nvdisasm"
+before=$b; b="env PATH=$dir/bin:$PATH $b"; begin 80x24 $lines; b=$before
+shows ld.global; keys A; shows "00000 +12 +LDG.E.SYS R4, \[R2\]$"; check "the machine code stands with its CUDA lines" $?
+shows "12 registers +24 bytes spilled" && shows "load: 1,"; check "and registers, spills and accesses below it" $?
+before=$b; b="env PATH=/usr/bin:/bin CUDA_HOME=/nowhere CUDA_PATH=/nowhere $b"; begin 80x24 $lines; b=$before
+shows ld.global; keys A; shows "is not here|registers"; check "without the tools it says which are missing" $?
+
 # 7: results that could not be saved are asked about (the superuser may write anywhere)
 if [ "$(id -u)" -ne 0 ]; then
     mkdir "$dir/ro"; chmod 500 "$dir/ro"

@@ -39,12 +39,22 @@ static void panels_by_keys(void **state)
     assert_int_equal(t.app.focus, PANEL_PAPERS);
     stage_press(&t, "Tab"); /* nor has the eleventh */
     assert_int_equal(t.app.focus, PANEL_PROGRAM);
+    for (int p = PANEL_PROGRAM + 1; p < PANEL_COUNT; p++) {
+        stage_press(&t, "Tab");
+        assert_int_equal(t.app.focus, p);
+    }
     stage_press(&t, "Tab");
     assert_int_equal(t.app.focus, PANEL_SOURCE);
-    stage_press(&t, "S-Tab");
-    stage_press(&t, "S-Tab");
-    stage_press(&t, "S-Tab");
+    for (int p = PANEL_COUNT; p-- > PANEL_MESSAGES;)
+        stage_press(&t, "S-Tab");
     assert_int_equal(t.app.focus, PANEL_MESSAGES);
+    stage_press(&t, "S"); /* those that have letters */
+    assert_int_equal(t.app.focus, PANEL_SUMMARY);
+    stage_press(&t, "U");
+    assert_int_equal(t.app.focus, PANEL_CUDA);
+    stage_press(&t, "1");
+    stage_press(&t, "A");
+    assert_int_equal(t.app.focus, PANEL_SASS);
     stage_close(&t);
 }
 

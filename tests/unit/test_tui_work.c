@@ -481,7 +481,10 @@ static void empty_panels(void **state)
                                                    "demo  lists",
                                                    "Nothing was said yet",
                                                    "s1-fig5",
-                                                   ":program COMMAND" };
+                                                   ":program COMMAND",
+                                                   "demo  lists",
+                                                   "demo  lists",
+                                                   "demo  lists" };
     (void)state;
     struct stage t;
     stage_open(&t, SNAP_EMPTY, 100, 24);

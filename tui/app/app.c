@@ -60,6 +60,7 @@ void app_free(struct app *a)
     reuse_drop(a);
     legal_drop(a);
     work_drop(&a->papers);
+    work_drop(&a->sass);
     work_drop(&a->program);
     work_drop(&a->program_next);
     source_index_free(&a->source);
@@ -107,6 +108,7 @@ static void lines_drop(struct app *a)
     a->source.traffic = NULL;
     a->runs.order = NULL; /* it lies in the frame */
     a->runs.norder = 0;
+    a->cuda = NULL;
 }
 
 void app_snapshot(struct app *a, const struct job_snapshot *snap)
@@ -115,8 +117,12 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     a->snap = snap;
     bool other_kernel = strcmp(old->kernel ? old->kernel : "", snap->kernel ? snap->kernel : "") != 0;
     if (old->module != snap->module || old->facts != snap->facts || old->preview != snap->preview ||
-        other_kernel)
+        other_kernel) {
         a->source.stale = true;
+        work_drop(&a->sass);
+    }
+    if (old->module != snap->module || other_kernel)
+        a->list[PANEL_CUDA] = (struct list){ 0 };
     if (old->spec != snap->spec)
         a->launch_key = snap->spec ? launch_key(snap->spec) : 0;
     if (old->facts != snap->facts || old->spec != snap->spec)
@@ -426,6 +432,9 @@ static unsigned global_request(struct app *a, enum request r)
         app_focus(a, (enum panel_id)((a->focus + PANEL_COUNT - 1) % PANEL_COUNT));
         return UI_REDRAW;
     case REQ_ZOOM: a->zoomed = !a->zoomed; return UI_REDRAW;
+    case REQ_PANEL_SUMMARY: app_focus(a, PANEL_SUMMARY); return UI_REDRAW;
+    case REQ_PANEL_CUDA: app_focus(a, PANEL_CUDA); return UI_REDRAW;
+    case REQ_PANEL_SASS: app_focus(a, PANEL_SASS); return UI_REDRAW;
     case REQ_LAYOUT: return layout_next(a);
     case REQ_BORDER_LEFT: return layout_move(a, false, -LAYOUT_STEP);
     case REQ_BORDER_RIGHT: return layout_move(a, false, LAYOUT_STEP);
@@ -611,7 +620,8 @@ static unsigned prompt_event(struct app *a, uint32_t key)
 
 static bool works_beside(const struct app *a)
 {
-    return reuse_working(a) || legal_working(a) || (a->papers && work_state(a->papers) == WORK_BUSY) ||
+    return reuse_working(a) || legal_working(a) || (a->sass && work_state(a->sass) == WORK_BUSY) ||
+           (a->papers && work_state(a->papers) == WORK_BUSY) ||
            (a->program && work_state(a->program) == WORK_BUSY) ||
            (a->program_next && work_state(a->program_next) == WORK_BUSY);
 }

@@ -16,6 +16,7 @@
 #include "tui/base/theme.h"
 
 struct event;
+struct cuda_page;
 struct lesson;
 struct ptx_module;
 struct session_run;
@@ -133,8 +134,9 @@ struct app {
     bool pasting;          /* between the marks of a paste: what comes is text */
     int64_t pasted_ns;     /* when its last character came */
     bool was_working;
-    struct work *reuse, *legal,
-        *papers; /* reuse.h, legal.h, the page of the papers; NULL: not started */
+    /* reuse.h, legal.h, the page of the papers, the machine code; NULL: not started */
+    struct work *reuse, *legal, *papers, *sass;
+    const struct cuda_page *cuda; /* the CUDA panel as last updated; the frame's, or NULL */
     struct work *program,
         *program_next;  /* the survey of a program; its capture or its run with tuned kernels */
     int64_t started_ns; /* clock when the app began */

@@ -3,6 +3,7 @@
 #ifndef GPULOCW_TUI_APP_VIEW_H
 #define GPULOCW_TUI_APP_VIEW_H
 
+#include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/rec/counters.h"
 #include "tui/base/request.h"
@@ -126,6 +127,9 @@ const struct result *view_counters_result(struct app *a);
 /* What a panel without content says: `text` when a kernel is open that could have some, else what is
  * missing. */
 const char *view_unready(const struct app *a, const char *text);
+/* A class of locality, and cache sensitivity (CI, MCS, HCS), in words. */
+const char *view_class(enum ana_class c);
+const char *view_sensitivity(const char *brief);
 enum role view_degree_role(double degree); /* good, middling, bad */
 enum role view_hit_role(double percent);
 /* A counter of a result as text with its unit and origin letter ("n/a" when not valid). */

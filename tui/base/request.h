@@ -6,33 +6,8 @@
 #define GPULOCW_TUI_BASE_REQUEST_H
 
 #include "engine/base/base.h"
+#include "tui/base/panel_list.h"
 
-/* id, name (its view is view_<name>), title, short title, help, list-like */
-#define PANEL_LIST(X)                                                                                  \
-    X(SOURCE, source, "Source", "Source",                                                              \
-      "PTX with what each global load costs: degree of coalescing, sectors per request, class, cache " \
-      "decision",                                                                                      \
-      true)                                                                                            \
-    X(COALESCE, coalesce, "Coalesce", "Coalesce",                                                      \
-      "the 32-position graph of the loads, and which lane touches which sector", true)                 \
-    X(LOCALITY, locality, "Locality", "Local",                                                         \
-      "who reuses the data: class and evidence; misses by cache size; footprint of each array; "       \
-      "sharing between CTAs",                                                                          \
-      true)                                                                                            \
-    X(OPTIONS, options, "Options", "Options",                                                          \
-      "every knob of a configuration and the launch description; what is not legal says why", true)    \
-    X(VALLEY, valley, "Valley", "Valley",                                                              \
-      "time or throughput over the swept knob: cache peak, cache valley, memory plateau, best point",  \
-      false)                                                                                           \
-    X(COUNTERS, counters, "Counters", "Count", "where the bytes went: L1, L2, DRAM, before and after", \
-      true)                                                                                            \
-    X(RUNS, runs, "Runs", "Runs", "everything that was run: sort, filter, mark, compare, notes", true) \
-    X(ADVICE, advice, "Advice", "Advice", "what to try next, and why", true)                           \
-    X(MESSAGES, messages, "Messages", "Log", "messages of the engine, oldest first", true)             \
-    X(PAPERS, papers, "Papers", "Papers",                                                              \
-      "the papers' figures and tables: run one, ours beside theirs", true)                             \
-    X(PROGRAM, program, "Program", "Prog",                                                             \
-      "a program on the GPU: its kernels, capturing one, the tuned kernel in its launches", true)
 #define PANEL_ID_ITEM(id, name, title, brief, help, list) PANEL_##id,
 enum panel_id { PANEL_LIST(PANEL_ID_ITEM) PANEL_COUNT };
 #undef PANEL_ID_ITEM
@@ -76,6 +51,10 @@ const char *scope_name(enum scope s);
     X(PANEL_7, "panel-7", "7", GLOBAL, "", "runs panel")                                                \
     X(PANEL_8, "panel-8", "8", GLOBAL, "", "advice panel")                                              \
     X(PANEL_9, "panel-9", "9", GLOBAL, "", "messages panel")                                            \
+    X(PANEL_SUMMARY, "panel-summary", "S", GLOBAL, "",                                                  \
+      "summary panel: what limits the kernel, what to try, the gain")                                   \
+    X(PANEL_CUDA, "panel-cuda", "U", GLOBAL, "", "CUDA panel: the source that the PTX came from")       \
+    X(PANEL_SASS, "panel-sass", "A", GLOBAL, "", "SASS panel: the machine code")                        \
     X(ZOOM, "zoom", "z", GLOBAL, "zoom", "show this panel on the whole screen, or all again")           \
     X(LAYOUT, "layout", "P", GLOBAL, "",                                                                \
       "next layout of the panels (:layout NAME takes one); borders move with the mouse, too")           \
@@ -187,6 +166,13 @@ const char *scope_name(enum scope s);
       "run the program once more, capture this kernel with its data and open it")                       \
     X(PROGRAM_APPLY, "program-apply", "A", PROGRAM, "apply",                                            \
       "run the program with the session's recommendation in its launches, by turns with the original")  \
+    X(SUMMARY_TRY, "summary-try", "Enter", SUMMARY, "try", "run the first advice that is untried")      \
+    X(CUDA_NEXT, "next-cuda-load", "] l", CUDA, "load", "next line that loads from global memory")      \
+    X(CUDA_PREV, "previous-cuda-load", "[ L", CUDA, "", "previous such line")                           \
+    X(CUDA_HOT, "hottest-cuda-line", "h", CUDA, "hot", "the line whose loads have the most traffic")    \
+    X(CUDA_PTX, "cuda-ptx", "Enter d", CUDA, "PTX", "to the PTX of this line")                          \
+    X(SASS_NEXT, "next-sass-access", "] l", SASS, "access", "next access to global memory")             \
+    X(SASS_PREV, "previous-sass-access", "[ L", SASS, "", "previous such access")                       \
     X(TREE_GOTO, "tree-goto", "Enter d", TREE, "go to", "to this instruction in the source")            \
     X(TREE_CLOSE, "tree-close", "q Esc a", TREE, "", "close the tree")                                  \
     X(HELP_CLOSE, "close-help", "q Esc ?", HELP, "", "close help")                                      \

@@ -75,8 +75,10 @@ static unsigned errors_unseen(const struct app *a)
     return n;
 }
 
-/* Tabs as roomy as they fit: titles, short titles, or bare numbers beside the one in front. */
-enum tab_style { TAB_TITLES, TAB_BRIEF, TAB_NUMBERS };
+/* Tabs as roomy as they fit: titles, short titles, their first letters, or bare numbers beside the one
+ * in front. */
+enum tab_style { TAB_TITLES, TAB_BRIEF, TAB_LETTERS, TAB_NUMBERS };
+#define LETTERS 4
 
 static void tab_text(const struct app *a, int p, enum tab_style style, char *out, size_t n)
 {
@@ -84,6 +86,8 @@ static void tab_text(const struct app *a, int p, enum tab_style style, char *out
     bool front = p == (int)a->focus;
     if (style == TAB_NUMBERS && !front)
         snprintf(out, n, "%d", p + 1);
+    else if (style == TAB_LETTERS && !front)
+        snprintf(out, n, "%d %.*s", p + 1, LETTERS, info->brief);
     else
         snprintf(out, n, style != TAB_TITLES && !front ? "%d %s" : " %d %s ", p + 1,
                  style == TAB_TITLES ? info->title : info->brief);
@@ -265,6 +269,8 @@ static const struct {
     { REQ_LOC_PREV_LOAD, REQ_LOC_NEXT_LOAD, "load" },
     { REQ_OPT_PREV, REQ_OPT_NEXT, "change" },
     { REQ_CNT_PREV, REQ_CNT_NEXT, "result" },
+    { REQ_CUDA_PREV, REQ_CUDA_NEXT, "load" },
+    { REQ_SASS_PREV, REQ_SASS_NEXT, "access" },
 };
 
 /* Is this key among those of the request? */

@@ -8,6 +8,7 @@
 #include "engine/search/advice.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
+#include "tui/view/advice.h"
 #include "tui/app/app.h"
 #include "tui/app/results/provenance.h"
 #include "tui/app/results/run_line.h"
@@ -22,9 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The fastest that has run of this text, launch and device with right outputs, against the original
- * timed in the same way. False: nothing beat it. */
-static bool best_measured(const struct app *a, struct options *o, double *gain, size_t *run)
+bool advice_best(const struct app *a, struct options *o, double *gain, size_t *run)
 {
     *gain = 1.02;
     bool found = false;
@@ -99,7 +98,7 @@ static bool put_best(struct app *a, unsigned w)
     size_t run = 0;
     struct buf b = { 0 };
     struct row r;
-    if (!best_measured(a, &o, &gain, &run))
+    if (!advice_best(a, &o, &gain, &run))
         return false;
     options_line(&o, &b);
     row_init(&r, a->frame);
@@ -146,8 +145,7 @@ static void put_all(struct app *a, unsigned w, bool better)
         }
 }
 
-/* The first that is still to be tried; SIZE_MAX: none. */
-static size_t next_untried(const struct app *a, bool better)
+size_t advice_next(const struct app *a, bool better)
 {
     for (size_t i = 0; i < a->snap->nadvice; i++)
         if (!a->snap->advice[i].tried && !overtaken(&a->snap->advice[i], better))
@@ -169,7 +167,7 @@ static bool put_summary(struct app *a, unsigned w)
         page_flow(a, p, &r, 4, w - 1, -1);
     }
     bool better = put_best(a, w);
-    size_t i = next_untried(a, better);
+    size_t i = advice_next(a, better);
     const struct tune_advice *x = i == SIZE_MAX ? NULL : &a->snap->advice[i];
     if (x) {
         row_init(&r, a->frame);
@@ -213,6 +211,19 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
         list_move(l, p, 1);
 }
 
+static void try_options(struct app *a, const struct options *o, const char *title)
+{
+    struct options taken = *o;
+    app_options_set(a, &taken);
+    app_notice(a, DIAG_NOTE, "trying: %s", title);
+    app_run_once(a, &taken);
+}
+
+void advice_run(struct app *a, size_t i)
+{
+    try_options(a, &a->snap->advice[i].options, a->snap->advice[i].title);
+}
+
 static unsigned advice_request(struct app *a, enum request r)
 {
     long i = page_item(&a->page[PANEL_ADVICE], &a->list[PANEL_ADVICE]);
@@ -220,13 +231,12 @@ static unsigned advice_request(struct app *a, enum request r)
     const struct options *o = advice ? &a->snap->advice[i].options : search_options(a, i);
     if (!o || (r != REQ_ADV_APPLY && r != REQ_ADV_TAKE))
         return 0;
-    struct options taken = *o;
-    app_options_set(a, &taken);
     if (r == REQ_ADV_APPLY) {
-        app_notice(a, DIAG_NOTE, "trying: %s", advice ? a->snap->advice[i].title : "this configuration");
-        app_run_once(a, &taken);
+        try_options(a, o, advice ? a->snap->advice[i].title : "this configuration");
     } else {
-        app_notice(a, DIAG_NOTE, "taken as the current options (u undoes)");
+        struct options taken = *o;
+        app_options_set(a, &taken);
+        app_notice(a, DIAG_NOTE, "%s", view_keys(a, "taken as the current options ({undo} undoes)"));
     }
     return UI_REDRAW;
 }

@@ -49,13 +49,25 @@ static void put_footprint(struct app *a, const struct ana_kernel *k, unsigned w)
     page_flow(a, &a->page[PANEL_LOCALITY], &r, 8, w, -1);
 }
 
-/* What the short words mean. */
-static const char *sensitivity_words(const char *s)
+const char *view_sensitivity(const char *brief)
 {
-    return !strcmp(s, "CI")    ? " (hardly)"
-           : !strcmp(s, "MCS") ? " (moderate)"
-           : !strcmp(s, "HCS") ? " (high)"
-                               : "";
+    return !strcmp(brief, "CI")    ? "cache-insensitive (CI)"
+           : !strcmp(brief, "MCS") ? "moderately cache-sensitive (MCS)"
+           : !strcmp(brief, "HCS") ? "highly cache-sensitive (HCS)"
+                                   : brief;
+}
+
+const char *view_class(enum ana_class c)
+{
+    static const char *const words[] = {
+        [ANA_CLASS_ALGORITHM] = "algorithm: CTAs read the same data by design",
+        [ANA_CLASS_CACHE_LINE] = "cache-line: CTAs share lines, not the data in them",
+        [ANA_CLASS_DATA] = "data: what CTAs share depends on the data",
+        [ANA_CLASS_WRITE] = "write: what is written drives shared lines out",
+        [ANA_CLASS_STREAMING] = "streaming: CTAs share nothing; a warp or CTA may still read again",
+        [ANA_CLASS_UNKNOWN] = "unknown"
+    };
+    return words[c];
 }
 
 static void put_class(struct app *a, const struct ana_kernel *k, unsigned w)
@@ -64,12 +76,9 @@ static void put_class(struct app *a, const struct ana_kernel *k, unsigned w)
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " class  ");
-    row_put(&r, ROLE_TITLE, "%s", ana_class_name(k->cls));
-    if (k->cls == ANA_CLASS_STREAMING)
-        row_put(&r, ROLE_DIM, " (CTAs share nothing; a warp may still read again)");
+    row_put(&r, ROLE_TITLE, "%s", view_class(k->cls));
     if (k->sensitivity)
-        row_put(&r, ROLE_NOTE, "   cache sensitivity %s%s", k->sensitivity,
-                sensitivity_words(k->sensitivity));
+        row_put(&r, ROLE_NOTE, "   %s", view_sensitivity(k->sensitivity));
     page_flow(a, p, &r, 8, w, -1);
     /* beside the class what one looks for first; the evidence may be long */
     put_footprint(a, k, w);

@@ -42,8 +42,7 @@ static bool read_cuda(struct app *a, struct str name)
     return file_read(path, 4u << 20, &c->text, &c->n, NULL) == ST_OK;
 }
 
-/* Line n of the file without the blanks around it; empty: it cannot be read, or has no such line. */
-static struct str cuda_line(struct app *a, uint32_t file, uint32_t n)
+struct str source_cuda_text(struct app *a, uint32_t file)
 {
     struct cuda_text *c = &a->source.cuda;
     const struct ptx_module *m = a->snap->module;
@@ -53,18 +52,17 @@ static struct str cuda_line(struct app *a, uint32_t file, uint32_t n)
         if (!read_cuda(a, m->files[file]))
             c->text = NULL;
     }
-    const char *s = c->text, *end = s ? s + c->n : NULL;
-    for (uint32_t i = 1; s && i < n; i++) {
-        s = memchr(s, '\n', (size_t)(end - s));
-        s = s ? s + 1 : NULL;
-    }
-    const char *nl = s ? memchr(s, '\n', (size_t)(end - s)) : NULL;
-    struct str line = { s, s ? (size_t)((nl ? nl : end) - s) : 0 };
-    while (line.n && (unsigned char)*line.s <= ' ')
-        line.s++, line.n--;
-    while (line.n && (unsigned char)line.s[line.n - 1] <= ' ')
-        line.n--;
-    return line;
+    return (struct str){ c->text, c->text ? c->n : 0 };
+}
+
+/* Line n of the file without the blanks around it; empty: it cannot be read, or has no such line. */
+static struct str cuda_line(struct app *a, uint32_t file, uint32_t n)
+{
+    struct str rest = source_cuda_text(a, file), line = { NULL, 0 };
+    bool there = rest.s != NULL;
+    for (uint32_t i = 1; there && i <= n; i++)
+        there = str_line(&rest, &line);
+    return there ? str_trim(line) : (struct str){ NULL, 0 };
 }
 
 bool source_cuda(struct app *a, struct row *r, uint32_t line)

@@ -27,6 +27,9 @@ uint32_t source_definition(const struct app *a, struct str name, uint32_t line);
 /* The CUDA line that an instruction on or after this line was compiled from (.loc), with its text when
  * the file can be read. False: not told. */
 bool source_cuda(struct app *a, struct row *r, uint32_t line);
+/* The CUDA file `file` of the module's .file table, as it was named to the compiler or beside the PTX;
+ * empty: it cannot be read. */
+struct str source_cuda_text(struct app *a, uint32_t file);
 /* Fills the lines below the text: the access, or the error, of the line under the cursor. */
 void source_info(struct app *a, unsigned w);
 /* The engine's error about a line of the shown file, NULL: none. */

@@ -1,0 +1,176 @@
+/* machine: see machine.h. Runs the tools in a folder of our own. */
+#include "engine/workspace/machine/machine.h"
+
+#include "engine/base/base.h"
+#include "engine/base/private_folder.h"
+#include "engine/workspace/source.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MOST_SAID 60000u       /* bytes of a tool's words that are read */
+#define MOST_TEXT (256u << 20) /* bytes of a listing */
+
+/* What a tool wrote to this descriptor; owned, NUL-terminated; NULL: out of memory. */
+static char *written(int fd, size_t most)
+{
+    off_t end = lseek(fd, 0, SEEK_END);
+    size_t n = end > 0 ? (size_t)end < most ? (size_t)end : most : 0, have = 0;
+    char *s = base_alloc(n + 1);
+    for (ssize_t got; s && have < n && (got = pread(fd, s + have, n - have, (off_t)have)) > 0;)
+        have += (size_t)got;
+    if (s)
+        s[have] = '\0';
+    return s;
+}
+
+/* Runs a tool; what it said into *said (owned). Its exit status. */
+static int tool(char *const *word, size_t most, char **said)
+{
+    int fd = memfd_create("tool", MFD_CLOEXEC);
+    int rc = fd >= 0 ? source_run_tool(word, fd) : 127;
+    *said = fd >= 0 ? written(fd, most) : NULL;
+    if (fd >= 0)
+        close(fd);
+    return *said ? rc : 127;
+}
+
+static char *word(const char *s)
+{
+    return (char *)(uintptr_t)s; /* posix_spawn does not write to them */
+}
+
+/* ---- ptxas ---- */
+static int assemble(char *ptxas, const char *arch, const char *ptx, const char *cubin, char **said)
+{
+    char option[32];
+    snprintf(option, sizeof option, "-arch=%s", arch);
+    char *line[] = { ptxas,      option,      word("-lineinfo"), word("-v"),
+                     word("-o"), word(cubin), word(ptx),         NULL };
+    return tool(line, MOST_SAID, said);
+}
+
+/* The device's architecture, else the target's, else the oldest that this ptxas still knows: PTX of an
+ * older target compiles for any newer GPU. */
+static enum status assemble_any(const struct machine_want *w, char *ptxas, const char *ptx,
+                                const char *cubin, struct machine_code *out, struct diags *ds)
+{
+    static const char *const newer[] = { "sm_75", "sm_80", "sm_90", "sm_100", "sm_120" };
+    char *said = NULL;
+    int rc;
+    if (w->cc)
+        snprintf(out->arch, sizeof out->arch, "sm_%u%s", w->cc,
+                 *w->target && w->target[strlen(w->target) - 1] == 'a' ? "a" : "");
+    else
+        snprintf(out->arch, sizeof out->arch, "%s", w->target);
+    rc = assemble(ptxas, out->arch, ptx, cubin, &said);
+    for (size_t i = 0; rc && said && strstr(said, "gpu-name") && i < ARRAY_LEN(newer); i++) {
+        base_free(said);
+        snprintf(out->arch, sizeof out->arch, "%s", newer[i]);
+        rc = assemble(ptxas, out->arch, ptx, cubin, &said);
+    }
+    if (rc) {
+        const char *line = said && *said ? said : "it could not be started";
+        diag_add(ds, DIAG_ERROR, "ptxas", NULL, NO_SPAN, "ptxas: %.*s", (int)strcspn(line, "\n"), line);
+    } else {
+        machine_parse_said(out, said, w->kernel);
+    }
+    base_free(said);
+    return rc ? ST_INPUT : ST_OK;
+}
+
+/* ---- disassemblers ---- */
+static enum status list(char *const *line, const struct machine_want *w, struct machine_code *out,
+                        struct diags *ds)
+{
+    char *text = NULL;
+    int rc = tool(line, MOST_TEXT, &text);
+    if (rc) {
+        diag_add(ds, DIAG_ERROR, "disassembler", NULL, NO_SPAN, "%s: %.*s", line[0],
+                 text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+        base_free(text);
+        return ST_INPUT;
+    }
+    if (machine_parse(out, text, w->kernel))
+        return ST_OK;
+    diag_add(ds, DIAG_ERROR, "disassembler", NULL, NO_SPAN, "%s shows no machine code of %s", line[0],
+             w->kernel);
+    return ST_INPUT;
+}
+
+/* A cubin with the lines of its source; anything else that holds machine code by cuobjdump alone. */
+static enum status disassemble(const char *file, bool cubin, const struct machine_want *w,
+                               struct machine_code *out, struct diags *ds)
+{
+    char *nvdisasm = cubin ? source_tool("nvdisasm") : NULL,
+         *cuobjdump = nvdisasm ? NULL : source_tool("cuobjdump");
+    char *first[] = { nvdisasm, word("-c"), word("-g"), word(file), NULL },
+         *second[] = { cuobjdump, word("-sass"), word(file), NULL };
+    enum status st = ST_REFUSED;
+    if (nvdisasm || cuobjdump)
+        st = list(nvdisasm ? first : second, w, out, ds);
+    else
+        snprintf(out->missing, sizeof out->missing, "%s",
+                 cubin ? "neither nvdisasm nor cuobjdump is here (both are in the CUDA toolkit)"
+                       : "cuobjdump is not here (it is in the CUDA toolkit)");
+    base_free(nvdisasm);
+    base_free(cuobjdump);
+    return st;
+}
+
+static enum status compile(const struct machine_want *w, char *ptxas, struct machine_code *out,
+                           struct diags *ds)
+{
+    char *folder = NULL;
+    struct buf ptx = { 0 }, cubin = { 0 };
+    enum status st = private_folder_make(&folder, ds);
+    if (st == ST_OK)
+        st = private_folder_put(folder, "kernel.ptx", w->ptx.s, w->ptx.n, &ptx, ds);
+    buf_printf(&cubin, "%s/kernel.cubin", folder ? folder : "");
+    if (st == ST_OK && cubin.oom)
+        st = ST_NOMEM;
+    if (st == ST_OK)
+        st = assemble_any(w, ptxas, ptx.s, cubin.s, out, ds);
+    if (st == ST_OK && disassemble(cubin.s, true, w, out, ds) != ST_OK && !*out->missing)
+        st = ST_INPUT;
+    buf_free(&ptx);
+    buf_free(&cubin);
+    private_folder_remove(folder);
+    return st;
+}
+
+enum status machine_make(const struct machine_want *w, struct machine_code *out, struct diags *ds)
+{
+    *out = (struct machine_code){
+        .registers = -1, .spill_stores = -1, .spill_loads = -1, .stack = -1, .shared = -1
+    };
+    char *ptxas = w->file ? NULL : source_tool("ptxas");
+    enum status st = ST_REFUSED;
+    if (w->file) {
+        size_t n = strlen(w->file);
+        st = disassemble(w->file, n > 6 && !strcmp(w->file + n - 6, ".cubin"), w, out, ds);
+        if (*out->missing)
+            diag_add(ds, DIAG_ERROR, "disassembler", w->file, NO_SPAN, "%s", out->missing);
+    } else if (ptxas) {
+        st = compile(w, ptxas, out, ds);
+    } else {
+        diag_add(ds, DIAG_ERROR, "ptxas", NULL, NO_SPAN,
+                 "ptxas is not here (it is in the CUDA toolkit)");
+    }
+    if (st != ST_OK)
+        machine_free(out);
+    base_free(ptxas);
+    return st;
+}
+
+void machine_free(struct machine_code *c)
+{
+    base_free(c->v);
+    base_free(c->text);
+    c->v = NULL;
+    c->text = NULL;
+    c->n = 0;
+}

@@ -1,0 +1,228 @@
+/* summary: one page for five seconds: what limits the kernel, what to try, what that would gain. Every
+ * figure says where it comes from. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/predict/prediction.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/advice.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
+#include "tui/app/results/run_line.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
+#include "tui/view/advice.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BAR = 20, INDENT = 3, ADVICES = 3 };
+
+static struct page *page(struct app *a)
+{
+    return &a->page[PANEL_SUMMARY];
+}
+
+/* ---- what is it? ---- */
+static void put_subject(struct app *a, unsigned w)
+{
+    const struct job_snapshot *s = a->snap;
+    char label[PTX_LABEL];
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_TITLE, " %s", ptx_label(s->kernel, label));
+    if (s->spec)
+        row_put(&r, ROLE_LABEL, "  grid %ux%ux%u, block %ux%ux%u", s->spec->grid.x, s->spec->grid.y,
+                s->spec->grid.z, s->spec->block.x, s->spec->block.y, s->spec->block.z);
+    if (s->has_dev)
+        row_put(&r, ROLE_LABEL, "  on %s", s->dev.spec);
+    page_flow(a, page(a), &r, INDENT, w - 1, -1);
+    page_blank(a, page(a));
+}
+
+/* ---- what limits it? ---- */
+static void put_parts(struct app *a, const struct tune_prediction *c)
+{
+    size_t binds = tune_part_binding(c);
+    double most = tune_part(c, binds);
+    for (size_t i = 0; i < TUNE_PARTS; i++) {
+        double v = tune_part(c, i);
+        struct row r;
+        if (isnan(v))
+            continue;
+        row_init(&r, a->frame);
+        row_put(&r, i == binds ? ROLE_TITLE : ROLE_LABEL, "   %-18s", tune_part_name(i));
+        row_bar(&r, i == binds ? ROLE_WARN : ROLE_LABEL, BAR, most > 0 ? v / most : 0);
+        row_right(&r, i == binds ? ROLE_TITLE : ROLE_LABEL, 7, "%.0f %%", most > 0 ? v / most * 100 : 0);
+        page_add(a, page(a), &r, -1);
+    }
+}
+
+static void put_limit(struct app *a, unsigned w)
+{
+    const struct tune_prediction *c = a->snap->cost_original;
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, " What limits it   ");
+    if (!c || !c->valid) {
+        row_put(&r, ROLE_DIM, "not known yet: %s",
+                !a->snap->spec                        ? "it has no launch"
+                : a->snap->unsettled || a->snap->busy ? "being worked out ..."
+                : c && *c->why_not                    ? c->why_not
+                                                      : "the model has nothing to go by");
+        page_flow(a, page(a), &r, INDENT, w - 1, -1);
+        return;
+    }
+    row_put(&r, ROLE_WARN, "%s", tune_part_name(tune_part_binding(c)));
+    row_put(&r, ROLE_DIM, "  (the original, modelled; bars: share of the longest part)");
+    page_flow(a, page(a), &r, INDENT, w - 1, -1);
+    put_parts(a, c);
+}
+
+/* What of the loads is behind it: coalescing, reuse, and what a run counted. */
+static void put_behind(struct app *a, unsigned w)
+{
+    const struct ana_kernel *k = a->snap->facts;
+    const struct result *x = view_counters_result(a);
+    struct row r;
+    if (k && k->coalesce.valid) {
+        row_init(&r, a->frame);
+        row_put(&r, ROLE_LABEL, "   loads:");
+        row_put(&r, view_degree_role(k->coalesce.degree), " %.0f %% coalesced",
+                k->coalesce.degree * 100);
+        if (k->exact.valid && k->exact.requests)
+            row_put(&r, ROLE_VALUE, ", %.1f sectors a request", k->exact.sectors_per_request);
+        page_flow(a, page(a), &r, INDENT + 2, w - 1, -1);
+    }
+    if (k && k->reuse.valid) {
+        row_init(&r, a->frame);
+        row_put(&r, ROLE_LABEL, "   bytes read again:");
+        row_put(&r, ROLE_VALUE, " %.0f %% by the same warp or CTA,",
+                (k->reuse.intra_warp + k->reuse.intra_cta) * 100);
+        row_put(&r, ROLE_VALUE, " %.0f %% by another CTA", k->reuse.inter_cta * 100);
+        page_flow(a, page(a), &r, INDENT + 2, w - 1, -1);
+    }
+    if (x) {
+        char l1[TEXT_NUM], dram[TEXT_NUM];
+        view_counter(x, COUNTER_L1_HIT_RATE, l1);
+        view_counter(x, COUNTER_DRAM_READ_BYTES, dram);
+        row_init(&r, a->frame);
+        size_t run = view_counters_run(a);
+        row_put(&r, ROLE_LABEL, "   counted");
+        if (run < a->snap->nruns)
+            row_put(&r, ROLE_LABEL, " in run %zu", run + 1);
+        row_put(&r, ROLE_LABEL, ":");
+        row_put(&r, ROLE_VALUE, " L1 hits %s,", l1);
+        row_put(&r, ROLE_VALUE, " DRAM reads %s", dram);
+        page_flow(a, page(a), &r, INDENT + 2, w - 1, -1);
+    }
+}
+
+/* ---- what to try? ---- */
+static void put_gain(struct row *r, const struct tune_advice *x)
+{
+    if (!isnan(x->expected_gain) && x->expected_gain > 0)
+        row_put(r, ROLE_NOTE, "  expected %.2fx%s, confidence %.0f %%", x->expected_gain,
+                x->modelled ? " by the model" : "", x->confidence * 100);
+}
+
+static void put_try(struct app *a, bool better, unsigned w)
+{
+    size_t first = advice_next(a, better);
+    unsigned shown = 0;
+    page_blank(a, page(a));
+    page_heading(a, page(a), "What to try");
+    for (size_t i = first; i < a->snap->nadvice && shown < ADVICES; i++) {
+        const struct tune_advice *x = &a->snap->advice[i];
+        struct row r;
+        if (x->tried)
+            continue;
+        row_init(&r, a->frame);
+        row_put(&r, i == first ? ROLE_TITLE : ROLE_TEXT, "   %u  %s", ++shown, x->title);
+        put_gain(&r, x);
+        page_flow(a, page(a), &r, INDENT + 3, w - 1, -1);
+    }
+    page_wrap(
+        a, page(a), ROLE_DIM, INDENT, w - 1,
+        view_keys(a, shown
+                         ? "{summary-try} tries the first; {tune} searches all knobs; {panel-8} has the "
+                           "reasons."
+                         : "No advice is left untried. {tune} searches all knobs, {sweep} sweeps one."),
+        -1);
+}
+
+/* ---- what did it gain? ---- */
+static void put_best(struct app *a, unsigned w, const struct options *o, double gain, size_t run,
+                     bool better)
+{
+    struct row r;
+    struct buf b = { 0 };
+    const struct session_run *s = better ? app_run(a, run) : NULL;
+    const struct result *x = s ? run_best(s) : NULL;
+    page_blank(a, page(a));
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, " What it gained   ");
+    if (!better) {
+        row_put(&r, ROLE_DIM, "%s",
+                app_last_run(a, -1) == SIZE_MAX ? "nothing has run yet"
+                                                : "nothing that ran beat the original");
+    } else {
+        options_line(o, &b);
+        row_put(&r, ROLE_GOOD, "%.2fx", gain);
+        row_put(&r, ROLE_LABEL, " (run %zu, %s%s, outputs equal)", run + 1,
+                x ? origin_name(x->time.origin) : "", x && x->sampled ? " from a sample" : "");
+        row_put(&r, ROLE_VALUE, "  %s", b.s ? b.s : "");
+    }
+    page_flow(a, page(a), &r, INDENT, w - 1, -1);
+    buf_free(&b);
+}
+
+static void summary_update(struct app *a, unsigned w, unsigned h)
+{
+    struct options o = options_default();
+    double gain = NAN;
+    size_t run = 0;
+    (void)h;
+    page_clear(page(a));
+    if (!a->snap->module || !a->snap->kernel) {
+        page_hint(a, page(a), w, view_unready(a, ""));
+    } else {
+        bool better = advice_best(a, &o, &gain, &run);
+        put_subject(a, w);
+        if (!a->snap->spec) {
+            page_wrap(a, page(a), ROLE_WARN, INDENT, w - 1, view_keys(a, view_unready(a, "")), -1);
+            page_blank(a, page(a));
+        }
+        put_limit(a, w);
+        put_behind(a, w);
+        put_best(a, w, &o, gain, run, better);
+        put_try(a, better, w);
+    }
+    list_set_count(&a->list[PANEL_SUMMARY], page(a)->n);
+}
+
+static unsigned summary_request(struct app *a, enum request r)
+{
+    struct options o;
+    double gain;
+    size_t run;
+    if (r != REQ_SUMMARY_TRY)
+        return 0;
+    size_t i = advice_next(a, advice_best(a, &o, &gain, &run));
+    if (i < a->snap->nadvice)
+        advice_run(a, i);
+    else
+        app_notice(a, DIAG_NOTE, "%s",
+                   view_keys(a, "no advice is left untried; {tune} searches all knobs"));
+    return UI_REDRAW;
+}
+
+const struct view view_summary = { summary_update, NULL, NULL, summary_request, NULL, NULL };
