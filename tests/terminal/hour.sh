@@ -104,7 +104,7 @@ begin 80x24 $fermi --session "$dir/e.json"; shows ld.global; keys s; shows "cach
 [ -s "$dir/gpulocw-valley.svg" ] && [ -s "$dir/gpulocw-valley-2.svg" ]; check "E writes beside the session and overwrites nothing" $?
 
 # 6: an error goes when the next run succeeds
-text ":set nosuch 1"; keys Enter; shows "no option 'nosuch'"; keys r; shows "run 2: "; ! screen | grep -q "no option"; check "an error goes when the next run succeeds" $?
+text ":set nosuch 1"; keys Enter; shows "no knob 'nosuch'"; keys r; shows "run 2: "; ! screen | grep -q "no knob"; check "an error goes when the next run succeeds" $?
 
 # 15: from an unknown kernel to a tuned file in six keys
 cp kernels/stride_32.ptx "$dir/unknown.ptx"

@@ -6,6 +6,7 @@
 #include "engine/base/base.h"
 #include "tui/app/app.h"
 #include "tui/app/view.h"
+#include "tui/app/work.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 
@@ -78,6 +79,41 @@ static void a_program_without_cuda_is_told(void **state)
     diags_free(&ds);
 }
 
+/* A program that does not start is no program without CUDA; what it said last is told. */
+static void what_went_wrong_is_told(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    (void)state;
+    open_page(&a, &ds);
+    assert_true(view_program_survey(&a, "./no-such-program 5"));
+    until(&a, "could not run it");
+    assert_true(view_program_survey(&a, "ls /no-such-folder"));
+    until(&a, "exit status 2");
+    assert_int_not_equal(line_with(&a, "Its last line: ls: "), SIZE_MAX);
+    live_close(&a);
+    diags_free(&ds);
+}
+
+/* A program that does not end is ended by the key that stops things. */
+static void a_program_is_ended(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    (void)state;
+    open_page(&a, &ds);
+    assert_false(view_program_stop(&a));
+    assert_true(view_program_survey(&a, "sleep 300"));
+    until(&a, "It runs");
+    for (int i = 0; i < 3000 && work_state(a.program) == WORK_BUSY; i++) {
+        app_request(&a, REQ_CANCEL);
+        usleep(10000);
+    }
+    until(&a, "exit status 143");
+    live_close(&a);
+    diags_free(&ds);
+}
+
 static void its_kernels_are_listed(void **state)
 {
     struct app a;
@@ -87,10 +123,14 @@ static void its_kernels_are_listed(void **state)
     open_page(&a, &ds);
     snprintf(command, sizeof command, "%s/tests/live/swap/swapped tests/live/step.ptx 12", root);
     assert_true(view_program_survey(&a, command));
-    until(&a, "12 launches");
-    assert_int_not_equal(line_with(&a, "12 launches"), SIZE_MAX);
-    assert_int_not_equal(line_with(&a, "100.0 %"), SIZE_MAX);
-    list_show(&a.list[PANEL_PROGRAM], line_with(&a, "12 launches"));
+    until(&a, "100.0 %");
+    size_t row = line_with(&a, "100.0 %");
+    struct row r;
+    row_init(&r, a.frame);
+    for (unsigned k = 0; k < a.page[PANEL_PROGRAM].line[row].n; k++)
+        row_str(&r, ROLE_TEXT, a.page[PANEL_PROGRAM].line[row].v[k].s);
+    assert_int_not_equal(text_find(row_text(&r), str_of("        12 ")), SIZE_MAX); /* launches */
+    list_show(&a.list[PANEL_PROGRAM], row);
     app_request(&a, REQ_PROGRAM_APPLY);
     assert_non_null(strstr(a.notice, "no saved session"));
     live_close(&a);
@@ -100,8 +140,8 @@ static void its_kernels_are_listed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_asked_for_first),
-        cmocka_unit_test(a_program_without_cuda_is_told),
+        cmocka_unit_test(nothing_is_asked_for_first), cmocka_unit_test(a_program_without_cuda_is_told),
+        cmocka_unit_test(what_went_wrong_is_told),    cmocka_unit_test(a_program_is_ended),
         cmocka_unit_test(its_kernels_are_listed),
     };
     char fake[1200];

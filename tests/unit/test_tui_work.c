@@ -477,7 +477,7 @@ static void empty_panels(void **state)
                                                    "Cache bypassing",
                                                    "demo  lists",
                                                    "demo  lists",
-                                                   "r runs the current options",
+                                                   "r runs the kernel once",
                                                    "demo  lists",
                                                    "Nothing was said yet",
                                                    "s1-fig5",

@@ -61,6 +61,7 @@ void app_free(struct app *a)
     legal_drop(a);
     work_drop(&a->papers);
     work_drop(&a->sass);
+    view_program_stop(a);
     work_drop(&a->program);
     work_drop(&a->program_next);
     source_index_free(&a->source);
@@ -233,8 +234,8 @@ static void launch(struct app *a, const struct job *j)
         return;
     }
     if (app_measuring(a))
-        app_notice(a, DIAG_NOTE, "the %s starts when the %s is done (x stops both)", names[j->kind],
-                   a->snap->what);
+        app_notice(a, DIAG_NOTE, "the %s starts when the %s is done; x stops both", names[j->kind],
+                   app_word(a->snap->what));
     a->engine.post(a->engine.ctx, j);
 }
 
@@ -379,6 +380,8 @@ static unsigned cancel(struct app *a)
         app_notice(a, DIAG_NOTE, "%s",
                    view_keys(a, app_resumable(a) ? "Stopped, results kept. {resume} resumes"
                                                  : "Stopped, results kept."));
+    } else if (view_program_stop(a)) {
+        app_notice(a, DIAG_NOTE, "the program was told to end");
     } else if (a->snap->unsettled && !*a->notice) {
         a->engine.cancel(a->engine.ctx);
     } else {

@@ -98,7 +98,7 @@ static unsigned cmd_set(struct app *a, char *args)
     struct options o = a->options;
     struct diags ds = { 0 };
     if (i < 0) {
-        app_notice(a, DIAG_ERROR, "no option '%s'", name);
+        app_notice(a, DIAG_ERROR, "no knob '%s'", name);
     } else if (knob_set(&o, (size_t)i, str_of(args), &ds) == ST_OK) {
         app_options_set(a, &o);
         say_set(a, (size_t)i, args);
@@ -118,7 +118,7 @@ static unsigned cmd_unset(struct app *a, char *args)
     if (!*args) {
         app_options_set(a, &def);
     } else if (i < 0) {
-        app_notice(a, DIAG_ERROR, "no option '%s'", args);
+        app_notice(a, DIAG_ERROR, "no knob '%s'", args);
     } else {
         knob_get(&def, (size_t)i, &v);
         if (knob_set(&o, (size_t)i, (struct str){ v.s, v.n }, &ds) == ST_OK)
@@ -418,9 +418,9 @@ static unsigned cmd_demo(struct app *a, char *args)
 
 static const struct command_info commands[] = {
     { "sweep", "[AXIS,...]",
-      "sweep pi, agents, carveout, block, or any option with values: sweep coarsen=1/2/4", COMPLETE_AXIS,
+      "sweep pi, agents, carveout, block, or any knob with values: sweep coarsen=1/2/4", COMPLETE_AXIS,
       COMMAND_ACTS, cmd_sweep },
-    { "run", "", "run the current options once", COMPLETE_NONE, COMMAND_ACTS, cmd_run },
+    { "run", "", "run the kernel once with the present knobs", COMPLETE_NONE, COMMAND_ACTS, cmd_run },
     { "tune", "[METHOD [BUDGET]]", "search all knobs; the budget counts launches", COMPLETE_METHOD,
       COMMAND_ACTS, cmd_tune },
     { "resume", "",
@@ -428,18 +428,18 @@ static const struct command_info commands[] = {
       COMPLETE_NONE, COMMAND_ACTS, cmd_resume },
     { "cancel", "", "stop what is running; what is measured stays", COMPLETE_NONE, COMMAND_ACTS,
       cmd_cancel },
-    { "set", "KNOB VALUE", "set an option: set agents 3", COMPLETE_KNOB, COMMAND_SHOWS, cmd_set },
-    { "unset", "[KNOB]", "an option (or all) back to its default", COMPLETE_KNOB, COMMAND_SHOWS,
+    { "set", "KNOB VALUE", "set a knob: set agents 3", COMPLETE_KNOB, COMMAND_SHOWS, cmd_set },
+    { "unset", "[KNOB]", "a knob (or all) back to its default", COMPLETE_KNOB, COMMAND_SHOWS,
       cmd_unset },
-    { "best", "", "take the best point of the shown sweep as options", COMPLETE_NONE, COMMAND_SHOWS,
+    { "best", "", "take the knobs of the best point of the shown sweep", COMPLETE_NONE, COMMAND_SHOWS,
       cmd_best },
-    { "undo", "", "undo the last change of options", COMPLETE_NONE, COMMAND_SHOWS, cmd_undo },
+    { "undo", "", "undo the last change of knobs", COMPLETE_NONE, COMMAND_SHOWS, cmd_undo },
     { "redo", "", "redo it", COMPLETE_NONE, COMMAND_SHOWS, cmd_redo },
     { "program", "[COMMAND]",
       "run a program on the GPU and list its kernels (again without: the last one)", COMPLETE_FILE,
       COMMAND_ACTS, cmd_program },
     { "open", "FILE", "open a PTX, launch or session file", COMPLETE_OPEN, COMMAND_ACTS, cmd_open },
-    { "reload", "", "read the PTX and its launch again; options and position stay", COMPLETE_NONE,
+    { "reload", "", "read the PTX and its launch again; knobs and position stay", COMPLETE_NONE,
       COMMAND_ACTS, cmd_reload },
     { "watch", "on|off", "read the PTX again whenever it is written", COMPLETE_SWITCH, COMMAND_ACTS,
       cmd_watch },

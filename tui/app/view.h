@@ -83,6 +83,8 @@ void view_picker_update(struct app *a, unsigned w);
 /* Runs a program (a command line as a shell takes it; empty: the last one again) on a thread of its own
  * and lists its kernels in the program panel. False: there is none, or no thread. */
 bool view_program_survey(struct app *a, const char *command);
+/* Ends the program that runs for the program panel. False: none runs. */
+bool view_program_stop(struct app *a);
 /* about the entry under the cursor; NULL: none */
 const char *view_picker_help(const struct app *a);
 void view_tree_update(struct app *a, unsigned w);

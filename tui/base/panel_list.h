@@ -23,7 +23,8 @@
       true)                                                                                            \
     X(RUNS, runs, "Runs", "Runs", "everything that was run: sort, filter, mark, compare, notes", true) \
     X(ADVICE, advice, "Advice", "Advice", "what to try next, and why", true)                           \
-    X(MESSAGES, messages, "Messages", "Log", "messages of the engine, oldest first", true)             \
+    X(MESSAGES, messages, "Messages", "Msgs", "what was said: errors, warnings, notes; oldest first",  \
+      true)                                                                                            \
     X(PAPERS, papers, "Papers", "Papers",                                                              \
       "the papers' figures and tables: run one, ours beside theirs", true)                             \
     X(PROGRAM, program, "Program", "Prog",                                                             \

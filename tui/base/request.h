@@ -31,15 +31,15 @@ const char *scope_name(enum scope s);
     X(QUIT_NOW, "quit-now", "Q C-q", GLOBAL, "", "leave at once; the session is saved")                 \
     X(CANCEL, "cancel", "x", GLOBAL, "", "stop the running sweep or search; what is measured stays")    \
     X(CLOSE, "close", "Esc C-c", GLOBAL, "", "close what is open on top; stops nothing")                \
-    X(HELP, "help", "? F1", GLOBAL, "help", "help for this panel, searchable with /")                   \
+    X(HELP, "help", "? F1", GLOBAL, "help", "help for this panel; / finds a text in it")                \
     X(COMMAND, "command", ":", GLOBAL, "command", "command line (Tab completes, Up recalls)")           \
     X(SWEEP, "sweep", "s F5", GLOBAL, "sweep",                                                          \
-      "sweep the axis of the valley panel with the current options")                                    \
-    X(RUN, "run", "r", GLOBAL, "run", "run the current options once")                                   \
-    X(TUNE, "tune", "t", GLOBAL, "tune", "search all knobs for the best configuration")                 \
+      "sweep the axis of the valley panel, other knobs as they are")                                    \
+    X(RUN, "run", "r", GLOBAL, "run", "run the kernel once with the present knobs")                     \
+    X(TUNE, "tune", "t", GLOBAL, "search", "search all knobs for the best configuration")               \
     X(RESUME, "resume", "C", GLOBAL, "",                                                                \
       "go on with a sweep or search that was cut off: the run under the cursor of the runs panel, "     \
-      "else the last such")                                                                             \
+      "else the last one")                                                                              \
     X(NEXT_PANEL, "next-panel", "Tab", GLOBAL, "", "next panel")                                        \
     X(PREV_PANEL, "previous-panel", "S-Tab", GLOBAL, "", "previous panel")                              \
     X(PANEL_1, "panel-1", "1", GLOBAL, "", "source panel")                                              \
@@ -63,17 +63,16 @@ const char *scope_name(enum scope s);
       "move this panel's side border to the right")                                                     \
     X(BORDER_UP, "border-up", "S-Up", GLOBAL, "", "move this panel's lower or upper border up")         \
     X(BORDER_DOWN, "border-down", "S-Down", GLOBAL, "", "the same border down")                         \
-    X(RELOAD, "reload", "R", GLOBAL, "",                                                                \
-      "read the PTX and its launch again; options and position stay")                                   \
+    X(RELOAD, "reload", "R", GLOBAL, "", "read the PTX and its launch again; knobs and position stay")  \
     X(NEXT_KERNEL, "next-kernel", "K", GLOBAL, "", "next kernel of the file")                           \
-    X(UNDO, "undo", "u", GLOBAL, "", "undo the last change of options")                                 \
+    X(UNDO, "undo", "u", GLOBAL, "", "undo the last change of knobs")                                   \
     X(REDO, "redo", "C-r", GLOBAL, "", "redo what was undone")                                          \
     X(WRITE, "write", "W", GLOBAL, "",                                                                  \
       "write the rewritten kernel (FILE.tuned.ptx) and the launch it wants")                            \
     X(EXPORT, "export", "E", GLOBAL, "", "write this panel as text beside the session (see :export)")   \
     X(REDRAW, "redraw", "C-l", GLOBAL, "", "redraw the screen")                                         \
     X(SUSPEND, "suspend", "C-z", GLOBAL, "", "suspend to the shell")                                    \
-    X(SEARCH, "search", "/", LIST, "search", "search in this panel")                                    \
+    X(SEARCH, "search", "/", LIST, "find", "find a text in this panel")                                 \
     X(SEARCH_NEXT, "search-next", "n", LIST, "", "next hit")                                            \
     X(SEARCH_PREV, "search-previous", "N", LIST, "", "previous hit")                                    \
     X(UP, "up", "k Up", LIST, "", "one line up")                                                        \
@@ -144,7 +143,7 @@ const char *scope_name(enum scope s);
       "overlay the previous sweep (or the marked run), or remove it")                                   \
     X(VAL_STYLE, "plot-style", "y", VALLEY, "", "braille, block or ASCII drawing")                      \
     X(VAL_APPLY, "apply-point", "Enter", VALLEY, "apply",                                               \
-      "take the point under the cursor as the current options")                                         \
+      "take the knobs of the point under the cursor")                                                   \
     X(CNT_NEXT, "next-result", "] l Right", COUNTERS, "result", "next result")                          \
     X(CNT_PREV, "previous-result", "[ h Left", COUNTERS, "", "previous result")                         \
     X(CNT_BASE, "baseline", "b", COUNTERS, "baseline",                                                  \
@@ -157,13 +156,13 @@ const char *scope_name(enum scope s);
     X(RUN_DELETE, "delete", "d Del", RUNS, "delete", "delete (again: bring back)")                      \
     X(RUN_NOTE, "note", "e", RUNS, "note", "write a note")                                              \
     X(ADV_APPLY, "apply", "Enter Space", ADVICE, "try", "run this advice")                              \
-    X(ADV_TAKE, "take", "p", ADVICE, "options", "take its options without running")                     \
+    X(ADV_TAKE, "take", "p", ADVICE, "take knobs", "take its knobs without running")                    \
     X(MSG_LEVEL, "level", "f", MESSAGES, "level", "errors only, warnings too, everything")              \
     X(MSG_GOTO, "goto", "Enter", MESSAGES, "go to", "show the place in the source")                     \
     X(PAPERS_RUN, "papers-run", "Enter Space", PAPERS, "run",                                           \
       "run this experiment on its simulated device; again: give it up")                                 \
     X(PROGRAM_CAPTURE, "program-capture", "Enter", PROGRAM, "capture",                                  \
-      "run the program once more, capture this kernel with its data and open it")                       \
+      "run the program again, capture this kernel with its data and open it")                           \
     X(PROGRAM_APPLY, "program-apply", "A", PROGRAM, "apply",                                            \
       "run the program with the session's recommendation in its launches, by turns with the original")  \
     X(SUMMARY_TRY, "summary-try", "Enter", SUMMARY, "try", "run the first advice that is untried")      \

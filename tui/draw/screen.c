@@ -261,7 +261,7 @@ static void overlay(struct app *a, struct surface *s, struct screen *map, struct
     case OVERLAY_HELP:
         view_help_update(a, (unsigned)r.w - 2);
         over_draw(a, s, map, r,
-                  a->help_over_picker ? "Help: demos and lessons" : "Help: / searches, q closes");
+                  a->help_over_picker ? "Help: demos and lessons" : "Help: / finds, q closes");
         break;
     case OVERLAY_PICKER:
         view_picker_update(a, (unsigned)r.w - 2);

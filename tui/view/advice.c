@@ -236,7 +236,7 @@ static unsigned advice_request(struct app *a, enum request r)
     } else {
         struct options taken = *o;
         app_options_set(a, &taken);
-        app_notice(a, DIAG_NOTE, "%s", view_keys(a, "taken as the current options ({undo} undoes)"));
+        app_notice(a, DIAG_NOTE, "%s", view_keys(a, "its knobs are taken ({undo} undoes)"));
     }
     return UI_REDRAW;
 }

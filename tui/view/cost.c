@@ -1,4 +1,4 @@
-/* cost: what the memory-cost model says of the current options before anything
+/* cost: what the memory-cost model says of the present knobs before anything
  * is launched (schedule paper, section 5): the paper's sum with its parts, and
  * ours: one SM's warps in time, no less than five bounds. Always labelled modelled. */
 #include "engine/base/base.h"
@@ -145,7 +145,7 @@ void cost_full(struct app *a, struct page *p, unsigned w)
         page_wrap(a, p, ROLE_DIM, 1, w - 1, why_not(a), -1);
         return;
     }
-    page_heading(a, p, "Memory cost of the current options: modelled, nothing was launched for it");
+    page_heading(a, p, "Memory cost of the present knobs: modelled, nothing was launched for it");
     text_count(req, now->in.loads);
     text_time(t, now->time_ns);
     page_wrap(a, p, ROLE_LABEL, 3, w - 1,

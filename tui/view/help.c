@@ -67,17 +67,88 @@ static void put_scope(struct app *a, enum scope s, unsigned w)
             put_request(a, (enum request)q, w);
 }
 
-static void put_command_help(struct app *a, unsigned w)
+/* Keys that work everywhere, by what they are for; what no group names comes last. The panels' number
+ * keys are one line. */
+static const struct {
+    const char *title;
+    enum request of[16]; /* up to REQ_NONE */
+} groups[] = {
+    { "Run, sweep, search", { REQ_RUN, REQ_SWEEP, REQ_TUNE, REQ_RESUME, REQ_CANCEL } },
+    { "Panels and layouts",
+      { REQ_PANEL_1, REQ_PANEL_SUMMARY, REQ_PANEL_CUDA, REQ_PANEL_SASS, REQ_NEXT_PANEL, REQ_PREV_PANEL,
+        REQ_ZOOM, REQ_LAYOUT, REQ_BORDER_LEFT, REQ_BORDER_RIGHT, REQ_BORDER_UP, REQ_BORDER_DOWN } },
+    { "Kernel and files", { REQ_NEXT_KERNEL, REQ_RELOAD, REQ_UNDO, REQ_REDO, REQ_WRITE, REQ_EXPORT } },
+    { "Leave, help, screen",
+      { REQ_HELP, REQ_COMMAND, REQ_CLOSE, REQ_QUIT, REQ_QUIT_NOW, REQ_REDRAW, REQ_SUSPEND } },
+};
+
+static bool is_number(enum request q)
+{
+    return q > REQ_PANEL_1 && q <= REQ_PANEL_9;
+}
+
+static void put_numbers(struct app *a, unsigned w)
+{
+    char first[16], last[16];
+    struct row r;
+    keymap_key(&a->keys, REQ_PANEL_1, first);
+    keymap_key(&a->keys, REQ_PANEL_9, last);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_KEY, "  %s to %s ", first, last);
+    put_entry(a, &r, 20, "the panel of that number, as in the line of tabs", w);
+}
+
+static void put_group(struct app *a, size_t g, bool *shown, unsigned w)
 {
     page_blank(a, &a->over);
-    page_heading(a, &a->over, "Commands (after :)");
-    for (size_t i = 0; i < cmdline_count(); i++) {
-        const struct command_info *c = cmdline_info(i);
-        struct row r;
-        row_init(&r, a->frame);
-        row_put(&r, ROLE_KEY, "  %s", c->name);
-        row_put(&r, ROLE_LABEL, " %s ", c->form);
-        put_entry(a, &r, 34, c->help, w);
+    page_heading(a, &a->over, "%s", groups[g].title);
+    for (size_t i = 0; i < ARRAY_LEN(groups[g].of) && groups[g].of[i] != REQ_NONE; i++) {
+        shown[groups[g].of[i]] = true;
+        if (groups[g].of[i] == REQ_PANEL_1)
+            put_numbers(a, w);
+        else
+            put_request(a, groups[g].of[i], w);
+    }
+}
+
+static void put_global(struct app *a, unsigned w)
+{
+    bool shown[REQ_COUNT] = { false };
+    bool any = false;
+    for (size_t g = 0; g < ARRAY_LEN(groups); g++)
+        put_group(a, g, shown, w);
+    for (int q = REQ_NONE + 1; q < REQ_COUNT; q++) {
+        if (request_info((enum request)q)->scope != SCOPE_GLOBAL || shown[q] ||
+            is_number((enum request)q))
+            continue;
+        if (!any)
+            page_blank(a, &a->over);
+        any = true;
+        put_request(a, (enum request)q, w);
+    }
+}
+
+static void put_command_help(struct app *a, unsigned w)
+{
+    static const struct {
+        enum command_use use;
+        const char *title;
+    } kinds[] = { { COMMAND_ACTS, "Commands (after :) that run and open" },
+                  { COMMAND_SHOWS, "Commands that set and show" },
+                  { COMMAND_WRITES, "Commands that write files and settings" } };
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        page_blank(a, &a->over);
+        page_heading(a, &a->over, "%s", kinds[k].title);
+        for (size_t i = 0; i < cmdline_count(); i++) {
+            const struct command_info *c = cmdline_info(i);
+            struct row r;
+            if (c->use != kinds[k].use)
+                continue;
+            row_init(&r, a->frame);
+            row_put(&r, ROLE_KEY, "  %s", c->name);
+            row_put(&r, ROLE_LABEL, " %s ", c->form);
+            put_entry(a, &r, 34, c->help, w);
+        }
     }
 }
 
@@ -93,7 +164,7 @@ void view_help_update(struct app *a, unsigned w)
             -1);
         put_scope(a, SCOPE_PICKER, w);
         put_scope(a, SCOPE_LIST, w);
-        put_scope(a, SCOPE_GLOBAL, w);
+        put_global(a, w);
         list_set_count(&a->over_list, a->over.n);
         return;
     }
@@ -101,7 +172,7 @@ void view_help_update(struct app *a, unsigned w)
     put_scope(a, (enum scope)a->focus, w);
     if (panel_info(a->focus)->list)
         put_scope(a, SCOPE_LIST, w);
-    put_scope(a, SCOPE_GLOBAL, w);
+    put_global(a, w);
     put_command_help(a, w);
     if (a->replay.on)
         put_scope(a, SCOPE_REPLAY, w);

@@ -1,8 +1,10 @@
 /* program: the kernels of a program that runs on the GPU, as a list, longest first. Enter captures the
  * one under the cursor and opens it; A runs the program with what the session recommends in its
  * launches, and the times of both kernels stand below as two histograms. Item i is kernel i of the
- * survey. Each runs on a thread of its own, one at a time; what the program prints is thrown away: the
- * screen is ours. */
+ * survey. Each runs on a thread of its own, one at a time; what the program prints goes to a file, whose
+ * last line is told when the program did not do what was hoped. */
+#include "engine/base/base.h"
+#include "engine/base/private_folder.h"
 #include "engine/live/apply.h"
 #include "engine/live/live.h"
 #include "engine/ptx/ptx.h"
@@ -16,7 +18,9 @@
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +32,8 @@ enum action { SURVEY, CAPTURE, APPLY };
 struct program_worker {
     struct work work;
     enum action action;
-    char command[COMMAND_MOST], kernel[1536], session[1024], why[240];
+    char command[COMMAND_MOST], kernel[1536], session[1024], why[400];
+    char *folder;      /* private: "pid" of the program and "out", what it printed; owned */
     char opened[1200]; /* of a capture: its launch description, to be opened once; empty: done */
     struct live_survey survey;
     struct live_apply apply;
@@ -43,6 +48,7 @@ static void clear(struct work *w)
     live_survey_free(&p->survey);
     live_apply_free(&p->apply);
     tuned_free(&p->tuned);
+    private_folder_remove(p->folder);
 }
 
 static enum status open_code(void *ctx, const char *path, const char *kernel, unsigned cc,
@@ -111,14 +117,50 @@ static enum status apply(struct program_worker *p, char *const *argv, struct dia
     return st == ST_OK ? live_apply_run(argv, &p->apply, ds) : st;
 }
 
+/* The last line that the program printed, without what is not to be seen; empty: there is none. */
+static void last_words(const struct program_worker *p, char *out, size_t size)
+{
+    char path[600], line[400];
+    snprintf(path, sizeof path, "%s/out", p->folder);
+    FILE *f = fopen(path, "r");
+    *out = '\0';
+    while (f && fgets(line, sizeof line, f)) {
+        size_t n = 0;
+        for (char *s = line; *s && n + 1 < size; s++)
+            if (isprint((unsigned char)*s))
+                out[n++] = *s;
+        out[n] = n || !*out ? '\0' : *out; /* an empty line leaves the one before */
+    }
+    if (f)
+        fclose(f);
+}
+
+/* Why a program that ended has nothing to show. */
+static void say_no_cuda(struct program_worker *p, int status)
+{
+    char said[160];
+    last_words(p, said, sizeof said);
+    if (status == 127 || status == 126)
+        snprintf(p->why, sizeof p->why, "The shell could not run it (exit status %d)", status);
+    else
+        snprintf(p->why, sizeof p->why,
+                 "It ended with exit status %d, and no process of it used CUDA: it needs a GPU with its "
+                 "driver on "
+                 "this machine",
+                 status);
+    size_t n = strlen(p->why);
+    snprintf(p->why + n, sizeof p->why - n, *said ? ". Its last line: %s" : "%s", *said ? said : ".");
+}
+
 static bool act(struct work *w)
 {
     struct program_worker *p = (struct program_worker *)w;
     static char sh[] = "/bin/sh", c[] = "-c";
-    char line[COMMAND_MOST + 64];
+    char line[COMMAND_MOST + 1200];
     char *argv[] = { sh, c, line, NULL };
     struct diags ds = { 0 };
-    snprintf(line, sizeof line, "exec %s >/dev/null 2>&1 </dev/null", p->command);
+    snprintf(line, sizeof line, "echo $$ >'%s/pid'; exec %s >'%s/out' 2>&1 </dev/null", p->folder,
+             p->command, p->folder);
     enum status st = p->action == SURVEY    ? live_survey_run(argv, &p->survey, &ds)
                      : p->action == CAPTURE ? capture(p, argv, &ds)
                                             : apply(p, argv, &ds);
@@ -128,7 +170,7 @@ static bool act(struct work *w)
     else if (st == ST_OK && s->refused)
         snprintf(p->why, sizeof p->why, "%s", s->refused);
     else if (st == ST_OK && p->action != CAPTURE && !s->processes)
-        snprintf(p->why, sizeof p->why, "no process of it used CUDA (exit status %d)", s->exit);
+        say_no_cuda(p, s->exit);
     diags_free(&ds);
     return !p->why[0];
 }
@@ -157,7 +199,33 @@ static struct program_worker *new_worker(enum action action, const char *command
     p->work.run = act;
     p->work.clear = clear;
     snprintf(p->command, sizeof p->command, "%s", command);
+    struct diags ds = { 0 };
+    if (private_folder_make(&p->folder, &ds) != ST_OK) {
+        base_free(p);
+        p = NULL;
+    }
+    diags_free(&ds);
     return p;
+}
+
+/* The program ends by SIGTERM; what was seen of it until then is kept. */
+bool view_program_stop(struct app *a)
+{
+    const struct work *w = busy(a->program_next) ? a->program_next
+                           : busy(a->program)    ? a->program
+                                                 : NULL;
+    const struct program_worker *p = (const struct program_worker *)w;
+    char path[600];
+    int pid = 0;
+    if (!p)
+        return false;
+    snprintf(path, sizeof path, "%s/pid", p->folder);
+    FILE *f = fopen(path, "r");
+    if (f && fscanf(f, "%d", &pid) == 1 && pid > 1)
+        kill(pid, SIGTERM);
+    if (f)
+        fclose(f);
+    return true;
 }
 
 bool view_program_survey(struct app *a, const char *command)
@@ -188,21 +256,53 @@ static void start(struct app *a, enum action action, const char *kernel)
 }
 
 /* ---- the page ---- */
+/* Columns before a kernel's name. */
+enum { SHARE = 9, LAUNCHES = 10, TIME = 11 };
+
 static void put_kernel(struct app *a, const struct live_survey *s, size_t i)
 {
     const struct live_kernel *k = &s->v[i];
-    char label[PTX_LABEL];
+    char label[PTX_LABEL], t[TEXT_NUM];
     struct row r;
+    text_time(t, (double)k->time_ns);
     row_init(&r, a->frame);
-    row_put(&r, ROLE_VALUE, "  %5.1f %%",
-            s->gpu_ns ? 100 * (double)k->time_ns / (double)s->gpu_ns : 0.0);
-    row_put(&r, ROLE_TEXT, "  %8llu launches  %10.3f ms  ", (unsigned long long)k->launches,
-            (double)k->time_ns / 1e6);
-    row_put(&r, k->why ? ROLE_NOTE : ROLE_GOOD, "%s", k->why ? "no PTX" : "PTX   ");
+    row_right(&r, ROLE_VALUE, SHARE, "%.1f %%",
+              s->gpu_ns ? 100 * (double)k->time_ns / (double)s->gpu_ns : 0.0);
+    row_right(&r, ROLE_TEXT, LAUNCHES, "%llu", (unsigned long long)k->launches);
+    row_right(&r, ROLE_TEXT, TIME, "%s", t);
+    row_put(&r, k->why ? ROLE_NOTE : ROLE_GOOD, "  %s", k->why ? "no PTX" : "PTX   ");
     row_put(&r, ROLE_TEXT, "  %s", ptx_label(k->name, label));
-    if (k->why)
-        row_put(&r, ROLE_NOTE, "  %s", k->why);
     page_add(a, &a->page[PANEL_PROGRAM], &r, (long)i);
+}
+
+/* The kernel under the cursor: its whole name, its launches, and what can be done with it. */
+static void put_selected(struct app *a, const struct live_survey *s, unsigned w)
+{
+    struct page *p = &a->page[PANEL_PROGRAM], *below = &a->chart[PANEL_PROGRAM];
+    long i = page_item(p, &a->list[PANEL_PROGRAM]);
+    const struct live_kernel *k = i >= 0 && (size_t)i < s->n ? &s->v[i] : NULL;
+    struct buf name = { 0 };
+    if (!k)
+        return;
+    ptx_readable(str_of(k->name), &name);
+    page_wrap(a, below, ROLE_TITLE, 1, w - 1, name.s ? name.s : k->name, -1);
+    page_wrap(a, below, ROLE_LABEL, 3, w - 1,
+              arena_printf(
+                  a->frame, "first launch: grid %ux%ux%u, block %ux%ux%u%s", k->grid[0], k->grid[1],
+                  k->grid[2], k->block[0], k->block[1], k->block[2],
+                  k->nshapes > 1 ? arena_printf(a->frame, "; %zu different launches", k->nshapes) : ""),
+              -1);
+    if (k->why)
+        page_wrap(a, below, ROLE_WARN, 3, w - 1,
+                  arena_printf(a->frame, "It cannot be captured: %s", k->why), -1);
+    else
+        page_wrap(
+            a, below, ROLE_DIM, 3, w - 1,
+            view_keys(a,
+                      "{program-capture} runs the program once more, captures this kernel with its data "
+                      "and opens it."),
+            -1);
+    buf_free(&name);
 }
 
 static void put_bins(struct app *a, const char *name, const struct live_times *t, uint32_t low,
@@ -282,24 +382,42 @@ static void program_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_PROGRAM];
     const struct program_worker *s = surveyed(a);
-    (void)h;
     page_clear(p);
     if (!s) {
-        page_hint(a, p, w,
-                  "No program yet. ':program COMMAND' runs one on this machine's GPU and lists its "
-                  "kernels.");
+        page_hint(a, p, w, "No program yet. Three steps:");
+        page_hint(
+            a, p, w,
+            "1. :program COMMAND runs a program on this machine's GPU, as in ':program ./app 100', and "
+            "lists its kernels, longest first.");
+        page_hint(
+            a, p, w,
+            "2. {program-capture} captures the kernel under the cursor with its data and opens it; "
+            "{tune} searches for a better configuration.");
+        page_hint(
+            a, p, w,
+            "3. {program-apply} runs the program with that configuration in its launches, by turns with "
+            "the original.");
     } else {
         page_heading(a, p, "%s", s->command);
         if (busy(a->program))
-            page_hint(a, p, w, "It runs; its kernels are listed when it has ended.");
+            page_hint(a, p, w, "It runs; its kernels are listed when it has ended. {cancel} ends it.");
         else if (s->why[0])
             page_wrap(a, p, ROLE_WARN, 2, w - 1, s->why, -1);
-        for (size_t i = 0; !busy(a->program) && i < s->survey.n; i++)
+        size_t n = busy(a->program) ? 0 : s->survey.n;
+        if (n)
+            page_wrap(a, p, ROLE_LABEL, 0, w, "    share  launches       time  code    kernel", -1);
+        for (size_t i = 0; i < n; i++)
             put_kernel(a, &s->survey, i);
         if (a->program_next)
             put_next(a, (struct program_worker *)a->program_next, w);
     }
-    list_set_count(&a->list[PANEL_PROGRAM], p->n);
+    struct list *l = &a->list[PANEL_PROGRAM];
+    list_set_count(l, p->n);
+    if (s && page_item(p, l) < 0 && s->survey.n)
+        list_move(l, p, 1);
+    page_clear(&a->chart[PANEL_PROGRAM]);
+    if (s && !busy(a->program) && h >= 10)
+        put_selected(a, &s->survey, w);
 }
 
 static unsigned program_request(struct app *a, enum request r)
@@ -309,13 +427,17 @@ static unsigned program_request(struct app *a, enum request r)
     if (r != REQ_PROGRAM_CAPTURE && r != REQ_PROGRAM_APPLY)
         return 0;
     if (!s || program_working(a))
-        app_notice(a, DIAG_ERROR, s ? "the program still runs" : ":program COMMAND runs one first");
+        app_notice(a, DIAG_ERROR, "%s",
+                   view_keys(a, s ? "the program still runs: {cancel} ends it"
+                                  : ":program COMMAND runs one first"));
     else if (r == REQ_PROGRAM_APPLY && (!a->snap->session_path || a->snap->session_unsaved))
-        app_notice(a, DIAG_ERROR, "there is no saved session whose recommendation could be applied");
+        app_notice(a, DIAG_ERROR, "%s",
+                   view_keys(a, "there is no saved session whose recommendation could be applied: "
+                                "{program-capture} captures a kernel, {tune} searches"));
     else if (r == REQ_PROGRAM_APPLY)
         start(a, APPLY, "");
     else if (i < 0 || (size_t)i >= s->survey.n)
-        app_notice(a, DIAG_ERROR, "which kernel?");
+        app_notice(a, DIAG_ERROR, s->survey.n ? "the cursor is on no kernel" : "no kernel is listed");
     else if (s->survey.v[i].why)
         app_notice(a, DIAG_ERROR, "it cannot be captured: %s", s->survey.v[i].why);
     else

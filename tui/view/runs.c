@@ -304,7 +304,8 @@ static void runs_update(struct app *a, unsigned w, unsigned h)
         page_hint(a, p, w, "No run matches the filter; {filter} changes it.");
     else if (!a->runs.norder)
         page_empty(a, p, w,
-                   "Nothing was run yet. {run} runs the current options once, {sweep} sweeps, {tune} "
+                   "Nothing was run yet. {run} runs the kernel once with the present knobs, {sweep} "
+                   "sweeps, {tune} "
                    "searches; every run is kept here and in the session file.");
     put_comparison(a, w);
     put_selected(a, w);

@@ -84,6 +84,8 @@ static void put_facts(struct app *a, struct page *p, const struct ana_access *x,
     else if (x->coalesce.valid)
         row_put(&r, ROLE_LABEL, "  about %.1f sectors/request (estimate)", x->coalesce.expected);
     row_put(&r, ROLE_NOTE, "  %s", ana_class_name(x->cls));
+    if (x->cls == ANA_CLASS_STREAMING)
+        row_put(&r, ROLE_DIM, " (not shared between CTAs)");
     put_traffic(a, &r, x);
     const char *d = source_decision(&a->options, x);
     if (*d)

@@ -579,7 +579,7 @@ static unsigned apply_point(struct app *a)
     if (a->valley.cursor >= p.n)
         return 0;
     app_options_set(a, &p.v[a->valley.cursor].options);
-    app_notice(a, DIAG_NOTE, "the point under the cursor is now the current options (u undoes)");
+    app_notice(a, DIAG_NOTE, "the knobs of the point under the cursor are taken (u undoes)");
     return UI_REDRAW;
 }
 
