@@ -105,6 +105,14 @@ static bool is_seen(const struct ptx_inst *i)
            i->op == PTX_OP_OPAQUE;
 }
 
+static bool block_is_seen(const struct pass_flow *fl, const struct ptx_block *b)
+{
+    for (uint32_t k = b->first; k < b->first + b->n; k++)
+        if (is_seen(&fl->f->insts[k]))
+            return true;
+    return false;
+}
+
 /* Something that is seen stands on one way alone behind a branch that follows from it, or follows from
  * which way was gone. */
 static bool parts_what_is_seen(struct pass_taint *t)
@@ -119,9 +127,9 @@ static bool parts_what_is_seen(struct pass_taint *t)
     for (uint32_t b = 0; b < g->nblocks; b++) {
         if (!t->branch[b])
             continue;
-        pass_region_of(g, b, t->region);
-        for (uint32_t k = 0; k < t->fl->f->ninsts; k++)
-            if (t->region[g->block_of[k]] && is_seen(&t->fl->f->insts[k]))
+        pass_region_take(&t->region, b);
+        for (uint32_t n = 0; n < t->region.n; n++)
+            if (block_is_seen(t->fl, &g->blocks[t->region.list[n]]))
                 return true;
     }
     return false;
@@ -168,6 +176,20 @@ static enum status check_operand(struct pass_ctx *c, const struct change *x, con
     return ST_OK;
 }
 
+/* A number as an address of shared memory: it holds for one layout of the variables. */
+static enum status check_absolute(struct pass_ctx *c, const struct change *x, const struct ptx_func *f)
+{
+    for (uint32_t k = 0; k < f->ninsts && (x->changes & PTX_SEES_SHARED); k++) {
+        const struct ptx_operand *a = inst_address(&f->insts[k]);
+        if (a && a->base == BASE_IMM && f->insts[k].space == PTX_SPACE_SHARED)
+            return pass_refuse(c, f->insts[k].at, NULL,
+                               "a number is the address of shared memory here: its variables would lie "
+                               "elsewhere (%s)",
+                               x->option);
+    }
+    return ST_OK;
+}
+
 static bool reads_special(const struct ptx_func *f)
 {
     for (uint32_t k = 0; k < f->ninsts; k++)
@@ -180,9 +202,9 @@ static bool reads_special(const struct ptx_func *f)
 static enum status check_func(struct pass_ctx *c, const struct change *x, const struct ptx_func *f)
 {
     struct pass_flow fl;
-    enum status s = ST_OK;
-    if (!reads_special(f))
-        return ST_OK;
+    enum status s = check_absolute(c, x, f);
+    if (s != ST_OK || !reads_special(f))
+        return s;
     if (!pass_flow_make(f, &fl))
         return ST_NOMEM;
     for (uint32_t k = 0; k < f->ninsts && s == ST_OK; k++)

@@ -3,6 +3,7 @@
  * returns a barrier may follow, which loops wait for other threads. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/pass/region.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
@@ -58,7 +59,7 @@ static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
         return i->nopnds != 3;
     if (e == EFFECT_LOAD && i->space != PTX_SPACE_CONST && !(fl->f->entry && pass_own_param(fl->f, i)))
         return true;
-    if (i->op == PTX_OP_OPAQUE || (e != EFFECT_NONE && e != EFFECT_LOAD))
+    if (i->op == PTX_OP_OPAQUE || (e != EFFECT_NONE && e != EFFECT_LOAD) || inst_takes_carry(i))
         return true;
     for (uint8_t k = 0; k < i->nopnds; k++)
         if (i->opnds[k].kind == OPND_SREG && sreg_differs(fl, &i->opnds[k]))
@@ -66,20 +67,6 @@ static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
     struct reads r = { fl, false };
     ptx_inst_regs(i, read_reg, &r);
     return r.divergent;
-}
-
-struct marks {
-    struct pass_flow *fl;
-    bool changed;
-};
-
-static void mark_written(void *ctx, uint32_t reg, unsigned access)
-{
-    struct marks *m = ctx;
-    if ((access & PTX_WRITE) && !m->fl->divergent[reg]) {
-        m->fl->divergent[reg] = true;
-        m->changed = true;
-    }
 }
 
 static bool block_branches_apart(const struct pass_flow *fl, const struct ptx_block *b)
@@ -97,58 +84,116 @@ static bool block_branches_apart(const struct pass_flow *fl, const struct ptx_bl
     return r.divergent;
 }
 
-/* Marks every block reachable from `b` before its threads meet again. */
-void pass_region_of(const struct ptx_cfg *g, uint32_t b, bool *in)
+/* Regions are walked once for each branch that parts threads. Nested in each other they cost the square
+ * of the code's length: past this many steps for each block and instruction, all that can be reached
+ * from such a branch counts as parted, which is never too little. */
+enum { STEPS_EACH = 256 };
+struct marks {
+    struct pass_flow *fl;
+    struct pass_region region;
+    uint32_t *queue, nqueue; /* registers whose uses are to be looked at again */
+    bool *done;              /* by block: its branch has been followed */
+    bool *spoiled;           /* by block: all that is written there is marked */
+    uint64_t steps, most;
+};
+
+static void mark_written(void *ctx, uint32_t reg, unsigned access)
 {
-    uint32_t n = 0, *stack = base_alloc(sizeof *stack * (g->nblocks + 1));
-    memset(in, 0, g->nblocks);
-    if (!stack) {
-        memset(in, 1, g->nblocks); /* out of memory: everything is apart */
-        return;
+    struct marks *m = ctx;
+    if ((access & PTX_WRITE) && !m->fl->divergent[reg]) {
+        m->fl->divergent[reg] = true;
+        m->queue[m->nqueue++] = reg;
     }
+}
+
+/* Another definition or a use outside of the region sees what is written inside. */
+static void mark_seen_outside(void *ctx, uint32_t reg, unsigned access)
+{
+    struct marks *m = ctx;
+    const struct ptx_cfg *g = m->fl->cfg;
+    const struct ptx_reg_refs *x = &g->regs[reg];
+    if (!(access & PTX_WRITE) || m->fl->divergent[reg])
+        return;
+    bool outside = x->ndefs > 1;
+    for (uint32_t k = 0; k < x->nuses && !outside; k++)
+        outside = !pass_region_has(&m->region, g->block_of[x->uses[k]]);
+    m->steps += x->nuses;
+    if (outside)
+        mark_written(m, reg, PTX_WRITE);
+}
+
+static void each_written(struct marks *m, uint32_t block,
+                         void (*fn)(void *ctx, uint32_t reg, unsigned access))
+{
+    const struct ptx_block *b = &m->fl->cfg->blocks[block];
+    for (uint32_t k = b->first; k < b->first + b->n; k++)
+        ptx_inst_regs(&m->fl->f->insts[k], fn, m);
+    m->steps += b->n + 1u;
+}
+
+/* Everything behind block b. What is spoiled already has all behind it spoiled as well. */
+static void spoil_behind(struct marks *m, uint32_t b)
+{
+    const struct ptx_cfg *g = m->fl->cfg;
+    uint32_t n = 0, *stack = m->region.list;
     stack[n++] = b;
     while (n) {
         const struct ptx_block *k = &g->blocks[stack[--n]];
         for (uint32_t s = 0; s < k->nsucc; s++)
-            if (k->succ[s] != g->blocks[b].ipdom && k->succ[s] < g->nblocks && !in[k->succ[s]]) {
-                in[k->succ[s]] = true;
+            if (k->succ[s] < g->nblocks && !m->spoiled[k->succ[s]]) {
+                m->spoiled[k->succ[s]] = true;
+                each_written(m, k->succ[s], mark_written);
                 stack[n++] = k->succ[s];
             }
     }
-    base_free(stack);
 }
 
-/* Values written where threads are apart differ afterwards, when another definition or a later use sees
- * them. */
-static void mark_region(struct marks *m, const bool *in)
+/* Values written where threads are apart differ afterwards. */
+static void follow_branch(struct marks *m, uint32_t b)
+{
+    if (m->done[b] || !block_branches_apart(m->fl, &m->fl->cfg->blocks[b]))
+        return;
+    m->done[b] = true;
+    if (m->steps > m->most) {
+        spoil_behind(m, b);
+        return;
+    }
+    pass_region_take(&m->region, b);
+    m->steps += m->region.n;
+    for (uint32_t k = 0; k < m->region.n; k++)
+        each_written(m, m->region.list[k], mark_seen_outside);
+}
+
+static void look_again(struct marks *m, uint32_t inst)
 {
     const struct ptx_cfg *g = m->fl->cfg;
-    for (uint32_t r = 0; r < m->fl->f->nregs; r++) {
-        const struct ptx_reg_refs *x = &g->regs[r];
-        bool inside = false, outside = x->ndefs > 1;
-        for (uint32_t k = 0; k < x->ndefs; k++)
-            inside |= in[g->block_of[x->defs[k]]];
-        for (uint32_t k = 0; k < x->nuses; k++)
-            outside |= !in[g->block_of[x->uses[k]]];
-        if (inside && outside)
-            mark_written(m, r, PTX_WRITE);
-    }
+    uint32_t b = g->block_of[inst];
+    if (result_differs(m->fl, &m->fl->f->insts[inst]))
+        ptx_inst_regs(&m->fl->f->insts[inst], mark_written, m);
+    if (b < g->nblocks && inst + 1 == g->blocks[b].first + g->blocks[b].n)
+        follow_branch(m, b);
 }
 
-static void divergence(struct pass_flow *fl, bool *in)
+static bool divergence(struct pass_flow *fl)
 {
-    struct marks m = { fl, true };
-    while (m.changed) {
-        m.changed = false;
-        for (uint32_t k = 0; k < fl->f->ninsts; k++)
-            if (result_differs(fl, &fl->f->insts[k]))
-                ptx_inst_regs(&fl->f->insts[k], mark_written, &m);
-        for (uint32_t b = 0; b < fl->cfg->nblocks; b++)
-            if (block_branches_apart(fl, &fl->cfg->blocks[b])) {
-                pass_region_of(fl->cfg, b, in);
-                mark_region(&m, in);
-            }
+    const struct ptx_cfg *g = fl->cfg;
+    struct marks m = { .fl = fl, .most = STEPS_EACH * ((uint64_t)g->nblocks + fl->f->ninsts) };
+    bool ok = pass_region_make(&m.region, g);
+    m.queue = ok ? base_alloc(sizeof *m.queue * ((size_t)fl->f->nregs + 1)) : NULL;
+    m.done = ok ? base_alloc(2 * ((size_t)g->nblocks + 1)) : NULL;
+    m.spoiled = m.done ? m.done + g->nblocks + 1 : NULL;
+    ok = ok && m.queue && m.done;
+    for (uint32_t k = 0; ok && k < fl->f->ninsts; k++)
+        look_again(&m, k);
+    while (ok && m.nqueue) {
+        const struct ptx_reg_refs *x = &g->regs[m.queue[--m.nqueue]];
+        for (uint32_t k = 0; k < x->nuses; k++)
+            look_again(&m, x->uses[k]);
     }
+    base_free(m.queue);
+    base_free(m.done);
+    pass_region_free(&m.region);
+    return ok;
 }
 
 static bool make(const struct ptx_func *f, struct pass_flow *out, bool grid)
@@ -158,11 +203,7 @@ static bool make(const struct ptx_func *f, struct pass_flow *out, bool grid)
     out->f = f;
     out->cfg = ptx_cfg_build(f);
     out->divergent = base_alloc(f->nregs + 1);
-    bool *in = out->cfg ? base_alloc(out->cfg->nblocks + 1) : NULL;
-    bool ok = out->cfg && out->divergent && in;
-    if (ok)
-        divergence(out, in);
-    base_free(in);
+    bool ok = out->cfg && out->divergent && divergence(out);
     if (!ok)
         pass_flow_free(out);
     return ok;
@@ -202,31 +243,48 @@ bool inst_is_cta_barrier(const struct ptx_inst *i)
            strcmp(n, "bar.warp.sync") != 0;
 }
 
+/* From which blocks a barrier can be reached, those that have one included. */
+static void leads_to_barrier(const struct pass_flow *fl, bool *has, bool *leads)
+{
+    const struct ptx_cfg *g = fl->cfg;
+    for (uint32_t b = 0; b < g->nblocks; b++)
+        leads[b] = has[b] = block_has(fl, b, inst_is_cta_barrier);
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t r = g->nrpo; r-- > 0;) {
+            const struct ptx_block *k = &g->blocks[g->rpo[r]];
+            for (uint32_t s = 0; s < k->nsucc && !leads[g->rpo[r]]; s++)
+                if (k->succ[s] < g->nblocks && leads[k->succ[s]])
+                    leads[g->rpo[r]] = more = true;
+        }
+    }
+}
+
 /* A branch that may part the threads of a CTA, with a barrier before they meet again: those that
  * do not come to the barrier must have left the kernel. The compiler often merges all returns into
  * one, so it does not matter whether they meet again at the end. */
-static const struct ptx_inst *parts_at_barrier(const struct pass_flow *fl, uint32_t b, bool *in)
-{
-    const struct ptx_block *k = &fl->cfg->blocks[b];
-    if (!block_branches_apart(fl, k))
-        return NULL;
-    pass_region_of(fl->cfg, b, in);
-    for (uint32_t n = 0; n < fl->cfg->nblocks; n++)
-        if (in[n] && block_has(fl, n, inst_is_cta_barrier))
-            return &fl->f->insts[k->first + k->n - 1];
-    return NULL;
-}
-
 const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl)
 {
-    bool *in = base_alloc(fl->cfg->nblocks + 1);
+    const struct ptx_cfg *g = fl->cfg;
+    struct pass_region r;
     const struct ptx_inst *found = NULL;
-    if (!in)
+    bool *has = base_alloc(2 * ((size_t)g->nblocks + 1)), *leads = has ? has + g->nblocks + 1 : NULL;
+    if (!has || !pass_region_make(&r, g)) {
+        base_free(has);
         return fl->f->ninsts ? &fl->f->insts[0] : NULL; /* cannot tell: refuse */
-    for (uint32_t b = 0; b < fl->cfg->nblocks && !found; b++)
-        if (fl->cfg->blocks[b].n)
-            found = parts_at_barrier(fl, b, in);
-    base_free(in);
+    }
+    leads_to_barrier(fl, has, leads);
+    for (uint32_t b = 0; b < g->nblocks && !found; b++) {
+        const struct ptx_block *k = &g->blocks[b];
+        if (!k->n || !(leads[b] || !k->reachable) || !block_branches_apart(fl, k))
+            continue;
+        pass_region_take(&r, b);
+        for (uint32_t n = 0; n < r.n && !found; n++)
+            if (has[r.list[n]])
+                found = &fl->f->insts[k->first + k->n - 1];
+    }
+    pass_region_free(&r);
+    base_free(has);
     return found;
 }
 
@@ -258,19 +316,37 @@ bool pass_goes_together(const struct pass_flow *fl, uint32_t block,
                         bool (*meets)(const struct ptx_inst *i))
 {
     const struct ptx_cfg *g = fl->cfg;
-    bool *in = base_alloc(g->nblocks + 1), ok = in != NULL;
-    uint32_t *stack = base_alloc(sizeof *stack * (g->nblocks + 1));
-    ok = ok && stack;
+    struct pass_region r = { 0 };
+    bool *in = base_alloc((size_t)g->nblocks + 1), ok = in && pass_region_make(&r, g);
     for (uint32_t b = 0; b < g->nblocks && ok; b++) {
         if (!g->blocks[b].n || !block_branches_apart(fl, &g->blocks[b]))
             continue;
-        pass_region_of(g, b, in);
-        if (in[block] && g->blocks[b].ipdom < g->nblocks)
-            ok = !reaches(fl, g->blocks[b].ipdom, meets, in, stack);
+        pass_region_take(&r, b);
+        if (pass_region_has(&r, block) && g->blocks[b].ipdom < g->nblocks)
+            ok = !reaches(fl, g->blocks[b].ipdom, meets, in, r.list);
     }
     base_free(in);
-    base_free(stack);
+    pass_region_free(&r);
     return ok;
+}
+
+bool pass_lasts(const struct ptx_inst *i)
+{
+    const char *n = ptx_op_info(i->op)->name;
+    return n && (strcmp(n, "alloca") == 0 || strncmp(n, "setmaxnreg", 10) == 0);
+}
+
+bool inst_takes_carry(const struct ptx_inst *i)
+{
+    const char *n = ptx_op_info(i->op)->name;
+    return n && (strncmp(n, "addc", 4) == 0 || strncmp(n, "subc", 4) == 0 || strncmp(n, "madc", 4) == 0);
+}
+
+bool inst_leaves_carry(const struct ptx_inst *i)
+{
+    const char *n = ptx_op_info(i->op)->name;
+    size_t len = n ? strlen(n) : 0;
+    return len > 3 && strcmp(n + len - 3, ".cc") == 0;
 }
 
 /* ---- searching ---- */

@@ -69,7 +69,16 @@ static bool motion_product(struct motion *m, const struct ptx_operand *a, const 
     return false;
 }
 
-static bool motion_def(struct motion *m, const struct ptx_inst *d, int64_t *k)
+/* An operation on fewer than 32 bits comes back to where it began after a few steps. */
+static bool is_narrow(const struct ptx_inst *d)
+{
+    for (uint8_t n = 0; n < d->ntypes; n++)
+        if (ptx_type_bits((enum ptx_type)d->type[n]) < 32)
+            return true;
+    return false;
+}
+
+static bool motion_wide(struct motion *m, const struct ptx_inst *d, int64_t *k)
 {
     const struct ptx_op_info *info = ptx_op_info(d->op);
     const struct ptx_operand *o = d->opnds;
@@ -104,6 +113,11 @@ static bool motion_def(struct motion *m, const struct ptx_inst *d, int64_t *k)
                 return false;
         return inst_effect(d) == EFFECT_NONE && info->addr != ADDR_UNKNOWN;
     }
+}
+
+static bool motion_def(struct motion *m, const struct ptx_inst *d, int64_t *k)
+{
+    return motion_wide(m, d, k) && (!*k || !is_narrow(d));
 }
 
 /* A register with several definitions moves as the one it starts from does; the others, which may go

@@ -94,8 +94,13 @@ bool inst_is(const struct ptx_inst *i, const char *name); /* name: ops.def spell
 bool inst_has(const struct ptx_inst *i, const char *mod); /* ".cg" */
 enum ptx_effect inst_effect(const struct ptx_inst *i);
 bool inst_ends_thread(const struct ptx_inst *i); /* ret or exit */
+/* What it does holds until its thread ends: stack taken by alloca, registers given away. */
+bool pass_lasts(const struct ptx_inst *i);
 /* volatile, relaxed, acquire, release, mmio, .cv */
 bool inst_is_strong(const struct ptx_inst *i);
+/* the carry flag, which is no operand */
+bool inst_takes_carry(const struct ptx_inst *i);
+bool inst_leaves_carry(const struct ptx_inst *i);
 /* name of a direct call's function; empty: not a direct call */
 struct str inst_callee(const struct ptx_inst *i);
 /* The address operand of a load, store, atomic or prefetch; NULL: none. */
@@ -201,8 +206,6 @@ bool pass_flow_make_grid(const struct ptx_func *f, struct pass_flow *out);
 /* Does i access a parameter of f itself? They stay as they are while f runs; what is given to functions
  * that f calls, and what these return, does not. */
 bool pass_own_param(const struct ptx_func *f, const struct ptx_inst *i);
-/* blocks between a branch and where its ways meet again */
-void pass_region_of(const struct ptx_cfg *g, uint32_t b, bool *in);
 void pass_flow_free(struct pass_flow *f);
 /* What may overlap what, of c->m as it is now (engine/analysis/alias.h); NULL: out of memory, told in
  * c->oom. */

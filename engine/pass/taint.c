@@ -16,8 +16,7 @@ bool pass_taint_make(struct pass_taint *t, struct pass_ctx *c, const struct pass
     t->fl = fl;
     t->reg = base_alloc(fl->f->nregs + 1);
     t->branch = base_alloc(fl->cfg->nblocks + 1);
-    t->region = base_alloc(fl->cfg->nblocks + 1);
-    if (t->reg && t->branch && t->region)
+    if (pass_region_make(&t->region, fl->cfg) && t->reg && t->branch)
         return true;
     c->oom = true;
     pass_taint_free(t);
@@ -28,7 +27,7 @@ void pass_taint_free(struct pass_taint *t)
 {
     base_free(t->reg);
     base_free(t->branch);
-    base_free(t->region);
+    pass_region_free(&t->region);
     memset(t, 0, sizeof *t);
 }
 
@@ -38,7 +37,7 @@ void pass_taint_clear(struct pass_taint *t, const bool *in)
     memset(t->branch, 0, t->fl->cfg->nblocks + 1);
     t->in = in;
     t->memory = 0;
-    t->met = t->params = false;
+    t->met = t->params = t->carry = false;
 }
 
 static void look(void *ctx, uint32_t reg, unsigned access)
@@ -58,7 +57,7 @@ bool pass_taint_reads(struct pass_taint *t, const struct ptx_inst *i)
 {
     t->reads = false;
     ptx_inst_regs(i, look, t);
-    return t->reads;
+    return t->reads || (t->carry && inst_takes_carry(i));
 }
 
 /* ---- private memory ---- */
@@ -89,7 +88,7 @@ static bool is_frame(const struct pass_flow *fl, uint32_t reg)
         if (!o || (!inst_is(d, "mov") && !inst_is(d, "cvta")))
             return false;
         if (o->kind == OPND_SYM)
-            return o->sym && o->sym->space == PTX_SPACE_LOCAL;
+            return o->sym && o->sym->space == PTX_SPACE_LOCAL && !o->imm;
         if (o->kind != OPND_REG)
             return false;
         reg = o->index;
@@ -142,6 +141,12 @@ static bool reads_param(const struct pass_taint *t, const struct ptx_inst *i)
 }
 
 /* ---- spreading ---- */
+static void leave_carry(struct pass_taint *t, const struct ptx_inst *i)
+{
+    if (inst_leaves_carry(i) && !t->carry)
+        t->carry = t->changed = true;
+}
+
 static void soil(struct pass_taint *t, const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);
@@ -156,6 +161,7 @@ void pass_taint_source(struct pass_taint *t, const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);
     ptx_inst_regs(i, mark, t);
+    leave_carry(t, i);
     if (e == EFFECT_CALL || e == EFFECT_ASYNC_COPY)
         t->memory = UINT64_MAX;
 }
@@ -166,6 +172,8 @@ static void spread(struct pass_taint *t, const struct ptx_inst *i)
     bool meets = e == EFFECT_WARP || e == EFFECT_BARRIER, in = pass_taint_reads(t, i);
     if (e == EFFECT_LOAD || e == EFFECT_ATOMIC || e == EFFECT_TENSOR)
         in |= (t->memory && (t->memory & touches(t, i))) || reads_param(t, i);
+    /* its arguments lie in memory, and it may read more of it */
+    in |= e == EFFECT_CALL && t->memory;
     if (meets && in && !t->met)
         t->met = t->changed = true;
     if (!in && !(meets && t->met))
@@ -176,6 +184,7 @@ static void spread(struct pass_taint *t, const struct ptx_inst *i)
         t->changed = true;
     }
     soil(t, i);
+    leave_carry(t, i);
     ptx_inst_regs(i, mark, t);
 }
 
@@ -189,13 +198,15 @@ static bool parts(const struct ptx_cfg *g, uint32_t b)
 static void region(struct pass_taint *t, uint32_t b)
 {
     const struct ptx_cfg *g = t->fl->cfg;
-    pass_region_of(g, b, t->region);
-    for (uint32_t k = 0; k < g->nblocks; k++) {
-        if (!t->region[k] || (t->in && !t->in[k]))
+    pass_region_take(&t->region, b);
+    for (uint32_t k = 0; k < t->region.n; k++) {
+        const struct ptx_block *in = &g->blocks[t->region.list[k]];
+        if (t->in && !t->in[t->region.list[k]])
             continue;
-        for (uint32_t n = g->blocks[k].first; n < g->blocks[k].first + g->blocks[k].n; n++) {
+        for (uint32_t n = in->first; n < in->first + in->n; n++) {
             ptx_inst_regs(&t->fl->f->insts[n], mark, t);
             soil(t, &t->fl->f->insts[n]);
+            leave_carry(t, &t->fl->f->insts[n]);
         }
     }
 }

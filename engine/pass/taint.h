@@ -5,6 +5,7 @@
 #define GPULOCW_PASS_TAINT_H
 
 #include "engine/base/base.h"
+#include "engine/pass/region.h"
 
 struct pass_ctx;
 struct pass_flow;
@@ -13,12 +14,14 @@ struct ptx_inst;
 struct pass_taint {
     struct pass_ctx *c;
     const struct pass_flow *fl;
-    const bool *in;        /* blocks that are looked at; NULL: all */
-    bool *reg;             /* by register */
-    bool *branch, *region; /* by block: its branch has been followed; scratch */
-    uint64_t memory;       /* of private memory, 64 classes of places */
-    bool params;           /* the function's own parameters as well */
-    bool met;              /* values went through a vote, shuffle or barrier */
+    const bool *in; /* blocks that are looked at; NULL: all */
+    bool *reg;      /* by register */
+    bool *branch;   /* by block: its branch has been followed */
+    struct pass_region region;
+    uint64_t memory; /* of private memory, 64 classes of places */
+    bool params;     /* the function's own parameters as well */
+    bool met;        /* values went through a vote, shuffle or barrier */
+    bool carry;      /* the carry flag */
     bool changed, reads;
 };
 /* false: out of memory */

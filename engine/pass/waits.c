@@ -25,6 +25,7 @@ enum { ROUNDS = 64 }; /* loops in loops, at most */
 struct func {
     struct pass_flow fl;
     bool sources, recursive;
+    bool ends;      /* it, or what it calls, may end the thread */
     uint8_t *known; /* by instruction: 0 not asked yet, 1 listens not, 2 does */
 };
 struct waits {
@@ -85,6 +86,20 @@ static bool call_listens(const struct waits *w, const struct ptx_inst *i)
     for (k = 1; k < w->nf && !callee.n; k++)
         any |= w->f[k].sources;
     return any && (w->fs.indirect || !callee.n);
+}
+
+/* May the function that is called end the thread? One of another module, or any behind a pointer, may.
+ */
+static bool call_ends(const struct waits *w, const struct ptx_inst *i)
+{
+    struct str callee = inst_callee(i);
+    uint32_t k = func_of(w, callee);
+    if (callee.n)
+        return k < w->nf && w->f[k].ends;
+    bool any = false;
+    for (k = 1; k < w->nf; k++)
+        any |= w->f[k].ends;
+    return any;
 }
 
 static bool asks_memory(struct waits *w, const struct func *f, const struct ptx_inst *i)
@@ -208,6 +223,11 @@ static bool each_time(struct scan *s, uint32_t block)
     return true;
 }
 
+static bool is_reg(const struct ptx_operand *o)
+{
+    return o->kind == OPND_REG;
+}
+
 static bool writes_reg(const struct ptx_inst *i, uint32_t reg)
 {
     return i->nopnds && ((i->opnds[0].kind == OPND_REG && i->opnds[0].index == reg) ||
@@ -230,9 +250,25 @@ static const struct ptx_inst *condition(const struct scan *s, const struct ptx_i
     return NULL;
 }
 
-static bool is_reg(const struct ptx_operand *o)
+/* No step of the loop changes the address. */
+static bool stays(const struct scan *s, const struct ptx_operand *a)
 {
-    return o->kind == OPND_REG;
+    const struct ptx_reg_refs *x = a->base == BASE_REG ? &s->f->fl.cfg->regs[a->index] : NULL;
+    for (uint32_t k = 0; x && k < x->ndefs; k++)
+        if (s->in[s->f->fl.cfg->block_of[x->defs[k]]])
+            return false;
+    return true;
+}
+
+/* A load of one register that reads the very bytes which the cas compares. */
+static bool loads_its_place(const struct ptx_inst *d, const struct ptx_inst *cas)
+{
+    const struct ptx_operand *a = inst_address(cas),
+                             *from = inst_effect(d) == EFFECT_LOAD ? inst_address(d) : NULL;
+    return from && from->base == a->base && from->imm == a->imm &&
+           (a->base == BASE_REG ? from->index == a->index : from->sym == a->sym) &&
+           d->space == cas->space && is_reg(&d->opnds[0]) && inst_bytes(d) == inst_bytes(cas) &&
+           !inst_has(d, ".nc") && !inst_is(d, "ldu");
 }
 
 /* The compared value is what the cas returned, or what a load of its place did; and it is taken anew
@@ -241,21 +277,17 @@ static bool taken_anew(struct scan *s, const struct ptx_inst *cas)
 {
     const struct pass_flow *fl = &s->f->fl;
     const struct ptx_reg_refs *x = &fl->cfg->regs[cas->opnds[2].index];
-    const struct ptx_operand *a = inst_address(cas), *from;
     bool anew = false;
     for (uint32_t k = 0; k < x->ndefs; k++) {
         const struct ptx_inst *d = &fl->f->insts[x->defs[k]];
         bool copy = inst_is(d, "mov") && d->nopnds == 2 && is_reg(&d->opnds[1]) &&
                     d->opnds[1].index == cas->opnds[0].index;
-        from = inst_effect(d) == EFFECT_LOAD ? inst_address(d) : NULL;
-        bool load = from && from->base == a->base && from->imm == a->imm &&
-                    (a->base == BASE_REG ? from->index == a->index : from->sym == a->sym);
-        if (d->guarded || (!copy && !load))
+        if (d->guarded || (!copy && !loads_its_place(d, cas)))
             return false;
         uint32_t b = fl->cfg->block_of[d->index];
         anew |= s->in[b] && each_time(s, b);
     }
-    return anew;
+    return anew && stays(s, inst_address(cas));
 }
 
 static bool retries(struct scan *s, uint32_t block)
@@ -287,7 +319,7 @@ static bool retries(struct scan *s, uint32_t block)
     return false;
 }
 
-/* reg is moved on by a constant, once each time round. */
+/* reg is moved on by a constant, once each time round. Of 16 bits it could pass its bound for ever. */
 static bool counts(struct scan *s, uint32_t reg)
 {
     const struct pass_flow *fl = &s->f->fl;
@@ -301,7 +333,8 @@ static bool counts(struct scan *s, uint32_t reg)
         }
     return step && !step->guarded && inst_is(step, "add") && step->nopnds == 3 &&
            is_reg(&step->opnds[1]) && step->opnds[1].index == reg && step->opnds[2].kind == OPND_IMM &&
-           step->opnds[2].imm && each_time(s, fl->cfg->block_of[step->index]);
+           step->opnds[2].imm && ptx_type_bits((enum ptx_type)step->type[0]) >= 32 &&
+           each_time(s, fl->cfg->block_of[step->index]);
 }
 
 static bool fixed(const struct scan *s, const struct ptx_operand *o)
@@ -313,7 +346,9 @@ static bool fixed(const struct scan *s, const struct ptx_operand *o)
     return is_reg(o) || o->kind == OPND_IMM;
 }
 
-/* Every read of the loop that listens is elsewhere each time. */
+/* Every read of the loop that listens is elsewhere each time. In 32 bits a step of 2^k comes back to
+ * its place after 2^(32-k) times: large powers would be a wait at few places. */
+#define STEP_POWER 4096
 static bool moves_on(struct scan *s, uint32_t reg)
 {
     const struct pass_flow *fl = &s->f->fl;
@@ -326,7 +361,7 @@ static bool moves_on(struct scan *s, uint32_t reg)
             if (!listens(s->w, s->f, i))
                 continue;
             if (inst_effect(i) != EFFECT_LOAD || !a || a->base != BASE_REG ||
-                !pass_motion(fl, a->index, reg, &by) || !by)
+                !pass_motion(fl, a->index, reg, &by) || !by || by % (2 * STEP_POWER) == 0)
                 return false;
         }
     return true;
@@ -414,6 +449,19 @@ static const struct ptx_inst *sources_in(struct scan *s)
     return first;
 }
 
+/* A call in a loop with sources that may end the thread is a way out as well; what it depends on is not
+ * followed. */
+static uint32_t waiting_call(struct scan *s)
+{
+    const struct pass_flow *fl = &s->f->fl;
+    for (uint32_t b = 0; b < fl->cfg->nblocks; b++)
+        for (uint32_t k = fl->cfg->blocks[b].first;
+             s->in[b] && k < fl->cfg->blocks[b].first + fl->cfg->blocks[b].n; k++)
+            if (inst_effect(&fl->f->insts[k]) == EFFECT_CALL && call_ends(s->w, &fl->f->insts[k]))
+                return b;
+    return fl->cfg->nblocks;
+}
+
 /* The first way out that depends on what was read, where no proof holds; the number of blocks: none. */
 static uint32_t waiting_exit(struct scan *s, const struct ptx_inst **source)
 {
@@ -428,7 +476,7 @@ static uint32_t waiting_exit(struct scan *s, const struct ptx_inst **source)
     for (uint32_t b = 0; b < n && exit < n; b++)
         if (s->in[b] && leaves(s, b) && last_of(s, b) && (retries(s, b) || searches(s, b)))
             return n;
-    return exit;
+    return exit < n ? exit : waiting_call(s);
 }
 
 /* Does the loop wait? The blocks with ways out are taken away, or its first one where there is none. */
@@ -564,11 +612,17 @@ static void survey(struct waits *w)
                          inst_has(i, ".multicast::cluster") ||
                          (begins(i, "mbarrier") && inst_has(i, ".shared::cluster"));
         }
-    for (bool more = true; more;) { /* sources of callees are those of callers */
+    for (bool more = true; more;) { /* what callees do, their callers do */
         more = false;
         for (uint32_t n = 1; n < w->nf; n++)
-            for (uint32_t k = 0; k < w->f[n].fl.f->ninsts && !w->f[n].sources; k++)
-                more |= w->f[n].sources = listens(w, &w->f[n], &w->f[n].fl.f->insts[k]);
+            for (uint32_t k = 0; k < w->f[n].fl.f->ninsts; k++) {
+                const struct ptx_inst *i = &w->f[n].fl.f->insts[k];
+                if (!w->f[n].sources && listens(w, &w->f[n], i))
+                    more = w->f[n].sources = true;
+                if (!w->f[n].ends &&
+                    (inst_is(i, "exit") || (inst_effect(i) == EFFECT_CALL && call_ends(w, i))))
+                    more = w->f[n].ends = true;
+            }
     }
 }
 

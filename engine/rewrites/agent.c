@@ -56,7 +56,8 @@ static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, cons
 {
     const char *name = ptx_op_info(i->op)->name;
     name = name ? name : "";
-    if (strncmp(name, "mbarrier.", 9) == 0 || strstr(name, "bulk") || strncmp(name, "griddep", 7) == 0)
+    if (strncmp(name, "mbarrier.", 9) == 0 || strstr(name, "bulk") || strncmp(name, "griddep", 7) == 0 ||
+        strncmp(name, "tcgen05.alloc", 13) == 0 || pass_lasts(i))
         return pass_refuse(
             c, i->at, NULL,
             "%s keeps state until its CTA ends; an agent would keep that state for the next task", name);

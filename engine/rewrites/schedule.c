@@ -140,6 +140,9 @@ static const struct ptx_inst *sees_neighbours(const struct ptx_func *f, const ch
         *what = "griddepcontrol";
         if (inst_is(&f->insts[k], "griddepcontrol"))
             return &f->insts[k];
+        *what = "what lasts until its thread ends";
+        if (pass_lasts(&f->insts[k]))
+            return &f->insts[k];
     }
     return sees_uniform(f, what);
 }

@@ -17,6 +17,12 @@ typedef uint16_t v8h __attribute__((vector_size(16)));
 #define DOT_LEAST (-90)
 #define DOT_MOST  90
 
+#if defined(__clang__)
+#define SHUFFLE(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(type, a, b, ...) __builtin_shuffle(a, b, (type){ __VA_ARGS__ })
+#endif
+
 static inline v8f load_f(const float *p)
 {
     v8f v;
@@ -196,30 +202,28 @@ static inline void half_row(v8h h, const struct dot_halves *x, unsigned row)
     v8i zero = low == 0;
     e = (e & ~zero) | (zero & DOT_NONE);
     v |= sign;
-    v8i order = { 0, 2, 4, 6, 1, 3, 5, 7 };
     if (x->spread) {
-        v = __builtin_shuffle(v, order);
-        e = __builtin_shuffle(e, order);
+        v = SHUFFLE(v8i, v, v, 0, 2, 4, 6, 1, 3, 5, 7);
+        e = SHUFFLE(v8i, e, e, 0, 2, 4, 6, 1, 3, 5, 7);
     }
     memcpy(x->v + (size_t)row * x->pitch, &v, sizeof v);
     memcpy(x->e + (size_t)row * x->pitch, &e, sizeof e);
 }
 
+static inline void merge(const v8h *h, v8h *to)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        to[2 * i] = SHUFFLE(v8h, h[i], h[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+        to[2 * i + 1] = SHUFFLE(v8h, h[i], h[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+}
+
 static inline void turn(v8h h[8])
 {
-    v8h a[8], b[8], low = { 0, 8, 1, 9, 2, 10, 3, 11 }, high = { 4, 12, 5, 13, 6, 14, 7, 15 };
-    for (unsigned i = 0; i < 4; i++) {
-        a[2 * i] = __builtin_shuffle(h[i], h[i + 4], low);
-        a[2 * i + 1] = __builtin_shuffle(h[i], h[i + 4], high);
-    }
-    for (unsigned i = 0; i < 4; i++) {
-        b[2 * i] = __builtin_shuffle(a[i], a[i + 4], low);
-        b[2 * i + 1] = __builtin_shuffle(a[i], a[i + 4], high);
-    }
-    for (unsigned i = 0; i < 4; i++) {
-        h[2 * i] = __builtin_shuffle(b[i], b[i + 4], low);
-        h[2 * i + 1] = __builtin_shuffle(b[i], b[i + 4], high);
-    }
+    v8h a[8], b[8];
+    merge(h, a);
+    merge(a, b);
+    merge(b, h);
 }
 
 /* With `across` and `spread` the runs change places before they are turned. */

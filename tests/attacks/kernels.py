@@ -1,0 +1,147 @@
+"""Kernels written by hand to get a wrong rewrite accepted.
+
+Each row of ATTACKS: class, name, what stands before the kernel, its body, the options that must be refused, and what the
+launch has besides. An option that is not named may be accepted; then the rewrite must be the same kernel.
+The body finds: %d1 to %d4 the buffers a, b, flag, out; %d5 to %d8 the thread's own element of each; %r1 %ctaid.x, %r2 %ntid.x,
+%r3 %tid.x, %r4 the thread's number in the grid, %r5 what flag holds for it; s shared memory, l local memory.
+"""
+
+ORDER = ['--coarsen 2', '--cluster redirect --clusters 3', '--cluster agent --agents 1 --clusters 3', '--block 128x1x1']
+AGENT = ['--cluster agent --agents 1 --clusters 3']
+SHAPE = ['--block 48x1x1', '--coarsen 2']
+EVERY = ['--readonly promote', '--bypass l1 --pi 1', '--bypass ro --pi bpa', '--block 48x1x1', '--coarsen 2', '--swap-xy',
+         '--cluster redirect --clusters 3', '--cluster agent --agents 1 --clusters 3', '--softcache 1', '--prefetch l2',
+         '--throttle-shared 1024', '--swizzle-shared', '--maxnreg 64', '--bypass l1 --pi vote']
+
+HEAD = '.version 8.6\n.target sm_100a\n.address_size 64\n'
+ENTRY = '''.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 flag, .param .u64 out%s)%s
+{ .reg .pred %%p<9>; .reg .b16 %%h<20>; .reg .b32 %%r<40>; .reg .b64 %%d<40>; .reg .f32 %%f<40>; .shared .align 128 .b8 s[4096]; .local .align 16 .b8 l[64];
+ ld.param.u64 %%d1, [a]; ld.param.u64 %%d2, [b]; ld.param.u64 %%d3, [flag]; ld.param.u64 %%d4, [out];
+ mov.u32 %%r1, %%ctaid.x; mov.u32 %%r2, %%ntid.x; mov.u32 %%r3, %%tid.x; mad.lo.u32 %%r4, %%r1, %%r2, %%r3; mul.wide.u32 %%d9, %%r4, 4;
+ add.s64 %%d5, %%d1, %%d9; add.s64 %%d6, %%d2, %%d9; add.s64 %%d7, %%d3, %%d9; add.s64 %%d8, %%d4, %%d9;
+ ld.global.u32 %%r5, [%%d7]; setp.ne.u32 %%p1, %%r5, 0;
+'''
+# CTA i waits for what CTA i+1 writes: %d20 the other's place, %d21 its own
+AHEAD = ('add.u32 %r20, %r1, 1; rem.u32 %r20, %r20, 8; mul.wide.u32 %d20, %r20, 4; add.s64 %d20, %d3, %d20; mul.wide.u32 %d21, %r1, 4; '
+         'add.s64 %d21, %d3, %d21; setp.eq.u32 %p2, %r3, 0; @%p2 st.volatile.global.u32 [%d21], 1; ')
+SAY = ' st.global.u32 [%d8], %r21;'
+SAME = '.func (.param .b32 r) same(.param .b32 x)\n{ .reg .b32 %r<2>; ld.param.u32 %r1, [x]; st.param.b32 [r], %r1; ret; }\n'
+CALL_SAME = '{ .param .b32 q; .param .b32 w; st.param.b32 [w], %r21; call (q), same, (w); ld.param.b32 %r22, [q]; } '
+LEAVE = '.func leave(.param .b32 x)\n{ .reg .b32 %r<2>; .reg .pred %p; ld.param.u32 %r1, [x]; setp.ne.u32 %p, %r1, 0; @%p exit; ret; }\n'
+POLL = '.func (.param .b32 r) poll(.param .b64 x)\n{ .reg .b32 %r<2>; .reg .b64 %d<2>; ld.param.u64 %d1, [x]; ld.volatile.global.u32 %r1, [%d1]; st.param.b32 [r], %r1; ret; }\n'
+WHERE = '.func (.param .b32 r) where()\n{ .reg .b32 %r<4>; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r1, %r1, %r2, %r3; st.param.b32 [r], %r1; ret; }\n'
+PUT = '.func put(.param .align 8 .b8 x[16])\n{ .reg .b32 %r<2>; .reg .b64 %d<3>; ld.param.v2.u64 {%d1, %d2}, [x]; cvt.u32.u64 %r1, %d1; st.global.u32 [%d2], %r1; ret; }\n'
+TELL = '.func tell(.param .b64 x)\n{ .reg .b32 %r<2>; .reg .b64 %d<3>; ld.param.u64 %d1, [x]; ld.u64 %d2, [%d1]; st.global.u32 [%d2], 77; ret; }\n'
+
+ATTACKS = []
+
+
+def attack(kind, name, body, refused=(), before='', params='', directives='', quiet=False, **launch):
+    ATTACKS.append(dict(kind=kind, name=name, before=before, params=params, directives=directives, body=body, refused=list(refused),
+                        launch=launch, quiet=quiet))
+
+
+# ---- 2. waits ----
+def wait(name, body, before=''):
+    attack('wait', name, AHEAD + body + SAY, ORDER, before, quiet=True)
+
+
+AGAIN = ' setp.eq.u32 %p3, %r22, 0; @%p3 bra W;'
+wait('retry on half a word', 'W: ld.volatile.global.u16 %r10, [%d20]; atom.global.cas.b32 %r21, [%d20], %r10, %r10; setp.ne.u32 %p3, %r21, %r10; @%p3 bra W;')
+wait('retry on another word', 'W: ld.volatile.global.u32 %r10, [%d20]; add.s64 %d20, %d20, 4; atom.global.cas.b32 %r21, [%d20], %r10, %r10; sub.s64 %d20, %d20, 4; setp.ne.u32 %p3, %r21, %r10; @%p3 bra W;')
+wait('retry on the second of two', 'W: ld.volatile.global.v2.u32 {%r9, %r10}, [%d20]; atom.global.cas.b32 %r21, [%d20], %r10, %r10; setp.ne.u32 %p3, %r21, %r10; @%p3 bra W;')
+wait('retry on what moves', 'mov.u32 %r10, 0; W: atom.global.cas.b32 %r21, [%d20], %r10, %r10; setp.eq.u32 %p3, %r21, %r10; @%p3 bra V; mov.u32 %r10, %r21; xor.b64 %d20, %d20, 4; bra W; V:')
+wait('search by 16 bits that jump over the end', 'mov.u16 %h1, 0; W: mul.wide.u16 %r11, %h1, 4; cvt.u64.u32 %d22, %r11; add.s64 %d22, %d22, %d3; ld.volatile.global.u32 %r21, [%d22]; setp.ne.u32 %p4, %r21, 0; @%p4 bra V; add.u16 %h1, %h1, 2; setp.ne.u16 %p3, %h1, 5; @%p3 bra W; V:')
+wait('search with an index cut to a byte', 'mov.u32 %r10, 0; W: cvt.u32.u8 %r11, %r10; mul.wide.u32 %d22, %r11, 4; add.s64 %d22, %d22, %d3; ld.volatile.global.u32 %r21, [%d22]; setp.ne.u32 %p4, %r21, 0; @%p4 bra V; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, -1; @%p3 bra W; V:')
+wait('search with an index shifted away', 'mov.u32 %r10, 0; W: shl.b32 %r11, %r10, 30; cvt.u64.u32 %d22, %r11; shr.u64 %d22, %d22, 28; add.s64 %d22, %d22, %d3; ld.volatile.global.u32 %r21, [%d22]; setp.ne.u32 %p4, %r21, 0; @%p4 bra V; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, -1; @%p3 bra W; V:')
+wait('search with an index shifted away in bytes', 'mov.u32 %r10, 0; W: shl.b32 %r11, %r10, 31; cvt.u64.u32 %d22, %r11; add.s64 %d22, %d22, %d3; ld.volatile.global.u32 %r21, [%d22]; setp.ne.u32 %p4, %r21, 0; @%p4 bra V; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, -1; @%p3 bra W; V:')
+wait('by way of a callee that gives it back', 'W: ld.volatile.global.u32 %r21, [%d20]; ' + CALL_SAME + AGAIN, SAME)
+wait('by way of a callee through a pointer', 'mov.u64 %d25, same; W: ld.volatile.global.u32 %r21, [%d20]; { .param .b32 q; .param .b32 w; st.param.b32 [w], %r21; P: .callprototype (.param .b32 _) _ (.param .b32 _); call (q), %d25, (w), P; ld.param.b32 %r22, [q]; }' + AGAIN, SAME)
+wait('a callee ends the thread', 'W: ld.volatile.global.u32 %r21, [%d20]; @%p1 st.global.u32 [%d8], %r21; { .param .b32 w; st.param.b32 [w], %r21; call leave, (w); } bra W;', LEAVE)
+wait('a callee reads', 'W: { .param .b32 q; .param .b64 w; st.param.b64 [w], %d20; call (q), poll, (w); ld.param.b32 %r21, [q]; } setp.eq.u32 %p3, %r21, 0; @%p3 bra W;', POLL)
+wait('by way of the stack at an offset', 'mov.u64 %d22, l+8; W: ld.volatile.global.u32 %r21, [%d20]; st.local.u32 [%d22], %r21; ld.local.u32 %r22, [l+8];' + AGAIN)
+wait('by way of the stack, generic', 'mov.u64 %d22, l; cvta.local.u64 %d23, %d22; add.s64 %d23, %d23, 8; W: ld.volatile.global.u32 %r21, [%d20]; st.u32 [%d23], %r21; ld.local.u32 %r22, [%d22+8];' + AGAIN)
+wait('by way of an mbarrier', '@%p2 mbarrier.init.shared.b64 [s], 1; bar.sync 0; W: mov.u32 %r21, 0; @%p2 ld.volatile.global.u32 %r21, [%d20]; setp.ne.u32 %p4, %r21, 0; @%p4 mbarrier.arrive.shared.b64 %d23, [s]; mbarrier.test_wait.parity.shared.b64 %p3, [s], 0; @!%p3 bra W;')
+wait('by way of a barrier', 'W: ld.volatile.global.u32 %r21, [%d20]; setp.ne.u32 %p4, %r21, 0; bar.red.or.pred %p3, 0, %p4; @!%p3 bra W;')
+wait('by way of a copy', 'W: cp.async.ca.shared.global [s], [%d20], 4; cp.async.wait_all; ld.shared.u32 %r21, [s]; setp.eq.u32 %p3, %r21, 0; @%p3 bra W;')
+wait('by way of an atomic on shared memory', 'st.shared.u32 [s], 0; W: ld.volatile.global.u32 %r21, [%d20]; red.shared.or.b32 [s], %r21; ld.shared.u32 %r22, [s];' + AGAIN)
+wait('by way of a matrix', 'W: ld.volatile.global.u32 %r21, [%d20]; stmatrix.sync.aligned.m8n8.x1.shared.b16 [s], {%r21}; ld.shared.u32 %r22, [s];' + AGAIN)
+wait('by way of a vote', 'W: ld.volatile.global.u32 %r21, [%d20]; setp.ne.u32 %p4, %r21, 0; vote.sync.any.pred %p3, %p4, -1; @!%p3 bra W;')
+wait('by way of carries', 'W: ld.volatile.global.u32 %r21, [%d20]; add.cc.u32 %r10, %r21, -1; addc.u32 %r22, 0, 0;' + AGAIN)
+wait('out by a guarded exit', 'W: ld.volatile.global.u32 %r21, [%d20]; setp.ne.u32 %p3, %r21, 0; @%p3 exit; bra W;')
+wait('one loop in another', 'mov.u32 %r12, 0; O: W: ld.volatile.global.u32 %r21, [%d20]; setp.eq.u32 %p3, %r21, 0; @%p3 bra W; add.u32 %r12, %r12, 1; setp.lt.u32 %p3, %r12, 3; @%p3 bra O;')
+wait('a lock taken by a value read', 'W: ld.volatile.global.u32 %r10, [%d20]; setp.ne.u32 %p4, %r10, 0; @%p4 bra W; atom.global.cas.b32 %r21, [%d20], %r10, 1; setp.ne.u32 %p3, %r21, %r10; @%p3 bra W;')
+wait('a table of branches from memory', 'T: .branchtargets W, X; W: ld.volatile.global.u32 %r21, [%d20]; and.b32 %r22, %r21, 1; brx.idx %r22, T; X:')
+
+# ---- 1. aliases: the load of b into %r30 or %r32 may not become .nc, nor be kept in a line over a store ----
+READ = ' ld.global.u32 %r32, [%d6]; add.u32 %r32, %r32, %r30; st.global.u32 [%d8], %r32;'
+
+
+def alias(name, body, before='', refused=(), **launch):
+    attack('alias', name, ' ld.global.u32 %r30, [%d6]; ' + body + READ, list(refused), before, **launch)
+
+
+PUT_CALL = '{ .param .align 8 .b8 w[16]; cvt.u64.u32 %d22, %r4; st.param.v2.u64 [w], {%d22, %d6}; call put, (w); }'
+alias('a callee given a structure', PUT_CALL, PUT)
+alias('a callee given the place of a pointer', 'mov.u64 %d22, l; st.local.u64 [%d22], %d6; cvta.local.u64 %d22, %d22; { .param .b64 w; st.param.b64 [w], %d22; call tell, (w); }', TELL)
+alias('a matrix stored', 'mul.wide.u32 %d22, %r1, 256; add.s64 %d22, %d22, %d2; mov.f32 %f1, 0f3F800000; wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%d22], {%f1, %f1, %f1, %f1, %f1, %f1, %f1, %f1}, 16;', quiet=True)
+alias('a copy in bulk', 'shl.b32 %r20, %r3, 4; mov.u32 %r21, s; add.u32 %r21, %r21, %r20; st.shared.v4.u32 [%r21], {%r4, %r4, %r4, %r4}; fence.proxy.async; and.b64 %d22, %d6, -16; cp.async.bulk.global.shared::cta.bulk_group [%d22], [%r21], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;', quiet=True)
+alias('a sum in bulk', 'shl.b32 %r20, %r3, 4; mov.u32 %r21, s; add.u32 %r21, %r21, %r20; st.shared.v4.u32 [%r21], {%r4, %r4, %r4, %r4}; fence.proxy.async; and.b64 %d22, %d6, -16; cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d22], [%r21], 16; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;', quiet=True)
+alias('a byte that is thrown away', 'and.b64 %d22, %d6, -128; discard.global.L2 [%d22], 128;', quiet=True)
+alias('a vector atomic', 'mov.f32 %f1, 0f3F800000; and.b64 %d22, %d6, -8; red.global.add.v2.f32 [%d22], {%f1, %f1};', quiet=True)
+alias('a generic store, local or not', 'mov.u64 %d22, l; cvta.local.u64 %d22, %d22; cvta.global.u64 %d23, %d6; setp.gt.u32 %p4, %r3, 3; selp.b64 %d22, %d22, %d23, %p4; st.u32 [%d22], 5;')
+alias('the pointer in constant memory', 'ld.const.u64 %d22, [there]; add.s64 %d22, %d22, %d9; st.global.u32 [%d22], 9;', '.const .align 8 .u64 there;\n', quiet=True)
+alias('the pointer of a global variable', 'mov.u64 %d22, held; st.global.u64 [%d22], %d2; ld.global.u64 %d22, [%d22]; add.s64 %d22, %d22, %d9; st.global.u32 [%d22], 9;', '.global .align 8 .u64 held;\n')
+alias('the same buffer under another name', 'add.s64 %d22, %d1, %d9; st.global.u32 [%d22], 9;', same=True)
+alias('a pointer through a shuffle of both halves', 'mov.b64 {%r20, %r21}, %d6; shfl.sync.idx.b32 %r20, %r20, %r3, 31, -1; shfl.sync.idx.b32 %r21, %r21, %r3, 31, -1; mov.b64 %d22, {%r20, %r21}; st.global.u32 [%d22], 9;')
+alias('a pointer out of parts of 16 bits', 'mov.b64 {%h1, %h2, %h3, %h4}, %d6; mov.b64 %d22, {%h1, %h2, %h3, %h4}; st.global.u32 [%d22], 9;')
+alias('a pointer through a table of words', 'mov.u64 %d22, l; st.local.u64 [%d22], %d6; ld.local.u32 %r20, [%d22]; ld.local.u32 %r21, [%d22+4]; mov.b64 %d23, {%r20, %r21}; st.global.u32 [%d23], 9;')
+alias('a pointer chosen by which way was gone', 'mov.u64 %d22, 0; mov.u32 %r20, 0; L: and.b64 %d23, %d6, 1; shr.u64 %d24, %d6, %r20; and.b64 %d24, %d24, 1; setp.ne.s64 %p4, %d24, 0; mov.u64 %d25, 1; shl.b64 %d25, %d25, %r20; @%p4 or.b64 %d22, %d22, %d25; add.u32 %r20, %r20, 1; setp.lt.u32 %p5, %r20, 64; @%p5 bra L; st.global.u32 [%d22], 9;')
+alias('the neighbour behind a warp barrier', 'st.global.u32 [%d6], %r4; bar.warp.sync -1; xor.b32 %r20, %r4, 1; mul.wide.u32 %d22, %r20, 4; add.s64 %d22, %d22, %d2; ld.global.u32 %r30, [%d22]; bar.warp.sync -1;')
+alias('volatile beside weak', 'st.volatile.global.u32 [%d6], 8; ld.global.u32 %r31, [%d6]; st.global.u32 [%d6], 9; ld.volatile.global.u32 %r31, [%d6]; add.u32 %r30, %r30, %r31;')
+alias('bytes of neighbours in one line', 'cvt.u64.u32 %d22, %r4; add.s64 %d22, %d22, %d1; st.global.u8 [%d22], %r4; ld.global.u8 %r31, [%d22]; add.u32 %r30, %r30, %r31;')
+alias('an asynchronous copy of what was just stored', 'st.global.u32 [%d6], %r4; shl.b32 %r20, %r3, 2; mov.u32 %r21, s; add.u32 %r21, %r21, %r20; cp.async.ca.shared.global [%r21], [%d6], 4; cp.async.wait_all; ld.shared.u32 %r31, [%r21]; add.u32 %r30, %r30, %r31;')
+
+# ---- 3. what a task or block leaves behind, and what sees the launch ----
+attack('state', 'a pipeline that copies past its end', 'shl.b32 %r20, %r3, 2; mov.u32 %r21, s; add.u32 %r21, %r21, %r20; cp.async.ca.shared.global [%r21], [%d6], 4; cp.async.commit_group; st.global.u32 [%d8], %r4;', SHAPE)
+attack('state', 'arrivals without a wait', 'setp.lt.u32 %p4, %r3, 32; @%p4 bar.arrive 1, 64; st.global.u32 [%d8], %r4;', AGENT + SHAPE, quiet=True)
+attack('state', 'a stack that grows', 'alloca.u64 %d22, 4096; st.local.u32 [%d22], %r4; ld.local.u32 %r20, [%d22]; st.global.u32 [%d8], %r20;', AGENT + ['--coarsen 2'], quiet=True)
+attack('state', 'registers given away', 'setmaxnreg.dec.sync.aligned.u32 24; st.global.u32 [%d8], %r4;', AGENT, quiet=True)
+attack('state', 'an exit in a callee', '{ .param .b32 w; st.param.b32 [w], %r5; call leave, (w); } st.global.u32 [%d8], %r4;', AGENT + ['--coarsen 2'], LEAVE)
+attack('state', 'half of the threads leave before a barrier', 'setp.gt.u32 %p4, %r3, 31; @%p4 ret; bar.sync 0; st.global.u32 [%d8], %r4;', AGENT + SHAPE, quiet=True)
+attack('state', 'a matrix product in flight', 'wgmma.fence.sync.aligned; wgmma.commit_group.sync.aligned; st.global.u32 [%d8], %r4;', SHAPE, quiet=True)
+attack('state', 'its successor is let go', 'griddepcontrol.launch_dependents; st.global.u32 [%d8], %r4;', AGENT + SHAPE, quiet=True)
+attack('state', 'tensor memory held', 'tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32; st.global.u32 [%d8], %r4;', AGENT + SHAPE, quiet=True)
+attack('sees', 'a callee through a pointer asks where it is', 'mov.u64 %d25, where; { .param .b32 q; P: .callprototype (.param .b32 _) _ (); call (q), %d25, (), P; ld.param.b32 %r20, [q]; } st.global.u32 [%d8], %r20;', ['--cluster redirect --clusters 3', '--block 48x1x1', '--coarsen 2'] + AGENT, WHERE)
+attack('sees', 'a callee through a table asks where it is', 'mov.u64 %d25, table; ld.global.u64 %d25, [%d25]; { .param .b32 q; P: .callprototype (.param .b32 _) _ (); call (q), %d25, (), P; ld.param.b32 %r20, [q]; } st.global.u32 [%d8], %r20;', ['--cluster redirect --clusters 3', '--block 48x1x1', '--coarsen 2'] + AGENT, WHERE + '.global .align 8 .u64 table[1] = { where };\n')
+attack('sees', 'the CTA as 16 bits', 'cvt.u32.u16 %r20, %ctaid.x; st.global.u32 [%d8], %r20;', ['--cluster redirect --clusters 3', '--coarsen 2'] + AGENT)
+attack('sees', 'the CTA as a vector', 'mov.v4.u32 {%r20, %r21, %r22, %r23}, %ctaid; st.global.u32 [%d8], %r20;', ['--cluster redirect --clusters 3', '--coarsen 2'] + AGENT)
+attack('sees', 'the CTA as half of a product', 'mov.u16 %h1, %ctaid.x; mul.wide.u16 %r20, %h1, 3; st.global.u32 [%d8], %r20;', ['--cluster redirect --clusters 3', '--coarsen 2'] + AGENT, quiet=True)
+attack('sees', 'the cluster it is in', 'mov.u32 %r20, %clusterid.x; st.global.u32 [%d8], %r20;', ['--cluster redirect --clusters 3', '--coarsen 2'] + AGENT)
+attack('sees', 'the number of the launch', 'mov.u64 %d22, %gridid; cvt.u32.u64 %r20, %d22; and.b32 %r20, %r20, 1; mul.wide.u32 %d22, %r20, 4; add.s64 %d22, %d22, %d8; st.global.u32 [%d22], %r20;', ['--cluster redirect --clusters 3', '--coarsen 2'] + AGENT, quiet=True)
+attack('sees', 'its lane by a prefix mask', 'mov.u32 %r20, %lanemask_le; popc.b32 %r20, %r20; st.global.u32 [%d8], %r20;', ['--block 48x1x1'])
+attack('sees', 'a return said to be uniform', 'setp.gt.u32 %p4, %r4, 70; st.global.u32 [%d8], %r4; @%p4 ret.uni; st.global.u32 [%d8], 1;', SHAPE[:1], quiet=True)
+attack('sees', 'a call said to be uniform', 'setp.gt.u32 %p4, %r1, 3; mov.u32 %r21, 4; mov.u32 %r22, 0; { .param .b32 q; .param .b32 w; st.param.b32 [w], %r21; @%p4 call.uni (q), same, (w); ld.param.b32 %r22, [q]; } st.global.u32 [%d8], %r22;', SHAPE[:1], SAME, quiet=True)
+attack('sees', 'a table of branches said to be uniform', 'T: .branchtargets X, Y; min.u32 %r20, %r1, 1; brx.idx.uni %r20, T; X: st.global.u32 [%d8], 3; ret; Y: st.global.u32 [%d8], 4;', SHAPE[:1])
+attack('sees', 'shared memory by a generic address', 'mov.u64 %d22, s; cvta.shared.u64 %d22, %d22; mul.wide.u32 %d23, %r3, 4; add.s64 %d22, %d22, %d23; st.u32 [%d22], %r4; ld.u32 %r20, [%d22]; st.global.u32 [%d8], %r20;', SHAPE + ['--swizzle-shared'])
+attack('sees', 'a ballot', 'vote.sync.ballot.b32 %r20, %p1, -1; st.global.u32 [%d8], %r20;', SHAPE[:1], quiet=True)
+attack('sees', 'blocks that are clusters', 'st.global.u32 [%d8], %r4;', SHAPE + ['--cluster redirect --clusters 3'] + AGENT, directives=' .blocksareclusters .reqntid 64 .reqnctapercluster 2', quiet=True)
+attack('sees', 'a comment that looks like a directive', 'mov.u32 %r20, %ntid.x; st.global.u32 [%d8], %r20;', directives=' /* .reqntid 64 */ .maxntid 64 // .maxntid 1\n')
+attack('sees', 'names that rewrites use', 'mov.u32 %r20, gpulocw_knobs; ld.const.u32 %r20, [gpulocw_knobs]; st.global.u32 [%d8], %r20; bra $gl0_next; $gl0_next: $gl0_again:', before='.const .u32 gpulocw_knobs = 5;\n', quiet=True)
+attack('sees', 'the size of shared memory in a callee', '{ .param .b32 q; call (q), size, (); ld.param.b32 %r20, [q]; } st.global.u32 [%d8], %r20;', ['--throttle-shared 1024', '--softcache 1', '--bypass l1 --pi vote'] + AGENT, before='.func (.param .b32 r) size()\n{ .reg .b32 %r<4>; mov.u32 %r1, %total_smem_size; st.param.b32 [r], %r1; ret; }\n')
+attack('sees', 'a clock decides', 'mov.u32 %r20, %clock; and.b32 %r20, %r20, 1; setp.eq.u32 %p4, %r20, 0; @%p4 st.global.u32 [%d8], 1;', EVERY, quiet=True)
+attack('sees', 'a clock decides by way of the stack', 'mov.u32 %r20, %clock; mov.u64 %d22, l+8; st.local.u32 [%d22], %r20; ld.local.u32 %r20, [l+8]; and.b32 %r20, %r20, 1; setp.eq.u32 %p4, %r20, 0; @%p4 st.global.u32 [%d8], 1;', EVERY, quiet=True)
+attack('sees', 'a clock decides by way of a callee', 'mov.u32 %r21, %clock; ' + CALL_SAME + 'and.b32 %r20, %r22, 1; setp.eq.u32 %p4, %r20, 0; @%p4 st.global.u32 [%d8], 1;', EVERY, SAME, quiet=True)
+
+# ---- shared memory in another order ----
+attack('shared', 'an absolute address', 'shl.b32 %r20, %r3, 2; mov.u32 %r21, t; add.u32 %r21, %r21, %r20; st.shared.u32 [%r21], %r4; bar.sync 0; ld.shared.u32 %r22, [4096]; st.global.u32 [%d8], %r22;', ['--swizzle-shared'], before='.shared .align 4 .b8 before_it[36];\n.shared .align 4 .b8 t[256];\n', quiet=True)
+attack('shared', 'bytes in words', 'cvt.u16.u32 %h1, %r3; mov.u32 %r20, s; add.u32 %r20, %r20, %r3; st.shared.u8 [%r20], %h1; bar.sync 0; shr.u32 %r21, %r3, 2; shl.b32 %r21, %r21, 2; mov.u32 %r22, s; add.u32 %r21, %r21, %r22; ld.shared.u32 %r22, [%r21+256]; ld.shared.u32 %r22, [%r21]; st.global.u32 [%d8], %r22;', SHAPE)
+attack('shared', 'wide and narrow', 'shl.b32 %r20, %r3, 4; mov.u32 %r21, s; add.u32 %r20, %r20, %r21; st.shared.v4.u32 [%r20], {%r4, %r3, %r1, %r4}; bar.sync 0; sub.u32 %r22, 63, %r3; mul.lo.u32 %r22, %r22, 16; add.u32 %r22, %r22, %r21; ld.shared.u32 %r23, [%r22+8]; ld.shared.u32 %r24, [%r22]; add.u32 %r23, %r23, %r24; st.global.u32 [%d8], %r23;', SHAPE)
+attack('shared', 'the memory of another CTA', 'mapa.shared::cluster.u32 %r20, s, 0; ld.shared::cluster.u32 %r21, [%r20]; st.global.u32 [%d8], %r21;', ['--swizzle-shared'] + SHAPE, quiet=True)
+
+# ---- 4. in place, where the order of tasks or lines would show ----
+attack('in place', 'each thread moves on by one', 'ld.global.u32 %r20, [%d6]; bar.warp.sync -1; st.global.u32 [%d6+4], %r20; ld.global.u32 %r21, [%d6]; st.global.u32 [%d8], %r21;', SHAPE[:1], quiet=True)
+attack('in place', 'words of a line by several threads', 'st.global.u32 [%d6], %r4; membar.gl; xor.b32 %r20, %r4, 1; mul.wide.u32 %d22, %r20, 4; add.s64 %d22, %d22, %d1; st.global.u32 [%d22], %r4; ld.global.u32 %r21, [%d6]; st.global.u32 [%d8], %r21;')
+attack('in place', 'half of a line, then all of it', 'and.b32 %r20, %r4, -4; mul.wide.u32 %d22, %r20, 4; add.s64 %d22, %d22, %d2; st.global.u16 [%d6], 7; bar.sync 0; ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%d22]; add.u32 %r20, %r20, %r21; add.u32 %r22, %r22, %r23; add.u32 %r20, %r20, %r22; st.global.u32 [%d8], %r20;', SHAPE)
+attack('in place', 'a result that its own atomic changed', 'atom.global.add.u32 %r20, [%d6], 3; ld.global.u32 %r21, [%d6]; add.u32 %r20, %r20, %r21; st.global.u32 [%d8], %r20;')
+attack('in place', 'a store under a guard that a load made', 'ld.global.u32 %r20, [%d6]; setp.gt.u32 %p4, %r20, 50; @%p4 st.global.u32 [%d6], 1; @!%p4 st.global.u8 [%d6+1], 2; ld.global.u32 %r21, [%d6]; st.global.u32 [%d8], %r21;')
