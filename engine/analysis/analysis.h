@@ -36,6 +36,9 @@ struct ana_coalesce {
     double graph[32];
     double expected;
     unsigned num_sectors;
+    /* sectors of a request as counted, and the fewest that hold the distinct bytes its lanes ask for: 16
+     * of 16 for 32 neighbouring lanes of 16 bytes, whose degree is 25 % */
+    double sectors, least;
     /* As the paper has it, static: as if all lanes of every warp ran the load. expected: sectors of the
      * graph / degree. of_lanes_that_run: loads whose address a lane has only when it runs them; those
      * count by the lanes that do. NaN, 0: no load is known. */
@@ -44,11 +47,15 @@ struct ana_coalesce {
         unsigned num_sectors, of_lanes_that_run;
     } every;
 };
+/* Of the sectors that are fetched, the part that the bytes asked for need: 0..1; NaN where c is not
+ * valid. */
+double ana_sector_use(const struct ana_coalesce *c);
 struct ana_exact {
     bool valid, sampled;
     double error;
     uint64_t requests;
     uint64_t sectors;
+    uint64_t least; /* the fewest sectors that hold the bytes of each request */
     uint64_t lines;
     uint64_t bytes_used;  /* bytes that lanes asked for */
     uint64_t bytes_moved; /* bytes of the sectors moved */

@@ -276,6 +276,8 @@ static void fill_totals(const struct facts *f, struct ana_kernel *k)
         if (a->coalesce.valid) {
             n++;
             k->coalesce.degree += a->coalesce.degree;
+            k->coalesce.sectors += a->coalesce.sectors;
+            k->coalesce.least += a->coalesce.least;
             for (int w = 0; w < 32; w++)
                 k->coalesce.graph[w] += a->coalesce.graph[w];
         }
@@ -284,6 +286,7 @@ static void fill_totals(const struct facts *f, struct ana_kernel *k)
         double scale = a->exact.sampled ? f->fact[i].scale : 1;
         x->requests += times(a->exact.requests, scale);
         x->sectors += times(a->exact.sectors, scale);
+        x->least += times(a->exact.least, scale);
         x->lines += times(a->exact.lines, scale);
         x->bytes_used += times(a->exact.bytes_used, scale);
         x->bytes_moved += times(a->exact.bytes_moved, scale);
@@ -296,6 +299,8 @@ static void fill_totals(const struct facts *f, struct ana_kernel *k)
         return;
     k->coalesce.valid = true;
     k->coalesce.degree /= n;
+    k->coalesce.sectors /= n;
+    k->coalesce.least /= n;
     for (int w = 0; w < 32; w++)
         k->coalesce.graph[w] /= n;
     k->coalesce.num_sectors = touched_sectors(k->coalesce.graph);

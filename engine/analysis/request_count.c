@@ -82,6 +82,7 @@ struct request_count_request request_count_measure(const uint64_t addr[32], uint
     r.sectors = distinct_blocks(s, n, bytes, 5);
     r.lines = distinct_blocks(s, n, bytes, 7);
     r.bytes_used = distinct_blocks(s, n, bytes, 0);
+    r.least = (r.bytes_used + TALLY_SECTOR - 1) / TALLY_SECTOR;
     if (shared)
         r.passes = bank_passes(addr, mask, bytes, &r.ideal);
     uint64_t start = addr[__builtin_ctz(mask)] / TALLY_SECTOR * TALLY_SECTOR;
@@ -102,6 +103,7 @@ void request_count_add(struct tally *t, const struct request_count_request *r, u
 {
     t->requests += times;
     t->sectors += r->sectors * times;
+    t->least += r->least * times;
     t->lines += r->lines * times;
     t->bytes_used += r->bytes_used * times;
     t->threads += r->active * times;
@@ -116,6 +118,7 @@ void request_count_merge(struct tally *to, const struct tally *from)
 {
     to->requests += from->requests;
     to->sectors += from->sectors;
+    to->least += from->least;
     to->lines += from->lines;
     to->bytes_used += from->bytes_used;
     to->threads += from->threads;
@@ -147,13 +150,20 @@ struct ana_coalesce request_count_coalesce(const struct tally *t)
         c.graph[w] = (double)t->word[w] / (double)t->requests;
     c.num_sectors = sectors_in_graph(c.graph);
     c.expected = c.degree > 0 ? c.num_sectors / c.degree : 0;
+    c.sectors = (double)t->sectors / (double)t->requests;
+    c.least = (double)t->least / (double)t->requests;
     return c;
+}
+double ana_sector_use(const struct ana_coalesce *c)
+{
+    return c->valid && c->sectors > 0 ? c->least / c->sectors : NAN;
 }
 struct ana_exact request_count_exact(const struct tally *t, bool shared)
 {
     struct ana_exact x = { .valid = true,
                            .requests = t->requests,
                            .sectors = t->sectors,
+                           .least = t->least,
                            .lines = t->lines,
                            .bytes_used = t->bytes_used,
                            .bytes_moved = t->sectors * TALLY_SECTOR,

@@ -16,6 +16,7 @@ struct ana_exact;
 struct request_count_request {
     /* distinct bytes the active lanes ask for */
     uint32_t sectors;
+    uint32_t least; /* the fewest sectors that hold those bytes */
     uint32_t lines;
     uint32_t bytes_used;
     uint32_t active, coalesced; /* lanes; those inside [start, start+128) */
@@ -30,6 +31,7 @@ struct request_count_request request_count_measure(const uint64_t addr[32], uint
 struct tally {
     uint64_t requests;
     uint64_t sectors;
+    uint64_t least;
     uint64_t lines;
     uint64_t bytes_used; /* bytes that lanes asked for */
     uint64_t threads;

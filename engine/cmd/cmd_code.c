@@ -43,6 +43,12 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
             buf_printf(out, "    static   %.2f %% over all lanes%s\n", 100 * a->coalesce.every.degree,
                        a->coalesce.every.of_lanes_that_run ? " that run it" : "");
     }
+    if (a->coalesce.valid)
+        buf_printf(
+            out,
+            "    width    %u byte%s: %.2f sectors per request, at least %.2f: %.1f %% of them needed\n",
+            a->bytes, a->bytes == 1 ? "" : "s", a->coalesce.sectors, a->coalesce.least,
+            100 * ana_sector_use(&a->coalesce));
     if (a->exact.valid && !a->exact.requests)
         buf_puts(out, a->exact.sampled ? "    exact    never executed by the CTAs of the sample\n"
                                        : "    exact    never executed in this launch\n");
@@ -166,6 +172,11 @@ static void put_kernel(const struct ana_kernel *k, struct buf *out)
         buf_puts(out, "coalescing   n/a: no global load could be counted");
     if (k->exact.valid && k->exact.requests)
         buf_printf(out, "; exact %.4f per request", k->exact.sectors_per_request);
+    if (k->coalesce.valid)
+        buf_printf(out,
+                   "\n             sectors of a request %.2f, at least %.2f for what its lanes ask for: "
+                   "%.1f %% needed",
+                   k->coalesce.sectors, k->coalesce.least, 100 * ana_sector_use(&k->coalesce));
     put_every_lane(&k->coalesce, out);
     buf_printf(out, "\nclass        %s%s%s\n", ana_class_name(k->cls),
                k->sensitivity ? ", sensitivity " : "", k->sensitivity ? k->sensitivity : "");

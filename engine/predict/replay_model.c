@@ -109,7 +109,10 @@ static enum model_way bypassing_way(const struct play *p, bool read_only)
         return plain_way(p); /* .cs, or a policy of L2 alone */
     if (op == BYPASS_OP_NO_ALLOCATE || (read_only && level == BYPASS_RO))
         return MODEL_WAY_LOOK;
-    return op == BYPASS_OP_CS ? plain_way(p) : MODEL_WAY_PAST;
+    bool priority =
+        op == BYPASS_OP_EVICT_LAST || op == BYPASS_OP_EVICT_FIRST || op == BYPASS_OP_EVICT_UNCHANGED;
+    return op == BYPASS_OP_CS || priority ? plain_way(p)
+                                          : MODEL_WAY_PAST; /* which line goes first: not modelled */
 }
 
 /* A plain load on the caching side. */

@@ -12,10 +12,13 @@
     X(BYPASS_RO, "ro")     \
     X(BYPASS_L2, "l2")     \
     X(BYPASS_L1L2, "l1+l2")
-#define BYPASS_OPS(X)                       \
-    X(BYPASS_OP_CG, "cg")                   \
-    X(BYPASS_OP_NO_ALLOCATE, "no_allocate") \
-    X(BYPASS_OP_CS, "cs")                   \
+#define BYPASS_OPS(X)                               \
+    X(BYPASS_OP_CG, "cg")                           \
+    X(BYPASS_OP_NO_ALLOCATE, "no_allocate")         \
+    X(BYPASS_OP_CS, "cs")                           \
+    X(BYPASS_OP_EVICT_LAST, "evict_last")           \
+    X(BYPASS_OP_EVICT_FIRST, "evict_first")         \
+    X(BYPASS_OP_EVICT_UNCHANGED, "evict_unchanged") \
     X(BYPASS_OP_CACHE_HINT, "cache_hint")
 #define BYPASS_FORMS(X)                   \
     X(BYPASS_FORM_CLONE, "clone")         \

@@ -27,9 +27,9 @@
 static const struct {
     uint16_t version, target;
 } op_needs[] = {
-    [BYPASS_OP_CG] = { 20, 20 },
-    [BYPASS_OP_NO_ALLOCATE] = { 74, 70 },
-    [BYPASS_OP_CS] = { 20, 20 },
+    [BYPASS_OP_CG] = { 20, 20 },          [BYPASS_OP_NO_ALLOCATE] = { 74, 70 },
+    [BYPASS_OP_CS] = { 20, 20 },          [BYPASS_OP_EVICT_LAST] = { 74, 70 },
+    [BYPASS_OP_EVICT_FIRST] = { 74, 70 }, [BYPASS_OP_EVICT_UNCHANGED] = { 74, 70 },
     [BYPASS_OP_CACHE_HINT] = { 74, 80 },
 };
 static const char *const op_names[] = {
@@ -43,14 +43,40 @@ static bool op_fits(const struct pass_ctx *c, enum bypass_op op)
     return pass_cc(c) >= op_needs[op].target;
 }
 
-static enum status op_refuse(struct pass_ctx *c, enum bypass_op op)
+/* `needs`: whose target is missing; for level l2 that is the policy's. */
+static enum status op_refuse(struct pass_ctx *c, enum bypass_op op, enum bypass_op needs)
 {
     return pass_refuse(c, NO_SPAN,
                        c->in->dev ? "use --bypass-op cg or cs"
                                   : "use --bypass-op cg or cs, or a PTX built for that target",
-                       "--bypass-op %s needs sm_%u: the %s sm_%u%s", op_names[op], op_needs[op].target,
+                       "--bypass-op %s%s needs sm_%u: the %s sm_%u%s", op_names[op],
+                       needs == op ? "" : " of L2", op_needs[needs].target,
                        c->in->dev ? "device is" : "module is for", pass_cc(c),
                        c->in->dev ? "" : " and no device is named");
+}
+
+/* The L1 qualifier that an operator is; NULL: it is none. */
+static const char *l1_word(enum bypass_op op)
+{
+    switch (op) {
+    case BYPASS_OP_NO_ALLOCATE: return ".L1::no_allocate";
+    case BYPASS_OP_EVICT_LAST: return ".L1::evict_last";
+    case BYPASS_OP_EVICT_FIRST: return ".L1::evict_first";
+    case BYPASS_OP_EVICT_UNCHANGED: return ".L1::evict_unchanged";
+    default: return NULL;
+    }
+}
+
+/* Priority of the L2 policy that an operator asks for; NULL: it is none of L2's. */
+static const char *l2_priority(enum bypass_op op)
+{
+    switch (op) {
+    case BYPASS_OP_CACHE_HINT:
+    case BYPASS_OP_EVICT_FIRST: return "evict_first";
+    case BYPASS_OP_EVICT_LAST: return "evict_last";
+    case BYPASS_OP_EVICT_UNCHANGED: return "evict_unchanged";
+    default: return NULL;
+    }
 }
 
 /* What a load that caches is written as. Before sm_70 .ca asks for L1 where plain loads pass it by; from
@@ -67,24 +93,27 @@ static const char *caching_op(const struct bypass *b)
     return past ? ".ca" : NULL;
 }
 
-/* Level l2 is about L2 lines: cg and no_allocate choose about L1 and would change nothing there. */
+/* Level l2 is about L2 lines: cg and no_allocate choose about L1 and would change nothing there, and
+ * evict_first is used. The other operators are a priority in L2 too, which only a policy can ask for. */
 static enum status settle_l2(struct bypass *b, enum bypass_op op)
 {
     struct pass_ctx *c = b->c;
     bool l1_too = b->level == BYPASS_L1L2;
-    if (op == BYPASS_OP_NO_ALLOCATE && !op_fits(c, op))
-        return op_refuse(c, op);
+    const char *priority = l2_priority(op), *word = l1_word(op);
+    if (word && !op_fits(c, op))
+        return op_refuse(c, op, op);
     if (op == BYPASS_OP_CS) {
         b->cop = ".cs";
         return ST_OK;
     }
-    if (op == BYPASS_OP_CACHE_HINT || op_fits(c, BYPASS_OP_CACHE_HINT)) {
+    if (priority || op_fits(c, BYPASS_OP_CACHE_HINT)) {
         if (!op_fits(c, BYPASS_OP_CACHE_HINT))
-            return op_refuse(c, op);
+            return op_refuse(c, op, BYPASS_OP_CACHE_HINT);
         b->hint = true;
-        b->cop = l1_too && op != BYPASS_OP_NO_ALLOCATE ? ".cg" : NULL;
-        b->l1 = l1_too && op == BYPASS_OP_NO_ALLOCATE ? ".L1::no_allocate" : NULL;
-        if (!l1_too && op != BYPASS_OP_CACHE_HINT)
+        b->priority = priority ? priority : "evict_first";
+        b->cop = l1_too && !word ? ".cg" : NULL;
+        b->l1 = l1_too ? word : NULL;
+        if (!l1_too && !priority)
             pass_note(
                 c, NO_SPAN,
                 "--bypass-op %s affects L1 only: L2::cache_hint (evict_first) is used for --bypass l2",
@@ -111,9 +140,9 @@ static enum status settle_op(struct bypass *b)
             "--bypass-op cache_hint is a policy of L2 alone; --bypass %s would stay cached in L1",
             b->level == BYPASS_RO ? "ro" : "l1");
     if (!op_fits(c, op))
-        return op_refuse(c, op);
+        return op_refuse(c, op, op);
     b->cop = op == BYPASS_OP_CG ? ".cg" : op == BYPASS_OP_CS ? ".cs" : NULL;
-    b->l1 = op == BYPASS_OP_NO_ALLOCATE ? ".L1::no_allocate" : NULL;
+    b->l1 = l1_word(op);
     return ST_OK;
 }
 

@@ -77,7 +77,8 @@ static void entry_text(struct bypass *b, bool threshold, struct buf *out)
         buf_printf(out, "setp.ge.u32 \t%s, %%%sw, %%%spi;\n", b->pred, t, t);
     }
     if (b->hint)
-        buf_printf(out, "createpolicy.fractional.L2::evict_first.b64 \t%s, 0f3F800000;\n", b->policy);
+        buf_printf(out, "createpolicy.fractional.L2::%s.b64 \t%s, 0f3F800000;\n", b->priority,
+                   b->policy);
 }
 
 static void put_entry(struct bypass *b, bool threshold)

@@ -15,6 +15,7 @@ struct bypass {
     enum bypass_level level;
     const char *cop, *l1;      /* what a bypassing load gets: ".cg", ".L1::no_allocate"; NULL: none */
     bool hint;                 /* L2::cache_hint with the policy register */
+    const char *priority;      /* of that policy: "evict_first" ... */
     const char *keep;          /* what a caching load gets: ".ca", ".cg"; NULL: as it is written */
     bool with_nc;              /* .nc loads are this level's too: one L1 for both since Maxwell */
     struct pass_flow flow;     /* of the kernel */

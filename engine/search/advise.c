@@ -113,12 +113,18 @@ static void from_partition(struct advising *a)
     snprintf(t->why, sizeof t->why, "%s", k->partition.why ? k->partition.why : "");
 }
 
+/* Does it fetch sectors that its lanes do not need? The degree alone would say so of vector loads, whose
+ * lanes are more than 128 bytes wide together. */
+static bool spread_out(const struct ana_kernel *k)
+{
+    return k->coalesce.valid && k->coalesce.degree <= 0.9 && ana_sector_use(&k->coalesce) <= 0.9;
+}
+
 /* schedule: uncoalesced 2-D kernels often gain most from another block shape. */
 static void from_coalescing(struct advising *a)
 {
     const struct ana_kernel *k = a->s->facts;
-    if (!k->coalesce.valid || k->coalesce.degree > 0.9 || !a->s->launch ||
-        a->s->launch->block.y * a->s->launch->block.z == 1)
+    if (!spread_out(k) || !a->s->launch || a->s->launch->block.y * a->s->launch->block.z == 1)
         return;
     struct tune_advice *t = item(a, fmin(3, 1 / fmax(k->coalesce.degree, 0.34)), 0.4,
                                  "exchange x and y, or another block shape");
@@ -126,9 +132,10 @@ static void from_coalescing(struct advising *a)
         return;
     t->options.swap_xy = true;
     snprintf(t->why, sizeof t->why,
-             "only %.0f %% of the threads coalesce: %.1f sectors per request expected; the mapping of "
-             "threads to data decides that",
-             100 * k->coalesce.degree, k->coalesce.expected);
+             "only %.0f %% of the threads coalesce: %.1f sectors per request expected, %.0f %% of those "
+             "fetched "
+             "are needed; the mapping of threads to data decides that",
+             100 * k->coalesce.degree, k->coalesce.expected, 100 * ana_sector_use(&k->coalesce));
 }
 
 /* bypass paper 5.3: loads that nothing uses again only push others out. */
@@ -213,8 +220,7 @@ static void from_class_alone(struct advising *a)
 static void from_class(struct advising *a)
 {
     const struct ana_kernel *k = a->s->facts;
-    bool scattered = k->coalesce.valid && k->coalesce.degree < 0.9,
-         again = k->reuse.valid && k->reuse.line_reuse >= 0.1;
+    bool scattered = spread_out(k), again = k->reuse.valid && k->reuse.line_reuse >= 0.1;
     if (a->n || (k->cls != ANA_CLASS_STREAMING && !(k->cls == ANA_CLASS_CACHE_LINE && scattered)))
         return;
     if (!k->reuse.valid && !scattered) {

@@ -76,6 +76,31 @@ static size_t streams(const struct space *s, const struct options *base, struct 
     return add(out, 0, most, o);
 }
 
+/* Which lines L1 gives up first: all loads with one priority, then those that are not used again evicted
+ * first. Targets before sm_70 have no such qualifiers. */
+static size_t l1_priority(const struct space *s, const struct options *base, struct options *out,
+                          size_t most)
+{
+    static const int ops[] = { BYPASS_OP_EVICT_LAST, BYPASS_OP_EVICT_FIRST, BYPASS_OP_EVICT_UNCHANGED };
+    size_t n = 0;
+    if (!s->no_allocate)
+        return 0;
+    n = streams(s, base, out, most);
+    for (size_t k = 0; k < n; k++)
+        out[k].bypass_op = BYPASS_OP_EVICT_FIRST;
+    for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
+        struct options o = *base;
+        o.bypass = s->level;
+        o.bypass_op = ops[k];
+        o.bypass_form = options_default().bypass_form;
+        o.bypass_loads.n = 0;
+        o.pi.mode = PI_BPA;
+        o.pi.value = 0;
+        n = add(out, n, most, o);
+    }
+    return n;
+}
+
 /* L2 as the level: evict-first loads, all warps; a policy where the target has one. */
 static size_t l2_policy(const struct space *s, const struct options *base, struct options *out,
                         size_t most)
@@ -261,19 +286,13 @@ static size_t shared_layout(const struct space *s, const struct options *base, s
 
 /* In the order in which they usually matter: what moves most comes first. */
 static const struct dimension dimensions[] = {
-    { "block shape", schedule, 3, false },
-    { "clustering", cluster, 3, false },
-    { "active agents", agents, 1, true },
-    { "cache bypassing", bypass, 3, false },
-    { "streaming loads", streams, 1, true },
-    { "L2 policy", l2_policy, 1, true },
-    { "L1 size", carveout, 2, false },
-    { "coarsening", coarsen, 2, false },
-    { "prefetching", prefetch, 2, false },
-    { "throttling", throttle, 1, false },
-    { "shared layout", shared_layout, 1, false },
-    { "software cache", softcache, 1, false },
-    { "read-only path", readonly, 1, false },
+    { "block shape", schedule, 3, false },     { "clustering", cluster, 3, false },
+    { "active agents", agents, 1, true },      { "cache bypassing", bypass, 3, false },
+    { "streaming loads", streams, 1, true },   { "L1 priority", l1_priority, 1, true },
+    { "L2 policy", l2_policy, 1, true },       { "L1 size", carveout, 2, false },
+    { "coarsening", coarsen, 2, false },       { "prefetching", prefetch, 2, false },
+    { "throttling", throttle, 1, false },      { "shared layout", shared_layout, 1, false },
+    { "software cache", softcache, 1, false }, { "read-only path", readonly, 1, false },
 };
 
 size_t space_dimensions(void)

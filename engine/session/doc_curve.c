@@ -23,6 +23,9 @@ void put_coalesce(struct jw *w, const struct ana_coalesce *c)
     jw_end_arr(w);
     put_uint(w, "num_sectors", c->num_sectors);
     put_num(w, "expected_sectors", c->expected);
+    put_num(w, "sectors_per_request", c->sectors);
+    put_num(w, "least_sectors_per_request", c->least);
+    put_num(w, "sector_use", ana_sector_use(c));
     jw_key(w, "all_lanes");
     jw_obj(w);
     put_num(w, "degree", c->every.degree);

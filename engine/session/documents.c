@@ -540,6 +540,7 @@ static void put_exact(struct jw *w, const struct ana_exact *e, bool shared)
     put_uint(w, "requests", e->requests);
     put_uint(w, "sectors", e->sectors);
     put_num(w, "sectors_per_request", e->sectors_per_request);
+    put_uint(w, "least_sectors", e->least);
     put_uint(w, "lines", e->lines);
     put_uint(w, "bytes_used", e->bytes_used);
     put_uint(w, "bytes_moved", e->bytes_moved);

@@ -257,6 +257,9 @@ static const char *const OPS[][2] = { { ".nc", ".nc" },
                                       { ".cg", ".cg" },
                                       { ".cs", ".cs" },
                                       { "no_allocate", "no_allocate" },
+                                      { "L1::evict_last", "evict_last" },
+                                      { "L1::evict_first", "evict_first" },
+                                      { "L1::evict_unchanged", "evict_unchanged" },
                                       { "cache_hint", "evict_first" } };
 
 /* One more than the index in OPS; 0: a plain load, or none. */

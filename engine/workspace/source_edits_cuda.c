@@ -365,8 +365,8 @@ static void say_load(struct source_editing *h, const struct definition *d, const
     const char *knob = strcmp(l->op, ".nc") == 0 ? "readonly" : "bypass";
     if (!call)
         source_say(h, knob, f, l->loc.line, false,
-                   "the load of %s (line %u of the PTX) by inline assembly: ld.global.L1::no_allocate",
-                   what, l->ptx_line);
+                   "the load of %s (line %u of the PTX) by inline assembly: ld.global.L1::%s", what,
+                   l->ptx_line, l->op);
     else if (h->partial && strcmp(knob, "bypass") == 0)
         source_say(
             h, knob, f, l->loc.line, edited,

@@ -10,6 +10,32 @@ base stride_32 0.03125 1 32 32
 base stride_4 0.25 4 16 16
 base same_location 1 1 1 1
 base coalescing 1 4 4 4
+# Sectors of a request against the fewest that hold what its lanes ask for, by width, step and offset of the lanes (bytes).
+vector() { # TYPE WIDTH STEP OFFSET DEGREE SECTORS LEAST
+    local v=; case $1 in v4.f32) v='{%f1,%f2,%f3,%f4}';; v2.f32) v='{%f1,%f2}';; *) v=%f1;; esac
+    cat >"$T/vec.ptx" <<PTX
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry vec(.param .u64 A)
+{
+    .reg .b32 %r<3>; .reg .b64 %d<4>; .reg .f32 %f<5>;
+    ld.param.u64 %d1, [A]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, $3; add.s64 %d3, %d1, %d2;
+    ld.global.$1 $v, [%d3+$4];
+    st.global.f32 [%d3], %f1;
+    ret;
+}
+PTX
+    echo '{"format":"gpulocw-launch","version":1,"ptx":"vec.ptx","kernel":"vec","grid":[1,1,1],"block":[32,1,1],"args":[{"name":"A","buffer":"f32","count":4096,"init":{"fill":1},"output":true}]}' >"$T/vec.launch.json"
+    doc "$1, lanes $3 bytes apart from byte $4: $6 sectors, $7 needed" "(lambda c,x:(c['degree'],c['sectors_per_request'],c['least_sectors_per_request'],abs(c['sector_use']-$7/$6)<1e-12,x['sectors'],x['least_sectors'],x['bytes_used']))(d['kernels'][0]['coalesce'],d['kernels'][0]['exact'])==($5,$6,$7,True,$6,$7,$2)" "$B" analyze "$T/vec.ptx" --json
+}
+vector f32 128 4 0 1 4 4
+vector v2.f32 256 8 0 0.5 8 8
+vector v4.f32 512 16 0 0.25 16 16
+vector f32 128 8 0 0.5 8 4
+vector f32 128 4 4 0.96875 5 4
+vector v4.f32 512 64 0 0.0625 32 16
+vector v4.f32 16 0 16 1 1 1
 cp kernels/stride_4.ptx "$T/alone.ptx"
 doc "without a launch: exact is null, the block is assumed" "d['kernels'][0]['exact'] is None and d['kernels'][0]['launch']['assumed'] and d['kernels'][0]['coalesce']['degree']==0.25" "$B" analyze "$T/alone.ptx" --json
 # A kernel that nobody described: the first description runs, and says what it is.

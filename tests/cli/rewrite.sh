@@ -24,6 +24,8 @@ refused "an operator for the hardware form" "inserts no operator" $V --device si
 refused "a threshold beyond the CTA's warps" "the threshold is 0..8" $G --bypass l1 --pi 9
 refused "the L2's operator for L1" "policy of L2 alone" $G --bypass l1 --bypass-op cache_hint --pi 2
 refused "an operator newer than the target" "needs sm_80" $G --device sim:volta-v100 --bypass l2 --bypass-op cache_hint --pi 2
+refused "an L1 priority on an older target" "--bypass-op evict_last needs sm_70" $G --device sim:maxwell-750ti --bypass l1 --bypass-op evict_last --pi 2
+refused "an L2 priority without policies" "--bypass-op evict_last of L2 needs sm_80" $G --device sim:volta-v100 --bypass l2 --bypass-op evict_last --pi 2
 refused "a hardware threshold on no hardware" "L1: use --bypass l1" $V --bypass l2 --bypass-form hardware --pi 3
 refused "shared memory of one pass" "bytes of shared memory per CTA" $G --throttle-shared 250000
 refused "shared memory of several passes together" "the rewritten kernel would need" kernels/transpose.ptx -k transpose_tiled --cluster agent --throttle-shared 228200

@@ -71,6 +71,8 @@ static void coalesce(struct ana_coalesce *c, unsigned words, unsigned step, doub
         .degree = degree,
         .num_sectors = sectors,
         .expected = sectors / degree,
+        .sectors = sectors / degree,
+        .least = 4,
         .every = { .degree = degree, .num_sectors = sectors, .expected = sectors / degree }
     };
     for (unsigned i = 0; i < words; i += step)

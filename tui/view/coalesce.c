@@ -33,8 +33,9 @@ static void put_metric(struct row *r, const struct ana_coalesce *c, const struct
                        unsigned w)
 {
     if (c->valid) {
-        row_bar(r, view_degree_role(c->degree), 8, c->degree);
-        row_right(r, view_degree_role(c->degree), 8, "%.1f %%", c->degree * 100);
+        enum role role = view_degree_role(fmax(c->degree, ana_sector_use(c)));
+        row_bar(r, role, 8, c->degree);
+        row_right(r, role, 8, "%.1f %%", c->degree * 100);
         row_right(r, ROLE_VALUE, 6, "%u", c->num_sectors);
         if (w >= WITH_EXPECTED)
             row_right(r, ROLE_LABEL, 9, "%.2f", c->expected);
@@ -403,6 +404,15 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
     else
         row_put(&r, ROLE_DIM, "n/a");
     row_put(&r, ROLE_DIM, two ? " sectors" : " sectors/request");
+    page_add(a, &a->chart[PANEL_COALESCE], &r, -1);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, "  sectors ");
+    row_put(&r, ROLE_VALUE, "%.2f", c->sectors);
+    row_put(&r, ROLE_LABEL, " of a request, at least ");
+    row_put(&r, ROLE_VALUE, "%.2f", c->least);
+    row_put(&r, ROLE_LABEL, ": ");
+    row_put(&r, view_degree_role(ana_sector_use(c)), "%.1f %%", 100 * ana_sector_use(c));
+    row_put(&r, ROLE_LABEL, " needed");
     page_add(a, &a->chart[PANEL_COALESCE], &r, -1);
 }
 

@@ -153,7 +153,7 @@ static const char *class_short(enum ana_class c)
 
 const char *source_decision(const struct options *o, const struct ana_access *x)
 {
-    static const char *const ops[] = { "cg", "na", "cs", "hint" };
+    static const char *const ops[] = { "cg", "na", "cs", "el", "ef", "eu", "hint" };
     if (x->store || x->atomic || x->prefetch)
         return "";
     if (o->bypass == BYPASS_NONE)
@@ -208,7 +208,7 @@ static void gutter_access(struct row *r, const struct gutter *g, const struct ap
 {
     const struct ana_coalesce *c = &x->coalesce;
     if (g->bar && c->valid)
-        row_bar(r, view_degree_role(c->degree), g->bar, c->degree);
+        row_bar(r, view_degree_role(fmax(c->degree, ana_sector_use(c))), g->bar, c->degree);
     else if (g->bar)
         row_put(r, ROLE_DIM, "%-*s", (int)g->bar, x->atomic ? "atom" : x->store ? "store" : "?");
     if (g->bar)

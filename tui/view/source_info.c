@@ -37,6 +37,9 @@ static const char *decision_words(const char *d)
               { "cg", "bypasses L1 (cg)" },
               { "na", "leaves no line in L1 (no_allocate)" },
               { "cs", "streams: evicted first (cs)" },
+              { "el", "evicted last (evict_last)" },
+              { "ef", "evicted first (evict_first)" },
+              { "eu", "keeps the order of eviction (evict_unchanged)" },
               { "hint", "L2 evict-first hint" } };
     for (size_t i = 0; i < ARRAY_LEN(t); i++)
         if (!strcmp(t[i].code, d))
@@ -77,6 +80,9 @@ static void put_facts(struct app *a, struct page *p, const struct ana_access *x,
     if (x->coalesce.valid) {
         row_put(&r, ROLE_LABEL, "  degree ");
         row_put(&r, view_degree_role(x->coalesce.degree), "%.0f %%", x->coalesce.degree * 100);
+        if (x->bytes > 4)
+            row_put(&r, view_degree_role(ana_sector_use(&x->coalesce)),
+                    " (%.0f %% of its sectors needed)", 100 * ana_sector_use(&x->coalesce));
     }
     if (x->exact.valid && !isnan(x->exact.sectors_per_request))
         row_put(&r, ROLE_VALUE, "  %.2f sectors/request%s", x->exact.sectors_per_request,
