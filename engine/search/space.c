@@ -76,18 +76,15 @@ static size_t streams(const struct space *s, const struct options *base, struct 
     return add(out, 0, most, o);
 }
 
-/* Which lines L1 gives up first: all loads with one priority, then those that are not used again evicted
- * first. Targets before sm_70 have no such qualifiers. */
+/* Which lines L1 gives up first: all loads with one priority, where the analysis says that L1 does not
+ * hold what all warps use again. Targets before sm_70 have no such qualifiers. */
 static size_t l1_priority(const struct space *s, const struct options *base, struct options *out,
                           size_t most)
 {
     static const int ops[] = { BYPASS_OP_EVICT_LAST, BYPASS_OP_EVICT_FIRST, BYPASS_OP_EVICT_UNCHANGED };
     size_t n = 0;
-    if (!s->no_allocate)
+    if (!s->no_allocate || s->pi_predicted <= 0 || s->pi_predicted >= (int)s->warps)
         return 0;
-    n = streams(s, base, out, most);
-    for (size_t k = 0; k < n; k++)
-        out[k].bypass_op = BYPASS_OP_EVICT_FIRST;
     for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
         struct options o = *base;
         o.bypass = s->level;
