@@ -131,6 +131,8 @@ static void settle(struct alias *a)
     } while (a->changed);
 }
 
+static bool find_writers(struct alias *a);
+
 struct alias *alias_make(const struct ptx_module *m, const struct ptx_func *kernel,
                          const struct alias_opts *o)
 {
@@ -148,7 +150,7 @@ struct alias *alias_make(const struct ptx_module *m, const struct ptx_func *kern
     find_indirect(a);
     settle(a);
     a->changed = false;
-    bool ok = soil_undefined(a, true);
+    bool ok = find_writers(a) && soil_undefined(a, true);
     if (a->changed)
         settle(a);
     if (!ok) {
@@ -167,6 +169,7 @@ void alias_free(struct alias *a)
     base_free(a->first);
     base_free(a->value);
     base_free(a->slot);
+    base_free(a->writer);
     base_free(a);
 }
 
@@ -306,12 +309,26 @@ enum alias_answer alias_writes(const struct alias *a, const struct ptx_func *f, 
 struct alias_writer alias_writer(const struct alias *a, const struct alias_roots *read)
 {
     struct alias_writer found = { .answer = ALIAS_NO };
-    for (uint32_t k = 0; k < a->nfuncs; k++)
-        for (uint32_t i = 0; i < a->func[k]->ninsts && found.answer != ALIAS_YES; i++) {
-            const struct ptx_inst *in = &a->func[k]->insts[i];
-            enum alias_answer one = alias_writes(a, a->func[k], in, read);
-            if (one > found.answer)
-                found = (struct alias_writer){ a->func[k], in, one };
-        }
+    for (uint32_t k = 0; k < a->nwriters && found.answer != ALIAS_YES; k++) {
+        const struct alias_writer *w = &a->writer[k];
+        enum alias_answer one = alias_writes(a, w->func, w->inst, read);
+        if (one > found.answer)
+            found = (struct alias_writer){ w->func, w->inst, one };
+    }
     return found;
+}
+
+static bool find_writers(struct alias *a)
+{
+    size_t cap = 0;
+    for (uint32_t k = 0; k < a->nfuncs; k++)
+        for (uint32_t i = 0; i < a->func[k]->ninsts; i++) {
+            const struct ptx_inst *in = &a->func[k]->insts[i];
+            if (in->op != PTX_OP_OPAQUE && ptx_op_info(in->op)->effect != EFFECT_CALL && !may_store(in))
+                continue;
+            if (!base_grow((void **)&a->writer, a->nwriters, &cap, sizeof *a->writer))
+                return false;
+            a->writer[a->nwriters++] = (struct alias_writer){ a->func[k], in, ALIAS_MAYBE };
+        }
+    return true;
 }

@@ -54,9 +54,11 @@ struct alias {
         int64_t offset;
     } pointer[64];
     uint32_t npointers;
-    bool all_pointers; /* nothing does, or too many do */
-    uint8_t dirty;     /* memory that may hold pointer bits */
-    bool indirect;     /* some call goes through a pointer */
+    bool all_pointers;           /* nothing does, or too many do */
+    struct alias_writer *writer; /* what may write global memory at all, in order */
+    uint32_t nwriters;
+    uint8_t dirty; /* memory that may hold pointer bits */
+    bool indirect; /* some call goes through a pointer */
     bool changed;
 };
 /* alias_param.c */

@@ -89,7 +89,7 @@ static void put_json(struct session *s, struct buf *out)
         else if (r->kind == RUN_ONE)
             json_result(&r->one, &r->dev, r->kernel, NULL, r->proof, out);
         else
-            json_found(r->found, NULL, 0, &r->dev, r->kernel, out);
+            json_found(r->found, NULL, 0, r->trail, r->ntrail, &r->dev, r->kernel, out);
         return; /* one document: the newest run */
     }
 }

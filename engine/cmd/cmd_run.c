@@ -61,6 +61,15 @@ enum status measurement_subject(struct workspace *s, struct args *a, struct diag
     return st;
 }
 
+/* Then the simulated device beside a GPU or a worker counts what the order of its sums can change. */
+static bool adds_floats(const struct launch_spec *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->nargs; i++)
+        any |= l->args[i].atomic;
+    return any;
+}
+
 enum status measurement_bench(struct workspace *s, struct args *a, struct tune_bench **bench,
                               struct diags *ds)
 {
@@ -69,7 +78,7 @@ enum status measurement_bench(struct workspace *s, struct args *a, struct tune_b
         return st;
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
     struct tune_run_opts o = run_opts(a, &s->info);
-    if (a->prove || strcmp(a->command, "tune") == 0)
+    if (a->prove || strcmp(a->command, "tune") == 0 || adds_floats(s->spec))
         workspace_prover(s, a);
     o.prover = s->prover;
     if (o.check_memory && s->info.kind != DEV_SIMULATED) {

@@ -276,7 +276,7 @@ static void on_point(void *ctx, const struct result *r, const char *why)
 {
     struct tuning *t = ctx;
     const struct session_run *run = t->w->run;
-    if (!r->time.valid && r->status == ST_DEVICE && !r->probe_ctas)
+    if (tune_untimed(r))
         t->missing++;
     if (base_grow((void **)&t->done, t->ndone, &t->cap, sizeof *t->done))
         t->done[t->ndone++] = *r;
@@ -310,7 +310,7 @@ static void tell_missing(const struct tuning *t)
     for (size_t i = 0, told = 0; told < t->missing && told < 8 && i < t->ndone; i++) {
         const struct result *r = &t->done[i];
         struct buf line = { 0 };
-        if (r->time.valid || r->status != ST_DEVICE || r->probe_ctas)
+        if (!tune_untimed(r))
             continue;
         told++;
         options_line(&r->options, &line);
@@ -371,7 +371,7 @@ static void print_all(const struct tuning *t, struct tune_bench *bench, const st
         print_found(t->w->a, f, s); /* the advice takes a moment longer */
     bool lost = finished && advise(t, bench, s, f, &a) != ST_OK;
     if (t->w->a->json) {
-        json_found(f, a.given ? a.v : NULL, a.n, &s->info, s->kernel, &out);
+        json_found(f, a.given ? a.v : NULL, a.n, t->done, t->ndone, &s->info, s->kernel, &out);
     } else if (a.given && a.n) {
         buf_puts(&out, "advice before the search, and what it came to:\n");
         advice_text(a.v, a.n, &out);

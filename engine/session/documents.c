@@ -411,8 +411,26 @@ static void put_advice(struct jw *w, const struct tune_advice *v, size_t n)
     jw_end_arr(w);
 }
 
+/* Configurations that a search tried and whose device failed. */
+static void put_untimed(struct jw *w, const struct result *done, size_t n)
+{
+    jw_key(w, "missing");
+    jw_arr(w);
+    for (size_t i = 0; i < n; i++) {
+        if (!tune_untimed(&done[i]))
+            continue;
+        jw_obj(w);
+        put_line(w, &done[i].options);
+        jw_key(w, "reason");
+        jw_str(w, done[i].message[0] ? done[i].message : "not run");
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
 void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice,
-                const struct dev_info *dev, const char *kernel, struct buf *out)
+                const struct result *done, size_t ndone, const struct dev_info *dev, const char *kernel,
+                struct buf *out)
 {
     struct jw w = document(out, "gpulocw-tune");
     put_subject(&w, dev, kernel);
@@ -449,6 +467,7 @@ void json_found(const struct tune_found *f, const struct tune_advice *advice, si
         put_prediction(&w, &f->ranking[i]);
     jw_end_arr(&w);
     put_advice(&w, advice, nadvice);
+    put_untimed(&w, done, ndone);
     finish(&w);
 }
 

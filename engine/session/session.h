@@ -176,9 +176,10 @@ void json_sweep(const struct tune_sweep *s, const struct tune_proof *proof, cons
 void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel,
                  const struct dev_pool_member *member, size_t nmembers, struct buf *out);
 /* advice: as it stood before the search, with what came of it; NULL: none was asked for (a kept search).
- */
+ * done: what was tried; those whose device failed are "missing". */
 void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice,
-                const struct dev_info *dev, const char *kernel, struct buf *out);
+                const struct result *done, size_t ndone, const struct dev_info *dev, const char *kernel,
+                struct buf *out);
 /* One row per method by name; and advice where nothing could be run ("launched": false). */
 void json_compared(const char *const *method, const struct tune_found *f, size_t n,
                    const struct dev_info *dev, const char *kernel, struct buf *out);

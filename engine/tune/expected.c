@@ -3,7 +3,12 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/rec/elem.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/data.h"
+#include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
 #include "engine/sim/sums.h"
 #include "engine/tune/tune_int.h"
 
@@ -96,23 +101,62 @@ static enum status keep_arg(struct tune_bench *b, size_t arg, struct diags *ds)
     return bytes ? dev_read_arg(b->subject.dev, b->data, arg, bytes, n, ds) : ST_NOMEM;
 }
 
-/* What the order of float atomics can change, where the device counted their sums. */
-static enum status keep_bounds(struct tune_bench *b, const struct sim_sums *sums)
+/* What the order of float atomics can change, where device d, which ran c, counted their sums. */
+static enum status keep_bounds(struct tune_bench *b, struct dev *d, struct dev_code *c,
+                               struct dev_data *data, const struct sim_sums *sums)
 {
     const struct launch_spec *l = b->subject.launch;
     float **bound = base_alloc((l->nargs + 1) * sizeof *bound);
     if (!bound)
         return ST_NOMEM;
-    enum status st = b->nshapes
-                         ? tune_bounds_all(b->subject.dev, b->shape[0]->loaded, b->data, sums, l, bound)
-                         : ST_OK;
+    enum status st = tune_bounds_all(d, c, data, sums, l, bound);
     for (size_t i = 0; i < l->nargs; i++)
         b->expected->arg[i].bound = bound[i];
     base_free(bound);
     return st;
 }
 
-enum status tune_keep_expected(struct tune_bench *b, const struct sim_sums *sums, struct diags *ds)
+/* A GPU or a worker counts no sums: the simulated device beside it runs the original once and does.
+ * What cannot be simulated there keeps the tolerance for want of sums. */
+static enum status bounds_beside(struct tune_bench *b, struct sim_sums *sums)
+{
+    struct dev *d = b->opts.prover;
+    struct dev_code *c = NULL;
+    struct dev_data *data = NULL;
+    struct diags own = { 0 };
+    struct options none = options_default();
+    struct result r = result_empty();
+    struct tune_job j = { .code = b->shape[0]->code };
+    const struct str text = { j.code.text, j.code.n };
+    tune_fill_run(b, &none, &j, true);
+    j.run.nset = j.run.nzero = 0;
+    j.run.persist = STR("");
+    j.run.repeat = j.run.max_repeat = 1;
+    j.run.sums = sums;
+    j.run.time_limit_s = j.run.time_limit_s > 0 ? j.run.time_limit_s : BESIDE_S;
+    j.run.cancel = tune_cancel(b);
+    enum status st =
+        dev_load(d, b->subject.module->path, text, str_of(b->subject.launch->kernel), 0, &c, &own);
+    if (st == ST_OK)
+        st = dev_bind(d, b->subject.data, &data, &own);
+    if (st == ST_OK)
+        st = dev_launch(d, c, data, &j.run, &r, &own);
+    if (st == ST_OK && r.status == ST_OK && sim_sums_known(sums))
+        st = keep_bounds(b, d, c, data, sums);
+    if (data)
+        dev_unbind(d, data);
+    if (c)
+        dev_unload(d, c);
+    diags_free(&own);
+    return tune_over(st) ? st : ST_OK;
+}
+
+static bool fits_beside(const struct tune_bench *b)
+{
+    return b->opts.prover && b->nshapes && b->subject.data->total_bytes <= BESIDE_BYTES;
+}
+
+enum status tune_keep_expected(struct tune_bench *b, struct sim_sums *sums, struct diags *ds)
 {
     const struct launch_spec *l = b->subject.launch;
     enum status st =
@@ -122,7 +166,9 @@ enum status tune_keep_expected(struct tune_bench *b, const struct sim_sums *sums
     for (size_t i = 0; st == ST_OK && i < l->nargs; i++)
         if (l->args[i].output && l->args[i].tolerance > 0)
             st = keep_arg(b, i, ds);
-    return st == ST_OK && sim_sums_known(sums) ? keep_bounds(b, sums) : st;
+    if (st == ST_OK && sim_sums_known(sums) && b->nshapes)
+        return keep_bounds(b, b->subject.dev, b->shape[0]->loaded, b->data, sums);
+    return st == ST_OK && sums && fits_beside(b) ? bounds_beside(b, sums) : st;
 }
 
 enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds)

@@ -80,15 +80,16 @@ static enum status keep_all(struct tune_prover *p, struct set *s)
     for (size_t i = 0; dev_left(p->dev, p->original, s->bound, i, &l); i++) {
         const struct arg_spec *a = l.arg < s->spec.nargs ? &s->spec.args[l.arg] : NULL;
         struct kept k = { .name = l.name, .arg = l.arg, .n = l.n, .written = l.written };
+        bool bounded = l.written && a && a->atomic && sim_sums_known(p->sums);
         if (!base_grow((void **)&s->kept, s->nkept, &s->cap, sizeof *s->kept))
             return ST_NOMEM;
-        if (l.written && !(k.bytes = base_alloc(l.n ? l.n : 1)))
+        k.bytes = l.written ? base_alloc(l.n ? l.n : 1) : NULL;
+        k.bound = bounded ? tune_bounds(p->sums, a, l.bytes, l.n) : NULL;
+        s->kept[s->nkept++] = k;
+        if ((l.written && !k.bytes) || (bounded && !k.bound))
             return ST_NOMEM;
         if (l.written)
             memcpy(k.bytes, l.bytes, l.n);
-        if (l.written && a && a->atomic && sim_sums_known(p->sums))
-            k.bound = tune_bounds(p->sums, a, l.bytes, l.n);
-        s->kept[s->nkept++] = k;
     }
     return ST_OK;
 }

@@ -18,11 +18,6 @@
 
 #include <stdio.h>
 
-/* Beside a GPU a launch may be far too large to be simulated: one longer than this, in seconds, or with
- * more bytes of buffers, is not. */
-#define BESIDE_S     30
-#define BESIDE_BYTES ((uint64_t)1 << 30)
-
 static struct dev *prover_device(const struct tune_bench *b)
 {
     return b->opts.prover ? b->opts.prover : b->subject.dev;

@@ -71,6 +71,7 @@ size_t tune_family_slice(const struct tune_family *f, const struct options *o);
  * failed; a refusal is a result); its message says why, empty: it was not come to. *at: behind it. NULL:
  * none. */
 const struct result *tune_family_missing(const struct tune_family *f, size_t *at);
+bool tune_untimed(const struct result *r); /* was to be timed, and its device failed */
 bool tune_family_has(const struct tune_family *f, const struct options *o);
 void tune_family_free(struct tune_family *f);
 /* Recomputes best, category, fit and overheads from points (replay uses it: no device). */

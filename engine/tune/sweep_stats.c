@@ -213,3 +213,8 @@ void tune_verdict(const struct tune_sweep *s, struct buf *out)
                slowest(s) / (double)best->time.median);
     buf_free(&line);
 }
+
+bool tune_untimed(const struct result *r)
+{
+    return !r->time.valid && r->status == ST_DEVICE && !r->probe_ctas;
+}

@@ -113,11 +113,11 @@ enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void 
 
 /* Float atomics in a launch's kernel, in functions where that calls any, or in the launches before it:
  * buffers of floats that they reach and that state no tolerance get one (1e-4 of each element's own
- * magnitude; where a simulated device of this process counts the sums, their own bound). Returns how
- * many did. */
+ * magnitude; where a simulated device of this process counts the sums, also beside a GPU or a worker,
+ * their own bound). Returns how many did. */
 #define TUNE_TOLERATED                                                                              \
     "float atomics add in any order: what they reach is compared within what the order can change " \
-    "(terms * eps * sum of magnitudes of each element; 1e-4 of it on a device that counts no sums)"
+    "(terms * eps * sum of magnitudes of each element; 1e-4 of it where nothing counted the sums)"
 unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l);
 
 #endif

@@ -97,7 +97,7 @@ struct tune_expected {
 };
 /* expected.c: keeps what the original has just written, where the launch states a tolerance; compares
  * what is there now with it. */
-enum status tune_keep_expected(struct tune_bench *b, const struct sim_sums *sums, struct diags *ds);
+enum status tune_keep_expected(struct tune_bench *b, struct sim_sums *sums, struct diags *ds);
 enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds);
 void tune_free_expected(struct tune_bench *b);
 /* Whether an element may differ so much: |x-y| <= tolerance * max(|x|,|y|), where the user stated it
@@ -111,6 +111,10 @@ double tune_element(const uint8_t *p, enum elem e);
 float *tune_bounds(const struct sim_sums *s, const struct arg_spec *a, const uint8_t *bytes, uint64_t n);
 enum status tune_bounds_all(struct dev *d, struct dev_code *c, struct dev_data *b,
                             const struct sim_sums *s, const struct launch_spec *l, float **bound);
+/* Beside a GPU or a worker a launch may be far too large to be simulated: one longer than this, in
+ * seconds, or with more bytes of buffers, is not. */
+#define BESIDE_S     30
+#define BESIDE_BYTES ((uint64_t)1 << 30)
 /* resolve_auto.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are
  * replaced in *o by what was found; *voted: the π or number of agents, as the sampling launch alone had
  * it and after the run-off, else as it is; said: how, one sentence each. */

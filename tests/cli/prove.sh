@@ -61,6 +61,37 @@ doc "tune: the session keeps what it said" '("proof" in d["runs"][0]) == '"$(gre
 
 code "worker: a simulated device of this process proves" 0 "^proof +proven \(full.*, on NVIDIA H200 \(simulated\)" "$B" run "$T/k.ptx" $GOOD --prove full --worker "$B worker"
 code "worker: and breaks" 5 "^proof +DIFFERENT.*, on NVIDIA H200 \(simulated\)" "$B" run "$T/k.ptx" $LIE --prove full --worker "$B worker"
+# What tune recommends is proven in full, on the simulated device and beside a worker.
+for how in "" "--worker"; do
+    set --
+    [ -z "$how" ] || set -- --worker "$B worker"
+    doc "tune: what it recommends is proven in full${how:+, through a worker}" \
+        'not d["leave_alone"] and d["proof"]["level"]=="full" and d["proof"]["holds"] and d["proof"]["orders"]==3 and d["missing"]==[]' \
+        "$B" tune kernels/transpose.ptx --budget 8 --json "$@"
+done
+# A sum that comes to nothing but what its order rounds: no share of itself bounds it, the sum of magnitudes does, and a worker's
+# is counted beside it.
+cat > "$T/sum.ptx" <<'PTX'
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry sum(.param .u64 a, .param .u64 out)
+{
+	.reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f32 %f<9>; .reg .pred %p<2>;
+	ld.param.u64 %d1, [a]; ld.param.u64 %d2, [out];
+	mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, %r3;
+	and.b32 %r5, %r4, 1023; mul.wide.u32 %d4, %r5, 4; add.s64 %d5, %d1, %d4;
+	ld.global.f32 %f1, [%d5];
+	and.b32 %r6, %r4, 1024; setp.ne.u32 %p1, %r6, 0; @%p1 neg.f32 %f1, %f1;
+	red.global.add.f32 [%d2], %f1;
+	ret;
+}
+PTX
+echo '{"format":"gpulocw-launch","version":1,"kernel":"sum","grid":[64,1,1],"block":[32,1,1],"args":[{"name":"a","buffer":"f32","count":2048,"init":{"random":[-1,1],"seed":8}},{"name":"out","buffer":"f32","count":1,"init":{"fill":0},"output":true}]}' > "$T/sum.launch.json"
+code "float atomics: within what their order can change" 0 "equal within" "$B" run "$T/sum.ptx" $GOOD --no-counters
+code "float atomics: the same behind a worker" 0 "equal within" "$B" run "$T/sum.ptx" $GOOD --no-counters --worker "$B worker"
+sed 's/add.f32 .%d2., %f1/add.f32 [%d2], %f2/; s/neg.f32 %f1, %f1;/neg.f32 %f1, %f1; ld.global.f32 %f2, [%d5]; st.global.f32 [%d5], %f1; ld.global.f32 %f2, [%d5];/' "$T/sum.ptx" > "$T/wrong.ptx"
+code "float atomics: more than that is told" 5 "DIFFERENT" "$B" run "$T/wrong.ptx" --launch "$T/sum.launch.json" --readonly promote --assume-read-only a --prove quick --no-counters --worker "$B worker"
 F=$GPULOCW_BUILD/tests/fake
 if [ -e "$F/libcuda.so.1" ]; then
     export GPULOCW_LIBCUDA=$F/libcuda.so.1 GPULOCW_LIBNVML=$F/libnvml.so GPULOCW_LIBCUPTI=$F/libcupti.so

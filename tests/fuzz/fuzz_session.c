@@ -95,7 +95,7 @@ static void sessions(const char *path)
             if (copy.kind == RUN_SWEEP)
                 json_sweep(&copy.sweep, copy.proof, &copy.dev, copy.kernel, &out);
             else if (copy.kind == RUN_TUNE)
-                json_found(copy.found, NULL, 0, &copy.dev, copy.kernel, &out);
+                json_found(copy.found, NULL, 0, copy.trail, copy.ntrail, &copy.dev, copy.kernel, &out);
             else
                 json_result(&copy.one, &copy.dev, copy.kernel, NULL, copy.proof, &out);
             session_run_clear(&copy);

@@ -388,7 +388,7 @@ static void search_round_trip(void **state)
     assert_true(f->set[1].gain == 0);
     assert_true(!f->set[1].holds);
     struct buf one = { 0 };
-    json_found(f, NULL, 0, &r->dev, "k", &one);
+    json_found(f, NULL, 0, r->trail, r->ntrail, &r->dev, "k", &one);
     assert_non_null(strstr(one.s, "null"));
     assert_null(strstr(one.s, "\"gain\": 0,"));
     assert_null(strstr(one.s, "\"gain\":0,"));

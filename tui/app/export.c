@@ -210,7 +210,7 @@ static void export_json(struct app *a, struct buf *out)
     else if (r->kind == RUN_SWEEP)
         json_sweep(&r->sweep, r->proof, &r->dev, r->kernel, out);
     else if (r->kind == RUN_TUNE)
-        json_found(r->found, NULL, 0, &r->dev, r->kernel, out);
+        json_found(r->found, NULL, 0, r->trail, r->ntrail, &r->dev, r->kernel, out);
     else
         json_result(&r->one, &r->dev, r->kernel, NULL, r->proof, out);
 }
