@@ -219,6 +219,7 @@ int pass_access_param(struct pass_ctx *c, const struct ptx_inst *i);
 /* Two pointer parameters cannot overlap: the launch's buffers differ, or the user said so. */
 bool pass_params_distinct(const struct pass_ctx *c, int a, int b);
 /* No thread writes what this load reads. `why`: static text. */
+bool pass_nobody_writes(struct pass_ctx *c, const struct ptx_func *f, const struct ptx_inst *load);
 bool pass_proven_read_only(struct pass_ctx *c, const struct ptx_inst *load, const char **why);
 /* A branch or return at which threads of a CTA may part although a barrier follows on one side: the
  * instruction, or NULL. */

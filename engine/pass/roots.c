@@ -86,6 +86,16 @@ static const char *because(const struct pass_ctx *c, const struct alias_writer *
     return "a store may go to the same memory";
 }
 
+bool pass_nobody_writes(struct pass_ctx *c, const struct ptx_func *f, const struct ptx_inst *load)
+{
+    const struct alias *a = pass_alias(c);
+    struct alias_roots r;
+    if (!a || !inst_address(load))
+        return false;
+    alias_roots(a, f, inst_address(load), &r);
+    return !alias_writer(a, &r).inst;
+}
+
 bool pass_proven_read_only(struct pass_ctx *c, const struct ptx_inst *load, const char **why)
 {
     int p = pass_access_param(c, load);

@@ -73,7 +73,8 @@ static bool unwritten(struct waits *w, const struct func *f, const struct ptx_in
     if (i->space == PTX_SPACE_SHARED_CLUSTER || begins(i, "multimem") || inst_is_strong(i))
         return false;
     return inst_has(i, ".nc") || inst_is(i, "ldu") || !w->writes ||
-           (w->precise && f == w->f && pass_proven_read_only(w->c, i, &why));
+           (w->precise &&
+            (f == w->f ? pass_proven_read_only(w->c, i, &why) : pass_nobody_writes(w->c, f->fl.f, i)));
 }
 
 static bool call_listens(const struct waits *w, const struct ptx_inst *i)

@@ -1,7 +1,7 @@
 """Runs the kernels of kernels.py. usage: attack.py GPULOCW FOLDER [all | NAME...]; prints TAP."""
 import json, os, subprocess, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kernels import ATTACKS, ENTRY, EVERY, HEAD
+from kernels import ATTACKS, LEGAL, ENTRY, EVERY, HEAD
 exe, tmp, which = sys.argv[1], sys.argv[2], sys.argv[3:]
 every = which == ['all'] or bool(which)
 
@@ -62,6 +62,18 @@ def main():
             print('#   ' + w.strip().replace('\n', '\n#   '))
         if which:
             print('#   accepted: %s' % ', '.join(taken))
+    for name, before, body, options in LEGAL:
+        if which and which != ['all'] and name not in which:
+            continue
+        open(tmp + '/k.ptx', 'w').write(HEAD + before + ENTRY % ('', '') + ' ' + body + '\n ret; }\n')
+        json.dump(launch({}, {'fill': 0}), open(tmp + '/k.launch.json', 'w'))
+        said = [(o, *gpulocw('rewrite', *o.split(), '--device', 'sim:hopper-h200')) for o in options]
+        n += 1
+        why = ['%s: %s' % (o, err) for o, rc, out, err in said if rc != 0]
+        bad += bool(why)
+        print('%sok %d - legal: %s' % ('not ' if why else '', n, name), flush=True)
+        for w in why:
+            print('#   ' + w.strip().replace('\n', '\n#   '))
     print('1..%d' % n)
     return bad > 0
 

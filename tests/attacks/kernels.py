@@ -34,6 +34,11 @@ PUT = '.func put(.param .align 8 .b8 x[16])\n{ .reg .b32 %r<2>; .reg .b64 %d<3>;
 TELL = '.func tell(.param .b64 x)\n{ .reg .b32 %r<2>; .reg .b64 %d<3>; ld.param.u64 %d1, [x]; ld.u64 %d2, [%d1]; st.global.u32 [%d2], 77; ret; }\n'
 
 ATTACKS = []
+# what is legal and must be taken: name, what stands before, the body, options
+LEGAL = []
+WALK = ('.func (.param .b32 r) walk(.param .b64 x, .param .b32 y)\n{ .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p; ld.param.u64 %d1, [x]; ld.param.u32 %r1, [y]; '
+        'L: and.b32 %r1, %r1, 4095; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; setp.ne.u32 %p, %r1, 0; @%p bra L; st.param.b32 [r], %r1; ret; }\n')
+WALK_CALL = '{ .param .b32 q; .param .b64 w; .param .b32 e; st.param.b64 [w], %d3; st.param.b32 [e], %r4; call (q), walk, (w, e); ld.param.b32 %r21, [q]; } '
 
 
 def attack(kind, name, body, refused=(), before='', params='', directives='', quiet=False, **launch):
@@ -145,3 +150,9 @@ attack('in place', 'words of a line by several threads', 'st.global.u32 [%d6], %
 attack('in place', 'half of a line, then all of it', 'and.b32 %r20, %r4, -4; mul.wide.u32 %d22, %r20, 4; add.s64 %d22, %d22, %d2; st.global.u16 [%d6], 7; bar.sync 0; ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%d22]; add.u32 %r20, %r20, %r21; add.u32 %r22, %r22, %r23; add.u32 %r20, %r20, %r22; st.global.u32 [%d8], %r20;', SHAPE)
 attack('in place', 'a result that its own atomic changed', 'atom.global.add.u32 %r20, [%d6], 3; ld.global.u32 %r21, [%d6]; add.u32 %r20, %r20, %r21; st.global.u32 [%d8], %r20;')
 attack('in place', 'a store under a guard that a load made', 'ld.global.u32 %r20, [%d6]; setp.gt.u32 %p4, %r20, 50; @%p4 st.global.u32 [%d6], 1; @!%p4 st.global.u8 [%d6+1], 2; ld.global.u32 %r21, [%d6]; st.global.u32 [%d8], %r21;')
+
+# ---- legal: a walk through memory ends by itself where nobody writes it, in a callee as in the kernel ----
+LEGAL.append(('a callee walks a list that nobody writes', WALK, WALK_CALL + SAY, ['--cluster redirect --clusters 3', '--cluster agent --agents 1 --clusters 3', '--block 128x1x1', '--coarsen 2']))
+attack('wait', 'a callee walks a list that others write', WALK_CALL + SAY + ' st.global.u32 [%d7], 0;', ORDER, WALK, quiet=True)
+LEGAL.append(('a retry that adds', '', 'W: ld.global.u32 %r10, [%d4]; add.u32 %r11, %r10, 3; atom.global.cas.b32 %r21, [%d4], %r10, %r11; setp.ne.u32 %p3, %r21, %r10; @%p3 bra W;', ORDER))
+LEGAL.append(('a search over what others write', '', 'mov.u32 %r10, 0; W: mul.wide.u32 %d22, %r10, 4; add.s64 %d23, %d22, %d3; ld.global.u32 %r21, [%d23]; setp.ne.u32 %p4, %r21, 0; @%p4 bra V; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 1000; @%p3 bra W; V: st.global.u32 [%d7], %r4;', ORDER))
