@@ -13,6 +13,16 @@
 
 #include <string.h>
 
+/* Offsets are kept in 32 bits. */
+static bool offset_fits(struct decode *d, uint64_t base, int64_t by, struct exec_inst *in)
+{
+    int64_t at;
+    if (__builtin_add_overflow((int64_t)base, by, &at) || at != (int32_t)at)
+        return decode_why(d, "address offset of more than 32 bits");
+    in->imm = (int32_t)at;
+    return true;
+}
+
 /* ---- mov ---- */
 static bool mov_symbol(struct decode *d, const struct ptx_operand *o, unsigned bytes,
                        struct exec_inst *in)
@@ -24,9 +34,8 @@ static bool mov_symbol(struct decode *d, const struct ptx_operand *o, unsigned b
     if (!frame)
         return decode_src(d, o, bytes, &in->a);
     in->fn = exec_mov_frame;
-    in->imm = (int32_t)(addr + (uint64_t)o->imm);
     in->flags |= bytes == 8 ? EXEC_F_BASE64 : 0;
-    return true;
+    return offset_fits(d, addr, o->imm, in);
 }
 
 static bool sreg_moves(enum ptx_sreg s)
@@ -301,9 +310,8 @@ bool decode_cvta(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
         return false;
     if (o->kind == OPND_SYM && decode_symbol(d, o->sym, &addr, &frame) && frame) {
         in->fn = exec_mov_frame;
-        in->imm = (int32_t)(addr + (uint64_t)o->imm);
         in->flags |= bytes == 8 ? EXEC_F_BASE64 : 0;
-        return (in->x = decode_keep(d, &win, sizeof win)) != NULL;
+        return offset_fits(d, addr, o->imm, in) && (in->x = decode_keep(d, &win, sizeof win)) != NULL;
     }
     in->fn = d->lanes[bytes == 8 ? (win ? LANE_add_64 : LANE_mov_64) : LANE_mov_32];
     if (i->op == PTX_OP_CVTA_TO)
@@ -401,7 +409,8 @@ static bool cache_hint(struct decode *d, const struct ptx_inst *i, unsigned at, 
 static bool load_param(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     const struct ptx_operand *o = &i->opnds[1];
-    in->imm = (int32_t)((int64_t)o->sym->offset + o->imm);
+    if (!offset_fits(d, o->sym->offset, o->imm, in))
+        return false;
     in->fn = exec_ld_param;
     in->kind = EXEC_PLAIN;
     uint64_t n = o->sym->offset + o->sym->bytes;
