@@ -14,7 +14,7 @@ TEST_SCRIPTS := $(sort $(wildcard tests/cli/*.sh tests/terminal/*.sh))
 
 .PHONY: check tests unit-tests
 unit-tests: $(UNIT_BIN)
-tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables $(BUILD)/tests/ptx_coverage
+tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables $(BUILD)/tests/ptx_coverage $(BUILD)/tests/contracted
 check:
 	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test
 	@$(MAKE) -s --no-print-directory -j$(NPROC) tests > $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$ 2>&1 \
@@ -178,7 +178,7 @@ include tests/fuzz/fuzz.mk
 
 # ---- the coverage table of PTX ----
 .PHONY: coverage
-$(BUILD)/tests/ptx_coverage: $(BUILD)/tests/tool/ptx_coverage.o $(BUILD)/libengine.a
+$(BUILD)/tests/ptx_coverage $(BUILD)/tests/contracted: $(BUILD)/tests/%: $(BUILD)/tests/tool/%.o $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 coverage: $(BUILD)/tests/ptx_coverage
 	@$(BUILD)/tests/ptx_coverage > docs/ptx-coverage.md.tmp && mv docs/ptx-coverage.md.tmp docs/ptx-coverage.md

@@ -315,19 +315,15 @@ static enum status check_whole(const struct args *a, const char *word, struct di
     return ST_OK;
 }
 
-/* --global-l1 on and off: +l1 and +nol1 behind every device. */
-static enum status settle_global_l1(struct args *a, const char *word, struct diags *ds)
+/* `end` behind every device; option: whose it is, for messages. */
+static enum status settle_devices(struct args *a, const char *end, const char *option, const char *word,
+                                  struct diags *ds)
 {
-    if (!a->global_l1)
-        return ST_OK;
-    bool on = strcmp(a->global_l1, "on") == 0;
-    if (!on && strcmp(a->global_l1, "off") != 0)
-        return usage(ds, word, "--global-l1 is on or off, not '%s'", a->global_l1);
     const char *list = a->devices ? a->devices : a->device ? a->device : DEFAULT_DEVICE;
     struct buf b = { 0 };
     for (const char *p = list; *p;) {
         size_t n = strcspn(p, ",");
-        buf_printf(&b, "%.*s%s%s", (int)n, p, on ? "+l1" : "+nol1", p[n] ? "," : "");
+        buf_printf(&b, "%.*s%s%s", (int)n, p, end, p[n] ? "," : "");
         p += n + (p[n] != 0);
     }
     bool fits = b.s && b.n < sizeof a->device_spec;
@@ -335,9 +331,24 @@ static enum status settle_global_l1(struct args *a, const char *word, struct dia
         memcpy(a->device_spec, b.s, b.n + 1);
     buf_free(&b);
     if (!fits)
-        return usage(ds, word, "--global-l1: the list of devices is too long (%s)", list);
+        return usage(ds, word, "the list of devices is too long for %s", option);
     *(a->devices ? &a->devices : &a->device) = a->device_spec;
     return ST_OK;
+}
+
+/* --global-l1 on and off: +l1 and +nol1; --contract never: +nofma. */
+static enum status settle_device_ends(struct args *a, const char *word, struct diags *ds)
+{
+    bool on = a->global_l1 && strcmp(a->global_l1, "on") == 0,
+         never = a->contract && strcmp(a->contract, "never") == 0;
+    if (a->global_l1 && !on && strcmp(a->global_l1, "off") != 0)
+        return usage(ds, word, "--global-l1 is on or off, not '%s'", a->global_l1);
+    if (a->contract && !never && strcmp(a->contract, "as-ptxas") != 0)
+        return usage(ds, word, "--contract is as-ptxas or never, not '%s'", a->contract);
+    enum status st = ST_OK;
+    if (a->global_l1)
+        st = settle_devices(a, on ? "+l1" : "+nol1", "--global-l1", word, ds);
+    return st == ST_OK && never ? settle_devices(a, "+nofma", "--contract", word, ds) : st;
 }
 
 enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
@@ -377,7 +388,7 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
         setenv("GPULOCW_ALLOW_FILES", "1", 1);
     enum status st = check_output(a, s.word, ds);
     if (st == ST_OK)
-        st = settle_global_l1(a, s.word, ds);
+        st = settle_device_ends(a, s.word, ds);
     return st == ST_OK ? check_whole(a, s.word, ds) : st;
 }
 

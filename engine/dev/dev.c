@@ -62,13 +62,35 @@ static enum status set_plain(struct sim_preset *p, enum dev_plain plain, struct 
     return ST_OK;
 }
 
+/* +nofma at the end, behind +l1 or not: mul and add are never fused. */
+static bool cut_nofma(char *name)
+{
+    static const char end[] = "+nofma";
+    size_t n = strlen(name), k = sizeof end - 1;
+    if (n <= k || strcmp(name + n - k, end) != 0)
+        return false;
+    name[n - k] = '\0';
+    return true;
+}
+
+static void set_nofma(struct sim_preset *p)
+{
+    size_t n = strlen(p->title);
+    p->contract = 0;
+    snprintf(p->title + n, sizeof p->title - n, ", no fused additions");
+}
+
 static enum status find_preset(const char *spec, const struct dev_env *env, struct sim_preset *p,
                                struct diags *ds)
 {
-    char name[SPEC_BYTES];
-    enum dev_plain plain = cut_plain(strncmp(spec, "sim:", 4) ? spec : spec + 4, name, sizeof name);
+    char whole[SPEC_BYTES], name[SPEC_BYTES];
+    snprintf(whole, sizeof whole, "%s", strncmp(spec, "sim:", 4) ? spec : spec + 4);
+    bool nofma = cut_nofma(whole);
+    enum dev_plain plain = cut_plain(whole, name, sizeof name);
     if (env && env->preset) {
         enum status st = env->preset(env->ctx, name, p, ds);
+        if (st == ST_OK && nofma)
+            set_nofma(p);
         return st == ST_OK ? set_plain(p, plain, ds) : st;
     }
     diag_error(ds, "device", "no presets are available to open '%s'", spec);

@@ -7,6 +7,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
+#include "engine/pass/contraction.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
@@ -278,6 +279,18 @@ static enum status run_row(struct pass_ctx *c, struct pass_run *r, const struct 
     return s;
 }
 
+/* Its own changes can let the compiler fuse otherwise elsewhere: again, a few times at most. */
+static enum status keep_contraction(struct pass_ctx *c, struct pass_run *r)
+{
+    enum status s = ST_OK;
+    const struct ptx_module *before = NULL;
+    for (unsigned n = 0; s == ST_OK && r->own != before && n < 4; n++) {
+        before = r->own;
+        s = run_row(c, r, &pass_contraction[n > 0]);
+    }
+    return s;
+}
+
 /* Hands text, module and origins over. */
 static enum status finish(struct pass_ctx *c, struct pass_run *r)
 {
@@ -349,6 +362,8 @@ enum status pass_apply_survey(const struct pass_input *in, enum pass_survey surv
     for (size_t k = 0; s == ST_OK && k < ARRAY_LEN(rows); k++)
         if (rows[k]->asked(in->options))
             s = run_row(&c, &r, rows[k]);
+    if (s == ST_OK && r.own)
+        s = keep_contraction(&c, &r);
     if (s == ST_OK)
         s = check_limits(&c, &r);
     if (s == ST_OK)

@@ -21,7 +21,9 @@ enum {
     KEY_XORSIGN = 4096,
     KEY_ABS = 8192,
     KEY_RELU = 16384,
-    KEY_OTHER = 32768
+    KEY_OTHER = 32768,
+    KEY_NEG_PRODUCT = 65536, /* of an fma that stands for mul and add (decode/contract.c) */
+    KEY_NEG_ADDEND = 131072
 };
 
 #endif

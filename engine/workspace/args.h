@@ -30,7 +30,7 @@ struct args {
 #define ARG(field, name, short_, kind, value, commands, help) ARGV_##kind(field)
 #include "engine/workspace/args.def"
 #undef ARG
-    char device_spec[1024]; /* device or devices with what --global-l1 adds */
+    char device_spec[1024]; /* device or devices with what --global-l1 and --contract add */
     struct options options;
     bool knob_given;
     const struct dev_env *env;

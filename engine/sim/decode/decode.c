@@ -2,6 +2,7 @@
 #include "engine/sim/decode/decode.h"
 
 #include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
@@ -331,6 +332,8 @@ bool decode_address(struct decode *d, const struct ptx_operand *o, enum ptx_spac
 unsigned decode_key(const struct ptx_inst *i)
 {
     unsigned key = 0;
+    if (i->op == PTX_OP_FMA)
+        key = (i->opnds[1].neg ? KEY_NEG_PRODUCT : 0) | (i->opnds[3].neg ? KEY_NEG_ADDEND : 0);
     for (unsigned k = 0; k < i->nmods; k++)
         switch (i->mods[k]) {
         case PTX_MOD_FTZ: key |= KEY_FTZ; break;

@@ -3,6 +3,7 @@
  *
  *   decode.c        operands to slots, constants, special registers, registers of a function
  *   func.c          a function's instructions: order of blocks, groups of accesses
+ *   contract.c      mul and add fused as ptxas does
  *   live.c          liveness, and how many registers that takes
  *   slot.c          registers to slots
  *   reach.c         which global memory an access can reach
@@ -58,10 +59,14 @@ struct decode {
     /* registers whose slots the instruction at hand asked for, the first of them */
     uint32_t asked[64], nasked;
     uint32_t code_cap, ngroups;
+    bool contract;     /* mul and add are fused as ptxas does */
     bool atomic_order; /* an operation whose result depends on the order of CTAs */
 };
 /* Fills `in`; false: not modelled (d->why may say more). Common fields are set by the caller. */
 typedef bool decode_fn(struct decode *d, const struct ptx_inst *i, struct exec_inst *in);
+
+/* The function with its contractions made (contract.c); d->oom where there is no memory for it. */
+const struct ptx_func *decode_contract(struct decode *d, const struct ptx_func *f);
 
 /* ---- operands ---- */
 unsigned decode_bytes(enum ptx_type t); /* width in a slot: 4, 8 or 16 */

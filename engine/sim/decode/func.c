@@ -296,6 +296,11 @@ static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_i
         in->guard = decode_reg_slot(d, i->guard, -1);
         in->guard_neg = i->guard_neg;
     }
+    if (i->op == PTX_OP_MOV && !i->nopnds) { /* a mul that was fused */
+        in->fn = exec_nop;
+        in->dst = EXEC_NO_ID;
+        return scoreboard(d, i, in);
+    }
     if (!fn || !fn(d, i, in) || !asked_are_known(d, i)) {
         if (!d->oom)
             refuse(d, i);

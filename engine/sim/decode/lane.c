@@ -35,7 +35,8 @@ enum {
     W_bf16r = 4
 };
 struct lane_row {
-    uint16_t op, key;
+    uint16_t op;
+    uint32_t key;
     uint64_t types;
     uint8_t n, w[5];
     uint16_t lane;

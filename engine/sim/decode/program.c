@@ -41,17 +41,18 @@ static bool find_functions(struct decode *d, const struct ptx_func *kernel)
     p->funcs = ARENA_ARRAY(p->arena, struct exec_func, p->nfuncs + 1);
     if (!p->funcs || d->oom)
         return false;
+    d->contract = p->preset.contract != 0;
     for (uint32_t i = 0; i < p->nfuncs; i++) {
         struct exec_func *f = &p->funcs[i];
         f->index = i;
         f->first = p->ncode;
         f->n = d->todo[i]->ninsts + 1;
         p->ncode += f->n;
-        if (!decode_layout(d, d->todo[i], f))
+        if (!decode_layout(d, d->contract ? decode_contract(d, d->todo[i]) : d->todo[i], f))
             return false;
     }
     p->code = ARENA_ARRAY(p->arena, struct exec_inst, p->ncode + 1);
-    return p->code != NULL;
+    return p->code && !d->oom;
 }
 
 /* ---- variables ---- */

@@ -43,7 +43,7 @@ static bool is_folded(const struct exec_inst *in)
     if (i->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM && in->func->ptx->entry)
         return true;
     if (i->op != PTX_OP_MOV || i->nopnds < 2)
-        return false;
+        return i->op == PTX_OP_MOV && !i->nopnds; /* a mul that was fused */
     return i->opnds[1].kind != OPND_SREG && i->opnds[1].kind != OPND_VEC;
 }
 

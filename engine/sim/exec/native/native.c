@@ -236,8 +236,9 @@ static void pair_form(struct build *b, const struct native_op *o, const struct e
 /* d = x * y + z in one step, by the instruction that leaves its result where one of them is. */
 static void fma_half(struct build *b, struct x86_op o, unsigned d, unsigned x, unsigned y, unsigned z)
 {
-    /* VFMADD231PS: d += x * y; o: VFMADD213PS, d = d * y + z */
-    const struct x86_op add_to = { o.pp, o.map, o.w, 0xb8 };
+    /* VFMADD213PS, d = d * y + z, has its VFMADD231PS, d += x * y, 0x10 further; so have those with
+     * signs */
+    const struct x86_op add_to = { o.pp, o.map, o.w, (uint8_t)(o.op + 0x10) };
     if (d == z) {
         x86_vec(&b->a, add_to, d, x, y, 0);
         return;

@@ -1,0 +1,290 @@
+/* Rewriting keeps what ptxas fuses. Where a mul and its add came into different lines of code the
+ * product is made again beside the add; where they came together that were apart, the mul says .rn:
+ *
+ *       mul.f32 %p, %a, %b;                          mul.f32 %p, %a, %b;
+ *   L:                                    ->     L:
+ *       add.f32 %d, %p, %c;                          mul.f32 %gl0_m0, %a, %b;
+ *                                                    add.f32 %d, %gl0_m0, %c;
+ *
+ * `L` is a label of ours. What cannot be kept is told: results may differ in their last bits there. */
+#include "engine/pass/contraction.h"
+#include "engine/base/base.h"
+#include "engine/pass/pass.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/flow/contract.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+
+#include <string.h>
+
+/* A function with what is contracted in it. */
+struct side {
+    const struct ptx_module *m;
+    const struct ptx_func *f;
+    struct ptx_cfg *cfg;
+    struct ptx_contracted *x;
+};
+struct keeping {
+    struct pass_ctx *c;
+    struct side was, is;
+    uint32_t *at; /* by line of the original: its first mul, add or sub, plus 1; 0: none */
+    uint32_t nlines, made;
+    uint8_t *rounded; /* by instruction of `is`: it has its .rn */
+    bool quiet;
+};
+
+static bool open_side(struct side *s, const struct ptx_module *m, const struct ptx_func *f)
+{
+    *s = (struct side){ .m = m, .f = f, .cfg = ptx_cfg_build(f) };
+    s->x = s->cfg ? ptx_contract(s->cfg) : NULL;
+    return s->x != NULL;
+}
+
+static void close_side(struct side *s)
+{
+    base_free(s->x);
+    ptx_cfg_free(s->cfg);
+}
+
+static bool takes_part(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_MUL || i->op == PTX_OP_ADD || i->op == PTX_OP_SUB;
+}
+
+/* How many such instructions stand before it on its line. */
+static uint32_t ordinal(const struct ptx_func *f, uint32_t n)
+{
+    uint32_t k = 0;
+    for (uint32_t i = n; i-- && f->insts[i].at.line == f->insts[n].at.line;)
+        k += takes_part(&f->insts[i]);
+    return k;
+}
+
+/* The instruction of the original that this one is, or is a copy of; PTX_NO_INDEX: one of ours. */
+static uint32_t original_of(const struct keeping *k, uint32_t n)
+{
+    const struct ptx_inst *i = &k->is.f->insts[n];
+    uint32_t line = i->at.line;
+    if (k->c->lines)
+        line = line && line <= k->c->nlines ? k->c->lines[line - 1].line : 0;
+    uint32_t at = line && line <= k->nlines ? k->at[line] : 0, left = ordinal(k->is.f, n);
+    for (uint32_t o = at ? at - 1 : k->was.f->ninsts;
+         o < k->was.f->ninsts && k->was.f->insts[o].at.line == line; o++)
+        if (takes_part(&k->was.f->insts[o]) && !left--)
+            return k->was.f->insts[o].op == i->op ? o : PTX_NO_INDEX;
+    return PTX_NO_INDEX;
+}
+
+static bool note_lines(struct keeping *k)
+{
+    k->nlines = ptx_line_count(k->was.m);
+    k->at = base_alloc((k->nlines + 1) * sizeof *k->at);
+    if (!k->at)
+        return false;
+    memset(k->at, 0, (k->nlines + 1) * sizeof *k->at);
+    for (uint32_t i = k->was.f->ninsts; i--;)
+        if (takes_part(&k->was.f->insts[i]) && k->was.f->insts[i].at.line <= k->nlines)
+            k->at[k->was.f->insts[i].at.line] = i + 1;
+    return true;
+}
+
+/* ---- what differs ---- */
+static void tell(struct keeping *k, uint32_t add)
+{
+    if (k->quiet)
+        return;
+    pass_note(k->c, k->is.f->insts[add].at,
+              "the compiler fuses this addition with a multiplication here or in the original, not in "
+              "both: results "
+              "may differ in their last bits");
+}
+
+struct written {
+    const struct ptx_inst *mul;
+    bool found;
+};
+static void look_at(void *ctx, uint32_t reg, unsigned access)
+{
+    struct written *w = ctx;
+    for (unsigned n = 1; n < 3; n++)
+        w->found |=
+            access & PTX_WRITE && w->mul->opnds[n].kind == OPND_REG && w->mul->opnds[n].index == reg;
+}
+
+/* Do the factors stand in their registers where the original adds? Then they do here: each thread makes
+ * the original's steps in the original's order. */
+static bool factors_stay(const struct keeping *k, uint32_t add)
+{
+    uint32_t mul = k->was.x[add].mul;
+    struct written w = { &k->was.f->insts[mul], mul > add };
+    for (uint32_t i = mul; i < add && !w.found; i++)
+        ptx_inst_regs(&k->was.f->insts[i], look_at, &w);
+    return !w.found;
+}
+
+/* A factor as it stands in the text. */
+static struct str factor(const struct keeping *k, const struct ptx_inst *mul, unsigned n)
+{
+    const struct ptx_operand *o = &mul->opnds[n];
+    return (struct str){ k->is.m->text.s + o->off, o->len };
+}
+
+/* The mul of the rewritten text that the add's product comes from; PTX_NO_INDEX: not told by one
+ * definition. */
+static uint32_t product_of(const struct keeping *k, const struct ptx_operand *o)
+{
+    for (int steps = 0; steps < 8 && o->kind == OPND_REG && k->is.cfg->regs[o->index].ndefs >= 1;
+         steps++) {
+        const struct ptx_reg_refs *r = &k->is.cfg->regs[o->index];
+        const struct ptx_inst *d = &k->is.f->insts[r->defs[r->ndefs - 1]];
+        if (d->op == PTX_OP_MUL)
+            return d->index;
+        if (d->op != PTX_OP_MOV && d->op != PTX_OP_NEG)
+            break;
+        o = &d->opnds[1];
+    }
+    return PTX_NO_INDEX;
+}
+
+/* All definitions of the product's register multiply the same: copies of one mul. */
+static bool one_product(const struct keeping *k, const struct ptx_inst *mul)
+{
+    const struct ptx_reg_refs *r = &k->is.cfg->regs[mul->opnds[0].index];
+    struct str first = ptx_text(k->is.m, mul->at);
+    for (uint32_t n = 0; n < r->ndefs; n++) {
+        struct str t = ptx_text(k->is.m, k->is.f->insts[r->defs[n]].at);
+        if (t.n != first.n || memcmp(t.s, first.s, t.n) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* "mul.ftz.f32": what stands before the operands. */
+static struct str opcode_text(const struct keeping *k, const struct ptx_inst *i)
+{
+    struct str t = ptx_text(k->is.m, i->at);
+    size_t n = 0;
+    while (n < t.n && t.s[n] != ' ' && t.s[n] != '\t')
+        n++;
+    return (struct str){ t.s, n };
+}
+
+/* add_was: the same add in the original */
+static bool fuse_again(struct keeping *k, uint32_t add, uint32_t add_was)
+{
+    const struct ptx_contracted *was = &k->was.x[add_was];
+    const struct ptx_inst *i = &k->is.f->insts[add];
+    const struct ptx_operand *p = &i->opnds[was->operand];
+    uint32_t n = product_of(k, p);
+    const struct ptx_inst *mul = n != PTX_NO_INDEX ? &k->is.f->insts[n] : NULL;
+    if (!mul || !one_product(k, mul) || !factors_stay(k, add_was))
+        return false;
+    struct str a = factor(k, mul, 1), b = factor(k, mul, 2);
+    bool neg = was->neg_product != (i->op == PTX_OP_SUB && was->operand == 2);
+    struct str op = opcode_text(k, mul), text = ptx_text(k->is.m, i->at);
+    const char *type = ptx_type_name((enum ptx_type)mul->type[0]), *tag = k->c->tag,
+               *room = ptx_type_name((enum ptx_type)k->is.f->regs[mul->opnds[0].index].type);
+    size_t before = p->off - i->at.off, after = before + p->len;
+    uint32_t m = k->made++;
+    ptx_edit_declare(k->c->edit, k->is.f, "contraction", ".reg .%s \t%%%sm%u;", room, tag, m);
+    ptx_edit_before(k->c->edit, k->is.f, i->stmt, "contraction", "%.*s \t%%%sm%u, %.*s, %.*s;",
+                    (int)op.n, op.s, tag, m, (int)a.n, a.s, (int)b.n, b.s);
+    if (neg)
+        ptx_edit_before(k->c->edit, k->is.f, i->stmt, "contraction", "neg%s.%s \t%%%sm%u, %%%sm%u;",
+                        ptx_has_mod(mul, PTX_MOD_FTZ) ? ".ftz" : "", type, tag, m, tag, m);
+    ptx_edit_replace(k->c->edit, k->is.f, i->stmt, "contraction", "%.*s%%%sm%u%.*s", (int)before, text.s,
+                     tag, m, (int)(text.n - after), text.s + after);
+    return true;
+}
+
+/* op.rn, so that it is not fused */
+static void round_it(struct keeping *k, const struct ptx_inst *i)
+{
+    if (k->rounded[i->index]++)
+        return;
+    struct str op = opcode_text(k, i);
+    const char *dot = memchr(op.s, '.', op.n);
+    uint32_t at = i->at.off + (uint32_t)((dot ? dot : op.s + op.n) - op.s);
+    ptx_edit_span(k->c->edit, at, 0, "contraction", ".rn");
+}
+
+/* Is any add of the original fused with this mul? */
+static bool was_fused(const struct keeping *k, uint32_t mul)
+{
+    for (uint32_t i = 0; i < k->was.f->ninsts; i++)
+        if (k->was.x[i].mul == mul)
+            return true;
+    return false;
+}
+
+static bool same_product(const struct keeping *k, const struct ptx_contracted *was,
+                         const struct ptx_contracted *is)
+{
+    if (was->mul == PTX_NO_INDEX || is->mul == PTX_NO_INDEX)
+        return was->mul == is->mul;
+    uint32_t from = original_of(k, is->mul);
+    return (from == was->mul || from == PTX_NO_INDEX) && was->operand == is->operand;
+}
+
+static void keep_one(struct keeping *k, uint32_t add)
+{
+    uint32_t o = original_of(k, add);
+    if (o == PTX_NO_INDEX || same_product(k, &k->was.x[o], &k->is.x[add]))
+        return;
+    const struct ptx_contracted *was = &k->was.x[o], *is = &k->is.x[add];
+    uint32_t from = is->mul != PTX_NO_INDEX ? original_of(k, is->mul) : PTX_NO_INDEX;
+    if (was->mul != PTX_NO_INDEX) {
+        if (!fuse_again(k, add, o))
+            tell(k, add);
+    } else if (from != PTX_NO_INDEX && !was_fused(k, from)) {
+        round_it(k, &k->is.f->insts[is->mul]);
+    } else {
+        round_it(k, &k->is.f->insts[add]);
+    }
+}
+
+static bool keep_func(struct pass_ctx *c, bool quiet, const struct ptx_func *was,
+                      const struct ptx_func *is)
+{
+    struct keeping k = { .c = c, .quiet = quiet, .rounded = base_alloc(is->ninsts + 1) };
+    bool ok = k.rounded && open_side(&k.was, c->in->module, was) && open_side(&k.is, c->m, is) &&
+              note_lines(&k);
+    if (ok)
+        memset(k.rounded, 0, is->ninsts + 1);
+    for (uint32_t i = 0; ok && i < is->ninsts; i++)
+        if (is->insts[i].op == PTX_OP_ADD || is->insts[i].op == PTX_OP_SUB)
+            keep_one(&k, i);
+    base_free(k.at);
+    base_free(k.rounded);
+    close_side(&k.was);
+    close_side(&k.is);
+    return ok;
+}
+
+static enum status keep(struct pass_ctx *c, bool quiet)
+{
+    for (uint32_t n = 0; n < c->m->nfuncs; n++) {
+        const struct ptx_func *is = c->m->funcs[n], *was = ptx_find_func(c->in->module, is->name);
+        if (is->has_body && was && was->has_body && !keep_func(c, quiet, was, is))
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
+static enum status keep_first(struct pass_ctx *c)
+{
+    return keep(c, false);
+}
+
+static enum status keep_again(struct pass_ctx *c)
+{
+    return keep(c, true);
+}
+
+const struct pass_row pass_contraction[2] = {
+    { .info = { "contraction", "what the compiler fuses stays as it was" }, .run = keep_first },
+    { .info = { "contraction", "the same, after its own changes" }, .run = keep_again }
+};
