@@ -391,6 +391,21 @@ static enum status prove(const struct args *a, struct workspace *s, struct pass_
     return st == ST_OK && out->verdict == PROOF_BROKEN ? ST_DIFFER : st;
 }
 
+/* Without --kernel, and with several kernels in the module: which one it is. */
+static void say_kernel(const struct workspace *s, const struct args *a, struct diags *ds)
+{
+    unsigned entries = 0;
+    char label[PTX_LABEL];
+    for (uint32_t i = 0; i < s->module->nfuncs; i++)
+        entries += s->module->funcs[i]->entry;
+    if (a->kernel || entries < 2 || !s->kernel)
+        return;
+    struct diag *d =
+        diag_add(ds, DIAG_NOTE, "kernel", s->module->path, NO_SPAN,
+                 "'%s' is rewritten, one of %u kernels", ptx_label(s->kernel, label), entries);
+    diag_hint(d, "--kernel NAME takes another");
+}
+
 int cmd_rewrite(struct args *a)
 {
     struct diags ds = { 0 };
@@ -411,6 +426,8 @@ int cmd_rewrite(struct args *a)
         st = workspace_code_check(a->output, true, a->force, &ds);
     if (st == ST_OK)
         st = workspace_open(&s, a, &ds);
+    if (st == ST_OK)
+        say_kernel(&s, a, &ds);
     if (st == ST_OK && a->with_launch && !s.spec) {
         diag_error(&ds, "launch", "--with-launch needs a launch description of the original");
         st = ST_INPUT;

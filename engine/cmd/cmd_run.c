@@ -216,6 +216,8 @@ int cmd_run(struct args *a)
     enum status st = cmd_contradictions(&a->options, &ds);
     if (st == ST_OK)
         st = cmd_prove_level(a->prove, TUNE_QUICK, &level, &ds);
+    if (st == ST_OK && a->outputs)
+        st = outputs_folder(a->outputs, &ds);
     if (st == ST_OK)
         st = measurement_bench(&s, a, &bench, &ds);
     if (st == ST_OK && a->outputs)

@@ -95,6 +95,9 @@ static const char *equal_text(const struct result *r)
     static const char *const text[] = { "no outputs to compare", "equal to the original's",
                                         "equal within the stated tolerance",
                                         "DIFFERENT from the original's" };
+    struct options none = options_default();
+    if (r->equal == EQUAL_NO && options_equal(&r->options, &none))
+        return "NOT REPEATABLE: the original's own change from one launch to the next";
     return text[r->equal];
 }
 

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LIST      "gpulocw-outputs.json"
 #define LIST_MOST ((size_t)1 << 20)
@@ -96,6 +97,38 @@ static enum status check_one(const struct arg_spec *a, const char *folder, const
         st = workspace_output_refused(path.s, "exists and was not written by gpulocw", ds);
     buf_free(&path);
     buf_free(&name);
+    return st;
+}
+
+static enum status no_folder(const char *folder, const char *why, struct diags *ds)
+{
+    struct diag *d = diag_add(ds, DIAG_ERROR, "io", NULL, NO_SPAN,
+                              "cannot make or write folder '%s': %s; nothing was run", folder, why);
+    diag_hint(d, "--outputs takes a folder that can be written, or a new name in one");
+    return ST_IO;
+}
+
+enum status outputs_folder(const char *folder, struct diags *ds)
+{
+    struct stat s;
+    struct buf parent = { 0 };
+    size_t n = strlen(folder);
+    if (stat(folder, &s) == 0) {
+        if (!S_ISDIR(s.st_mode))
+            return no_folder(folder, strerror(ENOTDIR), ds);
+        return access(folder, W_OK | X_OK) == 0 ? ST_OK : no_folder(folder, strerror(errno), ds);
+    }
+    if (errno != ENOENT || n == 0)
+        return no_folder(folder, strerror(errno), ds);
+    while (n > 1 && folder[n - 1] == '/')
+        n--;
+    while (n > 0 && folder[n - 1] != '/')
+        n--;
+    buf_printf(&parent, "%.*s", n ? (int)n : 1, n ? folder : ".");
+    enum status st = parent.oom                           ? ST_NOMEM
+                     : access(parent.s, W_OK | X_OK) == 0 ? ST_OK
+                                                          : no_folder(folder, strerror(errno), ds);
+    buf_free(&parent);
     return st;
 }
 

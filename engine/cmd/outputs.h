@@ -8,6 +8,9 @@ struct launch_spec;
 struct result;
 struct tune_bench;
 
+/* Before anything runs: can `folder` be written, or be made in a folder that can? Nothing is made. ST_IO
+ * with a diagnostic where not. */
+enum status outputs_folder(const char *folder, struct diags *ds);
 /* Raw bytes bear no mark: the folder's list, gpulocw-outputs.json, names the files that are ours.
  * ST_USAGE with a diagnostic: a file of an output's name is there that the list does not name, and not
  * `force`. A folder that is not there is all right. */
