@@ -12,15 +12,15 @@ grep -q "exact 16.00 sectors/request" <<< "$out"; check "the coalescing of the k
 grep -qE "^--bypass l1 --pi 2: [0-9.]+ .?s" <<< "$out"; check "points are told as they come" $?
 [ "$(grep -cE "^--bypass l1 --pi 2: " <<< "$out")" -eq 1 ]; check "and each once" $?
 grep -qE "^  cha +[0-9.]+" <<< "$out"; check "the curve is a table" $?
-grep -q "no option 'nosuch'" <<< "$out"; check "mistakes are said" $?
+grep -q "no knob 'nosuch'" <<< "$out"; check "mistakes are said" $?
 ! grep -q $'\033' <<< "$out"; check "no escape sequences" $?
 out=$(printf 'launch grid 8\nsweep bypass-op,coarsen=1/2\nshow valley\nshow runs\n' | timeout 100 "$b" kernels/stride_4.ptx --plain --device sim:fermi-16k --session "$dir/f.json" 2>&1)
-grep -qE '^  no_allocate +[0-9.]+ .?s' <<< "$out" && [ "$(grep -cE '^ +[12]  sweep .*bypass-op, [0-9]+ points' <<< "$out")" -eq 2 ]; check "any option is an axis, and a combination a run" $?
+grep -qE '^  no_allocate +[0-9.]+ .?s' <<< "$out" && [ "$(grep -cE '^ +[12] sweep bypass-op \([0-9]+\): ' <<< "$out")" -eq 2 ]; check "any option is an axis, and a combination a run" $?
 out=$(printf 'show locality\n' | timeout 100 "$b" kernels/coalescing.ptx --plain --device sim:fermi-16k 2>&1)
 grep -qE "^  L1, 16.0 KiB: [0-9.]+ % miss" <<< "$out" && grep -qE "^  4 KiB +[0-9.]+ %" <<< "$out" && grep -q "needed for reuse" <<< "$out"; check "all parts of the locality panel are told" $?
 out=$(printf 'help\nshow nosuch\nshow counters\n' | timeout 100 "$b" kernels/coalescing.ptx --plain 2>&1)
 grep -qE "^sweep \[AXIS" <<< "$out" && grep -q "no panel 'nosuch'; there are source" <<< "$out"; check "help lists the commands, and a wrong panel the panels" $?
-grep -q "Memory cost of the current options" <<< "$out"; check "what is worked out in the background is waited for" $?
+grep -q "Memory cost of the present knobs" <<< "$out"; check "what is worked out in the background is waited for" $?
 out=$(printf 'kernel fermi\nshow advice\n' | timeout 100 "$b" kernels/valley.ptx --plain --device sim:fermi-16k --session "$dir/v.json" 2>&1)
 grep -qE "expected [0-9.]+x by the model, confidence" <<< "$out"; check "the model's gains stand in the advice" $?
 out=$(printf 'show options\n' | LC_ALL=C timeout 100 "$b" kernels/stride_4.ptx --plain 2>&1)
