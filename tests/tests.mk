@@ -19,7 +19,7 @@ check:
 	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test
 	@$(MAKE) -s --no-print-directory -j$(NPROC) tests > $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$ 2>&1 \
 	    || { cat $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; exit 1; }; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$
-	@tests/run.sh $(BUILD) $(UNIT_BIN) $(TEST_SCRIPTS)
+	@GPULOCW_TEST_JOBS=$${GPULOCW_TEST_JOBS:-$(NPROC)} tests/run.sh $(BUILD) $(UNIT_BIN) $(TEST_SCRIPTS)
 
 # The manual page and the reference pages, from the program's tables (those of the workbench too, which need no terminal).
 $(BUILD)/tests/tables: $(BUILD)/tests/ref/gen_rows.o
@@ -73,10 +73,13 @@ measure:
 ptxas-diff: $(BUILD)/gpulocw
 	@python3 tests/tool/ptxas_diff.py $(BUILD)/gpulocw $(or $(N),200) $(or $(SEED),1)
 
-# What takes other people's programs: official MCP clients from npm, the Debian packages.
+# What takes other people's programs: official MCP clients from npm, the Debian packages, one file for any Linux, aarch64
+# under qemu.
 .PHONY: check-packages
-check-packages: all
-	@GPULOCW_TEST_JOBS=1 tests/run.sh $(BUILD) $(sort $(wildcard tests/packages/*.sh))
+check-packages:
+	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test packages
+	@$(MAKE) -s --no-print-directory -j$(NPROC) all
+	@GPULOCW_TEST_JOBS=1 GPULOCW_TEST_LIMIT=1800 tests/run.sh $(BUILD) $(sort $(wildcard tests/packages/*.sh))
 
 # Figures, never pass or fail.
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
@@ -84,9 +87,10 @@ BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(if $(TUI_OBJ),$(BUILD)/libtui.a) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TERMLIBS) $(LDLIBS)
 .PHONY: bench
-bench: $(BENCH_BIN)
+bench: $(BENCH_BIN) $(BUILD)/gpulocw
 	@for b in $(BENCH_BIN); do echo "== $$(basename $$b)"; \
 	    case $$b in *bench_ptx) command -v ptxas >/dev/null && $$b --ptxas || $$b ;; *) $$b ;; esac || exit 1; done
+	@echo "== batch"; python3 tests/tool/batch_share.py $(BUILD)/gpulocw
 
 -include $(UNIT_SRC:%.c=$(BUILD)/%.d) $(BENCH_SRC:%.c=$(BUILD)/%.d) $(BUILD)/tests/terminal/pictures.d
 

@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #define WAIT_MS    50
-#define END_TRIES  300 /* times 10 ms, for commands that were told to end */
-#define SERVICE_AT 4   /* results that may wait for earlier ones, times the jobs */
-#define ATTEMPTS   5   /* of a request whose worker was lost each time */
+#define END_TRIES  300          /* times 10 ms, for commands that were told to end */
+#define MOST_AHEAD 4096         /* requests behind the first without a written result */
+#define MOST_HELD  (256u << 20) /* bytes of results that wait for their turn */
+#define ATTEMPTS   5            /* of a request whose worker was lost each time */
 
 /* {"format","version","line","request","id","tool","exit","attempts","cpu_s","diagnostics", then the
  * document} */
@@ -202,9 +203,18 @@ static size_t free_slot(const struct batch *b)
     return SIZE_MAX;
 }
 
+/* One long request does not hold the others up: as many run ahead of it as their results have room. */
+static bool room(const struct batch *b)
+{
+    size_t held = 0;
+    for (size_t i = 0; i < b->n; i++)
+        held += b->line[i].result.n;
+    return b->n < MOST_AHEAD && held < MOST_HELD;
+}
+
 static void start_more(struct batch *b)
 {
-    for (size_t k; b->more && b->n < b->jobs * SERVICE_AT && (k = free_slot(b)) != SIZE_MAX;) {
+    for (size_t k; b->more && room(b) && (k = free_slot(b)) != SIZE_MAX;) {
         struct batch_line *l = batch_next(b);
         if (!l)
             return;
@@ -225,7 +235,9 @@ static void wait_for(const struct batch *b)
             p[n++] = (struct pollfd){ .fd = b->line[i].job.out, .events = POLLIN };
             p[n++] = (struct pollfd){ .fd = b->line[i].job.steps, .events = POLLIN };
         }
-    bool closed = n && p[0].fd < 0;
+    bool closed = false; /* some process has closed its pipe and has not been waited for yet */
+    for (nfds_t i = 0; i < n; i += 2)
+        closed = closed || p[i].fd < 0;
     if (n)
         poll(p, n, closed ? 1 : WAIT_MS);
 }
@@ -271,11 +283,17 @@ static enum status run_all(struct batch *b)
     return b->failed ? ST_IO : cancel_asked(b->o->cancel) ? ST_CANCELLED : ST_OK;
 }
 
+/* One more than CPUs where nothing was said: while a process starts or ends, another has work. */
+static size_t jobs_of(const struct service_batch_opts *o)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t jobs = o->jobs ? o->jobs : o->nworkers ? o->nworkers : cpus > 0 ? (size_t)cpus + 1 : 1;
+    return jobs < BATCH_MOST_JOBS ? jobs : BATCH_MOST_JOBS;
+}
+
 enum status service_batch(const struct service_batch_opts *o, struct service_batch_counts *counts,
                           struct diags *ds)
 {
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t jobs = o->jobs ? o->jobs : o->nworkers ? o->nworkers : cpus > 0 ? (size_t)cpus : 1;
     struct batch *b = base_alloc(sizeof *b);
     int64_t began = base_now_ns();
     *counts = (struct service_batch_counts){ 0 };
@@ -284,7 +302,7 @@ enum status service_batch(const struct service_batch_opts *o, struct service_bat
     b->o = o;
     b->counts = counts;
     b->ds = ds;
-    b->jobs = jobs < BATCH_MOST_JOBS ? jobs : BATCH_MOST_JOBS;
+    b->jobs = jobs_of(o);
     b->in = b->out = b->part = -1;
     enum status st = batch_open(b);
     if (st == ST_OK)

@@ -63,7 +63,7 @@ struct service_batch_opts {
     /* results, one line for each request in its order; NULL: standard output. What a file holds already
      * is not run again. */
     const char *output;
-    unsigned jobs;
+    unsigned jobs; /* requests that run at once; 0: one for each worker, or one more than CPUs */
     /* launchers of workers, one for each job that runs at once; nworkers 0: this machine */
     const char *const *worker;
     size_t nworkers;

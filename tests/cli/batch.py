@@ -43,6 +43,22 @@ try:
     got = lines(batch(mixed, "--jobs", "3").stdout)
     claim("a slow request first keeps the order", [x["id"] for x in got] == ["slow"] + list(range(6)))
 
+    # the worker of the first request waits until it may go on: 40 others finish meanwhile
+    many = write("many", [run("held", "stride_4")] + [run(i, "stride_4") for i in range(40)])
+    with open(f"{T}/held.sh", "w") as f:
+        f.write(f'until [ -e {T}/go ]; do sleep 0.05; done; exec {BINARY} worker')
+    out = f"{T}/many.jsonl"
+    p = subprocess.Popen([BINARY, "batch", many, "--worker", f"sh {T}/held.sh", "--worker", f"{BINARY} worker", "-o", out], stderr=subprocess.DEVNULL)
+    finished = lambda: len(open(out + ".part").readlines()) if os.path.exists(out + ".part") else 0
+    for _ in range(2400):
+        if p.poll() is not None or finished() >= 40:
+            break
+        time.sleep(0.05)
+    claim("one that takes long holds no other up", finished() == 40 and open(out).read() == "", finished())
+    open(f"{T}/go", "w").close()
+    p.wait()
+    claim("and all are written in order", [x["id"] for x in lines(open(out).read())] == ["held"] + list(range(40)))
+
     bad = write("bad", [small[0], "{ no json", "", {"tool": "nosuch"}, {"id": 9}, [1], {"id": "x", "tool": "run", "arguments": {"nosuch": 1}}, small[1],
                         run("gone", "nosuch")])
     got = batch(bad)

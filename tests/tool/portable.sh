@@ -8,7 +8,8 @@ build=$1 out=$2 oldest=2.28
 here=$(dirname "$0")
 w=$build/portable
 cjson=1.7.18 sum=3aa806844a03442c00769b83e99970be70fbef03735ff898f4811dd03b9f5ee5
-from=http://deb.debian.org/debian/pool/main/c/cjson/cjson_$cjson.orig.tar.gz
+mirror=$(apt-cache policy libc6 2>/dev/null | sed -n 's| *[0-9]* \(http[^ ]*\) [a-z]*/main .*|\1|p' | head -1) # of this machine
+from=$mirror/pool/main/c/cjson/cjson_$cjson.orig.tar.gz
 lib=$(dirname "$(${CC:-gcc} -print-file-name=libc.so.6)")
 mkdir -p "$w"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Sees to what building (or, with the word "test", testing) needs on Debian and its kin:
-# installs what is missing when it may, otherwise prints the one command that does, and stops.
+# Sees to what building needs on Debian and its kin; with the word "test" what testing needs, with "packages" what
+# make check-packages and the Slurm test need. Installs what is missing when it may, otherwise prints the one command
+# that does, and stops.
 set -u
 missing=
 need() { # header-or-program package
@@ -14,12 +15,28 @@ need cjson/cJSON.h libcjson-dev
 need lz4.h liblz4-dev
 need zstd.h libzstd-dev
 [ "${TUI:-1}" = 1 ] && need ncursesw/curses.h libncurses-dev
-if [ "${1:-}" = test ]; then
+asked=" $* "
+if [ "$asked" != "${asked% test *}" ]; then
     need setjmp.h libc6-dev
     printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\n' | ${CC:-gcc} -fsyntax-only -x c - 2>/dev/null || missing="$missing libcmocka-dev"
     need tmux tmux
     need python3 python3
     need clang-format clang-format
+fi
+if [ "$asked" != "${asked% packages *}" ]; then
+    need git git
+    need dpkg-buildpackage dpkg-dev
+    need dh debhelper
+    need lintian lintian
+    need appstreamcli appstream
+    need pkg-config pkg-config
+    need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+    need qemu-aarch64 qemu-user
+    need npm npm
+    need curl curl
+    PATH=$PATH:/usr/sbin:/sbin
+    need munged munge
+    need slurmctld slurm-wlm
 fi
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then as=
