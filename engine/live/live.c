@@ -19,19 +19,6 @@
 
 enum { RECORD_MOST = 64 << 20, NOT_STARTED = 127 };
 
-void live_survey_free(struct live_survey *s)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        base_free(s->v[i].name);
-        base_free(s->v[i].ptx_file);
-        live_files_free(s->v[i].files);
-        base_free(s->v[i].shape);
-    }
-    base_free(s->v);
-    base_free(s->refused);
-    *s = (struct live_survey){ 0 };
-}
-
 /* ---- records ---- */
 struct image {
     unsigned long long hash, bytes;
@@ -57,17 +44,10 @@ static struct live_kernel *kernel_of(struct live_survey *s, struct str name, uin
     for (size_t i = 0; i < s->n; i++)
         if (str_eq(str_of(s->v[i].name), name) && s->v[i].image == image && s->v[i].why == why)
             return &s->v[i];
-    void *v = s->v;
-    if (!base_grow(&v, s->n, &s->cap, sizeof *s->v))
-        return NULL;
-    s->v = v;
-    struct live_kernel *k = &s->v[s->n];
-    *k = (struct live_kernel){ .image = image, .why = why };
-    struct buf b = { 0 };
-    buf_str(&b, name);
-    k->name = buf_take(&b);
-    s->n += k->name != NULL;
-    return k->name ? k : NULL;
+    struct live_kernel *k = live_survey_add(s, name, image);
+    if (k)
+        k->why = why;
+    return k;
 }
 
 /* The same of several processes is one row. */

@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 
 struct live_files;
+struct live_kernel;
 struct live_survey;
 
 /* What a part of the injected library needs besides: a variable of the environment, and its own lines of
@@ -35,5 +36,7 @@ struct serve;
 enum status live_takes(struct live_survey *s, const struct live_want *w, const struct serve *served,
                        const char *record, struct diags *ds);
 void live_files_free(struct live_files *f);
+/* One more kernel at the end of the survey; the name is copied, all else is 0. NULL: out of memory. */
+struct live_kernel *live_survey_add(struct live_survey *s, struct str name, uint64_t image);
 
 #endif

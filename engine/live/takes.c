@@ -15,16 +15,6 @@
 
 enum { ID_WINDOW = 1, FUNC_SHARED = 8, FUNC_CARVEOUT = 9, STEM_MOST = 120 };
 
-void live_files_free(struct live_files *f)
-{
-    if (!f)
-        return;
-    base_free(f->ptx);
-    base_free(f->launch);
-    base_free(f->why);
-    base_free(f);
-}
-
 /* The kernel that a record is of; one that has no activity record is added. */
 static struct live_kernel *kernel_of(struct live_survey *s, const struct take *t)
 {
@@ -34,17 +24,14 @@ static struct live_kernel *kernel_of(struct live_survey *s, const struct take *t
     for (size_t i = 0; i < s->n; i++)
         if (!s->v[i].files && strcmp(s->v[i].name, t->name) == 0)
             return &s->v[i];
-    void *v = s->v;
-    if (!base_grow(&v, s->n, &s->cap, sizeof *s->v))
+    struct live_kernel *k = live_survey_add(s, str_of(t->name), t->image);
+    if (!k)
         return NULL;
-    s->v = v;
-    struct live_kernel *k = &s->v[s->n];
-    *k = (struct live_kernel){ .name = base_strdup(t->name), .image = t->image, .launches = 1 };
+    k->launches = 1;
     memcpy(k->grid, t->grid, sizeof k->grid);
     memcpy(k->block, t->block, sizeof k->block);
     k->shared = t->shared;
-    s->n += k->name != NULL;
-    return k->name ? k : NULL;
+    return k;
 }
 
 /* A file's name: the kernel's, of letters and digits, and a number where another has it. */
