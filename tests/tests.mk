@@ -162,7 +162,7 @@ $(BUILD)/tests/test_sim_exec_diff $(BUILD)/tests/test_analysis_values: $(REF_OBJ
 -include $(REF_OBJ:.o=.d) $(wildcard $(BUILD)/tests/gpu/*.d)
 
 # A program on a fake driver, for the library that capture injects.
-$(BUILD)/tests/live/libfake.so: tests/live/fake_live.c tests/live/fake_memory.c tests/live/fake_graph.c tests/live/fake_live.h
+$(BUILD)/tests/live/libfake.so: tests/live/fake_live.c tests/live/fake_memory.c tests/live/fake_graph.c tests/live/fake_live.h tests/live/fake_cupti.h
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-missing-prototypes -Wno-pedantic -O1 -g -I. -fPIC -shared -o $@ tests/live/fake_live.c tests/live/fake_memory.c tests/live/fake_graph.c -ldl
 $(BUILD)/tests/live/program: tests/live/program.c $(BUILD)/tests/live/libfake.so
 	@$(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -O1 -g -I. -o $@ $< $(BUILD)/tests/live/libfake.so -Wl,-rpath,$(abspath $(@D))
@@ -170,7 +170,7 @@ $(BUILD)/tests/live/captured: tests/live/captured.c $(BUILD)/tests/live/libfake.
 	@$(CC) $(CSTD) $(WARN) -O1 -g -I. -D_GNU_SOURCE -o $@ $< $(BUILD)/tests/live/libfake.so -ldl -Wl,-rpath,$(abspath $(@D))
 tests: $(BUILD)/tests/live/program $(BUILD)/tests/live/captured
 # The same for what apply puts into a program.
-$(BUILD)/tests/live/swap/libfake.so: tests/live/fake_swap.c tests/live/fake_swap.h
+$(BUILD)/tests/live/swap/libfake.so: tests/live/fake_swap.c tests/live/fake_swap.h tests/live/fake_cupti.h
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -Wno-missing-prototypes -Wno-pedantic -O1 -g -I. -fPIC -shared -Wl,-soname,libfake.so -o $@ $< -ldl
 $(BUILD)/tests/live/swap/swapped: tests/live/swapped.c $(BUILD)/tests/live/swap/libfake.so
 	@$(CC) $(CSTD) $(WARN) -O1 -g -I. -o $@ $< $(BUILD)/tests/live/swap/libfake.so -Wl,-rpath,$(abspath $(@D))

@@ -6,28 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/live/fake_cupti.h"
 #include "tests/live/fake_live.h"
 
-struct call {
-    int site;
-    const char *function;
-    const void *params;
-    const int *result;
-    const char *symbol;
-    void *context;
-    uint32_t context_number;
-    uint64_t *own;
-    uint32_t correlation;
-};
-struct record { /* CUpti_ActivityKernel, up to the name */
-    uint32_t kind, misc[3];
-    uint64_t start, end, completed;
-    uint32_t device, context, stream;
-    int32_t grid[3], block[3], shared_static, shared;
-    uint32_t local, local_all, correlation;
-    int64_t grid_id;
-    const char *name;
-};
 static void (*callback)(void *, int, uint32_t, const struct call *);
 static void (*wanted)(uint8_t **, size_t *, size_t *);
 static void (*full)(void *, uint32_t, uint8_t *, size_t, size_t);

@@ -6,6 +6,7 @@
  * the text change that: "// wrong" adds one, "// unsteady" adds the number of the launch, "// fast"
  * halves the time of 1000 ns for each CTA, "// needs tickets" leaves the words alone unless
  * `gpulocw_tickets` is zero, and sets it. FAKE_FAIL: names of functions that fail. */
+#include "tests/live/fake_cupti.h"
 #include "tests/live/fake_swap.h"
 
 #include <dlfcn.h>
@@ -15,26 +16,6 @@
 #include <string.h>
 
 enum { WORDS = 64, MOST = 256, ERROR = 400 };
-struct call {
-    int site;
-    const char *function;
-    const void *params;
-    const int *result;
-    const char *symbol;
-    void *context;
-    uint32_t context_number;
-    uint64_t *own;
-    uint32_t correlation;
-};
-struct record { /* CUpti_ActivityKernel, up to the name */
-    uint32_t kind, misc[3];
-    uint64_t start, end, completed;
-    uint32_t device, context, stream;
-    int32_t grid[3], block[3], shared_static, shared;
-    uint32_t local, local_all, correlation;
-    int64_t grid_id;
-    const char *name;
-};
 struct module {
     char *text;
     uint32_t scale, counter, tickets;
