@@ -1,5 +1,5 @@
 #!/bin/bash
-# docs/papers.md: every command of the tables of mechanisms runs, and each figure of `gpulocw paper` has a row.
+# docs/papers.md: every command of the tables of mechanisms runs. Each figure of `gpulocw paper` has a row in docs/papers-figures.md.
 # GPULOCW_PAPERS=1 runs the figures, too (minutes).
 . tests/tool/tap.sh
 sed '/^## Figures/,$d' docs/papers.md | grep -o '`gpulocw [^`]*`' | tr -d '`' | sort -u > "$T/commands"
@@ -8,7 +8,7 @@ while read -r line; do
     read -ra words <<< "${line#gpulocw }"
     if "$B" "${words[@]}" > "$T/out" 2> "$T/err" < /dev/null && [ -s "$T/out" ] && ! grep -q '^failed' "$T/out"; then ok "$line"; else no "$line" "$(cat "$T/err")" "$(head -5 "$T/out")"; fi
 done < "$T/commands"
-sed -n '/^## Figures/,$p' docs/papers.md | sed -n 's/.*`gpulocw paper \([a-z0-9-]*\)`.*/\1/p' | sort > "$T/listed"
+sed -n 's/.*`gpulocw paper \([a-z0-9-]*\)`.*/\1/p' docs/papers-figures.md | sort > "$T/listed"
 "$B" paper | sed -n 's/^  \(s[0-9]-[a-z0-9]*\) .*/\1/p' | sort > "$T/there"
 is "each figure has a row" "$(cat "$T/listed")" "$(cat "$T/there")"
 for id in ${GPULOCW_PAPERS:+$(cat "$T/there")}; do
