@@ -16,7 +16,7 @@ LDLIBS  := -lcjson -llz4 -lzstd -lpthread -ldl -lm
 ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c engine/dev/inject/%,$(shell find engine -name '*.c')))
 TUI_SRC    := $(sort $(filter-out tui/term/main.c,$(shell find tui -name '*.c')))
 ENGINE_OBJ := $(ENGINE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/embed.o $(BUILD)/gen/inject.o
-TUI_OBJ    := $(TUI_SRC:%.c=$(BUILD)/%.o)
+TUI_OBJ    := $(TUI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/page.o
 PRESETS    := $(sort $(wildcard engine/sim/presets/*.json))
 
 # Only a test looks at CUPTI's and CUDA's headers (are our own declarations still right?); nothing is built with them.
@@ -66,6 +66,10 @@ $(BUILD)/engine/sim/%.o: FILE_CFLAGS := -O3 -fno-math-errno $(if $(findstring cl
 # Presets travel inside the binary, so a worker copied to another machine has them.
 $(BUILD)/gen/embed.c: $(PRESETS) tests/tool/embed.sh
 	@mkdir -p $(@D); sh tests/tool/embed.sh $(PRESETS) > $@.tmp && mv $@.tmp $@
+# So do the style and the script of a lesson's page.
+PAGE_PARTS := tui/term/lesson_page.css tui/term/lesson_page.js
+$(BUILD)/gen/page.c: $(PAGE_PARTS) tests/tool/embed.sh
+	@mkdir -p $(@D); sh tests/tool/embed.sh $(PAGE_PARTS) | sed 's/embed_files/page_files/' > $@.tmp && mv $@.tmp $@
 
 # So does the library that capture puts into a program: libc alone, no part of the engine.
 INJECT_SRC := $(sort $(wildcard engine/dev/inject/*.c))

@@ -281,7 +281,7 @@ static enum status short_option(struct scan *s, struct args *a, const char *text
  * file that is replaced. */
 static enum status check_output(struct args *a, const char *word, struct diags *ds)
 {
-    static const char *const text[] = { "launch", "rewrite", "report" };
+    static const char *const text[] = { "launch", "rewrite", "report", "demo" };
     if (!a->output)
         return ST_OK;
     if (strcmp(a->output, "-") != 0)

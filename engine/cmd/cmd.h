@@ -32,10 +32,15 @@ struct cmd_front { /* the terminal front end; NULL in a headless build */
                      const struct cmd_front_opts *o);
     /* Are the checks and commands of a lesson's steps understood? Diagnostics name the step. */
     enum status (*check_lesson)(const struct lesson *l, struct diags *ds);
-    /* Gives a lesson the answers of a file and prints which tasks they do. lesson_path: a lesson's file,
-     * by name or number; the caller's, NULL: none. ST_DIFFER: not all are done. */
+    /* Gives a lesson the answers of a file; which tasks they do goes to out, as TAP or JSON.
+     * lesson_path: a lesson's file, by name or number; the caller's, NULL: none. ST_DIFFER: not all are
+     * done. */
     enum status (*grade)(const struct dev_env *env, const char *answers,
-                         char *(*lesson_path)(const char *name), struct diags *ds);
+                         char *(*lesson_path)(const char *name), bool json, struct buf *out,
+                         struct diags *ds);
+    /* A lesson, taken by its own commands, as `format` "html" or "cast". Runs what they run. */
+    enum status (*export_lesson)(const struct dev_env *env, const char *lesson, const char *format,
+                                 struct buf *out, struct diags *ds);
 };
 int cmd_main(int argc, char **argv, const struct cmd_front *front);
 /* A command for a caller in this process: argv as of the program, argv[1] the command. Its words go to

@@ -1,9 +1,11 @@
 /* demo: a demo kernel swept at once, or a lesson. */
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 #include "engine/cmd/cmd.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/session/lesson.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -140,11 +142,60 @@ static char *lesson_file(const char *name)
 static int cmd_grade(struct args *a)
 {
     struct diags ds = { 0 };
+    struct buf out = { 0 };
     enum status st = ST_USAGE;
     if (a->front && a->front->grade)
-        st = a->front->grade(a->env, a->grade, lesson_file, &ds);
+        st = a->front->grade(a->env, a->grade, lesson_file, a->json, &out, &ds);
     else
         diag_error(&ds, "usage", "this build has no workbench: it grades nothing");
+    if (out.n)
+        cmd_put(a, &out);
+    buf_free(&out);
+    return cmd_finish(a, st, &ds);
+}
+
+static const char *const formats[] = { "html", "cast" };
+
+static enum status put_lesson(const struct args *a, struct buf *out, struct diags *ds)
+{
+    bool page = strcmp(a->format, "html") == 0;
+    if (page) {
+        buf_show_from(out, 0);
+        buf_puts(out, WORKSPACE_MARK_PAGE "\n");
+    }
+    if (out->oom)
+        return ST_NOMEM;
+    if (a->output)
+        return file_write_atomic(a->output, out->s, out->n, ds);
+    page ? cmd_put(a, out) : cmd_put_exact(a, out); /* a cast is JSON: its control codes are escaped */
+    return ST_OK;
+}
+
+static int cmd_export_lesson(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct buf out = { 0 };
+    enum status st = ST_USAGE;
+    bool known = false;
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+        known = known || !strcmp(a->format, formats[i]);
+    char *path = a->nfiles ? lesson_file(a->file[0]) : NULL;
+    if (!known)
+        diag_error(&ds, "usage", "no format '%s' of a lesson: html, cast", a->format);
+    else if (!a->nfiles)
+        diag_error(&ds, "usage", "which lesson?");
+    else if (!a->front || !a->front->export_lesson)
+        diag_error(&ds, "usage", "this build has no workbench: it takes no lesson");
+    else if (!path)
+        st = ST_INPUT,
+        diag_hint(diag_add(&ds, DIAG_ERROR, "demo", NULL, NO_SPAN, "no lesson '%s'", a->file[0]),
+                  "gpulocw demo | cat lists them");
+    else
+        st = a->front->export_lesson(a->env, path, a->format, &out, &ds);
+    if (st == ST_OK)
+        st = put_lesson(a, &out, &ds);
+    buf_free(&out);
+    base_free(path);
     return cmd_finish(a, st, &ds);
 }
 
@@ -157,6 +208,8 @@ int cmd_demo(struct args *a)
         return cmd_check_lesson(a);
     if (a->grade)
         return cmd_grade(a);
+    if (a->format)
+        return cmd_export_lesson(a);
     if (!name && !screen) {
         list_demos(a);
         return 0;

@@ -99,6 +99,7 @@ def sample_keys(text, output):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree('kernels', os.path.join(folder, 'kernels'))
+        shutil.copytree('sessions', os.path.join(folder, 'sessions'))
         os.makedirs(os.path.join(folder, 'tests/golden/ptx'))
         shutil.copy('tests/golden/ptx/debugging.ptx', os.path.join(folder, 'tests/golden/ptx'))
         shutil.copytree('tests/source', os.path.join(folder, 'tests/source'))

@@ -2,103 +2,74 @@
 #include "tui/term/grade.h"
 
 #include "engine/base/base.h"
-#include "engine/cmd/cmd.h"
+#include "engine/session/json_write.h"
 #include "engine/session/lesson.h"
-#include "engine/workspace/job.h"
 #include "tui/app/app.h"
 #include "tui/app/command.h"
 #include "tui/app/lesson_run.h"
-#include "tui/term/workbench.h"
+#include "tui/term/drive.h"
 
-#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ANSWERS_MOST (1u << 20)
 
 struct grading {
-    struct app app;
-    struct engine_link link;
+    struct drive drive;
     const char *path; /* of the answers */
+    struct buf *out;
+    struct jw json;
+    bool as_json;
     unsigned line, tasks, done;
 };
 
-static void post(void *ctx, const struct job *j)
+static void put_json(struct grading *g, const struct lesson_step *s, unsigned step, bool ok,
+                     const char *lacks)
 {
-    struct engine_link *l = ctx;
-    l->posted++;
-    job_post(l->engine, j);
-}
-static void cancel(void *ctx)
-{
-    job_cancel(((struct engine_link *)ctx)->engine);
-}
-static const struct job_snapshot *hold(void *ctx)
-{
-    return job_snapshot_get(((struct engine_link *)ctx)->engine);
-}
-static void release(void *ctx, const struct job_snapshot *s)
-{
-    (void)ctx;
-    job_snapshot_release(s);
+    struct jw *w = &g->json;
+    jw_obj(w);
+    jw_key(w, "step");
+    jw_uint(w, step);
+    jw_key(w, "task");
+    jw_str(w, s->task);
+    jw_key(w, "check");
+    jw_str(w, s->check);
+    jw_key(w, "done");
+    jw_bool(w, ok);
+    jw_key(w, "lacks");
+    jw_str(w, ok ? NULL : lacks);
+    jw_end_obj(w);
 }
 
-static void settle(struct grading *g)
+static void put_tap(struct grading *g, const struct lesson_step *s, unsigned step, bool ok,
+                    const char *lacks)
 {
-    for (;;) {
-        const struct job_snapshot *s = job_snapshot_get(g->link.engine), *old = g->app.snap;
-        g->app.now_ns = base_now_ns();
-        app_snapshot(&g->app, s);
-        job_snapshot_release(old);
-        if (!s->busy && s->worked >= g->link.posted)
-            return;
-        struct pollfd f = { job_wake_fd(g->link.engine), POLLIN, 0 };
-        poll(&f, 1, 200);
-    }
+    buf_printf(g->out, "%sok %u - step %u: %s\n", ok ? "" : "not ", g->tasks, step,
+               s->task ? s->task : s->check);
+    if (!ok)
+        buf_printf(g->out, "# %s\n", lacks);
 }
 
-/* What sets and shows, and what runs; on a simulated device by name; a kernel below the present folder
- * or that of the demos. */
-static bool allowed(const char *line)
-{
-    if (!strncmp(line, "open ", 5))
-        return line[5] != '/' && !strstr(line, "..") && strlen(line) > 4 &&
-               !strcmp(line + strlen(line) - 4, ".ptx");
-    static const char *const runs[] = { "run", "sweep", "tune", "resume", "device sim:" };
-    size_t n = strcspn(line, " ");
-    for (size_t i = 0; i < ARRAY_LEN(runs); i++)
-        if (strlen(runs[i]) == n ? !strncmp(line, runs[i], n)
-                                 : strchr(runs[i], ' ') && !strncmp(line, runs[i], strlen(runs[i])))
-            return !strchr(line, '/') || !strncmp(line, "sweep", n);
-    return cmdline_begins(line);
-}
-
-/* The step as it stands when the student goes on: one TAP line where it has a task. */
+/* The step as it stands when the student goes on. */
 static void judge(struct grading *g)
 {
-    struct lesson_view *v = &g->app.lesson;
+    struct lesson_view *v = &g->drive.app.lesson;
     const struct lesson_step *s = v->lesson ? &v->lesson->step[v->step] : NULL;
     struct buf lacks = { 0 };
     if (!s)
         return;
-    lesson_update(&g->app);
+    lesson_update(&g->drive.app);
     if (s->check) {
         bool ok = v->passed;
         g->tasks++;
         g->done += ok;
         if (!ok)
-            check_eval(&g->app, s->check, NULL, &lacks);
-        printf("%sok %u - step %u: %s\n", ok ? "" : "not ", g->tasks, v->step + 1,
-               s->task ? s->task : s->check);
-        if (!ok)
-            printf("# %s\n", lacks.s ? lacks.s : s->check);
-        fflush(stdout);
+            check_eval(&g->drive.app, s->check, NULL, &lacks);
+        (g->as_json ? put_json : put_tap)(g, s, v->step + 1, ok, lacks.s ? lacks.s : s->check);
     }
     buf_free(&lacks);
     v->passed = true; /* judged: the next step is tried all the same */
-    lesson_move(&g->app, 1);
+    lesson_move(&g->drive.app, 1);
 }
 
 static enum status answer(struct grading *g, const char *line, struct diags *ds)
@@ -106,16 +77,16 @@ static enum status answer(struct grading *g, const char *line, struct diags *ds)
     struct span at = { 0, 0, g->line, 1 };
     if (!strcmp(line, "next")) {
         judge(g);
-        settle(g);
+        drive_settle(&g->drive);
         return ST_OK;
     }
-    if (!cmdline_known(line) || !allowed(line)) {
+    if (!cmdline_known(line) || !drive_allows(line)) {
         diag_add(ds, DIAG_ERROR, "answers", g->path, at, "'%s' %s", line,
                  cmdline_known(line) ? "is not for answers: they set, show and run" : "is no command");
         return ST_INPUT;
     }
-    app_command(&g->app, line);
-    settle(g);
+    app_command(&g->drive.app, line);
+    drive_settle(&g->drive);
     return ST_OK;
 }
 
@@ -130,11 +101,11 @@ static enum status all_answers(struct grading *g, struct str rest, struct diags 
         snprintf(line, sizeof line, "%.*s", (int)(s.n < sizeof line ? s.n : sizeof line - 1), s.s);
         if (!*line || *line == '#' || !strncmp(line, "lesson ", 7))
             continue;
-        if (!g->app.lesson.lesson)
+        if (!g->drive.app.lesson.lesson)
             break; /* it is over */
         st = answer(g, line, ds);
     }
-    while (st == ST_OK && g->app.lesson.lesson) /* what is left unanswered */
+    while (st == ST_OK && g->drive.app.lesson.lesson) /* what is left unanswered */
         judge(g);
     return st;
 }
@@ -154,54 +125,84 @@ static void lesson_name(struct str text, char *out, size_t n)
     }
 }
 
-static enum status graded(struct grading *g, const char *lesson, struct str text, struct diags *ds)
+static void head(struct grading *g, const char *name)
 {
-    struct app_engine engine = { &g->link, post, cancel, hold, release };
-    app_init(&g->app, &engine, job_snapshot_get(g->link.engine), cmd_data_dir());
-    enum status st = lesson_open(&g->app, lesson) ? ST_OK : ST_INPUT;
-    if (st == ST_OK) {
-        settle(g);
-        st = all_answers(g, text, ds);
-    } else {
-        diag_error(ds, "answers", "the lesson %s cannot be opened: %s", lesson, g->app.notice);
+    if (!g->as_json)
+        return;
+    g->json = jw_open(g->out, 2);
+    jw_obj(&g->json);
+    jw_key(&g->json, "format");
+    jw_str(&g->json, "gpulocw-grade");
+    jw_key(&g->json, "version");
+    jw_int(&g->json, 1);
+    jw_key(&g->json, "lesson");
+    jw_str(&g->json, name);
+    jw_key(&g->json, "title");
+    jw_str(&g->json, g->drive.app.lesson.lesson->title);
+    jw_key(&g->json, "tasks");
+    jw_arr(&g->json);
+}
+
+static void tail(struct grading *g)
+{
+    if (!g->as_json) {
+        buf_printf(g->out, "1..%u\n# %u of %u tasks done\n", g->tasks, g->done, g->tasks);
+        return;
     }
-    if (st == ST_OK)
-        printf("1..%u\n# %u of %u tasks done\n", g->tasks, g->done, g->tasks);
-    if (st == ST_OK && g->done != g->tasks)
+    jw_end_arr(&g->json);
+    jw_key(&g->json, "done");
+    jw_uint(&g->json, g->done);
+    jw_key(&g->json, "of");
+    jw_uint(&g->json, g->tasks);
+    jw_end_obj(&g->json);
+    buf_puts(g->out, "\n");
+}
+
+static enum status graded(struct grading *g, const char *lesson, const char *name, struct str text,
+                          struct diags *ds)
+{
+    if (!lesson_open(&g->drive.app, lesson)) {
+        diag_error(ds, "answers", "the lesson %s cannot be opened: %s", lesson, g->drive.app.notice);
+        return ST_INPUT;
+    }
+    head(g, name);
+    drive_settle(&g->drive);
+    enum status st = all_answers(g, text, ds);
+    if (st != ST_OK) {
+        if (g->as_json)
+            buf_clear(g->out); /* half a document helps nobody */
+        return st;
+    }
+    tail(g);
+    if (g->done != g->tasks)
         diag_error(ds, "grade", "%u of %u tasks are not done", g->tasks - g->done, g->tasks);
-    const struct job_snapshot *last = g->app.snap;
-    app_free(&g->app);
-    job_snapshot_release(last);
-    return st != ST_OK ? st : g->done == g->tasks ? ST_OK : ST_DIFFER;
+    return g->done == g->tasks ? ST_OK : ST_DIFFER;
 }
 
 enum status grade_answers(const struct dev_env *env, const char *answers,
-                          char *(*lesson_path)(const char *name), struct diags *ds)
+                          char *(*lesson_path)(const char *name), bool json, struct buf *out,
+                          struct diags *ds)
 {
     struct grading *g = base_alloc(sizeof *g);
-    char *text = NULL, name[256], session[] = "/tmp/gpulocw-grade-XXXXXX";
+    char *text = NULL, name[256];
     size_t n = 0;
     enum status st = g ? file_read_regular(answers, ANSWERS_MOST, &text, &n, ds) : ST_NOMEM;
     if (st != ST_OK) {
         base_free(g);
         return st;
     }
+    *g = (struct grading){ .path = answers, .out = out, .as_json = json };
     lesson_name((struct str){ text, n }, name, sizeof name);
     char *path = *name ? lesson_path(name) : NULL;
-    g->path = answers;
-    if (!path) {
+    if (path) {
+        st = drive_open(&g->drive, env, ds);
+        if (st == ST_OK)
+            st = graded(g, path, name, (struct str){ text, n }, ds);
+        drive_close(&g->drive);
+    } else {
         diag_add(ds, DIAG_ERROR, "answers", answers, NO_SPAN,
                  *name ? "there is no lesson '%s'" : "no line \"lesson NAME\" at its head%s", name);
         st = ST_INPUT;
-    } else {
-        int fd = mkstemp(session);
-        st = fd < 0 ? ST_IO : job_engine_new(env, session, &g->link.engine, ds);
-        if (st == ST_OK) {
-            st = graded(g, path, (struct str){ text, n }, ds);
-            job_engine_free(g->link.engine);
-        }
-        if (fd >= 0)
-            close(fd), unlink(session);
     }
     base_free(path);
     base_free(text);

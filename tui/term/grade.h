@@ -7,10 +7,12 @@
 struct dev_env;
 
 /* struct cmd_front.grade. `answers` holds a line "lesson FILE-OR-NAME", then commands of the workbench,
- * one a line, in the order of the steps; "next" goes to the next step; '#' begins a comment. Prints one
- * line a task (TAP) and how many hold. ST_OK: all do; ST_DIFFER: not all; ST_INPUT: the file is not
- * understood. lesson_path: the lesson's file for a name; owned by the caller, NULL: none. */
+ * one a line, in the order of the steps; "next" goes to the next step; '#' begins a comment. Appends to
+ * out one line a task (TAP) and how many hold, or with `json` one document. ST_OK: all do; ST_DIFFER:
+ * not all; ST_INPUT: the file is not understood. lesson_path: the lesson's file for a name; owned by the
+ * caller, NULL: none. */
 enum status grade_answers(const struct dev_env *env, const char *answers,
-                          char *(*lesson_path)(const char *name), struct diags *ds);
+                          char *(*lesson_path)(const char *name), bool json, struct buf *out,
+                          struct diags *ds);
 
 #endif

@@ -1,0 +1,125 @@
+/* drive: see drive.h. */
+#include "tui/term/drive.h"
+
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/cmd/cmd.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
+#include "tui/app/command.h"
+#include "tui/term/workbench.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATIENCE_NS (60LL * 1000000000)
+
+static void post(void *ctx, const struct job *j)
+{
+    struct engine_link *l = ctx;
+    l->posted++;
+    job_post(l->engine, j);
+}
+static void cancel(void *ctx)
+{
+    job_cancel(((struct engine_link *)ctx)->engine);
+}
+static const struct job_snapshot *hold(void *ctx)
+{
+    return job_snapshot_get(((struct engine_link *)ctx)->engine);
+}
+static void release(void *ctx, const struct job_snapshot *s)
+{
+    (void)ctx;
+    job_snapshot_release(s);
+}
+
+enum status drive_open(struct drive *d, const struct dev_env *env, struct diags *ds)
+{
+    struct app_engine engine = { &d->link, post, cancel, hold, release };
+    char session[64];
+    snprintf(d->folder, sizeof d->folder, "/tmp/gpulocw-XXXXXX");
+    if (!mkdtemp(d->folder)) {
+        *d->folder = '\0';
+        diag_error(ds, "session", "no folder can be made in /tmp");
+        return ST_IO;
+    }
+    snprintf(session, sizeof session, "%s/lesson.json", d->folder);
+    enum status st = job_engine_new(env, session, &d->link.engine, ds);
+    if (st == ST_OK)
+        app_init(&d->app, &engine, job_snapshot_get(d->link.engine), cmd_data_dir());
+    return st;
+}
+
+/* The session and what lies beside it; nothing else is ever put there. */
+static void remove_folder(const char *folder)
+{
+    DIR *d = opendir(folder);
+    char path[400];
+    for (struct dirent *e; d && (e = readdir(d));) {
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            unlink(path);
+    }
+    if (d)
+        closedir(d);
+    rmdir(folder);
+}
+
+void drive_close(struct drive *d)
+{
+    if (d->link.engine) {
+        const struct job_snapshot *last = d->app.snap;
+        app_free(&d->app);
+        job_snapshot_release(last);
+        job_engine_free(d->link.engine);
+    }
+    if (*d->folder)
+        remove_folder(d->folder);
+}
+
+void drive_settle(struct drive *d)
+{
+    for (;;) {
+        const struct job_snapshot *s = job_snapshot_get(d->link.engine), *old = d->app.snap;
+        d->app.now_ns = base_now_ns();
+        app_snapshot(&d->app, s);
+        job_snapshot_release(old);
+        if (!s->busy && s->worked >= d->link.posted)
+            return;
+        struct pollfd f = { job_wake_fd(d->link.engine), POLLIN, 0 };
+        poll(&f, 1, 200);
+    }
+}
+
+void drive_rest(struct drive *d)
+{
+    int64_t until = base_now_ns() + PATIENCE_NS;
+    for (;;) {
+        drive_settle(d);
+        const struct job_snapshot *s = d->app.snap;
+        bool works = s->spec && s->facts && (s->unsettled || !s->facts->reuse.valid);
+        if (!works || base_now_ns() > until)
+            return;
+        struct pollfd f = { job_wake_fd(d->link.engine), POLLIN, 0 };
+        poll(&f, 1, 200);
+    }
+}
+
+bool drive_allows(const char *line)
+{
+    static const char *const runs[] = { "run", "sweep", "tune", "resume", "device sim:" };
+    size_t n = strcspn(line, " ");
+    if (!strncmp(line, "open ", 5))
+        return line[5] != '/' && !strstr(line, "..") && strlen(line) > 4 &&
+               !strcmp(line + strlen(line) - 4, ".ptx");
+    for (size_t i = 0; i < ARRAY_LEN(runs); i++)
+        if (strlen(runs[i]) == n ? !strncmp(line, runs[i], n)
+                                 : strchr(runs[i], ' ') && !strncmp(line, runs[i], strlen(runs[i])))
+            return !strchr(line, '/') || !strncmp(line, "sweep", n);
+    return cmdline_begins(line);
+}
