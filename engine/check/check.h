@@ -18,8 +18,11 @@ enum rule_id {
 struct rule {
     const char *name;
     enum rule_level level;
-    double limit; /* NaN: none */
-    const char *unit, *fault, *title, *help;
+    double limit;      /* NaN: none */
+    const char *unit;  /* of limit */
+    const char *fault; /* code of the diagnostic of a checked run; empty: the analysis finds it */
+    const char *title;
+    const char *help;
 };
 /* What is asked of each rule: the table's, as a rules file changes it. */
 struct rules {

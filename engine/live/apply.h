@@ -45,7 +45,12 @@ struct live_target {
     struct live_symbol *zero, *mirror;
     size_t nzero, nmirror;
     /* what came of it */
-    uint64_t launches, applied, captured, skipped[LIVE_APPLY_NWHY], load_ns, enter_ns;
+    uint64_t launches;
+    uint64_t applied;  /* launches that ran the tuned kernel */
+    uint64_t captured; /* into graphs, with the tuned kernel */
+    uint64_t skipped[LIVE_APPLY_NWHY];
+    uint64_t load_ns;  /* host time that loading the tuned kernel took */
+    uint64_t enter_ns; /* host time added to launches */
     unsigned verified, differed;
     struct live_times time[LIVE_ARMS];
 };
@@ -73,7 +78,9 @@ void live_apply_free(struct live_apply *a);
 /* Median, least and most of some times; false: there are none, *out stays. Sorts
  * them. */
 struct live_spread {
-    uint64_t median, min, max;
+    uint64_t median; /* ns */
+    uint64_t min;    /* ns */
+    uint64_t max;    /* ns */
 };
 bool live_spread(struct live_times *t, struct live_spread *out);
 

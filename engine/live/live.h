@@ -7,7 +7,9 @@
 
 /* Launches of one kernel that are alike. */
 struct live_group {
-    unsigned grid[3], block[3], shared;
+    unsigned grid[3];  /* CTAs */
+    unsigned block[3]; /* threads */
+    unsigned shared;   /* dynamic, bytes */
     uint64_t launches, time_ns;
 };
 struct live_kernel {
@@ -17,16 +19,21 @@ struct live_kernel {
     uint64_t image;    /* hash of what was loaded, where it is one ELF file or text; 0: not known */
     uint64_t launches; /* executions on the GPU, those of graphs included */
     uint64_t time_ns;  /* of all of them together, on the GPU */
-    unsigned grid[3], block[3], shared; /* of the first one; shared: dynamic, in bytes */
-    struct live_group *shape;           /* all of them, as they were met; owned */
+    /* of the first launch */
+    unsigned grid[3];         /* CTAs */
+    unsigned block[3];        /* threads */
+    unsigned shared;          /* dynamic, bytes */
+    struct live_group *shape; /* all of them, as they were met; owned */
     size_t nshapes, cap_shapes;
     struct live_files *files; /* what was captured of it; owned; NULL: nothing */
 };
 /* A captured launch. */
 struct live_files {
-    char *ptx, *launch; /* names in the folder; owned; NULL: none were written */
-    char *why;          /* why nothing, or not all, was captured; owned; NULL: all was */
-    uint64_t nth, data_bytes, trimmed_from;
+    char *ptx, *launch;    /* names in the folder; owned; NULL: none were written */
+    char *why;             /* why nothing, or not all, was captured; owned; NULL: all was */
+    uint64_t nth;          /* launch of its kernel, from 1 */
+    uint64_t data_bytes;   /* of the files */
+    uint64_t trimmed_from; /* bytes that were captured */
     /* the simulated device's outputs against the GPU's: bytes that are another, and the greatest
      * relative difference of floats (NaN: other bytes differ, or nothing was simulated) */
     bool simulated, close; /* close: they differ as roundings and approximations do */

@@ -12,14 +12,18 @@ struct take_param {
     uint64_t off, n;
     uint8_t *bytes; /* owned */
 };
-struct take_range {       /* memory before the launch */
-    uint64_t addr, n, at; /* at: in the data file */
-    int kind;             /* enum live_memory */
-    bool whole;           /* the limit left nothing out */
-    char *name;           /* of a variable of the module; owned; NULL: other memory */
+struct take_range { /* memory before the launch */
+    uint64_t addr;  /* on the device */
+    uint64_t n;     /* bytes */
+    uint64_t at;    /* offset in the data file */
+    int kind;       /* enum live_memory */
+    bool whole;     /* the limit left nothing out */
+    char *name;     /* of a variable of the module; owned; NULL: other memory */
 };
 struct take_left { /* memory that is another after it */
-    uint64_t addr, n, at;
+    uint64_t addr; /* on the device */
+    uint64_t n;    /* bytes */
+    uint64_t at;   /* offset in the data file */
 };
 struct take_attr {
     int id; /* CUlaunchAttributeID; the value as in cuda.h */
@@ -29,9 +33,12 @@ struct take_attr {
 struct take {
     char *name; /* owned */
     uint64_t image, nth;
-    unsigned grid[3], block[3], shared, cluster[3]; /* cluster[0] 0: none */
-    bool cooperative, whole;                        /* whole: the record was ended */
-    int func[TAKE_FUNC_ATTRIBUTES];                 /* CUfunction_attribute; -1: not known */
+    unsigned grid[3];               /* CTAs */
+    unsigned block[3];              /* threads */
+    unsigned shared;                /* dynamic, bytes */
+    unsigned cluster[3];            /* CTAs; [0] 0: none */
+    bool cooperative, whole;        /* whole: the record was ended */
+    int func[TAKE_FUNC_ATTRIBUTES]; /* CUfunction_attribute; -1: not known */
     struct take_attr *attr;
     size_t nattr, cap_attr;
     struct take_param *param;

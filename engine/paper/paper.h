@@ -65,7 +65,9 @@ const char *paper_source(const char *id);
 
 /* An application that the papers run, and the demo kernel that is it. */
 struct paper_app {
-    const char *abbr, *name, *suite;
+    const char *abbr;
+    const char *name;
+    const char *suite;
     const char *file, *launch; /* kernels/FILE.ptx, launch NULL: the first; file NULL: no kernel here */
     const char *block;         /* block shape of the paper, "256" or "16x16"; NULL: its text has none */
     const char *in;            /* papers that run it: "s1 s3" */
@@ -81,7 +83,9 @@ struct paper_value {
     const char *ours_text, *paper_text;
 };
 struct paper_row {
-    char application[40], point[64], group[24];
+    char application[40];
+    char point[64];
+    char group[24];
     const char *platform; /* preset */
     struct paper_value v[PAPER_SERIES];
     char note[600];
@@ -95,7 +99,10 @@ struct paper_result {
     const char *series[PAPER_SERIES];
     size_t nseries;
     struct paper_row *row, *mean; /* mean: by platform and group; application "G-M" or "mean" */
-    size_t nrows, nmeans, rows_cap, means_cap;
+    size_t nrows;
+    size_t rows_cap;
+    size_t nmeans;
+    size_t means_cap;
     struct paper_fact *fact;
     size_t nfacts, facts_cap;
     double seconds; /* wall time */

@@ -12,7 +12,10 @@ struct tune_bench;
 /* A figure that a paper's text gives. platform "": any; of: an application, a point, a class, a fact or
  * "G-M". */
 struct paper_figure {
-    const char *id, *platform, *of, *series;
+    const char *id; /* of the experiment */
+    const char *platform;
+    const char *of;
+    const char *series;
     double value;
     const char *text; /* where the value is a word */
     const char *where;

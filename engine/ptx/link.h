@@ -1,5 +1,6 @@
 /* link: several PTX modules as one program. They are put together as text: what follows sees one module,
- * and a session that keeps its text needs no other file. Names work as nvlink's do (PTX ISA 11.6). */
+ * and a session that keeps its text needs no other file. Names work as nvlink's do (PTX ISA 11.6).
+ * And one module without what some of its kernels do not need. */
 #ifndef GPULOCW_PTX_LINK_H
 #define GPULOCW_PTX_LINK_H
 
@@ -22,5 +23,13 @@ enum status ptx_link(const struct ptx_link_input *in, size_t n, struct ptx_modul
 bool ptx_link_runtime(struct str name);
 /* Between the files' names of a program, as messages, the workbench and sessions write them. */
 #define PTX_LINK_PLUS " + "
+
+/* Links several parsed modules by name: unresolved .extern is a note; a name defined twice an error. */
+enum status ptx_link_check(struct ptx_module *const *m, size_t n, struct diags *ds);
+/* The module as these kernels and variables (by name) need it: functions and variables that they cannot
+ * come to are dropped, every line keeps its number. *out NULL: not worth it (less than a quarter would
+ * go), or not possible. ST_OK or ST_NOMEM. */
+enum status ptx_narrow(const struct ptx_module *m, const struct str *keep, size_t nkeep,
+                       struct ptx_module **out);
 
 #endif

@@ -1,5 +1,7 @@
 /* A module's text as some of its kernels need it: what they cannot come to goes, line ends stay. */
 #include "engine/base/base.h"
+#include "engine/ptx/flow/callgraph.h"
+#include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
 
 #include <stdlib.h>

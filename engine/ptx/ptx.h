@@ -90,11 +90,14 @@ struct ptx_symbol { /* a named thing with an address: variable, parameter, funct
     enum ptx_symbol_kind kind;
     struct str name;
     enum ptx_linkage linkage;
-    uint8_t space, type, vec; /* variables */
-    uint32_t align;           /* bytes */
-    bool array, unsized;      /* x[4]; extern x[] */
-    uint64_t bytes;           /* total size; 0 when unsized */
-    uint64_t offset;          /* parameters: byte offset in the parameter block */
+    /* variables */
+    uint8_t space;       /* enum ptx_space */
+    uint8_t type;        /* enum ptx_type */
+    uint8_t vec;         /* elements of a vector: 1, 2, 4 or 8 */
+    uint32_t align;      /* bytes */
+    bool array, unsized; /* x[4]; extern x[] */
+    uint64_t bytes;      /* total size; 0 when unsized */
+    uint64_t offset;     /* parameters: byte offset in the parameter block */
     uint8_t *init;
     uint64_t ninit; /* initial bytes (rest zero) or NULL */
     struct ptx_reloc *reloc;
@@ -140,11 +143,17 @@ struct ptx_stmt {
 };
 /* .loc in force; at_: where that was inlined, 0: it was not */
 struct ptx_loc {
-    uint32_t file, line, col, at_file, at_line;
+    uint32_t file; /* index into ptx_module.files */
+    uint32_t line;
+    uint32_t col;
+    uint32_t at_file;
+    uint32_t at_line;
 };
 struct ptx_func {
     struct str name;
-    bool entry, has_body, noreturn;
+    bool entry; /* a kernel */
+    bool has_body;
+    bool noreturn;
     enum ptx_linkage linkage;
     struct ptx_module *module;
     uint32_t index; /* position in module->funcs */
@@ -169,11 +178,19 @@ struct ptx_func {
     uint32_t *loc_stmt, nlocs; /* STMT_LOC: index into locs */
     /* x == 0: not given */
     struct dim_directive {
-        uint32_t x, y, z;
+        uint32_t x;
+        uint32_t y;
+        uint32_t z;
     } maxntid, reqntid, reqnctapercluster;
-    uint32_t minnctapersm, maxnreg, maxclusterrank, abi_preserve;
+    /* 0: not given */
+    uint32_t minnctapersm;   /* CTAs */
+    uint32_t maxnreg;        /* registers of a thread */
+    uint32_t maxclusterrank; /* CTAs of a cluster */
+    uint32_t abi_preserve;   /* registers */
     bool explicitcluster, blocksareclusters;
-    struct span at, head, body; /* whole; up to before '{'; '{'..'}' inclusive */
+    struct span at;   /* whole */
+    struct span head; /* up to before '{' */
+    struct span body; /* '{' to '}' inclusive */
 };
 struct ptx_module {
     struct arena *arena;
@@ -203,8 +220,6 @@ struct ptx_module {
 enum status ptx_parse(const char *path, struct str text, struct ptx_module **out, struct diags *ds);
 enum status ptx_parse_file(const char *path, struct ptx_module **out, struct diags *ds);
 void ptx_free(struct ptx_module *m);
-/* Links several parsed modules by name: unresolved .extern is a note; a name defined twice an error. */
-enum status ptx_link_check(struct ptx_module *const *m, size_t n, struct diags *ds);
 const struct ptx_func *ptx_find_func(const struct ptx_module *m, struct str name);
 /* "app::scale<float, 16>" for a C++ name as compilers write it into PTX; any other name as it is. */
 void ptx_readable(struct str name, struct buf *out);
@@ -217,16 +232,6 @@ struct str ptx_param_label(const struct ptx_func *f, uint32_t param);
  * "app::scale"), else the only one with the text in its name. NULL: none, or several: their names, 'a',
  * 'b', in *several, which is empty otherwise. */
 const struct ptx_func *ptx_find_entry(const struct ptx_module *m, struct str text, struct buf *several);
-/* Functions that `from` may come to, itself first: by calls, and, where calls are indirect or addresses
- * of functions are used, those that lie in variables too. list and place hold m->nfuncs;
- * place[f->index]: where f is in the list, PTX_NO_INDEX: not reached. Returns how many. */
-uint32_t ptx_reachable(const struct ptx_module *m, const struct ptx_func *from,
-                       const struct ptx_func **list, uint32_t *place);
-/* The module as these kernels and variables (by name) need it: functions and variables that they cannot
- * come to are dropped, every line keeps its number. *out NULL: not worth it (less than a quarter would
- * go), or not possible. ST_OK or ST_NOMEM. */
-enum status ptx_narrow(const struct ptx_module *m, const struct str *keep, size_t nkeep,
-                       struct ptx_module **out);
 const struct ptx_symbol *ptx_find_global(const struct ptx_module *m, struct str name);
 struct str ptx_text(const struct ptx_module *m, struct span at);
 struct str ptx_line_text(const struct ptx_module *m, uint32_t line); /* without the line end */

@@ -10,11 +10,11 @@
 #define GPULOCW_PTX_PTX_INT_H
 
 #include "engine/base/base.h"
+#include "engine/ptx/form.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/ptx/scope.h"
 
-#define PTX_MAX_OPERANDS  16u /* of one instruction; sig strings stay below */
 #define PTX_MAX_WORDS     24u /* dot-words of one opcode */
 #define PTX_VERSION_KNOWN 90u /* words we do not know are errors up to here, opaque above */
 
@@ -31,35 +31,14 @@
 /* A view as "%.*s" arguments, cut where a message would become unreadable. */
 #define SV(v) (int)((v).n > 80 ? 80 : (v).n), (v).s
 
-/* One operand of a signature, with its type worked out for the form at hand. */
-struct ptx_slot {
-    char cls;     /* class letter of ops.def */
-    uint8_t type; /* enum ptx_type; PTX_T_NONE: any */
-    bool optional, negatable, scalar, sink /* may be '_' */, pipe /* written after a '|' */;
-};
-struct ptx_sig {
-    uint8_t n, least;
-    struct ptx_slot slot[PTX_MAX_OPERANDS];
-};
-/* An opcode as written, resolved once per spelling and shared by all its instructions. */
-struct ptx_form {
-    struct str text;
-    uint32_t hash;
-    uint16_t op;
-    uint8_t nmods, ntypes, space, vec, nsigs;
-    uint8_t type[4];
-    bool bad;     /* report_form has something to say, at every use */
-    bool relaxed; /* registers may be wider than the type (ld, st, cvt ...: 9.4.1) */
-    bool label;   /* an operand is a label */
-    uint16_t *mods;
-    struct ptx_sig *sigs;
-};
-
 struct ptx_parser {
     struct ptx_module *m;
     struct arena *a;
     struct diags *ds;
-    const char *base, *c, *end, *line_start;
+    const char *base; /* the text */
+    const char *c;    /* the cursor in it */
+    const char *end;
+    const char *line_start;
     uint32_t line;
     size_t errors; /* of this module */
     bool oom;
@@ -67,7 +46,10 @@ struct ptx_parser {
     bool address_given;
     uint64_t gaps; /* bytes that short initialiser rows left out */
 
-    struct strmap ops, mods, sregs;   /* keyword maps, from the tables */
+    /* keyword maps, from the tables */
+    struct strmap ops;
+    struct strmap mods;
+    struct strmap sregs;
     PTX_VEC(struct ptx_form *) forms; /* open addressing, cap is a power of two, n counted apart */
     size_t nforms;
 
@@ -220,7 +202,9 @@ void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, str
 /* ---- decl.c, init.c, func.c, body.c ---- */
 struct ptx_decl { /* what stands before the names of a declaration */
     enum ptx_linkage linkage;
-    uint8_t space, type, vec;
+    uint8_t space; /* enum ptx_space */
+    uint8_t type;  /* enum ptx_type */
+    uint8_t vec;   /* elements of a vector: 1, 2, 4 or 8 */
     uint32_t align;
     bool is_ptr, has_type;
     uint8_t ptr_space;

@@ -12,7 +12,9 @@ struct ptx_name {
     uint32_t hash, next; /* next: older entry of the bucket, +1 */
     /* REG: func reg or PTX_NO_INDEX; RANGE, LABEL: their index; SYM of a function: in funcs */
     uint32_t scope, index;
-    uint8_t kind, type, vec;
+    uint8_t kind;    /* enum ptx_name_kind */
+    uint8_t type;    /* enum ptx_type */
+    uint8_t vec;     /* elements of a vector: 1, 2, 4 or 8 */
     bool undeclared; /* only so that it is told once */
     struct ptx_symbol *sym;
     struct span at;
@@ -26,7 +28,11 @@ struct ptx_range {
     struct strmap sparse;
 };
 struct ptx_scope {
-    uint32_t parent, names, ranges, first_label, last_label;
+    uint32_t parent; /* index of the scope around it */
+    uint32_t names;  /* names, and ranges, that there were when it began */
+    uint32_t ranges;
+    uint32_t first_label; /* its labels, as a list */
+    uint32_t last_label;
 };
 struct ptx_label_place {
     uint32_t next;

@@ -5,7 +5,9 @@
 #include "engine/base/base.h"
 
 struct dim3u {
-    uint32_t x, y, z;
+    uint32_t x;
+    uint32_t y;
+    uint32_t z;
 };
 static inline uint64_t dim3u_count(struct dim3u d)
 {

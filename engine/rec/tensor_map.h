@@ -33,10 +33,13 @@ enum tensor_interleave { INTERLEAVE_NONE, INTERLEAVE_16B, INTERLEAVE_32B };
 enum tensor_swizzle { SWIZZLE_NONE, SWIZZLE_32B, SWIZZLE_64B, SWIZZLE_128B };
 
 struct tensor_map {
-    uint64_t address; /* of element 0, device */
-    uint8_t rank, type, interleave, swizzle;
-    uint8_t l2; /* promotion: 0 none, 1 64 bytes, 2 128, 3 256 */
-    bool nan;   /* elements outside are NaN, else 0 */
+    uint64_t address;   /* of element 0, device */
+    uint8_t rank;       /* 1 to 5 */
+    uint8_t type;       /* enum tensor_type */
+    uint8_t interleave; /* enum tensor_interleave */
+    uint8_t swizzle;    /* enum tensor_swizzle */
+    uint8_t l2;         /* promotion: 0 none, 1 64 bytes, 2 128, 3 256 */
+    bool nan;           /* elements outside are NaN, else 0 */
     bool im2col;
     uint64_t dims[TENSOR_RANK_MOST];    /* elements, innermost first */
     uint64_t strides[TENSOR_RANK_MOST]; /* bytes; [0] is not used */

@@ -22,7 +22,9 @@ struct texture {
     uint8_t elem;     /* enum elem: u8 s8 u16 s16 f16 u32 s32 f32 */
     uint8_t channels; /* 1, 2, 4 */
     uint8_t edge[3];  /* enum texture_edge, by dimension */
-    bool array, cube, surface;
+    bool array;
+    bool cube;
+    bool surface;
     bool linear;      /* filter */
     bool normalized;  /* coordinates from 0 to 1 */
     bool fraction;    /* integers are read as fractions of their largest value */

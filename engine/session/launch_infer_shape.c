@@ -5,6 +5,7 @@
 #include "engine/session/launch_infer_shape.h"
 
 #include "engine/base/base.h"
+#include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"

@@ -1,6 +1,7 @@
 /* What a kernel's loads from global memory are on a device: classes of machine instructions, operators
  * that change nothing. */
 #include "engine/base/base.h"
+#include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"

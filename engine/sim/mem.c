@@ -11,6 +11,7 @@
 #include "engine/base/base.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/sim.h"
+#include "engine/sim/windows.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"

@@ -29,7 +29,9 @@ struct set {
     struct launch_spec spec; /* args are ours where it is drawn anew */
     struct launch_data data;
     const struct launch_data *use;
-    bool own_data, own_args, usable;
+    bool own_data; /* data is released here */
+    bool own_args; /* and spec.args */
+    bool usable;
     struct dev_data *bound;
     struct kept *kept;
     size_t nkept, cap;

@@ -1,5 +1,6 @@
 /* What broke a launch: it is repeated with one part of the hostile machine at a time. */
 #include "engine/base/base.h"
+#include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"

@@ -1,6 +1,7 @@
 /* Float atomics add in whatever order the hardware takes them: such sums differ in their last bits from
  * launch to launch, and bit-equality would refuse every configuration, the original among them. */
 #include "engine/base/base.h"
+#include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"

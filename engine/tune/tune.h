@@ -61,8 +61,10 @@ struct tune_proof {
     enum tune_verdict_of verdict;
     enum tune_level level;
     uint32_t orders, data_sets;
-    uint32_t buffers; /* buffers and module variables that were compared */
-    bool nc_snapshot, uniform_checked, poisoned;
+    uint32_t buffers;     /* buffers and module variables that were compared */
+    bool nc_snapshot;     /* .nc loads read what was there when the launch began */
+    bool uniform_checked; /* .uni was asserted */
+    bool poisoned;        /* what the launch promises nothing about held other values */
     char message[320];
     char device[128]; /* simulated, beside the one that measures; empty: that one itself */
     /* written and not compared, each with its reason; more than these: the last says how many */

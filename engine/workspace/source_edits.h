@@ -36,7 +36,10 @@ struct source_edits { /* of one kernel */
     size_t nfiles, file_cap;
     /* --- what became of the patched source; tried: it was compiled and simulated */
     bool tried, equal;
-    int64_t original_ns, tuned_ns, patched_ns;
+    /* simulated */
+    int64_t original_ns;
+    int64_t tuned_ns;
+    int64_t patched_ns;
     char device[128];
     char *why_not; /* why it was not tried; owned; NULL: no edit, or it was */
 };

@@ -3,6 +3,7 @@
 #include "engine/base/private_folder.h"
 #include "engine/container/container.h"
 #include "engine/live/apply.h"
+#include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"

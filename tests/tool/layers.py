@@ -76,6 +76,15 @@ def banned():
                 bad.append(f"{f}:{n}: printing or ending the program below engine/cmd")
 
 
+def members():
+    several = r"^ +[a-z][a-zA-Z0-9_ *]* [*]?[a-z0-9_]+(\[[^]]*\])?(, [*]?[a-z0-9_]+(\[[^]]*\])?){2,};"
+    for f in files:
+        if f.endswith(".h"):
+            for n, line in enumerate(text[f], 1):
+                if re.match(several, line):
+                    bad.append(f"{f}:{n}: three or more members on one line; one a line, with unit and owner")
+
+
 def sizes():
     per_room = {}
     for f in files:
@@ -113,6 +122,7 @@ only(r"#include <(ncursesw/)?(curses|ncurses|term)\.h>", "tui/term", "curses")
 only(r"#include (<cjson/|\"engine/session/json\.h\")", ("engine/session", "engine/service", "engine/check", "engine/workspace"), "cJSON")
 only(r"\b(dlopen|dlsym)\(", "engine/dev", "dlopen")
 banned()
+members()
 sizes()
 print("\n".join(bad), end="\n" if bad else "")
 sys.exit(1 if bad else 0)

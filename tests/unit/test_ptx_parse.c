@@ -5,6 +5,7 @@
 
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/link.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"

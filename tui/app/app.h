@@ -134,8 +134,11 @@ struct app {
     bool pasting;          /* between the marks of a paste: what comes is text */
     int64_t pasted_ns;     /* when its last character came */
     bool was_working;
-    /* reuse.h, legal.h, the page of the papers, the machine code; NULL: not started */
-    struct work *reuse, *legal, *papers, *sass;
+    /* what is worked out in the background; NULL: not started */
+    struct work *reuse;           /* reuse.h */
+    struct work *legal;           /* legal.h */
+    struct work *papers;          /* the page of the papers */
+    struct work *sass;            /* the machine code */
     const struct cuda_page *cuda; /* the CUDA panel as last updated; the frame's, or NULL */
     struct work *program,
         *program_next;  /* the survey of a program; its capture or its run with tuned kernels */

@@ -86,8 +86,12 @@ struct plot {
     const char *yname;
     const char *empty;
     char **tick;
-    size_t nticks;         /* names of x = 0, 1, ...; NULL: numbers */
-    double x0, x1, y0, y1; /* what is shown */
+    size_t nticks; /* names of x = 0, 1, ...; NULL: numbers */
+    /* what is shown */
+    double x0;
+    double x1;
+    double y0;
+    double y1;
     bool log_y, has_cursor;
     double cursor;
     enum plot_metric metric;

@@ -11,7 +11,11 @@
 struct row;
 
 struct rect {
-    int x, y, w, h;
+    /* cells */
+    int x;
+    int y;
+    int w;
+    int h;
 };
 struct cell {
     uint32_t cp;   /* 0: right half of a wide character */

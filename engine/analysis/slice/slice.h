@@ -12,6 +12,7 @@
 #ifndef GPULOCW_ANALYSIS_SLICE_SLICE_H
 #define GPULOCW_ANALYSIS_SLICE_SLICE_H
 
+#include "engine/analysis/slice/slice_op.h"
 #include "engine/base/base.h"
 
 struct env;
@@ -20,104 +21,6 @@ struct ptx_cfg;
 struct ptx_func;
 struct ptx_inst;
 
-enum slice_code {
-    SL_NOP,
-    SL_MOV,
-    SL_ADD,
-    SL_SUB,
-    SL_MUL,
-    SL_MULHI,
-    SL_MULWIDE,
-    SL_MAD,
-    SL_MADWIDE,
-    SL_MADHI,
-    SL_DIV,
-    SL_REM,
-    SL_SHL,
-    SL_SHR,
-    SL_AND,
-    SL_OR,
-    SL_XOR,
-    SL_NOT,
-    SL_CNOT,
-    SL_NEG,
-    SL_ABS,
-    SL_MIN,
-    SL_MAX,
-    SL_SELP,
-    SL_SETP,
-    SL_CVT,
-    SL_BFE,
-    SL_BFI,
-    SL_LOP3,
-    SL_SHFL_L,
-    SL_SHFL_R,
-    SL_PRMT,
-    SL_POPC,
-    SL_CLZ,
-    SL_BFIND,
-    SL_BREV,
-    SL_SAD,
-    SL_SLCT,
-    SL_CVTA,
-    SL_CVTA_TO,
-    SL_PIECE,
-    SL_JOIN,
-    SL_FADD,
-    SL_FSUB,
-    SL_FMUL,
-    SL_FMA,
-    SL_FDIV,
-    SL_FMIN,
-    SL_FMAX,
-    SL_FABS,
-    SL_FNEG,
-    SL_FSQRT,
-    SL_FRCP,
-    SL_FRSQRT,
-    SL_FSIN,
-    SL_FCOS,
-    SL_FLG2,
-    SL_FEX2,
-    SL_FSETP,
-    SL_FSLCT,
-    SL_FCOPYSIGN,
-    SL_LD,
-    SL_ST,
-    SL_ATOM,
-    SL_ASYNC,
-    SL_TOUCH,
-    SL_BRA,
-    SL_BRX,
-    SL_CALL,
-    SL_RET,
-    SL_EXIT,
-    SL_BAR,
-    SL_BARRED,
-    SL_SHUFFLE,
-    SL_VOTE,
-    SL_ACTIVE,
-    SL_MATCH,
-    SL_REDUX,
-    SL_ELECT
-};
-#define SL_NONE UINT32_MAX
-struct slice_op {
-    uint8_t code, bits, bits2; /* operation width; other width (cvt source, load register) */
-    bool sign, sign2, guarded, guard_neg, store_effect;
-    uint16_t mode, mode2;              /* comparison, atomic, shuffle ...; boolean combination */
-    uint8_t n;                         /* elements */
-    uint8_t space, bytes;              /* memory: enum ptx_space, bytes per element */
-    bool flag, flag2;                  /* op-specific: negated predicate operand, float kinds, wrap */
-    bool ftz;                          /* of f32: subnormals count as zero */
-    uint32_t guard, d, d2, a, b, c, e; /* row numbers */
-    /* first of n rows in slice->rows (vector operands, call arguments) */
-    uint32_t list;
-    int64_t imm;     /* address offset, truth table */
-    uint32_t target; /* op index (SL_BRA), function (SL_CALL) */
-    uint32_t inst, line;
-    int32_t site; /* chosen access, -1 */
-};
 struct slice_func {
     const struct ptx_func *func;
     struct ptx_cfg *cfg;
@@ -182,7 +85,10 @@ struct slice {
     struct slice_op spare; /* written to when memory is gone */
 };
 struct slice_event {
-    uint32_t site, warp, mask, present; /* warp: in the CTA */
+    uint32_t site;    /* index into slice.site */
+    uint32_t warp;    /* in the CTA */
+    uint32_t mask;    /* lanes that access */
+    uint32_t present; /* lanes that the warp has, 1 to 32 */
     uint64_t cta;
     const uint64_t *addr; /* 32 */
     uint8_t space;        /* resolved: global, shared, local, const */

@@ -6,6 +6,7 @@
 #include "engine/dev/cuda/drv.h"
 #include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
+#include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 

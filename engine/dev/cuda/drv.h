@@ -29,7 +29,9 @@ struct drv_attribute {
     union {
         char bytes[64];
         struct {
-            unsigned x, y, z;
+            unsigned x; /* CTAs */
+            unsigned y; /* CTAs */
+            unsigned z; /* CTAs */
         } cluster;
     } value;
 };

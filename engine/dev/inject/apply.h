@@ -31,27 +31,41 @@ struct target {
     char *name, *text;
     char *code; /* the same as machine code; NULL: the driver compiles the text */
     bool any;   /* any launch shape, and the launch stays as it is */
-    unsigned grid[3], block[3], shared;    /* the original's launch */
-    unsigned tgrid[3], tblock[3], tshared; /* the tuned one's */
-    int carveout;                          /* percent; -1: as the original's */
-    bool unsafe; /* writes through pointers that it loads: cannot be verified */
+    /* the original's launch */
+    unsigned grid[3];  /* CTAs */
+    unsigned block[3]; /* threads */
+    unsigned shared;   /* dynamic, bytes */
+    /* the tuned one's */
+    unsigned tgrid[3];  /* CTAs */
+    unsigned tblock[3]; /* threads */
+    unsigned tshared;   /* dynamic, bytes */
+    int carveout;       /* percent; -1: as the original's */
+    bool unsafe;        /* writes through pointers that it loads: cannot be verified */
     struct symbol zero[8], mirror[MOST_SYMBOLS];
     unsigned nzero, nmirror;
     /* what became of it */
-    uint64_t launches, applied, captured, captured_original, skipped[LIVE_APPLY_NWHY];
+    uint64_t launches;
+    uint64_t applied;           /* launches that ran the tuned kernel */
+    uint64_t captured;          /* into graphs, with the tuned kernel */
+    uint64_t captured_original; /* into graphs, as they were */
+    uint64_t skipped[LIVE_APPLY_NWHY];
     unsigned verified, differed;
     uint64_t load_ns, enter_ns;
     unsigned turn;
     enum arm last;
     /* steady: behind a launch of the same kind, the original and the tuned kernel */
-    struct samples arm[NARMS], replayed, steady[2];
+    struct samples arm[NARMS];
+    struct samples replayed; /* the tuned kernel, by graphs */
+    struct samples steady[2];
 };
 struct tuned { /* a target's kernel in one context */
     int state; /* 0: not loaded; 1: ready; -1: failed, why says how */
     int why;
     void *f;
-    unsigned shared; /* most dynamic shared memory it was given */
-    uint64_t from[MOST_SYMBOLS], to[MOST_SYMBOLS], zero[8];
+    unsigned shared;             /* most dynamic shared memory it was given */
+    uint64_t from[MOST_SYMBOLS]; /* device address of each mirrored variable in the program's module */
+    uint64_t to[MOST_SYMBOLS];   /* and in the tuned one */
+    uint64_t zero[8];            /* device addresses of what is zeroed */
     size_t bytes[MOST_SYMBOLS];
 };
 struct bound {

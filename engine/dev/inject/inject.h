@@ -35,7 +35,9 @@ struct launch_attribute { /* CUlaunchAttribute */
     unsigned char value[64];
 };
 struct launch_config { /* CUlaunchConfig */
-    unsigned grid[3], block[3], shared;
+    unsigned grid[3];  /* CTAs */
+    unsigned block[3]; /* threads */
+    unsigned shared;   /* dynamic, bytes */
     void *stream;
     struct launch_attribute *attribute;
     unsigned nattributes;
@@ -43,7 +45,9 @@ struct launch_config { /* CUlaunchConfig */
 /* Parameters of its calls, by the names of generated_cuda_meta.h. */
 struct launch_call {
     void *f;
-    unsigned grid[3], block[3], shared;
+    unsigned grid[3];  /* CTAs */
+    unsigned block[3]; /* threads */
+    unsigned shared;   /* dynamic, bytes */
     void *stream;
     void **params, **extra; /* a cooperative launch has no extra */
 };
@@ -55,24 +59,34 @@ struct launch_ex_call {
 
 struct node_params { /* CUDA_KERNEL_NODE_PARAMS_v2 */
     void *f;
-    unsigned grid[3], block[3], shared;
+    unsigned grid[3];  /* CTAs */
+    unsigned block[3]; /* threads */
+    unsigned shared;   /* dynamic, bytes */
     void **params, **extra;
     void *kernel, *context;
 };
-struct copy3d { /* CUDA_MEMCPY3D_v2 */
-    size_t from_x, from_y, from_z, from_lod;
+struct copy3d {    /* CUDA_MEMCPY3D_v2 */
+    size_t from_x; /* bytes */
+    size_t from_y; /* rows */
+    size_t from_z; /* slices */
+    size_t from_lod;
     int from_type;
     const void *from_host;
     uint64_t from_device;
     void *from_array, *none0;
     size_t from_pitch, from_height;
-    size_t to_x, to_y, to_z, to_lod;
+    size_t to_x; /* bytes */
+    size_t to_y; /* rows */
+    size_t to_z; /* slices */
+    size_t to_lod;
     int to_type;
     void *to_host;
     uint64_t to_device;
     void *to_array, *none1;
     size_t to_pitch, to_height;
-    size_t width, height, depth;
+    size_t width;  /* bytes */
+    size_t height; /* rows */
+    size_t depth;  /* slices */
 };
 
 /* ---- activity records ---- */
@@ -83,10 +97,19 @@ struct ran {
     uint8_t cache, bank;
     uint16_t registers;
     uint32_t wanted, used;
-    uint64_t start, end, completed;
-    uint32_t device, context, stream;
-    int32_t grid[3], block[3], shared_static, shared;
-    uint32_t local, local_all, correlation;
+    uint64_t start;     /* ns */
+    uint64_t end;       /* ns */
+    uint64_t completed; /* ns */
+    uint32_t device;
+    uint32_t context;
+    uint32_t stream;
+    int32_t grid[3];       /* CTAs */
+    int32_t block[3];      /* threads */
+    int32_t shared_static; /* bytes */
+    int32_t shared;        /* dynamic, bytes */
+    uint32_t local;        /* local memory of a thread, bytes */
+    uint32_t local_all;    /* of all threads, bytes */
+    uint32_t correlation;
     int64_t grid_id;
     const char *name;
 };
@@ -94,7 +117,9 @@ struct ran {
 /* ---- images: what a module or a library was loaded from ---- */
 struct image {
     uint64_t hash, bytes; /* of one ELF file or text; 0: several, or not known */
-    bool ptx, cubin, lto;
+    bool ptx;             /* it holds PTX */
+    bool cubin;           /* machine code */
+    bool lto;             /* LTO-IR */
     /* A copy of what has PTX: its text, or a container with its entries of PTX alone; NULL: none. A
      * program may free its own after the load. */
     char *copy;
@@ -120,8 +145,10 @@ struct launch;
 /* Fills handle, image and name, and keeps the image for the record of when it ran. */
 void launch_look_up(struct launch *l);
 struct launch {
-    void *f, *stream; /* f: a CUfunction, or a CUkernel */
-    unsigned grid[3], block[3], shared;
+    void *f, *stream;       /* f: a CUfunction, or a CUkernel */
+    unsigned grid[3];       /* CTAs */
+    unsigned block[3];      /* threads */
+    unsigned shared;        /* dynamic, bytes */
     void **params, **extra; /* as cuLaunchKernel takes them; one of them NULL */
     const struct launch_attribute *attribute;
     unsigned nattributes;
@@ -166,7 +193,9 @@ struct kernel {
     char *name;
     int image, next;
     uint64_t launches, ns;
-    unsigned grid[3], block[3], shared;
+    unsigned grid[3];  /* CTAs */
+    unsigned block[3]; /* threads */
+    unsigned shared;   /* dynamic, bytes */
 };
 
 struct inject_state {

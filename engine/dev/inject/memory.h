@@ -7,11 +7,13 @@
 #include <stdio.h>
 
 struct range {
-    uint64_t addr, bytes, at; /* at: in the data file */
-    int kind;                 /* enum live_memory */
-    bool whole;               /* not cut by the limit */
-    uint64_t host;            /* LIVE_HOST: where the host has it */
-    const char *name;         /* of a variable of the module; NULL: other memory */
+    uint64_t addr; /* on the device */
+    uint64_t bytes;
+    uint64_t at;      /* offset in the data file */
+    int kind;         /* enum live_memory */
+    bool whole;       /* not cut by the limit */
+    uint64_t host;    /* LIVE_HOST: where the host has it */
+    const char *name; /* of a variable of the module; NULL: other memory */
 };
 enum { MOST_RANGES = 4096 };
 struct memory {

@@ -10,6 +10,7 @@
 #include "engine/sim/exec/sreg.h"
 #include "engine/sim/key.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/windows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/key.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/windows.h"
 
 #include <string.h>
 

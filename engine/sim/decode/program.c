@@ -1,5 +1,6 @@
 /* Programs: which functions a kernel reaches, where variables lie, decoding, resources. */
 #include "engine/base/base.h"
+#include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -12,6 +13,7 @@
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/windows.h"
 
 #include <string.h>
 

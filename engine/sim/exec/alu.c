@@ -15,6 +15,7 @@
 #include "engine/sim/key.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
+#include "engine/sim/windows.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/step.h"
+#include "engine/sim/windows.h"
 
 static uint32_t at_least_one(uint32_t n)
 {

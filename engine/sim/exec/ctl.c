@@ -11,6 +11,7 @@
 #include "engine/sim/exec/print.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/windows.h"
 
 #include <string.h>
 

@@ -35,23 +35,6 @@ struct sim_alloc;
 #define EXEC_TURN       256u       /* instructions such a turn lasts */
 #define EXEC_PATIENCE   (1u << 20) /* instructions before others get a turn in any case */
 
-/* ---- address windows: generic addresses of spaces that are not global ---- */
-#define SHARED_WINDOW 0x00007e0000000000ull
-#define LOCAL_WINDOW  0x00007e4000000000ull
-#define PARAM_WINDOW  0x00007e8000000000ull
-#define WINDOW_BYTES  0x0000000100000000ull
-#define CONST_BASE    0x00007ec000000000ull /* .const variables are allocations from here on */
-#define GLOBAL_BASE   0x00007f0000000000ull
-#define FUNC_WINDOW   0x00007d0000000000ull /* function handle: FUNC_WINDOW + 16 * index */
-
-/* exec_inst.flags */
-#define EXEC_F_NEG_C   1u /* predicate operand c is complemented */
-#define EXEC_F_NEG_A   2u
-#define EXEC_F_NEG_B   4u
-#define EXEC_F_BASE64  8u  /* address base register is 64 bits wide */
-#define EXEC_F_FRAME   16u /* address is relative to the frame: .local and .param variables */
-#define EXEC_F_CLUSTER 32u /* a shared address may be another CTA's: shared::cluster */
-
 enum frag_state { FRAG_READY, FRAG_BARRIER, FRAG_SYNC, FRAG_MBAR };
 struct exec_frag {
     uint32_t mask, pc;
@@ -63,7 +46,9 @@ struct exec_frag {
 };
 
 struct exec_frame {
-    struct exec_frame *parent, *next_free, *next_made; /* of a worker: that nobody uses; all */
+    struct exec_frame *parent;    /* of the caller; NULL: the kernel's */
+    struct exec_frame *next_free; /* of the worker's list of frames that nobody uses */
+    struct exec_frame *next_made; /* of the worker's list of all its frames */
     const struct exec_func *func;
     const struct exec_inst *call; /* the call in the parent's code; NULL for the kernel */
     uint32_t depth, live;         /* lanes that have not returned */
@@ -130,7 +115,9 @@ struct exec_cta {
     struct exec_worker *k;
     struct exec_launch *x;
     uint64_t index;
-    uint32_t id[3], smid, first_warpid;
+    uint32_t id[3];         /* %ctaid */
+    uint32_t smid;          /* %smid */
+    uint32_t first_warpid;  /* %warpid of its warp 0 */
     uint32_t nwarps, ended; /* warps; those that have ended */
     struct exec_warp *warps;
     uint8_t *shared;
@@ -145,8 +132,9 @@ struct exec_cta {
     /* exec_cta_repeats: its calls, what it saw at one, how often that came back */
     uint64_t looks, state;
     uint32_t repeats;
-    /* used: has been another CTA before; circles: only repeats itself (the free driver's) */
-    bool fault, used, circles;
+    bool fault;
+    bool used;    /* has been another CTA before */
+    bool circles; /* only repeats itself (the free driver's) */
     struct buf print;
     struct exec_shadow *shadow; /* sanitiser state of shared memory, or NULL */
     struct exec_cta *next;      /* queues of the functional driver */
@@ -177,7 +165,9 @@ struct exec_launch {
     const struct sim_launch *l;
     uint8_t *params, *sregs;
     uint64_t nparams; /* sregs: BANK_SREG of each warp of a CTA */
-    uint32_t warps_per_cta, shared_bytes, local_bytes;
+    uint32_t warps_per_cta;
+    uint32_t shared_bytes; /* of a CTA, static and dynamic */
+    uint32_t local_bytes;  /* of a thread */
     struct dim3u cluster;
     uint32_t cluster_ctas; /* CTAs of a cluster; 1: each is its own */
     bool explicit_cluster; /* the kernel or the launch says so */
@@ -197,7 +187,9 @@ struct exec_launch {
     atomic_uint_fast64_t fault_cta;
     struct exec_print *prints;
     size_t nprints, cap_prints;
-    uint64_t inst_warp, inst_thread, inst_of_warp[SIM_CTA_WARPS];
+    uint64_t inst_warp;   /* instructions, counted by warp */
+    uint64_t inst_thread; /* and by thread */
+    uint64_t inst_of_warp[SIM_CTA_WARPS];
     struct sim_load_stats *loads;    /* [p->nloads] */
     struct exec_shadow_map *shadows; /* global memory, or NULL */
     struct exec_heap *heap;          /* blocks of malloc, or NULL */
@@ -205,7 +197,9 @@ struct exec_launch {
 };
 struct exec_worker {
     struct exec_launch *x;
-    uint64_t inst_warp, inst_thread, inst_of_warp[SIM_CTA_WARPS];
+    uint64_t inst_warp;   /* instructions, counted by warp */
+    uint64_t inst_thread; /* and by thread */
+    uint64_t inst_of_warp[SIM_CTA_WARPS];
     struct sim_load_stats *loads; /* [p->nloads] */
     /* [p->nmem + 1]: allocation each instruction last used; behind them, uint64_t[p->nmem]: where native
      * code loaded last */

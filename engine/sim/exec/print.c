@@ -6,6 +6,7 @@
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/windows.h"
 
 #include <stdio.h>
 #include <string.h>

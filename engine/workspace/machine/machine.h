@@ -20,8 +20,16 @@ struct machine_code {
     size_t n;
     char arch[16]; /* "sm_90a" */
     /* what ptxas said of the kernel; -1: not told */
-    int registers, spill_stores, spill_loads, stack, shared;
-    unsigned loads, stores, shared_accesses, local_accesses; /* instructions in the listing */
+    int registers;    /* of a thread */
+    int spill_stores; /* bytes */
+    int spill_loads;  /* bytes */
+    int stack;        /* bytes of a thread */
+    int shared;       /* static, bytes */
+    /* instructions in the listing */
+    unsigned loads;  /* of global memory */
+    unsigned stores; /* to global memory */
+    unsigned shared_accesses;
+    unsigned local_accesses;
     char missing[160]; /* why there are no instructions although ptxas was satisfied; empty: there are */
 };
 struct machine_want {

@@ -30,12 +30,20 @@ struct layout_view {
 
 /* A part of the body in percent, and the panels that may stand there as bits. */
 struct layout_slot {
-    int x0, y0, x1, y1;
+    int x0;
+    int y0;
+    int x1;
+    int y1;
     unsigned panels;
 };
 struct layout_border {
     bool across /* moves up and down */;
-    int at, low, high, from, to; /* percent: where it stands, may stand, and which part it divides */
+    /* percent of the body */
+    int at;  /* where it stands */
+    int low; /* where it may stand */
+    int high;
+    int from; /* which part it divides */
+    int to;
 };
 
 /* The layout for a body of a screen of w x h cells, never AUTO. ONE: tabs, a panel at a time. */

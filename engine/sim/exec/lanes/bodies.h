@@ -7,6 +7,7 @@
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/windows.h"
 
 #include <string.h>
 #if defined(LANES_256) || defined(LANES_512)

@@ -45,7 +45,9 @@ typedef void dot_fn(const struct dot_model *m, const struct dot_tile *t);
  * apart. across: run i is column i, else row i; spread: columns by dot_column. */
 struct dot_halves {
     const uint8_t *run[8];
-    bool bf16, across, spread;
+    bool bf16; /* else f16 */
+    bool across;
+    bool spread;
     float *v;
     int32_t *e;
     unsigned pitch;

@@ -65,7 +65,9 @@ static inline v4d power(v4i e)
 
 static inline v8f cut8(v8i p, v8i c, v8i e, const struct dot_model *m)
 {
-    v4i ph[2], ch[2], eh[2];
+    v4i ph[2];
+    v4i ch[2];
+    v4i eh[2];
     v4f r[2];
     v8f out;
     int64_t mask = -(1ll << (52 - m->keep));

@@ -11,9 +11,11 @@ struct exec_warp;
 
 /* A matrix descriptor (9.7.15.5.1.2): bytes in shared memory. */
 struct mat_desc {
-    uint32_t start, lead, stride; /* bytes: of the matrix, between units or atoms, between groups of 8 */
-    uint8_t swizzle;              /* bytes of the pattern: 0 (none), 32, 64, 128 */
-    uint8_t base;                 /* phase of the pattern at the start, in rows of 128 bytes */
+    uint32_t start;  /* of the matrix */
+    uint32_t lead;   /* between units, or atoms of the pattern */
+    uint32_t stride; /* between groups of 8 rows */
+    uint8_t swizzle; /* bytes of the pattern: 0 (none), 32, 64, 128 */
+    uint8_t base;    /* phase of the pattern at the start, in rows of 128 bytes */
 };
 struct mat_desc mat_desc_of(uint64_t d);
 /* Byte address of the 16 bytes that hold element (mn, k). Without `major_mn` 16 bytes lie along k, else
@@ -37,8 +39,12 @@ struct mat_read {
     struct mat_factors *to;
     struct mat_desc desc;
     uint8_t type; /* enum ptx_type */
-    bool major_mn, of_b, negated;
-    unsigned first, rows, k;
+    bool major_mn;
+    bool of_b;
+    bool negated;
+    unsigned first;
+    unsigned rows;
+    unsigned k;
 };
 bool mat_load(const struct mat_read *r);
 /* Puts one element as mat_load does. */

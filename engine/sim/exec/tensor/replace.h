@@ -7,9 +7,11 @@
 #include "engine/sim/exec/bodies.h"
 
 struct exec_replace {
-    uint8_t field, ordinal, bytes; /* enum tensor_field */
-    bool in_16_bytes;              /* a stride that is given so */
-    uint32_t value;                /* slot */
+    uint8_t field;    /* enum tensor_field */
+    uint8_t ordinal;  /* dimension, where the field has one */
+    uint8_t bytes;    /* of the new value: 4 or 8 */
+    bool in_16_bytes; /* a stride that is given so */
+    uint32_t value;   /* slot */
 };
 struct exec_cancel {
     struct exec_ref bar;

@@ -12,10 +12,18 @@ enum tma_mode { TMA_TILE, TMA_IM2COL, TMA_GATHER4, TMA_SCATTER4, TMA_IM2COL_W, T
 
 /* What decoding leaves (exec_inst.x); in->a and its like: the address in shared memory. */
 struct exec_tma {
-    uint8_t kind, mode, rank, ncoord, noff;
+    uint8_t kind; /* enum tma_kind */
+    uint8_t mode; /* enum tma_mode */
+    uint8_t rank;
+    uint8_t ncoord;     /* used of coord */
+    uint8_t noff;       /* used of off */
     bool has_bar, pair; /* pair: .cta_group::2 */
     struct exec_ref map, bar;
-    uint32_t coord[TENSOR_RANK_MOST], off[3], targets, policy;
+    /* slots */
+    uint32_t coord[TENSOR_RANK_MOST];
+    uint32_t off[3];  /* im2col */
+    uint32_t targets; /* mask of the cluster's CTAs */
+    uint32_t policy;
     struct exec_atom atom;
 };
 
@@ -24,9 +32,11 @@ struct exec_tma {
 struct tma_box {
     struct tensor_map m;
     uint8_t mode;
-    int64_t at[TENSOR_RANK_MOST];     /* coordinates; gather4: column, then four rows */
-    int32_t off[3];                   /* im2col */
-    uint32_t nrows, row_bytes, pitch; /* pitch: from row to row in shared memory, bytes */
+    int64_t at[TENSOR_RANK_MOST]; /* coordinates; gather4: column, then four rows */
+    int32_t off[3];               /* im2col */
+    uint32_t nrows;
+    uint32_t row_bytes;
+    uint32_t pitch; /* bytes from row to row in shared memory */
     uint64_t bytes;
 };
 struct tma_row {

@@ -9,16 +9,27 @@
 #define WGMMA_REGS 128u
 
 struct exec_wgmma {
-    uint16_t n, k;                  /* of the shape m64nNkK; k of A as it is not compressed */
-    uint8_t type_d, type_a, type_b; /* enum ptx_type */
-    uint8_t nd, na;                 /* registers; na 0: A is in shared memory */
-    /* mn: transposed, not k-major */
-    bool sparse, finite, neg_a, neg_b, mn_a, mn_b;
+    uint16_t n, k; /* of the shape m64nNkK; k of A as it is not compressed */
+    /* enum ptx_type */
+    uint8_t type_d;
+    uint8_t type_a;
+    uint8_t type_b;
+    uint8_t nd, na; /* registers; na 0: A is in shared memory */
+    bool sparse;    /* A is compressed; meta says which elements it has */
+    bool finite;    /* .satfinite */
+    bool neg_a;
+    bool neg_b;
+    bool mn_a; /* transposed, not k-major */
+    bool mn_b;
     bool scale_neg;
     uint8_t selector;
     struct dot_model model;
     uint32_t d[WGMMA_REGS], a[4];
-    uint32_t desc_a, desc_b, meta, scale; /* slots; scale: a predicate, EXEC_NO_ID: d is added to */
+    /* slots */
+    uint32_t desc_a;
+    uint32_t desc_b;
+    uint32_t meta;
+    uint32_t scale; /* a predicate; EXEC_NO_ID: d is added to */
 };
 exec_fn exec_wgmma;
 

@@ -23,12 +23,17 @@ enum texture_query {
 struct exec_tex {
     struct exec_ref handle;
     uint8_t rank, ncoord; /* ncoord: those of x, y, z; a cube has 3 and rank 2 */
-    bool array, cube, surface;
-    bool floats;    /* coordinates are .f32 */
-    bool gather;    /* tld4, of this component */
-    bool formatted; /* sust.p, sured.p: x counts texels; else bytes */
-    bool is_float;  /* results are .f32 */
-    uint8_t component, edge, query, n;
+    bool array;
+    bool cube;
+    bool surface;
+    bool floats;              /* coordinates are .f32 */
+    bool gather;              /* tld4, of this component */
+    bool formatted;           /* sust.p, sured.p: x counts texels; else bytes */
+    bool is_float;            /* results are .f32 */
+    uint8_t component;        /* that a gather takes, 0 to 3 */
+    uint8_t edge;             /* enum surface_edge */
+    uint8_t query;            /* enum texture_query */
+    uint8_t n;                /* used of value */
     uint8_t bytes, reg_bytes; /* surfaces: of one value, in memory and in its register */
     uint32_t coord[3], layer; /* slots */
     uint32_t value[4];
