@@ -6,7 +6,6 @@
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/analysis/symbolic/symexpr.h"
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch.h"
@@ -229,10 +228,9 @@ static char *writer_text(const struct facts *f, const struct alias_writer *w)
 {
     const struct ptx_op_info *info = ptx_op_info(w->inst->op);
     const char *to = written(f, w);
-    if (w->inst->op == PTX_OP_OPAQUE || info->effect == EFFECT_CALL)
+    if (ptx_is_opaque(w->inst) || info->effect == EFFECT_CALL)
         return arena_printf(f->arena, "%s at line %u that was not followed may write it",
-                            w->inst->op == PTX_OP_OPAQUE ? "an instruction" : "a call",
-                            w->inst->at.line);
+                            ptx_is_opaque(w->inst) ? "an instruction" : "a call", w->inst->at.line);
     if (w->answer == ALIAS_YES)
         return arena_printf(f->arena, "%s at line %u writes %s",
                             info->effect == EFFECT_ATOMIC ? "an atomic" : "a store", w->inst->at.line,

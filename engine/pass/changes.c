@@ -4,7 +4,6 @@
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -102,7 +101,7 @@ static bool is_seen(const struct ptx_inst *i)
         return false;
     return (e != EFFECT_NONE && e != EFFECT_LOAD && e != EFFECT_BRANCH && e != EFFECT_PREFETCH &&
             e != EFFECT_FENCE && !inst_is(i, "nanosleep")) ||
-           i->op == PTX_OP_OPAQUE;
+           ptx_is_opaque(i);
 }
 
 static bool block_is_seen(const struct pass_flow *fl, const struct ptx_block *b)

@@ -5,7 +5,6 @@
 #include "engine/pass/pass_int.h"
 #include "engine/pass/region.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -59,7 +58,7 @@ static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
         return i->nopnds != 3;
     if (e == EFFECT_LOAD && i->space != PTX_SPACE_CONST && !(fl->f->entry && pass_own_param(fl->f, i)))
         return true;
-    if (i->op == PTX_OP_OPAQUE || (e != EFFECT_NONE && e != EFFECT_LOAD) || inst_takes_carry(i))
+    if (ptx_is_opaque(i) || (e != EFFECT_NONE && e != EFFECT_LOAD) || inst_takes_carry(i))
         return true;
     for (uint8_t k = 0; k < i->nopnds; k++)
         if (i->opnds[k].kind == OPND_SREG && sreg_differs(fl, &i->opnds[k]))

@@ -3,7 +3,6 @@
 #include "engine/analysis/alias.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch.h"
@@ -77,7 +76,7 @@ static bool user_says_read_only(const struct pass_ctx *c, const struct ptx_func 
 static const char *because(const struct pass_ctx *c, const struct alias_writer *w)
 {
     const struct ptx_op_info *info = ptx_op_info(w->inst->op);
-    if (w->inst->op == PTX_OP_OPAQUE)
+    if (ptx_is_opaque(w->inst))
         return "an instruction that is not known here may store to the same memory";
     if (info->effect == EFFECT_CALL)
         return "the kernel calls a function of another module";

@@ -13,7 +13,6 @@
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/knobs.h"
@@ -114,7 +113,7 @@ static bool asks_memory(struct waits *w, const struct func *f, const struct ptx_
     case EFFECT_CALL: return call_listens(w, i);
     case EFFECT_BARRIER:
         return w->remote && (begins(i, "mbarrier.try_wait") || begins(i, "mbarrier.test_wait"));
-    default: return i->op == PTX_OP_OPAQUE;
+    default: return ptx_is_opaque(i);
     }
 }
 
@@ -596,8 +595,8 @@ static bool func_waits(struct waits *w, const struct func *f)
 static bool writes_global(const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);
-    return e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR || e == EFFECT_SURFACE ||
-           i->op == PTX_OP_OPAQUE || inst_is_strong(i) ||
+    return e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR || e == EFFECT_SURFACE || ptx_is_opaque(i) ||
+           inst_is_strong(i) ||
            ((e == EFFECT_STORE || e == EFFECT_ATOMIC) && i->space != PTX_SPACE_LOCAL &&
             i->space != PTX_SPACE_SHARED && i->space != PTX_SPACE_PARAM);
 }

@@ -66,6 +66,8 @@ struct ptx_inst {
     uint32_t stmt;             /* position in func->stmts */
     struct span at;            /* opcode to ';' inclusive, guard included */
 };
+/* Not in ops.def: kept as it is written, and nothing is known of what it does. */
+bool ptx_is_opaque(const struct ptx_inst *i);
 bool ptx_has_mod(const struct ptx_inst *i, enum ptx_mod m);
 /* First modifier of a category, PTX_MOD_NONE when there is none (.cmp of setp, .rn ...). */
 enum ptx_mod ptx_mod_of(const struct ptx_inst *i, enum ptx_mod_category c);

@@ -107,6 +107,11 @@ void ptx_words_init(struct ptx_parser *p)
 }
 
 /* ---- questions about an instruction ---- */
+bool ptx_is_opaque(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_OPAQUE;
+}
+
 bool ptx_has_mod(const struct ptx_inst *i, enum ptx_mod m)
 {
     for (unsigned k = 0; k < i->nmods; k++)

@@ -39,7 +39,6 @@
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -69,7 +68,7 @@ static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, cons
         return pass_refuse(
             c, i->at, NULL,
             "the called function ends the thread, which an agent cannot turn into the next task");
-    if (i->op == PTX_OP_OPAQUE)
+    if (ptx_is_opaque(i))
         return pass_refuse(
             c, i->at, NULL,
             "an instruction this program does not model: it may keep state from task to task");

@@ -14,7 +14,6 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -215,7 +214,7 @@ static bool proven_global(struct bypass *b, const struct ptx_func *f, const stru
 
 static bool knows_mods(const struct ptx_inst *i)
 {
-    return !inst_has(i, ".unified") && !inst_has(i, ".L2::cache_hint") && i->op != PTX_OP_OPAQUE;
+    return !inst_has(i, ".unified") && !inst_has(i, ".L2::cache_hint") && !ptx_is_opaque(i);
 }
 
 bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i)

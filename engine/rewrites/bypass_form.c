@@ -17,7 +17,6 @@
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
@@ -299,7 +298,7 @@ static void emit_clone(struct bypass *b, enum bypass_pick first)
 static bool joins_group(const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);
-    return i->op != PTX_OP_OPAQUE &&
+    return !ptx_is_opaque(i) &&
            (e == EFFECT_NONE || e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_PREFETCH);
 }
 

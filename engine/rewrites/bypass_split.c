@@ -14,7 +14,6 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/bypass_int.h"
@@ -27,7 +26,7 @@ static bool stays_plain(struct bypass *b, const struct ptx_inst *i)
     enum ptx_effect e = inst_effect(i);
     bool alone = e == EFFECT_NONE || e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_ATOMIC ||
                  e == EFFECT_PREFETCH || e == EFFECT_FENCE || e == EFFECT_BRANCH || e == EFFECT_EXIT;
-    return i->op != PTX_OP_OPAQUE && alone && !bypass_governs(b, b->c->f, i);
+    return !ptx_is_opaque(i) && alone && !bypass_governs(b, b->c->f, i);
 }
 
 /* The same for everything that can be reached from a block. */
@@ -114,7 +113,7 @@ static bool may_pass(struct bypass *b, const struct ptx_stmt *s)
         return i->guarded;
     if (inst_effect(i) == EFFECT_BRANCH)
         return may_pass_branch(b, s->index);
-    return i->op != PTX_OP_OPAQUE && inst_effect(i) != EFFECT_CALL && !bypass_governs(b, b->c->f, i);
+    return !ptx_is_opaque(i) && inst_effect(i) != EFFECT_CALL && !bypass_governs(b, b->c->f, i);
 }
 
 uint32_t bypass_split(struct bypass *b)

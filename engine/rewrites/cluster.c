@@ -14,7 +14,6 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
@@ -41,7 +40,7 @@ static enum status check_func(struct pass_ctx *c, const struct ptx_func *f)
             0)
             return pass_refuse(c, i->at, NULL,
                                "CTA clusters synchronise here: their members must not be renamed");
-        if (i->op == PTX_OP_OPAQUE && (memmem(t.s, t.n, "ctaid", 5) || memmem(t.s, t.n, "smid", 4)))
+        if (ptx_is_opaque(i) && (memmem(t.s, t.n, "ctaid", 5) || memmem(t.s, t.n, "smid", 4)))
             return pass_refuse(c, i->at, NULL,
                                "an instruction this program does not model reads the CTA's place");
         for (uint8_t n = 0; n < i->nopnds; n++)

@@ -9,7 +9,6 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/prefetch_int.h"
@@ -82,9 +81,8 @@ static bool pure(const struct ptx_func *f, const struct ptx_inst *d)
     ptx_inst_regs(d, count_written, &written);
     enum ptx_effect e = inst_effect(d);
     bool constant_load = e == EFFECT_LOAD && inst_is(d, "ld") && pass_own_param(f, d);
-    return written == 1 && d->op != PTX_OP_OPAQUE && !d->guarded &&
-           (e == EFFECT_NONE || constant_load) && d->nopnds >= 2 && d->opnds[0].kind == OPND_REG &&
-           d->opnds[1].kind != OPND_VEC;
+    return written == 1 && !ptx_is_opaque(d) && !d->guarded && (e == EFFECT_NONE || constant_load) &&
+           d->nopnds >= 2 && d->opnds[0].kind == OPND_REG && d->opnds[1].kind != OPND_VEC;
 }
 
 static bool invariant(const struct slice *s, uint32_t reg)

@@ -7,7 +7,6 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/options.h"
@@ -24,8 +23,7 @@ static bool asked(const struct options *o)
 static bool could_promote(const struct ptx_inst *i)
 {
     return inst_is(i, "ld") && i->space == PTX_SPACE_GLOBAL && !inst_has(i, ".nc") &&
-           !inst_is_strong(i) && !inst_has(i, ".lu") && !inst_has(i, ".unified") &&
-           i->op != PTX_OP_OPAQUE;
+           !inst_is_strong(i) && !inst_has(i, ".lu") && !inst_has(i, ".unified") && !ptx_is_opaque(i);
 }
 
 static bool could_demote(const struct ptx_inst *i)

@@ -25,7 +25,6 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -132,9 +131,9 @@ static const struct ptx_inst *sees_neighbours(const struct ptx_func *f, const ch
             return i;
     }
     for (uint32_t k = 0; k < f->ninsts; k++) {
-        *what = f->insts[k].op == PTX_OP_OPAQUE ? "an instruction this program does not model"
-                                                : "shared memory";
-        if (f->insts[k].op == PTX_OP_OPAQUE || f->insts[k].space == PTX_SPACE_SHARED ||
+        *what =
+            ptx_is_opaque(&f->insts[k]) ? "an instruction this program does not model" : "shared memory";
+        if (ptx_is_opaque(&f->insts[k]) || f->insts[k].space == PTX_SPACE_SHARED ||
             f->insts[k].space == PTX_SPACE_SHARED_CLUSTER)
             return &f->insts[k];
         *what = "griddepcontrol";

@@ -21,7 +21,6 @@
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -111,7 +110,7 @@ static enum status collect(struct soft *s)
         enum ptx_effect e = inst_effect(i);
         const char *name = ptx_op_info(i->op)->name;
         if ((e == EFFECT_ASYNC_COPY && name && strstr(name, "bulk")) || e == EFFECT_TENSOR ||
-            e == EFFECT_SURFACE || i->op == PTX_OP_OPAQUE)
+            e == EFFECT_SURFACE || ptx_is_opaque(i))
             return pass_refuse(
                 c, i->at, NULL,
                 "this instruction may access memory without the software cache knowing it");

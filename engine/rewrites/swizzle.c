@@ -18,7 +18,6 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch.h"
@@ -38,7 +37,7 @@ static bool asked(const struct options *o)
 /* A load, store or atomic of one thread at one address of its own CTA's shared memory. */
 static bool is_access(const struct ptx_inst *i)
 {
-    return i->space == PTX_SPACE_SHARED && i->op != PTX_OP_OPAQUE && inst_address(i) &&
+    return i->space == PTX_SPACE_SHARED && !ptx_is_opaque(i) && inst_address(i) &&
            (inst_is(i, "ld") || inst_is(i, "st") || inst_is(i, "atom") || inst_is(i, "red"));
 }
 
@@ -63,7 +62,7 @@ static const char *touches(const struct ptx_inst *i)
 {
     const char *name = ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "";
     enum ptx_effect e = inst_effect(i);
-    if (i->op == PTX_OP_OPAQUE)
+    if (ptx_is_opaque(i))
         return "an instruction that is not followed";
     if (e == EFFECT_CALL)
         return "a call: what it does with shared memory is not followed";

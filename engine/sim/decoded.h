@@ -67,13 +67,15 @@ struct exec_policy {
     uint16_t hint;        /* operand slot index + 1 of .L2::cache_hint; 0: none */
 };
 
-/* exec_inst.flags */
-#define EXEC_F_NEG_C   1u /* predicate operand c is complemented */
-#define EXEC_F_NEG_A   2u
-#define EXEC_F_NEG_B   4u
-#define EXEC_F_BASE64  8u  /* address base register is 64 bits wide */
-#define EXEC_F_FRAME   16u /* address is relative to the frame: .local and .param variables */
-#define EXEC_F_CLUSTER 32u /* a shared address may be another CTA's: shared::cluster */
+/* bits of exec_inst.flags */
+enum exec_flag {
+    EXEC_F_NEG_C = 1, /* predicate operand c is complemented */
+    EXEC_F_NEG_A = 2,
+    EXEC_F_NEG_B = 4,
+    EXEC_F_BASE64 = 8,  /* address base register is 64 bits wide */
+    EXEC_F_FRAME = 16,  /* address is relative to the frame: .local and .param variables */
+    EXEC_F_CLUSTER = 32 /* a shared address may be another CTA's: shared::cluster */
+};
 
 struct exec_inst {
     exec_fn *fn;
