@@ -138,6 +138,10 @@ accuracy: $(BUILD)/gpulocw
 	@test -f "$(GPU)" || { echo "make accuracy GPU=RECORD: a record of a GPU, made there by tests/gpu/accuracy.py record -d cuda:0 -o RECORD"; exit 1; }
 	@rm -f $(BUILD)/accuracy-sim.jsonl; GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d sim:hopper-h200 -o $(BUILD)/accuracy-sim.jsonl --kinds run,agents,predict && GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d sim:hopper-h200 -o $(BUILD)/accuracy-sim.jsonl --kinds pi --half $(or $(CURVES),development)
 	@python3 tests/gpu/accuracy.py table "$(GPU)" $(BUILD)/accuracy-sim.jsonl
+# docs/lab/papers-agreement.md, from what the experiments print (some minutes).
+.PHONY: papers-agreement
+papers-agreement: all
+	@python3 tests/tool/papers_agreement.py
 # The PTX of the suites, from their CUDA sources (nvcc).
 suites:
 	@tests/suites/build.sh

@@ -37,6 +37,7 @@ struct paper_cell {
     struct args *args;
     struct workspace w;
     struct tune_bench *bench;
+    bool demote; /* its loads ask for the read-only cache: made plain for L1's curves */
     struct diags ds;
     enum status st;
     struct paper_row *row;

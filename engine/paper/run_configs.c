@@ -11,7 +11,21 @@
 
 static void line_of(char *to, size_t n, const struct paper_cell *c, const char *pi)
 {
-    snprintf(to, n, "%s --pi %s", c->e->options, pi);
+    snprintf(to, n, "%s --pi %s%s", c->e->options, pi, c->demote ? " --readonly demote" : "");
+}
+
+/* Past L1, a kernel of .nc loads has no load to bypass until they are plain, as in the papers' source.
+ */
+static void settle_loads(struct paper_cell *c, struct result *r)
+{
+    char line[160];
+    line_of(line, sizeof line, c, "bpa");
+    if (cell_try(c, line, r) == ST_NOMEM || r->status == ST_OK || strstr(c->e->options, "ro"))
+        return;
+    c->demote = true;
+    line_of(line, sizeof line, c, "bpa");
+    cell_try(c, line, r);
+    c->demote = r->status == ST_OK;
 }
 
 static enum status try_pi(struct paper_cell *c, const char *pi, struct result *r)
@@ -156,7 +170,7 @@ void paper_run_bars(struct paper_cell *c)
     }
     r[BAR_BYPASS] = result_empty();
     r[BAR_BYPASS].status = ST_REFUSED;
-    try_pi(c, "bpa", &r[BAR_BPA]);
+    settle_loads(c, &r[BAR_BPA]);
     if (!cell_cancelled(c))
         try_pi(c, "cha", &r[BAR_CHA]);
     why_not(row, &r[BAR_BPA]);

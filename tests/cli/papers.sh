@@ -11,6 +11,23 @@ done < "$T/commands"
 sed -n 's/.*`gpulocw paper \([a-z0-9-]*\)`.*/\1/p' docs/papers-figures.md | sort > "$T/listed"
 "$B" paper | sed -n 's/^  \(s[0-9]-[a-z0-9]*\) .*/\1/p' | sort > "$T/there"
 is "each figure has a row" "$(cat "$T/listed")" "$(cat "$T/there")"
+sed 's/"name": "fermi-16k"/"name": "free"/; s/"fields": {/"fields": { "l1_bypass_tracks": { "value": 0, "source": "a test" },/' engine/sim/presets/fermi-16k.json > "$T/free.json"
+ns() { "$B" run kernels/gesummv.ptx --device "$1" --bypass l1 --pi "$2" --json 2> "$T/err" | python3 -c "import json, sys; print(json.load(sys.stdin)['time_ns']['median'])"; }
+is "loads that pass L1 by without a tracker: bypassing all is faster, caching all the same" "$(($(ns sim:fermi-16k bpa) * 2 > $(ns "sim:$T/free.json" bpa) * 3)) $(($(ns sim:fermi-16k cha) == $(ns "sim:$T/free.json" cha)))" "1 1"
+"$B" paper s3-fig2 --json > "$T/reuse.json" 2> "$T/err"
+is "the microbenchmark by SM, on every platform: the first turn waits, or the first CTA alone where they are staggered" "$(python3 - "$T/reuse.json" <<'PY'
+import json, sys
+rows = json.load(open(sys.argv[1]))['rows']
+at = {(r['platform'], r['point']): r['series']['cycles']['ours'] for r in rows}
+bad = []
+for p in {r['platform'] for r in rows}:
+    s = 'staggered: '
+    if not at[p, 'first turn'] > 1.3 * at[p, 'later turns']: bad.append(p)
+    if not at[p, s + 'first CTA'] > 1.7 * at[p, s + 'others of its turn']: bad.append(p + ' staggered')
+    if not abs(at[p, s + 'later turns'] / at[p, s + 'others of its turn'] - 1) < .1: bad.append(p + ' later')
+print(len({r['platform'] for r in rows}), bad)
+PY
+)" "4 []"
 for id in ${GPULOCW_PAPERS:+$(cat "$T/there")}; do
     if "$B" paper "$id" > "$T/out" 2> "$T/err" < /dev/null && [ -s "$T/out" ]; then ok "paper $id"; else no "paper $id" "$(cat "$T/err")"; fi
 done

@@ -1,7 +1,8 @@
 /* Load/store unit and L1 of one SM. Lines are looked up as many a cycle as there are tag banks, and
  * their data leave at l1_bytes_per_cycle; a miss needs one of l1_mshrs trackers, else everything behind
- * it waits (the replay). Stores hold the data stage too. Counters follow the hardware's: a request is
- * one warp instruction, sectors are distinct 32-byte pieces, a hit on a pending sector is a hit. */
+ * it waits (the replay); where l1_bypass_tracks is 0, not one that passes L1 by. Stores hold the data
+ * stage too. Counters follow the hardware's: a request is one warp instruction, sectors are distinct
+ * 32-byte pieces, a hit on a pending sector is a hit. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/cache/cache.h"
@@ -92,7 +93,9 @@ struct load_lines {
 static uint32_t fetch_miss(struct timing_sm *s, const struct load_way *way, uint64_t line,
                            const struct cache_answer *a, double *at, struct load_lines *brought)
 {
-    uint32_t *tracker = tracker_wait(s, at), sectors = cache_count(a->miss);
+    bool past = way->route.l1 == CACHE_BYPASS || way->cache == &s->ro;
+    bool tracks = !past || s->group->t->g->l1_bypass_tracks;
+    uint32_t *tracker = tracks ? tracker_wait(s, at) : NULL, sectors = cache_count(a->miss);
     room_wait(s, sectors, at);
     struct cache_l2_request r = { .line = line,
                                   .at = (uint32_t)*at,
@@ -105,7 +108,8 @@ static uint32_t fetch_miss(struct timing_sm *s, const struct load_way *way, uint
     /* a tracker is free at the mean arrival: a later miss must not wait because an earlier one went
      * to a far slice */
     uint32_t freed = (uint32_t)((int64_t)arrival - r.apart);
-    *tracker = freed;
+    if (tracker)
+        *tracker = freed;
     room_take(s, sectors, freed);
     if (a->line)
         cache_l1_fill(a->line, a->line->tag == CACHE_TRANSIT_TAG ? freed : arrival);
