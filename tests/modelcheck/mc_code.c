@@ -634,6 +634,9 @@ static bool transfer(struct mc_program *p, uint32_t k, uint64_t *tmp)
     for (uint32_t s = 0; s < o->ns; s++)
         if (o->s[s].kind == SRC_REG)
             use(tmp, o->s[s].reg);
+        else if (o->s[s].kind == SRC_SREG &&
+                 (o->s[s].reg == PTX_SREG_CTAID || o->s[s].reg == PTX_SREG_SMID))
+            use(tmp, p->nregs + (o->s[s].reg == PTX_SREG_SMID));
     if (o->guarded)
         use(tmp, o->guard);
     if (memcmp(tmp, p->live + k * p->words, p->words * 8) == 0)
@@ -644,7 +647,7 @@ static bool transfer(struct mc_program *p, uint32_t k, uint64_t *tmp)
 
 static bool find_live(struct mc_program *p)
 {
-    p->words = (p->nregs + 63) / 64;
+    p->words = (p->nregs + 2 + 63) / 64;
     p->live = calloc((size_t)p->n * p->words + 1, 8);
     uint64_t *tmp = calloc(p->words + 1, 8);
     for (bool more = p->live && tmp; more;) {

@@ -5,10 +5,13 @@
 #include "tests/modelcheck/mc.h"
 
 struct mc_access;
+struct mc_contents;
 struct mc_cta;
+struct mc_future;
 struct mc_inst;
 struct mc_launch;
 struct mc_layout;
+struct mc_pair;
 struct mc_program;
 struct mc_region;
 struct mc_run;
@@ -111,7 +114,9 @@ struct mc_program {
     uint32_t *line;
     uint32_t n;
     uint64_t *live;
-    uint32_t words; /* live registers before each instruction */
+    /* live registers before each instruction; bit nregs: the CTA's number may still be read, bit
+     * nregs + 1: %smid may */
+    uint32_t words;
     /* registers, private bytes (locals, call parameters), guarded .uni */
     uint32_t nregs, priv, nuni;
     struct mc_launch launch;
@@ -150,19 +155,42 @@ struct mc_layout {
 enum { MC_PHASES = 16 };
 struct mc_word {
     uint32_t rd, wr, rdp[MC_PHASES], wrp[MC_PHASES];
+    /* lanes of one CTA meet here between two barriers */
     bool visible, next;
 };
 struct mc_seen {
     struct mc_word *word;
     /* something that the reduction relied on did not hold: explore again */
     bool changed;
+    /* a word outside the buffers was read for the first time; a state was met again */
+    bool reads, met;
+};
+/* What CTAs may still do (mc_future.c). key x lane x {reads, writes} x words of global memory. */
+struct mc_pair {
+    uint32_t from, to;
+};
+struct mc_future {
+    uint32_t words, row, lanes;
+    uint8_t *control, *far; /* by word: atomics claim from it; CTAs may meet here */
+    uint64_t farset[MC_FLAT / 256 + 1];
+    uint64_t *hash, *set;
+    uint32_t *table, mask, nkeys, capkeys;
+    struct mc_pair *edge;
+    uint32_t *edges, emask, nedges;
+    bool changed, renew, full;
+};
+/* Hashes: words that are claimed from, each CTA, the state with CTAs in order and in any order. */
+struct mc_contents {
+    uint64_t control, local[MC_CTAS], order, state;
 };
 struct mc_run {
     const struct mc_program *p;
     struct mc_layout at;
     struct mc_seen *seen;
+    struct mc_future *fut;
+    uint32_t key[MC_CTAS]; /* of each CTA in the state that is left */
     uint32_t resident;
-    bool brute, racy, parted, fault;
+    bool brute, sym /* CTAs were exchanged */, racy, parted, fault;
     const char *unknown;
 };
 #define CTA(x, s)     ((struct mc_cta *)((s) + (x)->at.cta))
@@ -176,7 +204,7 @@ struct mc_run {
 /* The memory operation a thread stands at. */
 struct mc_access {
     uint32_t at, bytes;
-    bool ok, memory, write, read, weak, nc, atomic;
+    bool ok, memory, write, read, weak, nc, atomic, result /* somebody gets what was there */;
 };
 void mc_access(const struct mc_run *x, const uint8_t *s, unsigned t, struct mc_access *a);
 /* Ways the thread's next operation can go. */
@@ -185,8 +213,24 @@ unsigned mc_choices(const struct mc_run *x, const uint8_t *s, unsigned t);
 void mc_step(struct mc_run *x, uint8_t *s, unsigned t, unsigned choice);
 /* Runs every thread until its next visible operation; starts CTAs, opens barriers. */
 void mc_settle(struct mc_run *x, uint8_t *s);
+/* Before any CTA starts; mc_settle starts them. */
 void mc_begin(struct mc_run *x, uint8_t *s);
 uint64_t mc_hash(const void *p, size_t n, uint64_t seed);
+
+bool mc_future_make(struct mc_future *f, const struct mc_program *p);
+void mc_future_free(struct mc_future *f);
+uint32_t mc_future_key(struct mc_future *f, uint64_t control, uint64_t local);
+void mc_future_edge(struct mc_future *f, uint32_t from, uint32_t to);
+void mc_future_add(struct mc_future *f, uint32_t key, unsigned lane, uint32_t word, bool read,
+                   bool write);
+bool mc_future_meets(const struct mc_future *f, uint32_t key, unsigned lane, uint32_t word, bool write);
+void mc_future_far(struct mc_future *f, uint32_t word);
+void mc_future_control(struct mc_future *f, uint32_t word);
+void mc_future_spread(struct mc_future *f);
+bool mc_future_renew(struct mc_future *f);
+void mc_contents(const struct mc_run *x, const uint8_t *s, struct mc_contents *c);
+uint64_t mc_control(const struct mc_run *x, const uint8_t *s);
+void mc_keys(struct mc_run *x, const struct mc_contents *c, uint32_t *key);
 void mc_layout_make(struct mc_run *x);
 
 #endif

@@ -35,6 +35,7 @@ struct campaign {
     unsigned jobs;
     const char *folder;
     bool force, racy_too;
+    uint32_t threads; /* of a launch, at most; 0: any number */
     struct totals *t;
 };
 
@@ -307,10 +308,25 @@ static int show(int argc, char **argv)
     return 0;
 }
 
+/* Kernels with more threads have more states than can be explored. */
+static bool fits(const struct campaign *c, uint64_t seed)
+{
+    struct mc_kernel k;
+    if (!c->threads)
+        return true;
+    mc_generate(seed, &k);
+    bool yes = dim3u_count(k.launch.grid) * dim3u_count(k.launch.block) <= c->threads;
+    mc_kernel_free(&k);
+    return yes;
+}
+
 static void work(const struct campaign *c, unsigned me)
 {
-    for (uint64_t k = me; k < c->n; k += c->jobs) {
-        one_kernel(c, c->seed + k);
+    uint64_t seed = c->seed + me;
+    for (uint64_t k = me; k < c->n; k += c->jobs, seed += c->jobs) {
+        while (!fits(c, seed))
+            seed += c->jobs;
+        one_kernel(c, seed);
         if (me == 0 && k && k / c->jobs % 1000 == 0)
             fprintf(stderr, "%llu of %llu kernels\n", (unsigned long long)k, (unsigned long long)c->n);
     }
@@ -322,7 +338,7 @@ int main(int argc, char **argv)
     bool lines = false;
     if (argc > 2 && strcmp(argv[1], "--show") == 0)
         return show(argc, argv);
-    for (int o; (o = getopt(argc, argv, "j:n:s:o:m:lf")) != -1;)
+    for (int o; (o = getopt(argc, argv, "j:n:s:o:m:t:lf")) != -1;)
         switch (o) {
         case 'j': c.jobs = (unsigned)atoi(optarg); break;
         case 'n': c.n = strtoull(optarg, NULL, 0); break;
@@ -332,12 +348,15 @@ int main(int argc, char **argv)
             mkdir(optarg, 0777);
             break;
         case 'm': judged_states = (uint32_t)atoi(optarg); break;
+        case 't': c.threads = (uint32_t)atoi(optarg); break;
         case 'l': lines = true; break;
         case 'f': c.force = false; break;
         default:
-            fprintf(stderr, "modelcheck [-j processes] [-n kernels] [-s first seed] [-o folder for what "
-                            "is wrong] [-m states of a rewritten kernel, at most] [-l: a row per "
-                            "configuration] [-f: refused ones are not forced]\n");
+            fprintf(
+                stderr,
+                "modelcheck [-j processes] [-n kernels] [-s first seed] [-o folder for what "
+                "is wrong] [-m states of a rewritten kernel, at most] [-t threads of a "
+                "launch, at most] [-l: a row per configuration] [-f: refused ones are not forced]\n");
             return 2;
         }
     c.jobs = c.jobs ? c.jobs : 1;

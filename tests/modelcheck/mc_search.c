@@ -1,18 +1,18 @@
 /* Exploring all interleavings.
  *
- * Which operations of two threads can meet is learnt by exploring: a word of memory is visible when, in
- * any execution seen so far, two threads used it, one wrote it, and no barrier of their CTA stood
- * between. Operations on other words are run at once, with the thread's arithmetic. At a visible one, a
- * persistent set of threads is tried: whoever may use the same words, and whoever those wait for. What
- * was learnt on the way may show that a set was too small; then all is explored once more with what is
- * known now, until nothing new is seen. A state met again on the stack is left by every thread (cycle
- * proviso). */
+ * Which operations of two threads can meet is learnt by exploring. Two lanes of a CTA meet at a word
+ * when in any execution seen so far both used it, one wrote it, and no barrier stood between. Another
+ * CTA is met where its future (mc_future.c) uses the word. Operations that meet nobody are run at once,
+ * with the thread's arithmetic. At another, a persistent set of threads is tried: whoever may use the
+ * same words, and whoever those wait for. What was learnt on the way may show that a set was too small;
+ * then all is explored once more with what is known now, until nothing new is seen. A state met again on
+ * the stack is left by every thread (cycle proviso). */
 #include "tests/modelcheck/mc_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MOST = 6000, RUNS_MOST = 40 };
+enum { FRAMES_MOST = 6000, RUNS_MOST = 400, STATES_RUNS = 40 };
 struct action {
     uint8_t thread, choice;
 };
@@ -20,10 +20,11 @@ struct frame {
     uint32_t node;
     bool full;
     uint8_t n, next;
+    struct mc_contents is;
     struct action act[2 * MC_THREADS];
 };
 struct node {
-    uint64_t hash;
+    uint64_t hash, order; /* of the state, CTAs in any order, and in theirs */
     bool on_stack, final, reaches;
 };
 struct edge {
@@ -32,6 +33,7 @@ struct edge {
 struct search {
     struct mc_run x;
     struct mc_seen seen;
+    struct mc_future future;
     const struct mc_limits *lim;
     struct mc_result *out;
     struct node *node;
@@ -110,6 +112,18 @@ static void add_final(struct search *s, uint64_t h)
 }
 
 /* ---- who moves ---- */
+static uint32_t who_meets(const struct mc_run *x, uint32_t cta, const struct mc_access *a, uint32_t g)
+{
+    uint32_t block = x->p->block, mates = (uint32_t)(((1ull << block) - 1) << (cta * block));
+    uint32_t set = (a->write ? x->seen->word[g].rd | x->seen->word[g].wr : x->seen->word[g].wr) & mates;
+    if (g >= x->fut->words || !x->fut->far[g])
+        return set;
+    for (uint32_t t = 0; t < x->p->nthreads; t++)
+        if (t / block != cta && mc_future_meets(x->fut, x->key[t / block], t % block, g, a->write))
+            set |= 1u << t;
+    return set;
+}
+
 static void whom(const struct search *s, const uint8_t *st, unsigned t, uint32_t *set)
 {
     const struct mc_run *x = &s->x;
@@ -120,7 +134,7 @@ static void whom(const struct search *s, const uint8_t *st, unsigned t, uint32_t
     case T_MEM:
         mc_access(x, st, t, &a);
         for (uint32_t g = a.at / 4; a.memory && g <= (a.at + a.bytes - 1) / 4; g++)
-            *set |= a.write ? x->seen->word[g].rd | x->seen->word[g].wr : x->seen->word[g].wr;
+            *set |= who_meets(x, cta, &a, g);
         return;
     case T_BAR:
     case T_WARP:
@@ -244,17 +258,60 @@ static bool is_end(const struct search *s, const uint8_t *st)
     return all;
 }
 
+/* The state that was come to: its hashes, and its CTAs' keys behind those of the state that was left. */
+static void arrive(struct search *s, const uint8_t *st, struct mc_contents *is)
+{
+    struct mc_run *x = &s->x;
+    uint32_t key[MC_CTAS];
+    if (x->brute) {
+        is->state = is->order = mc_hash(st, x->at.hashed, 0);
+        return;
+    }
+    mc_contents(x, st, is);
+    mc_keys(x, is, key);
+    for (uint32_t k = 0; k < x->p->nctas; k++)
+        mc_future_edge(x->fut, x->key[k], key[k]);
+    memcpy(x->key, key, sizeof key);
+}
+
+/* One step of a thread: the others' keys change with what is claimed. */
+static void leave(struct search *s, const struct mc_contents *is, uint8_t *to, struct action a)
+{
+    struct mc_run *x = &s->x;
+    if (!x->brute)
+        mc_keys(x, is, x->key);
+    mc_step(x, to, a.thread, a.choice);
+    struct mc_contents then = *is;
+    then.control = x->brute ? 0 : mc_control(x, to);
+    for (uint32_t k = 0; !x->brute && then.control != is->control && k < x->p->nctas; k++)
+        if (k != a.thread / x->p->block) {
+            uint32_t key = mc_future_key(x->fut, then.control, is->local[k]);
+            mc_future_edge(x->fut, x->key[k], key);
+            x->key[k] = key;
+        }
+    mc_settle(x, to);
+}
+
 /* Looks at the state on top; pushes it as a frame when it is new. */
 static bool enter(struct search *s, uint32_t from)
 {
     uint8_t *st = state_at(s, s->depth);
+    struct mc_contents is;
     bool fresh;
-    uint32_t n = find_node(s, mc_hash(st, s->x.at.hashed, 0), &fresh);
-    if (s->full)
+    arrive(s, st, &is);
+    uint32_t n = find_node(s, is.state, &fresh);
+    if (s->full || s->future.full) {
+        s->full = true;
         return false;
+    }
+    if (fresh)
+        s->node[n].order = is.order;
+    else if (s->node[n].order != is.order && !s->x.sym)
+        s->x.sym = s->seen.changed = true;
     if (from != UINT32_MAX)
         add_edge(s, from, n);
     if (!fresh) {
+        s->seen.met = true;
         if (s->node[n].on_stack) {
             s->out->cycle = true;
             struct frame *f = &s->frame[s->depth - 1];
@@ -271,6 +328,7 @@ static bool enter(struct search *s, uint32_t from)
     struct frame *f = &s->frame[s->depth++];
     memset(f, 0, offsetof(struct frame, act));
     f->node = n;
+    f->is = is;
     s->node[n].on_stack = true;
     s->node[n].final = s->node[n].reaches = is_end(s, st);
     uint64_t h = s->node[n].final ? mc_hash(MEM(&s->x, st), s->x.p->buffers, 7) : 0;
@@ -290,6 +348,12 @@ static void dfs(struct search *s)
 {
     s->depth = 0;
     mc_begin(&s->x, state_at(s, 0));
+    if (!s->x.brute) {
+        struct mc_contents is;
+        mc_contents(&s->x, state_at(s, 0), &is);
+        mc_keys(&s->x, &is, s->x.key);
+    }
+    mc_settle(&s->x, state_at(s, 0));
     enter(s, UINT32_MAX);
     while (s->depth && !s->full && !s->x.unknown && !s->found) {
         struct frame *f = &s->frame[s->depth - 1];
@@ -305,8 +369,7 @@ static void dfs(struct search *s)
         struct action a = f->act[f->next++];
         uint8_t *to = state_at(s, s->depth);
         memcpy(to, state_at(s, s->depth - 1), s->x.at.bytes);
-        mc_step(&s->x, to, a.thread, a.choice);
-        mc_settle(&s->x, to);
+        leave(s, &f->is, to, a);
         enter(s, f->node);
     }
 }
@@ -342,7 +405,8 @@ static void reset(struct search *s)
     s->x.racy = s->x.parted = s->x.fault = false;
     for (uint32_t g = 0; g <= s->x.p->flat / 4; g++)
         s->x.seen->word[g].visible = s->x.seen->word[g].next;
-    s->x.seen->changed = false;
+    s->x.seen->changed = s->x.seen->reads = s->x.seen->met = false;
+    mc_future_renew(&s->future);
 }
 
 /* Kept from one exploration to the next: most touch little of it. */
@@ -374,9 +438,11 @@ static bool alloc(struct search *s, const struct mc_program *p)
     mc_layout_make(&s->x);
     s->state = scratch(3, (size_t)(FRAMES_MOST + 1) * s->x.at.bytes);
     s->x.seen = &s->seen;
+    s->x.fut = &s->future;
     s->seen.word = calloc(p->flat / 4 + 2, sizeof *s->seen.word);
     s->out->final = malloc(MC_FINALS * sizeof *s->out->final);
-    return s->node && s->table && s->frame && s->state && s->seen.word && s->out->final;
+    return mc_future_make(&s->future, p) && s->node && s->table && s->frame && s->state &&
+           s->seen.word && s->out->final;
 }
 
 static enum status search(const struct mc_program *p, const struct mc_limits *lim, struct mc_result *out,
@@ -389,12 +455,16 @@ static enum status search(const struct mc_program *p, const struct mc_limits *li
     bool ok = alloc(&s, p);
     s.x.brute = own.brute;
     s.x.resident = own.resident ? own.resident : p->nctas;
-    for (bool again = ok; again && !s.oom && !s.full && !s.x.unknown && out->runs < RUNS_MOST;
+    bool again = ok;
+    for (; again && !s.oom && !s.full && !s.x.unknown && out->runs < RUNS_MOST &&
+           out->states < STATES_RUNS * own.states;
          out->runs++) {
         reset(&s);
         dfs(&s);
         out->states += s.nnodes;
-        again = s.x.seen->changed && !own.brute;
+        mc_future_spread(&s.future);
+        again = (s.seen.changed || (s.seen.reads && s.seen.met) || s.future.changed || s.future.renew) &&
+                !own.brute;
     }
     if (ok && trace && !s.full && !s.x.unknown) { /* the set is settled: once more, stopping there */
         reset(&s);
@@ -402,7 +472,7 @@ static enum status search(const struct mc_program *p, const struct mc_limits *li
         s.trace = trace;
         dfs(&s);
     }
-    out->limit = s.full || out->runs == RUNS_MOST;
+    out->limit = s.full || again;
     out->racy = s.x.racy;
     out->parted = s.x.parted;
     out->fault = s.x.fault;
@@ -414,6 +484,7 @@ static enum status search(const struct mc_program *p, const struct mc_limits *li
         qsort(out->final, out->nfinal, sizeof *out->final, by_value);
     free(s.edge);
     free(s.seen.word);
+    mc_future_free(&s.future);
     return ok && !s.oom ? ST_OK : ST_NOMEM;
 }
 

@@ -401,28 +401,48 @@ void mc_access(const struct mc_run *x, const uint8_t *s, unsigned t, struct mc_a
     a->weak = o->weak;
     a->nc = o->nc;
     a->atomic = o->op == MC_ATOM;
+    a->result = a->atomic && o->nd && o->d[0] != UINT32_MAX;
 }
 
-static void record(struct mc_run *x, const uint8_t *s, unsigned t, const struct mc_access *a)
+/* Lanes of one CTA that meet between two barriers. */
+static void record_near(struct mc_run *x, unsigned t, uint32_t g, unsigned ph, const struct mc_access *a)
 {
     struct mc_seen *n = x->seen;
+    struct mc_word *w = &n->word[g];
     uint32_t me = 1u << t, cta = t / x->p->block,
-             mates = (uint32_t)(((1ull << x->p->block) - 1) << (cta * x->p->block));
+             mates = (uint32_t)(((1ull << x->p->block) - 1) << (cta * x->p->block)),
+             before = w->rd | w->wr, wrote = w->wr;
+    if (a->write)
+        w->wr |= me, w->wrp[ph] |= me;
+    n->reads |= a->read && !w->rd && 4 * g >= x->p->buffers;
+    if (a->read)
+        w->rd |= me, w->rdp[ph] |= me;
+    uint32_t here = (w->wrp[ph] | w->rdp[ph]) & mates;
+    if ((w->wrp[ph] & mates) && (here & (here - 1)) && !w->next)
+        w->next = n->changed = true;
+    bool global = g < x->fut->words;
+    if (global && ((w->wr & ~mates) || (w->wr && ((w->rd | w->wr) & ~mates))))
+        mc_future_far(x->fut, g);
+    if ((w->next || (global && x->fut->far[g])) && ((w->rd | w->wr) != before || w->wr != wrote))
+        n->changed = true;
+}
+
+/* Where CTAs were exchanged, what one did any may do. */
+static void record(struct mc_run *x, const uint8_t *s, unsigned t, const struct mc_access *a)
+{
+    uint32_t block = x->p->block, cta = t / block;
     unsigned ph = CTA(x, s)[cta].phase;
     for (uint32_t g = a->at / 4; g <= (a->at + a->bytes - 1) / 4; g++) {
-        struct mc_word *w = &n->word[g];
-        uint32_t before = w->rd | w->wr, wrote = w->wr;
-        if (a->write)
-            w->wr |= me, w->wrp[ph] |= me;
-        if (a->read)
-            w->rd |= me, w->rdp[ph] |= me;
-        bool far = (w->wr & ~mates) || (w->wr && ((w->rd | w->wr) & ~mates));
-        uint32_t here = (w->wrp[ph] | w->rdp[ph]) & mates;
-        bool near = (w->wrp[ph] & mates) && (here & (here - 1));
-        if ((far || near) && !w->next)
-            w->next = n->changed = true;
-        if (w->next && ((w->rd | w->wr) != before || w->wr != wrote))
-            n->changed = true;
+        bool global = g < x->fut->words;
+        for (uint32_t c = x->sym ? 0 : cta; c < (x->sym ? x->p->nctas : cta + 1); c++)
+            record_near(x, c * block + t % block,
+                        global ? g : g + c * (x->p->shared_all / 4) - cta * (x->p->shared_all / 4), ph,
+                        a);
+        if (!global || x->brute)
+            continue;
+        if (a->atomic && a->result)
+            mc_future_control(x->fut, g);
+        mc_future_add(x->fut, x->key[cta], t % block, g, a->read, a->write);
     }
 }
 
@@ -583,6 +603,18 @@ unsigned mc_choices(const struct mc_run *x, const uint8_t *s, unsigned t)
     return a.memory && memcmp(MEM(x, s) + a.at, x->p->init + a.at, a.bytes) != 0 ? 2 : 1;
 }
 
+/* Another CTA may still use this word, and one of the two writes it. */
+static bool met_from_afar(const struct mc_run *x, unsigned t, const struct mc_access *a, uint32_t g)
+{
+    if (g >= x->fut->words || !x->fut->far[g])
+        return false;
+    for (uint32_t c = 0; c < x->p->nctas; c++)
+        for (unsigned l = 0; l < x->p->block && c != t / x->p->block; l++)
+            if (mc_future_meets(x->fut, x->key[c], l, g, a->write))
+                return true;
+    return false;
+}
+
 /* Does the thread stop here, because others could see or change what comes next? */
 static bool stops(const struct mc_run *x, const uint8_t *s, unsigned t)
 {
@@ -598,7 +630,7 @@ static bool stops(const struct mc_run *x, const uint8_t *s, unsigned t)
     if (x->brute)
         return true;
     for (uint32_t g = a.at / 4; g <= (a.at + a.bytes - 1) / 4; g++)
-        if (x->seen->word[g].visible)
+        if (x->seen->word[g].visible || met_from_afar(x, t, &a, g))
             return true;
     return false;
 }
@@ -796,5 +828,4 @@ void mc_begin(struct mc_run *x, uint8_t *s)
         CTA(x, s)[k].live = x->p->block;
     for (unsigned t = 0; t < x->p->nthreads; t++)
         THREAD(x, s)[t].status = T_UNSTARTED;
-    mc_settle(x, s);
 }

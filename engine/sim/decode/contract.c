@@ -87,7 +87,8 @@ const struct ptx_func *decode_contract(struct decode *d, const struct ptx_func *
     struct ptx_inst *insts = ARENA_ARRAY(d->p->arena, struct ptx_inst, f->ninsts + 1);
     bool ok = x && copy && insts;
     if (ok) {
-        memcpy(insts, f->insts, f->ninsts * sizeof *insts);
+        if (f->ninsts)
+            memcpy(insts, f->insts, f->ninsts * sizeof *insts);
         keep_some(f, x);
     }
     for (uint32_t i = 0; ok && i < f->ninsts; i++) {
