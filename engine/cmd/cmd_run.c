@@ -159,16 +159,6 @@ static void put_run(const struct args *a, const struct workspace *s, const struc
     }
 }
 
-enum status cmd_prove_level(const char *text, enum tune_level unasked, enum tune_level *level,
-                            struct diags *ds)
-{
-    *level = !text ? unasked : strcmp(text, "full") == 0 ? TUNE_FULL : TUNE_QUICK;
-    if (!text || *level == TUNE_FULL || strcmp(text, "quick") == 0)
-        return ST_OK;
-    diag_error(ds, "usage", "--prove takes quick or full, not '%s'", text);
-    return ST_USAGE;
-}
-
 bool measurement_attacked(const struct args *a, const struct workspace *s)
 {
     return a->prove || (s->data.total_bytes <= UNASKED_PROOF && s->info.kind == DEV_SIMULATED &&

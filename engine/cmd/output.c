@@ -305,3 +305,13 @@ void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, co
     buf_puts(out, "\nthe slice with the fastest configuration:\n");
     cmd_sweep_text(&f->slice[f->best].sweep, dev, kernel, out);
 }
+
+enum status cmd_prove_level(const char *text, enum tune_level unasked, enum tune_level *level,
+                            struct diags *ds)
+{
+    *level = !text ? unasked : strcmp(text, "full") == 0 ? TUNE_FULL : TUNE_QUICK;
+    if (!text || *level == TUNE_FULL || strcmp(text, "quick") == 0)
+        return ST_OK;
+    diag_error(ds, "usage", "--prove takes quick or full, not '%s'", text);
+    return ST_USAGE;
+}

@@ -266,17 +266,6 @@ const struct dev_info *dev_describe(const struct dev *d)
     return &d->info;
 }
 
-enum status dev_find_kernel(const struct ptx_module *m, const struct dev_source *s,
-                            const struct ptx_func **out, struct diags *ds)
-{
-    *out = ptx_find_func(m, s->kernel);
-    if (*out && (*out)->entry)
-        return ST_OK;
-    diag_add(ds, DIAG_ERROR, "kernel", s->path, NO_SPAN, "no kernel named '%.*s'", (int)s->kernel.n,
-             s->kernel.s);
-    return ST_INPUT;
-}
-
 enum status dev_load(struct dev *d, const char *path, struct str text, struct str kernel, int maxnreg,
                      struct dev_code **out, struct diags *ds)
 {
@@ -309,11 +298,6 @@ void dev_unbind(struct dev *d, struct dev_data *b)
 {
     if (b)
         d->ops->unbind(d, b);
-}
-
-bool dev_left(struct dev *d, struct dev_code *c, struct dev_data *b, size_t i, struct dev_left *out)
-{
-    return d->ops->left && d->ops->left(d, c, b, i, out);
 }
 
 enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,

@@ -272,3 +272,19 @@ const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, ui
     *offset += at;
     return buffer;
 }
+
+enum status dev_find_kernel(const struct ptx_module *m, const struct dev_source *s,
+                            const struct ptx_func **out, struct diags *ds)
+{
+    *out = ptx_find_func(m, s->kernel);
+    if (*out && (*out)->entry)
+        return ST_OK;
+    diag_add(ds, DIAG_ERROR, "kernel", s->path, NO_SPAN, "no kernel named '%.*s'", (int)s->kernel.n,
+             s->kernel.s);
+    return ST_INPUT;
+}
+
+bool dev_left(struct dev *d, struct dev_code *c, struct dev_data *b, size_t i, struct dev_left *out)
+{
+    return d->ops->left && d->ops->left(d, c, b, i, out);
+}

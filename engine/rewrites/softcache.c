@@ -148,17 +148,6 @@ static void check_edges(struct soft *s)
     }
 }
 
-bool soft_may_meet(const struct soft *s, const struct soft_access *a, uint32_t k)
-{
-    if (a->roots.unknown)
-        return true;
-    for (int p = 0; p < 64; p++)
-        if ((a->roots.params >> p & 1) &&
-            (p == s->s[k].param || !pass_params_distinct(s->c, p, s->s[k].param)))
-            return true;
-    return false;
-}
-
 /* ---- how much fits ---- */
 /* Shared memory of an SM under the split that this launch gets: what the option asks for, or what the
  * device takes when nothing is asked, unless one CTA needs more. */
@@ -253,48 +242,6 @@ static uint32_t sample_of(struct soft *s)
     return !part || part >= SOFT_SAMPLE ? SOFT_SAMPLE : part < 4 ? 4 : part;
 }
 
-/* ---- the choice inside the kernel ---- */
-static bool meets(const struct ptx_inst *i)
-{
-    return inst_effect(i) == EFFECT_BARRIER || inst_effect(i) == EFFECT_WARP;
-}
-
-static bool calls_or_meets(const struct ptx_inst *i)
-{
-    return meets(i) || inst_effect(i) == EFFECT_CALL;
-}
-
-static void find_meetings(struct soft *s)
-{
-    struct pass_funcs fs;
-    pass_callees(s->c, &fs);
-    s->callees_meet = fs.unknown;
-    for (uint32_t k = 0; k < fs.n; k++)
-        s->callees_meet |=
-            pass_find_effect(fs.v[k], EFFECT_BARRIER) || pass_find_effect(fs.v[k], EFFECT_WARP);
-    s->together = s->callees_meet || pass_find_effect(s->c->f, EFFECT_BARRIER) ||
-                  pass_find_effect(s->c->f, EFFECT_WARP);
-}
-
-static bool loop_has_access(const struct soft *s, const struct ptx_loop *l)
-{
-    for (uint32_t b = 0; b < l->nblocks; b++) {
-        const struct ptx_block *k = &s->flow.cfg->blocks[l->blocks[b]];
-        for (uint32_t i = k->first; i < k->first + k->n; i++)
-            if (s->access[i].kind == SOFT_OWN && soft_uses(s, s->access[i].own))
-                return true;
-    }
-    return false;
-}
-
-bool soft_can_switch(const struct soft *s, uint32_t loop)
-{
-    const struct ptx_loop *l = &s->flow.cfg->loops[loop];
-    return !l->irreducible && loop_has_access(s, l) &&
-           (!s->together ||
-            pass_goes_together(&s->flow, l->header, s->callees_meet ? calls_or_meets : meets));
-}
-
 static enum status check_dynamic(struct soft *s)
 {
     struct pass_ctx *c = s->c;
@@ -302,7 +249,7 @@ static enum status check_dynamic(struct soft *s)
         if (soft_can_switch(s, l))
             return ST_OK;
     for (uint32_t l = 0; l < s->flow.cfg->nloops; l++)
-        if (loop_has_access(s, &s->flow.cfg->loops[l]))
+        if (soft_loop_has_access(s, &s->flow.cfg->loops[l]))
             return pass_refuse(
                 c, c->f->insts[s->flow.cfg->blocks[s->flow.cfg->loops[l].header].first].at,
                 "--softcache auto and --softcache N choose before the launch and have no such limit",
@@ -340,7 +287,7 @@ static enum status soft_begin(struct soft *s, struct pass_ctx *c)
     if (st != ST_OK)
         return st;
     check_edges(s);
-    find_meetings(s);
+    soft_find_meetings(s);
     if (s->mode == SOFT_DYNAMIC)
         s->sample = sample_of(s);
     uint32_t usable = 0;
@@ -397,19 +344,6 @@ static void put_choice(struct soft *s)
             o->soft_lines++;
         }
     o->soft_data[n] = 0;
-}
-
-uint32_t soft_registers(const struct soft *s, uint32_t k)
-{
-    return 3u + s->s[k].written + (s->mode != SOFT_FIXED);
-}
-
-uint32_t soft_all_registers(const struct soft *s)
-{
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < s->n; k++)
-        n += soft_uses(s, k) ? soft_registers(s, k) : 0;
-    return n;
 }
 
 static void tell(struct soft *s)

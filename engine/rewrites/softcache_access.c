@@ -341,3 +341,27 @@ bool soft_other(struct soft *s, const struct ptx_inst *i, bool monitor, struct b
     buf_free(&lines);
     return any;
 }
+
+bool soft_may_meet(const struct soft *s, const struct soft_access *a, uint32_t k)
+{
+    if (a->roots.unknown)
+        return true;
+    for (int p = 0; p < 64; p++)
+        if ((a->roots.params >> p & 1) &&
+            (p == s->s[k].param || !pass_params_distinct(s->c, p, s->s[k].param)))
+            return true;
+    return false;
+}
+
+uint32_t soft_registers(const struct soft *s, uint32_t k)
+{
+    return 3u + s->s[k].written + (s->mode != SOFT_FIXED);
+}
+
+uint32_t soft_all_registers(const struct soft *s)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < s->n; k++)
+        n += soft_uses(s, k) ? soft_registers(s, k) : 0;
+    return n;
+}

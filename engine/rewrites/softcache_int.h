@@ -8,6 +8,7 @@
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 
+struct ptx_loop;
 struct ptx_inst;
 
 enum { SOFT_MAX = 16, SOFT_SAMPLE = PASS_SOFT_SAMPLE };
@@ -65,6 +66,10 @@ uint32_t soft_registers(const struct soft *s, uint32_t k);
 uint32_t soft_all_registers(const struct soft *s);
 /* May this access touch what structure k's line holds? */
 bool soft_may_meet(const struct soft *s, const struct soft_access *a, uint32_t k);
+/* Fills callees_meet and together. */
+void soft_find_meetings(struct soft *s);
+/* Is there an access in the loop that a line serves? */
+bool soft_loop_has_access(const struct soft *s, const struct ptx_loop *l);
 /* Can the first copy go over to the second at this loop's header? */
 bool soft_can_switch(const struct soft *s, uint32_t loop);
 

@@ -91,12 +91,6 @@ void json_result(const struct result *r, const struct dev_info *dev, const char 
     finish(&w);
 }
 
-void put_num(struct jw *w, const char *key, double v)
-{
-    jw_key(w, key);
-    jw_num(w, v);
-}
-
 static void put_fit(struct jw *w, const struct model_fit *f)
 {
     jw_key(w, "fit");

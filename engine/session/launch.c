@@ -768,3 +768,14 @@ enum status launch_copy(const struct launch_spec *l, struct launch_spec *out)
     }
     return st;
 }
+
+uint64_t launch_key(const struct launch_spec *l)
+{
+    struct launch_spec plain = *l;
+    struct buf text = { 0 };
+    plain.name = plain.file = NULL;
+    launch_file_text(&plain, 1, &text);
+    uint64_t key = text.n ? base_hash(text.s, text.n) : 1;
+    buf_free(&text);
+    return key ? key : 1;
+}

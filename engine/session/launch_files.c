@@ -114,14 +114,3 @@ enum status launch_ptx_check(const char *ptx, const char *launch, struct diags *
     base_free(dir);
     return st;
 }
-
-uint64_t launch_key(const struct launch_spec *l)
-{
-    struct launch_spec plain = *l;
-    struct buf text = { 0 };
-    plain.name = plain.file = NULL;
-    launch_file_text(&plain, 1, &text);
-    uint64_t key = text.n ? base_hash(text.s, text.n) : 1;
-    buf_free(&text);
-    return key ? key : 1;
-}

@@ -401,3 +401,9 @@ enum status get_data_sets(const cJSON *list, struct tune_found *f, struct diags 
         fields_read(o, set_fields, ARRAY_LEN(set_fields), &f->set[f->nsets++], "data set", ds);
     return st;
 }
+
+void put_num(struct jw *w, const char *key, double v)
+{
+    jw_key(w, key);
+    jw_num(w, v);
+}

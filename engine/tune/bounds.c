@@ -1,10 +1,11 @@
 /* What the order of float atomics can change, element by element: from the sums that a simulated device
  * counted beside the original's launch.
  *
- *   added to by atomics         terms * eps * (sum of magnitudes), and for each term what a sum in
- * shared memory that it may come from can change made of sums and stored     the most that any sum
- * changes by, relative to itself, at most 1e-4 neither                     nothing: the bits must be the
- * original's */
+ * - Added to by atomics: terms * eps * (sum of magnitudes), and for each term what a sum in shared
+ * memory that it may come from can change.
+ * - Made of sums and stored: the most that any sum changes by, relative to itself, at most 1e-4.
+ * - Neither: nothing. The bits must be the original's.
+ */
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/rec/elem.h"
@@ -13,6 +14,7 @@
 #include "engine/tune/tune_int.h"
 
 #include <math.h>
+#include <string.h>
 
 float *tune_bounds(const struct sim_sums *s, const struct arg_spec *a, const uint8_t *bytes, uint64_t n)
 {
@@ -49,4 +51,26 @@ enum status tune_bounds_all(struct dev *d, struct dev_code *c, struct dev_data *
             return ST_NOMEM;
     }
     return ST_OK;
+}
+
+double tune_element(const uint8_t *p, enum elem e)
+{
+    float f;
+    double d;
+    int64_t i = 0;
+    if (e == ELEM_F32) {
+        memcpy(&f, p, 4);
+        return f;
+    }
+    if (e == ELEM_F64) {
+        memcpy(&d, p, 8);
+        return d;
+    }
+    memcpy(&i, p, elem_size(e));
+    if (e == ELEM_F16) {
+        int ex = (int)(i >> 10 & 31), m = (int)(i & 1023);
+        d = ex == 31 ? (m ? NAN : INFINITY) : ex ? ldexp(1024 + m, ex - 25) : ldexp(m, -24);
+        return i >> 15 & 1 ? -d : d;
+    }
+    return (double)i;
 }

@@ -19,28 +19,6 @@
 #define IN_MEMORY (UINT64_C(32) << 20)
 #define PIECE     (UINT64_C(4) << 20)
 
-double tune_element(const uint8_t *p, enum elem e)
-{
-    float f;
-    double d;
-    int64_t i = 0;
-    if (e == ELEM_F32) {
-        memcpy(&f, p, 4);
-        return f;
-    }
-    if (e == ELEM_F64) {
-        memcpy(&d, p, 8);
-        return d;
-    }
-    memcpy(&i, p, elem_size(e));
-    if (e == ELEM_F16) {
-        int ex = (int)(i >> 10 & 31), m = (int)(i & 1023);
-        d = ex == 31 ? (m ? NAN : INFINITY) : ex ? ldexp(1024 + m, ex - 25) : ldexp(m, -24);
-        return i >> 15 & 1 ? -d : d;
-    }
-    return (double)i;
-}
-
 /* Float atomics' own bound where it is known. A stated tolerance is relative to the larger magnitude, or
  * to 1 where that is more. Ours is relative to this element's own magnitudes alone: a large sum
  * elsewhere in the buffer forgives it nothing. */

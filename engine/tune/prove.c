@@ -1,4 +1,5 @@
-/* Launches of original and rewrite on the hostile machine, and what they leave, side by side. */
+/* Which launches of original and rewrite try to break a proof (prove_launch.c makes them), on which
+ * data, and what the proof says. */
 #include "engine/tune/prove_int.h"
 
 #include "engine/base/base.h"
@@ -45,28 +46,6 @@ static struct attack attack_at(const struct tune_prover *p, size_t i)
 }
 
 /* ---- one launch ---- */
-/* The size of dynamic shared memory is what the launch says: it has another value where a pass made it
- * so. */
-enum status prover_launch(struct tune_prover *p, const struct shot *shot, const struct attack *a,
-                          double limit, struct result *r, struct diags *ds)
-{
-    struct set *s = &p->set[a->set];
-    struct dev_run own = *shot->run;
-    own.launch = &s->spec;
-    own.functional = true;
-    own.counters = false;
-    own.repeat = own.max_repeat = 1;
-    own.hostile = a->how;
-    own.hostile.uniform = a->how.uniform && p->uniform;
-    if (own.shared == p->run.shared)
-        own.hostile.poison &= SIM_POISON_USUAL;
-    own.sums = shot->code == p->original ? p->sums : NULL;
-    own.time_limit_s = limit > 0 ? limit : own.time_limit_s;
-    own.progress = NULL;
-    own.cancel = p->cancel;
-    *r = result_empty();
-    return dev_launch(p->dev, shot->code, s->bound, &own, r, ds);
-}
 
 static struct shot of_original(const struct tune_prover *p, struct str text)
 {
@@ -92,67 +71,6 @@ static enum status keep_all(struct tune_prover *p, struct set *s)
             memcpy(k.bytes, l.bytes, l.n);
     }
     return ST_OK;
-}
-
-static uint64_t first_difference(const uint8_t *a, const uint8_t *b, uint64_t n)
-{
-    uint64_t i = 0;
-    while (i < n && a[i] == b[i])
-        i++;
-    return i;
-}
-
-/* The first element that differs by more than the launch or float atomics forgive; n: none. */
-static uint64_t first_beyond(const struct arg_spec *a, const struct kept *k, const uint8_t *now)
-{
-    uint64_t w = a ? elem_size(a->elem) : 1, i = first_difference(k->bytes, now, k->n) / w;
-    if (!a || !(a->tolerance > 0))
-        return i;
-    for (; i < k->n / w; i++)
-        if (!tune_within(a, k->bound ? &k->bound[i] : NULL, tune_element(k->bytes + i * w, a->elem),
-                         tune_element(now + i * w, a->elem)))
-            return i;
-    return k->n / w;
-}
-
-static const struct kept *kept_named(const struct set *s, const struct dev_left *l, size_t i)
-{
-    if (l->arg != DEV_LEFT_VARIABLE)
-        return i < s->nkept ? &s->kept[i] : NULL;
-    for (size_t k = 0; k < s->nkept; k++)
-        if (s->kept[k].arg == DEV_LEFT_VARIABLE && str_eq(s->kept[k].name, l->name))
-            return &s->kept[k];
-    return NULL; /* a variable that a pass added */
-}
-
-bool prover_differs(struct tune_prover *p, struct set *s, struct dev_code *c, char *text, size_t room)
-{
-    struct dev_left l;
-    for (size_t i = 0; dev_left(p->dev, c, s->bound, i, &l); i++) {
-        const struct kept *k = kept_named(s, &l, i);
-        const char *what = l.arg == DEV_LEFT_VARIABLE ? "variable" : "buffer";
-        if (!k || (!l.written && !k->written))
-            continue;
-        if (!k->bytes || k->n != l.n) {
-            snprintf(text, room, "%s '%.*s' is stored into, and the original leaves it alone", what,
-                     (int)l.name.n, l.name.s);
-            return true;
-        }
-        const struct arg_spec *a = l.arg < s->spec.nargs ? &s->spec.args[l.arg] : NULL;
-        uint64_t w = a ? elem_size(a->elem) : 1, at = first_beyond(a, k, l.bytes);
-        if (at >= l.n / w)
-            continue;
-        bool output = a && a->output;
-        if (a)
-            snprintf(text, room, "%s '%.*s'%s element %llu is %.9g and not %.9g", what, (int)l.name.n,
-                     l.name.s, output ? "" : " (not marked output)", (unsigned long long)at,
-                     tune_element(l.bytes + at * w, a->elem), tune_element(k->bytes + at * w, a->elem));
-        else
-            snprintf(text, room, "%s '%.*s' differs in byte %llu", what, (int)l.name.n, l.name.s,
-                     (unsigned long long)at);
-        return true;
-    }
-    return false;
 }
 
 /* ---- data ---- */
@@ -366,7 +284,7 @@ static void tell_left_out(struct tune_prover *p, const struct shot *shot, struct
 {
     struct dev_left l;
     for (size_t i = 0; shot->code && dev_left(p->dev, shot->code, p->set[0].bound, i, &l); i++)
-        if (l.written && !kept_named(&p->set[0], &l, i) && !str_is(l.name, PASS_KNOB_SYMBOL))
+        if (l.written && !prover_kept(&p->set[0], &l, i) && !str_is(l.name, PASS_KNOB_SYMBOL))
             leave_out(out, "variable '", l.name, "' (a pass added it)");
     if (prover_calls(p, shot->text, "vprintf"))
         leave_out(out, "what printf prints", STR(""), "");

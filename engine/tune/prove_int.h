@@ -57,8 +57,11 @@ struct shot {
     const struct dev_run *run;
 };
 
+/* ---- prove_launch.c ---- */
 enum status prover_launch(struct tune_prover *p, const struct shot *s, const struct attack *a,
                           double limit, struct result *r, struct diags *ds);
+/* What the original left of `l`, the i-th of dev_left; NULL: nothing was kept. */
+const struct kept *prover_kept(const struct set *s, const struct dev_left *l, size_t i);
 /* Writes the first difference into text; false: there is none. */
 bool prover_differs(struct tune_prover *p, struct set *s, struct dev_code *c, char *text, size_t room);
 /* May the kernel of this text come to a call of that function? */

@@ -15,6 +15,8 @@ for f in files:
     rooms[os.path.dirname(f)].append(f)
     for m in re.finditer(r'^(?!static)[a-z][\w \*]*?\b(\w+)\([^;{]*\)\n\{', code[f], re.M):
         home.setdefault(m[1], f)
+    # names of types and of members call nothing
+    code[f] = re.sub(r'\b(?:struct|enum|union) \w+|(?:->|(?<=[\w\])])\.)\w+', '', code[f])
 
 def circles(calls):
     """Strongly connected components of more than one file (Tarjan)."""

@@ -30,12 +30,6 @@ static enum extent screen_extent(int w, int h)
     return w < 60 || h < 16 ? EXTENT_REDUCED : EXTENT_WHOLE;
 }
 
-void screen_hit(struct screen *map, enum hit_kind kind, struct rect r, int id)
-{
-    if (map && map->nhits < HITS_MAX)
-        map->hit[map->nhits++] = (struct hit){ kind, r, id };
-}
-
 /* ---- a list of lines ---- */
 static void emphasise(struct surface *s, struct rect r, int y, struct str needle, const struct row *row,
                       unsigned skip)

@@ -28,26 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct session_run *valley_run(const struct app *a, size_t *run)
-{
-    size_t i = a->valley.run;
-    if (i >= a->snap->nruns || !curve_has(app_run(a, i))) {
-        for (i = a->snap->nruns; i-- > 0;)
-            if (curve_has(app_run(a, i)))
-                break;
-        if (i == SIZE_MAX)
-            return NULL;
-    }
-    if (run)
-        *run = i;
-    return app_run(a, i);
-}
-
-size_t valley_best(const struct tune_sweep *s)
-{
-    return s->has_best && s->best < s->npoints ? s->best : SIZE_MAX;
-}
-
 static void add_series(struct app *a, struct plot *out, const struct points *p, const char *name,
                        bool second)
 {

@@ -234,3 +234,23 @@ size_t points_best(const struct session_run *r, const struct points *p)
             return i;
     return points_fastest(p);
 }
+
+size_t valley_best(const struct tune_sweep *s)
+{
+    return s->has_best && s->best < s->npoints ? s->best : SIZE_MAX;
+}
+
+const struct session_run *valley_run(const struct app *a, size_t *run)
+{
+    size_t i = a->valley.run;
+    if (i >= a->snap->nruns || !curve_has(app_run(a, i))) {
+        for (i = a->snap->nruns; i-- > 0;)
+            if (curve_has(app_run(a, i)))
+                break;
+        if (i == SIZE_MAX)
+            return NULL;
+    }
+    if (run)
+        *run = i;
+    return app_run(a, i);
+}

@@ -733,3 +733,11 @@ bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *
     unsigned r = alu_row(i->op);
     return r < ARRAY_LEN(alu) && decode_alu(s, f, i, r);
 }
+
+/* ---- functions reachable from the kernel ---- */
+struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i)
+{
+    struct eval_call c = eval_call_parts(i);
+    const struct ptx_func *g = eval_callee(&c);
+    return g ? s->of[g->index] : NULL;
+}

@@ -13,13 +13,6 @@
 
 #include <string.h>
 
-/* ---- functions reachable from the kernel ---- */
-struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i)
-{
-    struct eval_call c = eval_call_parts(i);
-    const struct ptx_func *g = eval_callee(&c);
-    return g ? s->of[g->index] : NULL;
-}
 static bool add_func(struct slice *s, const struct ptx_func *g)
 {
     struct slice_func *f = &s->f[s->nf];
