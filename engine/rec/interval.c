@@ -23,6 +23,7 @@ static struct options without_ordinary(struct options o, const struct options *n
     memcpy(o.assume_read_only, none->assume_read_only, sizeof o.assume_read_only);
     o.assume_restrict = none->assume_restrict;
     o.swizzle_shared = none->swizzle_shared;
+    o.smem_pad = none->smem_pad;
     return o;
 }
 

@@ -24,7 +24,8 @@ static const struct {
     GROUP("swap-xy", swap_xy, coarsen),
     GROUP("coarsen", coarsen, throttle_shared),
     GROUP("throttle-shared", throttle_shared, maxnreg),
-    GROUP("swizzle-shared", swizzle_shared, readonly),
+    GROUP("swizzle-shared", swizzle_shared, smem_pad),
+    GROUP("smem-pad", smem_pad, readonly),
     GROUP("readonly", readonly, carveout),
     GROUP("carveout", carveout, assume_read_only),
 #undef GROUP

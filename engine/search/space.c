@@ -276,9 +276,19 @@ double space_bank_conflicts(const struct ana_kernel *k, const struct ana_access 
 static size_t shared_layout(const struct space *s, const struct options *base, struct options *out,
                             size_t most)
 {
+    static const int rows[] = { 128, 256, 512, 1024 }; /* of 32 to 256 words */
     struct options o = *base;
+    size_t n = 0;
+    if (!s->conflicts)
+        return 0;
     o.swizzle_shared = true;
-    return s->conflicts ? add(out, 0, most, o) : 0;
+    n = add(out, n, most, o);
+    o.swizzle_shared = false;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        o.smem_pad = rows[i];
+        n = add(out, n, most, o);
+    }
+    return n;
 }
 
 /* In the order in which they usually matter: what moves most comes first. */
@@ -288,7 +298,7 @@ static const struct dimension dimensions[] = {
     { "streaming loads", streams, 1, true },   { "L1 priority", l1_priority, 1, true },
     { "L2 policy", l2_policy, 1, true },       { "L1 size", carveout, 2, false },
     { "coarsening", coarsen, 2, false },       { "prefetching", prefetch, 2, false },
-    { "throttling", throttle, 1, false },      { "shared layout", shared_layout, 1, false },
+    { "throttling", throttle, 1, false },      { "shared layout", shared_layout, 2, false },
     { "software cache", softcache, 1, false }, { "read-only path", readonly, 1, false },
 };
 

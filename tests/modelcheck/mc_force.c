@@ -28,6 +28,7 @@ const char *const mc_options[] = {
     "--bypass l2 --pi 0",
     "--bypass l1+l2 --pi 0",
     "--swizzle-shared",
+    "--smem-pad 8",
     "--readonly promote",
     "--readonly demote",
     "--readonly promote --assume-restrict",

@@ -265,6 +265,7 @@ static void random_options(struct bench *b, struct options *o)
     o->coarsen = pick(b, 4) == 0 ? 2 << pick(b, 3) : 1;
     o->coarsen_mode = (int)pick(b, 2);
     o->swizzle_shared = pick(b, 5) == 0;
+    o->smem_pad = pick(b, 5) == 0 ? 4 << pick(b, 8) : 0;
     o->readonly = pick(b, 4) == 0 ? READONLY_PROMOTE : READONLY_KEEP;
 }
 

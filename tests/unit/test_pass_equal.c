@@ -53,6 +53,8 @@ static const char *const lines[] = {
     "--softcache dynamic --softcache-sample 4 --softcache-again 3",
     "--swap-xy",
     "--swizzle-shared",
+    "--smem-pad 128",
+    "--smem-pad 48",
     "--block 16x4x1",
     "--coarsen 2",
     "--coarsen 4 --coarsen-mode blocked --block 8x8x1",

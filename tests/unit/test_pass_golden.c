@@ -84,6 +84,7 @@ static const struct rewrite rewrites[] = {
       90 },
     { "vote", "in_loads", "--bypass l1 --pi vote", { 16, 1, 1 }, { 256, 1, 1 }, 80 },
     { "promote", "in_loads", "--readonly promote", { 16, 1, 1 }, { 256, 1, 1 }, 80 },
+    { "smem_pad", "in_tile", "--smem-pad 128", { 4, 4, 1 }, { 128, 1, 1 }, 75 },
     { "swizzle", "in_tile", "--swizzle-shared", { 4, 4, 1 }, { 128, 1, 1 }, 75 },
     { "demote", "in_loads", "--readonly demote", { 16, 1, 1 }, { 256, 1, 1 }, 80 },
     { "block", "in_grid", "--block 8x32x1", { 4, 16, 1 }, { 32, 8, 1 }, 75 },

@@ -24,6 +24,7 @@ static const char *const lines[] = {
     "--readonly promote",
     "--swap-xy",
     "--swizzle-shared",
+    "--smem-pad 128",
     "--cluster agent --prefetch l2 --softcache 1",
     "--block 16x4x1",
     "--coarsen 2",

@@ -1,0 +1,33 @@
+/* shared_words: accesses to shared memory whose addresses a pass computes anew (swizzle.c, smem_pad.c).
+ */
+#ifndef GPULOCW_REWRITES_SHARED_WORDS_H
+#define GPULOCW_REWRITES_SHARED_WORDS_H
+
+#include "engine/base/base.h"
+
+struct pass_ctx;
+struct ptx_inst;
+struct ptx_operand;
+struct ptx_symbol;
+
+#define SHARED_WORDS_ROW 128u /* bytes: 32 banks of 4; variables are aligned to it */
+struct shared_words {
+    unsigned accesses, widest; /* bytes of the widest access, at least 4 */
+};
+/* A load, store or atomic of one thread at one address of its own CTA's shared memory. */
+bool shared_words_access(const struct ptx_inst *i);
+/* ST_REFUSED with the line where the kernel touches shared memory in another way; what: the option. */
+enum status shared_words_code(struct pass_ctx *c, const char *what, struct shared_words *l);
+enum status shared_words_variables(struct pass_ctx *c, const char *what);
+bool shared_words_is(const struct ptx_symbol *s); /* a variable of shared memory */
+/* The k-th variable that the kernel sees, those of the module behind its own; NULL: no more. */
+const struct ptx_symbol *shared_words_variable(const struct pass_ctx *c, uint32_t k);
+/* Declares it anew with so many bytes, aligned to a row. */
+void shared_words_declare(struct pass_ctx *c, const struct ptx_symbol *s, uint64_t bytes,
+                          const char *tag);
+/* Code that leaves the address in <tag>a, a register of 32 bits. */
+void shared_words_address(const struct pass_ctx *c, const struct ptx_operand *a, struct buf *out);
+/* The access uses <tag>a instead of its own address. */
+void shared_words_moved(struct pass_ctx *c, const struct ptx_inst *i);
+
+#endif

@@ -1,0 +1,129 @@
+/* smem_pad: a gap behind each row of an array in shared memory, so that lanes which read a column ask
+ * different banks. Rows of N bytes, a gap as wide as the widest access:
+ *
+ *   before                               after, --smem-pad 128
+ *     ld.shared.f32 %f1, [%r4+128];        add.u32 %gl0_a, %r4, 128;
+ *                                          mov.u32 %gl0_t, tile;
+ *                                          sub.u32 %gl0_t, %gl0_a, %gl0_t;
+ *                                          shr.u32 %gl0_t, %gl0_t, 7;
+ *                                          mad.lo.u32 %gl0_a, %gl0_t, 4, %gl0_a;
+ *                                          ld.shared.f32 %f1, [%gl0_a];
+ *
+ * Why it is right: with p = address - tile, p + p / N * gap grows with p, so no two bytes get one place.
+ * N is a multiple of the gap and the gap of every access, so an access stays within its row and stays
+ * aligned. Every access of the kernel to shared memory goes through it, whatever its address is made
+ * from. There is one variable, so that no other lies where its gaps go. */
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rewrites/shared_words.h"
+
+#define TAG  "smem_pad"
+#define WHAT "--smem-pad"
+
+static bool asked(const struct options *o)
+{
+    return o->smem_pad > 0;
+}
+
+/* The one variable of shared memory; NULL: none, or several (then *second is another). */
+static const struct ptx_symbol *only_variable(const struct pass_ctx *c, const struct ptx_symbol **second)
+{
+    const struct ptx_symbol *s, *one = NULL;
+    *second = NULL;
+    for (uint32_t k = 0; (s = shared_words_variable(c, k)); k++) {
+        if (!shared_words_is(s))
+            continue;
+        if (one) {
+            *second = s;
+            return NULL;
+        }
+        one = s;
+    }
+    return one;
+}
+
+static enum status check(struct pass_ctx *c)
+{
+    struct shared_words l;
+    const struct ptx_symbol *second;
+    enum status st = shared_words_code(c, WHAT, &l);
+    if (st == ST_OK)
+        st = shared_words_variables(c, WHAT);
+    if (st != ST_OK)
+        return st;
+    if (!only_variable(c, &second))
+        return pass_refuse(c, second ? second->at : NO_SPAN, "--swizzle-shared takes several",
+                           second ? WHAT ": shared memory holds several variables, and the gaps of one "
+                                         "would move the others"
+                                  : WHAT ": no variable of shared memory is declared");
+    if ((uint32_t)c->opt->smem_pad % l.widest)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           WHAT " %d: the widest access is one of %u bytes, and a row has to be a "
+                                "multiple of that",
+                           c->opt->smem_pad, l.widest);
+    return ST_OK;
+}
+
+/* Bytes that an array of `bytes` has with a gap behind each row but the last. */
+static uint64_t padded(uint64_t bytes, uint32_t row, uint32_t gap)
+{
+    return bytes ? bytes + (bytes - 1) / row * gap : 0;
+}
+
+static void move(struct pass_ctx *c, const struct ptx_inst *i, const struct ptx_symbol *s, uint32_t gap)
+{
+    const char *t = c->tag;
+    uint32_t row = (uint32_t)c->opt->smem_pad;
+    struct buf b = { 0 };
+    shared_words_address(c, inst_address(i), &b);
+    buf_printf(&b, "mov.u32 %%%st, %.*s;\nsub.u32 %%%st, %%%sa, %%%st;\n", t, (int)s->name.n, s->name.s,
+               t, t, t);
+    if (row & (row - 1))
+        buf_printf(&b, "div.u32 %%%st, %%%st, %u;\n", t, t, row);
+    else
+        buf_printf(&b, "shr.u32 %%%st, %%%st, %d;\n", t, t, __builtin_ctz(row));
+    buf_printf(&b, "mad.lo.u32 %%%sa, %%%st, %u, %%%sa;", t, t, gap, t);
+    if (b.s)
+        ptx_edit_before(c->edit, c->f, i->stmt, TAG, "%s", b.s);
+    c->oom |= b.oom;
+    buf_free(&b);
+    shared_words_moved(c, i);
+}
+
+static enum status run(struct pass_ctx *c)
+{
+    struct shared_words l;
+    const struct ptx_symbol *second, *s = only_variable(c, &second);
+    uint32_t row = (uint32_t)c->opt->smem_pad;
+    enum status st = shared_words_code(c, WHAT, &l);
+    if (st != ST_OK || !s)
+        return st == ST_OK ? check(c) : st;
+    ptx_edit_declare(c->edit, c->f, TAG, ".reg .b32 %%%sa, %%%st;", c->tag, c->tag);
+    shared_words_declare(c, s, padded(s->bytes, row, l.widest), TAG);
+    for (uint32_t k = 0; k < c->f->ninsts; k++)
+        if (shared_words_access(&c->f->insts[k]))
+            move(c, &c->f->insts[k], s, l.widest);
+    if (!s->unsized)
+        return c->oom ? ST_NOMEM : ST_OK;
+    uint32_t whole = (uint32_t)padded(c->out->shared, row, l.widest);
+    if (!c->in->launch)
+        pass_note(c, NO_SPAN,
+                  "launch it with %u bytes more of dynamic shared memory for each row but the last",
+                  l.widest);
+    c->out->extra_shared += whole - c->out->shared;
+    c->out->shared = whole;
+    return c->oom ? ST_NOMEM : ST_OK;
+}
+
+static const char *const knobs[] = { "smem-pad", NULL };
+const struct pass_row pass_row_smem_pad = {
+    { "smem_pad", "put a gap behind each row of shared memory so that columns have no bank conflicts" },
+    knobs,
+    asked,
+    check,
+    run,
+};
