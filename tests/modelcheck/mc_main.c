@@ -61,6 +61,7 @@ static const char *pass_of(const char *line)
            : strncmp(line, "--bypass", 8) == 0                                  ? "bypass"
            : strncmp(line, "--readonly", 10) == 0                               ? "readonly"
            : strncmp(line, "--swizzle", 9) == 0                                 ? "swizzle"
+           : strncmp(line, "--smem-pad", 10) == 0                               ? "smem pad"
            : strncmp(line, "--prefetch", 10) == 0                               ? "prefetch"
            : strncmp(line, "--softcache", 11) == 0                              ? "softcache"
            : strncmp(line, "--coarsen", 9) == 0                                 ? "schedule coarsen"
@@ -237,10 +238,11 @@ static void print_row(const char *name, const struct row *r)
 
 static uint64_t print_totals(const struct totals *t, bool lines, double seconds)
 {
-    static const char *const order[] = { "bypass",         "bypass ro",        "readonly",
-                                         "swizzle",        "cluster redirect", "cluster agent",
-                                         "prefetch",       "softcache",        "throttle",
-                                         "schedule shape", "schedule coarsen", "together" };
+    static const char *const order[] = { "bypass",        "bypass ro",      "readonly",
+                                         "swizzle",       "smem pad",       "cluster redirect",
+                                         "cluster agent", "prefetch",       "softcache",
+                                         "throttle",      "schedule shape", "schedule coarsen",
+                                         "together" };
     struct row all = { 0 };
     uint64_t bad = 0;
     printf("%-24s %8s %8s %8s %6s %9s %8s %8s %8s %s\n", "pass", "tried", "accepted", "legal", "FALSE",
