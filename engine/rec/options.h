@@ -108,11 +108,11 @@ struct options {
     int softcache_again;  /* turns of a loop after which a thread chooses again; 0: never */
     struct dim3u block;   /* x == 0: as launched */
     bool swap_xy;
+    bool swizzle_shared;
     int coarsen, coarsen_mode;
     int throttle_shared; /* byte */
     int maxnreg;         /* registers a thread; 0: as written */
     int minctas;         /* CTAs an SM; 0: as written */
-    bool swizzle_shared;
     int smem_pad; /* bytes of a row of shared memory that gets a gap; 0: none does */
     int readonly;
     int carveout;               /* -1: driver's choice */
