@@ -113,7 +113,7 @@ struct options {
     int throttle_shared; /* byte */
     int maxnreg;         /* registers a thread; 0: as written */
     int minctas;         /* CTAs an SM; 0: as written */
-    int smem_pad; /* bytes of a row of shared memory that gets a gap; 0: none does */
+    int smem_pad;        /* bytes of a row of shared memory that gets a gap; 0: none does */
     int readonly;
     int carveout;               /* -1: driver's choice */
     char assume_read_only[256]; /* comma-separated names */
