@@ -1,4 +1,5 @@
-/* Knob groups: a knob and what belongs to it go together. */
+/* Knob groups: a knob and what belongs to it go together. A group is the members of struct options from
+ * its first to its last. */
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
@@ -11,23 +12,24 @@ static const struct {
     const char *knob;
     size_t at, n;
 } groups[] = {
-#define GROUP(knob, from, to)                                             \
-    {                                                                     \
-        knob, offsetof(struct options, from),                             \
-            offsetof(struct options, to) - offsetof(struct options, from) \
+#define GROUP(knob, first, last)                                                   \
+    {                                                                              \
+        knob, offsetof(struct options, first),                                     \
+            offsetof(struct options, last) + sizeof(((struct options *)0)->last) - \
+                offsetof(struct options, first)                                    \
     }
-    GROUP("bypass", bypass, cluster),
-    GROUP("cluster", cluster, prefetch),
-    GROUP("prefetch", prefetch, softcache),
-    GROUP("softcache", softcache, block),
-    GROUP("block", block, swap_xy),
-    GROUP("swap-xy", swap_xy, coarsen),
-    GROUP("coarsen", coarsen, throttle_shared),
-    GROUP("throttle-shared", throttle_shared, maxnreg),
-    GROUP("swizzle-shared", swizzle_shared, smem_pad),
-    GROUP("smem-pad", smem_pad, readonly),
-    GROUP("readonly", readonly, carveout),
-    GROUP("carveout", carveout, assume_read_only),
+    GROUP("bypass", bypass, bypass_loads),
+    GROUP("cluster", cluster, agents),
+    GROUP("prefetch", prefetch, prefetch_distance),
+    GROUP("softcache", softcache, softcache_again),
+    GROUP("block", block, block),
+    GROUP("swap-xy", swap_xy, swap_xy),
+    GROUP("coarsen", coarsen, coarsen_mode),
+    GROUP("throttle-shared", throttle_shared, throttle_shared),
+    GROUP("swizzle-shared", swizzle_shared, swizzle_shared),
+    GROUP("smem-pad", smem_pad, smem_pad),
+    GROUP("readonly", readonly, readonly),
+    GROUP("carveout", carveout, carveout),
 #undef GROUP
 };
 _Static_assert(ARRAY_LEN(groups) == GROUPS, "one row per group");
