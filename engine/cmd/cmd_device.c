@@ -87,8 +87,7 @@ static enum status find_counters(const struct args *a, const struct dev_env *env
     }
     if (st == ST_OK && !asked) {
         diag_error(ds, "device", "%s%s",
-                   a->device ? "no such device in the list: "
-                             : "there is no GPU here whose counters could be told",
+                   a->device ? "no such device in the list: " : "there is no GPU here that has counters",
                    a->device ? a->device : "");
         st = ST_DEVICE;
     }

@@ -174,15 +174,16 @@ static void tell(struct pass_ctx *c, const struct tally *n)
                   "the kernel's class is %s: clustering suits it better than prefetching, which pays "
                   "for streaming, write and data",
                   ana_class_name(k->cls));
-    pass_note(c, NO_SPAN,
-              "%u load%s prefetched where %u condition%s of the kernel's own let%s it come there",
-              n->loads, n->loads > 1 ? "s are" : " is", n->bounds, n->bounds == 1 ? "" : "s",
-              n->bounds == 1 ? "s" : "");
+    if (n->bounds)
+        pass_note(c, NO_SPAN, "%u load%s prefetched, behind the %u condition%s of the kernel", n->loads,
+                  n->loads > 1 ? "s are" : " is", n->bounds, n->bounds > 1 ? "s" : "");
+    else
+        pass_note(c, NO_SPAN, "%u load%s prefetched", n->loads, n->loads > 1 ? "s are" : " is");
     if (n->open)
         pass_note(c, NO_SPAN,
-                  "%u bound%s on data and cannot be asked ahead: there a prefetch may name memory past "
-                  "the data, which hardware ignores when unmapped",
-                  n->open, n->open > 1 ? "s depend" : " depends");
+                  "%u bound%s on loaded data and %s not checked: a prefetch may name memory behind the "
+                  "buffer there, which the GPU ignores where nothing is mapped",
+                  n->open, n->open > 1 ? "s depend" : " depends", n->open > 1 ? "are" : "is");
 }
 
 enum status prefetch_task_code(struct pass_ctx *c, const char *const next[3], struct buf *decls,

@@ -338,7 +338,7 @@ static bool bench_prefetch(struct bench *b, const char *line)
                              .dev = dev_describe(b->dev),
                              .launch = &b->launch };
     enum status st = pass_apply(&in, &out, &ds);
-    bool look = st == ST_OK && !support_said(&ds, "cannot be asked ahead") &&
+    bool look = st == ST_OK && !support_said(&ds, "not checked: a prefetch") &&
                 memmem(out.text, out.n, "prefetch.global", 15) &&
                 !memmem(b->m->text.s, b->m->text.n, "prefetch.", 9);
     if (look) {

@@ -82,7 +82,8 @@ static enum status answer(struct grading *g, const char *line, struct diags *ds)
     }
     if (!cmdline_known(line) || !drive_allows(line)) {
         diag_add(ds, DIAG_ERROR, "answers", g->path, at, "'%s' %s", line,
-                 cmdline_known(line) ? "is not for answers: they set, show and run" : "is no command");
+                 cmdline_known(line) ? "is not allowed here: answers set, show and run"
+                                     : "is no command");
         return ST_INPUT;
     }
     app_command(&g->drive.app, line);

@@ -104,7 +104,7 @@ static enum status fulfil(struct export *e, const struct lesson_step *s, unsigne
     for (unsigned k = 0; k < s->ncommands; k++) {
         if (!drive_allows(s->commands[k])) {
             diag_error(ds, "lesson",
-                       "step %u: '%s' is not for lessons that are taken without a student: they set, "
+                       "step %u: '%s' is not allowed in a lesson without a student, which may set, "
                        "show and run",
                        number, s->commands[k]);
             return ST_INPUT;
