@@ -70,6 +70,11 @@ measure:
 	@sh tests/tool/measure.sh $(BUILD)
 
 # ptxas and gpulocw on the same modules and N mutations of them; needs ptxas.
+# How many of launch's guesses run clean, with races and unwritten memory looked for: minutes.
+.PHONY: launch-rate
+launch-rate: $(BUILD)/gpulocw
+	tests/tool/launch_rate.sh $(BUILD)/gpulocw $(or $(FILES),$(wildcard kernels/*.ptx))
+
 .PHONY: ptxas-diff
 ptxas-diff: $(BUILD)/gpulocw
 	@python3 tests/tool/ptxas_diff.py $(BUILD)/gpulocw $(or $(N),200) $(or $(SEED),1)

@@ -87,6 +87,8 @@ enum status measurement_bench(struct workspace *s, struct args *a, struct tune_b
         return ST_USAGE;
     }
     st = tune_bench_open(&subject, &o, bench, ds);
+    if (st == ST_OK)
+        st = tune_races(*bench, ds);
     if (st == ST_OK && s->pool)
         tune_bench_use_pool(*bench, s->pool);
     return st;

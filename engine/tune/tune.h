@@ -81,6 +81,10 @@ static inline bool tune_proof_said(const struct tune_proof *p)
 struct tune_bench;
 enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o,
                             struct tune_bench **out, struct diags *ds);
+/* Do warps of the original use shared memory in an order that nothing settles? Warns of the first such
+ * race, with both accesses, and of the output that another order changes. On simulated devices, kernels
+ * with shared memory and several warps, about two seconds at most; else says nothing. */
+enum status tune_races(struct tune_bench *b, struct diags *ds);
 /* A bench that predicts and runs nothing (the code is loaded for its registers): a quick answer for any
  * options. */
 enum status tune_bench_open_model(const struct tune_subject *s, struct tune_bench **out,

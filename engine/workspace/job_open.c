@@ -574,7 +574,8 @@ enum status job_bench(struct job_engine *e, struct diags *ds)
         st->prover = workspace_prover_for(&st->info, &e->env, e->env.threads);
     o.prover = st->prover;
     shared_ref_put(&st->bench_facts, shared_ref_ref(st->facts));
-    return tune_bench_open(&subject, &o, &st->bench, ds);
+    s = tune_bench_open(&subject, &o, &st->bench, ds);
+    return s == ST_OK ? tune_races(st->bench, ds) : s;
 }
 
 void job_close(struct job_engine *e)

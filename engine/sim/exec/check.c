@@ -157,8 +157,10 @@ void exec_check_warp(struct exec_warp *w)
 /* One access of a warp to bytes side by side. */
 struct access {
     struct exec_warp *w;
-    shadow_who me, other /* what it races with */;
+    shadow_who me, other; /* what it races with */
+    uint32_t line, at;    /* of this access; of the other */
     bool write, atomic, fresh;
+    bool wrote; /* the other did */
 };
 
 /* By what another CTA of its cluster did before all its threads met. */
@@ -182,6 +184,7 @@ static bool use(void *ctx, struct shadow_state *s)
 {
     struct access *x = ctx;
     const shadow_who all[] = { s->w, s->r[0], s->r[1] };
+    const uint32_t lines[] = { s->line, s->rline[0], s->rline[1] };
     if (x->fresh) {
         *s = (struct shadow_state){ 0 };
         return true;
@@ -189,15 +192,19 @@ static bool use(void *ctx, struct shadow_state *s)
     for (unsigned k = 0; k < (x->write ? 3u : 1u); k++)
         if (!ordered(x->w, all[k], x->atomic)) {
             x->other = all[k];
+            x->at = lines[k];
+            x->wrote = k == 0;
             return false;
         }
-    if (x->write)
+    if (x->write) {
         s->w = x->me;
-    else if (!s->r[0] ||
-             (shadow_warp(s->r[0]) == shadow_warp(x->me) && shadow_cta(s->r[0]) == shadow_cta(x->me)))
-        s->r[0] = x->me;
-    else
-        s->r[1] = x->me;
+        s->line = x->line;
+        return true;
+    }
+    unsigned k = s->r[0] && (shadow_warp(s->r[0]) != shadow_warp(x->me) ||
+                             shadow_cta(s->r[0]) != shadow_cta(x->me));
+    s->r[k] = x->me;
+    s->rline[k] = x->line;
     return true;
 }
 
@@ -230,15 +237,19 @@ void exec_check_fresh(struct exec_launch *x, uint64_t addr, uint64_t n)
 }
 
 static void race_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
-                       enum ptx_space space, uint64_t addr, bool write, shadow_who o)
+                       enum ptx_space space, uint64_t addr, const struct access *x)
 {
     const struct sim_alloc *a = space == PTX_SPACE_GLOBAL ? sim_mem_find(w->x->p->mem, addr) : NULL;
-    exec_fault(w, in, lane, FAULT_RACE,
-               "race: %s of %s address 0x%llx (%s+%llu) with an access of warp %u of CTA %u, and "
-               "nothing orders the two",
-               write ? "write" : "read", a ? "global" : "shared", (unsigned long long)addr,
-               a ? a->name : "shared memory", (unsigned long long)(a ? addr - a->addr : addr),
-               shadow_warp(o), shadow_cta(o));
+    exec_fault(
+        w, in, lane, FAULT_RACE,
+        "race: %s of %s address 0x%llx (%s+%llu) with the %s of warp %u of CTA %u at line %u, and "
+        "nothing orders the two",
+        x->write ? "write" : "read", a ? "global" : "shared", (unsigned long long)addr,
+        a ? a->name : "shared memory", (unsigned long long)(a ? addr - a->addr : addr),
+        shadow_atomic(x->other) ? "atomic or volatile access"
+        : x->wrote              ? "write"
+                                : "read",
+        shadow_warp(x->other), shadow_cta(x->other), x->at);
 }
 
 /* Lanes of `mask`, whose addresses lie side by side from `lo` to `hi`. */
@@ -255,7 +266,7 @@ static void check_race(struct exec_warp *w, const struct exec_inst *in, uint32_t
     FOR_LANES(i, mask)
     if (a[i] <= stopped && stopped - a[i] < bytes) {
         if (ok)
-            race_fault(w, in, i, space, a[i], x->write, x->other);
+            race_fault(w, in, i, space, a[i], x);
         else
             exec_fault(w, in, i, FAULT_NOMEM, "no memory for the race check");
         return;
@@ -270,6 +281,7 @@ static void check_races(struct exec_warp *w, const struct exec_inst *in, uint32_
     struct access x = { .w = w,
                         .me = shadow_access((uint32_t)w->cta->order, w->index, clock_of(w)[w->index],
                                             atomic),
+                        .line = in->ptx ? in->ptx->at.line : 0,
                         .write = write,
                         .atomic = atomic };
     uint32_t run = 0;

@@ -110,7 +110,8 @@ static bool refine(struct shadow_block **slot, unsigned shift)
 
 static bool same(const struct shadow_state *a, const struct shadow_state *b)
 {
-    return a->w == b->w && a->r[0] == b->r[0] && a->r[1] == b->r[1];
+    return a->w == b->w && a->r[0] == b->r[0] && a->r[1] == b->r[1] && a->line == b->line &&
+           a->rline[0] == b->rline[0] && a->rline[1] == b->rline[1];
 }
 
 /* One that no granule has, or only the granule that is to get it; cap: there is none. */

@@ -1,0 +1,46 @@
+#!/bin/bash
+# Two warps, one shared word, no barrier: every command that runs the kernel warns, with both accesses and with what another order changes.
+. tests/tool/tap.sh
+
+kernel()  # kernel FILE THREAD BARRIER: one thread stores its number, all threads read the word
+{
+    cat > "$T/$1.ptx" <<P
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry word(.param .u64 out)
+{
+ .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+ .shared .align 4 .b8 one[4];
+ ld.param.u64 %rd1, [out];
+ mov.u32 %r1, %tid.x;
+ mov.u32 %r2, $2;
+ setp.eq.u32 %p1, %r1, %r2;
+ @%p1 st.shared.u32 [one], %r1;
+ $3
+ ld.shared.u32 %r3, [one];
+ mul.wide.u32 %rd2, %r1, 4;
+ add.s64 %rd3, %rd1, %rd2;
+ ld.global.u32 %r4, [%rd3];
+ add.u32 %r3, %r3, %r4;
+ st.global.u32 [%rd3], %r3;
+ ret;
+}
+P
+    echo "{\"format\":\"gpulocw-launch\",\"version\":1,\"ptx\":\"$1.ptx\",\"kernel\":\"word\",\"grid\":[1,1,1],\"block\":[64,1,1],
+     \"args\":[{\"name\":\"out\",\"buffer\":\"u32\",\"count\":64,\"init\":{\"fill\":0},\"output\":true}]}" > "$T/$1.launch.json"
+}
+kernel racy 33 ""
+kernel ordered 33 "bar.sync 0;"
+
+race='racy.ptx:[0-9]+:[0-9]+: warning: race: .* of shared address .* with the (read|write) of warp [01] of CTA 0 at line 1[24]'
+code "run warns of the race, with both lines" 0 "$race" "$B" run "$T/racy.ptx"
+code "run names the output that another order changes" 0 "output 'out' is another one when the warps run in another order" "$B" run "$T/racy.ptx"
+code "sweep warns" 0 "$race" "$B" sweep "$T/racy.ptx" --axis pi
+code "tune warns" 0 "$race" "$B" tune "$T/racy.ptx" --budget 4
+sed 's/@%p1 st/st/' "$T/racy.ptx" > "$T/writes.ptx"
+sed 's/racy/writes/' "$T/racy.launch.json" > "$T/writes.launch.json"
+code "--check-memory ends at the race, with both lines" 4 ":12:[0-9]+: error: race: write .* with the write of warp 0 of CTA 0 at line 12" "$B" run "$T/writes.ptx" --check-memory
+"$B" run "$T/ordered.ptx" > "$T/out" 2>&1 && ! grep -q race "$T/out" && ok "a barrier between the two: no warning" ||
+    no "a barrier between the two: no warning" "$(cat "$T/out")"
+exit $bad
