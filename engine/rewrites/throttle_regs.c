@@ -121,7 +121,7 @@ enum status throttle_check_regs(struct pass_ctx *c)
         return pass_refuse(
             c, callees.at, "compile both as one module",
             "%s: a function of another module may be called here; it has registers of its "
-            "own, how many is not known, and no kernel that calls it may have fewer",
+            "own, how many is not known, and a kernel that calls it needs at least as many",
             option);
     func_needs(c->f, false, &need);
     for (uint32_t i = 0; i < callees.n; i++)

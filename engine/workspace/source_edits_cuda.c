@@ -640,10 +640,9 @@ static void rest(struct source_editing *h, const struct definition *d, bool know
             "\"l\"(p)), or a load into a register that is used then",
             o->prefetch_distance, o->prefetch);
     if (o->softcache)
-        source_say(
-            h, "softcache", f, line, false,
-            "thread-private lines in shared memory are no few lines of source: gpulocw apply --export "
-            "writes the rewritten PTX to load instead");
+        source_say(h, "softcache", f, line, false,
+                   "the software cache takes many lines of source: gpulocw apply --export "
+                   "writes the rewritten PTX to load instead");
 }
 
 void source_edits_cuda(struct source_editing *h)

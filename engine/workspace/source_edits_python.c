@@ -118,7 +118,7 @@ void source_edits_python(struct source_editing *h)
     if (o->minctas || o->carveout >= 0 || o->softcache || o->coarsen > 1 || o->l2_persist[0])
         source_say(
             h, "", NULL, 0, false,
-            "minctas, carve-out, software cache, coarsening and L2 persistence have no word in %s: "
+            "minctas, carve-out, software cache, coarsening and L2 persistence cannot be said in %s: "
             "gpulocw apply puts them into the program, --export writes files",
             triton ? "Triton" : "Numba");
 }
