@@ -64,6 +64,21 @@ static const struct {
     { "coarsen-mode", "it needs coarsen 2, 4 or 8", coarsens },
 };
 
+/* Knobs that the form of the bypass leaves without a say, and a bypass that nothing bypasses. */
+static const char *form_says(const struct options *o, const char *name)
+{
+    bool by_load = o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
+    if (!bypasses(o))
+        return NULL;
+    if (!strcmp(name, "pi") && o->bypass_form == BYPASS_FORM_VERTICAL)
+        return "bypass-form vertical chooses loads and has no threshold; hybrid has both";
+    if (!strcmp(name, "bypass-op") && o->bypass_form == BYPASS_FORM_HARDWARE)
+        return "bypass-form hardware inserts no operator";
+    if (!strcmp(name, "bypass") && !by_load && o->pi.mode == PI_CHA)
+        return "with pi cha all warps cache; it needs pi N, bpa or vote, or a sweep over pi";
+    return NULL;
+}
+
 bool knob_idle(const struct options *o, size_t i, unsigned warps, char *why, size_t n)
 {
     const char *name = knob_info(i)->name;
@@ -74,6 +89,10 @@ bool knob_idle(const struct options *o, size_t i, unsigned warps, char *why, siz
             snprintf(why, n, "%s", needs[k].needs);
             return true;
         }
+    if (form_says(o, name)) {
+        snprintf(why, n, "%s", form_says(o, name));
+        return true;
+    }
     if (!strcmp(name, "pi") && o->pi.mode == PI_VALUE && warps && o->pi.value > (int)warps) {
         snprintf(why, n, "a CTA has %u warps: more than %u caches all of them, as pi %u does", warps,
                  warps, warps);

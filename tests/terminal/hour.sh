@@ -133,6 +133,18 @@ text ":layout three"; keys Enter; shows "layout three needs 150x30; this screen 
 text ":layout auto"; keys Enter; shows "layout auto:"; text ":panel program"; keys Enter; shows "─ 11 Program"; check "every panel stands somewhere in a layout" $?
 keys Q; ends; begin 120x40 $fermi; shows ld.global; [ "$(column)" -eq "$was" ]; check "borders are where they were at the next start" $?
 
+# 5, 4, 12: what is said of a kernel while a search runs, and after it found something
+begin 80x24 $fermi; shows ld.global; keys 8; shows "expected [0-9.]+x"; keys t; shows "search runs: what follows is from before it"; check "during a search the advice says that it is from before" $?
+shows " search +[0-9]+ of [0-9]+ launches .*%" && [ "$(line_of "launches .*%")" -eq 22 ]; check "progress has a row of its own" $?
+shows "run 1: .*x vs the original, equal ✓"; check "a search ends in one line with time, gain and equality" $?
+shows "Best so far: [0-9.]+x faster \(run 1" && [ "$(line_of "Best so far")" -lt "$(line_of "Try next|expected|tried")" ]; check "advice leads with the best that was measured" $?
+[ "$(screen | grep -cE "Best so far|◆ best")" -eq 1 ]; check "there is one best" $?
+text ":launch grid 8"; keys Enter; gone "Best so far"; check "and none of another launch" $?
+
+# 13: help by groups, keys in pairs, nothing cut
+keys '?'; shows "Run, sweep, search|Advice panel"; text "/Panels and layouts"; keys Enter; shows "Panels and layouts"; ! screen | grep -q "…"; check "help is grouped, and nothing is cut" $?
+keys q; gone "Help:"; shows "\[ \] load"; check "keys that go two ways stand as a pair" $?
+
 # 16: the summary; the CUDA source with its loads; the machine code (with tools of our own that say what a
 # toolkit's say)
 lines="tests/terminal/lines/lines.ptx -d sim:ampere-a100"

@@ -526,6 +526,44 @@ static void intervals_of_gains(void **state)
     assert_interval(interval_of_gain(&compared, &plain, 1.5), 0, 0);
 }
 
+/* Is this knob idle with these options, and does the reason hold the text? NULL: it is not idle. */
+static void idle(const char *line, const char *knob, unsigned warps, const char *why)
+{
+    struct options o = options_default();
+    struct diags ds = { 0 };
+    char text[128] = "";
+    assert_int_equal(options_parse_line(&o, str_of(line), &ds), ST_OK);
+    int k = knob_find(str_of(knob));
+    assert_true(k >= 0);
+    bool is = knob_idle(&o, (size_t)k, warps, text, sizeof text);
+    if (is != (why != NULL) || (why && !strstr(text, why)))
+        fail_msg("%s of '%s': idle %d, '%s'", knob, line, is, text);
+    diags_free(&ds);
+}
+
+static void knobs_without_effect(void **state)
+{
+    (void)state;
+    idle("--pi 5", "pi", 16, "bypass l1");
+    idle("--bypass l1 --pi 5", "pi", 16, NULL);
+    idle("--bypass l1 --pi 40", "pi", 16, "16 warps");
+    idle("--bypass l1 --pi 40", "pi", 0, NULL); /* the launch is not known */
+    idle("--bypass l1 --bypass-form vertical --pi 5", "pi", 16, "hybrid has both");
+    idle("--bypass l1 --bypass-form hardware --pi 5 --bypass-op cs", "bypass-op", 16,
+         "inserts no operator");
+    idle("--bypass l1 --pi 5 --bypass-op cs", "bypass-op", 16, NULL);
+    idle("--bypass l1", "bypass", 16, "pi cha");
+    idle("--bypass l1 --pi bpa", "bypass", 16, NULL);
+    idle("--bypass l1 --bypass-form vertical", "bypass", 16, NULL);
+    idle("--agents 3", "agents", 16, "cluster agent");
+    idle("--cluster redirect --agents 3", "agents", 16, "cluster agent");
+    idle("--cluster agent --agents 3", "agents", 16, NULL);
+    idle("--prefetch-distance 4", "prefetch-distance", 16, "prefetch l1");
+    idle("--coarsen-mode blocked", "coarsen-mode", 16, "coarsen 2");
+    idle("--softcache 4 --softcache-again 3", "softcache-again", 16, "softcache dynamic");
+    idle("", "pi", 16, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -546,6 +584,7 @@ int main(void)
         cmocka_unit_test(intervals_by_kind),
         cmocka_unit_test(intervals_by_origin),
         cmocka_unit_test(intervals_of_gains),
+        cmocka_unit_test(knobs_without_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,16 @@ static unsigned cta_warps(const struct app *a)
     return a->snap->spec ? (unsigned)((dim3u_count(a->snap->spec->block) + 31) / 32) : 0;
 }
 
+/* A span for each word, so that the row breaks between any two. */
+static void put_words(struct row *r, const char *text)
+{
+    for (size_t n; *text; text += n) {
+        text += strspn(text, " ");
+        n = strcspn(text, " ");
+        row_put(r, ROLE_WARN, " %.*s", (int)n, text);
+    }
+}
+
 static void put_knob(struct app *a, size_t i, unsigned w)
 {
     const struct knob_info *k = knob_info(i);
@@ -104,7 +114,8 @@ static void put_knob(struct app *a, size_t i, unsigned w)
     row_put(&r, ROLE_LABEL, "%-17s ", k->name);
     row_put(&r, idle ? ROLE_REMOVED : changed ? ROLE_CHANGED : ROLE_VALUE, "%-11s", v);
     if (idle) {
-        row_put(&r, ROLE_WARN, " no effect: %s", why);
+        put_words(&r, "no effect:");
+        put_words(&r, why);
     } else if (w >= 60) {
         row_put(&r, ROLE_TEXT, " ");
         put_allowed(a, &r, i, v);
@@ -113,7 +124,10 @@ static void put_knob(struct app *a, size_t i, unsigned w)
             row_put(&r, ROLE_DIM, "  %s", k->help);
         }
     }
-    page_add(a, &a->page[PANEL_OPTIONS], &r, (long)i);
+    if (idle)
+        page_flow(a, &a->page[PANEL_OPTIONS], &r, 22, w - 1, (long)i);
+    else
+        page_add(a, &a->page[PANEL_OPTIONS], &r, (long)i);
     buf_free(&value);
     buf_free(&plain);
 }
