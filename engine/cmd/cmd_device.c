@@ -6,6 +6,7 @@
 #include "engine/rec/device.h"
 #include "engine/session/preset_fields.h"
 #include "engine/session/session.h"
+#include "engine/sim/host.h"
 #include "engine/sim/preset.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
@@ -104,6 +105,7 @@ static void print_listing(const struct args *a, const struct listing *l)
         for (size_t i = 0; i < l->n; i++)
             if (l->counters[i])
                 put_counters(&l->info[i], l->counters[i], &out);
+        buf_printf(&out, "\n%s\n", sim_host());
     }
     cmd_put(a, &out);
     buf_free(&out);

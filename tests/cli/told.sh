@@ -36,4 +36,5 @@ echo '{"format":"gpulocw-launch","version":1,"ptx":"clock.ptx","kernel":"stamp",
  "args":[{"name":"out","buffer":"u32","count":256,"init":{"fill":0},"output":true}]}' > "$T/clock.launch.json"
 code "an original that does not repeat is called so" 5 "^outputs +NOT REPEATABLE" "$B" run "$T/clock.ptx"
 "$B" run "$T/clock.ptx" 2>/dev/null | grep -q DIFFERENT && no "the original is never DIFFERENT from itself" || ok "the original is never DIFFERENT from itself"
+has "devices says how this host executes simulated kernels" "^this host (executes|interprets) simulated kernels" "$("$B" devices)"
 exit $bad

@@ -39,6 +39,7 @@ SlurmdPidFile=$dir/slurmd.pid
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none
+MailProg=/bin/true
 MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
@@ -59,7 +60,7 @@ for _ in $(seq 60); do
     sleep 0.25
 done
 if [ "$(sinfo -h -o %t 2>/dev/null)" != idle ]; then
-    echo "ok 1 - workers through Slurm # SKIP Slurm does not start here: $(grep -h -m1 -iE 'error|fatal' "$dir"/slurm*.log)"
+    echo "ok 1 - workers through Slurm # SKIP Slurm does not start here: $(grep -h -iE 'error|fatal' "$dir"/slurm*.log | tail -1)"
     exit 0
 fi
 if timeout 120 "${GPULOCW_BUILD:-build}/tests/test_dev_worker" through 'srun -n1 --quiet' > "$dir/test.log" 2>&1; then

@@ -15,6 +15,7 @@ by="qemu-aarch64 -L $root"
 for c in "analyze $(k gemm) --json" "run $(k backprop_forward) --json" "run $(k reduction) --json" "sweep $(k stride_4) --json" "rewrite $(k gemm) --cluster agent -o -"; do
     is "the same as here: $c" "$($by "$build/gpulocw" $c 2>&1 | md5sum)" "$("$B" $c 2>&1 | md5sum)"
 done
+has "what is slower there is said" "this host interprets simulated kernels" "$($by "$build/gpulocw" devices)"
 programs=$(for t in "$build"/tests/test_*; do
     case $t in *.d | *.o | */test_dev_* | */test_tui_program) continue ;; esac # both load a library into programs of this machine
     name=$(basename "$t")
