@@ -132,6 +132,33 @@ static void settle(struct alias *a)
     } while (a->changed);
 }
 
+static struct alias_value read_value(const struct alias *a, uint32_t at, const struct ptx_operand *o)
+{
+    if (o->kind == OPND_SYM)
+        return alias_symbol_value((struct alias *)a, o->sym);
+    return o->kind == OPND_REG ? a->value[a->first[at] + o->index]
+                               : (struct alias_value){ .kind = KIND_INDEX };
+}
+
+/* Are pointers into two buffers compared, or bits of such pointers? Code may then count an index up to
+ * the distance of the buffers:
+ *     L: add.s64 %i, %i, 4;  add.s64 %p, %a, %i;  setp.ne.s64 %q, %p, %b;  @%q bra L;
+ * %a + %i is an address in the buffer of %b, although %i is made from no pointer. */
+static bool measures(const struct alias *a)
+{
+    for (uint32_t k = 0; k < a->nfuncs; k++)
+        for (uint32_t n = 0; n < a->func[k]->ninsts; n++) {
+            const struct ptx_inst *i = &a->func[k]->insts[n];
+            if ((i->op != PTX_OP_SETP && i->op != PTX_OP_SET) || i->nopnds < 3)
+                continue;
+            struct alias_value x = read_value(a, k, &i->opnds[1]), y = read_value(a, k, &i->opnds[2]);
+            uint64_t both = x.roots | x.bits | y.roots | y.bits;
+            if (both & (both - 1))
+                return true;
+        }
+    return false;
+}
+
 static bool find_writers(struct alias *a);
 
 struct alias *alias_make(const struct ptx_module *m, const struct ptx_func *kernel,
@@ -158,6 +185,7 @@ struct alias *alias_make(const struct ptx_module *m, const struct ptx_func *kern
         alias_free(a);
         return NULL;
     }
+    a->measured = measures(a);
     return a;
 }
 
@@ -189,7 +217,8 @@ static void name_roots(const struct alias *a, struct alias_value v, struct alias
             out->unknown = true;
     }
     out->window = v.kind & KIND_WINDOW;
-    out->unknown |= v.kind & (KIND_MIX | KIND_INDEX | KIND_DATA) || (!v.roots && !out->window);
+    out->unknown |=
+        a->measured || v.kind & (KIND_MIX | KIND_INDEX | KIND_DATA) || (!v.roots && !out->window);
 }
 
 void alias_roots(const struct alias *a, const struct ptx_func *f, const struct ptx_operand *o,

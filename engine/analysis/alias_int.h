@@ -21,6 +21,7 @@ enum {
  * yet. */
 struct alias_value {
     uint64_t roots;
+    uint64_t bits; /* roots whose pointers' bits may be in it, in any order */
     uint8_t kind;
 };
 enum { ALIAS_ROOTS = 62 };
@@ -58,6 +59,7 @@ struct alias {
     struct alias_writer *writer; /* what may write global memory at all, in order */
     uint32_t nwriters;
     uint8_t dirty; /* memory that may hold pointer bits */
+    bool measured; /* pointers into two buffers are compared: no address is followed */
     bool indirect; /* some call goes through a pointer */
     bool changed;
 };

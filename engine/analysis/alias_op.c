@@ -22,9 +22,11 @@ static struct alias_value *reg_of(const struct step *s, uint32_t reg)
 
 static void join(struct alias *a, struct alias_value *to, struct alias_value v)
 {
-    if ((to->roots | v.roots) == to->roots && (to->kind | v.kind) == to->kind)
+    if ((to->roots | v.roots) == to->roots && (to->bits | v.bits) == to->bits &&
+        (to->kind | v.kind) == to->kind)
         return;
     to->roots |= v.roots;
+    to->bits |= v.bits;
     to->kind |= v.kind;
     a->changed = true;
 }
@@ -57,6 +59,7 @@ static void gather(const struct step *s, const struct ptx_operand *o, struct ali
     struct alias_value x = operand(s, o);
     *waits |= empty(x);
     v->roots |= x.roots;
+    v->bits |= x.bits;
     v->kind |= x.kind;
 }
 
@@ -76,7 +79,8 @@ static struct alias_value launder(struct alias_value v)
 {
     return (struct alias_value){ .kind = v.roots || v.kind & KIND_MIX ? KIND_MIX
                                          : v.kind                     ? KIND_INDEX
-                                                                      : 0 };
+                                                                      : 0,
+                                 .bits = v.roots | v.bits };
 }
 
 /* ---- sums ---- */
@@ -94,12 +98,12 @@ static uint8_t sum_kind(uint8_t x, uint8_t y, bool minus)
 static struct alias_value sum(struct alias_value x, struct alias_value y, bool minus)
 {
     const uint8_t index = KIND_NULL | KIND_INDEX;
-    struct alias_value r = { .kind = (x.kind | y.kind) & KIND_MIX };
+    struct alias_value r = { .kind = (x.kind | y.kind) & KIND_MIX, .bits = x.bits | y.bits };
     if (empty(x) || empty(y))
         return (struct alias_value){ .kind = 0 };
     if ((x.roots && (y.roots || y.kind & (KIND_DATA | KIND_WINDOW))) ||
         (y.roots && (minus || x.kind & (KIND_DATA | KIND_WINDOW))))
-        r.kind |= KIND_MIX;
+        r.kind |= KIND_MIX, r.bits |= x.roots | y.roots;
     r.roots |= y.kind & index ? x.roots : 0;
     r.roots |= !minus && x.kind & index ? y.roots : 0;
     for (uint8_t p = KIND_NULL; p <= KIND_WINDOW; p = (uint8_t)(p << 1))
@@ -163,7 +167,8 @@ static struct alias_value to_window(const struct step *s)
     struct alias_value v = operand(s, &s->i->opnds[1]);
     if (s->i->space == PTX_SPACE_GLOBAL || empty(v))
         return v;
-    return (struct alias_value){ .kind = v.roots || v.kind & KIND_MIX ? KIND_MIX : KIND_WINDOW };
+    return (struct alias_value){ .kind = v.roots || v.kind & KIND_MIX ? KIND_MIX : KIND_WINDOW,
+                                 .bits = v.roots | v.bits };
 }
 
 static struct alias_value choose(const struct step *s, unsigned n)
@@ -218,7 +223,8 @@ static struct alias_value made(const struct step *s)
         struct alias_value v = all_read(s, 1, i->nopnds);
         return (struct alias_value){ .kind = v.kind & KIND_MIX   ? KIND_MIX
                                              : v.roots || v.kind ? KIND_INDEX
-                                                                 : 0 };
+                                                                 : 0,
+                                     .bits = v.kind & KIND_MIX ? v.bits | v.roots : 0 };
     }
     default: break;
     }
