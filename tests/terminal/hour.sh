@@ -108,7 +108,7 @@ text ":set nosuch 1"; keys Enter; shows "no knob 'nosuch'"; keys r; shows "run 2
 
 # 15: from an unknown kernel to a tuned file in six keys
 cp kernels/stride_32.ptx "$dir/unknown.ptx"
-begin 80x24 "$dir/unknown.ptx" --session "$dir/u.json"; shows ld.global; keys 4; shows "guesses one"; keys Enter; shows "grid +[0-9]+ x"
+begin 80x24 "$dir/unknown.ptx" --session "$dir/u.json"; shows ld.global; keys 4; shows "guesses one"; keys Enter; shows "grid +[0-9]+ x"; check "a guessed launch is in view, with the cursor on it" $?
 keys t; shows "(faster than|leave it|alone|original).*: --|run 1: "; keys b; keys Enter; shows "present options"; keys W; for _ in $(seq $limit); do [ -s "$dir/unknown.tuned.ptx" ] && break; sleep 0.1; done; [ -s "$dir/unknown.tuned.ptx" ]; check "a kernel without a launch: 4, Enter, t, b, Enter, W" $?
 # 13: where one is in a list; help shows it too
 begin 80x24 $fermi; shows ld.global; shows "[0-9]+ of [0-9]+$"; check "a list longer than its panel says where the cursor is" $?

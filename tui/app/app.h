@@ -133,6 +133,7 @@ struct app {
     bool help_over_picker; /* the help lies over the list of demos */
     bool pasting;          /* between the marks of a paste: what comes is text */
     int64_t pasted_ns;     /* when its last character came */
+    bool to_launch;        /* a launch was asked for: once it is there, the options' cursor goes to it */
     bool was_working;
     /* what is worked out in the background; NULL: not started */
     struct work *reuse;           /* reuse.h */

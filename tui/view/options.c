@@ -264,6 +264,17 @@ static void put_command(struct app *a, struct page *p, unsigned w)
         page_wrap(a, p, ROLE_WARN, 3, w - 1, lacks, -1);
 }
 
+/* A guessed launch stands below the options, not where it was asked for: the cursor goes with it. */
+static void to_launch(struct app *a, const struct page *p, struct list *l)
+{
+    if (!a->to_launch || !a->snap->spec)
+        return;
+    a->to_launch = false;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->line[i].item == ITEM_GRID)
+            l->cursor = i;
+}
+
 static void options_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_OPTIONS], *below = &a->chart[PANEL_OPTIONS];
@@ -284,6 +295,7 @@ static void options_update(struct app *a, unsigned w, unsigned h)
     if (a->snap->spec)
         put_launch(a, w);
     list_set_count(l, p->n);
+    to_launch(a, p, l);
     if (page_item(p, l) < 0)
         list_move(l, p, 1);
     put_verdict(a, below, w);
