@@ -309,6 +309,8 @@ static void footprint(struct sharing *s)
     uint32_t warps = env_warps(&s->f->v), lines = window(&s->p);
     double common =
         s->one.bytes.warp_new ? (double)s->one.bytes.cta_new / (double)s->one.bytes.warp_new : 1;
+    if (!lines && s->p.cut) /* what comes again may do so behind the end of the trace */
+        return;
     o->valid = true;
     o->bytes_per_warp = 128.0 * lines;
     o->bytes_per_thread = o->bytes_per_warp / 32;

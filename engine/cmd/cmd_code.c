@@ -120,6 +120,8 @@ static void put_reuse(const struct ana_kernel *k, struct buf *out)
         buf_printf(out, "footprint    %.0f bytes a warp, %.0f a CTA, %.0f an SM; fits L1 up to π=%d\n",
                    k->footprint.bytes_per_warp, k->footprint.bytes_per_cta, k->footprint.bytes_per_sm,
                    k->footprint.pi_fit);
+    else if (k->partition.index)
+        buf_puts(out, "footprint    n/a: no line came again in the part of a CTA that was traced\n");
 }
 
 /* Stores, atomics, shared, local and constant memory: a line each. */

@@ -37,4 +37,7 @@ echo '{"format":"gpulocw-launch","version":1,"ptx":"clock.ptx","kernel":"stamp",
 code "an original that does not repeat is called so" 5 "^outputs +NOT REPEATABLE" "$B" run "$T/clock.ptx"
 "$B" run "$T/clock.ptx" 2>/dev/null | grep -q DIFFERENT && no "the original is never DIFFERENT from itself" || ok "the original is never DIFFERENT from itself"
 has "devices says how this host executes simulated kernels" "^this host (executes|interprets) simulated kernels" "$("$B" devices)"
+has "a footprint that a short trace does not show is n/a" "^footprint +n/a" "$("$B" analyze "$(k valley)" --quick)"
+doc "and null in JSON" 'd["kernels"][0]["footprint"] is None' "$B" analyze "$(k valley)" --quick --json
+doc "the whole trace shows it" 'd["kernels"][0]["footprint"]["pi_fit"] == 10' "$B" analyze "$(k valley)" --json
 exit $bad

@@ -5,12 +5,12 @@ B=$1 T=$(mktemp -d) clean=0 all=0
 shift
 for f in "$@"; do
     rm -rf "$T/d"; mkdir "$T/d"; cp "$f" "$T/d/k.ptx"
-    timeout 120 "$B" launch "$T/d/k.ptx" -o "$T/d/k.launch.json" 2> "$T/said" < /dev/null; rc=$?
     "$B" analyze --quick "$T/d/k.ptx" --json 2> /dev/null | python3 -c '
 import json, sys
 try: a = json.load(sys.stdin)
 except Exception: a = {"kernels": []}
 for k in a["kernels"]: print(k["name"])' > "$T/kernels"
+    timeout 120 "$B" launch "$T/d/k.ptx" -o "$T/d/k.launch.json" 2> "$T/said" < /dev/null; rc=$?
     while read -r k; do
         all=$((all + 1))
         said=$(timeout 120 "$B" run "$T/d/k.ptx" --launch "$T/d/k.launch.json" -k "$k" --check-memory 2>&1 < /dev/null); rc=$?

@@ -1,8 +1,8 @@
 /* shadow: who last used memory, for the sanitiser (check.c).
  *
  * Blocks of 1 KB, made when they are first touched. A block is cut into granules of 32 bytes, or of 4 or
- * 1 as soon as an access asks for less; granules with one history share one record of it, so that what
- * warps use side by side costs about 0.4 bytes a byte, words used at random 11, and bytes so 44. */
+ * 1 as soon as an access asks for less; granules with one history share one record of it (40 bytes), so
+ * that what warps use side by side costs little, and bytes used at random more than a record each. */
 #ifndef GPULOCW_SIM_EXEC_SHADOW_H
 #define GPULOCW_SIM_EXEC_SHADOW_H
 
