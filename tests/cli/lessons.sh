@@ -100,9 +100,9 @@ doc "right answers as JSON" "d['format'] == 'gpulocw-grade' and d['done'] == d['
 "$B" demo --grade "$T/part" --json > "$T/part.json" 2> /dev/null; is "a part of them is exit code 5" "$?" 5
 is "and what lacks stands in the document" "$(python3 -c "import json; d=json.load(open('$T/part.json')); print(d['done'], d['of'], [t['step'] for t in d['tasks'] if not t['done'] and t['lacks']])")" "1 5 [3, 4, 5, 6]"
 bad() { printf '%b' "$2" > "$T/answers"; code "answers: $1" 1 "$3" timeout 60 "$B" demo --grade "$T/answers" --json; [ -z "$("$B" demo --grade "$T/answers" --json 2> /dev/null)" ] || no "and no document" "there is one"; }
-bad "a file written" "lesson 2\nwrite $T/x.ptx\n" "not for answers"
-bad "a file of elsewhere opened" 'lesson 2\nopen /etc/passwd\n' "not for answers"
-bad "a way up" 'lesson 2\nopen ../../x.ptx\n' "not for answers"
+bad "a file written" "lesson 2\nwrite $T/x.ptx\n" "is not allowed here: answers"
+bad "a file of elsewhere opened" 'lesson 2\nopen /etc/passwd\n' "is not allowed here: answers"
+bad "a way up" 'lesson 2\nopen ../../x.ptx\n' "is not allowed here: answers"
 (cd "$T" && printf 'lesson 2\nmetric hits\rwrite %s/owned.ptx\n' "$T" > answers && "$B" demo --grade answers > /dev/null 2>&1)
 [ ! -e "$T/owned.ptx" ] && [ ! -e "$T/owned.ptx.json" ]; is "a command behind a carriage return is none" "$?" 0
 bad "no lesson" 'next\nnext\n' "no line"
@@ -152,7 +152,7 @@ for l in open('$T/evil.cast').read().splitlines()[1:]:
     t = re.sub('\x1b\\\\[[?0-9;]*[HJmhl]', '', json.loads(l)[2])
     assert not [c for c in t if c < ' ' and c not in '\r\n'], ascii(t)
 " 2>&1)" "0:"
-for l in writes hidden reads; do code "a lesson that would do more than set, show and run: $l" 1 "step 1: .*(not for lessons|do not do)" "$B" demo "$T/$l.json" --format html; done
+for l in writes hidden reads; do code "a lesson that would do more than set, show and run: $l" 1 "step 1: .*(is not allowed in a lesson|do not do)" "$B" demo "$T/$l.json" --format html; done
 [ ! -e /tmp/gpulocw-owned.ptx ] && [ ! -e owned ]; is "nothing was written" "$?" 0
 code "commands that do not do the task" 1 "step 1: its own commands do not do its task" "$B" demo "$T/false.json" --format html
 code "a kernel of elsewhere" 1 "outside its folder" "$B" demo "$T/away.json" --format cast
