@@ -23,6 +23,7 @@ enum pass_knob {
     PASS_KNOB_COUNT
 };
 #define PASS_KNOB_SYMBOL "gpulocw_knobs"
+enum { PASS_KNOB_ALL = 0xffff }; /* PASS_KNOB_AGENTS: as many as fit */
 
 /* --pi vote (paper: bypass, section 4.3): one sampling launch in which the SMs run different thresholds,
  * pi = smid * (W+1) / nsmid. u64 words of this .global variable, zeroed before the launch:

@@ -175,7 +175,7 @@ static void knob_values(struct pass_ctx *c)
     const struct options *o = c->opt;
     uint32_t *k = c->out->knob;
     k[PASS_KNOB_PI] = o->pi.mode == PI_VALUE ? (uint32_t)o->pi.value : 0;
-    k[PASS_KNOB_AGENTS] = o->agents > 0 ? (uint32_t)o->agents : 0xffff;
+    k[PASS_KNOB_AGENTS] = o->agents > 0 ? (uint32_t)o->agents : PASS_KNOB_ALL;
     k[PASS_KNOB_DISTANCE] = (uint32_t)o->prefetch_distance;
     k[PASS_KNOB_PI_THREADS] = 32 * k[PASS_KNOB_PI];
 }

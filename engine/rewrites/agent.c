@@ -12,17 +12,19 @@
  *   thread 0:  agent id = atomic count of this SM; id >= active: leave (throttle)
  *   claim:     thread 0: claim a task of the own cluster (atomic)
  *   publish:   thread 0: other slot <- coordinates of the claimed task, or "search", or "end"; then
- *              it claims the next one: the atomic's way there and back is spent on the body. Where
- *              few tasks are left for each agent it claims later: two for one agent would leave none
+ *              it claims the next one: the atomic's way there and back is spent on the body. Of long
+ *              tasks with few left for each agent it claims later: two for one agent would leave none
  *              for another
  *   wait:      bar.sync; slots change places; all threads read theirs; task: -> body; end: return
- *   search:    all threads look for a cluster with tasks left, thread 0 goes there -> claim
+ *   search:    all threads look for a cluster with tasks left, thread 0 goes there -> claim. Of short
+ *              tasks only the SEEKERS first ones that find a counter used up; the others end: thousands
+ *              of agents that read all counters take longer than the tasks that are left
  *   body:      %ctaid = slot, %nctaid = the original's grid, ret -> next
  *   next:      -> publish (two slots in turn, so one barrier a task is enough: whoever writes a slot has
  *              passed the barrier behind its last reading; called functions that read the task know one
  *              slot only, and then a second barrier stands here)
  *
- * Where there are many short tasks for each agent, a claim is of `chunk` tasks, as many places apart
+ * Where there are several short tasks for each agent, a claim is of `chunk` tasks, as many places apart
  * as the cluster has agents: those that run at one time are neighbours, as the hardware's are. Claim w
  * < blocks * agents is member w mod agents of block w div agents; the claims behind those are of one
  * task each, so that the last ones are shared out evenly. The slot then holds the first place and the
@@ -33,7 +35,10 @@
  * The hardware promises no placement: counters are claimed, never assumed, and an agent that finds its
  * own cluster empty goes through all others, so every task runs exactly once as long as one agent
  * runs. The agent with id 0 of any SM always runs. A claimed task is always run by the one that
- * claimed it. */
+ * claimed it. An agent that ends because SEEKERS others found the same counter used up before it leaves
+ * no task behind: the first of those went on to a cluster that had tasks then. That one is used up
+ * later, and the agent that finds it so goes on in turn; counters only grow, so the last of them has
+ * seen that all are used up. */
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
@@ -122,8 +127,15 @@ enum status agent_check(struct pass_ctx *c)
 /* ---- how many ---- */
 /* from so many tasks for each agent on, one task shared out badly at the end is lost in the rest */
 enum { MANY_WAVES = 8 };
-/* tasks claimed at once: of 16, a claim costs a few per cent of a task of a microsecond */
-enum { CHUNK_LEAST = 4, CHUNK_MOST = 16 };
+/* short tasks claimed at once, at most: with more, SMs end at different times (measured on an H200:
+ * backprop 0.148 ms with 8, 0.156 with 16) */
+enum { CHUNK_MOST = 8 };
+/* agents of a used-up cluster of short tasks that search */
+enum { SEEKERS = 4 };
+/* bytes from one counter to the next. Atomics take turns at a unit of 512 bytes, whichever words they
+ * name there (docs/lab/micro-kernels.md): the counters of two clusters in one unit would wait for each
+ * other. Of an SM's agents only as many ask as the SM holds, once. */
+enum { TASKS_STEP = 512, AGENTS_STEP = 32 };
 /* slot: task x, y, z, state (several: first, behind the last, -, state); best offset found; next task;
  * thread 0's cluster (first slot) */
 enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_HOME = 48, SLOT_BYTES = 64 };
@@ -164,7 +176,9 @@ struct agent {
     const char *t; /* name prefix */
     uint32_t m, q, r, per_sm;
     uint32_t sharers; /* agents of one cluster, at most */
-    bool few;         /* tasks for each agent: the last ones are shared out with care */
+    bool is_short;    /* tasks, all about as long: a claim takes longer than what it shares out better */
+    bool few;         /* long tasks for each agent: the last ones are shared out with care */
+    bool few_seek;    /* not all agents search; every cluster has an SM of its own */
     /* tasks claimed at once; blocks of sharers * chunk tasks in each cluster */
     uint32_t chunk, blocks;
     bool apart;        /* warps need not be at the same task */
@@ -188,11 +202,28 @@ static void declare(const struct agent *a, struct buf *out)
                t, t, t);
     if (a->chunk > 1)
         buf_printf(out, ".reg .b32 \t%%%sat, %%%send;\n", t, t);
+    if (a->few_seek)
+        buf_printf(out, ".reg .b32 \t%%%sseen;\n", t);
     if (a->prefetch)
         buf_printf(out, ".reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
     if (a->vote)
         agent_vote_declare(t, out);
     order_declare(t, out);
+}
+
+/* v = this agent's number on its SM, act = how many work there. Where all work nobody counts. */
+static void number_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    if (a->vote) {
+        buf_printf(out, "atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\n", t, t);
+        agent_vote_number(t, a->per_sm, out);
+        return;
+    }
+    buf_printf(out,
+               "ld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\nmov.u32 \t%%%sv, 0;\nsetp.lt.u32 "
+               "\t%%%sq, %%%sact, %u;\n@%%%sq atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\n",
+               t, 4u * PASS_KNOB_AGENTS, t, t, t, PASS_KNOB_ALL, t, t, t);
 }
 
 /* Thread 0 counts itself in on its SM; the SM's cluster is its home. Across the body live only w and two
@@ -210,14 +241,9 @@ static void arrive_code(const struct agent *a, struct buf *out)
     buf_printf(out, "mov.u32 \t%%%shome, %%smid;\nand.b32 \t%%%sv, %%%shome, %d;\n", t, t, t,
                CLUSTER_SM_SLOTS - 1);
     buf_printf(out,
-               "mov.u64 \t%%%sptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t,
-               t, t, t);
-    buf_printf(out, "atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\n", t, t);
-    if (a->vote)
-        agent_vote_number(t, a->per_sm, out);
-    else
-        buf_printf(out, "ld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\n", t,
-                   4u * PASS_KNOB_AGENTS);
+               "mov.u64 \t%%%sptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%%sptr, %%%sv, %d, %%%sptr;\n",
+               t, t, t, AGENTS_STEP, t);
+    number_code(a, out);
     buf_printf(out,
                "setp.ge.u32 \t%%%sp, %%%sv, %%%sact;\n@%%%sp bra \t$%sfinish;\nrem.u32 \t%%%shome, "
                "%%%shome, %u;\n",
@@ -295,20 +321,20 @@ static void counter_code(const struct agent *a, const char *of, struct buf *out)
 {
     const char *t = a->t;
     buf_printf(out,
-               "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%s%s, 4, %%%sptr;\n", t,
-               t, t, of, t);
+               "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%s%s, %d, %%%sptr;\n",
+               t, t, t, of, TASKS_STEP, t);
 }
 
 /* Thread 0 asks for tasks of the cluster whose counter ptr is. ptxas gathers what the lanes ask of one
  * address into one atomic and hands the result round, so it waits for it on the spot. Its lane is 0:
  * with the lane added the address is the same, but ptxas must take it for each lane's own, and nobody
- * waits before `publish`. Only where tasks are few: agents that share data and never wait fall into step
- * and miss together. (Measured on an H200: kmeans by one counter 0.165 ms against 0.185; tile_share by
- * columns 1.404 ms against 1.350.) */
+ * waits before `publish`. Not where tasks are long and many: agents that share data and never wait fall
+ * into step and miss together. (Measured on an H200: kmeans by one counter 0.165 ms against 0.185;
+ * tile_share by columns 1.404 ms against 1.350.) */
 static void ask_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    if (a->few)
+    if (a->is_short || a->few)
         buf_printf(out, "mov.u32 \t%%%sv, %%laneid;\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t, t,
                    t, t);
     if (a->few) /* the move stands first: behind the atomic it would wait for what comes back */
@@ -351,6 +377,11 @@ static void publish_code(const struct agent *a, struct buf *out)
     slot_code(a, "ot", true, out);
     size_code(a, "home", out);
     buf_printf(out, "setp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n", t, t, t, t, t);
+    if (a->few_seek)
+        buf_printf(out,
+                   "add.u32 \t%%%sv, %%%ssize, %d;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%sv;\n@%%%sp bra "
+                   "\t$%sfinish;\n",
+                   t, t, SEEKERS, t, t, t, t, t);
     buf_printf(out,
                "mov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%%%sot+%d], %%%sv;\nmov.u32 \t%%%sok, "
                "%d;\nmov.u32 \t%%%sx, %%%shome;\n$%stell:\n",
@@ -399,10 +430,13 @@ static void search_code(const struct agent *a, struct buf *out)
                t, a->m);
     size_code(a, "u", out);
     counter_code(a, "u", out);
+    const char *seen = a->few_seek ? "seen" : "u";
+    if (a->few_seek) /* what a timing sample finds, see engine/sim/decode/timing_slice.c */
+        buf_printf(out, "mov.u32 \t%%%s%s, -1;\n", t, seen);
     buf_printf(out,
-               "ld.volatile.global.u32 \t%%%su, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%su, "
+               "ld.volatile.global.u32 \t%%%s%s, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%s%s, "
                "%%%ssize;\n@%%%sp atom.shared.min.u32 \t%%%su, [%%%ssl+%d], %%%sv;\n",
-               t, t, t, t, t, t, t, t, SLOT_BEST, t);
+               t, seen, t, t, t, seen, t, t, t, t, SLOT_BEST, t);
     buf_printf(out,
                "@%%%sp bra \t$%sscanned;\nadd.u32 \t%%%sv, %%%sv, %llu;\nbra "
                "\t$%sscan;\n$%sscanned:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n",
@@ -552,11 +586,12 @@ static void names_of(const struct agent *a, struct cluster_names *n)
 static void put_counters(const struct agent *a)
 {
     struct pass_ctx *c = a->c;
-    ptx_edit_global(c->edit, TAG, ".visible .global .align 4 .u32 " CLUSTER_TASKS "[%u];", a->m);
-    ptx_edit_global(c->edit, TAG, ".visible .global .align 4 .u32 " CLUSTER_AGENTS "[%d];",
-                    CLUSTER_SM_SLOTS);
-    pass_put_reset(c->out, CLUSTER_TASKS, 4ull * a->m);
-    pass_put_reset(c->out, CLUSTER_AGENTS, 4ull * CLUSTER_SM_SLOTS);
+    ptx_edit_global(c->edit, TAG, ".visible .global .align %d .u32 " CLUSTER_TASKS "[%llu];", TASKS_STEP,
+                    TASKS_STEP / 4ull * a->m);
+    ptx_edit_global(c->edit, TAG, ".visible .global .align %d .u32 " CLUSTER_AGENTS "[%d];", AGENTS_STEP,
+                    AGENTS_STEP / 4 * CLUSTER_SM_SLOTS);
+    pass_put_reset(c->out, CLUSTER_TASKS, (uint64_t)TASKS_STEP * a->m);
+    pass_put_reset(c->out, CLUSTER_AGENTS, (uint64_t)AGENTS_STEP * CLUSTER_SM_SLOTS);
 }
 
 /* Called functions find the task in the slot, which is then a variable of the module. */
@@ -605,32 +640,49 @@ static bool callees_read(const struct pass_ctx *c)
     return any;
 }
 
-/* A loop that reads memory, or calls: beside such a task a claim is nothing. */
+/* A loop that reads memory or calls, and one without a barrier or shared memory, which may go round as
+ * often as its data say: beside such a task a claim is nothing, and the next task may be another length.
+ */
 static bool long_task(const struct ptx_func *f)
 {
+    enum { READS = 1, TOGETHER = 2 };
     struct ptx_cfg *g = ptx_cfg_build(f);
-    bool is = !g;
+    uint8_t *has = g ? base_alloc(g->nloops + 1) : NULL;
+    bool is = !has;
     for (uint32_t k = 0; k < f->ninsts && !is; k++) {
         const struct ptx_inst *i = &f->insts[k];
+        uint32_t loop = g->blocks[g->block_of[k]].loop;
+        if (loop == PTX_NO_INDEX)
+            continue;
         bool reads = inst_effect(i) == EFFECT_LOAD &&
                      (i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC);
-        is = g->blocks[g->block_of[k]].loop != PTX_NO_INDEX && (reads || inst_effect(i) == EFFECT_CALL);
+        if (reads || inst_effect(i) == EFFECT_CALL)
+            has[loop] |= READS;
+        if (inst_is_cta_barrier(i) || i->space == PTX_SPACE_SHARED)
+            has[loop] |= TOGETHER;
     }
+    for (uint32_t l = 0; has && l < g->nloops; l++)
+        is = is || (has[l] & READS) || !(has[l] & TOGETHER);
+    base_free(has);
     ptx_cfg_free(g);
     return is;
 }
 
-static uint32_t chunk_of(const struct agent *a)
+static bool short_task(const struct agent *a)
 {
     struct pass_funcs fs;
-    uint32_t most = a->q / (MANY_WAVES * a->sharers), n = 1;
     bool is_long = a->one_slot || long_task(a->c->f);
     pass_callees(a->c, &fs);
     for (uint32_t k = 0; k < fs.n; k++)
         is_long = is_long || long_task(fs.v[k]);
-    while (!is_long && n < CHUNK_MOST && 2 * n <= most)
-        n *= 2;
-    return n < CHUNK_LEAST ? 1 : n;
+    return !is_long;
+}
+
+/* What each agent has of short tasks in as few claims as may be, all of one size. */
+static uint32_t chunk_of(const struct agent *a)
+{
+    uint32_t each = a->q / a->sharers;
+    return a->is_short && each > 1 ? each / ((each + CHUNK_MOST - 1) / CHUNK_MOST) : 1;
 }
 
 static bool uses_shared(const struct pass_ctx *c)
@@ -664,10 +716,12 @@ enum status agent_run(struct pass_ctx *c)
     a.r = (uint32_t)(tasks % a.m);
     uint32_t sms = c->in->dev && c->in->dev->sms ? c->in->dev->sms : a.m;
     a.sharers = a.per_sm * ((sms + a.m - 1) / a.m);
-    a.few = a.q / MANY_WAVES < a.sharers;
     a.one_slot = callees_read(c);
+    a.is_short = short_task(&a);
+    a.few = !a.is_short && a.q / MANY_WAVES < a.sharers;
+    a.few_seek = a.is_short && a.q / a.sharers > 1 && a.m <= sms;
     a.chunk = chunk_of(&a);
-    a.blocks = a.chunk > 1 ? a.q / (a.sharers * a.chunk) - 1 : 0;
+    a.blocks = a.chunk > 1 ? a.q / (a.sharers * a.chunk) : 0;
     a.apart = warps_apart(&a);
     a.prefetch = c->opt->prefetch != PREFETCH_OFF;
     a.vote = c->opt->agents == OPT_AGENTS_VOTE;

@@ -7,8 +7,8 @@
 struct pass_ctx;
 struct ptx_func;
 
-#define CLUSTER_TASKS  "gpulocw_tasks"  /* u32 per cluster: next task of the cluster */
-#define CLUSTER_AGENTS "gpulocw_agents" /* u32 per SM: agents that arrived there */
+#define CLUSTER_TASKS  "gpulocw_tasks"  /* u32 per cluster, 512 bytes apart: its next task */
+#define CLUSTER_AGENTS "gpulocw_agents" /* u32 per SM, 32 bytes apart: agents there */
 #define CLUSTER_ORDER  "gpulocw_order"  /* u32 per CTA: a custom order */
 enum { CLUSTER_SM_SLOTS = 1024 };       /* %smid is taken modulo this */
 

@@ -191,6 +191,8 @@ struct sim_program {
     bool watched; /* asynchronous products may break their rules: every instruction is looked at */
     /* no contents of global memory reach what the timing of a launch depends on */
     bool timing_ignores_data;
+    /* CTAs claim tasks, and a sample takes those of its own SMs only */
+    bool few_search;
     /* only those of module variables do: a sample leaves buffers as they are, as long as accesses stay
      * where exec_inst.reach says */
     bool timing_reads_only_symbols;

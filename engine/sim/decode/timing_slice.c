@@ -4,6 +4,10 @@
  * which addresses they go to. Registers are looked at without regard to order, memory as pieces; what is
  * not known to be safe computes as always. Global memory is two pieces, since CTAs that claim tasks by
  * counters of the module's own look at no buffer for it; where buffers matter all the same, it is one.
+ *
+ * Agents of which only a few search for tasks of other SMs (engine/rewrites/agent.c) read how far those
+ * have come into a register named %gl..seen, set to "used up" before. A sample leaves that value out:
+ * the SMs it has not are as far as its own, and would else be robbed of their tasks.
  */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
@@ -56,6 +60,15 @@ static uint8_t piece_of(const struct exec_inst *in)
 static enum ptx_effect effect_of(const struct exec_inst *in)
 {
     return ptx_op_info(in->ptx->op)->effect;
+}
+
+static bool is_search(const struct exec_inst *in)
+{
+    const struct ptx_inst *i = in->ptx;
+    if (i->op != PTX_OP_LD || !i->nopnds || i->opnds[0].kind != OPND_REG)
+        return false;
+    struct str name = in->func->ptx->regs[i->opnds[0].index].name;
+    return name.n > 7 && !memcmp(name.s, "%gl", 3) && !memcmp(name.s + name.n - 4, "seen", 4);
 }
 static bool is_mma(const struct exec_inst *in)
 {
@@ -172,7 +185,7 @@ static bool look_at(struct lean *l, const struct exec_inst *in)
         return true;
     case EFFECT_WARP: look_at_warp(l, in); return true;
     case EFFECT_LOAD:
-        if (is_wanted(l, in))
+        if (is_wanted(l, in) && !is_search(in))
             mark_memory(l, piece_of(in));
         break;
     case EFFECT_ASYNC_COPY:
@@ -220,7 +233,7 @@ static exec_fn *lean_of(const struct lean *l, const struct exec_inst *in, exec_f
         return is_mma(in) ? exec_nop : NULL;
     if (!is_plain_access(in))
         return in->fn;
-    bool wanted = in->store ? (l->mem & piece_of(in)) != 0 : is_wanted(l, in);
+    bool wanted = in->store ? (l->mem & piece_of(in)) != 0 : is_wanted(l, in) && !is_search(in);
     return wanted ? in->fn : touch;
 }
 
@@ -235,6 +248,7 @@ bool decode_lean(struct decode *d)
     p->timing_ignores_data = known && !(l.mem & PIECE_GLOBAL);
     p->timing_reads_only_symbols = known && l.mem & PIECE_VARIABLES && !l.one;
     for (uint32_t i = 0; i < p->ncode; i++) {
+        p->few_search |= known && is_search(&p->code[i]);
         p->code[i].lean = known ? lean_of(&l, &p->code[i], d->lanes[LANE_touch]) : p->code[i].fn;
         if (!p->timing_reads_only_symbols)
             p->code[i].reach = REACH_ANY;
