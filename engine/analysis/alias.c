@@ -119,7 +119,8 @@ static void find_indirect(struct alias *a)
             a->indirect |= in->op == PTX_OP_CALL && !alias_callee(in, &name) && !name.n;
         }
     for (uint32_t k = 0; a->indirect && k < a->nslots; k++)
-        a->slot[k].value.kind |= a->slot[k].sym ? KIND_MIX : 0;
+        if (a->slot[k].sym)
+            a->slot[k].value.kind |= KIND_MIX;
 }
 
 static void settle(struct alias *a)
@@ -132,31 +133,19 @@ static void settle(struct alias *a)
     } while (a->changed);
 }
 
-static struct alias_value read_value(const struct alias *a, uint32_t at, const struct ptx_operand *o)
+/* Once more from nothing, with memory as dirty as it was found to be: what was loaded before that was
+ * known is not kept as data. */
+static bool settle_again(struct alias *a)
 {
-    if (o->kind == OPND_SYM)
-        return alias_symbol_value((struct alias *)a, o->sym);
-    return o->kind == OPND_REG ? a->value[a->first[at] + o->index]
-                               : (struct alias_value){ .kind = KIND_INDEX };
-}
-
-/* Are pointers into two buffers compared, or bits of such pointers? Code may then count an index up to
- * the distance of the buffers:
- *     L: add.s64 %i, %i, 4;  add.s64 %p, %a, %i;  setp.ne.s64 %q, %p, %b;  @%q bra L;
- * %a + %i is an address in the buffer of %b, although %i is made from no pointer. */
-static bool measures(const struct alias *a)
-{
-    for (uint32_t k = 0; k < a->nfuncs; k++)
-        for (uint32_t n = 0; n < a->func[k]->ninsts; n++) {
-            const struct ptx_inst *i = &a->func[k]->insts[n];
-            if ((i->op != PTX_OP_SETP && i->op != PTX_OP_SET) || i->nopnds < 3)
-                continue;
-            struct alias_value x = read_value(a, k, &i->opnds[1]), y = read_value(a, k, &i->opnds[2]);
-            uint64_t both = x.roots | x.bits | y.roots | y.bits;
-            if (both & (both - 1))
-                return true;
-        }
-    return false;
+    uint64_t n = a->first[a->nfuncs - 1] + (uint64_t)a->func[a->nfuncs - 1]->nregs + 1;
+    memset(a->value, 0, sizeof *a->value * n);
+    for (uint32_t k = 0; k < a->nslots; k++)
+        a->slot[k].value = (struct alias_value){ .kind = 0 };
+    a->told = 0;
+    find_indirect(a);
+    bool ok = soil_undefined(a, false);
+    settle(a);
+    return ok;
 }
 
 static bool find_writers(struct alias *a);
@@ -178,14 +167,15 @@ struct alias *alias_make(const struct ptx_module *m, const struct ptx_func *kern
     find_indirect(a);
     settle(a);
     a->changed = false;
-    bool ok = find_writers(a) && soil_undefined(a, true);
+    bool ok = find_writers(a) && (!a->dirty || settle_again(a));
+    a->changed = false;
+    ok = ok && soil_undefined(a, true);
     if (a->changed)
         settle(a);
     if (!ok) {
         alias_free(a);
         return NULL;
     }
-    a->measured = measures(a);
     return a;
 }
 
@@ -203,11 +193,49 @@ void alias_free(struct alias *a)
 }
 
 /* ---- roots of an address ---- */
+static bool inserted(const struct alias *a, const struct alias_root *r)
+{
+    return r->param < 0 && a->o.original && !ptx_find_global(a->o.original, r->sym->name);
+}
+
+static enum alias_answer same_memory(const struct alias *a, uint32_t p, uint32_t q)
+{
+    const struct alias_root *x = &a->root[p], *y = &a->root[q];
+    if (p == q)
+        return ALIAS_YES;
+    if (x->param < 0 && y->param < 0)
+        return ALIAS_NO;
+    if (inserted(a, x) || inserted(a, y))
+        return ALIAS_NO;
+    if (x->buffer != SIZE_MAX && y->buffer != SIZE_MAX)
+        return x->buffer == y->buffer ? ALIAS_YES : ALIAS_NO;
+    if ((x->param < 0 && y->buffer != SIZE_MAX) || (y->param < 0 && x->buffer != SIZE_MAX))
+        return ALIAS_NO;
+    return a->o.restricts ? ALIAS_NO : ALIAS_MAYBE;
+}
+
+/* Where an address with these roots may point. Conditions that tell bits of two roots let code count an
+ * index up to their distance, without an operand that shows it:
+ *     L: add.s64 %i, %i, 4;  add.s64 %p, %a, %i;  setp.ne.s64 %q, %p, %b;  @%q bra L;
+ * %a + %i is an address in the buffer of %b, although %i is made from no pointer. No comparison need see
+ * both of them: bit by bit, %i can become the one pointer and another index the other. */
+static uint64_t reached(const struct alias *a, struct alias_value v)
+{
+    uint64_t told = a->told;
+    bool hit = v.kind & KIND_WINDOW && told & ALIAS_WINDOW;
+    if (!(told & (told - 1)))
+        return v.roots;
+    for (uint32_t p = 0; p < a->nroots; p++)
+        for (uint32_t q = 0; q < a->nroots && v.roots >> p & 1; q++)
+            hit |= told >> q & 1 && same_memory(a, p, q) != ALIAS_NO;
+    return hit ? v.roots | (told & ~ALIAS_WINDOW) : v.roots;
+}
+
 static void name_roots(const struct alias *a, struct alias_value v, struct alias_roots *out)
 {
-    out->set = v.roots;
+    out->set = reached(a, v);
     for (uint32_t k = 0; k < a->nroots; k++) {
-        if (!(v.roots >> k & 1))
+        if (!(out->set >> k & 1))
             continue;
         if (a->root[k].param < 0)
             out->sym = a->root[k].sym;
@@ -217,8 +245,8 @@ static void name_roots(const struct alias *a, struct alias_value v, struct alias
             out->unknown = true;
     }
     out->window = v.kind & KIND_WINDOW;
-    out->unknown |=
-        a->measured || v.kind & (KIND_MIX | KIND_INDEX | KIND_DATA) || (!v.roots && !out->window);
+    out->unknown |= a->told == ALIAS_ANY || v.kind & (KIND_MIX | KIND_INDEX | KIND_DATA) ||
+                    (!v.roots && !out->window);
 }
 
 void alias_roots(const struct alias *a, const struct ptx_func *f, const struct ptx_operand *o,
@@ -260,27 +288,6 @@ bool alias_params_distinct(const struct launch_spec *l, bool restricts, int p, i
     size_t x = (size_t)p < n ? launch_buffer_of(l, (size_t)p) : SIZE_MAX,
            y = (size_t)q < n ? launch_buffer_of(l, (size_t)q) : SIZE_MAX;
     return x != SIZE_MAX && y != SIZE_MAX ? x != y : restricts;
-}
-
-static bool inserted(const struct alias *a, const struct alias_root *r)
-{
-    return r->param < 0 && a->o.original && !ptx_find_global(a->o.original, r->sym->name);
-}
-
-static enum alias_answer same_memory(const struct alias *a, uint32_t p, uint32_t q)
-{
-    const struct alias_root *x = &a->root[p], *y = &a->root[q];
-    if (p == q)
-        return ALIAS_YES;
-    if (x->param < 0 && y->param < 0)
-        return ALIAS_NO;
-    if (inserted(a, x) || inserted(a, y))
-        return ALIAS_NO;
-    if (x->buffer != SIZE_MAX && y->buffer != SIZE_MAX)
-        return x->buffer == y->buffer ? ALIAS_YES : ALIAS_NO;
-    if ((x->param < 0 && y->buffer != SIZE_MAX) || (y->param < 0 && x->buffer != SIZE_MAX))
-        return ALIAS_NO;
-    return a->o.restricts ? ALIAS_NO : ALIAS_MAYBE;
 }
 
 enum alias_answer alias_overlap(const struct alias *a, const struct alias_roots *x,

@@ -29,7 +29,10 @@
  * buffer, at any offset), when they are two variables, when one is a variable and the other a buffer of
  * the launch, or when the user says so
  *      (`restricts`), unless the launch gives both the same buffer.
- * Not followed: what a branch on pointer bits tells by being taken. */
+ *   8. What a branch, a selection or a sleep tells. Conditions that depend on more of two roots than how
+ * they are aligned, whether they are null, and indices into one of them, can measure how far the two are
+ * apart: then what points into one of those may point into any of them. Of a window this is told
+ * by a comparison with a pointer alone. */
 #ifndef GPULOCW_ANALYSIS_ALIAS_H
 #define GPULOCW_ANALYSIS_ALIAS_H
 

@@ -11,20 +11,28 @@ struct ptx_module;
 struct ptx_symbol;
 
 enum {
-    KIND_NULL = 1,   /* the immediate 0: points nowhere */
-    KIND_INDEX = 2,  /* no pointer bits */
-    KIND_MIX = 4,    /* laundered: pointer bits, not followed */
-    KIND_DATA = 8,   /* 64 bits loaded from memory: an index, or a pointer of its own */
-    KIND_WINDOW = 16 /* an address of shared, local, const or param memory */
+    KIND_NULL = 1,    /* the immediate 0: points nowhere */
+    KIND_INDEX = 2,   /* no pointer bits */
+    KIND_MIX = 4,     /* laundered: pointer bits, not followed */
+    KIND_DATA = 8,    /* 64 bits loaded from memory: an index, or a pointer of its own */
+    KIND_WINDOW = 16, /* an address of shared, local, const or param memory */
+    KIND_STEPPED = 32 /* beside roots: an index was added to one of them */
 };
 /* What a value may be: one of these kinds, or one of the roots plus an index. All zero: not computed
  * yet. */
 struct alias_value {
     uint64_t roots;
-    uint64_t bits; /* roots whose pointers' bits may be in it, in any order */
+    uint64_t bits; /* roots of which it may tell more than their low 8 bits; all: not known of which */
+    uint64_t down; /* those of them whose bits may have moved down, so that low bits are no longer low */
     uint8_t kind;
 };
 enum { ALIAS_ROOTS = 62 };
+/* in told: where a window lies, by comparison with a pointer */
+#define ALIAS_WINDOW (UINT64_C(1) << 63)
+/* bits of roots that are not known */
+#define ALIAS_ANY UINT64_MAX
+/* initializers of a value that may be made from every pointer there is */
+#define KIND_ANYTHING .kind = KIND_MIX, .bits = ALIAS_ANY, .down = ALIAS_ANY
 struct alias_root {
     const struct ptx_symbol *sym; /* the parameter or variable */
     int64_t offset;               /* of the pointer in a struct parameter */
@@ -58,9 +66,11 @@ struct alias {
     bool all_pointers;           /* nothing does, or too many do */
     struct alias_writer *writer; /* what may write global memory at all, in order */
     uint32_t nwriters;
-    uint8_t dirty; /* memory that may hold pointer bits */
-    bool measured; /* pointers into two buffers are compared: no address is followed */
-    bool indirect; /* some call goes through a pointer */
+    uint8_t dirty;   /* memory that may hold pointer bits */
+    uint64_t stored; /* roots whose bits it may hold */
+    uint64_t passed; /* roots whose bits some call hands over or gives back */
+    uint64_t told;   /* roots whose bits decide a predicate, a branch, or how long something takes */
+    bool indirect;   /* some call goes through a pointer */
     bool changed;
 };
 /* alias_param.c */

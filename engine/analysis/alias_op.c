@@ -23,10 +23,11 @@ static struct alias_value *reg_of(const struct step *s, uint32_t reg)
 static void join(struct alias *a, struct alias_value *to, struct alias_value v)
 {
     if ((to->roots | v.roots) == to->roots && (to->bits | v.bits) == to->bits &&
-        (to->kind | v.kind) == to->kind)
+        (to->down | v.down) == to->down && (to->kind | v.kind) == to->kind)
         return;
     to->roots |= v.roots;
     to->bits |= v.bits;
+    to->down |= v.down;
     to->kind |= v.kind;
     a->changed = true;
 }
@@ -60,6 +61,7 @@ static void gather(const struct step *s, const struct ptx_operand *o, struct ali
     *waits |= empty(x);
     v->roots |= x.roots;
     v->bits |= x.bits;
+    v->down |= x.down;
     v->kind |= x.kind;
 }
 
@@ -75,12 +77,33 @@ static struct alias_value all_read(const struct step *s, unsigned from, unsigned
     return waits ? (struct alias_value){ .kind = 0 } : v;
 }
 
+static uint64_t bits_of(struct alias_value v)
+{
+    return v.roots | v.bits;
+}
+
 static struct alias_value launder(struct alias_value v)
 {
     return (struct alias_value){ .kind = v.roots || v.kind & KIND_MIX ? KIND_MIX
                                          : v.kind                     ? KIND_INDEX
                                                                       : 0,
-                                 .bits = v.roots | v.bits };
+                                 .bits = bits_of(v),
+                                 .down = bits_of(v) };
+}
+
+/* As launder, by an operation whose low bits come from low bits alone. */
+static struct alias_value launder_up(struct alias_value v)
+{
+    struct alias_value r = launder(v);
+    r.down = v.down;
+    return r;
+}
+
+/* What an unknown operation makes of v and of what memory holds. */
+static struct alias_value anything(const struct alias *a, struct alias_value v)
+{
+    uint64_t bits = bits_of(v) | a->stored;
+    return (struct alias_value){ .kind = KIND_MIX, .bits = bits, .down = bits };
 }
 
 /* ---- sums ---- */
@@ -98,14 +121,19 @@ static uint8_t sum_kind(uint8_t x, uint8_t y, bool minus)
 static struct alias_value sum(struct alias_value x, struct alias_value y, bool minus)
 {
     const uint8_t index = KIND_NULL | KIND_INDEX;
-    struct alias_value r = { .kind = (x.kind | y.kind) & KIND_MIX, .bits = x.bits | y.bits };
+    struct alias_value r = { .kind = (x.kind | y.kind) & (KIND_MIX | KIND_STEPPED),
+                             .bits = x.bits | y.bits,
+                             .down = x.down | y.down };
     if (empty(x) || empty(y))
         return (struct alias_value){ .kind = 0 };
     if ((x.roots && (y.roots || y.kind & (KIND_DATA | KIND_WINDOW))) ||
         (y.roots && (minus || x.kind & (KIND_DATA | KIND_WINDOW))))
-        r.kind |= KIND_MIX, r.bits |= x.roots | y.roots;
+        r.kind |= KIND_MIX;
+    if (r.kind & KIND_MIX)
+        r.bits |= x.roots | y.roots;
     r.roots |= y.kind & index ? x.roots : 0;
     r.roots |= !minus && x.kind & index ? y.roots : 0;
+    r.kind |= r.roots && (x.kind | y.kind) & KIND_INDEX ? KIND_STEPPED : 0;
     for (uint8_t p = KIND_NULL; p <= KIND_WINDOW; p = (uint8_t)(p << 1))
         for (uint8_t q = KIND_NULL; q <= KIND_WINDOW; q = (uint8_t)(q << 1))
             if (x.kind & p && y.kind & q && p != KIND_MIX && q != KIND_MIX)
@@ -142,11 +170,16 @@ static struct alias_value mask(const struct step *s)
 {
     const struct ptx_operand *o = s->i->opnds;
     struct alias_value v = operand(s, &o[1]);
-    bool small =
-        o[2].kind == OPND_IMM && o[2].imm >= -256 && o[2].imm < 0 && (-o[2].imm & (-o[2].imm - 1)) == 0;
+    bool small = wide_int(s->i) && o[2].kind == OPND_IMM && o[2].imm >= -256 && o[2].imm < 0 &&
+                 (-o[2].imm & (-o[2].imm - 1)) == 0;
     for (uint32_t k = 0; small && k < s->a->nroots; k++)
         small = !(v.roots >> k & 1) || s->a->root[k].param >= 0;
-    return small && !(v.kind & KIND_MIX) ? v : launder(all_read(s, 1, 3));
+    if (small && !(v.kind & KIND_MIX))
+        return v;
+    v = launder_up(all_read(s, 1, 3));
+    if (o[2].kind == OPND_IMM && o[2].imm >= 0 && o[2].imm < 256)
+        v.bits = v.down; /* how a pointer is aligned tells nothing about where it points */
+    return v;
 }
 
 static struct alias_value convert(const struct step *s)
@@ -156,7 +189,7 @@ static struct alias_value convert(const struct step *s)
     bool same = ints && wide_int(s->i) && ptx_type_bits((enum ptx_type)s->i->type[1]) == 64;
     if (same || empty(v))
         return v;
-    struct alias_value r = launder(v);
+    struct alias_value r = ints ? launder_up(v) : launder(v);
     if (ints && v.kind & KIND_WINDOW && !(r.kind & KIND_MIX))
         r.kind = KIND_WINDOW | (v.kind & ~(KIND_WINDOW | KIND_DATA) ? KIND_INDEX : 0);
     return r;
@@ -167,18 +200,75 @@ static struct alias_value to_window(const struct step *s)
     struct alias_value v = operand(s, &s->i->opnds[1]);
     if (s->i->space == PTX_SPACE_GLOBAL || empty(v))
         return v;
-    return (struct alias_value){ .kind = v.roots || v.kind & KIND_MIX ? KIND_MIX : KIND_WINDOW,
-                                 .bits = v.roots | v.bits };
+    struct alias_value r = launder_up(v);
+    r.kind = r.kind & KIND_MIX ? KIND_MIX : KIND_WINDOW;
+    return r;
 }
 
 static struct alias_value choose(const struct step *s, unsigned n)
 {
     struct alias_value v = all_read(s, 1, 1 + n),
                        p = n + 1u < s->i->nopnds ? operand(s, &s->i->opnds[n + 1]) : v;
-    if (n + 1u < s->i->nopnds && p.kind & KIND_MIX && v.kind & ~(KIND_NULL | KIND_WINDOW))
+    if (n + 1u < s->i->nopnds && p.kind & KIND_MIX && v.kind & ~(KIND_NULL | KIND_WINDOW | KIND_STEPPED))
         v.kind |= KIND_MIX; /* bits told by which of them was taken */
     if (n + 1u < s->i->nopnds && p.kind & KIND_MIX && v.kind == KIND_NULL)
         v.kind |= KIND_INDEX;
+    v.bits |= p.bits;
+    v.down |= p.bits;
+    return v;
+}
+
+/* The roots of which a comparison tells where they point. Two pointers of one root tell their indices,
+ * and a pointer that nothing was added to tells nothing by being null. */
+static uint64_t compared(struct alias_value x, struct alias_value y)
+{
+    const uint8_t plain = KIND_NULL | KIND_WINDOW, beside = KIND_INDEX | KIND_DATA | KIND_MIX;
+    uint64_t bits = x.bits | y.bits, roots = x.roots | y.roots;
+    bool one = x.roots == y.roots && !(roots & (roots - 1)) && !((x.kind | y.kind) & ~KIND_STEPPED);
+    bool windows = !roots && x.kind & y.kind & KIND_WINDOW && !((x.kind | y.kind) & beside);
+    bool windows_told = roots | bits && (x.kind | y.kind) & KIND_WINDOW;
+    bool null = (!x.roots && x.kind == KIND_NULL && !(y.kind & ~plain)) ||
+                (!y.roots && y.kind == KIND_NULL && !(x.kind & ~plain));
+    if (one || null || windows)
+        return bits;
+    uint64_t all = bits_of(x) | bits_of(y) | (windows_told ? ALIAS_WINDOW : 0);
+    return roots | bits && (x.kind | y.kind) & KIND_DATA ? ALIAS_ANY : all;
+}
+
+static struct alias_value condition(const struct step *s)
+{
+    const struct ptx_inst *i = s->i;
+    unsigned k = 0;
+    while (k < i->nopnds && ptx_operand_access(i, k) == PTX_WRITE)
+        k++;
+    struct alias_value v = all_read(s, k, i->nopnds);
+    bool two = (i->op == PTX_OP_SETP || i->op == PTX_OP_SET) && k + 2u <= i->nopnds;
+    bool whole_pointer = i->op == PTX_OP_ISSPACEP && !(v.kind & ~(KIND_NULL | KIND_WINDOW));
+    uint64_t bits = whole_pointer ? v.bits
+                    : two         ? compared(operand(s, &i->opnds[k]), operand(s, &i->opnds[k + 1]))
+                                  : bits_of(v);
+    for (unsigned n = k + 2; two && n < i->nopnds; n++)
+        bits |= operand(s, &i->opnds[n]).bits;
+    s->a->told |= bits;
+    return (struct alias_value){ .kind = v.kind & KIND_MIX   ? KIND_MIX
+                                         : v.roots || v.kind ? KIND_INDEX
+                                                             : 0,
+                                 .bits = bits,
+                                 .down = bits };
+}
+
+/* and, or, xor, not, products and shifts to the left: bits only move up. */
+static bool moves_up(enum ptx_op op)
+{
+    return op == PTX_OP_OR || op == PTX_OP_XOR || op == PTX_OP_NOT || op == PTX_OP_AND ||
+           op == PTX_OP_SHL || op == PTX_OP_MUL_LO;
+}
+
+/* min, max: whole values are compared, by whose low bits it may be told which was taken. */
+static struct alias_value lesser(const struct step *s)
+{
+    struct alias_value v = all_read(s, 1, 3);
+    v.down |= bits_of(v);
     return v;
 }
 
@@ -208,29 +298,30 @@ static struct alias_value made(const struct step *s)
     case ADDR_MIN:
     case ADDR_MAX:
         if (ints && i->nopnds == 3)
-            return all_read(s, 1, 3);
+            return lesser(s);
         break;
     case ADDR_AND:
-        if (wide_int(i) && scalar(i, 3))
+        if (ints && scalar(i, 3))
             return mask(s);
         break;
     case ADDR_CVT:
         if (i->nopnds == 2 && scalar(i, 2))
             return convert(s);
         break;
-    /* that pointers are compared is no pointer bit; what was laundered is */
-    case ADDR_PRED: {
-        struct alias_value v = all_read(s, 1, i->nopnds);
-        return (struct alias_value){ .kind = v.kind & KIND_MIX   ? KIND_MIX
-                                             : v.roots || v.kind ? KIND_INDEX
-                                                                 : 0,
-                                     .bits = v.kind & KIND_MIX ? v.bits | v.roots : 0 };
-    }
+    case ADDR_PRED: return condition(s);
     default: break;
     }
-    if (i->op == PTX_OP_MAPA || i->op == PTX_OP_ALLOCA || i->op == PTX_OP_STACKSAVE)
-        return (struct alias_value){ .kind = KIND_WINDOW };
-    return launder(all_read(s, 0, i->nopnds));
+    struct alias_value v = all_read(s, 0, i->nopnds);
+    if (i->op == PTX_OP_MAPA || i->op == PTX_OP_ALLOCA || i->op == PTX_OP_STACKSAVE) {
+        v = launder(v);
+        v.kind = v.kind & KIND_MIX ? KIND_MIX : KIND_WINDOW;
+        return v;
+    }
+    if (!ints || !moves_up(i->op))
+        return launder(v);
+    if (i->op == PTX_OP_SHL && scalar(i, 3)) /* how far is told by all bits of the amount */
+        v.down |= bits_of(operand(s, &o[2]));
+    return launder_up(v);
 }
 
 /* ---- memory ---- */
@@ -253,18 +344,39 @@ static uint8_t places(const struct step *s, const struct ptx_operand *address)
                      (v.kind & KIND_WINDOW ? DIRTY_LOCAL | DIRTY_SHARED : 0));
 }
 
+static void soil(struct alias *a, uint8_t where, uint64_t roots)
+{
+    a->changed |= (a->dirty | where) != a->dirty || (a->stored | roots) != a->stored;
+    a->dirty |= where;
+    a->stored |= roots;
+}
+
+/* The bits that tell which place of its memory an address is: none where it is root + index or in a
+ * window. */
+static struct alias_value place_told(const struct step *s, const struct ptx_operand *address)
+{
+    struct alias_value v = { .kind = 0 };
+    if (address && address->base == BASE_REG)
+        v = *reg_of(s, address->index);
+    bool elsewhere = v.roots && s->i->space != PTX_SPACE_GLOBAL && s->i->space != PTX_SPACE_GENERIC;
+    if (!(v.kind & KIND_MIX) && !elsewhere)
+        return (struct alias_value){ .kind = KIND_INDEX, .bits = v.bits, .down = v.bits };
+    return launder(v);
+}
+
+/* What is loaded. An element of a table tells which one it is: bits of the address are bits of it. */
 static struct alias_value from_memory(const struct step *s, const struct ptx_operand *address)
 {
     unsigned bits = s->i->ntypes ? ptx_type_bits((enum ptx_type)s->i->type[0]) : 64;
-    if (s->a->dirty & places(s, address))
-        return (struct alias_value){ .kind = KIND_MIX };
-    return (struct alias_value){ .kind = bits >= 64 ? KIND_DATA : KIND_INDEX };
-}
-
-static void soil(struct alias *a, uint8_t where)
-{
-    a->changed |= (a->dirty | where) != a->dirty;
-    a->dirty |= where;
+    struct alias_value v = place_told(s, address);
+    if (s->a->dirty & places(s, address)) {
+        v.kind = KIND_MIX;
+        v.bits |= s->a->stored;
+    }
+    v.down = v.bits;
+    if (!(v.kind & KIND_MIX))
+        v.kind = bits >= 64 ? KIND_DATA : KIND_INDEX;
+    return v;
 }
 
 static unsigned element_bytes(const struct ptx_inst *i)
@@ -277,13 +389,17 @@ static struct alias_value from_param(const struct step *s, const struct ptx_oper
 {
     unsigned bytes = element_bytes(s->i);
     if (!m || m->base != BASE_SYM || !m->sym) /* at a computed place: any of them */
-        return (struct alias_value){ .kind = s->f->entry && !s->a->nroots ? KIND_INDEX : KIND_MIX };
+        return s->f->entry && !s->a->nroots ? (struct alias_value){ .kind = KIND_INDEX }
+                                            : (struct alias_value){ KIND_ANYTHING };
     if (s->f->entry && alias_param_index(s->f, m->sym) >= 0)
         return alias_param_value(s->a, m->sym, m->imm + (int64_t)e * bytes, bytes);
     const struct alias_slot *t = alias_slot(s->a, m->sym);
     if (!t)
-        return (struct alias_value){ .kind = KIND_MIX };
-    return bytes == 8 ? t->value : launder(t->value);
+        return (struct alias_value){ KIND_ANYTHING };
+    struct alias_value v = bytes == 8 ? t->value : launder(t->value);
+    v.bits |= s->a->indirect ? s->a->passed : 0; /* calls through a pointer may come to any function */
+    v.down |= v.bits;
+    return v;
 }
 
 static void load(const struct step *s)
@@ -298,6 +414,12 @@ static void load(const struct step *s)
     }
 }
 
+static void pass_on(struct alias *a, uint64_t bits)
+{
+    a->changed |= (bits & ~a->passed) != 0;
+    a->passed |= bits;
+}
+
 static void store(const struct step *s)
 {
     const struct ptx_operand *m = alias_address(s->i);
@@ -308,20 +430,31 @@ static void store(const struct step *s)
             gather(s, &s->i->opnds[k], &v, &waits);
     if (s->i->space == PTX_SPACE_PARAM) {
         struct alias_slot *t = m && m->base == BASE_SYM ? alias_slot(s->a, m->sym) : NULL;
+        pass_on(s->a, bits_of(v));
         if (t)
             join(s->a, &t->value, element_bytes(s->i) == 8 ? v : launder(v));
         return;
     }
-    if (v.roots || v.kind & KIND_MIX)
-        soil(s->a, places(s, m));
+    struct alias_value where = place_told(s, m);
+    if (v.roots || v.bits || (v.kind | where.kind) & KIND_MIX)
+        soil(s->a, places(s, m), bits_of(v) | where.bits);
 }
 
+/* Copies, and what else reads or writes memory by several operands. */
 static void copy(const struct step *s)
 {
-    if (s->a->dirty & DIRTY_GLOBAL)
-        soil(s->a, DIRTY_SHARED);
-    if (s->a->dirty && (s->i->space == PTX_SPACE_GLOBAL || s->i->space == PTX_SPACE_GENERIC))
-        soil(s->a, DIRTY_ALL);
+    struct alias_value v = launder(all_read(s, 0, s->i->nopnds));
+    for (uint8_t k = 0; k < s->i->nopnds; k++)
+        if (s->i->opnds[k].kind == OPND_ADDR) {
+            struct alias_value at = place_told(s, &s->i->opnds[k]);
+            v.kind |= at.kind & KIND_MIX;
+            v.bits |= at.bits;
+        }
+    if (v.kind & KIND_MIX || s->a->dirty & DIRTY_GLOBAL)
+        soil(s->a, DIRTY_SHARED, v.bits);
+    if (s->i->space == PTX_SPACE_GLOBAL || s->i->space == PTX_SPACE_GENERIC)
+        if (v.kind & KIND_MIX || s->a->dirty)
+            soil(s->a, DIRTY_ALL, v.bits);
 }
 
 /* ---- calls ---- */
@@ -358,19 +491,34 @@ static void give(const struct step *s, const struct ptx_func *to, const struct p
         struct alias_value v = from ? from->value
                                : o && (o->kind == OPND_REG || o->kind == OPND_IMM)
                                    ? operand(s, o)
-                                   : (struct alias_value){ .kind = KIND_MIX };
+                                   : (struct alias_value){ KIND_ANYTHING };
         if (t)
             join(s->a, &t->value, v);
     }
 }
 
-/* What the call's results are: of the function's k-th, or laundered. */
-static void take(const struct step *s, const struct ptx_func *from, const struct ptx_operand *list)
+/* Bits of what is handed over. */
+static uint64_t handed(const struct step *s, const struct ptx_operand *list)
+{
+    uint64_t bits = 0;
+    for (uint32_t k = 0; list && k < list->nelem; k++) {
+        const struct ptx_operand *o = &list->elem[k];
+        const struct alias_slot *from = o->kind == OPND_SYM ? alias_slot(s->a, o->sym) : NULL;
+        struct alias_value v = from ? from->value : operand(s, o);
+        bits |= bits_of(v);
+    }
+    return bits;
+}
+
+/* What the call's results are: of the function's k-th, or made from all that it can see. */
+static void take(const struct step *s, const struct ptx_func *from, const struct ptx_operand *list,
+                 uint64_t seen)
 {
     for (uint16_t k = 0; list && k < list->nelem; k++) {
         const struct ptx_operand *o = &list->elem[k];
         const struct alias_slot *r = from && k < from->nrets ? alias_slot(s->a, from->rets[k]) : NULL;
-        struct alias_value v = r ? r->value : (struct alias_value){ .kind = KIND_MIX };
+        struct alias_value v =
+            r ? r->value : (struct alias_value){ .kind = KIND_MIX, .bits = seen, .down = seen };
         struct alias_slot *t = o->kind == OPND_SYM ? alias_slot(s->a, o->sym) : NULL;
         if (t)
             join(s->a, &t->value, v);
@@ -396,8 +544,12 @@ static void call(const struct step *s)
     if (to)
         give(s, to, args);
     else if (!alias_harmless_call(name))
-        soil(s->a, DIRTY_ALL);
-    take(s, to, rets);
+        soil(s->a, DIRTY_ALL, handed(s, args));
+    pass_on(s->a, handed(s, args));
+    for (uint8_t k = 0; k < s->i->nopnds; k++) /* the function that is called */
+        if (s->i->opnds[k].kind == OPND_REG)
+            s->a->told |= operand(s, &s->i->opnds[k]).bits;
+    take(s, to, rets, handed(s, args) | s->a->stored | s->a->passed);
 }
 
 /* ---- the instruction ---- */
@@ -428,9 +580,33 @@ static struct alias_value with_conditions(const struct step *s, struct alias_val
         struct alias_value *cc = reg_of(s, s->f->nregs);
         join(s->a, cc, v);
         v.kind |= cc->kind & KIND_MIX;
+        v.bits |= cc->bits;
+        v.down |= cc->bits;
     }
-    if (s->i->guarded && reg_of(s, s->i->guard)->kind & KIND_MIX && v.kind & ~(KIND_MIX | KIND_WINDOW))
+    if (s->i->guarded && reg_of(s, s->i->guard)->kind & KIND_MIX &&
+        v.kind & ~(KIND_MIX | KIND_WINDOW | KIND_STEPPED))
         v.kind |= KIND_MIX;
+    return v;
+}
+
+/* What the way that is gone and the time that it takes tell. */
+static void tell(const struct step *s, enum ptx_effect e)
+{
+    if (s->i->guarded)
+        s->a->told |= reg_of(s, s->i->guard)->bits;
+    if (e != EFFECT_BRANCH && e != EFFECT_BARRIER && s->i->op != PTX_OP_NANOSLEEP)
+        return;
+    struct alias_value v = all_read(s, 0, s->i->nopnds);
+    s->a->told |= bits_of(v);
+}
+
+/* An element of a texture or surface, of which the coordinates are told. */
+static struct alias_value sampled(const struct step *s)
+{
+    struct alias_value v = launder(all_read(s, 0, s->i->nopnds));
+    if (s->a->dirty & DIRTY_GLOBAL)
+        return anything(s->a, v);
+    v.kind = v.kind & KIND_MIX ? KIND_MIX : KIND_INDEX;
     return v;
 }
 
@@ -440,26 +616,28 @@ void alias_step(struct alias *a, uint32_t at, const struct ptx_inst *i)
     const struct ptx_op_info *info = ptx_op_info(i->op);
     enum ptx_effect e = i->op == PTX_OP_OPAQUE ? EFFECT_OTHER : info->effect;
     struct writing w = { &s, { .kind = KIND_MIX } };
+    tell(&s, e);
     if (e == EFFECT_CALL) {
         call(&s);
         return;
     }
     if (e == EFFECT_STORE || e == EFFECT_ATOMIC)
         store(&s);
-    if (e == EFFECT_ASYNC_COPY)
+    if (e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR)
         copy(&s);
-    if (i->op == PTX_OP_OPAQUE)
-        soil(a, DIRTY_ALL);
-    else if (e == EFFECT_LOAD && i->nopnds)
+    if (i->op == PTX_OP_OPAQUE) {
+        w.v = anything(a, all_read(&s, 0, i->nopnds));
+        soil(a, DIRTY_ALL, w.v.bits);
+    } else if (e == EFFECT_LOAD && i->nopnds)
         load(&s);
     else if (e == EFFECT_ATOMIC)
         w.v = from_memory(&s, alias_address(i));
     else if (e == EFFECT_TEXTURE || e == EFFECT_SURFACE)
-        w.v = (struct alias_value){ .kind = a->dirty & DIRTY_GLOBAL ? KIND_MIX : KIND_INDEX };
+        w.v = sampled(&s);
     else
         w.v = made(&s);
-    if (e == EFFECT_SURFACE && launder(all_read(&s, 0, i->nopnds)).kind & KIND_MIX)
-        soil(a, DIRTY_GLOBAL);
+    if (e == EFFECT_SURFACE && w.v.kind & KIND_MIX)
+        soil(a, DIRTY_GLOBAL, w.v.bits);
     if (e != EFFECT_LOAD) {
         w.v = with_conditions(&s, w.v);
         ptx_inst_regs(i, write_reg, &w);

@@ -48,7 +48,7 @@ static struct alias_value root_value(struct alias *a, const struct ptx_symbol *s
     while (k < a->nroots && (a->root[k].sym != s || a->root[k].offset != offset))
         k++;
     if (k == ALIAS_ROOTS)
-        return (struct alias_value){ .kind = KIND_MIX };
+        return (struct alias_value){ KIND_ANYTHING };
     if (k == a->nroots) {
         size_t arg = param < 0 ? SIZE_MAX : argument_at(a, param, offset);
         a->root[a->nroots++] =
@@ -69,6 +69,14 @@ struct alias_value alias_symbol_value(struct alias *a, const struct ptx_symbol *
     return (struct alias_value){ .kind = KIND_WINDOW };
 }
 
+/* Some bytes of the pointer at this place. */
+static struct alias_value part_of(struct alias *a, const struct ptx_symbol *s, int param, int64_t offset)
+{
+    struct alias_value v = root_value(a, s, param, offset);
+    uint64_t bits = v.roots | v.bits;
+    return (struct alias_value){ .kind = KIND_MIX, .bits = bits, .down = bits };
+}
+
 static bool meets(int64_t at, int64_t offset, unsigned bytes)
 {
     return offset < at + 8 && at < offset + (int64_t)bytes;
@@ -79,21 +87,22 @@ static struct alias_value described(struct alias *a, const struct arg_spec *arg,
                                     unsigned bytes)
 {
     const struct launch_spec *l = a->o.launch;
-    const struct alias_value index = { .kind = KIND_INDEX }, mix = { .kind = KIND_MIX };
+    const struct alias_value index = { .kind = KIND_INDEX };
     if (is_buffer(arg))
-        return offset == 0 && bytes == 8 ? root_value(a, s, param, 0) : mix;
+        return offset == 0 && bytes == 8 ? root_value(a, s, param, 0) : part_of(a, s, param, 0);
     for (size_t k = 0; arg->kind == ARG_BYTES && k < l->nargs; k++)
         if (l->args[k].inside && launch_outer_of(l, k) == (size_t)param && is_buffer(&l->args[k]) &&
             meets((int64_t)l->args[k].at, offset, bytes))
-            return l->args[k].at == (uint64_t)offset && bytes == 8 ? root_value(a, s, param, offset)
-                                                                   : mix;
+            return l->args[k].at == (uint64_t)offset && bytes == 8
+                       ? root_value(a, s, param, offset)
+                       : part_of(a, s, param, (int64_t)l->args[k].at);
     return index;
 }
 
 struct alias_value alias_param_value(struct alias *a, const struct ptx_symbol *s, int64_t offset,
                                      unsigned bytes)
 {
-    const struct alias_value index = { .kind = KIND_INDEX }, mix = { .kind = KIND_MIX };
+    const struct alias_value index = { .kind = KIND_INDEX }, mix = { KIND_ANYTHING };
     int param = alias_param_index(a->kernel, s);
     const struct arg_spec *arg = arg_of(a, param);
     if (param < 0)
@@ -104,9 +113,11 @@ struct alias_value alias_param_value(struct alias *a, const struct ptx_symbol *s
         return index;
     for (uint32_t k = 0; k < a->npointers; k++)
         if (a->pointer[k].param == param && meets(a->pointer[k].offset, offset, bytes))
-            return a->pointer[k].offset == offset && bytes == 8 ? root_value(a, s, param, offset) : mix;
+            return a->pointer[k].offset == offset && bytes == 8
+                       ? root_value(a, s, param, offset)
+                       : part_of(a, s, param, a->pointer[k].offset);
     if (a->all_pointers)
-        return bytes == 8 ? root_value(a, s, param, offset) : mix;
+        return bytes == 8 ? root_value(a, s, param, offset) : part_of(a, s, param, offset & ~INT64_C(7));
     return index;
 }
 

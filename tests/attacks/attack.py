@@ -27,7 +27,7 @@ def judge(a):
     """What is wrong, and what was accepted."""
     why, taken = [], []
     open(tmp + '/k.ptx', 'w').write(HEAD + a['before'] + ENTRY % (a['params'], a['directives']) + ' ' + a['body'] + '\n ret; }\n')
-    for option in EVERY if every else a['refused'] + (['--readonly promote', '--softcache 1'] if a['kind'] == 'alias' else []):
+    for option in EVERY if every else a['refused'] + (['--readonly promote', '--bypass ro', '--softcache 1'] if a['kind'] == 'alias' else []):
         json.dump(launch(a['launch'], {'fill': 0}), open(tmp + '/k.launch.json', 'w'))
         rc, out, err = gpulocw('rewrite', *option.split(), '--device', 'sim:hopper-h200')
         if rc not in (0, 3):
@@ -36,6 +36,8 @@ def judge(a):
             why.append('%s is accepted' % option)
         if rc == 0 and a['kind'] == 'alias' and loads_of_b(out):
             why.append('%s: %s' % (option, loads_of_b(out)[0].strip()))
+        if rc == 0 and a.get('kept') and 'ld.global.u32 %r32, [%d6]' not in out:
+            why.append('%s: the load of b is another one' % option)
         if rc != 0:
             continue
         taken.append(option)

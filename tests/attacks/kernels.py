@@ -82,16 +82,87 @@ wait('a table of branches from memory', 'T: .branchtargets W, X; W: ld.volatile.
 READ = ' ld.global.u32 %r32, [%d6]; add.u32 %r32, %r32, %r30; st.global.u32 [%d8], %r32;'
 
 
-def alias(name, body, before='', refused=(), **launch):
+# refused where the store goes to an address that is not followed; where the distance of two buffers can be measured, the load of b
+# behind the store is kept as it is
+MEASURE = ['--readonly promote', '--bypass ro']
+
+
+def alias(name, body, before='', refused=(), kept=False, **launch):
     attack('alias', name, ' ld.global.u32 %r30, [%d6]; ' + body + READ, list(refused), before, **launch)
+    ATTACKS[-1]['kept'] = kept or refused == MEASURE
 
 
 PUT_CALL = '{ .param .align 8 .b8 w[16]; cvt.u64.u32 %d22, %r4; st.param.v2.u64 [w], {%d22, %d6}; call put, (w); }'
-alias('a pointer that is moved until it is the other one', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; W: setp.eq.s64 %p4, %d23, %d6; @%p4 bra V; add.s64 %d23, %d23, 4; bra W; V: st.global.u32 [%d23], 77;', refused=['--readonly promote', '--bypass ro', '--softcache 1'])
-alias('steps counted until a pointer is the other one', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; mov.u64 %d24, 0; W: add.s64 %d25, %d23, %d24; setp.ge.u64 %p4, %d25, %d6; @%p4 bra V; add.s64 %d24, %d24, 4; bra W; V: add.s64 %d25, %d23, %d24; st.global.u32 [%d25], 77;', refused=['--readonly promote', '--bypass ro', '--softcache 1'])
-alias('the distance of two buffers, bit by bit', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; sub.s64 %d24, %d6, %d23; mov.u64 %d25, 0; mov.u32 %r10, 0; W: shr.u64 %d22, %d24, %r10; and.b64 %d22, %d22, 1; setp.ne.u64 %p4, %d22, 0; mov.u64 %d22, 1; shl.b64 %d22, %d22, %r10; @!%p4 bra V; or.b64 %d25, %d25, %d22; V: add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W; add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;', refused=['--readonly promote', '--bypass ro', '--softcache 1'])
-alias('the distance of two buffers, counted down', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; sub.s64 %d24, %d6, %d23; mov.u64 %d25, 0; W: setp.eq.s64 %p4, %d24, 0; @%p4 bra V; sub.s64 %d24, %d24, 4; add.s64 %d25, %d25, 4; bra W; V: add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;', refused=['--readonly promote', '--bypass ro', '--softcache 1'])
-alias('low halves of two pointers', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; cvt.u32.u64 %r10, %d23; cvt.u32.u64 %r11, %d6; mov.u64 %d25, 0; W: setp.eq.u32 %p4, %r10, %r11; @%p4 bra V; add.u32 %r10, %r10, 4; add.s64 %d25, %d25, 4; bra W; V: add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;', refused=['--readonly promote', '--bypass ro', '--softcache 1'])
+alias('a pointer that is moved until it is the other one', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; W: setp.eq.s64 %p4, %d23, %d6; @%p4 bra V; add.s64 %d23, %d23, 4; bra W; V: st.global.u32 [%d23], 77;', kept=True)
+alias('steps counted until a pointer is the other one', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; mov.u64 %d24, 0; W: add.s64 %d25, %d23, %d24; setp.ge.u64 %p4, %d25, %d6; @%p4 bra V; add.s64 %d24, %d24, 4; bra W; V: add.s64 %d25, %d23, %d24; st.global.u32 [%d25], 77;', kept=True)
+alias('the distance of two buffers, bit by bit', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; sub.s64 %d24, %d6, %d23; mov.u64 %d25, 0; mov.u32 %r10, 0; W: shr.u64 %d22, %d24, %r10; and.b64 %d22, %d22, 1; setp.ne.u64 %p4, %d22, 0; mov.u64 %d22, 1; shl.b64 %d22, %d22, %r10; @!%p4 bra V; or.b64 %d25, %d25, %d22; V: add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W; add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;', refused=MEASURE)
+alias('the distance of two buffers, counted down', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; sub.s64 %d24, %d6, %d23; mov.u64 %d25, 0; W: setp.eq.s64 %p4, %d24, 0; @%p4 bra V; sub.s64 %d24, %d24, 4; add.s64 %d25, %d25, 4; bra W; V: add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;', refused=MEASURE)
+alias('low halves of two pointers', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; cvt.u32.u64 %r10, %d23; cvt.u32.u64 %r11, %d6; mov.u64 %d25, 0; W: setp.eq.u32 %p4, %r10, %r11; @%p4 bra V; add.u32 %r10, %r10, 4; add.s64 %d25, %d25, 4; bra W; V: add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;', refused=MEASURE)
+# How far the buffers are apart, told by something that is no operand of the sum: the load of b behind the store stays as it is; %d23 the own element of a, %d24 the distance
+APART = 'add.s64 %d23, %d1, %d9; sub.s64 %d24, %d6, %d23; mov.u64 %d25, 0; mov.u32 %r10, 0; '
+GO = ' add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;'
+
+
+def bits(name, test, before='', **launch):
+    """A loop over the bits of %d24: test jumps to Y where bit %r10 of it is 0."""
+    alias(name, APART + 'W: shr.u64 %d22, %d24, %r10; and.b64 %d22, %d22, 1; cvt.u32.u64 %r11, %d22; ' + test +
+          ' mov.u64 %d22, 1; shl.b64 %d22, %d22, %r10; or.b64 %d25, %d25, %d22; Y: add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W;' + GO,
+          before, refused=MEASURE, **launch)
+
+
+def octets(name, find, before='', first='', **launch):
+    """A loop over the bytes of %d24: find makes %r12 of byte %r11."""
+    alias(name, first + APART + 'W: shr.u64 %d22, %d24, %r10; cvt.u32.u64 %r11, %d22; and.b32 %r11, %r11, 255; ' + find +
+          ' cvt.u64.u32 %d22, %r12; shl.b64 %d22, %d22, %r10; or.b64 %d25, %d25, %d22; add.u32 %r10, %r10, 8; setp.lt.u32 %p4, %r10, 64; @%p4 bra W;' + GO,
+          before, refused=MEASURE, **launch)
+
+
+def apart(name, see):
+    """Bit by bit, %d25 becomes the one pointer and %d26 the other; see jumps to Y or Z where the bit is 0."""
+    one = lambda d, to, at, label: see % dict(d=d, l=label) + ' mov.u64 %d22, 1; shl.b64 %d22, %d22, %r10; or.b64 ' + to + ', ' + to + ', %d22; ' + label + ': '
+    alias(name, APART + 'mov.u64 %d26, 0; W: ' + one('%d6', '%d25', 0, 'Y') + one('%d23', '%d26', 0, 'Z') +
+          'add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W; sub.s64 %d25, %d25, %d26;' + GO, refused=MEASURE)
+
+
+apart('each pointer alone, bit by bit', 'shr.u64 %%d22, %(d)s, %%r10; and.b64 %%d22, %%d22, 1; setp.eq.u64 %%p4, %%d22, 0; @%%p4 bra %(l)s;')
+apart('each pointer alone, by the sign of what is left', 'sub.u32 %%r11, 63, %%r10; shl.b64 %%d22, %(d)s, %%r11; setp.ge.s64 %%p4, %%d22, 0; @%%p4 bra %(l)s;')
+apart('each pointer alone, by its halves', 'mov.b64 {%%r12, %%r13}, %(d)s; setp.gt.u32 %%p4, %%r10, 31; selp.u32 %%r12, %%r13, %%r12, %%p4; and.b32 %%r11, %%r10, 31; shr.u32 %%r12, %%r12, %%r11; and.b32 %%r12, %%r12, 1; setp.eq.u32 %%p4, %%r12, 0; @%%p4 bra %(l)s;')
+bits('bits of the distance, by a predicate that a logic operation makes', 'lop3.or.b32 %r12|%p4, %r11, 0, 0, 0xF0, 0; @!%p4 bra Y;')
+bits('bits of the distance, by both results of a comparison', 'setp.eq.and.u32 %p4|%p5, %r11, 0, %p0; @%p4 bra Y;'.replace('.and', '').replace(', %p0', ''))
+bits('bits of the distance, as a word of a comparison', 'set.eq.u32.u32 %r12, %r11, 0; setp.ne.u32 %p4, %r12, 0; @%p4 bra Y;')
+bits('bits of the distance, by the class of a number', 'mov.b32 %f1, %r11; testp.subnormal.f32 %p4, %f1; @!%p4 bra Y;')
+bits('bits of the distance, by a table of branches', 'T: .branchtargets Y, X; brx.idx %r11, T; X:')
+bits('bits of the distance, by a vote', 'setp.ne.u32 %p4, %r11, 0; vote.sync.ballot.b32 %r12, %p4, -1; setp.eq.u32 %p4, %r12, 0; @%p4 bra Y;')
+bits('bits of the distance, by the stack', 'mov.u64 %d22, l; st.local.u32 [%d22], %r11; ld.local.u32 %r12, [%d22]; setp.eq.u32 %p4, %r12, 0; @%p4 bra Y;')
+bits('bits of the distance, by shared memory', 'shl.b32 %r13, %r3, 2; mov.u32 %r12, s; add.u32 %r13, %r13, %r12; st.shared.u32 [%r13], %r11; ld.shared.u32 %r12, [%r13]; setp.eq.u32 %p4, %r12, 0; @%p4 bra Y;')
+bits('bits of the distance, by an atomic that compares', 'shl.b32 %r13, %r3, 2; mov.u32 %r12, s; add.u32 %r13, %r13, %r12; st.shared.u32 [%r13], 0; atom.shared.cas.b32 %r12, [%r13], %r11, 9; ld.shared.u32 %r12, [%r13]; setp.eq.u32 %p4, %r12, 9; @%p4 bra Y;')
+bits('bits of the distance, by what a copy leaves out', 'shl.b32 %r13, %r3, 2; mov.u32 %r12, s; add.u32 %r13, %r13, %r12; shl.b32 %r12, %r11, 2; cp.async.ca.shared.global [%r13], [%d4], 4, %r12; cp.async.wait_all; ld.shared.u32 %r12, [%r13]; setp.eq.u32 %p4, %r12, 0; @%p4 bra Y;', quiet=True)
+bits('bits of the distance, by a callee', '{ .param .b32 q; .param .b32 w; st.param.b32 [w], %r11; call (q), sign, (w); ld.param.b32 %r12, [q]; } setp.eq.u32 %p4, %r12, 0; @%p4 bra Y;',
+     '.func (.param .b32 r) sign(.param .b32 x)\n{ .reg .b32 %r<3>; .reg .pred %p; ld.param.u32 %r1, [x]; mov.u32 %r2, 0; setp.eq.u32 %p, %r1, 0; @%p bra E; mov.u32 %r2, 1; E: st.param.b32 [r], %r2; ret; }\n')
+FUNCS = '.func (.param .b32 r) zero()\n{ st.param.b32 [r], 0; ret; }\n.func (.param .b32 r) one()\n{ st.param.b32 [r], 1; ret; }\n.global .align 8 .u64 both[2] = {zero, one};\n'
+bits('bits of the distance, by which function is called', 'mul.wide.u32 %d22, %r11, 8; mov.u64 %d27, both; add.s64 %d22, %d22, %d27; ld.global.u64 %d22, [%d22]; { .param .b32 q; P: .callprototype (.param .b32 _) _ (); call (q), %d22, (), P; ld.param.b32 %r12, [q]; } setp.eq.u32 %p4, %r12, 0; @%p4 bra Y;', FUNCS)
+bits('bits of the distance, by how long a thread sleeps', 'mov.u64 %d27, %globaltimer; shl.b32 %r12, %r11, 16; nanosleep.u32 %r12; mov.u64 %d28, %globaltimer; sub.u64 %d28, %d28, %d27; setp.lt.u64 %p4, %d28, 30000; @%p4 bra Y;', quiet=True)
+bits('bits of the distance, by how far a bit is shifted', 'shl.b32 %r12, 1, %r11; and.b32 %r12, %r12, 1; setp.ne.u32 %p4, %r12, 0; @%p4 bra Y;')
+bits('bits of the distance, by how it is rounded', 'cvt.rn.f32.u32 %f1, %r11; setp.eq.f32 %p4, %f1, 0f00000000; @%p4 bra Y;')
+bits('bits of the distance, by which window it is in', 'mov.u64 %d27, s; cvta.shared.u64 %d27, %d27; mul.wide.u32 %d28, %r11, 0x7fffffff; add.s64 %d27, %d27, %d28; isspacep.shared %p4, %d27; @%p4 bra Y;', quiet=True)
+bits('bits of the distance, by the lesser of two', 'min.u32 %r12, %r11, 7; and.b32 %r12, %r12, 15; setp.eq.u32 %p4, %r12, 0; @%p4 bra Y;')
+bits('bits of the distance, by who meets at a barrier', 'setp.ne.u32 %p4, %r11, 0; bar.red.or.pred %p5, 0, %p4; @!%p5 bra Y;')
+bits('bits of the distance, by who is still there', 'mov.u32 %r13, 1; setp.eq.u32 %p4, %r11, 0; @%p4 bra V; activemask.b32 %r12; mov.u32 %r13, 0; V: setp.ne.u32 %p4, %r13, 0; @%p4 bra Y;')
+IDENT = ', '.join(str(k) for k in range(256))
+octets('bytes of the distance, from a table of constants', 'mov.u64 %d22, ident; cvt.u64.u32 %d27, %r11; add.s64 %d22, %d22, %d27; ld.const.u8 %r12, [%d22];', '.const .align 8 .b8 ident[256] = {' + IDENT + '};\n')
+octets('bytes of the distance, from a table in global memory', 'mov.u64 %d22, ident; cvt.u64.u32 %d27, %r11; add.s64 %d22, %d22, %d27; ld.global.u8 %r12, [%d22];', '.global .align 8 .b8 ident[256] = {' + IDENT + '};\n')
+FILL = 'mov.u32 %r13, 0; F: mov.u32 %r14, s; add.u32 %r14, %r14, %r13; st.shared.u8 [%r14], %r13; add.u32 %r13, %r13, 1; setp.lt.u32 %p4, %r13, 256; @%p4 bra F; bar.sync 0; '
+octets('bytes of the distance, from a table in shared memory', 'mov.u32 %r14, s; add.u32 %r14, %r14, %r11; ld.shared.u8 %r12, [%r14];', first=FILL)
+octets('bytes of the distance, by where a mark was put', 'mov.u32 %r13, s; shl.b32 %r14, %r3, 8; and.b32 %r14, %r14, 3840; add.u32 %r13, %r13, %r14; add.u32 %r14, %r13, %r11; st.shared.u8 [%r14], %r4; mov.u32 %r12, 0; F: add.u32 %r14, %r13, %r12; ld.shared.u8 %r15, [%r14]; and.b32 %r16, %r4, 255; setp.eq.u32 %p4, %r15, %r16; @%p4 bra G; add.u32 %r12, %r12, 1; setp.lt.u32 %p4, %r12, 255; @%p4 bra F; G:', quiet=True)
+octets('bytes of the distance, by where an atomic counts', 'mov.u32 %r13, s; shl.b32 %r14, %r11, 2; add.u32 %r14, %r13, %r14; red.shared.add.u32 [%r14], 1; mov.u32 %r12, 0; F: shl.b32 %r14, %r12, 2; add.u32 %r14, %r13, %r14; ld.shared.u32 %r15, [%r14]; setp.ne.u32 %p4, %r15, 0; @%p4 bra G; add.u32 %r12, %r12, 1; setp.lt.u32 %p4, %r12, 255; @%p4 bra F; G:', quiet=True)
+octets('bytes of the distance, by whose value a shuffle gives', 'and.b32 %r13, %r11, 31; shfl.sync.idx.b32 %r12, %r3, %r13, 31, -1; and.b32 %r12, %r12, 31; and.b32 %r13, %r11, 224; or.b32 %r12, %r12, %r13;')
+octets('bytes of the distance, by the address of shared memory', 'mov.u32 %r13, s; add.u32 %r14, %r13, %r11; mapa.shared::cluster.u32 %r14, %r14, 0; mapa.shared::cluster.u32 %r13, %r13, 0; sub.u32 %r12, %r14, %r13;', quiet=True)
+octets('bytes of the distance, by an atomic that gives it back', 'mov.u32 %r13, s; atom.shared.exch.b32 %r12, [%r13], %r11; ld.shared.u32 %r12, [%r13];', quiet=True)
+octets('bytes of the distance, by a match', 'mov.u32 %r12, 0; F: match.any.sync.b32 %r13, %r11, -1; setp.eq.u32 %p4, %r12, %r11; @%p4 bra G; add.u32 %r12, %r12, 1; bra F; G:')
+alias('a pointer counted down to null, and the other', APART + 'mov.u64 %d26, 0; W: sub.s64 %d22, %d23, %d26; setp.eq.s64 %p4, %d22, 0; @%p4 bra X; add.s64 %d26, %d26, 4; bra W; X: sub.s64 %d22, %d6, %d25; setp.eq.s64 %p4, %d22, 0; @%p4 bra V; add.s64 %d25, %d25, 4; bra X; V: sub.s64 %d25, %d25, %d26;' + GO, refused=MEASURE, quiet=True)
+alias('a pointer or null, and how far it is from null', APART + 'setp.eq.u32 %p4, %r4, -1; selp.b64 %d26, 0, %d6, %p4; selp.b64 %d27, %d6, 0, %p4; mov.u64 %d28, 0; W: add.s64 %d22, %d27, %d28; setp.eq.s64 %p5, %d22, %d26; @%p5 bra X; add.s64 %d28, %d28, 4; bra W; X: selp.b64 %d26, 0, %d23, %p4; selp.b64 %d27, %d23, 0, %p4; V: add.s64 %d22, %d27, %d25; setp.eq.s64 %p5, %d22, %d26; @%p5 bra Z; add.s64 %d25, %d25, 4; bra V; Z: sub.s64 %d25, %d28, %d25;' + GO, refused=MEASURE, quiet=True)
+alias('halves of parameters compared', APART + 'ld.param.u32 %r11, [a]; ld.param.u32 %r12, [b]; W: setp.eq.u32 %p4, %r11, %r12; @%p4 bra V; add.u32 %r11, %r11, 4; add.s64 %d25, %d25, 4; bra W; V:' + GO, refused=MEASURE)
+alias('a pointer that hops by bits of the distance', APART + 'W: shr.u64 %d22, %d24, %r10; and.b64 %d22, %d22, 1; setp.ne.u64 %p4, %d22, 0; mov.u64 %d22, 1; shl.b64 %d22, %d22, %r10; @%p4 add.s64 %d23, %d23, %d22; add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W; st.global.u32 [%d23], 77;', refused=MEASURE)
 alias('a callee given a structure', PUT_CALL, PUT)
 alias('a callee given the place of a pointer', 'mov.u64 %d22, l; st.local.u64 [%d22], %d6; cvta.local.u64 %d22, %d22; { .param .b64 w; st.param.b64 [w], %d22; call tell, (w); }', TELL)
 alias('a matrix stored', 'mul.wide.u32 %d22, %r1, 256; add.s64 %d22, %d22, %d2; mov.f32 %f1, 0f3F800000; wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%d22], {%f1, %f1, %f1, %f1, %f1, %f1, %f1, %f1}, 16;', quiet=True)
@@ -161,3 +232,7 @@ LEGAL.append(('a callee walks a list that nobody writes', WALK, WALK_CALL + SAY,
 attack('wait', 'a callee walks a list that others write', WALK_CALL + SAY + ' st.global.u32 [%d7], 0;', ORDER, WALK, quiet=True)
 LEGAL.append(('a retry that adds', '', 'W: ld.global.u32 %r10, [%d4]; add.u32 %r11, %r10, 3; atom.global.cas.b32 %r21, [%d4], %r10, %r11; setp.ne.u32 %p3, %r21, %r10; @%p3 bra W;', ORDER))
 LEGAL.append(('a search over what others write', '', 'mov.u32 %r10, 0; W: mul.wide.u32 %d22, %r10, 4; add.s64 %d23, %d22, %d3; ld.global.u32 %r21, [%d23]; setp.ne.u32 %p4, %r21, 0; @%p4 bra V; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 1000; @%p3 bra W; V: st.global.u32 [%d7], %r4;', ORDER))
+# conditions that tell nothing of where a buffer is: whether it is there, how it is aligned, where its end is
+LEGAL.append(('buffers that may be null', '', 'ld.global.u32 %r30, [%d6]; setp.eq.s64 %p2, %d1, 0; setp.ne.s64 %p3, %d2, 0; and.pred %p2, %p2, %p3; @%p2 bra N; st.global.u32 [%d5], %r30; N: st.global.u32 [%d8], %r30;', ['--readonly promote']))
+LEGAL.append(('buffers that are aligned', '', 'ld.global.u32 %r30, [%d6]; or.b64 %d20, %d1, %d2; or.b64 %d21, %d20, %d4; and.b64 %d22, %d21, 15; setp.ne.s64 %p2, %d22, 0; @%p2 bra N; st.global.u32 [%d5], %r30; N: st.global.u32 [%d8], %r30;', ['--readonly promote']))
+LEGAL.append(('a pointer that runs to its end', '', 'add.s64 %d20, %d2, 256; mov.u64 %d21, %d2; mov.u32 %r30, 0; L: ld.global.u32 %r31, [%d21]; add.u32 %r30, %r30, %r31; add.s64 %d21, %d21, 4; setp.lt.u64 %p2, %d21, %d20; @%p2 bra L; st.global.u32 [%d8], %r30;', ['--readonly promote']))

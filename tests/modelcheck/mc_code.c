@@ -578,9 +578,9 @@ static void place_globals(struct load *l, const uint32_t *knob)
         if (g->space != PTX_SPACE_GLOBAL && g->space != PTX_SPACE_CONST)
             continue;
         uint32_t at = (p->flat + 15) & ~15u, bytes = (uint32_t)((g->bytes + 3) & ~3ull);
-        if (g->bytes == 4096 && !g->ninit)
+        if ((g->bytes == 4096 || g->bytes == 32768) && !g->ninit)
             /* counters by %smid, of which there are few: what lies behind faults */
-            bytes = 64;
+            bytes = (uint32_t)g->bytes / 64;
         if (bytes > 1024 || at + bytes > MC_FLAT / 2 || l->nglobal == PLACES || g->nreloc) {
             l->why = "module variables too large";
             return;
