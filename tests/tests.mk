@@ -173,7 +173,7 @@ $(BUILD)/tests/test_sim_exec_diff $(BUILD)/tests/test_analysis_values: $(REF_OBJ
 
 # A program on a fake driver, for the library that capture injects.
 $(BUILD)/tests/live/libfake.so: tests/live/fake_live.c tests/live/fake_memory.c tests/live/fake_graph.c tests/live/fake_live.h tests/live/fake_cupti.h
-	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-missing-prototypes -Wno-pedantic -O1 -g -I. -fPIC -shared -o $@ tests/live/fake_live.c tests/live/fake_memory.c tests/live/fake_graph.c -ldl
+	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-missing-prototypes -Wno-pedantic -O1 -g -I. -fPIC -shared -Wl,-soname,libfake.so -o $@ tests/live/fake_live.c tests/live/fake_memory.c tests/live/fake_graph.c -ldl
 $(BUILD)/tests/live/program: tests/live/program.c $(BUILD)/tests/live/libfake.so
 	@$(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -O1 -g -I. -o $@ $< $(BUILD)/tests/live/libfake.so -Wl,-rpath,$(abspath $(@D))
 $(BUILD)/tests/live/captured: tests/live/captured.c $(BUILD)/tests/live/libfake.so

@@ -6,6 +6,7 @@
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
 #include "engine/dev/dev.h"
+#include "engine/live/remote.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
@@ -182,13 +183,65 @@ static void catch_interrupts(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+enum { WORDS_MOST = 2 * CMD_MAX_LIST + 16 };
+
+static enum status parse_sent(const char *command, const struct remote *r, struct args *own,
+                              struct diags *ds)
+{
+    static char program[] = "gpulocw";
+    char *argv[WORDS_MOST + CMD_MAX_FILES + 3] = { program }, *name = base_strdup(command);
+    int argc = 1;
+    if (!name)
+        return ST_NOMEM;
+    argv[argc++] = name;
+    for (size_t i = 0; i < r->nwords; i++)
+        argv[argc++] = r->word[i];
+    for (size_t i = 0; i < r->named; i++)
+        argv[argc++] = r->file[i];
+    enum status st = args_parse(argc, argv, own, ds);
+    base_free(name);
+    return st;
+}
+
+/* The other end of cmd_remote_there: the command with what comes over standard input. */
+static int sent(struct args *a, const struct command *c)
+{
+    struct diags ds = { 0 };
+    struct remote r = { 0 };
+    struct args *own = base_alloc(sizeof *own);
+    enum status st = own ? remote_read(STDIN_FILENO, &r, &ds) : ST_NOMEM;
+    int rc = 0;
+    if (st == ST_OK && (r.nwords > WORDS_MOST || r.named > CMD_MAX_FILES || !r.nprogram)) {
+        diag_error(&ds, "remote", "too many words, or no program");
+        st = ST_INPUT;
+    }
+    if (st == ST_OK)
+        st = parse_sent(c->name, &r, own, &ds);
+    if (st == ST_OK && (own->from_stdin || own->worker_n)) {
+        diag_error(&ds, "remote", "what was sent would run elsewhere again");
+        st = ST_USAGE;
+    }
+    if (st == ST_OK) {
+        own->program = r.program;
+        own->io = a->io;
+        own->env = a->env;
+        own->cancel = a->cancel;
+        own->sent_to = r.folder;
+        rc = c->run(own);
+    }
+    base_free(own);
+    remote_free(&r);
+    int told = cmd_finish(a, st, &ds);
+    return told ? told : rc;
+}
+
 static int dispatch(struct args *a)
 {
     const struct command *c = command_find(a->command);
     if (!c)
         return cmd_workbench(a);
     catch_interrupts();
-    return c->run(a);
+    return a->from_stdin ? sent(a, c) : c->run(a);
 }
 
 static bool asked(int argc, char **argv, const char *word)

@@ -422,7 +422,27 @@ static enum status check(const struct args *a, struct diags *ds)
     return ST_USAGE;
 }
 
-/* ---- on another machine ---- */
+/* ---- a command on another machine: its words go there ---- */
+bool cmd_remote_word(struct remote *r, const char *word)
+{
+    return remote_add(&r->word, &r->nwords, &r->words_cap, word);
+}
+
+int cmd_remote_there(struct args *a, const char *command, struct remote *r,
+                     const struct remote_back *back, enum status st, struct diags *ds)
+{
+    int rc = 0;
+    for (size_t i = 0; st == ST_OK && a->program[i]; i++)
+        if (!remote_add(&r->program, &r->nprogram, &r->program_cap, a->program[i]))
+            st = ST_NOMEM;
+    if (st == ST_OK)
+        st = remote_run(a->worker[0], command, r, back, &rc, ds);
+    remote_free(r);
+    int own = cmd_finish(a, st, ds);
+    return own ? own : rc;
+}
+
+/* ---- apply on another machine ---- */
 /* FILE.tuned.ptx comes with its launch, and with the original and its launch. */
 static bool add_beside(struct remote *r, const char *file)
 {
@@ -440,19 +460,14 @@ static bool add_beside(struct remote *r, const char *file)
     return ok;
 }
 
-static bool add_word(struct remote *r, const char *word)
-{
-    return remote_add(&r->word, &r->nwords, &r->words_cap, word);
-}
-
 static bool add_options(struct remote *r, const struct args *a)
 {
     char number[32];
     snprintf(number, sizeof number, "%ld", a->verify);
-    return (!a->json || add_word(r, "--json")) && (!a->whole || add_word(r, "--whole")) &&
-           (!a->kernel || (add_word(r, "-k") && add_word(r, a->kernel))) &&
-           (!a->mode || (add_word(r, "--mode") && add_word(r, a->mode))) &&
-           (!a->verify || (add_word(r, "--verify") && add_word(r, number)));
+    return (!a->json || cmd_remote_word(r, "--json")) && (!a->whole || cmd_remote_word(r, "--whole")) &&
+           (!a->kernel || (cmd_remote_word(r, "-k") && cmd_remote_word(r, a->kernel))) &&
+           (!a->mode || (cmd_remote_word(r, "--mode") && cmd_remote_word(r, a->mode))) &&
+           (!a->verify || (cmd_remote_word(r, "--verify") && cmd_remote_word(r, number)));
 }
 
 static int apply_there(struct args *a)
@@ -460,7 +475,6 @@ static int apply_there(struct args *a)
     struct diags ds = { 0 };
     struct remote r = { .named = a->nfiles };
     enum status st = check(a, &ds);
-    int rc = 0;
     if (st == ST_OK && (a->worker_n > 1 || a->export_to)) {
         diag_error(&ds, "usage", "apply takes one --worker, and no --export with it");
         st = ST_USAGE;
@@ -470,53 +484,11 @@ static int apply_there(struct args *a)
         ok = remote_add(&r.file, &r.nfiles, &r.files_cap, a->file[i]);
     for (size_t i = 0; st == ST_OK && ok && i < a->nfiles; i++)
         ok = add_beside(&r, a->file[i]);
-    for (size_t i = 0; st == ST_OK && ok && a->program[i]; i++)
-        ok = remote_add(&r.program, &r.nprogram, &r.program_cap, a->program[i]);
-    if (st == ST_OK)
-        st = ok ? remote_run(a->worker[0], "apply", &r, &rc, &ds) : ST_NOMEM;
-    remote_free(&r);
-    int own = cmd_finish(a, st, &ds);
-    return own ? own : rc;
-}
-
-/* The other end: the same command with what came over standard input. */
-static int apply_here(struct args *a)
-{
-    struct diags ds = { 0 };
-    struct remote r = { 0 };
-    static char program[] = "gpulocw", command[] = "apply";
-    char *argv[CMD_MAX_FILES + 24] = { program, command };
-    int argc = 2;
-    struct args *own = base_alloc(sizeof *own);
-    enum status st = own ? remote_read(STDIN_FILENO, &r, &ds) : ST_NOMEM;
-    if (st == ST_OK && (r.nwords > 16 || r.named > CMD_MAX_FILES || !r.nprogram)) {
-        diag_error(&ds, "remote", "too many words, or no program");
-        st = ST_INPUT;
-    }
-    for (size_t i = 0; st == ST_OK && i < r.nwords; i++)
-        argv[argc++] = r.word[i];
-    for (size_t i = 0; st == ST_OK && i < r.named; i++)
-        argv[argc++] = r.file[i];
-    if (st == ST_OK)
-        st = args_parse(argc, argv, own, &ds);
-    int rc = 0;
-    if (st == ST_OK) {
-        own->program = r.program;
-        own->io = a->io;
-        own->env = a->env;
-        own->cancel = a->cancel;
-        rc = own->from_stdin || own->worker_n ? status_exit_code(ST_USAGE) : cmd_apply(own);
-    }
-    base_free(own);
-    remote_free(&r);
-    int told = cmd_finish(a, st, &ds);
-    return told ? told : rc;
+    return cmd_remote_there(a, "apply", &r, NULL, ok ? st : ST_NOMEM, &ds);
 }
 
 int cmd_apply(struct args *a)
 {
-    if (a->from_stdin)
-        return apply_here(a);
     if (a->worker_n)
         return apply_there(a);
     struct diags ds = { 0 };

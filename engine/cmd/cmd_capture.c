@@ -2,7 +2,9 @@
  * launches with all that they work on, as files that open like any other. */
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/cmd/io.h"
 #include "engine/live/live.h"
+#include "engine/live/remote.h"
 #include "engine/ptx/ptx.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/source.h"
@@ -10,6 +12,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -241,28 +244,43 @@ static void on_progress(void *ctx, const char *line)
     cmd_progress_detail(ctx, 0, "captured", line);
 }
 
-static enum status want_of(struct args *a, struct live_want *w, struct diags *ds)
+static const char *folder_of(const struct args *a)
+{
+    return a->folder ? a->folder : "captured";
+}
+
+static enum status folder_make(const char *folder, struct diags *ds)
+{
+    struct buf inside = { 0 };
+    buf_printf(&inside, "%s/", folder);
+    bool there = inside.s && !inside.oom && file_make_dirs(inside.s);
+    buf_free(&inside);
+    if (!there)
+        diag_error(ds, "write", "cannot make the folder %s: %s", folder, strerror(errno));
+    return there ? ST_OK : ST_IO;
+}
+
+static enum status max_bytes_of(const struct args *a, uint64_t *bytes, struct diags *ds)
+{
+    *bytes = UINT64_C(1) << 30;
+    if (!a->max_bytes || size_of(a->max_bytes, bytes))
+        return ST_OK;
+    diag_error(ds, "usage", "--max-bytes needs a number of bytes, such as 512M");
+    return ST_USAGE;
+}
+
+static enum status want_of(struct args *a, const char *folder, struct live_want *w, struct diags *ds)
 {
     *w = (struct live_want){ .kernel = a->kernels,
                              .nkernels = a->kernels_n,
                              .nth = a->nth ? (uint64_t)a->nth : 1,
-                             .max_bytes = UINT64_C(1) << 30,
-                             .folder = a->folder ? a->folder : "captured",
+                             .folder = folder,
                              .trim_s = TRIM_S,
                              .open = open_code,
                              .progress = isatty(STDERR_FILENO) ? on_progress : NULL,
                              .ctx = a };
-    if (a->max_bytes && !size_of(a->max_bytes, &w->max_bytes)) {
-        diag_error(ds, "usage", "--max-bytes needs a number of bytes, such as 512M");
-        return ST_USAGE;
-    }
-    struct buf inside = { 0 };
-    buf_printf(&inside, "%s/", w->folder);
-    bool there = inside.s && !inside.oom && file_make_dirs(inside.s);
-    buf_free(&inside);
-    if (!there)
-        diag_error(ds, "write", "cannot make the folder %s: %s", w->folder, strerror(errno));
-    return there ? ST_OK : ST_IO;
+    enum status st = max_bytes_of(a, &w->max_bytes, ds);
+    return st == ST_OK ? folder_make(folder, ds) : st;
 }
 
 static enum status put_index(const struct live_survey *s, char *const *argv, const char *folder,
@@ -277,10 +295,10 @@ static enum status put_index(const struct live_survey *s, char *const *argv, con
     return st;
 }
 
-static enum status capture(struct args *a, struct live_survey *s, struct diags *ds)
+static enum status capture(struct args *a, const char *folder, struct live_survey *s, struct diags *ds)
 {
     struct live_want w;
-    enum status st = want_of(a, &w, ds);
+    enum status st = want_of(a, folder, &w, ds);
     if (st == ST_OK)
         st = live_capture_run(a->program, &w, s, ds);
     if (w.progress)
@@ -288,17 +306,13 @@ static enum status capture(struct args *a, struct live_survey *s, struct diags *
     return st == ST_OK ? put_index(s, a->program, w.folder, ds) : st;
 }
 
-int cmd_capture(struct args *a)
+/* folder: where the files go, which may be another than the one that is told. */
+static int capture_into(struct args *a, const char *folder)
 {
     struct diags ds = { 0 };
     struct live_survey s = { 0 };
     struct buf b = { 0 };
-    enum status st = ST_USAGE;
-    if (!a->program || !a->program[0])
-        diag_error(&ds, "usage",
-                   "which program? gpulocw capture [-o FOLDER] [-k KERNEL] -- PROGRAM ARG...");
-    else
-        st = a->list ? live_survey_run(a->program, &s, &ds) : capture(a, &s, &ds);
+    enum status st = a->list ? live_survey_run(a->program, &s, &ds) : capture(a, folder, &s, &ds);
     int rc = s.exit;
     if (st == ST_OK) {
         if (a->json)
@@ -306,7 +320,7 @@ int cmd_capture(struct args *a)
         else
             put_table(&s, &b);
         if (!a->json && !a->list)
-            put_captured(&s, a->folder ? a->folder : "captured", &b);
+            put_captured(&s, folder_of(a), &b);
         tell(&s, &ds);
         cmd_put(a, &b);
     }
@@ -314,4 +328,70 @@ int cmd_capture(struct args *a)
     live_survey_free(&s);
     int own = cmd_finish(a, st, &ds);
     return own ? own : rc; /* the program's own */
+}
+
+/* ---- on another machine ---- */
+static bool add_options(struct remote *r, const struct args *a)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%ld", a->nth);
+    bool ok =
+        (!a->json || cmd_remote_word(r, "--json")) && (!a->list || cmd_remote_word(r, "--list")) &&
+        (!a->nth || (cmd_remote_word(r, "--nth") && cmd_remote_word(r, number))) &&
+        (!a->max_bytes || (cmd_remote_word(r, "--max-bytes") && cmd_remote_word(r, a->max_bytes))) &&
+        (!a->folder || (cmd_remote_word(r, "-o") && cmd_remote_word(r, a->folder)));
+    for (size_t i = 0; i < a->kernels_n && ok; i++)
+        ok = cmd_remote_word(r, "-k") && cmd_remote_word(r, a->kernels[i]);
+    return ok;
+}
+
+static void hand_on(void *ctx, const char *text, size_t n)
+{
+    const struct args *a = ctx;
+    if (a->io->out)
+        a->io->out(a->io->ctx, text, n);
+}
+
+static int capture_there(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct remote r = { 0 };
+    const struct remote_back back = { a->list ? NULL : folder_of(a), hand_on, a };
+    uint64_t bytes;
+    enum status st = max_bytes_of(a, &bytes, &ds);
+    if (st == ST_OK && a->worker_n > 1) {
+        diag_error(&ds, "usage", "capture takes one --worker");
+        st = ST_USAGE;
+    }
+    if (st == ST_OK && !a->list)
+        st = folder_make(back.folder, &ds);
+    if (st == ST_OK && !add_options(&r, a))
+        st = ST_NOMEM;
+    return cmd_remote_there(a, "capture", &r, &back, st, &ds);
+}
+
+/* The files go into a folder of their own, from there back to who asked. */
+static int capture_sent(struct args *own)
+{
+    struct diags ds = { 0 };
+    struct remote_out *out = NULL;
+    int rc = 0;
+    enum status st = remote_out_start(&out, &ds);
+    if (st == ST_OK) {
+        rc = capture_into(own, own->sent_to);
+        st = remote_out_end(out, own->list ? NULL : own->sent_to, rc, &ds);
+    }
+    int told = cmd_finish(own, st, &ds);
+    return told ? told : rc;
+}
+
+int cmd_capture(struct args *a)
+{
+    if (a->program && a->program[0])
+        return a->sent_to    ? capture_sent(a)
+               : a->worker_n ? capture_there(a)
+                             : capture_into(a, folder_of(a));
+    struct diags ds = { 0 };
+    diag_error(&ds, "usage", "which program? gpulocw capture [-o FOLDER] [-k KERNEL] -- PROGRAM ARG...");
+    return cmd_finish(a, ST_USAGE, &ds);
 }

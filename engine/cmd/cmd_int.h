@@ -120,4 +120,14 @@ int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o);
 /* ST_USAGE, and which command may have been meant. */
 enum status cmd_no_such(const char *word, struct diags *ds);
 
+/* ---- a command behind --worker (cmd_apply.c; engine/live/remote.h) ---- */
+struct remote;
+struct remote_back;
+/* One more word of the command there. False: out of memory. */
+bool cmd_remote_word(struct remote *r, const char *word);
+/* Runs the command there, where st is ST_OK, with the program of `a` behind it. Ends the command: prints
+ * ds, frees r and ds. The exit status. */
+int cmd_remote_there(struct args *a, const char *command, struct remote *r,
+                     const struct remote_back *back, enum status st, struct diags *ds);
+
 #endif

@@ -1,13 +1,14 @@
 /* Both ends of a command that runs elsewhere. What is sent: a head line, then records "KIND BYTES
  * NAME\n" with so many bytes and a line feed: W a word, P a word of the program, F a file that is named,
- * B one beside it; at the end "E 0 -\n". */
+ * B one beside it; at the end "E 0 -\n". It travels in frames of the worker protocol, as request 1:
+ * parts of type BYTES, and a REPLY that says how many there were. */
 #include "engine/live/remote.h"
 
 #include "engine/base/private_folder.h"
+#include "engine/dev/worker/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,14 +102,16 @@ static enum status line_of(const char *launcher, const char *command, struct buf
     return out->oom ? ST_NOMEM : ST_OK;
 }
 
-static pid_t start(char *line, int in[2], struct diags *ds)
+static pid_t start(char *line, int in, int out, struct diags *ds)
 {
     static char sh[] = "/bin/sh", c[] = "-c";
     char *argv[] = { sh, c, line, NULL };
     posix_spawn_file_actions_t fa;
     pid_t pid = 0;
     posix_spawn_file_actions_init(&fa);
-    posix_spawn_file_actions_adddup2(&fa, in[0], 0);
+    posix_spawn_file_actions_adddup2(&fa, in, 0);
+    if (out >= 0)
+        posix_spawn_file_actions_adddup2(&fa, out, 1);
     int e = posix_spawn(&pid, sh, &fa, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&fa);
     if (e)
@@ -116,39 +119,66 @@ static pid_t start(char *line, int in[2], struct diags *ds)
     return e ? 0 : pid;
 }
 
-static void send_all(int f, const struct buf *b)
+/* An end that has gone says by its exit status how. */
+static void send_all(int f, const struct buf *all)
 {
-    for (size_t at = 0; at < b->n;) {
-        ssize_t n = write(f, b->s + at, b->n - at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return; /* it has ended; its exit status says how */
-        at += (size_t)n;
+    struct wire_frame frame = { .type = WIRE_BYTES, .number = 1 };
+    bool there = true;
+    for (size_t at = 0; there && at < all->n; frame.part++) {
+        size_t n = all->n - at < WIRE_CHUNK ? all->n - at : WIRE_CHUNK;
+        struct buf part = { .s = all->s + at, .n = n }; /* borrowed */
+        there = wire_send(f, &frame, &part, INT64_MAX, NULL);
+        at += n;
     }
+    frame.type = WIRE_REPLY;
+    if (there)
+        wire_send(f, &frame, NULL, INT64_MAX, NULL);
 }
 
-enum status remote_run(const char *launcher, const char *command, const struct remote *r, int *exit,
-                       struct diags *ds)
+static void close_both(const int p[2])
+{
+    close(p[0]);
+    close(p[1]);
+}
+
+/* in, out: pipes. out is closed on the way. */
+static enum status run_line(char *line, const struct buf *data, int in[2], int out[2],
+                            const struct remote_back *back, int *exit, struct diags *ds)
+{
+    int state = 0;
+    pid_t pid = start(line, in[0], back ? out[1] : -1, ds);
+    enum status st = pid ? ST_OK : ST_IO;
+    close(in[0]);
+    close(out[1]);
+    if (pid)
+        send_all(in[1], data);
+    close(in[1]);
+    if (pid && back)
+        st = remote_take_back(out[0], back, exit, ds);
+    close(out[0]);
+    while (pid && waitpid(pid, &state, 0) < 0 && errno == EINTR) {}
+    if (!back || st != ST_OK)
+        *exit = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
+    if (pid && st != ST_OK && *exit)
+        diag_hint(&ds->v[ds->n - 1], "the launcher ended with exit status %d", *exit);
+    return st;
+}
+
+enum status remote_run(const char *launcher, const char *command, const struct remote *r,
+                       const struct remote_back *back, int *exit, struct diags *ds)
 {
     struct buf line = { 0 }, data = { 0 };
-    int in[2], state = 0;
+    int in[2], out[2];
     enum status st = line_of(launcher, command, &line, ds);
     if (st == ST_OK)
         st = pack(r, &data, ds);
     if (st == ST_OK && pipe2(in, O_CLOEXEC) != 0)
         st = ST_IO;
-    else if (st == ST_OK) {
-        void (*old)(int) = signal(SIGPIPE, SIG_IGN);
-        pid_t pid = start(line.s, in, ds);
-        close(in[0]);
-        if (pid)
-            send_all(in[1], &data);
-        close(in[1]);
-        while (pid && waitpid(pid, &state, 0) < 0 && errno == EINTR) {}
-        signal(SIGPIPE, old);
-        *exit = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
-        st = pid ? ST_OK : ST_IO;
+    if (st == ST_OK && pipe2(out, O_CLOEXEC) != 0) {
+        close_both(in);
+        st = ST_IO;
+    } else if (st == ST_OK) {
+        st = run_line(line.s, &data, in, out, back, exit, ds);
     }
     buf_free(&line);
     buf_free(&data);
@@ -158,7 +188,9 @@ enum status remote_run(const char *launcher, const char *command, const struct r
 /* ---- the other end ---- */
 static enum status damaged(struct diags *ds)
 {
-    diag_error(ds, "remote", "standard input is not what --worker sends, or was cut off");
+    diag_hint(diag_add(ds, DIAG_ERROR, "remote", NULL, NO_SPAN,
+                       "standard input is not what --worker sends, or was cut off"),
+              "both machines need the same version of gpulocw");
     return ST_INPUT;
 }
 
@@ -193,8 +225,9 @@ static enum status take(struct remote *r, char kind, const char *name, const cha
     return !ok ? ST_NOMEM : st;
 }
 
-static enum status unpack(struct remote *r, char *at, char *end, struct diags *ds)
+enum status remote_unpack(struct remote *r, char *at, size_t size, struct diags *ds)
 {
+    char *end = at + size;
     if ((size_t)(end - at) < sizeof HEAD - 1 || memcmp(at, HEAD, sizeof HEAD - 1) != 0)
         return damaged(ds);
     at += sizeof HEAD - 1;
@@ -219,18 +252,33 @@ static enum status unpack(struct remote *r, char *at, char *end, struct diags *d
     }
 }
 
+/* The bytes of all parts, in order. */
+static enum status read_parts(int f, struct buf *all, struct diags *ds)
+{
+    struct wire_stream stream = { .fd = f };
+    struct wire_frame frame;
+    struct buf part = { 0 };
+    uint32_t next = 0;
+    bool fine = true, whole = false;
+    while (fine && !whole && wire_recv(&stream, INT64_MAX, NULL, &frame, &part) == WIRE_OK) {
+        whole = frame.type == WIRE_REPLY && frame.number == 1 && frame.part == next;
+        fine = whole || (frame.type == WIRE_BYTES && frame.number == 1 && frame.part == next++ &&
+                         part.n <= SENT_MOST - all->n);
+        if (!whole && fine)
+            buf_put(all, part.s, part.n);
+    }
+    buf_free(&part);
+    return all->oom ? ST_NOMEM : whole && all->s ? ST_OK : damaged(ds);
+}
+
 enum status remote_read(int f, struct remote *r, struct diags *ds)
 {
     struct buf all = { 0 };
-    char part[1 << 16];
-    ssize_t n;
     enum status st = private_folder_make(&r->folder, ds);
-    while (st == ST_OK && all.n < (size_t)SENT_MOST &&
-           ((n = read(f, part, sizeof part)) > 0 || (n < 0 && errno == EINTR)))
-        if (n > 0)
-            buf_put(&all, part, (size_t)n);
     if (st == ST_OK)
-        st = all.oom ? ST_NOMEM : all.s ? unpack(r, all.s, all.s + all.n, ds) : damaged(ds);
+        st = read_parts(f, &all, ds);
+    if (st == ST_OK)
+        st = remote_unpack(r, all.s, all.n, ds);
     buf_free(&all);
     return st;
 }

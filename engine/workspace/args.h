@@ -19,7 +19,8 @@ struct args {
     size_t nfiles;
     /* of a command that runs a program: its words behind --, ends in NULL; NULL: none */
     char *const *program;
-    bool has[64]; /* by row of args.def */
+    const char *sent_to; /* of a command that --worker sent: a folder of its own; else NULL; borrowed */
+    bool has[64];        /* by row of args.def */
 #define ARGV_FLAG(f) bool f;
 #define ARGV_TEXT(f) const char *f;
 #define ARGV_INT(f)  long f;

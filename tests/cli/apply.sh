@@ -5,6 +5,7 @@ B=$(readlink -f "$B")
 P=$(readlink -f "$GPULOCW_BUILD")/tests/live/swap/swapped
 export CUPTI_PATH=${P%/*}/libfake.so
 unset CUDA_INJECTION64_PATH
+test -x "$P" || { echo "Bail out! $P is not built"; exit 1; }
 claim() { # NAME CONDITION...
     local name=$1; shift; n=$((n + 1))
     if "$@" >"$T/why" 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; sed 's/^/#   /' "$T/why" "$T/err" | tail -4; bad=1; fi
@@ -24,7 +25,7 @@ tuned() { { cat "$T/step.ptx"; printf '// fast\n'; printf '%s\n' "$@"; } > "$T/s
 apply() { "$B" apply --json "$@" > "$T/out" 2>"$T/err"; rc=$?; }
 says() { grep -q -- "$1" "$T/out" "$T/err"; }
 own() { grep -o "^sum.*" "$T/out"; }
-same() { test "$(own)" = "$("$P" "$@")"; } # as the program says alone
+same() { test -n "$(own)" && test "$(own)" = "$("$P" "$@")"; } # as the program says alone
 tuned
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 63 plain 7
 claim "the program's exit status" test $rc -eq 7

@@ -4,6 +4,7 @@
 P=$(readlink -f "$GPULOCW_BUILD")/tests/live/captured K=$PWD/tests/live/kernels.ptx
 export CUPTI_PATH=${P%/*}/libfake.so TRITON_CACHE_DIR=$T/none GPULOCW_LIVE_WAIT=0.3
 unset CUDA_INJECTION64_PATH
+test -x "$P" || { echo "Bail out! $P is not built"; exit 1; }
 claim() { # NAME CONDITION...
     local name=$1; shift; n=$((n + 1))
     if "$@" >"$T/why" 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; sed 's/^/#   /' "$T/why" | tail -3; bad=1; fi
