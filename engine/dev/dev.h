@@ -97,8 +97,8 @@ struct dev_run {
     unsigned repeat, max_repeat;
     double spread;
     bool counters;
-    bool exact;
-    bool functional;
+    bool exact, functional;
+    uint64_t max_insts;  /* functional, simulated: most instructions of all warps; 0: any number */
     bool flush_l2;       /* before each launch */
     double time_limit_s; /* one launch; 0: 10 s on a GPU, none simulated */
     bool check_uninit, check_races;

@@ -605,6 +605,7 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
         .hw_pi = r->hw_pi,
         .dispatch = r->dispatch,
         .seed = r->seed,
+        .max_insts = r->max_insts,
         .hostile = r->hostile,
         .sums = r->sums,
         .check_uninit = r->check_uninit,

@@ -177,8 +177,8 @@ struct sim_launch {
     /* after those at these addresses were copied back from elsewhere, in order */
     const uint64_t *restored;
     size_t nrestored;
-    /* 0: none; a launch that goes past is a hang, reported */
-    uint64_t max_cycles;
+    uint64_t max_cycles; /* 0: none; a launch that goes past is a hang, reported */
+    uint64_t max_insts;  /* functional launches: the same, of the instructions of all warps */
     /* Timed: where the timing comes from a sample that looks at no data, all outputs are to be made
      * beside it, by threads that have nothing else to do; what a functional run says goes here (see
      * sim_stats.made). NULL: not. */

@@ -111,7 +111,7 @@ static enum status bounds_beside(struct tune_bench *b, struct sim_sums *sums)
     j.run.persist = STR("");
     j.run.repeat = j.run.max_repeat = 1;
     j.run.sums = sums;
-    j.run.time_limit_s = j.run.time_limit_s > 0 ? j.run.time_limit_s : BESIDE_S;
+    j.run.max_insts = j.run.time_limit_s > 0 ? 0 : BESIDE_INSTS;
     j.run.cancel = tune_cancel(b);
     enum status st =
         dev_load(d, b->subject.module->path, text, str_of(b->subject.launch->kernel), 0, &c, &own);

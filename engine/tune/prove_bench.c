@@ -57,7 +57,7 @@ static enum status open_prover(struct tune_bench *b, enum tune_level level, stru
     fill(b, &none, &j);
     j.run.nset = j.run.nzero = 0;
     if (b->opts.prover && !(j.run.time_limit_s > 0))
-        j.run.time_limit_s = BESIDE_S;
+        j.run.max_insts = BESIDE_INSTS;
     struct tune_text original = { { j.code.text, j.code.n }, &j.run };
     st = tune_prover_open(prover_device(b), b->subject.module->path, b->subject.launch, b->subject.data,
                           &original, level, tune_cancel(b), &b->prover, ds);

@@ -47,8 +47,9 @@ struct tune_prover {
     struct dev_run run;
     struct set set[PROVER_SETS];
     struct sim_sums *sums; /* of float atomics, of the original's launch just done */
-    bool uniform;          /* the original keeps what its .uni say */
-    char unproven[320];    /* why the original proves nothing; empty: it does */
+    double insts; /* instructions of warps of the original's first launch; 0: none, or not counted */
+    bool uniform; /* the original keeps what its .uni say */
+    char unproven[320]; /* why the original proves nothing; empty: it does */
 };
 /* What is launched. */
 struct shot {
@@ -58,8 +59,9 @@ struct shot {
 };
 
 /* ---- prove_launch.c ---- */
+/* most: of its instructions of warps; 0: as the run says. */
 enum status prover_launch(struct tune_prover *p, const struct shot *s, const struct attack *a,
-                          double limit, struct result *r, struct diags *ds);
+                          uint64_t most, struct result *r, struct diags *ds);
 /* What the original left of `l`, the i-th of dev_left; NULL: nothing was kept. */
 const struct kept *prover_kept(const struct set *s, const struct dev_left *l, size_t i);
 /* Writes the first difference into text; false: there is none. */

@@ -18,7 +18,7 @@
 /* The size of dynamic shared memory is what the launch says: it has another value where a pass made it
  * so. */
 enum status prover_launch(struct tune_prover *p, const struct shot *shot, const struct attack *a,
-                          double limit, struct result *r, struct diags *ds)
+                          uint64_t most, struct result *r, struct diags *ds)
 {
     struct set *s = &p->set[a->set];
     struct dev_run own = *shot->run;
@@ -31,7 +31,7 @@ enum status prover_launch(struct tune_prover *p, const struct shot *shot, const 
     if (own.shared == p->run.shared)
         own.hostile.poison &= SIM_POISON_USUAL;
     own.sums = shot->code == p->original ? p->sums : NULL;
-    own.time_limit_s = limit > 0 ? limit : own.time_limit_s;
+    own.max_insts = most ? most : own.max_insts;
     own.progress = NULL;
     own.cancel = p->cancel;
     *r = result_empty();

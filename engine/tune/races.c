@@ -14,8 +14,9 @@
 
 #include <string.h>
 
-/* One launch takes no longer than this: a first look, where --check-memory looks at everything. */
-#define LOOK_SECONDS 2.0
+/* One launch executes no more instructions of warps than this, some seconds of one processor: a first
+ * look, where --check-memory looks at everything. */
+#define LOOK_INSTS UINT64_C(4000000)
 
 static bool has_shared(const struct ptx_module *m)
 {
@@ -48,7 +49,7 @@ static enum status launch(struct tune_bench *b, bool check, struct sim_hostile h
     j.run.check_uninit = false;
     j.run.check_races = check;
     j.run.hostile = how;
-    j.run.time_limit_s = LOOK_SECONDS;
+    j.run.max_insts = LOOK_INSTS;
     j.run.cancel = tune_cancel(b);
     return dev_launch(b->subject.dev, shape->loaded, b->data, &j.run, out, ds);
 }

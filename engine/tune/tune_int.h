@@ -111,9 +111,9 @@ double tune_element(const uint8_t *p, enum elem e);
 float *tune_bounds(const struct sim_sums *s, const struct arg_spec *a, const uint8_t *bytes, uint64_t n);
 enum status tune_bounds_all(struct dev *d, struct dev_code *c, struct dev_data *b,
                             const struct sim_sums *s, const struct launch_spec *l, float **bound);
-/* Beside a GPU or a worker a launch may be far too large to be simulated: one longer than this, in
- * seconds, or with more bytes of buffers, is not. */
-#define BESIDE_S     30
+/* Beside a GPU or a worker a launch may be far too large to be simulated: one with more instructions of
+ * warps (about a minute of one processor), or more bytes of buffers, is not. */
+#define BESIDE_INSTS UINT64_C(1000000000)
 #define BESIDE_BYTES ((uint64_t)1 << 30)
 /* resolve_auto.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are
  * replaced in *o by what was found; *voted: the π or number of agents, as the sampling launch alone had

@@ -581,7 +581,7 @@ static void place_globals(struct load *l, const uint32_t *knob)
         if ((g->bytes == 4096 || g->bytes == 32768) && !g->ninit)
             /* counters by %smid, of which there are few: what lies behind faults */
             bytes = (uint32_t)g->bytes / 64;
-        if (bytes > 1024 || at + bytes > MC_FLAT / 2 || l->nglobal == PLACES || g->nreloc) {
+        if (bytes > 2048 || at + bytes > MC_FLAT / 2 || l->nglobal == PLACES || g->nreloc) {
             l->why = "module variables too large";
             return;
         }

@@ -187,8 +187,9 @@ struct exec_launch {
     atomic_uint_fast64_t fault_cta;
     struct exec_print *prints;
     size_t nprints, cap_prints;
-    uint64_t inst_warp;   /* instructions, counted by warp */
-    uint64_t inst_thread; /* and by thread */
+    atomic_uint_fast64_t spent; /* where there is a limit: instructions of all warps so far */
+    uint64_t inst_warp;         /* instructions, counted by warp */
+    uint64_t inst_thread;       /* and by thread */
     uint64_t inst_of_warp[SIM_CTA_WARPS];
     struct sim_load_stats *loads;    /* [p->nloads] */
     struct exec_shadow_map *shadows; /* global memory, or NULL */

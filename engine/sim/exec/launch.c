@@ -52,6 +52,7 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
         x->threads = 1;
     atomic_init(&x->faulted, false);
     atomic_init(&x->astray, false);
+    atomic_init(&x->spent, 0);
     atomic_init(&x->fault_cta, UINT64_MAX);
     if (!x->params || !x->loads || !exec_check_launch(x))
         return ST_NOMEM;

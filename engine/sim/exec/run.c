@@ -295,7 +295,7 @@ static bool over_limit(struct exec_warp *w)
     return true;
 }
 
-enum exec_run_result exec_cta_run(struct exec_cta *lead, uint64_t budget)
+static enum exec_run_result run_cta(struct exec_cta *lead, uint64_t budget, uint64_t *spent)
 {
     const uint32_t n = exec_cta_nwarps(lead);
     uint64_t used = 0;
@@ -312,6 +312,7 @@ enum exec_run_result exec_cta_run(struct exec_cta *lead, uint64_t budget)
         uint64_t before = w->ninst;
         spins += warp_run(w, exec_hostile_slice(lead->x, WARP_SLICE));
         used += w->ninst - before;
+        *spent = used;
         idle = 0;
         if (w->cta->fault || over_limit(w))
             return RUN_FAULT;
@@ -324,4 +325,19 @@ enum exec_run_result exec_cta_run(struct exec_cta *lead, uint64_t budget)
         }
     }
     return RUN_DONE;
+}
+
+/* The limit of a launch is one of all its warps together: whether it is passed hangs on no order. */
+enum exec_run_result exec_cta_run(struct exec_cta *lead, uint64_t budget)
+{
+    struct exec_launch *x = lead->x;
+    uint64_t spent = 0, most = x->l->functional ? x->l->max_insts : 0;
+    enum exec_run_result r = run_cta(lead, budget, &spent);
+    if (!most || r == RUN_FAULT || atomic_fetch_add(&x->spent, spent) + spent <= most)
+        return r;
+    struct exec_warp *w = exec_cta_warp(lead, 0);
+    exec_fault(w, &x->p->code[w->pc], 0, FAULT_HANG,
+               "no end in sight: the launch has executed more than %llu instructions of warps",
+               (unsigned long long)most);
+    return RUN_FAULT;
 }
