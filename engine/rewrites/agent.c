@@ -179,6 +179,7 @@ struct agent {
     bool is_short;    /* tasks, all about as long: a claim takes longer than what it shares out better */
     bool few;         /* long tasks for each agent: the last ones are shared out with care */
     bool few_seek;    /* not all agents search; every cluster has an SM of its own */
+    bool own;         /* nearly all tasks are run by agents of their own cluster */
     /* tasks claimed at once; blocks of sharers * chunk tasks in each cluster */
     uint32_t chunk, blocks;
     bool apart;        /* warps need not be at the same task */
@@ -202,7 +203,7 @@ static void declare(const struct agent *a, struct buf *out)
                t, t, t);
     if (a->chunk > 1)
         buf_printf(out, ".reg .b32 \t%%%sat, %%%send;\n", t, t);
-    if (a->few_seek)
+    if (a->own)
         buf_printf(out, ".reg .b32 \t%%%sseen;\n", t);
     if (a->prefetch)
         buf_printf(out, ".reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
@@ -430,8 +431,8 @@ static void search_code(const struct agent *a, struct buf *out)
                t, a->m);
     size_code(a, "u", out);
     counter_code(a, "u", out);
-    const char *seen = a->few_seek ? "seen" : "u";
-    if (a->few_seek) /* what a timing sample finds, see engine/sim/decode/timing_slice.c */
+    const char *seen = a->own ? "seen" : "u";
+    if (a->own) /* what a timing sample finds, see engine/sim/decode/timing_slice.c */
         buf_printf(out, "mov.u32 \t%%%s%s, -1;\n", t, seen);
     buf_printf(out,
                "ld.volatile.global.u32 \t%%%s%s, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%s%s, "
@@ -720,6 +721,7 @@ enum status agent_run(struct pass_ctx *c)
     a.is_short = short_task(&a);
     a.few = !a.is_short && a.q / MANY_WAVES < a.sharers;
     a.few_seek = a.is_short && a.q / a.sharers > 1 && a.m <= sms;
+    a.own = a.few_seek || (a.m <= sms && a.q < 2 * a.sharers);
     a.chunk = chunk_of(&a);
     a.blocks = a.chunk > 1 ? a.q / (a.sharers * a.chunk) : 0;
     a.apart = warps_apart(&a);

@@ -192,7 +192,7 @@ struct sim_program {
     /* no contents of global memory reach what the timing of a launch depends on */
     bool timing_ignores_data;
     /* CTAs claim tasks, and a sample takes those of its own SMs only */
-    bool few_search;
+    bool own_tasks;
     /* only those of module variables do: a sample leaves buffers as they are, as long as accesses stay
      * where exec_inst.reach says */
     bool timing_reads_only_symbols;

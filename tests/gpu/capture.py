@@ -65,8 +65,9 @@ os.makedirs(f'{work}/home', exist_ok=True)
 
 
 def python(name, text):
-    open(f'{work}/{name}.py', 'w').write(text)
-    return [sys.executable, f'{work}/{name}.py']
+    path = f'{work}/run_{name}.py' # a script named as a module that it imports would be that module
+    open(path, 'w').write(text)
+    return [sys.executable, path]
 
 
 ROWS = [('nvcc, static cudart', 'plain', [f'{programs}/plain'], ['-k', 'scale', '-k', 'gather', '-k', 'table', '-k', 'clus', '-k', 'ex']),

@@ -5,9 +5,9 @@
  * not known to be safe computes as always. Global memory is two pieces, since CTAs that claim tasks by
  * counters of the module's own look at no buffer for it; where buffers matter all the same, it is one.
  *
- * Agents of which only a few search for tasks of other SMs (engine/rewrites/agent.c) read how far those
- * have come into a register named %gl..seen, set to "used up" before. A sample leaves that value out:
- * the SMs it has not are as far as its own, and would else be robbed of their tasks.
+ * Agents that run few tasks of other SMs (engine/rewrites/agent.c) read how far those have come into a
+ * register named %gl..seen, set to "used up" before. A sample leaves that value out: the SMs it has not
+ * are as far as its own, and would else be robbed of their tasks.
  */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
@@ -248,7 +248,7 @@ bool decode_lean(struct decode *d)
     p->timing_ignores_data = known && !(l.mem & PIECE_GLOBAL);
     p->timing_reads_only_symbols = known && l.mem & PIECE_VARIABLES && !l.one;
     for (uint32_t i = 0; i < p->ncode; i++) {
-        p->few_search |= known && is_search(&p->code[i]);
+        p->own_tasks |= known && is_search(&p->code[i]);
         p->code[i].lean = known ? lean_of(&l, &p->code[i], d->lanes[LANE_touch]) : p->code[i].fn;
         if (!p->timing_reads_only_symbols)
             p->code[i].reach = REACH_ANY;

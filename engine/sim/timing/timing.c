@@ -494,7 +494,7 @@ enum status timing_run(struct sim_program *p, const struct sim_launch *l, struct
     }
     enum talk talk = st == ST_OK ? talk_of(p) : TALK_OTHER;
     enum way way = st == ST_OK ? choose_way(&t, talk) : WAY_WHOLE;
-    t.endless = way != WAY_WHOLE && talk == TALK_CLAIMS && !p->few_search;
+    t.endless = way != WAY_WHOLE && talk == TALK_CLAIMS && !p->own_tasks;
     if (st == ST_OK)
         st = way == WAY_SUBSET ? run_subset(&t, out, ds) : run_once(&t, way, 0, NULL, out, ds);
     timing_plan_free(&t.plan);
