@@ -96,6 +96,7 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(if $(TUI_OBJ),$(BUILD)/libtui.a) $(
 bench: $(BENCH_BIN) $(BUILD)/gpulocw
 	@for b in $(BENCH_BIN); do echo "== $$(basename $$b)"; \
 	    case $$b in *bench_ptx) command -v ptxas >/dev/null && $$b --ptxas || $$b ;; *) $$b ;; esac || exit 1; done
+	@echo "== list"; python3 tests/tool/list_speed.py $(BUILD)/gpulocw
 	@echo "== batch"; python3 tests/tool/batch_share.py $(BUILD)/gpulocw
 
 -include $(UNIT_SRC:%.c=$(BUILD)/%.d) $(BENCH_SRC:%.c=$(BUILD)/%.d) $(BUILD)/tests/terminal/pictures.d

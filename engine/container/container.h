@@ -33,14 +33,15 @@ struct container {
 /* Limits against files that were made to be large. */
 #define CONTAINER_MOST_TEXT    (512ull << 20) /* bytes of one module */
 #define CONTAINER_MOST_ALL     (4ull << 30)   /* of all modules that are unpacked */
-#define CONTAINER_MOST_MODULES 65536
+#define CONTAINER_MOST_MODULES 262144
 #define CONTAINER_MOST_LOOKED                                               \
     (64ull << 20) /* of compressed cubins that are unpacked for their names \
                    */
 
 /* Is the file (or folder) one of these, and no PTX text? A path that cannot be read is none. */
 bool container_is(const char *path);
-/* All modules. ST_INPUT with a diagnostic: damaged, or nothing of a GPU is in it. Free in every case. */
+/* All modules. ST_INPUT with a diagnostic: damaged, or nothing of a GPU is in it; ST_REFUSED: more
+ * modules than the limit. Free in every case. */
 enum status container_read(const char *path, struct container *c, struct diags *ds);
 void container_free(struct container *c);
 

@@ -24,9 +24,12 @@ struct reading {
     uint32_t groups;
     uint64_t unpacked, looked;
     bool damaged; /* something was cut off or does not add up; told once */
+    bool full;    /* there are more modules than the limit */
 };
-/* NULL: out of memory, or too many. */
+/* NULL: out of memory, or too many, which is told; reading_stopped says which by ST_NOMEM or
+ * ST_REFUSED. */
 struct container_module *reading_add(struct reading *r, enum container_kind kind);
+enum status reading_stopped(const struct reading *r);
 enum status reading_damaged(struct reading *r, const char *what);
 
 /* An ELF file: a host object with fatbins, or a cubin. */

@@ -105,7 +105,7 @@ static enum status put_cubin(struct reading *r, const struct window *w, const st
 {
     struct container_module *m = reading_add(r, CONTAINER_CUBIN);
     if (!m)
-        return ST_NOMEM;
+        return reading_stopped(r);
     m->sm = e->flags & 0xff; /* ELF version 7: flags' low byte */
     if (m->sm < 20 || m->sm > 200)
         m->sm = e->flags >> 8 & 0xff; /* version 8: the next one */

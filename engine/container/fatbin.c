@@ -186,7 +186,7 @@ static enum status put_entry(struct reading *r, const struct entry *e, unsigned 
     struct container_module *m = reading_add(r, kind);
     struct buf where = { 0 };
     if (!m)
-        return ST_NOMEM;
+        return reading_stopped(r);
     buf_printf(&where, "%s, fatbin %u, entry %u", m->where, fatbin, number);
     base_free(m->where);
     m->where = buf_take(&where);

@@ -64,13 +64,25 @@ struct container_module *reading_add(struct reading *r, enum container_kind kind
 {
     struct container *c = r->out;
     struct buf where = { 0 };
-    if (c->n == CONTAINER_MOST_MODULES || !base_grow((void **)&c->v, c->n, &c->cap, sizeof *c->v))
+    if (c->n == CONTAINER_MOST_MODULES) {
+        diag_hint(diag_add(r->ds, DIAG_ERROR, "container", r->path, NO_SPAN,
+                           "more than %d modules, which is the limit", CONTAINER_MOST_MODULES),
+                  "open one of its parts: an object file, or a library that has fewer");
+        r->full = true;
+        return NULL;
+    }
+    if (!base_grow((void **)&c->v, c->n, &c->cap, sizeof *c->v))
         return NULL;
     buf_printf(&where, "%s%s%s%s", r->path, r->inside ? "(" : "", r->inside ? r->inside : "",
                r->inside ? ")" : "");
     struct container_module *m = &c->v[c->n++];
     *m = (struct container_module){ .kind = kind, .group = r->groups, .where = buf_take(&where) };
     return m->where ? m : NULL;
+}
+
+enum status reading_stopped(const struct reading *r)
+{
+    return r->full ? ST_REFUSED : ST_NOMEM;
 }
 
 enum status reading_damaged(struct reading *r, const char *what)
@@ -146,7 +158,7 @@ static enum status put_file(struct reading *r, const char *path)
         module_text(m, text, n);
     else
         base_free(text);
-    return st == ST_OK && !m ? ST_NOMEM : st;
+    return st == ST_OK && !m ? reading_stopped(r) : st;
 }
 
 /* The PTX that a compiler left beside a cubin: NAME.ptx for NAME.cubin. */
@@ -209,6 +221,7 @@ struct walk {
     struct reading *r;
     size_t files;
     const char *top;
+    bool left_out, deep; /* files beyond the limit, folders below it: told once each */
 };
 
 static int by_name(const void *a, const void *b)
@@ -222,7 +235,7 @@ static char **names_in(const char *folder, size_t *n)
     char **v = NULL;
     size_t cap = 0;
     *n = 0;
-    for (struct dirent *e; d && (e = readdir(d)) && *n < MOST_FILES;)
+    for (struct dirent *e; d && (e = readdir(d)) && *n <= MOST_FILES;)
         if (e->d_name[0] != '.' && base_grow((void **)&v, *n, &cap, sizeof *v))
             v[(*n)++] = base_strdup(e->d_name);
     if (d)
@@ -237,8 +250,13 @@ static enum status walk_folder(struct walk *w, const char *folder, int depth);
 static enum status walk_name(struct walk *w, const char *path, int depth)
 {
     struct stat is;
-    if (lstat(path, &is) != 0 || ++w->files > MOST_FILES)
+    if (lstat(path, &is) != 0)
         return ST_OK;
+    if (++w->files > MOST_FILES) {
+        w->left_out = true;
+        return ST_OK;
+    }
+    w->deep |= S_ISDIR(is.st_mode) && depth >= MOST_DEPTH;
     if (S_ISDIR(is.st_mode))
         return depth < MOST_DEPTH ? walk_folder(w, path, depth + 1) : ST_OK;
     if (!S_ISREG(is.st_mode))
@@ -295,6 +313,12 @@ enum status container_read(const char *path, struct container *c, struct diags *
     *c = (struct container){ .n = 0 };
     bool folder = stat(path, &is) == 0 && S_ISDIR(is.st_mode);
     enum status st = folder ? walk_folder(&w, path, 0) : read_one(&r, path);
+    if (w.left_out)
+        diag_add(ds, DIAG_WARNING, "container", path, NO_SPAN,
+                 "more than %d files: those behind them are left out", MOST_FILES);
+    if (w.deep)
+        diag_add(ds, DIAG_WARNING, "container", path, NO_SPAN, "folders more than %d deep are left out",
+                 MOST_DEPTH);
     if (st == ST_OK && !c->n) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "container", path, NO_SPAN,
                                   folder ? "no PTX, cubin or fatbin in this folder"

@@ -163,6 +163,27 @@ try:
     m = listed(f"{T}/large.so")
     print(f"# 300 MB with 100 modules of PTX: listed in {time.time() - began:.2f} s")
     claim("a shared object of 300 MB", sum(len(x["kernels"]) for x in m) == 200, len(m))
+    one = entry(b"\0" * 8, kind=8)
+    for n in (100000, 262145):
+        with open(f"{T}/many.fatbin", "wb") as f:
+            f.write(fatbin(one * n))
+        r = run("list", f"{T}/many.fatbin")
+        if n == 100000:
+            claim("100,000 modules are listed", r.returncode == 0 and "many.fatbin" in r.stdout + r.stderr, r.stderr)
+        else:
+            claim("a limit is told as one, not as memory", r.returncode == 3 and "more than 262144 modules" in r.stderr and "memory" not in r.stderr, (r.returncode, r.stderr))
+    os.remove(f"{T}/many.fatbin")
+    deep = "/".join("d" * 1 for _ in range(12))
+    write("deep/a.ptx", text)
+    write(f"deep/{deep}/b.ptx", text)
+    r = run("list", f"{T}/deep")
+    claim("folders that are left out are told", r.returncode == 0 and "deep are left out" in r.stderr, r.stderr)
+    os.mkdir(f"{T}/wide")
+    for i in range(20001):
+        os.link(f"{T}/deep/a.ptx", f"{T}/wide/{i}.txt")
+    os.rename(f"{T}/wide/0.txt", f"{T}/wide/0.ptx")
+    r = run("list", f"{T}/wide")
+    claim("files that are left out are told", r.returncode == 0 and "more than 20000 files" in r.stderr, r.stderr)
 finally:
     shutil.rmtree(T, ignore_errors=True)
 done()

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Live programs on a GPU, one command and one table: survey, capture, simulated outputs against the GPU's, tune, apply.
+
+    tests/gpu/live.py GPULOCW FOLDER [--seconds 330] [--device cuda:0] [--only WORD,...] [--rows FILE]
+
+FOLDER gets what is made; the programs are compiled there by nvcc where they are not in it already. Captures run side by side, what is
+timed runs alone. What does not end within --seconds is told as not reached. --rows: other programs, as a JSON list of
+[title, name, command, kernel], for a trial without a GPU."""
+import argparse, concurrent.futures, glob, json, os, re, shutil, statistics, subprocess, sys, time
+
+here = os.path.dirname(os.path.abspath(__file__))
+a = argparse.ArgumentParser()
+a.add_argument('gpulocw'), a.add_argument('folder'), a.add_argument('--seconds', type=float, default=330)
+a.add_argument('--device', default='cuda:0'), a.add_argument('--only', default=''), a.add_argument('--rows')
+a = a.parse_args()
+program, folder, began = os.path.abspath(a.gpulocw), os.path.abspath(a.folder), time.time()
+live, kernels = os.path.join(here, '../live/gpu'), os.path.join(here, '../../kernels')
+at = lambda *n: os.path.join(folder, *n)
+os.makedirs(at('home'), exist_ok=True)
+env = dict(os.environ, HOME=at('home'), TRITON_CACHE_DIR=at('triton'), TORCHINDUCTOR_CACHE_DIR=at('inductor'), CUPY_CACHE_DIR=at('cupy'),
+           XLA_PYTHON_CLIENT_PREALLOCATE='false', HF_HUB_OFFLINE='1', TOKENIZERS_PARALLELISM='false')
+left = lambda: a.seconds - (time.time() - began)
+
+
+def run(*words, limit=60, **more):
+    limit = min(limit, left())
+    if limit < 2:
+        return subprocess.CompletedProcess(words, 125, '', 'not reached')
+    try:
+        return subprocess.run([str(w) for w in words], capture_output=True, text=True, errors='replace', timeout=limit, cwd=folder, env={**env, **more})
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(words, 124, '', 'longer than %d s' % limit)
+    except OSError as e:
+        return subprocess.CompletedProcess(words, 127, '', str(e))
+
+
+def document(r):
+    i = re.search(r'^\{\s*"format"', r.stdout, re.M)
+    try:
+        return json.loads(r.stdout[i.start():]) if i else None
+    except ValueError:
+        return None
+
+
+def said(r):
+    lines = [l for l in (r.stderr or r.stdout).strip().splitlines() if l.strip()]
+    return 'exit %d: %s' % (r.returncode, lines[-1][:110] if lines else 'nothing said')
+
+
+def build():
+    nvcc = shutil.which('nvcc') or '/usr/local/cuda/bin/nvcc'
+    common = [nvcc, '-O2', '-gencode', 'arch=compute_90,code=[sm_90,compute_90]', '-I', kernels]
+    jobs = [('valley', live + '/valley_main.cu', []), ('valley-rdc', live + '/valley_main.cu', ['-rdc=true']), ('loop', here + '/capture.cu', []),
+            ('extension.so', live + '/extension.cu', ['-shared', '-Xcompiler', '-fPIC'])]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for name, r in [(n, pool.submit(run, *common, *more, '-o', at(n), src)) for n, src, more in jobs if not os.path.exists(at(n))]:
+            if r.result().returncode:
+                print('no %s: %s' % (name, said(r.result())))
+
+
+def python(name, *args):
+    return [sys.executable, os.path.join(live, name), *map(str, args)]
+
+
+def rows():
+    if a.rows:
+        return [(t, n, c, c, k, {}) for t, n, c, k in json.load(open(a.rows))]
+    xla = {'XLA_FLAGS': '--xla_dump_to=' + at('xla')}
+    # title, name, command that is captured, command that is tuned, kernel, environment
+    return [('nvcc, static cudart', 'nvcc', [at('valley'), 3], [at('valley'), 400], 'valley', {}),
+            ('nvcc -rdc=true', 'rdc', [at('valley-rdc'), 3], [at('valley-rdc'), 400], 'valley', {}),
+            ('nvcc, CUDA graph', 'graph', [at('valley'), 20, 'g'], [at('valley'), 400, 'g'], 'valley', {}),
+            ('PyTorch eager, own kernel', 'eager', python('extension.py', at('extension.so'), 3), python('extension.py', at('extension.so'), 300), 'valley', {}),
+            ('Triton', 'triton', python('rows.py', 3), python('rows.py', 300), 'rows', {}),
+            ('torch.compile', 'compile', python('compiled.py', 3), python('compiled.py', 300), 'triton', {}),
+            ('torch.compile, a transformer', 'transformer', python('transformer.py', 2), python('transformer.py', 30), 'layer_norm', {}),
+            ('CuPy RawKernel', 'cupy', python('raw.py', kernels + '/valley.cu', 3), python('raw.py', kernels + '/valley.cu', 300), 'valley', {}),
+            ('JAX', 'jax', python('jitted.py', 3), python('jitted.py', 300), 'fusion', xla)]
+
+
+def capture(row):
+    title, name, command, _, kernel, more = row
+    shutil.rmtree(at('captured', name), ignore_errors=True)
+    t = time.time()
+    r = run(program, 'capture', '--json', '--max-bytes', '512M', '-o', at('captured', name), '-k', kernel, '--', *command, limit=150, **more)
+    open(at(name + '.capture.txt'), 'w').write(r.stdout + r.stderr)
+    return r, document(r), time.time() - t
+
+
+def survey_text(d):
+    with_ptx = [k for k in d['kernels'] if k['ptx']]
+    return '%d kernels, %d with PTX, %.0f %%' % (len(d['kernels']), len(with_ptx), 100 * sum(k['share'] for k in with_ptx))
+
+
+def capture_text(f):
+    equal = {'equal': 'equal', 'close': 'within %.1g' % (f['relative_difference'] or 0), 'differ': '%d bytes DIFFER' % f['differing_bytes']}
+    return '%.1f of %.1f MB' % (f['data_bytes'] / 1e6, f['trimmed_from'] / 1e6), equal.get(f['outputs'], 'not simulated')
+
+
+def tune(name, ptx):
+    session, t = at(name + '.session.json'), time.time()
+    r = run(program, 'tune', ptx, '--device', a.device, '--budget-seconds', 8, '--prove', 'quick', '--no-counters', '--time-limit', 5, '--apply', '--force', '--json', '-o', session, limit=45)
+    open(at(name + '.tune.txt'), 'w').write(r.stdout + r.stderr)
+    return session, r, time.time() - t
+
+
+def apply(tuned, command, mode, more):
+    r = run(program, 'apply', tuned, *mode, '--json', '--', *command, limit=60, **more)
+    d = document(r)
+    ks = d['kernels'] if d else []
+    return r, d, max(ks, key=lambda k: k['applied'] + k.get('in_graphs', 0), default=None)
+
+
+def us(v):
+    return 'n/a' if not v else '%.1f' % (v['median'] / 1e3)
+
+
+def apply_cells(r, d, k):
+    if not k:
+        return ['nothing: ' + said(r), '', '', '']
+    p, outputs = d['program'], set(re.sub(r'loop_ms \S+', '', s) for s in re.findall(r'sum \S+.*', r.stdout))
+    was, now, hoped = p['gpu_original_ns'] if 'gpu_original_ns' in p else None, p.get('gpu_ns'), p.get('gpu_expected_ns')
+    whole = 'n/a' if not was or not now else '%.2fx (expected %s)' % (was / now, '%.2fx' % (was / hoped) if hoped else 'n/a')
+    why = '; '.join('%d: %s' % (s['launches'], s['why'][:60]) for s in k['skipped'])
+    return ['%d of %d%s%s' % (k['applied'], k['launches'], ', %d replays' % k['replays'] if k['replays'] else '', ' (' + why + ')' if why else ''),
+            '%s → %s' % (us(k['original_ns']), us(k['tuned_ns'])), whole,
+            '%s, %s, output %s' % ('n/a' if k['load_ns'] is None else '%.1f ms' % (k['load_ns'] / 1e6), 'n/a' if k['per_launch_ns'] is None else '%.1f µs' % (k['per_launch_ns'] / 1e3),
+                                   'same' if len(outputs) == 1 else 'DIFFERS' if outputs else 'n/a')]
+
+
+def one(row, captured):
+    title, name, _, command, kernel, more = row
+    r, d, took = captured
+    if not d:
+        return [title, 'failed: ' + said(r)]
+    have = [k for k in d['kernels'] if k['files']]
+    cells = [title, survey_text(d)]
+    if not have:
+        why = [k['not_captured'] for k in d['kernels'] if k['not_captured']]
+        return cells + ['not captured: %s' % (why[0] if why else 'no kernel called ' + kernel)]
+    best = max(have, key=lambda k: k['time_ns'])
+    cells += ['%s: %s (%.0f s)' % (best['readable'][:28], capture_text(best['files'])[0], took), capture_text(best['files'])[1]]
+    ptx = at('captured', name, best['files']['ptx'])
+    session, t, took = tune(name, ptx)
+    p = document(t) or {}
+    if not p:
+        cells.append(said(t))
+    elif not p['leave_alone']:
+        cells.append('%.2fx alone: %s (%.0f s)' % (p['gain'], p['options_line'], took))
+    if not p or p['leave_alone']: # something that can be put back all the same
+        run(program, 'run', ptx, '--device', a.device, '--bypass', 'l1', '--pi', 1, '--no-counters', '--force', '-o', session)
+        run(program, 'rewrite', ptx, '--bypass', 'l1', '--pi', 1, '--force', '-o', ptx[:-4] + '.tuned.ptx')
+        if p:
+            cells.append('leave alone; given --bypass l1 --pi 1 (%.0f s)' % took)
+    mode = ('--whole',) if name in ('nvcc', 'rdc', 'graph', 'eager', 'triton', 'cupy') else ()
+    r, d, k = apply(session, command, mode, more)
+    tuned = ptx[:-4] + '.tuned.ptx'
+    if os.path.exists(tuned) and (not k or not (k['applied'] or k.get('in_graphs'))):
+        alone = at(name + '.alone', os.path.basename(tuned)) # without the original beside it: by name and parameters
+        os.makedirs(os.path.dirname(alone), exist_ok=True)
+        for f in glob.glob(ptx[:-4] + '.tuned.*'):
+            shutil.copy(f, os.path.dirname(alone))
+        r2, d2, k2 = apply(alone, command, mode, more)
+        if k2 and k2['applied']:
+            r, d, k = r2, d2, k2
+            cells[-1] += ', applied by name'
+    open(at(name + '.apply.txt'), 'w').write(r.stdout + r.stderr)
+    return cells + apply_cells(r, d, k)
+
+
+def overhead():
+    out = []
+    for title, command, rounds in (('400 launches of 120 µs', [at('valley'), 400], 7), ('100,000 launches of 5 µs', [at('loop'), 'loop', 100000, 10], 7)):
+        took = {False: [], True: []}
+        for i in range(2 * rounds):
+            survey = i % 4 in (1, 2) # without, with, with, without
+            r = run(program, 'capture', '--list', '--', *command) if survey else run(*command)
+            m = re.search(r'loop_ms ([0-9.]+)', r.stdout)
+            if m:
+                took[survey].append(float(m.group(1)))
+        if took[False] and took[True]:
+            x, y = (statistics.median(took[s]) for s in (False, True))
+            spread = lambda v: '%.1f (%.1f to %.1f)' % (statistics.median(v), min(v), max(v))
+            out.append('| survey of %s | %s ms without | %s ms with | %+.1f %% |' % (title, spread(took[False]), spread(took[True]), 100 * (y / x - 1)))
+        else:
+            out.append('| survey of %s | not measured: %s |' % (title, said(r)))
+    return out
+
+
+if not a.rows:
+    gpu = run('nvidia-smi', '--query-gpu=name,driver_version', '--format=csv,noheader')
+    if gpu.returncode:
+        sys.exit('no GPU here: ' + said(gpu))
+    print(gpu.stdout.strip(), flush=True)
+    build()
+ROWS = [r for r in rows() if not a.only or r[1] in a.only.split(',')]
+table = [] if a.rows else overhead()
+print('\n'.join(table), flush=True)
+with concurrent.futures.ThreadPoolExecutor(len(ROWS)) as pool:
+    captured = list(pool.map(capture, ROWS))
+print('captures: %.0f s after the start' % (time.time() - began), flush=True)
+head = ['program', 'survey: with PTX, of the time', 'captured, of what is in reach', 'simulated outputs', 'tuned', 'launches', 'kernel, µs', 'all kernels', 'load, per launch, output']
+table += ['', '| ' + ' | '.join(head) + ' |', '|---' * len(head) + '|']
+for row, c in zip(ROWS, captured):
+    try:
+        cells = one(row, c)
+    except Exception as e: # one program's surprise is not the others'
+        cells = [row[0], 'the script failed: %r' % e]
+    table.append('| ' + ' | '.join(str(c).replace('\n', ' ') for c in cells + [''] * (len(head) - len(cells))) + ' |')
+    print(table[-1], flush=True)
+print('\n%.0f s\n' % (time.time() - began))
+print('\n'.join(table))
