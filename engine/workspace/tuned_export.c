@@ -44,6 +44,60 @@ static const char *base_name(const char *path, size_t *n)
     return name;
 }
 
+static uint64_t number_at(const char *p, unsigned bytes)
+{
+    uint64_t v = 0;
+    memcpy(&v, p, bytes);
+    return v;
+}
+
+/* Is all of this ELF file there, its headers and sections? ptxas says nothing of a full disk. */
+static bool whole(const char *p, size_t n)
+{
+    enum {
+        PHOFF = 0x20,
+        SHOFF = 0x28,
+        PHENTSIZE = 0x36,
+        PHNUM = 0x38,
+        SHENTSIZE = 0x3a,
+        SHNUM = 0x3c,
+        HEADER = 64,
+        NOBITS = 8
+    };
+    if (n < HEADER || memcmp(p, "\177ELF\2", 5) != 0)
+        return false;
+    uint64_t at = number_at(p + SHOFF, 8), each = number_at(p + SHENTSIZE, 2),
+             k = number_at(p + SHNUM, 2);
+    uint64_t first = number_at(p + PHOFF, 8);
+    if (at > n || each != HEADER || k > (n - at) / each || first > n ||
+        number_at(p + PHENTSIZE, 2) * number_at(p + PHNUM, 2) > n - first)
+        return false;
+    for (; k; k--, at += each) {
+        uint64_t offset = number_at(p + at + 0x18, 8), size = number_at(p + at + 0x20, 8);
+        if (number_at(p + at + 4, 4) != NOBITS && (offset > n || size > n - offset))
+            return false;
+    }
+    return true;
+}
+
+/* The machine code that ptxas left in `from`, which goes. */
+static enum status take_over(const char *from, const char *cubin, struct diags *ds)
+{
+    char *code = NULL;
+    size_t n = 0;
+    enum status st = file_read(from, 1u << 30, &code, &n, ds);
+    unlink(from);
+    if (st == ST_OK && !whole(code, n)) {
+        diag_add(ds, DIAG_ERROR, "io", cubin, NO_SPAN,
+                 "cannot write: ptxas wrote machine code that is not whole; is the disk full?");
+        st = ST_IO;
+    }
+    if (st == ST_OK)
+        st = file_write_atomic(cubin, code, n, ds);
+    base_free(code);
+    return st;
+}
+
 enum status tuned_compile(const char *ptx, const struct tuned_kernel *k, const char *cubin,
                           struct diags *ds)
 {
@@ -56,19 +110,26 @@ enum status tuned_compile(const char *ptx, const struct tuned_kernel *k, const c
     unsigned cc = (unsigned)(k->dev.cc_major * 10 + k->dev.cc_minor);
     if (arch[0] && k->dev.kind == DEV_CUDA && !m->target_suffix && cc > m->target)
         snprintf(arch, sizeof arch, "-arch=sm_%u", cc); /* where it was measured it is to run */
-    char *words[] = { ptxas, arch, (char *)(uintptr_t)ptx, o, (char *)(uintptr_t)cubin, NULL };
+    struct buf part = { 0 };
+    buf_printf(&part, "%s.part", cubin);
+    char *words[] = { ptxas, arch, (char *)(uintptr_t)ptx, o, part.oom ? NULL : part.s, NULL };
+    arch[0] = part.oom ? 0 : arch[0];
     bool made = arch[0] && out >= 0 && source_run_tool(words, out) == 0;
     if (!ptxas)
         diag_add(ds, DIAG_NOTE, "export", ptx, NO_SPAN,
                  "ptxas was not found: no machine code is written; the driver compiles the PTX");
     else if (!made)
         diag_add(ds, DIAG_WARNING, "export", ptx, NO_SPAN, "ptxas does not compile it (%s)", arch);
+    enum status st = made ? take_over(part.s, cubin, ds) : ST_REFUSED;
+    if (!made && part.s)
+        unlink(part.s);
+    buf_free(&part);
     if (out >= 0)
         close(out);
     ptx_free(m);
     diags_free(&none);
     base_free(ptxas);
-    return made ? ST_OK : ST_REFUSED;
+    return st;
 }
 
 /* Machine code beside DIR/KERNEL.ptx, where the toolkit is here. */
@@ -78,10 +139,12 @@ static enum status compile(const char *ptx, const struct tuned_kernel *k, struct
     struct buf cubin = { 0 };
     buf_printf(&cubin, "%.*s.cubin", (int)strlen(ptx) - 4, ptx);
     enum status st = cubin.oom ? ST_NOMEM : ST_OK;
-    if (st == ST_OK && tuned_compile(ptx, k, cubin.s, ds) == ST_OK)
+    if (st == ST_OK)
+        st = tuned_compile(ptx, k, cubin.s, ds);
+    if (st == ST_OK)
         buf_printf(said, "%s\n", cubin.s);
     buf_free(&cubin);
-    return st;
+    return st == ST_REFUSED ? ST_OK : st;
 }
 
 /* CACHE/HASH/NAME.ptx of Triton's cache becomes DIR/triton/HASH/NAME.ptx. */

@@ -14,7 +14,7 @@ enum status tuned_export(const struct tuned_kernels *t, const char *dir, struct 
                          struct diags *ds);
 
 /* The kernel's text, which is in the file `ptx`, as machine code into the file `cubin`. ST_REFUSED: no
- * ptxas here, or it refuses; ds says so. */
+ * ptxas here, or it refuses; ds says so. ST_IO: it is not there whole; nothing new is in `cubin`. */
 enum status tuned_compile(const char *ptx, const struct tuned_kernel *k, const char *cubin,
                           struct diags *ds);
 

@@ -18,5 +18,6 @@ over ptx tests/fuzz/corpus/ptx tests/fuzz/corpus/kernel tests/golden/ptx
 over wire tests/fuzz/corpus/ptx
 over texts tests/fuzz/corpus/texts
 over session tests/fuzz/corpus/session
+over journal tests/fuzz/corpus/journal
 for t in analysis pass sim; do over $t tests/fuzz/corpus/kernel tests/golden/ptx; done
 exit $bad

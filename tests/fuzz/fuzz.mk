@@ -25,6 +25,8 @@ $(BUILD)/fuzz/%.o: %.c
 # Files: the rooms that read them, watched; what those call for beside is as in the program.
 $(BUILD)/fuzz/fuzz_session: $(BUILD)/fuzz/tests/fuzz/fuzz_session.o $(FUZZ_OBJ) $(BUILD)/libengine.a
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
+$(BUILD)/fuzz/fuzz_journal: $(BUILD)/fuzz/tests/fuzz/fuzz_journal.o $(FUZZ_OBJ) $(BUILD)/libengine.a
+	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ))
 	$(FUZZ_LINK) -lpthread -lm
 # Executables, fatbins and the rest, and the listing of what is in them.

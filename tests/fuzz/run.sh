@@ -14,7 +14,8 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # target, share of the executions in thousandths, processes per job set, seeds
 rows='ptx 260 tests/fuzz/corpus/ptx tests/golden/ptx
-session 150 tests/fuzz/corpus/session
+session 130 tests/fuzz/corpus/session
+journal 20 tests/fuzz/corpus/journal
 texts 250 tests/fuzz/corpus/texts
 container 40 tests/fuzz/corpus/container
 live 10 tests/fuzz/corpus/live

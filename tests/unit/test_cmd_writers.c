@@ -1,7 +1,8 @@
 /* Every command that writes files, each in a process of its own, with the n-th call that reads or writes
- * failing: a disk that is full for good, one error, a short write every time. Nothing crashes; what ends
- * well has left what it always leaves; what does not ends 1, says so and names what it could not read or
- * write; each file on disk is whole, and nothing half done lies beside it. Sessions: test_cmd_io. */
+ * failing: a disk that is full for good, one error, a short write every time; and with files that may
+ * not grow past some size (SIGXFSZ). Nothing crashes; what ends well has left what it always leaves;
+ * what does not ends 1, says so and names what it could not read or write; each file on disk is whole,
+ * and nothing half done lies beside it. Sessions: test_cmd_io. */
 #include "engine/base/io.h"
 #include "engine/cmd/cmd.h"
 #include "tests/support.h"
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +41,7 @@ static const struct writer writers[] = {
     { "report svg", { "report", "=s.json", "--format", "svg", "-o", "@r.svg" }, false },
     { "sarif", { "check", PTX, "--format", "sarif", "-o", "@c.sarif" }, false },
     { "demo", { "demo", "stride_32", "-o", "@d.json" }, true },
+    { "apply", { "apply", "=r.ptx", "--export", "@x" }, false },
 };
 static const struct {
     int err;
@@ -111,7 +114,9 @@ static void words_of(const struct writer *w, char (*place)[400], char **argv, in
     argv[*argc] = NULL;
 }
 
-static void child(const struct writer *w, uint64_t n, int err, bool lasting, int told, uint64_t *calls)
+/* size: the most that a file may grow to; RLIM_INFINITY: any. */
+static void child(const struct writer *w, uint64_t n, int err, bool lasting, rlim_t size, int told,
+                  uint64_t *calls)
 {
     static char place[MOST_WORDS + 1][400];
     char *argv[MOST_WORDS + 2];
@@ -120,6 +125,9 @@ static void child(const struct writer *w, uint64_t n, int err, bool lasting, int
     dup2(null, STDOUT_FILENO);
     dup2(told, STDERR_FILENO);
     alarm(LIMIT_S);
+    struct rlimit most = { size, size };
+    if (size != RLIM_INFINITY && setrlimit(RLIMIT_FSIZE, &most))
+        _exit(99);
     uint64_t before = base_io_count();
     base_io_fail(n, err, lasting);
     int code = cmd_main(argc, argv, NULL);
@@ -127,29 +135,41 @@ static void child(const struct writer *w, uint64_t n, int err, bool lasting, int
     _exit(code);
 }
 
-static struct outcome run(const struct writer *w, uint64_t n, int err, bool lasting)
+/* What a pipe holds; its writer has ended. */
+static char *said_on(int fd)
+{
+    struct buf b = { 0 };
+    char part[4096];
+    for (ssize_t n; (n = read(fd, part, sizeof part)) > 0;)
+        buf_put(&b, part, (size_t)n);
+    buf_puts(&b, "");
+    return buf_take(&b);
+}
+
+static struct outcome run(const struct writer *w, uint64_t n, int err, bool lasting, rlim_t size)
 {
     struct outcome o = { 0 };
-    int told = memfd_create("err", 0), status;
-    size_t len;
+    int told[2], status;
     uint64_t *calls =
         mmap(NULL, sizeof *calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(told >= 0);
+    assert_int_equal(pipe(told), 0);
+    assert_true(fcntl(told[1], F_SETPIPE_SZ, 1 << 18) > 0);
     assert_true(calls != MAP_FAILED);
     nftw(folder, clear, 8, FTW_DEPTH | FTW_PHYS);
     fflush(NULL);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (!pid)
-        child(w, n, err, lasting, told, calls);
+        child(w, n, err, lasting, size, told[1], calls);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     o.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     o.calls = *calls;
-    o.err = text_of(told, &len);
+    close(told[1]);
+    o.err = said_on(told[0]);
     reading = &o.left;
     nftw(folder, take, 8, FTW_PHYS);
     munmap(calls, sizeof *calls);
-    close(told);
+    close(told[0]);
     return o;
 }
 
@@ -211,12 +231,12 @@ static void every_writer(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
         const struct writer *w = &writers[i];
-        struct outcome usual = run(w, 0, 0, false);
+        struct outcome usual = run(w, 0, 0, false, RLIM_INFINITY);
         if (usual.code || !usual.left.n)
             fail_msg("%s: exit code %d, %zu files: %s", w->name, usual.code, usual.left.n, usual.err);
         for (size_t k = 0; k < ARRAY_LEN(faults); k++)
             for (uint64_t n = 1; n <= usual.calls; n += w->varies ? 5 : 1) {
-                struct outcome o = run(w, n, faults[k].err, faults[k].lasting);
+                struct outcome o = run(w, n, faults[k].err, faults[k].lasting, RLIM_INFINITY);
                 const char *why = wrong(w, &o, &usual, faults[k].err);
                 if (why)
                     fail_msg("%s, call %llu of %llu, %s: exit code %d, %s: %s", w->name,
@@ -224,6 +244,31 @@ static void every_writer(void **state)
                              faults[k].err ? strerror(faults[k].err) : "short", o.code, why, o.err);
                 drop(&o);
             }
+        drop(&usual);
+    }
+}
+
+/* Files that may not grow: to nothing, to a byte, to half of the largest, to all of it but one byte. */
+static void every_writer_with_a_limit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
+        const struct writer *w = &writers[i];
+        struct outcome usual = run(w, 0, 0, false, RLIM_INFINITY);
+        size_t most = 0;
+        for (size_t k = 0; k < usual.left.n; k++)
+            most = usual.left.file[k].n > most ? usual.left.file[k].n : most;
+        const rlim_t limits[] = { 0, 1, most / 2, most - 1 };
+        assert_true(most > 1);
+        for (size_t k = 0; k < ARRAY_LEN(limits); k++) {
+            struct outcome o = run(w, 0, 0, false, limits[k]);
+            const char *why = o.code != 1 && !(w->varies && k == 3) ? "it does not end with 1"
+                                                                    : wrong(w, &o, &usual, EFBIG);
+            if (why)
+                fail_msg("%s, files of at most %llu bytes: exit code %d, %s: %s", w->name,
+                         (unsigned long long)limits[k], o.code, why, o.err);
+            drop(&o);
+        }
         drop(&usual);
     }
 }
@@ -238,14 +283,21 @@ static int prepare(void **state)
     snprintf(inputs, sizeof inputs, "%s/inputs", support_scratch());
     if (mkdir(folder, 0777) || mkdir(inputs, 0777))
         return 1;
-    struct outcome o = run(&session, 0, 0, false);
+    struct outcome o = run(&session, 0, 0, false, RLIM_INFINITY);
     int code = o.code;
+    drop(&o);
+    static const struct writer rewritten = {
+        "inputs", { "rewrite", PTX, "--bypass", "l1", "--pi", "1", "-o", "=r.ptx" }, false
+    };
+    o = run(&rewritten, 0, 0, false, RLIM_INFINITY);
+    code = code ? code : o.code;
     drop(&o);
     return code;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_writer) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_writer),
+                                        cmocka_unit_test(every_writer_with_a_limit) };
     return cmocka_run_group_tests_name("cmd_writers", tests, prepare, NULL);
 }
