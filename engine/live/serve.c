@@ -6,6 +6,7 @@
 #include "engine/dev/inject/record.h"
 #include "engine/live/live.h"
 #include "engine/live/live_int.h"
+#include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/ptx.h"
 
 #include <fcntl.h>
@@ -82,6 +83,32 @@ static void put_diags(struct buf *out, const struct diags *ds)
             out->s[i] = ' ';
 }
 
+static bool names_launch(const struct ptx_operand *o)
+{
+    struct str n =
+        o->kind == OPND_SYM && o->sym->kind == SYM_FUNC ? o->sym->name : (struct str){ "", 0 };
+    return n.n && (str_is(n, "cudaLaunchDevice") || str_is(n, "cudaLaunchDeviceV2") ||
+                   (n.n > 9 && memcmp(n.s, "__cudaCDP", 9) == 0 &&
+                    memmem(n.s, n.n, "LaunchDevice", strlen("LaunchDevice"))));
+}
+
+/* Does the kernel, or a function that it comes to, launch kernels? 1, 0; -1: out of memory. */
+static int launches_kernels(const struct ptx_module *m, const struct ptx_func *f)
+{
+    const struct ptx_func **list = base_alloc(m->nfuncs * sizeof(void *));
+    uint32_t *place = base_alloc(m->nfuncs * sizeof *place), n = 0;
+    int yes = list && place ? 0 : -1;
+    if (yes == 0)
+        n = ptx_reachable(m, f, list, place);
+    for (uint32_t i = 0; i < n && !yes; i++)
+        for (uint32_t k = 0; k < list[i]->ninsts && !yes; k++)
+            for (unsigned o = 0; o < list[i]->insts[k].nopnds; o++)
+                yes |= names_launch(&list[i]->insts[k].opnds[o]);
+    base_free(list);
+    base_free(place);
+    return yes;
+}
+
 static void keep(struct serve *s, const char *name, uint64_t image, struct ptx_module *m)
 {
     void *v = s->v;
@@ -98,7 +125,7 @@ static void code(struct serve *s, char *question, struct buf *out)
     char *name = question, *rest = strchr(question, ' '), kind[16] = "", *path = NULL;
     unsigned long long image = 0;
     unsigned cc = 0;
-    int at = 0;
+    int at = 0, launches = 0;
     struct diags ds = { 0 };
     struct ptx_module *m = NULL;
     if (!rest || (*rest++ = 0, sscanf(rest, "%llx %15s %u %n", &image, kind, &cc, &at) < 3) || !at) {
@@ -119,6 +146,10 @@ static void code(struct serve *s, char *question, struct buf *out)
         put_diags(out, &ds);
     } else if (!entry_of(m, name)) {
         put_why(out, "its PTX has no kernel of that name");
+    } else if ((launches = launches_kernels(m, entry_of(m, name))) != 0) {
+        put_why(out, launches < 0
+                         ? "out of memory"
+                         : "it launches kernels itself (device-side launches), whose data are not seen");
     } else {
         put_layout(out, m, entry_of(m, name));
         keep(s, name, image, m);

@@ -47,6 +47,9 @@ claim "a cooperative launch that stays as it is" json "k['applied']==9"
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 12 graph
 claim "a captured launch gets the tuned kernel, and each replay runs it" json "k['in_graphs']==2 and k['replays']==12 and k['tuned_ns']['median']==2000"
 claim "its output" same "$T/step.ptx" 12 graph
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 12 built
+claim "kernels of a graph built by hand run the original and are counted" json "k['launches']==2 and skipped==2 and k['applied']==0 and 'cuGraphAddKernelNode' in why and k['replays']==0"
+claim "its output" same "$T/step.ptx" 12 built
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 40 other
 claim "another launch shape runs the original and is counted" json "k['launches']==40 and skipped==20 and 'another grid' in why"
 claim "its output" same "$T/step.ptx" 40 other

@@ -81,6 +81,15 @@ claim "refused: memory of another GPU" files peer "f is None and 'peer' in why"
 take ipc
 claim "refused: memory of another process" files ipc "f is None and 'IPC' in why"
 claim "the program's exit status stays" test $rc -eq 4
+for c in imported pool; do
+    take $c
+    claim "refused: memory of another process that was imported ($c)" files $c "f is None and 'IPC' in why"
+done
+sed '/^\.address_size/a .extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2 (.param .b64 a, .param .b64 b);
+/ld.param.u32 .*scale_param_3/a { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %rd1; st.param.b64 [b], %rd2; call.uni (r), __cudaCDP2LaunchDeviceV2, (a, b); }' "$K" > "$T/nested.ptx"
+"$B" capture -o "$T/nested" -- "$P" plain "$T/nested.ptx" > "$T/out" 2>"$T/err"; rc=$?
+claim "refused: device-side launches" files nested "f is None and 'device-side launches' in why"
+claim "its program goes on" test $rc -eq 4
 take stream
 claim "refused: launches into a graph alone" files stream "f is None and 'graphs alone' in why"
 take graph -k gather

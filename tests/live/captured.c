@@ -186,6 +186,27 @@ static void ipc(void)
     launch(307, params, 0);
 }
 
+/* The same through a handle that is mapped, or a pointer into a pool. */
+static void imported(int by_pool)
+{
+    uint64_t x = floats(1 << 16, FAKE_DEVICE), y = fake_alloc(N * 4, FAKE_DEVICE), handle = 77, *to = &x;
+    uint64_t *got = &handle;
+    const struct {
+        uint64_t at, bytes, offset, handle, flags;
+    } own = { y, N * 4, 0, 76, 0 }, map = { x, 1 << 16, 0, 77, 0 };
+    float a = 2;
+    int n = N;
+    void *params[] = { &x, &y, &a, &n };
+    if (by_pool) {
+        fake_other(616, &to);
+    } else {
+        fake_other(555, &got);
+        fake_other(551, &own);
+        fake_other(551, &map);
+    }
+    launch(307, params, 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[1] : "";
@@ -236,6 +257,8 @@ int main(int argc, char **argv)
         by_graph(what[0] == 'c');
     else if (strcmp(what, "ipc") == 0)
         ipc();
+    else if (strcmp(what, "imported") == 0 || strcmp(what, "pool") == 0)
+        imported(what[0] == 'p');
     printf("done\n");
     return 4;
 }

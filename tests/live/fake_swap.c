@@ -421,6 +421,43 @@ int cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
     return tell_as(652, 1, &p, start(p.f, p.params, *(const unsigned *)p.config, own), own);
 }
 
+/* ---- graphs built by hand ---- */
+static int build(unsigned id, const struct fake_node *k, const void *params)
+{
+    uint64_t p;
+    memcpy(&p, k->params[0], sizeof p);
+    node[nnodes].f = k->f;
+    node[nnodes].p = p;
+    node[nnodes++].ctas = k->grid[0];
+    calls++;
+    tell(id, 0, params, 0);
+    return tell(id, 1, params, 0);
+}
+int cuGraphAddKernelNode_v2(void **out, void *graph, void *const *after, size_t n,
+                            const struct fake_node *k)
+{
+    struct {
+        void **out, *graph, *const *after;
+        size_t n;
+        const struct fake_node *k;
+    } p = { out, graph, after, n, k };
+    return build(689, k, &p);
+}
+int cuGraphAddNode(void **out, void *graph, void *const *after, size_t n, const void *any)
+{
+    struct {
+        void **out, *graph, *const *after;
+        size_t n;
+        const void *any;
+    } p = { out, graph, after, n, any };
+    int type;
+    memcpy(&type, any, sizeof type);
+    if (type == 0)
+        return build(712, (const struct fake_node *)((const char *)any + 16), &p);
+    calls++;
+    return tell(712, 1, &p, 0);
+}
+
 /* ---- what the program says ---- */
 int fake_capture(int on)
 {

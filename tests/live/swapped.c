@@ -1,7 +1,8 @@
 /* A program on the fake driver of tests of `apply`: swapped FILE.ptx COUNT [HOW [EXIT]]. It launches
  * `step` COUNT times, as HOW says, and prints what came of it: the same for any kernels that do the
  * same. HOW: plain; ex (cuLaunchKernelEx), together (cooperative), graph (captured once, replayed),
- * other (every second launch has another grid), mixed (graph and plain). */
+ * other (every second launch has another grid), mixed (graph and plain), built (a graph of two launches
+ * built by hand). */
 #include "tests/live/fake_swap.h"
 
 #include <stdio.h>
@@ -31,6 +32,20 @@ static void launch(void *f, uint64_t p, const char *how, int i)
         printf("launch %d failed: %d\n", i, e);
 }
 
+static void build(void *f, uint64_t p)
+{
+    unsigned n = 64;
+    void *params[] = { &p, &n };
+    struct {
+        int type, reserved[3];
+        struct fake_node kernel;
+    } any = { 0, { 0 }, { f, { 4, 1, 1 }, { 64, 1, 1 }, 0, params, NULL, NULL, NULL } };
+    cuGraphAddKernelNode_v2(NULL, NULL, NULL, 0, &any.kernel);
+    cuGraphAddNode(NULL, NULL, NULL, 0, &any);
+    any.type = 1; /* a copy */
+    cuGraphAddNode(NULL, NULL, NULL, 0, &any);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 3 ? argv[3] : "plain";
@@ -48,8 +63,12 @@ int main(int argc, char **argv)
     cuModuleGetGlobal_v2(&scale, &n, m, "scale");
     *(uint32_t *)(uintptr_t)scale = 5;
     int blocks = fake_blocks();
+    if (strcmp(how, "built") == 0)
+        build(f, p);
     for (int i = 0; i < atoi(argv[2]); i++) {
-        if (strcmp(how, "graph") == 0 || (strcmp(how, "mixed") == 0 && i % 2)) {
+        if (strcmp(how, "built") == 0) {
+            fake_replay();
+        } else if (strcmp(how, "graph") == 0 || (strcmp(how, "mixed") == 0 && i % 2)) {
             if (i < 2) {
                 fake_capture(1);
                 launch(f, p, how, i);

@@ -319,7 +319,88 @@ static void leave(struct launch *l, int result)
         apply_mirror(t, now.tuned, l, true);
 }
 
-const struct launch_part apply_part = { wanted, enter, leave, NULL };
+/* ---- graphs that are built by hand ---- */
+/* Each kernel that is put into one, or into an instantiated one, counts as a launch that is left as it
+ * is: the program may read its nodes back and change them. */
+static void built(const struct node_kernel *k, bool has_kernel, const struct call *c)
+{
+    struct launch l = { .f = k->f ? k->f : has_kernel ? k->kernel : NULL, .context = c->context };
+    memcpy(l.grid, k->grid, sizeof l.grid);
+    memcpy(l.block, k->block, sizeof l.block);
+    l.shared = k->shared;
+    if (!l.f || A.mode == LIVE_APPLY_NONE)
+        return;
+    launch_look_up(&l);
+    const struct bound *b = l.name ? apply_bound(&l) : NULL;
+    if (!b || b->named < 0)
+        return;
+    int why, i;
+    pthread_mutex_lock(&A.lock);
+    i = choose(b, &l, &why);
+    struct target *t = &A.target[i < 0 ? b->named : i];
+    t->launches++;
+    t->captured_original++;
+    t->skipped[i < 0 ? why : LIVE_APPLY_BUILT]++;
+    pthread_mutex_unlock(&A.lock);
+}
+
+/* The words of a call's parameters; the last is a pointer to the node's. */
+static void built_at(const struct call *c, size_t word, bool has_kernel)
+{
+    const void *const *p = c->params;
+    if (p[word])
+        built(p[word], has_kernel, c);
+}
+static void node_old(const struct call *c)
+{
+    built_at(c, 4, false);
+}
+static void node_new(const struct call *c)
+{
+    built_at(c, 4, true);
+}
+static void node_changed_old(const struct call *c)
+{
+    built_at(c, 2, false);
+}
+static void node_changed(const struct call *c)
+{
+    built_at(c, 2, true);
+}
+static void node_any(const struct call *c, size_t word)
+{
+    const struct {
+        int type, reserved[3];
+        struct node_kernel kernel;
+    } *const *p = c->params; /* CUgraphNodeParams; type 0: a kernel */
+    if (p[word] && p[word]->type == 0)
+        built(&p[word]->kernel, true, c);
+}
+static void node_of_any(const struct call *c)
+{
+    node_any(c, 4);
+}
+static void node_of_any_new(const struct call *c)
+{
+    node_any(c, 5);
+}
+static void node_of_any_changed(const struct call *c)
+{
+    node_any(c, 2);
+}
+
+static const struct other_call apply_calls[] = {
+    { 502, AFTER, node_old },            /* cuGraphAddKernelNode */
+    { 689, AFTER, node_new },            /* cuGraphAddKernelNode_v2 */
+    { 712, AFTER, node_of_any },         /* cuGraphAddNode */
+    { 723, AFTER, node_of_any_new },     /* cuGraphAddNode_v2 */
+    { 538, AFTER, node_changed_old },    /* cuGraphExecKernelNodeSetParams */
+    { 692, AFTER, node_changed },        /* cuGraphExecKernelNodeSetParams_v2 */
+    { 714, AFTER, node_of_any_changed }, /* cuGraphExecNodeSetParams */
+    { 0, BEFORE, NULL },
+};
+
+const struct launch_part apply_part = { wanted, enter, leave, apply_calls };
 
 /* ---- the record ---- */
 static void put_samples(int f, int target, int arm, const struct samples *s)

@@ -16,6 +16,12 @@ enum {
     MOST_SAMPLES = 1 << 13,
     MOST_ARMS = 1 << 20
 };
+struct node_kernel { /* CUDA_KERNEL_NODE_PARAMS; those of version 1 end before `kernel` */
+    void *f;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+    void *kernel, *context;
+};
 enum arm { ARM_ORIGINAL, ARM_AGAIN, ARM_TUNED, NARMS };
 
 struct symbol {

@@ -73,7 +73,8 @@ enum { LIVE_APPLY_AB, LIVE_APPLY_ALL, LIVE_APPLY_NONE };
     X(READ, "it could not be verified: memory that cannot be copied (managed, peer, IPC)")       \
     X(UNSTABLE, "it could not be verified: the original's own outputs differ from run to run")   \
     X(VERIFYING, "the original ran beside the tuned kernel, to verify it")                       \
-    X(GRAPH, "captured into a graph while it is still to be verified")
+    X(GRAPH, "captured into a graph while it is still to be verified")                           \
+    X(BUILT, "put into a graph by hand (cuGraphAddKernelNode), which runs the original")
 enum {
 #define LIVE_APPLY_WHY_ID(id, text) LIVE_APPLY_##id,
     LIVE_APPLY_WHY(LIVE_APPLY_WHY_ID)

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_TAKEN = 1024, MOST_PARAMS = 4096, REST_S = 30, HEX_MOST = 1 << 16 };
+enum { MOST_TAKEN = 1024, MOST_IMPORTED = 4096, MOST_PARAMS = 4096, REST_S = 30, HEX_MOST = 1 << 16 };
 enum { FUNC_FIRST = 8, FUNC_LAST = 15 }; /* CUfunction_attribute: shared memory, carve-out, clusters */
 enum { ATTRIBUTE_WINDOW = 1 };           /* CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW */
 
@@ -37,6 +37,8 @@ static struct {
     /* the launch under way, NULL: none; its correlation */
     struct memory *under_way;
     uint32_t correlation;
+    uint64_t imported[MOST_IMPORTED]; /* handles of memory of other processes, the latest */
+    unsigned nimported;
 } T = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static bool take_wanted(void)
@@ -515,8 +517,31 @@ static void capture_ends(const struct call *c)
 }
 static void ipc_opened(const struct call *c)
 {
-    uint64_t *const *p = c->params; /* cuIpcOpenMemHandle_params: the address first */
+    uint64_t *const *p =
+        c->params; /* cuIpcOpenMemHandle_params, cuMemPoolImportPointer_params: the address first */
     memory_foreign(**p, 0);
+}
+
+/* Memory that another process exported comes by a handle, which is then mapped to addresses. */
+static void ipc_imported(const struct call *c)
+{
+    uint64_t *const *p = c->params; /* cuMemImportFromShareableHandle_params: the handle first */
+    pthread_mutex_lock(&T.lock);
+    T.imported[T.nimported++ % MOST_IMPORTED] = **p;
+    pthread_mutex_unlock(&T.lock);
+}
+static void ipc_mapped(const struct call *c)
+{
+    const struct {
+        uint64_t at, bytes, offset, handle;
+    } *p = c->params; /* cuMemMap_params */
+    bool other = false;
+    pthread_mutex_lock(&T.lock);
+    for (unsigned i = 0; i < MOST_IMPORTED && i < T.nimported; i++)
+        other |= T.imported[i] == p->handle;
+    pthread_mutex_unlock(&T.lock);
+    if (other)
+        memory_foreign(p->at, p->bytes);
 }
 
 static const struct other_call take_calls[] = {
@@ -530,6 +555,9 @@ static const struct other_call take_calls[] = {
     { 498, AFTER_ANY, capture_ends }, /* cuStreamEndCapture_ptsz */
     { 329, AFTER, ipc_opened },       /* cuIpcOpenMemHandle */
     { 567, AFTER, ipc_opened },       /* cuIpcOpenMemHandle_v2 */
+    { 616, AFTER, ipc_opened },       /* cuMemPoolImportPointer */
+    { 555, AFTER, ipc_imported },     /* cuMemImportFromShareableHandle */
+    { 551, AFTER, ipc_mapped },       /* cuMemMap */
     { 513, AFTER, graph_made },       /* cuGraphInstantiate */
     { 578, AFTER, graph_made },       /* cuGraphInstantiate_v2 */
     { 643, AFTER, graph_made },       /* cuGraphInstantiateWithFlags */
