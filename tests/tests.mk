@@ -184,8 +184,10 @@ tests: $(BUILD)/tests/live/program $(BUILD)/tests/live/captured
 $(BUILD)/tests/live/swap/libfake.so: tests/live/fake_swap.c tests/live/fake_swap.h tests/live/fake_cupti.h
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -Wno-missing-prototypes -Wno-pedantic -O1 -g -I. -fPIC -shared -Wl,-soname,libfake.so -o $@ $< -ldl
 $(BUILD)/tests/live/swap/swapped: tests/live/swapped.c $(BUILD)/tests/live/swap/libfake.so
-	@$(CC) $(CSTD) $(WARN) -O1 -g -I. -o $@ $< $(BUILD)/tests/live/swap/libfake.so -Wl,-rpath,$(abspath $(@D))
-tests: $(BUILD)/tests/live/swap/swapped
+	@$(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -O1 -g -I. -o $@ $< $(BUILD)/tests/live/swap/libfake.so -Wl,-rpath,$(abspath $(@D))
+tests: $(BUILD)/tests/live/swap/swapped $(BUILD)/tests/live/libfailalloc.so
+$(BUILD)/tests/live/libfailalloc.so: tests/live/failalloc.c
+	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -Wno-missing-prototypes -O1 -g -fPIC -shared -o $@ $< -ldl
 $(BUILD)/tests/test_tui_program: $(BUILD)/tests/live/swap/swapped
 
 # ---- fuzz targets ----

@@ -2,12 +2,14 @@
  * `step` COUNT times, as HOW says, and prints what came of it: the same for any kernels that do the
  * same. HOW: plain; ex (cuLaunchKernelEx), together (cooperative), graph (captured once, replayed),
  * other (every second launch has another grid), mixed (graph and plain), built (a graph of two launches
- * built by hand). */
+ * built by hand), killed (half-way, by SIGKILL), slow (half-way it waits for the file FILE.ptx.go). */
 #include "tests/live/fake_swap.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char text[1 << 16];
 
@@ -46,6 +48,20 @@ static void build(void *f, uint64_t p)
     cuGraphAddNode(NULL, NULL, NULL, 0, &any);
 }
 
+static void half_way(const char *how, const char *file)
+{
+    char go[4096];
+    snprintf(go, sizeof go, "%s.go", file);
+    if (strcmp(how, "killed") == 0)
+        raise(SIGKILL);
+    if (strcmp(how, "slow") != 0)
+        return;
+    printf("started\n");
+    fflush(stdout);
+    for (int i = 0; i < 6000 && access(go, F_OK) != 0; i++)
+        usleep(10000);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 3 ? argv[3] : "plain";
@@ -66,6 +82,8 @@ int main(int argc, char **argv)
     if (strcmp(how, "built") == 0)
         build(f, p);
     for (int i = 0; i < atoi(argv[2]); i++) {
+        if (i == atoi(argv[2]) / 2)
+            half_way(how, argv[1]);
         if (strcmp(how, "built") == 0) {
             fake_replay();
         } else if (strcmp(how, "graph") == 0 || (strcmp(how, "mixed") == 0 && i % 2)) {

@@ -18,7 +18,9 @@ enum {
 };
 struct node_kernel { /* CUDA_KERNEL_NODE_PARAMS; those of version 1 end before `kernel` */
     void *f;
-    unsigned grid[3], block[3], shared;
+    unsigned grid[3];  /* CTAs */
+    unsigned block[3]; /* threads */
+    unsigned shared;   /* dynamic, bytes */
     void **params, **extra;
     void *kernel, *context;
 };

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,23 +30,38 @@ struct inject_state S = { .lock = PTHREAD_MUTEX_INITIALIZER, .writing = PTHREAD_
 const struct launch_part *const launch_parts[] = { &take_part, &apply_part };
 const size_t nlaunch_parts = sizeof launch_parts / sizeof *launch_parts;
 
-/* The whole record so far, under another name until it is complete. */
+/* All that lies in f, which is in memory. False: there was no room for it. */
+static bool copied(int f, const char *to)
+{
+    char part[1 << 14];
+    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool whole = out >= 0 && lseek(f, 0, SEEK_SET) == 0;
+    ssize_t n = 0;
+    while (whole && (n = read(f, part, sizeof part)) > 0)
+        whole = write(out, part, (size_t)n) == n;
+    return (out < 0 || close(out) == 0) && whole && n == 0;
+}
+
+/* The whole record so far, under another name until it is complete. One that finds no room on the disk
+ * leaves the one before it. */
 static void record_write(bool end)
 {
     char path[4200], unfinished[4210];
     snprintf(path, sizeof path, "%s.%ld", S.file, (long)S.owner);
     snprintf(unfinished, sizeof unfinished, "%s.part", path);
     pthread_mutex_lock(&S.writing);
-    int f = S.ended ? -1 : open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int f = S.ended ? -1 : memfd_create("record", MFD_CLOEXEC);
     if (f >= 0) {
         pthread_mutex_lock(&S.lock);
         survey_put(f);
         apply_put(f);
-        if (end)
-            dprintf(f, "E\n");
+        bool room = dprintf(f, end ? "E\n" : "\n") > 0;
         pthread_mutex_unlock(&S.lock);
+        if (room && copied(f, unfinished))
+            rename(unfinished, path);
+        else
+            unlink(unfinished);
         close(f);
-        rename(unfinished, path);
     }
     S.ended |= end;
     pthread_mutex_unlock(&S.writing);
