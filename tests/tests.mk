@@ -188,7 +188,7 @@ $(BUILD)/tests/live/swap/swapped: tests/live/swapped.c $(BUILD)/tests/live/swap/
 tests: $(BUILD)/tests/live/swap/swapped $(BUILD)/tests/live/libfailalloc.so
 $(BUILD)/tests/live/libfailalloc.so: tests/live/failalloc.c
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -Wno-missing-prototypes -O1 -g -fPIC -shared -o $@ $< -ldl
-$(BUILD)/tests/test_tui_program: $(BUILD)/tests/live/swap/swapped
+$(BUILD)/tests/test_tui_program $(BUILD)/tests/test_live_peek: $(BUILD)/tests/live/swap/swapped
 
 # ---- fuzz targets ----
 include tests/fuzz/fuzz.mk

@@ -234,7 +234,7 @@ static bool take_line(void *ctx, const char *line)
     unsigned long long n[8];
     unsigned i, arm;
     int at = 0;
-    if (sscanf(line, "AP %llu %llu", &n[0], &n[1]) == 2 && n[1] - n[0] > a->span_ns)
+    if (sscanf(line, "AP %llu %llu", &n[0], &n[1]) == 2 && n[1] > n[0] && n[1] - n[0] > a->span_ns)
         a->span_ns = n[1] - n[0];
     if (sscanf(line, "AS %u %u %llu %n", &i, &arm, &n[0], &at) >= 3 && at && i < a->n && arm < LIVE_ARMS)
         return take_times(&a->v[i].time[arm], line + at, n[0]);
@@ -255,6 +255,23 @@ static bool take_line(void *ctx, const char *line)
     return true;
 }
 
+static void peek(void *ctx, const char *record)
+{
+    struct live_apply *a = ctx, now = { .n = a->n };
+    struct live_extra x = { .line = take_line, .ctx = &now };
+    struct diags unsaid = { 0 };
+    now.v = base_alloc(a->n * sizeof *now.v);
+    now.n = now.v ? a->n : 0;
+    bool room = now.v != NULL;
+    for (size_t i = 0; i < now.n; i++)
+        room = (now.v[i].kernel = base_strdup(a->v[i].kernel)) && room;
+    if (room && live_records_peek(&now.survey, record, &x, &unsaid) == ST_OK)
+        a->so_far(a->ctx, &now);
+    else
+        live_apply_free(&now);
+    diags_free(&unsaid);
+}
+
 enum status live_apply_run(char *const *argv, struct live_apply *a, struct diags *ds)
 {
     struct answering w = { .a = a, .listening = -1 };
@@ -269,7 +286,7 @@ enum status live_apply_run(char *const *argv, struct live_apply *a, struct diags
     if (st == ST_OK)
         st = put_plan(a, folder, socket.s, &plan, ds);
     if (st == ST_OK) {
-        struct live_extra extra = { LIVE_APPLY_VARIABLE, plan.s, take_line, a };
+        struct live_extra extra = { LIVE_APPLY_VARIABLE, plan.s, take_line, a, a->so_far ? peek : NULL };
         st = live_run(argv, &extra, &a->survey, ds);
     }
     answering_stop(&w);

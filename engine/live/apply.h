@@ -64,6 +64,9 @@ struct live_apply {
      * *maxreg: the register limit that it was compiled with. Called on a thread of its own. */
     uint64_t (*match)(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg);
     void *ctx;
+    /* While the program runs, twice a second: what came of it until then, in another record of the same
+     * targets, without what is to be put in; live_apply_free. On the caller's thread; may be NULL. */
+    void (*so_far)(void *ctx, struct live_apply *results);
     /* what came of it: the GPU's time from the first kernel's begin to the last one's end, of the
      * process with the most */
     uint64_t span_ns;

@@ -10,14 +10,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RECORD_MOST = 64 << 20, NOT_STARTED = 127 };
+enum { RECORD_MOST = 64 << 20, NOT_STARTED = 127, PEEK_MS = 500 };
 
 /* ---- records ---- */
 struct image {
@@ -147,7 +149,7 @@ static int by_time(const void *a, const void *b)
 }
 
 static enum status read_all(struct live_survey *s, const char *record, const struct live_extra *x,
-                            struct diags *ds)
+                            bool keep, struct diags *ds)
 {
     enum status st = ST_OK;
     glob_t g = { 0 };
@@ -157,13 +159,20 @@ static enum status read_all(struct live_survey *s, const char *record, const str
         for (size_t i = 0; i < g.gl_pathc; i++) {
             if (st == ST_OK)
                 st = live_record_read(s, g.gl_pathv[i], x, ds);
-            unlink(g.gl_pathv[i]);
+            if (!keep)
+                unlink(g.gl_pathv[i]);
         }
     globfree(&g);
     buf_free(&b);
     if (s->n)
         qsort(s->v, s->n, sizeof *s->v, by_time);
     return st;
+}
+
+enum status live_records_peek(struct live_survey *s, const char *record, const struct live_extra *x,
+                              struct diags *ds)
+{
+    return read_all(s, record, x, true, ds);
 }
 
 /* ---- the program ---- */
@@ -211,6 +220,18 @@ static void child(const struct run *r, int told)
     _exit(NOT_STARTED);
 }
 
+/* Until the program has ended: a look at its record now and then, where one is asked for. */
+static void look_on(const struct run *r, pid_t pid)
+{
+    const struct live_extra *x = r->extra;
+    struct pollfd p = { .fd = x && x->peek ? (int)syscall(SYS_pidfd_open, pid, 0) : -1,
+                        .events = POLLIN };
+    while (p.fd >= 0 && poll(&p, 1, PEEK_MS) <= 0)
+        x->peek(x->ctx, r->record);
+    if (p.fd >= 0)
+        close(p.fd);
+}
+
 static enum status run(const struct run *r, struct live_survey *s, struct diags *ds)
 {
     char *const *argv = r->argv;
@@ -227,6 +248,8 @@ static enum status run(const struct run *r, struct live_survey *s, struct diags 
     close(told[1]);
     bool failed = pid < 0 || read(told[0], &why, sizeof why) == (ssize_t)sizeof why;
     close(told[0]);
+    if (!failed)
+        look_on(r, pid);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ; /* an interrupt reached the program, too: it ends, or means to go on */
     s->wall_ns = (uint64_t)(base_now_ns() - from);
@@ -244,7 +267,7 @@ static enum status run_and_read(const struct run *r, struct live_survey *s, stru
         st = run(r, s, ds);
     serve_stop(served);
     if (st == ST_OK)
-        st = read_all(s, r->record, r->extra, ds);
+        st = read_all(s, r->record, r->extra, false, ds);
     if (st == ST_OK && r->want)
         st = live_survey_caches(s);
     if (st == ST_OK && r->want)

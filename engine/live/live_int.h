@@ -14,6 +14,9 @@ struct live_extra {
     const char *variable, *value;
     bool (*line)(void *ctx, const char *line);
     void *ctx;
+    /* While the program runs, twice a second, with where its record lies (live_records_peek); may be
+     * NULL. */
+    void (*peek)(void *ctx, const char *record);
 };
 /* live_survey_run with that (NULL: nothing more), and without the caches. */
 enum status live_run(char *const *argv, const struct live_extra *x, struct live_survey *s,
@@ -22,6 +25,9 @@ enum status live_run(char *const *argv, const struct live_extra *x, struct live_
 /* Adds what one process saw. Lines that are no such record are passed over. */
 enum status live_record_read(struct live_survey *s, const char *path, const struct live_extra *x,
                              struct diags *ds);
+/* What the record has so far; it stays. Frees in every case: live_survey_free. */
+enum status live_records_peek(struct live_survey *s, const char *record, const struct live_extra *x,
+                              struct diags *ds);
 /* PTX for machine code, from Triton's cache: NAME.cubin there is byte for byte the image that the driver
  * got, and NAME.ptx lies beside it. Kernels for which it is found have ptx_file, and why is NULL. */
 enum status live_survey_caches(struct live_survey *s);

@@ -20,6 +20,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,8 @@ struct program_worker {
     char opened[1200]; /* of a capture: its launch description, to be opened once; empty: done */
     struct live_survey survey;
     struct live_apply apply;
+    struct live_apply so_far; /* of a run that goes on; `lock` guards it */
+    pthread_mutex_t lock;
     struct tuned_kernels tuned;
     size_t index[64];
 };
@@ -47,6 +50,8 @@ static void clear(struct work *w)
     struct program_worker *p = (struct program_worker *)w;
     live_survey_free(&p->survey);
     live_apply_free(&p->apply);
+    live_apply_free(&p->so_far);
+    pthread_mutex_destroy(&p->lock);
     tuned_free(&p->tuned);
     private_folder_remove(p->folder);
 }
@@ -104,10 +109,21 @@ static enum status capture(struct program_worker *p, char *const *argv, struct d
     return st == ST_OK && !p->opened[0] ? ST_INPUT : st;
 }
 
+static void so_far(void *ctx, struct live_apply *results)
+{
+    struct program_worker *p = ctx;
+    pthread_mutex_lock(&p->lock);
+    struct live_apply old = p->so_far;
+    p->so_far = *results;
+    pthread_mutex_unlock(&p->lock);
+    live_apply_free(&old);
+}
+
 static enum status apply(struct program_worker *p, char *const *argv, struct diags *ds)
 {
     p->apply.mode = LIVE_APPLY_AB;
     p->apply.match = match;
+    p->apply.so_far = so_far;
     p->apply.ctx = p;
     enum status st = tuned_read(p->session, NULL, &p->tuned, ds);
     if (st == ST_OK)
@@ -197,6 +213,7 @@ static struct program_worker *new_worker(enum action action, const char *command
         return NULL;
     p->action = action;
     p->work.run = act;
+    pthread_mutex_init(&p->lock, NULL);
     p->work.clear = clear;
     snprintf(p->command, sizeof p->command, "%s", command);
     struct diags ds = { 0 };
@@ -362,11 +379,15 @@ static void put_applied(struct app *a, struct live_target *t)
 static void put_next(struct app *a, struct program_worker *n, unsigned w)
 {
     struct page *p = &a->page[PANEL_PROGRAM];
-    if (work_state(&n->work) == WORK_BUSY)
+    if (work_state(&n->work) == WORK_BUSY) {
         page_heading(a, p,
                      n->action == CAPTURE ? "The program runs; the kernel is captured ..."
                                           : "The program runs, original and tuned by turns ...");
-    else if (work_state(&n->work) == WORK_FAILED)
+        pthread_mutex_lock(&n->lock);
+        for (size_t i = 0; i < n->so_far.n; i++)
+            put_applied(a, &n->so_far.v[i]);
+        pthread_mutex_unlock(&n->lock);
+    } else if (work_state(&n->work) == WORK_FAILED)
         page_wrap(a, p, ROLE_WARN, 2, w - 1, n->why, -1);
     else if (n->action == APPLY)
         for (size_t i = 0; i < n->apply.n; i++)
