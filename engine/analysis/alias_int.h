@@ -73,6 +73,11 @@ struct alias {
     bool indirect;   /* some call goes through a pointer */
     bool changed;
 };
+/* Offsets are as written, up to the ends of their type. */
+static inline int64_t alias_offset(int64_t at, uint64_t more)
+{
+    return (int64_t)((uint64_t)at + more);
+}
 /* alias_param.c */
 void alias_find_pointers(struct alias *a);
 struct alias_value alias_param_value(struct alias *a, const struct ptx_symbol *s, int64_t offset,

@@ -392,7 +392,7 @@ static struct alias_value from_param(const struct step *s, const struct ptx_oper
         return s->f->entry && !s->a->nroots ? (struct alias_value){ .kind = KIND_INDEX }
                                             : (struct alias_value){ KIND_ANYTHING };
     if (s->f->entry && alias_param_index(s->f, m->sym) >= 0)
-        return alias_param_value(s->a, m->sym, m->imm + (int64_t)e * bytes, bytes);
+        return alias_param_value(s->a, m->sym, alias_offset(m->imm, (uint64_t)e * bytes), bytes);
     const struct alias_slot *t = alias_slot(s->a, m->sym);
     if (!t)
         return (struct alias_value){ KIND_ANYTHING };

@@ -79,7 +79,7 @@ static struct alias_value part_of(struct alias *a, const struct ptx_symbol *s, i
 
 static bool meets(int64_t at, int64_t offset, unsigned bytes)
 {
-    return offset < at + 8 && at < offset + (int64_t)bytes;
+    return (uint64_t)offset - (uint64_t)at < 8 || (uint64_t)at - (uint64_t)offset < bytes;
 }
 
 static struct alias_value described(struct alias *a, const struct arg_spec *arg,
@@ -148,7 +148,7 @@ static void note_loads(struct alias *a, uint32_t reg)
             const struct ptx_operand *x = d->kind == OPND_VEC ? &d->elem[e] : d;
             if (x->kind == OPND_REG && x->index == reg)
                 note_pointer(a, alias_param_index(a->kernel, i->opnds[1].sym),
-                             i->opnds[1].imm + 8 * (int64_t)e);
+                             alias_offset(i->opnds[1].imm, 8 * (uint64_t)e));
         }
     }
 }

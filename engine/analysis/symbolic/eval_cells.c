@@ -59,7 +59,8 @@ bool eval_cell_range(const struct ptx_func *f, const struct ptx_symbol *s, int64
                      uint32_t *first, uint32_t *n)
 {
     uint32_t c = s ? eval_cell_of(f, s) : PTX_NO_INDEX;
-    if (c == PTX_NO_INDEX || off < 0 || (off + (int64_t)bytes + 3) / 4 > (int64_t)eval_cells(s))
+    if (c == PTX_NO_INDEX || off < 0 || off > UINT32_MAX ||
+        (off + (int64_t)bytes + 3) / 4 > (int64_t)eval_cells(s))
         return false;
     *first = c + (uint32_t)(off / 4);
     *n = (uint32_t)((off + (int64_t)bytes + 3) / 4 - off / 4);

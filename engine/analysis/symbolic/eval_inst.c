@@ -489,7 +489,7 @@ static const struct symexpr *param_value(struct eval *e, struct eval_frame *f, c
     uint32_t first, n;
     if (!s || s->kind != SYM_VAR)
         return NULL;
-    off += at;
+    off = symexpr_wrap((int64_t)((uint64_t)off + at), 64);
     if (eval_cell_range(f->func, s, off, bits / 8, &first, &n)) {
         const struct symexpr *v = f->cur[first];
         return v && off % 4 == 0 && (v->bits >= bits) ? fit(e, v, bits, sign)
@@ -498,7 +498,7 @@ static const struct symexpr *param_value(struct eval *e, struct eval_frame *f, c
                    : eval_unknown(e, f, i, bits, "an argument passed in pieces");
     }
     if (s->space != PTX_SPACE_PARAM || !s->func || !s->func->entry || off < 0 ||
-        (uint64_t)off + bits / 8 > s->bytes)
+        (uint64_t)off > s->bytes || s->bytes - (uint64_t)off < bits / 8)
         return NULL;
     return symexpr_leaf(P(e), SYMEXPR_PARAM, bits, s, off, sign);
 }

@@ -346,12 +346,18 @@ static bool goes_with(const struct exec_inst *first, const struct exec_inst *in)
            ((int64_t)in->imm - first->imm) % in->bytes == 0;
 }
 
+/* The group that is held, where what was checked for it holds of this load, too. HELD: none, or not. */
 static uint32_t find_held(const struct build *b, const struct exec_inst *in)
 {
     uint32_t h = 0;
     while (h < HELD && (!in->group || b->held[h].group != in->group))
         h++;
-    return h;
+    if (h == HELD)
+        return HELD;
+    const struct held *g = &b->held[h];
+    const int64_t from = (int64_t)in->imm - g->low;
+    const bool inside = from >= 0 && from + (int64_t)(in->bytes * WARP_LANES) <= g->bytes;
+    return inside && goes_with(g->first, in) ? h : HELD;
 }
 
 /* The first load of a group, where others follow in the run: all of them execute if it does. HELD: none
@@ -370,11 +376,11 @@ static uint32_t hold(struct build *b, const struct exec_inst *in)
         high = k->imm > high ? k->imm : high;
         more = true;
     }
-    const int64_t bytes = high - low + in->bytes * WARP_LANES;
+    const int64_t bytes = high - low + (int64_t)(in->bytes * WARP_LANES);
     if (!more || bytes > INT32_MAX)
         return HELD;
     uint32_t h = b->next_held++ % HELD;
-    b->held[h] = (struct held){ in->group, (int32_t)low, (int32_t)bytes };
+    b->held[h] = (struct held){ in->group, (int32_t)low, (int32_t)bytes, in };
     return h;
 }
 

@@ -71,6 +71,7 @@ struct stub {
 struct held {
     uint32_t group;
     int32_t low, bytes;
+    const struct exec_inst *first; /* what was checked is as this load has it */
 };
 /* values a loop wants from the turn before, of those that are looked at */
 #define LOOP_READS 32u
