@@ -4,6 +4,7 @@
 
 #include "tests/terminal/live.h"
 #include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
 #include "tui/app/app.h"
 #include "tui/app/view.h"
 #include "tui/app/work.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char root[1024];
@@ -137,12 +139,49 @@ static void its_kernels_are_listed(void **state)
     diags_free(&ds);
 }
 
+/* A program that is opened is offered to be run: Enter does. */
+static void an_open_program_is_offered(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    (void)state;
+    open_page(&a, &ds);
+    char path[] = "/tmp/gpulocw it's a program-XXXXXX";
+    int f = mkstemp(path);
+    assert_true(f >= 0);
+    static const char elf[] = "\177ELF is no program";
+    assert_int_equal(write(f, elf, sizeof elf), sizeof elf);
+    assert_int_equal(fchmod(f, 0700), 0);
+    assert_int_equal(close(f), 0);
+    struct ptx_module m = { .path = path };
+    struct job_snapshot with = *a.snap;
+    const struct job_snapshot *own = a.snap;
+    with.module = &m;
+    with.spec = NULL;
+    a.snap = &with;
+    assert_true(view_program_offered(&a));
+    frame(&a);
+    assert_int_not_equal(line_with(&a, "This file is a program"), SIZE_MAX);
+    m.path = "/nowhere";
+    assert_false(view_program_offered(&a));
+    m.path = "kernels/valley.ptx";
+    assert_false(view_program_offered(&a));
+    m.path = path;
+    assert_int_equal(app_request(&a, REQ_PROGRAM_CAPTURE) & UI_REDRAW, UI_REDRAW);
+    assert_non_null(a.program);
+    a.snap = own;
+    until(&a, "could not run it"); /* the shell says so: it was handed the whole name */
+    live_close(&a);
+    diags_free(&ds);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_asked_for_first), cmocka_unit_test(a_program_without_cuda_is_told),
         cmocka_unit_test(what_went_wrong_is_told),    cmocka_unit_test(a_program_is_ended),
-        cmocka_unit_test(its_kernels_are_listed),
+        cmocka_unit_test(its_kernels_are_listed),     cmocka_unit_test(an_open_program_is_offered),
     };
     char fake[1200];
     const char *build = getenv("GPULOCW_BUILD");

@@ -132,6 +132,8 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
         opened(a);
     if (old->module != snap->module && snap->nruns && !old->nruns && !a->lesson.lesson)
         app_focus(a, PANEL_VALLEY); /* a session was opened: its curve is what one wants to see */
+    if (old->module != snap->module && !a->lesson.lesson && view_program_offered(a))
+        app_focus(a, PANEL_PROGRAM); /* running it tells its launches */
     if (a->valley.run != SIZE_MAX && snap->nruns > old->nruns &&
         app_run(a, snap->nruns - 1)->kind != RUN_ONE) {
         a->valley.run = SIZE_MAX; /* a new sweep or search comes to the front */

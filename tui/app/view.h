@@ -83,6 +83,9 @@ void view_picker_update(struct app *a, unsigned w);
 /* Runs a program (a command line as a shell takes it; empty: the last one again) on a thread of its own
  * and lists its kernels in the program panel. False: there is none, or no thread. */
 bool view_program_survey(struct app *a, const char *command);
+/* Is the file that is open a program that this machine's GPU may run, and nothing else is known of its
+ * launches? */
+bool view_program_offered(struct app *a);
 /* Ends the program that runs for the program panel. False: none runs. */
 bool view_program_stop(struct app *a);
 /* about the entry under the cursor; NULL: none */

@@ -23,8 +23,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define FOLDER "captured"
 enum { BINS = 10, BAR = 30, COMMAND_MOST = 1024 };
@@ -225,6 +227,42 @@ static struct program_worker *new_worker(enum action action, const char *command
     return p;
 }
 
+/* Can this machine have a GPU? Asking its driver would take a second. */
+static bool gpu_here(void)
+{
+    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ||
+           getenv("GPULOCW_LIBCUDA") || getenv("CUPTI_PATH");
+}
+
+/* The command that runs the file that is open, into out; false: it is no program. */
+static bool open_program(const struct app *a, struct buf *out)
+{
+    const char *path = a->snap->module ? a->snap->module->path : NULL;
+    const char *name = path ? strrchr(path, '/') : NULL;
+    char head[4] = "";
+    if (!path || strstr(name ? name : path, ".so") || access(path, X_OK) != 0)
+        return false;
+    FILE *f = fopen(path, "rbe");
+    bool elf = f && fread(head, 1, sizeof head, f) == sizeof head && !memcmp(head, "\177ELF", 4);
+    if (f)
+        fclose(f);
+    if (!elf)
+        return false;
+    buf_puts(out, name ? "'" : "'./");
+    for (; *path; path++)
+        buf_printf(out, *path == '\'' ? "'\\''" : "%c", *path);
+    buf_puts(out, "'");
+    return !out->oom && out->n < COMMAND_MOST;
+}
+
+bool view_program_offered(struct app *a)
+{
+    struct buf command = { 0 };
+    bool yes = gpu_here() && !a->program && !a->snap->spec && open_program(a, &command);
+    buf_free(&command);
+    return yes;
+}
+
 /* The program ends by SIGTERM; what was seen of it until then is kept. */
 bool view_program_stop(struct app *a)
 {
@@ -404,6 +442,15 @@ static void program_update(struct app *a, unsigned w, unsigned h)
     struct page *p = &a->page[PANEL_PROGRAM];
     const struct program_worker *s = surveyed(a);
     page_clear(p);
+    struct buf offered = { 0 };
+    if (!s && open_program(a, &offered))
+        page_hint(a, p, w,
+                  arena_printf(a->frame,
+                               "This file is a program. {program-capture} runs it (%s) on this "
+                               "machine's GPU and lists its kernels, longest first; with other "
+                               "words behind it: :program COMMAND.",
+                               offered.s));
+    buf_free(&offered);
     if (!s) {
         page_hint(a, p, w, "No program yet. Three steps:");
         page_hint(
@@ -445,8 +492,16 @@ static unsigned program_request(struct app *a, enum request r)
 {
     const struct program_worker *s = surveyed(a);
     long i = page_item(&a->page[PANEL_PROGRAM], &a->list[PANEL_PROGRAM]);
+    struct buf offered = { 0 };
     if (r != REQ_PROGRAM_CAPTURE && r != REQ_PROGRAM_APPLY)
         return 0;
+    if (!s && r == REQ_PROGRAM_CAPTURE && open_program(a, &offered)) {
+        if (!view_program_survey(a, offered.s))
+            app_notice(a, DIAG_ERROR, "it could not be started");
+        buf_free(&offered);
+        return UI_REDRAW;
+    }
+    buf_free(&offered);
     if (!s || program_working(a))
         app_notice(a, DIAG_ERROR, "%s",
                    view_keys(a, s ? "the program still runs: {cancel} ends it"
