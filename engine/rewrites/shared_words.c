@@ -158,9 +158,19 @@ static const char *in_place(void *ctx, const struct ptx_operand *o)
     return o->kind == OPND_ADDR ? ctx : NULL;
 }
 
-void shared_words_moved(struct pass_ctx *c, const struct ptx_inst *i)
+void shared_words_moved(struct pass_ctx *c, const struct ptx_inst *i, struct buf *code, const char *tag)
 {
     char place[32];
+    if (code->s)
+        ptx_edit_before(c->edit, c->f, i->stmt, tag, "%s", code->s);
+    c->oom |= code->oom;
+    buf_free(code);
     snprintf(place, sizeof place, "[%%%sa]", c->tag);
     pass_inst_edit(c, i, in_place, place);
+}
+
+void shared_words_resize(struct pass_ctx *c, uint64_t bytes)
+{
+    c->out->extra_shared += (uint32_t)bytes - c->out->shared;
+    c->out->shared = (uint32_t)bytes;
 }

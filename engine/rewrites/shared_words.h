@@ -27,7 +27,9 @@ void shared_words_declare(struct pass_ctx *c, const struct ptx_symbol *s, uint64
                           const char *tag);
 /* Code that leaves the address in <tag>a, a register of 32 bits. */
 void shared_words_address(const struct pass_ctx *c, const struct ptx_operand *a, struct buf *out);
-/* The access uses <tag>a instead of its own address. */
-void shared_words_moved(struct pass_ctx *c, const struct ptx_inst *i);
+/* Puts the code before the access, which then uses <tag>a instead of its own address. Frees the code. */
+void shared_words_moved(struct pass_ctx *c, const struct ptx_inst *i, struct buf *code, const char *tag);
+/* The launch's shared memory becomes so many bytes. */
+void shared_words_resize(struct pass_ctx *c, uint64_t bytes);
 
 #endif

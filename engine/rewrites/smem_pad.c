@@ -87,11 +87,7 @@ static void move(struct pass_ctx *c, const struct ptx_inst *i, const struct ptx_
     else
         buf_printf(&b, "shr.u32 %%%st, %%%st, %d;\n", t, t, __builtin_ctz(row));
     buf_printf(&b, "mad.lo.u32 %%%sa, %%%st, %u, %%%sa;", t, t, gap, t);
-    if (b.s)
-        ptx_edit_before(c->edit, c->f, i->stmt, TAG, "%s", b.s);
-    c->oom |= b.oom;
-    buf_free(&b);
-    shared_words_moved(c, i);
+    shared_words_moved(c, i, &b, TAG);
 }
 
 static enum status run(struct pass_ctx *c)
@@ -109,13 +105,11 @@ static enum status run(struct pass_ctx *c)
             move(c, &c->f->insts[k], s, l.widest);
     if (!s->unsized)
         return c->oom ? ST_NOMEM : ST_OK;
-    uint32_t whole = (uint32_t)padded(c->out->shared, row, l.widest);
     if (!c->in->launch)
         pass_note(c, NO_SPAN,
                   "launch it with %u bytes more of dynamic shared memory for each row but the last",
                   l.widest);
-    c->out->extra_shared += whole - c->out->shared;
-    c->out->shared = whole;
+    shared_words_resize(c, padded(c->out->shared, row, l.widest));
     return c->oom ? ST_NOMEM : ST_OK;
 }
 

@@ -53,11 +53,7 @@ static void move(struct pass_ctx *c, const struct ptx_inst *i, unsigned mask)
                "shr.u32 %%%st, %%%sa, 5;\nshr.u32 %%%su, %%%sa, 10;\nxor.b32 %%%st, %%%st, %%%su;\n"
                "and.b32 %%%st, %%%st, %u;\nxor.b32 %%%sa, %%%sa, %%%st;",
                t, t, t, t, t, t, t, t, t, mask, t, t, t);
-    if (b.s)
-        ptx_edit_before(c->edit, c->f, i->stmt, TAG, "%s", b.s);
-    c->oom |= b.oom;
-    buf_free(&b);
-    shared_words_moved(c, i);
+    shared_words_moved(c, i, &b, TAG);
 }
 
 static enum status run(struct pass_ctx *c)
@@ -77,11 +73,9 @@ static enum status run(struct pass_ctx *c)
     for (uint32_t k = 0; k < c->f->ninsts; k++)
         if (shared_words_access(&c->f->insts[k]))
             move(c, &c->f->insts[k], (ROW - 1) & ~(l.widest - 1));
-    uint32_t whole = (uint32_t)rows(c->out->shared);
     if (unsized && !c->in->launch)
         pass_note(c, NO_SPAN, "launch it with a multiple of %u bytes of dynamic shared memory", ROW);
-    c->out->extra_shared += whole - c->out->shared;
-    c->out->shared = whole;
+    shared_words_resize(c, rows(c->out->shared));
     return c->oom ? ST_NOMEM : ST_OK;
 }
 

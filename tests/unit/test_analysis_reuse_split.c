@@ -17,7 +17,9 @@ static void count_make(struct count *c, size_t words)
     c->warp = calloc(words, sizeof *c->warp);
     c->cta = calloc(words, sizeof *c->cta);
     c->asked = calloc(words, sizeof *c->asked);
-    assert_true(c->warp && c->cta && c->asked);
+    assert_non_null(c->warp);
+    assert_non_null(c->cta);
+    assert_non_null(c->asked);
 }
 
 static void count_free(struct count *c)

@@ -73,7 +73,8 @@ static void test_take(void **state)
     (void)state;
     put(TAKE, sizeof TAKE - 1);
     assert_int_equal(take(&t), ST_OK);
-    assert_true(t.whole && t.cooperative);
+    assert_true(t.whole);
+    assert_true(t.cooperative);
     assert_string_equal(t.name, "scale");
     assert_int_equal(t.image, 255);
     assert_int_equal(t.nth, 2);

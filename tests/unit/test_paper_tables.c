@@ -65,7 +65,8 @@ static void test_energy_by_hand(void **state)
     for (size_t i = 0; i < ARRAY_LEN(c); i++)
         r.counters[c[i].id] = (struct counter){ c[i].value, ORIGIN_SIMULATED, true };
     double off = paper_energy(&r) - 11.292;
-    assert_true(off < 1e-9 && off > -1e-9);
+    assert_true(off < 1e-9);
+    assert_true(off > -1e-9);
 }
 
 static void test_energy_of_what_was_not_counted_is_none(void **state)

@@ -500,11 +500,13 @@ static void test_bounds_of_sums(void **state)
         sim_sums_add(s, &cell[0], PTX_T_F32, old, bits, true);
     double b = sim_sums_bound(s, &cell[0], &terms);
     assert_int_equal((int)terms, 1000);
-    assert_true(b >= 1000 * 0x1p-23 * 1000 && b < 1.001 * 1000 * 0x1p-23 * 1000);
+    assert_true(b >= 1000 * 0x1p-23 * 1000);
+    assert_true(b < 1.001 * 1000 * 0x1p-23 * 1000);
     memcpy(&bits, &big, 4);
     sim_sums_add(s, &cell[1], PTX_T_F32, old, bits, true);
     b = sim_sums_bound(s, &cell[1], &terms);
-    assert_true(b >= 1000 * 0x1p-23 && b < 1.001 * 1000 * 0x1p-23);
+    assert_true(b >= 1000 * 0x1p-23);
+    assert_true(b < 1.001 * 1000 * 0x1p-23);
     assert_true(sim_sums_bound(s, &cell[2], &terms) < 0);
     assert_true(sim_sums_shared(s) == 0);
     sim_sums_add(s, &cell[3], PTX_T_F32, old, bits, false);
