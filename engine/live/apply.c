@@ -228,7 +228,7 @@ static bool take_times(struct live_times *t, const char *numbers, uint64_t n)
     return true;
 }
 
-static bool take_line(void *ctx, const char *line)
+bool live_apply_line(void *ctx, const char *line)
 {
     struct live_apply *a = ctx;
     unsigned long long n[8];
@@ -258,7 +258,7 @@ static bool take_line(void *ctx, const char *line)
 static void peek(void *ctx, const char *record)
 {
     struct live_apply *a = ctx, now = { .n = a->n };
-    struct live_extra x = { .line = take_line, .ctx = &now };
+    struct live_extra x = { .line = live_apply_line, .ctx = &now };
     struct diags unsaid = { 0 };
     now.v = base_alloc(a->n * sizeof *now.v);
     now.n = now.v ? a->n : 0;
@@ -286,7 +286,8 @@ enum status live_apply_run(char *const *argv, struct live_apply *a, struct diags
     if (st == ST_OK)
         st = put_plan(a, folder, socket.s, &plan, ds);
     if (st == ST_OK) {
-        struct live_extra extra = { LIVE_APPLY_VARIABLE, plan.s, take_line, a, a->so_far ? peek : NULL };
+        struct live_extra extra = { LIVE_APPLY_VARIABLE, plan.s, live_apply_line, a,
+                                    a->so_far ? peek : NULL };
         st = live_run(argv, &extra, &a->survey, ds);
     }
     answering_stop(&w);

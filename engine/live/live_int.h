@@ -28,6 +28,8 @@ enum status live_record_read(struct live_survey *s, const char *path, const stru
 /* What the record has so far; it stays. Frees in every case: live_survey_free. */
 enum status live_records_peek(struct live_survey *s, const char *record, const struct live_extra *x,
                               struct diags *ds);
+/* A line of the record that apply's part wrote, into a's results. False: out of memory. */
+bool live_apply_line(void *a, const char *line);
 /* PTX for machine code, from Triton's cache: NAME.cubin there is byte for byte the image that the driver
  * got, and NAME.ptx lies beside it. Kernels for which it is found have ptx_file, and why is NULL. */
 enum status live_survey_caches(struct live_survey *s);

@@ -33,7 +33,7 @@ $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fu
 $(BUILD)/fuzz/fuzz_container: $(BUILD)/fuzz/tests/fuzz/fuzz_container.o $(FUZZ_OBJ) $(BUILD)/fuzz/engine/workspace/source_list.o $(BUILD)/libengine.a
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 # What the library in somebody's program wrote down.
-$(BUILD)/fuzz/fuzz_live: $(BUILD)/fuzz/tests/fuzz/fuzz_live.o $(patsubst %,$(BUILD)/fuzz/engine/live/%.o,live take) $(FUZZ_OBJ) $(BUILD)/libengine.a
+$(BUILD)/fuzz/fuzz_live: $(BUILD)/fuzz/tests/fuzz/fuzz_live.o $(patsubst %,$(BUILD)/fuzz/engine/live/%.o,live take apply remote) $(FUZZ_OBJ) $(BUILD)/libengine.a
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 # The worker protocol: of the devices' room its transport and records alone.
 FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/worker/wire.o $(BUILD)/fuzz/engine/dev/worker/wire_records.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o $(BUILD)/fuzz/engine/sim/timing/expansion.o

@@ -1,8 +1,12 @@
-/* libFuzzer target: what the library in somebody's program wrote down, of a survey (first byte even) or
- * of a captured launch (odd). Whatever the bytes, reading ends with a record whose parts are whole. */
+/* libFuzzer target: what the library in somebody's program wrote down, by the first byte's last two
+ * bits: of a survey (0), of a captured launch (1), of apply (2); and what --worker sends (3). Whatever
+ * the bytes, reading ends with a record whose parts are whole. */
 #include "engine/dev/inject/record.h"
+#include "engine/base/private_folder.h"
+#include "engine/live/apply.h"
 #include "engine/live/live.h"
 #include "engine/live/live_int.h"
+#include "engine/live/remote.h"
 #include "engine/live/take.h"
 
 #include <stdio.h>
@@ -47,19 +51,61 @@ static void take(const char *path)
     diags_free(&ds);
 }
 
+static void apply(const char *path)
+{
+    struct live_apply a = { .n = 2 };
+    struct live_extra x = { .line = live_apply_line, .ctx = &a };
+    struct diags ds = { 0 };
+    a.v = base_alloc(a.n * sizeof *a.v);
+    must(a.v && live_record_read(&a.survey, path, &x, &ds) == ST_OK);
+    for (size_t i = 0; i < a.n; i++)
+        for (size_t k = 0; k < LIVE_ARMS; k++) {
+            struct live_spread s;
+            must(live_spread(&a.v[i].time[k], &s) == (a.v[i].time[k].kept != 0));
+            must(!a.v[i].time[k].kept || (s.min <= s.median && s.median <= s.max));
+        }
+    live_apply_free(&a);
+    diags_free(&ds);
+}
+
+static void sent(const uint8_t *data, size_t size)
+{
+    struct remote r = { 0 };
+    struct diags ds = { 0 };
+    char *copy = base_alloc(size + 1);
+    must(copy && private_folder_make(&r.folder, &ds) == ST_OK);
+    memcpy(copy, data, size);
+    enum status st = remote_unpack(&r, copy, size, &ds);
+    must(st == ST_OK || ds.n);
+    must(r.named <= r.nfiles);
+    for (size_t i = 0; i < r.nfiles; i++)
+        must(strncmp(r.file[i], r.folder, strlen(r.folder)) == 0 &&
+             !strchr(r.file[i] + strlen(r.folder) + 1, '/'));
+    base_free(copy);
+    remote_free(&r);
+    diags_free(&ds);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
+    int what = size ? data[0] & 3 : 0;
+    if (what == 3) {
+        sent(data + 1, size - 1);
+        return 0;
+    }
     int fd = size ? memfd_create("fuzz", 0) : -1;
-    const char *head = size && data[0] & 1 ? LIVE_TAKE_HEAD "\n" : LIVE_RECORD_HEAD "\n";
+    const char *head = what == 1 ? LIVE_TAKE_HEAD "\n" : LIVE_RECORD_HEAD "\n";
     if (!size)
         return 0;
     if (fd < 0 || write(fd, head, strlen(head)) < 0 ||
         write(fd, data + 1, size - 1) != (ssize_t)(size - 1))
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (data[0] & 1)
+    if (what == 1)
         take(path);
+    else if (what == 2)
+        apply(path);
     else
         survey(path);
     close(fd);
