@@ -57,10 +57,8 @@ enum status cuda_counters(struct dev *dev, struct dev_counters *out, struct diag
 enum status cuda_count(struct cuda_job *j)
 {
     struct cuda_dev *d = j->d;
-    if (!j->r->counters) {
-        cupti_rest(d->cupti);
+    if (!j->r->counters)
         return ST_OK;
-    }
     if (!profiler(d)) {
         explain(j);
         return ST_OK;

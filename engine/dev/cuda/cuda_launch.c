@@ -3,6 +3,7 @@
  * done before the first event is recorded. */
 #include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
+#include "engine/dev/cuda/cupti.h"
 #include "engine/dev/cuda/drv.h"
 #include "engine/dev/cuda/nvml.h"
 #include "engine/dev/dev.h"
@@ -290,6 +291,7 @@ static enum status time_all(struct cuda_job *j)
     unsigned least = r->repeat ? r->repeat : 1, most = r->max_repeat > least ? r->max_repeat : least;
     if (most > TIMING_MAX_SAMPLES)
         most = TIMING_MAX_SAMPLES;
+    cupti_rest(j->d->cupti); /* an enabled profiler adds microseconds to every launch */
     enum status first = cancel_asked(r->cancel) ? ST_CANCELLED : time_one(j);
     if (first != ST_OK)
         return first;
@@ -343,9 +345,8 @@ static enum status run_all(struct cuda_job *j)
     if (st == ST_OK)
         fill_resources(j);
     if (st == ST_OK && !j->r->functional)
-        /* before timing: all points of a sweep are timed in the same state */
-        st = cuda_count(j);
-    return st == ST_OK && !j->r->functional ? time_all(j) : st;
+        st = time_all(j);
+    return st == ST_OK && !j->r->functional ? cuda_count(j) : st;
 }
 
 enum status cuda_launch(struct dev *dev, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
