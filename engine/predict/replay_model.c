@@ -369,7 +369,8 @@ static uint8_t kind_of(const struct play *p, const struct trace_kind *r, bool re
     if (r->store)
         return r->partial ? MODEL_WALK_PARTIAL : MODEL_WALK_STORE;
     if (r->prefetch)
-        return p->o->prefetch == PREFETCH_L1 ? MODEL_WALK_PREFETCH : MODEL_WALK_PREFETCH_L2;
+        return p->o->prefetch == PREFETCH_L1 && p->sm.l1_prefetch > 0 ? MODEL_WALK_PREFETCH
+                                                                      : MODEL_WALK_PREFETCH_L2;
     return read_only ? MODEL_WALK_READ_ONLY : MODEL_WALK_LOAD;
 }
 

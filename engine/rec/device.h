@@ -22,6 +22,7 @@ enum dev_kind { DEV_SIMULATED, DEV_CUDA };
     X(l1_mshrs)                   \
     X(l1_reserve)                 \
     X(l1_bypass_allocates)        \
+    X(l1_prefetch)                \
     X(l1_plain)                   \
     X(l1_ca)                      \
     X(l1_write)                   \

@@ -377,7 +377,7 @@ static uint32_t issue_prefetch(struct timing_sm *s, struct timing_warp *w, const
     double at = max_d(t, s->lsu_free);
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t line = timing_line(w->work->lines[a->first + i]);
-        if (a->level == 1) {
+        if (a->level == 1 && s->group->t->g->l1_prefetch) {
             uint8_t hit;
             struct load_way way;
             find_way(s, w, in, a, line << CACHE_LINE_SHIFT, &way);
