@@ -74,10 +74,10 @@ enum run_kind { RUN_ONE, RUN_SWEEP, RUN_TUNE };
 #define SESSION_PROBES 3
 struct session_run { /* one thing the user ran */
     enum run_kind kind;
+    bool deleted, earlier /* of a text opened before the session's present one */;
     int64_t time;
     char kernel[1536] /* mangled names of C++ are long */;
     char note[256];
-    bool deleted, earlier /* of a text opened before the session's present one */;
     struct dev_info dev;
     struct dim3u grid, block;
     uint64_t launch_key; /* launch_key of the launch it ran with; 0: not recorded */
