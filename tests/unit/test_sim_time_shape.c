@@ -225,7 +225,8 @@ static void test_operators(void **state)
               { "", ".L1::no_allocate", "hopper-h200", 16 },
               { ".L1::no_allocate", ".L1::no_allocate", "hopper-h200", 0 },
               { ".L1::evict_last", "", "hopper-h200", 16 },
-              { "prefetch.global.L1", "", "hopper-h200", 16 },
+              { "prefetch.global.L1", "", "hopper-h200", 0 }, /* stops in L2 there */
+              { "prefetch.global.L1", "", "pascal-p100", 16 },
               { "prefetch.global.L2", "", "hopper-h200", 0 },
               { "", "", "kepler-k80", 0 },
               { ".ca", ".ca", "kepler-k80", 16 },
