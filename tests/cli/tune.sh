@@ -53,7 +53,7 @@ while read -r kernel launch device budget end; do
     is "$kernel: and there is a gain, or the whole reference finds none" "$found" "$end"
 done <<ROWS
 transpose default sim:fermi-16k 20 gain
-reduction default sim:hopper-h200 18 gain
+reduction default sim:ampere-a100 18 gain
 dot_atomic default sim:hopper-h200 18 alone
 cta_locality default sim:hopper-h200 20 gain
 ROWS

@@ -26,6 +26,7 @@ struct cache_l2_request {
     uint8_t partial;
     /* index of the sampled place of the grid that asks (struct cache_places) */
     uint8_t place;
+    uint8_t own;             /* no other SM asks at that moment: claims of tasks, and looks at them */
     uint16_t lanes;          /* atomics: turns they take */
     uint16_t unit;           /* atomics: whose */
     uint16_t slice, channel; /* queues it goes through (timing_mem) */

@@ -62,6 +62,19 @@ static enum ptx_effect effect_of(const struct exec_inst *in)
     return ptx_op_info(in->ptx->op)->effect;
 }
 
+/* Registers of the clustering pass begin with %gl. */
+static bool claims_task(const struct exec_inst *in)
+{
+    for (unsigned k = 0; k < in->ptx->nopnds; k++) {
+        const struct ptx_operand *o = &in->ptx->opnds[k];
+        if (o->kind != OPND_ADDR || o->base != BASE_REG)
+            continue;
+        struct str name = in->func->ptx->regs[o->index].name;
+        return name.n > 3 && memcmp(name.s, "%gl", 3) == 0;
+    }
+    return false;
+}
+
 static bool is_search(const struct exec_inst *in)
 {
     const struct ptx_inst *i = in->ptx;
@@ -249,6 +262,7 @@ bool decode_lean(struct decode *d)
     p->timing_reads_only_symbols = known && l.mem & PIECE_VARIABLES && !l.one;
     for (uint32_t i = 0; i < p->ncode; i++) {
         p->own_tasks |= known && is_search(&p->code[i]);
+        p->code[i].claims = claims_task(&p->code[i]);
         p->code[i].lean = known ? lean_of(&l, &p->code[i], d->lanes[LANE_touch]) : p->code[i].fn;
         if (!p->timing_reads_only_symbols)
             p->code[i].reach = REACH_ANY;

@@ -25,7 +25,7 @@ struct load_way { /* how one load goes */
     struct cache_route route;
     uint32_t latency;
     uint8_t place;
-    bool counted, few;
+    bool counted, few, own;
 };
 
 static inline double max_d(double a, double b)
@@ -103,7 +103,8 @@ static uint32_t fetch_miss(struct timing_sm *s, const struct load_way *way, uint
                                   .alloc = way->route.l2,
                                   .next = way->route.next,
                                   .place = way->place,
-                                  .few = way->few };
+                                  .few = way->few,
+                                  .own = way->own };
     uint32_t arrival = timing_mem_read(s, &r, way->route.granule);
     /* a tracker is free at the mean arrival: a later miss must not wait because an earlier one went
      * to a far slice */
@@ -173,6 +174,7 @@ static inline void find_way(struct timing_sm *s, struct timing_warp *w, const st
     way->latency = (uint32_t)g->l1_latency;
     way->place = s->cta[w->cta].place;
     way->few = a->nlines <= g->l2_merge_few;
+    way->own = in->claims;
     way->counted = a->kind == ACCESS_LOAD && a->space != PTX_SPACE_LOCAL;
     if (a->space == PTX_SPACE_LOCAL) {
         way->route = (struct cache_route){ .l1 = CACHE_NORMAL,
@@ -346,20 +348,22 @@ static uint32_t issue_local_store(struct timing_sm *s, struct timing_warp *w,
     return (uint32_t)at;
 }
 
-static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const struct timing_access *a,
-                             uint32_t t)
+static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                             const struct timing_access *a, uint32_t t)
 {
     double at = max_d(t, s->lsu_free);
     uint32_t done = t;
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t e = w->work->lines[a->first + i];
-        struct cache_l2_request r = { .line = timing_line(e),
-                                      .at = (uint32_t)at,
-                                      .sectors = timing_sectors(e),
-                                      .write = 1,
-                                      .place = s->cta[w->cta].place,
-                                      .lanes = (uint16_t)(a->passes * (i + 1) / a->nlines -
-                                                          a->passes * i / a->nlines) };
+        struct cache_l2_request r = {
+            .line = timing_line(e),
+            .at = (uint32_t)at,
+            .sectors = timing_sectors(e),
+            .write = 1,
+            .place = s->cta[w->cta].place,
+            .own = in->claims, /* each cluster's counter has a unit of its own */
+            .lanes = (uint16_t)(a->passes * (i + 1) / a->nlines - a->passes * i / a->nlines)
+        };
         cache_l1_store(&s->l1, r.line, r.sectors, true, (uint32_t)at);
         uint32_t back = timing_mem_atomic(s, &r);
         if (back > done)
@@ -442,8 +446,8 @@ static uint32_t issue_lines(struct timing_sm *s, struct timing_warp *w, const st
 {
     switch (a->kind) {
     case ACCESS_STORE: return issue_store(s, w, in, a, t);
-    case ACCESS_ATOMIC: return issue_atomic(s, w, a, t);
-    case ACCESS_RED: issue_atomic(s, w, a, t); return t;
+    case ACCESS_ATOMIC: return issue_atomic(s, w, in, a, t);
+    case ACCESS_RED: issue_atomic(s, w, in, a, t); return t;
     case ACCESS_PREFETCH: return issue_prefetch(s, w, in, a, t);
     default: return issue_load(s, w, in, a, t);
     }

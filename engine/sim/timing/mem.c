@@ -236,15 +236,15 @@ uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_
     double port = r->copy ? 0 : take_port(&s->port_free, r->at, m->port_cycles[n]);
     choose_queues(m, r);
     double wait = 0;
-    if (m->crowd_cycles >
-        0) /* reads that all SMs make at once delay what follows; those merged before L2 count once */
+    if (m->crowd_cycles > 0 && !r->own)
+        /* reads that all SMs make at once delay what follows; those merged before L2 count once */
         wait = take_port(&s->ask_free, r->at,
                          m->crowd_cycles * (1 - m->merged) * cache_l2_together(&m->l2, r->line));
     wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     struct timing_flight *f = flight_of(s, r->line);
     if (merges(s, f, r))
         return f->until + (uint32_t)port;
-    if (m->crowd_cycles > 0)
+    if (m->crowd_cycles > 0 && !r->own)
         s->ask_free += m->ask_cycles[n] * (1 - m->merged);
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
     wait += port + take_port(&s->out_free, r->at, g->icnt_read_cycles);
@@ -331,7 +331,7 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
     cache_l2_access(&m->l2, r, &o);
     double cycles = slice_bytes(m->g, r) / m->slice_bytes + r->lanes * m->atomic_cycles;
     if (r->lanes)
-        occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * m->scale);
+        occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * (r->own ? 1 : m->scale));
     /* Sectors that a store covers in part and nobody else writes, and sectors of atomics, are read
      * from DRAM first. */
     uint8_t fill = r->write && (r->partial == CACHE_PART || r->lanes) ? r->sectors & (uint8_t)~o.hit : 0;

@@ -385,24 +385,10 @@ static bool is_read(const struct sim_program *p, const struct exec_func *f, uint
     return false;
 }
 
-/* Registers of the clustering pass begin with %gl. CTAs claim tasks with them; the SMs of a sample
- * claim among themselves as all SMs would. */
-static bool claims_task(const struct exec_inst *in)
-{
-    for (unsigned k = 0; k < in->ptx->nopnds; k++) {
-        const struct ptx_operand *o = &in->ptx->opnds[k];
-        if (o->kind != OPND_ADDR || o->base != BASE_REG)
-            continue;
-        struct str name = in->func->ptx->regs[o->index].name;
-        return name.n > 3 && memcmp(name.s, "%gl", 3) == 0;
-    }
-    return false;
-}
-
 enum talk { TALK_NONE, TALK_CLAIMS, TALK_OTHER };
 
-/* What CTAs tell each other: nothing (atomics whose old value is not read), which tasks are
- * claimed, or anything else. */
+/* What CTAs tell each other: nothing (atomics whose old value is not read), which tasks are claimed (the
+ * SMs of a sample claim among themselves as all SMs would), or anything else. */
 static enum talk talk_of(const struct sim_program *p)
 {
     enum talk t = TALK_NONE;
@@ -413,7 +399,7 @@ static enum talk talk_of(const struct sim_program *p)
             if (!in->spin || in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_LOCAL)
                 continue;
             if (ptx_op_info(in->ptx->op)->effect != EFFECT_ATOMIC) {
-                if (!claims_task(in))
+                if (!in->claims)
                     return TALK_OTHER;
                 t = TALK_CLAIMS; /* how far the claims of other clusters have come */
                 continue;
@@ -422,7 +408,7 @@ static enum talk talk_of(const struct sim_program *p)
             bool read = false;
             for (uint32_t k = 0; k < in->ndst; k++)
                 read |= is_read(p, &p->funcs[f], in->regs[k]);
-            if (read && !claims_task(in))
+            if (read && !in->claims)
                 return TALK_OTHER;
             if (read)
                 t = TALK_CLAIMS;
