@@ -23,7 +23,7 @@
 
 enum {
     DIMS = GUESS_DIMS,
-    BLOCKS = 6,
+    BLOCKS = 8,
     LEAST_COUNT = 1024,
     MOST_ARGS = 1024,
     MOST_CTAS = 1024 /* that a guess grows to */,
@@ -58,19 +58,25 @@ static const struct block_guess {
       { { 64, 1, 1 }, { 0 } },
       { { 32, 1, 1 }, { 0 } },
       { { 256, 1, 1 }, { 1024, 1, 1 } },
-      { { 512, 1, 1 }, { 0 } } },
+      { { 512, 1, 1 }, { 0 } },
+      { { 1024, 1, 1 }, { 0 } },
+      { { 16, 1, 1 }, { 0 } } },
     { { { 16, 16, 1 }, { 0 } },
       { { 32, 8, 1 }, { 0 } },
       { { 32, 8, 1 }, { 32, 32, 1 } },
       { { 32, 32, 1 }, { 0 } },
       { { 8, 8, 1 }, { 0 } },
-      { { 32, 4, 1 }, { 0 } } },
+      { { 32, 4, 1 }, { 0 } },
+      { { 16, 8, 1 }, { 0 } },
+      { { 8, 16, 1 }, { 0 } } },
     { { { 8, 8, 4 }, { 0 } },
       { { 32, 4, 2 }, { 0 } },
       { { 4, 4, 4 }, { 0 } },
       { { 8, 8, 8 }, { 0 } },
       { { 32, 8, 1 }, { 0 } },
-      { { 16, 4, 4 }, { 0 } } },
+      { { 16, 4, 4 }, { 0 } },
+      { { 16, 16, 1 }, { 0 } },
+      { { 8, 8, 1 }, { 0 } } },
 };
 
 /* What the analysis tells of one parameter. */
@@ -468,7 +474,9 @@ static enum status infer_spec(const struct guess *g, struct size_guess size, uns
     c = c.x && !g->f->reqntid.x ? c : l->block;
     l->grid = (struct dim3u){ ctas(size.n, c.x, 65536), g->shape.dims > 1 ? ctas(size.n, c.y, 4096) : 1,
                               g->shape.dims > 2 ? ctas(size.n, c.z, 64) : 1 };
-    l->grid.x = g->shape.one_thread ? 1 : l->grid.x * g->wider;
+    l->grid.x = g->shape.one_thread || !g->shape.cta[0] ? 1 : l->grid.x * g->wider;
+    l->grid.y = g->shape.cta[1] ? l->grid.y : 1;
+    l->grid.z = g->shape.cta[2] ? l->grid.z : 1;
     l->kernel = str_dup(g->f->name);
     l->ptx = infer_file(g->facts->module->path);
     l->args = base_alloc((MOST_ARGS + 1) * sizeof *l->args);
@@ -594,7 +602,7 @@ static enum status grow(struct guess *g, struct trying *t, struct launch_spec *o
 {
     struct result last = *r;
     enum status s = ST_OK;
-    bool better = g->shape.dims == 1 && !g->shape.one_thread;
+    bool better = g->shape.dims == 1 && !g->shape.one_thread && g->shape.cta[0];
     t->growing = true;
     while (s == ST_OK && better && (uint64_t)out->grid.x * 4 <= MOST_CTAS) {
         clock_t began = clock();
@@ -657,7 +665,7 @@ static enum status try_all(struct guess *g, struct trying *t, struct launch_spec
     unsigned idle = UINT_MAX;
     for (unsigned round = g->shape.tiles ? 0 : 1; round < 2;
          round++) /* tiles: first for the shape they were made for */
-        for (unsigned k = 0; k < (round ? BLOCKS * (1 + ARRAY_LEN(next_sizes)) : BLOCKS); k++) {
+        for (unsigned k = 0; k < BLOCKS * (1 + ARRAY_LEN(next_sizes)); k++) {
             enum trial how;
             int64_t began = base_now_ns();
             t->number = k;

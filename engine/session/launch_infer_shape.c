@@ -147,6 +147,23 @@ static bool tells_place(const struct ptx_operand *o)
             (o->index >= PTX_SREG_LANEMASK_EQ && o->index <= PTX_SREG_LANEMASK_GT));
 }
 
+/* By its index, by the size of the grid, or by what it draws from a counter: then all dimensions. */
+static void read_ctas(const struct ptx_inst *i, bool cta[GUESS_DIMS])
+{
+    bool all = i->op == PTX_OP_ATOM && i->space != PTX_SPACE_SHARED;
+    for (unsigned k = 0; k < i->nopnds; k++) {
+        const struct ptx_operand *o = &i->opnds[k];
+        if (o->kind != OPND_SREG)
+            continue;
+        bool one = (o->index == PTX_SREG_CTAID || o->index == PTX_SREG_NCTAID) && o->comp < GUESS_DIMS;
+        if (one)
+            cta[o->comp] = true;
+        all |= !one && tells_place(o) && o->index != PTX_SREG_TID && o->index != PTX_SREG_LANEID;
+    }
+    for (unsigned d = 0; all && d < GUESS_DIMS; d++)
+        cta[d] = true;
+}
+
 /* What the runtime brings writes no buffer; functions that are there are looked at too. */
 static bool calls_elsewhere(const struct ptx_inst *i)
 {
@@ -179,6 +196,7 @@ static bool read_function(const struct ptx_module *m, const struct ptx_func *f, 
 {
     for (uint32_t i = 0; i < f->ninsts; i++) {
         s->writes_unlisted |= writes_unlisted(&f->insts[i]);
+        read_ctas(&f->insts[i], s->cta);
         for (unsigned k = 0; k < f->insts[i].nopnds; k++)
             s->one_thread &= !tells_place(&f->insts[i].opnds[k]);
     }

@@ -14,7 +14,9 @@ struct infer_shape {
     unsigned dims, block_dims; /* 1 to 3: of grid and block together, of the block alone */
     bool tiles;                /* it has shared memory: the block's shape matters */
     bool one_thread;           /* it reads no index: every thread would do the same */
-    bool writes_unlisted;      /* it may write by what the analysis lists no store for */
+    /* x, y, z: CTAs at different places there may do different things */
+    bool cta[GUESS_DIMS];
+    bool writes_unlisted; /* it may write by what the analysis lists no store for */
     /* bytes of dynamic shared memory, a guess; 0: it has none */
     uint32_t shared;
 };
