@@ -16,17 +16,17 @@ struct cache_l2_request {
     uint8_t alloc; /* enum cache_alloc */
     /* sectors around a miss that come along (prefetch size; bit mask over the line) */
     uint8_t fetch;
-    uint8_t write; /* store or atomic */
-    uint8_t few;   /* its load has few lines */
-    uint8_t next;  /* .L2::256B: the neighbouring line comes along */
-    uint8_t quiet; /* a prefetch: fills, is not counted as a read */
-    uint8_t copy;  /* of the tensor copy engine */
+    uint8_t write;   /* store or atomic */
+    uint8_t few : 1; /* its load has few lines */
+    uint8_t own : 1; /* no other SM asks at that moment: claims of tasks, and looks at them */
+    uint8_t next;    /* .L2::256B: the neighbouring line comes along */
+    uint8_t quiet;   /* a prefetch: fills, is not counted as a read */
+    uint8_t copy;    /* of the tensor copy engine */
     /* a store that leaves bytes of its sectors as they were: CACHE_PART, or others write them:
      * CACHE_SHARED_PART */
     uint8_t partial;
     /* index of the sampled place of the grid that asks (struct cache_places) */
     uint8_t place;
-    uint8_t own;             /* no other SM asks at that moment: claims of tasks, and looks at them */
     uint16_t lanes;          /* atomics: turns they take */
     uint16_t unit;           /* atomics: whose */
     uint16_t slice, channel; /* queues it goes through (timing_mem) */

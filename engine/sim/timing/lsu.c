@@ -174,7 +174,7 @@ static inline void find_way(struct timing_sm *s, struct timing_warp *w, const st
     way->latency = (uint32_t)g->l1_latency;
     way->place = s->cta[w->cta].place;
     way->few = a->nlines <= g->l2_merge_few;
-    way->own = in->claims;
+    way->own = in->claims != 0;
     way->counted = a->kind == ACCESS_LOAD && a->space != PTX_SPACE_LOCAL;
     if (a->space == PTX_SPACE_LOCAL) {
         way->route = (struct cache_route){ .l1 = CACHE_NORMAL,
@@ -361,7 +361,7 @@ static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const s
             .sectors = timing_sectors(e),
             .write = 1,
             .place = s->cta[w->cta].place,
-            .own = in->claims, /* each cluster's counter has a unit of its own */
+            .own = in->claims != 0, /* each cluster's counter has a unit of its own */
             .lanes = (uint16_t)(a->passes * (i + 1) / a->nlines - a->passes * i / a->nlines)
         };
         cache_l1_store(&s->l1, r.line, r.sectors, true, (uint32_t)at);
