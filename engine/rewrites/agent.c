@@ -17,12 +17,11 @@
  *              for another
  *   wait:      bar.sync; slots change places; all threads read theirs; task: -> body; end: return
  *   search:    all threads look for a cluster with tasks left, thread 0 goes there -> claim. Of short
- *              tasks only the SEEKERS first ones that find a counter used up; the others end: thousands
- *              of agents that read all counters take longer than the tasks that are left
- *   body:      %ctaid = slot, %nctaid = the original's grid, ret -> next
- *   next:      -> publish (two slots in turn, so one barrier a task is enough: whoever writes a slot has
- *              passed the barrier behind its last reading; called functions that read the task know one
- *              slot only, and then a second barrier stands here)
+ *              tasks only the SEARCHERS first ones that find a counter used up; the others end:
+ * thousands of agents that read all counters take longer than the tasks that are left body:      %ctaid
+ * = slot, %nctaid = the original's grid, ret -> next next:      -> publish (two slots in turn, so one
+ * barrier a task is enough: whoever writes a slot has passed the barrier behind its last reading; called
+ * functions that read the task know one slot only, and then a second barrier stands here)
  *
  * Where there are several short tasks for each agent, a claim is of `chunk` tasks, as many places apart
  * as the cluster has agents: those that run at one time are neighbours, as the hardware's are. Claim w
@@ -35,9 +34,9 @@
  * The hardware promises no placement: counters are claimed, never assumed, and an agent that finds its
  * own cluster empty goes through all others, so every task runs exactly once as long as one agent
  * runs. The agent with id 0 of any SM always runs. A claimed task is always run by the one that
- * claimed it. An agent that ends because SEEKERS others found the same counter used up before it leaves
- * no task behind: the first of those went on to a cluster that had tasks then. That one is used up
- * later, and the agent that finds it so goes on in turn; counters only grow, so the last of them has
+ * claimed it. An agent that ends because SEARCHERS others found the same counter used up before it
+ * leaves no task behind: the first of those went on to a cluster that had tasks then. That one is used
+ * up later, and the agent that finds it so goes on in turn; counters only grow, so the last of them has
  * seen that all are used up. */
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
@@ -131,7 +130,7 @@ enum { MANY_WAVES = 8 };
  * backprop 0.148 ms with 8, 0.156 with 16) */
 enum { CHUNK_MOST = 8 };
 /* agents of a used-up cluster of short tasks that search */
-enum { SEEKERS = 4 };
+enum { SEARCHERS = 4 };
 /* bytes from one counter to the next. Atomics take turns at a unit of 512 bytes, whichever words they
  * name there (docs/lab/micro-kernels.md): the counters of two clusters in one unit would wait for each
  * other. Of an SM's agents only as many ask as the SM holds, once. */
@@ -178,7 +177,7 @@ struct agent {
     uint32_t sharers; /* agents of one cluster, at most */
     bool is_short;    /* tasks, all about as long: a claim takes longer than what it shares out better */
     bool few;         /* long tasks for each agent: the last ones are shared out with care */
-    bool few_seek;    /* not all agents search; every cluster has an SM of its own */
+    bool few_search;  /* not all agents search; every cluster has an SM of its own */
     bool own;         /* nearly all tasks are run by agents of their own cluster */
     /* tasks claimed at once; blocks of sharers * chunk tasks in each cluster */
     uint32_t chunk, blocks;
@@ -378,11 +377,11 @@ static void publish_code(const struct agent *a, struct buf *out)
     slot_code(a, "ot", true, out);
     size_code(a, "home", out);
     buf_printf(out, "setp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n", t, t, t, t, t);
-    if (a->few_seek)
+    if (a->few_search)
         buf_printf(out,
                    "add.u32 \t%%%sv, %%%ssize, %d;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%sv;\n@%%%sp bra "
                    "\t$%sfinish;\n",
-                   t, t, SEEKERS, t, t, t, t, t);
+                   t, t, SEARCHERS, t, t, t, t, t);
     buf_printf(out,
                "mov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%%%sot+%d], %%%sv;\nmov.u32 \t%%%sok, "
                "%d;\nmov.u32 \t%%%sx, %%%shome;\n$%stell:\n",
@@ -720,8 +719,8 @@ enum status agent_run(struct pass_ctx *c)
     a.one_slot = callees_read(c);
     a.is_short = short_task(&a);
     a.few = !a.is_short && a.q / MANY_WAVES < a.sharers;
-    a.few_seek = a.is_short && a.q / a.sharers > 1 && a.m <= sms;
-    a.own = a.few_seek || (a.m <= sms && a.q < 2 * a.sharers);
+    a.few_search = a.is_short && a.q / a.sharers > 1 && a.m <= sms;
+    a.own = a.few_search || (a.m <= sms && a.q < 2 * a.sharers);
     a.chunk = chunk_of(&a);
     a.blocks = a.chunk > 1 ? a.q / (a.sharers * a.chunk) : 0;
     a.apart = warps_apart(&a);

@@ -1,6 +1,7 @@
 /* The built program on a pseudo-terminal: time to the first complete screen, from
  * a key to the end of its frame while a sweep runs, to the end of a cancelled
  * sweep, and processor time while nothing happens. Figures only. */
+#include "tests/bench/cpu_seconds.h"
 #include "tests/terminal/pty.h"
 
 static int64_t now_us(void)
@@ -24,20 +25,6 @@ static int64_t key_to_frame(struct session *s, const char *key, const char *show
     while (!vt_shows(&s->vt, shows) && now_us() - t0 < 2000000)
         pump(s, 5);
     return now_us() - t0;
-}
-
-static double cpu_seconds(pid_t pid)
-{
-    char path[64], line[1024];
-    unsigned long user = 0, system = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *f = fopen(path, "r");
-    if (f && fgets(line, sizeof line, f))
-        sscanf(strrchr(line, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
-               &system);
-    if (f)
-        fclose(f);
-    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
 static void first_screen(void)

@@ -1,21 +1,8 @@
 /* Many sweeps in one workbench on a pseudo-terminal, one after the other, each kept in the session's
  * file: seconds and processor time of each hundred, and the size of the file. Figures only. usage:
  * bench_tui_sweeps [HUNDREDS], default 5 */
+#include "tests/bench/cpu_seconds.h"
 #include "tests/terminal/pty.h"
-
-static double cpu_seconds(pid_t pid)
-{
-    char path[64], line[1024];
-    unsigned long user = 0, system = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *f = fopen(path, "r");
-    if (f && fgets(line, sizeof line, f))
-        sscanf(strrchr(line, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
-               &system);
-    if (f)
-        fclose(f);
-    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-}
 
 static long resident_kb(pid_t pid)
 {

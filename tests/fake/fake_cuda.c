@@ -34,9 +34,10 @@ long fake_cuda_copied_out(void); /* bytes copied to the host so far */
  * stream's window. */
 void fake_cuda_window(long ran[3], long now[3]);
 
-#define MAX_ALLOCS 4096
-#define MAX_VARS   16
-#define MAX_FUNCS  32
+#define PROFILER_NS 3000 /* what an enabled profiler adds to a launch */
+#define MAX_ALLOCS  4096
+#define MAX_VARS    16
+#define MAX_FUNCS   32
 struct module;
 struct function {
     char name[64];
@@ -799,7 +800,7 @@ drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz,
             KERNELS[i].run(&c);
     if (strncmp(f->name, "gpulocw", 7)) {
         memcpy(F.ran, F.window, sizeof F.ran);
-        F.clock += duration(&c);
+        F.clock += duration(&c) + (getenv("FAKE_PROFILED") ? PROFILER_NS : 0);
         F.launches++;
     }
     if (script("slow", 0))

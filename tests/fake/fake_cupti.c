@@ -1,7 +1,8 @@
 /* A CUPTI for machines without a GPU: the functions of cupti_api.h with fixed
  * numbers, strict about the order of calls. FAKE_CUPTI in the environment,
  * comma-separated: noperm, nouser (no user replay), lacks=METRIC, passes=N, never
- * (never says that all passes are submitted). */
+ * (never says that all passes are submitted). While it is enabled FAKE_PROFILED is set, and launches of
+ * the fake driver take longer, as a GPU's do. */
 #include "engine/dev/cuda/cupti_api.h"
 
 #include <stdbool.h>
@@ -113,12 +114,14 @@ int cuptiRangeProfilerEnable(struct cupti_enable *p)
     if (S.enabled || !p->ctx)
         return BAD_OPERATION;
     S.enabled = true;
+    setenv("FAKE_PROFILED", "1", 1);
     p->object = &S;
     return CUPTI_OK;
 }
 int cuptiRangeProfilerDisable(struct cupti_object *p)
 {
     S.enabled = S.configured = S.started = S.pushed = S.decoded = false;
+    unsetenv("FAKE_PROFILED");
     return p->object == &S ? CUPTI_OK : BAD_PARAMETER;
 }
 int cuptiRangeProfilerGetCounterDataSize(struct cupti_data_size *p)

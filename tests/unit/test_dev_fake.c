@@ -456,6 +456,27 @@ static void test_counters(void **state)
     rig_close(&r);
 }
 
+/* An enabled profiler lengthens launches: times are those without it, the second time too. */
+static void test_times_without_profiler(void **state)
+{
+    (void)state;
+    struct rig r;
+    fake_use("libcuda.so.1", NULL, "passes=3");
+    rig_open(&r, false);
+    rig_launch_of(&r, "conf_bump");
+    r.run.counters = false;
+    assert_int_equal(rig_run(&r), ST_OK);
+    int64_t plain = r.res.time.median;
+    assert_true(plain > 0);
+    r.run.counters = true;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rig_run(&r), ST_OK);
+        assert_true(r.res.counters[COUNTER_L1_REQUESTS].valid);
+        assert_int_equal(r.res.time.median, plain);
+    }
+    rig_close(&r);
+}
+
 /* A chip without a metric: the next row serves, or that counter alone is n/a. */
 static void test_counter_fallback(void **state)
 {
@@ -589,6 +610,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_clusters_and_grids),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_times_without_profiler),
         cmocka_unit_test(test_counter_fallback),
         cmocka_unit_test(test_l2_rate),
         cmocka_unit_test(test_counter_sources),

@@ -278,7 +278,7 @@ static void leave(struct launch *l, int result)
 /* ---- graphs that are built by hand ---- */
 /* Each kernel that is put into one, or into an instantiated one, counts as a launch that is left as it
  * is: the program may read its nodes back and change them. */
-static void built(const struct node_kernel *k, bool has_kernel, const struct call *c)
+static void built(const struct node_params *k, bool has_kernel, const struct call *c)
 {
     struct launch l = { .f = k->f ? k->f : has_kernel ? k->kernel : NULL, .context = c->context };
     memcpy(l.grid, k->grid, sizeof l.grid);
@@ -327,7 +327,7 @@ static void node_any(const struct call *c, size_t word)
 {
     const struct {
         int type, reserved[3];
-        struct node_kernel kernel;
+        struct node_params kernel;
     } *const *p = c->params; /* CUgraphNodeParams; type 0: a kernel */
     if (p[word] && p[word]->type == 0)
         built(&p[word]->kernel, true, c);

@@ -16,14 +16,6 @@ enum {
     MOST_SAMPLES = 1 << 13,
     MOST_ARMS = 1 << 20
 };
-struct node_kernel { /* CUDA_KERNEL_NODE_PARAMS; those of version 1 end before `kernel` */
-    void *f;
-    unsigned grid[3];  /* CTAs */
-    unsigned block[3]; /* threads */
-    unsigned shared;   /* dynamic, bytes */
-    void **params, **extra;
-    void *kernel, *context;
-};
 enum arm { ARM_ORIGINAL, ARM_AGAIN, ARM_TUNED, NARMS };
 
 struct symbol {

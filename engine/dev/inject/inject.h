@@ -57,7 +57,7 @@ struct launch_ex_call {
     void **params, **extra;
 };
 
-struct node_params { /* CUDA_KERNEL_NODE_PARAMS_v2 */
+struct node_params { /* CUDA_KERNEL_NODE_PARAMS_v2; version 1 ends before `kernel` */
     void *f;
     unsigned grid[3];  /* CTAs */
     unsigned block[3]; /* threads */
