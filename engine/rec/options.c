@@ -3,6 +3,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
+#include "engine/base/shown.h"
 #include "engine/rec/knobs.h"
 
 #include <stddef.h>
@@ -385,13 +386,26 @@ static void allowed(size_t i, struct buf *b)
             buf_printf(b, "%s%s", v ? ", " : "", k->values[v]);
 }
 
+/* Names and paths are written into sessions, whose text is UTF-8: other bytes would come back as others.
+ */
+static bool set_text(struct options *o, size_t i, struct str s)
+{
+    uint32_t cp;
+    for (size_t at = 0; at < s.n;) {
+        at += shown_next(s.s + at, s.n - at, &cp);
+        if (cp < ' ' || cp == UINT32_MAX)
+            return false;
+    }
+    return access[i].read(o, s);
+}
+
 enum status knob_set(struct options *o, size_t i, struct str text, struct diags *ds)
 {
     struct options trial = *o; /* a bad text leaves *o as it was */
     bool ok = knobs[i].kind == KNOB_KIND_ENUM   ? set_enum(&trial, i, text)
               : knobs[i].kind == KNOB_KIND_FLAG ? set_flag(&trial, i, text)
               : knobs[i].kind == KNOB_KIND_INT  ? set_int(&trial, i, text)
-                                                : access[i].read(&trial, text);
+                                                : set_text(&trial, i, text);
     if (ok) {
         *o = trial;
         return ST_OK;

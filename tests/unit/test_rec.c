@@ -394,7 +394,10 @@ static void bad_knobs_are_refused(void **state)
                                        "--prefetch-distance 0",
                                        "--nothing 1",
                                        "--swap-xy maybe",
-                                       "--bypass-loads 1,,2" };
+                                       "--bypass-loads 1,,2",
+                                       "--assume-read-only A,\xff",    /* no UTF-8 */
+                                       "--index custom:a\xc3",         /* a character cut off */
+                                       "--softcache-data a\x1b[31m" }; /* a control character */
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct options o = options_default(), untouched = o;
         struct diags ds = { 0 };
