@@ -3,7 +3,12 @@
  * One '?' stands for each control character (C0 but for newline and tab, DEL, C1), each character that
  * turns or hides the direction of writing (U+061C, U+200B..U+200F, U+2028..U+202E, U+2060..U+206F,
  * U+FEFF), each that XML does not allow, and each byte that is not UTF-8. A carriage return before a
- * newline is left out. */
+ * newline is left out.
+ *
+ * One place for each kind of output: cmd_put (engine/cmd/output.c) for standard output, diags_print
+ * (engine/base/diag.c) for diagnostics, surface_put (tui/draw/surface.c) for the screen, print
+ * (tui/term/plain.c) for the line mode. Reports and exports go through it once more as whole pages.
+ * buf_json (engine/base/text.c) escapes instead. */
 #ifndef GPULOCW_BASE_SHOWN_H
 #define GPULOCW_BASE_SHOWN_H
 

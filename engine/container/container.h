@@ -1,6 +1,6 @@
 /* container: PTX wherever people have it: executables, shared objects, object files, archives, cubins,
  * fatbins, and folders of them. Formats: what nvcc 13 writes, read byte by byte and tried on an H200
- * (docs/internals/container.md). Nothing here parses PTX. */
+ * (docs/lab/container.md). Nothing here parses PTX. */
 #ifndef GPULOCW_CONTAINER_CONTAINER_H
 #define GPULOCW_CONTAINER_CONTAINER_H
 

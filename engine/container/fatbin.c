@@ -20,7 +20,7 @@ enum entry_flag {
     FLAG_BINARY_OPTIONS = 0x1000000
 };
 
-/* Where what stands in the head of an entry (docs/internals/container.md). */
+/* Where what stands in the head of an entry (docs/lab/container.md). */
 struct entry {
     struct window w; /* head and payload */
     uint16_t kind;
