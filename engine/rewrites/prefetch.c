@@ -37,7 +37,7 @@ enum { LOADS_MAX = 12, LINE = 128 };
 /* ---- the prefetch itself ---- */
 static uint64_t magnitude(int64_t v)
 {
-    return v < 0 ? (uint64_t)-v : (uint64_t)v;
+    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
 /* Bytes within a line below which an address is the first of its line; LINE: no filter; 0: lane 0 alone.
