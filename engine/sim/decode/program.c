@@ -254,6 +254,24 @@ static uint32_t estimate_regs(uint32_t live)
     return want > 255 ? 255 : want;
 }
 
+/* Threads of a CTA that the kernel promises; 0: it says nothing. */
+static uint64_t promised_threads(const struct ptx_func *f)
+{
+    const struct dim_directive *lim = f->reqntid.x ? &f->reqntid : &f->maxntid;
+    return lim->x ? (uint64_t)lim->x * (lim->y ? lim->y : 1) * (lim->z ? lim->z : 1) : 0;
+}
+
+/* ptxas spills rather than have a CTA of the promised size not fit. */
+static uint32_t limited_regs(const struct sim_program *p, const struct ptx_func *f, uint32_t regs)
+{
+    uint64_t lanes = (promised_threads(f) + WARP_LANES - 1) / WARP_LANES * WARP_LANES,
+             ctas = f->minnctapersm ? f->minnctapersm : 1,
+             most = lanes ? (uint64_t)p->preset.regs_per_sm / (lanes * ctas) / 8 * 8 : 0;
+    if (f->maxnreg && (!most || f->maxnreg < most))
+        most = f->maxnreg;
+    return most && regs > most ? (uint32_t)most : regs;
+}
+
 static enum status decode_program(struct decode *d, const struct ptx_func *kernel)
 {
     struct sim_program *p = d->p;
@@ -275,9 +293,7 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
         memcpy(p->constants, d->consts, d->nconst);
     p->const_bytes = d->nconst;
     p->ordered = d->atomic_order;
-    p->regs = estimate_regs(p->regs);
-    if (kernel->maxnreg && p->regs > kernel->maxnreg)
-        p->regs = kernel->maxnreg;
+    p->regs = limited_regs(p, kernel, estimate_regs(p->regs));
     return p->constants && collect_loads(p) && size_local(d) ? ST_OK : ST_NOMEM;
 }
 
@@ -397,8 +413,7 @@ struct sim_resources sim_program_resources(const struct sim_program *p)
 {
     const struct ptx_func *f = p->funcs[0].ptx;
     uint64_t most = (uint64_t)p->preset.max_threads_per_block;
-    const struct dim_directive *lim = f->reqntid.x ? &f->reqntid : &f->maxntid;
-    uint64_t asked = lim->x ? (uint64_t)lim->x * (lim->y ? lim->y : 1) * (lim->z ? lim->z : 1) : most;
+    uint64_t promised = promised_threads(f), asked = promised ? promised : most;
     return (struct sim_resources){ p->regs, p->shared_static, p->local_bytes, (uint32_t)f->param_bytes,
                                    (uint32_t)(asked < most ? asked : most) };
 }
