@@ -1,25 +1,39 @@
 #!/usr/bin/env python3
 """Live programs on a GPU, one command and one table: survey, capture, simulated outputs against the GPU's, tune, apply.
 
-    tests/gpu/live.py GPULOCW FOLDER [--seconds 330] [--device cuda:0] [--only WORD,...] [--rows FILE]
+    tests/gpu/live.py GPULOCW FOLDER [--seconds 330] [--device cuda:0] [--only WORD,...] [--rows FILE] [--out FOLDER]
 
 FOLDER gets what is made; the programs are compiled there by nvcc where they are not in it already. Captures run side by side, what is
-timed runs alone. What does not end within --seconds is told as not reached. --rows: other programs, as a JSON list of
-[title, name, command, kernel], for a trial without a GPU."""
+timed runs alone. What does not end within --seconds is told as not reached. --out: each line of the table, and what the commands said,
+is there as soon as it is known. --rows: other programs, as a JSON list of [title, name, command, kernel], for a trial without a GPU."""
 import argparse, concurrent.futures, glob, json, os, re, shutil, statistics, subprocess, sys, time
 
 here = os.path.dirname(os.path.abspath(__file__))
 a = argparse.ArgumentParser()
 a.add_argument('gpulocw'), a.add_argument('folder'), a.add_argument('--seconds', type=float, default=330)
-a.add_argument('--device', default='cuda:0'), a.add_argument('--only', default=''), a.add_argument('--rows')
+a.add_argument('--device', default='cuda:0'), a.add_argument('--only', default=''), a.add_argument('--rows'), a.add_argument('--out')
 a = a.parse_args()
 program, folder, began = os.path.abspath(a.gpulocw), os.path.abspath(a.folder), time.time()
 live, kernels = os.path.join(here, '../live/gpu'), os.path.join(here, '../../kernels')
 at = lambda *n: os.path.join(folder, *n)
-os.makedirs(at('home'), exist_ok=True)
+a.out = a.out and os.path.abspath(a.out)
+for f in filter(None, (at('home'), a.out)):
+    os.makedirs(f, exist_ok=True)
 env = dict(os.environ, HOME=at('home'), TRITON_CACHE_DIR=at('triton'), TORCHINDUCTOR_CACHE_DIR=at('inductor'), CUPY_CACHE_DIR=at('cupy'),
            XLA_PYTHON_CLIENT_PREALLOCATE='false', HF_HUB_OFFLINE='1', TOKENIZERS_PARALLELISM='false')
 left = lambda: a.seconds - (time.time() - began)
+
+
+def tell(line):
+    print(line, flush=True)
+    if a.out:
+        with open(os.path.join(a.out, 'table.md'), 'a') as f:
+            f.write(line + '\n')
+
+
+def keep(name, text):
+    for folder in filter(None, (at(), a.out)):
+        open(os.path.join(folder, name), 'w').write(text)
 
 
 def run(*words, limit=60, **more):
@@ -83,7 +97,7 @@ def capture(row):
     shutil.rmtree(at('captured', name), ignore_errors=True)
     t = time.time()
     r = run(program, 'capture', '--json', '--max-bytes', '512M', '-o', at('captured', name), '-k', kernel, '--', *command, limit=150, **more)
-    open(at(name + '.capture.txt'), 'w').write(r.stdout + r.stderr)
+    keep(name + '.capture.txt', r.stdout + r.stderr)
     return r, document(r), time.time() - t
 
 
@@ -100,12 +114,12 @@ def capture_text(f):
 def tune(name, ptx):
     session, t = at(name + '.session.json'), time.time()
     r = run(program, 'tune', ptx, '--device', a.device, '--budget-seconds', 8, '--prove', 'quick', '--no-counters', '--time-limit', 5, '--apply', '--force', '--json', '-o', session, limit=45)
-    open(at(name + '.tune.txt'), 'w').write(r.stdout + r.stderr)
+    keep(name + '.tune.txt', r.stdout + r.stderr)
     return session, r, time.time() - t
 
 
 def apply(tuned, command, mode, more):
-    r = run(program, 'apply', tuned, *mode, '--json', '--', *command, limit=60, **more)
+    r = run(program, 'apply', tuned, *mode, '--json', '--', *command, limit=75, **more)
     d = document(r)
     ks = d['kernels'] if d else []
     return r, d, max(ks, key=lambda k: k['applied'] + k.get('in_graphs', 0), default=None)
@@ -121,6 +135,8 @@ def apply_cells(r, d, k):
     p, outputs = d['program'], set(re.sub(r'loop_ms \S+', '', s) for s in re.findall(r'sum \S+.*', r.stdout))
     was, now, hoped = p['gpu_original_ns'] if 'gpu_original_ns' in p else None, p.get('gpu_ns'), p.get('gpu_expected_ns')
     whole = 'n/a' if not was or not now else '%.2fx (expected %s)' % (was / now, '%.2fx' % (was / hoped) if hoped else 'n/a')
+    span = p.get('gpu_span_original_ns'), p.get('gpu_span_ns')
+    whole += ', %.2fx' % (span[0] / span[1]) if all(span) else ', n/a'
     why = '; '.join('%d: %s' % (s['launches'], s['why'][:60]) for s in k['skipped'])
     return ['%d of %d%s%s' % (k['applied'], k['launches'], ', %d replays' % k['replays'] if k['replays'] else '', ' (' + why + ')' if why else ''),
             '%s → %s' % (us(k['original_ns']), us(k['tuned_ns'])), whole,
@@ -152,7 +168,7 @@ def one(row, captured):
         run(program, 'rewrite', ptx, '--bypass', 'l1', '--pi', 1, '--force', '-o', ptx[:-4] + '.tuned.ptx')
         if p:
             cells.append('leave alone; given --bypass l1 --pi 1 (%.0f s)' % took)
-    mode = ('--whole',) if name in ('nvcc', 'rdc', 'graph', 'eager', 'triton', 'cupy') else ()
+    mode = ('--whole',) if left() > 75 else ()
     r, d, k = apply(session, command, mode, more)
     tuned = ptx[:-4] + '.tuned.ptx'
     if os.path.exists(tuned) and (not k or not (k['applied'] or k.get('in_graphs'))):
@@ -164,7 +180,7 @@ def one(row, captured):
         if k2 and k2['applied']:
             r, d, k = r2, d2, k2
             cells[-1] += ', applied by name'
-    open(at(name + '.apply.txt'), 'w').write(r.stdout + r.stderr)
+    keep(name + '.apply.txt', r.stdout + r.stderr)
     return cells + apply_cells(r, d, k)
 
 
@@ -184,6 +200,7 @@ def overhead():
             out.append('| survey of %s | %s ms without | %s ms with | %+.1f %% |' % (title, spread(took[False]), spread(took[True]), 100 * (y / x - 1)))
         else:
             out.append('| survey of %s | not measured: %s |' % (title, said(r)))
+        tell(out[-1])
     return out
 
 
@@ -191,22 +208,23 @@ if not a.rows:
     gpu = run('nvidia-smi', '--query-gpu=name,driver_version', '--format=csv,noheader')
     if gpu.returncode:
         sys.exit('no GPU here: ' + said(gpu))
-    print(gpu.stdout.strip(), flush=True)
+    tell(gpu.stdout.strip() + '\n')
     build()
 ROWS = [r for r in rows() if not a.only or r[1] in a.only.split(',')]
 table = [] if a.rows else overhead()
-print('\n'.join(table), flush=True)
 with concurrent.futures.ThreadPoolExecutor(len(ROWS)) as pool:
     captured = list(pool.map(capture, ROWS))
 print('captures: %.0f s after the start' % (time.time() - began), flush=True)
-head = ['program', 'survey: with PTX, of the time', 'captured, of what is in reach', 'simulated outputs', 'tuned', 'launches', 'kernel, µs', 'all kernels', 'load, per launch, output']
-table += ['', '| ' + ' | '.join(head) + ' |', '|---' * len(head) + '|']
+head = ['program', 'survey: with PTX, of the time', 'captured, of what is in reach', 'simulated outputs', 'tuned', 'launches', 'kernel, µs', 'all kernels; first to last', 'load, per launch, output']
+for line in ('', '| ' + ' | '.join(head) + ' |', '|---' * len(head) + '|'):
+    tell(line)
+    table.append(line)
 for row, c in zip(ROWS, captured):
     try:
         cells = one(row, c)
     except Exception as e: # one program's surprise is not the others'
         cells = [row[0], 'the script failed: %r' % e]
     table.append('| ' + ' | '.join(str(c).replace('\n', ' ') for c in cells + [''] * (len(head) - len(cells))) + ' |')
-    print(table[-1], flush=True)
+    tell(table[-1])
 print('\n%.0f s\n' % (time.time() - began))
 print('\n'.join(table))
