@@ -580,6 +580,7 @@ static enum status run_method(struct searching *s, const struct search_method *m
         s->found->space = search_space_size(s);
         s->ranked = m->ranked;
         s->planned = s->found->launches;
+        search_step(s, "what the model expects", NULL);
         st = search_predict(s, &none, &s->live.original_cost);
         s->live.best_cost = s->live.original_cost;
     }

@@ -55,7 +55,7 @@ static void check_golden(struct stage *t, const char *name)
 
 static const struct {
     int w, h;
-} sizes[] = { { 80, 24 }, { 120, 40 }, { 200, 60 }, { 40, 10 } };
+} sizes[] = { { 80, 24 }, { 120, 40 }, { 200, 60 }, { 40, 10 }, { 60, 15 } };
 
 /* Every panel alone, in every size. */
 static void panels(void **state)

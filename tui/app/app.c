@@ -381,7 +381,7 @@ static unsigned cancel(struct app *a)
     } else if (a->snap->busy) {
         a->engine.cancel(a->engine.ctx);
         app_notice(a, DIAG_NOTE, "%s",
-                   view_keys(a, app_resumable(a) ? "Stopped, results kept. {resume} resumes"
+                   view_keys(a, app_resumable(a) ? "Stopped, results kept; {resume} resumes"
                                                  : "Stopped, results kept."));
     } else if (view_program_stop(a)) {
         app_notice(a, DIAG_NOTE, "the program was told to end");

@@ -104,8 +104,8 @@ static bool says_run(struct app *a, const struct job_snapshot *old)
         const struct session_run *r = app_run(a, last);
         bool cut = r->kind == RUN_SWEEP ? !r->sweep.complete
                                         : r->kind == RUN_TUNE && r->found && r->found->interrupted;
-        snprintf(a->notice, sizeof a->notice, "%s%s", line.s,
-                 cut ? view_keys(a, ". Stopped, results kept. {resume} resumes") : "");
+        snprintf(a->notice, sizeof a->notice, "%s%s",
+                 cut ? view_keys(a, "Stopped, results kept; {resume} resumes. ") : "", line.s);
         notice_until(a, DIAG_NOTE);
     }
     buf_free(&line);

@@ -255,7 +255,7 @@ long page_item(const struct page *p, const struct list *l)
     return l->cursor < p->n ? p->line[l->cursor].item : -1;
 }
 
-static bool selectable(const struct page *p)
+bool page_selects(const struct page *p)
 {
     for (size_t i = 0; p && i < p->n; i++)
         if (p->line[i].item >= 0)
@@ -287,7 +287,7 @@ void list_move(struct list *l, const struct page *p, long by)
 {
     if (!l->count)
         return;
-    if (p && !selectable(p)) { /* nothing to select: the page itself moves */
+    if (p && !page_selects(p)) { /* nothing to select: the page itself moves */
         long top = (long)l->top + by, last = (long)l->count - (long)l->rows;
         top = top > last ? last : top;
         l->cursor = l->top = top < 0 ? 0 : (size_t)top;

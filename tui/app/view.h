@@ -62,6 +62,8 @@ long page_item(const struct page *p, const struct list *l);
 /* ---- lists ---- */
 void list_set_count(struct list *l, size_t n);
 /* Moves by `by` lines; over a page with selectable lines, to the next selectable one. */
+/* Has it lines that the cursor can be on? Else it scrolls as text does. */
+bool page_selects(const struct page *p);
 void list_move(struct list *l, const struct page *p, long by);
 void list_show(struct list *l, size_t at); /* cursor to a line */
 unsigned list_request(struct app *a, struct list *l, const struct page *p, enum request r);

@@ -138,31 +138,46 @@ void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool ta
     }
 }
 
-static void progress(struct app *a, struct surface *s, int y)
+/* How much a row of progress says: what comes later is left out first where a screen is narrow. */
+enum { SAYS_LEFT = 1, SAYS_BAR, SAYS_COUNT, SAYS_RATE };
+
+static void put_rate(struct row *r, double rate)
+{
+    if (rate >= 1)
+        row_put(r, ROLE_DIM, "  %.1f points/s", rate);
+    else if (rate > 0)
+        row_put(r, ROLE_DIM, "  %.1f s/point", 1 / rate);
+}
+
+static void put_progress(struct app *a, struct row *r, int w, int says)
 {
     const struct job_snapshot *n = a->snap;
     static const char *const spin[] = { "⠋", "⠙", "⠸", "⠴", "⠦", "⠇" };
-    struct row r;
-    int64_t age = a->now_ns - n->started_ns;
-    row_init(&r, a->frame);
-    row_put(&r, ROLE_NOTE, " %s ", spin[(a->now_ns / 250000000) % 6]);
-    row_put(&r, ROLE_VALUE, "%.60s ", app_word(n->what));
     const struct tune_live *l = n->what && !strcmp(n->what, "tune") ? n->search : NULL;
-    if (l && l->budget)
-        row_put(&r, ROLE_VALUE, "%u of %u launches ", l->launches, l->budget);
-    if (n->done > 0) {
-        row_bar(&r, ROLE_NOTE, s->w >= 100 ? 24 : 12, n->done);
-        row_put(&r, ROLE_VALUE, " %3.0f %%", n->done * 100);
-    }
-    if (age > 1000000000) {
-        if (n->rate >= 1)
-            row_put(&r, ROLE_DIM, "  %.1f points/s", n->rate);
-        else if (n->rate > 0)
-            row_put(&r, ROLE_DIM, "  %.1f s/point", 1 / n->rate);
-        if (n->done > 0.02 && n->done < 1)
-            row_put(&r, ROLE_DIM, "  %.0f s left", (double)age / 1e9 * (1 - n->done) / n->done);
-    }
-    row_put(&r, ROLE_DIM, "%s", view_keys(a, "   {cancel} stops"));
+    int64_t age = a->now_ns - n->started_ns;
+    row_init(r, a->frame);
+    row_put(r, ROLE_NOTE, " %s ", spin[(a->now_ns / 250000000) % 6]);
+    row_put(r, ROLE_VALUE, "%.60s ", app_word(n->what));
+    if (l && l->budget && says >= SAYS_COUNT)
+        row_put(r, ROLE_VALUE, "%u of %u launches ", l->launches, l->budget);
+    if (n->done > 0 && says >= SAYS_BAR)
+        row_bar(r, ROLE_NOTE, w >= 100 ? 24 : 12, n->done);
+    if (n->done > 0)
+        row_put(r, ROLE_VALUE, " %3.0f %%", n->done * 100);
+    if (age > 1000000000 && says >= SAYS_RATE)
+        put_rate(r, n->rate);
+    if (age > 1000000000 && n->done > 0.02 && n->done < 1 && says >= SAYS_LEFT)
+        row_put(r, ROLE_DIM, "  %.0f s left", (double)age / 1e9 * (1 - n->done) / n->done);
+    row_put(r, ROLE_DIM, "%s", view_keys(a, "   {cancel} stops"));
+}
+
+static void progress(struct app *a, struct surface *s, int y)
+{
+    struct row r;
+    int says = SAYS_RATE;
+    do
+        put_progress(a, &r, s->w, says);
+    while (r.width > (unsigned)s->w && says-- > 0);
     surface_row(s, 0, y, s->w, &r, 0);
 }
 
@@ -387,7 +402,15 @@ bool bars_progress_row(const struct app *a, const struct surface *s)
     return s->h >= PROGRESS_ROWS && app_measuring(a);
 }
 
-/* Where the cursor of a list that is longer than its place stands: "12 of 62", at the right end. */
+/* Of a list the line of the cursor; of a text the last line in view. */
+static size_t list_place(const struct page *p, const struct list *l)
+{
+    if (p->n < l->count || page_selects(p))
+        return l->cursor + 1;
+    return l->top + l->rows < l->count ? l->top + l->rows : l->count;
+}
+
+/* Where one is in a list that is longer than its place: "12 of 62", at the right end. */
 static void position(struct app *a, struct surface *s, int y)
 {
     bool over = a->overlay != OVERLAY_NONE;
@@ -395,7 +418,8 @@ static void position(struct app *a, struct surface *s, int y)
     if (a->prompt.kind != PROMPT_NONE || !l->rows || l->count <= l->rows ||
         (!over && !panel_info(a->focus)->list))
         return;
-    const char *text = arena_printf(a->frame, "%zu of %zu", l->cursor + 1, l->count);
+    const char *text = arena_printf(a->frame, "%zu of %zu",
+                                    list_place(over ? &a->over : &a->page[a->focus], l), l->count);
     int w = (int)text_width(str_of(text)), x = s->w - w - 1;
     for (int i = x - 1; i >= 0 && i < s->w; i++)
         if (s->cell[(size_t)y * (size_t)s->w + (size_t)i].cp != ' ')

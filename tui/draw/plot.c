@@ -180,9 +180,7 @@ static bool log_axis(struct canvas *c, int most)
 static double two_ticks(const struct plot *p, double step)
 {
     for (int k = 0; k < 6 && floor(p->y1 / step) - ceil(p->y0 / step) < 1; k++)
-        step = plot_step(p->metric, step * 0.999, p->y1, 1) < step
-                   ? plot_step(p->metric, step * 0.999, p->y1, 1)
-                   : plot_step(p->metric, step / 2, p->y1, 1);
+        step = plot_step(p->metric, step * 0.39, p->y1, 1); /* 5 to 2, 2 to 1, 1 to 0.5 */
     return step;
 }
 

@@ -253,7 +253,7 @@ static void overlay(struct app *a, struct surface *s, struct screen *map, struct
     struct rect r = overlay_rect(a, body);
     switch (a->overlay) {
     case OVERLAY_HELP:
-        view_help_update(a, (unsigned)r.w - 2);
+        view_help_update(a, (unsigned)r.w - 3); /* a column is the scroll bar's */
         over_draw(a, s, map, r,
                   a->help_over_picker ? "Help: demos and lessons" : "Help: / finds, q closes");
         break;

@@ -211,10 +211,13 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
         list_move(l, p, 1);
 }
 
+/* The original runs first where it has not yet: a gain is over something. */
 static void try_options(struct app *a, const struct options *o, const char *title)
 {
-    struct options taken = *o;
+    struct options taken = *o, none = options_default();
     app_options_set(a, &taken);
+    if (!run_original_known(a) && !options_equal(o, &none))
+        app_run_once(a, &none);
     app_notice(a, DIAG_NOTE, "trying: %s", title);
     app_run_once(a, &taken);
 }

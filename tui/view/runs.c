@@ -319,14 +319,16 @@ static void runs_line(struct app *a, size_t i, unsigned w, struct row *r)
         put_run(a, a->runs.order[i], w, r);
 }
 
+#define HEAD_ROOM 24 /* columns: with fewer the head does not say what the list is sorted by */
 static void runs_head(struct app *a, unsigned w, struct row *r)
 {
     static const char *const sorts[SORT_COUNT] = { "number", "time", "kind", "kernel" };
     struct columns c = columns_of(a, w);
     row_put(r, ROLE_LABEL, "   no ");
     put_cell(r, *a->runs.filter ? ROLE_CHANGED : ROLE_LABEL, c.config,
-             *a->runs.filter ? arena_printf(a->frame, "what ran, with '%s'", a->runs.filter)
-                             : arena_printf(a->frame, "what ran, by %s", sorts[a->runs.sort]));
+             *a->runs.filter        ? arena_printf(a->frame, "what ran, with '%s'", a->runs.filter)
+             : c.config < HEAD_ROOM ? "what ran"
+                                    : arena_printf(a->frame, "what ran, by %s", sorts[a->runs.sort]));
     row_put(r, ROLE_LABEL, "%9s    %7s", "best", "gain");
     if (c.shape)
         put_cell(r, ROLE_LABEL, c.shape, " times");

@@ -173,7 +173,8 @@ static void put_best(struct app *a, unsigned w, const struct options *o, double 
     if (!better) {
         row_put(&r, ROLE_DIM, "%s",
                 app_last_run(a, -1) == SIZE_MAX ? "nothing has run yet"
-                                                : "nothing that ran beat the original");
+                : run_original_known(a)         ? "nothing that ran beat the original"
+                                                : "not known: the original has not run as it is now");
     } else {
         options_line(o, &b);
         row_put(&r, ROLE_GOOD, "%.2fx", gain);

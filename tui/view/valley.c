@@ -265,9 +265,9 @@ void valley_plot(struct app *a, struct plot *out)
         out->log_y = !out->log_y;
     struct points p = points_of(a, r);
     p.unit = points_unit(&p, a->valley.x_scale);
-    out->yname =
-        arena_printf(a->frame, "%s%s%s", plot_metric_name(out->metric),
-                     plot_less_is_better(out->metric) ? ", less is better" : "", origin_text(&p));
+    out->yname = arena_printf(a->frame, "%s%s%s%s", plot_metric_name(out->metric),
+                              plot_less_is_better(out->metric) ? ", less is better" : "",
+                              out->log_y ? ", logarithmic" : "", origin_text(&p));
     out->xname = p.unit > 0 ? arena_printf(a->frame, "%s, each step doubles", axis_title(p.axis))
                             : axis_title(p.axis);
     out->empty = app_measuring(a) ? "waiting for the first point ..." : "";

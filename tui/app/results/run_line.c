@@ -31,17 +31,37 @@ static bool comparable(const struct result *x, const struct result *base)
            x->time.origin == base->time.origin;
 }
 
-/* The original as it ran by itself last, of the same text, launch and device. */
-static const struct result *original_of(const struct app *a, const struct session_run *r)
+/* The original in a run of its own or at the head of a search; NULL: it is not in this run. */
+static const struct result *original_in(const struct session_run *q)
 {
     struct options none = options_default();
+    const struct result *x = q->kind == RUN_ONE                ? &q->one
+                             : q->kind == RUN_TUNE && q->found ? &q->found->original
+                                                               : NULL;
+    return x && !q->deleted && x->time.valid && options_equal(&x->options, &none) ? x : NULL;
+}
+
+/* The original as it ran last, of the same text, launch and device, timed in the same way. */
+static const struct result *original_of(const struct app *a, const struct session_run *r)
+{
     for (size_t i = a->snap->nruns; i-- > 0;) {
         const struct session_run *q = app_run(a, i);
-        if (q && q->kind == RUN_ONE && !q->deleted && q->one.time.valid && same_origin(q, r) &&
-            q->one.sampled == r->one.sampled && options_equal(&q->one.options, &none))
-            return &q->one;
+        const struct result *x = q ? original_in(q) : NULL;
+        if (x && same_origin(q, r) && x->sampled == r->one.sampled)
+            return x;
     }
     return NULL;
+}
+
+bool run_original_known(const struct app *a)
+{
+    for (size_t i = a->snap->nruns; i-- > 0;) {
+        const struct session_run *q = app_run(a, i);
+        const struct result *x = q && !run_stale(a, q) ? original_in(q) : NULL;
+        if (x && !x->sampled)
+            return true;
+    }
+    return false;
 }
 
 const struct result *run_base(const struct app *a, size_t run)

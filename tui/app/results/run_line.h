@@ -12,6 +12,8 @@ struct session_run;
 const struct result *run_best(const struct session_run *r);
 /* What its gain is over, timed in the same way: cha of a sweep, the original; NULL: nothing is. */
 const struct result *run_base(const struct app *a, size_t run);
+/* Did the original run whole, of the present text, launch and device? */
+bool run_original_known(const struct app *a);
 /* "run 2: 24.1 µs, 1.60x vs cha, equal ✓"; nothing where the run has no time. */
 void run_line(const struct app *a, size_t run, struct buf *out);
 

@@ -1,0 +1,71 @@
+#!/bin/bash
+# What the panels, layouts, help, advice, pages of code and the lessons' grader have to show, tried in a real terminal.
+. "$(dirname "$0")/tmux.bash"
+fermi="kernels/valley.ptx -k fermi -d sim:fermi-16k"
+
+# 13: where one is in a list; help shows it too
+begin 80x24 $fermi; shows ld.global; shows "[0-9]+ of [0-9]+$"; check "a list longer than its panel says where the cursor is" $?
+keys '?'; shows "Help:" && shows " 1[0-9] of [0-9]+$"; check "and so does help" $?
+# 17: a lesson's checks without a terminal
+printf 'lesson 2\nnext\nrun\nnext\nsweep pi\nnext\nmetric hits\nnext\nmetric speed\nbest\nnext\nrun\n' > "$dir/answers"
+"$b" demo --grade "$dir/answers" > "$dir/graded"; check "right answers are graded as right" $?
+grep -q "^# 5 of 5 tasks done" "$dir/graded"; check "and counted" $?
+printf 'lesson 2\nnext\nnext\nsweep pi\n' > "$dir/answers"; "$b" demo --grade "$dir/answers" > "$dir/graded" 2>/dev/null; [ $? -eq 5 ] && grep -q "^# no run so far" "$dir/graded"; check "a task left out is exit code 5, and what lacks" $?
+printf 'lesson 2\nsave %s/mine\n' "$dir" > "$dir/answers"; "$b" demo --grade "$dir/answers" > /dev/null 2>&1; [ $? -eq 1 ] && [ ! -e "$dir/mine" ]; check "answers write nothing" $?
+
+# 11: panels side by side: their borders move by keys and by mouse and stay; layouts by key and by name
+column() { screen | grep -m1 "5 Valley ─" | sed 's/5 Valley.*//' | wc -m; }
+keys_of_mouse() { tm send-keys -t s -l "$(printf '\033[<0;%d;10M\033[<32;%d;10M\033[<0;%d;10m' "$1" "$2" "$2")"; }
+moved() { [ "$(column)" "$1" "$was" ]; }
+begin 120x40 $fermi; shows ld.global; was=$(column); keys S-Left; until_true moved -lt; check "Shift and an arrow move the border of a panel" $?
+was=$(column); keys_of_mouse $((was - 3)) $((was + 9)); until_true moved -gt; check "and the mouse drags it" $?
+was=$(column); keys 7; shows "what ran "; keys r; shows "1 original .*(µs|ms) s(im|mp)"; check "at 120x40 the list of runs begins with the configuration" $?
+keys P; shows "layout one:"; keys P; shows "layout two:"; keys P; shows "layout plot:"; check "P goes through the layouts that fit" $?
+text ":layout three"; keys Enter; shows "layout three needs 150x30; this screen has 120x40"; check "one that does not fit says what it needs" $?
+text ":layout auto"; keys Enter; shows "layout auto:"; text ":panel program"; keys Enter; shows "─ 11 Program"; check "every panel stands somewhere in a layout" $?
+keys Q; ends; begin 120x40 $fermi; shows ld.global; [ "$(column)" -eq "$was" ]; check "borders are where they were at the next start" $?
+
+# 5, 4, 12: what is said of a kernel while a search runs, and after it found something
+begin 80x24 $fermi; shows ld.global; keys 8; shows "expected [0-9.]+x"; keys t; shows "search runs: what follows is from before it"; check "during a search the advice says that it is from before" $?
+shows " search +[0-9]+ of [0-9]+ launches .*%" && [ "$(line_of "launches .*%")" -eq 22 ]; check "progress has a row of its own" $?
+shows "run 1: .*x vs the original, equal ✓"; check "a search ends in one line with time, gain and equality" $?
+shows "Best so far: [0-9.]+x faster \(run 1"; [ "$(line_of "Best so far")" -lt "$(line_of "Try next|expected|tried")" ]; check "advice leads with the best that was measured" $?
+[ "$(screen | grep -cE "Best so far|◆ best")" -eq 1 ]; check "there is one best" $?
+text ":launch grid 8"; keys Enter; gone "Best so far"; check "and none of another launch" $?
+
+changed() { [ "$(screen)" != "$was" ]; }
+# 13: help by groups, keys in pairs, nothing cut
+keys '?'; shows "│ Advice panel"; text "/Panels and layouts"; keys Enter; shows "│ Panels and layouts"; check "help is grouped" $?
+keys g; shows "│ Advice panel"; all=
+while has_not "([0-9]+) of \\1$"; do all="$all$(screen)"; was=$(screen); keys NPage; until_true changed || break; done
+[ -z "$missed" ] && [ "$(grep -c "panel " <<< "$all")" -ge 10 ] && ! grep -q "…" <<< "$all$(screen)"; check "and nothing in it is cut" $?
+keys q; gone "Help:"; keys 1; shows "\[ \] load"; check "keys that go two ways stand as a pair" $?
+
+# 16: the summary; the CUDA source with its loads; the machine code (with tools of our own that say what a
+# toolkit's say)
+lines="tests/terminal/lines/lines.ptx -d sim:ampere-a100"
+begin 80x24 $fermi; shows ld.global; keys S; shows "What limits it +L1 rate" && shows "What to try"; check "the summary says what limits the kernel and what to try" $?
+shows "^ +1  map threads" && shows "expected 1.74x by the model"; check "and what that would gain" $?
+keys Enter; shows "run 2: "; shows "What it gained +[0-9.]+x \(run 2, simulated, outputs equal\)"; check "Enter tries the first advice, after the original" $?
+begin 80x24 $lines; shows ld.global; keys U; shows "12 .* 32.0 +89% │ +float x = a"; check "CUDA lines carry what their loads cost" $?
+keys g ']'; shows "PTX of line 4: 3 instructions"; check "an inlined function's line has its PTX below" $?
+keys h Enter; shows "^ +56 of 76$" && has "^  56 .* ld.global.f32 +%f2, "; check "Enter goes to the PTX of the costliest line" $?
+begin 130x40 $lines; shows ld.global; keys U h z; shows "i \* 8\]; .*│ +[0-9]+ +[a-z.0-9]+ +%r|PTX of"; screen > "$dir/wide"; grep -qE "│ .*│ .*ld.global.f32" "$dir/wide"; check "on a wide screen the PTX stands beside the source" $?
+mkdir -p "$dir/bin"
+cat > "$dir/bin/ptxas" << 'END'
+#!/bin/sh
+echo "ptxas info    : Compiling entry function 'lines' for 'sm_75'"
+echo "    0 bytes stack frame, 24 bytes spill stores, 0 bytes spill loads"
+echo "ptxas info    : Used 12 registers, used 0 barriers"
+END
+cat > "$dir/bin/nvdisasm" << 'END'
+#!/bin/sh
+printf '.text.lines:\n\t//## File "lines.cu", line 12\n        /*0000*/                   LDG.E.SYS R4, [R2] ;\n        /*0010*/                   EXIT ;\n'
+END
+chmod +x "$dir/bin/ptxas" "$dir/bin/nvdisasm"
+before=$b; b="env PATH=$dir/bin:$PATH $b"; begin 80x24 $lines; b=$before
+shows ld.global; keys A; shows "00000 +12 +LDG.E.SYS R4, \[R2\]$"; check "the machine code stands with its CUDA lines" $?
+shows "12 registers +24 bytes spilled" && shows "load: 1,"; check "and registers, spills and accesses below it" $?
+before=$b; b="env PATH=/usr/bin:/bin CUDA_HOME=/nowhere CUDA_PATH=/nowhere $b"; begin 80x24 $lines; b=$before
+shows ld.global; keys A; shows "neither nvdisasm nor cuobjdump is here|ptxas is not here"; check "without the tools it says which are missing" $?
+echo "1..$n"
