@@ -198,6 +198,8 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
     bool better = put_summary(a, w);
     put_last_verdict(a, w);
     put_all(a, w, better);
+    if (a->snap->unsettled && a->snap->nadvice && !a->snap->busy)
+        page_wrap(a, p, ROLE_DIM, 1, w - 1, "The model is still at work: more advice may come.", -1);
     if (!searching)
         search_table(a, p, w - 1);
     if (!a->snap->nadvice)

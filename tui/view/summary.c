@@ -152,10 +152,12 @@ static void put_try(struct app *a, bool better, unsigned w)
     }
     page_wrap(
         a, page(a), ROLE_DIM, INDENT, w - 1,
-        view_keys(a, shown
-                         ? "{summary-try} tries the first; {tune} searches all knobs; {panel-8} has the "
-                           "reasons."
-                         : "No advice is left untried. {tune} searches all knobs, {sweep} sweeps one."),
+        view_keys(
+            a, shown ? "{summary-try} tries the first; {tune} searches all knobs; {panel-8} has the "
+                       "reasons."
+               : a->snap->unsettled
+                   ? "The model is still at work: what it advises comes here. {tune} searches all knobs."
+                   : "No advice is left untried. {tune} searches all knobs, {sweep} sweeps one."),
         -1);
 }
 
