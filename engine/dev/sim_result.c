@@ -24,7 +24,7 @@ static void fill_timed(struct result *out, const struct sim_stats *s)
     put_ratio(out, COUNTER_L1_SECTORS_PER_REQUEST, 1, s->l1_sectors, s->l1_requests);
     put_ratio(out, COUNTER_L1_HIT_RATE, 100, s->l1_hits, s->l1_sectors);
     put_counter(out, COUNTER_L2_READ_SECTORS, (double)s->l2_reads, true);
-    put_ratio(out, COUNTER_L2_HIT_RATE, 100, s->l2_hits, s->l2_hits + s->l2_brought);
+    put_ratio(out, COUNTER_L2_HIT_RATE, 100, s->l2_hits, s->l2_hits + s->l2_missed);
     put_counter(out, COUNTER_DRAM_READ_BYTES, (double)s->dram_read_bytes, true);
     put_counter(out, COUNTER_WARPS_ACTIVE, s->warps_active, true);
     out->time.sample[0] = (int64_t)(s->time_ns + 0.5);

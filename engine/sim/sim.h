@@ -199,9 +199,9 @@ struct sim_stats {
     uint64_t inst_of_warp[SIM_CTA_WARPS];
     uint64_t l1_requests, l1_sectors, l1_hits, l2_reads, l2_hits, l2_writes, dram_read_bytes,
         dram_write_bytes;
-    /* sectors that reads missing in L2 brought, their neighbours included: its misses, as hardware
-     * counts them */
-    uint64_t l2_brought;
+    /* sectors that reads missing in L2 brought, their neighbours included, and those that came from the
+     * other partition: its misses, as hardware counts them */
+    uint64_t l2_missed;
     double warps_active; /* percent */
     bool sampled;
     double sample_share; /* share of the CTAs that were timed */

@@ -146,7 +146,7 @@ static void test_measured_hit_rates(void **state)
         l.carveout = v[i].carveout;
         struct sim_stats s = job_run(&j, &l);
         double l1 = 100.0 * (double)s.l1_hits / (double)s.l1_sectors,
-               l2 = 100.0 * (double)s.l2_hits / (double)(s.l2_hits + s.l2_brought);
+               l2 = 100.0 * (double)s.l2_hits / (double)(s.l2_hits + s.l2_missed);
         if (fabs(l1 - v[i].l1) > 6 || fabs(l2 - v[i].l2) > 10)
             fail_msg("%s at %d: L1 %.1f, measured %.1f; L2 %.1f, measured %.1f", v[i].file, v[i].pi, l1,
                      v[i].l1, l2, v[i].l2);

@@ -222,7 +222,7 @@ static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, st
 
 void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)
 {
-    *o = (struct cache_l2_outcome){ .weight = 1 };
+    *o = (struct cache_l2_outcome){ .weight = 1, .left = 1 };
     if (c->warm_fits) {
         o->hit = r->sectors;
         return;

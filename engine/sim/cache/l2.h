@@ -16,12 +16,13 @@ struct cache_l2_request {
     uint8_t alloc; /* enum cache_alloc */
     /* sectors around a miss that come along (prefetch size; bit mask over the line) */
     uint8_t fetch;
-    uint8_t write;   /* store or atomic */
-    uint8_t few : 1; /* its load has few lines */
-    uint8_t own : 1; /* no other SM asks at that moment: claims of tasks, and looks at them */
-    uint8_t next;    /* .L2::256B: the neighbouring line comes along */
-    uint8_t quiet;   /* a prefetch: fills, is not counted as a read */
-    uint8_t copy;    /* of the tensor copy engine */
+    uint8_t write;    /* store or atomic */
+    uint8_t few : 1;  /* its load has few lines */
+    uint8_t own : 1;  /* no other SM asks at that moment: claims of tasks, and looks at them */
+    uint8_t side : 1; /* partition of L2 that its SM is wired to */
+    uint8_t next;     /* .L2::256B: the neighbouring line comes along */
+    uint8_t quiet;    /* a prefetch: fills, is not counted as a read */
+    uint8_t copy;     /* of the tensor copy engine */
     /* a store that leaves bytes of its sectors as they were: CACHE_PART, or others write them:
      * CACHE_SHARED_PART */
     uint8_t partial;
@@ -37,6 +38,9 @@ struct cache_l2_outcome {
     double weight;     /* DRAM fills of the whole GPU that this fill stands for */
     uint8_t written;   /* dirty sectors written back */
     bool open;         /* the line was used a moment ago: DRAM has its row open */
+    /* chance that the hit finds what earlier launches left, if the launch was not seen to ask for that
+     * line: 0 where other SMs brought it, less than 1 where they may have asked for it */
+    double left;
 };
 struct cache_l2_entry {
     uint32_t tag, stamp;

@@ -554,12 +554,14 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
     uint8_t here = resident(s, l, r->line);
     bool known = here && l->state, counted = l->counted;
     o->open = known && s->now - l->stamp < s->traits.dram_open;
+    bool left = here && !known;
     if (!known)
         memset(l->places, 0, sizeof l->places);
     bool fresh = !here;
     uint8_t lacks = r->sectors & (uint8_t)~here;
     if (g->alloc != MAX_ALLOCS) {
         struct sample_alloc *a = &s->alloc[g->alloc];
+        o->left = left ? a->of[ask_of(r->sectors, !(r->sectors & 3))].alone[r->place] : 0;
         note_access(s, a, l, r, here);
         note_together(a, l, r);
         if (lacks)

@@ -120,6 +120,10 @@ enum status timing_group_init(struct timing_group *g, const struct timing_launch
         st = timing_mem_init(&g->mem, t->g, t->subset ? &g->places : NULL, t->p->mem);
     if (st == ST_OK)
         cache_l2_warm(&g->mem.l2, t->buffer, t->nbuffers);
+    if (st == ST_OK && t->g->l2_sides == 2)
+        st = cache_sides_init(&g->mem.sides, t->buffer, t->nbuffers,
+                              (uint64_t)((double)t->g->l2_bytes * t->g->l2_distinct) >> CACHE_LINE_SHIFT,
+                              t->g->l2_age_spread);
     for (uint32_t i = 0; st == ST_OK && i < g->nsms; i++)
         st = timing_sm_init(&g->sm[i], g, t->subset ? g->id[i] : i, i);
     return st;

@@ -99,6 +99,7 @@ enum status timing_mem_init(struct timing_mem *m, const struct sim_preset *g,
 void timing_mem_free(struct timing_mem *m)
 {
     cache_l2_free(&m->l2);
+    cache_sides_free(&m->sides);
     base_free(m->slice);
     base_free(m->channel);
     base_free(m->unit);
@@ -148,6 +149,13 @@ static inline double dram_bytes(const struct sim_preset *g, uint8_t sectors, boo
     return 32.0 * n / (n < CACHE_SECTORS && !open ? g->dram_scatter : 1);
 }
 
+/* The partition of L2 that an SM is wired to. Half of the SMs belong to each; which ones is not
+ * modelled. */
+static inline unsigned side_of(const struct timing_sm *s)
+{
+    return s->id & 1;
+}
+
 static void note_request(struct timing_sm *s, const struct cache_l2_request *r, uint8_t fetch)
 {
     if (s->nrequests == s->cap_requests &&
@@ -158,6 +166,7 @@ static void note_request(struct timing_sm *s, const struct cache_l2_request *r, 
     struct cache_l2_request *to = &s->request[s->nrequests++];
     *to = *r;
     to->fetch = fetch;
+    to->side = side_of(s) & 1;
 }
 
 static inline void choose_queues(const struct timing_mem *m, struct cache_l2_request *r)
@@ -185,7 +194,7 @@ static uint32_t with_distance(const struct sim_preset *g, const struct timing_sm
     uint32_t h = (uint32_t)(cache_mix(r->line) >> 40), most = (uint32_t)g->l2_slice_apart;
     int32_t half = (int32_t)g->l2_far_latency / 2,
             apart = (int32_t)((h >> 4) % (2 * most + 1)) - (int32_t)most;
-    apart += (h ^ s->id) & 1 ? half : -half;
+    apart += cache_side_of(r->line) != side_of(s) ? half : -half;
     r->apart = (int8_t)(apart < -(int32_t)(cycles / 2) ? -(int32_t)(cycles / 2) : apart);
     return (uint32_t)((int64_t)cycles + r->apart);
 }
@@ -325,10 +334,23 @@ static void occupy(struct timing_queue *q, uint32_t epoch, double cycles)
     q->free = (q->free > epoch ? q->free : epoch) + cycles;
 }
 
+/* Sectors of a read that come from the other partition. Those that neither side kept become misses. */
+static uint8_t look_on_sides(struct timing_mem *m, const struct cache_l2_request *r,
+                             struct cache_l2_outcome *o)
+{
+    if (!m->sides.copy)
+        return 0;
+    struct cache_sides_outcome s = cache_sides_access(&m->sides, r, o->hit, o->left);
+    o->hit &= (uint8_t)~s.lost;
+    o->miss |= s.lost;
+    return s.crossed;
+}
+
 static void enter_request(struct timing_mem *m, const struct cache_l2_request *r)
 {
     struct cache_l2_outcome o;
     cache_l2_access(&m->l2, r, &o);
+    uint8_t crossed = look_on_sides(m, r, &o);
     double cycles = slice_bytes(m->g, r) / m->slice_bytes + r->lanes * m->atomic_cycles;
     if (r->lanes)
         occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * (r->own ? 1 : m->scale));
@@ -355,8 +377,8 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
             ((double)cache_count(o.written) / cache_count(r->sectors) - m->written_back) / 256;
     } else {
         m->reads += cache_count(r->sectors);
-        m->hits += cache_count(o.hit);
-        m->brought += cache_count(o.miss);
+        m->hits += cache_count(o.hit & (uint8_t)~crossed);
+        m->missed += cache_count(o.miss | crossed);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
+#include "engine/sim/cache/sides.h"
 
 struct sim_mem;
 struct sim_preset;
@@ -22,6 +23,7 @@ struct timing_mem {
     const struct sim_preset *g;
     /* met: reads on their way, by line and neighbourhood; NULL: no SMs' are merged */
     struct cache_l2 l2;
+    struct cache_sides sides; /* empty: one partition */
     struct timing_met *met;
     struct timing_queue *slice, *channel;
     uint32_t nslices, nchannels;
@@ -48,10 +50,10 @@ struct timing_mem {
     double active;            /* simulated SMs that asked for anything in the last epoch */
     uint32_t epoch, entering; /* start of the current epoch; end of the one being entered */
     /* counters, of the simulated SMs */
-    uint64_t reads;   /* sectors */
-    uint64_t hits;    /* sectors */
-    uint64_t brought; /* sectors from DRAM */
-    uint64_t writes;  /* sectors */
+    uint64_t reads;  /* sectors */
+    uint64_t hits;   /* sectors */
+    uint64_t missed; /* sectors that the SM's partition of L2 lacked: from DRAM, or from the other one */
+    uint64_t writes; /* sectors */
     double dram_read, dram_write;
 };
 /* places: NULL when every SM is simulated. */

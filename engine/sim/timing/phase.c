@@ -56,7 +56,7 @@ enum { PLAIN = 11, OF_LOAD = 5 };
 static void plain_counters(struct sim_stats *o, uint64_t *v[PLAIN])
 {
     uint64_t *all[PLAIN] = { &o->inst_warp, &o->inst_thread,     &o->l1_requests,     &o->l1_sectors,
-                             &o->l1_hits,   &o->l2_reads,        &o->l2_hits,         &o->l2_brought,
+                             &o->l1_hits,   &o->l2_reads,        &o->l2_hits,         &o->l2_missed,
                              &o->l2_writes, &o->dram_read_bytes, &o->dram_write_bytes };
     memcpy(v, all, sizeof all);
 }
@@ -107,7 +107,7 @@ static struct sim_stats counted(const struct timing_group *g)
         timing_sm_count(&g->sm[i], &o);
     o.l2_reads = g->mem.reads;
     o.l2_hits = g->mem.hits;
-    o.l2_brought = g->mem.brought;
+    o.l2_missed = g->mem.missed;
     o.l2_writes = g->mem.writes;
     o.dram_read_bytes = (uint64_t)(g->mem.dram_read / g->mem.scale);
     o.dram_write_bytes = (uint64_t)(g->mem.dram_write / g->mem.scale);

@@ -169,7 +169,7 @@ static uint64_t scale_u64(uint64_t n, double by)
 static void scale_counts(struct sim_stats *o, double by)
 {
     uint64_t *v[] = { &o->inst_warp, &o->inst_thread, &o->l1_requests, &o->l1_sectors, &o->l1_hits,
-                      &o->l2_reads,  &o->l2_hits,     &o->l2_brought,  &o->l2_writes };
+                      &o->l2_reads,  &o->l2_hits,     &o->l2_missed,   &o->l2_writes };
     for (size_t i = 0; i < ARRAY_LEN(v); i++)
         *v[i] = scale_u64(*v[i], by);
     for (uint32_t i = 0; i < o->nloads; i++) {
@@ -288,7 +288,7 @@ static enum status collect(const struct timing_launch *t, struct timing_groups *
     for (uint32_t i = 0; i < a->n; i++) {
         o->l2_reads += a->v[i].mem.reads;
         o->l2_hits += a->v[i].mem.hits;
-        o->l2_brought += a->v[i].mem.brought;
+        o->l2_missed += a->v[i].mem.missed;
         o->l2_writes += a->v[i].mem.writes;
     }
     o->dry = t->sampled;

@@ -1,0 +1,162 @@
+/* The two partitions of L2: who has a copy of a line. Expected values are worked out by hand. */
+#include "engine/sim/cache/sides.h"
+#include "engine/base/base.h"
+#include "engine/sim/cache/l2.h"
+
+#include "tests/support.h"
+
+#define LINES 4096u
+#define AMPLE (1u << 20) /* lines of an L2 that holds everything */
+
+static struct cache_sides_outcome ask(struct cache_sides *c, uint64_t line, unsigned side, bool write,
+                                      double left)
+{
+    struct cache_l2_request r = { .line = line, .sectors = 15, .write = write, .side = side & 1 };
+    return cache_sides_access(c, &r, 15, left);
+}
+
+/* The first line from `line` on that partition `home` answers for. */
+static uint64_t line_of(uint64_t line, unsigned home)
+{
+    while (cache_side_of(line) != home)
+        line++;
+    return line;
+}
+
+static void make(struct cache_sides *c, bool restored, uint64_t lines, double spread)
+{
+    struct cache_range r = { 1000, LINES, restored };
+    assert_int_equal(cache_sides_init(c, &r, 1, lines, spread), ST_OK);
+}
+
+/* A store from the home's side leaves no copy on the other; one from the other side leaves both. */
+static void test_stores(void **state)
+{
+    (void)state;
+    struct cache_sides c;
+    make(&c, false, AMPLE, 0);
+    uint64_t line = line_of(2000, 0);
+    ask(&c, line, 0, true, 1);
+    assert_int_equal(ask(&c, line, 0, false, 1).crossed, 0);
+    assert_int_equal(ask(&c, line, 1, false, 1).crossed, 15);
+    assert_int_equal(ask(&c, line, 1, false, 1).crossed, 0); /* the read before made a copy */
+    ask(&c, line, 1, true, 1);
+    assert_int_equal(ask(&c, line, 0, false, 1).crossed, 0);
+    assert_int_equal(ask(&c, line, 1, false, 1).crossed, 0);
+    ask(&c, line, 0, true, 1);
+    assert_int_equal(ask(&c, line, 1, false, 1).crossed, 15);
+    cache_sides_free(&c);
+}
+
+/* Atomics happen at the home, wherever they come from. */
+static void test_atomics(void **state)
+{
+    (void)state;
+    struct cache_sides c;
+    make(&c, false, AMPLE, 0);
+    uint64_t line = line_of(2000, 0);
+    struct cache_l2_request r = { .line = line, .sectors = 1, .write = 1, .side = 1, .lanes = 1 };
+    cache_sides_access(&c, &r, 15, 1);
+    r.write = 0;
+    r.lanes = 0;
+    assert_int_equal(cache_sides_access(&c, &r, 15, 1).crossed, 1);
+    cache_sides_free(&c);
+}
+
+static unsigned first_reads(struct cache_sides *c, unsigned side, double left, unsigned *lost)
+{
+    unsigned crossed = 0;
+    *lost = 0;
+    for (uint64_t line = 1000; line < 1000 + LINES; line++) {
+        struct cache_sides_outcome o = ask(c, line, side, false, left);
+        crossed += o.crossed == 15;
+        *lost += o.lost == 15;
+    }
+    return crossed;
+}
+
+/* Of what copies wrote a quarter is not on the reader's side: of the half whose home is the other one,
+ * the half that an SM of that other side copied. None of it is lost. */
+static void test_restored(void **state)
+{
+    (void)state;
+    struct cache_sides c;
+    unsigned lost;
+    make(&c, true, AMPLE, 0);
+    assert_in_range(first_reads(&c, 0, 1, &lost), LINES / 4 - 100, LINES / 4 + 100);
+    assert_int_equal(lost, 0);
+    assert_int_equal(first_reads(&c, 0, 1, &lost), 0);
+    cache_sides_free(&c);
+    make(&c, true, AMPLE, 0);
+    assert_int_equal(first_reads(&c, 1, 0, &lost), 0); /* others of the launch were there before */
+    cache_sides_free(&c);
+}
+
+/* Each partition keeps half of L2: three quarters of read-only data of two thirds of L2. What the
+ * reader's side lacks, 1/4, comes from the home where that is the other side and has it: 1/2 * 3/4 of
+ * it. */
+static void test_read_only(void **state)
+{
+    (void)state;
+    struct cache_sides c;
+    unsigned lost, crossed;
+    make(&c, false, LINES * 3 / 2, 0);
+    crossed = first_reads(&c, 0, 1, &lost);
+    assert_in_range(crossed, LINES * 3 / 32 - 80, LINES * 3 / 32 + 80);
+    assert_in_range(lost, LINES * 5 / 32 - 100, LINES * 5 / 32 + 100);
+    cache_sides_free(&c);
+    make(&c, false, 2 * LINES, 0); /* both sides have all */
+    assert_int_equal(first_reads(&c, 0, 1, &lost), 0);
+    assert_int_equal(lost, 0);
+    cache_sides_free(&c);
+}
+
+/* Copies of a restored buffer push out what is only read: 23/16 of its size pass through each partition.
+ * With a spread of 0.4 half of L2 stands for a tenth less to a tenth more of L2. */
+static void test_pushed_out(void **state)
+{
+    (void)state;
+    struct cache_range r[2] = { { 1000, LINES, false }, { 100000, 16 * LINES, true } };
+    struct cache_sides c;
+    unsigned lost;
+    assert_int_equal(cache_sides_init(&c, r, 2, 46 * LINES, 0), ST_OK);
+    assert_int_equal(first_reads(&c, 0, 1, &lost) + lost,
+                     LINES); /* 23 pass, 23 fit, and it is one more */
+    cache_sides_free(&c);
+    assert_int_equal(cache_sides_init(&c, r, 2, 48 * LINES, 0), ST_OK);
+    assert_int_equal(first_reads(&c, 0, 1, &lost) + lost, 0);
+    cache_sides_free(&c);
+    assert_int_equal(cache_sides_init(&c, r, 2, 47 * LINES, 0.4), ST_OK);
+    unsigned lack = first_reads(&c, 0, 1, &lost) + lost; /* it is in the middle of the spread */
+    assert_in_range(lack, LINES / 2 - 120, LINES / 2 + 120);
+    cache_sides_free(&c);
+}
+
+/* Lines of no buffer always have copies; so has everything where memory is lacking. */
+static void test_elsewhere(void **state)
+{
+    (void)state;
+    struct cache_sides c;
+    make(&c, true, AMPLE, 0);
+    for (uint64_t line = 0; line < 1000; line++)
+        assert_int_equal(ask(&c, line, line & 1, false, 1).crossed, 0);
+    cache_sides_free(&c);
+    struct cache_range r = { 1000, LINES, true };
+    for (unsigned k = 1; k <= 2; k++) {
+        base_fail_after(k);
+        assert_int_equal(cache_sides_init(&c, &r, 1, AMPLE, 0), ST_NOMEM);
+        base_fail_after(0);
+        assert_int_equal(ask(&c, 1001, 0, false, 1).crossed, 0);
+        cache_sides_free(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stores),     cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_restored),   cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_pushed_out), cmocka_unit_test(test_elsewhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
