@@ -189,6 +189,7 @@ tests: $(BUILD)/tests/live/swap/swapped $(BUILD)/tests/live/libfailalloc.so
 $(BUILD)/tests/live/libfailalloc.so: tests/live/failalloc.c
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -Wno-missing-prototypes -O1 -g -fPIC -shared -o $@ $< -ldl
 $(BUILD)/tests/test_tui_program $(BUILD)/tests/test_live_peek: $(BUILD)/tests/live/swap/swapped
+$(BUILD)/tests/test_cmd_writers: $(BUILD)/tests/live/captured
 
 # ---- fuzz targets ----
 include tests/fuzz/fuzz.mk

@@ -143,22 +143,12 @@ struct answering {
     bool running;
 };
 
-static void answer(const struct live_apply *a, int s)
+void live_apply_answer(const struct live_apply *a, char *question, struct buf *out)
 {
-    char line[LINE_MOST], reply[64];
-    char *name = line, *path = NULL;
-    size_t n = 0;
-    ssize_t got;
     unsigned long long hash = 0, bytes = 0;
     int at = 0, maxreg = 0;
-    struct timeval patience = { .tv_sec = 5 };
-    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    while (n < sizeof line - 1 && !memchr(line, '\n', n) &&
-           (got = read(s, line + n, sizeof line - 1 - n)) > 0)
-        n += (size_t)got;
-    line[n] = 0;
-    line[strcspn(line, "\n")] = 0;
-    path = strchr(line, ' ');
+    question[strcspn(question, "\n")] = 0;
+    char *name = question, *path = strchr(question, ' ');
     if (!path)
         return;
     *path++ = 0;
@@ -166,9 +156,26 @@ static void answer(const struct live_apply *a, int s)
         return;
     path += at;
     uint64_t mask = a->match(a->ctx, name, hash, strcmp(path, "-") == 0 ? NULL : path, &maxreg);
-    int m = snprintf(reply, sizeof reply, "%llu %d\n", (unsigned long long)mask, maxreg);
-    if (send(s, reply, (size_t)m, MSG_NOSIGNAL) < 0)
-        return; /* the program has gone: nobody waits */
+    buf_printf(out, "%llu %d\n", (unsigned long long)mask, maxreg);
+}
+
+static void answer(const struct live_apply *a, int s)
+{
+    char line[LINE_MOST];
+    struct buf out = { 0 };
+    size_t n = 0;
+    ssize_t got;
+    struct timeval patience = { .tv_sec = 5 };
+    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    while (n < sizeof line - 1 && !memchr(line, '\n', n) &&
+           (got = read(s, line + n, sizeof line - 1 - n)) > 0)
+        n += (size_t)got;
+    line[n] = 0;
+    live_apply_answer(a, line, &out);
+    if (!out.oom && out.n)
+        /* a program that has gone does not wait */
+        (void)!send(s, out.s, out.n, MSG_NOSIGNAL);
+    buf_free(&out);
 }
 
 static void *answer_all(void *ctx)

@@ -40,6 +40,11 @@ enum status live_cache_find(uint64_t hash, char **ptx);
 enum status live_dump_find(const char *kernel, char **ptx, bool *several);
 struct live_want;
 struct serve;
+/* The answer to a question of the library, a line of text that is changed; without a line, with no
+ * answer where there is none. */
+void serve_answer(struct serve *s, char *question, struct buf *out);
+struct live_apply;
+void live_apply_answer(const struct live_apply *a, char *question, struct buf *out);
 /* Reads the records at RECORD.*.take, trims and writes each, and adds what came of it to s. */
 enum status live_takes(struct live_survey *s, const struct live_want *w, const struct serve *served,
                        const char *record, struct diags *ds);

@@ -206,11 +206,11 @@ static enum status take(struct remote *r, char kind, const char *name, const cha
     enum status st = ST_OK;
     bool ok = true;
     if (kind == 'F' || kind == 'B') {
-        if (!plain_name(name) || r->nfiles == FILES_MOST)
+        if (!plain_name(name) || r->nfiles == FILES_MOST || (kind == 'F' && r->named < r->nfiles))
             return damaged(ds);
         st = private_folder_put(r->folder, name, data, n, &text, ds);
         ok = st != ST_OK || remote_add(&r->file, &r->nfiles, &r->files_cap, text.s);
-        r->named += kind == 'F';
+        r->named += kind == 'F' && ok && st == ST_OK;
     } else {
         buf_put(&text, data, n);
         ok = text.s || !n;

@@ -4,6 +4,7 @@
  * status. */
 #include "engine/live/remote.h"
 
+#include "engine/base/file.h"
 #include "engine/dev/worker/wire.h"
 
 #include <ctype.h>
@@ -22,7 +23,7 @@ enum { NAME_MOST = 200, READ_SIZE = 1 << 16, FILE_PART = 1 << 20 };
 struct taking {
     const struct remote_back *back;
     char name[NAME_MOST + 1]; /* of the file that comes in; "": none */
-    int fd;                   /* of NAME.part */
+    struct file_new file;
 };
 
 /* As capture names its files. */
@@ -36,34 +37,18 @@ static bool is_file_name(const char *name, size_t n)
 
 static enum status cannot_write(const struct taking *t, struct diags *ds)
 {
-    diag_error(ds, "write", "cannot write %s/%s: %s", t->back->folder, t->name, strerror(errno));
-    return ST_IO;
-}
-
-static bool paths_of(const struct taking *t, struct buf *part, struct buf *path)
-{
-    buf_printf(path, "%s/%s", t->back->folder, t->name);
-    buf_printf(part, "%s/%s.part", t->back->folder, t->name);
-    return !part->oom && !path->oom;
+    diag_error(ds, "write", "%s/%s: %s: %s", t->back->folder, t->name, t->file.what,
+               strerror(t->file.err));
+    return t->file.err == ENOMEM ? ST_NOMEM : ST_IO;
 }
 
 /* The file is whole, or (keep false) is given up. */
 static enum status file_end(struct taking *t, bool keep, struct diags *ds)
 {
-    struct buf part = { 0 }, path = { 0 };
-    enum status st = ST_OK;
     if (!*t->name)
         return ST_OK;
-    bool room = paths_of(t, &part, &path);
-    bool closed = close(t->fd) == 0;
-    if (!room)
-        st = ST_NOMEM;
-    else if (!keep)
-        unlink(part.s);
-    else if (!closed || rename(part.s, path.s) != 0)
-        st = cannot_write(t, ds);
-    buf_free(&part);
-    buf_free(&path);
+    enum status st = !keep || file_new_done(&t->file) ? ST_OK : cannot_write(t, ds);
+    file_new_drop(&t->file);
     *t->name = 0;
     return st;
 }
@@ -76,7 +61,7 @@ static enum status damaged(struct diags *ds)
 
 static enum status file_begin(struct taking *t, const char *name, size_t n, struct diags *ds)
 {
-    struct buf part = { 0 }, path = { 0 };
+    struct buf path = { 0 };
     enum status st = file_end(t, true, ds);
     if (st != ST_OK)
         return st;
@@ -84,13 +69,12 @@ static enum status file_begin(struct taking *t, const char *name, size_t n, stru
         return damaged(ds);
     memcpy(t->name, name, n);
     t->name[n] = 0;
-    st = paths_of(t, &part, &path) ? ST_OK : ST_NOMEM;
-    t->fd = st == ST_OK ? open(part.s, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666) : -1;
-    if (st == ST_OK && t->fd < 0)
+    buf_printf(&path, "%s/%s", t->back->folder, t->name);
+    if (path.oom)
+        *t->name = 0; /* nothing is open */
+    else if (!file_new_open(&t->file, path.s))
         st = cannot_write(t, ds);
-    if (t->fd < 0)
-        *t->name = 0;
-    buf_free(&part);
+    st = path.oom ? ST_NOMEM : st;
     buf_free(&path);
     return st;
 }
@@ -99,15 +83,7 @@ static enum status file_data(struct taking *t, const char *data, size_t n, struc
 {
     if (!*t->name)
         return damaged(ds);
-    for (size_t at = 0; at < n;) {
-        ssize_t k = write(t->fd, data + at, n - at);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0)
-            return cannot_write(t, ds);
-        at += (size_t)k;
-    }
-    return ST_OK;
+    return file_new_put(&t->file, data, n) ? ST_OK : cannot_write(t, ds);
 }
 
 static enum status take_part(struct taking *t, const struct buf *part, struct diags *ds)
@@ -158,7 +134,7 @@ static enum status take_parts(struct wire_stream *s, struct taking *t, int *exit
 enum status remote_take_back(int f, const struct remote_back *back, int *exit, struct diags *ds)
 {
     struct wire_stream s = { .fd = f };
-    struct taking t = { .back = back, .fd = -1 };
+    struct taking t = { .back = back, .file = { .fd = -1, .folder = -1 } };
     uint32_t version = 0;
     if (wire_greeting(&s, INT64_MAX, NULL, &version) != WIRE_OK) {
         diag_error(ds, "remote", "the command on the other machine did not begin");

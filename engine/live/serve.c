@@ -160,7 +160,7 @@ static void code(struct serve *s, char *question, struct buf *out)
     diags_free(&ds);
 }
 
-static void answer(struct serve *s, char *question, struct buf *out)
+void serve_answer(struct serve *s, char *question, struct buf *out)
 {
     struct buf line = { 0 };
     question[strcspn(question, "\n")] = 0;
@@ -192,7 +192,7 @@ static void serve_one(struct serve *s, int c)
         n += k > 0 ? (size_t)k : 0;
     }
     if (question && n)
-        answer(s, question, &out);
+        serve_answer(s, question, &out);
     for (size_t at = 0; !out.oom && at < out.n; at += (size_t)k)
         if ((k = send(c, out.s + at, out.n - at, MSG_NOSIGNAL)) <= 0)
             break;

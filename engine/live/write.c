@@ -150,7 +150,7 @@ static enum status put_file(const struct writing *w, const char *folder, bool af
     }
     fine = fine && file_new_done(&f);
     if (!fine)
-        diag_error(ds, "write", "%s: %s", path.s, f.what ? f.what : "cannot write");
+        diag_error(ds, "write", "%s: %s: %s", path.s, f.what, strerror(f.err));
     file_new_drop(&f);
     buf_free(&path);
     return fine ? ST_OK : ST_IO;

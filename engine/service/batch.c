@@ -313,7 +313,8 @@ enum status service_batch(const struct service_batch_opts *o, struct service_bat
                  (unsigned long long)b->bad);
         st = ST_INPUT;
     }
-    batch_close(b, st == ST_OK || st == ST_INPUT);
+    enum status files = batch_close(b, (st == ST_OK || st == ST_INPUT) && !b->unread);
+    st = st == ST_OK || st == ST_INPUT ? (files != ST_OK ? files : st) : st;
     base_free(b);
     counts->wall_s = 1e-9 * (double)(base_now_ns() - began);
     return st;

@@ -73,7 +73,6 @@ static int by_number(const void *a, const void *b)
 /* The output is cut behind its last whole line; results wait in the part file until their turn. */
 static enum status open_output(struct batch *b)
 {
-    uint64_t whole = 0, parts = 0;
     struct buf path = { 0 };
     if (!b->o->output) {
         b->out = dup(STDOUT_FILENO);
@@ -83,17 +82,18 @@ static enum status open_output(struct batch *b)
     b->part_path = buf_take(&path);
     if (!b->part_path)
         return ST_NOMEM;
-    enum status st = read_old(b, b->o->output, false, &whole);
+    enum status st = read_old(b, b->o->output, false, &b->written);
     if (st == ST_OK)
-        st = read_old(b, b->part_path, true, &parts);
+        st = read_old(b, b->part_path, true, &b->spooled);
     if (st != ST_OK)
         return st;
-    qsort(b->old, b->nold, sizeof *b->old, by_number);
+    if (b->nold)
+        qsort(b->old, b->nold, sizeof *b->old, by_number);
     b->out = base_open(b->o->output, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (b->out < 0 || ftruncate(b->out, (off_t)whole) || lseek(b->out, 0, SEEK_END) < 0)
+    if (b->out < 0 || ftruncate(b->out, (off_t)b->written) || lseek(b->out, 0, SEEK_END) < 0)
         return cannot(b, "write", b->o->output);
     b->part = base_open(b->part_path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (b->part < 0 || ftruncate(b->part, (off_t)parts) || lseek(b->part, 0, SEEK_END) < 0)
+    if (b->part < 0 || ftruncate(b->part, (off_t)b->spooled) || lseek(b->part, 0, SEEK_END) < 0)
         return cannot(b, "write", b->part_path);
     return ST_OK;
 }
@@ -128,7 +128,12 @@ static size_t whole_line(struct batch *b)
         ssize_t n = looked > BATCH_MOST_LINE ? 0 : base_read(b->in, piece, sizeof piece);
         if (n < 0 && errno == EINTR && !cancel_asked(b->o->cancel))
             continue;
-        if (n <= 0)
+        if (n < 0) {
+            b->unread = true;
+            cannot(b, "read", b->o->file);
+            return 0; /* half a line is no request */
+        }
+        if (n == 0)
             return b->ahead.n;
         buf_put(&b->ahead, piece, (size_t)n);
         b->read += (uint64_t)n;
@@ -207,15 +212,23 @@ struct batch_line *batch_next(struct batch *b)
 }
 
 /* ---- results ---- */
-static bool put_all(int fd, const struct buf *line)
+/* The whole line, or the file is as it was, with *whole bytes; NULL: standard output, which keeps what
+ * went. */
+static bool put_all(int fd, const struct buf *line, uint64_t *whole)
 {
-    for (size_t at = 0; at < line->n;) {
+    bool ok = !line->oom;
+    for (size_t at = 0; ok && at < line->n;) {
         ssize_t n = base_write(fd, line->s + at, line->n - at);
-        if (n < 0 && errno != EINTR)
-            return false;
+        ok = n >= 0 || errno == EINTR;
         at += n > 0 ? (size_t)n : 0;
     }
-    return !line->oom;
+    int why = line->oom ? ENOMEM : errno;
+    if (ok && whole)
+        *whole += line->n;
+    else if (whole && ftruncate(fd, (off_t)*whole) == 0)
+        lseek(fd, (off_t)*whole, SEEK_SET);
+    errno = why;
+    return ok;
 }
 
 static void lost(struct batch *b, const char *path)
@@ -231,7 +244,8 @@ static void lost(struct batch *b, const char *path)
 
 void batch_spool(struct batch *b, struct batch_line *l)
 {
-    if (b->part >= 0 && l != b->line && l->state == BATCH_DONE && !put_all(b->part, &l->result))
+    if (b->part >= 0 && l != b->line && l->state == BATCH_DONE &&
+        !put_all(b->part, &l->result, &b->spooled))
         lost(b, b->part_path);
 }
 
@@ -248,7 +262,7 @@ void batch_flush(struct batch *b)
 {
     size_t k = 0;
     while (k < b->n && b->line[k].state == BATCH_DONE && !b->failed) {
-        if (put_all(b->out, &b->line[k].result))
+        if (put_all(b->out, &b->line[k].result, b->o->output ? &b->written : NULL))
             free_line(&b->line[k++]);
         else
             lost(b, b->o->output ? b->o->output : "standard output");
@@ -257,14 +271,16 @@ void batch_flush(struct batch *b)
     b->n -= k;
 }
 
-void batch_close(struct batch *b, bool whole)
+enum status batch_close(struct batch *b, bool whole)
 {
-    int fds[] = { b->in, b->out, b->part };
-    if (b->out >= 0 && b->o->output && base_fsync(b->out) && !b->failed)
+    if (b->out >= 0 && b->o->output && base_fsync(b->out))
         lost(b, b->o->output);
-    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-        if (fds[i] >= 0)
-            base_close(fds[i]);
+    if (b->out >= 0 && base_close(b->out))
+        lost(b, b->o->output ? b->o->output : "standard output");
+    if (b->in >= 0)
+        base_close(b->in);
+    if (b->part >= 0)
+        base_close(b->part);
     if (whole && !b->failed && b->part_path)
         unlink(b->part_path);
     for (size_t i = 0; i < b->n; i++)
@@ -275,4 +291,5 @@ void batch_close(struct batch *b, bool whole)
     base_free(b->old);
     base_free(b->part_path);
     buf_free(&b->ahead);
+    return b->failed || b->unread ? ST_IO : ST_OK;
 }

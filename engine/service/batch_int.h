@@ -39,12 +39,14 @@ struct batch {
     int out;
     int part;
     char *part_path;
-    uint64_t read, size; /* bytes of the requests */
-    uint64_t numbers;    /* lines so far */
-    bool more;           /* the requests have not ended */
-    uint64_t bad;        /* lines that were no requests */
-    bool failed;         /* the output cannot be written */
-    struct buf ahead;    /* what was read behind the last line */
+    uint64_t written, spooled; /* bytes of whole results in out and part */
+    uint64_t read, size;       /* bytes of the requests */
+    uint64_t numbers;          /* lines so far */
+    bool more;                 /* the requests have not ended */
+    uint64_t bad;              /* lines that were no requests */
+    bool failed;               /* the output cannot be written */
+    bool unread;               /* the requests could not be read to their end */
+    struct buf ahead;          /* what was read behind the last line */
     /* from the first without a written result to the last that was read */
     struct batch_line *line;
     size_t n, cap;
@@ -62,7 +64,8 @@ struct batch_line *batch_next(struct batch *b);
 void batch_spool(struct batch *b, struct batch_line *l);
 /* Writes the results whose turn has come. */
 void batch_flush(struct batch *b);
-/* whole: every request has its result, so that the part file is not needed any more. */
-void batch_close(struct batch *b, bool whole);
+/* whole: every request has its result, so that the part file is not needed any more. ST_IO: something
+ * could not be written, or was not read. */
+enum status batch_close(struct batch *b, bool whole);
 
 #endif

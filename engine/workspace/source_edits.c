@@ -99,7 +99,8 @@ static bool cut_lines(struct source_file *f, size_t n)
         lines += f->text[i] == '\n';
     f->line = base_alloc((lines + 1) * sizeof *f->line);
     for (size_t at = 0; f->line && at < n;) {
-        size_t len = strcspn(f->text + at, "\n");
+        const char *feed = memchr(f->text + at, '\n', n - at);
+        size_t len = feed ? (size_t)(feed - f->text) - at : n - at;
         f->line[f->nlines++] = (struct str){ f->text + at, len };
         at += len + 1;
     }

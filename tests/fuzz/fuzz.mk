@@ -32,12 +32,21 @@ $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fu
 # Executables, fatbins and the rest, and the listing of what is in them.
 $(BUILD)/fuzz/fuzz_container: $(BUILD)/fuzz/tests/fuzz/fuzz_container.o $(FUZZ_OBJ) $(BUILD)/fuzz/engine/workspace/source_list.o $(BUILD)/libengine.a
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
-# What the library in somebody's program wrote down.
-$(BUILD)/fuzz/fuzz_live: $(BUILD)/fuzz/tests/fuzz/fuzz_live.o $(patsubst %,$(BUILD)/fuzz/engine/live/%.o,live take apply remote) $(FUZZ_OBJ) $(BUILD)/libengine.a
+# What the library in somebody's program wrote down; what it asks, and both ends of --worker.
+FUZZ_FRAMES := $(BUILD)/fuzz/tests/fuzz/frames.o $(BUILD)/fuzz/engine/dev/worker/wire.o
+$(BUILD)/fuzz/fuzz_live: $(BUILD)/fuzz/tests/fuzz/fuzz_live.o $(patsubst %,$(BUILD)/fuzz/engine/live/%.o,live take apply) $(FUZZ_OBJ) $(BUILD)/libengine.a
+	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
+$(BUILD)/fuzz/fuzz_remote: $(BUILD)/fuzz/tests/fuzz/fuzz_remote.o $(FUZZ_FRAMES) $(patsubst %,$(BUILD)/fuzz/engine/live/%.o,apply remote remote_back serve) $(FUZZ_OBJ) $(BUILD)/libengine.a
+	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
+# Requests of other programs; what people write for other tools.
+$(BUILD)/fuzz/fuzz_service: $(BUILD)/fuzz/tests/fuzz/fuzz_service.o $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter engine/service/%,$(ENGINE_SRC))) $(FUZZ_OBJ) $(BUILD)/libengine.a
+	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
+FUZZ_SOURCE := $(patsubst %,$(BUILD)/fuzz/engine/%.o,workspace/source_edits workspace/source_edits_cuda workspace/source_edits_python workspace/source_edits_text workspace/output_file rewrites/order)
+$(BUILD)/fuzz/fuzz_source: $(BUILD)/fuzz/tests/fuzz/fuzz_source.o $(BUILD)/fuzz/tests/fuzz/kernel.o $(FUZZ_SOURCE) $(FUZZ_OBJ) $(BUILD)/libengine.a
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 # The worker protocol: of the devices' room its transport and records alone.
 FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/worker/wire.o $(BUILD)/fuzz/engine/dev/worker/wire_records.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o $(BUILD)/fuzz/engine/sim/timing/expansion.o
-$(BUILD)/fuzz/fuzz_wire: $(BUILD)/fuzz/tests/fuzz/fuzz_wire.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ)) $(FUZZ_WIRE)
+$(BUILD)/fuzz/fuzz_wire: $(BUILD)/fuzz/tests/fuzz/fuzz_wire.o $(BUILD)/fuzz/tests/fuzz/frames.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ)) $(FUZZ_WIRE)
 	$(FUZZ_LINK) -lpthread -lm
 # What is written by hand for the workbench, and the rooms that those readers use.
 FUZZ_TEXTS := $(patsubst %,$(BUILD)/fuzz/tui/%.o,base/theme base/key base/request app/launch_edit base/expr base/text)
@@ -76,7 +85,7 @@ fuzz: fuzz-tui
 
 # The targets without libFuzzer, over the plain library: they run the files they are given.
 FUZZ_ALONE := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/%)
-$(FUZZ_ALONE): $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/standalone.o $(BUILD)/tests/fuzz/kernel.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/term/%,$(TUI_SRC))) $(BUILD)/libengine.a
+$(FUZZ_ALONE): $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/standalone.o $(BUILD)/tests/fuzz/kernel.o $(BUILD)/tests/fuzz/frames.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/term/%,$(TUI_SRC))) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 fuzz-corpus: $(FUZZ_ALONE)
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_DEEP_OBJ:.o=.d) $(FUZZ_WIRE:.o=.d) $(FUZZ_TEXTS:.o=.d) $(FUZZ_KERNEL:.o=.d) $(wildcard $(BUILD)/tests/fuzz/*.d $(BUILD)/fuzz/tests/fuzz/*.d)
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_DEEP_OBJ:.o=.d) $(FUZZ_WIRE:.o=.d) $(FUZZ_TEXTS:.o=.d) $(FUZZ_KERNEL:.o=.d) $(FUZZ_FRAMES:.o=.d) $(FUZZ_SOURCE:.o=.d) $(wildcard $(BUILD)/fuzz/engine/service/*.d $(BUILD)/tests/fuzz/*.d $(BUILD)/fuzz/tests/fuzz/*.d)

@@ -1,12 +1,10 @@
-/* libFuzzer target: what the library in somebody's program wrote down, by the first byte's last two
- * bits: of a survey (0), of a captured launch (1), of apply (2); and what --worker sends (3). Whatever
- * the bytes, reading ends with a record whose parts are whole. */
+/* libFuzzer target: what the library in somebody's program wrote down, by the first byte: of a survey,
+ * of a captured launch, of apply. Whatever the bytes, reading ends with a record whose parts are whole.
+ */
 #include "engine/dev/inject/record.h"
-#include "engine/base/private_folder.h"
 #include "engine/live/apply.h"
 #include "engine/live/live.h"
 #include "engine/live/live_int.h"
-#include "engine/live/remote.h"
 #include "engine/live/take.h"
 
 #include <stdio.h>
@@ -68,46 +66,29 @@ static void apply(const char *path)
     diags_free(&ds);
 }
 
-static void sent(const uint8_t *data, size_t size)
+/* The readers take paths: a file in memory has one. */
+static void file_of(const uint8_t *data, size_t size, const char *head, void (*read)(const char *path))
 {
-    struct remote r = { 0 };
-    struct diags ds = { 0 };
-    char *copy = base_alloc(size + 1);
-    must(copy && private_folder_make(&r.folder, &ds) == ST_OK);
-    memcpy(copy, data, size);
-    enum status st = remote_unpack(&r, copy, size, &ds);
-    must(st == ST_OK || ds.n);
-    must(r.named <= r.nfiles);
-    for (size_t i = 0; i < r.nfiles; i++)
-        must(strncmp(r.file[i], r.folder, strlen(r.folder)) == 0 &&
-             !strchr(r.file[i] + strlen(r.folder) + 1, '/'));
-    base_free(copy);
-    remote_free(&r);
-    diags_free(&ds);
+    char path[64];
+    int fd = memfd_create("fuzz", 0);
+    must(fd >= 0 && write(fd, head, strlen(head)) == (ssize_t)strlen(head) &&
+         write(fd, data, size) == (ssize_t)size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    read(path);
+    close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char path[64];
-    int what = size ? data[0] & 3 : 0;
-    if (what == 3) {
-        sent(data + 1, size - 1);
+    if (!size || size > 60000)
         return 0;
+    unsigned what = data[0];
+    data++;
+    size--;
+    switch (what & 3) {
+    case 1: file_of(data, size, LIVE_TAKE_HEAD "\n", take); break;
+    case 2: file_of(data, size, LIVE_RECORD_HEAD "\n", apply); break;
+    default: file_of(data, size, LIVE_RECORD_HEAD "\n", survey); break;
     }
-    int fd = size ? memfd_create("fuzz", 0) : -1;
-    const char *head = what == 1 ? LIVE_TAKE_HEAD "\n" : LIVE_RECORD_HEAD "\n";
-    if (!size)
-        return 0;
-    if (fd < 0 || write(fd, head, strlen(head)) < 0 ||
-        write(fd, data + 1, size - 1) != (ssize_t)(size - 1))
-        abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (what == 1)
-        take(path);
-    else if (what == 2)
-        apply(path);
-    else
-        survey(path);
-    close(fd);
     return 0;
 }

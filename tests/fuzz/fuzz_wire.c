@@ -1,7 +1,6 @@
 /* What a worker's other end could send: bytes as a stream of frames through a pipe, and as the payload
  * of every record. Nothing may crash, leak or claim more than the bytes can hold; what was read whole is
  * written again to the same bytes. */
-#include "engine/base/crc.h"
 #include "engine/dev/dev.h"
 #include "engine/dev/worker/wire.h"
 #include "engine/rec/counters.h"
@@ -9,6 +8,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/sim/preset.h"
+#include "tests/fuzz/frames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,30 +19,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 static struct wire_in over(const uint8_t *p, size_t n)
 {
     return (struct wire_in){ p, n, false };
-}
-
-static void put_crc(uint8_t *to, uint32_t crc)
-{
-    for (unsigned i = 0; i < 4; i++)
-        to[i] = (uint8_t)(crc >> 8 * i);
-}
-
-/* Checksums stop a fuzzer at the first frame: so that it gets further, they are made right, frame after
- * frame. */
-static void mend_frames(uint8_t *p, size_t n)
-{
-    while (n > WIRE_HEAD) {
-        size_t left = n - WIRE_HEAD - 1, length = (p[8] | (size_t)p[9] << 8) % (left + 1);
-        memcpy(p, (const uint8_t[]){ 'G', 'L', 'W', WIRE_VERSION }, 4);
-        memset(p + 10, 0, 6);
-        p[8] = (uint8_t)length;
-        p[9] = (uint8_t)(length >> 8);
-        put_crc(p + 28, base_crc32c(0, p + WIRE_HEAD, length));
-        put_crc(p + 32, base_crc32c(0, p, 32));
-        p[WIRE_HEAD + length] = '\n';
-        p += WIRE_HEAD + length + 1;
-        n -= WIRE_HEAD + length + 1;
-    }
 }
 
 static void frames(const uint8_t *p, size_t n)
@@ -60,7 +36,7 @@ static void frames(const uint8_t *p, size_t n)
     if (copy)
         memcpy(copy, p, n);
     if (copy && mend)
-        mend_frames(copy + 1, n - 1);
+        frames_mend(copy + 1, n - 1);
     if (copy && write(fd[1], copy + mend, n - mend) == (ssize_t)(n - mend)) {
         close(fd[1]);
         if (n && p[0] & 1)

@@ -16,9 +16,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 rows='ptx 260 tests/fuzz/corpus/ptx tests/golden/ptx
 session 130 tests/fuzz/corpus/session
 journal 20 tests/fuzz/corpus/journal
-texts 250 tests/fuzz/corpus/texts
+texts 225 tests/fuzz/corpus/texts
 container 40 tests/fuzz/corpus/container
 live 10 tests/fuzz/corpus/live
+remote 5 tests/fuzz/corpus/remote
+service 5 tests/fuzz/corpus/service
+source 15 tests/fuzz/corpus/source
 wire 200 tests/fuzz/corpus/ptx
 analysis 20 tests/fuzz/corpus/kernel tests/golden/ptx tests/sim kernels
 pass 30 tests/fuzz/corpus/kernel tests/golden/ptx tests/sim kernels

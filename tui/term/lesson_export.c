@@ -96,6 +96,18 @@ static void put_curves(struct export *e)
     }
 }
 
+/* What the engine complained of first is the likeliest cause. */
+static void tell_first_error(const struct job_snapshot *s, struct diags *ds)
+{
+    for (size_t i = 0; i < s->nmessages; i++) {
+        const struct job_message *m = &s->messages[i];
+        if (m->level == DIAG_ERROR) {
+            diag_hint(&ds->v[ds->n - 1], "%s%s%s", m->file ? m->file : "", m->file ? ": " : "", m->text);
+            return;
+        }
+    }
+}
+
 /* The step's own commands; its check has to hold then. */
 static enum status fulfil(struct export *e, const struct lesson_step *s, unsigned number,
                           struct diags *ds)
@@ -124,6 +136,7 @@ static enum status fulfil(struct export *e, const struct lesson_step *s, unsigne
     diag_error(ds, "lesson", "step %u: its own commands do not do its task: %s (%s)", number,
                lacks.s ? lacks.s : "the check does not hold", s->check);
     buf_free(&lacks);
+    tell_first_error(a->snap, ds);
     return ST_INPUT;
 }
 
