@@ -4,7 +4,7 @@
  * what stands there must really be refused. Instructions that the ISA counts as texture or surface work
  * need handles (tests/cli/texture.sh); those of matrices take fragments of many shapes,
  * which test_sim_exec_vectors.c and tests/gpu/products.py know, and tensor copies need a tensor map
- * (tests/gpu/boxes.py). */
+ * (tests/gpu/boxes.py). Tensor memory has a test of its own (tests/cli/tcgen05.sh). */
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -372,11 +372,27 @@ static void each_types(struct tally *t, struct variant *v, const char *s, size_t
 
 static bool looked_at(const struct row *r)
 {
-    static const char
-        *const not [] = { "tex",        "tex_query",       "surface",  "tma",      "wgmma",
-                          "mma_sp",     "fence_tensormap", "none",     "mma",      "wmma_load",
-                          "wmma_store", "wmma_mma",        "ldmatrix", "stmatrix", "call",
-                          "brx",        "cp_bulk" /* test_sim_exec.c */ };
+    static const char *const not [] = { "tex",
+                                        "tex_query",
+                                        "surface",
+                                        "tma",
+                                        "wgmma",
+                                        "tmem_move",
+                                        "tmem_copy",
+                                        "tmem_commit",
+                                        "tcgen",
+                                        "mma_sp",
+                                        "fence_tensormap",
+                                        "none",
+                                        "mma",
+                                        "wmma_load",
+                                        "wmma_store",
+                                        "wmma_mma",
+                                        "ldmatrix",
+                                        "stmatrix",
+                                        "call",
+                                        "brx",
+                                        "cp_bulk" /* test_sim_exec.c */ };
     for (size_t k = 0; k < ARRAY_LEN(not ); k++)
         if (!strcmp(r->exec, not [k]))
             return false;

@@ -315,8 +315,9 @@ void exec_cp_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
     }
 }
 
-bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr,
-                  uint32_t bytes)
+/* The mbarrier at this address of the cluster; NULL: none, told. */
+static void *mbar_at(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr,
+                     struct mbar *m)
 {
     uint64_t a[WARP_LANES], p[WARP_LANES];
     bool recording = w->recording;
@@ -325,16 +326,41 @@ bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane
     bool ok = exec_resolve_at(w, in, 1u << lane, PTX_SPACE_SHARED, 8, ACCESS_ATOMIC, a, p);
     w->recording = recording;
     if (!ok)
-        return false;
-    struct mbar m = mbar_read((void *)(uintptr_t)p[lane]);
-    if (!m.used) {
+        return NULL;
+    *m = mbar_read((void *)(uintptr_t)p[lane]);
+    if (!m->used)
         exec_fault(w, in, lane, FAULT_ARG, "this mbarrier is not initialised");
+    return m->used ? (void *)(uintptr_t)p[lane] : NULL;
+}
+
+bool exec_mbar_arrive(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr)
+{
+    struct mbar m;
+    void *p = mbar_at(w, in, lane, addr, &m);
+    if (p && !m.pending)
+        exec_fault(w, in, lane, FAULT_ARG, "more arrivals at an mbarrier than it expects (%u)",
+                   m.expected);
+    if (!p || !m.pending)
         return false;
-    }
+    m.pending--;
+    mbar_turn(&m);
+    mbar_write(p, m);
+    if (w->k->tensor.defers)
+        mbar_changed(w->cta, p);
+    return true;
+}
+
+bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr,
+                  uint32_t bytes)
+{
+    struct mbar m;
+    void *p = mbar_at(w, in, lane, addr, &m);
+    if (!p)
+        return false;
     if (w->k->tensor.defers)
         return put_late(w, in, (struct exec_late){ addr, bytes, 0 });
     m.tx -= (int32_t)bytes;
     mbar_turn(&m);
-    mbar_write((void *)(uintptr_t)p[lane], m);
+    mbar_write(p, m);
     return true;
 }

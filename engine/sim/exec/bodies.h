@@ -42,6 +42,8 @@ exec_fn exec_cp_async, exec_mbar;
  * cluster. False: a fault. */
 bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr,
                   uint32_t bytes);
+/* One arrival there, at once. */
+bool exec_mbar_arrive(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr);
 /* bulk.c */
 exec_fn exec_async, exec_cp_bulk;
 /* cluster.c */

@@ -27,6 +27,7 @@ struct exec_access;
 struct exec_heap;
 struct exec_shadow;
 struct exec_shadow_map;
+struct tmem;
 struct sim_alloc;
 
 #define EXEC_MAX_BARRIERS 16u
@@ -121,6 +122,7 @@ struct exec_cta {
     uint32_t nwarps, ended; /* warps; those that have ended */
     struct exec_warp *warps;
     uint8_t *shared;
+    struct tmem *tmem; /* NULL: none was allocated */
     struct exec_barrier bar[EXEC_MAX_BARRIERS];
     uint32_t *bar_words;
     uint8_t *locals;

@@ -319,6 +319,7 @@ static void cta_free(struct exec_cta *c)
     base_free(c->warps);
     base_free(c->bar_words);
     base_free(c->shared);
+    base_free(c->tmem);
     base_free(c->locals);
     base_free(c->sregs);
     base_free(c->peer);
@@ -404,6 +405,8 @@ static void cta_start(struct exec_cta *c, uint64_t cluster, uint32_t smid, uint3
     if (c->x->hostile.poison)
         memset(c->locals, exec_fresh(c->x, SIM_POISON_MEMORY),
                (size_t)c->nwarps * WARP_LANES * c->x->local_bytes);
+    base_free(c->tmem);
+    c->tmem = NULL;
     memset(c->bar_words, 0, EXEC_MAX_BARRIERS * c->nwarps * sizeof *c->bar_words);
     for (uint32_t i = 0; i < EXEC_MAX_BARRIERS; i++) {
         c->bar[i].used = false;

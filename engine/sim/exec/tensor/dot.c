@@ -37,33 +37,34 @@ static float cut(int64_t s, int32_t e, unsigned keep, bool odd)
     return fabs((double)f) > fabs(x) ? nextafterf(f, 0) : f;
 }
 
-/* Some value is infinite or no number. */
-static float not_finite(unsigned n, const float *a, const float *b, unsigned step, float c)
+float dot_terms(const struct dot_model *m, unsigned n, const double *x, const int32_t *e, float c)
 {
+    int32_t most = exponent_of(c);
     double sum = c;
+    for (unsigned k = 0; k < n; k++) {
+        most = e[k] > most ? e[k] : most;
+        sum += x[k];
+    }
+    if (!isfinite(sum)) /* terms are below 2^1000: some value is infinite or no number */
+        return isnan(sum) ? from_bits(0x7fffffff) : (float)sum;
+    if (most <= DOT_NONE / 2)
+        return 0;
+    int64_t all = (int64_t)ldexp(c, m->frac - most);
     for (unsigned k = 0; k < n; k++)
-        sum += (double)a[k] * b[k * step];
-    return isnan(sum) ? from_bits(0x7fffffff) : (float)sum;
+        all += (int64_t)ldexp(x[k], m->frac - most);
+    return cut(all, most - m->frac, m->keep, m->odd);
 }
 
 float dot_block(const struct dot_model *m, unsigned n, const float *a, const int32_t *ea, const float *b,
                 const int32_t *eb, unsigned step, float c)
 {
-    int32_t most = exponent_of(c);
-    bool finite = isfinite(c);
+    double x[DOT_K];
+    int32_t e[DOT_K];
     for (unsigned k = 0; k < n; k++) {
-        int32_t e = ea[k] + eb[k * step];
-        most = e > most ? e : most;
-        finite = finite && isfinite(a[k]) && isfinite(b[k * step]);
+        x[k] = (double)a[k] * b[k * step];
+        e[k] = ea[k] + eb[k * step];
     }
-    if (!finite)
-        return not_finite(n, a, b, step, c);
-    if (most <= DOT_NONE / 2)
-        return 0;
-    int64_t sum = (int64_t)ldexp(c, m->frac - most);
-    for (unsigned k = 0; k < n; k++)
-        sum += (int64_t)ldexp((double)a[k] * b[k * step], m->frac - most);
-    return cut(sum, most - m->frac, m->keep, m->odd);
+    return dot_terms(m, n, x, e, c);
 }
 
 const struct dot_ops *dot_pick(void)

@@ -62,6 +62,8 @@ extern const struct dot_ops dot_ops_base, dot_ops_avx2;
 const struct dot_ops *dot_pick(void);
 
 /* One block of one element, exactly; step: distance of b's elements. */
+/* The same of n terms (products as they are, with the exponents that the core sees). */
+float dot_terms(const struct dot_model *m, unsigned n, const double *x, const int32_t *e, float c);
 float dot_block(const struct dot_model *m, unsigned n, const float *a, const int32_t *ea, const float *b,
                 const int32_t *eb, unsigned step, float c);
 

@@ -34,7 +34,13 @@ uint32_t mat_unit(const struct mat_desc *d, unsigned bytes, bool major_mn, unsig
 
 unsigned mat_bits(enum ptx_type t)
 {
-    return t == PTX_T_TF32 ? 32 : ptx_type_bits(t);
+    switch (t) {
+    case PTX_T_TF32: return 32;
+    case PTX_T_E2M3:
+    case PTX_T_E3M2: return 6;
+    case PTX_T_E2M1: return 4;
+    default: return ptx_type_bits(t);
+    }
 }
 
 void mat_value(enum ptx_type t, uint32_t bits, float *v, int32_t *e)
@@ -54,23 +60,52 @@ void mat_value(enum ptx_type t, uint32_t bits, float *v, int32_t *e)
 void mat_put(const struct mat_read *r, unsigned mn, unsigned k, uint32_t bits)
 {
     struct mat_factors *t = r->to;
-    float *v = r->of_b ? &t->b[k][dot_column(mn)] : &t->a[mn][k];
-    mat_value(r->type, bits, v, r->of_b ? &t->eb[k][dot_column(mn)] : &t->ea[mn][k]);
+    unsigned col = dot_column(mn + r->place);
+    float *v = r->of_b ? &t->b[k][col] : &t->a[mn][k];
+    mat_value(r->type, bits, v, r->of_b ? &t->eb[k][col] : &t->ea[mn][k]);
     *v = r->negated ? -*v : *v;
 }
 
-/* The 16 bytes that hold element (mn, k), NULL: outside shared memory, told. */
-static const uint8_t *unit_at(const struct mat_read *r, unsigned mn, unsigned k)
+bool mat_desc5_of(struct exec_warp *w, const struct exec_inst *in, uint64_t d, struct mat_desc *out)
+{
+    static const uint8_t swizzles[] = { 0, 1, 128, 1, 64, 1, 32, 1 };
+    *out = mat_desc_of(d);
+    out->swizzle = swizzles[d >> 61];
+    if (out->swizzle == 1)
+        exec_fault(w, in, 0, FAULT_ARG,
+                   d >> 61 == 1 ? "swizzles of 128 bytes by 32 in a matrix descriptor are not modelled"
+                                : "a matrix descriptor with swizzle %u, which does not exist",
+                   (unsigned)(d >> 61));
+    if (out->swizzle != 1 && d >> 52 & 1)
+        exec_fault(w, in, 0, FAULT_ARG,
+                   "a matrix descriptor with an absolute leading address is not modelled");
+    return out->swizzle != 1 && !(d >> 52 & 1);
+}
+
+/* 16 bytes of the CTA's shared memory; NULL: outside, told. */
+static const uint8_t *shared_at(const struct mat_read *r, uint32_t a)
 {
     const struct mat_desc *m = &r->desc;
-    uint32_t a = mat_unit(m, mat_bits(r->type) / 8, r->major_mn, r->first + mn, k);
     if (a + 16ull <= r->w->x->shared_bytes)
-        return r->w->cta->shared + a;
+        return r->cta->shared + a;
     exec_fault(r->w, r->in, 0, FAULT_BOUNDS,
                "a matrix descriptor (start 0x%x, leading %u, stride %u bytes) reaches shared address "
                "0x%x: the CTA has %u bytes of shared memory",
                m->start, m->lead, m->stride, a, r->w->x->shared_bytes);
     return NULL;
+}
+
+const uint8_t *mat_unit_at(const struct mat_read *r, unsigned mn, unsigned byte)
+{
+    return shared_at(r, mat_unit(&r->desc, 1, false, r->first + mn, byte));
+}
+
+/* Those that hold element (mn, k). */
+static const uint8_t *unit_at(const struct mat_read *r, unsigned mn, unsigned k)
+{
+    if (r->narrow)
+        return mat_unit_at(r, mn, k / r->narrow * 16);
+    return shared_at(r, mat_unit(&r->desc, mat_bits(r->type) / 8, r->major_mn, r->first + mn, k));
 }
 
 /* 8 x 8 elements of 16 bits. */
@@ -80,8 +115,8 @@ static bool load_halves(const struct mat_read *r, unsigned mn, unsigned k)
     struct dot_halves h = { .bf16 = r->type == PTX_T_BF16,
                             .across = r->of_b != r->major_mn,
                             .spread = r->of_b,
-                            .v = r->of_b ? &t->b[k][mn] : &t->a[mn][k],
-                            .e = r->of_b ? &t->eb[k][mn] : &t->ea[mn][k],
+                            .v = r->of_b ? &t->b[k][mn + r->place] : &t->a[mn][k],
+                            .e = r->of_b ? &t->eb[k][mn + r->place] : &t->ea[mn][k],
                             .pitch = r->of_b ? DOT_N : DOT_K };
     for (unsigned i = 0; i < 8; i++)
         if (!(h.run[i] = unit_at(r, mn + (r->major_mn ? 0 : i), k + (r->major_mn ? i : 0))))
@@ -91,6 +126,20 @@ static bool load_halves(const struct mat_read *r, unsigned mn, unsigned k)
         for (unsigned j = 0; j < 8; j++)
             h.v[i * h.pitch + j] = -h.v[i * h.pitch + j];
     return true;
+}
+
+/* Elements of 4 or 6 bits, along k. */
+static bool load_narrow(const struct mat_read *r, unsigned mn, unsigned k)
+{
+    unsigned bits = mat_bits(r->type);
+    const uint8_t *u = unit_at(r, mn, k);
+    for (unsigned i = 0; u && i < r->narrow; i++) {
+        unsigned bit = i * bits, v = u[bit / 8] >> bit % 8;
+        if (bit % 8 + bits > 8)
+            v |= (unsigned)u[bit / 8 + 1] << (8 - bit % 8);
+        mat_put(r, mn, k + i, v & ((1u << bits) - 1));
+    }
+    return u != NULL;
 }
 
 static bool load_unit(const struct mat_read *r, unsigned mn, unsigned k)
@@ -108,7 +157,7 @@ static bool load_unit(const struct mat_read *r, unsigned mn, unsigned k)
 bool mat_load(const struct mat_read *r)
 {
     bool halves = mat_bits(r->type) == 16;
-    unsigned per = 128 / mat_bits(r->type),
+    unsigned per = r->narrow ? r->narrow : 128 / mat_bits(r->type),
              dmn = halves        ? 8
                    : r->major_mn ? per
                                  : 1,
@@ -117,7 +166,9 @@ bool mat_load(const struct mat_read *r)
                                 : per;
     for (unsigned mn = 0; mn < r->rows; mn += dmn)
         for (unsigned k = 0; k < r->k; k += dk)
-            if (!(halves ? load_halves(r, mn, k) : load_unit(r, mn, k)))
+            if (!(halves      ? load_halves(r, mn, k)
+                  : r->narrow ? load_narrow(r, mn, k)
+                              : load_unit(r, mn, k)))
                 return false;
     return true;
 }

@@ -6,6 +6,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/tensor/dot.h"
 
+struct exec_cta;
 struct exec_inst;
 struct exec_warp;
 
@@ -18,6 +19,8 @@ struct mat_desc {
     uint8_t base;    /* phase of the pattern at the start, in rows of 128 bytes */
 };
 struct mat_desc mat_desc_of(uint64_t d);
+/* Of tcgen05 (9.7.16.4.1). False: a swizzle that is not modelled, told. */
+bool mat_desc5_of(struct exec_warp *w, const struct exec_inst *in, uint64_t d, struct mat_desc *out);
 /* Byte address of the 16 bytes that hold element (mn, k). Without `major_mn` 16 bytes lie along k, else
  * along mn; bytes: of an element. */
 uint32_t mat_unit(const struct mat_desc *d, unsigned bytes, bool major_mn, unsigned mn, unsigned k);
@@ -36,6 +39,7 @@ struct mat_factors {
 struct mat_read {
     struct exec_warp *w;
     const struct exec_inst *in;
+    const struct exec_cta *cta; /* whose shared memory */
     struct mat_factors *to;
     struct mat_desc desc;
     uint8_t type; /* enum ptx_type */
@@ -43,10 +47,15 @@ struct mat_read {
     bool of_b;
     bool negated;
     unsigned first;
+    unsigned place; /* of the first among the factors */
     unsigned rows;
     unsigned k;
+    /* elements of 4 or 6 bits: how many lie in 16 bytes, from the low end on; 0: wider ones */
+    uint8_t narrow;
 };
 bool mat_load(const struct mat_read *r);
+/* The 16 bytes of row mn, along k, that hold this byte; NULL: outside shared memory, told. */
+const uint8_t *mat_unit_at(const struct mat_read *r, unsigned mn, unsigned byte);
 /* Puts one element as mat_load does. */
 void mat_put(const struct mat_read *r, unsigned mn, unsigned k, uint32_t bits);
 

@@ -34,6 +34,7 @@ static struct mat_read reader(const struct product *p, bool of_b)
 {
     const struct exec_wgmma *x = p->x;
     return (struct mat_read){ .w = p->w,
+                              .cta = p->w->cta,
                               .in = p->in,
                               .to = p->w->k->tensor.factors,
                               .desc = mat_desc_of(lane_read(p->w, of_b ? x->desc_b : x->desc_a, 0, 8)),
