@@ -307,11 +307,8 @@ enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, co
     d->died = d->astray = false;
     if (r->persist.n && !d->info.l2_persist_bytes) {
         dev_result_fail(out, ST_REFUSED,
-                        d->info.kind == DEV_SIMULATED
-                            ? "the simulated %s has no part of L2 that can be set aside; a GPU of "
-                              "compute capability 8.0 or later has (--device cuda:0)"
-                            : "%s has no part of L2 that can be set aside (--l2-persist needs a GPU of "
-                              "compute capability 8.0 or later)",
+                        "%s has no part of L2 that can be set aside (--l2-persist needs compute "
+                        "capability 8.0 or later)",
                         d->info.name);
         return ST_OK;
     }

@@ -111,6 +111,16 @@ void dev_sim_args_free(struct sim_launch *s);
 const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, uint64_t at, uint64_t n,
                                        uint64_t *offset, struct diags *ds);
 
+/* ---- dev_window.c ---- */
+/* What r->persist asks for, on a device that sets at most most_part bytes aside for at most most_window.
+ * ST_INPUT: no such buffer, and it is told. */
+struct sim_window;
+enum status dev_window(const struct dev_bound *b, const struct dev_run *r, uint64_t most_part,
+                       uint64_t most_window, struct sim_window *out, struct diags *ds);
+/* The same, on a simulated device. */
+enum status dev_sim_window(const struct dev_bound *b, const struct dev_run *r,
+                           const struct sim_preset *g, struct sim_window *out, struct diags *ds);
+
 /* ---- results ---- */
 void dev_result_begin(struct result *out); /* empties all but what is the caller's */
 /* Records why a configuration failed. */

@@ -2,12 +2,9 @@
  *
  * A launch always starts from the same state: module variables as the module
  * declares them, then the launch's symbols, then buffers as the launch
- * description makes them, then the `before` launches, then knobs. Programs are
- * per kernel in engine/sim, so the state of module variables is carried between
- * the programs of `before` kernels and the main one by copying.
- *
- * What `before` launches made is kept per (code, data) and copied back, so that a
- * sweep runs them once. */
+ * description makes them, then the `before` launches, then knobs. Module variables
+ * are copied between the programs of `before` kernels and the main one. What `before`
+ * launches made is kept per (code, data) and copied back: a sweep runs them once. */
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
@@ -20,6 +17,7 @@
 #include "engine/sim/mem.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
+#include "engine/sim/window.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -593,6 +591,7 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
 {
     const struct dev_run *r = j->r;
     uint64_t restored[RESULT_MAX_OUTPUTS];
+    struct sim_window window;
     struct sim_launch s = {
         .grid = r->grid,
         .block = r->block,
@@ -616,11 +615,14 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
         .warm_l2 = !r->flush_l2,
         .outputs = outputs,
         .restored = restored,
+        .window = &window,
         .nrestored = restored_buffers(j, restored, RESULT_MAX_OUTPUTS),
     };
     enum status st = prepare(j);
     if (st == ST_OK)
         st = dev_sim_args(&j->b->bound, DEV_MAIN, r->launch, j->c->func, &s, j->ds);
+    if (st == ST_OK)
+        st = dev_sim_window(&j->b->bound, r, &j->d->preset, &window, j->ds);
     if (st == ST_OK)
         st = sim_run(j->c->prog, &s, stats, j->ds);
     dev_sim_args_free(&s);

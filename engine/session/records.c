@@ -47,6 +47,7 @@ static const struct field device_fields[] = {
     FIELD(dev_info, FIELD_NUM, "bandwidth_dram_bytes_per_s", bw_dram),
     FIELD(dev_info, FIELD_NUM, "issue_per_cycle", issue_per_cycle),
     FIELD(dev_info, FIELD_NUM, "latency_alu_cycles", lat_alu),
+    FIELD(dev_info, FIELD_U64, "l2_persist_bytes", l2_persist_bytes),
     FIELD(dev_info, FIELD_NUM, "l2_shared_requests_per_cycle", l2_shared_rate),
     FIELD(dev_info, FIELD_NUM, "l2_partial_write_sectors", l2_partial_write),
 };

@@ -190,6 +190,7 @@ void sim_preset_info(const struct sim_preset *p, struct dev_info *out)
                                          (p->carve_default >= 0 ? p->carve_default : p->carve_0) * 1024
                                    : p->l1_bytes),
         .l2_bytes = (uint64_t)p->l2_bytes,
+        .l2_persist_bytes = (uint64_t)p->l2_persist_bytes,
         .mem_bytes = (uint64_t)p->mem_bytes,
         .clock_khz = (uint32_t)(p->clock_mhz * 1000),
         .lat_l1 = (double)p->l1_latency,

@@ -15,6 +15,7 @@
 struct ptx_inst;
 struct ptx_module;
 struct sim_preset;
+struct sim_window;
 
 /* ---- what a load asks of the caches on an architecture ---- */
 struct sim_operator {
@@ -53,8 +54,7 @@ enum status sim_mem_release(struct sim_mem *m, uint64_t addr);
 /* NULL unless wholly inside one allocation */
 uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n);
 /* Whether launches may have stored into the allocation at addr since the last call (true the first
- * time); not what the host wrote through sim_mem_host. Never between the start and the end of a launch.
- */
+ * time); not what the host wrote through sim_mem_host. Never during a launch. */
 bool sim_mem_take_written(struct sim_mem *m, uint64_t addr);
 bool sim_mem_written(const struct sim_mem *m, uint64_t addr); /* the same, and it stays so */
 /* What a large allocation holds is not needed any more: its memory goes until it is used again. True: it
@@ -111,8 +111,7 @@ enum sim_order {
 #define X(name, text) SIM_POISON_##name,
 enum sim_poison { SIM_POISON_LIST(X) SIM_POISON_COUNT };
 #undef X
-/* All but the size of dynamic shared memory, which the launch says: only what changes it may poison it.
- */
+/* All but the size of dynamic shared memory, which the launch says: only its changes may poison it. */
 #define SIM_POISON_USUAL (((1u << SIM_POISON_COUNT) - 1) & ~(1u << SIM_POISON_DYNAMIC_SHARED))
 struct sim_hostile {
     /* .nc loads return what was there when the launch began */
@@ -177,8 +176,9 @@ struct sim_launch {
     /* after those at these addresses were copied back from elsewhere, in order */
     const uint64_t *restored;
     size_t nrestored;
-    uint64_t max_cycles; /* 0: none; a launch that goes past is a hang, reported */
-    uint64_t max_insts;  /* functional launches: the same, of the instructions of all warps */
+    const struct sim_window *window; /* window.h; NULL: none */
+    uint64_t max_cycles;             /* 0: none; a launch that goes past is a hang, reported */
+    uint64_t max_insts; /* functional launches: the same, of the instructions of all warps */
     /* Timed: where the timing comes from a sample that looks at no data, all outputs are to be made
      * beside it, by threads that have nothing else to do; what a functional run says goes here (see
      * sim_stats.made). NULL: not. */

@@ -107,7 +107,6 @@ static void refused(const char *spec, const char *driver)
 static void test_refused(void **state)
 {
     (void)state;
-    refused("sim:hopper-h200", "libcuda.so.1");
     refused("cuda:0", "libcuda-old.so");
 }
 

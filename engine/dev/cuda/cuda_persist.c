@@ -5,26 +5,13 @@
 #include "engine/dev/cuda/cuda_int.h"
 #include "engine/dev/cuda/drv.h"
 #include "engine/dev/dev_int.h"
-#include "engine/rec/data.h"
-#include "engine/rec/launch.h"
+#include "engine/sim/window.h"
 
 #include <string.h>
 
 bool cuda_can_persist(const struct drv *v)
 {
     return v->limit_get && v->limit_set && v->stream_set_attr && v->persisting_reset;
-}
-
-static const struct dev_buffer *find_buffer(struct cuda_job *j)
-{
-    const struct launch_spec *l = j->b->base.data->spec;
-    for (size_t i = 0; i < l->nargs; i++)
-        if (l->args[i].name && str_is(j->r->persist, l->args[i].name) &&
-            j->b->bound.main_use[i].buffer != SIZE_MAX)
-            return &j->b->bound.buffers[j->b->bound.main_use[i].buffer];
-    diag_error(j->ds, "l2-persist", "no argument '%.*s' with a buffer to keep in L2",
-               (int)j->r->persist.n, j->r->persist.s);
-    return NULL;
 }
 
 static enum status set_window(struct cuda_job *j, drv_ptr base, uint64_t bytes, double ratio)
@@ -38,11 +25,6 @@ static enum status set_window(struct cuda_job *j, drv_ptr base, uint64_t bytes, 
                       "access policy window", j->ds);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 enum status cuda_persist_begin(struct cuda_job *j, struct cuda_window *w)
 {
     struct cuda_dev *d = j->d;
@@ -50,25 +32,21 @@ enum status cuda_persist_begin(struct cuda_job *j, struct cuda_window *w)
     *w = (struct cuda_window){ 0 };
     if (!j->r->persist.n)
         return ST_OK;
-    const struct dev_buffer *b = find_buffer(j);
-    if (!b)
-        return ST_INPUT;
     int widest = 0;
     if (v->device_attr(&widest, DRV_ATTR_MAX_WINDOW, d->device) != DRV_SUCCESS || widest <= 0)
-        widest = (int)least(d->base.info.l2_persist_bytes, INT32_MAX);
-    uint64_t bytes = least(b->bytes, (uint64_t)widest);
-    double fraction = j->r->persist_fraction;
-    uint64_t wanted = fraction > 0 ? (uint64_t)((double)bytes * fraction + 0.5) : bytes,
-             part = least(wanted, d->base.info.l2_persist_bytes);
-    /* More lines than the part holds would push each other out: without a word from the user, as many as
-     * fit. */
-    double ratio = fraction > 0 ? fraction : bytes ? (double)part / (double)bytes : 1;
+        widest =
+            (int)(d->base.info.l2_persist_bytes < INT32_MAX ? d->base.info.l2_persist_bytes : INT32_MAX);
+    struct sim_window what;
+    if (dev_window(&j->b->bound, j->r, d->base.info.l2_persist_bytes, (uint64_t)widest, &what, j->ds) !=
+        ST_OK)
+        return ST_INPUT;
     enum status st =
         cuda_check(d, v->limit_get(&w->limit, DRV_LIMIT_PERSISTING_L2), "the L2 limit", j->ds);
     if (st == ST_OK)
-        st = cuda_check(d, v->limit_set(DRV_LIMIT_PERSISTING_L2, (size_t)part), "the L2 limit", j->ds);
+        st = cuda_check(d, v->limit_set(DRV_LIMIT_PERSISTING_L2, (size_t)what.part), "the L2 limit",
+                        j->ds);
     w->on = st == ST_OK;
-    return st == ST_OK ? set_window(j, b->addr, bytes, ratio) : st;
+    return st == ST_OK ? set_window(j, what.addr, what.bytes, what.ratio) : st;
 }
 
 void cuda_persist_end(struct cuda_job *j, const struct cuda_window *w)

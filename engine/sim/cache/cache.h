@@ -25,6 +25,7 @@ enum cache_alloc {
     CACHE_NORMAL,
     CACHE_FIRST,     /* evict-first: first victim of its set */
     CACHE_LAST,      /* evict-last: last victim */
+    CACHE_KEPT,      /* of an access policy window: stays in the part of L2 set aside */
     CACHE_UNCHANGED, /* a hit does not refresh the line's age */
     CACHE_TRANSIT,   /* no_allocate: hits what other loads brought, brings nothing */
     CACHE_LAST_USE,  /* a hit makes the line the next victim */
@@ -66,6 +67,12 @@ static inline uint64_t cache_mix(uint64_t x)
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
+}
+
+/* Where a line lies among all, 0 to 1: fractions of lines are those below. */
+static inline double cache_fraction(uint64_t line)
+{
+    return (double)(cache_mix(line) >> 40) / (double)(1u << 24);
 }
 
 #endif

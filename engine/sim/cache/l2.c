@@ -13,7 +13,9 @@
 enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed)
 {
     uint64_t sets = bytes / ((uint64_t)ways << CACHE_LINE_SHIFT);
-    *c = (struct cache_l2){ .sets = sets ? (uint32_t)sets : 1, .ways = ways, .hashed = hashed };
+    *c = (struct cache_l2){
+        .sets = sets ? (uint32_t)sets : 1, .ways = ways, .room = ways, .hashed = hashed
+    };
     c->entry = base_alloc((size_t)c->sets * ways * sizeof *c->entry);
     return c->entry ? ST_OK : ST_NOMEM;
 }
@@ -45,6 +47,29 @@ void cache_l2_shape(struct cache_l2 *c, struct cache_l2_traits t)
         c->first_ways = 1;
 }
 
+enum status cache_l2_keep(struct cache_l2 *c, const struct cache_window *w)
+{
+    c->window = *w;
+    if (c->sample) {
+        cache_sample_keep(c->sample, &c->window);
+        return ST_OK;
+    }
+    uint32_t kept = (uint32_t)((w->part + c->sets / 2) / c->sets),
+             lost = (uint32_t)((double)kept * w->taken);
+    if (lost >= c->room) { /* each set has room for others */
+        lost = c->room - 1;
+        kept = (uint32_t)(lost / w->taken);
+    }
+    c->kept_ways = kept ? kept : 1;
+    uint32_t ways = c->room - lost + c->kept_ways;
+    if (ways <= c->ways)
+        return ST_OK;
+    base_free(c->entry);
+    c->ways = ways;
+    c->entry = base_alloc((size_t)c->sets * ways * sizeof *c->entry);
+    return c->entry ? ST_OK : ST_NOMEM;
+}
+
 /* lines that no buffer has: what restored ones are copied from */
 #define WARM_SOURCE (UINT64_C(1) << 52)
 
@@ -62,7 +87,7 @@ static void warm_lines(struct cache_l2 *c, uint64_t first, uint64_t n, bool copi
 
 void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
 {
-    uint64_t total = 0, copied = 0, capacity = (uint64_t)c->sets * c->ways;
+    uint64_t total = 0, copied = 0, capacity = (uint64_t)c->sets * c->room;
     for (size_t i = 0; i < n; i++) {
         total += v[i].lines;
         copied += v[i].restored ? v[i].lines : 0;
@@ -140,7 +165,7 @@ double cache_l2_together(const struct cache_l2 *c, uint64_t line)
 
 static unsigned rank_of(uint8_t alloc)
 {
-    return alloc == CACHE_FIRST ? 0 : alloc == CACHE_LAST ? 2 : 1;
+    return alloc == CACHE_FIRST ? 0 : alloc == CACHE_LAST ? 2 : alloc == CACHE_KEPT ? 3 : 1;
 }
 
 /* What class a line gets when `alloc` touches it. */
@@ -148,7 +173,8 @@ static uint8_t line_class(uint8_t alloc, uint8_t old, bool fresh)
 {
     switch (alloc) {
     case CACHE_FIRST:
-    case CACHE_LAST: return alloc;
+    case CACHE_LAST:
+    case CACHE_KEPT: return alloc;
     case CACHE_LAST_USE:
     case CACHE_TRANSIT: return CACHE_FIRST;
     case CACHE_UNCHANGED: return fresh ? CACHE_NORMAL : old;
@@ -171,17 +197,44 @@ static struct cache_l2_entry *first_victim(const struct cache_l2 *c, struct cach
     return c->first_ways && n >= c->first_ways ? oldest : NULL;
 }
 
+/* The oldest kept line of a set that has as many as it may, or NULL. *full: others have, beside
+ * the kept ones and, where `more`, another. */
+static struct cache_l2_entry *kept_victim(const struct cache_l2 *c, struct cache_l2_entry *set,
+                                          bool more, bool *full)
+{
+    struct cache_l2_entry *oldest = NULL;
+    uint32_t kept = 0, others = 0;
+    for (uint32_t i = 0; i < c->ways; i++) {
+        bool keeps = set[i].used && set[i].alloc == CACHE_KEPT;
+        kept += keeps;
+        others += set[i].used && !keeps;
+        if (keeps && (!oldest || set[i].stamp < oldest->stamp))
+            oldest = &set[i];
+    }
+    uint32_t lost = (uint32_t)((kept + more) * c->window.taken);
+    *full = others + !more > (lost < c->room ? c->room - lost : 1);
+    return kept >= c->kept_ways ? oldest : NULL;
+}
+
 static struct cache_l2_entry *choose_victim(const struct cache_l2 *c, struct cache_l2_entry *set,
                                             uint8_t alloc)
 {
+    bool full = false;
+    if (c->window.lines) {
+        struct cache_l2_entry *kept = kept_victim(c, set, alloc == CACHE_KEPT, &full);
+        if (kept && alloc == CACHE_KEPT)
+            return kept;
+    }
     struct cache_l2_entry *best =
         line_class(alloc, CACHE_NORMAL, true) == CACHE_FIRST ? first_victim(c, set) : NULL;
     if (best)
         return best;
     uint64_t best_key = UINT64_MAX;
     for (uint32_t i = 0; i < c->ways; i++) {
-        if (!set[i].used)
+        if (!set[i].used && !full)
             return &set[i];
+        if (!set[i].used)
+            continue;
         uint64_t key = (uint64_t)rank_of(set[i].alloc) << 32 | set[i].stamp;
         if (key < best_key) {
             best_key = key;
@@ -226,6 +279,12 @@ void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struc
     if (c->warm_fits) {
         o->hit = r->sectors;
         return;
+    }
+    struct cache_l2_request kept;
+    if (c->window.lines && r->alloc == CACHE_NORMAL && cache_window_keeps(&c->window, r->line)) {
+        kept = *r;
+        kept.alloc = CACHE_KEPT;
+        r = &kept;
     }
     if (c->sample) {
         cache_sample_access(c->sample, r, o);

@@ -3,6 +3,7 @@
 #define GPULOCW_SIM_CACHE_L2_H
 
 #include "engine/base/base.h"
+#include "engine/sim/cache/cache.h"
 
 struct sim_mem;
 struct sim_preset;
@@ -61,10 +62,25 @@ struct cache_places {
     uint32_t n, apart;
     uint8_t near_of[8][CACHE_APART], far_of[8]; /* masks: at each distance from a place; far from it */
 };
+/* An access policy window: of its lines, `ratio` (0 to 1) stay in a part of L2 that is set aside for
+ * them. What that part does not use is there for others. lines 0: none. */
+struct cache_window {
+    uint64_t first, lines;
+    double ratio;
+    uint64_t part; /* lines that the part holds */
+    double taken;  /* lines that others lose for each of them: others may lie in L2 twice */
+};
+static inline bool cache_window_keeps(const struct cache_window *w, uint64_t line)
+{
+    return line - w->first < w->lines && cache_fraction(line) < w->ratio;
+}
 struct cache_sample;
 struct cache_l2 {
     struct cache_l2_entry *entry; /* [sets * ways]; NULL: sampled */
     uint32_t sets, ways;
+    uint32_t room; /* ways of a set that lines outside the window may fill */
+    struct cache_window window;
+    uint32_t kept_ways;     /* of a set that its lines may fill */
     uint32_t clock;         /* accesses */
     uint32_t first_ways;    /* of a set that evict-first lines can fill; 0: all */
     double warm_share;      /* of it: what earlier launches may have filled for all to be there */
@@ -92,6 +108,8 @@ struct cache_l2_traits {
 struct cache_l2_traits cache_l2_traits_of(const struct sim_preset *g);
 /* Call once, after init. Without it no line is warm, and every class may fill L2. */
 void cache_l2_shape(struct cache_l2 *c, struct cache_l2_traits t);
+/* From now on lines of the window are kept. After init, before anything else. ST_NOMEM only. */
+enum status cache_l2_keep(struct cache_l2 *c, const struct cache_window *w);
 void cache_l2_free(struct cache_l2 *c);
 /* Sectors that a read would find; changes nothing. */
 uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors);
@@ -105,6 +123,8 @@ enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t
                              const struct cache_places *p, struct sim_mem *mem);
 void cache_sample_shape(struct cache_sample *s, struct cache_l2_traits t);
 void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n);
+/* w is borrowed */
+void cache_sample_keep(struct cache_sample *s, const struct cache_window *w);
 void cache_sample_free(struct cache_sample *s);
 double cache_sample_together(const struct cache_sample *s, uint64_t line);
 uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t sectors);

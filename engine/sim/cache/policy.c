@@ -62,8 +62,9 @@ static enum cache_alloc from_hint(uint64_t hint, uint64_t addr)
     enum exec_evict kind;
     if (exec_hint_range(hint, addr, &kind))
         return from_evict((uint8_t)kind, CACHE_NORMAL);
-    double share = (double)(cache_mix(addr >> CACHE_LINE_SHIFT) >> 40) / (double)(1u << 24);
-    kind = share < exec_hint_fraction(hint) ? exec_hint_primary(hint) : exec_hint_secondary(hint);
+    kind = cache_fraction(addr >> CACHE_LINE_SHIFT) < exec_hint_fraction(hint)
+               ? exec_hint_primary(hint)
+               : exec_hint_secondary(hint);
     return from_evict((uint8_t)kind, CACHE_NORMAL);
 }
 

@@ -41,7 +41,7 @@
 #define KEPT              0.94 /* of what was seen, with each 128 requests more */
 #define PRIOR             16.0 /* pairs that are taken to have shared nothing before any was seen */
 
-enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
+enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASS_KEPT, CLASSES };
 
 struct sample_line { /* 16 bytes: an access looks at all of it */
     uint16_t stamp;  /* bucket of the last touch */
@@ -96,6 +96,8 @@ struct cache_sample {
     const struct cache_range *warm;
     size_t nwarm;
     double warm_lines;
+    const struct cache_window *window; /* NULL: none */
+    double kept;                       /* of its lines, those that stay; 0: more are chosen than fit */
     const struct sim_mem *mem;
 };
 
@@ -138,12 +140,26 @@ void cache_sample_shape(struct cache_sample *s, struct cache_l2_traits t)
     s->traits = t;
 }
 
+void cache_sample_keep(struct cache_sample *s, const struct cache_window *w)
+{
+    double chosen = w->ratio * (double)w->lines;
+    s->window = w;
+    s->kept = chosen <= (double)w->part ? chosen : 0; /* more push each other out */
+}
+
+/* Lines of v that are in L2 like any others. */
+static double usual_lines(const struct cache_sample *s, const struct cache_range *v)
+{
+    bool window = s->window && s->window->first == v->first;
+    return (double)v->lines - (window && !v->restored ? s->kept : 0);
+}
+
 void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n)
 {
     s->warm = v;
     s->nwarm = n;
     for (size_t i = 0; i < n; i++)
-        s->warm_lines += (double)v[i].lines * (v[i].restored ? 2 : 1);
+        s->warm_lines += usual_lines(s, &v[i]) * (v[i].restored ? 2 : 1);
 }
 
 /* ---- what others brought ---- */
@@ -398,13 +414,23 @@ static bool is_left_first(const struct cache_sample *s, uint8_t valid, uint32_t 
     return filled * depth(s, CLASS_FIRST_OUT, stamp) / s->traits.first_share + harm <= room;
 }
 
+/* What `n` kept lines take of the capacity: at most all that were chosen, and what the part holds. */
+static double kept_room(const struct cache_sample *s, double n)
+{
+    if (!s->window)
+        return 0;
+    double most = s->kept > 0 ? s->kept : (double)s->window->part;
+    return (n < most ? n : most) * s->window->taken;
+}
+
 /* Classes that stay longer leave the rest of the capacity; but each set keeps a line of any class
  * for a while. */
 static bool is_left(const struct cache_sample *s, unsigned cls, uint32_t stamp, double room)
 {
     double higher = 0, since = 0;
     for (unsigned c = cls + 1; c < CLASSES; c++) {
-        higher += s->total[c] < room ? s->total[c] : room;
+        double part = c == CLASS_KEPT ? kept_room(s, s->total[c]) : s->total[c];
+        higher += part < room ? part : room;
         since += depth(s, c, stamp);
     }
     double d = depth(s, cls, stamp);
@@ -424,7 +450,10 @@ static bool warm_has(const struct cache_sample *s, uint64_t line)
             of = v;
         copied += v->restored ? 2 * (double)v->lines : 0;
     }
-    if (!of || s->warm_lines <= s->capacity)
+    if (of && !of->restored && s->kept > 0 && cache_window_keeps(s->window, line))
+        return true;
+    double room = s->capacity - (s->kept > 0 ? kept_room(s, s->kept) : 0);
+    if (!of || s->warm_lines <= room)
         return of;
     for (const struct cache_range *v = s->warm; v < s->warm + s->nwarm; v++)
         if (of->restored)
@@ -432,8 +461,8 @@ static bool warm_has(const struct cache_sample *s, uint64_t line)
                      : v > of && v->restored ? 2 * (double)v->lines
                                              : 0;
         else
-            later += !v->restored && v->lines <= of->lines ? (double)v->lines : 0;
-    return (of->restored ? later : later + copied) + s->filled <= s->capacity;
+            later += !v->restored && v->lines <= of->lines ? usual_lines(s, v) : 0;
+    return (of->restored ? later : later + copied) + s->filled <= room;
 }
 
 /* Its sectors that are in L2. */
@@ -443,6 +472,8 @@ static uint8_t resident(const struct cache_sample *s, const struct sample_line *
     if (!st)
         return warm_has(s, line) ? 15 : 0;
     double room = s->capacity * (1 + s->traits.age_spread * (chance(line, 1) - 0.5));
+    if (st >> 4 == CLASS_KEPT)
+        return s->kept > 0 || depth(s, CLASS_KEPT, l->stamp) <= (double)s->window->part ? st & 15 : 0;
     bool left = s->traits.first_share > 0 && st >> 4 == CLASS_FIRST_OUT
                     ? is_left_first(s, st & 15, l->stamp, room)
                     : is_left(s, st >> 4, l->stamp, room);
@@ -477,6 +508,7 @@ static unsigned class_of(uint8_t alloc, unsigned old, bool fresh)
     case CACHE_LAST_USE:
     case CACHE_TRANSIT: return CLASS_FIRST_OUT;
     case CACHE_LAST: return CLASS_LAST_OUT;
+    case CACHE_KEPT: return CLASS_KEPT;
     case CACHE_UNCHANGED: return fresh ? CLASS_USUAL : old;
     default: return CLASS_USUAL;
     }

@@ -119,6 +119,8 @@ enum status timing_group_init(struct timing_group *g, const struct timing_launch
     if (st == ST_OK)
         st = timing_mem_init(&g->mem, t->g, t->subset ? &g->places : NULL, t->p->mem);
     if (st == ST_OK)
+        st = timing_mem_keep(&g->mem, t->l->window);
+    if (st == ST_OK)
         cache_l2_warm(&g->mem.l2, t->buffer, t->nbuffers);
     if (st == ST_OK && t->g->l2_sides == 2)
         st = cache_sides_init(&g->mem.sides, t->buffer, t->nbuffers,

@@ -13,6 +13,7 @@
 #include "engine/sim/timing/memory.h"
 #include "engine/sim/timing/sm.h"
 #include "engine/sim/timing/timing_int.h"
+#include "engine/sim/window.h"
 
 /* A read on its way. answers 0: nothing; sm: who sent it. */
 struct timing_met {
@@ -94,6 +95,20 @@ enum status timing_mem_init(struct timing_mem *m, const struct sim_preset *g,
     if (st == ST_OK)
         cache_l2_shape(&m->l2, cache_l2_traits_of(g));
     return st;
+}
+
+/* Lines of the window lie in L2 once. */
+enum status timing_mem_keep(struct timing_mem *m, const struct sim_window *w)
+{
+    if (!w || !w->bytes || !w->part || w->ratio <= 0)
+        return ST_OK;
+    uint64_t first = w->addr >> CACHE_LINE_SHIFT,
+             end = ((w->addr + w->bytes - 1) >> CACHE_LINE_SHIFT) + 1;
+    return cache_l2_keep(&m->l2, &(struct cache_window){ .first = first,
+                                                         .lines = end - first,
+                                                         .ratio = w->ratio,
+                                                         .part = w->part >> CACHE_LINE_SHIFT,
+                                                         .taken = m->g->l2_distinct });
 }
 
 void timing_mem_free(struct timing_mem *m)
