@@ -23,10 +23,13 @@ enum job_kind {
     /* text: PTX, session or launch file; a PTX finds its launch description by itself, unless number is
        1: one is opened next */
     JOB_OPEN,
-    JOB_KERNEL,       /* text: kernel (launch) name to make current; or number: index of the launch */
-    JOB_DEVICE,       /* text: device spec */
-    JOB_OPTIONS,      /* options: preview the rewrite (legality, diff), nothing is run */
-    JOB_LAUNCH,       /* launch: a changed launch description (deep-copied), validated */
+    JOB_KERNEL,  /* text: kernel (launch) name to make current; or number: index of the launch */
+    JOB_DEVICE,  /* text: device spec */
+    JOB_OPTIONS, /* options: preview the rewrite (legality, diff), nothing is run */
+    /* launch: a changed launch description (deep-copied), validated. number: 0, all of it; else the part
+       of it that was changed (enum job_launch_part): the rest stays as the engine has it, where changes
+       that were posted before may be on their way */
+    JOB_LAUNCH,
     JOB_LAUNCH_GUESS, /* a first launch description for the current kernel, which has none */
     JOB_LAUNCH_SAVE,  /* text: path or empty */
     /* the rewritten kernel of the current options, and the launch it wants; text: path or empty
@@ -47,6 +50,7 @@ enum job_kind {
     JOB_REPORT,
     JOB_QUIT
 };
+enum job_launch_part { LAUNCH_ALL, LAUNCH_GRID, LAUNCH_BLOCK, LAUNCH_SHARED, LAUNCH_ARG /* + index */ };
 struct job {
     enum job_kind kind;
     const char *text;

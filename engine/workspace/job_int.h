@@ -149,7 +149,7 @@ void job_destroy_launches(void *p); /* a heap struct launch_file */
 enum status job_open(struct job_engine *e, const char *path, bool launch_follows, struct diags *ds);
 enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds);
 enum status job_device(struct job_engine *e, const char *spec, struct diags *ds);
-enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct diags *ds);
+enum status job_launch(struct job_engine *e, const struct launch_spec *l, long part, struct diags *ds);
 enum status job_launch_guess(struct job_engine *e, struct diags *ds);
 enum status job_bench(struct job_engine *e, struct diags *ds); /* opens what a run needs */
 enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);

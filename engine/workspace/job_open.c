@@ -504,11 +504,41 @@ enum status job_device(struct job_engine *e, const char *spec, struct diags *ds)
     return st->module ? first_facts(e, ds) : ST_OK;
 }
 
-enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct diags *ds)
+/* A copy of the present launch with one part of l. */
+static enum status with_part(const struct launch_spec *present, const struct launch_spec *l, long part,
+                             struct launch_spec *out)
+{
+    struct launch_spec now = *present;
+    size_t arg = (size_t)(part - LAUNCH_ARG);
+    struct arg_spec *args = base_alloc((now.nargs + 1) * sizeof *args);
+    if (!args)
+        return ST_NOMEM;
+    if (now.nargs)
+        memcpy(args, now.args, now.nargs * sizeof *args);
+    now.args = args;
+    switch (part) {
+    case LAUNCH_GRID: now.grid = l->grid; break;
+    case LAUNCH_BLOCK: now.block = l->block; break;
+    case LAUNCH_SHARED: now.shared = l->shared; break;
+    default:
+        if (part >= LAUNCH_ARG && arg < now.nargs && arg < l->nargs)
+            args[arg] = l->args[arg];
+    }
+    enum status s = launch_copy(&now, out);
+    base_free(args);
+    return s;
+}
+
+enum status job_launch(struct job_engine *e, const struct launch_spec *l, long part, struct diags *ds)
 {
     struct job_state *st = &e->state;
     struct launch_spec *own = base_alloc(sizeof *own);
-    enum status s = !st->module ? ST_INPUT : own ? launch_copy(l, own) : ST_NOMEM;
+    const struct launch_spec *present = part && st->spec ? st->spec->p : NULL;
+    bool same = present && present->nargs == l->nargs && !strcmp(present->kernel, l->kernel);
+    enum status s = !st->module ? ST_INPUT
+                    : !own      ? ST_NOMEM
+                    : same      ? with_part(present, l, part, own)
+                                : launch_copy(l, own);
     if (s == ST_OK)
         s = launch_check(own, st->module->p, st->dev ? &st->info : NULL, ds);
     if (s != ST_OK) {
@@ -535,7 +565,7 @@ enum status job_launch_guess(struct job_engine *e, struct diags *ds)
     if (s == ST_OK)
         s = launch_infer(st->facts->p, st->dev, &e->cancel, &guess, ds);
     if (s == ST_OK) {
-        s = job_launch(e, &guess, ds);
+        s = job_launch(e, &guess, LAUNCH_ALL, ds);
         job_say(e, DIAG_NOTE, NULL, NO_SPAN,
                 "sizes and data of this launch are guesses: change them in the options panel, save them "
                 "there");

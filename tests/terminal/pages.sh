@@ -68,4 +68,12 @@ shows ld.global; keys A; shows "00000 +12 +LDG.E.SYS R4, \[R2\]$"; check "the ma
 shows "12 registers +24 bytes spilled" && shows "load: 1,"; check "and registers, spills and accesses below it" $?
 before=$b; b="env PATH=/usr/bin:/bin CUDA_HOME=/nowhere CUDA_PATH=/nowhere $b"; begin 80x24 $lines; b=$before
 shows ld.global; keys A; shows "neither nvdisasm nor cuobjdump is here|ptxas is not here"; check "without the tools it says which are missing" $?
+
+# neighbours: changes of the launch that come faster than the engine works; reasons that several values have in
+# common; in a lesson the panel keeps its answer
+begin 80x24 $fermi; shows ld.global; keys 4
+tm send-keys -t s -l ":launch grid 15" \; send-keys -t s Enter \; send-keys -t s -l ":launch block 64" \; send-keys -t s Enter \; send-keys -t s -l ":launch shared 128" \; send-keys -t s Enter
+keys G; shows "shared memory +128 bytes" && has "grid +15 x 1" && has "block +64 x 1"; check "changes of the launch in quick succession are all kept" $?
+text ":set bypass l1"; keys Enter g j; shows "✗ no_allocate evict_last evict_first evict_unchanged: needs sm_70"; check "values that lack the same have one reason" $?
+begin 80x24 demo 1; shows "step 1 of"; keys Enter 2 Enter j; shows "sector +aabbccdd" && has "32 lanes, 16 sectors"; check "in a lesson, too, the lanes and their sectors are shown" $?
 echo "1..$n"

@@ -1,12 +1,17 @@
 /* Every lesson runs to its end on the simulated device: its commands are given, its
- * checks must then hold, and must not have held before. */
+ * checks must then hold, and must not have held before. Each number that it says stands in a panel
+ * (tests/terminal/narration.def). */
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"
 #include "engine/session/lesson.h"
 #include "tui/app/app.h"
 #include "tui/app/lesson_run.h"
+#include "tui/base/panel_list.h"
+#include "tui/draw/panel.h"
+#include "tui/draw/surface.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +23,115 @@ static const char *last_error(const struct app *a)
         if (a->snap->messages[i].level == DIAG_ERROR)
             return a->snap->messages[i].text;
     return "no error";
+}
+
+/* ---- the numbers that the narration says ---- */
+struct said {
+    unsigned lesson, step;
+    const char *words;
+    unsigned seen_at; /* 0: no panel shows it */
+    enum panel_id panel;
+    const char *there;
+};
+static const struct said narration[] = {
+#define SEEN(LESSON, STEP, WORDS, AT, PANEL, THERE) { LESSON, STEP, WORDS, AT, PANEL_##PANEL, THERE },
+#define KNOWN(LESSON, STEP, WORDS, WHY)             { LESSON, STEP, WORDS, 0, PANEL_SOURCE, WHY },
+#include "tests/terminal/narration.def"
+#undef SEEN
+#undef KNOWN
+};
+
+/* Is each digit of the step's text in words that a row has? */
+static void check_digits(unsigned lesson, unsigned step, const char *text)
+{
+    for (const char *d = text; *d; d++) {
+        const char *first = d;
+        while (first > text && isdigit((unsigned char)first[-1]))
+            first--;
+        bool name = first > text && isalpha((unsigned char)first[-1]); /* L1, F4 */
+        bool known = !isdigit((unsigned char)*d) || name;
+        for (size_t i = 0; i < ARRAY_LEN(narration) && !known; i++) {
+            const struct said *r = &narration[i];
+            if (r->lesson != lesson || r->step != step)
+                continue;
+            for (const char *at = strstr(text, r->words); at && !known; at = strstr(at + 1, r->words))
+                known = d >= at && d < at + strlen(r->words);
+        }
+        if (!known)
+            fail_msg("lesson %u, step %u: no row of narration.def has the number in '%.30s'", lesson,
+                     step, d);
+    }
+}
+
+/* The panel alone on a large screen, without the lesson's text. */
+static void panel_text(struct app *a, enum panel_id p, struct buf *out)
+{
+    struct surface s = { 0 };
+    struct screen map = { .drag_from = -1 };
+    enum panel_id was = a->focus;
+    struct lesson_view lesson = a->lesson;
+    a->w = 130, a->h = 70;
+    a->zoomed = true;
+    a->lesson.lesson = NULL;
+    app_focus(a, p);
+    assert_true(surface_resize(&s, a->w, a->h));
+    for (int i = 0; a->snap->unsettled && i < 600;
+         i++) /* figures of the first CTAs are none of a lesson */
+        live_settle(a, 1);
+    for (int i = 0; i < 2; i++) { /* the first frame asks for what is worked out beside it */
+        app_begin_frame(a);
+        screen_draw(a, &s, &map);
+        live_settle(a, i ? 0 : 3);
+    }
+    surface_plain(&s, (struct rect){ 0, 0, s.w, s.h }, out);
+    surface_free(&s);
+    app_focus(a, was);
+    a->lesson = lesson;
+}
+
+static void check_seen(struct app *a, unsigned lesson, unsigned step)
+{
+    struct buf text[PANEL_COUNT] = { { 0 } };
+    for (size_t i = 0; i < ARRAY_LEN(narration); i++) {
+        const struct said *r = &narration[i];
+        struct buf *t = &text[r->panel];
+        if (r->lesson != lesson || r->seen_at != step)
+            continue;
+        if (!t->n)
+            panel_text(a, r->panel, t);
+        if (!t->s || !strstr(t->s, r->there))
+            fail_msg("lesson %u, step %u: '%s' is said, '%s' is not in %s:\n%s", lesson, r->step,
+                     r->words, r->there, panel_info(r->panel)->title, t->s ? t->s : "");
+    }
+    for (size_t p = 0; p < PANEL_COUNT; p++)
+        buf_free(&text[p]);
+}
+
+/* Rows whose words no lesson has are of an old text. */
+static void check_words(const struct lesson *l)
+{
+    for (size_t i = 0; i < ARRAY_LEN(narration); i++) {
+        const struct said *r = &narration[i];
+        if (r->lesson != (unsigned)l->number)
+            continue;
+        assert_true(r->step >= 1 && r->step <= l->nsteps);
+        const struct lesson_step *s = &l->step[r->step - 1];
+        if (!strstr(s->text, r->words) && !(s->task && strstr(s->task, r->words)))
+            fail_msg("lesson %u, step %u does not say '%s'", r->lesson, r->step, r->words);
+    }
+}
+
+static void check_narration(struct app *a)
+{
+    const struct lesson *l = a->lesson.lesson;
+    unsigned step = a->lesson.step + 1;
+    const struct lesson_step *s = &l->step[step - 1];
+    if (step == 1)
+        check_words(l);
+    check_digits((unsigned)l->number, step, s->text);
+    if (s->task)
+        check_digits((unsigned)l->number, step, s->task);
+    check_seen(a, (unsigned)l->number, step);
 }
 
 static void take_lesson(const char *path)
@@ -32,6 +146,7 @@ static void take_lesson(const char *path)
     struct lesson_view *v = &a.lesson;
     for (unsigned i = 0; v->lesson && i < LESSON_MAX_STEPS; i++) {
         const struct lesson_step *s = &v->lesson->step[v->step];
+        check_narration(&a);
         if (s->check && s->ncommands && v->passed)
             fail_msg("%s, step %u: the check holds before anything is done", path, v->step + 1);
         for (unsigned k = 0; k < s->ncommands; k++) {

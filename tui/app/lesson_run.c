@@ -361,11 +361,13 @@ void view_lesson_update(struct app *a, struct page *p, unsigned w)
             v->lesson->nsteps);
     if (v->passed) {
         row_put(&r, ROLE_KEY, "  %s", key);
-        row_put(&r, ROLE_LABEL, v->step + 1 == v->lesson->nsteps ? " ends the lesson" : " goes on");
+        row_put(&r, ROLE_LABEL, v->step + 1 == v->lesson->nsteps ? " ends it" : " goes on");
     } else {
         row_put(&r, ROLE_CHANGED, "  Do the ▶ task");
     }
-    row_put(&r, ROLE_DIM, "   %s", v->lesson->title);
+    const char *title = v->lesson->title, *colon = strchr(title, ':');
+    bool whole = r.width + 3 + text_width(str_of(title)) <= w || !colon; /* else what stands before it */
+    row_put(&r, ROLE_DIM, "   %.*s", whole ? (int)strlen(title) : (int)(colon - title), title);
     page_add(a, p, &r, -1);
     page_wrap(a, p, ROLE_TEXT, 1, w - 1, view_keys(a, s->text), -1);
     if (s->task)

@@ -97,6 +97,7 @@ static bool says_run(struct app *a, const struct job_snapshot *old)
     struct buf line = { 0 };
     for (size_t i = 0; old->busy && old->what && i < ARRAY_LEN(kinds); i++)
         measured = measured || !strcmp(old->what, kinds[i]);
+    measured |= s->nruns > old->nruns && s->module == old->module; /* its beginning was not seen */
     if (!measured || s->busy || last == SIZE_MAX || last + 1 != s->nruns)
         return false;
     run_line(a, last, &line);

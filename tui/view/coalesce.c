@@ -424,6 +424,7 @@ static void put_address(struct app *a, struct page *p, unsigned w, const char *a
               arena_printf(a->frame, "%.*s%s", (int)head.n, head.s, head.n < s.n ? " …" : ""), -1);
 }
 
+#define LOW 16 /* rows: with fewer not all of the chart has room */
 static void chart(struct app *a, long item, unsigned w, unsigned h)
 {
     const struct ana_kernel *k = a->snap->facts;
@@ -440,9 +441,12 @@ static void chart(struct app *a, long item, unsigned w, unsigned h)
                   x && x->unknown ? x->unknown : "the degree is not known here", -1);
         return;
     }
+    bool low = h < LOW; /* the end is cut: the lanes are in no column of the list, the summary is */
+    if (x && low)
+        put_lanes(a, x);
     put_graph(a, c, h >= 30 ? 10 : h >= 18 ? 6 : h >= 14 ? 4 : 2, w >= 76 ? 2 : 1);
     put_summary(a, c, e);
-    if (x)
+    if (x && !low)
         put_lanes(a, x);
 }
 

@@ -176,7 +176,9 @@ static void put_heat(struct app *a, const struct ana_kernel *k, unsigned w)
     float top = k->nshare && k->share ? most_shared(k) : 0;
     if (!k->nshare || !k->share) {
         page_hint(a, p, w,
-                  a->snap->spec ? "It is not known which CTAs share data." : view_unready(a, ""));
+                  !a->snap->spec       ? view_unready(a, "")
+                  : a->snap->unsettled ? "Being counted ..."
+                                       : "It is not known which CTAs share data.");
         return;
     }
     uint64_t ctas = dim3u_count(k->grid);

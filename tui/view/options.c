@@ -219,6 +219,36 @@ static void put_verdict(struct app *a, struct page *p, unsigned w)
         page_wrap(a, p, ROLE_DIM, 1, w - 1, "the original text, unchanged", -1);
 }
 
+/* Why a value is not legal, without the option it begins with: what several values may have in common.
+ */
+static const char *reason(struct app *a, size_t knob, size_t v)
+{
+    const struct knob_info *k = knob_info(knob);
+    const char *why = legal_why_not(a, knob, v),
+               *head = arena_printf(a->frame, "--%s %s ", k->name, k->values[v]);
+    return why && !strncmp(why, head, strlen(head)) ? why + strlen(head) : why;
+}
+
+/* One line for all the values that a reason holds for, at the first of them. */
+static void put_reason(struct app *a, struct page *p, size_t knob, size_t v, unsigned w)
+{
+    const struct knob_info *k = knob_info(knob);
+    const char *why = reason(a, knob, v);
+    struct buf names = { 0 };
+    for (size_t i = 0; why && k->values[i]; i++) {
+        const char *other = reason(a, knob, i);
+        bool same = other && !strcmp(other, why);
+        if (same && i < v)
+            why = NULL;
+        else if (same)
+            buf_printf(&names, " %s", k->values[i]);
+    }
+    if (why)
+        page_wrap(a, p, ROLE_WARN, 3, w - 1,
+                  arena_printf(a->frame, "✗%s: %s", names.n ? names.s : "", why), -1);
+    buf_free(&names);
+}
+
 static void put_help(struct app *a, struct page *p, long item, unsigned w)
 {
     static const char *const launch[] = {
@@ -245,12 +275,8 @@ static void put_help(struct app *a, struct page *p, long item, unsigned w)
         row_put(&r, legal_why_not(a, (size_t)item, v) ? ROLE_REMOVED : ROLE_DIM, " %s%s",
                 legal_why_not(a, (size_t)item, v) ? "✗" : "", k->values[v]);
     page_flow(a, p, &r, 3, w, -1);
-    for (size_t v = 0; k->kind == KNOB_KIND_ENUM && k->values[v]; v++) {
-        const char *why = legal_why_not(a, (size_t)item, v);
-        if (why)
-            page_wrap(a, p, ROLE_WARN, 3, w - 1, arena_printf(a->frame, "✗ %s: %s", k->values[v], why),
-                      -1);
-    }
+    for (size_t v = 0; k->kind == KNOB_KIND_ENUM && k->values[v]; v++)
+        put_reason(a, p, (size_t)item, v, w);
 }
 
 /* What is chosen here as a command, for scripts and colleagues. */
@@ -528,7 +554,7 @@ void view_options_value(struct app *a, long item, const char *text)
         memcpy(args, l.args, sizeof *args * l.nargs);
     l.args = args;
     if (args && change_launch(a, &l, item, text, &bad)) {
-        struct job j = { .kind = JOB_LAUNCH, .launch = &l };
+        struct job j = { .kind = JOB_LAUNCH, .launch = &l, .number = LAUNCH_GRID + (item - ITEM_GRID) };
         a->engine.post(a->engine.ctx, &j);
     } else {
         app_notice(a, DIAG_ERROR, "'%s': %s", text, bad ? bad : "not understood");

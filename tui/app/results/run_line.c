@@ -31,24 +31,39 @@ static bool comparable(const struct result *x, const struct result *base)
            x->time.origin == base->time.origin;
 }
 
-/* The original in a run of its own or at the head of a search; NULL: it is not in this run. */
-static const struct result *original_in(const struct session_run *q)
+static bool is_original(const struct result *x)
 {
     struct options none = options_default();
-    const struct result *x = q->kind == RUN_ONE                ? &q->one
-                             : q->kind == RUN_TUNE && q->found ? &q->found->original
-                                                               : NULL;
-    return x && !q->deleted && x->time.valid && options_equal(&x->options, &none) ? x : NULL;
+    return x->time.valid && options_equal(&x->options, &none);
 }
 
-/* The original as it ran last, of the same text, launch and device, timed in the same way. */
-static const struct result *original_of(const struct app *a, const struct session_run *r)
+/* The original in a run of its own, at the head of a search, among the points of a sweep; NULL: it is
+ * not in this run. */
+static const struct result *original_in(const struct session_run *q)
+{
+    if (q->deleted)
+        return NULL;
+    if (q->kind == RUN_ONE)
+        return is_original(&q->one) ? &q->one : NULL;
+    if (q->kind == RUN_TUNE)
+        return q->found && is_original(&q->found->original) ? &q->found->original : NULL;
+    if (is_original(&q->sweep.cha))
+        return &q->sweep.cha;
+    for (size_t i = 0; i < q->sweep.npoints; i++)
+        if (is_original(&q->sweep.points[i]))
+            return &q->sweep.points[i];
+    return NULL;
+}
+
+/* The original as it ran last, of the same text, launch and device, timed in the same way as x. */
+static const struct result *original_of(const struct app *a, const struct session_run *r,
+                                        const struct result *x)
 {
     for (size_t i = a->snap->nruns; i-- > 0;) {
         const struct session_run *q = app_run(a, i);
-        const struct result *x = q ? original_in(q) : NULL;
-        if (x && same_origin(q, r) && x->sampled == r->one.sampled)
-            return x;
+        const struct result *o = q ? original_in(q) : NULL;
+        if (o && same_origin(q, r) && comparable(x, o))
+            return o;
     }
     return NULL;
 }
@@ -67,11 +82,12 @@ bool run_original_known(const struct app *a)
 const struct result *run_base(const struct app *a, size_t run)
 {
     const struct session_run *r = app_run(a, run);
-    const struct result *base = !r                     ? NULL
-                                : r->kind == RUN_SWEEP ? &r->sweep.cha
-                                : r->kind == RUN_TUNE  ? r->found ? &r->found->original : NULL
-                                                       : original_of(a, r);
-    return r && comparable(run_best(r), base) ? base : NULL;
+    const struct result *x = r ? run_best(r) : NULL;
+    if (x && r->kind == RUN_SWEEP && comparable(x, &r->sweep.cha))
+        return &r->sweep.cha;
+    if (x && r->kind == RUN_TUNE)
+        return comparable(x, &r->found->original) ? &r->found->original : NULL;
+    return x ? original_of(a, r, x) : NULL;
 }
 
 void run_line(const struct app *a, size_t run, struct buf *out)
@@ -87,7 +103,7 @@ void run_line(const struct app *a, size_t run, struct buf *out)
         buf_puts(out, ", the original");
     else if (base)
         buf_printf(out, ", %.2fx vs %s", (double)base->time.median / (double)x->time.median,
-                   r->kind == RUN_SWEEP ? "cha" : "the original");
+                   base == &r->sweep.cha ? "cha" : "the original");
     if (base != x && x->equal != EQUAL_UNKNOWN)
         buf_puts(out, x->equal == EQUAL_YES      ? ", equal ✓"
                       : x->equal == EQUAL_WITHIN ? ", within tolerance ✓"
