@@ -291,14 +291,9 @@ static uint32_t window(const struct probe *p)
 uint32_t share_resident(const struct facts *f, const struct dev_info *dev)
 {
     uint32_t warps = env_warps(&f->v), shared = f->v.shared_static + f->v.shared_dynamic;
-    uint32_t n = dev->max_warps_per_sm / (warps ? warps : 1);
-    if (dev->max_ctas_per_sm && n > dev->max_ctas_per_sm)
-        n = dev->max_ctas_per_sm;
-    if (shared && dev->shared_per_sm && n > dev->shared_per_sm / shared)
-        n = dev->shared_per_sm / shared;
-    uint32_t regs = f->o->regs ? f->o->regs : f->e.kernel->maxnreg;
-    if (regs && warps && dev->regs_per_sm && n > dev->regs_per_sm / (regs * 32u) / warps)
-        n = dev->regs_per_sm / (regs * 32u) / warps;
+    struct dev_cta cta = { .threads = (uint64_t)(warps ? warps : 1) * 32, .shared = shared };
+    cta.regs = f->o->regs ? f->o->regs : f->e.kernel->maxnreg;
+    uint32_t n = dev_resident_ctas(dev, &cta);
     uint64_t even = dev->sms ? (env_ctas(&f->v) + dev->sms - 1) / dev->sms : n;
     return n > even ? (uint32_t)even : n ? n : 1;
 }

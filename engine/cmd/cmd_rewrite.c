@@ -47,21 +47,6 @@ struct cost {
     uint32_t shared, ctas;
 };
 
-/* Resident CTAs of an SM by threads, CTA slots, registers (given out in units of 8 per thread) and
- * shared memory. */
-static uint32_t resident(const struct dev_info *d, uint64_t threads, uint64_t regs, uint64_t shared)
-{
-    uint64_t warps = (threads + 31) / 32, n = warps ? d->max_warps_per_sm / warps : 0;
-    uint64_t per_cta = (regs + 7) / 8 * 8 * warps * 32, own = shared + (uint64_t)d->sm.shared_reserved;
-    if (d->max_ctas_per_sm && n > d->max_ctas_per_sm)
-        n = d->max_ctas_per_sm;
-    if (d->regs_per_sm && per_cta && n > d->regs_per_sm / per_cta)
-        n = d->regs_per_sm / per_cta;
-    if (d->shared_per_sm && own && n > d->shared_per_sm / own)
-        n = d->shared_per_sm / own;
-    return (uint32_t)n;
-}
-
 static struct cost cost_of(const struct workspace *s, struct str text, struct dim3u block,
                            uint32_t dynamic)
 {
@@ -72,7 +57,8 @@ static struct cost cost_of(const struct workspace *s, struct str text, struct di
         c.known = true;
         c.code = dev_code_resources(code);
         c.shared = c.code.shared_static + dynamic;
-        c.ctas = s->spec ? resident(&s->info, dim3u_count(block), c.code.regs, c.shared) : 0;
+        struct dev_cta cta = { dim3u_count(block), c.code.regs, c.shared, 0 };
+        c.ctas = s->spec ? dev_resident_ctas(&s->info, &cta) : 0;
     }
     dev_unload(s->dev, code);
     diags_free(&none);

@@ -72,13 +72,8 @@ static bool all_resident(const struct pass_ctx *c)
     if (!d || !c->in->launch || !warps || c->opt->softcache || !d->regs_per_sm || !d->shared_per_sm ||
         !d->max_ctas_per_sm)
         return false;
-    uint64_t n = d->max_warps_per_sm / warps,
-             by_regs = d->regs_per_sm / (((regs + 7) & ~7ull) * warps * 32),
-             by_shared = d->shared_per_sm / shared;
-    n = n < d->max_ctas_per_sm ? n : d->max_ctas_per_sm;
-    n = n < by_regs ? n : by_regs;
-    n = n < by_shared ? n : by_shared;
-    return dim3u_count(c->out->grid) <= n * d->sms;
+    struct dev_cta cta = { dim3u_count(c->out->block), (uint32_t)((regs + 7) & ~7ull), shared, 0 };
+    return dim3u_count(c->out->grid) <= (uint64_t)dev_resident_ctas(d, &cta) * d->sms;
 }
 
 static enum status check_wait(struct pass_ctx *c, const struct change *x, const struct pass_wait *w)

@@ -1,9 +1,8 @@
 /* pass, inside: what the runner gives a pass and what passes share.
  *
- * A pass is one file and one row of pass_list.def. Its check sees the ORIGINAL
- * module only; all checks run before the first rewrite, so that a refusal never
- * depends on what an earlier pass made of the text. Its run sees the module as
- * the passes before it left it and adds text edits to ctx->edit.
+ * A pass is one file and one row of pass_list.def. Its check sees the ORIGINAL module only; all checks
+ * run before the first rewrite, so that a refusal never depends on what an earlier pass made of the
+ * text. Its run sees the module as the passes before it left it and adds text edits to ctx->edit.
  *
  * Names that passes insert begin with "gl<n>_", n unique in the module. */
 #ifndef GPULOCW_PASS_PASS_INT_H
@@ -179,6 +178,8 @@ void pass_need_isa(struct pass_ctx *c, uint32_t version, uint32_t target);
 /* of the launch as it is now, or what .reqntid asks for; x 0: not known */
 struct dim3u pass_block(const struct pass_ctx *c);
 uint32_t pass_warps(const struct pass_ctx *c); /* per CTA of such a block; 0: not known */
+uint32_t pass_regs(
+    const struct pass_ctx *c); /* of a thread: the original's, or its limit; 0: not known */
 /* compute capability rewrites may count on: 10*major+minor */
 uint32_t pass_target(const struct pass_ctx *c);
 /* compute capability that the code is for: the device's, else the module's */

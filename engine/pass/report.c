@@ -126,6 +126,13 @@ uint32_t pass_warps(const struct pass_ctx *c)
     return (uint32_t)((dim3u_count(pass_block(c)) + 31) / 32);
 }
 
+uint32_t pass_regs(const struct pass_ctx *c)
+{
+    uint32_t limit = c->opt->maxnreg > 0 ? (uint32_t)c->opt->maxnreg : c->f->maxnreg;
+    uint32_t own = c->in->regs ? c->in->regs : c->in->facts ? c->in->facts->regs : 0;
+    return limit && (!own || limit < own) ? limit : own;
+}
+
 uint32_t pass_target(const struct pass_ctx *c)
 {
     const struct dev_info *d = c->in->dev;

@@ -64,27 +64,12 @@ static struct options mapping_of(const struct options *o)
     return m;
 }
 
-static uint64_t rounded(uint64_t n, double unit)
-{
-    return unit >= 1 ? (n + (uint64_t)unit - 1) / (uint64_t)unit * (uint64_t)unit : n;
-}
-
 static unsigned resident_of(const struct tune_bench *b, const struct options *o,
                             const struct tune_trace *t)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
-    uint64_t threads = dim3u_count(t->block), warps = (threads + 31) / 32,
-             most = d->max_ctas_per_sm ? d->max_ctas_per_sm : 1;
-    uint64_t shared = (uint64_t)t->shared + t->shared_static,
-             regs = rounded((uint64_t)t->regs * 32, d->sm.reg_unit) * warps;
-    if (shared)
-        shared += (uint64_t)d->sm.shared_reserved;
-    if (warps && d->max_warps_per_sm && d->max_warps_per_sm / warps < most)
-        most = d->max_warps_per_sm / warps;
-    if (shared && d->shared_per_sm && d->shared_per_sm / shared < most)
-        most = d->shared_per_sm / shared;
-    if (regs && d->regs_per_sm && d->regs_per_sm / regs < most)
-        most = d->regs_per_sm / regs;
+    struct dev_cta cta = { dim3u_count(t->block), t->regs, (uint64_t)t->shared + t->shared_static, 0 };
+    uint64_t most = dev_resident_ctas(d, &cta);
     if (o->cluster == CLUSTER_AGENT && o->agents > 0 && (uint64_t)o->agents < most)
         most = (uint64_t)o->agents;
     return most ? (unsigned)most : 1;

@@ -141,4 +141,15 @@ struct dev_info {
     struct dev_spread spread;
 };
 
+/* What a CTA takes of its SM. */
+struct dev_cta {
+    uint64_t threads;
+    uint32_t regs;        /* of a thread; 0: not known, they limit nothing */
+    uint64_t shared;      /* byte, static and dynamic, without what the system keeps */
+    uint64_t shared_room; /* byte of the SM's shared memory; 0: the most it can have */
+};
+/* Resident CTAs of an SM by threads, CTA slots, registers and shared memory; 0: none fits, or the record
+ * does not say how many warps an SM holds. Other limits that it does not have limit nothing. */
+uint32_t dev_resident_ctas(const struct dev_info *d, const struct dev_cta *cta);
+
 #endif

@@ -143,8 +143,8 @@ static uint32_t at_least_1(uint64_t v)
     return v ? (uint32_t)v : 1;
 }
 
-/* Resident CTAs by threads, CTA slots and shared memory; registers are the compiler's and may
- * allow fewer: agents that start late find what is left, or nothing. */
+/* Resident CTAs of the code with agents, where its registers are known: those of the original, since
+ * what the compiler adds is not known before it runs. */
 static uint32_t agents_per_sm(const struct pass_ctx *c)
 {
     const struct dev_info *d = c->in->dev;
@@ -152,13 +152,9 @@ static uint32_t agents_per_sm(const struct pass_ctx *c)
     bool unsized;
     if (!d || !warps)
         return at_least_1(warps ? 64 / warps : 1);
-    uint64_t n = d->max_warps_per_sm / warps,
-             shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 2 * SLOT_BYTES;
-    if (d->max_ctas_per_sm && n > d->max_ctas_per_sm)
-        n = d->max_ctas_per_sm;
-    if (d->shared_per_sm && n > d->shared_per_sm / shared)
-        n = d->shared_per_sm / shared;
-    return at_least_1(n);
+    struct dev_cta cta = { .threads = dim3u_count(c->out->block), .regs = pass_regs(c) };
+    cta.shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 2 * SLOT_BYTES;
+    return at_least_1(dev_resident_ctas(d, &cta));
 }
 
 static uint32_t agent_count(const struct pass_ctx *c)

@@ -169,26 +169,6 @@ static uint64_t shared_of_split(const struct pass_ctx *c, uint64_t per_cta)
     return best;
 }
 
-/* CTAs an SM holds at once, by warps, CTA slots, shared memory and registers. */
-static uint64_t resident(const struct pass_ctx *c, uint64_t per_cta, uint64_t shared)
-{
-    const struct dev_info *d = c->in->dev;
-    uint64_t warps = pass_warps(c), ctas = warps ? d->max_warps_per_sm / warps : 0;
-    unsigned own = c->in->regs ? c->in->regs : c->in->facts ? c->in->facts->regs : 0;
-    uint64_t regs = c->opt->maxnreg ? (uint64_t)c->opt->maxnreg
-                    : own           ? own
-                                    : c->f->maxnreg,
-             unit = d->sm.reg_unit >= 1 ? (uint64_t)d->sm.reg_unit : 1;
-    uint64_t per_warp = (regs * 32 + unit - 1) / unit * unit;
-    if (d->max_ctas_per_sm && ctas > d->max_ctas_per_sm)
-        ctas = d->max_ctas_per_sm;
-    if (per_cta && ctas > shared / per_cta)
-        ctas = shared / per_cta;
-    if (per_warp && d->regs_per_sm && ctas > d->regs_per_sm / per_warp / warps)
-        ctas = d->regs_per_sm / per_warp / warps;
-    return ctas;
-}
-
 static enum status fit(struct soft *s)
 {
     struct pass_ctx *c = s->c;
@@ -197,7 +177,8 @@ static enum status fit(struct soft *s)
     uint64_t fixed = pass_shared_bytes(c->m, c->f, &unsized), dyn = (c->out->shared + 15u) & ~15u;
     uint64_t threads = dim3u_count(c->out->block), reserved = (uint64_t)d->sm.shared_reserved,
              per_cta = fixed + dyn + reserved, shared = shared_of_split(c, per_cta);
-    uint64_t ctas = resident(c, per_cta, shared), used = ctas * per_cta,
+    struct dev_cta cta = { threads, pass_regs(c), fixed + dyn, shared };
+    uint64_t ctas = dev_resident_ctas(d, &cta), used = ctas * per_cta,
              left = shared > used ? shared - used : 0;
     uint32_t cln = pass_softcache_lines(left, ctas * threads, s->line);
     while (cln && fixed + dyn + (uint64_t)cln * s->line * threads > d->shared_per_block_optin)

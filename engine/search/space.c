@@ -356,7 +356,8 @@ struct space space_of(const struct tune_bench *b)
                        .shared_per_block = d->shared_per_block_optin,
                        .no_allocate = d->cc_major >= 7,
                        .asks_to_cache = d->cc_major < 7 && !(d->sm.l1_plain > 0) && d->sm.l1_ca > 0 };
-    s.resident = s.warps ? d->max_warps_per_sm / s.warps : 1;
+    struct dev_cta cta = { .threads = s.threads };
+    s.resident = dev_resident_ctas(d, &cta);
     if (b->original.ctas_per_sm)
         s.resident = b->original.ctas_per_sm;
     if (s.resident > d->max_ctas_per_sm)

@@ -4,6 +4,7 @@
  *
  *   pi,carveout=0/100,bypass-op     the first is the curve; every combination of the others is a slice
  */
+#include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/rec/device.h"
@@ -34,9 +35,9 @@ static size_t axis_pi(const struct tune_subject *s, const struct options *base, 
 static size_t axis_agents(const struct tune_subject *s, const struct options *base, struct options *out)
 {
     const struct dev_info *d = dev_describe(s->dev);
-    uint32_t most = d->max_ctas_per_sm, threads = (uint32_t)dim3u_count(s->launch->block), n = 0;
-    if (threads && d->max_warps_per_sm * d->warp_size / threads < most)
-        most = d->max_warps_per_sm * d->warp_size / threads;
+    struct dev_cta cta = { .threads = dim3u_count(s->launch->block),
+                           .regs = s->facts ? s->facts->regs : 0 };
+    uint32_t most = dev_resident_ctas(d, &cta), n = 0;
     for (; n < most && n < TUNE_AXIS_MOST; n++) {
         out[n] = *base;
         out[n].cluster = CLUSTER_AGENT;

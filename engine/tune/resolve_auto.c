@@ -179,13 +179,15 @@ static enum status elect_agents(struct tune_bench *b, struct options *o, struct 
         diag_error(ds, "vote", "no agent voted");
         return ST_DEVICE;
     }
+    struct runoff_range range = { 1, 1, set_agents };
+    unsigned launches = 0;
+    if ((st = most_agents(b, o, &range.most, ds)) != ST_OK)
+        return st;
+    best = best < range.most ? best : range.most; /* more were told to work than an SM holds */
     voted->sampled = voted->sampled >= 0 ? voted->sampled : best;
     say(said, "voted %d agents per SM by tasks per cycle in one launch of %s", best,
         time_words((double)cost).s);
-    struct runoff_range range = { 1, 1, set_agents };
-    unsigned launches = 0;
-    st = most_agents(b, o, &range.most, ds);
-    if (st == ST_OK && (st = tune_runoff(b, o, &range, best, &best, &launches, ds)) == ST_OK)
+    if ((st = tune_runoff(b, o, &range, best, &best, &launches, ds)) == ST_OK)
         say_runoff("agents=", launches + 1, best, said);
     o->agents = best;
     voted->elected = voted->elected >= 0 ? voted->elected : best;

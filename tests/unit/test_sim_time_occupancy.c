@@ -10,6 +10,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/session/session.h"
+#include "engine/rec/device.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/timing/group.h"
 #include "engine/sim/timing/memory.h"
@@ -105,6 +106,29 @@ static void test_occupancy(void **state)
     }
 }
 
+/* What a device record says of the CTAs that fit, against the timing's own rule: the same without the
+ * units that a record does not have, never less with them. */
+static void test_a_record_tells_what_fits(void **state)
+{
+    static const uint32_t threads[] = { 32, 64, 192, 256, 512, 1024 };
+    unsigned differ = 0, less = 0;
+    (void)state;
+    for (size_t i = 0; i < preset_count(); i++)
+        for (uint32_t k = 0; k < 6 * 9 * 5; k++) {
+            struct sim_preset g = named(preset_name(i));
+            struct dev_info d;
+            struct sim_resources r = { .regs = 16 + k / 6 % 9 * 13, .shared_static = k / 54 * 2300 };
+            struct dev_cta cta = { threads[k % 6], r.regs, r.shared_static, 0 };
+            sim_preset_info(&g, &d);
+            uint32_t fits = dev_resident_ctas(&d, &cta);
+            less += fits < timing_occupancy(&r, &g, threads[k % 6], 0, 100).ctas_per_sm;
+            g.warp_unit = g.shared_unit = 1;
+            differ += fits != timing_occupancy(&r, &g, threads[k % 6], 0, 100).ctas_per_sm;
+        }
+    assert_int_equal(less, 0);
+    assert_int_equal(differ, 0);
+}
+
 static uint32_t l1_kb_of(const char *preset, uint32_t threads, uint32_t shared, int carveout)
 {
     struct sim_preset g = named(preset);
@@ -189,6 +213,7 @@ int main(void)
                                         cmocka_unit_test(test_bad_presets_are_named),
                                         cmocka_unit_test(test_every_field_has_a_range),
                                         cmocka_unit_test(test_occupancy),
+                                        cmocka_unit_test(test_a_record_tells_what_fits),
                                         cmocka_unit_test(test_registers),
                                         cmocka_unit_test(test_carveout) };
     return cmocka_run_group_tests(tests, NULL, NULL);
