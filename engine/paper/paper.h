@@ -8,7 +8,7 @@
 
 struct dev_env;
 
-#define PAPER_SERIES 32
+#define PAPER_SERIES 33 /* 32 words of a coalescing graph, or others and the best of them */
 /* Runners, by what they show. */
 #define PAPER_KINDS(X)                                                           \
     X(CURVE, "curve", "one application over every threshold")                    \

@@ -61,6 +61,11 @@ double cell_counter(const struct result *r, const char *name); /* NaN: not count
 double cell_ns(const struct result *r);                        /* NaN: no time, or outputs differ */
 bool cell_cancelled(struct paper_cell *c);
 
+/* A word, or a number as text and pictures have it; NaN: n/a. */
+void paper_put_value(struct buf *out, double v, const char *text);
+/* Do the series of a row share a unit, so that their bars compare? */
+bool paper_one_unit(const struct paper_result *r);
+
 /* Runners: fill rows and facts of the cell. */
 void paper_run_curve(struct paper_cell *c);
 void paper_run_bars(struct paper_cell *c);

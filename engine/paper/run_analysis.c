@@ -1,4 +1,4 @@
-/* Runners that analyse: coalescing, classes, reuse; costs by the model beside the simulated device. */
+/* Runners that analyse: coalescing, reuse; costs by the model beside the simulated device. */
 #include "engine/analysis/analysis.h"
 #include "engine/paper/paper_int.h"
 #include "engine/perfmodel/warp_sim.h"
@@ -28,43 +28,6 @@ void paper_run_reuse(struct paper_cell *c)
     }
     if (u->valid && u->sampled)
         snprintf(row->note, sizeof row->note, "from neighbouring CTAs, not the whole launch");
-}
-
-/* One sentence of evidence for each class that its loads have: what the paper's class would need is not
- * among it. */
-static void evidence(const struct ana_kernel *k, struct paper_row *row)
-{
-    bool said[ANA_CLASS_UNKNOWN + 1] = { false };
-    for (uint32_t i = 0; i < k->naccess; i++) {
-        const struct ana_access *a = &k->access[i];
-        size_t at = strlen(row->note);
-        if (a->store || a->prefetch || !a->evidence || said[a->cls] || a->space != PTX_SPACE_GLOBAL)
-            continue;
-        said[a->cls] = true;
-        snprintf(row->note + at, sizeof row->note - at, "; line %u (%s): %s", a->at.line,
-                 ana_class_name(a->cls), a->evidence);
-    }
-    const struct ana_reuse *u = &k->reuse;
-    size_t at = strlen(row->note);
-    if (u->valid)
-        snprintf(row->note + at, sizeof row->note - at,
-                 "; other CTAs read %.1f %% of the bytes again, %.1f %% of the 32-byte sectors",
-                 100 * u->inter_cta, 100 * u->sectors.inter_cta);
-}
-
-void paper_run_classes(struct paper_cell *c)
-{
-    struct paper_row *row = cell_row(c);
-    if (!row || cell_open(c, false) != ST_OK)
-        return;
-    const struct ana_kernel *k = c->w.facts;
-    row->v[0].ours_text = ana_class_name(k->cls);
-    row->v[0].paper_text = c->app->class_;
-    if (k->nevidence)
-        snprintf(row->note, sizeof row->note, "%s", k->evidence[0]);
-    if (c->app->class_ && strcmp(c->app->class_, ana_class_name(k->cls)) != 0)
-        evidence(k, row);
-    row->group[0] = 0;
 }
 
 /* ---- coalescing ---- */

@@ -17,7 +17,7 @@ static bool beside(struct paper_value v)
     return v.paper_text || v.paper == v.paper;
 }
 
-static void put_value(struct buf *out, double v, const char *text)
+void paper_put_value(struct buf *out, double v, const char *text)
 {
     if (text)
         buf_puts(out, text);
@@ -193,8 +193,7 @@ struct layout {
     bool utf8, words;
 };
 
-/* do the series of a row share a unit, so that their bars compare? */
-static bool one_unit(const struct paper_result *r)
+bool paper_one_unit(const struct paper_result *r)
 {
     return r->of->kind != PAPER_CURVE && r->of->kind != PAPER_COALESCE && r->of->kind != PAPER_LINES &&
            r->of->kind != PAPER_DISTANCES && r->of->kind != PAPER_VOTES;
@@ -212,7 +211,7 @@ static struct layout layout_of(const struct paper_result *r, unsigned width, boo
     for (size_t i = 0; i < r->nseries; i++)
         l.series = cells(r->series[i]) > l.series ? cells(r->series[i]) : l.series;
     for (size_t i = 0; i < r->nseries; i++)
-        l.most[i] = longest(r, one_unit(r) ? SIZE_MAX : i);
+        l.most[i] = longest(r, paper_one_unit(r) ? SIZE_MAX : i);
     unsigned taken = l.name + l.point + l.series + 30;
     l.bar = width > taken + BAR_LEAST ? width - taken : BAR_LEAST;
     l.bar = l.bar > BAR_MOST ? BAR_MOST : l.bar;
@@ -226,13 +225,13 @@ static void put_line(const struct paper_result *r, const struct paper_row *x, si
     put_padded(out, first ? x->application : "", l->name + 1);
     put_padded(out, first ? (x->point[0] ? x->point : "") : "", l->point + (l->point > 0));
     put_padded(out, r->series[s], l->series + 1);
-    put_value(&v, x->v[s].ours, x->v[s].ours_text);
+    paper_put_value(&v, x->v[s].ours, x->v[s].ours_text);
     put_padded(out, v.s ? v.s : "", 10);
     if (!x->v[s].ours_text && !l->words)
         put_bar(x->v[s].ours, x->v[s].paper, l->most[s], l->bar, l->utf8, out);
     if (beside(x->v[s])) {
         buf_clear(&v);
-        put_value(&v, x->v[s].paper, x->v[s].paper_text);
+        paper_put_value(&v, x->v[s].paper, x->v[s].paper_text);
         buf_printf(out, " paper %s", v.s ? v.s : "");
     }
     while (out->n && out->s[out->n - 1] == ' ')
@@ -300,10 +299,10 @@ static void put_facts(const struct paper_result *r, struct buf *out)
     for (size_t i = 0; i < r->nfacts; i++) {
         const struct paper_fact *f = &r->fact[i];
         buf_printf(out, "%s%s: ", i ? "" : "\n", f->name);
-        put_value(out, f->v.ours, f->v.ours_text);
+        paper_put_value(out, f->v.ours, f->v.ours_text);
         if (beside(f->v)) {
             buf_puts(out, "  (paper ");
-            put_value(out, f->v.paper, f->v.paper_text);
+            paper_put_value(out, f->v.paper, f->v.paper_text);
             buf_puts(out, ")");
         }
         buf_puts(out, "\n");
@@ -472,10 +471,10 @@ void paper_json(const struct paper_result *r, struct buf *out)
 static void md_cell(struct buf *out, struct paper_value v)
 {
     buf_puts(out, " ");
-    put_value(out, v.ours, v.ours_text);
+    paper_put_value(out, v.ours, v.ours_text);
     if (beside(v)) {
         buf_puts(out, " (");
-        put_value(out, v.paper, v.paper_text);
+        paper_put_value(out, v.paper, v.paper_text);
         buf_puts(out, ")");
     }
     buf_puts(out, " |");
@@ -508,10 +507,10 @@ void paper_md(const struct paper_result *r, struct buf *out)
     for (size_t i = 0; i < r->nfacts; i++) {
         buf_printf(out, "%s- %s:", i ? "" : "\n", r->fact[i].name);
         buf_puts(out, " ");
-        put_value(out, r->fact[i].v.ours, r->fact[i].v.ours_text);
+        paper_put_value(out, r->fact[i].v.ours, r->fact[i].v.ours_text);
         if (beside(r->fact[i].v)) {
             buf_puts(out, " (paper ");
-            put_value(out, r->fact[i].v.paper, r->fact[i].v.paper_text);
+            paper_put_value(out, r->fact[i].v.paper, r->fact[i].v.paper_text);
             buf_puts(out, ")");
         }
         buf_puts(out, "\n");

@@ -1,5 +1,7 @@
-/* svg: a result as one picture: groups of bars, or lines where there are many points. The paper's
- * figures are short lines across. */
+/* svg: a result as one picture. Panels stand below each other: one for each platform, and one for each
+ * series where their units differ; lines for the valley model, a panel of 32 words for each coalescing
+ * graph, a table where values are words. Black marks are the paper's figures. Below: facts, and what
+ * cannot agree. */
 #include "engine/paper/paper_int.h"
 #include "engine/report/report.h"
 
@@ -7,31 +9,62 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEIGHT = 360, LEFT = 60, TOP = 44, BOTTOM = 100, BAR = 9, GAP = 12 };
+enum {
+    LEFT = 70,
+    RIGHT = 20,
+    WIDTH = 760,
+    HIGH = 170, /* of what a panel plots */
+    HEAD = 30,  /* of a panel: its name */
+    FOOT = 84,  /* names of its groups, aslant */
+    FLAT = 30,  /* or level */
+    LINE = 15,  /* of text */
+    BAR_LEAST = 6,
+    BAR_MOST = 30,
+    VALUE_LEAST = 24, /* of a bar that has its value above it */
+    GROUP_GAP = 10,
+    LEVEL_LEAST = 84, /* of a group whose name stands level */
+    COLUMN = 120,     /* of a table */
+};
+#define INK  "#222"
+#define PALE "#667"
 static const char *const colours[] = { "#4c78a8", "#f58518", "#54a24b", "#b279a2",
                                        "#e45756", "#72b7b2", "#9d755d", "#bab0ac" };
 
 struct picture {
     const struct paper_result *r;
-    size_t n, series;
-    double most;
+    struct buf *out;
+    double y;
     unsigned width;
 };
 
-static const struct paper_row *row_at(const struct picture *p, size_t i)
+/* Rows of one platform, some of the series; only: that row alone, its series side by side. */
+struct panel {
+    const struct paper_result *r;
+    const char *platform;
+    const struct paper_row *only;
+    size_t first, n, groups;
+    double top, step; /* of the axis */
+    double y, group, bar;
+};
+
+static size_t row_count(const struct paper_result *r)
 {
-    return i < p->r->nrows ? &p->r->row[i] : &p->r->mean[i - p->r->nrows];
+    return r->nrows + r->nmeans;
 }
 
-static double y_of(const struct picture *p, double v)
+static const struct paper_row *row_at(const struct paper_result *r, size_t i)
 {
-    double high = HEIGHT - TOP - BOTTOM;
-    return HEIGHT - BOTTOM - (p->most > 0 ? v / p->most * high : 0);
+    return i < r->nrows ? &r->row[i] : &r->mean[i - r->nrows];
 }
 
-static double x_of(const struct picture *p, size_t i)
+static bool in_panel(const struct panel *p, const struct paper_row *x)
 {
-    return LEFT + (double)(i * (p->series * BAR + GAP));
+    return p->only ? x == p->only : x->platform == p->platform;
+}
+
+static bool is_mean(const struct paper_result *r, const struct paper_row *x)
+{
+    return r->nmeans && x >= r->mean && x < r->mean + r->nmeans;
 }
 
 static void put_text(struct buf *out, double x, double y, const char *more, const char *s)
@@ -41,78 +74,364 @@ static void put_text(struct buf *out, double x, double y, const char *more, cons
     buf_puts(out, "</text>\n");
 }
 
-static void put_axis(const struct picture *p, struct buf *out)
+static void put_line(struct buf *out, double x1, double y1, double x2, double y2, const char *stroke)
 {
-    for (int i = 0; i <= 4; i++) {
-        double v = p->most * i / 4, y = y_of(p, v);
+    buf_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=%s/>\n", x1, y1, x2,
+               y2, stroke);
+}
+
+/* ---- the axis ---- */
+static double step_of(double most)
+{
+    static const double nice[] = { 1, 2, 2.5, 5, 10 };
+    double unit = pow(10, floor(log10(most / 4)));
+    for (size_t i = 0; i < ARRAY_LEN(nice); i++)
+        if (nice[i] * unit * 4 >= most)
+            return nice[i] * unit;
+    return 10 * unit;
+}
+
+static void scale(struct panel *p)
+{
+    double most = 0;
+    for (size_t i = 0; i < row_count(p->r); i++) {
+        const struct paper_row *x = row_at(p->r, i);
+        for (size_t s = p->first; in_panel(p, x) && s < p->first + p->n; s++) {
+            most = x->v[s].ours > most ? x->v[s].ours : most;
+            most = x->v[s].paper > most ? x->v[s].paper : most;
+        }
+    }
+    p->step = most > 0 && isfinite(most) ? step_of(most) : 1;
+    p->top = p->step * fmax(1, ceil(most / p->step - 1e-9));
+}
+
+static double y_of(const struct panel *p, double v)
+{
+    return p->y + HEAD + HIGH - v / p->top * HIGH;
+}
+
+/* Values over a base of 1: a line there. */
+static bool over_one(const struct panel *p)
+{
+    enum paper_kind k = p->r->of->kind;
+    return k == PAPER_BARS || k == PAPER_COSTS || k == PAPER_SOFTCACHE ||
+           (k == PAPER_CONFIGS && p->r->of->measure != PAPER_RATE) || (k == PAPER_CURVE && !p->first);
+}
+
+static void put_axis(const struct panel *p, const struct picture *to)
+{
+    double right = (double)to->width - RIGHT;
+    for (double v = 0; v <= p->top * (1 + 1e-9); v += p->step) {
         char text[32];
-        snprintf(text, sizeof text, "%.3g", v);
-        buf_printf(out, "<line x1=\"%d\" x2=\"%u\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n", LEFT,
-                   p->width - 10, y, y);
-        put_text(out, LEFT - 6, y + 4, "text-anchor=\"end\"", text);
+        snprintf(text, sizeof text, "%.4g", v);
+        put_line(to->out, LEFT, y_of(p, v), right, y_of(p, v), v > 0 ? "\"#e4e4e8\"" : "\"#889\"");
+        put_text(to->out, LEFT - 6, y_of(p, v) + 4, "text-anchor=\"end\" fill=\"" PALE "\"", text);
     }
+    if (over_one(p) && p->top >= 1)
+        put_line(to->out, LEFT, y_of(p, 1), right, y_of(p, 1), "\"#889\" stroke-dasharray=\"4 3\"");
 }
 
-static void put_bars(const struct picture *p, size_t i, struct buf *out)
+/* ---- bars ---- */
+static void put_bar(const struct panel *p, double x, struct paper_value v, size_t colour,
+                    struct buf *out)
 {
-    const struct paper_row *x = row_at(p, i);
-    char more[96], name[160];
-    for (size_t s = 0; s < p->series; s++) {
-        double at = x_of(p, i) + (double)(s * BAR), v = x->v[s].ours, ref = x->v[s].paper;
-        if (v == v && v >= 0)
-            buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"%s\"/>\n",
-                       at, y_of(p, v), BAR - 1, HEIGHT - BOTTOM - y_of(p, v),
-                       colours[s % ARRAY_LEN(colours)]);
-        if (ref == ref)
-            buf_printf(out,
-                       "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#000\" "
-                       "stroke-width=\"2\"/>\n",
-                       at - 1, at + BAR, y_of(p, ref), y_of(p, ref));
+    char text[32];
+    if (v.ours == v.ours && v.ours >= 0) {
+        double y = y_of(p, v.ours);
+        buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x,
+                   y, p->bar - 1, y_of(p, 0) - y, colours[colour % ARRAY_LEN(colours)]);
+        snprintf(text, sizeof text, "%.3g", v.ours);
+        if (p->bar >= VALUE_LEAST && !p->only)
+            put_text(out, x + p->bar / 2, y - 3, "text-anchor=\"middle\" font-size=\"9\"", text);
+    } else if (!p->only) {
+        put_text(out, x + p->bar / 2, y_of(p, 0) - 3,
+                 "text-anchor=\"middle\" font-size=\"8\" fill=\"" PALE "\"", p->bar >= 14 ? "n/a" : "–");
     }
-    double at = x_of(p, i) + (double)(p->series * BAR) / 2;
-    snprintf(more, sizeof more, "text-anchor=\"end\" transform=\"rotate(-50 %.1f %d)\"", at,
-             HEIGHT - BOTTOM + 12);
+    if (v.paper == v.paper)
+        put_line(out, x - 2, y_of(p, v.paper), x + p->bar + 1, y_of(p, v.paper),
+                 "\"#000\" stroke-width=\"2.5\"");
+}
+
+static void put_name(const struct panel *p, const struct paper_row *x, double at, struct buf *out)
+{
+    char more[128], name[160];
+    double y = y_of(p, 0) + 14;
+    bool mean = is_mean(p->r, x), aslant = p->group < LEVEL_LEAST;
     snprintf(name, sizeof name, "%s%s%s%s%s", x->application,
-             x->application[0] && x->point[0] ? " " : "", x->point,
-             i >= p->r->nrows && x->group[0] ? " " : "", i >= p->r->nrows ? x->group : "");
-    put_text(out, at, HEIGHT - BOTTOM + 12, more, name);
+             x->application[0] && x->point[0] ? " " : "", x->point, mean && x->group[0] ? " " : "",
+             mean ? x->group : "");
+    if (aslant)
+        snprintf(more, sizeof more, "text-anchor=\"end\" transform=\"rotate(-45 %.1f %.1f)\"%s", at, y,
+                 mean ? " font-weight=\"bold\"" : "");
+    else
+        snprintf(more, sizeof more, "text-anchor=\"middle\"%s", mean ? " font-weight=\"bold\"" : "");
+    put_text(out, at, y, more, name);
 }
 
-static void put_legend(const struct picture *p, struct buf *out)
+static void put_group(const struct panel *p, const struct paper_row *x, size_t k, struct buf *out)
 {
-    double at = LEFT;
-    for (size_t s = 0; s < p->series && s < ARRAY_LEN(colours); s++) {
-        buf_printf(out, "<rect x=\"%.1f\" y=\"26\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", at,
-                   colours[s]);
-        put_text(out, at + 14, 35, "", p->r->series[s]);
-        at += 30 + 7.0 * (double)strlen(p->r->series[s]);
+    double at = LEFT + GROUP_GAP / 2.0 + (double)k * p->group,
+           from = at + (p->group - GROUP_GAP - (double)p->n * p->bar) / 2;
+    bool alike = p->n == 1 || p->only;
+    for (size_t s = 0; s < p->n; s++)
+        put_bar(p, from + (double)s * p->bar, x->v[p->first + s],
+                !alike             ? s
+                : is_mean(p->r, x) ? 1
+                                   : 0,
+                out);
+    if (!p->only)
+        put_name(p, x, at + (p->group - GROUP_GAP) / 2, out);
+}
+
+/* the 32 words of a coalescing graph, by sectors of eight */
+static void put_sectors(const struct panel *p, struct buf *out)
+{
+    double from = LEFT + GROUP_GAP / 2.0 + (p->group - GROUP_GAP - (double)p->n * p->bar) / 2;
+    for (int s = 0; s <= 4; s++)
+        put_line(out, from + s * 8 * p->bar, y_of(p, p->top), from + s * 8 * p->bar, y_of(p, 0),
+                 "\"#aab\" stroke-dasharray=\"2 3\"");
+    for (int s = 0; s < 4; s++)
+        put_text(out, from + (s * 8 + 4) * p->bar, y_of(p, 0) + 14, "text-anchor=\"middle\"",
+                 (const char *const[]){ "bytes 0 to 31", "32 to 63", "64 to 95", "96 to 127" }[s]);
+}
+
+/* ---- lines ---- */
+static void put_curves(const struct panel *p, const struct picture *to)
+{
+    double span = (double)to->width - LEFT - RIGHT - 20;
+    for (size_t s = p->first; s < p->first + p->n; s++) {
+        size_t k = 0;
+        buf_printf(to->out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"",
+                   colours[s % ARRAY_LEN(colours)]);
+        for (size_t i = 0; i < p->r->nrows; i++, k++)
+            if (p->r->row[i].v[s].ours == p->r->row[i].v[s].ours)
+                buf_printf(to->out, "%.1f,%.1f ", LEFT + span * (double)(k + 1) / (double)p->groups,
+                           y_of(p, p->r->row[i].v[s].ours));
+        buf_puts(to->out, "\"/>\n");
     }
-    put_text(out, at, 35, "", "black line: the paper");
+    for (size_t i = 3; i < p->r->nrows; i += 4)
+        put_text(to->out, LEFT + span * (double)(i + 1) / (double)p->groups, y_of(p, 0) + 14,
+                 "text-anchor=\"middle\"", p->r->row[i].point);
+}
+
+/* ---- panels ---- */
+static void name_panel(const struct panel *p, const struct picture *to)
+{
+    char name[160];
+    const char *platform = p->only ? p->only->platform : p->platform;
+    snprintf(name, sizeof name, "%s%s%s%s%s", p->only ? p->only->application : "", p->only ? ", " : "",
+             platform ? "sim:" : "", platform ? platform : "",
+             p->only || paper_one_unit(p->r) ? "" : ", ");
+    size_t at = strlen(name);
+    if (!p->only && !paper_one_unit(p->r))
+        snprintf(name + at, sizeof name - at, "%s", p->r->series[p->first]);
+    put_text(to->out, LEFT, p->y + 16, "font-weight=\"bold\"", name);
+}
+
+static void put_panel(struct picture *to, struct panel p)
+{
+    size_t k = 0;
+    bool curves = p.r->of->kind == PAPER_VALLEY;
+    for (size_t i = 0; i < row_count(p.r); i++)
+        p.groups += in_panel(&p, row_at(p.r, i));
+    if (!p.groups)
+        return;
+    p.y = to->y;
+    p.group = ((double)to->width - LEFT - RIGHT) / (double)p.groups;
+    p.bar = fmax(BAR_LEAST, fmin(BAR_MOST, (p.group - GROUP_GAP) / (double)p.n));
+    scale(&p);
+    name_panel(&p, to);
+    put_axis(&p, to);
+    if (curves)
+        put_curves(&p, to);
+    for (size_t i = 0; i < row_count(p.r) && !curves; i++)
+        if (in_panel(&p, row_at(p.r, i)))
+            put_group(&p, row_at(p.r, i), k++, to->out);
+    if (p.only)
+        put_sectors(&p, to->out);
+    to->y += HEAD + HIGH + (p.only || curves || p.group >= LEVEL_LEAST ? FLAT : FOOT);
+}
+
+/* ---- tables ---- */
+static void put_cell(struct picture *to, double x, const struct paper_value *v, struct buf *text)
+{
+    bool none = v->ours != v->ours && !v->ours_text;
+    bool beside = v->paper_text || v->paper == v->paper;
+    bool differs = beside && (v->paper_text ? !v->ours_text || strcmp(v->paper_text, v->ours_text) != 0
+                                            : v->ours != v->paper);
+    buf_clear(text);
+    paper_put_value(text, v->ours, v->ours_text);
+    if (differs) {
+        buf_puts(text, " (paper: ");
+        paper_put_value(text, v->paper, v->paper_text);
+        buf_puts(text, ")");
+    }
+    put_text(to->out, x, to->y,
+             none      ? "fill=\"" PALE "\""
+             : differs ? "fill=\"#b5500b\""
+                       : "",
+             text->s ? text->s : "");
+}
+
+static void put_table(struct picture *to)
+{
+    const struct paper_result *r = to->r;
+    struct buf text = { 0 };
+    to->y += LINE;
+    for (size_t s = 0; s < r->nseries; s++)
+        put_text(to->out, LEFT + COLUMN * (1.5 + 1.5 * (double)s), to->y, "font-weight=\"bold\"",
+                 r->series[s]);
+    for (size_t i = 0; i < r->nrows; i++) {
+        const struct paper_row *x = &r->row[i];
+        to->y += LINE;
+        if (i % 2 == 0)
+            buf_printf(to->out,
+                       "<rect x=\"%d\" y=\"%.1f\" width=\"%u\" height=\"%d\" fill=\"#f4f4f7\"/>\n",
+                       LEFT - 6, to->y - LINE + 4, to->width - LEFT - RIGHT + 12, LINE);
+        buf_clear(&text);
+        buf_printf(&text, "%s%s%s", x->application, x->application[0] && x->point[0] ? ", " : "",
+                   x->point);
+        put_text(to->out, LEFT, to->y, "", text.s ? text.s : "");
+        for (size_t s = 0; s < r->nseries; s++)
+            put_cell(to, LEFT + COLUMN * (1.5 + 1.5 * (double)s), &x->v[s], &text);
+    }
+    to->y += LINE;
+    buf_free_checked(&text, to->out);
+}
+
+/* ---- the whole ---- */
+static bool any_words(const struct paper_result *r)
+{
+    for (size_t i = 0; i < r->nrows; i++)
+        for (size_t s = 0; s < r->nseries; s++)
+            if (r->row[i].v[s].ours_text)
+                return true;
+    return false;
+}
+
+static bool any_paper(const struct paper_result *r)
+{
+    for (size_t i = 0; i < row_count(r); i++)
+        for (size_t s = 0; s < r->nseries; s++)
+            if (row_at(r, i)->v[s].paper == row_at(r, i)->v[s].paper)
+                return true;
+    return false;
+}
+
+static void put_legend(struct picture *to)
+{
+    const struct paper_result *r = to->r;
+    double at = LEFT;
+    bool swatches = paper_one_unit(r) && r->nseries > 1 && r->of->kind != PAPER_GRAPH;
+    to->y += 18;
+    for (size_t s = 0; s < r->nseries && swatches; s++) {
+        buf_printf(to->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", at,
+                   to->y - 9, colours[s % ARRAY_LEN(colours)]);
+        put_text(to->out, at + 14, to->y, "", r->series[s]);
+        at += 30 + 7.0 * (double)strlen(r->series[s]);
+    }
+    if (any_paper(r)) {
+        put_line(to->out, at, to->y - 4, at + 12, to->y - 4, "\"#000\" stroke-width=\"2.5\"");
+        put_text(to->out, at + 16, to->y, "", "the paper");
+    }
+    to->y += 6;
+}
+
+static void put_wrapped(struct picture *to, const char *s)
+{
+    size_t most = (to->width - LEFT - RIGHT) / 6;
+    while (*s) {
+        size_t n = strlen(s), cut = n;
+        char line[400];
+        if (n > most)
+            for (cut = most < sizeof line ? most : sizeof line - 1; cut > 1 && s[cut] != ' ';)
+                cut--;
+        snprintf(line, sizeof line, "%.*s", (int)cut, s);
+        put_text(to->out, LEFT, to->y += LINE, "fill=\"" PALE "\"", line);
+        s += cut + (s[cut] == ' ');
+    }
+}
+
+static void put_facts(struct picture *to)
+{
+    for (size_t i = 0; i < to->r->nfacts; i++) {
+        const struct paper_fact *f = &to->r->fact[i];
+        struct buf text = { 0 };
+        buf_printf(&text, "%s: ", f->name);
+        paper_put_value(&text, f->v.ours, f->v.ours_text);
+        if (f->v.paper == f->v.paper || f->v.paper_text) {
+            buf_puts(&text, ", paper ");
+            paper_put_value(&text, f->v.paper, f->v.paper_text);
+        }
+        put_text(to->out, LEFT, to->y += LINE, "", text.s ? text.s : "");
+        buf_free_checked(&text, to->out);
+    }
+}
+
+static void put_panels(struct picture *to)
+{
+    const struct paper_result *r = to->r;
+    bool one = paper_one_unit(r);
+    for (size_t i = 0; i < r->nrows; i++) {
+        const char *platform = r->row[i].platform;
+        bool seen = false;
+        for (size_t k = 0; k < i; k++)
+            seen |= r->row[k].platform == platform;
+        if (r->of->kind == PAPER_GRAPH)
+            put_panel(to, (struct panel){ .r = r, .only = &r->row[i], .n = r->nseries });
+        for (size_t s = 0; s < (one ? 1 : r->nseries) && !seen && r->of->kind != PAPER_GRAPH; s++)
+            put_panel(to, (struct panel){
+                              .r = r, .platform = platform, .first = s, .n = one ? r->nseries : 1 });
+    }
+}
+
+static unsigned width_of(const struct paper_result *r, bool table)
+{
+    size_t most = 0, n = paper_one_unit(r) ? r->nseries : 1;
+    for (size_t i = 0; i < r->nrows; i++) {
+        size_t groups = 0;
+        for (size_t k = 0; k < row_count(r); k++)
+            groups += row_at(r, k)->platform == r->row[i].platform;
+        most = groups > most ? groups : most;
+    }
+    if (r->of->kind == PAPER_VALLEY || r->of->kind == PAPER_GRAPH)
+        return WIDTH;
+    size_t wide =
+        table ? (size_t)(COLUMN * (1.5 + 1.5 * (double)r->nseries)) : most * (n * BAR_LEAST + GROUP_GAP);
+    wide += LEFT + RIGHT;
+    return wide > WIDTH ? (unsigned)wide : WIDTH;
 }
 
 void paper_svg(const struct paper_result *r, struct buf *out)
 {
-    struct picture p = { .r = r, .n = r->nrows + r->nmeans, .series = r->nseries };
-    struct buf title = { 0 };
-    for (size_t i = 0; i < p.n; i++)
-        for (size_t s = 0; s < p.series; s++) {
-            const struct paper_value *v = &row_at(&p, i)->v[s];
-            p.most = v->ours == v->ours && v->ours > p.most ? v->ours : p.most;
-            p.most = v->paper == v->paper && v->paper > p.most ? v->paper : p.most;
-        }
-    p.width = (unsigned)x_of(&p, p.n) + 20;
-    p.width = p.width < 640 ? 640 : p.width;
-    buf_printf(&title, "%s: %s", r->of->id, r->of->title);
+    struct buf body = { 0 }, text = { 0 };
+    bool table = any_words(r);
+    struct picture to = { .r = r, .out = &body, .y = 40, .width = width_of(r, table) };
+    buf_printf(&text, "%s, %s", paper_source(r->of->id), r->of->what ? r->of->what : "");
+    put_text(&body, LEFT, 20, "font-size=\"14\" font-weight=\"bold\"", r->of->title);
+    put_text(&body, 8, 20, "fill=\"" PALE "\"", r->of->id);
+    put_text(&body, LEFT, 36, "fill=\"" PALE "\"", text.s ? text.s : "");
+    if (table) {
+        put_table(&to);
+    } else {
+        put_legend(&to);
+        put_panels(&to);
+    }
+    put_facts(&to);
+    if (r->of->reason) {
+        buf_clear(&text);
+        buf_printf(&text, "What cannot agree: %s", r->of->reason);
+        put_wrapped(&to, text.s ? text.s : "");
+    }
+    unsigned high = (unsigned)to.y + LINE;
     buf_printf(out,
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%d\" "
-               "viewBox=\"0 0 %u %d\" font-family=\"sans-serif\" font-size=\"11\">\n"
-               "<rect width=\"%u\" height=\"%d\" fill=\"#fff\"/>\n",
-               p.width, HEIGHT, p.width, HEIGHT, p.width, HEIGHT);
-    put_text(out, LEFT, 18, "font-size=\"13\"", title.s ? title.s : "");
-    put_axis(&p, out);
-    for (size_t i = 0; i < p.n; i++)
-        put_bars(&p, i, out);
-    put_legend(&p, out);
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+               "viewBox=\"0 0 %u %u\" font-family=\"sans-serif\" font-size=\"11\" fill=\"" INK "\">\n"
+               "<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n",
+               to.width, high, to.width, high, to.width, high);
+    buf_puts(out, body.s ? body.s : "");
     buf_puts(out, "</svg>\n");
-    buf_free_checked(&title, out);
+    out->oom |= body.oom | text.oom;
+    buf_free(&body);
+    buf_free(&text);
 }

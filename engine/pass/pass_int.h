@@ -1,5 +1,4 @@
 /* pass, inside: what the runner gives a pass and what passes share.
- *
  * A pass is one file and one row of pass_list.def. Its check sees the ORIGINAL module only; all checks
  * run before the first rewrite, so that a refusal never depends on what an earlier pass made of the
  * text. Its run sees the module as the passes before it left it and adds text edits to ctx->edit.
