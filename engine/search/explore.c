@@ -547,7 +547,7 @@ static enum status explore(struct exploring *x)
 {
     struct searching *s = x->s;
     enum status st = ST_OK;
-    search_step(s, "what promises most", "shedding");
+    search_step(s, "what promises most", "leaving out what brings nothing");
     for (bool better = false; st == ST_OK && !out_of_budget(s, "combinations of knobs");
          s->live.round++) {
         struct surrogate *g = NULL;

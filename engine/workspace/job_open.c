@@ -220,8 +220,7 @@ static enum status find_launch(struct job_engine *e, const char *ptx, bool follo
     bool kept = s == ST_OK && !follows && k && (use_kept(e, NULL, name));
     if (s == ST_OK && !follows && !kept)
         job_say(e, DIAG_NOTE, ptx, NO_SPAN,
-                "no launch description beside the PTX: the analysis is symbolic and nothing can be run "
-                "until one is given");
+                "no launch description: nothing runs until one is given (:launch guess)");
     return s;
 }
 

@@ -579,7 +579,9 @@ void job_work(struct job_engine *e, const struct queued *q)
     job_say_all(e, &ds);
     if (s == ST_CANCELLED)
         job_say(e, DIAG_WARNING, NULL, NO_SPAN,
-                "stopped; what was finished is kept (:resume goes on with a sweep or search)");
+                q->kind == JOB_SWEEP || q->kind == JOB_TUNE || q->kind == JOB_RESUME
+                    ? "stopped; what was finished is kept (:resume goes on)"
+                    : "stopped before it was done");
     else if (s != ST_OK && !told)
         job_say(e, DIAG_ERROR, NULL, NO_SPAN, status_text(s));
     if (job_launches(q->kind))

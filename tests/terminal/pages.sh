@@ -76,4 +76,11 @@ tm send-keys -t s -l ":launch grid 15" \; send-keys -t s Enter \; send-keys -t s
 keys G; shows "shared memory +128 bytes" && has "grid +15 x 1" && has "block +64 x 1"; check "changes of the launch in quick succession are all kept" $?
 text ":set bypass l1"; keys Enter g j; shows "✗ no_allocate evict_last evict_first evict_unchanged: needs sm_70"; check "values that lack the same have one reason" $?
 begin 80x24 demo 1; shows "step 1 of"; keys Enter 2 Enter j; shows "sector +aabbccdd" && has "32 lanes, 16 sectors"; check "in a lesson, too, the lanes and their sectors are shown" $?
+
+# other terminals, and no colours
+with() { local before=$b; b="env $1 $b"; shift; begin "$@"; b=$before; }
+for term in xterm-256color screen linux vt100; do
+    with TERM=$term 80x24 $fermi; shows "^  81 .*ld.global"; keys 5; shows "next sweep: pi"; check "TERM=$term" $?
+done
+with "TERM=xterm-256color NO_COLOR=1" 80x24 $fermi; shows ld.global; [ "$(tm capture-pane -e -p -t s | grep -cE "$(printf '\033')\[[0-9;]*(3[0-8]|4[0-8])[;m]")" -eq 0 ]; check "NO_COLOR: no colour" $?
 echo "1..$n"

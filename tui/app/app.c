@@ -233,12 +233,12 @@ static void launch(struct app *a, const struct job *j)
     };
     if (a->snap->module && !a->snap->spec && !a->snap->busy) {
         app_notice(a, DIAG_WARNING, "%s",
-                   "nothing can be run without a launch description: the options panel makes one");
+                   view_keys(a, "nothing can be run without a launch description: {panel-4} makes one"));
         return;
     }
     if (app_measuring(a))
-        app_notice(a, DIAG_NOTE, "the %s starts when the %s is done; x stops both", names[j->kind],
-                   app_word(a->snap->what));
+        app_notice(a, DIAG_NOTE, "the %s starts when the %s is done; %s", names[j->kind],
+                   app_word(a->snap->what), view_keys(a, "{cancel} stops both"));
     a->engine.post(a->engine.ctx, j);
 }
 
@@ -380,11 +380,14 @@ static unsigned cancel(struct app *a)
         close_overlay(a);
     } else if (a->snap->busy) {
         a->engine.cancel(a->engine.ctx);
-        app_notice(a, DIAG_NOTE, "%s",
-                   view_keys(a, app_resumable(a) ? "Stopped, results kept; {resume} resumes"
-                                                 : "Stopped, results kept."));
+        app_notice(
+            a, DIAG_NOTE, "%s",
+            view_keys(a, app_resumable(a) ? "Stopped, results kept; {resume} resumes" : "Stopped."));
     } else if (view_program_stop(a)) {
         app_notice(a, DIAG_NOTE, "the program was told to end");
+    } else if (a->papers && work_state(a->papers) == WORK_BUSY) {
+        work_drop(&a->papers);
+        app_notice(a, DIAG_NOTE, "the experiment is given up");
     } else if (a->snap->unsettled && !*a->notice) {
         a->engine.cancel(a->engine.ctx);
     } else {

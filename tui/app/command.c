@@ -545,7 +545,7 @@ unsigned app_command(struct app *a, const char *line)
     if (c && c->use == COMMAND_WRITES && a->lesson.lesson && !a->lesson.agreed)
         return lesson_ask(a, line, c->name, rest);
     if (!c) {
-        app_notice(a, DIAG_ERROR, "no command '%s' (? lists them)", name);
+        app_notice(a, DIAG_ERROR, "no command '%s' (%s)", name, view_keys(a, "{help} lists them"));
         return UI_REDRAW;
     }
     return c->run(a, rest);

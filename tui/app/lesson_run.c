@@ -93,7 +93,7 @@ static void finish(struct app *a)
     base_free(done);
     a->overlay = OVERLAY_PICKER;
     a->over_list = (struct list){ 0 };
-    app_notice(a, DIAG_NOTE, "the lesson is over; Esc leaves the list");
+    app_notice(a, DIAG_NOTE, "%s", view_keys(a, "the lesson is over; {close} leaves the list"));
 }
 
 /* Is the lesson's own kernel open, so that its first commands can be given? */

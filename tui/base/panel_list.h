@@ -17,7 +17,8 @@
     X(OPTIONS, options, "Options", "Options",                                                          \
       "every knob of a configuration and the launch description; what is not legal says why", true)    \
     X(VALLEY, valley, "Valley", "Valley",                                                              \
-      "time or throughput over the swept knob: cache peak, cache valley, memory plateau, best point",  \
+      "time or throughput over the swept knob: cache peak, cache valley, memory plateau, best point "  \
+      "(cha: all warps cache, bpa: all bypass)",                                                       \
       false)                                                                                           \
     X(COUNTERS, counters, "Counters", "Count", "where the bytes went: L1, L2, DRAM, before and after", \
       true)                                                                                            \

@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Of lesson_page.js: the one script that a browser may run here. tests/cli/lessons.sh compares it. */
-#define SCRIPT_HASH "sha256-l0cOujJZT78LIx7IrUe7v2h87TGUhKzeBmoN4F78Zf4="
+#define SCRIPT_HASH "sha256-aRFwu44660dAb0NvlAbcZ8FhEzdIMMdOxMxwhT9qEpU="
 
 static void put_part(struct buf *out, const char *name)
 {

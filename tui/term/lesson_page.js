@@ -26,9 +26,15 @@
     function level(run, metric, ns) { return metric.levels && known(ns) ? metric.of(run, { time_ns: ns }) : null; }
     function values(run, metric) { return run.points.map(p => metric.of(run, p)); }
 
-    function axes(svg, run, top, metric, y, x) {
-        const by = step(top);
-        for (let v = 0; v <= top; v += by) {
+    /* From zero, unless all values lie far from it: then a peak is to look like one. */
+    function range(all) {
+        const high = Math.max(...all, 0) || 1, least = Math.min(...all), air = (high - least) * 0.12;
+        return least > high / 3 && high > least ? [least - air, high + air] : [0, high * 1.08];
+    }
+    function axes(svg, run, low, top, metric, y, x) {
+        const by = step(top - low);
+        for (let k = Math.ceil(low / by); k * by <= top; k++) {
+            const v = k * by;
             svg.append(make("line", { class: "grid", x1: L, x2: W - R, y1: y(v), y2: y(v) }));
             svg.append(make("text", { class: "faint", x: L - 6, y: y(v) + 4, "text-anchor": "end" }, metric.text(v)));
         }
@@ -52,11 +58,11 @@
         const run = view.run, metric = metrics[view.metric], v = values(run, metric), svg = view.svg;
         const over = view.over ? values(view.over, metric) : [];
         const cha = level(run, metric, run.cha_ns), bpa = level(run, metric, run.bpa_ns);
-        const top = Math.max(...v.concat(over, [cha, bpa]).filter(known), 0) * 1.08 || 1;
+        const [low, top] = range(v.concat(over, [cha, bpa]).filter(known));
         const n = Math.max(run.points.length, over.length, 2);
-        const x = i => L + (W - L - R) * i / (n - 1), y = q => H - B - (H - B - T) * q / top;
+        const x = i => L + (W - L - R) * i / (n - 1), y = q => H - B - (H - B - T) * (q - low) / (top - low);
         svg.replaceChildren();
-        axes(svg, run, top, metric, y, x);
+        axes(svg, run, low, top, metric, y, x);
         const below = known(bpa) && known(cha) && bpa <= cha; /* their names never lie on each other */
         [["cha", cha, "all cache", !below], ["bpa", bpa, "all bypass", below]].forEach(([cls, q, name, under]) => {
             if (!known(q)) return;

@@ -235,17 +235,21 @@ static void put_reason(struct app *a, struct page *p, size_t knob, size_t v, uns
     const struct knob_info *k = knob_info(knob);
     const char *why = reason(a, knob, v);
     struct buf names = { 0 };
+    unsigned n = 0;
     for (size_t i = 0; why && k->values[i]; i++) {
         const char *other = reason(a, knob, i);
-        bool same = other && !strcmp(other, why);
-        if (same && i < v)
+        if (!other || strcmp(other, why) != 0)
+            continue;
+        if (i < v)
             why = NULL;
-        else if (same)
-            buf_printf(&names, " %s", k->values[i]);
+        else
+            buf_printf(&names, " %s", k->values[i]), n++;
     }
     if (why)
         page_wrap(a, p, ROLE_WARN, 3, w - 1,
-                  arena_printf(a->frame, "✗%s: %s", names.n ? names.s : "", why), -1);
+                  arena_printf(a->frame, "✗%s: %s", names.n ? names.s : "",
+                               n == 1 ? legal_why_not(a, knob, v) : why),
+                  -1);
     buf_free(&names);
 }
 

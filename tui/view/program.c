@@ -307,7 +307,7 @@ static void start(struct app *a, enum action action, const char *kernel)
     work_drop(&a->program_next);
     a->program_next = p ? work_start(a, &p->work) : NULL;
     if (!a->program_next)
-        app_notice(a, DIAG_ERROR, "it could not be started");
+        app_notice(a, DIAG_ERROR, "the program could not be started");
 }
 
 /* ---- the page ---- */
@@ -497,7 +497,7 @@ static unsigned program_request(struct app *a, enum request r)
         return 0;
     if (!s && r == REQ_PROGRAM_CAPTURE && open_program(a, &offered)) {
         if (!view_program_survey(a, offered.s))
-            app_notice(a, DIAG_ERROR, "it could not be started");
+            app_notice(a, DIAG_ERROR, "the program could not be started");
         buf_free(&offered);
         return UI_REDRAW;
     }

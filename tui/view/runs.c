@@ -385,7 +385,7 @@ static unsigned compare_marked(struct app *a)
 {
     const size_t *m = a->runs.mark;
     if (m[0] == SIZE_MAX || m[1] == SIZE_MAX) {
-        app_notice(a, DIAG_NOTE, "mark two runs with Space first");
+        app_notice(a, DIAG_NOTE, "%s", view_keys(a, "mark two runs with {mark} first"));
         return UI_REDRAW;
     }
     const struct session_run *x = app_run(a, m[0]), *y = app_run(a, m[1]);
@@ -432,7 +432,9 @@ static unsigned runs_request(struct app *a, enum request r)
     case REQ_RUN_SHOW: return show(a, i);
     case REQ_RUN_DELETE:
         app_post(a, run->deleted ? JOB_UNDELETE : JOB_DELETE, NULL, (long)i);
-        app_notice(a, DIAG_NOTE, run->deleted ? "brought back" : "deleted (d again brings it back)");
+        app_notice(
+            a, DIAG_NOTE, "%s",
+            view_keys(a, run->deleted ? "brought back" : "deleted ({delete} again brings it back)"));
         return UI_REDRAW;
     case REQ_RUN_NOTE:
         prompt_open(&a->prompt, PROMPT_NOTE, "note: ", run->note, (long)i);

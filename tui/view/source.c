@@ -506,9 +506,9 @@ static unsigned next_change(struct app *a)
             return UI_REDRAW;
         }
     }
-    app_notice(a, DIAG_NOTE,
-               s->mode == SRC_ORIGINAL ? "v shows the rewritten text first"
-                                       : "the rewrite changes nothing");
+    app_notice(a, DIAG_NOTE, "%s",
+               view_keys(a, s->mode == SRC_ORIGINAL ? "{rewritten} shows the rewritten text first"
+                                                    : "the rewrite changes nothing"));
     return UI_REDRAW;
 }
 
@@ -535,7 +535,8 @@ static unsigned source_request(struct app *a, enum request r)
     case REQ_SRC_TREE:
         a->tree_access = source_access(a);
         if (a->tree_access < 0) {
-            app_notice(a, DIAG_NOTE, "no memory access on this line: ] goes to the next load");
+            app_notice(a, DIAG_NOTE, "%s",
+                       view_keys(a, "no memory access on this line: {next-load} goes to the next load"));
             break;
         }
         a->overlay = OVERLAY_TREE;

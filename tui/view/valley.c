@@ -559,7 +559,8 @@ static unsigned apply_point(struct app *a)
     if (a->valley.cursor >= p.n)
         return 0;
     app_options_set(a, &p.v[a->valley.cursor].options);
-    app_notice(a, DIAG_NOTE, "the knobs of the point under the cursor are taken (u undoes)");
+    app_notice(a, DIAG_NOTE, "%s",
+               view_keys(a, "the knobs of the point under the cursor are taken ({undo} undoes)"));
     return UI_REDRAW;
 }
 
