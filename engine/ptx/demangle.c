@@ -93,7 +93,8 @@ static bool read_sub(struct reader *r, struct buf *out)
     }
     if (at >= r->nsubs)
         return give_up(r);
-    buf_put(out, r->pool.s + r->sub[at].at, r->sub[at].n);
+    if (r->sub[at].n)
+        buf_put(out, r->pool.s + r->sub[at].at, r->sub[at].n);
     return true;
 }
 

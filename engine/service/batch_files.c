@@ -267,7 +267,8 @@ void batch_flush(struct batch *b)
         else
             lost(b, b->o->output ? b->o->output : "standard output");
     }
-    memmove(b->line, b->line + k, (b->n - k) * sizeof *b->line);
+    if (k)
+        memmove(b->line, b->line + k, (b->n - k) * sizeof *b->line);
     b->n -= k;
 }
 

@@ -232,16 +232,18 @@ static struct str trimmed(struct str s)
     return s;
 }
 
-/* The line before which helper functions go: behind the last #include. */
+/* The line before which helper functions go: behind the last #include before any code. */
 static uint32_t helper_line(const struct source_file *f)
 {
     uint32_t at = 1;
     for (uint32_t l = 1; l <= f->nlines; l++) {
         struct str s = trimmed(f->line[l - 1]);
+        if (s.n && *s.s != '#' && memchr(s.s, '{', s.n))
+            break;
         if (s.n > 8 && memcmp(s.s, "#include", 8) == 0)
             at = l + 1;
     }
-    return at;
+    return at <= f->nlines ? at : 1;
 }
 
 /* What warps that cache do at that level. */
