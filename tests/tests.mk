@@ -191,6 +191,16 @@ $(BUILD)/tests/live/libfailalloc.so: tests/live/failalloc.c
 $(BUILD)/tests/test_tui_program $(BUILD)/tests/test_live_peek: $(BUILD)/tests/live/swap/swapped
 $(BUILD)/tests/test_cmd_writers: $(BUILD)/tests/live/captured
 
+# The program with its front end, sessions and workspace under sanitizers, for tests/terminal/storm.sh; the rest is as always.
+WATCHED := $(if $(TUI_OBJ),$(patsubst %.c,$(BUILD)/watched/%.o,$(TUI_SRC) tui/term/main.c $(filter engine/base/% engine/session/% engine/workspace/%,$(ENGINE_SRC))))
+WATCH   := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+$(BUILD)/watched/%.o: %.c
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(WATCH) -c -o $@ $<
+$(BUILD)/watched/gpulocw: $(WATCHED) $(BUILD)/gen/page.o $(BUILD)/libengine.a
+	@$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(WATCH) -o $@ $^ $(TERMLIBS) $(LDLIBS)
+tests: $(if $(TUI_OBJ),$(BUILD)/watched/gpulocw)
+-include $(WATCHED:.o=.d)
+
 # ---- fuzz targets ----
 include tests/fuzz/fuzz.mk
 
