@@ -8,6 +8,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
 #include "engine/rec/options.h"
 
 struct change {
@@ -47,6 +48,7 @@ static const char *reason(unsigned kind)
 static const char *kind_of_wait(const struct pass_wait *w)
 {
     return w->kind == WAIT_GRID_BARRIER ? "grid barrier"
+           : w->kind == WAIT_LOCK       ? "lock"
            : w->kind == WAIT_FLAG ? "waits for another CTA's flag (stream-K fix-up, or a chained scan)"
                                   : "waits";
 }
@@ -69,17 +71,35 @@ static bool all_resident(const struct pass_ctx *c)
     uint64_t warps = pass_warps(c), shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared +
                                              (uint64_t)c->opt->throttle_shared + 2048;
     uint64_t regs = c->opt->maxnreg ? (uint64_t)c->opt->maxnreg : c->f->maxnreg ? c->f->maxnreg : 255;
-    if (!d || !c->in->launch || !warps || c->opt->softcache || !d->regs_per_sm || !d->shared_per_sm ||
-        !d->max_ctas_per_sm)
+    bool clusters = c->f->reqnctapercluster.x || c->f->explicitcluster ||
+                    (c->in->launch && c->in->launch->cluster.x);
+    if (!d || !c->in->launch || !warps || c->opt->softcache || c->opt->smem_pad || clusters ||
+        !d->regs_per_sm || !d->shared_per_sm || !d->max_ctas_per_sm)
         return false;
     struct dev_cta cta = { dim3u_count(c->out->block), (uint32_t)((regs + 7) & ~7ull), shared, 0 };
     return dim3u_count(c->out->grid) <= (uint64_t)dev_resident_ctas(d, &cta) * d->sms;
 }
 
+/* Why a kernel that waits ends after such changes all the same; NULL: it may not. A thread that has a
+ * lock has started; threads of one warp may hold each other up, so they stay where they are. */
+static const char *progress(const struct pass_ctx *c, unsigned changes, const struct pass_wait *w)
+{
+    if (w->kind == WAIT_LOCK && !(changes & PASS_THREADS))
+        return "whoever has the lock has started, and gives it back without waiting";
+    if (!(changes & (PASS_THREADS | PASS_SERIAL)) && all_resident(c))
+        return "all CTAs of this launch are resident at once";
+    return NULL;
+}
+
 static enum status check_wait(struct pass_ctx *c, const struct change *x, const struct pass_wait *w)
 {
     unsigned all = PASS_ORDER | PASS_RESIDENT | PASS_THREADS | PASS_SERIAL, changes = x->changes & all;
-    if (!w->at || !changes || (changes == PASS_RESIDENT && all_resident(c)))
+    const char *proof = w->at && changes ? progress(c, changes, w) : NULL;
+    if (proof) {
+        c->progress = proof;
+        c->progress_of = x->option;
+    }
+    if (!w->at || !changes || proof)
         return ST_OK;
     return pass_refuse(c, w->at->at, NULL, "%s at line %u: a loop may wait here for other CTAs, %s (%s)",
                        kind_of_wait(w), pass_line(c, w->at->at.line), danger(changes), x->option);
@@ -243,6 +263,10 @@ enum status pass_check_changes(struct pass_ctx *c)
 void pass_note_changes(struct pass_ctx *c)
 {
     struct pass_funcs fs;
+    if (c->progress)
+        pass_note(
+            c, c->wait.at->at, "%s at line %u: a loop waits here for other CTAs, and ends: %s (%s)",
+            kind_of_wait(&c->wait), pass_line(c, c->wait.at->at.line), c->progress, c->progress_of);
     pass_callees(c, &fs);
     for (uint32_t n = 0; n <= fs.n; n++) {
         const struct ptx_func *f = n ? fs.v[n - 1] : c->f;

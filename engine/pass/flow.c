@@ -387,3 +387,24 @@ uint64_t pass_shared_bytes(const struct ptx_module *m, const struct ptx_func *f,
         count_shared(m->globals[k], &n, unsized);
     return n;
 }
+
+bool inst_writes_reg(const struct ptx_inst *i, uint32_t reg)
+{
+    return i->nopnds && ((i->opnds[0].kind == OPND_REG && i->opnds[0].index == reg) ||
+                         (i->nopnds > 1 && i->opnds[1].kind == OPND_REG && i->opnds[1].index == reg &&
+                          (i->opnds[1].access & PTX_WRITE)));
+}
+
+const struct ptx_inst *pass_branch_condition(const struct pass_flow *fl, const struct ptx_inst *last)
+{
+    const struct ptx_block *b = &fl->cfg->blocks[fl->cfg->block_of[last->index]];
+    for (uint32_t k = last->index; k-- > b->first;) {
+        const struct ptx_inst *i = &fl->f->insts[k];
+        if (inst_writes_reg(i, last->guard))
+            return inst_is(i, "setp") && !i->guarded && i->nopnds == 3 &&
+                           i->opnds[0].index == last->guard
+                       ? i
+                       : NULL;
+    }
+    return NULL;
+}

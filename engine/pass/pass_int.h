@@ -9,6 +9,7 @@
 
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
+#include "engine/pass/waits.h"
 #include "engine/ptx/ptx_table.h"
 
 struct alias;
@@ -26,12 +27,6 @@ struct ptx_module;
 struct ptx_operand;
 
 struct pass_row;
-enum pass_wait_kind { WAIT_OTHERS, WAIT_GRID_BARRIER, WAIT_FLAG };
-struct pass_wait {
-    enum pass_wait_kind kind;
-    const struct ptx_inst *at;
-    const struct ptx_func *f;
-};
 struct pass_ctx {
     const struct pass_input *in;
     const struct options *opt;
@@ -54,7 +49,8 @@ struct pass_ctx {
     uint32_t need_version, need_target; /* what inserted instructions ask of the header */
     struct pass_wait wait;              /* of the original, where wait_known */
     bool wait_known;
-    bool checking; /* notes are said once, by run */
+    const char *progress, *progress_of; /* why it ends all the same, and the option; NULL: not asked */
+    bool checking;                      /* notes are said once, by run */
     /* an allocation failed: what helpers answered may be wrong */
     bool oom;
     bool failed; /* a refusal was reported by a helper deeper down */
@@ -68,6 +64,7 @@ struct pass_row {
     bool (*asked)(const struct options *o);
     enum status (*check)(struct pass_ctx *c);
     enum status (*run)(struct pass_ctx *c);
+    bool (*idle)(const struct pass_ctx *c); /* for this launch it leaves all as it is; NULL: never */
 };
 #define PASS(id) extern const struct pass_row pass_row_##id;
 #include "engine/pass/pass_list.def"
@@ -228,14 +225,6 @@ const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl);
  * nothing that `meets` is left to come once they are together again. */
 bool pass_goes_together(const struct pass_flow *fl, uint32_t block,
                         bool (*meets)(const struct ptx_inst *i));
-/* A loop of the kernel, or of what it calls, that may wait for other CTAs; false: none. at: the read it
- * waits by. */
-bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out);
-/* What c->row changes (changes.def) against what the kernel and its callees see. */
-enum { PASS_ORDER = 1 << 16, PASS_RESIDENT = 1 << 17, PASS_THREADS = 1 << 18, PASS_SERIAL = 1 << 19 };
-enum status pass_check_changes(struct pass_ctx *c);
-/* warns of values that no rewrite leaves as they are */
-void pass_note_changes(struct pass_ctx *c);
 /* A barrier of the whole CTA (not of a warp, an mbarrier or an asynchronous copy). */
 bool inst_is_cta_barrier(const struct ptx_inst *i);
 /* Bytes by which `reg` moves when `var` (a register; PTX_NO_INDEX: %tid.x) grows by one; false: unknown.

@@ -108,7 +108,7 @@ static enum status check_all(struct pass_ctx *c)
     c->checking = true;
     enum status s = check_options(c), one;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
-        if (!rows[k]->asked(c->opt))
+        if (!rows[k]->asked(c->opt) || (rows[k]->idle && rows[k]->idle(c)))
             continue;
         c->row = rows[k];
         one = rows[k]->check(c);
@@ -360,7 +360,7 @@ enum status pass_apply_survey(const struct pass_input *in, enum pass_survey surv
     if (s == ST_OK && asks(in->options))
         pass_note_changes(&c);
     for (size_t k = 0; s == ST_OK && k < ARRAY_LEN(rows); k++)
-        if (rows[k]->asked(in->options))
+        if (rows[k]->asked(in->options) && !(rows[k]->idle && rows[k]->idle(&c)))
             s = run_row(&c, &r, rows[k]);
     if (s == ST_OK && r.own)
         s = keep_contraction(&c, &r);

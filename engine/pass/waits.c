@@ -5,8 +5,8 @@
  * is followed to the ways out of it; a way out that depends on it makes the loop wait, unless one of two
  * proofs holds: retry    cas on what was read last, left when it succeeds: it fails only when another
  * thread succeeded search   an index that such reads cannot touch moves the address on, and a bound of
- * it ends the loop Then the blocks with ways out are taken away, and what is still connected is looked
- * at again: the loops inside. */
+ * it ends the loop. A spin lock (locks.c) waits, but for a thread that has started. Then the blocks with
+ * ways out are taken away, and what is still connected is looked at again: the loops inside. */
 #include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
@@ -31,8 +31,9 @@ struct waits {
     struct pass_ctx *c;
     struct pass_funcs fs;
     struct func *f;
-    uint32_t nf;         /* the kernel, then fs.v */
-    bool writes, remote; /* somebody writes global memory; arrives at barriers of other CTAs */
+    uint32_t nf;           /* the kernel, then fs.v */
+    struct pass_wait lock; /* the first one; at NULL: none */
+    bool writes, remote;   /* somebody writes global memory; arrives at barriers of other CTAs */
     /* asks who writes what is read; else every plain load counts as written, which costs nothing */
     bool precise;
     struct pass_wait *out;
@@ -228,28 +229,6 @@ static bool is_reg(const struct ptx_operand *o)
     return o->kind == OPND_REG;
 }
 
-static bool writes_reg(const struct ptx_inst *i, uint32_t reg)
-{
-    return i->nopnds && ((i->opnds[0].kind == OPND_REG && i->opnds[0].index == reg) ||
-                         (i->nopnds > 1 && i->opnds[1].kind == OPND_REG && i->opnds[1].index == reg &&
-                          (i->opnds[1].access & PTX_WRITE)));
-}
-
-/* The setp of the same block that a branch follows, NULL: none. */
-static const struct ptx_inst *condition(const struct scan *s, const struct ptx_inst *last)
-{
-    const struct ptx_block *b = &s->f->fl.cfg->blocks[s->f->fl.cfg->block_of[last->index]];
-    for (uint32_t k = last->index; k-- > b->first;) {
-        const struct ptx_inst *i = &s->f->fl.f->insts[k];
-        if (writes_reg(i, last->guard))
-            return inst_is(i, "setp") && !i->guarded && i->nopnds == 3 &&
-                           i->opnds[0].index == last->guard
-                       ? i
-                       : NULL;
-    }
-    return NULL;
-}
-
 /* No step of the loop changes the address. */
 static bool stays(const struct scan *s, const struct ptx_operand *a)
 {
@@ -294,8 +273,9 @@ static bool retries(struct scan *s, uint32_t block)
 {
     const struct pass_flow *fl = &s->f->fl;
     const struct ptx_inst *last = last_of(s, block),
-                          *cmp = last->guarded && inst_effect(last) == EFFECT_BRANCH ? condition(s, last)
-                                                                                     : NULL;
+                          *cmp = last->guarded && inst_effect(last) == EFFECT_BRANCH
+                                     ? pass_branch_condition(&s->f->fl, last)
+                                     : NULL;
     if (!cmp || !is_reg(&cmp->opnds[1]) || !is_reg(&cmp->opnds[2]) ||
         (!inst_has(cmp, ".eq") && !inst_has(cmp, ".ne")) ||
         ptx_type_kind((enum ptx_type)cmp->type[0]) == 'f' || last->opnds[0].kind != OPND_LABEL ||
@@ -313,7 +293,7 @@ static bool retries(struct scan *s, uint32_t block)
             return inst_address(i) && a != b && (inst_has(cmp, ".eq") != last->guard_neg) == out &&
                    taken_anew(s, i);
         }
-        if (writes_reg(i, a) || writes_reg(i, b))
+        if (inst_writes_reg(i, a) || inst_writes_reg(i, b))
             return false;
     }
     return false;
@@ -370,8 +350,9 @@ static bool moves_on(struct scan *s, uint32_t reg)
 static bool searches(struct scan *s, uint32_t block)
 {
     const struct ptx_inst *last = last_of(s, block),
-                          *cmp = last->guarded && inst_effect(last) == EFFECT_BRANCH ? condition(s, last)
-                                                                                     : NULL;
+                          *cmp = last->guarded && inst_effect(last) == EFFECT_BRANCH
+                                     ? pass_branch_condition(&s->f->fl, last)
+                                     : NULL;
     if (!cmp || !each_time(s, block))
         return false;
     for (int k = 1; k <= 2; k++)
@@ -462,6 +443,17 @@ static uint32_t waiting_call(struct scan *s)
     return fl->cfg->nblocks;
 }
 
+/* A loop of the kernel that takes a lock: it is noted, and waits for nobody who has not started. */
+static bool locks(struct scan *s, uint32_t exit)
+{
+    struct waits *w = s->w;
+    const struct ptx_inst *at =
+        w->precise && s->f == w->f ? pass_lock(w->c, &s->f->fl, s->in, exit) : NULL;
+    if (at && !w->lock.at)
+        w->lock = (struct pass_wait){ WAIT_LOCK, at, s->f->fl.f };
+    return at != NULL;
+}
+
 /* The first way out that depends on what was read, where no proof holds; the number of blocks: none. */
 static uint32_t waiting_exit(struct scan *s, const struct ptx_inst **source)
 {
@@ -476,6 +468,8 @@ static uint32_t waiting_exit(struct scan *s, const struct ptx_inst **source)
     for (uint32_t b = 0; b < n && exit < n; b++)
         if (s->in[b] && leaves(s, b) && last_of(s, b) && (retries(s, b) || searches(s, b)))
             return n;
+    if (exit < n && locks(s, exit))
+        return n;
     return exit < n ? exit : waiting_call(s);
 }
 
@@ -678,6 +672,8 @@ bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out)
     }
     for (uint32_t k = 0; ok && k < w.nf && !out->at; k++)
         func_waits(&w, &w.f[k]);
+    if (!out->at)
+        *out = w.lock;
     c->oom |= !ok;
     for (uint32_t k = 0; k < w.nf; k++) {
         base_free(w.f[k].known);

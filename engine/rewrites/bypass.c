@@ -329,4 +329,5 @@ const struct pass_row pass_row_bypass = {
     asked,
     check,
     run,
+    NULL,
 };

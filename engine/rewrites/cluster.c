@@ -184,4 +184,5 @@ const struct pass_row pass_row_cluster = {
     asked,
     check,
     run,
+    NULL,
 };

@@ -289,4 +289,5 @@ const struct pass_row pass_row_prefetch = {
     asked,
     apply,
     apply,
+    NULL,
 };

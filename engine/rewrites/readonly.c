@@ -123,5 +123,10 @@ static enum status run(struct pass_ctx *c)
 
 static const char *const knobs[] = { "readonly", "assume-read-only", "assume-restrict", NULL };
 const struct pass_row pass_row_readonly = {
-    { "readonly", "promote proven read-only loads to .nc, or take .nc away" }, knobs, asked, check, run,
+    { "readonly", "promote proven read-only loads to .nc, or take .nc away" },
+    knobs,
+    asked,
+    check,
+    run,
+    NULL,
 };

@@ -173,6 +173,13 @@ static enum status check_coarsen(struct pass_ctx *c)
     return ST_OK;
 }
 
+/* The shape that is asked for is the launch's own. */
+static bool idle(const struct pass_ctx *c)
+{
+    struct shape s;
+    return c->in->launch && shape_make(c, &s) && s.kept[0] && s.kept[1] && s.kept[2];
+}
+
 static bool reads_narrow(const struct ptx_inst *i)
 {
     for (uint8_t k = 0; k < i->nopnds; k++) {
@@ -435,4 +442,5 @@ const struct pass_row pass_row_schedule = {
     asked,
     check,
     run,
+    idle,
 };

@@ -120,4 +120,5 @@ const struct pass_row pass_row_smem_pad = {
     asked,
     check,
     run,
+    NULL,
 };

@@ -383,4 +383,5 @@ const struct pass_row pass_row_softcache = {
     asked,
     check,
     run,
+    NULL,
 };

@@ -86,4 +86,5 @@ const struct pass_row pass_row_swizzle = {
     asked,
     check,
     run,
+    NULL,
 };

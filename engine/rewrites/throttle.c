@@ -143,4 +143,5 @@ const struct pass_row pass_row_throttle = {
     asked,
     check,
     run,
+    NULL,
 };

@@ -47,8 +47,12 @@ def attack(kind, name, body, refused=(), before='', params='', directives='', qu
 
 
 # ---- 2. waits ----
+# more CTAs than are resident at once
+MANY = [100000, 1, 1]
+
+
 def wait(name, body, before=''):
-    attack('wait', name, AHEAD + body + SAY, ORDER, before, quiet=True)
+    attack('wait', name, AHEAD + body + SAY, ORDER, before, quiet=True, grid=MANY)
 
 
 AGAIN = ' setp.eq.u32 %p3, %r22, 0; @%p3 bra W;'
@@ -229,10 +233,56 @@ attack('in place', 'a store under a guard that a load made', 'ld.global.u32 %r20
 
 # ---- legal: a walk through memory ends by itself where nobody writes it, in a callee as in the kernel ----
 LEGAL.append(('a callee walks a list that nobody writes', WALK, WALK_CALL + SAY, ['--cluster redirect --clusters 3', '--cluster agent --agents 1 --clusters 3', '--block 128x1x1', '--coarsen 2']))
-attack('wait', 'a callee walks a list that others write', WALK_CALL + SAY + ' st.global.u32 [%d7], 0;', ORDER, WALK, quiet=True)
+attack('wait', 'a callee walks a list that others write', WALK_CALL + SAY + ' st.global.u32 [%d7], 0;', ORDER, WALK, quiet=True, grid=MANY)
 LEGAL.append(('a retry that adds', '', 'W: ld.global.u32 %r10, [%d4]; add.u32 %r11, %r10, 3; atom.global.cas.b32 %r21, [%d4], %r10, %r11; setp.ne.u32 %p3, %r21, %r10; @%p3 bra W;', ORDER))
 LEGAL.append(('a search over what others write', '', 'mov.u32 %r10, 0; W: mul.wide.u32 %d22, %r10, 4; add.s64 %d23, %d22, %d3; ld.global.u32 %r21, [%d23]; setp.ne.u32 %p4, %r21, 0; @%p4 bra V; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 1000; @%p3 bra W; V: st.global.u32 [%d7], %r4;', ORDER))
 # conditions that tell nothing of where a buffer is: whether it is there, how it is aligned, where its end is
 LEGAL.append(('buffers that may be null', '', 'ld.global.u32 %r30, [%d6]; setp.eq.s64 %p2, %d1, 0; setp.ne.s64 %p3, %d2, 0; and.pred %p2, %p2, %p3; @%p2 bra N; st.global.u32 [%d5], %r30; N: st.global.u32 [%d8], %r30;', ['--readonly promote']))
 LEGAL.append(('buffers that are aligned', '', 'ld.global.u32 %r30, [%d6]; or.b64 %d20, %d1, %d2; or.b64 %d21, %d20, %d4; and.b64 %d22, %d21, 15; setp.ne.s64 %p2, %d22, 0; @%p2 bra N; st.global.u32 [%d5], %r30; N: st.global.u32 [%d8], %r30;', ['--readonly promote']))
 LEGAL.append(('a pointer that runs to its end', '', 'add.s64 %d20, %d2, 256; mov.u64 %d21, %d2; mov.u32 %r30, 0; L: ld.global.u32 %r31, [%d21]; add.u32 %r30, %r30, %r31; add.s64 %d21, %d21, 4; setp.lt.u64 %p2, %d21, %d20; @%p2 bra L; st.global.u32 [%d8], %r30;', ['--readonly promote']))
+
+# ---- locks: what looks like one and waits for a CTA that may not have started ----
+LOCK = ' W: atom.global.cas.b32 %r21, [%d3], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra W; '
+COUNT = 'ld.global.u32 %r22, [%d4]; add.u32 %r22, %r22, 1; st.global.u32 [%d4], %r22; membar.gl; '
+OPEN = 'st.global.u32 [%d3], 0; '
+FIRST = 'setp.eq.u32 %p2, %r1, 7; '
+
+
+def lock(name, body, before='', **launch):
+    attack('lock', name, body, ORDER, before, quiet=True, grid=MANY, **launch)
+
+
+lock('a CTA opens it', FIRST + '@%p2 st.global.u32 [%d3], 0;' + LOCK + COUNT + OPEN)
+lock('a CTA opens it by an atomic', FIRST + '@!%p2 bra W; red.global.and.b32 [%d3], 0;' + LOCK + COUNT + OPEN)
+lock('a CTA opens it by another pointer', FIRST + '@%p2 st.global.u32 [%d2], 0;' + LOCK.replace('%d3', '%d1') + COUNT + OPEN.replace('%d3', '%d1'), same=True)
+lock('a callee opens it', '{ .param .align 8 .b8 w[16]; mov.u64 %d20, 0; st.param.v2.u64 [w], {%d20, %d3}; call put, (w); }' + LOCK + COUNT + OPEN, PUT)
+lock('it is opened from elsewhere', FIRST + '@%p2 bra V;' + LOCK + COUNT + 'V: ' + OPEN)
+lock('one way keeps it', LOCK + COUNT + '@%p1 ret; ' + OPEN)
+lock('it is given back under a guard', LOCK + COUNT + '@%p1 ' + OPEN)
+lock('another word is given back', LOCK + COUNT + 'st.global.u32 [%d3+4], 0;')
+lock('half of it is given back', LOCK + COUNT + 'mov.u16 %h1, 0; st.global.u8 [%d3], %h1;')
+lock('its pointer moves on', LOCK + COUNT + 'add.s64 %d3, %d3, 256; ' + OPEN)
+lock('its pointer moves on before a second turn', 'mov.u64 %d20, %d3; mov.u32 %r30, 0; T: atom.global.cas.b32 %r21, [%d20], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra T; ' + COUNT + 'st.global.u32 [%d20], 0; add.s64 %d20, %d20, 4; add.u32 %r30, %r30, 1; setp.lt.u32 %p4, %r30, 2; @%p4 bra T;')
+lock('it is given back as something else', LOCK + COUNT + 'st.global.u32 [%d3], 2;')
+lock('it is left where it is not free', ' W: atom.global.cas.b32 %r21, [%d3], 0, 1; setp.eq.u32 %p3, %r21, 0; @%p3 bra W; ' + COUNT + OPEN)
+lock('it takes nothing', ' W: atom.global.cas.b32 %r21, [%d3], 1, 1; setp.ne.u32 %p3, %r21, 1; @%p3 bra W; ' + COUNT + 'st.global.u32 [%d3], 1;')
+lock('an exchange that opens', ' W: atom.global.exch.b32 %r21, [%d3], 0; setp.ne.u32 %p3, %r21, 0; @%p3 bra W; ' + COUNT + OPEN)
+lock('it is compared with another value', ' W: atom.global.cas.b32 %r21, [%d3], 0, 1; setp.ne.u32 %p3, %r21, 1; @%p3 bra W; ' + COUNT + OPEN)
+lock('it is compared as less', ' W: atom.global.cas.b32 %r21, [%d3], 0, 1; setp.gt.s32 %p3, %r21, 0; @%p3 bra W; ' + COUNT + OPEN)
+lock('half of it is compared', ' W: atom.global.cas.b32 %r21, [%d3], 0, 1; cvt.u16.u32 %h1, %r21; setp.ne.u16 %p3, %h1, 0; @%p3 bra W; ' + COUNT + OPEN)
+lock('a second way out', ' W: atom.global.cas.b32 %r21, [%d3], 0, 1; setp.ne.u32 %p3, %r21, 0; @!%p3 bra V; ld.volatile.global.u32 %r20, [%d2]; setp.eq.u32 %p4, %r20, 0; @%p4 bra W; V: ' + COUNT + OPEN)
+lock('it waits for a flag inside', LOCK + 'V: ld.volatile.global.u32 %r20, [%d2]; setp.eq.u32 %p4, %r20, 0; @%p4 bra V; ' + COUNT + OPEN)
+lock('a loop inside', 'mov.u32 %r30, 0;' + LOCK + 'V: add.u32 %r30, %r30, 1; setp.ne.u32 %p4, %r30, %r5; @%p4 bra V; ' + COUNT + OPEN)
+lock('a barrier inside', LOCK + COUNT + 'bar.sync 0; ' + OPEN)
+lock('a warp barrier inside', LOCK + COUNT + 'bar.warp.sync -1; ' + OPEN)
+lock('a call inside', LOCK + COUNT + 'mov.u32 %r21, 4; { .param .b32 w; st.param.b32 [w], %r21; call leave, (w); } ' + OPEN, LEAVE)
+lock('an outer loop asks for what another wrote', FIRST + 'U: ' + LOCK + '@%p2 st.global.u32 [%d4], 1; ld.global.u32 %r22, [%d4]; ' + OPEN + 'setp.eq.u32 %p4, %r22, 0; @%p4 bra U;')
+lock('it is taken twice', LOCK + ' V: atom.global.cas.b32 %r21, [%d3], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra V; ' + COUNT + OPEN)
+lock('a guard keeps it closed', ' mov.pred %p4, %p1; W: @%p4 atom.global.cas.b32 %r21, [%d3], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra W; ' + COUNT + OPEN)
+lock('it counts its turns', 'W: atom.global.cas.b32 %r21, [%d3], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra W; ' + COUNT + 'atom.global.exch.b32 %r20, [%d3], 0; U: ld.volatile.global.u32 %r22, [%d4]; setp.lt.u32 %p4, %r22, 64; @%p4 bra U;')
+LOCKED = ORDER[1:3] + ['--maxnreg 64', '--throttle-shared 1024']
+LEGAL.append(('a lock by cas', '', LOCK + COUNT + OPEN, LOCKED))
+LEGAL.append(('a lock by an exchange', '', ' W: nanosleep.u32 20; atom.global.exch.b32 %r21, [%d3], 1; setp.eq.u32 %p3, %r21, 0; @%p3 bra V; bra W; V: ' + COUNT + '@%p1 bra U; st.global.u32 [%d8], 5; U: atom.global.exch.b32 %r20, [%d3], 0;', LOCKED))
+LEGAL.append(('a lock for each bucket', '', 'and.b32 %r20, %r4, 31; mul.wide.u32 %d21, %r20, 4; add.s64 %d20, %d3, %d21; W: atom.global.cas.b32 %r21, [%d20], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra W; ' + COUNT + 'st.release.gpu.global.u32 [%d20], 0;', LOCKED))
+# a small launch has all of its CTAs resident: a grid barrier ends in any order of them
+LEGAL.append(('a grid barrier of few CTAs', '', 'atom.global.add.u32 %r20, [%d3], 1; mov.u32 %r22, %nctaid.x; mul.lo.u32 %r22, %r22, %r2; W: ld.volatile.global.u32 %r21, [%d3]; setp.lt.u32 %p3, %r21, %r22; @%p3 bra W;' + SAY, ORDER[1:2] + ['--maxnreg 64']))

@@ -34,6 +34,7 @@ struct campaign {
     uint64_t seed, n;
     unsigned jobs;
     const char *folder;
+    const char *reasons; /* file of refusals that were forced; NULL: none */
     bool force, racy_too;
     uint32_t threads; /* of a launch, at most; 0: any number */
     struct totals *t;
@@ -158,8 +159,22 @@ static void write_case(const struct campaign *c, uint64_t seed, size_t line, str
     buf_free(&trace);
 }
 
-static void try_refused(struct workspace *s, const struct pass_input *in, struct row *r)
+/* Verdict, seed, options and reason of a refusal, a line each. */
+static void note_reason(const struct campaign *c, uint64_t seed, size_t line, enum mc_verdict v,
+                        const struct diags *why)
 {
+    FILE *f = c->reasons ? fopen(c->reasons, "a") : NULL;
+    if (!f)
+        return;
+    fprintf(f, "%s\t%llu\t%s\t%s\n", v == MC_LEGAL ? "legal" : "illegal", (unsigned long long)seed,
+            mc_options[line], why->n && why->v[0].msg ? why->v[0].msg : "");
+    fclose(f);
+}
+
+static void try_refused(const struct campaign *c, uint64_t seed, size_t line, struct workspace *s,
+                        const struct pass_input *in, const struct diags *reason)
+{
+    struct row *r = &c->t->row[line];
     struct pass_output out;
     struct diags ds = { 0 };
     char why[160];
@@ -168,6 +183,8 @@ static void try_refused(struct workspace *s, const struct pass_input *in, struct
         r->forced += v != MC_UNCHECKED;
         r->refused_legal += v == MC_LEGAL;
         r->refused_illegal += v == MC_ILLEGAL;
+        if (v != MC_UNCHECKED)
+            note_reason(c, seed, line, v, reason);
         pass_output_free(&out);
     }
     diags_free(&ds);
@@ -199,7 +216,7 @@ static void one_line(const struct campaign *c, uint64_t seed, struct workspace *
     } else {
         r->refused++;
         if (c->force)
-            try_refused(s, &in, r);
+            try_refused(c, seed, line, s, &in, &ds);
     }
     diags_free(&ds);
 }
@@ -340,7 +357,7 @@ int main(int argc, char **argv)
     bool lines = false;
     if (argc > 2 && strcmp(argv[1], "--show") == 0)
         return show(argc, argv);
-    for (int o; (o = getopt(argc, argv, "j:n:s:o:m:t:lf")) != -1;)
+    for (int o; (o = getopt(argc, argv, "j:n:s:o:m:t:r:lf")) != -1;)
         switch (o) {
         case 'j': c.jobs = (unsigned)atoi(optarg); break;
         case 'n': c.n = strtoull(optarg, NULL, 0); break;
@@ -351,14 +368,14 @@ int main(int argc, char **argv)
             break;
         case 'm': judged_states = (uint32_t)atoi(optarg); break;
         case 't': c.threads = (uint32_t)atoi(optarg); break;
+        case 'r': c.reasons = optarg; break;
         case 'l': lines = true; break;
         case 'f': c.force = false; break;
         default:
-            fprintf(
-                stderr,
-                "modelcheck [-j processes] [-n kernels] [-s first seed] [-o folder for what "
-                "is wrong] [-m states of a rewritten kernel, at most] [-t threads of a "
-                "launch, at most] [-l: a row per configuration] [-f: refused ones are not forced]\n");
+            fprintf(stderr, "modelcheck [-j processes] [-n kernels] [-s first seed] [-o folder for what "
+                            "is wrong] [-m states of a rewritten kernel, at most] [-t threads of a "
+                            "launch, at most] [-r file: a line for each refusal that was forced] [-l: a "
+                            "row per configuration] [-f: refused ones are not forced]\n");
             return 2;
         }
     c.jobs = c.jobs ? c.jobs : 1;

@@ -1,0 +1,224 @@
+/* Spin locks: loops that wait for a thread which has started and goes on.
+ *
+ *     $L: atom.cas %r, [A], FREE, TAKEN;        or atom.exch %r, [A], TAKEN
+ *         setp.ne %p, %r, FREE;  @%p bra $L;    left only with the lock taken
+ *         ...                                   no loop, barrier, call or end: comes to the next line
+ *         st [A], FREE;                         or atom.exch
+ *
+ * Nothing else in the kernel writes to the lock, and what gives it back is reached by the loop alone. So
+ * a taken lock has an owner that runs, waits for nobody and gives it back: whatever order CTAs start in
+ * and however many are resident, somebody goes on. (Where the lock is taken before the launch, the
+ * original does not end either.) */
+#include "engine/analysis/alias.h"
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+
+#include <string.h>
+
+struct lock {
+    struct pass_ctx *c;
+    const struct pass_flow *fl;
+    const bool *in;                /* blocks of the loop */
+    const struct ptx_inst *taking; /* the atomic */
+    int64_t is_free;               /* value of a lock that nobody has */
+    uint32_t entry;                /* the block behind the loop */
+    uint8_t *mark;                 /* by block: 1 on the way, 2 looked at */
+    bool *gives;                   /* by instruction: it gives the lock back */
+};
+
+static bool named(const struct ptx_inst *i, const char *what)
+{
+    const char *n = ptx_op_info(i->op)->name;
+    return inst_has(i, what) || (n && strstr(n, what + 1));
+}
+
+static bool is_imm(const struct ptx_operand *o)
+{
+    return o->kind == OPND_IMM;
+}
+
+/* The same place: a variable, or a register with one definition, before the loop. */
+static bool same_place(const struct lock *l, const struct ptx_inst *i)
+{
+    const struct ptx_operand *a = inst_address(l->taking), *b = inst_address(i);
+    if (!a || !b || a->base != b->base || a->imm != b->imm || i->space != l->taking->space ||
+        inst_bytes(i) != inst_bytes(l->taking))
+        return false;
+    if (a->base != BASE_REG)
+        return a->base == BASE_SYM && a->sym == b->sym;
+    const struct ptx_cfg *g = l->fl->cfg;
+    const struct ptx_reg_refs *x = &g->regs[a->index];
+    uint32_t made = x->ndefs == 1 ? g->block_of[x->defs[0]] : PTX_NO_INDEX;
+    return a->index == b->index && made != PTX_NO_INDEX && !l->in[made] &&
+           ptx_dominates(g, made, g->block_of[l->taking->index]);
+}
+
+/* cas from FREE to another value, or an exchange for another value than FREE, of one register. */
+static bool takes(const struct ptx_inst *i, uint32_t reg, int64_t is_free)
+{
+    if (inst_effect(i) != EFFECT_ATOMIC || i->guarded || !inst_address(i) || i->nopnds < 3 ||
+        i->opnds[0].kind != OPND_REG || i->opnds[0].index != reg ||
+        (i->space != PTX_SPACE_GLOBAL && i->space != PTX_SPACE_GENERIC))
+        return false;
+    if (named(i, ".cas"))
+        return i->nopnds == 4 && is_imm(&i->opnds[2]) && is_imm(&i->opnds[3]) &&
+               i->opnds[2].imm == is_free && i->opnds[3].imm != is_free;
+    return named(i, ".exch") && i->nopnds == 3 && is_imm(&i->opnds[2]) && i->opnds[2].imm != is_free;
+}
+
+/* Is the loop left at the end of this block exactly when the atomic before it found the lock free? */
+static bool left_with_lock(struct lock *l, uint32_t exit)
+{
+    const struct ptx_cfg *g = l->fl->cfg;
+    const struct ptx_block *b = &g->blocks[exit];
+    const struct ptx_inst *last = b->n ? &l->fl->f->insts[b->first + b->n - 1] : NULL;
+    if (!last || !last->guarded || inst_effect(last) != EFFECT_BRANCH ||
+        last->opnds[0].kind != OPND_LABEL)
+        return false;
+    const struct ptx_inst *cmp = pass_branch_condition(l->fl, last);
+    if (!cmp || cmp->opnds[1].kind != OPND_REG || !is_imm(&cmp->opnds[2]) ||
+        (!inst_has(cmp, ".eq") && !inst_has(cmp, ".ne")) ||
+        ptx_type_kind((enum ptx_type)cmp->type[0]) == 'f')
+        return false;
+    const struct ptx_label *to = &l->fl->f->labels[last->opnds[0].index];
+    bool out = to->inst >= l->fl->f->ninsts || !l->in[g->block_of[to->inst]];
+    if ((inst_has(cmp, ".eq") != last->guard_neg) != out)
+        return false;
+    l->is_free = cmp->opnds[2].imm;
+    for (uint32_t k = cmp->index; k-- > b->first;) {
+        const struct ptx_inst *i = &l->fl->f->insts[k];
+        if (inst_writes_reg(i, cmp->opnds[1].index)) {
+            l->taking = takes(i, cmp->opnds[1].index, l->is_free) ? i : NULL;
+            return l->taking && inst_bytes(i) * 8 == ptx_type_bits((enum ptx_type)cmp->type[0]);
+        }
+    }
+    return false;
+}
+
+/* The loop does nothing but try, and is left in one place, to a block that is reached from there alone.
+ */
+static bool only_tries(struct lock *l, uint32_t exit)
+{
+    const struct ptx_cfg *g = l->fl->cfg;
+    uint32_t ways = 0;
+    for (uint32_t b = 0; b < g->nblocks; b++) {
+        for (uint32_t k = 0; l->in[b] && k < g->blocks[b].nsucc; k++) {
+            uint32_t to = g->blocks[b].succ[k];
+            if (to < g->nblocks && l->in[to])
+                continue;
+            if (b != exit || to >= g->nblocks)
+                return false;
+            l->entry = to;
+            ways++;
+        }
+        for (uint32_t k = g->blocks[b].first; l->in[b] && k < g->blocks[b].first + g->blocks[b].n; k++) {
+            const struct ptx_inst *i = &l->fl->f->insts[k];
+            enum ptx_effect e = inst_effect(i);
+            if (i != l->taking && (ptx_is_opaque(i) || inst_ends_thread(i) ||
+                                   (e != EFFECT_NONE && e != EFFECT_BRANCH && e != EFFECT_FENCE &&
+                                    !inst_is(i, "nanosleep"))))
+                return false;
+        }
+    }
+    return ways == 1 && g->blocks[l->entry].npred == 1;
+}
+
+static bool gives_back(const struct lock *l, const struct ptx_inst *i)
+{
+    const struct ptx_operand *value =
+        inst_effect(i) == EFFECT_STORE && i->nopnds == 2                         ? &i->opnds[1]
+        : inst_effect(i) == EFFECT_ATOMIC && named(i, ".exch") && i->nopnds == 3 ? &i->opnds[2]
+                                                                                 : NULL;
+    return value && !i->guarded && is_imm(value) && value->imm == l->is_free && same_place(l, i);
+}
+
+/* Looks at a block behind the loop up to where the lock is given back. 0: something there may wait or
+ * end without that; 1: it is given back; 2: the ways on have to be looked at. */
+static int look(struct lock *l, uint32_t block)
+{
+    const struct ptx_block *b = &l->fl->cfg->blocks[block];
+    for (uint32_t k = b->first; k < b->first + b->n; k++) {
+        const struct ptx_inst *i = &l->fl->f->insts[k];
+        enum ptx_effect e = inst_effect(i);
+        if (gives_back(l, i)) {
+            l->gives[k] = ptx_dominates(l->fl->cfg, l->entry, block);
+            return l->gives[k];
+        }
+        if (ptx_is_opaque(i) || inst_ends_thread(i) ||
+            (e != EFFECT_NONE && e != EFFECT_BRANCH && e != EFFECT_FENCE && e != EFFECT_LOAD &&
+             e != EFFECT_STORE && e != EFFECT_ATOMIC && e != EFFECT_PREFETCH))
+            return 0;
+    }
+    return b->nsucc ? 2 : 0;
+}
+
+/* Every way from the entry comes to where the lock is given back, without a loop. */
+static bool always_given_back(struct lock *l)
+{
+    const struct ptx_cfg *g = l->fl->cfg;
+    uint32_t *walk = base_alloc(2 * sizeof *walk * ((size_t)g->nblocks + 1)),
+             *next = walk ? walk + g->nblocks + 1 : NULL, depth = 0;
+    bool fine = walk != NULL;
+    if (fine)
+        walk[depth++] = l->entry;
+    while (fine && depth) {
+        uint32_t b = walk[depth - 1];
+        if (!l->mark[b]) {
+            int what = look(l, b);
+            fine = what != 0;
+            l->mark[b] = what == 2 ? 1 : 2;
+            next[depth - 1] = 0;
+        }
+        if (fine && l->mark[b] == 1 && next[depth - 1] < g->blocks[b].nsucc) {
+            uint32_t to = g->blocks[b].succ[next[depth - 1]++];
+            fine = to < g->nblocks && l->mark[to] != 1;
+            if (fine && !l->mark[to])
+                walk[depth++] = to;
+            continue;
+        }
+        l->mark[b] = 2;
+        depth--;
+    }
+    l->c->oom |= !walk;
+    base_free(walk);
+    return fine;
+}
+
+/* No other instruction may write to the lock. */
+static bool nobody_else_writes(const struct lock *l)
+{
+    struct pass_funcs fs;
+    struct alias_roots r;
+    const struct alias *a = pass_alias(l->c);
+    pass_callees(l->c, &fs);
+    if (!a || fs.indirect || fs.unknown)
+        return false;
+    alias_roots(a, l->fl->f, inst_address(l->taking), &r);
+    for (uint32_t n = 0; n <= fs.n; n++) {
+        const struct ptx_func *f = n ? fs.v[n - 1] : l->fl->f;
+        for (uint32_t k = 0; k < f->ninsts; k++) {
+            bool own = !n && (&f->insts[k] == l->taking || l->gives[k]);
+            if (!own && alias_writes(a, f, &f->insts[k], &r) != ALIAS_NO)
+                return false;
+        }
+    }
+    return true;
+}
+
+const struct ptx_inst *pass_lock(struct pass_ctx *c, const struct pass_flow *fl, const bool *in,
+                                 uint32_t exit)
+{
+    struct lock l = { .c = c, .fl = fl, .in = in };
+    if (!left_with_lock(&l, exit) || !same_place(&l, l.taking) || !only_tries(&l, exit))
+        return NULL;
+    l.mark = base_alloc((size_t)fl->cfg->nblocks + 1);
+    l.gives = base_alloc((size_t)fl->f->ninsts + 1);
+    bool is = l.mark && l.gives && always_given_back(&l) && nobody_else_writes(&l);
+    c->oom |= !l.mark || !l.gives;
+    base_free(l.mark);
+    base_free(l.gives);
+    return is ? l.taking : NULL;
+}
