@@ -93,10 +93,11 @@ BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(if $(TUI_OBJ),$(BUILD)/libtui.a) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TERMLIBS) $(LDLIBS)
 .PHONY: bench
-bench: $(BENCH_BIN) $(BUILD)/gpulocw
+bench: $(BENCH_BIN) $(BUILD)/gpulocw $(BUILD)/tests/live/threads
 	@for b in $(BENCH_BIN); do echo "== $$(basename $$b)"; \
 	    case $$b in *bench_ptx) command -v ptxas >/dev/null && $$b --ptxas || $$b ;; *) $$b ;; esac || exit 1; done
 	@echo "== list"; python3 tests/tool/list_speed.py $(BUILD)/gpulocw
+	@echo "== survey"; python3 tests/tool/launch_cost.py $(BUILD)
 	@echo "== batch"; python3 tests/tool/batch_share.py $(BUILD)/gpulocw
 
 -include $(UNIT_SRC:%.c=$(BUILD)/%.d) $(BENCH_SRC:%.c=$(BUILD)/%.d) $(BUILD)/tests/terminal/pictures.d
@@ -179,7 +180,9 @@ $(BUILD)/tests/live/program: tests/live/program.c $(BUILD)/tests/live/libfake.so
 	@$(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -O1 -g -I. -o $@ $< $(BUILD)/tests/live/libfake.so -Wl,-rpath,$(abspath $(@D))
 $(BUILD)/tests/live/captured: tests/live/captured.c $(BUILD)/tests/live/libfake.so
 	@$(CC) $(CSTD) $(WARN) -O1 -g -I. -D_GNU_SOURCE -o $@ $< $(BUILD)/tests/live/libfake.so -ldl -Wl,-rpath,$(abspath $(@D))
-tests: $(BUILD)/tests/live/program $(BUILD)/tests/live/captured
+$(BUILD)/tests/live/threads: tests/live/threads.c $(BUILD)/tests/live/libfake.so
+	@$(CC) $(CSTD) $(WARN) -O1 -g -I. -D_GNU_SOURCE -o $@ $< $(BUILD)/tests/live/libfake.so -lpthread -Wl,-rpath,$(abspath $(@D))
+tests: $(BUILD)/tests/live/program $(BUILD)/tests/live/captured $(BUILD)/tests/live/threads
 # The same for what apply puts into a program.
 $(BUILD)/tests/live/swap/libfake.so: tests/live/fake_swap.c tests/live/fake_swap.h tests/live/fake_cupti.h
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -Wno-missing-prototypes -Wno-pedantic -O1 -g -I. -fPIC -shared -Wl,-soname,libfake.so -o $@ $< -ldl

@@ -62,10 +62,12 @@ FAKE_OLD=1 take plain
 claim "a driver without parameter information: places from the PTX" files plain "f['outputs']=='equal'"
 FAKE_WRONG=1 take plain
 claim "a simulated result unlike the GPU's is told" files plain "f['outputs'] in ('differ','close') and f['differing_bytes']>0"
-for c in nvrtc lookup link; do
+for c in nvrtc lookup link jit jitany; do
     take $c
     claim "PTX of machine code that the program made ($c)" files $c "f['outputs']=='equal' and k['ptx']"
 done
+take jitlto
+claim "machine code that nvJitLink made of LTO-IR is told" files jitlto "f is None and 'LTO-IR' in why"
 take dump
 claim "machine code alone is told" files dump "f is None and 'machine code only' in why"
 mkdir "$T/xla"; cp "$K" "$T/xla/module_1.ptx"

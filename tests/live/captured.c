@@ -48,6 +48,27 @@ static void load_linked(const char *kernel)
     fake_get(23, &function, module, kernel);
 }
 
+/* The text by nvJitLink, linked by name or looked up; LTO-IR is no text. */
+static void load_jit(const char *kernel, const char *how)
+{
+    static char cubin[FAKE_CUBIN];
+    static const char ir[] = "BC\300\336\0\1";
+    int (*add)(void *, int, const void *, size_t, const char *) = __nvJitLinkAddData_12_8;
+    int (*get)(void *, char *) = __nvJitLinkGetLinkedCubin_12_8;
+    int lto = strcmp(how, "jitlto") == 0, any = strcmp(how, "jitany") == 0;
+    void *state = &state, *f = any ? dlsym(RTLD_DEFAULT, "nvJitLinkAddData") : NULL,
+         *g = any ? dlsym(RTLD_DEFAULT, "nvJitLinkGetLinkedCubin") : NULL;
+    if (f && g) {
+        memcpy(&add, &f, sizeof add);
+        memcpy(&get, &g, sizeof get);
+    }
+    add(state, lto ? 3 : any ? 10 : 2, lto ? ir : text, lto ? sizeof ir : strlen(text), "name");
+    get(state, cubin);
+    nvJitLinkDestroy(&state);
+    fake_load(20, &module, cubin);
+    fake_get(23, &function, module, kernel);
+}
+
 static void load(const char *path, const char *kernel)
 {
     FILE *f = fopen(path, "rb");
@@ -220,14 +241,16 @@ int main(int argc, char **argv)
         load_compiled("scale", what[0] == 'l');
     if (strcmp(what, "link") == 0)
         load_linked("scale");
+    if (strncmp(what, "jit", 3) == 0)
+        load_jit("scale", what);
     if (strcmp(what, "dump") == 0) {
         static char cubin[FAKE_CUBIN];
         fake_cubin(text, cubin);
         fake_load(20, &module, cubin);
         fake_get(23, &function, module, "scale");
     }
-    if (strcmp(what, "plain") == 0 || strcmp(what, "nvrtc") == 0 || strcmp(what, "lookup") == 0 ||
-        strcmp(what, "link") == 0 || strcmp(what, "dump") == 0)
+    if (strcmp(what, "plain") == 0 || strncmp(what, "jit", 3) == 0 || strcmp(what, "nvrtc") == 0 ||
+        strcmp(what, "lookup") == 0 || strcmp(what, "link") == 0 || strcmp(what, "dump") == 0)
         scale(FAKE_DEVICE, 307, 0, 3);
     else if (strcmp(what, "ex") == 0)
         scale(FAKE_DEVICE, 652, 1, 1);

@@ -42,6 +42,28 @@ struct copy3d {
 
 static struct graph *latest; /* the clone */
 
+/* Functions of kernels in the context, as a graph tells them: names alone, of no module that was seen.
+ */
+enum { FUNCTION = 1 << 30 };
+static void *fake_function_of(void *kernel)
+{
+    return (void *)((uintptr_t)kernel | FUNCTION);
+}
+static void *fake_kernel_of(void *f)
+{
+    return (void *)((uintptr_t)f & ~(uintptr_t)FUNCTION);
+}
+int cuKernelGetFunction(void **f, void *kernel)
+{
+    *f = fake_function_of(kernel);
+    return !fake_name(kernel);
+}
+int cuFuncGetName(const char **name, void *f)
+{
+    *name = fake_name(fake_kernel_of(f));
+    return !*name;
+}
+
 static int fails(const char *name)
 {
     const char *f = getenv("FAKE_GRAPH");
@@ -85,9 +107,10 @@ int cuGraphNodeGetType(void *node, int *type)
 int cuGraphKernelNodeGetParams_v2(void *node, void *to)
 {
     const struct node *d = node;
-    *(struct params *)to = (struct params){
-        .f = d->f, .grid = { d->grid, 1, 1 }, .block = { d->block, 1, 1 }, .params = d->params
-    };
+    *(struct params *)to = (struct params){ .f = fake_function_of(d->f),
+                                            .grid = { d->grid, 1, 1 },
+                                            .block = { d->block, 1, 1 },
+                                            .params = d->params };
     return 0;
 }
 int cuGraphClone(void **to, void *graph)

@@ -2,6 +2,8 @@
  * A launch takes 1000 ns for each CTA. FAKE_BUSY: the error of subscribing (39: another subscriber is
  * there). */
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +17,19 @@ static void (*full)(void *, uint32_t, uint8_t *, size_t, size_t);
 static uint8_t enabled[1024], activity;
 static struct record kept[4096];
 static unsigned nkept;
-static uint32_t calls;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what was kept, and of names */
+static uint32_t all_calls;
+static __thread uint32_t calls; /* the number of this thread's call */
 static uint64_t handles;
 static struct {
     void *h;
     const char *name;
 } named[256];
+
+static void next_call(void)
+{
+    calls = __atomic_add_fetch(&all_calls, 1, __ATOMIC_RELAXED);
+}
 
 int cuptiSubscribe(void **s, void (*cb)(void *, int, uint32_t, const struct call *), void *own)
 {
@@ -60,12 +69,15 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **r)
 int cuptiActivityFlushAll(uint32_t flags)
 {
     uint8_t *b;
-    size_t n, most;
+    size_t n, most, valid = 0;
     (void)flags;
     wanted(&b, &n, &most);
-    memcpy(b, kept, nkept * sizeof *kept);
-    full(NULL, 0, b, n, nkept * sizeof *kept);
+    pthread_mutex_lock(&lock);
+    for (; valid < nkept && (valid + 1) * sizeof *kept <= n; valid++)
+        memcpy(b + valid * sizeof *kept, &kept[valid], sizeof *kept);
     nkept = 0;
+    pthread_mutex_unlock(&lock);
+    full(NULL, 0, b, n, valid * sizeof *kept);
     return 0;
 }
 
@@ -80,7 +92,7 @@ static void tell(uint32_t id, int site, const void *params)
     struct {          \
         __VA_ARGS__;  \
     } p;              \
-    calls++;          \
+    next_call();      \
     (void)(id)
 
 int cuInit(unsigned flags)
@@ -95,10 +107,12 @@ int cuInit(unsigned flags)
 }
 static void *handle(const char *name)
 {
-    void *h = (void *)(uintptr_t)(0x10000 + 64 * ++handles);
-    named[handles % 256].h = h;
-    named[handles % 256].name = name;
-    return h;
+    pthread_mutex_lock(&lock);
+    uint64_t k = ++handles;
+    named[k % 256].h = (void *)(uintptr_t)(0x10000 + 64 * k);
+    named[k % 256].name = name;
+    pthread_mutex_unlock(&lock);
+    return (void *)(uintptr_t)(0x10000 + 64 * k);
 }
 int fake_load(unsigned id, void **module, const void *image)
 {
@@ -123,6 +137,12 @@ int fake_get(unsigned id, void **function, void *module, const char *name)
 }
 static void ran(const char *name, int ctas, uint32_t correlation)
 {
+    pthread_mutex_lock(&lock);
+    bool no_room = nkept == 4096;
+    pthread_mutex_unlock(&lock);
+    if (activity && no_room) /* CUPTI hands over what is full, from a thread of its own */
+        cuptiActivityFlushAll(0);
+    pthread_mutex_lock(&lock);
     if (activity && nkept < 4096)
         kept[nkept++] = (struct record){ .kind = 10,
                                          .start = 5,
@@ -132,13 +152,17 @@ static void ran(const char *name, int ctas, uint32_t correlation)
                                          .shared = 64,
                                          .correlation = correlation,
                                          .name = name };
+    pthread_mutex_unlock(&lock);
 }
 const char *fake_name(const void *f)
 {
-    for (unsigned i = 0; i < 256; i++)
-        if (named[i].h == f)
-            return named[i].name;
-    return NULL;
+    const char *name = NULL;
+    uintptr_t at = ((uintptr_t)f - 0x10000) / 64 % 256;
+    pthread_mutex_lock(&lock);
+    if (named[at].h == f)
+        name = named[at].name;
+    pthread_mutex_unlock(&lock);
+    return name;
 }
 struct attribute {
     int id, pad;
@@ -163,7 +187,7 @@ int fake_launch_with(unsigned id, void *f, const struct fake_launch *l)
         void *config, *f, *params, *extra;
     } ex = { &config, f, l->params, l->extra };
     const void *p = id >= 652 ? (const void *)&ex : &plain;
-    calls++;
+    next_call();
     tell(id, 0, p);
     if (fake_name(f))
         ran(fake_name(f), (int)l->grid, calls);
@@ -179,12 +203,13 @@ int fake_launch(unsigned id, void *f, int ctas)
 }
 void fake_tell(unsigned id, int site, const void *params)
 {
-    calls += site == 0;
+    if (site == 0)
+        next_call();
     tell(id, site, params);
 }
 int fake_other(unsigned id, const void *params)
 {
-    calls++;
+    next_call();
     tell(id, 0, params);
     tell(id, 1, params);
     return 0;
@@ -192,6 +217,7 @@ int fake_other(unsigned id, const void *params)
 /* A graph's replay: kernels run, with the number of a call that is not watched. */
 int fake_graph(const char *name, int ctas)
 {
-    ran(name, ctas, ++calls);
+    next_call();
+    ran(name, ctas, calls);
     return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef GPULOCW_TESTS_LIVE_FAKE_LIVE_H
 #define GPULOCW_TESTS_LIVE_FAKE_LIVE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 int cuInit(unsigned flags);
@@ -30,6 +31,13 @@ void fake_run(const char *name, void **params);
 /* ---- NVRTC; the program is a text ---- */
 enum { FAKE_CUBIN = 136 };
 int nvrtcGetCUBIN(void *program, char *cubin);
+/* nvJitLink: with a version in the name, and without */
+int __nvJitLinkAddData_12_8(void *state, int type, const void *data, size_t n, const char *name);
+int __nvJitLinkGetLinkedCubin_12_8(void *state, char *cubin);
+int nvJitLinkAddData(void *state, int type, const void *data, size_t n, const char *name);
+int nvJitLinkGetLinkedCubin(void *state, char *cubin);
+int nvJitLinkDestroy(void **state);
+int cuFuncGetName(const char **name, void *f);
 void fake_cubin(const char *text, char *cubin); /* machine code that NVRTC did not make */
 
 /* ---- graphs (fake_graph.c) ---- */

@@ -147,7 +147,9 @@ static const struct layout LAYOUT[] = { { "scale", 4, { 0, 8, 16, 20 }, { 8, 8, 
                                         { "spin", 2, { 0, 8 }, { 8, 8 } } };
 int cuFuncGetParamInfo(void *f, size_t i, size_t *offset, size_t *bytes)
 {
-    const char *name = fake_name(f);
+    const char *name = NULL;
+    if (cuFuncGetName(&name, f) != 0)
+        return NOT_FOUND;
     for (size_t k = 0; name && k < sizeof LAYOUT / sizeof *LAYOUT; k++)
         if (strcmp(LAYOUT[k].name, name) == 0 && i < LAYOUT[k].n && !getenv("FAKE_OLD")) {
             *offset = LAYOUT[k].offset[i];
@@ -193,6 +195,42 @@ void fake_run(const char *name, void **p)
     } else if (strcmp(name, "spin") == 0) {
         __atomic_store_n(&waits, 1, __ATOMIC_SEQ_CST);
     }
+}
+
+/* ---- nvJitLink: what it links is its last text ---- */
+static char linked[1 << 16];
+static int link_data(void *state, int type, const void *data, size_t n, const char *name)
+{
+    (void)state, (void)type, (void)name;
+    memcpy(linked, data, n < sizeof linked ? n : sizeof linked - 1);
+    return 0;
+}
+static int link_cubin(void *state, char *cubin)
+{
+    (void)state;
+    fake_cubin(linked, cubin);
+    return 0;
+}
+int __nvJitLinkAddData_12_8(void *state, int type, const void *data, size_t n, const char *name)
+{
+    return link_data(state, type, data, n, name);
+}
+int __nvJitLinkGetLinkedCubin_12_8(void *state, char *cubin)
+{
+    return link_cubin(state, cubin);
+}
+int nvJitLinkAddData(void *state, int type, const void *data, size_t n, const char *name)
+{
+    return link_data(state, type, data, n, name);
+}
+int nvJitLinkGetLinkedCubin(void *state, char *cubin)
+{
+    return link_cubin(state, cubin);
+}
+int nvJitLinkDestroy(void **state)
+{
+    *state = NULL;
+    return 0;
 }
 
 /* ---- NVRTC: a program is its text, and its machine code a small ELF file ---- */

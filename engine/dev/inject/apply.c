@@ -168,7 +168,10 @@ static struct tuned *decide(struct bound *b, const struct launch *l, int *target
 
 static bool to_verify(const struct target *t)
 {
-    return A.verify && t->verified < A.verify;
+    pthread_mutex_lock(&A.lock);
+    bool more = A.verify && t->verified < A.verify;
+    pthread_mutex_unlock(&A.lock);
+    return more;
 }
 
 /* Runs it beside the original. True: the launch is settled (the original runs). */

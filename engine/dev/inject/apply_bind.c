@@ -307,7 +307,9 @@ static int load(struct target *t, struct tuned *u, const struct bound *b, const 
     clock_gettime(CLOCK_MONOTONIC, &to);
     uint64_t ns = (uint64_t)(to.tv_sec - from.tv_sec) * 1000000000u + (uint64_t)to.tv_nsec -
                   (uint64_t)from.tv_nsec;
+    pthread_mutex_lock(&A.lock);
     t->load_ns = ns > t->load_ns ? ns : t->load_ns;
+    pthread_mutex_unlock(&A.lock);
     return why;
 }
 

@@ -29,7 +29,8 @@ void apply_ran(uint32_t correlation, const char *name, uint64_t start, uint64_t 
     A.first = !A.first || start < A.first ? start : A.first;
     A.last = end > A.last ? end : A.last;
     unsigned at = correlation % MOST_ARMS;
-    bool seen = S.calls[correlation % MOST_CALLS].correlation == correlation;
+    int image;
+    bool seen = call_image(correlation, &image);
     if (A.call[at].correlation == correlation && A.call[at].target >= 0) {
         struct target *t = &A.target[A.call[at].target];
         keep_sample(&t->arm[A.call[at].arm], end - start);

@@ -19,30 +19,59 @@ struct get_call {
 };
 
 /* ---- handles ---- */
+/* Its place, or the free one where it would be. Keys stay where they are for good, so that a launch may
+ * look without the lock. */
+static struct handle *place_of(const void *key, const void **there)
+{
+    uint64_t h = ((uintptr_t)key >> 4) * 0x9E3779B97F4A7C15u >> 40;
+    struct handle *s = &S.handle[h % MOST_HANDLES];
+    while ((*there = __atomic_load_n(&s->key, __ATOMIC_ACQUIRE)) && *there != key)
+        s = &S.handle[++h % MOST_HANDLES];
+    return s;
+}
+
+static void handle_set(struct handle *h, const char *name, int image)
+{
+    h->name = name;
+    h->image = image;
+    h->asked = h->known = false;
+    __atomic_store_n(&h->take, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&h->quick, 0, __ATOMIC_RELEASE);
+}
+
 struct handle *handle_at(const void *key, bool make)
 {
-    if (!key)
-        return NULL;
-    uint64_t h = ((uintptr_t)key >> 4) * 0x9E3779B97F4A7C15u >> 40;
-    for (;; h++) {
-        struct handle *s = &S.handle[h % MOST_HANDLES];
-        if (s->key == key)
-            return s;
-        if (s->key)
-            continue;
-        if (!make || S.nhandles >= MOST_HANDLES / 2)
-            return NULL;
-        S.nhandles++;
-        *s = (struct handle){ .key = key, .image = -1 };
+    const void *there;
+    struct handle *s = key ? place_of(key, &there) : NULL;
+    if (!s || there)
         return s;
-    }
+    if (!make || S.nhandles >= MOST_HANDLES / 2)
+        return NULL;
+    S.nhandles++;
+    handle_set(s, NULL, -1);
+    __atomic_store_n(&s->key, key, __ATOMIC_RELEASE);
+    return s;
+}
+
+/* ---- launches by their numbers ---- */
+static void call_put(uint32_t correlation, int image)
+{
+    __atomic_store_n(&S.calls[correlation % MOST_CALLS], (uint64_t)correlation << 32 | (uint32_t)image,
+                     __ATOMIC_RELAXED);
+}
+
+bool call_image(uint32_t correlation, int *image)
+{
+    uint64_t c = __atomic_load_n(&S.calls[correlation % MOST_CALLS], __ATOMIC_RELAXED);
+    *image = (int)(uint32_t)c;
+    return c >> 32 == correlation;
 }
 
 static void loaded(const struct load_call *p);
 /* cuModuleLoad, cuLibraryLoadFromFile */
 static void loaded_file(const struct load_call *p)
 {
-    void *image = p->image ? image_file(p->image) : NULL;
+    void *image = p->image ? image_file(p->image, NULL) : NULL;
     const struct load_call c = { p->handle, image };
     if (image)
         loaded(&c);
@@ -57,7 +86,7 @@ static void loaded(const struct load_call *p)
         return;
     }
     image_look(p->image, &S.image[S.nimages]);
-    *h = (struct handle){ .key = h->key, .image = S.nimages++ };
+    handle_set(h, NULL, S.nimages++);
 }
 
 /* The function, kernel or module that was made of another has its image; a function of a kernel its
@@ -68,7 +97,7 @@ static void derived(const struct get_call *p, bool named)
     struct handle *h = p->handle ? handle_at(*p->handle, true) : NULL;
     char *name = named && p->name ? strdup(p->name) : NULL;
     if (h)
-        *h = (struct handle){ .key = h->key, .name = name, .image = from ? from->image : -1 };
+        handle_set(h, name, from ? from->image : -1);
     else
         free(name);
 }
@@ -80,7 +109,7 @@ static void unloaded(void *const *owner)
     int image = o ? o->image : -1;
     for (size_t i = 0; image >= 0 && i < MOST_HANDLES; i++)
         if (S.handle[i].key && S.handle[i].image == image)
-            S.handle[i] = (struct handle){ .key = S.handle[i].key, .image = -1 };
+            handle_set(&S.handle[i], NULL, -1);
 }
 
 /* ---- launches ---- */
@@ -98,9 +127,40 @@ static void ask(void *f, const char **name, void **owner)
         *owner = NULL;
 }
 
+/* Kernels of libraries by that name: a graph tells a kernel's function in the context, whose module no
+ * call was seen to make. S.lock is held. */
+enum { MOST_NAMESAKES = 64 };
+struct namesake {
+    void *kernel;
+    int image;
+};
+static size_t namesakes(const char *name, struct namesake *v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < MOST_HANDLES && n < MOST_NAMESAKES; i++) {
+        const struct handle *h = &S.handle[i];
+        if (!h->key || h->image < 0 || !h->name || strcmp(h->name, name) != 0)
+            continue;
+        memcpy(&v[n].kernel, &h->key, sizeof v[n].kernel);
+        v[n++].image = h->image;
+    }
+    return n;
+}
+
+/* The image of the one whose function f is. */
+static int image_by_function(const struct namesake *v, size_t n, const void *f)
+{
+    void *its = NULL;
+    for (size_t i = 0; i < n && S.driver.cuKernelGetFunction; i++)
+        if (S.driver.cuKernelGetFunction(&its, v[i].kernel) == 0 && its == f)
+            return v[i].image;
+    return -1;
+}
+
 /* A function that was not launched before. */
 static void first_seen(struct handle *h, struct launch *l)
 {
+    struct namesake v[MOST_NAMESAKES];
     const char *name = NULL;
     void *owner = NULL;
     pthread_mutex_unlock(&S.lock); /* the driver may call back */
@@ -108,6 +168,13 @@ static void first_seen(struct handle *h, struct launch *l)
     pthread_mutex_lock(&S.lock);
     const struct handle *from = owner && h->image < 0 ? handle_at(owner, false) : NULL;
     h->image = from ? from->image : h->image;
+    if (name && h->image < 0) {
+        size_t n = namesakes(name, v);
+        pthread_mutex_unlock(&S.lock);
+        int image = image_by_function(v, n, l->f);
+        pthread_mutex_lock(&S.lock);
+        h->image = image;
+    }
     if (!h->name)
         h->name = name ? strdup(name) : NULL;
     h->asked = true;
@@ -124,13 +191,24 @@ void launch_look_up(struct launch *l)
     l->name = h ? h->name : NULL;
     if (h && !h->known)
         survey_known(l);
-    if (h)
+    if (h) {
         h->known = true;
-    if (l->correlation) {
-        S.calls[l->correlation % MOST_CALLS].correlation = l->correlation;
-        S.calls[l->correlation % MOST_CALLS].image = l->image;
+        __atomic_store_n(&h->quick, h->image + 2, __ATOMIC_RELEASE);
     }
+    if (l->correlation)
+        call_put(l->correlation, l->image);
     pthread_mutex_unlock(&S.lock);
+}
+
+/* The launch of a function that is known, where nothing but its image is asked for. */
+static bool quick_launch(const void *f, const struct call *c)
+{
+    const void *there;
+    const struct handle *h = f ? place_of(f, &there) : NULL;
+    int quick = h && there ? __atomic_load_n(&h->quick, __ATOMIC_ACQUIRE) : 0;
+    if (quick)
+        call_put(c->correlation, quick - 2);
+    return quick != 0;
 }
 
 static struct launch plain(const void *params, bool cooperative)
@@ -168,14 +246,6 @@ static struct launch extended(const void *params)
     return l;
 }
 
-static bool parts_leave(void)
-{
-    bool any = false;
-    for (size_t i = 0; i < nlaunch_parts; i++)
-        any |= S.part[i] && launch_parts[i]->leave;
-    return any;
-}
-
 static void launching(struct launch *l, const struct call *c)
 {
     bool after = c->site == AT_EXIT;
@@ -184,8 +254,6 @@ static void launching(struct launch *l, const struct call *c)
     l->own = c->own;
     l->result = c->result;
     l->context = c->context;
-    if (after && !parts_leave())
-        return;
     launch_look_up(l);
     for (size_t i = 0; i < nlaunch_parts; i++) {
         size_t k = after ? nlaunch_parts - 1 - i : i;
@@ -226,21 +294,12 @@ enum { NCALLS = sizeof CALLS / sizeof *CALLS, MOST_IDS = 1024 };
 /* By number of the call: 1 + row of CALLS, or the part's row. */
 static uint8_t row_of[MOST_IDS];
 static const struct other_call *other_of[MOST_IDS];
-/* The driver's linker. */
-static const struct other_call LINKS[] = {
-    { 363, AFTER, made_link_data }, /* cuLinkAddData */
-    { 382, AFTER, made_link_data }, /* cuLinkAddData_v2 */
-    { 364, AFTER, made_link_file }, /* cuLinkAddFile */
-    { 383, AFTER, made_link_file }, /* cuLinkAddFile_v2 */
-    { 365, AFTER, made_link_end },  /* cuLinkComplete */
-    { 0, BEFORE, NULL },
-};
 
 void calls_enable(enable_fn enable, void *subscriber)
 {
     for (size_t i = 0; i < NCALLS; i++)
         row_of[CALLS[i].id] = (uint8_t)(i + 1);
-    for (const struct other_call *o = LINKS; o->id; o++)
+    for (const struct other_call *o = made_calls; o->id; o++)
         other_of[o->id] = o;
     for (size_t k = 0; k < nlaunch_parts; k++)
         for (const struct other_call *o = S.part[k] ? launch_parts[k]->calls : NULL; o && o->id; o++)
@@ -277,6 +336,13 @@ static void dispatch(uint32_t id, const struct call *c)
             images_change(what, c->params);
         return;
     }
+    bool looked_at = false;
+    for (size_t i = 0; i < nlaunch_parts; i++)
+        looked_at |= S.part[i];
+    const void *f = what == LAUNCH_EX ? ((const struct launch_ex_call *)c->params)->f
+                                      : ((const struct launch_call *)c->params)->f;
+    if (!looked_at && (after || quick_launch(f, c)))
+        return;
     struct launch l = what == LAUNCH_EX ? extended(c->params) : plain(c->params, what == COOPERATE);
     l.own_stream = CALLS[row_of[id] - 1].own_stream;
     launching(&l, c);

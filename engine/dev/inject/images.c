@@ -94,8 +94,8 @@ void image_look(const void *code, struct image *m)
         m->cubin = true;
         m->bytes = elf_bytes(p);
         m->hash = hash_of(p, m->bytes);
-        size_t n;
-        const char *ptx = made_ptx(m->hash, &n);
+        size_t n = 0;
+        const char *ptx = made_ptx(m->hash, &n, &m->lto);
         if (ptx) {
             m->ptx = true;
             keep(m, ptx, n);
@@ -117,9 +117,9 @@ uint64_t image_hash(const void *elf)
     return hash_of(elf, elf_bytes(elf));
 }
 
-char *image_file(const char *path)
+char *image_file(const char *path, size_t *bytes)
 {
-    long n;
+    long n = 0;
     FILE *f = fopen(path, "rbe");
     char *p = NULL;
     if (f && fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) > 0 && n < (1 << 30) &&
@@ -128,6 +128,8 @@ char *image_file(const char *path)
         free(p);
         p = NULL;
     }
+    if (bytes && p)
+        *bytes = (size_t)n;
     if (f)
         fclose(f);
     return p;

@@ -127,7 +127,8 @@ struct image {
 };
 void image_look(const void *code, struct image *m);
 uint64_t image_hash(const void *elf); /* as image_look has it */
-char *image_file(const char *path);   /* the bytes of a file, and zeros behind them; NULL: none; free */
+/* The bytes of a file, and zeros behind them; NULL: none; free. bytes may be NULL. */
+char *image_file(const char *path, size_t *bytes);
 
 /* ---- handles: modules, libraries, kernels and functions ---- */
 struct handle {
@@ -135,10 +136,13 @@ struct handle {
     const char *name; /* of a kernel or function as it was asked for; NULL: another kind, or not known */
     int image;        /* index; -1: not known */
     bool asked, known; /* the driver was asked for name and module; the survey has a row */
-    int take;          /* capture: 0 not known, -1 not wanted, 1 + number of the kernel */
+    int take;          /* capture: 0 not known, -1 not wanted, 1 + number of the kernel; atomic */
+    int quick;         /* 0: look it up with care, else image + 2; atomic: read without the lock */
 };
 /* NULL: none, or no room for one more. S.lock is held. */
 struct handle *handle_at(const void *key, bool make);
+/* The image of the launch of that number. False: it was not seen. */
+bool call_image(uint32_t correlation, int *image);
 
 /* ---- a launch, whichever call makes it ---- */
 struct launch;
@@ -208,13 +212,10 @@ struct inject_state {
     unsigned nhandles;
     struct kernel kernel[MOST_KERNELS];
     int bucket[MOST_KERNELS], nkernels;
-    bool ended;        /* the record is whole */
-    uint64_t ran;      /* kernels that ended */
-    uint64_t left_out; /* launches and images that there was no room for */
-    struct {
-        uint32_t correlation;
-        int image;
-    } calls[MOST_CALLS]; /* launches of late, by correlation */
+    bool ended;                 /* the record is whole */
+    uint64_t ran;               /* kernels that ended */
+    uint64_t left_out;          /* launches and images that there was no room for */
+    uint64_t calls[MOST_CALLS]; /* launches of late, by correlation: that, and the image; atomic */
     int (*next_record)(uint8_t *, size_t, void **);
     int (*flush)(uint32_t);
     struct driver driver;

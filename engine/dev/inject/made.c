@@ -1,130 +1,181 @@
-/* PTX that became machine code inside the program: NVRTC's, and the inputs of the driver's linker. It is
- * kept by the hash of the machine code, which the driver gets as an image.
- *
- * NVRTC is no part of the driver, and CUPTI does not tell its calls: the library is preloaded as well,
- * and stands before nvrtcGetCUBIN, whether that is linked or looked up. */
+/* PTX that became machine code inside the program: NVRTC's, and the inputs of linkers. It is kept by the
+ * hash of the machine code, which the driver gets as an image. */
 #include "engine/dev/inject/made.h"
 
 #include "engine/dev/inject/inject.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPORT __attribute__((visibility("default")))
-enum { MOST_MADE = 4096, MOST_LINKS = 64, INPUT_PTX = 1, HEAD = 16, ENTRY = 64 };
+enum { MOST_MADE = 4096, MOST_LINKS = 256, HEAD = 16, ENTRY = 64 };
 
+/* The lock guards both tables. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     uint64_t hash;
     char *ptx;
     size_t n;
+    bool lto;
 } made[MOST_MADE];
 static size_t nmade;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct link {
+    const void *state;
+    char *ptx; /* containers with one text each: they are one program */
+    size_t n;
+    bool lto;
+} links[MOST_LINKS];
 
-static void keep(const void *cubin, char *ptx, size_t n)
+static void keep(const void *cubin, char *ptx, size_t n, bool lto)
+{
+    if (nmade == MOST_MADE || (!ptx && !lto)) {
+        free(ptx);
+        return;
+    }
+    made[nmade].hash = image_hash(cubin);
+    made[nmade].ptx = ptx;
+    made[nmade].lto = lto;
+    made[nmade++].n = n;
+}
+
+void made_keep(const void *cubin, char *ptx, size_t n, bool lto)
 {
     pthread_mutex_lock(&lock);
-    if (nmade < MOST_MADE && ptx) {
-        made[nmade].hash = image_hash(cubin);
-        made[nmade].ptx = ptx;
-        made[nmade++].n = n;
-    } else {
-        free(ptx);
-    }
+    keep(cubin, ptx, n, lto);
     pthread_mutex_unlock(&lock);
 }
 
-const char *made_ptx(uint64_t hash, size_t *n)
+const char *made_ptx(uint64_t hash, size_t *n, bool *lto)
 {
     const char *ptx = NULL;
+    bool found = false;
     pthread_mutex_lock(&lock);
-    for (size_t i = nmade; i-- > 0 && !ptx;)
+    for (size_t i = nmade; i-- > 0 && !found;)
         if (made[i].hash == hash) {
+            found = true;
             ptx = made[i].ptx;
             *n = made[i].n;
+            *lto = made[i].lto;
         }
     pthread_mutex_unlock(&lock);
     return ptx;
 }
 
-/* ---- NVRTC ---- */
-typedef int (*nvrtc_fn)(void *program, char *to);
-typedef int (*nvrtc_size_fn)(void *program, size_t *n);
-static nvrtc_fn real_cubin;
-
-static void *function_beside(const void *of, const char *name)
+/* ---- linkers ---- */
+static void put(unsigned char *to, uint64_t v, size_t n)
 {
-    Dl_info i;
-    void *l = dladdr(of, &i) ? dlopen(i.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
-    return l ? dlsym(l, name) : NULL;
+    memcpy(to, &v, n);
 }
 
-static void nvrtc_made(nvrtc_fn from, void *program, const char *cubin)
+static struct link *link_of(const void *state, bool make)
 {
-    void *of;
-    nvrtc_size_fn size;
-    nvrtc_fn text;
+    struct link *l = NULL;
+    for (size_t k = 0; k < MOST_LINKS; k++) {
+        if (links[k].state == state)
+            return &links[k];
+        l = l || links[k].state ? l : &links[k];
+    }
+    if (!make || !l)
+        return NULL;
+    *l = (struct link){ .state = state };
+    return l;
+}
+
+static unsigned char *grow(struct link *l, size_t n)
+{
+    char *more = realloc(l->ptx, l->n + n);
+    if (!more)
+        return NULL;
+    l->ptx = more;
+    l->n += n;
+    return memset(more + l->n - n, 0, n);
+}
+
+/* The text as an entry of a container of its own. */
+static void add_text(struct link *l, const char *text, size_t n)
+{
+    size_t padded = (n + 8) / 8 * 8;
+    unsigned char *c = grow(l, HEAD + ENTRY + padded);
+    if (!c)
+        return;
+    memcpy(c + HEAD + ENTRY, text, n);
+    const char *target = strstr((const char *)c + HEAD + ENTRY, ".target sm_");
+    put(c, 0xba55ed50u, 4), put(c + 4, 1, 2), put(c + 6, HEAD, 2), put(c + 8, ENTRY + padded, 8);
+    put(c + 16, 1, 2), put(c + 18, 0x101, 2), put(c + 20, ENTRY, 4), put(c + 24, padded, 8);
+    put(c + 44, target ? (uint64_t)atoi(target + strlen(".target sm_")) : 0, 4), put(c + 56, 0x11, 8);
+}
+
+static void add_fatbin(struct link *l, const void *data)
+{
+    struct image m = { 0 };
+    image_look(data, &m);
+    unsigned char *c = m.ncopy ? grow(l, m.ncopy) : NULL;
+    if (c)
+        memcpy(c, m.copy, m.ncopy);
+    l->lto |= m.lto;
+    free(m.copy);
+}
+
+static bool starts(const char *data, size_t n, uint32_t magic)
+{
+    return n >= sizeof magic && memcmp(data, &magic, sizeof magic) == 0;
+}
+
+static enum made_input kind_of(const char *data, size_t n)
+{
+    if (starts(data, n, 0xba55ed50u) || starts(data, n, 0x466243b1u))
+        return MADE_FATBIN;
+    if (starts(data, n, 0x464c457fu) || starts(data, n, 0x72613c21u /* an archive */))
+        return MADE_OTHER;
+    return n && memchr(data, 0, n - 1) ? MADE_LTO : MADE_PTX; /* LTO-IR is no text */
+}
+
+void made_link_add(const void *state, enum made_input kind, const char *data, size_t n)
+{
+    if (kind == MADE_OTHER || !data)
+        return;
+    if (kind == MADE_ANY)
+        kind = kind_of(data, n);
+    pthread_mutex_lock(&lock);
+    struct link *l = link_of(state, true);
+    if (l && kind == MADE_PTX)
+        add_text(l, data, strnlen(data, n));
+    if (l && kind == MADE_FATBIN && n >= HEAD)
+        add_fatbin(l, data);
+    if (l)
+        l->lto |= kind == MADE_LTO;
+    pthread_mutex_unlock(&lock);
+}
+
+void made_link_add_file(const void *state, enum made_input kind, const char *path)
+{
     size_t n = 0;
-    memcpy(&of, &from, sizeof of);
-    void *s = function_beside(of, "nvrtcGetPTXSize"), *t = function_beside(of, "nvrtcGetPTX");
-    memcpy(&size, &s, sizeof size);
-    memcpy(&text, &t, sizeof text);
-    char *ptx = s && t && size(program, &n) == 0 && n ? malloc(n + 1) : NULL;
-    if (ptx && text(program, ptx) == 0) {
-        ptx[n] = 0;
-        keep(cubin, ptx, strlen(ptx));
-    } else {
-        free(ptx);
+    char *text = kind != MADE_OTHER && path ? image_file(path, &n) : NULL;
+    if (text)
+        made_link_add(state, kind, text, n);
+    free(text);
+}
+
+void made_link_made(const void *state, const void *cubin)
+{
+    pthread_mutex_lock(&lock);
+    struct link *l = link_of(state, false);
+    if (l && cubin && memcmp(cubin, "\177ELF", 4) == 0) {
+        keep(cubin, l->ptx, l->n, l->lto);
+        memset(l, 0, sizeof *l);
     }
+    pthread_mutex_unlock(&lock);
 }
 
-EXPORT int nvrtcGetCUBIN(void *program, char *cubin);
-int nvrtcGetCUBIN(void *program, char *cubin)
+void made_link_drop(const void *state)
 {
-    nvrtc_fn real = real_cubin;
-    if (!real) {
-        void *p = dlsym(RTLD_NEXT, "nvrtcGetCUBIN");
-        memcpy(&real, &p, sizeof real);
+    pthread_mutex_lock(&lock);
+    struct link *l = state ? link_of(state, false) : NULL;
+    if (l) {
+        free(l->ptx);
+        memset(l, 0, sizeof *l);
     }
-    int r = real ? real(program, cubin) : -1;
-    if (r == 0 && real && cubin && memcmp(cubin, "\177ELF", 4) == 0)
-        nvrtc_made(real, program, cubin);
-    return r;
-}
-
-/* A look-up of that function gets ours; every other goes on as it is, with its own caller on the stack,
- * since RTLD_NEXT means whoever asks. */
-typedef void *(*dlsym_fn)(void *, const char *);
-static dlsym_fn real_dlsym(void)
-{
-    static dlsym_fn fn;
-    if (!fn) {
-        void *p = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-        p = p ? p : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-        p = p ? p : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.17");
-        memcpy(&fn, &p, sizeof fn);
-    }
-    return fn;
-}
-
-static void *nvrtc_looked_up(void *library)
-{
-    void *p = real_dlsym()(library, "nvrtcGetCUBIN"), *ours;
-    nvrtc_fn mine = nvrtcGetCUBIN;
-    memcpy(&ours, &mine, sizeof ours);
-    if (p && p != ours)
-        memcpy(&real_cubin, &p, sizeof real_cubin);
-    return p ? ours : NULL;
-}
-
-EXPORT void *dlsym(void *restrict library, const char *restrict name);
-__attribute__((optimize("O2"))) void *dlsym(void *restrict library, const char *restrict name)
-{
-    if (name[0] == 'n' && library != RTLD_NEXT && strcmp(name, "nvrtcGetCUBIN") == 0)
-        return nvrtc_looked_up(library);
-    return real_dlsym()(library, name); /* a jump, not a call */
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- the driver's linker ---- */
@@ -144,60 +195,45 @@ struct link_end_call {
     void **cubin;
     size_t *n;
 };
-static struct {
-    void *state;
-    char *ptx; /* containers with one text each: they are one program */
-    size_t n;
-} links[MOST_LINKS];
 
-static void put(unsigned char *to, uint64_t v, size_t n)
+/* CUjitInputType: machine code, PTX, fatbin, object, library, LTO-IR. */
+static enum made_input input_of(int type)
 {
-    memcpy(to, &v, n);
+    static const uint8_t KINDS[] = {
+        MADE_OTHER, MADE_PTX, MADE_FATBIN, MADE_OTHER, MADE_OTHER, MADE_LTO
+    };
+    return type >= 0 && (size_t)type < sizeof KINDS ? (enum made_input)KINDS[type] : MADE_OTHER;
 }
 
-/* The text as an entry of a container of its own. */
-static void add_text(void *state, const char *text, size_t n)
-{
-    size_t k = 0, padded = (n + 8) / 8 * 8;
-    while (k < MOST_LINKS && links[k].state != state && links[k].state)
-        k++;
-    char *more = k < MOST_LINKS ? realloc(links[k].ptx, links[k].n + HEAD + ENTRY + padded) : NULL;
-    if (!more)
-        return;
-    unsigned char *c = (unsigned char *)more + links[k].n;
-    const char *target = strstr(text, ".target sm_");
-    memset(c, 0, HEAD + ENTRY + padded);
-    put(c, 0xba55ed50u, 4), put(c + 4, 1, 2), put(c + 6, HEAD, 2), put(c + 8, ENTRY + padded, 8);
-    put(c + 16, 1, 2), put(c + 18, 0x101, 2), put(c + 20, ENTRY, 4), put(c + 24, padded, 8);
-    put(c + 44, target ? (uint64_t)atoi(target + strlen(".target sm_")) : 0, 4), put(c + 56, 0x11, 8);
-    memcpy(c + HEAD + ENTRY, text, n);
-    links[k].state = state;
-    links[k].ptx = more;
-    links[k].n += HEAD + ENTRY + padded;
-}
-
-void made_link_data(const struct call *c)
+static void link_data(const struct call *c)
 {
     const struct link_data_call *p = c->params;
-    if (p->type == INPUT_PTX && p->data)
-        add_text(p->state, p->data, strnlen(p->data, p->n));
+    made_link_add(p->state, input_of(p->type), p->data, p->n);
 }
 
-void made_link_file(const struct call *c)
+static void link_file(const struct call *c)
 {
     const struct link_file_call *p = c->params;
-    char *text = p->type == INPUT_PTX && p->path ? image_file(p->path) : NULL;
-    if (text)
-        add_text(p->state, text, strlen(text));
-    free(text);
+    made_link_add_file(p->state, input_of(p->type), p->path);
 }
 
-void made_link_end(const struct call *c)
+static void link_end(const struct call *c)
 {
     const struct link_end_call *p = c->params;
-    for (size_t k = 0; k < MOST_LINKS; k++)
-        if (links[k].state == p->state && links[k].ptx && p->cubin && *p->cubin) {
-            keep(*p->cubin, links[k].ptx, links[k].n);
-            memset(&links[k], 0, sizeof links[k]);
-        }
+    made_link_made(p->state, p->cubin ? *p->cubin : NULL);
 }
+
+static void link_drop(const struct call *c)
+{
+    made_link_drop(*(void *const *)c->params);
+}
+
+const struct other_call made_calls[] = {
+    { 363, AFTER, link_data },  /* cuLinkAddData */
+    { 382, AFTER, link_data },  /* cuLinkAddData_v2 */
+    { 364, AFTER, link_file },  /* cuLinkAddFile */
+    { 383, AFTER, link_file },  /* cuLinkAddFile_v2 */
+    { 365, AFTER, link_end },   /* cuLinkComplete */
+    { 366, BEFORE, link_drop }, /* cuLinkDestroy */
+    { 0, BEFORE, NULL },
+};

@@ -1,14 +1,22 @@
-/* made: PTX that became machine code inside the program, by the hash of that. */
+/* made: PTX that became machine code inside the program, by the hash of that; what a linker got. */
 #ifndef GPULOCW_DEV_INJECT_MADE_H
 #define GPULOCW_DEV_INJECT_MADE_H
 
 #include "engine/dev/inject/inject.h"
 
-/* Text, or containers with texts; NULL: none. It stays. */
-const char *made_ptx(uint64_t hash, size_t *n);
+/* Text, or containers with texts; NULL: none. It stays. lto: LTO-IR went into it. */
+const char *made_ptx(uint64_t hash, size_t *n, bool *lto);
+/* The machine code was made of this text, which is kept from here on; NULL: none. */
+void made_keep(const void *cubin, char *ptx, size_t n, bool lto);
+
+/* ---- linkers: inputs are kept by the linker's state until it is destroyed ---- */
+enum made_input { MADE_PTX, MADE_FATBIN, MADE_LTO, MADE_ANY /* by its first bytes */, MADE_OTHER };
+void made_link_add(const void *state, enum made_input kind, const char *data, size_t n);
+void made_link_add_file(const void *state, enum made_input kind, const char *path);
+void made_link_made(const void *state, const void *cubin);
+void made_link_drop(const void *state);
+
 /* Calls of the driver's linker. */
-void made_link_data(const struct call *c);
-void made_link_file(const struct call *c);
-void made_link_end(const struct call *c);
+extern const struct other_call made_calls[];
 
 #endif

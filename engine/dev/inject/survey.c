@@ -79,8 +79,9 @@ void survey_known(const struct launch *l)
 static void ran(const struct ran *r)
 {
     apply_ran(r->correlation, r->name, r->start, r->end);
-    bool seen = S.calls[r->correlation % MOST_CALLS].correlation == r->correlation;
-    int image = seen ? S.calls[r->correlation % MOST_CALLS].image : image_of(r->name);
+    int image;
+    if (!call_image(r->correlation, &image))
+        image = image_of(r->name);
     int k = kernel_find(r, image);
     if (k < 0)
         k = kernel_new(r, image);

@@ -348,10 +348,11 @@ static void finish(struct memory *m, const char *name)
 static struct taken *taken_of(const struct launch *l)
 {
     struct handle *h = l->handle;
-    if (!h || !l->name || h->take < 0)
+    int known = h ? __atomic_load_n(&h->take, __ATOMIC_RELAXED) : -1;
+    if (!l->name || known < 0)
         return NULL;
-    if (h->take > 0)
-        return &T.v[h->take - 1];
+    if (known > 0)
+        return &T.v[known - 1];
     int k = 0;
     while (k < T.n && (T.v[k].image != l->image || strcmp(T.v[k].name, l->name) != 0))
         k++;
@@ -360,19 +361,19 @@ static struct taken *taken_of(const struct launch *l)
         bool yes = answer && strncmp(answer, "yes", 3) == 0;
         free(answer);
         if (!yes) {
-            h->take = -1;
+            __atomic_store_n(&h->take, -1, __ATOMIC_RELAXED);
             return NULL;
         }
         T.v[T.n++] = (struct taken){ .name = l->name, .image = l->image };
     }
-    h->take = k + 1;
+    __atomic_store_n(&h->take, k + 1, __ATOMIC_RELAXED);
     return &T.v[k];
 }
 
 static bool stream_captures(const struct launch *l)
 {
     int status = 0;
-    if (T.capturing > 0)
+    if (__atomic_load_n(&T.capturing, __ATOMIC_SEQ_CST) > 0)
         return true;
     return S.driver.cuStreamIsCapturing &&
            (S.driver.cuStreamIsCapturing(l->stream, &status) != 0 || status);
@@ -439,7 +440,7 @@ static void graph_changed(const struct call *c)
 static void take_graph_launch(const struct call *c)
 {
     pthread_mutex_lock(&T.lock);
-    if (c->site != AT_EXIT && T.capturing <= 0)
+    if (c->site != AT_EXIT && __atomic_load_n(&T.capturing, __ATOMIC_SEQ_CST) <= 0)
         take_graph_enter(c->params, c->context);
     else if (c->site == AT_EXIT)
         take_graph_leave(c->result ? *c->result : 0, c->context);
@@ -478,10 +479,15 @@ static void take_leave(struct launch *l, int result)
     pthread_mutex_unlock(&T.lock);
 }
 
-/* Kernels that were wanted, and whose launch never came. */
-
+/* Kernels that were wanted, and whose launch never came. The end may come from inside a launch that is
+ * being taken (a signal's handler): it waits a second. */
 void take_end(void)
 {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    if (pthread_mutex_timedlock(&T.lock, &until) != 0)
+        return;
     for (int i = 0; i < T.n; i++) {
         const struct taken *t = &T.v[i];
         struct memory *m = t->done ? NULL : record_new();
@@ -502,6 +508,7 @@ void take_end(void)
         memory_free(m);
         free(m);
     }
+    pthread_mutex_unlock(&T.lock);
 }
 
 /* ---- other calls ---- */

@@ -1,0 +1,212 @@
+/* Libraries that make machine code and are no part of the driver, so that CUPTI does not tell their
+ * calls: NVRTC and nvJitLink. The injected library is preloaded as well, and stands before their
+ * functions, whether these are linked or looked up. */
+#include "engine/dev/inject/inject.h"
+#include "engine/dev/inject/made.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* A look-up of these functions gets ours; every other goes on as it is, with its own caller on the
+ * stack, since RTLD_NEXT means whoever asks. */
+typedef void *(*dlsym_fn)(void *, const char *);
+static dlsym_fn real_dlsym(void)
+{
+    static void *kept;
+    void *p = __atomic_load_n(&kept, __ATOMIC_RELAXED);
+    dlsym_fn fn;
+    p = p ? p : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+    p = p ? p : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+    p = p ? p : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.17");
+    __atomic_store_n(&kept, p, __ATOMIC_RELAXED);
+    memcpy(&fn, &p, sizeof fn);
+    return fn;
+}
+
+/* Functions that we stand before. real: what a look-up found; NULL: whatever comes behind us. */
+struct stand {
+    const char *name;
+    void (*ours)(void);
+    void *real;
+};
+
+static void *real_of(struct stand *s)
+{
+    void *p = __atomic_load_n(&s->real, __ATOMIC_RELAXED);
+    return p ? p : real_dlsym()(RTLD_NEXT, s->name);
+}
+
+/* ---- nvJitLink: its functions carry versions in their names ---- */
+enum what { ADD_DATA, ADD_FILE, GET_CUBIN, DESTROY, NWHAT };
+#define VERSIONS(X)                                                                                     \
+    X(0, "", "")                                                                                        \
+    X(1, "__", "_12_0") X(2, "__", "_12_1") X(3, "__", "_12_2") X(4, "__", "_12_3") X(5, "__", "_12_4") \
+        X(6, "__", "_12_5") X(7, "__", "_12_6") X(8, "__", "_12_7") X(9, "__", "_12_8")                 \
+            X(10, "__", "_12_9") X(11, "__", "_13_0") X(12, "__", "_13_1") X(13, "__", "_13_2")         \
+                X(14, "__", "_13_3") X(15, "__", "_13_4") X(16, "__", "_13_5")
+
+enum { NVERSIONS = 17 };
+static struct stand jit[NWHAT][NVERSIONS];
+
+/* nvJitLinkInputType: none, machine code, PTX, LTO-IR, fatbin, object, library, index; 10: any */
+static enum made_input input_of(int type)
+{
+    static const uint8_t KINDS[] = { MADE_OTHER, MADE_OTHER, MADE_PTX, MADE_LTO, MADE_FATBIN };
+    return type == 10                                 ? MADE_ANY
+           : type >= 0 && (size_t)type < sizeof KINDS ? (enum made_input)KINDS[type]
+                                                      : MADE_OTHER;
+}
+
+enum { NOT_THERE = 6 /* NVJITLINK_ERROR_INTERNAL */ };
+static int jit_data(int k, void *state, int type, const void *data, size_t n, const char *name)
+{
+    int (*real)(void *, int, const void *, size_t, const char *);
+    void *p = real_of(&jit[ADD_DATA][k]);
+    memcpy(&real, &p, sizeof real);
+    int r = real ? real(state, type, data, n, name) : NOT_THERE;
+    if (r == 0)
+        made_link_add(state, input_of(type), data, n);
+    return r;
+}
+
+static int jit_file(int k, void *state, int type, const char *path)
+{
+    int (*real)(void *, int, const char *);
+    void *p = real_of(&jit[ADD_FILE][k]);
+    memcpy(&real, &p, sizeof real);
+    int r = real ? real(state, type, path) : NOT_THERE;
+    if (r == 0)
+        made_link_add_file(state, input_of(type), path);
+    return r;
+}
+
+static int jit_cubin(int k, void *state, void *cubin)
+{
+    int (*real)(void *, void *);
+    void *p = real_of(&jit[GET_CUBIN][k]);
+    memcpy(&real, &p, sizeof real);
+    int r = real ? real(state, cubin) : NOT_THERE;
+    if (r == 0)
+        made_link_made(state, cubin);
+    return r;
+}
+
+static int jit_destroy(int k, void **state)
+{
+    int (*real)(void **);
+    void *p = real_of(&jit[DESTROY][k]);
+    memcpy(&real, &p, sizeof real);
+    if (state)
+        made_link_drop(*state);
+    return real ? real(state) : NOT_THERE;
+}
+
+#define DEFINE(k, before, after)                                                                     \
+    EXPORT int jit_data_##k(void *s, int t, const void *d, size_t n,                                 \
+                            const char *name) __asm__(before "nvJitLinkAddData" after);              \
+    int jit_data_##k(void *s, int t, const void *d, size_t n, const char *name)                      \
+    {                                                                                                \
+        return jit_data(k, s, t, d, n, name);                                                        \
+    }                                                                                                \
+    EXPORT int jit_file_##k(void *s, int t, const char *p) __asm__(before "nvJitLinkAddFile" after); \
+    int jit_file_##k(void *s, int t, const char *p)                                                  \
+    {                                                                                                \
+        return jit_file(k, s, t, p);                                                                 \
+    }                                                                                                \
+    EXPORT int jit_cubin_##k(void *s, void *c) __asm__(before "nvJitLinkGetLinkedCubin" after);      \
+    int jit_cubin_##k(void *s, void *c)                                                              \
+    {                                                                                                \
+        return jit_cubin(k, s, c);                                                                   \
+    }                                                                                                \
+    EXPORT int jit_destroy_##k(void **s) __asm__(before "nvJitLinkDestroy" after);                   \
+    int jit_destroy_##k(void **s)                                                                    \
+    {                                                                                                \
+        return jit_destroy(k, s);                                                                    \
+    }
+VERSIONS(DEFINE)
+
+#define ROW(k, before, after, fn, name) [k] = { before name after, (void (*)(void))fn##_##k, NULL },
+#define DATA(k, b, a)                   ROW(k, b, a, jit_data, "nvJitLinkAddData")
+#define FILES(k, b, a)                  ROW(k, b, a, jit_file, "nvJitLinkAddFile")
+#define CUBIN(k, b, a)                  ROW(k, b, a, jit_cubin, "nvJitLinkGetLinkedCubin")
+#define DESTROYS(k, b, a)               ROW(k, b, a, jit_destroy, "nvJitLinkDestroy")
+static struct stand jit[NWHAT][NVERSIONS] = { [ADD_DATA] = { VERSIONS(DATA) },
+                                              [ADD_FILE] = { VERSIONS(FILES) },
+                                              [GET_CUBIN] = { VERSIONS(CUBIN) },
+                                              [DESTROY] = { VERSIONS(DESTROYS) } };
+
+/* ---- NVRTC ---- */
+typedef int (*nvrtc_fn)(void *program, char *to);
+typedef int (*nvrtc_size_fn)(void *program, size_t *n);
+
+static void *function_beside(const void *of, const char *name)
+{
+    Dl_info i;
+    void *l = dladdr(of, &i) ? dlopen(i.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    return l ? real_dlsym()(l, name) : NULL;
+}
+
+static void nvrtc_made(const void *of, void *program, const char *cubin)
+{
+    nvrtc_size_fn size;
+    nvrtc_fn text;
+    size_t n = 0;
+    void *s = function_beside(of, "nvrtcGetPTXSize"), *t = function_beside(of, "nvrtcGetPTX");
+    memcpy(&size, &s, sizeof size);
+    memcpy(&text, &t, sizeof text);
+    char *ptx = s && t && size(program, &n) == 0 && n ? malloc(n + 1) : NULL;
+    if (ptx && text(program, ptx) == 0) {
+        ptx[n] = 0;
+        made_keep(cubin, ptx, strlen(ptx), false);
+    } else {
+        free(ptx);
+    }
+}
+
+EXPORT int nvrtcGetCUBIN(void *program, char *cubin);
+static struct stand nvrtc = { "nvrtcGetCUBIN", (void (*)(void))nvrtcGetCUBIN, NULL };
+int nvrtcGetCUBIN(void *program, char *cubin)
+{
+    void *p = real_of(&nvrtc);
+    nvrtc_fn real;
+    memcpy(&real, &p, sizeof real);
+    int r = real ? real(program, cubin) : -1;
+    if (r == 0 && real && cubin && memcmp(cubin, "\177ELF", 4) == 0)
+        nvrtc_made(p, program, cubin);
+    return r;
+}
+
+/* ---- look-ups ---- */
+static struct stand *stand_of(const char *name)
+{
+    if (strcmp(name, nvrtc.name) == 0)
+        return &nvrtc;
+    for (size_t w = 0; strstr(name, "nvJitLink") && w < NWHAT; w++)
+        for (size_t k = 0; k < NVERSIONS; k++)
+            if (strcmp(name, jit[w][k].name) == 0)
+                return &jit[w][k];
+    return NULL;
+}
+
+static void *looked_up(struct stand *s, void *library)
+{
+    void *p = real_dlsym()(library, s->name), *ours;
+    memcpy(&ours, &s->ours, sizeof ours);
+    if (p && p != ours)
+        __atomic_store_n(&s->real, p, __ATOMIC_RELAXED);
+    return p ? ours : NULL;
+}
+
+EXPORT void *dlsym(void *restrict library, const char *restrict name);
+__attribute__((optimize("O2"))) void *dlsym(void *restrict library, const char *restrict name)
+{
+    if ((name[0] == 'n' || strncmp(name, "__nv", 4) == 0) && library != RTLD_NEXT) {
+        struct stand *s = stand_of(name);
+        if (s)
+            return looked_up(s, library);
+    }
+    return real_dlsym()(library, name); /* a jump, not a call */
+}
