@@ -1,14 +1,12 @@
-/* Tuned kernels as targets of apply: variables that both share, and which image is theirs. */
+/* Tuned kernels as targets of apply, and the variables that both share. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/private_folder.h"
-#include "engine/container/container.h"
 #include "engine/live/apply.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
 
-#include "engine/workspace/source.h"
 #include "engine/workspace/tuned_export.h"
 #include "engine/workspace/tuned.h"
 
@@ -200,66 +198,4 @@ enum status tuned_targets(const struct tuned_kernels *t, struct live_apply *a, s
         ptx_free(own);
     }
     return a->v ? st : ST_NOMEM;
-}
-
-/* ---- which image ---- */
-static struct str stripped(struct str s)
-{
-    while (s.n && isspace((unsigned char)s.s[0]))
-        s.s++, s.n--;
-    while (s.n && (isspace((unsigned char)s.s[s.n - 1]) || !s.s[s.n - 1]))
-        s.n--;
-    return s;
-}
-
-static bool same_text(struct str a, struct str b)
-{
-    return str_eq(stripped(a), stripped(b));
-}
-
-static int limit_of(const char *options)
-{
-    const char *p = options ? strstr(options, "-maxrregcount") : NULL;
-    int n = 0;
-    return p && sscanf(p + strlen("-maxrregcount"), "%*[= ]%d", &n) == 1 ? n : 0;
-}
-
-static bool in_container(const struct tuned_kernel *t, const char *path, int *maxreg)
-{
-    struct container c = { 0 };
-    struct diags none = { 0 };
-    bool found = false;
-    if (container_read(path, &c, &none) == ST_OK)
-        for (size_t i = 0; i < c.n && !found; i++) {
-            found = c.v[i].text && same_text((struct str){ c.v[i].text, c.v[i].n }, t->module->text);
-            *maxreg = found ? limit_of(c.v[i].options) : 0;
-        }
-    container_free(&c);
-    diags_free(&none);
-    return found;
-}
-
-/* The text as opening the file gives it: linked from several, where the program is. */
-static bool as_opened(const struct tuned_kernel *t, const char *path)
-{
-    struct source_want w = { .kernel = t->kernel,
-                             .cc = (uint32_t)(t->dev.cc_major * 10 + t->dev.cc_minor) };
-    struct ptx_module *m = NULL;
-    struct diags none = { 0 };
-    bool same =
-        source_read(&path, 1, &w, &m, &none) == ST_OK && m && same_text(m->text, t->module->text);
-    ptx_free(m);
-    diags_free(&none);
-    return same;
-}
-
-bool tuned_matches(const struct tuned_kernel *t, uint64_t hash, const char *path, int *maxreg)
-{
-    char *cached = !path && hash ? live_cache_ptx(hash) : NULL;
-    const char *p = path ? path : cached;
-    *maxreg = 0;
-    bool same =
-        !t->module || (p && ((container_is(p) && in_container(t, p, maxreg)) || as_opened(t, p)));
-    base_free(cached);
-    return same;
 }

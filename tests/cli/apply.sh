@@ -50,6 +50,25 @@ claim "its output" same "$T/step.ptx" 12 graph
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 12 built
 claim "kernels of a graph built by hand run the original and are counted" json "k['launches']==2 and skipped==2 and k['applied']==0 and 'cuGraphAddKernelNode' in why and k['replays']==0"
 claim "its output" same "$T/step.ptx" 12 built
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30 elf
+claim "machine code of which nobody has PTX runs the original" json "k['applied']==0 and skipped==30 and 'another image' in why"
+captured() { # NAME FILE: what capture writes, of the machine code of the program
+    python3 -c "
+import json,sys
+t=open(sys.argv[1],'rb').read()+b'\0'; b=bytearray(128); b[:7]=b'\x7fELF\2\1\1'
+for at,v,n in (40,64,8),(58,64,2),(60,1,2),(88,128,8),(96,len(t),8): b[at:at+n]=v.to_bytes(n,'little')
+h=0xcbf29ce484222325
+for x in bytes(b)+t: h=(h^x)*0x100000001b3&(1<<64)-1
+json.dump({'format':'gpulocw-capture','version':1,'kernels':[{'name':sys.argv[2],'image':'%016x'%h,'files':{'ptx':sys.argv[3]}}]},open(sys.argv[4],'w'))" "$T/step.ptx" "$@" "$T/capture.json"
+}
+captured step step.ptx
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30 elf
+claim "machine code that the kernel was captured from is known" json "k['applied']==9 and skipped==0"
+claim "its output" same "$T/step.ptx" 30 elf
+captured step other.ptx
+apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 30 elf
+claim "not where the capture is of another file" json "k['applied']==0"
+rm "$T/capture.json"
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 40 other
 claim "another launch shape runs the original and is counted" json "k['launches']==40 and skipped==20 and 'another grid' in why"
 claim "its output" same "$T/step.ptx" 40 other

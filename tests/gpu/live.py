@@ -164,10 +164,10 @@ def one(row, captured):
     elif not p['leave_alone']:
         cells.append('%.2fx alone: %s (%.0f s)' % (p['gain'], p['options_line'], took))
     if not p or p['leave_alone']: # something that can be put back all the same
-        run(program, 'run', ptx, '--device', a.device, '--bypass', 'l1', '--pi', 1, '--no-counters', '--force', '-o', session)
+        other = run(program, 'run', ptx, '--device', a.device, '--bypass', 'l1', '--pi', 1, '--no-counters', '--force', '-o', session)
         run(program, 'rewrite', ptx, '--bypass', 'l1', '--pi', 1, '--force', '-o', ptx[:-4] + '.tuned.ptx')
         if p:
-            cells.append('leave alone; given --bypass l1 --pi 1 (%.0f s)' % took)
+            cells.append('leave alone; given --bypass l1 --pi 1 (%.0f s)' % took if not other.returncode else 'leave alone; --bypass l1: ' + said(other))
     mode = ('--whole',) if left() > 75 else ()
     r, d, k = apply(session, command, mode, more)
     tuned = ptx[:-4] + '.tuned.ptx'

@@ -269,8 +269,11 @@ int cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *o, void **v
     (void)n, (void)o, (void)v;
     calls++;
     tell(20, 0, &p, 0);
-    if (memcmp(image, "\177ELF", 4) == 0)
+    image = p.image;
+    if (memcmp(image, "\177ELF", 4) == 0 && memcmp((const char *)image + 128, ".version", 8) != 0)
         return ERROR; /* machine code of another GPU */
+    if (memcmp(image, "\177ELF", 4) == 0)
+        image = (const char *)image + 128; /* this driver's machine code */
     if (fails("cuModuleLoadDataEx") && strstr(image, "// fast"))
         return ERROR;
     modules[nmodules] = (struct module){ strdup(image), 3, 0, 1 };

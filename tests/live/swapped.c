@@ -2,7 +2,8 @@
  * `step` COUNT times, as HOW says, and prints what came of it: the same for any kernels that do the
  * same. HOW: plain; ex (cuLaunchKernelEx), together (cooperative), graph (captured once, replayed),
  * other (every second launch has another grid), mixed (graph and plain), built (a graph of two launches
- * built by hand), killed (half-way, by SIGKILL), slow (half-way it waits for the file FILE.ptx.go). */
+ * built by hand), elf (its image is machine code), killed (half-way, by SIGKILL), slow (half-way it
+ * waits for the file FILE.ptx.go). */
 #include "tests/live/fake_swap.h"
 
 #include <signal.h>
@@ -12,6 +13,22 @@
 #include <unistd.h>
 
 static char text[1 << 16];
+
+/* The text as this driver's machine code: an ELF file of one section. */
+static void as_machine_code(void)
+{
+    size_t n = strlen(text);
+    const uint64_t sections = 64, at = 128, entry = 64, one = 1;
+    memmove(text + at, text, n + 1);
+    memset(text, 0, at);
+    memcpy(text, "\177ELF\2\1\1", 7);
+    memcpy(text + 40, &sections, 8);
+    memcpy(text + 58, &entry, 2);
+    memcpy(text + 60, &one, 2);
+    memcpy(text + 64 + 24, &at, 8);
+    n++;
+    memcpy(text + 64 + 32, &n, 8);
+}
 
 static void launch(void *f, uint64_t p, const char *how, int i)
 {
@@ -72,6 +89,8 @@ int main(int argc, char **argv)
     if (!file || !fread(text, 1, sizeof text - 1, file) || fclose(file))
         return 99;
     cuInit(0);
+    if (strcmp(how, "elf") == 0)
+        as_machine_code();
     cuModuleLoadDataEx(&m, text, 0, NULL, NULL);
     memset(text, 'x', sizeof text - 1); /* the program may free it */
     cuModuleGetFunction(&f, m, "step");

@@ -41,13 +41,6 @@ static void *real_of(struct stand *s)
 
 /* ---- nvJitLink: its functions carry versions in their names ---- */
 enum what { ADD_DATA, ADD_FILE, GET_CUBIN, DESTROY, NWHAT };
-#define VERSIONS(X)                                                                                     \
-    X(0, "", "")                                                                                        \
-    X(1, "__", "_12_0") X(2, "__", "_12_1") X(3, "__", "_12_2") X(4, "__", "_12_3") X(5, "__", "_12_4") \
-        X(6, "__", "_12_5") X(7, "__", "_12_6") X(8, "__", "_12_7") X(9, "__", "_12_8")                 \
-            X(10, "__", "_12_9") X(11, "__", "_13_0") X(12, "__", "_13_1") X(13, "__", "_13_2")         \
-                X(14, "__", "_13_3") X(15, "__", "_13_4") X(16, "__", "_13_5")
-
 enum { NVERSIONS = 17 };
 static struct stand jit[NWHAT][NVERSIONS];
 
@@ -104,7 +97,7 @@ static int jit_destroy(int k, void **state)
     return real ? real(state) : NOT_THERE;
 }
 
-#define DEFINE(k, before, after)                                                                     \
+#define JIT_VERSION(k, before, after)                                                                \
     EXPORT int jit_data_##k(void *s, int t, const void *d, size_t n,                                 \
                             const char *name) __asm__(before "nvJitLinkAddData" after);              \
     int jit_data_##k(void *s, int t, const void *d, size_t n, const char *name)                      \
@@ -126,17 +119,19 @@ static int jit_destroy(int k, void **state)
     {                                                                                                \
         return jit_destroy(k, s);                                                                    \
     }
-VERSIONS(DEFINE)
+#include "engine/dev/inject/jit_versions.def"
+#undef JIT_VERSION
 
-#define ROW(k, before, after, fn, name) [k] = { before name after, (void (*)(void))fn##_##k, NULL },
-#define DATA(k, b, a)                   ROW(k, b, a, jit_data, "nvJitLinkAddData")
-#define FILES(k, b, a)                  ROW(k, b, a, jit_file, "nvJitLinkAddFile")
-#define CUBIN(k, b, a)                  ROW(k, b, a, jit_cubin, "nvJitLinkGetLinkedCubin")
-#define DESTROYS(k, b, a)               ROW(k, b, a, jit_destroy, "nvJitLinkDestroy")
-static struct stand jit[NWHAT][NVERSIONS] = { [ADD_DATA] = { VERSIONS(DATA) },
-                                              [ADD_FILE] = { VERSIONS(FILES) },
-                                              [GET_CUBIN] = { VERSIONS(CUBIN) },
-                                              [DESTROY] = { VERSIONS(DESTROYS) } };
+#define ROW(w, k, name, fn) [w][k] = { name, (void (*)(void))fn, NULL }
+static struct stand jit[NWHAT][NVERSIONS] = {
+#define JIT_VERSION(k, before, after)                                             \
+    ROW(ADD_DATA, k, before "nvJitLinkAddData" after, jit_data_##k),              \
+        ROW(ADD_FILE, k, before "nvJitLinkAddFile" after, jit_file_##k),          \
+        ROW(GET_CUBIN, k, before "nvJitLinkGetLinkedCubin" after, jit_cubin_##k), \
+        ROW(DESTROY, k, before "nvJitLinkDestroy" after, jit_destroy_##k),
+#include "engine/dev/inject/jit_versions.def"
+#undef JIT_VERSION
+};
 
 /* ---- NVRTC ---- */
 typedef int (*nvrtc_fn)(void *program, char *to);
