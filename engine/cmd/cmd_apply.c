@@ -19,16 +19,19 @@ struct asked {
     size_t index[64]; /* of a target: which of tuned->v */
 };
 
-static uint64_t match(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg)
+static uint64_t match(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg,
+                      uint64_t *whole)
 {
     const struct asked *q = ctx;
     uint64_t mask = 0;
     for (size_t i = 0; i < q->apply->n; i++) {
         int limit = 0;
+        bool all = false;
         if (strcmp(q->apply->v[i].kernel, kernel) != 0 ||
-            !tuned_matches(&q->tuned->v[q->index[i]], hash, path, &limit))
+            !tuned_matches(&q->tuned->v[q->index[i]], hash, path, &limit, &all))
             continue;
         mask |= 1ull << i;
+        *whole |= (uint64_t)all << i;
         *maxreg = limit;
     }
     return mask;

@@ -59,6 +59,7 @@ void live_apply_free(struct live_apply *a)
         base_free(t->kernel);
         base_free(t->text);
         base_free(t->code);
+        base_free(t->whole);
     }
     base_free(a->v);
     *a = (struct live_apply){ 0 };
@@ -104,6 +105,13 @@ static enum status put_target(struct buf *b, const struct live_target *t, size_t
         st = private_folder_put(folder, name, t->code, t->ncode, &path, ds);
         if (st == ST_OK)
             buf_printf(b, "B %s\n", path.s);
+    }
+    buf_free(&path);
+    if (st == ST_OK && t->whole) {
+        snprintf(name, sizeof name, "whole.%zu", i);
+        st = private_folder_put(folder, name, t->whole, strlen(t->whole), &path, ds);
+        if (st == ST_OK)
+            buf_printf(b, "W %s\n", path.s);
     }
     if (!t->any) {
         put_shape(b, 'O', &t->original);
@@ -155,8 +163,9 @@ void live_apply_answer(const struct live_apply *a, char *question, struct buf *o
     if (sscanf(path, "%llu %llu %n", &hash, &bytes, &at) < 2 || !at)
         return;
     path += at;
-    uint64_t mask = a->match(a->ctx, name, hash, strcmp(path, "-") == 0 ? NULL : path, &maxreg);
-    buf_printf(out, "%llu %d\n", (unsigned long long)mask, maxreg);
+    uint64_t whole = 0,
+             mask = a->match(a->ctx, name, hash, strcmp(path, "-") == 0 ? NULL : path, &maxreg, &whole);
+    buf_printf(out, "%llu %d %llu\n", (unsigned long long)mask, maxreg, (unsigned long long)whole);
 }
 
 static void answer(const struct live_apply *a, int s)

@@ -38,7 +38,8 @@ struct live_target {
     void *code; /* the same as machine code, so that the program need not wait for a compiler; NULL: none
                  */
     size_t ncode;
-    bool any; /* any launch, which stays as it is */
+    char *whole; /* the original's text, where an image may be swapped before it is loaded; else NULL */
+    bool any;    /* any launch, which stays as it is */
     struct live_shape original, tuned;
     int carveout; /* percent; -1: as the program has it */
     bool unsafe;  /* writes through pointers that it loads: its outputs cannot be told */
@@ -61,8 +62,10 @@ struct live_apply {
     unsigned verify; /* launches of each kernel that run both on a copy of the data */
     /* Which targets (bits) does the image have from which the program loaded a kernel of that name?
      * path: its PTX (text, or a fatbin), NULL: it has none; hash, bytes: of an ELF file (0: not known).
-     * *maxreg: the register limit that it was compiled with. Called on a thread of its own. */
-    uint64_t (*match)(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg);
+     * *maxreg: the register limit that it was compiled with. *whole: of which it is the text, and
+     * nothing else. Called on a thread of its own. */
+    uint64_t (*match)(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg,
+                      uint64_t *whole);
     void *ctx;
     /* While the program runs, twice a second: what came of it until then, in another record of the same
      * targets, without what is to be put in; live_apply_free. On the caller's thread; may be NULL. */

@@ -50,7 +50,9 @@ enum status tuned_targets(const struct tuned_kernels *t, struct live_apply *a, s
                           struct diags *ds);
 /* Is it the kernel that the PTX in this file (text, or a fatbin) has? maxreg: its register limit. A
  * tuned file without an original is taken by the kernel's name. path NULL: the image has no PTX, its
- * hash says where a cache has it, or that the original was captured from it. */
-bool tuned_matches(const struct tuned_kernel *t, uint64_t hash, const char *path, int *maxreg);
+ * hash says where a cache has it, or that the original was captured from it. *whole:
+ * the image is the original's text and nothing else. */
+bool tuned_matches(const struct tuned_kernel *t, uint64_t hash, const char *path, int *maxreg,
+                   bool *whole);
 
 #endif

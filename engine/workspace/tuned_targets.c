@@ -1,17 +1,21 @@
-/* Tuned kernels as targets of apply, and the variables that both share. */
+/* Tuned kernels as targets of apply: variables that both share, and which image is theirs. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/private_folder.h"
+#include "engine/container/container.h"
 #include "engine/live/apply.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
+#include "engine/session/json.h"
 
+#include "engine/workspace/source.h"
 #include "engine/workspace/tuned_export.h"
 #include "engine/workspace/tuned.h"
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- variables ---- */
@@ -150,6 +154,14 @@ static enum status machine_code(const struct tuned_kernel *k, struct live_target
     return ST_OK; /* without it the driver compiles */
 }
 
+/* May the image have the tuned text from the start? Where it shares variables with the original, which
+ * two modules do not, and the launch stays as it is. */
+static bool swappable(const struct tuned_kernel *k, const struct live_target *t)
+{
+    return k->module && t->nmirror && !t->nzero && t->carveout < 0 &&
+           (t->any || memcmp(&t->original, &t->tuned, sizeof t->original) == 0);
+}
+
 static enum status fill(const struct tuned_kernel *k, const struct ptx_module *m, struct live_target *t)
 {
     const struct ptx_func *f = ptx_find_func(m, str_of(k->kernel));
@@ -170,6 +182,12 @@ static enum status fill(const struct tuned_kernel *k, const struct ptx_module *m
     }
     if (st == ST_OK && f)
         st = add_mirrors(m, f, &w, t);
+    if (st == ST_OK && swappable(k, t)) {
+        struct buf whole = { 0 };
+        buf_str(&whole, k->module->text);
+        t->whole = buf_take(&whole);
+        st = t->whole ? ST_OK : ST_NOMEM;
+    }
     ana_free(w.facts);
     return st == ST_OK ? machine_code(k, t) : st;
 }
@@ -198,4 +216,126 @@ enum status tuned_targets(const struct tuned_kernels *t, struct live_apply *a, s
         ptx_free(own);
     }
     return a->v ? st : ST_NOMEM;
+}
+
+/* ---- which image: by its PTX, or by the machine code that it was captured from ---- */
+static struct str stripped(struct str s)
+{
+    while (s.n && isspace((unsigned char)s.s[0]))
+        s.s++, s.n--;
+    while (s.n && (isspace((unsigned char)s.s[s.n - 1]) || !s.s[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+static bool same_text(struct str a, struct str b)
+{
+    return str_eq(stripped(a), stripped(b));
+}
+
+static int limit_of(const char *options)
+{
+    const char *p = options ? strstr(options, "-maxrregcount") : NULL;
+    int n = 0;
+    return p && sscanf(p + strlen("-maxrregcount"), "%*[= ]%d", &n) == 1 ? n : 0;
+}
+
+static bool in_container(const struct tuned_kernel *t, const char *path, int *maxreg, bool *whole)
+{
+    struct container c = { 0 };
+    struct diags none = { 0 };
+    bool found = false;
+    size_t texts = 0;
+    if (container_read(path, &c, &none) == ST_OK)
+        for (size_t i = 0; i < c.n && !found; i++) {
+            found = c.v[i].text && same_text((struct str){ c.v[i].text, c.v[i].n }, t->module->text);
+            *maxreg = found ? limit_of(c.v[i].options) : 0;
+        }
+    for (size_t i = 0; i < c.n; i++)
+        texts += c.v[i].text != NULL;
+    *whole = found && texts == 1;
+    container_free(&c);
+    diags_free(&none);
+    return found;
+}
+
+/* A file of text that is the original's. */
+static bool is_text(const struct tuned_kernel *t, const char *path)
+{
+    struct diags none = { 0 };
+    char *text = NULL;
+    size_t n = 0;
+    bool same = file_read(path, 1u << 30, &text, &n, &none) == ST_OK &&
+                same_text((struct str){ text, n }, t->module->text);
+    base_free(text);
+    diags_free(&none);
+    return same;
+}
+
+/* The text as opening the file gives it: linked from several, where the program is. */
+static bool as_opened(const struct tuned_kernel *t, const char *path)
+{
+    struct source_want w = { .kernel = t->kernel,
+                             .cc = (uint32_t)(t->dev.cc_major * 10 + t->dev.cc_minor) };
+    struct ptx_module *m = NULL;
+    struct diags none = { 0 };
+    bool same =
+        source_read(&path, 1, &w, &m, &none) == ST_OK && m && same_text(m->text, t->module->text);
+    ptx_free(m);
+    diags_free(&none);
+    return same;
+}
+
+/* ---- machine code that it was captured from ---- */
+static bool same_file(const char *name, const char *captured)
+{
+    const char *slash = strrchr(name, '/');
+    struct str a = str_of(slash ? slash + 1 : name);
+    static const char TUNED[] = ".tuned.ptx";
+    size_t n = sizeof TUNED - 1, stem = a.n > n ? a.n - n : 0;
+    if (stem && memcmp(a.s + stem, TUNED, n) == 0)
+        return strncmp(captured, a.s, stem) == 0 && strcmp(captured + stem, ".ptx") == 0;
+    return str_is(a, captured);
+}
+
+static bool is_captured(const cJSON *k, const struct tuned_kernel *t, const char *file, uint64_t hash)
+{
+    const char *name = json_text(k, "name"), *image = json_text(k, "image"),
+               *ptx = json_text(json_get(k, "files"), "ptx");
+    return name && image && ptx && strcmp(name, t->kernel) == 0 && strtoull(image, NULL, 16) == hash &&
+           same_file(file, ptx);
+}
+
+/* What `capture` wrote beside the PTX says which image that came from: NVRTC's users keep machine code
+ * alone from one run to the next. */
+static bool captured_from(const struct tuned_kernel *t, uint64_t hash)
+{
+    const char *file = t->path ? t->path : t->from, *slash = strrchr(file, '/');
+    struct buf path = { 0 };
+    struct diags none = { 0 };
+    cJSON *c = NULL;
+    bool found = false;
+    buf_printf(&path, "%.*scapture.json", slash ? (int)(slash + 1 - file) : 0, file);
+    if (!path.oom && json_read_file(path.s, &c, &none) == ST_OK) {
+        const cJSON *k;
+        cJSON_ArrayForEach(k, json_get(c, "kernels")) found |= is_captured(k, t, file, hash);
+    }
+    cJSON_Delete(c);
+    diags_free(&none);
+    buf_free(&path);
+    return found;
+}
+
+bool tuned_matches(const struct tuned_kernel *t, uint64_t hash, const char *path, int *maxreg,
+                   bool *whole)
+{
+    char *cached = !path && hash ? live_cache_ptx(hash) : NULL;
+    const char *p = path ? path : cached;
+    *maxreg = 0;
+    *whole = t->module && path && !container_is(path) && is_text(t, path);
+    bool same = !t->module ||
+                (p && ((container_is(p) && in_container(t, p, maxreg, whole)) || as_opened(t, p))) ||
+                (!p && hash && captured_from(t, hash));
+    base_free(cached);
+    return same;
 }

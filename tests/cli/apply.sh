@@ -39,6 +39,18 @@ claim "each arm has a third of the samples" json "[len(k['samples_ns'][a]) for a
 apply "$T/step.tuned.ptx" --mode all -- "$P" "$T/step.ptx" 60
 claim "every launch tuned" json "k['applied']==60 and k['original_ns'] is None and k['tuned_ns']['median']==2000"
 claim "the same output then" same "$T/step.ptx" 60
+FAKE_FAIL=cuMemcpyDtoDAsync_v2 apply "$T/step.tuned.ptx" --mode all -- "$P" "$T/step.ptx" 60
+claim "its image was swapped before it was loaded: no variable is copied" json "k['applied']==60 and skipped==0 and k['tuned_ns']['median']==2000"
+claim "and its variables are right" same "$T/step.ptx" 60
+apply "$T/step.tuned.ptx" --mode all -- "$P" "$T/step.ptx" 40 other
+claim "swapped: another launch shape gets the original beside it" json "k['launches']==40 and k['applied']==20 and skipped==20 and 'another grid' in why"
+claim "its output" same "$T/step.ptx" 40 other
+apply "$T/step.tuned.ptx" --mode all -- "$P" "$T/step.ptx" 12 graph
+claim "swapped: a captured launch" json "k['in_graphs']==2 and k['replays']==12"
+claim "its output" same "$T/step.ptx" 12 graph
+FAKE_FAIL=cuModuleLoadDataEx apply "$T/step.tuned.ptx" --mode all -- "$P" "$T/step.ptx" 12
+claim "a tuned text that the driver does not take: the image stays, the original runs" json "k['applied']==0 and skipped==12"
+claim "its output" same "$T/step.ptx" 12
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 27 ex
 claim "cuLaunchKernelEx" json "k['applied']==9"
 claim "its output" same "$T/step.ptx" 27 ex

@@ -134,8 +134,10 @@ static void on_line(void *ctx, const char *line)
     *(size_t *)ctx += strlen(line);
 }
 
-static uint64_t match(void *ctx, const char *name, uint64_t hash, const char *path, int *maxreg)
+static uint64_t match(void *ctx, const char *name, uint64_t hash, const char *path, int *maxreg,
+                      uint64_t *whole)
 {
+    *whole = 0;
     (void)ctx;
     *maxreg = (int)strlen(name);
     return path ? hash : 0;

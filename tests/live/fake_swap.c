@@ -280,6 +280,11 @@ int cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *o, void **v
     *m = &modules[nmodules++];
     return tell(20, 1, &p, 0);
 }
+int cuModuleUnload(void *m)
+{
+    module_of(m)->text[0] = 0;
+    return 0;
+}
 int cuModuleGetFunction(void **f, void *m, const char *name)
 {
     struct {

@@ -18,8 +18,10 @@ struct seen {
     uint64_t launches, tuned, looks;
 };
 
-static uint64_t match(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg)
+static uint64_t match(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg,
+                      uint64_t *whole)
 {
+    *whole = 0;
     (void)ctx, (void)hash, (void)path;
     *maxreg = 0;
     return strcmp(kernel, "step") == 0;

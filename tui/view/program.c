@@ -66,15 +66,18 @@ static enum status open_code(void *ctx, const char *path, const char *kernel, un
     return source_read(&path, 1, &w, out, ds);
 }
 
-static uint64_t match(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg)
+static uint64_t match(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg,
+                      uint64_t *whole)
 {
     const struct program_worker *p = ctx;
     uint64_t mask = 0;
     for (size_t i = 0; i < p->apply.n; i++) {
         int limit = 0;
+        bool all = false;
         if (strcmp(p->apply.v[i].kernel, kernel) == 0 &&
-            tuned_matches(&p->tuned.v[p->index[i]], hash, path, &limit)) {
+            tuned_matches(&p->tuned.v[p->index[i]], hash, path, &limit, &all)) {
             mask |= 1ull << i;
+            *whole |= (uint64_t)all << i;
             *maxreg = limit;
         }
     }

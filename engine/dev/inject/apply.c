@@ -15,7 +15,7 @@ struct apply_state A = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static __thread struct {
     struct target *target; /* NULL: the original, and nothing to do at the exit */
     struct tuned *tuned;
-    bool verifying;
+    bool verifying, original; /* original: that runs in place of a swapped image's kernel */
     void *f;
     const struct launch_config *config;
     struct launch_config copy;
@@ -103,7 +103,7 @@ static void put(struct launch *l, const struct target *t, void *f)
         memcpy(now.block, l->plain->block, sizeof now.block);
         now.shared = l->plain->shared;
         l->plain->f = f;
-        if (!t->any) {
+        if (t && !t->any) {
             memcpy(l->plain->grid, t->tgrid, sizeof t->tgrid);
             memcpy(l->plain->block, t->tblock, sizeof t->tblock);
             l->plain->shared = t->tshared;
@@ -112,7 +112,7 @@ static void put(struct launch *l, const struct target *t, void *f)
         now.f = l->ex->f;
         now.config = l->ex->config;
         l->ex->f = f;
-        if (!t->any && !same_launch(t)) {
+        if (t && !t->any && !same_launch(t)) {
             now.copy = *l->ex->config;
             memcpy(now.copy.grid, t->tgrid, sizeof t->tgrid);
             memcpy(now.copy.block, t->tblock, sizeof t->tblock);
@@ -189,14 +189,56 @@ static bool verify(struct target *t, struct tuned *u, const struct launch *l, bo
     return true;
 }
 
+/* The image was swapped before it was loaded: the tuned kernel runs as it is, and what it is not for
+ * gets the original, from beside it. */
+static void enter_swapped(struct launch *l, struct bound *b, int target)
+{
+    struct target *t = &A.target[target];
+    int why = -1, unloaded = -1;
+    uint64_t from = clock_ns();
+    bool captured = apply_capturing(l), steady = false;
+    pthread_mutex_lock(&A.lock);
+    bool fits = choose(b, l, &why) == target;
+    t->launches++;
+    if (fits) {
+        enum arm arm = next_arm(t, &steady);
+        t->applied++;
+        t->captured += captured;
+        if (!captured)
+            note_arm(l, target, arm, steady);
+        t->enter_ns += clock_ns() - from;
+    } else {
+        t->captured_original += captured;
+    }
+    pthread_mutex_unlock(&A.lock);
+    struct tuned *u = fits ? NULL : apply_original(b, target, l, &unloaded);
+    if (fits)
+        return;
+    pthread_mutex_lock(&A.lock);
+    t->skipped[u ? why : unloaded]++;
+    pthread_mutex_unlock(&A.lock);
+    if (!u)
+        return;
+    apply_mirror(t, u, l, false);
+    put(l, NULL, u->f);
+    now.target = t;
+    now.tuned = u;
+    now.original = true;
+}
+
 static void enter(struct launch *l)
 {
     now.target = NULL;
-    now.verifying = false;
+    now.verifying = now.original = false;
     struct bound *b = l->name ? apply_bound(l) : NULL;
     int why = -1, i = -1;
     if (!b || b->named < 0)
         return;
+    int swapped = l->image < 0 ? 0 : S.image[l->image].swapped;
+    if (swapped) {
+        enter_swapped(l, b, swapped - 1);
+        return;
+    }
     uint64_t from = clock_ns();
     struct tuned *u = decide(b, l, &i, &why);
     struct target *t = &A.target[i < 0 ? b->named : i];
@@ -272,7 +314,7 @@ static void leave(struct launch *l, int result)
         return;
     }
     put_back(l);
-    if (result != 0)
+    if (result != 0 && !now.original)
         start_original(t, l);
     else
         apply_mirror(t, now.tuned, l, true);
@@ -349,6 +391,9 @@ static void node_of_any_changed(const struct call *c)
 }
 
 static const struct other_call apply_calls[] = {
+    { 19, BOTH, apply_load },            /* cuModuleLoadData */
+    { 20, BOTH, apply_load },            /* cuModuleLoadDataEx */
+    { 678, BOTH, apply_library_load },   /* cuLibraryLoadData */
     { 502, AFTER, node_old },            /* cuGraphAddKernelNode */
     { 689, AFTER, node_new },            /* cuGraphAddKernelNode_v2 */
     { 712, AFTER, node_of_any },         /* cuGraphAddNode */

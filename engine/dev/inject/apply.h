@@ -29,8 +29,9 @@ struct samples { /* of a long run an even choice: each keeps the same chance */
 };
 struct target {
     char *name, *text;
-    char *code; /* the same as machine code; NULL: the driver compiles the text */
-    bool any;   /* any launch shape, and the launch stays as it is */
+    char *code;  /* the same as machine code; NULL: the driver compiles the text */
+    char *whole; /* the original's text: images may be swapped; NULL: they may not */
+    bool any;    /* any launch shape, and the launch stays as it is */
     /* the original's launch */
     unsigned grid[3];  /* CTAs */
     unsigned block[3]; /* threads */
@@ -75,6 +76,7 @@ struct bound {
     int named;     /* the first target of that name; -1: none, the usual case */
     int maxreg;    /* register limit that its code was compiled with; 0: none */
     struct tuned **tuned;
+    struct tuned *original; /* of a swapped image: the original beside it */
 };
 struct apply_driver {
 #define APPLY_FN(field, name, ...) int (*field)(__VA_ARGS__);
@@ -108,6 +110,13 @@ bool apply_plan(void);
 struct bound *apply_bound(const struct launch *l);
 /* The target's kernel, loaded at its first launch. NULL: it cannot be used; *why. */
 struct tuned *apply_tuned(struct bound *b, int target, const struct launch *l, int *why);
+/* Of a swapped image: the original, for launches that the tuned kernel is not for. NULL: *why. */
+struct tuned *apply_original(struct bound *b, int target, const struct launch *l, int *why);
+/* Which targets the image has (bits), of which it is the whole text; name: of a kernel of it. */
+uint64_t apply_ask(const struct image *m, const char *name, int *maxreg, uint64_t *whole);
+/* Loads of images (apply_swap.c). */
+void apply_load(const struct call *c);
+void apply_library_load(const struct call *c);
 /* Is the stream being captured into a graph? */
 bool apply_capturing(const struct launch *l);
 void *apply_stream(const struct launch *l);

@@ -82,6 +82,7 @@ static bool plan_line(char *line)
     case 'C': return sscanf(line + 1, "%d", &t->carveout) == 1;
     case 'B': t->code = text_of(line + 2); return true;
     case 'U': t->unsafe = true; return true;
+    case 'W': t->whole = text_of(line + 2); return true;
     case 'Z':
     case 'S': return symbol_line(t, line);
     default: return line[0] == 0;
@@ -101,16 +102,13 @@ bool apply_plan(void)
 }
 
 /* ---- which targets an image has ---- */
-static bool dump_image(int image, char *path, size_t size, uint64_t *hash, uint64_t *bytes)
+static bool dump_image(const struct image *m, char *path, size_t size)
 {
     bool ok = true;
     snprintf(path, size, "-");
-    pthread_mutex_lock(&S.lock);
-    const struct image *m = &S.image[image];
-    *hash = m->hash;
-    *bytes = m->bytes;
     if (m->copy && m->ncopy) {
-        snprintf(path, size, "%s.%ld.%u", A.socket, (long)getpid(), A.asked);
+        snprintf(path, size, "%s.%ld.%u", A.socket, (long)getpid(),
+                 __atomic_add_fetch(&A.asked, 1, __ATOMIC_RELAXED));
         int f = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         ok = f >= 0;
         for (size_t at = 0; ok && at < m->ncopy;) {
@@ -121,7 +119,6 @@ static bool dump_image(int image, char *path, size_t size, uint64_t *hash, uint6
         if (f >= 0)
             close(f);
     }
-    pthread_mutex_unlock(&S.lock);
     return ok;
 }
 
@@ -140,25 +137,25 @@ static int connected(void)
     return -1;
 }
 
-static void ask_command(struct bound *b, const char *name)
+uint64_t apply_ask(const struct image *m, const char *name, int *maxreg, uint64_t *whole)
 {
-    char path[4200], answer[64] = { 0 };
-    uint64_t hash = 0, bytes = 0;
-    unsigned long long mask = 0;
-    A.asked++;
-    if (b->image < 0 || !dump_image(b->image, path, sizeof path, &hash, &bytes))
-        return;
+    char path[4200], answer[96] = { 0 };
+    unsigned long long mask = 0, all = 0;
+    if (!dump_image(m, path, sizeof path))
+        return 0;
     int s = connected();
-    if (s >= 0 &&
-        dprintf(s, "%s %llu %llu %s\n", name, (unsigned long long)hash, (unsigned long long)bytes,
-                path) > 0 &&
-        recv(s, answer, sizeof answer - 1, MSG_WAITALL) > 0 &&
-        sscanf(answer, "%llu %d", &mask, &b->maxreg) == 2)
-        b->mask = mask;
+    if (s < 0 ||
+        dprintf(s, "%s %llu %llu %s\n", name, (unsigned long long)m->hash, (unsigned long long)m->bytes,
+                path) <= 0 ||
+        recv(s, answer, sizeof answer - 1, MSG_WAITALL) <= 0 ||
+        sscanf(answer, "%llu %d %llu", &mask, maxreg, &all) != 3)
+        mask = all = 0;
     if (s >= 0)
         close(s);
     if (path[0] == '/')
         unlink(path);
+    *whole = all;
+    return mask;
 }
 
 static struct bound *slot_of(const void *f, const void *context, int image)
@@ -190,10 +187,11 @@ struct bound *apply_bound(const struct launch *l)
     struct bound *b = slot_of(l->f, context, l->image);
     if (b && !b->f && A.nbound < MOST_BOUND * 3 / 4) {
         A.nbound++;
-        *b = (struct bound){ l->f, context, l->image, 0, named(l->name), 0, NULL };
+        *b = (struct bound){ l->f, context, l->image, 0, named(l->name), 0, NULL, NULL };
         if (b->named >= 0) {
             b->tuned = calloc((size_t)A.ntargets, sizeof(struct tuned *));
-            ask_command(b, l->name);
+            uint64_t whole; /* an image that is known stays as it is */
+            b->mask = b->image < 0 ? 0 : apply_ask(&S.image[b->image], l->name, &b->maxreg, &whole);
         }
     }
     pthread_mutex_unlock(&binding);
@@ -334,6 +332,27 @@ struct tuned *apply_tuned(struct bound *b, int target, const struct launch *l, i
     pthread_mutex_unlock(&loading);
     *why = !u ? LIVE_APPLY_LOAD : u->why;
     return u && u->state > 0 ? u : NULL;
+}
+
+struct tuned *apply_original(struct bound *b, int target, const struct launch *l, int *why)
+{
+    static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+    struct target original = A.target[target];
+    original.text = original.whole;
+    original.code = NULL;
+    original.any = true;
+    original.nzero = 0;
+    pthread_mutex_lock(&loading);
+    struct tuned *u = b->original;
+    if (!u && (u = calloc(1, sizeof *u))) {
+        u->why = load(&original, u, b, l);
+        u->state = u->why < 0 ? 1 : -1;
+        b->original = u;
+    }
+    bool ready = u && u->state > 0 && (l->shared <= u->shared || set_shared(u, l->shared));
+    pthread_mutex_unlock(&loading);
+    *why = ready ? -1 : LIVE_APPLY_LOAD;
+    return ready ? u : NULL;
 }
 
 /* ---- launches ---- */

@@ -1,5 +1,6 @@
 /* Times of the kernels of apply's launches, as CUPTI tells them, and its lines of the record. */
 #include "engine/dev/inject/apply.h"
+#include "engine/dev/inject/launched.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ void apply_ran(uint32_t correlation, const char *name, uint64_t start, uint64_t 
     A.last = end > A.last ? end : A.last;
     unsigned at = correlation % MOST_ARMS;
     int image;
-    bool seen = call_image(correlation, &image);
+    bool seen = launched_image(correlation, &image);
     if (A.call[at].correlation == correlation && A.call[at].target >= 0) {
         struct target *t = &A.target[A.call[at].target];
         keep_sample(&t->arm[A.call[at].arm], end - start);

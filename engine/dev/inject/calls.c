@@ -1,11 +1,13 @@
 /* The driver's calls as CUPTI tells them: which function came from which image, and launches. */
 #include "engine/dev/inject/inject.h"
+#include "engine/dev/inject/launched.h"
 #include "engine/dev/inject/made.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 __thread bool in_callback;
+__thread int load_swapped;
 
 /* Parameters by the names of generated_cuda_meta.h. */
 struct load_call {
@@ -53,20 +55,6 @@ struct handle *handle_at(const void *key, bool make)
     return s;
 }
 
-/* ---- launches by their numbers ---- */
-static void call_put(uint32_t correlation, int image)
-{
-    __atomic_store_n(&S.calls[correlation % MOST_CALLS], (uint64_t)correlation << 32 | (uint32_t)image,
-                     __ATOMIC_RELAXED);
-}
-
-bool call_image(uint32_t correlation, int *image)
-{
-    uint64_t c = __atomic_load_n(&S.calls[correlation % MOST_CALLS], __ATOMIC_RELAXED);
-    *image = (int)(uint32_t)c;
-    return c >> 32 == correlation;
-}
-
 static void loaded(const struct load_call *p);
 /* cuModuleLoad, cuLibraryLoadFromFile */
 static void loaded_file(const struct load_call *p)
@@ -86,6 +74,8 @@ static void loaded(const struct load_call *p)
         return;
     }
     image_look(p->image, &S.image[S.nimages]);
+    S.image[S.nimages].swapped = load_swapped;
+    load_swapped = 0;
     handle_set(h, NULL, S.nimages++);
 }
 
@@ -196,7 +186,7 @@ void launch_look_up(struct launch *l)
         __atomic_store_n(&h->quick, h->image + 2, __ATOMIC_RELEASE);
     }
     if (l->correlation)
-        call_put(l->correlation, l->image);
+        launched_put(l->correlation, l->image);
     pthread_mutex_unlock(&S.lock);
 }
 
@@ -207,7 +197,7 @@ static bool quick_launch(const void *f, const struct call *c)
     const struct handle *h = f ? place_of(f, &there) : NULL;
     int quick = h && there ? __atomic_load_n(&h->quick, __ATOMIC_ACQUIRE) : 0;
     if (quick)
-        call_put(c->correlation, quick - 2);
+        launched_put(c->correlation, quick - 2);
     return quick != 0;
 }
 

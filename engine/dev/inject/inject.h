@@ -120,12 +120,14 @@ struct image {
     bool ptx;             /* it holds PTX */
     bool cubin;           /* machine code */
     bool lto;             /* LTO-IR */
+    int swapped;          /* 1 + target of apply whose tuned text was loaded instead; 0: none */
     /* A copy of what has PTX: its text, or a container with its entries of PTX alone; NULL: none. A
      * program may free its own after the load. */
     char *copy;
     size_t ncopy;
 };
 void image_look(const void *code, struct image *m);
+extern __thread int load_swapped;     /* of the load under way: `swapped` of its image */
 uint64_t image_hash(const void *elf); /* as image_look has it */
 /* The bytes of a file, and zeros behind them; NULL: none; free. bytes may be NULL. */
 char *image_file(const char *path, size_t *bytes);
@@ -141,8 +143,6 @@ struct handle {
 };
 /* NULL: none, or no room for one more. S.lock is held. */
 struct handle *handle_at(const void *key, bool make);
-/* The image of the launch of that number. False: it was not seen. */
-bool call_image(uint32_t correlation, int *image);
 
 /* ---- a launch, whichever call makes it ---- */
 struct launch;
@@ -212,10 +212,9 @@ struct inject_state {
     unsigned nhandles;
     struct kernel kernel[MOST_KERNELS];
     int bucket[MOST_KERNELS], nkernels;
-    bool ended;                 /* the record is whole */
-    uint64_t ran;               /* kernels that ended */
-    uint64_t left_out;          /* launches and images that there was no room for */
-    uint64_t calls[MOST_CALLS]; /* launches of late, by correlation: that, and the image; atomic */
+    bool ended;        /* the record is whole */
+    uint64_t ran;      /* kernels that ended */
+    uint64_t left_out; /* launches and images that there was no room for */
     int (*next_record)(uint8_t *, size_t, void **);
     int (*flush)(uint32_t);
     struct driver driver;

@@ -48,13 +48,14 @@ enum live_memory { LIVE_DEVICE, LIVE_HOST, LIVE_MANAGED, LIVE_PEER };
  *   S BACK SYMBOL           kept the same as the original's; BACK 1: copied back, too
  *   B PATH                  the same as machine code
  *   U                       writes through pointers that it loads
+ *   W PATH                  the original's text: an image that is this text may be swapped for the tuned
  * The socket is asked "NAME HASH BYTES PATH\n" (PATH: the image's PTX as a file, or -), and answers
- * "MASK MAXREG\n": which targets (by number) that image has, and the register limit it was compiled
- * with. Lines of the record, by target: AT TARGET LAUNCHES APPLIED CAPTURED VERIFIED DIFFERED LOAD_NS
- * ENTER_NS AW TARGET WHY COUNT     launches that ran the original, and why AS TARGET ARM N NS...   times
- * on the GPU; ARM 3: tuned, by graphs; 4, 5: original and
- *                           tuned behind a launch of the same kind; N: of how many these are a choice AP
- * FIRST LAST           the GPU's time from the first kernel to the end of the last */
+ * "MASK MAXREG WHOLE\n": which targets (by number) that image has, the register limit it was compiled
+ * with, and of which targets it is the whole text and nothing else. Lines of the record, by target: AT
+ * TARGET LAUNCHES APPLIED CAPTURED VERIFIED DIFFERED LOAD_NS ENTER_NS AW TARGET WHY COUNT     launches
+ * that ran the original, and why AS TARGET ARM N NS...   times on the GPU; ARM 3: tuned, by graphs; 4,
+ * 5: original and tuned behind a launch of the same kind; N: of how many these are a choice AP FIRST
+ * LAST           the GPU's time from the first kernel to the end of the last */
 enum { LIVE_APPLY_AB, LIVE_APPLY_ALL, LIVE_APPLY_NONE };
 #define LIVE_APPLY_WHY(X)                                                                        \
     X(SHAPE, "another grid, block or shared memory")                                             \

@@ -1,5 +1,6 @@
 /* Activity records: which kernels ran, how often and how long; and the record of all of it. */
 #include "engine/dev/inject/inject.h"
+#include "engine/dev/inject/launched.h"
 #include "engine/dev/inject/record.h"
 
 #include <stdio.h>
@@ -80,7 +81,7 @@ static void ran(const struct ran *r)
 {
     apply_ran(r->correlation, r->name, r->start, r->end);
     int image;
-    if (!call_image(r->correlation, &image))
+    if (!launched_image(r->correlation, &image))
         image = image_of(r->name);
     int k = kernel_find(r, image);
     if (k < 0)
