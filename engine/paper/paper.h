@@ -47,7 +47,7 @@ struct paper_experiment {
     enum paper_measure measure;
     const char *counter; /* of COUNTER and RATE */
     enum paper_mean mean;
-    bool by_class;      /* means by the class the paper gives */
+    bool by_class;      /* means by the class that the paper's text gives, else by analysis */
     bool best;          /* a last series: the fastest of all */
     bool l1;            /* plain loads go through L1, as with -dlcm=ca */
     unsigned points;    /* BARS: thresholds tried between the ends; 0: all */

@@ -265,6 +265,8 @@ void paper_run_configs(struct paper_cell *c)
         base_free(r);
         return;
     }
+    if (c->e->by_class && !row->group[0])
+        snprintf(row->group, sizeof row->group, "%s", ana_class_name(c->w.facts->cls));
     for (const char *p = c->e->series; *p && s < PAPER_SERIES - 1 && c->st == ST_OK; s++) {
         size_t part = strcspn(p, "|"), name = strcspn(p, "=") + 1;
         try_series(c, p + name, part - name, s ? now : first, row);

@@ -4,12 +4,13 @@
     make papers-agreement                      runs every experiment (some minutes) and rewrites the page
     tests/tool/papers_agreement.py FOLDER     takes ID.json of that folder where it is there
 
-Each document is held against papers_contract.py, and each experiment against two minutes on two processors (240 s of
+Each document is held against papers_contract.py, the reasons that it prints against papers_claims.py, and each experiment against two minutes on two processors (240 s of
 processor time, so that other work on the machine does not count); exit status 1 where one fails.
 
 Agreement counts the figures that a paper's text gives: the same word, or within a tenth and within a quarter of the paper's value.
 """
 import json, math, os, resource, subprocess, sys
+from papers_claims import false_claims
 from papers_contract import faults
 
 CPU_MOST = 240
@@ -79,7 +80,7 @@ def main():
     for e in json.loads(subprocess.run([B, "paper", "--json"], capture_output=True, text=True, check=True).stdout)["experiments"]:
         print(e["id"], file=sys.stderr, flush=True)
         d, seconds = result(e, folder)
-        wrong = list(faults(d, e["id"])) + (["%.0f s of processor time" % seconds] if seconds > CPU_MOST else [])
+        wrong = list(faults(d, e["id"])) + false_claims(d) + (["%.0f s of processor time" % seconds] if seconds > CPU_MOST else [])
         for w in wrong:
             print("%s: %s" % (e["id"], w), file=sys.stderr)
         bad |= bool(wrong)

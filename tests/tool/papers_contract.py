@@ -33,18 +33,20 @@ def row_faults(i, r, names):
     if all(v["ours"] is None for v in r["series"].values()) and not r.get("note"):
         yield "%s: no value, and no note that says why" % where
 
-def geomean(rows, name):
+def mean(kind, rows, name):
     v = [r["series"][name]["ours"] for r in rows]
     v = [x for x in v if isinstance(x, (int, float))]
+    if kind == "arithmetic":
+        return sum(v) / len(v) if v else None
     return math.exp(sum(map(math.log, v)) / len(v)) if v and all(x > 0 for x in v) else None
 
 def mean_faults(d):
     """the means are those of the rows, by platform and class"""
-    for m in d["means"] if d.get("mean") == "geometric" else []:
+    for m in d["means"] if d.get("mean") in ("geometric", "arithmetic") else []:
         rows = [r for r in d["rows"] if r["platform"] == m["platform"] and m["class"] in (None, r["class"])]
         for name, v in m["series"].items():
-            want = geomean(rows, name)
-            if v["ours"] is not None and (want is None or abs(v["ours"] / want - 1) > 1e-9):
+            want = mean(d["mean"], rows, name)
+            if v["ours"] is not None and (want is None or abs(v["ours"] - want) > 1e-9 * abs(want)):
                 yield "mean of %s, %s: %s is %s, the rows have %s" % (m["platform"], m["class"], name, v["ours"], want)
 
 def faults(d, id_=None):
