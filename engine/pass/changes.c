@@ -71,10 +71,8 @@ static bool all_resident(const struct pass_ctx *c)
     uint64_t warps = pass_warps(c), shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared +
                                              (uint64_t)c->opt->throttle_shared + 2048;
     uint64_t regs = c->opt->maxnreg ? (uint64_t)c->opt->maxnreg : c->f->maxnreg ? c->f->maxnreg : 255;
-    bool clusters = c->f->reqnctapercluster.x || c->f->explicitcluster ||
-                    (c->in->launch && c->in->launch->cluster.x);
-    if (!d || !c->in->launch || !warps || c->opt->softcache || c->opt->smem_pad || clusters ||
-        !d->regs_per_sm || !d->shared_per_sm || !d->max_ctas_per_sm)
+    if (!d || !c->in->launch || !warps || c->opt->softcache || c->opt->smem_pad || !d->regs_per_sm ||
+        !d->shared_per_sm || !d->max_ctas_per_sm)
         return false;
     struct dev_cta cta = { dim3u_count(c->out->block), (uint32_t)((regs + 7) & ~7ull), shared, 0 };
     return dim3u_count(c->out->grid) <= (uint64_t)dev_resident_ctas(d, &cta) * d->sms;
@@ -86,8 +84,8 @@ static const char *progress(const struct pass_ctx *c, unsigned changes, const st
 {
     if (w->kind == WAIT_LOCK && !(changes & PASS_THREADS))
         return "whoever has the lock has started, and gives it back without waiting";
-    if (!(changes & (PASS_THREADS | PASS_SERIAL)) && all_resident(c))
-        return "all CTAs of this launch are resident at once";
+    if (changes == PASS_RESIDENT && all_resident(c))
+        return "all CTAs of this launch are resident at once on this device";
     return NULL;
 }
 
@@ -260,13 +258,20 @@ enum status pass_check_changes(struct pass_ctx *c)
     return s;
 }
 
+/* A lock holds for every launch; that all CTAs are resident holds for this one, on this device. */
+static void note_progress(struct pass_ctx *c)
+{
+    void (*say)(struct pass_ctx *, struct span, const char *, ...) =
+        c->wait.kind == WAIT_LOCK ? pass_note : pass_warn;
+    say(c, c->wait.at->at, "%s at line %u: a loop waits here for other CTAs, and ends: %s (%s)",
+        kind_of_wait(&c->wait), pass_line(c, c->wait.at->at.line), c->progress, c->progress_of);
+}
+
 void pass_note_changes(struct pass_ctx *c)
 {
     struct pass_funcs fs;
     if (c->progress)
-        pass_note(
-            c, c->wait.at->at, "%s at line %u: a loop waits here for other CTAs, and ends: %s (%s)",
-            kind_of_wait(&c->wait), pass_line(c, c->wait.at->at.line), c->progress, c->progress_of);
+        note_progress(c);
     pass_callees(c, &fs);
     for (uint32_t n = 0; n <= fs.n; n++) {
         const struct ptx_func *f = n ? fs.v[n - 1] : c->f;

@@ -47,12 +47,8 @@ def attack(kind, name, body, refused=(), before='', params='', directives='', qu
 
 
 # ---- 2. waits ----
-# more CTAs than are resident at once
-MANY = [100000, 1, 1]
-
-
 def wait(name, body, before=''):
-    attack('wait', name, AHEAD + body + SAY, ORDER, before, quiet=True, grid=MANY)
+    attack('wait', name, AHEAD + body + SAY, ORDER, before, quiet=True)
 
 
 AGAIN = ' setp.eq.u32 %p3, %r22, 0; @%p3 bra W;'
@@ -233,7 +229,7 @@ attack('in place', 'a store under a guard that a load made', 'ld.global.u32 %r20
 
 # ---- legal: a walk through memory ends by itself where nobody writes it, in a callee as in the kernel ----
 LEGAL.append(('a callee walks a list that nobody writes', WALK, WALK_CALL + SAY, ['--cluster redirect --clusters 3', '--cluster agent --agents 1 --clusters 3', '--block 128x1x1', '--coarsen 2']))
-attack('wait', 'a callee walks a list that others write', WALK_CALL + SAY + ' st.global.u32 [%d7], 0;', ORDER, WALK, quiet=True, grid=MANY)
+attack('wait', 'a callee walks a list that others write', WALK_CALL + SAY + ' st.global.u32 [%d7], 0;', ORDER, WALK, quiet=True)
 LEGAL.append(('a retry that adds', '', 'W: ld.global.u32 %r10, [%d4]; add.u32 %r11, %r10, 3; atom.global.cas.b32 %r21, [%d4], %r10, %r11; setp.ne.u32 %p3, %r21, %r10; @%p3 bra W;', ORDER))
 LEGAL.append(('a search over what others write', '', 'mov.u32 %r10, 0; W: mul.wide.u32 %d22, %r10, 4; add.s64 %d23, %d22, %d3; ld.global.u32 %r21, [%d23]; setp.ne.u32 %p4, %r21, 0; @%p4 bra V; add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 1000; @%p3 bra W; V: st.global.u32 [%d7], %r4;', ORDER))
 # conditions that tell nothing of where a buffer is: whether it is there, how it is aligned, where its end is
@@ -249,7 +245,7 @@ FIRST = 'setp.eq.u32 %p2, %r1, 7; '
 
 
 def lock(name, body, before='', **launch):
-    attack('lock', name, body, ORDER, before, quiet=True, grid=MANY, **launch)
+    attack('lock', name, body, ORDER, before, quiet=True, **launch)
 
 
 lock('a CTA opens it', FIRST + '@%p2 st.global.u32 [%d3], 0;' + LOCK + COUNT + OPEN)
@@ -284,5 +280,5 @@ LOCKED = ORDER[1:3] + ['--maxnreg 64', '--throttle-shared 1024']
 LEGAL.append(('a lock by cas', '', LOCK + COUNT + OPEN, LOCKED))
 LEGAL.append(('a lock by an exchange', '', ' W: nanosleep.u32 20; atom.global.exch.b32 %r21, [%d3], 1; setp.eq.u32 %p3, %r21, 0; @%p3 bra V; bra W; V: ' + COUNT + '@%p1 bra U; st.global.u32 [%d8], 5; U: atom.global.exch.b32 %r20, [%d3], 0;', LOCKED))
 LEGAL.append(('a lock for each bucket', '', 'and.b32 %r20, %r4, 31; mul.wide.u32 %d21, %r20, 4; add.s64 %d20, %d3, %d21; W: atom.global.cas.b32 %r21, [%d20], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra W; ' + COUNT + 'st.release.gpu.global.u32 [%d20], 0;', LOCKED))
-# a small launch has all of its CTAs resident: a grid barrier ends in any order of them
-LEGAL.append(('a grid barrier of few CTAs', '', 'atom.global.add.u32 %r20, [%d3], 1; mov.u32 %r22, %nctaid.x; mul.lo.u32 %r22, %r22, %r2; W: ld.volatile.global.u32 %r21, [%d3]; setp.lt.u32 %p3, %r21, %r22; @%p3 bra W;' + SAY, ORDER[1:2] + ['--maxnreg 64']))
+# a small launch has all of its CTAs resident, whatever its registers
+LEGAL.append(('a grid barrier of few CTAs', '', 'atom.global.add.u32 %r20, [%d3], 1; mov.u32 %r22, %nctaid.x; mul.lo.u32 %r22, %r22, %r2; W: ld.volatile.global.u32 %r21, [%d3]; setp.lt.u32 %p3, %r21, %r22; @%p3 bra W;' + SAY, ['--maxnreg 64']))

@@ -1,5 +1,4 @@
 /* The verdict: what the rewritten program may do against what the original may. */
-#include "engine/rec/device.h"
 #include "tests/modelcheck/mc_int.h"
 
 #include <string.h>
@@ -120,10 +119,7 @@ enum mc_verdict mc_judge(const struct mc_program *original, struct mc_origin *o,
     enum mc_verdict v = first_look(o, p, &lim, &r, why, trace);
     bool waits = r.cycle || o->all.cycle;
     mc_result_free(&r);
-    /* the device has all of a small launch at once, whatever the rewrite */
-    const uint32_t held = mc_device.sms * mc_device.max_ctas_per_sm;
-    uint32_t least = original->nctas <= held && p->nctas <= held ? held : 1;
-    for (uint32_t n = least; v == MC_LEGAL && waits && n < original->nctas && n < MC_CTAS; n++)
+    for (uint32_t n = 1; v == MC_LEGAL && waits && n < original->nctas && n < MC_CTAS; n++)
         v = ends(original, o, p, n, states, why, trace);
     return v;
 }
