@@ -62,6 +62,7 @@ struct ana_exact {
     double sectors_per_request,
         bank_conflicts /* extra passes per request; shared only */ /* NaN: no request was made */;
 };
+enum { ANA_STEPS = 7 };
 struct ana_access { /* one static memory access */
     uint32_t func, inst;
     struct span at; /* place; func: index into module->funcs */
@@ -93,6 +94,11 @@ struct ana_access { /* one static memory access */
     char *evidence;
     /* some line is touched again (by this or another load) before it would be gone */
     bool reused;
+    /* bytes from a thread to the next along x, y, z, from a CTA to the next, from a round of the loops
+     * around it to the next, where the text fixes them; a product with a parameter or a size of the
+     * launch is some number above 2000 times it */
+    bool stepped;
+    int64_t step[ANA_STEPS];
 };
 /* Shares of the bytes that loads ask for (duplicates inside a request count once), sum 1: asked for
  * before by the same warp, else by the same CTA, else by another CTA, else never. line_reuse: part of a

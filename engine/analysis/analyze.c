@@ -159,6 +159,7 @@ static void fill_symbolic(struct facts *f, const struct fact *x, struct ana_acce
             a->unknown = arena_dup(f->arena, str_of(why));
     }
     a->depends_on_load = flags & AXF_LOAD;
+    a->stepped = x->nctx && ana_steps(f, x->ctx[0]->addr, a->step);
     a->param = array_param(f, x->arrays);
     a->array = array_name(f, x->arrays);
     a->arrays = array_names(f, x->arrays);

@@ -118,6 +118,9 @@ const char *array_loop_name(void *ctx, const void *loop);
 const char *array_leaf_name(void *ctx, const struct symexpr *leaf);
 const struct ptx_inst *fact_inst(const struct facts *f, const struct fact *x);
 
+/* steps.c: ana_access.step of an address; false: not known */
+bool ana_steps(struct facts *f, const struct symexpr *address, int64_t step[ANA_STEPS]);
+
 /* classify.c */
 void classify_all(struct facts *f, struct ana_kernel *k);
 /* cta_overlap.c: x->near without a launch, from the first iterations of neighbouring CTAs; x is counted.

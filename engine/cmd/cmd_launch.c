@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_LAUNCHES = 64 };
-
 static enum status infer_kernel(const struct workspace *s, const struct args *a,
                                 const struct ptx_func *f, struct launch_spec *l, struct diags *ds)
 {
@@ -21,7 +19,7 @@ static enum status infer_kernel(const struct workspace *s, const struct args *a,
     struct ana_opts o = { .cancel = a->cancel, .quick = true };
     enum status st = ana_run(s->module, f->name, &o, &facts, ds);
     if (st == ST_OK)
-        st = launch_infer(facts, s->dev, a->cancel, l, ds);
+        st = launch_infer(facts, s->dev, NULL, a->cancel, l, ds);
     ana_free(facts);
     return st;
 }
@@ -86,7 +84,7 @@ int cmd_launch(struct args *a)
 {
     struct diags ds = { 0 };
     struct workspace s = { 0 };
-    struct launch_spec l[MOST_LAUNCHES];
+    struct launch_spec *l = NULL;
     size_t n = 0;
     bool found = false;
     const struct ptx_func *only = NULL;
@@ -95,7 +93,9 @@ int cmd_launch(struct args *a)
         st = workspace_find_entry(s.module, a->kernel, &only, &ds);
     if (st == ST_OK)
         st = workspace_device(&s, a, &ds);
-    for (uint32_t i = 0; st == ST_OK && i < s.module->nfuncs && n < MOST_LAUNCHES; i++) {
+    if (st == ST_OK && !(l = base_alloc((s.module->nfuncs + 1) * sizeof *l)))
+        st = ST_NOMEM;
+    for (uint32_t i = 0; st == ST_OK && i < s.module->nfuncs; i++) {
         const struct ptx_func *f = s.module->funcs[i];
         if (!f->entry || !f->has_body || (a->kernel && f != only))
             continue;
@@ -121,6 +121,7 @@ int cmd_launch(struct args *a)
         st = put_launches(a, l, n, &ds) == ST_OK ? st : ST_IO;
     for (size_t i = 0; i < n; i++)
         launch_spec_free(&l[i]);
+    base_free(l);
     workspace_close(&s);
     return cmd_finish(a, st, &ds);
 }

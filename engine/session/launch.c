@@ -742,7 +742,6 @@ enum status launch_file_write(const char *path, const struct launch_spec *l, siz
 {
     struct buf b = { 0 };
     launch_file_text(l, n, &b);
-    buf_puts(&b, "\n");
     enum status s = b.oom ? ST_NOMEM : file_write_atomic(path, b.s, b.n, ds);
     buf_free(&b);
     return s;

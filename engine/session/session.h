@@ -38,11 +38,16 @@ enum status launch_ptx_check(const char *ptx, const char *launch, struct diags *
 /* Tells launches apart: sizes, data and arguments; never 0. Not their files' names. */
 uint64_t launch_key(const struct launch_spec *l);
 void launch_file_free(struct launch_file *f);
+/* What the user says of a launch that is guessed; n 0, block.x 0: nothing. */
+struct infer_asked {
+    uint32_t n; /* what integer parameters say */
+    struct dim3u block;
+};
 /* A first description for a kernel that has none: buffers, outputs and types from the analysis; sizes
- * are guesses, tried on `dev` until the kernel stays inside its buffers (a warning when none does).
- * *out: launch_spec_free. */
-enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, const struct cancel *cancel,
-                         struct launch_spec *out, struct diags *ds);
+ * are guesses, tried on `dev` until the kernel runs clean (a warning when none does). asked: NULL, or
+ * what the user says; then what was taken. *out: launch_spec_free. */
+enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct infer_asked *asked,
+                         const struct cancel *cancel, struct launch_spec *out, struct diags *ds);
 /* Deep copy (launch_spec_free). */
 enum status launch_copy(const struct launch_spec *l, struct launch_spec *out);
 /* Fits the description to the kernel: argument count and sizes, block limits. Located in the launch

@@ -562,7 +562,7 @@ enum status job_launch_guess(struct job_engine *e, struct diags *ds)
     }
     enum status s = open_device(e, ds);
     if (s == ST_OK)
-        s = launch_infer(st->facts->p, st->dev, &e->cancel, &guess, ds);
+        s = launch_infer(st->facts->p, st->dev, NULL, &e->cancel, &guess, ds);
     if (s == ST_OK) {
         s = job_launch(e, &guess, LAUNCH_ALL, ds);
         job_say(e, DIAG_NOTE, NULL, NO_SPAN,

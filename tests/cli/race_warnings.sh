@@ -43,4 +43,29 @@ sed 's/racy/writes/' "$T/racy.launch.json" > "$T/writes.launch.json"
 code "--check-memory ends at the race, with both lines" 4 ":12:[0-9]+: error: race: write .* with the write of warp 0 of CTA 0 at line 12" "$B" run "$T/writes.ptx" --check-memory
 "$B" run "$T/ordered.ptx" > "$T/out" 2>&1 && ! grep -q race "$T/out" && ok "a barrier between the two: no warning" ||
     no "a barrier between the two: no warning" "$(cat "$T/out")"
+
+# One global word, all CTAs store into it.
+flag()  # flag FILE VALUE
+{
+    cat > "$T/$1.ptx" <<P
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry flag(.param .u64 out)
+{
+ .reg .b32 %r<3>; .reg .b64 %rd<2>;
+ ld.param.u64 %rd1, [out];
+ mov.u32 %r1, %tid.x;
+ mov.u32 %r2, %ctaid.x;
+ st.global.u32 [%rd1], $2;
+ ret;
+}
+P
+    echo "{\"format\":\"gpulocw-launch\",\"version\":1,\"ptx\":\"$1.ptx\",\"kernel\":\"flag\",\"grid\":[4,1,1],\"block\":[64,1,1],
+     \"args\":[{\"name\":\"out\",\"buffer\":\"u32\",\"count\":64,\"init\":{\"fill\":0},\"output\":true}]}" > "$T/$1.launch.json"
+}
+flag same 1
+flag other %r2
+code "stores of one value from all CTAs are no race, and told" 0 "note: stores of the same value meet at out\+0 .*line 10" "$B" run "$T/same.ptx" --check-memory
+code "stores of another value are" 4 ":10:[0-9]+: error: race: write of global address .* with the write of warp" "$B" run "$T/other.ptx" --check-memory
 exit $bad

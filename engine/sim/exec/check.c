@@ -3,12 +3,17 @@
  * Order between the warps of a CTA is kept in vector clocks: a barrier joins the clocks of the warps
  * that arrived; a fence, an atomic or a volatile access joins with what other warps had made visible
  * the same way, which is generous: races may be missed, none is invented. Lanes of one warp are
- * taken to be ordered. What is remembered of memory is its last writer and its last two readers
- * (shadow.h). */
+ * taken to be ordered. What is remembered of memory is its last writer and the last two readers since
+ * (shadow.h).
+ *
+ * A plain store that leaves what is there commutes with the last write and with the reads since: it is
+ * no race but a meeting of equal values, told as such. */
 #include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
@@ -18,10 +23,19 @@
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct exec_shadow_map {
     struct shadow_map global;
+    /* the first meeting of equal values that the lowest CTA saw */
+    struct {
+        bool set;
+        uint64_t cta;
+        struct span at;
+        uint32_t line; /* of the other store */
+        char place[80];
+    } same;
 };
 struct exec_shadow {
     struct shadow_block **blocks; /* of shared memory */
@@ -160,6 +174,8 @@ struct access {
     shadow_who me, other; /* what it races with */
     uint32_t line, at;    /* of this access; of the other */
     bool write, atomic, fresh;
+    bool same;  /* the store leaves what is there */
+    bool met;   /* it met a store that nothing orders with it, of the same value */
     bool wrote; /* the other did */
 };
 
@@ -180,6 +196,24 @@ static bool ordered(const struct exec_warp *w, shadow_who o, bool atomic)
     return shadow_warp(o) == w->index || shadow_clock(o) <= clock_of(w)[shadow_warp(o)];
 }
 
+/* A store of what is there. The writer before stays where nothing orders the two: who reads later must
+ * be ordered with it. */
+static bool use_same(struct access *x, struct shadow_state *s)
+{
+    bool is_ordered = ordered(x->w, s->w, false);
+    if (!is_ordered) {
+        x->met = true;
+        x->at = s->line;
+        if (!shadow_same(s->w))
+            return true;
+    }
+    bool again = s->w && !shadow_same(s->w) && shadow_warp(s->w) == shadow_warp(x->me) &&
+                 shadow_cta(s->w) == shadow_cta(x->me);
+    s->w = x->me | (again ? 0 : SHADOW_SAME);
+    s->line = x->line;
+    return true;
+}
+
 static bool use(void *ctx, struct shadow_state *s)
 {
     struct access *x = ctx;
@@ -189,8 +223,10 @@ static bool use(void *ctx, struct shadow_state *s)
         *s = (struct shadow_state){ 0 };
         return true;
     }
+    if (x->same)
+        return use_same(x, s);
     for (unsigned k = 0; k < (x->write ? 3u : 1u); k++)
-        if (!ordered(x->w, all[k], x->atomic)) {
+        if (!ordered(x->w, all[k], x->atomic) && (x->write || !shadow_same(all[k]))) {
             x->other = all[k];
             x->at = lines[k];
             x->wrote = k == 0;
@@ -199,6 +235,8 @@ static bool use(void *ctx, struct shadow_state *s)
     if (x->write) {
         s->w = x->me;
         s->line = x->line;
+        if (!x->atomic) /* who is ordered with this store is ordered with the reads before it */
+            s->r[0] = s->r[1] = 0;
         return true;
     }
     unsigned k = s->r[0] && (shadow_warp(s->r[0]) != shadow_warp(x->me) ||
@@ -252,6 +290,34 @@ static void race_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t
         shadow_warp(x->other), shadow_cta(x->other), x->at);
 }
 
+static void note_same(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space,
+                      uint64_t addr, const struct access *x)
+{
+    struct exec_shadow_map *m = w->x->shadows;
+    const struct sim_alloc *a = space == PTX_SPACE_GLOBAL ? sim_mem_find(w->x->p->mem, addr) : NULL;
+    if (m->same.set && m->same.cta <= w->cta->order)
+        return;
+    m->same.set = true;
+    m->same.cta = w->cta->order;
+    m->same.at = in->ptx ? in->ptx->at : NO_SPAN;
+    m->same.line = x->at;
+    snprintf(m->same.place, sizeof m->same.place, "%s+%llu", a ? a->name : "shared memory",
+             (unsigned long long)(a ? addr - a->addr : addr));
+}
+
+void exec_check_tell(const struct exec_launch *x, struct diags *ds)
+{
+    const struct exec_shadow_map *m = x->shadows;
+    if (!m || !m->same.set)
+        return;
+    struct diag *d = diag_add(ds, DIAG_NOTE, "same-value", x->p->module->path, m->same.at,
+                              "stores of the same value meet at %s with nothing that orders them (here "
+                              "and at line %u): the result does not depend on their order",
+                              m->same.place, m->same.line);
+    if (d && m->same.at.line)
+        diag_source(d, x->p->module->text);
+}
+
 /* Lanes of `mask`, whose addresses lie side by side from `lo` to `hi`. */
 static void check_race(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
                        enum ptx_space space, uint64_t lo, uint64_t hi, const uint64_t a[WARP_LANES],
@@ -261,6 +327,9 @@ static void check_race(struct exec_warp *w, const struct exec_inst *in, uint32_t
     const struct exec_cta *owner = space == PTX_SPACE_SHARED ? cluster_cta(w->cta, lo, &off) : NULL;
     bool ok;
     uint64_t stopped = use_all(w->x, owner, off, off + (hi - lo), x, &ok) - off + lo;
+    if (x->met)
+        note_same(w, in, space, lo, x);
+    x->met = false;
     if (stopped == hi)
         return;
     FOR_LANES(i, mask)
@@ -273,10 +342,29 @@ static void check_race(struct exec_warp *w, const struct exec_inst *in, uint32_t
     }
 }
 
+/* Lanes whose plain store leaves what is there. */
+static uint32_t same_lanes(const struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                           const uint64_t p[WARP_LANES])
+{
+    const struct exec_ldst *x = in->x;
+    uint32_t same = mask;
+    if (!in->store || !in->ptx || in->ptx->op != PTX_OP_ST || in->bytes > 8)
+        return 0;
+    for (unsigned k = 0; k < in->vec; k++)
+        FOR_LANES(i, same)
+        {
+            const uint8_t *v =
+                (const uint8_t *)slot_at(w, x->slot[k]) + i * (x->reg_bits > 32 ? 8u : 4u);
+            if (memcmp((const uint8_t *)(uintptr_t)p[i] + k * in->bytes, v, in->bytes) != 0)
+                same &= ~(UINT32_C(1) << i);
+        }
+    return same;
+}
+
 /* Runs of lanes whose bytes lie side by side, or upon each other. */
 static void check_races(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
-                        enum ptx_space space, unsigned bytes, const uint64_t a[WARP_LANES], bool write,
-                        bool atomic)
+                        enum ptx_space space, unsigned bytes, const uint64_t a[WARP_LANES],
+                        uint32_t same, bool write, bool atomic)
 {
     struct access x = { .w = w,
                         .me = shadow_access((uint32_t)w->cta->order, w->index, clock_of(w)[w->index],
@@ -288,12 +376,13 @@ static void check_races(struct exec_warp *w, const struct exec_inst *in, uint32_
     uint64_t lo = 0, hi = 0;
     FOR_LANES(i, mask)
     {
-        if (run && (a[i] < lo || a[i] > hi)) {
+        if (run && (a[i] < lo || a[i] > hi || (same >> i & 1) != x.same)) {
             check_race(w, in, run, space, lo, hi, a, bytes, &x);
             run = 0;
             if (w->cta->fault)
                 return;
         }
+        x.same = same >> i & 1;
         lo = run ? lo : a[i];
         hi = run && a[i] + bytes <= hi ? hi : a[i] + bytes;
         run |= UINT32_C(1) << i;
@@ -351,7 +440,6 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
                 enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES],
                 const uint64_t p[WARP_LANES])
 {
-    (void)p;
     if (w->x->l->touch && space == PTX_SPACE_GLOBAL && kind != ACCESS_PREFETCH)
         tell_touch(w, in, mask, kind, bytes, a);
     if ((space != PTX_SPACE_GLOBAL && space != PTX_SPACE_SHARED) ||
@@ -376,5 +464,6 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
             return;
     }
     if (w->x->l->check_races)
-        check_races(w, in, mask, space, bytes, a, write, atomic);
+        check_races(w, in, mask, space, bytes, a, write && !atomic ? same_lanes(w, in, mask, p) : 0,
+                    write, atomic);
 }

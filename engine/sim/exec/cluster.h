@@ -39,6 +39,8 @@ bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds);
 void exec_cluster_place(struct exec_cta *c, uint64_t index);
 
 /* ---- sanitiser (check.c) ---- */
+/* A meeting of equal values, if one was seen: a note. */
+void exec_check_tell(const struct exec_launch *x, struct diags *ds);
 void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
                 enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES],
                 const uint64_t p[WARP_LANES]);

@@ -285,6 +285,8 @@ bool exec_launch_faulted(const struct exec_launch *x)
 enum status exec_fault_report(const struct exec_launch *x, struct diags *ds)
 {
     if (!x->fault.set)
+        exec_check_tell(x, ds);
+    if (!x->fault.set)
         return ST_OK;
     struct diag *d =
         diag_add(ds, DIAG_ERROR, x->fault.code, x->p->module->path, x->fault.at, "%s", x->fault.msg);

@@ -11,9 +11,10 @@
 #define SHADOW_BLOCK 1024u
 
 /* An access, packed: CTA (its order), warp, clock of the warp then (at most its greatest value), whether
- * atomic. 0: none. */
+ * atomic, whether a write that left what was there. 0: none. */
 typedef uint64_t shadow_who;
-#define SHADOW_CLOCK_MOST ((UINT32_C(1) << 25) - 1)
+#define SHADOW_CLOCK_MOST ((UINT32_C(1) << 24) - 1)
+#define SHADOW_SAME       (UINT64_C(1) << 25)
 static inline shadow_who shadow_access(uint32_t cta, uint32_t warp, uint32_t clock, bool atomic)
 {
     return (uint64_t)cta << 32 | (warp & 31) << 27 | (uint32_t)atomic << 26 |
@@ -30,6 +31,10 @@ static inline uint32_t shadow_warp(shadow_who o)
 static inline uint32_t shadow_clock(shadow_who o)
 {
     return (uint32_t)o >> 1 & SHADOW_CLOCK_MOST;
+}
+static inline bool shadow_same(shadow_who o)
+{
+    return o & SHADOW_SAME;
 }
 static inline bool shadow_atomic(shadow_who o)
 {

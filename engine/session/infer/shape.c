@@ -1,8 +1,8 @@
-/* The launch's shape, read from the code: see launch_infer_shape.h.
+/* The launch's shape, read from the code: see shape.h.
  *
  * Components of %tid and %ctaid that only go into a rank are no dimensions: cooperative groups'
  * thread_rank() reads all three, as (z*ntid.y + y)*ntid.x + x, and means a block of any shape. */
-#include "engine/session/launch_infer_shape.h"
+#include "engine/session/infer/shape.h"
 
 #include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"

@@ -1,7 +1,7 @@
 /* infer_shape: what a kernel's code tells of the launch it was made for: how many dimensions it has,
  * whether shared memory is given by the launch. For launch_infer. */
-#ifndef GPULOCW_SESSION_LAUNCH_INFER_SHAPE_H
-#define GPULOCW_SESSION_LAUNCH_INFER_SHAPE_H
+#ifndef GPULOCW_SESSION_INFER_SHAPE_H
+#define GPULOCW_SESSION_INFER_SHAPE_H
 
 #include "engine/base/base.h"
 

@@ -1,0 +1,183 @@
+/* Block shapes to try, best first: what index arithmetic and shared arrays were made for, what the
+ * kernel says it takes at most, then common ones.
+ *
+ *   t, c   steps of an address from a thread, a CTA to the next: where both are fixed by the text, c / t
+ *          is how many indices a CTA covers, and t.y / t.x how many threads a row of the block has
+ *   shared arrays: a row is t.y long, and the block as high as the array has rows; an array without
+ *          rows has an element for each thread */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/session/infer/infer.h"
+#include "engine/session/infer/shape.h"
+
+#include <stdlib.h>
+
+enum { MOST_THREADS = 1024, MOST_COVERED = 2000 };
+
+static const struct dim3u common[GUESS_DIMS][8] = {
+    { { 256, 1, 1 },
+      { 128, 1, 1 },
+      { 64, 1, 1 },
+      { 32, 1, 1 },
+      { 512, 1, 1 },
+      { 1024, 1, 1 },
+      { 16, 1, 1 },
+      { 8, 1, 1 } },
+    { { 16, 16, 1 },
+      { 32, 8, 1 },
+      { 32, 32, 1 },
+      { 8, 8, 1 },
+      { 32, 4, 1 },
+      { 16, 8, 1 },
+      { 8, 16, 1 },
+      { 32, 16, 1 } },
+    { { 8, 8, 4 },
+      { 32, 4, 2 },
+      { 4, 4, 4 },
+      { 8, 8, 8 },
+      { 32, 8, 1 },
+      { 16, 4, 4 },
+      { 16, 16, 1 },
+      { 8, 8, 1 } },
+};
+/* CTAs that cover more than their threads. */
+static const struct block_guess wide[GUESS_DIMS][1] = {
+    { { { 256, 1, 1 }, { 1024, 1, 1 }, false } },
+    { { { 32, 8, 1 }, { 32, 32, 1 }, false } },
+    { { { 8, 8, 4 }, { 8, 8, 8 }, false } },
+};
+
+static bool same(struct dim3u a, struct dim3u b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+/* .reqntid is the block, .maxntid the most threads of one. */
+static void add(struct guess *g, struct dim3u block, struct dim3u covers, bool fixed)
+{
+    const struct dim_directive *r = &g->f->reqntid, *m = &g->f->maxntid;
+    if (g->shape.one_thread)
+        block = covers = (struct dim3u){ 1, 1, 1 };
+    if (r->x)
+        block = (struct dim3u){ r->x, r->y, r->z };
+    if (g->asked.block.x)
+        block = g->asked.block;
+    while (m->x && dim3u_count(block) > (uint64_t)m->x * m->y * m->z)
+        *(block.z > 1 ? &block.z : block.y > 1 ? &block.y : &block.x) /= 2;
+    if (!covers.x)
+        covers = block;
+    for (unsigned k = 0; k < g->nblocks; k++)
+        if (same(g->blocks[k].block, block) && same(g->blocks[k].covers, covers))
+            return;
+    if (dim3u_count(block) > MOST_THREADS || g->nblocks == INFER_BLOCKS)
+        return;
+    g->blocks[g->nblocks++] = (struct block_guess){ block, covers, fixed };
+}
+
+/* How often b goes into a, where that is a whole number of 2 to `most`; else 0. */
+static uint32_t ratio(int64_t a, int64_t b, int64_t most)
+{
+    a = a < 0 && a > INT64_MIN ? -a : a;
+    b = b < 0 && b > INT64_MIN ? -b : b;
+    return a > 0 && b > 0 && a % b == 0 && a / b >= 2 && a / b <= most ? (uint32_t)(a / b) : 0;
+}
+
+/* Indices along each axis that a CTA covers, by one address; 1 where it does not tell. */
+static struct dim3u covered(const int64_t s[ANA_STEPS])
+{
+    uint32_t c[3];
+    for (int d = 0; d < 3; d++) {
+        c[d] = ratio(s[3 + d], s[d], MOST_COVERED);
+        c[d] = c[d] ? c[d] : 1;
+    }
+    return (struct dim3u){ c[0], c[1], c[2] };
+}
+
+/* The block counted along x in rows of a fixed length, as y * 16 + x is. */
+static void add_rows(struct guess *g, const int64_t s[ANA_STEPS])
+{
+    uint32_t row = ratio(s[1], s[0], MOST_THREADS), all = ratio(s[3], s[0], MOST_COVERED);
+    if (row && all && all % row == 0 && all / row > 1 && all <= MOST_THREADS)
+        add(g, (struct dim3u){ row, all / row, 1 }, (struct dim3u){ all, 1, 1 }, true);
+}
+
+/* As many threads as a CTA covers, or a part of them where that is more than a block has, or has by
+ * habit. */
+static void add_covered(struct guess *g, const int64_t s[ANA_STEPS])
+{
+    struct dim3u c = covered(s), b = c;
+    if (dim3u_count(c) == 1)
+        return;
+    if (c.y == 1 && g->shape.block_dims > 1 && c.x <= MOST_THREADS)
+        b.y = c.x * 8 <= 256 ? 8 : 1;
+    for (unsigned k = 0; k < 3; k++) {
+        while (dim3u_count(b) > MOST_THREADS)
+            *(b.z > 1 ? &b.z : b.y > 1 ? &b.y : &b.x) /= 2;
+        add(g, b, c.y == 1 && g->shape.block_dims > 1 ? (struct dim3u){ 0 } : c, true);
+        *(b.z > 1 ? &b.z : b.y > 1 ? &b.y : &b.x) /= 2;
+        if (b.x < 2)
+            return;
+    }
+}
+
+static const struct ptx_symbol *shared_array(const struct guess *g, const struct ana_access *a)
+{
+    const struct ptx_module *m = g->facts->module;
+    const struct ptx_func *f = m->funcs[a->func];
+    if (a->space != PTX_SPACE_SHARED || !a->array)
+        return NULL;
+    for (uint32_t i = 0; i < f->nvars; i++)
+        if (f->vars[i]->space == PTX_SPACE_SHARED && str_is(f->vars[i]->name, a->array))
+            return f->vars[i];
+    for (uint32_t i = 0; i < m->nglobals; i++)
+        if (m->globals[i]->space == PTX_SPACE_SHARED && str_is(m->globals[i]->name, a->array))
+            return m->globals[i];
+    return NULL;
+}
+
+static void add_shared(struct guess *g, const struct ana_access *a)
+{
+    const struct ptx_symbol *s = shared_array(g, a);
+    const int64_t *t = a->step;
+    if (!s || s->unsized || t[0] <= 0)
+        return;
+    uint32_t row = ratio(t[1], t[0], MOST_THREADS), all = ratio((int64_t)s->bytes, t[0], MOST_THREADS);
+    if (row && all > row) /* one more than the row: padding against bank conflicts */
+        for (uint32_t k = 0; k < 2; k++)
+            add(g, (struct dim3u){ row - k, all / row, 1 }, (struct dim3u){ 0 }, false);
+    else if (!t[1] && !t[2] && all) {
+        /* rows that a loop walks are as long as the block */
+        uint32_t length = ratio(t[6], t[0], MOST_THREADS);
+        for (uint32_t k = 0; k < 2 && length > 1; k++)
+            add(g, (struct dim3u){ length - k, 1, 1 }, (struct dim3u){ 0 }, false);
+        add(g, (struct dim3u){ all, 1, 1 }, (struct dim3u){ 0 }, false);
+    }
+}
+
+void infer_blocks(struct guess *g)
+{
+    const struct dim_directive *m = &g->f->maxntid;
+    unsigned dims = g->shape.block_dims - 1;
+    g->nblocks = 0;
+    for (unsigned round = 0; round < 3; round++)
+        for (uint32_t k = 0; k < g->facts->naccess && g->nblocks < INFER_BLOCKS - 9; k++) {
+            const struct ana_access *a = &g->facts->access[k];
+            if (!a->stepped || a->prefetch)
+                continue;
+            if (round == 0)
+                add_rows(g, a->step);
+            else if (round == 1)
+                add_shared(g, a);
+            else if (a->space == PTX_SPACE_GLOBAL && a->store)
+                add_covered(g, a->step);
+        }
+    if (m->x)
+        add(g, (struct dim3u){ m->x, m->y, m->z }, (struct dim3u){ 0 }, false);
+    for (unsigned k = 0; k < 8; k++) {
+        add(g, common[dims][k], (struct dim3u){ 0 }, false);
+        if (k == 1)
+            add(g, wide[dims][0].block, wide[dims][0].covers, false);
+    }
+}

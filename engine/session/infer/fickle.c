@@ -1,0 +1,62 @@
+/* Values that differ from run to run: what comes from the clock, or from the number of the SM or of the
+ * place in it. A buffer that only such values are stored into is no output to compare. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/session/infer/infer.h"
+
+#include <string.h>
+
+static bool fickle_sreg(const struct ptx_operand *o)
+{
+    if (o->kind != OPND_SREG)
+        return false;
+    const char *name = ptx_sreg_name((enum ptx_sreg)o->index);
+    static const char *const starts[] = { "clock",   "globaltimer", "smid",  "warpid",
+                                          "nwarpid", "pm",          "gridid" };
+    name += *name == '%';
+    for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+        if (!strncmp(name, starts[i], strlen(starts[i])))
+            return true;
+    return false;
+}
+
+static bool reads_fickle(const bool *fickle, const struct ptx_inst *i, unsigned from)
+{
+    for (unsigned k = from; k < i->nopnds; k++) {
+        const struct ptx_operand *o = &i->opnds[k];
+        if (fickle_sreg(o) || (o->kind == OPND_REG && fickle[o->index]) ||
+            (o->kind == OPND_ADDR && o->base == BASE_REG && fickle[o->index]))
+            return true;
+    }
+    return false;
+}
+
+bool infer_fickle(struct guess *g)
+{
+    bool *fickle = base_alloc((g->f->nregs + 1) * sizeof *fickle), more = true;
+    if (!fickle)
+        return false;
+    for (unsigned round = 0; more && round < 8; round++) {
+        more = false;
+        for (uint32_t k = 0; k < g->f->ninsts; k++) {
+            const struct ptx_inst *i = &g->f->insts[k];
+            if (i->nopnds && i->opnds[0].kind == OPND_REG && !fickle[i->opnds[0].index] &&
+                reads_fickle(fickle, i, 1))
+                more = fickle[i->opnds[0].index] = true;
+        }
+    }
+    for (unsigned round = 0; round < 2; round++) /* one store that is not makes a buffer an output */
+        for (uint32_t k = 0; k < g->facts->naccess; k++) {
+            const struct ana_access *a = &g->facts->access[k];
+            if (!a->store || a->param < 0 || (uint32_t)a->param >= g->f->nparams)
+                continue;
+            bool is = a->func == g->f->index && reads_fickle(fickle, &g->f->insts[a->inst], 0);
+            struct param_use *u = &g->use[a->param];
+            u->fickle = round ? u->fickle && is : u->fickle || is;
+        }
+    base_free(fickle);
+    return true;
+}

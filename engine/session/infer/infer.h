@@ -1,0 +1,80 @@
+/* What the files of this folder share: the guess of a launch description.
+ *
+ *   infer.c   what the analysis tells of each parameter; launch_infer
+ *   shape.c   what the code tells of grid and block     blocks.c  block shapes to try, best first
+ *   fickle.c  values that differ from run to run        spec.c    a guess made into a description
+ *   try.c     guesses are tried until one runs clean */
+#ifndef GPULOCW_SESSION_INFER_INFER_H
+#define GPULOCW_SESSION_INFER_INFER_H
+
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/elem.h"
+#include "engine/session/infer/shape.h"
+#include "engine/session/session.h"
+
+struct dev;
+struct launch_spec;
+
+enum { INFER_BLOCKS = 16, INFER_ARGS = 1024 };
+
+/* One guess: what an integer parameter says, how many elements a buffer has. */
+struct size_guess {
+    uint32_t n;
+    uint64_t count;
+};
+/* A block, and how many indices one CTA covers where that is more than its threads (0: the block
+ * itself). */
+struct block_guess {
+    struct dim3u block, covers;
+    bool fixed; /* the text fixes it: n is a multiple */
+};
+/* What the analysis tells of one parameter. */
+struct param_use {
+    bool address, loaded, stored, float_atomic, offsets /* where rows start */;
+    bool fickle; /* what is stored differs from run to run */
+    enum ptx_type type;
+};
+struct guess {
+    const struct ana_kernel *facts;
+    const struct ptx_func *f;
+    struct param_use *use;
+    struct infer_shape shape;
+    struct block_guess blocks[INFER_BLOCKS];
+    unsigned nblocks;
+    bool loops;
+    bool indexed;    /* loaded values make addresses */
+    bool all_wide;   /* whatever is as wide as a pointer is taken for one */
+    bool *addresses; /* by register */
+    uint32_t wider;  /* times as many CTAs along x */
+    bool zero;       /* what is read and written starts at zero */
+    bool rows;       /* offsets of rows ascend */
+    /* as the user says; n 0, block.x 0: not said */
+    struct infer_asked asked;
+};
+
+/* infer.c */
+enum ptx_type infer_access_type(const struct guess *g, const struct ana_access *a);
+/* The use of one member of a struct by value. */
+struct param_use infer_member_use(const struct guess *g, uint32_t p, uint64_t at);
+/* Instruction that reads parameter p at byte `at`; NULL: none. */
+const struct ptx_inst *infer_param_load(const struct guess *g, uint32_t p, uint64_t at);
+bool infer_loads_address(const struct guess *g, const struct ptx_inst *x);
+/* Some parameter is as wide as a pointer and not known to be one. */
+bool infer_hides_pointers(const struct guess *g);
+
+/* blocks.c: fills g->blocks */
+void infer_blocks(struct guess *g);
+/* fickle.c: param_use.fickle of every parameter; false: out of memory */
+bool infer_fickle(struct guess *g);
+/* spec.c: *l owned, launch_spec_free, whatever the status */
+enum status infer_spec(const struct guess *g, struct size_guess size, unsigned block,
+                       struct launch_spec *l);
+/* try.c: the first guess that runs clean, else one that runs (a warning says what is in its way), else
+ * the first (a warning says so) */
+enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *cancel,
+                       struct launch_spec *out, struct diags *ds);
+
+#endif

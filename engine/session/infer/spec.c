@@ -1,0 +1,264 @@
+/* A guess made into a launch description. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/ptx/link.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+#include "engine/session/infer/infer.h"
+#include "engine/session/infer/shape.h"
+#include "engine/session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHIFT = 4,
+    PER_ROW = 16 /* entries of a sparse row, on average */
+};
+
+/* What the kernel does with an integer parameter as it stands: a mask is one less than a power of two, a
+ * shift small. */
+static uint32_t scalar_value(const struct guess *g, const struct ptx_inst *load, uint32_t n)
+{
+    for (uint32_t i = 0; load && load->opnds[0].kind == OPND_REG && i < g->f->ninsts; i++) {
+        const struct ptx_inst *x = &g->f->insts[i];
+        for (unsigned k = 1; k < x->nopnds; k++) {
+            if (x->opnds[k].kind != OPND_REG || x->opnds[k].index != load->opnds[0].index)
+                continue;
+            if (x->op == PTX_OP_AND)
+                return n - 1;
+            if ((x->op == PTX_OP_SHL || x->op == PTX_OP_SHR) && k == 2)
+                return SHIFT;
+        }
+    }
+    return n;
+}
+
+static bool is_buffer(const struct guess *g, uint32_t p)
+{
+    const struct ptx_symbol *s = g->f->params[p];
+    bool wide = s->bytes * 8 == g->facts->module->address_size && !s->array;
+    return wide && (g->use[p].address || s->is_ptr || infer_loads_address(g, infer_param_load(g, p, 0)));
+}
+
+/* Untyped bits are indices where loaded values make addresses, else numbers. */
+static enum elem elem_of(const struct guess *g, enum ptx_type t)
+{
+    static const struct {
+        unsigned bits;
+        enum elem u, s, f;
+    } by_size[] = {
+        { 8, ELEM_U8, ELEM_S8, ELEM_U8 },
+        { 16, ELEM_U16, ELEM_S16, ELEM_F16 },
+        { 32, ELEM_U32, ELEM_S32, ELEM_F32 },
+        { 64, ELEM_U64, ELEM_S64, ELEM_F64 },
+    };
+    char kind = ptx_type_kind(t);
+    for (size_t i = 0; i < ARRAY_LEN(by_size); i++)
+        if (ptx_type_bits(t) == by_size[i].bits)
+            return kind == 'u'                 ? by_size[i].u
+                   : kind == 's'               ? by_size[i].s
+                   : kind == 'b' && g->indexed ? by_size[i].u
+                                               : by_size[i].f;
+    return ELEM_F32;
+}
+
+static char *str_dup(struct str s)
+{
+    struct buf b = { 0 };
+    buf_put(&b, s.s, s.n);
+    return buf_take(&b);
+}
+
+static bool floating(enum elem e)
+{
+    return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64;
+}
+
+static void infer_buffer(const struct guess *g, uint64_t seed, const struct param_use *u,
+                         struct size_guess size, struct arg_spec *a)
+{
+    a->kind = ARG_BUFFER;
+    a->elem = elem_of(g, u->type);
+    a->count = size.count;
+    a->output = u->stored && !u->fickle;
+    a->tolerance = u->float_atomic ? 1e-4 : 0;
+    a->atomic = u->float_atomic;
+    a->init.kind = (u->loaded || !u->address) && !(g->zero && u->stored) ? INIT_RANDOM : INIT_FILL;
+    a->init.seed = seed;
+    a->init.integral = !floating(a->elem);
+    a->init.ib = elem_size(a->elem) == 1                         ? 100
+                 : size.n - 1 > 30000 && elem_size(a->elem) == 2 ? 30000
+                                                                 : (int64_t)size.n - 1;
+    a->init.b = a->init.integral ? (double)a->init.ib : 1;
+    if (a->init.kind == INIT_FILL)
+        a->init.b = 0, a->init.ib = 0;
+    if (g->rows && u->offsets) {
+        uint64_t most = (uint64_t)PER_ROW * size.n;
+        a->init = (struct init_spec){
+            .kind = INIT_ROWS, .rows = size.n, .nnz = most < size.count ? most : size.count, .seed = seed
+        };
+        a->count = (uint64_t)size.n + 1;
+    }
+}
+
+static void infer_scalar(enum ptx_type t, uint64_t bytes, uint32_t n, struct arg_spec *a)
+{
+    bool is_float = ptx_type_kind(t) == 'f';
+    float f = 1.5f;
+    double d = 1.5;
+    uint64_t whole = bytes == 1 && n > 100 ? 100 : bytes == 2 && n > 30000 ? 30000 : n;
+    a->kind = ARG_SCALAR;
+    a->elem = bytes == 1   ? ELEM_U8
+              : bytes == 2 ? ELEM_U16
+              : bytes == 4 ? (is_float ? ELEM_F32 : ELEM_S32)
+              : is_float   ? ELEM_F64
+                           : ELEM_S64;
+    if (a->elem == ELEM_F32)
+        memcpy(a->scalar, &f, sizeof f);
+    else if (a->elem == ELEM_F64)
+        memcpy(a->scalar, &d, sizeof d);
+    else
+        memcpy(a->scalar, &whole, sizeof whole); /* little-endian: the low bytes count */
+}
+
+static enum status infer_arg(const struct guess *g, uint32_t p, struct size_guess size,
+                             struct arg_spec *a)
+{
+    const struct ptx_symbol *s = g->f->params[p];
+    a->name = str_dup(ptx_param_label(g->f, p));
+    if (is_buffer(g, p))
+        infer_buffer(g, p + 1, &g->use[p], size, a);
+    else if (!s->array && s->bytes <= 8)
+        infer_scalar(s->type, s->bytes, scalar_value(g, infer_param_load(g, p, 0), size.n), a);
+    else {
+        a->kind = ARG_BYTES;
+        a->nbytes = s->bytes;
+        a->bytes = base_alloc(s->bytes);
+    }
+    return a->name && (a->kind != ARG_BYTES || a->bytes) ? ST_OK : ST_NOMEM;
+}
+
+/* Members of a struct by value: whatever the kernel reads from it by itself. */
+static enum status infer_members(const struct guess *g, size_t p, struct size_guess size,
+                                 struct launch_spec *l)
+{
+    const char *outer = l->args[p].name;
+    for (uint64_t at = 0;
+         l->args[p].kind == ARG_BYTES && at < l->args[p].nbytes && l->nargs < INFER_ARGS; at++) {
+        const struct ptx_inst *x = infer_param_load(g, (uint32_t)p, at);
+        struct arg_spec *a = &l->args[l->nargs];
+        struct buf name = { 0 };
+        if (!x || !x->ntypes)
+            continue;
+        if (infer_loads_address(g, x)) {
+            struct param_use u = infer_member_use(g, (uint32_t)p, at);
+            infer_buffer(g, l->nargs + 1, &u, size, a);
+        } else
+            infer_scalar(x->type[0], ptx_type_bits(x->type[0]) / 8, scalar_value(g, x, size.n), a);
+        buf_printf(&name, "%s+%llu", outer, (unsigned long long)at);
+        a->name = buf_take(&name);
+        a->inside = base_strdup(outer);
+        a->at = at;
+        l->nargs++;
+        if (!a->name || !a->inside)
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
+/* ---- tables in constant memory that the host fills ---- */
+
+/* nvcc declares tables as bytes: what they hold, the loads tell. */
+static enum elem symbol_elem(const struct guess *g, const struct ptx_symbol *s)
+{
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        if (a->space == PTX_SPACE_CONST && a->array && str_is(s->name, a->array))
+            return elem_of(g, infer_access_type(g, a));
+    }
+    return elem_of(g, (enum ptx_type)s->type);
+}
+
+static enum status infer_symbols(const struct guess *g, struct launch_spec *l)
+{
+    const struct ptx_module *m = g->facts->module;
+    l->symbols = base_alloc((m->nglobals + 1) * sizeof *l->symbols);
+    if (!l->symbols)
+        return ST_NOMEM;
+    for (uint32_t i = 0; i < m->nglobals; i++) {
+        const struct ptx_symbol *s = m->globals[i];
+        if (s->space != PTX_SPACE_CONST || s->init || s->nreloc || s->unsized || !infer_names(g->f, s))
+            continue;
+        struct symbol_spec *y = &l->symbols[l->nsymbols++];
+        *y = (struct symbol_spec){ .name = str_dup(s->name), .elem = symbol_elem(g, s) };
+        if (s->bytes % elem_size(y->elem))
+            y->elem = ELEM_U8;
+        y->count = s->bytes / elem_size(y->elem);
+        y->init = (struct init_spec){ .kind = INIT_RANDOM,
+                                      .seed = i + 1,
+                                      .integral = !floating(y->elem),
+                                      .b = floating(y->elem) ? 1 : 100,
+                                      .ib = 100 };
+        if (!y->name)
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
+static uint32_t ctas(uint32_t n, uint32_t block, uint32_t most)
+{
+    uint32_t c = (n + block - 1) / block;
+    return c > most ? most : c;
+}
+
+/* The file's name without its folder; of a program of several files, the first's. */
+static char *infer_file(const char *path)
+{
+    struct buf b = { 0 };
+    const char *plus = strstr(path, PTX_LINK_PLUS);
+    size_t n = plus ? (size_t)(plus - path) : strlen(path), from = n;
+    while (from && path[from - 1] != '/')
+        from--;
+    buf_put(&b, path + from, n - from);
+    return buf_take(&b);
+}
+
+enum status infer_spec(const struct guess *g, struct size_guess size, unsigned block,
+                       struct launch_spec *l)
+{
+    const struct block_guess *b = &g->blocks[block];
+    struct dim3u c = b->covers;
+    *l = (struct launch_spec){ .shared = g->shape.shared, .block = b->block };
+    l->grid = (struct dim3u){ ctas(size.n, c.x, 65536), g->shape.dims > 1 ? ctas(size.n, c.y, 4096) : 1,
+                              g->shape.dims > 2 ? ctas(size.n, c.z, 64) : 1 };
+    l->grid.x = g->shape.one_thread || !g->shape.cta[0] ? 1 : l->grid.x * g->wider;
+    l->grid.y = g->shape.cta[1] ? l->grid.y : 1;
+    l->grid.z = g->shape.cta[2] ? l->grid.z : 1;
+    l->kernel = str_dup(g->f->name);
+    l->ptx = infer_file(g->facts->module->path);
+    l->args = base_alloc((INFER_ARGS + 1) * sizeof *l->args);
+    if (!l->kernel || !l->ptx || !l->args)
+        return ST_NOMEM;
+    for (l->nargs = 0; l->nargs < g->f->nparams;) {
+        enum status s = infer_arg(g, (uint32_t)l->nargs, size, &l->args[l->nargs]);
+        l->nargs++;
+        if (s != ST_OK)
+            return s;
+    }
+    enum status s = ST_OK;
+    for (size_t p = 0; s == ST_OK && p < g->f->nparams; p++)
+        s = infer_members(g, p, size, l);
+    if (s == ST_OK)
+        s = infer_symbols(g, l);
+    for (size_t i = 0, outputs = 0; i < l->nargs; i++)
+        if (l->args[i].output && ++outputs > RESULT_MAX_OUTPUTS)
+            l->args[i].output = false;
+    return s;
+}
