@@ -506,8 +506,9 @@ enum status launch_file_read(const char *path, struct launch_file *out, struct d
     if (s == ST_OK) {
         char *dir = path_dir(path);
         out->path = base_strdup(path);
-        launch_keys_check(t, path, ds);
         s = dir && out->path ? read_launches(t, path, dir, out, ds) : ST_NOMEM;
+        enum status keys = launch_keys_check(t, path, ds);
+        s = s == ST_OK ? keys : s;
         base_free(dir);
     }
     cJSON_Delete(t);

@@ -1,5 +1,5 @@
-/* Keys of a launch description that mean nothing: said, since a misspelt "output" or "init"
- * would leave outputs uncompared or data at zero without a word. */
+/* Keys of a launch description: one that is unknown, or that means nothing where it stands, is an error,
+ * since a misspelt "output" or "init" would leave outputs uncompared or data at zero without a word. */
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
 #include "engine/session/session_int.h"
@@ -7,23 +7,72 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_KEYS = 24 };
-struct known {
-    const char *key[MOST_KEYS];
+enum { MOST_KEYS = 24, MOST_PARTS = 8, MOST_NEEDS = 12, MOST_ANY = 8 };
+/* A key that means something only beside one of others. */
+struct need {
+    const char *key, *any[MOST_ANY];
 };
-static const struct known of_launch = { { "format", "version", "launches", "ptx", "name", "kernel",
-                                          "grid", "block", "cluster", "shared", "args", "buffers",
-                                          "symbols", "before", "note", "comment" } };
-static const struct known of_arg = { { "name",       "in",      "at",        "buffer",  "count",
-                                       "init",       "output",  "tolerance", "same_as", "offset",
-                                       "bytes",      "size",    "pointers",  "address", "expect",
-                                       "tensor_map", "texture", "surface",   "note",    "comment" } };
-static const struct known of_map = { { "data", "offset", "type", "dims", "strides", "box",
-                                       "element_strides", "interleave", "swizzle", "l2_promotion", "oob",
-                                       "lower", "upper", "channels", "pixels" } };
-static const struct known of_symbol = { { "name", "buffer", "count", "init", "note", "comment" } };
-static const struct known of_init = { { "fill", "iota", "random", "permutation", "rows", "file", "npy",
-                                        "hex", "seed", "offset", "note", "comment" } };
+/* The keys of one kind of object, and the objects, or lists of them, in it. */
+struct object {
+    const char *key[MOST_KEYS];
+    struct need need[MOST_NEEDS];
+    struct part {
+        const char *key, *what;
+        const struct object *is;
+    } part[MOST_PARTS];
+    bool elements; /* element types are keys too */
+};
+static const struct object of_rows = { .key = { "rows", "nnz" } };
+static const struct object of_init = {
+    .key = { "fill", "iota", "random", "permutation", "rows", "file", "npy", "hex", "seed", "offset" },
+    .need = { { "seed", { "random", "permutation", "rows" } }, { "offset", { "file", "npy" } } },
+    .part = { { "rows", NULL, &of_rows } },
+};
+static const struct object of_expect = { .key = { "file", "offset" } };
+static const struct object of_pointer = { .key = { "at", "to", "offset" } };
+static const struct object of_map = {
+    .key = { "data", "offset", "type", "dims", "strides", "box", "element_strides", "interleave",
+             "swizzle", "l2_promotion", "oob", "lower", "upper", "channels", "pixels" },
+};
+#define BUFFER "buffer"
+static const struct object of_arg = {
+    .key = { "name", "in", "at", "buffer", "count", "init", "output", "tolerance", "same_as", "offset",
+             "bytes", "size", "pointers", "address", "expect", "tensor_map", "texture", "surface" },
+    .need = { { "count", { BUFFER } },
+              { "init", { BUFFER } },
+              { "output", { BUFFER } },
+              { "tolerance", { BUFFER } },
+              { "address", { BUFFER } },
+              { "expect", { BUFFER } },
+              { "offset", { "same_as" } },
+              { "at", { "in" } },
+              { "pointers", { "bytes", "size" } } },
+    .part = { { "init", NULL, &of_init },
+              { "expect", NULL, &of_expect },
+              { "pointers", NULL, &of_pointer },
+              { "tensor_map", NULL, &of_map } },
+    .elements = true,
+};
+static const struct object of_symbol = {
+    .key = { "name", "buffer", "count", "init" },
+    .need = { { "count", { BUFFER } } },
+    .part = { { "init", NULL, &of_init } },
+};
+static const struct object of_launch = {
+    .key = { "format", "version", "launches", "ptx", "name", "kernel", "grid", "block", "cluster",
+             "shared", "args", "buffers", "symbols", "before" },
+    .part = { { "args", "argument", &of_arg },
+              { "buffers", "buffer", &of_arg },
+              { "symbols", "symbol", &of_symbol },
+              { "before", "launch", &of_launch },
+              { "launches", "launch", &of_launch } },
+};
+
+struct checking {
+    const char *path;
+    struct diags *ds;
+    unsigned wrong;
+};
 
 static bool is_element(const char *key)
 {
@@ -31,55 +80,94 @@ static bool is_element(const char *key)
     return elem_parse(str_of(key), &e);
 }
 
-static void check(const cJSON *o, const struct known *k, const char *path, const char *where,
-                  struct diags *ds)
+static bool own_note(const char *key)
 {
-    const cJSON *c;
-    cJSON_ArrayForEach(c, o)
-    {
-        const char *near = NULL;
-        unsigned least = 6;
-        bool known = !c->string || *c->string == '_' || (k == &of_arg && is_element(c->string));
-        for (int i = 0; !known && i < MOST_KEYS && k->key[i]; i++) {
-            /* letters swapped rather than lost */
-            unsigned d = 2 * str_distance(str_of(c->string), str_of(k->key[i]), 3) +
-                         (strlen(c->string) != strlen(k->key[i]));
-            known = d == 0;
-            near = d < least ? k->key[i] : near;
-            least = d < least ? d : least;
-        }
-        if (known)
-            continue;
-        struct diag *d = diag_add(ds, DIAG_WARNING, "launch-key", path, json_place(o),
-                                  "%s: unknown key \"%s\" is ignored", where, c->string);
+    return *key == '_' || !strcmp(key, "note") || !strcmp(key, "comment");
+}
+
+/* The key that it nearly is: letters swapped rather than lost; NULL: it is one, or none is near. */
+static bool known(const struct object *is, const char *key, const char **near)
+{
+    unsigned least = 6;
+    *near = NULL;
+    if (own_note(key) || (is->elements && is_element(key)))
+        return true;
+    for (int i = 0; i < MOST_KEYS && is->key[i]; i++) {
+        unsigned d =
+            2 * str_distance(str_of(key), str_of(is->key[i]), 3) + (strlen(key) != strlen(is->key[i]));
+        if (d == 0)
+            return true;
+        *near = d < least ? is->key[i] : *near;
+        least = d < least ? d : least;
+    }
+    return false;
+}
+
+/* NULL, or what the key wants beside it and has not. */
+static const struct need *lacks(const struct object *is, const cJSON *o, const char *key)
+{
+    for (int i = 0; i < MOST_NEEDS && is->need[i].key; i++) {
+        bool there = strcmp(is->need[i].key, key) != 0;
+        for (int k = 0; !there && k < MOST_ANY && is->need[i].any[k]; k++)
+            there = json_get(o, is->need[i].any[k]) != NULL;
+        if (!there)
+            return &is->need[i];
+    }
+    return NULL;
+}
+
+static void check_key(struct checking *c, const struct object *is, const cJSON *o, const char *key,
+                      const char *where)
+{
+    const char *near;
+    const struct need *need;
+    struct diag *d = NULL;
+    if (!known(is, key, &near)) {
+        d = diag_add(c->ds, DIAG_ERROR, "launch-key", c->path, json_place(o), "%s: unknown key \"%s\"",
+                     where, key);
         if (near)
             diag_hint(d, "did you mean \"%s\"?", near);
+        else
+            diag_hint(d, "a key of your own starts with an underscore");
+    } else if ((need = lacks(is, o, key))) {
+        d = diag_add(c->ds, DIAG_ERROR, "launch-key", c->path, json_place(o),
+                     "%s: \"%s\" means nothing here", where, key);
+        diag_hint(d, "it belongs beside \"%s\"", need->any[0]);
+    } else {
+        return;
     }
+    c->wrong++;
 }
 
-static void check_list(const cJSON *list, const struct known *k, const char *what, const char *path,
-                       struct diags *ds)
+static void check(struct checking *c, const struct object *is, const cJSON *o, const char *where)
 {
-    const cJSON *o;
-    cJSON_ArrayForEach(o, list)
+    const cJSON *k;
+    cJSON_ArrayForEach(k, o)
     {
-        char where[160];
-        const char *name = json_text(o, "name");
-        snprintf(where, sizeof where, "%s '%.120s'", what, name ? name : "");
-        check(o, k, path, where, ds);
-        check(json_get(o, "init"), &of_init, path, where, ds);
-        check(json_get(o, "tensor_map"), &of_map, path, where, ds);
+        if (k->string)
+            check_key(c, is, o, k->string, where);
+    }
+    for (int i = 0; i < MOST_PARTS && is->part[i].key; i++) {
+        const cJSON *p = json_get(o, is->part[i].key), *e;
+        char inside[160];
+        if (cJSON_IsObject(p))
+            check(c, is->part[i].is, p, where);
+        if (!cJSON_IsArray(p))
+            continue;
+        cJSON_ArrayForEach(e, p)
+        {
+            const char *name = json_text(e, "name") ? json_text(e, "name") : json_text(e, "kernel");
+            if (is->part[i].what)
+                snprintf(inside, sizeof inside, "%s '%.120s'", is->part[i].what, name ? name : "");
+            check(c, is->part[i].is, e, is->part[i].what ? inside : where);
+        }
     }
 }
 
-void launch_keys_check(const cJSON *o, const char *path, struct diags *ds)
+enum status launch_keys_check(const cJSON *o, const char *path, struct diags *ds)
 {
+    struct checking c = { path, ds, 0 };
     const char *name = json_text(o, "name") ? json_text(o, "name") : json_text(o, "kernel");
-    const cJSON *b;
-    check(o, &of_launch, path, name ? name : "launch", ds);
-    check_list(json_get(o, "args"), &of_arg, "argument", path, ds);
-    check_list(json_get(o, "buffers"), &of_arg, "buffer", path, ds);
-    check_list(json_get(o, "symbols"), &of_symbol, "symbol", path, ds);
-    cJSON_ArrayForEach(b, json_get(o, "before")) launch_keys_check(b, path, ds);
-    cJSON_ArrayForEach(b, json_get(o, "launches")) launch_keys_check(b, path, ds);
+    check(&c, &of_launch, o, name ? name : "launch");
+    return c.wrong ? ST_INPUT : ST_OK;
 }

@@ -84,8 +84,8 @@ bool get_pointers(const cJSON *o, const struct arg_spec *outer, struct arg_spec 
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested);
 enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out,
                        struct diags *ds);
-/* Warns of keys that mean nothing, in the launch and what it holds (launch_keys.c). */
-void launch_keys_check(const cJSON *o, const char *path, struct diags *ds);
+/* Errors for keys that mean nothing, in the launch and what it holds (launch_keys.c). */
+enum status launch_keys_check(const cJSON *o, const char *path, struct diags *ds);
 /* May `full`, a file that a description or session at `path` names, be read? It must be a regular file,
  * and inside the folder `dir` when links are followed, unless --allow-files was given. What is not there
  * is not refused. `at` may be NO_SPAN. */

@@ -1,5 +1,5 @@
-/* races: does the result of the original depend on the order in which its warps run? One checked launch
- * before anything is measured. */
+/* races: does the result of the original depend on the order in which its warps and CTAs run? One
+ * checked launch before anything is measured; where it finds a race, launches in other orders. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -14,9 +14,12 @@
 
 #include <string.h>
 
-/* One launch executes no more instructions of warps than this, some seconds of one processor: a first
- * look, where --check-memory looks at everything. */
-#define LOOK_INSTS UINT64_C(4000000)
+/* The checked launch executes no more instructions of warps than this, less where only global memory is
+ * shared: a first look, where --check-memory looks at everything. Launches in other orders are not
+ * checked, and only made where a race was found. */
+#define LOOK_SHARED UINT64_C(4000000)
+#define LOOK_GLOBAL UINT64_C(1000000)
+#define ORDER_INSTS UINT64_C(20000000)
 
 static bool has_shared(const struct ptx_module *m)
 {
@@ -30,7 +33,7 @@ static bool has_shared(const struct ptx_module *m)
     return false;
 }
 
-/* Another launch of the original: with races looked for, or with its warps in another order. */
+/* Another launch of the original: with races looked for, or in another order. */
 static enum status launch(struct tune_bench *b, bool check, struct sim_hostile how, struct result *out,
                           struct diags *ds)
 {
@@ -49,41 +52,122 @@ static enum status launch(struct tune_bench *b, bool check, struct sim_hostile h
     j.run.check_uninit = false;
     j.run.check_races = check;
     j.run.hostile = how;
-    j.run.max_insts = LOOK_INSTS;
+    j.run.max_insts = !check ? ORDER_INSTS : has_shared(b->subject.module) ? LOOK_SHARED : LOOK_GLOBAL;
     j.run.cancel = tune_cancel(b);
     return dev_launch(b->subject.dev, shape->loaded, b->data, &j.run, out, ds);
 }
 
-/* The first output that another order of the warps changes; -1: none did. */
-static int changed(struct tune_bench *b, enum status *st)
+/* ---- two orders ---- */
+static const struct {
+    struct sim_hostile how;
+    const char *text;
+} orders[] = { { { 0 }, "ascending" },
+               { { .order = ORDER_DOWN }, "descending" },
+               { { .order = ORDER_SHUFFLED, .seed = 1 }, "a shuffled" },
+               { { .order = ORDER_SHUFFLED, .seed = 2 }, "another shuffled" } };
+/* What an order changes: an element of an output. */
+struct change {
+    const struct arg_spec *arg;
+    const char *order;
+    uint64_t at;
+    double was, is;
+    unsigned compared; /* orders that were run to their end */
+};
+struct first_run {
+    uint8_t *bytes[RESULT_MAX_OUTPUTS]; /* of each output */
+    size_t arg[RESULT_MAX_OUTPUTS];
+    uint32_t n;
+};
+
+static uint8_t *output_bytes(struct tune_bench *b, size_t arg)
 {
-    static const struct sim_hostile orders[] = { { .order = ORDER_DOWN },
-                                                 { .order = ORDER_SHUFFLED, .seed = 1 },
-                                                 { .order = ORDER_SHUFFLED, .seed = 2 } };
-    for (size_t k = 0; *st == ST_OK && k < ARRAY_LEN(orders); k++) {
-        struct diags quiet = { 0 };
-        struct result r;
-        enum status s = launch(b, false, orders[k], &r, &quiet);
-        diags_free(&quiet);
-        *st = s == ST_CANCELLED || s == ST_NOMEM ? s : ST_OK;
-        for (uint32_t i = 0; s == ST_OK && r.status == ST_OK && i < r.noutputs; i++)
-            if (r.outputs[i].hash != b->original.outputs[i].hash)
-                return (int)i;
+    const struct arg_spec *a = &b->subject.launch->args[arg];
+    uint64_t n = a->count * elem_size(a->elem);
+    uint8_t *bytes = n ? base_alloc((size_t)n) : NULL;
+    struct diags quiet = { 0 };
+    if (bytes && dev_read_arg(b->subject.dev, b->data, arg, bytes, n, &quiet) != ST_OK) {
+        base_free(bytes);
+        bytes = NULL;
     }
-    return -1;
+    diags_free(&quiet);
+    return bytes;
 }
 
-static void tell(const struct tune_bench *b, struct diag *d, int output)
+static void keep_outputs(struct tune_bench *b, struct first_run *f)
 {
-    if (output >= 0)
+    const struct launch_spec *l = b->subject.launch;
+    for (size_t i = 0; i < l->nargs && f->n < RESULT_MAX_OUTPUTS; i++)
+        if (l->args[i].output && l->args[i].kind == ARG_BUFFER && (f->bytes[f->n] = output_bytes(b, i)))
+            f->arg[f->n++] = i;
+}
+
+/* The first element that differs by more than float atomics may. */
+static bool find_change(struct tune_bench *b, const struct first_run *f, struct change *c)
+{
+    bool found = false;
+    for (uint32_t k = 0; k < f->n && !found; k++) {
+        const struct arg_spec *a = &b->subject.launch->args[f->arg[k]];
+        uint8_t *now = output_bytes(b, f->arg[k]);
+        size_t w = elem_size(a->elem);
+        for (uint64_t i = 0; now && !found && i < a->count; i++) {
+            if (!memcmp(now + i * w, f->bytes[k] + i * w, w))
+                continue;
+            double was = tune_element(f->bytes[k] + i * w, a->elem),
+                   is = tune_element(now + i * w, a->elem);
+            found = !(a->tolerance > 0) || !tune_within(a, NULL, was, is);
+            if (found)
+                *c = (struct change){ a, c->order, i, was, is, c->compared };
+        }
+        base_free(now);
+    }
+    return found;
+}
+
+static enum status run_orders(struct tune_bench *b, struct change *c)
+{
+    struct first_run f = { .n = 0 };
+    enum status st = ST_OK;
+    for (size_t k = 0; st == ST_OK && !c->arg && k < ARRAY_LEN(orders); k++) {
+        struct diags quiet = { 0 };
+        struct result r;
+        enum status s = launch(b, false, orders[k].how, &r, &quiet);
+        diags_free(&quiet);
+        st = s == ST_CANCELLED || s == ST_NOMEM ? s : ST_OK;
+        if (s != ST_OK || r.status != ST_OK) {
+            if (!k)
+                break; /* too long: nothing to compare with */
+            continue;
+        }
+        c->order = orders[k].text;
+        c->compared++;
+        if (!k)
+            keep_outputs(b, &f);
+        else
+            find_change(b, &f, c);
+    }
+    for (uint32_t i = 0; i < f.n; i++)
+        base_free(f.bytes[i]);
+    return st;
+}
+
+static void tell(struct diag *d, const struct change *c)
+{
+    if (c->arg)
         diag_hint(
             d,
-            "output '%s' is another one when the warps run in another order: what is printed is one "
-            "of several results; a barrier between the two accesses settles it",
-            b->original.outputs[output].name);
+            "the result depends on the order: '%s' element %llu is %.9g where warps and CTAs run in "
+            "%s order, and %.9g in %s order; a barrier between the two accesses, or an atomic, "
+            "settles it",
+            c->arg->name ? c->arg->name : "an output", (unsigned long long)c->at, c->was, orders[0].text,
+            c->is, c->order);
+    else if (c->compared > 1)
+        diag_hint(d,
+                  "the result may depend on the order in which warps and CTAs run; the %u orders that "
+                  "were tried left the same outputs",
+                  c->compared);
     else
-        diag_hint(d, "the result may depend on the order in which warps run; the orders that were tried "
-                     "left the same outputs");
+        diag_hint(d, "the result may depend on the order in which warps and CTAs run; the launch is too "
+                     "long to try other orders");
 }
 
 enum status tune_races(struct tune_bench *b, struct diags *ds)
@@ -91,7 +175,7 @@ enum status tune_races(struct tune_bench *b, struct diags *ds)
     struct result r;
     struct diags own = { 0 }, races = { 0 };
     if (dev_describe(b->subject.dev)->kind != DEV_SIMULATED || b->opts.check_memory ||
-        tune_warps(&b->subject) < 2 || !has_shared(b->subject.module))
+        tune_warps(&b->subject) * dim3u_count(b->subject.launch->grid) < 2)
         return ST_OK;
     enum status st = launch(b, true, (struct sim_hostile){ 0 }, &r, &own);
     st = st == ST_CANCELLED || st == ST_NOMEM ? st : ST_OK;
@@ -99,12 +183,13 @@ enum status tune_races(struct tune_bench *b, struct diags *ds)
         const struct diag *from = &own.v[i];
         if (!from->code || strcmp(from->code, "race") != 0)
             continue;
-        int output = changed(b, &st);
+        struct change c = { 0 };
+        st = run_orders(b, &c);
         struct diag *d = diag_add(&races, DIAG_WARNING, "race", from->file, from->at, "%s", from->msg);
         if (d && from->at.line)
             diag_source(d, b->subject.module->text);
         if (d)
-            tell(b, d, output);
+            tell(d, &c);
         break;
     }
     diags_free(&own);

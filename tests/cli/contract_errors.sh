@@ -57,7 +57,7 @@ J
 code "a mistake in an argument has its place" 1 "placed.launch.json:6:9: error: argument 1 \('out'\): \"count\"" "$B" run "$(k stride_4)" -l "$T/placed.launch.json" -k two
 sed 's/"shared": [0-9]*/"shared": 300000/; /"shared"/!s/"block":/"shared": 300000, "block":/' kernels/stride_4.launch.json > "$T/much.launch.json"
 code "more shared memory than a block can have is bad input" 1 'dynamic shared memory \("shared"\); NVIDIA H200 allows 232448' "$B" run "$(k stride_4)" --launch "$T/much.launch.json"
-code "so has a key that means nothing" 1 "placed.launch.json:5:64: warning: argument 'a': unknown key \"sede\"" "$B" run "$(k stride_4)" -l "$T/placed.launch.json" -k two
+code "so has a key that means nothing" 1 "placed.launch.json:5:64: error: argument 'a': unknown key \"sede\"" "$B" run "$(k stride_4)" -l "$T/placed.launch.json" -k two
 # A bracket that is left open is named, not only where that is noticed.
 json() { printf '%s\n' "$2" > "$T/b.launch.json"; code "$1" 1 "$3" "$B" run kernels/valley.ptx --launch "$T/b.launch.json"; }
 json "JSON: a list that is not closed before the next key" '{ "format": "gpulocw-launch",
