@@ -2,6 +2,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/cmd/io.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
@@ -10,17 +11,110 @@
 #include "engine/workspace/workspace.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+enum { ASKED_KERNELS = 4 /* of more, -k picks the one that is asked about */, ASK_AGAIN = 3 };
+
 static enum status infer_kernel(const struct workspace *s, const struct args *a,
-                                const struct ptx_func *f, struct launch_spec *l, struct diags *ds)
+                                const struct ptx_func *f, struct infer_asked *asked,
+                                struct launch_spec *l, struct diags *ds)
 {
     struct ana_kernel *facts = NULL;
     struct ana_opts o = { .cancel = a->cancel, .quick = true };
     enum status st = ana_run(s->module, f->name, &o, &facts, ds);
     if (st == ST_OK)
-        st = launch_infer(facts, s->dev, NULL, a->cancel, l, ds);
+        st = launch_infer(facts, s->dev, asked, a->cancel, l, ds);
     ana_free(facts);
+    return st;
+}
+
+/* ---- the two questions ---- */
+static bool read_size(const char *text, struct infer_asked *to)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    if (end == text || *end || !n || n > INT32_MAX)
+        return false;
+    to->n = (uint32_t)n;
+    return true;
+}
+
+static bool read_shape(const char *text, struct infer_asked *to)
+{
+    struct dim3u b = { 1, 1, 1 };
+    int used = 0;
+    if ((sscanf(text, "%ux%ux%u%n", &b.x, &b.y, &b.z, &used) < 3 || text[used]) &&
+        (b.z = 1, sscanf(text, "%ux%u%n", &b.x, &b.y, &used) < 2 || text[used]) &&
+        (b.y = 1, sscanf(text, "%u%n", &b.x, &used) < 1 || text[used]))
+        return false;
+    if (!b.x || !b.y || !b.z || b.x > 1024 || b.y > 1024 || b.z > 64 || dim3u_count(b) > 1024)
+        return false;
+    to->block = b;
+    return true;
+}
+
+/* An empty line is the guess. True: *to is another one now. */
+static bool ask_one(const struct args *a, const char *question, const char *again,
+                    bool (*read)(const char *text, struct infer_asked *to), struct infer_asked *to)
+{
+    char answer[64];
+    for (int k = 0; k < ASK_AGAIN; k++) {
+        if (!a->io->ask(a->io->ctx, k ? again : question, answer, sizeof answer) || !answer[0])
+            return false;
+        if (read(answer, to))
+            return true;
+    }
+    return false;
+}
+
+/* Sizes and shapes cannot be known: on a terminal the user is asked, with the guess as what an empty
+ * line means. */
+static enum status ask_kernel(const struct workspace *s, const struct args *a, const struct ptx_func *f,
+                              const char *name, struct infer_asked took, struct launch_spec *l,
+                              bool *other, struct diags *ds)
+{
+    struct infer_asked now = { 0 };
+    char size[256], shape[256];
+    snprintf(size, sizeof size, "%s: size of the problem, for its integer parameters [%u]?", name,
+             took.n);
+    snprintf(shape, sizeof shape, "%s: threads of a block [%ux%ux%u]?", name, took.block.x, took.block.y,
+             took.block.z);
+    cmd_progress_end(a);
+    *other = ask_one(a, size, "a whole number above 0:", read_size, &now);
+    *other |= ask_one(a, shape, "X, XxY or XxYxZ, at most 1024 in all:", read_shape, &now);
+    if (!*other)
+        return ST_OK;
+    launch_spec_free(l);
+    return infer_kernel(s, a, f, &now, l, ds);
+}
+
+static uint32_t kernels_with_body(const struct ptx_module *m)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        n += m->funcs[i]->entry && m->funcs[i]->has_body;
+    return n;
+}
+
+/* Guessed, and asked about where somebody is there. */
+static enum status launch_kernel(const struct workspace *s, const struct args *a,
+                                 const struct ptx_func *f, const char *name, struct launch_spec *l,
+                                 struct diags *ds)
+{
+    struct infer_asked took = { 0 };
+    struct diags first = { 0 }, then = { 0 };
+    enum status st = infer_kernel(s, a, f, &took, l, &first);
+    if (st == ST_OK && a->io->ask && (a->kernel || kernels_with_body(s->module) <= ASKED_KERNELS)) {
+        bool other = false;
+        st = ask_kernel(s, a, f, name, took, l, &other, &then);
+        if (other) /* what was said of the first guess holds no more */
+            diags_free(&first);
+    }
+    diags_move(ds, &first);
+    diags_move(ds, &then);
+    diags_free(&first);
+    diags_free(&then);
     return st;
 }
 
@@ -103,7 +197,7 @@ int cmd_launch(struct args *a)
         char name[128];
         put_name(f->name, name, sizeof name);
         cmd_progress_detail(a, (double)i / s.module->nfuncs, "trying sizes", name);
-        st = infer_kernel(&s, a, f, &l[n], &ds);
+        st = launch_kernel(&s, a, f, name, &l[n], &ds);
         if (st == ST_OK)
             st = name_launch(l, n);
         if (st == ST_OK)
@@ -116,7 +210,10 @@ int cmd_launch(struct args *a)
         st = ST_INPUT;
     }
     if (n)
-        diag_add(&ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "sizes and data are guesses: put your own in");
+        diag_add(&ds, DIAG_NOTE, "guess", NULL, NO_SPAN,
+                 a->io->ask
+                     ? "data are guesses: put your own in"
+                     : "sizes and data are guesses: put your own in, or call launch on a terminal");
     if (n)
         st = put_launches(a, l, n, &ds) == ST_OK ? st : ST_IO;
     for (size_t i = 0; i < n; i++)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define BAR_CELLS 30
@@ -91,9 +92,27 @@ static void progress(void *ctx, double done, const char *what, const char *detai
         bar(done, what, detail);
 }
 
+static bool ask(void *ctx, const char *question, char *answer, size_t room)
+{
+    struct buf shown = { 0 };
+    (void)ctx;
+    buf_shown(&shown, str_of(question));
+    fprintf(stderr, "%s ", shown.s ? shown.s : "");
+    fflush(stderr);
+    buf_free(&shown);
+    if (!fgets(answer, (int)room, stdin))
+        return false;
+    answer[strcspn(answer, "\r\n")] = '\0';
+    return true;
+}
+
 struct cmd_io cmd_io_standard(long *fd)
 {
-    return (struct cmd_io){
-        .ctx = fd, .out = put_out, .tell = tell, .progress = progress, .terminal = isatty(STDOUT_FILENO)
-    };
+    bool people = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    return (struct cmd_io){ .ctx = fd,
+                            .out = put_out,
+                            .tell = tell,
+                            .progress = progress,
+                            .ask = people ? ask : NULL,
+                            .terminal = isatty(STDOUT_FILENO) };
 }

@@ -14,6 +14,9 @@ struct cmd_io {
     void (*tell)(void *ctx, enum status s, const struct diags *ds);
     /* how far: done 0..1, below 0: the work has ended; detail may be "" */
     void (*progress)(void *ctx, double done, const char *what, const char *detail);
+    /* One line that the user types to `question`, without its end; false: there is no more. NULL: nobody
+     * is there to ask. */
+    bool (*ask)(void *ctx, const char *question, char *answer, size_t room);
     /* people read it on a terminal: colours, side by side */
     bool terminal;
     /* memory ran out in something that went to `out` */

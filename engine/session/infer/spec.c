@@ -31,7 +31,7 @@ static uint32_t scalar_value(const struct guess *g, const struct ptx_inst *load,
         for (unsigned k = 1; k < x->nopnds; k++) {
             if (x->opnds[k].kind != OPND_REG || x->opnds[k].index != load->opnds[0].index)
                 continue;
-            if (x->op == PTX_OP_AND)
+            if (x->op == PTX_OP_AND && x->opnds[3 - k].kind == OPND_REG) /* not n & 3 */
                 return n - 1;
             if ((x->op == PTX_OP_SHL || x->op == PTX_OP_SHR) && k == 2)
                 return SHIFT;
