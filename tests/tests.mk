@@ -32,6 +32,7 @@ man: $(BUILD)/tests/man
 reference: $(BUILD)/tests/reference $(BUILD)/tests/tables
 	@for p in options keys; do $< $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
 	@for p in presets operations; do $(BUILD)/tests/tables $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
+	@$(BUILD)/tests/tables launches > docs/reference/launch-guesses.md.tmp && mv docs/reference/launch-guesses.md.tmp docs/reference/launch-guesses.md
 	@python3 tests/tool/codes.py > docs/reference/diagnostics.md.tmp && mv docs/reference/diagnostics.md.tmp docs/reference/diagnostics.md
 # The experiments and applications of the papers, from engine/paper.
 .PHONY: papers

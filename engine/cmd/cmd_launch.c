@@ -100,7 +100,7 @@ static uint32_t kernels_with_body(const struct ptx_module *m)
 /* Guessed, and asked about where somebody is there. */
 static enum status launch_kernel(const struct workspace *s, const struct args *a,
                                  const struct ptx_func *f, const char *name, struct launch_spec *l,
-                                 struct diags *ds)
+                                 const char **why, struct diags *ds)
 {
     struct infer_asked took = { 0 };
     struct diags first = { 0 }, then = { 0 };
@@ -108,9 +108,12 @@ static enum status launch_kernel(const struct workspace *s, const struct args *a
     if (st == ST_OK && a->io->ask && (a->kernel || kernels_with_body(s->module) <= ASKED_KERNELS)) {
         bool other = false;
         st = ask_kernel(s, a, f, name, took, l, &other, &then);
-        if (other) /* what was said of the first guess holds no more */
+        if (other) { /* what was said of the first guess holds no more */
             diags_free(&first);
+            took.why = NULL;
+        }
     }
+    *why = took.why;
     diags_move(ds, &first);
     diags_move(ds, &then);
     diags_free(&first);
@@ -145,7 +148,7 @@ static enum status name_launch(struct launch_spec *l, size_t i)
     return l[i].name ? ST_OK : ST_NOMEM;
 }
 
-static void say_guess(const struct launch_spec *l, struct diags *ds)
+static void say_guess(const struct launch_spec *l, const char *why, struct diags *ds)
 {
     struct buf b = { 0 };
     for (size_t i = 0; i < l->nargs; i++)
@@ -156,9 +159,9 @@ static void say_guess(const struct launch_spec *l, struct diags *ds)
     for (size_t i = 0; i < l->nsymbols; i++)
         buf_printf(&b, "%s%s %s x %llu (constant)", b.n ? ", " : "", l->symbols[i].name,
                    elem_name(l->symbols[i].elem), (unsigned long long)l->symbols[i].count);
-    diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u; %s", l->name,
-             l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z,
-             b.s ? b.s : "no buffers");
+    diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u (%s); %s",
+             l->name, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z,
+             why ? why : "as asked", b.s ? b.s : "no buffers");
     buf_free(&b);
 }
 
@@ -197,11 +200,12 @@ int cmd_launch(struct args *a)
         char name[128];
         put_name(f->name, name, sizeof name);
         cmd_progress_detail(a, (double)i / s.module->nfuncs, "trying sizes", name);
-        st = launch_kernel(&s, a, f, name, &l[n], &ds);
+        const char *why = NULL;
+        st = launch_kernel(&s, a, f, name, &l[n], &why, &ds);
         if (st == ST_OK)
             st = name_launch(l, n);
         if (st == ST_OK)
-            say_guess(&l[n++], &ds);
+            say_guess(&l[n++], why, &ds);
     }
     cmd_progress_end(a);
     if (st == ST_OK && !found) {

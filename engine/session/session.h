@@ -42,12 +42,20 @@ void launch_file_free(struct launch_file *f);
 struct infer_asked {
     uint32_t n; /* what integer parameters say */
     struct dim3u block;
+    const char *why; /* then: what in the code the block comes from */
 };
 /* A first description for a kernel that has none: buffers, outputs and types from the analysis; sizes
  * are guesses, tried on `dev` until the kernel runs clean (a warning when none does). asked: NULL, or
  * what the user says; then what was taken. *out: launch_spec_free. */
 enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct infer_asked *asked,
                          const struct cancel *cancel, struct launch_spec *out, struct diags *ds);
+/* Row i of what a guess reads in the code; false: past the last. */
+struct infer_row {
+    const char *where;   /* part of the launch */
+    const char *has;     /* what the code has */
+    const char *becomes; /* what the guess makes of it */
+};
+bool infer_row(size_t i, struct infer_row *out);
 /* Deep copy (launch_spec_free). */
 enum status launch_copy(const struct launch_spec *l, struct launch_spec *out);
 /* Fits the description to the kernel: argument count and sizes, block limits. Located in the launch

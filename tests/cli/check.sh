@@ -72,5 +72,7 @@ code "no baseline" 1 "nosuch.json" "$B" check "$T/k.ptx" --baseline "$T/nosuch.j
 code "a format that there is not" 2 "text, json or sarif" "$B" check "$T/k.ptx" --format html
 rm "$T/k.launch.json"
 code "without a launch description it says what it left out" 0 "no launch description: rules that need exact addresses" "$B" check "$T/k.ptx"
-code "a race is an error" 3 "bfs.ptx:81:2: error: race: .*\[race\]$" "$B" check kernels/bfs.ptx -k bfs_kernel1
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %%r<2>;\n\t.reg .b64 %%rd<2>;\n\tld.param.u64 %%rd1, [p];\n\tmov.u32 %%r1, %%ctaid.x;\n\tst.global.u32 [%%rd1], %%r1;\n\tret;\n}\n' > "$T/race.ptx"
+printf '{"format": "gpulocw-launch", "version": 1, "kernel": "k", "grid": [2, 1, 1], "block": [32, 1, 1], "args": [{"name": "p", "buffer": "u32", "count": 4, "output": true}]}\n' > "$T/race.launch.json"
+code "a race is an error" 3 "race.ptx:10:2: error: race: .*\[race\]$" "$B" check "$T/race.ptx"
 exit $bad

@@ -21,7 +21,9 @@ tell launch run kernels/stride_4.ptx --launch "$T/bad.launch.json"
 tell launch-kernel run kernels/gemm.ptx -k nosuch
 tell preset run kernels/stride_4.ptx --device sim:nosuch
 tell pass-schedule rewrite kernels/reduction.ptx --block 16x16x1
-tell race run kernels/bfs.ptx --check-memory
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %%r<2>;\n\t.reg .b64 %%rd<2>;\n\tld.param.u64 %%rd1, [p];\n\tmov.u32 %%r1, %%ctaid.x;\n\tst.global.u32 [%%rd1], %%r1;\n\tret;\n}\n' > "$T/race.ptx"
+printf '{"format": "gpulocw-launch", "version": 1, "kernel": "k", "grid": [2, 1, 1], "block": [32, 1, 1], "args": [{"name": "p", "buffer": "u32", "count": 4, "output": true}]}\n' > "$T/race.launch.json"
+tell race run "$T/race.ptx" --check-memory
 tell option run kernels/gemm.ptx --bypass l9
 tell demo demo nosuch
 exit $bad

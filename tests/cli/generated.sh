@@ -15,5 +15,6 @@ same docs/reference/options.md reference options
 same docs/reference/keys.md reference keys
 same docs/reference/presets.md tables presets
 same docs/reference/operations.md tables operations
+same docs/reference/launch-guesses.md tables launches
 same docs/ptx-coverage.md ptx_coverage
 exit $bad

@@ -5,7 +5,7 @@ Words: what a reader reads, in sentences and in cells of tables; code blocks and
 sentence length counts paragraphs and lists alone. Documents made by a program, and docs/lab, are counted apart. Exit 1: a document for readers has a mean of 20 words or more."""
 import glob, re, sys
 
-MADE = {'docs/reference/options.md', 'docs/reference/presets.md', 'docs/reference/operations.md', 'docs/reference/keys.md', 'docs/reference/diagnostics.md', 'docs/ptx-coverage.md', 'docs/rewrites-table.md', 'docs/papers-figures.md'}
+MADE = {'docs/reference/options.md', 'docs/reference/presets.md', 'docs/reference/operations.md', 'docs/reference/launch-guesses.md', 'docs/reference/keys.md', 'docs/reference/diagnostics.md', 'docs/ptx-coverage.md', 'docs/rewrites-table.md', 'docs/papers-figures.md'}
 TABLES = {'docs/reference/json.md'}
 MOST = 20                                       # words: a document whose mean sentence is as long has to be mended
 

@@ -333,12 +333,28 @@ static int page_operations(void)
     return 0;
 }
 
+/* ---- what a guessed launch reads in the code ---- */
+static void put_guesses(void)
+{
+    struct infer_row r;
+    puts("<!-- Made by `make reference` from engine/session/infer/constructs.def. Do not edit. -->\n\n"
+         "# What `launch` reads in the code\n\n"
+         "`gpulocw launch` knows no sizes. It reads these constructs, then tries sizes and shapes until "
+         "the kernel runs\n"
+         "inside its buffers, without a race and without a read of shared memory that nobody wrote.\n\n"
+         "| part of the launch | the code has | the guess |\n|---|---|---|");
+    for (size_t i = 0; infer_row(i, &r); i++)
+        printf("| %s | %s | %s |\n", r.where, r.has, r.becomes);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "presets"))
         return page_presets();
     if (argc == 2 && !strcmp(argv[1], "operations"))
         return page_operations();
-    fprintf(stderr, "usage: tables presets|operations\n");
+    if (argc == 2 && !strcmp(argv[1], "launches"))
+        return put_guesses(), 0;
+    fprintf(stderr, "usage: tables presets|operations|launches\n");
     return 2;
 }

@@ -353,8 +353,15 @@ static void sanitiser(void **state)
     check(exchange, true, true, 1, NULL);
     check(missing, false, true, 1, "nothing orders the two");
     check(KERNEL("st.global.u32 [%d3+8], %r1;\n"), false, true, 1, NULL);
-    check(KERNEL("st.global.u32 [%d3+8], %r1;\n"), false, true, 2, "data+8");
+    check(KERNEL("st.global.u32 [%d3+8], %r1;\n"), false, true, 2, NULL); /* the same from both CTAs */
+    check(KERNEL("mov.u32 %r2, %ctaid.x;\nst.global.u32 [%d3+8], %r2;\n"), false, true, 2, "data+8");
     check(KERNEL("red.global.add.u32 [%d1+8], 1;\n"), false, true, 4, NULL);
+    /* stores of what is there commute with the store and the reads before; a reader is ordered with none
+     */
+    check(KERNEL("st.global.u32 [%d3+8], 7;\n"), false, true, 2, NULL);
+    check(KERNEL("st.global.u32 [%d3+8], 7;\nst.global.u32 [%d3+8], 7;\n"), false, true, 2, NULL);
+    check(KERNEL("st.global.u32 [%d3+8], 7;\nld.global.u32 %r2, [%d1+8];\n"), false, true, 2, "data+8");
+    check(KERNEL("st.global.u32 [%d3+8], 7;\nst.global.u32 [%d3+8], %r1;\n"), false, true, 2, "data+8");
     /* strong accesses do not race with each other: a flag that is waited for */
     const char *flag = KERNEL("shr.u32 %r2, %r1, 5;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra "
                               "SET;\nW:\nld.volatile.global.u32 %r3, [%d1+8];\nsetp.eq.u32 %p2, %r3, "

@@ -44,9 +44,9 @@ static const struct dim3u common[GUESS_DIMS][8] = {
 };
 /* CTAs that cover more than their threads. */
 static const struct block_guess wide[GUESS_DIMS][1] = {
-    { { { 256, 1, 1 }, { 1024, 1, 1 }, false } },
-    { { { 32, 8, 1 }, { 32, 32, 1 }, false } },
-    { { { 8, 8, 4 }, { 8, 8, 8 }, false } },
+    { { { 256, 1, 1 }, { 1024, 1, 1 }, false, INFER_COMMON } },
+    { { { 32, 8, 1 }, { 32, 32, 1 }, false, INFER_COMMON } },
+    { { { 8, 8, 4 }, { 8, 8, 8 }, false, INFER_COMMON } },
 };
 
 static bool same(struct dim3u a, struct dim3u b)
@@ -55,13 +55,18 @@ static bool same(struct dim3u a, struct dim3u b)
 }
 
 /* .reqntid is the block, .maxntid the most threads of one. */
-static void add(struct guess *g, struct dim3u block, struct dim3u covers, bool fixed)
+static void add(struct guess *g, struct dim3u block, struct dim3u covers, bool fixed,
+                enum infer_construct why)
 {
     const struct dim_directive *r = &g->f->reqntid, *m = &g->f->maxntid;
-    if (g->shape.one_thread)
+    if (g->shape.one_thread) {
         block = covers = (struct dim3u){ 1, 1, 1 };
-    if (r->x)
+        why = INFER_ONE;
+    }
+    if (r->x) {
         block = (struct dim3u){ r->x, r->y, r->z };
+        why = INFER_REQUIRED;
+    }
     if (g->asked.block.x)
         block = g->asked.block;
     while (m->x && dim3u_count(block) > (uint64_t)m->x * m->y * m->z)
@@ -73,7 +78,7 @@ static void add(struct guess *g, struct dim3u block, struct dim3u covers, bool f
             return;
     if (dim3u_count(block) > MOST_THREADS || g->nblocks == INFER_BLOCKS)
         return;
-    g->blocks[g->nblocks++] = (struct block_guess){ block, covers, fixed };
+    g->blocks[g->nblocks++] = (struct block_guess){ block, covers, fixed, why };
 }
 
 /* How often b goes into a, where that is a whole number of 2 to `most`; else 0. */
@@ -100,7 +105,7 @@ static void add_rows(struct guess *g, const int64_t s[ANA_STEPS])
 {
     uint32_t row = ratio(s[1], s[0], MOST_THREADS), all = ratio(s[3], s[0], MOST_COVERED);
     if (row && all && all % row == 0 && all / row > 1 && all <= MOST_THREADS)
-        add(g, (struct dim3u){ row, all / row, 1 }, (struct dim3u){ all, 1, 1 }, true);
+        add(g, (struct dim3u){ row, all / row, 1 }, (struct dim3u){ all, 1, 1 }, true, INFER_ROWS);
 }
 
 /* As many threads as a CTA covers, or a part of them where that is more than a block has, or has by
@@ -115,7 +120,7 @@ static void add_covered(struct guess *g, const int64_t s[ANA_STEPS])
     for (unsigned k = 0; k < 3; k++) {
         while (dim3u_count(b) > MOST_THREADS)
             *(b.z > 1 ? &b.z : b.y > 1 ? &b.y : &b.x) /= 2;
-        add(g, b, c.y == 1 && g->shape.block_dims > 1 ? (struct dim3u){ 0 } : c, true);
+        add(g, b, c.y == 1 && g->shape.block_dims > 1 ? (struct dim3u){ 0 } : c, true, INFER_COVERED);
         *(b.z > 1 ? &b.z : b.y > 1 ? &b.y : &b.x) /= 2;
         if (b.x < 2)
             return;
@@ -146,13 +151,13 @@ static void add_shared(struct guess *g, const struct ana_access *a)
     uint32_t row = ratio(t[1], t[0], MOST_THREADS), all = ratio((int64_t)s->bytes, t[0], MOST_THREADS);
     if (row && all > row) /* one more than the row: padding against bank conflicts */
         for (uint32_t k = 0; k < 2; k++)
-            add(g, (struct dim3u){ row - k, all / row, 1 }, (struct dim3u){ 0 }, false);
+            add(g, (struct dim3u){ row - k, all / row, 1 }, (struct dim3u){ 0 }, false, INFER_SHARED);
     else if (!t[1] && !t[2] && all) {
         /* rows that a loop walks are as long as the block */
         uint32_t length = ratio(t[6], t[0], MOST_THREADS);
         for (uint32_t k = 0; k < 2 && length > 1; k++)
-            add(g, (struct dim3u){ length - k, 1, 1 }, (struct dim3u){ 0 }, false);
-        add(g, (struct dim3u){ all, 1, 1 }, (struct dim3u){ 0 }, false);
+            add(g, (struct dim3u){ length - k, 1, 1 }, (struct dim3u){ 0 }, false, INFER_SHARED);
+        add(g, (struct dim3u){ all, 1, 1 }, (struct dim3u){ 0 }, false, INFER_SHARED);
     }
 }
 
@@ -174,10 +179,10 @@ void infer_blocks(struct guess *g)
                 add_covered(g, a->step);
         }
     if (m->x)
-        add(g, (struct dim3u){ m->x, m->y, m->z }, (struct dim3u){ 0 }, false);
+        add(g, (struct dim3u){ m->x, m->y, m->z }, (struct dim3u){ 0 }, false, INFER_MOST);
     for (unsigned k = 0; k < 8; k++) {
-        add(g, common[dims][k], (struct dim3u){ 0 }, false);
+        add(g, common[dims][k], (struct dim3u){ 0 }, false, INFER_COMMON);
         if (k == 1)
-            add(g, wide[dims][0].block, wide[dims][0].covers, false);
+            add(g, wide[dims][0].block, wide[dims][0].covers, false, INFER_COMMON);
     }
 }

@@ -1,9 +1,9 @@
 /* What the files of this folder share: the guess of a launch description.
  *
- *   infer.c   what the analysis tells of each parameter; launch_infer
+ *   infer.c   launch_infer                             uses.c    what the code tells of each parameter
  *   shape.c   what the code tells of grid and block     blocks.c  block shapes to try, best first
  *   fickle.c  values that differ from run to run        spec.c    a guess made into a description
- *   try.c     guesses are tried until one runs clean */
+ *   try.c     guesses are tried until one runs clean    handles.c textures and surfaces */
 #ifndef GPULOCW_SESSION_INFER_INFER_H
 #define GPULOCW_SESSION_INFER_INFER_H
 
@@ -15,10 +15,17 @@
 #include "engine/session/infer/shape.h"
 #include "engine/session/session.h"
 
+struct arg_spec;
 struct dev;
 struct launch_spec;
+struct texture;
 
 enum { INFER_BLOCKS = 16, INFER_ARGS = 1024 };
+enum infer_construct {
+#define CONSTRUCT(id, where, has, becomes) INFER_##id,
+#include "engine/session/infer/constructs.def"
+#undef CONSTRUCT
+};
 
 /* One guess: what an integer parameter says, how many elements a buffer has. */
 struct size_guess {
@@ -30,6 +37,7 @@ struct size_guess {
 struct block_guess {
     struct dim3u block, covers;
     bool fixed; /* the text fixes it: n is a multiple */
+    enum infer_construct why;
 };
 /* What the analysis tells of one parameter. */
 struct param_use {
@@ -55,7 +63,8 @@ struct guess {
     struct infer_asked asked;
 };
 
-/* infer.c */
+/* uses.c: use, addresses, loops, indexed and rows of g; false: out of memory */
+bool infer_uses(struct guess *g);
 enum ptx_type infer_access_type(const struct guess *g, const struct ana_access *a);
 /* The use of one member of a struct by value. */
 struct param_use infer_member_use(const struct guess *g, uint32_t p, uint64_t at);
@@ -65,6 +74,13 @@ bool infer_loads_address(const struct guess *g, const struct ptx_inst *x);
 /* Some parameter is as wide as a pointer and not known to be one. */
 bool infer_hides_pointers(const struct guess *g);
 
+/* handles.c: the texture or surface that parameter p is the handle of, n texels along each dimension;
+ * false: it is none. */
+bool infer_texture(const struct guess *g, uint32_t p, uint32_t n, struct texture *out, bool *written);
+/* The same into argument *a, which has its name, and its texels into *texels, which stays as it is where
+ * p is no handle. */
+enum status infer_texture_arg(const struct guess *g, uint32_t p, uint32_t n, struct arg_spec *a,
+                              struct arg_spec *texels);
 /* blocks.c: fills g->blocks */
 void infer_blocks(struct guess *g);
 /* fickle.c: param_use.fickle of every parameter; false: out of memory */

@@ -197,6 +197,7 @@ static bool read_function(const struct ptx_module *m, const struct ptx_func *f, 
     for (uint32_t i = 0; i < f->ninsts; i++) {
         s->writes_unlisted |= writes_unlisted(&f->insts[i]);
         read_ctas(&f->insts[i], s->cta);
+        s->one_thread &= !ptx_has_mod(&f->insts[i], PTX_MOD_ALIGNED); /* whole warps run it */
         for (unsigned k = 0; k < f->insts[i].nopnds; k++)
             s->one_thread &= !tells_place(&f->insts[i].opnds[k]);
     }

@@ -10,6 +10,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
+#include "engine/rec/texture.h"
 #include "engine/session/infer/infer.h"
 #include "engine/session/infer/shape.h"
 #include "engine/session/session.h"
@@ -132,8 +133,12 @@ static enum status infer_arg(const struct guess *g, uint32_t p, struct size_gues
                              struct arg_spec *a)
 {
     const struct ptx_symbol *s = g->f->params[p];
+    struct texture t;
+    bool written;
     a->name = str_dup(ptx_param_label(g->f, p));
-    if (is_buffer(g, p))
+    if (infer_texture(g, p, size.n, &t, &written))
+        a->kind = ARG_TEXTURE; /* with its texels (infer_textures) */
+    else if (is_buffer(g, p))
         infer_buffer(g, p + 1, &g->use[p], size, a);
     else if (!s->array && s->bytes <= 8)
         infer_scalar(s->type, s->bytes, scalar_value(g, infer_param_load(g, p, 0), size.n), a);
@@ -143,6 +148,16 @@ static enum status infer_arg(const struct guess *g, uint32_t p, struct size_gues
         a->bytes = base_alloc(s->bytes);
     }
     return a->name && (a->kind != ARG_BYTES || a->bytes) ? ST_OK : ST_NOMEM;
+}
+
+/* Texels lie in buffers that are no arguments, behind all that are. */
+static enum status infer_textures(const struct guess *g, struct size_guess size, struct launch_spec *l)
+{
+    enum status s = ST_OK;
+    for (uint32_t p = 0; s == ST_OK && p < g->f->nparams && l->nargs < INFER_ARGS; p++)
+        if (l->args[p].kind == ARG_TEXTURE)
+            s = infer_texture_arg(g, p, size.n, &l->args[p], &l->args[l->nargs++]);
+    return s;
 }
 
 /* Members of a struct by value: whatever the kernel reads from it by itself. */
@@ -255,6 +270,8 @@ enum status infer_spec(const struct guess *g, struct size_guess size, unsigned b
     enum status s = ST_OK;
     for (size_t p = 0; s == ST_OK && p < g->f->nparams; p++)
         s = infer_members(g, p, size, l);
+    if (s == ST_OK)
+        s = infer_textures(g, size, l);
     if (s == ST_OK)
         s = infer_symbols(g, l);
     for (size_t i = 0, outputs = 0; i < l->nargs; i++)

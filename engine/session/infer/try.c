@@ -337,8 +337,20 @@ static void warn(struct trying *t, const char *what, const char *why)
 {
     const struct str name = t->g->f->name;
     struct diag *d = diag_add(t->ds, DIAG_WARNING, "guess", t->g->facts->module->path, NO_SPAN,
-                              "%s '%.*s' %s: %.180s", "no guess lets", (int)name.n, name.s, what, why);
+                              "no guess lets '%.*s' %s: %.180s", (int)name.n, name.s, what, why);
     diag_hint(d, "the sizes and data in the description must be set by hand");
+}
+
+/* What the device does not model cannot be tried: a skeleton all the same. */
+static enum status untried(struct trying *t, const struct diags *load)
+{
+    const char *why = "the device does not take it";
+    for (size_t i = load->n; i-- > 0;)
+        if (load->v[i].level == DIAG_ERROR && load->v[i].msg)
+            why = load->v[i].msg;
+    warn(t, "be tried", why);
+    set_size(t, 0);
+    return infer_spec(t->g, t->size, 0, t->out);
 }
 
 static enum status settle(struct trying *t)
@@ -377,11 +389,20 @@ enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *ca
     struct trying t = { .g = g, .dev = dev, .cancel = cancel, .ds = ds, .out = out };
     const struct ptx_module *m = g->facts->module;
     infer_blocks(g);
-    enum status s = dev_load(dev, m->path, m->text, g->f->name, 0, &t.code, ds);
+    struct diags load = { 0 };
+    enum status s = dev_load(dev, m->path, m->text, g->f->name, 0, &t.code, &load);
     if (s == ST_OK)
         s = settle(&t);
+    else if (s != ST_NOMEM && s != ST_CANCELLED)
+        s = untried(&t, &load);
+    else
+        diags_move(ds, &load);
+    diags_free(&load);
     if (t.code)
         dev_unload(dev, t.code);
-    g->asked = (struct infer_asked){ t.size.n, g->blocks[t.block < g->nblocks ? t.block : 0].block };
+    const struct block_guess *b = &g->blocks[t.block < g->nblocks ? t.block : 0];
+    struct infer_row row = { 0 };
+    infer_row(b->why, &row);
+    g->asked = (struct infer_asked){ t.size.n, b->block, row.has };
     return s;
 }

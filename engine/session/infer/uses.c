@@ -1,0 +1,207 @@
+/* What the analysis and the text tell of each parameter: is it an address, what is loaded and stored
+ * through it, are its elements where rows start? */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/ptx/link.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+#include "engine/session/infer/infer.h"
+#include "engine/session/infer/shape.h"
+#include "engine/session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum ptx_type infer_access_type(const struct guess *g, const struct ana_access *a)
+{
+    const struct ptx_inst *i = &g->facts->module->funcs[a->func]->insts[a->inst];
+    return i->ntypes ? i->type[0] : PTX_T_B32;
+}
+
+static void merge_use(const struct guess *g, const struct ana_access *a, struct param_use *u)
+{
+    u->address = true;
+    u->loaded |= !a->store || a->atomic;
+    u->stored |= a->store || a->atomic;
+    /* Stores of zero and exchanges of floats are written as of integers: a float anywhere tells. */
+    bool floats = ptx_type_kind(infer_access_type(g, a)) == 'f' && ptx_type_kind(u->type) != 'f' &&
+                  ptx_type_bits(infer_access_type(g, a)) == ptx_type_bits(u->type);
+    u->type = u->type == PTX_T_NONE || floats ? infer_access_type(g, a) : u->type;
+    u->float_atomic |= a->atomic && ptx_type_kind(infer_access_type(g, a)) == 'f';
+}
+
+static void read_accesses(struct guess *g)
+{
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        if (a->space != PTX_SPACE_GLOBAL && a->space != PTX_SPACE_GENERIC)
+            continue;
+        g->indexed |= a->depends_on_load;
+        g->loops |= a->loops != NULL;
+        if (a->param < 0 || (uint32_t)a->param >= g->f->nparams)
+            continue;
+        merge_use(g, a, &g->use[a->param]);
+    }
+}
+
+/* The same of one member of a struct by value, which the analysis calls STRUCT{OFFSET}; of all of the
+ * struct, where it cannot tell. */
+struct param_use infer_member_use(const struct guess *g, uint32_t p, uint64_t at)
+{
+    struct param_use u = { 0 };
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        const char *member = a->array ? strrchr(a->array, '{') : NULL;
+        if (a->param == (int)p && (!member || strtoull(member + 1, NULL, 10) == at))
+            merge_use(g, a, &u);
+    }
+    return u.address ? u : g->use[p];
+}
+
+/* Offsets of rows, as compressed sparse rows have them: two neighbouring elements of an array that are
+ * compared with one another. */
+static bool neighbours(const struct guess *g, const struct ana_access *a, const struct ana_access *b)
+{
+    const struct ptx_operand *x = &g->f->insts[a->inst].opnds[1], *y = &g->f->insts[b->inst].opnds[1];
+    return a->param == b->param && a->bytes == b->bytes && a->bytes >= 4 &&
+           ptx_type_kind(infer_access_type(g, a)) != 'f' && x->kind == OPND_ADDR &&
+           y->kind == OPND_ADDR && x->base == BASE_REG && y->base == BASE_REG && x->index == y->index &&
+           (x->imm - y->imm == a->bytes || y->imm - x->imm == a->bytes);
+}
+
+static bool read_offsets(struct guess *g)
+{
+    const struct ana_access **by_reg = base_alloc((g->f->nregs + 1) * sizeof *by_reg);
+    if (!by_reg)
+        return false;
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        const struct ptx_inst *i = &g->facts->module->funcs[a->func]->insts[a->inst];
+        if (a->func == g->f->index && a->param >= 0 && (uint32_t)a->param < g->f->nparams && !a->store &&
+            !a->atomic && i->op == PTX_OP_LD && i->opnds[0].kind == OPND_REG)
+            by_reg[i->opnds[0].index] = a;
+    }
+    for (uint32_t i = 0; i < g->f->ninsts; i++) {
+        const struct ptx_inst *x = &g->f->insts[i];
+        if (x->op != PTX_OP_SETP || x->nopnds < 3 || x->opnds[1].kind != OPND_REG ||
+            x->opnds[2].kind != OPND_REG)
+            continue;
+        const struct ana_access *a = by_reg[x->opnds[1].index], *b = by_reg[x->opnds[2].index];
+        if (a && b && neighbours(g, a, b) && !g->use[a->param].stored)
+            g->rows = g->use[a->param].offsets = true;
+    }
+    base_free(by_reg);
+    return true;
+}
+
+/* Stores that the analysis does not list (matrix fragments, asynchronous copies, functions of
+ * elsewhere): then any buffer may be an output. */
+static void read_outputs(struct guess *g)
+{
+    bool any = !g->shape.writes_unlisted;
+    for (uint32_t p = 0; p < g->f->nparams; p++)
+        any |= g->use[p].stored;
+    for (uint32_t p = 0; !any && p < g->f->nparams; p++)
+        g->use[p].stored = true;
+}
+
+/* ---- registers that hold addresses: bases of addresses, and what they are sums and copies of ---- */
+static bool passes_address(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_ADD || i->op == PTX_OP_SUB || i->op == PTX_OP_MOV || i->op == PTX_OP_CVTA ||
+           i->op == PTX_OP_CVTA_TO || i->op == PTX_OP_SELP || i->op == PTX_OP_MAD_LO ||
+           i->op == PTX_OP_MAD_WIDE;
+}
+
+static void mark_bases(struct guess *g)
+{
+    for (uint32_t i = 0; i < g->f->ninsts; i++)
+        for (unsigned k = 0; k < g->f->insts[i].nopnds; k++) {
+            const struct ptx_operand *o = &g->f->insts[i].opnds[k];
+            if ((o->kind == OPND_ADDR && o->base == BASE_REG) ||
+                ((g->f->insts[i].op == PTX_OP_CVTA || g->f->insts[i].op == PTX_OP_CVTA_TO) &&
+                 o->kind == OPND_REG))
+                g->addresses[o->index] = true;
+        }
+}
+
+static void mark_addresses(struct guess *g)
+{
+    bool more = true;
+    mark_bases(g);
+    for (unsigned round = 0; more && round < 64; round++) {
+        more = false;
+        for (uint32_t i = g->f->ninsts; i-- > 0;) {
+            const struct ptx_inst *x = &g->f->insts[i];
+            if (!passes_address(x) || x->opnds[0].kind != OPND_REG || !g->addresses[x->opnds[0].index])
+                continue;
+            for (unsigned k = x->op == PTX_OP_MAD_LO || x->op == PTX_OP_MAD_WIDE ? 3 : 1; k < x->nopnds;
+                 k++)
+                if (x->opnds[k].kind == OPND_REG && !g->addresses[x->opnds[k].index])
+                    more = g->addresses[x->opnds[k].index] = true;
+        }
+    }
+}
+
+/* Instruction that reads parameter p at byte `at`; NULL: none. */
+const struct ptx_inst *infer_param_load(const struct guess *g, uint32_t p, uint64_t at)
+{
+    for (uint32_t i = 0; i < g->f->ninsts; i++) {
+        const struct ptx_inst *x = &g->f->insts[i];
+        if (x->op == PTX_OP_LD && x->space == PTX_SPACE_PARAM && x->vec <= 1 &&
+            x->opnds[1].kind == OPND_ADDR && x->opnds[1].base == BASE_SYM &&
+            x->opnds[1].sym == g->f->params[p] && (uint64_t)x->opnds[1].imm == at)
+            return x;
+    }
+    return NULL;
+}
+
+bool infer_loads_address(const struct guess *g, const struct ptx_inst *x)
+{
+    return x && x->ntypes && ptx_type_bits(x->type[0]) == g->facts->module->address_size &&
+           x->opnds[0].kind == OPND_REG && (g->all_wide || g->addresses[x->opnds[0].index]);
+}
+
+/* Debug builds pass pointers through local memory, where nothing tells them from other wide numbers:
+ * then all are tried as pointers. */
+bool infer_hides_pointers(const struct guess *g)
+{
+    for (uint32_t p = 0; p < g->f->nparams; p++) {
+        const struct ptx_symbol *s = g->f->params[p];
+        for (uint64_t at = 0; at < s->bytes; at += 8) {
+            const struct ptx_inst *x = infer_param_load(g, p, at);
+            if (x && x->ntypes && ptx_type_bits(x->type[0]) == g->facts->module->address_size &&
+                !infer_loads_address(g, x))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* False: out of memory. */
+bool infer_uses(struct guess *g)
+{
+    mark_addresses(g);
+    read_accesses(g);
+    read_outputs(g);
+    return read_offsets(g);
+}
+
+bool infer_row(size_t i, struct infer_row *out)
+{
+    static const struct infer_row rows[] = {
+#define CONSTRUCT(id, where, has, becomes) { where, has, becomes },
+#include "engine/session/infer/constructs.def"
+#undef CONSTRUCT
+    };
+    if (i >= ARRAY_LEN(rows))
+        return false;
+    *out = rows[i];
+    return true;
+}
