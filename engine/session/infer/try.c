@@ -21,8 +21,8 @@
 
 /* Instructions of warps: of one trial, of all trials with one kind of data. A GPU counts none: seconds.
  */
-#define TRIAL_INSTS UINT64_C(2000000)
-#define ALL_INSTS   UINT64_C(16000000)
+#define TRIAL_INSTS UINT64_C(3000000)
+#define ALL_INSTS   UINT64_C(24000000)
 #define GPU_SECONDS 1.0
 enum {
     MOST_CTAS = 1024 /* that a guess grows to */,

@@ -398,10 +398,15 @@ static void check_init(struct exec_warp *w, const struct exec_inst *in, uint32_t
     struct sim_mem_entry *e = space == PTX_SPACE_GLOBAL ? sim_mem_entry(w->x->p->mem, addr) : NULL;
     uint64_t off = e ? addr - e->a.addr : addr;
     uint8_t *init = e ? e->init : cluster_cta(w->cta, addr, &off)->shadow->init;
-    for (uint64_t i = off; init && i < off + bytes; i++) {
-        if (write)
-            init[i >> 3] |= (uint8_t)(1u << (i & 7));
-        else if (!(init[i >> 3] >> (i & 7) & 1)) {
+    if (!init)
+        return;
+    /* accesses are aligned: their bits lie in one byte, or fill whole ones */
+    for (uint64_t i = off; i < off + bytes; i += 8) {
+        unsigned n = off + bytes - i < 8 ? (unsigned)(off + bytes - i) : 8;
+        uint8_t bits = (uint8_t)(((1u << n) - 1) << (i & 7));
+        if (write) {
+            init[i >> 3] |= bits;
+        } else if ((init[i >> 3] & bits) != bits) {
             exec_fault(w, in, lane, FAULT_UNINIT,
                        "read of %u bytes nobody has written at %s address 0x%llx (%s+%llu)", bytes,
                        e ? "global" : "shared", (unsigned long long)addr,
