@@ -73,8 +73,8 @@ class Gemm:
         cx, cy = self.cluster
         t = " shl.b32 r43, %s, 3; add.u32 r43, r43, r3; add.u32 r43, r43, %d;\n" % (stage, 8 * self.stages)
         if (cx, cy) == (1, 1): return t + " @p3 mbarrier.arrive.release.cta.shared::cta.b64 _, [r43];\n"
-        for i in range(cx): t += " mad.lo.u32 r44, r7, %d, %d; mapa.shared::cluster.u32 r45, r43, r44; @p3 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r45];\n" % (cx, i)
-        for i in range(cy): t += " mad.lo.u32 r44, %d, %d, r6; setp.ne.u32 p4, r44, r5; and.pred p4, p4, p3; mapa.shared::cluster.u32 r45, r43, r44; @p4 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r45];\n" % (i, cx)
+        for i in range(cx): t += " mad.lo.u32 r44, r7, %d, %d; mapa.shared::cluster.u32 r45, r43, r44; @p3 mbarrier.arrive.shared::cluster.b64 _, [r45];\n" % (cx, i)
+        for i in range(cy): t += " mad.lo.u32 r44, %d, %d, r6; setp.ne.u32 p4, r44, r5; and.pred p4, p4, p3; mapa.shared::cluster.u32 r45, r43, r44; @p4 mbarrier.arrive.shared::cluster.b64 _, [r45];\n" % (i, cx)
         return t
     def products(self):
         bm, bn = self.tile; rows = bm // self.consumers
@@ -82,8 +82,7 @@ class Gemm:
         for h in range(rows // 64):
             D = ",".join("%%d%d" % (h * bn // 2 + i) for i in range(bn // 2))
             for j in range(self.row // 32):
-                t += " add.u64 x4, x2, %d; add.u64 x5, x3, %d; wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%s.%s {%s}, x4, x5, p5, 1, 1%s;\n" % ((h * 64 * self.row + 32 * j) >> 4, 32 * j >> 4, bn, k, self.kind, self.kind, D, ", 0, 0" if self.kind == "f16" else "")
-                t = t.replace("p5", "p5" if j == 0 else "p6")
+                t += " add.u64 x4, x2, %d; add.u64 x5, x3, %d; wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%s.%s {%s}, x4, x5, %s, 1, 1%s;\n" % ((h * 64 * self.row + 32 * j) >> 4, 32 * j >> 4, bn, k, self.kind, self.kind, D, "p6" if j else "p5", ", 0, 0" if self.kind == "f16" else "")
         return t
     def consumer(self):
         (bm, bn), n = self.tile, self.size[1]; rows = bm // self.consumers; nd = rows // 64 * bn // 2

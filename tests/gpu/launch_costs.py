@@ -42,6 +42,9 @@ def stores(lines):
 ONE = " setp.ne.u32 p1, r1, 0; or.pred p1, p1, p7; @!p1 st.global.u32 [x1], r0;\n"
 CLUSTER = " barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;\n"
 LOOP = " mov.u32 r40, %%clock; mov.u32 r30, 0;\nL: %s add.u32 r30, r30, 1; setp.lt.u32 p1, r30, 64; @p1 bra L;\n mov.u32 r41, %%clock; sub.u32 r42, r41, r40; @p7 bra END;\n" + note(0, 1, "r42")
+def fences(body, more=""):
+    return " @p7 bra END; mbarrier.init.shared::cta.b64 [r3], 1; mbarrier.init.shared::cta.b64 [r3+8], 4096; st.shared.u32 [r2], r2; mov.u32 r21, 0; mov.u32 r6, r3; mov.u32 r9, r3; mapa.shared::cluster.u32 r9, r3, r21; " + more + " mov.u32 r40, %clock; mov.u32 r30, 0;\nL: " + body + " add.u32 r30, r30, 1; setp.lt.u32 p1, r30, 64; @p1 bra L;\n mov.u32 r41, %clock; sub.u32 r42, r41, r40;\n" + note(0, 1, "r42")
+STORE = " st.global.u32 [x1], r30;"
 PING = """ mov.u32 r4, %%cluster_ctarank; xor.b32 r5, r4, 1; setp.ne.u32 p2, r4, 0; @p7 bra I; mbarrier.init.shared::cta.b64 [r3], 1; fence.mbarrier_init.release.cluster; I: barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
  @p7 bra DONE; mapa.shared::cluster.u32 r6, r3, r5; mov.u32 r21, 0; mov.u32 r40, %clock; mov.u32 r30, 0;
 L: @p2 bra SECOND; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r6];
@@ -50,7 +53,7 @@ SECOND: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p0, [r3], r21; 
 NEXT: xor.b32 r21, r21, 1; add.u32 r30, r30, 1; setp.lt.u32 p1, r30, 64; @p1 bra L; mov.u32 r41, %clock; sub.u32 r42, r41, r40;
 """.replace("%%", "%") + note(0, 1, "r42") + "DONE: barrier.cluster.arrive; barrier.cluster.wait;\n"
 READ = """ mov.u32 r4, %cluster_ctarank; xor.b32 r5, r4, 1; @p7 bra I; st.shared.u32 [r2], r2; I: barrier.cluster.arrive.release; barrier.cluster.wait.acquire; @p7 bra DONE; mapa.shared::cluster.u32 r6, r2, r5; sub.u32 r7, r6, r2; mov.u32 r40, %clock; mov.u32 r30, 0;
-L: ld.shared::cluster.u32 r8, [r6]; add.u32 r6, r8, r7; add.u32 r30, r30, 1; setp.lt.u32 p1, r30, 64; @p1 bra L; mov.u32 r41, %clock; sub.u32 r42, r41, r40;
+L: ld.volatile.shared::cluster.u32 r8, [r6]; add.u32 r6, r8, r7; add.u32 r30, r30, 1; setp.lt.u32 p1, r30, 64; @p1 bra L; mov.u32 r41, %clock; sub.u32 r42, r41, r40;
 """ + note(0, 1, "r42") + "DONE: barrier.cluster.arrive; barrier.cluster.wait;\n"
 def multicast(cluster, stages, rounds=16):
     """CTA 0 of the cluster sends boxes of 16 KiB to all; a box goes when every CTA has said that the one `stages` before is read. Notes: cycles of all."""
@@ -67,9 +70,17 @@ def multicast(cluster, stages, rounds=16):
 MICROS = [Micro("empty_%d_%d_%dk" % (g, b, s), ONE, g, b, s << 10) for g, b, s in ((1, 128, 0), (64, 128, 0), (64, 384, 0), (64, 384, 128), (132, 384, 196), (264, 384, 128), (1056, 384, 128))]
 MICROS += [Micro("cluster%d_%d" % (c, g), CLUSTER + ONE, g, 384, 128 << 10, c) for c, g in ((1, 128), (2, 128), (4, 128), (2, 512))]
 MICROS += [Micro("cluster_barrier%d" % c, LOOP % (CLUSTER + ""), c, 128, 0, c, 1) for c in (2, 4, 8)] + [Micro("ping2", PING, 2, 64, 0, 2, 1), Micro("remote_read2", READ, 2, 64, 1024, 2, 1)]
+for name, body in (("fence_cta", "fence.acq_rel.cta;"), ("fence_cluster", "fence.acq_rel.cluster;"), ("fence_gpu", "fence.acq_rel.gpu;"), ("fence_sys", "fence.acq_rel.sys;"), ("fence_sc_gpu", "fence.sc.gpu;"), ("fence_proxy", "fence.proxy.async;"),
+                   ("store_fence_cluster", STORE + " fence.acq_rel.cluster;"), ("store_fence_gpu", STORE + " fence.acq_rel.gpu;"), ("store_fence_cta", STORE + " fence.acq_rel.cta;"),
+                   ("arrive_default", "mbarrier.arrive.shared::cta.b64 _, [r3+8];"), ("arrive_cluster", "mbarrier.arrive.release.cluster.shared::cta.b64 _, [r3+8];"), ("arrive_mapped_default", "mbarrier.arrive.shared::cluster.b64 _, [r9+8];"), ("arrive_mapped_cluster", "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r9+8];"),
+                   ("wait_cluster", "mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64 p2, [r3], r21;"), ("wait_cta", "mbarrier.test_wait.parity.acquire.cta.shared::cta.b64 p2, [r3], r21;"),
+                   ("load_acquire_gpu", "ld.acquire.gpu.global.u32 r22, [x1];"), ("store_release_gpu", "st.release.gpu.global.u32 [x1], r30;")):
+    MICROS.append(Micro(name, fences(body), 2, 32, 1024, 2, 1))
+MICROS += [Micro("cluster_barrier2_relaxed", LOOP % " barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;\n", 2, 128, 0, 2, 1)]
+MICROS += [Micro("ping2_default", PING.replace("arrive.release.cluster", "arrive").replace("acquire.cluster.", ""), 2, 64, 0, 2, 1)]
 MICROS += [Micro("first_copies_%d%s" % (g, "_prefetched" if p else ""), first_copies(6, p), g, 128, 16384, 1, 6) for g, p in ((1, False), (1, True), (64, False), (64, True), (132, False))]
 MICROS += [Micro("stores_%d" % g, stores(0), g, 256) for g in (64, 128, 256)]
-MICROS += [Micro("multicast%d_%d_in_flight" % (c, s), multicast(c, s), c, 64, s * 16384, c, 1) for c, s in ((2, 1), (2, 4), (4, 1), (4, 4))]
+MICROS += [Micro("multicast%d_%d_in_flight%s" % (c, s, "_default" if d else ""), multicast(c, s).replace("arrive.release.cluster", "arrive" if d else "arrive.release.cluster").replace("acquire.cluster.", "" if d else "acquire.cluster."), c, 64, s * 16384, c, 1) for c, s in ((2, 1), (2, 4), (4, 1), (4, 4)) for d in (0, 1)]
 
 class Trace(gemms.Gemm):
     """The product with stamps: CTA by CTA globaltimer and clock at the begin, after the barriers, after the first wait, after the last product, at the end, of the first consumer warpgroup's first thread."""

@@ -5,6 +5,7 @@
 #include "engine/sim/decode/decode.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/tensor/mma_kind.h"
 #include "engine/sim/sim_int.h"
 
 #include <stdio.h>
@@ -96,11 +97,50 @@ bool decode_mma_sp(struct decode *d, const struct ptx_inst *i, struct exec_inst 
            decode_src(d, &i->opnds[4], 4, &x.meta) && keep_mma(d, i, in, &x);
 }
 
+/* The four registers of factors: data, {byte, thread}. */
+static bool scale_slots(struct decode *d, const struct ptx_inst *i, unsigned at, struct exec_scale *s)
+{
+    const struct ptx_operand *v = &i->opnds[at + 1];
+    if (v->kind != OPND_VEC || v->nelem != 2)
+        return decode_why(d, "scale factors without {byte, thread}");
+    return decode_src(d, &i->opnds[at], 4, &s->data) && decode_src(d, &v->elem[0], 4, &s->byte) &&
+           decode_src(d, &v->elem[1], 4, &s->thread);
+}
+
+static bool is_kind(const struct ptx_inst *i)
+{
+    return ptx_has_mod(i, PTX_MOD_KIND_F8F6F4) || ptx_has_mod(i, PTX_MOD_KIND_MXF8F6F4) ||
+           ptx_has_mod(i, PTX_MOD_KIND_MXF4) || ptx_has_mod(i, PTX_MOD_KIND_MXF4NVF4);
+}
+
+/* Sums keep as many bits as those of f16. */
+static bool decode_mma_kind(struct decode *d, const struct ptx_inst *i, struct exec_inst *in,
+                            struct exec_mma *m)
+{
+    struct exec_mma_kind x = { .m = *m, .ue4m3 = ptx_has_mod(i, PTX_MOD_UE4M3) };
+    bool scaled = ptx_has_mod(i, PTX_MOD_BLOCK_SCALE);
+    if (i->ntypes < 4 || i->nopnds != (scaled ? 8 : 4) || (m->shape[2] != 32 && m->shape[2] != 64))
+        return decode_why(d, "this form of a kind");
+    x.scales = !scaled ? 0 : ptx_has_mod(i, PTX_MOD_SCALE_VEC_4X) ? 4 : m->shape[2] == 64 ? 2 : 1;
+    x.m.model = decode_dot_model(d, PTX_T_F16, i->type[0]);
+    x.m.model.block = m->shape[2];
+    for (unsigned k = 0; k < 4; k++)
+        if (!part_slots(d, &i->opnds[k], i->type[k], k == 0, &x.m.part[k]))
+            return false;
+    if (scaled && (!scale_slots(d, i, 4, &x.a) || !scale_slots(d, i, 6, &x.b)))
+        return false;
+    in->fn = exec_mma_kind;
+    in->kind = EXEC_SYNC;
+    return decode_const_slot(d, EXEC_FULL, 4, &in->d) && (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+}
+
 bool decode_mma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     struct exec_mma x = { .op = i->op };
     if (!shape_of(d, i, x.shape))
         return false;
+    if (is_kind(i))
+        return decode_mma_kind(d, i, in, &x);
     if (i->ntypes != 4 || i->nopnds != 4 || !input_type(i->type[1]) || !input_type(i->type[2]))
         return decode_why(d, "block scaling or this input type");
     if (x.shape[2] == 4 && i->type[1] == PTX_T_F16)

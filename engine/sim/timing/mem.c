@@ -19,6 +19,7 @@
 struct timing_met {
     uint64_t line;
     uint32_t at, sm;
+    uint32_t queued; /* cycles that a copy's read waits before its slice */
     uint8_t sectors, answers;
 };
 
@@ -57,10 +58,13 @@ static enum status make_queues(struct timing_mem *m)
 
 /* Time of a request at its slice, as bytes. A read of one sector takes a full turn; longer reads go
  * at the rate of whole lines, so two sectors of a line cost as much as one (H200). A store that
- * covers some sector only in part takes the extra time of one such sector. */
+ * covers some sector only in part takes the extra time of one such sector. The copy engine asks for
+ * whole lines, which cost little beyond their data. */
 static inline double slice_bytes(const struct sim_preset *g, const struct cache_l2_request *r)
 {
     double sectors = cache_count(r->sectors);
+    if (!r->write && r->copy)
+        return sectors * (32 + g->copy_request_bytes / CACHE_SECTORS);
     if (!r->write) {
         double one = 32 + g->l2_request_bytes,
                all = sectors * (32 + g->l2_request_bytes / CACHE_SECTORS);
@@ -272,7 +276,8 @@ uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_
         s->ask_free += m->ask_cycles[n] * (1 - m->merged);
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
     wait += port + take_port(&s->out_free, r->at, g->icnt_read_cycles);
-    s->slice_added += m->slice_cycles[n] * (1 - m->merged);
+    s->slice_added += (r->copy ? slice_bytes(g, r) / m->slice_bytes / m->nslices : m->slice_cycles[n]) *
+                      (1 - m->merged);
     uint32_t trip = with_distance(g, s, r, (uint32_t)g->l2_latency);
     if (lack) {
         wait += waiting(m, &m->channel[r->channel], s->channel_added, r->at);
@@ -397,9 +402,15 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
     }
 }
 
+static uint32_t backlog_of(const struct timing_mem *m, const struct cache_l2_request *r)
+{
+    double free = m->slice[r->slice].free;
+    return free > m->epoch ? (uint32_t)(free - m->epoch) : 0;
+}
+
 /* Whether the read meets one that another SM of the same neighbourhood (l2_merge_sms) sent at about
- * the same time: up to l2_merge_answers continue as one. Its data arrive when they would have
- * arrived alone. */
+ * the same time, or a copy's that is still in the queue before L2: up to l2_merge_answers continue as
+ * one. Its data arrive when they would have arrived alone. */
 static bool meets(struct timing_mem *m, const struct cache_l2_request *r, uint32_t sm)
 {
     if (!m->met || r->write || r->quiet)
@@ -409,11 +420,16 @@ static bool meets(struct timing_mem *m, const struct cache_l2_request *r, uint32
     uint32_t apart = r->at > f->at ? r->at - f->at : f->at - r->at;
     bool found = f->line == r->line && f->sm != sm && f->sm / near == place &&
                  !(r->sectors & ~f->sectors) && f->answers && f->answers < m->g->l2_merge_answers &&
-                 apart < (uint32_t)m->g->l2_merge_window;
+                 apart < (uint32_t)m->g->l2_merge_window + f->queued;
     if (found)
         f->answers++;
     else
-        *f = (struct timing_met){ r->line, r->at, sm, r->sectors, 1 };
+        *f = (struct timing_met){ .line = r->line,
+                                  .at = r->at,
+                                  .sm = sm,
+                                  .queued = r->copy ? backlog_of(m, r) : 0,
+                                  .sectors = r->sectors,
+                                  .answers = 1 };
     m->merged += (found - m->merged) / 1024;
     return found;
 }

@@ -17,6 +17,7 @@
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/exec/tensor/tma.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
@@ -416,9 +417,21 @@ static enum talk talk_of(const struct sim_program *p)
     return p->heap || (p->ordered && !atomics) ? TALK_OTHER : t;
 }
 
+/* Reads of the copy engine meet those of other SMs in front of L2 all the time, which a sample of few
+ * SMs does not see. Such kernels have few and long CTAs; to time all of them costs little beside the
+ * products that they make. */
+#define COPY_WAVES 4u
+static bool shares_copies(const struct timing_launch *t)
+{
+    bool copies = false;
+    for (uint32_t i = 0; i < t->p->ncode; i++)
+        copies |= t->p->code[i].fn == exec_tma;
+    return copies && t->nctas <= COPY_WAVES * (uint64_t)t->g->sms;
+}
+
 static enum way choose_way(const struct timing_launch *t, enum talk talk)
 {
-    bool few = t->nctas < (uint64_t)t->g->sms / 2;
+    bool few = t->nctas < (uint64_t)t->g->sms / 2 || shares_copies(t);
     if (t->l->exact || few || talk == TALK_OTHER || t->l->check_uninit || t->l->check_races)
         return WAY_WHOLE;
     return t->g->sms < 2 * NGROUPS * SAMPLE_MORE || t->l->dispatch == DISPATCH_ADVERSARIAL ? WAY_WAVES

@@ -1,0 +1,23 @@
+/* mma_kind: mma with a .kind: floats of 8, 6 and 4 bits, with and without block scaling (9.7.14.3). */
+#ifndef GPULOCW_SIM_EXEC_TENSOR_MMA_KIND_H
+#define GPULOCW_SIM_EXEC_TENSOR_MMA_KIND_H
+
+#include "engine/base/base.h"
+#include "engine/sim/exec/bodies.h"
+
+/* Scale factors of A's rows or B's columns: slots. */
+struct exec_scale {
+    uint32_t data;
+    uint32_t byte;   /* of the first factor in a lane's register */
+    uint32_t thread; /* which lanes of a quad have them */
+};
+struct exec_mma_kind {
+    struct exec_mma m;
+    uint8_t scales; /* factors along k; 0: no block scaling */
+    bool ue4m3;     /* else ue8m0 */
+    struct exec_scale a;
+    struct exec_scale b;
+};
+exec_fn exec_mma_kind;
+
+#endif
