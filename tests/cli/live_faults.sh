@@ -39,6 +39,7 @@ each_allocation "capture" "$D" "done" 4 -- capture -o "$T/c" -- $L "$D/captured"
 each_allocation "capture of a struct" "$D" "done" 4 -- capture -o "$T/c" -- $L "$D/captured" gather "$K"
 each_allocation "capture of a graph" "$D" "done" 4 -- capture -o "$T/c" -- $L "$D/captured" graph "$K"
 each_allocation "apply" "$D/swap" "$alone" 7 -- apply "$T/step.tuned.ptx" -- $L $S
+each_allocation "apply, its image swapped" "$D/swap" "$alone" 7 -- apply "$T/step.tuned.ptx" --mode all -- $L $S
 each_allocation "apply --verify" "$D/swap" "$alone" 7 -- apply "$T/step.tuned.ptx" --verify 2 -- $L $S
 # Files that cannot grow: what a full disk does to the library's records and data.
 export CUPTI_PATH=$D/libfake.so

@@ -83,6 +83,7 @@ def rows():
     # title, name, command that is captured, command that is tuned, kernel, environment
     return [('nvcc, static cudart', 'nvcc', [at('valley'), 3], [at('valley'), 400], 'valley', {}),
             ('nvcc -rdc=true', 'rdc', [at('valley-rdc'), 3], [at('valley-rdc'), 400], 'valley', {}),
+            ('nvcc, a kernel with 3 variables', 'variables', [at('valley'), 3, 'w'], [at('valley'), 400, 'w'], 'work', {}),
             ('nvcc, CUDA graph', 'graph', [at('valley'), 20, 'g'], [at('valley'), 400, 'g'], 'valley', {}),
             ('PyTorch eager, own kernel', 'eager', python('extension.py', at('extension.so'), 3), python('extension.py', at('extension.so'), 300), 'valley', {}),
             ('Triton', 'triton', python('rows.py', 3), python('rows.py', 300), 'rows', {}),
