@@ -377,11 +377,36 @@ enum status source_edits_make(const struct tuned_kernel *k, enum source_lang lan
     return h.oom ? ST_NOMEM : st;
 }
 
+/* Without line information loads of one buffer are told together. */
+static bool told_together(const struct source_load *a, const struct source_load *b)
+{
+    bool lines = a->loc.file || b->loc.file;
+    return lines ? a->loc.file == b->loc.file && a->loc.line == b->loc.line
+                 : strcmp(a->op, b->op) == 0 && a->array && b->array && strcmp(a->array, b->array) == 0;
+}
+
 bool source_load_said(const struct source_editing *h, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (h->load[n].loc.file && h->load[i].loc.file == h->load[n].loc.file &&
-            h->load[i].loc.line == h->load[n].loc.line)
+        if (told_together(&h->load[i], &h->load[n]))
             return true;
     return false;
+}
+
+void source_load_words(const struct source_editing *h, size_t n, const char *what, char *out,
+                       size_t size)
+{
+    const struct source_load *l = &h->load[n];
+    uint32_t last = l->ptx_line;
+    unsigned count = 0;
+    for (size_t i = n; i < h->nloads; i++)
+        if (!l->loc.file && told_together(&h->load[i], l)) {
+            count++;
+            last = h->load[i].ptx_line > last ? h->load[i].ptx_line : last;
+        }
+    if (count > 1)
+        snprintf(out, size, "the %u loads of %s (lines %u to %u of the PTX)", count, what, l->ptx_line,
+                 last);
+    else
+        snprintf(out, size, "the load of %s (line %u of the PTX)", what, l->ptx_line);
 }

@@ -356,28 +356,26 @@ static void clone(struct source_editing *h, struct definition *d)
 }
 
 static void say_load(struct source_editing *h, const struct definition *d, const struct source_file *f,
-                     const struct source_load *l, const char *call, bool edited)
+                     size_t n, const char *call, bool edited)
 {
+    const struct source_load *l = &h->load[n];
     struct str own = d && l->param >= 0 ? param_name(d, (unsigned)l->param) : STR("");
-    char what[NAME_MOST];
+    char what[NAME_MOST], loads[NAME_MOST + 64];
     snprintf(what, sizeof what, "%.*s", own.n ? (int)own.n : 200,
              own.n      ? own.s
              : l->array ? l->array
                         : "an address that is not known");
+    source_load_words(h, n, what, loads, sizeof loads);
     const char *knob = strcmp(l->op, ".nc") == 0 ? "readonly" : "bypass";
     if (!call)
-        source_say(h, knob, f, l->loc.line, false,
-                   "the load of %s (line %u of the PTX) by inline assembly: ld.global.L1::%s", what,
-                   l->ptx_line, l->op);
+        source_say(h, knob, f, l->loc.line, false, "%s by inline assembly: ld.global.L1::%s", loads,
+                   l->op);
     else if (h->partial && strcmp(knob, "bypass") == 0)
-        source_say(
-            h, knob, f, l->loc.line, edited,
-            "the load of %s (line %u of the PTX): the first %d warps of a CTA cache, the others use "
-            "%s",
-            what, l->ptx_line, h->k->options.pi.value, call);
+        source_say(h, knob, f, l->loc.line, edited,
+                   "%s: the first %d warps of a CTA cache, the others use %s", loads,
+                   h->k->options.pi.value, call);
     else
-        source_say(h, knob, f, l->loc.line, edited, "the load of %s (line %u of the PTX): %s(&...)%s",
-                   what, l->ptx_line, call,
+        source_say(h, knob, f, l->loc.line, edited, "%s: %s(&...)%s", loads, call,
                    strcmp(l->op, ".nc") == 0 ? ", or const ... *__restrict__ on that parameter" : "");
 }
 
@@ -394,7 +392,7 @@ static void loads(struct source_editing *h, struct definition *d)
         if (source_load_said(h, i))
             continue;
         bool edited = call && edit_load(h, d, f, l, by_warps ? by_warp : call);
-        say_load(h, d, f, l, call, edited);
+        say_load(h, d, f, i, call, edited);
         if (edited && by_warps && !helped)
             helper(h, f, helped = call, cloned);
     }
@@ -485,6 +483,34 @@ static bool same_dim(struct dim3u a, struct dim3u b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
+/* The loop that takes the place of a thread's one pass through the body. */
+static void coarsened(struct source_editing *h, const struct source_file *f, uint32_t line)
+{
+    const struct tuned_kernel *k = h->k;
+    const struct options *o = &k->options;
+    const char *own = "blockIdx.x * blockDim.x + threadIdx.x";
+    char index[128];
+    if (o->coarsen_mode == COARSEN_BLOCKED)
+        snprintf(index, sizeof index, "(%s) * %d + k", own, o->coarsen);
+    else
+        snprintf(index, sizeof index, "%s + k * gridDim.x * blockDim.x", own);
+    if (!k->has_launch || o->swap_xy)
+        source_say(h, "coarsen", f, line, false,
+                   "a loop around the body, for k below %d: i = %s is the "
+                   "index in x there",
+                   o->coarsen, index);
+    else
+        source_say(
+            h, "coarsen", f, line, false,
+            "a loop around the body, for k below %d: with i = %s, blockIdx.x is i / %u there, "
+            "threadIdx.x is i %% %u, and blockDim.x is %u; i from %llu on is left out; continue for "
+            "return%s",
+            o->coarsen, index, k->block.x, k->block.x, k->block.x,
+            (unsigned long long)k->grid.x * k->block.x,
+            k->block.y != k->tblock.y || k->block.z != k->tblock.z ? "; y and z likewise, without k"
+                                                                   : "");
+}
+
 static void shape(struct source_editing *h, const struct definition *d, bool known)
 {
     const struct tuned_kernel *k = h->k;
@@ -509,9 +535,7 @@ static void shape(struct source_editing *h, const struct definition *d, bool kno
                        ? "; above 48 KB also cudaFuncAttributeMaxDynamicSharedMemorySize"
                        : "");
     if (o->coarsen > 1)
-        source_say(h, "coarsen", known ? d->file : NULL, known ? d->line : 0, false,
-                   "one thread takes %d iterations: a loop over them around the kernel's body",
-                   o->coarsen);
+        coarsened(h, known ? d->file : NULL, known ? d->line : 0);
     if (o->l2_persist[0] && strcmp(o->l2_persist, "off") != 0)
         source_say(
             h, "l2-persist", f, at, false,

@@ -37,6 +37,9 @@ void source_edit(struct source_editing *h, struct source_file *f, uint32_t line,
 struct str source_line(const struct source_file *f, uint32_t line);
 /* Whether an earlier load of the same line has been told as load n is: one edit covers both. */
 bool source_load_said(const struct source_editing *h, size_t n);
+/* "the load of WHAT (line 7 of the PTX)", or of all that are told with it. */
+void source_load_words(const struct source_editing *h, size_t n, const char *what, char *out,
+                       size_t size);
 
 void source_edits_cuda(struct source_editing *h);
 void source_edits_python(struct source_editing *h); /* Triton and Numba */

@@ -52,14 +52,16 @@ static void loads(struct source_editing *h, bool triton)
         const struct source_load *l = &h->load[i];
         struct source_file *f = source_file_of(h, l->loc.file);
         const char *argument = argument_of(l->op), *what = l->array ? l->array : "an unknown address";
+        char loads[512];
         if (source_load_said(h, i))
             continue;
+        source_load_words(h, i, what, loads, sizeof loads);
         if (!triton)
             source_say(
                 h, "bypass", f, l->loc.line, false,
-                "the load of %s (line %u of the PTX): numba.cuda has no cache operators; load the "
-                "rewritten PTX instead (gpulocw apply --export)",
-                what, l->ptx_line);
+                "%s: numba.cuda has no cache operators; load the rewritten PTX instead (gpulocw apply "
+                "--export)",
+                loads);
         else if (!argument)
             source_say(h, "readonly", f, l->loc.line, false,
                        "the load of %s: Triton decides about ld.global.nc by itself", what);

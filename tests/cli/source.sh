@@ -62,6 +62,9 @@ rm "$T/scale.cu"; source_of
 claim "without the source: advice, no diff" bash -c "grep -qF 'scale.cu:17: bypass' '$T/out' && ! grep -q '^---' '$T/out'"
 grep -v '\.loc\|\.file' tests/source/scale.ptx > "$T/scale.ptx"; session scale.ptx -k tiles --bypass l1 --pi 1; source_of
 claim "without line information: by the line of the PTX" says "bypass: the load of "
+session "$PWD/kernels/valley.ptx" --coarsen 2 --coarsen-mode blocked --readonly promote; source_of
+claim "loads of one buffer are told together there" says "the 8 loads of valley_param_0 (lines 81 to 95 of the PTX): __ldg(&...)"
+claim "coarsening: the loop, and what the body's indices are in it" says "for k below 2: with i = (blockIdx.x * blockDim.x + threadIdx.x) * 2 + k, blockIdx.x is i / 512 there"
 session rows.ptx --bypass l1 --pi 0; source_of
 claim "Triton, by the file's name" says 'rows.py:9: bypass: tl.load(..., cache_modifier=".cg")'
 claim "its edit" patched rows.py '        s += tl.load(x + k * BLOCK + o, mask=o < n, cache_modifier=".cg")'
