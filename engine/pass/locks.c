@@ -5,10 +5,11 @@
  *         ...                                   no loop, barrier, call or end: comes to the next line
  *         st [A], FREE;                         or atom.exch
  *
- * Nothing else in the kernel writes to the lock, and what gives it back is reached by the loop alone. So
- * a taken lock has an owner that runs, waits for nobody and gives it back: whatever order CTAs start in
- * and however many are resident, somebody goes on. (Where the lock is taken before the launch, the
- * original does not end either.) */
+ * The part up to the store may lie inside the loop, where threads of a warp take turns; then the loop is
+ * left in the turn that took the lock. Nothing else in the kernel writes to the lock, and what gives it
+ * back is reached by the loop alone. So a taken lock has an owner that runs, waits for nobody and gives
+ * it back: whatever order CTAs start in and however many are resident, somebody goes on. (Where the lock
+ * is taken before the launch, the original does not end either.) */
 #include "engine/analysis/alias.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
@@ -35,8 +36,17 @@ static bool named(const struct ptx_inst *i, const char *what)
     return inst_has(i, what) || (n && strstr(n, what + 1));
 }
 
-static bool is_imm(const struct ptx_operand *o)
+/* A number, or a register that only one mov sets, to a number. */
+static bool number(const struct lock *l, const struct ptx_operand *o, int64_t *v)
 {
+    if (o->kind == OPND_REG) {
+        const struct ptx_reg_refs *x = &l->fl->cfg->regs[o->index];
+        const struct ptx_inst *d = x->ndefs == 1 ? &l->fl->f->insts[x->defs[0]] : NULL;
+        if (!d || !inst_is(d, "mov") || d->guarded || d->nopnds != 2)
+            return false;
+        o = &d->opnds[1];
+    }
+    *v = o->imm;
     return o->kind == OPND_IMM;
 }
 
@@ -57,49 +67,132 @@ static bool same_place(const struct lock *l, const struct ptx_inst *i)
 }
 
 /* cas from FREE to another value, or an exchange for another value than FREE, of one register. */
-static bool takes(const struct ptx_inst *i, uint32_t reg, int64_t is_free)
+static bool takes(const struct lock *l, const struct ptx_inst *i, uint32_t reg)
 {
+    int64_t from, to;
     if (inst_effect(i) != EFFECT_ATOMIC || i->guarded || !inst_address(i) || i->nopnds < 3 ||
         i->opnds[0].kind != OPND_REG || i->opnds[0].index != reg ||
         (i->space != PTX_SPACE_GLOBAL && i->space != PTX_SPACE_GENERIC))
         return false;
     if (named(i, ".cas"))
-        return i->nopnds == 4 && is_imm(&i->opnds[2]) && is_imm(&i->opnds[3]) &&
-               i->opnds[2].imm == is_free && i->opnds[3].imm != is_free;
-    return named(i, ".exch") && i->nopnds == 3 && is_imm(&i->opnds[2]) && i->opnds[2].imm != is_free;
+        return i->nopnds == 4 && number(l, &i->opnds[2], &from) && number(l, &i->opnds[3], &to) &&
+               from == l->is_free && to != l->is_free;
+    return named(i, ".exch") && i->nopnds == 3 && number(l, &i->opnds[2], &to) && to != l->is_free;
 }
 
-/* Is the loop left at the end of this block exactly when the atomic before it found the lock free? */
-static bool left_with_lock(struct lock *l, uint32_t exit)
+static const struct ptx_inst *branch_of(const struct lock *l, uint32_t block)
+{
+    const struct ptx_block *b = &l->fl->cfg->blocks[block];
+    const struct ptx_inst *last = b->n ? &l->fl->f->insts[b->first + b->n - 1] : NULL;
+    return last && last->guarded && inst_effect(last) == EFFECT_BRANCH &&
+                   last->opnds[0].kind == OPND_LABEL && b->nsucc == 2
+               ? last
+               : NULL;
+}
+
+static uint32_t target(const struct lock *l, const struct ptx_inst *branch)
+{
+    const struct ptx_label *to = &l->fl->f->labels[branch->opnds[0].index];
+    return to->inst < l->fl->f->ninsts ? l->fl->cfg->block_of[to->inst] : l->fl->cfg->nblocks;
+}
+
+/* A comparison of a register with a number, for equal or not. */
+static bool compares(const struct ptx_inst *cmp)
+{
+    return cmp && cmp->opnds[1].kind == OPND_REG && cmp->opnds[2].kind == OPND_IMM &&
+           (inst_has(cmp, ".eq") || inst_has(cmp, ".ne")) &&
+           ptx_type_kind((enum ptx_type)cmp->type[0]) != 'f';
+}
+
+/* Does the branch at the end of this block tell whether the atomic before it found the lock free? Then
+ * entry is where it goes with the lock. */
+static bool tells(struct lock *l, uint32_t block)
 {
     const struct ptx_cfg *g = l->fl->cfg;
-    const struct ptx_block *b = &g->blocks[exit];
-    const struct ptx_inst *last = b->n ? &l->fl->f->insts[b->first + b->n - 1] : NULL;
-    if (!last || !last->guarded || inst_effect(last) != EFFECT_BRANCH ||
-        last->opnds[0].kind != OPND_LABEL)
+    const struct ptx_block *b = &g->blocks[block];
+    const struct ptx_inst *last = branch_of(l, block),
+                          *cmp = last ? pass_branch_condition(l->fl, last) : NULL;
+    if (!compares(cmp))
         return false;
-    const struct ptx_inst *cmp = pass_branch_condition(l->fl, last);
-    if (!cmp || cmp->opnds[1].kind != OPND_REG || !is_imm(&cmp->opnds[2]) ||
-        (!inst_has(cmp, ".eq") && !inst_has(cmp, ".ne")) ||
-        ptx_type_kind((enum ptx_type)cmp->type[0]) == 'f')
-        return false;
-    const struct ptx_label *to = &l->fl->f->labels[last->opnds[0].index];
-    bool out = to->inst >= l->fl->f->ninsts || !l->in[g->block_of[to->inst]];
-    if ((inst_has(cmp, ".eq") != last->guard_neg) != out)
-        return false;
+    uint32_t to = target(l, last), other = b->succ[0] == to ? b->succ[1] : b->succ[0];
     l->is_free = cmp->opnds[2].imm;
+    l->entry = inst_has(cmp, ".eq") != last->guard_neg ? to : other;
     for (uint32_t k = cmp->index; k-- > b->first;) {
         const struct ptx_inst *i = &l->fl->f->insts[k];
         if (inst_writes_reg(i, cmp->opnds[1].index)) {
-            l->taking = takes(i, cmp->opnds[1].index, l->is_free) ? i : NULL;
-            return l->taking && inst_bytes(i) * 8 == ptx_type_bits((enum ptx_type)cmp->type[0]);
+            l->taking = takes(l, i, cmp->opnds[1].index) ? i : NULL;
+            return l->taking && to != other && l->entry < g->nblocks && g->blocks[l->entry].npred == 1 &&
+                   inst_bytes(i) * 8 == ptx_type_bits((enum ptx_type)cmp->type[0]);
         }
     }
     return false;
 }
 
-/* The loop does nothing but try, and is left in one place, to a block that is reached from there alone.
- */
+/* Is a predicate true exactly with the lock (1), exactly without it (0)? -1: neither is known. */
+static int holds(const struct lock *l, uint32_t pred)
+{
+    int with = 1;
+    for (unsigned steps = 0; steps < 4; steps++) {
+        const struct ptx_reg_refs *x = &l->fl->cfg->regs[pred];
+        const struct ptx_inst *d = x->ndefs == 1 ? &l->fl->f->insts[x->defs[0]] : NULL;
+        if (!d || d->guarded)
+            return -1;
+        if (inst_is(d, "not") && d->nopnds == 2 && d->opnds[1].kind == OPND_REG) {
+            pred = d->opnds[1].index;
+            with = !with;
+            continue;
+        }
+        const struct ptx_cfg *g = l->fl->cfg;
+        bool same = inst_is(d, "setp") && d->nopnds == 3 && compares(d) &&
+                    d->opnds[1].index == l->taking->opnds[0].index && d->opnds[2].imm == l->is_free &&
+                    g->regs[d->opnds[1].index].ndefs == 1 && d->index > l->taking->index &&
+                    g->block_of[d->index] == g->block_of[l->taking->index] &&
+                    ptx_type_bits((enum ptx_type)d->type[0]) == inst_bytes(l->taking) * 8;
+        return same ? with == inst_has(d, ".eq") : -1;
+    }
+    return -1;
+}
+
+/* The lock is taken inside the loop: each turn begins with the try, and the turn that took it is the
+ * last. */
+static bool last_turn(const struct lock *l, uint32_t exit)
+{
+    const struct ptx_cfg *g = l->fl->cfg;
+    uint32_t try = g->block_of[l->taking->index];
+    const struct ptx_inst *last = branch_of(l, exit);
+    int with = last ? holds(l, last->guard) : -1;
+    for (uint32_t b = 0; b < g->nblocks; b++)
+        if (l->in[b] && !ptx_dominates(g, try, b))
+            return false;
+    if (with < 0 || exit == try)
+        return false;
+    uint32_t to = target(l, last);
+    bool out = to >= g->nblocks || !l->in[to];
+    return ((with != 0) != last->guard_neg) == out;
+}
+
+static bool loop_finds_lock(struct lock *l, uint32_t exit)
+{
+    if (tells(l, exit))
+        return !l->in[l->entry];
+    for (uint32_t b = 0; b < l->fl->cfg->nblocks; b++)
+        if (l->in[b] && tells(l, b))
+            return l->in[l->entry] && last_turn(l, exit);
+    return false;
+}
+
+/* May the loop do this? What stands between taking the lock and giving it back may lie in it. */
+static bool harmless(const struct lock *l, const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    bool inside = l->in[l->entry] &&
+                  (e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_ATOMIC || e == EFFECT_PREFETCH);
+    return i == l->taking || (!ptx_is_opaque(i) && !inst_ends_thread(i) &&
+                              (inside || e == EFFECT_NONE || e == EFFECT_BRANCH || e == EFFECT_FENCE ||
+                               inst_is(i, "nanosleep")));
+}
+
+/* The loop does nothing that may wait or end, and is left in one place. */
 static bool only_tries(struct lock *l, uint32_t exit)
 {
     const struct ptx_cfg *g = l->fl->cfg;
@@ -111,19 +204,13 @@ static bool only_tries(struct lock *l, uint32_t exit)
                 continue;
             if (b != exit || to >= g->nblocks)
                 return false;
-            l->entry = to;
             ways++;
         }
-        for (uint32_t k = g->blocks[b].first; l->in[b] && k < g->blocks[b].first + g->blocks[b].n; k++) {
-            const struct ptx_inst *i = &l->fl->f->insts[k];
-            enum ptx_effect e = inst_effect(i);
-            if (i != l->taking && (ptx_is_opaque(i) || inst_ends_thread(i) ||
-                                   (e != EFFECT_NONE && e != EFFECT_BRANCH && e != EFFECT_FENCE &&
-                                    !inst_is(i, "nanosleep"))))
+        for (uint32_t k = g->blocks[b].first; l->in[b] && k < g->blocks[b].first + g->blocks[b].n; k++)
+            if (!harmless(l, &l->fl->f->insts[k]))
                 return false;
-        }
     }
-    return ways == 1 && g->blocks[l->entry].npred == 1;
+    return ways == 1;
 }
 
 static bool gives_back(const struct lock *l, const struct ptx_inst *i)
@@ -132,7 +219,8 @@ static bool gives_back(const struct lock *l, const struct ptx_inst *i)
         inst_effect(i) == EFFECT_STORE && i->nopnds == 2                         ? &i->opnds[1]
         : inst_effect(i) == EFFECT_ATOMIC && named(i, ".exch") && i->nopnds == 3 ? &i->opnds[2]
                                                                                  : NULL;
-    return value && !i->guarded && is_imm(value) && value->imm == l->is_free && same_place(l, i);
+    int64_t to;
+    return value && !i->guarded && number(l, value, &to) && to == l->is_free && same_place(l, i);
 }
 
 /* Looks at a block behind the loop up to where the lock is given back. 0: something there may wait or
@@ -212,7 +300,7 @@ const struct ptx_inst *pass_lock(struct pass_ctx *c, const struct pass_flow *fl,
                                  uint32_t exit)
 {
     struct lock l = { .c = c, .fl = fl, .in = in };
-    if (!left_with_lock(&l, exit) || !same_place(&l, l.taking) || !only_tries(&l, exit))
+    if (!loop_finds_lock(&l, exit) || !same_place(&l, l.taking) || !only_tries(&l, exit))
         return NULL;
     l.mark = base_alloc((size_t)fl->cfg->nblocks + 1);
     l.gives = base_alloc((size_t)fl->f->ninsts + 1);

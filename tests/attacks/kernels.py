@@ -276,9 +276,21 @@ lock('an outer loop asks for what another wrote', FIRST + 'U: ' + LOCK + '@%p2 s
 lock('it is taken twice', LOCK + ' V: atom.global.cas.b32 %r21, [%d3], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra V; ' + COUNT + OPEN)
 lock('a guard keeps it closed', ' mov.pred %p4, %p1; W: @%p4 atom.global.cas.b32 %r21, [%d3], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra W; ' + COUNT + OPEN)
 lock('it counts its turns', 'W: atom.global.cas.b32 %r21, [%d3], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra W; ' + COUNT + 'atom.global.exch.b32 %r20, [%d3], 0; U: ld.volatile.global.u32 %r22, [%d4]; setp.lt.u32 %p4, %r22, 64; @%p4 bra U;')
+TURN = ' M: mov.u32 %r9, 1; mov.u32 %r10, 0; atom.global.cas.b32 %r21, [%d3], %r10, %r9; setp.eq.s32 %p4, %r21, 0; setp.ne.s32 %p3, %r21, 0; @%p3 bra N; '
+BACK = 'N: not.pred %p5, %p4; @%p5 bra M;'
+lock('turns until another has written', TURN + COUNT + OPEN + 'N: ld.volatile.global.u32 %r20, [%d2]; setp.eq.u32 %p5, %r20, 0; @%p5 bra M;')
+lock('the turn without it is the last', TURN + COUNT + OPEN + 'N: @%p4 bra M;')
+lock('a turn that does not try', ' mov.pred %p4, 0;' + ' L: ld.volatile.global.u32 %r20, [%d2]; setp.eq.u32 %p6, %r20, 0; @%p6 bra N;' + TURN + COUNT + OPEN + 'N: not.pred %p5, %p4; @%p5 bra L;')
+lock('a turn that keeps it', TURN + COUNT + '@%p1 bra N; ' + OPEN + BACK)
+lock('a turn without it gives it back', TURN + COUNT + 'N: ' + OPEN + 'not.pred %p5, %p4; @%p5 bra M;')
+lock('a turn waits', TURN + 'V: ld.volatile.global.u32 %r20, [%d2]; setp.eq.u32 %p6, %r20, 0; @%p6 bra V; ' + COUNT + OPEN + BACK)
+lock('a turn and a barrier', TURN + COUNT + OPEN + 'N: bar.sync 0; not.pred %p5, %p4; @%p5 bra M;')
+lock('the turn asks for another value', TURN.replace('%p4, %r21, 0', '%p4, %r21, 2') + COUNT + OPEN + BACK)
+lock('what it takes changes', ' mov.u32 %r9, 1; mov.u32 %r10, 0; M: atom.global.cas.b32 %r21, [%d3], %r10, %r9; mov.u32 %r9, 0; setp.eq.s32 %p4, %r21, 0; setp.ne.s32 %p3, %r21, 0; @%p3 bra N; ' + COUNT + OPEN + BACK)
 LOCKED = ORDER[1:3] + ['--maxnreg 64', '--throttle-shared 1024']
 LEGAL.append(('a lock by cas', '', LOCK + COUNT + OPEN, LOCKED))
 LEGAL.append(('a lock by an exchange', '', ' W: nanosleep.u32 20; atom.global.exch.b32 %r21, [%d3], 1; setp.eq.u32 %p3, %r21, 0; @%p3 bra V; bra W; V: ' + COUNT + '@%p1 bra U; st.global.u32 [%d8], 5; U: atom.global.exch.b32 %r20, [%d3], 0;', LOCKED))
 LEGAL.append(('a lock for each bucket', '', 'and.b32 %r20, %r4, 31; mul.wide.u32 %d21, %r20, 4; add.s64 %d20, %d3, %d21; W: atom.global.cas.b32 %r21, [%d20], 0, 1; setp.ne.u32 %p3, %r21, 0; @%p3 bra W; ' + COUNT + 'st.release.gpu.global.u32 [%d20], 0;', LOCKED))
+LEGAL.append(('a lock in turns, as compilers write it', '', TURN + COUNT + 'atom.global.exch.b32 %r20, [%d3], 0; ' + BACK, LOCKED))
 # a small launch has all of its CTAs resident, whatever its registers
 LEGAL.append(('a grid barrier of few CTAs', '', 'atom.global.add.u32 %r20, [%d3], 1; mov.u32 %r22, %nctaid.x; mul.lo.u32 %r22, %r22, %r2; W: ld.volatile.global.u32 %r21, [%d3]; setp.lt.u32 %p3, %r21, %r22; @%p3 bra W;' + SAY, ['--maxnreg 64']))
