@@ -5,6 +5,7 @@
 #ifndef GPULOCW_ANALYSIS_ANALYSIS_H
 #define GPULOCW_ANALYSIS_ANALYSIS_H
 
+#include "engine/analysis/banks.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
@@ -61,6 +62,7 @@ struct ana_exact {
     uint64_t bytes_moved; /* bytes of the sectors moved */
     double sectors_per_request,
         bank_conflicts /* extra passes per request; shared only */ /* NaN: no request was made */;
+    struct ana_banks banks; /* shared only: the request with the most of them */
 };
 enum { ANA_STEPS = 7 };
 struct ana_access { /* one static memory access */

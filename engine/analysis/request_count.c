@@ -3,12 +3,11 @@
 #include "engine/analysis/request_count.h"
 
 #include "engine/analysis/analysis.h"
+#include "engine/analysis/banks.h"
 #include "engine/base/base.h"
 
 #include <math.h>
 #include <string.h>
-
-#define BANKS 32u
 
 /* Sorts the active lanes' start addresses; returns how many. Insertion sort: nearly sorted as a rule. */
 static unsigned sorted_starts(const uint64_t addr[32], uint32_t mask, uint64_t out[32])
@@ -42,36 +41,6 @@ static uint32_t distinct_blocks(const uint64_t *start, unsigned n, unsigned byte
     }
     return count;
 }
-/* Bank passes of a shared-memory request: lanes go in groups that ask for at most 128 bytes
- * (all 32 for up to 4 bytes, 16 for 8, 8 for 16); in a group, different words of one bank
- * take one pass each, equal words are broadcast. */
-static uint32_t bank_passes(const uint64_t addr[32], uint32_t mask, unsigned bytes, uint32_t *ideal)
-{
-    unsigned group = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8, words = bytes <= 4 ? 1 : bytes / 4;
-    uint32_t passes = 0;
-    *ideal = 0;
-    for (unsigned g = 0; g < 32; g += group) {
-        uint64_t seen[BANKS][32];
-        uint32_t n[BANKS] = { 0 }, most = 0;
-        for (unsigned l = g; l < g + group; l++) {
-            if (!(mask >> l & 1))
-                continue;
-            for (unsigned w = 0; w < words; w++) {
-                uint64_t word = addr[l] / 4 + w;
-                unsigned b = (unsigned)(word % BANKS);
-                uint32_t k = 0;
-                while (k < n[b] && seen[b][k] != word)
-                    k++;
-                if (k == n[b] && k < 32)
-                    seen[b][n[b]++] = word;
-                most = n[b] > most ? n[b] : most;
-            }
-        }
-        passes += most;
-        *ideal += most > 0;
-    }
-    return passes;
-}
 struct request_count_request request_count_measure(const uint64_t addr[32], uint32_t mask,
                                                    unsigned bytes, bool shared)
 {
@@ -84,7 +53,7 @@ struct request_count_request request_count_measure(const uint64_t addr[32], uint
     r.bytes_used = distinct_blocks(s, n, bytes, 0);
     r.least = (r.bytes_used + TALLY_SECTOR - 1) / TALLY_SECTOR;
     if (shared)
-        r.passes = bank_passes(addr, mask, bytes, &r.ideal);
+        r.banks = banks_of(addr, mask, bytes);
     uint64_t start = addr[__builtin_ctz(mask)] / TALLY_SECTOR * TALLY_SECTOR;
     for (unsigned l = 0; l < 32; l++) {
         if (!(mask >> l & 1) || addr[l] - start >= TALLY_LINE)
@@ -98,6 +67,12 @@ struct request_count_request request_count_measure(const uint64_t addr[32], uint
     return r;
 }
 
+static void take_worst(struct ana_banks *to, const struct ana_banks *b)
+{
+    if (b->lanes && (!to->lanes || b->passes - b->ideal > to->passes - to->ideal))
+        *to = *b;
+}
+
 void request_count_add(struct tally *t, const struct request_count_request *r, unsigned present,
                        uint64_t times)
 {
@@ -109,8 +84,9 @@ void request_count_add(struct tally *t, const struct request_count_request *r, u
     t->threads += r->active * times;
     t->coalesced += r->coalesced * times;
     t->present += present * times;
-    t->passes += r->passes * times;
-    t->ideal += r->ideal * times;
+    t->passes += r->banks.passes * times;
+    t->ideal += r->banks.ideal * times;
+    take_worst(&t->worst, &r->banks);
     for (int w = 0; w < 32; w++)
         t->word[w] += r->word[w] * times;
 }
@@ -126,6 +102,7 @@ void request_count_merge(struct tally *to, const struct tally *from)
     to->present += from->present;
     to->passes += from->passes;
     to->ideal += from->ideal;
+    take_worst(&to->worst, &from->worst);
     for (int w = 0; w < 32; w++)
         to->word[w] += from->word[w];
 }
@@ -168,6 +145,7 @@ struct ana_exact request_count_exact(const struct tally *t, bool shared)
                            .bytes_used = t->bytes_used,
                            .bytes_moved = t->sectors * TALLY_SECTOR,
                            .sectors_per_request = NAN,
+                           .banks = t->worst,
                            .bank_conflicts = shared ? NAN : 0 };
     if (t->requests)
         x.sectors_per_request = (double)t->sectors / (double)t->requests;

@@ -5,6 +5,7 @@
 #ifndef GPULOCW_ANALYSIS_REQUEST_COUNT_H
 #define GPULOCW_ANALYSIS_REQUEST_COUNT_H
 
+#include "engine/analysis/banks.h"
 #include "engine/base/base.h"
 
 struct ana_coalesce;
@@ -20,7 +21,7 @@ struct request_count_request {
     uint32_t lines;
     uint32_t bytes_used;
     uint32_t active, coalesced; /* lanes; those inside [start, start+128) */
-    uint32_t passes, ideal;     /* shared memory: bank passes, and the least possible */
+    struct ana_banks banks;     /* shared memory */
     uint8_t word[32];           /* lanes that touch word w of the 128 bytes from start */
 };
 /* addr[32] (only active lanes are read), bytes per lane 1..64. mask must not be 0. Bank passes
@@ -40,6 +41,8 @@ struct tally {
     uint64_t passes;
     uint64_t ideal;
     uint64_t word[32];
+    struct ana_banks
+        worst; /* shared memory: the request with the most extra passes, the first of them */
 };
 /* `present`: threads the warp has (fewer than 32 in a partial warp); `times` equal requests. */
 void request_count_add(struct tally *t, const struct request_count_request *r, unsigned present,

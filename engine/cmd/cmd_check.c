@@ -46,7 +46,7 @@ static enum status run_checked(struct checking *c, struct workspace *s)
     struct args a = *c->a;
     a.kernel = s->spec->name ? s->spec->name : s->spec->kernel;
     a.check_memory = true;
-    enum status st = measurement_bench(&w, &a, &bench, &run); /* which runs the original */
+    enum status st = measurement_bench(&w, &a, true, &bench, &run); /* which runs the original */
     if (st == ST_DEVICE) {
         findings_of_run(s->facts, &run, &c->rules, &c->found);
         st = ST_OK;

@@ -1,5 +1,6 @@
 /* analyze: what the text and the launch description say. */
 #include "engine/analysis/analysis.h"
+#include "engine/analysis/banks.h"
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/ptx/ptx.h"
@@ -157,6 +158,37 @@ static void put_others(const struct ana_kernel *k, struct buf *out)
     }
 }
 
+/* Accesses to shared memory whose lanes wait for each other: which banks, which words. */
+static void put_banks(const struct ana_kernel *k, struct buf *out)
+{
+    const struct banks_cure c = banks_cure_of(k);
+    char map[BANKS_N + 1];
+    if (!(c.now > 0))
+        return;
+    buf_puts(out, "\nshared memory, the worst request of each access\n");
+    for (uint32_t i = 0; i < k->naccess; i++) {
+        const struct ana_access *a = &k->access[i];
+        const struct ana_banks *b = &a->exact.banks;
+        if (a->space != PTX_SPACE_SHARED || !a->exact.valid || b->passes <= b->ideal)
+            continue;
+        int32_t stride = banks_stride(b);
+        banks_map(b, map);
+        buf_printf(out, "  line %-5u %-8s %2u bytes a lane   %u passes for %u", a->at.line,
+                   a->atomic  ? "atomic"
+                   : a->store ? "store"
+                              : "load",
+                   b->bytes, b->passes, b->ideal);
+        if (stride != INT32_MIN)
+            buf_printf(out, "   lanes %d word%s apart", (int)stride, stride == 1 ? "" : "s");
+        buf_printf(out, "\n    banks 0 to 31: %s   ", map);
+        banks_say(b, 8, out);
+        buf_puts(out, "\n");
+    }
+    buf_puts(out, "  all of them: ");
+    banks_cure_say(&c, out);
+    buf_puts(out, "\n");
+}
+
 static void put_kernel(const struct ana_kernel *k, struct buf *out)
 {
     buf_puts(out, "kernel ");
@@ -193,6 +225,7 @@ static void put_kernel(const struct ana_kernel *k, struct buf *out)
             (k->access[i].space == PTX_SPACE_GLOBAL || k->access[i].space == PTX_SPACE_GENERIC))
             put_access(k, &k->access[i], out);
     put_others(k, out);
+    put_banks(k, out);
     for (uint32_t i = 0; i < k->ngaps; i++)
         buf_printf(out, "not analysed: %s\n", k->gaps[i]);
 }

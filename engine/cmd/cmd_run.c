@@ -45,7 +45,7 @@ static void tolerate(struct workspace *s, struct diags *ds)
         diag_add(ds, DIAG_NOTE, "float-atomics", s->module->path, NO_SPAN, TUNE_TOLERATED);
 }
 
-enum status measurement_subject(struct workspace *s, struct args *a, struct diags *ds)
+enum status measurement_subject(struct workspace *s, struct args *a, bool quick, struct diags *ds)
 {
     enum status st = workspace_ptx(s, a, ds);
     if (st == ST_OK)
@@ -57,7 +57,7 @@ enum status measurement_subject(struct workspace *s, struct args *a, struct diag
     if (st == ST_OK)
         st = workspace_data(s, ds);
     if (st == ST_OK)
-        st = workspace_facts(s, a, true, ds);
+        st = workspace_facts(s, a, quick, ds);
     return st;
 }
 
@@ -70,10 +70,10 @@ static bool adds_floats(const struct launch_spec *l)
     return any;
 }
 
-enum status measurement_bench(struct workspace *s, struct args *a, struct tune_bench **bench,
+enum status measurement_bench(struct workspace *s, struct args *a, bool quick, struct tune_bench **bench,
                               struct diags *ds)
 {
-    enum status st = measurement_subject(s, a, ds);
+    enum status st = measurement_subject(s, a, quick, ds);
     if (st != ST_OK)
         return st;
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
@@ -211,7 +211,7 @@ int cmd_run(struct args *a)
     if (st == ST_OK && a->outputs)
         st = outputs_folder(a->outputs, &ds);
     if (st == ST_OK)
-        st = measurement_bench(&s, a, &bench, &ds);
+        st = measurement_bench(&s, a, true, &bench, &ds);
     if (st == ST_OK && a->outputs)
         st = outputs_check(s.spec, a->outputs, a->force, &ds);
     if (st == ST_OK)

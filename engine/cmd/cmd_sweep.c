@@ -272,7 +272,7 @@ int cmd_sweep(struct args *a)
     if (st == ST_OK)
         st = cmd_prove_level(a->prove, TUNE_QUICK, &t.level, &ds);
     if (st == ST_OK)
-        st = measurement_bench(&s, a, &bench, &ds);
+        st = measurement_bench(&s, a, true, &bench, &ds);
     if (st == ST_OK)
         st = resume_points(a, &s, &old, &done, &ndone, &ds);
     if (st == ST_OK)

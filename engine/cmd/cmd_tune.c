@@ -339,25 +339,17 @@ struct advised {
     bool given;
 };
 
-/* The advice as it stood before the search, with what came of it beside. The search does without a
- * trace; advice does not. Only a lack of memory is a failure. */
+/* The advice as it stood before the search, with what came of it beside. Only a lack of memory is a
+ * failure. */
 static enum status advise(const struct tuning *t, struct tune_bench *bench, const struct workspace *s,
                           const struct tune_found *f, struct advised *a)
 {
-    struct workspace traced = *s;
-    struct diags said = { 0 }; /* what the analysis leaves out was told before */
-    traced.facts = NULL;
-    enum status st = workspace_facts(&traced, t->w->a, false, &said);
-    if (st == ST_OK) {
-        struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, traced.facts };
-        a->n = tune_advise(&subject, NULL, a->v, ARRAY_LEN(a->v));
-        st = tune_advise_predict(bench, a->v, &a->n, ARRAY_LEN(a->v));
-    }
+    struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
+    a->n = tune_advise(&subject, NULL, a->v, ARRAY_LEN(a->v));
+    enum status st = tune_advise_predict(bench, a->v, &a->n, ARRAY_LEN(a->v));
     a->given = st == ST_OK;
     if (a->given)
         tune_advise_prove(a->v, a->n, &f->original, t->done, t->ndone);
-    ana_free(traced.facts);
-    diags_free(&said);
     return st == ST_NOMEM ? st : ST_OK;
 }
 
@@ -483,7 +475,7 @@ static enum status tune_launched(struct args *a, enum tune_level level, struct w
     struct measurement w = { .a = a, .ds = ds };
     struct tune_search_opts o = { .prove = level };
     struct session *old = NULL;
-    enum status st = found ? measurement_bench(s, a, &bench, ds) : ST_NOMEM;
+    enum status st = found ? measurement_bench(s, a, false, &bench, ds) : ST_NOMEM;
     if (st == ST_OK)
         st = resume_trail(a, s, &old, &o, ds); /* before the session is begun: both may be one file */
     if (st == ST_OK)
@@ -597,7 +589,7 @@ int cmd_predict(struct args *a)
     struct tune_prediction original, asked;
     struct tune_pi_forecast f;
     struct options none = options_default();
-    enum status st = measurement_subject(&s, a, &ds);
+    enum status st = measurement_subject(&s, a, true, &ds);
     struct tune_subject subject = { s.module, s.spec, &s.data, s.dev, s.facts };
     if (st == ST_OK)
         st = tune_bench_open_model(&subject, &model, &ds);

@@ -26,9 +26,9 @@ struct measurement {
 void measurement_save(struct measurement *w);
 /* The end: ST_IO, told once, when the file lacks something that has finished; else ST_OK. */
 enum status measurement_kept(struct measurement *w);
-/* Everything up to the bench: module, launch, device, data, facts. */
-enum status measurement_subject(struct workspace *s, struct args *a, struct diags *ds);
-enum status measurement_bench(struct workspace *s, struct args *a, struct tune_bench **bench,
+/* Everything up to the bench: module, launch, device, data, facts (quick: from a short trace). */
+enum status measurement_subject(struct workspace *s, struct args *a, bool quick, struct diags *ds);
+enum status measurement_bench(struct workspace *s, struct args *a, bool quick, struct tune_bench **bench,
                               struct diags *ds);
 /* The file of -o or --session; none without them. Nothing is written yet: what an earlier run finished
  * comes first, since its file may be this one. */

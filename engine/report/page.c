@@ -1,10 +1,12 @@
 /* A session as a page, whatever it is written in: see report.h. */
+#include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/base/version.h"
 #include "engine/pass/pass.h"
 #include "engine/predict/prediction.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
+#include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
@@ -353,6 +355,26 @@ static void put_run(struct page *p, size_t i, const struct session_run *r)
     buf_free_checked(&text, p->out);
 }
 
+/* What the analysis says of the session's kernel and launch. */
+#define DATA_MOST (UINT64_C(1) << 33) /* bytes of buffers; larger launches are not analysed here */
+static void put_analysis(struct page *p)
+{
+    const struct launch_spec *l = session_launch(p->s);
+    struct diags ds = { 0 };
+    struct launch_data data = { 0 };
+    struct ana_kernel *k = NULL;
+    if (!p->module || !l || launch_data_make(l, DATA_MOST, &data, &ds) != ST_OK) {
+        diags_free(&ds);
+        return;
+    }
+    struct ana_opts o = { .data = &data, .quick = true };
+    if (ana_run(p->module, str_of(l->kernel), &o, &k, &ds) == ST_OK)
+        report_shared(k, p->w, p->out);
+    ana_free(k);
+    launch_data_free(&data);
+    diags_free(&ds);
+}
+
 static void put_comparison(struct page *p)
 {
     struct buf svg = { 0 };
@@ -383,6 +405,7 @@ void report_page(struct session *s, const struct report_writer *w, struct buf *o
         session_rest(s, i);
     }
     put_comparison(&p);
+    put_analysis(&p);
     w->end(out);
     ptx_free(read);
     buf_free_checked(&text, out);

@@ -91,6 +91,14 @@ extern const struct report_writer report_markdown, report_html;
 /* The whole session. Rewrites the kept PTX for what each run recommends, to show the difference. */
 void report_page(struct session *s, const struct report_writer *w, struct buf *out);
 
+/* ---- banks.c ---- */
+struct ana_access;
+struct ana_kernel;
+/* The section on shared memory; nothing where the kernel makes no request to it that was counted. */
+void report_shared(const struct ana_kernel *k, const struct report_writer *w, struct buf *out);
+/* The words that the worst request of an access asks of each bank, as one <svg>. */
+void report_banks(const struct ana_access *a, struct buf *out);
+
 /* ---- text_plot.c ---- */
 /* Text plot of a sweep: `width` columns; utf8 false: ASCII. */
 void report_text_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8,

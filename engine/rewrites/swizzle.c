@@ -14,7 +14,7 @@
  * inside rows of 128 bytes, and each word has one place. Every access of the kernel to shared memory
  * goes through it, whatever its address is made from. Variables begin and end on rows, so that no row
  * belongs to two. An access of 8 or 16 bytes keeps its bytes together: the lowest bits that any access
- * needs stay. */
+ * needs stay, and bits 3 or 4 to 6 are turned over by as many bits from 7 on, and by as many above. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
@@ -23,9 +23,10 @@
 #include "engine/rec/options.h"
 #include "engine/rewrites/shared_words.h"
 
-#define TAG  "swizzle"
-#define WHAT "--swizzle-shared"
-#define ROW  SHARED_WORDS_ROW
+#define TAG      "swizzle"
+#define WHAT     "--swizzle-shared"
+#define ROW      SHARED_WORDS_ROW
+#define ROW_BITS 7u
 
 static bool asked(const struct options *o)
 {
@@ -44,15 +45,17 @@ static uint64_t rows(uint64_t bytes)
     return (bytes + ROW - 1) / ROW * ROW;
 }
 
-static void move(struct pass_ctx *c, const struct ptx_inst *i, unsigned mask)
+/* widest: bytes of the widest access, a power of two. */
+static void move(struct pass_ctx *c, const struct ptx_inst *i, unsigned widest)
 {
+    unsigned bits = ROW_BITS - (unsigned)__builtin_ctz(widest);
     const char *t = c->tag;
     struct buf b = { 0 };
     shared_words_address(c, inst_address(i), &b);
     buf_printf(&b,
-               "shr.u32 %%%st, %%%sa, 5;\nshr.u32 %%%su, %%%sa, 10;\nxor.b32 %%%st, %%%st, %%%su;\n"
+               "shr.u32 %%%st, %%%sa, %u;\nshr.u32 %%%su, %%%sa, %u;\nxor.b32 %%%st, %%%st, %%%su;\n"
                "and.b32 %%%st, %%%st, %u;\nxor.b32 %%%sa, %%%sa, %%%st;",
-               t, t, t, t, t, t, t, t, t, mask, t, t, t);
+               t, t, bits, t, t, 2 * bits, t, t, t, t, t, ROW - widest, t, t, t);
     shared_words_moved(c, i, &b, TAG);
 }
 
@@ -72,7 +75,7 @@ static enum status run(struct pass_ctx *c)
         }
     for (uint32_t k = 0; k < c->f->ninsts; k++)
         if (shared_words_access(&c->f->insts[k]))
-            move(c, &c->f->insts[k], (ROW - 1) & ~(l.widest - 1));
+            move(c, &c->f->insts[k], l.widest);
     if (unsized && !c->in->launch)
         pass_note(c, NO_SPAN, "launch it with a multiple of %u bytes of dynamic shared memory", ROW);
     shared_words_resize(c, rows(c->out->shared));

@@ -1,6 +1,7 @@
 /* Advice: the rules of the bypass paper's section 5.3 and what the analysis knows, as
  * ranked items that are one key away from being tried. Expected gains are modelled. */
 #include "engine/analysis/analysis.h"
+#include "engine/analysis/banks.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/ptx/ptx_table.h"
@@ -184,6 +185,15 @@ static void from_read_only(struct advising *a)
              d->name);
 }
 
+/* Leaves smem_pad 0 where that is refused. */
+static bool legal_pad(struct advising *a, struct tune_advice *t, uint32_t row)
+{
+    t->options.smem_pad = (int)row;
+    if (!tune_legal(a->s, &t->options))
+        t->options.smem_pad = 0;
+    return t->options.smem_pad > 0;
+}
+
 /* Each extra pass of a request holds up all shared memory of the SM for a cycle. */
 static void from_bank_conflicts(struct advising *a)
 {
@@ -194,16 +204,24 @@ static void from_bank_conflicts(struct advising *a)
     struct tune_advice *t = item(a, passes > 4 ? 1.3 : 1.1, 0.4, "spread shared memory over its banks");
     if (!t)
         return;
-    t->options.swizzle_shared = true;
-    snprintf(t->why, sizeof t->why,
-             "line %u makes %.1f extra passes per request to shared memory: its lanes ask for different "
-             "words "
-             "of the same banks",
-             at->at.line, passes);
-    if (tune_legal(a->s, &t->options))
-        return;
-    t->options.swizzle_shared = false;
-    snprintf(t->title, sizeof t->title, "pad the rows of the shared array, or swizzle its columns");
+    const struct banks_cure c = banks_cure_of(a->s->facts);
+    size_t n =
+        (size_t)snprintf(t->why, sizeof t->why,
+                         "line %u makes %.1f extra passes per request to shared memory: its lanes "
+                         "ask for different words of the same banks; ",
+                         at->at.line, passes);
+    bool pad = c.nrows && c.padded[0] < c.swizzled && legal_pad(a, t, c.row[0]);
+    t->options.swizzle_shared = !pad;
+    if (!pad && !tune_legal(a->s, &t->options)) {
+        t->options.swizzle_shared = false;
+        pad = c.nrows && legal_pad(a, t, c.row[0]);
+        if (!pad)
+            snprintf(t->title, sizeof t->title,
+                     "pad the rows of the shared array, or swizzle its columns");
+    }
+    if (n < sizeof t->why)
+        snprintf(t->why + n, sizeof t->why - n, "of %.1f passes another layout leaves %.1f", c.now,
+                 pad ? c.padded[0] : c.swizzled);
 }
 
 /* Whether a CTA touches a line again is known from a trace alone. */

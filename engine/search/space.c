@@ -276,7 +276,6 @@ double space_bank_conflicts(const struct ana_kernel *k, const struct ana_access 
 static size_t shared_layout(const struct space *s, const struct options *base, struct options *out,
                             size_t most)
 {
-    static const int rows[] = { 128, 256, 512, 1024 }; /* of 32 to 256 words */
     struct options o = *base;
     size_t n = 0;
     if (!s->conflicts)
@@ -284,8 +283,8 @@ static size_t shared_layout(const struct space *s, const struct options *base, s
     o.swizzle_shared = true;
     n = add(out, n, most, o);
     o.swizzle_shared = false;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        o.smem_pad = rows[i];
+    for (size_t i = 0; i < s->cure.nrows; i++) {
+        o.smem_pad = (int)s->cure.row[i];
         n = add(out, n, most, o);
     }
     return n;
@@ -367,6 +366,8 @@ struct space space_of(const struct tune_bench *b)
     if (k && k->footprint.valid)
         s.pi_predicted = k->footprint.pi_fit;
     s.conflicts = space_bank_conflicts(k, NULL) >= 0.5;
+    if (s.conflicts)
+        s.cure = banks_cure_of(k);
     how_to_bypass(b, &s);
     return s;
 }

@@ -2,6 +2,7 @@
 #ifndef GPULOCW_SEARCH_SPACE_H
 #define GPULOCW_SEARCH_SPACE_H
 
+#include "engine/analysis/banks.h"
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
 
@@ -16,10 +17,11 @@ struct space {
     struct dim3u block, grid;
     uint32_t shared_per_sm, shared_per_block;
     int pi_predicted;
-    int level, form;    /* of bypassing, as the kernel's loads allow it */
-    bool no_allocate;   /* loads have L1 priorities */
-    bool conflicts;     /* accesses to shared memory ask a bank twice */
-    bool asks_to_cache; /* a load that is to cache in L1 must say so: all caching is a choice, too */
+    int level, form;        /* of bypassing, as the kernel's loads allow it */
+    bool no_allocate;       /* loads have L1 priorities */
+    bool conflicts;         /* accesses to shared memory ask a bank twice; */
+    struct banks_cure cure; /* what other layouts leave of that */
+    bool asks_to_cache;     /* a load that is to cache in L1 must say so: all caching is a choice, too */
     bool fine /* every value */, coarse /* the values of the exhaustive reference */;
 };
 /* patience: alternatives that a search tries at once, and leaves the dimension when none of them gains.

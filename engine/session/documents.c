@@ -557,8 +557,10 @@ static void put_exact(struct jw *w, const struct ana_exact *e, bool shared)
     put_uint(w, "lines", e->lines);
     put_uint(w, "bytes_used", e->bytes_used);
     put_uint(w, "bytes_moved", e->bytes_moved);
-    if (shared)
+    if (shared) {
         put_num(w, "bank_conflicts_per_request", e->bank_conflicts);
+        json_banks(w, &e->banks);
+    }
     jw_key(w, "sampled");
     jw_bool(w, e->sampled);
     put_num(w, "error", e->error);
@@ -729,6 +731,7 @@ static void put_kernel(struct jw *w, const struct ana_kernel *k)
         if (is_global_load(&k->access[i]))
             put_access(w, k, &k->access[i]);
     jw_end_arr(w);
+    json_banks_cure(w, k);
     jw_key(w, "other_accesses");
     jw_arr(w);
     for (uint32_t i = 0; i < k->naccess; i++)

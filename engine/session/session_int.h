@@ -58,6 +58,10 @@ void put_device_members(struct jw *w, const struct dev_info *d); /* into an open
 void put_interval(struct jw *w, const char *key, struct interval i);
 void put_result(struct jw *w, const struct result *r); /* members into an open object */
 void put_num(struct jw *w, const char *key, double v);
+struct ana_banks;
+/* members of an exact count, of an analysed kernel: banks_json.c */
+void json_banks(struct jw *w, const struct ana_banks *b);
+void json_banks_cure(struct jw *w, const struct ana_kernel *k);
 void put_curve(struct jw *w, const struct ana_kernel *k); /* the "curve" member of an analysed kernel */
 void put_coalesce(struct jw *w, const struct ana_coalesce *c); /* the "coalesce" member */
 enum status get_options(const cJSON *o, struct options *out, struct diags *ds);

@@ -15,6 +15,7 @@
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/banks.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -25,7 +26,7 @@
 
 static bool listed(const struct ana_access *x)
 {
-    return x->space == PTX_SPACE_GLOBAL && !x->prefetch;
+    return (x->space == PTX_SPACE_GLOBAL && !x->prefetch) || view_banks_known(x);
 }
 
 #define WITH_EXPECTED 60
@@ -34,7 +35,7 @@ static void put_metric(struct row *r, const struct ana_coalesce *c, const struct
 {
     if (c->valid) {
         enum role role = view_degree_role(fmax(c->degree, ana_sector_use(c)));
-        row_bar(r, role, 8, c->degree);
+        row_bar(r, role, 8, fmax(c->degree, ana_sector_use(c)));
         row_right(r, role, 8, "%.1f %%", c->degree * 100);
         row_right(r, ROLE_VALUE, 6, "%u", c->num_sectors);
         if (w >= WITH_EXPECTED)
@@ -101,8 +102,13 @@ static void put_access(struct app *a, long item, unsigned w, const struct traffi
         const struct ana_access *x = &k->access[item - 1];
         row_right(&r, ROLE_DIM, 6, "%u", x->at.line);
         row_put(&r, ROLE_TEXT, " ");
-        put_metric(&r, &x->coalesce, &x->exact, w);
-        if (w >= WITH_TRAFFIC)
+        if (view_banks_known(x))
+            view_banks_metric(&r, x, w >= WITH_EXPECTED ? 39 : 30);
+        else
+            put_metric(&r, &x->coalesce, &x->exact, w);
+        if (w >= WITH_TRAFFIC && view_banks_known(x))
+            row_put(&r, ROLE_DIM, "%17s", "shared memory");
+        else if (w >= WITH_TRAFFIC)
             put_traffic(&r, t, x);
         row_put(&r, x->store ? ROLE_LABEL : ROLE_MEMORY, "  %-6s",
                 x->atomic     ? "atom"
@@ -112,7 +118,8 @@ static void put_access(struct app *a, long item, unsigned w, const struct traffi
         row_put(&r, ROLE_SYMBOL, "%s", x->array ? x->array : "?");
         if (w >= 100)
             row_pad(&r, r.width < FULL_NAME ? FULL_NAME : r.width);
-        put_shape(&r, &x->coalesce, w);
+        if (!view_banks_known(x))
+            put_shape(&r, &x->coalesce, w);
         if (w >= 100)
             row_put(&r, ROLE_DIM, "  %s", x->address ? x->address : "");
     }
@@ -436,6 +443,10 @@ static void chart(struct app *a, long item, unsigned w, unsigned h)
         page_blank(a, p);
     if (x && x->address)
         put_address(a, p, w, x->address);
+    if (x && view_banks_known(x)) {
+        view_banks_chart(a, p, x, w, h);
+        return;
+    }
     if (!c->valid) {
         page_wrap(a, p, ROLE_DIM, 2, w - 1,
                   x && x->unknown ? x->unknown : "the degree is not known here", -1);

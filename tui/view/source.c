@@ -208,7 +208,8 @@ static void gutter_access(struct row *r, const struct gutter *g, const struct ap
 {
     const struct ana_coalesce *c = &x->coalesce;
     if (g->bar && c->valid)
-        row_bar(r, view_degree_role(fmax(c->degree, ana_sector_use(c))), g->bar, c->degree);
+        row_bar(r, view_degree_role(fmax(c->degree, ana_sector_use(c))), g->bar,
+                fmax(c->degree, ana_sector_use(c)));
     else if (g->bar)
         row_put(r, ROLE_DIM, "%-*s", (int)g->bar, x->atomic ? "atom" : x->store ? "store" : "?");
     if (g->bar)

@@ -79,7 +79,8 @@ static void put_facts(struct app *a, struct page *p, const struct ana_access *x,
     row_put(&r, ROLE_SYMBOL, " %s", x->array ? x->array : "of an unknown array");
     if (x->coalesce.valid) {
         row_put(&r, ROLE_LABEL, "  degree ");
-        row_put(&r, view_degree_role(x->coalesce.degree), "%.0f %%", x->coalesce.degree * 100);
+        row_put(&r, view_degree_role(fmax(x->coalesce.degree, ana_sector_use(&x->coalesce))), "%.0f %%",
+                x->coalesce.degree * 100);
         if (x->bytes > 4)
             row_put(&r, view_degree_role(ana_sector_use(&x->coalesce)),
                     " (%.0f %% of its sectors needed)", 100 * ana_sector_use(&x->coalesce));

@@ -96,8 +96,11 @@ static void put_behind(struct app *a, unsigned w)
     if (k && k->coalesce.valid) {
         row_init(&r, a->frame);
         row_put(&r, ROLE_LABEL, "   loads:");
-        row_put(&r, view_degree_role(k->coalesce.degree), " %.0f %% coalesced",
+        double use = ana_sector_use(&k->coalesce);
+        row_put(&r, view_degree_role(fmax(k->coalesce.degree, use)), " %.0f %% coalesced",
                 k->coalesce.degree * 100);
+        if (use > k->coalesce.degree + 0.005)
+            row_put(&r, view_degree_role(use), ", %.0f %% of the sectors needed", use * 100);
         if (k->exact.valid && k->exact.requests)
             row_put(&r, ROLE_VALUE, ", %.1f sectors a request", k->exact.sectors_per_request);
         page_flow(a, page(a), &r, INDENT + 2, w - 1, -1);

@@ -1,0 +1,19 @@
+/* banks: accesses to shared memory in the coalescing panel. */
+#ifndef GPULOCW_TUI_VIEW_BANKS_H
+#define GPULOCW_TUI_VIEW_BANKS_H
+
+#include "engine/base/base.h"
+
+struct ana_access;
+struct app;
+struct page;
+struct row;
+
+/* An access to shared memory whose banks were counted. */
+bool view_banks_known(const struct ana_access *x);
+/* Passes of its worst request, in `cols` columns. */
+void view_banks_metric(struct row *r, const struct ana_access *x, unsigned cols);
+/* The words that this request asks of each bank, and what another layout leaves. */
+void view_banks_chart(struct app *a, struct page *p, const struct ana_access *x, unsigned w, unsigned h);
+
+#endif
