@@ -18,24 +18,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SHIFT = 4,
-    PER_ROW = 16 /* entries of a sparse row, on average */
-};
+enum { PER_ROW = 16 /* entries of a sparse row, on average */ };
 
-/* What the kernel does with an integer parameter as it stands: a mask is one less than a power of two, a
- * shift small. */
+static uint32_t log_2(uint32_t n)
+{
+    uint32_t log = 0;
+    while (n >>= 1)
+        log++;
+    return log;
+}
+
+/* What an instruction makes of an integer that is its operand k: a mask (not n & 3), a count of bits. */
+static bool masks(const struct ptx_inst *x, unsigned k)
+{
+    return x->op == PTX_OP_AND && x->opnds[3 - k].kind == OPND_REG;
+}
+static bool shifts_by(const struct ptx_inst *x, unsigned k)
+{
+    return (x->op == PTX_OP_SHL || x->op == PTX_OP_SHR) && k == 2;
+}
+
+/* What the kernel does with an integer parameter: a mask is one less than the size, a count of bits,
+ * also taken from another (32 - n), its logarithm. */
 static uint32_t scalar_value(const struct guess *g, const struct ptx_inst *load, uint32_t n)
 {
+    uint32_t other = UINT32_MAX; /* what is left of a number without it */
     for (uint32_t i = 0; load && load->opnds[0].kind == OPND_REG && i < g->f->ninsts; i++) {
         const struct ptx_inst *x = &g->f->insts[i];
         for (unsigned k = 1; k < x->nopnds; k++) {
-            if (x->opnds[k].kind != OPND_REG || x->opnds[k].index != load->opnds[0].index)
+            if (x->opnds[k].kind != OPND_REG)
                 continue;
-            if (x->op == PTX_OP_AND && x->opnds[3 - k].kind == OPND_REG) /* not n & 3 */
+            bool itself = x->opnds[k].index == load->opnds[0].index;
+            if (itself && masks(x, k))
                 return n - 1;
-            if ((x->op == PTX_OP_SHL || x->op == PTX_OP_SHR) && k == 2)
-                return SHIFT;
+            if ((itself || x->opnds[k].index == other) && shifts_by(x, k))
+                return log_2(n);
+            if (itself && x->op == PTX_OP_SUB && k == 2)
+                other = x->opnds[0].index;
         }
     }
     return n;
