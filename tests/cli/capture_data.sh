@@ -25,6 +25,7 @@ run_equal() { "$B" run "$T/$1.ptx" > "$T/out" 2>"$T/err" && grep -q "^outputs   
 
 take plain
 claim "the program's output and exit status" eval 'test $rc -eq 4 && grep -qx done "$T/out"'
+claim "a look-up of what no library has finds nothing, though the injected one stands before it" eval '! grep -q "was found" "$T/out"'
 claim "the simulated outputs are the GPU's" files plain "f['outputs']=='equal' and f['nth']==1 and why is None"
 claim "trimmed to what the kernel touches" files plain "f['data_bytes']==24080 and f['trimmed_from']>1<<20"
 claim "parameters: buffers, values, an output" launch plain/scale "a['scale_param_0']['count']==3000 and a['scale_param_2']['f32']==2.5 and a['scale_param_1']['output']"

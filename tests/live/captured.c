@@ -282,6 +282,8 @@ int main(int argc, char **argv)
         ipc();
     else if (strcmp(what, "imported") == 0 || strcmp(what, "pool") == 0)
         imported(what[0] == 'p');
+    if (strcmp(what, "plain") == 0 && dlsym(RTLD_DEFAULT, "nvJitLinkAddFile"))
+        printf("a function that no library has was found\n");
     printf("done\n");
     return 4;
 }

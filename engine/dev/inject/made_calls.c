@@ -33,10 +33,24 @@ struct stand {
     void *real;
 };
 
+/* A library that was opened for its opener alone is behind nobody: by its name then. */
+static void *opened_alone(const char *name)
+{
+    static const char *const LIBRARIES[] = { "libnvJitLink.so.13", "libnvJitLink.so.12",
+                                             "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2" };
+    void *p = NULL;
+    for (size_t i = 0; !p && i < sizeof LIBRARIES / sizeof *LIBRARIES; i++) {
+        void *l = dlopen(LIBRARIES[i], RTLD_NOW | RTLD_NOLOAD);
+        p = l ? real_dlsym()(l, name) : NULL;
+    }
+    return p;
+}
+
 static void *real_of(struct stand *s)
 {
     void *p = __atomic_load_n(&s->real, __ATOMIC_RELAXED);
-    return p ? p : real_dlsym()(RTLD_NEXT, s->name);
+    p = p ? p : real_dlsym()(RTLD_NEXT, s->name);
+    return p ? p : opened_alone(s->name);
 }
 
 /* ---- nvJitLink: its functions carry versions in their names ---- */
@@ -190,7 +204,9 @@ static void *looked_up(struct stand *s, void *library)
 {
     void *p = real_dlsym()(library, s->name), *ours;
     memcpy(&ours, &s->ours, sizeof ours);
-    if (p && p != ours)
+    if (p == ours) /* of all libraries: only what stands behind us counts, else it is not there */
+        p = real_dlsym()(RTLD_NEXT, s->name);
+    if (p)
         __atomic_store_n(&s->real, p, __ATOMIC_RELAXED);
     return p ? ours : NULL;
 }
