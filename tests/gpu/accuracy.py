@@ -88,7 +88,8 @@ def measure(a, kind, suite, kernel, advice):
     if kind == "recommend":
         if not isinstance(advice, list):
             return {"error": "tune: %s" % advice}
-        return dict(result(call(a, ["run"] + words + advice + ["--no-counters"], a.limit)), options=advice)
+        original = result(call(a, ["run"] + words + ["--no-counters"], a.limit))
+        return dict(result(call(a, ["run"] + words + advice + ["--no-counters"], a.limit)), options=advice, original_ns=original.get("time_ns"))
     return result(call(a, ["run"] + words, a.limit))
 
 def about(a):
