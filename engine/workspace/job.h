@@ -30,8 +30,10 @@ enum job_kind {
        of it that was changed (enum job_launch_part): the rest stays as the engine has it, where changes
        that were posted before may be on their way */
     JOB_LAUNCH,
-    JOB_LAUNCH_GUESS, /* a first launch description for the current kernel, which has none */
-    JOB_LAUNCH_SAVE,  /* text: path or empty */
+    /* a first launch description for the current kernel, which has none; number: what its integer
+       parameters say, launch: its block, where the user said so (0, NULL: guessed) */
+    JOB_LAUNCH_GUESS,
+    JOB_LAUNCH_SAVE, /* text: path or empty */
     /* the rewritten kernel of the current options, and the launch it wants; text: path or empty
        (FILE.tuned.ptx) */
     JOB_WRITE,
@@ -73,8 +75,9 @@ struct job_snapshot {
     const struct launch_file *launches;
     size_t launch;                  /* current one; launches NULL: none */
     const struct launch_spec *spec; /* current launch, edited or not; NULL: none */
-    bool launch_edited;             /* it is not what its file says, or has none */
-    const char *kernel;             /* current kernel's name */
+    uint32_t guessed_n; /* what integer parameters say in a guessed launch; 0: it is no guess */
+    bool launch_edited; /* it is not what its file says, or has none */
+    const char *kernel; /* current kernel's name */
     const struct ana_kernel *facts; /* of the current kernel; NULL until analysed */
     struct dev_info dev;
     bool has_dev;

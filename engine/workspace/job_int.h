@@ -88,6 +88,7 @@ struct job_state { /* the engine thread's own */
     bool wants_cost;
     size_t launch;
     bool edited; /* the launch is not what its file says, or it has none */
+    uint32_t guessed_n;
     /* one that was edited, while its PTX is read anew or another launch is looked at; NULL: none */
     struct shared_ref *kept;
     char *kernel;
@@ -150,7 +151,9 @@ enum status job_open(struct job_engine *e, const char *path, bool launch_follows
 enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds);
 enum status job_device(struct job_engine *e, const char *spec, struct diags *ds);
 enum status job_launch(struct job_engine *e, const struct launch_spec *l, long part, struct diags *ds);
-enum status job_launch_guess(struct job_engine *e, struct diags *ds);
+/* n 0, like NULL: not said */
+enum status job_launch_guess(struct job_engine *e, long n, const struct launch_spec *like,
+                             struct diags *ds);
 enum status job_bench(struct job_engine *e, struct diags *ds); /* opens what a run needs */
 enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);
 bool job_cut_off(const struct session_run *r); /* a sweep or search with points missing */

@@ -219,8 +219,7 @@ static enum status find_launch(struct job_engine *e, const char *ptx, bool follo
     job_text(&st->kernel, k ? name : NULL);
     bool kept = s == ST_OK && !follows && k && (use_kept(e, NULL, name));
     if (s == ST_OK && !follows && !kept)
-        job_say(e, DIAG_NOTE, ptx, NO_SPAN,
-                "no launch description: nothing runs until one is given (:launch guess)");
+        job_say(e, DIAG_NOTE, ptx, NO_SPAN, "no launch description (:launch guess makes one)");
     return s;
 }
 
@@ -547,27 +546,32 @@ enum status job_launch(struct job_engine *e, const struct launch_spec *l, long p
     }
     job_bench_drop(e);
     st->edited = true;
+    st->guessed_n = 0;
     shared_ref_put(&st->spec, shared_ref_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
     return first_facts(e, ds);
 }
 
-enum status job_launch_guess(struct job_engine *e, struct diags *ds)
+enum status job_launch_guess(struct job_engine *e, long n, const struct launch_spec *like,
+                             struct diags *ds)
 {
     struct job_state *st = &e->state;
     struct launch_spec guess = { 0 };
+    struct infer_asked asked = { .n = n > 0 ? (uint32_t)n : 0 };
+    if (like)
+        asked.block = like->block;
     if (!st->facts) {
         diag_error(ds, "launch", "no kernel to guess a launch for");
         return ST_INPUT;
     }
     enum status s = open_device(e, ds);
     if (s == ST_OK)
-        s = launch_infer(st->facts->p, st->dev, NULL, &e->cancel, &guess, ds);
+        s = launch_infer(st->facts->p, st->dev, &asked, &e->cancel, &guess, ds);
     if (s == ST_OK) {
         s = job_launch(e, &guess, LAUNCH_ALL, ds);
+        st->guessed_n = s == ST_OK ? asked.n : 0;
         job_say(e, DIAG_NOTE, NULL, NO_SPAN,
-                "sizes and data of this launch are guesses: change them in the options panel, save them "
-                "there");
+                "sizes and data are guesses: change them in the options panel");
     }
     launch_spec_free(&guess);
     return s;

@@ -101,6 +101,7 @@ static struct snap *snap_make(struct job_engine *e)
     p->launches = hold(s, st->launches);
     p->launch = st->launch;
     p->launch_edited = st->spec && st->edited;
+    p->guessed_n = st->spec ? st->guessed_n : 0;
     p->spec = hold(s, st->spec);
     p->facts = hold(s, st->facts);
     p->preview = hold(s, st->preview);

@@ -531,7 +531,7 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
     case JOB_DEVICE: return job_device(e, q->text ? q->text : "", ds);
     case JOB_OPTIONS: return do_options(e, &q->options);
     case JOB_LAUNCH: return q->has_launch ? job_launch(e, &q->launch, q->number, ds) : ST_OK;
-    case JOB_LAUNCH_GUESS: return job_launch_guess(e, ds);
+    case JOB_LAUNCH_GUESS: return job_launch_guess(e, q->number, q->has_launch ? &q->launch : NULL, ds);
     case JOB_LAUNCH_SAVE: return save_launch(e, q->text, ds);
     case JOB_WRITE: return write_code(e, q->text, ds);
     case JOB_RUN:

@@ -100,8 +100,9 @@ static void launch_made(void **state)
     t.snap->spec = NULL;
     t.snap->launches = NULL;
     stage_press(&t, "r");
-    assert_int_equal(t.rec.posts, 0); /* said, not tried */
-    assert_true(stage_shows(&t, "without a launch description"));
+    assert_int_equal(t.rec.posts, 1); /* one is guessed first; the run follows */
+    assert_int_equal(t.rec.last.kind, JOB_LAUNCH_GUESS);
+    assert_true(stage_shows(&t, "there is no launch description: one is guessed first"));
     stage_keys(&t, "4"); /* the row that makes one stands first, under the cursor */
     assert_true(stage_shows(&t, "guesses one"));
     stage_press(&t, "Enter");

@@ -9,6 +9,7 @@
 #include "tui/app/command.h"
 #include "tui/app/config.h"
 #include "tui/app/layout/layout.h"
+#include "tui/app/launch/guess.h"
 #include "tui/app/legal.h"
 #include "tui/app/lesson_run.h"
 #include "tui/app/notice.h"
@@ -144,6 +145,7 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     lines_drop(a);
     source_refresh(a); /* also where the panel is not drawn: its index points into the texts */
     notice_new(a, old);
+    guess_came(a, old);
     if (!snap->busy && snap->module && !options_equal(&snap->options, &a->options))
         /* the engine ran with others: have the present ones looked at again */
         send_options(a);
@@ -232,8 +234,8 @@ static void launch(struct app *a, const struct job *j)
         [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "search", [JOB_RESUME] = "rest"
     };
     if (a->snap->module && !a->snap->spec && !a->snap->busy) {
-        app_notice(a, DIAG_WARNING, "%s",
-                   view_keys(a, "nothing can be run without a launch description: {panel-4} makes one"));
+        app_notice(a, DIAG_NOTE, "%s", "there is no launch description: one is guessed first");
+        guess_start(a, j);
         return;
     }
     if (app_measuring(a))
@@ -604,6 +606,10 @@ static unsigned prompt_done(struct app *a)
         snprintf(a->runs.filter, sizeof a->runs.filter, "%.*s", (int)sizeof a->runs.filter - 1, p.text);
         break;
     case PROMPT_CONFIRM: return lesson_answer(a, p.text);
+    case PROMPT_GUESS:
+        a->prompt.target = p.target;
+        guess_answer(a, p.text, true);
+        break;
     case PROMPT_NONE: break;
     }
     return UI_REDRAW;
@@ -614,8 +620,10 @@ static unsigned prompt_event(struct app *a, uint32_t key)
     switch (prompt_key(&a->prompt, &a->history, key)) {
     case PROMPT_DONE: return prompt_done(a);
     case PROMPT_DROPPED: {
-        bool asked = a->prompt.kind == PROMPT_CONFIRM;
+        bool asked = a->prompt.kind == PROMPT_CONFIRM, guess = a->prompt.kind == PROMPT_GUESS;
         prompt_close(&a->prompt);
+        if (guess)
+            guess_answer(a, "", false);
         return asked ? lesson_answer(a, "") : UI_REDRAW;
     }
     case PROMPT_COMPLETE:

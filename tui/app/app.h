@@ -58,6 +58,18 @@ struct lesson_view {
     const struct ptx_module *before;
 };
 
+/* What a guessed launch is asked about, and what was wanted when there was none (app/launch/guess.h). */
+struct guess_view {
+    bool asked /* the engine works on it */, wanted, other /* the answers are not the guess */;
+    const struct launch_spec *before; /* only compared */
+    enum job_kind kind;
+    char text[128];
+    long number;
+    struct options options;
+    uint32_t n;
+    struct dim3u block;
+};
+
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_PICKER, OVERLAY_TREE };
 struct pick {
     char *title; /* owned */
@@ -114,6 +126,7 @@ struct app {
     struct messages_view messages;
     struct replay_view replay;
     struct reload_view reload;
+    struct guess_view guess;
     struct lesson_view lesson;
     struct pick *pick;
     size_t npicks;

@@ -13,6 +13,7 @@
 #include "tui/app/app.h"
 #include "tui/app/config.h"
 #include "tui/app/export.h"
+#include "tui/app/launch/guess.h"
 #include "tui/app/layout/layout.h"
 #include "tui/app/lesson_run.h"
 #include "tui/app/prompt.h"
@@ -163,7 +164,7 @@ static unsigned cmd_launch(struct app *a, char *args)
 {
     char *field = take_word(&args);
     if (!strcmp(field, "guess")) {
-        app_post(a, JOB_LAUNCH_GUESS, NULL, 0);
+        guess_start(a, NULL);
         return UI_REDRAW;
     }
     if (!*field || !*args || !view_options_launch(a, field, args))

@@ -11,7 +11,8 @@ enum prompt_kind {
     PROMPT_VALUE,
     PROMPT_NOTE,
     PROMPT_FILTER,
-    PROMPT_CONFIRM
+    PROMPT_CONFIRM,
+    PROMPT_GUESS /* a question about a guessed launch */
 };
 #define PROMPT_TEXT 512
 struct prompt {

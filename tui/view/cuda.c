@@ -86,7 +86,7 @@ static void add_access(struct cuda_page *p, const struct ana_access *x, const st
     c->degree = c->loads ? fmin(c->degree, degree) : degree; /* fmin takes the number, not the NaN */
     c->loads++;
     c->sectors += x->exact.valid ? x->exact.sectors_per_request : NAN;
-    c->share += isnan(share) ? 0 : share;
+    c->share += share; /* n/a is not nothing */
 }
 
 static const struct ptx_func *kernel_of(const struct app *a)
@@ -226,7 +226,9 @@ static void put_cost(struct row *r, const struct line_cost *c, const struct cuda
         row_right(r, ROLE_VALUE, 6, "%.1f", c->sectors);
     else if (col->sectors)
         row_put(r, ROLE_DIM, "%6s", c->loads ? "n/a" : "");
-    if (col->share && c->loads)
+    if (col->share && c->loads && isnan(c->share))
+        row_right(r, ROLE_DIM, 6, "n/a");
+    else if (col->share && c->loads)
         row_right(r, c->share >= 0.25 ? ROLE_WARN : ROLE_VALUE, 6, "%.0f%%", c->share * 100);
     else if (col->share)
         row_put(r, ROLE_TEXT, "%6s", "");
@@ -352,7 +354,8 @@ static unsigned hottest(struct app *a)
     const struct cuda_page *p = a->cuda;
     uint32_t best = 0;
     for (uint32_t n = 1; p && p->cost && n <= p->nlines; n++)
-        if (p->cost[n].loads && (!best || p->cost[n].share > p->cost[best].share))
+        if (p->cost[n].loads && (!best || p->cost[n].share > p->cost[best].share ||
+                                 (isnan(p->cost[best].share) && !isnan(p->cost[n].share))))
             best = n;
     if (!best)
         return next_load(a, 1);

@@ -10,6 +10,7 @@
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
 #include "tui/app/as_command.h"
+#include "tui/app/launch/guess.h"
 #include "tui/app/launch_edit.h"
 #include "tui/app/legal.h"
 #include "tui/app/prompt.h"
@@ -439,7 +440,7 @@ static unsigned edit(struct app *a, long item)
     if (item < 0)
         return 0;
     if (item == ITEM_MAKE) {
-        app_post(a, JOB_LAUNCH_GUESS, NULL, 0);
+        guess_start(a, NULL);
         return UI_REDRAW;
     }
     if (item < ITEM_MAKE) {

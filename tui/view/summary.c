@@ -12,6 +12,7 @@
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
+#include "tui/app/results/provenance.h"
 #include "tui/app/results/run_line.h"
 #include "tui/app/view.h"
 #include "tui/app/view_state.h"
@@ -165,6 +166,18 @@ static void put_try(struct app *a, bool better, unsigned w)
 }
 
 /* ---- what did it gain? ---- */
+static bool only_original(const struct app *a)
+{
+    struct options none = options_default();
+    for (size_t i = 0; i < a->snap->nruns; i++) {
+        const struct session_run *r = app_run(a, i);
+        if (r && !r->deleted && !run_stale(a, r) &&
+            (r->kind != RUN_ONE || !options_equal(&r->one.options, &none)))
+            return false;
+    }
+    return true;
+}
+
 static void put_best(struct app *a, unsigned w, const struct options *o, double gain, size_t run,
                      bool better)
 {
@@ -178,7 +191,8 @@ static void put_best(struct app *a, unsigned w, const struct options *o, double 
     if (!better) {
         row_put(&r, ROLE_DIM, "%s",
                 app_last_run(a, -1) == SIZE_MAX ? "nothing has run yet"
-                : run_original_known(a)         ? "nothing that ran beat the original"
+                : run_original_known(a)         ? only_original(a) ? "only the original has run"
+                                                                   : "nothing that ran beat the original"
                                                 : "not known: the original has not run as it is now");
     } else {
         options_line(o, &b);
