@@ -10,7 +10,9 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
@@ -246,18 +248,19 @@ enum status cmd_contradictions(const struct options *o, struct diags *ds)
         diag_hint(d, "add --%s%s%s, or leave --%s out", n->other, n->value ? " " : "",
                   n->value ? n->value : "", n->knob);
     }
-    bool vertical = o->bypass_form == BYPASS_FORM_VERTICAL,
-         by_load = vertical || o->bypass_form == BYPASS_FORM_HYBRID;
-    if (o->bypass && vertical && knob_says(o, "pi", NULL, false))
+    bool vertical = opt_bypass(o)->form == BYPASS_FORM_VERTICAL,
+         by_load = vertical || opt_bypass(o)->form == BYPASS_FORM_HYBRID;
+    if (opt_bypass(o)->level && vertical && knob_says(o, "pi", NULL, false))
         diag_hint(
             diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
                      "--bypass-form vertical chooses loads and has no threshold: --pi does nothing"),
             "--bypass-form hybrid has both");
-    if (o->bypass && o->bypass_loads.n && !by_load)
+    if (opt_bypass(o)->level && opt_bypass(o)->loads.n && !by_load)
         diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
                            "--bypass-loads chooses loads, but this form treats all loads alike"),
                   "--bypass-form vertical or hybrid");
-    if (o->bypass && o->bypass_form == BYPASS_FORM_HARDWARE && knob_says(o, "bypass-op", NULL, false))
+    if (opt_bypass(o)->level && opt_bypass(o)->form == BYPASS_FORM_HARDWARE &&
+        knob_says(o, "bypass-op", NULL, false))
         diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
                            "--bypass-form hardware inserts no operator: --bypass-op does nothing"),
                   "leave --bypass-op out");
@@ -266,8 +269,9 @@ enum status cmd_contradictions(const struct options *o, struct diags *ds)
 
 bool cmd_say_idle(const struct options *o, struct diags *ds)
 {
-    bool by_load = o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
-    if (!o->bypass || by_load || o->pi.mode != PI_CHA)
+    bool by_load =
+        opt_bypass(o)->form == BYPASS_FORM_VERTICAL || opt_bypass(o)->form == BYPASS_FORM_HYBRID;
+    if (!opt_bypass(o)->level || by_load || opt_bypass(o)->pi.mode != PI_CHA)
         return false;
     diag_hint(diag_add(ds, DIAG_NOTE, "options", NULL, NO_SPAN,
                        "--bypass without a threshold: with --pi cha all warps cache"),
@@ -321,16 +325,18 @@ static enum status settle_softcache(struct args *a, struct workspace *s, struct 
     struct options o = options_default();
     struct tune_bench *bench = NULL;
     struct result r = result_empty();
-    if (a->options.softcache != OPT_SOFTCACHE_AUTO || a->options.softcache_data[0] || !s->spec)
+    if (opt_softcache(&a->options)->lines != OPT_SOFTCACHE_AUTO || opt_softcache(&a->options)->data[0] ||
+        !s->spec)
         return ST_OK;
-    o.softcache = OPT_SOFTCACHE_AUTO;
-    o.assume_restrict = a->options.assume_restrict;
+    opt_softcache(&o)->lines = OPT_SOFTCACHE_AUTO;
+    opt_memory(&o)->assume_restrict = opt_memory(&a->options)->assume_restrict;
     enum status st = open_bench(a, s, &bench, ds);
     if (st == ST_OK)
         st = tune_run_one(bench, &o, &r, ds);
     if (st == ST_OK && r.status == ST_OK) {
-        a->options.softcache = r.options.softcache;
-        memcpy(a->options.softcache_data, r.options.softcache_data, sizeof a->options.softcache_data);
+        opt_softcache(&a->options)->lines = opt_softcache(&r.options)->lines;
+        memcpy(opt_softcache(&a->options)->data, opt_softcache(&r.options)->data,
+               sizeof opt_softcache(&a->options)->data);
         diag_add(ds, DIAG_NOTE, "profile", NULL, NO_SPAN, "%s", r.message);
     }
     tune_bench_close(bench);

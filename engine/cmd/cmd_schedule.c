@@ -10,7 +10,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_memory.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
@@ -171,7 +171,7 @@ enum status cmd_schedules(const struct args *a, const struct workspace *s, struc
     struct workspace own = *s;
     struct ana_opts o = { .data = &s->data,
                           .dev = &s->info,
-                          .assume_restrict = a->options.assume_restrict,
+                          .assume_restrict = opt_memory(&a->options)->assume_restrict,
                           .cancel = a->cancel,
                           .quick = true };
     enum status st = l.v ? ana_run(s->module, str_of(s->kernel), &o, &own.facts, ds) : ST_NOMEM;

@@ -9,7 +9,14 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_schedule.h"
+#include "engine/rec/opt_shared.h"
+#include "engine/rec/opt_softcache.h"
 
 struct change {
     const struct pass_row *row;
@@ -69,10 +76,12 @@ static bool all_resident(const struct pass_ctx *c)
     const struct dev_info *d = c->in->dev;
     bool unsized;
     uint64_t warps = pass_warps(c), shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared +
-                                             (uint64_t)c->opt->throttle_shared + 2048;
-    uint64_t regs = c->opt->maxnreg ? (uint64_t)c->opt->maxnreg : c->f->maxnreg ? c->f->maxnreg : 255;
-    if (!d || !c->in->launch || !warps || c->opt->softcache || c->opt->smem_pad || !d->regs_per_sm ||
-        !d->shared_per_sm || !d->max_ctas_per_sm)
+                                             (uint64_t)opt_occupancy(c->opt)->throttle_shared + 2048;
+    uint64_t regs = opt_occupancy(c->opt)->maxnreg ? (uint64_t)opt_occupancy(c->opt)->maxnreg
+                    : c->f->maxnreg                ? c->f->maxnreg
+                                                   : 255;
+    if (!d || !c->in->launch || !warps || opt_softcache(c->opt)->lines || opt_shared(c->opt)->pad ||
+        !d->regs_per_sm || !d->shared_per_sm || !d->max_ctas_per_sm)
         return false;
     struct dev_cta cta = { dim3u_count(c->out->block), (uint32_t)((regs + 7) & ~7ull), shared, 0 };
     return dim3u_count(c->out->grid) <= (uint64_t)dev_resident_ctas(d, &cta) * d->sms;

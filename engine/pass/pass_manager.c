@@ -6,15 +6,15 @@
  * the origins of its lines are composed with those of the passes before. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
-#include "engine/pass/pass.h"
 #include "engine/pass/contraction.h"
+#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 
 #include <string.h>
 
@@ -78,10 +78,11 @@ static enum status check_options(struct pass_ctx *c)
     if (asks(o) && ptx_find_global(c->m, str_of(PASS_KNOB_SYMBOL)))
         return pass_refuse(c, NO_SPAN, "start from the original PTX",
                            "the module already carries " PASS_KNOB_SYMBOL ": it was rewritten before");
-    if (o->bypass && o->pi.mode == PI_VALUE && warps && (uint32_t)o->pi.value > warps)
+    if (opt_bypass(o)->level && opt_bypass(o)->pi.mode == PI_VALUE && warps &&
+        (uint32_t)opt_bypass(o)->pi.value > warps)
         return pass_refuse(c, NO_SPAN, NULL,
                            "--pi %d: a CTA of this launch has %u warp%s, so the threshold is 0..%u",
-                           o->pi.value, warps, warps == 1 ? "" : "s", warps);
+                           opt_bypass(o)->pi.value, warps, warps == 1 ? "" : "s", warps);
     return ST_OK;
 }
 

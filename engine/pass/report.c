@@ -7,7 +7,10 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_prefetch.h"
 
 #include <string.h>
 
@@ -91,8 +94,8 @@ const struct ana_kernel *pass_facts(struct pass_ctx *c)
     if (!c->facts_tried) {
         struct diags none = { 0 };
         struct ana_opts o = { .dev = c->in->dev,
-                              .assume_read_only = c->opt->assume_read_only,
-                              .assume_restrict = c->opt->assume_restrict,
+                              .assume_read_only = opt_memory(c->opt)->assume_read_only,
+                              .assume_restrict = opt_memory(c->opt)->assume_restrict,
                               .quick = true };
         c->facts_tried = true;
         enum status s = ana_run(c->in->module, c->in->kernel, &o, &c->own_facts, &none);
@@ -181,9 +184,9 @@ static void knob_values(struct pass_ctx *c)
 {
     const struct options *o = c->opt;
     uint32_t *k = c->out->knob;
-    k[PASS_KNOB_PI] = o->pi.mode == PI_VALUE ? (uint32_t)o->pi.value : 0;
-    k[PASS_KNOB_AGENTS] = o->agents > 0 ? (uint32_t)o->agents : PASS_KNOB_ALL;
-    k[PASS_KNOB_DISTANCE] = (uint32_t)o->prefetch_distance;
+    k[PASS_KNOB_PI] = opt_bypass(o)->pi.mode == PI_VALUE ? (uint32_t)opt_bypass(o)->pi.value : 0;
+    k[PASS_KNOB_AGENTS] = opt_cluster(o)->agents > 0 ? (uint32_t)opt_cluster(o)->agents : PASS_KNOB_ALL;
+    k[PASS_KNOB_DISTANCE] = (uint32_t)opt_prefetch(o)->distance;
     k[PASS_KNOB_PI_THREADS] = 32 * k[PASS_KNOB_PI];
 }
 

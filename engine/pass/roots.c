@@ -6,7 +6,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_memory.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ const struct alias *pass_alias(struct pass_ctx *c)
         return c->alias;
     struct alias_opts o = { .launch = c->in->launch,
                             .original = c->in->module,
-                            .restricts = c->opt->assume_restrict };
+                            .restricts = opt_memory(c->opt)->assume_restrict };
     pass_alias_free(c);
     c->alias = alias_make(c->m, c->f, &o);
     c->alias_of = c->m;
@@ -55,7 +55,7 @@ int pass_access_param(struct pass_ctx *c, const struct ptx_inst *i)
 
 bool pass_params_distinct(const struct pass_ctx *c, int a, int b)
 {
-    return alias_params_distinct(c->in->launch, c->opt->assume_restrict, a, b);
+    return alias_params_distinct(c->in->launch, opt_memory(c->opt)->assume_restrict, a, b);
 }
 
 /* Is parameter p named in --assume-read-only, by the launch's name or by the PTX name? */
@@ -63,7 +63,7 @@ static bool user_says_read_only(const struct pass_ctx *c, const struct ptx_func 
 {
     const struct launch_spec *l = c->in->launch;
     const char *named = l && (size_t)p < l->nargs ? l->args[p].name : NULL;
-    for (const char *s = c->opt->assume_read_only; *s;) {
+    for (const char *s = opt_memory(c->opt)->assume_read_only; *s;) {
         size_t n = strcspn(s, ",");
         struct str one = { s, n };
         if (str_is(one, "all") || str_eq(one, f->params[p]->name) || (named && str_is(one, named)))

@@ -13,7 +13,8 @@
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
 #include "engine/rec/interval.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
 #include "engine/tune/tune_int.h"
 
@@ -88,9 +89,10 @@ static enum status cost_of(const struct tune_bench *b, const struct tune_played 
 static const char *left_out(const struct tune_bench *b, const struct options *o)
 {
     (void)b;
-    return o->softcache == OPT_SOFTCACHE_AUTO ? "software cache: for the data that the analysis ranks "
-                                                "first; a profile may choose others"
-                                              : NULL;
+    return opt_softcache(o)->lines == OPT_SOFTCACHE_AUTO
+               ? "software cache: for the data that the analysis ranks "
+                 "first; a profile may choose others"
+               : NULL;
 }
 
 /* The pass room's refusal as the reason; false: legal. */
@@ -140,8 +142,8 @@ static enum status predict_vote(struct tune_bench *b, const struct options *o,
     int elected = -1;
     enum status st = ST_OK;
     for (uint32_t pi = 0; pi <= warps && st == ST_OK; pi++) {
-        at.pi.mode = pi == 0 ? PI_BPA : pi == warps ? PI_CHA : PI_VALUE;
-        at.pi.value = at.pi.mode == PI_VALUE ? (int)pi : 0;
+        opt_bypass(&at)->pi.mode = pi == 0 ? PI_BPA : pi == warps ? PI_CHA : PI_VALUE;
+        opt_bypass(&at)->pi.value = opt_bypass(&at)->pi.mode == PI_VALUE ? (int)pi : 0;
         st = predict_settled(b, &at, &p);
         if (st != ST_OK || !p.valid || elected < 0 || p.cost.extended <= out->cost.extended) {
             *out = p;
@@ -159,8 +161,9 @@ static enum status predict_vote(struct tune_bench *b, const struct options *o,
 
 enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out)
 {
-    return PI_IS_VOTE(o->pi.mode) && o->bypass != BYPASS_NONE ? predict_vote(b, o, out)
-                                                              : predict_settled(b, o, out);
+    return PI_IS_VOTE(opt_bypass(o)->pi.mode) && opt_bypass(o)->level != BYPASS_NONE
+               ? predict_vote(b, o, out)
+               : predict_settled(b, o, out);
 }
 
 /* ---- the parts, one table ---- */

@@ -13,7 +13,10 @@
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_prefetch.h"
 #include "engine/sim/preset.h"
 #include "engine/tune/tune_int.h"
 
@@ -59,10 +62,10 @@ static const struct ana_access *access_of(const struct play *p, const struct tra
 static bool chosen(const struct play *p, const struct trace_kind *r)
 {
     const struct ana_access *x = access_of(p, r);
-    if (!p->o->bypass_loads.n)
+    if (!opt_bypass(p->o)->loads.n)
         return x && !x->reused;
-    for (uint32_t i = 0; x && i < p->o->bypass_loads.n; i++)
-        if (x->at.line == p->o->bypass_loads.line[i])
+    for (uint32_t i = 0; x && i < opt_bypass(p->o)->loads.n; i++)
+        if (x->at.line == opt_bypass(p->o)->loads.line[i])
             return true;
     return false;
 }
@@ -70,9 +73,9 @@ static bool chosen(const struct play *p, const struct trace_kind *r)
 /* As the bypass pass has it: a read-only load follows L1's level where .nc has no cache of its own. */
 static bool governed(const struct play *p, enum load_path path)
 {
-    if (p->o->bypass == BYPASS_RO)
+    if (opt_bypass(p->o)->level == BYPASS_RO)
         return path == PATH_READ_ONLY;
-    return p->o->bypass != BYPASS_NONE && (path != PATH_READ_ONLY || p->d->cc_major >= 5);
+    return opt_bypass(p->o)->level != BYPASS_NONE && (path != PATH_READ_ONLY || p->d->cc_major >= 5);
 }
 
 static bool bypasses(const struct play *p, const struct trace_kind *r, uint32_t warp,
@@ -81,16 +84,17 @@ static bool bypasses(const struct play *p, const struct trace_kind *r, uint32_t 
     const struct options *o = p->o;
     if (!governed(p, path))
         return false;
-    bool above = o->pi.mode == PI_BPA || (o->pi.mode == PI_VALUE && (int64_t)warp >= o->pi.value);
-    if (o->bypass_form == BYPASS_FORM_VERTICAL ||
-        (o->bypass_form != BYPASS_FORM_HYBRID && o->bypass_loads.n))
+    bool above = opt_bypass(o)->pi.mode == PI_BPA ||
+                 (opt_bypass(o)->pi.mode == PI_VALUE && (int64_t)warp >= opt_bypass(o)->pi.value);
+    if (opt_bypass(o)->form == BYPASS_FORM_VERTICAL ||
+        (opt_bypass(o)->form != BYPASS_FORM_HYBRID && opt_bypass(o)->loads.n))
         return chosen(p, r);
-    return above || (o->bypass_form == BYPASS_FORM_HYBRID && chosen(p, r));
+    return above || (opt_bypass(o)->form == BYPASS_FORM_HYBRID && chosen(p, r));
 }
 
 static bool becomes_read_only(const struct play *p, const struct trace_kind *r)
 {
-    if (p->o->readonly != READONLY_PROMOTE && p->o->bypass != BYPASS_RO)
+    if (opt_memory(p->o)->readonly != READONLY_PROMOTE && opt_bypass(p->o)->level != BYPASS_RO)
         return false;
     const struct ana_access *x = access_of(p, r);
     return x && x->read_only == ANA_YES;
@@ -104,7 +108,7 @@ static enum model_way plain_way(const struct play *p)
 /* A load on the bypassing side, with the operator that the pass gives it. */
 static enum model_way bypassing_way(const struct play *p, bool read_only)
 {
-    int op = p->o->bypass_op, level = p->o->bypass;
+    int op = opt_bypass(p->o)->op, level = opt_bypass(p->o)->level;
     if (level == BYPASS_L2 || (level == BYPASS_L1L2 && (op == BYPASS_OP_CS || p->d->cc_major < 8)))
         return plain_way(p); /* .cs, or a policy of L2 alone */
     if (op == BYPASS_OP_NO_ALLOCATE || (read_only && level == BYPASS_RO))
@@ -118,8 +122,8 @@ static enum model_way bypassing_way(const struct play *p, bool read_only)
 /* A plain load on the caching side. */
 static enum model_way caching_way(const struct play *p)
 {
-    bool asks = p->o->bypass == BYPASS_L1 || p->o->bypass == BYPASS_L1L2;
-    if (p->o->bypass == BYPASS_L2)
+    bool asks = opt_bypass(p->o)->level == BYPASS_L1 || opt_bypass(p->o)->level == BYPASS_L1L2;
+    if (opt_bypass(p->o)->level == BYPASS_L2)
         return MODEL_WAY_PAST; /* .cg */
     return asks && p->d->cc_major < 7 && p->sm.l1_ca > 0 ? MODEL_WAY_KEEP : plain_way(p);
 }
@@ -214,8 +218,8 @@ uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, cons
     uint64_t least = (uint64_t)(s->shared_reserved *
                                 fmin(s->shared_system_ctas * t->resident, d->max_ctas_per_sm)),
              part = used > least ? used : least;
-    if (o->carveout >= 0) {
-        uint64_t asked = (uint64_t)d->shared_per_sm * (unsigned)o->carveout / 100;
+    if (opt_occupancy(o)->carveout >= 0) {
+        uint64_t asked = (uint64_t)d->shared_per_sm * (unsigned)opt_occupancy(o)->carveout / 100;
         part = asked > least ? asked : least;
         part = part > each ? part : each;
     } else if (s->carve_default >= 0) {
@@ -369,8 +373,9 @@ static uint8_t kind_of(const struct play *p, const struct trace_kind *r, bool re
     if (r->store)
         return r->partial ? MODEL_WALK_PARTIAL : MODEL_WALK_STORE;
     if (r->prefetch)
-        return p->o->prefetch == PREFETCH_L1 && p->sm.l1_prefetch > 0 ? MODEL_WALK_PREFETCH
-                                                                      : MODEL_WALK_PREFETCH_L2;
+        return opt_prefetch(p->o)->level == PREFETCH_L1 && p->sm.l1_prefetch > 0
+                   ? MODEL_WALK_PREFETCH
+                   : MODEL_WALK_PREFETCH_L2;
     return read_only ? MODEL_WALK_READ_ONLY : MODEL_WALK_LOAD;
 }
 
@@ -431,7 +436,7 @@ static void share_l2(struct play *p)
 /* Of loads whose lines L2 gives up before others it keeps fewer. */
 static bool hold_l2(struct play *p)
 {
-    bool evict_first = p->o->bypass == BYPASS_L2 || p->o->bypass == BYPASS_L1L2;
+    bool evict_first = opt_bypass(p->o)->level == BYPASS_L2 || opt_bypass(p->o)->level == BYPASS_L1L2;
     double lines = ceil(evict_first ? p->l2_lines * p->sm.predict_first_share : p->l2_lines);
     uint32_t n = (uint32_t)p->t->lines.n;
     bool loses = p->l2_overflows && lines < n;

@@ -16,7 +16,10 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/rec/result.h"
 #include "engine/tune/tune_int.h"
 
@@ -54,13 +57,13 @@ void tune_trace_free(struct tune_trace *t)
 static struct options mapping_of(const struct options *o)
 {
     struct options m = *o, none = options_default();
-    m.bypass = none.bypass;
-    m.bypass_op = none.bypass_op;
-    m.bypass_form = none.bypass_form;
-    m.pi = none.pi;
-    m.bypass_loads = none.bypass_loads;
-    m.carveout = none.carveout;
-    m.readonly = none.readonly;
+    opt_bypass(&m)->level = opt_bypass(&none)->level;
+    opt_bypass(&m)->op = opt_bypass(&none)->op;
+    opt_bypass(&m)->form = opt_bypass(&none)->form;
+    opt_bypass(&m)->pi = opt_bypass(&none)->pi;
+    opt_bypass(&m)->loads = opt_bypass(&none)->loads;
+    opt_occupancy(&m)->carveout = opt_occupancy(&none)->carveout;
+    opt_memory(&m)->readonly = opt_memory(&none)->readonly;
     return m;
 }
 
@@ -70,8 +73,9 @@ static unsigned resident_of(const struct tune_bench *b, const struct options *o,
     const struct dev_info *d = dev_describe(b->subject.dev);
     struct dev_cta cta = { dim3u_count(t->block), t->regs, (uint64_t)t->shared + t->shared_static, 0 };
     uint64_t most = dev_resident_ctas(d, &cta);
-    if (o->cluster == CLUSTER_AGENT && o->agents > 0 && (uint64_t)o->agents < most)
-        most = (uint64_t)o->agents;
+    if (opt_cluster(o)->kind == CLUSTER_AGENT && opt_cluster(o)->agents > 0 &&
+        (uint64_t)opt_cluster(o)->agents < most)
+        most = (uint64_t)opt_cluster(o)->agents;
     return most ? (unsigned)most : 1;
 }
 
@@ -274,9 +278,9 @@ static enum status trace_rewritten(struct tune_bench *b, const struct options *o
     struct pass_output code = { 0 };
     struct ptx_module *m = NULL;
     struct buf text = { 0 };
-    if (traced.cluster == CLUSTER_AGENT) {
-        traced.cluster = CLUSTER_REDIRECT;
-        traced.agents = 0;
+    if (opt_cluster(&traced)->kind == CLUSTER_AGENT) {
+        opt_cluster(&traced)->kind = CLUSTER_REDIRECT;
+        opt_cluster(&traced)->agents = 0;
     }
     enum status st = tune_rewrite(b, &traced, &code, ds);
     if (st != ST_OK)

@@ -1,8 +1,13 @@
 /* Intervals of times and gains: shares of the device, by what the configuration changes. */
-#include "engine/rec/interval.h"
 #include "engine/rec/device.h"
+#include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_schedule.h"
+#include "engine/rec/opt_shared.h"
 
 #include <string.h>
 
@@ -12,18 +17,19 @@ enum kind { PLAIN, THRESHOLD, AGENTS, OTHER };
 /* What a schedule, a limit or a read-only load makes is an ordinary kernel: these knobs do not count. */
 static struct options without_ordinary(struct options o, const struct options *none)
 {
-    o.block = none->block;
-    o.swap_xy = none->swap_xy;
-    o.coarsen = none->coarsen;
-    o.coarsen_mode = none->coarsen_mode;
-    o.throttle_shared = none->throttle_shared;
-    o.maxnreg = none->maxnreg;
-    o.minctas = none->minctas;
-    o.readonly = none->readonly;
-    memcpy(o.assume_read_only, none->assume_read_only, sizeof o.assume_read_only);
-    o.assume_restrict = none->assume_restrict;
-    o.swizzle_shared = none->swizzle_shared;
-    o.smem_pad = none->smem_pad;
+    opt_schedule(&o)->block = opt_schedule(none)->block;
+    opt_schedule(&o)->swap_xy = opt_schedule(none)->swap_xy;
+    opt_schedule(&o)->coarsen = opt_schedule(none)->coarsen;
+    opt_schedule(&o)->coarsen_mode = opt_schedule(none)->coarsen_mode;
+    opt_occupancy(&o)->throttle_shared = opt_occupancy(none)->throttle_shared;
+    opt_occupancy(&o)->maxnreg = opt_occupancy(none)->maxnreg;
+    opt_occupancy(&o)->minctas = opt_occupancy(none)->minctas;
+    opt_memory(&o)->readonly = opt_memory(none)->readonly;
+    memcpy(opt_memory(&o)->assume_read_only, opt_memory(none)->assume_read_only,
+           sizeof opt_memory(&o)->assume_read_only);
+    opt_memory(&o)->assume_restrict = opt_memory(none)->assume_restrict;
+    opt_shared(&o)->swizzle = opt_shared(none)->swizzle;
+    opt_shared(&o)->pad = opt_shared(none)->pad;
     return o;
 }
 
@@ -35,13 +41,14 @@ static enum kind kind_of(const struct options *o)
     if (options_equal(&left, &none))
         return PLAIN;
     struct options pi = left, agents = left;
-    pi.bypass = none.bypass;
-    pi.pi = none.pi;
+    opt_bypass(&pi)->level = opt_bypass(&none)->level;
+    opt_bypass(&pi)->pi = opt_bypass(&none)->pi;
     if (options_equal(&pi, &none))
         return THRESHOLD;
-    agents.cluster = none.cluster;
-    agents.index = none.index;
-    bool by_column = left.cluster == CLUSTER_AGENT && left.index.kind == INDEX_COLUMN;
+    opt_cluster(&agents)->kind = opt_cluster(&none)->kind;
+    opt_cluster(&agents)->index = opt_cluster(&none)->index;
+    bool by_column =
+        opt_cluster(&left)->kind == CLUSTER_AGENT && opt_cluster(&left)->index.kind == INDEX_COLUMN;
     return by_column && options_equal(&agents, &none) ? AGENTS : OTHER;
 }
 

@@ -1,47 +1,51 @@
 /* knob_idle: options that are set and change nothing. */
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_schedule.h"
+#include "engine/rec/opt_softcache.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static bool bypasses(const struct options *o)
 {
-    return o->bypass != BYPASS_NONE;
+    return opt_bypass(o)->level != BYPASS_NONE;
 }
 static bool names_loads(const struct options *o)
 {
     return bypasses(o) &&
-           (o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID);
+           (opt_bypass(o)->form == BYPASS_FORM_VERTICAL || opt_bypass(o)->form == BYPASS_FORM_HYBRID);
 }
 static bool clusters(const struct options *o)
 {
-    return o->cluster != CLUSTER_NONE;
+    return opt_cluster(o)->kind != CLUSTER_NONE;
 }
 static bool has_agents(const struct options *o)
 {
-    return o->cluster == CLUSTER_AGENT;
+    return opt_cluster(o)->kind == CLUSTER_AGENT;
 }
 static bool prefetches(const struct options *o)
 {
-    return o->prefetch != PREFETCH_OFF;
+    return opt_prefetch(o)->level != PREFETCH_OFF;
 }
 static bool has_softcache(const struct options *o)
 {
-    return o->softcache != 0;
+    return opt_softcache(o)->lines != 0;
 }
 static bool softcache_dynamic(const struct options *o)
 {
-    return o->softcache == OPT_SOFTCACHE_DYNAMIC;
+    return opt_softcache(o)->lines == OPT_SOFTCACHE_DYNAMIC;
 }
 static bool softcache_chooses(const struct options *o)
 {
-    return o->softcache == OPT_SOFTCACHE_AUTO || softcache_dynamic(o);
+    return opt_softcache(o)->lines == OPT_SOFTCACHE_AUTO || softcache_dynamic(o);
 }
 static bool coarsens(const struct options *o)
 {
-    return o->coarsen > 1;
+    return opt_schedule(o)->coarsen > 1;
 }
 
 /* A knob that only another one makes useful. */
@@ -67,14 +71,15 @@ static const struct {
 /* Knobs that the form of the bypass leaves without a say, and a bypass that nothing bypasses. */
 static const char *form_says(const struct options *o, const char *name)
 {
-    bool by_load = o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
+    bool by_load =
+        opt_bypass(o)->form == BYPASS_FORM_VERTICAL || opt_bypass(o)->form == BYPASS_FORM_HYBRID;
     if (!bypasses(o))
         return NULL;
-    if (!strcmp(name, "pi") && o->bypass_form == BYPASS_FORM_VERTICAL)
+    if (!strcmp(name, "pi") && opt_bypass(o)->form == BYPASS_FORM_VERTICAL)
         return "bypass-form vertical chooses loads and has no threshold; hybrid has both";
-    if (!strcmp(name, "bypass-op") && o->bypass_form == BYPASS_FORM_HARDWARE)
+    if (!strcmp(name, "bypass-op") && opt_bypass(o)->form == BYPASS_FORM_HARDWARE)
         return "bypass-form hardware inserts no operator";
-    if (!strcmp(name, "bypass") && !by_load && o->pi.mode == PI_CHA)
+    if (!strcmp(name, "bypass") && !by_load && opt_bypass(o)->pi.mode == PI_CHA)
         return "with pi cha all warps cache; it needs pi N, bpa or vote, or a sweep over pi";
     return NULL;
 }
@@ -93,7 +98,8 @@ bool knob_idle(const struct options *o, size_t i, unsigned warps, char *why, siz
         snprintf(why, n, "%s", form_says(o, name));
         return true;
     }
-    if (!strcmp(name, "pi") && o->pi.mode == PI_VALUE && warps && o->pi.value > (int)warps) {
+    if (!strcmp(name, "pi") && opt_bypass(o)->pi.mode == PI_VALUE && warps &&
+        opt_bypass(o)->pi.value > (int)warps) {
         snprintf(why, n, "a CTA has %u warps: more than %u caches all of them, as pi %u does", warps,
                  warps, warps);
         return true;

@@ -26,6 +26,8 @@ int knob_find(struct str name); /* -1: none; accepts the name without leading da
 enum status knob_set(struct options *o, size_t i, struct str text, struct diags *ds);
 /* Text of knob i's value; what knob_set accepts. */
 void knob_get(const struct options *o, size_t i, struct buf *out);
+/* *to gets *from's value of knob i. */
+void knob_copy(struct options *to, const struct options *from, size_t i);
 bool knob_is_default(const struct options *o, size_t i);
 /* Does the knob stand at a value that changes nothing, since another knob or the launch makes it idle?
  * Then `why` says what it needs. warps: of a CTA; 0: not known. */

@@ -1,33 +1,84 @@
 /* The knobs of a configuration: text <-> struct options, all driven by options.def. */
-#include "engine/rec/options.h"
-
 #include "engine/base/base.h"
-#include "engine/rec/elem.h"
 #include "engine/base/shown.h"
+#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_schedule.h"
+#include "engine/rec/opt_shared.h"
+#include "engine/rec/opt_softcache.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What struct options holds. */
+struct layout {
+    struct opt_bypass bypass;
+    struct opt_cluster cluster;
+    struct opt_prefetch prefetch;
+    struct opt_softcache softcache;
+    struct opt_schedule schedule;
+    struct opt_occupancy occupancy;
+    struct opt_shared shared;
+    struct opt_memory memory;
+};
+_Static_assert(sizeof(struct layout) <= sizeof(struct options), "OPTIONS_WORDS is too small");
+
+#define GROUP(name)                                                    \
+    struct opt_##name *opt_##name##_set(struct options *o)             \
+    {                                                                  \
+        return &((struct layout *)(void *)o->word)->name;              \
+    }                                                                  \
+    const struct opt_##name *opt_##name##_get(const struct options *o) \
+    {                                                                  \
+        return &((const struct layout *)(const void *)o->word)->name;  \
+    }
+GROUP(bypass)
+GROUP(cluster)
+GROUP(prefetch)
+GROUP(softcache)
+GROUP(schedule)
+GROUP(occupancy)
+GROUP(shared)
+GROUP(memory)
+#undef GROUP
+
 #define VALUE_TEXT(name, text) text,
-static const char *const values_bypass[] = { BYPASS_LEVELS(VALUE_TEXT) NULL };
+static const char *const values_bypass_level[] = { BYPASS_LEVELS(VALUE_TEXT) NULL };
 static const char *const values_bypass_op[] = { BYPASS_OPS(VALUE_TEXT) NULL };
 static const char *const values_bypass_form[] = { BYPASS_FORMS(VALUE_TEXT) NULL };
-static const char *const values_cluster[] = { CLUSTER_KINDS(VALUE_TEXT) NULL };
-static const char *const values_prefetch[] = { PREFETCH_LEVELS(VALUE_TEXT) NULL };
-static const char *const values_coarsen_mode[] = { COARSEN_MODES(VALUE_TEXT) NULL };
+static const char *const values_cluster_kind[] = { CLUSTER_KINDS(VALUE_TEXT) NULL };
+static const char *const values_prefetch_level[] = { PREFETCH_LEVELS(VALUE_TEXT) NULL };
+static const char *const values_schedule_coarsen_mode[] = { COARSEN_MODES(VALUE_TEXT) NULL };
 static const char *const values_softcache_line[] = { SOFTCACHE_LINES(VALUE_TEXT) NULL };
-static const char *const values_readonly[] = { READONLY_MODES(VALUE_TEXT) NULL };
+static const char *const values_memory_readonly[] = { READONLY_MODES(VALUE_TEXT) NULL };
 
 static const struct knob_info knobs[] = {
-#define KNOB_ENUM(field, name, list, def, help) \
-    { name, NULL, help, KNOB_KIND_ENUM, 0, (int)ARRAY_LEN(values_##field) - 2, def, values_##field },
-#define KNOB_INT(field, name, min, max, def, help) \
-    { name, "N", help, KNOB_KIND_INT, min, max, def, NULL },
-#define KNOB_FLAG(field, name, help)       { name, NULL, help, KNOB_KIND_FLAG, 0, 1, 0, NULL },
-#define KNOB_TEXT(field, name, form, help) { name, form, help, KNOB_KIND_TEXT, 0, 0, 0, NULL },
+#define KNOB_ENUM(group, field, text, list, first, about)  \
+    { .name = text,                                        \
+      .help = about,                                       \
+      .kind = KNOB_KIND_ENUM,                              \
+      .def = first,                                        \
+      .max = (int)ARRAY_LEN(values_##group##_##field) - 2, \
+      .values = values_##group##_##field },
+#define KNOB_INT(group, field, text, least, most, first, about) \
+    { .name = text,                                             \
+      .form = "N",                                              \
+      .help = about,                                            \
+      .kind = KNOB_KIND_INT,                                    \
+      .min = least,                                             \
+      .max = most,                                              \
+      .def = first },
+#define KNOB_FLAG(group, field, text, about) \
+    { .name = text, .help = about, .kind = KNOB_KIND_FLAG, .max = 1 },
+#define KNOB_TEXT(group, field, text, words, about) \
+    { .name = text, .form = words, .help = about, .kind = KNOB_KIND_TEXT },
 #include "engine/rec/options.def"
 #undef KNOB_ENUM
 #undef KNOB_INT
@@ -38,12 +89,12 @@ static const struct knob_info knobs[] = {
 /* Text knobs have a reader and a writer each. */
 typedef bool knob_reader(struct options *o, struct str s);
 typedef void knob_writer(const struct options *o, struct buf *b);
-#define KNOB_ENUM(field, name, list, def, help)
-#define KNOB_INT(field, name, min, max, def, help)
-#define KNOB_FLAG(field, name, help)
-#define KNOB_TEXT(field, name, form, help) \
-    static knob_reader read_##field;       \
-    static knob_writer write_##field;
+#define KNOB_ENUM(group, field, name, list, def, help)
+#define KNOB_INT(group, field, name, min, max, def, help)
+#define KNOB_FLAG(group, field, name, help)
+#define KNOB_TEXT(group, field, name, form, help) \
+    static knob_reader read_##group##_##field;    \
+    static knob_writer write_##group##_##field;
 #include "engine/rec/options.def"
 #undef KNOB_ENUM
 #undef KNOB_INT
@@ -51,19 +102,23 @@ typedef void knob_writer(const struct options *o, struct buf *b);
 #undef KNOB_TEXT
 
 static const struct {
-    size_t offset;
-    knob_reader *read;
-    knob_writer *write;
+    size_t offset;      /* of the value in struct options, byte */
+    size_t size;        /* byte */
+    knob_reader *read;  /* TEXT */
+    knob_writer *write; /* TEXT */
 } access[] = {
-#define KNOB_ENUM(field, name, list, def, help)    { offsetof(struct options, field), NULL, NULL },
-#define KNOB_INT(field, name, min, max, def, help) { offsetof(struct options, field), NULL, NULL },
-#define KNOB_FLAG(field, name, help)               { offsetof(struct options, field), NULL, NULL },
-#define KNOB_TEXT(field, name, form, help)         { 0, read_##field, write_##field },
+#define AT(group, field)                                  offsetof(struct layout, group.field), sizeof(((struct layout *)0)->group.field)
+#define KNOB_ENUM(group, field, name, list, def, help)    { AT(group, field), NULL, NULL },
+#define KNOB_INT(group, field, name, min, max, def, help) { AT(group, field), NULL, NULL },
+#define KNOB_FLAG(group, field, name, help)               { AT(group, field), NULL, NULL },
+#define KNOB_TEXT(group, field, name, form, help) \
+    { AT(group, field), read_##group##_##field, write_##group##_##field },
 #include "engine/rec/options.def"
 #undef KNOB_ENUM
 #undef KNOB_INT
 #undef KNOB_FLAG
 #undef KNOB_TEXT
+#undef AT
 };
 
 size_t knob_count(void)
@@ -116,125 +171,131 @@ static struct str part(struct str *rest, char sep)
     return head;
 }
 
-static bool read_pi(struct options *o, struct str s)
+static bool read_bypass_pi(struct options *o, struct str s)
 {
     static const char *const modes[] = { PI_MODES(VALUE_TEXT) };
+    struct opt_bypass *p = opt_bypass(o);
     long v;
     for (int m = PI_CHA; m <= PI_VOTE_SM; m++)
         if (str_is(s, modes[m])) {
-            o->pi.mode = m;
-            o->pi.value = 0;
+            p->pi.mode = m;
+            p->pi.value = 0;
             return true;
         }
     if (!number(s, 0, 64, &v))
         return false;
-    o->pi.mode = PI_VALUE;
-    o->pi.value = (int)v;
+    p->pi.mode = PI_VALUE;
+    p->pi.value = (int)v;
     return true;
 }
 
-static void write_pi(const struct options *o, struct buf *b)
+static void write_bypass_pi(const struct options *o, struct buf *b)
 {
     static const char *const modes[] = { PI_MODES(VALUE_TEXT) };
-    if (o->pi.mode == PI_VALUE)
-        buf_printf(b, "%d", o->pi.value);
+    if (opt_bypass(o)->pi.mode == PI_VALUE)
+        buf_printf(b, "%d", opt_bypass(o)->pi.value);
     else
-        buf_puts(b, modes[o->pi.mode]);
+        buf_puts(b, modes[opt_bypass(o)->pi.mode]);
 }
 
 static bool read_bypass_loads(struct options *o, struct str s)
 {
-    o->bypass_loads.n = 0;
+    struct opt_bypass *p = opt_bypass(o);
+    p->loads.n = 0;
     while (s.n) {
         long v;
-        if (!number(part(&s, ','), 1, 0x7fffffff, &v) || o->bypass_loads.n == OPT_MAX_LOADS)
+        if (!number(part(&s, ','), 1, 0x7fffffff, &v) || p->loads.n == OPT_MAX_LOADS)
             return false;
-        o->bypass_loads.line[o->bypass_loads.n++] = (uint32_t)v;
+        p->loads.line[p->loads.n++] = (uint32_t)v;
     }
     return true;
 }
 
 static void write_bypass_loads(const struct options *o, struct buf *b)
 {
-    for (uint32_t i = 0; i < o->bypass_loads.n; i++)
-        buf_printf(b, "%s%u", i ? "," : "", o->bypass_loads.line[i]);
+    for (uint32_t i = 0; i < opt_bypass(o)->loads.n; i++)
+        buf_printf(b, "%s%u", i ? "," : "", opt_bypass(o)->loads.line[i]);
 }
 
-static bool read_index(struct options *o, struct str s)
+static bool read_cluster_index(struct options *o, struct str s)
 {
     static const char *const kinds[] = { INDEX_KINDS(VALUE_TEXT) };
+    struct opt_cluster *c = opt_cluster(o);
     struct str rest = s, kind = part(&rest, ':');
     long x, y;
-    memset(&o->index, 0, sizeof o->index);
+    memset(&c->index, 0, sizeof c->index);
     if (str_is(kind, kinds[INDEX_TILE])) {
         struct str tx = part(&rest, 'x');
         if (!number(tx, 1, 65535, &x) || !number(rest, 1, 65535, &y))
             return false;
-        o->index.kind = INDEX_TILE;
-        o->index.tx = (uint32_t)x;
-        o->index.ty = (uint32_t)y;
+        c->index.kind = INDEX_TILE;
+        c->index.tx = (uint32_t)x;
+        c->index.ty = (uint32_t)y;
         return true;
     }
     if (str_is(kind, kinds[INDEX_CUSTOM])) {
-        if (!rest.n || rest.n >= sizeof o->index.file)
+        if (!rest.n || rest.n >= sizeof c->index.file)
             return false;
-        o->index.kind = INDEX_CUSTOM;
-        memcpy(o->index.file, rest.s, rest.n);
+        c->index.kind = INDEX_CUSTOM;
+        memcpy(c->index.file, rest.s, rest.n);
         return true;
     }
-    o->index.kind = str_is(s, kinds[INDEX_COLUMN]) ? INDEX_COLUMN : INDEX_ROW;
-    return str_is(s, kinds[o->index.kind]);
+    c->index.kind = str_is(s, kinds[INDEX_COLUMN]) ? INDEX_COLUMN : INDEX_ROW;
+    return str_is(s, kinds[c->index.kind]);
 }
 
-static void write_index(const struct options *o, struct buf *b)
+static void write_cluster_index(const struct options *o, struct buf *b)
 {
     static const char *const kinds[] = { INDEX_KINDS(VALUE_TEXT) };
-    buf_puts(b, kinds[o->index.kind]);
-    if (o->index.kind == INDEX_TILE)
-        buf_printf(b, ":%ux%u", o->index.tx, o->index.ty);
-    if (o->index.kind == INDEX_CUSTOM)
-        buf_printf(b, ":%s", o->index.file);
+    const struct opt_cluster *c = opt_cluster(o);
+    buf_puts(b, kinds[c->index.kind]);
+    if (c->index.kind == INDEX_TILE)
+        buf_printf(b, ":%ux%u", c->index.tx, c->index.ty);
+    if (c->index.kind == INDEX_CUSTOM)
+        buf_printf(b, ":%s", c->index.file);
 }
 
-static bool read_agents(struct options *o, struct str s)
+static bool read_cluster_agents(struct options *o, struct str s)
 {
     long v = OPT_AGENTS_VOTE;
     bool ok = str_is(s, "vote") || number(s, 0, 64, &v);
     if (ok)
-        o->agents = (int)v;
+        opt_cluster(o)->agents = (int)v;
     return ok;
 }
 
-static void write_agents(const struct options *o, struct buf *b)
+static void write_cluster_agents(const struct options *o, struct buf *b)
 {
-    if (o->agents == OPT_AGENTS_VOTE)
+    if (opt_cluster(o)->agents == OPT_AGENTS_VOTE)
         buf_puts(b, "vote");
     else
-        buf_printf(b, "%d", o->agents);
+        buf_printf(b, "%d", opt_cluster(o)->agents);
 }
 
-static bool read_softcache(struct options *o, struct str s)
+static bool read_softcache_lines(struct options *o, struct str s)
 {
     long v = str_is(s, "off") ? 0 : str_is(s, "dynamic") ? OPT_SOFTCACHE_DYNAMIC : OPT_SOFTCACHE_AUTO;
     bool ok = str_is(s, "off") || str_is(s, "auto") || str_is(s, "dynamic") || number(s, 1, 64, &v);
     if (ok)
-        o->softcache = (int)v;
+        opt_softcache(o)->lines = (int)v;
     return ok;
 }
 
-static void write_softcache(const struct options *o, struct buf *b)
+static void write_softcache_lines(const struct options *o, struct buf *b)
 {
-    if (o->softcache > 0)
-        buf_printf(b, "%d", o->softcache);
+    if (opt_softcache(o)->lines > 0)
+        buf_printf(b, "%d", opt_softcache(o)->lines);
     else
-        buf_puts(b, o->softcache == OPT_SOFTCACHE_DYNAMIC ? "dynamic" : o->softcache ? "auto" : "off");
+        buf_puts(b, opt_softcache(o)->lines == OPT_SOFTCACHE_DYNAMIC ? "dynamic"
+                    : opt_softcache(o)->lines                        ? "auto"
+                                                                     : "off");
 }
 
-static bool read_block(struct options *o, struct str s)
+static bool read_schedule_block(struct options *o, struct str s)
 {
     uint32_t d[3] = { 0, 1, 1 };
     if (str_is(s, "as-launched")) {
-        o->block = (struct dim3u){ 0, 0, 0 };
+        opt_schedule(o)->block = (struct dim3u){ 0, 0, 0 };
         return true;
     }
     for (int i = 0; i < 3 && s.n; i++) {
@@ -245,16 +306,17 @@ static bool read_block(struct options *o, struct str s)
     }
     if (s.n || !d[0] || (uint64_t)d[0] * d[1] * d[2] > 1024)
         return false;
-    o->block = (struct dim3u){ d[0], d[1], d[2] };
+    opt_schedule(o)->block = (struct dim3u){ d[0], d[1], d[2] };
     return true;
 }
 
-static void write_block(const struct options *o, struct buf *b)
+static void write_schedule_block(const struct options *o, struct buf *b)
 {
-    if (!o->block.x)
+    if (!opt_schedule(o)->block.x)
         buf_puts(b, "as-launched");
     else
-        buf_printf(b, "%ux%ux%u", o->block.x, o->block.y, o->block.z);
+        buf_printf(b, "%ux%ux%u", opt_schedule(o)->block.x, opt_schedule(o)->block.y,
+                   opt_schedule(o)->block.z);
 }
 
 static bool read_names(char *to, size_t size, struct str s)
@@ -266,21 +328,21 @@ static bool read_names(char *to, size_t size, struct str s)
     return true;
 }
 
-static bool read_assume_read_only(struct options *o, struct str s)
+static bool read_memory_assume_read_only(struct options *o, struct str s)
 {
-    return read_names(o->assume_read_only, sizeof o->assume_read_only, s);
+    return read_names(opt_memory(o)->assume_read_only, sizeof opt_memory(o)->assume_read_only, s);
 }
-static void write_assume_read_only(const struct options *o, struct buf *b)
+static void write_memory_assume_read_only(const struct options *o, struct buf *b)
 {
-    buf_puts(b, o->assume_read_only);
+    buf_puts(b, opt_memory(o)->assume_read_only);
 }
 static bool read_softcache_data(struct options *o, struct str s)
 {
-    return read_names(o->softcache_data, sizeof o->softcache_data, s);
+    return read_names(opt_softcache(o)->data, sizeof opt_softcache(o)->data, s);
 }
 static void write_softcache_data(const struct options *o, struct buf *b)
 {
-    buf_puts(b, o->softcache_data);
+    buf_puts(b, opt_softcache(o)->data);
 }
 
 /* Cuts ":FRACTION" off; 0: there is none. False: what stands there is no fraction. */
@@ -303,27 +365,27 @@ static bool take_fraction(struct str *s, double *fraction)
     return !*end && *fraction > 0 && *fraction <= 1 && s->n > 0;
 }
 
-static bool read_l2_persist(struct options *o, struct str s)
+static bool read_memory_l2_persist(struct options *o, struct str s)
 {
     struct str name = s;
     double fraction;
     bool off = !s.n || str_is(s, "off");
-    if (!off && (s.n >= sizeof o->l2_persist || !take_fraction(&name, &fraction)))
+    if (!off && (s.n >= sizeof opt_memory(o)->l2_persist || !take_fraction(&name, &fraction)))
         return false;
-    memset(o->l2_persist, 0, sizeof o->l2_persist);
+    memset(opt_memory(o)->l2_persist, 0, sizeof opt_memory(o)->l2_persist);
     if (!off)
-        memcpy(o->l2_persist, s.s, s.n);
+        memcpy(opt_memory(o)->l2_persist, s.s, s.n);
     return true;
 }
 
-static void write_l2_persist(const struct options *o, struct buf *b)
+static void write_memory_l2_persist(const struct options *o, struct buf *b)
 {
-    buf_puts(b, o->l2_persist[0] ? o->l2_persist : "off");
+    buf_puts(b, opt_memory(o)->l2_persist[0] ? opt_memory(o)->l2_persist : "off");
 }
 
 bool options_l2_persist(const struct options *o, struct str *buffer, double *fraction)
 {
-    *buffer = str_of(o->l2_persist);
+    *buffer = str_of(opt_memory(o)->l2_persist);
     return buffer->n && take_fraction(buffer, fraction);
 }
 
@@ -432,11 +494,16 @@ void knob_get(const struct options *o, size_t i, struct buf *out)
         buf_puts(out, knobs[i].values[*int_field(w, i)]);
 }
 
+void knob_copy(struct options *to, const struct options *from, size_t i)
+{
+    memcpy((char *)to + access[i].offset, (const char *)from + access[i].offset, access[i].size);
+}
+
 struct options options_default(void)
 {
     struct options o;
     memset(&o, 0, sizeof o);
-    o.pi.mode = PI_CHA;
+    opt_bypass(&o)->pi.mode = PI_CHA;
     for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
         if (knobs[i].kind == KNOB_KIND_ENUM || knobs[i].kind == KNOB_KIND_INT)
             *int_field(&o, i) = knobs[i].def;

@@ -3,6 +3,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/rec/result.h"
 #include "engine/report/report.h"
 #include "engine/search/tuner.h"
@@ -246,8 +247,9 @@ static void relative(const struct tune_sweep *s, double *v, size_t n)
         v[i] = NAN;
     for (size_t i = 0; i < s->npoints; i++) {
         const struct result *x = &s->points[i];
-        if (report_has_time(x) && x->options.pi.value >= 0 && (size_t)x->options.pi.value < n)
-            v[x->options.pi.value] = (double)x->time.median / (double)s->cha.time.median;
+        if (report_has_time(x) && opt_bypass(&x->options)->pi.value >= 0 &&
+            (size_t)opt_bypass(&x->options)->pi.value < n)
+            v[opt_bypass(&x->options)->pi.value] = (double)x->time.median / (double)s->cha.time.median;
     }
 }
 

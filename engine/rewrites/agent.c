@@ -47,7 +47,8 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_prefetch.h"
 #include "engine/rewrites/cluster_int.h"
 
 #include <string.h>
@@ -101,7 +102,7 @@ enum status agent_check(struct pass_ctx *c)
         return pass_refuse(
             c, NO_SPAN, "name the launch with --launch",
             "agents run the CTAs of one grid as tasks, and there is no launch description");
-    if (o->agents == OPT_AGENTS_VOTE && !c->in->dev)
+    if (opt_cluster(o)->agents == OPT_AGENTS_VOTE && !c->in->dev)
         return pass_refuse(
             c, NO_SPAN, "name a device",
             "--agents vote gives every SM another number of agents, and no device is named");
@@ -720,8 +721,8 @@ enum status agent_run(struct pass_ctx *c)
     a.chunk = chunk_of(&a);
     a.blocks = a.chunk > 1 ? a.q / (a.sharers * a.chunk) : 0;
     a.apart = warps_apart(&a);
-    a.prefetch = c->opt->prefetch != PREFETCH_OFF;
-    a.vote = c->opt->agents == OPT_AGENTS_VOTE;
+    a.prefetch = opt_prefetch(c->opt)->level != PREFETCH_OFF;
+    a.vote = opt_cluster(c->opt)->agents == OPT_AGENTS_VOTE;
     buf_printf(&slot, "%sslot", c->tag);
     memcpy(a.slot, slot.s && slot.n < sizeof a.slot ? slot.s : "",
            slot.s && slot.n < sizeof a.slot ? slot.n + 1 : 1);
@@ -733,7 +734,7 @@ enum status agent_run(struct pass_ctx *c)
     buf_printf(&code, "bra \t$%sclaim;\n$%sgo:\n", a.t, a.t);
     if (a.chunk > 1) {
         /* the place is only read */
-        bool whole = a.grid.z == 1 && c->opt->index.kind != INDEX_CUSTOM;
+        bool whole = a.grid.z == 1 && opt_cluster(c->opt)->index.kind != INDEX_CUSTOM;
         if (!whole)
             buf_printf(&code, "mov.u32 \t%%%sv, %%%sat;\n", a.t, a.t);
         decode(&a, whole ? "at" : "v", "c", &code);

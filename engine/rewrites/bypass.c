@@ -17,7 +17,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/rewrites/bypass_int.h"
 
 #include <string.h>
@@ -130,7 +130,7 @@ static enum status settle_l2(struct bypass *b, enum bypass_op op)
 static enum status settle_op(struct bypass *b)
 {
     struct pass_ctx *c = b->c;
-    enum bypass_op op = (enum bypass_op)c->opt->bypass_op;
+    enum bypass_op op = (enum bypass_op)opt_bypass(c->opt)->op;
     if (b->level == BYPASS_L2 || b->level == BYPASS_L1L2)
         return settle_l2(b, op);
     if (op == BYPASS_OP_CACHE_HINT)
@@ -147,7 +147,7 @@ static enum status settle_op(struct bypass *b)
 
 static bool by_load(const struct options *o)
 {
-    return o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
+    return opt_bypass(o)->form == BYPASS_FORM_VERTICAL || opt_bypass(o)->form == BYPASS_FORM_HYBRID;
 }
 
 /* Operator and level settled against the target; ST_REFUSED with what would have to change. */
@@ -155,8 +155,9 @@ static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
 {
     memset(b, 0, sizeof *b);
     b->c = c;
-    b->level = (enum bypass_level)c->opt->bypass;
-    b->vote = PI_IS_VOTE(c->opt->pi.mode) && c->opt->bypass_form != BYPASS_FORM_VERTICAL;
+    b->level = (enum bypass_level)opt_bypass(c->opt)->level;
+    b->vote =
+        PI_IS_VOTE(opt_bypass(c->opt)->pi.mode) && opt_bypass(c->opt)->form != BYPASS_FORM_VERTICAL;
     uint32_t cc = pass_cc(c);
     /* .nc has a cache of its own on Kepler; before sm_35 it is a plain load */
     b->with_nc = b->level != BYPASS_RO && (cc >= 50 || cc < PASS_READ_ONLY_TARGET);
@@ -166,7 +167,7 @@ static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
         s = settle_op(b);
     if (s == ST_OK && !pass_flow_make(c->f, &b->flow))
         s = ST_NOMEM;
-    if (c->opt->pi.mode == PI_CHA && !by_load(c->opt)) { /* no load bypasses */
+    if (opt_bypass(c->opt)->pi.mode == PI_CHA && !by_load(c->opt)) { /* no load bypasses */
         b->hint = false;
         b->l1 = NULL;
     }
@@ -196,7 +197,7 @@ static void bypass_end(struct bypass *b)
 /* ---- the pass ---- */
 static bool asked(const struct options *o)
 {
-    return o->bypass != BYPASS_NONE;
+    return opt_bypass(o)->level != BYPASS_NONE;
 }
 
 static const struct ptx_inst *load_at_line(struct bypass *b, uint32_t line)
@@ -213,13 +214,13 @@ static const struct ptx_inst *load_at_line(struct bypass *b, uint32_t line)
 static enum status check_lines(struct bypass *b)
 {
     const struct options *o = b->c->opt;
-    for (uint32_t k = 0; k < o->bypass_loads.n; k++)
-        if (!load_at_line(b, o->bypass_loads.line[k]))
+    for (uint32_t k = 0; k < opt_bypass(o)->loads.n; k++)
+        if (!load_at_line(b, opt_bypass(o)->loads.line[k]))
             return pass_refuse(
                 b->c, NO_SPAN, "gpulocw analyze lists the loads with their lines",
                 "--bypass-loads %u: that line of the PTX has no load that --bypass governs",
-                o->bypass_loads.line[k]);
-    if (!o->bypass_loads.n && !pass_facts(b->c))
+                opt_bypass(o)->loads.line[k]);
+    if (!opt_bypass(o)->loads.n && !pass_facts(b->c))
         return pass_refuse(b->c, NO_SPAN, "name the loads with --bypass-loads",
                            "the analysis has no facts to choose loads by");
     return ST_OK;
@@ -242,13 +243,13 @@ static uint32_t count_governed(struct bypass *b)
 static enum status check_form(struct pass_ctx *c)
 {
     const struct options *o = c->opt;
-    if (o->bypass_form != BYPASS_FORM_HARDWARE)
+    if (opt_bypass(o)->form != BYPASS_FORM_HARDWARE)
         return ST_OK;
     if (c->in->dev && c->in->dev->kind != DEV_SIMULATED)
         return pass_refuse(
             c, NO_SPAN, "use --bypass-form clone, or --device sim:...",
             "a threshold register in the cache controller exists on the simulated device alone");
-    if (o->bypass != BYPASS_L1)
+    if (opt_bypass(o)->level != BYPASS_L1)
         return pass_refuse(c, NO_SPAN, NULL,
                            "the threshold register of the simulated device governs L1: use --bypass l1");
     return ST_OK;
@@ -273,7 +274,7 @@ static enum status check(struct pass_ctx *c)
 {
     enum status s = check_form(c);
     struct bypass b;
-    if (s != ST_OK || c->opt->bypass_form == BYPASS_FORM_HARDWARE)
+    if (s != ST_OK || opt_bypass(c->opt)->form == BYPASS_FORM_HARDWARE)
         return s;
     s = bypass_begin(&b, c);
     if (s == ST_OK && !count_governed(&b))
@@ -297,14 +298,16 @@ static uint32_t count_chosen(struct bypass *b)
 static enum status run(struct pass_ctx *c)
 {
     const struct options *o = c->opt;
-    if (o->bypass_form ==
+    if (opt_bypass(o)->form ==
         BYPASS_FORM_HARDWARE) /* the cache controller compares: no load bypasses by itself */
-        c->out->hw_pi = o->pi.mode == PI_VALUE ? o->pi.value : o->pi.mode == PI_BPA ? 0 : -1;
+        c->out->hw_pi = opt_bypass(o)->pi.mode == PI_VALUE ? opt_bypass(o)->pi.value
+                        : opt_bypass(o)->pi.mode == PI_BPA ? 0
+                                                           : -1;
     struct bypass b;
     enum status s = bypass_begin(&b, c);
     if (s == ST_OK)
         s = bypass_emit(&b);
-    if (s == ST_OK && b.vote && o->pi.mode == PI_VOTE_CTA)
+    if (s == ST_OK && b.vote && opt_bypass(o)->pi.mode == PI_VOTE_CTA)
         bypass_vote_grid(&b);
     if (s == ST_OK && by_load(o) && !count_chosen(&b))
         pass_note(c, NO_SPAN,

@@ -20,7 +20,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/rewrites/bypass_int.h"
 
 #include <string.h>
@@ -367,22 +367,22 @@ static void emit_grouped(struct bypass *b)
 enum status bypass_emit(struct bypass *b)
 {
     const struct options *o = b->c->opt;
-    bool vertical = o->bypass_form == BYPASS_FORM_VERTICAL,
-         hybrid = o->bypass_form == BYPASS_FORM_HYBRID;
-    if (o->bypass_form == BYPASS_FORM_HARDWARE && !b->keep)
+    bool vertical = opt_bypass(o)->form == BYPASS_FORM_VERTICAL,
+         hybrid = opt_bypass(o)->form == BYPASS_FORM_HYBRID;
+    if (opt_bypass(o)->form == BYPASS_FORM_HARDWARE && !b->keep)
         return ST_OK;
     find_clones(b);
-    if (o->bypass_form == BYPASS_FORM_HARDWARE)
+    if (opt_bypass(o)->form == BYPASS_FORM_HARDWARE)
         emit_unconditional(b, PICK_NONE);
-    else if (vertical || (hybrid && o->pi.mode == PI_CHA))
+    else if (vertical || (hybrid && opt_bypass(o)->pi.mode == PI_CHA))
         emit_unconditional(b, PICK_CHOSEN);
-    else if (o->pi.mode == PI_CHA || o->pi.mode == PI_BPA)
-        emit_unconditional(b, o->pi.mode == PI_BPA ? PICK_ALL : PICK_NONE);
+    else if (opt_bypass(o)->pi.mode == PI_CHA || opt_bypass(o)->pi.mode == PI_BPA)
+        emit_unconditional(b, opt_bypass(o)->pi.mode == PI_BPA ? PICK_ALL : PICK_NONE);
     else if (b->vote)
         emit_clone(b, hybrid ? PICK_CHOSEN : PICK_NONE);
-    else if (o->bypass_form == BYPASS_FORM_PREDICATE)
+    else if (opt_bypass(o)->form == BYPASS_FORM_PREDICATE)
         emit_predicate(b);
-    else if (o->bypass_form == BYPASS_FORM_GROUPED)
+    else if (opt_bypass(o)->form == BYPASS_FORM_GROUPED)
         emit_grouped(b);
     else
         emit_clone(b, hybrid ? PICK_CHOSEN : PICK_NONE);

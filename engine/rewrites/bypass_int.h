@@ -4,7 +4,7 @@
 
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 
 struct ptx_func;
 struct ptx_inst;

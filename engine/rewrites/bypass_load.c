@@ -6,7 +6,7 @@
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/rewrites/bypass_int.h"
 
 #include <string.h>
@@ -64,10 +64,10 @@ static bool bypass_chosen(struct bypass *b, const struct ptx_inst *i)
 {
     const struct options *o = b->c->opt;
     uint32_t line = pass_line(b->c, i->at.line);
-    for (uint32_t k = 0; k < o->bypass_loads.n; k++)
-        if (line && o->bypass_loads.line[k] == line)
+    for (uint32_t k = 0; k < opt_bypass(o)->loads.n; k++)
+        if (line && opt_bypass(o)->loads.line[k] == line)
             return true;
-    if (o->bypass_loads.n)
+    if (opt_bypass(o)->loads.n)
         return false;
     const struct ana_kernel *k = pass_facts(b->c);
     const struct ana_access *a = pass_access(b->c, i);

@@ -16,7 +16,8 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
 #include "engine/rewrites/bypass_int.h"
 
 #define TAG "bypass"
@@ -31,7 +32,7 @@ enum status bypass_vote_check(struct pass_ctx *c)
     if (warps > PASS_VOTE_MOST)
         return pass_refuse(c, NO_SPAN, NULL, "--pi vote: %u warps per CTA are more than %d", warps,
                            PASS_VOTE_MOST);
-    if (c->opt->cluster == CLUSTER_AGENT)
+    if (opt_cluster(c->opt)->kind == CLUSTER_AGENT)
         return pass_refuse(c, NO_SPAN, "vote first, then add --cluster agent",
                            "--pi vote times CTAs, and agents run many of them each");
     pass_callees(c, &fs);
@@ -54,7 +55,7 @@ void bypass_vote_grid(struct bypass *b)
 void bypass_vote_threshold(const struct bypass *b, struct buf *out)
 {
     const char *t = b->c->tag;
-    if (b->c->opt->pi.mode == PI_VOTE_CTA) {
+    if (opt_bypass(b->c->opt)->pi.mode == PI_VOTE_CTA) {
         buf_printf(out,
                    "mov.u32 \t%%%spi, %%ctaid.y;\nmov.u32 \t%%%snx, %%nctaid.x;\nmov.u32 \t%%%sny, "
                    "%%ctaid.x;\nmad.lo.u32 \t%%%spi, %%%spi, %%%snx, %%%sny;\nrem.u32 \t%%%spi, %%%spi, "

@@ -18,7 +18,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_cluster.h"
 #include "engine/rewrites/cluster_int.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@
 
 static bool asked(const struct options *o)
 {
-    return o->cluster != CLUSTER_NONE;
+    return opt_cluster(o)->kind != CLUSTER_NONE;
 }
 
 /* ---- legality ---- */
@@ -83,7 +83,7 @@ static enum status check(struct pass_ctx *c)
     }
     if (s == ST_OK)
         s = order_check(c);
-    if (s == ST_OK && c->opt->cluster == CLUSTER_AGENT)
+    if (s == ST_OK && opt_cluster(c->opt)->kind == CLUSTER_AGENT)
         s = agent_check(c);
     return s;
 }
@@ -174,7 +174,7 @@ static enum status redirect_run(struct pass_ctx *c)
 
 static enum status run(struct pass_ctx *c)
 {
-    return c->opt->cluster == CLUSTER_AGENT ? agent_run(c) : redirect_run(c);
+    return opt_cluster(c->opt)->kind == CLUSTER_AGENT ? agent_run(c) : redirect_run(c);
 }
 
 static const char *const knobs[] = { "cluster", "index", "clusters", "agents", NULL };

@@ -12,7 +12,7 @@
 #include "engine/ptx/edit.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_cluster.h"
 #include "engine/rewrites/cluster_int.h"
 
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 
 uint32_t cluster_count(const struct pass_ctx *c)
 {
-    if (c->opt->clusters > 0)
-        return (uint32_t)c->opt->clusters;
+    if (opt_cluster(c->opt)->clusters > 0)
+        return (uint32_t)opt_cluster(c->opt)->clusters;
     return c->in->dev ? c->in->dev->sms : 0;
 }
 
@@ -55,7 +55,8 @@ static void divmod(const struct order_code *o, const char *q, const char *r, con
 static void decode_tile(const struct pass_ctx *c, const struct order_code *o, struct buf *out)
 {
     const char *t = o->tag;
-    unsigned tx = c->opt->index.tx ? c->opt->index.tx : 1, ty = c->opt->index.ty ? c->opt->index.ty : tx;
+    unsigned tx = opt_cluster(c->opt)->index.tx ? opt_cluster(c->opt)->index.tx : 1,
+             ty = opt_cluster(c->opt)->index.ty ? opt_cluster(c->opt)->index.ty : tx;
     buf_printf(
         out,
         "mul.lo.u32 \t%%%so3, %s, %u;\ndiv.u32 \t%%%so0, %s, %%%so3;\nrem.u32 \t%%%so3, %s, %%%so3;\n",
@@ -102,15 +103,15 @@ static void decode_plane(const struct pass_ctx *c, const struct order_code *o, s
 void order_decode(const struct pass_ctx *c, const struct order_code *o, struct buf *out)
 {
     const char *t = o->tag;
-    if (c->opt->index.kind == INDEX_CUSTOM)
+    if (opt_cluster(c->opt)->index.kind == INDEX_CUSTOM)
         buf_printf(out,
                    "mov.u64 \t%%%sol, " CLUSTER_ORDER
                    ";\nmad.wide.u32 \t%%%sol, %s, 4, %%%sol;\nld.global.u32 \t%s, [%%%sol];\n",
                    t, t, o->v, t, o->v, t);
     decode_plane(c, o, out);
-    if (c->opt->index.kind == INDEX_TILE)
+    if (opt_cluster(c->opt)->index.kind == INDEX_TILE)
         decode_tile(c, o, out);
-    else if (c->opt->index.kind == INDEX_COLUMN)
+    else if (opt_cluster(c->opt)->index.kind == INDEX_COLUMN)
         divmod(o, o->x, o->y, o->v, o->ny, out);
     else
         divmod(o, o->y, o->x, o->v, o->nx, out);
@@ -147,14 +148,15 @@ static enum status parse_table(struct pass_ctx *c, const char *text, struct tabl
             s = pass_refuse(
                 c, NO_SPAN, "the file must name each CTA number from 0 to V-1 once, counted row by row",
                 "--index custom:%s: entry %llu is not a number below %llu that was not there before",
-                c->opt->index.file, (unsigned long long)t->n + 1, (unsigned long long)want);
+                opt_cluster(c->opt)->index.file, (unsigned long long)t->n + 1, (unsigned long long)want);
         else
             seen[v] = true, t->v[t->n++] = (uint32_t)v;
         p = end;
     }
     if (s == ST_OK && t->n != want)
         s = pass_refuse(c, NO_SPAN, NULL, "--index custom:%s has %llu CTA numbers and the grid %llu",
-                        c->opt->index.file, (unsigned long long)t->n, (unsigned long long)want);
+                        opt_cluster(c->opt)->index.file, (unsigned long long)t->n,
+                        (unsigned long long)want);
     base_free(seen);
     return s;
 }
@@ -164,7 +166,7 @@ static enum status load_table(struct pass_ctx *c, struct table *t)
     char *text = NULL;
     size_t n = 0;
     struct diags why = { 0 };
-    enum status s = file_read(c->opt->index.file, 64u << 20, &text, &n, &why);
+    enum status s = file_read(opt_cluster(c->opt)->index.file, 64u << 20, &text, &n, &why);
     diags_move(c->ds, &why);
     diags_free(&why);
     if (s == ST_OK)
@@ -175,13 +177,15 @@ static enum status load_table(struct pass_ctx *c, struct table *t)
 
 enum status order_check(struct pass_ctx *c)
 {
-    if (c->opt->index.kind == INDEX_TILE && (!c->opt->index.tx || !c->opt->index.ty))
+    if (opt_cluster(c->opt)->index.kind == INDEX_TILE &&
+        (!opt_cluster(c->opt)->index.tx || !opt_cluster(c->opt)->index.ty))
         return pass_refuse(c, NO_SPAN, NULL, "--index tile needs a size, such as tile:8x8");
-    if (c->opt->index.kind == INDEX_TILE && (uint64_t)c->out->grid.x * c->opt->index.ty > 0xffffffffu)
+    if (opt_cluster(c->opt)->index.kind == INDEX_TILE &&
+        (uint64_t)c->out->grid.x * opt_cluster(c->opt)->index.ty > 0xffffffffu)
         return pass_refuse(c, NO_SPAN, NULL,
                            "--index tile: a band of %u rows of this grid has more than 2^32 CTAs",
-                           c->opt->index.ty);
-    if (c->opt->index.kind != INDEX_CUSTOM)
+                           opt_cluster(c->opt)->index.ty);
+    if (opt_cluster(c->opt)->index.kind != INDEX_CUSTOM)
         return ST_OK;
     if (!c->in->launch)
         return pass_refuse(c, NO_SPAN, "name the launch with --launch",
@@ -195,7 +199,7 @@ enum status order_check(struct pass_ctx *c)
 enum status order_put_table(struct pass_ctx *c)
 {
     struct table t = { 0 };
-    if (c->opt->index.kind != INDEX_CUSTOM)
+    if (opt_cluster(c->opt)->index.kind != INDEX_CUSTOM)
         return ST_OK;
     enum status s = load_table(c, &t);
     struct buf b = { 0 };

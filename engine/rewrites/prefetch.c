@@ -25,7 +25,8 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_prefetch.h"
 #include "engine/rewrites/cluster_int.h"
 #include "engine/rewrites/prefetch_int.h"
 
@@ -88,7 +89,7 @@ static bool lanes_code(struct slice *s, const char *base, const struct ptx_opera
 
 static void emit_prefetch(struct slice *s, const struct ptx_inst *load, uint32_t n, struct bounds *b)
 {
-    const char *t = s->c->tag, *level = s->c->opt->prefetch == PREFETCH_L1 ? "L1" : "L2";
+    const char *t = s->c->tag, *level = opt_prefetch(s->c->opt)->level == PREFETCH_L1 ? "L1" : "L2";
     const struct ptx_operand *a = inst_address(load);
     struct buf base = { 0 };
     const char *name = slice_name(s, a->index);
@@ -226,7 +227,7 @@ enum status prefetch_task_code(struct pass_ctx *c, const char *const next[3], st
  */
 static bool asked(const struct options *o)
 {
-    return o->prefetch != PREFETCH_OFF;
+    return opt_prefetch(o)->level != PREFETCH_OFF;
 }
 
 /* Prefetches for every load of a loop whose address moves with an induction variable. */
@@ -248,7 +249,7 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
                            .loop = loop,
                            .at = k,
                            .use = k,
-                           .turns = c->opt->prefetch_distance,
+                           .turns = opt_prefetch(c->opt)->distance,
                            .counter = &counter,
                            .decls = &decls,
                            .code = &code,
@@ -268,7 +269,7 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
 static enum status apply(struct pass_ctx *c)
 {
     struct tally n = { 0, 0, 0 };
-    if (c->opt->cluster == CLUSTER_AGENT)
+    if (opt_cluster(c->opt)->kind == CLUSTER_AGENT)
         return ST_OK;
     enum status s = visit(c, &n);
     if (s == ST_OK && !n.loads)

@@ -9,7 +9,7 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_memory.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 static bool asked(const struct options *o)
 {
-    return o->readonly != READONLY_KEEP;
+    return opt_memory(o)->readonly != READONLY_KEEP;
 }
 
 static bool could_promote(const struct ptx_inst *i)
@@ -62,7 +62,7 @@ struct tally {
 static bool changes(struct pass_ctx *c, const struct ptx_inst *i, struct tally *n)
 {
     const char *why = NULL;
-    bool promote = c->opt->readonly == READONLY_PROMOTE;
+    bool promote = opt_memory(c->opt)->readonly == READONLY_PROMOTE;
     if (promote ? !could_promote(i) : !could_demote(i))
         return false;
     if (promote && !pass_proven_read_only(c, i, &why)) {
@@ -83,7 +83,7 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
         if (!changes(c, i, n) || !c->edit)
             continue;
         struct buf b = { 0 };
-        write_nc(c->m, i, c->opt->readonly == READONLY_PROMOTE, &b);
+        write_nc(c->m, i, opt_memory(c->opt)->readonly == READONLY_PROMOTE, &b);
         if (b.s)
             ptx_edit_replace(c->edit, c->f, i->stmt, TAG, "%s", b.s);
         c->oom |= b.oom;
@@ -95,7 +95,7 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
 static enum status check(struct pass_ctx *c)
 {
     struct tally n = { 0 };
-    bool promote = c->opt->readonly == READONLY_PROMOTE;
+    bool promote = opt_memory(c->opt)->readonly == READONLY_PROMOTE;
     enum status s = promote ? pass_needs_read_only(c, "--readonly promote") : ST_OK;
     if (s == ST_OK)
         s = visit(c, &n);

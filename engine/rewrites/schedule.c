@@ -30,7 +30,7 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_schedule.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@
 
 static bool asked(const struct options *o)
 {
-    return o->block.x || o->swap_xy || o->coarsen > 1;
+    return opt_schedule(o)->block.x || opt_schedule(o)->swap_xy || opt_schedule(o)->coarsen > 1;
 }
 
 /* ---- the new shape ---- */
@@ -67,14 +67,15 @@ static bool shape_make(const struct pass_ctx *c, struct shape *s)
     memset(s, 0, sizeof *s);
     s->old_block = c->out->block;
     s->old_grid = c->out->grid;
-    s->coarsen = o->coarsen > 1 ? (uint32_t)o->coarsen : 1;
+    s->coarsen = opt_schedule(o)->coarsen > 1 ? (uint32_t)opt_schedule(o)->coarsen : 1;
     for (int d = 0; d < 3; d++)
-        s->axis[d] = o->swap_xy && d < 2 ? 1 - d : d;
+        s->axis[d] = opt_schedule(o)->swap_xy && d < 2 ? 1 - d : d;
     bool fits = true;
     for (int d = 0; d < 3; d++) {
         int a = s->axis[d];
         s->total[a] = (uint64_t)dim_at(s->old_block, a) * dim_at(s->old_grid, a);
-        uint32_t width = o->block.x ? dim_at(o->block, d) : dim_at(s->old_block, a);
+        uint32_t width =
+            opt_schedule(o)->block.x ? dim_at(opt_schedule(o)->block, d) : dim_at(s->old_block, a);
         uint64_t work = s->total[a];
         if (d == 0)
             work = (work + s->coarsen - 1) / s->coarsen;
@@ -166,10 +167,12 @@ static enum status check_shape(struct pass_ctx *c)
 
 static enum status check_coarsen(struct pass_ctx *c)
 {
-    if (c->opt->coarsen <= 1)
+    if (opt_schedule(c->opt)->coarsen <= 1)
         return ST_OK;
-    if (c->opt->coarsen != 2 && c->opt->coarsen != 4 && c->opt->coarsen != 8)
-        return pass_refuse(c, NO_SPAN, NULL, "--coarsen %d: 1, 2, 4 or 8", c->opt->coarsen);
+    if (opt_schedule(c->opt)->coarsen != 2 && opt_schedule(c->opt)->coarsen != 4 &&
+        opt_schedule(c->opt)->coarsen != 8)
+        return pass_refuse(c, NO_SPAN, NULL, "--coarsen %d: 1, 2, 4 or 8",
+                           opt_schedule(c->opt)->coarsen);
     return ST_OK;
 }
 
@@ -223,7 +226,7 @@ static enum status check_callee(struct pass_ctx *c, const struct pass_funcs *fs,
                                 const struct ptx_func *f)
 {
     const struct ptx_inst *i = first_read(f);
-    bool coarse = c->opt->coarsen > 1;
+    bool coarse = opt_schedule(c->opt)->coarsen > 1;
     if (i && coarse)
         return pass_refuse(
             c, i->at, "leave --coarsen out: then it can be reshaped",
@@ -324,7 +327,7 @@ static void index_code(const struct pass_ctx *c, const struct shape *s, int d, c
     int a = s->axis[d];
     buf_printf(out, "mov.u32 \t%%%sa, %%ctaid.%c;\nmov.u32 \t%%%sb, %%tid.%c;\n", t, from, t, from);
     buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sa, %u, %%%sb;\n", t, to, t, dim_at(s->block, d), t);
-    if (d == 0 && s->coarsen > 1 && c->opt->coarsen_mode == COARSEN_BLOCKED)
+    if (d == 0 && s->coarsen > 1 && opt_schedule(c->opt)->coarsen_mode == COARSEN_BLOCKED)
         buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sg%c, %u, %%%sk;\n", t, to, t, to, s->coarsen, t);
     else if (d == 0 && s->coarsen > 1)
         buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sk, %llu, %%%sg%c;\n", t, to, t,

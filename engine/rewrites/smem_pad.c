@@ -18,7 +18,7 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_shared.h"
 #include "engine/rewrites/shared_words.h"
 
 #define TAG  "smem_pad"
@@ -26,7 +26,7 @@
 
 static bool asked(const struct options *o)
 {
-    return o->smem_pad > 0;
+    return opt_shared(o)->pad > 0;
 }
 
 /* The one variable of shared memory; NULL: none, or several (then *second is another). */
@@ -60,11 +60,11 @@ static enum status check(struct pass_ctx *c)
                            second ? WHAT ": shared memory holds several variables, and the gaps of one "
                                          "would move the others"
                                   : WHAT ": no variable of shared memory is declared");
-    if ((uint32_t)c->opt->smem_pad % l.widest)
+    if ((uint32_t)opt_shared(c->opt)->pad % l.widest)
         return pass_refuse(c, NO_SPAN, NULL,
                            WHAT " %d: the widest access is one of %u bytes, and a row has to be a "
                                 "multiple of that",
-                           c->opt->smem_pad, l.widest);
+                           opt_shared(c->opt)->pad, l.widest);
     return ST_OK;
 }
 
@@ -77,7 +77,7 @@ static uint64_t padded(uint64_t bytes, uint32_t row, uint32_t gap)
 static void move(struct pass_ctx *c, const struct ptx_inst *i, const struct ptx_symbol *s, uint32_t gap)
 {
     const char *t = c->tag;
-    uint32_t row = (uint32_t)c->opt->smem_pad;
+    uint32_t row = (uint32_t)opt_shared(c->opt)->pad;
     struct buf b = { 0 };
     shared_words_address(c, inst_address(i), &b);
     buf_printf(&b, "mov.u32 %%%st, %.*s;\nsub.u32 %%%st, %%%sa, %%%st;\n", t, (int)s->name.n, s->name.s,
@@ -94,7 +94,7 @@ static enum status run(struct pass_ctx *c)
 {
     struct shared_words l;
     const struct ptx_symbol *second, *s = only_variable(c, &second);
-    uint32_t row = (uint32_t)c->opt->smem_pad;
+    uint32_t row = (uint32_t)opt_shared(c->opt)->pad;
     enum status st = shared_words_code(c, WHAT, &l);
     if (st != ST_OK || !s)
         return st == ST_OK ? check(c) : st;

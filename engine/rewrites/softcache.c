@@ -26,14 +26,15 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/rewrites/softcache_int.h"
 
 #include <string.h>
 
 static bool asked(const struct options *o)
 {
-    return o->softcache != 0;
+    return opt_softcache(o)->lines != 0;
 }
 
 uint32_t pass_softcache_lines(uint64_t shared_free_per_sm, uint64_t threads_per_sm, unsigned line)
@@ -157,7 +158,7 @@ static uint64_t shared_of_split(const struct pass_ctx *c, uint64_t per_cta)
     const struct dev_sm *m = &d->sm;
     const double kb[] = { m->carve_0, m->carve_1, m->carve_2, m->carve_3, m->carve_4,
                           m->carve_5, m->carve_6, m->carve_7, m->carve_8, m->carve_9 };
-    int percent = c->opt->carveout;
+    int percent = opt_occupancy(c->opt)->carveout;
     if (!(m->unified_bytes > 0) || (percent < 0 && m->carve_default < 0))
         return d->shared_per_sm;
     uint64_t part = percent >= 0 ? (uint64_t)d->shared_per_sm * (unsigned)percent / 100
@@ -192,13 +193,14 @@ static enum status fit(struct soft *s)
             "%llu threads an SM holds, less than %u each",
             (unsigned long long)shared, (unsigned long long)left, (unsigned long long)(ctas * threads),
             s->line);
-    if (c->opt->softcache > 0 && (uint32_t)c->opt->softcache > cln)
+    if (opt_softcache(c->opt)->lines > 0 && (uint32_t)opt_softcache(c->opt)->lines > cln)
         return pass_refuse(
             c, NO_SPAN, NULL,
             "--softcache %d: %u line%s of %u bytes per thread fit into the shared memory that %llu CTAs "
             "leave free on an SM of %s",
-            c->opt->softcache, cln, cln > 1 ? "s" : "", s->line, (unsigned long long)ctas, d->name);
-    s->lines = c->opt->softcache > 0 ? (uint32_t)c->opt->softcache : cln;
+            opt_softcache(c->opt)->lines, cln, cln > 1 ? "s" : "", s->line, (unsigned long long)ctas,
+            d->name);
+    s->lines = opt_softcache(c->opt)->lines > 0 ? (uint32_t)opt_softcache(c->opt)->lines : cln;
     s->threads = (uint32_t)threads;
     s->offset = (uint32_t)dyn;
     s->ctas = ctas;
@@ -212,8 +214,8 @@ static uint32_t sample_of(struct soft *s)
     const struct options *o = s->c->opt;
     const struct ana_kernel *k = pass_facts(s->c);
     double n = 0, threads = (double)dim3u_count(s->c->out->grid) * (double)dim3u_count(s->c->out->block);
-    if (o->softcache_sample > 0)
-        return (uint32_t)o->softcache_sample;
+    if (opt_softcache(o)->sample > 0)
+        return (uint32_t)opt_softcache(o)->sample;
     for (uint32_t i = 0; k && i < s->c->f->ninsts; i++) {
         const struct ana_access *a =
             s->access[i].kind == SOFT_OWN ? pass_access(s->c, &s->c->f->insts[i]) : NULL;
@@ -244,9 +246,9 @@ static enum status check_dynamic(struct soft *s)
 /* ---- */
 static enum soft_mode mode_of(const struct pass_ctx *c)
 {
-    if (c->opt->softcache > 0 || c->opt->softcache_data[0])
+    if (opt_softcache(c->opt)->lines > 0 || opt_softcache(c->opt)->data[0])
         return SOFT_FIXED;
-    if (c->opt->softcache == OPT_SOFTCACHE_DYNAMIC)
+    if (opt_softcache(c->opt)->lines == OPT_SOFTCACHE_DYNAMIC)
         return SOFT_DYNAMIC;
     return c->survey == PASS_SURVEY_PROFILE ? SOFT_PROFILE : c->soft_profile ? SOFT_FIXED : SOFT_DYNAMIC;
 }
@@ -255,8 +257,9 @@ static enum status soft_begin(struct soft *s, struct pass_ctx *c)
 {
     memset(s, 0, sizeof *s);
     s->c = c;
-    s->line = 4u << c->opt->softcache_line;
-    s->sample = c->opt->softcache_sample > 0 ? (uint32_t)c->opt->softcache_sample : SOFT_SAMPLE;
+    s->line = 4u << opt_softcache(c->opt)->line;
+    s->sample =
+        opt_softcache(c->opt)->sample > 0 ? (uint32_t)opt_softcache(c->opt)->sample : SOFT_SAMPLE;
     s->mode = mode_of(c);
     s->counting = s->mode == SOFT_PROFILE || c->survey == PASS_SURVEY_CENSUS;
     s->access = base_alloc(sizeof *s->access * (c->f->ninsts + 1));
@@ -329,7 +332,7 @@ static void put_choice(struct soft *s)
 
 static void tell(struct soft *s)
 {
-    if (s->mode == SOFT_DYNAMIC && s->c->opt->softcache == OPT_SOFTCACHE_AUTO)
+    if (s->mode == SOFT_DYNAMIC && opt_softcache(s->c->opt)->lines == OPT_SOFTCACHE_AUTO)
         pass_note(
             s->c, NO_SPAN,
             "no profile was taken: the choice is made inside the kernel, as by --softcache dynamic");

@@ -23,7 +23,7 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/rewrites/softcache_int.h"
 
 #include <string.h>
@@ -150,7 +150,7 @@ static void again_code(struct soft *s, uint32_t loop, struct buf *out)
     buf_printf(out,
                "add.u32 \t%%%stold, %%%stold, 1;\nsetp.le.u32 \t%%%sp, %%%stold, %d;\n@%%%sp bra "
                "\t$%son%u;\n",
-               t, t, t, t, s->c->opt->softcache_again, t, t, n);
+               t, t, t, t, opt_softcache(s->c->opt)->again, t, t, n);
     soft_flush_all(s, false, out);
     for (uint32_t k = 0; k < s->n; k++)
         if (soft_uses(s, k))
@@ -166,7 +166,7 @@ static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
 {
     struct copy *c = ctx;
     uint32_t loop =
-        c->second && c->s->c->opt->softcache_again > 0 ? switch_at(c->s, i->index) : PTX_NO_INDEX;
+        c->second && opt_softcache(c->s->c->opt)->again > 0 ? switch_at(c->s, i->index) : PTX_NO_INDEX;
     if (loop == PTX_NO_INDEX || !c->second[c->s->flow.cfg->block_of[i->index]])
         return copy_one(ctx, i, out);
     again_code(c->s, loop, out);
@@ -297,7 +297,7 @@ static uint32_t put_switches(struct soft *s, const char *suffix, bool *second)
             continue;
         struct buf b = { 0 };
         uint32_t n = s->labels++;
-        if (c->opt->softcache_again >
+        if (opt_softcache(c->opt)->again >
             0) /* a label of its own: those of the function are renamed in the copy */
             buf_printf(&b, "$%sagain%u:\n", t, l);
         if (s->together)

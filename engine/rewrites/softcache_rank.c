@@ -7,7 +7,7 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/rewrites/softcache_int.h"
 
 #include <string.h>
@@ -106,7 +106,7 @@ static struct soft_structure *named(struct soft *s, struct str name)
 static enum status by_name(struct soft *s)
 {
     int given = 0;
-    for (const char *p = s->c->opt->softcache_data; *p;) {
+    for (const char *p = opt_softcache(s->c->opt)->data; *p;) {
         struct str name = { p, strcspn(p, ",") };
         struct soft_structure *x = named(s, name);
         p += name.n + (p[name.n] == ',');
@@ -126,9 +126,10 @@ enum status soft_rank(struct soft *s)
 {
     if (s->mode != SOFT_FIXED)
         return ST_OK;
-    if (s->c->opt->softcache_data[0])
+    if (opt_softcache(s->c->opt)->data[0])
         return by_name(s);
-    const uint64_t *profile = s->c->opt->softcache == OPT_SOFTCACHE_AUTO ? s->c->soft_profile : NULL;
+    const uint64_t *profile =
+        opt_softcache(s->c->opt)->lines == OPT_SOFTCACHE_AUTO ? s->c->soft_profile : NULL;
     for (uint32_t k = 0; profile && k < s->n; k++)
         s->s[k].score = (double)profile[2 * s->s[k].param] * (s->s[k].written ? 1 : 2);
     if (!profile)

@@ -20,7 +20,7 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_shared.h"
 #include "engine/rewrites/shared_words.h"
 
 #define TAG      "swizzle"
@@ -30,7 +30,7 @@
 
 static bool asked(const struct options *o)
 {
-    return o->swizzle_shared;
+    return opt_shared(o)->swizzle;
 }
 
 static enum status check(struct pass_ctx *c)

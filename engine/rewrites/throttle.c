@@ -14,7 +14,7 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/rewrites/throttle.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@
 
 static bool asked(const struct options *o)
 {
-    return o->throttle_shared || o->maxnreg || o->minctas;
+    return opt_occupancy(o)->throttle_shared || opt_occupancy(o)->maxnreg || opt_occupancy(o)->minctas;
 }
 
 static enum status check_shared(struct pass_ctx *c)
@@ -32,12 +32,12 @@ static enum status check_shared(struct pass_ctx *c)
     bool unsized;
     uint64_t have =
         pass_shared_bytes(c->m, c->f, &unsized) + (c->in->launch ? c->in->launch->shared : 0);
-    uint64_t want = have + (uint64_t)c->opt->throttle_shared;
+    uint64_t want = have + (uint64_t)opt_occupancy(c->opt)->throttle_shared;
     if (d && d->shared_per_block_optin && want > d->shared_per_block_optin)
         return pass_refuse(c, NO_SPAN, NULL,
                            "--throttle-shared %d: the kernel would need %llu bytes of shared memory per "
                            "CTA and %s has %u (%llu are used already)",
-                           c->opt->throttle_shared, (unsigned long long)want, d->name,
+                           opt_occupancy(c->opt)->throttle_shared, (unsigned long long)want, d->name,
                            d->shared_per_block_optin, (unsigned long long)have);
     return ST_OK;
 }
@@ -49,19 +49,22 @@ static enum status check(struct pass_ctx *c)
     uint64_t threads = (uint64_t)c->f->maxntid.x * c->f->maxntid.y * c->f->maxntid.z;
     const struct dev_info *d = c->in->dev;
     threads = threads > dim3u_count(c->out->block) ? threads : dim3u_count(c->out->block);
-    if (o->throttle_shared && !c->in->launch)
+    if (opt_occupancy(o)->throttle_shared && !c->in->launch)
         return pass_refuse(c, NO_SPAN, "name the launch with --launch",
                            "--throttle-shared changes the launch, and there is no launch description");
-    if (o->minctas && !threads && !c->f->maxntid.x && !c->f->reqntid.x)
+    if (opt_occupancy(o)->minctas && !threads && !c->f->maxntid.x && !c->f->reqntid.x)
         return pass_refuse(c, NO_SPAN, "name the launch with --launch",
                            "--minctas: .minnctapersm needs .maxntid, and neither the kernel nor a "
                            "launch gives the block");
-    if (d && o->minctas && threads * (uint64_t)o->minctas > (uint64_t)d->max_warps_per_sm * d->warp_size)
-        return pass_refuse(
-            c, NO_SPAN, NULL, "--minctas %d: %d CTAs of %llu threads are more than the %u an SM holds",
-            o->minctas, o->minctas, (unsigned long long)threads, d->max_warps_per_sm * d->warp_size);
-    enum status st = o->maxnreg || o->minctas ? throttle_check_regs(c) : ST_OK;
-    return st == ST_OK && o->throttle_shared ? check_shared(c) : st;
+    if (d && opt_occupancy(o)->minctas &&
+        threads * (uint64_t)opt_occupancy(o)->minctas > (uint64_t)d->max_warps_per_sm * d->warp_size)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           "--minctas %d: %d CTAs of %llu threads are more than the %u an SM holds",
+                           opt_occupancy(o)->minctas, opt_occupancy(o)->minctas,
+                           (unsigned long long)threads, d->max_warps_per_sm * d->warp_size);
+    enum status st =
+        opt_occupancy(o)->maxnreg || opt_occupancy(o)->minctas ? throttle_check_regs(c) : ST_OK;
+    return st == ST_OK && opt_occupancy(o)->throttle_shared ? check_shared(c) : st;
 }
 
 /* Where white space and comments that begin at h.s[k] end. */
@@ -115,20 +118,20 @@ static enum status run(struct pass_ctx *c)
 {
     const struct options *o = c->opt;
     struct buf v = { 0 };
-    c->out->shared += (uint32_t)o->throttle_shared;
-    c->out->extra_shared += (uint32_t)o->throttle_shared;
-    if (o->maxnreg) {
-        buf_printf(&v, "%d", o->maxnreg);
+    c->out->shared += (uint32_t)opt_occupancy(o)->throttle_shared;
+    c->out->extra_shared += (uint32_t)opt_occupancy(o)->throttle_shared;
+    if (opt_occupancy(o)->maxnreg) {
+        buf_printf(&v, "%d", opt_occupancy(o)->maxnreg);
         put_directive(c, ".maxnreg", c->f->maxnreg, v.s ? v.s : "0");
         buf_clear(&v);
     }
-    if (o->minctas && !c->f->maxntid.x && !c->f->reqntid.x) {
+    if (opt_occupancy(o)->minctas && !c->f->maxntid.x && !c->f->reqntid.x) {
         buf_printf(&v, "%u, %u, %u", c->out->block.x, c->out->block.y, c->out->block.z);
         put_directive(c, ".maxntid", 0, v.s ? v.s : "1");
         buf_clear(&v);
     }
-    if (o->minctas) {
-        buf_printf(&v, "%d", o->minctas);
+    if (opt_occupancy(o)->minctas) {
+        buf_printf(&v, "%d", opt_occupancy(o)->minctas);
         put_directive(c, ".minnctapersm", c->f->minnctapersm, v.s ? v.s : "0");
     }
     enum status s = v.oom ? ST_NOMEM : ST_OK;

@@ -17,7 +17,7 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/rewrites/throttle.h"
 
 #include <stdio.h>
@@ -94,10 +94,10 @@ static uint32_t limit_of(const struct pass_ctx *c, const char **option)
 {
     const struct dev_info *d = c->in->dev;
     uint64_t threads = (threads_of(c) + 31) / 32 * 32, most = 0;
-    uint32_t limit = (uint32_t)c->opt->maxnreg;
+    uint32_t limit = (uint32_t)opt_occupancy(c->opt)->maxnreg;
     *option = "--maxnreg";
-    if (c->opt->minctas && d && d->regs_per_sm && threads)
-        most = d->regs_per_sm / (threads * (uint64_t)c->opt->minctas) / 8 * 8;
+    if (opt_occupancy(c->opt)->minctas && d && d->regs_per_sm && threads)
+        most = d->regs_per_sm / (threads * (uint64_t)opt_occupancy(c->opt)->minctas) / 8 * 8;
     if (!most || (limit && limit <= most))
         return limit;
     *option = "--minctas";
@@ -111,9 +111,10 @@ enum status throttle_check_regs(struct pass_ctx *c)
     const struct dev_info *d = c->in->dev;
     struct need need = { LOWEST, NULL, "every kernel" };
     struct pass_funcs callees = { .n = 0 };
-    if (c->opt->minctas && d && d->max_ctas_per_sm && (uint32_t)c->opt->minctas > d->max_ctas_per_sm)
+    if (opt_occupancy(c->opt)->minctas && d && d->max_ctas_per_sm &&
+        (uint32_t)opt_occupancy(c->opt)->minctas > d->max_ctas_per_sm)
         return pass_refuse(c, NO_SPAN, NULL, "--minctas %d: %s holds at most %u CTAs per SM",
-                           c->opt->minctas, d->name, d->max_ctas_per_sm);
+                           opt_occupancy(c->opt)->minctas, d->name, d->max_ctas_per_sm);
     if (!limit || pass_cc(c) < 50) /* no ptxas of today compiles for older ones */
         return ST_OK;
     pass_callees(c, &callees);

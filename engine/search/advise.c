@@ -8,7 +8,11 @@
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_schedule.h"
+#include "engine/rec/opt_shared.h"
 #include "engine/rec/result.h"
 #include "engine/search/advice.h"
 #include "engine/search/space.h"
@@ -86,9 +90,9 @@ static void from_footprint(struct advising *a)
                                  "bypass L1 for some warps: find the threshold");
     if (!t)
         return;
-    t->options.bypass = BYPASS_L1;
-    t->options.pi.mode = k->footprint.pi_fit > 0 ? PI_VALUE : PI_BPA;
-    t->options.pi.value = k->footprint.pi_fit;
+    opt_bypass(&t->options)->level = BYPASS_L1;
+    opt_bypass(&t->options)->pi.mode = k->footprint.pi_fit > 0 ? PI_VALUE : PI_BPA;
+    opt_bypass(&t->options)->pi.value = k->footprint.pi_fit;
     snprintf(t->why, sizeof t->why,
              "an SM touches %.0f KiB between reuses, L1 holds %llu KiB: the footprint fits up to π=%d "
              "of %d (modelled)",
@@ -109,7 +113,7 @@ static void from_partition(struct advising *a)
     if (!t)
         return;
     int i = knob_find(STR("index"));
-    t->options.cluster = CLUSTER_AGENT;
+    opt_cluster(&t->options)->kind = CLUSTER_AGENT;
     knob_set(&t->options, (size_t)i, str_of(index), NULL);
     snprintf(t->why, sizeof t->why, "%s", k->partition.why ? k->partition.why : "");
 }
@@ -131,7 +135,7 @@ static void from_coalescing(struct advising *a)
                                  "exchange x and y, or another block shape");
     if (!t)
         return;
-    t->options.swap_xy = true;
+    opt_schedule(&t->options)->swap_xy = true;
     snprintf(t->why, sizeof t->why,
              "only %.0f %% of the threads coalesce: %.1f sectors per request expected, %.0f %% of those "
              "fetched "
@@ -156,9 +160,10 @@ static void from_streams(struct advising *a)
     struct tune_advice *t = item(a, 1.08, 0.5, "let the streaming loads bypass L1, each by itself");
     if (!t)
         return;
-    t->options.bypass = BYPASS_L1;
-    t->options.bypass_op = device(a) && device(a)->cc_major < 7 ? BYPASS_OP_CG : BYPASS_OP_NO_ALLOCATE;
-    t->options.bypass_form = BYPASS_FORM_VERTICAL;
+    opt_bypass(&t->options)->level = BYPASS_L1;
+    opt_bypass(&t->options)->op =
+        device(a) && device(a)->cc_major < 7 ? BYPASS_OP_CG : BYPASS_OP_NO_ALLOCATE;
+    opt_bypass(&t->options)->form = BYPASS_FORM_VERTICAL;
     snprintf(t->why, sizeof t->why,
              "%u load%s and %s not used again, %u %s: the streams need not take the others' place",
              streams, streams == 1 ? " streams" : "s stream", streams == 1 ? "is" : "are", reused,
@@ -179,7 +184,7 @@ static void from_read_only(struct advising *a)
     struct tune_advice *t = item(a, 1.2, 0.5, "read through the read-only cache");
     if (!t)
         return;
-    t->options.readonly = READONLY_PROMOTE;
+    opt_memory(&t->options)->readonly = READONLY_PROMOTE;
     snprintf(t->why, sizeof t->why,
              "%u loads read memory that no thread writes; %s has a separate read-only cache", proven,
              d->name);
@@ -188,10 +193,10 @@ static void from_read_only(struct advising *a)
 /* Leaves smem_pad 0 where that is refused. */
 static bool legal_pad(struct advising *a, struct tune_advice *t, uint32_t row)
 {
-    t->options.smem_pad = (int)row;
+    opt_shared(&t->options)->pad = (int)row;
     if (!tune_legal(a->s, &t->options))
-        t->options.smem_pad = 0;
-    return t->options.smem_pad > 0;
+        opt_shared(&t->options)->pad = 0;
+    return opt_shared(&t->options)->pad > 0;
 }
 
 /* Each extra pass of a request holds up all shared memory of the SM for a cycle. */
@@ -211,9 +216,9 @@ static void from_bank_conflicts(struct advising *a)
                          "ask for different words of the same banks; ",
                          at->at.line, passes);
     bool pad = c.nrows && c.padded[0] < c.swizzled && legal_pad(a, t, c.row[0]);
-    t->options.swizzle_shared = !pad;
+    opt_shared(&t->options)->swizzle = !pad;
     if (!pad && !tune_legal(a->s, &t->options)) {
-        t->options.swizzle_shared = false;
+        opt_shared(&t->options)->swizzle = false;
         pad = c.nrows && legal_pad(a, t, c.row[0]);
         if (!pad)
             snprintf(t->title, sizeof t->title,
@@ -270,7 +275,7 @@ static void from_class(struct advising *a)
 
 double tune_advise_least(const struct options *o)
 {
-    return o->cluster == CLUSTER_AGENT ? 1.25 : 1.05;
+    return opt_cluster(o)->kind == CLUSTER_AGENT ? 1.25 : 1.05;
 }
 
 /* What the model expects too little of comes behind "leave it alone". */

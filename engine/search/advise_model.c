@@ -8,7 +8,12 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_schedule.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/search/advice.h"
 #include "engine/search/space.h"
 #include "engine/search/tuner.h"
@@ -75,16 +80,17 @@ static bool told(const struct tune_prediction *p)
 static int family_of(const struct options *o)
 {
     struct options none = options_default();
-    if (o->swap_xy || dim3u_count(o->block) != dim3u_count(none.block))
+    if (opt_schedule(o)->swap_xy ||
+        dim3u_count(opt_schedule(o)->block) != dim3u_count(opt_schedule(&none)->block))
         return SHAPE;
-    if (o->softcache != none.softcache)
+    if (opt_softcache(o)->lines != opt_softcache(&none)->lines)
         return SOFTCACHE;
-    return o->cluster != CLUSTER_NONE    ? ORDER
-           : o->coarsen > 1              ? COARSEN
-           : o->bypass != BYPASS_NONE    ? THRESHOLD
-           : o->carveout >= 0            ? SPLIT
-           : o->prefetch != PREFETCH_OFF ? PREFETCH
-                                         : -1;
+    return opt_cluster(o)->kind != CLUSTER_NONE     ? ORDER
+           : opt_schedule(o)->coarsen > 1           ? COARSEN
+           : opt_bypass(o)->level != BYPASS_NONE    ? THRESHOLD
+           : opt_occupancy(o)->carveout >= 0        ? SPLIT
+           : opt_prefetch(o)->level != PREFETCH_OFF ? PREFETCH
+                                                    : -1;
 }
 
 /* What no pass would do is no advice. */
@@ -125,7 +131,7 @@ static size_t alternatives(const struct expecting *x, size_t family, struct opti
     size_t n = 0;
     for (int lines = SOFTCACHE_MOST; family == SOFTCACHE && lines > 0; lines--) {
         out[n] = none;
-        out[n++].softcache = lines;
+        opt_softcache(&out[n++])->lines = lines;
     }
     if (family == SOFTCACHE)
         return n;
@@ -133,10 +139,10 @@ static size_t alternatives(const struct expecting *x, size_t family, struct opti
         return space_find(families[family].dimension)->alternatives(&s, &none, out, SPACE_MOST);
     for (uint32_t pi = 0; pi < s.warps && n < SPACE_MOST; pi++) {
         out[n] = none;
-        out[n].bypass = s.level;
-        out[n].bypass_form = s.form;
-        out[n].pi.mode = pi ? PI_VALUE : PI_BPA;
-        out[n++].pi.value = (int)pi;
+        opt_bypass(&out[n])->level = s.level;
+        opt_bypass(&out[n])->form = s.form;
+        opt_bypass(&out[n])->pi.mode = pi ? PI_VALUE : PI_BPA;
+        opt_bypass(&out[n++])->pi.value = (int)pi;
     }
     return n;
 }

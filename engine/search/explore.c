@@ -12,7 +12,7 @@
 #include "engine/predict/prediction.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/search/live.h"
 #include "engine/search/search.h"
 #include "engine/search/space.h"
@@ -224,10 +224,12 @@ static void add_neighbours(struct exploring *x)
 {
     struct options none = options_default(),
                    o = group_with(&none, &x->s->found->options, group_find("bypass"));
-    int pi = o.pi.value;
-    for (int by = -1; by <= 1 && o.bypass != BYPASS_NONE && o.pi.mode == PI_VALUE; by += 2) {
-        o.pi.value = pi + by;
-        if (o.pi.value > 0 && o.pi.value < (int)x->s->space.warps)
+    int pi = opt_bypass(&o)->pi.value;
+    for (int by = -1;
+         by <= 1 && opt_bypass(&o)->level != BYPASS_NONE && opt_bypass(&o)->pi.mode == PI_VALUE;
+         by += 2) {
+        opt_bypass(&o)->pi.value = pi + by;
+        if (opt_bypass(&o)->pi.value > 0 && opt_bypass(&o)->pi.value < (int)x->s->space.warps)
             add_level(x, &o);
     }
     spread_costs(x);

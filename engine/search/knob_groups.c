@@ -1,48 +1,39 @@
-/* Knob groups: a knob and what belongs to it go together. A group is the members of struct options from
- * its first to its last. */
+/* Knob groups: a knob and what belongs to it go together: the rows of options.def from its first to its
+ * last. */
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 #include "engine/search/search.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static const struct {
-    const char *knob;
-    size_t at, n;
+    const char *first, *last; /* knobs */
 } groups[] = {
-#define GROUP(knob, first, last)                                                   \
-    {                                                                              \
-        knob, offsetof(struct options, first),                                     \
-            offsetof(struct options, last) + sizeof(((struct options *)0)->last) - \
-                offsetof(struct options, first)                                    \
-    }
-    GROUP("bypass", bypass, bypass_loads),
-    GROUP("cluster", cluster, agents),
-    GROUP("prefetch", prefetch, prefetch_distance),
-    GROUP("softcache", softcache, softcache_again),
-    GROUP("block", block, block),
-    GROUP("swap-xy", swap_xy, swap_xy),
-    GROUP("coarsen", coarsen, coarsen_mode),
-    GROUP("throttle-shared", throttle_shared, throttle_shared),
-    GROUP("swizzle-shared", swizzle_shared, swizzle_shared),
-    GROUP("smem-pad", smem_pad, smem_pad),
-    GROUP("readonly", readonly, readonly),
-    GROUP("carveout", carveout, carveout),
-#undef GROUP
+    { "bypass", "bypass-loads" },
+    { "cluster", "agents" },
+    { "prefetch", "prefetch-distance" },
+    { "softcache", "softcache-again" },
+    { "block", "block" },
+    { "swap-xy", "swap-xy" },
+    { "coarsen", "coarsen-mode" },
+    { "throttle-shared", "throttle-shared" },
+    { "swizzle-shared", "swizzle-shared" },
+    { "smem-pad", "smem-pad" },
+    { "readonly", "readonly" },
+    { "carveout", "carveout" },
 };
 _Static_assert(ARRAY_LEN(groups) == GROUPS, "one row per group");
 
 const char *group_knob(size_t g)
 {
-    return groups[g].knob;
+    return groups[g].first;
 }
 
 size_t group_find(const char *knob)
 {
     size_t g = 0;
-    while (g + 1 < GROUPS && strcmp(groups[g].knob, knob) != 0)
+    while (g + 1 < GROUPS && strcmp(groups[g].first, knob) != 0)
         g++;
     return g;
 }
@@ -50,7 +41,9 @@ size_t group_find(const char *knob)
 struct options group_with(const struct options *o, const struct options *from, size_t g)
 {
     struct options out = *o;
-    memcpy((char *)&out + groups[g].at, (const char *)from + groups[g].at, groups[g].n);
+    int last = knob_find(str_of(groups[g].last));
+    for (int i = knob_find(str_of(groups[g].first)); i <= last; i++)
+        knob_copy(&out, from, (size_t)i);
     return out;
 }
 

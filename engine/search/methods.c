@@ -7,7 +7,8 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
 #include "engine/rec/result.h"
 #include "engine/search/advice.h"
 #include "engine/search/live.h"
@@ -93,10 +94,11 @@ static enum status probe_three(struct searching *s, struct tune_bench *b, struct
     enum status st = ST_OK;
     for (size_t i = 0; i < PROBES; i++)
         o[i] = options_default();
-    o[PROBE_REDIRECTED].cluster = CLUSTER_REDIRECT;
-    o[PROBE_REDIRECTED].index.kind = s->space.grid.y * s->space.grid.z > 1 ? INDEX_COLUMN : INDEX_ROW;
-    o[PROBE_BYPASSED].bypass = s->space.level;
-    o[PROBE_BYPASSED].pi.mode = PI_BPA;
+    opt_cluster(&o[PROBE_REDIRECTED])->kind = CLUSTER_REDIRECT;
+    opt_cluster(&o[PROBE_REDIRECTED])->index.kind =
+        s->space.grid.y * s->space.grid.z > 1 ? INDEX_COLUMN : INDEX_ROW;
+    opt_bypass(&o[PROBE_BYPASSED])->level = s->space.level;
+    opt_bypass(&o[PROBE_BYPASSED])->pi.mode = PI_BPA;
     for (size_t i = 0; i < PROBES && st == ST_OK; i++)
         st = probe_one(s, b, &o[i], &p[i]);
     return st;
@@ -196,9 +198,9 @@ static enum status method_voted(struct searching *s)
     for (size_t i = 0; i < ARRAY_LEN(ops) && st == ST_OK; i++) {
         struct options o = options_default();
         bool better = false;
-        o.bypass = BYPASS_L1;
-        o.bypass_op = ops[i];
-        o.pi.mode = PI_VOTE;
+        opt_bypass(&o)->level = BYPASS_L1;
+        opt_bypass(&o)->op = ops[i];
+        opt_bypass(&o)->pi.mode = PI_VOTE;
         st = search_try(s, &o, "the threshold the CTAs vote for", &better);
     }
     return st;
@@ -322,7 +324,8 @@ static bool goes_further(const struct visiting *v, const struct options *from, c
 {
     unsigned n = group_number(to);
     return n <= v->most &&
-           (n > group_number(from) || (from->cluster == CLUSTER_AGENT && to->agents != from->agents));
+           (n > group_number(from) || (opt_cluster(from)->kind == CLUSTER_AGENT &&
+                                       opt_cluster(to)->agents != opt_cluster(from)->agents));
 }
 
 /* What is not legal is not built upon. */

@@ -9,7 +9,8 @@
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
 #include "engine/search/live.h"
 #include "engine/search/space.h"
@@ -89,9 +90,10 @@ static bool remember(struct searching *s, const struct options *o, const struct 
 static bool matches_request(const struct options *done, const struct options *o)
 {
     struct options chosen = *o;
-    if (o->softcache == OPT_SOFTCACHE_AUTO && done->softcache > 0) {
-        chosen.softcache = done->softcache;
-        memcpy(chosen.softcache_data, done->softcache_data, sizeof chosen.softcache_data);
+    if (opt_softcache(o)->lines == OPT_SOFTCACHE_AUTO && opt_softcache(done)->lines > 0) {
+        opt_softcache(&chosen)->lines = opt_softcache(done)->lines;
+        memcpy(opt_softcache(&chosen)->data, opt_softcache(done)->data,
+               sizeof opt_softcache(&chosen)->data);
     }
     return options_equal(done, &chosen);
 }
@@ -480,13 +482,13 @@ enum status search_refine_pi(struct searching *s, bool *better)
     for (bool won = true; won && st == ST_OK;) {
         won = false;
         struct options at = s->found->options;
-        if (at.bypass == BYPASS_NONE || at.pi.mode != PI_VALUE)
+        if (opt_bypass(&at)->level == BYPASS_NONE || opt_bypass(&at)->pi.mode != PI_VALUE)
             return ST_OK;
         for (int d = -1; d <= 1 && st == ST_OK; d += 2) {
             struct options o = at;
-            o.pi.value += d;
+            opt_bypass(&o)->pi.value += d;
             s->trying_cost = NAN;
-            if (o.pi.value > 0 && o.pi.value < (int)s->space.warps)
+            if (opt_bypass(&o)->pi.value > 0 && opt_bypass(&o)->pi.value < (int)s->space.warps)
                 st = search_try(s, &o, "threshold next to the best", &won);
         }
         *better = *better || won;

@@ -10,7 +10,14 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_schedule.h"
+#include "engine/rec/opt_shared.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
@@ -39,24 +46,24 @@ static size_t bypass(const struct space *s, const struct options *base, struct o
     size_t n = 0;
     for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
         struct options o = *base;
-        o.bypass = s->level;
-        o.bypass_op = ops[k];
-        o.bypass_form = s->form;
-        o.bypass_loads.n = 0;
-        o.pi.mode = PI_BPA;
-        o.pi.value = 0;
+        opt_bypass(&o)->level = s->level;
+        opt_bypass(&o)->op = ops[k];
+        opt_bypass(&o)->form = s->form;
+        opt_bypass(&o)->loads.n = 0;
+        opt_bypass(&o)->pi.mode = PI_BPA;
+        opt_bypass(&o)->pi.value = 0;
         n = add(out, n, most, o);
-        o.pi.mode = PI_CHA;
+        opt_bypass(&o)->pi.mode = PI_CHA;
         if (s->asks_to_cache && k == 0)
             n = add(out, n, most, o);
-        o.pi.mode = PI_VALUE;
+        opt_bypass(&o)->pi.mode = PI_VALUE;
         for (uint32_t pi = step; pi < w; pi += step) {
-            o.pi.value = (int)pi;
+            opt_bypass(&o)->pi.value = (int)pi;
             n = add(out, n, most, o);
         }
         if (!s->coarse && s->pi_predicted > 0 && s->pi_predicted < (int)w &&
             (uint32_t)s->pi_predicted % step) {
-            o.pi.value = s->pi_predicted;
+            opt_bypass(&o)->pi.value = s->pi_predicted;
             n = add(out, n, most, o);
         }
     }
@@ -67,12 +74,13 @@ static size_t bypass(const struct space *s, const struct options *base, struct o
 static size_t streams(const struct space *s, const struct options *base, struct options *out,
                       size_t most)
 {
+    const struct options none = options_default();
     struct options o = *base;
-    o.bypass = s->level;
-    o.bypass_op = s->no_allocate ? BYPASS_OP_NO_ALLOCATE : BYPASS_OP_CG;
-    o.bypass_form = BYPASS_FORM_VERTICAL;
-    memset(&o.pi, 0, sizeof o.pi);
-    o.pi.mode = options_default().pi.mode;
+    opt_bypass(&o)->level = s->level;
+    opt_bypass(&o)->op = s->no_allocate ? BYPASS_OP_NO_ALLOCATE : BYPASS_OP_CG;
+    opt_bypass(&o)->form = BYPASS_FORM_VERTICAL;
+    memset(&opt_bypass(&o)->pi, 0, sizeof opt_bypass(&o)->pi);
+    opt_bypass(&o)->pi.mode = opt_bypass(&none)->pi.mode;
     return add(out, 0, most, o);
 }
 
@@ -82,17 +90,18 @@ static size_t l1_priority(const struct space *s, const struct options *base, str
                           size_t most)
 {
     static const int ops[] = { BYPASS_OP_EVICT_LAST, BYPASS_OP_EVICT_FIRST, BYPASS_OP_EVICT_UNCHANGED };
+    const struct options none = options_default();
     size_t n = 0;
     if (!s->no_allocate || s->pi_predicted <= 0 || s->pi_predicted >= (int)s->warps)
         return 0;
     for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
         struct options o = *base;
-        o.bypass = s->level;
-        o.bypass_op = ops[k];
-        o.bypass_form = options_default().bypass_form;
-        o.bypass_loads.n = 0;
-        o.pi.mode = PI_BPA;
-        o.pi.value = 0;
+        opt_bypass(&o)->level = s->level;
+        opt_bypass(&o)->op = ops[k];
+        opt_bypass(&o)->form = opt_bypass(&none)->form;
+        opt_bypass(&o)->loads.n = 0;
+        opt_bypass(&o)->pi.mode = PI_BPA;
+        opt_bypass(&o)->pi.value = 0;
         n = add(out, n, most, o);
     }
     return n;
@@ -103,15 +112,16 @@ static size_t l2_policy(const struct space *s, const struct options *base, struc
                         size_t most)
 {
     static const int ops[] = { BYPASS_OP_CS, BYPASS_OP_CACHE_HINT };
+    const struct options none = options_default();
     size_t n = 0;
     (void)s;
     for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
         struct options o = *base;
-        o.bypass = BYPASS_L2;
-        o.bypass_op = ops[k];
-        o.bypass_form = options_default().bypass_form;
-        o.pi.mode = PI_BPA;
-        o.pi.value = 0;
+        opt_bypass(&o)->level = BYPASS_L2;
+        opt_bypass(&o)->op = ops[k];
+        opt_bypass(&o)->form = opt_bypass(&none)->form;
+        opt_bypass(&o)->pi.mode = PI_BPA;
+        opt_bypass(&o)->pi.value = 0;
         n = add(out, n, most, o);
     }
     return n;
@@ -126,7 +136,7 @@ static size_t schedule(const struct space *s, const struct options *base, struct
     uint32_t shape[32], shapes = 0, done = 0;
     struct options swap = *base;
     size_t n = 0;
-    swap.swap_xy = true;
+    opt_schedule(&swap)->swap_xy = true;
     n = add(out, n, most, swap);
     for (uint32_t x = 1; x <= s->threads && shapes < ARRAY_LEN(shape); x *= 2)
         if (s->threads % x == 0)
@@ -137,9 +147,10 @@ static size_t schedule(const struct space *s, const struct options *base, struct
         if (at >= shapes)
             continue;
         struct options o = *base;
-        o.block = (struct dim3u){ shape[at], s->threads / shape[at], 1 };
+        opt_schedule(&o)->block = (struct dim3u){ shape[at], s->threads / shape[at], 1 };
         done++;
-        if (o.block.x != s->block.x || o.block.y != s->block.y || s->block.z != 1)
+        if (opt_schedule(&o)->block.x != s->block.x || opt_schedule(&o)->block.y != s->block.y ||
+            s->block.z != 1)
             n = add(out, n, most, o);
     }
     return n;
@@ -153,8 +164,8 @@ static size_t coarsen(const struct space *s, const struct options *base, struct 
     for (size_t m = 0; m < (s->coarse ? 1 : ARRAY_LEN(modes)); m++)
         for (int f = 2; f <= (s->coarse ? 4 : 8); f *= 2) {
             struct options o = *base;
-            o.coarsen = f;
-            o.coarsen_mode = modes[m];
+            opt_schedule(&o)->coarsen = f;
+            opt_schedule(&o)->coarsen_mode = modes[m];
             n = add(out, n, most, o);
         }
     return n;
@@ -172,11 +183,11 @@ static size_t cluster(const struct space *s, const struct options *base, struct 
             struct options o = *base;
             if (index[i] != INDEX_ROW && s->grid.y * s->grid.z == 1)
                 continue; /* a 1-D grid has one order */
-            o.cluster = kinds[k];
-            memset(&o.index, 0, sizeof o.index);
-            o.index.kind = index[i];
+            opt_cluster(&o)->kind = kinds[k];
+            memset(&opt_cluster(&o)->index, 0, sizeof opt_cluster(&o)->index);
+            opt_cluster(&o)->index.kind = index[i];
             if (index[i] == INDEX_TILE)
-                o.index.tx = o.index.ty = 8;
+                opt_cluster(&o)->index.tx = opt_cluster(&o)->index.ty = 8;
             n = add(out, n, most, o);
         }
     return n;
@@ -186,11 +197,11 @@ static size_t agents(const struct space *s, const struct options *base, struct o
 {
     size_t n = 0;
     uint32_t top = s->resident;
-    if (base->cluster != CLUSTER_AGENT)
+    if (opt_cluster(base)->kind != CLUSTER_AGENT)
         return 0;
     for (uint32_t a = top / 2; a >= 1; a = s->fine ? a - 1 : a / 2) {
         struct options o = *base;
-        o.agents = (int)a;
+        opt_cluster(&o)->agents = (int)a;
         n = add(out, n, most, o);
         if (s->coarse)
             break;
@@ -206,7 +217,7 @@ static size_t carveout(const struct space *s, const struct options *base, struct
     size_t n = 0;
     for (size_t i = 0; i < (s->coarse ? 2 : ARRAY_LEN(percent)); i++) {
         struct options o = *base;
-        o.carveout = percent[i];
+        opt_occupancy(&o)->carveout = percent[i];
         n = add(out, n, most, o);
     }
     return n;
@@ -218,8 +229,9 @@ static size_t throttle(const struct space *s, const struct options *base, struct
     size_t n = 0;
     for (uint32_t ctas = s->resident / 2; ctas >= 1 && s->shared_per_sm; ctas /= 2) {
         struct options o = *base;
-        o.throttle_shared = (int)(s->shared_per_sm / (ctas + 1) + 1024); /* ctas + 1 no longer fit */
-        if ((uint32_t)o.throttle_shared <= s->shared_per_block)
+        opt_occupancy(&o)->throttle_shared =
+            (int)(s->shared_per_sm / (ctas + 1) + 1024); /* ctas + 1 no longer fit */
+        if ((uint32_t)opt_occupancy(&o)->throttle_shared <= s->shared_per_block)
             n = add(out, n, most, o);
         if (s->coarse)
             break;
@@ -235,7 +247,7 @@ static size_t prefetch(const struct space *s, const struct options *base, struct
     (void)s;
     for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
         struct options o = *base;
-        o.prefetch = levels[i];
+        opt_prefetch(&o)->level = levels[i];
         n = add(out, n, most, o);
     }
     return n;
@@ -246,7 +258,7 @@ static size_t softcache(const struct space *s, const struct options *base, struc
 {
     struct options o = *base;
     (void)s;
-    o.softcache = OPT_SOFTCACHE_AUTO;
+    opt_softcache(&o)->lines = OPT_SOFTCACHE_AUTO;
     return add(out, 0, most, o);
 }
 
@@ -255,7 +267,7 @@ static size_t readonly(const struct space *s, const struct options *base, struct
 {
     struct options o = *base;
     (void)s;
-    o.readonly = READONLY_PROMOTE;
+    opt_memory(&o)->readonly = READONLY_PROMOTE;
     return add(out, 0, most, o);
 }
 
@@ -280,11 +292,11 @@ static size_t shared_layout(const struct space *s, const struct options *base, s
     size_t n = 0;
     if (!s->conflicts)
         return 0;
-    o.swizzle_shared = true;
+    opt_shared(&o)->swizzle = true;
     n = add(out, n, most, o);
-    o.swizzle_shared = false;
+    opt_shared(&o)->swizzle = false;
     for (size_t i = 0; i < s->cure.nrows; i++) {
-        o.smem_pad = (int)s->cure.row[i];
+        opt_shared(&o)->pad = (int)s->cure.row[i];
         n = add(out, n, most, o);
     }
     return n;
@@ -328,12 +340,12 @@ static void how_to_bypass(const struct tune_bench *b, struct space *s)
     struct options o = options_default();
     s->level = BYPASS_L1;
     s->form = BYPASS_FORM_CLONE;
-    o.pi.mode = PI_VALUE;
-    o.pi.value = s->warps > 1;
+    opt_bypass(&o)->pi.mode = PI_VALUE;
+    opt_bypass(&o)->pi.value = s->warps > 1;
     for (size_t l = 0; l < ARRAY_LEN(levels); l++)
         for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
-            o.bypass = levels[l];
-            o.bypass_form = forms[f];
+            opt_bypass(&o)->level = levels[l];
+            opt_bypass(&o)->form = forms[f];
             if (!tune_legal(t, &o))
                 continue;
             s->level = levels[l];

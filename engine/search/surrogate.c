@@ -4,7 +4,10 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_schedule.h"
 #include "engine/search/search.h"
 
 #include <math.h>
@@ -52,11 +55,12 @@ static double near_shape(struct dim3u a, struct dim3u b)
 
 static double near_bypass(const struct options *a, const struct options *b)
 {
-    double same = 0.25 + 0.2 * (a->bypass == b->bypass) + 0.35 * (a->bypass_op == b->bypass_op);
-    bool values = a->pi.mode == PI_VALUE && b->pi.mode == PI_VALUE;
-    double apart = values
-                       ? fabs((double)a->pi.value - b->pi.value) / (1 + fmin(a->pi.value, b->pi.value))
-                       : a->pi.mode != b->pi.mode;
+    double same = 0.25 + 0.2 * (opt_bypass(a)->level == opt_bypass(b)->level) +
+                  0.35 * (opt_bypass(a)->op == opt_bypass(b)->op);
+    bool values = opt_bypass(a)->pi.mode == PI_VALUE && opt_bypass(b)->pi.mode == PI_VALUE;
+    double apart = values ? fabs((double)opt_bypass(a)->pi.value - opt_bypass(b)->pi.value) /
+                                (1 + fmin(opt_bypass(a)->pi.value, opt_bypass(b)->pi.value))
+                          : opt_bypass(a)->pi.mode != opt_bypass(b)->pi.mode;
     return same + 0.15 * exp(-apart);
 }
 
@@ -65,13 +69,14 @@ double surrogate_nearness(const struct surrogate_level *a, const struct surrogat
     const struct options *x = &a->options, *y = &b->options;
     if (a->group != b->group)
         return 0;
-    if (x->block.x && y->block.x)
-        return near_shape(x->block, y->block);
-    if (x->bypass && y->bypass)
+    if (opt_schedule(x)->block.x && opt_schedule(y)->block.x)
+        return near_shape(opt_schedule(x)->block, opt_schedule(y)->block);
+    if (opt_bypass(x)->level && opt_bypass(y)->level)
         return near_bypass(x, y);
-    if (x->cluster && y->cluster)
-        return 0.4 + 0.2 * (x->cluster == y->cluster) + 0.25 * (x->index.kind == y->index.kind);
-    return x->prefetch ? 0.3 : 0.5;
+    if (opt_cluster(x)->kind && opt_cluster(y)->kind)
+        return 0.4 + 0.2 * (opt_cluster(x)->kind == opt_cluster(y)->kind) +
+               0.25 * (opt_cluster(x)->index.kind == opt_cluster(y)->index.kind);
+    return opt_prefetch(x)->level ? 0.3 : 0.5;
 }
 
 struct surrogate *surrogate_new(const struct surrogate_level *levels, size_t n)

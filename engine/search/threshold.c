@@ -5,7 +5,7 @@
 #include "engine/perfmodel/valley.h"
 #include "engine/predict/prediction.h"
 #include "engine/predict/request_trace.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/search/space.h"
 #include "engine/tune/tune_int.h"
 
@@ -83,12 +83,12 @@ enum status tune_forecast_pi(struct tune_bench *b, const struct options *base,
     for (size_t i = 0; i <= TUNE_PI_MOST; i++)
         out->cost[i] = NAN;
     enum status st = by_footprint(b, base, out);
-    o.bypass = s.level;
-    o.bypass_form = s.form;
+    opt_bypass(&o)->level = s.level;
+    opt_bypass(&o)->form = s.form;
     for (uint32_t pi = 0; pi <= s.warps && st == ST_OK; pi++) {
         struct tune_prediction p;
-        o.pi.mode = pi == 0 ? PI_BPA : pi == s.warps ? PI_CHA : PI_VALUE;
-        o.pi.value = o.pi.mode == PI_VALUE ? (int)pi : 0;
+        opt_bypass(&o)->pi.mode = pi == 0 ? PI_BPA : pi == s.warps ? PI_CHA : PI_VALUE;
+        opt_bypass(&o)->pi.value = opt_bypass(&o)->pi.mode == PI_VALUE ? (int)pi : 0;
         st = tune_predict(b, &o, &p);
         if (st == ST_OK && !p.valid)
             snprintf(out->model_why_not, sizeof out->model_why_not, "%s", p.why_not);

@@ -5,7 +5,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/rec/result.h"
 #include "engine/search/tuner.h"
 #include "engine/session/session_int.h"
@@ -269,14 +269,14 @@ static void put_loads(struct jw *w, const struct result *r)
 void put_result(struct jw *w, const struct result *r)
 {
     jw_key(w, "pi");
-    if (r->options.pi.mode == PI_VALUE)
-        jw_int(w, r->options.pi.value);
+    if (opt_bypass(&r->options)->pi.mode == PI_VALUE)
+        jw_int(w, opt_bypass(&r->options)->pi.value);
     else
-        jw_str(w, r->options.pi.mode == PI_CHA       ? "cha"
-                  : r->options.pi.mode == PI_BPA     ? "bpa"
-                  : r->options.pi.mode == PI_VOTE    ? "vote"
-                  : r->options.pi.mode == PI_VOTE_SM ? "vote-sm"
-                                                     : "vote-cta");
+        jw_str(w, opt_bypass(&r->options)->pi.mode == PI_CHA       ? "cha"
+                  : opt_bypass(&r->options)->pi.mode == PI_BPA     ? "bpa"
+                  : opt_bypass(&r->options)->pi.mode == PI_VOTE    ? "vote"
+                  : opt_bypass(&r->options)->pi.mode == PI_VOTE_SM ? "vote-sm"
+                                                                   : "vote-cta");
     jw_key(w, "options");
     put_options(w, &r->options);
     put_timing(w, &r->time);

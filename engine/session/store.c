@@ -5,7 +5,7 @@
 #include "engine/base/version.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/rec/result.h"
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
@@ -119,9 +119,9 @@ bool session_run_point(struct session_run *run, const struct result *r)
     }
     if (run->kind == RUN_TUNE)
         return add_result(&run->trail, &run->ntrail, r);
-    if (pi && r->options.pi.mode == PI_BPA)
+    if (pi && opt_bypass(&r->options)->pi.mode == PI_BPA)
         w->bpa = *r;
-    else if (pi && r->options.pi.mode == PI_CHA)
+    else if (pi && opt_bypass(&r->options)->pi.mode == PI_CHA)
         w->cha = *r;
     else
         return add_result(&w->points, &w->npoints, r);

@@ -11,7 +11,10 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_schedule.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
@@ -26,8 +29,8 @@ static size_t axis_pi(const struct tune_subject *s, const struct options *base, 
     uint32_t warps = tune_warps(s), n = 0;
     for (; n <= warps && n < TUNE_AXIS_MOST; n++) {
         out[n] = *base;
-        out[n].pi.mode = PI_VALUE;
-        out[n].pi.value = (int)n;
+        opt_bypass(&out[n])->pi.mode = PI_VALUE;
+        opt_bypass(&out[n])->pi.value = (int)n;
     }
     return n;
 }
@@ -40,8 +43,8 @@ static size_t axis_agents(const struct tune_subject *s, const struct options *ba
     uint32_t most = dev_resident_ctas(d, &cta), n = 0;
     for (; n < most && n < TUNE_AXIS_MOST; n++) {
         out[n] = *base;
-        out[n].cluster = CLUSTER_AGENT;
-        out[n].agents = (int)n + 1;
+        opt_cluster(&out[n])->kind = CLUSTER_AGENT;
+        opt_cluster(&out[n])->agents = (int)n + 1;
     }
     return n;
 }
@@ -53,7 +56,7 @@ static size_t axis_carveout(const struct tune_subject *s, const struct options *
     (void)s;
     for (int percent = 0; percent <= 100; percent += 10) {
         out[n] = *base;
-        out[n++].carveout = percent;
+        opt_occupancy(&out[n++])->carveout = percent;
     }
     return n;
 }
@@ -66,7 +69,7 @@ static size_t axis_block(const struct tune_subject *s, const struct options *bas
     for (uint32_t x = 1; x <= threads && n < TUNE_AXIS_MOST; x *= 2)
         if (threads % x == 0) {
             out[n] = *base;
-            out[n++].block = (struct dim3u){ x, threads / x, 1 };
+            opt_schedule(&out[n++])->block = (struct dim3u){ x, threads / x, 1 };
         }
     return n;
 }

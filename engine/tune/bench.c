@@ -13,7 +13,7 @@
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sums.h"
 #include "engine/tune/prove.h"
@@ -148,7 +148,7 @@ static enum status judge_outputs(struct tune_bench *b, struct result *r, struct 
 static enum status put_notes(struct tune_bench *b, struct result *out, struct buf *said,
                              struct diags *ds)
 {
-    enum status st = out->options.softcache && tune_usable(out)
+    enum status st = opt_softcache(&out->options)->lines && tune_usable(out)
                          ? tune_census(b, &out->options, out, said, ds)
                          : ST_OK;
     if (st == ST_OK && said->s && !out->message[0])

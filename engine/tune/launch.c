@@ -6,6 +6,9 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -182,14 +185,15 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     run->nset = code->knobs;
     run->zero = j->zero;
     run->nzero = code->nreset;
-    run->carveout = o->carveout;
+    run->carveout = opt_occupancy(o)->carveout;
     run->hw_pi = code->hw_pi;
     options_l2_persist(o, &run->persist, &run->persist_fraction);
     run->repeat = b->opts.repeat;
     run->max_repeat = b->opts.max_repeat;
     run->counters = b->opts.counters && !functional;
     /* A vote is taken on every SM: a sample of them would leave thresholds without a voice. */
-    run->exact = b->opts.exact || PI_IS_VOTE(o->pi.mode) || o->agents == OPT_AGENTS_VOTE;
+    run->exact =
+        b->opts.exact || PI_IS_VOTE(opt_bypass(o)->pi.mode) || opt_cluster(o)->agents == OPT_AGENTS_VOTE;
     run->functional = functional;
     run->sums = b->sums;
     run->time_limit_s = b->opts.time_limit_s;

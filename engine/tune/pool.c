@@ -5,7 +5,8 @@
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
 #include "engine/rec/result.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
@@ -64,8 +65,8 @@ static size_t code_of(struct batch *t, const struct pass_output *c)
  * device. */
 static bool elects(const struct options *o)
 {
-    return (o->bypass != BYPASS_NONE && PI_IS_VOTE(o->pi.mode)) ||
-           (o->cluster == CLUSTER_AGENT && o->agents == OPT_AGENTS_VOTE);
+    return (opt_bypass(o)->level != BYPASS_NONE && PI_IS_VOTE(opt_bypass(o)->pi.mode)) ||
+           (opt_cluster(o)->kind == CLUSTER_AGENT && opt_cluster(o)->agents == OPT_AGENTS_VOTE);
 }
 
 /* A configuration that is not legal is a result at once; the others become jobs. */

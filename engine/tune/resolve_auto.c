@@ -7,7 +7,10 @@
 #include "engine/rec/counters.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
 #include "engine/tune/runoff.h"
 #include "engine/tune/tune_int.h"
@@ -83,8 +86,8 @@ static int least_mean(const uint64_t *words, uint32_t warps)
 /* The ends become bpa and cha, which run no inserted code. */
 static void set_pi(struct options *o, int pi, int warps)
 {
-    o->pi.mode = pi == 0 ? PI_BPA : pi >= warps ? PI_CHA : PI_VALUE;
-    o->pi.value = o->pi.mode == PI_VALUE ? pi : 0;
+    opt_bypass(o)->pi.mode = pi == 0 ? PI_BPA : pi >= warps ? PI_CHA : PI_VALUE;
+    opt_bypass(o)->pi.value = opt_bypass(o)->pi.mode == PI_VALUE ? pi : 0;
 }
 
 static void say_runoff(const char *name, unsigned launches, int best, struct buf *said)
@@ -99,11 +102,12 @@ static enum status elect_pi(struct tune_bench *b, struct options *o, struct tune
 {
     uint64_t words[PASS_VOTE_WORDS];
     int64_t cost = 0;
-    bool by_cta = o->pi.mode == PI_VOTE_CTA;
+    bool by_cta = opt_bypass(o)->pi.mode == PI_VOTE_CTA;
     struct options ballot = *o;
-    ballot.cluster = ballot.cluster == CLUSTER_AGENT ? CLUSTER_NONE : ballot.cluster;
-    ballot.agents = ballot.softcache = 0;
-    ballot.prefetch = PREFETCH_OFF;
+    opt_cluster(&ballot)->kind =
+        opt_cluster(&ballot)->kind == CLUSTER_AGENT ? CLUSTER_NONE : opt_cluster(&ballot)->kind;
+    opt_cluster(&ballot)->agents = opt_softcache(&ballot)->lines = 0;
+    opt_prefetch(&ballot)->level = PREFETCH_OFF;
     enum status st =
         survey(b, &ballot, PASS_SURVEY_NONE, PASS_VOTE_SYMBOL, words, sizeof words, false, &cost, ds);
     if (st != ST_OK)
@@ -119,7 +123,7 @@ static enum status elect_pi(struct tune_bench *b, struct options *o, struct tune
     say(said, "voted π=%d by %s in one launch of %s (the fastest single CTA ran π=%d)", mean,
         by_cta ? "one CTA for each threshold" : "mean CTA time", time_words((double)cost).s,
         words[0] ? (int)(~words[0] & 0xff) : -1);
-    if (o->pi.mode == PI_VOTE) {
+    if (opt_bypass(o)->pi.mode == PI_VOTE) {
         const struct runoff_range range = { 0, warps, set_pi };
         unsigned launches = 0;
         if ((st = tune_runoff(b, &ballot, &range, mean, &mean, &launches, ds)) == ST_OK)
@@ -141,7 +145,7 @@ static double task_rate(const uint64_t *w)
 static void set_agents(struct options *o, int agents, int most)
 {
     (void)most;
-    o->agents = agents;
+    opt_cluster(o)->agents = agents;
 }
 
 /* As many as an SM holds of the code with agents; 1 where it does not run. */
@@ -150,7 +154,7 @@ static enum status most_agents(struct tune_bench *b, const struct options *o, in
 {
     struct options all = *o;
     struct result *r = base_alloc(sizeof *r);
-    all.agents = 0;
+    opt_cluster(&all)->agents = 0;
     enum status st = r ? tune_run_one(b, &all, r, ds) : ST_NOMEM;
     *most = st == ST_OK && r->ctas_per_sm > 0 ? (int)r->ctas_per_sm : 1;
     base_free(r);
@@ -189,7 +193,7 @@ static enum status elect_agents(struct tune_bench *b, struct options *o, struct 
         time_words((double)cost).s);
     if ((st = tune_runoff(b, o, &range, best, &best, &launches, ds)) == ST_OK)
         say_runoff("agents=", launches + 1, best, said);
-    o->agents = best;
+    opt_cluster(o)->agents = best;
     voted->elected = voted->elected >= 0 ? voted->elected : best;
     return st;
 }
@@ -220,7 +224,8 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
     uint64_t words[PASS_SOFT_WORDS];
     int64_t cost = 0;
     struct options alone = *o;
-    alone.bypass = alone.cluster = alone.agents = alone.prefetch = 0;
+    opt_bypass(&alone)->level = opt_cluster(&alone)->kind = opt_cluster(&alone)->agents =
+        opt_prefetch(&alone)->level = 0;
     enum status st =
         survey(b, &alone, PASS_SURVEY_PROFILE, PASS_SOFT_SYMBOL, words, sizeof words, false, &cost, ds);
     struct pass_input in = input_of(b, &alone);
@@ -231,10 +236,10 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
     diags_free(&notes);
     if (st != ST_OK)
         return st;
-    o->softcache = code.soft_lines;
-    memcpy(o->softcache_data, code.soft_data, sizeof o->softcache_data);
+    opt_softcache(o)->lines = code.soft_lines;
+    memcpy(opt_softcache(o)->data, code.soft_data, sizeof opt_softcache(o)->data);
     say(said, "profiled hits of the first %d accesses a thread: ",
-        o->softcache_sample > 0 ? o->softcache_sample : PASS_SOFT_SAMPLE);
+        opt_softcache(o)->sample > 0 ? opt_softcache(o)->sample : PASS_SOFT_SAMPLE);
     say_counts(b, words, said);
     say_monitoring(b, cost, said);
     buf_puts(said, code.soft_lines ? "" : ": nothing is cached");
@@ -245,11 +250,13 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
 enum status tune_settle(struct tune_bench *b, struct options *o, struct tune_votes *voted,
                         struct buf *said, struct diags *ds)
 {
-    enum status st =
-        PI_IS_VOTE(o->pi.mode) && o->bypass != BYPASS_NONE ? elect_pi(b, o, voted, said, ds) : ST_OK;
-    if (st == ST_OK && o->softcache == OPT_SOFTCACHE_AUTO && !o->softcache_data[0])
+    enum status st = PI_IS_VOTE(opt_bypass(o)->pi.mode) && opt_bypass(o)->level != BYPASS_NONE
+                         ? elect_pi(b, o, voted, said, ds)
+                         : ST_OK;
+    if (st == ST_OK && opt_softcache(o)->lines == OPT_SOFTCACHE_AUTO && !opt_softcache(o)->data[0])
         st = profile(b, o, said, ds);
-    if (st == ST_OK && o->agents == OPT_AGENTS_VOTE && o->cluster == CLUSTER_AGENT)
+    if (st == ST_OK && opt_cluster(o)->agents == OPT_AGENTS_VOTE &&
+        opt_cluster(o)->kind == CLUSTER_AGENT)
         st = elect_agents(b, o, voted, said, ds);
     return st;
 }
@@ -289,7 +296,7 @@ enum status tune_census(struct tune_bench *b, const struct options *o, const str
         all ? 100 * (double)hits / (double)all : 0, (unsigned long long)all);
     say_counts(b, words, said);
     buf_puts(said, ")");
-    if (o->softcache == OPT_SOFTCACHE_DYNAMIC && all)
+    if (opt_softcache(o)->lines == OPT_SOFTCACHE_DYNAMIC && all)
         buf_printf(said, ", monitoring %.2f %% of them",
                    100 * (double)words[PASS_SOFT_MONITORED] / (double)all);
     if (b->inst_warp > 0 && r->counters[COUNTER_INST_WARP].valid)

@@ -9,7 +9,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/rec/result.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
@@ -65,9 +65,9 @@ static int level_of(const struct tune_bench *b, const struct options *base)
 {
     static const int levels[] = { BYPASS_L1, BYPASS_RO };
     struct options o = *base;
-    o.pi.mode = PI_BPA;
+    opt_bypass(&o)->pi.mode = PI_BPA;
     for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
-        o.bypass = levels[i];
+        opt_bypass(&o)->level = levels[i];
         if (tune_legal(&b->subject, &o))
             return levels[i];
     }
@@ -80,8 +80,8 @@ static enum status list_slice(struct sweeping *w, const struct tune_axis *a, str
     struct tune_sweep *s = &slice->sweep;
     size_t n = 0;
     bool ends = strcmp(a->name, "pi") == 0;
-    if (ends && slice->base.bypass == BYPASS_NONE)
-        slice->base.bypass = level_of(w->bench, &slice->base);
+    if (ends && opt_bypass(&slice->base)->level == BYPASS_NONE)
+        opt_bypass(&slice->base)->level = level_of(w->bench, &slice->base);
     enum status st = tune_axis_points(a, &w->bench->subject, &slice->base, points, &n, w->ds);
     if (st != ST_OK)
         return st;
@@ -95,11 +95,11 @@ static enum status list_slice(struct sweeping *w, const struct tune_axis *a, str
     if (!s->points || !grown)
         return ST_NOMEM;
     struct options end = slice->base;
-    end.pi.value = 0;
-    end.pi.mode = PI_BPA;
+    opt_bypass(&end)->pi.value = 0;
+    opt_bypass(&end)->pi.mode = PI_BPA;
     if (ends)
         put(w, &end, &s->bpa, s, SLOT_BPA);
-    end.pi.mode = PI_CHA;
+    opt_bypass(&end)->pi.mode = PI_CHA;
     if (ends)
         put(w, &end, &s->cha, s, SLOT_CHA);
     for (size_t i = 0; i < n; i++)

@@ -6,7 +6,7 @@
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/rec/result.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune_int.h"
@@ -31,7 +31,7 @@ static bool is_pi(const struct tune_sweep *s)
 static size_t place(const struct tune_sweep *s, size_t i)
 {
     const struct options *o = &s->points[i].options;
-    return is_pi(s) && o->pi.mode == PI_VALUE ? (size_t)o->pi.value : i;
+    return is_pi(s) && opt_bypass(o)->pi.mode == PI_VALUE ? (size_t)opt_bypass(o)->pi.value : i;
 }
 
 /* At the ends of a π curve stand bpa and cha, which run no inserted code. */

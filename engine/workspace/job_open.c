@@ -7,6 +7,7 @@
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_memory.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/job_int.h"
@@ -97,8 +98,8 @@ enum status job_facts(struct job_engine *e, bool quick, const struct cancel *can
         return s;
     struct ana_opts o = { .data = st->has_data ? &st->data : NULL,
                           .dev = st->dev ? &st->info : NULL,
-                          .assume_read_only = st->options.assume_read_only,
-                          .assume_restrict = st->options.assume_restrict,
+                          .assume_read_only = opt_memory(&st->options)->assume_read_only,
+                          .assume_restrict = opt_memory(&st->options)->assume_restrict,
                           .cancel = cancel,
                           .quick = quick,
                           .regs = st->has_data

@@ -6,7 +6,7 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/workspace/source_edits_int.h"
 
 #include <stdarg.h>
@@ -361,9 +361,11 @@ enum status source_edits_make(const struct tuned_kernel *k, enum source_lang lan
         st = ptx_parse(k->from, (struct str){ k->code.text, k->code.n },
                        (struct ptx_module **)(uintptr_t)&k->code.module, &none);
     unsigned warps = (unsigned)((dim3u_count(k->block) + 31) / 32);
-    bool by_warps = k->options.bypass && k->options.bypass_form != BYPASS_FORM_VERTICAL;
-    h.partial = by_warps && k->options.pi.mode == PI_VALUE && k->options.pi.value > 0 &&
-                (!k->has_launch || (unsigned)k->options.pi.value < warps);
+    bool by_warps =
+        opt_bypass(&k->options)->level && opt_bypass(&k->options)->form != BYPASS_FORM_VERTICAL;
+    h.partial = by_warps && opt_bypass(&k->options)->pi.mode == PI_VALUE &&
+                opt_bypass(&k->options)->pi.value > 0 &&
+                (!k->has_launch || (unsigned)opt_bypass(&k->options)->pi.value < warps);
     out->lang = lang == SOURCE_ANY ? language(&h) : lang;
     if (st == ST_OK && facts)
         find_loads(&h, facts);

@@ -2,7 +2,13 @@
  * launch. A line is edited where it can be read without a compiler's knowledge; else it is advice. */
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_schedule.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/workspace/source_edits_int.h"
 
 #include <ctype.h>
@@ -249,7 +255,7 @@ static uint32_t helper_line(const struct source_file *f)
 /* What warps that cache do at that level. */
 static const char *caching(const struct source_editing *h)
 {
-    int level = h->k->options.bypass;
+    int level = opt_bypass(&h->k->options)->level;
     return level == BYPASS_RO ? "__ldg(p)" : level == BYPASS_L2 ? "__ldcg(p)" : "*p";
 }
 
@@ -258,7 +264,7 @@ static void helper(struct source_editing *h, struct source_file *f, const char *
     static const char thread[] =
         "unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)";
     struct buf b = { 0 };
-    int pi = h->k->options.pi.value;
+    int pi = opt_bypass(&h->k->options)->pi.value;
     if (cloned)
         buf_printf(
             &b,
@@ -343,7 +349,8 @@ static void clone(struct source_editing *h, struct definition *d)
                "threadIdx.z);\n"
                "    if (gpulocw_thread / 32 < %d)\n        %s_body<true>(%s);\n    else\n        "
                "%s_body<false>(%s);\n}",
-               h->k->options.pi.value, d->name, args.s ? args.s : "", d->name, args.s ? args.s : "");
+               opt_bypass(&h->k->options)->pi.value, d->name, args.s ? args.s : "", d->name,
+               args.s ? args.s : "");
     if (head.s && tail.s && !head.oom && !tail.oom && !args.oom) {
         source_edit(h, d->file, d->line, false, head.s);
         source_edit(h, d->file, last, false, tail.s);
@@ -373,7 +380,7 @@ static void say_load(struct source_editing *h, const struct definition *d, const
     else if (h->partial && strcmp(knob, "bypass") == 0)
         source_say(h, knob, f, l->loc.line, edited,
                    "%s: the first %d warps of a CTA cache, the others use %s", loads,
-                   h->k->options.pi.value, call);
+                   opt_bypass(&h->k->options)->pi.value, call);
     else
         source_say(h, knob, f, l->loc.line, edited, "%s: %s(&...)%s", loads, call,
                    strcmp(l->op, ".nc") == 0 ? ", or const ... *__restrict__ on that parameter" : "");
@@ -424,12 +431,14 @@ static void bounds(struct source_editing *h, struct definition *d, bool known)
     const struct options *o = &h->k->options;
     uint64_t threads = dim3u_count(h->k->tblock);
     struct buf what = { 0 };
-    if (o->minctas && h->k->has_launch)
-        buf_printf(&what, "__launch_bounds__(%llu, %d) ", (unsigned long long)threads, o->minctas);
-    if (o->maxnreg && what.n) /* nvcc takes one of both */
-        source_say(h, "maxnreg", NULL, 0, false, "nvcc -maxrregcount=%d for this file", o->maxnreg);
-    else if (o->maxnreg)
-        buf_printf(&what, "__maxnreg__(%d) ", o->maxnreg);
+    if (opt_occupancy(o)->minctas && h->k->has_launch)
+        buf_printf(&what, "__launch_bounds__(%llu, %d) ", (unsigned long long)threads,
+                   opt_occupancy(o)->minctas);
+    if (opt_occupancy(o)->maxnreg && what.n) /* nvcc takes one of both */
+        source_say(h, "maxnreg", NULL, 0, false, "nvcc -maxrregcount=%d for this file",
+                   opt_occupancy(o)->maxnreg);
+    else if (opt_occupancy(o)->maxnreg)
+        buf_printf(&what, "__maxnreg__(%d) ", opt_occupancy(o)->maxnreg);
     if (what.s && known && !d->bounded) {
         struct str line = source_line(d->file, d->line);
         struct buf now = { 0 };
@@ -442,18 +451,18 @@ static void bounds(struct source_editing *h, struct definition *d, bool known)
         }
         h->oom |= now.oom;
         buf_free(&now);
-        source_say(h, o->minctas ? "minctas" : "maxnreg", d->file, d->line, at != NULL, "%sbefore %s",
-                   what.s, d->name);
+        source_say(h, opt_occupancy(o)->minctas ? "minctas" : "maxnreg", d->file, d->line, at != NULL,
+                   "%sbefore %s", what.s, d->name);
     } else if (what.s) {
-        source_say(h, o->minctas ? "minctas" : "maxnreg", known ? d->file : NULL, known ? d->line : 0,
-                   false, "%son the kernel", what.s);
+        source_say(h, opt_occupancy(o)->minctas ? "minctas" : "maxnreg", known ? d->file : NULL,
+                   known ? d->line : 0, false, "%son the kernel", what.s);
     }
     buf_free(&what);
 }
 
 static void carveout(struct source_editing *h, struct definition *d, bool known)
 {
-    int percent = h->k->options.carveout;
+    int percent = opt_occupancy(&h->k->options)->carveout;
     uint32_t at = known ? launch_line(d) : 0;
     if (percent < 0)
         return;
@@ -519,13 +528,13 @@ static void shape(struct source_editing *h, const struct definition *d, bool kno
     const struct source_file *f = at ? d->file : NULL;
     if (k->has_launch && (!same_dim(k->grid, k->tgrid) || !same_dim(k->block, k->tblock)))
         source_say(h,
-                   o->cluster == 2  ? "agents"
-                   : o->swap_xy     ? "swap-xy"
-                   : o->coarsen > 1 ? "coarsen"
-                                    : "block",
+                   opt_cluster(o)->kind == 2      ? "agents"
+                   : opt_schedule(o)->swap_xy     ? "swap-xy"
+                   : opt_schedule(o)->coarsen > 1 ? "coarsen"
+                                                  : "block",
                    f, at, false, "launch it with grid dim3(%u, %u, %u) and block dim3(%u, %u, %u)%s",
                    k->tgrid.x, k->tgrid.y, k->tgrid.z, k->tblock.x, k->tblock.y, k->tblock.z,
-                   o->swap_xy
+                   opt_schedule(o)->swap_xy
                        ? ", and exchange .x and .y of blockIdx, blockDim and threadIdx in the kernel"
                        : "");
     if (k->has_launch && k->shared != k->tshared)
@@ -543,14 +552,14 @@ static void shape(struct source_editing *h, const struct definition *d, bool kno
             "cudaAccessPropertyPersisting, cudaAccessPropertyStreaming}; cudaStreamSetAttribute(stream, "
             "cudaStreamAttributeAccessPolicyWindow, &v); and cudaDeviceSetLimit("
             "cudaLimitPersistingL2CacheSize, bytes)",
-            o->l2_persist);
+            opt_memory(o)->l2_persist);
 }
 
 /* ---- the order of CTAs ---- */
 static void order_text(const struct source_editing *h, struct buf *b)
 {
     const struct options *o = &h->k->options;
-    unsigned m = o->clusters > 0 ? (unsigned)o->clusters : h->k->dev.sms;
+    unsigned m = opt_cluster(o)->clusters > 0 ? (unsigned)opt_cluster(o)->clusters : h->k->dev.sms;
     buf_printf(b,
                "// CTAs renamed, so that those that share data meet on one SM (%u clusters).\n"
                "__device__ __forceinline__ dim3 gpulocw_cta()\n"
@@ -560,7 +569,7 @@ static void order_text(const struct source_editing *h, struct buf *b)
                "    unsigned q = all / %u, r = all %% %u, i = u %% %u;\n"
                "    unsigned v = i * q + min(i, r) + u / %u;\n",
                m, m, m, m, m);
-    if (o->index.kind == INDEX_TILE)
+    if (opt_cluster(o)->index.kind == INDEX_TILE)
         buf_printf(
             b,
             "    unsigned z = v / (nx * ny), row = v %% (nx * ny) / (nx * %u), w = v %% (nx * ny) %% "
@@ -569,9 +578,11 @@ static void order_text(const struct source_editing *h, struct buf *b)
             "%u);\n"
             "    unsigned wide = min(nx - tile * %u, %uu);\n"
             "    return dim3(tile * %u + in %% wide, row * %u + in / wide, z);\n}",
-            o->index.ty, o->index.ty, o->index.ty, o->index.ty, o->index.tx, o->index.tx, o->index.tx,
-            o->index.tx, o->index.tx, o->index.ty);
-    else if (o->index.kind == INDEX_COLUMN)
+            opt_cluster(o)->index.ty, opt_cluster(o)->index.ty, opt_cluster(o)->index.ty,
+            opt_cluster(o)->index.ty, opt_cluster(o)->index.tx, opt_cluster(o)->index.tx,
+            opt_cluster(o)->index.tx, opt_cluster(o)->index.tx, opt_cluster(o)->index.tx,
+            opt_cluster(o)->index.ty);
+    else if (opt_cluster(o)->index.kind == INDEX_COLUMN)
         buf_puts(b, "    unsigned z = v / (nx * ny), w = v % (nx * ny);\n"
                     "    return dim3(w / ny, w % ny, z);\n}");
     else
@@ -634,10 +645,10 @@ static void ctas(struct source_editing *h, struct definition *d, bool known)
 {
     const struct options *o = &h->k->options;
     struct buf b = { 0 };
-    bool custom = o->index.kind == INDEX_CUSTOM;
-    if (o->cluster == CLUSTER_NONE)
+    bool custom = opt_cluster(o)->index.kind == INDEX_CUSTOM;
+    if (opt_cluster(o)->kind == CLUSTER_NONE)
         return;
-    if (o->cluster == CLUSTER_AGENT) {
+    if (opt_cluster(o)->kind == CLUSTER_AGENT) {
         agents(h, d, known);
         return;
     }
@@ -659,13 +670,13 @@ static void rest(struct source_editing *h, const struct definition *d, bool know
     const struct options *o = &h->k->options;
     const struct source_file *f = known ? d->file : NULL;
     uint32_t line = known ? d->line : 0;
-    if (o->prefetch)
+    if (opt_prefetch(o)->level)
         source_say(
             h, "prefetch", f, line, false,
             "in the loop, %d iterations or tasks ahead: asm volatile(\"prefetch.global.L%d [%%0];\" :: "
             "\"l\"(p)), or a load into a register that is used then",
-            o->prefetch_distance, o->prefetch);
-    if (o->softcache)
+            opt_prefetch(o)->distance, opt_prefetch(o)->level);
+    if (opt_softcache(o)->lines)
         source_say(h, "softcache", f, line, false,
                    "the software cache takes many lines of source: gpulocw apply --export "
                    "writes the rewritten PTX to load instead");
@@ -676,7 +687,8 @@ void source_edits_cuda(struct source_editing *h)
     struct definition d = { .file = NULL };
     bool known = define(h, &d);
     bounds(h, &d, known);
-    d.bounded |= known && h->k->options.minctas + h->k->options.maxnreg > 0;
+    d.bounded |=
+        known && opt_occupancy(&h->k->options)->minctas + opt_occupancy(&h->k->options)->maxnreg > 0;
     loads(h, known ? &d : NULL);
     ctas(h, &d, known);
     shape(h, &d, known);

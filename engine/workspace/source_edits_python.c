@@ -1,7 +1,13 @@
 /* Advice for Triton and Numba. */
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_schedule.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/workspace/source_edits_int.h"
 
 #include <stdio.h>
@@ -71,7 +77,7 @@ static void loads(struct source_editing *h, bool triton)
                 "the load of %s: only the warps from number %d on want %s, which Triton cannot say of "
                 "a part of a program's warps; try it for all (--pi bpa), or override the PTX (gpulocw "
                 "apply --export)",
-                what, h->k->options.pi.value, argument);
+                what, opt_bypass(&h->k->options)->pi.value, argument);
         else
             source_say(h, "bypass", f, l->loc.line, edit_load(h, f, l, argument),
                        "tl.load(..., %s) of %s", argument, what);
@@ -81,16 +87,16 @@ static void loads(struct source_editing *h, bool triton)
 static void order(struct source_editing *h)
 {
     const struct options *o = &h->k->options;
-    unsigned m = o->clusters > 0 ? (unsigned)o->clusters : h->k->dev.sms;
+    unsigned m = opt_cluster(o)->clusters > 0 ? (unsigned)opt_cluster(o)->clusters : h->k->dev.sms;
     source_say(
         h, "cluster", NULL, 0, false,
         "program ids renamed (%u clusters of the n programs): pid = tl.program_id(0); q = n // %u; i = "
         "pid %% %u; pid = i * q + tl.minimum(i, n %% %u) + pid // %u%s%s",
         m, m, m, m, m,
-        o->index.kind == INDEX_TILE     ? "; then x and y from tiles of that order"
-        : o->index.kind == INDEX_COLUMN ? "; then x = pid // ny, y = pid % ny"
-                                        : "",
-        o->cluster == CLUSTER_AGENT
+        opt_cluster(o)->index.kind == INDEX_TILE     ? "; then x and y from tiles of that order"
+        : opt_cluster(o)->index.kind == INDEX_COLUMN ? "; then x = pid // ny, y = pid % ny"
+                                                     : "",
+        opt_cluster(o)->kind == CLUSTER_AGENT
             ? "; as a persistent kernel: a loop over these with step tl.num_programs(0)"
             : "");
 }
@@ -101,23 +107,24 @@ void source_edits_python(struct source_editing *h)
     const struct tuned_kernel *k = h->k;
     const struct options *o = &k->options;
     loads(h, triton);
-    if (o->cluster != CLUSTER_NONE)
+    if (opt_cluster(o)->kind != CLUSTER_NONE)
         order(h);
     if (k->has_launch && dim3u_count(k->block) != dim3u_count(k->tblock))
         source_say(h, "block", NULL, 0, false,
                    triton ? "launch with num_warps=%llu" : "launch with %llu warps a block",
                    (unsigned long long)(dim3u_count(k->tblock) + 31) / 32);
-    if (o->maxnreg)
+    if (opt_occupancy(o)->maxnreg)
         source_say(h, "maxnreg", NULL, 0, false,
                    triton ? "launch with maxnreg=%d: kernel[grid](..., maxnreg=%d)"
                           : "@cuda.jit(max_registers=%d) (%d registers a thread)",
-                   o->maxnreg, o->maxnreg);
-    if (o->prefetch)
+                   opt_occupancy(o)->maxnreg, opt_occupancy(o)->maxnreg);
+    if (opt_prefetch(o)->level)
         source_say(h, "prefetch", NULL, 0, false,
                    triton ? "num_stages=%d, or one more, lets the compiler load ahead"
                           : "load %d iterations ahead into a variable",
-                   o->prefetch_distance + 1);
-    if (o->minctas || o->carveout >= 0 || o->softcache || o->coarsen > 1 || o->l2_persist[0])
+                   opt_prefetch(o)->distance + 1);
+    if (opt_occupancy(o)->minctas || opt_occupancy(o)->carveout >= 0 || opt_softcache(o)->lines ||
+        opt_schedule(o)->coarsen > 1 || opt_memory(o)->l2_persist[0])
         source_say(
             h, "", NULL, 0, false,
             "minctas, carve-out, software cache, coarsening and L2 persistence cannot be said in %s: "

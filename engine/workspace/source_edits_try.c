@@ -5,12 +5,12 @@
 #include "engine/rec/data.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/rec/result.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
-#include "engine/workspace/source_edits.h"
 #include "engine/workspace/source.h"
+#include "engine/workspace/source_edits.h"
 #include "engine/workspace/tuned.h"
 
 #include <stdio.h>
@@ -88,14 +88,16 @@ static enum status run(struct trial *t, const struct tuned_kernel *k, struct ptx
     struct options none = options_default(), own = k->options;
     struct result *r = base_alloc(3 * sizeof *r);
     enum status st = r ? ST_OK : ST_NOMEM;
-    own.carveout = own.carveout >= 0 ? own.carveout : -1;
+    opt_occupancy(&own)->carveout =
+        opt_occupancy(&own)->carveout >= 0 ? opt_occupancy(&own)->carveout : -1;
     for (size_t i = 0; r && i < 3; i++)
         r[i] = result_empty();
     if (st == ST_OK)
         st = simulate(t, k->module, &none, &r[0], ds);
     if (st == ST_OK)
         st = simulate(t, k->module, &own, &r[1], ds);
-    none.carveout = own.carveout; /* set by the launch: the simulation is told */
+    opt_occupancy(&none)->carveout =
+        opt_occupancy(&own)->carveout; /* set by the launch: the simulation is told */
     if (st == ST_OK)
         st = simulate(t, patched, &none, &r[2], ds);
     if (st == ST_OK) {

@@ -3,7 +3,7 @@
 
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/workspace/source.h"
 #include "engine/workspace/tuned.h"
 #include "engine/workspace/workspace.h"
@@ -200,11 +200,11 @@ static void describe(const struct tuned_kernel *k, const char *file, bool triton
     for (uint32_t i = 0; i < k->nreset; i++)
         buf_printf(b, "    before every launch    set %s (%llu bytes) to zero\n", k->reset[i].symbol,
                    (unsigned long long)k->reset[i].bytes);
-    if (k->has_options && k->options.carveout >= 0)
+    if (k->has_options && opt_occupancy(&k->options)->carveout >= 0)
         buf_printf(b,
                    "    carve-out              cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_"
                    "SHARED_MEMORY_CARVEOUT, %d)\n",
-                   k->options.carveout);
+                   opt_occupancy(&k->options)->carveout);
     if (triton)
         buf_puts(b, "    Triton                 TRITON_KERNEL_OVERRIDE=1 TRITON_OVERRIDE_DIR=triton "
                     "python3 ... (the launch must be as above; remove the kernel from Triton's cache "

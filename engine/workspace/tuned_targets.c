@@ -7,6 +7,8 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/session/json.h"
 
 #include "engine/workspace/source.h"
@@ -115,7 +117,8 @@ static enum status add_mirrors(const struct ptx_module *m, const struct ptx_func
 /* Why it cannot be put into a launch; NULL: it can. */
 static const char *cannot(const struct tuned_kernel *k, const struct ptx_module *m)
 {
-    if (k->has_options && k->options.l2_persist[0] && strcmp(k->options.l2_persist, "off") != 0)
+    if (k->has_options && opt_memory(&k->options)->l2_persist[0] &&
+        strcmp(opt_memory(&k->options)->l2_persist, "off") != 0)
         return "--l2-persist is a policy of the stream, which apply does not set";
     if (k->has_options && k->code.hw_pi >= 0)
         return "the hardware form of bypass exists in the simulator only";
@@ -170,7 +173,7 @@ static enum status fill(const struct tuned_kernel *k, const struct ptx_module *m
     t->any = !k->has_launch;
     t->original = shape(k->grid, k->block, k->shared);
     t->tuned = shape(k->tgrid, k->tblock, k->tshared);
-    t->carveout = k->has_options ? k->options.carveout : -1;
+    t->carveout = k->has_options ? opt_occupancy(&k->options)->carveout : -1;
     struct writes w = writes_of(m, k->kernel);
     t->unsafe = w.elsewhere || pass_waits(m, str_of(k->kernel)); /* run alone, it would not end */
     t->zero = base_alloc((k->nreset + 1) * sizeof *t->zero);

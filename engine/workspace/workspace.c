@@ -10,7 +10,9 @@
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/source.h"
@@ -312,7 +314,7 @@ struct pass_input workspace_input(const struct workspace *s, const struct option
                                 .launch = s->spec,
                                 .facts = s->facts,
                                 .regs = s->facts && s->facts->regs ? s->facts->regs
-                                        : o->softcache && s->dev && s->spec
+                                        : opt_softcache(o)->lines && s->dev && s->spec
                                             ? workspace_registers(s->dev, s->module, str_of(s->kernel))
                                             : 0 };
 }
@@ -321,8 +323,8 @@ struct ana_opts workspace_analysis(const struct workspace *s, const struct args 
 {
     return (struct ana_opts){ .data = s->has_data ? &s->data : NULL,
                               .dev = s->dev ? &s->info : NULL,
-                              .assume_read_only = a->options.assume_read_only,
-                              .assume_restrict = a->options.assume_restrict,
+                              .assume_read_only = opt_memory(&a->options)->assume_read_only,
+                              .assume_restrict = opt_memory(&a->options)->assume_restrict,
                               .cancel = a->cancel,
                               .regs = s->has_data ? workspace_registers(s->dev, s->module, kernel) : 0 };
 }
@@ -330,9 +332,9 @@ struct ana_opts workspace_analysis(const struct workspace *s, const struct args 
 enum status workspace_facts(struct workspace *s, const struct args *a, bool quick, struct diags *ds)
 {
     /* Which loads have no reuse is known from the trace alone. */
-    bool by_reuse =
-        a->options.bypass && !a->options.bypass_loads.n &&
-        (a->options.bypass_form == BYPASS_FORM_VERTICAL || a->options.bypass_form == BYPASS_FORM_HYBRID);
+    bool by_reuse = opt_bypass(&a->options)->level && !opt_bypass(&a->options)->loads.n &&
+                    (opt_bypass(&a->options)->form == BYPASS_FORM_VERTICAL ||
+                     opt_bypass(&a->options)->form == BYPASS_FORM_HYBRID);
     struct ana_opts o = workspace_analysis(s, a, str_of(s->kernel));
     o.quick = quick && !by_reuse;
     return ana_run(s->module, str_of(s->kernel), &o, &s->facts, ds);

@@ -10,6 +10,8 @@
  * not; BENCH_TUNE_TIMED_ON=cuda:0 with it: those of another device, and nothing is launched;
  * BENCH_TUNE_TIME_ALONE=1: nothing is predicted, to fill FILE. */
 #include "engine/predict/prediction.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
 #include "engine/tune/tune_int.h"
 
 #include "tests/bench/bench_need.h"
@@ -131,7 +133,7 @@ static void schedules(struct rig *r, const struct row *row, const struct options
         struct options list[SPACE_MOST];
         size_t n = space_find(family[k])->alternatives(&s, base, list, SPACE_MOST);
         for (size_t i = 0; i < n; i++)
-            if (list[i].cluster != CLUSTER_AGENT)
+            if (opt_cluster(&list[i])->kind != CLUSTER_AGENT)
                 add(r, row, &list[i], out);
     }
 }
@@ -142,10 +144,12 @@ static void thresholds(struct rig *r, const struct row *row, const struct option
     struct space s = space_of(r->bench);
     struct options o = *base;
     for (uint32_t pi = 0; pi <= s.warps; pi++) {
-        o.bypass = pi == s.warps ? base->bypass : s.level;
-        o.bypass_form = pi == s.warps ? base->bypass_form : s.form;
-        o.pi.mode = pi == 0 ? PI_BPA : pi == s.warps ? base->pi.mode : PI_VALUE;
-        o.pi.value = o.pi.mode == PI_VALUE ? (int)pi : 0;
+        opt_bypass(&o)->level = pi == s.warps ? opt_bypass(base)->level : s.level;
+        opt_bypass(&o)->form = pi == s.warps ? opt_bypass(base)->form : s.form;
+        opt_bypass(&o)->pi.mode = pi == 0         ? PI_BPA
+                                  : pi == s.warps ? opt_bypass(base)->pi.mode
+                                                  : PI_VALUE;
+        opt_bypass(&o)->pi.value = opt_bypass(&o)->pi.mode == PI_VALUE ? (int)pi : 0;
         add(r, row, &o, out);
     }
 }
@@ -227,9 +231,9 @@ static const struct point *least(const struct points *p, bool modelled)
 
 static int pi_of(const struct options *o, uint32_t warps)
 {
-    return o->bypass == BYPASS_NONE || o->pi.mode == PI_CHA ? (int)warps
-           : o->pi.mode == PI_BPA                           ? 0
-                                                            : o->pi.value;
+    return opt_bypass(o)->level == BYPASS_NONE || opt_bypass(o)->pi.mode == PI_CHA ? (int)warps
+           : opt_bypass(o)->pi.mode == PI_BPA                                      ? 0
+                                              : opt_bypass(o)->pi.value;
 }
 
 static void put_thresholds(struct rig *r, const struct options *base, const struct points *p)

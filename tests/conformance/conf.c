@@ -3,6 +3,7 @@
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/rec/result.h"
 
 #include "tests/conformance/conf.h"
@@ -415,7 +416,7 @@ static enum conf_verdict case_result(struct conf_env *e)
     arg(&s, buffer("in", ELEM_F32, N, 0, 1, false));
     arg(&s, buffer("out", ELEM_F32, N, 0, 0, true));
     arg(&s, u32("n", N));
-    s.res.options.carveout = 42;
+    opt_occupancy(&s.res.options)->carveout = 42;
     s.res.voted = 5;
     enum conf_verdict v = runs(e, &s) ? CONF_PASS : CONF_FAIL;
     const struct timing *t = &s.res.time;
@@ -428,7 +429,7 @@ static enum conf_verdict case_result(struct conf_env *e)
             (s.res.counters[i].origin != want || !(s.res.counters[i].value >= 0)))
             v = FAIL("counter %s: origin %d value %g", counter_name((enum counter_id)i),
                      (int)s.res.counters[i].origin, s.res.counters[i].value);
-    if (v == CONF_PASS && (s.res.options.carveout != 42 || s.res.voted != 5))
+    if (v == CONF_PASS && (opt_occupancy(&s.res.options)->carveout != 42 || s.res.voted != 5))
         v = FAIL("the caller's options were overwritten");
     if (v == CONF_PASS && (!s.res.regs || !s.res.ctas_per_sm))
         v = FAIL("resources: %u registers, %u CTAs per SM", s.res.regs, s.res.ctas_per_sm);

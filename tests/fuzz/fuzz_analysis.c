@@ -6,6 +6,7 @@
 #include "engine/analysis/curve.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -50,8 +51,8 @@ static void with_launch(const struct fuzz_kernel *k)
                               .budget = 20000,
                               .curve = (k->seed & 2) != 0,
                               .sample_ctas = k->seed & 4 ? 1 : 0 };
-        o.assume_restrict = k->options.assume_restrict;
-        o.assume_read_only = k->options.assume_read_only;
+        o.assume_restrict = opt_memory(&k->options)->assume_restrict;
+        o.assume_read_only = opt_memory(&k->options)->assume_read_only;
         analyse(k, &o);
         trace(k, o);
         o.quick = true;

@@ -4,6 +4,7 @@
  * with it, or a diagnostic says why not; what was read is saved and read again with as many runs and
  * points, and no journal is left, but for a file that does not begin as one. */
 #include "engine/base/crc.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/session/journal.h"
 #include "engine/session/session.h"
 
@@ -52,8 +53,8 @@ static void begin(void)
     for (int i = 0; i < 4; i++) {
         struct result p = result_empty();
         p.status = ST_OK;
-        p.options.pi.mode = PI_VALUE;
-        p.options.pi.value = i;
+        opt_bypass(&p.options)->pi.mode = PI_VALUE;
+        opt_bypass(&p.options)->pi.value = i;
         p.time = (struct timing){ .sample = { 100 + i }, .n = 1, .origin = ORIGIN_SIMULATED };
         timing_finish(&p.time);
         if (!session_run_point(r, &p))

@@ -11,7 +11,8 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_memory.h"
 #include "tests/modelcheck/mc.h"
 
 #include <string.h>
@@ -124,7 +125,7 @@ static enum status by_word(const struct pass_input *in, struct pass_output *out,
     struct options o = *in->options;
     struct pass_input own = *in;
     static const char word[] = "par_0,par_1,par_2,par_3";
-    memcpy(o.assume_read_only, word, sizeof word);
+    memcpy(opt_memory(&o)->assume_read_only, word, sizeof word);
     own.options = &o;
     return pass_apply(&own, out, ds);
 }
@@ -141,7 +142,8 @@ enum status mc_force(const struct pass_input *in, struct pass_output *out, struc
                           .ds = ds,
                           .tag = "gl0_" };
     memset(out, 0, sizeof *out);
-    if (in->options->readonly == READONLY_PROMOTE || in->options->bypass == BYPASS_RO)
+    if (opt_memory(in->options)->readonly == READONLY_PROMOTE ||
+        opt_bypass(in->options)->level == BYPASS_RO)
         return by_word(in, out, ds);
     if (!row || !c.f || strcmp(row->info.name, "softcache") == 0 ||
         strcmp(row->info.name, "prefetch") == 0)

@@ -12,7 +12,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/search/advice.h"
 #include "engine/search/space.h"
 #include "engine/session/session.h"
@@ -211,21 +211,21 @@ static void sweep(struct session_run *r, const struct dev_info *dev, unsigned np
     r->grid = launch.grid;
     r->block = launch.block;
     snprintf(r->kernel, sizeof r->kernel, "tile");
-    o.bypass = BYPASS_L1;
-    o.pi.mode = PI_VALUE;
+    opt_bypass(&o)->level = BYPASS_L1;
+    opt_bypass(&o)->pi.mode = PI_VALUE;
     s->axis = "pi";
     s->warps = 16;
     s->points = base_alloc(17 * sizeof *s->points);
     for (unsigned i = 0; i < npoints; i++) {
         double d = (double)i - best, up = i > best ? depth * (1 - exp(-d / 2.5)) : 0,
                gain = i <= best ? 0.55 * i / best : 0.55;
-        o.pi.value = (int)i;
+        opt_bypass(&o)->pi.value = (int)i;
         s->points[s->npoints++] =
             point(1.9e6 * (1 - gain + up), i <= best ? 70.0 * i / best : 70 * exp(-d / 3), &o);
     }
-    o.pi.mode = PI_BPA;
+    opt_bypass(&o)->pi.mode = PI_BPA;
     s->bpa = point(1.86e6, 0, &o);
-    o.pi.mode = PI_CHA;
+    opt_bypass(&o)->pi.mode = PI_CHA;
     s->cha = point(1.9e6 * (0.45 + depth), 4.2, &o);
     s->complete = npoints == 17;
     tune_sweep_judge(s, dev, 512);
@@ -266,9 +266,9 @@ static void advise(struct tune_advice *a, const char *title, const char *why, do
     snprintf(a->title, sizeof a->title, "%s", title);
     snprintf(a->why, sizeof a->why, "%s", why);
     a->options = options_default();
-    a->options.bypass = BYPASS_L1;
-    a->options.pi.mode = PI_VALUE;
-    a->options.pi.value = pi;
+    opt_bypass(&a->options)->level = BYPASS_L1;
+    opt_bypass(&a->options)->pi.mode = PI_VALUE;
+    opt_bypass(&a->options)->pi.value = pi;
     a->expected_gain = gain;
     a->confidence = 0.8;
     a->real_gain = NAN;

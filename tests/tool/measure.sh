@@ -1,8 +1,20 @@
 #!/bin/sh
 # Figures of the tree: rooms, functions, lines, members of a header line, asserts of several claims, what one row rebuilds.
-# usage: measure.sh BUILD (built and up to date)
+# usage: measure.sh BUILD (built and up to date) [rebuilt: only what one row rebuilds]
 set -u
 b=$1
+# of the sources that are there: a build folder keeps objects of files that were moved or deleted
+deps() { for f in $(find engine tui -name '*.c'); do if [ -f "$b/${f%.c}.d" ]; then echo "$b/${f%.c}.d"; fi; done; }
+rebuilt() { deps | xargs grep -lE "(^| )(\./)?$1( |:|\$)" | wc -l; }
+objects() {
+    echo "objects: $(deps | wc -l)"
+    echo "rebuilt after a row of engine/ptx/ops.def: $(rebuilt engine/ptx/ops.def)"
+    # a row of options.def has its field in the header of its group: the group that most objects include
+    rows=$(for h in engine/rec/opt_*.h; do echo "$(deps | xargs grep -lE "(^| )(\./)?($h|engine/rec/options\.def)( |:|\$)" | wc -l) ($h)"; done | sort -rn | head -1)
+    echo "rebuilt after a row of engine/rec/options.def and its field, at most: $rows"
+    for f in engine/tune/tune.h engine/rec/launch.h engine/rec/options.h; do echo "rebuilt after a change of $f: $(rebuilt $f)"; done
+}
+[ "${2:-}" != rebuilt ] || { objects; exit; }
 files=$(git ls-files 'engine/*.[ch]' 'tui/*.[ch]')
 echo "files in the fullest room: $(for f in $(git ls-files 'engine/*.[chd]*' 'tui/*.[chd]*'); do dirname "$f"; done | grep -v presets | sort | uniq -c | sort -rn | head -1 | awk '{ print $1 " (" $2 ")" }')"
 echo "lines over 110 columns: $(cat $files $(git ls-files 'tests/*.[ch]' | grep -v heldout) | awk 'length($0) > 110' | wc -l)"
@@ -10,10 +22,4 @@ echo "longest header: $(wc -l $(git ls-files 'engine/*.h' 'tui/*.h') | grep -v t
 echo "header lines with three or more members: $(cat $(git ls-files 'engine/*.h' 'tui/*.h') | grep -cE '^ +[a-z][a-zA-Z0-9_ *]* [*]?[a-z0-9_]+([[][^]]*[]])?(, [*]?[a-z0-9_]+([[][^]]*[]])?){2,};')"
 echo "asserts of several claims: $(cat $(git ls-files 'tests/*.[ch]') | grep -cE 'assert_true\(.*&&')"
 echo "files of a room that call each other in a circle: $(python3 tests/tool/circles.py | tail -1)"
-# of the sources that are there: a build folder keeps objects of files that were moved or deleted
-deps() { for f in $(git ls-files 'engine/*.c' 'tui/*.c'); do if [ -f "$b/${f%.c}.d" ]; then echo "$b/${f%.c}.d"; fi; done; }
-echo "objects: $(deps | wc -l)"
-rebuilt() { deps | xargs grep -lE "(^| )(\./)?$1( |:|\$)" | wc -l; }
-echo "rebuilt after a row of engine/ptx/ops.def: $(rebuilt engine/ptx/ops.def)"
-echo "rebuilt after a row of engine/rec/options.def, whose field is in options.h: $(rebuilt engine/rec/options.h)"
-for f in engine/tune/tune.h engine/rec/launch.h; do echo "rebuilt after a change of $f: $(rebuilt $f)"; done
+objects

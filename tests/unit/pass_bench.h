@@ -22,7 +22,13 @@
 #include "engine/rec/data.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_schedule.h"
+#include "engine/rec/opt_shared.h"
+#include "engine/rec/opt_softcache.h"
 #include "engine/session/session.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
@@ -184,7 +190,7 @@ static enum status rewrite_one(struct bench *b, const struct options *o, struct 
                                struct diags *ds)
 {
     struct dev_info dev = *dev_describe(b->dev);
-    if (o->cluster == CLUSTER_AGENT && b->seed % 2) { /* one agent: many tasks for it */
+    if (opt_cluster(o)->kind == CLUSTER_AGENT && b->seed % 2) { /* one agent: many tasks for it */
         dev.sms = 1;
         dev.max_ctas_per_sm = 1;
     }
@@ -196,9 +202,9 @@ static enum status rewrite_one(struct bench *b, const struct options *o, struct 
     struct options alone = options_default();
     uint64_t words[PASS_SOFT_WORDS];
     struct result r;
-    if (o->softcache != OPT_SOFTCACHE_AUTO)
+    if (opt_softcache(o)->lines != OPT_SOFTCACHE_AUTO)
         return pass_apply(&in, out, ds);
-    alone.softcache = OPT_SOFTCACHE_AUTO;
+    opt_softcache(&alone)->lines = OPT_SOFTCACHE_AUTO;
     struct pass_input first = in;
     first.options = &alone;
     enum status st = pass_apply_survey(&first, PASS_SURVEY_PROFILE, NULL, out, ds);
@@ -247,26 +253,26 @@ static uint64_t pick(struct bench *b, uint64_t n)
 static void random_options(struct bench *b, struct options *o)
 {
     *o = options_default();
-    o->bypass = pick(b, 3) ? BYPASS_L1 : BYPASS_NONE;
-    o->bypass_form =
+    opt_bypass(o)->level = pick(b, 3) ? BYPASS_L1 : BYPASS_NONE;
+    opt_bypass(o)->form =
         (int[]){ BYPASS_FORM_CLONE, BYPASS_FORM_PREDICATE, BYPASS_FORM_GROUPED }[pick(b, 3)];
-    o->bypass_op = (int[]){ BYPASS_OP_CG, BYPASS_OP_NO_ALLOCATE, BYPASS_OP_CS }[pick(b, 3)];
-    o->pi.mode = pick(b, 5) ? PI_VALUE : PI_BPA;
-    o->pi.value = (int)pick(b, (dim3u_count(b->launch.block) + 31) / 32 + 1);
-    o->cluster = (int)pick(b, 3);
-    o->index.kind = (int)pick(b, 3);
-    o->index.tx = 1 + (uint32_t)pick(b, 4);
-    o->index.ty = 1 + (uint32_t)pick(b, 4);
-    o->clusters = 1 + (int)pick(b, 9);
-    o->agents = o->cluster == CLUSTER_AGENT ? (int)pick(b, 4) : 0;
-    o->prefetch = pick(b, 3) == 0 ? PREFETCH_L2 : PREFETCH_OFF;
-    o->softcache = pick(b, 4) == 0 ? (pick(b, 2) ? 1 : OPT_SOFTCACHE_AUTO) : 0;
-    o->swap_xy = pick(b, 4) == 0;
-    o->coarsen = pick(b, 4) == 0 ? 2 << pick(b, 3) : 1;
-    o->coarsen_mode = (int)pick(b, 2);
-    o->swizzle_shared = pick(b, 5) == 0;
-    o->smem_pad = pick(b, 5) == 0 ? 4 << pick(b, 8) : 0;
-    o->readonly = pick(b, 4) == 0 ? READONLY_PROMOTE : READONLY_KEEP;
+    opt_bypass(o)->op = (int[]){ BYPASS_OP_CG, BYPASS_OP_NO_ALLOCATE, BYPASS_OP_CS }[pick(b, 3)];
+    opt_bypass(o)->pi.mode = pick(b, 5) ? PI_VALUE : PI_BPA;
+    opt_bypass(o)->pi.value = (int)pick(b, (dim3u_count(b->launch.block) + 31) / 32 + 1);
+    opt_cluster(o)->kind = (int)pick(b, 3);
+    opt_cluster(o)->index.kind = (int)pick(b, 3);
+    opt_cluster(o)->index.tx = 1 + (uint32_t)pick(b, 4);
+    opt_cluster(o)->index.ty = 1 + (uint32_t)pick(b, 4);
+    opt_cluster(o)->clusters = 1 + (int)pick(b, 9);
+    opt_cluster(o)->agents = opt_cluster(o)->kind == CLUSTER_AGENT ? (int)pick(b, 4) : 0;
+    opt_prefetch(o)->level = pick(b, 3) == 0 ? PREFETCH_L2 : PREFETCH_OFF;
+    opt_softcache(o)->lines = pick(b, 4) == 0 ? (pick(b, 2) ? 1 : OPT_SOFTCACHE_AUTO) : 0;
+    opt_schedule(o)->swap_xy = pick(b, 4) == 0;
+    opt_schedule(o)->coarsen = pick(b, 4) == 0 ? 2 << pick(b, 3) : 1;
+    opt_schedule(o)->coarsen_mode = (int)pick(b, 2);
+    opt_shared(o)->swizzle = pick(b, 5) == 0;
+    opt_shared(o)->pad = pick(b, 5) == 0 ? 4 << pick(b, 8) : 0;
+    opt_memory(o)->readonly = pick(b, 4) == 0 ? READONLY_PROMOTE : READONLY_KEEP;
 }
 
 /* Few CTAs: what is compared is the same, and tests stay quick. */

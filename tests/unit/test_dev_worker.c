@@ -6,6 +6,7 @@
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/rec/result.h"
 #include "tests/unit/dev_scene.h"
 
@@ -517,7 +518,7 @@ struct told {
 static void on_done(void *ctx, size_t job, const struct result *r)
 {
     struct told *t = ctx;
-    assert_int_equal(r->options.carveout, (int)job); /* the caller's options stay */
+    assert_int_equal(opt_occupancy(&r->options)->carveout, (int)job); /* the caller's options stay */
     t->order[t->n++] = job;
 }
 
@@ -535,7 +536,7 @@ static enum status run_pool(struct scene *s, const char *const *workers, size_t 
     *left = 0;
     for (size_t i = 0; i < JOBS; i++) {
         out[i] = result_empty();
-        out[i].options.carveout = (int)i;
+        opt_occupancy(&out[i].options)->carveout = (int)i;
     }
     enum status st = dev_pool_open(specs, 1, &env, &p, &s->ds);
     if (st != ST_OK)

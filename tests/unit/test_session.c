@@ -2,6 +2,7 @@
 #include "engine/rec/data.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
 #include "engine/sim/preset.h"
@@ -293,9 +294,9 @@ static void preset_round_trip(void **state)
 static struct result point(int mode, int pi, int64_t ns)
 {
     struct result r = result_empty();
-    r.options.bypass = BYPASS_L1;
-    r.options.pi.mode = mode;
-    r.options.pi.value = pi;
+    opt_bypass(&r.options)->level = BYPASS_L1;
+    opt_bypass(&r.options)->pi.mode = mode;
+    opt_bypass(&r.options)->pi.value = pi;
     r.time = (struct timing){ .sample = { ns, ns + 1, ns + 2 }, .n = 3, .origin = ORIGIN_SIMULATED };
     timing_finish(&r.time);
     r.counters[COUNTER_L1_HIT_RATE] = (struct counter){ 0.1 + 0.2, ORIGIN_SIMULATED, true };

@@ -1,6 +1,7 @@
 /* session: the journal of a large session. What is read again is compared with what was kept, whatever
  * call failed and wherever the journal ends. */
 #include "engine/base/io.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/session/session.h"
 #include "tests/support.h"
 
@@ -17,9 +18,9 @@ static struct result point(int pi)
 {
     struct result r = result_empty();
     r.status = ST_OK;
-    r.options.bypass = BYPASS_L1;
-    r.options.pi.mode = PI_VALUE;
-    r.options.pi.value = pi;
+    opt_bypass(&r.options)->level = BYPASS_L1;
+    opt_bypass(&r.options)->pi.mode = PI_VALUE;
+    opt_bypass(&r.options)->pi.value = pi;
     r.time = (struct timing){ .sample = { 100 + pi }, .n = 1, .origin = ORIGIN_SIMULATED };
     timing_finish(&r.time);
     snprintf(r.message, sizeof r.message, "%0200d", pi);
@@ -73,7 +74,7 @@ static int points_of(const char *path, size_t run, struct diags *ds)
     const struct session_run *r = session_look(s, run);
     int n = r ? (int)r->sweep.npoints : -2;
     for (int i = 0; i < n; i++)
-        if (r->sweep.points[i].time.median != 100 + r->sweep.points[i].options.pi.value)
+        if (r->sweep.points[i].time.median != 100 + opt_bypass(&r->sweep.points[i].options)->pi.value)
             n = -3;
     session_free(s);
     return n;

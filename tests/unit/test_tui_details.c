@@ -16,6 +16,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/search/space.h"
 #include "engine/session/lesson.h"
 #include "engine/session/session.h"
@@ -245,7 +246,7 @@ static void lesson_says_what_lacks(void **state)
     stage_frame(&t);
     assert_true(stage_shows(&t, "Not yet: device is sim:fermi-16k, it should be sim:fermi-48k."));
     assert_false(stage_shows(&t, "not those of the task"));
-    t.app.options.carveout = 0;
+    opt_occupancy(&t.app.options)->carveout = 0;
     stage_frame(&t);
     assert_true(stage_shows(&t, "u undoes a change"));
     t.snap->busy = true;

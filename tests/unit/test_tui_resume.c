@@ -1,5 +1,7 @@
 /* Sweeps and searches that were cut off go on: what was stopped here as it was asked for, what a session
  * brings as far as it can be told; what has run is not run again. */
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/search/tuner.h"
 
 #include "tests/support.h"
@@ -67,8 +69,8 @@ static void a_sweep_goes_on(void **state)
     for (size_t i = 2; i < 4; i++) {
         const struct session_run *r = a.snap->runs[i];
         assert_true(r->sweep.complete);
-        assert_int_equal(r->sweep.points[0].options.bypass_op, BYPASS_OP_CS);
-        assert_int_equal(r->sweep.points[0].options.carveout, i == 2 ? 0 : 100);
+        assert_int_equal(opt_bypass(&r->sweep.points[0].options)->op, BYPASS_OP_CS);
+        assert_int_equal(opt_occupancy(&r->sweep.points[0].options)->carveout, i == 2 ? 0 : 100);
     }
     live_close(&a);
 }
@@ -98,8 +100,8 @@ static void a_loaded_sweep_goes_on(void **state)
     live_settle(&a, 0);
     assert_int_equal(a.snap->nruns, 2);
     assert_true(a.snap->runs[1]->sweep.complete);
-    assert_int_equal(a.snap->runs[1]->sweep.points[0].options.bypass_op, BYPASS_OP_CS);
-    assert_int_equal(a.snap->runs[1]->sweep.points[0].options.pi.value, 0);
+    assert_int_equal(opt_bypass(&a.snap->runs[1]->sweep.points[0].options)->op, BYPASS_OP_CS);
+    assert_int_equal(opt_bypass(&a.snap->runs[1]->sweep.points[0].options)->pi.value, 0);
     assert_true(a.snap->runs[1]->sweep.npoints > had);
     live_close(&a);
     diags_free(&ds);

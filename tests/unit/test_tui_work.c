@@ -16,6 +16,9 @@
 #include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_prefetch.h"
+#include "engine/rec/opt_schedule.h"
 #include "engine/search/live.h"
 #include "engine/search/space.h"
 #include "engine/search/tuner.h"
@@ -202,12 +205,12 @@ static void knob_words(void **state)
     stage_open(&t, SNAP_OPENED, 80, 24);
     stage_keys(&t, "4 g j j j"); /* pi: cha */
     stage_press(&t, "Right");
-    assert_int_equal(t.app.options.pi.mode, PI_BPA);
+    assert_int_equal(opt_bypass(&t.app.options)->pi.mode, PI_BPA);
     stage_keys(&t, "Right Right Right"); /* vote, 1, 2 */
-    assert_int_equal(t.app.options.pi.mode, PI_VALUE);
-    assert_int_equal(t.app.options.pi.value, 2);
+    assert_int_equal(opt_bypass(&t.app.options)->pi.mode, PI_VALUE);
+    assert_int_equal(opt_bypass(&t.app.options)->pi.value, 2);
     stage_keys(&t, "Left Left Left");
-    assert_int_equal(t.app.options.pi.mode, PI_VOTE);
+    assert_int_equal(opt_bypass(&t.app.options)->pi.mode, PI_VOTE);
     stage_close(&t);
 }
 
@@ -236,8 +239,8 @@ static void legal_values(void **state)
     assert_true(stage_shows(&t, "✗cache_hint"));
     assert_true(stage_shows(&t, "✗ cache_hint: --bypass-op cache_hint is a policy of L2 alone"));
     stage_press(&t, "Left"); /* backwards from cg: cache_hint is last */
-    assert_int_not_equal(t.app.options.bypass_op, BYPASS_OP_CG);
-    assert_int_not_equal(t.app.options.bypass_op, BYPASS_OP_CACHE_HINT);
+    assert_int_not_equal(opt_bypass(&t.app.options)->op, BYPASS_OP_CG);
+    assert_int_not_equal(opt_bypass(&t.app.options)->op, BYPASS_OP_CACHE_HINT);
     while (legal_working(&t.app))
         usleep(1000);
     stage_close(&t);
@@ -252,10 +255,10 @@ static void any_axis(void **state)
     stage_type(&t, ":sweep coarsen=1/2/4\r");
     assert_int_equal(t.rec.last.kind, JOB_SWEEP);
     assert_string_equal(t.rec.text, "coarsen=1/2/4");
-    assert_int_equal(t.rec.last.options.bypass, BYPASS_NONE);
+    assert_int_equal(opt_bypass(&t.rec.last.options)->level, BYPASS_NONE);
     assert_true(stage_shows(&t, "next sweep: coarsen=1/2/4"));
     stage_type(&t, ":sweep pi,carveout=0/100\r");
-    assert_int_equal(t.rec.last.options.bypass, BYPASS_L1);
+    assert_int_equal(opt_bypass(&t.rec.last.options)->level, BYPASS_L1);
     unsigned posts = t.rec.posts;
     stage_type(&t, ":sweep nonsense\r");
     assert_int_equal(t.rec.posts, posts);
@@ -288,9 +291,9 @@ static void notes_of_any_run(void **state)
 static struct options pi_of(int pi)
 {
     struct options o = options_default();
-    o.bypass = BYPASS_L1;
-    o.pi.mode = PI_VALUE;
-    o.pi.value = pi;
+    opt_bypass(&o)->level = BYPASS_L1;
+    opt_bypass(&o)->pi.mode = PI_VALUE;
+    opt_bypass(&o)->pi.value = pi;
     return o;
 }
 
@@ -308,10 +311,10 @@ static struct result timed(const struct options *o, int64_t ns)
 static struct options long_one(void)
 {
     struct options o = pi_of(14);
-    o.bypass_op = BYPASS_OP_NO_ALLOCATE;
-    o.prefetch = PREFETCH_L1;
-    o.coarsen = 4;
-    o.coarsen_mode = COARSEN_BLOCKED;
+    opt_bypass(&o)->op = BYPASS_OP_NO_ALLOCATE;
+    opt_prefetch(&o)->level = PREFETCH_L1;
+    opt_schedule(&o)->coarsen = 4;
+    opt_schedule(&o)->coarsen_mode = COARSEN_BLOCKED;
     return o;
 }
 
@@ -386,7 +389,7 @@ static void search_watched(void **state)
     t.snap->busy = false;
     stage_keys(&t, "g Enter");
     assert_int_equal(t.rec.last.kind, JOB_RUN);
-    assert_int_equal(t.rec.last.options.pi.value, 7);
+    assert_int_equal(opt_bypass(&t.rec.last.options)->pi.value, 7);
     t.snap->runs = NULL;
     t.snap->nruns = 0;
     stage_close(&t);

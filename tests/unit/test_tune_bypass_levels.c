@@ -3,6 +3,7 @@
 #include "tests/unit/tune_support.h"
 
 #include "engine/pass/pass.h"
+#include "engine/rec/opt_memory.h"
 
 static struct result measured(const char *kernel, const char *device, const char *line)
 {
@@ -203,7 +204,7 @@ static void no_read_only_advice_on_fermi(void **state)
         rig_prepare(&r, "gesummv", NULL, v[i].device);
         size_t n = tune_advise(&r.subject, NULL, a, ARRAY_LEN(a));
         for (size_t k = 0; k < n; k++)
-            promotes |= a[k].options.readonly == READONLY_PROMOTE;
+            promotes |= opt_memory(&a[k].options)->readonly == READONLY_PROMOTE;
         assert_int_equal(promotes, v[i].promotes);
         rig_close(&r);
     }

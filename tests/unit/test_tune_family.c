@@ -1,5 +1,8 @@
 /* Several axes at once: what the slices are, that each is the sweep it would be alone, and what is no
  * axis. */
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_schedule.h"
 #include "tests/unit/sweep_one.h"
 #include "tests/unit/tune_support.h"
 
@@ -40,8 +43,8 @@ static void slices_are_sweeps_of_their_own(void **state)
     assert_int_equal(f.nslots, 4 * (2 + 9));
     for (size_t i = 0; i < f.n; i++) {
         struct tune_sweep alone;
-        assert_int_equal(f.slice[i].base.carveout, carveout[i]);
-        assert_int_equal(f.slice[i].base.bypass_op, op[i]);
+        assert_int_equal(opt_occupancy(&f.slice[i].base)->carveout, carveout[i]);
+        assert_int_equal(opt_bypass(&f.slice[i].base)->op, op[i]);
         assert_status_ok(sweep_one(r.bench, "pi", &f.slice[i].base, NULL, NULL, 0, &alone, &r.ds),
                          &r.ds);
         same_sweep(&f.slice[i].sweep, &alone);
@@ -71,7 +74,7 @@ static void listed_values(void **state)
     assert_int_equal(f.n, 1);
     assert_int_equal(s->npoints, 4);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(s->points[i].options.pi.value, want[i]);
+        assert_int_equal(opt_bypass(&s->points[i].options)->pi.value, want[i]);
     assert_true(isnan(s->overhead_bpa));
     assert_float_equal(s->overhead_cha, (double)s->points[3].time.median / (double)s->cha.time.median,
                        1e-12);
@@ -79,9 +82,9 @@ static void listed_values(void **state)
     run(&r, "throttle-shared=0/1024,swap-xy", &f);
     assert_int_equal(f.n, 2);
     assert_string_equal(f.slice[0].sweep.axis, "throttle-shared");
-    assert_int_equal(f.slice[0].sweep.points[1].options.throttle_shared, 1024);
-    assert_true(f.slice[1].base.swap_xy);
-    assert_true(!f.slice[0].base.swap_xy);
+    assert_int_equal(opt_occupancy(&f.slice[0].sweep.points[1].options)->throttle_shared, 1024);
+    assert_true(opt_schedule(&f.slice[1].base)->swap_xy);
+    assert_true(!opt_schedule(&f.slice[0].base)->swap_xy);
     tune_family_free(&f);
     rig_close(&r);
 }

@@ -4,6 +4,7 @@
 #include "engine/predict/prediction.h"
 #include "engine/predict/request_trace.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_schedule.h"
 #include "engine/search/advice.h"
 #include "engine/search/live.h"
 #include "engine/search/tuner.h"
@@ -128,7 +129,7 @@ static void ranks_block_shapes_as_time_does(void **state)
         struct tune_prediction p;
         struct result one;
         struct options o = options_default();
-        o.block = (struct dim3u){ x, 256 / x, 1 };
+        opt_schedule(&o)->block = (struct dim3u){ x, 256 / x, 1 };
         assert_int_equal(tune_predict(r.bench, &o, &p), ST_OK);
         assert_true(p.valid);
         assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
@@ -440,7 +441,7 @@ static void hopeless_candidates_are_not_launched(void **state)
     rig_open(&r, "transpose", "default", FERMI);
     assert_status_ok(tune_search(r.bench, &o, &ob, &f, &r.ds), &r.ds);
     assert_true(f.skipped > 0);
-    assert_true(f.best.options.swap_xy);
+    assert_true(opt_schedule(&f.best.options)->swap_xy);
     assert_non_null(strstr(seen->why[1], "the model expects"));
     /* the model's first is the best */
     assert_true(options_equal(&seen->result[1].options, &f.options));

@@ -1,5 +1,7 @@
 /* Equality, votes and searches: what is accepted, what is recommended, and when it stops. */
 #include "engine/predict/prediction.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
 #include "engine/tune/tune_int.h"
 
 #include "tests/unit/sweep_one.h"
@@ -84,8 +86,8 @@ static void vote_elects_and_says_so(void **state)
     assert_int_equal(one.equal, EQUAL_YES);
     assert_true(one.voted > 0);
     assert_true(one.voted < 16); /* the valley's threshold lies inside */
-    assert_int_equal(one.options.pi.mode, PI_VALUE);
-    assert_int_equal(one.options.pi.value, one.voted);
+    assert_int_equal(opt_bypass(&one.options)->pi.mode, PI_VALUE);
+    assert_int_equal(opt_bypass(&one.options)->pi.value, one.voted);
     assert_non_null(strstr(one.message, "voted π="));
     /* what was elected, asked for by name, is the same run */
     o = one.options;
@@ -363,7 +365,7 @@ static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
          i++) /* the original, three probes, which are no results, then configurations */
         assert_int_equal(seen->result[i].probe_ctas, i >= 1 && i <= 3 ? x * y * z : 0);
     assert_false(tune_usable(&seen->result[1]));
-    assert_int_not_equal(seen->result[4].options.cluster, CLUSTER_NONE);
+    assert_int_not_equal(opt_cluster(&seen->result[4].options)->kind, CLUSTER_NONE);
     /* taken up again, nothing is launched twice, the probes neither */
     struct tune_found again;
     struct tune_search_opts o = { .method = "cluster-framework",

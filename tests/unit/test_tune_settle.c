@@ -1,5 +1,8 @@
 /* What a launch settles before another (thresholds and agents by vote, lines of the software cache by
  * profile), and the sentence that a finished or cut-off sweep ends in. */
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_softcache.h"
 #include "tests/unit/tune_support.h"
 
 /* One configuration; its outputs must be equal. said: a part of the message. */
@@ -23,8 +26,8 @@ static void agents(void **state)
     (void)state;
     struct result r = settled("gemm", "default", "sim:fermi-16k", "--cluster agent --agents vote",
                               "agents per SM by tasks per cycle in one launch of");
-    assert_in_range(r.options.agents, 1, 8);
-    assert_int_equal(r.voted, (int)r.options.agents);
+    assert_in_range(opt_cluster(&r.options)->agents, 1, 8);
+    assert_int_equal(r.voted, (int)opt_cluster(&r.options)->agents);
 }
 
 static int64_t time_at(const char *kernel, const char *device, const char *line)
@@ -76,7 +79,7 @@ static void threshold_by_cta(void **state)
     struct result r = settled("gesummv", "default", "sim:fermi-16k", "--bypass l1 --pi vote-cta",
                               "one CTA for each threshold in one launch of");
     const char *at = strstr(r.message, "launch of ");
-    assert_false(PI_IS_VOTE(r.options.pi.mode));
+    assert_false(PI_IS_VOTE(opt_bypass(&r.options)->pi.mode));
     assert_in_range(r.voted, 0, 8);
     assert_non_null(strstr(at, "µs"));
     assert_true(strtod(at + strlen("launch of "), NULL) * 1000 < 0.1 * (double)r.time.median);
@@ -87,8 +90,8 @@ static void software_cache(void **state)
     (void)state;
     struct result r = settled("kmeans", "default", "sim:fermi-16k", "--softcache auto",
                               "profiled hits of the first 300 accesses a thread");
-    assert_true(r.options.softcache >= 0);
-    assert_true(r.options.softcache != OPT_SOFTCACHE_AUTO);
+    assert_true(opt_softcache(&r.options)->lines >= 0);
+    assert_true(opt_softcache(&r.options)->lines != OPT_SOFTCACHE_AUTO);
 }
 
 static void both(void **state)
@@ -96,8 +99,8 @@ static void both(void **state)
     (void)state;
     struct result r =
         settled("atax", "default", "sim:fermi-16k", "--softcache auto --bypass l1 --pi vote", "vote");
-    assert_true(r.options.pi.mode != PI_VOTE);
-    assert_true(r.options.softcache != OPT_SOFTCACHE_AUTO);
+    assert_true(opt_bypass(&r.options)->pi.mode != PI_VOTE);
+    assert_true(opt_softcache(&r.options)->lines != OPT_SOFTCACHE_AUTO);
 }
 
 /* ---- verdicts, of curves made here: times in ms of bpa, cha and of thresholds 0 to 4 ---- */
@@ -146,8 +149,8 @@ static void verdicts(void **state)
         s.cha = timed(curves[k].ms[1]);
         for (size_t i = 0; i < s.npoints; i++) {
             points[i] = timed(curves[k].ms[2 + i]);
-            points[i].options.pi.mode = PI_VALUE;
-            points[i].options.pi.value = (int)i;
+            opt_bypass(&points[i].options)->pi.mode = PI_VALUE;
+            opt_bypass(&points[i].options)->pi.value = (int)i;
         }
         tune_sweep_judge(&s, &dev, 128);
         tune_verdict(&s, &said);

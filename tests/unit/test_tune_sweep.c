@@ -1,4 +1,6 @@
 /* Sweeps on the simulated device: points, ends, resume, cancel, pool; the judgement of curves. */
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_schedule.h"
 #include "engine/tune/tune_int.h"
 
 #include "tests/unit/sweep_one.h"
@@ -23,15 +25,15 @@ static void has_all_points_and_both_ends(void **state)
     assert_int_equal(s.warps, 8);
     assert_int_equal(s.npoints, 9);
     for (size_t i = 0; i < s.npoints; i++) {
-        assert_int_equal(s.points[i].options.pi.value, i);
-        assert_int_equal(s.points[i].options.bypass, BYPASS_L1);
+        assert_int_equal(opt_bypass(&s.points[i].options)->pi.value, i);
+        assert_int_equal(opt_bypass(&s.points[i].options)->level, BYPASS_L1);
         assert_int_equal(s.points[i].status, ST_OK);
         assert_int_equal(s.points[i].equal, EQUAL_YES);
         assert_true(s.points[i].time.valid);
         assert_true(s.points[i].time.median > 0);
     }
-    assert_int_equal(s.bpa.options.pi.mode, PI_BPA);
-    assert_int_equal(s.cha.options.pi.mode, PI_CHA);
+    assert_int_equal(opt_bypass(&s.bpa.options)->pi.mode, PI_BPA);
+    assert_int_equal(opt_bypass(&s.cha.options)->pi.mode, PI_CHA);
     /* The ends of the curve run the same loads as bpa and cha and the threshold test besides. */
     assert_true(s.overhead_bpa >= 1);
     assert_true(s.overhead_bpa < 1.5);
@@ -80,7 +82,9 @@ static void other_axes_name_their_points(void **state)
     sweep(&r, "block", "", &s);
     assert_int_equal(s.npoints, 9); /* 1x256 ... 256x1 */
     for (size_t i = 0; i < s.npoints; i++)
-        assert_int_equal(s.points[i].options.block.x * s.points[i].options.block.y, 256);
+        assert_int_equal(opt_schedule(&s.points[i].options)->block.x *
+                             opt_schedule(&s.points[i].options)->block.y,
+                         256);
     tune_sweep_free(&s);
     assert_int_equal(sweep_one(r.bench, "moon", &none, NULL, NULL, 0, &s, &r.ds), ST_USAGE);
     assert_true(support_said(&r.ds, "no axis 'moon'"));

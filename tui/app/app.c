@@ -3,7 +3,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "tui/app/command.h"
@@ -264,8 +264,9 @@ void app_tune(struct app *a, const char *method, long budget)
 void app_sweep(struct app *a)
 {
     struct options o = a->options;
-    if (o.bypass == BYPASS_NONE && !strncmp(a->valley.axis, "pi", strcspn(a->valley.axis, "=,")))
-        o.bypass = BYPASS_L1; /* a sweep over π is about bypassing */
+    if (opt_bypass(&o)->level == BYPASS_NONE &&
+        !strncmp(a->valley.axis, "pi", strcspn(a->valley.axis, "=,")))
+        opt_bypass(&o)->level = BYPASS_L1; /* a sweep over π is about bypassing */
     struct job j = { .kind = JOB_SWEEP, .text = a->valley.axis, .options = o };
     launch(a, &j);
     a->valley.run = SIZE_MAX;

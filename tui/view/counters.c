@@ -3,7 +3,8 @@
 #include "engine/base/base.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_schedule.h"
 #include "engine/rec/result.h"
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
@@ -55,7 +56,7 @@ static void entry_name(struct buf *b, const struct entry *e)
     else if (e->r == &e->run->sweep.cha)
         buf_puts(b, "cache all");
     else if (e->run->kind == RUN_SWEEP && e->run->sweep.axis && !strcmp(e->run->sweep.axis, "pi"))
-        buf_printf(b, "π=%d", e->r->options.pi.value);
+        buf_printf(b, "π=%d", opt_bypass(&e->r->options)->pi.value);
     else {
         size_t before = b->n;
         options_line(&e->r->options, b);
@@ -85,8 +86,8 @@ static bool alike(const struct session_run *a, const struct session_run *b)
 static bool unchanged(const struct result *x, const struct session_run *run)
 {
     struct options none = options_default(), o = x->options;
-    if (memcmp(&o.block, &run->block, sizeof o.block) == 0)
-        o.block = none.block;
+    if (memcmp(&opt_schedule(&o)->block, &run->block, sizeof opt_schedule(&o)->block) == 0)
+        opt_schedule(&o)->block = opt_schedule(&none)->block;
     return x->time.valid && options_equal(&o, &none);
 }
 

@@ -3,7 +3,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/options.h"
+#include "engine/rec/opt_bypass.h"
 #include "tui/app/app.h"
 #include "tui/app/traffic.h"
 #include "tui/app/view.h"
@@ -156,16 +156,17 @@ const char *source_decision(const struct options *o, const struct ana_access *x)
     static const char *const ops[] = { "cg", "na", "cs", "el", "ef", "eu", "hint" };
     if (x->store || x->atomic || x->prefetch)
         return "";
-    if (o->bypass == BYPASS_NONE)
+    if (opt_bypass(o)->level == BYPASS_NONE)
         return "ca";
-    const char *op = (unsigned)o->bypass_op < ARRAY_LEN(ops) ? ops[o->bypass_op] : "cg";
-    bool vertical = o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
-    for (uint32_t i = 0; i < o->bypass_loads.n; i++)
-        if (o->bypass_loads.line[i] == x->at.line)
+    const char *op = (unsigned)opt_bypass(o)->op < ARRAY_LEN(ops) ? ops[opt_bypass(o)->op] : "cg";
+    bool vertical =
+        opt_bypass(o)->form == BYPASS_FORM_VERTICAL || opt_bypass(o)->form == BYPASS_FORM_HYBRID;
+    for (uint32_t i = 0; i < opt_bypass(o)->loads.n; i++)
+        if (opt_bypass(o)->loads.line[i] == x->at.line)
             return op;
-    if (vertical && o->bypass_form == BYPASS_FORM_VERTICAL)
+    if (vertical && opt_bypass(o)->form == BYPASS_FORM_VERTICAL)
         return "ca";
-    return o->pi.mode == PI_CHA ? "ca" : o->pi.mode == PI_BPA ? op : "π";
+    return opt_bypass(o)->pi.mode == PI_CHA ? "ca" : opt_bypass(o)->pi.mode == PI_BPA ? op : "π";
 }
 
 struct gutter {

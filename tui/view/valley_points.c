@@ -8,6 +8,7 @@
 #include "engine/rec/counters.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/opt_schedule.h"
 #include "engine/rec/result.h"
 #include "engine/search/live.h"
 #include "engine/search/tuner.h"
@@ -54,7 +55,7 @@ struct points points_of(const struct app *a, const struct session_run *r)
 void points_text(const struct points *p, size_t i, char *out, size_t n)
 {
     int k = p->axis ? knob_find(str_of(p->axis)) : -1;
-    struct dim3u b = p->v[i].options.block;
+    struct dim3u b = opt_schedule(&p->v[i].options)->block;
     struct buf v = { 0 };
     if (k >= 0)
         knob_get(&p->v[i].options, (size_t)k, &v);

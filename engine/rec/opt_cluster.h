@@ -1,0 +1,35 @@
+/* opt_cluster: clusters of CTAs and agents. */
+#ifndef GPULOCW_REC_OPT_CLUSTER_H
+#define GPULOCW_REC_OPT_CLUSTER_H
+
+#include "engine/rec/options.h"
+
+#define CLUSTER_KINDS(X)            \
+    X(CLUSTER_NONE, "none")         \
+    X(CLUSTER_REDIRECT, "redirect") \
+    X(CLUSTER_AGENT, "agent")
+#define INDEX_KINDS(X)        \
+    X(INDEX_ROW, "row")       \
+    X(INDEX_COLUMN, "column") \
+    X(INDEX_TILE, "tile")     \
+    X(INDEX_CUSTOM, "custom")
+
+enum cluster_kind { CLUSTER_KINDS(OPTION_VALUE) };
+enum index_kind { INDEX_KINDS(OPTION_VALUE) };
+#define OPT_AGENTS_VOTE (-1)
+
+struct opt_cluster {
+    int kind; /* enum cluster_kind */
+    struct {
+        int kind;       /* enum index_kind */
+        uint32_t tx;    /* CTAs, with INDEX_TILE */
+        uint32_t ty;    /* CTAs, with INDEX_TILE */
+        char file[256]; /* path, with INDEX_CUSTOM */
+    } index;
+    int clusters; /* 0: the SMs of the device */
+    int agents;   /* of an SM; 0: as many as fit; OPT_AGENTS_VOTE */
+};
+#define opt_cluster(options) OPTION_GROUP_OF(options, cluster)
+OPTION_GROUP(cluster);
+
+#endif

@@ -1,0 +1,16 @@
+/* opt_occupancy: how many CTAs an SM holds. */
+#ifndef GPULOCW_REC_OPT_OCCUPANCY_H
+#define GPULOCW_REC_OPT_OCCUPANCY_H
+
+#include "engine/rec/options.h"
+
+struct opt_occupancy {
+    int throttle_shared; /* byte of dynamic shared memory added */
+    int maxnreg;         /* registers a thread; 0: as written */
+    int minctas;         /* CTAs an SM; 0: as written */
+    int carveout;        /* percent of L1 and shared memory; -1: the driver's choice */
+};
+#define opt_occupancy(options) OPTION_GROUP_OF(options, occupancy)
+OPTION_GROUP(occupancy);
+
+#endif

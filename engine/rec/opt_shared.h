@@ -1,0 +1,14 @@
+/* opt_shared: how shared memory is laid out. */
+#ifndef GPULOCW_REC_OPT_SHARED_H
+#define GPULOCW_REC_OPT_SHARED_H
+
+#include "engine/rec/options.h"
+
+struct opt_shared {
+    bool swizzle;
+    int pad; /* bytes of a row that gets a gap; 0: none does */
+};
+#define opt_shared(options) OPTION_GROUP_OF(options, shared)
+OPTION_GROUP(shared);
+
+#endif
