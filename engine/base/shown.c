@@ -74,3 +74,33 @@ void buf_show_from(struct buf *b, size_t from)
     b->oom = b->oom || t.oom;
     buf_free(&t);
 }
+
+/* Controls beyond ASCII and what turns the direction of writing are written as numbers. */
+static void json_escape(struct buf *b, uint32_t cp)
+{
+    if (cp > 0xFFFF)
+        buf_printf(b, "\\u%04x\\u%04x", 0xD7C0u + (cp >> 10), 0xDC00u + (cp & 0x3FFu));
+    else
+        buf_printf(b, "\\u%04x", cp);
+}
+
+void buf_json(struct buf *b, struct str s)
+{
+    buf_puts(b, "\"");
+    for (size_t i = 0; i < s.n;) {
+        uint32_t cp;
+        size_t n = shown_next(s.s + i, s.n - i, &cp);
+        if (cp == '"' || cp == '\\')
+            buf_printf(b, "\\%c", (char)cp);
+        else if (cp == '\n' || cp == '\t' || cp == '\r')
+            buf_printf(b, "\\%c", cp == '\n' ? 'n' : cp == '\t' ? 't' : 'r');
+        else if (cp == UINT32_MAX)
+            buf_puts(b, "\\ufffd"); /* a byte that is not UTF-8 */
+        else if (shown_point(cp))
+            buf_put(b, s.s + i, n);
+        else
+            json_escape(b, cp);
+        i += n;
+    }
+    buf_puts(b, "\"");
+}

@@ -1,6 +1,5 @@
 /* Status texts, string views, byte buffers, the string map. */
 #include "engine/base/base.h"
-#include "engine/base/shown.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -171,66 +170,6 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_start(ap, fmt);
     buf_vprintf(b, fmt, ap);
     va_end(ap);
-}
-
-/* Length of the valid UTF-8 sequence at p (at most n bytes), 0: not valid. */
-static size_t utf8_length(const unsigned char *p, size_t n)
-{
-    size_t len = *p < 0x80                 ? 1
-                 : *p >= 0xC2 && *p < 0xE0 ? 2
-                 : *p >= 0xE0 && *p < 0xF0 ? 3
-                 : *p >= 0xF0 && *p < 0xF5 ? 4
-                                           : 0;
-    if (!len || len > n)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((p[i] & 0xC0) != 0x80)
-            return 0;
-    if ((*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] > 0x9F) || (*p == 0xF0 && p[1] < 0x90) ||
-        (*p == 0xF4 && p[1] > 0x8F))
-        return 0;
-    return len;
-}
-
-/* Controls beyond ASCII and what turns the direction of writing are written as numbers. */
-static bool json_keeps(const char *s, size_t n)
-{
-    uint32_t cp;
-    shown_next(s, n, &cp);
-    return shown_point(cp);
-}
-
-static void json_escape(struct buf *b, const char *s, size_t n)
-{
-    uint32_t cp;
-    shown_next(s, n, &cp);
-    if (cp > 0xFFFF)
-        buf_printf(b, "\\u%04x\\u%04x", 0xD7C0u + (cp >> 10), 0xDC00u + (cp & 0x3FFu));
-    else
-        buf_printf(b, "\\u%04x", cp);
-}
-
-void buf_json(struct buf *b, struct str s)
-{
-    buf_puts(b, "\"");
-    for (size_t i = 0; i < s.n;) {
-        unsigned char c = (unsigned char)s.s[i];
-        size_t len = utf8_length((const unsigned char *)s.s + i, s.n - i);
-        if (c == '"' || c == '\\')
-            buf_printf(b, "\\%c", c);
-        else if (c == '\n' || c == '\t' || c == '\r')
-            buf_printf(b, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
-        else if (c < 0x20 || c == 0x7F)
-            buf_printf(b, "\\u%04x", c);
-        else if (len && (c < 0xC2 || json_keeps(s.s + i, len)))
-            buf_put(b, s.s + i, len);
-        else if (len)
-            json_escape(b, s.s + i, len);
-        else
-            buf_puts(b, "\\ufffd"); /* a byte that is not UTF-8 */
-        i += len ? len : 1;
-    }
-    buf_puts(b, "\"");
 }
 
 void buf_clear(struct buf *b)

@@ -5,7 +5,6 @@
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -480,4 +479,16 @@ int cmd_help(struct args *a)
     cmd_put(a, &b);
     buf_free(&b);
     return 0;
+}
+
+enum status cmd_no_such(const char *word, struct diags *ds)
+{
+    const char *near = command_near(word);
+    struct diag *d =
+        diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, "no command and no file '%s'", word);
+    diag_hint(d,
+              near ? "did you mean gpulocw %s? gpulocw help lists the commands"
+                   : "gpulocw help lists the commands",
+              near);
+    return ST_USAGE;
 }

@@ -15,11 +15,9 @@
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* A signal handler can reach nothing but a global: the one cancel flag of a headless command, and when
  * it was set. */
@@ -45,68 +43,10 @@ static void on_interrupt(int sig)
     }
 }
 
-static char *self_path(void)
-{
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = 0;
-    return base_strdup(n > 0 ? path : "gpulocw");
-}
-
-static bool has_kernels(const char *dir)
-{
-    struct stat st;
-    struct buf b = { 0 };
-    buf_printf(&b, "%s/kernels", dir);
-    bool is = b.s && stat(b.s, &st) == 0 && S_ISDIR(st.st_mode);
-    buf_free(&b);
-    return is;
-}
-
-/* Looked for once; the answer stays. */
-static char data_dir[4200];
-
-const char *cmd_data_dir(void)
-{
-    static const char *const beside[] = { "", "/..", "/../share/gpulocw", "/../.." };
-    const char *set = getenv("GPULOCW_DATA");
-    if (data_dir[0])
-        return data_dir;
-    if (set && *set) {
-        snprintf(data_dir, sizeof data_dir, "%s", set);
-        return data_dir;
-    }
-    char *self = self_path(), *slash = self ? strrchr(self, '/') : NULL;
-    if (slash)
-        *slash = 0;
-    for (size_t i = 0; slash && i < ARRAY_LEN(beside); i++) {
-        snprintf(data_dir, sizeof data_dir, "%.4000s%s", self, beside[i]);
-        if (has_kernels(data_dir))
-            break;
-        data_dir[0] = 0;
-    }
-    base_free(self);
-    if (!data_dir[0])
-        snprintf(data_dir, sizeof data_dir, "%s", has_kernels(".") ? "." : "/usr/local/share/gpulocw");
-    return data_dir;
-}
-
 static const char *preset_at(void *ctx, size_t i)
 {
     (void)ctx;
     return i < preset_count() ? preset_name(i) : NULL;
-}
-
-enum status cmd_no_such(const char *word, struct diags *ds)
-{
-    const char *near = command_near(word);
-    struct diag *d =
-        diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, "no command and no file '%s'", word);
-    diag_hint(d,
-              near ? "did you mean gpulocw %s? gpulocw help lists the commands"
-                   : "gpulocw help lists the commands",
-              near);
-    return ST_USAGE;
 }
 
 /* A word that is neither a file nor looks like one was meant as a command. */
@@ -114,20 +54,6 @@ static bool no_file(const char *word)
 {
     struct stat st;
     return stat(word, &st) != 0 && !strpbrk(word, "./");
-}
-
-int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o)
-{
-    struct dev_env env = *a->env;
-    struct cmd_front_opts with = *o;
-    env.workers = a->worker_n ? a->worker : NULL;
-    env.nworkers = a->worker_n;
-    env.threads = (unsigned)a->threads;
-    env.patience = workspace_patience(a);
-    with.mouse = !a->no_mouse;
-    with.theme = a->theme;
-    with.color = a->color;
-    return a->front->workbench(&env, file, a->device, &with);
 }
 
 static bool ends_with(const char *s, const char *end)
@@ -304,7 +230,7 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
 {
     struct diags ds = { 0 };
     struct args *a = base_alloc(sizeof *a);
-    char *self = self_path();
+    char *self = cmd_self_path();
     struct dev_env env = {
         .preset = preset_read, .preset_at = preset_at, .self = self, .cancel = &interrupted
     };

@@ -116,6 +116,8 @@ size_t cmd_data_names(const char *folder, const char *end, char **names, size_t 
 const char *cmd_report_format(size_t i);
 /* The front end with what every command that opens it takes: device, workers, threads, mouse, theme,
  * colour. Its exit code. */
+/* Where this program lies; owned. NULL: no memory. */
+char *cmd_self_path(void);
 int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o);
 /* ST_USAGE, and which command may have been meant. */
 enum status cmd_no_such(const char *word, struct diags *ds);

@@ -1,12 +1,19 @@
-/* The words of a command on standard output, standard error and the descriptor of --progress-fd. */
-#include "engine/cmd/io.h"
-
+/* A command and the program around it: its words on standard output, standard error and the descriptor
+ * of --progress-fd; where the program and its data lie; the front end. */
 #include "engine/base/base.h"
 #include "engine/base/shown.h"
+#include "engine/cmd/cmd.h"
+#include "engine/cmd/cmd_int.h"
+#include "engine/cmd/io.h"
+#include "engine/dev/dev.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BAR_CELLS 30
@@ -115,4 +122,65 @@ struct cmd_io cmd_io_standard(long *fd)
                             .progress = progress,
                             .ask = people ? ask : NULL,
                             .terminal = isatty(STDOUT_FILENO) };
+}
+
+/* ---- the program around a command ---- */
+/* Looked for once; the answer stays. */
+static char data_dir[4200];
+
+char *cmd_self_path(void)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    return base_strdup(n > 0 ? path : "gpulocw");
+}
+
+static bool has_kernels(const char *dir)
+{
+    struct stat st;
+    struct buf b = { 0 };
+    buf_printf(&b, "%s/kernels", dir);
+    bool is = b.s && stat(b.s, &st) == 0 && S_ISDIR(st.st_mode);
+    buf_free(&b);
+    return is;
+}
+
+const char *cmd_data_dir(void)
+{
+    static const char *const beside[] = { "", "/..", "/../share/gpulocw", "/../.." };
+    const char *set = getenv("GPULOCW_DATA");
+    if (data_dir[0])
+        return data_dir;
+    if (set && *set) {
+        snprintf(data_dir, sizeof data_dir, "%s", set);
+        return data_dir;
+    }
+    char *self = cmd_self_path(), *slash = self ? strrchr(self, '/') : NULL;
+    if (slash)
+        *slash = 0;
+    for (size_t i = 0; slash && i < ARRAY_LEN(beside); i++) {
+        snprintf(data_dir, sizeof data_dir, "%.4000s%s", self, beside[i]);
+        if (has_kernels(data_dir))
+            break;
+        data_dir[0] = 0;
+    }
+    base_free(self);
+    if (!data_dir[0])
+        snprintf(data_dir, sizeof data_dir, "%s", has_kernels(".") ? "." : "/usr/local/share/gpulocw");
+    return data_dir;
+}
+
+int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o)
+{
+    struct dev_env env = *a->env;
+    struct cmd_front_opts with = *o;
+    env.workers = a->worker_n ? a->worker : NULL;
+    env.nworkers = a->worker_n;
+    env.threads = (unsigned)a->threads;
+    env.patience = workspace_patience(a);
+    with.mouse = !a->no_mouse;
+    with.theme = a->theme;
+    with.color = a->color;
+    return a->front->workbench(&env, file, a->device, &with);
 }

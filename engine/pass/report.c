@@ -7,6 +7,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_memory.h"
@@ -131,7 +132,8 @@ uint32_t pass_warps(const struct pass_ctx *c)
 
 uint32_t pass_regs(const struct pass_ctx *c)
 {
-    uint32_t limit = c->opt->maxnreg > 0 ? (uint32_t)c->opt->maxnreg : c->f->maxnreg;
+    uint32_t limit =
+        opt_occupancy(c->opt)->maxnreg > 0 ? (uint32_t)opt_occupancy(c->opt)->maxnreg : c->f->maxnreg;
     uint32_t own = c->in->regs ? c->in->regs : c->in->facts ? c->in->facts->regs : 0;
     return limit && (!own || limit < own) ? limit : own;
 }

@@ -221,6 +221,8 @@ void ptx_init_read(struct ptx_parser *p, struct ptx_symbol *s, const uint64_t *d
 void ptx_func_read(struct ptx_parser *p, enum ptx_linkage linkage, bool entry, struct span at);
 void ptx_body_read(struct ptx_parser *p);
 bool ptx_params_read(struct ptx_parser *p, struct ptx_symbol ***list, uint32_t *n);
+/* Makes them known in the open scope. */
+void ptx_params_declare(struct ptx_parser *p, struct ptx_symbol **list, uint32_t n);
 void ptx_pragma_skip(struct ptx_parser *p);
 bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc);
 void ptx_file_read(struct ptx_parser *p);

@@ -2,7 +2,7 @@
  * lines below the text. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
+#include "engine/rec/opt_bypass.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
 #include "tui/app/traffic.h"
@@ -171,4 +171,22 @@ void source_info(struct app *a, unsigned w)
     } else if (a->snap->module) {
         put_legend(a, p, line);
     }
+}
+
+const char *source_decision(const struct options *o, const struct ana_access *x)
+{
+    static const char *const ops[] = { "cg", "na", "cs", "el", "ef", "eu", "hint" };
+    if (x->store || x->atomic || x->prefetch)
+        return "";
+    if (opt_bypass(o)->level == BYPASS_NONE)
+        return "ca";
+    const char *op = (unsigned)opt_bypass(o)->op < ARRAY_LEN(ops) ? ops[opt_bypass(o)->op] : "cg";
+    bool vertical =
+        opt_bypass(o)->form == BYPASS_FORM_VERTICAL || opt_bypass(o)->form == BYPASS_FORM_HYBRID;
+    for (uint32_t i = 0; i < opt_bypass(o)->loads.n; i++)
+        if (opt_bypass(o)->loads.line[i] == x->at.line)
+            return op;
+    if (vertical && opt_bypass(o)->form == BYPASS_FORM_VERTICAL)
+        return "ca";
+    return opt_bypass(o)->pi.mode == PI_CHA ? "ca" : opt_bypass(o)->pi.mode == PI_BPA ? op : "π";
 }

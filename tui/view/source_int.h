@@ -11,11 +11,12 @@ struct ptx_func;
 struct row;
 struct text_lines;
 
-/* Brings the index up to date (cheap when nothing changed). */
 /* Lists the lines to show anew: after a fold or a change of mode. */
 void source_relist(struct app *a);
 /* To a line, remembering where from ({back} returns). */
 void source_jump(struct app *a, uint32_t line);
+/* Name of register or label number k on a line; empty past the last. */
+struct str source_name_on(struct str line, unsigned k);
 struct str source_line_text(const struct text_lines *l, uint32_t line);
 /* Original line under the cursor (of an inserted line: the one above), 0: none. */
 uint32_t source_cursor_line(const struct app *a);

@@ -6,10 +6,12 @@
 #include "engine/ptx/ptx_table.h"
 #include "tui/app/app.h"
 #include "tui/app/view.h"
+#include "tui/app/view_state.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/view/source_int.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -227,4 +229,13 @@ unsigned view_tree_goto(struct app *a)
     if (line > 0)
         source_jump(a, (uint32_t)line);
     return UI_REDRAW;
+}
+
+void source_jump(struct app *a, uint32_t line)
+{
+    struct source_view *s = &a->source;
+    if (s->njumps == ARRAY_LEN(s->jump))
+        memmove(s->jump, s->jump + 1, sizeof s->jump[0] * (--s->njumps));
+    s->jump[s->njumps++] = source_cursor_line(a);
+    source_goto(a, line);
 }

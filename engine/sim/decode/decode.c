@@ -6,7 +6,6 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/sreg.h"
 #include "engine/sim/key.h"
 #include "engine/sim/sim_int.h"
@@ -32,6 +31,12 @@ void *decode_keep(struct decode *d, const void *x, size_t n)
     else
         d->oom = true;
     return copy;
+}
+
+/* ---- reachable functions ---- */
+uint32_t decode_func_index(struct decode *d, const struct ptx_func *f)
+{
+    return f && f->def ? d->place[f->def->index] : EXEC_NO_ID;
 }
 
 unsigned decode_bytes(enum ptx_type t)

@@ -3,10 +3,8 @@
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/exec/native/native.h"
 #include "engine/sim/mem.h"
@@ -22,12 +20,6 @@
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
     return (n + to - 1) / to * to;
-}
-
-/* ---- reachable functions ---- */
-uint32_t decode_func_index(struct decode *d, const struct ptx_func *f)
-{
-    return f && f->def ? d->place[f->def->index] : EXEC_NO_ID;
 }
 
 static bool find_functions(struct decode *d, const struct ptx_func *kernel)

@@ -1,6 +1,7 @@
 /* Addresses to host memory, every lane checked. The lane kernels come here when their quick check
  * does not hold: another allocation, mixed spaces, a record to fill, a fault to report. */
 #include "engine/sim/exec/access.h"
+#include "engine/sim/sim.h"
 
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
@@ -53,6 +54,44 @@ static struct span_of peer_span(const struct exec_warp *w, uint64_t a)
     const struct exec_cta *c = cluster_cta(w->cta, a, &off);
     return c && !cta_ended(c) ? (struct span_of){ a - off, w->x->shared_bytes, c->shared }
                               : (struct span_of){ 0, 0, NULL };
+}
+
+/* What the launch changes, others may be storing into by now. */
+static bool may_share(const struct exec_worker *k, const struct sim_alloc *a)
+{
+    const struct sim_launch *l = k->x->l;
+    for (size_t i = 0; i < l->nrestored; i++)
+        if (l->restored[i] == a->addr)
+            return false;
+    return true;
+}
+
+/* Instructions that read it where everybody does are to look again. */
+static void forget_shared(struct exec_worker *k, uint64_t addr)
+{
+    for (uint32_t i = 0; i < k->x->p->nmem; i++)
+        if (k->cache[i].addr == addr)
+            k->cache[i].n = 0;
+}
+
+uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a, bool writes)
+{
+    for (size_t i = 0; i < k->nviews; i++)
+        if (k->views[i].addr == a->addr)
+            return k->views[i].host;
+    if (!writes && may_share(k, a))
+        return a->host;
+    forget_shared(k, a->addr);
+    const struct sim_mem_entry *e = sim_mem_entry(k->x->p->mem, a->addr);
+    if (!e || !base_grow((void **)&k->views, k->nviews, &k->cap_views, sizeof *k->views))
+        return NULL;
+    const struct sim_program *p = k->x->p;
+    uint8_t *host = sim_mem_view(
+        p->mem, e,
+        k->lean && (p->timing_ignores_data || (p->timing_reads_only_symbols && !a->variable)));
+    if (host)
+        k->views[k->nviews++] = (struct exec_view){ a->addr, e->mapped, host };
+    return host;
 }
 
 static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space,

@@ -1,57 +1,18 @@
-/* cp.async and mbarrier. A copy is made when it is issued, so waiting for groups is nothing.
- *
- * The 64-bit mbarrier object (opaque by the ISA; this layout is ours):
- *   bits 0-19 arrivals still pending, 20-39 arrivals expected in each phase,
- *   40-61 transaction bytes pending (two's complement), 62 phase, 63 in use */
+/* cp.async and mbarrier. A copy is made when it is issued, so waiting for groups is nothing. */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/mbar.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#define MBAR_USED  (1ull << 63)
-#define MBAR_FIELD 0xfffffu
-#define MBAR_TX    0x3fffffu
-
-struct mbar {
-    uint32_t pending, expected;
-    int32_t tx;
-    bool phase, used;
-};
-
-static struct mbar mbar_read(const void *p)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-    uint32_t tx = (uint32_t)(v >> 40) & MBAR_TX;
-    return (struct mbar){ (uint32_t)v & MBAR_FIELD, (uint32_t)(v >> 20) & MBAR_FIELD,
-                          (int32_t)(tx << 10) >> 10, v >> 62 & 1, v >> 63 };
-}
-static void mbar_write(void *p, struct mbar m)
-{
-    uint64_t v = (m.pending & MBAR_FIELD) | (uint64_t)(m.expected & MBAR_FIELD) << 20 |
-                 (uint64_t)((uint32_t)m.tx & MBAR_TX) << 40 | (uint64_t)m.phase << 62 |
-                 (m.used ? MBAR_USED : 0);
-    memcpy(p, &v, 8);
-}
-static void mbar_turn(struct mbar *m)
-{
-    if (m->pending || m->tx)
-        return;
-    m->phase = !m->phase;
-    m->pending = m->expected;
-}
 
 /* The mbarrier at p is changed: who waits for it looks again. */
 static void mbar_changed(struct exec_cta *any, const uint8_t *p)
@@ -95,20 +56,6 @@ static bool put_late(struct exec_warp *w, const struct exec_inst *in, struct exe
     if (l.bar < CLUSTER_STEP)
         l.bar += (uint64_t)(w->cta->rank + 1) * CLUSTER_STEP;
     k->tensor.late[k->tensor.nlate++] = l;
-    return true;
-}
-
-bool exec_mbar_lacks(const struct exec_warp *w, char *out, size_t n)
-{
-    uint64_t v;
-    if (w->mbar.pc == EXEC_NO_ID || (uint64_t)w->mbar.at + 8 > w->x->shared_bytes)
-        return false;
-    memcpy(&v, w->cta->shared + w->mbar.at, 8);
-    struct mbar m = mbar_read(&v);
-    const struct ptx_inst *at = w->x->p->code[w->mbar.pc].ptx;
-    snprintf(out, n,
-             "the mbarrier at shared address 0x%x, line %u: %u of %u arrivals and %d bytes are missing",
-             w->mbar.at, at ? at->at.line : 0, m.pending, m.expected, m.tx);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/mbar.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
@@ -179,6 +180,20 @@ void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t
     keep(w->cta, misaligned ? FAULT_ALIGN : FAULT_BOUNDS, in->ptx ? in->ptx->at : NO_SPAN, msg, near);
 }
 
+bool exec_mbar_lacks(const struct exec_warp *w, char *out, size_t n)
+{
+    uint64_t v;
+    if (w->mbar.pc == EXEC_NO_ID || (uint64_t)w->mbar.at + 8 > w->x->shared_bytes)
+        return false;
+    memcpy(&v, w->cta->shared + w->mbar.at, 8);
+    struct mbar m = mbar_read(&v);
+    const struct ptx_inst *at = w->x->p->code[w->mbar.pc].ptx;
+    snprintf(out, n,
+             "the mbarrier at shared address 0x%x, line %u: %u of %u arrivals and %d bytes are missing",
+             w->mbar.at, at ? at->at.line : 0, m.pending, m.expected, m.tx);
+    return true;
+}
+
 /* ---- launches that cannot go on ---- */
 static int describe_fragment(const struct exec_warp *w, uint32_t k, char *out, size_t n)
 {
@@ -280,19 +295,4 @@ void exec_fault_stuck(struct exec_cta *c)
 bool exec_launch_faulted(const struct exec_launch *x)
 {
     return atomic_load(&x->faulted);
-}
-
-enum status exec_fault_report(const struct exec_launch *x, struct diags *ds)
-{
-    if (!x->fault.set)
-        exec_check_tell(x, ds);
-    if (!x->fault.set)
-        return ST_OK;
-    struct diag *d =
-        diag_add(ds, DIAG_ERROR, x->fault.code, x->p->module->path, x->fault.at, "%s", x->fault.msg);
-    if (d && x->fault.at.line)
-        diag_source(d, x->p->module->text);
-    if (d && x->fault.hint[0])
-        diag_hint(d, "%s", x->fault.hint);
-    return x->fault.status;
 }

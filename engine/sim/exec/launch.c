@@ -9,12 +9,11 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/exec/access.h"
 #include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/hostile.h"
-#include "engine/sim/sums.h"
+#include "engine/sim/exec/mbar.h"
 #include "engine/sim/exec/native/native.h"
 #include "engine/sim/exec/print.h"
 #include "engine/sim/exec/slots.h"
@@ -23,8 +22,8 @@
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
+#include "engine/sim/sums.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #define CTA_BUDGET 200000u /* warp instructions between looks at cancel: a few milliseconds */
@@ -166,44 +165,6 @@ void exec_worker_lean(struct exec_worker *k)
 bool exec_launch_escaped_region(const struct exec_launch *x)
 {
     return atomic_load(&x->astray);
-}
-
-/* What the launch changes, others may be storing into by now. */
-static bool may_share(const struct exec_worker *k, const struct sim_alloc *a)
-{
-    const struct sim_launch *l = k->x->l;
-    for (size_t i = 0; i < l->nrestored; i++)
-        if (l->restored[i] == a->addr)
-            return false;
-    return true;
-}
-
-/* Instructions that read it where everybody does are to look again. */
-static void forget_shared(struct exec_worker *k, uint64_t addr)
-{
-    for (uint32_t i = 0; i < k->x->p->nmem; i++)
-        if (k->cache[i].addr == addr)
-            k->cache[i].n = 0;
-}
-
-uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a, bool writes)
-{
-    for (size_t i = 0; i < k->nviews; i++)
-        if (k->views[i].addr == a->addr)
-            return k->views[i].host;
-    if (!writes && may_share(k, a))
-        return a->host;
-    forget_shared(k, a->addr);
-    const struct sim_mem_entry *e = sim_mem_entry(k->x->p->mem, a->addr);
-    if (!e || !base_grow((void **)&k->views, k->nviews, &k->cap_views, sizeof *k->views))
-        return NULL;
-    const struct sim_program *p = k->x->p;
-    uint8_t *host = sim_mem_view(
-        p->mem, e,
-        k->lean && (p->timing_ignores_data || (p->timing_reads_only_symbols && !a->variable)));
-    if (host)
-        k->views[k->nviews++] = (struct exec_view){ a->addr, e->mapped, host };
-    return host;
 }
 
 void exec_worker_free(struct exec_worker *k)
@@ -776,4 +737,19 @@ enum status exec_run(struct sim_program *p, const struct sim_launch *l, struct s
     struct exec_drive *d;
     enum status st = exec_drive_new(p, l, &d, ds);
     return st == ST_OK ? exec_drive_end(d, out, ds) : st;
+}
+
+enum status exec_fault_report(const struct exec_launch *x, struct diags *ds)
+{
+    if (!x->fault.set)
+        exec_check_tell(x, ds);
+    if (!x->fault.set)
+        return ST_OK;
+    struct diag *d =
+        diag_add(ds, DIAG_ERROR, x->fault.code, x->p->module->path, x->fault.at, "%s", x->fault.msg);
+    if (d && x->fault.at.line)
+        diag_source(d, x->p->module->text);
+    if (d && x->fault.hint[0])
+        diag_hint(d, "%s", x->fault.hint);
+    return x->fault.status;
 }

@@ -1,9 +1,12 @@
-/* What asynchronous copies tell mbarriers when they are done: kept until its cycle, then told to the
- * CTA, whose warps that waited go on. */
+/* Warps that go on: those told when they step next, those that a barrier held, and what asynchronous
+ * copies tell mbarriers when they are done (kept until its cycle, then told to the CTA). */
 #include "engine/base/base.h"
 #include "engine/sim/step.h"
+#include "engine/sim/timing/group.h"
 #include "engine/sim/timing/sm.h"
 #include "engine/sim/timing/timing_int.h"
+#include "engine/sim/timing/warp.h"
+#include "engine/sim/timing/wheel.h"
 
 void timing_late_put(struct timing_sm *s, uint32_t slot, const struct exec_late *l, uint32_t at)
 {
@@ -13,6 +16,29 @@ void timing_late_put(struct timing_sm *s, uint32_t slot, const struct exec_late 
     }
     s->late[s->nlate++] = (struct timing_late){ *l, s->cta[slot].index, slot, at };
     s->late_at = at < s->late_at ? at : s->late_at;
+}
+
+/* ---- barriers and ends ---- */
+
+void timing_ready_at(struct timing_sm *s, uint32_t w, uint32_t at)
+{
+    s->ready[w] = at;
+    s->wants[w] = TIMING_WANT_FETCH;
+    wheel_put(&s->wheel, w, at);
+    if (at < s->at)
+        s->at = at;
+}
+
+void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t)
+{
+    for (uint32_t i = 0; i < c->nwarps; i++) {
+        struct timing_warp *w = &s->warp[c->first_warp + i];
+        if (w->state != WARP_BARRIER || exec_warp_blocked(w->x))
+            continue;
+        w->state = WARP_RUN;
+        w->release = t + (uint32_t)s->group->t->g->lat_barrier;
+        timing_ready_at(s, c->first_warp + i, w->release);
+    }
 }
 
 void timing_late_run(struct timing_sm *s, uint32_t t)

@@ -178,16 +178,6 @@ void timing_sm_free(struct timing_sm *s)
     base_free(s->late);
 }
 
-/* Sets when a warp that is in no list and has nothing left to issue steps next. */
-static void set_ready(struct timing_sm *s, uint32_t w, uint32_t at)
-{
-    s->ready[w] = at;
-    s->wants[w] = TIMING_WANT_FETCH;
-    wheel_put(&s->wheel, w, at);
-    if (at < s->at)
-        s->at = at;
-}
-
 static void make_youngest(struct timing_sm *s, uint32_t slot)
 {
     uint32_t i = 0;
@@ -233,21 +223,7 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
         w->gone = false;
         memset(w->slot, 0, t->plan.nslots * sizeof *w->slot);
         s->age[id] = s->arrivals++;
-        set_ready(s, id, w->started);
-    }
-}
-
-/* ---- barriers and ends ---- */
-
-void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t)
-{
-    for (uint32_t i = 0; i < c->nwarps; i++) {
-        struct timing_warp *w = &s->warp[c->first_warp + i];
-        if (w->state != WARP_BARRIER || exec_warp_blocked(w->x))
-            continue;
-        w->state = WARP_RUN;
-        w->release = t + (uint32_t)s->group->t->g->lat_barrier;
-        set_ready(s, c->first_warp + i, w->release);
+        timing_ready_at(s, id, w->started);
     }
 }
 

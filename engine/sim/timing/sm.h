@@ -170,6 +170,8 @@ uint32_t timing_call_until(struct timing_sm *s, const struct timing_slot *o, uin
 /* late.c: told at cycle `at` to the CTA in `slot`; all that is due at t. */
 void timing_late_put(struct timing_sm *s, uint32_t slot, const struct exec_late *l, uint32_t at);
 void timing_late_run(struct timing_sm *s, uint32_t t);
+/* Sets when a warp that is in no list and has nothing left to issue steps next. */
+void timing_ready_at(struct timing_sm *s, uint32_t w, uint32_t at);
 /* Warps of a CTA that waited and can go on. */
 void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t);
 /* tensor.c: a copy's lines; a product. When it is done. */

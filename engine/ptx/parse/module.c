@@ -120,33 +120,6 @@ static void read_address_size(struct ptx_parser *p)
     p->address_given = true;
 }
 
-/* ---- debugging directives (11.5) ---- */
-void ptx_file_read(struct ptx_parser *p)
-{
-    uint64_t n, ignored;
-    struct str name;
-    ptx_skip_blank(p);
-    struct span at = ptx_here(p);
-    if (!ptx_const_uint(p, &n) || !ptx_string(p, &name)) {
-        ptx_resync(p);
-        return;
-    }
-    while (ptx_take(p, ','))
-        if (!ptx_const_uint(p, &ignored))
-            return;
-    if (n > 65535) {
-        ptx_error(p, "ptx-limit", ptx_upto(p, at), ".file numbers end at 65535");
-        return;
-    }
-    while (p->files.n <= n) {
-        struct str *s = PTX_PUSH(p, p->files);
-        if (!s)
-            return;
-        *s = (struct str){ NULL, 0 };
-    }
-    p->files.v[n] = name;
-}
-
 /* .section .debug_str { ... }: bytes, labels and references for the debugger, skipped whole. */
 static void ptx_section_read(struct ptx_parser *p)
 {

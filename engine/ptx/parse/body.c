@@ -13,67 +13,6 @@ static void add_stmt(struct ptx_parser *p, enum ptx_stmt_kind kind, uint32_t ind
         *s = (struct ptx_stmt){ (uint8_t)kind, index, ptx_upto(p, at) };
 }
 
-/* ---- directives inside a body ---- */
-static bool read_place(struct ptx_parser *p, struct ptx_loc *loc)
-{
-    uint32_t v[3] = { 0 };
-    for (int i = 0; i < 3; i++) {
-        ptx_skip_blank(p);
-        if (!ptx_is(*p->c, CH_DIGIT)) {
-            struct span at = ptx_here(p);
-            at.len = 1;
-            ptx_error(p, "ptx-directive", at, "a file, a line and a column are expected here");
-            return false;
-        }
-        struct ptx_const n;
-        if (!ptx_number(p, &n))
-            return false;
-        v[i] = (uint32_t)n.i;
-    }
-    *loc = (struct ptx_loc){ .file = v[0], .line = v[1], .col = v[2] };
-    return true;
-}
-
-/* function_name label {+ n} */
-static bool read_function_name(struct ptx_parser *p)
-{
-    uint64_t offset;
-    ptx_skip_blank(p);
-    if ((*p->c == '.' ? ptx_dotword(p) : ptx_ident(p)).n)
-        return !ptx_take(p, '+') || ptx_const_uint(p, &offset);
-    struct span at = ptx_here(p);
-    at.len = 1;
-    ptx_error(p, "ptx-directive", at, "function_name takes a label of .debug_str");
-    return false;
-}
-
-/* .loc file line column {, function_name label {+ n}, inlined_at file line column} */
-bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc)
-{
-    struct ptx_loc inlined;
-    if (!read_place(p, loc))
-        return false;
-    while (ptx_take(p, ',')) {
-        ptx_skip_blank(p);
-        struct span at = ptx_here(p);
-        struct str w = ptx_ident(p);
-        if (str_is(w, "inlined_at")) {
-            bool read = read_place(p, &inlined);
-            loc->at_file = read ? inlined.file : 0;
-            loc->at_line = read ? inlined.line : 0;
-            return read;
-        }
-        if (!str_is(w, "function_name")) {
-            at.len = (uint32_t)(w.n ? w.n : 1);
-            ptx_error(p, "ptx-directive", at, ".loc goes on with function_name or inlined_at");
-            return false;
-        }
-        if (!read_function_name(p))
-            return false;
-    }
-    return true;
-}
-
 static void read_loc(struct ptx_parser *p, struct span at)
 {
     struct ptx_loc loc;

@@ -6,73 +6,6 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/ptx/scope.h"
 
-#include <string.h>
-
-/* ---- parameter lists ---- */
-static bool read_param(struct ptx_parser *p, struct ptx_symbol **out)
-{
-    ptx_skip_blank(p);
-    struct ptx_decl d = { .at = ptx_here(p) };
-    struct str w = ptx_dotword(p);
-    if (str_is(w, "hidden")) { /* a parameter that the driver fills: Triton's scratch */
-        ptx_skip_blank(p);
-        w = ptx_dotword(p);
-    }
-    if (!w.n || !ptx_is_space(w, &d.space) || (d.space != PTX_SPACE_PARAM && d.space != PTX_SPACE_REG)) {
-        ptx_error(p, "ptx-syntax", ptx_upto(p, d.at), "a parameter begins with .param or .reg");
-        return false;
-    }
-    if (!ptx_decl_specifiers(p, &d))
-        return false;
-    if (d.vec > 1 && d.space == PTX_SPACE_PARAM) {
-        struct diag *e =
-            ptx_error(p, "ptx-declaration", ptx_upto(p, d.at), "a .param variable is no vector");
-        diag_hint(e, "declare .align %u .b8 name[%u]", d.vec * ptx_type_bits((enum ptx_type)d.type) / 8,
-                  d.vec * ptx_type_bits((enum ptx_type)d.type) / 8);
-        return false;
-    }
-    *out = ptx_decl_name(p, &d);
-    return *out != NULL;
-}
-
-/* Parameters become names of the body once the function itself is declared outside it. */
-static void declare_params(struct ptx_parser *p, struct ptx_symbol **list, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        struct ptx_symbol *s = list[i];
-        if (str_is(s->name, "_"))
-            continue;
-        if (s->space == PTX_SPACE_REG)
-            ptx_reg_declare(p, s->name, s->type, s->vec, s->at);
-        else
-            ptx_symbol_declare(p, s, s->at);
-    }
-}
-
-/* ( .param ..., .param ... ) */
-bool ptx_params_read(struct ptx_parser *p, struct ptx_symbol ***list, uint32_t *n)
-{
-    PTX_VEC(struct ptx_symbol *) v = { 0 };
-    bool ok = ptx_expect(p, '(', "before the parameters");
-    if (ok && !ptx_take(p, ')')) {
-        do {
-            struct ptx_symbol *s;
-            if (!(ok = read_param(p, &s)))
-                break;
-            struct ptx_symbol **slot = PTX_PUSH(p, v);
-            if (slot)
-                *slot = s;
-        } while (ptx_take(p, ','));
-        ok = ok && ptx_expect(p, ')', "after the parameters");
-    }
-    if (v.n && (*list = ARENA_ARRAY(p->a, struct ptx_symbol *, v.n))) {
-        memcpy(*list, v.v, v.n * sizeof *v.v);
-        *n = (uint32_t)v.n;
-    }
-    base_free(v.v);
-    return ok;
-}
-
 /* Offsets in the parameter block: each aligned to its own alignment, in order. */
 static void lay_out(struct ptx_func *f)
 {
@@ -121,18 +54,6 @@ static bool read_u32(struct ptx_parser *p, uint32_t *out)
         return false;
     *out = v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
     return true;
-}
-
-void ptx_pragma_skip(struct ptx_parser *p)
-{
-    struct str s;
-    do {
-        if (!ptx_string(p, &s)) {
-            ptx_resync(p);
-            return;
-        }
-    } while (ptx_take(p, ','));
-    ptx_expect(p, ';', "after .pragma");
 }
 
 static bool skip_directive_arguments(struct ptx_parser *p)
@@ -380,8 +301,8 @@ void ptx_func_read(struct ptx_parser *p, enum ptx_linkage linkage, bool entry, s
     ptx_scope_open(p);
     if (p->oom)
         return;
-    declare_params(p, f->rets, f->nrets);
-    declare_params(p, f->params, f->nparams);
+    ptx_params_declare(p, f->rets, f->nrets);
+    ptx_params_declare(p, f->params, f->nparams);
     if (f->has_body)
         ptx_body_read(p);
     else if (ok && !ptx_take(p, ';') && (f->entry || (p->c < p->end && !ends_head(p))))

@@ -499,22 +499,22 @@ static void coarsened(struct source_editing *h, const struct source_file *f, uin
     const struct options *o = &k->options;
     const char *own = "blockIdx.x * blockDim.x + threadIdx.x";
     char index[128];
-    if (o->coarsen_mode == COARSEN_BLOCKED)
-        snprintf(index, sizeof index, "(%s) * %d + k", own, o->coarsen);
+    if (opt_schedule(o)->coarsen_mode == COARSEN_BLOCKED)
+        snprintf(index, sizeof index, "(%s) * %d + k", own, opt_schedule(o)->coarsen);
     else
         snprintf(index, sizeof index, "%s + k * gridDim.x * blockDim.x", own);
-    if (!k->has_launch || o->swap_xy)
+    if (!k->has_launch || opt_schedule(o)->swap_xy)
         source_say(h, "coarsen", f, line, false,
                    "a loop around the body, for k below %d: i = %s is the "
                    "index in x there",
-                   o->coarsen, index);
+                   opt_schedule(o)->coarsen, index);
     else
         source_say(
             h, "coarsen", f, line, false,
             "a loop around the body, for k below %d: with i = %s, blockIdx.x is i / %u there, "
             "threadIdx.x is i %% %u, and blockDim.x is %u; i from %llu on is left out; continue for "
             "return%s",
-            o->coarsen, index, k->block.x, k->block.x, k->block.x,
+            opt_schedule(o)->coarsen, index, k->block.x, k->block.x, k->block.x,
             (unsigned long long)k->grid.x * k->block.x,
             k->block.y != k->tblock.y || k->block.z != k->tblock.z ? "; y and z likewise, without k"
                                                                    : "");
@@ -543,9 +543,9 @@ static void shape(struct source_editing *h, const struct definition *d, bool kno
                    k->tshared > 48 * 1024
                        ? "; above 48 KB also cudaFuncAttributeMaxDynamicSharedMemorySize"
                        : "");
-    if (o->coarsen > 1)
+    if (opt_schedule(o)->coarsen > 1)
         coarsened(h, known ? d->file : NULL, known ? d->line : 0);
-    if (o->l2_persist[0] && strcmp(o->l2_persist, "off") != 0)
+    if (opt_memory(o)->l2_persist[0] && strcmp(opt_memory(o)->l2_persist, "off") != 0)
         source_say(
             h, "l2-persist", f, at, false,
             "keep %s in L2: cudaStreamAttrValue v = {}; v.accessPolicyWindow = {base, bytes, ratio, "

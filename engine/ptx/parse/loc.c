@@ -1,0 +1,104 @@
+/* Where code came from: .file, .loc; .pragma, which is passed over. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_int.h"
+
+/* ---- directives inside a body ---- */
+static bool read_place(struct ptx_parser *p, struct ptx_loc *loc)
+{
+    uint32_t v[3] = { 0 };
+    for (int i = 0; i < 3; i++) {
+        ptx_skip_blank(p);
+        if (!ptx_is(*p->c, CH_DIGIT)) {
+            struct span at = ptx_here(p);
+            at.len = 1;
+            ptx_error(p, "ptx-directive", at, "a file, a line and a column are expected here");
+            return false;
+        }
+        struct ptx_const n;
+        if (!ptx_number(p, &n))
+            return false;
+        v[i] = (uint32_t)n.i;
+    }
+    *loc = (struct ptx_loc){ .file = v[0], .line = v[1], .col = v[2] };
+    return true;
+}
+
+/* function_name label {+ n} */
+static bool read_function_name(struct ptx_parser *p)
+{
+    uint64_t offset;
+    ptx_skip_blank(p);
+    if ((*p->c == '.' ? ptx_dotword(p) : ptx_ident(p)).n)
+        return !ptx_take(p, '+') || ptx_const_uint(p, &offset);
+    struct span at = ptx_here(p);
+    at.len = 1;
+    ptx_error(p, "ptx-directive", at, "function_name takes a label of .debug_str");
+    return false;
+}
+
+/* .loc file line column {, function_name label {+ n}, inlined_at file line column} */
+bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc)
+{
+    struct ptx_loc inlined;
+    if (!read_place(p, loc))
+        return false;
+    while (ptx_take(p, ',')) {
+        ptx_skip_blank(p);
+        struct span at = ptx_here(p);
+        struct str w = ptx_ident(p);
+        if (str_is(w, "inlined_at")) {
+            bool read = read_place(p, &inlined);
+            loc->at_file = read ? inlined.file : 0;
+            loc->at_line = read ? inlined.line : 0;
+            return read;
+        }
+        if (!str_is(w, "function_name")) {
+            at.len = (uint32_t)(w.n ? w.n : 1);
+            ptx_error(p, "ptx-directive", at, ".loc goes on with function_name or inlined_at");
+            return false;
+        }
+        if (!read_function_name(p))
+            return false;
+    }
+    return true;
+}
+
+/* ---- debugging directives (11.5) ---- */
+void ptx_file_read(struct ptx_parser *p)
+{
+    uint64_t n, ignored;
+    struct str name;
+    ptx_skip_blank(p);
+    struct span at = ptx_here(p);
+    if (!ptx_const_uint(p, &n) || !ptx_string(p, &name)) {
+        ptx_resync(p);
+        return;
+    }
+    while (ptx_take(p, ','))
+        if (!ptx_const_uint(p, &ignored))
+            return;
+    if (n > 65535) {
+        ptx_error(p, "ptx-limit", ptx_upto(p, at), ".file numbers end at 65535");
+        return;
+    }
+    while (p->files.n <= n) {
+        struct str *s = PTX_PUSH(p, p->files);
+        if (!s)
+            return;
+        *s = (struct str){ NULL, 0 };
+    }
+    p->files.v[n] = name;
+}
+
+void ptx_pragma_skip(struct ptx_parser *p)
+{
+    struct str s;
+    do {
+        if (!ptx_string(p, &s)) {
+            ptx_resync(p);
+            return;
+        }
+    } while (ptx_take(p, ','));
+    ptx_expect(p, ';', "after .pragma");
+}
