@@ -35,6 +35,11 @@ def class_means(d, platforms):
     return [(m["series"]["best"]["ours"], m["series"]["best"]["paper"]) for m in d["means"]
             if m["platform"] in platforms and m["series"]["best"]["paper"] is not None]
 
+def elected_well(d):
+    """what a run-off elects is within 5 % of the best of all values, or the row says why"""
+    return all(r["series"]["run-off/best"]["ours"] is None or r["series"]["run-off/best"]["ours"] <= 1.05 or "run-off" in (r["note"] or "") for r in d["rows"])
+
+VOTED = [("a run-off elects within 5 % of the best, or its row says why", elected_well)]
 TRACKED = ("caching all gains more than in the paper", larger("cha"))
 OTHER_DATA = [("bfs, the B+ tree and backprop are all that is a quarter away", lambda d: away(d, .25) <= OWN_DATA | {"forward", "adjust"})]
 CLAIMS = {
@@ -46,6 +51,8 @@ CLAIMS = {
     "s1-fig18": [("the read-only cache gains less than in the paper", lambda d: not larger("cha")(d))],
     "s1-fig22": [("caching all gains more on the Fermi presets", larger("cha", FERMI)), ("caching all loses on the K40", lambda d: next(m["series"]["cha"]["ours"] for m in d["means"] if m["platform"] == "kepler-k40") < 1),
                  ("the K80 presets are within a quarter", lambda d: within("cha", .25, K80)(d) and within("opt", .25, K80)(d))],
+    "s1-vote": VOTED,
+    "s3-vote": VOTED,
     "s3-fig2": [("staggered later turns are within a tenth of the paper's 132", lambda d: all(abs(r["series"]["cycles"]["ours"] / 132 - 1) <= .1 for r in d["rows"] if (r["platform"], r["point"]) == ("pascal-p100", "staggered: later turns")))],
     "s3-classes": [("which classes differ", lambda d: differing(d) == CLASSES_DIFFER), ("ATX, SYK, SAD have the paper's class by probes", lambda d: [probed(d, a) for a in ("ATX", "SYK", "SAD")] == ["cache-line", "cache-line", "streaming"]),
                    ("DXT is cache-line by probes", lambda d: probed(d, "DXT") == "cache-line")],
