@@ -26,7 +26,7 @@ steps kernels/coalescing.ptx 1
 steps kernels/mvt.ptx 2
 steps kernels/reduction.ptx 2
 steps kernels/nn.ptx 2
-steps kernels/same_location.ptx 2
+steps kernels/same_location.ptx 1
 
 # the same questions from the options; other answers than the guess are guessed again with them
 open_alone kernels/mvt.ptx; keys 4; shows "guesses one"; [ "$(line_of "^ Launch")" -lt "$(line_of "^ Cache bypassing")" ]; check "without a launch its row stands first" $?
