@@ -419,11 +419,16 @@ static enum talk talk_of(const struct sim_program *p)
 
 /* Reads of the copy engine meet those of other SMs in front of L2 all the time, which a sample of few
  * SMs does not see. Such kernels have few and long CTAs; to time all of them costs little beside the
- * products that they make. */
+ * products that they make. Not where
+ * CTAs may take tile after tile (they read %nctaid): in a timed run the warps of a warpgroup drift apart
+ * between tiles, and products do not wait for all four, so outputs are made beside. */
 #define COPY_WAVES 4u
 static bool shares_copies(const struct timing_launch *t)
 {
     bool copies = false;
+    for (uint32_t i = 0; i < t->p->nsregs; i++)
+        if (t->p->sregs[i].sreg == PTX_SREG_NCTAID)
+            return false;
     for (uint32_t i = 0; i < t->p->ncode; i++)
         copies |= t->p->code[i].fn == exec_tma;
     return copies && t->nctas <= COPY_WAVES * (uint64_t)t->g->sms;
