@@ -374,7 +374,7 @@ static void try(const struct writer *w, struct fault f, const struct outcome *us
 static void every_call_fails(const struct writer *w, const struct outcome *usual)
 {
     for (size_t k = 0; k < ARRAY_LEN(faults); k++)
-        for (uint64_t n = 1; n <= usual->calls; n += w->form == EXACT ? 1 : 5)
+        for (uint64_t n = 1; n <= usual->calls; n += w->form == EXACT ? 1 : 11)
             try(w, (struct fault){ n, faults[k].err, faults[k].lasting, RLIM_INFINITY }, usual);
 }
 
