@@ -134,10 +134,14 @@ void guess_answer(struct app *a, const char *text, bool given)
     long asked = a->prompt.target;
     bool taken =
         given && a->snap->spec && (asked == ASK_SIZE ? take_size(a, text) : take_shape(a, text));
-    if (given && !taken)
-        app_notice(a, DIAG_ERROR, "'%s': %s is expected; the guess stays", text,
-                   asked == ASK_SIZE ? "a whole number above 0"
-                                     : "256, 32x8 or 8x8x4, at most 1024 in all,");
+    if (given && !taken &&
+        a->snap->spec) { /* asked again, with what is expected: the prompt covers notices */
+        prompt_open(&a->prompt, PROMPT_GUESS,
+                    asked == ASK_SIZE ? "a whole number above 0 is expected: size = "
+                                      : "256, 32x8 or 8x8x4, at most 1024 in all = ",
+                    text, asked);
+        return;
+    }
     if (given && asked == ASK_SIZE && a->snap->spec)
         ask_shape(a);
     else
