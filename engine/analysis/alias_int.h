@@ -63,7 +63,8 @@ struct alias {
         int64_t offset;
     } pointer[64];
     uint32_t npointers;
-    bool all_pointers;           /* nothing does, or too many do */
+    bool all_pointers; /* none carries .ptr or goes through cvta, or too many do: any parameter may be
+                          one */
     struct alias_writer *writer; /* what may write global memory at all, in order */
     uint32_t nwriters;
     uint8_t dirty;   /* memory that may hold pointer bits */

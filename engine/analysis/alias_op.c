@@ -91,7 +91,7 @@ static struct alias_value launder(struct alias_value v)
                                  .down = bits_of(v) };
 }
 
-/* As launder, by an operation whose low bits come from low bits alone. */
+/* As launder, for an operation whose low result bits depend on low bits of its sources alone. */
 static struct alias_value launder_up(struct alias_value v)
 {
     struct alias_value r = launder(v);
@@ -210,7 +210,7 @@ static struct alias_value choose(const struct step *s, unsigned n)
     struct alias_value v = all_read(s, 1, 1 + n),
                        p = n + 1u < s->i->nopnds ? operand(s, &s->i->opnds[n + 1]) : v;
     if (n + 1u < s->i->nopnds && p.kind & KIND_MIX && v.kind & ~(KIND_NULL | KIND_WINDOW | KIND_STEPPED))
-        v.kind |= KIND_MIX; /* bits told by which of them was taken */
+        v.kind |= KIND_MIX; /* the choice tells bits of the predicate */
     if (n + 1u < s->i->nopnds && p.kind & KIND_MIX && v.kind == KIND_NULL)
         v.kind |= KIND_INDEX;
     v.bits |= p.bits;
@@ -351,8 +351,8 @@ static void soil(struct alias *a, uint8_t where, uint64_t roots)
     a->stored |= roots;
 }
 
-/* The bits that tell which place of its memory an address is: none where it is root + index or in a
- * window. */
+/* Bits that leak by where in memory an address lies. The root of root + index leaks nothing, nor does an
+ * address in a window: only bits of the index count. */
 static struct alias_value place_told(const struct step *s, const struct ptx_operand *address)
 {
     struct alias_value v = { .kind = 0 };
@@ -589,7 +589,7 @@ static struct alias_value with_conditions(const struct step *s, struct alias_val
     return v;
 }
 
-/* What the way that is gone and the time that it takes tell. */
+/* Roots whose bits show in which way the thread goes, or in the time that it takes. */
 static void tell(const struct step *s, enum ptx_effect e)
 {
     if (s->i->guarded)

@@ -188,7 +188,7 @@ static bool rule_streaming(struct facts *f, const struct fact *x, const struct a
             f->arena,
             "no line shared between CTAs; %.0f %% of its lines are touched again inside the CTA",
             100 * ever);
-    else if (ever > 0.05) /* what a cache of that size has lost by then is not read once for all that */
+    else if (ever > 0.05) /* touched again, but too late for that cache: still not read once */
         v->why = arena_printf(f->arena,
                               "no line shared between CTAs; %.0f %% of its lines are touched again "
                               "inside the CTA, %.0f %% while a warp's share of L1 can still hold them",
@@ -278,7 +278,7 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
     else if (k->cls != ANA_CLASS_UNKNOWN)
         evidence(k, arena_printf(f->arena, "the trace agrees with the class"));
 }
-/* Loads whose own evidence bears the kernel's class. */
+/* Has the load the kernel's class, with evidence of its own? */
 static bool tells(const struct ana_kernel *k, uint32_t i)
 {
     const struct ana_access *a = &k->access[i];
@@ -291,7 +291,7 @@ static bool told(const struct ana_kernel *k, uint32_t i)
             return true;
     return false;
 }
-/* Once for all loads of which the same is to be said. */
+/* One sentence for all loads with the same evidence. */
 #define LINES_NAMED 8
 static void load_evidence(struct facts *f, struct ana_kernel *k, uint32_t i)
 {

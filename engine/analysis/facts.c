@@ -387,7 +387,7 @@ static enum status count_closed(struct facts *f, struct fact *x)
     x->why = NULL;
     return ST_OK;
 }
-/* What a symbolic value hangs on that has no number. */
+/* Finds the part of a symbolic value that has no number, to name it. */
 struct missing {
     struct facts *f;
     const char *what;
@@ -465,8 +465,7 @@ enum status facts_count(struct facts *f)
         struct fact *x = &f->fact[i];
         if (x->prefetch)
             continue;
-        /* a callee that was not followed hides executions of nothing we list, but recursion repeats them
-         */
+        /* a callee that was not followed runs no access of this list, unless by recursion */
         if (f->o->data && !f->e.divergent_call)
             st = count_closed(f, x);
         else if (!f->o->data)

@@ -139,7 +139,7 @@ static void not_executed(struct facts *f, const char *why)
                                          "values are the buffers' initial data",
                                          why);
 }
-/* The buffers, and what kept the launches from being executed: NULL, or of this memory. */
+/* The buffers, and why the launches could not be executed: owned; NULL: they were. */
 struct ana_before {
     struct launch_buffer *buffers;
     size_t n;
@@ -154,12 +154,12 @@ void ana_before_free(struct ana_before *b)
     base_free(b->gap);
     base_free(b);
 }
-/* The buffers are handed over to who keeps them. */
+/* Leaves the buffers to the caller, for its next analysis of this launch. */
 static void keep(struct facts *f)
 {
     struct ana_before *b = f->o->before ? base_alloc(sizeof *b) : NULL;
     if (!b)
-        return; /* this analysis has them all the same */
+        return; /* the next analysis makes them again */
     *b = (struct ana_before){ f->patched.buffers, f->patched.spec->nargs,
                               f->prior_launches_gap ? base_strdup(f->prior_launches_gap) : NULL };
     *f->o->before = b;

@@ -65,6 +65,11 @@ struct symbol_spec {
     enum elem elem;
     uint64_t count;
 };
+/* Arguments of a launch that is made in code: `name` is kept as it is. A buffer whose elements are
+ * start, start + step ...; a scalar. */
+struct arg_spec arg_buffer(const char *name, enum elem e, uint64_t count, double start, double step,
+                           bool output);
+struct arg_spec arg_u32(const char *name, uint32_t v);
 /* It uses the buffer that same_as names. */
 static inline bool arg_shares(const struct arg_spec *a)
 {

@@ -1,4 +1,4 @@
-/* opt_memory: how loads of global memory go, and what the user says about it. */
+/* opt_memory: how loads of global memory go, and what the user states about it. */
 #ifndef GPULOCW_REC_OPT_MEMORY_H
 #define GPULOCW_REC_OPT_MEMORY_H
 

@@ -161,6 +161,28 @@ void result_add_load(struct result *r, struct load_counts c)
         *least = c;
 }
 
+struct arg_spec arg_buffer(const char *name, enum elem e, uint64_t count, double start, double step,
+                           bool output)
+{
+    struct arg_spec a = {
+        .kind = ARG_BUFFER, .name = (char *)(uintptr_t)name, .elem = e, .count = count, .output = output
+    };
+    a.init = (struct init_spec){ .kind = step != 0 ? INIT_IOTA : INIT_FILL,
+                                 .a = start,
+                                 .b = step,
+                                 .ia = (int64_t)start,
+                                 .ib = (int64_t)step,
+                                 .integral = true };
+    return a;
+}
+
+struct arg_spec arg_u32(const char *name, uint32_t v)
+{
+    struct arg_spec a = { .kind = ARG_SCALAR, .name = (char *)(uintptr_t)name, .elem = ELEM_U32 };
+    memcpy(a.scalar, &v, sizeof v);
+    return a;
+}
+
 /* ---- launch descriptions ---- */
 static void args_free(struct arg_spec *a, size_t n)
 {

@@ -84,22 +84,17 @@ static size_t streams(const struct space *s, const struct options *base, struct 
     return add(out, 0, most, o);
 }
 
-/* Which lines L1 gives up first: all loads with one priority, where the analysis says that L1 does not
- * hold what all warps use again. Targets before sm_70 have no such qualifiers. */
-static size_t l1_priority(const struct space *s, const struct options *base, struct options *out,
-                          size_t most)
+/* All loads of all warps with each operator in turn. */
+static size_t whole_kernel(const struct options *base, int level, const int *ops, size_t nops,
+                           struct options *out, size_t most)
 {
-    static const int ops[] = { BYPASS_OP_EVICT_LAST, BYPASS_OP_EVICT_FIRST, BYPASS_OP_EVICT_UNCHANGED };
     const struct options none = options_default();
     size_t n = 0;
-    if (!s->no_allocate || s->pi_predicted <= 0 || s->pi_predicted >= (int)s->warps)
-        return 0;
-    for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
+    for (size_t k = 0; k < nops; k++) {
         struct options o = *base;
-        opt_bypass(&o)->level = s->level;
+        opt_bypass(&o)->level = level;
         opt_bypass(&o)->op = ops[k];
         opt_bypass(&o)->form = opt_bypass(&none)->form;
-        opt_bypass(&o)->loads.n = 0;
         opt_bypass(&o)->pi.mode = PI_BPA;
         opt_bypass(&o)->pi.value = 0;
         n = add(out, n, most, o);
@@ -107,24 +102,26 @@ static size_t l1_priority(const struct space *s, const struct options *base, str
     return n;
 }
 
+/* Which lines L1 gives up first: all loads with one priority, where the analysis says that L1 does not
+ * hold what all warps use again. Targets before sm_70 have no such qualifiers. */
+static size_t l1_priority(const struct space *s, const struct options *base, struct options *out,
+                          size_t most)
+{
+    static const int ops[] = { BYPASS_OP_EVICT_LAST, BYPASS_OP_EVICT_FIRST, BYPASS_OP_EVICT_UNCHANGED };
+    struct options all = *base;
+    if (!s->no_allocate || s->pi_predicted <= 0 || s->pi_predicted >= (int)s->warps)
+        return 0;
+    opt_bypass(&all)->loads.n = 0;
+    return whole_kernel(&all, s->level, ops, ARRAY_LEN(ops), out, most);
+}
+
 /* L2 as the level: evict-first loads, all warps; a policy where the target has one. */
 static size_t l2_policy(const struct space *s, const struct options *base, struct options *out,
                         size_t most)
 {
     static const int ops[] = { BYPASS_OP_CS, BYPASS_OP_CACHE_HINT };
-    const struct options none = options_default();
-    size_t n = 0;
     (void)s;
-    for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
-        struct options o = *base;
-        opt_bypass(&o)->level = BYPASS_L2;
-        opt_bypass(&o)->op = ops[k];
-        opt_bypass(&o)->form = opt_bypass(&none)->form;
-        opt_bypass(&o)->pi.mode = PI_BPA;
-        opt_bypass(&o)->pi.value = 0;
-        n = add(out, n, most, o);
-    }
-    return n;
+    return whole_kernel(base, BYPASS_L2, ops, ARRAY_LEN(ops), out, most);
 }
 
 /* ---- schedule ---- */

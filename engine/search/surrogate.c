@@ -13,19 +13,19 @@
 #include <math.h>
 #include <string.h>
 
-#define SLOPE          0.5  /* of log time over log cost, before anything ran */
-#define SLOPE_WEIGHT   0.05 /* as much evidence as that is, in squares of log cost */
+#define SLOPE          0.5  /* of log time over log cost: the guess before anything ran */
+#define SLOPE_WEIGHT   0.05 /* how much evidence that guess is worth, in squares of log cost */
 #define GROUP_WEIGHT   0.02
-#define MOST_COST      1.5  /* log: what the model says beyond is not taken for more */
-#define OWN_SIGMA      0.10 /* what a level does beyond the model, before its group was tried */
+#define MOST_COST      1.5  /* log cost is cut off here: beyond it the model tells no more */
+#define OWN_SIGMA      0.10 /* deviation of a level's effect from the model, before its group was tried */
 #define OWN_WEIGHT     0.3
 #define LEAST_SIGMA    0.02
-#define REST_OF_GAINS  0.15 /* of the lesser gains, besides the largest */
+#define REST_OF_GAINS  0.15 /* share of the smaller gains that adds to the largest */
 #define REST_OF_LOSSES 0.5
-#define UNDONE         0.6 /* of the smaller one where one knob gains and another loses */
+#define UNDONE         0.6 /* share of the smaller effect lost where one knob gains and one loses */
 #define TOGETHER       0.6 /* deviation of a pair over the geometric mean of its levels' own effects */
 #define TOGETHER_LEAST 0.01
-#define ONLY_ITS_OWN   0.5 /* share of a combination's variance that similar ones say nothing of */
+#define ONLY_ITS_OWN   0.5 /* share of a variance that similar combinations do not explain */
 
 struct learned {
     struct surrogate_config c;
@@ -266,13 +266,14 @@ static double moves(const struct surrogate *g, size_t l)
     return fmax(fabs(g->alone[l]), g->level[l].effect_size) + g->sigma[l] / 2;
 }
 
-/* How far two levels together may be from what they combine to. */
+/* How far two levels together may be from the combination of their effects. */
 static double amplitude(const struct surrogate *g, size_t a, size_t b)
 {
     return TOGETHER * sqrt(moves(g, a) * moves(g, b)) + TOGETHER_LEAST;
 }
 
-/* Of their deviations: each pair of groups that both have, as far as the levels are near. */
+/* Covariance of the deviations of two combinations: over the pairs of groups that both set, weighted by
+ * how near the levels are. */
 static double of_pairs(const struct surrogate *g, const struct surrogate_config *x,
                        const struct surrogate_config *y)
 {
@@ -285,7 +286,7 @@ static double of_pairs(const struct surrogate *g, const struct surrogate_config 
     return sum;
 }
 
-/* And what is not known of their levels alone. */
+/* of_pairs, and what is uncertain about each level alone. */
 static double covariance(const struct surrogate *g, const struct surrogate_config *x,
                          const struct surrogate_config *y)
 {
@@ -296,7 +297,7 @@ static double covariance(const struct surrogate *g, const struct surrogate_confi
     return sum;
 }
 
-/* A share that similar ones say nothing of. */
+/* The part of the variance that similar combinations do not explain. */
 static double own_variance(const struct surrogate *g, const struct surrogate_config *x)
 {
     return ONLY_ITS_OWN * of_pairs(g, x, x);

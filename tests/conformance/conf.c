@@ -62,28 +62,6 @@ static void scene_init(struct scene *s, const char *kernel, uint32_t threads)
     s->res = result_empty();
 }
 
-static struct arg_spec buffer(const char *name, enum elem elem, uint64_t count, double start,
-                              double step, bool output)
-{
-    struct arg_spec a = {
-        .kind = ARG_BUFFER, .name = name_of(name), .elem = elem, .count = count, .output = output
-    };
-    a.init = (struct init_spec){ .kind = INIT_IOTA,
-                                 .a = start,
-                                 .b = step,
-                                 .ia = (int64_t)start,
-                                 .ib = (int64_t)step,
-                                 .integral = true };
-    return a;
-}
-
-static struct arg_spec u32(const char *name, uint32_t v)
-{
-    struct arg_spec a = { .kind = ARG_SCALAR, .name = name_of(name), .elem = ELEM_U32 };
-    memcpy(a.scalar, &v, sizeof v);
-    return a;
-}
-
 static void arg(struct scene *s, struct arg_spec a)
 {
     s->args[s->spec.nargs++] = a;
@@ -174,8 +152,8 @@ static enum conf_verdict still_works(struct conf_env *e)
     scene_init(&s, "conf_bump", N);
     s.spec.grid.x = N / 8;
     s.spec.block.x = 8;
-    arg(&s, buffer("buf", ELEM_U32, N, 3, 1, true));
-    arg(&s, u32("add", 4));
+    arg(&s, arg_buffer("buf", ELEM_U32, N, 3, 1, true));
+    arg(&s, arg_u32("add", 4));
     for (uint32_t i = 0; i < N; i++)
         want[i] = 3 + i + 4;
     enum conf_verdict v = runs(e, &s) ? holds(e, &s, 0, want, sizeof want) : CONF_FAIL;
@@ -213,9 +191,9 @@ static enum conf_verdict one_type(struct conf_env *e, enum elem elem)
     uint8_t want[N * 8];
     snprintf(kernel, sizeof kernel, "conf_%s", elem_name(elem));
     scene_init(&s, kernel, N);
-    arg(&s, buffer("in", elem, N, elem == ELEM_F16 ? 1 : 0, 1, false));
-    arg(&s, buffer("out", elem, N, 0, 0, true));
-    arg(&s, u32("n", N));
+    arg(&s, arg_buffer("in", elem, N, elem == ELEM_F16 ? 1 : 0, 1, false));
+    arg(&s, arg_buffer("out", elem, N, 0, 0, true));
+    arg(&s, arg_u32("n", N));
     enum conf_verdict v = runs(e, &s) ? CONF_PASS : CONF_FAIL;
     for (uint32_t i = 0; v == CONF_PASS && i < N; i++)
         plus_one(elem, s.data.buffers[0].bytes + i * w, want + i * w);
@@ -248,7 +226,7 @@ static enum conf_verdict case_struct(struct conf_env *e)
     arg(&s,
         (struct arg_spec){
             .kind = ARG_BYTES, .name = name_of("cfg"), .bytes = (uint8_t *)&cfg, .nbytes = sizeof cfg });
-    arg(&s, buffer("out", ELEM_U64, BLOCK, 0, 0, true));
+    arg(&s, arg_buffer("out", ELEM_U64, BLOCK, 0, 0, true));
     for (uint32_t i = 0; i < BLOCK; i++)
         want[i] = (uint64_t)cfg.a * i + cfg.b;
     enum conf_verdict v = runs(e, &s) ? holds(e, &s, 1, want, sizeof want) : CONF_FAIL;
@@ -279,7 +257,7 @@ static enum conf_verdict case_symbols(struct conf_env *e)
     struct scene s;
     uint32_t knob = 100;
     scene_init(&s, "conf_symbol", BLOCK);
-    arg(&s, buffer("out", ELEM_U32, BLOCK, 0, 0, true));
+    arg(&s, arg_buffer("out", ELEM_U32, BLOCK, 0, 0, true));
     enum conf_verdict v = symbol_run(e, &s, declared, 7);
     struct dev_symbol_value set = { "g_knob", 0, &knob, sizeof knob },
                             zero = { "g_knob", 0, NULL, sizeof knob };
@@ -313,7 +291,7 @@ static enum conf_verdict case_spec_symbols(struct conf_env *e)
     static const uint32_t given[4] = { 9, 8, 7, 6 };
     struct scene s;
     scene_init(&s, "conf_symbol", BLOCK);
-    arg(&s, buffer("out", ELEM_U32, BLOCK, 0, 0, true));
+    arg(&s, arg_buffer("out", ELEM_U32, BLOCK, 0, 0, true));
     s.symbol = (struct symbol_spec){ .name = name_of("c_table"), .elem = ELEM_U32 };
     s.symbol.init =
         (struct init_spec){ .kind = INIT_HEX, .text = name_of("09000000080000000700000006000000") };
@@ -330,17 +308,17 @@ static enum conf_verdict case_before(struct conf_env *e)
     struct scene s;
     uint32_t want[BLOCK];
     scene_init(&s, "conf_bump", BLOCK);
-    arg(&s, buffer("buf", ELEM_U32, BLOCK, 10, 1, true));
-    arg(&s, u32("add", 1));
+    arg(&s, arg_buffer("buf", ELEM_U32, BLOCK, 10, 1, true));
+    arg(&s, arg_u32("add", 1));
     s.before = (struct launch_spec){ .kernel = name_of("conf_u32"),
                                      .grid = s.spec.grid,
                                      .block = s.spec.block,
                                      .args = s.before_args,
                                      .nargs = 3 };
-    s.before_args[0] = buffer("own", ELEM_U32, BLOCK, 1000, 2, false);
+    s.before_args[0] = arg_buffer("own", ELEM_U32, BLOCK, 1000, 2, false);
     s.before_args[1] =
         (struct arg_spec){ .kind = ARG_SAME_AS, .name = name_of("to"), .same_as = name_of("buf") };
-    s.before_args[2] = u32("n", BLOCK);
+    s.before_args[2] = arg_u32("n", BLOCK);
     s.spec.before = &s.before;
     s.spec.nbefore = 1;
     for (uint32_t i = 0; i < BLOCK; i++)
@@ -364,11 +342,11 @@ static enum conf_verdict case_same_as(struct conf_env *e)
     struct scene s;
     uint32_t want[2 * BLOCK];
     scene_init(&s, "conf_u32", BLOCK);
-    arg(&s, buffer("a", ELEM_U32, 2 * BLOCK, 5, 1, true));
+    arg(&s, arg_buffer("a", ELEM_U32, 2 * BLOCK, 5, 1, true));
     arg(&s,
         (struct arg_spec){
             .kind = ARG_SAME_AS, .name = name_of("b"), .same_as = name_of("a"), .offset = 4 * BLOCK });
-    arg(&s, u32("n", BLOCK));
+    arg(&s, arg_u32("n", BLOCK));
     for (uint32_t i = 0; i < BLOCK; i++) {
         want[i] = 5 + i;
         want[BLOCK + i] = 5 + i + 1;
@@ -386,7 +364,7 @@ static enum conf_verdict shared_run(struct conf_env *e, uint32_t bytes)
     struct scene s;
     uint32_t want[2 * BLOCK];
     scene_init(&s, "conf_shared", 2 * BLOCK);
-    arg(&s, buffer("buf", ELEM_U32, 2 * BLOCK, 0, 1, true));
+    arg(&s, arg_buffer("buf", ELEM_U32, 2 * BLOCK, 0, 1, true));
     s.spec.shared = bytes;
     for (uint32_t i = 0; i < 2 * BLOCK; i++)
         want[i] = i / BLOCK * BLOCK + (BLOCK - 1 - i % BLOCK);
@@ -413,9 +391,9 @@ static enum conf_verdict case_result(struct conf_env *e)
     struct scene s;
     enum origin want = dev_describe(e->dev)->kind == DEV_CUDA ? ORIGIN_MEASURED : ORIGIN_SIMULATED;
     scene_init(&s, "conf_f32", N);
-    arg(&s, buffer("in", ELEM_F32, N, 0, 1, false));
-    arg(&s, buffer("out", ELEM_F32, N, 0, 0, true));
-    arg(&s, u32("n", N));
+    arg(&s, arg_buffer("in", ELEM_F32, N, 0, 1, false));
+    arg(&s, arg_buffer("out", ELEM_F32, N, 0, 0, true));
+    arg(&s, arg_u32("n", N));
     opt_occupancy(&s.res.options)->carveout = 42;
     s.res.voted = 5;
     enum conf_verdict v = runs(e, &s) ? CONF_PASS : CONF_FAIL;
@@ -448,9 +426,9 @@ static enum conf_verdict case_counters(struct conf_env *e)
 {
     struct scene s;
     scene_init(&s, "conf_f32", 64 * BLOCK);
-    arg(&s, buffer("in", ELEM_F32, 64 * BLOCK, 0, 1, false));
-    arg(&s, buffer("out", ELEM_F32, 64 * BLOCK, 0, 0, true));
-    arg(&s, u32("n", 64 * BLOCK));
+    arg(&s, arg_buffer("in", ELEM_F32, 64 * BLOCK, 0, 1, false));
+    arg(&s, arg_buffer("out", ELEM_F32, 64 * BLOCK, 0, 0, true));
+    arg(&s, arg_u32("n", 64 * BLOCK));
     enum conf_verdict v = runs(e, &s) ? CONF_PASS : CONF_FAIL;
     const struct counter *c = &s.res.counters[COUNTER_L1_SECTORS_PER_REQUEST],
                          *q = &s.res.counters[COUNTER_L1_REQUESTS];
@@ -499,12 +477,12 @@ static enum conf_verdict case_bad_args(struct conf_env *e)
 {
     struct scene s;
     scene_init(&s, "conf_bump", BLOCK);
-    arg(&s, buffer("buf", ELEM_U32, BLOCK, 0, 1, true));
+    arg(&s, arg_buffer("buf", ELEM_U32, BLOCK, 0, 1, true));
     enum conf_verdict v = refuses(e, &s, "too few arguments");
     if (v != CONF_PASS)
         return v;
     scene_init(&s, "conf_bump", BLOCK);
-    arg(&s, buffer("buf", ELEM_U32, BLOCK, 0, 1, true));
+    arg(&s, arg_buffer("buf", ELEM_U32, BLOCK, 0, 1, true));
     arg(&s, (struct arg_spec){ .kind = ARG_SCALAR, .name = name_of("add"), .elem = ELEM_U64 });
     v = refuses(e, &s, "an argument of the wrong size");
     return v == CONF_PASS ? still_works(e) : v;
@@ -532,8 +510,8 @@ static enum conf_verdict case_outside(struct conf_env *e)
 {
     struct scene s;
     scene_init(&s, "conf_outside", BLOCK);
-    arg(&s, buffer("buf", ELEM_U32, N, 0, 1, true));
-    arg(&s, u32("n", N));
+    arg(&s, arg_buffer("buf", ELEM_U32, N, 0, 1, true));
+    arg(&s, arg_u32("n", N));
     return fails(e, &s, NULL);
 }
 
@@ -543,7 +521,7 @@ static enum conf_verdict case_fault(struct conf_env *e)
     if (!e->survives)
         return SKIP("a fault costs this process");
     scene_init(&s, "conf_fault", BLOCK);
-    arg(&s, buffer("buf", ELEM_U32, N, 0, 1, true));
+    arg(&s, arg_buffer("buf", ELEM_U32, N, 0, 1, true));
     return fails(e, &s, NULL);
 }
 
@@ -555,7 +533,7 @@ static enum conf_verdict case_hang(struct conf_env *e)
     scene_init(&s, "conf_hang", BLOCK);
     s.spec.grid.x = 1;
     s.run.time_limit_s = 0.3;
-    arg(&s, buffer("buf", ELEM_U32, N, 0, 0, true));
+    arg(&s, arg_buffer("buf", ELEM_U32, N, 0, 0, true));
     return fails(e, &s, "time limit");
 }
 
@@ -578,7 +556,7 @@ static enum conf_verdict case_cancel(struct conf_env *e)
     s.spec.grid.x = 1;
     s.run.cancel = &cancel;
     s.run.time_limit_s = 20;
-    arg(&s, buffer("buf", ELEM_U32, N, 0, 0, true));
+    arg(&s, arg_buffer("buf", ELEM_U32, N, 0, 0, true));
     enum status st = scene_bind(e, &s);
     if (st != ST_OK || pthread_create(&thread, NULL, cancel_later, &cancel)) {
         enum conf_verdict v = FAIL("no launch to cancel: %s", said(&s.ds));

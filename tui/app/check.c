@@ -195,7 +195,8 @@ static bool compare(double x, double y, struct str op, bool *known)
     return x != y;
 }
 
-/* What counts things, and what shows something, in words; else the fact with its value. */
+/* Says what a check lacks: in words for what counts runs or names a panel, else the fact and its value.
+ */
 static void put_missed(struct buf *b, struct str name, const struct fact *f, struct str op,
                        struct str value)
 {

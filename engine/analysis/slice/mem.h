@@ -26,10 +26,10 @@ struct slice_frame {
  * long the loop (Brent). */
 struct slice_round {
     uint64_t *state;
-    size_t n, cap; /* groups and rows of all frames, in words */
-    /* word that told the last round from it: likely to tell the next one too */
+    size_t n, cap; /* words: groups and rows of all frames */
+    /* word that differed last time: likely to differ again */
     size_t differs;
-    uint64_t changes; /* of memory, by then */
+    uint64_t changes; /* slice_cta.changes at that time */
     /* jumps back since the warp began or waited; the count at which the state is kept anew */
     uint64_t rounds, next;
 };
@@ -45,8 +45,8 @@ struct slice_warp {
     uint32_t red_mask;
     uint8_t *local; /* 32 * local_bytes */
     struct slice_round round;
-    uint32_t spun;    /* line of the loop that it was found in for ever; 0: not */
-    uint64_t spun_at; /* changes of memory by then */
+    uint32_t spun;    /* line of the endless loop that it is in; 0: none */
+    uint64_t spun_at; /* slice_cta.changes at that time */
 };
 struct slice_cta {
     struct slice *s;
@@ -56,7 +56,7 @@ struct slice_cta {
     uint8_t *shared;
     uint32_t nshared;
     uint32_t nlocal; /* bytes of local memory a lane */
-    /* of shared and local memory: stores of other values than were there */
+    /* stores to shared and local memory that changed a value */
     uint64_t changes;
     uint64_t **spare;
     size_t nspare, cap_spare; /* row blocks kept for calls */

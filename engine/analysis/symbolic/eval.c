@@ -60,11 +60,11 @@ static void each_def(struct placing *p)
             eval_inst_defs(p->f, &p->f->func->insts[b->first + i], count_def, p);
     }
 }
-/* A block stands on a frontier once, however many edges lead to it: a way up ends where another has come
- * past. */
+/* A block stands on a frontier once, however many edges lead to it: the walk up the dominator tree stops
+ * at a block that another walk for the same join has passed. */
 static bool frontier(struct arena *a, const struct ptx_cfg *c, struct placing *p)
 {
-    /* the join whose ways up came here last */
+    /* per block: the join whose walk passed it last */
     uint32_t *past = ARENA_ARRAY(a, uint32_t, c->nblocks + 1);
     for (int fill = 0; past && fill < 2; fill++) {
         for (uint32_t b = 0; fill && b < c->nblocks; b++) {
@@ -171,7 +171,7 @@ static bool place_phis(struct eval *e, struct eval_frame *f)
 }
 
 /* ---- joins ---- */
-/* 1: p comes from the taken side of d's jump, 0: from the other side, -1: cannot say. */
+/* Which way of d's jump leads to `join` by the edge from `from`. 1: taken, 0: not taken, -1: unknown. */
 static int side_of(const struct eval_frame *f, uint32_t d, uint32_t join, uint32_t from)
 {
     const struct ptx_block *b = &f->cfg->blocks[d];
@@ -441,7 +441,7 @@ static bool make_loops(struct eval *e, struct eval_frame *f)
             return false;
         e->loops[e->nloops++] = x;
     }
-    /* outer before inner: a loop's own are done before it */
+    /* backwards: the loops inside a loop are done before it */
     for (uint32_t l = f->cfg->nloops; l-- > 0;) {
         struct ana_loop *x = &f->loops[l];
         x->last = x->last > l ? x->last : l;

@@ -14,32 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- one run ---- */
-
-static struct arg_spec scalar_arg(const char *name, uint32_t v)
-{
-    struct arg_spec a = { .kind = ARG_SCALAR, .name = (char *)(uintptr_t)name, .elem = ELEM_U32 };
-    memcpy(a.scalar, &v, sizeof v);
-    return a;
-}
-
-static struct arg_spec buffer_arg(const char *name, uint64_t count, double start, double step,
-                                  bool output)
-{
-    struct arg_spec a = { .kind = ARG_BUFFER,
-                          .name = (char *)(uintptr_t)name,
-                          .elem = ELEM_U64,
-                          .count = count,
-                          .output = output };
-    a.init = (struct init_spec){ .kind = step != 0 ? INIT_IOTA : INIT_FILL,
-                                 .a = start,
-                                 .b = step,
-                                 .ia = (int64_t)start,
-                                 .ib = (int64_t)step,
-                                 .integral = true };
-    return a;
-}
-
 static enum status launch_code(struct dev *d, struct dev_code *c, const struct launch_data *data,
                                const struct calibrate_run *r, struct calibrate_value *v,
                                struct diags *ds)
@@ -79,9 +53,9 @@ static enum status launch_code(struct dev *d, struct dev_code *c, const struct l
 static enum status calibrate_measure(struct dev *d, const struct calibrate_run *r,
                                      struct calibrate_value *v, struct diags *ds)
 {
-    struct arg_spec args[] = { buffer_arg("buf", r->elems, r->start, r->step, false),
-                               buffer_arg("out", 8, 0, 0, true), scalar_arg("a", r->a),
-                               scalar_arg("b", r->b), scalar_arg("c", r->c) };
+    struct arg_spec args[] = { arg_buffer("buf", ELEM_U64, r->elems, r->start, r->step, false),
+                               arg_buffer("out", ELEM_U64, 8, 0, 0, true), arg_u32("a", r->a),
+                               arg_u32("b", r->b), arg_u32("c", r->c) };
     struct launch_spec l = { .kernel = (char *)(uintptr_t) "k",
                              .grid = { r->grid ? r->grid : 1, 1, 1 },
                              .block = { r->block ? r->block : 1, 1, 1 },
