@@ -185,7 +185,7 @@ static void wrong(void **state)
     faults(SIM_HEAD ".visible .entry k(.param .u64 p)\n.reqnctapercluster 4\n{\n\tret;\n}\n", two, four,
            false, "another cluster size");
     faults(BODY("\tst.shared.u32 [%r2], 1;\n\tmapa.shared::cluster.u32 %r4, %r2, "
-                "0;\n\tst.shared::cluster.u32 [%r4], 2;\n"
+                "0;\n\tadd.u32 %r5, %r1, 2;\n\tst.shared::cluster.u32 [%r4], %r5;\n"
                 "\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n"),
            two, two, true, "race");
     faults(BODY("\tmapa.shared::cluster.u32 %r4, %r2, 1;\n\tld.shared::cluster.u32 %r5, [%r4];\n"), two,
