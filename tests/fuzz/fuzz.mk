@@ -41,7 +41,7 @@ $(BUILD)/fuzz/fuzz_remote: $(BUILD)/fuzz/tests/fuzz/fuzz_remote.o $(FUZZ_FRAMES)
 # Requests of other programs; what people write for other tools.
 $(BUILD)/fuzz/fuzz_service: $(BUILD)/fuzz/tests/fuzz/fuzz_service.o $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter engine/service/%,$(ENGINE_SRC))) $(FUZZ_OBJ) $(BUILD)/libengine.a
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
-FUZZ_SOURCE := $(patsubst %,$(BUILD)/fuzz/engine/%.o,workspace/source_edits workspace/source_edits_cuda workspace/source_edits_python workspace/source_edits_text workspace/output_file rewrites/order)
+FUZZ_SOURCE := $(patsubst %,$(BUILD)/fuzz/engine/%.o,workspace/source/source_edits workspace/source/source_edits_cuda workspace/source/source_edits_python workspace/source/source_edits_text workspace/output_file rewrites/order)
 $(BUILD)/fuzz/fuzz_source: $(BUILD)/fuzz/tests/fuzz/fuzz_source.o $(BUILD)/fuzz/tests/fuzz/kernel.o $(FUZZ_SOURCE) $(FUZZ_OBJ) $(BUILD)/libengine.a
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 # The worker protocol: of the devices' room its transport and records alone.
