@@ -10,7 +10,7 @@ def launch(more, flag):
     buf = lambda name, init, count=16384, out=True: {'name': name, 'buffer': 'u32', 'count': count, 'init': init, 'output': out}
     args = [buf('a', {'random': [0, 99], 'seed': 1}), buf('b', {'random': [0, 99], 'seed': 2}), buf('flag', flag, out=False), buf('out', {'fill': 0})]
     if more.get('same'):
-        args[0] = {'name': 'a', 'same_as': 'b', 'output': True}
+        args[0] = {'name': 'a', 'same_as': 'b'}
     return {'format': 'gpulocw-launch', 'version': 1, 'kernel': 'k', 'grid': [8, 1, 1], 'block': [64, 1, 1], 'args': args}
 
 

@@ -25,8 +25,8 @@ d["ptx"] = "e.ptx"
 word = evil.replace(b"\x9b ", b"").replace(b"\xff", b"").decode("utf-8", "ignore")
 d["name"] = "=1+" + word
 for a in d["args"]: a["name"] += word
-d["odd" + word] = 1
 json.dump(d, open("e.launch.json", "w"))
+json.dump(dict(d, **{"odd" + word: 1}), open("odd.launch.json", "w"))
 d["args"][0]["init"] = {word: 1}
 json.dump(d, open("init.launch.json", "w"))
 json.dump({"format": "gpulocw-preset" + word, "version": 1, "name": word, "title": word}, open("p.json", "w"))
@@ -51,6 +51,7 @@ clean analyze bad.ptx
 clean run e.ptx
 clean run e.ptx --json
 clean run e.ptx --launch init.launch.json
+clean run e.ptx --launch odd.launch.json
 clean run e.ptx --device ./p.json
 clean sweep e.ptx --axis pi -o s.json
 clean rewrite e.ptx --bypass l1 --pi 1 --diff
