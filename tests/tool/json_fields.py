@@ -47,8 +47,8 @@ def plain(value, type_):
 
 def of_type(value, type_, where):
     """Is the value of that type? Walks into records."""
-    if type_.startswith('list of '):
-        return isinstance(value, list) and all([of_type(v, type_[8:], where + '[]') for v in value])
+    if type_.startswith(('list of ', 'lists of ')):
+        return isinstance(value, list) and all([of_type(v, type_.split(' of ', 1)[1], where + '[]') for v in value])
     if ' or ' in type_:
         return any(plain(value, t) for t in type_.split(' or '))
     if type_ == 'options':
