@@ -71,7 +71,7 @@ grace='other.ptx:10:[0-9]+: warning: race: write of global address .* \(out\+0\)
 code "run warns of a race on global memory unasked" 0 "$grace" "$B" run "$T/other.ptx"
 code "and shows two orders" 0 "'out' element 0 is 3 where warps and CTAs run in ascending order, and 0 in descending order" "$B" run "$T/other.ptx"
 code "sweep warns of it" 0 "$grace" "$B" sweep "$T/other.ptx" --axis pi
-code "tune warns of it, and compares nothing" 5 "$grace" "$B" tune "$T/other.ptx" --budget 4
+code "tune warns of it" 0 "$grace" "$B" tune "$T/other.ptx" --budget 4
 code "launch warns of it" 0 "warning: no guess lets 'flag' run clean: race: write of global" "$B" launch "$T/other.ptx"
 "$B" run "$T/same.ptx" 2> "$T/said" > "$T/out"
 is "run has no warning of equal values" "$(grep -c 'warning: race' "$T/said")$(grep -c 'NOT REPEATABLE' "$T/out")" 00
