@@ -111,7 +111,7 @@ static void test_read_only(void **state)
     cache_sides_free(&c);
 }
 
-/* Copies of a restored buffer push out what is only read: 23/16 of its size pass through each partition.
+/* Copies of a restored buffer push out what is only read: 11/8 of its size pass through each partition.
  * With a spread of 0.4 half of L2 stands for a tenth less to a tenth more of L2. */
 static void test_pushed_out(void **state)
 {
@@ -119,14 +119,14 @@ static void test_pushed_out(void **state)
     struct cache_range r[2] = { { 1000, LINES, false }, { 100000, 16 * LINES, true } };
     struct cache_sides c;
     unsigned lost;
-    assert_int_equal(cache_sides_init(&c, r, 2, 46 * LINES, 0), ST_OK);
+    assert_int_equal(cache_sides_init(&c, r, 2, 44 * LINES, 0), ST_OK);
     assert_int_equal(first_reads(&c, 0, 1, &lost) + lost,
-                     LINES); /* 23 pass, 23 fit, and it is one more */
+                     LINES); /* 22 pass, 22 fit, and it is one more */
     cache_sides_free(&c);
-    assert_int_equal(cache_sides_init(&c, r, 2, 48 * LINES, 0), ST_OK);
+    assert_int_equal(cache_sides_init(&c, r, 2, 46 * LINES, 0), ST_OK);
     assert_int_equal(first_reads(&c, 0, 1, &lost) + lost, 0);
     cache_sides_free(&c);
-    assert_int_equal(cache_sides_init(&c, r, 2, 47 * LINES, 0.4), ST_OK);
+    assert_int_equal(cache_sides_init(&c, r, 2, 45 * LINES, 0.4), ST_OK);
     unsigned lack = first_reads(&c, 0, 1, &lost) + lost; /* it is in the middle of the spread */
     assert_in_range(lack, LINES / 2 - 120, LINES / 2 + 120);
     cache_sides_free(&c);

@@ -17,9 +17,9 @@ static uint8_t on_side(unsigned side, uint8_t sectors)
 }
 
 /* Of a restored buffer, as a share of its size, what one side touches between two launches' reads: half
- * of what is copied from, and by the copies and the launch 15 of 16 lines that are copied to (a line of
+ * of what is copied from, and by the copies and the launch 7 of 8 lines that are copied to (a line of
  * the side's own always, one of the other side unless both times an SM of the other side stores it). */
-#define RESTORED_SHARE (0.5 + 15.0 / 16)
+#define RESTORED_SHARE (0.5 + 7.0 / 8)
 
 static void weigh(struct cache_sides *c, uint64_t lines)
 {
