@@ -213,7 +213,7 @@ int main(void)
         item(codes[i].code, NULL, codes[i].what);
     heading("ENVIRONMENT");
 #define ENV(names, help) item(names, NULL, help);
-#include "engine/cmd/env.def"
+#include "engine/cmd/line/env.def"
 #undef ENV
     files();
     examples();

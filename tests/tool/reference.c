@@ -180,7 +180,7 @@ static void environment(void)
     printf("\n## Environment variables\n\n");
     HEAD("variable", "what it does");
 #define ENV(names, help) usage_row(names, NULL, help);
-#include "engine/cmd/env.def"
+#include "engine/cmd/line/env.def"
 #undef ENV
 }
 

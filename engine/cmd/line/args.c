@@ -1,4 +1,4 @@
-/* The command line: commands, options (args.def), knobs (rec/options.def), help texts. */
+/* The command line: commands, options (args.def), knobs (rec/options.def). */
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/rec/knobs.h"
@@ -10,62 +10,57 @@
 #include <string.h>
 
 static const struct command commands[] = {
-    { "analyze", "FILE.ptx", "coalescing, locality class, reuse and CTA sharing of every load",
+    { "analyze", "FILE.ptx", "show coalescing, locality class, reuse and CTA sharing of every load",
       cmd_analyze, true, CMD_MAX_FILES },
     { "list", "FILE",
-      "modules, kernels and parameters of an executable, library, object, fatbin, cubin, folder or PTX "
-      "file",
+      "list modules, kernels and parameters of an executable, library, object, fatbin, cubin, folder or "
+      "PTX file",
       cmd_list, false, CMD_MAX_FILES },
     { "launch", "FILE.ptx",
-      "writes a first launch description for your own kernel (guessed sizes, tried on the simulated "
-      "device)",
+      "write a first launch description: guess the sizes and try them on the simulated device",
       cmd_launch, false, CMD_MAX_FILES },
-    { "rewrite", "FILE.ptx", "writes the PTX that a configuration asks for", cmd_rewrite, true,
-      CMD_MAX_FILES },
-    { "run", "FILE.ptx", "one configuration: time, counters, outputs against the original's", cmd_run,
+    { "rewrite", "FILE.ptx", "write the PTX of a configuration", cmd_rewrite, true, CMD_MAX_FILES },
+    { "run", "FILE.ptx", "run one configuration: time, counters, outputs compared with the original's",
+      cmd_run, true, CMD_MAX_FILES },
+    { "sweep", "FILE.ptx", "run every value of an axis, by default every bypass threshold", cmd_sweep,
       true, CMD_MAX_FILES },
-    { "sweep", "FILE.ptx", "the curve along an axis: bpa, cha, every threshold", cmd_sweep, true,
+    { "tune", "FILE.ptx", "search all knobs for the fastest configuration and prove it", cmd_tune, true,
       CMD_MAX_FILES },
-    { "tune", "FILE.ptx", "searches the knobs; ends in one recommendation and its proof", cmd_tune, true,
-      CMD_MAX_FILES },
-    { "predict", "FILE.ptx",
-      "the memory cost of a configuration and the threshold, by the model: nothing is launched",
+    { "predict", "FILE.ptx", "estimate memory cost and threshold with the cost model, without a launch",
       cmd_predict, true, CMD_MAX_FILES },
     { "check", "FILE.ptx",
-      "uncoalesced accesses, bank conflicts, races and wild accesses against rules, for continuous "
-      "integration",
+      "check a kernel against rules in continuous integration: uncoalesced accesses, bank conflicts, "
+      "races, accesses outside buffers",
       cmd_check, false, CMD_MAX_FILES },
-    { "replay", "SESSION.json", "shows a saved session again, without any device", cmd_replay, false,
-      1 },
-    { "report", "SESSION.json", "a report to share", cmd_report, false, 1 },
+    { "replay", "SESSION.json", "show a saved session again; needs no device", cmd_replay, false, 1 },
+    { "report", "SESSION.json", "write a report of a session", cmd_report, false, 1 },
     { "capture", "[-k KERNEL] [-o FOLDER] -- PROGRAM ARG...",
-      "runs a program unchanged on the GPU and captures its kernels with their data, or lists them",
-      cmd_capture, false, 0 },
-    { "source", "SESSION.json",
-      "what to write in the source for the recommended configuration, by file and line", cmd_source,
-      false, 1 },
+      "run a program on the GPU and save its kernels with their data, or list them", cmd_capture, false,
+      0 },
+    { "source", "SESSION.json", "show what to change in the source for the recommended configuration",
+      cmd_source, false, 1 },
     { "apply", "S.json|TUNED.ptx... -- PROGRAM ARG...",
-      "runs a program on the GPU with tuned kernels in place of its own, by turns with the originals",
-      cmd_apply, false, CMD_MAX_FILES },
-    { "devices", "[PRESET]", "the devices there are; every field of one preset, with unit and source",
+      "run a program on the GPU with tuned kernels, alternating with the original ones", cmd_apply,
+      false, CMD_MAX_FILES },
+    { "devices", "[PRESET]", "list the devices, or every field of one preset with unit and source",
       cmd_devices, false, 1 },
-    { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate,
+    { "calibrate", "", "measure a GPU and write a preset for the simulated device", cmd_calibrate, false,
+      0 },
+    { "paper", "[ID]",
+      "reproduce a figure or table of the papers on simulated devices; without ID: list them", cmd_paper,
+      false, 1 },
+    { "demo", "[NAME]", "open a demo kernel or a lesson", cmd_demo, false, 1 },
+    { "worker", "", "serve a device on standard input and output (gpulocw starts it itself)", cmd_worker,
       false, 0 },
-    { "paper", "[ID]", "the papers' figures and tables, run on simulated devices; without ID: the list",
-      cmd_paper, false, 1 },
-    { "demo", "[NAME]", "demo kernels and lessons", cmd_demo, false, 1 },
-    { "worker", "", "serves a device on standard input and output (started by the program itself)",
-      cmd_worker, false, 0 },
-    { "mcp", "", "serves the commands as tools to language-model agents (Model Context Protocol)",
-      cmd_mcp, false, 0 },
+    { "mcp", "", "serve the commands as tools for language models (Model Context Protocol)", cmd_mcp,
+      false, 0 },
     { "batch", "FILE.jsonl",
-      "many requests over all CPUs, one JSON line each; the same command again goes on where it stopped",
-      cmd_batch, false, 1 },
-    { "completion", "bash|zsh|fish",
-      "a script that lets the shell complete commands, options and their values", cmd_completion, false,
-      1 },
+      "run many requests on all CPUs, one JSON object per line; run it again to continue", cmd_batch,
+      false, 1 },
+    { "completion", "bash|zsh|fish", "print a shell script that completes commands, options and values",
+      cmd_completion, false, 1 },
     { "help", "[COMMAND]",
-      "this text, or the help of a command; help environment: the environment variables", cmd_help,
+      "show this text or the help of a command; help environment: environment variables", cmd_help,
       false, 1 },
 };
 
@@ -389,96 +384,6 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
     if (st == ST_OK)
         st = settle_device_ends(a, s.word, ds);
     return st == ST_OK ? check_whole(a, s.word, ds) : st;
-}
-
-/* ---- help ---- */
-static void help_rows(const char *word, struct buf *out)
-{
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (!arg_for(&rows[i], word))
-            continue;
-        char left[64];
-        char letter[8] = "   ";
-        if (rows[i].letter)
-            snprintf(letter, sizeof letter, "-%c,", rows[i].letter);
-        snprintf(left, sizeof left, "%s --%s %s", letter, rows[i].name, rows[i].value);
-        buf_printf(out, "  %-28s %s\n", left, rows[i].help);
-    }
-}
-
-static void knob_form(const struct knob_info *k, struct buf *b)
-{
-    if (k->kind != KNOB_KIND_ENUM) {
-        buf_puts(b, k->form ? k->form : "");
-        return;
-    }
-    for (int v = 0; v <= k->max; v++)
-        buf_printf(b, "%s%s", v ? "|" : "", k->values[v]);
-}
-
-static void help_knobs(struct buf *out)
-{
-    buf_puts(out, "\nThe configuration (the same names in JSON, in the workbench and in sessions):\n");
-    for (size_t i = 0; i < knob_count(); i++) {
-        struct buf form = { 0 };
-        knob_form(knob_info(i), &form);
-        buf_printf(out, "  --%s %s\n      %s\n", knob_info(i)->name, form.s ? form.s : "",
-                   knob_info(i)->help);
-        buf_free_checked(&form, out);
-    }
-}
-
-void args_help(const struct command *c, struct buf *out)
-{
-    if (c) {
-        buf_printf(out, "gpulocw %s %s\n%s\n\n", c->name, c->usage, c->help);
-        help_rows(c->name, out);
-        if (c->knobs)
-            help_knobs(out);
-        return;
-    }
-    buf_puts(out,
-             "gpulocw, the GPU locality workbench: opens an NVIDIA PTX kernel, shows how its memory\n"
-             "accesses coalesce and what locality it has, rewrites it, runs it on a GPU or on a\n"
-             "simulated device, and plots the cache valley.\n\n"
-             "  gpulocw FILE.ptx          open the workbench\n"
-             "  gpulocw SESSION.json      open a saved session\n"
-             "  gpulocw                   pick a demo\n\n");
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        buf_printf(out, "  gpulocw %-10s %-14s %s\n", commands[i].name, commands[i].usage,
-                   commands[i].help);
-    buf_puts(out, "\nOptions of the workbench:\n");
-    help_rows("-", out);
-    buf_puts(out, "\nExit codes: 0 done, 1 bad input, 2 wrong usage, 3 refused, 4 device trouble,\n"
-                  "5 results differ from the original's, 130 interrupted.\n");
-}
-
-static void help_environment(struct buf *out)
-{
-    buf_puts(out, "Environment variables:\n");
-#define ENV(names, help) buf_printf(out, "  %s\n      %s\n", names, help);
-#include "engine/cmd/env.def"
-#undef ENV
-}
-
-int cmd_help(struct args *a)
-{
-    struct buf b = { 0 };
-    const struct command *c = a->nfiles ? command_find(a->file[0]) : NULL;
-    if (a->nfiles && strcmp(a->file[0], "environment") == 0) {
-        help_environment(&b);
-        cmd_put(a, &b);
-        buf_free(&b);
-        return 0;
-    }
-    if (a->nfiles && !c) {
-        struct diags ds = { 0 };
-        return cmd_finish(a, cmd_no_such(a->file[0], &ds), &ds);
-    }
-    args_help(c, &b);
-    cmd_put(a, &b);
-    buf_free(&b);
-    return 0;
 }
 
 enum status cmd_no_such(const char *word, struct diags *ds)
