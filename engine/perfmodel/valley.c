@@ -76,7 +76,8 @@ struct problem {
     bool paper;                     /* one scale over model_perf_mixed; else floor + miss */
     double a, b;                    /* the linear parameters at the last evaluation */
     double ln_beta, ln_share[KEPT]; /* ln of cache / n at the points */
-    double f[KEPT], g[KEPT];        /* both functions at the points, at the last evaluation */
+    double per_time[KEPT];          /* 1 / time */
+    double u[KEPT], w[KEPT];        /* both functions over time at the points, at the last evaluation */
 };
 
 /* Parameters live on log scales, held inside ranges where the law still means something. */
@@ -95,16 +96,22 @@ static void set_parameters(struct problem *p, const double *x)
     p->ln_beta = log(p->v.beta);
 }
 
+/* A function at a point, relative to the time there; NULL: 0. */
+static double over_time(const struct problem *p, double (*f)(const struct problem *, size_t), size_t i)
+{
+    return !f ? 0 : i < KEPT ? f(p, i) * p->per_time[i] : f(p, i) / p->time[i];
+}
+
 /* Best a, b >= 0 for sum(((a*f + b*g)/t - 1)^2), and that sum. */
 static double solve_linear(struct problem *p, double (*f)(const struct problem *, size_t),
                            double (*g)(const struct problem *, size_t))
 {
     double ff = 0, fg = 0, gg = 0, f1 = 0, g1 = 0, sum = 0;
     for (size_t i = 0; i < p->count; i++) {
-        double fi = f(p, i), gi = g ? g(p, i) : 0, u = fi / p->time[i], w = gi / p->time[i];
+        double u = over_time(p, f, i), w = over_time(p, g, i);
         if (i < KEPT) {
-            p->f[i] = fi;
-            p->g[i] = gi;
+            p->u[i] = u;
+            p->w[i] = w;
         }
         ff += u * u;
         fg += u * w;
@@ -126,8 +133,8 @@ static double solve_linear(struct problem *p, double (*f)(const struct problem *
         p->b = g1 / gg;
     }
     for (size_t i = 0; i < p->count; i++) {
-        double fi = i < KEPT ? p->f[i] : f(p, i), gi = i < KEPT ? p->g[i] : g ? g(p, i) : 0;
-        double e = (p->a * fi + p->b * gi) / p->time[i] - 1;
+        double u = i < KEPT ? p->u[i] : over_time(p, f, i), w = i < KEPT ? p->w[i] : over_time(p, g, i);
+        double e = p->a * u + p->b * w - 1;
         sum += e * e;
     }
     return isfinite(sum) ? sum : 1e300;
@@ -301,8 +308,10 @@ struct model_fit model_valley_fit(const struct model_valley *base, const double 
     for (size_t i = 0; i < count; i++)
         if (!(time[i] > 0) || !isfinite(time[i]) || !(n[i] >= 0))
             return f;
-    for (size_t i = 0; i < count && i < KEPT; i++)
+    for (size_t i = 0; i < count && i < KEPT; i++) {
+        p.per_time[i] = 1 / time[i];
         p.ln_share[i] = log(base->cache_bytes / (n[i] > 0 ? n[i] : 1));
+    }
     f.residual = best_fit(&p);
     f.alpha = p.v.alpha;
     f.beta = p.v.beta;

@@ -248,32 +248,34 @@ static enum status split(struct session *s, const char *path, size_t n, cJSON **
     return st;
 }
 
-/* What a curve shows is not in the file: it is worked out again, on all processors. */
-static void judge(void *ctx, size_t i)
+#define AHEAD 64u
+struct reading {
+    const char *path;
+    struct session_slot *slot[AHEAD];
+    enum status st[AHEAD];
+    struct diags *ds; /* of the first */
+};
+
+/* A run of its text. What a curve shows is not in the file: it is worked out again. */
+static void read_one(void *ctx, size_t i)
 {
-    struct session_run *r = ((struct session_run **)ctx)[i];
-    if (r->kind == RUN_SWEEP)
-        tune_sweep_judge(&r->sweep, &r->dev, (double)dim3u_count(r->block));
+    struct reading *g = ctx;
+    struct session_slot *t = g->slot[i];
+    g->st[i] = read_run((struct str){ t->text, t->n }, g->path, &t->run, i ? NULL : g->ds);
+    if (g->st[i] == ST_OK && t->run->kind == RUN_SWEEP)
+        tune_sweep_judge(&t->run->sweep, &t->run->dev, (double)dim3u_count(t->run->block));
 }
 
-#define AHEAD 64u
+/* On all processors. What is wrong with another than the first is told when it is looked at itself. */
 enum status session_read_ahead(struct session *s, size_t first, struct diags *ds)
 {
-    struct session_run *fresh[AHEAD];
+    struct reading g = { .path = s->path, .ds = ds };
     size_t n = 0;
-    enum status st = ST_OK;
-    for (size_t i = first; i < s->n && i < first + AHEAD && st == ST_OK; i++) {
-        struct session_slot *t = &s->slots[i];
-        if (t->run)
-            continue;
-        st = read_run((struct str){ t->text, t->n }, s->path, &t->run, i == first ? ds : NULL);
-        if (st == ST_OK)
-            fresh[n++] = t->run;
-        else if (i > first)
-            st = ST_OK; /* told when it is looked at itself */
-    }
-    base_parallel(0, n, judge, fresh);
-    return st;
+    for (size_t i = first; i < s->n && i < first + AHEAD; i++)
+        if (!s->slots[i].run)
+            g.slot[n++] = &s->slots[i];
+    base_parallel(0, n, read_one, &g);
+    return n ? g.st[0] : ST_OK;
 }
 
 static enum status read_runs(struct session *s, size_t bytes, struct diags *ds)
