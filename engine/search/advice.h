@@ -14,7 +14,7 @@ struct tune_advice {
     char title[96], why[256];
     struct options options;
     double expected_gain, confidence, real_gain /* NaN until tried */;
-    bool tried;
+    bool tried, sampled /* real_gain is from samples of the CTAs */;
     /* what applies it, as one command line; empty: there is nothing to apply */
     char command[512];
     /* expected_gain is the memory-cost model's ratio, not a rule of thumb */

@@ -73,6 +73,7 @@ static void from_sweep(struct advising *a)
     if (gain > 1 + a->sweep->curve.significance)
         t->options = best->options;
     t->tried = true;
+    t->sampled = best->sampled;
     t->real_gain = gain;
 }
 
@@ -360,7 +361,10 @@ void tune_advise_prove(struct tune_advice *v, size_t n, const struct result *ori
             if (!was || !options_equal(&v[i].options, &done[k].options) || !tune_usable(&done[k]) ||
                 done[k].time.median <= 0)
                 continue;
+            if (v[i].tried && !v[i].sampled && done[k].sampled)
+                continue; /* a whole launch tells more than a sample */
             v[i].tried = true;
+            v[i].sampled = done[k].sampled;
             v[i].real_gain = (double)was->time.median / (double)done[k].time.median;
         }
 }

@@ -15,6 +15,7 @@ struct tune_explored { /* one configuration that was tried, in order */
     int64_t time_ns; /* 0: did not run */
     double cost;     /* predicted cycles (ours); NaN: not predicted */
     bool became_best, resumed;
+    bool sampled; /* time_ns is from a sample of the CTAs */
     char why[112];
 };
 struct tune_candidate {

@@ -125,6 +125,7 @@ static bool explored_add(struct searching *s, const struct result *r, const char
                                  .time_ns = r->time.valid ? r->time.median : 0,
                                  .cost = s->trying_cost,
                                  .became_best = better,
+                                 .sampled = r->sampled,
                                  .resumed = resumed };
     snprintf(e->why, sizeof e->why, "%s", why ? why : "");
     return true;

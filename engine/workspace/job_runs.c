@@ -60,23 +60,32 @@ bool job_comparable(const struct job_state *st, const struct session_run *r)
            strcmp(r->dev.spec, st->info.spec) == 0 && st->spec && of_launch(r, st->spec->p);
 }
 
-/* The original as it ran last: by itself, or at the head of a search. */
-static const struct result *original_run(const struct job_state *st)
+static bool is_original(const struct result *x, bool sampled)
 {
     struct options none = options_default();
+    return x->time.valid && x->sampled == sampled && options_equal(&x->options, &none);
+}
+
+/* The original as it ran last, whole or from a sample: by itself, or in a search. */
+static const struct result *original_run(const struct job_state *st, bool sampled)
+{
     for (size_t i = st->nruns; i-- > 0;) {
         const struct session_run *r = st->runs[i]->p;
-        const struct result *x = r->kind == RUN_TUNE ? &r->found->original : &r->one;
-        if (job_comparable(st, r) && r->kind != RUN_SWEEP && x->time.valid &&
-            options_equal(&x->options, &none))
-            return x;
+        if (!job_comparable(st, r))
+            continue;
+        if (r->kind == RUN_ONE && is_original(&r->one, sampled))
+            return &r->one;
+        if (r->kind == RUN_TUNE && is_original(&r->found->original, sampled))
+            return &r->found->original;
+        for (size_t k = 0; r->kind == RUN_TUNE && k < r->ntrail; k++)
+            if (is_original(&r->trail[k], sampled))
+                return &r->trail[k];
     }
     return NULL;
 }
 
-void job_prove_advice(struct job_state *st)
+static void prove_against(struct job_state *st, const struct result *original)
 {
-    const struct result *original = original_run(st);
     for (size_t i = 0; original && i < st->nruns; i++) {
         const struct session_run *r = st->runs[i]->p;
         if (!job_comparable(st, r))
@@ -88,6 +97,13 @@ void job_prove_advice(struct job_state *st)
         if (r->kind == RUN_TUNE)
             tune_advise_prove(st->advice, st->nadvice, original, r->trail, r->ntrail);
     }
+}
+
+/* Each kind of time against the original timed so. */
+void job_prove_advice(struct job_state *st)
+{
+    prove_against(st, original_run(st, true));
+    prove_against(st, original_run(st, false));
 }
 
 void job_advise(struct job_engine *e)

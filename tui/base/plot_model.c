@@ -152,9 +152,9 @@ static void x_range(struct plot *p, double zoom)
  */
 static void least_span(enum plot_metric m, double *lo, double *hi)
 {
-    double least = m == METRIC_TIME || m == METRIC_SPEEDUP ? 0.05 * fabs(*hi)
-                   : m == METRIC_HIT                       ? 2
-                                                           : 0,
+    double least = m == METRIC_HIT    ? 2
+                   : m == METRIC_MISS ? 0
+                                      : 0.05 * fabs(*hi),
            more = (least - (*hi - *lo)) / 2;
     if (!(more > 0))
         return;

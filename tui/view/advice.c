@@ -26,15 +26,18 @@
 bool advice_best(const struct app *a, struct options *o, double *gain, size_t *run)
 {
     *gain = 1.02;
-    bool found = false;
+    bool found = false, whole = false;
     for (size_t i = 0; i < a->snap->nruns; i++) {
         const struct session_run *r = app_run(a, i);
         const struct result *x = r && !r->deleted && !run_stale(a, r) ? run_best(r) : NULL,
                             *base = x ? run_base(a, i) : NULL;
-        if (!base || x->equal == EQUAL_NO || x->equal == EQUAL_UNKNOWN ||
-            (double)base->time.median / (double)x->time.median <= *gain)
+        if (!base || x->equal == EQUAL_NO || x->equal == EQUAL_UNKNOWN || (whole && x->sampled))
             continue;
-        *gain = (double)base->time.median / (double)x->time.median;
+        double g = (double)base->time.median / (double)x->time.median;
+        if (g <= (!whole && !x->sampled ? 1.02 : *gain))
+            continue; /* the first whole launch goes before all samples */
+        whole = !x->sampled;
+        *gain = g;
         *o = x->options;
         *run = i;
         found = true;
@@ -64,8 +67,10 @@ static void put_advice(struct app *a, size_t i, unsigned number, unsigned w, boo
     const struct tune_advice *x = &a->snap->advice[i];
     struct page *p = &a->page[PANEL_ADVICE];
     bool past = failed(x) || overtaken(x, better);
-    const char *origin =
-        a->snap->has_dev ? a->snap->dev.kind == DEV_SIMULATED ? " (simulated)" : " (measured)" : "";
+    const char *origin = !a->snap->has_dev                    ? ""
+                         : a->snap->dev.kind != DEV_SIMULATED ? " (measured)"
+                         : x->sampled                         ? " (simulated, from a sample)"
+                                                              : " (simulated)";
     struct buf b = { 0 };
     struct row r;
     row_init(&r, a->frame);
@@ -103,7 +108,8 @@ static bool put_best(struct app *a, unsigned w)
     options_line(&o, &b);
     row_init(&r, a->frame);
     row_put(&r, ROLE_GOOD, " Best so far: %.2fx faster", gain);
-    row_put(&r, ROLE_LABEL, " (run %zu, outputs equal)  ", run + 1);
+    row_put(&r, ROLE_LABEL, " (run %zu%s, outputs equal)  ", run + 1,
+            run_best(app_run(a, run))->sampled ? ", from a sample" : "");
     row_put(&r, ROLE_VALUE, "%s", b.s ? b.s : "");
     page_flow(a, p, &r, 4, w - 1, -1);
     buf_free(&b);

@@ -8,8 +8,8 @@
 struct app;
 
 /* The fastest that has run of this text, launch and device with right outputs, against the original
- * timed in the same way: its options, gain and run. False: nothing beat the original by more than 2 %.
- */
+ * timed in the same way: its options, gain and run. Samples of the CTAs count where no whole launch beat
+ * the original. False: nothing beat it by more than 2 %. */
 bool advice_best(const struct app *a, struct options *o, double *gain, size_t *run);
 /* The first advice of the snapshot that is still to be tried, knowing whether something was faster;
  * SIZE_MAX: none. */

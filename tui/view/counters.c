@@ -9,6 +9,7 @@
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
 #include "tui/app/app.h"
+#include "tui/app/results/run_line.h"
 #include "tui/app/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
@@ -61,7 +62,7 @@ static void entry_name(struct buf *b, const struct entry *e)
         size_t before = b->n;
         options_line(&e->r->options, b);
         if (b->n == before)
-            buf_puts(b, "as written");
+            buf_puts(b, "the original");
     }
 }
 
@@ -91,20 +92,26 @@ static bool unchanged(const struct result *x, const struct session_run *run)
     return x->time.valid && options_equal(&o, &none);
 }
 
-/* The unchanged kernel in a run: by itself, as a sweep's cha or one of its points, as what a search
- * started from. */
-static struct base original_in(const struct session_run *r)
+/* Whole launches say nothing beside samples of the CTAs. A result without a time has a base all the
+ * same. */
+static bool timed_alike(const struct result *base, const struct result *x)
 {
-    if (r->kind == RUN_ONE && unchanged(&r->one, r))
-        return (struct base){ &r->one, "the run as written", "as written" };
-    if (r->kind == RUN_SWEEP && r->sweep.cha.time.valid)
+    return !x->time.valid || base->sampled == x->sampled;
+}
+
+/* The unchanged kernel in a run, timed as x was: by itself, as a sweep's cha or one of its points, as
+ * what a search started from. */
+static struct base original_in(const struct session_run *r, const struct result *x)
+{
+    const struct result *o = r->kind == RUN_TUNE ? run_original(r, x) : NULL;
+    if (r->kind == RUN_ONE && unchanged(&r->one, r) && timed_alike(&r->one, x))
+        o = &r->one;
+    if (r->kind == RUN_SWEEP && r->sweep.cha.time.valid && timed_alike(&r->sweep.cha, x))
         return (struct base){ &r->sweep.cha, base_names[0], "cha" };
-    if (r->kind == RUN_TUNE && r->found->original.time.valid)
-        return (struct base){ &r->found->original, "the original", "original" };
-    for (size_t k = 0; r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
-        if (unchanged(&r->sweep.points[k], r))
-            return (struct base){ &r->sweep.points[k], "the run as written", "as written" };
-    return (struct base){ NULL, NULL, NULL };
+    for (size_t k = 0; r->kind == RUN_SWEEP && !o && k < r->sweep.npoints; k++)
+        if (unchanged(&r->sweep.points[k], r) && timed_alike(&r->sweep.points[k], x))
+            o = &r->sweep.points[k];
+    return o ? (struct base){ o, "the original", "original" } : (struct base){ NULL, NULL, NULL };
 }
 
 /* In the run itself, else in the last one before it that is like it; bypass: not the unchanged kernel,
@@ -117,8 +124,8 @@ static struct base reference(const struct app *a, const struct entry *e, bool by
             continue;
         struct base b = { NULL, NULL, NULL };
         if (!bypass)
-            b = original_in(r);
-        else if (r->kind == RUN_SWEEP && r->sweep.bpa.time.valid)
+            b = original_in(r, e->r);
+        else if (r->kind == RUN_SWEEP && r->sweep.bpa.time.valid && timed_alike(&r->sweep.bpa, e->r))
             b = (struct base){ &r->sweep.bpa, base_names[1], "bpa" };
         if (b.r && r->earlier && !e->run->earlier) /* before the kernel was compiled anew */
             b.name = "the earlier text", b.brief = "earlier";
@@ -304,6 +311,7 @@ static void put_time(struct app *a, unsigned w, const struct result *x, const st
 {
     char now[TEXT_NUM], before[TEXT_NUM];
     struct row r;
+    bool alike = base && timed_alike(base, x);
     row_init(&r, a->frame);
     text_time(now, x->time.valid ? (double)x->time.median : NAN);
     row_put(&r, ROLE_LABEL, " %-23s", "time");
@@ -312,7 +320,8 @@ static void put_time(struct app *a, unsigned w, const struct result *x, const st
         text_time(before, base->time.valid ? (double)base->time.median : NAN);
         put_against(&r, w,
                     &(struct against){ before, x->time.valid ? (double)x->time.median : NAN,
-                                       base->time.valid ? (double)base->time.median : NAN, false, -1 });
+                                       base->time.valid && alike ? (double)base->time.median : NAN,
+                                       false, -1 });
     }
     if (x->time.valid && w >= WITH_ORIGIN)
         row_put(&r, ROLE_DIM, "  %s", origin_name(x->time.origin));
@@ -329,6 +338,21 @@ static void put_code(struct app *a, const struct result *x)
         page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
 }
 
+/* Of the last run: a finished sweep's or search's best, else the newest. */
+static size_t telling(const struct app *a, const struct entry *v, size_t n)
+{
+    const struct session_run *last = v[n - 1].run;
+    const struct result *best = run_best(last);
+    bool done = last->kind == RUN_SWEEP ? last->sweep.complete : !a->snap->busy;
+    if (last->kind == RUN_ONE || !done || !best)
+        return n - 1;
+    for (size_t i = n; i-- > 0 && v[i].run == last;)
+        if (v[i].r == best || (last->kind == RUN_TUNE && v[i].r->sampled == best->sampled &&
+                               v[i].r->time.valid && options_equal(&v[i].r->options, &best->options)))
+            return i;
+    return n - 1;
+}
+
 #define MAX_ENTRIES 4096
 static size_t chosen(struct app *a, struct entry *e)
 {
@@ -336,13 +360,8 @@ static size_t chosen(struct app *a, struct entry *e)
     size_t n = v ? entries(a, v, MAX_ENTRIES) : 0, at = a->counters.result;
     if (!n)
         return 0;
-    if (!a->counters.placed || at >= n) {
-        const struct session_run *last = v[n - 1].run;
-        size_t best =
-            last->kind == RUN_SWEEP && last->sweep.complete ? valley_best(&last->sweep) : SIZE_MAX;
-        /* a finished sweep shows its best point */
-        at = best < last->sweep.npoints ? n - last->sweep.npoints + best : n - 1;
-    }
+    if (!a->counters.placed || at >= n)
+        at = telling(a, v, n);
     a->counters.result = at;
     *e = v[at];
     return n;
@@ -417,6 +436,8 @@ static void counters_head(struct app *a, unsigned w, struct row *r)
     row_put(r, ROLE_TITLE, "%s", b.s ? b.s : "");
     if (e.r->time.valid && w < WITH_ORIGIN)
         row_put(r, ROLE_DIM, " (%s)", origin_name(e.r->time.origin));
+    if (e.r->time.valid && e.r->sampled)
+        row_put(r, ROLE_DIM, " (from a sample)");
     const struct session_run *run = app_run(a, e.index);
     if (run && run->earlier)
         row_put(r, ROLE_WARN, " (earlier text)");

@@ -50,13 +50,12 @@ static void put_step(struct app *a, struct page *p, const struct tune_live *l, u
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " method");
     row_put(&r, ROLE_VALUE, " %s", l->method ? l->method : "search");
-    if (l->step)
+    if (l->step && a->snap->busy) /* how far it is stands in the row of progress */
         row_put(&r, ROLE_NOTE, "  now: %s", l->step);
-    if (l->next)
+    if (l->next && a->snap->busy)
         row_put(&r, ROLE_LABEL, "  then: %s", l->next);
-    row_put(&r, ROLE_VALUE, "  %u launch%s", l->launches, l->launches == 1 && !l->budget ? "" : "es");
-    if (l->budget)
-        row_put(&r, ROLE_LABEL, " of %u", l->budget);
+    if (!a->snap->busy)
+        row_put(&r, ROLE_VALUE, "  %u launch%s", l->launches, l->launches == 1 ? "" : "es");
     if (l->skipped)
         row_put(&r, ROLE_LABEL, "  %u skipped by the model", l->skipped);
     if (l->resumed)
@@ -69,12 +68,15 @@ static void put_best(struct app *a, struct page *p, const struct tune_live *l, u
     struct row r;
     char t[TEXT_NUM];
     double gain = time_of(&l->original) / time_of(&l->best);
+    if (l->original.sampled != l->best.sampled)
+        gain = NAN;
     row_init(&r, a->frame);
     row_put(&r, ROLE_PEAK, " best  ");
     text_time(t, time_of(&l->best));
     row_put(&r, ROLE_VALUE, "%s", t);
     if (l->best.time.valid)
-        row_put(&r, ROLE_DIM, " %s", origin_name(l->best.time.origin));
+        row_put(&r, ROLE_DIM, " %s%s", origin_name(l->best.time.origin),
+                l->best.sampled ? ", from a sample" : "");
     if (!isnan(gain))
         row_put(&r, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, "  %.2fx vs the original", gain);
     row_put(&r, ROLE_TITLE, "  %s", options_text(a, &l->options));
@@ -110,12 +112,21 @@ void search_lines(struct app *a, struct page *p, const struct tune_live *l, unsi
 }
 
 /* ---- the table ---- */
-static void put_head(struct app *a, struct page *p, const char *title, unsigned w)
+/* Where some times are from samples of the CTAs, those are marked. */
+static void put_kind(struct row *r, bool marks, const char *kind)
+{
+    if (marks)
+        row_put(r, ROLE_DIM, " %-3s", kind);
+}
+
+static void put_head(struct app *a, struct page *p, const char *title, bool marks, unsigned w)
 {
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " %-10s", title);
-    row_put(&r, ROLE_LABEL, "%10s%8s%s  %s", "time", "gain", w >= ROOM_FOR_COSTS ? "   modelled" : "",
+    row_put(&r, ROLE_LABEL, "%10s", "time");
+    put_kind(&r, marks, "");
+    row_put(&r, ROLE_LABEL, "%8s%s  %s", "gain", w >= ROOM_FOR_COSTS ? "   modelled" : "",
             w >= 100 ? "configuration, and why it is tried" : "configuration");
     page_flow(a, p, &r, CONFIG_INDENT, w, -1);
 }
@@ -128,7 +139,8 @@ static void put_cost(struct app *a, struct row *r, double cost)
     row_right(r, isnan(cost) ? ROLE_DIM : ROLE_LABEL, 11, isnan(cost) ? "n/a" : "%s cyc", t);
 }
 
-static void put_candidate(struct app *a, struct page *p, const struct tune_live *l, size_t i, unsigned w)
+static void put_candidate(struct app *a, struct page *p, const struct tune_live *l, size_t i, bool marks,
+                          unsigned w)
 {
     const struct tune_candidate *c = &l->frontier[i];
     struct row r;
@@ -136,6 +148,7 @@ static void put_candidate(struct app *a, struct page *p, const struct tune_live 
     row_put(&r, i ? ROLE_LABEL : ROLE_CHANGED, " %-10s", i ? "in line" : "next");
     if (w >= ROOM_FOR_COSTS) {
         row_put(&r, ROLE_DIM, "%18s", "");
+        put_kind(&r, marks, "");
         put_cost(a, &r, c->cost);
     }
     row_put(&r, i ? ROLE_VALUE : ROLE_CHANGED, "  %s", options_text(a, &c->options));
@@ -144,12 +157,35 @@ static void put_candidate(struct app *a, struct page *p, const struct tune_live 
     page_flow(a, p, &r, CONFIG_INDENT, w, (long)(ITEM_NEXT + i));
 }
 
-static void put_explored(struct app *a, struct page *p, const struct tune_live *l, size_t i, unsigned w)
+/* The original timed in the same way, whole or from a sample; NaN: it was not. */
+static double original_ns(const struct tune_live *l, bool sampled)
+{
+    struct options none = options_default();
+    if (l->original.sampled == sampled)
+        return time_of(&l->original);
+    for (size_t i = 0; i < l->nexplored; i++)
+        if (l->explored[i].sampled == sampled && l->explored[i].time_ns > 0 &&
+            options_equal(&l->explored[i].options, &none))
+            return (double)l->explored[i].time_ns;
+    return NAN;
+}
+
+/* Whole launches have no mark. */
+static bool any_sampled(const struct tune_live *l)
+{
+    for (size_t i = 0; i < l->nexplored; i++)
+        if (l->explored[i].sampled)
+            return true;
+    return false;
+}
+
+static void put_explored(struct app *a, struct page *p, const struct tune_live *l, size_t i, bool marks,
+                         unsigned w)
 {
     const struct tune_explored *e = &l->explored[i];
     struct row r;
     char t[TEXT_NUM];
-    double ns = e->time_ns > 0 ? (double)e->time_ns : NAN, gain = time_of(&l->original) / ns;
+    double ns = e->time_ns > 0 ? (double)e->time_ns : NAN, gain = original_ns(l, e->sampled) / ns;
     bool bad = e->status != ST_OK || e->equal == EQUAL_NO;
     row_init(&r, a->frame);
     row_put(&r, e->became_best ? ROLE_PEAK : ROLE_DIM, " %3zu %s", i + 1,
@@ -161,6 +197,7 @@ static void put_explored(struct app *a, struct page *p, const struct tune_live *
               e->status != ST_OK     ? "refused"
               : e->equal == EQUAL_NO ? "WRONG"
                                      : t);
+    put_kind(&r, marks, e->sampled && e->time_ns > 0 ? "smp" : "");
     if (isnan(gain))
         row_put(&r, ROLE_DIM, "%8s", "");
     else
@@ -178,20 +215,20 @@ void search_table(struct app *a, struct page *p, unsigned w)
     const struct tune_live *l = a->snap->search;
     if (!l)
         return;
-    page_heading(
-        a, p, w >= ROOM_FOR_COSTS ? "Search%s: times are %s, costs modelled" : "Search%s: times are %s",
-        a->snap->busy ? " (going on)" : "",
-        l->original.time.valid ? origin_name(l->original.time.origin) : "n/a");
+    bool marks = any_sampled(l) && w >= ROOM_FOR_COSTS;
+    page_heading(a, p, "Search%s: times are %s%s%s", a->snap->busy ? " (going on)" : "",
+                 l->original.time.valid ? origin_name(l->original.time.origin) : "n/a",
+                 marks ? " (smp: from a sample)" : "", w >= ROOM_FOR_COSTS ? ", costs modelled" : "");
     put_step(a, p, l, w);
     put_best(a, p, l, w);
     if (l->nfrontier) {
-        put_head(a, p, "to try", w);
+        put_head(a, p, "to try", marks, w);
         for (size_t i = 0; i < l->nfrontier && i < NEXT_MOST; i++)
-            put_candidate(a, p, l, i, w);
+            put_candidate(a, p, l, i, marks, w);
     }
-    put_head(a, p, "tried", w);
+    put_head(a, p, "tried", marks, w);
     for (size_t i = l->nexplored; i-- > 0;) /* the newest first */
-        put_explored(a, p, l, i, w);
+        put_explored(a, p, l, i, marks, w);
     page_blank(a, p);
 }
 

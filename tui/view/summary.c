@@ -92,8 +92,11 @@ static void put_limit(struct app *a, unsigned w)
 static void put_behind(struct app *a, unsigned w)
 {
     const struct ana_kernel *k = a->snap->facts;
-    const struct result *x = view_counters_result(a);
+    size_t run = SIZE_MAX;
+    const struct result *x = run_original_now(a, false, &run);
     struct row r;
+    if (!x)
+        x = run_original_now(a, true, &run);
     if (k && k->coalesce.valid) {
         row_init(&r, a->frame);
         row_put(&r, ROLE_LABEL, "   loads:");
@@ -119,11 +122,7 @@ static void put_behind(struct app *a, unsigned w)
         view_counter(x, COUNTER_L1_HIT_RATE, l1);
         view_counter(x, COUNTER_DRAM_READ_BYTES, dram);
         row_init(&r, a->frame);
-        size_t run = view_counters_run(a);
-        row_put(&r, ROLE_LABEL, "   counted");
-        if (run < a->snap->nruns)
-            row_put(&r, ROLE_LABEL, " in run %zu", run + 1);
-        row_put(&r, ROLE_LABEL, ":");
+        row_put(&r, ROLE_LABEL, "   the original in run %zu:", run + 1);
         row_put(&r, ROLE_VALUE, " L1 hits %s,", l1);
         row_put(&r, ROLE_VALUE, " DRAM reads %s", dram);
         page_flow(a, page(a), &r, INDENT + 2, w - 1, -1);

@@ -242,6 +242,16 @@ static const char *origin_text(const struct points *p)
     return "";
 }
 
+/* What is plotted. Of a search the line of the fastest says that less is better. */
+static const char *y_title(struct app *a, const struct plot *out, const struct session_run *r,
+                           const struct points *p)
+{
+    bool less = plot_less_is_better(out->metric) && !(r && r->kind == RUN_TUNE);
+    return arena_printf(a->frame, "%s%s%s%s", plot_metric_name(out->metric),
+                        less ? ", less is better" : "", out->log_y ? ", logarithmic" : "",
+                        origin_text(p));
+}
+
 /* The curve laid over the first, on its x axis. number: its run, SIZE_MAX: of another session. */
 static void add_second(struct app *a, struct plot *out, const struct session_run *b, size_t number,
                        double unit)
@@ -265,9 +275,7 @@ void valley_plot(struct app *a, struct plot *out)
         out->log_y = !out->log_y;
     struct points p = points_of(a, r);
     p.unit = points_unit(&p, a->valley.x_scale);
-    out->yname = arena_printf(a->frame, "%s%s%s%s", plot_metric_name(out->metric),
-                              plot_less_is_better(out->metric) ? ", less is better" : "",
-                              out->log_y ? ", logarithmic" : "", origin_text(&p));
+    out->yname = y_title(a, out, r, &p);
     out->xname = p.unit > 0 ? arena_printf(a->frame, "%s, each step doubles", axis_title(p.axis))
                             : axis_title(p.axis);
     out->empty = app_measuring(a) ? "waiting for the first point ..." : "";
@@ -280,7 +288,7 @@ void valley_plot(struct app *a, struct plot *out)
         add_record(a, out, &p);
     add_series(a, out, &p,
                b                  ? arena_printf(a->frame, "A run %zu", ra + 1)
-               : points_mixed(&p) ? "● from a sample  ◆ whole launch"
+               : points_mixed(&p) ? out->style == PLOT_ASCII ? "sample  @ whole" : "sample  ◆ whole"
                                   : "points",
                false);
     if (!any_value(&out->series[out->nseries - 1])) {
@@ -377,8 +385,9 @@ static void put_tried(struct app *a, const struct result *x, const struct tune_l
     const char *why = search_why(l, &x->options);
     options_line(&x->options, &b);
     row_init(&r, a->frame);
-    row_put(&r, ROLE_VALUE, "   %s", b.n ? b.s : "the original");
-    if (why)
+    const char *what = b.n ? b.s : "the original";
+    row_put(&r, ROLE_VALUE, "   %s", what);
+    if (why && strcmp(why, what) != 0)
         row_put(&r, ROLE_DIM, "  %s", why);
     page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
     buf_free(&b);

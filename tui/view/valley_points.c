@@ -186,6 +186,9 @@ static void put_difference(struct buf *b, const struct session_run *r, const str
     if (memcmp(&r->grid, &other->grid, sizeof r->grid) != 0 ||
         memcmp(&r->block, &other->block, sizeof r->block) != 0)
         buf_printf(b, " grid %ux%u block %ux%u", r->grid.x, r->grid.y, r->block.x, r->block.y);
+    if (curve_is_sweep(r) && curve_is_sweep(other) && r->sweep.npoints && other->sweep.npoints &&
+        r->sweep.points[0].sampled != other->sweep.points[0].sampled)
+        buf_puts(b, r->sweep.points[0].sampled ? " from a sample" : " whole launches");
     if (r->earlier != other->earlier)
         buf_puts(b, r->earlier ? " earlier text" : " present text");
     if (b->n == before && curve_is_sweep(r) && curve_is_sweep(other) && r->sweep.npoints &&

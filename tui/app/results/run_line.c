@@ -14,11 +14,26 @@
 
 #include <string.h>
 
+/* Of a search that still runs: the fastest of its trail, of whole launches where there are such. */
+static const struct result *trail_best(const struct session_run *r)
+{
+    const struct result *best = NULL;
+    for (size_t i = 0; i < r->ntrail; i++) {
+        const struct result *x = &r->trail[i];
+        if (x->status != ST_OK || !x->time.valid || x->equal == EQUAL_NO)
+            continue;
+        if (!best || (best->sampled && !x->sampled) ||
+            (best->sampled == x->sampled && x->time.median < best->time.median))
+            best = x;
+    }
+    return best;
+}
+
 const struct result *run_best(const struct session_run *r)
 {
     switch (r->kind) {
     case RUN_ONE: return &r->one;
-    case RUN_TUNE: return r->found ? &r->found->best : NULL;
+    case RUN_TUNE: return r->found && r->found->best.time.valid ? &r->found->best : trail_best(r);
     default:
         return r->sweep.has_best && r->sweep.best < r->sweep.npoints ? &r->sweep.points[r->sweep.best]
                                                                      : NULL;
@@ -37,22 +52,28 @@ static bool is_original(const struct result *x)
     return x->time.valid && options_equal(&x->options, &none);
 }
 
-/* The original in a run of its own, at the head of a search, among the points of a sweep; NULL: it is
- * not in this run. */
-static const struct result *original_in(const struct session_run *q)
+/* The first of v that is the original timed as x was; NULL: none is. */
+static const struct result *original_among(const struct result *v, size_t n, const struct result *x)
 {
+    for (size_t i = 0; i < n; i++)
+        if (is_original(&v[i]) && comparable(x, &v[i]))
+            return &v[i];
+    return NULL;
+}
+
+const struct result *run_original(const struct session_run *q, const struct result *x)
+{
+    const struct result *o = NULL;
     if (q->deleted)
         return NULL;
     if (q->kind == RUN_ONE)
-        return is_original(&q->one) ? &q->one : NULL;
-    if (q->kind == RUN_TUNE)
-        return q->found && is_original(&q->found->original) ? &q->found->original : NULL;
-    if (is_original(&q->sweep.cha))
-        return &q->sweep.cha;
-    for (size_t i = 0; i < q->sweep.npoints; i++)
-        if (is_original(&q->sweep.points[i]))
-            return &q->sweep.points[i];
-    return NULL;
+        return original_among(&q->one, 1, x);
+    if (q->kind == RUN_TUNE) {
+        o = q->found ? original_among(&q->found->original, 1, x) : NULL;
+        return o ? o : original_among(q->trail, q->ntrail, x);
+    }
+    o = original_among(&q->sweep.cha, 1, x);
+    return o ? o : original_among(q->sweep.points, q->sweep.npoints, x);
 }
 
 /* The original as it ran last, of the same text, launch and device, timed in the same way as x. */
@@ -61,22 +82,34 @@ static const struct result *original_of(const struct app *a, const struct sessio
 {
     for (size_t i = a->snap->nruns; i-- > 0;) {
         const struct session_run *q = app_run(a, i);
-        const struct result *o = q ? original_in(q) : NULL;
-        if (o && same_origin(q, r) && comparable(x, o))
+        const struct result *o = q && same_origin(q, r) ? run_original(q, x) : NULL;
+        if (o)
             return o;
+    }
+    return NULL;
+}
+
+const struct result *run_original_now(const struct app *a, bool sampled, size_t *run)
+{
+    const bool gpu = a->snap->has_dev && a->snap->dev.kind != DEV_SIMULATED;
+    const struct result like = {
+        .sampled = sampled, .time = { .valid = true, .origin = gpu ? ORIGIN_MEASURED : ORIGIN_SIMULATED }
+    };
+    for (size_t i = a->snap->nruns; i-- > 0;) {
+        const struct session_run *q = app_run(a, i);
+        const struct result *x = q && !run_stale(a, q) ? run_original(q, &like) : NULL;
+        if (x) {
+            *run = i;
+            return x;
+        }
     }
     return NULL;
 }
 
 bool run_original_known(const struct app *a)
 {
-    for (size_t i = a->snap->nruns; i-- > 0;) {
-        const struct session_run *q = app_run(a, i);
-        const struct result *x = q && !run_stale(a, q) ? original_in(q) : NULL;
-        if (x && !x->sampled)
-            return true;
-    }
-    return false;
+    size_t run;
+    return run_original_now(a, false, &run) != NULL;
 }
 
 const struct result *run_base(const struct app *a, size_t run)
@@ -86,7 +119,7 @@ const struct result *run_base(const struct app *a, size_t run)
     if (x && r->kind == RUN_SWEEP && comparable(x, &r->sweep.cha))
         return &r->sweep.cha;
     if (x && r->kind == RUN_TUNE)
-        return comparable(x, &r->found->original) ? &r->found->original : NULL;
+        return run_original(r, x);
     return x ? original_of(a, r, x) : NULL;
 }
 
