@@ -61,6 +61,7 @@ struct exec_step {
     const struct exec_inst *inst;
     uint8_t event;             /* enum exec_event */
     bool branched, diverged;   /* pc did not fall through; lanes went two ways */
+    bool woke;                 /* warps that waited for their warpgroup may go on */
     uint32_t active, mask;     /* lanes of the running path; those whose guard holds */
     uint32_t pc;               /* code index */
     struct exec_access access; /* kind ACCESS_NONE when not a memory instruction (or mask == 0) */

@@ -7,6 +7,7 @@
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/lanes/soft.h"
+#include "engine/sim/exec/tensor/meet.h"
 #include "engine/sim/exec/tensor/wgmma.h"
 #include "engine/sim/sim_int.h"
 
@@ -129,4 +130,17 @@ bool decode_wgmma(struct decode *d, const struct ptx_inst *i, struct exec_inst *
     in->kind = EXEC_SYNC;
     return rest_of(d, i, at, &x) && decode_const_slot(d, EXEC_FULL, 4, &in->d) &&
            (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+}
+
+bool decode_wgmma_order(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    int64_t pending = 0;
+    if (i->op == PTX_OP_WGMMA_WAIT_GROUP && !decode_is_imm(&i->opnds[0], &pending))
+        return decode_why(d, "a number of groups that is no constant");
+    in->fn = i->op == PTX_OP_WGMMA_FENCE          ? exec_wgmma_fence
+             : i->op == PTX_OP_WGMMA_COMMIT_GROUP ? exec_wgmma_commit
+                                                  : exec_wgmma_wait;
+    in->imm = pending > INT32_MAX ? INT32_MAX : (int32_t)pending;
+    in->kind = EXEC_SYNC;
+    return decode_const_slot(d, EXEC_FULL, 4, &in->d);
 }

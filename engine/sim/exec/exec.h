@@ -36,7 +36,7 @@ struct sim_alloc;
 #define EXEC_TURN       256u       /* instructions such a turn lasts */
 #define EXEC_PATIENCE   (1u << 20) /* instructions before others get a turn in any case */
 
-enum frag_state { FRAG_READY, FRAG_BARRIER, FRAG_SYNC, FRAG_MBAR };
+enum frag_state { FRAG_READY, FRAG_BARRIER, FRAG_SYNC, FRAG_MBAR, FRAG_GROUP };
 struct exec_frag {
     uint32_t mask, pc;
     struct exec_frame *frame;
@@ -103,6 +103,7 @@ struct exec_warp {
     uint32_t nsync;
     struct watch_state watch; /* where sim_program.watched */
     struct exec_mbar_wait mbar;
+    struct exec_meet meet;
 };
 struct exec_barrier {
     bool used;           /* someone has arrived */

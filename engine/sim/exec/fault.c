@@ -8,6 +8,7 @@
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/mbar.h"
+#include "engine/sim/exec/tensor/meet.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
@@ -195,6 +196,18 @@ bool exec_mbar_lacks(const struct exec_warp *w, char *out, size_t n)
 }
 
 /* ---- launches that cannot go on ---- */
+static int describe_meeting(const struct exec_warp *w, uint32_t line, char *out, size_t n)
+{
+    uint32_t first = w->index / 4 * 4, lacks = exec_meet_lacks(w);
+    int at = snprintf(out, n, "warp %u of warpgroup %u at %s, line %u, for", w->index, w->index / 4,
+                      ptx_op_info(w->x->p->code[w->meet.pc].ptx->op)->name, line);
+    for (uint32_t i = 0; i < 4; i++)
+        if (lacks >> i & 1 && at > 0 && (size_t)at < n)
+            at += snprintf(out + at, n - (size_t)at, " warp %u%s", first + i,
+                           w->cta->warps[first + i].live ? "" : " (ended)");
+    return at;
+}
+
 static int describe_fragment(const struct exec_warp *w, uint32_t k, char *out, size_t n)
 {
     const struct exec_frag *f = &w->frag[k];
@@ -204,6 +217,8 @@ static int describe_fragment(const struct exec_warp *w, uint32_t k, char *out, s
     char lacks[120];
     if ((runs || f->state == FRAG_MBAR) && exec_mbar_lacks(w, lacks, sizeof lacks))
         return snprintf(out, n, "warp %u lanes %08x waits for %s", w->index, mask, lacks);
+    if (!runs && f->state == FRAG_GROUP)
+        return describe_meeting(w, line, out, n);
     if (runs || f->state == FRAG_READY)
         return snprintf(out, n, "warp %u lanes %08x goes round at line %u", w->index, mask, line);
     if (f->state != FRAG_BARRIER)
@@ -228,6 +243,18 @@ static void describe_waiting(const struct exec_cta *c, char *out, size_t n)
             at += m > 0 && (size_t)m < n - at ? (size_t)m : 0;
         }
 }
+
+/* Some warp waits for its warpgroup. */
+static bool meets(const struct exec_cta *c)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < c->nwarps; i++)
+        any |= c->warps[i].live && exec_meet_lacks(&c->warps[i]);
+    return any;
+}
+#define MEET_HINT                                                                                       \
+    "all four warps of a warpgroup must execute the same wgmma instructions in the same order: let no " \
+    "branch part them, and no warp end before"
 
 /* Some warp waits for an mbarrier. */
 static bool mbar_of(const struct exec_cta *c)
@@ -256,7 +283,8 @@ void exec_fault_spins(struct exec_cta *c)
              "it goes round like it; %u warps: %s",
              c->id[0], c->id[1], c->id[2], warps, waiting);
     keep(c, FAULT_DEADLOCK, at, msg,
-         mbar_of(c)
+         meets(c) ? MEET_HINT
+         : mbar_of(c)
              ? "an mbarrier's phase ends when all have arrived and all bytes that were expected have "
                "come"
              : "a flag that nobody sets, or a lock that nobody releases");
@@ -287,9 +315,10 @@ void exec_fault_stuck(struct exec_cta *c)
                  c->id[0], c->id[1], c->id[2], id, warps, waiting);
     else
         snprintf(msg, sizeof msg,
-                 "CTA (%u,%u,%u) cannot go on: %u warps wait for lanes that never come: %s", c->id[0],
-                 c->id[1], c->id[2], warps, waiting);
-    keep(c, FAULT_DEADLOCK, at, msg, "every thread that has not exited must reach the barrier");
+                 "CTA (%u,%u,%u) cannot go on: %u warps wait for %s that never come: %s", c->id[0],
+                 c->id[1], c->id[2], warps, meets(c) ? "warps" : "lanes", waiting);
+    keep(c, FAULT_DEADLOCK, at, msg,
+         meets(c) ? MEET_HINT : "every thread that has not exited must reach the barrier");
 }
 
 bool exec_launch_faulted(const struct exec_launch *x)

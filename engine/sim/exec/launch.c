@@ -342,6 +342,7 @@ static void warp_start(struct exec_warp *w)
     base_free(w->watch.write);
     w->watch.write = NULL;
     w->mbar.pc = EXEC_NO_ID;
+    w->meet = (struct exec_meet){ 0 };
     w->memo.group = 0;
     w->memo.seq = EXEC_NO_ID;
     frame_load(w, g);

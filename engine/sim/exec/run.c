@@ -99,7 +99,7 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
 {
     out->inst = NULL;
     out->event = STEP_BLOCKED;
-    out->branched = out->diverged = false;
+    out->branched = out->diverged = out->woke = false;
     out->access.kind = ACCESS_NONE;
     w->stop = false;
     if (!ready(w))
@@ -124,9 +124,12 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
         fn(w, in, mask);
     w->recording = false;
     after_exit(w, live);
+    out->woke = w->k->tensor.woke;
+    w->k->tensor.woke = false;
     out->branched = in->kind == EXEC_CONTROL && mask && (w->pc != out->pc + 1 || w->nfrag != nfrag);
     out->diverged = w->nfrag > nfrag;
     out->event = w->cta->fault                              ? STEP_FAULT
+                 : w->meet.waits && !w->runnable            ? STEP_BLOCKED
                  : w->live != live                          ? STEP_EXIT
                  : in->cls == CLASS_BARRIER && !w->runnable ? STEP_BARRIER
                                                             : STEP_DONE;

@@ -29,14 +29,14 @@ void timing_ready_at(struct timing_sm *s, uint32_t w, uint32_t at)
         s->at = at;
 }
 
-void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t)
+void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t, uint32_t after)
 {
     for (uint32_t i = 0; i < c->nwarps; i++) {
         struct timing_warp *w = &s->warp[c->first_warp + i];
         if (w->state != WARP_BARRIER || exec_warp_blocked(w->x))
             continue;
         w->state = WARP_RUN;
-        w->release = t + (uint32_t)s->group->t->g->lat_barrier;
+        w->release = t + after;
         timing_ready_at(s, c->first_warp + i, w->release);
     }
 }
@@ -56,7 +56,7 @@ void timing_late_run(struct timing_sm *s, uint32_t t)
         if (!c->used || c->index != l.cta)
             continue;
         exec_late_tell(c->x, &l.l);
-        timing_wake(s, c, t);
+        timing_wake(s, c, t, (uint32_t)s->group->t->g->lat_barrier);
     }
     s->late_at = soonest;
 }

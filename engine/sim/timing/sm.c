@@ -238,7 +238,7 @@ static void end_warp(struct timing_sm *s, struct timing_warp *w, uint32_t t)
         c->used = false;
         s->ended[s->nended++] = (struct timing_ended){ w->cta, t, c->begun, c->inst };
     } else {
-        timing_wake(s, c, t);
+        timing_wake(s, c, t, (uint32_t)s->group->t->g->lat_barrier);
     }
 }
 
@@ -374,6 +374,7 @@ static __attribute__((noinline)) bool refill(struct timing_sm *s, struct timing_
                                              struct turn *then)
 {
     const struct timing_plan *plan = &s->group->t->plan;
+    uint32_t lat_barrier = (uint32_t)s->group->t->g->lat_barrier;
     *then = (struct turn){ TIMING_NEVER, TIMING_WANT_FETCH };
     while (!w->next) {
         if (w->release > t) {
@@ -391,8 +392,10 @@ static __attribute__((noinline)) bool refill(struct timing_sm *s, struct timing_
                 w->state = WARP_BARRIER;
             return false;
         }
+        if (w->work->woke)
+            timing_wake(s, &s->cta[w->cta], t, 0);
         if (plan->op[w->lo].flags & (TIMING_BARRIER | TIMING_ALONE))
-            timing_wake(s, &s->cta[w->cta], t);
+            timing_wake(s, &s->cta[w->cta], t, lat_barrier);
         find_next(plan, w, first);
     }
     return true;

@@ -172,8 +172,8 @@ void timing_late_put(struct timing_sm *s, uint32_t slot, const struct exec_late 
 void timing_late_run(struct timing_sm *s, uint32_t t);
 /* Sets when a warp that is in no list and has nothing left to issue steps next. */
 void timing_ready_at(struct timing_sm *s, uint32_t w, uint32_t at);
-/* Warps of a CTA that waited and can go on. */
-void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t);
+/* Warps of a CTA that waited and can go on at t, do so `after` cycles. */
+void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t, uint32_t after);
 /* tensor.c: a copy's lines; a product. When it is done. */
 uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
                      const struct timing_access *a, uint32_t t);

@@ -419,9 +419,7 @@ static enum talk talk_of(const struct sim_program *p)
 
 /* Reads of the copy engine meet those of other SMs in front of L2 all the time, which a sample of few
  * SMs does not see. Such kernels have few and long CTAs; to time all SMs costs little beside the
- * products that they make. In a timed run the warps of a warpgroup drift apart and products do not wait
- * for all four, so outputs are made beside. Not where CTAs may take tile after tile (they read %nctaid).
- */
+ * products that they make. Not where CTAs may take tile after tile (they read %nctaid). */
 #define COPY_WAVES 4u
 static bool shares_copies(const struct timing_launch *t)
 {
@@ -436,28 +434,27 @@ static bool shares_copies(const struct timing_launch *t)
 
 static enum way choose_way(const struct timing_launch *t, enum talk talk)
 {
-    bool few = t->nctas < (uint64_t)t->g->sms / 2;
+    bool few = t->nctas < (uint64_t)t->g->sms / 2 || shares_copies(t);
     if (t->l->exact || few || talk == TALK_OTHER || t->l->check_uninit || t->l->check_races)
         return WAY_WHOLE;
     bool all = t->g->sms < 2 * NGROUPS * SAMPLE_MORE || t->l->dispatch == DISPATCH_ADVERSARIAL;
-    return all || shares_copies(t) ? WAY_WAVES : WAY_SUBSET;
+    return all ? WAY_WAVES : WAY_SUBSET;
 }
 
 /* Runs the sample. Beside it the outputs are computed, where they are asked for and the sample does
  * not depend on them. */
-static enum status run_sample(struct timing_launch *t, enum way way, struct sim_stats *out,
-                              struct diags *ds)
+static enum status run_sample(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
 {
     struct sim_launch l = *t->l;
     struct exec_drive *beside = NULL;
     l.functional = true;
     l.progress = NULL;
     if (!t->l->outputs || !t->p->timing_ignores_data || t->p->ordered || t->endless)
-        return run_once(t, way, SAMPLE_SMS, NULL, out, ds);
+        return run_once(t, WAY_SUBSET, SAMPLE_SMS, NULL, out, ds);
     enum status st = exec_drive_new(t->p, &l, &beside, ds);
     if (st != ST_OK)
         return st;
-    st = run_once(t, way, SAMPLE_SMS, beside, out, ds);
+    st = run_once(t, WAY_SUBSET, SAMPLE_SMS, beside, out, ds);
     struct diags own = { 0 }; /* what ends the sample is told first, and alone */
     enum status all = exec_drive_end(beside, t->l->outputs, &own);
     if (st == ST_OK && all != ST_OK)
@@ -471,7 +468,7 @@ static enum status run_sample(struct timing_launch *t, enum way way, struct sim_
  * it is taken again on more SMs. */
 static enum status run_subset(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
 {
-    enum status st = run_sample(t, WAY_SUBSET, out, ds);
+    enum status st = run_sample(t, out, ds);
     bool made = out->made;
     if (st != ST_OK || out->cycles_per_inst > 0)
         return st;
@@ -501,9 +498,7 @@ enum status timing_run(struct sim_program *p, const struct sim_launch *l, struct
     enum way way = st == ST_OK ? choose_way(&t, talk) : WAY_WHOLE;
     t.endless = way != WAY_WHOLE && talk == TALK_CLAIMS && !p->own_tasks;
     if (st == ST_OK)
-        st = way == WAY_SUBSET                       ? run_subset(&t, out, ds)
-             : way == WAY_WAVES && shares_copies(&t) ? run_sample(&t, way, out, ds)
-                                                     : run_once(&t, way, 0, NULL, out, ds);
+        st = way == WAY_SUBSET ? run_subset(&t, out, ds) : run_once(&t, way, 0, NULL, out, ds);
     timing_plan_free(&t.plan);
     return st;
 }

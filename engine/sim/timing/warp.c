@@ -258,6 +258,7 @@ static void run_region(struct timing_sm *s, struct timing_warp *w, const struct 
     for (;;) {
         st->access.kind = ACCESS_NONE;
         exec_step(w->x, t, st);
+        w->work->woke |= st->woke;
         if (st->event == STEP_BLOCKED || st->event == STEP_FAULT)
             return;
         uint32_t at = w->hi - w->lo;
@@ -293,6 +294,7 @@ enum fetch_result timing_warp_fetch(struct timing_sm *s, struct timing_warp *w, 
     w->pending = 0;
     w->work->nmem = w->work->nlines = 0;
     w->work->nbox = w->work->nlate = 0;
+    w->work->woke = false;
     memset(w->work->mem_of, 0, sizeof w->work->mem_of);
     run_region(s, w, r, t, &st);
     if (st.event == STEP_FAULT)

@@ -28,6 +28,7 @@ struct timing_work {           /* memory accesses executed and not yet issued */
     uint32_t ngroups;
     uint32_t async;                /* when the last asynchronous copy arrives */
     uint8_t lanes;                 /* that executed the last instruction */
+    bool woke;                     /* what was executed lets others of its warpgroup go on */
     uint8_t mem_of[TIMING_REGION]; /* of code[lo + i]: index in mem + 1; 0: none */
 };
 /* An SM walks from warp to warp and waits for this record each time, so it fits one line of the

@@ -16,6 +16,7 @@
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/tensor/dot.h"
+#include "engine/sim/exec/tensor/meet.h"
 #include "engine/sim/exec/tensor/operand.h"
 #include "engine/sim/sim_int.h"
 
@@ -158,17 +159,6 @@ static void count_bits(struct product *p)
 }
 
 /* ---- the instruction ---- */
-static bool allowed(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
-{
-    const char *why = mask != EXEC_FULL ? "by part of a warp"
-                      : w->index / 4 * 4 + 4 > w->cta->nwarps
-                          ? "by a CTA whose warps are no whole warpgroups"
-                          : NULL;
-    if (why)
-        exec_fault(w, in, first_lane(mask), FAULT_UNIFORM, "wgmma executed %s", why);
-    return !why;
-}
-
 static void multiply(struct product *p)
 {
     const struct exec_wgmma *x = p->x;
@@ -190,7 +180,7 @@ static void multiply(struct product *p)
 void exec_wgmma(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     struct product p = { .w = w, .in = in, .x = in->x };
-    if (!allowed(w, in, mask))
+    if (!exec_meet_all(w, in, mask))
         return;
     if (!w->k->tensor.factors && !(w->k->tensor.factors = base_alloc(sizeof *w->k->tensor.factors))) {
         exec_fault(w, in, 0, FAULT_NOMEM, "out of memory for a matrix product");

@@ -13,7 +13,18 @@ struct exec_mbar_wait {
     uint32_t at, pc;
 };
 
+/* Where a warp stands among the four of its warpgroup (meet.h). */
+struct exec_meet {
+    uint32_t come;      /* fences and products that it has come to */
+    uint32_t committed; /* groups of products */
+    uint32_t all_come;  /* waits: until all have come to so many, */
+    uint32_t all_done;  /* and have committed so many groups */
+    uint32_t pc;        /* waits: at this instruction */
+    bool waits;
+};
+
 struct exec_tensor_work {
+    bool woke; /* a warp that waited for its warpgroup may go on (exec_step.woke) */
     /* mbarriers are told later (step.h): what is to be told */
     bool defers;
     struct exec_late *late;
