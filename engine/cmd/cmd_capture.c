@@ -92,6 +92,15 @@ static void put_files(const struct live_files *f, struct buf *b)
     put_text(b, "not_captured", f->why);
 }
 
+static void put_time(struct buf *b, uint64_t timed, uint64_t ns)
+{
+    buf_printf(b, ",\"timed_launches\":%llu,\"time_ns\":", (unsigned long long)timed);
+    if (timed)
+        buf_printf(b, "%llu", (unsigned long long)ns);
+    else
+        buf_puts(b, "null");
+}
+
 static void put_shapes(const struct live_kernel *k, struct buf *b)
 {
     buf_puts(b, "\"shapes\":[");
@@ -100,7 +109,9 @@ static void put_shapes(const struct live_kernel *k, struct buf *b)
         buf_printf(b, "%s{\"launches\":%llu", i ? "," : "", (unsigned long long)p->launches);
         put_three(b, "grid", p->grid);
         put_three(b, "block", p->block);
-        buf_printf(b, ",\"shared\":%u,\"time_ns\":%llu}", p->shared, (unsigned long long)p->time_ns);
+        buf_printf(b, ",\"shared\":%u", p->shared);
+        put_time(b, p->timed, p->time_ns);
+        buf_puts(b, "}");
     }
     buf_puts(b, "],");
 }
@@ -123,8 +134,9 @@ static void put_kernel(const struct live_survey *s, const struct live_kernel *k,
     buf_printf(b, ",\"launches\":%llu", (unsigned long long)k->launches);
     put_three(b, "grid", k->grid);
     put_three(b, "block", k->block);
-    buf_printf(b, ",\"shared\":%u,\"time_ns\":%llu,\"share\":%.6f,", k->shared,
-               (unsigned long long)k->time_ns, share(s, k));
+    buf_printf(b, ",\"shared\":%u", k->shared);
+    put_time(b, k->timed, k->time_ns);
+    buf_printf(b, ",\"share\":%.6f,", share(s, k));
     put_shapes(k, b);
     put_files(k->files, b);
     buf_puts(b, "}");
@@ -156,8 +168,12 @@ static void put_table(const struct live_survey *s, struct buf *b)
     buf_printf(b, "%8s %12s %7s  %-4s kernel\n", "launches", "time in ms", "share", "PTX");
     for (size_t i = 0; i < s->n; i++) {
         const struct live_kernel *k = &s->v[i];
-        buf_printf(b, "%8llu %12.4f %5.1f %%  %-4s ", (unsigned long long)k->launches,
-                   (double)k->time_ns / 1e6, 100 * share(s, k), k->why ? "no" : "yes");
+        buf_printf(b, "%8llu ", (unsigned long long)k->launches);
+        if (k->timed)
+            buf_printf(b, "%12.4f %5.1f %%  ", (double)k->time_ns / 1e6, 100 * share(s, k));
+        else
+            buf_printf(b, "%12s %7s  ", "n/a", "n/a");
+        buf_printf(b, "%-4s ", k->why ? "no" : "yes");
         ptx_readable(str_of(k->name), b);
         buf_printf(b, "  %ux%ux%u of %ux%ux%u", k->grid[0], k->grid[1], k->grid[2], k->block[0],
                    k->block[1], k->block[2]);
@@ -171,6 +187,9 @@ static void put_table(const struct live_survey *s, struct buf *b)
                "%zu kernels, %zu with PTX (%.1f %% of the GPU's time); %.3f ms of %.3f ms on the GPU\n",
                s->n, n, s->gpu_ns ? 100 * (double)with / (double)s->gpu_ns : 0.0,
                (double)s->gpu_ns / 1e6, (double)s->wall_ns / 1e6);
+    if (s->untimed)
+        buf_printf(b, "%llu launches were counted and not timed: they count as the mean of the timed ones\n",
+                   (unsigned long long)s->untimed);
 }
 
 static void tell(const struct live_survey *s, struct diags *ds)

@@ -53,7 +53,7 @@ static struct live_kernel *kernel_of(struct live_survey *s, struct str name, uin
 }
 
 /* The same of several processes is one row. */
-static bool add_shape(struct live_kernel *k, const struct live_kernel *t, uint64_t launches, uint64_t ns)
+static bool add_shape(struct live_kernel *k, const struct live_kernel *t)
 {
     struct live_group *s = NULL;
     for (size_t i = 0; i < k->nshapes && !s; i++)
@@ -70,20 +70,25 @@ static bool add_shape(struct live_kernel *k, const struct live_kernel *t, uint64
         memcpy(s->grid, t->grid, sizeof s->grid);
         memcpy(s->block, t->block, sizeof s->block);
     }
-    s->launches += launches;
-    s->time_ns += ns;
+    s->launches += t->launches;
+    s->timed += t->timed;
+    s->time_ns += t->time_ns;
     return true;
 }
 
 static enum status take_kernel(struct live_survey *s, const struct images *images, const char *line)
 {
     struct live_kernel t = { 0 };
-    unsigned long long launches, ns;
+    unsigned long long launches, timed, ns;
     int image, at = 0;
-    if (sscanf(line, "K %d %llu %llu %u %u %u %u %u %u %u %n", &image, &launches, &ns, &t.grid[0],
-               &t.grid[1], &t.grid[2], &t.block[0], &t.block[1], &t.block[2], &t.shared, &at) < 10 ||
+    if (sscanf(line, "K %d %llu %llu %llu %u %u %u %u %u %u %u %n", &image, &launches, &timed, &ns,
+               &t.grid[0], &t.grid[1], &t.grid[2], &t.block[0], &t.block[1], &t.block[2], &t.shared,
+               &at) < 11 ||
         !at)
         return ST_OK;
+    t.launches = launches;
+    t.timed = timed;
+    t.time_ns = ns;
     const struct image *m = image >= 0 && (size_t)image < images->n ? &images->v[image] : NULL;
     struct live_kernel *k = kernel_of(s, str_of(line + at), m ? m->hash : 0, why_not(m));
     if (!k)
@@ -94,10 +99,12 @@ static enum status take_kernel(struct live_survey *s, const struct images *image
         k->shared = t.shared;
     }
     k->launches += launches;
+    k->timed += timed;
     k->time_ns += ns;
-    if (!add_shape(k, &t, launches, ns))
+    if (!add_shape(k, &t))
         return ST_NOMEM;
     s->gpu_ns += ns;
+    s->untimed += launches > timed ? launches - timed : 0;
     return ST_OK;
 }
 

@@ -10,7 +10,9 @@ struct live_group {
     unsigned grid[3];  /* CTAs */
     unsigned block[3]; /* threads */
     unsigned shared;   /* dynamic, bytes */
-    uint64_t launches, time_ns;
+    uint64_t launches;
+    uint64_t timed;   /* of these; the others' time is taken as the mean of theirs */
+    uint64_t time_ns; /* of all of them together, on the GPU; not known where timed is 0 */
 };
 struct live_kernel {
     char *name;        /* as in the PTX; owned */
@@ -18,7 +20,8 @@ struct live_kernel {
     const char *why;   /* why there is no PTX; NULL: there is */
     uint64_t image;    /* hash of what was loaded, where it is one ELF file or text; 0: not known */
     uint64_t launches; /* executions on the GPU, those of graphs included */
-    uint64_t time_ns;  /* of all of them together, on the GPU */
+    uint64_t timed;    /* of these; the others' time is taken as the mean of theirs */
+    uint64_t time_ns;  /* of all of them together, on the GPU; not known where timed is 0 */
     /* of the first launch */
     unsigned grid[3];         /* CTAs */
     unsigned block[3];        /* threads */
@@ -50,6 +53,7 @@ struct live_survey {
     struct live_kernel *v; /* longest time first */
     size_t n, cap;
     uint64_t wall_ns, gpu_ns;
+    uint64_t untimed;   /* launches whose time is the mean of others of their kernel and shape */
     unsigned processes; /* that used CUDA */
     unsigned cut_off;   /* of these, ended by _exit or a signal: their last half second may be missing */
     uint64_t left_out;  /* launches and images beyond what the library keeps */

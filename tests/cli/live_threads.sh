@@ -19,6 +19,15 @@ CUPTI_PATH=$D/libfake.so "$B" capture --list --json -- "$D/threads" 4000 4 churn
 claim "four threads, modules that come and go: each launch is counted, each kernel has its PTX" counted 4 4000
 CUPTI_PATH=$D/libfake.so "$B" capture --list --json -- "$D/threads" 20000 3 > "$T/out" 2>"$T/err"
 claim "three threads, one kernel each" counted 3 20100
+sampled() { # of short launches some are timed, at least as many as a window; the time of all is the mean's
+    counted "$1" "$2" && python3 -c "
+import json,sys
+t=open(sys.argv[1]).read(); k=json.loads(t[t.index('{\"format\"'):])['kernels']
+timed=sum(x['timed_launches'] for x in k)
+assert 1024 <= timed < $1*$2/4 and all(x['timed_launches']>0 for x in k), timed
+assert all(x['time_ns']==2000*x['launches'] for x in k), k" "$T/out"; }
+CUPTI_PATH=$D/libfake.so "$B" capture --list --json -- "$D/threads" 200000 2 > "$T/out" 2>"$T/err"
+claim "short launches: all are counted, some are timed, the time is that of all" sampled 2 200100
 # The same under ThreadSanitizer; what it cannot be built or started with is told.
 tsan="${CC:-cc} -std=gnu17 -D_GNU_SOURCE -g -O1 -I. -fsanitize=thread"
 $tsan -fPIC -shared -Wl,-soname,libfake.so -o "$T/libfake.so" tests/live/fake_live.c tests/live/fake_memory.c tests/live/fake_graph.c -ldl 2>"$T/err" &&

@@ -14,7 +14,8 @@
 static void (*callback)(void *, int, uint32_t, const struct call *);
 static void (*wanted)(uint8_t **, size_t *, size_t *);
 static void (*full)(void *, uint32_t, uint8_t *, size_t, size_t);
-static uint8_t enabled[1024], activity;
+static uint8_t enabled[1024];
+static _Atomic uint8_t activity;
 static struct record kept[4096];
 static unsigned nkept;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what was kept, and of names */
@@ -49,6 +50,11 @@ int cuptiEnableCallback(uint32_t on, void *s, int domain, uint32_t id)
 int cuptiActivityEnable(int kind)
 {
     activity = kind == 10;
+    return 0;
+}
+int cuptiActivityDisable(int kind)
+{
+    activity = activity && kind != 10;
     return 0;
 }
 int cuptiActivityRegisterCallbacks(void (*w)(uint8_t **, size_t *, size_t *),

@@ -15,9 +15,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-static const char SURVEY[] = "gpulocw-live 1\nL 3\nI 12 34 1 0 0\nI 9 0 0 1 0\n"
-                             "K 0 3 900 4 1 1 128 1 1 64 scale\nK 0 2 100 8 1 1 128 1 1 64 scale\n"
-                             "K 1 1 50 4 1 1 128 1 1 0 _Z4gemmPf\nE\n";
+static const char SURVEY[] = "gpulocw-live 2\nL 3\nI 12 34 1 0 0\nI 9 0 0 1 0\n"
+                             "K 0 3 1 900 4 1 1 128 1 1 64 scale\nK 0 2 2 100 8 1 1 128 1 1 64 scale\n"
+                             "K 1 1 1 50 4 1 1 128 1 1 0 _Z4gemmPf\nE\n";
 static const char TAKE[] = "gpulocw-take 1\nname scale\nimage 00000000000000ff\nlaunch 2\ngrid 4 2 1\n"
                            "block 128 1 1\nshared 64\ncooperative\nfunc 9 50\n"
                            "param 0 8 0000100000000000\nparam 8 4 07000000\nrange 1048576 4096 0 0 1\n"
@@ -57,6 +57,7 @@ static void test_survey(void **state)
     assert_int_equal(survey(&s), ST_OK);
     assert_int_equal(s.n, 2);
     assert_int_equal(s.left_out, 3);
+    assert_int_equal(s.untimed, 2);
     assert_int_equal(s.cut_off, 0);
     assert_int_equal(s.v[0].launches, 5);
     assert_int_equal(s.v[0].time_ns, 1000);

@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,10 +323,13 @@ static void put_kernel(struct app *a, const struct live_survey *s, size_t i)
     const struct live_kernel *k = &s->v[i];
     char label[PTX_LABEL], t[TEXT_NUM];
     struct row r;
-    text_time(t, (double)k->time_ns);
+    text_time(t, k->timed ? (double)k->time_ns : NAN);
     row_init(&r, a->frame);
-    row_right(&r, ROLE_VALUE, SHARE, "%.1f %%",
-              s->gpu_ns ? 100 * (double)k->time_ns / (double)s->gpu_ns : 0.0);
+    if (k->timed)
+        row_right(&r, ROLE_VALUE, SHARE, "%.1f %%",
+                  s->gpu_ns ? 100 * (double)k->time_ns / (double)s->gpu_ns : 0.0);
+    else
+        row_right(&r, ROLE_NOTE, SHARE, "n/a");
     row_right(&r, ROLE_TEXT, LAUNCHES, "%llu", (unsigned long long)k->launches);
     row_right(&r, ROLE_TEXT, TIME, "%s", t);
     row_put(&r, k->why ? ROLE_NOTE : ROLE_GOOD, "  %s", k->why ? "no PTX" : "PTX   ");

@@ -2,6 +2,7 @@
 #include "engine/dev/inject/inject.h"
 #include "engine/dev/inject/launched.h"
 #include "engine/dev/inject/made.h"
+#include "engine/dev/inject/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static void handle_set(struct handle *h, const char *name, int image)
     h->image = image;
     h->asked = h->known = false;
     __atomic_store_n(&h->take, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&h->row, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&h->quick, 0, __ATOMIC_RELEASE);
 }
 
@@ -190,15 +192,18 @@ void launch_look_up(struct launch *l)
     pthread_mutex_unlock(&S.lock);
 }
 
-/* The launch of a function that is known, where nothing but its image is asked for. */
-static bool quick_launch(const void *f, const struct call *c)
+/* The launch of a function that is known, with the shape of its last, where nothing but the survey asks
+ * for it. */
+static bool quick_launch(const struct launch *l, const struct call *c)
 {
     const void *there;
-    const struct handle *h = f ? place_of(f, &there) : NULL;
+    const struct handle *h = l->f ? place_of(l->f, &there) : NULL;
     int quick = h && there ? __atomic_load_n(&h->quick, __ATOMIC_ACQUIRE) : 0;
-    if (quick)
-        launched_put(c->correlation, quick - 2);
-    return quick != 0;
+    int row = quick ? __atomic_load_n(&h->row, __ATOMIC_ACQUIRE) : 0;
+    if (!row || !survey_count_like(row - 1, l))
+        return false;
+    launched_put(c->correlation, quick - 2);
+    return true;
 }
 
 static struct launch plain(const void *params, bool cooperative)
@@ -255,7 +260,7 @@ static void launching(struct launch *l, const struct call *c)
 }
 
 /* ---- CUPTI ---- */
-enum what { LOAD, LOAD_FILE, GET_NAMED, GET, UNLOAD, LAUNCH, COOPERATE, LAUNCH_EX };
+enum what { LOAD, LOAD_FILE, GET_NAMED, GET, UNLOAD, GRAPH, LAUNCH, COOPERATE, LAUNCH_EX };
 static const struct {
     uint32_t id; /* cupti_driver_cbid.h */
     enum what what;
@@ -273,6 +278,14 @@ static const struct {
     { 681, GET_NAMED, false }, /* cuLibraryGetKernel */
     { 682, GET, false },       /* cuLibraryGetModule */
     { 683, GET, false },       /* cuKernelGetFunction */
+    { 495, GRAPH, false },     /* cuStreamBeginCapture */
+    { 496, GRAPH, false },     /* cuStreamBeginCapture_ptsz */
+    { 539, GRAPH, false },     /* cuStreamBeginCapture_v2 */
+    { 540, GRAPH, false },     /* cuStreamBeginCapture_v2_ptsz */
+    { 720, GRAPH, false },     /* cuStreamBeginCaptureToGraph */
+    { 721, GRAPH, false },     /* cuStreamBeginCaptureToGraph_ptsz */
+    { 514, GRAPH, false },     /* cuGraphLaunch */
+    { 515, GRAPH, false },     /* cuGraphLaunch_ptsz */
     { 307, LAUNCH, false },    /* cuLaunchKernel */
     { 442, LAUNCH, true },     /* cuLaunchKernel_ptsz */
     { 477, COOPERATE, false }, /* cuLaunchCooperativeKernel */
@@ -321,7 +334,11 @@ static void dispatch(uint32_t id, const struct call *c)
     if (!row_of[id])
         return;
     enum what what = CALLS[row_of[id] - 1].what;
-    if (what < LAUNCH) {
+    if (what == GRAPH) {
+        sample_never(c->correlation);
+        return;
+    }
+    if (what < GRAPH) {
         if (after != (what == UNLOAD) && !failed)
             images_change(what, c->params);
         return;
@@ -329,13 +346,15 @@ static void dispatch(uint32_t id, const struct call *c)
     bool looked_at = false;
     for (size_t i = 0; i < nlaunch_parts; i++)
         looked_at |= S.part[i];
-    const void *f = what == LAUNCH_EX ? ((const struct launch_ex_call *)c->params)->f
-                                      : ((const struct launch_call *)c->params)->f;
-    if (!looked_at && (after || quick_launch(f, c)))
+    if (!looked_at && after)
         return;
     struct launch l = what == LAUNCH_EX ? extended(c->params) : plain(c->params, what == COOPERATE);
+    if (!looked_at && quick_launch(&l, c))
+        return;
     l.own_stream = CALLS[row_of[id] - 1].own_stream;
     launching(&l, c);
+    if (!looked_at)
+        survey_count(&l);
 }
 
 void on_call(void *own, int domain, uint32_t id, const struct call *c)

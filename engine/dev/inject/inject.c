@@ -8,6 +8,7 @@
  * launch; these are found by name. */
 #include "engine/dev/inject/inject.h"
 #include "engine/dev/inject/record.h"
+#include "engine/dev/inject/sample.h"
 #include "engine/dev/inject/take.h"
 
 #include <dlfcn.h>
@@ -157,6 +158,22 @@ static bool find(void *library, const char *name, void *to)
     return p != NULL;
 }
 
+static int (*records_on)(int), (*records_off)(int);
+static int turn_records(bool on)
+{
+    return (on ? records_on : records_off)(KIND_CONCURRENT_KERNEL);
+}
+
+/* A survey alone may leave records out: the parts that look at launches time all of them. */
+static void sample_if_alone(void *cupti)
+{
+    bool alone = find(cupti, "cuptiActivityDisable", &records_off);
+    for (size_t i = 0; i < nlaunch_parts; i++)
+        alone = alone && !S.part[i];
+    if (alone)
+        sample_start(turn_records);
+}
+
 typedef void (*call_fn)(void *, int, uint32_t, const struct call *);
 typedef void (*wanted_fn)(uint8_t **, size_t *, size_t *);
 typedef void (*full_fn)(void *, uint32_t, uint8_t *, size_t, size_t);
@@ -165,12 +182,11 @@ static const char *start(void)
     void *l = cupti_open(), *subscriber = NULL;
     int (*subscribe)(void **, call_fn, void *);
     enable_fn enable;
-    int (*activity)(int);
     int (*buffers)(wanted_fn, full_fn);
     if (!l)
         return "libcupti was not found (CUPTI_PATH names it)";
     if (!find(l, "cuptiSubscribe", &subscribe) || !find(l, "cuptiEnableCallback", &enable) ||
-        !find(l, "cuptiActivityEnable", &activity) ||
+        !find(l, "cuptiActivityEnable", &records_on) ||
         !find(l, "cuptiActivityRegisterCallbacks", &buffers) ||
         !find(l, "cuptiActivityGetNextRecord", &S.next_record))
         return "libcupti lacks a function";
@@ -180,9 +196,10 @@ static const char *start(void)
     if (taken != 0)
         return "CUPTI cannot be used here (cuptiSubscribe failed)";
     calls_enable(enable, subscriber);
-    if (buffers(survey_wanted, survey_full) != 0 || activity(KIND_CONCURRENT_KERNEL) != 0)
+    if (buffers(survey_wanted, survey_full) != 0 || turn_records(true) != 0)
         return "CUPTI does not record kernels here";
     find(l, "cuptiActivityFlushAll", &S.flush);
+    sample_if_alone(l);
     return NULL;
 }
 

@@ -140,6 +140,7 @@ struct handle {
     bool asked, known; /* the driver was asked for name and module; the survey has a row */
     int take;          /* capture: 0 not known, -1 not wanted, 1 + number of the kernel; atomic */
     int quick;         /* 0: look it up with care, else image + 2; atomic: read without the lock */
+    int row;           /* 1 + row of the survey for its last launch; 0: none; atomic */
 };
 /* NULL: none, or no room for one more. S.lock is held. */
 struct handle *handle_at(const void *key, bool make);
@@ -193,13 +194,19 @@ struct driver {
 };
 
 /* ---- kernels that ran ---- */
+struct timed {
+    uint64_t launches;
+    uint64_t ns; /* of all of them together */
+};
 struct kernel {
     char *name;
     int image, next;
-    uint64_t launches, ns;
-    unsigned grid[3];  /* CTAs */
-    unsigned block[3]; /* threads */
-    unsigned shared;   /* dynamic, bytes */
+    uint64_t counted;     /* launches by calls; atomic; kept where only surveys look at launches */
+    struct timed by_call; /* of these, those with a record (sample.h) */
+    struct timed other;   /* executions by graphs, and all that no call counted */
+    unsigned grid[3];     /* CTAs */
+    unsigned block[3];    /* threads */
+    unsigned shared;      /* dynamic, bytes */
 };
 
 struct inject_state {
@@ -236,6 +243,10 @@ void survey_put(int f);
 /* A kernel that was launched, perhaps into a graph: its executions by graphs are found by name. S.lock
  * is held. */
 void survey_known(const struct launch *l);
+/* A launch that nothing but the survey looks at. survey_count_like: one of a function whose last launch
+ * has that row; takes no lock; false: it has another shape, and is not counted. */
+void survey_count(const struct launch *l);
+bool survey_count_like(int row, const struct launch *l);
 
 /* apply (apply.h): a part; a kernel's record, S.lock is held; its lines of the record. */
 extern const struct launch_part take_part, apply_part;

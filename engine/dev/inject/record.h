@@ -6,7 +6,8 @@
  *   E                                         the last line: the process ended in order
  *   L N                                       so many images and launches had no room
  *   I HASH BYTES PTX CUBIN LTO                an image, numbered from 0; HASH, BYTES 0: not known
- *   K IMAGE LAUNCHES NS GX GY GZ BX BY BZ SHARED NAME    one shape of launch; IMAGE -1: not known
+ *   K IMAGE LAUNCHES TIMED NS GX GY GZ BX BY BZ SHARED NAME    one shape of launch; IMAGE -1: not known;
+ * TIMED: how many were timed; NS: of all, the others as the mean of these
  *
  * Capture: it asks at the socket FILE.ask, one question a connection, a line each way or more:
  *   want NAME                                 -> yes | no
@@ -27,7 +28,7 @@
 #define GPULOCW_DEV_INJECT_RECORD_H
 
 #define LIVE_RECORD_VARIABLE "GPULOCW_LIVE_RECORD"
-#define LIVE_RECORD_HEAD     "gpulocw-live 1"
+#define LIVE_RECORD_HEAD     "gpulocw-live 2"
 /* "NTH BYTES": the N-th launch of each kernel is taken, with at most so many bytes; not set: none. */
 #define LIVE_TAKE_VARIABLE "GPULOCW_LIVE_TAKE"
 #define LIVE_TAKE_HEAD     "gpulocw-take 1"

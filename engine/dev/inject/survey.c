@@ -2,6 +2,7 @@
 #include "engine/dev/inject/inject.h"
 #include "engine/dev/inject/launched.h"
 #include "engine/dev/inject/record.h"
+#include "engine/dev/inject/sample.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,31 +67,71 @@ static int kernel_new(const struct ran *r, int image)
     return S.nkernels - 1;
 }
 
-void survey_known(const struct launch *l)
+/* The row of launches like this; made is true where it is new. -1: there is no room, or no name. */
+static int row_of_launch(const struct launch *l, bool *made)
 {
     struct ran r = { .name = l->name, .shared = (int32_t)l->shared };
     for (int d = 0; d < 3; d++) {
         r.grid[d] = (int32_t)l->grid[d];
         r.block[d] = (int32_t)l->block[d];
     }
-    if (l->name && l->image >= 0 && kernel_find(&r, l->image) < 0)
-        kernel_new(&r, l->image);
+    int k = l->name ? kernel_find(&r, l->image) : -1;
+    *made = l->name && k < 0;
+    return *made ? kernel_new(&r, l->image) : k;
+}
+
+void survey_known(const struct launch *l)
+{
+    bool made;
+    if (l->image >= 0)
+        row_of_launch(l, &made);
+}
+
+void survey_count(const struct launch *l)
+{
+    bool made;
+    pthread_mutex_lock(&S.lock);
+    int k = row_of_launch(l, &made);
+    bool first = k >= 0 && S.kernel[k].counted == 0;
+    if (k >= 0)
+        __atomic_add_fetch(&S.kernel[k].counted, 1, __ATOMIC_RELAXED);
+    if (l->handle)
+        __atomic_store_n(&l->handle->row, k + 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&S.lock);
+    if (k < 0)
+        sample_never(l->correlation); /* what is not counted has to be recorded */
+    else
+        sample_launch(first);
+}
+
+bool survey_count_like(int row, const struct launch *l)
+{
+    struct kernel *k = &S.kernel[row];
+    if (k->shared != l->shared || memcmp(k->grid, l->grid, sizeof k->grid) != 0 ||
+        memcmp(k->block, l->block, sizeof k->block) != 0)
+        return false;
+    __atomic_add_fetch(&k->counted, 1, __ATOMIC_RELAXED);
+    sample_launch(false);
+    return true;
 }
 
 static void ran(const struct ran *r)
 {
     apply_ran(r->correlation, r->name, r->start, r->end);
     int image;
-    if (!launched_image(r->correlation, &image))
+    bool called = launched_image(r->correlation, &image);
+    if (!called)
         image = image_of(r->name);
     int k = kernel_find(r, image);
     if (k < 0)
         k = kernel_new(r, image);
     if (k < 0)
         return;
+    struct timed *t =
+        called && sample_counted(r->correlation) ? &S.kernel[k].by_call : &S.kernel[k].other;
     S.ran++;
-    S.kernel[k].launches++;
-    S.kernel[k].ns += r->end > r->start ? r->end - r->start : 0;
+    t->launches++;
+    t->ns += r->end > r->start ? r->end - r->start : 0;
 }
 
 void survey_wanted(uint8_t **buffer, size_t *n, size_t *most)
@@ -113,6 +154,21 @@ void survey_full(void *context, uint32_t stream, uint8_t *buffer, size_t n, size
 }
 
 /* ---- the record ---- */
+/* All executions of a kernel and their time; returns how many of them were timed. The time of the others
+ * is taken as the mean of those. */
+static uint64_t executions(const struct kernel *k, struct timed *all)
+{
+    uint64_t counted = __atomic_load_n(&k->counted, __ATOMIC_RELAXED), timed = k->by_call.launches;
+    *all = k->by_call;
+    if (sample_used() && counted > timed) {
+        all->launches = counted;
+        all->ns = timed ? (uint64_t)((double)k->by_call.ns / (double)timed * (double)counted) : 0;
+    }
+    all->launches += k->other.launches;
+    all->ns += k->other.ns;
+    return timed + k->other.launches;
+}
+
 void survey_put(int f)
 {
     dprintf(f, "%s\n", LIVE_RECORD_HEAD);
@@ -125,10 +181,13 @@ void survey_put(int f)
                 (unsigned long long)S.image[i].bytes, S.image[i].ptx, S.image[i].cubin, S.image[i].lto);
     for (int i = 0; i < S.nkernels; i++) {
         const struct kernel *k = &S.kernel[i];
-        if (!k->launches)
+        struct timed all;
+        uint64_t timed = executions(k, &all);
+        if (!all.launches)
             continue;
-        dprintf(f, "K %d %llu %llu %u %u %u %u %u %u %u %s\n", k->image, (unsigned long long)k->launches,
-                (unsigned long long)k->ns, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
-                k->block[2], k->shared, k->name);
+        dprintf(f, "K %d %llu %llu %llu %u %u %u %u %u %u %u %s\n", k->image,
+                (unsigned long long)all.launches, (unsigned long long)timed, (unsigned long long)all.ns,
+                k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2], k->shared,
+                k->name);
     }
 }
