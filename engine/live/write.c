@@ -392,6 +392,19 @@ static size_t words_of(const struct take *t)
     return n;
 }
 
+static enum status no_such_param(const struct take *t, const struct ptx_func *f, uint32_t k,
+                                 struct diags *ds)
+{
+    const struct ptx_symbol *s = f->params[k];
+    char has[80] = "no such parameter";
+    if (k < t->nparam)
+        snprintf(has, sizeof has, "%llu bytes at %llu", (unsigned long long)t->param[k].n,
+                 (unsigned long long)t->param[k].off);
+    diag_error(ds, "capture", "parameter %u of %s is %llu bytes at %llu in its PTX, and %s in the launch", k,
+               t->name, (unsigned long long)s->bytes, (unsigned long long)s->offset, has);
+    return ST_INPUT;
+}
+
 static enum status describe(struct writing *w, const struct ptx_func *f, const char *stem,
                             struct diags *ds)
 {
@@ -409,9 +422,7 @@ static enum status describe(struct writing *w, const struct ptx_func *f, const c
     for (uint32_t k = 0; k < f->nparams; k++) {
         const struct take_param *p = captured(t, f->params[k]);
         if (!p) {
-            diag_error(ds, "capture", "parameter %u of %s has another place or size than its PTX says",
-                       k, t->name);
-            return ST_INPUT;
+            return no_such_param(t, f, k, ds);
         }
         put_param(w, p, f, k);
     }

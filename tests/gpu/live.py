@@ -126,6 +126,11 @@ def apply(tuned, command, mode, more):
     return r, d, max(ks, key=lambda k: k['applied'] + k.get('in_graphs', 0), default=None)
 
 
+# What a kernel gets that `tune` leaves alone, so that something is put back all the same: the first that is legal.
+TRIALS = [('--bypass', 'l1', '--pi', 1), ('--readonly', 'promote'), ('--bypass-op', 'evict_first', '--bypass', 'l1', '--pi', 1),
+          ('--prefetch', 'l2'), ('--cluster', 'redirect'), ('--maxnreg', 128)]
+
+
 def us(v):
     return 'n/a' if not v else '%.1f' % (v['median'] / 1e3)
 
@@ -165,10 +170,13 @@ def one(row, captured):
     elif not p['leave_alone']:
         cells.append('%.2fx alone: %s (%.0f s)' % (p['gain'], p['options_line'], took))
     if not p or p['leave_alone']: # something that can be put back all the same
-        other = run(program, 'run', ptx, '--device', a.device, '--bypass', 'l1', '--pi', 1, '--no-counters', '--force', '-o', session)
-        run(program, 'rewrite', ptx, '--bypass', 'l1', '--pi', 1, '--force', '-o', ptx[:-4] + '.tuned.ptx')
+        for given in TRIALS:
+            other = run(program, 'run', ptx, '--device', a.device, *given, '--no-counters', '--force', '-o', session)
+            if not other.returncode:
+                run(program, 'rewrite', ptx, *given, '--force', '-o', ptx[:-4] + '.tuned.ptx')
+                break
         if p:
-            cells.append('leave alone; given --bypass l1 --pi 1 (%.0f s)' % took if not other.returncode else 'leave alone; --bypass l1: ' + said(other))
+            cells.append('leave alone; given %s (%.0f s)' % (' '.join(map(str, given)), took) if not other.returncode else 'leave alone; no trial is legal: ' + said(other))
     mode = ('--whole',) if left() > 75 else ()
     r, d, k = apply(session, command, mode, more)
     tuned = ptx[:-4] + '.tuned.ptx'
