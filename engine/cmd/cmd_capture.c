@@ -188,8 +188,9 @@ static void put_table(const struct live_survey *s, struct buf *b)
                s->n, n, s->gpu_ns ? 100 * (double)with / (double)s->gpu_ns : 0.0,
                (double)s->gpu_ns / 1e6, (double)s->wall_ns / 1e6);
     if (s->untimed)
-        buf_printf(b, "%llu launches were counted and not timed: they count as the mean of the timed ones\n",
-                   (unsigned long long)s->untimed);
+        buf_printf(
+            b, "%llu launches were counted and not timed: they count as the mean of the timed ones\n",
+            (unsigned long long)s->untimed);
 }
 
 static void tell(const struct live_survey *s, struct diags *ds)

@@ -400,8 +400,9 @@ static enum status no_such_param(const struct take *t, const struct ptx_func *f,
     if (k < t->nparam)
         snprintf(has, sizeof has, "%llu bytes at %llu", (unsigned long long)t->param[k].n,
                  (unsigned long long)t->param[k].off);
-    diag_error(ds, "capture", "parameter %u of %s is %llu bytes at %llu in its PTX, and %s in the launch", k,
-               t->name, (unsigned long long)s->bytes, (unsigned long long)s->offset, has);
+    diag_error(ds, "capture",
+               "parameter %u of %s is %llu bytes at %llu in its PTX, and %s in the launch", k, t->name,
+               (unsigned long long)s->bytes, (unsigned long long)s->offset, has);
     return ST_INPUT;
 }
 
