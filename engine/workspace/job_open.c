@@ -1,6 +1,7 @@
 /* Opening: PTX, launch descriptions, sessions; kernel, device and launch changes. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
+#include "engine/container/container.h"
 #include "engine/dev/dev.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
@@ -283,11 +284,12 @@ static void text_changes(struct job_engine *e, const struct ptx_module *m)
     diags_free(&none);
 }
 
-static enum status open_ptx(struct job_engine *e, const char *path, bool launch_follows,
-                            struct diags *ds)
+/* kernel: of a file with several modules the one that has it; NULL: the first that has any. */
+static enum status open_ptx(struct job_engine *e, const char *path, const char *kernel,
+                            bool launch_follows, struct diags *ds)
 {
     struct ptx_module *m = NULL;
-    struct source_want want = { .kernel = NULL };
+    struct source_want want = { .kernel = kernel };
     enum status s = workspace_read(path, &want, &m, ds);
     if (!m)
         return s;
@@ -398,7 +400,7 @@ static enum status open_launch(struct job_engine *e, const char *path, struct di
     if (!e->state.module && f->launch[0].ptx)
         s = launch_ptx_check(ptx.s ? ptx.s : "", path, ds);
     if (s == ST_OK && !e->state.module && f->launch[0].ptx) {
-        s = open_ptx(e, ptx.s ? ptx.s : "", true, ds);
+        s = open_ptx(e, ptx.s ? ptx.s : "", NULL, true, ds);
         job_bench_drop(e);
     }
     buf_free(&ptx);
@@ -418,7 +420,7 @@ enum status job_open(struct job_engine *e, const char *path, bool launch_follows
     bool json = n > 5 && strcmp(path + n - 5, ".json") == 0,
          ptx = n > 4 && strcmp(path + n - 4, ".ptx") == 0, launch = !ptx && is_launch(path);
     if (!json && !launch)
-        return open_ptx(e, path, launch_follows, ds);
+        return open_ptx(e, path, NULL, launch_follows, ds);
     return launch ? open_launch(e, path, ds) : open_session(e, path, ds);
 }
 
@@ -445,6 +447,24 @@ static enum status go_to(struct job_engine *e, size_t i, const char *name, struc
     return s == ST_OK ? first_facts(e, ds) : s;
 }
 
+/* Of a program, a library or a fatbin: the module that has the kernel. */
+static enum status other_module(struct job_engine *e, const char *name, struct diags *ds)
+{
+    const struct ptx_func *k = NULL;
+    char *path = base_strdup(((const struct ptx_module *)e->state.module->p)->path);
+    enum status s = path ? open_ptx(e, path, name, false, ds) : ST_NOMEM;
+    base_free(path);
+    if (s == ST_OK)
+        s = workspace_find_entry(e->state.module->p, name, &k, ds);
+    if (s != ST_OK || !k)
+        return s;
+    struct buf full = { 0 };
+    buf_put(&full, k->name.s, k->name.n);
+    s = full.oom ? ST_NOMEM : go_to(e, SIZE_MAX, full.s, ds);
+    buf_free(&full);
+    return s;
+}
+
 enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds)
 {
     struct job_state *st = &e->state;
@@ -459,6 +479,8 @@ enum status job_kernel(struct job_engine *e, const char *name, long number, stru
         return go_to(e, i, name, ds);
     const struct ptx_func *k = NULL;
     enum status s = name ? workspace_find_entry(st->module->p, name, &k, ds) : ST_OK;
+    if (s == ST_OK && !k && name && container_is(((const struct ptx_module *)st->module->p)->path))
+        return other_module(e, name, ds);
     if (s == ST_OK && !k) {
         diag_error(ds, "kernel", "no launch or kernel '%s'", name ? name : "");
         s = ST_INPUT;

@@ -2,6 +2,7 @@
 #include "tui/app/app.h"
 
 #include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/session/session.h"
@@ -62,6 +63,7 @@ void app_free(struct app *a)
     legal_drop(a);
     work_drop(&a->papers);
     work_drop(&a->sass);
+    work_drop(&a->kernels);
     view_program_stop(a);
     work_drop(&a->program);
     work_drop(&a->program_next);
@@ -99,6 +101,11 @@ static void send_options(struct app *a)
     lesson_update(a);
 }
 
+static bool other_file(const struct ptx_module *old, const struct ptx_module *now)
+{
+    return now && (!old || strcmp(old->path, now->path) != 0);
+}
+
 /* No line drawn from the old snapshot outlives it: its texts end when the caller releases it. */
 static void lines_drop(struct app *a)
 {
@@ -122,6 +129,10 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
         other_kernel) {
         a->source.stale = true;
         work_drop(&a->sass);
+    }
+    if (other_file(old->module, snap->module)) {
+        work_drop(&a->kernels);
+        a->kernels_wanted = !snap->nruns && !a->kernel_named;
     }
     if (old->module != snap->module || other_kernel)
         a->list[PANEL_CUDA] = (struct list){ 0 };
@@ -400,17 +411,6 @@ static unsigned cancel(struct app *a)
     return UI_REDRAW;
 }
 
-static unsigned next_kernel(struct app *a)
-{
-    const struct job_snapshot *s = a->snap;
-    if (s->launches && s->launches->n > 1)
-        app_post(a, JOB_KERNEL, NULL, (long)((s->launch + 1) % s->launches->n));
-    else
-        app_notice(a, DIAG_NOTE,
-                   "the launch description names one kernel only (:kernel NAME takes any)");
-    return UI_REDRAW;
-}
-
 static unsigned open_overlay(struct app *a, enum overlay o)
 {
     a->overlay = a->overlay == o ? OVERLAY_NONE : o;
@@ -453,7 +453,7 @@ static unsigned global_request(struct app *a, enum request r)
     case REQ_BORDER_UP: return layout_move(a, true, -LAYOUT_STEP);
     case REQ_BORDER_DOWN: return layout_move(a, true, LAYOUT_STEP);
     case REQ_RELOAD: return reload_ask(a);
-    case REQ_NEXT_KERNEL: return next_kernel(a);
+    case REQ_KERNELS: return view_kernels_open(a);
     case REQ_UNDO: undo_options(a, false); return UI_REDRAW;
     case REQ_REDO: undo_options(a, true); return UI_REDRAW;
     case REQ_WRITE: return app_command(a, "write");
@@ -547,7 +547,7 @@ unsigned app_request(struct app *a, enum request r)
             return view_tree_goto(a);
         a->overlay = OVERLAY_NONE;
         return UI_REDRAW;
-    case SCOPE_PICKER: return pick(a);
+    case SCOPE_PICKER: return a->overlay == OVERLAY_KERNELS ? view_kernels_pick(a) : pick(a);
     case SCOPE_LESSON: return lesson_request(a, r);
     case SCOPE_REPLAY: return replay_request(a, r);
     case SCOPE_LIST:
@@ -570,7 +570,7 @@ static enum request find_request(const struct app *a, uint32_t key)
         order[n++] = SCOPE_HELP;
     else if (a->overlay == OVERLAY_TREE)
         order[n++] = SCOPE_TREE;
-    else if (a->overlay == OVERLAY_PICKER)
+    else if (a->overlay == OVERLAY_PICKER || a->overlay == OVERLAY_KERNELS)
         order[n++] = SCOPE_PICKER;
     else {
         if (a->replay.on && a->focus == PANEL_VALLEY)
@@ -640,6 +640,7 @@ static bool works_beside(const struct app *a)
 {
     return reuse_working(a) || legal_working(a) || (a->sass && work_state(a->sass) == WORK_BUSY) ||
            (a->papers && work_state(a->papers) == WORK_BUSY) ||
+           (a->kernels && work_state(a->kernels) == WORK_BUSY) || a->kernels_wanted ||
            (a->program && work_state(a->program) == WORK_BUSY) ||
            (a->program_next && work_state(a->program_next) == WORK_BUSY);
 }
@@ -662,6 +663,8 @@ static unsigned tick(struct app *a)
         r->next_ns = a->now_ns + (int64_t)((double)REPLAY_NS / (r->speed > 0 ? r->speed : 1));
         done = UI_REDRAW;
     }
+    if (!a->lesson.lesson && view_kernels_offer(a))
+        done = UI_REDRAW;
     bool working = works_beside(a);
     if (a->snap->busy || working || a->was_working)
         done = UI_REDRAW;

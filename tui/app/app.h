@@ -70,7 +70,7 @@ struct guess_view {
     struct dim3u block;
 };
 
-enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_PICKER, OVERLAY_TREE };
+enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_PICKER, OVERLAY_TREE, OVERLAY_KERNELS };
 struct pick {
     char *title; /* owned */
     char *path;  /* owned */
@@ -148,11 +148,14 @@ struct app {
     int64_t pasted_ns;     /* when its last character came */
     bool to_launch;        /* a launch was asked for: once it is there, the options' cursor goes to it */
     bool was_working;
+    bool kernel_named; /* on the command line: no list of kernels is offered */
     /* what is worked out in the background; NULL: not started */
     struct work *reuse;           /* reuse.h */
     struct work *legal;           /* legal.h */
     struct work *papers;          /* the page of the papers */
     struct work *sass;            /* the machine code */
+    struct work *kernels;         /* those of the file, for the list of kernels */
+    bool kernels_wanted;          /* a program was opened: of several kernels one is chosen */
     const struct cuda_page *cuda; /* the CUDA panel as last updated; the frame's, or NULL */
     struct work *program,
         *program_next;  /* the survey of a program; its capture or its run with tuned kernels */

@@ -644,17 +644,17 @@ static void offer_kernels(struct choices *c)
 {
     const struct ptx_module *m = c->a->snap->module;
     const struct launch_file *l = c->a->snap->launches;
-    char word[256];
     for (size_t i = 0; l && i < l->n; i++)
         if (l->launch[i].name)
             offer(c, l->launch[i].name);
     for (uint32_t i = 0; m && i < m->nfuncs; i++) {
         bool said = !m->funcs[i]->entry;
-        snprintf(word, sizeof word, "%.*s", (int)m->funcs[i]->name.n, m->funcs[i]->name.s);
+        char *name = arena_dup(c->a->frame, m->funcs[i]->name), label[PTX_LABEL];
+        ptx_label(name ? name : "", label);
         for (size_t k = 0; l && k < l->n; k++)
-            said |= l->launch[k].name && !strcmp(l->launch[k].name, word);
+            said |= l->launch[k].name && !strcmp(l->launch[k].name, label);
         if (!said)
-            offer(c, word);
+            offer(c, label);
     }
 }
 

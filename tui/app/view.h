@@ -92,6 +92,12 @@ bool view_program_offered(struct app *a);
 bool view_program_stop(struct app *a);
 /* about the entry under the cursor; NULL: none */
 const char *view_picker_help(const struct app *a);
+/* The kernels of the open file, to choose from. */
+void view_kernels_update(struct app *a, unsigned w);
+unsigned view_kernels_open(struct app *a);
+unsigned view_kernels_pick(struct app *a); /* the one under the cursor is opened */
+/* Opens the list when a program was opened that has several kernels. True: it did. */
+bool view_kernels_offer(struct app *a);
 void view_tree_update(struct app *a, unsigned w);
 unsigned view_tree_goto(struct app *a); /* to the instruction under the tree's cursor */
 /* Lesson strip: narration, task and whether it is done. Lines are added to *p. */

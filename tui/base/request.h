@@ -64,7 +64,7 @@ const char *scope_name(enum scope s);
     X(BORDER_UP, "border-up", "S-Up", GLOBAL, "", "move this panel's lower or upper border up")         \
     X(BORDER_DOWN, "border-down", "S-Down", GLOBAL, "", "the same border down")                         \
     X(RELOAD, "reload", "R", GLOBAL, "", "read the PTX and its launch again; knobs and position stay")  \
-    X(NEXT_KERNEL, "next-kernel", "K", GLOBAL, "", "next kernel of the file")                           \
+    X(KERNELS, "kernels", "K", GLOBAL, "", "kernels of the file: a list to choose from")                \
     X(UNDO, "undo", "u", GLOBAL, "", "undo the last change of knobs")                                   \
     X(REDO, "redo", "C-r", GLOBAL, "", "redo what was undone")                                          \
     X(WRITE, "write", "W", GLOBAL, "",                                                                  \

@@ -379,7 +379,7 @@ static void key_bar(struct app *a, struct surface *s, struct screen *map, int y)
         order[n++] = SCOPE_TREE;
     if (a->overlay == OVERLAY_HELP || a->overlay == OVERLAY_TREE)
         order[n++] = SCOPE_LIST;
-    else if (a->overlay == OVERLAY_PICKER)
+    else if (a->overlay == OVERLAY_PICKER || a->overlay == OVERLAY_KERNELS)
         order[n++] = SCOPE_PICKER;
     else {
         if (a->lesson.lesson)

@@ -265,6 +265,10 @@ static void overlay(struct app *a, struct surface *s, struct screen *map, struct
         view_tree_update(a, (unsigned)r.w - 2);
         over_draw(a, s, map, r, "Where the address comes from");
         break;
+    case OVERLAY_KERNELS:
+        view_kernels_update(a, (unsigned)r.w - 2);
+        over_draw(a, s, map, r, "Kernels: Enter opens one");
+        break;
     case OVERLAY_NONE: break;
     }
 }

@@ -241,6 +241,7 @@ static void open_file(struct app *a, const char *file, const struct cmd_front_op
     app_post(a, JOB_OPEN, file, o->launch != NULL);
     if (o->launch)
         app_post(a, JOB_OPEN, o->launch, 0);
+    a->kernel_named = o->kernel != NULL;
     if (o->kernel)
         app_post(a, JOB_KERNEL, o->kernel, 0);
 }

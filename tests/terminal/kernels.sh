@@ -1,0 +1,23 @@
+#!/bin/bash
+# Which kernel is opened: a program with several modules offers its kernels, K lists those of any file.
+. "$(dirname "$0")/tmux.bash"
+PYTHONPATH=tests/container python3 - "$dir" << 'END'
+import sys
+from make import *
+k = lambda name: open("kernels/coalescing.ptx", "rb").read().replace(b"coalescing", name) + b"\0"
+open(sys.argv[1] + "/app", "wb").write(elf([(".text", b"\x90" * 64), (".nv_fatbin",
+    fatbin(entry(k(b"_Z5scalePfi"), sm=75)) + fatbin(entry(k(b"shift"), sm=75)) + fatbin(entry(cubin(["burnt"]), kind=2)))]))
+open(sys.argv[1] + "/one", "wb").write(elf([(".nv_fatbin", fatbin(entry(k(b"single"), sm=75)))]))
+END
+begin 80x24 "$dir/app" -d sim:fermi-16k; shows "─ Kernels: Enter opens one ─"; check "a program with several kernels offers them" $?
+shows "▶ scale +2 param" && shows "^│   shift +2 param" && shows "^│   burnt +machine code alone"; check "by their readable names, those of all modules, with what cannot be opened" $?
+keys j Enter; shows "^ gpulocw +app ▸ shift"; check "Enter opens one of another module" $?
+keys t; shows "^ threads of a block"; keys Enter; shows "^ search|search +[0-9]"; keys x; shows "run 1: "; check "and it can be searched" $?
+text ":kernel scale"; keys Enter; shows "^ gpulocw +app ▸ scale"; check ":kernel goes to a kernel of another module" $?
+text ":kernel burnt"; keys Enter; shows "burnt.*machine code"; check "one without PTX says so" $?
+begin 80x24 "$dir/app" -k shift -d sim:fermi-16k; shows "^ gpulocw +app ▸ shift"; shows "ld.global"; ! has "Kernels: Enter"; check "a kernel that was named is opened, and no list" $?
+begin 80x24 "$dir/one" -d sim:fermi-16k; shows "ld.global"; keys 2 1; shows "ld.global"; ! has "Kernels: Enter"; check "nor where there is but one" $?
+begin 80x24 kernels/valley.ptx -d sim:fermi-16k; shows ld.global; keys K; shows "▶ valley \(default\) +grid 528x1x1 +block 512x1x1"; check "K lists the launches of a file" $?
+keys j Enter; shows "^ gpulocw +valley.ptx ▸ valley \(fermi\)"; check "and Enter takes one" $?
+text ":kernel "; keys Tab; shows "^ default .*fermi|default +fermi"; escape; keys K; shows "▶ valley \(fermi\)"; keys Escape; gone "Kernels: Enter"; check "Esc closes the list" $?
+echo "1..$n"
