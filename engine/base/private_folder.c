@@ -21,9 +21,9 @@ enum status private_folder_make(char **path, struct diags *ds)
     }
     if (mkdtemp(*path))
         return ST_OK;
-    struct diag *d = diag_add(ds, DIAG_ERROR, "folder", *path, NO_SPAN, "cannot make this folder: %s",
+    struct diag *d = diag_add(ds, DIAG_ERROR, "folder", *path, NO_SPAN, "cannot create this folder: %s",
                               strerror(errno));
-    diag_hint(d, "TMPDIR names another place");
+    diag_hint(d, "set TMPDIR to another folder");
     base_free(*path);
     *path = NULL;
     return ST_IO;

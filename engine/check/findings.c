@@ -246,8 +246,8 @@ enum status findings_baseline(struct findings *f, const char *path, struct diags
     const cJSON *list = json_get(o, "findings");
     if (!format || strcmp(format, "gpulocw-check") != 0 || !cJSON_IsArray(list)) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "baseline", path, NO_SPAN,
-                                  "this is not a document that gpulocw check --format json writes");
-        diag_hint(d, "gpulocw check --format json FILE -o %s writes one", path);
+                                  "not a document written by gpulocw check --format json");
+        diag_hint(d, "write one with: gpulocw check --format json FILE -o %s", path);
         st = ST_INPUT;
     }
     for (size_t i = 0; st == ST_OK && i < f->n; i++)

@@ -50,7 +50,8 @@ static enum status read_rule(const char *path, const cJSON *o, size_t i, struct 
 {
     const cJSON *v;
     if (!cJSON_IsObject(o))
-        return wrong(path, o, ds, "rule '%s' is {\"level\": LEVEL, \"limit\": NUMBER}", rules[i].name);
+        return wrong(path, o, ds, "rule '%s' must be {\"level\": LEVEL, \"limit\": NUMBER}",
+                     rules[i].name);
     cJSON_ArrayForEach(v, o)
     {
         int level =
@@ -58,7 +59,8 @@ static enum status read_rule(const char *path, const cJSON *o, size_t i, struct 
         bool limit = strcmp(v->string, "limit") == 0 && cJSON_IsNumber(v) && v->valuedouble >= 0 &&
                      !isnan(rules[i].limit);
         if (level < 0 && !limit)
-            return wrong(path, o, ds, "this rule has no key '%s', or its value does not fit", v->string);
+            return wrong(path, o, ds, "unknown key '%s', or a value that is not valid for it",
+                         v->string);
         if (limit)
             r->limit[i] = v->valuedouble;
         else
@@ -86,7 +88,8 @@ enum status rules_read(const char *path, struct rules *r, struct diags *ds)
     const cJSON *list = json_get(o, "rules");
     if (!format || strcmp(format, "gpulocw-rules") != 0 || !cJSON_IsObject(list))
         st = wrong(path, o, ds,
-                   "%s is not a rules file: \"format\": \"gpulocw-rules\", \"rules\": {...}", path);
+                   "%s is not a rules file: it needs \"format\": \"gpulocw-rules\" and \"rules\": {...}",
+                   path);
     cJSON_ArrayForEach(v, list)
     {
         size_t i = rule_named(v->string);

@@ -138,13 +138,13 @@ static int sent(struct args *a, const struct command *c)
     enum status st = own ? remote_read(STDIN_FILENO, &r, &ds) : ST_NOMEM;
     int rc = 0;
     if (st == ST_OK && (r.nwords > WORDS_MOST || r.named > CMD_MAX_FILES || !r.nprogram)) {
-        diag_error(&ds, "remote", "too many words, or no program");
+        diag_error(&ds, "remote", "too many arguments, or no program");
         st = ST_INPUT;
     }
     if (st == ST_OK)
         st = parse_sent(c->name, &r, own, &ds);
     if (st == ST_OK && (own->from_stdin || own->worker_n)) {
-        diag_error(&ds, "remote", "what was sent would run elsewhere again");
+        diag_error(&ds, "remote", "a command from another machine cannot be sent on to a third one");
         st = ST_USAGE;
     }
     if (st == ST_OK) {

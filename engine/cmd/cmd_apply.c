@@ -389,15 +389,15 @@ static void tell(const struct live_apply *p, struct diags *ds)
         diag_add(ds, DIAG_WARNING, "apply", NULL, NO_SPAN, "nothing was applied: %s", s->refused);
     else if (!s->processes)
         diag_hint(diag_add(ds, DIAG_WARNING, "apply", NULL, NO_SPAN,
-                           "no process of the program used CUDA and ended in order"),
-                  "a process that is killed, or ends by _exit, leaves no record");
+                           "no process of the program used CUDA and exited normally"),
+                  "a process that is killed or calls _exit leaves no record");
     uint64_t any = 0; /* a PTX file may have kernels that the program does not use */
     for (size_t i = 0; i < p->n; i++)
         any += p->v[i].launches;
     for (size_t i = 0; i < p->n && s->processes && !s->refused && !any; i++)
         diag_hint(diag_add(ds, DIAG_WARNING, "apply", NULL, NO_SPAN, "the program launched no %s",
                            ptx_label(p->v[i].kernel, label)),
-                  "gpulocw capture --list -- PROGRAM names the kernels that it launches");
+                  "gpulocw capture --list -- PROGRAM lists the kernels it launches");
 }
 
 static enum status mode_of(const struct args *a, int *mode, struct diags *ds)
@@ -405,7 +405,7 @@ static enum status mode_of(const struct args *a, int *mode, struct diags *ds)
     *mode = !a->mode || strcmp(a->mode, "ab") == 0 ? LIVE_APPLY_AB : LIVE_APPLY_ALL;
     if (!a->mode || strcmp(a->mode, "ab") == 0 || strcmp(a->mode, "all") == 0)
         return ST_OK;
-    diag_error(ds, "usage", "--mode is ab or all, not '%s'", a->mode);
+    diag_error(ds, "usage", "--mode must be ab or all, not '%s'", a->mode);
     return ST_USAGE;
 }
 
@@ -413,13 +413,13 @@ static enum status check(const struct args *a, struct diags *ds)
 {
     bool program = a->program && a->program[0];
     if (!a->nfiles)
-        diag_error(ds, "usage", "which session or tuned PTX? gpulocw apply S.json -- PROGRAM ARG...");
+        diag_error(ds, "usage", "no session or tuned PTX given: gpulocw apply S.json -- PROGRAM ARG...");
     else if (!program && !a->export_to)
-        diag_error(ds, "usage", "which program? gpulocw apply S.json -- PROGRAM ARG...");
+        diag_error(ds, "usage", "no program given: gpulocw apply S.json -- PROGRAM ARG...");
     else if (program && a->export_to)
-        diag_error(ds, "usage", "--export writes files and runs no program");
+        diag_error(ds, "usage", "--export writes files and does not run a program");
     else if (a->verify < 0)
-        diag_error(ds, "usage", "--verify takes a number of launches");
+        diag_error(ds, "usage", "--verify needs a number of launches");
     else
         return ST_OK;
     return ST_USAGE;
@@ -479,7 +479,7 @@ static int apply_there(struct args *a)
     struct remote r = { .named = a->nfiles };
     enum status st = check(a, &ds);
     if (st == ST_OK && (a->worker_n > 1 || a->export_to)) {
-        diag_error(&ds, "usage", "apply takes one --worker, and no --export with it");
+        diag_error(&ds, "usage", "apply takes one --worker, and not together with --export");
         st = ST_USAGE;
     }
     bool ok = st != ST_OK || add_options(&r, a);

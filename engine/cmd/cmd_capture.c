@@ -197,19 +197,19 @@ static void tell(const struct live_survey *s, struct diags *ds)
 {
     if (s->left_out)
         diag_add(ds, DIAG_WARNING, "survey", NULL, NO_SPAN,
-                 "%llu images and launches of further kernels are left out: 16384 of each are kept",
+                 "%llu more images and kernels are not listed: the limit is 16384 of each",
                  (unsigned long long)s->left_out);
     if (s->refused)
         diag_add(ds, DIAG_WARNING, "survey", NULL, NO_SPAN, "nothing could be recorded: %s", s->refused);
     else if (!s->processes)
-        diag_add(ds, DIAG_WARNING, "survey", NULL, NO_SPAN,
-                 "no process of the program used CUDA for half a second, or ended in order");
-    if (s->cut_off)
         diag_add(
             ds, DIAG_WARNING, "survey", NULL, NO_SPAN,
-            "%u of %u processes that used CUDA ended by _exit or a signal: what ran in their last half "
-            "second may be missing",
-            s->cut_off, s->processes);
+            "no process of the program used CUDA for half a second, or exited normally after using it");
+    if (s->cut_off)
+        diag_add(ds, DIAG_WARNING, "survey", NULL, NO_SPAN,
+                 "%u of %u processes that used CUDA ended by _exit or a signal: launches of their last "
+                 "half second may be missing",
+                 s->cut_off, s->processes);
 }
 
 /* ---- capture ---- */
@@ -276,7 +276,7 @@ static enum status folder_make(const char *folder, struct diags *ds)
     bool there = inside.s && !inside.oom && file_make_dirs(inside.s);
     buf_free(&inside);
     if (!there)
-        diag_error(ds, "write", "cannot make the folder %s: %s", folder, strerror(errno));
+        diag_error(ds, "write", "cannot create the folder %s: %s", folder, strerror(errno));
     return there ? ST_OK : ST_IO;
 }
 
@@ -412,6 +412,7 @@ int cmd_capture(struct args *a)
                : a->worker_n ? capture_there(a)
                              : capture_into(a, folder_of(a));
     struct diags ds = { 0 };
-    diag_error(&ds, "usage", "which program? gpulocw capture [-o FOLDER] [-k KERNEL] -- PROGRAM ARG...");
+    diag_error(&ds, "usage",
+               "no program given: gpulocw capture [-o FOLDER] [-k KERNEL] -- PROGRAM ARG...");
     return cmd_finish(a, ST_USAGE, &ds);
 }

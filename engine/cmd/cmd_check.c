@@ -32,7 +32,7 @@ static enum status format_of(const struct args *a, enum check_format *f, struct 
         }
     if (!a->format)
         return ST_OK;
-    diag_error(ds, "usage", "--format is text, json or sarif here, not '%s'", a->format);
+    diag_error(ds, "usage", "--format must be text, json or sarif here, not '%s'", a->format);
     return ST_USAGE;
 }
 
@@ -136,7 +136,7 @@ static enum status verdict(const struct checking *c)
         return ST_OK;
     struct diag *d = diag_add(c->ds, DIAG_ERROR, "rules", c->a->file[0], NO_SPAN,
                               "%zu finding%s of level error", n, n == 1 ? "" : "s");
-    diag_hint(d, "--rules changes levels and limits; --baseline FILE leaves out what was there before");
+    diag_hint(d, "--rules changes levels and limits; --baseline FILE ignores earlier findings");
     return ST_REFUSED;
 }
 

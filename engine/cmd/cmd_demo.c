@@ -73,7 +73,7 @@ static int cmd_check_lesson(struct args *a)
         st = a->front->check_lesson(l, &ds);
     else if (st == ST_OK)
         diag_add(&ds, DIAG_WARNING, "lesson", a->check, NO_SPAN,
-                 "this build has no workbench: the checks and commands of the steps were not tried");
+                 "this build has no workbench: checks and commands of the steps were not tested");
     if (st == ST_OK)
         diag_add(&ds, DIAG_NOTE, "lesson", a->check, NO_SPAN,
                  "lesson %d, '%s': %u steps, all well formed", l->number, l->title, l->nsteps);
@@ -147,7 +147,7 @@ static int cmd_grade(struct args *a)
     if (a->front && a->front->grade)
         st = a->front->grade(a->env, a->grade, lesson_file, a->json, &out, &ds);
     else
-        diag_error(&ds, "usage", "this build has no workbench: it grades nothing");
+        diag_error(&ds, "usage", "this build has no workbench and cannot grade");
     if (out.n)
         cmd_put(a, &out);
     buf_free(&out);
@@ -181,11 +181,11 @@ static int cmd_export_lesson(struct args *a)
         known = known || !strcmp(a->format, formats[i]);
     char *path = a->nfiles ? lesson_file(a->file[0]) : NULL;
     if (!known)
-        diag_error(&ds, "usage", "no format '%s' of a lesson: html, cast", a->format);
+        diag_error(&ds, "usage", "no lesson format '%s': html or cast", a->format);
     else if (!a->nfiles)
-        diag_error(&ds, "usage", "which lesson?");
+        diag_error(&ds, "usage", "no lesson given");
     else if (!a->front || !a->front->export_lesson)
-        diag_error(&ds, "usage", "this build has no workbench: it takes no lesson");
+        diag_error(&ds, "usage", "this build has no workbench and cannot run lessons");
     else if (!path)
         st = ST_INPUT,
         diag_hint(diag_add(&ds, DIAG_ERROR, "demo", NULL, NO_SPAN, "no lesson '%s'", a->file[0]),

@@ -88,7 +88,7 @@ static enum status find_counters(const struct args *a, const struct dev_env *env
     }
     if (st == ST_OK && !asked) {
         diag_error(ds, "device", "%s%s",
-                   a->device ? "no such device in the list: " : "there is no GPU here that has counters",
+                   a->device ? "no such device in the list: " : "no GPU with counters on this machine",
                    a->device ? a->device : "");
         st = ST_DEVICE;
     }
@@ -191,7 +191,7 @@ int cmd_calibrate(struct args *a)
         st = preset_write(a->output, &p, residuals.s, &from, &ds);
     } else if (st == ST_OK)
         diag_add(&ds, DIAG_NOTE, "calibrate", NULL, NO_SPAN,
-                 "nothing written; -o PRESET.json keeps the preset");
+                 "nothing was written; -o PRESET.json saves the preset");
     buf_free(&residuals);
     workspace_close(&s);
     return cmd_finish(a, st, &ds);

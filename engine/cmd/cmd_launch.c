@@ -161,7 +161,7 @@ static void say_guess(const struct launch_spec *l, const char *why, struct diags
                    elem_name(l->symbols[i].elem), (unsigned long long)l->symbols[i].count);
     diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u (%s); %s",
              l->name, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z,
-             why ? why : "as asked", b.s ? b.s : "no buffers");
+             why ? why : "as given", b.s ? b.s : "no buffers");
     buf_free(&b);
 }
 
@@ -215,9 +215,9 @@ int cmd_launch(struct args *a)
     }
     if (n)
         diag_add(&ds, DIAG_NOTE, "guess", NULL, NO_SPAN,
-                 a->io->ask
-                     ? "data are guesses: put your own in"
-                     : "sizes and data are guesses: put your own in, or call launch on a terminal");
+                 a->io->ask ? "data are guesses: replace them with your own"
+                            : "sizes and data are guesses: replace them with your own, or run launch "
+                              "on a terminal");
     if (n)
         st = put_launches(a, l, n, &ds) == ST_OK ? st : ST_IO;
     for (size_t i = 0; i < n; i++)

@@ -52,7 +52,7 @@ int cmd_list(struct args *a)
     struct buf out = { 0 };
     enum status st = a->nfiles ? ST_OK : ST_USAGE;
     if (!a->nfiles)
-        diag_error(&ds, "usage", "which file?");
+        diag_error(&ds, "usage", "no file given");
     for (size_t i = 0; i < a->nfiles && st == ST_OK; i++) {
         struct container c = { .n = 0 };
         st = container_is(a->file[i]) ? container_read(a->file[i], &c, &ds)

@@ -41,9 +41,9 @@ static enum status check_format(const struct args *a, struct diags *ds)
     if (!f || strcmp(f, "md") == 0 || (strcmp(f, "svg") == 0 && a->nfiles))
         return ST_OK;
     if (strcmp(f, "svg") == 0)
-        diag_error(ds, "usage", "--format svg is a picture of one experiment: which?");
+        diag_error(ds, "usage", "--format svg draws one experiment: give its ID");
     else
-        diag_error(ds, "usage", "no format '%s': md, svg", f);
+        diag_error(ds, "usage", "no format '%s': md or svg", f);
     return ST_USAGE;
 }
 

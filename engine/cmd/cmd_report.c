@@ -147,7 +147,7 @@ static enum status write_report(const struct args *a, struct session *s, struct 
     if (out.oom) {
         st = ST_NOMEM;
     } else if (!out.n) {
-        diag_error(ds, "report", "the session holds nothing to show as %s", format);
+        diag_error(ds, "report", "the session has nothing to show as %s", format);
         st = ST_INPUT;
     } else if (a->output) {
         bool page = strcmp(format, "json") != 0 && strcmp(format, "csv") != 0;
@@ -164,7 +164,7 @@ int cmd_report(struct args *a)
     struct diags ds = { 0 };
     struct session *s = NULL;
     if (!a->nfiles) {
-        diag_error(&ds, "usage", "which session?");
+        diag_error(&ds, "usage", "no session given");
         return cmd_finish(a, ST_USAGE, &ds);
     }
     enum status st = session_load(a->file[0], &s, &ds);

@@ -243,9 +243,9 @@ enum status cmd_contradictions(const struct options *o, struct diags *ds)
         if (!knob_says(o, n->knob, NULL, false) || knob_says(o, n->other, n->value, true))
             continue;
         struct diag *d =
-            diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--%s does nothing without --%s%s%s",
+            diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--%s has no effect without --%s%s%s",
                      n->knob, n->other, n->value ? " " : "", n->value ? n->value : "");
-        diag_hint(d, "add --%s%s%s, or leave --%s out", n->other, n->value ? " " : "",
+        diag_hint(d, "add --%s%s%s, or remove --%s", n->other, n->value ? " " : "",
                   n->value ? n->value : "", n->knob);
     }
     bool vertical = opt_bypass(o)->form == BYPASS_FORM_VERTICAL,
@@ -253,17 +253,17 @@ enum status cmd_contradictions(const struct options *o, struct diags *ds)
     if (opt_bypass(o)->level && vertical && knob_says(o, "pi", NULL, false))
         diag_hint(
             diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
-                     "--bypass-form vertical chooses loads and has no threshold: --pi does nothing"),
-            "--bypass-form hybrid has both");
+                     "--bypass-form vertical selects loads and has no threshold: --pi has no effect"),
+            "--bypass-form hybrid uses both");
     if (opt_bypass(o)->level && opt_bypass(o)->loads.n && !by_load)
         diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
-                           "--bypass-loads chooses loads, but this form treats all loads alike"),
-                  "--bypass-form vertical or hybrid");
+                           "--bypass-loads selects loads, but this form treats all loads alike"),
+                  "use --bypass-form vertical or hybrid");
     if (opt_bypass(o)->level && opt_bypass(o)->form == BYPASS_FORM_HARDWARE &&
         knob_says(o, "bypass-op", NULL, false))
         diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
-                           "--bypass-form hardware inserts no operator: --bypass-op does nothing"),
-                  "leave --bypass-op out");
+                           "--bypass-form hardware inserts no operator: --bypass-op has no effect"),
+                  "remove --bypass-op");
     return ds->errors > before ? ST_REFUSED : ST_OK;
 }
 
@@ -274,8 +274,8 @@ bool cmd_say_idle(const struct options *o, struct diags *ds)
     if (!opt_bypass(o)->level || by_load || opt_bypass(o)->pi.mode != PI_CHA)
         return false;
     diag_hint(diag_add(ds, DIAG_NOTE, "options", NULL, NO_SPAN,
-                       "--bypass without a threshold: with --pi cha all warps cache"),
-              "--pi N, --pi bpa or --pi vote lets warps bypass");
+                       "--bypass has no effect with --pi cha: all warps use the cache"),
+              "set a threshold: --pi N, --pi bpa or --pi vote");
     return true;
 }
 
@@ -352,7 +352,7 @@ static void say_proof(const struct tune_proof *p, struct diags *ds)
              : p->verdict == PROOF_NONE ? DIAG_WARNING
                                         : DIAG_NOTE,
              "prove", NULL, NO_SPAN, "%s%s", text.s ? text.s : "",
-             p->verdict == PROOF_BROKEN ? "; nothing is written" : "");
+             p->verdict == PROOF_BROKEN ? "; nothing was written" : "");
     buf_free(&text);
 }
 
@@ -395,7 +395,7 @@ static void say_kernel(const struct workspace *s, const struct args *a, struct d
     struct diag *d =
         diag_add(ds, DIAG_NOTE, "kernel", s->module->path, NO_SPAN,
                  "'%s' is rewritten, one of %u kernels", ptx_label(s->kernel, label), entries);
-    diag_hint(d, "--kernel NAME takes another");
+    diag_hint(d, "--kernel NAME selects another one");
 }
 
 int cmd_rewrite(struct args *a)
@@ -411,7 +411,7 @@ int cmd_rewrite(struct args *a)
         st = cmd_prove_level(a->prove, TUNE_QUICK, &level, &ds);
     if (st == ST_OK && a->with_launch && !a->output) {
         diag_error(&ds, "usage",
-                   "--with-launch needs -o FILE.ptx: the launch description goes beside it");
+                   "--with-launch needs -o FILE.ptx: the launch description is written beside it");
         st = ST_USAGE;
     }
     if (st == ST_OK && a->with_launch)
@@ -439,7 +439,8 @@ int cmd_rewrite(struct args *a)
         workspace_say_launch(s.spec, &a->options, &code, &ds);
     }
     if (st == ST_OK && !code.changed && !cmd_say_idle(&a->options, &ds))
-        diag_add(&ds, DIAG_NOTE, "options", NULL, NO_SPAN, "nothing in '%s' changes", s.kernel);
+        diag_add(&ds, DIAG_NOTE, "options", NULL, NO_SPAN, "the options change nothing in '%s'",
+                 s.kernel);
     if (st == ST_OK)
         st = prove(a, &s, &code, level, &proof, &ds);
     if (st == ST_OK)

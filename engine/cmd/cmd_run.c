@@ -83,7 +83,7 @@ enum status measurement_bench(struct workspace *s, struct args *a, bool quick, s
     o.prover = s->prover;
     if (o.check_memory && s->info.kind != DEV_SIMULATED) {
         diag_error(ds, "check-memory",
-                   "--check-memory needs a simulated device; on a GPU compute-sanitizer does this");
+                   "--check-memory needs a simulated device; on a GPU use compute-sanitizer");
         return ST_USAGE;
     }
     st = tune_bench_open(&subject, &o, bench, ds);
@@ -278,10 +278,10 @@ enum status measurement_kept(struct measurement *w)
     if (!w->unsaved)
         return ST_OK;
     struct diag *d = diag_add(w->ds, DIAG_ERROR, "session", session_path(w->session), NO_SPAN,
-                              "the session could not be written: %s; the file holds %zu of %zu finished "
-                              "points, and all are in what was printed",
+                              "cannot write the session: %s; the file has %zu of %zu finished points, "
+                              "the printed results have all",
                               w->why, w->kept, w->points);
-    diag_hint(d, "make room, or name a file elsewhere with -o, and go on with --resume %s",
+    diag_hint(d, "free disk space, or choose another file with -o, and continue with --resume %s",
               session_path(w->session));
     return ST_IO;
 }

@@ -162,10 +162,9 @@ enum status cmd_schedules(const struct args *a, const struct workspace *s, struc
     struct list l = { base_alloc(SCHEDULES * sizeof *l.v), 0 };
     if (!s->spec) {
         base_free(l.v);
-        struct diag *d =
-            diag_add(ds, DIAG_ERROR, "launch", s->module->path, NO_SPAN,
-                     "no launch description: a loop schedule is made from its grid and block");
-        diag_hint(d, "write one beside the PTX (docs/reference/launch.md) or name it with --launch");
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch", s->module->path, NO_SPAN,
+                                  "no launch description: a loop schedule needs its grid and block");
+        diag_hint(d, "write one beside the PTX (docs/reference/launch.md) or give it with --launch");
         return ST_INPUT;
     }
     struct workspace own = *s;

@@ -21,7 +21,7 @@ int cmd_mcp(struct args *a)
                                   .cancel = a->cancel };
     for (size_t i = 0; i < a->root_n; i++)
         if (access(a->root[i], R_OK | X_OK) != 0) {
-            diag_add(&ds, DIAG_ERROR, "roots", a->root[i], NO_SPAN, "no folder that can be read");
+            diag_add(&ds, DIAG_ERROR, "roots", a->root[i], NO_SPAN, "the folder cannot be read");
             return cmd_finish(a, ST_USAGE, &ds);
         }
     enum status st = service_mcp(&o, &ds);
@@ -59,9 +59,9 @@ int cmd_batch(struct args *a)
                                     .progress = on_progress,
                                     .ctx = a };
     if (!a->nfiles && isatty(STDIN_FILENO)) {
-        struct diag *d = diag_add(&ds, DIAG_ERROR, "usage", NULL, NO_SPAN, "which file of requests?");
-        diag_hint(d, "one JSON object a line: {\"id\": 1, \"tool\": \"run\", \"arguments\": {\"file\": "
-                     "\"app.ptx\"}}; - is standard input");
+        struct diag *d = diag_add(&ds, DIAG_ERROR, "usage", NULL, NO_SPAN, "no file of requests given");
+        diag_hint(d, "one JSON object per line: {\"id\": 1, \"tool\": \"run\", \"arguments\": "
+                     "{\"file\": \"app.ptx\"}}; - is standard input");
         return cmd_finish(a, ST_USAGE, &ds);
     }
     fflush(stdout);

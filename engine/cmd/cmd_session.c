@@ -62,7 +62,7 @@ int cmd_replay(struct args *a)
     struct diags ds = { 0 };
     struct session *s = NULL;
     if (!a->nfiles) {
-        diag_error(&ds, "usage", "which session?");
+        diag_error(&ds, "usage", "no session given");
         return cmd_finish(a, ST_USAGE, &ds);
     }
     bool screen = a->front && !a->plain && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
@@ -94,7 +94,7 @@ static enum status lang_of(const char *said, enum source_lang *out, struct diags
             *out = (enum source_lang)l;
     if (*out != SOURCE_ANY)
         return ST_OK;
-    diag_error(ds, "usage", "--lang is cuda, triton or numba, not '%s'", said);
+    diag_error(ds, "usage", "--lang must be cuda, triton or numba, not '%s'", said);
     return ST_USAGE;
 }
 
@@ -107,7 +107,7 @@ int cmd_source(struct args *a)
     enum status st = lang_of(a->lang, &lang, &ds);
     bool differ = false;
     if (st == ST_OK && a->nfiles != 1) {
-        diag_error(&ds, "usage", "which session? gpulocw source SESSION.json");
+        diag_error(&ds, "usage", "no session given: gpulocw source SESSION.json");
         st = ST_USAGE;
     }
     if (st == ST_OK)
@@ -133,7 +133,7 @@ int cmd_source(struct args *a)
     if (st == ST_OK)
         cmd_put(a, &b);
     if (st == ST_OK && differ) {
-        diag_error(&ds, "source", "the patched source gives other outputs");
+        diag_error(&ds, "source", "the patched source computes different outputs");
         st = ST_DIFFER;
     }
     buf_free(&b);

@@ -285,7 +285,7 @@ int cmd_sweep(struct args *a)
         st = run_family(&t, bench, &s, done, ndone);
     if (st == ST_CANCELLED && t.w.session)
         diag_add(&ds, DIAG_NOTE, "resume", a->output ? a->output : a->session, NO_SPAN,
-                 "what has run is in this session: sweep --resume goes on from there");
+                 "finished points are in this session: sweep --resume continues from there");
     tune_family_free(&t.f);
     base_free(t.run);
     session_free(t.w.session);

@@ -303,10 +303,9 @@ static void on_live(void *ctx, const struct tune_live *l)
 static void tell_missing(const struct tuning *t)
 {
     if (t->missing)
-        diag_add(
-            t->w->ds, DIAG_WARNING, "missing", NULL, NO_SPAN,
-            "%zu configurations could not be measured, and the recommendation was made without them",
-            t->missing);
+        diag_add(t->w->ds, DIAG_WARNING, "missing", NULL, NO_SPAN,
+                 "%zu configurations could not be measured and are not part of the recommendation",
+                 t->missing);
     for (size_t i = 0, told = 0; told < t->missing && told < 8 && i < t->ndone; i++) {
         const struct result *r = &t->done[i];
         struct buf line = { 0 };
@@ -420,7 +419,7 @@ static enum status tune_one(struct measurement *w, struct tune_bench *bench, con
         print_all(&t, bench, s, found, st == ST_OK);
     if (st == ST_CANCELLED && w->session)
         diag_add(w->ds, DIAG_NOTE, "resume", w->a->output ? w->a->output : w->a->session, NO_SPAN,
-                 "what has run is in this session: tune --resume goes on from there");
+                 "finished launches are in this session: tune --resume continues from there");
     base_free(t.done);
     return st;
 }

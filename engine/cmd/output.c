@@ -168,7 +168,7 @@ void cmd_classes_warn(const struct load_classes *c, const struct dev_info *dev, 
     for (size_t i = 0; i < c->n; i++)
         if (c->v[i].op.noop)
             diag_add(ds, DIAG_WARNING, "no-effect", NULL, NO_SPAN,
-                     "the operator of %u load%s changes nothing on %s (%s): %s", c->v[i].loads,
+                     "the cache operator of %u load%s has no effect on %s (%s): %s", c->v[i].loads,
                      c->v[i].loads == 1 ? "" : "s", dev->name, c->v[i].op.sass, c->v[i].op.reason);
 }
 
@@ -312,6 +312,6 @@ enum status cmd_prove_level(const char *text, enum tune_level unasked, enum tune
     *level = !text ? unasked : strcmp(text, "full") == 0 ? TUNE_FULL : TUNE_QUICK;
     if (!text || *level == TUNE_FULL || strcmp(text, "quick") == 0)
         return ST_OK;
-    diag_error(ds, "usage", "--prove takes quick or full, not '%s'", text);
+    diag_error(ds, "usage", "--prove must be quick or full, not '%s'", text);
     return ST_USAGE;
 }

@@ -103,8 +103,8 @@ static enum status check_one(const struct arg_spec *a, const char *folder, const
 static enum status no_folder(const char *folder, const char *why, struct diags *ds)
 {
     struct diag *d = diag_add(ds, DIAG_ERROR, "io", NULL, NO_SPAN,
-                              "cannot make or write folder '%s': %s; nothing was run", folder, why);
-    diag_hint(d, "--outputs takes a folder that can be written, or a new name in one");
+                              "cannot create or write folder '%s': %s; nothing was run", folder, why);
+    diag_hint(d, "--outputs needs a folder that can be written, or a new name in one");
     return ST_IO;
 }
 
@@ -154,7 +154,7 @@ enum status outputs_write(struct tune_bench *bench, const struct launch_spec *l,
                           struct diags *ds)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        diag_error(ds, "io", "cannot make folder '%s': %s", folder, strerror(errno));
+        diag_error(ds, "io", "cannot create folder '%s': %s", folder, strerror(errno));
         return ST_IO;
     }
     /* the list first: a file that a full disk cuts off the next run may replace */

@@ -245,7 +245,7 @@ enum status fatbin_read(struct reading *r, const struct window *w)
             return reading_damaged(r, "the section is cut off");
         if (window_u32(mark) == OLD_MAGIC) {
             diag_add(r->ds, DIAG_WARNING, "container", r->path, NO_SPAN,
-                     "a fatbin from before CUDA 5 is left out");
+                     "a fatbin older than CUDA 5 is skipped");
             return ST_OK;
         }
         uint64_t end = at + 8; /* the gap between two */

@@ -66,8 +66,8 @@ struct container_module *reading_add(struct reading *r, enum container_kind kind
     struct buf where = { 0 };
     if (c->n == CONTAINER_MOST_MODULES) {
         diag_hint(diag_add(r->ds, DIAG_ERROR, "container", r->path, NO_SPAN,
-                           "more than %d modules, which is the limit", CONTAINER_MOST_MODULES),
-                  "open one of its parts: an object file, or a library that has fewer");
+                           "more than %d modules: over the limit", CONTAINER_MOST_MODULES),
+                  "open a part of it: an object file, or a smaller library");
         r->full = true;
         return NULL;
     }
@@ -315,17 +315,17 @@ enum status container_read(const char *path, struct container *c, struct diags *
     enum status st = folder ? walk_folder(&w, path, 0) : read_one(&r, path);
     if (w.left_out)
         diag_add(ds, DIAG_WARNING, "container", path, NO_SPAN,
-                 "more than %d files: those behind them are left out", MOST_FILES);
+                 "more than %d files: the rest are skipped", MOST_FILES);
     if (w.deep)
-        diag_add(ds, DIAG_WARNING, "container", path, NO_SPAN, "folders more than %d deep are left out",
-                 MOST_DEPTH);
+        diag_add(ds, DIAG_WARNING, "container", path, NO_SPAN,
+                 "folders more than %d levels deep are skipped", MOST_DEPTH);
     if (st == ST_OK && !c->n) {
-        struct diag *d = diag_add(ds, DIAG_ERROR, "container", path, NO_SPAN,
-                                  folder ? "no PTX, cubin or fatbin in this folder"
-                                         : "no code for a GPU in this file");
-        diag_hint(d, folder ? "name the folder of a compiler's cache, or a capture"
-                            : "was it linked with device code? gpulocw opens PTX, executables, shared "
-                              "objects, object files, archives, cubins and fatbins");
+        struct diag *d =
+            diag_add(ds, DIAG_ERROR, "container", path, NO_SPAN,
+                     folder ? "no PTX, cubin or fatbin in this folder" : "no GPU code in this file");
+        diag_hint(d, folder ? "open the cache folder of a compiler, or a capture"
+                            : "gpulocw opens PTX, and executables, shared objects, object files, "
+                              "archives, cubins and fatbins with device code");
         st = ST_INPUT;
     }
     return st;

@@ -51,9 +51,9 @@ static enum status set_plain(struct sim_preset *p, enum dev_plain plain, struct 
     if (plain == DEV_PLAIN_OWN)
         return ST_OK;
     if (plain == DEV_PLAIN_L1 && !p->l1_ca && !p->l1_plain) {
-        diag_hint(diag_add(ds, DIAG_ERROR, "device", NULL, NO_SPAN,
-                           "%s does not cache global loads in L1, whatever they ask for", p->title),
-                  "leave +l1 (--global-l1 on) out");
+        diag_hint(diag_add(ds, DIAG_ERROR, "device", NULL, NO_SPAN, "%s never caches global loads in L1",
+                           p->title),
+                  "remove +l1 (--global-l1 on)");
         return ST_DEVICE;
     }
     p->l1_plain = plain == DEV_PLAIN_L1;

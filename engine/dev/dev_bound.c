@@ -139,7 +139,8 @@ void dev_bound_free(struct dev_bound *b)
 
 enum status dev_bound_misplaced(const struct dev_buffer *b, const char *why, struct diags *ds)
 {
-    diag_error(ds, "device-memory", "buffer '%s' cannot be at 0x%llx, where pointers in data lead: %s",
+    diag_error(ds, "device-memory",
+               "buffer '%s' cannot be placed at 0x%llx, where pointers in the data point: %s",
                b->name ? b->name : "?", (unsigned long long)b->must, why);
     return ST_DEVICE;
 }

@@ -395,7 +395,7 @@ static enum status run_one_before(struct sim_job *j, size_t k)
     const struct launch_spec *l = &j->b->base.data->spec->before[k];
     const struct ptx_func *f = ptx_find_func(j->c->module, str_of(l->kernel));
     if (!f || !f->entry) {
-        diag_error(j->ds, "kernel", "no kernel named '%s', which \"before\" asks for",
+        diag_error(j->ds, "kernel", "no kernel named '%s', which \"before\" refers to",
                    l->kernel ? l->kernel : "?");
         return ST_INPUT;
     }

@@ -31,7 +31,7 @@ enum status dev_bound_textures(const struct dev_bound *b, size_t which, const st
         v[i].address = data->addr + use[i].offset;
         if (use[i].offset > data->bytes || texture_bytes(&v[i]) > data->bytes - use[i].offset) {
             diag_error(
-                ds, "launch-texture", "'%s' has %llu bytes, of which '%s' has %llu left", a->name,
+                ds, "launch-texture", "'%s' needs %llu bytes; '%s' has %llu left", a->name,
                 (unsigned long long)texture_bytes(&v[i]), data->name,
                 (unsigned long long)(use[i].offset > data->bytes ? 0 : data->bytes - use[i].offset));
             base_free(found);

@@ -14,7 +14,8 @@ static const struct dev_buffer *find_buffer(const struct dev_bound *b, struct st
     for (size_t i = 0; i < l->nargs; i++)
         if (l->args[i].name && str_is(name, l->args[i].name) && b->main_use[i].buffer != SIZE_MAX)
             return &b->buffers[b->main_use[i].buffer];
-    diag_error(ds, "l2-persist", "no argument '%.*s' with a buffer to keep in L2", (int)name.n, name.s);
+    diag_error(ds, "l2-persist", "no argument '%.*s' with a buffer to persist in L2", (int)name.n,
+               name.s);
     return NULL;
 }
 

@@ -213,8 +213,8 @@ static enum status answering_start(struct answering *w, const char *path, struct
     }
     w->running = ok && pthread_create(&w->thread, NULL, answer_all, w) == 0;
     if (!w->running)
-        diag_hint(diag_add(ds, DIAG_ERROR, "apply", NULL, NO_SPAN, "cannot make the socket %s", path),
-                  "a shorter TMPDIR, on a file system that has sockets");
+        diag_hint(diag_add(ds, DIAG_ERROR, "apply", NULL, NO_SPAN, "cannot create the socket %s", path),
+                  "set TMPDIR to a shorter path, on a file system with sockets");
     return w->running ? ST_OK : ST_IO;
 }
 

@@ -330,10 +330,10 @@ static enum status library_place(const char *folder, char **own, struct buf *pat
     }
     if (st == ST_OK && !can_be_loaded(path->s)) {
         diag_error(ds, "injection",
-                   "no folder was found from which a program may load a library: those of "
-                   "temporary files and %s are mounted noexec",
+                   "no folder to load a library from: the folders for temporary files and %s are "
+                   "mounted noexec",
                    home ? home : "the current one");
-        diag_hint(&ds->v[ds->n - 1], "TMPDIR=FOLDER names another");
+        diag_hint(&ds->v[ds->n - 1], "set TMPDIR to another folder");
         st = ST_IO;
     }
     return st;
@@ -359,7 +359,7 @@ static enum status run_injected(struct run r, struct live_survey *s, struct diag
 {
     const char *there = getenv("CUDA_INJECTION64_PATH");
     if (there && *there) {
-        diag_error(ds, "injection", "another library is injected into CUDA programs already: %s", there);
+        diag_error(ds, "injection", "another library is already injected into CUDA programs: %s", there);
         diag_hint(&ds->v[ds->n - 1], "unset CUDA_INJECTION64_PATH");
         return ST_REFUSED;
     }

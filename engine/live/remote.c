@@ -93,9 +93,9 @@ static enum status line_of(const char *launcher, const char *command, struct buf
         n--;
     if (n <= m || memcmp(launcher + n - m, word, m) != 0 || launcher[n - m - 1] != ' ') {
         struct diag *d = diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN,
-                                  "a launcher that does not end in 'worker' cannot run %s there: %s",
+                                  "the launcher must end in 'worker' to run %s on that machine: %s",
                                   command, launcher);
-        diag_hint(d, "--worker 'ssh host gpulocw worker'");
+        diag_hint(d, "for example --worker 'ssh host gpulocw worker'");
         return ST_USAGE;
     }
     buf_printf(out, "exec %.*s%s --from-stdin", (int)(n - m), launcher, command);
@@ -189,7 +189,7 @@ enum status remote_run(const char *launcher, const char *command, const struct r
 static enum status damaged(struct diags *ds)
 {
     diag_hint(diag_add(ds, DIAG_ERROR, "remote", NULL, NO_SPAN,
-                       "standard input is not what --worker sends, or was cut off"),
+                       "standard input is truncated or does not come from --worker"),
               "both machines need the same version of gpulocw");
     return ST_INPUT;
 }

@@ -55,7 +55,7 @@ static enum status file_end(struct taking *t, bool keep, struct diags *ds)
 
 static enum status damaged(struct diags *ds)
 {
-    diag_error(ds, "remote", "what came back from the other machine is damaged");
+    diag_error(ds, "remote", "the data from the other machine are damaged");
     return ST_IO;
 }
 
@@ -125,7 +125,7 @@ static enum status take_parts(struct wire_stream *s, struct taking *t, int *exit
     if (st == ST_OK && !whole && end == WIRE_BAD)
         st = damaged(ds);
     if (st == ST_OK && !whole) {
-        diag_error(ds, "remote", "the command on the other machine ended before all had come back");
+        diag_error(ds, "remote", "the command on the other machine ended before all data arrived");
         st = ST_IO;
     }
     return st;
@@ -137,7 +137,7 @@ enum status remote_take_back(int f, const struct remote_back *back, int *exit, s
     struct taking t = { .back = back, .file = { .fd = -1, .folder = -1 } };
     uint32_t version = 0;
     if (wire_greeting(&s, INT64_MAX, NULL, &version) != WIRE_OK) {
-        diag_error(ds, "remote", "the command on the other machine did not begin");
+        diag_error(ds, "remote", "the command on the other machine did not start");
         return ST_IO;
     }
     enum status st = take_parts(&s, &t, exit, ds);
@@ -208,7 +208,7 @@ enum status remote_out_start(struct remote_out **out, struct diags *ds)
     o->real = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     if (o->real < 0 || pipe2(o->from, O_CLOEXEC) != 0 || pipe2(o->stop, O_CLOEXEC) != 0 ||
         !wire_greet(o->real) || pthread_create(&o->thread, NULL, relay, o) != 0) {
-        diag_error(ds, "remote", "standard output cannot be handed on: %s", strerror(errno));
+        diag_error(ds, "remote", "cannot forward standard output: %s", strerror(errno));
         out_free(o);
         return ST_IO;
     }
@@ -272,7 +272,7 @@ enum status remote_out_end(struct remote_out *o, const char *folder, int exit, s
     o->gone = o->gone || !wire_send(o->real, &f, &b, INT64_MAX, NULL);
     buf_free(&b);
     if (st == ST_OK && o->gone) {
-        diag_error(ds, "remote", "the other end is gone: not all was handed back");
+        diag_error(ds, "remote", "the other machine disconnected before all data were sent");
         st = ST_IO;
     }
     out_free(o);

@@ -248,7 +248,7 @@ enum status serve_start(const struct live_want *w, const char *file, struct serv
     s->socket = s->folder = s->stop[0] = s->stop[1] = -1;
     s->started = listen_at(s, file) && pthread_create(&s->thread, NULL, serve_all, s) == 0;
     if (!s->started)
-        diag_error(ds, "capture", "a socket for the program's questions could not be made in %s", file);
+        diag_error(ds, "capture", "cannot create a socket for the program in %s", file);
     return s->started ? ST_OK : ST_IO;
 }
 

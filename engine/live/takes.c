@@ -127,7 +127,7 @@ static enum status one(struct live_survey *s, const struct live_want *w, const s
         put_attributes(k->files, &t);
         k->files->relative = NAN;
         if (t.refused || !t.whole || !code)
-            st = say_why(k->files, t.refused ? t.refused : "the program ended while it was captured");
+            st = say_why(k->files, t.refused ? t.refused : "the program ended during the capture");
         else
             st = make(s, w, &t, code, k->files, ds);
     }

@@ -38,7 +38,7 @@ claim "options reach it: the limit" grep -q "not trimmed\|not captured" "$T/out"
 FAKE_BUSY=39 take profiled "$there" plain
 claim "refusals there are told here" grep -q "another profiler uses CUPTI" "$T/out" "$T/err"
 take cut "sh -c '\"\$0\" \"\$@\" | head -c 2000; exit 9' $B worker" plain
-claim "what is cut off is told" eval 'test $rc -eq 1 && grep -q "ended before all had come back" "$T/err"'
+claim "what is cut off is told" eval 'test $rc -eq 1 && grep -q "ended before all data arrived" "$T/err"'
 claim "and leaves no half file" test -z "$(ls "$T/cut" | grep part)"
 take bad "sh -c '\"\$0\" \"\$@\" | sed s/done/dome/; exit 0' $B worker" plain
 claim "a changed byte is found by its checksum" eval 'test $rc -eq 1 && grep -q "is damaged" "$T/err"'

@@ -64,10 +64,10 @@ code "a warning made an error is exit 3" 3 "error: 32 sectors" "$B" check "$T/k.
 rules '"nosuch": {"level": "error"}'
 code "a rule that there is not" 1 "rules.json:1:.*no rule 'nosuch'" "$B" check "$T/k.ptx" --rules "$T/rules.json"
 rules '"race": {"limit": 1}'
-code "a limit that a rule has not" 1 "this rule has no key 'limit'" "$B" check "$T/k.ptx" --rules "$T/rules.json"
+code "a limit that a rule has not" 1 "unknown key 'limit'" "$B" check "$T/k.ptx" --rules "$T/rules.json"
 rules '"race": {"level": "loud"}'
 code "a level that there is not" 1 "'level'" "$B" check "$T/k.ptx" --rules "$T/rules.json"
-code "a baseline that is something else" 1 "is not a document that gpulocw check" "$B" check "$T/k.ptx" --baseline "$T/rules.json"
+code "a baseline that is something else" 1 "not a document written by gpulocw check" "$B" check "$T/k.ptx" --baseline "$T/rules.json"
 code "no baseline" 1 "nosuch.json" "$B" check "$T/k.ptx" --baseline "$T/nosuch.json"
 code "a format that there is not" 2 "text, json or sarif" "$B" check "$T/k.ptx" --format html
 rm "$T/k.launch.json"

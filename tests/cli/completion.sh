@@ -15,7 +15,7 @@ is "kernels and launches of the file on the line" "$(words run kernels/gemm.ptx 
 is "sessions and folders are the shell's" "$(words replay '') / $(words run --outputs '')" ":files json  / :folders "
 is "demos" "$(words demo valle)" "valley "
 code "another shell" 2 "no completion for the shell 'tcsh'" "$B" completion tcsh
-code "no shell" 2 "for which shell" "$B" completion
+code "no shell" 2 "no shell given" "$B" completion
 
 # bash itself: words broken at ':' and '=', and files with the right ending.
 in_bash() {

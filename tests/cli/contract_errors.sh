@@ -9,10 +9,10 @@ head -c 700 "$(k gemm)" >"$T/cut.ptx"; code "truncated PTX" 1 "cut.ptx:[0-9]+:[0
 { head -c 300 "$(k gemm)"; head -c 100000000 /dev/zero | tr '\0' x; } >"$T/long.ptx"; code "a line of 100 MB" 1 "error" "$B" analyze "$T/long.ptx"; rm -f "$T/long.ptx"
 sed 's/ld\.global/ld.gloval/' "$(k gemm)" >"$T/typo.ptx"; code "a misspelt instruction: place, caret, hint" 1 "typo.ptx:[0-9]+:[0-9]+: error" "$B" analyze "$T/typo.ptx"
 code "wrong option" 2 "no option --frobnicate" "$B" run "$(k gemm)" --frobnicate
-code "option of another command: which" 2 "goes with: sweep, and the workbench" "$B" devices --axis pi
+code "option of another command: which" 2 "applies to: sweep, and the workbench" "$B" devices --axis pi
 code "a misspelt option" 2 "did you mean --bypass" "$B" run "$(k gemm)" --bypas l1
 code "a misspelt command" 2 "did you mean gpulocw analyze" "$B" anlyze "$(k gemm)"
-code "a file too many" 2 "one file at a time" "$B" replay a.json b.json
+code "a file too many" 2 "takes one file" "$B" replay a.json b.json
 code "--color takes three words" 2 "auto, always or never" "$B" run "$(k gemm)" --color maybe
 if [ -w /dev/full ]; then code "a full disk is told" 1 "could not be written" sh -c "'$B' analyze '$(k gemm)' --quick >/dev/full"; fi
 code "a reader that has gone is no failure" 0 "^0$" bash -c "set -o pipefail; '$B' devices | head -c 1 >/dev/null; echo \$?"
@@ -34,7 +34,7 @@ code "a launch with too few arguments" 1 "takes [0-9]+ parameters" "$B" run "$(k
 code "PTX through a pipe, PTX out" 0 "ld.global.cg" sh -c "cat '$(k gemm)' | (cd '$T'; '$(realpath "$B")' rewrite - --bypass l1 --pi bpa -o -)"
 "$B" sweep "$(k stride_4)" -o "$T/piped.json" > "$T/drop"
 code "a session through a pipe" 0 '^1,"stride_4"' sh -c "cat '$T/piped.json' | '$B' report - --format csv -o -"
-code "a session is no pipe" 2 "names a file here" "$B" sweep "$(k gemm)" -o -
+code "a session is no pipe" 2 "needs a file here" "$B" sweep "$(k gemm)" -o -
 is "no file of that name" "$(ls -- "$T/-" ./- 2>&1 | grep -vc 'No such')" 0
 mkdir "$T/ro"; chmod 500 "$T/ro"
 if [ "$(id -u)" = 0 ]; then echo "ok $((n = n + 1)) - read-only folder # SKIP root writes anywhere"; else code "read-only folder for the session" 1 "cannot" "$B" sweep "$(k valley)" --device sim:fermi-16k -o "$T/ro/s.json"; fi

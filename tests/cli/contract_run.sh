@@ -11,7 +11,7 @@ loads="(lambda c, l: {x['line'] for x in l}=={81,83,85,87,89,91,93,95} and abs(s
 doc "run: what the loads of each line did" "$loads" "$B" run "$(k valley)" --json
 doc "run: the same of a rewrite that has every load twice" "$loads" "$B" run "$(k valley)" --bypass l1 --pi 7 --json
 "$B" run "$(k bfs)" 2>"$T/err" | grep -A1 '^by line' | grep -q '^ *75 ' && ok "run: the line whose loads bring most stands first" || no "run: the line whose loads bring most stands first" "$(cat "$T/err")"
-code "run: an operator that changes nothing on the device" 0 "the operator of 8 loads changes nothing on NVIDIA Tesla K80.*: plain global loads already bypass L1" "$B" run "$(k valley)" --bypass l1 --pi 7 --device sim:kepler-k80
+code "run: an operator that changes nothing on the device" 0 "the cache operator of 8 loads has no effect on NVIDIA Tesla K80.*: plain global loads already bypass L1" "$B" run "$(k valley)" --bypass l1 --pi 7 --device sim:kepler-k80
 code "rewrite: the same" 0 "loads on NVIDIA Tesla K80.*LD.E.CG x8 \(no effect\)" "$B" rewrite "$(k valley)" --bypass l1 --pi 7 --device sim:kepler-k80 -o "$T/k80.ptx"
 doc "devices --counters" "sum('counters' in x for x in d['devices']) == 1 and all(c['available'] and c['from'] == 'simulated' for x in d['devices'] for c in x.get('counters', []))" "$B" devices --counters --device sim:fermi-16k --json
 doc "devices" "any(x['spec']=='sim:hopper-h200' for x in d['devices']) and any(x['spec']=='sim:fermi-16k' for x in d['devices'])" "$B" devices --json

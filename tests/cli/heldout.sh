@@ -66,10 +66,10 @@ cut() { python3 tests/tool/interrupt.py "$@"; }
 some="len([p for p in d['runs'][-1]['points'] if p['status'] == 'OK']) > 1"
 code "run: interrupted" 130 "" cut TERM "$B" run "$T/forever.ptx" --no-counters
 code "tune: interrupted before anything is known" 130 "" cut TERM "$B" tune "$T/forever.ptx"
-code "sweep: interrupted, and how to go on" 130 "sweep --resume goes on from there" cut --when "$T/cut.json" "$some" TERM \
+code "sweep: interrupted, and how to go on" 130 "sweep --resume continues from there" cut --when "$T/cut.json" "$some" TERM \
     "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 -o "$T/cut.json"
 code "calibrate: interrupted" 130 "interrupted" cut INT "$B" calibrate
 # timeout(1) and terminals send one interrupt twice, a moment apart: that is no second one, and nothing is lost.
-code "one interrupt that arrives twice" 130 "sweep --resume goes on from there" cut --twice --when "$T/twice.json" "$some" INT \
+code "one interrupt that arrives twice" 130 "sweep --resume continues from there" cut --twice --when "$T/twice.json" "$some" INT \
     "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 -o "$T/twice.json"
 exit $bad

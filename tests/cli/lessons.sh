@@ -158,8 +158,8 @@ code "commands that do not do the task" 1 "step 1: its own commands do not do it
 code "a kernel of elsewhere" 1 "outside its folder" "$B" demo "$T/away.json" --format cast
 code "a kernel that is not there" 1 "nosuch.ptx" "$B" demo "$T/nothing.json" --format html
 code "a device of elsewhere" 1 "outside its folder" "$B" demo "$T/device.json" --format html
-code "a format that is none" 2 "html, cast" "$B" demo 2 --format pdf
-code "no lesson named" 2 "which lesson" "$B" demo --format html
+code "a format that is none" 2 "html or cast" "$B" demo 2 --format pdf
+code "no lesson named" 2 "no lesson given" "$B" demo --format html
 code "a lesson that is none" 1 "no lesson 'nosuch'" "$B" demo nosuch --format html
 "$B" demo "$T/huge.json" --format html > "$T/huge.html"; is "a huge number" "$?" 0
 echo "1..$n"

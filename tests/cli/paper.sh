@@ -2,8 +2,8 @@
 # The papers' experiments: the list, a smoke run of each kind, documents, pictures, means, wrong IDs.
 . tests/tool/tap.sh
 code "an unknown experiment" 2 "did you mean gpulocw paper s1-fig5" "$B" paper s1-fg5
-code "a picture of nothing" 2 "which" "$B" paper --format svg
-code "an unknown format" 2 "md, svg" "$B" paper s5-tab1 --format png
+code "a picture of nothing" 2 "give its ID" "$B" paper --format svg
+code "an unknown format" 2 "md or svg" "$B" paper s5-tab1 --format png
 "$B" paper --json > "$T/list.json"
 "$B" paper > "$T/list.txt"
 is "every figure and table that the contract names has its ID" "$(python3 -c "

@@ -11,15 +11,15 @@ refused() {
 }
 G=kernels/gemm.ptx V=kernels/valley.ptx
 # Contradictions and values that do not fit here.
-refused "a threshold without --bypass" "--pi does nothing without --bypass" $G --pi 3
-refused "an operator without --bypass" "--bypass-op does nothing" $G --bypass-op cs
-refused "agents without --cluster agent" "--agents does nothing without --cluster agent" $G --cluster redirect --agents 2
-refused "an order without --cluster" "--index does nothing" $G --index column
-refused "a distance without --prefetch" "--prefetch-distance does nothing" $G --prefetch-distance 4
-refused "a line size without --softcache" "--softcache-line does nothing" $G --softcache-line 32
-refused "structures without --softcache" "--softcache-data does nothing" $G --softcache-data A
-refused "a threshold for the vertical form" "--bypass-form hybrid has both" $G --bypass l1 --bypass-form vertical --pi 2
-refused "loads for a form that treats all alike" "chooses loads" $G --bypass l1 --bypass-loads 30 --pi 2
+refused "a threshold without --bypass" "--pi has no effect without --bypass" $G --pi 3
+refused "an operator without --bypass" "--bypass-op has no effect" $G --bypass-op cs
+refused "agents without --cluster agent" "--agents has no effect without --cluster agent" $G --cluster redirect --agents 2
+refused "an order without --cluster" "--index has no effect" $G --index column
+refused "a distance without --prefetch" "--prefetch-distance has no effect" $G --prefetch-distance 4
+refused "a line size without --softcache" "--softcache-line has no effect" $G --softcache-line 32
+refused "structures without --softcache" "--softcache-data has no effect" $G --softcache-data A
+refused "a threshold for the vertical form" "--bypass-form hybrid uses both" $G --bypass l1 --bypass-form vertical --pi 2
+refused "loads for a form that treats all alike" "selects loads" $G --bypass l1 --bypass-loads 30 --pi 2
 refused "an operator for the hardware form" "inserts no operator" $V --device sim:fermi-16k --bypass l1 --bypass-form hardware --bypass-op cs --pi 3
 refused "a threshold beyond the CTA's warps" "the threshold is 0..8" $G --bypass l1 --pi 9
 refused "the L2's operator for L1" "policy of L2 alone" $G --bypass l1 --bypass-op cache_hint --pi 2
@@ -35,9 +35,9 @@ refused "resident CTAs that an SM cannot hold" "more than the" $G --minctas 64
 refused "an order whose file is wrong" "is not a number below" $G --cluster redirect --index custom:kernels/gemm.cu
 refused "a kernel that was rewritten before" "it was rewritten before" tests/golden/pass/clone.ptx --bypass l1 --pi 1
 refused "no launch for a loop schedule" "no launch description" tests/golden/pass/in_grid.ptx --swap-xy
-code "a bypass at the threshold that bypasses nothing is said" 0 "with --pi cha all warps cache" "$B" rewrite $G --bypass l1
-code "by run too" 0 "with --pi cha all warps cache" "$B" run $G --bypass l1 --no-counters
-code "and what else changes nothing" 0 "nothing in 'gemm' changes" "$B" rewrite $G
+code "a bypass at the threshold that bypasses nothing is said" 0 "no effect with --pi cha" "$B" rewrite $G --bypass l1
+code "by run too" 0 "no effect with --pi cha" "$B" run $G --bypass l1 --no-counters
+code "and what else changes nothing" 0 "change nothing in 'gemm'" "$B" rewrite $G
 # A file that cannot be written.
 out=$("$B" rewrite $G --bypass l1 --pi 3 -o "$T/none/x.ptx" 2>&1); rc=$?
 [ $rc -eq 1 ] && [ ! -e "$T/none" ] && ok "a place where no file can be" || no "a place where no file can be" "exit $rc" "$out"

@@ -2,7 +2,7 @@
 # What the user is told: the folder of --outputs before the run, the kernel that `rewrite` took, an original that does not repeat.
 . tests/tool/tap.sh
 
-code "--outputs: no folder to make it in, told before the run" 1 "cannot make or write folder .*nothing was run" "$B" run "$(k stride_32)" --outputs "$T/none/dir"
+code "--outputs: no folder to make it in, told before the run" 1 "cannot create or write folder .*nothing was run" "$B" run "$(k stride_32)" --outputs "$T/none/dir"
 "$B" run "$(k stride_32)" --outputs "$T/none/dir" > "$T/out" 2>/dev/null
 [ ! -s "$T/out" ] && ok "--outputs: then no result is printed" || no "--outputs: then no result is printed" "$(head -3 "$T/out")"
 : > "$T/file"

@@ -177,13 +177,13 @@ static enum status no_option(struct diags *ds, const char *word, struct str name
         others = "analyze rewrite run sweep tune predict";
     struct diag *d =
         diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN,
-                 others ? "option --%.*s does not go with this command" : "no option --%.*s",
+                 others ? "option --%.*s does not apply to this command" : "no option --%.*s",
                  (int)name.n, name.s);
     size_t n = others ? strlen(others) : 0;
     bool bench = n && others[n - 1] == '-'; /* the workbench comes last in a row */
     n -= bench ? n > 1 ? 2 : 1 : 0;
     if (others)
-        diag_hint(d, "it goes with: %.*s%s", (int)n, others,
+        diag_hint(d, "it applies to: %.*s%s", (int)n, others,
                   bench
                       ? n ? ", and the workbench (gpulocw FILE.ptx)" : "the workbench (gpulocw FILE.ptx)"
                       : "");
@@ -217,7 +217,7 @@ static enum status row_set(struct args *a, const struct arg_row *r, const char *
     case ARGK_LIST: {
         size_t *n = (size_t *)(void *)((char *)a + r->count_offset);
         if (*n == CMD_MAX_LIST)
-            return usage(ds, word, "--%s was given too often", r->name);
+            return usage(ds, word, "--%s is given too many times", r->name);
         ((const char **)(void *)at)[(*n)++] = value;
         return ST_OK;
     }
@@ -286,8 +286,8 @@ static enum status check_output(struct args *a, const char *word, struct diags *
             return ST_OK;
         }
     return usage(ds, word,
-                 "-o names a file here, not '%s': it is written again as results come (--json prints "
-                 "the document)",
+                 "-o needs a file here, not '%s': the file is rewritten as results arrive (--json "
+                 "prints the document)",
                  a->output);
 }
 
@@ -300,12 +300,12 @@ static enum status check_whole(const struct args *a, const char *word, struct di
         return cmd_no_such(a->file[0], ds);
     if (a->nfiles > most && most < CMD_MAX_FILES)
         return usage(ds, word,
-                     most ? "one file at a time; there is also '%s'"
+                     most ? "this command takes one file; '%s' is a second one"
                           : "this command takes no file ('%s')",
                      a->file[most]);
     if (a->color && strcmp(a->color, "auto") != 0 && strcmp(a->color, "always") != 0 &&
         strcmp(a->color, "never") != 0)
-        return usage(ds, word, "--color is auto, always or never, not '%s'", a->color);
+        return usage(ds, word, "--color must be auto, always or never, not '%s'", a->color);
     return ST_OK;
 }
 
@@ -336,9 +336,9 @@ static enum status settle_device_ends(struct args *a, const char *word, struct d
     bool on = a->global_l1 && strcmp(a->global_l1, "on") == 0,
          never = a->contract && strcmp(a->contract, "never") == 0;
     if (a->global_l1 && !on && strcmp(a->global_l1, "off") != 0)
-        return usage(ds, word, "--global-l1 is on or off, not '%s'", a->global_l1);
+        return usage(ds, word, "--global-l1 must be on or off, not '%s'", a->global_l1);
     if (a->contract && !never && strcmp(a->contract, "as-ptxas") != 0)
-        return usage(ds, word, "--contract is as-ptxas or never, not '%s'", a->contract);
+        return usage(ds, word, "--contract must be as-ptxas or never, not '%s'", a->contract);
     enum status st = ST_OK;
     if (a->global_l1)
         st = settle_devices(a, on ? "+l1" : "+nol1", "--global-l1", word, ds);
@@ -390,7 +390,7 @@ enum status cmd_no_such(const char *word, struct diags *ds)
 {
     const char *near = command_near(word);
     struct diag *d =
-        diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, "no command and no file '%s'", word);
+        diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, "'%s' is neither a command nor a file", word);
     diag_hint(d,
               near ? "did you mean gpulocw %s? gpulocw help lists the commands"
                    : "gpulocw help lists the commands",

@@ -90,8 +90,8 @@ int cmd_completion(struct args *a)
             return cmd_finish(a, ST_OK, &ds);
         }
     struct diag *d = diag_add(&ds, DIAG_ERROR, "usage", NULL, NO_SPAN,
-                              a->nfiles ? "no completion for the shell '%s'" : "for which shell?",
+                              a->nfiles ? "no completion for the shell '%s'" : "no shell given",
                               a->nfiles ? a->file[0] : "");
-    diag_hint(d, "bash, zsh or fish: . <(gpulocw completion bash)");
+    diag_hint(d, "the shells are bash, zsh and fish: . <(gpulocw completion bash)");
     return cmd_finish(a, ST_USAGE, &ds);
 }

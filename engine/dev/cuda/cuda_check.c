@@ -23,7 +23,7 @@ enum status cuda_alloc(struct cuda_dev *d, uint64_t n, const char *what, drv_ptr
     struct diag *g = diag_add(ds, DIAG_ERROR, "device-memory", NULL, NO_SPAN,
                               "no room for '%s' (%llu bytes) on %s: %zu of %zu bytes are free", what,
                               (unsigned long long)n, d->base.info.name, left, total);
-    diag_hint(g, "every buffer is kept twice and outputs up to three times; other programs take the "
-                 "rest (nvidia-smi lists them)");
+    diag_hint(g, "every buffer is stored twice and outputs up to three times; nvidia-smi lists other "
+                 "programs that use memory");
     return ST_DEVICE;
 }

@@ -76,7 +76,8 @@ static enum status jit_failed(struct cuda_dev *d, drv_result e, const char *log,
     if (!any) {
         cuda_check(d, e, "the driver refuses this PTX", ds);
         if (e == DRV_ERROR_UNSUPPORTED_PTX_VERSION && ds->n)
-            diag_hint(&ds->v[ds->n - 1], "the driver supports CUDA %d.%d: lower .version in the PTX",
+            diag_hint(&ds->v[ds->n - 1],
+                      "the driver supports CUDA %d.%d: use a lower .version in the PTX",
                       d->drv.version / 1000, d->drv.version % 1000 / 10);
     }
     bool input = any || e == DRV_ERROR_INVALID_PTX || e == DRV_ERROR_UNSUPPORTED_PTX_VERSION ||

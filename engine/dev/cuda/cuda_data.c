@@ -115,10 +115,11 @@ enum status cuda_params(struct cuda_job *j, size_t which, const struct launch_sp
     *params = NULL;
     for (size_t i = 0; i < l->nargs; i++)
         if (l->args[i].kind == ARG_TEXTURE) {
-            struct diag *d = diag_add(
-                j->ds, DIAG_ERROR, "device-texture", NULL, NO_SPAN,
-                "argument '%s' is a texture or surface, which GPUs are not given yet", l->args[i].name);
-            diag_hint(d, "a simulated device runs it: --device sim:hopper-h200");
+            struct diag *d =
+                diag_add(j->ds, DIAG_ERROR, "device-texture", NULL, NO_SPAN,
+                         "argument '%s' is a texture or surface, which is not supported on a GPU yet",
+                         l->args[i].name);
+            diag_hint(d, "use a simulated device: --device sim:hopper-h200");
             return ST_DEVICE;
         }
     enum status st = dev_bound_params(&j->b->bound, which, l, f, block, &n, j->ds);
@@ -211,7 +212,7 @@ static enum status run_before(struct cuda_job *j, size_t k)
     const struct launch_spec *l = &j->b->base.data->spec->before[k];
     const struct ptx_func *f = ptx_find_func(j->c->module->ptx, str_of(l->kernel));
     if (!f || !f->entry) {
-        diag_error(j->ds, "kernel", "no kernel named '%s', which \"before\" asks for",
+        diag_error(j->ds, "kernel", "no kernel named '%s', which \"before\" refers to",
                    l->kernel ? l->kernel : "?");
         return ST_INPUT;
     }

@@ -23,7 +23,7 @@ static enum status set_shared(struct cuda_job *j)
     if (want + j->c->base.res.shared_static <= PLAIN_SHARED || want <= (uint64_t)j->c->dynamic_shared)
         return ST_OK;
     if (want > j->d->base.info.shared_per_block_optin) {
-        diag_error(j->ds, "shared", "%llu bytes of dynamic shared memory, the device allows %u",
+        diag_error(j->ds, "shared", "%llu bytes of dynamic shared memory; the device allows %u",
                    (unsigned long long)want, j->d->base.info.shared_per_block_optin);
         return ST_REFUSED;
     }
@@ -50,7 +50,7 @@ static enum status check_knobs(struct cuda_job *j)
 {
     if (j->r->hw_pi < 0)
         return ST_OK;
-    diag_error(j->ds, "hardware", "the hardware form of bypass exists in the simulator only");
+    diag_error(j->ds, "hardware", "bypass form hardware exists only on the simulated device");
     return ST_REFUSED;
 }
 

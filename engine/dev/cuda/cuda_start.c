@@ -24,7 +24,7 @@ static enum status give_up(struct cuda_job *j, bool cancelled, double limit)
     j->d->base.unusable = true;
     if (cancelled)
         return ST_CANCELLED;
-    diag_error(j->ds, "time-limit", "time limit of %g s reached: the kernel does not end", limit);
+    diag_error(j->ds, "time-limit", "time limit of %g s reached before the kernel ended", limit);
     return ST_DEVICE;
 }
 
@@ -56,15 +56,14 @@ static enum status fits(struct cuda_job *j, const struct ptx_func *f, struct dim
     if (f->explicitcluster && !c.x) {
         diag_error(
             j->ds, "cluster",
-            "kernel %.*s wants a cluster size at launch: give the launch description a \"cluster\"",
+            "kernel %.*s needs a cluster size at launch: add \"cluster\" to the launch description",
             (int)f->name.n, f->name.s);
         return ST_REFUSED;
     }
     if (cluster.x && (cooperative || !j->d->drv.launch_ex)) {
         diag_error(j->ds, "cluster", "kernel %.*s: %s", (int)f->name.n, f->name.s,
-                   cooperative
-                       ? "a launch in clusters that synchronises the whole grid is not supported here"
-                       : "this driver launches no clusters");
+                   cooperative ? "a launch with clusters and grid-wide synchronisation is not supported"
+                               : "this driver cannot launch clusters");
         return ST_REFUSED;
     }
     if (c.x && (grid.x % c.x || grid.y % (c.y ? c.y : 1) || grid.z % (c.z ? c.z : 1))) {
@@ -78,7 +77,7 @@ static enum status fits(struct cuda_job *j, const struct ptx_func *f, struct dim
          j->d->drv.device_attr(&able, DRV_ATTR_COOPERATIVE_LAUNCH, j->d->device) != DRV_SUCCESS ||
          !able)) {
         diag_error(j->ds, "cooperative",
-                   "kernel %.*s synchronises the whole grid; this device cannot launch it so",
+                   "kernel %.*s synchronises the whole grid; this device has no cooperative launch",
                    (int)f->name.n, f->name.s);
         return ST_REFUSED;
     }

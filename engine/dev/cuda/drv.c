@@ -62,7 +62,7 @@ static enum status start(struct drv *d, struct diags *ds)
     if (st == ST_OK)
         st = drv_check(d, d->driver_version(&d->version), "cuDriverGetVersion", ds);
     if (st == ST_OK && d->version < DRV_OLDEST) {
-        diag_error(ds, "cuda-version", "the driver is of CUDA %d.%d; 11.0 or later is needed",
+        diag_error(ds, "cuda-version", "the driver supports CUDA %d.%d; 11.0 or later is needed",
                    d->version / 1000, d->version % 1000 / 10);
         st = ST_DEVICE;
     }
@@ -103,7 +103,7 @@ enum status drv_open(struct drv *d, bool *absent, struct diags *ds)
     if (!d->library) {
         struct diag *g =
             diag_add(ds, DIAG_ERROR, "cuda-driver", NULL, NO_SPAN, "no CUDA driver: %s", why);
-        diag_hint(g, "use a simulated device (--device sim:hopper-h200), or run where a GPU is "
+        diag_hint(g, "use a simulated device (--device sim:hopper-h200) or a machine with a GPU "
                      "(--worker 'ssh HOST gpulocw worker')");
         return ST_DEVICE;
     }

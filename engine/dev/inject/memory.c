@@ -144,7 +144,7 @@ static void add(struct memory *m, uint64_t p, bool named)
     }
     bool other = is_foreign(r.addr, r.bytes);
     if (other && named)
-        refuse(m, "memory of another process (IPC), which that may change at any time", p, r.bytes);
+        refuse(m, "memory of another process (IPC), which may change at any time", p, r.bytes);
     cut(m, p, &r);
     if (other || m->n == MOST_RANGES || !r.bytes) {
         if (!other && named)

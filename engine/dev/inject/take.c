@@ -302,7 +302,7 @@ static char *code_of(struct memory *m, const struct launch *l)
     if (answer && strncmp(answer, "why ", 4) == 0)
         refused(m, "%.*s", (int)strcspn(answer + 4, "\n"), answer + 4);
     else
-        refused(m, "nobody answered what its code is");
+        refused(m, "its code was not identified");
     free(answer);
     return NULL;
 }
@@ -313,12 +313,13 @@ static bool before(struct memory *m, const struct launch *l)
     put_launch(m->record, l);
     int rest = come_to_rest(l->context);
     if (rest < 0)
-        return refused(
-                   m, "the GPU did not come to rest in %g s: a kernel waits for another or for the host",
-                   T.rest_s),
+        return refused(m,
+                       "the GPU did not become idle in %g s: a kernel waits for another kernel or for "
+                       "the host",
+                       T.rest_s),
                false;
     if (rest > 0)
-        return refused(m, "the GPU could not be waited for (error %d of the driver)", rest), false;
+        return refused(m, "waiting for the GPU failed (driver error %d)", rest), false;
     char *answer = code_of(m, l);
     if (!answer)
         return false;
@@ -497,12 +498,11 @@ void take_end(void)
                 t->image < 0 ? 0ull : (unsigned long long)S.image[t->image].hash);
         if (t->captured && !t->seen)
             refused(m,
-                    "it is launched by graphs alone (%llu launches were captured), and none of them ran "
-                    "in a graph that "
-                    "could be looked into",
+                    "it is launched only by CUDA graphs (%llu launches were captured), none of which "
+                    "could be inspected",
                     (unsigned long long)t->captured);
         else
-            refused(m, "it was launched %llu times, and launch %llu was asked for",
+            refused(m, "it was launched %llu times; launch %llu was requested",
                     (unsigned long long)t->seen, (unsigned long long)T.nth);
         fprintf(m->record, "end\n");
         memory_free(m);

@@ -650,7 +650,7 @@ static enum status settle(struct pool_run *r, struct diags *ds)
         if (r->slots[i].state != JOB_FINISHED)
             give_reason(r, i, st);
     if (st == ST_DEVICE)
-        diag_error(ds, "pool", "no device is left: %zu of %zu launches were not run",
+        diag_error(ds, "pool", "all devices have failed: %zu of %zu launches were not run",
                    r->njobs - r->nfinished, r->njobs);
     return st;
 }

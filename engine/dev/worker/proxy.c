@@ -283,8 +283,8 @@ static enum status greet(struct proxy_dev *p, struct diags *ds)
     p->strikes += e == WIRE_TIMEOUT;
     if (p->command && st == ST_DEVICE && ds->n > before)
         diag_hint(&ds->v[ds->n - 1],
-                  "no greeting came from '%s': it must run `gpulocw worker` there and pass its input "
-                  "and output on",
+                  "no greeting from '%s': it must run `gpulocw worker` and connect its standard input "
+                  "and output",
                   p->command);
     return st;
 }
@@ -293,7 +293,7 @@ static enum status start(struct proxy_dev *p, struct diags *ds)
 {
     if (p->strikes >= PROXY_STRIKES) {
         p->base.astray = true;
-        diag_error(ds, "worker", "the worker was given up after %u failures in a row; the last: %s",
+        diag_error(ds, "worker", "stopped using the worker after %u failures in a row; the last: %s",
                    p->strikes, p->last);
         return ST_DEVICE;
     }
@@ -639,7 +639,7 @@ static enum status read_back(struct proxy_dev *p, enum wire_type type, uint32_t 
 
 static enum status gone(struct diags *ds)
 {
-    diag_error(ds, "worker", "the worker that ran the last launch has ended, and its results are lost");
+    diag_error(ds, "worker", "the worker of the last launch has exited and its results are lost");
     return ST_DEVICE;
 }
 

@@ -326,7 +326,7 @@ static void serve_open(struct worker *w, struct wire_in *in, struct buf *out, st
         w->drove = true;
         st = dev_open(spec, &env, &w->dev, ds);
         if (st != ST_OK && ds->n && strcmp(spec, asked))
-            diag_hint(&ds->v[ds->n - 1], "asked for %s alone; `gpulocw devices` lists what there is",
+            diag_hint(&ds->v[ds->n - 1], "only %s was requested; `gpulocw devices` lists the devices",
                       asked);
     }
     reply_begin(w, out, st, ds);
