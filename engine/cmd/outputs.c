@@ -175,19 +175,9 @@ struct difference {
 
 static bool near_captured(const struct arg_spec *a, const uint8_t *x, const uint8_t *y)
 {
-    double v, w;
-    float f, g;
-    if (a->tolerance <= 0 || (a->elem != ELEM_F32 && a->elem != ELEM_F64))
+    if (a->tolerance <= 0 || !elem_is_float(a->elem))
         return false;
-    if (a->elem == ELEM_F32) {
-        memcpy(&f, x, 4);
-        memcpy(&g, y, 4);
-        v = (double)f;
-        w = (double)g;
-    } else {
-        memcpy(&v, x, 8);
-        memcpy(&w, y, 8);
-    }
+    double v = elem_load(x, a->elem), w = elem_load(y, a->elem);
     return fabs(v - w) <= a->tolerance * fmax(fabs(v), fabs(w));
 }
 

@@ -301,7 +301,7 @@ static bool put_scalar(struct arg_spec *a, const struct ptx_symbol *s, const str
         e = bits == 64 ? ELEM_U64 : bits == 32 ? ELEM_U32 : bits == 16 ? ELEM_U16 : ELEM_U8;
     double d = 0;
     float f = 0;
-    if (e == ELEM_F16)
+    if (elem_is_float(e) && e != ELEM_F32 && e != ELEM_F64)
         return false;
     if (e == ELEM_F32 && (memcpy(&f, p->bytes, 4), !isfinite(f)))
         return false;

@@ -38,8 +38,8 @@ static size_t npy_data(const char *s, size_t n)
 
 static bool npy_type_fits(const char *s, size_t head, enum elem e)
 {
-    static const char *const codes[] = { "|u1", "|i1", "<u2", "<i2", "<f2", "<u4",
-                                         "<i4", "<f4", "<u8", "<i8", "<f8" };
+    static const char *const codes[] = { "|u1", "|i1", "<u2", "<i2", "<f2", "<u4", "<i4", "<f4",
+                                         "<u8", "<i8", "<f8", "V2'", "V1'", "V1'", "<f4" };
     for (size_t i = 10; i + 3 < head; i++)
         if (memcmp(s + i, codes[e], 3) == 0)
             return true;
@@ -94,37 +94,53 @@ static enum status make_hex(const char *text, const char *name, uint8_t *p, uint
     return str_unhex(str_of(text), p) ? ST_OK : bad(ds, name, "not a hex digit");
 }
 
-/* What cannot fail: the same bytes whenever they are made. */
-static bool by_rule(enum init_kind k)
-{
-    return k <= INIT_ROWS;
-}
-
 static void make_by_rule(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t count)
 {
     data_make_part(in, e, p, 0, count, 0);
 }
 
-static enum status check_rows(const struct init_spec *in, const char *name, uint64_t count,
-                              struct diags *ds)
+static enum status check_fit(const struct init_spec *in, const char *name, uint64_t count,
+                             struct diags *ds)
 {
-    return in->kind == INIT_ROWS && count != in->rows + 1
-               ? bad(ds, name, "`rows` needs rows + 1 elements")
-               : ST_OK;
+    char why[160];
+    const char *fault = init_misfit(in, count, why, sizeof why);
+    return fault ? bad(ds, name, fault) : ST_OK;
+}
+
+static enum status make_whole(const struct init_spec *in, const char *dir, const char *name, enum elem e,
+                              struct launch_buffer *b, struct diags *ds)
+{
+    if (in->kind == INIT_HEX)
+        return make_hex(in->text, name, b->bytes, b->n, ds);
+    if (in->kind == INIT_FILE || in->kind == INIT_NPY)
+        return make_file(in, dir, name, e, b, ds);
+    make_by_rule(in, e, b->bytes, b->n / elem_size(e));
+    return ST_OK;
+}
+
+/* One part after the other, each as a buffer of its own. */
+static enum status make_parts(const struct init_spec *in, const char *dir, const char *name, enum elem e,
+                              struct launch_buffer *b, struct diags *ds)
+{
+    enum status st = ST_OK;
+    uint64_t at = 0;
+    for (size_t k = 0; st == ST_OK && k < in->nparts; k++) {
+        struct init_spec part = in->part[k];
+        struct launch_buffer piece = { .bytes = b->bytes + at, .n = part.count * elem_size(e) };
+        part.seed += in->seed;
+        st = make_whole(&part, dir, name, e, &piece, ds);
+        at += piece.n;
+    }
+    return st;
 }
 
 static enum status make_init(const struct init_spec *in, const char *dir, const char *name, enum elem e,
                              struct launch_buffer *b, struct diags *ds)
 {
-    uint64_t count = b->n / elem_size(e);
-    if (in->kind == INIT_HEX)
-        return make_hex(in->text, name, b->bytes, b->n, ds);
-    if (!by_rule(in->kind))
-        return make_file(in, dir, name, e, b, ds);
-    enum status st = check_rows(in, name, count, ds);
-    if (st == ST_OK)
-        make_by_rule(in, e, b->bytes, count);
-    return st;
+    enum status st = check_fit(in, name, b->n / elem_size(e), ds);
+    if (st != ST_OK)
+        return st;
+    return (in->kind == INIT_PARTS ? make_parts : make_whole)(in, dir, name, e, b, ds);
 }
 
 /* Adds the bytes of every buffer argument to *total; refuses overflow before anything is allocated. */
@@ -172,7 +188,7 @@ static enum status make_arg(const struct launch_spec *l, const struct arg_spec *
         s = make_init(&a->init, l->dir, a->name, a->elem, b, ds);
     if (b->file > 0)
         base_pages_rest(b->bytes, b->n);
-    b->rule = b->file > 0 && by_rule(a->init.kind) ? a : NULL;
+    b->rule = b->file > 0 && init_by_rule(&a->init, a->elem) ? a : NULL;
     return s;
 }
 
@@ -181,8 +197,9 @@ bool launch_buffer_make(struct launch_buffer *b, uint64_t n, enum launch_source 
 {
     *b = (struct launch_buffer){ .n = n, .zero = source == LAUNCH_ZERO && n >= PAGES_FROM };
     bool rule = source == LAUNCH_RULE;
-    if (rule && (a->kind != ARG_BUFFER || !by_rule(a->init.kind) || a->count != n / elem_size(a->elem) ||
-                 n % elem_size(a->elem) || check_rows(&a->init, "", a->count, NULL) != ST_OK))
+    if (rule && (a->kind != ARG_BUFFER || !init_by_rule(&a->init, a->elem) ||
+                 a->count != n / elem_size(a->elem) || n % elem_size(a->elem) ||
+                 check_fit(&a->init, "", a->count, NULL) != ST_OK))
         return false;
     if (make_room(b) != ST_OK)
         return false;

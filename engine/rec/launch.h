@@ -14,18 +14,33 @@ enum init_kind {
     INIT_ROWS,
     INIT_FILE,
     INIT_NPY,
-    INIT_HEX
+    INIT_HEX,
+    INIT_SORTED,
+    INIT_NEIGHBOURS,
+    INIT_GRAPH,
+    INIT_PARTS
 };
 struct init_spec {
     enum init_kind kind;
-    double a, b; /* fill V | iota start, step | random lo, hi */
+    double a, b; /* fill V | iota start, step | random, sorted lo, hi */
     int64_t ia, ib;
-    bool integral; /* the same as exact integers when both were */
-    uint64_t seed;
-    uint64_t rows, nnz; /* rows */
-    uint64_t offset;    /* file: bytes to skip */
-    char *text;         /* path or hex digits */
+    bool integral;         /* the same as exact integers when both were */
+    uint64_t seed;         /* of parts: added to the seed of each */
+    uint64_t rows, nnz;    /* rows; neighbours, graph: rows or nodes */
+    uint64_t degree, span; /* neighbours, graph: entries of a row; columns to each side, 0: all */
+    uint64_t offset;       /* file: bytes to skip */
+    char *text;            /* path or hex digits */
+    struct init_spec *part;
+    size_t nparts;
+    uint64_t count; /* of a part: its elements */
 };
+/* The buffer can be made again from its rule, also by a worker of another version. */
+bool init_by_rule(const struct init_spec *in, enum elem e);
+/* Its numbers are drawn from a seed. */
+bool init_draws(const struct init_spec *in);
+/* NULL: a buffer of so many elements can be filled so; else what it would take, in `why`. */
+const char *init_misfit(const struct init_spec *in, uint64_t count, char *why, size_t n);
+void init_free(struct init_spec *in); /* what it points to */
 /* ARG_TENSOR_MAP: 128 bytes made of the tensor map in `bytes`, its address being that of the buffer that
  * same_as names and offset (tensor_map.h). ARG_TEXTURE: a handle; `bytes` holds its struct texture
  * (texture.h), whose data are that buffer likewise */

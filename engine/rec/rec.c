@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- elements ---- */
 static const struct {
     const char *name;
     size_t size;
@@ -39,6 +40,119 @@ bool elem_parse(struct str s, enum elem *e)
     return false;
 }
 
+/* Floats of fewer bits than f32: bits of fraction, the exponent of 1, the largest pattern that is a
+ * number, and that of infinity (0: there is none); what too large a number becomes; the sign's bit.
+ * PTX ISA 5.2.3. */
+struct small_float {
+    unsigned fraction;
+    int bias;
+    uint32_t most;
+    uint32_t infinity;
+    uint32_t beyond;
+    uint32_t nan;
+    unsigned sign;
+};
+static const struct small_float *small_float(enum elem e)
+{
+    static const struct small_float f16 = { 10, 15, 0x7BFF, 0x7C00, 0x7C00, 0x7E00, 15 },
+                                    bf16 = { 7, 127, 0x7F7F, 0x7F80, 0x7F80, 0x7FC0, 15 },
+                                    e4m3 = { 3, 7, 0x7E, 0, 0x7E, 0x7F, 7 },
+                                    e5m2 = { 2, 15, 0x7B, 0x7C, 0x7B, 0x7F, 7 },
+                                    tf32 = { 10, 127, 0x3FBFF, 0x3FC00, 0x3FC00, 0x3FE00, 18 };
+    switch (e) {
+    case ELEM_F16: return &f16;
+    case ELEM_BF16: return &bf16;
+    case ELEM_E4M3: return &e4m3;
+    case ELEM_E5M2: return &e5m2;
+    case ELEM_TF32: return &tf32;
+    default: return NULL;
+    }
+}
+
+/* Rounded once, to the nearest, ties to even. */
+static uint32_t small_of(const struct small_float *f, double v)
+{
+    double a = fabs(v);
+    uint32_t sign = signbit(v) ? 1u << f->sign : 0;
+    if (a != a)
+        return sign | f->nan;
+    if (isinf(a) || a == 0)
+        return sign | (a > 0 ? f->beyond : 0);
+    int e;
+    (void)frexp(a, &e); /* a = m * 2^e, m from 0.5 to 1; subnormals share the exponent 1 - bias */
+    int exponent = e - 1 < 1 - f->bias ? 1 - f->bias : e - 1;
+    if (exponent > f->bias + 1)
+        return sign | f->beyond;
+    double steps = nearbyint(ldexp(a, (int)f->fraction - exponent));
+    uint32_t m = (uint32_t)steps +
+                 (uint32_t)(exponent + f->bias - 1) * (1u << f->fraction); /* the hidden bit adds one */
+    return sign | (m > f->most ? f->beyond : m);
+}
+
+static double small_value(const struct small_float *f, uint32_t bits)
+{
+    uint32_t m = bits & ((1u << f->sign) - 1), fraction = m & ((1u << f->fraction) - 1);
+    int e = (int)(m >> f->fraction);
+    double v = f->infinity && m == f->infinity ? INFINITY
+               : m > f->most                   ? NAN
+                                               : ldexp(e ? (1u << f->fraction) + fraction : fraction,
+                                     (e ? e : 1) - f->bias - (int)f->fraction);
+    return bits >> f->sign & 1 ? -v : v;
+}
+
+bool elem_is_float(enum elem e)
+{
+    return e == ELEM_F32 || e == ELEM_F64 || small_float(e);
+}
+
+uint64_t elem_whole(double d)
+{
+    if (d < 0)
+        return (uint64_t)(d > -0x1p63 ? (int64_t)d : INT64_MIN);
+    return d < 0x1p64 ? (uint64_t)d : UINT64_MAX;
+}
+
+void elem_store(enum elem e, double v, uint8_t *out)
+{
+    const struct small_float *small = small_float(e);
+    float f = (float)v;
+    uint64_t bits = 0;
+    if (small)
+        bits = (uint64_t)small_of(small, v) << (e == ELEM_TF32 ? 13 : 0);
+    else if (e == ELEM_F32)
+        memcpy(&bits, &f, sizeof f);
+    else if (e == ELEM_F64)
+        memcpy(&bits, &v, sizeof v);
+    else
+        bits = elem_whole(v);
+    memcpy(out, &bits, elem_size(e)); /* little-endian host, as PTX is */
+}
+
+double elem_load(const uint8_t *p, enum elem e)
+{
+    const struct small_float *small = small_float(e);
+    float f;
+    double d;
+    uint64_t bits = 0;
+    memcpy(&bits, p, elem_size(e));
+    if (e == ELEM_F32 || e == ELEM_TF32) { /* an f32 may stand where a tf32 is meant */
+        memcpy(&f, p, sizeof f);
+        return f;
+    }
+    if (e == ELEM_F64) {
+        memcpy(&d, p, sizeof d);
+        return d;
+    }
+    if (small)
+        return small_value(small, (uint32_t)bits);
+    if (e == ELEM_U64)
+        return (double)bits;
+    if (e == ELEM_U8 || e == ELEM_U16 || e == ELEM_U32)
+        return (double)bits;
+    return (double)((int64_t)(bits << (64 - 8 * elem_size(e))) >> (64 - 8 * elem_size(e)));
+}
+
+/* ---- times, counters ---- */
 struct time_scale time_scale_for(double longest_ns)
 {
     return longest_ns < 1e6 ? (struct time_scale){ "µs", 1e3, 2 } : (struct time_scale){ "ms", 1e6, 4 };
@@ -184,11 +298,19 @@ struct arg_spec arg_u32(const char *name, uint32_t v)
 }
 
 /* ---- launch descriptions ---- */
+void init_free(struct init_spec *in)
+{
+    for (size_t i = 0; i < in->nparts; i++)
+        init_free(&in->part[i]);
+    base_free(in->part);
+    base_free(in->text);
+}
+
 static void args_free(struct arg_spec *a, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         base_free(a[i].name);
-        base_free(a[i].init.text);
+        init_free(&a[i].init);
         base_free(a[i].bytes);
         base_free(a[i].same_as);
         base_free(a[i].inside);
@@ -203,7 +325,7 @@ void launch_spec_free(struct launch_spec *l)
         launch_spec_free(&l->before[i]);
     for (size_t i = 0; i < l->nsymbols; i++) {
         base_free(l->symbols[i].name);
-        base_free(l->symbols[i].init.text);
+        init_free(&l->symbols[i].init);
     }
     args_free(l->args, l->nargs);
     base_free(l->before);

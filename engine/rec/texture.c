@@ -40,7 +40,7 @@ static const char *size_fault(const struct texture *t)
 static const char *texel_fault(const struct texture *t)
 {
     bool is_float = elem_is_float((enum elem)t->elem);
-    if (t->elem >= ELEM_COUNT || elem_size((enum elem)t->elem) > 4)
+    if (t->elem > ELEM_F32)
         return "\"type\" is one of u8, s8, u16, s16, f16, u32, s32, f32";
     if (t->channels != 1 && t->channels != 2 && t->channels != 4)
         return "\"channels\" is 1, 2 or 4";

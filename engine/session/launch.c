@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const init_keys[] = { "fill", "iota", "random", "permutation",
-                                         "rows", "file", "npy",    "hex" };
-
 enum { PARAM_MOST = 32764 }; /* PTX ISA 5.1.6: bytes of all kernel parameters */
 /* so many of 4 bytes would fill them; looking names up stays quick */
 enum { ARGS_MOST = 8192 };
@@ -49,93 +46,6 @@ static bool get_dim(const cJSON *v, struct dim3u *d)
     return true;
 }
 
-/* A number, or a whole one as text where a JSON number would lose digits; *i: its 64 bits, where it is
- * whole. */
-static bool get_number(const cJSON *v, double *d, int64_t *i, bool *integral)
-{
-    uint64_t u;
-    bool is = json_i64(v, i);
-    *d = cJSON_IsNumber(v) ? v->valuedouble : (double)*i;
-    if (!is && cJSON_IsString(v) && json_u64(v, &u)) {
-        is = true;
-        *i = (int64_t)u;
-        *d = (double)u;
-    }
-    *integral = *integral && is;
-    return is || (cJSON_IsNumber(v) && isfinite(*d));
-}
-
-static bool get_pair(const cJSON *v, struct init_spec *in)
-{
-    in->integral = true;
-    if (!cJSON_IsArray(v))
-        return get_number(v, &in->a, &in->ia, &in->integral);
-    return cJSON_GetArraySize(v) == 2 &&
-           get_number(cJSON_GetArrayItem(v, 0), &in->a, &in->ia, &in->integral) &&
-           get_number(cJSON_GetArrayItem(v, 1), &in->b, &in->ib, &in->integral);
-}
-
-static bool get_init_value(const cJSON *v, const cJSON *o, struct init_spec *in)
-{
-    const cJSON *seed = json_get(o, "seed"), *offset = json_get(o, "offset");
-    if ((seed && !json_u64(seed, &in->seed)) || (offset && !json_u64(offset, &in->offset)))
-        return false;
-    switch (in->kind) {
-    case INIT_FILL:
-    case INIT_IOTA:
-    case INIT_RANDOM: return get_pair(v, in);
-    case INIT_PERMUTATION: return true;
-    case INIT_ROWS:
-        return json_u64(json_get(v, "rows"), &in->rows) && json_u64(json_get(v, "nnz"), &in->nnz);
-    case INIT_FILE:
-    case INIT_NPY:
-    case INIT_HEX: return cJSON_IsString(v);
-    }
-    return false;
-}
-
-/* A file that a launch description names, read from the place where it stands. */
-static enum status file_inside(const cJSON *o, const char *path, const char *where, const char *name,
-                               struct diags *ds)
-{
-    struct span at = json_place(o);
-    char *dir = at.line ? path_dir(path) : NULL, *full = dir ? launch_path(dir, name) : NULL;
-    enum status st = !at.line ? ST_OK
-                     : !full  ? ST_NOMEM
-                              : launch_path_check(full, dir, path, at, where, ds);
-    base_free(full);
-    base_free(dir);
-    return st;
-}
-
-static enum status get_init(const cJSON *o, const char *path, const char *where, struct init_spec *in,
-                            struct diags *ds)
-{
-    if (!o) { /* no init: zeros */
-        in->kind = INIT_FILL;
-        in->integral = true;
-        return ST_OK;
-    }
-    for (size_t k = 0; k < ARRAY_LEN(init_keys); k++) {
-        const cJSON *v = json_get(o, init_keys[k]);
-        if (!v)
-            continue;
-        in->kind = (enum init_kind)k;
-        if (!get_init_value(v, o, in))
-            return wrong(ds, path, o, where, "the value of its init does not fit");
-        bool text = in->kind == INIT_FILE || in->kind == INIT_NPY || in->kind == INIT_HEX;
-        if (text && !copy_text(o, init_keys[k], &in->text))
-            return ST_NOMEM;
-        return text && in->kind != INIT_HEX ? file_inside(o, path, where, in->text, ds) : ST_OK;
-    }
-    struct diag *d =
-        diag_add(ds, DIAG_ERROR, "launch", path, json_place(o),
-                 "%s: init must be one of fill, iota, random, permutation, rows, file, npy, hex", where);
-    diag_hint(d,
-              "for example \"init\": { \"fill\": 0 } or \"init\": { \"random\": [0, 1], \"seed\": 1 }");
-    return ST_INPUT;
-}
-
 static bool get_scalar(const cJSON *v, enum elem e, uint8_t out[8])
 {
     int64_t i;
@@ -164,7 +74,8 @@ static enum status get_elements(const cJSON *o, const char *path, const char *wh
 {
     if (!elem_parse(str_of(json_text(o, "buffer")), e))
         return wrong(ds, path, o, where,
-                     "\"buffer\" must name an element type: u8 s8 u16 s16 f16 u32 s32 f32 u64 s64 f64");
+                     "\"buffer\" must name an element type: u8 s8 u16 s16 f16 bf16 e4m3 e5m2 u32 s32 "
+                     "f32 tf32 u64 s64 f64");
     return json_u64(json_get(o, "count"), count) && *count
                ? ST_OK
                : wrong(ds, path, o, where, "\"count\" must be a whole number above 0");
@@ -189,11 +100,11 @@ static enum status get_buffer(const cJSON *o, const char *path, const char *wher
     if (!get_beside(o, a, why, sizeof why))
         return wrong(ds, path, o, where, why);
     if (a->expect) {
-        s = file_inside(json_get(o, "expect"), path, where, a->expect, ds);
+        s = launch_file_inside(json_get(o, "expect"), path, where, a->expect, ds);
         if (s != ST_OK)
             return s;
     }
-    return get_init(json_get(o, "init"), path, where, &a->init, ds);
+    return get_init(json_get(o, "init"), path, where, a->count, &a->init, ds);
 }
 
 /* A struct by value: its bytes, or "size" zeros for what "in" arguments fill. */
@@ -373,7 +284,7 @@ static enum status get_symbol(const cJSON *o, const char *path, struct symbol_sp
                         : ST_OK;
     if (s == ST_OK && y->count > SYMBOL_MOST)
         s = wrong(ds, path, o, where, "\"count\" is more than a variable can hold");
-    return s == ST_OK ? get_init(json_get(o, "init"), path, where, &y->init, ds) : s;
+    return s == ST_OK ? get_init(json_get(o, "init"), path, where, y->count, &y->init, ds) : s;
 }
 
 static enum status get_symbols(const cJSON *o, const char *path, struct launch_spec *l, struct diags *ds)
@@ -401,16 +312,20 @@ static enum status get_launch_body(const cJSON *o, const char *path, const char 
     if (!l->file || !l->dir || !copy_text(o, "name", &l->name) || !copy_text(o, "ptx", &l->ptx) ||
         !copy_text(o, "kernel", &l->kernel))
         return ST_NOMEM;
-    if (!l->kernel)
-        return wrong(ds, path, o, "launch", "\"kernel\" is missing");
+    if (!l->kernel && !(l->kernel = base_strdup(""))) /* launch_name_kernels finds it */
+        return ST_NOMEM;
     if (!get_dim(json_get(o, "grid"), &l->grid))
-        return wrong(ds, path, o, l->kernel, "\"grid\" must be one to three whole numbers above 0");
+        return wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
+                     "\"grid\" must be one to three whole numbers above 0");
     if (!get_dim(json_get(o, "block"), &l->block))
-        return wrong(ds, path, o, l->kernel, "\"block\" must be one to three whole numbers above 0");
+        return wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
+                     "\"block\" must be one to three whole numbers above 0");
     if (json_get(o, "cluster") && !get_dim(json_get(o, "cluster"), &l->cluster))
-        return wrong(ds, path, o, l->kernel, "\"cluster\" must be one to three whole numbers above 0");
+        return wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
+                     "\"cluster\" must be one to three whole numbers above 0");
     if (json_get(o, "shared") && (!json_u64(json_get(o, "shared"), &shared) || shared > 1u << 20))
-        return wrong(ds, path, o, l->kernel, "\"shared\" must be a number of bytes (at most 1 MiB)");
+        return wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
+                     "\"shared\" must be a number of bytes (at most 1 MiB)");
     l->shared = (uint32_t)shared;
     enum status s = get_args(o, path, outer, l, ds);
     return s == ST_OK ? get_symbols(o, path, l, ds) : s;
@@ -527,69 +442,17 @@ void launch_file_free(struct launch_file *f)
 }
 
 /* ---- writing ---- */
-static void put_number(struct jw *w, const struct init_spec *in, bool second)
-{
-    int64_t i = second ? in->ib : in->ia;
-    double d = second ? in->b : in->a;
-    if (!in->integral)
-        jw_num(w, d);
-    else if (i < 0 && d > 0) /* above INT64_MAX: its 64 bits */
-        jw_uint(w, (uint64_t)i);
-    else
-        jw_int(w, i);
-}
-
-static void put_init(struct jw *w, const struct init_spec *in)
-{
-    jw_key(w, "init");
-    jw_obj(w);
-    jw_key(w, init_keys[in->kind]);
-    if (in->kind == INIT_FILL)
-        put_number(w, in, false);
-    else if (in->kind == INIT_IOTA || in->kind == INIT_RANDOM) {
-        jw_arr(w);
-        put_number(w, in, false);
-        put_number(w, in, true);
-        jw_end_arr(w);
-    } else if (in->kind == INIT_PERMUTATION)
-        jw_bool(w, true);
-    else if (in->kind == INIT_ROWS) {
-        jw_obj(w);
-        put_uint(w, "rows", in->rows);
-        put_uint(w, "nnz", in->nnz);
-        jw_end_obj(w);
-    } else
-        jw_str(w, in->text);
-    if (in->kind == INIT_RANDOM || in->kind == INIT_PERMUTATION || in->kind == INIT_ROWS) {
-        put_uint(w, "seed", in->seed);
-    }
-    if (in->offset) {
-        put_uint(w, "offset", in->offset);
-    }
-    jw_end_obj(w);
-}
-
 static void put_scalar(struct jw *w, const struct arg_spec *a)
 {
-    float f;
-    double d;
     int64_t i = 0;
     uint64_t u = 0;
     size_t n = elem_size(a->elem);
     jw_key(w, elem_name(a->elem));
     memcpy(&u, a->scalar, n);
     i = (int64_t)(u << (64 - 8 * n)) >> (64 - 8 * n);
-    memcpy(&f, a->scalar, 4);
-    memcpy(&d, a->scalar, 8);
-    if (a->elem == ELEM_F32)
-        jw_num(w, f);
-    else if (a->elem == ELEM_F64)
-        jw_num(w, d);
-    else if (a->elem == ELEM_F16) {
-        int e = (int)(u >> 10 & 31), m = (int)(u & 1023);
-        double v = e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
-        jw_num(w, u >> 15 ? -v : v);
-    } else if (a->elem == ELEM_S8 || a->elem == ELEM_S16 || a->elem == ELEM_S32 || a->elem == ELEM_S64)
+    if (elem_is_float(a->elem))
+        jw_num(w, elem_load(a->scalar, a->elem));
+    else if (a->elem == ELEM_S8 || a->elem == ELEM_S16 || a->elem == ELEM_S32 || a->elem == ELEM_S64)
         jw_int(w, i);
     else
         jw_uint(w, u);
@@ -665,8 +528,10 @@ void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
         jw_key(w, "ptx");
         jw_str(w, l->ptx);
     }
-    jw_key(w, "kernel");
-    jw_str(w, l->kernel);
+    if (*l->kernel) {
+        jw_key(w, "kernel");
+        jw_str(w, l->kernel);
+    }
     put_dim(w, "grid", l->grid);
     put_dim(w, "block", l->block);
     if (l->cluster.x)

@@ -149,11 +149,59 @@ static enum status check_block(const struct launch_spec *l, const struct ptx_fun
     return ST_OK;
 }
 
+static enum status unnamed(const struct launch_spec *l, const struct ptx_module *m, struct diags *ds)
+{
+    struct buf names = { 0 };
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->entry) {
+            buf_puts(&names, names.n ? ", " : "");
+            ptx_readable(m->funcs[i]->name, &names);
+        }
+    struct diag *d = diag_add(ds, DIAG_ERROR, "launch-kernel", l->file ? l->file : m->path, NO_SPAN,
+                              "\"kernel\" is missing, and the module has not just one");
+    diag_hint(d, "it has %.400s", names.n ? names.s : "none");
+    buf_free(&names);
+    return ST_INPUT;
+}
+
+static enum status name_kernel(struct launch_spec *l, const struct ptx_module *m)
+{
+    struct buf several = { 0 };
+    const struct ptx_func *f = *l->kernel ? ptx_find_entry(m, str_of(l->kernel), &several) : NULL;
+    uint32_t entries = 0;
+    for (uint32_t i = 0; !*l->kernel && i < m->nfuncs; i++)
+        if (m->funcs[i]->entry && m->funcs[i]->has_body) {
+            entries++;
+            f = m->funcs[i];
+        }
+    buf_free(&several);
+    if (!f || entries > 1 || str_eq(f->name, str_of(l->kernel)))
+        return ST_OK; /* launch_check says what is wrong */
+    struct buf name = { 0 };
+    buf_put(&name, f->name.s, f->name.n);
+    base_free(l->kernel);
+    l->kernel = buf_take(&name);
+    return l->kernel ? ST_OK : ST_NOMEM;
+}
+
+enum status launch_name_kernels(struct launch_file *f, const struct ptx_module *m)
+{
+    enum status st = ST_OK;
+    for (size_t i = 0; i < f->n && st == ST_OK; i++) {
+        st = name_kernel(&f->launch[i], m);
+        for (size_t k = 0; k < f->launch[i].nbefore && st == ST_OK; k++)
+            st = name_kernel(&f->launch[i].before[k], m);
+    }
+    return st;
+}
+
 static enum status check_one(const struct launch_spec *l, const struct launch_spec *outer,
                              const struct ptx_module *m, const struct dev_info *dev, struct diags *ds)
 {
     const char *file = l->file ? l->file : "launch description";
     const struct ptx_func *f = ptx_find_func(m, str_of(l->kernel));
+    if (!*l->kernel)
+        return unnamed(l, m, ds);
     if (!f || !f->entry) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "launch-kernel", m->path, NO_SPAN,
                                   "no kernel '%s' in this module", l->kernel);

@@ -59,6 +59,20 @@ enum status launch_path_check(const char *full, const char *dir, const char *pat
                    "--allow-files reads it all the same", ds);
 }
 
+static enum status init_inside(const struct init_spec *in, const struct launch_spec *l, const char *dir,
+                               const char *path, const char *where, struct diags *ds)
+{
+    bool file = in->text && (in->kind == INIT_FILE || in->kind == INIT_NPY);
+    char *full = file ? launch_path(l->dir, in->text) : NULL;
+    enum status st = !file  ? ST_OK
+                     : full ? launch_path_check(full, dir, path, NO_SPAN, where ? where : "init", ds)
+                            : ST_NOMEM;
+    base_free(full);
+    for (size_t k = 0; st == ST_OK && k < in->nparts; k++)
+        st = init_inside(&in->part[k], l, dir, path, where, ds);
+    return st;
+}
+
 static enum status data_of(const struct launch_spec *l, const char *dir, const char *path,
                            struct diags *ds)
 {
@@ -66,11 +80,7 @@ static enum status data_of(const struct launch_spec *l, const char *dir, const c
     for (size_t i = 0; st == ST_OK && i < l->nargs + l->nsymbols; i++) {
         const struct init_spec *in = i < l->nargs ? &l->args[i].init : &l->symbols[i - l->nargs].init;
         const char *where = i < l->nargs ? l->args[i].name : l->symbols[i - l->nargs].name;
-        if (!in->text || (in->kind != INIT_FILE && in->kind != INIT_NPY))
-            continue;
-        char *full = launch_path(l->dir, in->text);
-        st = full ? launch_path_check(full, dir, path, NO_SPAN, where ? where : "init", ds) : ST_NOMEM;
-        base_free(full);
+        st = init_inside(in, l, dir, path, where, ds);
     }
     for (size_t i = 0; st == ST_OK && i < l->nbefore; i++)
         st = data_of(&l->before[i], dir, path, ds);

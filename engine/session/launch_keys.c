@@ -19,15 +19,25 @@ struct object {
     struct part {
         const char *key, *what;
         const struct object *is;
+        const struct object *each; /* of a list, where that is another; NULL: it is not */
     } part[MOST_PARTS];
     bool elements; /* element types are keys too */
 };
 static const struct object of_rows = { .key = { "rows", "nnz" } };
-static const struct object of_init = {
-    .key = { "fill", "iota", "random", "permutation", "rows", "file", "npy", "hex", "seed", "offset" },
-    .need = { { "seed", { "random", "permutation", "rows" } }, { "offset", { "file", "npy" } } },
-    .part = { { "rows", NULL, &of_rows } },
-};
+static const struct object of_neighbours = { .key = { "rows", "degree", "span" } };
+static const struct object of_graph = { .key = { "nodes", "degree" } };
+/* Of a whole buffer, and of a part of one. */
+#define INIT_KEYS                                                                                    \
+    "fill", "iota", "random", "permutation", "rows", "sorted", "neighbours", "graph", "file", "npy", \
+        "hex", "seed", "offset"
+#define INIT_REST                                                                               \
+    .need = { { "seed", { "random", "permutation", "rows", "sorted", "neighbours", "graph" } }, \
+              { "offset", { "file", "npy" } } },                                                \
+    .part = { { "rows", NULL, &of_rows, NULL },                                                 \
+              { "neighbours", NULL, &of_neighbours, NULL },                                     \
+              { "graph", NULL, &of_graph, NULL } }
+static const struct object of_init = { .key = { INIT_KEYS }, INIT_REST };
+static const struct object of_part = { .key = { INIT_KEYS, "count" }, INIT_REST };
 static const struct object of_expect = { .key = { "file", "offset" } };
 static const struct object of_pointer = { .key = { "at", "to", "offset" } };
 static const struct object of_map = {
@@ -47,25 +57,25 @@ static const struct object of_arg = {
               { "offset", { "same_as" } },
               { "at", { "in" } },
               { "pointers", { "bytes", "size" } } },
-    .part = { { "init", NULL, &of_init },
-              { "expect", NULL, &of_expect },
-              { "pointers", NULL, &of_pointer },
-              { "tensor_map", NULL, &of_map } },
+    .part = { { "init", NULL, &of_init, &of_part },
+              { "expect", NULL, &of_expect, NULL },
+              { "pointers", NULL, &of_pointer, NULL },
+              { "tensor_map", NULL, &of_map, NULL } },
     .elements = true,
 };
 static const struct object of_symbol = {
     .key = { "name", "buffer", "count", "init" },
     .need = { { "count", { BUFFER } } },
-    .part = { { "init", NULL, &of_init } },
+    .part = { { "init", NULL, &of_init, &of_part } },
 };
 static const struct object of_launch = {
     .key = { "format", "version", "launches", "ptx", "name", "kernel", "grid", "block", "cluster",
              "shared", "args", "buffers", "symbols", "before" },
-    .part = { { "args", "argument", &of_arg },
-              { "buffers", "buffer", &of_arg },
-              { "symbols", "symbol", &of_symbol },
-              { "before", "launch", &of_launch },
-              { "launches", "launch", &of_launch } },
+    .part = { { "args", "argument", &of_arg, NULL },
+              { "buffers", "buffer", &of_arg, NULL },
+              { "symbols", "symbol", &of_symbol, NULL },
+              { "before", "launch", &of_launch, NULL },
+              { "launches", "launch", &of_launch, NULL } },
 };
 
 struct checking {
@@ -159,7 +169,8 @@ static void check(struct checking *c, const struct object *is, const cJSON *o, c
             const char *name = json_text(e, "name") ? json_text(e, "name") : json_text(e, "kernel");
             if (is->part[i].what)
                 snprintf(inside, sizeof inside, "%s '%.120s'", is->part[i].what, name ? name : "");
-            check(c, is->part[i].is, e, is->part[i].what ? inside : where);
+            check(c, is->part[i].each ? is->part[i].each : is->part[i].is, e,
+                  is->part[i].what ? inside : where);
         }
     }
 }

@@ -58,6 +58,9 @@ struct infer_row {
 bool infer_row(size_t i, struct infer_row *out);
 /* Deep copy (launch_spec_free). */
 enum status launch_copy(const struct launch_spec *l, struct launch_spec *out);
+/* Kernels by their names in the module: where the file leaves them out, or says what people call them.
+ * What is not found stays as it is. */
+enum status launch_name_kernels(struct launch_file *f, const struct ptx_module *m);
 /* Fits the description to the kernel: argument count and sizes, block limits. Located in the launch
  * file. */
 enum status launch_check(const struct launch_spec *l, const struct ptx_module *m,

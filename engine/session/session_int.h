@@ -85,6 +85,14 @@ void put_beside(struct jw *w, const struct arg_spec *a);
 /* "pointers" of a struct argument: arguments inside it, appended to v (room for all); false: `why`. */
 bool get_pointers(const cJSON *o, const struct arg_spec *outer, struct arg_spec *v, size_t *n, char *why,
                   size_t size);
+struct init_spec;
+/* launch_init.c: `o`, an "init" of `count` elements (0: not known yet); NULL makes zeros. */
+enum status get_init(const cJSON *o, const char *path, const char *where, uint64_t count,
+                     struct init_spec *in, struct diags *ds);
+void put_init(struct jw *w, const struct init_spec *in); /* key and value */
+/* May the file `name` that stands in `o` be read? As launch_path_check. */
+enum status launch_file_inside(const cJSON *o, const char *path, const char *where, const char *name,
+                               struct diags *ds);
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested);
 enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out,
                        struct diags *ds);

@@ -26,7 +26,7 @@ float *tune_bounds(const struct sim_sums *s, const struct arg_spec *a, const uin
         if (direct >= 0)
             own = direct + (a->derived ? shared * fmax(1, terms) : 0);
         if (a->derived)
-            own = fmax(own, fmax(shared, relative * fabs(tune_element(bytes + i * w, a->elem))));
+            own = fmax(own, fmax(shared, relative * fabs(elem_load(bytes + i * w, a->elem))));
         /* rounded up: a bound that float rounds down would forbid what it allows */
         out[i] = nextafterf((float)own, INFINITY);
         if (own == 0)
@@ -51,26 +51,4 @@ enum status tune_bounds_all(struct dev *d, struct dev_code *c, struct dev_data *
             return ST_NOMEM;
     }
     return ST_OK;
-}
-
-double tune_element(const uint8_t *p, enum elem e)
-{
-    float f;
-    double d;
-    int64_t i = 0;
-    if (e == ELEM_F32) {
-        memcpy(&f, p, 4);
-        return f;
-    }
-    if (e == ELEM_F64) {
-        memcpy(&d, p, 8);
-        return d;
-    }
-    memcpy(&i, p, elem_size(e));
-    if (e == ELEM_F16) {
-        int ex = (int)(i >> 10 & 31), m = (int)(i & 1023);
-        d = ex == 31 ? (m ? NAN : INFINITY) : ex ? ldexp(1024 + m, ex - 25) : ldexp(m, -24);
-        return i >> 15 & 1 ? -d : d;
-    }
-    return (double)i;
 }

@@ -37,8 +37,8 @@ static bool within(const uint8_t *a, const uint8_t *b, const struct arg_spec *ar
 {
     size_t w = elem_size(arg->elem);
     for (uint64_t i = 0; i < n; i++)
-        if (!tune_within(arg, bound ? &bound[i] : NULL, tune_element(a + i * w, arg->elem),
-                         tune_element(b + i * w, arg->elem)))
+        if (!tune_within(arg, bound ? &bound[i] : NULL, elem_load(a + i * w, arg->elem),
+                         elem_load(b + i * w, arg->elem)))
             return false;
     return true;
 }

@@ -91,7 +91,7 @@ static bool draw(struct launch_spec *l, bool varied)
             in->b = in->a + 1;
             in->ib = in->ia + 1;
         }
-        if (fill || in->kind == INIT_RANDOM || in->kind == INIT_PERMUTATION || in->kind == INIT_ROWS) {
+        if (fill || init_draws(in)) {
             in->seed += DRAW;
             any = true;
         }

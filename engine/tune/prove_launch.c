@@ -53,8 +53,8 @@ static uint64_t first_beyond(const struct arg_spec *a, const struct kept *k, con
     if (!a || !(a->tolerance > 0))
         return i;
     for (; i < k->n / w; i++)
-        if (!tune_within(a, k->bound ? &k->bound[i] : NULL, tune_element(k->bytes + i * w, a->elem),
-                         tune_element(now + i * w, a->elem)))
+        if (!tune_within(a, k->bound ? &k->bound[i] : NULL, elem_load(k->bytes + i * w, a->elem),
+                         elem_load(now + i * w, a->elem)))
             return i;
     return k->n / w;
 }
@@ -90,7 +90,7 @@ bool prover_differs(struct tune_prover *p, struct set *s, struct dev_code *c, ch
         if (a)
             snprintf(text, room, "%s '%.*s'%s element %llu is %.9g and not %.9g", what, (int)l.name.n,
                      l.name.s, output ? "" : " (not marked output)", (unsigned long long)at,
-                     tune_element(l.bytes + at * w, a->elem), tune_element(k->bytes + at * w, a->elem));
+                     elem_load(l.bytes + at * w, a->elem), elem_load(k->bytes + at * w, a->elem));
         else
             snprintf(text, room, "%s '%.*s' differs in byte %llu", what, (int)l.name.n, l.name.s,
                      (unsigned long long)at);

@@ -112,8 +112,7 @@ static bool find_change(struct tune_bench *b, const struct first_run *f, struct 
         for (uint64_t i = 0; now && !found && i < a->count; i++) {
             if (!memcmp(now + i * w, f->bytes[k] + i * w, w))
                 continue;
-            double was = tune_element(f->bytes[k] + i * w, a->elem),
-                   is = tune_element(now + i * w, a->elem);
+            double was = elem_load(f->bytes[k] + i * w, a->elem), is = elem_load(now + i * w, a->elem);
             found = !(a->tolerance > 0) || !tune_within(a, NULL, was, is);
             if (found)
                 *c = (struct change){ a, c->order, i, was, is, c->compared };

@@ -210,11 +210,6 @@ static uint64_t atomics_reach(const struct ptx_module *m, const struct launch_sp
     return r.any ? ROOT_ANY : r.reached;
 }
 
-static bool float_elements(enum elem e)
-{
-    return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64;
-}
-
 /* Is buffer i, by its own parameter or by one that is the same, among these? */
 static bool among(const struct launch_spec *l, size_t i, uint64_t mask)
 {
@@ -233,7 +228,7 @@ unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l
     uint64_t derived, reached = atomics_reach(m, l, &derived);
     for (size_t i = 0; i < l->nargs; i++) {
         struct arg_spec *a = &l->args[i];
-        if (a->kind != ARG_BUFFER || !float_elements(a->elem) || a->tolerance > 0 ||
+        if (a->kind != ARG_BUFFER || !elem_is_float(a->elem) || a->tolerance > 0 ||
             !among(l, i, reached))
             continue;
         a->tolerance = ATOMIC_TOLERANCE;

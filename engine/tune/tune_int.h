@@ -104,8 +104,6 @@ void tune_free_expected(struct tune_bench *b);
  * with 1 for a smaller maximum. Where float atomics reach it and `bound` is known: |x-y| <= *bound. NaN
  * equals NaN. */
 bool tune_within(const struct arg_spec *arg, const float *bound, double x, double y);
-/* An element as a number; integers may round. */
-double tune_element(const uint8_t *p, enum elem e);
 /* bounds.c: for each element of a buffer that held `bytes` (n of them, where they lay during the
  * launch); owned; NULL: out of memory. */
 float *tune_bounds(const struct sim_sums *s, const struct arg_spec *a, const uint8_t *bytes, uint64_t n);

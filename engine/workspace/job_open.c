@@ -209,10 +209,14 @@ static enum status find_launch(struct job_engine *e, const char *ptx, bool follo
     struct launch_file *f = beside ? base_alloc(sizeof *f) : NULL;
     enum status s = !beside ? ST_OK : f ? launch_file_read(beside, f, ds) : ST_NOMEM;
     base_free(beside);
+    if (s == ST_OK && f)
+        s = launch_name_kernels(f, st->module->p);
     if (s == ST_OK && f) {
         shared_ref_put(&st->launches, shared_ref_new(f, job_destroy_launches));
         return use_launch(e, 0, ds);
     }
+    if (f)
+        launch_file_free(f);
     base_free(f);
     const struct ptx_func *k = first_entry(st->module->p);
     char name[256] = "";
@@ -404,6 +408,8 @@ static enum status open_launch(struct job_engine *e, const char *path, struct di
         job_bench_drop(e);
     }
     buf_free(&ptx);
+    if (s == ST_OK && e->state.module)
+        s = launch_name_kernels(f, e->state.module->p);
     if (s != ST_OK || !e->state.module) {
         job_destroy_launches(f);
         return s == ST_OK ? ST_INPUT : s;

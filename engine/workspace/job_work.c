@@ -373,11 +373,14 @@ static void read_home(struct job_engine *e, const char *path)
     struct job_state *st = &e->state;
     struct launch_file *f = base_alloc(sizeof *f);
     struct diags none = { 0 };
-    if (f && launch_file_read(path, f, &none) == ST_OK) {
+    if (f && launch_file_read(path, f, &none) == ST_OK &&
+        (!st->module || launch_name_kernels(f, st->module->p) == ST_OK)) {
         for (size_t i = 0; i < f->n; i++)
             st->launch = same_launch(&f->launch[i], st->spec->p) ? i : st->launch;
         shared_ref_put(&st->launches, shared_ref_new(f, job_destroy_launches));
     } else {
+        if (f)
+            launch_file_free(f);
         base_free(f);
     }
     diags_free(&none);

@@ -79,18 +79,21 @@ static bool rebase(char **path, const char *dir)
     return *path != NULL;
 }
 
-static bool names_file(const struct init_spec *i)
+static bool rebase_init(struct init_spec *in, const char *dir)
 {
-    return i->kind == INIT_FILE || i->kind == INIT_NPY;
+    bool ok = (in->kind != INIT_FILE && in->kind != INIT_NPY) || rebase(&in->text, dir);
+    for (size_t k = 0; k < in->nparts && ok; k++)
+        ok = rebase_init(&in->part[k], dir);
+    return ok;
 }
 
 static bool rebase_files(struct launch_spec *l, const char *dir)
 {
     bool ok = true;
     for (size_t i = 0; i < l->nargs && ok; i++)
-        ok = !names_file(&l->args[i].init) || rebase(&l->args[i].init.text, dir);
+        ok = rebase_init(&l->args[i].init, dir);
     for (size_t i = 0; i < l->nsymbols && ok; i++)
-        ok = !names_file(&l->symbols[i].init) || rebase(&l->symbols[i].init.text, dir);
+        ok = rebase_init(&l->symbols[i].init, dir);
     for (size_t i = 0; i < l->nbefore && ok; i++)
         ok = rebase_files(&l->before[i], dir);
     return ok;

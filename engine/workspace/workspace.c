@@ -169,6 +169,8 @@ enum status workspace_launch(struct workspace *s, const struct args *a, bool req
     enum status st = beside ? launch_file_read(beside, &s->launches, ds) : ST_OK;
     const char *full = NULL;
     if (st == ST_OK)
+        st = launch_name_kernels(&s->launches, s->module);
+    if (st == ST_OK)
         st = full_name(s, a->kernel, &full, ds);
     if (st == ST_OK && beside)
         st = pick(s, a->kernel, full, ds);

@@ -199,7 +199,7 @@ static void bad_launches_name_the_place(void **state)
         { "{", "not valid JSON" },
         { "{\"format\": \"x\"}", "not a gpulocw-launch" },
         { "{\"format\": \"gpulocw-launch\", \"version\": 2}", "version 2" },
-        { "{\"format\": \"gpulocw-launch\", \"version\": 1}", "\"kernel\" is missing" },
+        { "{\"format\": \"gpulocw-launch\", \"version\": 1}", "\"grid\" must be one to three" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f33\", \"count\": 1}]}", "element type" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 0}]}", "count" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"output\": 1}]}",

@@ -17,7 +17,9 @@ static const struct {
 } inits[] = { [INIT_FILL] = { "fill", 1, false },    [INIT_IOTA] = { "iota", 2, false },
               [INIT_RANDOM] = { "random", 2, true }, [INIT_PERMUTATION] = { "permutation", 0, true },
               [INIT_ROWS] = { "rows", 2, true },     [INIT_FILE] = { "file", 0, false },
-              [INIT_NPY] = { "npy", 0, false },      [INIT_HEX] = { "hex", 0, false } };
+              [INIT_NPY] = { "npy", 0, false },      [INIT_HEX] = { "hex", 0, false },
+              [INIT_SORTED] = { "sorted", 2, true }, [INIT_NEIGHBOURS] = { "neighbours", 3, true },
+              [INIT_GRAPH] = { "graph", 2, true },   [INIT_PARTS] = { "parts", 0, false } };
 
 static bool has_text(enum init_kind k)
 {
@@ -39,8 +41,6 @@ static void scalar_text(const struct arg_spec *g, struct buf *out)
 {
     union {
         uint8_t b[8];
-        float f;
-        double d;
         int8_t s8;
         int16_t s16;
         int32_t s32;
@@ -52,29 +52,43 @@ static void scalar_text(const struct arg_spec *g, struct buf *out)
     } v;
     memcpy(v.b, g->scalar, sizeof v.b);
     switch (g->elem) {
-    case ELEM_F32: buf_printf(out, "%.9g", (double)v.f); break;
-    case ELEM_F64: double_text(v.d, out); break;
+    case ELEM_F32:
+    case ELEM_TF32: buf_printf(out, "%.9g", elem_load(g->scalar, g->elem)); break;
+    case ELEM_F64:
+    case ELEM_F16:
+    case ELEM_BF16:
+    case ELEM_E4M3:
+    case ELEM_E5M2: double_text(elem_load(g->scalar, g->elem), out); break;
     case ELEM_S8: buf_printf(out, "%d", v.s8); break;
     case ELEM_S16: buf_printf(out, "%d", v.s16); break;
     case ELEM_S32: buf_printf(out, "%d", v.s32); break;
     case ELEM_S64: buf_printf(out, "%lld", (long long)v.s64); break;
     case ELEM_U8: buf_printf(out, "%u", v.u8); break;
-    case ELEM_U16:
-    case ELEM_F16: buf_printf(out, "%u", v.u16); break;
+    case ELEM_U16: buf_printf(out, "%u", v.u16); break;
     case ELEM_U32: buf_printf(out, "%u", v.u32); break;
     default: buf_printf(out, "%llu", (unsigned long long)v.u64);
     }
 }
 
-static void number_text(const struct init_spec *in, bool second, struct buf *out)
+/* The i-th number of a sparse structure; NULL: of none. */
+static uint64_t *sparse_number(struct init_spec *in, unsigned i)
 {
-    if (in->kind == INIT_ROWS)
-        buf_printf(out, " %llu", (unsigned long long)(second ? in->nnz : in->rows));
-    else if (in->integral)
-        buf_printf(out, " %lld", (long long)(second ? in->ib : in->ia));
+    uint64_t *degree = in->kind == INIT_ROWS ? &in->nnz : &in->degree;
+    if (in->kind != INIT_ROWS && in->kind != INIT_NEIGHBOURS && in->kind != INIT_GRAPH)
+        return NULL;
+    return i == 0 ? &in->rows : i == 1 ? degree : &in->span;
+}
+
+static void number_text(struct init_spec in, unsigned i, struct buf *out)
+{
+    const uint64_t *sparse = sparse_number(&in, i);
+    if (sparse)
+        buf_printf(out, " %llu", (unsigned long long)*sparse);
+    else if (in.integral)
+        buf_printf(out, " %lld", (long long)(i ? in.ib : in.ia));
     else {
         buf_puts(out, " ");
-        double_text(second ? in->b : in->a, out);
+        double_text(i ? in.b : in.a, out);
     }
 }
 
@@ -89,7 +103,7 @@ void launch_arg_text(const struct arg_spec *g, struct buf *out)
     }
     buf_printf(out, " %llu %s", (unsigned long long)g->count, inits[in->kind].name);
     for (unsigned i = 0; i < inits[in->kind].numbers; i++)
-        number_text(in, i > 0, out);
+        number_text(*in, i, out);
     if (has_text(in->kind))
         buf_printf(out, " %s", in->text ? in->text : "");
     if (inits[in->kind].seed)
@@ -109,8 +123,8 @@ const char *launch_arg_help(const struct arg_spec *g)
     switch (g->kind) {
     case ARG_BUFFER:
         return "TYPE COUNT INIT [output]; INIT: fill V, iota START STEP, random LO HI, permutation, "
-               "rows R NNZ, file PATH, npy PATH, hex DIGITS; then seed N. output: compared after every "
-               "run";
+               "rows R NNZ, sorted LO HI, neighbours ROWS DEGREE SPAN, graph NODES DEGREE, file PATH, "
+               "npy PATH, hex DIGITS; then seed N. output: compared after every run";
     case ARG_SCALAR: return "TYPE VALUE, as s32 4096 or f32 1.5";
     case ARG_BYTES: return "a structure passed by value: change it in the launch description's file";
     case ARG_SAME_AS:
@@ -151,12 +165,12 @@ static bool whole(struct words *w, const char *s, uint64_t *v)
     return (s && isdigit((unsigned char)*s) && !*end) || fail(w, "a whole number is missing");
 }
 
-static bool pair_number(struct words *w, struct init_spec *in, bool second)
+static bool pair_number(struct words *w, struct init_spec *in, unsigned second)
 {
     const char *s = next(w);
     char *end, *iend;
-    if (in->kind == INIT_ROWS)
-        return whole(w, s, second ? &in->nnz : &in->rows);
+    if (sparse_number(in, second))
+        return whole(w, s, sparse_number(in, second));
     double v = s ? strtod(s, &end) : 0;
     if (!s || *end)
         return fail(w, "a number is missing after the init's name");
@@ -172,12 +186,15 @@ static bool read_init(struct words *w, const char *name, struct init_spec *in)
     size_t k = 0;
     while (k < ARRAY_LEN(inits) && strcmp(inits[k].name, name) != 0)
         k++;
+    if (k == INIT_PARTS)
+        return fail(w, "parts are changed in the launch description's file");
     if (k == ARRAY_LEN(inits))
-        return fail(w, "no init of that name: fill, iota, random, permutation, rows, file, npy or hex");
+        return fail(w, "no init of that name: fill, iota, random, permutation, rows, sorted, "
+                       "neighbours, graph, file, npy or hex");
     *in =
         (struct init_spec){ .kind = (enum init_kind)k, .integral = true, .seed = inits[k].seed ? 1 : 0 };
     for (unsigned i = 0; i < inits[k].numbers; i++)
-        if (!pair_number(w, in, i > 0))
+        if (!pair_number(w, in, i))
             return false;
     if (has_text(in->kind) && !(in->text = (char *)(uintptr_t)next(w)))
         return fail(w, "a path or digits are missing");
@@ -211,11 +228,8 @@ static bool read_scalar(struct words *w, struct arg_spec *g, const char *s)
     if (!s || *end || next(w))
         return fail(w, "one number is expected");
     memset(g->scalar, 0, sizeof g->scalar);
-    if (g->elem == ELEM_F32) {
-        float v = (float)f;
-        memcpy(g->scalar, &v, sizeof v);
-    } else if (g->elem == ELEM_F64) {
-        memcpy(g->scalar, &f, sizeof f);
+    if (elem_is_float(g->elem)) {
+        elem_store(g->elem, f, g->scalar);
     } else {
         int64_t v = *s == '-' ? strtoll(s, &end, 0) : (int64_t)strtoull(s, &end, 0);
         if (*end)

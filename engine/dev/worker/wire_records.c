@@ -376,11 +376,17 @@ static void get_init(struct wire_in *w, struct init_spec *in)
     in->nnz = wire_get_u64(w);
 }
 
+/* Workers of any version know these; the values stay bytes, and no rule makes others there. */
+static enum elem known_elem(enum elem e)
+{
+    return e <= ELEM_F64 ? e : elem_size(e) == 1 ? ELEM_U8 : elem_size(e) == 2 ? ELEM_U16 : ELEM_F32;
+}
+
 static void put_arg(struct buf *b, const struct arg_spec *a)
 {
     wire_u32(b, (uint32_t)a->kind);
     wire_text(b, a->name);
-    wire_u32(b, (uint32_t)a->elem);
+    wire_u32(b, (uint32_t)known_elem(a->elem));
     wire_u64(b, a->count);
     put_init(b, &a->init);
     wire_u32(b, a->output);

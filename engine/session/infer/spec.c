@@ -96,11 +96,6 @@ static char *str_dup(struct str s)
     return buf_take(&b);
 }
 
-static bool floating(enum elem e)
-{
-    return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64;
-}
-
 static void infer_buffer(const struct guess *g, uint64_t seed, const struct param_use *u,
                          struct size_guess size, struct arg_spec *a)
 {
@@ -112,7 +107,7 @@ static void infer_buffer(const struct guess *g, uint64_t seed, const struct para
     a->atomic = u->float_atomic;
     a->init.kind = (u->loaded || !u->address) && !(g->zero && u->stored) ? INIT_RANDOM : INIT_FILL;
     a->init.seed = seed;
-    a->init.integral = !floating(a->elem);
+    a->init.integral = !elem_is_float(a->elem);
     a->init.ib = elem_size(a->elem) == 1                         ? 100
                  : size.n - 1 > 30000 && elem_size(a->elem) == 2 ? 30000
                                                                  : (int64_t)size.n - 1;
@@ -237,8 +232,8 @@ static enum status infer_symbols(const struct guess *g, struct launch_spec *l)
         y->count = s->bytes / elem_size(y->elem);
         y->init = (struct init_spec){ .kind = INIT_RANDOM,
                                       .seed = i + 1,
-                                      .integral = !floating(y->elem),
-                                      .b = floating(y->elem) ? 1 : 100,
+                                      .integral = !elem_is_float(y->elem),
+                                      .b = elem_is_float(y->elem) ? 1 : 100,
                                       .ib = 100 };
         if (!y->name)
             return ST_NOMEM;
