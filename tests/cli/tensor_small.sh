@@ -35,7 +35,7 @@ gemm = open('tests/tensor/gemm_wgmma.ptx').read()
 def broken(name, text, *patterns):
     open(tmp + '/g.ptx', 'w').write(text)
     r = subprocess.run([exe, 'run', tmp + '/g.ptx', '-l', 'tests/tensor/gemm_wgmma.launch.json', '-k', 'n256', '--device', 'sim:hopper-h200'], capture_output=True, text=True, timeout=120)
-    say(r.returncode == 4 and all(re.search(p, r.stdout + r.stderr) for p in patterns), name, r.returncode, r.stdout + r.stderr)
+    say(r.returncode == 4 and 'hint: ' in r.stderr and re.search(r'g\.ptx:\d+:\d+: error: ', r.stderr) and all(re.search(p, r.stdout + r.stderr) for p in patterns), name, r.returncode, r.stdout + r.stderr)
 without = lambda word: '\n'.join(l for l in gemm.split('\n') if word not in l)
 broken('no wgmma.fence is a race', without('wgmma.fence'), r'written after the last wgmma.fence', r'\[race\]')
 broken('no wgmma.wait_group is a race', without('wgmma.wait_group'), r'used while a wgmma works with it', r'\[race\]')

@@ -85,7 +85,8 @@ def codes():
         for call in re.finditer(r'\bexec_fault\(', everything):
             args = arguments(everything, call.end())
             if len(args) > 4 and args[3].strip() == m[1] and words(args[4]):
-                found[code].append(''.join(words(args[4])) if '?' not in args[4] else max(words(args[4]), key=len))
+                said = ''.join(words(args[4])) if '?' not in args[4] else max(words(args[4]), key=len)
+                found[code].append(said.split('\n')[0])  # behind it stands the hint
     for code, said in FROM_ELSEWHERE.items():
         if code in found:
             found[code].append(said)

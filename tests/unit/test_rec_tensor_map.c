@@ -124,6 +124,89 @@ static void test_as_the_driver(void **state)
     assert_true(refused > 30);
 }
 
+/* What tensormap.replace cannot change: promotion in L2, and what the engine derives from the box. */
+static void forget(uint8_t raw[TENSOR_MAP_BYTES])
+{
+    raw[10] &= 0xf9;
+    memset(raw + 64, 0, TENSOR_MAP_BYTES - 64);
+}
+
+/* Numbers of .elemtype (PTX ISA 9.7.9.28) by the driver's types. */
+static const uint8_t elemtype[TENSOR_TYPE_COUNT] = { 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12 };
+
+static bool replace_all(uint8_t *raw, const struct tensor_map *m)
+{
+    bool ok = tensor_map_replace(raw, TENSOR_FIELD_ADDRESS, 0, m->address) &&
+              tensor_map_replace(raw, TENSOR_FIELD_RANK, 0, m->rank - 1u) &&
+              tensor_map_replace(raw, TENSOR_FIELD_TYPE, 0, elemtype[m->type]) &&
+              tensor_map_replace(raw, TENSOR_FIELD_INTERLEAVE, 0, m->interleave) &&
+              tensor_map_replace(raw, TENSOR_FIELD_SWIZZLE, 0, m->swizzle) &&
+              tensor_map_replace(raw, TENSOR_FIELD_FILL, 0, m->nan);
+    for (unsigned d = 0; d < m->rank; d++)
+        ok &= tensor_map_replace(raw, TENSOR_FIELD_DIM, d, m->dims[d]) &&
+              tensor_map_replace(raw, TENSOR_FIELD_BOX, d, m->box[d]) &&
+              tensor_map_replace(raw, TENSOR_FIELD_STEP, d, m->steps[d]) &&
+              (!d || tensor_map_replace(raw, TENSOR_FIELD_STRIDE, d - 1, m->strides[d]));
+    return ok;
+}
+
+/* Every field of one map replaced by the next one's gives the bytes that the driver made of that. */
+static void test_replaced(void **state)
+{
+    (void)state;
+    FILE *f = fopen("tests/gpu/tensor_maps.txt", "r");
+    struct row r;
+    uint8_t last[TENSOR_MAP_BYTES] = { 0 }, want[TENSOR_MAP_BYTES];
+    unsigned rank = 0, pairs = 0;
+    assert_non_null(f);
+    while (read_row(f, &r)) {
+        if (strcmp(r.kind, "tiled") != 0 || !strcmp(r.bytes, "refused"))
+            continue;
+        struct tensor_map m = map_of(&r);
+        memset(want, 0, sizeof want);
+        for (unsigned i = 0; r.bytes[i]; i++) {
+            unsigned digit = (unsigned)(strchr("0123456789abcdef", r.bytes[i]) - "0123456789abcdef");
+            want[i / 2] |= (uint8_t)(digit << (i % 2 ? 0 : 4));
+        }
+        uint8_t got[TENSOR_MAP_BYTES];
+        memcpy(got, last, sizeof got);
+        if (rank == m.rank) {
+            assert_true(replace_all(got, &m));
+            memcpy(last, want, sizeof last);
+            forget(got);
+            forget(want);
+            assert_memory_equal(got, want, sizeof got);
+            pairs++;
+        } else {
+            memcpy(last, want, sizeof last);
+        }
+        rank = m.rank;
+    }
+    fclose(f);
+    assert_true(pairs > 50);
+}
+
+/* Values that a field has no room for. */
+static void test_not_replaced(void **state)
+{
+    (void)state;
+    static const struct {
+        enum tensor_field field;
+        unsigned number;
+        uint64_t value;
+    } bad[] = { { TENSOR_FIELD_RANK, 0, 8 },       { TENSOR_FIELD_BOX, 0, 257 },
+                { TENSOR_FIELD_BOX, 0, 0 },        { TENSOR_FIELD_DIM, 5, 1 },
+                { TENSOR_FIELD_STRIDE, 0, 24 },    { TENSOR_FIELD_STRIDE, 4, 16 },
+                { TENSOR_FIELD_STEP, 0, 9 },       { TENSOR_FIELD_TYPE, 0, 13 },
+                { TENSOR_FIELD_INTERLEAVE, 0, 4 }, { TENSOR_FIELD_SWIZZLE, 0, 4 },
+                { TENSOR_FIELD_FILL, 0, 2 } };
+    for (unsigned i = 0; i < ARRAY_LEN(bad); i++) {
+        uint8_t raw[TENSOR_MAP_BYTES] = { 0 };
+        if (tensor_map_replace(raw, bad[i].field, bad[i].number, bad[i].value))
+            fail_msg("value %llu of field %d is taken", (unsigned long long)bad[i].value, bad[i].field);
+    }
+}
+
 /* Bytes that are none. */
 static void test_no_map(void **state)
 {
@@ -137,6 +220,8 @@ static void test_no_map(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_as_the_driver),
+                                        cmocka_unit_test(test_replaced),
+                                        cmocka_unit_test(test_not_replaced),
                                         cmocka_unit_test(test_no_map) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

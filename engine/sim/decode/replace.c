@@ -107,6 +107,7 @@ bool decode_try_cancel(struct decode *d, const struct ptx_inst *i, struct exec_i
                              ptx_has_mod(i, PTX_MOD_MULTICAST_CLUSTER_ALL) };
     in->bytes = 16;
     in->fn = exec_try_cancel;
+    in->flags |= x.all ? EXEC_F_CLUSTER : 0;
     return decode_address(d, &i->opnds[0], PTX_SPACE_SHARED, in) &&
            (in->x = decode_keep(d, &x, sizeof x)) != NULL;
 }

@@ -94,7 +94,9 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
         n = x->count == EXEC_NO_ID ? 1 : lane_read(w, x->count, lane, x->waits && !x->parity ? 8 : 4);
     memcpy(&before, p, 8);
     if (!m.used && x->op != PTX_OP_MBARRIER_INIT && x->op != PTX_OP_MBARRIER_INVAL) {
-        exec_fault(w, in, lane, FAULT_ARG, "this mbarrier is not initialised");
+        exec_fault(w, in, lane, FAULT_ARG,
+                   "this mbarrier is not initialised\nlet one thread execute mbarrier.init, and a "
+                   "barrier part it from the others");
         return 0;
     }
     switch (x->op) {
@@ -124,7 +126,9 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
             n = 1;
         }
         if (n > m.pending) {
-            exec_fault(w, in, lane, FAULT_ARG, "more arrivals at an mbarrier than it expects (%u)",
+            exec_fault(w, in, lane, FAULT_ARG,
+                       "more arrivals at an mbarrier than it expects (%u)\ncount the threads that "
+                       "arrive in a phase, and give mbarrier.init their number",
                        m.expected);
             return 0;
         }
@@ -276,7 +280,9 @@ static void *mbar_at(struct exec_warp *w, const struct exec_inst *in, uint32_t l
         return NULL;
     *m = mbar_read((void *)(uintptr_t)p[lane]);
     if (!m->used)
-        exec_fault(w, in, lane, FAULT_ARG, "this mbarrier is not initialised");
+        exec_fault(w, in, lane, FAULT_ARG,
+                   "this mbarrier is not initialised\nlet one thread execute mbarrier.init, and a "
+                   "barrier part it from the others");
     return m->used ? (void *)(uintptr_t)p[lane] : NULL;
 }
 
@@ -285,7 +291,9 @@ bool exec_mbar_arrive(struct exec_warp *w, const struct exec_inst *in, uint32_t 
     struct mbar m;
     void *p = mbar_at(w, in, lane, addr, &m);
     if (p && !m.pending)
-        exec_fault(w, in, lane, FAULT_ARG, "more arrivals at an mbarrier than it expects (%u)",
+        exec_fault(w, in, lane, FAULT_ARG,
+                   "more arrivals at an mbarrier than it expects (%u)\ncount the threads that arrive in "
+                   "a phase, and give mbarrier.init their number",
                    m.expected);
     if (!p || !m.pending)
         return false;

@@ -77,15 +77,18 @@ static void where(const struct exec_warp *w, uint32_t lane, char *out, size_t n)
 void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
                 const char *fmt, ...)
 {
-    char text[400], place[128], msg[600];
+    char text[560], place[128], msg[760];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    char *hint = strchr(text, '\n');
+    if (hint)
+        *hint++ = '\0';
     where(w, lane, place, sizeof place);
     snprintf(msg, sizeof msg, "%s: %s", text, place);
     w->stop = true;
-    keep(w->cta, kind, in && in->ptx ? in->ptx->at : NO_SPAN, msg, "");
+    keep(w->cta, kind, in && in->ptx ? in->ptx->at : NO_SPAN, msg, hint ? hint : "");
 }
 
 static const char *space_name(enum ptx_space s)

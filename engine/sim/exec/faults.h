@@ -28,6 +28,7 @@ enum fault_kind {
     FAULT_CANCELLED,
     FAULT_ARG
 };
+/* The text says what is wrong; after a line break, what to do about it. */
 void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
                 const char *fmt, ...) BASE_PRINTF(5, 6);
 void exec_fault_stuck(struct exec_cta *c); /* none of its warps can go on */

@@ -34,7 +34,8 @@ void exec_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
         uint64_t bar = ref_lane(w, &x->bar, i);
         if (cluster_cta(w->cta, bar, &off) != cluster_cta(w->cta, to[i], &off)) {
             exec_fault(w, in, i, FAULT_ARG,
-                       "the mbarrier of an asynchronous store is in another CTA than what is stored");
+                       "the mbarrier of an asynchronous store is in another CTA than what is stored\n"
+                       "make both addresses with mapa for the same CTA");
             return;
         }
         for (unsigned k = 0; k < x->n; k++) {
@@ -92,8 +93,9 @@ static bool bulk_copy(struct exec_warp *w, const struct exec_inst *in, const str
     bool recording = w->recording, global = in->space == PTX_SPACE_GLOBAL;
     enum exec_access_kind writes = x->reduces ? ACCESS_RED : ACCESS_STORE;
     if (b->n % BULK_CHUNK) {
-        exec_fault(w, in, lane, FAULT_ARG, "bulk copy of %u bytes, not a multiple of %u", b->n,
-                   BULK_CHUNK);
+        exec_fault(w, in, lane, FAULT_ARG,
+                   "bulk copy of %u bytes, not a multiple of %u\nround the size up, and pad both sides",
+                   b->n, BULK_CHUNK);
         return false;
     }
     w->recording = false;

@@ -116,7 +116,9 @@ void exec_mma_core(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
     const struct exec_mma *x = in->x;
     struct sums s;
     if (mask != EXEC_FULL) {
-        exec_fault(w, in, first_lane(mask), FAULT_UNIFORM, "mma executed by part of a warp");
+        exec_fault(w, in, first_lane(mask), FAULT_UNIFORM,
+                   "mma executed by part of a warp\nlet all 32 lanes execute it: no branch of single "
+                   "lanes around it");
         return;
     }
     if (!w->k->tensor.factors && !(w->k->tensor.factors = base_alloc(sizeof *w->k->tensor.factors))) {

@@ -73,12 +73,15 @@ bool mat_desc5_of(struct exec_warp *w, const struct exec_inst *in, uint64_t d, s
     out->swizzle = swizzles[d >> 61];
     if (out->swizzle == 1)
         exec_fault(w, in, 0, FAULT_ARG,
-                   d >> 61 == 1 ? "swizzles of 128 bytes by 32 in a matrix descriptor are not modelled"
-                                : "a matrix descriptor with swizzle %u, which does not exist",
+                   d >> 61 == 1 ? "swizzles of 128 bytes by 32 in a matrix descriptor are not modelled\n"
+                                  "run it on a GPU (--device cuda:0)"
+                                : "a matrix descriptor with swizzle %u, which does not exist\n"
+                                  "bits 61 to 63: 0 none, 2 128 bytes, 4 64 bytes, 6 32 bytes",
                    (unsigned)(d >> 61));
     if (out->swizzle != 1 && d >> 52 & 1)
         exec_fault(w, in, 0, FAULT_ARG,
-                   "a matrix descriptor with an absolute leading address is not modelled");
+                   "a matrix descriptor with an absolute leading address is not modelled\n"
+                   "run it on a GPU (--device cuda:0)");
     return out->swizzle != 1 && !(d >> 52 & 1);
 }
 
@@ -90,7 +93,10 @@ static const uint8_t *shared_at(const struct mat_read *r, uint32_t a)
         return r->cta->shared + a;
     exec_fault(r->w, r->in, 0, FAULT_BOUNDS,
                "a matrix descriptor (start 0x%x, leading %u, stride %u bytes) reaches shared address "
-               "0x%x: the CTA has %u bytes of shared memory",
+               "0x%x: the CTA has %u bytes of shared memory\n"
+               "the descriptor has start, leading and stride in units of 16 bytes: compare them with "
+               "the tile's "
+               "address and the box that was copied there",
                m->start, m->lead, m->stride, a, r->w->x->shared_bytes);
     return NULL;
 }

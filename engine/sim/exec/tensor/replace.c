@@ -46,7 +46,11 @@ void exec_tensormap_replace(struct exec_warp *w, const struct exec_inst *in, uin
             return;
         if (!tensor_map_replace(p, (enum tensor_field)x->field, x->ordinal,
                                 x->in_16_bytes ? v * 16 : v)) {
-            exec_fault(w, in, i, FAULT_ARG, "%llu is no value of this field of a tensor map",
+            exec_fault(w, in, i, FAULT_ARG,
+                       "%llu is no value of this field of a tensor map that the simulated device knows\n"
+                       "PTX ISA, tensormap.replace, lists what a field may be; run it on a GPU "
+                       "(--device cuda:0) "
+                       "where the value is meant",
                        (unsigned long long)v);
             return;
         }
@@ -77,7 +81,8 @@ void exec_st_bulk(struct exec_warp *w, const struct exec_inst *in, uint32_t mask
     {
         uint64_t n = lane_read(w, in->b, i, 8);
         if (n % 8) {
-            exec_fault(w, in, i, FAULT_ARG, "st.bulk of %llu bytes, not a multiple of 8",
+            exec_fault(w, in, i, FAULT_ARG,
+                       "st.bulk of %llu bytes, not a multiple of 8\nround the size up",
                        (unsigned long long)n);
             return;
         }

@@ -47,7 +47,9 @@ struct product {
 
 static bool refuse(const struct product *p, const char *why, unsigned v)
 {
-    exec_fault(p->w, p->in, p->lane, FAULT_ARG, "tcgen05.mma with instruction descriptor 0x%08x: %s %u",
+    exec_fault(p->w, p->in, p->lane, FAULT_ARG,
+               "tcgen05.mma with instruction descriptor 0x%08x: %s %u\n"
+               "PTX ISA, tcgen05 instruction descriptor, has the meaning of its bits",
                p->idesc, why, v);
     return false;
 }

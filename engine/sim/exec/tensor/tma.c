@@ -68,18 +68,24 @@ static bool read_map(struct copy *c)
         memcpy(raw + k, p, TENSOR_MAP_ALIGN);
     }
     if (!tensor_map_decode(raw, &c->box.m)) {
-        exec_fault(w, c->in, c->lane, FAULT_ARG, "the 128 bytes at 0x%llx are no tensor map",
-                   (unsigned long long)a);
+        exec_fault(
+            w, c->in, c->lane, FAULT_ARG,
+            "the 128 bytes at 0x%llx are no tensor map\n"
+            "give the argument a \"tensor_map\" in the launch description, or copy the map whole before",
+            (unsigned long long)a);
         return false;
     }
-    char why[200], text[260];
+    char why[200], text[300];
     if (!tensor_map_check(&c->box.m, why, sizeof why)) {
-        snprintf(text, sizeof text, "a tensor map that no device takes: %s", why);
+        snprintf(text, sizeof text,
+                 "a tensor map that no device takes: %s\ncorrect what tensormap.replace wrote", why);
         return refuse(c, text);
     }
     if (c->box.m.rank != c->x->rank) {
-        snprintf(text, sizeof text, "a copy of %u dimensions with a tensor map of %u", c->x->rank,
-                 c->box.m.rank);
+        snprintf(
+            text, sizeof text,
+            "a copy of %u dimensions with a tensor map of %u\nname as many coordinates as \"dims\" has",
+            c->x->rank, c->box.m.rank);
         return refuse(c, text);
     }
     return true;
@@ -122,9 +128,11 @@ static bool find_global(struct copy *c, enum exec_access_kind kind)
 
 static bool find_shared(struct copy *c, enum exec_access_kind kind)
 {
-    char text[128];
+    char text[200];
     if (c->shared % SMEM_ALIGN) {
-        snprintf(text, sizeof text, "a box at shared address 0x%llx, which is not a multiple of %u",
+        snprintf(text, sizeof text,
+                 "a box at shared address 0x%llx, which is not a multiple of %u\n"
+                 "align the variable (.align 128; 1024 for a swizzle of 128 bytes) and its stages",
                  (unsigned long long)c->shared, SMEM_ALIGN);
         return refuse(c, text);
     }
@@ -244,8 +252,9 @@ static bool atom_of(struct copy *c, struct exec_atom *atom)
     *atom = c->x->atom;
     atom->type = types[c->box.m.type];
     atom->bytes = (uint8_t)tensor_type_bytes(c->box.m.type);
-    return atom->type != PTX_T_NONE ||
-           refuse(c, "a reduction of elements of 8 or 16 bits without a sign");
+    return atom->type != PTX_T_NONE || refuse(c, "a reduction of elements of 8 or 16 bits without a "
+                                                 "sign\nmake the tensor map of f16, bf16, "
+                                                 "32 or 64 bits");
 }
 
 /* ---- what the memory system is to see ---- */

@@ -34,12 +34,14 @@ bool tma_box_init(struct tma_box *b, const char **why)
     const struct tensor_map *m = &b->m;
     bool pixels = b->mode == TMA_IM2COL || b->mode == TMA_IM2COL_W || b->mode == TMA_IM2COL_W128;
     if (pixels != m->im2col) {
-        *why = pixels ? "im2col with a tensor map that was made for tiles"
-                      : "a tile with a tensor map that was made for im2col";
+        *why = pixels ? "im2col with a tensor map that was made for tiles\nmake the map with corners, "
+                        "channels and pixels, or copy with .tile"
+                      : "a tile with a tensor map that was made for im2col\ncopy with .im2col, or make "
+                        "the map with a box";
         return false;
     }
     if (m->interleave) {
-        *why = "interleaved tensors are not modelled";
+        *why = "interleaved tensors are not modelled\nrun it on a GPU (--device cuda:0)";
         return false;
     }
     b->row_bytes = (pixels ? m->channels : tensor_map_span(m, 0)) * tensor_type_bytes(m->type);
@@ -51,16 +53,19 @@ bool tma_box_init(struct tma_box *b, const char **why)
     b->pitch = m->swizzle ? 16u << m->swizzle : b->row_bytes;
     b->bytes = (uint64_t)b->nrows * b->row_bytes;
     if (b->at[0] * (int64_t)tensor_type_bytes(m->type) % 16) {
-        *why = "a first coordinate that is not a multiple of 16 bytes";
+        *why =
+            "a first coordinate that is not a multiple of 16 bytes\nlet the innermost box begin at one";
         return false;
     }
     for (unsigned d = 1; pixels && d + 1 < m->rank; d++)
         if (b->at[d] < m->lower[d - 1] || b->at[d] >= (int64_t)m->dims[d] + m->upper[d - 1]) {
-            *why = "a base pixel outside the corners of the tensor map";
+            *why =
+                "a base pixel outside the corners of the tensor map\nlet coordinates lie from the lower "
+                "corner to the dimension and the upper one";
             return false;
         }
     if (b->row_bytes % 16) {
-        *why = "a box whose rows are no multiple of 16 bytes";
+        *why = "a box whose rows are no multiple of 16 bytes\nwiden the innermost box";
         return false;
     }
     return true;

@@ -47,17 +47,19 @@ bool tmem_check(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, 
 {
     uint32_t first = address & 0xffff, row = address >> 16;
     if (row + lanes > TMEM_LANES || first + columns > TMEM_COLUMNS) {
-        exec_fault(w, in, lane, FAULT_BOUNDS,
-                   "tensor memory address 0x%08x: %u lanes from %u and %u columns from %u reach beyond "
-                   "128 lanes or 512 columns",
-                   address, lanes, row, columns, first);
+        exec_fault(
+            w, in, lane, FAULT_BOUNDS,
+            "tensor memory address 0x%08x: %u lanes from %u and %u columns from %u reach beyond "
+            "128 lanes or 512 columns\nan address of tensor memory has the lane in its upper 16 bits",
+            address, lanes, row, columns, first);
         return false;
     }
     uint32_t units = units_of(first, columns);
     if (!c->tmem || units & ~(uint32_t)c->tmem->owned) {
         exec_fault(w, in, lane, FAULT_BOUNDS,
-                   "tensor memory address 0x%08x: columns %u to %u are not all allocated", address,
-                   first, first + columns - 1);
+                   "tensor memory address 0x%08x: columns %u to %u are not all allocated\n"
+                   "allocate them with tcgen05.alloc, and use the address that it gives",
+                   address, first, first + columns - 1);
         return false;
     }
     return true;
@@ -67,7 +69,8 @@ bool tmem_check(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, 
 static bool whole_warp(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     if (mask != EXEC_FULL)
-        exec_fault(w, in, first_lane(mask), FAULT_UNIFORM, "%s executed by part of a warp",
+        exec_fault(w, in, first_lane(mask), FAULT_UNIFORM,
+                   "%s executed by part of a warp\nlet all 32 lanes execute it",
                    ptx_op_info(in->ptx->op)->name);
     return mask == EXEC_FULL;
 }
@@ -92,7 +95,8 @@ static uint32_t columns_of(struct exec_warp *w, const struct exec_inst *in, uint
     uint32_t n = (uint32_t)lane_read(w, slot, 0, 4);
     bool good = n >= TMEM_UNIT && n <= TMEM_COLUMNS && !(n & (n - 1));
     if (!good)
-        exec_fault(w, in, 0, FAULT_ARG, "%u columns of tensor memory: not a power of two from 32 to 512",
+        exec_fault(w, in, 0, FAULT_ARG,
+                   "%u columns of tensor memory: not a power of two from 32 to 512\nround the number up",
                    n);
     return good ? n : 0;
 }
@@ -105,7 +109,9 @@ void exec_tmem_alloc(struct exec_warp *w, const struct exec_inst *in, uint32_t m
         return;
     struct tmem *m = w->cta->tmem;
     if (m->closed) {
-        exec_fault(w, in, 0, FAULT_ARG, "tcgen05.alloc after tcgen05.relinquish_alloc_permit");
+        exec_fault(
+            w, in, 0, FAULT_ARG,
+            "tcgen05.alloc after tcgen05.relinquish_alloc_permit\nallocate before giving the permit up");
         return;
     }
     while (first + n <= TMEM_COLUMNS && units_of(first, n) & m->owned)
@@ -113,8 +119,9 @@ void exec_tmem_alloc(struct exec_warp *w, const struct exec_inst *in, uint32_t m
     if (first + n > TMEM_COLUMNS) {
         exec_fault(
             w, in, 0, FAULT_DEADLOCK,
-            "tcgen05.alloc of %u columns waits: the CTA holds %u of 512 and none are side by side", n,
-            TMEM_UNIT * (unsigned)__builtin_popcount(m->owned));
+            "tcgen05.alloc of %u columns waits: the CTA holds %u of 512 and none are side by side\n"
+            "free columns with tcgen05.dealloc first",
+            n, TMEM_UNIT * (unsigned)__builtin_popcount(m->owned));
         return;
     }
     uint64_t at[WARP_LANES] = { tmem_ref(w, &x->to, 0) }, p[WARP_LANES];
@@ -175,7 +182,8 @@ static bool may_move(struct exec_warp *w, const struct exec_inst *in, uint32_t a
         return false;
     if (lane / 32 != w->index % 4 || lane % lanes) {
         exec_fault(w, in, 0, FAULT_ARG,
-                   "warp %u reaches lanes %u to %u of tensor memory, in steps of %u, not lane %u",
+                   "warp %u reaches lanes %u to %u of tensor memory, in steps of %u, not lane %u\n"
+                   "a warp moves the quarter of its number modulo 4",
                    w->index, w->index % 4 * 32, w->index % 4 * 32 + 31, lanes, lane);
         return false;
     }
@@ -277,7 +285,9 @@ void exec_tmem_copy(struct exec_warp *w, const struct exec_inst *in, uint32_t ma
     for (unsigned p = 0; p < (x->pair ? 2u : 1u); p++) {
         struct exec_cta *c = x->pair ? tmem_pair(w->cta, p) : w->cta;
         if (!c) {
-            exec_fault(w, in, i, FAULT_ARG, ".cta_group::2 in a cluster of an odd number of CTAs");
+            exec_fault(w, in, i, FAULT_ARG,
+                       ".cta_group::2 in a cluster of an odd number of CTAs\n"
+                       "launch clusters of an even number");
             return;
         }
         if (!copy_into(w, in, i, c, lane_read(w, x->desc, i, 8)))
@@ -293,7 +303,8 @@ void exec_tmem_shift(struct exec_warp *w, const struct exec_inst *in, uint32_t m
     {
         uint32_t at = (uint32_t)tmem_ref(w, &x->to, i), lane = at >> 16;
         if (lane % 32) {
-            exec_fault(w, in, i, FAULT_ARG, "tcgen05.shift from lane %u, not a multiple of 32", lane);
+            exec_fault(w, in, i, FAULT_ARG,
+                       "tcgen05.shift from lane %u, not a multiple of 32\ncorrect the address", lane);
             return;
         }
         for (unsigned p = 0; p < (x->pair ? 2u : 1u); p++) {

@@ -109,12 +109,14 @@ bool exec_watch(struct exec_warp *w, const struct exec_inst *in)
     struct str name = in->func->ptx->regs[reg].name;
     if (hit == WATCH_NO_FENCE)
         exec_fault(w, in, first_lane(w->mask), FAULT_RACE,
-                   "wgmma uses register %.*s, which was written after the last wgmma.fence", (int)name.n,
-                   name.s);
+                   "wgmma uses register %.*s, which was written after the last wgmma.fence\n"
+                   "put a wgmma.fence.sync.aligned between the write and the product",
+                   (int)name.n, name.s);
     else
         exec_fault(w, in, first_lane(w->mask), FAULT_RACE,
                    "register %.*s is used while a wgmma works with it: no wgmma.wait_group has waited "
-                   "for its group",
+                   "for its group\nput wgmma.commit_group behind the product and wgmma.wait_group "
+                   "before the use",
                    (int)name.n, name.s);
     return false;
 }

@@ -123,7 +123,7 @@ static bool bits_of(const struct mat_read *r, unsigned mn, uint64_t v[4])
         if (a + 16ull > r->w->x->shared_bytes) {
             exec_fault(r->w, r->in, 0, FAULT_BOUNDS,
                        "a matrix descriptor reaches shared address 0x%x: the CTA has %u bytes of shared "
-                       "memory",
+                       "memory\nthe descriptor has start, leading and stride in units of 16 bytes",
                        a, r->w->x->shared_bytes);
             return false;
         }
