@@ -507,7 +507,7 @@ int cmd_apply(struct args *a)
     for (size_t i = 0; i < a->nfiles && st == ST_OK; i++)
         st = tuned_read(a->file[i], a->kernel, &tuned, &ds);
     if (st == ST_OK && a->export_to) {
-        st = tuned_export(&tuned, a->export_to, &b, &ds);
+        st = tuned_export(&tuned, a->export_to, a->force, &b, &ds);
         cmd_put(a, &b);
     } else if (st == ST_OK) {
         p.match = match;

@@ -7,6 +7,7 @@
 #include "engine/live/remote.h"
 #include "engine/ptx/ptx.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/own_files.h"
 #include "engine/workspace/source.h"
 
 #include <ctype.h>
@@ -405,10 +406,33 @@ static int capture_sent(struct args *own)
     return told ? told : rc;
 }
 
+/* Names of the files are known when they come: no file of such a name may be another's. */
+static int capture_here(struct args *a)
+{
+    static const char *const ends[] = { ".ptx",      ".launch.json", ".data.bin",
+                                        ".left.bin", "capture.json", NULL };
+    struct diags ds = { 0 };
+    struct own_files own = { .folder = NULL };
+    enum status st = own_files_open(&own, folder_of(a), a->force, &ds);
+    if (st == ST_OK)
+        st = own_files_look(&own, ends, &ds);
+    int rc = st != ST_OK ? 0 : a->worker_n ? capture_there(a) : capture_into(a, folder_of(a));
+    if (st == ST_OK)
+        st = own_files_add_new(&own, ends, &ds);
+    if (st == ST_OK && own.names.n)
+        st = own_files_save(&own, &ds);
+    own_files_close(&own);
+    if (st != ST_OK)
+        rc = cmd_finish(a, st, &ds);
+    diags_free(&ds);
+    return rc;
+}
+
 int cmd_capture(struct args *a)
 {
     if (a->program && a->program[0])
         return a->sent_to    ? capture_sent(a)
+               : !a->list    ? capture_here(a)
                : a->worker_n ? capture_there(a)
                              : capture_into(a, folder_of(a));
     struct diags ds = { 0 };

@@ -111,9 +111,10 @@ static enum status put_out(const struct checking *c, enum check_format f)
 {
     struct buf out = { 0 };
     enum status st = ST_OK;
-    if (f == CHECK_TEXT)
+    if (f == CHECK_TEXT) {
         findings_text(&c->found, &out);
-    else if (f == CHECK_JSON)
+        buf_puts(&out, c->a->output ? WORKSPACE_MARK_TEXT "\n" : "");
+    } else if (f == CHECK_JSON)
         findings_json(&c->found, &out);
     else
         findings_sarif(&c->found, &c->rules, &out);

@@ -9,7 +9,19 @@
 
 #define LOOKED_AT ((size_t)64 << 20)
 
-/* Written by gpulocw: JSON by its format key, tables by their heads, the rest by a mark. */
+/* JSON of ours has a "format" key; SARIF has no room for one, but names the program that made it. */
+static bool json_of_ours(const char *text)
+{
+    const char *key = strstr(text, "\"format\""),
+               *value = key ? key + 8 + strspn(key + 8, " \t\r\n:") : "";
+    if (key && key - text < 4096 && strncmp(value, "\"gpulocw-", 9) == 0)
+        return true;
+    const char *sarif = strstr(text, "json.schemastore.org/sarif"),
+               *driver = sarif ? strstr(sarif, "\"driver\": {\"name\": \"gpulocw\"") : NULL;
+    return driver && driver - text < 4096;
+}
+
+/* Written by gpulocw: JSON by json_of_ours, tables by their heads, the rest by a mark. */
 static bool ours(const char *text, size_t n)
 {
     /* a line at the head of a table, or a part of it */
@@ -18,11 +30,8 @@ static bool ours(const char *text, size_t n)
                       curve[] = ",time_ns,low_ns,high_ns,equal_to_original,";
     const char *head = strstr(text, curve), *line = strchr(text, '\n');
     size_t blank = strspn(text, " \t\r\n");
-    if (blank < n && text[blank] == '{') {
-        const char *key = strstr(text, "\"format\""),
-                   *value = key ? key + 8 + strspn(key + 8, " \t\r\n:") : "";
-        return key && key - text < 4096 && strncmp(value, "\"gpulocw-", 9) == 0;
-    }
+    if (blank < n && text[blank] == '{')
+        return json_of_ours(text);
     if (strncmp(text, csv, sizeof csv - 1) == 0 || strncmp(text, sizes, sizeof sizes - 1) == 0 ||
         (head && line && head < line) || strcmp(text, "null\n") == 0)
         return true;

@@ -4,6 +4,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_occupancy.h"
+#include "engine/workspace/own_files.h"
 #include "engine/workspace/source.h"
 #include "engine/workspace/tuned.h"
 #include "engine/workspace/workspace.h"
@@ -25,12 +26,34 @@ static enum status make_folder(const char *path, struct diags *ds)
     return ST_IO;
 }
 
-static enum status put_file(const char *path, const char *text, size_t n, struct buf *said,
+/* A folder that files go to. */
+struct target {
+    const char *dir;
+    struct own_files own;
+    struct buf *said; /* names what was written */
+};
+
+/* Of a path in the folder. */
+static enum status may(const struct target *t, const char *path, struct diags *ds)
+{
+    return own_files_may(&t->own, path + strlen(t->dir) + 1, ds);
+}
+static enum status claim(struct target *t, const char *path, struct diags *ds)
+{
+    own_files_add(&t->own, path + strlen(t->dir) + 1);
+    return own_files_save(&t->own, ds);
+}
+
+static enum status put_file(struct target *t, const char *path, const char *text, size_t n,
                             struct diags *ds)
 {
-    enum status st = file_write_atomic(path, text, n, ds);
+    enum status st = may(t, path, ds);
+    if (st == ST_OK) /* first: what a full disk cuts off may be replaced */
+        st = claim(t, path, ds);
     if (st == ST_OK)
-        buf_printf(said, "%s\n", path);
+        st = file_write_atomic(path, text, n, ds);
+    if (st == ST_OK)
+        buf_printf(t->said, "%s\n", path);
     return st;
 }
 
@@ -133,23 +156,24 @@ enum status tuned_compile(const char *ptx, const struct tuned_kernel *k, const c
 }
 
 /* Machine code beside DIR/KERNEL.ptx, where the toolkit is here. */
-static enum status compile(const char *ptx, const struct tuned_kernel *k, struct buf *said,
+static enum status compile(struct target *t, const char *ptx, const struct tuned_kernel *k,
                            struct diags *ds)
 {
     struct buf cubin = { 0 };
     buf_printf(&cubin, "%.*s.cubin", (int)strlen(ptx) - 4, ptx);
-    enum status st = cubin.oom ? ST_NOMEM : ST_OK;
+    enum status st = cubin.oom ? ST_NOMEM : may(t, cubin.s, ds);
     if (st == ST_OK)
         st = tuned_compile(ptx, k, cubin.s, ds);
     if (st == ST_OK)
-        buf_printf(said, "%s\n", cubin.s);
+        st = claim(t, cubin.s, ds);
+    if (st == ST_OK)
+        buf_printf(t->said, "%s\n", cubin.s);
     buf_free(&cubin);
     return st == ST_REFUSED ? ST_OK : st;
 }
 
 /* CACHE/HASH/NAME.ptx of Triton's cache becomes DIR/triton/HASH/NAME.ptx. */
-static enum status for_triton(const char *dir, const struct tuned_kernel *k, struct buf *said,
-                              struct diags *ds)
+static enum status for_triton(struct target *t, const struct tuned_kernel *k, struct diags *ds)
 {
     const char *slash = k->path ? strrchr(k->path, '/') : NULL, *hash = slash;
     struct buf sign = { 0 }, folder = { 0 }, file = { 0 };
@@ -162,14 +186,14 @@ static enum status for_triton(const char *dir, const struct tuned_kernel *k, str
         hash--;
     enum status st = ST_OK;
     if (sign.s && access(sign.s, R_OK) == 0) {
-        buf_printf(&folder, "%s/triton", dir);
+        buf_printf(&folder, "%s/triton", t->dir);
         st = folder.oom ? ST_NOMEM : make_folder(folder.s, ds);
         buf_printf(&folder, "/%.*s", (int)(slash - hash), hash);
         if (st == ST_OK)
             st = folder.oom ? ST_NOMEM : make_folder(folder.s, ds);
         buf_printf(&file, "%s/%.*s.ptx", folder.s ? folder.s : "", (int)n, name);
         if (st == ST_OK)
-            st = file.oom ? ST_NOMEM : put_file(file.s, k->text, k->n, said, ds);
+            st = file.oom ? ST_NOMEM : put_file(t, file.s, k->text, k->n, ds);
     }
     buf_free(&sign);
     buf_free(&folder);
@@ -213,43 +237,50 @@ static void describe(const struct tuned_kernel *k, const char *file, bool triton
     buf_free_checked(&line, b);
 }
 
-static enum status export_one(const struct tuned_kernel *k, const char *dir, struct buf *said,
-                              struct buf *readme, struct diags *ds)
+static enum status export_one(struct target *t, const struct tuned_kernel *k, struct buf *readme,
+                              struct diags *ds)
 {
     enum { NAME_MOST = 180 }; /* mangled names can be longer than a file's */
     struct buf path = { 0 };
     char hash[32] = "";
-    size_t n = strlen(k->kernel), before = said->n;
+    size_t n = strlen(k->kernel);
     if (n > NAME_MOST)
         snprintf(hash, sizeof hash, "-%016llx", (unsigned long long)base_hash(k->kernel, n));
-    buf_printf(&path, "%s/%.*s%s.ptx", dir, NAME_MOST, k->kernel, hash);
-    enum status st = path.oom ? ST_NOMEM : put_file(path.s, k->text, k->n, said, ds);
+    buf_printf(&path, "%s/%.*s%s.ptx", t->dir, NAME_MOST, k->kernel, hash);
+    enum status st = path.oom ? ST_NOMEM : put_file(t, path.s, k->text, k->n, ds);
     if (st == ST_OK)
-        st = compile(path.s, k, said, ds);
-    before = said->n;
+        st = compile(t, path.s, k, ds);
+    size_t before = t->said->n;
     if (st == ST_OK)
-        st = for_triton(dir, k, said, ds);
+        st = for_triton(t, k, ds);
     if (st == ST_OK)
-        describe(k, path.s + strlen(dir) + 1, said->n > before, readme);
+        describe(k, path.s + strlen(t->dir) + 1, t->said->n > before, readme);
     buf_free(&path);
     return st;
 }
 
-enum status tuned_export(const struct tuned_kernels *t, const char *dir, struct buf *said,
-                         struct diags *ds)
+#define README "README.txt"
+enum status tuned_export(const struct tuned_kernels *kernels, const char *dir, bool force,
+                         struct buf *said, struct diags *ds)
 {
+    struct target t = { .dir = dir, .said = said };
     struct buf readme = { 0 }, path = { 0 };
-    enum status st = make_folder(dir, ds);
+    enum status st = own_files_open(&t.own, dir, force, ds);
+    if (st == ST_OK)
+        st = own_files_may(&t.own, README, ds);
+    if (st == ST_OK)
+        st = make_folder(dir, ds);
     buf_puts(&readme,
              "Tuned kernels. Load the .cubin, or the .ptx, with cuModuleLoad and launch the kernel as "
              "said here.\nParameters are the original's. Variables of the module (__device__, "
              "__constant__) are the new\nmodule's own: set them there, too.\n\n");
-    for (size_t i = 0; i < t->n && st == ST_OK; i++)
-        st = export_one(&t->v[i], dir, said, &readme, ds);
-    buf_printf(&path, "%s/README.txt", dir);
+    for (size_t i = 0; i < kernels->n && st == ST_OK; i++)
+        st = export_one(&t, &kernels->v[i], &readme, ds);
+    buf_printf(&path, "%s/" README, dir);
     if (st == ST_OK)
-        st = path.oom || readme.oom ? ST_NOMEM : put_file(path.s, readme.s, readme.n, said, ds);
+        st = path.oom || readme.oom ? ST_NOMEM : put_file(&t, path.s, readme.s, readme.n, ds);
     buf_free(&readme);
     buf_free(&path);
+    own_files_close(&t.own);
     return st;
 }

@@ -2,7 +2,10 @@
  * that reads or writes failing: a disk that is full for good, one error, a short write every time; and
  * with files that may not grow past some size (SIGXFSZ). Nothing crashes; what ends well has left what
  * it always leaves; what does not ends 1, says so and names what it could not read or write; each file
- * on disk is whole, and nothing half done lies beside it. Sessions: test_cmd_io. */
+ * on disk is whole, and nothing half done lies beside it. Sessions: test_cmd_io.
+ *
+ * And with another's file in the place of each file that it writes: that stays, unless --force is given.
+ */
 #include "engine/base/io.h"
 #include "engine/cmd/cmd.h"
 #include "engine/dev/dev.h"
@@ -34,14 +37,16 @@
 #define PTX        "kernels/stride_32.ptx"
 #define KERNELS    "tests/live/kernels.ptx"
 #define SETUP      "open kernels/stride_32.ptx", "device sim:fermi-48k", "set bypass l1", "set pi 1", "run"
-enum form { EXACT, JSON, TAIL, BATCH };
+enum form { EXACT, JSON, TAIL, BATCH, SESSION };
+enum others { ASKS, NEVER, OWN };
 struct writer {
     const char *name;
     enum form form;
+    enum others others;
     const char *words[MOST_WORDS];
 };
 #define ELSEWHERE(source, test)
-#define WRITER(sources, name, form, ...) { name, form, __VA_ARGS__ },
+#define WRITER(sources, name, form, others, ...) { name, form, others, __VA_ARGS__ },
 static const struct writer writers[] = {
 #include "tests/writers.def"
 };
@@ -119,12 +124,16 @@ static char *word_of(const char *s)
     return buf_take(&b);
 }
 
-static int words_of(const struct writer *w, char **argv)
+/* force: with --force behind the command's name */
+static int words_of(const struct writer *w, bool force, char **argv)
 {
     int argc = 1;
     argv[0] = word_of("gpulocw");
-    for (; argc <= MOST_WORDS && w->words[argc - 1]; argc++)
-        argv[argc] = word_of(w->words[argc - 1]);
+    for (size_t i = 0; i < MOST_WORDS && w->words[i]; i++) {
+        argv[argc++] = word_of(w->words[i]);
+        if (!i && force)
+            argv[argc++] = word_of("--force");
+    }
     argv[argc] = NULL;
     return argc;
 }
@@ -134,6 +143,7 @@ struct fault {
     int err;
     bool lasting;
     rlim_t size; /* the most that a file may grow to; RLIM_INFINITY: any */
+    bool force;  /* no fault, but another word: --force */
 };
 
 static void begin(const struct fault *f)
@@ -193,8 +203,8 @@ static int workbench(char **argv, const struct fault *f, uint64_t *before)
 static void child(const struct writer *w, const struct fault *f, int told, uint64_t *calls)
 {
     static const struct cmd_front front = { .export_lesson = lesson_export };
-    char *argv[MOST_WORDS + 2];
-    int code, argc = words_of(w, argv), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    char *argv[MOST_WORDS + 3];
+    int code, argc = words_of(w, f->force, argv), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(null, STDOUT_FILENO);
     dup2(told, STDERR_FILENO);
     alarm(LIMIT_S);
@@ -272,6 +282,8 @@ static bool ends_alike(const struct held *h, const char *end, size_t n)
 static bool whole(const struct writer *w, const struct held *h, const struct held *usual)
 {
     const size_t tail = usual->n < 24 ? usual->n : 24;
+    if (strstr(h->name, "gpulocw-files.json")) /* grows as files are written */
+        return ends_alike(h, "]}\n", 3);
     if (w->form == EXACT)
         return h->n == usual->n && memcmp(h->text, usual->text, h->n) == 0;
     if (w->form == TAIL)
@@ -319,7 +331,8 @@ static const char *wrong(const struct writer *w, const struct outcome *o, const 
                : NULL;
 }
 
-static const struct fault no_fault = { 0, 0, false, RLIM_INFINITY };
+static const struct fault no_fault = { 0, 0, false, RLIM_INFINITY, false },
+                          forced = { 0, 0, false, RLIM_INFINITY, true };
 
 static void complain(const struct writer *w, const struct fault *f, uint64_t calls,
                      const struct outcome *o, const char *why)
@@ -375,7 +388,7 @@ static void every_call_fails(const struct writer *w, const struct outcome *usual
 {
     for (size_t k = 0; k < ARRAY_LEN(faults); k++)
         for (uint64_t n = 1; n <= usual->calls; n += w->form == EXACT ? 1 : 11)
-            try(w, (struct fault){ n, faults[k].err, faults[k].lasting, RLIM_INFINITY }, usual);
+            try(w, (struct fault){ n, faults[k].err, faults[k].lasting, RLIM_INFINITY, false }, usual);
 }
 
 /* Files that may not grow: to nothing, to a byte, to half of the largest, to all of it but one byte. */
@@ -387,7 +400,80 @@ static void files_cannot_grow(const struct writer *w, const struct outcome *usua
     const rlim_t limits[] = { 0, 1, most / 2, most - 1 };
     assert_true(most > 1);
     for (size_t k = 0; k < ARRAY_LEN(limits); k++)
-        try(w, (struct fault){ 0, 0, false, limits[k] }, usual);
+        try(w, (struct fault){ 0, 0, false, limits[k], false }, usual);
+}
+
+/* ---- files of others ---- */
+#define MINE "not gpulocw's\n"
+
+/* A file of somebody else, alone in the folder. */
+static void put_mine(const char *name)
+{
+    char path[500];
+    struct diags ds = { 0 };
+    nftw(folder, clear, 8, FTW_DEPTH | FTW_PHYS);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_true(file_make_dirs(path));
+    assert_status_ok(file_write_atomic(path, MINE, strlen(MINE), &ds), &ds);
+}
+
+static bool is_mine(const struct outcome *o, const char *name)
+{
+    const struct held *h = named(&o->left, name);
+    return h && h->n == strlen(MINE) && memcmp(h->text, MINE, h->n) == 0;
+}
+
+/* Why it is wrong, or NULL: what the writer does about another's file `name`. */
+static const char *keeps(const struct writer *w, const char *name, int usual)
+{
+    put_mine(name);
+    struct outcome o = run(w, no_fault, true);
+    bool refused = o.code == (strcmp(w->words[0], "workbench") ? 2 : 1), kept = is_mine(&o, name);
+    const char *base = strrchr(name, '/');
+    const char *why = !kept                                    ? "it is replaced"
+                      : !refused                               ? "the exit code is not that of a refusal"
+                      : !strstr(o.err, base ? base + 1 : name) ? "it is not named"
+                                                               : NULL;
+    drop(&o);
+    if (why || w->others != ASKS)
+        return why;
+    put_mine(name);
+    o = run(w, forced, true);
+    why = o.code != usual ? "--force is refused" : is_mine(&o, name) ? "--force leaves it" : NULL;
+    drop(&o);
+    return why;
+}
+
+/* The same command again: what it wrote itself it replaces unasked. */
+static const char *replaces_its_own(const struct writer *w, int usual)
+{
+    struct outcome o = run(w, no_fault, false), again = run(w, no_fault, true);
+    const char *why = o.code != usual || again.code != usual ? "its own files are refused" : NULL;
+    drop(&o);
+    drop(&again);
+    return why;
+}
+
+static void others_files_stay(void **state)
+{
+    const char *only = getenv("GPULOCW_WRITER");
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
+        const struct writer *w = &writers[i];
+        if (w->others == OWN || (only && strcmp(only, w->name) != 0))
+            continue;
+        struct outcome usual = run(w, no_fault, false);
+        assert_true(usual.left.n > 0);
+        for (size_t k = 0; k < usual.left.n; k++) {
+            const char *name = usual.left.file[k].name, *why = keeps(w, name, usual.code);
+            if (why)
+                fail_msg("%s, another's file %s: %s", w->name, name, why);
+        }
+        const char *why = replaces_its_own(w, usual.code);
+        if (why)
+            fail_msg("%s: %s", w->name, why);
+        drop(&usual);
+    }
 }
 
 static void every_writer(void **state)
@@ -396,7 +482,7 @@ static void every_writer(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(writers); i++) {
         const struct writer *w = &writers[i];
-        if (only && strcmp(only, w->name) != 0)
+        if (w->form == SESSION || (only && strcmp(only, w->name) != 0))
             continue;
         struct outcome usual = run(w, no_fault, false);
         /* capture ends as its program does */
@@ -420,8 +506,8 @@ static int prepare(void **state)
 {
     (void)state;
     static const struct writer made[] = {
-        { "inputs", EXACT, { "tune", PTX, DEV, "--budget", "2", "-o", "=s.json" } },
-        { "inputs", EXACT, { "rewrite", PTX, "--bypass", "l1", "--pi", "1", "-o", "=r.ptx" } },
+        { "inputs", EXACT, OWN, { "tune", PTX, DEV, "--budget", "2", "-o", "=s.json" } },
+        { "inputs", EXACT, OWN, { "rewrite", PTX, "--bypass", "l1", "--pi", "1", "-o", "=r.ptx" } },
     };
     ssize_t n = readlink("/proc/self/exe", programs, sizeof programs - 1);
     char *slash = n > 0 ? strrchr(programs, '/') : NULL;
@@ -451,7 +537,8 @@ static int prepare(void **state)
 /* A batch starts this program again, for each of its requests. */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_writer) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(others_files_stay),
+                                        cmocka_unit_test(every_writer) };
     if (argc > 1)
         return cmd_main(argc, argv, NULL);
     return cmocka_run_group_tests_name("cmd_writers", tests, prepare, NULL);
