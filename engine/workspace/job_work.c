@@ -428,12 +428,13 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
     enum status s = name ? workspace_code_check(name, l != NULL, false, ds) : ST_NOMEM;
     if (s == ST_OK)
         s = workspace_code_write(name, code, ds);
-    if (s == ST_OK)
-        diag_add(ds, DIAG_NOTE, "rewrite", name, NO_SPAN, "written: the rewritten kernel");
     if (s == ST_OK && l)
         s = workspace_launch_write(name, l, code, ds);
-    if (s == ST_OK)
+    if (s == ST_OK) {
         workspace_say_launch(l, &st->options, code, ds);
+        diag_add(ds, DIAG_NOTE, "rewrite", name, NO_SPAN, "written%s",
+                 l ? ", with the launch it wants beside it" : "");
+    }
     base_free(name);
     return s;
 }

@@ -104,7 +104,7 @@ static void lesson_gives_way(void **state)
     assert_true(stage_shows(&t, "Source panel"));
     stage_press(&t, "q");
     stage_press(&t, "7");
-    assert_true(stage_shows(&t, "sweep"));
+    assert_true(stage_shows(&t, "--bypass"));
     stage_close(&t);
 }
 

@@ -410,8 +410,9 @@ const char *view_unready(const struct app *a, const char *text)
         return "This file could not be read to its end: the source panel ({panel-1}) marks the errors, "
                "the messages ({panel-9}) list them.";
     if (!s->spec && !s->busy)
-        return "There is no launch description yet, so nothing can be run: the options panel "
-               "({panel-4}) makes one.";
+        return "There is no launch description yet. {run}, {sweep} and {tune} guess one first and ask "
+               "two "
+               "questions; the options panel ({panel-4}) has all of it.";
     return text;
 }
 

@@ -80,11 +80,30 @@ static unsigned errors_unseen(const struct app *a)
 enum tab_style { TAB_TITLES, TAB_BRIEF, TAB_LETTERS, TAB_NUMBERS };
 #define LETTERS 4
 
+/* The key of a panel past the number keys; false: it has none. */
+static bool panel_letter(const struct app *a, int p, char *key)
+{
+    static const struct {
+        enum panel_id panel;
+        enum request request;
+    } letters[] = { { PANEL_SUMMARY, REQ_PANEL_SUMMARY },
+                    { PANEL_CUDA, REQ_PANEL_CUDA },
+                    { PANEL_SASS, REQ_PANEL_SASS } };
+    *key = '\0';
+    for (size_t i = 0; i < ARRAY_LEN(letters); i++)
+        if ((int)letters[i].panel == p)
+            keymap_key(&a->keys, letters[i].request, key);
+    return *key != '\0';
+}
+
 static void tab_text(const struct app *a, int p, enum tab_style style, char *out, size_t n)
 {
     const struct panel_info *info = panel_info((enum panel_id)p);
     bool front = p == (int)a->focus;
-    if (style == TAB_NUMBERS && !front)
+    char key[16];
+    if (panel_letter(a, p, key)) /* what brings it here */
+        snprintf(out, n, " %s %s ", key, style == TAB_TITLES ? info->title : info->brief);
+    else if (style == TAB_NUMBERS && !front)
         snprintf(out, n, "%d", p + 1);
     else if (style == TAB_LETTERS && !front)
         snprintf(out, n, "%d %.*s", p + 1, LETTERS, info->brief);
@@ -264,7 +283,7 @@ static void message(struct app *a, struct surface *s, int y)
         progress(a, s, y);
     else if (a->snap->refusal && options_equal(&a->snap->options, &a->options))
         line(a, s, y, ROLE_ERROR, "not legal here: ", a->snap->refusal);
-    else if (a->snap->unsettled && a->now_ns - a->snap->started_ns > SETTLING_NS)
+    else if (a->snap->unsettled && !a->snap->busy && a->now_ns - a->snap->started_ns > SETTLING_NS)
         line(a, s, y, ROLE_DIM, "",
              view_keys(a, "the whole launch is being analysed   {cancel} stops it"));
 }

@@ -123,7 +123,8 @@ static void put_last_verdict(struct app *a, unsigned w)
     struct page *p = &a->page[PANEL_ADVICE];
     size_t last = app_last_run(a, RUN_SWEEP);
     struct buf v = { 0 };
-    if (last == SIZE_MAX)
+    bool running = app_measuring(a) && last + 1 == a->snap->nruns;
+    if (last == SIZE_MAX || running) /* it has none yet, and is not cut off */
         return;
     const char *why = run_stale(a, app_run(a, last));
     tune_verdict(&app_run(a, last)->sweep, &v);

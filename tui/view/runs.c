@@ -147,6 +147,17 @@ static struct columns columns_of(const struct app *a, unsigned w)
     return c;
 }
 
+/* The same in so many columns: the axis and the count give way before the configuration does. */
+static const char *config_fits(struct app *a, const struct session_run *r, const char *whole,
+                               unsigned cols)
+{
+    const char *colon = r->kind == RUN_ONE ? NULL : strstr(whole, ": "), *kind = strchr(whole, ' ');
+    if (text_width(str_of(whole)) <= cols || !colon || !kind || r->deleted)
+        return whole;
+    const char *brief = arena_printf(a->frame, "%.*s%s", (int)(kind - whole), whole, colon);
+    return text_width(str_of(brief)) <= cols ? brief : colon + 2;
+}
+
 /* A text in exactly so many columns. */
 static void put_cell(struct row *out, enum role role, unsigned cols, const char *text)
 {
@@ -205,7 +216,7 @@ static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
     if (r->deleted)
         buf_puts(&b, "deleted: ");
     config_text(a, r, &b);
-    put_what(out, main, c.config, b.s ? b.s : "", run_stale(a, r));
+    put_what(out, main, c.config, config_fits(a, r, b.s ? b.s : "", c.config), run_stale(a, r));
     text_time(t, run_time(r));
     row_right(out, main, 9, "%s", t);
     row_put(out, ROLE_DIM, " %-3s", origin_brief(r));

@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define OLDEST_CC 75 /* what ptxas of CUDA 13 still makes code for */
+
 struct sass_worker {
     struct work work;
     struct machine_code code;
@@ -56,12 +58,14 @@ static bool make(struct work *w)
     snprintf(target, sizeof target, "%.*s", (int)n->module->target_text.n, n->module->target_text.s);
     if (s->rewritten)
         pass_standalone(n->preview, &text);
-    bool gpu = n->has_dev && n->dev.kind != DEV_SIMULATED;
+    uint32_t cc = n->has_dev ? (uint32_t)(n->dev.cc_major * 10 + n->dev.cc_minor) : 0;
+    if (cc < OLDEST_CC) /* of a simulated device that ptxas no longer knows */
+        cc = 0;
     struct machine_want want = { .ptx = s->rewritten ? (struct str){ text.s, text.n } : n->module->text,
                                  .file = s->program ? n->module->path : NULL,
                                  .kernel = n->kernel,
                                  .target = target,
-                                 .cc = gpu ? (uint32_t)(n->dev.cc_major * 10 + n->dev.cc_minor) : 0 };
+                                 .cc = cc };
     enum status st = text.oom ? ST_NOMEM : machine_make(&want, &s->code, &ds);
     if (st != ST_OK)
         snprintf(s->why, sizeof s->why, "%s", ds.n && ds.v[0].msg ? ds.v[0].msg : status_text(st));

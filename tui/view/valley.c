@@ -468,6 +468,8 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
         }
         buf_free(&verdict);
     }
+    if (!r && a->snap->busy && a->guess.asked)
+        page_hint(a, pg, w, "A launch description is being guessed. Questions about it come next ...");
     if (!r && !a->snap->busy)
         page_empty(a, pg, w, view_unready(a, empty_hint(a)));
     list_set_count(&a->list[PANEL_VALLEY], pg->n);
