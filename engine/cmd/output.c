@@ -81,6 +81,8 @@ static void put_counters(const struct result *r, struct buf *out)
 {
     for (int c = 0; c < COUNTER_COUNT; c++) {
         const struct counter *v = &r->counters[c];
+        if (counter_left_out((enum counter_id)c, v))
+            continue;
         buf_printf(out, "  %-24s ", counter_name((enum counter_id)c));
         if (v->valid)
             buf_printf(out, "%16.10g %-15s %s\n", v->value, counter_unit((enum counter_id)c),

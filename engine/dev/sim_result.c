@@ -17,6 +17,24 @@ static void put_ratio(struct result *out, enum counter_id id, double scale, uint
     put_counter(out, id, whole ? scale * (double)part / (double)whole : 0, whole != 0);
 }
 
+/* Arithmetic, tensor cores, copies. */
+static void fill_work(struct result *out, const struct sim_stats *s)
+{
+    const struct sim_work *w = &s->work;
+    double cycles = (double)w->tensor_cores * s->cycles;
+    put_counter(out, COUNTER_L2_WRITE_SECTORS, (double)s->l2_writes, true);
+    put_counter(out, COUNTER_DRAM_WRITE_BYTES, (double)s->dram_write_bytes, true);
+    put_counter(out, COUNTER_COPY_REQUESTS, (double)w->copies, true);
+    put_counter(out, COUNTER_COPY_READ_SECTORS, (double)w->copy_reads, true);
+    put_counter(out, COUNTER_COPY_WRITE_SECTORS, (double)w->copy_writes, true);
+    put_ratio(out, COUNTER_COPY_L2_HIT_RATE, 100, w->copy_hits, w->copy_hits + w->copy_missed);
+    put_counter(out, COUNTER_TENSOR_ACTIVE, cycles > 0 ? 100 * (double)w->tensor_busy / cycles : 0,
+                cycles > 0);
+    for (unsigned k = 0; k < PIPE_COUNT; k++)
+        put_counter(out, pipe_counter((enum pipe)k), (double)w->flop[k],
+                    k < PIPE_TENSOR_16 || w->tensor_cores);
+}
+
 static void fill_timed(struct result *out, const struct sim_stats *s)
 {
     put_counter(out, COUNTER_L1_REQUESTS, (double)s->l1_requests, true);
@@ -27,6 +45,7 @@ static void fill_timed(struct result *out, const struct sim_stats *s)
     put_ratio(out, COUNTER_L2_HIT_RATE, 100, s->l2_hits, s->l2_hits + s->l2_missed);
     put_counter(out, COUNTER_DRAM_READ_BYTES, (double)s->dram_read_bytes, true);
     put_counter(out, COUNTER_WARPS_ACTIVE, s->warps_active, true);
+    fill_work(out, s);
     out->time.sample[0] = (int64_t)(s->time_ns + 0.5);
     out->time.n = 1;
     out->time.origin = ORIGIN_SIMULATED;

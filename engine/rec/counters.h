@@ -30,7 +30,21 @@ struct time_words time_words(double ns); /* "12.35 µs", "1.2346 ms" */
     X(DRAM_READ_BYTES, "dram.read_bytes", "byte", "bytes read from device memory")                    \
     X(WARPS_ACTIVE, "warps.active", "percent", "resident warps over the SM's maximum, on average")    \
     X(INST_WARP, "inst.warp", "instruction", "warp instructions executed")                            \
-    X(INST_THREAD, "inst.thread", "instruction", "thread instructions executed (active lanes)")
+    X(INST_THREAD, "inst.thread", "instruction", "thread instructions executed (active lanes)")       \
+    X(L2_WRITE_SECTORS, "l2.write_sectors", "sector", "sectors written to L2")                        \
+    X(DRAM_WRITE_BYTES, "dram.write_bytes", "byte", "bytes written to device memory")                 \
+    X(COPY_REQUESTS, "copy.requests", "copy", "bulk and tensor copies from and to global memory")     \
+    X(COPY_READ_SECTORS, "copy.read_sectors", "sector", "sectors that copies ask of L2")              \
+    X(COPY_WRITE_SECTORS, "copy.write_sectors", "sector", "sectors that copies write to L2")          \
+    X(COPY_L2_HIT_RATE, "copy.l2_hit_rate", "percent", "sectors of copies found in L2")               \
+    X(TENSOR_ACTIVE, "tensor.active", "percent", "cycles of all tensor cores in which they work")     \
+    X(FLOP_FP16, "flop.fp16", "operation", "of half floats, outside of tensor cores")                 \
+    X(FLOP_FP32, "flop.fp32", "operation", "of floats; fma counts two")                               \
+    X(FLOP_FP64, "flop.fp64", "operation", "of doubles; fma counts two")                              \
+    X(FLOP_TENSOR_16, "flop.tensor_16", "operation", "of tensor cores, f16 and bf16")                 \
+    X(FLOP_TENSOR_TF32, "flop.tensor_tf32", "operation", "of tensor cores, tf32")                     \
+    X(FLOP_TENSOR_8, "flop.tensor_8", "operation", "of tensor cores, 8-bit floats and integers")      \
+    X(FLOP_TENSOR_OTHER, "flop.tensor_other", "operation", "of tensor cores, other types")
 #define COUNTER_ID_ITEM(id, name, unit, help) COUNTER_##id,
 enum counter_id { COUNTER_LIST(COUNTER_ID_ITEM) COUNTER_COUNT };
 #undef COUNTER_ID_ITEM
@@ -42,6 +56,25 @@ struct counter {
 const char *counter_name(enum counter_id c);
 const char *counter_unit(enum counter_id c);
 const char *counter_help(enum counter_id c);
+/* A counter that not every device or kernel has, and has none of here: lists and documents leave it out.
+ */
+bool counter_left_out(enum counter_id id, const struct counter *c);
+
+/* ---- pipes: what does arithmetic with fractions, and the counters of its operations ---- */
+/* X(id, name, counter). A pipe of tensor cores is one type of factors, with a rate of its own. */
+#define PIPE_LIST(X)                                \
+    X(FP16, "fp16", FLOP_FP16)                      \
+    X(FP32, "fp32", FLOP_FP32)                      \
+    X(FP64, "fp64", FLOP_FP64)                      \
+    X(TENSOR_16, "tensor-16", FLOP_TENSOR_16)       \
+    X(TENSOR_TF32, "tensor-tf32", FLOP_TENSOR_TF32) \
+    X(TENSOR_8, "tensor-8", FLOP_TENSOR_8)          \
+    X(TENSOR_OTHER, "tensor-other", FLOP_TENSOR_OTHER)
+#define PIPE_ITEM(id, name, counter) PIPE_##id,
+enum pipe { PIPE_LIST(PIPE_ITEM) PIPE_COUNT };
+#undef PIPE_ITEM
+const char *pipe_name(enum pipe p);
+enum counter_id pipe_counter(enum pipe p);
 
 #define TIMING_MAX_SAMPLES 64
 /* low..high, both within; low 0: not known */

@@ -192,6 +192,29 @@ const char *counter_help(enum counter_id c)
     return counter_table[c].help;
 }
 
+bool counter_left_out(enum counter_id id, const struct counter *c)
+{
+    return (id >= COUNTER_L2_WRITE_SECTORS && !c->valid) ||
+           (id >= COUNTER_COPY_REQUESTS && c->value == 0);
+}
+
+static const struct {
+    const char *name;
+    enum counter_id counter;
+} pipe_table[] = {
+#define X(id, name, counter) [PIPE_##id] = { name, COUNTER_##counter },
+    PIPE_LIST(X)
+#undef X
+};
+const char *pipe_name(enum pipe p)
+{
+    return pipe_table[p].name;
+}
+enum counter_id pipe_counter(enum pipe p)
+{
+    return pipe_table[p].counter;
+}
+
 static int by_value(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;

@@ -147,6 +147,8 @@ static void put_counters(struct page *p, const struct session_run *r)
         const struct counter *was = &b->counters[c], *is = &x->counters[c];
         bool percent = strcmp(counter_unit((enum counter_id)c), "percent") == 0,
              both = was->valid && is->valid;
+        if (counter_left_out((enum counter_id)c, was) && counter_left_out((enum counter_id)c, is))
+            continue;
         value_text(was->value, was->valid, fabs(was->value) < 1e4 ? "%.4g" : "%.0f", text[0]);
         value_text(is->value, is->valid, fabs(is->value) < 1e4 ? "%.4g" : "%.0f", text[1]);
         if (percent)

@@ -207,6 +207,8 @@ static void put_counters(struct jw *w, const struct result *r)
     jw_arr(w);
     for (int i = 0; i < COUNTER_COUNT; i++) {
         const struct counter *c = &r->counters[i];
+        if (counter_left_out((enum counter_id)i, c))
+            continue;
         jw_obj(w);
         jw_key(w, "name");
         jw_str(w, counter_name((enum counter_id)i));

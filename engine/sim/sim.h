@@ -11,6 +11,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
+#include "engine/sim/work.h"
 
 struct ptx_inst;
 struct ptx_module;
@@ -199,9 +200,9 @@ struct sim_stats {
     uint64_t inst_of_warp[SIM_CTA_WARPS];
     uint64_t l1_requests, l1_sectors, l1_hits, l2_reads, l2_hits, l2_writes, dram_read_bytes,
         dram_write_bytes;
-    /* sectors that reads missing in L2 brought, their neighbours included, and those that came from the
-     * other partition: its misses, as hardware counts them */
+    /* sectors that reads missing in L2 brought, neighbours too, and those of the other partition */
     uint64_t l2_missed;
+    struct sim_work work;
     double warps_active; /* percent */
     bool sampled;
     double sample_share; /* share of the CTAs that were timed */
@@ -224,8 +225,7 @@ struct sim_stats {
     char *print;
     size_t nprint; /* vprintf output; owned */
 };
-/* What one of the samples saw while some classes of warps ran: warp instructions per cycle of one warp
- * of each. */
+/* What a sample saw while some classes of warps ran. rate: warp instructions per cycle of one warp. */
 struct sim_phase {
     double cycles, rate[SIM_CLASSES];
     struct sim_stats seen;

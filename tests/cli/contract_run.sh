@@ -2,7 +2,7 @@
 # The command-line contract (docs/reference/json.md): documents of run, devices, sweep, replay, report and rewrite.
 . tests/tool/tap.sh
 
-doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is True and d['device']['kind']=='simulated' and d['time_ns']['median']>0 and {c['name'] for c in d['counters']}=={'l1.requests','l1.sectors','l1.sectors_per_request','l1.hit_rate','l2.read_sectors','l2.hit_rate','dram.read_bytes','warps.active','inst.warp','inst.thread'}" "$B" run "$(k stride_4)" --json
+doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is True and d['device']['kind']=='simulated' and d['time_ns']['median']>0 and {c['name'] for c in d['counters']}=={'l1.requests','l1.sectors','l1.sectors_per_request','l1.hit_rate','l2.read_sectors','l2.hit_rate','dram.read_bytes','warps.active','inst.warp','inst.thread','l2.write_sectors','dram.write_bytes'}" "$B" run "$(k stride_4)" --json
 doc "run agrees with the analysis on sectors per request" "[c['value'] for c in d['counters'] if c['name']=='l1.sectors_per_request'][0]==16" "$B" run "$(k stride_4)" --exact --json
 doc "missing counters are null, not 0" "all((c['value'] is None)==(not c['valid']) for c in d['counters'])" "$B" run "$(k stride_4)" --json --no-counters
 doc "run: what its loads are" "{c['class']: (c['loads'], c['allocates_l1'], c['no_effect']) for c in d['load_classes']} == {'LDG.E': (8, True, False), 'LDG.E.STRONG.GPU': (8, False, False)}" "$B" run "$(k valley)" --bypass l1 --pi 7 --json

@@ -236,6 +236,8 @@ static int direction(enum counter_id c)
     switch (c) {
     case COUNTER_L1_HIT_RATE:
     case COUNTER_L2_HIT_RATE:
+    case COUNTER_COPY_L2_HIT_RATE:
+    case COUNTER_TENSOR_ACTIVE:
     case COUNTER_WARPS_ACTIVE: return 1;
     case COUNTER_INST_THREAD:
     case COUNTER_INST_WARP:
@@ -243,6 +245,11 @@ static int direction(enum counter_id c)
     case COUNTER_L1_SECTORS:
     case COUNTER_L1_SECTORS_PER_REQUEST:
     case COUNTER_L2_READ_SECTORS:
+    case COUNTER_L2_WRITE_SECTORS:
+    case COUNTER_DRAM_WRITE_BYTES:
+    case COUNTER_COPY_REQUESTS:
+    case COUNTER_COPY_READ_SECTORS:
+    case COUNTER_COPY_WRITE_SECTORS:
     case COUNTER_DRAM_READ_BYTES: return -1;
     default: return 0;
     }
@@ -417,7 +424,9 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     page_add(a, p, &r, -1);
     put_time(a, w, e.r, base);
     for (int c = 0; c < COUNTER_COUNT; c++)
-        put_counter(a, w, e.r, base, (enum counter_id)c);
+        if (!counter_left_out((enum counter_id)c, &e.r->counters[c]) ||
+            (base && !counter_left_out((enum counter_id)c, &base->counters[c])))
+            put_counter(a, w, e.r, base, (enum counter_id)c);
     put_code(a, e.r);
     page_blank(a, p);
     cost_full(a, p, w);

@@ -399,6 +399,8 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
         m->reads += cache_count(r->sectors);
         m->hits += cache_count(o.hit & (uint8_t)~crossed);
         m->missed += cache_count(o.miss | crossed);
+        m->copy_hits += r->copy ? cache_count(o.hit & (uint8_t)~crossed) : 0;
+        m->copy_missed += r->copy ? cache_count(o.miss | crossed) : 0;
     }
 }
 

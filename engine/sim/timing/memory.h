@@ -55,6 +55,8 @@ struct timing_mem {
     uint64_t hits;   /* sectors */
     uint64_t missed; /* sectors that the SM's partition of L2 lacked: from DRAM, or from the other one */
     uint64_t writes; /* sectors */
+    /* of those reads, those of copies */
+    uint64_t copy_hits, copy_missed;
     double dram_read, dram_write;
 };
 /* places: NULL when every SM is simulated. */

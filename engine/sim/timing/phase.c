@@ -48,17 +48,35 @@ void timing_sm_count(const struct timing_sm *s, struct sim_stats *o)
     o->l1_requests += s->l1_requests;
     o->l1_sectors += s->l1_sectors;
     o->l1_hits += s->l1_hits;
+    for (unsigned k = 0; k < PIPE_COUNT; k++)
+        o->work.flop[k] += s->flop[k];
+    o->work.tensor_busy += s->tensor_busy;
+    o->work.copies += s->copies;
+    o->work.copy_reads += s->copy_reads;
+    o->work.copy_writes += s->copy_writes;
     add_loads(o->loads, s->loads, o->nloads);
 }
 
+void timing_scaled_counters(struct sim_stats *o, uint64_t *v[TIMING_SCALED])
+{
+    uint64_t *all[TIMING_SCALED - PIPE_COUNT] = {
+        &o->inst_warp,        &o->inst_thread,      &o->l1_requests,     &o->l1_sectors,
+        &o->l1_hits,          &o->l2_reads,         &o->l2_hits,         &o->l2_missed,
+        &o->l2_writes,        &o->work.tensor_busy, &o->work.copies,     &o->work.copy_reads,
+        &o->work.copy_writes, &o->work.copy_hits,   &o->work.copy_missed
+    };
+    memcpy(v, all, sizeof all);
+    for (unsigned k = 0; k < PIPE_COUNT; k++)
+        v[TIMING_SCALED - PIPE_COUNT + k] = &o->work.flop[k];
+}
+
 /* The plain counters of sim_stats, for arithmetic on all of them. */
-enum { PLAIN = 11, OF_LOAD = 5 };
+enum { PLAIN = TIMING_SCALED + 2, OF_LOAD = 5 };
 static void plain_counters(struct sim_stats *o, uint64_t *v[PLAIN])
 {
-    uint64_t *all[PLAIN] = { &o->inst_warp, &o->inst_thread,     &o->l1_requests,     &o->l1_sectors,
-                             &o->l1_hits,   &o->l2_reads,        &o->l2_hits,         &o->l2_missed,
-                             &o->l2_writes, &o->dram_read_bytes, &o->dram_write_bytes };
-    memcpy(v, all, sizeof all);
+    timing_scaled_counters(o, v);
+    v[TIMING_SCALED] = &o->dram_read_bytes;
+    v[TIMING_SCALED + 1] = &o->dram_write_bytes;
 }
 static void load_counters(struct sim_load_stats *c, uint64_t *v[OF_LOAD])
 {
@@ -109,6 +127,8 @@ static struct sim_stats counted(const struct timing_group *g)
     o.l2_hits = g->mem.hits;
     o.l2_missed = g->mem.missed;
     o.l2_writes = g->mem.writes;
+    o.work.copy_hits = g->mem.copy_hits;
+    o.work.copy_missed = g->mem.copy_missed;
     o.dram_read_bytes = (uint64_t)(g->mem.dram_read / g->mem.scale);
     o.dram_write_bytes = (uint64_t)(g->mem.dram_write / g->mem.scale);
     return o;

@@ -4,6 +4,7 @@
 #define GPULOCW_SIM_TIMING_PHASE_H
 
 #include "engine/base/base.h"
+#include "engine/rec/counters.h"
 #include "engine/sim/sim.h"
 
 struct timing_sm;
@@ -17,6 +18,9 @@ struct timing_phases {
 };
 /* adds the SM's counters; o->loads [o->nloads] */
 void timing_sm_count(const struct timing_sm *s, struct sim_stats *o);
+/* The counters of sim_stats that grow with the launch, but for the bytes of DRAM. */
+enum { TIMING_SCALED = 15 + PIPE_COUNT };
+void timing_scaled_counters(struct sim_stats *o, uint64_t *v[TIMING_SCALED]);
 /* A phase is measured from here on. */
 void timing_phase_begin(struct timing_group *g);
 /* Ends the phase. True: its fastest warps are gone, the others run on, and there is another phase to

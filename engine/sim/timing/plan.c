@@ -542,6 +542,9 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
         cost_op(&t->op[i], &p->code[i], g);
         t->route[i] = cache_route_load(g, &p->code[i].policy, 0, 0);
     }
+    timing_flops(t);
+    if (arena_failed(t->arena))
+        return ST_NOMEM;
     timing_uniform(t);
     timing_calls(t, g);
     timing_fold(t, g);

@@ -4,6 +4,7 @@
 #define GPULOCW_SIM_TIMING_PLAN_H
 
 #include "engine/base/base.h"
+#include "engine/rec/counters.h"
 
 struct cache_route;
 struct sim_preset;
@@ -94,8 +95,13 @@ struct timing_plan {
     uint32_t *regs;
     /* scoreboard slots of one warp, the first TIMING_OWN_SLOTS included */
     uint32_t nslots;
+    /* [ncode + 1] operations of one thread in code[0 .. i), by pipe; NULL: the pipe is not used */
+    uint64_t *work[PIPE_COUNT];
+    bool tensor_unknown; /* products of tensor memory: neither operations nor time are known */
     struct arena *arena;
 };
+/* flops.c: fills work and tensor_unknown. */
+void timing_flops(struct timing_plan *t);
 enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
                              const struct sim_preset *g);
 void timing_plan_free(struct timing_plan *t);

@@ -359,6 +359,8 @@ static inline bool issue(struct timing_sm *s, struct timing_warp *w, struct timi
     if (o->flags & TIMING_PRODUCT) {
         timing_product(s, w, q->id, o, t);
         *from = done = t + 1;
+    } else if (o->unit == UNIT_TENSOR) {
+        s->tensor_busy += o->busy;
     }
     set_results(plan, w, o, done);
     w->pending--;

@@ -3,6 +3,7 @@
 #define GPULOCW_SIM_TIMING_SM_H
 
 #include "engine/base/base.h"
+#include "engine/rec/counters.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l1.h"
 #include "engine/sim/step.h"
@@ -132,12 +133,17 @@ struct timing_sm {
     struct timing_ended *ended;
     uint32_t nended;
     /* counters */
-    uint64_t inst_warp;   /* warp instructions */
-    uint64_t inst_thread; /* thread instructions */
-    uint64_t l1_requests; /* warp instructions */
-    uint64_t l1_sectors;  /* of 32 bytes */
-    uint64_t l1_hits;     /* sectors */
-    uint64_t warp_cycles; /* cycle */
+    uint64_t inst_warp;        /* warp instructions */
+    uint64_t inst_thread;      /* thread instructions */
+    uint64_t l1_requests;      /* warp instructions */
+    uint64_t l1_sectors;       /* of 32 bytes */
+    uint64_t l1_hits;          /* sectors */
+    uint64_t warp_cycles;      /* cycle */
+    uint64_t flop[PIPE_COUNT]; /* operations */
+    uint64_t tensor_busy;      /* cycle, of all its tensor cores */
+    uint64_t copies;           /* bulk and tensor copies */
+    uint64_t copy_reads;       /* sectors */
+    uint64_t copy_writes;      /* sectors */
     /* [nwarps] warp instructions of the slot; [nloads] */
     uint64_t *warp_inst;
     struct timing_load_count *loads;

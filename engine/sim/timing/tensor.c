@@ -43,6 +43,7 @@ uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct ex
     double at = s->copy_free > t ? s->copy_free : t;
     uint32_t done = t;
     bool reads = a->kind == ACCESS_ASYNC;
+    s->copies++;
     for (uint32_t i = 0; i < a->nbox; i++) {
         uint64_t e = w->work->box[a->box + i], addr = timing_line(e) << CACHE_LINE_SHIFT;
         struct cache_l2_request r = { .line = timing_line(e),
@@ -52,6 +53,8 @@ uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct ex
                                       .place = s->cta[w->cta].place };
         r.alloc = (uint8_t)(reads ? cache_route_load(g, &in->policy, a->hint, addr).l2
                                   : cache_route_store(&in->policy, a->hint, addr));
+        *(reads || a->kind == ACCESS_PREFETCH ? &s->copy_reads : &s->copy_writes) +=
+            cache_count(r.sectors);
         uint32_t back = copy_line(s, a, &r, (uint8_t)(g->l2_fill / 32));
         done = back > done ? back : done;
         at += 32.0 * cache_count(r.sectors) /
@@ -74,6 +77,7 @@ void timing_product(struct timing_sm *s, struct timing_warp *w, uint32_t schedul
     }
     double begin = s->tensor_free[scheduler] > t ? s->tensor_free[scheduler] : t, end = begin + o->busy;
     s->tensor_free[scheduler] = end;
+    s->tensor_busy += o->busy;
     k->tensor = (uint32_t)end + o->latency;
     if (((const struct exec_wgmma *)in->x)->na) /* the next one waits until the registers are free */
         s->tensor_free[scheduler] = k->tensor;

@@ -169,8 +169,8 @@ static uint64_t scale_u64(uint64_t n, double by)
 
 static void scale_counts(struct sim_stats *o, double by)
 {
-    uint64_t *v[] = { &o->inst_warp, &o->inst_thread, &o->l1_requests, &o->l1_sectors, &o->l1_hits,
-                      &o->l2_reads,  &o->l2_hits,     &o->l2_missed,   &o->l2_writes };
+    uint64_t *v[TIMING_SCALED];
+    timing_scaled_counters(o, v);
     for (size_t i = 0; i < ARRAY_LEN(v); i++)
         *v[i] = scale_u64(*v[i], by);
     for (uint32_t i = 0; i < o->nloads; i++) {
@@ -291,7 +291,10 @@ static enum status collect(const struct timing_launch *t, struct timing_groups *
         o->l2_hits += a->v[i].mem.hits;
         o->l2_missed += a->v[i].mem.missed;
         o->l2_writes += a->v[i].mem.writes;
+        o->work.copy_hits += a->v[i].mem.copy_hits;
+        o->work.copy_missed += a->v[i].mem.copy_missed;
     }
+    o->work.tensor_cores = t->plan.tensor_unknown ? 0 : (uint64_t)(t->g->sms * t->g->schedulers);
     o->dry = t->sampled;
     o->sampled = t->sampled && (t->subset || a->v[0].stopped || a->v[0].most < t->nctas);
     o->sample_share = o->sampled ? ctas / (double)t->nctas : 1;

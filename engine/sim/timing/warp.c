@@ -227,6 +227,15 @@ static bool keep_nth(void *ctx, uint32_t nth, const struct exec_access *a)
     return has_room(k->w->work);
 }
 
+/* code[pc .. pc + n) by so many lanes of a warp. */
+static inline void count_work(struct timing_sm *s, uint32_t pc, uint32_t n, uint32_t lanes)
+{
+    const struct timing_plan *plan = &s->group->t->plan;
+    for (unsigned k = 0; k < PIPE_COUNT; k++)
+        if (plan->work[k])
+            s->flop[k] += lanes * (plan->work[k][pc + n] - plan->work[k][pc]);
+}
+
 /* The region's first instructions, as far as they need no branch or barrier. False: there is no more to
  * execute now. */
 static bool run_straight(struct timing_sm *s, struct timing_warp *w, const struct timing_region *r,
@@ -242,6 +251,7 @@ static bool run_straight(struct timing_sm *s, struct timing_warp *w, const struc
     s->inst_warp += n;
     w->work->lanes = (uint8_t)lanes_of(active);
     s->inst_thread += (uint64_t)n * w->work->lanes;
+    count_work(s, w->hi, n, w->work->lanes);
     w->hi += n;
     w->pending = (uint8_t)(w->pending + n);
     return st->event == STEP_DONE && n < most && has_room(w->work);
@@ -265,6 +275,7 @@ static void run_region(struct timing_sm *s, struct timing_warp *w, const struct 
         w->work->mem_of[at] = 0;
         s->inst_warp++;
         s->inst_thread += w->work->lanes = (uint8_t)lanes_of(st->active);
+        count_work(s, w->hi, 1, lanes_of(st->mask));
         if (st->access.kind != ACCESS_NONE && st->access.mask)
             keep_access(s, w, at, &st->access);
         keep_late(s, w);
