@@ -199,9 +199,9 @@ static enum status run_it(struct trim_job *j, const struct ptx_func *f, struct d
     struct sim_stats stats = { 0 };
     if (!params)
         return ST_NOMEM;
-    for (size_t i = 0; i < t->nparam; i++)
-        if (t->param[i].off <= f->param_bytes && t->param[i].n <= f->param_bytes - t->param[i].off)
-            memcpy(params + t->param[i].off, t->param[i].bytes, t->param[i].n);
+    for (size_t i = 0; i < t->nparam && i < f->nparams; i++)
+        if (t->param[i].n == f->params[i]->bytes)
+            memcpy(params + f->params[i]->offset, t->param[i].bytes, t->param[i].n);
     struct sim_launch l = { .grid = { t->grid[0], t->grid[1], t->grid[2] },
                             .block = { t->block[0], t->block[1], t->block[2] },
                             .cluster = { t->cluster[0], t->cluster[1], t->cluster[2] },

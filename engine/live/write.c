@@ -340,13 +340,11 @@ static void put_param(struct writing *w, const struct take_param *p, const struc
     a->name = name;
 }
 
-/* The parameter of the kernel at that offset, as captured. */
-static const struct take_param *captured(const struct take *t, const struct ptx_symbol *s)
+/* Parameter k of the kernel as captured; NULL: none of its size. Places are not compared: the driver
+ * puts some space before parameters that are aligned to more than 16 bytes. */
+static const struct take_param *captured(const struct take *t, const struct ptx_func *f, uint32_t k)
 {
-    for (size_t i = 0; i < t->nparam; i++)
-        if (t->param[i].off == s->offset && t->param[i].n == s->bytes)
-            return &t->param[i];
-    return NULL;
+    return k < t->nparam && t->param[k].n == f->params[k]->bytes ? &t->param[k] : NULL;
 }
 
 static bool is_argument(const struct writing *w, size_t region)
@@ -395,14 +393,11 @@ static size_t words_of(const struct take *t)
 static enum status no_such_param(const struct take *t, const struct ptx_func *f, uint32_t k,
                                  struct diags *ds)
 {
-    const struct ptx_symbol *s = f->params[k];
-    char has[80] = "no such parameter";
+    char has[60] = "none";
     if (k < t->nparam)
-        snprintf(has, sizeof has, "%llu bytes at %llu", (unsigned long long)t->param[k].n,
-                 (unsigned long long)t->param[k].off);
-    diag_error(ds, "capture",
-               "parameter %u of %s is %llu bytes at %llu in its PTX, and %s in the launch", k, t->name,
-               (unsigned long long)s->bytes, (unsigned long long)s->offset, has);
+        snprintf(has, sizeof has, "%llu bytes", (unsigned long long)t->param[k].n);
+    diag_error(ds, "capture", "parameter %u of %s has %llu bytes in its PTX, and %s in the launch", k,
+               t->name, (unsigned long long)f->params[k]->bytes, has);
     return ST_INPUT;
 }
 
@@ -421,7 +416,7 @@ static enum status describe(struct writing *w, const struct ptx_func *f, const c
     w->l.cluster = (struct dim3u){ t->cluster[0], t->cluster[1], t->cluster[2] };
     w->l.shared = t->shared;
     for (uint32_t k = 0; k < f->nparams; k++) {
-        const struct take_param *p = captured(t, f->params[k]);
+        const struct take_param *p = captured(t, f, k);
         if (!p) {
             return no_such_param(t, f, k, ds);
         }
@@ -429,7 +424,7 @@ static enum status describe(struct writing *w, const struct ptx_func *f, const c
     }
     for (uint32_t k = 0; k < f->nparams; k++)
         if (w->l.args[k].kind == ARG_BYTES)
-            put_inner(w, captured(t, f->params[k]), w->l.args[k].name ? w->l.args[k].name : "");
+            put_inner(w, captured(t, f, k), w->l.args[k].name ? w->l.args[k].name : "");
     put_rest(w);
     put_symbols(w);
     return w->oom ? ST_NOMEM : ST_OK;

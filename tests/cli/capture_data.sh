@@ -61,6 +61,8 @@ take pieces
 claim "pieces of reserved addresses, side by side" files pieces "f['outputs']=='equal' and f['trimmed_from']>=32768"
 FAKE_OLD=1 take plain
 claim "a driver without parameter information: places from the PTX" files plain "f['outputs']=='equal'"
+FAKE_SHIFT=1 take plain
+claim "a driver that puts space before the parameters" files plain "f['outputs']=='equal'"
 FAKE_WRONG=1 take plain
 claim "a simulated result unlike the GPU's is told" files plain "f['outputs'] in ('differ','close') and f['differing_bytes']>0"
 for c in nvrtc lookup link jit jitany; do

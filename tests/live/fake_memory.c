@@ -152,7 +152,7 @@ int cuFuncGetParamInfo(void *f, size_t i, size_t *offset, size_t *bytes)
         return NOT_FOUND;
     for (size_t k = 0; name && k < sizeof LAYOUT / sizeof *LAYOUT; k++)
         if (strcmp(LAYOUT[k].name, name) == 0 && i < LAYOUT[k].n && !getenv("FAKE_OLD")) {
-            *offset = LAYOUT[k].offset[i];
+            *offset = LAYOUT[k].offset[i] + (getenv("FAKE_SHIFT") ? 48 : 0);
             *bytes = LAYOUT[k].bytes[i];
             return 0;
         }

@@ -186,18 +186,34 @@ static void put_param(struct memory *m, const void *p, size_t at, size_t n)
     memory_scan(m, p, n, true);
 }
 
-/* Offsets and sizes as the driver knows them, else as the PTX says (`layout`). */
+/* One line of the PTX's layout; *layout goes to the next. False: no such line. */
+static bool layout_next(const char **layout, size_t *at, size_t *n)
+{
+    if (!*layout || sscanf(*layout, "P %zu %zu", at, n) != 2)
+        return false;
+    *layout = strchr(*layout, '\n');
+    *layout += *layout != NULL;
+    return true;
+}
+
+/* Offsets and sizes as the driver knows them, else as the PTX says (`layout`). A packed block has the
+ * PTX's offsets: the driver's count space that it puts before parameters of great alignment. */
 static const char *put_params(struct memory *m, const struct launch *l, const char *layout)
 {
-    size_t npacked, at, n, i = 0;
+    size_t npacked, at, n, in_block;
     const char *packed = packed_of(l, &npacked);
     bool driver = param_of(l, 0, &at, &n);
-    for (; i < MOST_PARAMS; i++) {
-        if (driver ? !param_of(l, i, &at, &n) : !layout || sscanf(layout, "P %zu %zu", &at, &n) != 2)
+    for (size_t i = 0; i < MOST_PARAMS; i++) {
+        size_t size;
+        bool said = layout_next(&layout, &in_block, &size);
+        if (driver ? !param_of(l, i, &at, &n) : !said)
             break;
-        layout = driver ? layout : strchr(layout, '\n');
-        layout = driver || !layout ? layout : layout + 1;
-        const char *p = l->params ? l->params[i] : packed && at + n <= npacked ? packed + at : NULL;
+        if (!driver) {
+            at = in_block;
+            n = size;
+        }
+        size_t from = said ? in_block : at;
+        const char *p = l->params ? l->params[i] : packed && from + n <= npacked ? packed + from : NULL;
         if (!p)
             return "its parameters could not be read";
         put_param(m, p, at, n);
