@@ -96,7 +96,7 @@ sed '/^\.address_size/a .extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2 (
 claim "refused: device-side launches" files nested "f is None and 'device-side launches' in why"
 claim "its program goes on" test $rc -eq 4
 take stream
-claim "refused: launches into a graph alone" files stream "f is None and 'graphs alone' in why"
+claim "refused: launches into a graph alone" files stream "f is None and 'only by CUDA graphs' in why"
 take graph -k gather
 claim "inside a graph: the data right before the kernel, and right after it" files graph "[x['files']['outputs'] for x in json.load(open(sys.argv[1]+'/capture.json'))['kernels'] if x['name']=='gather']==['equal']"
 claim "the graph's launch runs, outputs equal" run_equal graph/gather
