@@ -541,9 +541,10 @@ bool options_equal(const struct options *a, const struct options *b)
     if (memcmp(a, b, sizeof *a) == 0)
         /* the usual case; different bytes may still read the same */
         return true;
-    for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
-        if (!same_value(a, b, i, NULL))
-            return false;
+    for (int text = 0; text < 2; text++) /* texts are made for it: last */
+        for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
+            if ((knobs[i].kind == KNOB_KIND_TEXT) == text && !same_value(a, b, i, NULL))
+                return false;
     return true;
 }
 

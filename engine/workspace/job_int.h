@@ -75,7 +75,8 @@ struct job_done {
 struct job_state { /* the engine thread's own */
     struct shared_ref *module;
     struct shared_ref *launches;
-    struct shared_ref *spec;
+    struct shared_ref *spec; /* job_spec_put */
+    uint64_t spec_key;       /* its launch_key; 0: none */
     struct shared_ref *facts;
     struct shared_ref *preview;
     /* struct tune_live; struct tune_prediction */
@@ -157,6 +158,8 @@ enum status job_launch_guess(struct job_engine *e, long n, const struct launch_s
 enum status job_bench(struct job_engine *e, struct diags *ds); /* opens what a run needs */
 enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);
 bool job_cut_off(const struct session_run *r); /* a sweep or search with points missing */
+/* The present launch; takes the reference. NULL: there is none. */
+void job_spec_put(struct job_state *st, struct shared_ref *spec);
 /* of this text, kernel, launch and device */
 bool job_comparable(const struct job_state *st, const struct session_run *r);
 void job_again_keep(struct job_state *st, const struct queued *q, size_t first, size_t n);

@@ -123,11 +123,13 @@ static enum status first_facts(struct job_engine *e, struct diags *ds)
 
 /* ---- launches ---- */
 /* As the commands do: sums of float atomics are compared within a tolerance, which is said. */
+/* l: the present launch */
 static void tolerate(struct job_engine *e, struct launch_spec *l)
 {
     if (tune_tolerate_atomics(e->state.module->p, l))
         job_say(e, DIAG_NOTE, ((const struct ptx_module *)e->state.module->p)->path, NO_SPAN,
                 TUNE_TOLERATED);
+    e->state.spec_key = launch_key(l);
 }
 
 /* ---- a launch that was edited, while its PTX is read anew ---- */
@@ -158,7 +160,7 @@ static bool use_kept(struct job_engine *e, const char *name, const char *kernel)
         return false;
     bool ok = launch_check(k, st->module->p, st->dev ? &st->info : NULL, &ds) == ST_OK;
     if (ok) {
-        shared_ref_put(&st->spec, shared_ref_ref(st->kept));
+        job_spec_put(st, shared_ref_ref(st->kept));
         job_say(e, DIAG_NOTE, NULL, NO_SPAN, "the edited launch is kept");
     } else {
         job_say_all(e, &ds);
@@ -183,7 +185,7 @@ static enum status use_launch(struct job_engine *e, size_t i, struct diags *ds)
     }
     st->launch = i;
     st->edited = false;
-    shared_ref_put(&st->spec, shared_ref_new(own, destroy_spec));
+    job_spec_put(st, shared_ref_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
     if (use_kept(e, own->name, own->kernel))
         return ST_OK;
@@ -234,7 +236,7 @@ static void close_file(struct job_engine *e)
     struct job_state *st = &e->state;
     job_bench_drop(e);
     shared_ref_put(&st->facts, NULL);
-    shared_ref_put(&st->spec, NULL);
+    job_spec_put(st, NULL);
     shared_ref_put(&st->launches, NULL);
     shared_ref_put(&st->module, NULL);
     job_text(&st->kernel, NULL);
@@ -350,7 +352,7 @@ static enum status session_subject(struct job_engine *e, struct diags *ds)
         return ST_NOMEM;
     }
     st->edited = true;
-    shared_ref_put(&st->spec, shared_ref_new(own, destroy_spec));
+    job_spec_put(st, shared_ref_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
     tolerate(e, own);
     session_device(e);
@@ -444,7 +446,7 @@ static enum status go_to(struct job_engine *e, size_t i, const char *name, struc
     if (i != SIZE_MAX)
         s = use_launch(e, i, ds);
     else {
-        shared_ref_put(&st->spec, NULL);
+        job_spec_put(st, NULL);
         job_text(&st->kernel, name);
         (void)use_kept(e, NULL, name);
     }
@@ -576,7 +578,7 @@ enum status job_launch(struct job_engine *e, const struct launch_spec *l, long p
     job_bench_drop(e);
     st->edited = true;
     st->guessed_n = 0;
-    shared_ref_put(&st->spec, shared_ref_new(own, destroy_spec));
+    job_spec_put(st, shared_ref_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
     return first_facts(e, ds);
 }

@@ -46,10 +46,17 @@ void job_show_run(struct job_engine *e, size_t i)
         st->runs[st->nruns++] = b;
 }
 
-/* Sessions from before launches had keys: then the grid decides. */
-static bool of_launch(const struct session_run *r, const struct launch_spec *l)
+void job_spec_put(struct job_state *st, struct shared_ref *spec)
 {
-    return r->launch_key ? r->launch_key == launch_key(l)
+    shared_ref_put(&st->spec, spec);
+    st->spec_key = spec ? launch_key(spec->p) : 0;
+}
+
+/* Sessions from before launches had keys: then the grid decides. */
+static bool of_launch(const struct job_state *st, const struct session_run *r)
+{
+    const struct launch_spec *l = st->spec->p;
+    return r->launch_key ? r->launch_key == st->spec_key
                          : memcmp(&r->grid, &l->grid, sizeof r->grid) == 0;
 }
 
@@ -57,7 +64,7 @@ static bool of_launch(const struct session_run *r, const struct launch_spec *l)
 bool job_comparable(const struct job_state *st, const struct session_run *r)
 {
     return !r->deleted && !r->earlier && st->kernel && strcmp(r->kernel, st->kernel) == 0 &&
-           strcmp(r->dev.spec, st->info.spec) == 0 && st->spec && of_launch(r, st->spec->p);
+           strcmp(r->dev.spec, st->info.spec) == 0 && st->spec && of_launch(st, r);
 }
 
 static bool is_original(const struct result *x, bool sampled)

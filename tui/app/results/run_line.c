@@ -56,7 +56,7 @@ static bool is_original(const struct result *x)
 static const struct result *original_among(const struct result *v, size_t n, const struct result *x)
 {
     for (size_t i = 0; i < n; i++)
-        if (is_original(&v[i]) && comparable(x, &v[i]))
+        if (comparable(x, &v[i]) && is_original(&v[i]))
             return &v[i];
     return NULL;
 }
