@@ -190,10 +190,10 @@ static enum status check_operand(struct pass_ctx *c, const struct change *x, con
                            ptx_sreg_name((enum ptx_sreg)o->index), reason(sees), x->option);
     if ((sees & (PTX_SEES_TIME | PTX_SEES_PLACE)) && o->index != PTX_SREG_NSMID &&
         o->index != PTX_SREG_NWARPID && decides(c, fl, i))
-        return pass_refuse(c, i->at, NULL,
-                           "%s is read here and decides where the kernel goes or what it accesses: "
-                           "every rewrite changes it (%s)",
-                           ptx_sreg_name((enum ptx_sreg)o->index), x->option);
+        return pass_refuse(
+            c, i->at, NULL,
+            "%s is read here and decides a branch or an address: every rewrite changes it (%s)",
+            ptx_sreg_name((enum ptx_sreg)o->index), x->option);
     return ST_OK;
 }
 
@@ -203,10 +203,10 @@ static enum status check_absolute(struct pass_ctx *c, const struct change *x, co
     for (uint32_t k = 0; k < f->ninsts && (x->changes & PTX_SEES_SHARED); k++) {
         const struct ptx_operand *a = inst_address(&f->insts[k]);
         if (a && a->base == BASE_IMM && f->insts[k].space == PTX_SPACE_SHARED)
-            return pass_refuse(c, f->insts[k].at, NULL,
-                               "a number is the address of shared memory here: its variables would lie "
-                               "elsewhere (%s)",
-                               x->option);
+            return pass_refuse(
+                c, f->insts[k].at, NULL,
+                "a constant is used as a shared-memory address here: the variables would move (%s)",
+                x->option);
     }
     return ST_OK;
 }
@@ -262,7 +262,7 @@ enum status pass_check_changes(struct pass_ctx *c)
     if (!declared)
         return pass_refuse(
             c, NO_SPAN, NULL,
-            "pass %s does not say what it changes, so it is refused (engine/pass/changes.def)",
+            "pass %s does not declare what it changes (engine/pass/changes.def), so it is refused",
             c->row->info.name);
     return s;
 }
@@ -294,7 +294,7 @@ void pass_note_changes(struct pass_ctx *c)
                 if (!told)
                     continue;
                 pass_warn(c, f->insts[k].at,
-                          "%s is read here: every rewrite changes it, so what is stored of it cannot be "
+                          "%s is read here: every rewrite changes it, so stored values of it cannot be "
                           "compared",
                           ptx_sreg_name((enum ptx_sreg)p->index));
                 return;

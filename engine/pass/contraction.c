@@ -97,9 +97,8 @@ static void tell(struct keeping *k, uint32_t add)
     if (k->quiet)
         return;
     pass_note(k->c, k->is.f->insts[add].at,
-              "the compiler fuses this addition with a multiplication here or in the original, not in "
-              "both: results "
-              "may differ in their last bits");
+              "the compiler fuses this addition with a multiplication only in the original or only in "
+              "the rewritten code: results may differ in their last bits");
 }
 
 struct written {

@@ -77,7 +77,8 @@ static enum status check_options(struct pass_ctx *c)
     uint32_t warps = pass_warps(c);
     if (asks(o) && ptx_find_global(c->m, str_of(PASS_KNOB_SYMBOL)))
         return pass_refuse(c, NO_SPAN, "start from the original PTX",
-                           "the module already carries " PASS_KNOB_SYMBOL ": it was rewritten before");
+                           "the module already contains " PASS_KNOB_SYMBOL
+                           ": it has been rewritten before");
     if (opt_bypass(o)->level && opt_bypass(o)->pi.mode == PI_VALUE && warps &&
         (uint32_t)opt_bypass(o)->pi.value > warps)
         return pass_refuse(c, NO_SPAN, NULL,
@@ -182,12 +183,12 @@ static enum status check_legacy(struct pass_ctx *c)
         for (uint32_t k = 0; k < c->m->funcs[n]->ninsts; k++) {
             const struct ptx_inst *i = &c->m->funcs[n]->insts[k];
             if ((inst_is(i, "vote") || inst_is(i, "shfl")) && !inst_has(i, ".sync"))
-                return pass_refuse(c, i->at,
-                                   "an operator that the module's own .version and .target have would "
-                                   "do (--bypass-op cg)",
-                                   "the rewrite needs .version %u.%u and .target sm_%u, where this form "
-                                   "without .sync is not allowed",
-                                   version / 10, version % 10, target);
+                return pass_refuse(
+                    c, i->at,
+                    "use an operator that the module's .version and .target support (--bypass-op cg)",
+                    "the rewrite needs .version %u.%u and .target sm_%u, where this form "
+                    "without .sync is not allowed",
+                    version / 10, version % 10, target);
         }
     return ST_OK;
 }
@@ -231,7 +232,7 @@ static enum status reparse(struct pass_ctx *c, struct pass_run *r, const struct 
     if (s != ST_OK) {
         if (s != ST_NOMEM)
             diag_error(c->ds, "pass-internal",
-                       "pass %s wrote PTX that does not read back; nothing was changed",
+                       "pass %s wrote PTX that cannot be parsed; nothing was changed",
                        c->row->info.name);
         diags_move(c->ds, &inner);
         ptx_free(m);

@@ -155,7 +155,7 @@ enum status pass_needs_read_only(struct pass_ctx *c, const char *what)
 {
     if (pass_cc(c) >= PASS_READ_ONLY_TARGET)
         return ST_OK;
-    return pass_refuse(c, NO_SPAN, "--bypass l1 governs these loads: .nc means nothing there",
+    return pass_refuse(c, NO_SPAN, "use --bypass l1 for these loads: .nc has no effect there",
                        "%s: loads have a read-only cache from sm_%d on, and %s sm_%u", what,
                        PASS_READ_ONLY_TARGET, c->in->dev ? "the device is" : "the module is for",
                        pass_cc(c));

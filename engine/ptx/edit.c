@@ -371,9 +371,9 @@ static enum status overlap(const struct ptx_edit *e, const struct change *a, con
         at.line += nl;
         at.col = nl ? 1 : at.col + 1;
     }
-    struct diag *d = diag_add(ds, DIAG_ERROR, "ptx-edit", e->m->path, at,
-                              "two changes of the same text, by %s and by %s", a->tag ? a->tag : "?",
-                              b->tag ? b->tag : "?");
+    struct diag *d =
+        diag_add(ds, DIAG_ERROR, "ptx-edit", e->m->path, at, "%s and %s change the same text",
+                 a->tag ? a->tag : "?", b->tag ? b->tag : "?");
     diag_source(d, e->m->text);
     return ST_REFUSED;
 }

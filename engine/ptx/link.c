@@ -30,7 +30,7 @@ static void say(struct link *l, enum diag_level level, const struct place *p, co
     struct diag *d = diag_add(l->ds, level, "ptx-link", p->m->path, p->at, "%s", b.s ? b.s : fmt);
     diag_source(d, p->m->text);
     if (other)
-        diag_hint(d, "the other one is at %s:%u", other, line);
+        diag_hint(d, "the other declaration is at %s:%u", other, line);
     buf_free(&b);
 }
 
@@ -43,7 +43,7 @@ static void meet(struct link *l, struct place *old, const struct place *p)
 {
     bool both = old->defined && p->defined;
     if (old->func != p->func || (old->bytes && p->bytes && old->bytes != p->bytes))
-        say(l, DIAG_ERROR, p, "is declared in another shape elsewhere", old->m->path, old->at.line);
+        say(l, DIAG_ERROR, p, "is declared differently elsewhere", old->m->path, old->at.line);
     else if (both && old->linkage == LINK_VISIBLE && p->linkage == LINK_VISIBLE)
         say(l, DIAG_ERROR, p, "is defined twice", old->m->path, old->at.line);
     if (p->defined && replaces(old, p))

@@ -387,7 +387,7 @@ static void tell_missing(struct merge *g, const struct name *n)
             continue;
         char *full = arena_dup(g->a, n->name), *user = arena_dup(g->a, f->name);
         struct diag *d = diag_add(g->ds, DIAG_ERROR, "ptx-undefined-reference", g->m[i]->path, at,
-                                  "'%s' is defined in none of these files; '%s' needs it",
+                                  "'%s' is not defined in any of these files; '%s' needs it",
                                   full ? ptx_label(full, label) : "", user ? ptx_label(user, who) : "");
         diag_source(d, g->m[i]->text);
         diag_hint(

@@ -76,8 +76,8 @@ static enum status make_file(const struct init_spec *in, const char *dir, const 
         s = file_read_part(path, at, b->bytes, b->n, &got, ds);
     if (s == ST_OK && got < b->n) {
         diag_error(ds, "launch-data",
-                   "buffer '%s': '%s' holds %llu bytes from offset %llu on, %llu are needed", name,
-                   in->text, (unsigned long long)got, (unsigned long long)at, (unsigned long long)b->n);
+                   "buffer '%s': '%s' has %llu bytes from offset %llu, %llu are needed", name, in->text,
+                   (unsigned long long)got, (unsigned long long)at, (unsigned long long)b->n);
         s = ST_INPUT;
     }
     if (s == ST_OK && b->file > 0)
@@ -233,9 +233,9 @@ static enum status symbol_bytes(const struct launch_spec *l, const struct symbol
     }
     if (y->init.kind != INIT_FILE) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "launch-symbol", l->file, NO_SPAN,
-                                  "symbol '%s': its data need \"buffer\" and \"count\"", y->name);
+                                  "symbol '%s': its data needs \"buffer\" and \"count\"", y->name);
         diag_hint(d, "as for an argument: \"buffer\": \"f32\", \"count\": 256; only `file` and `hex` "
-                     "say by themselves how many bytes there are");
+                     "have a size of their own");
         return ST_INPUT;
     }
     char *path = joined(l->dir, y->init.text); /* the whole file from its offset on */

@@ -576,8 +576,8 @@ enum status options_parse_line(struct options *o, struct str line, struct diags 
     for (struct str w = word(&line); w.n; w = word(&line)) {
         int i = knob_find(w);
         if (i < 0 || w.n < 3 || memcmp(w.s, "--", 2) != 0) {
-            diag_error(ds, "option", "there is no configuration option '%.*s'",
-                       (int)(w.n < 200 ? w.n : 200), w.s);
+            diag_error(ds, "option", "no configuration option '%.*s'", (int)(w.n < 200 ? w.n : 200),
+                       w.s);
             return ST_USAGE;
         }
         enum status s =

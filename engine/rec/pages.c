@@ -154,8 +154,7 @@ static enum status read_own(const struct launch_buffer *b, uint64_t at, uint64_t
 {
     if (file_get(b->from->own, at, to, n))
         return ST_OK;
-    diag_error(ds, "launch-data",
-               "the initial data of a buffer cannot be read from the temporary file they were put into");
+    diag_error(ds, "launch-data", "cannot read the initial data of a buffer from its temporary file");
     return ST_IO;
 }
 
@@ -168,8 +167,8 @@ static enum status read_again(const struct launch_buffer *b, uint64_t at, uint64
     uint64_t got = 0;
     enum status st = file_read_part(b->from->path, b->from->at + at, to, n, &got, ds);
     if (st == ST_OK && (got < n || !hash_all(&h, threads))) {
-        diag_error(ds, "launch-data",
-                   "'%s' changed after it was read: the buffer cannot be filled again", b->from->path);
+        diag_error(ds, "launch-data", "'%s' changed after it was read: the buffer cannot be restored",
+                   b->from->path);
         st = ST_INPUT;
     }
     return st;

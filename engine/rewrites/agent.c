@@ -64,19 +64,18 @@ static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, cons
         strncmp(name, "tcgen05.alloc", 13) == 0 || pass_lasts(i))
         return pass_refuse(
             c, i->at, NULL,
-            "%s keeps state until its CTA ends; an agent would keep that state for the next task", name);
+            "%s keeps state until its CTA ends; an agent would carry it into the next task", name);
     if (strstr(name, ".arrive") && inst_is_cta_barrier(i))
         return pass_refuse(c, i->at, NULL,
                            "threads arrive at a barrier here without waiting: the next task would start "
-                           "with a barrier that is already counting");
+                           "with a partly filled barrier");
     if (!f->entry && inst_is(i, "exit"))
         return pass_refuse(
             c, i->at, NULL,
-            "the called function ends the thread, which an agent cannot turn into the next task");
+            "the called function exits the thread, so an agent cannot continue with the next task");
     if (ptx_is_opaque(i))
-        return pass_refuse(
-            c, i->at, NULL,
-            "an instruction this program does not model: it may keep state from task to task");
+        return pass_refuse(c, i->at, NULL,
+                           "this instruction is not modelled: it may keep state from task to task");
     return ST_OK;
 }
 
@@ -88,8 +87,8 @@ static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f)
     enum status s = ST_OK;
     const struct ptx_inst *r = pass_return_before_barrier(&fl);
     if (r)
-        s = pass_refuse(c, r->at, "use --cluster redirect, which has no such limit",
-                        "some threads may leave here while others still meet at a barrier");
+        s = pass_refuse(c, r->at, "use --cluster redirect, which does not have this limit",
+                        "some threads may exit here while others still wait at a barrier");
     pass_flow_free(&fl);
     return s;
 }
@@ -99,13 +98,12 @@ enum status agent_check(struct pass_ctx *c)
     struct pass_funcs fs;
     const struct options *o = c->opt;
     if (!c->in->launch)
-        return pass_refuse(
-            c, NO_SPAN, "name the launch with --launch",
-            "agents run the CTAs of one grid as tasks, and there is no launch description");
+        return pass_refuse(c, NO_SPAN, "give the launch with --launch",
+                           "agents run the CTAs of one grid as tasks; there is no launch description");
     if (opt_cluster(o)->agents == OPT_AGENTS_VOTE && !c->in->dev)
         return pass_refuse(
-            c, NO_SPAN, "name a device",
-            "--agents vote gives every SM another number of agents, and no device is named");
+            c, NO_SPAN, "choose a device with --device",
+            "--agents vote tries a different number of agents on every SM; no device is chosen");
     pass_callees(c, &fs);
     enum status s = check_flow(c, c->f);
     for (uint32_t k = 0; k <= fs.n && s == ST_OK; k++) {

@@ -51,7 +51,7 @@ static enum status op_refuse(struct pass_ctx *c, enum bypass_op op, enum bypass_
                        "--bypass-op %s%s needs sm_%u: the %s sm_%u%s", op_names[op],
                        needs == op ? "" : " of L2", op_needs[needs].target,
                        c->in->dev ? "device is" : "module is for", pass_cc(c),
-                       c->in->dev ? "" : " and no device is named");
+                       c->in->dev ? "" : " and no device is chosen");
 }
 
 /* The L1 qualifier that an operator is; NULL: it is none. */
@@ -113,16 +113,15 @@ static enum status settle_l2(struct bypass *b, enum bypass_op op)
         b->cop = l1_too && !word ? ".cg" : NULL;
         b->l1 = l1_too ? word : NULL;
         if (!l1_too && !priority)
-            pass_note(
-                c, NO_SPAN,
-                "--bypass-op %s affects L1 only: L2::cache_hint (evict_first) is used for --bypass l2",
-                op_names[op]);
+            pass_note(c, NO_SPAN,
+                      "--bypass-op %s affects only L1: --bypass l2 uses L2::cache_hint (evict_first)",
+                      op_names[op]);
         return ST_OK;
     }
     b->cop = ".cs";
     pass_note(
         c, NO_SPAN,
-        "--bypass-op %s leaves L2 as it is, and L2::cache_hint needs sm_80: .cs (evict first) is used",
+        "--bypass-op %s does not affect L2, and L2::cache_hint needs sm_80: .cs (evict first) is used",
         op_names[op]);
     return ST_OK;
 }
@@ -136,7 +135,7 @@ static enum status settle_op(struct bypass *b)
     if (op == BYPASS_OP_CACHE_HINT)
         return pass_refuse(
             c, NO_SPAN, "use --bypass l2 or l1+l2, or another operator",
-            "--bypass-op cache_hint is a policy of L2 alone; --bypass %s would stay cached in L1",
+            "--bypass-op cache_hint affects only L2; --bypass %s would still be cached in L1",
             b->level == BYPASS_RO ? "ro" : "l1");
     if (!op_fits(c, op))
         return op_refuse(c, op, op);
@@ -216,13 +215,12 @@ static enum status check_lines(struct bypass *b)
     const struct options *o = b->c->opt;
     for (uint32_t k = 0; k < opt_bypass(o)->loads.n; k++)
         if (!load_at_line(b, opt_bypass(o)->loads.line[k]))
-            return pass_refuse(
-                b->c, NO_SPAN, "gpulocw analyze lists the loads with their lines",
-                "--bypass-loads %u: that line of the PTX has no load that --bypass governs",
-                opt_bypass(o)->loads.line[k]);
+            return pass_refuse(b->c, NO_SPAN, "gpulocw analyze lists the loads with their lines",
+                               "--bypass-loads %u: no load on that PTX line that --bypass applies to",
+                               opt_bypass(o)->loads.line[k]);
     if (!opt_bypass(o)->loads.n && !pass_facts(b->c))
-        return pass_refuse(b->c, NO_SPAN, "name the loads with --bypass-loads",
-                           "the analysis has no facts to choose loads by");
+        return pass_refuse(b->c, NO_SPAN, "select the loads with --bypass-loads",
+                           "the analysis cannot select loads for this kernel");
     return ST_OK;
 }
 
@@ -248,10 +246,11 @@ static enum status check_form(struct pass_ctx *c)
     if (c->in->dev && c->in->dev->kind != DEV_SIMULATED)
         return pass_refuse(
             c, NO_SPAN, "use --bypass-form clone, or --device sim:...",
-            "a threshold register in the cache controller exists on the simulated device alone");
+            "a threshold register in the cache controller exists only on the simulated device");
     if (opt_bypass(o)->level != BYPASS_L1)
-        return pass_refuse(c, NO_SPAN, NULL,
-                           "the threshold register of the simulated device governs L1: use --bypass l1");
+        return pass_refuse(
+            c, NO_SPAN, NULL,
+            "the threshold register of the simulated device controls L1: use --bypass l1");
     return ST_OK;
 }
 
@@ -264,9 +263,9 @@ static enum status none_governed(const struct bypass *b)
         return pass_refuse(b->c, b->first_left, NULL,
                            "no load can bypass; the first one cannot because %s", b->why_left);
     if (copy)
-        return pass_refuse(
-            b->c, copy->at, NULL,
-            "the kernel reads global memory by asynchronous copies alone, whose operator is their own");
+        return pass_refuse(b->c, copy->at, NULL,
+                           "the kernel reads global memory only with asynchronous copies, whose "
+                           "operators are not changed");
     return pass_refuse(b->c, NO_SPAN, NULL, "the kernel has no global load");
 }
 
@@ -311,8 +310,8 @@ static enum status run(struct pass_ctx *c)
         bypass_vote_grid(&b);
     if (s == ST_OK && by_load(o) && !count_chosen(&b))
         pass_note(c, NO_SPAN,
-                  "the analysis finds reuse in every load: none is chosen to bypass (--bypass-loads "
-                  "names them by hand)");
+                  "the analysis finds reuse in every load: none is selected to bypass (--bypass-loads "
+                  "selects by hand)");
     b.nleft = 0;
     if (s == ST_OK && count_governed(&b) && b.nleft)
         pass_note(c, b.first_left, "%u load%s cannot bypass, this one because %s", b.nleft,

@@ -180,7 +180,7 @@ static void find_clones(struct bypass *b)
     }
     b->c->oom |= b->clones.oom;
     if (fs.indirect)
-        pass_note(b->c, fs.at, "functions called through a pointer keep their loads as they are");
+        pass_note(b->c, fs.at, "loads in functions called through a pointer are not changed");
 }
 
 static void clone_callees(struct bypass *b, struct side side, const char *suffix)

@@ -27,11 +27,12 @@ enum status bypass_vote_check(struct pass_ctx *c)
     struct pass_funcs fs;
     uint32_t warps = pass_warps(c);
     if (!warps)
-        return pass_refuse(c, NO_SPAN, "name the launch with --launch",
-                           "--pi vote tries 0..W, and without a launch W is not known");
+        return pass_refuse(
+            c, NO_SPAN, "give the launch with --launch",
+            "--pi vote tries 0..W, but W, the warps per CTA, is unknown without a launch");
     if (warps > PASS_VOTE_MOST)
-        return pass_refuse(c, NO_SPAN, NULL, "--pi vote: %u warps per CTA are more than %d", warps,
-                           PASS_VOTE_MOST);
+        return pass_refuse(c, NO_SPAN, NULL, "--pi vote: %u warps per CTA; at most %d are supported",
+                           warps, PASS_VOTE_MOST);
     if (opt_cluster(c->opt)->kind == CLUSTER_AGENT)
         return pass_refuse(c, NO_SPAN, "vote first, then add --cluster agent",
                            "--pi vote times CTAs, and agents run many of them each");
@@ -41,7 +42,7 @@ enum status bypass_vote_check(struct pass_ctx *c)
             if (inst_is(&fs.v[k]->insts[n], "exit"))
                 return pass_refuse(
                     c, fs.v[k]->insts[n].at, NULL,
-                    "the called function ends the thread, whose time would not be counted");
+                    "the called function exits the thread, whose time would not be counted");
     return ST_OK;
 }
 

@@ -39,10 +39,10 @@ static enum status check_func(struct pass_ctx *c, const struct ptx_func *f)
         if (strncmp(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "", "barrier.cluster", 15) ==
             0)
             return pass_refuse(c, i->at, NULL,
-                               "CTA clusters synchronise here: their members must not be renamed");
+                               "CTA clusters synchronise here: their CTAs cannot be renamed");
         if (ptx_is_opaque(i) && (memmem(t.s, t.n, "ctaid", 5) || memmem(t.s, t.n, "smid", 4)))
             return pass_refuse(c, i->at, NULL,
-                               "an instruction this program does not model reads the CTA's place");
+                               "an instruction that is not modelled reads the CTA's index");
         for (uint8_t n = 0; n < i->nopnds; n++)
             if (i->opnds[n].kind == OPND_SREG &&
                 (i->opnds[n].index == PTX_SREG_CTAID || i->opnds[n].index == PTX_SREG_NCTAID) &&
@@ -59,15 +59,15 @@ static enum status check(struct pass_ctx *c)
     struct pass_funcs fs;
     uint32_t m = cluster_count(c);
     if (!m)
-        return pass_refuse(c, NO_SPAN, "name a device, or say --clusters N",
-                           "the number of clusters is the number of SMs, and no device is named");
+        return pass_refuse(c, NO_SPAN, "choose a device, or set --clusters N",
+                           "the number of clusters is the number of SMs; no device is chosen");
     if (c->in->launch && dim3u_count(c->out->grid) > 0x7fffffffu)
         return pass_refuse(c, NO_SPAN, NULL, "a grid of more than 2^31 CTAs");
     if (c->f->reqnctapercluster.x || c->f->explicitcluster || c->f->maxclusterrank ||
         (c->in->launch && c->in->launch->cluster.x))
         return pass_refuse(
             c, NO_SPAN, NULL,
-            "the kernel is launched in hardware CTA clusters: their members must not be renamed");
+            "the kernel is launched in hardware CTA clusters: their CTAs cannot be renamed");
     pass_callees(c, &fs);
     if (fs.unknown)
         return pass_refuse(c, fs.at, NULL,
@@ -76,10 +76,10 @@ static enum status check(struct pass_ctx *c)
     for (uint32_t k = 0; k < fs.n && s == ST_OK; k++) {
         s = check_func(c, fs.v[k]);
         if (s == ST_OK && fs.indirect && cluster_reads(fs.v[k]))
-            s = pass_refuse(c, fs.at, NULL,
-                            "the kernel calls through a pointer, and %.*s, which may be what is called, "
-                            "reads %%ctaid",
-                            (int)fs.v[k]->name.n, fs.v[k]->name.s);
+            s = pass_refuse(
+                c, fs.at, NULL,
+                "the kernel calls through a pointer, and a possible target, %.*s, reads %%ctaid",
+                (int)fs.v[k]->name.n, fs.v[k]->name.s);
     }
     if (s == ST_OK)
         s = order_check(c);

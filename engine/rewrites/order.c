@@ -146,17 +146,18 @@ static enum status parse_table(struct pass_ctx *c, const char *text, struct tabl
         unsigned long long v = strtoull(p, &end, 10);
         if (end == p || v >= want || seen[v])
             s = pass_refuse(
-                c, NO_SPAN, "the file must name each CTA number from 0 to V-1 once, counted row by row",
-                "--index custom:%s: entry %llu is not a number below %llu that was not there before",
+                c, NO_SPAN,
+                "the file must contain each CTA number from 0 to V-1 once, counted row by row",
+                "--index custom:%s: entry %llu is not a number below %llu, or appears twice",
                 opt_cluster(c->opt)->index.file, (unsigned long long)t->n + 1, (unsigned long long)want);
         else
             seen[v] = true, t->v[t->n++] = (uint32_t)v;
         p = end;
     }
     if (s == ST_OK && t->n != want)
-        s = pass_refuse(c, NO_SPAN, NULL, "--index custom:%s has %llu CTA numbers and the grid %llu",
-                        opt_cluster(c->opt)->index.file, (unsigned long long)t->n,
-                        (unsigned long long)want);
+        s = pass_refuse(
+            c, NO_SPAN, NULL, "--index custom:%s has %llu CTA numbers; the grid has %llu CTAs",
+            opt_cluster(c->opt)->index.file, (unsigned long long)t->n, (unsigned long long)want);
     base_free(seen);
     return s;
 }
@@ -188,8 +189,8 @@ enum status order_check(struct pass_ctx *c)
     if (opt_cluster(c->opt)->index.kind != INDEX_CUSTOM)
         return ST_OK;
     if (!c->in->launch)
-        return pass_refuse(c, NO_SPAN, "name the launch with --launch",
-                           "--index custom is an order of one grid, and there is no launch description");
+        return pass_refuse(c, NO_SPAN, "give the launch with --launch",
+                           "--index custom is the order of one grid; there is no launch description");
     struct table t = { 0 };
     enum status s = load_table(c, &t);
     base_free(t.v);

@@ -172,18 +172,18 @@ static void tell(struct pass_ctx *c, const struct tally *n)
         return;
     if (k && (k->cls == ANA_CLASS_ALGORITHM || k->cls == ANA_CLASS_CACHE_LINE))
         pass_warn(c, NO_SPAN,
-                  "the kernel's class is %s: clustering suits it better than prefetching, which pays "
-                  "for streaming, write and data",
+                  "the kernel's class is %s, for which clustering suits better; prefetching helps the "
+                  "classes streaming, write and data",
                   ana_class_name(k->cls));
     if (n->bounds)
-        pass_note(c, NO_SPAN, "%u load%s prefetched, behind the %u condition%s of the kernel", n->loads,
+        pass_note(c, NO_SPAN, "%u load%s prefetched, under %u condition%s of the kernel", n->loads,
                   n->loads > 1 ? "s are" : " is", n->bounds, n->bounds > 1 ? "s" : "");
     else
         pass_note(c, NO_SPAN, "%u load%s prefetched", n->loads, n->loads > 1 ? "s are" : " is");
     if (n->open)
         pass_note(c, NO_SPAN,
-                  "%u bound%s on loaded data and %s not checked: a prefetch may name memory behind the "
-                  "buffer there, which the GPU ignores where nothing is mapped",
+                  "%u bound%s on loaded data and %s not checked: a prefetch may be past the end of the "
+                  "buffer, which the GPU ignores where nothing is mapped",
                   n->open, n->open > 1 ? "s depend" : " depends", n->open > 1 ? "are" : "is");
 }
 
@@ -217,7 +217,7 @@ enum status prefetch_task_code(struct pass_ctx *c, const char *const next[3], st
         tell(c, &n);
     else if (!c->checking)
         pass_note(c, NO_SPAN,
-                  "no load's address can be computed from the next task's coordinates alone: nothing is "
+                  "no load has an address that follows from the next task's coordinates: nothing is "
                   "prefetched");
     pass_flow_free(&fl);
     return decls->oom || code->oom ? ST_NOMEM : ST_OK;
@@ -274,7 +274,7 @@ static enum status apply(struct pass_ctx *c)
     enum status s = visit(c, &n);
     if (s == ST_OK && !n.loads)
         return pass_refuse(
-            c, NO_SPAN, "with --cluster agent the next task is prefetched",
+            c, NO_SPAN, "use --cluster agent to prefetch for the next task",
             "no load in a loop has an address with a known step: there is nothing to prefetch");
     if (s == ST_OK && !c->checking) {
         tell(c, &n);

@@ -101,8 +101,8 @@ static enum status check(struct pass_ctx *c)
         s = visit(c, &n);
     if (s == ST_OK && !n.done && n.refused)
         return pass_refuse(c, n.at,
-                           "say so with --assume-read-only PARAM; or make a proof possible: distinct "
-                           "buffers in the launch, or --assume-restrict",
+                           "use --assume-read-only PARAM, or make a proof possible with distinct "
+                           "buffers in the launch or --assume-restrict",
                            "no load is proven read-only: %s", n.why);
     if (s == ST_OK && !n.done)
         return pass_refuse(c, NO_SPAN, NULL,

@@ -155,8 +155,9 @@ static enum status check_shape(struct pass_ctx *c)
     bool fits = shape_make(c, &s);
     if (dim3u_count(s.block) > most || s.block.z > 64 || s.block.x > 1024 || s.block.y > 1024)
         return pass_refuse(
-            c, NO_SPAN, NULL, "a block of %ux%ux%u has %llu threads; %u is the most (and 64 along z)",
-            s.block.x, s.block.y, s.block.z, (unsigned long long)dim3u_count(s.block), most);
+            c, NO_SPAN, NULL,
+            "a block of %ux%ux%u has %llu threads; at most %u are allowed (and 64 along z)", s.block.x,
+            s.block.y, s.block.z, (unsigned long long)dim3u_count(s.block), most);
     if (!fits)
         return pass_refuse(c, NO_SPAN, NULL,
                            "the grid that a block of %ux%ux%u needs (%ux%ux%u) is larger than a launch "
@@ -171,7 +172,7 @@ static enum status check_coarsen(struct pass_ctx *c)
         return ST_OK;
     if (opt_schedule(c->opt)->coarsen != 2 && opt_schedule(c->opt)->coarsen != 4 &&
         opt_schedule(c->opt)->coarsen != 8)
-        return pass_refuse(c, NO_SPAN, NULL, "--coarsen %d: 1, 2, 4 or 8",
+        return pass_refuse(c, NO_SPAN, NULL, "--coarsen %d: must be 1, 2, 4 or 8",
                            opt_schedule(c->opt)->coarsen);
     return ST_OK;
 }
@@ -228,30 +229,29 @@ static enum status check_callee(struct pass_ctx *c, const struct pass_funcs *fs,
     const struct ptx_inst *i = first_read(f);
     bool coarse = opt_schedule(c->opt)->coarsen > 1;
     if (i && coarse)
-        return pass_refuse(
-            c, i->at, "leave --coarsen out: then it can be reshaped",
-            "the called function %.*s reads its coordinates by itself and cannot know which "
-            "iteration of the thread it is called in",
-            (int)f->name.n, f->name.s);
+        return pass_refuse(c, i->at, "without --coarsen it can be reshaped",
+                           "the called function %.*s reads the thread's coordinates itself and cannot "
+                           "know the iteration it is called in",
+                           (int)f->name.n, f->name.s);
     if (i && fs->indirect)
         return pass_refuse(c, fs->at, NULL,
-                           "the kernel calls through a pointer, and %.*s, which may be what is called, "
-                           "reads its coordinates itself",
+                           "the kernel calls through a pointer, and a possible target, %.*s, reads its "
+                           "coordinates itself",
                            (int)f->name.n, f->name.s);
     for (uint32_t n = 0; n < f->ninsts && coarse; n++)
         if (inst_is(&f->insts[n], "exit"))
             return pass_refuse(c, f->insts[n].at, NULL,
-                               "the called function ends the thread, which coarsening cannot turn into "
-                               "the next iteration");
+                               "the called function exits the thread, so coarsening cannot continue "
+                               "with the next iteration");
     return check_narrow(c, f);
 }
 
 static enum status check(struct pass_ctx *c)
 {
     if (!c->in->launch)
-        return pass_refuse(c, NO_SPAN, "name the launch with --launch",
-                           "a loop schedule is made from the launch's grid and block, and there is no "
-                           "launch description");
+        return pass_refuse(
+            c, NO_SPAN, "give the launch with --launch",
+            "a loop schedule needs the launch's grid and block; there is no launch description");
     struct pass_funcs fs;
     const char *what;
     pass_callees(c, &fs);
@@ -260,8 +260,8 @@ static enum status check(struct pass_ctx *c)
         i = sees_neighbours(fs.v[k], &what);
     if (i)
         return pass_refuse(
-            c, i->at, "only kernels whose threads know nothing but their global index can be reshaped",
-            "another block shape would be seen here: the kernel uses %s", what);
+            c, i->at, "only kernels that use nothing but the global index of a thread can be reshaped",
+            "the kernel depends on the block shape here: it uses %s", what);
     enum status s = check_narrow(c, c->f);
     for (uint32_t k = 0; k < fs.n && s == ST_OK; k++)
         s = check_callee(c, &fs, fs.v[k]);
@@ -270,7 +270,7 @@ static enum status check(struct pass_ctx *c)
     if (fs.unknown)
         return pass_refuse(
             c, fs.at, NULL,
-            "the kernel calls a function of another module, which may see the block shape");
+            "the kernel calls a function of another module, which may depend on the block shape");
     if (c->f->reqnctapercluster.x || c->f->explicitcluster ||
         (c->in->launch && c->in->launch->cluster.x))
         return pass_refuse(c, NO_SPAN, NULL,

@@ -101,8 +101,8 @@ enum status shared_words_variables(struct pass_ctx *c, const char *what)
             return pass_refuse(c, s->at, NULL, "%s: '%.*s' is laid out by another module", what,
                                (int)s->name.n, s->name.s);
         if (!text.n || text.s[text.n - 1] != ';')
-            return pass_refuse(c, s->at, NULL, "%s: the declaration of '%.*s' is not alone", what,
-                               (int)s->name.n, s->name.s);
+            return pass_refuse(c, s->at, NULL, "%s: the line of '%.*s' declares more than one variable",
+                               what, (int)s->name.n, s->name.s);
         for (uint32_t j = 0; (t = shared_words_variable(c, j)); j++)
             if (t != s && shared_words_is(t) && t->at.off == s->at.off)
                 return pass_refuse(c, s->at, "declare them one by one",

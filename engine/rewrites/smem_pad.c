@@ -56,14 +56,13 @@ static enum status check(struct pass_ctx *c)
     if (st != ST_OK)
         return st;
     if (!only_variable(c, &second))
-        return pass_refuse(c, second ? second->at : NO_SPAN, "--swizzle-shared takes several",
-                           second ? WHAT ": shared memory holds several variables, and the gaps of one "
-                                         "would move the others"
-                                  : WHAT ": no variable of shared memory is declared");
+        return pass_refuse(
+            c, second ? second->at : NO_SPAN, "--swizzle-shared handles several variables",
+            second ? WHAT ": shared memory has several variables, and padding one would move the others"
+                   : WHAT ": no variable of shared memory is declared");
     if ((uint32_t)opt_shared(c->opt)->pad % l.widest)
         return pass_refuse(c, NO_SPAN, NULL,
-                           WHAT " %d: the widest access is one of %u bytes, and a row has to be a "
-                                "multiple of that",
+                           WHAT " %d: the row size must be a multiple of the widest access, %u bytes",
                            opt_shared(c->opt)->pad, l.widest);
     return ST_OK;
 }
@@ -106,9 +105,10 @@ static enum status run(struct pass_ctx *c)
     if (!s->unsized)
         return c->oom ? ST_NOMEM : ST_OK;
     if (!c->in->launch)
-        pass_note(c, NO_SPAN,
-                  "launch it with %u bytes more of dynamic shared memory for each row but the last",
-                  l.widest);
+        pass_note(
+            c, NO_SPAN,
+            "launch the kernel with %u more bytes of dynamic shared memory for each row but the last",
+            l.widest);
     shared_words_resize(c, padded(c->out->shared, row, l.widest));
     return c->oom ? ST_NOMEM : ST_OK;
 }

@@ -112,9 +112,8 @@ static enum status collect(struct soft *s)
         const char *name = ptx_op_info(i->op)->name;
         if ((e == EFFECT_ASYNC_COPY && name && strstr(name, "bulk")) || e == EFFECT_TENSOR ||
             e == EFFECT_SURFACE || ptx_is_opaque(i))
-            return pass_refuse(
-                c, i->at, NULL,
-                "this instruction may access memory without the software cache knowing it");
+            return pass_refuse(c, i->at, NULL,
+                               "this instruction may access memory that the software cache holds");
         classify(s, i);
     }
     return c->oom ? ST_NOMEM : ST_OK;
@@ -185,14 +184,13 @@ static enum status fit(struct soft *s)
     while (cln && fixed + dyn + (uint64_t)cln * s->line * threads > d->shared_per_block_optin)
         cln--;
     if (!cln)
-        return pass_refuse(
-            c, NO_SPAN,
-            "a smaller block, less shared memory in the kernel, a larger carve-out or a "
-            "shorter line would leave room",
-            "no line fits (CLN = 0): of %llu bytes of shared memory %llu are free for the "
-            "%llu threads an SM holds, less than %u each",
-            (unsigned long long)shared, (unsigned long long)left, (unsigned long long)(ctas * threads),
-            s->line);
+        return pass_refuse(c, NO_SPAN,
+                           "use a smaller block, less shared memory in the kernel, a larger carve-out "
+                           "or a shorter line",
+                           "no line fits (CLN = 0): %llu bytes of shared memory, %llu free for the %llu "
+                           "threads of an SM, less than %u bytes each",
+                           (unsigned long long)shared, (unsigned long long)left,
+                           (unsigned long long)(ctas * threads), s->line);
     if (opt_softcache(c->opt)->lines > 0 && (uint32_t)opt_softcache(c->opt)->lines > cln)
         return pass_refuse(
             c, NO_SPAN, NULL,
@@ -233,14 +231,14 @@ static enum status check_dynamic(struct soft *s)
             return ST_OK;
     for (uint32_t l = 0; l < s->flow.cfg->nloops; l++)
         if (soft_loop_has_access(s, &s->flow.cfg->loops[l]))
-            return pass_refuse(
-                c, c->f->insts[s->flow.cfg->blocks[s->flow.cfg->loops[l].header].first].at,
-                "--softcache auto and --softcache N choose before the launch and have no such limit",
-                "--softcache dynamic would let threads part at this loop, and they meet again at a "
-                "barrier or warp intrinsic");
+            return pass_refuse(c,
+                               c->f->insts[s->flow.cfg->blocks[s->flow.cfg->loops[l].header].first].at,
+                               "use --softcache auto or --softcache N, which choose before the launch",
+                               "--softcache dynamic would let threads diverge at this loop, before a "
+                               "barrier or warp intrinsic");
     return pass_refuse(
-        c, NO_SPAN, "--softcache N chooses before the launch",
-        "--softcache dynamic samples a loop, and no loop of the kernel accesses a structure");
+        c, NO_SPAN, "use --softcache N, which chooses before the launch",
+        "--softcache dynamic samples a loop, but no loop of the kernel accesses a structure");
 }
 
 /* ---- */
@@ -299,9 +297,11 @@ static enum status check(struct pass_ctx *c)
 {
     struct soft s;
     if (!c->in->launch || !c->in->dev)
-        return pass_refuse(c, NO_SPAN, c->in->launch ? "name a device" : "name the launch with --launch",
-                           "how many lines fit follows from the device's shared memory and the launch's "
-                           "threads, and there is no %s",
+        return pass_refuse(c, NO_SPAN,
+                           c->in->launch ? "choose a device with --device"
+                                         : "give the launch with --launch",
+                           "the number of lines depends on the device's shared memory and the launch's "
+                           "threads; there is no %s",
                            c->in->launch ? "device" : "launch description");
     enum status st = soft_begin(&s, c);
     soft_end(&s);
@@ -333,9 +333,8 @@ static void put_choice(struct soft *s)
 static void tell(struct soft *s)
 {
     if (s->mode == SOFT_DYNAMIC && opt_softcache(s->c->opt)->lines == OPT_SOFTCACHE_AUTO)
-        pass_note(
-            s->c, NO_SPAN,
-            "no profile was taken: the choice is made inside the kernel, as by --softcache dynamic");
+        pass_note(s->c, NO_SPAN,
+                  "there is no profile: the kernel chooses itself, as with --softcache dynamic");
     for (uint32_t k = 0; k < s->n; k++)
         if (!s->s[k].cacheable)
             pass_note(s->c, s->s[k].at, "%.*s is not cached: %s",
@@ -347,11 +346,10 @@ static void tell(struct soft *s)
                       s->c->f->params[s->s[k].param]->name.s, s->s[k].line, s->lines,
                       soft_registers(s, k), s->s[k].written ? ", dirty bytes 1" : "");
     if (s->mode == SOFT_DYNAMIC)
-        pass_note(
-            s->c, NO_SPAN,
-            "a thread simulates %u accesses, then chooses up to %u of %u structures: %u registers, of "
-            "them a hit counter for each while it simulates",
-            s->sample, s->lines, s->n, soft_all_registers(s));
+        pass_note(s->c, NO_SPAN,
+                  "a thread samples %u accesses, then chooses up to %u of %u structures: %u registers, "
+                  "including one hit counter per structure while it samples",
+                  s->sample, s->lines, s->n, soft_all_registers(s));
 }
 
 static enum status run(struct pass_ctx *c)
@@ -361,7 +359,7 @@ static enum status run(struct pass_ctx *c)
     if (st == ST_OK && s.mode == SOFT_FIXED)
         put_choice(&s);
     if (st == ST_OK && s.mode == SOFT_FIXED && !c->out->soft_lines) {
-        pass_note(c, NO_SPAN, "no structure hits its line in the profile: nothing is cached");
+        pass_note(c, NO_SPAN, "no structure has a hit in the profile: nothing is cached");
     } else if (st == ST_OK) {
         soft_emit(&s);
         tell(&s);

@@ -77,7 +77,8 @@ static enum status run(struct pass_ctx *c)
         if (shared_words_access(&c->f->insts[k]))
             move(c, &c->f->insts[k], l.widest);
     if (unsized && !c->in->launch)
-        pass_note(c, NO_SPAN, "launch it with a multiple of %u bytes of dynamic shared memory", ROW);
+        pass_note(c, NO_SPAN, "launch the kernel with a multiple of %u bytes of dynamic shared memory",
+                  ROW);
     shared_words_resize(c, rows(c->out->shared));
     return c->oom ? ST_NOMEM : ST_OK;
 }

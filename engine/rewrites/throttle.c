@@ -50,16 +50,16 @@ static enum status check(struct pass_ctx *c)
     const struct dev_info *d = c->in->dev;
     threads = threads > dim3u_count(c->out->block) ? threads : dim3u_count(c->out->block);
     if (opt_occupancy(o)->throttle_shared && !c->in->launch)
-        return pass_refuse(c, NO_SPAN, "name the launch with --launch",
-                           "--throttle-shared changes the launch, and there is no launch description");
+        return pass_refuse(c, NO_SPAN, "give the launch with --launch",
+                           "--throttle-shared changes the launch; there is no launch description");
     if (opt_occupancy(o)->minctas && !threads && !c->f->maxntid.x && !c->f->reqntid.x)
-        return pass_refuse(c, NO_SPAN, "name the launch with --launch",
-                           "--minctas: .minnctapersm needs .maxntid, and neither the kernel nor a "
-                           "launch gives the block");
+        return pass_refuse(c, NO_SPAN, "give the launch with --launch",
+                           "--minctas: .minnctapersm needs .maxntid; neither the kernel nor a launch "
+                           "gives the block size");
     if (d && opt_occupancy(o)->minctas &&
         threads * (uint64_t)opt_occupancy(o)->minctas > (uint64_t)d->max_warps_per_sm * d->warp_size)
         return pass_refuse(c, NO_SPAN, NULL,
-                           "--minctas %d: %d CTAs of %llu threads are more than the %u an SM holds",
+                           "--minctas %d: %d CTAs of %llu threads exceed the %u threads of an SM",
                            opt_occupancy(o)->minctas, opt_occupancy(o)->minctas,
                            (unsigned long long)threads, d->max_warps_per_sm * d->warp_size);
     enum status st =

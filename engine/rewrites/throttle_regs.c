@@ -119,11 +119,10 @@ enum status throttle_check_regs(struct pass_ctx *c)
         return ST_OK;
     pass_callees(c, &callees);
     if (callees.unknown)
-        return pass_refuse(
-            c, callees.at, "compile both as one module",
-            "%s: a function of another module may be called here; it has registers of its "
-            "own, how many is not known, and a kernel that calls it needs at least as many",
-            option);
+        return pass_refuse(c, callees.at, "compile both as one module",
+                           "%s: a function of another module may be called here, and the number of "
+                           "registers it needs is unknown",
+                           option);
     func_needs(c->f, false, &need);
     for (uint32_t i = 0; i < callees.n; i++)
         func_needs(callees.v[i], callees.indirect, &need);

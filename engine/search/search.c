@@ -515,8 +515,9 @@ static enum status measure_original(struct searching *s)
         s->bench->inst_warp = r->counters[COUNTER_INST_WARP].value;
     if (st == ST_OK && !tune_usable(&s->found->original)) {
         diag_error(s->ds, "original",
-                   s->found->original.equal == EQUAL_NO ? "nothing can be compared with the original: %s"
-                                                        : "the original does not run: %s",
+                   s->found->original.equal == EQUAL_NO
+                       ? "results cannot be compared with the original: %s"
+                       : "the original does not run: %s",
                    s->found->original.message);
         return s->found->original.status != ST_OK     ? s->found->original.status
                : s->found->original.equal == EQUAL_NO ? ST_DIFFER

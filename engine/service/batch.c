@@ -94,8 +94,7 @@ static enum status make(struct batch_line *l, struct diags *ds)
         return ST_INPUT;
     if (!cJSON_IsObject(l->json) || !name) {
         diag_error(ds, "request",
-                   "a request is {\"tool\": NAME, \"arguments\": {...}}, with an \"id\" of "
-                   "your own");
+                   "a request has the form {\"id\": ID, \"tool\": NAME, \"arguments\": {...}}");
         return ST_INPUT;
     }
     if (!t) {
@@ -309,7 +308,7 @@ enum status service_batch(const struct service_batch_opts *o, struct service_bat
         st = run_all(b);
     if (st == ST_OK && b->bad) {
         diag_add(ds, DIAG_ERROR, "request", o->file, NO_SPAN,
-                 "%llu lines are not requests; their results say why, and all others were run",
+                 "%llu lines are not requests; their results give the reason, all others were run",
                  (unsigned long long)b->bad);
         st = ST_INPUT;
     }

@@ -53,8 +53,8 @@ static enum status read_old(struct batch *b, const char *path, bool part, uint64
     for (char *end; st == ST_OK && at < n && (end = memchr(data + at, '\n', n - at));) {
         if (!take_old(b, data + at, (size_t)(end - (data + at)), part)) {
             struct diag *d = diag_add(b->ds, DIAG_ERROR, "output", path, NO_SPAN,
-                                      "this file exists and holds no results of gpulocw batch");
-            diag_hint(d, "name another file, or remove this one");
+                                      "this file exists and was not written by gpulocw batch");
+            diag_hint(d, "choose another file, or delete this one");
             st = ST_USAGE;
         }
         at = (size_t)(end - data) + 1;
@@ -158,8 +158,8 @@ static bool had(struct batch *b, uint64_t number, uint64_t hash, struct batch_ol
         return *at != NULL;
     struct diag *d =
         diag_add(b->ds, DIAG_ERROR, "resume", b->o->output, NO_SPAN,
-                 "the result of line %llu is of another request", (unsigned long long)number);
-    diag_hint(d, "these results are of another file of requests: name another output with -o");
+                 "the result of line %llu belongs to another request", (unsigned long long)number);
+    diag_hint(d, "these results belong to another file of requests: choose another output with -o");
     b->failed = true;
     return false;
 }
@@ -234,11 +234,10 @@ static bool put_all(int fd, const struct buf *line, uint64_t *whole)
 static void lost(struct batch *b, const char *path)
 {
     if (!b->failed)
-        diag_add(
-            b->ds, DIAG_ERROR, "io", path, NO_SPAN,
-            "a result could not be written: %s; what is in the file stays, and the same command goes "
-            "on from there",
-            strerror(errno));
+        diag_add(b->ds, DIAG_ERROR, "io", path, NO_SPAN,
+                 "cannot write a result: %s; earlier results are kept, and the same command continues "
+                 "from there",
+                 strerror(errno));
     b->failed = true;
 }
 

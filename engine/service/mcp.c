@@ -188,6 +188,6 @@ enum status service_mcp(const struct service_mcp_opts *o, struct diags *ds)
     buf_free(&m->in);
     base_free(m);
     if (gone)
-        diag_error(ds, "client", "the client no longer reads");
+        diag_error(ds, "client", "the client has closed the connection");
     return gone ? ST_IO : ST_OK;
 }

@@ -24,7 +24,7 @@ struct making {
 static enum status wrong(struct making *m, const char *fmt, const char *key)
 {
     struct diag *d = diag_add(m->ds, DIAG_ERROR, "arguments", NULL, NO_SPAN, fmt, key);
-    diag_hint(d, "the schema of the tool says what it takes");
+    diag_hint(d, "see the input schema of the tool");
     return ST_USAGE;
 }
 
@@ -100,9 +100,8 @@ static enum status check_path(struct making *m, const char *path)
     if (good)
         return ST_OK;
     struct diag *d = diag_add(m->ds, DIAG_ERROR, "roots", path, NO_SPAN,
-                              "this path is outside the folders that the server may use, or its folder "
-                              "does not exist");
-    diag_hint(d, "gpulocw mcp --root FOLDER names such folders");
+                              "the path is outside the allowed folders, or its folder does not exist");
+    diag_hint(d, "gpulocw mcp --root FOLDER allows a folder");
     return ST_USAGE;
 }
 
@@ -128,7 +127,7 @@ static enum status check_implied(struct making *m, const char *path)
     if (!m->roots || !m->roots->n)
         return ST_OK;
     if (access(path, F_OK) != 0 && strstr(path, PTX_LINK_PLUS))
-        return wrong(m, "name the files of a program as a list, not as '%s'", path);
+        return wrong(m, "give the files of a program as a list, not as '%s'", path);
     if (n < 7 || strcmp(path + n - 6, ".cubin") != 0)
         return ST_OK;
     buf_put(&b, path, n - strlen("cubin"));
@@ -163,12 +162,12 @@ static void put_place(const struct making *m, const char *path, struct buf *out)
 static enum status add_file(struct making *m, const cJSON *v)
 {
     if (!cJSON_IsString(v) || !*v->valuestring)
-        return wrong(m, "'%s' is a path, or a list of paths", "file");
+        return wrong(m, "'%s' must be a path or a list of paths", "file");
     if (m->nfiles == CMD_MAX_FILES)
         return wrong(m, "'%s' has too many files", "file");
     enum status st = check_path(m, v->valuestring);
     if (st == ST_OK && m->roots && m->roots->n && source_is_cuda(v->valuestring))
-        return wrong(m, "a client may not start a compiler: give '%s' as PTX", v->valuestring);
+        return wrong(m, "clients cannot run a compiler: give '%s' as PTX", v->valuestring);
     if (st == ST_OK)
         st = check_implied(m, v->valuestring);
     if (st == ST_OK)
@@ -191,7 +190,7 @@ static enum status add_files(struct making *m, const cJSON *v)
 static enum status add_ptx(struct making *m, const cJSON *v)
 {
     if (!cJSON_IsString(v))
-        return wrong(m, "'%s' is the text of a PTX file", "ptx");
+        return wrong(m, "'%s' must be the text of a PTX file", "ptx");
     if (m->nfiles)
         return wrong(m, "give file or '%s', not both", "ptx");
     return put_private(m, "kernel.ptx", str_of(v->valuestring), &m->files[m->nfiles++]);
@@ -217,7 +216,7 @@ static enum status add_launch(struct making *m, const cJSON *v)
         return st;
     }
     if (!cJSON_IsObject(v))
-        return wrong(m, "'%s' is a path or a launch description", "launch");
+        return wrong(m, "'%s' must be a path or a launch description", "launch");
     struct jw w = jw_open(&text, 0);
     jw_tree(&w, v);
     st = text.oom ? ST_NOMEM
@@ -263,11 +262,11 @@ static enum status add_value(struct making *m, const char *name, bool flag, bool
     struct buf text = { 0 };
     enum status st;
     if (flag)
-        return !cJSON_IsBool(v)  ? wrong(m, "'%s' is true or false", name)
+        return !cJSON_IsBool(v)  ? wrong(m, "'%s' must be true or false", name)
                : cJSON_IsTrue(v) ? put_option(m, name, NULL)
                                  : ST_OK;
     if (!value_text(v, whole, &text))
-        st = wrong(m, whole ? "'%s' is a whole number" : "'%s' is a string or a number", name);
+        st = wrong(m, whole ? "'%s' must be a whole number" : "'%s' must be a string or a number", name);
     else
         st = check_value(m, name, text.s ? text.s : "");
     if (st == ST_OK)
@@ -302,7 +301,7 @@ static enum status add(struct making *m, const cJSON *v)
         return add_value(m, key, r->kind == ARGK_FLAG, r->kind == ARGK_INT, v);
     int knob = t->knobs ? knob_find(str_of(key)) : -1;
     if (knob < 0)
-        return wrong(m, "the tool takes no '%s'", key);
+        return wrong(m, "the tool has no argument '%s'", key);
     const struct knob_info *k = knob_info((size_t)knob);
     return add_value(m, k->name, k->kind == KNOB_KIND_FLAG, k->kind == KNOB_KIND_INT, v);
 }
@@ -334,7 +333,7 @@ enum status request_make(const struct tool *t, const cJSON *arguments, const str
     if (st == ST_OK)
         st = put_words(out, t->fixed);
     if (st == ST_OK && arguments && !cJSON_IsObject(arguments))
-        st = wrong(m, "'%s' is an object", "arguments");
+        st = wrong(m, "'%s' must be an object", "arguments");
     else if (st == ST_OK)
         cJSON_ArrayForEach(v, arguments) if (st == ST_OK) st = add(m, v);
     enum status files = put_files(m);
@@ -366,7 +365,7 @@ enum status service_line_make(const char *tool, const char *arguments, const cha
     struct request r = { .tool = t };
     *out = (struct service_line){ .argc = 0 };
     if (!t) {
-        diag_error(ds, "usage", "no call '%.100s'", tool ? tool : "");
+        diag_error(ds, "usage", "no command '%.100s'", tool ? tool : "");
         return ST_USAGE;
     }
     cJSON *json = arguments ? json_parse("arguments", arguments, strlen(arguments), ds) : NULL;

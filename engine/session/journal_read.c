@@ -24,9 +24,8 @@ static bool bad_line(const struct reading *r, const char *what)
 {
     struct diag *d =
         diag_add(r->ds, DIAG_ERROR, "journal", r->path, NO_SPAN, "line %zu: %s", r->line, what);
-    diag_hint(d,
-              "the session opens without the points of this line and those behind it once they are cut "
-              "off, or the journal is moved away");
+    diag_hint(d, "remove this line and the rest of the journal, or move the journal away, to open the "
+                 "session without these points");
     return false;
 }
 
@@ -180,7 +179,8 @@ static enum status take_lines(struct reading *r, const char *p, const char *end)
         if (nl < end && more_follows(nl + 1, end))
             return bad_line(r, "damaged: its checksum does not fit"), ST_INPUT;
         diag_add(r->ds, DIAG_WARNING, "journal", r->path, NO_SPAN,
-                 "line %zu was not finished, by a kill or a full disk: it is left out", r->line);
+                 "line %zu is incomplete (the program was killed or the disk was full) and is skipped",
+                 r->line);
         break;
     }
     return ST_OK;
@@ -190,7 +190,7 @@ static enum status of_another(const char *path, struct diags *ds)
 {
     struct diag *d =
         diag_add(ds, DIAG_ERROR, "journal", path, NO_SPAN,
-                 "the journal belongs to another session, or to this file before it was changed");
+                 "the journal belongs to another session, or to an earlier version of this file");
     diag_hint(d, "move it away to open the session without it");
     return ST_INPUT;
 }

@@ -219,7 +219,7 @@ static void explain(struct diag *d, const char *text, size_t n, struct span at)
         return;
     struct span o = place_of(text, n, text + open);
     if (last == ',' && (here == ']' || here == '}'))
-        diag_hint(d, "no comma stands before a closing bracket");
+        diag_hint(d, "remove the comma before the closing bracket");
     else if (!here || (text[open] == '[' ? here == ':' || here == '}' : here == ']'))
         diag_hint(d, "the '%c' of line %u, column %u is not closed", text[open], o.line, o.col);
 }
@@ -499,8 +499,7 @@ enum status fields_read(const cJSON *o, const struct field *f, size_t n, void *r
         if (!v || cJSON_IsNull(v))
             continue;
         if (!field_read(&f[i], v, (char *)rec + f[i].offset)) {
-            diag_error(ds, "json-field", "%s: key \"%s\" has a value that does not fit", where,
-                       f[i].key);
+            diag_error(ds, "json-field", "%s: key \"%s\" has an invalid value", where, f[i].key);
             return ST_INPUT;
         }
     }

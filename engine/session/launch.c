@@ -168,7 +168,7 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
         a->elem = (enum elem)e;
         return get_scalar(v, a->elem, a->scalar)
                    ? ST_OK
-                   : wrong(ds, path, o, where, "the value does not fit its type");
+                   : wrong(ds, path, o, where, "the value is out of range for its type");
     }
     return wrong(
         ds, path, o, where,
@@ -246,9 +246,9 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
 {
     const cJSON *args = json_get(o, "args"), *beside = json_get(o, "buffers");
     if (args && (!cJSON_IsArray(args) || cJSON_GetArraySize(args) > ARGS_MOST))
-        return wrong(ds, path, o, "args", "must be a list, and no longer than 8192");
+        return wrong(ds, path, o, "args", "must be a list of at most 8192 entries");
     if (beside && (!cJSON_IsArray(beside) || cJSON_GetArraySize(beside) > ARGS_MOST))
-        return wrong(ds, path, o, "buffers", "must be a list, and no longer than 8192");
+        return wrong(ds, path, o, "buffers", "must be a list of at most 8192 entries");
     size_t room =
         (size_t)cJSON_GetArraySize(args) + (size_t)cJSON_GetArraySize(beside) + pointers_in(args);
     l->args = base_alloc((room + 1) * sizeof *l->args);
@@ -283,7 +283,7 @@ static enum status get_symbol(const cJSON *o, const char *path, struct symbol_sp
                         ? get_elements(o, path, where, &y->elem, &y->count, ds)
                         : ST_OK;
     if (s == ST_OK && y->count > SYMBOL_MOST)
-        s = wrong(ds, path, o, where, "\"count\" is more than a variable can hold");
+        s = wrong(ds, path, o, where, "\"count\" is larger than a variable can be");
     return s == ST_OK ? get_init(json_get(o, "init"), path, where, y->count, &y->init, ds) : s;
 }
 
@@ -398,7 +398,7 @@ static enum status read_launches(const cJSON *t, const char *path, const char *d
         return s;
     }
     if (!n || !cJSON_IsArray(list))
-        return wrong(ds, path, t, "launches", n ? "this is not a list" : "the list is empty");
+        return wrong(ds, path, t, "launches", n ? "not a list" : "the list is empty");
     cJSON_ArrayForEach(o, list)
     {
         cJSON *merged = inherit(t, o);

@@ -22,7 +22,7 @@ static enum status check_args(const struct launch_spec *l, const struct ptx_func
     size_t n = launch_params(l);
     if (n != f->nparams) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN,
-                                  "kernel '%.*s' takes %u parameters, the launch gives %zu arguments",
+                                  "kernel '%.*s' has %u parameters, the launch has %zu arguments",
                                   (int)f->name.n, f->name.s, f->nparams, n);
         diag_hint(d, "the kernel is declared at %s:%u", f->module->path, f->at.line);
         return ST_INPUT;
@@ -54,11 +54,12 @@ static enum status check_inside(const struct launch_spec *l, const struct ptx_mo
         uint64_t bytes = arg_bytes(a, m->address_size);
         if (outer == SIZE_MAX || bytes > l->args[outer].nbytes ||
             a->at > l->args[outer].nbytes - bytes) {
-            diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN,
-                     outer == SIZE_MAX ? "argument '%s' is said to lie in '%s', which is no argument "
-                                         "with \"bytes\" or \"size\""
-                                       : "argument '%s' reaches beyond the end of '%s'",
-                     a->name, a->inside);
+            diag_add(
+                ds, DIAG_ERROR, "launch-args", file, NO_SPAN,
+                outer == SIZE_MAX
+                    ? "argument '%s' is inside '%s', which is not an argument with \"bytes\" or \"size\""
+                    : "argument '%s' reaches beyond the end of '%s'",
+                a->name, a->inside);
             return ST_INPUT;
         }
     }
@@ -118,7 +119,7 @@ static enum status check_block(const struct launch_spec *l, const struct ptx_fun
              most = dev && dev->max_threads_per_block ? dev->max_threads_per_block : 1024;
     if (threads > most || l->block.z > 64) {
         diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN,
-                 "block of %ux%ux%u threads; the device allows %llu a block (and 64 along z)",
+                 "block of %ux%ux%u threads; the device allows %llu per block (and 64 along z)",
                  l->block.x, l->block.y, l->block.z, (unsigned long long)most);
         return ST_INPUT;
     }
@@ -131,13 +132,13 @@ static enum status check_block(const struct launch_spec *l, const struct ptx_fun
     }
     if (f->maxntid.x && threads > (uint64_t)f->maxntid.x * f->maxntid.y * f->maxntid.z) {
         diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN,
-                 "the kernel allows at most %u threads a block (.maxntid)",
+                 "the kernel allows at most %u threads per block (.maxntid)",
                  f->maxntid.x * f->maxntid.y * f->maxntid.z);
         return ST_INPUT;
     }
     if (dev && dev->shared_per_block_optin && l->shared > dev->shared_per_block_optin) {
         diag_add(ds, DIAG_ERROR, "launch-shared", file, NO_SPAN,
-                 "%u bytes of dynamic shared memory (\"shared\"); %s allows %u a block", l->shared,
+                 "%u bytes of dynamic shared memory (\"shared\"); %s allows %u per block", l->shared,
                  dev->name, dev->shared_per_block_optin);
         return ST_INPUT;
     }

@@ -55,8 +55,8 @@ enum status launch_path_check(const char *full, const char *dir, const char *pat
         return refused(full, path, at, where, "is not a regular file", NULL, ds);
     if (allowed() || inside(full, dir))
         return ST_OK;
-    return refused(full, path, at, where, "lies outside the folder of this file",
-                   "--allow-files reads it all the same", ds);
+    return refused(full, path, at, where, "is outside the folder of this file",
+                   "--allow-files allows it", ds);
 }
 
 static enum status init_inside(const struct init_spec *in, const struct launch_spec *l, const char *dir,

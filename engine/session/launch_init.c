@@ -129,7 +129,7 @@ static enum status get_kind(const cJSON *o, const char *path, const char *where,
         return no_kind(o, path, where, ds);
     in->kind = (enum init_kind)k;
     if (!get_init_value(json_get(o, init_keys[k].key), o, in)) {
-        wrong(ds, path, o, where, "the value of its init does not fit");
+        wrong(ds, path, o, where, "the value of its init is invalid");
         diag_hint(&ds->v[ds->n - 1], "as \"init\": { \"%s\": %s }", init_keys[k].key, init_keys[k].as);
         return ST_INPUT;
     }

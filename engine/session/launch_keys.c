@@ -138,10 +138,10 @@ static void check_key(struct checking *c, const struct object *is, const cJSON *
         if (near)
             diag_hint(d, "did you mean \"%s\"?", near);
         else
-            diag_hint(d, "a key of your own starts with an underscore");
+            diag_hint(d, "keys for your own use start with an underscore");
     } else if ((need = lacks(is, o, key))) {
         d = diag_add(c->ds, DIAG_ERROR, "launch-key", c->path, json_place(o),
-                     "%s: \"%s\" means nothing here", where, key);
+                     "%s: \"%s\" has no effect here", where, key);
         diag_hint(d, "it belongs beside \"%s\"", need->any[0]);
     } else {
         return;

@@ -47,9 +47,9 @@ static enum status get_commands(struct reader *r, const cJSON *o, unsigned step,
     cJSON_ArrayForEach(v, list)
     {
         if (!cJSON_IsString(v) || !*v->valuestring)
-            return wrong(r, step, key, "holds something that is not a command");
+            return wrong(r, step, key, "contains something that is not a command");
         if (*n == LESSON_MAX_DO)
-            return wrong(r, step, key, "holds too many commands");
+            return wrong(r, step, key, "has too many commands");
         out[*n] = arena_dup(r->l->arena, str_of(v->valuestring));
         if (!out[(*n)++])
             return ST_NOMEM;
@@ -67,7 +67,7 @@ static enum status get_step(struct reader *r, const cJSON *o, unsigned number, s
     if (st == ST_OK)
         st = get_text(r, o, number, "panel", false, &s->panel);
     if (st == ST_OK && s->check && !s->task)
-        st = wrong(r, number, "task", "is missing although there is a check");
+        st = wrong(r, number, "task", "is missing, but there is a check");
     return st == ST_OK ? get_commands(r, o, number, "do", s->commands, &s->ncommands) : st;
 }
 
@@ -94,7 +94,7 @@ static enum status get_lesson(struct reader *r, const cJSON *root)
     const char *format = json_text(root, "format");
     uint64_t major, number = 0;
     if (!format || strcmp(format, "gpulocw-session"))
-        return wrong(r, 0, "format", "the file is not a gpulocw session");
+        return wrong(r, 0, "format", "is not a gpulocw session");
     if (!json_u64(json_get(root, "major"), &major) || major > SESSION_MAJOR)
         return wrong(r, 0, "major", "the file needs a newer gpulocw");
     if (!cJSON_IsObject(o))

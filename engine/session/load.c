@@ -118,7 +118,7 @@ static enum status check_head(const cJSON *t, const char *path, struct diags *ds
         reads_from = major;
     if (reads_from > SESSION_MAJOR) {
         diag_add(ds, DIAG_ERROR, "format", path, NO_SPAN,
-                 "the session needs a reader of major version %llu; this is version %d",
+                 "the session has format version %llu; this program reads version %d",
                  (unsigned long long)reads_from, SESSION_MAJOR);
         return ST_INPUT;
     }

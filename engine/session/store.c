@@ -197,7 +197,7 @@ enum status session_new(const char *path, const char *ptx_path, struct session *
         return ST_NOMEM;
     }
     if (!file_make_dirs(s->path)) {
-        diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN, "cannot make the session's folder: %s",
+        diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN, "cannot create the session's folder: %s",
                  strerror(errno));
         return ST_IO;
     }
@@ -457,8 +457,8 @@ static void warn_of_others(struct session *s, struct diags *ds)
         return;
     s->warned = true;
     diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN,
-             "another program also writes this session and each overwrites the other: give each its own "
-             "file");
+             "another program is writing the same session, and each overwrites the other: use separate "
+             "files");
 }
 
 void session_note_place(struct session *s)

@@ -134,7 +134,8 @@ static void check_carve(const struct sim_preset *p, struct diags *ds)
         diag_error(ds, "preset-range", "preset %s: unified_bytes without any carve_N", p->name);
     for (int i = 0; i < 10 && c[i] >= 0; i++) {
         if (i && c[i] <= c[i - 1])
-            diag_error(ds, "preset-range", "preset %s: carve_%d does not ascend", p->name, i);
+            diag_error(ds, "preset-range", "preset %s: carve_%d is not larger than the one before",
+                       p->name, i);
         if ((double)c[i] * 1024 + set > (double)p->unified_bytes)
             diag_error(ds, "preset-range", "preset %s: carve_%d leaves no L1", p->name, i);
     }
@@ -165,8 +166,7 @@ enum status sim_preset_check(const struct sim_preset *p, struct diags *ds)
     if (p->l1_sector > p->l1_line)
         diag_error(ds, "preset-range", "preset %s: l1_sector exceeds l1_line", p->name);
     if (p->dram_latency < p->l2_latency || p->l2_latency <= p->l1_latency)
-        diag_error(ds, "preset-range",
-                   "preset %s: latencies must grow from l1_latency over l2_latency to dram_latency",
+        diag_error(ds, "preset-range", "preset %s: l1_latency < l2_latency < dram_latency does not hold",
                    p->name);
     return ds->errors == before ? ST_OK : ST_INPUT;
 }

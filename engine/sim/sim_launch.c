@@ -97,9 +97,9 @@ static enum status prepare_grid(struct sim_program *p, const struct sim_launch *
                      "(%llu on each of %lld SMs, %u registers a thread estimated)",
                      (int)name.n, name.s, (unsigned long long)ctas, (unsigned long long)most,
                      (unsigned long long)per_sm, (long long)p->preset.sms, p->regs);
-        diag_hint(
-            d, "launch at most %llu CTAs and let each do more, as a cooperative launch has to on a GPU",
-            (unsigned long long)most);
+        diag_hint(d,
+                  "launch at most %llu CTAs with more work each, as for a cooperative launch on a GPU",
+                  (unsigned long long)most);
         return ST_DEVICE;
     }
     uint8_t *space = sim_mem_host(p->mem, p->grid_space, SIM_GRID_SPACE);

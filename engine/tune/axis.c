@@ -184,8 +184,9 @@ static enum status parse_one(struct str text, struct tune_axis *a, struct diags 
     if (a->knob < 0) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "axis", NULL, NO_SPAN, "no axis '%.*s'",
                                   (int)(name.n < 60 ? name.n : 60), name.s);
-        diag_hint(d, "pi, agents, carveout or block; any other option of a configuration with its "
-                     "values, as in coarsen=1/2/4");
+        diag_hint(
+            d,
+            "use pi, agents, carveout, block, or any other knob with its values, as in coarsen=1/2/4");
         return ST_USAGE;
     }
     a->name = knob_info((size_t)a->knob)->name;
@@ -193,7 +194,7 @@ static enum status parse_one(struct str text, struct tune_axis *a, struct diags 
         return ST_OK;
     struct diag *d =
         diag_add(ds, DIAG_ERROR, "axis", NULL, NO_SPAN, "axis '%s' needs its values", a->name);
-    diag_hint(d, "as in %s=1/2/4 or %s=1..4", a->name, a->name);
+    diag_hint(d, "for example %s=1/2/4 or %s=1..4", a->name, a->name);
     return ST_USAGE;
 }
 

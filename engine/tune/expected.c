@@ -161,8 +161,7 @@ enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, st
         uint64_t k = n - at < piece ? n - at : piece;
         st = dev_read_part(b->subject.dev, b->data, arg, at, now, k, ds);
         if (st == ST_OK && was && !file_get(b->expected->file, e->at + at, was, k)) {
-            diag_error(ds, "original",
-                       "what the original wrote cannot be read back from the temporary file");
+            diag_error(ds, "original", "cannot read the original's outputs from the temporary file");
             st = ST_IO;
         }
         *ok = st == ST_OK &&

@@ -91,7 +91,7 @@ static void map_lines(const struct pass_output *code, const struct tune_bench *b
         while (line > 1 && !code->lines[line - 1].line)
             line--;
         if (o.tag)
-            diag_hint(d, "line %u of the rewritten text, which pass '%s' wrote", d->at.line, o.tag);
+            diag_hint(d, "line %u of the rewritten text, written by pass '%s'", d->at.line, o.tag);
         d->at = (struct span){ 0, 0, code->lines[line - 1].line, d->at.col };
         base_free(d->source);
         d->source = NULL;

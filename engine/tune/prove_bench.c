@@ -27,8 +27,7 @@ static enum status fits_beside(const struct tune_bench *b, struct diags *ds)
 {
     if (!b->opts.prover || b->subject.data->total_bytes <= BESIDE_BYTES)
         return ST_OK;
-    diag_error(ds, "prove",
-               "the buffers (%.1f GB) are larger than what is simulated on %s beside this device",
+    diag_error(ds, "prove", "the buffers (%.1f GB) are too large to simulate on %s for the proof",
                (double)b->subject.data->total_bytes / 1e9, dev_describe(b->opts.prover)->name);
     return ST_REFUSED;
 }

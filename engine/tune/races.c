@@ -154,15 +154,14 @@ static void tell(struct diag *d, const struct change *c)
     if (c->arg)
         diag_hint(
             d,
-            "the result depends on the order: '%s' element %llu is %.9g where warps and CTAs run in "
-            "%s order, and %.9g in %s order; a barrier between the two accesses, or an atomic, "
-            "settles it",
+            "the result depends on the order: '%s' element %llu is %.9g if warps and CTAs run in %s "
+            "order, and %.9g in %s order; put a barrier between the two accesses or use an atomic",
             c->arg->name ? c->arg->name : "an output", (unsigned long long)c->at, c->was, orders[0].text,
             c->is, c->order);
     else if (c->compared > 1)
         diag_hint(d,
                   "the result may depend on the order in which warps and CTAs run; the %u orders that "
-                  "were tried left the same outputs",
+                  "were tried gave the same outputs",
                   c->compared);
     else
         diag_hint(d, "the result may depend on the order in which warps and CTAs run; the launch is too "

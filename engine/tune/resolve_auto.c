@@ -121,7 +121,7 @@ static enum status elect_pi(struct tune_bench *b, struct options *o, struct tune
         mean = (int)(~words[0] & 0xff);
     voted->sampled = mean;
     say(said, "voted π=%d by %s in one launch of %s (the fastest single CTA ran π=%d)", mean,
-        by_cta ? "one CTA for each threshold" : "mean CTA time", time_words((double)cost).s,
+        by_cta ? "one CTA per threshold" : "mean CTA time", time_words((double)cost).s,
         words[0] ? (int)(~words[0] & 0xff) : -1);
     if (opt_bypass(o)->pi.mode == PI_VOTE) {
         const struct runoff_range range = { 0, warps, set_pi };
@@ -238,7 +238,7 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
         return st;
     opt_softcache(o)->lines = code.soft_lines;
     memcpy(opt_softcache(o)->data, code.soft_data, sizeof opt_softcache(o)->data);
-    say(said, "profiled hits of the first %d accesses a thread: ",
+    say(said, "profiled hits of the first %d accesses per thread: ",
         opt_softcache(o)->sample > 0 ? opt_softcache(o)->sample : PASS_SOFT_SAMPLE);
     say_counts(b, words, said);
     say_monitoring(b, cost, said);

@@ -161,11 +161,11 @@ static bool use_kept(struct job_engine *e, const char *name, const char *kernel)
     bool ok = launch_check(k, st->module->p, st->dev ? &st->info : NULL, &ds) == ST_OK;
     if (ok) {
         job_spec_put(st, shared_ref_ref(st->kept));
-        job_say(e, DIAG_NOTE, NULL, NO_SPAN, "the edited launch is kept");
+        job_say(e, DIAG_NOTE, NULL, NO_SPAN, "kept the edited launch");
     } else {
         job_say_all(e, &ds);
         job_say(e, DIAG_WARNING, NULL, NO_SPAN,
-                "the edited launch does not fit the new text: the one in the file is used again");
+                "the edited launch does not fit the new text: using the launch in the file again");
     }
     diags_free(&ds);
     st->edited = ok;
@@ -511,8 +511,8 @@ enum status job_device(struct job_engine *e, const char *spec, struct diags *ds)
     if (s != ST_OK && s != ST_CANCELLED) {
         const struct diag *first = own.n ? &own.v[0] : NULL;
         struct diag *said =
-            diag_add(ds, DIAG_ERROR, "device", NULL, NO_SPAN, "'%s' is not used, %s stays: %s", spec,
-                     st->device, first && first->msg ? first->msg : status_text(s));
+            diag_add(ds, DIAG_ERROR, "device", NULL, NO_SPAN, "'%s' cannot be used; still using %s: %s",
+                     spec, st->device, first && first->msg ? first->msg : status_text(s));
         if (first && first->hint)
             diag_hint(said, "%s", first->hint);
     } else {
@@ -621,7 +621,7 @@ enum status job_bench(struct job_engine *e, struct diags *ds)
         return ST_OK;
     if (!st->module || !st->spec) {
         diag_error(ds, "launch",
-                   st->module ? "no launch description: nothing can be run yet (:open FILE.launch.json, "
+                   st->module ? "no launch description, so nothing can run yet (:open FILE.launch.json, "
                                 "or edit one in the options panel)"
                               : "open a PTX file first");
         return ST_INPUT;

@@ -56,8 +56,8 @@ static enum status base_of_sweep(const struct session_run *r, struct options *o,
     struct options def = options_default();
     struct buf text = { 0 };
     if (knob < 0 || !s->npoints || !tune_axis_knows_points((size_t)knob)) {
-        diag_error(ds, "resume", "%s: sweep again (what has run stays)",
-                   s->npoints ? "the values that this sweep was to go over are not in the session"
+        diag_error(ds, "resume", "%s: sweep again (finished points are kept)",
+                   s->npoints ? "the session does not have the values of this sweep"
                               : "nothing of it has run");
         return ST_INPUT;
     }
@@ -109,14 +109,14 @@ enum status job_resume(struct job_engine *e, long number, struct queued *q, stru
     const struct session_run *r = st->session ? session_look(st->session, i) : NULL;
     if (!r || !job_cut_off(r)) {
         diag_error(ds, "resume",
-                   r ? "run %zu is not a sweep or search that was cut off"
-                     : "no sweep or search was cut off",
+                   r ? "run %zu is not an interrupted sweep or search"
+                     : "no sweep or search was interrupted",
                    i + 1);
         return ST_INPUT;
     }
     if (!job_comparable(st, r)) {
         diag_error(ds, "resume",
-                   "run %zu is of another kernel, launch, device or text than what is open", i + 1);
+                   "run %zu belongs to another kernel, launch, device or text than the open one", i + 1);
         return ST_INPUT;
     }
     const struct job_again *a =

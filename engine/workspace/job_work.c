@@ -189,8 +189,7 @@ static enum status begin_slices(struct sweeping *w, struct diags *ds)
 {
     struct job_engine *e = w->e;
     if (w->f.n > SLICES_MOST) {
-        diag_error(ds, "axis", "%zu slices; %d are the most that are swept at once", w->f.n,
-                   SLICES_MOST);
+        diag_error(ds, "axis", "%zu slices; at most %d can be swept at once", w->f.n, SLICES_MOST);
         return ST_USAGE;
     }
     for (size_t i = 0; i < w->f.n; i++) {
@@ -419,7 +418,7 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
     if (!code || !code->changed) {
         diag_error(ds, "rewrite", "%s",
                    st->refusal ? st->refusal
-                               : "the current options rewrite nothing: there is nothing to write (:best "
+                               : "the current options do not change the kernel: nothing to write (:best "
                                  "takes the best point of a sweep or search)");
         return ST_INPUT;
     }
@@ -446,7 +445,7 @@ static enum status save_session(struct job_engine *e, const char *path, struct d
     char *text = NULL;
     size_t n;
     if (!st->session) {
-        diag_error(ds, "session", "nothing was run yet: there is no session to save");
+        diag_error(ds, "session", "nothing has been run yet: there is no session to save");
         return ST_INPUT;
     }
     save(e);
@@ -479,8 +478,8 @@ static enum status save_report(struct job_engine *e, const char *path, struct di
     const char *own = st->session ? session_path(st->session) : NULL;
     if (!st->session || (!own && !(path && *path))) {
         diag_error(ds, "report",
-                   st->session ? "which file? the session has none of its own"
-                               : "nothing was run yet: there is nothing to report");
+                   st->session ? "no file given, and the session has none of its own"
+                               : "nothing has been run yet: there is nothing to report");
         return ST_INPUT;
     }
     if (path && *path)
@@ -584,8 +583,8 @@ void job_work(struct job_engine *e, const struct queued *q)
     if (s == ST_CANCELLED)
         job_say(e, DIAG_WARNING, NULL, NO_SPAN,
                 q->kind == JOB_SWEEP || q->kind == JOB_TUNE || q->kind == JOB_RESUME
-                    ? "stopped; what was finished is kept (:resume goes on)"
-                    : "stopped before it was done");
+                    ? "stopped; finished points are kept (:resume continues)"
+                    : "stopped before it finished");
     else if (s != ST_OK && !told)
         job_say(e, DIAG_ERROR, NULL, NO_SPAN, status_text(s));
     if (job_launches(q->kind))
@@ -607,7 +606,7 @@ void job_background(struct job_engine *e)
     if (s == ST_CANCELLED && atomic_load(&e->idle_drop)) {
         e->state.wants_facts = e->state.wants_cost = false;
         job_say(e, DIAG_NOTE, NULL, NO_SPAN,
-                facts ? "the analysis of the whole launch was stopped: figures are of its first CTAs"
+                facts ? "the analysis of the whole launch was stopped: figures are for its first CTAs"
                       : "the prediction was stopped");
     }
     if (s == ST_OK && facts)

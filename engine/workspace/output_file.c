@@ -77,8 +77,8 @@ static bool leads_away(const char *path)
 
 enum status workspace_output_refused(const char *path, const char *why, struct diags *ds)
 {
-    struct diag *d = diag_add(ds, DIAG_ERROR, "exists", path, NO_SPAN, "%s; --force replaces it", why);
-    diag_hint(d, "or give another name");
+    struct diag *d = diag_add(ds, DIAG_ERROR, "exists", path, NO_SPAN, "%s; --force overwrites it", why);
+    diag_hint(d, "or choose another name");
     return ST_USAGE;
 }
 

@@ -30,10 +30,11 @@ void workspace_say_launch(const struct launch_spec *spec, const struct options *
 {
     if (spec && (!same_dim(spec->grid, code->grid) || !same_dim(spec->block, code->block) ||
                  spec->shared != code->shared))
-        diag_add(ds, DIAG_NOTE, "launch", NULL, NO_SPAN,
-                 "launch it with grid %ux%ux%u, block %ux%ux%u and %u bytes of dynamic shared memory",
-                 code->grid.x, code->grid.y, code->grid.z, code->block.x, code->block.y, code->block.z,
-                 code->shared);
+        diag_add(
+            ds, DIAG_NOTE, "launch", NULL, NO_SPAN,
+            "launch the kernel with grid %ux%ux%u, block %ux%ux%u and %u bytes of dynamic shared memory",
+            code->grid.x, code->grid.y, code->grid.z, code->block.x, code->block.y, code->block.z,
+            code->shared);
     for (uint32_t k = 0; k < code->nreset; k++)
         diag_add(ds, DIAG_NOTE, "launch", NULL, NO_SPAN,
                  "set %s (%llu bytes) to zero before every launch", code->reset[k].symbol,
@@ -45,7 +46,7 @@ void workspace_say_launch(const struct launch_spec *spec, const struct options *
             continue;
         knob_get(o, (size_t)knob, &value);
         diag_add(ds, DIAG_NOTE, "launch", NULL, NO_SPAN,
-                 "--%s %s is not in the code: give it to run, or use %s", attributes[k].knob,
+                 "--%s %s is not part of the code: pass it to run, or use %s", attributes[k].knob,
                  value.s ? value.s : "", attributes[k].how);
         buf_free(&value);
     }
@@ -180,7 +181,7 @@ enum status workspace_launch_write(const char *ptx, const struct launch_spec *sp
         st = launch_file_write(path, &l, 1, ds);
     if (st == ST_OK)
         diag_add(ds, DIAG_NOTE, "launch", path, NO_SPAN,
-                 "written: the launch that the rewritten kernel wants");
+                 "written: launch description of the rewritten kernel");
     launch_spec_free(&l);
     base_free(path);
     return st;

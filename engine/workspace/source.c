@@ -120,13 +120,13 @@ static enum status say_missing(const struct choosing *q, const char *path, struc
     struct diag *d;
     if (said && only_in_machine_code(q->c, said)) {
         d = diag_add(ds, DIAG_ERROR, "no-ptx", path, NO_SPAN,
-                     "'%s' is there as machine code (SASS) only, without PTX", said);
+                     "'%s' exists only as machine code (SASS), without PTX", said);
         diag_hint(d, "compile with PTX: nvcc -gencode arch=compute_90,code=compute_90");
     } else {
         d = diag_add(ds, DIAG_ERROR, "kernel", path, NO_SPAN,
                      said ? "no kernel '%s' in it (modules: %zu)" : "no kernel%s in it (modules: %zu)",
                      said ? said : "", q->n);
-        diag_hint(d, "gpulocw list %s names the kernels that there are", path);
+        diag_hint(d, "gpulocw list %s lists the kernels", path);
     }
     return ST_INPUT;
 }
@@ -138,10 +138,10 @@ static void say_taken(const struct choosing *q, const char *path, struct diags *
     if (q->with < 2 && !q->others)
         return;
     d = diag_add(ds, DIAG_NOTE, "module", m->where, NO_SPAN,
-                 q->w->kernel ? "%zu modules have kernels; taken: the first with '%s'"
-                              : "%zu modules have kernels; taken: the first%s",
+                 q->w->kernel ? "%zu modules have kernels; using the first with '%s'"
+                              : "%zu modules have kernels; using the first%s",
                  q->with, q->w->kernel ? q->w->kernel : "");
-    diag_hint(d, "-k names another kernel; gpulocw list %s names them all", path);
+    diag_hint(d, "-k selects another kernel; gpulocw list %s lists them all", path);
 }
 
 static void say_options(const struct container_module *m, struct diags *ds)

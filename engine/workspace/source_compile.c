@@ -102,8 +102,9 @@ int source_run_tool(char *const *word, int out)
 static enum status say_none(const char *path, uint32_t cc, struct diags *ds)
 {
     struct diag *d = diag_add(ds, DIAG_ERROR, "compiler", path, NO_SPAN,
-                              "CUDA source, and neither nvcc nor clang with a CUDA toolkit is here");
-    diag_hint(d, "where there is one: nvcc -ptx -lineinfo -arch=sm_%u %s, then open the PTX file here",
+                              "CUDA source, but neither nvcc nor clang with a CUDA toolkit was found");
+    diag_hint(d,
+              "on a machine with nvcc, run nvcc -ptx -lineinfo -arch=sm_%u %s, then open the PTX file",
               cc ? cc : 90, path);
     return ST_INPUT;
 }
@@ -113,7 +114,7 @@ static enum status say_failed(const char *path, int said, struct diags *ds)
     char text[MOST_SAID + 1];
     ssize_t n = pread(said, text, MOST_SAID, 0);
     text[n > 0 ? n : 0] = 0;
-    diag_add(ds, DIAG_ERROR, "compiler", path, NO_SPAN, "the compiler refused it:\n%s", text);
+    diag_add(ds, DIAG_ERROR, "compiler", path, NO_SPAN, "the compiler reported errors:\n%s", text);
     return ST_INPUT;
 }
 

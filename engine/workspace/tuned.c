@@ -159,8 +159,7 @@ static enum status read_session(const char *path, const char *kernel, struct tun
         struct diag *d =
             diag_add(ds, DIAG_ERROR, "session", path, NO_SPAN, "the session recommends nothing%s%s%s%s",
                      kernel ? " for " : "", kernel ? kernel : "", why[0] ? ": " : "", why);
-        diag_hint(d, "gpulocw tune FILE --launch L.json -o %s searches for a better configuration",
-                  path);
+        diag_hint(d, "to search for one: gpulocw tune FILE --launch L.json -o %s", path);
         st = ST_INPUT;
     }
     session_free(s);

@@ -22,7 +22,7 @@ static enum status make_folder(const char *path, struct diags *ds)
     struct stat s;
     if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode)))
         return ST_OK;
-    diag_add(ds, DIAG_ERROR, "io", path, NO_SPAN, "cannot make this folder: %s", strerror(errno));
+    diag_add(ds, DIAG_ERROR, "io", path, NO_SPAN, "cannot create this folder: %s", strerror(errno));
     return ST_IO;
 }
 
@@ -112,7 +112,7 @@ static enum status take_over(const char *from, const char *cubin, struct diags *
     unlink(from);
     if (st == ST_OK && !whole(code, n)) {
         diag_add(ds, DIAG_ERROR, "io", cubin, NO_SPAN,
-                 "cannot write: ptxas wrote machine code that is not whole; is the disk full?");
+                 "cannot write: the machine code from ptxas is incomplete; is the disk full?");
         st = ST_IO;
     }
     if (st == ST_OK)
@@ -140,9 +140,9 @@ enum status tuned_compile(const char *ptx, const struct tuned_kernel *k, const c
     bool made = arch[0] && out >= 0 && source_run_tool(words, out) == 0;
     if (!ptxas)
         diag_add(ds, DIAG_NOTE, "export", ptx, NO_SPAN,
-                 "ptxas was not found: no machine code is written; the driver compiles the PTX");
+                 "ptxas was not found: no machine code was written; the driver will compile the PTX");
     else if (!made)
-        diag_add(ds, DIAG_WARNING, "export", ptx, NO_SPAN, "ptxas does not compile it (%s)", arch);
+        diag_add(ds, DIAG_WARNING, "export", ptx, NO_SPAN, "ptxas cannot compile it (%s)", arch);
     enum status st = made ? take_over(part.s, cubin, ds) : ST_REFUSED;
     if (!made && part.s)
         unlink(part.s);

@@ -209,7 +209,7 @@ enum status tuned_targets(const struct tuned_kernels *t, struct live_apply *a, s
         const struct ptx_module *m = k->module ? k->module : own;
         const char *why = st == ST_OK ? cannot(k, m) : NULL;
         if (why)
-            diag_add(ds, DIAG_WARNING, "apply", k->from, NO_SPAN, "%s is left out: %s",
+            diag_add(ds, DIAG_WARNING, "apply", k->from, NO_SPAN, "%s is skipped: %s",
                      ptx_label(k->kernel, label), why);
         if (st == ST_OK && !why) {
             memset(&a->v[a->n], 0, sizeof *a->v);

@@ -84,7 +84,7 @@ char *workspace_join(const char *const *file, size_t n)
 enum status workspace_ptx(struct workspace *s, const struct args *a, struct diags *ds)
 {
     if (!a->nfiles) {
-        diag_error(ds, "usage", "which PTX file?");
+        diag_error(ds, "usage", "no PTX file given");
         return ST_USAGE;
     }
     struct source_want want = source_wanted(a);
@@ -179,9 +179,9 @@ enum status workspace_launch(struct workspace *s, const struct args *a, bool req
         return st;
     if (!s->spec && required) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "launch", a->file[0], NO_SPAN,
-                                  "no launch description: grid, block and arguments are not known");
-        diag_hint(d, "gpulocw launch FILE.ptx -o FILE.launch.json writes a first one "
-                     "(docs/reference/launch.md says what stands in it)");
+                                  "no launch description: grid, block and arguments are unknown");
+        diag_hint(d, "write a first one with gpulocw launch FILE.ptx -o FILE.launch.json (format: "
+                     "docs/reference/launch.md)");
         return ST_INPUT;
     }
     if (!s->spec)

@@ -101,7 +101,7 @@ try:
     got = batch(f"{T}/nosuch")
     claim("no such file", got.returncode == 1 and "nosuch" in got.stderr, got.stderr)
     got = subprocess.run([BINARY, "batch", f"{T}/small"], stdout=open("/dev/full", "w"), stderr=subprocess.PIPE, text=True)
-    claim("a full disk is told", got.returncode == 1 and "could not be written" in got.stderr, got.stderr)
+    claim("a full disk is told", got.returncode == 1 and "cannot write" in got.stderr, got.stderr)
     got = lines(batch(f"{T}/small", "--worker", f"{BINARY} worker", "--jobs", "2").stdout)
     claim("through workers, the same results", [x["result"]["time_ns"] for x in got] == [x["result"]["time_ns"] for x in all_of])
     # ---- workers that are lost ----

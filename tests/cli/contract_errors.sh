@@ -17,7 +17,7 @@ code "--color takes three words" 2 "auto, always or never" "$B" run "$(k gemm)" 
 if [ -w /dev/full ]; then code "a full disk is told" 1 "could not be written" sh -c "'$B' analyze '$(k gemm)' --quick >/dev/full"; fi
 code "a reader that has gone is no failure" 0 "^0$" bash -c "set -o pipefail; '$B' devices | head -c 1 >/dev/null; echo \$?"
 code "knob out of range" 2 "not allowed" "$B" run "$(k gemm)" --pi 99
-code "no file" 2 "which" "$B" run
+code "no file" 2 "no PTX file given" "$B" run
 cp kernels/stride_4.ptx "$T/alone.ptx"
 code "no launch description" 1 "no launch description" "$B" run "$T/alone.ptx"
 code "unknown kernel" 1 "nosuch" "$B" run "$(k gemm)" --kernel nosuch
@@ -29,7 +29,7 @@ l=(d.get('launches') or [d])[0]
 (l.get('args') or d['args']).pop()
 json.dump(d,open(sys.argv[2],'w'))
 PY
-code "a launch with too few arguments" 1 "takes [0-9]+ parameters" "$B" run "$(k gemm)" --launch "$T/bad.launch.json"
+code "a launch with too few arguments" 1 "has [0-9]+ parameters" "$B" run "$(k gemm)" --launch "$T/bad.launch.json"
 # "-" is standard input and output; what is replaced as results come is a file.
 code "PTX through a pipe, PTX out" 0 "ld.global.cg" sh -c "cat '$(k gemm)' | (cd '$T'; '$(realpath "$B")' rewrite - --bypass l1 --pi bpa -o -)"
 "$B" sweep "$(k stride_4)" -o "$T/piped.json" > "$T/drop"
@@ -66,5 +66,5 @@ json "JSON: a list that is not closed before the object's end" '{ "args": [ { "n
 }' "the '\[' of line 1, column 11 is not closed"
 json "JSON: an object that is not closed" '{ "args": [ { "n": 1 ] }' "the '\{' of line 1, column 13 is not closed"
 json "JSON: the text ends too early" '{ "args": [ { "n": 1 }' "the '\[' of line 1, column 11 is not closed"
-json "JSON: a comma too many" '{ "grid": [1, 1, 1,] }' "no comma stands before a closing bracket"
+json "JSON: a comma too many" '{ "grid": [1, 1, 1,] }' "remove the comma before the closing bracket"
 exit $bad

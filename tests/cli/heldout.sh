@@ -30,7 +30,7 @@ for k in lang:l_atomics:1 lang:l_half:0 models:m_rope:0; do
 done
 code "memory of malloc that another warp gave back is no race" 0 "" "$B" run $S/lang.ptx -k l_virtual --check-memory --no-counters
 code "their neighbour runs" 0 "" "$B" run $S/refused.ptx -k x_grid_size --no-counters
-code "a kernel of asynchronous copies alone is told so" 3 "reads global memory by asynchronous copies alone" "$B" run $S/lang.ptx -k l_pipeline --bypass l1 --pi 1 --no-counters
+code "a kernel of asynchronous copies alone is told so" 3 "reads global memory only with asynchronous copies" "$B" run $S/lang.ptx -k l_pipeline --bypass l1 --pi 1 --no-counters
 # A grid that synchronises has to be resident at once, as in a cooperative launch.
 sed 's/"kernel": "h_grid", "grid": \[3/"kernel": "h_grid", "grid": [4300/' $S/hopper.launch.json > "$T/big.launch.json"
 code "a grid that meets and does not fit" 4 "synchronises the whole grid: 4300 CTAs, of which 4224 can be resident" "$B" run $S/hopper.ptx --launch "$T/big.launch.json" -k h_grid --no-counters
@@ -43,7 +43,7 @@ sed '/address_size/d; s/param .u32 p/param .u64 p/; s/b32 %r/b64 %r/; s/param.u3
 for f in narrow unsaid; do
     echo '{ "format": "gpulocw-launch", "version": 1, "ptx": "'$f.ptx'", "kernel": "k", "grid": [1,1,1], "block": [1,1,1], "args": [ { "name": "p", "buffer": "u32", "count": 1, "output": true } ] }' > "$T/$f.launch.json"
 done
-code "a module of 32-bit addresses" 4 "addresses of 64 bits, this module's are of 32" "$B" run "$T/narrow.ptx" --no-counters
+code "a module of 32-bit addresses" 4 "64-bit addresses; this module has 32-bit addresses" "$B" run "$T/narrow.ptx" --no-counters
 code "a module that does not say" 0 "" "$B" run "$T/unsaid.ptx" --no-counters
 cat > "$T/forever.ptx" <<'PTX'
 .version 7.0

@@ -146,7 +146,7 @@ timeout 60 "$G" rewrite d.ptx --prefetch off -o plain.ptx > out 2>&1 && write pl
 echo precious > mine; write mine; test $? -eq 2 && test "$(cat mine)" = precious; check $? "another file stays: exit 2"
 echo precious > in/mine; ln -s in/mine away; write away; test $? -eq 2 && test "$(cat in/mine)" = precious; check $? "a link into another folder stays"
 mkfifo pipe; write pipe; test $? -eq 2; check $? "a pipe is not written"
-write mine --force; check $? "--force replaces it"
+write mine --force; check $? "--force overwrites it"
 write /dev/null; check $? "/dev/null"
 test -z "$(find . -name '.*.tmp')"; check $? "no temporary file is left"
 echo "1..$n"

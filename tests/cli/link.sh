@@ -33,10 +33,10 @@ fi
 mkdir "$T/kept" && mv "$T/a.ptx" "$T/kept/" && mv "$T/b.ptx" "$T/kept/"
 code "a session replays without the files" 0 "k" "$B" replay "$T/s.json" --plain
 mv "$T/kept/"*.ptx "$T/"
-code "what no file defines, and who needs it" 1 "'base' is defined in none of these files; 'k' needs it" "$B" analyze "$T/a.ptx" kernels/gemm.ptx
-code "so too of a function" 1 "'twice' is defined in none of these files; 'k' needs it" "$B" analyze "$T/a.ptx" kernels/gemm.ptx
+code "what no file defines, and who needs it" 1 "'base' is not defined in any of these files; 'k' needs it" "$B" analyze "$T/a.ptx" kernels/gemm.ptx
+code "so too of a function" 1 "'twice' is not defined in any of these files; 'k' needs it" "$B" analyze "$T/a.ptx" kernels/gemm.ptx
 "$B" run "$T/a.ptx" --launch "$T/a.launch.json" > "$T/said" 2>&1
-has "one file alone: which name is missing" "no file given defines 'twice'" "$(cat "$T/said")"
+has "one file alone: which name is missing" "no given file defines 'twice'" "$(cat "$T/said")"
 is "and no GPU is named that would not run it either" "$(grep -c 'run it on a GPU' "$T/said")" 0
 cp "$T/b.ptx" "$T/c.ptx"
 code "defined twice" 1 "'twice' is defined twice" "$B" analyze "$T/a.ptx" "$T/b.ptx" "$T/c.ptx"
@@ -50,5 +50,5 @@ is "and counts where there is no other" "$(values 3)" " 8 8 8 "
 run "$T/a.ptx" "$T/common.ptx" "$T/common2.ptx"
 is "common variables are one, and zero" "$(values 3)" " 0 1 2 "
 sed '/ twice (/s/\.param \.b32 a)/.param .b64 a)/' "$T/b.ptx" > "$T/shape.ptx"
-code "another shape elsewhere" 1 "'twice' is declared in another shape elsewhere" "$B" analyze "$T/a.ptx" "$T/shape.ptx"
+code "differently elsewhere" 1 "'twice' is declared differently elsewhere" "$B" analyze "$T/a.ptx" "$T/shape.ptx"
 exit $bad

@@ -5,7 +5,7 @@ bad=0
 if said=$(python3 tests/tool/prose.py); then echo "ok 1 - mean sentences below 20 words"; else bad=1; echo "not ok 1 - mean sentences below 20 words"; sed 's/^/#   /' <<< "$said"; fi
 # One message of each kind: a diagnostic, a refusal, a hint, a help text, a notice of the workbench.
 n=1 list=$(python3 tests/tool/messages.py 2>/dev/null)
-for text in "no launch description: grid, block and arguments are not known" "the kernel has no global load" "gpulocw help lists the commands" \
+for text in "no launch description: grid, block and arguments are unknown" "the kernel has no global load" "gpulocw help lists the commands" \
             "cache level that loads bypass" "Stopped, results kept; {resume} resumes"; do
     n=$((n + 1))
     if grep -qF "$text" <<< "$list"; then echo "ok $n - the list has: $text"; else bad=1; echo "not ok $n - the list has: $text"; fi

@@ -99,7 +99,7 @@ if [ -e "$F/libcuda.so.1" ]; then
     code "GPU: and breaks" 5 "^proof +DIFFERENT" "$B" run "$T/k.ptx" $LIE --prove full --device cuda:0 --no-counters
     doc "GPU: rewrite, too" 'd["proof"]["device"]!="" and d["proof"]["holds"]' "$B" rewrite kernels/coalescing.ptx $GOOD --prove full --device cuda:0 --json
     echo '{"format":"gpulocw-launch","version":1,"kernel":"k","grid":[8,1,1],"block":[64,1,1],"args":[{"name":"a","buffer":"u32","count":300000000,"init":{"fill":0}},{"name":"out","buffer":"u32","count":512,"init":{"fill":0},"output":true}]}' > "$T/huge.json"
-    code "GPU: buffers that are too large to simulate are named" 0 "not proven: n/a: the buffers \(1.2 GB\) are larger than" "$B" run "$T/k.ptx" --launch "$T/huge.json" $GOOD --prove quick --device cuda:0 --no-counters --repeat 1
+    code "GPU: buffers that are too large to simulate are named" 0 "not proven: n/a: the buffers \(1.2 GB\) are too large to simulate" "$B" run "$T/k.ptx" --launch "$T/huge.json" $GOOD --prove quick --device cuda:0 --no-counters --repeat 1
 else
     ok "GPU # SKIP the fake driver is not built"
 fi

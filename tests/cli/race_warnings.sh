@@ -35,7 +35,7 @@ kernel ordered 33 "bar.sync 0;"
 
 race='racy.ptx:[0-9]+:[0-9]+: warning: race: .* of shared address .* with the (read|write) of warp [01] of CTA 0 at line 1[24]'
 code "run warns of the race, with both lines" 0 "$race" "$B" run "$T/racy.ptx"
-code "run shows an output in two orders" 0 "the result depends on the order: 'out' element [0-9]+ is [0-9]+ where warps and CTAs run in ascending order, and [0-9]+ in .* order" "$B" run "$T/racy.ptx"
+code "run shows an output in two orders" 0 "the result depends on the order: 'out' element [0-9]+ is [0-9]+ if warps and CTAs run in ascending order, and [0-9]+ in .* order" "$B" run "$T/racy.ptx"
 code "sweep warns" 0 "$race" "$B" sweep "$T/racy.ptx" --axis pi
 code "tune warns" 0 "$race" "$B" tune "$T/racy.ptx" --budget 4
 sed 's/@%p1 st/st/' "$T/racy.ptx" > "$T/writes.ptx"
@@ -66,13 +66,13 @@ P
 }
 flag same 1
 flag other %r2
-code "stores of one value from all CTAs are no race, and told" 0 "note: stores of the same value meet at out\+0 .*line 10" "$B" run "$T/same.ptx" --check-memory
+code "stores of one value from all CTAs are no race, and told" 0 "note: unordered stores write the same value to out\+0 .*line 10" "$B" run "$T/same.ptx" --check-memory
 grace='other.ptx:10:[0-9]+: warning: race: write of global address .* \(out\+0\) with the write of warp [01] of CTA [0-3] at line 10'
 code "run warns of a race on global memory unasked" 0 "$grace" "$B" run "$T/other.ptx"
-code "and shows two orders" 0 "'out' element 0 is 3 where warps and CTAs run in ascending order, and 0 in descending order" "$B" run "$T/other.ptx"
+code "and shows two orders" 0 "'out' element 0 is 3 if warps and CTAs run in ascending order, and 0 in descending order" "$B" run "$T/other.ptx"
 code "sweep warns of it" 0 "$grace" "$B" sweep "$T/other.ptx" --axis pi
 code "tune warns of it" 0 "$grace" "$B" tune "$T/other.ptx" --budget 4
-code "launch warns of it" 0 "warning: no guess lets 'flag' run clean: race: write of global" "$B" launch "$T/other.ptx"
+code "launch warns of it" 0 "warning: no guess made .flag. run clean: race: write of global" "$B" launch "$T/other.ptx"
 "$B" run "$T/same.ptx" 2> "$T/said" > "$T/out"
 is "run has no warning of equal values" "$(grep -c 'warning: race' "$T/said")$(grep -c 'NOT REPEATABLE' "$T/out")" 00
 code "stores of another value are" 4 ":10:[0-9]+: error: race: write of global address .* with the write of warp" "$B" run "$T/other.ptx" --check-memory

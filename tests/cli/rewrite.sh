@@ -22,7 +22,7 @@ refused "a threshold for the vertical form" "--bypass-form hybrid uses both" $G 
 refused "loads for a form that treats all alike" "selects loads" $G --bypass l1 --bypass-loads 30 --pi 2
 refused "an operator for the hardware form" "inserts no operator" $V --device sim:fermi-16k --bypass l1 --bypass-form hardware --bypass-op cs --pi 3
 refused "a threshold beyond the CTA's warps" "the threshold is 0..8" $G --bypass l1 --pi 9
-refused "the L2's operator for L1" "policy of L2 alone" $G --bypass l1 --bypass-op cache_hint --pi 2
+refused "the L2's operator for L1" "affects only L2" $G --bypass l1 --bypass-op cache_hint --pi 2
 refused "an operator newer than the target" "needs sm_80" $G --device sim:volta-v100 --bypass l2 --bypass-op cache_hint --pi 2
 refused "an L1 priority on an older target" "--bypass-op evict_last needs sm_70" $G --device sim:maxwell-750ti --bypass l1 --bypass-op evict_last --pi 2
 refused "an L2 priority without policies" "--bypass-op evict_last of L2 needs sm_80" $G --device sim:volta-v100 --bypass l2 --bypass-op evict_last --pi 2
@@ -31,9 +31,9 @@ refused "shared memory of one pass" "bytes of shared memory per CTA" $G --thrott
 refused "shared memory of several passes together" "the rewritten kernel would need" kernels/transpose.ptx -k transpose_tiled --cluster agent --throttle-shared 228200
 refused "more lines than fit" "fit into the shared memory" $G --softcache 64
 refused "a number of iterations that is no power of two" "1, 2, 4 or 8" $G --coarsen 3
-refused "resident CTAs that an SM cannot hold" "more than the" $G --minctas 64
+refused "resident CTAs that an SM cannot hold" "exceed the" $G --minctas 64
 refused "an order whose file is wrong" "is not a number below" $G --cluster redirect --index custom:kernels/gemm.cu
-refused "a kernel that was rewritten before" "it was rewritten before" tests/golden/pass/clone.ptx --bypass l1 --pi 1
+refused "a kernel that was rewritten before" "it has been rewritten before" tests/golden/pass/clone.ptx --bypass l1 --pi 1
 refused "no launch for a loop schedule" "no launch description" tests/golden/pass/in_grid.ptx --swap-xy
 code "a bypass at the threshold that bypasses nothing is said" 0 "no effect with --pi cha" "$B" rewrite $G --bypass l1
 code "by run too" 0 "no effect with --pi cha" "$B" run $G --bypass l1 --no-counters

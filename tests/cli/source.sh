@@ -69,7 +69,7 @@ session rows.ptx --bypass l1 --pi 0; source_of
 claim "Triton, by the file's name" says 'rows.py:9: bypass: tl.load(..., cache_modifier=".cg")'
 claim "its edit" patched rows.py '        s += tl.load(x + k * BLOCK + o, mask=o < n, cache_modifier=".cg")'
 session rows.ptx --bypass l1 --pi 1; source_of
-claim "a threshold has no word in Triton" says "Triton cannot say"
+claim "a threshold has no word in Triton" says "Triton cannot express"
 source_of --lang numba
 claim "Numba" says "numba.cuda has no cache operators"
 session rows.ptx --cluster redirect --clusters 3; source_of

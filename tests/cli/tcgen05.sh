@@ -180,7 +180,7 @@ told('a warp that reaches for lanes of another', ' add.u32 r20, r9, 0x200000; an
 told('columns beyond 512', ' add.u32 r20, r9, 500; tcgen05.ld.sync.aligned.32x32b.x32.b32 %s, [r20];\n' % R32, r'reach beyond 128 lanes or 512 columns')
 told('columns that are not allocated', ' setp.ne.u32 p, r1, 0; @p bra X; tcgen05.dealloc.cta_group::1.sync.aligned.b32 r14, 256;\nX: bar.sync 0; tcgen05.ld.sync.aligned.32x32b.x1.b32 {v0}, [r9];\n', r'are not all allocated')
 told('no such shape', mma % (s, s, ref.idesc('f16', 128, 24, 'f16', 'f16')), r'instruction descriptor 0x[0-9a-f]+: no shape of this instruction has N 24')
-told('no such type', mma % (s, s, 3 << 7 | ref.idesc('f16', 128, 32, 'f16', 'f16')), r'no such type of A or B')
+told('not a valid type', mma % (s, s, 3 << 7 | ref.idesc('f16', 128, 32, 'f16', 'f16')), r'not a valid type of A or B')
 told('a descriptor that leads outside', mma % (s | 0x3f00, s, ref.idesc('f16', 128, 32, 'f16', 'f16')), r'a matrix descriptor .* reaches shared address')
 told('a swizzle that does not exist', mma % (s | 3 << 61, s, ref.idesc('f16', 128, 32, 'f16', 'f16')), r'swizzle 3, which does not exist')
 told('a commit that nobody makes', ' W: mbarrier.try_wait.parity.shared.b64 p, [r3], r15; @!p bra W;\n', r'mbarrier at shared address 0x[0-9a-f]+, line \d+: 1 of 1 arrivals')

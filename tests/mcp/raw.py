@@ -162,20 +162,20 @@ try:
                        ("a link to a folder", "folder/a.ptx"), ("a launch description that is a link", "b.ptx"),
                        ("a sibling whose name begins alike", f"{work}/in2/a.ptx"), ("a device", "/dev/zero")]:
         r = q.tool("run", file=path)
-        claim(f"outside the roots: {name}", r["isError"] and "outside the folders" in r["content"][0]["text"], r)
+        claim(f"outside the roots: {name}", r["isError"] and "outside the allowed folders" in r["content"][0]["text"], r)
     shutil.copy("tests/fuzz/corpus/container/k.cubin", f"{work}/in/c.cubin")
     os.symlink(f"{work}/out/a.ptx", f"{work}/in/c.ptx")
     for name, path in [("the PTX beside a cubin", "c.cubin"), ("a program named in one word", "a.ptx + link.ptx")]:
         r = q.tool("run", file=path)
-        claim(f"outside the roots: {name}", r["isError"] and ("outside the folders" in r["content"][0]["text"] or "as a list" in r["content"][0]["text"]), r)
+        claim(f"outside the roots: {name}", r["isError"] and ("outside the allowed folders" in r["content"][0]["text"] or "as a list" in r["content"][0]["text"]), r)
     claim("the same by list", q.tool("list", file="c.cubin")["isError"])
     open(f"{work}/in/a.cu", "w").write("int x;")
-    claim("no compiler is started", "may not start a compiler" in q.tool("run", file="a.cu")["content"][0]["text"])
+    claim("no compiler is started", "cannot run a compiler" in q.tool("run", file="a.cu")["content"][0]["text"])
     for key in ("output", "resume"):
         r = q.tool("sweep", file="a.ptx", **{key: f"{work}/out/s.json"})
         claim(f"outside the roots: {key}", r["isError"] and not os.path.exists(f"{work}/out/s.json"), r)
     for key, value in [("device", f"{work}/out/p.json"), ("index", f"custom:{work}/out/p.txt")]:
-        claim(f"outside the roots: {key}", "outside the folders" in q.tool("run", file="a.ptx", **{key: value})["content"][0]["text"])
+        claim(f"outside the roots: {key}", "outside the allowed folders" in q.tool("run", file="a.ptx", **{key: value})["content"][0]["text"])
     claim("a session below a root is written", not q.tool("sweep", file="a.ptx", output="deep/s.json")["isError"] and os.path.exists(f"{work}/in/deep/s.json"))
     claim("and reported", "text" in q.tool("report", file="deep/s.json", format="md")["structuredContent"])
     q.end()

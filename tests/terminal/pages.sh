@@ -67,7 +67,7 @@ before=$b; b="env PATH=$dir/bin:$PATH $b"; begin 80x24 $lines; b=$before
 shows ld.global; keys A; shows "00000 +12 +LDG.E.SYS R4, \[R2\]$"; check "the machine code stands with its CUDA lines" $?
 shows "12 registers +24 bytes spilled" && shows "load: 1,"; check "and registers, spills and accesses below it" $?
 before=$b; b="env PATH=/usr/bin:/bin CUDA_HOME=/nowhere CUDA_PATH=/nowhere $b"; begin 80x24 $lines; b=$before
-shows ld.global; keys A; shows "neither nvdisasm nor cuobjdump is here|ptxas is not here"; check "without the tools it says which are missing" $?
+shows ld.global; keys A; shows "neither nvdisasm nor cuobjdump is here|ptxas was not found"; check "without the tools it says which are missing" $?
 
 # neighbours: changes of the launch that come faster than the engine works; reasons that several values have in
 # common; in a lesson the panel keeps its answer

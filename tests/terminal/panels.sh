@@ -27,7 +27,7 @@ text ":set nosuch 1"; keys Enter; keys 9; shows "^ error +no knob 'nosuch'"
 text ":panel papers"; keys Enter; shows "^ +s1-fig2 +Valley model" && between "bypass \(SC'15\)" 3 3 && told 10 "s1-fig2"; check "10 Papers: which figures there are" $?
 begin 80x24 $fermi; shows ld.global; keys S; until_true between "What limits it +L1 rate" 4 7; shows "expected 1.74x by the model" && told 12 "1.74x by the model"; check "12 Summary: the limit, what to try, the gain" $?
 begin 80x24 tests/terminal/lines/lines.ptx -d sim:ampere-a100; shows ld.global; keys U; shows "^ +12 .* 32.0 +89% │ +float x = a" && told 13 "line 12, 32 sectors, 89 %"; check "13 CUDA: which CUDA lines cost most" $?
-keys A; shows "through ptxas for sm_[0-9]+: +[0-9]+ registers +[0-9]+ bytes spilled|ptxas is not here|machine code cannot"; check "14 SASS: what the compiler made of it" $?
+keys A; shows "through ptxas for sm_[0-9]+: +[0-9]+ registers +[0-9]+ bytes spilled|ptxas was not found|machine code cannot"; check "14 SASS: what the compiler made of it" $?
 live=$(dirname "$b")/tests/live
 if [ -x "$live/program" ]; then
     b="env CUPTI_PATH=$live/libfake.so $b"; begin 80x24 $fermi; shows ld.global

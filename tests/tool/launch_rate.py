@@ -72,7 +72,7 @@ def try_module(program, folder, path, counts):
         if os.path.exists(launch):
             os.remove(launch)
         status, _, err = command(program, "launch", module, "-k", name, "-o", launch)
-        guessed, told = os.path.exists(launch), "warning: no guess lets" in err
+        guessed, told = os.path.exists(launch), "warning: no guess made" in err
         why = try_kernel(program, module, launch, name) if guessed else reason(status, err)
         counts["written"] += guessed
         counts["clean"] += not why

@@ -155,7 +155,7 @@ static void overlap_is_refused(void **state)
     ptx_edit_replace(x.e, f, f->insts[0].stmt, "first", "ret;");
     ptx_edit_replace(x.e, f, f->insts[0].stmt, "second", "exit;");
     assert_int_equal(ptx_edit_apply(x.e, &x.r, &x.ds), ST_REFUSED);
-    assert_true(support_said(&x.ds, "two changes of the same text, by first and by second"));
+    assert_true(support_said(&x.ds, "first and second change the same text"));
     assert_int_equal(x.ds.v[0].at.line, 11);
     close_text(&x);
 }

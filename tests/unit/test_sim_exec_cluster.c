@@ -178,12 +178,12 @@ static void wrong(void **state)
                 "\t@%p2 bra L;\n\tmapa.shared::cluster.u32 %r4, %r2, 0;\n\tst.shared::cluster.u32 "
                 "[%r4], 1;\nOFF:\n"),
            two, four, false, "has ended");
-    faults(BODY(""), (struct dim3u){ 32, 1, 1 }, (struct dim3u){ 32, 1, 1 }, false, "more CTAs");
-    faults(BODY(""), two, (struct dim3u){ 3, 1, 1 }, false, "do not divide");
+    faults(BODY(""), (struct dim3u){ 32, 1, 1 }, (struct dim3u){ 32, 1, 1 }, false, "clusters larger");
+    faults(BODY(""), two, (struct dim3u){ 3, 1, 1 }, false, "does not divide");
     faults(SIM_HEAD ".visible .entry k(.param .u64 p)\n.explicitcluster\n{\n\tret;\n}\n", none, four,
-           false, "wants a cluster size");
+           false, "needs a cluster size");
     faults(SIM_HEAD ".visible .entry k(.param .u64 p)\n.reqnctapercluster 4\n{\n\tret;\n}\n", two, four,
-           false, "another cluster size");
+           false, "a different cluster size");
     faults(BODY("\tst.shared.u32 [%r2], 1;\n\tmapa.shared::cluster.u32 %r4, %r2, "
                 "0;\n\tadd.u32 %r5, %r1, 2;\n\tst.shared::cluster.u32 [%r4], %r5;\n"
                 "\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n"),

@@ -195,7 +195,7 @@ static void format(void **state)
 {
     static const struct {
         const char *text, *says;
-    } bad[] = { { "{}", "the file is not a gpulocw session" },
+    } bad[] = { { "{}", "is not a gpulocw session" },
                 { "{\"format\":\"gpulocw-session\",\"major\":9}", "newer" },
                 { "{\"format\":\"gpulocw-session\",\"major\":1}", "no lesson" },
                 { "{\"format\":\"gpulocw-session\",\"major\":1,\"lesson\":{\"title\":\"t\",\"file\":"

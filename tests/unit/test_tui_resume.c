@@ -132,17 +132,17 @@ static void nothing_to_go_on_with(void **state)
     open_kernel(&a, "kernels/valley.ptx");
     app_request(&a, REQ_RESUME);
     live_settle(&a, 0);
-    assert_non_null(strstr(a.notice, "no sweep or search was cut off"));
+    assert_non_null(strstr(a.notice, "no sweep or search was interrupted"));
     app_command(&a, "run");
     app_request(&a, REQ_RESUME);
     live_settle(&a, 0);
-    assert_non_null(strstr(a.notice, "no sweep or search was cut off"));
+    assert_non_null(strstr(a.notice, "no sweep or search was interrupted"));
     app_command(&a, "sweep");
     stop_at(&a, 2, 2);
     app_command(&a, "device sim:fermi-48k");
     app_request(&a, REQ_RESUME);
     live_settle(&a, 0);
-    assert_non_null(strstr(a.notice, "run 2 is of another kernel, launch, device or text"));
+    assert_non_null(strstr(a.notice, "run 2 belongs to another kernel, launch, device or text"));
     live_close(&a);
 }
 

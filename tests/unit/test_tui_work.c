@@ -237,7 +237,7 @@ static void legal_values(void **state)
         usleep(1000);
     stage_frame(&t);
     assert_true(stage_shows(&t, "✗cache_hint"));
-    assert_true(stage_shows(&t, "✗ cache_hint: --bypass-op cache_hint is a policy of L2 alone"));
+    assert_true(stage_shows(&t, "✗ cache_hint: --bypass-op cache_hint affects only L2"));
     stage_press(&t, "Left"); /* backwards from cg: cache_hint is last */
     assert_int_not_equal(opt_bypass(&t.app.options)->op, BYPASS_OP_CG);
     assert_int_not_equal(opt_bypass(&t.app.options)->op, BYPASS_OP_CACHE_HINT);

@@ -77,7 +77,7 @@ static void threshold_by_cta(void **state)
 {
     (void)state;
     struct result r = settled("gesummv", "default", "sim:fermi-16k", "--bypass l1 --pi vote-cta",
-                              "one CTA for each threshold in one launch of");
+                              "one CTA per threshold in one launch of");
     const char *at = strstr(r.message, "launch of ");
     assert_false(PI_IS_VOTE(opt_bypass(&r.options)->pi.mode));
     assert_in_range(r.voted, 0, 8);
@@ -89,7 +89,7 @@ static void software_cache(void **state)
 {
     (void)state;
     struct result r = settled("kmeans", "default", "sim:fermi-16k", "--softcache auto",
-                              "profiled hits of the first 300 accesses a thread");
+                              "profiled hits of the first 300 accesses per thread");
     assert_true(opt_softcache(&r.options)->lines >= 0);
     assert_true(opt_softcache(&r.options)->lines != OPT_SOFTCACHE_AUTO);
 }

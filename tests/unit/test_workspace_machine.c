@@ -143,7 +143,7 @@ static void ptxas_is_run(void **state)
     (void)state;
     if (!ptxas) {
         assert_int_equal(machine_make(&w, &c, &ds), ST_REFUSED);
-        assert_non_null(strstr(ds.v[0].msg, "ptxas is not here"));
+        assert_non_null(strstr(ds.v[0].msg, "ptxas was not found"));
         diags_free(&ds);
         return;
     }

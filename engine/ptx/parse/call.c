@@ -62,7 +62,7 @@ void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, str
         set_call_access(&o[i], i < t ? PTX_WRITE : PTX_READ);
     if (t > 1 || t == n) {
         struct diag *d = ptx_error(p, "ptx-call", at, "this call names no function");
-        diag_hint(d, "it is written: call (ret), function, (arguments);");
+        diag_hint(d, "the form is: call (ret), function, (arguments);");
         return;
     }
     const struct ptx_operand *rets = t ? &o[0] : NULL,

@@ -248,7 +248,7 @@ static void check_unsized(struct ptx_parser *p, const struct ptx_symbol *s)
     if (!s->unsized || s->linkage == LINK_EXTERN || s->init || s->space == PTX_SPACE_PARAM)
         return;
     struct diag *d = ptx_error(p, "ptx-declaration", s->at, "'%.*s' has no size", SV(s->name));
-    diag_hint(d, "declare it .extern, give a size or an initialiser");
+    diag_hint(d, "declare it .extern, or give it a size or an initialiser");
 }
 
 /* After a mistake in a declaration: what it would have declared is not told again. */

@@ -78,12 +78,12 @@ static void report_since(struct ptx_parser *p, struct span at, const char *what,
         struct diag *d =
             ptx_error(p, "ptx-version", at, "'%s' needs .version %u.%u; this module says %u.%u", what,
                       s.version / 10, s.version % 10, p->m->version / 10, p->m->version % 10);
-        diag_hint(d, "raise .version to %u.%u or leave it out", s.version / 10, s.version % 10);
+        diag_hint(d, "raise .version to %u.%u or remove it", s.version / 10, s.version % 10);
     } else {
         struct diag *d =
             ptx_error(p, "ptx-target", at, "'%s' needs .target sm_%u%s; this module says %.*s", what,
                       s.sm, s.suffix ? "a" : "", SV(p->m->target_text));
-        diag_hint(d, "raise .target or leave it out");
+        diag_hint(d, "raise .target or remove it");
     }
 }
 

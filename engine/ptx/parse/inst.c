@@ -76,9 +76,9 @@ static bool type_mismatch(const struct check *c, const struct ptx_operand *o, en
             ptx_error(c->p, "ptx-type", operand_span(c, o), "'%.*s' is .%s where '%.*s' works on .%s",
                       SV(text), ptx_type_name(has), SV(c->f->text), ptx_type_name(want));
         if (ptx_type_kind(want) == 'p')
-            diag_hint(d, "a register declared .pred is needed");
+            diag_hint(d, "use a register declared .pred");
         else if (ptx_type_bits(want) != ptx_type_bits(has))
-            diag_hint(d, "%u bits against %u: convert with cvt, or declare the register .b%u",
+            diag_hint(d, "%u bits and %u bits: convert with cvt, or declare the register .b%u",
                       ptx_type_bits(has), ptx_type_bits(want), ptx_type_bits(want));
         else
             diag_hint(d, "move it through a .b%u register with mov.b%u", ptx_type_bits(want),
@@ -353,7 +353,7 @@ static void report_count(const struct check *c, unsigned n, uint32_t pipes)
     struct diag *d =
         ptx_error(c->p, "ptx-operands", c->at, "'%s' does not take %u operand%s%s",
                   ptx_op_info(c->f->op)->name, n, n == 1 ? "" : "s", pipes ? " with '|'" : "");
-    diag_hint(d, "it is written %.*s%s", SV(c->f->text), b.s ? b.s : "");
+    diag_hint(d, "the form is %.*s%s", SV(c->f->text), b.s ? b.s : "");
     buf_free(&b);
 }
 

@@ -93,8 +93,8 @@ static void read_target(struct ptx_parser *p, struct span at)
                    !str_is(w, "debug") && !str_is(w, "map_f64_to_f32")) {
             here.len = (uint32_t)(w.n ? w.n : 1);
             struct diag *d = ptx_error(p, "ptx-header", here, "'%.*s' is no target", SV(w));
-            diag_hint(d, "a target is sm_NN, with texmode_unified, texmode_independent, debug or "
-                         "map_f64_to_f32 after it");
+            diag_hint(d, "a target is sm_NN, optionally followed by texmode_unified, "
+                         "texmode_independent, debug or map_f64_to_f32");
             ptx_resync(p);
             assume_target(p);
             return;
@@ -236,7 +236,7 @@ static void need_header(struct ptx_parser *p, struct span at)
     at.len = 1;
     if (!p->m->version) {
         struct diag *d = ptx_error(p, "ptx-header", at, "the module does not begin with .version");
-        diag_hint(d, "a module starts: .version 8.0  .target sm_80  .address_size 64");
+        diag_hint(d, "a module starts with, for example: .version 8.0  .target sm_80  .address_size 64");
         p->m->version = PTX_VERSION_KNOWN;
         assume_target(p); /* one message is enough */
     }
@@ -294,7 +294,7 @@ static void skip_byte_order_mark(struct ptx_parser *p)
         return;
     p->c += 3;
     struct diag *d = ptx_error(p, "ptx-bom", at, "the text begins with a UTF-8 byte order mark");
-    diag_hint(d, "save it without one: ptxas does not take it either");
+    diag_hint(d, "save the file without it: ptxas does not accept it either");
 }
 
 static void skip_line(struct ptx_parser *p)

@@ -335,8 +335,8 @@ static void warn(struct trying *t, const char *what, const char *why)
 {
     const struct str name = t->g->f->name;
     struct diag *d = diag_add(t->ds, DIAG_WARNING, "guess", t->g->facts->module->path, NO_SPAN,
-                              "no guess lets '%.*s' %s: %.180s", (int)name.n, name.s, what, why);
-    diag_hint(d, "the sizes and data in the description must be set by hand");
+                              "no guess made '%.*s' %s: %.180s", (int)name.n, name.s, what, why);
+    diag_hint(d, "set the sizes and data in the description by hand");
 }
 
 /* What the device does not model cannot be tried: a skeleton all the same. */

@@ -236,7 +236,7 @@ static void refuse(struct decode *d, const struct ptx_inst *i)
         diag_source(g, d->p->module->text);
         struct str missing = undefined_target(i);
         if (missing.n)
-            diag_hint(g, "no file given defines '%.*s': name the file that does beside this one",
+            diag_hint(g, "no given file defines '%.*s': add the file that does",
                       (int)(missing.n > 80 ? 80 : missing.n), missing.s);
         else
             diag_hint(g, "run it on a GPU (--device cuda:0)");
@@ -483,8 +483,7 @@ bool decode_function(struct decode *d, uint32_t index)
     ptx_cfg_free(c);
     if (!f->ptx->ninsts) {
         diag_add(d->ds, DIAG_ERROR, "not-modelled", d->p->module->path, f->ptx->head,
-                 "'%.*s' has no instructions: the simulated device has nothing to run",
-                 (int)f->ptx->name.n, f->ptx->name.s);
+                 "'%.*s' has no instructions: nothing to simulate", (int)f->ptx->name.n, f->ptx->name.s);
         return false;
     }
     return ok && decode_end(d, &code[f->ptx->ninsts], &f->ptx->insts[f->ptx->ninsts - 1]);

@@ -313,10 +313,10 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel,
         return ST_INPUT;
     }
     if (m->address_size == 32 && f->param_bytes) {
-        struct diag *d = diag_add(
-            ds, DIAG_ERROR, "not-modelled", m->path, m->header,
-            "the simulated device has addresses of 64 bits, this module's are of 32 (.address_size)");
-        diag_hint(d, "compile with -m64; current ptxas and drivers take no 32-bit modules either");
+        struct diag *d = diag_add(ds, DIAG_ERROR, "not-modelled", m->path, m->header,
+                                  "the simulated device has 64-bit addresses; this module has 32-bit "
+                                  "addresses (.address_size)");
+        diag_hint(d, "compile with -m64; current ptxas and drivers do not accept 32-bit modules either");
         return ST_DEVICE;
     }
     struct sim_program *p = base_alloc(sizeof *p);

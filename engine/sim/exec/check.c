@@ -311,8 +311,8 @@ void exec_check_tell(const struct exec_launch *x, struct diags *ds)
     if (!m || !m->same.set)
         return;
     struct diag *d = diag_add(ds, DIAG_NOTE, "same-value", x->p->module->path, m->same.at,
-                              "stores of the same value meet at %s with nothing that orders them (here "
-                              "and at line %u): the result does not depend on their order",
+                              "unordered stores write the same value to %s (here and at line %u): the "
+                              "result does not depend on their order",
                               m->same.place, m->same.line);
     if (d && m->same.at.line)
         diag_source(d, x->p->module->text);

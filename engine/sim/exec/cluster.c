@@ -45,26 +45,27 @@ bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds)
     if (f->blocksareclusters)
         return refuse(x, ds,
                       "is launched with a grid of clusters (.blocksareclusters), which is not modelled",
-                      "leave the directive out and give the grid in CTAs");
+                      "remove the directive and give the grid in CTAs");
     if (n.x && r->x &&
         (n.x != r->x || at_least_one(n.y) != at_least_one(r->y) ||
          at_least_one(n.z) != at_least_one(r->z)))
-        return refuse(x, ds, "requires another cluster size than the launch gives",
-                      "leave it out of the launch");
+        return refuse(x, ds, "requires a different cluster size than the launch",
+                      "remove it from the launch");
     x->explicit_cluster = n.x || r->x;
     if (f->explicitcluster && !x->explicit_cluster)
-        return refuse(x, ds, "wants a cluster size at launch (.explicitcluster)",
-                      "give the launch description a \"cluster\"");
+        return refuse(x, ds, "needs a cluster size at launch (.explicitcluster)",
+                      "add \"cluster\" to the launch description");
     x->cluster = n = exec_cluster_of(x->p, x->l);
     uint64_t ctas = dim3u_count(n), most = f->maxclusterrank && f->maxclusterrank < CLUSTER_MOST
                                                ? f->maxclusterrank
                                                : CLUSTER_MOST;
     x->cluster_ctas = (uint32_t)ctas;
     if (ctas > most)
-        return refuse(x, ds, "is to run in clusters of more CTAs than it or the device allows",
-                      "at most 16 CTAs, or what .maxclusterrank says");
+        return refuse(x, ds, "is launched with clusters larger than it or the device allows",
+                      "use at most 16 CTAs, or the value of .maxclusterrank");
     if (g.x % n.x || g.y % n.y || g.z % n.z)
-        return refuse(x, ds, "is to run in clusters that do not divide the grid", "change the grid");
+        return refuse(x, ds, "is launched with a cluster size that does not divide the grid",
+                      "change the grid");
     return true;
 }
 

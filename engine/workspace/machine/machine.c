@@ -158,7 +158,7 @@ enum status machine_make(const struct machine_want *w, struct machine_code *out,
         st = compile(w, ptxas, out, ds);
     } else {
         diag_add(ds, DIAG_ERROR, "ptxas", NULL, NO_SPAN,
-                 "ptxas is not here (it is in the CUDA toolkit)");
+                 "ptxas was not found (it is part of the CUDA toolkit)");
     }
     if (st != ST_OK)
         machine_free(out);

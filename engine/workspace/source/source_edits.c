@@ -230,7 +230,7 @@ enum status source_edits_make(const struct tuned_kernel *k, enum source_lang lan
     *out = (struct source_edits){ 0 };
     if (!k->has_options || !k->module) {
         diag_add(ds, DIAG_ERROR, "source", k->from, NO_SPAN,
-                 "source wants a session: a PTX file does not say which configuration made it");
+                 "source needs a session: a PTX file does not record its configuration");
         return ST_INPUT;
     }
     enum status st = k->code.changed ? ana_run(k->module, str_of(k->kernel), &o, &facts, &none) : ST_OK;

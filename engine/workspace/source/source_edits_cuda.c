@@ -532,14 +532,14 @@ static void shape(struct source_editing *h, const struct definition *d, bool kno
                    : opt_schedule(o)->swap_xy     ? "swap-xy"
                    : opt_schedule(o)->coarsen > 1 ? "coarsen"
                                                   : "block",
-                   f, at, false, "launch it with grid dim3(%u, %u, %u) and block dim3(%u, %u, %u)%s",
+                   f, at, false, "launch with grid dim3(%u, %u, %u) and block dim3(%u, %u, %u)%s",
                    k->tgrid.x, k->tgrid.y, k->tgrid.z, k->tblock.x, k->tblock.y, k->tblock.z,
                    opt_schedule(o)->swap_xy
                        ? ", and exchange .x and .y of blockIdx, blockDim and threadIdx in the kernel"
                        : "");
     if (k->has_launch && k->shared != k->tshared)
         source_say(h, "throttle-shared", f, at, false,
-                   "launch it with %u bytes of dynamic shared memory (was %u)%s", k->tshared, k->shared,
+                   "launch with %u bytes of dynamic shared memory (was %u)%s", k->tshared, k->shared,
                    k->tshared > 48 * 1024
                        ? "; above 48 KB also cudaFuncAttributeMaxDynamicSharedMemorySize"
                        : "");
@@ -678,8 +678,8 @@ static void rest(struct source_editing *h, const struct definition *d, bool know
             opt_prefetch(o)->distance, opt_prefetch(o)->level);
     if (opt_softcache(o)->lines)
         source_say(h, "softcache", f, line, false,
-                   "the software cache takes many lines of source: gpulocw apply --export "
-                   "writes the rewritten PTX to load instead");
+                   "the software cache needs many lines of source: load the rewritten PTX instead "
+                   "(gpulocw apply --export)");
 }
 
 void source_edits_cuda(struct source_editing *h)

@@ -70,14 +70,13 @@ static void loads(struct source_editing *h, bool triton)
                 loads);
         else if (!argument)
             source_say(h, "readonly", f, l->loc.line, false,
-                       "the load of %s: Triton decides about ld.global.nc by itself", what);
+                       "the load of %s: Triton itself decides about ld.global.nc", what);
         else if (h->partial)
-            source_say(
-                h, "bypass", f, l->loc.line, false,
-                "the load of %s: only the warps from number %d on want %s, which Triton cannot say of "
-                "a part of a program's warps; try it for all (--pi bpa), or override the PTX (gpulocw "
-                "apply --export)",
-                what, opt_bypass(&h->k->options)->pi.value, argument);
+            source_say(h, "bypass", f, l->loc.line, false,
+                       "the load of %s: only warps from number %d use %s, which Triton cannot express "
+                       "for some warps of a program; try it for all (--pi bpa), or override the PTX "
+                       "(gpulocw apply --export)",
+                       what, opt_bypass(&h->k->options)->pi.value, argument);
         else
             source_say(h, "bypass", f, l->loc.line, edit_load(h, f, l, argument),
                        "tl.load(..., %s) of %s", argument, what);
@@ -111,12 +110,12 @@ void source_edits_python(struct source_editing *h)
         order(h);
     if (k->has_launch && dim3u_count(k->block) != dim3u_count(k->tblock))
         source_say(h, "block", NULL, 0, false,
-                   triton ? "launch with num_warps=%llu" : "launch with %llu warps a block",
+                   triton ? "launch with num_warps=%llu" : "launch with %llu warps per block",
                    (unsigned long long)(dim3u_count(k->tblock) + 31) / 32);
     if (opt_occupancy(o)->maxnreg)
         source_say(h, "maxnreg", NULL, 0, false,
                    triton ? "launch with maxnreg=%d: kernel[grid](..., maxnreg=%d)"
-                          : "@cuda.jit(max_registers=%d) (%d registers a thread)",
+                          : "@cuda.jit(max_registers=%d) (%d registers per thread)",
                    opt_occupancy(o)->maxnreg, opt_occupancy(o)->maxnreg);
     if (opt_prefetch(o)->level)
         source_say(h, "prefetch", NULL, 0, false,
@@ -125,9 +124,8 @@ void source_edits_python(struct source_editing *h)
                    opt_prefetch(o)->distance + 1);
     if (opt_occupancy(o)->minctas || opt_occupancy(o)->carveout >= 0 || opt_softcache(o)->lines ||
         opt_schedule(o)->coarsen > 1 || opt_memory(o)->l2_persist[0])
-        source_say(
-            h, "", NULL, 0, false,
-            "minctas, carve-out, software cache, coarsening and L2 persistence cannot be said in %s: "
-            "gpulocw apply puts them into the program, --export writes files",
-            triton ? "Triton" : "Numba");
+        source_say(h, "", NULL, 0, false,
+                   "minctas, carve-out, software cache, coarsening and L2 persistence cannot be "
+                   "expressed in %s: use gpulocw apply, or its --export",
+                   triton ? "Triton" : "Numba");
 }

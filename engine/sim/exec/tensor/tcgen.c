@@ -97,12 +97,12 @@ static bool read_shape(struct product *p)
     p->type_b = type_of(p->x->kind, i >> 10 & 7);
     p->type_d = p->x->kind == TCGEN_I8 ? PTX_T_S32 : p->x->scales || d == 1 ? PTX_T_F32 : PTX_T_F16;
     if (p->type_a == PTX_T_NONE || p->type_b == PTX_T_NONE)
-        return refuse(p, "no such type of A or B:", i >> 7 & 63);
+        return refuse(p, "not a valid type of A or B:", i >> 7 & 63);
     if (!p->x->scales && d != (p->x->kind == TCGEN_I8 ? 2u : 1u) &&
         !(d == 0 && (p->x->kind == TCGEN_F16 || p->x->kind == TCGEN_F8F6F4)))
-        return refuse(p, "no such type of D:", d);
+        return refuse(p, "not a valid type of D:", d);
     if (i & 4)
-        return refuse(p, "a sparse A asks for .sp:", 1);
+        return refuse(p, "a sparse A needs .sp:", 1);
     if (p->x->scales && i >> 31)
         return refuse(p, "K = 96 is not modelled, bit", 31);
     p->m = m >> p->x->pair;
@@ -311,12 +311,12 @@ static bool places_fit(const struct product *p, const struct exec_cta *c)
     unsigned lanes = p->m == 64 && !x->ws && !x->pair ? 112 : 128;
     bool halves = lanes == 112;
     if ((p->d >> 16) % (halves ? 16 : 128))
-        return refuse(p, "D must begin in another lane than", p->d >> 16);
+        return refuse(p, "D must start in another lane than", p->d >> 16);
     if (!tmem_check(p->w, p->in, p->lane, c, p->d, lanes, place_of(p, 0, p->n - 1).column + 1))
         return false;
     unsigned per = p->k == 64 ? 8 : mat_bits(p->type_a) <= 8 ? 4 : 32 / mat_bits(p->type_a);
     if (x->a_tmem && p->m < 128 && x->ws)
-        return refuse(p, "A in tensor memory is modelled with M = 128 in .ws, not", p->m);
+        return refuse(p, "with .ws, A in tensor memory is modelled for M = 128, not", p->m);
     if (x->a_tmem && !tmem_check(p->w, p->in, p->lane, c, (uint32_t)tmem_ref(p->w, &x->a, p->lane),
                                  lanes, p->k / per))
         return false;
@@ -333,8 +333,8 @@ static bool find_ctas(struct product *p)
     for (unsigned c = 0; c < p->nctas; c++) {
         p->cta[c] = p->x->pair ? tmem_pair(p->w->cta, c) : p->w->cta;
         if (!p->cta[c])
-            return refuse(p,
-                          ".cta_group::2 in a cluster of an odd number of CTAs:", p->w->x->cluster_ctas);
+            return refuse(
+                p, ".cta_group::2 in a cluster with an odd number of CTAs:", p->w->x->cluster_ctas);
         if (!places_fit(p, p->cta[c]))
             return false;
     }

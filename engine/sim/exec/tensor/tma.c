@@ -252,9 +252,9 @@ static bool atom_of(struct copy *c, struct exec_atom *atom)
     *atom = c->x->atom;
     atom->type = types[c->box.m.type];
     atom->bytes = (uint8_t)tensor_type_bytes(c->box.m.type);
-    return atom->type != PTX_T_NONE || refuse(c, "a reduction of elements of 8 or 16 bits without a "
-                                                 "sign\nmake the tensor map of f16, bf16, "
-                                                 "32 or 64 bits");
+    return atom->type != PTX_T_NONE ||
+           refuse(c, "a reduction of unsigned 8- or 16-bit elements\nmake the tensor map of f16, bf16, "
+                     "32 or 64 bits");
 }
 
 /* ---- what the memory system is to see ---- */
