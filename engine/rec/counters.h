@@ -21,7 +21,7 @@ struct time_words {
 struct time_words time_words(double ns); /* "12.35 µs", "1.2346 ms" */
 #define COUNTER_LIST(X)                                                                               \
     X(L1_REQUESTS, "l1.requests", "request", "global load requests (one per warp instruction)")       \
-    X(L1_SECTORS, "l1.sectors", "sector", "32-byte sectors asked of L1 by global loads")              \
+    X(L1_SECTORS, "l1.sectors", "sector", "32-byte sectors requested from L1 by global loads")        \
     X(L1_SECTORS_PER_REQUEST, "l1.sectors_per_request", "sector/request",                             \
       "coalescing: fewer is better")                                                                  \
     X(L1_HIT_RATE, "l1.hit_rate", "percent", "sectors found in L1")                                   \
@@ -34,17 +34,17 @@ struct time_words time_words(double ns); /* "12.35 µs", "1.2346 ms" */
     X(L2_WRITE_SECTORS, "l2.write_sectors", "sector", "sectors written to L2")                        \
     X(DRAM_WRITE_BYTES, "dram.write_bytes", "byte", "bytes written to device memory")                 \
     X(COPY_REQUESTS, "copy.requests", "copy", "bulk and tensor copies from and to global memory")     \
-    X(COPY_READ_SECTORS, "copy.read_sectors", "sector", "sectors that copies ask of L2")              \
+    X(COPY_READ_SECTORS, "copy.read_sectors", "sector", "sectors that copies read from L2")           \
     X(COPY_WRITE_SECTORS, "copy.write_sectors", "sector", "sectors that copies write to L2")          \
     X(COPY_L2_HIT_RATE, "copy.l2_hit_rate", "percent", "sectors of copies found in L2")               \
-    X(TENSOR_ACTIVE, "tensor.active", "percent", "cycles of all tensor cores in which they work")     \
-    X(FLOP_FP16, "flop.fp16", "operation", "of half floats, outside of tensor cores")                 \
-    X(FLOP_FP32, "flop.fp32", "operation", "of floats; fma counts two")                               \
-    X(FLOP_FP64, "flop.fp64", "operation", "of doubles; fma counts two")                              \
-    X(FLOP_TENSOR_16, "flop.tensor_16", "operation", "of tensor cores, f16 and bf16")                 \
-    X(FLOP_TENSOR_TF32, "flop.tensor_tf32", "operation", "of tensor cores, tf32")                     \
-    X(FLOP_TENSOR_8, "flop.tensor_8", "operation", "of tensor cores, 8-bit floats and integers")      \
-    X(FLOP_TENSOR_OTHER, "flop.tensor_other", "operation", "of tensor cores, other types")
+    X(TENSOR_ACTIVE, "tensor.active", "percent", "cycles in which the tensor cores work")             \
+    X(FLOP_FP16, "flop.fp16", "operation", "half precision, outside the tensor cores")                \
+    X(FLOP_FP32, "flop.fp32", "operation", "single precision; fma counts two")                        \
+    X(FLOP_FP64, "flop.fp64", "operation", "double precision; fma counts two")                        \
+    X(FLOP_TENSOR_16, "flop.tensor_16", "operation", "tensor cores, f16 and bf16")                    \
+    X(FLOP_TENSOR_TF32, "flop.tensor_tf32", "operation", "tensor cores, tf32")                        \
+    X(FLOP_TENSOR_8, "flop.tensor_8", "operation", "tensor cores, 8-bit floats and integers")         \
+    X(FLOP_TENSOR_OTHER, "flop.tensor_other", "operation", "tensor cores, other types")
 #define COUNTER_ID_ITEM(id, name, unit, help) COUNTER_##id,
 enum counter_id { COUNTER_LIST(COUNTER_ID_ITEM) COUNTER_COUNT };
 #undef COUNTER_ID_ITEM

@@ -168,7 +168,7 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
         a->elem = (enum elem)e;
         return get_scalar(v, a->elem, a->scalar)
                    ? ST_OK
-                   : wrong(ds, path, o, where, "the value is out of range for its type");
+                   : wrong(ds, path, o, where, "the value is not valid for its type");
     }
     return wrong(
         ds, path, o, where,
