@@ -95,16 +95,14 @@ enum status dev_bound_misplaced(const struct dev_buffer *b, const char *why, str
  * not fit. */
 enum status dev_bound_params(const struct dev_bound *b, size_t which, const struct launch_spec *l,
                              const struct ptx_func *f, uint8_t **block, uint64_t *n, struct diags *ds);
-/* What the handles of its texture and surface arguments stand for (texture.h). Owned (base_free); NULL:
- * there is none. ST_INPUT: beyond the end of its buffer. */
-struct textures;
-enum status dev_bound_textures(const struct dev_bound *b, size_t which, const struct launch_spec *l,
-                               struct textures **out, struct diags *ds);
-/* Parameters and textures of a simulated launch; given back with dev_sim_args_free, whatever the status.
- */
+/* Parameters of a simulated launch, and what its texture, surface and sampler handles stand for
+ * (texture.h), also the variables of prog that are such; given back with dev_sim_args_free, whatever the
+ * status. ST_INPUT: texels beyond the end of their buffer. */
 struct sim_launch;
+struct sim_program;
 enum status dev_sim_args(const struct dev_bound *b, size_t which, const struct launch_spec *l,
-                         const struct ptx_func *f, struct sim_launch *s, struct diags *ds);
+                         const struct ptx_func *f, const struct sim_program *prog, struct sim_launch *s,
+                         struct diags *ds);
 void dev_sim_args_free(struct sim_launch *s);
 /* Buffer of argument `arg` when n bytes follow from byte `at` of it on; NULL with a diagnostic. *offset:
  * where those start. */

@@ -416,7 +416,7 @@ static enum status run_one_before(struct sim_job *j, size_t k)
                             .cancel = j->cancel };
     struct sim_stats stats = { 0 };
     if (st == ST_OK)
-        st = dev_sim_args(&j->b->bound, k, l, f, &s, j->ds);
+        st = dev_sim_args(&j->b->bound, k, l, f, prog, &s, j->ds);
     if (st == ST_OK)
         st = sim_run(prog, &s, &stats, j->ds);
     if (st == ST_OK && own)
@@ -620,7 +620,7 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
     };
     enum status st = prepare(j);
     if (st == ST_OK)
-        st = dev_sim_args(&j->b->bound, DEV_MAIN, r->launch, j->c->func, &s, j->ds);
+        st = dev_sim_args(&j->b->bound, DEV_MAIN, r->launch, j->c->func, j->c->prog, &s, j->ds);
     if (st == ST_OK)
         st = dev_sim_window(&j->b->bound, r, &j->d->preset, &window, j->ds);
     if (st == ST_OK)

@@ -108,9 +108,10 @@ struct ptx_symbol { /* a named thing with an address: variable, parameter, funct
     bool is_ptr;
     uint8_t ptr_space;
     uint32_t ptr_align;
-    struct ptx_func *func; /* SYM_FUNC: itself; variables: owner, NULL for module scope */
-    uint32_t stmt;         /* body declarations: statement index; else PTX_NO_INDEX */
-    struct span at;        /* the declaration, to ';' where it has one */
+    const struct ptx_sampling *sampling; /* reference.h; NULL: the declaration says nothing */
+    struct ptx_func *func;               /* SYM_FUNC: itself; variables: owner, NULL for module scope */
+    uint32_t stmt;                       /* body declarations: statement index; else PTX_NO_INDEX */
+    struct span at;                      /* the declaration, to ';' where it has one */
 };
 struct ptx_reg {
     struct str name;

@@ -43,7 +43,8 @@ const char *init_misfit(const struct init_spec *in, uint64_t count, char *why, s
 void init_free(struct init_spec *in); /* what it points to */
 /* ARG_TENSOR_MAP: 128 bytes made of the tensor map in `bytes`, its address being that of the buffer that
  * same_as names and offset (tensor_map.h). ARG_TEXTURE: a handle; `bytes` holds its struct texture
- * (texture.h), whose data are that buffer likewise */
+ * (texture.h), whose data are that buffer likewise; one beside the arguments is a variable of the module
+ */
 enum arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_BYTES, ARG_SAME_AS, ARG_TENSOR_MAP, ARG_TEXTURE };
 struct arg_spec {
     enum arg_kind kind;
@@ -88,7 +89,8 @@ struct arg_spec arg_u32(const char *name, uint32_t v);
 /* It uses the buffer that same_as names. */
 static inline bool arg_shares(const struct arg_spec *a)
 {
-    return a->kind == ARG_SAME_AS || a->kind == ARG_TENSOR_MAP || a->kind == ARG_TEXTURE;
+    return a->kind == ARG_SAME_AS || a->kind == ARG_TENSOR_MAP ||
+           (a->kind == ARG_TEXTURE && a->same_as); /* a sampler has no texels */
 }
 struct launch_spec {
     char *name; /* of this launch among several, or NULL */

@@ -15,10 +15,54 @@ const char *texture_edge_name(enum texture_edge e)
     return e < EDGE_COUNT ? edges[e] : "?";
 }
 
-uint64_t texture_bytes(const struct texture *t)
+const char *texture_compare_name(enum texture_compare c)
+{
+#define TEXTURE_COMPARE_ITEM(id, name) name,
+    static const char *const names[] = { TEXTURE_COMPARES(TEXTURE_COMPARE_ITEM) };
+#undef TEXTURE_COMPARE_ITEM
+    return c < COMPARE_COUNT ? names[c] : "";
+}
+
+static uint64_t level_bytes(const struct texture *t)
 {
     uint64_t rows = t->dims[1] * texture_slices(t);
     return (rows - 1) * t->pitch + (uint64_t)t->dims[0] * texture_texel(t);
+}
+
+unsigned texture_levels(const struct texture *t)
+{
+    return t->levels ? t->levels : 1;
+}
+
+struct texture texture_level(const struct texture *t, unsigned k)
+{
+    struct texture l = *t;
+    while (k--) {
+        l.address += level_bytes(&l);
+        for (unsigned d = 0; d < 3; d++)
+            l.dims[d] = l.dims[d] > 1 ? l.dims[d] / 2 : 1;
+        l.pitch = (uint64_t)l.dims[0] * texture_texel(&l);
+    }
+    return l;
+}
+
+uint64_t texture_bytes(const struct texture *t)
+{
+    struct texture last = texture_level(t, texture_levels(t) - 1);
+    return last.address - t->address + level_bytes(&last);
+}
+
+struct texture texture_sampled(const struct texture *t, const struct texture *sampler)
+{
+    struct texture s = *t;
+    for (unsigned d = 0; d < 3; d++)
+        s.edge[d] = sampler->edge[d];
+    s.linear = sampler->linear;
+    s.mip_linear = sampler->mip_linear;
+    s.compare = sampler->compare;
+    s.normalized =
+        sampler->sampler == SAMPLER_WHOLE ? sampler->normalized : t->normalized && sampler->normalized;
+    return s;
 }
 
 static const char *size_fault(const struct texture *t)
@@ -34,6 +78,13 @@ static const char *size_fault(const struct texture *t)
         return "\"layers\" is 1 to 2048, of textures with one or two dimensions";
     if (t->cube && (t->rank != 2 || t->dims[0] != t->dims[1]))
         return "a cube has two \"dims\" of the same size";
+    uint32_t most = 1;
+    for (uint32_t d = t->dims[0] | t->dims[1] | t->dims[2]; d > 1; d >>= 1)
+        most++;
+    if (t->levels > most)
+        return "\"levels\" are more than until one texel is left";
+    if (t->levels > 1 && (t->pitch != (uint64_t)t->dims[0] * texture_texel(t) || t->surface))
+        return "\"levels\" are of a texture whose rows lie without gaps";
     return NULL;
 }
 
@@ -65,13 +116,15 @@ static const char *edge_fault(const struct texture *t)
     }
     if (t->cube && t->linear)
         return "a linear filter across the edges of a cube is not modelled";
+    if (t->mip_linear && t->fraction == false && !elem_is_float((enum elem)t->elem) && !t->sampler)
+        return "a linear filter between levels needs floats, or \"read\": \"normalized\"";
     return NULL;
 }
 
 bool texture_check(const struct texture *t, char *why, size_t n)
 {
-    const char *fault = size_fault(t);
-    if (!fault)
+    const char *fault = t->sampler ? NULL : size_fault(t);
+    if (!fault && !t->sampler)
         fault = texel_fault(t);
     if (!fault && !t->surface)
         fault = edge_fault(t);

@@ -25,15 +25,38 @@ struct texture {
     bool array;
     bool cube;
     bool surface;
-    bool linear;      /* filter */
-    bool normalized;  /* coordinates from 0 to 1 */
-    bool fraction;    /* integers are read as fractions of their largest value */
-    uint8_t spare[4]; /* zero */
+    bool linear;     /* filter */
+    bool normalized; /* coordinates from 0 to 1 */
+    bool fraction;   /* integers are read as fractions of their largest value */
+    uint8_t levels;  /* of a mipmap, each half as large, one behind the other; 0 and 1: no mipmap */
+    bool mip_linear; /* between two levels; else the nearest */
+    uint8_t sampler; /* enum texture_sampler */
+    uint8_t compare; /* enum texture_compare: what a depth compare asks of its operand and the texel */
 };
 
-/* By argument of a launch: what handle TEXTURE_HANDLE + i stands for; rank 0: nothing. */
+/* No texels, only how they are read: filters, edges, coordinates. Its coordinates may be those that the
+ * texture says. */
+enum texture_sampler { SAMPLER_NONE, SAMPLER_WHOLE, SAMPLER_COORDINATES_OF_TEXTURE };
+#define TEXTURE_COMPARES(X)           \
+    X(NONE, "")                       \
+    X(NEVER, "never")                 \
+    X(LESS, "less")                   \
+    X(EQUAL, "equal")                 \
+    X(LESS_EQUAL, "less_equal")       \
+    X(GREATER, "greater")             \
+    X(NOT_EQUAL, "not_equal")         \
+    X(GREATER_EQUAL, "greater_equal") \
+    X(ALWAYS, "always")
+#define TEXTURE_COMPARE_ITEM(id, name) COMPARE_##id,
+enum texture_compare { TEXTURE_COMPARES(TEXTURE_COMPARE_ITEM) COMPARE_COUNT };
+#undef TEXTURE_COMPARE_ITEM
+
+/* By argument of a launch, then by sampler that the module describes itself: what handle
+ * TEXTURE_HANDLE + i stands for; rank 0: nothing. at[i]: the variable of the module that is it, by its
+ * device address; 0: none. */
 struct textures {
     size_t n;
+    uint64_t *at;
     struct texture v[];
 };
 
@@ -47,7 +70,13 @@ static inline uint64_t texture_slices(const struct texture *t)
     return (uint64_t)t->dims[2] * t->layers * (t->cube ? 6u : 1u);
 }
 uint64_t texture_bytes(const struct texture *t);
-const char *texture_edge_name(enum texture_edge e); /* as launch descriptions say it */
+unsigned texture_levels(const struct texture *t); /* at least 1 */
+/* Level k of a mipmap as a texture of its own; k 0: t itself. */
+struct texture texture_level(const struct texture *t, unsigned k);
+/* t read by the rules of a sampler. */
+struct texture texture_sampled(const struct texture *t, const struct texture *sampler);
+const char *texture_compare_name(enum texture_compare c); /* "" for none */
+const char *texture_edge_name(enum texture_edge e);       /* as launch descriptions say it */
 /* Would the driver make it? False: why not. */
 bool texture_check(const struct texture *t, char *why, size_t n);
 

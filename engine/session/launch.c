@@ -153,10 +153,9 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
                    ? ST_OK
                    : wrong(ds, path, o, where, why);
     }
-    const cJSON *t = json_get(o, "texture"), *s = json_get(o, "surface");
-    if (t || s) {
+    if (texture_member(o)) {
         char why[200];
-        return get_texture(t ? t : s, !t, a, why, sizeof why) ? ST_OK : wrong(ds, path, o, where, why);
+        return get_texture(o, a, why, sizeof why) ? ST_OK : wrong(ds, path, o, where, why);
     }
     if (json_text(o, "bytes") || json_get(o, "size"))
         return get_bytes(o, path, where, a, ds);
@@ -170,10 +169,9 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
                    ? ST_OK
                    : wrong(ds, path, o, where, "the value is not valid for its type");
     }
-    return wrong(
-        ds, path, o, where,
-        "needs \"buffer\", \"same_as\", \"bytes\", \"tensor_map\", \"texture\", \"surface\" or a "
-        "scalar such as \"s32\"");
+    return wrong(ds, path, o, where,
+                 "needs \"buffer\", \"same_as\", \"bytes\", \"tensor_map\", \"texture\", \"surface\", "
+                 "\"sampler\" or a scalar such as \"s32\"");
 }
 
 /* A `before` launch (outer given) may also name the main launch's buffers. */
@@ -233,6 +231,28 @@ static enum status get_buffers(const cJSON *list, const char *path, struct launc
     return ST_OK;
 }
 
+/* Variables of the module that are textures, surfaces or samplers. */
+static enum status get_references(const cJSON *list, const char *path, struct launch_spec *l,
+                                  struct diags *ds)
+{
+    const cJSON *y;
+    cJSON_ArrayForEach(y, list)
+    {
+        if (!texture_member(y))
+            continue;
+        struct arg_spec *a = &l->args[l->nargs];
+        enum status s = get_arg(y, path, l->nargs++, a, ds);
+        if (s != ST_OK)
+            return s;
+        if (!*a->name)
+            return wrong(ds, path, y, "symbols", "each needs a \"name\"");
+        base_free(a->inside);
+        if (!(a->inside = base_strdup("")))
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
 static size_t pointers_in(const cJSON *args)
 {
     size_t n = 0;
@@ -244,19 +264,22 @@ static size_t pointers_in(const cJSON *args)
 static enum status get_args(const cJSON *o, const char *path, const struct launch_spec *outer,
                             struct launch_spec *l, struct diags *ds)
 {
-    const cJSON *args = json_get(o, "args"), *beside = json_get(o, "buffers");
+    const cJSON *args = json_get(o, "args"), *beside = json_get(o, "buffers"),
+                *symbols = json_get(o, "symbols");
     if (args && (!cJSON_IsArray(args) || cJSON_GetArraySize(args) > ARGS_MOST))
         return wrong(ds, path, o, "args", "must be a list of at most 8192 entries");
     if (beside && (!cJSON_IsArray(beside) || cJSON_GetArraySize(beside) > ARGS_MOST))
         return wrong(ds, path, o, "buffers", "must be a list of at most 8192 entries");
-    size_t room =
-        (size_t)cJSON_GetArraySize(args) + (size_t)cJSON_GetArraySize(beside) + pointers_in(args);
+    size_t room = (size_t)cJSON_GetArraySize(args) + (size_t)cJSON_GetArraySize(beside) +
+                  pointers_in(args) + (size_t)cJSON_GetArraySize(symbols);
     l->args = base_alloc((room + 1) * sizeof *l->args);
     if (!l->args)
         return ST_NOMEM;
     enum status s = get_arg_list(args, path, l, ds);
     if (s == ST_OK)
         s = get_buffers(beside, path, l, ds);
+    if (s == ST_OK)
+        s = get_references(symbols, path, l, ds);
     if (s != ST_OK)
         return s;
     move_inside_last(l);
@@ -295,6 +318,8 @@ static enum status get_symbols(const cJSON *o, const char *path, struct launch_s
         return ST_NOMEM;
     cJSON_ArrayForEach(y, list)
     {
+        if (texture_member(y))
+            continue;
         enum status st = get_symbol(y, path, &l->symbols[l->nsymbols++], ds);
         if (st != ST_OK)
             return st;
@@ -518,6 +543,56 @@ static void put_arg(struct jw *w, const struct arg_spec *a)
     jw_end_obj(w);
 }
 
+static bool is_reference(const struct arg_spec *a)
+{
+    return arg_apart(a) && a->kind == ARG_TEXTURE;
+}
+
+static void put_apart(struct jw *w, const struct launch_spec *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->nargs; i++) {
+        if (!arg_apart(&l->args[i]) || is_reference(&l->args[i]))
+            continue;
+        if (!any) {
+            jw_key(w, "buffers");
+            jw_arr(w);
+        }
+        any = true;
+        put_arg(w, &l->args[i]);
+    }
+    if (any)
+        jw_end_arr(w);
+}
+
+static void put_symbol(struct jw *w, const struct symbol_spec *y)
+{
+    jw_obj(w);
+    jw_key(w, "name");
+    jw_str(w, y->name);
+    if (y->count)
+        put_elements(w, y->elem, y->count);
+    put_init(w, &y->init);
+    jw_end_obj(w);
+}
+
+static void put_symbols(struct jw *w, const struct launch_spec *l)
+{
+    size_t references = 0;
+    for (size_t i = 0; i < l->nargs; i++)
+        references += is_reference(&l->args[i]);
+    if (!l->nsymbols && !references)
+        return;
+    jw_key(w, "symbols");
+    jw_arr(w);
+    for (size_t i = 0; i < l->nsymbols; i++)
+        put_symbol(w, &l->symbols[i]);
+    for (size_t i = 0; i < l->nargs; i++)
+        if (is_reference(&l->args[i]))
+            put_arg(w, &l->args[i]);
+    jw_end_arr(w);
+}
+
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
 {
     if (l->name) {
@@ -539,35 +614,12 @@ void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
     put_uint(w, "shared", l->shared);
     jw_key(w, "args");
     jw_arr(w);
-    size_t apart = 0;
-    for (size_t i = 0; i < l->nargs; i++) {
-        apart += arg_apart(&l->args[i]);
+    for (size_t i = 0; i < l->nargs; i++)
         if (!arg_apart(&l->args[i]))
             put_arg(w, &l->args[i]);
-    }
     jw_end_arr(w);
-    if (apart) {
-        jw_key(w, "buffers");
-        jw_arr(w);
-        for (size_t i = 0; i < l->nargs; i++)
-            if (arg_apart(&l->args[i]))
-                put_arg(w, &l->args[i]);
-        jw_end_arr(w);
-    }
-    if (l->nsymbols) {
-        jw_key(w, "symbols");
-        jw_arr(w);
-        for (size_t i = 0; i < l->nsymbols; i++) {
-            jw_obj(w);
-            jw_key(w, "name");
-            jw_str(w, l->symbols[i].name);
-            if (l->symbols[i].count)
-                put_elements(w, l->symbols[i].elem, l->symbols[i].count);
-            put_init(w, &l->symbols[i].init);
-            jw_end_obj(w);
-        }
-        jw_end_arr(w);
-    }
+    put_apart(w, l);
+    put_symbols(w, l);
     if (l->nbefore) {
         jw_key(w, "before");
         jw_arr(w);

@@ -1,6 +1,7 @@
 /* Does a launch description fit the kernel and the device? Told before anything is allocated. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/reference.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
@@ -42,14 +43,29 @@ static enum status check_args(const struct launch_spec *l, const struct ptx_func
     return s;
 }
 
+static bool is_reference(const struct ptx_module *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->nglobals; i++)
+        if (str_is(m->globals[i]->name, name))
+            return ptx_is_reference(m->globals[i]);
+    return false;
+}
+
 /* Members of structs by value: the struct is there, and holds them. */
 static enum status check_inside(const struct launch_spec *l, const struct ptx_module *m,
                                 const char *file, struct diags *ds)
 {
     for (size_t i = launch_params(l); i < l->nargs; i++) {
         const struct arg_spec *a = &l->args[i];
-        if (arg_apart(a))
+        if (arg_apart(a)) {
+            if (a->kind == ARG_TEXTURE && !is_reference(m, a->name)) {
+                diag_add(ds, DIAG_ERROR, "launch-symbol", file, NO_SPAN,
+                         "symbol '%s' is no texture, surface or sampler variable of the module",
+                         a->name);
+                return ST_INPUT;
+            }
             continue;
+        }
         size_t outer = launch_outer_of(l, i);
         uint64_t bytes = arg_bytes(a, m->address_size);
         if (outer == SIZE_MAX || bytes > l->args[outer].nbytes ||

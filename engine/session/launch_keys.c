@@ -47,7 +47,8 @@ static const struct object of_map = {
 #define BUFFER "buffer"
 static const struct object of_arg = {
     .key = { "name", "in", "at", "buffer", "count", "init", "output", "tolerance", "same_as", "offset",
-             "bytes", "size", "pointers", "address", "expect", "tensor_map", "texture", "surface" },
+             "bytes", "size", "pointers", "address", "expect", "tensor_map", "texture", "surface",
+             "sampler" },
     .need = { { "count", { BUFFER } },
               { "init", { BUFFER } },
               { "output", { BUFFER } },
@@ -64,7 +65,7 @@ static const struct object of_arg = {
     .elements = true,
 };
 static const struct object of_symbol = {
-    .key = { "name", "buffer", "count", "init" },
+    .key = { "name", "buffer", "count", "init", "texture", "surface", "sampler" },
     .need = { { "count", { BUFFER } } },
     .part = { { "init", NULL, &of_init, &of_part } },
 };

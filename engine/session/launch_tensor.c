@@ -302,23 +302,24 @@ bool get_pointers(const cJSON *o, const struct arg_spec *outer, struct arg_spec 
 }
 
 /* ---- textures and surfaces ---- */
-static const char *const texture_keys[] = {
-    "data", "offset", "type",   "channels", "dims", "layers",
-    "cube", "pitch",  "filter", "address",  "read", "normalized"
-};
-enum { SURFACE_KEYS = 8 };
+/* Of a surface the first, of a sampler the last. */
+static const char *const texture_keys[] = { "data",   "offset",  "type",       "channels",   "dims",
+                                            "layers", "cube",    "pitch",      "read",       "levels",
+                                            "filter", "address", "normalized", "mip_filter", "compare" };
+enum { SURFACE_KEYS = 8, SAMPLER_FROM = 10 };
 
-static bool texture_known_keys(const cJSON *o, bool surface, char *why, size_t n)
+static bool texture_known_keys(const cJSON *o, const char *what, char *why, size_t n)
 {
     const cJSON *c;
+    size_t from = !strcmp(what, "sampler") ? SAMPLER_FROM : 0,
+           to = !strcmp(what, "surface") ? SURFACE_KEYS : ARRAY_LEN(texture_keys);
     cJSON_ArrayForEach(c, o)
     {
         bool known = false;
-        for (size_t i = 0; i < (surface ? SURFACE_KEYS : ARRAY_LEN(texture_keys)); i++)
+        for (size_t i = from; i < to; i++)
             known |= c->string && strcmp(c->string, texture_keys[i]) == 0;
         if (!known) {
-            snprintf(why, n, "unknown key \"%.60s\" in \"%s\"", c->string ? c->string : "",
-                     surface ? "surface" : "texture");
+            snprintf(why, n, "unknown key \"%.60s\" in \"%s\"", c->string ? c->string : "", what);
             return false;
         }
     }
@@ -409,33 +410,87 @@ static bool texture_edges(const cJSON *o, struct texture *t, char *why, size_t n
     return true;
 }
 
-bool get_texture(const cJSON *o, bool surface, struct arg_spec *a, char *why, size_t n)
+static bool texture_compare(const cJSON *o, struct texture *t, char *why, size_t n)
+{
+    const char *text = json_text(o, "compare");
+    if (!json_get(o, "compare"))
+        return true;
+    for (unsigned c = 1; text && c < COMPARE_COUNT; c++)
+        if (strcmp(text, texture_compare_name((enum texture_compare)c)) == 0) {
+            t->compare = (uint8_t)c;
+            return true;
+        }
+    snprintf(why, n,
+             "\"compare\" is one of never, less, equal, less_equal, greater, not_equal, "
+             "greater_equal, always");
+    return false;
+}
+
+static bool texture_reading(const cJSON *o, struct texture *t, char *why, size_t n)
+{
+    return texture_edges(o, t, why, n) &&
+           texture_either(o, "filter", "point", "linear", &t->linear, why, n) &&
+           texture_either(o, "mip_filter", "point", "linear", &t->mip_linear, why, n) &&
+           texture_compare(o, t, why, n) && texture_flag(o, "normalized", &t->normalized, why, n);
+}
+
+static bool texture_keep(const struct texture *t, const char *data, struct arg_spec *a, char *why,
+                         size_t n)
+{
+    if (!texture_check(t, why, n))
+        return false;
+    struct texture own = *t;
+    own.address = 0;
+    a->kind = ARG_TEXTURE;
+    a->same_as = base_strdup(data);
+    a->bytes = base_alloc(sizeof own);
+    a->nbytes = a->bytes ? sizeof own : 0;
+    if (a->bytes)
+        memcpy(a->bytes, &own, sizeof own);
+    snprintf(why, n, "out of memory");
+    return a->bytes && (a->same_as || !data);
+}
+
+static bool get_sampler(const cJSON *o, struct arg_spec *a, char *why, size_t n)
+{
+    struct texture t = { .sampler = SAMPLER_WHOLE, .rank = 3, .dims = { 1, 1, 1 }, .layers = 1 };
+    return texture_known_keys(o, "sampler", why, n) && texture_reading(o, &t, why, n) &&
+           texture_keep(&t, NULL, a, why, n);
+}
+
+static bool get_texels(const cJSON *o, bool surface, struct arg_spec *a, char *why, size_t n)
 {
     struct texture t = { .surface = surface };
     const char *data = json_text(o, "data");
+    uint64_t levels = 0;
     if (!data) {
         snprintf(why, n, "\"data\" must name a buffer");
         return false;
     }
-    if (!texture_known_keys(o, surface, why, n) ||
+    if (!texture_known_keys(o, surface ? "surface" : "texture", why, n) ||
         !texture_whole(o, "offset", 1ull << 40, &a->offset, why, n) || !texture_shape(o, &t, why, n) ||
-        !texture_edges(o, &t, why, n) ||
-        !texture_either(o, "filter", "point", "linear", &t.linear, why, n) ||
-        !texture_either(o, "read", "element", "normalized", &t.fraction, why, n) ||
-        !texture_flag(o, "normalized", &t.normalized, why, n))
+        !texture_reading(o, &t, why, n) || !texture_whole(o, "levels", 18, &levels, why, n) ||
+        !texture_either(o, "read", "element", "normalized", &t.fraction, why, n))
         return false;
+    t.levels = (uint8_t)levels;
     t.address = a->offset; /* buffers begin at multiples of 256 */
-    if (!texture_check(&t, why, n))
-        return false;
-    t.address = 0;
-    a->kind = ARG_TEXTURE;
-    a->same_as = base_strdup(data);
-    a->bytes = base_alloc(sizeof t);
-    a->nbytes = a->bytes ? sizeof t : 0;
-    if (a->bytes)
-        memcpy(a->bytes, &t, sizeof t);
-    snprintf(why, n, "out of memory");
-    return a->bytes && a->same_as;
+    return texture_keep(&t, data, a, why, n);
+}
+
+const cJSON *texture_member(const cJSON *o)
+{
+    static const char *const keys[] = { "texture", "surface", "sampler" };
+    const cJSON *v = NULL;
+    for (size_t k = 0; !v && k < ARRAY_LEN(keys); k++)
+        v = json_get(o, keys[k]);
+    return v;
+}
+
+bool get_texture(const cJSON *o, struct arg_spec *a, char *why, size_t n)
+{
+    const cJSON *sampler = json_get(o, "sampler"), *surface = json_get(o, "surface");
+    return sampler ? get_sampler(sampler, a, why, n)
+                   : get_texels(surface ? surface : json_get(o, "texture"), surface != NULL, a, why, n);
 }
 
 static void put_sampling(struct jw *w, const struct texture *t)
@@ -446,7 +501,10 @@ static void put_sampling(struct jw *w, const struct texture *t)
     for (unsigned d = 0; d < t->rank; d++)
         jw_str(w, texture_edge_name((enum texture_edge)t->edge[d]));
     jw_end_arr(w);
-    put_word(w, "read", t->fraction ? "normalized" : "element");
+    if (t->mip_linear)
+        put_word(w, "mip_filter", "linear");
+    if (t->compare)
+        put_word(w, "compare", texture_compare_name((enum texture_compare)t->compare));
     jw_key(w, "normalized");
     jw_bool(w, t->normalized);
 }
@@ -457,8 +515,13 @@ void put_texture(struct jw *w, const struct arg_spec *a)
     if (a->nbytes != sizeof t)
         return;
     memcpy(&t, a->bytes, sizeof t);
-    jw_key(w, t.surface ? "surface" : "texture");
+    jw_key(w, t.sampler ? "sampler" : t.surface ? "surface" : "texture");
     jw_obj(w);
+    if (t.sampler) {
+        put_sampling(w, &t);
+        jw_end_obj(w);
+        return;
+    }
     put_word(w, "data", a->same_as);
     put_uint(w, "offset", a->offset);
     put_word(w, "type", elem_name((enum elem)t.elem));
@@ -475,7 +538,11 @@ void put_texture(struct jw *w, const struct arg_spec *a)
         jw_bool(w, true);
     }
     put_uint(w, "pitch", t.pitch);
-    if (!t.surface)
+    if (t.levels)
+        put_uint(w, "levels", t.levels);
+    if (!t.surface) {
         put_sampling(w, &t);
+        put_word(w, "read", t.fraction ? "normalized" : "element");
+    }
     jw_end_obj(w);
 }

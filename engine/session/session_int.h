@@ -76,8 +76,9 @@ struct arg_spec;
 /* An argument made from its "tensor_map" member; false: `why` says what is wrong (launch_tensor.c). */
 bool get_tensor_map(const cJSON *o, struct arg_spec *a, char *why, size_t n);
 void put_tensor_map(struct jw *w, const struct arg_spec *a);
-/* The same from its "texture" or "surface" member (launch_tensor.c). */
-bool get_texture(const cJSON *o, bool surface, struct arg_spec *a, char *why, size_t n);
+/* The member "texture", "surface" or "sampler"; NULL: none. The same from it (launch_tensor.c). */
+const cJSON *texture_member(const cJSON *o);
+bool get_texture(const cJSON *o, struct arg_spec *a, char *why, size_t n);
 void put_texture(struct jw *w, const struct arg_spec *a);
 /* "address" and "expect" of a buffer; false: `why` (launch_tensor.c). */
 bool get_beside(const cJSON *o, struct arg_spec *a, char *why, size_t n);

@@ -5,6 +5,7 @@
 #include "engine/live/apply.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/reference.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/opt_memory.h"
@@ -125,8 +126,7 @@ static const char *cannot(const struct tuned_kernel *k, const struct ptx_module 
     if (k->has_options && !k->has_launch)
         return "the session does not hold the launch that it was tuned for";
     for (uint32_t g = 0; g < m->nglobals; g++)
-        if (m->globals[g]->type == PTX_T_TEXREF || m->globals[g]->type == PTX_T_SURFREF ||
-            m->globals[g]->type == PTX_T_SAMPLERREF)
+        if (ptx_is_reference(m->globals[g]))
             return "the module has texture or surface references, which a second module does not share";
     return NULL;
 }

@@ -167,7 +167,10 @@ static void put_arg(struct app *a, const struct arg_spec *g, long item)
         put_pair(a, name, item, ROLE_VALUE, "same buffer as %s + %llu", g->same_as,
                  (unsigned long long)g->offset);
         break;
-    case ARG_TEXTURE: put_pair(a, name, item, ROLE_VALUE, "texture or surface of %s", g->same_as); break;
+    case ARG_TEXTURE:
+        put_pair(a, name, item, ROLE_VALUE, "texture or surface of %s",
+                 g->same_as ? g->same_as : "none");
+        break;
     case ARG_TENSOR_MAP: put_pair(a, name, item, ROLE_VALUE, "tensor map of %s", g->same_as); break;
     }
     buf_free(&b);

@@ -3,6 +3,7 @@
  * that are written are kept, so a huge array costs what its list costs. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/reference.h"
 #include "engine/ptx/ptx_int.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -152,18 +153,39 @@ static bool put_value(struct init *in)
     return put_constant(in);
 }
 
+static void keep_field(struct ptx_sampling *s, struct str field, struct str word, bool on)
+{
+    static const char *const modes[] = { "wrap", "mirror", "clamp_ogl", "clamp_to_edge",
+                                         "clamp_to_border" };
+    bool mode = field.n == 11 && memcmp(field.s, "addr_mode_", 10) == 0;
+    unsigned d = mode ? (unsigned)(field.s[10] - '0') : 3;
+    for (unsigned k = 0; d < 3 && k < ARRAY_LEN(modes); k++)
+        if (str_is(word, modes[k]))
+            s->addr_mode[d] = (uint8_t)k;
+    s->linear = str_is(field, "filter_mode") ? str_is(word, "linear") : s->linear;
+    s->unnormalized = str_is(field, "force_unnormalized_coords") ? on : s->unnormalized;
+}
+
 /* { addr_mode_0 = wrap, filter_mode = linear }: samplers and texture references (5.3) */
 static bool field_list(struct init *in)
 {
     struct ptx_parser *p = in->p;
+    struct ptx_sampling *said = ARENA_ARRAY(p->a, struct ptx_sampling, 1);
+    if ((in->s->sampling = said))
+        *said =
+            (struct ptx_sampling){ { PTX_ADDR_CLAMP, PTX_ADDR_CLAMP, PTX_ADDR_CLAMP }, false, false };
     do {
         ptx_skip_blank(p);
-        if (!ptx_ident(p).n || !ptx_expect(p, '=', "after the field's name"))
+        struct str field = ptx_ident(p);
+        if (!field.n || !ptx_expect(p, '=', "after the field's name"))
             return false;
         ptx_skip_blank(p);
-        struct ptx_const v;
-        if (!ptx_ident(p).n && !ptx_const_expr(p, &v))
+        struct ptx_const v = { .i = 0 };
+        struct str word = ptx_ident(p);
+        if (!word.n && !ptx_const_expr(p, &v))
             return false;
+        if (said)
+            keep_field(said, field, word, v.i != 0);
     } while (ptx_take(p, ','));
     return ptx_expect(p, '}', "after the last field");
 }
@@ -232,7 +254,7 @@ void ptx_init_read(struct ptx_parser *p, struct ptx_symbol *s, const uint64_t *d
         in.row[i + 1] = row;
         row = dims[i] && row < UINT32_MAX ? row * dims[i] : row;
     }
-    bool fields = s->type == PTX_T_SAMPLERREF || s->type == PTX_T_TEXREF || s->type == PTX_T_SURFREF, ok;
+    bool fields = ptx_is_reference(s), ok;
     if (ptx_take(p, '{'))
         ok = fields ? field_list(&in) : braces(&in);
     else

@@ -10,14 +10,20 @@
 #include "engine/sim/exec/texture/texture.h"
 #include "engine/sim/sim_int.h"
 
-static bool handle_of(struct decode *d, const struct ptx_operand *o, struct exec_tex *x)
+/* A handle: in a register, a variable of the module by its address, or a parameter that is one. */
+static bool handle_of(struct decode *d, const struct ptx_operand *o, struct exec_ref *ref)
 {
     struct exec_inst at = { .flags = 0 };
-    if (o->kind == OPND_SYM || (o->kind == OPND_ADDR && o->base == BASE_SYM))
-        return decode_why(d, "a texture, sampler or surface of the module: only handles are modelled");
+    bool symbol = o->kind == OPND_SYM || (o->kind == OPND_ADDR && o->base == BASE_SYM);
     if (!decode_address(d, o, PTX_SPACE_GENERIC, &at))
         return false;
-    x->handle = (struct exec_ref){ at.a, at.imm, (at.flags & EXEC_F_BASE64) != 0, at.space };
+    *ref = (struct exec_ref){ at.a, at.imm, (at.flags & EXEC_F_BASE64) != 0, at.space };
+    if (symbol && o->sym->space == PTX_SPACE_PARAM) {
+        if (!d->pf->entry)
+            return decode_why(d, "a texture, sampler or surface that is a parameter of a function");
+        ref->space = PTX_SPACE_PARAM;
+        ref->imm = (int32_t)((uint64_t)o->imm + o->sym->offset);
+    }
     return true;
 }
 
@@ -45,10 +51,12 @@ static bool shape_of(struct decode *d, const struct ptx_inst *i, struct exec_tex
 /* [handle, {layer, x, y, z}]; what follows in the vector is not looked at. */
 static bool place_of(struct decode *d, const struct ptx_operand *o, struct exec_tex *x)
 {
-    if (o->kind != OPND_MULTI || o->nelem != 2)
-        return decode_why(d, o->kind == OPND_MULTI && o->nelem == 3 ? "a sampler of its own"
-                                                                    : "an address without coordinates");
-    const struct ptx_operand *c = &o->elem[1];
+    if (o->kind != OPND_MULTI || o->nelem < 2 || o->nelem > 3)
+        return decode_why(d, "an address without coordinates");
+    const struct ptx_operand *c = &o->elem[o->nelem - 1];
+    x->sampler.slot = EXEC_NO_ID;
+    if (o->nelem == 3 && !handle_of(d, &o->elem[1], &x->sampler))
+        return false;
     unsigned n = c->kind == OPND_VEC ? c->nelem : 1, want = x->ncoord + (x->array ? 1u : 0u), k = 0;
     const struct ptx_operand *e = c->kind == OPND_VEC ? c->elem : c;
     if (n < want)
@@ -58,7 +66,7 @@ static bool place_of(struct decode *d, const struct ptx_operand *o, struct exec_
     for (unsigned j = 0; j < x->ncoord; j++)
         if (!decode_src(d, &e[k++], 4, &x->coord[j]))
             return false;
-    return handle_of(d, &o->elem[0], x);
+    return handle_of(d, &o->elem[0], &x->handle);
 }
 
 /* Registers of {a, b, c, d}, or of one. */
@@ -91,26 +99,80 @@ static bool keep(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     return (in->x = decode_keep(d, x, sizeof *x)) != NULL;
 }
 
+static unsigned components(const struct ptx_operand *o)
+{
+    return o->kind == OPND_VEC ? o->nelem : 1;
+}
+
+/* The first n of a vector of 32-bit values. */
+static bool some_of(struct decode *d, const struct ptx_operand *o, unsigned n, uint32_t *slot)
+{
+    const struct ptx_operand *e = o->kind == OPND_VEC ? o->elem : o;
+    if (components(o) < n)
+        return decode_why(d, "%u components, of which %u are needed", components(o), n);
+    for (unsigned k = 0; k < n; k++)
+        if (!decode_src(d, &e[k], 4, &slot[k]))
+            return false;
+    return true;
+}
+
+static bool is_float_operand(const struct decode *d, const struct ptx_operand *o)
+{
+    return (o->kind == OPND_REG && d->pf->regs[o->index].type == PTX_T_F32) ||
+           (o->kind == OPND_IMM && o->is_float);
+}
+
+/* What follows [texture, {coordinates}]: the level, offsets, the operand of a depth compare. */
+static bool extras_of(struct decode *d, const struct ptx_inst *i, unsigned k, struct exec_tex *x)
+{
+    for (unsigned n = 0; n < 3; n++)
+        x->gradient[0][n] = x->gradient[1][n] = x->offset[n] = EXEC_NO_ID;
+    x->lod = x->reference = EXEC_NO_ID;
+    x->level = ptx_has_mod(i, PTX_MOD_LEVEL)  ? TEX_LEVEL
+               : ptx_has_mod(i, PTX_MOD_GRAD) ? TEX_GRAD
+                                              : TEX_BASE;
+    if (x->level == TEX_GRAD && x->cube)
+        return decode_why(d, "gradients of a direction into a cube");
+    if (x->level == TEX_LEVEL && (k >= i->nopnds || !decode_src(d, &i->opnds[k++], 4, &x->lod)))
+        return false;
+    for (unsigned g = 0; x->level == TEX_GRAD && g < 2; g++, k++)
+        if (k >= i->nopnds || !some_of(d, &i->opnds[k], x->rank, x->gradient[g]))
+            return false;
+    unsigned left = k < i->nopnds ? i->nopnds - k : 0;
+    bool compares =
+        left == 1 && i->opnds[k].kind != OPND_VEC && (x->rank > 1 || is_float_operand(d, &i->opnds[k]));
+    if (left && !compares && !some_of(d, &i->opnds[k++], x->rank, x->offset))
+        return false;
+    if (k < i->nopnds && !decode_src(d, &i->opnds[k++], 4, &x->reference))
+        return false;
+    return k == i->nopnds || decode_why(d, "operands of an unusual form");
+}
+
 bool decode_tex(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
+    bool packed = i->type[0] == PTX_T_F16X2, half = i->type[0] == PTX_T_F16, neg;
     struct exec_tex x = { .gather = i->op == PTX_OP_TLD4,
                           .floats = i->type[1] == PTX_T_F32,
-                          .is_float = i->type[0] == PTX_T_F32 };
+                          .half = packed ? 2
+                                  : half ? 1
+                                         : 0,
+                          .resident = EXEC_NO_ID,
+                          .is_float = packed || half || i->type[0] == PTX_T_F32 };
     static const uint16_t parts[] = { PTX_MOD_R, PTX_MOD_G, PTX_MOD_B, PTX_MOD_A };
-    unsigned most = ptx_has_mod(i, PTX_MOD_LEVEL) ? 3 : ptx_has_mod(i, PTX_MOD_GRAD) ? 4 : 2;
+    unsigned at = i->nopnds > 1 && i->opnds[1].kind != OPND_MULTI ? 2 : 1; /* behind |p */
     for (unsigned k = 0; x.gather && k < ARRAY_LEN(parts); k++)
         if (ptx_has_mod(i, parts[k]))
             x.component = (uint8_t)k;
-    if (i->type[0] == PTX_T_F16 || i->type[0] == PTX_T_F16X2)
-        return decode_why(d, "results of 16 bits");
-    if (i->nopnds < 2 || i->opnds[1].kind != OPND_MULTI || i->nopnds > most)
-        return decode_why(d, "offsets, depth comparison or a residency predicate");
+    if (i->nopnds <= at || i->opnds[at].kind != OPND_MULTI)
+        return decode_why(d, "an address without coordinates");
+    if (at == 2 && !decode_pred(d, &i->opnds[1], &x.resident, &neg))
+        return false;
     if (!shape_of(d, i, &x))
         return false;
     if (x.gather && x.cube)
         return decode_why(d, "four texels of a cube");
-    return place_of(d, &i->opnds[1], &x) && values_of(d, &i->opnds[0], 4, true, &x) &&
-           keep(d, i, in, exec_tex, &x);
+    return place_of(d, &i->opnds[at], &x) && extras_of(d, i, at + 1, &x) &&
+           values_of(d, &i->opnds[0], 4, true, &x) && keep(d, i, in, exec_tex, &x);
 }
 
 bool decode_tex_query(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -123,15 +185,24 @@ bool decode_tex_query(struct decode *d, const struct ptx_inst *i, struct exec_in
                     { PTX_MOD_DEPTH, QUERY_DEPTH },
                     { PTX_MOD_ARRAY_SIZE, QUERY_LAYERS },
                     { PTX_MOD_NUM_MIPMAP_LEVELS, QUERY_LEVELS },
-                    { PTX_MOD_NORMALIZED_COORDS, QUERY_NORMALIZED } };
-    struct exec_tex x = { .surface = i->op == PTX_OP_SUQ };
+                    { PTX_MOD_NORMALIZED_COORDS, QUERY_NORMALIZED },
+                    { PTX_MOD_NUM_SAMPLES, QUERY_SAMPLES },
+                    { PTX_MOD_FILTER_MODE, QUERY_FILTER },
+                    { PTX_MOD_ADDR_MODE_0, QUERY_EDGE },
+                    { PTX_MOD_ADDR_MODE_1, QUERY_EDGE_Y },
+                    { PTX_MOD_ADDR_MODE_2, QUERY_EDGE_Z },
+                    { PTX_MOD_FORCE_UNNORMALIZED_COORDS, QUERY_UNNORMALIZED },
+                    { PTX_MOD_CHANNEL_DATA_TYPE, QUERY_TYPE },
+                    { PTX_MOD_CHANNEL_ORDER, QUERY_ORDER },
+                    { PTX_MOD_MEMORY_LAYOUT, QUERY_LINEAR_MEMORY } };
+    struct exec_tex x = { .surface = i->op == PTX_OP_SUQ, .lod = EXEC_NO_ID };
     for (unsigned k = 0; k < ARRAY_LEN(queries); k++)
         if (ptx_has_mod(i, queries[k].mod)) {
             x.query = queries[k].query;
             in->fn = exec_tex_query;
-            return i->nopnds == 2 && decode_dst(d, &i->opnds[0], 4, &in->dst) &&
-                   handle_of(d, &i->opnds[1], &x) && (in->kind = EXEC_MEM, true) &&
-                   (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+            return decode_dst(d, &i->opnds[0], 4, &in->dst) && handle_of(d, &i->opnds[1], &x.handle) &&
+                   (i->nopnds < 3 || decode_src(d, &i->opnds[2], 4, &x.lod)) &&
+                   (in->kind = EXEC_MEM, true) && (in->x = decode_keep(d, &x, sizeof x)) != NULL;
         }
     return decode_why(d, "this query");
 }

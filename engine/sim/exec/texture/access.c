@@ -1,6 +1,9 @@
 /* Fetches and surface accesses of a warp. Each texel is read where it lies; the record of a fetch holds,
  * where a filter reads several texels a lane, the sectors that the warp touches, each once. */
 #include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/reference.h"
+#include "engine/rec/elem.h"
 #include "engine/rec/texture.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
@@ -17,18 +20,29 @@
 
 enum { SECTOR = 32 };
 
-/* What a lane's handle stands for; NULL after a fault. */
-static const struct texture *object_of(struct exec_warp *w, const struct exec_inst *in, uint32_t lane)
+static uint64_t handle_value(const struct exec_warp *w, const struct exec_ref *ref, uint32_t lane)
 {
-    const struct exec_tex *x = in->x;
-    uint64_t h = lane_read(w, x->handle.slot, lane, x->handle.wide ? 8 : 4) +
-                 (uint64_t)(int64_t)x->handle.imm,
-             i = h - TEXTURE_HANDLE;
+    uint64_t h = 0;
+    if (ref->space != PTX_SPACE_PARAM)
+        return lane_read(w, ref->slot, lane, ref->wide ? 8 : 4) + (uint64_t)(int64_t)ref->imm;
+    if ((uint64_t)ref->imm + sizeof h <= w->x->nparams)
+        memcpy(&h, w->x->params + ref->imm, sizeof h);
+    return h;
+}
+
+/* What a lane's handle stands for; NULL after a fault. */
+static const struct texture *object_of(struct exec_warp *w, const struct exec_inst *in,
+                                       const struct exec_ref *ref, uint32_t lane)
+{
+    uint64_t h = handle_value(w, ref, lane), i = h - TEXTURE_HANDLE;
     const struct textures *all = w->x->l->textures;
+    for (size_t k = 0; all && i >= all->n && k < all->n; k++) /* the address of a variable */
+        i = all->at[k] && all->at[k] == h ? k : i;
     const struct texture *t = all && i < all->n && all->v[i].rank ? &all->v[i] : NULL;
     if (!t)
         exec_fault(w, in, lane, FAULT_ARG,
-                   "0x%llx is no handle: the launch description gives none (\"texture\", \"surface\")",
+                   "0x%llx is no handle: the launch description gives none (\"texture\", \"surface\", "
+                   "\"sampler\", of a variable under \"symbols\")",
                    (unsigned long long)h);
     return t;
 }
@@ -37,7 +51,11 @@ static const struct texture *object_of(struct exec_warp *w, const struct exec_in
 static const struct texture *texture_of(struct exec_warp *w, const struct exec_inst *in, uint32_t lane)
 {
     const struct exec_tex *x = in->x;
-    const struct texture *t = object_of(w, in, lane);
+    const struct texture *t = object_of(w, in, &x->handle, lane);
+    if (t && t->sampler) {
+        exec_fault(w, in, lane, FAULT_ARG, "the handle is of a sampler, which has no texels");
+        return NULL;
+    }
     if (t &&
         (t->surface != x->surface || t->array != x->array || t->cube != x->cube || t->rank != x->rank)) {
         exec_fault(
@@ -127,6 +145,45 @@ static float rounded(double x)
     return half && fabsf(other) > fabsf(near) ? other : near;
 }
 
+static bool passes(enum texture_compare c, float reference, float texel)
+{
+    switch (c) {
+    case COMPARE_LESS: return reference < texel;
+    case COMPARE_EQUAL: return reference == texel;
+    case COMPARE_LESS_EQUAL: return reference <= texel;
+    case COMPARE_GREATER: return reference > texel;
+    case COMPARE_NOT_EQUAL: return reference != texel;
+    case COMPARE_GREATER_EQUAL: return reference >= texel;
+    case COMPARE_ALWAYS: return true;
+    default: return false;
+    }
+}
+
+/* Channel c of a texel; of a depth compare whether it passes, 1 or 0. */
+static uint32_t channel_of(const struct exec_warp *w, const struct exec_tex *x, const struct texture *t,
+                           const uint8_t *p, unsigned c, uint32_t lane)
+{
+    uint32_t v = texel_channel(t, p, x->gather ? x->component : c, x->is_float);
+    if (x->reference == EXEC_NO_ID)
+        return v;
+    float reference = f32_bits((uint32_t)lane_read(w, x->reference, lane, 4));
+    return bits_f32(passes((enum texture_compare)t->compare, reference, f32_bits(v)) ? 1 : 0);
+}
+
+static void put_results(struct exec_warp *w, const struct exec_tex *x, uint32_t lane,
+                        const uint32_t out[4])
+{
+    for (unsigned c = 0; c < x->n; c++) {
+        uint32_t v = out[c];
+        if (x->half == 1)
+            v = f16_of(f32_bits(v));
+        else if (x->half)
+            v = f16_of(f32_bits(out[2 * c & 3])) | f16_of(f32_bits(out[(2 * c + 1) & 3])) << 16;
+        lane_write(w, x->value[c], lane, 4, v);
+    }
+    pred_write(w, x->resident, 1u << lane, EXEC_FULL); /* all of a buffer is there */
+}
+
 /* The results of one lane out of its texels. */
 static bool sample(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
                    const struct texture *t, const struct texels *s, struct touched *touched)
@@ -143,7 +200,7 @@ static bool sample(struct exec_warp *w, const struct exec_inst *in, uint32_t lan
         if (s->v[k].inside)
             touch(touched, lane, s->v[k].addr, texel);
         for (unsigned c = 0; c < 4; c++) {
-            uint32_t v = texel_channel(t, p, x->gather ? x->component : c, x->is_float);
+            uint32_t v = channel_of(w, x, t, p, c, lane);
             if (x->gather && c == k)
                 out[k] = v;
             else if (!x->gather && s->n == 1)
@@ -152,9 +209,62 @@ static bool sample(struct exec_warp *w, const struct exec_inst *in, uint32_t lan
                 sum[c] += (double)s->v[k].weight * (double)f32_bits(v);
         }
     }
-    for (unsigned c = 0; c < x->n; c++)
-        lane_write(w, x->value[c], lane, 4, !x->gather && s->n > 1 ? bits_f32(rounded(sum[c])) : out[c]);
+    for (unsigned c = 0; c < 4 && !x->gather && s->n > 1; c++)
+        out[c] = bits_f32(rounded(sum[c]));
+    put_results(w, x, lane, out);
     return true;
+}
+
+static double float_at(const struct exec_warp *w, uint32_t slot, uint32_t lane)
+{
+    return slot == EXEC_NO_ID ? 0 : (double)f32_bits((uint32_t)lane_read(w, slot, lane, 4));
+}
+
+static void place_of(const struct exec_warp *w, const struct exec_tex *x, const struct texture *t,
+                     uint32_t lane, struct texture_place *p)
+{
+    double gradient[2][3];
+    *p = (struct texture_place){ .layer = layer_of(w, x, lane) };
+    for (unsigned d = 0; d < x->ncoord; d++)
+        p->c[d] = coordinate(w, x, d, lane);
+    for (unsigned d = 0; d < 3; d++) {
+        gradient[0][d] = float_at(w, x->gradient[0][d], lane);
+        gradient[1][d] = float_at(w, x->gradient[1][d], lane);
+        if (x->offset[d] != EXEC_NO_ID)
+            p->offset[d] = (int32_t)(uint32_t)lane_read(w, x->offset[d], lane, 4);
+    }
+    if (x->level == TEX_LEVEL)
+        p->level = x->floats ? float_at(w, x->lod, lane)
+                             : (double)(int32_t)(uint32_t)lane_read(w, x->lod, lane, 4);
+    else if (x->level == TEX_GRAD)
+        p->level = texture_gradient_level(t, x, gradient);
+}
+
+/* The texture as its sampler has it read; false after a fault. */
+static bool read_as(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, struct texture *t)
+{
+    const struct exec_tex *x = in->x;
+    const struct texture *own = texture_of(w, in, lane), *sampler = NULL;
+    const char *fault = NULL;
+    if (!own)
+        return false;
+    *t = *own;
+    if (x->sampler.slot != EXEC_NO_ID) {
+        if (!(sampler = object_of(w, in, &x->sampler, lane)))
+            return false;
+        *t = texture_sampled(own, sampler);
+    }
+    if (sampler && !sampler->sampler)
+        fault = "the second handle is of no sampler";
+    else if (t->linear && x->floats && !x->gather && !x->is_float)
+        fault = "a linear filter returns .f32, not integers";
+    else if (x->reference != EXEC_NO_ID && !t->compare)
+        fault = "a depth compare needs \"compare\" in the texture or sampler of the launch description";
+    else if (sampler && t->linear && !elem_is_float((enum elem)t->elem) && !t->fraction)
+        fault = "the sampler's linear filter needs floats, or \"read\": \"normalized\"";
+    if (fault)
+        exec_fault(w, in, lane, FAULT_ARG, "%s", fault);
+    return !fault;
 }
 
 void exec_tex(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
@@ -163,23 +273,64 @@ void exec_tex(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
     struct touched touched = { .n = 0 };
     FOR_LANES(i, mask)
     {
-        const struct texture *t = texture_of(w, in, i);
+        struct texture t;
         struct texels s;
-        double c[3] = { 0, 0, 0 };
-        if (!t)
+        struct texture_place p;
+        if (!read_as(w, in, i, &t))
             return;
-        if (t->linear && x->floats && !x->gather && !x->is_float) {
-            exec_fault(w, in, i, FAULT_ARG, "a linear filter returns .f32, not integers");
-            return;
-        }
-        for (unsigned d = 0; d < x->ncoord; d++)
-            c[d] = coordinate(w, x, d, i);
-        texels_of(t, x, c, layer_of(w, x, i), &s);
+        place_of(w, x, &t, i, &p);
+        texels_of(&t, x, &p, &s);
         touched.sectors |= s.n > 1 && !touched.mask;
-        if (!sample(w, in, i, t, &s, &touched))
+        if (!sample(w, in, i, &t, &s, &touched))
             return;
     }
     tell(w, in, &touched, ACCESS_LOAD);
+}
+
+/* ---- queries ---- */
+/* As OpenCL numbers them, which PTX ISA 5.3.1 lists. */
+static uint32_t type_number(const struct texture *t)
+{
+    switch (t->elem) {
+    case ELEM_S8: return t->fraction ? 0x10d0 : 0x10d7;
+    case ELEM_S16: return t->fraction ? 0x10d1 : 0x10d8;
+    case ELEM_U8: return t->fraction ? 0x10d2 : 0x10da;
+    case ELEM_U16: return t->fraction ? 0x10d3 : 0x10db;
+    case ELEM_S32: return 0x10d9;
+    case ELEM_U32: return 0x10dc;
+    case ELEM_F16: return 0x10dd;
+    default: return 0x10de;
+    }
+}
+
+static uint32_t edge_number(const struct texture *t, unsigned d)
+{
+    static const uint8_t modes[EDGE_COUNT] = { [EDGE_WRAP] = PTX_ADDR_WRAP,
+                                               [EDGE_MIRROR] = PTX_ADDR_MIRROR,
+                                               [EDGE_CLAMP] = PTX_ADDR_CLAMP,
+                                               [EDGE_BORDER] = PTX_ADDR_BORDER };
+    return modes[t->edge[d]];
+}
+
+static uint32_t answer(const struct texture *t, const struct texture *level, unsigned query)
+{
+    switch (query) {
+    case QUERY_WIDTH: return level->dims[0];
+    case QUERY_HEIGHT: return t->rank > 1 ? level->dims[1] : 0;
+    case QUERY_DEPTH: return t->rank > 2 ? level->dims[2] : 0;
+    case QUERY_LAYERS: return t->array ? t->layers : 0;
+    case QUERY_LEVELS: return texture_levels(t);
+    case QUERY_NORMALIZED: return t->normalized;
+    case QUERY_SAMPLES: return 1;
+    case QUERY_FILTER: return t->linear;
+    case QUERY_EDGE:
+    case QUERY_EDGE_Y:
+    case QUERY_EDGE_Z: return edge_number(t, query - QUERY_EDGE);
+    case QUERY_UNNORMALIZED: return t->sampler && !t->normalized;
+    case QUERY_TYPE: return type_number(t);
+    case QUERY_ORDER: return t->channels == 1 ? 0x10b0 : t->channels == 2 ? 0x10b2 : 0x10b5;
+    default: return 0; /* arrays of a GPU do not lie row after row */
+    }
 }
 
 void exec_tex_query(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
@@ -187,16 +338,12 @@ void exec_tex_query(struct exec_warp *w, const struct exec_inst *in, uint32_t ma
     const struct exec_tex *x = in->x;
     FOR_LANES(i, mask)
     {
-        const struct texture *t = object_of(w, in, i);
+        const struct texture *t = object_of(w, in, &x->handle, i);
         if (!t)
             return;
-        uint32_t v = x->query == QUERY_WIDTH    ? t->dims[0]
-                     : x->query == QUERY_HEIGHT ? (t->rank > 1 ? t->dims[1] : 0)
-                     : x->query == QUERY_DEPTH  ? (t->rank > 2 ? t->dims[2] : 0)
-                     : x->query == QUERY_LAYERS ? (t->array ? t->layers : 0)
-                     : x->query == QUERY_LEVELS ? 1
-                                                : t->normalized;
-        lane_write(w, in->dst, i, 4, v);
+        uint32_t lod = x->lod == EXEC_NO_ID ? 0 : (uint32_t)lane_read(w, x->lod, i, 4);
+        struct texture level = texture_level(t, lod < texture_levels(t) ? lod : texture_levels(t) - 1);
+        lane_write(w, in->dst, i, 4, answer(t, &level, x->query));
     }
 }
 

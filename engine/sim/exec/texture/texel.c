@@ -100,7 +100,7 @@ static void weigh(const struct texture *t, const struct exec_tex *x, const unsig
 
 /* Corner k of the cell whose lowest texel is `low`: bit d of k says which side in dimension d. */
 static void corner(const struct texture *t, const struct exec_tex *x, int64_t slice,
-                   const int64_t low[3], int weight, unsigned k, struct texels *out)
+                   const int64_t low[3], double weight, unsigned k, struct texels *out)
 {
     int64_t i[3] = { 0, 0, 0 };
     bool inside = true;
@@ -108,51 +108,82 @@ static void corner(const struct texture *t, const struct exec_tex *x, int64_t sl
         i[d] = low[d] + (k >> d & 1);
         inside &= edge_of(x->cube ? EDGE_CLAMP : t->edge[d], t->dims[d], &i[d]);
     }
-    put(t, slice, i, inside, weight / 256.0, out);
+    put(t, slice, i, inside, weight, out);
 }
 
 /* Integer coordinates: that texel, or none. */
-static void fetch(const struct texture *t, const struct exec_tex *x, const double c[3], int64_t layer,
+static void fetch(const struct texture *t, const struct exec_tex *x, const struct texture_place *p,
                   struct texels *out)
 {
     int64_t i[3] = { 0, 0, 0 };
     bool inside = true;
     for (unsigned d = 0; d < x->rank; d++) {
-        i[d] = (int64_t)c[d];
+        i[d] = (int64_t)p->c[d] + p->offset[d];
         inside &= i[d] >= 0 && i[d] < t->dims[d];
     }
-    put(t, slice_of(t, layer, 0), i, inside, 1, out);
+    put(t, slice_of(t, p->layer, 0), i, inside, 1, out);
 }
 
-void texels_of(const struct texture *t, const struct exec_tex *x, const double c[3], int64_t layer,
-               struct texels *out)
+/* The texels of one level, their weights times `share`. */
+static void texels_of_level(const struct texture *t, const struct exec_tex *x,
+                            const struct texture_place *p, double share, struct texels *out)
 {
     static const unsigned gathered[] = { 2, 3, 1, 0 };
     bool cell = x->gather || t->linear;
-    double at[3] = { c[0], c[1], c[2] };
+    double at[3] = { p->c[0], p->c[1], p->c[2] };
     unsigned face = 0, part[3] = { 0, 0, 0 };
     int64_t low[3] = { 0, 0, 0 };
-    out->n = 0;
     if (!x->floats) {
-        fetch(t, x, c, layer, out);
+        fetch(t, x, p, out);
         return;
     }
     if (x->cube)
-        face = face_of(c, at);
+        face = face_of(p->c, at);
     for (unsigned d = 0; d < x->rank; d++) {
-        double p = x->cube ? at[d] * t->dims[d] : scaled(t, d, at[d]);
+        double c = x->cube ? at[d] * t->dims[d] : scaled(t, d, at[d]);
         /* in units of 1/256, to the nearest; to the texel's centre */
-        int64_t fixed = cell ? (int64_t)floor((p - 0.5) * 256 + 0.5) : (int64_t)floor(p) * 256;
-        low[d] = fixed >> 8;
+        int64_t fixed = cell ? (int64_t)floor((c - 0.5) * 256 + 0.5) : (int64_t)floor(c) * 256;
+        low[d] = (fixed >> 8) + p->offset[d];
         part[d] = (unsigned)(fixed & 255);
     }
-    int64_t slice = slice_of(t, layer, face);
+    int64_t slice = slice_of(t, p->layer, face);
     int weight[8] = { 256 };
     if (cell)
         weigh(t, x, part, weight);
     for (unsigned k = 0; k < (cell ? 1u << x->rank : 1u); k++) {
         unsigned at_corner = x->gather ? gathered[k] : k;
-        corner(t, x, slice, low, weight[at_corner], at_corner, out);
+        corner(t, x, slice, low, weight[at_corner] / 256.0 * share, at_corner, out);
+    }
+}
+
+double texture_gradient_level(const struct texture *t, const struct exec_tex *x, double d[2][3])
+{
+    double most = 0;
+    for (unsigned g = 0; g < 2; g++) {
+        double length = 0;
+        for (unsigned k = 0; k < x->rank; k++) {
+            double texels = d[g][k] * (t->normalized ? (double)t->dims[k] : 1.0);
+            length += texels * texels;
+        }
+        most = length > most ? length : most;
+    }
+    return most > 0 ? log2(most) / 2 : 0; /* of a squared length */
+}
+
+void texels_of(const struct texture *t, const struct exec_tex *x, const struct texture_place *p,
+               struct texels *out)
+{
+    double last = texture_levels(t) - 1, level = !(p->level > 0) ? 0 : p->level > last ? last : p->level;
+    bool between = t->mip_linear && x->floats && !x->gather && x->level != TEX_BASE;
+    double fixed = between ? floor(level * 256 + 0.5) : floor(level + 0.5) * 256;
+    unsigned low = (unsigned)(fixed / 256);
+    double part = fixed / 256 - low;
+    struct texture here = texture_level(t, low);
+    out->n = 0;
+    texels_of_level(&here, x, p, 1 - part, out);
+    if (part > 0) {
+        here = texture_level(t, low + 1);
+        texels_of_level(&here, x, p, part, out);
     }
 }
 
