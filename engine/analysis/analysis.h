@@ -6,6 +6,7 @@
 #define GPULOCW_ANALYSIS_ANALYSIS_H
 
 #include "engine/analysis/banks.h"
+#include "engine/analysis/symbolic/bulk.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
@@ -70,10 +71,12 @@ struct ana_access { /* one static memory access */
     struct span at; /* place; func: index into module->funcs */
     /* and in the source it was compiled from (.loc); file 0: not told */
     struct ptx_loc loc;
-    uint8_t space, bytes; /* enum ptx_space; bytes per thread (type times vector) */
-    bool store;           /* writes */
-    bool atomic;          /* reads and writes at once */
-    bool prefetch;        /* brings lines, no value */
+    /* enum ptx_space, or ANA_SPACE_COPY; bytes per thread (type times vector), 0 of a copy: a request is
+     * one copy, `exact` has its bytes */
+    uint8_t space, bytes;
+    bool store;    /* writes */
+    bool atomic;   /* reads and writes at once */
+    bool prefetch; /* brings lines, no value */
     /* readable: A + 4*(ctaid.x*ntid.x + tid.x); owned by the kernel's arena */
     char *address;
     char *unknown; /* NULL, or why a part is unknown: "mul.hi.u32 at line 88" */

@@ -37,6 +37,7 @@ const char *ana_space_name(unsigned space)
     case PTX_SPACE_LOCAL: return "local";
     case PTX_SPACE_CONST: return "const";
     case PTX_SPACE_PARAM: return "param";
+    case ANA_SPACE_COPY: return "copy";
     default: return "generic";
     }
 }
@@ -120,6 +121,14 @@ static bool affine_form(const struct symexpr *x)
 {
     return !symexpr_find(x, visit_crooked, NULL);
 }
+/* The parameter that is the tensor map, or NULL: it is elsewhere. */
+static const char *copy_map(struct facts *f, const struct eval_access *a)
+{
+    const struct symexpr *s = a->addr;
+    while (s->kind == SYMEXPR_SUM && s->n)
+        s = s->arg[0];
+    return s->kind == SYMEXPR_ADDR && s->ref ? array_leaf_name(f, s) : NULL;
+}
 static char *loops_text(struct facts *f, const struct fact *x)
 {
     struct symexpr_names names = { array_loop_name, array_leaf_name, f };
@@ -144,6 +153,44 @@ static char *loops_text(struct facts *f, const struct fact *x)
         buf_printf(&b, " (line %u)", a->frame->func->insts[blk->first].at.line);
     }
     return b.n ? taken(f->arena, &b) : NULL;
+}
+/* "A {64*i, 128*ctaid.y}": a tensor map, and the coordinates of the box; "A + 16*tid.x, 1024 bytes" */
+static char *copy_text(struct facts *f, const struct fact *x)
+{
+    struct symexpr_names names = { array_loop_name, array_leaf_name, f };
+    const struct eval_access *a = x->ctx[0];
+    const char *map = a->tensor ? copy_map(f, a) : NULL;
+    struct buf b = { 0 };
+    if (map)
+        buf_puts(&b, map);
+    else
+        symexpr_print(a->addr, &names, &b);
+    buf_puts(&b, a->tensor ? " {" : ", ");
+    for (unsigned k = 0; k < a->nvalues; k++) {
+        buf_puts(&b, k ? ", " : "");
+        symexpr_print(a->value[k], &names, &b);
+    }
+    buf_puts(&b, a->tensor ? "}" : " bytes");
+    return taken(f->arena, &b);
+}
+static void fill_copy(struct facts *f, const struct fact *x, struct ana_access *a)
+{
+    const struct eval_access *c = x->ctx[0];
+    uint16_t flags = c->addr->flags;
+    a->affine = affine_form(c->addr);
+    for (unsigned k = 0; k < c->nvalues; k++) {
+        flags |= c->value[k]->flags;
+        a->affine = a->affine && affine_form(c->value[k]);
+        const char *why = a->unknown ? NULL : reason(f->arena, c->value[k]);
+        if (why)
+            a->unknown = arena_dup(f->arena, str_of(why));
+    }
+    a->address = copy_text(f, x);
+    a->loops = loops_text(f, x);
+    a->depends_on_load = flags & AXF_LOAD;
+    a->array = c->tensor ? copy_map(f, c) : array_name(f, x->arrays);
+    a->param = c->tensor ? -1 : array_param(f, x->arrays);
+    a->arrays = a->array ? arena_dup(f->arena, str_of(a->array)) : NULL;
 }
 static void fill_symbolic(struct facts *f, const struct fact *x, struct ana_access *a)
 {
@@ -213,7 +260,10 @@ static void fill_access(struct facts *f, const struct fact *x, struct ana_access
                               .prefetch = x->prefetch,
                               .read_only = ANA_UNKNOWN,
                               .cls = ANA_CLASS_UNKNOWN };
-    fill_symbolic(f, x, a);
+    if (x->space == ANA_SPACE_COPY)
+        fill_copy(f, x, a);
+    else
+        fill_symbolic(f, x, a);
     fill_counts(f, x, a);
     if (x->load && (x->space == PTX_SPACE_GLOBAL || x->space == PTX_SPACE_GENERIC))
         a->read_only = array_read_only(f, x, &a->read_only_why);
@@ -318,8 +368,7 @@ static const char *unmodelled(const struct ptx_inst *i)
     case EFFECT_TEXTURE: return "texture access";
     case EFFECT_SURFACE: return "surface access";
     case EFFECT_TENSOR: return "tensor core";
-    case EFFECT_ASYNC_COPY:
-        return strstr(o->name, "bulk") || strstr(o->name, "tensor") ? "bulk copy" : NULL;
+    case EFFECT_ASYNC_COPY: return NULL;
     default: return NULL;
     }
 }
@@ -355,11 +404,17 @@ static void name_all_unmodelled(struct facts *f, struct ana_kernel *k)
     f->e.ngaps = first;
 }
 
+/* The side in shared memory of a cp.async. */
+static bool is_async_store(const struct facts *f, uint32_t i)
+{
+    return i && f->fact[i].store && f->fact[i].inst == f->fact[i - 1].inst &&
+           f->fact[i].func == f->fact[i - 1].func;
+}
 static void fill_gaps(struct facts *f, struct ana_kernel *k)
 {
     name_all_unmodelled(f, k);
     for (uint32_t i = 0; i < f->n; i++)
-        if (!f->fact[i].counted && !f->fact[i].prefetch && f->fact[i].why)
+        if (!f->fact[i].counted && !f->fact[i].prefetch && f->fact[i].why && !is_async_store(f, i))
             eval_gap(&f->e, "the access at line %u is not counted: %s",
                      fact_inst(f, &f->fact[i])->at.line, f->fact[i].why);
     for (uint32_t i = 0; i < f->e.nloops; i++)

@@ -198,6 +198,38 @@ static bool rule_streaming(struct facts *f, const struct fact *x, const struct a
                                                    : "read once, no line shared between CTAs");
     return true;
 }
+/* Copies: by the bytes that CTAs share, since their addresses are made by the engine. */
+static bool rule_copy(struct facts *f, const struct fact *x, const struct ana_access *a,
+                      struct verdict *v)
+{
+    const char *array = a->array ? a->array : "its tensor";
+    if (!x->counted) {
+        v->why = arena_printf(f->arena, "%s", x->why ? x->why : "it was not counted");
+        return true;
+    }
+    for (unsigned d = 0; d < 3; d++) {
+        const struct fact_overlap *o = &x->near[d];
+        double share = o->of_bytes ? (double)o->bytes / (double)o->of_bytes : 0;
+        if (share <= 0.5)
+            continue;
+        v->cls = ANA_CLASS_ALGORITHM;
+        v->why = arena_printf(
+            f->arena, "CTAs next to each other along %c share %.0f %% of the bytes of %s that they copy",
+            axis[d], 100 * share, array);
+        return true;
+    }
+    if (x->by_others * 2 > x->bytes_read) {
+        v->cls = ANA_CLASS_ALGORITHM;
+        v->why =
+            arena_printf(f->arena, "%.0f %% of the bytes it copies were copied by another CTA before",
+                         100.0 * (double)x->by_others / (double)x->bytes_read);
+        return true;
+    }
+    v->cls = ANA_CLASS_STREAMING;
+    v->why =
+        arena_printf(f->arena, a->store ? "written once" : "CTAs copy boxes of their own of %s", array);
+    return true;
+}
 static const rule_fn rules[] = { rule_unknown, rule_write,      rule_algorithm,
                                  rule_line,    rule_misaligned, rule_streaming };
 
@@ -235,7 +267,14 @@ static enum ana_class source_of_reuse(const struct ana_kernel *k, const double w
 static bool classes_kernel(const struct ana_access *a)
 {
     bool reads = !a->store || (a->atomic && a->cls == ANA_CLASS_DATA);
-    return reads && !a->prefetch && a->space == PTX_SPACE_GLOBAL;
+    return reads && !a->prefetch && (a->space == PTX_SPACE_GLOBAL || a->space == ANA_SPACE_COPY);
+}
+static bool has_copies(const struct ana_kernel *k)
+{
+    for (uint32_t i = 0; i < k->naccess; i++)
+        if (k->access[i].space == ANA_SPACE_COPY && classes_kernel(&k->access[i]))
+            return true;
+    return false;
 }
 static void evidence(struct ana_kernel *k, char *text)
 {
@@ -248,8 +287,9 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
         return;
     double inter = k->reuse.inter_cta;
     evidence(k, arena_printf(f->arena,
-                             "bytes on the way to L1: %.0f %% again by the same warp, %.0f %% by the "
+                             "%s: %.0f %% again by the same warp, %.0f %% by the "
                              "same CTA, %.0f %% by another CTA, %.0f %% once%s",
+                             has_copies(k) ? "bytes of loads and copies" : "bytes on the way to L1",
                              100 * k->reuse.intra_warp, 100 * k->reuse.intra_cta, 100 * inter,
                              100 * k->reuse.none, k->reuse.sampled ? " (from a sample)" : ""));
     if (k->cls == ANA_CLASS_ALGORITHM && inter < 0.05)
@@ -310,11 +350,12 @@ static void load_evidence(struct facts *f, struct ana_kernel *k, uint32_t i)
 static void kernel_class(struct facts *f, struct ana_kernel *k)
 {
     double weight[CLASS_COUNT] = { 0 }, all = 0;
+    bool copies = has_copies(k);
     for (uint32_t i = 0; i < k->naccess; i++) {
         const struct ana_access *a = &k->access[i];
         if (!classes_kernel(a))
             continue;
-        double w = a->exact.valid ? (double)a->exact.requests : 1;
+        double w = !a->exact.valid ? 1 : copies ? (double)a->exact.lines : (double)a->exact.requests;
         weight[a->cls] += w;
         all += w;
     }
@@ -325,7 +366,10 @@ static void kernel_class(struct facts *f, struct ana_kernel *k)
             buf_printf(&b, "%s%s %.0f %%", b.n ? ", " : "", ana_class_name((enum ana_class)c),
                        100 * weight[c] / all);
     if (b.n)
-        evidence(k, arena_printf(f->arena, "%s of the loads%s", b.s, k->launched ? " by requests" : ""));
+        evidence(k, arena_printf(f->arena, "%s of the loads%s", b.s,
+                                 !k->launched ? ""
+                                 : copies     ? " and copies, by lines"
+                                              : " by requests"));
     buf_free(&b);
     for (uint32_t i = 0; i < k->naccess && k->nevidence < 4; i++)
         if (tells(k, i) && !told(k, i))
@@ -370,6 +414,8 @@ void classify_all(struct facts *f, struct ana_kernel *k)
         struct ana_access *a = &k->access[i];
         struct verdict v = { ANA_CLASS_UNKNOWN, NULL };
         bool global = a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC;
+        if (a->space == ANA_SPACE_COPY && !a->prefetch)
+            rule_copy(f, &f->fact[i], a, &v);
         for (size_t r = 0; global && !a->prefetch && r < ARRAY_LEN(rules); r++)
             if (rules[r](f, &f->fact[i], a, &v))
                 break;

@@ -206,7 +206,9 @@ static bool count_event(void *ctx, const struct slice_event *ev)
     struct counting *c = ctx;
     const struct fact *x = &c->f->fact[ev->site];
     bool shared = ev->space == PTX_SPACE_SHARED;
-    struct request_count_request r = request_count_measure(ev->addr, ev->mask, x->bytes, shared);
+    struct request_count_request r = ev->space == ANA_SPACE_COPY
+                                         ? request_count_runs(ev->run, ev->nruns)
+                                         : request_count_measure(ev->addr, ev->mask, x->bytes, shared);
     request_count_add(&c->t[ev->site], &r, ev->present, 1);
     return true;
 }
@@ -332,12 +334,15 @@ static enum status count_by_slice(struct facts *f)
             (x->store && x->inst == f->fact[i ? i - 1 : 0].inst && i && x->func == f->fact[i - 1].func))
             continue; /* cp.async: its shared-memory side is not reported */
         x->tally = t[i];
-        x->counted = !s->site[i].tainted;
+        x->counted = !s->site[i].tainted && !(x->space == ANA_SPACE_COPY && s->odd_copy);
         x->by_slice = true;
         x->sampled = p.sampled;
         x->scale = p.sampled ? (double)env_ctas(&f->v) / (double)p.n : 1;
         if (s->site[i].tainted)
             x->why = s->taint_why;
+        else if (!x->counted)
+            x->why = arena_printf(
+                f->arena, "the tensor map at line %u is made by the kernel, or is none", s->odd_copy);
     }
     if (st == ST_REFUSED) {
         if (s->too_deep)
@@ -374,6 +379,8 @@ static enum status count_closed(struct facts *f, struct fact *x)
     for (uint32_t c = 0; c < x->nctx; c++) {
         struct eval_access a = *x->ctx[c];
         a.space = x->space;
+        if (a.sized)
+            return ST_OK;
         enum closed_form_result r = closed_form_count(&f->v, &a, &t, &x->why);
         if (r == CLOSED_FORM_CANCELLED)
             return ST_CANCELLED;
@@ -466,7 +473,9 @@ enum status facts_count(struct facts *f)
         if (x->prefetch)
             continue;
         /* a callee that was not followed runs no access of this list, unless by recursion */
-        if (f->o->data && !f->e.divergent_call)
+        if (x->space == ANA_SPACE_COPY)
+            x->why = f->o->data ? NULL : "bytes of a bulk or tensor copy need a launch";
+        else if (f->o->data && !f->e.divergent_call)
             st = count_closed(f, x);
         else if (!f->o->data)
             st = count_assumed(f, x);

@@ -252,33 +252,61 @@ static void count_in_launch(struct probe *p, uint32_t site, uint32_t warp, uint6
     p->f->fact[site].bytes_read += (unsigned)__builtin_popcount(mask);
     p->f->fact[site].by_others += (unsigned)__builtin_popcount(mask & e & ~c);
 }
+/* A sector of the CTA that is probed by itself. */
+static void count_in_cta(struct probe *p, const struct slice_event *ev, uint64_t sector, uint32_t mask)
+{
+    const struct fact *x = &p->f->fact[ev->site];
+    if (x->store || x->atomic) {
+        probe_set_or(&p->stores, PROBE_KEY(ev->site, sector), mask);
+        return;
+    }
+    probe_set_or(&p->loads, PROBE_KEY(ev->site, sector), mask);
+    uint32_t w = probe_set_or(&p->warp_seen, sector << 6 | ev->warp, mask);
+    uint32_t c = probe_set_or(&p->cta_seen, sector, mask);
+    split_add(&p->split.bytes, mask, w, c, c);
+    split_add(&p->split.sectors, 1, w != 0, c != 0, c != 0);
+    if (sector / 4 != p->last_line && ev->space != ANA_SPACE_COPY)
+        touch_line(p, sector / 4, ev->site, ev->warp);
+    p->last_line = sector / 4;
+}
+static void note_sector(struct probe *p, const struct slice_event *ev, uint64_t sector, uint32_t mask)
+{
+    const struct fact *x = &p->f->fact[ev->site];
+    if (!p->all)
+        count_in_cta(p, ev, sector, mask);
+    else if (!x->store && !x->atomic && followed(p, sector))
+        count_in_launch(p, ev->site, ev->warp, sector, mask);
+}
+/* Few of a copy's sectors would be all that a part of a trace has room for: a copy counts by lines of
+ * 1 KiB. */
+#define COPY_SHARE 32u
+static void note_copy(struct probe *p, const struct slice_event *ev)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < ev->nruns; i++)
+        for (uint64_t a = ev->run[i].addr, end = a + ev->run[i].bytes; a < end; n++) {
+            unsigned off = (unsigned)(a % 32), len = 32 - off < end - a ? 32 - off : (unsigned)(end - a);
+            note_sector(p, ev, a / 32, (len == 32 ? ~0u : ((UINT32_C(1) << len) - 1)) << off);
+            a += len;
+        }
+    p->reported[ev->warp] += n / COPY_SHARE + 1;
+}
 static bool on_event(void *ctx, const struct slice_event *ev)
 {
     struct probe *p = ctx;
     const struct fact *x = &p->f->fact[ev->site];
     struct pieces q;
-    if (ev->space != PTX_SPACE_GLOBAL || x->prefetch)
+    if ((ev->space != PTX_SPACE_GLOBAL && ev->space != ANA_SPACE_COPY) || x->prefetch)
         return true;
+    p->last_line = UINT64_MAX;
+    if (ev->space == ANA_SPACE_COPY) {
+        note_copy(p, ev);
+        return true;
+    }
     split_request(ev, x->bytes, &q);
     p->reported[ev->warp] += q.n;
-    uint64_t last_line = UINT64_MAX;
-    for (unsigned k = 0; p->all && k < q.n && !x->store && !x->atomic; k++)
-        if (followed(p, q.sector[k]))
-            count_in_launch(p, ev->site, ev->warp, q.sector[k], q.mask[k]);
-    for (unsigned k = 0; !p->all && k < q.n; k++) {
-        if (x->store || x->atomic) {
-            probe_set_or(&p->stores, PROBE_KEY(ev->site, q.sector[k]), q.mask[k]);
-            continue;
-        }
-        probe_set_or(&p->loads, PROBE_KEY(ev->site, q.sector[k]), q.mask[k]);
-        uint32_t w = probe_set_or(&p->warp_seen, q.sector[k] << 6 | ev->warp, q.mask[k]);
-        uint32_t c = probe_set_or(&p->cta_seen, q.sector[k], q.mask[k]);
-        split_add(&p->split.bytes, q.mask[k], w, c, c);
-        split_add(&p->split.sectors, 1, w != 0, c != 0, c != 0);
-        if (q.sector[k] / 4 != last_line)
-            touch_line(p, q.sector[k] / 4, ev->site, ev->warp);
-        last_line = q.sector[k] / 4;
-    }
+    for (unsigned k = 0; k < q.n; k++)
+        note_sector(p, ev, q.sector[k], q.mask[k]);
     return true;
 }
 static void begin(struct probe *p, uint64_t cta)

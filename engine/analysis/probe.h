@@ -74,6 +74,7 @@ struct probe {
     uint32_t nstack;
     uint32_t *pos;
     uint64_t *reported;
+    uint64_t last_line; /* of the request being counted */
 };
 enum status probe_make(struct probe *p, struct facts *f, struct slice *s);
 void probe_free(struct probe *p);

@@ -4,6 +4,7 @@
 
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/banks.h"
+#include "engine/analysis/slice/slice.h"
 #include "engine/base/base.h"
 
 #include <math.h>
@@ -64,6 +65,25 @@ struct request_count_request request_count_measure(const uint64_t addr[32], uint
         for (unsigned w = first; w <= last && w < 32; w++)
             r.word[w]++;
     }
+    return r;
+}
+
+struct request_count_request request_count_runs(const struct slice_run *run, size_t n)
+{
+    struct request_count_request r = { .active = 1 };
+    uint64_t sector = UINT64_MAX, line = UINT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t first = run[i].addr, last = first + run[i].bytes - 1;
+        if (!run[i].bytes)
+            continue;
+        r.bytes_used += (uint32_t)run[i].bytes;
+        r.sectors +=
+            (uint32_t)(last / TALLY_SECTOR - first / TALLY_SECTOR) + (first / TALLY_SECTOR != sector);
+        r.lines += (uint32_t)(last / TALLY_LINE - first / TALLY_LINE) + (first / TALLY_LINE != line);
+        sector = last / TALLY_SECTOR;
+        line = last / TALLY_LINE;
+    }
+    r.least = (r.bytes_used + TALLY_SECTOR - 1) / TALLY_SECTOR;
     return r;
 }
 

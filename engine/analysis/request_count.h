@@ -29,6 +29,11 @@ struct request_count_request {
 struct request_count_request request_count_measure(const uint64_t addr[32], uint32_t mask,
                                                    unsigned bytes, bool shared);
 
+/* The same of a copy's runs of bytes, those of one line one after another: one lane, no bank, no
+ * words. */
+struct slice_run;
+struct request_count_request request_count_runs(const struct slice_run *run, size_t n);
+
 struct tally {
     uint64_t requests;
     uint64_t sectors;

@@ -233,6 +233,8 @@ static enum status graph(struct sharing *s)
 /* ---- partition advice ---- */
 static void advise(struct sharing *s)
 {
+    if (!s->one.bytes.total)
+        return; /* no load was traced: nothing is known */
     struct ana_partition *a = &s->k->partition;
     const struct env *v = &s->f->v;
     double x = a->strength_x = strength(s, 0), y = a->strength_y = strength(s, 1),
@@ -367,12 +369,12 @@ static bool small_launch(const struct facts *f, unsigned *sample)
     uint64_t sectors = 0, requests = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         const struct fact *x = &f->fact[i];
-        if (!x->load || x->space != PTX_SPACE_GLOBAL)
+        if (!x->load || (x->space != PTX_SPACE_GLOBAL && x->space != ANA_SPACE_COPY))
             continue;
         if (!x->counted || x->sampled)
             return false;
         sectors += x->tally.sectors;
-        requests += x->tally.requests;
+        requests += x->space == ANA_SPACE_COPY ? x->tally.lines : x->tally.requests;
     }
     for (*sample = 0; sectors >> *sample > FULL_SECTORS;)
         ++*sample;
@@ -415,6 +417,17 @@ static enum status share_launch(struct sharing *s)
     s->p.sample = 0;
     return st == ST_OK ? graph(s) : st;
 }
+/* What the traces leave out, so that shares are of the rest. */
+static void name_untraced(struct facts *f, const struct slice *s)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (s->site[i].tainted && f->fact[i].load && f->fact[i].space != PTX_SPACE_SHARED &&
+            !f->fact[i].prefetch) {
+            eval_gap(&f->e, "reuse and sharing leave out the load at line %u and those like it: %s",
+                     fact_inst(f, &f->fact[i])->at.line, s->taint_why ? s->taint_why : "not followed");
+            return;
+        }
+}
 void share_all(struct facts *f, struct ana_kernel *k)
 {
     if (!f->o->data || f->too_long || f->e.status != ST_OK)
@@ -433,6 +446,7 @@ void share_all(struct facts *f, struct ana_kernel *k)
     base_free(s);
     if (!sl)
         return; /* a gap says why */
+    name_untraced(f, sl);
     if (st == ST_REFUSED && sl->spun)
         eval_gap(&f->e, "sharing between CTAs is not analysed: in a sample of them " SLICE_SPUN,
                  sl->spun);

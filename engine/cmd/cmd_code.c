@@ -125,6 +125,17 @@ static void put_reuse(const struct ana_kernel *k, struct buf *out)
         buf_puts(out, "footprint    n/a: no line came again in the part of a CTA that was traced\n");
 }
 
+/* Of a bulk or tensor copy: what one moves, and who else moves the same. */
+static void put_copy(const struct ana_access *a, struct buf *out)
+{
+    double n = (double)a->exact.requests;
+    buf_printf(out, "   %.0f copies of %.0f bytes, %.2f sectors each, at least %.2f; %s", n,
+               (double)a->exact.bytes_used / n, a->exact.sectors_per_request, (double)a->exact.least / n,
+               ana_class_name(a->cls));
+    if (a->evidence)
+        buf_printf(out, ": %s", a->evidence);
+}
+
 /* Stores, atomics, shared, local and constant memory: a line each. */
 static void put_others(const struct ana_kernel *k, struct buf *out)
 {
@@ -152,6 +163,8 @@ static void put_others(const struct ana_kernel *k, struct buf *out)
         else if (a->exact.valid && a->space == PTX_SPACE_SHARED)
             buf_printf(out, "   %.2f extra passes per request (bank conflicts)",
                        a->exact.bank_conflicts);
+        else if (a->exact.valid && a->space == ANA_SPACE_COPY)
+            put_copy(a, out);
         else if (a->exact.valid && global)
             buf_printf(out, "   %.2f sectors per request", a->exact.sectors_per_request);
         buf_puts(out, "\n");

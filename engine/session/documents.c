@@ -622,7 +622,10 @@ static void put_access(struct jw *w, const struct ana_kernel *k, const struct an
     jw_str(w, a->loops);
     jw_key(w, "uncounted");
     jw_str(w, a->uncounted);
-    put_uint(w, "bytes", a->bytes);
+    put_num(w, "bytes",
+            a->space != ANA_SPACE_COPY ? a->bytes
+            : a->exact.requests        ? (double)a->exact.bytes_used / (double)a->exact.requests
+                                       : (double)NAN);
     put_coalesce(w, &a->coalesce);
     put_exact(w, &a->exact, a->space == PTX_SPACE_SHARED);
     put_num(w, "executions", a->executions);

@@ -1,6 +1,7 @@
 /* Instructions to slice ops. Anything that has no row here is "not modelled":
  * the caller then marks what depends on it, it is never guessed. */
 #include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/bulk.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/base/base.h"
@@ -58,7 +59,6 @@ static uint64_t immediate(const struct ptx_operand *o, unsigned bits)
     }
     return bits >= 64 ? (uint64_t)o->imm : (uint64_t)o->imm & ((UINT64_C(1) << bits) - 1);
 }
-/* Row that holds the operand's value; false: a kind that is not modelled. */
 static bool source(struct slice *s, struct slice_func *f, const struct ptx_operand *o, unsigned bits,
                    uint32_t *row)
 {
@@ -112,7 +112,6 @@ static struct slice_op *emit(struct slice *s, struct slice_func *f, const struct
         o->guard = f->row[i->guard];
     return o;
 }
-/* Rows: destination (SL_NONE: none), first to third source. */
 static void wire(struct slice_op *o, uint32_t d, uint32_t a, uint32_t b, uint32_t c)
 {
     o->d = d;
@@ -462,7 +461,6 @@ static bool decode_load(struct slice *s, struct slice_func *f, const struct ptx_
     o->space = i->op == PTX_OP_LDU ? PTX_SPACE_GLOBAL : i->space;
     return true;
 }
-/* Only its address matters, and only where the prefetch is a chosen access. */
 static bool decode_prefetch(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
 {
     uint32_t row;
@@ -527,22 +525,80 @@ static bool decode_atomic(struct slice *s, struct slice_func *f, const struct pt
     o->mode = (uint16_t)(m != PTX_MOD_NONE ? m : bo);
     return true;
 }
+static bool copied(struct slice *s, struct slice_func *f, const struct ptx_operand *m, uint32_t *row,
+                   int64_t *off)
+{
+    *off = 0;
+    if (!(m->kind == OPND_ADDR ? address(s, f, m, row, off) : source(s, f, m, 64, row)))
+        return false;
+    bool named = m->kind == OPND_SYM || (m->kind == OPND_ADDR && m->base == BASE_SYM);
+    *off += named && m->sym->space == PTX_SPACE_PARAM ? (int64_t)ENV_PARAM : 0;
+    return true;
+}
+/* Which bytes of global memory it moves; what it brings into shared memory is not followed. */
+static bool decode_copy(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
+{
+    struct bulk b;
+    uint32_t row, src, first = s->nrows;
+    int64_t off;
+    if (!bulk_parts(i, &b))
+        return !f->needed[f->nvars + i->index];
+    if (!b.followed || (b.kind != BULK_PREFETCH && f->needed[f->nvars + i->index]) ||
+        !copied(s, f, b.global, &row, &off))
+        return false;
+    for (unsigned k = 0; k < b.nvalues; k++) {
+        if (!source(s, f, &b.value[k], 32, &src))
+            return false;
+        list_row(s, src);
+    }
+    struct slice_op *o = emit(s, f, i, SL_COPY);
+    wire(o, SL_NONE, row, 0, 0);
+    o->imm = off;
+    o->list = first;
+    o->n = b.nvalues;
+    o->flag = b.tensor;
+    o->flag2 = b.rows;
+    o->space = PTX_SPACE_GENERIC;
+    return true;
+}
 static bool decode_async(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
 {
     uint32_t to, from;
     int64_t off_to, off_from;
+    if (i->op == PTX_OP_CP_ASYNC_BULK || i->op == PTX_OP_CP_REDUCE_ASYNC_BULK ||
+        i->op == PTX_OP_CP_ASYNC_BULK_TENSOR || i->op == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR)
+        return decode_copy(s, f, i);
     if (i->op != PTX_OP_CP_ASYNC)
         return true; /* groups and waits: the copy is taken as done at once */
-    if (i->nopnds != 3 || i->opnds[2].kind != OPND_IMM || !address(s, f, &i->opnds[0], &to, &off_to) ||
-        !address(s, f, &i->opnds[1], &from, &off_from))
+    const struct ptx_operand *some = i->nopnds > 3 ? &i->opnds[3] : NULL; /* bytes that it reads */
+    uint32_t bytes = 0;
+    if (i->nopnds < 3 || i->nopnds > 4 || i->opnds[2].kind != OPND_IMM ||
+        (some && ((some->kind == OPND_REG && f->func->regs[some->index].type == PTX_T_PRED) ||
+                  !source(s, f, some, 32, &bytes))) ||
+        !address(s, f, &i->opnds[0], &to, &off_to) || !address(s, f, &i->opnds[1], &from, &off_from))
         return false;
     struct slice_op *o = emit(s, f, i, SL_ASYNC);
-    wire(o, SL_NONE, from, to, 0);
+    wire(o, SL_NONE, from, to, bytes);
+    o->flag = some != NULL;
     o->imm = off_from;
     o->list = (uint32_t)off_to;
     o->n = 1;
     o->bytes = (uint8_t)i->opnds[2].imm;
     o->space = PTX_SPACE_GLOBAL;
+    return true;
+}
+
+/* An mbarrier's waits end at once: what they wait for comes at some time, and what was copied meanwhile
+ * is not followed. */
+static bool decode_mbarrier(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
+{
+    uint32_t d;
+    bool waits = i->op == PTX_OP_MBARRIER_TEST_WAIT || i->op == PTX_OP_MBARRIER_TEST_WAIT_PARITY ||
+                 i->op == PTX_OP_MBARRIER_TRY_WAIT || i->op == PTX_OP_MBARRIER_TRY_WAIT_PARITY;
+    s->ends_waits |= waits;
+    if (!i->nopnds || i->opnds[0].kind == OPND_ADDR || !dest(f, &i->opnds[0], &d) || d == SL_NONE)
+        return true;
+    wire(emit(s, f, i, SL_MOV), d, const_row(s, f, waits), 0, 0);
     return true;
 }
 
@@ -651,8 +707,14 @@ static bool decode_barrier(struct slice *s, struct slice_func *f, const struct p
     case PTX_OP_BARRIER_ARRIVE:
     case PTX_OP_BARRIER_CTA_ARRIVE:
     case PTX_OP_CP_ASYNC_WAIT_GROUP:
-    case PTX_OP_CP_ASYNC_WAIT_ALL: return true;
-    default: return false;
+    case PTX_OP_CP_ASYNC_WAIT_ALL:
+    case PTX_OP_CP_ASYNC_BULK_WAIT_GROUP:
+    case PTX_OP_WGMMA_WAIT_GROUP:
+    case PTX_OP_BARRIER_CLUSTER_ARRIVE:
+    case PTX_OP_BARRIER_CLUSTER_WAIT: return true;
+    default:
+        return i->op >= PTX_OP_MBARRIER_INIT && i->op <= PTX_OP_MBARRIER_TRY_WAIT_PARITY &&
+               decode_mbarrier(s, f, i);
     }
 }
 static bool decode_control(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
@@ -711,7 +773,10 @@ bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *
     case EFFECT_ATOMIC:
         return (i->op == PTX_OP_ATOM || i->op == PTX_OP_RED) &&
                decode_atomic(s, f, i, f->needed[f->nvars + i->index]);
-    case EFFECT_PREFETCH: return decode_prefetch(s, f, i);
+    case EFFECT_PREFETCH:
+        return i->op == PTX_OP_CP_ASYNC_BULK_PREFETCH || i->op == PTX_OP_CP_ASYNC_BULK_PREFETCH_TENSOR
+                   ? decode_copy(s, f, i)
+                   : decode_prefetch(s, f, i);
     case EFFECT_ASYNC_COPY: return decode_async(s, f, i);
     case EFFECT_BRANCH:
     case EFFECT_EXIT: return decode_control(s, f, i);
@@ -732,12 +797,4 @@ bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *
     }
     unsigned r = alu_row(i->op);
     return r < ARRAY_LEN(alu) && decode_alu(s, f, i, r);
-}
-
-/* ---- functions reachable from the kernel ---- */
-struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i)
-{
-    struct eval_call c = eval_call_parts(i);
-    const struct ptx_func *g = eval_callee(&c);
-    return g ? s->of[g->index] : NULL;
 }

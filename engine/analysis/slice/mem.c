@@ -73,6 +73,11 @@ static uint8_t *at(struct slice_cta *c, struct slice_warp *w, unsigned space, ui
         __atomic_fetch_add(&s->outside, 1, __ATOMIC_RELAXED);
     return p;
 }
+const uint8_t *slice_bytes_at(struct slice_cta *c, struct slice_warp *w, unsigned space, uint64_t addr,
+                              unsigned lane, unsigned n)
+{
+    return at(c, w, space, addr, lane, n, false);
+}
 static inline uint64_t fetch(const uint8_t *p, unsigned n)
 {
     uint64_t v = 0;
@@ -217,10 +222,15 @@ void slice_async(struct slice_cta *c, struct slice_warp *w, const struct slice_o
     for (unsigned l = 0; l < 32; l++) {
         if (!(mask >> l & 1))
             continue;
-        const uint8_t *from = at(c, w, PTX_SPACE_GLOBAL, addr[l], l, o->bytes, false);
+        uint8_t v[16] = { 0 };
+        uint64_t n = o->flag ? rows[(size_t)o->c * 32 + l] : o->bytes;
+        n = n < o->bytes ? n : o->bytes;
+        const uint8_t *from = n ? at(c, w, PTX_SPACE_GLOBAL, addr[l], l, (unsigned)n, false) : v;
         uint8_t *to = at(c, w, PTX_SPACE_SHARED,
                          rows[(size_t)o->b * 32 + l] + (uint64_t)(int32_t)o->list, l, o->bytes, true);
-        if (from && to)
-            put(c, PTX_SPACE_SHARED, to, from, o->bytes);
+        if (from && to && o->bytes <= sizeof v) {
+            memmove(v, from, n);
+            put(c, PTX_SPACE_SHARED, to, v, o->bytes);
+        }
     }
 }

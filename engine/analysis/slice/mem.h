@@ -7,6 +7,7 @@
 struct slice;
 struct slice_func;
 struct slice_op;
+struct slice_run;
 
 struct slice_entry {
     uint32_t pc, mask;
@@ -58,6 +59,8 @@ struct slice_cta {
     uint32_t nlocal; /* bytes of local memory a lane */
     /* stores to shared and local memory that changed a value */
     uint64_t changes;
+    struct slice_run *run; /* of the copy reported last */
+    size_t nruns, cap_runs;
     uint64_t **spare;
     size_t nspare, cap_spare; /* row blocks kept for calls */
 };
@@ -70,6 +73,12 @@ void slice_atomic(struct slice_cta *c, struct slice_warp *w, const struct slice_
                   const uint64_t addr[32], uint32_t mask, uint64_t *rows);
 void slice_async(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o,
                  const uint64_t addr[32], uint32_t mask, const uint64_t *rows);
+/* copy.c: fills c->run for one lane. False: they are not known (slice.odd_copy). */
+bool slice_copy_runs(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, uint64_t addr,
+                     unsigned lane, const uint64_t *rows);
+/* n bytes to be read; NULL: they lie outside every buffer. */
+const uint8_t *slice_bytes_at(struct slice_cta *c, struct slice_warp *w, unsigned space, uint64_t addr,
+                              unsigned lane, unsigned n);
 /* The space an access of `space` at addr is in (generic addresses by their window). */
 unsigned slice_space(unsigned space, uint64_t addr);
 /* spin.c: the warp jumps back. True: nothing but another warp's store ends the loop. */

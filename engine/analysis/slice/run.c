@@ -4,6 +4,7 @@
  * in index order from barrier to barrier. */
 #include "engine/analysis/slice/mem.h"
 #include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/bulk.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/base/base.h"
@@ -118,6 +119,7 @@ void slice_cta_free(struct slice_cta *c)
         slice_spin_free(&c->warp[w]);
     }
     base_free(c->warp);
+    base_free(c->run);
     base_free(c->shared);
     base_free(c);
 }
@@ -310,8 +312,11 @@ static enum slice_stop memory(struct slice_cta *c, struct slice_warp *w, const s
     uint64_t addr[32];
     addresses(o, rows, addr);
     enum slice_stop r = SLICE_DONE;
-    if (o->site >= 0)
-        r = report(c, w, o, addr, mask, fn, ctx) ? SLICE_EVENT : SLICE_STOPPED;
+    uint32_t asks = mask;
+    for (size_t l = 0; o->code == SL_ASYNC && o->flag && l < 32; l++) /* those that read nothing */
+        asks &= rows[(size_t)o->c * 32 + l] ? ~0u : ~(UINT32_C(1) << l);
+    if (o->site >= 0 && asks)
+        r = report(c, w, o, addr, asks, fn, ctx) ? SLICE_EVENT : SLICE_STOPPED;
     if (o->code == SL_LD)
         slice_load(c, w, o, addr, mask, rows);
     else if (o->code == SL_ST && o->store_effect)
@@ -320,6 +325,32 @@ static enum slice_stop memory(struct slice_cta *c, struct slice_warp *w, const s
         slice_atomic(c, w, o, addr, mask, rows);
     else if (o->code == SL_ASYNC && o->store_effect)
         slice_async(c, w, o, addr, mask, rows);
+    return r;
+}
+/* Each lane's copy by itself. */
+static enum slice_stop copies(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o,
+                              uint32_t mask, const uint64_t *rows, slice_fn fn, void *ctx)
+{
+    uint64_t addr[32];
+    enum slice_stop r = SLICE_DONE;
+    addresses(o, rows, addr);
+    for (uint32_t left = o->site < 0 ? 0 : mask; left; left &= left - 1) {
+        unsigned l = (unsigned)__builtin_ctz(left);
+        if (!slice_copy_runs(c, w, o, addr[l], l, rows))
+            continue;
+        struct slice_event ev = { .site = (uint32_t)o->site,
+                                  .warp = w->index,
+                                  .mask = UINT32_C(1) << l,
+                                  .present = w->present,
+                                  .cta = c->id,
+                                  .addr = addr,
+                                  .space = ANA_SPACE_COPY,
+                                  .run = c->run,
+                                  .nruns = c->nruns };
+        if (!fn(ctx, &ev))
+            return SLICE_STOPPED;
+        r = SLICE_EVENT;
+    }
     return r;
 }
 static void compute(const struct slice_op *o, uint64_t *rows, uint32_t mask)
@@ -395,6 +426,7 @@ static enum slice_stop one_op(struct slice_cta *c, struct slice_warp *w, slice_f
     case SL_ATOM:
     case SL_ASYNC:
     case SL_TOUCH: return memory(c, w, o, mask, fr->rows, fn, ctx);
+    case SL_COPY: return copies(c, w, o, mask, fr->rows, fn, ctx);
     default: compute(o, fr->rows, mask); return SLICE_DONE;
     }
 }

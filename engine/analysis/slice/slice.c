@@ -2,6 +2,7 @@
  * control flow, what of it is not modelled, and the decoded program. */
 #include "engine/analysis/slice/slice.h"
 
+#include "engine/analysis/symbolic/bulk.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/base/base.h"
@@ -12,6 +13,13 @@
 #include "engine/rec/data.h"
 
 #include <string.h>
+
+struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i)
+{
+    struct eval_call c = eval_call_parts(i);
+    const struct ptx_func *g = eval_callee(&c);
+    return g ? s->of[g->index] : NULL;
+}
 
 static bool add_func(struct slice *s, const struct ptx_func *g)
 {
@@ -98,6 +106,9 @@ static bool defines_needed(const struct slice_func *f, const struct ptx_inst *i)
 }
 static const struct ptx_operand *memory_operand(const struct ptx_inst *i)
 {
+    struct bulk b;
+    if (bulk_parts(i, &b))
+        return b.global->kind == OPND_ADDR || b.global->kind == OPND_REG ? b.global : NULL;
     for (unsigned k = 0; k < i->nopnds; k++)
         if (i->opnds[k].kind == OPND_ADDR)
             return &i->opnds[k];
@@ -167,6 +178,21 @@ static bool wanted(const struct slice *s, const struct slice_func *f, const stru
     return control || (x && x->chosen) || f->needed[f->nvars + i->index] || defines_needed(f, i) ||
            (i->op == PTX_OP_ST && i->space == PTX_SPACE_PARAM);
 }
+/* Where a chosen copy begins, and how much it moves. */
+static void need_copy(struct uses *u, const struct ptx_inst *i)
+{
+    struct bulk b;
+    for (unsigned k = 0; bulk_parts(i, &b) && k < b.nvalues; k++)
+        if (b.value[k].kind == OPND_REG)
+            need(u, b.value[k].index);
+    if (i->op != PTX_OP_CP_ASYNC || i->nopnds < 3)
+        return;
+    for (unsigned k = 0; k < 2; k++)
+        if (i->opnds[k].kind == OPND_ADDR && i->opnds[k].base == BASE_REG)
+            need(u, i->opnds[k].index);
+    if (i->nopnds > 3 && i->opnds[3].kind == OPND_REG)
+        need(u, i->opnds[3].index);
+}
 static void need_inst(struct slice *s, struct uses *u, const struct ptx_inst *i, struct reading *r)
 {
     struct slice_func *f = u->f;
@@ -190,6 +216,8 @@ static void need_inst(struct slice *s, struct uses *u, const struct ptx_inst *i,
         ptx_inst_regs(i, on_read, u);
     else if (x && x->chosen && m && m->base == BASE_REG)
         need(u, m->index);
+    if (x && x->chosen)
+        need_copy(u, i);
     if ((x && x->chosen) || fx == EFFECT_BARRIER)
         if (i->guarded)
             need(u, i->guard);
@@ -258,6 +286,14 @@ static void spread_taint(struct slice *s)
         }
     }
 }
+static bool tainted_copy(const struct slice_func *f, const struct ptx_inst *i)
+{
+    struct bulk b;
+    for (unsigned k = 0; bulk_parts(i, &b) && k < b.nvalues; k++)
+        if (b.value[k].kind == OPND_REG && f->tainted[b.value[k].index])
+            return true;
+    return false;
+}
 static void judge_taint(struct slice *s)
 {
     for (uint32_t k = 0; k < s->nf; k++) {
@@ -279,8 +315,9 @@ static void judge_taint(struct slice *s)
                 continue;
             const struct ptx_inst *in = &f->func->insts[s->site[k].inst];
             const struct ptx_operand *m = memory_operand(in);
-            s->site[k].tainted = (m && m->base == BASE_REG && f->tainted[m->index]) ||
-                                 (in->guarded && f->tainted[in->guard]);
+            s->site[k].tainted |= tainted_copy(f, in) ||
+                                  (m && m->base == BASE_REG && f->tainted[m->index]) ||
+                                  (in->guarded && f->tainted[in->guard]);
         }
 }
 
@@ -384,6 +421,14 @@ static void give_rows(struct slice *s, struct slice_func *f)
     for (uint32_t v = 0; v < f->nvars; v++)
         f->row[v] = f->needed[v] ? f->nrows++ : SL_NONE;
 }
+static bool makes_maps(const struct ptx_module *m)
+{
+    for (uint32_t f = 0; f < m->nfuncs; f++)
+        for (uint32_t i = 0; i < m->funcs[f]->ninsts; i++)
+            if (m->funcs[f]->insts[i].op == PTX_OP_TENSORMAP_REPLACE)
+                return true;
+    return false;
+}
 enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, struct slice **out)
 {
     struct slice *s = base_alloc(sizeof *s);
@@ -404,6 +449,11 @@ enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, 
         decode_func(s, &s->f[k]);
     for (uint32_t k = 0; k < s->nf; k++)
         resolve_targets(&s->f[k]);
+    if (s->ends_waits && !s->refused &&
+        (s->reads[PTX_SPACE_SHARED] || s->reads[PTX_SPACE_SHARED_CLUSTER] ||
+         s->reads[PTX_SPACE_GENERIC]))
+        s->refused = "shared memory that is read after a wait for an mbarrier";
+    s->makes_maps = makes_maps(v->e->module);
     for (uint32_t k = 0; k < s->nf && s->status == ST_OK; k++)
         if (!rank_ops(s, &s->f[k]))
             s->status = ST_NOMEM;

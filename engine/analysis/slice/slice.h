@@ -77,13 +77,21 @@ struct slice {
         uint8_t *bytes;
         struct launch_view *view;
     } * copy;
-    uint64_t outside; /* lane accesses outside every buffer */
-    uint64_t changes; /* of global memory: stores of other values than were there */
+    bool ends_waits;   /* waits for mbarriers are taken to end at once */
+    bool makes_maps;   /* the kernel writes tensor maps */
+    uint32_t odd_copy; /* line of a copy whose bytes are not known: its map; 0: none */
+    uint64_t outside;  /* lane accesses outside every buffer */
+    uint64_t changes;  /* of global memory: stores of other values than were there */
     /* line of the first loop that a warp was found in for ever, with nobody left to end it; 0: none */
     uint32_t spun;
     enum status status;
     struct slice_op spare; /* written to when memory is gone */
 };
+/* bytes of global memory, side by side */
+struct slice_run {
+    uint64_t addr, bytes;
+};
+/* space: ANA_SPACE_COPY is one lane's bulk or tensor copy: its runs, in place of addr */
 struct slice_event {
     uint32_t site;    /* index into slice.site */
     uint32_t warp;    /* in the CTA */
@@ -92,6 +100,8 @@ struct slice_event {
     uint64_t cta;
     const uint64_t *addr; /* 32 */
     uint8_t space;        /* resolved: global, shared, local, const */
+    const struct slice_run *run;
+    size_t nruns;
 };
 /* False: stop. */
 typedef bool (*slice_fn)(void *ctx, const struct slice_event *ev);

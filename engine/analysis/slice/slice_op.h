@@ -71,6 +71,7 @@ enum slice_code {
     SL_ST,
     SL_ATOM,
     SL_ASYNC,
+    SL_COPY,
     SL_TOUCH,
     SL_BRA,
     SL_BRX,

@@ -9,6 +9,7 @@
 #include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/tensor_map.h"
 
 #include <string.h>
 
@@ -128,6 +129,20 @@ static void put_param(struct env *v, const struct ptx_symbol *p, uint64_t at, co
     memcpy(v->params + p->offset + at, from, n);
     memset(v->param_known + p->offset, 1, p->bytes);
 }
+/* The map, of the buffer's place here. */
+static void bind_map(struct env *v, const struct launch_spec *l, size_t i, const uint64_t *base,
+                     const struct ptx_symbol *p, uint64_t at)
+{
+    const struct arg_spec *a = &l->args[i];
+    size_t own = launch_buffer_of(l, i);
+    struct tensor_map m;
+    uint8_t raw[TENSOR_MAP_BYTES];
+    if (own >= l->nargs || !tensor_map_decode(a->bytes, &m))
+        return;
+    m.address = base[own] + a->offset;
+    tensor_map_encode(&m, raw);
+    put_param(v, p, at, raw, sizeof raw);
+}
 static void bind_arg(struct env *v, const struct launch_spec *l, size_t i, const uint64_t *base,
                      const struct ptx_symbol *p, uint64_t at)
 {
@@ -135,8 +150,10 @@ static void bind_arg(struct env *v, const struct launch_spec *l, size_t i, const
     size_t own = a->kind == ARG_SAME_AS ? launch_buffer_of(l, i) : i;
     if (a->kind == ARG_SCALAR)
         put_param(v, p, at, a->scalar, elem_size(a->elem));
-    else if (a->kind == ARG_BYTES || a->kind == ARG_TENSOR_MAP)
+    else if (a->kind == ARG_BYTES)
         put_param(v, p, at, a->bytes, a->nbytes);
+    else if (a->kind == ARG_TENSOR_MAP)
+        bind_map(v, l, i, base, p, at);
     else if (own != SIZE_MAX && own < l->nargs) {
         uint64_t addr = base[own] + (a->kind == ARG_SAME_AS ? a->offset : 0);
         if (!a->inside)

@@ -538,6 +538,8 @@ enum status eval_kernel(struct eval *e, struct arena *arena, const struct ptx_mo
     for (uint32_t i = 0; i < e->naccess && e->status == ST_OK; i++) {
         struct eval_access *a = &e->access[i];
         a->addr = eval_resolve(e, a->frame, a->block, a->raw);
+        for (unsigned k = 0; k < a->nvalues; k++)
+            a->value[k] = eval_resolve(e, a->frame, a->block, a->value[k]);
         if (a->guard)
             a->guard = eval_resolve(e, a->frame, a->block, a->guard);
     }

@@ -110,6 +110,11 @@ struct eval_access {
     bool store;    /* writes */
     bool atomic;   /* reads and writes at once */
     bool prefetch; /* brings lines, no value */
+    /* a bulk or tensor copy: raw is its address, or its map's; its size, or its coordinates */
+    bool copy, tensor;
+    bool sized; /* cp.async that says how much it reads: some lanes may read nothing */
+    uint8_t nvalues;
+    const struct symexpr *value[5];
 };
 
 struct eval {

@@ -1,6 +1,7 @@
 /* What one instruction does to the symbolic values: the address rule of its op
  * table row, applied to the operands. A row without a rule makes its result
  * unknown, with the instruction as the reason; so do floating-point types. */
+#include "engine/analysis/symbolic/bulk.h"
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/analysis/symbolic/symexpr.h"
 #include "engine/base/base.h"
@@ -603,11 +604,37 @@ static void do_atomic(struct eval *e, struct eval_frame *f, const struct ptx_ins
         load_into(e, f, i, &i->opnds[0], address(e, f, i, &i->opnds[1], 64), site, 0);
     }
 }
+static void record_copy(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
+{
+    struct bulk b;
+    uint32_t before = e->naccess;
+    if (!bulk_parts(i, &b))
+        return;
+    record(e, f, i, b.global, ANA_SPACE_COPY, 0,
+           b.kind == BULK_LOAD       ? 1
+           : b.kind == BULK_STORE    ? 2
+           : b.kind == BULK_PREFETCH ? 8
+                                     : 4 | 2);
+    struct eval_access *a = &e->access[before];
+    if (e->naccess == before)
+        return;
+    if (b.global->kind != OPND_ADDR)
+        a->raw = value(e, f, i, b.global, 64, false);
+    a->copy = true;
+    a->tensor = b.tensor;
+    a->nvalues = b.nvalues;
+    for (unsigned k = 0; k < b.nvalues; k++)
+        a->value[k] = value(e, f, i, &b.value[k], 32, true);
+}
 static void do_async(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
     if (i->op == PTX_OP_CP_ASYNC && i->nopnds >= 3 && i->opnds[2].kind == OPND_IMM) {
         record(e, f, i, &i->opnds[1], PTX_SPACE_GLOBAL, (unsigned)i->opnds[2].imm, 1);
+        if (e->naccess)
+            e->access[e->naccess - 1].sized = i->nopnds > 3 && i->opnds[3].kind == OPND_REG;
         record(e, f, i, &i->opnds[0], PTX_SPACE_SHARED, (unsigned)i->opnds[2].imm, 2);
+    } else {
+        record_copy(e, f, i);
     }
 }
 
@@ -744,7 +771,9 @@ void eval_inst(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
         }
         break;
     case EFFECT_PREFETCH:
-        if (i->nopnds && i->opnds[0].kind == OPND_ADDR)
+        if (i->op == PTX_OP_CP_ASYNC_BULK_PREFETCH || i->op == PTX_OP_CP_ASYNC_BULK_PREFETCH_TENSOR)
+            record_copy(e, f, i);
+        else if (i->nopnds && i->opnds[0].kind == OPND_ADDR)
             record(e, f, i, &i->opnds[0], i->space, 1, 8);
         return;
     case EFFECT_ASYNC_COPY: do_async(e, f, i); return;
