@@ -71,11 +71,11 @@ static void put_csv(struct session *s, struct buf *out)
 
 static void put_md(struct session *s, struct buf *out)
 {
-    report_page(s, &report_markdown, out);
+    report_page(s, &report_markdown, NULL, out);
 }
 static void put_html(struct session *s, struct buf *out)
 {
-    report_page(s, &report_html, out);
+    report_page(s, &report_html, NULL, out);
 }
 
 static void put_json(struct session *s, struct buf *out)

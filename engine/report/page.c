@@ -359,17 +359,18 @@ static void put_run(struct page *p, size_t i, const struct session_run *r)
 
 /* What the analysis says of the session's kernel and launch. */
 #define DATA_MOST (UINT64_C(1) << 33) /* bytes of buffers; larger launches are not analysed here */
-static void put_analysis(struct page *p)
+static void put_analysis(struct page *p, const struct cancel *cancel)
 {
     const struct launch_spec *l = session_launch(p->s);
     struct diags ds = { 0 };
     struct launch_data data = { 0 };
     struct ana_kernel *k = NULL;
-    if (!p->module || !l || launch_data_make(l, DATA_MOST, &data, &ds) != ST_OK) {
+    if (!p->module || !l || cancel_asked(cancel) ||
+        launch_data_make(l, DATA_MOST, &data, &ds) != ST_OK) {
         diags_free(&ds);
         return;
     }
-    struct ana_opts o = { .data = &data, .quick = true };
+    struct ana_opts o = { .data = &data, .quick = true, .cancel = cancel };
     if (ana_run(p->module, str_of(l->kernel), &o, &k, &ds) == ST_OK)
         report_shared(k, p->w, p->out);
     ana_free(k);
@@ -388,7 +389,8 @@ static void put_comparison(struct page *p)
     buf_free_checked(&svg, p->out);
 }
 
-void report_page(struct session *s, const struct report_writer *w, struct buf *out)
+enum status report_page(struct session *s, const struct report_writer *w, const struct cancel *cancel,
+                        struct buf *out)
 {
     struct page p = { s, w, out, NULL };
     struct diags ds = { 0 };
@@ -400,16 +402,17 @@ void report_page(struct session *s, const struct report_writer *w, struct buf *o
     w->begin(out, session_ptx_path(s) ? session_ptx_path(s) : "session");
     buf_printf(&text, "Recorded %s; written by gpulocw %s.", session_time(s), GPULOCW_VERSION);
     w->para(out, text.s ? text.s : "");
-    for (size_t i = 0; i < session_count(s); i++) {
+    for (size_t i = 0; i < session_count(s) && !cancel_asked(cancel); i++) {
         const struct session_run *r = session_look(s, i);
         if (r && !r->deleted)
             put_run(&p, i, r);
         session_rest(s, i);
     }
     put_comparison(&p);
-    put_analysis(&p);
+    put_analysis(&p, cancel);
     w->end(out);
     ptx_free(read);
     buf_free_checked(&text, out);
     diags_free(&ds);
+    return cancel_asked(cancel) ? ST_CANCELLED : ST_OK;
 }

@@ -88,8 +88,10 @@ struct report_writer {
     bool plots;
 };
 extern const struct report_writer report_markdown, report_html;
-/* The whole session. Rewrites the kept PTX for what each run recommends, to show the difference. */
-void report_page(struct session *s, const struct report_writer *w, struct buf *out);
+/* The whole session. Rewrites the kept PTX for what each run recommends, to show the difference.
+ * ST_CANCELLED: `cancel` was asked (NULL: none can be), and what stands in *out is no whole page. */
+enum status report_page(struct session *s, const struct report_writer *w, const struct cancel *cancel,
+                        struct buf *out);
 
 /* ---- banks.c ---- */
 struct ana_access;

@@ -122,6 +122,8 @@ bool session_run_point(struct session_run *run, const struct result *r);
 enum status session_new(const char *path, const char *ptx_path, struct session **out, struct diags *ds);
 enum status session_load(const char *path, struct session **out, struct diags *ds);
 enum status session_save(struct session *s, struct diags *ds);
+/* Goes on in another file: written there now, and by every later save. The old file stays as it is. */
+enum status session_move(struct session *s, const char *path, struct diags *ds);
 /* Makes durable what was changed, at a cost that does not grow with what the session holds: run i as it
  * is now, or the result that session_run_point just added to `run`. A small file is written whole, a
  * large one gets a line in its journal (journal.h). As session_save. */

@@ -504,6 +504,21 @@ enum status session_save(struct session *s, struct diags *ds)
     return st;
 }
 
+enum status session_move(struct session *s, const char *path, struct diags *ds)
+{
+    char *own = base_strdup(path);
+    if (!own)
+        return ST_NOMEM;
+    char *source = s->journal.source; /* runs point into it */
+    s->journal.source = NULL;
+    journal_free(&s->journal);
+    s->journal = (struct session_journal){ .looked = true, .source = source };
+    base_free(s->path);
+    s->path = own;
+    s->placed = s->warned = false;
+    return session_save(s, ds);
+}
+
 /* ---- keeping: a line of the journal, or the whole file ---- */
 static bool whole_file(const struct session *s)
 {

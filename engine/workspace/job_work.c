@@ -438,6 +438,20 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
     return s;
 }
 
+/* Its own file cannot be written: it goes on in this one. */
+static enum status move_session(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    enum status s = workspace_output_check(path, false, ds);
+    if (s == ST_OK)
+        s = session_move(st->session, path, ds);
+    if (s != ST_OK)
+        return s;
+    st->unsaved = false;
+    job_say(e, DIAG_NOTE, path, NO_SPAN, "session saved; it goes on in this file");
+    return s;
+}
+
 /* A path: a copy there; the session goes on in its own file. */
 static enum status save_session(struct job_engine *e, const char *path, struct diags *ds)
 {
@@ -450,6 +464,8 @@ static enum status save_session(struct job_engine *e, const char *path, struct d
     }
     save(e);
     const char *own = session_path(st->session);
+    if ((st->unsaved || !own) && path && *path)
+        return move_session(e, path, ds);
     if (st->unsaved || !own)
         return ST_OK; /* said when it went wrong */
     enum status s = ST_OK;
@@ -486,11 +502,12 @@ static enum status save_report(struct job_engine *e, const char *path, struct di
         buf_puts(&name, path);
     else
         buf_printf(&name, "%.*s.html", (int)(strlen(own) - (ends_in(own, ".json") ? 5 : 0)), own);
-    report_page(st->session, ends_in(name.s ? name.s : "", ".md") ? &report_markdown : &report_html,
-                &page);
+    enum status s =
+        report_page(st->session, ends_in(name.s ? name.s : "", ".md") ? &report_markdown : &report_html,
+                    &e->cancel, &page);
     buf_show_from(&page, 0);
     buf_puts(&page, WORKSPACE_MARK_PAGE "\n");
-    enum status s = name.oom || page.oom ? ST_NOMEM : workspace_output_check(name.s, false, ds);
+    s = s != ST_OK ? s : name.oom || page.oom ? ST_NOMEM : workspace_output_check(name.s, false, ds);
     s = s != ST_OK ? s : file_write_atomic(name.s, page.s, page.n, ds);
     if (s == ST_OK)
         job_say(e, DIAG_NOTE, name.s, NO_SPAN, "report written");

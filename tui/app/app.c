@@ -29,6 +29,7 @@
 
 #define SPIN_NS   (250LL * 1000000)
 #define REPLAY_NS (400LL * 1000000)
+#define SETTLE_NS (1000LL * 1000000)
 
 void app_init(struct app *a, const struct app_engine *engine, const struct job_snapshot *snap,
               const char *data_dir)
@@ -666,7 +667,7 @@ static unsigned tick(struct app *a)
     if (!a->lesson.lesson && view_kernels_offer(a))
         done = UI_REDRAW;
     bool working = works_beside(a);
-    if (a->snap->busy || working || a->was_working)
+    if (a->snap->busy || a->snap->unsettled || working || a->was_working)
         done = UI_REDRAW;
     a->was_working = working; /* its result wants a frame of its own */
     return done;
@@ -677,6 +678,8 @@ int64_t app_timer(const struct app *a)
     int64_t wait = -1, left;
     if (a->snap->busy || works_beside(a))
         wait = SPIN_NS;
+    else if (a->snap->unsettled)
+        wait = SETTLE_NS; /* what goes on for long is told */
     if (*a->notice) {
         left = a->notice_until - a->now_ns;
         wait = wait < 0 || left < wait ? left : wait;

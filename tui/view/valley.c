@@ -247,9 +247,11 @@ static const char *y_title(struct app *a, const struct plot *out, const struct s
                            const struct points *p)
 {
     bool less = plot_less_is_better(out->metric) && !(r && r->kind == RUN_TUNE);
-    return arena_printf(a->frame, "%s%s%s%s", plot_metric_name(out->metric),
-                        less ? ", less is better" : "", out->log_y ? ", logarithmic" : "",
-                        origin_text(p));
+    const char *what = out->metric == METRIC_SPEEDUP
+                           ? arena_printf(a->frame, "speed against %s", p->base)
+                           : plot_metric_name(out->metric);
+    return arena_printf(a->frame, "%s%s%s%s", what, less ? ", less is better" : "",
+                        out->log_y ? ", logarithmic" : "", origin_text(p));
 }
 
 /* The curve laid over the first, on its x axis. number: its run, SIZE_MAX: of another session. */
@@ -305,7 +307,7 @@ void valley_plot(struct app *a, struct plot *out)
     memmove(out->series + 1, out->series, sizeof last * (out->nseries - 1));
     out->series[0] = last;
     add_ref(out, "bpa", points_metric(out->metric, p.bpa, p.cha), ROLE_REF_BPA);
-    add_ref(out, r->kind == RUN_TUNE ? "original" : "cha", points_metric(out->metric, p.cha, p.cha),
+    add_ref(out, strcmp(p.base, "cha") ? "original" : "cha", points_metric(out->metric, p.cha, p.cha),
             ROLE_REF_CHA);
     tick_names(a, out, &p);
     add_marks(a, out, r, &p);
@@ -373,7 +375,7 @@ static void put_cursor(struct app *a, const struct points *p, unsigned w)
                                                   : "",
                 text);
     }
-    put_result(&r, x, points_base(p, x), p->bpa ? "cha" : "the original");
+    put_result(&r, x, points_base(p, x), p->base);
     page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
 }
 
@@ -455,7 +457,7 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
         put_cursor(a, &p, w);
         if (h >= 24 && p.bpa && p.cha) {
             put_end(a, "bpa", ROLE_REF_BPA, p.bpa, p.cha, w);
-            put_end(a, "cha", ROLE_REF_CHA, p.cha, p.cha, w);
+            put_end(a, "cha", ROLE_REF_CHA, &r->sweep.cha, p.cha, w);
         }
         if (curve_is_sweep(r) && r->sweep.complete && !(a->replay.on && p.n < r->sweep.npoints)) {
             if (h >= 18)

@@ -17,7 +17,8 @@ struct points {
     size_t n;
     const char *axis;
     const struct result *bpa, *cha;
-    double unit; /* 0: x is the value; else its doublings of this */
+    const char *base; /* what cha is: "cha", "the original" */
+    double unit;      /* 0: x is the value; else its doublings of this */
 };
 
 bool curve_is_sweep(const struct session_run *r);

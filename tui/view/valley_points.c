@@ -37,16 +37,30 @@ bool curve_has(const struct session_run *r)
     return curve_is_sweep(r) || (r && r->kind == RUN_TUNE && !r->deleted && r->ntrail);
 }
 
+/* What the points of a sweep are compared with: cha, or where its axis has none the original among them.
+ */
+static const struct result *sweep_base(const struct session_run *r)
+{
+    struct options none = options_default();
+    for (size_t i = 0; !r->sweep.cha.time.valid && i < r->sweep.npoints; i++)
+        if (r->sweep.points[i].time.valid && options_equal(&r->sweep.points[i].options, &none))
+            return &r->sweep.points[i];
+    return &r->sweep.cha;
+}
+
 struct points points_of(const struct app *a, const struct session_run *r)
 {
     struct points p = { 0 };
     if (!r)
         return p;
     if (r->kind == RUN_TUNE)
-        p = (struct points){ r->trail, r->ntrail, "try", NULL, &r->found->original, 0 };
+        p = (struct points){ r->trail, r->ntrail, "try", NULL, &r->found->original, "the original", 0 };
     else
-        p = (struct points){ r->sweep.points, r->sweep.npoints, r->sweep.axis,
-                             &r->sweep.bpa,   &r->sweep.cha,    0 };
+        p = (struct points){
+            r->sweep.points, r->sweep.npoints, r->sweep.axis, &r->sweep.bpa, sweep_base(r), "cha", 0
+        };
+    if (p.cha != &r->sweep.cha)
+        p.base = "the original";
     if (a->replay.on && p.n > a->replay.shown)
         p.n = a->replay.shown;
     return p;

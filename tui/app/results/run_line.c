@@ -132,9 +132,9 @@ void run_line(const struct app *a, size_t run, struct buf *out)
         return;
     text_time(t, (double)x->time.median);
     buf_printf(out, "run %zu: %s%s", run + 1, t, x->sampled ? " (from a sample)" : "");
-    if (base == x)
+    if (base == x && r->kind == RUN_ONE)
         buf_puts(out, ", the original");
-    else if (base)
+    else if (base && base != x)
         buf_printf(out, ", %.2fx vs %s", (double)base->time.median / (double)x->time.median,
                    base == &r->sweep.cha ? "cha" : "the original");
     if (base != x && x->equal != EQUAL_UNKNOWN)

@@ -1,0 +1,60 @@
+#!/bin/bash
+# What the figures on the screen say of themselves: samples are marked, axes have round ticks that are read whole, nothing
+# of the help is cut, and pasted text is text in every prompt.
+. "$(dirname "$0")/tmux.bash"
+fermi="kernels/valley.ptx -k fermi -d sim:fermi-16k"
+h200="kernels/valley.ptx -d sim:hopper-h200"
+
+# times from a sample of the CTAs say so wherever they stand, and are not set against whole launches
+begin 80x24 $h200 --session "$dir/s.json"; shows ld.global; text ":sweep bypass=none/l1"; keys Enter
+shows "^ bypass .* simulated, from a sample"; check "the point under the cursor says that it is from a sample" $?
+shows "run 1: .* \(from a sample\)"; check "and so does the line of the finished run" $?
+keys 6; shows "result .* \(from a sample\)"; check "and the counters" $?
+keys 7; shows "^ +1 sweep.* µs smp "; check "and the list of runs" $?
+text ":tune search 3"; keys Enter; shows "run 2: "; keys 8; shows "^ Best so far: [0-9.]+x faster" && { has "\(run [12], from a sample, outputs equal\)" || has "\(run 2, outputs equal\)"; }; check "a best that is from a sample says so" $?
+text "/configuration"; keys Enter; shows "\(smp: from a sample\)" && shows "µs smp +[0-9.]+x"; check "the table of a search marks the samples" $?
+text ":launch grid 8"; keys Enter; gone "^ :launch"; keys r; shows "run 3: [0-9.]+ µs, the original"; keys 7; shows "^ +3 original"
+text "g"; keys Space; until_true has "^A +1 "; keys j j Space; shows "A run 1, .* smp +against +B run 3, .* sim" && shows "times of different kinds"; check "a sample and a whole launch are not compared" $?
+
+# axes
+ticks() { screen | grep -oE "^ *[0-9.]+( [µmn]s| [KMG]?i?B|x| %) ┤" | sed 's/ *┤//; s/^ *//'; }
+two() { [ "$(ticks | wc -l)" -ge 2 ]; }
+round() { [ -n "$(ticks)" ] && ! ticks | grep -qvE "^(1|2|5)0*(\.0*)?( .*|x)$"; } # 1, 2 or 5 times a power of ten
+begin 80x24 $fermi --session "$dir/f.json"; shows ld.global; text ":tune"; keys Enter; shows "● sample +◆ whole +━ fastest so far"; check "a search with both kinds of time has a sign for each" $?
+keys x; shows "time, logarithmic"; until_true two && round; check "a logarithmic axis has ticks at 1, 2, 5 and their tens" $?
+begin 80x24 kernels/valley.ptx -k fits -d sim:hopper-h200 --session "$dir/d.json"; shows ld.global; text ":launch grid 64"; keys Enter; text ":sweep bypass=none/l1"; keys Enter; shows "run 1: "
+for metric in time speed hits dram; do
+    for scale in linear logarithmic; do
+        text ":metric $metric"; keys Enter; gone "^ :metric"; two && [ -z "$(screen | grep -E "^[0-9]+ [KMG]iB ┤" | grep -E "^0")" ]; check "$metric, $scale: two ticks at least, each read whole" $?
+        keys o
+    done
+done
+
+# help, opened over every panel
+for panel in 1 2 3 4 5 6 7 8 9 S U A; do
+    keys $panel; keys '?'; shows "─ Help: "; screen > "$dir/help"; keys NPage; sleep 0.3; screen >> "$dir/help"; keys q; gone "─ Help: "
+    [ "$(grep -c "panel" "$dir/help")" -ge 1 ] && ! grep -q "…" "$dir/help"; check "help of panel $panel: nothing is cut at 80 columns" $?
+done
+
+# a paste is text in each prompt: find, command, a knob's value, a note, a filter, the questions of a guess
+printf 'q1\nQ2\tx' | tm load-buffer -
+pasted() { tm paste-buffer -p -t s; shows "$1q1 Q2 x"; check "pasted text is text in the prompt $2" $?; escape; }
+keys 1 /; shows "^ /"; pasted "^ /" "of a search"
+keys :; shows "^ :"; pasted "^ :" "of a command"
+keys 4 g j j Enter; shows "Enter accept"; pasted " = .*" "of a value"
+keys 7 e; shows "^ note"; pasted "^ note: " "of a note"
+keys f; shows "^ show runs with"; pasted "^ show runs with: " "of a filter"
+cp kernels/coalescing.ptx "$dir/c.ptx"
+begin 80x24 "$dir/c.ptx" -d sim:fermi-16k; shows ld.global; keys r; shows "^ threads of a block"; keys C-u; pasted "= " "of a guess"
+
+# results that could not be saved are asked about: where the folder of the session was, there is a file
+mkdir "$dir/gone"; begin 80x24 $fermi --session "$dir/gone/s.json"; shows ld.global; rm -r "$dir/gone"; : > "$dir/gone"; keys r; shows "s\.json \*"; keys q
+shows "could not be saved: q again leaves and loses them" && [ ! -s "$dir/rc" ]; check "q asks when results could not be saved" $?
+text ":save $dir/kept.json"; keys Enter; written "$dir/kept.json"; shows "it goes on in this file"; keys r; shows "run 2: "; keys q; ends
+[ "$(python3 -c "import json, sys; print(len(json.load(open(sys.argv[1]))['runs']))" "$dir/kept.json")" = 2 ]; check "and :save keeps them, and what comes after, elsewhere" $?
+
+# a lesson about speed draws speed: its peak is the top of the curve
+begin 80x24 demo 2; shows "step 1 of"; text ":sweep pi"; keys Enter; shows "π=8 cache peak"; shows "^ +[0-9.]+x ┤"; check "in a lesson the metric is speed" $?
+peak=$(screen | grep -nE "◉|●" | head -1 | cut -d: -f1); at=$(line_of "π=8 cache peak")
+[ $((peak - at)) -ge -1 ] && [ $((peak - at)) -le 1 ]; check "and its peak is at the top" $?
+echo "1..$n"
