@@ -152,9 +152,9 @@ for l in open('$T/evil.cast').read().splitlines()[1:]:
     t = re.sub('\x1b\\\\[[?0-9;]*[HJmhl]', '', json.loads(l)[2])
     assert not [c for c in t if c < ' ' and c not in '\r\n'], ascii(t)
 " 2>&1)" "0:"
-for l in writes hidden reads; do code "a lesson that would do more than set, show and run: $l" 1 "step 1: .*(is not allowed in a lesson|do not do)" "$B" demo "$T/$l.json" --format html; done
+for l in writes hidden reads; do code "a lesson that would do more than set, show and run: $l" 1 "step 1: .*(is not allowed in an exported lesson|do not complete)" "$B" demo "$T/$l.json" --format html; done
 [ ! -e /tmp/gpulocw-owned.ptx ] && [ ! -e owned ]; is "nothing was written" "$?" 0
-code "commands that do not do the task" 1 "step 1: its own commands do not do its task" "$B" demo "$T/false.json" --format html
+code "commands that do not do the task" 1 "step 1: its commands do not complete its task" "$B" demo "$T/false.json" --format html
 code "a kernel of elsewhere" 1 "outside its folder" "$B" demo "$T/away.json" --format cast
 code "a kernel that is not there" 1 "nosuch.ptx" "$B" demo "$T/nothing.json" --format html
 code "a device of elsewhere" 1 "outside its folder" "$B" demo "$T/device.json" --format html

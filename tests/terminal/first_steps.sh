@@ -17,7 +17,7 @@ steps() { # FILE.ptx QUESTIONS
         keys W; shows "Nothing to write"; check "$name: t, $2 Enter; nothing helps it, and nothing is written" $?
         return
     fi
-    keys b Enter; shows "knobs of the point under the cursor are taken"
+    keys b Enter; shows "using the knobs of the point under the cursor"
     keys W; written "$dir/$name.tuned.ptx"; written "$dir/$name.tuned.launch.json"
     "$b" run "$dir/$name.tuned.ptx" -d sim:fermi-16k > "$dir/run" 2>&1; [ $? -eq 0 ]; check "$name: t, $2 Enter, b, Enter, W, and what was written runs" $?
 }

@@ -170,10 +170,10 @@ static void traffic_by_load(void **state)
     /* lines 40, 42 and 45: 4, 16 and 23.4 sectors a request */
     struct ana_access *x = t.snap->facts->access;
     stage_keys(&t, "1 h");
-    assert_true(stage_shows(&t, "1 of 3: 53.9 % of the sectors that the loads ask for"));
+    assert_true(stage_shows(&t, "1 of 3: 53.9 % of the sectors requested by the loads"));
     x[2].exact.valid = false;
     stage_press(&t, "h");
-    assert_true(stage_shows(&t, "is not known: r runs the kernel and counts"));
+    assert_true(stage_shows(&t, "is unknown: r runs the kernel and counts"));
     stage_close(&t);
     stage_open(&t, SNAP_DONE, 100, 30);
     x = t.snap->facts->access;
@@ -185,7 +185,7 @@ static void traffic_by_load(void **state)
     }
     snprintf(last->kernel, sizeof last->kernel, "%s", t.snap->kernel);
     stage_keys(&t, "1 h");
-    assert_true(stage_shows(&t, "1 of 3: 75.0 % of the sectors that go past L1 (simulated)"));
+    assert_true(stage_shows(&t, "1 of 3: 75.0 % of the sectors past L1 (simulated)"));
     assert_true(stage_shows(&t, "L1 hit 70.0 % (simulated)"));
     stage_press(&t, "h");
     assert_true(stage_shows(&t, "2 of 3: 25.0 %"));

@@ -133,7 +133,7 @@ static void launch_editing(void **state)
     assert_int_equal(t.rec.last.kind, JOB_LAUNCH_SAVE);
     stage_press(&t, "W");
     assert_int_equal(t.rec.last.kind, JOB_LAUNCH_SAVE); /* nothing is rewritten: told, not tried */
-    assert_true(stage_shows(&t, "Nothing to write: no option set"));
+    assert_true(stage_shows(&t, "Nothing to write: no option is set"));
     stage_type(&t, ":set bypass l1\r");
     stage_press(&t, "W");
     assert_int_equal(t.rec.last.kind, JOB_WRITE);

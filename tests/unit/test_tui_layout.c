@@ -99,7 +99,7 @@ static void a_border_moves(void **state)
     assert_int_equal(b.at, b.low);
     stage_press(&t, "z");
     stage_press(&t, "S-Left");
-    assert_true(stage_shows(&t, "one panel has the whole screen"));
+    assert_true(stage_shows(&t, "one panel fills the screen"));
     stage_close(&t);
 }
 

@@ -106,7 +106,7 @@ static void a_program_is_ended(void **state)
     open_page(&a, &ds);
     assert_false(view_program_stop(&a));
     assert_true(view_program_survey(&a, "sleep 300"));
-    until(&a, "It runs");
+    until(&a, "Running; its kernels");
     for (int i = 0; i < 3000 && work_state(a.program) == WORK_BUSY; i++) {
         app_request(&a, REQ_CANCEL);
         usleep(10000);

@@ -188,12 +188,12 @@ static void compiled_anew(void **state)
     start(&s, 100, 30, NULL, args);
     assert_true(wait_for(&s, "4711", 20000) >= 0);
     assert_status_ok(file_write_atomic(path, text[1], strlen(text[1]), &ds), &ds);
-    assert_true(wait_for(&s, "anew.ptx has changed: R reads it again", 5000) >= 0);
+    assert_true(wait_for(&s, "anew.ptx has changed: R reloads it", 5000) >= 0);
     assert_true(vt_shows(&s.vt, "4711"));
     keys(&s, "R");
     assert_true(wait_for(&s, "4712", 5000) >= 0);
     keys(&s, ":watch on\r");
-    assert_true(wait_for(&s, "whenever it is written", 5000) >= 0);
+    assert_true(wait_for(&s, "whenever it changes", 5000) >= 0);
     assert_status_ok(file_write_atomic(path, text[0], strlen(text[0]), &ds), &ds);
     assert_true(wait_for(&s, "4711", 5000) >= 0);
     keys(&s, "q");

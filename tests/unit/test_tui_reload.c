@@ -218,7 +218,7 @@ static void written_by_others(void **state)
     live_settle(&a, 0);
     const struct ptx_module *m = a.snap->module;
     reload_written(&a);
-    assert_non_null(strstr(a.notice, "again.ptx has changed: R reads it again"));
+    assert_non_null(strstr(a.notice, "again.ptx has changed: R reloads it"));
     live_settle(&a, 0);
     assert_ptr_equal(a.snap->module, m);
     app_command(&a, "watch on");

@@ -105,7 +105,7 @@ static void launch_made(void **state)
     stage_press(&t, "r");
     assert_int_equal(t.rec.posts, 1); /* one is guessed first; the run follows */
     assert_int_equal(t.rec.last.kind, JOB_LAUNCH_GUESS);
-    assert_true(stage_shows(&t, "there is no launch description: one is guessed first"));
+    assert_true(stage_shows(&t, "there is no launch description: guessing one first"));
     stage_keys(&t, "4"); /* the row that makes one stands first, under the cursor */
     assert_true(stage_shows(&t, "guesses one"));
     stage_press(&t, "Enter");
@@ -193,7 +193,7 @@ static void rounds(void **state)
     assert_int_equal(t.app.coalesce.round[1], 1);
     assert_true(stage_shows(&t, "2176..2303 of a"));
     stage_keys(&t, "j }");
-    assert_true(stage_shows(&t, "does not change"));
+    assert_true(stage_shows(&t, "is the same in every"));
     stage_close(&t);
 }
 

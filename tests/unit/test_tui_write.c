@@ -65,7 +65,7 @@ static void written(void **state)
     give(&a, command);
     give(&a, "device sim:fermi-16k");
     give(&a, "write");
-    assert_non_null(strstr(a.notice, "Nothing to write: no option set"));
+    assert_non_null(strstr(a.notice, "Nothing to write: no option is set"));
     assert_int_not_equal(access(tuned, R_OK), 0);
     give(&a, "set swap-xy on");
     give(&a, "set bypass l1");

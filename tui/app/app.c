@@ -246,12 +246,12 @@ static void launch(struct app *a, const struct job *j)
         [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "search", [JOB_RESUME] = "rest"
     };
     if (a->snap->module && !a->snap->spec && !a->snap->busy) {
-        app_notice(a, DIAG_NOTE, "%s", "there is no launch description: one is guessed first");
+        app_notice(a, DIAG_NOTE, "%s", "there is no launch description: guessing one first");
         guess_start(a, j);
         return;
     }
     if (app_measuring(a))
-        app_notice(a, DIAG_NOTE, "the %s starts when the %s is done; %s", names[j->kind],
+        app_notice(a, DIAG_NOTE, "the %s starts when the %s has finished; %s", names[j->kind],
                    app_word(a->snap->what), view_keys(a, "{cancel} stops both"));
     a->engine.post(a->engine.ctx, j);
 }
@@ -357,18 +357,19 @@ static unsigned quit(struct app *a)
     }
     if (app_measuring(a) && !a->leaving) {
         a->leaving = true;
-        app_notice(a, DIAG_WARNING, "%s",
-                   view_keys(a, arena_printf(a->frame,
-                                             "%s is running: {quit} again leaves (what is measured is "
-                                             "saved), {cancel} stops it",
-                                             app_word(a->snap->what))));
+        app_notice(
+            a, DIAG_WARNING, "%s",
+            view_keys(a, arena_printf(
+                             a->frame,
+                             "%s is running: {quit} again quits (results are saved), {cancel} stops it",
+                             app_word(a->snap->what))));
         return UI_REDRAW;
     }
     if (a->snap->session_unsaved && a->snap->nruns && !a->leaving) {
         a->leaving = true;
         app_notice(a, DIAG_WARNING, "%s",
-                   view_keys(a, "the results could not be saved: {quit} again leaves and loses them, "
-                                ":save FILE keeps them"));
+                   view_keys(a, "the results could not be saved: {quit} again quits and discards them, "
+                                ":save FILE saves them"));
         return UI_REDRAW;
     }
     return UI_LEAVE;
@@ -380,7 +381,7 @@ static unsigned close_top(struct app *a)
     if (a->overlay != OVERLAY_NONE && (a->overlay != OVERLAY_PICKER || a->snap->module)) {
         close_overlay(a);
     } else if (app_measuring(a)) {
-        app_notice(a, DIAG_NOTE, "the %s goes on: %s", app_word(a->snap->what),
+        app_notice(a, DIAG_NOTE, "the %s is still running: %s", app_word(a->snap->what),
                    view_keys(a, "{cancel} stops it"));
     } else {
         *a->notice = '\0';
@@ -399,10 +400,10 @@ static unsigned cancel(struct app *a)
             a, DIAG_NOTE, "%s",
             view_keys(a, app_resumable(a) ? "Stopped, results kept; {resume} resumes" : "Stopped."));
     } else if (view_program_stop(a)) {
-        app_notice(a, DIAG_NOTE, "the program was told to end");
+        app_notice(a, DIAG_NOTE, "stopping the program");
     } else if (a->papers && work_state(a->papers) == WORK_BUSY) {
         work_drop(&a->papers);
-        app_notice(a, DIAG_NOTE, "the experiment is given up");
+        app_notice(a, DIAG_NOTE, "the experiment is cancelled");
     } else if (a->snap->unsettled && !*a->notice) {
         a->engine.cancel(a->engine.ctx);
     } else {
@@ -741,7 +742,7 @@ static unsigned paste_event(struct app *a, bool begins)
     if (begins && a->prompt.kind == PROMPT_NONE)
         app_notice(
             a, DIAG_NOTE, "%s",
-            view_keys(a, "Pasted text is not taken as keys. {command} opens a line to paste into"));
+            view_keys(a, "Pasted text is not read as keys. {command} opens a line to paste into"));
     return UI_REDRAW;
 }
 

@@ -134,7 +134,7 @@ static unsigned cmd_unset(struct app *a, char *args)
 static unsigned post_text(struct app *a, enum job_kind kind, const char *args, const char *what)
 {
     if (!*args) {
-        app_notice(a, DIAG_ERROR, "which %s?", what);
+        app_notice(a, DIAG_ERROR, "which %s? none was given", what);
         return UI_REDRAW;
     }
     app_post(a, kind, args, 0);
@@ -156,7 +156,7 @@ static unsigned cmd_program(struct app *a, char *args)
     if (view_program_survey(a, args))
         app_focus(a, PANEL_PROGRAM);
     else
-        app_notice(a, DIAG_ERROR, "which program? program ./app 100");
+        app_notice(a, DIAG_ERROR, "no program given: program ./app 100");
     return UI_REDRAW;
 }
 
@@ -188,8 +188,8 @@ static unsigned cmd_watch(struct app *a, char *args)
     }
     a->reload.watch = on;
     app_notice(a, DIAG_NOTE,
-               on ? "the PTX is read again whenever it is written"
-                  : "a change of the PTX is only reported");
+               on ? "the PTX is reloaded whenever it changes"
+                  : "changes of the PTX are reported, not loaded");
     return UI_REDRAW;
 }
 
@@ -219,10 +219,11 @@ static unsigned cmd_write(struct app *a, char *args)
 {
     struct options none = options_default();
     if (a->snap->module && options_equal(&a->options, &none)) {
-        app_notice(a, DIAG_WARNING, "%s",
-                   view_keys(a,
-                             "Nothing to write: no option set. {cursor-best}, {apply-point} takes the "
-                             "best"));
+        app_notice(
+            a, DIAG_WARNING, "%s",
+            view_keys(
+                a,
+                "Nothing to write: no option is set. {cursor-best}, {apply-point} uses the best point"));
         return UI_REDRAW;
     }
     app_post(a, JOB_WRITE, args, 0);
@@ -247,7 +248,8 @@ static unsigned cmd_theme(struct app *a, char *args)
 static unsigned cmd_mouse(struct app *a, char *args)
 {
     a->set.mouse = *args ? !strcmp(args, "on") : !a->set.mouse;
-    app_notice(a, DIAG_NOTE, "mouse %s", a->set.mouse ? "on" : "off: the terminal selects text again");
+    app_notice(a, DIAG_NOTE, "mouse %s",
+               a->set.mouse ? "on" : "off: text can be selected in the terminal");
     config_save(a);
     return UI_REDRAW | UI_MOUSE;
 }
@@ -282,7 +284,7 @@ static unsigned cmd_compare(struct app *a, char *args)
     struct diags ds = { 0 };
     struct session *s = NULL;
     if (!*args) {
-        app_notice(a, DIAG_ERROR, "which session file?");
+        app_notice(a, DIAG_ERROR, "no session file given");
         return UI_REDRAW;
     }
     if (session_load(args, &s, &ds) == ST_OK) {
@@ -328,7 +330,7 @@ static unsigned cmd_note(struct app *a, char *args)
 {
     size_t run = view_selected_run(a);
     if (run == SIZE_MAX) {
-        app_notice(a, DIAG_ERROR, "nothing was run yet");
+        app_notice(a, DIAG_ERROR, "nothing has been run yet");
     } else {
         app_post(a, JOB_NOTE, args, (long)run);
         app_notice(a, DIAG_NOTE, *args ? "note of run %zu: %s" : "note of run %zu removed", run + 1,
@@ -421,73 +423,71 @@ static const struct command_info commands[] = {
     { "sweep", "[AXIS,...]",
       "sweep pi, agents, carveout, block, or any knob with values: sweep coarsen=1/2/4", COMPLETE_AXIS,
       COMMAND_ACTS, cmd_sweep },
-    { "run", "", "run the kernel once with the present knobs", COMPLETE_NONE, COMMAND_ACTS, cmd_run },
+    { "run", "", "run the kernel once with the current knobs", COMPLETE_NONE, COMMAND_ACTS, cmd_run },
     { "tune", "[METHOD [BUDGET]]", "search all knobs; the budget counts launches", COMPLETE_METHOD,
       COMMAND_ACTS, cmd_tune },
     { "resume", "",
-      "go on with the sweep or search that was cut off last (in the runs panel: the one selected)",
+      "continue the last interrupted sweep or search (in the runs panel: the selected one)",
       COMPLETE_NONE, COMMAND_ACTS, cmd_resume },
-    { "cancel", "", "stop what is running; what is measured stays", COMPLETE_NONE, COMMAND_ACTS,
-      cmd_cancel },
+    { "cancel", "", "stop the running work; results are kept", COMPLETE_NONE, COMMAND_ACTS, cmd_cancel },
     { "set", "KNOB VALUE", "set a knob: set agents 3", COMPLETE_KNOB, COMMAND_SHOWS, cmd_set },
     { "unset", "[KNOB]", "a knob (or all) back to its default", COMPLETE_KNOB, COMMAND_SHOWS,
       cmd_unset },
-    { "best", "", "take the knobs of the best point of the shown sweep", COMPLETE_NONE, COMMAND_SHOWS,
+    { "best", "", "use the knobs of the best point of the displayed sweep", COMPLETE_NONE, COMMAND_SHOWS,
       cmd_best },
     { "undo", "", "undo the last change of knobs", COMPLETE_NONE, COMMAND_SHOWS, cmd_undo },
     { "redo", "", "redo it", COMPLETE_NONE, COMMAND_SHOWS, cmd_redo },
     { "program", "[COMMAND]",
-      "run a program on the GPU and list its kernels (again without: the last one)", COMPLETE_FILE,
-      COMMAND_ACTS, cmd_program },
+      "run a program on the GPU and list its kernels (without COMMAND: the last one again)",
+      COMPLETE_FILE, COMMAND_ACTS, cmd_program },
     { "open", "FILE", "open a PTX, launch or session file", COMPLETE_OPEN, COMMAND_ACTS, cmd_open },
-    { "reload", "", "read the PTX and its launch again; knobs and position stay", COMPLETE_NONE,
+    { "reload", "", "reload the PTX and its launch; keeps knobs and position", COMPLETE_NONE,
       COMMAND_ACTS, cmd_reload },
-    { "watch", "on|off", "read the PTX again whenever it is written", COMPLETE_SWITCH, COMMAND_ACTS,
+    { "watch", "on|off", "reload the PTX whenever it changes", COMPLETE_SWITCH, COMMAND_ACTS,
       cmd_watch },
-    { "kernel", "NAME", "make another kernel the current one", COMPLETE_KERNEL, COMMAND_SHOWS,
-      cmd_kernel },
+    { "kernel", "NAME", "switch to another kernel", COMPLETE_KERNEL, COMMAND_SHOWS, cmd_kernel },
     { "device", "SPEC", "use another device: device sim:fermi-16k", COMPLETE_DEVICE, COMMAND_ACTS,
       cmd_device },
     { "launch", "FIELD VALUE",
-      "change the launch: grid, block, shared or an argument; launch guess makes one", COMPLETE_LAUNCH,
+      "change the launch: grid, block, shared or an argument; launch guess creates one", COMPLETE_LAUNCH,
       COMMAND_SHOWS, cmd_launch },
     { "save", "[FILE]", "save the session", COMPLETE_FILE, COMMAND_WRITES, cmd_save },
-    { "write", "[FILE.ptx]", "write the rewritten kernel (FILE.tuned.ptx) and the launch it wants",
+    { "write", "[FILE.ptx]", "write the rewritten kernel (FILE.tuned.ptx) and its launch description",
       COMPLETE_FILE, COMMAND_WRITES, cmd_write },
-    { "report", "[FILE.html|FILE.md]",
-      "write the whole session as a page: curves, counters, what changed", COMPLETE_FILE, COMMAND_WRITES,
-      cmd_report_page },
+    { "report", "[FILE.html|FILE.md]", "write a report of the session: curves, counters, changes",
+      COMPLETE_FILE, COMMAND_WRITES, cmd_report_page },
     { "save-launch", "[FILE]", "save the launch description", COMPLETE_FILE, COMMAND_WRITES,
       cmd_save_launch },
     { "overlay", "", "overlay the previous sweep (or the marked run), or remove it", COMPLETE_NONE,
       COMMAND_SHOWS, cmd_overlay },
-    { "metric", "time|speed|hits|dram", "what the valley panel plots", COMPLETE_METRIC, COMMAND_SHOWS,
-      cmd_metric },
+    { "metric", "time|speed|hits|dram", "choose what the valley panel plots", COMPLETE_METRIC,
+      COMMAND_SHOWS, cmd_metric },
     { "compare", "SESSION", "overlay the curve of another session", COMPLETE_FILE, COMMAND_ACTS,
       cmd_compare },
     { "export", "[text|svg|csv|json [FILE]]", "write the current panel or plot to a file",
       COMPLETE_FORMAT, COMMAND_WRITES, cmd_export },
-    { "note", "TEXT", "write a note to the run selected in the runs panel, or shown", COMPLETE_NONE,
-      COMMAND_WRITES, cmd_note },
+    { "note", "TEXT", "add a note to the run selected in the runs panel, or to the displayed one",
+      COMPLETE_NONE, COMMAND_WRITES, cmd_note },
     { "panel", "NAME", "go to a panel", COMPLETE_PANEL, COMMAND_SHOWS, cmd_panel },
     { "line", "N", "go to a line of the source", COMPLETE_NONE, COMMAND_SHOWS, cmd_line },
     { "lesson", "FILE", "open a lesson", COMPLETE_OPEN, COMMAND_ACTS, cmd_lesson },
-    { "demo", "", "the list of demo kernels and lessons", COMPLETE_NONE, COMMAND_ACTS, cmd_demo },
-    { "replay", "play|step|end|off", "play the recorded points again", COMPLETE_REPLAY, COMMAND_SHOWS,
+    { "demo", "", "list demo kernels and lessons", COMPLETE_NONE, COMMAND_ACTS, cmd_demo },
+    { "replay", "play|step|end|off", "replay the recorded points", COMPLETE_REPLAY, COMMAND_SHOWS,
       cmd_replay },
-    { "layout", "NAME", "panels side by side: auto, one, two, three, plot, code", COMPLETE_LAYOUT,
+    { "layout", "NAME", "arrange the panels: auto, one, two, three, plot, code", COMPLETE_LAYOUT,
       COMMAND_WRITES, cmd_layout },
     { "theme", "NAME",
-      "dark, light, high-contrast, okabe-ito, okabe-ito-light, or a theme file; by the terminal's "
-      "background at first",
+      "dark, light, high-contrast, okabe-ito, okabe-ito-light, or a theme file (default: from the "
+      "terminal's background)",
       COMPLETE_THEME, COMMAND_WRITES, cmd_theme },
-    { "plot", "braille|block|ascii", "how curves are drawn", COMPLETE_STYLE, COMMAND_WRITES, cmd_plot },
-    { "mouse", "on|off", "use the mouse, or leave it to the terminal", COMPLETE_SWITCH, COMMAND_WRITES,
-      cmd_mouse },
-    { "keys", "", "write the key map to the configuration folder, to edit it", COMPLETE_NONE,
+    { "plot", "braille|block|ascii", "choose how curves are drawn", COMPLETE_STYLE, COMMAND_WRITES,
+      cmd_plot },
+    { "mouse", "on|off", "use the mouse in the workbench, or leave it to the terminal", COMPLETE_SWITCH,
+      COMMAND_WRITES, cmd_mouse },
+    { "keys", "", "write the key map to the configuration folder for editing", COMPLETE_NONE,
       COMMAND_WRITES, cmd_keys },
     { "help", "", "help for the current panel", COMPLETE_NONE, COMMAND_SHOWS, cmd_help },
-    { "quit", "", "leave the workbench", COMPLETE_NONE, COMMAND_ACTS, cmd_quit },
+    { "quit", "", "quit the workbench", COMPLETE_NONE, COMMAND_ACTS, cmd_quit },
 };
 
 size_t cmdline_count(void)

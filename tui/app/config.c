@@ -60,7 +60,7 @@ void config_parse(struct app_settings *set, const char *path, struct str text, s
         struct diag *d =
             diag_add(ds, DIAG_WARNING, "config", path, where, "not a setting: '%.*s'", (int)s.n, s.s);
         diag_source(d, text);
-        diag_hint(d, "settings are theme = NAME|auto, mouse = on|off, plot = braille|block|ascii, "
+        diag_hint(d, "the settings are theme = NAME|auto, mouse = on|off, plot = braille|block|ascii, "
                      "layout = auto|one|two|three|plot|code, borders = LAYOUT PERCENT ...");
     }
 }
@@ -169,7 +169,7 @@ void config_write_keys(struct app *a)
         buf_puts(&b, "\n");
     }
     if (a->config_dir && write_file(a->config_dir, "keys", &b, &ds))
-        app_notice(a, DIAG_NOTE, "written: %s/keys; it is read at the next start", a->config_dir);
+        app_notice(a, DIAG_NOTE, "written: %s/keys; used from the next start", a->config_dir);
     else
         app_notice(a, DIAG_ERROR, "the key map could not be written");
     diags_free(&ds);

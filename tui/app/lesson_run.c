@@ -93,7 +93,7 @@ static void finish(struct app *a)
     base_free(done);
     a->overlay = OVERLAY_PICKER;
     a->over_list = (struct list){ 0 };
-    app_notice(a, DIAG_NOTE, "%s", view_keys(a, "the lesson is over; {close} leaves the list"));
+    app_notice(a, DIAG_NOTE, "%s", view_keys(a, "the lesson is finished; {close} closes the list"));
 }
 
 /* Is the lesson's own kernel open, so that its first commands can be given? */
@@ -123,8 +123,8 @@ static void begin(struct app *a)
     *a->notice = '\0';
     if (refused)
         app_notice(a, DIAG_WARNING,
-                   "the lesson asked for '%s' at its beginning; it was not done: a lesson may only set "
-                   "and show there",
+                   "the lesson starts with '%s', which was skipped: at the start a lesson may only set "
+                   "and show",
                    refused);
 }
 
@@ -291,7 +291,7 @@ enum status lesson_check(const struct lesson *l, struct diags *ds)
                      "lesson, \"begin\": '%s' is not understood", l->begin[k]);
         else if (!cmdline_begins(l->begin[k]))
             diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN,
-                     "lesson, \"begin\": '%s' is not allowed: only what sets and shows", l->begin[k]);
+                     "lesson, \"begin\": '%s' is not allowed: only set and show are", l->begin[k]);
     for (unsigned i = 0; i < l->nsteps; i++) {
         const struct lesson_step *s = &l->step[i];
         struct str bad;

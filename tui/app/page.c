@@ -361,7 +361,7 @@ static unsigned search(struct app *a, struct list *l, const struct page *p, int 
             return UI_REDRAW;
         }
     }
-    app_notice(a, DIAG_NOTE, "'%s' is not found here", a->search);
+    app_notice(a, DIAG_NOTE, "'%s' not found", a->search);
     return UI_REDRAW;
 }
 

@@ -45,7 +45,7 @@ unsigned reload_ask(struct app *a)
         app_post(a, JOB_OPEN, v->launch, 0);
     if (*v->name)
         app_post(a, JOB_KERNEL, v->name, 0);
-    app_notice(a, DIAG_NOTE, "reading %s again ...", v->path);
+    app_notice(a, DIAG_NOTE, "reloading %s ...", v->path);
     return UI_REDRAW;
 }
 
@@ -55,9 +55,9 @@ bool reload_came(struct app *a)
     bool came = v->pending && a->snap->module && !strcmp(v->path, a->snap->module->path);
     v->pending = false;
     if (came)
-        app_notice(a, DIAG_NOTE, "read again%s",
+        app_notice(a, DIAG_NOTE, "reloaded%s",
                    a->snap->nruns && a->snap->runs[0]->earlier
-                       ? ": what was run before is of an earlier text"
+                       ? ": earlier results belong to the old text"
                        : "");
     return came;
 }
@@ -74,6 +74,6 @@ void reload_written(struct app *a)
         return;
     }
     keymap_key(&a->keys, REQ_RELOAD, key);
-    app_notice(a, DIAG_WARNING, "%s has changed: %s reads it again (:watch on does it automatically)",
-               name, *key ? key : ":reload");
+    app_notice(a, DIAG_WARNING, "%s has changed: %s reloads it (:watch on does so automatically)", name,
+               *key ? key : ":reload");
 }

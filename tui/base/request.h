@@ -27,18 +27,18 @@ const char *scope_name(enum scope s);
 
 /* id, name, default keys (blank-separated), scope, bar label ("" : not in the key bar), help */
 #define REQUEST_LIST(X)                                                                                 \
-    X(QUIT, "quit", "q", GLOBAL, "", "close the topmost window; with none open, leave")                 \
-    X(QUIT_NOW, "quit-now", "Q C-q", GLOBAL, "", "leave at once; the session is saved")                 \
-    X(CANCEL, "cancel", "x", GLOBAL, "", "stop the running sweep or search; what is measured stays")    \
-    X(CLOSE, "close", "Esc C-c", GLOBAL, "", "close what is open on top; stops nothing")                \
+    X(QUIT, "quit", "q", GLOBAL, "", "close the top window; if none is open, quit")                     \
+    X(QUIT_NOW, "quit-now", "Q C-q", GLOBAL, "", "quit at once; the session is saved")                  \
+    X(CANCEL, "cancel", "x", GLOBAL, "", "stop the running sweep or search; results are kept")          \
+    X(CLOSE, "close", "Esc C-c", GLOBAL, "", "close the top window; stops nothing")                     \
     X(HELP, "help", "? F1", GLOBAL, "help", "help for this panel; / finds a text in it")                \
     X(COMMAND, "command", ":", GLOBAL, "command", "command line (Tab completes, Up recalls)")           \
     X(SWEEP, "sweep", "s F5", GLOBAL, "sweep",                                                          \
-      "sweep the axis of the valley panel, other knobs as they are")                                    \
-    X(RUN, "run", "r", GLOBAL, "run", "run the kernel once with the present knobs")                     \
+      "sweep the axis of the valley panel, keeping the other knobs")                                    \
+    X(RUN, "run", "r", GLOBAL, "run", "run the kernel once with the current knobs")                     \
     X(TUNE, "tune", "t", GLOBAL, "search", "search all knobs for the best configuration")               \
     X(RESUME, "resume", "C", GLOBAL, "",                                                                \
-      "go on with a sweep or search that was cut off: the run under the cursor of the runs panel, "     \
+      "continue an interrupted sweep or search: the run under the cursor of the runs panel, "           \
       "else the last one")                                                                              \
     X(NEXT_PANEL, "next-panel", "Tab", GLOBAL, "", "next panel")                                        \
     X(PREV_PANEL, "previous-panel", "S-Tab", GLOBAL, "", "previous panel")                              \
@@ -55,20 +55,20 @@ const char *scope_name(enum scope s);
       "summary panel: what limits the kernel, what to try, the gain")                                   \
     X(PANEL_CUDA, "panel-cuda", "U", GLOBAL, "", "CUDA panel: the source that the PTX came from")       \
     X(PANEL_SASS, "panel-sass", "A", GLOBAL, "", "SASS panel: the machine code")                        \
-    X(ZOOM, "zoom", "z", GLOBAL, "zoom", "show this panel on the whole screen, or all again")           \
+    X(ZOOM, "zoom", "z", GLOBAL, "zoom", "show this panel full screen, or all panels again")            \
     X(LAYOUT, "layout", "P", GLOBAL, "",                                                                \
-      "next layout of the panels (:layout NAME takes one); borders move with the mouse, too")           \
+      "next layout of the panels (:layout NAME selects one); borders can also be moved with the mouse") \
     X(BORDER_LEFT, "border-left", "S-Left", GLOBAL, "", "move this panel's side border to the left")    \
     X(BORDER_RIGHT, "border-right", "S-Right", GLOBAL, "",                                              \
       "move this panel's side border to the right")                                                     \
     X(BORDER_UP, "border-up", "S-Up", GLOBAL, "", "move this panel's lower or upper border up")         \
     X(BORDER_DOWN, "border-down", "S-Down", GLOBAL, "", "the same border down")                         \
-    X(RELOAD, "reload", "R", GLOBAL, "", "read the PTX and its launch again; knobs and position stay")  \
+    X(RELOAD, "reload", "R", GLOBAL, "", "reload the PTX and its launch; keeps knobs and position")     \
     X(KERNELS, "kernels", "K", GLOBAL, "", "kernels of the file: a list to choose from")                \
     X(UNDO, "undo", "u", GLOBAL, "", "undo the last change of knobs")                                   \
     X(REDO, "redo", "C-r", GLOBAL, "", "redo what was undone")                                          \
     X(WRITE, "write", "W", GLOBAL, "",                                                                  \
-      "write the rewritten kernel (FILE.tuned.ptx) and the launch it wants")                            \
+      "write the rewritten kernel (FILE.tuned.ptx) and its launch description")                         \
     X(EXPORT, "export", "E", GLOBAL, "", "write this panel as text beside the session (see :export)")   \
     X(REDRAW, "redraw", "C-l", GLOBAL, "", "redraw the screen")                                         \
     X(SUSPEND, "suspend", "C-z", GLOBAL, "", "suspend to the shell")                                    \
@@ -89,27 +89,26 @@ const char *scope_name(enum scope s);
     X(SRC_PREV_REG, "previous-register", "Left b", SOURCE, "", "previous register on the line")         \
     X(SRC_DEFINE, "definition", "d Enter", SOURCE, "def",                                               \
       "jump to the definition of the register under the cursor")                                        \
-    X(SRC_BACK, "back", "Backspace C-o", SOURCE, "", "back to where the last jump started")             \
+    X(SRC_BACK, "back", "Backspace C-o", SOURCE, "", "back to the start of the last jump")              \
     X(SRC_HOT, "hottest-load", "h", SOURCE, "hot",                                                      \
-      "the load with the most traffic, then the next ones: past L1 once a run has counted it, else "    \
-      "asked for")                                                                                      \
+      "the load with the most traffic, then the next ones (traffic past L1 if a run has counted it)")   \
     X(SRC_TREE, "address-tree", "a", SOURCE, "address",                                                 \
-      "where this load's address comes from, as a tree")                                                \
+      "show how this load's address is computed, as a tree")                                            \
     X(SRC_FOLD, "fold", "Space", SOURCE, "fold", "fold or open the function under the cursor")          \
     X(SRC_REWRITE, "rewritten", "v", SOURCE, "rewritten",                                               \
-      "original, rewritten beside it, rewritten alone")                                                 \
-    X(SRC_CHANGE, "next-change", "c", SOURCE, "", "next line that the rewrite put in or changed")       \
+      "original, original and rewritten side by side, rewritten only")                                  \
+    X(SRC_CHANGE, "next-change", "c", SOURCE, "", "next line that the rewrite added or changed")        \
     X(COA_NEXT, "next-access", "] l Right", COALESCE, "next load", "next load")                         \
     X(COA_PREV, "previous-access", "[ L Left", COALESCE, "",                                            \
       "previous load (before the first: all loads)")                                                    \
     X(COA_SORT, "sort-accesses", "h", COALESCE, "hot first",                                            \
-      "order of the text, or the loads with the most traffic first")                                    \
+      "sort by position, or the loads with the most traffic first")                                     \
     X(COA_WARP_UP, "next-warp", "+ =", COALESCE, "warp", "lanes of the next warp")                      \
     X(COA_WARP_DOWN, "previous-warp", "-", COALESCE, "", "lanes of the previous warp")                  \
-    X(COA_ROUND_UP, "next-round", "}", COALESCE, "round", "lanes in the next round of the loop")        \
-    X(COA_ROUND_DOWN, "previous-round", "{", COALESCE, "", "previous round")                            \
+    X(COA_ROUND_UP, "next-round", "}", COALESCE, "round", "lanes in the next loop iteration")           \
+    X(COA_ROUND_DOWN, "previous-round", "{", COALESCE, "", "previous iteration")                        \
     X(COA_LOOP, "next-loop", "o", COALESCE, "",                                                         \
-      "of several loops around the load: which one { and } count")                                      \
+      "choose the loop that { and } step, if several surround the load")                                \
     X(LOC_NEXT_PART, "next-part", "]", LOCALITY, "next part",                                           \
       "next part: class, misses by cache size, footprints, sharing")                                    \
     X(LOC_PREV_PART, "previous-part", "[", LOCALITY, "", "previous part")                               \
@@ -131,19 +130,19 @@ const char *scope_name(enum scope s);
     X(VAL_BEST, "cursor-best", "b", VALLEY, "best", "cursor to the best point")                         \
     X(VAL_ZOOM_IN, "zoom-in", "+ =", VALLEY, "", "zoom in around the cursor")                           \
     X(VAL_ZOOM_OUT, "zoom-out", "-", VALLEY, "", "zoom out")                                            \
-    X(VAL_ZOOM_ALL, "zoom-all", "0", VALLEY, "", "the whole curve")                                     \
+    X(VAL_ZOOM_ALL, "zoom-all", "0", VALLEY, "", "show the whole curve")                                \
     X(VAL_LOG, "log-axis", "o", VALLEY, "log", "logarithmic or linear y axis")                          \
-    X(VAL_LOG_X, "log-x-axis", "O", VALLEY, "", "logarithmic or linear x axis (by its range at first)") \
+    X(VAL_LOG_X, "log-x-axis", "O", VALLEY, "", "logarithmic or linear x axis (default: by its range)") \
     X(VAL_METRIC, "metric", "m", VALLEY, "metric",                                                      \
       "time, speed-up over caching all, L1 hit rate, DRAM bytes")                                       \
-    X(VAL_AXIS, "axis", "a", VALLEY, "axis", "knob that the next sweep goes over")                      \
+    X(VAL_AXIS, "axis", "a", VALLEY, "axis", "knob that the next sweep varies")                         \
     X(VAL_RUN_NEXT, "next-run", "j Down ]", VALLEY, "", "next sweep of the session")                    \
     X(VAL_RUN_PREV, "previous-run", "k Up [", VALLEY, "", "previous sweep")                             \
     X(VAL_COMPARE, "overlay", "c", VALLEY, "overlay",                                                   \
       "overlay the previous sweep (or the marked run), or remove it")                                   \
     X(VAL_STYLE, "plot-style", "y", VALLEY, "", "braille, block or ASCII drawing")                      \
     X(VAL_APPLY, "apply-point", "Enter", VALLEY, "apply",                                               \
-      "take the knobs of the point under the cursor")                                                   \
+      "use the knobs of the point under the cursor")                                                    \
     X(CNT_NEXT, "next-result", "] l Right", COUNTERS, "result", "next result")                          \
     X(CNT_PREV, "previous-result", "[ h Left", COUNTERS, "", "previous result")                         \
     X(CNT_BASE, "baseline", "b", COUNTERS, "baseline",                                                  \
@@ -152,20 +151,20 @@ const char *scope_name(enum scope s);
     X(RUN_SHOW, "show", "Enter", RUNS, "show", "show in the valley or counters panel")                  \
     X(RUN_COMPARE, "compare", "c", RUNS, "compare", "overlay the marked runs")                          \
     X(RUN_SORT, "sort", "o", RUNS, "sort", "sort by number, time, kind, kernel")                        \
-    X(RUN_FILTER, "filter", "f", RUNS, "filter", "show only runs that contain a text")                  \
-    X(RUN_DELETE, "delete", "d Del", RUNS, "delete", "delete (again: bring back)")                      \
+    X(RUN_FILTER, "filter", "f", RUNS, "filter", "show only runs that contain the text")                \
+    X(RUN_DELETE, "delete", "d Del", RUNS, "delete", "delete (again: restore)")                         \
     X(RUN_NOTE, "note", "e", RUNS, "note", "write a note")                                              \
     X(ADV_APPLY, "apply", "Enter Space", ADVICE, "try", "run this advice")                              \
-    X(ADV_TAKE, "take", "p", ADVICE, "take knobs", "take its knobs without running")                    \
+    X(ADV_TAKE, "take", "p", ADVICE, "take knobs", "use its knobs without running")                     \
     X(MSG_LEVEL, "level", "f", MESSAGES, "level", "errors only, warnings too, everything")              \
-    X(MSG_GOTO, "goto", "Enter", MESSAGES, "go to", "show the place in the source")                     \
+    X(MSG_GOTO, "goto", "Enter", MESSAGES, "go to", "go to this place in the source")                   \
     X(PAPERS_RUN, "papers-run", "Enter Space", PAPERS, "run",                                           \
-      "run this experiment on its simulated device; again: give it up")                                 \
+      "run this experiment on its simulated device; again: cancel it")                                  \
     X(PROGRAM_CAPTURE, "program-capture", "Enter", PROGRAM, "capture",                                  \
       "run the program again, capture this kernel with its data and open it")                           \
     X(PROGRAM_APPLY, "program-apply", "A", PROGRAM, "apply",                                            \
-      "run the program with the session's recommendation in its launches, by turns with the original")  \
-    X(SUMMARY_TRY, "summary-try", "Enter", SUMMARY, "try", "run the first advice that is untried")      \
+      "run the program with the session's recommendation, alternating with the original")               \
+    X(SUMMARY_TRY, "summary-try", "Enter", SUMMARY, "try", "run the first advice not yet tried")        \
     X(CUDA_NEXT, "next-cuda-load", "] l", CUDA, "load", "next line that loads from global memory")      \
     X(CUDA_PREV, "previous-cuda-load", "[ L", CUDA, "", "previous such line")                           \
     X(CUDA_HOT, "hottest-cuda-line", "h", CUDA, "hot", "the line whose loads have the most traffic")    \
@@ -180,9 +179,9 @@ const char *scope_name(enum scope s);
       "next step of the lesson (Enter: once the task is done)")                                         \
     X(LESSON_PREV, "lesson-previous", "( A-p F3", LESSON, "", "previous step")                          \
     X(LESSON_HIDE, "lesson-hide", "F4 A-h", LESSON, "",                                                 \
-      "hide or show the lesson (first the rest of it, where it does not fit)")                          \
+      "hide or show the lesson (first the rest of it, if it does not fit)")                             \
     X(REPLAY_PLAY, "replay-play", "Space", REPLAY, "play", "play or pause the recorded points")         \
-    X(REPLAY_STEP, "replay-step", ".", REPLAY, "step", "one recorded point further")                    \
+    X(REPLAY_STEP, "replay-step", ".", REPLAY, "step", "one recorded point forward")                    \
     X(REPLAY_BACK, "replay-back", ",", REPLAY, "", "one recorded point back")                           \
     X(REPLAY_END, "replay-end", "e", REPLAY, "end", "all recorded points")
 enum request {

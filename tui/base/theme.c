@@ -175,7 +175,7 @@ enum status theme_parse(const char *path, struct str text, struct theme *t, stru
     for (unsigned i = 0; i < ROLE_COUNT; i++)
         if (!r.seen[i])
             diag_add(ds, DIAG_WARNING, "theme-role", path, NO_SPAN,
-                     "role '%s' is not given: the built-in look is used", roles[i].name);
+                     "role '%s' is missing: using the built-in colours", roles[i].name);
     if (ds->errors == before)
         return ST_OK;
     theme_default(t);

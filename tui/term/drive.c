@@ -45,7 +45,7 @@ enum status drive_open(struct drive *d, const struct dev_env *env, struct diags 
     snprintf(d->folder, sizeof d->folder, "/tmp/gpulocw-XXXXXX");
     if (!mkdtemp(d->folder)) {
         *d->folder = '\0';
-        diag_error(ds, "session", "no folder can be made in /tmp");
+        diag_error(ds, "session", "cannot create a folder in /tmp");
         return ST_IO;
     }
     snprintf(session, sizeof session, "%s/lesson.json", d->folder);

@@ -82,8 +82,8 @@ static enum status answer(struct grading *g, const char *line, struct diags *ds)
     }
     if (!cmdline_known(line) || !drive_allows(line)) {
         diag_add(ds, DIAG_ERROR, "answers", g->path, at, "'%s' %s", line,
-                 cmdline_known(line) ? "is not allowed here: answers set, show and run"
-                                     : "is no command");
+                 cmdline_known(line) ? "is not allowed here: answers may only set, show and run"
+                                     : "is not a command");
         return ST_INPUT;
     }
     app_command(&g->drive.app, line);
@@ -202,7 +202,7 @@ enum status grade_answers(const struct dev_env *env, const char *answers,
         drive_close(&g->drive);
     } else {
         diag_add(ds, DIAG_ERROR, "answers", answers, NO_SPAN,
-                 *name ? "there is no lesson '%s'" : "no line \"lesson NAME\" at its head%s", name);
+                 *name ? "no lesson '%s'" : "the first line must be \"lesson NAME\"%s", name);
         st = ST_INPUT;
     }
     base_free(path);

@@ -115,10 +115,10 @@ static enum status fulfil(struct export *e, const struct lesson_step *s, unsigne
     struct app *a = &e->drive.app;
     for (unsigned k = 0; k < s->ncommands; k++) {
         if (!drive_allows(s->commands[k])) {
-            diag_error(ds, "lesson",
-                       "step %u: '%s' is not allowed in a lesson without a student, which may set, "
-                       "show and run",
-                       number, s->commands[k]);
+            diag_error(
+                ds, "lesson",
+                "step %u: '%s' is not allowed in an exported lesson, which may only set, show and run",
+                number, s->commands[k]);
             return ST_INPUT;
         }
         if (!e->page)
@@ -133,7 +133,7 @@ static enum status fulfil(struct export *e, const struct lesson_step *s, unsigne
         return ST_OK;
     struct buf lacks = { 0 };
     check_eval(a, s->check, NULL, &lacks);
-    diag_error(ds, "lesson", "step %u: its own commands do not do its task: %s (%s)", number,
+    diag_error(ds, "lesson", "step %u: its commands do not complete its task: %s (%s)", number,
                lacks.s ? lacks.s : "the check does not hold", s->check);
     buf_free(&lacks);
     tell_first_error(a->snap, ds);

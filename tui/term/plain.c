@@ -225,7 +225,7 @@ static bool command(struct plain *p, char *line)
         return true;
     }
     if (!strncmp(line, "watch", 5) && (line[5] == ' ' || !line[5])) {
-        say(p, "files are not watched here: reload reads the PTX again");
+        say(p, "files are not watched here: use reload");
         return true;
     }
     *a->notice = '\0';
@@ -255,8 +255,8 @@ int workbench_plain(struct app *a, struct engine_link *link, const struct cmd_fr
         show(&p, "coalesce");
     bool person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (person && !o->replay)
-        say(&p, "Line by line, since this terminal cannot be drawn on or --plain was asked for: sweep, "
-                "tune, show PANEL, help, quit.");
+        say(&p, "Line mode (--plain, or a terminal without cursor control). Commands: sweep, tune, show "
+                "PANEL, help, quit.");
     while (!o->replay && read_line(&p, person, line, sizeof line)) {
         if (!command(&p, line))
             break;

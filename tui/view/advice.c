@@ -211,9 +211,9 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
         search_table(a, p, w - 1);
     if (!a->snap->nadvice)
         page_hint(a, p, w,
-                  view_unready(a, a->snap->facts ? "Nothing to advise from the analysis alone. {sweep} "
-                                                   "sweeps the threshold, {tune} searches all knobs."
-                                                 : "Advice comes with the analysis ..."));
+                  view_unready(a, a->snap->facts ? "The analysis alone gives no advice. {sweep} sweeps "
+                                                   "the threshold, {tune} searches all knobs."
+                                                 : "Waiting for the analysis ..."));
     struct list *l = &a->list[PANEL_ADVICE];
     list_set_count(l, p->n);
     if (a->snap->nadvice && page_item(p, l) < 0)
@@ -248,7 +248,7 @@ static unsigned advice_request(struct app *a, enum request r)
     } else {
         struct options taken = *o;
         app_options_set(a, &taken);
-        app_notice(a, DIAG_NOTE, "%s", view_keys(a, "its knobs are taken ({undo} undoes)"));
+        app_notice(a, DIAG_NOTE, "%s", view_keys(a, "using its knobs ({undo} undoes)"));
     }
     return UI_REDRAW;
 }

@@ -523,8 +523,8 @@ static unsigned change_round(struct app *a, int by, bool other)
              at = shown_loop(a, loops);
     if (at == LOOPS_MOST) {
         app_notice(a, DIAG_NOTE, "%s",
-                   i > 0 ? "the address of this access does not change from round to round"
-                         : "choose one load first: the lanes of all loads do not fit one picture");
+                   i > 0 ? "the address of this access is the same in every iteration"
+                         : "choose one load first: the picture shows the lanes of one load");
         return UI_REDRAW;
     }
     unsigned *round = &a->coalesce.round[at];

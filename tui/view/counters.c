@@ -394,11 +394,9 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     struct row r;
     page_clear(p);
     if (!chosen(a, &e)) {
-        page_empty(
-            a, p, w,
-            view_unready(
-                a, "No result yet: {run} runs the kernel once with the present knobs, {sweep} sweeps. "
-                   "What each level of memory did is shown here."));
+        page_empty(a, p, w,
+                   view_unready(a, "No result yet: {run} runs the kernel once with the current knobs, "
+                                   "{sweep} sweeps. This panel shows what each level of memory did."));
         if (a->snap->spec && h >= 18) {
             page_blank(a, p);
             cost_full(a, p, w);

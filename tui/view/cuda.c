@@ -282,14 +282,13 @@ static void put_reason(struct app *a, struct page *page, const struct cuda_page 
         page_hint(a, page, w, view_unready(a, ""));
     else if (!p->file)
         page_hint(a, page, w,
-                  "The PTX does not say which CUDA lines it came from. nvcc -lineinfo (clang: "
-                  "-gline-tables-only) writes that table; or open the .cu file itself: it is compiled "
-                  "with it.");
+                  "The PTX has no line table. Compile with nvcc -lineinfo (clang: -gline-tables-only), "
+                  "or open the .cu file itself.");
     else
         page_hint(
             a, page, w,
             arena_printf(a->frame,
-                         "The PTX was compiled from %.*s, which is neither there nor beside the PTX.",
+                         "The PTX was compiled from %.*s, which was not found there or beside the PTX.",
                          (int)a->snap->module->files[p->file].n, a->snap->module->files[p->file].s));
 }
 

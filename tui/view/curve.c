@@ -195,7 +195,7 @@ static const struct ana_curve *ready(struct app *a, unsigned w)
     struct page *p = &a->page[PANEL_LOCALITY];
     switch (reuse_get(a, &c)) {
     case REUSE_READY: return c;
-    case REUSE_WORKING: page_hint(a, p, w, "One SM's loads are being traced ..."); break;
+    case REUSE_WORKING: page_hint(a, p, w, "Tracing the loads of one SM ..."); break;
     case REUSE_NONE:
         page_hint(a, p, w, view_unready(a, "This kernel could not be traced."));
         if (*reuse_why(a))

@@ -177,7 +177,7 @@ static void put_heat(struct app *a, const struct ana_kernel *k, unsigned w)
     if (!k->nshare || !k->share) {
         page_hint(a, p, w,
                   !a->snap->spec       ? view_unready(a, "")
-                  : a->snap->unsettled ? "Being counted ..."
+                  : a->snap->unsettled ? "Counting ..."
                                        : "It is not known which CTAs share data.");
         return;
     }

@@ -375,7 +375,7 @@ static unsigned step_enum(struct app *a, long i, int by)
         set_knob(a, i, k->values[to]);
         return UI_REDRAW;
     }
-    app_notice(a, DIAG_NOTE, "no other value of %s is legal here: the reasons are below", k->name);
+    app_notice(a, DIAG_NOTE, "no other value of %s is legal here; the reasons are shown below", k->name);
     return UI_REDRAW;
 }
 
@@ -552,7 +552,8 @@ void view_options_value(struct app *a, long item, const char *text)
     }
     /* the prompt stood open meanwhile */
     if (!a->snap->spec || item >= ITEM_ARG + (long)a->snap->spec->nargs) {
-        app_notice(a, DIAG_ERROR, "the launch description changed meanwhile: nothing was changed");
+        app_notice(a, DIAG_ERROR,
+                   "the launch description changed in the meantime: the edit was dropped");
         return;
     }
     struct launch_spec l = *a->snap->spec; /* shallow: job_post copies */

@@ -159,7 +159,7 @@ static unsigned papers_request(struct app *a, enum request r)
     const struct paper_experiment *e = paper_at((size_t)i);
     if (papers_working(a) && papers_now(a).of == e) {
         papers_drop(a);
-        app_notice(a, DIAG_NOTE, "%s is given up", e->id);
+        app_notice(a, DIAG_NOTE, "%s is cancelled", e->id);
     } else if (!papers_start(a, e)) {
         app_notice(a, DIAG_ERROR, "%s could not be started", e->id);
     }

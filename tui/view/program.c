@@ -98,7 +98,7 @@ static enum status capture(struct program_worker *p, char *const *argv, struct d
                            .open = open_code };
     struct live_survey s = { 0 };
     if (mkdir(FOLDER, 0777) != 0 && errno != EEXIST) {
-        diag_error(ds, "write", "cannot make the folder %s: %s", FOLDER, strerror(errno));
+        diag_error(ds, "write", "cannot create the folder %s: %s", FOLDER, strerror(errno));
         return ST_IO;
     }
     enum status st = live_capture_run(argv, &w, &s, ds);
@@ -439,7 +439,7 @@ static void put_next(struct app *a, struct program_worker *n, unsigned w)
             put_applied(a, &n->apply.v[i]);
     if (work_state(&n->work) == WORK_READY && n->opened[0]) {
         app_post(a, JOB_OPEN, n->opened, 0);
-        app_notice(a, DIAG_NOTE, "captured; %s is opened", n->opened);
+        app_notice(a, DIAG_NOTE, "captured; opening %s", n->opened);
         n->opened[0] = 0;
     }
 }
@@ -451,12 +451,12 @@ static void program_update(struct app *a, unsigned w, unsigned h)
     page_clear(p);
     struct buf offered = { 0 };
     if (!s && open_program(a, &offered))
-        page_hint(a, p, w,
-                  arena_printf(a->frame,
-                               "This file is a program. {program-capture} runs it (%s) on this "
-                               "machine's GPU and lists its kernels, longest first; with other "
-                               "words behind it: :program COMMAND.",
-                               offered.s));
+        page_hint(
+            a, p, w,
+            arena_printf(a->frame,
+                         "This file is a program. {program-capture} runs it (%s) on this machine's GPU "
+                         "and lists its kernels, longest first; to add arguments: :program COMMAND.",
+                         offered.s));
     buf_free(&offered);
     if (!s) {
         page_hint(a, p, w, "No program yet. Three steps:");
@@ -468,14 +468,13 @@ static void program_update(struct app *a, unsigned w, unsigned h)
             a, p, w,
             "2. {program-capture} captures the kernel under the cursor with its data and opens it; "
             "{tune} searches for a better configuration.");
-        page_hint(
-            a, p, w,
-            "3. {program-apply} runs the program with that configuration in its launches, by turns with "
-            "the original.");
+        page_hint(a, p, w,
+                  "3. {program-apply} runs the program with that configuration, alternating with the "
+                  "original.");
     } else {
         page_heading(a, p, "%s", s->command);
         if (busy(a->program))
-            page_hint(a, p, w, "It runs; its kernels are listed when it has ended. {cancel} ends it.");
+            page_hint(a, p, w, "Running; its kernels are listed when it ends. {cancel} stops it.");
         else if (s->why[0])
             page_wrap(a, p, ROLE_WARN, 2, w - 1, s->why, -1);
         size_t n = busy(a->program) ? 0 : s->survey.n;
@@ -511,16 +510,16 @@ static unsigned program_request(struct app *a, enum request r)
     buf_free(&offered);
     if (!s || program_working(a))
         app_notice(a, DIAG_ERROR, "%s",
-                   view_keys(a, s ? "the program still runs: {cancel} ends it"
+                   view_keys(a, s ? "the program is still running: {cancel} stops it"
                                   : ":program COMMAND runs one first"));
     else if (r == REQ_PROGRAM_APPLY && (!a->snap->session_path || a->snap->session_unsaved))
         app_notice(a, DIAG_ERROR, "%s",
-                   view_keys(a, "there is no saved session whose recommendation could be applied: "
-                                "{program-capture} captures a kernel, {tune} searches"));
+                   view_keys(a, "no saved session has a recommendation to apply: {program-capture} "
+                                "captures a kernel, {tune} searches"));
     else if (r == REQ_PROGRAM_APPLY)
         start(a, APPLY, "");
     else if (i < 0 || (size_t)i >= s->survey.n)
-        app_notice(a, DIAG_ERROR, s->survey.n ? "the cursor is on no kernel" : "no kernel is listed");
+        app_notice(a, DIAG_ERROR, s->survey.n ? "the cursor is not on a kernel" : "no kernel is listed");
     else if (s->survey.v[i].why)
         app_notice(a, DIAG_ERROR, "it cannot be captured: %s", s->survey.v[i].why);
     else

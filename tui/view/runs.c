@@ -315,9 +315,8 @@ static void runs_update(struct app *a, unsigned w, unsigned h)
         page_hint(a, p, w, "No run matches the filter; {filter} changes it.");
     else if (!a->runs.norder)
         page_empty(a, p, w,
-                   "Nothing was run yet. {run} runs the kernel once with the present knobs, {sweep} "
-                   "sweeps, {tune} "
-                   "searches; every run is kept here and in the session file.");
+                   "Nothing has been run yet. {run} runs the kernel once with the current knobs, "
+                   "{sweep} sweeps, {tune} searches; every run is kept here and in the session file.");
     put_comparison(a, w);
     put_selected(a, w);
     list_set_count(&a->list[PANEL_RUNS], a->runs.norder ? a->runs.norder : p->n);
@@ -401,13 +400,13 @@ static unsigned compare_marked(struct app *a)
     }
     const struct session_run *x = app_run(a, m[0]), *y = app_run(a, m[1]);
     if (!x || !y || x->kind == RUN_ONE || y->kind == RUN_ONE) {
-        app_notice(a, DIAG_NOTE, "a single run has no curve: mark two sweeps or searches");
+        app_notice(a, DIAG_NOTE, "a run of one configuration has no curve: mark two sweeps or searches");
         return UI_REDRAW;
     }
     const char *over[2] = { x->kind == RUN_TUNE ? "try" : x->sweep.axis,
                             y->kind == RUN_TUNE ? "try" : y->sweep.axis };
     if (strcmp(over[0] ? over[0] : "", over[1] ? over[1] : "") != 0) {
-        app_notice(a, DIAG_NOTE, "these have no common axis: one goes over %s, the other over %s",
+        app_notice(a, DIAG_NOTE, "these have no common axis: one varies %s, the other %s",
                    x->kind == RUN_TUNE ? "tries" : over[0], y->kind == RUN_TUNE ? "tries" : over[1]);
         return UI_REDRAW;
     }
@@ -443,9 +442,8 @@ static unsigned runs_request(struct app *a, enum request r)
     case REQ_RUN_SHOW: return show(a, i);
     case REQ_RUN_DELETE:
         app_post(a, run->deleted ? JOB_UNDELETE : JOB_DELETE, NULL, (long)i);
-        app_notice(
-            a, DIAG_NOTE, "%s",
-            view_keys(a, run->deleted ? "brought back" : "deleted ({delete} again brings it back)"));
+        app_notice(a, DIAG_NOTE, "%s",
+                   view_keys(a, run->deleted ? "restored" : "deleted ({delete} again restores it)"));
         return UI_REDRAW;
     case REQ_RUN_NOTE:
         prompt_open(&a->prompt, PROMPT_NOTE, "note: ", run->note, (long)i);

@@ -135,9 +135,9 @@ static void put_state(struct app *a, struct page *p, const struct sass_worker *s
     if (!a->snap->module || !a->snap->kernel)
         page_hint(a, p, w, view_unready(a, ""));
     else if (!s)
-        page_hint(a, p, w, "The machine code cannot be made here.");
+        page_hint(a, p, w, "The machine code cannot be generated here.");
     else if (work_state(a->sass) == WORK_BUSY)
-        page_hint(a, p, w, "ptxas and the disassembler run ...");
+        page_hint(a, p, w, "Running ptxas and the disassembler ...");
     else
         page_wrap(a, p, ROLE_WARN, 2, w - 2,
                   work_state(a->sass) == WORK_READY

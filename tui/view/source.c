@@ -255,7 +255,7 @@ static unsigned next_load(struct app *a, int step)
             return UI_REDRAW;
         }
     }
-    app_notice(a, DIAG_NOTE, a->snap->facts ? "no further load in this direction" : "no analysis yet");
+    app_notice(a, DIAG_NOTE, a->snap->facts ? "no more loads in this direction" : "no analysis yet");
     return UI_REDRAW;
 }
 
@@ -266,7 +266,7 @@ static unsigned hottest(struct app *a)
     uint32_t n, line = source_cursor_line(a);
     const uint32_t *order = traffic_order(a, &n);
     if (!n) {
-        app_notice(a, DIAG_NOTE, k ? "this kernel loads nothing from global memory" : "no analysis yet");
+        app_notice(a, DIAG_NOTE, k ? "this kernel has no loads from global memory" : "no analysis yet");
         return UI_REDRAW;
     }
     if (!s->hot || s->hot > n || k->access[order[s->hot - 1]].at.line != line)
@@ -278,12 +278,11 @@ static unsigned hottest(struct app *a)
     struct traffic t = traffic_of(a);
     struct load_traffic l = traffic_load(&t, x);
     if (isnan(l.share))
-        app_notice(a, DIAG_NOTE, "how much each load brings is not known: %s",
+        app_notice(a, DIAG_NOTE, "the traffic of each load is unknown: %s",
                    view_keys(a, "{run} runs the kernel and counts"));
     else
         app_notice(a, DIAG_NOTE, "%u of %u: %.1f %% of %s", s->hot, n, l.share * 100,
-                   t.counted ? "the sectors that go past L1 (simulated)"
-                             : "the sectors that the loads ask for");
+                   t.counted ? "the sectors past L1 (simulated)" : "the sectors requested by the loads");
     return UI_REDRAW;
 }
 
@@ -375,7 +374,7 @@ static unsigned source_request(struct app *a, enum request r)
         if (s->njumps)
             source_goto(a, s->jump[--s->njumps]);
         else
-            app_notice(a, DIAG_NOTE, "no jump to go back from");
+            app_notice(a, DIAG_NOTE, "no earlier jump");
         break;
     case REQ_SRC_TREE:
         a->tree_access = source_access(a);

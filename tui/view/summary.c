@@ -240,7 +240,7 @@ static unsigned summary_request(struct app *a, enum request r)
         advice_run(a, i);
     else
         app_notice(a, DIAG_NOTE, "%s",
-                   view_keys(a, "no advice is left untried; {tune} searches all knobs"));
+                   view_keys(a, "all advice has been tried; {tune} searches all knobs"));
     return UI_REDRAW;
 }
 

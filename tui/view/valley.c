@@ -539,7 +539,7 @@ static unsigned toggle_overlay(struct app *a)
             v->overlay = i;
             return UI_REDRAW;
         }
-    app_notice(a, DIAG_NOTE, "no second run over the same axis (%s) to lay over this one",
+    app_notice(a, DIAG_NOTE, "no second run over the same axis (%s) to overlay",
                curve_axis(app_run(a, shown)));
     return UI_REDRAW;
 }
@@ -573,7 +573,7 @@ static unsigned apply_point(struct app *a)
         return 0;
     app_options_set(a, &p.v[a->valley.cursor].options);
     app_notice(a, DIAG_NOTE, "%s",
-               view_keys(a, "the knobs of the point under the cursor are taken ({undo} undoes)"));
+               view_keys(a, "using the knobs of the point under the cursor ({undo} undoes)"));
     return UI_REDRAW;
 }
 

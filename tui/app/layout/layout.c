@@ -179,14 +179,15 @@ unsigned layout_move(struct app *a, bool across, int by)
     int i = slot_in_front(a, id);
     if (i < 0) {
         app_notice(a, DIAG_NOTE, "%s",
-                   "one panel has the whole screen: a wider screen or :layout two shows several");
+                   "one panel fills the screen: use a wider screen or :layout two to show several");
         return UI_REDRAW;
     }
     unsigned end = across ? layouts[id].slot[i].y1 : layouts[id].slot[i].x1;
     unsigned k = end >= 2 ? end : across ? layouts[id].slot[i].y0 : layouts[id].slot[i].x0;
     if (k < 2) {
         app_notice(a, DIAG_NOTE,
-                   across ? "this panel has the whole height" : "this panel has the whole width");
+                   across ? "this panel already has the full height"
+                          : "this panel already has the full width");
         return UI_REDRAW;
     }
     layout_put(a, id, k - 2, side(&a->set.layout, id, k) + by);
