@@ -68,6 +68,32 @@ refused('`tcgen05.mma.ws.sp`', '@p tcgen05.mma.ws.sp.cta_group::1.kind::f16 [r3]
 refused('`.ashift`', '@p tcgen05.mma.cta_group::1.kind::f16.ashift [r3], [r3], x6, r3, p;', r'\.ashift \[not-modelled')
 refused('masks of zero columns', '@p tcgen05.mma.ws.cta_group::1.kind::f16 [r3], x6, x6, r3, p, x6;', r'a mask of zero columns \[not-modelled')
 refused('`tcgen05.cp.4x256b`', '@p tcgen05.cp.cta_group::1.4x256b [r3], x6;', r'4x256b.*not-modelled')
+# ---- bad input: place, cause, next step ----
+def told(name, body, *names, target='sm_90a', **more):
+    rc, said, got = run(body, target, **more)
+    claim('told: ' + name, rc == 4 and re.search(r'k\.ptx:\d+:\d+: error: ', said) and 'hint: ' in said and all(re.search(n, said) for n in names), (rc, said))
+told('an mbarrier for no arrivals', '@p mbarrier.init.shared.b64 [r2], 0;', 'an mbarrier for 0 arrivals: 1 to 1048575 can be')
+told('an mbarrier for too many', 'mov.u32 r9, 1048576; @p mbarrier.init.shared.b64 [r2], r9;', 'for 1048576 arrivals')
+told('more bytes than a transaction count holds', '@p mbarrier.init.shared.b64 [r2], 1; mov.u32 r9, 1048576; @p mbarrier.expect_tx.relaxed.cta.shared.b64 [r2], r9;', 'would be 1048576 bytes')
+told('fewer bytes than it holds', '@p mbarrier.init.shared.b64 [r2], 1; mov.u32 r9, 2000000; @p mbarrier.complete_tx.relaxed.cta.shared.b64 [r2], r9;', 'would be -2000000 bytes')
+told('an mbarrier that nobody completes', INIT + WAIT, r'waits for the mbarrier at shared address 0x1000, line \d+: 1 of 1 arrivals and 0 bytes are missing', 'deadlock')
+tile = '@p mbarrier.init.shared.b64 [r2], 1; @p cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes '
+told('a parameter that is no tensor map', tile + '[r1], [x1, {r3, r3}], [r2];', 'are no tensor map')
+told('a tensor map at an address off by 8', 'add.u64 x5, x5, 8; ' + tile + '[r1], [x5, {r3, r3}], [r2];', 'misaligned')
+told('a box off by 16 bytes in shared memory', tile + '[r1+16], [x5, {r3, r3}], [r2];', 'a box at shared address 0x10, which is not a multiple of 128')
+told('a box outside shared memory', tile + '[r1+4096], [x5, {r3, r3}], [r2];', 'out-of-bounds', 'the CTA has 4104 bytes of shared memory')
+told('coordinates of other dimensions than the map has', tile.replace('2d', '3d') + '[r1], [x5, {r3, r3, r3}], [r2];', 'a copy of 3 dimensions with a tensor map of 2')
+told('a first coordinate off by 8 bytes', 'mov.u32 r9, 2; ' + tile + '[r1], [x5, {r9, r3}], [r2];', 'not a multiple of 16 bytes')
+told('a copy before mbarrier.init', tile.split(';')[1] + '[r1], [x5, {r3, r3}], [r2];', 'not initialised')
+told('a bulk copy of 20 bytes', 'mov.u32 r9, 20; @p mbarrier.init.shared.b64 [r2], 1; @p cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [r1], [x1], r9, [r2];', 'bulk copy of 20 bytes, not a multiple of 16')
+told('a bulk copy past its buffer', 'mov.u32 r9, 32; @p mbarrier.init.shared.b64 [r2], 1; @p cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [r1], [x1+1024], r9, [r2];', "past the end of buffer 'in'")
+product = 'wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0,f1,f2,f3}, x6, x6, 0, 1, 1, 0, 0; '
+end = 'wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;'
+told('a descriptor outside shared memory', 'mov.u64 x6, 0x4000004000011000; wgmma.fence.sync.aligned; ' + product + end, r'reaches shared address 0x[0-9a-f]+: the CTA has 4104 bytes', block=128)
+told('descriptors that differ from warp to warp', 'mov.u64 x6, 0x4000000800010000; cvt.u64.u32 x7, r0; shr.u64 x7, x7, 5; add.u64 x6, x6, x7; wgmma.fence.sync.aligned; ' + product + end, 'different descriptors of A: warp', block=128)
+told('a commit of one warp alone', 'setp.lt.u32 q, r0, 32; mov.u64 x6, 0x4000000800010000; wgmma.fence.sync.aligned; ' + product + '@q ' + end, r'warp 0 of warpgroup 0 at wgmma.wait_group, line \d+, for warp 1', 'deadlock', block=128)
+told('a product of half a warpgroup', 'mov.u64 x6, 0x4000000800010000; wgmma.fence.sync.aligned; ' + product + end, 'no whole warpgroups', block=64)
+told('a product of part of a warp', 'setp.lt.u32 q, r0, 16; @q wgmma.fence.sync.aligned;', 'by part of a warp', block=128)
 done()
 PY
 rc=$?

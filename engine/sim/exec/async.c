@@ -85,6 +85,31 @@ static uint64_t address_of(const struct exec_warp *w, const void *p)
     return 0;
 }
 
+/* More bytes are pending than a transaction count holds, told. */
+static bool overflows(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
+                      const struct mbar *m)
+{
+    bool over = m->tx > MBAR_MOST || m->tx < -MBAR_MOST;
+    if (over)
+        exec_fault(
+            w, in, lane, FAULT_ARG,
+            "the transaction count of this mbarrier would be %d bytes: at most 1048575 either way\n"
+            "expect and copy fewer bytes in one phase",
+            m->tx);
+    return over;
+}
+
+static bool bad_init(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t n)
+{
+    bool bad = !n || n > MBAR_MOST;
+    if (bad)
+        exec_fault(w, in, lane, FAULT_ARG,
+                   "an mbarrier for %llu arrivals: 1 to 1048575 can be\n"
+                   "give mbarrier.init the number of threads that arrive in a phase",
+                   (unsigned long long)n);
+    return bad;
+}
+
 /* One lane's operation; returns the value or predicate the instruction gives. */
 static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const struct exec_mbar *x,
                          uint32_t lane, void *p)
@@ -99,6 +124,8 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
                    "barrier part it from the others");
         return 0;
     }
+    if (x->op == PTX_OP_MBARRIER_INIT && bad_init(w, in, lane, n))
+        return 0;
     switch (x->op) {
     case PTX_OP_MBARRIER_INIT: m = (struct mbar){ (uint32_t)n, (uint32_t)n, 0, false, true }; break;
     case PTX_OP_MBARRIER_INVAL: m = (struct mbar){ 0, 0, 0, false, false }; break;
@@ -138,6 +165,8 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
             m.expected -= (uint32_t)n;
         mbar_turn(&m);
     }
+    if (overflows(w, in, lane, &m))
+        return 0;
     mbar_write(p, m);
     if (w->k->tensor.defers)
         mbar_changed(w->cta, p);
@@ -315,6 +344,8 @@ bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane
     if (w->k->tensor.defers)
         return put_late(w, in, (struct exec_late){ addr, bytes, 0 });
     m.tx -= (int32_t)bytes;
+    if (overflows(w, in, lane, &m))
+        return false;
     mbar_turn(&m);
     mbar_write(p, m);
     return true;

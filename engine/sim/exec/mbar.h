@@ -11,6 +11,7 @@
 #define MBAR_USED  (1ull << 63)
 #define MBAR_FIELD 0xfffffu
 #define MBAR_TX    0x3fffffu
+#define MBAR_MOST  0xfffff /* arrivals of a phase, and bytes pending either way (9.7.13.15.1) */
 
 struct mbar {
     uint32_t pending;  /* arrivals of this phase that lack */

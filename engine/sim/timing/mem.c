@@ -57,7 +57,8 @@ static enum status make_queues(struct timing_mem *m)
 }
 
 /* Time of a request at its slice, as bytes. A read of one sector takes a full turn; longer reads go
- * at the rate of whole lines, so two sectors of a line cost as much as one (H200). A store that
+ * at the rate of whole lines, so two sectors of a line cost as much as one (H200). Whole sectors
+ * are stored at the rate of whole lines (80 a cycle at the end of a product on an H200); a store that
  * covers some sector only in part takes the extra time of one such sector. The copy engine asks for
  * whole lines, which cost little beyond their data. */
 static inline double slice_bytes(const struct sim_preset *g, const struct cache_l2_request *r)
@@ -70,8 +71,9 @@ static inline double slice_bytes(const struct sim_preset *g, const struct cache_
                all = sectors * (32 + g->l2_request_bytes / CACHE_SECTORS);
         return all > one ? all : one;
     }
-    sectors = sectors * g->l2_write + (r->partial ? g->l2_partial_write - g->l2_write : 0);
-    return 32.0 * sectors + g->l2_request_bytes;
+    if (!r->partial)
+        return sectors * (32 * g->l2_write + g->l2_request_bytes / CACHE_SECTORS);
+    return 32 * ((sectors - 1) * g->l2_write + g->l2_partial_write) + g->l2_request_bytes;
 }
 
 enum status timing_mem_init(struct timing_mem *m, const struct sim_preset *g,
@@ -307,7 +309,7 @@ uint32_t timing_mem_write(struct timing_sm *s, struct cache_l2_request *r)
     const struct sim_preset *g = m->g;
     choose_queues(m, r);
     double cycles = 32.0 * cache_count(r->sectors) / g->icnt_write_bytes_per_cycle;
-    if (cycles < g->icnt_write_cycles)
+    if (r->partial && cycles < g->icnt_write_cycles)
         cycles = g->icnt_write_cycles;
     double wait = take_port(&s->store_free, r->at, cycles), out = take_port(&s->out_free, r->at, cycles);
     if (out > wait)

@@ -237,6 +237,33 @@ static bool cost_order(struct timing_op *o, const struct ptx_inst *i, const stru
     return true;
 }
 
+static bool is_arrival(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_MBARRIER_ARRIVE || i->op == PTX_OP_MBARRIER_ARRIVE_DROP ||
+           i->op == PTX_OP_MBARRIER_ARRIVE_EXPECT_TX || i->op == PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX;
+}
+
+/* Cycles that a warp is held by what it tells its cluster; 0: not more than by other barriers. An
+ * arrival that says nothing releases to its CTA, at the cluster's barrier to the cluster. */
+static int64_t release_cycles(const struct ptx_inst *i, const struct sim_preset *g)
+{
+    bool relaxed = ptx_has_mod(i, PTX_MOD_RELAXED);
+    if (i->op == PTX_OP_BARRIER_CLUSTER_WAIT)
+        return g->lat_cluster_barrier;
+    if (i->op == PTX_OP_BARRIER_CLUSTER_ARRIVE)
+        return relaxed ? 1 : g->lat_cluster_arrive;
+    return is_arrival(i) && ptx_has_mod(i, PTX_MOD_CLUSTER) && !relaxed ? g->lat_release_cluster : 0;
+}
+
+static void cost_release(struct timing_op *o, const struct ptx_inst *i, const struct sim_preset *g)
+{
+    int64_t latency = release_cycles(i, g);
+    if (!latency)
+        return;
+    o->flags |= TIMING_RELEASE;
+    o->latency = (uint16_t)latency;
+}
+
 static void cost_op(struct timing_op *o, const struct exec_inst *in, const struct sim_preset *g)
 {
     const struct ptx_inst *i = in->ptx;
@@ -271,7 +298,10 @@ static void cost_op(struct timing_op *o, const struct exec_inst *in, const struc
     if (i->op == PTX_OP_MOV && i->nopnds > 1 && i->opnds[1].kind == OPND_SREG)
         o->latency = (uint16_t)g->lat_sreg;
     if (o->flags & TIMING_FENCE)
-        o->latency = (uint16_t)(ptx_has_mod(i, PTX_MOD_CTA) ? g->lat_barrier : g->lat_fence);
+        o->latency = (uint16_t)(ptx_has_mod(i, PTX_MOD_CTA)   ? g->lat_barrier
+                                : ptx_has_mod(i, PTX_MOD_SYS) ? g->lat_fence_sys
+                                                              : g->lat_fence);
+    cost_release(o, i, g);
     cost_branch(o, i, g);
     if (i->op == PTX_OP_NANOSLEEP)
         o->latency = (uint16_t)g->l2_latency;
@@ -462,7 +492,7 @@ static uint32_t ready_slot(const struct timing_op *o, const struct exec_inst *in
 
 #define HOLDS                                                                                   \
     (TIMING_GROUPS | TIMING_FENCE | TIMING_SPLITS | TIMING_ALONE | TIMING_ASYNC | TIMING_ENDS | \
-     TIMING_BARRIER | TIMING_CALL)
+     TIMING_BARRIER | TIMING_CALL | TIMING_RELEASE)
 static struct timing_slot slot_of(const struct timing_op *o, const struct exec_inst *in, uint32_t pc,
                                   uint32_t regs)
 {

@@ -41,7 +41,8 @@ enum timing_flag {
     ,
     TIMING_CALL = 512 /* a call, or a return from one */,
     TIMING_PRODUCT = 1024 /* wgmma.mma_async, and its commit */,
-    TIMING_GROUPS = 2048 /* waits for groups of products */
+    TIMING_GROUPS = 2048 /* waits for groups of products */,
+    TIMING_RELEASE = 4096 /* its warp goes on after its latency: what it did is seen by others first */
 };
 struct timing_op {
     uint16_t flags;

@@ -312,6 +312,8 @@ static __attribute__((noinline)) void hold_back(struct timing_sm *s, struct timi
         until = t + (w->branched ? (uint32_t)g->lat_control : o->late ? o->latency : 0);
     if (o->flags & TIMING_BARRIER)
         until = t + (uint32_t)g->lat_barrier;
+    if (o->flags & TIMING_RELEASE)
+        until = t + o->latency;
     if (o->flags & TIMING_ASYNC)
         until = later(until, w->work->async);
     if (o->flags & TIMING_GROUPS)

@@ -90,6 +90,26 @@ static bool alike(struct exec_warp *w, const struct exec_inst *in)
     return true;
 }
 
+/* All four name the same matrices. */
+static bool same_matrices(struct exec_warp *w, const struct exec_inst *in)
+{
+    const struct exec_warp *g = first_warp(w);
+    for (uint32_t i = 0; i < GROUP_WARPS; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            if (!g[i].meet.waits || g[i].meet.all_come != w->meet.come ||
+                g[i].meet.desc[k] == w->meet.desc[k])
+                continue;
+            exec_fault(
+                w, in, 0, FAULT_UNIFORM,
+                "the warps of a warpgroup give different descriptors of %c: warp %u 0x%llx, warp %u "
+                "0x%llx\nmake a descriptor of what all 128 threads share, not of the warp's number",
+                "AB"[k], w -> index, (unsigned long long)w -> meet.desc[k], g[i].index,
+                (unsigned long long)g[i].meet.desc[k]);
+            return false;
+        }
+    return true;
+}
+
 bool exec_meet_all(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     if (!is_whole(w, in, mask))
@@ -97,7 +117,7 @@ bool exec_meet_all(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
     if (!w->meet.waits) {
         w->meet.all_come = ++w->meet.come;
         w->meet.all_done = 0;
-        if (!alike(w, in))
+        if (!alike(w, in) || !same_matrices(w, in))
             return false;
         release(w);
     }
@@ -106,6 +126,7 @@ bool exec_meet_all(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
 
 void exec_wgmma_fence(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
+    w->meet.desc[0] = w->meet.desc[1] = 0;
     exec_meet_all(w, in, mask);
 }
 

@@ -180,6 +180,8 @@ static void multiply(struct product *p)
 void exec_wgmma(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     struct product p = { .w = w, .in = in, .x = in->x };
+    w->meet.desc[0] = p.x->na ? 0 : lane_read(w, p.x->desc_a, 0, 8);
+    w->meet.desc[1] = lane_read(w, p.x->desc_b, 0, 8);
     if (!exec_meet_all(w, in, mask))
         return;
     if (!w->k->tensor.factors && !(w->k->tensor.factors = base_alloc(sizeof *w->k->tensor.factors))) {

@@ -20,6 +20,7 @@ struct exec_meet {
     uint32_t all_come;  /* waits: until all have come to so many, */
     uint32_t all_done;  /* and have committed so many groups */
     uint32_t pc;        /* waits: at this instruction */
+    uint64_t desc[2];   /* of a product: its matrix descriptors; 0: none */
     bool waits;
 };
 
