@@ -4,6 +4,8 @@
  *   add.f32 %d, %p, %c        (no .rn)       ->    fma.rn.f32 %d, %a, %b, %c
  *
  * - Both stand in one straight line of code, the mul without a guard; the types and .ftz are equal.
+ * - A line ends at branches and calls, at instructions that become several blocks or a call (divisions,
+ * roots), at memory fences, and at guarded accesses, barriers and votes.
  * - mov, and neg of the same type, are looked through.
  * - A product with one use is fused first: adds in order, their operands in order.
  * - Then products that only adds use, add by add, of two the one with fewer uses; one whose mul has to
@@ -122,9 +124,51 @@ static bool begins_line(const struct ptx_cfg *c, uint32_t b)
     return to->reachable && (b == 0 || to->npred != 1 || line_next(c, to->pred[0]) != b);
 }
 
+static bool has_type(const struct ptx_inst *i, enum ptx_type t)
+{
+    return i->ntypes && i->type[0] == (uint8_t)t;
+}
+
+/* No rounding is asked for. */
+static bool rounds_freely(const struct ptx_inst *i)
+{
+    return !ptx_has_mod(i, PTX_MOD_RN) && !ptx_has_mod(i, PTX_MOD_RZ) && !ptx_has_mod(i, PTX_MOD_RM) &&
+           !ptx_has_mod(i, PTX_MOD_RP);
+}
+
+/* A division or root that ptxas calls a function for. */
+static bool is_float_call(const struct ptx_inst *i)
+{
+    bool f64 = has_type(i, PTX_T_F64);
+    switch (i->op) {
+    case PTX_OP_DIV:
+    case PTX_OP_RCP:
+    case PTX_OP_SQRT: return (f64 || has_type(i, PTX_T_F32)) && !rounds_freely(i);
+    case PTX_OP_RSQRT: return f64 && !ptx_has_mod(i, PTX_MOD_FTZ);
+    default: return false;
+    }
+}
+
+/* Is the line of code cut here? What nothing uses is gone before, but for the calls. */
+static bool cuts_line(const struct contracting *x, uint32_t n)
+{
+    const struct ptx_inst *i = &x->f->insts[n];
+    if (is_float_call(i))
+        return true;
+    if (!x->live[n])
+        return false;
+    enum ptx_effect e = ptx_op_info(i->op)->effect;
+    bool divides = i->op == PTX_OP_DIV || i->op == PTX_OP_REM;
+    return (i->guarded && e != EFFECT_NONE && e != EFFECT_BRANCH) || e == EFFECT_CALL ||
+           e == EFFECT_EXIT || i->op == PTX_OP_MEMBAR || i->op == PTX_OP_FENCE ||
+           i->op == PTX_OP_PMEVENT ||
+           (divides && !has_type(i, PTX_T_U32) && !has_type(i, PTX_T_F32) && !has_type(i, PTX_T_F64));
+}
+
 static void expose_block(struct exposing *e, const struct ptx_block *b)
 {
     for (uint32_t i = b->first; i < b->first + b->n; i++) {
+        e->stamp += cuts_line(e->x, i);
         if (!e->x->live[i])
             continue;
         e->guarded = e->x->f->insts[i].guarded;
@@ -157,13 +201,6 @@ static bool is_plain(const struct ptx_inst *i, unsigned nopnds)
     enum ptx_type t = (enum ptx_type)i->type[0];
     return t == PTX_T_F32 || t == PTX_T_F64 || t == PTX_T_F16 || t == PTX_T_F16X2 || t == PTX_T_BF16 ||
            t == PTX_T_BF16X2;
-}
-
-/* No rounding is asked for. */
-static bool rounds_freely(const struct ptx_inst *i)
-{
-    return !ptx_has_mod(i, PTX_MOD_RN) && !ptx_has_mod(i, PTX_MOD_RZ) && !ptx_has_mod(i, PTX_MOD_RM) &&
-           !ptx_has_mod(i, PTX_MOD_RP);
 }
 
 static bool is_constant(const struct contracting *x, const struct ptx_operand *o)
@@ -291,19 +328,30 @@ static void see(struct contracting *x, uint32_t n)
     }
 }
 
+static void leave_all(struct contracting *x)
+{
+    for (uint32_t k = 0; k < x->ntouched; k++)
+        leave(x, x->touched[k]);
+    x->ntouched = 0;
+}
+
+static void walk_block(struct contracting *x, const struct ptx_block *b)
+{
+    for (uint32_t i = b->first; i < b->first + b->n; i++) {
+        if (cuts_line(x, i))
+            leave_all(x);
+        if (x->live[i])
+            see(x, i);
+    }
+}
+
 static void walk(struct contracting *x)
 {
     for (uint32_t b = 0; b < x->c->nblocks; b++) {
-        x->ntouched = 0;
         for (uint32_t at = begins_line(x->c, b) ? b : PTX_NO_INDEX; at != PTX_NO_INDEX;
-             at = line_next(x->c, at)) {
-            const struct ptx_block *blk = &x->c->blocks[at];
-            for (uint32_t i = blk->first; i < blk->first + blk->n; i++)
-                if (x->live[i])
-                    see(x, i);
-        }
-        for (uint32_t k = 0; k < x->ntouched; k++)
-            leave(x, x->touched[k]);
+             at = line_next(x->c, at))
+            walk_block(x, &x->c->blocks[at]);
+        leave_all(x);
     }
 }
 
