@@ -123,6 +123,16 @@ static void find_indirect(struct alias *a)
             a->slot[k].value.kind |= KIND_MIX;
 }
 
+/* Does a variable begin with the address of another one? */
+static bool any_held(const struct ptx_module *m)
+{
+    for (uint32_t k = 0; k < m->nglobals; k++)
+        for (uint32_t r = 0; r < m->globals[k]->nreloc; r++)
+            if (m->globals[k]->reloc[r].sym && m->globals[k]->reloc[r].sym->kind == SYM_VAR)
+                return true;
+    return false;
+}
+
 static void settle(struct alias *a)
 {
     do {
@@ -165,6 +175,7 @@ struct alias *alias_make(const struct ptx_module *m, const struct ptx_func *kern
     }
     alias_find_pointers(a);
     find_indirect(a);
+    a->holds = any_held(m);
     settle(a);
     a->changed = false;
     bool ok = find_writers(a) && (!a->dirty || settle_again(a));

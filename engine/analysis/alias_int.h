@@ -43,7 +43,9 @@ struct alias_slot { /* of a parameter, a result or an argument of a called funct
     const struct ptx_symbol *sym;
     struct alias_value value;
 };
-enum { DIRTY_LOCAL = 1, DIRTY_SHARED = 2, DIRTY_GLOBAL = 4, DIRTY_ALL = 7 };
+/* DIRTY_ALL: what stores reach. DIRTY_PARAM: a parameter's address was taken, so that its bytes can be
+ * read by a generic load. */
+enum { DIRTY_LOCAL = 1, DIRTY_SHARED = 2, DIRTY_GLOBAL = 4, DIRTY_ALL = 7, DIRTY_PARAM = 8 };
 struct alias {
     const struct ptx_module *m;
     const struct ptx_func *kernel;
@@ -71,7 +73,9 @@ struct alias {
     uint64_t stored; /* roots whose bits it may hold */
     uint64_t passed; /* roots whose bits some call hands over or gives back */
     uint64_t told;   /* roots whose bits decide a predicate, a branch, or how long something takes */
-    bool indirect;   /* some call goes through a pointer */
+    struct alias_value stack; /* what decided how far the stack has grown */
+    bool indirect;            /* some call goes through a pointer */
+    bool holds;               /* some variable begins with the address of another */
     bool changed;
 };
 /* Offsets are as written, up to the ends of their type. */

@@ -41,6 +41,8 @@ static struct alias_value operand(const struct step *s, const struct ptx_operand
 {
     if (o->kind == OPND_REG)
         return *reg_of(s, o->index);
+    if (o->kind == OPND_SYM && o->sym && o->sym->kind == SYM_VAR && o->sym->space == PTX_SPACE_PARAM)
+        s->a->dirty |= DIRTY_PARAM;
     if (o->kind == OPND_SYM)
         return alias_symbol_value(s->a, o->sym);
     return (struct alias_value){ .kind = o->kind == OPND_IMM && !o->imm ? KIND_NULL : KIND_INDEX };
@@ -75,6 +77,14 @@ static struct alias_value all_read(const struct step *s, unsigned from, unsigned
     if (!waits && empty(v)) /* nothing is read: activemask and the like */
         v.kind = KIND_INDEX;
     return waits ? (struct alias_value){ .kind = 0 } : v;
+}
+
+static struct alias_value both(struct alias_value x, struct alias_value y)
+{
+    return (struct alias_value){ .roots = x.roots | y.roots,
+                                 .bits = x.bits | y.bits,
+                                 .down = x.down | y.down,
+                                 .kind = x.kind | y.kind };
 }
 
 static uint64_t bits_of(struct alias_value v)
@@ -312,11 +322,16 @@ static struct alias_value made(const struct step *s)
     default: break;
     }
     struct alias_value v = all_read(s, 0, i->nopnds);
+    if (i->op == PTX_OP_ALLOCA || i->op == PTX_OP_STACKRESTORE)
+        join(s->a, &s->a->stack, launder(v));
     if (i->op == PTX_OP_MAPA || i->op == PTX_OP_ALLOCA || i->op == PTX_OP_STACKSAVE) {
-        v = launder(v);
+        v = launder(i->op == PTX_OP_MAPA ? v : both(v, s->a->stack));
         v.kind = v.kind & KIND_MIX ? KIND_MIX : KIND_WINDOW;
         return v;
     }
+    for (uint8_t k = 0; k < i->nopnds && !empty(v); k++) /* nothing is read there: createpolicy.range */
+        if (o[k].kind == OPND_ADDR && o[k].base == BASE_REG)
+            v = both(v, launder(*reg_of(s, o[k].index)));
     if (!ints || !moves_up(i->op))
         return launder(v);
     if (i->op == PTX_OP_SHL && scalar(i, 3)) /* how far is told by all bits of the amount */
@@ -336,12 +351,46 @@ static uint8_t places(const struct step *s, const struct ptx_operand *address)
     default: break;
     }
     if (!address || address->base != BASE_REG)
-        return DIRTY_ALL;
+        return DIRTY_ALL | DIRTY_PARAM;
     struct alias_value v = *reg_of(s, address->index);
     if (v.kind & (KIND_MIX | KIND_INDEX | KIND_DATA) || empty(v))
-        return DIRTY_ALL;
+        return DIRTY_ALL | DIRTY_PARAM;
     return (uint8_t)((v.roots ? DIRTY_GLOBAL : 0) |
-                     (v.kind & KIND_WINDOW ? DIRTY_LOCAL | DIRTY_SHARED : 0));
+                     (v.kind & KIND_WINDOW ? DIRTY_LOCAL | DIRTY_SHARED | DIRTY_PARAM : 0));
+}
+
+/* May this load read variable y? */
+static bool may_read(const struct step *s, const struct ptx_operand *address, const struct ptx_symbol *y)
+{
+    struct alias_value v = { KIND_ANYTHING };
+    if (address && address->base == BASE_SYM)
+        return address->sym == y;
+    if (address && address->base == BASE_REG)
+        v = *reg_of(s, address->index);
+    if (s->i->space == PTX_SPACE_CONST || y->space == PTX_SPACE_CONST)
+        return y->space == PTX_SPACE_CONST &&
+               (s->i->space == PTX_SPACE_CONST || s->i->space == PTX_SPACE_GENERIC);
+    if (v.kind & (KIND_MIX | KIND_INDEX | KIND_DATA) || !v.roots)
+        return true;
+    return v.roots & alias_symbol_value(s->a, y).roots;
+}
+
+/* Roots that variables which this load may read begin with: .global .u64 t[2] = {x, y}; */
+static uint64_t held(const struct step *s, const struct ptx_operand *address)
+{
+    const struct ptx_module *m = s->a->m;
+    uint64_t roots = 0;
+    enum ptx_space space = s->i->space;
+    bool reads = space == PTX_SPACE_CONST || space == PTX_SPACE_GLOBAL || space == PTX_SPACE_GENERIC;
+    for (uint32_t k = 0; s->a->holds && reads && k < m->nglobals; k++) {
+        const struct ptx_symbol *y = m->globals[k];
+        bool read = y->nreloc && may_read(s, address, y);
+        for (uint32_t r = 0; read && r < y->nreloc; r++) {
+            struct alias_value v = alias_symbol_value(s->a, y->reloc[r].sym);
+            roots |= v.roots | v.bits;
+        }
+    }
+    return roots;
 }
 
 static void soil(struct alias *a, uint8_t where, uint64_t roots)
@@ -369,9 +418,11 @@ static struct alias_value from_memory(const struct step *s, const struct ptx_ope
 {
     unsigned bits = s->i->ntypes ? ptx_type_bits((enum ptx_type)s->i->type[0]) : 64;
     struct alias_value v = place_told(s, address);
-    if (s->a->dirty & places(s, address)) {
+    uint8_t dirty = s->a->dirty & places(s, address);
+    uint64_t begun = held(s, address);
+    if (dirty || begun) {
         v.kind = KIND_MIX;
-        v.bits |= s->a->stored;
+        v.bits |= begun | (dirty & DIRTY_ALL ? s->a->stored : 0) | (dirty & DIRTY_PARAM ? ALIAS_ANY : 0);
     }
     v.down = v.bits;
     if (!(v.kind & KIND_MIX))
@@ -437,7 +488,7 @@ static void store(const struct step *s)
     }
     struct alias_value where = place_told(s, m);
     if (v.roots || v.bits || (v.kind | where.kind) & KIND_MIX)
-        soil(s->a, places(s, m), bits_of(v) | where.bits);
+        soil(s->a, places(s, m) & DIRTY_ALL, bits_of(v) | where.bits);
 }
 
 /* Copies, and what else reads or writes memory by several operands. */
@@ -450,10 +501,10 @@ static void copy(const struct step *s)
             v.kind |= at.kind & KIND_MIX;
             v.bits |= at.bits;
         }
-    if (v.kind & KIND_MIX || s->a->dirty & DIRTY_GLOBAL)
-        soil(s->a, DIRTY_SHARED, v.bits);
+    if (v.kind & KIND_MIX || v.bits || s->a->dirty & DIRTY_GLOBAL)
+        soil(s->a, DIRTY_SHARED, v.bits); /* tensor memory too */
     if (s->i->space == PTX_SPACE_GLOBAL || s->i->space == PTX_SPACE_GENERIC)
-        if (v.kind & KIND_MIX || s->a->dirty)
+        if (v.kind & KIND_MIX || v.bits || s->a->dirty & DIRTY_ALL)
             soil(s->a, DIRTY_ALL, v.bits);
 }
 
@@ -636,6 +687,8 @@ void alias_step(struct alias *a, uint32_t at, const struct ptx_inst *i)
         w.v = sampled(&s);
     else
         w.v = made(&s);
+    if (e == EFFECT_TENSOR && a->dirty & DIRTY_SHARED && !empty(w.v))
+        w.v = both(w.v, (struct alias_value){ .kind = KIND_MIX, .bits = a->stored, .down = a->stored });
     if (e == EFFECT_SURFACE && w.v.kind & KIND_MIX)
         soil(a, DIRTY_GLOBAL, w.v.bits);
     if (e != EFFECT_LOAD) {

@@ -77,6 +77,14 @@ static struct alias_value part_of(struct alias *a, const struct ptx_symbol *s, i
     return (struct alias_value){ .kind = KIND_MIX, .bits = bits, .down = bits };
 }
 
+/* One load may have bytes of several pointers. */
+static void add_part(struct alias_value *v, struct alias_value part)
+{
+    v->kind = KIND_MIX;
+    v->bits |= part.bits;
+    v->down |= part.down;
+}
+
 static bool meets(int64_t at, int64_t offset, unsigned bytes)
 {
     return (uint64_t)offset - (uint64_t)at < 8 || (uint64_t)at - (uint64_t)offset < bytes;
@@ -87,16 +95,18 @@ static struct alias_value described(struct alias *a, const struct arg_spec *arg,
                                     unsigned bytes)
 {
     const struct launch_spec *l = a->o.launch;
-    const struct alias_value index = { .kind = KIND_INDEX };
+    struct alias_value v = { .kind = KIND_INDEX };
     if (is_buffer(arg))
         return offset == 0 && bytes == 8 ? root_value(a, s, param, 0) : part_of(a, s, param, 0);
-    for (size_t k = 0; arg->kind == ARG_BYTES && k < l->nargs; k++)
-        if (l->args[k].inside && launch_outer_of(l, k) == (size_t)param && is_buffer(&l->args[k]) &&
-            meets((int64_t)l->args[k].at, offset, bytes))
-            return l->args[k].at == (uint64_t)offset && bytes == 8
-                       ? root_value(a, s, param, offset)
-                       : part_of(a, s, param, (int64_t)l->args[k].at);
-    return index;
+    for (size_t k = 0; arg->kind == ARG_BYTES && k < l->nargs; k++) {
+        if (!l->args[k].inside || launch_outer_of(l, k) != (size_t)param || !is_buffer(&l->args[k]) ||
+            !meets((int64_t)l->args[k].at, offset, bytes))
+            continue;
+        if (l->args[k].at == (uint64_t)offset && bytes == 8)
+            return root_value(a, s, param, offset);
+        add_part(&v, part_of(a, s, param, (int64_t)l->args[k].at));
+    }
+    return v;
 }
 
 struct alias_value alias_param_value(struct alias *a, const struct ptx_symbol *s, int64_t offset,
@@ -111,14 +121,19 @@ struct alias_value alias_param_value(struct alias *a, const struct ptx_symbol *s
         return described(a, arg, s, param, offset, bytes);
     if (s->bytes && s->bytes < 8)
         return index;
-    for (uint32_t k = 0; k < a->npointers; k++)
-        if (a->pointer[k].param == param && meets(a->pointer[k].offset, offset, bytes))
-            return a->pointer[k].offset == offset && bytes == 8
-                       ? root_value(a, s, param, offset)
-                       : part_of(a, s, param, a->pointer[k].offset);
-    if (a->all_pointers)
-        return bytes == 8 ? root_value(a, s, param, offset) : part_of(a, s, param, offset & ~INT64_C(7));
-    return index;
+    struct alias_value v = index;
+    for (uint32_t k = 0; k < a->npointers; k++) {
+        if (a->pointer[k].param != param || !meets(a->pointer[k].offset, offset, bytes))
+            continue;
+        if (a->pointer[k].offset == offset && bytes == 8)
+            return root_value(a, s, param, offset);
+        add_part(&v, part_of(a, s, param, a->pointer[k].offset));
+    }
+    if (a->all_pointers && bytes == 8)
+        return root_value(a, s, param, offset);
+    for (int64_t at = offset & ~INT64_C(7); a->all_pointers && at < alias_offset(offset, bytes); at += 8)
+        add_part(&v, part_of(a, s, param, at));
+    return v;
 }
 
 static void note_pointer(struct alias *a, int param, int64_t offset)

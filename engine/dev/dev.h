@@ -123,8 +123,8 @@ struct dev_run dev_run_default(void);
 enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
                        struct result *out, struct diags *ds);
 /* Buffer or module variable i as the last launch left it, on a simulated device of this process; false:
- * past the last, or another device. Borrowed until the next launch. A variable's `arg` is SIZE_MAX; a
- * buffer's the first argument that is it, SIZE_MAX - 1 for one that only `before` launches have. */
+ * past the last, or another device. Borrowed until the next launch. A buffer's `arg` is the first
+ * argument that is it, or DEV_LEFT_BEFORE: only `before` launches have it. */
 #define DEV_LEFT_VARIABLE SIZE_MAX
 #define DEV_LEFT_BEFORE   (SIZE_MAX - 1)
 struct dev_left {
@@ -132,7 +132,8 @@ struct dev_left {
     size_t arg;
     const uint8_t *bytes;
     uint64_t n;
-    bool written; /* a launch may have stored into it */
+    bool written;   /* a launch may have stored into it */
+    bool addresses; /* begins with some, which another text may have elsewhere */
 };
 bool dev_left(struct dev *d, struct dev_code *c, struct dev_data *b, size_t i, struct dev_left *out);
 /* Nobody will ask any more what the last launch left in the buffers: until the next one they need no
@@ -246,5 +247,4 @@ struct calibrate_note {
 enum status dev_calibrate(struct dev *d, const struct sim_preset *base, const struct cancel *cancel,
                           struct sim_preset *out, struct calibrate_note notes[SIM_PRESET_FIELDS],
                           struct buf *residuals, struct diags *ds);
-
 #endif

@@ -1,10 +1,9 @@
 /* The simulated device: engine/sim behind dev.h.
  *
- * A launch always starts from the same state: module variables as the module
- * declares them, then the launch's symbols, then buffers as the launch
- * description makes them, then the `before` launches, then knobs. Module variables
- * are copied between the programs of `before` kernels and the main one. What `before`
- * launches made is kept per (code, data) and copied back: a sweep runs them once. */
+ * A launch always starts from the same state: module variables as the module declares them, then the
+ * launch's symbols, then buffers as the launch description makes them, then the `before` launches, then
+ * knobs. Module variables are copied between the programs of `before` kernels and the main one. What
+ * `before` launches made is kept per (code, data) and copied back: a sweep runs them once. */
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
@@ -34,6 +33,7 @@ struct sim_var {
     struct str name;
     uint8_t *first, *kept;
     uint64_t n;
+    bool addresses; /* struct dev_left */
 };
 struct sim_helper {
     struct str kernel;
@@ -130,7 +130,7 @@ static enum status remember_vars(struct sim_dev *d, struct sim_code *c)
             return ST_NOMEM;
         if (now)
             memcpy(first, now, n);
-        c->vars[c->nvars++] = (struct sim_var){ .name = name, .first = first, .n = n };
+        c->vars[c->nvars++] = (struct sim_var){ name, first, NULL, n, c->module->globals[i]->nreloc };
     }
     return ST_OK;
 }
@@ -751,14 +751,15 @@ static bool sim_left(struct dev *d, struct dev_code *code, struct dev_data *data
     if (i < b->bound.nbuffers) {
         const struct dev_buffer *buf = &b->bound.buffers[i];
         *out = (struct dev_left){ str_of(buf->name ? buf->name : "?"), arg_of(b, i), NULL, buf->bytes,
-                                  sim_mem_written(s->mem, buf->addr) };
+                                  sim_mem_written(s->mem, buf->addr),  false };
         out->bytes = sim_mem_host(s->mem, buf->addr, buf->bytes);
         return out->bytes != NULL;
     }
     if ((i -= b->bound.nbuffers) >= c->nvars || !sim_symbol(c->prog, c->vars[i].name, &addr, &size))
         return false;
-    *out = (struct dev_left){ c->vars[i].name, DEV_LEFT_VARIABLE,
-                              sim_mem_host(s->mem, addr, c->vars[i].n), c->vars[i].n, true };
+    const struct sim_var *v = &c->vars[i];
+    const uint8_t *now = sim_mem_host(s->mem, addr, v->n);
+    *out = (struct dev_left){ v->name, DEV_LEFT_VARIABLE, now, v->n, true, v->addresses };
     return out->bytes != NULL;
 }
 

@@ -295,6 +295,8 @@ static void tell_left_out(struct tune_prover *p, const struct shot *shot, struct
     for (size_t i = 0; shot->code && dev_left(p->dev, shot->code, p->set[0].bound, i, &l); i++)
         if (l.written && !prover_kept(&p->set[0], &l, i) && !str_is(l.name, PASS_KNOB_SYMBOL))
             leave_out(out, "variable '", l.name, "' (a pass added it)");
+        else if (l.written && l.addresses)
+            leave_out(out, "variable '", l.name, "' (it begins with addresses)");
     if (prover_calls(p, shot->text, "vprintf"))
         leave_out(out, "what printf prints", STR(""), "");
     if (prover_calls(p, shot->text, "malloc"))

@@ -75,7 +75,7 @@ bool prover_differs(struct tune_prover *p, struct set *s, struct dev_code *c, ch
     for (size_t i = 0; dev_left(p->dev, c, s->bound, i, &l); i++) {
         const struct kept *k = prover_kept(s, &l, i);
         const char *what = l.arg == DEV_LEFT_VARIABLE ? "variable" : "buffer";
-        if (!k || (!l.written && !k->written))
+        if (!k || l.addresses || (!l.written && !k->written))
             continue;
         if (!k->bytes || k->n != l.n) {
             snprintf(text, room, "%s '%.*s' is stored into, and the original leaves it alone", what,

@@ -1,7 +1,8 @@
-"""Runs the kernels of kernels.py. usage: attack.py GPULOCW FOLDER [all | NAME...]; prints TAP."""
+"""Runs the kernels of kernels.py and laundered.py. usage: attack.py GPULOCW FOLDER [all | NAME...]; prints TAP."""
 import json, os, subprocess, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kernels import ATTACKS, LEGAL, ENTRY, EVERY, HEAD
+import laundered  # adds to ATTACKS
 exe, tmp, which = sys.argv[1], sys.argv[2], sys.argv[3:]
 every = which == ['all'] or bool(which)
 

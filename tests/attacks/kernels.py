@@ -82,46 +82,46 @@ wait('a table of branches from memory', 'T: .branchtargets W, X; W: ld.volatile.
 READ = ' ld.global.u32 %r32, [%d6]; add.u32 %r32, %r32, %r30; st.global.u32 [%d8], %r32;'
 
 
-# refused where the store goes to an address that is not followed; where the distance of two buffers can be measured, the load of b
-# behind the store is kept as it is
-MEASURE = ['--readonly promote', '--bypass ro']
+# where the distance of two buffers can be measured, loads of b are kept as they are; others need not be
+MEASURE = 'kept'
 
 
 def alias(name, body, before='', refused=(), kept=False, **launch):
-    attack('alias', name, ' ld.global.u32 %r30, [%d6]; ' + body + READ, list(refused), before, **launch)
-    ATTACKS[-1]['kept'] = kept or refused == MEASURE
+    measured = refused == MEASURE
+    attack('alias', name, ' ld.global.u32 %r30, [%d6]; ' + body + READ, [] if measured else list(refused), before, **launch)
+    ATTACKS[-1]['kept'] = kept or measured
 
 
 PUT_CALL = '{ .param .align 8 .b8 w[16]; cvt.u64.u32 %d22, %r4; st.param.v2.u64 [w], {%d22, %d6}; call put, (w); }'
 alias('a pointer that is moved until it is the other one', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; W: setp.eq.s64 %p4, %d23, %d6; @%p4 bra V; add.s64 %d23, %d23, 4; bra W; V: st.global.u32 [%d23], 77;', kept=True)
 alias('steps counted until a pointer is the other one', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; mov.u64 %d24, 0; W: add.s64 %d25, %d23, %d24; setp.ge.u64 %p4, %d25, %d6; @%p4 bra V; add.s64 %d24, %d24, 4; bra W; V: add.s64 %d25, %d23, %d24; st.global.u32 [%d25], 77;', kept=True)
-alias('the distance of two buffers, bit by bit', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; sub.s64 %d24, %d6, %d23; mov.u64 %d25, 0; mov.u32 %r10, 0; W: shr.u64 %d22, %d24, %r10; and.b64 %d22, %d22, 1; setp.ne.u64 %p4, %d22, 0; mov.u64 %d22, 1; shl.b64 %d22, %d22, %r10; @!%p4 bra V; or.b64 %d25, %d25, %d22; V: add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W; add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;', refused=MEASURE)
-alias('the distance of two buffers, counted down', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; sub.s64 %d24, %d6, %d23; mov.u64 %d25, 0; W: setp.eq.s64 %p4, %d24, 0; @%p4 bra V; sub.s64 %d24, %d24, 4; add.s64 %d25, %d25, 4; bra W; V: add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;', refused=MEASURE)
-alias('low halves of two pointers', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; cvt.u32.u64 %r10, %d23; cvt.u32.u64 %r11, %d6; mov.u64 %d25, 0; W: setp.eq.u32 %p4, %r10, %r11; @%p4 bra V; add.u32 %r10, %r10, 4; add.s64 %d25, %d25, 4; bra W; V: add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;', refused=MEASURE)
+alias('the distance of two buffers, bit by bit', 'add.s64 %d23, %d1, %d9; sub.s64 %d24, %d6, %d23; mov.u64 %d25, 0; mov.u32 %r10, 0; W: shr.u64 %d22, %d24, %r10; and.b64 %d22, %d22, 1; setp.ne.u64 %p4, %d22, 0; mov.u64 %d36, 1; shl.b64 %d37, %d36, %r10; @!%p4 bra V; or.b64 %d25, %d25, %d37; V: add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W; add.s64 %d39, %d23, %d25; st.global.u32 [%d39], 77;', refused=MEASURE)
+alias('the distance of two buffers, counted down', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; sub.s64 %d24, %d6, %d23; mov.u64 %d25, 0; W: setp.eq.s64 %p4, %d24, 0; @%p4 bra V; sub.s64 %d24, %d24, 4; add.s64 %d25, %d25, 4; bra W; V: add.s64 %d39, %d23, %d25; st.global.u32 [%d39], 77;', refused=MEASURE)
+alias('low halves of two pointers', 'mul.wide.u32 %d22, %r4, 4; add.s64 %d23, %d1, %d22; cvt.u32.u64 %r10, %d23; cvt.u32.u64 %r11, %d6; mov.u64 %d25, 0; W: setp.eq.u32 %p4, %r10, %r11; @%p4 bra V; add.u32 %r10, %r10, 4; add.s64 %d25, %d25, 4; bra W; V: add.s64 %d39, %d23, %d25; st.global.u32 [%d39], 77;', refused=MEASURE)
 # How far the buffers are apart, told by something that is no operand of the sum: the load of b behind the store stays as it is; %d23 the own element of a, %d24 the distance
 APART = 'add.s64 %d23, %d1, %d9; sub.s64 %d24, %d6, %d23; mov.u64 %d25, 0; mov.u32 %r10, 0; '
-GO = ' add.s64 %d25, %d23, %d25; st.global.u32 [%d25], 77;'
+GO = ' add.s64 %d39, %d23, %d25; st.global.u32 [%d39], 77;'
 
 
 def bits(name, test, before='', **launch):
     """A loop over the bits of %d24: test jumps to Y where bit %r10 of it is 0."""
     alias(name, APART + 'W: shr.u64 %d22, %d24, %r10; and.b64 %d22, %d22, 1; cvt.u32.u64 %r11, %d22; ' + test +
-          ' mov.u64 %d22, 1; shl.b64 %d22, %d22, %r10; or.b64 %d25, %d25, %d22; Y: add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W;' + GO,
+          ' mov.u64 %d36, 1; shl.b64 %d37, %d36, %r10; or.b64 %d25, %d25, %d37; Y: add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W;' + GO,
           before, refused=MEASURE, **launch)
 
 
 def octets(name, find, before='', first='', **launch):
     """A loop over the bytes of %d24: find makes %r12 of byte %r11."""
     alias(name, first + APART + 'W: shr.u64 %d22, %d24, %r10; cvt.u32.u64 %r11, %d22; and.b32 %r11, %r11, 255; ' + find +
-          ' cvt.u64.u32 %d22, %r12; shl.b64 %d22, %d22, %r10; or.b64 %d25, %d25, %d22; add.u32 %r10, %r10, 8; setp.lt.u32 %p4, %r10, 64; @%p4 bra W;' + GO,
+          ' cvt.u64.u32 %d36, %r12; shl.b64 %d37, %d36, %r10; or.b64 %d25, %d25, %d37; add.u32 %r10, %r10, 8; setp.lt.u32 %p4, %r10, 64; @%p4 bra W;' + GO,
           before, refused=MEASURE, **launch)
 
 
 def apart(name, see):
     """Bit by bit, %d25 becomes the one pointer and %d26 the other; see jumps to Y or Z where the bit is 0."""
-    one = lambda d, to, at, label: see % dict(d=d, l=label) + ' mov.u64 %d22, 1; shl.b64 %d22, %d22, %r10; or.b64 ' + to + ', ' + to + ', %d22; ' + label + ': '
+    one = lambda d, to, at, label: see % dict(d=d, l=label) + ' mov.u64 %d36, 1; shl.b64 %d37, %d36, %r10; or.b64 ' + to + ', ' + to + ', %d37; ' + label + ': '
     alias(name, APART + 'mov.u64 %d26, 0; W: ' + one('%d6', '%d25', 0, 'Y') + one('%d23', '%d26', 0, 'Z') +
-          'add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W; sub.s64 %d25, %d25, %d26;' + GO, refused=MEASURE)
+          'add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W; sub.s64 %d38, %d25, %d26;' + GO.replace('%d25', '%d38'), refused=MEASURE)
 
 
 apart('each pointer alone, bit by bit', 'shr.u64 %%d22, %(d)s, %%r10; and.b64 %%d22, %%d22, 1; setp.eq.u64 %%p4, %%d22, 0; @%%p4 bra %(l)s;')
@@ -162,7 +162,7 @@ octets('bytes of the distance, by a match', 'mov.u32 %r12, 0; F: match.any.sync.
 alias('a pointer counted down to null, and the other', APART + 'mov.u64 %d26, 0; W: sub.s64 %d22, %d23, %d26; setp.eq.s64 %p4, %d22, 0; @%p4 bra X; add.s64 %d26, %d26, 4; bra W; X: sub.s64 %d22, %d6, %d25; setp.eq.s64 %p4, %d22, 0; @%p4 bra V; add.s64 %d25, %d25, 4; bra X; V: sub.s64 %d25, %d25, %d26;' + GO, refused=MEASURE, quiet=True)
 alias('a pointer or null, and how far it is from null', APART + 'setp.eq.u32 %p4, %r4, -1; selp.b64 %d26, 0, %d6, %p4; selp.b64 %d27, %d6, 0, %p4; mov.u64 %d28, 0; W: add.s64 %d22, %d27, %d28; setp.eq.s64 %p5, %d22, %d26; @%p5 bra X; add.s64 %d28, %d28, 4; bra W; X: selp.b64 %d26, 0, %d23, %p4; selp.b64 %d27, %d23, 0, %p4; V: add.s64 %d22, %d27, %d25; setp.eq.s64 %p5, %d22, %d26; @%p5 bra Z; add.s64 %d25, %d25, 4; bra V; Z: sub.s64 %d25, %d28, %d25;' + GO, refused=MEASURE, quiet=True)
 alias('halves of parameters compared', APART + 'ld.param.u32 %r11, [a]; ld.param.u32 %r12, [b]; W: setp.eq.u32 %p4, %r11, %r12; @%p4 bra V; add.u32 %r11, %r11, 4; add.s64 %d25, %d25, 4; bra W; V:' + GO, refused=MEASURE)
-alias('a pointer that hops by bits of the distance', APART + 'W: shr.u64 %d22, %d24, %r10; and.b64 %d22, %d22, 1; setp.ne.u64 %p4, %d22, 0; mov.u64 %d22, 1; shl.b64 %d22, %d22, %r10; @%p4 add.s64 %d23, %d23, %d22; add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W; st.global.u32 [%d23], 77;', refused=MEASURE)
+alias('a pointer that hops by bits of the distance', APART + 'W: shr.u64 %d22, %d24, %r10; and.b64 %d22, %d22, 1; setp.ne.u64 %p4, %d22, 0; mov.u64 %d36, 1; shl.b64 %d37, %d36, %r10; @%p4 add.s64 %d23, %d23, %d37; add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 64; @%p4 bra W; st.global.u32 [%d23], 77;', refused=MEASURE)
 alias('a callee given a structure', PUT_CALL, PUT)
 alias('a callee given the place of a pointer', 'mov.u64 %d22, l; st.local.u64 [%d22], %d6; cvta.local.u64 %d22, %d22; { .param .b64 w; st.param.b64 [w], %d22; call tell, (w); }', TELL)
 alias('a matrix stored', 'mul.wide.u32 %d22, %r1, 256; add.s64 %d22, %d22, %d2; mov.f32 %f1, 0f3F800000; wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%d22], {%f1, %f1, %f1, %f1, %f1, %f1, %f1, %f1}, 16;', quiet=True)

@@ -39,6 +39,6 @@ for mode in drip stop never; do
     GPULOCW_WORKER_SILENT=100 GPULOCW_WORKER_START=100 timeout -s INT -k 60 1 "$B" sweep $K --worker "$(relay $mode 3)" > "$T/out.json" 2>"$T/err"
     [ $? -eq 124 ]; result "Ctrl-C with one that does $mode" $?
 done
-for i in $(seq 100); do pgrep -f "$PWD/tests/fake/relay.py" > "$T/left" || break; sleep 0.1; done
+for i in $(seq 1200); do pgrep -f "$PWD/tests/fake/relay.py" > "$T/left" || break; sleep 0.1; done
 [ ! -s "$T/left" ]; result "no process is left" $?
 exit ${bad:-0}
