@@ -106,9 +106,9 @@ static bool next_frame(struct eval_frame **f, uint32_t *block, const char **why)
 }
 /* The condition under which the access runs, launch put in (guards, branches, callers, loop
  * ends); NULL: the flow around it is not structured. *loops (EVAL_MAX_DIMS) get the loops around it. */
-static const struct symexpr *closed_form_condition(struct env *v, const struct eval_access *a,
-                                                   const struct ana_loop **loops, uint32_t *nloops,
-                                                   const char **why)
+const struct symexpr *closed_form_condition(struct env *v, const struct eval_access *a,
+                                            const struct ana_loop **loops, uint32_t *nloops,
+                                            const char **why)
 {
     const struct symexpr *cond = a->guard ? env_concrete(v, a->guard) : symexpr_const(&v->e->pool, 1, 1);
     struct eval_frame *f = a->frame;
@@ -249,13 +249,9 @@ static int take_cond(struct plan *p, const struct symexpr *c)
 }
 
 /* ---- the lanes of one warp ---- */
-struct lanes {
-    const struct env *v;
-    uint32_t warp;
-};
-static bool lane_leaf(void *ctx, const struct symexpr *x, int64_t out[32])
+bool closed_form_lane(void *ctx, const struct symexpr *x, int64_t out[32])
 {
-    const struct lanes *w = ctx;
+    const struct closed_form_lanes *w = ctx;
     uint32_t bx = w->v->block.x, by = w->v->block.y;
     if (x->kind != SYMEXPR_SREG || (x->c != PTX_SREG_TID && x->c != PTX_SREG_LANEID))
         return false;
@@ -524,10 +520,10 @@ static enum closed_form_result count_warps(struct plan *p)
 {
     uint32_t threads = env_threads(p->v), warps = env_warps(p->v);
     for (uint32_t w = 0; w < warps; w++) {
-        struct lanes lanes = { p->v, w };
+        struct closed_form_lanes lanes = { p->v, w };
         uint32_t left = threads - w * 32;
         p->present = left < 32 ? left : 32;
-        symexpr_tape_run(&p->tape, lane_leaf, &lanes, p->value, p->valid);
+        symexpr_tape_run(&p->tape, closed_form_lane, &lanes, p->value, p->valid);
         for (uint32_t i = 0; i < p->tape.nroot; i++)
             if (!p->valid[p->tape.root[i]]) {
                 p->why = "a value that is not known";
@@ -625,140 +621,6 @@ enum closed_form_result closed_form_count(struct env *v, const struct eval_acces
     return r;
 }
 
-/* ---- without a launch ---- */
-#define SAMPLE_ITERS  4
-#define SAMPLE_POINTS 256
-struct point {
-    const struct env *v;
-    struct lanes lanes;
-    int64_t cta[3];
-    const struct ana_loop *loop[EVAL_MAX_DIMS];
-    int64_t it[EVAL_MAX_DIMS];
-    uint32_t n;
-};
-static bool point_leaf(void *ctx, const struct symexpr *x, int64_t out[32])
-{
-    struct point *p = ctx;
-    int64_t val = 0;
-    if (x->kind == SYMEXPR_SREG && x->c == PTX_SREG_CTAID) {
-        val = p->cta[x->op < 3 ? x->op : 0];
-    } else if (x->kind == SYMEXPR_ITER) {
-        for (uint32_t i = 0; i < p->n; i++)
-            if (p->loop[i] == x->ref)
-                val = p->it[i];
-    } else {
-        return lane_leaf(&p->lanes, x, out);
-    }
-    for (int l = 0; l < 32; l++)
-        out[l] = val;
-    return true;
-}
-static void sample_loops(const struct eval_access *a, struct point *p)
-{
-    uint32_t block = a->block;
-    for (struct eval_frame *f = a->frame; f; f = f->parent) {
-        for (struct ana_loop *l = eval_loop_of(f, block); l && p->n < EVAL_MAX_DIMS; l = l->parent)
-            p->loop[p->n++] = l;
-        if (f->parent)
-            block = f->parent->cfg->block_of[f->call_inst];
-    }
-}
-static bool next_point(struct env *v, struct point *p)
-{
-    for (uint32_t i = 0; i < p->n; i++) {
-        const struct env_loop *l = &v->loop[p->loop[i]->id];
-        if (++p->it[i] < SAMPLE_ITERS && (!l->known || p->it[i] <= l->trips))
-            return true;
-        p->it[i] = 0;
-    }
-    const int64_t dim[3] = { v->grid.x, v->grid.y, v->grid.z };
-    for (int d = 0; d < 3; d++) {
-        if (++p->cta[d] < dim[d])
-            return true;
-        p->cta[d] = 0;
-    }
-    return false;
-}
-/* The address and the condition of an access, ready to be computed for a warp at a point. */
-struct sampler {
-    struct arena *arena;
-    struct point p;
-    struct symexpr_tape tape;
-    int64_t (*value)[32];
-    bool *valid;
-};
-static bool sampler_make(struct sampler *s, struct env *v, const struct eval_access *a, bool every_lane)
-{
-    const struct ana_loop *loops[EVAL_MAX_DIMS];
-    uint32_t nloops;
-    const char *why;
-    *s = (struct sampler){ .arena = arena_new(0), .p = { .v = v } };
-    if (!s->arena)
-        return false;
-    const struct symexpr *root[2] = { env_concrete(v, a->addr),
-                                      every_lane ? NULL
-                                                 : closed_form_condition(v, a, loops, &nloops, &why) };
-    bool ok = symexpr_tape_make(s->arena, root, root[1] ? 2 : 1, &s->tape);
-    s->value = ok ? arena_alloc(s->arena, sizeof *s->value * (s->tape.n + 1)) : NULL;
-    s->valid = ok ? arena_alloc(s->arena, s->tape.n + 1) : NULL;
-    sample_loops(a, &s->p);
-    return s->value && s->valid;
-}
-/* The lanes of warp w that run the access, and where; 0 lanes: none does. False: the address has no
- * value. */
-static bool sample_warp(struct sampler *s, uint32_t w, uint64_t addr[32], uint32_t *mask)
-{
-    uint32_t present = env_threads(s->p.v) - w * 32;
-    s->p.lanes = (struct lanes){ s->p.v, w };
-    symexpr_tape_run(&s->tape, point_leaf, &s->p, s->value, s->valid);
-    *mask = 0;
-    if (!s->valid[s->tape.root[0]])
-        return false;
-    const int64_t *cond =
-        s->tape.nroot > 1 && s->valid[s->tape.root[1]] ? s->value[s->tape.root[1]] : NULL;
-    for (uint32_t l = 0; l < 32; l++) {
-        addr[l] = (UINT64_C(1) << 61) + (uint64_t)s->value[s->tape.root[0]][l];
-        *mask |= l < present && (!cond || cond[l]) ? UINT32_C(1) << l : 0;
-    }
-    return true;
-}
-static bool sample_at(struct sampler *s, const struct eval_access *a, struct tally *t)
-{
-    uint32_t threads = env_threads(s->p.v), warps = env_warps(s->p.v), mask;
-    uint64_t addr[32];
-    for (uint32_t w = 0; w < warps; w++) {
-        if (!sample_warp(s, w, addr, &mask))
-            return false;
-        if (!mask)
-            continue;
-        struct request_count_request r =
-            request_count_measure(addr, mask, a->bytes, a->space == PTX_SPACE_SHARED);
-        request_count_add(t, &r, threads - w * 32 < 32 ? threads - w * 32 : 32, 1);
-    }
-    return true;
-}
-/* A point evaluates every warp of a CTA, lane by lane: some tens of operations each. */
-static uint32_t sample_points(const struct env *v)
-{
-    uint64_t most = v->budget ? v->budget / (env_warps(v) * UINT64_C(32)) : SAMPLE_POINTS;
-    return most < 1 ? 1 : most < SAMPLE_POINTS ? (uint32_t)most : SAMPLE_POINTS;
-}
-static bool sample_all(struct env *v, const struct eval_access *a, bool every_lane, struct tally *t)
-{
-    struct sampler s;
-    bool ok = sampler_make(&s, v, a, every_lane);
-    for (uint32_t n = sample_points(v); ok && n; n--) {
-        ok = sample_at(&s, a, t) && !cancel_asked(v->e->cancel);
-        if (!next_point(v, &s.p))
-            break;
-    }
-    arena_free(s.arena);
-    return ok;
-}
-bool closed_form_sample(struct env *v, const struct eval_access *a, struct tally *t)
-{
-    return sample_all(v, a, false, t);
-}
 enum closed_form_result closed_form_every_lane(struct env *v, const struct eval_access *a,
                                                struct tally *t)
 {
@@ -774,27 +636,9 @@ enum closed_form_result closed_form_every_lane(struct env *v, const struct eval_
         r = count_with(v, a, symexpr_const(&v->e->pool, 1, 1), loops, nloops, &sum, &why);
     if (r == CLOSED_FORM_NOT_AFFINE || r == CLOSED_FORM_TOO_LONG) {
         sum = (struct tally){ 0 };
-        r = sample_all(v, a, true, &sum) ? CLOSED_FORM_DONE : CLOSED_FORM_NOT_AFFINE;
+        r = closed_form_sample(v, a, true, &sum) ? CLOSED_FORM_DONE : CLOSED_FORM_NOT_AFFINE;
     }
     if (r == CLOSED_FORM_DONE)
         request_count_merge(t, &sum);
     return r;
-}
-bool closed_form_first(struct env *v, const struct eval_access *a, const uint32_t cta[3], uint64_t *addr,
-                       uint32_t *n)
-{
-    struct sampler s;
-    bool ok = sampler_make(&s, v, a, false);
-    uint32_t warps = env_warps(v), mask;
-    uint64_t at[32];
-    for (int d = 0; d < 3; d++)
-        s.p.cta[d] = cta[d];
-    for (uint32_t w = 0; ok && w < warps; w++) {
-        ok = sample_warp(&s, w, at, &mask);
-        for (uint32_t l = 0; l < 32; l++)
-            if (mask >> l & 1)
-                addr[(*n)++] = at[l];
-    }
-    arena_free(s.arena);
-    return ok;
 }

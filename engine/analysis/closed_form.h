@@ -27,9 +27,9 @@ enum closed_form_result closed_form_count(struct env *v, const struct eval_acces
  * CLOSED_FORM_DONE: the address has no value without running the kernel. */
 enum closed_form_result closed_form_every_lane(struct env *v, const struct eval_access *a,
                                                struct tally *t);
-/* Without a launch: a few CTAs and first iterations, unknown conditions taken as true. False: the
- * address has no value there (it depends on loaded data). */
-bool closed_form_sample(struct env *v, const struct eval_access *a, struct tally *t);
+/* Without a launch: a few CTAs and first iterations, unknown conditions taken as true (every_lane: all).
+ * False: the address has no value there (it depends on loaded data). */
+bool closed_form_sample(struct env *v, const struct eval_access *a, bool every_lane, struct tally *t);
 /* Without a launch: where the threads of one CTA access first (all loops at their start). Appends at
  * most env_threads(v) addresses to addr from *n on. False as above. */
 bool closed_form_first(struct env *v, const struct eval_access *a, const uint32_t cta[3], uint64_t *addr,

@@ -40,4 +40,16 @@ typedef enum closed_form_result (*closed_form_fn)(void *ctx, const struct closed
 enum closed_form_result closed_form_cases(struct env *v, const struct closed_form_shape *s,
                                           closed_form_fn fn, void *ctx);
 
+/* ---- closed_form.c, for sample.c ---- */
+/* The condition under which an access runs, with the loops around it; NULL: `why`. */
+const struct symexpr *closed_form_condition(struct env *v, const struct eval_access *a,
+                                            const struct ana_loop **loops, uint32_t *nloops,
+                                            const char **why);
+/* Values of a leaf in the lanes of warp w of CTA 0 (symexpr_tape_run). */
+struct closed_form_lanes {
+    const struct env *v;
+    uint32_t warp;
+};
+bool closed_form_lane(void *ctx, const struct symexpr *x, int64_t out[32]);
+
 #endif

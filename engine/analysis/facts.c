@@ -126,6 +126,7 @@ enum status facts_make(struct facts *f, const struct ptx_module *m, struct str k
     if (st == ST_OK)
         st = env_make(&f->v, &f->e, o->data);
     f->v.budget = o->budget;
+    f->v.quick = o->quick;
     if (st == ST_OK && f->prior_launches_gap)
         eval_gap(&f->e, "%s", f->prior_launches_gap);
     if (st != ST_OK)
@@ -435,7 +436,7 @@ static enum status count_assumed(struct facts *f, struct fact *x)
     for (uint32_t c = 0; c < x->nctx; c++) {
         struct eval_access a = *x->ctx[c];
         a.space = x->space;
-        if (!closed_form_sample(&f->v, &a, &t)) {
+        if (!closed_form_sample(&f->v, &a, false, &t)) {
             const char *what = f->e.status == ST_OK ? missing(f, env_concrete(&f->v, a.addr)) : NULL;
             x->why = what ? arena_printf(f->arena, "without a launch nothing is known of %s", what)
                           : "its address depends on values that are not known without a launch";

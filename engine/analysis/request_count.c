@@ -110,6 +110,21 @@ void request_count_add(struct tally *t, const struct request_count_request *r, u
     for (int w = 0; w < 32; w++)
         t->word[w] += r->word[w] * times;
 }
+void request_count_times(struct tally *t, uint64_t times)
+{
+    t->requests *= times;
+    t->sectors *= times;
+    t->least *= times;
+    t->lines *= times;
+    t->bytes_used *= times;
+    t->threads *= times;
+    t->coalesced *= times;
+    t->present *= times;
+    t->passes *= times;
+    t->ideal *= times;
+    for (int w = 0; w < 32; w++)
+        t->word[w] *= times;
+}
 void request_count_merge(struct tally *to, const struct tally *from)
 {
     to->requests += from->requests;

@@ -52,6 +52,7 @@ struct tally {
 /* `present`: threads the warp has (fewer than 32 in a partial warp); `times` equal requests. */
 void request_count_add(struct tally *t, const struct request_count_request *r, unsigned present,
                        uint64_t times);
+void request_count_times(struct tally *t, uint64_t times); /* as many as it has, that many times */
 void request_count_merge(struct tally *to, const struct tally *from);
 /* Figures of one access; invalid when it never ran. */
 struct ana_coalesce request_count_coalesce(const struct tally *t);

@@ -58,6 +58,7 @@ struct env {
     uint8_t *param_known;
     uint64_t *arg_base; /* per kernel parameter: its buffer's address, 0: not a buffer */
     struct env_loop *loop;
+    bool quick;      /* fewer points are looked at */
     uint64_t budget; /* most warp operations of one part of the analysis; 0: the caller set none */
     bool effects;    /* slices of it execute every write, in place */
 };

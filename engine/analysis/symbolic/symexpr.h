@@ -202,5 +202,13 @@ typedef bool (*symexpr_leaf_fn)(void *ctx, const struct symexpr *leaf, int64_t l
 /* value: tape->n rows of 32; valid: tape->n flags. Only what the roots need is evaluated. */
 void symexpr_tape_run(const struct symexpr_tape *t, symexpr_leaf_fn leaf, void *ctx,
                       int64_t (*value)[32], bool *valid);
+/* What a node's value depends on: the lane, and what the caller changes from run to run. vary (n) gets
+ * it for every node from `leaf`, which says it of leaves. `again` computes only what changes since the
+ * last run into the same value and valid (first: all); a value that no lane changes is computed once. */
+enum { SYMEXPR_BY_LANE = 1, SYMEXPR_BY_POINT = 2 };
+void symexpr_tape_vary(const struct symexpr_tape *t, uint8_t (*leaf)(const struct symexpr *x),
+                       uint8_t *vary);
+void symexpr_tape_again(const struct symexpr_tape *t, const uint8_t *vary, bool first,
+                        symexpr_leaf_fn leaf, void *ctx, int64_t (*value)[32], bool *valid);
 
 #endif

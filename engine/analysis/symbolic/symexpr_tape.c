@@ -155,84 +155,116 @@ bool symexpr_tape_make(struct arena *a, const struct symexpr *const *root, uint3
     return ok;
 }
 
-static void eval_sum(const struct symexpr *x, const uint32_t *arg, int64_t (*value)[32], int64_t *out)
+/* symexpr_wrap without a call. */
+static inline int64_t wrapped(int64_t v, unsigned bits)
 {
-    for (int l = 0; l < 32; l++)
+    unsigned shift = 64 - bits;
+    return bits >= 64 ? v : (int64_t)((uint64_t)v << shift) >> shift;
+}
+static void eval_sum(const struct symexpr *x, const uint32_t *arg, int64_t (*value)[32], int64_t *out,
+                     int n)
+{
+    for (int l = 0; l < n; l++)
         out[l] = x->c;
     for (uint32_t k = 0; k < x->n; k++)
-        for (int l = 0; l < 32; l++)
+        for (int l = 0; l < n; l++)
             out[l] = (int64_t)((uint64_t)out[l] + (uint64_t)x->coef[k] * (uint64_t)value[arg[k]][l]);
-    for (int l = 0; l < 32; l++)
-        out[l] = symexpr_wrap(out[l], x->bits);
+    for (int l = 0; l < n; l++)
+        out[l] = wrapped(out[l], x->bits);
 }
-static void eval_op(const struct symexpr *x, const uint32_t *arg, int64_t (*value)[32], int64_t *out)
+static void eval_op(const struct symexpr *x, const uint32_t *arg, int64_t (*value)[32], int64_t *out,
+                    int n)
 {
     const int64_t *a = value[arg[0]], *b = x->n > 1 ? value[arg[1]] : a,
                   *c = x->n > 2 ? value[arg[2]] : a;
     if (x->op == AXO_SELECT) {
-        for (int l = 0; l < 32; l++)
+        for (int l = 0; l < n; l++)
             out[l] = a[l] ? b[l] : c[l];
         return;
     }
     if (x->op == AXO_BNOT) {
-        for (int l = 0; l < 32; l++)
+        for (int l = 0; l < n; l++)
             out[l] = !a[l];
         return;
     }
     if (x->op == AXO_BAND || x->op == AXO_BOR) {
-        for (int l = 0; l < 32; l++) {
+        for (int l = 0; l < n; l++) {
             out[l] = x->op == AXO_BAND;
             for (uint32_t k = 0; k < x->n; k++)
                 out[l] = x->op == AXO_BAND ? out[l] & value[arg[k]][l] : out[l] | value[arg[k]][l];
         }
         return;
     }
-    for (int l = 0; l < 32; l++)
+    for (int l = 0; l < n; l++)
         out[l] = symexpr_eval2((enum symexpr_op)x->op, a[l], b[l], x->arg[0]->bits);
 }
-static void eval_node(const struct symexpr *x, const uint32_t *arg, int64_t (*value)[32], int64_t *out)
+static void eval_node(const struct symexpr *x, const uint32_t *arg, int64_t (*value)[32], int64_t *out,
+                      int n)
 {
     const int64_t *a = x->n ? value[arg[0]] : NULL;
     switch (x->kind) {
-    case SYMEXPR_SUM: eval_sum(x, arg, value, out); break;
+    case SYMEXPR_SUM: eval_sum(x, arg, value, out, n); break;
     case SYMEXPR_PROD:
-        for (int l = 0; l < 32; l++) {
+        for (int l = 0; l < n; l++) {
             uint64_t r = 1;
             for (uint32_t k = 0; k < x->n; k++)
                 r *= (uint64_t)value[arg[k]][l];
-            out[l] = symexpr_wrap((int64_t)r, x->bits);
+            out[l] = wrapped((int64_t)r, x->bits);
         }
         break;
-    case SYMEXPR_SEXT: memcpy(out, a, 32 * sizeof *out); break;
+    case SYMEXPR_SEXT: memcpy(out, a, (size_t)n * sizeof *out); break;
     case SYMEXPR_ZEXT: {
         unsigned b = x->arg[0]->bits;
-        for (int l = 0; l < 32; l++)
+        for (int l = 0; l < n; l++)
             out[l] = (int64_t)((uint64_t)a[l] & (b >= 64 ? UINT64_MAX : (UINT64_C(1) << b) - 1));
         break;
     }
     case SYMEXPR_TRUNC:
-        for (int l = 0; l < 32; l++)
-            out[l] = x->bits == 1 ? a[l] & 1 : symexpr_wrap(a[l], x->bits);
+        for (int l = 0; l < n; l++)
+            out[l] = x->bits == 1 ? a[l] & 1 : wrapped(a[l], x->bits);
         break;
-    default: eval_op(x, arg, value, out); break;
+    default: eval_op(x, arg, value, out, n); break;
     }
+}
+/* Node i; a value that lanes do not change is computed once. */
+static void run_node(const struct symexpr_tape *t, uint32_t i, bool lanes, symexpr_leaf_fn leaf,
+                     void *ctx, int64_t (*value)[32], bool *valid)
+{
+    const struct symexpr *x = t->node[i];
+    bool is_leaf =
+        x->kind == SYMEXPR_LOAD || x->kind == SYMEXPR_PHI || (x->n == 0 && x->kind != SYMEXPR_SUM);
+    valid[i] = true;
+    if (is_leaf) {
+        valid[i] = leaf(ctx, x, value[i]);
+        if (!valid[i])
+            memset(value[i], 0, sizeof value[i]);
+        return;
+    }
+    for (uint32_t k = t->first[i]; k < t->first[i + 1]; k++)
+        valid[i] = valid[i] && valid[t->arg[k]];
+    eval_node(x, t->arg + t->first[i], value, value[i], lanes ? 32 : 1);
+    for (int l = 1; !lanes && l < 32; l++)
+        value[i][l] = value[i][0];
 }
 void symexpr_tape_run(const struct symexpr_tape *t, symexpr_leaf_fn leaf, void *ctx,
                       int64_t (*value)[32], bool *valid)
 {
+    for (uint32_t i = 0; i < t->n; i++)
+        run_node(t, i, true, leaf, ctx, value, valid);
+}
+void symexpr_tape_again(const struct symexpr_tape *t, const uint8_t *vary, bool first,
+                        symexpr_leaf_fn leaf, void *ctx, int64_t (*value)[32], bool *valid)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        if (first || (vary[i] & SYMEXPR_BY_POINT))
+            run_node(t, i, vary[i] & SYMEXPR_BY_LANE, leaf, ctx, value, valid);
+}
+void symexpr_tape_vary(const struct symexpr_tape *t, uint8_t (*leaf)(const struct symexpr *x),
+                       uint8_t *vary)
+{
     for (uint32_t i = 0; i < t->n; i++) {
-        const struct symexpr *x = t->node[i];
-        bool is_leaf =
-            x->kind == SYMEXPR_LOAD || x->kind == SYMEXPR_PHI || (x->n == 0 && x->kind != SYMEXPR_SUM);
-        valid[i] = true;
-        if (is_leaf) {
-            valid[i] = leaf(ctx, x, value[i]);
-            if (!valid[i])
-                memset(value[i], 0, sizeof value[i]);
-            continue;
-        }
+        vary[i] = t->first[i + 1] == t->first[i] ? leaf(t->node[i]) : 0;
         for (uint32_t k = t->first[i]; k < t->first[i + 1]; k++)
-            valid[i] = valid[i] && valid[t->arg[k]];
-        eval_node(x, t->arg + t->first[i], value, value[i]);
+            vary[i] |= vary[t->arg[k]];
     }
 }
