@@ -78,6 +78,7 @@ told('more bytes than a transaction count holds', '@p mbarrier.init.shared.b64 [
 told('fewer bytes than it holds', '@p mbarrier.init.shared.b64 [r2], 1; mov.u32 r9, 2000000; @p mbarrier.complete_tx.relaxed.cta.shared.b64 [r2], r9;', 'would be -2000000 bytes')
 told('an mbarrier that nobody completes', INIT + WAIT, r'waits for the mbarrier at shared address 0x1000, line \d+: 1 of 1 arrivals and 0 bytes are missing', 'deadlock')
 tile = '@p mbarrier.init.shared.b64 [r2], 1; @p cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes '
+told('more bytes than were expected', INIT + ' @p mbarrier.arrive.expect_tx.shared.b64 _, [r2], 32; @p cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [r1], [x5, {r3, r3}], [r2];' + WAIT, '0 of 1 arrivals are missing, and 32 bytes more than expected have come', 'deadlock')
 told('a parameter that is no tensor map', tile + '[r1], [x1, {r3, r3}], [r2];', 'are no tensor map')
 told('a tensor map at an address off by 8', 'add.u64 x5, x5, 8; ' + tile + '[r1], [x5, {r3, r3}], [r2];', 'misaligned')
 told('a box off by 16 bytes in shared memory', tile + '[r1+16], [x5, {r3, r3}], [r2];', 'a box at shared address 0x10, which is not a multiple of 128')

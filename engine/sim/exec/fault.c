@@ -14,6 +14,7 @@
 #include "engine/sim/step.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NULL_PAGE 4096u /* what is read below it was reached through a null pointer */
@@ -193,8 +194,12 @@ bool exec_mbar_lacks(const struct exec_warp *w, char *out, size_t n)
     struct mbar m = mbar_read(&v);
     const struct ptx_inst *at = w->x->p->code[w->mbar.pc].ptx;
     snprintf(out, n,
-             "the mbarrier at shared address 0x%x, line %u: %u of %u arrivals and %d bytes are missing",
-             w->mbar.at, at ? at->at.line : 0, m.pending, m.expected, m.tx);
+             m.tx < 0
+                 ? "the mbarrier at shared address 0x%x, line %u: %u of %u arrivals are missing, and "
+                   "%d bytes more than expected have come"
+                 : "the mbarrier at shared address 0x%x, line %u: %u of %u arrivals and %d bytes are "
+                   "missing",
+             w->mbar.at, at ? at->at.line : 0, m.pending, m.expected, abs(m.tx));
     return true;
 }
 
@@ -217,7 +222,7 @@ static int describe_fragment(const struct exec_warp *w, uint32_t k, char *out, s
     bool runs = w->runnable && k == w->cur; /* its copy among the fragments is stale */
     const struct ptx_inst *at = w->x->p->code[runs ? w->pc : f->pc].ptx;
     uint32_t line = at ? at->at.line : 0, mask = runs ? w->mask : f->mask;
-    char lacks[120];
+    char lacks[160];
     if ((runs || f->state == FRAG_MBAR) && exec_mbar_lacks(w, lacks, sizeof lacks))
         return snprintf(out, n, "warp %u lanes %08x waits for %s", w->index, mask, lacks);
     if (!runs && f->state == FRAG_GROUP)
@@ -240,7 +245,7 @@ static void describe_waiting(const struct exec_cta *c, char *out, size_t n)
     uint32_t shown = 0;
     for (uint32_t i = 0; i < c->nwarps && shown < 4; i++)
         for (uint32_t k = 0; c->warps[i].live && k < c->warps[i].nfrag && shown < 4; k++, shown++) {
-            char one[192];
+            char one[240];
             describe_fragment(&c->warps[i], k, one, sizeof one);
             int m = snprintf(out + at, n - at, "%s%s", at ? "; " : "", one);
             at += m > 0 && (size_t)m < n - at ? (size_t)m : 0;
@@ -262,7 +267,7 @@ static bool meets(const struct exec_cta *c)
 /* Some warp waits for an mbarrier. */
 static bool mbar_of(const struct exec_cta *c)
 {
-    char text[120];
+    char text[160];
     for (uint32_t i = 0; i < c->nwarps; i++)
         if (c->warps[i].live && exec_mbar_lacks(&c->warps[i], text, sizeof text))
             return true;
