@@ -86,9 +86,9 @@ static enum symexpr_visit visit_reason(void *ctx, const struct symexpr *x)
     else if (x->kind == SYMEXPR_PHI && !q->why)
         q->why =
             s && s->func && s->inst < s->func->ninsts
-                ? arena_printf(q->arena, "a value that differs between the ways that meet at line %u",
+                ? arena_printf(q->arena, "a value that differs between the paths that join at line %u",
                                s->func->insts[s->inst].at.line)
-                : "a value that differs between ways through the code";
+                : "a value that differs between paths through the code";
     return x->kind == SYMEXPR_UNKNOWN || x->kind == SYMEXPR_SREG ? SYMEXPR_FOUND : SYMEXPR_DESCEND;
 }
 static const char *reason(struct arena *arena, const struct symexpr *x)
@@ -143,7 +143,7 @@ static char *loops_text(struct facts *f, const struct fact *x)
                        el->trips);
         else if (el->bounded && f->o->data)
             buf_printf(&b, "at most %" PRId64 " times back, or less: %s", el->most,
-                       l->why ? l->why : "another way out that is not linear");
+                       l->why ? l->why : "another exit that is not linear");
         else if (l->stay) {
             buf_puts(&b, "while ");
             symexpr_print(l->stay, &names, &b);

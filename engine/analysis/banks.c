@@ -115,7 +115,7 @@ void banks_say(const struct ana_banks *b, unsigned most, struct buf *out)
 {
     uint16_t word[32];
     unsigned bank = banks_fullest(b), n = banks_words(b, bank, word);
-    buf_printf(out, "bank %u is asked for %u word%s:", bank, n, n == 1 ? "" : "s");
+    buf_printf(out, "bank %u serves %u word%s:", bank, n, n == 1 ? "" : "s");
     for (unsigned i = 0; i < n && i < most; i++)
         buf_printf(out, " %u", word[i]);
     if (n > most)

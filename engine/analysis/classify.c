@@ -72,8 +72,8 @@ static bool rule_unknown(struct facts *f, const struct fact *x, const struct ana
     if (!a->unknown && !(flags & (AXF_UNKNOWN | AXF_PHI | AXF_OTHER_SREG)))
         return false;
     v->cls = ANA_CLASS_UNKNOWN;
-    v->why = arena_printf(f->arena, "its address is not known: %s",
-                          a->unknown ? a->unknown : "no expression");
+    v->why =
+        arena_printf(f->arena, "its address is unknown: %s", a->unknown ? a->unknown : "no expression");
     return true;
 }
 /* From a fiftieth of its lines on, as for shared lines below. */
@@ -162,8 +162,9 @@ static bool rule_misaligned(struct facts *f, const struct fact *x, const struct 
     if (lines > 3 || lines <= least + 0.5)
         return false;
     v->cls = ANA_CLASS_CACHE_LINE;
-    v->why = arena_printf(
-        f->arena, "%.1f lines per request where %.1f would do: neighbours share the rest", lines, least);
+    v->why = arena_printf(f->arena,
+                          "%.1f lines per request where %.1f would be enough: neighbours share the rest",
+                          lines, least);
     return true;
 }
 /* As few lines as a warp of such elements needs. */
@@ -181,7 +182,7 @@ static bool rule_streaming(struct facts *f, const struct fact *x, const struct a
     if (a->store)
         v->why = arena_printf(f->arena, compact(x) ? "coalesced writes" : "scattered writes");
     else if (!x->touches)
-        v->why = arena_printf(f->arena, "every CTA has a part of its own (from the address; %s)",
+        v->why = arena_printf(f->arena, "every CTA has its own part (from the address; %s)",
                               f->o->data ? "it was not traced" : "a launch shows reuse");
     else if (again > 0.05 && again > 0.9 * ever)
         v->why = arena_printf(
@@ -294,7 +295,7 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
                              100 * k->reuse.none, k->reuse.sampled ? " (from a sample)" : ""));
     if (k->cls == ANA_CLASS_ALGORITHM && inter < 0.05)
         evidence(k, arena_printf(f->arena,
-                                 "the trace does not bear the class out: only %.1f %% of the bytes are "
+                                 "the trace does not confirm the class: only %.1f %% of the bytes are "
                                  "reused by another CTA, so the order of CTAs matters little",
                                  100 * inter));
     else if (k->cls == ANA_CLASS_STREAMING && inter > 0.25)
@@ -302,14 +303,15 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
             k,
             arena_printf(
                 f->arena,
-                "the trace does not bear the class out: %.0f %% of the bytes are reused by another CTA",
+                "the trace does not confirm the class: %.0f %% of the bytes are reused by another CTA",
                 100 * inter));
     else if (k->cls == ANA_CLASS_CACHE_LINE && k->reuse.sectors.inter_cta <= inter + 0.005)
-        evidence(k, arena_printf(
-                        f->arena,
-                        "the trace shows it in lines alone: by 32-byte sectors CTAs reuse %.1f %% of "
-                        "each other's, by bytes %.1f %%, so a cache that fetches sectors loses nothing",
-                        100 * k->reuse.sectors.inter_cta, 100 * inter));
+        evidence(k,
+                 arena_printf(
+                     f->arena,
+                     "the trace shows it only for lines: CTAs reuse %.1f %% of each other's 32-byte "
+                     "sectors and %.1f %% of the bytes, so a cache that fetches sectors loses nothing",
+                     100 * k->reuse.sectors.inter_cta, 100 * inter));
     else if (k->cls == ANA_CLASS_CACHE_LINE)
         evidence(k, arena_printf(f->arena,
                                  "the trace agrees with the class: CTAs reuse %.1f %% of each other's "

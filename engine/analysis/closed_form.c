@@ -82,7 +82,7 @@ static bool add_loops(struct env *v, struct eval_frame *f, uint32_t block, const
     for (struct ana_loop *l = eval_loop_of(f, block); l; l = l->parent) {
         const struct env_loop *el = &v->loop[l->id];
         if (!el->known)
-            return fail(why, l->why ? l->why : "a loop whose trip count is not known");
+            return fail(why, l->why ? l->why : "a loop with an unknown trip count");
         if (*n == EVAL_MAX_DIMS)
             return fail(why, "too many loops around it");
         loops[(*n)++] = l;
@@ -526,7 +526,7 @@ static enum closed_form_result count_warps(struct plan *p)
         symexpr_tape_run(&p->tape, closed_form_lane, &lanes, p->value, p->valid);
         for (uint32_t i = 0; i < p->tape.nroot; i++)
             if (!p->valid[p->tape.root[i]]) {
-                p->why = "a value that is not known";
+                p->why = "an unknown value";
                 return CLOSED_FORM_NOT_AFFINE;
             }
         memset(p->cache, 0, sizeof p->cache);

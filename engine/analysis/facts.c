@@ -343,7 +343,8 @@ static enum status count_by_slice(struct facts *f)
             x->why = s->taint_why;
         else if (!x->counted)
             x->why = arena_printf(
-                f->arena, "the tensor map at line %u is made by the kernel, or is none", s->odd_copy);
+                f->arena, "the tensor map at line %u is created by the kernel, or is not a tensor map",
+                s->odd_copy);
     }
     if (st == ST_REFUSED) {
         if (s->too_deep)
@@ -418,7 +419,7 @@ static enum symexpr_visit visit_missing(void *ctx, const struct symexpr *x)
     case SYMEXPR_UNKNOWN: m->what = s && s->why ? s->why : NULL; return SYMEXPR_FOUND;
     case SYMEXPR_PHI:
         if (s && s->func && s->inst < s->func->ninsts)
-            m->what = arena_printf(m->f->arena, "which of several ways is taken to line %u",
+            m->what = arena_printf(m->f->arena, "which of several paths leads to line %u",
                                    s->func->insts[s->inst].at.line);
         return m->what ? SYMEXPR_FOUND : SYMEXPR_DESCEND;
     default: return SYMEXPR_DESCEND;
@@ -438,8 +439,8 @@ static enum status count_assumed(struct facts *f, struct fact *x)
         a.space = x->space;
         if (!closed_form_sample(&f->v, &a, false, &t)) {
             const char *what = f->e.status == ST_OK ? missing(f, env_concrete(&f->v, a.addr)) : NULL;
-            x->why = what ? arena_printf(f->arena, "without a launch nothing is known of %s", what)
-                          : "its address depends on values that are not known without a launch";
+            x->why = what ? arena_printf(f->arena, "%s is unknown without a launch", what)
+                          : "its address depends on values that are unknown without a launch";
             return cancel_asked(f->o->cancel) ? ST_CANCELLED : ST_OK;
         }
     }

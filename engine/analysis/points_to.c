@@ -243,11 +243,11 @@ enum ana_tri array_read_only(struct facts *f, const struct fact *load, char **wh
     const char *name = array_name(f, load->arrays);
     *why = arena_printf(f->arena, "no store of the kernel can reach it");
     if (listed(f->o->assume_read_only, name)) {
-        *why = arena_printf(f->arena, "taken as read-only on the user's word");
+        *why = arena_printf(f->arena, "assumed read-only by the user");
         return ANA_YES;
     }
     if (ptx_has_mod(fact_inst(f, load), PTX_MOD_NC)) {
-        *why = arena_printf(f->arena, "the load is .nc already: its author promises it");
+        *why = arena_printf(f->arena, "the load is already .nc");
         return ANA_YES;
     }
     struct alias_roots r;

@@ -54,7 +54,7 @@ static bool make_temp(struct file_new *f, mode_t mode)
     struct buf b = { 0 };
     for (int tries = 0; tries < 8 && f->fd < 0; tries++) {
         if (!random_letters(random))
-            return failed(f, "cannot make a file name", errno);
+            return failed(f, "cannot create a file name", errno);
         buf_clear(&b);
         buf_printf(&b, ".%.*s.%s.tmp", NAME_KEPT, f->name, random);
         f->fd = b.oom ? -1

@@ -183,7 +183,7 @@ static bool asked(int argc, char **argv, const char *word)
 static int delivered(const struct cmd_io *io, int code, bool json)
 {
     if (!code && io->incomplete) {
-        fputs("gpulocw: out of memory: what was printed is not whole\n", stderr);
+        fputs("gpulocw: out of memory: the output is incomplete\n", stderr);
         code = status_exit_code(ST_NOMEM);
     }
     errno = 0;
@@ -194,13 +194,13 @@ static int delivered(const struct cmd_io *io, int code, bool json)
     if (gone && !json)
         return code;
     if (gone)
-        fputs("gpulocw: the reader of standard output has gone: the document is not whole there; write "
-              "to a file with > FILE\n",
+        fputs("gpulocw: the reader of standard output has closed it: the output is incomplete; write to "
+              "a file with > FILE\n",
               stderr);
     else
         fprintf(stderr,
-                "gpulocw: standard output could not be written in full%s%s (is the disk full?); what is "
-                "there is not whole\n",
+                "gpulocw: cannot write all of standard output%s%s (is the disk full?); the output is "
+                "incomplete\n",
                 errno ? ": " : "", errno ? strerror(errno) : "");
     return code ? code : status_exit_code(ST_IO);
 }

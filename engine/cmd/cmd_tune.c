@@ -113,8 +113,8 @@ static void gain_text(const struct tune_found *f, const struct dev_info *dev, st
         buf_printf(out, "on a GPU     %.2fx to %.2fx in %d of 100 cases\n", f->likely_gain.low,
                    f->likely_gain.high, INTERVAL_PERCENT);
     else
-        buf_puts(out, "on a GPU     not known: no GPU was compared with this device and configurations "
-                      "of this kind\n");
+        buf_puts(out, "on a GPU     unknown: no GPU was compared with this device for configurations of "
+                      "this kind\n");
 }
 
 static void print_found(const struct args *a, const struct tune_found *f, const struct workspace *s)

@@ -110,9 +110,9 @@ static enum status put_cubin(struct reading *r, const struct window *w, const st
     if (m->sm < 20 || m->sm > 200)
         m->sm = e->flags >> 8 & 0xff; /* version 8: the next one */
     m->bytes = w->n;
-    m->why = base_strdup("machine code only: PTX beside it (NAME.ptx) is looked for");
+    m->why = base_strdup("machine code only; looking for PTX beside it (NAME.ptx)");
     enum status st = m->why ? elf_kernels(w, m) : ST_NOMEM;
-    return st == ST_INPUT ? reading_damaged(r, "the table of sections is cut off") : st;
+    return st == ST_INPUT ? reading_damaged(r, "the table of sections is truncated") : st;
 }
 
 /* ---- a host object ---- */
@@ -153,11 +153,11 @@ static enum status read_sections(struct reading *r, const struct window *w, cons
     for (uint64_t i = 0; st == ST_OK && i < e->n; i++) {
         struct section s;
         if (!section_at(w, e->table, i, &s))
-            return reading_damaged(r, "the table of sections is cut off");
+            return reading_damaged(r, "the table of sections is truncated");
         if (!holds_fatbins(name_of(e, &s)) || !s.n)
             continue;
         struct window part = window_part(w, s.at, s.n);
-        st = part.n ? fatbin_read(r, &part) : reading_damaged(r, "a section lies outside of the file");
+        st = part.n ? fatbin_read(r, &part) : reading_damaged(r, "a section is outside the file");
     }
     return st;
 }
@@ -167,7 +167,7 @@ enum status elf_read(struct reading *r, const struct window *w)
     struct elf e;
     enum status st;
     if (!elf_open(w, &e))
-        st = reading_damaged(r, "no ELF file of 64 bits with a table of sections");
+        st = reading_damaged(r, "not a 64-bit ELF file with a table of sections");
     else if (e.machine == EM_CUDA)
         st = put_cubin(r, w, &e);
     else

@@ -88,11 +88,11 @@ static enum status payload(struct reading *r, const struct entry *e, char **out,
     *why = NULL;
     *n = (size_t)size;
     if (size > CONTAINER_MOST_TEXT || r->unpacked + size > CONTAINER_MOST_ALL) {
-        *why = "larger than what is read (512 MiB of one module, 4 GiB of all)";
+        *why = "too large (limit: 512 MiB for one module, 4 GiB for all)";
         return ST_OK;
     }
     if (packed(e) && !(e->flags & (FLAG_LZ4 | FLAG_ZSTD))) {
-        *why = "packed in a way that is not known";
+        *why = "compressed in an unknown way";
         return ST_OK;
     }
     char *raw = base_alloc(stored + 1);
@@ -110,7 +110,7 @@ static enum status payload(struct reading *r, const struct entry *e, char **out,
     if (!good) {
         base_free(*out);
         *out = NULL;
-        *why = "damaged: it cannot be unpacked";
+        *why = "damaged: cannot be decompressed";
     }
     return ST_OK;
 }
@@ -201,7 +201,7 @@ static enum status put_entry(struct reading *r, const struct entry *e, unsigned 
     m->bytes = e->payload;
     enum status st = kind == CONTAINER_CUBIN
                          ? fill_cubin(r, e, m)
-                         : set_why(m, "LTO-IR: NVIDIA's own, which nothing else reads");
+                         : set_why(m, "LTO-IR: NVIDIA's own format, which gpulocw cannot read");
     if (st == ST_OK && is_stub(m))
         drop_last(r);
     return st;
@@ -213,7 +213,7 @@ static enum status read_container(struct reading *r, const struct window *w, uin
 {
     uint8_t h[CONTAINER_HEAD];
     if (!window_read(w, at, h, sizeof h))
-        return reading_damaged(r, "a fatbin is cut off");
+        return reading_damaged(r, "a fatbin is truncated");
     uint64_t head = window_u16(h + 6), size = window_u64(h + 8);
     uint64_t from = at + (head >= CONTAINER_HEAD ? head : CONTAINER_HEAD);
     if (from > w->n || size > w->n - from)
@@ -226,7 +226,7 @@ static enum status read_container(struct reading *r, const struct window *w, uin
         struct entry e;
         if (!entry_at(&inside, from, &e)) {
             *end = size ? *end : from;
-            return size ? reading_damaged(r, "an entry of a fatbin is cut off or not of this format")
+            return size ? reading_damaged(r, "an entry of a fatbin is truncated or not in this format")
                         : ST_OK;
         }
         st = put_entry(r, &e, fatbin, ++number);
@@ -242,7 +242,7 @@ enum status fatbin_read(struct reading *r, const struct window *w)
     for (uint64_t at = 0; st == ST_OK && at + CONTAINER_HEAD <= w->n;) {
         uint8_t mark[4];
         if (!window_read(w, at, mark, 4))
-            return reading_damaged(r, "the section is cut off");
+            return reading_damaged(r, "the section is truncated");
         if (window_u32(mark) == OLD_MAGIC) {
             diag_add(r->ds, DIAG_WARNING, "container", r->path, NO_SPAN,
                      "a fatbin older than CUDA 5 is skipped");

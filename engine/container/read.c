@@ -124,13 +124,13 @@ static enum status ar_read(struct reading *r, const struct window *w)
     for (uint64_t at = 8; at + AR_HEAD <= w->n && st == ST_OK;) {
         char head[AR_HEAD + 1] = "", name[17] = "", size[11] = "", *end;
         if (!window_read(w, at, head, AR_HEAD) || memcmp(head + 58, "`\n", 2) != 0)
-            return reading_damaged(r, "a member of the archive has no head");
+            return reading_damaged(r, "a member of the archive has no header");
         memcpy(name, head, 16);
         memcpy(size, head + 48, 10);
         uint64_t n = strtoull(size, &end, 10);
         struct window member = window_part(w, at + AR_HEAD, n);
         if (end == size || (n && !member.n))
-            return reading_damaged(r, "a member of the archive is cut off");
+            return reading_damaged(r, "a member of the archive is truncated");
         name[strcspn(name, "/ ")] = 0;
         r->inside = name;
         st = elf_is(&member) ? elf_read(r, &member) : ST_OK;

@@ -276,7 +276,7 @@ static enum status place_buffers(struct sim_dev *s, struct sim_data *b, struct d
         if ((buf->must != 0) != (k < b->bound.nbuffers) || place_buffer(s, b, i))
             continue;
         if (buf->must)
-            return dev_bound_misplaced(buf, "something else is there", ds);
+            return dev_bound_misplaced(buf, "the address is already in use", ds);
         if (buf->bytes <= sim_mem_room(s->mem))
             return ST_NOMEM; /* the device has room for it: it is the host that has none */
         diag_error(ds, "device-memory", "no room for buffer '%s' (%llu bytes) on %s",

@@ -33,7 +33,7 @@ struct images {
 
 static const char *why_not(const struct image *m)
 {
-    return !m         ? "the image that it was loaded from was not seen"
+    return !m         ? "the image it was loaded from was not recorded"
            : m->ptx   ? NULL
            : m->lto   ? "LTO-IR only, which cannot be read"
            : m->cubin ? "machine code only (SASS)"

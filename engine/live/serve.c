@@ -71,7 +71,7 @@ static const char *why_kind(const char *kind)
 {
     return strcmp(kind, "lto") == 0     ? "LTO-IR only, which cannot be read"
            : strcmp(kind, "cubin") == 0 ? "machine code only (SASS), and no cache has its PTX"
-                                        : "the image that it was loaded from was not seen";
+                                        : "the image it was loaded from was not recorded";
 }
 
 /* The first of what went wrong, in one line. */
@@ -129,7 +129,7 @@ static void code(struct serve *s, char *question, struct buf *out)
     struct diags ds = { 0 };
     struct ptx_module *m = NULL;
     if (!rest || (*rest++ = 0, sscanf(rest, "%llx %15s %u %n", &image, kind, &cc, &at) < 3) || !at) {
-        put_why(out, "the question was not understood");
+        put_why(out, "the request was not understood");
         return;
     }
     const char *file = rest + at;
@@ -147,9 +147,11 @@ static void code(struct serve *s, char *question, struct buf *out)
     } else if (!entry_of(m, name)) {
         put_why(out, "its PTX has no kernel of that name");
     } else if ((launches = launches_kernels(m, entry_of(m, name))) != 0) {
-        put_why(out, launches < 0
-                         ? "out of memory"
-                         : "it launches kernels itself (device-side launches), whose data are not seen");
+        put_why(
+            out,
+            launches < 0
+                ? "out of memory"
+                : "it launches kernels itself (device-side launches), whose data cannot be captured");
     } else {
         put_layout(out, m, entry_of(m, name));
         keep(s, name, image, m);

@@ -76,11 +76,11 @@ static const char *form_says(const struct options *o, const char *name)
     if (!bypasses(o))
         return NULL;
     if (!strcmp(name, "pi") && opt_bypass(o)->form == BYPASS_FORM_VERTICAL)
-        return "bypass-form vertical chooses loads and has no threshold; hybrid has both";
+        return "bypass-form vertical selects loads and has no threshold; hybrid uses both";
     if (!strcmp(name, "bypass-op") && opt_bypass(o)->form == BYPASS_FORM_HARDWARE)
         return "bypass-form hardware inserts no operator";
     if (!strcmp(name, "bypass") && !by_load && opt_bypass(o)->pi.mode == PI_CHA)
-        return "with pi cha all warps cache; it needs pi N, bpa or vote, or a sweep over pi";
+        return "with pi cha all warps use the cache; it needs pi N, bpa or vote, or a sweep over pi";
     return NULL;
 }
 
@@ -100,7 +100,7 @@ bool knob_idle(const struct options *o, size_t i, unsigned warps, char *why, siz
     }
     if (!strcmp(name, "pi") && opt_bypass(o)->pi.mode == PI_VALUE && warps &&
         opt_bypass(o)->pi.value > (int)warps) {
-        snprintf(why, n, "a CTA has %u warps: more than %u caches all of them, as pi %u does", warps,
+        snprintf(why, n, "a CTA has %u warps: a threshold over %u has the same effect as pi %u", warps,
                  warps, warps);
         return true;
     }

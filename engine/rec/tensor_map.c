@@ -111,7 +111,7 @@ static bool check_box(const struct check *c)
         return no(c, "the innermost dimension of the box has %llu bytes, not a multiple of 16",
                   (unsigned long long)inner);
     if (m->swizzle > SWIZZLE_128B)
-        return no(c, "this swizzle is not known");
+        return no(c, "unknown swizzle");
     if (m->interleave == INTERLEAVE_NONE && m->swizzle && inner > 16ull << m->swizzle)
         return no(c,
                   "the innermost dimension of the box has %llu bytes, more than the %u that the swizzle "
@@ -128,8 +128,7 @@ static bool check_corners(const struct check *c)
         for (unsigned k = 0; k < 2; k++) {
             int32_t v = k ? m->upper[d] : m->lower[d];
             if (v > most[m->rank] || v < -most[m->rank] - 1)
-                return no(c, "a corner of %d lies beyond %d to %d", v, -most[m->rank] - 1,
-                          most[m->rank]);
+                return no(c, "a corner of %d is outside %d to %d", v, -most[m->rank] - 1, most[m->rank]);
         }
     for (unsigned d = 0; m->im2col && d + 2 < m->rank; d++)
         if ((int64_t)m->dims[d + 1] + m->upper[d] - m->lower[d] <= 0)
@@ -143,6 +142,6 @@ bool tensor_map_check(const struct tensor_map *m, char *why, size_t n)
 {
     struct check c = { m, why, n };
     if (m->type >= TENSOR_TYPE_COUNT)
-        return no(&c, "this element type is not known");
+        return no(&c, "unknown element type");
     return check_dims(&c) && check_box(&c) && check_corners(&c);
 }

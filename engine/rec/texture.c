@@ -82,9 +82,9 @@ static const char *size_fault(const struct texture *t)
     for (uint32_t d = t->dims[0] | t->dims[1] | t->dims[2]; d > 1; d >>= 1)
         most++;
     if (t->levels > most)
-        return "\"levels\" are more than until one texel is left";
+        return "\"levels\" continue below a level of one texel";
     if (t->levels > 1 && (t->pitch != (uint64_t)t->dims[0] * texture_texel(t) || t->surface))
-        return "\"levels\" are of a texture whose rows lie without gaps";
+        return "\"levels\" need a texture whose rows have no padding";
     return NULL;
 }
 
@@ -96,11 +96,11 @@ static const char *texel_fault(const struct texture *t)
     if (t->channels != 1 && t->channels != 2 && t->channels != 4)
         return "\"channels\" is 1, 2 or 4";
     if (t->pitch % texture_texel(t) || t->pitch < (uint64_t)t->dims[0] * texture_texel(t))
-        return "\"pitch\" is shorter than a row or no multiple of a texel";
+        return "\"pitch\" is shorter than a row or not a multiple of a texel";
     if (t->fraction && (is_float || elem_size((enum elem)t->elem) > 2))
-        return "\"read\": \"normalized\" is for elements of 8 or 16 bits that are no floats";
+        return "\"read\": \"normalized\" needs integer elements of 8 or 16 bits";
     if (t->address % texture_texel(t))
-        return "\"offset\" is no multiple of a texel";
+        return "\"offset\" is not a multiple of a texel";
     if (t->linear && !is_float && !t->fraction)
         return "a linear filter needs floats, or \"read\": \"normalized\"";
     return NULL;

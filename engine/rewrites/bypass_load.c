@@ -46,7 +46,7 @@ bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx
     else if (!proven_global(b, f, i))
         why = "its address is generic and not proven to be global";
     else if (!knows_mods(i))
-        why = "it carries a cache policy already";
+        why = "it already has a cache policy";
     else if (nc && b->level != BYPASS_RO && !b->with_nc)
         why = "it goes through the read-only cache (--bypass ro)";
     else if (b->level == BYPASS_RO && i->space != PTX_SPACE_GLOBAL)

@@ -285,7 +285,7 @@ static enum status apply(struct pass_ctx *c)
 
 static const char *const knobs[] = { "prefetch", "prefetch-distance", NULL };
 const struct pass_row pass_row_prefetch = {
-    { "prefetch", "lines of the next task or of later iterations are asked for ahead" },
+    { "prefetch", "prefetch lines of the next task or of later iterations" },
     knobs,
     asked,
     apply,

@@ -123,7 +123,7 @@ static enum status run(struct pass_ctx *c)
 
 static const char *const knobs[] = { "readonly", "assume-read-only", "assume-restrict", NULL };
 const struct pass_row pass_row_readonly = {
-    { "readonly", "promote proven read-only loads to .nc, or take .nc away" },
+    { "readonly", "promote proven read-only loads to .nc, or remove .nc" },
     knobs,
     asked,
     check,

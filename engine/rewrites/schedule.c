@@ -132,8 +132,7 @@ static const struct ptx_inst *sees_neighbours(const struct ptx_func *f, const ch
             return i;
     }
     for (uint32_t k = 0; k < f->ninsts; k++) {
-        *what =
-            ptx_is_opaque(&f->insts[k]) ? "an instruction this program does not model" : "shared memory";
+        *what = ptx_is_opaque(&f->insts[k]) ? "an instruction that is not modelled" : "shared memory";
         if (ptx_is_opaque(&f->insts[k]) || f->insts[k].space == PTX_SPACE_SHARED ||
             f->insts[k].space == PTX_SPACE_SHARED_CLUSTER)
             return &f->insts[k];

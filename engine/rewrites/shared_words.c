@@ -40,9 +40,9 @@ static const char *touches(const struct ptx_inst *i)
     const char *name = ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "";
     enum ptx_effect e = inst_effect(i);
     if (ptx_is_opaque(i))
-        return "an instruction that is not followed";
+        return "an instruction that is not analysed";
     if (e == EFFECT_CALL)
-        return "a call: what it does with shared memory is not followed";
+        return "a call whose use of shared memory is not analysed";
     if (!strncmp(name, "wgmma", 5) || !strncmp(name, "tcgen05", 7))
         return "an instruction of the tensor cores that reads shared memory by itself";
     if (!addresses(i) || is_elsewhere(i) || shared_words_access(i) || e == EFFECT_TEXTURE ||
@@ -52,7 +52,7 @@ static const char *touches(const struct ptx_inst *i)
         return "an access by a generic address, which may be one of shared memory";
     if (i->space == PTX_SPACE_SHARED_CLUSTER)
         return "an access to the shared memory of other CTAs";
-    return "an instruction that knows the layout of shared memory";
+    return "an instruction that depends on the layout of shared memory";
 }
 
 enum status shared_words_code(struct pass_ctx *c, const char *what, struct shared_words *l)

@@ -115,7 +115,7 @@ static enum status run(struct pass_ctx *c)
 
 static const char *const knobs[] = { "smem-pad", NULL };
 const struct pass_row pass_row_smem_pad = {
-    { "smem_pad", "put a gap behind each row of shared memory so that columns have no bank conflicts" },
+    { "smem_pad", "pad each row of shared memory so that columns have no bank conflicts" },
     knobs,
     asked,
     check,

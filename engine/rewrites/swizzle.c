@@ -85,7 +85,7 @@ static enum status run(struct pass_ctx *c)
 
 static const char *const knobs[] = { "swizzle-shared", NULL };
 const struct pass_row pass_row_swizzle = {
-    { "swizzle", "exchange words of shared memory so that columns have no bank conflicts" },
+    { "swizzle", "permute words of shared memory so that columns have no bank conflicts" },
     knobs,
     asked,
     check,

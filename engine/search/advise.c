@@ -158,7 +158,7 @@ static void from_streams(struct advising *a)
     }
     if (!streams || !reused)
         return;
-    struct tune_advice *t = item(a, 1.08, 0.5, "let the streaming loads bypass L1, each by itself");
+    struct tune_advice *t = item(a, 1.08, 0.5, "let the streaming loads bypass L1, load by load");
     if (!t)
         return;
     opt_bypass(&t->options)->level = BYPASS_L1;
@@ -166,7 +166,7 @@ static void from_streams(struct advising *a)
         device(a) && device(a)->cc_major < 7 ? BYPASS_OP_CG : BYPASS_OP_NO_ALLOCATE;
     opt_bypass(&t->options)->form = BYPASS_FORM_VERTICAL;
     snprintf(t->why, sizeof t->why,
-             "%u load%s and %s not used again, %u %s: the streams need not take the others' place",
+             "%u load%s and %s not used again, %u %s: the streams need not evict the others' lines",
              streams, streams == 1 ? " streams" : "s stream", streams == 1 ? "is" : "are", reused,
              reused == 1 ? "is" : "are");
 }
@@ -233,11 +233,11 @@ static void from_bank_conflicts(struct advising *a)
 /* Whether a CTA touches a line again is known from a trace alone. */
 static void from_class_alone(struct advising *a)
 {
-    struct tune_advice *t = item(a, 1, 0.3, "see what each CTA touches again");
+    struct tune_advice *t = item(a, 1, 0.3, "find out what each CTA reuses");
     if (t)
         snprintf(t->why, sizeof t->why,
-                 "no CTA reads what another does; whether one reads a line again, and L1 matters, shows "
-                 "with a launch");
+                 "CTAs share no data; whether a CTA reuses lines, so that L1 matters, needs a launch "
+                 "description");
 }
 
 /* Nothing else was found to try: why not, as the degree and the reuse have it. */
@@ -252,7 +252,7 @@ static void from_class(struct advising *a)
         return;
     }
     struct tune_advice *t = item(a, 1, 0.7,
-                                 again       ? "leave it cached: what it touches again fits"
+                                 again       ? "leave it cached: the reused data fit"
                                  : scattered ? "look at the layout: its accesses are spread out"
                                              : "leave it alone: it streams");
     if (!t)
@@ -265,13 +265,13 @@ static void from_class(struct advising *a)
                  again ? "; the cache keeps the rest of each line until it is used"
                        : ", more than a cache setting");
     else if (again)
-        snprintf(t->why, sizeof t->why,
-                 "%.0f %% of its line touches are again, within what L1 holds: no warp need bypass it",
-                 100 * k->reuse.line_reuse);
+        snprintf(
+            t->why, sizeof t->why,
+            "%.0f %% of its line accesses are reuse within the size of L1: no warp needs to bypass it",
+            100 * k->reuse.line_reuse);
     else
         snprintf(t->why, sizeof t->why, "%s: bandwidth decides, no cache setting will",
-                 k->coalesce.valid ? "every load is coalesced and used once"
-                                   : "no CTA reads what another does");
+                 k->coalesce.valid ? "every load is coalesced and used once" : "CTAs share no data");
 }
 
 double tune_advise_least(const struct options *o)

@@ -35,12 +35,12 @@ static const struct family {
     const char *dimension, *title;
     double confidence;
 } families[] = {
-    { "block shape", "map threads to data another way: block shape, x and y", 0.9 },
+    { "block shape", "map threads to data differently: block shape, x and y", 0.9 },
     { "software cache", "keep lines of each thread in shared memory (software cache)", 0.7 },
     { "coarsening", "let a thread do the work of several", 0.8 },
     { "prefetching", "prefetch ahead of the loads", 0.7 },
-    { "clustering", "give the CTAs another order", 0.6 },
-    { "L1 size", "split L1 and shared memory another way", 0.6 },
+    { "clustering", "change the order of the CTAs", 0.6 },
+    { "L1 size", "change the split between L1 and shared memory", 0.6 },
     { "cache bypassing", "bypass L1 for some warps: the model's threshold", 0.7 },
 };
 enum { SHAPE, SOFTCACHE, COARSEN, PREFETCH, ORDER, SPLIT, THRESHOLD }; /* places in it */

@@ -1,6 +1,6 @@
 /* Our search:
  *
- *   screen    one value of every knob by itself, the model's first choice
+ *   screen    one value of each knob on its own, the model's first choice
  *   explore   what ran gives a guess, with its uncertainty, of every single value, every pair of two
  * knobs' values and every change of the best few configurations (surrogate.h); a few that promise most
  * are run, and so on shed      what turns out needless goes again
@@ -522,7 +522,7 @@ static enum status screen(struct exploring *x)
     bool better = false;
     enum status st = ST_OK;
     s->nfrontier = 0;
-    search_step(s, "every knob by itself", "combinations");
+    search_step(s, "each knob on its own", "combinations");
     for (size_t d = 0; d < space_dimensions() && st == ST_OK; d++) {
         if (!x->first[d])
             continue;
@@ -549,7 +549,7 @@ static enum status explore(struct exploring *x)
 {
     struct searching *s = x->s;
     enum status st = ST_OK;
-    search_step(s, "what promises most", "leaving out what brings nothing");
+    search_step(s, "what promises most", "removing knobs without effect");
     for (bool better = false; st == ST_OK && !out_of_budget(s, "combinations of knobs");
          s->live.round++) {
         struct surrogate *g = NULL;

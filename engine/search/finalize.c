@@ -61,7 +61,7 @@ enum status search_simplify(struct searching *s)
 {
     double most = s->best_gain;
     enum status st = ST_OK;
-    search_step(s, "leaving out what brings nothing", "confirmation");
+    search_step(s, "removing knobs without effect", "confirmation");
     s->reserve = 0;
     for (bool shed = true; shed && st == ST_OK;) {
         st = shed_one(s, most, &shed);

@@ -62,7 +62,7 @@ static enum status by_footprint(struct tune_bench *b, const struct options *base
     }
     if (h.total == h.cold) {
         snprintf(out->why_not, sizeof out->why_not,
-                 "the warps looked at touch no line twice: there is nothing of theirs to keep");
+                 "the sampled warps reuse no line: there is nothing to keep in the cache");
         return ST_OK;
     }
     out->bytes_per_warp = LINE_BYTES * lines_for(&h, 0.9);

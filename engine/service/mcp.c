@@ -79,7 +79,7 @@ static void message(struct mcp *m, const char *line, size_t n)
     const char *method = json_text(o, "method"), *version = json_text(o, "jsonrpc");
     bool named = cJSON_IsString(id) || cJSON_IsNumber(id);
     if (!o)
-        mcp_fail(m, NULL, MCP_PARSE, ds.n && ds.v[0].msg ? ds.v[0].msg : "this is no JSON", NULL);
+        mcp_fail(m, NULL, MCP_PARSE, ds.n && ds.v[0].msg ? ds.v[0].msg : "not valid JSON", NULL);
     else if (!cJSON_IsObject(o))
         mcp_fail(m, NULL, MCP_INVALID_REQUEST, "a message is one object; there are no batches", NULL);
     else if (!version || strcmp(version, "2.0") != 0)
@@ -94,7 +94,7 @@ static void message(struct mcp *m, const char *line, size_t n)
     else if (!id)
         notification(m, method, params);
     else if (mcp_call_known(m, id))
-        mcp_fail(m, id, MCP_INVALID_REQUEST, "a request with this id is under way", NULL);
+        mcp_fail(m, id, MCP_INVALID_REQUEST, "a request with this id is already running", NULL);
     else
         request(m, id, method, params);
     cJSON_Delete(o);

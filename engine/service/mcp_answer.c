@@ -78,8 +78,7 @@ void mcp_unsupported(struct mcp *m, const cJSON *id, const char *asked)
     buf_puts(&data, ",\"requested\":");
     buf_json(&data, str_of(asked));
     buf_puts(&data, "}");
-    mcp_fail(m, id, MCP_UNSUPPORTED_REVISION, "this revision of the protocol is not spoken here",
-             data.s);
+    mcp_fail(m, id, MCP_UNSUPPORTED_REVISION, "this revision of the protocol is not supported", data.s);
     buf_free(&data);
 }
 

@@ -189,7 +189,7 @@ void mcp_call_begin(struct mcp *m, const cJSON *id, enum mcp_revision r, const c
         return;
     }
     if (!c) {
-        mcp_fail(m, id, MCP_INTERNAL, "too many calls are under way; wait for one or cancel it", NULL);
+        mcp_fail(m, id, MCP_INTERNAL, "too many calls are running; wait for one or cancel it", NULL);
         return;
     }
     struct request made;

@@ -116,16 +116,16 @@ static bool take_line(struct reading *r, struct str text)
     struct parts p;
     uint64_t run = 0;
     if (!parts_of(text, &p))
-        return bad_line(r, "not as a journal has it");
+        return bad_line(r, "not a valid journal line");
     if (p.saved.s)
         return true; /* that file never got its name */
     for (size_t k = 0; k < p.run.n; k++) {
         if (p.run.s[k] < '0' || p.run.s[k] > '9' || run > 1000000)
-            return bad_line(r, "not as a journal has it");
+            return bad_line(r, "not a valid journal line");
         run = run * 10 + (uint64_t)(p.run.s[k] - '0');
     }
     if (!p.run.n || !p.whole.s == !p.point.s)
-        return bad_line(r, "not as a journal has it");
+        return bad_line(r, "not a valid journal line");
     return p.whole.s ? take_whole(r, run, p.whole) : take_point(r, run, p.point);
 }
 
@@ -177,7 +177,7 @@ static enum status take_lines(struct reading *r, const char *p, const char *end)
             continue;
         }
         if (nl < end && more_follows(nl + 1, end))
-            return bad_line(r, "damaged: its checksum does not fit"), ST_INPUT;
+            return bad_line(r, "damaged: the checksum is wrong"), ST_INPUT;
         diag_add(r->ds, DIAG_WARNING, "journal", r->path, NO_SPAN,
                  "line %zu is incomplete (the program was killed or the disk was full) and is skipped",
                  r->line);
@@ -223,7 +223,7 @@ static enum status merge(struct session *s, const char *path, size_t nsource, st
          readable = o && json_u64(json_get(o, "major"), &major) && major == 1;
     cJSON_Delete(o);
     if (!readable)
-        return bad_line(&r, "not the head of a journal that this version reads"), ST_INPUT;
+        return bad_line(&r, "not the header of a journal that this version can read"), ST_INPUT;
     if (!of_this)
         return spent(text, end, file) ? ST_OK : of_another(path, ds);
     st = take_lines(&r, nl + (nl < end), end);

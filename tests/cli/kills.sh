@@ -70,7 +70,7 @@ find "$T" -name '*.tmp' | grep -q . && no "no file is left beside it" || ok "no 
 
 # Standard output that takes nothing.
 K="kernels/stride_32.ptx --device sim:fermi-48k"
-full() { "$B" "$@" > /dev/full 2>"$T/err"; [ $? -eq 1 ] && grep -q "could not be written in full" "$T/err" && ok "$1 to a full disk" || no "$1 to a full disk" "$(cat "$T/err")"; }
+full() { "$B" "$@" > /dev/full 2>"$T/err"; [ $? -eq 1 ] && grep -q "cannot write all of" "$T/err" && ok "$1 to a full disk" || no "$1 to a full disk" "$(cat "$T/err")"; }
 full analyze kernels/stride_32.ptx --json; full run $K --json; full sweep $K --json; full tune $K --budget 2 --json
 full devices --json; full predict $K --bypass l1 --json; full report "$T/full.json" --format json; full help; full report "$T/full.json" --format html
 "$B" devices --json 2>"$T/err" >&- ; is "a closed standard output" $? 1

@@ -105,9 +105,9 @@ bad "a file of elsewhere opened" 'lesson 2\nopen /etc/passwd\n' "is not allowed 
 bad "a way up" 'lesson 2\nopen ../../x.ptx\n' "is not allowed here: answers"
 (cd "$T" && printf 'lesson 2\nmetric hits\rwrite %s/owned.ptx\n' "$T" > answers && "$B" demo --grade answers > /dev/null 2>&1)
 [ ! -e "$T/owned.ptx" ] && [ ! -e "$T/owned.ptx.json" ]; is "a command behind a carriage return is none" "$?" 0
-bad "no lesson" 'next\nnext\n' "no line"
+bad "no lesson" 'next\nnext\n' "the first line must be"
 bad "a lesson that is none" 'lesson ../../../etc/passwd\n' "lesson|JSON|there is no"
-bad "nothing at all" '' "no line"
+bad "nothing at all" '' "the first line must be"
 head -c 3000000 /dev/zero | tr '\0' 'x' > "$T/answers"; code "answers of megabytes" 1 "." timeout 60 "$B" demo --grade "$T/answers"
 
 # ---- lessons of strangers ----

@@ -160,7 +160,7 @@ rc, said, out = run(ld + 'txq.level.width.b32 %v1, [%rd1], %c1; txq.level.height
 say(rc == 0 and [g[:2] for g in words(out)] == [levels[i % LEVELS][:2] for i in range(N)], 'queries of a level', said)
 
 # ---- what is told ----
-for name, obj, want in (('more levels than there are', tex(levels=6), '"levels" are more'), ('levels with gaps between rows', tex(pitch=128), 'without gaps'),
+for name, obj, want in (('more levels than there are', tex(levels=6), '"levels" continue'), ('levels with gaps between rows', tex(pitch=128), 'no padding'),
                         ('an unknown comparison', tex(compare='lesser'), '"compare" is one of'), ('an unknown key', tex(level=3), 'unknown key "level"')):
     rc, said, _ = run(ld + 'tex.2d.v4.f32.f32 {%v1, %v2, %v3, %v4}, [%rd1, {%f1, %f2}];', uvs, [{'name': 't', 'texture': obj}], pyramid)
     say(rc == 1 and want in said and 'k.launch.json' in said, name + ' is refused with its place', rc, said)

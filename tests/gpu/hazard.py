@@ -8,7 +8,7 @@ import argparse, json, os, re, subprocess, sys, tempfile, time
 
 RUNS = [  # the kernel's argument `fate`, what happens, what the message must say
     (0, "runs", None), (1, "writes past the end", r"out-of-bounds|outside buffer"), (2, "faults", r"out-of-bounds|illegal memory access"),
-    (3, "never ends", r"time limit of|goes round|never change"), (4, "traps", r"trap|illegal instruction|launch failure|exception|something failed"), (0, "runs", None)]
+    (3, "never ends", r"time limit of|loops at|never change"), (4, "traps", r"trap|illegal instruction|launch failure|exception|something failed"), (0, "runs", None)]
 
 p = argparse.ArgumentParser()
 p.add_argument("--gpulocw", default=os.environ.get("GPULOCW", "build/gpulocw"))

@@ -20,7 +20,7 @@ out=$(printf 'show locality\n' | timeout 100 "$b" kernels/coalescing.ptx --plain
 grep -qE "^  L1, 16.0 KiB: [0-9.]+ % miss" <<< "$out" && grep -qE "^  4 KiB +[0-9.]+ %" <<< "$out" && grep -q "needed for reuse" <<< "$out"; check "all parts of the locality panel are told" $?
 out=$(printf 'help\nshow nosuch\nshow counters\n' | timeout 100 "$b" kernels/coalescing.ptx --plain 2>&1)
 grep -qE "^sweep \[AXIS" <<< "$out" && grep -q "no panel 'nosuch'; there are source" <<< "$out"; check "help lists the commands, and a wrong panel the panels" $?
-grep -q "Memory cost of the present knobs" <<< "$out"; check "what is worked out in the background is waited for" $?
+grep -q "Memory cost of the current knobs" <<< "$out"; check "what is worked out in the background is waited for" $?
 out=$(printf 'kernel fermi\nshow advice\n' | timeout 100 "$b" kernels/valley.ptx --plain --device sim:fermi-16k --session "$dir/v.json" 2>&1)
 grep -qE "expected [0-9.]+x by the model, confidence" <<< "$out"; check "the model's gains stand in the advice" $?
 out=$(printf 'show options\n' | LC_ALL=C timeout 100 "$b" kernels/stride_4.ptx --plain 2>&1)

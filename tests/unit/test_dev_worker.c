@@ -469,7 +469,7 @@ static void test_launcher_fails(void **state)
         { "no-such-launcher gpu gpulocw worker", "not found" },
         { "true", "died" },
         { "echo 'usage: gpulocw FILE.ptx'", "died" },
-        { "yes no worker here", "sent no sense" },
+        { "yes no worker here", "sent damaged" },
         { "printf 'GLW\\377\\001\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\n'; sleep 1",
           "protocol version 255" },
     };

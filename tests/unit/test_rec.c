@@ -317,7 +317,7 @@ static void data_from_files(void **state)
     assert_status_ok(file_data("raw", "0123abcdefgh", 12, INIT_FILE, 2, 4, out, &ds), &ds);
     assert_memory_equal(out, "abcdefgh", 8);
     assert_int_equal(file_data("raw", "0123abcdefgh", 12, INIT_FILE, 2, 5, out, &ds), ST_INPUT);
-    assert_true(support_said(&ds, "'raw' holds 7 bytes from offset 5 on, 8 are needed"));
+    assert_true(support_said(&ds, "'raw' has 7 bytes from offset 5, 8 are needed"));
     assert_status_ok(file_data("ok.npy", NPY("<f4", "False"), sizeof NPY("<f4", "False") - 1, INIT_NPY,
                                2, 0, out, &ds),
                      &ds);
@@ -551,7 +551,7 @@ static void knobs_without_effect(void **state)
     idle("--bypass l1 --pi 5", "pi", 16, NULL);
     idle("--bypass l1 --pi 40", "pi", 16, "16 warps");
     idle("--bypass l1 --pi 40", "pi", 0, NULL); /* the launch is not known */
-    idle("--bypass l1 --bypass-form vertical --pi 5", "pi", 16, "hybrid has both");
+    idle("--bypass l1 --bypass-form vertical --pi 5", "pi", 16, "hybrid uses both");
     idle("--bypass l1 --bypass-form hardware --pi 5 --bypass-op cs", "bypass-op", 16,
          "inserts no operator");
     idle("--bypass l1 --pi 5 --bypass-op cs", "bypass-op", 16, NULL);

@@ -86,23 +86,23 @@ static void no_progress(void **state)
     (void)state;
     must_fail(
         KERNEL("setp.lt.u32 %p1, %r1, 32;\n@%p1 bra A;\nbar.sync 1;\nbra B;\nA:\nbar.sync 2;\nB:\n"), 64,
-        "cannot go on", "warp 1 lanes ffffffff at barrier 1", 0);
+        "cannot continue", "warp 1 lanes ffffffff at barrier 1", 0);
     must_fail(KERNEL("setp.lt.u32 %p1, %r1, 16;\n@%p1 bra A;\nbar.sync 0, 64;\nA:\nbar.sync 1;\n"), 64,
-              "cannot go on", "barrier 0 is never complete", 0);
+              "cannot continue", "barrier 0 is never complete", 0);
     must_fail(KERNEL("setp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, "
                      "-1;\nA:\nbar.sync 0;\n"),
-              32, "cannot go on", "for lanes 00000001", 0);
+              32, "cannot continue", "for lanes 00000001", 0);
     /* circles: a flag that nobody sets, one warp of two at a barrier; a lock that is not released; a
      * branch to itself */
     must_fail(KERNEL("L:\nld.volatile.global.u32 %r2, [%d1];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\n"),
-              32, "what it reads never changes", "goes round at line", 0);
+              32, "what it reads never changes", "loops at line", 0);
     must_fail(KERNEL("setp.lt.u32 %p1, %r1, 32;\n@%p1 bra B;\nL:\nld.volatile.global.u32 %r2, "
                      "[%d1];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\nB:\nbar.sync 0;\n"),
-              64, "warp 0 lanes ffffffff at barrier 0", "warp 1 lanes ffffffff goes round", 0);
+              64, "warp 0 lanes ffffffff at barrier 0", "warp 1 lanes ffffffff loops", 0);
     must_fail(
         KERNEL("L:\natom.global.cas.b32 %r2, [%d1], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra L;\n"), 32,
-        "what it reads never changes", "goes round", 0);
-    must_fail(KERNEL("L:\nbra L;\n"), 32, "what it reads never changes", "goes round", 9);
+        "what it reads never changes", "loops", 0);
+    must_fail(KERNEL("L:\nbra L;\n"), 32, "what it reads never changes", "loops", 9);
     /* no circle: attempts that are counted, in a register or in memory, or a clock that is read, could
      * end */
     must_fail(KERNEL("mov.u32 %r3, 0;\nL:\nadd.u32 %r3, %r3, 1;\nld.volatile.global.u32 %r2, "
@@ -130,7 +130,7 @@ static void no_progress(void **state)
 static void no_progress_of_many(void **state)
 {
     static const char *const text[] = { STORES("0"), STORES("1") }, *const said[] = {
-        "every CTA that could change it goes round like it", "no end in sight"
+        "every CTA that could change it is in a loop too", "no end in sight"
     };
     (void)state;
     for (unsigned i = 0; i < ARRAY_LEN(text); i++) {

@@ -161,7 +161,7 @@ static void wrong(void **state)
     faults(BODY("\tbarrier.cluster.arrive;\n\t@%p1 barrier.sync 1, 64;\n\tbarrier.cluster.arrive;\n"),
            two, four, false, "a second barrier.cluster.arrive");
     faults(BODY("\t@%p1 barrier.sync 1, 64;\n\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n"), two,
-           four, false, "cannot go on");
+           four, false, "cannot continue");
     faults(BODY("\t@!%p1 barrier.sync 1, 64;\n\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n"),
            two, two, false, "its cluster's barrier is never complete");
     faults(BODY("\tcp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r2], "

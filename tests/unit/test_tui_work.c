@@ -420,7 +420,7 @@ static void cost_is_labelled(void **state)
     stage_press(&t, "4");
     assert_true(stage_shows(&t, "modelled cost  4.00 k cycles (12.3 µs), L2 bandwidth binds"));
     stage_press(&t, "6");
-    assert_true(stage_shows(&t, "modelled, nothing was launched for it"));
+    assert_true(stage_shows(&t, "modelled, nothing was launched"));
     assert_true(stage_shows(&t, "the paper's sum"));
     /* not known before a run: never 0 */
     assert_true(stage_shows(&t, "instruction issue       n/a"));
@@ -483,7 +483,7 @@ static void empty_panels(void **state)
                                                    "demo  lists",
                                                    "r runs the kernel once",
                                                    "demo  lists",
-                                                   "Nothing was said yet",
+                                                   "No messages yet",
                                                    "s1-fig5",
                                                    ":program COMMAND",
                                                    "demo  lists",

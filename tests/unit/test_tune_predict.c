@@ -559,7 +559,7 @@ static void streams_are_told_from_a_trace_alone(void **state)
         bool quick;
         const char *said, *not ;
     } cases[] = {
-        { "valley", true, "see what each CTA touches again", "it streams" },
+        { "valley", true, "find out what each CTA reuses", "it streams" },
         { "valley", false, "find the threshold", "it streams" },
         { "transpose", false, "it streams", "find the threshold" },
     };

@@ -176,8 +176,8 @@ void page_empty(struct app *a, struct page *p, unsigned w, const char *text)
         page_blank(a, p);
         page_wrap(a, p, ROLE_ERROR, 2, w - 2, arena_printf(a->frame, "It failed: %s", why), -1);
         page_wrap(a, p, ROLE_LABEL, 2, w - 2,
-                  view_keys(a, "The source panel ({panel-1}) shows the place, the messages ({panel-9}) "
-                               "have all that was said."),
+                  view_keys(a, "The source panel ({panel-1}) shows the place, the messages panel "
+                               "({panel-9}) lists all messages."),
                   -1);
     }
     page_hint(a, p, w, text);

@@ -284,8 +284,7 @@ static void message(struct app *a, struct surface *s, int y)
     else if (a->snap->refusal && options_equal(&a->snap->options, &a->options))
         line(a, s, y, ROLE_ERROR, "not legal here: ", a->snap->refusal);
     else if (a->snap->unsettled && !a->snap->busy && a->now_ns - a->snap->started_ns > SETTLING_NS)
-        line(a, s, y, ROLE_DIM, "",
-             view_keys(a, "the whole launch is being analysed   {cancel} stops it"));
+        line(a, s, y, ROLE_DIM, "", view_keys(a, "analysing the whole launch   {cancel} stops it"));
 }
 
 /* Requests that go two ways stand as one hint: "←→ point", "[ ] load". */

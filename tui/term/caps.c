@@ -18,7 +18,7 @@ bool caps_read(struct caps *c, const char **why)
     int err;
     memset(c, 0, sizeof *c);
     if (!getenv("TERM") || setupterm(NULL, 1, &err) != OK) {
-        *why = "the terminal type (TERM) is not known";
+        *why = "the terminal type (TERM) is unknown";
         return false;
     }
     char *cup = text_cap("cup");

@@ -80,9 +80,9 @@ static void put_advice(struct app *a, size_t i, unsigned number, unsigned w, boo
         row_put(&r, x->real_gain > 1.02 ? ROLE_GOOD : ROLE_WARN, "   tried: %.2fx%s", x->real_gain,
                 origin);
     if (failed(x))
-        row_put(&r, ROLE_DIM, "   %.2fx was expected: it did not come", x->expected_gain);
+        row_put(&r, ROLE_DIM, "   %.2fx was expected, but not reached", x->expected_gain);
     else if (overtaken(x, better))
-        row_put(&r, ROLE_DIM, "   a run was faster since");
+        row_put(&r, ROLE_DIM, "   a later run was faster");
     else if (!x->tried && !isnan(x->expected_gain) && x->expected_gain > 0)
         row_put(&r, ROLE_NOTE, "   expected %.2fx%s, confidence %.0f %%", x->expected_gain,
                 x->modelled ? " by the model" : "", x->confidence * 100);
@@ -206,7 +206,7 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
     put_last_verdict(a, w);
     put_all(a, w, better);
     if (a->snap->unsettled && a->snap->nadvice && !a->snap->busy)
-        page_wrap(a, p, ROLE_DIM, 1, w - 1, "The model is still at work: more advice may come.", -1);
+        page_wrap(a, p, ROLE_DIM, 1, w - 1, "The model is still running: more advice may follow.", -1);
     if (!searching)
         search_table(a, p, w - 1);
     if (!a->snap->nadvice)

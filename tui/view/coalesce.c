@@ -356,7 +356,7 @@ static void put_lanes(struct app *a, const struct ana_access *x)
             row_put(&r, ROLE_DIM, "'%.*s' varies at run time", (int)(l.bad.n > 40 ? 40 : l.bad.n),
                     l.bad.s);
         else
-            row_put(&r, ROLE_DIM, "the address is not known");
+            row_put(&r, ROLE_DIM, "the address is unknown");
         page_add(a, p, &r, -1);
         return;
     }
@@ -448,8 +448,8 @@ static void chart(struct app *a, long item, unsigned w, unsigned h)
         return;
     }
     if (!c->valid) {
-        page_wrap(a, p, ROLE_DIM, 2, w - 1,
-                  x && x->unknown ? x->unknown : "the degree is not known here", -1);
+        page_wrap(a, p, ROLE_DIM, 2, w - 1, x && x->unknown ? x->unknown : "the degree is unknown here",
+                  -1);
         return;
     }
     bool low = h < LOW; /* the end is cut: the lanes are in no column of the list, the summary is */

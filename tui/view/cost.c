@@ -41,7 +41,7 @@ static const char *why_not(struct app *a)
     if (!a->snap->spec)
         return "modelled cost: needs a launch description";
     if (!current(a) && !a->snap->refusal)
-        return "modelled cost: being worked out ...";
+        return "modelled cost: computing ...";
     return arena_printf(a->frame, "modelled cost: n/a%s%s", p && *p->why_not ? ": " : "",
                         p ? p->why_not : "");
 }
@@ -145,7 +145,7 @@ void cost_full(struct app *a, struct page *p, unsigned w)
         page_wrap(a, p, ROLE_DIM, 1, w - 1, why_not(a), -1);
         return;
     }
-    page_heading(a, p, "Memory cost of the present knobs: modelled, nothing was launched for it");
+    page_heading(a, p, "Memory cost of the current knobs: modelled, nothing was launched");
     text_count(req, now->in.loads);
     text_time(t, now->time_ns);
     page_wrap(a, p, ROLE_LABEL, 3, w - 1,

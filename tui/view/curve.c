@@ -308,8 +308,8 @@ void curve_arrays(struct app *a, unsigned w)
                    c->array[i].extent.window, c->l1_bytes);
     put_extent(a, "all", ROLE_TITLE, c->extent.window, c->l1_bytes);
     page_wrap(a, p, ROLE_DIM, 3, w - 1,
-              "needed: what must stay in the cache for nine tenths of the reuse; of an array its own "
-              "lines alone; none: nothing is asked for twice",
+              "needed: cache size for nine tenths of the reuse; of an array: its own lines only; none: "
+              "nothing is loaded twice",
               -1);
     put_windows(a, c, w);
     if (isnan(c->l1_bytes))

@@ -95,7 +95,7 @@ static void put_numbers(struct app *a, unsigned w)
     keymap_key(&a->keys, REQ_PANEL_9, last);
     row_init(&r, a->frame);
     row_put(&r, ROLE_KEY, "  %s to %s ", first, last);
-    put_entry(a, &r, 20, "the panel of that number, as in the line of tabs", w);
+    put_entry(a, &r, 20, "the panel with that number in the line of tabs", w);
 }
 
 static void put_group(struct app *a, size_t g, bool *shown, unsigned w)
@@ -133,9 +133,9 @@ static void put_command_help(struct app *a, unsigned w)
     static const struct {
         enum command_use use;
         const char *title;
-    } kinds[] = { { COMMAND_ACTS, "Commands (after :) that run and open" },
-                  { COMMAND_SHOWS, "Commands that set and show" },
-                  { COMMAND_WRITES, "Commands that write files and settings" } };
+    } kinds[] = { { COMMAND_ACTS, "Commands (after :) to run and open" },
+                  { COMMAND_SHOWS, "Commands to set and show" },
+                  { COMMAND_WRITES, "Commands to write files and settings" } };
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
         page_blank(a, &a->over);
         page_heading(a, &a->over, "%s", kinds[k].title);

@@ -32,7 +32,7 @@ static void put_footprint(struct app *a, const struct ana_kernel *k, unsigned w)
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " needs  ");
     if (!(f->bytes_per_warp > 0)) {
-        row_put(&r, ROLE_TEXT, "nothing: no warp reads again what it has read");
+        row_put(&r, ROLE_TEXT, "nothing: no warp reads the same data twice");
         page_add(a, &a->page[PANEL_LOCALITY], &r, -1);
         return;
     }
@@ -63,8 +63,8 @@ const char *view_class(enum ana_class c)
         [ANA_CLASS_ALGORITHM] = "algorithm: CTAs read the same data by design",
         [ANA_CLASS_CACHE_LINE] = "cache-line: CTAs share lines, not the data in them",
         [ANA_CLASS_DATA] = "data: what CTAs share depends on the data",
-        [ANA_CLASS_WRITE] = "write: what is written drives shared lines out",
-        [ANA_CLASS_STREAMING] = "streaming: CTAs share nothing; a warp or CTA may still read again",
+        [ANA_CLASS_WRITE] = "write: stores evict shared lines",
+        [ANA_CLASS_STREAMING] = "streaming: CTAs share nothing; a warp or CTA may still reuse data",
         [ANA_CLASS_UNKNOWN] = "unknown"
     };
     return words[c];
@@ -115,7 +115,7 @@ static void put_reuse(struct app *a, const struct ana_kernel *k, unsigned w)
 {
     unsigned cols = w > 76 ? 50 : w > 36 ? w - 28 : 8;
     page_blank(a, &a->page[PANEL_LOCALITY]);
-    page_heading(a, &a->page[PANEL_LOCALITY], "Bytes asked of L1: who asked for them before%s",
+    page_heading(a, &a->page[PANEL_LOCALITY], "Bytes requested from L1, by who requested them before%s",
                  k->reuse.sampled ? " (sampled CTAs)" : "");
     if (!k->reuse.valid) {
         page_wrap(a, &a->page[PANEL_LOCALITY], ROLE_DIM, 3, w - 1,

@@ -69,7 +69,7 @@ static void messages_update(struct app *a, unsigned w, unsigned h)
     if (!p->n)
         page_wrap(a, p, ROLE_DIM, 1, w - 1,
                   s->nmessages || a->nsaid ? "nothing at this level: f shows everything"
-                                           : "Nothing was said yet. Notes, warnings and errors are kept "
+                                           : "No messages yet. Notes, warnings and errors are listed "
                                              "here; Enter on one goes to its place in the source.",
                   -1);
     list_set_count(l, p->n);

@@ -37,7 +37,7 @@ static const struct {
                { "softcache", "Software cache" },
                { "block", "Loop schedule" },
                { "throttle-shared", "Occupancy and carve-out" },
-               { "assume-read-only", "What you vouch for" } };
+               { "assume-read-only", "Assumptions you make" } };
 
 static const char *group_title(const char *knob)
 {

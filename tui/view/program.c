@@ -426,8 +426,9 @@ static void put_next(struct app *a, struct program_worker *n, unsigned w)
     struct page *p = &a->page[PANEL_PROGRAM];
     if (work_state(&n->work) == WORK_BUSY) {
         page_heading(a, p,
-                     n->action == CAPTURE ? "The program runs; the kernel is captured ..."
-                                          : "The program runs, original and tuned by turns ...");
+                     n->action == CAPTURE
+                         ? "Running the program, capturing the kernel ..."
+                         : "Running the program, alternating original and tuned kernel ...");
         pthread_mutex_lock(&n->lock);
         for (size_t i = 0; i < n->so_far.n; i++)
             put_applied(a, &n->so_far.v[i]);

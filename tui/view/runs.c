@@ -269,7 +269,7 @@ static void put_comparison(struct app *a, unsigned w)
         row_put(&r, ROLE_TITLE, "  %s is %.2fx faster", ratio > 1 ? "B" : "A",
                 ratio > 1 ? ratio : 1 / ratio);
     if (x->kind != RUN_ONE && y->kind != RUN_ONE)
-        row_put(&r, ROLE_DIM, "%s", view_keys(a, "  {compare} lays the curves over each other"));
+        row_put(&r, ROLE_DIM, "%s", view_keys(a, "  {compare} overlays the curves"));
     page_flow(a, &a->chart[PANEL_RUNS], &r, 3, w, -1);
 }
 

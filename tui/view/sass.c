@@ -108,7 +108,7 @@ static void put_summary(struct app *a, const struct sass_worker *s, unsigned w)
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " %s",
-            s->program     ? "as it lies in the file"
+            s->program     ? "as stored in the file"
             : s->rewritten ? "the rewritten text through ptxas"
                            : "the original through ptxas");
     if (*c->arch)

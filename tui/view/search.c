@@ -127,7 +127,7 @@ static void put_head(struct app *a, struct page *p, const char *title, bool mark
     row_put(&r, ROLE_LABEL, "%10s", "time");
     put_kind(&r, marks, "");
     row_put(&r, ROLE_LABEL, "%8s%s  %s", "gain", w >= ROOM_FOR_COSTS ? "   modelled" : "",
-            w >= 100 ? "configuration, and why it is tried" : "configuration");
+            w >= 100 ? "configuration, and why it was tried" : "configuration");
     page_flow(a, p, &r, CONFIG_INDENT, w, -1);
 }
 

@@ -56,7 +56,7 @@ static void put_traffic(struct app *a, struct row *r, const struct ana_access *x
         row_put(r, view_hit_role(l.hit), "  L1 hit %.1f %% (simulated)", l.hit);
     if (!isnan(l.share))
         row_put(r, ROLE_VALUE, "  %.1f %% of %s", l.share * 100,
-                t.counted ? "what goes past L1" : "load sectors");
+                t.counted ? "traffic past L1" : "load sectors");
 }
 
 static void put_facts(struct app *a, struct page *p, const struct ana_access *x, unsigned w)

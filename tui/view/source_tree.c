@@ -161,7 +161,7 @@ static void tree_def(struct tree *t, uint32_t reg, uint32_t user, bool last)
     char remark[64] = "";
     bool loop = on_path(t, d);
     if (loop)
-        snprintf(remark, sizeof remark, "(the loop's previous round)");
+        snprintf(remark, sizeof remark, "(the loop's previous iteration)");
     else if (count > 1)
         snprintf(remark, sizeof remark, "(one of %u definitions)", count);
     tree_line(t, last ? "└─ " : "├─ ", inst_text(t, i), i->at.line, remark);

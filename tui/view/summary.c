@@ -74,11 +74,11 @@ static void put_limit(struct app *a, unsigned w)
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " What limits it   ");
     if (!c || !c->valid) {
-        row_put(&r, ROLE_DIM, "not known yet: %s",
+        row_put(&r, ROLE_DIM, "unknown: %s",
                 !a->snap->spec                        ? "it has no launch"
-                : a->snap->unsettled || a->snap->busy ? "being worked out ..."
+                : a->snap->unsettled || a->snap->busy ? "computing ..."
                 : c && *c->why_not                    ? c->why_not
-                                                      : "the model has nothing to go by");
+                                                      : "the model has no data");
         page_flow(a, page(a), &r, INDENT, w - 1, -1);
         return;
     }
@@ -156,11 +156,12 @@ static void put_try(struct app *a, bool better, unsigned w)
     page_wrap(
         a, page(a), ROLE_DIM, INDENT, w - 1,
         view_keys(
-            a, shown ? "{summary-try} tries the first; {tune} searches all knobs; {panel-8} has the "
-                       "reasons."
-               : a->snap->unsettled
-                   ? "The model is still at work: what it advises comes here. {tune} searches all knobs."
-                   : "No advice is left untried. {tune} searches all knobs, {sweep} sweeps one."),
+            a,
+            shown ? "{summary-try} tries the first; {tune} searches all knobs; {panel-8} has the "
+                    "reasons."
+            : a->snap->unsettled
+                ? "The model is still running: its advice will appear here. {tune} searches all knobs."
+                : "No advice is left untried. {tune} searches all knobs, {sweep} sweeps one."),
         -1);
 }
 
@@ -189,10 +190,10 @@ static void put_best(struct app *a, unsigned w, const struct options *o, double 
     row_put(&r, ROLE_LABEL, " What it gained   ");
     if (!better) {
         row_put(&r, ROLE_DIM, "%s",
-                app_last_run(a, -1) == SIZE_MAX ? "nothing has run yet"
-                : run_original_known(a)         ? only_original(a) ? "only the original has run"
+                app_last_run(a, -1) == SIZE_MAX ? "nothing has been run yet"
+                : run_original_known(a)         ? only_original(a) ? "only the original has been run"
                                                                    : "nothing that ran beat the original"
-                                                : "not known: the original has not run as it is now");
+                                        : "unknown: the original has not been run in its current form");
     } else {
         options_line(o, &b);
         row_put(&r, ROLE_GOOD, "%.2fx", gain);

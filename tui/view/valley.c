@@ -298,7 +298,7 @@ void valley_plot(struct app *a, struct plot *out)
                          ? view_keys(a, "{replay-play} plays the recorded points, {replay-step} steps, "
                                         "{replay-end} shows them all")
                      : app_measuring(a) ? "waiting for the first point ..."
-                                        : "no point has a value here: the messages say why";
+                                        : "no point has a value here: see the messages";
         out->nseries = 0;
         return;
     }
@@ -413,8 +413,8 @@ static void put_fit(struct app *a, const struct tune_sweep *s, unsigned w)
     row_init(&r, a->frame);
     if (s->fit.valid) {
         row_put(&r, ROLE_FIT, " valley model ");
-        row_put(&r, ROLE_LABEL, " α %.3g, β %.3g B a thread, off by %.1f %%", s->fit.alpha, s->fit.beta,
-                s->fit.residual * 100);
+        row_put(&r, ROLE_LABEL, " α %.3g, β %.3g B per thread, residual %.1f %%", s->fit.alpha,
+                s->fit.beta, s->fit.residual * 100);
     }
     if (!isnan(s->overhead_bpa) && !isnan(s->overhead_cha))
         row_put(&r, ROLE_LABEL, "  inserted code: %+.1f %% at π=0, %+.1f %% at π=%u",

@@ -180,7 +180,7 @@ static void bind_args(struct env *v)
             bind_arg(v, l, i, base, k->params[p], l->args[i].inside ? l->args[i].at : 0);
     }
     if (launch_params(l) < k->nparams)
-        eval_gap(v->e, "the launch gives %zu of %u parameters", launch_params(l), k->nparams);
+        eval_gap(v->e, "the launch has %zu of %u parameters", launch_params(l), k->nparams);
 }
 static void shape(struct env *v)
 {

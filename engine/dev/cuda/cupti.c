@@ -360,7 +360,7 @@ void cupti_sources(const struct cupti *c, struct dev_counters *out)
             formula(c->chosen[i], out->of[i].from, sizeof out->of[i].from);
         else
             snprintf(out->of[i].from, sizeof out->of[i].from,
-                     "this chip has none of the metrics it is made of");
+                     "this chip does not have the metrics it is computed from");
     }
 }
 

@@ -136,27 +136,28 @@ static const struct {
     int error;
     const char *text;
 } ADVICE[] = {
-    { DRV_ERROR_OUT_OF_MEMORY, "other programs hold the GPU's memory: nvidia-smi lists them; wait for "
+    { DRV_ERROR_OUT_OF_MEMORY, "other programs use the GPU's memory (nvidia-smi lists them): wait for "
                                "them, or use another device" },
-    { DRV_ERROR_STUB_LIBRARY, "this libcuda is the toolkit's stub: take its folder off LD_LIBRARY_PATH, "
-                              "so that the driver's is found" },
-    { DRV_ERROR_DEVICE_UNAVAILABLE, "another process has this GPU for itself (compute mode, nvidia-smi "
-                                    "-q -d COMPUTE): wait for it, or use another device" },
-    { DRV_ERROR_NO_DEVICE, "no GPU is visible to this process: see CUDA_VISIBLE_DEVICES and nvidia-smi; "
-                           "containers and jobs must ask for one (--gpus all, --gres=gpu:1)" },
+    { DRV_ERROR_STUB_LIBRARY, "this libcuda is the toolkit's stub: remove its folder from "
+                              "LD_LIBRARY_PATH so that the driver's is found" },
+    { DRV_ERROR_DEVICE_UNAVAILABLE, "another process uses this GPU exclusively (compute mode, "
+                                    "nvidia-smi -q -d COMPUTE): wait for it, or use another device" },
+    { DRV_ERROR_NO_DEVICE,
+      "no GPU is visible to this process: check CUDA_VISIBLE_DEVICES and nvidia-smi; containers and "
+      "jobs must request one (--gpus all, --gres=gpu:1)" },
     { DRV_ERROR_ECC, "the GPU's memory is damaged (nvidia-smi -q -d ECC): use another device" },
-    { DRV_ERROR_OPERATING_SYSTEM, "this process may not use the GPU's files: see ls -l /dev/nvidia*; "
-                                  "containers must ask for a GPU (--gpus all)" },
+    { DRV_ERROR_OPERATING_SYSTEM, "no permission for the GPU's device files: check ls -l /dev/nvidia*; "
+                                  "containers must request a GPU (--gpus all)" },
     { DRV_ERROR_SYSTEM_NOT_READY,
-      "the driver's services are not up: GPUs behind NVSwitch need nvidia-fabricmanager" },
-    { DRV_ERROR_DRIVER_MISMATCH, "libcuda and the kernel's module are of different versions: load the "
-                                 "module anew, or restart the machine" },
-    { DRV_ERROR_COMPAT, "this libcuda is a compatibility package that this GPU does not take: take its "
-                        "folder off LD_LIBRARY_PATH" },
+      "the driver's services are not running: GPUs behind NVSwitch need nvidia-fabricmanager" },
+    { DRV_ERROR_DRIVER_MISMATCH, "libcuda and the kernel module have different versions: reload the "
+                                 "module, or restart the machine" },
+    { DRV_ERROR_COMPAT, "this libcuda is a compatibility package that does not support this GPU: remove "
+                        "its folder from LD_LIBRARY_PATH" },
     { DRV_ERROR_MPS_CONNECTION,
       "the MPS server does not answer: see CUDA_MPS_PIPE_DIRECTORY and nvidia-cuda-mps-control" },
-    { DRV_ERROR_UNKNOWN, "often the module nvidia_uvm is missing or stale (after suspend, after an "
-                         "update): load it anew, or restart the machine" },
+    { DRV_ERROR_UNKNOWN, "the module nvidia_uvm may be missing or stale (after suspend or an update): "
+                         "reload it, or restart the machine" },
 };
 
 enum status drv_check(const struct drv *d, drv_result e, const char *what, struct diags *ds)

@@ -192,7 +192,7 @@ static const char *start(void)
         return "libcupti lacks a function";
     int taken = subscribe(&subscriber, on_call, NULL);
     if (taken == MULTIPLE_SUBSCRIBERS)
-        return "another profiler uses CUPTI in this process, and CUPTI takes one only";
+        return "another profiler uses CUPTI in this process, and CUPTI allows only one";
     if (taken != 0)
         return "CUPTI cannot be used here (cuptiSubscribe failed)";
     calls_enable(enable, subscriber);

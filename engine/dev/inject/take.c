@@ -436,7 +436,7 @@ const char *take_rest(void *context, int result)
     int rest = result == 0 ? come_to_rest(context) : 0;
     return result != 0 ? "its launch failed"
            : rest < 0  ? "it did not end in time: it waits for other kernels or for the host"
-           : rest > 0  ? "the GPU failed in it"
+           : rest > 0  ? "the GPU reported an error in it"
                        : NULL;
 }
 

@@ -202,15 +202,15 @@ static const char *prepare(const struct known *k, void *node, const struct launc
     const struct driver *d = &S.driver;
     void *there = NULL;
     if (k->changed)
-        return "the program changed the graph after it was made";
+        return "the program changed the graph after creating it";
     if (!pinned(G.m))
         return "no memory for copies inside the graph";
     if (!d->cuGraphNodeFindInClone || d->cuGraphClone(&G.clone, k->clone) != 0 ||
         d->cuGraphNodeFindInClone(&there, node, G.clone) != 0 ||
         !put_copies(G.m, G.clone, there, l->context))
-        return "copies could not be put into the graph";
+        return "copies could not be added to the graph";
     if (!d->cuGraphInstantiateWithFlags || d->cuGraphInstantiateWithFlags(&G.exec, G.clone, 0) != 0)
-        return "the graph with copies could not be made";
+        return "the graph with copies could not be created";
     return NULL;
 }
 

@@ -421,7 +421,7 @@ static void finish_job(struct pool_run *r, struct member *m, size_t job, const s
             continue;
         struct result none = r->out[i];
         dev_result_begin(&none);
-        dev_result_fail(&none, ST_REFUSED, "not launched again: the first time it failed");
+        dev_result_fail(&none, ST_REFUSED, "not launched again, because it failed the first time");
         put_result(r, i, &none);
     }
     pthread_cond_broadcast(&r->pool->change);

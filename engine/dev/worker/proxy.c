@@ -84,7 +84,7 @@ static void say_seen(const struct proxy_dev *p, enum wire_end e, char *out, size
         [WIRE_CLOSED] = "died",
         [WIRE_SILENT] = "was silent",
         [WIRE_TIMEOUT] = "did not answer in time",
-        [WIRE_BAD] = "sent no sense (damaged or unfinished frames)",
+        [WIRE_BAD] = "sent damaged or incomplete frames",
         [WIRE_CANCELLED] = "was ended",
     };
     char words[160];
@@ -101,7 +101,7 @@ static void drop(struct proxy_dev *p, enum wire_end e, char *why, size_t n)
 {
     say_seen(p, e, p->last, sizeof p->last);
     if (p->ending)
-        snprintf(p->last, sizeof p->last, "the worker ended itself: %.*s",
+        snprintf(p->last, sizeof p->last, "the worker exited: %.*s",
                  (int)(p->in.n < 200 ? p->in.n : 200), p->in.n ? p->in.s : "");
     p->ending = false;
     if (why)

@@ -97,7 +97,7 @@ static void read_prototype(struct ptx_parser *p, struct span at)
 static void unknown_directive(struct ptx_parser *p, struct str w, struct span at)
 {
     struct diag *d = ptx_error(p, "ptx-directive", ptx_upto(p, at),
-                               "'.%.*s' is no directive of a function body", SV(w));
+                               "'.%.*s' is not a directive of a function body", SV(w));
     static const char *const known[] = { "reg",           "shared",      "local",        "param",
                                          "const",         "global",      "loc",          "pragma",
                                          "branchtargets", "calltargets", "callprototype" };
@@ -191,7 +191,7 @@ static void read_statement(struct ptx_parser *p)
     } else if (c == ';') {
         struct span at = ptx_here(p);
         p->c++;
-        ptx_error(p, "ptx-syntax", ptx_upto(p, at), "nothing stands before this ';'");
+        ptx_error(p, "ptx-syntax", ptx_upto(p, at), "there is nothing before this ';'");
         while (ptx_take(p, ';'))
             continue;
     } else if (!ptx_is(c, CH_START) || !read_label(p)) {

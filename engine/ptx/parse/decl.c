@@ -104,7 +104,7 @@ static bool read_specifier(struct ptx_parser *p, struct ptx_decl *d, struct str 
         return true;
     }
     struct diag *e = ptx_error(p, "ptx-declaration", ptx_upto(p, at),
-                               "'.%.*s' does not belong into a declaration", SV(w));
+                               "'.%.*s' is not allowed in a declaration", SV(w));
     diag_hint(e, "expected .align N, .v2, .v4 or a type such as .b32");
     return false;
 }

@@ -111,9 +111,8 @@ static bool read_func_directive(struct ptx_parser *p, struct ptx_func *f)
         return true;
     }
     at = ptx_upto(p, at);
-    struct diag *d =
-        ptx_report(p, DIAG_WARNING, "ptx-directive", at,
-                   "'.%.*s' is no directive of a function known here: kept as it is", SV(w));
+    struct diag *d = ptx_report(p, DIAG_WARNING, "ptx-directive", at,
+                                "'.%.*s' is not a known function directive: kept as it is", SV(w));
     diag_hint(d, "known: .maxntid .reqntid .minnctapersm .maxnreg .maxclusterrank .reqnctapercluster "
                  ".explicitcluster .noreturn .pragma");
     return skip_directive_arguments(p);
@@ -270,11 +269,11 @@ static void check_entry_params(struct ptx_parser *p, const struct ptx_func *f)
             ptx_error(p, "ptx-declaration", s->at, "parameter '%.*s' of a kernel has no size",
                       SV(s->name));
         else if (s->space == PTX_SPACE_REG)
-            ptx_error(p, "ptx-declaration", s->at, "parameter '%.*s' of a kernel is no .param",
+            ptx_error(p, "ptx-declaration", s->at, "parameter '%.*s' of a kernel is not a .param",
                       SV(s->name));
         else if (ptx_type_kind((enum ptx_type)s->type) == 'p')
-            ptx_error(p, "ptx-declaration", s->at, "'%.*s': a predicate is a register, no parameter",
-                      SV(s->name));
+            ptx_error(p, "ptx-declaration", s->at,
+                      "'%.*s': a predicate must be a register, not a parameter", SV(s->name));
     }
 }
 

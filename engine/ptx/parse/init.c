@@ -40,7 +40,7 @@ static uint8_t *room(struct init *in)
     uint64_t gap = need > in->bytes.n + in->each ? need - in->bytes.n : 0;
     in->p->gaps += gap > MAX_GAPS ? MAX_GAPS + 1 : gap;
     if (in->p->gaps > MAX_GAPS) {
-        ptx_error(in->p, "ptx-limit", ptx_here(in->p), "this initialiser leaves too large gaps");
+        ptx_error(in->p, "ptx-limit", ptx_here(in->p), "the gaps in this initialiser are too large");
         return NULL;
     }
     while (in->bytes.cap < need)

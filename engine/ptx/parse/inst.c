@@ -61,7 +61,7 @@ static bool mismatch(const struct check *c, const struct ptx_operand *o, const c
     if (c->say && !told) {
         struct span at = operand_span(c, o);
         struct str text = { c->p->base + o->off, o->len };
-        ptx_error(c->p, "ptx-operand", at, "'%.*s' cannot stand here: '%s' needs %s", SV(text),
+        ptx_error(c->p, "ptx-operand", at, "'%.*s' is not allowed here: '%s' needs %s", SV(text),
                   ptx_op_info(c->f->op)->name, needs);
     }
     return false;

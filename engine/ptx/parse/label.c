@@ -128,7 +128,7 @@ void ptx_check_reachable(struct ptx_parser *p)
         if (!live && !said && p->insts.v[i].op != PTX_OP_RET && p->insts.v[i].op != PTX_OP_EXIT &&
             p->insts.v[i].op != PTX_OP_TRAP) {
             ptx_report(p, DIAG_NOTE, "ptx-unreachable", p->insts.v[i].at,
-                       "no path leads to this instruction");
+                       "this instruction is unreachable");
             said = true;
             notes++;
         }

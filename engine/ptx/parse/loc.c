@@ -55,7 +55,8 @@ bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc)
         }
         if (!str_is(w, "function_name")) {
             at.len = (uint32_t)(w.n ? w.n : 1);
-            ptx_error(p, "ptx-directive", at, ".loc goes on with function_name or inlined_at");
+            ptx_error(p, "ptx-directive", at,
+                      ".loc can only be followed by function_name or inlined_at");
             return false;
         }
         if (!read_function_name(p))

@@ -56,7 +56,7 @@ static void check_target(struct ptx_parser *p, struct span at)
 {
     uint32_t need = first_version(p->m->target, p->m->target_suffix);
     if (!need)
-        ptx_report(p, DIAG_WARNING, "ptx-target", at, "%.*s is no target known here",
+        ptx_report(p, DIAG_WARNING, "ptx-target", at, "%.*s is not a known target",
                    SV(p->m->target_text));
     else if (p->m->version && p->m->version < need)
         ptx_error(p, "ptx-version", at, "%.*s needs .version %u.%u; this module says %u.%u",
@@ -223,7 +223,7 @@ static void unknown_directive(struct ptx_parser *p, struct str w, struct span at
                                          "const",   "shared", "local",        "file",    "section",
                                          "alias",   "pragma" };
     struct diag *d =
-        ptx_error(p, "ptx-directive", ptx_upto(p, at), "'.%.*s' is no directive of a module", SV(w));
+        ptx_error(p, "ptx-directive", ptx_upto(p, at), "'.%.*s' is not a directive of a module", SV(w));
     for (size_t i = 0; d && i < ARRAY_LEN(known); i++)
         if (str_distance(w, str_of(known[i]), 2) <= 2)
             diag_hint(d, "did you mean '.%s'?", known[i]);

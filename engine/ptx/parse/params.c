@@ -24,7 +24,7 @@ static bool read_param(struct ptx_parser *p, struct ptx_symbol **out)
         return false;
     if (d.vec > 1 && d.space == PTX_SPACE_PARAM) {
         struct diag *e =
-            ptx_error(p, "ptx-declaration", ptx_upto(p, d.at), "a .param variable is no vector");
+            ptx_error(p, "ptx-declaration", ptx_upto(p, d.at), "a .param variable cannot be a vector");
         diag_hint(e, "declare .align %u .b8 name[%u]", d.vec * ptx_type_bits((enum ptx_type)d.type) / 8,
                   d.vec * ptx_type_bits((enum ptx_type)d.type) / 8);
         return false;

@@ -342,7 +342,7 @@ static void warn(struct trying *t, const char *what, const char *why)
 /* What the device does not model cannot be tried: a skeleton all the same. */
 static enum status untried(struct trying *t, const struct diags *load)
 {
-    const char *why = "the device does not take it";
+    const char *why = "the device does not support it";
     for (size_t i = load->n; i-- > 0;)
         if (load->v[i].level == DIAG_ERROR && load->v[i].msg)
             why = load->v[i].msg;

@@ -214,7 +214,7 @@ static void judge(const struct sim_preset *p, const struct load_form *f, struct 
         o->reason = "L2 cache hints exist from sm_80 on";
     } else if (f->size && p->cc_major < 8) {
         o->noop = f->size != PTX_MOD_NONE && p->cc_major * 10 + p->cc_minor < 75;
-        o->reason = "L2 prefetch sizes have no effect known before sm_80";
+        o->reason = "L2 prefetch sizes have no known effect before sm_80";
     } else if (f->l1 == PTX_MOD_L1_NO_ALLOCATE) {
         o->reason = "does not allocate, but hits lines that other loads brought in";
     }

@@ -120,8 +120,8 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
     memcpy(&before, p, 8);
     if (!m.used && x->op != PTX_OP_MBARRIER_INIT && x->op != PTX_OP_MBARRIER_INVAL) {
         exec_fault(w, in, lane, FAULT_ARG,
-                   "this mbarrier is not initialised\nlet one thread execute mbarrier.init, and a "
-                   "barrier part it from the others");
+                   "this mbarrier is not initialised\nlet one thread execute mbarrier.init, followed by "
+                   "a barrier");
         return 0;
     }
     if (x->op == PTX_OP_MBARRIER_INIT && bad_init(w, in, lane, n))
@@ -310,8 +310,8 @@ static void *mbar_at(struct exec_warp *w, const struct exec_inst *in, uint32_t l
     *m = mbar_read((void *)(uintptr_t)p[lane]);
     if (!m->used)
         exec_fault(w, in, lane, FAULT_ARG,
-                   "this mbarrier is not initialised\nlet one thread execute mbarrier.init, and a "
-                   "barrier part it from the others");
+                   "this mbarrier is not initialised\nlet one thread execute mbarrier.init, followed by "
+                   "a barrier");
     return m->used ? (void *)(uintptr_t)p[lane] : NULL;
 }
 

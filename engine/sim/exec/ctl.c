@@ -251,7 +251,7 @@ void exec_trap(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 
 void exec_unreachable(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
-    exec_fault(w, in, first_lane(mask), FAULT_TRAP, "control reached code that cannot be reached");
+    exec_fault(w, in, first_lane(mask), FAULT_TRAP, "execution reached code marked unreachable");
 }
 
 /* ---- functions of the driver ---- */

@@ -228,7 +228,7 @@ static int describe_fragment(const struct exec_warp *w, uint32_t k, char *out, s
     if (!runs && f->state == FRAG_GROUP)
         return describe_meeting(w, line, out, n);
     if (runs || f->state == FRAG_READY)
-        return snprintf(out, n, "warp %u lanes %08x goes round at line %u", w->index, mask, line);
+        return snprintf(out, n, "warp %u lanes %08x loops at line %u", w->index, mask, line);
     if (f->state != FRAG_BARRIER)
         return snprintf(out, n, "warp %u lanes %08x at line %u for lanes %08x", w->index, mask, line,
                         f->need & w->live & ~mask);
@@ -287,8 +287,8 @@ void exec_fault_spins(struct exec_cta *c)
     }
     describe_waiting(c, waiting, sizeof waiting);
     snprintf(msg, sizeof msg,
-             "CTA (%u,%u,%u) cannot go on: what it reads never changes, and every CTA that could change "
-             "it goes round like it; %u warps: %s",
+             "CTA (%u,%u,%u) cannot continue: what it reads never changes, and every CTA that could "
+             "change it is in a loop too; %u warps: %s",
              c->id[0], c->id[1], c->id[2], warps, waiting);
     keep(c, FAULT_DEADLOCK, at, msg,
          meets(c) ? MEET_HINT
@@ -315,15 +315,15 @@ void exec_fault_stuck(struct exec_cta *c)
     if (id == CLUSTER_BARRIER)
         snprintf(
             msg, sizeof msg,
-            "CTA (%u,%u,%u) cannot go on: its cluster's barrier is never complete; %u warps wait: %s",
+            "CTA (%u,%u,%u) cannot continue: its cluster's barrier is never complete; %u warps wait: %s",
             c->id[0], c->id[1], c->id[2], warps, waiting);
     else if (id != UINT32_MAX)
         snprintf(msg, sizeof msg,
-                 "CTA (%u,%u,%u) cannot go on: barrier %u is never complete; %u warps wait: %s",
+                 "CTA (%u,%u,%u) cannot continue: barrier %u is never complete; %u warps wait: %s",
                  c->id[0], c->id[1], c->id[2], id, warps, waiting);
     else
         snprintf(msg, sizeof msg,
-                 "CTA (%u,%u,%u) cannot go on: %u warps wait for %s that never come: %s", c->id[0],
+                 "CTA (%u,%u,%u) cannot continue: %u warps wait for %s that never arrive: %s", c->id[0],
                  c->id[1], c->id[2], warps, meets(c) ? "warps" : "lanes", waiting);
     keep(c, FAULT_DEADLOCK, at, msg,
          meets(c) ? MEET_HINT : "every thread that has not exited must reach the barrier");

@@ -154,9 +154,9 @@ bool exec_not_uniform(struct exec_warp *w, const struct exec_inst *in, uint32_t 
 {
     if (!w->x->hostile.uniform || mask == all)
         return false;
-    exec_fault(
-        w, in, first_lane(mask ^ all), FAULT_UNIFORM,
-        "the lanes of the warp part where the instruction says that they do not: mask 0x%08x of 0x%08x",
-        mask, all);
+    exec_fault(w, in, first_lane(mask ^ all), FAULT_UNIFORM,
+               "the lanes of the warp diverge at an instruction that requires them together: mask "
+               "0x%08x of 0x%08x",
+               mask, all);
     return true;
 }
