@@ -11,6 +11,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
 #include "engine/report/report.h"
+#include "engine/session/roofline.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 #include "engine/workspace/args.h"
@@ -81,7 +82,7 @@ static void put_counters(const struct result *r, struct buf *out)
 {
     for (int c = 0; c < COUNTER_COUNT; c++) {
         const struct counter *v = &r->counters[c];
-        if (counter_left_out((enum counter_id)c, v))
+        if (counter_left_out((enum counter_id)c, r->counters))
             continue;
         buf_printf(out, "  %-24s ", counter_name((enum counter_id)c));
         if (v->valid)
@@ -155,6 +156,9 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
     if (r->message[0])
         buf_printf(out, "note      %s\n", r->message);
     put_counters(r, out);
+    struct roofline roof = roofline_of(r, dev->spec);
+    buf_puts(out, "roofline  ");
+    roofline_text(&roof, out);
     put_loads(r, out);
 }
 

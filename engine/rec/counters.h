@@ -58,7 +58,7 @@ const char *counter_unit(enum counter_id c);
 const char *counter_help(enum counter_id c);
 /* A counter that not every device or kernel has, and has none of here: lists and documents leave it out.
  */
-bool counter_left_out(enum counter_id id, const struct counter *c);
+bool counter_left_out(enum counter_id id, const struct counter all[COUNTER_COUNT]);
 
 /* ---- pipes: what does arithmetic with fractions, and the counters of its operations ---- */
 /* X(id, name, counter). A pipe of tensor cores is one type of factors, with a rate of its own. */

@@ -192,10 +192,13 @@ const char *counter_help(enum counter_id c)
     return counter_table[c].help;
 }
 
-bool counter_left_out(enum counter_id id, const struct counter *c)
+bool counter_left_out(enum counter_id id, const struct counter all[COUNTER_COUNT])
 {
-    return (id >= COUNTER_L2_WRITE_SECTORS && !c->valid) ||
-           (id >= COUNTER_COPY_REQUESTS && c->value == 0);
+    if (!all[COUNTER_L2_WRITE_SECTORS].valid)
+        return id >= COUNTER_L2_WRITE_SECTORS && !all[id].valid;
+    return id >= COUNTER_COPY_REQUESTS && id != COUNTER_COPY_L2_HIT_RATE
+               ? all[id].valid && all[id].value == 0
+               : id == COUNTER_COPY_L2_HIT_RATE && all[COUNTER_COPY_REQUESTS].value == 0;
 }
 
 static const struct {

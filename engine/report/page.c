@@ -14,6 +14,7 @@
 #include "engine/rec/result.h"
 #include "engine/report/report.h"
 #include "engine/search/tuner.h"
+#include "engine/session/roofline.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 
@@ -147,7 +148,8 @@ static void put_counters(struct page *p, const struct session_run *r)
         const struct counter *was = &b->counters[c], *is = &x->counters[c];
         bool percent = strcmp(counter_unit((enum counter_id)c), "percent") == 0,
              both = was->valid && is->valid;
-        if (counter_left_out((enum counter_id)c, was) && counter_left_out((enum counter_id)c, is))
+        if (counter_left_out((enum counter_id)c, b->counters) &&
+            counter_left_out((enum counter_id)c, x->counters))
             continue;
         value_text(was->value, was->valid, fabs(was->value) < 1e4 ? "%.4g" : "%.0f", text[0]);
         value_text(is->value, is->valid, fabs(is->value) < 1e4 ? "%.4g" : "%.0f", text[1]);
@@ -160,6 +162,26 @@ static void put_counters(struct page *p, const struct session_run *r)
         p->w->row(p->out, cell, ARRAY_LEN(cell), true, false);
     }
     p->w->tail(p->out);
+}
+
+/* Of what is recommended, else of the run itself. */
+static void put_roofline(struct page *p, const struct session_run *r)
+{
+    const struct result *x = recommended(r) ? recommended(r) : r->kind == RUN_ONE ? &r->one : NULL;
+    struct buf text = { 0 }, picture = { 0 };
+    if (!x || !report_has_time(x))
+        return;
+    struct roofline f = roofline_of(x, r->dev.spec);
+    p->w->heading(p->out, 3, "Roofline");
+    if (p->w->plots)
+        roofline_plot(&f, 72, 16, &text);
+    else
+        report_roofline(&f, &picture);
+    roofline_text(&f, &text);
+    p->w->svg(p->out, picture.s ? picture.s : "");
+    p->w->pre(p->out, "", text.s ? text.s : "");
+    buf_free_checked(&text, p->out);
+    buf_free_checked(&picture, p->out);
 }
 
 /* The loads line by line, most traffic first: of what a recommendation is better than, and what it makes
@@ -345,6 +367,7 @@ static void put_run(struct page *p, size_t i, const struct session_run *r)
     }
     put_figures(p, r);
     put_counters(p, r);
+    put_roofline(p, r);
     put_loads(p, r);
     put_model(p, r);
     if (r->earlier)

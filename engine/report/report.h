@@ -64,6 +64,11 @@ void report_search(const struct session_run *r, struct buf *out);
 /* two or more sweeps over π, each over its own cha */
 void report_compare(struct session *s, struct buf *out);
 
+/* ---- roofline.c ---- */
+struct roofline;
+/* Nothing where no operation was counted. */
+void report_roofline(const struct roofline *f, struct buf *out);
+
 /* ---- page.c ---- */
 /* What a page is written with: one row per format, write.c. */
 struct report_writer {

@@ -14,6 +14,7 @@
 #include "engine/rec/result.h"
 #include "engine/search/advice.h"
 #include "engine/search/tuner.h"
+#include "engine/session/roofline.h"
 #include "engine/session/session.h"
 #include "engine/session/session_int.h"
 #include "engine/tune/sweep.h"
@@ -88,6 +89,8 @@ void json_result(const struct result *r, const struct dev_info *dev, const char 
     put_result(&w, r);
     put_classes(&w, classes);
     put_proof(&w, proof);
+    struct roofline roof = roofline_of(r, dev->spec);
+    json_roofline(&w, &roof);
     finish(&w);
 }
 

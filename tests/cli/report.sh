@@ -32,7 +32,7 @@ PY
 "$B" tune kernels/transpose.ptx --kernel default --device sim:fermi-16k --budget 6 -o "$T/t.json" > /dev/null 2>&1 < /dev/null || no "a search"
 for s in s t; do for f in html md svg csv; do "$B" report "$T/$s.json" --format $f -o "$T/$s.$f" || no "report $s as $f"; done; done
 got=$(page "$T/s.html")
-if [ "$got" = 5 ]; then ok "two sweeps: time and hit rates of each, and both beside each other"; else no "two sweeps" "$got"; fi
+if [ "$got" = 7 ]; then ok "two sweeps: time, hit rates and roofline of each, and both beside each other"; else no "two sweeps" "$got"; fi
 got=$(page "$T/t.html")
 if [ "$got" = 1 ]; then ok "a search has its picture"; else no "a search has its picture" "$got"; fi
 for f in html md; do

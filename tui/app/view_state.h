@@ -3,6 +3,8 @@
 #define GPULOCW_TUI_APP_VIEW_STATE_H
 
 #include "engine/base/base.h"
+#include "engine/rec/counters.h"
+#include "engine/session/roofline.h"
 #include "tui/base/plot_model.h"
 
 struct row_span;
@@ -95,6 +97,11 @@ struct counters_view {
     size_t result;
     bool placed;
     int base;
+    /* the roofline drawn last, and of what: counters, time, device */
+    struct roofline roof;
+    struct counter roof_of[COUNTER_COUNT];
+    int64_t roof_time; /* nanosecond */
+    char roof_spec[128];
 };
 enum run_sort { SORT_NUMBER, SORT_TIME, SORT_KIND, SORT_KERNEL, SORT_COUNT };
 struct runs_view {

@@ -7,6 +7,7 @@
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/result.h"
 #include "engine/search/tuner.h"
+#include "engine/session/roofline.h"
 #include "engine/session/session.h"
 #include "tui/app/app.h"
 #include "tui/app/results/run_line.h"
@@ -360,6 +361,46 @@ static size_t telling(const struct app *a, const struct entry *v, size_t n)
     return n - 1;
 }
 
+static void put_lines(struct app *a, const struct buf *text, enum role role)
+{
+    for (const char *s = text->s ? text->s : "", *end; *s; s = end + 1) {
+        struct row r;
+        row_init(&r, a->frame);
+        end = strchr(s, '\n');
+        row_put(&r, role, " %.*s", (int)(end - s), s);
+        page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
+    }
+}
+
+/* Made once for each result: it reads the device's preset. */
+static const struct roofline *roofline_kept(struct app *a, const struct result *x, const char *spec)
+{
+    struct counters_view *c = &a->counters;
+    if (c->roof_time != x->time.median || strcmp(c->roof_spec, spec) != 0 ||
+        memcmp(c->roof_of, x->counters, sizeof c->roof_of) != 0) {
+        c->roof = roofline_of(x, spec);
+        c->roof_time = x->time.median;
+        memcpy(c->roof_of, x->counters, sizeof c->roof_of);
+        snprintf(c->roof_spec, sizeof c->roof_spec, "%s", spec);
+    }
+    return &c->roof;
+}
+
+/* The picture, and what each ceiling leaves. */
+static void put_roofline(struct app *a, unsigned w, const struct result *x, const char *spec)
+{
+    const struct roofline *f = roofline_kept(a, x, spec);
+    struct buf text = { 0 }, picture = { 0 };
+    page_blank(a, &a->page[PANEL_COUNTERS]);
+    buf_puts(&text, "roofline ");
+    roofline_text(f, &text);
+    roofline_plot(f, w > 90 ? 72 : w > 34 ? w - 18 : 0, 12, &picture);
+    put_lines(a, &picture, ROLE_VALUE);
+    put_lines(a, &text, ROLE_DIM);
+    buf_free(&text);
+    buf_free(&picture);
+}
+
 #define MAX_ENTRIES 4096
 static size_t chosen(struct app *a, struct entry *e)
 {
@@ -422,10 +463,11 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     page_add(a, p, &r, -1);
     put_time(a, w, e.r, base);
     for (int c = 0; c < COUNTER_COUNT; c++)
-        if (!counter_left_out((enum counter_id)c, &e.r->counters[c]) ||
-            (base && !counter_left_out((enum counter_id)c, &base->counters[c])))
+        if (!counter_left_out((enum counter_id)c, e.r->counters) ||
+            (base && !counter_left_out((enum counter_id)c, base->counters)))
             put_counter(a, w, e.r, base, (enum counter_id)c);
     put_code(a, e.r);
+    put_roofline(a, w, e.r, e.run->dev.spec);
     page_blank(a, p);
     cost_full(a, p, w);
     list_set_count(&a->list[PANEL_COUNTERS], p->n);
