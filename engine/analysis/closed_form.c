@@ -84,7 +84,7 @@ static bool add_loops(struct env *v, struct eval_frame *f, uint32_t block, const
         if (!el->known)
             return fail(why, l->why ? l->why : "a loop with an unknown trip count");
         if (*n == EVAL_MAX_DIMS)
-            return fail(why, "too many loops around it");
+            return fail(why, "too many nested loops");
         loops[(*n)++] = l;
         if (el->again)
             *cond = symexpr_and(&v->e->pool, *cond, el->again);

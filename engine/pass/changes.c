@@ -43,12 +43,12 @@ static const struct change table[] = {
 static const char *reason(unsigned kind)
 {
     switch (kind) {
-    case PTX_SEES_PLACE: return "the kernel would see where its CTAs really run";
-    case PTX_SEES_SHARED: return "the kernel would see another size of shared memory";
-    case PTX_SEES_CLUSTER: return "the kernel would see another hardware cluster";
-    case PTX_SEES_LAUNCH: return "a cooperative grid, or what the launch is told, would be another";
-    case PTX_SEES_WARP: return "another block shape would be seen here";
-    default: return "its value would be another";
+    case PTX_SEES_PLACE: return "the kernel depends on where its CTAs run";
+    case PTX_SEES_SHARED: return "the kernel depends on the size of shared memory";
+    case PTX_SEES_CLUSTER: return "the kernel depends on the hardware cluster";
+    case PTX_SEES_LAUNCH: return "a cooperative grid, or a parameter of the launch, would change";
+    case PTX_SEES_WARP: return "the kernel depends on the block shape here";
+    default: return "its value would change";
     }
 }
 

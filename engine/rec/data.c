@@ -58,7 +58,7 @@ static enum status npy_start(const char *path, const char *name, enum elem e, ui
     if (s == ST_OK && !*at)
         s = bad(ds, name, "not a .npy file");
     else if (s == ST_OK && !npy_type_fits(head, *at, e))
-        s = bad(ds, name, "the .npy file holds another element type (or byte order)");
+        s = bad(ds, name, "the .npy file has a different element type (or byte order)");
     else if (s == ST_OK && memmem(head, *at, "'fortran_order': True", 21))
         s = bad(ds, name, "the .npy file is in Fortran order");
     base_free(head);

@@ -97,7 +97,7 @@ static const struct ptx_inst *sees_uniform(const struct ptx_func *f, const char 
 {
     struct pass_flow fl;
     const struct ptx_inst *found = NULL;
-    *what = "a guarded .uni, which holds for warps as they are now";
+    *what = "a guarded .uni, which is valid only for the original warps";
     bool made = pass_flow_make_grid(f, &fl);
     for (uint32_t k = 0; k < f->ninsts && !found; k++) {
         const struct ptx_inst *i = &f->insts[k];

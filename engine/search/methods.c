@@ -301,7 +301,7 @@ static enum status method_model(struct searching *s)
         if (options_equal(&s->found->ranking[i].options, &none))
             break; /* the model thinks no better of anything else */
         if (search_spent(s)) {
-            search_untried(s, "the model's first, which stands above");
+            search_untried(s, "the model's first, see above");
             break;
         }
         st = search_try(s, &s->found->ranking[i].options, "first in the model's ranking", &won);

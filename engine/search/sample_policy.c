@@ -130,7 +130,7 @@ static enum status weigh(struct searching *s, struct seen_result *r)
     struct options o = r->result.options;
     struct result whole;
     char why[64];
-    snprintf(why, sizeof why, "timed whole: a sample of the CTAs said %.2fx", r->gain);
+    snprintf(why, sizeof why, "timed whole: a sample of the CTAs gave %.2fx", r->gain);
     size_t at = (size_t)(r - s->seen);
     enum status st = whole_of(s, &o, 1, why, &whole);
     if (st == ST_OK && (whole.time.valid || whole.status != ST_OK)) {

@@ -60,7 +60,7 @@ static enum status check_inside(const struct launch_spec *l, const struct ptx_mo
         if (arg_apart(a)) {
             if (a->kind == ARG_TEXTURE && !is_reference(m, a->name)) {
                 diag_add(ds, DIAG_ERROR, "launch-symbol", file, NO_SPAN,
-                         "symbol '%s' is no texture, surface or sampler variable of the module",
+                         "symbol '%s' is not a texture, surface or sampler variable of the module",
                          a->name);
                 return ST_INPUT;
             }
@@ -120,8 +120,8 @@ static enum status check_offsets(const struct launch_spec *l, const struct launc
         }
         if (l->args[i].offset >= b->count * elem_size(b->elem)) {
             diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN,
-                     "argument %zu ('%s'): offset %llu lies beyond buffer '%s'", i, l->args[i].name,
-                     (unsigned long long)l->args[i].offset, b->name);
+                     "argument %zu ('%s'): offset %llu is past the end of buffer '%s'", i,
+                     l->args[i].name, (unsigned long long)l->args[i].offset, b->name);
             return ST_INPUT;
         }
     }

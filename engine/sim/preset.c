@@ -161,7 +161,7 @@ enum status sim_preset_check(const struct sim_preset *p, struct diags *ds)
     if ((double)p->max_warps > 64.0 * (double)p->schedulers)
         diag_error(ds, "preset-range", "preset %s: more than 64 warps per scheduler", p->name);
     if (!timing_expansion_set_exists((uint32_t)p->expansion_set))
-        diag_error(ds, "preset-range", "preset %s: there is no expansion_set %lld", p->name,
+        diag_error(ds, "preset-range", "preset %s: no expansion_set %lld", p->name,
                    (long long)p->expansion_set);
     if (p->l1_sector > p->l1_line)
         diag_error(ds, "preset-range", "preset %s: l1_sector exceeds l1_line", p->name);

@@ -448,7 +448,7 @@ static enum status move_session(struct job_engine *e, const char *path, struct d
     if (s != ST_OK)
         return s;
     st->unsaved = false;
-    job_say(e, DIAG_NOTE, path, NO_SPAN, "session saved; it goes on in this file");
+    job_say(e, DIAG_NOTE, path, NO_SPAN, "session saved; further results go to this file");
     return s;
 }
 

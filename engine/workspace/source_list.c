@@ -262,7 +262,7 @@ void source_list_text(const struct container *c, struct buf *out)
             buf_puts(out, "  no PTX\n");
         }
         if (m->unlooked)
-            buf_puts(out, "    kernels not looked for: it is packed\n");
+            buf_puts(out, "    kernels not listed: it is compressed\n");
         with += l.n;
         without += m->nkernels;
         source_listing_free(&l);

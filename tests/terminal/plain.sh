@@ -47,7 +47,7 @@ line=$(grep -E '^ gpulocw run ' <<< "$out"); out="$line
 $(eval "$b ${line# gpulocw } --repeat 1" 2>&1)"
 grep -q "^options   --bypass l1 --pi 4" <<< "$out" && grep -q "^outputs   equal" <<< "$out" && grep -q -- "-k fermi -d sim:fermi-16k" <<< "$out"; check "what is chosen stands as a command, which runs" $?
 out=$(printf 'kernel fermi\nlaunch grid 8\nshow options\n' | timeout 100 "$b" kernels/valley.ptx --plain --device sim:fermi-16k 2>&1)
-grep -q "the launch is not saved as it is now" <<< "$out"; check "and says when a launch that was changed is in no file" $?
+grep -q "the launch has unsaved changes" <<< "$out"; check "and says when a launch that was changed is in no file" $?
 out=$(printf 'show coalesce\nrun\nshow coalesce\n' | timeout 100 "$b" kernels/bfs.ptx --plain --session "$dir/b.json" 2>&1)
 grep -qE "^ +75 .* 4[0-9]\.[0-9] % {9,}load  visited" <<< "$out" && grep -qE "^ +75 .* [67][0-9]\.[0-9] % +[12][0-9]\.[0-9] %  load  visited" <<< "$out" && grep -qE "past L1 +L1 hit  access \(simulated\)" <<< "$out"; check "each load's traffic, by the analysis and by a run" $?
 out=$(printf 'run\nopen kernels/coalescing.ptx\nrun\nopen kernels/stride_4.ptx\nrun\n' | timeout 100 "$b" kernels/stride_4.ptx --plain --session "$dir/o.json" 2>&1)

@@ -24,14 +24,25 @@ def arguments(text, at):
         k += 1
     return text[at:k - 1]
 
+def others(path, text, listed):
+    """Texts that reach the user through a table or a variable: literals of four words or more on lines not listed."""
+    for n, line in enumerate(re.sub(r'/\*.*?\*/', lambda m: '\n' * m.group().count('\n'), text, flags=re.S).splitlines(), 1):
+        for s in re.findall(LITERAL, '' if n in listed or line.startswith(('#include', 'ARG(', 'ENV(', 'KNOB')) else line):
+            if len(re.findall(r'\b[a-z]{2,}\b', s)) >= 4 and not re.search(r'\\t|\.reg|<[a-z]+ ', s):
+                yield path, n, 'text', s
+
 def messages():
     for path in sorted(p for room in ('engine', 'sim', 'tui') for ext in ('c', 'h', 'def') for p in glob.glob('%s/**/*.%s' % (room, ext), recursive=True)):
         text = open(path, encoding='utf-8').read()
         name = path.rsplit('/', 1)[-1]
+        said_here = set()
         for m in re.finditer(r'\b([a-z_]*%s[a-z_]*)\(' % CALLS, text):
+            said_here.update(text.count('\n', 0, m.end() + k.start()) + 1 for k in re.finditer('"', arguments(text, m.end())))
             said = ''.join(re.findall(LITERAL, re.sub(r'"\s*PRI\w+\s*"', '%', arguments(text, m.end()))))
             if ' ' in said:
                 yield path, text.count('\n', 0, m.start()) + 1, m.group(1), said
+        if name not in TABLES:
+            yield from others(path, text, said_here)
         if name in TABLES:
             for n, line in enumerate(text.splitlines(), 1):
                 found = [s for s in re.findall(LITERAL, line) if ' ' in s]

@@ -325,7 +325,7 @@ static void data_from_files(void **state)
     assert_int_equal(file_data("type.npy", NPY("<f8", "False"), sizeof NPY("<f8", "False") - 1, INIT_NPY,
                                2, 0, out, &ds),
                      ST_INPUT);
-    assert_true(support_said(&ds, "another element type"));
+    assert_true(support_said(&ds, "a different element type"));
     assert_int_equal(file_data("order.npy", NPY("<f4", "True "), sizeof NPY("<f4", "True ") - 1,
                                INIT_NPY, 2, 0, out, &ds),
                      ST_INPUT);

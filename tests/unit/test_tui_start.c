@@ -53,7 +53,7 @@ static void the_command_has_the_workers(void **state)
     assert_string_equal(
         as_command(&a),
         "gpulocw run kernels/gemm.ptx -k default -d sim:hopper-h200 --worker 'ssh host gpulocw worker'");
-    assert_non_null(strstr(as_command_lacks(&a), "not saved as it is now"));
+    assert_non_null(strstr(as_command_lacks(&a), "has unsaved changes"));
     live_close(&a);
     diags_free(&ds);
 }

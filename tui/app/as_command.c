@@ -46,7 +46,7 @@ static bool beside(const char *launch, const char *ptx)
 const char *as_command_lacks(struct app *a)
 {
     return a->snap->spec && (a->snap->launch_edited || !a->snap->launches || !a->snap->spec->file)
-               ? view_keys(a, "the launch is not saved as it is now: {save-launch} here writes it")
+               ? view_keys(a, "the launch has unsaved changes: {save-launch} writes it")
                : NULL;
 }
 

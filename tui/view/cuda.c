@@ -324,11 +324,10 @@ static void cuda_update(struct app *a, unsigned w, unsigned h)
         list_show(l, first_line(p));
     find_here(a, p);
     if (p->nlines && !p->file)
-        page_wrap(
-            a, &a->chart[PANEL_CUDA], ROLE_WARN, 1, w - 1,
-            "This file lies beside the PTX, which does not say which of its lines the code came from: "
-            "nvcc -lineinfo adds that.",
-            -1);
+        page_wrap(a, &a->chart[PANEL_CUDA], ROLE_WARN, 1, w - 1,
+                  "This file is beside the PTX, but the PTX has no line table: "
+                  "nvcc -lineinfo adds that.",
+                  -1);
     else if (p->cost && w < BESIDE && h >= 12)
         put_below(a, p);
 }

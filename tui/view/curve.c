@@ -164,7 +164,7 @@ static void put_at(struct app *a, const struct ana_dist *d, double bytes, enum r
         row_put(&r, ROLE_DIM, "  n/a: no loads");
     } else {
         row_put(&r, miss > 0.5 ? ROLE_WARN : ROLE_GOOD, "  %.1f %% miss", miss * 100);
-        row_put(&r, ROLE_LABEL, "  hits asked for before by the");
+        row_put(&r, ROLE_LABEL, "  hits requested before by the");
         for (int f = 0; f < ANA_FROM_COUNT; f++)
             row_put(&r, ROLE_VALUE, " %s %.1f %%%s", ana_from_name((enum ana_from)f), split[f] * 100,
                     f + 1 < ANA_FROM_COUNT ? "," : "");

@@ -129,7 +129,7 @@ static void source_head(struct app *a, unsigned w, struct row *r)
                 a->snap->refusal ? "  refused: see the options panel"
                                  : "  no rewrite yet: change an option");
     else if (a->source.mode != SRC_ORIGINAL && !p->changed)
-        row_put(r, ROLE_DIM, "  (the options leave the text as it is)");
+        row_put(r, ROLE_DIM, "  (the options do not change the text)");
 }
 
 /* Side by side there is little room: then blanks that only align are one, so that what is loaded and

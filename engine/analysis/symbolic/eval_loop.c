@@ -363,7 +363,7 @@ static void classify(struct eval *e, struct eval_phi *p, struct ana_loop *l)
 static void add_exit(struct ana_loop *l, uint32_t block, uint32_t target)
 {
     if (l->nexits == EVAL_MAX_EXITS) {
-        l->why = "too many ways out";
+        l->why = "too many exits";
         return;
     }
     l->exit_target = !l->nexits || l->exit_target == target ? target : PTX_NO_INDEX;

@@ -66,7 +66,7 @@ enum { LIVE_APPLY_AB, LIVE_APPLY_ALL, LIVE_APPLY_NONE };
     X(LOAD, "the driver does not load the tuned kernel")                                         \
     X(SYMBOLS, "a variable of the module was not found")                                         \
     X(FIT, "the tuned kernel does not fit with this launch")                                     \
-    X(ATTRIBUTES, "cooperative or in clusters, and the tuned kernel wants another launch")       \
+    X(ATTRIBUTES, "cooperative or in clusters, and the tuned kernel needs a different launch")   \
     X(FAILED, "the launch of the tuned kernel failed; the original ran")                         \
     X(STOPPED, "nothing is swapped after outputs differed")                                      \
     X(UNSURE,                                                                                    \

@@ -261,7 +261,7 @@ static bool asked_are_known(struct decode *d, const struct ptx_inst *i)
         struct known x = { .reg = d->asked[k] };
         ptx_inst_regs(i, look_for, &x);
         if (!x.found)
-            return decode_why(d, "uses register %.*s, which is none of its operands",
+            return decode_why(d, "uses register %.*s, which is not one of its operands",
                               (int)d->pf->regs[x.reg].name.n, d->pf->regs[x.reg].name.s);
     }
     return true;

@@ -86,7 +86,7 @@ bool decode_mma_sp(struct decode *d, const struct ptx_inst *i, struct exec_inst 
     if (i->ntypes != 4 || i->nopnds != 6 || !input_type(i->type[1]) || !on_core(i, &x))
         return decode_why(d, "block scaling or this input type");
     if (!decode_is_imm(&i->opnds[5], &selector))
-        return decode_why(d, "a selector that is no constant");
+        return decode_why(d, "a selector that is not a constant");
     x.selector = (uint8_t)selector;
     core_model(d, i, &x);
     in->fn = exec_mma_core;

@@ -136,7 +136,7 @@ bool decode_wgmma_order(struct decode *d, const struct ptx_inst *i, struct exec_
 {
     int64_t pending = 0;
     if (i->op == PTX_OP_WGMMA_WAIT_GROUP && !decode_is_imm(&i->opnds[0], &pending))
-        return decode_why(d, "a number of groups that is no constant");
+        return decode_why(d, "a number of groups that is not a constant");
     in->fn = i->op == PTX_OP_WGMMA_FENCE          ? exec_wgmma_fence
              : i->op == PTX_OP_WGMMA_COMMIT_GROUP ? exec_wgmma_commit
                                                   : exec_wgmma_wait;
