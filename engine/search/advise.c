@@ -191,6 +191,24 @@ static void from_read_only(struct advising *a)
              d->name);
 }
 
+/* A persisting part of L2 keeps what is read again from what passes through. */
+static void from_persistence(struct advising *a)
+{
+    const char *name[SPACE_PERSIST];
+    const struct dev_info *d = device(a);
+    if (!space_persistent(a->s->facts, a->s->launch, d, name))
+        return;
+    struct tune_advice *t = item(a, 1.05, 0.2, "keep what is read again in a part of L2");
+    int knob = knob_find(STR("l2-persist"));
+    if (!t || knob_set(&t->options, (size_t)knob, str_of(name[0]), NULL) != ST_OK)
+        return;
+    snprintf(t->why, sizeof t->why,
+             "'%s' is read again while more than the %llu KiB of L2 pass through; up to %llu KiB can be "
+             "set aside for its lines",
+             name[0], (unsigned long long)d->l2_bytes >> 10,
+             (unsigned long long)d->l2_persist_bytes >> 10);
+}
+
 /* Leaves smem_pad 0 where that is refused. */
 static bool legal_pad(struct advising *a, struct tune_advice *t, uint32_t row)
 {
@@ -331,6 +349,7 @@ size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep,
     from_streams(&a);
     from_read_only(&a);
     from_bank_conflicts(&a);
+    from_persistence(&a);
     from_class(&a);
     for (size_t i = 0; i < a.n; i++)
         tune_advise_command(s, &out[i]);

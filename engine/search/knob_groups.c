@@ -21,6 +21,7 @@ static const struct {
     { "swizzle-shared", "swizzle-shared" },
     { "smem-pad", "smem-pad" },
     { "readonly", "readonly" },
+    { "l2-persist", "l2-persist" },
     { "carveout", "carveout" },
 };
 _Static_assert(ARRAY_LEN(groups) == GROUPS, "one row per group");

@@ -268,6 +268,63 @@ static size_t readonly(const struct space *s, const struct options *base, struct
     return add(out, 0, most, o);
 }
 
+/* ---- a part of L2 for one buffer ---- */
+static uint64_t buffer_bytes(const struct arg_spec *a)
+{
+    return a->kind == ARG_BUFFER ? a->count * elem_size(a->elem) : 0;
+}
+
+/* Sectors of the loads that read argument i again: by another CTA, by data, or by the CTA itself. */
+static uint64_t read_again(const struct ana_kernel *k, int i)
+{
+    uint64_t n = 0;
+    for (uint32_t j = 0; j < k->naccess; j++) {
+        const struct ana_access *a = &k->access[j];
+        if (a->param == i && !a->store && !a->prefetch && a->space == PTX_SPACE_GLOBAL &&
+            (a->reused || a->cls == ANA_CLASS_ALGORITHM || a->cls == ANA_CLASS_DATA))
+            n += a->exact.sectors + 1;
+    }
+    return n;
+}
+
+size_t space_persistent(const struct ana_kernel *k, const struct launch_spec *l,
+                        const struct dev_info *d, const char *name[SPACE_PERSIST])
+{
+    uint64_t all = 0, weight[SPACE_PERSIST] = { 0 };
+    size_t n = 0;
+    for (size_t i = 0; l && i < l->nargs; i++)
+        all += buffer_bytes(&l->args[i]);
+    if (!k || !d || !l || !d->l2_persist_bytes || all <= d->l2_bytes)
+        return 0;
+    for (size_t i = 0; i < l->nargs; i++) {
+        uint64_t w = buffer_bytes(&l->args[i]) && l->args[i].name ? read_again(k, (int)i) : 0;
+        size_t at = n < SPACE_PERSIST ? n : SPACE_PERSIST;
+        if (!w || (at == SPACE_PERSIST && w <= weight[at - 1]))
+            continue;
+        n += at < SPACE_PERSIST;
+        for (at = n - 1; at && weight[at - 1] < w; at--) {
+            weight[at] = weight[at - 1];
+            name[at] = name[at - 1];
+        }
+        weight[at] = w;
+        name[at] = l->args[i].name;
+    }
+    return n;
+}
+
+static size_t persistence(const struct space *s, const struct options *base, struct options *out,
+                          size_t most)
+{
+    size_t n = 0;
+    int knob = knob_find(STR("l2-persist"));
+    for (size_t i = 0; i < s->npersist; i++) {
+        struct options o = *base;
+        if (knob_set(&o, (size_t)knob, str_of(s->persist[i]), NULL) == ST_OK)
+            n = add(out, n, most, o);
+    }
+    return n;
+}
+
 double space_bank_conflicts(const struct ana_kernel *k, const struct ana_access **at)
 {
     double most = 0;
@@ -301,13 +358,14 @@ static size_t shared_layout(const struct space *s, const struct options *base, s
 
 /* In the order in which they usually matter: what moves most comes first. */
 static const struct dimension dimensions[] = {
-    { "block shape", schedule, 3, false },     { "clustering", cluster, 3, false },
-    { "active agents", agents, 1, true },      { "cache bypassing", bypass, 3, false },
-    { "streaming loads", streams, 1, true },   { "L1 priority", l1_priority, 1, true },
-    { "L2 policy", l2_policy, 1, true },       { "L1 size", carveout, 2, false },
-    { "coarsening", coarsen, 2, false },       { "prefetching", prefetch, 2, false },
-    { "throttling", throttle, 1, false },      { "shared layout", shared_layout, 2, false },
-    { "software cache", softcache, 1, false }, { "read-only path", readonly, 1, false },
+    { "block shape", schedule, 3, false },       { "clustering", cluster, 3, false },
+    { "active agents", agents, 1, true },        { "cache bypassing", bypass, 3, false },
+    { "streaming loads", streams, 1, true },     { "L1 priority", l1_priority, 1, true },
+    { "L2 policy", l2_policy, 1, true },         { "L1 size", carveout, 2, false },
+    { "coarsening", coarsen, 2, false },         { "prefetching", prefetch, 2, false },
+    { "throttling", throttle, 1, false },        { "shared layout", shared_layout, 2, false },
+    { "software cache", softcache, 1, false },   { "read-only path", readonly, 1, false },
+    { "L2 persistence", persistence, 1, false },
 };
 
 size_t space_dimensions(void)
@@ -377,6 +435,7 @@ struct space space_of(const struct tune_bench *b)
     s.conflicts = space_bank_conflicts(k, NULL) >= 0.5;
     if (s.conflicts)
         s.cure = banks_cure_of(k);
+    s.npersist = space_persistent(k, l, d, s.persist);
     how_to_bypass(b, &s);
     return s;
 }

@@ -11,7 +11,8 @@ struct ana_kernel;
 struct options;
 struct tune_bench;
 
-#define SPACE_MOST 80 /* alternatives of one dimension, at most */
+#define SPACE_PERSIST 2
+#define SPACE_MOST    80 /* alternatives of one dimension, at most */
 struct space {
     uint32_t warps, threads, resident /* CTAs per SM of the original */;
     struct dim3u block, grid;
@@ -21,7 +22,10 @@ struct space {
     bool no_allocate;       /* loads have L1 priorities */
     bool conflicts;         /* accesses to shared memory ask a bank twice; */
     struct banks_cure cure; /* what other layouts leave of that */
-    bool asks_to_cache;     /* a load that is to cache in L1 must say so: all caching is a choice, too */
+    /* buffers that may be worth a part of L2, the most read first; names of the launch's */
+    const char *persist[SPACE_PERSIST];
+    size_t npersist;
+    bool asks_to_cache; /* a load that is to cache in L1 must say so: all caching is a choice, too */
     bool fine /* every value */, coarse /* the values of the exhaustive reference */;
 };
 /* patience: alternatives that a search tries at once, and leaves the dimension when none of them gains.
@@ -37,6 +41,12 @@ size_t space_dimensions(void);
 const struct dimension *space_dimension(size_t i);
 const struct dimension *space_find(const char *name); /* NULL: none of that name */
 struct space space_of(const struct tune_bench *b);
+struct dev_info;
+struct launch_spec;
+/* Of what a launch reads again, while more than L2 holds passes through it: at most SPACE_PERSIST names,
+ * and how many. 0 where the device sets no part of L2 aside. */
+size_t space_persistent(const struct ana_kernel *k, const struct launch_spec *l,
+                        const struct dev_info *d, const char *name[SPACE_PERSIST]);
 /* Extra passes that a request to shared memory makes in the worst access, which goes to *at (may be
  * NULL); 0: none does, or k is NULL. */
 double space_bank_conflicts(const struct ana_kernel *k, const struct ana_access **at);

@@ -21,6 +21,6 @@ done
 out=$("$B" analyze $G -k n1024)
 has "the table of accesses names map and box" 'line 987 +load +copy +A \{256\*k2, 128\*ctaid.y\} +256 copies of 16384 bytes, 512.00 sectors each, at least 512.00; algorithm' "$out"
 out=$("$B" analyze tests/tensor/triton/matmul_own_maps.ptx 2>&1)
-has "maps that the kernel makes: not counted, and why" 'the access at line 267 is not counted: the tensor map at line [0-9]+ is made by the kernel' "$out"
+has "maps that the kernel makes: not counted, and why" 'the access at line 267 is not counted: the tensor map at line [0-9]+ is created by the kernel' "$out"
 if grep -q '^partition' <<<"$out"; then no "nothing is known of sharing there" "$out"; else ok "nothing is known of sharing there"; fi
 exit $bad
