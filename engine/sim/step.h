@@ -152,7 +152,8 @@ enum status exec_drive_end(struct exec_drive *d, struct sim_stats *out, struct d
 struct exec_late {
     uint64_t bar;      /* address of the mbarrier in the cluster's shared memory */
     uint32_t bytes;    /* transaction bytes */
-    uint32_t arrivals; /* of cp.async.mbarrier.arrive */
+    uint32_t arrivals; /* of cp.async.mbarrier.arrive, or of a thread of another CTA */
+    bool remote;       /* of another CTA: told when it has come there, whatever copies are under way */
 };
 void exec_worker_late(struct exec_worker *k);
 /* What the instructions executed since the last call leave to be told; *n of them. Good until the next

@@ -104,10 +104,22 @@ static void test_stores(void **state)
     near("whole sectors of eight lines", sectors, fmax(8, g.l1_store_line + 8 * g.l1_store_sector), 1);
 }
 
+/* A launch is over when its stores have left, also those that were queued when the last warp ended. */
+static void test_last_stores(void **state)
+{
+    (void)state;
+    struct sim_preset g;
+#define STORE FOUR("st.global.v2.b32 [%d3], {%r4, %r4}; ")
+    static const char few[] = STORE STORE STORE STORE, more[] = FOUR(STORE STORE);
+    double first = cycles_of(few, 1, 1, 128, &g), all = cycles_of(more, 1, 1, 128, &g);
+    near("sixteen stores of eight sectors more", all - first, 16 * 8, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_fences), cmocka_unit_test(test_arrivals),
                                         cmocka_unit_test(test_cluster_barrier),
-                                        cmocka_unit_test(test_stores) };
+                                        cmocka_unit_test(test_stores),
+                                        cmocka_unit_test(test_last_stores) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

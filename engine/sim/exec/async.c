@@ -85,6 +85,20 @@ static uint64_t address_of(const struct exec_warp *w, const void *p)
     return 0;
 }
 
+static bool is_remote(const struct exec_warp *w, const void *p)
+{
+    const uint8_t *b = p;
+    return b < w->cta->shared || b >= w->cta->shared + w->x->shared_bytes;
+}
+
+/* An arrival at another CTA's mbarrier is on its way, where times are told. */
+static bool is_sent(struct exec_warp *w, const struct exec_inst *in, const struct exec_mbar *x,
+                    const void *p, uint32_t n)
+{
+    return x->op == PTX_OP_MBARRIER_ARRIVE && w->k->tensor.defers && is_remote(w, p) &&
+           put_late(w, in, (struct exec_late){ address_of(w, p), 0, n, true });
+}
+
 /* More bytes are pending than a transaction count holds, told. */
 static bool overflows(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
                       const struct mbar *m)
@@ -145,7 +159,7 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
             if (w->k->tensor.defers) {
                 m.pending += !x->noinc;
                 mbar_write(p, m);
-                put_late(w, in, (struct exec_late){ address_of(w, p), 0, 1 });
+                put_late(w, in, (struct exec_late){ address_of(w, p), 0, 1, false });
                 return before;
             }
             if (!x->noinc) /* counted in for this phase, and arrives at once */
@@ -159,6 +173,8 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
                        m.expected);
             return 0;
         }
+        if (is_sent(w, in, x, p, (uint32_t)n))
+            return before;
         m.pending -= (uint32_t)n;
         if (x->op == PTX_OP_MBARRIER_ARRIVE_DROP || x->op == PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX ||
             x->op == PTX_OP_MBARRIER_ARRIVE_DROP_NOCOMPLETE)
@@ -342,7 +358,7 @@ bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane
     if (!p)
         return false;
     if (w->k->tensor.defers)
-        return put_late(w, in, (struct exec_late){ addr, bytes, 0 });
+        return put_late(w, in, (struct exec_late){ addr, bytes, 0, false });
     m.tx -= (int32_t)bytes;
     if (overflows(w, in, lane, &m))
         return false;

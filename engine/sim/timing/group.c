@@ -476,12 +476,23 @@ static double more_waves(const struct timing_group *g)
 
 /* Cycles for the instructions that are left, at the rate seen, and for the end, where the SMs run
  * empty. */
+/* When the stores of all SMs have left them and been taken by L2. */
+static double drained(const struct timing_group *g)
+{
+    double at = g->last_end;
+    for (uint32_t i = 0; i < g->nsms; i++)
+        at = fmax(at, fmax(g->sm[i].store_free, g->sm[i].lsu_free));
+    for (uint32_t i = 0; i < g->mem.nslices; i++)
+        at = fmax(at, g->mem.slice[i].free);
+    return at;
+}
+
 double timing_group_cycles(const struct timing_group *g)
 {
     if (g->most < g->t->nctas)
         return more_waves(g);
     if (!g->stopped)
-        return g->last_end;
+        return drained(g);
     double per_cta = (double)g->finished_inst / (double)g->finished,
            all = per_cta * (double)g->t->nctas / g->step;
     double rate = (double)(g->stop.inst - g->from.inst) / (double)(g->stop.at - g->from.at);

@@ -316,6 +316,12 @@ static bool waits_async(const struct ptx_inst *i)
     return strstr(n, "cp.async") && strstr(n, "wait");
 }
 
+static bool is_map_prefetch(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_PREFETCH_TENSORMAP || i->op == PTX_OP_PREFETCH_PARAM_TENSORMAP ||
+           i->op == PTX_OP_PREFETCH_CONST_TENSORMAP;
+}
+
 static uint16_t flags_of(const struct exec_inst *in)
 {
     enum ptx_effect e = ptx_op_info(in->ptx->op)->effect;
@@ -569,6 +575,7 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
         return ST_NOMEM;
     for (uint32_t i = 0; i < p->ncode; i++) {
         t->op[i].flags = flags_of(&p->code[i]);
+        t->maps_ready |= is_map_prefetch(p->code[i].ptx);
         cost_op(&t->op[i], &p->code[i], g);
         t->route[i] = cache_route_load(g, &p->code[i].policy, 0, 0);
     }

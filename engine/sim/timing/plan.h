@@ -99,6 +99,7 @@ struct timing_plan {
     /* [ncode + 1] operations of one thread in code[0 .. i), by pipe; NULL: the pipe is not used */
     uint64_t *work[PIPE_COUNT];
     bool tensor_unknown; /* products of tensor memory: neither operations nor time are known */
+    bool maps_ready;     /* the kernel prefetches its tensor maps */
     struct arena *arena;
 };
 /* flops.c: fills work and tensor_unknown. */

@@ -351,7 +351,8 @@ static inline bool issue(struct timing_sm *s, struct timing_warp *w, struct timi
         done = timing_lsu_issue(s, w, q, &plan->p->code[o->pc], a, t);
         for (uint32_t i = 0; i < a->nlate; i++) {
             const struct exec_late *l = &w->work->late[a->late + i];
-            timing_late_put(s, w->cta, l, l->arrivals ? later(done, w->work->async) : done);
+            timing_late_put(s, w->cta, l,
+                            l->arrivals && !l->remote ? later(done, w->work->async) : done);
         }
         if ((a->kind == ACCESS_ASYNC || a->nbox) && !a->nlate && done > w->work->async)
             w->work->async = done;

@@ -111,6 +111,7 @@ struct timing_sm {
     } * late;
     size_t nlate, cap_late;
     uint32_t late_at;
+    uint64_t maps;            /* tensor maps that its copies have used: a bit each, of 64 */
     double ask_free;          /* cycle */
     struct timing_ring queue; /* completion of the last l1_queue memory instructions */
     /* when the memory instruction being issued leaves the queue; 0: never was in it */

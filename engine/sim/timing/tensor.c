@@ -9,6 +9,7 @@
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/exec/tensor/tma.h"
 #include "engine/sim/exec/tensor/wgmma.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/step.h"
@@ -34,6 +35,21 @@ static uint32_t copy_line(struct timing_sm *s, const struct timing_access *a, st
         return r->at;
     default: return timing_mem_read(s, r, granule);
     }
+}
+
+/* What a tensor copy takes beyond its lines: the first by a map that the SM has not seen, and one to
+ * several CTAs. Bulk copies have no map. */
+static uint32_t beyond_lines(struct timing_sm *s, const struct exec_inst *in)
+{
+    const struct sim_preset *g = s->group->t->g;
+    const struct exec_tma *x = in->x;
+    if (in->fn != exec_tma)
+        return 0;
+    uint64_t map = 1ull << cache_mix(x->map.slot + ((uint64_t)(uint32_t)x->map.imm << 32)) % 64;
+    bool seen = s->maps & map || s->group->t->plan.maps_ready;
+    s->maps |= map;
+    return (seen ? 0 : (uint32_t)g->copy_map_cycles) +
+           (x->targets == EXEC_NO_ID ? 0 : (uint32_t)g->copy_multicast_cycles);
 }
 
 uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
@@ -63,7 +79,7 @@ uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct ex
     s->copy_free = at;
     w->release = t + (uint32_t)g->copy_issue;
     done = (uint32_t)at > done ? (uint32_t)at : done;
-    return done + (uint32_t)g->copy_latency;
+    return done + (uint32_t)g->copy_latency + beyond_lines(s, in);
 }
 
 void timing_product(struct timing_sm *s, struct timing_warp *w, uint32_t scheduler,
