@@ -9,10 +9,19 @@
     X(READONLY_PROMOTE, "promote") \
     X(READONLY_DEMOTE, "demote")
 
+#define COPY_HINTS(X)                         \
+    X(COPY_HINT_KEEP, "keep")                 \
+    X(COPY_HINT_EVICT_FIRST, "evict_first")   \
+    X(COPY_HINT_EVICT_LAST, "evict_last")     \
+    X(COPY_HINT_EVICT_NORMAL, "evict_normal") \
+    X(COPY_HINT_EVICT_UNCHANGED, "evict_unchanged")
+
+enum copy_hint { COPY_HINTS(OPTION_VALUE) };
 enum readonly_mode { READONLY_MODES(OPTION_VALUE) };
 
 struct opt_memory {
     int readonly;               /* enum readonly_mode */
+    int copy_hint;              /* enum copy_hint */
     char assume_read_only[256]; /* parameters, comma-separated */
     bool assume_restrict;
     char l2_persist[64]; /* BUFFER or BUFFER:FRACTION; empty: none */

@@ -22,6 +22,7 @@ static const struct {
     { "smem-pad", "smem-pad" },
     { "readonly", "readonly" },
     { "l2-persist", "l2-persist" },
+    { "tma-hint", "tma-hint" },
     { "carveout", "carveout" },
 };
 _Static_assert(ARRAY_LEN(groups) == GROUPS, "one row per group");

@@ -109,7 +109,7 @@ void search_tell(struct searching *s);
 #define SEARCH_LOST 4.0
 
 /* ---- knob groups ---- */
-#define GROUPS 13
+#define GROUPS 14
 const char *group_knob(size_t g);
 size_t group_find(const char *knob);                  /* of a knob that heads a group */
 bool group_is_set(const struct options *o, size_t g); /* not as in the original */

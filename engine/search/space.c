@@ -325,6 +325,27 @@ static size_t persistence(const struct space *s, const struct options *base, str
     return n;
 }
 
+static size_t copy_policy(const struct space *s, const struct options *base, struct options *out,
+                          size_t most)
+{
+    static const int hints[] = { COPY_HINT_EVICT_LAST, COPY_HINT_EVICT_FIRST };
+    size_t n = 0;
+    for (size_t i = 0; s->copies && i < ARRAY_LEN(hints); i++) {
+        struct options o = *base;
+        opt_memory(&o)->copy_hint = hints[i];
+        n = add(out, n, most, o);
+    }
+    return n;
+}
+
+static bool has_copies(const struct ana_kernel *k)
+{
+    for (uint32_t i = 0; k && i < k->naccess; i++)
+        if (k->access[i].space == ANA_SPACE_COPY && !k->access[i].store && !k->access[i].prefetch)
+            return true;
+    return false;
+}
+
 double space_bank_conflicts(const struct ana_kernel *k, const struct ana_access **at)
 {
     double most = 0;
@@ -365,7 +386,7 @@ static const struct dimension dimensions[] = {
     { "coarsening", coarsen, 2, false },         { "prefetching", prefetch, 2, false },
     { "throttling", throttle, 1, false },        { "shared layout", shared_layout, 2, false },
     { "software cache", softcache, 1, false },   { "read-only path", readonly, 1, false },
-    { "L2 persistence", persistence, 1, false },
+    { "L2 persistence", persistence, 1, false }, { "L2 policy of copies", copy_policy, 2, false },
 };
 
 size_t space_dimensions(void)
@@ -435,6 +456,7 @@ struct space space_of(const struct tune_bench *b)
     s.conflicts = space_bank_conflicts(k, NULL) >= 0.5;
     if (s.conflicts)
         s.cure = banks_cure_of(k);
+    s.copies = has_copies(k);
     s.npersist = space_persistent(k, l, d, s.persist);
     how_to_bypass(b, &s);
     return s;

@@ -25,6 +25,7 @@ struct space {
     /* buffers that may be worth a part of L2, the most read first; names of the launch's */
     const char *persist[SPACE_PERSIST];
     size_t npersist;
+    bool copies;        /* bulk or tensor copies read global memory */
     bool asks_to_cache; /* a load that is to cache in L1 must say so: all caching is a choice, too */
     bool fine /* every value */, coarse /* the values of the exhaustive reference */;
 };

@@ -553,6 +553,10 @@ static void shape(struct source_editing *h, const struct definition *d, bool kno
             "cudaStreamAttributeAccessPolicyWindow, &v); and cudaDeviceSetLimit("
             "cudaLimitPersistingL2CacheSize, bytes)",
             opt_memory(o)->l2_persist);
+    if (opt_memory(o)->copy_hint != COPY_HINT_KEEP)
+        source_say(h, "tma-hint", f, at, false,
+                   "give the tensor copies .L2::cache_hint with a policy of createpolicy.fractional (in "
+                   "CUTLASS: TMA::CacheHintSm90 of the copy)");
 }
 
 /* ---- the order of CTAs ---- */

@@ -123,9 +123,10 @@ void source_edits_python(struct source_editing *h)
                           : "load %d iterations ahead into a variable",
                    opt_prefetch(o)->distance + 1);
     if (opt_occupancy(o)->minctas || opt_occupancy(o)->carveout >= 0 || opt_softcache(o)->lines ||
-        opt_schedule(o)->coarsen > 1 || opt_memory(o)->l2_persist[0])
+        opt_schedule(o)->coarsen > 1 || opt_memory(o)->l2_persist[0] || opt_memory(o)->copy_hint)
         source_say(h, "", NULL, 0, false,
-                   "minctas, carve-out, software cache, coarsening and L2 persistence cannot be "
+                   "minctas, carve-out, software cache, coarsening, L2 persistence and policies of "
+                   "copies cannot be "
                    "expressed in %s: use gpulocw apply, or its --export",
                    triton ? "Triton" : "Numba");
 }
