@@ -25,13 +25,11 @@ text ":set bypass l1"; keys Enter; text ":set pi 40"; keys Enter; shows "○ pi 
 text ":unset"; keys Enter; gone "no effect"; check "defaults are never marked" $?
 
 # 7: pasted text is text; Esc stops nothing; x does
-keys 5; printf 'qqQ\nq' | tm load-buffer -; tm paste-buffer -p -t s; shows "Pasted text is not read as keys"; check "a paste runs no keys" $?
+keys 5; printf 'qqQ\nq' | tm load-buffer -; tm paste-buffer -p -t s; shows "Pasted text is not read as keys"; sleep 1; [ ! -s "$dir/rc" ] && has "next sweep"; check "a paste runs no keys" $?
 text ":note "; tm paste-buffer -p -t s; shows "^ :note qqQ q"; check "in the prompt it is text, its lines joined" $?
 escape; text ":tune search"; keys Enter; shows "try 1 "; keys Escape; shows "the search goes on: x stops it"; check "Esc stops no search" $?
 keys x; shows "Stopped, results kept"; check "x does" $?
 shows "run 1: .*(µs|ms)"; check "a run ends in one line" $?
-
-# 4: one kind of time a comparison
 
 # 5: what belongs to another launch says so
 text ":launch grid 8"; keys Enter; keys 7; shows "\(launch|launch changed since"; check "a run of another launch says so" $?
@@ -39,7 +37,9 @@ keys 5; shows "\(launch changed since\)"; check "and so does its curve" $?
 
 # 3: only curves over equal axes are laid over each other
 text ":sweep agents=1/2"; keys Enter; shows "run 2: "; keys 5 c; shows "no second run over the same axis"; check "a search is not laid over a sweep" $?
-text ":sweep agents=1/2"; keys Enter; shows "run 3: "; keys c; shows "A run 3.*B run 2"; check "equal axes are, with the numbers of the runs" $?
+text ":launch grid 12"; keys Enter; text ":sweep agents=1/2"; keys Enter; shows "run 3: "; keys c
+shows "^ ● A run 3 .*○ B run 2 "; check "equal axes are, with the numbers of the runs" $?
+shows "^ ● A run 3 grid 12x1 .*○ B run 2 grid 8x1 "; check "and what differs between them" $?
 keys q; for _ in 1 2 3; do [ -s "$dir/rc" ] || { sleep 0.3; keys q; }; done; ends
 grep -q '^0$' "$dir/rc" && shows "session: .*json" && screen | grep -q "gpulocw replay"; check "on exit: where the session is, and how to see it again" $?
 

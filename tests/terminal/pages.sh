@@ -36,9 +36,17 @@ text ":launch grid 8"; keys Enter; gone "Best so far"; check "and none of anothe
 changed() { [ "$(screen)" != "$was" ]; }
 # 13: help by groups, keys in pairs, nothing cut
 keys '?'; shows "│ Advice panel"; text "/Panels and layouts"; keys Enter; shows "│ Panels and layouts"; check "help is grouped" $?
-keys g; shows "│ Advice panel"; all=
-while has_not "([0-9]+) of \\1$"; do all="$all$(screen)"; was=$(screen); keys NPage; until_true changed || break; done
-[ -z "$missed" ] && [ "$(grep -c "panel " <<< "$all")" -ge 10 ] && ! grep -q "…" <<< "$all$(screen)"; check "and nothing in it is cut" $?
+keys g; shows "│ Advice panel"; all=$(screen)
+while has_not "([0-9]+) of \\1$"; do was=$(screen); keys NPage; until_true changed || break; all="$all$(screen)"; done
+odd=
+whole() { # each help text of docs/reference/keys.md stands in it, its lines joined
+    tr '\n' ' ' <<< "$all" | sed 's/[│┃]/ /g; s/  */ /g' > "$dir/all"
+    # without what is about other windows; nine panels are one row, "1 to 9"
+    awk -F'|' '/^#/ { in_help = !/[Hh]elp|tree|picker|[Rr]eplay/ } in_help && /^\| `[^|]*\|[^|]*\|[^|]*\|$/ && $4 !~ /^ [a-z]+ panel $/ { print $4 }' docs/reference/keys.md | sed 's/^ *//; s/ *$//' > "$dir/texts"
+    [ "$(wc -l < "$dir/texts")" -ge 100 ] || return 1
+    while read -r t; do grep -qF -- "$t" "$dir/all" || { echo "# not whole: $t"; odd=1; }; done < "$dir/texts"; [ -z "$odd" ]
+}
+[ -z "$missed" ] && [ "$(grep -c "panel " <<< "$all")" -ge 10 ] && ! grep -q "…" <<< "$all" && whole; check "and nothing in it is cut" $?
 keys q; gone "Help:"; keys 1; shows "\[ \] load"; check "keys that go two ways stand as a pair" $?
 
 # 16: the summary; the CUDA source with its loads; the machine code (with tools of our own that say what a
