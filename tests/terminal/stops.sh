@@ -16,7 +16,7 @@ keys 7; shows "^ +1 sweep pi \([0-9]+ cut off\)|^ +1 sweep: " && has_not "^ +2 s
 keys C; shows "sweep .*x stops$"; shows "run 1: .*equal"; shows "sweep pi \(17\)"; check "C goes on with it to its end" $?
 
 # a report of many runs: nothing is written
-begin 80x24 $fermi --session "$dir/one.json"; shows ld.global; keys s; shows "run 1: "; keys Q; ends
+begin 80x24 $fermi --session "$dir/one.json"; shows ld.global; keys s; shows "run 1: [0-9]"; keys Q; ends
 python3 -c "
 import json, sys
 s = json.load(open(sys.argv[1])); s['runs'] *= 800
