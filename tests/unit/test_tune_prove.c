@@ -232,6 +232,33 @@ static void test_dynamic_shared_memory_is_poisoned_where_it_changed(void **state
     bench_shut(&t);
 }
 
+/* What is asked to stop stops: at its opening, and between the runs of a rewrite. */
+static void test_a_proof_is_stopped(void **state)
+{
+    (void)state;
+    struct bench t;
+    bench_open(&t);
+    struct dev_run run = dev_run_default();
+    struct tune_prover *p = NULL;
+    struct tune_proof proof;
+    struct cancel stop = { .also = NULL };
+    run.grid = t.launch.grid;
+    run.block = t.launch.block;
+    struct tune_text code = { str_of(PLAIN("")), &run };
+    atomic_store(&stop.asked, true);
+    assert_int_equal(
+        tune_prover_open(t.dev, "k.ptx", &t.launch, &t.data, &code, TUNE_FULL, &stop, &p, &t.ds),
+        ST_CANCELLED);
+    assert_null(p);
+    atomic_store(&stop.asked, false);
+    assert_status_ok(
+        tune_prover_open(t.dev, "k.ptx", &t.launch, &t.data, &code, TUNE_FULL, &stop, &p, &t.ds), &t.ds);
+    atomic_store(&stop.asked, true);
+    assert_int_equal(tune_prover_check(p, &code, &proof, &t.ds), ST_CANCELLED);
+    tune_prover_close(p);
+    bench_shut(&t);
+}
+
 /* A variable that the rewrite alone has is no result of the original's: it is named. */
 static void test_what_is_not_compared_is_named(void **state)
 {
@@ -535,6 +562,7 @@ int main(void)
         cmocka_unit_test(test_what_is_not_compared_is_named),
         cmocka_unit_test(test_printf_is_named_where_it_is_called),
         cmocka_unit_test(test_an_error_below_1e_4_that_no_order_makes_is_told),
+        cmocka_unit_test(test_a_proof_is_stopped),
         cmocka_unit_test(test_cancellation_is_forgiven),
         cmocka_unit_test(test_what_no_atomic_adds_to_is_bit_equal),
         cmocka_unit_test(test_bounds_of_sums),

@@ -728,6 +728,29 @@ static void offer_kind(struct choices *c, enum complete kind)
     }
 }
 
+static int by_name(const void *x, const void *y)
+{
+    const struct str *a = x, *b = y;
+    int d = strncmp(a->s, b->s, a->n < b->n ? a->n : b->n);
+    return d ? d : (a->n > b->n) - (a->n < b->n);
+}
+
+/* Into the prompt: names in the alphabet's order, values of a knob in that of its table. */
+static void show_choices(struct app *a, const struct choices *c, bool sorted)
+{
+    struct str rest = { c->all.s, c->all.n }, *one = ARENA_ARRAY(a->frame, struct str, c->n + 1);
+    char word[PROMPT_TEXT];
+    size_t n = 0;
+    while (one && n < c->n && str_line(&rest, &one[n]))
+        n++;
+    if (one && sorted)
+        qsort(one, n, sizeof *one, by_name);
+    for (size_t i = 0; c->n > 1 && i < n; i++) {
+        snprintf(word, sizeof word, "%.*s", (int)one[i].n, one[i].s);
+        prompt_offer(&a->prompt, word);
+    }
+}
+
 void cmdline_complete(struct app *a)
 {
     struct prompt *p = &a->prompt;
@@ -738,6 +761,7 @@ void cmdline_complete(struct app *a)
     snprintf(head, sizeof head, "%.*s", (int)(p->at - from), p->text + from);
     snprintf(line, sizeof line, "%.*s", (int)from, p->text);
     struct choices c = { .a = a, .head = head };
+    bool values = false;
     char *rest = line, *name = take_word(&rest);
     const struct command_info *cmd = find(name);
     if (!*name) {
@@ -746,7 +770,8 @@ void cmdline_complete(struct app *a)
     } else if (cmd) {
         char *first = take_word(&rest);
         int knob = cmd->complete == COMPLETE_KNOB && *first ? knob_find(str_of(first)) : -1;
-        if (knob >= 0)
+        values = knob >= 0;
+        if (values)
             offer_values(&c, knob);
         else
             offer_kind(&c, cmd->complete == COMPLETE_FORMAT && *first ? COMPLETE_FILE : cmd->complete);
@@ -757,10 +782,6 @@ void cmdline_complete(struct app *a)
                  c.n == 1 && c.common && !strchr("/=", c.first[c.common - 1]) ? " " : "");
         prompt_replace(p, from, text);
     }
-    struct str rest_all = { c.all.s, c.all.n }, one;
-    while (c.n > 1 && str_line(&rest_all, &one)) {
-        snprintf(head, sizeof head, "%.*s", (int)one.n, one.s);
-        prompt_offer(p, head);
-    }
+    show_choices(a, &c, !values);
     buf_free(&c.all);
 }
