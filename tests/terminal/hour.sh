@@ -27,7 +27,7 @@ text ":unset"; keys Enter; gone "no effect"; check "defaults are never marked" $
 # 7: pasted text is text; Esc stops nothing; x does
 keys 5; printf 'qqQ\nq' | tm load-buffer -; tm paste-buffer -p -t s; shows "Pasted text is not read as keys"; sleep 1; [ ! -s "$dir/rc" ] && has "next sweep"; check "a paste runs no keys" $?
 text ":note "; tm paste-buffer -p -t s; shows "^ :note qqQ q"; check "in the prompt it is text, its lines joined" $?
-escape; text ":tune search"; keys Enter; shows "try 1 "; keys Escape; shows "the search goes on: x stops it"; check "Esc stops no search" $?
+escape; text ":tune search"; keys Enter; shows "try 1 "; keys Escape; shows "the search is still running: x stops it"; check "Esc stops no search" $?
 keys x; shows "Stopped, results kept"; check "x does" $?
 shows "run 1: .*(µs|ms)"; check "a run ends in one line" $?
 

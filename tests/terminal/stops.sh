@@ -8,11 +8,11 @@ idle() { ! has "x stops"; }
 # a sweep, and a search behind it: one row of progress, the line below it says what waits; x ends both
 h200="kernels/valley.ptx -d sim:hopper-h200"
 begin 80x24 $h200 --session "$dir/two.json"; shows ld.global; keys s; shows "^ .* sweep .*x stops$"; text ":tune"; keys Enter
-shows "the search starts when the sweep is done; x stops both"
+shows "the search starts when the sweep has finished; x stops both"
 until_true at 22 "^ .* sweep .*x stops$" && at 23 "the search starts when"; check "progress keeps its row while a second job waits" $?
 [ "$(screen | grep -cE "x stops( both)?$")" -eq 2 ]; check "and there is one row of it" $?
-shows "sweep .* [0-9]+ %"; keys x; shows "Stopped, results kept"; until_true idle; sleep 1; idle; check "x stops the sweep, and what waited does not begin" $?
-keys 7; shows "^ +1 sweep pi \([0-9]+ cut off\)|^ +1 sweep: " && has_not "^ +2 search" && shows "sweep pi \([0-9]+ cut off\)"; check "what the sweep had measured is kept" $?
+shows "sweep .* [3-9][0-9] %"; keys x; shows "Stopped, results kept"; until_true idle; sleep 1; idle; check "x stops the sweep, and what waited does not begin" $?
+keys 7; shows "^ +1 sweep pi \([0-9]+ cut off\)|^ +1 sweep: " && has_not "^ +2 search" && shows "sweep pi \([1-9][0-9]* cut off\)"; check "what the sweep had measured is kept" $?
 keys C; shows "sweep .*x stops$"; shows "run 1: .*equal"; shows "sweep pi \(17\)"; check "C goes on with it to its end" $?
 
 # a report of many runs: nothing is written
@@ -22,13 +22,13 @@ import json, sys
 s = json.load(open(sys.argv[1])); s['runs'] *= 800
 json.dump(s, open(sys.argv[2], 'w'))" "$dir/one.json" "$dir/many.json"
 begin 80x24 "$dir/many.json"; shows "run 800"; text ":report $dir/r.html"; keys Enter; shows "report .*x stops"; keys x
-shows "stopped before it was done"; [ ! -e "$dir/r.html" ]; check "x stops a report, and no part of it is written" $?
+shows "stopped before it finished"; [ ! -e "$dir/r.html" ]; check "x stops a report, and no part of it is written" $?
 text ":report $dir/r.html"; keys Enter; shows "report written"; [ -s "$dir/r.html" ]; check "the next one is whole" $?
 
 # a program that is surveyed
 sleeps() { pgrep -f "^sleep 61.4" > /dev/null; }
 ended() { ! sleeps; }
-begin 80x24 $fermi; shows ld.global; text ":program sleep 61.4"; keys Enter; shows "It runs; .*x ends it"; until_true sleeps; keys x; shows "the program was told to end"
+begin 80x24 $fermi; shows ld.global; text ":program sleep 61.4"; keys Enter; shows "Running; .*x stops it"; until_true sleeps; keys x; shows "stopping the program"
 until_true ended; check "x ends the program that a survey runs" $?
 
 # the analysis of the whole launch, in the background: each thread follows a chain of loaded indices, a minute of slices
@@ -55,5 +55,5 @@ cat > "$dir/walk.launch.json" << 'END'
 { "name": "next", "buffer": "u32", "count": 16777216, "init": { "random": [0, 16777215], "seed": 1 } },
 { "name": "o", "buffer": "u32", "count": 16777216, "init": { "fill": 0 }, "output": true } ] }
 END
-begin 80x24 "$dir/walk.ptx" -d sim:fermi-16k; shows ld.global; shows "analysed +x stops it"; keys x; gone "analysed +x stops it"; keys 9; shows "figures are of its first CTAs"; check "x stops the analysis in the background" $?
+begin 80x24 "$dir/walk.ptx" -d sim:fermi-16k; shows ld.global; shows "analysing the whole launch +x stops it"; keys x; gone "analysing the whole launch +x stops it"; keys 9; shows "figures are for its first CTAs"; check "x stops the analysis in the background" $?
 echo "1..$n"
