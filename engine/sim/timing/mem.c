@@ -419,11 +419,12 @@ static bool meets(struct timing_mem *m, const struct cache_l2_request *r, uint32
 {
     if (!m->met || r->write || r->quiet)
         return false;
-    uint32_t near = (uint32_t)m->g->l2_merge_sms, place = sm / near;
+    uint32_t near = (uint32_t)m->g->l2_merge_sms, place = sm / near,
+             most = (uint32_t)(r->copy ? m->g->copy_merge_answers : m->g->l2_merge_answers);
     struct timing_met *f = &m->met[cache_mix(r->line * 61 + place) % TIMING_FLIGHTS];
     uint32_t apart = r->at > f->at ? r->at - f->at : f->at - r->at;
     bool found = f->line == r->line && f->sm != sm && f->sm / near == place &&
-                 !(r->sectors & ~f->sectors) && f->answers && f->answers < m->g->l2_merge_answers &&
+                 !(r->sectors & ~f->sectors) && f->answers && f->answers < most &&
                  apart < (uint32_t)m->g->l2_merge_window + f->queued;
     if (found)
         f->answers++;
