@@ -1,4 +1,4 @@
-/* PTX files of Triton's cache, by the hash of the machine code beside them. */
+/* PTX files of caches, by the hash of the machine code beside them. */
 #include "engine/base/base.h"
 #include "engine/live/live.h"
 #include "engine/live/live_int.h"
@@ -53,14 +53,16 @@ static enum status look_in(const char *pattern, cubin_fn fn, void *ctx, bool *mo
     return st;
 }
 
-/* Triton's cache; Inductor's, which has one of Triton's in it. */
-static enum status each_cubin(cubin_fn fn, void *ctx)
+/* What ptxas made (ptxas.h); Triton's cache; Inductor's, which has one of Triton's in it. */
+static enum status each_cubin(const char *kept, cubin_fn fn, void *ctx)
 {
     const char *triton = getenv("TRITON_CACHE_DIR"), *inductor = getenv("TORCHINDUCTOR_CACHE_DIR"),
                *home = getenv("HOME"), *tmp = getenv("TMPDIR");
     struct buf b[4] = { 0 };
     bool more = true;
     enum status st = ST_OK;
+    if (kept)
+        buf_printf(&b[3], "%s/*.cubin", kept);
     if (triton && *triton)
         buf_printf(&b[0], "%s/*/*.cubin", triton);
     else
@@ -72,7 +74,7 @@ static enum status each_cubin(cubin_fn fn, void *ctx)
         buf_printf(&b[1], "%s/torchinductor_*/triton/*/*/*.cubin", tmp && *tmp ? tmp : "/tmp");
         buf_puts(&b[2], "/tmp/torchinductor_*/triton/*/*/*.cubin");
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = kept ? 4 : 3; i-- > 0;) {
         if (st == ST_OK && more)
             st = b[i].oom ? ST_NOMEM : look_in(b[i].s, fn, ctx, &more);
         buf_free(&b[i]);
@@ -99,13 +101,13 @@ static bool for_survey(void *ctx, uint64_t hash, const char *ptx)
     return !l->oom;
 }
 
-enum status live_survey_caches(struct live_survey *s)
+enum status live_survey_caches(struct live_survey *s, const char *kept)
 {
     struct survey_look l = { s, false };
     bool wanted = false;
     for (size_t i = 0; i < s->n; i++)
         wanted |= s->v[i].why && s->v[i].image;
-    enum status st = wanted ? each_cubin(for_survey, &l) : ST_OK;
+    enum status st = wanted ? each_cubin(kept, for_survey, &l) : ST_OK;
     return l.oom ? ST_NOMEM : st;
 }
 
@@ -128,13 +130,13 @@ static bool for_hash(void *ctx, uint64_t hash, const char *ptx)
 char *live_cache_ptx(uint64_t hash)
 {
     char *ptx = NULL;
-    return live_cache_find(hash, &ptx) == ST_OK ? ptx : NULL;
+    return live_cache_find(NULL, hash, &ptx) == ST_OK ? ptx : NULL;
 }
 
-enum status live_cache_find(uint64_t hash, char **ptx)
+enum status live_cache_find(const char *kept, uint64_t hash, char **ptx)
 {
     struct hash_look l = { .hash = hash };
-    enum status st = hash ? each_cubin(for_hash, &l) : ST_OK;
+    enum status st = hash ? each_cubin(kept, for_hash, &l) : ST_OK;
     *ptx = l.ptx;
     return l.oom ? ST_NOMEM : st;
 }

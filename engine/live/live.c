@@ -5,6 +5,7 @@
 #include "engine/base/private_folder.h"
 #include "engine/dev/inject/record.h"
 #include "engine/live/live_int.h"
+#include "engine/live/ptxas.h"
 #include "engine/live/serve.h"
 
 #include <errno.h>
@@ -188,6 +189,8 @@ struct run {
     const struct live_extra *extra;
     const struct live_want *want; /* NULL: no capture */
     const char *library, *record;
+    const char *kept; /* what it compiles by calling ptxas (ptxas.h); NULL: nothing */
+    bool caches;      /* PTX of machine code is looked for in caches */
 };
 
 /* In a capture the library also stands before NVRTC, whose PTX is not told otherwise. */
@@ -201,6 +204,14 @@ static bool put_preload(const struct run *r)
     return set;
 }
 
+static bool put_ptxas(const struct run *r)
+{
+    char *path = r->kept ? live_ptxas_path(r->kept) : NULL;
+    bool set = !r->kept || (path && setenv("PATH", path, 1) == 0);
+    base_free(path);
+    return set;
+}
+
 static bool put_variables(const struct run *r)
 {
     char take[64];
@@ -211,7 +222,8 @@ static bool put_variables(const struct run *r)
         if (setenv(LIVE_TAKE_VARIABLE, take, 1) != 0)
             return false;
     }
-    return (!r->want || put_preload(r)) && setenv("CUDA_INJECTION64_PATH", r->library, 1) == 0 &&
+    return (!r->want || put_preload(r)) && put_ptxas(r) &&
+           setenv("CUDA_INJECTION64_PATH", r->library, 1) == 0 &&
            setenv(LIVE_RECORD_VARIABLE, r->record, 1) == 0 &&
            (!x || setenv(x->variable, x->value, 1) == 0);
 }
@@ -275,8 +287,8 @@ static enum status run_and_read(const struct run *r, struct live_survey *s, stru
     serve_stop(served);
     if (st == ST_OK)
         st = read_all(s, r->record, r->extra, false, ds);
-    if (st == ST_OK && r->want)
-        st = live_survey_caches(s);
+    if (st == ST_OK && r->caches)
+        st = live_survey_caches(s, r->kept);
     if (st == ST_OK && r->want)
         st = live_takes(s, r->want, served, r->record, ds);
     serve_free(served);
@@ -339,16 +351,37 @@ static enum status library_place(const char *folder, char **own, struct buf *pat
     return st;
 }
 
+/* A path in a folder that is about to be removed is of no use to the caller. */
+static void forget_kept(struct live_survey *s, const char *kept)
+{
+    for (size_t i = 0; kept && i < s->n; i++)
+        if (s->v[i].ptx_file && strncmp(s->v[i].ptx_file, kept, strlen(kept)) == 0) {
+            base_free(s->v[i].ptx_file);
+            s->v[i].ptx_file = NULL;
+        }
+}
+
 static enum status run_in(const char *folder, struct run r, struct live_survey *s, struct diags *ds)
 {
     struct buf library = { 0 }, record = { 0 };
-    char *own = NULL;
+    struct live_want want;
+    char *own = NULL, *kept = NULL;
     buf_printf(&record, "%s/record", folder);
     enum status st = record.oom ? ST_NOMEM : library_place(folder, &own, &library, ds);
     r.library = library.s;
     r.record = record.s;
+    if (st == ST_OK && r.caches)
+        st = live_ptxas_put(folder, &kept, ds);
+    r.kept = kept;
+    if (r.want) {
+        want = *r.want;
+        want.kept = kept;
+        r.want = &want;
+    }
     if (st == ST_OK)
         st = run_and_read(&r, s, ds);
+    forget_kept(s, kept);
+    private_folder_remove(kept);
     private_folder_remove(own);
     buf_free(&library);
     buf_free(&record);
@@ -388,11 +421,10 @@ enum status live_run(char *const *argv, const struct live_extra *x, struct live_
 enum status live_capture_run(char *const *argv, const struct live_want *w, struct live_survey *s,
                              struct diags *ds)
 {
-    return run_injected((struct run){ .argv = argv, .want = w }, s, ds);
+    return run_injected((struct run){ .argv = argv, .want = w, .caches = true }, s, ds);
 }
 
 enum status live_survey_run(char *const *argv, struct live_survey *s, struct diags *ds)
 {
-    enum status st = live_run(argv, NULL, s, ds);
-    return st == ST_OK ? live_survey_caches(s) : st;
+    return run_injected((struct run){ .argv = argv, .caches = true }, s, ds);
 }

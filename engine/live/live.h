@@ -77,6 +77,8 @@ struct live_want {
     uint64_t nth;       /* which launch of each, from 1 */
     uint64_t max_bytes; /* most to copy for one launch */
     const char *folder; /* where the files go; it is there */
+    const char *kept;   /* what ptxas made (ptxas.h), while the program runs; NULL: nothing; set by
+                           live_capture_run */
     double trim_s;      /* most seconds of the simulated run of one launch */
     /* The module of a file (PTX, a container) with a kernel of that name, for compute capability cc (0:
      * not known). From another thread, one call at a time. */

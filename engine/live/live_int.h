@@ -30,11 +30,12 @@ enum status live_records_peek(struct live_survey *s, const char *record, const s
                               struct diags *ds);
 /* A line of the record that apply's part wrote, into a's results. False: out of memory. */
 bool live_apply_line(void *a, const char *line);
-/* PTX for machine code, from Triton's cache: NAME.cubin there is byte for byte the image that the driver
- * got, and NAME.ptx lies beside it. Kernels for which it is found have ptx_file, and why is NULL. */
-enum status live_survey_caches(struct live_survey *s);
+/* PTX for machine code, from Triton's cache and from a folder of ptxas.h (NULL: none): NAME.cubin there
+ * is byte for byte the image that the driver got, and NAME.ptx lies beside it. Kernels for which it is
+ * found have ptx_file, and why is NULL. */
+enum status live_survey_caches(struct live_survey *s, const char *kept);
 /* The PTX file beside machine code of this hash in a cache, into *ptx, owned; NULL: there is none. */
-enum status live_cache_find(uint64_t hash, char **ptx);
+enum status live_cache_find(const char *kept, uint64_t hash, char **ptx);
 /* The PTX file with that kernel in the folder of XLA_FLAGS=--xla_dump_to=FOLDER, into *ptx, owned; NULL:
  * none, or *several have it. */
 enum status live_dump_find(const char *kernel, char **ptx, bool *several);

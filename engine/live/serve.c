@@ -133,7 +133,7 @@ static void code(struct serve *s, char *question, struct buf *out)
         return;
     }
     const char *file = rest + at;
-    if (strcmp(kind, "ptx") != 0 && live_cache_find(image, &path) == ST_OK && path)
+    if (strcmp(kind, "ptx") != 0 && live_cache_find(s->want->kept, image, &path) == ST_OK && path)
         file = path;
     bool several = false;
     if (strcmp(kind, "ptx") != 0 && !path && live_dump_find(name, &path, &several) == ST_OK && path)

@@ -20,8 +20,7 @@ static bool architecture(const struct dev_info *dev, struct sim_preset *p)
     bool ok = true;
     *p = sim_preset_default();
     if (dev->kind == DEV_SIMULATED) {
-        const char *name = strncmp(dev->spec, "sim:", 4) ? dev->spec : dev->spec + 4;
-        ok = preset_read(NULL, name, p, &none) == ST_OK;
+        ok = preset_read(NULL, dev->spec, p, &none) == ST_OK;
     } else {
         p->cc_major = dev->cc_major;
         p->cc_minor = dev->cc_minor;

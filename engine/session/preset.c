@@ -86,6 +86,7 @@ static enum status read_shipped(const char *name, cJSON **out, struct diags *ds)
 
 enum status preset_tree(const char *name_or_path, cJSON **t, struct diags *ds)
 {
+    name_or_path += strncmp(name_or_path, "sim:", 4) ? 0 : 4;
     enum status s = read_shipped(name_or_path, t, ds);
     if (s != ST_OK || *t)
         return s;

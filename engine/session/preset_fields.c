@@ -37,12 +37,11 @@ static enum status take_sources(const cJSON *tree, struct preset_fields *out)
 
 enum status preset_fields_read(const char *name_or_path, struct preset_fields *out, struct diags *ds)
 {
-    const char *name = strncmp(name_or_path, "sim:", 4) ? name_or_path : name_or_path + 4;
     cJSON *tree = NULL;
     *out = (struct preset_fields){ .given = { false } };
-    enum status st = preset_read(NULL, name, &out->p, ds);
+    enum status st = preset_read(NULL, name_or_path, &out->p, ds);
     if (st == ST_OK)
-        st = preset_tree(name, &tree, ds);
+        st = preset_tree(name_or_path, &tree, ds);
     if (st == ST_OK)
         st = take_sources(tree, out);
     cJSON_Delete(tree);

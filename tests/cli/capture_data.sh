@@ -79,6 +79,15 @@ claim "PTX in XLA's dump, by the kernel's name" files dump "f['outputs']=='equal
 cp "$K" "$T/xla/module_2.ptx"
 XLA_FLAGS="--xla_dump_to=$T/xla" take dump
 claim "a name that several files of the dump have" files dump "f is None and 'several PTX files' in why"
+mkdir "$T/files" "$T/tools"
+printf '#!/bin/sh\n[ "$1" = --version ] && exit 5\ncp "$PTXAS_FILES/made" "$4"\n' > "$T/tools/ptxas"; chmod +x "$T/tools/ptxas"
+export PTXAS_FILES=$T/files
+PATH=$T/tools:$PATH take ptxas
+claim "PTX of machine code that a call of ptxas made" files ptxas "f['outputs']=='equal' and k['ptx'] and k['ptx_file'] is None"
+PATH=$T/tools:$PATH "$B" capture --list --json -- "$P" ptxas "$K" 2>"$T/err" | sed -n '/^{"format"/,$p' > "$T/list.json"
+claim "a survey finds it, too" python3 -c "import json,sys; k=[x for x in json.load(open('$T/list.json'))['kernels'] if x['name']=='scale']; assert k and all(x['ptx'] for x in k), k"
+PATH=$T/tools:$PATH "$B" capture --list -- sh -c 'ptxas --version; echo "it ended $?"; ptxas a b' > "$T/out" 2>&1; rc=$?
+claim "ptxas that fails, fails in the program as without us" test "$(grep -c 'it ended 5' "$T/out")-$rc" = 1-1
 take lost
 claim "refused: managed memory that could not be read" files lost "f is None and 'managed memory that could not be read' in why"
 take peer

@@ -68,6 +68,7 @@ code "run: interrupted" 130 "" cut TERM "$B" run "$T/forever.ptx" --no-counters
 code "tune: interrupted before anything is known" 130 "" cut TERM "$B" tune "$T/forever.ptx"
 code "sweep: interrupted, and how to go on" 130 "sweep --resume continues from there" cut --when "$T/cut.json" "$some" TERM \
     "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 -o "$T/cut.json"
+code "calibrate: --base as a device is named" 0 "as sim:fermi-48k" "$B" calibrate -d sim:fermi-16k --base sim:fermi-48k
 code "calibrate: interrupted" 130 "interrupted" cut INT "$B" calibrate
 # timeout(1) and terminals send one interrupt twice, a moment apart: that is no second one, and nothing is lost.
 code "one interrupt that arrives twice" 130 "sweep --resume continues from there" cut --twice --when "$T/twice.json" "$some" INT \

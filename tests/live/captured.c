@@ -69,6 +69,29 @@ static void load_jit(const char *kernel, const char *how)
     fake_get(23, &function, module, kernel);
 }
 
+/* As XLA does it: the text goes through ptxas, by files below $PTXAS_FILES; the one of the tests copies
+ * $PTXAS_FILES/made. */
+static void load_by_ptxas(const char *kernel)
+{
+    static char cubin[FAKE_CUBIN];
+    char name[3][300], command[1000];
+    static const char *const NAMES[] = { "made", "text", "out" };
+    for (int i = 0; i < 3; i++)
+        snprintf(name[i], sizeof name[i], "%s/%s", getenv("PTXAS_FILES"), NAMES[i]);
+    fake_cubin(text, cubin);
+    FILE *f = fopen(name[0], "wb"), *g = fopen(name[1], "wb");
+    if (!f || !g || fwrite(cubin, sizeof cubin, 1, f) != 1 || fputs(text, g) < 0 || fclose(f) ||
+        fclose(g))
+        exit(98);
+    snprintf(command, sizeof command, "ptxas -arch=sm_90 '%s' -o '%s'", name[1], name[2]);
+    memset(cubin, 0, sizeof cubin);
+    if (system(command) != 0 || !(f = fopen(name[2], "rb")) || fread(cubin, sizeof cubin, 1, f) != 1)
+        exit(97);
+    fclose(f);
+    fake_load(20, &module, cubin);
+    fake_get(23, &function, module, kernel);
+}
+
 static void load(const char *path, const char *kernel)
 {
     FILE *f = fopen(path, "rb");
@@ -243,6 +266,8 @@ int main(int argc, char **argv)
         load_linked("scale");
     if (strncmp(what, "jit", 3) == 0)
         load_jit("scale", what);
+    if (strcmp(what, "ptxas") == 0)
+        load_by_ptxas("scale");
     if (strcmp(what, "dump") == 0) {
         static char cubin[FAKE_CUBIN];
         fake_cubin(text, cubin);
@@ -250,7 +275,8 @@ int main(int argc, char **argv)
         fake_get(23, &function, module, "scale");
     }
     if (strcmp(what, "plain") == 0 || strncmp(what, "jit", 3) == 0 || strcmp(what, "nvrtc") == 0 ||
-        strcmp(what, "lookup") == 0 || strcmp(what, "link") == 0 || strcmp(what, "dump") == 0)
+        strcmp(what, "lookup") == 0 || strcmp(what, "link") == 0 || strcmp(what, "dump") == 0 ||
+        strcmp(what, "ptxas") == 0)
         scale(FAKE_DEVICE, 307, 0, 3);
     else if (strcmp(what, "ex") == 0)
         scale(FAKE_DEVICE, 652, 1, 1);
