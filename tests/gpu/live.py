@@ -87,10 +87,10 @@ def rows():
             ('nvcc, CUDA graph', 'graph', [at('valley'), 20, 'g'], [at('valley'), 400, 'g'], 'valley', {}),
             ('PyTorch eager, own kernel', 'eager', python('extension.py', at('extension.so'), 3), python('extension.py', at('extension.so'), 300), 'valley', {}),
             ('Triton', 'triton', python('rows.py', 3), python('rows.py', 300), 'rows', {}),
-            ('torch.compile', 'compile', python('compiled.py', 3), python('compiled.py', 300), 'triton', {}),
+            ('torch.compile', 'compile', python('compiled.py', 30), python('compiled.py', 300), 'triton', {}),
             ('torch.compile, a transformer', 'transformer', python('transformer.py', 2), python('transformer.py', 30), 'layer_norm', {}),
             ('CuPy RawKernel', 'cupy', python('raw.py', kernels + '/valley.cu', 3), python('raw.py', kernels + '/valley.cu', 300), 'valley', {}),
-            ('JAX', 'jax', python('jitted.py', 3), python('jitted.py', 300), 'fusion', xla)]
+            ('JAX', 'jax', python('jitted.py', 30), python('jitted.py', 300), 'fusion', xla)]
 
 
 def capture(row):
@@ -220,7 +220,7 @@ if not a.rows:
     tell(gpu.stdout.strip() + '\n')
     build()
 ROWS = [r for r in rows() if not a.only or r[1] in a.only.split(',')]
-table = [] if a.rows else overhead()
+table = [] if a.rows or a.only else overhead()
 with concurrent.futures.ThreadPoolExecutor(len(ROWS)) as pool:
     captured = list(pool.map(capture, ROWS))
 print('captures: %.0f s after the start' % (time.time() - began), flush=True)
