@@ -306,6 +306,8 @@ static void footprint(struct sharing *s)
     uint32_t warps = env_warps(&s->f->v), lines = window(&s->p);
     double common =
         s->one.bytes.warp_new ? (double)s->one.bytes.cta_new / (double)s->one.bytes.warp_new : 1;
+    if (!s->one.lines) /* nothing went through L1: copies alone, or no load */
+        return;
     if (!lines && s->p.cut) /* what comes again may do so behind the end of the trace */
         return;
     o->valid = true;
