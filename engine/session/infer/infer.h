@@ -59,6 +59,7 @@ struct guess {
     uint32_t wider;  /* times as many CTAs along x */
     bool zero;       /* what is read and written starts at zero */
     bool rows;       /* offsets of rows ascend */
+    bool brief;      /* what only counts turns is a few */
     /* as the user says; n 0, block.x 0: not said */
     struct infer_asked asked;
 };

@@ -112,18 +112,21 @@ static bool reads_alone(const struct ranks *r, int c)
     return false;
 }
 
-/* 1 to 3: up to the last component that is not only part of a rank. */
+/* 1 to 3: up to the last component that is not only part of a rank, or of comparisons. */
 static bool count_dims(const struct ptx_func *f, enum ptx_sreg index, enum ptx_sreg size, unsigned *dims)
 {
     struct ranks r = { f, base_alloc((f->nregs + 1) * sizeof *r.holds), index, size };
     if (!r.holds)
         return false;
     follow(&r);
-    for (int c = GUESS_DIMS - 1; c >= (int)*dims; c--)
-        if (reads_alone(&r, c))
+    int reaches = 1;
+    for (int c = GUESS_DIMS - 1; c >= (int)*dims && reaches >= 0; c--) {
+        reaches = reads_alone(&r, c) ? infer_reaches_memory(f, index, c) : 0;
+        if (reaches > 0)
             *dims = (unsigned)c + 1;
+    }
     base_free(r.holds);
-    return true;
+    return reaches >= 0;
 }
 
 bool infer_names(const struct ptx_func *f, const struct ptx_symbol *s)

@@ -4,6 +4,7 @@
 #define GPULOCW_SESSION_INFER_SHAPE_H
 
 #include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
 
 struct ptx_func;
 struct ptx_module;
@@ -22,6 +23,12 @@ struct infer_shape {
 };
 /* false: out of memory */
 bool infer_shape(const struct ptx_module *m, const struct ptx_func *kernel, struct infer_shape *out);
+/* reach.c. Does component comp of an index become part of an address, or of what is stored? 0: only
+ * comparisons read it, as those do that look for the first thread of all; -1: out of memory. */
+int infer_reaches_memory(const struct ptx_func *f, enum ptx_sreg index, int comp);
+/* 1: the value of register reg only says how often something is done: it is compared with counters that
+ * are no index and become no part of an address; -1: out of memory. */
+int infer_counts_turns(const struct ptx_func *f, uint32_t reg);
 /* some instruction of f has s as an operand */
 bool infer_names(const struct ptx_func *f, const struct ptx_symbol *s);
 

@@ -42,6 +42,10 @@ static bool shifts_by(const struct ptx_inst *x, unsigned k)
  * also taken from another (32 - n), its logarithm. */
 static uint32_t scalar_value(const struct guess *g, const struct ptx_inst *load, uint32_t n)
 {
+    enum { FEW = 4 };
+    if (g->brief && load && load->opnds[0].kind == OPND_REG &&
+        infer_counts_turns(g->f, load->opnds[0].index) > 0)
+        return FEW;
     uint32_t other = UINT32_MAX; /* what is left of a number without it */
     for (uint32_t i = 0; load && load->opnds[0].kind == OPND_REG && i < g->f->ninsts; i++) {
         const struct ptx_inst *x = &g->f->insts[i];

@@ -22,11 +22,13 @@
 /* Instructions of warps: of one trial, of all trials with one kind of data. A GPU counts none: seconds.
  */
 #define TRIAL_INSTS UINT64_C(3000000)
+#define GROWN_INSTS UINT64_C(6000000) /* of one that grows */
 #define ALL_INSTS   UINT64_C(24000000)
 #define GPU_SECONDS 1.0
 enum {
     MOST_CTAS = 1024 /* that a guess grows to */,
     LEAST_COUNT = 1024,
+    MOST_COUNT = 1 << 24,
     PER_ROW = 16,
     MOST_TRIALS = 64
 };
@@ -63,6 +65,7 @@ struct trying {
     struct size_guess size;
     unsigned block, trials;
     uint64_t left; /* instructions */
+    uint64_t most; /* of one trial */
     bool strict;   /* a race or a read of what nobody wrote counts against a guess */
     bool outside;  /* all sizes led outside with some block */
     bool found_idle;
@@ -117,7 +120,7 @@ static struct dev_run run_of(const struct trying *t, const struct launch_spec *l
     r.functional = true;
     r.counters = false;
     r.check_uninit = r.check_races = t->strict && simulated;
-    r.max_insts = simulated ? TRIAL_INSTS : 0;
+    r.max_insts = simulated ? t->most : 0;
     r.time_limit_s = simulated ? 0 : GPU_SECONDS;
     r.cancel = t->cancel;
     return r;
@@ -144,7 +147,7 @@ static enum status try_spec(struct trying *t, const struct launch_spec *l, struc
         dev_unbind(t->dev, bound);
     launch_data_free(&data);
     double spent = out->counters[COUNTER_INST_WARP].valid ? out->counters[COUNTER_INST_WARP].value
-                   : *how == TRIAL_LATE                   ? (double)TRIAL_INSTS
+                   : *how == TRIAL_LATE                   ? (double)t->most
                                                           : 0;
     t->left -= (double)t->left > spent ? (uint64_t)spent : t->left;
     t->trials++;
@@ -222,6 +225,37 @@ static enum status grow(struct trying *t)
     return s;
 }
 
+/* Sizes that a CTA's part does not divide let CTAs meet. */
+static uint32_t whole_parts(struct dim3u covers, uint32_t n)
+{
+    uint32_t most = covers.x > covers.y ? covers.x : covers.y;
+    return n > UINT32_MAX - most ? n : (n + most - 1) / most * most;
+}
+
+/* Sizes that cover more CTAs, for as long as the device has SMs without one: of an array first, then of
+ * a square of that side. */
+static enum status fill_device(struct trying *t)
+{
+    const struct guess *g = t->g;
+    uint64_t sms = dev_describe(t->dev)->sms;
+    bool better = !g->asked.n && g->wider == 1 && !g->shape.one_thread;
+    enum status s = ST_OK;
+    t->most = GROWN_INSTS;
+    while (s == ST_OK && better && dim3u_count(t->out->grid) < sms && !spent(t)) {
+        struct size_guess now = t->size, next = { now.n * 2, now.count };
+        if (g->blocks[t->block].fixed)
+            next.n = whole_parts(g->blocks[t->block].covers, next.n);
+        s = replace(t, next, false, &better);
+        if (s == ST_OK && !better && !spent(t)) {
+            next.count *= 4;
+            s = replace(t, next, false, &better);
+        }
+        t->size = better ? next : now;
+        better = better && next.count < MOST_COUNT;
+    }
+    return s;
+}
+
 /* A quarter of the room, for as long as it still runs: what the kernel does not touch is no part of its
  * problem. */
 static enum status trim(struct trying *t)
@@ -229,6 +263,7 @@ static enum status trim(struct trying *t)
     struct size_guess size = t->size;
     enum status s = ST_OK;
     uint64_t least = t->g->rows ? (uint64_t)PER_ROW * size.n : LEAST_COUNT;
+    t->left = t->left < ALL_INSTS / 2 ? ALL_INSTS / 2 : t->left; /* of its own: growing may take all */
     for (bool better = true; s == ST_OK && better && size.count > least && !spent(t);) {
         size.count /= 4;
         s = replace(t, size, false, &better);
@@ -242,13 +277,6 @@ static bool any_updated(const struct guess *g)
         if (g->use[p].loaded && g->use[p].stored)
             return true;
     return false;
-}
-
-/* Sizes that a CTA's part does not divide let CTAs meet. */
-static uint32_t whole_parts(struct dim3u covers, uint32_t n)
-{
-    uint32_t most = covers.x > covers.y ? covers.x : covers.y;
-    return n > UINT32_MAX - most ? n : (n + most - 1) / most * most;
 }
 
 /* Size i of a block; false: as the one before. */
@@ -280,6 +308,11 @@ static enum status walk(struct trying *t, enum trial *how)
             s = try_one(t, how);
             t->g->zero = *how == TRIAL_WORKS;
         }
+        if (s == ST_OK && *how == TRIAL_LATE && !t->g->brief) {
+            t->g->brief = true; /* it may do all of it over and over */
+            s = try_one(t, how);
+            t->g->brief = *how == TRIAL_WORKS;
+        }
         outside += *how == TRIAL_OUTSIDE;
         if (*how == TRIAL_WORKS || *how == TRIAL_FAILS || *how == TRIAL_UNCLEAN ||
             (t->outside && outside > 2))
@@ -293,6 +326,7 @@ static enum status all_blocks(struct trying *t, enum trial *how)
 {
     enum status s = ST_OK;
     *how = TRIAL_FAILS;
+    t->most = TRIAL_INSTS;
     for (t->block = 0; s == ST_OK && t->block < t->g->nblocks && !spent(t); t->block++) {
         s = walk(t, how);
         if (*how == TRIAL_WORKS || *how == TRIAL_LATE)
@@ -300,6 +334,8 @@ static enum status all_blocks(struct trying *t, enum trial *how)
     }
     if (s == ST_OK && *how == TRIAL_WORKS)
         s = grow(t);
+    if (s == ST_OK && *how == TRIAL_WORKS)
+        s = fill_device(t);
     return s == ST_OK && *how == TRIAL_WORKS ? trim(t) : s;
 }
 
@@ -365,7 +401,7 @@ static enum status settle(struct trying *t)
     }
     if (s != ST_OK || found)
         return s;
-    g->zero = g->all_wide = false;
+    g->zero = g->all_wide = g->brief = false;
     g->wider = 1;
     t->size = t->idle;
     t->block = t->idle_block;
@@ -384,7 +420,9 @@ static enum status settle(struct trying *t)
 enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *cancel,
                        struct launch_spec *out, struct diags *ds)
 {
-    struct trying t = { .g = g, .dev = dev, .cancel = cancel, .ds = ds, .out = out };
+    struct trying t = {
+        .g = g, .dev = dev, .cancel = cancel, .ds = ds, .out = out, .most = TRIAL_INSTS
+    };
     const struct ptx_module *m = g->facts->module;
     infer_blocks(g);
     struct diags load = { 0 };
