@@ -368,7 +368,7 @@ static unsigned quit(struct app *a)
     if (a->snap->session_unsaved && a->snap->nruns && !a->leaving) {
         a->leaving = true;
         app_notice(a, DIAG_WARNING, "%s",
-                   view_keys(a, "the results could not be saved: {quit} again quits and discards them, "
+                   view_keys(a, "the results could not be saved: {quit} again discards them, "
                                 ":save FILE saves them"));
         return UI_REDRAW;
     }
