@@ -50,49 +50,13 @@
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_prefetch.h"
 #include "engine/rewrites/cluster_int.h"
+#include "engine/pass/tasks.h"
 
 #include <string.h>
 
 #define TAG "cluster"
 
 /* ---- legality ---- */
-static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, const struct ptx_inst *i)
-{
-    const char *name = ptx_op_info(i->op)->name;
-    name = name ? name : "";
-    if (strncmp(name, "mbarrier.", 9) == 0 || strstr(name, "bulk") || strncmp(name, "griddep", 7) == 0 ||
-        strncmp(name, "tcgen05.alloc", 13) == 0 || pass_lasts(i))
-        return pass_refuse(
-            c, i->at, NULL,
-            "%s keeps state until its CTA ends; an agent would carry it into the next task", name);
-    if (strstr(name, ".arrive") && inst_is_cta_barrier(i))
-        return pass_refuse(c, i->at, NULL,
-                           "threads arrive at a barrier here without waiting: the next task would start "
-                           "with a partly filled barrier");
-    if (!f->entry && inst_is(i, "exit"))
-        return pass_refuse(
-            c, i->at, NULL,
-            "the called function exits the thread, so an agent cannot continue with the next task");
-    if (ptx_is_opaque(i))
-        return pass_refuse(c, i->at, NULL,
-                           "this instruction is not modelled: it may keep state from task to task");
-    return ST_OK;
-}
-
-static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f)
-{
-    struct pass_flow fl;
-    if (!pass_flow_make(f, &fl))
-        return ST_NOMEM;
-    enum status s = ST_OK;
-    const struct ptx_inst *r = pass_return_before_barrier(&fl);
-    if (r)
-        s = pass_refuse(c, r->at, "use --cluster redirect, which does not have this limit",
-                        "some threads may exit here while others still wait at a barrier");
-    pass_flow_free(&fl);
-    return s;
-}
-
 enum status agent_check(struct pass_ctx *c)
 {
     struct pass_funcs fs;
@@ -105,21 +69,9 @@ enum status agent_check(struct pass_ctx *c)
             c, NO_SPAN, "choose a device with --device",
             "--agents vote tries a different number of agents on every SM; no device is chosen");
     pass_callees(c, &fs);
-    enum status s = check_flow(c, c->f);
-    for (uint32_t k = 0; k <= fs.n && s == ST_OK; k++) {
-        const struct ptx_func *f = k ? fs.v[k - 1] : c->f;
-        for (uint32_t n = 0; n < f->ninsts && s == ST_OK; n++) {
-            s = check_inst(c, f, &f->insts[n]);
-            if (s == ST_OK && k && inst_is_cta_barrier(&f->insts[n]) &&
-                pass_find_effect(c->f, EFFECT_EXIT) != &c->f->insts[c->f->ninsts - 1])
-                s = pass_refuse(
-                    c, f->insts[n].at, NULL,
-                    "a called function waits at a barrier and the kernel returns early elsewhere");
-        }
-        if (s == ST_OK && k)
-            s = check_flow(c, f);
-    }
-    return s;
+    static const struct task_words words = { "an agent", "task",
+                                             "use --cluster redirect, which does not have this limit" };
+    return tasks_check(c, &fs, &words);
 }
 
 /* ---- how many ---- */

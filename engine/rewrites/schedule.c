@@ -21,7 +21,13 @@
  *
  * Threads whose g lies outside the original's index set return at once, so the set of executed
  * coordinates is exactly the original's, each once. That is the same kernel whenever no thread can see
- * which others share its CTA or warp: no shared memory, barrier, warp intrinsic, lane or SM number. */
+ * which others share its CTA or warp: no shared memory, barrier, warp intrinsic, lane or SM number.
+ *
+ * Where block and order of threads stay, a CTA is one of the original's, or several of them one after
+ * the other (--coarsen, interleaved: iteration k of CTA c is CTA c + k * grid'). Then barriers and
+ * shared memory see the threads they always saw. Between two iterations stands a bar.sync 0, so that
+ * nobody is at work in the next one while others use shared memory; it ends because all threads of a CTA
+ * come to it the same number of times (tasks.h). */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
@@ -31,6 +37,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_schedule.h"
+#include "engine/pass/tasks.h"
 
 #include <string.h>
 
@@ -91,6 +98,18 @@ static bool shape_make(const struct pass_ctx *c, struct shape *s)
 }
 
 /* ---- legality ---- */
+/* Are the threads of a CTA those of one CTA of the original, in the same order? Of a coarsened one: in
+ * each iteration. */
+static bool keeps_ctas(const struct pass_ctx *c, const struct shape *s)
+{
+    bool turned = s->axis[0] != 0, line = s->old_block.x == 1 || s->old_block.y == 1;
+    for (int d = 0; d < 3; d++)
+        if (dim_at(s->block, d) != dim_at(s->old_block, s->axis[d]))
+            return false;
+    return s->coarsen == 1 ? !turned || line
+                           : !turned && opt_schedule(c->opt)->coarsen_mode != COARSEN_BLOCKED;
+}
+
 /* A branch, call or return that is said to be the same for a whole warp, where threads of other CTAs may
  * decide otherwise. */
 static const struct ptx_inst *sees_uniform(const struct ptx_func *f, const char **what)
@@ -112,6 +131,34 @@ static const struct ptx_inst *sees_uniform(const struct ptx_func *f, const char 
     if (made)
         pass_flow_free(&fl);
     return found;
+}
+
+/* What an iteration may not leave to the next one, beside what tasks_check knows: whoever returned waits
+ * between the two, and takes part in nothing that a warp does together. */
+static const struct ptx_inst *meets_again(const struct ptx_func *f, const char **what)
+{
+    static const struct {
+        enum ptx_effect e;
+        const char *what;
+    } effects[] = {
+        { EFFECT_WARP, "a warp intrinsic" },
+        { EFFECT_ASYNC_COPY, "an asynchronous copy" },
+        { EFFECT_TENSOR, "a tensor operation" },
+    };
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        for (size_t n = 0; n < ARRAY_LEN(effects); n++)
+            if ((*what = effects[n].what, inst_effect(i) == effects[n].e))
+                return i;
+        *what = "a barrier of another kind";
+        if (inst_effect(i) == EFFECT_BARRIER &&
+            (!inst_is_cta_barrier(i) || strstr(ptx_op_info(i->op)->name, "cluster")))
+            return i;
+        *what = "shared memory of a cluster";
+        if (i->space == PTX_SPACE_SHARED_CLUSTER)
+            return i;
+    }
+    return NULL;
 }
 
 static const struct ptx_inst *sees_neighbours(const struct ptx_func *f, const char **what)
@@ -245,6 +292,34 @@ static enum status check_callee(struct pass_ctx *c, const struct pass_funcs *fs,
     return check_narrow(c, f);
 }
 
+typedef const struct ptx_inst *sees_fn(const struct ptx_func *f, const char **what);
+static const struct ptx_inst *seen(const struct pass_ctx *c, const struct pass_funcs *fs, sees_fn *sees,
+                                   const char **what)
+{
+    const struct ptx_inst *i = sees(c->f, what);
+    for (uint32_t k = 0; k < fs->n && !i; k++)
+        i = sees(fs->v[k], what);
+    return i;
+}
+
+/* Does a thread see which others share its CTA or warp, and are these others now? */
+static enum status check_neighbours(struct pass_ctx *c, const struct pass_funcs *fs)
+{
+    static const struct task_words words = { "a coarsened thread", "iteration", NULL };
+    struct shape s;
+    const char *what;
+    const struct ptx_inst *i = seen(c, fs, sees_neighbours, &what);
+    bool kept = shape_make(c, &s) && keeps_ctas(c, &s);
+    if (!i || (kept && s.coarsen == 1))
+        return ST_OK;
+    const struct ptx_inst *again = kept ? seen(c, fs, meets_again, &what) : i;
+    if (!again)
+        return tasks_check(c, fs, &words);
+    return pass_refuse(c, again->at,
+                       "only kernels that use nothing but the global index of a thread can be reshaped",
+                       "the kernel depends on the block shape here: it uses %s", what);
+}
+
 static enum status check(struct pass_ctx *c)
 {
     if (!c->in->launch)
@@ -252,16 +327,10 @@ static enum status check(struct pass_ctx *c)
             c, NO_SPAN, "give the launch with --launch",
             "a loop schedule needs the launch's grid and block; there is no launch description");
     struct pass_funcs fs;
-    const char *what;
     pass_callees(c, &fs);
-    const struct ptx_inst *i = sees_neighbours(c->f, &what);
-    for (uint32_t k = 0; k < fs.n && !i; k++)
-        i = sees_neighbours(fs.v[k], &what);
-    if (i)
-        return pass_refuse(
-            c, i->at, "only kernels that use nothing but the global index of a thread can be reshaped",
-            "the kernel depends on the block shape here: it uses %s", what);
-    enum status s = check_narrow(c, c->f);
+    enum status s = check_neighbours(c, &fs);
+    if (s == ST_OK)
+        s = check_narrow(c, c->f);
     for (uint32_t k = 0; k < fs.n && s == ST_OK; k++)
         s = check_callee(c, &fs, fs.v[k]);
     if (s != ST_OK)
@@ -373,6 +442,15 @@ static void declare(const char *t, struct buf *out)
                t, t, t, t, t, t, t, t, t, t, t, t, t);
 }
 
+/* Do the threads of a CTA meet, in barriers or in shared memory? */
+static bool meets(const struct pass_ctx *c)
+{
+    struct pass_funcs fs;
+    const char *what;
+    pass_callees(c, &fs);
+    return seen(c, &fs, sees_neighbours, &what) != NULL;
+}
+
 static void put_code(struct pass_ctx *c, const struct shape *s)
 {
     const char *t = c->tag;
@@ -393,10 +471,11 @@ static void put_code(struct pass_ctx *c, const struct shape *s)
         ptx_edit_entry(c->edit, c->f, TAG, "%s", b.s);
     if (loop) {
         pass_returns_to(c, "next");
-        ptx_edit_end(c->edit, c->f, TAG,
-                     "$%snext:\nadd.u32 \t%%%sk, %%%sk, 1;\nsetp.lt.u32 \t%%%sout, %%%sk, %u;\n@%%%sout "
-                     "bra \t$%sagain;\nret;",
-                     t, t, t, t, t, s->coarsen, t, t);
+        ptx_edit_end(
+            c->edit, c->f, TAG,
+            "$%snext:\n%sadd.u32 \t%%%sk, %%%sk, 1;\nsetp.lt.u32 \t%%%sout, %%%sk, %u;\n@%%%sout "
+            "bra \t$%sagain;\nret;",
+            t, meets(c) ? "bar.sync \t0;\n" : "", t, t, t, t, s->coarsen, t, t);
     }
     c->oom |= b.oom || next.oom || decls.oom;
     buf_free(&b);

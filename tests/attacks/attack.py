@@ -65,7 +65,7 @@ def main():
             print('#   ' + w.strip().replace('\n', '\n#   '))
         if which:
             print('#   accepted: %s' % ', '.join(taken))
-    for name, before, body, options in LEGAL:
+    for name, before, body, options, *ordered in LEGAL:
         if which and which != ['all'] and name not in which:
             continue
         open(tmp + '/k.ptx', 'w').write(HEAD + before + ENTRY % ('', '') + ' ' + body + '\n ret; }\n')
@@ -73,6 +73,8 @@ def main():
         said = [(o, *gpulocw('rewrite', *o.split(), '--device', 'sim:hopper-h200')) for o in options]
         n += 1
         why = ['%s: %s' % (o, err) for o, rc, out, err in said if rc != 0]
+        ran = [(o, *gpulocw('run', *o.split(), '--device', 'sim:hopper-h200', '--prove', 'full', '--no-counters')) for o in options if ordered]
+        why += ['run %s ended with %d: %s' % (o, rc, (out + err)[-300:]) for o, rc, out, err in ran if rc != 0]
         bad += bool(why)
         print('%sok %d - legal: %s' % ('not ' if why else '', n, name), flush=True)
         for w in why:

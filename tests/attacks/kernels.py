@@ -34,7 +34,7 @@ PUT = '.func put(.param .align 8 .b8 x[16])\n{ .reg .b32 %r<2>; .reg .b64 %d<3>;
 TELL = '.func tell(.param .b64 x)\n{ .reg .b32 %r<2>; .reg .b64 %d<3>; ld.param.u64 %d1, [x]; ld.u64 %d2, [%d1]; st.global.u32 [%d2], 77; ret; }\n'
 
 ATTACKS = []
-# what is legal and must be taken: name, what stands before, the body, options
+# what is legal and must be taken: name, what stands before, the body, options; behind them True: runs, too, and keeps its results
 LEGAL = []
 WALK = ('.func (.param .b32 r) walk(.param .b64 x, .param .b32 y)\n{ .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p; ld.param.u64 %d1, [x]; ld.param.u32 %r1, [y]; '
         'L: and.b32 %r1, %r1, 4095; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.global.u32 %r1, [%d3]; setp.ne.u32 %p, %r1, 0; @%p bra L; st.param.b32 [r], %r1; ret; }\n')
@@ -187,6 +187,16 @@ alias('an asynchronous copy of what was just stored', 'st.global.u32 [%d6], %r4;
 attack('state', 'a pipeline that copies past its end', 'shl.b32 %r20, %r3, 2; mov.u32 %r21, s; add.u32 %r21, %r21, %r20; cp.async.ca.shared.global [%r21], [%d6], 4; cp.async.commit_group; st.global.u32 [%d8], %r4;', SHAPE)
 attack('state', 'arrivals without a wait', 'setp.lt.u32 %p4, %r3, 32; @%p4 bar.arrive 1, 64; st.global.u32 [%d8], %r4;', AGENT + SHAPE, quiet=True)
 attack('state', 'a stack that grows', 'alloca.u64 %d22, 4096; st.local.u32 [%d22], %r4; ld.local.u32 %r20, [%d22]; st.global.u32 [%d8], %r20;', AGENT + ['--coarsen 2'], quiet=True)
+# one barrier of a part of the threads, while others are at the one between two tasks
+PARTS = AGENT + ['--coarsen 2', '--block 48x1x1']
+PAIR = 'shl.b32 %r21, %r3, 2; mov.u32 %r22, s; add.u32 %r22, %r22, %r21; st.shared.u32 [%r22], %r4; '
+BACK_AGAIN = ' xor.b32 %r23, %r21, 64; mov.u32 %r24, s; add.u32 %r24, %r24, %r23; ld.shared.u32 %r25, [%r24]; st.global.u32 [%d8], %r25;'
+attack('state', 'each warp has a barrier of its own', 'shr.u32 %r20, %r3, 5; ' + PAIR + 'bar.sync %r20, 32;' + BACK_AGAIN, PARTS)
+attack('state', 'warps meet at one barrier in turn', PAIR + 'bar.sync 0, 32;' + BACK_AGAIN, PARTS)
+attack('state', 'a barrier by a number that is read', 'and.b32 %r20, %r5, 1; ' + PAIR + 'barrier.sync %r20, 64;' + BACK_AGAIN, PARTS, quiet=True)
+attack('state', 'a part of the threads is counted at a barrier', 'setp.gt.u32 %p4, %r3, 3; bar.red.popc.u32 %r20, 0, 32, %p4; st.global.u32 [%d8], %r20;', PARTS)
+attack('state', 'a loop to a barrier that not all go round as often', 'and.b32 %r20, %r3, 3; W: bar.sync 0; sub.u32 %r20, %r20, 1; setp.gt.s32 %p4, %r20, 0; @%p4 bra W; st.global.u32 [%d8], %r4;', PARTS, quiet=True)
+attack('state', 'a callee waits at a barrier and the kernel returns early', 'setp.gt.u32 %p4, %r1, 3; @%p4 ret; { .param .b32 w; st.param.b32 [w], %r4; call meet, (w); } st.global.u32 [%d8], %r4;', PARTS, before='.func meet(.param .b32 x)\n{ bar.sync 0; ret; }\n')
 attack('state', 'registers given away', 'setmaxnreg.dec.sync.aligned.u32 24; st.global.u32 [%d8], %r4;', AGENT, quiet=True)
 attack('state', 'an exit in a callee', '{ .param .b32 w; st.param.b32 [w], %r5; call leave, (w); } st.global.u32 [%d8], %r4;', AGENT + ['--coarsen 2'], LEAVE)
 attack('state', 'half of the threads leave before a barrier', 'setp.gt.u32 %p4, %r3, 31; @%p4 ret; bar.sync 0; st.global.u32 [%d8], %r4;', AGENT + SHAPE, quiet=True)
@@ -204,7 +214,7 @@ attack('sees', 'its lane by a prefix mask', 'mov.u32 %r20, %lanemask_le; popc.b3
 attack('sees', 'a return said to be uniform', 'setp.gt.u32 %p4, %r4, 70; st.global.u32 [%d8], %r4; @%p4 ret.uni; st.global.u32 [%d8], 1;', SHAPE[:1], quiet=True)
 attack('sees', 'a call said to be uniform', 'setp.gt.u32 %p4, %r1, 3; mov.u32 %r21, 4; mov.u32 %r22, 0; { .param .b32 q; .param .b32 w; st.param.b32 [w], %r21; @%p4 call.uni (q), same, (w); ld.param.b32 %r22, [q]; } st.global.u32 [%d8], %r22;', SHAPE[:1], SAME, quiet=True)
 attack('sees', 'a table of branches said to be uniform', 'T: .branchtargets X, Y; min.u32 %r20, %r1, 1; brx.idx.uni %r20, T; X: st.global.u32 [%d8], 3; ret; Y: st.global.u32 [%d8], 4;', SHAPE[:1])
-attack('sees', 'shared memory by a generic address', 'mov.u64 %d22, s; cvta.shared.u64 %d22, %d22; mul.wide.u32 %d23, %r3, 4; add.s64 %d22, %d22, %d23; st.u32 [%d22], %r4; ld.u32 %r20, [%d22]; st.global.u32 [%d8], %r20;', SHAPE + ['--swizzle-shared'])
+attack('sees', 'shared memory by a generic address', 'mov.u64 %d22, s; cvta.shared.u64 %d22, %d22; mul.wide.u32 %d23, %r3, 4; add.s64 %d22, %d22, %d23; st.u32 [%d22], %r4; ld.u32 %r20, [%d22]; st.global.u32 [%d8], %r20;', SHAPE[:1] + ['--swizzle-shared'])
 attack('sees', 'a ballot', 'vote.sync.ballot.b32 %r20, %p1, -1; st.global.u32 [%d8], %r20;', SHAPE[:1], quiet=True)
 attack('sees', 'blocks that are clusters', 'st.global.u32 [%d8], %r4;', SHAPE + ['--cluster redirect --clusters 3'] + AGENT, directives=' .blocksareclusters .reqntid 64 .reqnctapercluster 2', quiet=True)
 attack('sees', 'a comment that looks like a directive', 'mov.u32 %r20, %ntid.x; st.global.u32 [%d8], %r20;', directives=' /* .reqntid 64 */ .maxntid 64 // .maxntid 1\n')
@@ -216,17 +226,21 @@ attack('sees', 'a clock decides by way of a callee', 'mov.u32 %r21, %clock; ' + 
 
 # ---- shared memory in another order ----
 attack('shared', 'an absolute address', 'shl.b32 %r20, %r3, 2; mov.u32 %r21, t; add.u32 %r21, %r21, %r20; st.shared.u32 [%r21], %r4; bar.sync 0; ld.shared.u32 %r22, [4096]; st.global.u32 [%d8], %r22;', ['--swizzle-shared'], before='.shared .align 4 .b8 before_it[36];\n.shared .align 4 .b8 t[256];\n', quiet=True)
-attack('shared', 'bytes in words', 'cvt.u16.u32 %h1, %r3; mov.u32 %r20, s; add.u32 %r20, %r20, %r3; st.shared.u8 [%r20], %h1; bar.sync 0; shr.u32 %r21, %r3, 2; shl.b32 %r21, %r21, 2; mov.u32 %r22, s; add.u32 %r21, %r21, %r22; ld.shared.u32 %r22, [%r21+256]; ld.shared.u32 %r22, [%r21]; st.global.u32 [%d8], %r22;', SHAPE)
-attack('shared', 'wide and narrow', 'shl.b32 %r20, %r3, 4; mov.u32 %r21, s; add.u32 %r20, %r20, %r21; st.shared.v4.u32 [%r20], {%r4, %r3, %r1, %r4}; bar.sync 0; sub.u32 %r22, 63, %r3; mul.lo.u32 %r22, %r22, 16; add.u32 %r22, %r22, %r21; ld.shared.u32 %r23, [%r22+8]; ld.shared.u32 %r24, [%r22]; add.u32 %r23, %r23, %r24; st.global.u32 [%d8], %r23;', SHAPE)
+attack('shared', 'bytes in words', 'cvt.u16.u32 %h1, %r3; mov.u32 %r20, s; add.u32 %r20, %r20, %r3; st.shared.u8 [%r20], %h1; bar.sync 0; shr.u32 %r21, %r3, 2; shl.b32 %r21, %r21, 2; mov.u32 %r22, s; add.u32 %r21, %r21, %r22; ld.shared.u32 %r22, [%r21+256]; ld.shared.u32 %r22, [%r21]; st.global.u32 [%d8], %r22;', SHAPE[:1])
+attack('shared', 'wide and narrow', 'shl.b32 %r20, %r3, 4; mov.u32 %r21, s; add.u32 %r20, %r20, %r21; st.shared.v4.u32 [%r20], {%r4, %r3, %r1, %r4}; bar.sync 0; sub.u32 %r22, 63, %r3; mul.lo.u32 %r22, %r22, 16; add.u32 %r22, %r22, %r21; ld.shared.u32 %r23, [%r22+8]; ld.shared.u32 %r24, [%r22]; add.u32 %r23, %r23, %r24; st.global.u32 [%d8], %r23;', SHAPE[:1])
 attack('shared', 'the memory of another CTA', 'mapa.shared::cluster.u32 %r20, s, 0; ld.shared::cluster.u32 %r21, [%r20]; st.global.u32 [%d8], %r21;', ['--swizzle-shared'] + SHAPE, quiet=True)
 
 # ---- 4. in place, where the order of tasks or lines would show ----
 attack('in place', 'each thread moves on by one', 'ld.global.u32 %r20, [%d6]; bar.warp.sync -1; st.global.u32 [%d6+4], %r20; ld.global.u32 %r21, [%d6]; st.global.u32 [%d8], %r21;', SHAPE[:1], quiet=True)
 attack('in place', 'words of a line by several threads', 'st.global.u32 [%d6], %r4; membar.gl; xor.b32 %r20, %r4, 1; mul.wide.u32 %d22, %r20, 4; add.s64 %d22, %d22, %d1; st.global.u32 [%d22], %r4; ld.global.u32 %r21, [%d6]; st.global.u32 [%d8], %r21;')
-attack('in place', 'half of a line, then all of it', 'and.b32 %r20, %r4, -4; mul.wide.u32 %d22, %r20, 4; add.s64 %d22, %d22, %d2; st.global.u16 [%d6], 7; bar.sync 0; ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%d22]; add.u32 %r20, %r20, %r21; add.u32 %r22, %r22, %r23; add.u32 %r20, %r20, %r22; st.global.u32 [%d8], %r20;', SHAPE)
+attack('in place', 'half of a line, then all of it', 'and.b32 %r20, %r4, -4; mul.wide.u32 %d22, %r20, 4; add.s64 %d22, %d22, %d2; st.global.u16 [%d6], 7; bar.sync 0; ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%d22]; add.u32 %r20, %r20, %r21; add.u32 %r22, %r22, %r23; add.u32 %r20, %r20, %r22; st.global.u32 [%d8], %r20;', SHAPE[:1])
 attack('in place', 'a result that its own atomic changed', 'atom.global.add.u32 %r20, [%d6], 3; ld.global.u32 %r21, [%d6]; add.u32 %r20, %r20, %r21; st.global.u32 [%d8], %r20;')
 attack('in place', 'a store under a guard that a load made', 'ld.global.u32 %r20, [%d6]; setp.gt.u32 %p4, %r20, 50; @%p4 st.global.u32 [%d6], 1; @!%p4 st.global.u8 [%d6+1], 2; ld.global.u32 %r21, [%d6]; st.global.u32 [%d8], %r21;')
 
+# ---- legal: CTAs one after the other, that meet at barriers and share memory; nobody waits behind the last reading ----
+LEGAL.append(('shared memory that is read last', '', PAIR + 'bar.sync 0;' + BACK_AGAIN, ['--coarsen 2', '--coarsen 4', '--swap-xy'] + AGENT, True))
+LEGAL.append(('a sum of all threads', '', 'setp.gt.u32 %p4, %r3, 3; bar.red.popc.u32 %r20, 0, %p4; st.global.u32 [%d8], %r20;', ['--coarsen 2', '--swap-xy'] + AGENT, True))
+LEGAL.append(('a uniform branch', '', 'setp.gt.u32 %p4, %r1, 3; @%p4 bra.uni N; st.global.u32 [%d8], %r4; N:', ['--coarsen 2', '--swap-xy'], True))
 # ---- legal: a walk through memory ends by itself where nobody writes it, in a callee as in the kernel ----
 LEGAL.append(('a callee walks a list that nobody writes', WALK, WALK_CALL + SAY, ['--cluster redirect --clusters 3', '--cluster agent --agents 1 --clusters 3', '--block 128x1x1', '--coarsen 2']))
 attack('wait', 'a callee walks a list that others write', WALK_CALL + SAY + ' st.global.u32 [%d7], 0;', ORDER, WALK, quiet=True)

@@ -171,6 +171,18 @@ static void note_reason(const struct campaign *c, uint64_t seed, size_t line, en
     fclose(f);
 }
 
+/* Refused because there is nothing to rewrite, or because the device cannot do what is asked: no rewrite
+ * is missing, whatever forcing would give. */
+static bool nothing_to_do(const struct diags *why)
+{
+    static const char *const says[] = { "the kernel has no global load", "--minctas " };
+    const char *text = why->n && why->v[0].msg ? why->v[0].msg : "";
+    for (size_t k = 0; k < ARRAY_LEN(says); k++)
+        if (strncmp(text, says[k], strlen(says[k])) == 0)
+            return true;
+    return false;
+}
+
 static void try_refused(const struct campaign *c, uint64_t seed, size_t line, struct workspace *s,
                         const struct pass_input *in, const struct diags *reason)
 {
@@ -178,7 +190,7 @@ static void try_refused(const struct campaign *c, uint64_t seed, size_t line, st
     struct pass_output out;
     struct diags ds = { 0 };
     char why[160];
-    if (mc_force(in, &out, &ds) == ST_OK) {
+    if (!nothing_to_do(reason) && mc_force(in, &out, &ds) == ST_OK) {
         enum mc_verdict v = out.changed ? judge(s, &out, why, NULL) : MC_UNCHECKED;
         r->forced += v != MC_UNCHECKED;
         r->refused_legal += v == MC_LEGAL;
