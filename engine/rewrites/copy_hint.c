@@ -7,10 +7,10 @@
  *
  * A policy says which lines L2 gives up first and changes no value, so there is nothing to prove. Copies
  * that have a policy keep it. */
+#include "engine/analysis/symbolic/bulk.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/opt_memory.h"
@@ -34,10 +34,8 @@ static bool asked(const struct options *o)
 /* From global memory into shared memory. */
 static bool loads(const struct ptx_inst *i)
 {
-    if (i->op == PTX_OP_CP_ASYNC_BULK_TENSOR)
-        return i->nopnds >= 3 && i->opnds[0].kind != OPND_MULTI;
-    return i->op == PTX_OP_CP_ASYNC_BULK && ptx_has_mod(i, PTX_MOD_GLOBAL) &&
-           ptx_has_mod(i, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES);
+    struct bulk b;
+    return bulk_parts(i, &b) && b.kind == BULK_LOAD;
 }
 
 static bool has_policy(const struct ptx_inst *i)

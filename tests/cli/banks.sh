@@ -49,7 +49,7 @@ doc "rows of 128 bytes, 16 a lane: swizzled as few as can be" "max(a['exact']['w
 doc "and proven in full" 'd["proof"]["holds"] is True' "$B" run "$T/k.ptx" --swizzle-shared --prove full --json
 doc "advice names the rewrite and what it leaves" "any(('--swizzle-shared' in a['options_line'] or '--smem-pad' in a['options_line']) and 'leaves' in a['why'] for a in d['advice'])" "$B" tune $P -k plain --method model --json
 "$B" analyze $P -k plain >"$T/text"
-grep -q 'banks 0 to 31: W\.\{31\}   bank 0 is asked for 32 words: 0 32 64' "$T/text" && ok "the text draws the map" || no "the text draws the map" "$(tail -12 "$T/text")"
+grep -q 'banks 0 to 31: W\.\{31\}   bank 0 serves 32 words: 0 32 64' "$T/text" && ok "the text draws the map" || no "the text draws the map" "$(tail -12 "$T/text")"
 "$B" run $P -k plain -o "$T/s.json" >/dev/null 2>&1
 "$B" report "$T/s.json" --format md | grep -q '^| 75 | 4 | 32 for 1 | 31.00 | 32 |' && ok "the report has the lines" || no "the report has the lines"
 "$B" report "$T/s.json" --format html >"$T/s.html"

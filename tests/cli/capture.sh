@@ -28,7 +28,7 @@ claim "PTX text: launches and time" json "k['text',True]['launches']==3 and k['t
 claim "one name in two images is two kernels" json "k['text',False]['launches']==1 and k['text',False]['why']=='machine code only (SASS)'"
 claim "a fatbin with PTX; a graph's replay counts" json "k['scale',True]['launches']==3 and k['scale',True]['time_ns']==30000"
 claim "LTO-IR is told by name" json "'LTO-IR' in k['linked',False]['why']"
-claim "an image that was not seen is told" json "'not seen' in k['unseen',False]['why'] and k['unseen',False]['image'] is None and k['scale',True]['image']"
+claim "an image that was not seen is told" json "'not recorded' in k['unseen',False]['why'] and k['unseen',False]['image'] is None and k['scale',True]['image']"
 claim "Triton's PTX by the hash of its machine code" json "k['softmax',True]['ptx_file'].endswith('/ABC/softmax.ptx') and k['softmax',True]['why'] is None"
 claim "shares add up to one; longest first" json "abs(sum(x['share'] for x in d['kernels'])-1)<1e-5 and d['kernels'][0]['readable'].startswith('scale')"
 echo changed >> "$T/cache/ABC/softmax.cubin"

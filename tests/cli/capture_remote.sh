@@ -41,9 +41,9 @@ take cut "sh -c '\"\$0\" \"\$@\" | head -c 2000; exit 9' $B worker" plain
 claim "what is cut off is told" eval 'test $rc -eq 1 && grep -q "ended before all data arrived" "$T/err"'
 claim "and leaves no half file" test -z "$(ls "$T/cut" | grep part)"
 take bad "sh -c '\"\$0\" \"\$@\" | sed s/done/dome/; exit 0' $B worker" plain
-claim "a changed byte is found by its checksum" eval 'test $rc -eq 1 && grep -q "is damaged" "$T/err"'
+claim "a changed byte is found by its checksum" eval 'test $rc -eq 1 && grep -q "are damaged" "$T/err"'
 take gone "false worker" plain
-claim "a launcher that starts nothing" eval 'test $rc -eq 1 && grep -q "did not begin" "$T/err"'
+claim "a launcher that starts nothing" eval 'test $rc -eq 1 && grep -q "did not start" "$T/err"'
 take gone "$B" plain
 claim "a launcher that starts no worker is wrong usage" test $rc -eq 2
 take gone "$there" plain --worker "$there"
@@ -70,7 +70,7 @@ for name in ../escaped .profile a/b ""; do
     printf 'N%s' "$name" > "$T/name"; printf 'Dabc' > "$T/data"; printf '\0\0\0\0' > "$T/zero"
     { cat "$T/greeting"; frame 102 0 "$T/name"; frame 102 1 "$T/data"; frame 100 2 "$T/zero"; } > "$T/sent"
     take named "cat $T/sent; : worker" plain
-    claim "a file named '$name' is refused" eval 'test $rc -eq 1 && grep -q "is damaged" "$T/err" && test ! -e "$T/escaped" && test -z "$(ls -A "$T/named")"'
+    claim "a file named '$name' is refused" eval 'test $rc -eq 1 && grep -q "are damaged" "$T/err" && test ! -e "$T/escaped" && test -z "$(ls -A "$T/named")"'
 done
 printf 'Nscale.ptx' > "$T/name"
 { cat "$T/greeting"; frame 102 0 "$T/name"; frame 102 1 "$T/data"; frame 100 2 "$T/zero"; } > "$T/sent"
@@ -78,5 +78,5 @@ take named "cat $T/sent; : worker" plain
 claim "frames in order are taken" eval 'test $rc -eq 0 && test "$(cat "$T/named/scale.ptx")" = abc'
 { cat "$T/greeting"; frame 102 0 "$T/name"; frame 102 2 "$T/data"; frame 100 3 "$T/zero"; } > "$T/sent"
 take named "cat $T/sent; : worker" plain
-claim "a part that is missing is found by its number" eval 'test $rc -eq 1 && grep -q "is damaged" "$T/err"'
+claim "a part that is missing is found by its number" eval 'test $rc -eq 1 && grep -q "are damaged" "$T/err"'
 exit $bad

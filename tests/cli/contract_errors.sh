@@ -14,7 +14,7 @@ code "a misspelt option" 2 "did you mean --bypass" "$B" run "$(k gemm)" --bypas 
 code "a misspelt command" 2 "did you mean gpulocw analyze" "$B" anlyze "$(k gemm)"
 code "a file too many" 2 "takes one file" "$B" replay a.json b.json
 code "--color takes three words" 2 "auto, always or never" "$B" run "$(k gemm)" --color maybe
-if [ -w /dev/full ]; then code "a full disk is told" 1 "could not be written" sh -c "'$B' analyze '$(k gemm)' --quick >/dev/full"; fi
+if [ -w /dev/full ]; then code "a full disk is told" 1 "cannot write all of standard output" sh -c "'$B' analyze '$(k gemm)' --quick >/dev/full"; fi
 code "a reader that has gone is no failure" 0 "^0$" bash -c "set -o pipefail; '$B' devices | head -c 1 >/dev/null; echo \$?"
 code "knob out of range" 2 "not allowed" "$B" run "$(k gemm)" --pi 99
 code "no file" 2 "no PTX file given" "$B" run

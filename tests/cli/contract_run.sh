@@ -143,7 +143,7 @@ PTX
 python3 -c "import json, sys; json.dump({'format': 'gpulocw-launch', 'version': 1, 'ptx': 'two.ptx', 'launches': [{'name': k, 'kernel': k, 'grid': [1,1,1], 'block': [1,1,1], 'args': [{'name': 'out', 'buffer': 'u32', 'count': 128, 'init': {'fill': 1}, 'output': True}]} for k in ('reads', 'clock')]}, open(sys.argv[1], 'w'))" "$T/two.launch.json"
 doc "run: loads of the kernel and of what it calls, not its neighbours'" "[c['loads'] for c in d['load_classes']]==[3]" "$B" run "$T/two.ptx" -k reads --json
 doc "run: a neighbour without loads has none" "d['load_classes']==[]" "$B" run "$T/two.ptx" -k clock --json
-is "dead code is noted once, that behind a trap not at all" "$("$B" run "$T/two.ptx" -k reads 2>&1 | grep -c 'no path leads')" 1
+is "dead code is noted once, that behind a trap not at all" "$("$B" run "$T/two.ptx" -k reads 2>&1 | grep -c 'this instruction is unreachable')" 1
 code "run: a clock is why outputs change" 5 "differs from one launch of the original to the next: the kernel reads a clock" "$B" run "$T/two.ptx" -k clock
 is "times below a millisecond are in microseconds" "$("$B" run "$T/two.ptx" -k reads | grep -cE '^time +[0-9]+\.[0-9][0-9] µs simulated')" 1
 is "and of a sweep too" "$("$B" sweep "$T/two.ptx" -k reads --axis carveout=0/100 2>&1 | grep -cE '  time µs| time µs ')" 2

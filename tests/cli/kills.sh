@@ -61,7 +61,7 @@ cp "$T/ref.points0" "$T/ref.points"
 rm -f "$T/full.json"
 ( ulimit -f $size; exec "$B" $S -o "$T/full.json" ) 2>"$T/err" | cat > "$T/out.json"; rc=${PIPESTATUS[0]}
 is "a file that cannot grow: exit 1" "$rc" 1
-has "it says what the file holds" "full.json.*holds [0-9]+ of [0-9]+ finished points" "$(tr '\n' ' ' < "$T/err")"
+has "it says what the file holds" "full.json.*has [0-9]+ of [0-9]+ finished points" "$(tr '\n' ' ' < "$T/err")"
 points "$T/full.json" > "$T/now" 2>>"$T/err" && [ -s "$T/now" ] && [ -z "$(comm -23 "$T/now" "$T/ref.points")" ] && ok "the file holds what had fitted" || no "the file holds what had fitted" "$(tail -3 "$T/err")"
 cmp -s "$T/ref.json" "$T/out.json" && ok "the document is printed whole" || no "the document is printed whole"
 "$B" $S --resume "$T/full.json" -o "$T/full.json" > "$T/out.json" 2>"$T/err"

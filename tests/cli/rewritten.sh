@@ -29,7 +29,7 @@ has "tune --diff shows what the recommendation changes" "^\+" "$(grep -v '^+++' 
 opts=(--cluster agent --index column --bypass l1 --pi 4 --block 32x8x1 --carveout 0)
 "$B" rewrite kernels/tile_share.ptx "${opts[@]}" -o "$T/out.ptx" --with-launch 2> "$T/said" || no "rewrite --with-launch" "$(cat "$T/said")"
 has "what must be zero is said" "set gpulocw_agents .* to zero before every launch" "$(cat "$T/said")"
-has "what only a launch can set is said" "--carveout 0 is not in the code" "$(cat "$T/said")"
+has "what only a launch can set is said" "--carveout 0 is not part of the code" "$(cat "$T/said")"
 has "and the launch it wants" "launch the kernel with grid [0-9]+x1x1, block 32x8x1" "$(cat "$T/said")"
 outputs="d['outputs']"
 is "the rewritten file alone writes the original's bytes" "$("$B" run "$T/out.ptx" --no-counters --json | key "$outputs")" "$("$B" run kernels/tile_share.ptx --no-counters --json | key "$outputs")"

@@ -89,7 +89,7 @@ try:
     claim("a kernel that is not there", r.returncode == 1 and "gpulocw list" in r.stderr, r.stderr)
     sass = write("sass", elf([(".nv_fatbin", fatbin(entry(cubin(["only"]), kind=2)) + fatbin(entry(ptx(["other"]))))]))
     r = run("analyze", sass, "-k", "only")
-    claim("a kernel without PTX is told so, in one line", r.returncode == 1 and "machine code (SASS) only" in r.stderr and r.stderr.count("error:") == 1, r.stderr)
+    claim("a kernel without PTX is told so, in one line", r.returncode == 1 and "only as machine code (SASS)" in r.stderr and r.stderr.count("error:") == 1, r.stderr)
     r = run("analyze", write("lib", elf([(".nv_fatbin", fatbin(entry(cubin(["only"]), kind=2)))])))
     claim("a file without PTX", r.returncode == 1 and "no PTX in it" in r.stderr, r.stderr)
     r = run("list", "/bin/sh")

@@ -747,7 +747,8 @@ static const struct {
     { "conf_symbol", conf_symbol }, { "conf_bump", conf_bump },     { "conf_outside", conf_outside },
     { "conf_fault", conf_fault },   { "conf_hang", conf_hang },     { "conf_die", conf_die },
     { "conf_shared", conf_shared }, { "gpulocw_compare", compare }, { "hazard", hazard },
-    { "conf_race", conf_race },
+    { "conf_race", conf_race },     { "conf_bf16", conf_16 },       { "conf_e4m3", conf_8 },
+    { "conf_e5m2", conf_8 },        { "conf_tf32", conf_32 },
 };
 
 /* ---- how long a launch takes ---- */

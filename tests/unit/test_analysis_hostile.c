@@ -290,7 +290,7 @@ static void missing_arguments(void **state)
     an_buffer(&a, "A", ELEM_U32, 1024);
     an_data(&a);
     struct ana_kernel *k = analysed(m, &a, true);
-    assert_true(gap(k, "the launch gives 1 of 3 parameters"));
+    assert_true(gap(k, "the launch has 1 of 3 parameters"));
     assert_true(an_access(k, false, 0)->exact.valid);
     ana_free(k);
     launch_data_free(&a.data);

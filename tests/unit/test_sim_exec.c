@@ -716,10 +716,10 @@ static void refusals(void **state)
     (void)state;
     struct sim_case c;
     sim_case_open(
-        &c, SIM_HEAD ENTRY "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, %d2, {%f5,%f6}];\nret;\n}\n", "k",
-        64);
+        &c, SIM_HEAD ENTRY "tex.2dms.v4.s32.s32 {%r1,%r2,%r3,%r4}, [%d1, {%r5,%r6,%r7,%r7}];\nret;\n}\n",
+        "k", 64);
     assert_int_equal(c.st, ST_DEVICE);
-    assert_true(support_said(&c.ds, "does not model 'tex.2d.v4.f32.f32"));
+    assert_true(support_said(&c.ds, "does not model 'tex.2dms.v4.s32.s32"));
     assert_int_equal(c.ds.v[0].at.line, 8);
     sim_case_close(&c);
     sim_case_open(&c, KERNEL("ld.global.u32 %r2, [%d1+8589934592];\n"), "k", 64);

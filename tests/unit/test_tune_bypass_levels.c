@@ -86,7 +86,7 @@ static void no_switch_where_nothing_caches(void **state)
     (void)state;
     assert_int_equal(dev_open("sim:maxwell-750ti+l1", &env, &d, &ds), ST_DEVICE);
     assert_null(d);
-    assert_true(support_said(&ds, "does not cache global loads in L1"));
+    assert_true(support_said(&ds, "never caches global loads in L1"));
     diags_free(&ds);
 }
 

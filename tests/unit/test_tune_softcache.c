@@ -47,7 +47,7 @@ static void lines_by_the_split(void **state)
     (void)state;
     struct result r = tried("softcache_stream", NULL, "sim:fermi-48k", "--softcache 1");
     assert_int_equal(r.status, ST_REFUSED);
-    assert_said(&r, "CLN = 0): of 16384 bytes");
+    assert_said(&r, "CLN = 0): 16384 bytes");
     r = tried("softcache_stream", NULL, "sim:fermi-48k", "--softcache 2 --carveout 100");
     assert_int_equal(r.status, ST_OK);
 }

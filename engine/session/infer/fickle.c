@@ -2,7 +2,6 @@
  * place in it. A buffer that only such values are stored into is no output to compare. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/session/infer/infer.h"

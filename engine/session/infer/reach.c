@@ -1,9 +1,9 @@
 /* Where a value goes: into addresses and what is stored, or into comparisons alone. */
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/session/infer/shape.h"
+#include <string.h>
 
 enum { ROUNDS = 64, ANY_INDEX = -1, NO_INDEX = -2 };
 /* Registers that a value goes into; comp: component of the index it is, ANY_INDEX: every one of the
@@ -99,7 +99,8 @@ static bool mark_counters(struct marks *m, const bool *indexed)
     bool counts = false;
     for (uint32_t k = 0; k < m->f->ninsts; k++) {
         const struct ptx_inst *i = &m->f->insts[k];
-        for (unsigned n = 1; i->op == PTX_OP_SETP && i->nopnds > 2 && n < 3; n++) {
+        bool compares = strcmp(ptx_op_info(i->op)->name, "setp") == 0;
+        for (unsigned n = 1; compares && i->nopnds > 2 && n < 3; n++) {
             const struct ptx_operand *a = &i->opnds[n], *b = &i->opnds[3 - n];
             if (a->kind != OPND_REG || !m->reg[a->index] || b->kind != OPND_REG || m->reg[b->index])
                 continue;
