@@ -3,7 +3,7 @@
 #define GPULOCW_CMD_CMD_INT_H
 
 #include "engine/base/base.h"
-#include "engine/tune/tune.h"
+#include "engine/tune/proof.h"
 
 #include <stdio.h>
 
@@ -44,6 +44,7 @@ const struct command *command_find(const char *name);
 /* The command whose name is nearly that; NULL: none is. */
 const char *command_near(const char *name);
 void args_help(const struct command *c, struct buf *out); /* c NULL: the workbench itself */
+void args_help_environment(struct buf *out);
 
 /* ---- printing: the only place of the engine that does; where to, a->io says (engine/cmd/io.h) ---- */
 /* tells the diagnostics, frees them, gives the exit code */

@@ -14,6 +14,7 @@
 #define GPULOCW_PTX_PTX_H
 
 #include "engine/base/base.h"
+#include "engine/ptx/label.h"
 #include "engine/ptx/ptx_table.h"
 
 /* ---- IR ---- */
@@ -68,6 +69,8 @@ struct ptx_inst {
 };
 /* Not in ops.def: kept as it is written, and nothing is known of what it does. */
 bool ptx_is_opaque(const struct ptx_inst *i);
+/* ld of global memory */
+bool ptx_is_global_load(const struct ptx_inst *i);
 bool ptx_has_mod(const struct ptx_inst *i, enum ptx_mod m);
 /* First modifier of a category, PTX_MOD_NONE when there is none (.cmp of setp, .rn ...). */
 enum ptx_mod ptx_mod_of(const struct ptx_inst *i, enum ptx_mod_category c);
@@ -224,13 +227,6 @@ enum status ptx_parse(const char *path, struct str text, struct ptx_module **out
 enum status ptx_parse_file(const char *path, struct ptx_module **out, struct diags *ds);
 void ptx_free(struct ptx_module *m);
 const struct ptx_func *ptx_find_func(const struct ptx_module *m, struct str name);
-/* "app::scale<float, 16>" for a C++ name as compilers write it into PTX; any other name as it is. */
-void ptx_readable(struct str name, struct buf *out);
-/* The same for a line of text, cut off where it is long; returns out. */
-#define PTX_LABEL 96
-const char *ptx_label(const char *name, char out[PTX_LABEL]);
-/* What a parameter is called: "param_2" where a C++ function's name stands before that. */
-struct str ptx_param_label(const struct ptx_func *f, uint32_t param);
 /* The function of that name; else the only kernel that is called so ("scale", "scale<float>",
  * "app::scale"), else the only one with the text in its name. NULL: none, or several: their names, 'a',
  * 'b', in *several, which is empty otherwise. */

@@ -107,6 +107,11 @@ void ptx_words_init(struct ptx_parser *p)
 }
 
 /* ---- questions about an instruction ---- */
+bool ptx_is_global_load(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_LD && i->space == PTX_SPACE_GLOBAL;
+}
+
 bool ptx_is_opaque(const struct ptx_inst *i)
 {
     return i->op == PTX_OP_OPAQUE;

@@ -108,7 +108,8 @@ static const struct {
     knob_reader *read;  /* TEXT */
     knob_writer *write; /* TEXT */
 } access[] = {
-#define AT(group, field)                                  offsetof(struct layout, group.field), sizeof(((struct layout *)0)->group.field)
+#define SIZE_OF(group, field)                             sizeof(((struct layout *)0)->group.field)
+#define AT(g, f)                                          offsetof(struct layout, g.f), SIZE_OF(g, f)
 #define KNOB_ENUM(group, field, name, list, def, help)    { AT(group, field), NULL, NULL },
 #define KNOB_INT(group, field, name, min, max, def, help) { AT(group, field), NULL, NULL },
 #define KNOB_FLAG(group, field, name, help)               { AT(group, field), NULL, NULL },
@@ -120,6 +121,7 @@ static const struct {
 #undef KNOB_FLAG
 #undef KNOB_TEXT
 #undef AT
+#undef SIZE_OF
 };
 
 size_t knob_count(void)

@@ -17,6 +17,7 @@
 #include "engine/session/roofline.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
+#include "engine/tune/tune.h"
 
 #include <stdio.h>
 #include <math.h>

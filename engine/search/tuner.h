@@ -6,7 +6,7 @@
 #include "engine/predict/prediction.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
-#include "engine/tune/tune.h"
+#include "engine/tune/proof.h"
 
 struct launch_spec;
 struct ptx_module;

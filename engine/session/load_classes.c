@@ -2,7 +2,6 @@
  * that change nothing. */
 #include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -44,7 +43,7 @@ static void count(struct load_classes *c, const struct sim_operator *o)
 static void count_loads(struct load_classes *c, const struct sim_preset *p, const struct ptx_func *f)
 {
     for (uint32_t i = 0; i < f->ninsts; i++)
-        if (f->insts[i].op == PTX_OP_LD && f->insts[i].space == PTX_SPACE_GLOBAL) {
+        if (ptx_is_global_load(&f->insts[i])) {
             struct sim_operator o = sim_load_operator(p, &f->insts[i]);
             count(c, &o);
         }

@@ -11,7 +11,7 @@
 #define GPULOCW_TUNE_PROVE_H
 
 #include "engine/base/base.h"
-#include "engine/tune/tune.h"
+#include "engine/tune/proof.h"
 
 struct dev;
 struct dev_run;

@@ -7,7 +7,7 @@
 #include "engine/perfmodel/valley.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
-#include "engine/tune/tune.h"
+#include "engine/tune/proof.h"
 
 struct dev_info;
 struct tune_bench;

@@ -5,6 +5,7 @@
 #define GPULOCW_TUNE_TUNE_H
 
 #include "engine/base/base.h"
+#include "engine/tune/proof.h"
 
 struct ana_kernel;
 struct dev;
@@ -47,35 +48,6 @@ struct tune_run_opts {
         *cancel /* of launches that nobody observes, the original's at opening among them; NULL: none */;
 };
 struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
-
-/* ---- proofs: what an acceptance run on the simulated device tried, and whether the rewrite held
- * (prove.c) ---- */
-enum tune_level { TUNE_QUICK, TUNE_FULL };
-enum tune_verdict_of {
-    PROOF_NONE /* nothing can be said: message has why */,
-    PROOF_HOLDS,
-    PROOF_BROKEN
-};
-#define TUNE_LEFT_OUT 8
-struct tune_proof {
-    enum tune_verdict_of verdict;
-    enum tune_level level;
-    uint32_t orders, data_sets;
-    uint32_t buffers;     /* buffers and module variables that were compared */
-    bool nc_snapshot;     /* .nc loads read what was there when the launch began */
-    bool uniform_checked; /* .uni was asserted */
-    bool poisoned;        /* what the launch promises nothing about held other values */
-    char message[320];
-    char device[128]; /* simulated, beside the one that measures; empty: that one itself */
-    /* written and not compared, each with its reason; more than these: the last says how many */
-    char left_out[TUNE_LEFT_OUT][96];
-    uint32_t nleft_out;
-};
-/* Is there anything to say of it? Not of one that was never asked for. */
-static inline bool tune_proof_said(const struct tune_proof *p)
-{
-    return p->verdict != PROOF_NONE || p->message[0];
-}
 
 /* A bench holds the original's outputs and the code shapes loaded so far. */
 struct tune_bench;

@@ -1,5 +1,6 @@
 /* job_runs: the runs of the session as the snapshot shows them, and the advice that follows from them.
  */
+#include "engine/tune/tune.h"
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"

@@ -16,10 +16,19 @@ objects() {
 }
 [ "${2:-}" != rebuilt ] || { objects; exit; }
 files=$(git ls-files 'engine/*.[ch]' 'tui/*.[ch]')
+python3 tests/tool/functions.py
 echo "files in the fullest room: $(for f in $(git ls-files 'engine/*.[chd]*' 'tui/*.[chd]*'); do dirname "$f"; done | grep -v presets | sort | uniq -c | sort -rn | head -1 | awk '{ print $1 " (" $2 ")" }')"
-echo "lines over 110 columns: $(cat $files $(git ls-files 'tests/*.[ch]' | grep -v heldout) | awk 'length($0) > 110' | wc -l)"
+echo "lines over 110 columns: $(cat $files $(git ls-files 'tests/*.[ch]' | grep -v heldout) | LC_ALL=C.UTF-8 grep -cE '^.{111,}')"
 echo "longest header: $(wc -l $(git ls-files 'engine/*.h' 'tui/*.h') | grep -v total | sort -rn | head -1 | awk '{ print $1 " lines (" $2 ")" }')"
 echo "header lines with three or more members: $(cat $(git ls-files 'engine/*.h' 'tui/*.h') | grep -cE '^ +[a-z][a-zA-Z0-9_ *]* [*]?[a-z0-9_]+([[][^]]*[]])?(, [*]?[a-z0-9_]+([[][^]]*[]])?){2,};')"
-echo "asserts of several claims: $(cat $(git ls-files 'tests/*.[ch]') | grep -cE 'assert_true\(.*&&')"
+echo "asserts of several claims: $(cat $(git ls-files 'tests/*.[ch]') | sed 's/"\(\\.\|[^"\\]\)*"//g' | grep -cE 'assert_true\(.*&&')"
 echo "files of a room that call each other in a circle: $(python3 tests/tool/circles.py | tail -1)"
 objects
+echo "fitted numbers in code: $(python3 tests/tool/fitted_numbers.py | grep -c '^#') found, $(grep -vc '^#' tests/tool/fitted_numbers.txt) exceptions with reasons"
+tests=$(git ls-files 'tests/unit/test_*.c' | wc -l)
+echo "test programs that take a filter as their argument (tests/support.c): $(grep -lE 'cmocka_run_group_tests' $(git ls-files 'tests/unit/test_*.c') | wc -l) of $tests"
+git log -200 --format=%s | awk '{ print length($0) }' | sort -n | awk '{ a[NR] = $1 } END { printf "commit subjects, last %d: median %d columns, p90 %d, longest %d", NR, a[int((NR + 1) / 2)], a[int(NR * 0.9)], a[NR] }'
+echo "; with a body: $(git log -200 --format='%H' | while read -r c; do [ -z "$(git log -1 --format=%b "$c")" ] || echo; done | wc -l)"
+echo "documents: $(python3 tests/tool/prose.py | sed -n 's/^for readers  */for readers /p')"
+lacking=$(for f in CONTRIBUTING.md CHANGELOG.md .clang-format .editorconfig docs/glossary.md; do [ -f $f ] || echo $f; done; grep -q '^check-fast:' Makefile tests/tests.mk || echo check-fast)
+echo "missing of CONTRIBUTING, CHANGELOG, .clang-format, .editorconfig, glossary, check-fast: ${lacking:-none}"

@@ -114,7 +114,8 @@ static void check_words(const struct lesson *l)
         const struct said *r = &narration[i];
         if (r->lesson != (unsigned)l->number)
             continue;
-        assert_true(r->step >= 1 && r->step <= l->nsteps);
+        assert_true(r->step >= 1);
+        assert_true(r->step <= l->nsteps);
         const struct lesson_step *s = &l->step[r->step - 1];
         if (!strstr(s->text, r->words) && !(s->task && strstr(s->task, r->words)))
             fail_msg("lesson %u, step %u does not say '%s'", r->lesson, r->step, r->words);

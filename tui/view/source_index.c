@@ -6,7 +6,6 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/edit.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "tui/app/app.h"
@@ -176,7 +175,7 @@ static void first_load(struct app *a)
     const struct ptx_module *m = a->snap->module;
     const struct ptx_func *f = m && a->snap->kernel ? ptx_find_func(m, str_of(a->snap->kernel)) : NULL;
     for (uint32_t i = 0; f && i < f->ninsts; i++)
-        if (f->insts[i].op == PTX_OP_LD && f->insts[i].space == PTX_SPACE_GLOBAL) {
+        if (ptx_is_global_load(&f->insts[i])) {
             source_goto(a, f->insts[i].at.line);
             return;
         }

@@ -131,30 +131,10 @@ void args_help(const struct command *c, struct buf *out)
                   "5 results differ from the original's, 130 interrupted.\n");
 }
 
-static void help_environment(struct buf *out)
+void args_help_environment(struct buf *out)
 {
     buf_puts(out, "Environment variables:\n");
 #define ENV(names, help) put_entry(out, names, help);
 #include "engine/cmd/line/env.def"
 #undef ENV
-}
-
-int cmd_help(struct args *a)
-{
-    struct buf b = { 0 };
-    const struct command *c = a->nfiles ? command_find(a->file[0]) : NULL;
-    if (a->nfiles && strcmp(a->file[0], "environment") == 0) {
-        help_environment(&b);
-        cmd_put(a, &b);
-        buf_free(&b);
-        return 0;
-    }
-    if (a->nfiles && !c) {
-        struct diags ds = { 0 };
-        return cmd_finish(a, cmd_no_such(a->file[0], &ds), &ds);
-    }
-    args_help(c, &b);
-    cmd_put(a, &b);
-    buf_free(&b);
-    return 0;
 }
