@@ -40,7 +40,7 @@ typedef enum closed_form_result (*closed_form_fn)(void *ctx, const struct closed
 enum closed_form_result closed_form_cases(struct env *v, const struct closed_form_shape *s,
                                           closed_form_fn fn, void *ctx);
 
-/* ---- closed_form.c, for sample.c ---- */
+/* ---- access_condition.c ---- */
 /* The condition under which an access runs, with the loops around it; NULL: `why`. */
 const struct symexpr *closed_form_condition(struct env *v, const struct eval_access *a,
                                             const struct ana_loop **loops, uint32_t *nloops,

@@ -32,12 +32,32 @@ struct container_module *reading_add(struct reading *r, enum container_kind kind
 enum status reading_stopped(const struct reading *r);
 enum status reading_damaged(struct reading *r, const char *what);
 
-/* An ELF file: a host object with fatbins, or a cubin. */
-enum status elf_read(struct reading *r, const struct window *w);
+/* ---- elf.c ---- */
 bool elf_is(const struct window *w);
-/* Names of the kernels of a cubin into m. */
+/* The table of sections and their names, of which there are none where the file has no sections. */
+struct elf {
+    uint64_t table;   /* where it is in the file; 0: there are no sections */
+    uint64_t n;       /* sections */
+    char *names;      /* owned: base_free, also after a failed elf_open; a zero byte is added */
+    uint64_t names_n; /* bytes */
+    uint16_t machine; /* e_machine */
+    uint32_t flags;   /* e_flags */
+};
+/* False: damaged, or 32 bits. */
+bool elf_open(const struct window *w, struct elf *e);
+struct elf_section {
+    uint32_t name; /* offset into the names */
+    uint64_t at;   /* offset in the file */
+    uint64_t n;    /* bytes */
+};
+/* Section i of the table at `table`; false: it is not there. */
+bool elf_section(const struct window *w, uint64_t table, uint64_t i, struct elf_section *s);
+const char *elf_name(const struct elf *e, const struct elf_section *s); /* "" where it is damaged */
+/* Names of the kernels of a cubin into m. ST_INPUT: damaged. */
 enum status elf_kernels(const struct window *w, struct container_module *m);
-/* Fatbins one after another. */
+/* ---- object.c: an ELF file, a host object with fatbins or a cubin ---- */
+enum status elf_read(struct reading *r, const struct window *w);
+/* ---- fatbin.c: fatbins one after another ---- */
 enum status fatbin_read(struct reading *r, const struct window *w);
 bool fatbin_is(const struct window *w);
 /* n bytes of `packed` into *out (owned, zero byte added): LZ4 block, zstd frame. False: damaged. */

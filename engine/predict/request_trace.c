@@ -32,7 +32,7 @@
 #define TRACE_ENOUGH ((size_t)1 << 18)
 #define WAVES        2u /* of CTAs, at least */
 
-void tune_trace_free(struct tune_trace *t)
+static void trace_free(struct tune_trace *t)
 {
     if (t) {
         base_free(t->step);
@@ -310,6 +310,7 @@ enum status tune_trace_of(struct tune_bench *b, const struct options *o, struct 
     if (!t)
         return ST_NOMEM;
     b->trace = *out = t;
+    b->trace_free = trace_free;
     if (t->made && options_equal(&t->key, &key))
         return ST_OK;
     t->key = key;

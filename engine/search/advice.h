@@ -24,4 +24,12 @@ struct tune_advice {
 size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep /* may be NULL */,
                    struct tune_advice *out, size_t max);
 
+/* ---- for who adds items (advise_model.c) ---- */
+/* What an item must be expected to gain to be worth a try: 1.05, the model is no better than that;
+ * agents 1.25, since what claiming tasks costs is not in it. */
+double tune_advise_least(const struct options *o);
+void tune_advise_command(const struct tune_subject *s, struct tune_advice *v); /* of its options */
+/* what was tried first, then by expectation */
+void tune_advise_rank(struct tune_advice *v, size_t n);
+
 #endif

@@ -8,6 +8,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
+#include "engine/search/search.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"

@@ -17,69 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Simulated: `o` with every CTA timed, no sample of them. */
-static enum status tune_time_whole(struct tune_bench *b, const struct options *o, struct result *out,
-                                   struct diags *ds)
-{
-    bool was = b->opts.exact;
-    b->opts.exact = true;
-    enum status st = tune_run_one(b, o, out, ds);
-    b->opts.exact = was;
-    return st;
-}
-
-enum status tune_time_alike(struct tune_bench *b, struct result *const *r, size_t n, struct diags *ds)
-{
-    size_t whole = 0, sampled = 0;
-    enum status st = ST_OK;
-    for (size_t i = 0; i < n; i++) {
-        whole += tune_usable(r[i]) && !r[i]->sampled;
-        sampled += tune_usable(r[i]) && r[i]->sampled;
-    }
-    for (size_t i = 0; i < n && whole && sampled && st == ST_OK; i++) {
-        struct options o = r[i]->options;
-        if (!tune_usable(r[i]) || !r[i]->sampled)
-            continue;
-        st = b->observer && cancel_asked(b->observer->cancel) ? ST_CANCELLED
-                                                              : tune_time_whole(b, &o, r[i], ds);
-    }
-    return st;
-}
-
-#define MOST_SETTLED   40
-#define SETTLED_FROM   5 /* a caller's budget of fewer launches is for configurations alone */
-#define CONFIRMED_FROM 6 /* the same of a GPU's: so many leave room for measuring again what led */
-
-unsigned search_kept(const struct searching *s)
-{
-    const struct tune_found *f = s->found;
-    if (search_left(s) == UINT_MAX || s->opts->replay || s->budget < SETTLED_FROM)
-        return 0;
-    if (dev_describe(s->bench->subject.dev)->kind == DEV_CUDA)
-        return s->budget < CONFIRMED_FROM ? 0 : SEARCH_CONFIRMS;
-    if (!f->original.sampled)
-        return f->best.sampled;
-    if (s->whole.time.valid)
-        return 1;
-    /* too few, or nothing leads yet: the last ones try something */
-    unsigned left = search_left(s);
-    return left < 2 || (left == 2 && s->best_gain <= 1) ? 0 : 2;
-}
-
-static double ratio(const struct result *original, const struct result *r)
-{
-    return (double)original->time.median / (double)r->time.median;
-}
-
-double search_gain(const struct searching *s, const struct result *r)
-{
-    const struct result *original = &s->found->original;
-    if (!tune_usable(r) || r->equal == EQUAL_UNKNOWN || r->time.median <= 0)
-        return 0;
-    if (!r->sampled && original->sampled && s->whole.time.valid)
-        original = &s->whole;
-    return ratio(original, r);
-}
+#define MOST_SETTLED 40
 
 /* One configuration timed whole: from an earlier search, or launched where `launches` are left. !valid:
  * there is no time, or none is. */

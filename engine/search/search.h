@@ -1,5 +1,6 @@
-/* A search under way, private to tune: search.c tries and ranks, methods.c says in which order,
- * finalize.c ends it. */
+/* A search under way, private to this room: trial.c tries and ranks, sample_policy.c compares times of
+ * one kind, explore.c and methods.c say in which order, finalize.c ends it, search.c runs all of that. A
+ * file calls those before it alone. */
 #ifndef GPULOCW_SEARCH_SEARCH_H
 #define GPULOCW_SEARCH_SEARCH_H
 
@@ -68,18 +69,15 @@ enum status search_probe(struct searching *s, const struct options *o, const cha
 /* A launch that is done, told and listed; what it means is search_try's. */
 void search_take(struct searching *s, const struct result *r); /* as the best so far */
 enum status search_note(struct searching *s, const struct result *r, const char *why, bool resumed);
-/* ---- sample_policy.c ---- */
+/* The original: from an earlier search's results, or launched. Its status where it does not run. */
+enum status search_original(struct searching *s);
+/* The best of an earlier, cut-off search's results, where it is better. */
+void search_adopt_done(struct searching *s);
 /* Over the original, both timed alike where that is possible; 0: did not run, outputs differ or are
  * none. */
 double search_gain(const struct searching *s, const struct result *r);
-/* What samples of the CTAs put first is timed whole, and the original too, until what stands first has
- * been: found->best is that. */
-enum status search_settle(struct searching *s);
 /* Launches of a caller's budget that search_settle and search_confirm may want yet. */
 unsigned search_kept(const struct searching *s);
-/* One that was tried, timed whole where there is time; *out is how it now stands. */
-enum status search_weigh(struct searching *s, const struct options *asked, struct result *out);
-/* ---- search.c ---- */
 /* Tries frontier[from..to-1]: one after the other, or over the bench's pool. */
 enum status search_run(struct searching *s, size_t from, size_t to, bool *better);
 /* The alternatives of one dimension to `base`, `patience` at a time, until none of so many is better:
@@ -101,6 +99,13 @@ bool search_legal(const struct searching *s, const struct options *o);
 /* What is done now and what comes after it; texts static. Tells the observer. */
 void search_step(struct searching *s, const char *step, const char *next);
 void search_tell(struct searching *s);
+
+/* ---- sample_policy.c ---- */
+/* What samples of the CTAs put first is timed whole, and the original too, until what stands first has
+ * been: found->best is that. */
+enum status search_settle(struct searching *s);
+/* One that was tried, timed whole where there is time; *out is how it now stands. */
+enum status search_weigh(struct searching *s, const struct options *asked, struct result *out);
 
 /* A candidate of the papers' methods whose predicted memory time is so many times the best's is not
  * launched. */
@@ -140,5 +145,9 @@ enum status search_simplify(struct searching *s);
 #define SEARCH_CONFIRMS 4
 enum status search_confirm(struct searching *s);
 void search_conclude(struct searching *s);
+/* Tries f->options on o->other and fills f->set. ST_OK, ST_CANCELLED or ST_NOMEM; anything else is said
+ * in the set. */
+enum status tune_check_sets(struct tune_bench *b, const struct tune_search_opts *o, double noise,
+                            struct tune_found *f);
 
 #endif

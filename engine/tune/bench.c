@@ -1,5 +1,5 @@
-/* The bench: the original's outputs, the code shapes loaded so far, and one
- * configuration's way from options to an accepted (or refused) result. */
+/* The bench: the original's outputs, the code shapes loaded so far, and one configuration without a vote
+ * from options to an accepted (or refused) result. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
@@ -144,52 +144,50 @@ static enum status judge_outputs(struct tune_bench *b, struct result *r, struct 
     return ST_OK;
 }
 
-/* Softcache's hits and instructions beside its time; what else was found out before the run. */
-static enum status put_notes(struct tune_bench *b, struct result *out, struct buf *said,
-                             struct diags *ds)
+enum status tune_run_chosen(struct tune_bench *b, const struct options *o, struct result *out,
+                            struct diags *ds)
 {
-    enum status st = opt_softcache(&out->options)->lines && tune_usable(out)
-                         ? tune_census(b, &out->options, out, said, ds)
-                         : ST_OK;
-    if (st == ST_OK && said->s && !out->message[0])
-        snprintf(out->message, sizeof out->message, "%s", said->s);
+    struct options none = options_default();
+    *out = result_empty();
+    enum status st = run_options(b, o, false, out, ds);
+    out->options = *o;
+    if (st == ST_OK && out->status == ST_OK)
+        st = judge_outputs(b, out, ds);
+    if (st == ST_OK && options_equal(o, &none) && out->counters[COUNTER_INST_WARP].valid)
+        b->inst_warp = out->counters[COUNTER_INST_WARP].value;
+    struct interval likely =
+        interval_of_time(dev_describe(b->subject.dev), o, out->time.origin, (double)out->time.median);
+    out->time.likely_low = out->time.valid ? (float)likely.low : 0;
+    out->time.likely_high = out->time.valid ? (float)likely.high : 0;
     return st;
 }
 
-enum status tune_run_one(struct tune_bench *b, const struct options *asked, struct result *out,
-                         struct diags *ds)
+enum status tune_as_result(enum status st, const struct diags *said, struct result *out)
 {
-    struct diags own = { 0 };
-    struct options chosen = *asked;
-    struct buf said = { 0 };
-    struct tune_votes voted = { -1, -1 };
-    *out = result_empty();
-    enum status st = tune_settle(b, &chosen, &voted, &said, &own);
-    if (st == ST_OK)
-        st = run_options(b, &chosen, false, out, &own);
-    out->options = chosen;
-    out->voted = voted.elected;
-    out->sample_voted = voted.sampled;
-    if (st == ST_OK && out->status == ST_OK)
-        st = judge_outputs(b, out, &own);
-    struct options none = options_default();
-    if (st == ST_OK && options_equal(&chosen, &none) && out->counters[COUNTER_INST_WARP].valid)
-        b->inst_warp = out->counters[COUNTER_INST_WARP].value;
-    struct interval likely = interval_of_time(dev_describe(b->subject.dev), &chosen, out->time.origin,
-                                              (double)out->time.median);
-    out->time.likely_low = out->time.valid ? (float)likely.low : 0;
-    out->time.likely_high = out->time.valid ? (float)likely.high : 0;
-    if (st == ST_OK && out->status == ST_OK)
-        st = put_notes(b, out, &said, &own);
     if (st != ST_OK) {
         out->status = st;
         if (!out->message[0])
-            tune_reason(&own, out);
+            tune_reason(said, out);
     }
-    buf_free(&said);
-    diags_move(ds, &own);
-    /* A refused or failed configuration is a result; only these end what is going on. */
     return st == ST_CANCELLED || st == ST_NOMEM ? st : ST_OK;
+}
+
+enum status tune_alike(struct tune_bench *b, tune_whole_fn *whole, struct result *const *r, size_t n,
+                       struct diags *ds)
+{
+    size_t nwhole = 0, sampled = 0;
+    enum status st = ST_OK;
+    for (size_t i = 0; i < n; i++) {
+        nwhole += tune_usable(r[i]) && !r[i]->sampled;
+        sampled += tune_usable(r[i]) && r[i]->sampled;
+    }
+    for (size_t i = 0; i < n && nwhole && sampled && st == ST_OK; i++) {
+        struct options o = r[i]->options;
+        if (!tune_usable(r[i]) || !r[i]->sampled)
+            continue;
+        st = b->observer && cancel_asked(b->observer->cancel) ? ST_CANCELLED : whole(b, &o, r[i], ds);
+    }
+    return st;
 }
 
 void tune_merge_samples(struct result *r, const struct result *more)
@@ -344,7 +342,8 @@ void tune_bench_close(struct tune_bench *b)
         tune_shape_free(b, b->shape[i]);
     tune_prover_close(b->prover);
     tune_free_expected(b);
-    tune_trace_free(b->trace);
+    if (b->trace)
+        b->trace_free(b->trace);
     base_free(b->shape);
     dev_pool_forget(b->pool, b->subject.data);
     if (b->data)

@@ -154,8 +154,12 @@ static enum status most_agents(struct tune_bench *b, const struct options *o, in
 {
     struct options all = *o;
     struct result *r = base_alloc(sizeof *r);
+    struct diags own = { 0 };
     opt_cluster(&all)->agents = 0;
-    enum status st = r ? tune_run_one(b, &all, r, ds) : ST_NOMEM;
+    enum status st = r ? tune_run_chosen(b, &all, r, &own) : ST_NOMEM;
+    if (r)
+        st = tune_as_result(st, &own, r);
+    diags_move(ds, &own);
     *most = st == ST_OK && r->ctas_per_sm > 0 ? (int)r->ctas_per_sm : 1;
     base_free(r);
     return st;

@@ -32,6 +32,15 @@ static bool tried(const struct runoff *f, int value)
     return false;
 }
 
+static enum status run(struct tune_bench *b, const struct options *o, struct result *out,
+                       struct diags *ds)
+{
+    struct diags own = { 0 };
+    enum status st = tune_as_result(tune_run_chosen(b, o, out, &own), &own, out);
+    diags_move(ds, &own);
+    return st;
+}
+
 /* One whole launch with this value, unless there was one. A refusal is a result without a time. */
 static enum status try_value(struct runoff *f, int value)
 {
@@ -40,7 +49,7 @@ static enum status try_value(struct runoff *f, int value)
         return ST_OK;
     f->range->set(&o, value, f->range->most);
     f->value[f->n] = value;
-    return tune_run_one(f->b, &o, &f->r[f->n++], f->ds);
+    return run(f->b, &o, &f->r[f->n++], f->ds);
 }
 
 static double time_of(const struct result *r)
@@ -73,12 +82,22 @@ static int next_value(const struct runoff *f)
     return low >= high ? at - low / 2 : at + high / 2;
 }
 
+static enum status run_whole(struct tune_bench *b, const struct options *o, struct result *out,
+                             struct diags *ds)
+{
+    bool was = b->opts.exact;
+    b->opts.exact = true;
+    enum status st = run(b, o, out, ds);
+    b->opts.exact = was;
+    return st;
+}
+
 static enum status time_alike(struct runoff *f)
 {
     struct result *list[TRIES];
     for (size_t i = 0; i < f->n; i++)
         list[i] = &f->r[i];
-    return tune_time_alike(f->b, list, f->n, f->ds);
+    return tune_alike(f->b, run_whole, list, f->n, f->ds);
 }
 
 enum status tune_runoff(struct tune_bench *b, const struct options *base,

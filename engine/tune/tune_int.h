@@ -20,9 +20,6 @@ struct dev_data;
 struct dev_pool;
 struct options;
 struct ptx_module;
-struct tune_advice;
-struct tune_found;
-struct tune_search_opts;
 
 struct tune_trace;
 /* One code shape: the rewritten text, loaded. Configurations that differ in knob values alone share it.
@@ -58,8 +55,9 @@ struct tune_bench {
     /* the original, launched twice, has the same outputs */
     enum { TUNE_REPEATS_UNKNOWN, TUNE_REPEATS, TUNE_REPEATS_NOT } repeats;
     double inst_warp; /* warp instructions of the original; 0: not counted yet */
-    /* predict.c: line requests of the mapping predicted last; NULL: none yet */
+    /* owned; the predictor's: line requests of the mapping predicted last; NULL: none yet */
     struct tune_trace *trace;
+    void (*trace_free)(struct tune_trace *t); /* set with `trace` */
 };
 /* What the bench's user cancels by: the observer's way while one watches. */
 static inline const struct cancel *tune_cancel(const struct tune_bench *b)
@@ -113,6 +111,13 @@ enum status tune_bounds_all(struct dev *d, struct dev_code *c, struct dev_data *
  * warps (about a minute of one processor), or more bytes of buffers, is not. */
 #define BESIDE_INSTS UINT64_C(1000000000)
 #define BESIDE_BYTES ((uint64_t)1 << 30)
+/* bench.c: one configuration whose knobs hold no vote, launched and compared with the original. What it
+ * returns is what came of it; tune_as_result makes a result of that. */
+enum status tune_run_chosen(struct tune_bench *b, const struct options *o, struct result *out,
+                            struct diags *ds);
+/* A refused or failed configuration is a result, whose message is the first error of `said`; only
+ * ST_CANCELLED and ST_NOMEM end what is going on, and are returned. */
+enum status tune_as_result(enum status st, const struct diags *said, struct result *out);
 /* resolve_auto.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are
  * replaced in *o by what was found; *voted: the π or number of agents, as the sampling launch alone had
  * it and after the run-off, else as it is; said: how, one sentence each. */
@@ -143,12 +148,16 @@ enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t 
 /* Adds the samples of `more` to `r` (same configuration, another round). */
 void tune_merge_samples(struct result *r, const struct result *more);
 /* Where some of these results come from a sample of the CTAs and others do not, the former are timed
- * whole and replaced. */
+ * whole (`whole`) and replaced. */
+typedef enum status tune_whole_fn(struct tune_bench *b, const struct options *o, struct result *out,
+                                  struct diags *ds);
+enum status tune_alike(struct tune_bench *b, tune_whole_fn *whole, struct result *const *r, size_t n,
+                       struct diags *ds);
+/* run_one.c. Simulated: tune_run_one with every CTA timed, no sample of them. */
+enum status tune_time_whole(struct tune_bench *b, const struct options *o, struct result *out,
+                            struct diags *ds);
+/* tune_alike by tune_time_whole */
 enum status tune_time_alike(struct tune_bench *b, struct result *const *r, size_t n, struct diags *ds);
-/* Tries f->options on o->other and fills f->set. ST_OK, ST_CANCELLED or ST_NOMEM; anything else is said
- * in the set. */
-enum status tune_check_sets(struct tune_bench *b, const struct tune_search_opts *o, double noise,
-                            struct tune_found *f);
 #define TUNE_AXIS_MOST 66 /* points of one axis, at most */
 /* One axis of a sweep: a knob, and its values where they are listed (borrowed text, else empty). */
 struct tune_axis {
@@ -162,13 +171,6 @@ enum status tune_axes_parse(const char *text, struct tune_axis axes[TUNE_AXES], 
 enum status tune_axis_points(const struct tune_axis *a, const struct tune_subject *s,
                              const struct options *base, struct options *out, size_t *n,
                              struct diags *ds);
-/* What an item must be expected to gain to be worth a try: 1.05, the model is no better than that;
- * agents 1.25, since what claiming tasks costs is not in it. */
-double tune_advise_least(const struct options *o);
-void tune_advise_command(const struct tune_subject *s, struct tune_advice *v); /* of its options */
-/* what was tried first, then by expectation */
-void tune_advise_rank(struct tune_advice *v, size_t n);
-void tune_trace_free(struct tune_trace *t); /* NULL is fine */
 struct pass_input tune_input(const struct tune_subject *t, const struct options *o);
 bool tune_legal(const struct tune_subject *t, const struct options *o); /* no pass refuses it */
 uint32_t tune_warps(const struct tune_subject *s);

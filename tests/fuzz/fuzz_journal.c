@@ -5,7 +5,7 @@
  * points, and no journal is left, but for a file that does not begin as one. */
 #include "engine/base/crc.h"
 #include "engine/rec/opt_bypass.h"
-#include "engine/session/journal.h"
+#include "engine/session/store/journal.h"
 #include "engine/session/session.h"
 
 #include <errno.h>

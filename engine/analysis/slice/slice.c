@@ -14,49 +14,6 @@
 
 #include <string.h>
 
-struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i)
-{
-    struct eval_call c = eval_call_parts(i);
-    const struct ptx_func *g = eval_callee(&c);
-    return g ? s->of[g->index] : NULL;
-}
-
-static bool add_func(struct slice *s, const struct ptx_func *g)
-{
-    struct slice_func *f = &s->f[s->nf];
-    *f = (struct slice_func){ .func = g, .index = g->index, .cfg = eval_cfg(s->v->e, g) };
-    f->nvars = g->nregs + eval_cell_count(g);
-    f->row = ARENA_ARRAY(s->arena, uint32_t, f->nvars + 1);
-    f->needed = ARENA_ARRAY(s->arena, uint8_t, f->nvars + g->ninsts + 1);
-    f->tainted = ARENA_ARRAY(s->arena, uint8_t, f->nvars + 1);
-    f->first = ARENA_ARRAY(s->arena, uint32_t, g->ninsts + 1);
-    if (!f->cfg || arena_failed(s->arena))
-        return false;
-    s->nf++;
-    s->of[g->index] = f;
-    for (uint32_t v = g->nregs; v < f->nvars; v++)
-        f->needed[v] = 1; /* cells: calls are rare, pass everything */
-    return true;
-}
-static bool find_funcs(struct slice *s)
-{
-    s->f = ARENA_ARRAY(s->arena, struct slice_func, s->v->e->module->nfuncs + 1);
-    s->of = ARENA_ARRAY(s->arena, struct slice_func *, s->v->e->module->nfuncs + 1);
-    if (!s->f || !s->of || !add_func(s, s->v->e->kernel))
-        return false;
-    for (uint32_t k = 0; k < s->nf; k++)
-        for (uint32_t i = 0; i < s->f[k].func->ninsts; i++) {
-            const struct ptx_inst *in = &s->f[k].func->insts[i];
-            if (in->op != PTX_OP_CALL || slice_callee(s, in))
-                continue;
-            struct eval_call c = eval_call_parts(in);
-            const struct ptx_func *g = eval_callee(&c);
-            if (g && g->has_body && !add_func(s, g))
-                return false;
-        }
-    return true;
-}
-
 /* ---- what is needed ---- */
 struct uses {
     struct slice_func *f;
@@ -439,7 +396,7 @@ enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, 
     s->v = v;
     s->site = site;
     s->nsites = nsites;
-    if (!s->arena || !find_funcs(s))
+    if (!s->arena || !slice_find_funcs(s))
         return ST_NOMEM;
     s->copy = base_alloc(sizeof *s->copy * (v->nregions + 1));
     mark_needed(s);

@@ -155,6 +155,9 @@ void slice_alu(const struct slice_op *o, const uint64_t *a, const uint64_t *b, c
  * their own. */
 bool slice_computes(unsigned op);
 bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *i);
+/* func.c */
+/* The function that a call names; NULL: it has no body here. */
 struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i);
+bool slice_find_funcs(struct slice *s); /* fills s->f and s->of; false: out of memory */
 
 #endif

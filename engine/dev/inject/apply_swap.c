@@ -2,6 +2,7 @@
  * tuned text before the driver loads it. Its variables, its graphs and what the program asks about it
  * are those of one module then, and nothing is mirrored. */
 #include "engine/dev/inject/apply.h"
+#include "engine/dev/inject/made.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static int target_of(const void *image)
     struct image m = { 0 };
     int target = -1, maxreg = 0;
     uint64_t whole = 0;
-    image_look(image, &m);
+    made_look(image, &m);
     for (int i = 0; i < A.ntargets && m.ptx && target < 0; i++) {
         uint64_t mask = A.target[i].whole ? apply_ask(&m, A.target[i].name, &maxreg, &whole) : 0;
         if (mask == 1ull << i && whole == mask && !maxreg)

@@ -75,7 +75,7 @@ static void loaded(const struct load_call *p)
         S.left_out++;
         return;
     }
-    image_look(p->image, &S.image[S.nimages]);
+    made_look(p->image, &S.image[S.nimages]);
     S.image[S.nimages].swapped = load_swapped;
     load_swapped = 0;
     handle_set(h, NULL, S.nimages++);

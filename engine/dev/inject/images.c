@@ -1,6 +1,5 @@
 /* Which image is it, and has it PTX: ELF files, fatbins, the runtime's wrappers, PTX text. */
 #include "engine/dev/inject/inject.h"
-#include "engine/dev/inject/made.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +37,7 @@ static uint64_t elf_bytes(const uint8_t *p)
     return other > end ? other : end;
 }
 
-static void keep(struct image *m, const void *data, size_t n)
+void image_keep(struct image *m, const void *data, size_t n)
 {
     char *more = realloc(m->copy, m->ncopy + n + 1);
     if (!more)
@@ -60,9 +59,9 @@ static void look_at_fatbin(const uint8_t *p, struct image *m)
         if (h < ENTRY || body > all || h + body > all - at)
             break;
         if (kind == KIND_PTX && m->ncopy == start)
-            keep(m, head, HEAD);
+            image_keep(m, head, HEAD);
         if (kind == KIND_PTX && m->ncopy > start)
-            keep(m, p + at, h + body);
+            image_keep(m, p + at, h + body);
         m->ptx |= kind == KIND_PTX;
         m->cubin |= kind == KIND_CUBIN;
         m->lto |= kind == KIND_LTO;
@@ -94,17 +93,11 @@ void image_look(const void *code, struct image *m)
         m->cubin = true;
         m->bytes = elf_bytes(p);
         m->hash = hash_of(p, m->bytes);
-        size_t n = 0;
-        const char *ptx = made_ptx(m->hash, &n, &m->lto);
-        if (ptx) {
-            m->ptx = true;
-            keep(m, ptx, n);
-        }
     } else if (p && strstr((const char *)p, ".version")) {
         m->ptx = true;
         m->bytes = strlen((const char *)p);
         m->hash = hash_of(p, m->bytes);
-        keep(m, p, m->bytes);
+        image_keep(m, p, m->bytes);
     }
     if (!m->hash && m->ncopy) { /* a fatbin: by its PTX */
         m->bytes = m->ncopy;

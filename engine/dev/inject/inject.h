@@ -68,6 +68,8 @@ struct image {
     size_t ncopy;
 };
 void image_look(const void *code, struct image *m);
+/* Puts n bytes of PTX behind what m has; nothing where there is no memory. */
+void image_keep(struct image *m, const void *data, size_t n);
 extern __thread int load_swapped;     /* of the load under way: `swapped` of its image */
 uint64_t image_hash(const void *elf); /* as image_look has it */
 /* The bytes of a file, and zeros behind them; NULL: none; free. bytes may be NULL. */

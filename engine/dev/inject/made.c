@@ -45,20 +45,22 @@ void made_keep(const void *cubin, char *ptx, size_t n, bool lto)
     pthread_mutex_unlock(&lock);
 }
 
-const char *made_ptx(uint64_t hash, size_t *n, bool *lto)
+void made_look(const void *code, struct image *m)
 {
-    const char *ptx = NULL;
-    bool found = false;
+    image_look(code, m);
+    if (!m->hash || m->ncopy)
+        return; /* only an ELF file has a hash and no PTX */
     pthread_mutex_lock(&lock);
-    for (size_t i = nmade; i-- > 0 && !found;)
-        if (made[i].hash == hash) {
-            found = true;
-            ptx = made[i].ptx;
-            *n = made[i].n;
-            *lto = made[i].lto;
-        }
+    size_t i = nmade;
+    while (i > 0 && made[i - 1].hash != m->hash)
+        i--;
+    if (i > 0) {
+        m->lto = made[i - 1].lto;
+        m->ptx = made[i - 1].ptx;
+        if (m->ptx)
+            image_keep(m, made[i - 1].ptx, made[i - 1].n);
+    }
     pthread_mutex_unlock(&lock);
-    return ptx;
 }
 
 /* ---- linkers ---- */

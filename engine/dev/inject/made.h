@@ -4,8 +4,8 @@
 
 #include "engine/dev/inject/inject.h"
 
-/* Text, or containers with texts; NULL: none. It stays. lto: LTO-IR went into it. */
-const char *made_ptx(uint64_t hash, size_t *n, bool *lto);
+/* image_look; an ELF file gets the PTX that the program made it of, and whether LTO-IR went into it. */
+void made_look(const void *code, struct image *m);
 /* The machine code was made of this text, which is kept from here on; NULL: none. */
 void made_keep(const void *cubin, char *ptx, size_t n, bool lto);
 

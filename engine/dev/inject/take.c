@@ -1,543 +1,53 @@
-/* Capture: at the entry of the chosen launch of a kernel the GPU is brought to rest, parameters,
- * attributes, variables and all memory in reach are copied, and at its exit what it changed.
- *
- * Anything that fails is written down and the program goes on: a launch is never held back for more than
- * a limit, nothing of the program's is changed. */
+/* Capture: the calls of the driver that it looks at besides launches (take_launch.c): graphs
+ * (take_graph.c), streams captured into graphs, memory of other processes. */
 #include "engine/dev/inject/take.h"
 
-#include "engine/dev/inject/ask.h"
 #include "engine/dev/inject/memory.h"
-#include "engine/dev/inject/record.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+enum { MOST_IMPORTED = 4096 };
 
-enum { MOST_TAKEN = 1024, MOST_IMPORTED = 4096, MOST_PARAMS = 4096, REST_S = 30, HEX_MOST = 1 << 16 };
-enum { FUNC_FIRST = 8, FUNC_LAST = 15 }; /* CUfunction_attribute: shared memory, carve-out, clusters */
-enum { ATTRIBUTE_WINDOW = 1 };           /* CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW */
-
-struct taken {
-    const char *name;
-    int image;
-    uint64_t seen, captured; /* launches; those into a graph */
-    bool done;
-};
+/* Handles of memory of other processes, the latest; take_lock guards them. */
 static struct {
-    pthread_mutex_t lock;
-    uint64_t nth, most;
-    double rest_s;
-    struct taken v[MOST_TAKEN];
-    int n, records;
-    int capturing; /* streams being captured into graphs */
-    /* the launch under way, NULL: none; its correlation */
-    struct memory *under_way;
-    uint32_t correlation;
-    uint64_t imported[MOST_IMPORTED]; /* handles of memory of other processes, the latest */
-    unsigned nimported;
-} T = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static bool take_wanted(void)
-{
-    const char *s = getenv(LIVE_TAKE_VARIABLE), *wait = getenv("GPULOCW_LIVE_WAIT");
-    unsigned long long nth = 0, most = 0;
-    if (!s || sscanf(s, "%llu %llu", &nth, &most) != 2 || !nth)
-        return false;
-    T.nth = nth;
-    T.most = most;
-    T.rest_s = wait ? atof(wait) : REST_S;
-    return true;
-}
-
-/* ---- the GPU comes to rest, or does not ---- */
-struct rest {
-    void *context;
-    int result;
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
-    bool over, left; /* left: nobody waits any more */
-};
-
-static void *rest_wait(void *p)
-{
-    struct rest *r = p;
-    in_callback = true;
-    int result = S.driver.cuCtxSetCurrent(r->context);
-    if (result == 0)
-        result = S.driver.cuCtxSynchronize();
-    pthread_mutex_lock(&r->lock);
-    r->result = result;
-    r->over = true;
-    bool left = r->left;
-    pthread_cond_signal(&r->ended);
-    pthread_mutex_unlock(&r->lock);
-    if (left)
-        free(r);
-    return NULL;
-}
-
-/* 0: at rest; -1: not within the limit; above: the driver's error. In a thread of its own, since it may
- * never end: a kernel may wait for what the program does next. */
-static int come_to_rest(void *context)
-{
-    struct rest *r = calloc(1, sizeof *r);
-    struct timespec until;
-    pthread_t thread;
-    if (!r || !S.driver.cuCtxSetCurrent || !S.driver.cuCtxSynchronize) {
-        free(r);
-        return 1;
-    }
-    r->context = context;
-    pthread_mutex_init(&r->lock, NULL);
-    pthread_cond_init(&r->ended, NULL);
-    if (pthread_create(&thread, NULL, rest_wait, r) != 0) {
-        free(r);
-        return 1;
-    }
-    pthread_detach(thread);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)T.rest_s;
-    until.tv_nsec += (long)((T.rest_s - (double)(time_t)T.rest_s) * 1e9);
-    if (until.tv_nsec >= 1000000000)
-        until.tv_nsec -= 1000000000, until.tv_sec++;
-    pthread_mutex_lock(&r->lock);
-    int waited = 0;
-    while (!r->over && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&r->ended, &r->lock, &until);
-    bool over = r->over;
-    int result = over ? r->result : -1;
-    r->left = !over;
-    pthread_mutex_unlock(&r->lock);
-    if (over)
-        free(r);
-    return result;
-}
-
-/* ---- the record ---- */
-static void put_hex(FILE *f, const void *p, size_t n)
-{
-    const unsigned char *b = p;
-    for (size_t i = 0; i < n; i++)
-        fprintf(f, "%02x", b[i]);
-    fputc('\n', f);
-}
-
-static void put_launch(FILE *f, const struct launch *l)
-{
-    unsigned char window[64] = { 0 };
-    fprintf(f, "%s\nname %s\nimage %016llx\nlaunch %llu\n", LIVE_TAKE_HEAD, l->name,
-            l->image < 0 ? 0ull : (unsigned long long)S.image[l->image].hash, (unsigned long long)T.nth);
-    fprintf(f, "grid %u %u %u\nblock %u %u %u\nshared %u\n", l->grid[0], l->grid[1], l->grid[2],
-            l->block[0], l->block[1], l->block[2], l->shared);
-    if (l->cooperative)
-        fprintf(f, "cooperative\n");
-    for (unsigned i = 0; i < l->nattributes; i++) {
-        fprintf(f, "attr %d ", l->attribute[i].id);
-        put_hex(f, l->attribute[i].value, sizeof l->attribute[i].value);
-    }
-    if (S.driver.cuStreamGetAttribute &&
-        S.driver.cuStreamGetAttribute(l->stream, ATTRIBUTE_WINDOW, window) == 0) {
-        fprintf(f, "sattr %d ", ATTRIBUTE_WINDOW);
-        put_hex(f, window, sizeof window);
-    }
-}
-
-static void put_function(FILE *f, const struct launch *l)
-{
-    void *of = l->f;
-    int value;
-    if (S.driver.cuKernelGetFunction && S.driver.cuKernelGetFunction(&of, l->f) != 0)
-        of = l->f;
-    for (int a = FUNC_FIRST; S.driver.cuFuncGetAttribute && a <= FUNC_LAST; a++)
-        if (S.driver.cuFuncGetAttribute(&value, a, of) == 0)
-            fprintf(f, "func %d %d\n", a, value);
-}
-
-/* ---- parameters ---- */
-static bool param_of(const struct launch *l, size_t i, size_t *at, size_t *n)
-{
-    const struct driver *d = &S.driver;
-    return (d->cuFuncGetParamInfo && d->cuFuncGetParamInfo(l->f, i, at, n) == 0) ||
-           (d->cuKernelGetParamInfo && d->cuKernelGetParamInfo(l->f, i, at, n) == 0);
-}
-
-/* The parameters in one block, as `extra` has them (CU_LAUNCH_PARAM_BUFFER_POINTER 1, _SIZE 2). */
-static const char *packed_of(const struct launch *l, size_t *n)
-{
-    const char *p = NULL;
-    *n = 0;
-    for (int i = 0; l->extra && i < 8 && l->extra[i]; i += 2) {
-        if (l->extra[i] == (void *)1)
-            p = l->extra[i + 1];
-        if (l->extra[i] == (void *)2)
-            *n = *(const size_t *)l->extra[i + 1];
-    }
-    return p;
-}
-
-static void put_param(struct memory *m, const void *p, size_t at, size_t n)
-{
-    fprintf(m->record, "param %zu %zu ", at, n);
-    put_hex(m->record, p, n);
-    memory_scan(m, p, n, true);
-}
-
-/* One line of the PTX's layout; *layout goes to the next. False: no such line. */
-static bool layout_next(const char **layout, size_t *at, size_t *n)
-{
-    if (!*layout || sscanf(*layout, "P %zu %zu", at, n) != 2)
-        return false;
-    *layout = strchr(*layout, '\n');
-    *layout += *layout != NULL;
-    return true;
-}
-
-/* Offsets and sizes as the driver knows them, else as the PTX says (`layout`). A packed block has the
- * PTX's offsets: the driver's count space that it puts before parameters of great alignment. */
-static const char *put_params(struct memory *m, const struct launch *l, const char *layout)
-{
-    size_t npacked, at, n, in_block;
-    const char *packed = packed_of(l, &npacked);
-    bool driver = param_of(l, 0, &at, &n);
-    for (size_t i = 0; i < MOST_PARAMS; i++) {
-        size_t size;
-        bool said = layout_next(&layout, &in_block, &size);
-        if (driver ? !param_of(l, i, &at, &n) : !said)
-            break;
-        if (!driver) {
-            at = in_block;
-            n = size;
-        }
-        size_t from = said ? in_block : at;
-        const char *p = l->params ? l->params[i] : packed && from + n <= npacked ? packed + from : NULL;
-        if (!p)
-            return "its parameters could not be read";
-        put_param(m, p, at, n);
-    }
-    return NULL;
-}
-
-/* ---- variables of the module ---- */
-static bool variable_of(const struct launch *l, const char *name, uint64_t *addr, size_t *n)
-{
-    const struct driver *d = &S.driver;
-    void *module = NULL;
-    if (d->cuFuncGetModule && d->cuModuleGetGlobal_v2 && d->cuFuncGetModule(&module, l->f) == 0 &&
-        d->cuModuleGetGlobal_v2(addr, n, module, name) == 0)
-        return true;
-    return d->cuKernelGetLibrary && d->cuLibraryGetGlobal && d->cuKernelGetLibrary(&module, l->f) == 0 &&
-           d->cuLibraryGetGlobal(addr, n, module, name) == 0;
-}
-
-/* Names out of the answer, which is kept as long as the ranges. */
-static void find_variables(struct memory *m, const struct launch *l, char *answer)
-{
-    for (char *line = answer, *next; line; line = next) {
-        uint64_t addr = 0;
-        size_t n = 0;
-        next = strchr(line, '\n');
-        if (next)
-            *next++ = 0;
-        if (strncmp(line, "G ", 2) == 0 && variable_of(l, line + 2, &addr, &n))
-            memory_variable(m, line + 2, addr, n);
-    }
-}
-
-/* ---- one launch ---- */
-static __attribute__((format(printf, 2, 3))) const char *refused(struct memory *m, const char *format,
-                                                                 ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    fprintf(m->record, "refused ");
-    vfprintf(m->record, format, ap);
-    fputc('\n', m->record);
-    va_end(ap);
-    return m->why;
-}
-
-static struct memory *record_new(void)
-{
-    struct memory *m = calloc(1, sizeof *m);
-    char path[4300];
-    if (!m)
-        return NULL;
-    int n = ++T.records;
-    snprintf(path, sizeof path, "%s.%ld.%d.take", S.file, (long)getpid(), n);
-    m->record = fopen(path, "wxe");
-    snprintf(path, sizeof path, "%s.%ld.%d.data", S.file, (long)getpid(), n);
-    m->data = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    m->v = calloc(MOST_RANGES, sizeof *m->v);
-    m->left = T.most;
-    if (m->record && m->data >= 0 && m->v)
-        return m;
-    memory_free(m);
-    free(m);
-    return NULL;
-}
-
-/* The image's PTX in a file, for who reads the questions. */
-static bool code_file(const struct launch *l, const struct image *i, char *path, size_t n)
-{
-    snprintf(path, n, "%s.%ld.%d.code", S.file, (long)getpid(), l->image);
-    int f = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (f < 0)
-        return errno == EEXIST;
-    bool fine = write(f, i->copy, i->ncopy) == (ssize_t)i->ncopy;
-    return close(f) == 0 && fine;
-}
-
-static int compute_capability(void)
-{
-    const struct driver *d = &S.driver;
-    int device, major = 0, minor = 0;
-    if (!d->cuCtxGetDevice || !d->cuDeviceGetAttribute || d->cuCtxGetDevice(&device) != 0 ||
-        d->cuDeviceGetAttribute(&major, 75, device) != 0 ||
-        d->cuDeviceGetAttribute(&minor, 76, device) != 0)
-        return 0;
-    return 10 * major + minor;
-}
-
-static char *code_of(struct memory *m, const struct launch *l)
-{
-    char path[4300] = "-";
-    const struct image *i = l->image < 0 ? NULL : &S.image[l->image];
-    if (i && i->ncopy && !code_file(l, i, path, sizeof path)) {
-        refused(m, "its code could not be written");
-        return NULL;
-    }
-    const char *kind = !i ? "unseen" : i->ncopy ? "ptx" : i->lto ? "lto" : "cubin";
-    char *answer = ask("code %s %016llx %s %d %s\n", l->name, i ? (unsigned long long)i->hash : 0ull,
-                       kind, compute_capability(), path);
-    if (answer && strncmp(answer, "ptx\n", 4) == 0)
-        return answer;
-    if (answer && strncmp(answer, "why ", 4) == 0)
-        refused(m, "%.*s", (int)strcspn(answer + 4, "\n"), answer + 4);
-    else
-        refused(m, "its code was not identified");
-    free(answer);
-    return NULL;
-}
-
-/* False: nothing is to be looked at after the launch. */
-static bool before(struct memory *m, const struct launch *l)
-{
-    put_launch(m->record, l);
-    int rest = come_to_rest(l->context);
-    if (rest < 0)
-        return refused(m,
-                       "the GPU did not become idle in %g s: a kernel waits for another kernel or for "
-                       "the host",
-                       T.rest_s),
-               false;
-    if (rest > 0)
-        return refused(m, "waiting for the GPU failed (driver error %d)", rest), false;
-    char *answer = code_of(m, l);
-    if (!answer)
-        return false;
-    put_function(m->record, l);
-    const char *why = put_params(m, l, answer + 4);
-    if (!why) {
-        find_variables(m, l, answer + 4); /* the names stay: `answer` is not freed */
-        memory_before(m);
-        why = m->why[0] ? m->why : NULL;
-    }
-    if (why)
-        refused(m, "%s", why);
-    return !why;
-}
-
-static void finish(struct memory *m, const char *name)
-{
-    fprintf(m->record, "end\n");
-    fflush(m->record);
-    char *answer = ask("done %s %llu\n", name ? name : "", (unsigned long long)m->end);
-    free(answer);
-    memory_free(m);
-    free(m);
-}
-
-/* ---- which launch ---- */
-static struct taken *taken_of(const struct launch *l)
-{
-    struct handle *h = l->handle;
-    int known = h ? __atomic_load_n(&h->take, __ATOMIC_RELAXED) : -1;
-    if (!l->name || known < 0)
-        return NULL;
-    if (known > 0)
-        return &T.v[known - 1];
-    int k = 0;
-    while (k < T.n && (T.v[k].image != l->image || strcmp(T.v[k].name, l->name) != 0))
-        k++;
-    if (k == T.n) {
-        char *answer = T.n < MOST_TAKEN ? ask("want %s\n", l->name) : NULL;
-        bool yes = answer && strncmp(answer, "yes", 3) == 0;
-        free(answer);
-        if (!yes) {
-            __atomic_store_n(&h->take, -1, __ATOMIC_RELAXED);
-            return NULL;
-        }
-        T.v[T.n++] = (struct taken){ .name = l->name, .image = l->image };
-    }
-    __atomic_store_n(&h->take, k + 1, __ATOMIC_RELAXED);
-    return &T.v[k];
-}
-
-static bool stream_captures(const struct launch *l)
-{
-    int status = 0;
-    if (__atomic_load_n(&T.capturing, __ATOMIC_SEQ_CST) > 0)
-        return true;
-    return S.driver.cuStreamIsCapturing &&
-           (S.driver.cuStreamIsCapturing(l->stream, &status) != 0 || status);
-}
-
-/* ---- what graphs need of this (take_graph.c); T.lock is held ---- */
-bool take_open(const struct launch *l)
-{
-    const struct taken *t = taken_of(l);
-    return t && !t->done;
-}
-
-bool take_due(const struct launch *l)
-{
-    struct taken *t = taken_of(l);
-    if (!t || t->done || T.under_way || ++t->seen < T.nth)
-        return false;
-    t->done = true;
-    return true;
-}
-
-struct memory *take_begin(const struct launch *l)
-{
-    struct memory *m = record_new();
-    if (!m || before(m, l))
-        return m;
-    finish(m, l->name);
-    return NULL;
-}
-
-void take_refuse(struct memory *m, const char *why)
-{
-    refused(m, "%s", why);
-}
-
-void take_finish(struct memory *m, const char *name)
-{
-    finish(m, name);
-}
-
-const char *take_rest(void *context, int result)
-{
-    int rest = result == 0 ? come_to_rest(context) : 0;
-    return result != 0 ? "its launch failed"
-           : rest < 0  ? "it did not end in time: it waits for other kernels or for the host"
-           : rest > 0  ? "the GPU reported an error in it"
-                       : NULL;
-}
+    uint64_t v[MOST_IMPORTED];
+    unsigned n;
+} imported;
 
 static void graph_made(const struct call *c)
 {
-    pthread_mutex_lock(&T.lock);
+    take_lock();
     take_graph_made(c);
-    pthread_mutex_unlock(&T.lock);
+    take_unlock();
 }
 
 static void graph_changed(const struct call *c)
 {
-    pthread_mutex_lock(&T.lock);
+    take_lock();
     take_graph_changed(c);
-    pthread_mutex_unlock(&T.lock);
+    take_unlock();
 }
 
 static void take_graph_launch(const struct call *c)
 {
-    pthread_mutex_lock(&T.lock);
-    if (c->site != AT_EXIT && __atomic_load_n(&T.capturing, __ATOMIC_SEQ_CST) <= 0)
+    take_lock();
+    if (c->site != AT_EXIT && !take_captures())
         take_graph_enter(c->params, c->context);
     else if (c->site == AT_EXIT)
         take_graph_leave(c->result ? *c->result : 0, c->context);
-    pthread_mutex_unlock(&T.lock);
+    take_unlock();
 }
 
-/* ---- launches ---- */
-static void take_enter(struct launch *l)
-{
-    pthread_mutex_lock(&T.lock);
-    struct taken *t = taken_of(l);
-    /* while a stream captures nothing may be waited for or copied */
-    bool graph = t && !t->done && stream_captures(l);
-    if (graph)
-        t->captured++;
-    if (t && !graph && take_due(l)) {
-        T.under_way = take_begin(l);
-        T.correlation = l->correlation;
-    }
-    pthread_mutex_unlock(&T.lock);
-}
-
-static void take_leave(struct launch *l, int result)
-{
-    pthread_mutex_lock(&T.lock);
-    struct memory *m = T.correlation == l->correlation ? T.under_way : NULL;
-    if (m) {
-        const char *why = take_rest(l->context, result);
-        if (!why)
-            memory_after(m);
-        if (why || m->why[0])
-            take_refuse(m, why ? why : m->why);
-        finish(m, l->name);
-        T.under_way = NULL;
-    }
-    pthread_mutex_unlock(&T.lock);
-}
-
-/* Kernels that were wanted, and whose launch never came. The end may come from inside a launch that is
- * being taken (a signal's handler): it waits a second. */
-void take_end(void)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    if (pthread_mutex_timedlock(&T.lock, &until) != 0)
-        return;
-    for (int i = 0; i < T.n; i++) {
-        const struct taken *t = &T.v[i];
-        struct memory *m = t->done ? NULL : record_new();
-        if (!m)
-            continue;
-        fprintf(m->record, "%s\nname %s\nimage %016llx\n", LIVE_TAKE_HEAD, t->name,
-                t->image < 0 ? 0ull : (unsigned long long)S.image[t->image].hash);
-        if (t->captured && !t->seen)
-            refused(m,
-                    "it is launched only by CUDA graphs (%llu launches were captured), none of which "
-                    "could be inspected",
-                    (unsigned long long)t->captured);
-        else
-            refused(m, "it was launched %llu times; launch %llu was requested",
-                    (unsigned long long)t->seen, (unsigned long long)T.nth);
-        fprintf(m->record, "end\n");
-        memory_free(m);
-        free(m);
-    }
-    pthread_mutex_unlock(&T.lock);
-}
-
-/* ---- other calls ---- */
 static void capture_begins(const struct call *c)
 {
     (void)c;
-    __atomic_add_fetch(&T.capturing, 1, __ATOMIC_SEQ_CST);
+    take_capturing(1);
 }
+
 static void capture_ends(const struct call *c)
 {
     (void)c;
-    __atomic_sub_fetch(&T.capturing, 1, __ATOMIC_SEQ_CST);
+    take_capturing(-1);
 }
+
 static void ipc_opened(const struct call *c)
 {
     uint64_t *const *p =
@@ -549,20 +59,21 @@ static void ipc_opened(const struct call *c)
 static void ipc_imported(const struct call *c)
 {
     uint64_t *const *p = c->params; /* cuMemImportFromShareableHandle_params: the handle first */
-    pthread_mutex_lock(&T.lock);
-    T.imported[T.nimported++ % MOST_IMPORTED] = **p;
-    pthread_mutex_unlock(&T.lock);
+    take_lock();
+    imported.v[imported.n++ % MOST_IMPORTED] = **p;
+    take_unlock();
 }
+
 static void ipc_mapped(const struct call *c)
 {
     const struct {
         uint64_t at, bytes, offset, handle;
     } *p = c->params; /* cuMemMap_params */
     bool other = false;
-    pthread_mutex_lock(&T.lock);
-    for (unsigned i = 0; i < MOST_IMPORTED && i < T.nimported; i++)
-        other |= T.imported[i] == p->handle;
-    pthread_mutex_unlock(&T.lock);
+    take_lock();
+    for (unsigned i = 0; i < MOST_IMPORTED && i < imported.n; i++)
+        other |= imported.v[i] == p->handle;
+    take_unlock();
     if (other)
         memory_foreign(p->at, p->bytes);
 }

@@ -12,15 +12,6 @@
 
 #define WARP(field) ((struct x86_mem){ RBX, (int32_t)offsetof(struct exec_warp, field) })
 
-void native_loop_reads(struct build *b, uint32_t slot)
-{
-    uint32_t k = 0;
-    while (k < b->nreads && b->reads[k] != slot)
-        k++;
-    if (k == b->nreads && k < LOOP_READS)
-        b->reads[b->nreads++] = slot;
-}
-
 static bool is_read(const struct build *b, uint32_t slot)
 {
     for (uint32_t k = 0; k < b->nreads; k++)

@@ -1,4 +1,5 @@
-/* native_int: what native.c (values in registers, control) and mem.c (loads and stores) share.
+/* native_int: what regs.c (values in registers, the ways on), mem.c (loads and stores), loop.c (loops of
+ * one run) and native.c (instructions, runs) share. regs.c calls none of the others.
  *
  *   rbx  the warp          r13  its frame, r14 the constants, r15 special registers: as exec_warp.bank
  * has them rbp  exec_worker.cache r12  exec_worker.loads r8, r10  where in the host's memory the loads
@@ -135,7 +136,6 @@ struct native_loop {
     uint32_t first;
     size_t at;
 };
-void native_loop_reads(struct build *b, uint32_t slot); /* the run takes a slot from the frame */
 /* After the body's code: false where it is no such loop or has no such values. Then comes the body's
  * code again, and the end. */
 bool native_loop_begin(struct build *b, uint32_t first, struct native_loop *l);

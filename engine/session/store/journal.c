@@ -1,5 +1,5 @@
 /* The journal of a session, written: journal.h says what is in it. */
-#include "engine/session/journal.h"
+#include "engine/session/store/journal.h"
 
 #include "engine/base/base.h"
 #include "engine/base/crc.h"
@@ -7,7 +7,7 @@
 #include "engine/rec/result.h"
 #include "engine/session/session.h"
 #include "engine/session/session_int.h"
-#include "engine/session/store_int.h"
+#include "engine/session/store/store_int.h"
 
 #include <errno.h>
 #include <fcntl.h>

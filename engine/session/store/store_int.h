@@ -1,10 +1,11 @@
-/* Private to the session's store: what is written (store.c) and read (load.c), a run at a time. */
+/* Private to the session's store: a run (run.c, run_read.c), the journal, the file as it is written
+ * (store.c) and read (load.c). A file calls those before it alone. */
 #ifndef GPULOCW_SESSION_STORE_INT_H
 #define GPULOCW_SESSION_STORE_INT_H
 
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
-#include "engine/session/journal.h"
+#include "engine/session/store/journal.h"
 #include "engine/session/session.h"
 #include "engine/session/session_int.h"
 

@@ -1,5 +1,5 @@
 /* Where values of JSON text begin and end. One pass over the bytes, no recursion, nothing allocated. */
-#include "engine/session/scan.h"
+#include "engine/session/store/scan.h"
 
 #include "engine/base/base.h"
 

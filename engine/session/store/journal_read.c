@@ -2,11 +2,11 @@
 #include "engine/base/base.h"
 #include "engine/base/crc.h"
 #include "engine/rec/result.h"
-#include "engine/session/journal.h"
-#include "engine/session/scan.h"
+#include "engine/session/store/journal.h"
+#include "engine/session/store/scan.h"
 #include "engine/session/session.h"
 #include "engine/session/session_int.h"
-#include "engine/session/store_int.h"
+#include "engine/session/store/store_int.h"
 #include "engine/tune/sweep.h"
 
 #include <stdlib.h>
