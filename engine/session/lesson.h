@@ -11,7 +11,7 @@
  * "file" is relative to the data folder (that of kernels/); "kernel" names a kernel or
  * one of the launches beside it. "begin" holds workbench commands that are given when the
  * kernel is open. "do" holds the commands that fulfil a task; tests run them. A step
- * without "check" is done when it is read. Checks: see tui/app/lesson_run.h. */
+ * without "check" is done when it is read. Checks: see tui/control/lesson_run.h. */
 #ifndef GPULOCW_SESSION_LESSON_H
 #define GPULOCW_SESSION_LESSON_H
 

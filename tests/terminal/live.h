@@ -7,8 +7,8 @@
 #include "engine/dev/dev.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
-#include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/control/control.h"
+#include "tui/view/view.h"
 
 #include <poll.h>
 

@@ -3,7 +3,7 @@
  * usage: pictures FOLDER   (`make pictures`) */
 #include "tests/terminal/live.h"
 
-#include "tui/app/app.h"
+#include "tui/control/control.h"
 #include "tui/base/key.h"
 #include "tui/base/request.h"
 #include "tui/draw/panel.h"

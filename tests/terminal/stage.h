@@ -17,7 +17,7 @@
 #include "engine/rec/launch.h"
 #include "engine/search/space.h"
 #include "engine/session/session.h"
-#include "tui/app/app.h"
+#include "tui/control/control.h"
 #include "tui/base/key.h"
 #include "tui/draw/panel.h"
 #include "tui/term/term.h"

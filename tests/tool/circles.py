@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Files of one room that call each other in a circle: python3 tests/tool/circles.py
 
-A file calls another when it names a function that the other defines. Prints a line per circle, and a count.
-With --check: prints what tests/tool/circles.txt, the circles not broken yet, does not allow, and exits 1 when there is any: a
-circle that is not within one line of it, and a line within which no circle is left."""
+A file calls another when it names a function that the other defines. Prints a line per circle, a line per call that runs
+up (to a room that stands higher in the table of docs/internals/design.md, whatever header declares it), and their counts.
+With --check: prints calls that run up, and what tests/tool/circles.txt, the circles that stay, does not allow, and exits 1 when
+there is any: a circle that is not within one line of it, and a line within which no circle is left."""
 import collections, os, re, subprocess, sys
 
 sys.setrecursionlimit(10000)
@@ -39,6 +40,24 @@ def circles(calls):
             visit(v)
     return [c for c in found if len(c) > 1]
 
+def family(a, b):
+    return (a + '/').startswith(b + '/') or (b + '/').startswith(a + '/')
+
+def runs_up():
+    """Calls of functions of a room that stands higher; a folder and those inside it are one room."""
+    order = re.findall(r'^\| `((?:engine|tui)/[a-z_/]+)` \|', open('docs/internals/design.md').read(), re.M)
+    rank = {r: i for i, r in enumerate(order)}
+    for f in files:
+        mine = os.path.dirname(f)
+        if mine == 'engine/dev/inject':
+            continue  # a program of its own, which shares no function with the others
+        local = set(re.findall(r'^static [^;{]*?\b(\w+)\([^;{]*\)\n\{', code[f], re.M))
+        for w in sorted(set(re.findall(r'\b(\w+)\b(?! *=[^=])', code[f])) - local):
+            other = os.path.dirname(home.get(w, f))
+            if rank.get(other, 99) < rank.get(mine, 99) and not family(mine, other) and re.search(r'\b%s\b *\(' % w, code[f]):
+                yield '%s: calls %s of %s, a room above its own' % (f, w, home[w])
+
+up = list(runs_up())
 found = []
 for room, members in sorted(rooms.items()):
     calls = {f: {home[w] for w in re.findall(r'\b\w+\b', code[f]) if w in home and home[w] != f and home[w] in members} for f in members}
@@ -49,8 +68,10 @@ if sys.argv[1:] == ['--check']:
     within = lambda c, a: c[0] == a[0] and set(c[1]) <= a[1]
     bad = ['%s: %s call each other in a circle' % (c[0], ' '.join(c[1])) for c in found if not any(within(c, a) for a in allowed)]
     bad += ['tests/tool/circles.txt: no circle is left in "%s": delete the line' % l for l, a in zip(lines, allowed) if not any(within(c, a) for c in found)]
+    bad += up
     print('\n'.join(bad), end='\n' if bad else '')
     sys.exit(bool(bad))
 for room, names in found:
     print('%s: %s' % (room, ' '.join(names)))
-print('%d circles' % len(found))
+print('\n'.join(up), end='\n' if up else '')
+print('%d circles, %d calls that run up' % (len(found), len(up)))

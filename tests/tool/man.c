@@ -5,7 +5,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
-#include "tui/app/command.h"
+#include "tui/control/command.h"
 #include "tui/base/request.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "tests/support.h"
-#include "tui/app/app.h"
+#include "tui/control/control.h"
 #include "tui/app/config.h"
 #include "tui/term/drive.h"
 #include "tui/term/lesson_export.h"

@@ -3,8 +3,8 @@
 
 #include "tests/terminal/stage.h"
 #include "engine/workspace/job.h"
-#include "tui/app/app.h"
-#include "tui/app/lesson_run.h"
+#include "tui/control/control.h"
+#include "tui/control/lesson_run.h"
 #include "tui/app/prompt.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * decide. */
 #include "tests/support.h"
 
-#include "tui/app/command.h"
+#include "tui/control/command.h"
 
 #include <string.h>
 

@@ -15,9 +15,9 @@
 #include "engine/rec/launch.h"
 #include "engine/search/space.h"
 #include "engine/session/session.h"
-#include "tui/app/app.h"
-#include "tui/app/export.h"
-#include "tui/app/view.h"
+#include "tui/control/control.h"
+#include "tui/control/export.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>

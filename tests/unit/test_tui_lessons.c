@@ -5,8 +5,8 @@
 
 #include "tests/terminal/live.h"
 #include "engine/session/lesson.h"
-#include "tui/app/app.h"
-#include "tui/app/lesson_run.h"
+#include "tui/control/control.h"
+#include "tui/control/lesson_run.h"
 #include "tui/base/panel_list.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/surface.h"

@@ -2,10 +2,10 @@
 #include "tests/support.h"
 
 #include "tui/app/app.h"
-#include "tui/app/command.h"
+#include "tui/control/command.h"
 #include "tui/app/config.h"
 #include "tui/app/prompt.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/base/expr.h"
 #include "tui/base/key.h"
 #include "tui/base/request.h"

@@ -5,11 +5,12 @@
 #include "tests/terminal/live.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/control/control.h"
+#include "tui/view/view.h"
 #include "tui/app/work.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
+#include "tui/control/panels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

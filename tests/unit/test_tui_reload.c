@@ -7,9 +7,10 @@
 #include "engine/rec/opt_occupancy.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
-#include "tui/app/app.h"
+#include "tui/control/control.h"
 #include "tui/app/reload.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
+#include "tui/control/panels.h"
 
 #include <stdio.h>
 #include <string.h>

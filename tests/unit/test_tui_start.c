@@ -5,7 +5,7 @@
 #include "tests/terminal/live.h"
 #include "engine/base/base.h"
 #include "engine/workspace/job.h"
-#include "tui/app/app.h"
+#include "tui/control/control.h"
 #include "tui/app/as_command.h"
 
 #include <stdio.h>

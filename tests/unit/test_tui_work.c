@@ -24,14 +24,15 @@
 #include "engine/search/tuner.h"
 #include "engine/session/lesson.h"
 #include "engine/session/session.h"
-#include "tui/app/app.h"
+#include "tui/control/control.h"
 #include "tui/app/launch_edit.h"
 #include "tui/app/legal.h"
-#include "tui/app/lesson_run.h"
-#include "tui/app/view.h"
+#include "tui/control/lesson_run.h"
+#include "tui/view/view.h"
 #include "tui/base/key.h"
 #include "tui/base/request.h"
-#include "tui/view/source_int.h"
+#include "tui/view/source/source_int.h"
+#include "tui/control/panels.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
-/* app: the whole state of the workbench between two frames, and what events do
- * to it. Knows no terminal and no drawing: keys, clock and engine are given to
- * it, so a test can drive it. Panels make their lines from this state with the
- * functions of view.h. */
+/* app: the whole state of the workbench between two frames, and the services that views and commands
+ * share. Knows no terminal and no drawing: keys, clock and engine are given to it, so a test can drive
+ * it (tui/control/control.h). Panels make their lines from this state with the functions of page.h. */
 #ifndef GPULOCW_TUI_APP_APP_H
 #define GPULOCW_TUI_APP_APP_H
 
@@ -95,8 +94,19 @@ struct app_settings {
     bool style_given; /* by the user: the terminal does not choose */
     struct layout_view layout;
 };
+/* What the services below ask of the room above them (tui/control). */
+struct app_hooks {
+    /* What is in front, or what would be run, is another. */
+    void (*changed)(struct app *a);
+    /* One command line, as app_command takes it; a request, as app_request does. */
+    unsigned (*command)(struct app *a, const char *line);
+    unsigned (*request)(struct app *a, enum request r);
+    /* May a lesson begin with this line: does it only set and show? */
+    bool (*may_begin)(const char *line);
+};
 struct app {
     struct app_engine engine;
+    const struct app_hooks *hooks;
     const struct job_snapshot *snap; /* never NULL after app_init; borrowed, see app_snapshot */
     int64_t now_ns;                  /* injected clock */
     int w, h;
@@ -161,24 +171,6 @@ struct app {
         *program_next;  /* the survey of a program; its capture or its run with tuned kernels */
     int64_t started_ns; /* clock when the app began */
 };
-/* snap must stay valid until the next app_snapshot or app_free. */
-void app_init(struct app *a, const struct app_engine *engine, const struct job_snapshot *snap,
-              const char *data_dir);
-void app_free(struct app *a);
-/* The present snapshot and this one must be valid during the call; the old one may end after it: no line
- * drawn from it stays. Until the next frame the cursor of a panel that draws lines is on nothing. */
-void app_snapshot(struct app *a, const struct job_snapshot *snap);
-/* Starts a frame: a fresh frame arena, view-models that depend on the snapshot brought up to date. */
-void app_begin_frame(struct app *a);
-/* Returns enum ui_effect bits. A frame drawn between app_snapshot and a key or the mouse lets them find
- * what the cursor is on. */
-unsigned app_event(struct app *a, const struct event *e);
-unsigned app_request(struct app *a, enum request r);
-/* One command line without the colon, e.g. "set agents 3". Errors become the notice. */
-unsigned app_command(struct app *a, const char *line);
-/* Nanoseconds until the app wants EVENT_TICK, -1: never (nothing moves). */
-int64_t app_timer(const struct app *a);
-
 /* ---- services for views and commands ---- */
 void app_notice(struct app *a, enum diag_level level, const char *fmt, ...) BASE_PRINTF(3, 4);
 void app_notice_diags(struct app *a, const struct diags *ds); /* the first error, or warning */
@@ -191,7 +183,10 @@ void app_focus(struct app *a, enum panel_id p);
 /* The options changed by the user: kept for undo and sent to the engine for a preview. */
 void app_options_set(struct app *a, const struct options *o);
 void app_sweep(struct app *a);
-void app_resume(struct app *a);
+/* Posts a run, a sweep or a search; says when it has to wait or cannot be. */
+void app_launch(struct app *a, const struct job *j);
+/* a->options have changed: told to the engine, for a preview. */
+void app_options_sent(struct app *a);
 void app_run_once(struct app *a, const struct options *o);
 void app_tune(struct app *a, const char *method, long budget);
 /* Theme by name or path. False: there is none such, or its file is bad: the present one stays, but for a

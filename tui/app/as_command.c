@@ -8,7 +8,7 @@
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/app/page.h"
 
 #include <string.h>
 

@@ -1,15 +1,14 @@
-/* notice: the line above the key bar: what the front end says itself (app_notice),
- * and the engine's messages as they come. */
+/* notice: the line above the key bar (app_notice of app.h). */
 #ifndef GPULOCW_TUI_APP_NOTICE_H
 #define GPULOCW_TUI_APP_NOTICE_H
 
 #include "engine/base/base.h"
 
 struct app;
-struct job_snapshot;
 
-/* Announces what the present snapshot says that `old` did not; the first error that has a place
- * in the shown text is gone to. */
-void notice_new(struct app *a, const struct job_snapshot *old);
+/* The line stays for some seconds, an error for longer. */
+void notice_until(struct app *a, enum diag_level level);
+/* A path's last part, as the line names files. */
+const char *notice_file(const char *path);
 
 #endif

@@ -8,12 +8,13 @@
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/surface.h"
+#include "tui/control/panels.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "tui/app/app.h"
 #include "tui/app/config.h"
 #include "tui/app/layout/layout.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/key.h"
 #include "tui/base/plot_model.h"
@@ -15,6 +15,10 @@
 #include "tui/base/theme.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/surface.h"
+#include "tui/control/control.h"
+#include "tui/control/panels.h"
+#include "tui/app/launch/kernels.h"
+#include "tui/control/lesson_run.h"
 
 #include <stdio.h>
 #include <string.h>

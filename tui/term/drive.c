@@ -6,8 +6,9 @@
 #include "engine/cmd/cmd.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
-#include "tui/app/command.h"
+#include "tui/control/command.h"
 #include "tui/term/workbench.h"
+#include "tui/control/control.h"
 
 #include <dirent.h>
 #include <poll.h>

@@ -5,9 +5,10 @@
 #include "engine/session/json_write.h"
 #include "engine/session/lesson.h"
 #include "tui/app/app.h"
-#include "tui/app/command.h"
-#include "tui/app/lesson_run.h"
+#include "tui/control/command.h"
+#include "tui/control/lesson_run.h"
 #include "tui/term/drive.h"
+#include "tui/control/control.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,14 +6,15 @@
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
-#include "tui/app/lesson_run.h"
+#include "tui/control/lesson_run.h"
 #include "tui/app/prompt.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/surface.h"
 #include "tui/term/cast.h"
 #include "tui/term/drive.h"
 #include "tui/term/lesson_page.h"
+#include "tui/control/control.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* main of the full program: the command line with the workbench as its front end. */
 #include "engine/base/base.h"
 #include "engine/cmd/cmd.h"
-#include "tui/app/lesson_run.h"
+#include "tui/control/lesson_run.h"
 #include "tui/term/grade.h"
 #include "tui/term/lesson_export.h"
 #include "tui/term/workbench.h"

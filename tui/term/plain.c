@@ -11,8 +11,8 @@
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
-#include "tui/app/command.h"
-#include "tui/app/export.h"
+#include "tui/control/command.h"
+#include "tui/control/export.h"
 #include "tui/app/prompt.h"
 #include "tui/app/reuse.h"
 #include "tui/app/view_state.h"
@@ -20,6 +20,7 @@
 #include "tui/base/text.h"
 #include "tui/draw/surface.h"
 #include "tui/term/workbench.h"
+#include "tui/control/control.h"
 
 #include <math.h>
 #include <poll.h>

@@ -11,13 +11,14 @@
 #include "tui/app/app.h"
 #include "tui/app/as_command.h"
 #include "tui/app/config.h"
-#include "tui/app/lesson_run.h"
+#include "tui/control/lesson_run.h"
 #include "tui/app/reload.h"
 #include "tui/base/key.h"
 #include "tui/base/request.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/surface.h"
 #include "tui/term/term.h"
+#include "tui/control/control.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -6,7 +6,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 

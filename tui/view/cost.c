@@ -5,7 +5,7 @@
 #include "engine/predict/prediction.h"
 #include "engine/rec/knobs.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"

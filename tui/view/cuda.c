@@ -7,13 +7,13 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "tui/app/app.h"
-#include "tui/app/traffic.h"
-#include "tui/app/view.h"
+#include "tui/view/traffic.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
-#include "tui/view/source_int.h"
+#include "tui/view/source/source_int.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"

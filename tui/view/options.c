@@ -14,7 +14,7 @@
 #include "tui/app/launch_edit.h"
 #include "tui/app/legal.h"
 #include "tui/app/prompt.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"

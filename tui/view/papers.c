@@ -7,7 +7,7 @@
 #include "engine/paper/paper.h"
 #include "engine/session/session.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/work.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"

@@ -12,7 +12,7 @@
 #include "engine/workspace/source.h"
 #include "engine/workspace/tuned.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/work.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"

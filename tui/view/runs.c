@@ -11,7 +11,7 @@
 #include "tui/app/results/provenance.h"
 #include "tui/app/results/run_line.h"
 #include "tui/app/prompt.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"

@@ -8,7 +8,7 @@
 #include "engine/workspace/job.h"
 #include "engine/workspace/machine/machine.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/app/work.h"
 #include "tui/base/request.h"

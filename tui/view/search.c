@@ -10,7 +10,7 @@
 #include "engine/search/live.h"
 #include "engine/session/session.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"

@@ -14,7 +14,7 @@
 #include "engine/tune/sweep.h"
 #include "tui/app/app.h"
 #include "tui/app/results/provenance.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"

@@ -108,48 +108,13 @@ const char *command_near(const char *name)
     return q.name;
 }
 
-#define COUNT_FLAG(f) 0
-#define COUNT_TEXT(f) 0
-#define COUNT_INT(f)  0
-#define COUNT_NUM(f)  0
-#define COUNT_LIST(f) offsetof(struct args, f##_n)
-static const struct arg_row rows[] = {
-#define ARG(field, name, letter, kind, value, cmds, help) \
-    { name, letter, ARGK_##kind, value, cmds, help, offsetof(struct args, field), COUNT_##kind(field) },
-#include "engine/workspace/args.def"
-#undef ARG
-};
-
-size_t arg_count(void)
-{
-    return ARRAY_LEN(rows);
-}
-const struct arg_row *arg_at(size_t i)
-{
-    return &rows[i];
-}
-
-bool arg_for(const struct arg_row *r, const char *word)
-{
-    size_t n = strlen(word);
-    if (strcmp(r->commands, "*") == 0)
-        return true;
-    for (const char *p = r->commands; *p;) {
-        size_t k = strcspn(p, " ");
-        if (k == n && memcmp(p, word, n) == 0)
-            return true;
-        p += k + (p[k] == ' ');
-    }
-    return false;
-}
-
 static const struct arg_row *row_find(const char *name, size_t n, char letter, const char *word)
 {
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (arg_for(&rows[i], word) &&
-            (letter ? rows[i].letter == letter
-                    : strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0))
-            return &rows[i];
+    for (size_t i = 0; i < arg_count(); i++)
+        if (arg_for(arg_at(i), word) &&
+            (letter ? arg_at(i)->letter == letter
+                    : strlen(arg_at(i)->name) == n && memcmp(arg_at(i)->name, name, n) == 0))
+            return arg_at(i);
     return NULL;
 }
 
@@ -165,11 +130,11 @@ static enum status no_option(struct diags *ds, const char *word, struct str name
 {
     struct near q = near_to(name);
     const char *others = NULL;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (arg_for(&rows[i], word))
-            near_try(&q, rows[i].name);
-        else if (str_eq(name, str_of(rows[i].name)))
-            others = rows[i].commands;
+    for (size_t i = 0; i < arg_count(); i++) {
+        if (arg_for(arg_at(i), word))
+            near_try(&q, arg_at(i)->name);
+        else if (str_eq(name, str_of(arg_at(i)->name)))
+            others = arg_at(i)->commands;
     }
     for (size_t i = 0; knobs && i < knob_count(); i++)
         near_try(&q, knob_info(i)->name);
@@ -200,7 +165,7 @@ static enum status row_set(struct args *a, const struct arg_row *r, const char *
                            struct diags *ds)
 {
     char *at = (char *)a + r->offset, *end = NULL;
-    a->has[r - rows] = true;
+    a->has[r - arg_at(0)] = true;
     switch (r->kind) {
     case ARGK_FLAG: *(bool *)at = true; return ST_OK;
     case ARGK_TEXT: *(const char **)(void *)at = value; return ST_OK;

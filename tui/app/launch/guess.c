@@ -6,7 +6,7 @@
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
 #include "tui/app/launch_edit.h"
-#include "tui/app/view.h"
+#include "tui/app/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>

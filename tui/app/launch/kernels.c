@@ -8,11 +8,12 @@
 #include "engine/workspace/job.h"
 #include "engine/workspace/source.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/app/page.h"
 #include "tui/app/view_state.h"
 #include "tui/app/work.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/app/launch/kernels.h"
 
 #include <stdio.h>
 #include <string.h>

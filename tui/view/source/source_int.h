@@ -1,6 +1,6 @@
 /* source_int: what the parts of the source view share. */
-#ifndef GPULOCW_TUI_VIEW_SOURCE_INT_H
-#define GPULOCW_TUI_VIEW_SOURCE_INT_H
+#ifndef GPULOCW_TUI_VIEW_SOURCE_SOURCE_INT_H
+#define GPULOCW_TUI_VIEW_SOURCE_SOURCE_INT_H
 
 #include "engine/base/base.h"
 

@@ -3,12 +3,12 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "tui/app/app.h"
-#include "tui/app/traffic.h"
-#include "tui/app/view.h"
+#include "tui/view/traffic.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/view/source_int.h"
+#include "tui/view/source/source_int.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* export: see export.h. */
-#include "tui/app/export.h"
+#include "tui/control/export.h"
 
 #include "engine/base/base.h"
 #include "engine/base/shown.h"
@@ -7,11 +7,12 @@
 #include "engine/workspace/job.h"
 #include "engine/workspace/workspace.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/control/panels.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* command: the command line of the workbench (after ':'), one table. Lessons and
  * the plain line mode use the same commands. */
-#ifndef GPULOCW_TUI_APP_COMMAND_H
-#define GPULOCW_TUI_APP_COMMAND_H
+#ifndef GPULOCW_TUI_CONTROL_COMMAND_H
+#define GPULOCW_TUI_CONTROL_COMMAND_H
 
 #include "engine/base/base.h"
 

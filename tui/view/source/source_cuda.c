@@ -6,7 +6,7 @@
 #include "tui/app/view_state.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
-#include "tui/view/source_int.h"
+#include "tui/view/source/source_int.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 /* lesson_run: a lesson being taken: its step, its check, its strip of text. */
-#ifndef GPULOCW_TUI_APP_LESSON_RUN_H
-#define GPULOCW_TUI_APP_LESSON_RUN_H
+#ifndef GPULOCW_TUI_CONTROL_LESSON_RUN_H
+#define GPULOCW_TUI_CONTROL_LESSON_RUN_H
 
 #include "engine/base/base.h"
 
 struct app;
 struct lesson;
+struct page;
 
 /* Opens a lesson file: loads it, opens its kernel and device. Mistakes are the notice. */
 bool lesson_open(struct app *a, const char *path);
@@ -13,6 +14,8 @@ void lesson_close(struct app *a);
 void lesson_move(struct app *a, int by);
 /* Looks whether the present step's check holds; true when that changed. */
 bool lesson_update(struct app *a);
+/* Lesson strip: narration, task and whether it is done. Lines are added to *p. */
+void view_lesson_update(struct app *a, struct page *p, unsigned w);
 /* A command that writes waits for a yes; the strip above the panel shows the whole path, and a yes
  * counts only when all of it was drawn. lesson_answer: what was typed; "": no.
  */

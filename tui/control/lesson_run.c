@@ -1,5 +1,5 @@
 /* lesson_run: see lesson_run.h. */
-#include "tui/app/lesson_run.h"
+#include "tui/control/lesson_run.h"
 
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
@@ -10,11 +10,10 @@
 #include "engine/workspace/job.h"
 #include "engine/workspace/workspace.h"
 #include "tui/app/app.h"
-#include "tui/app/command.h"
 #include "tui/app/config.h"
-#include "tui/app/export.h"
+#include "tui/control/export.h"
 #include "tui/app/prompt.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
@@ -115,8 +114,8 @@ static void begin(struct app *a)
     v->begun = true;
     const char *refused = NULL;
     for (unsigned i = 0; i < v->lesson->nbegin; i++)
-        if (cmdline_begins(v->lesson->begin[i]))
-            app_command(a, v->lesson->begin[i]);
+        if (a->hooks->may_begin(v->lesson->begin[i]))
+            a->hooks->command(a, v->lesson->begin[i]);
         else
             refused = v->lesson->begin[i];
     v->at_step = a->options;
@@ -231,7 +230,7 @@ unsigned lesson_answer(struct app *a, const char *typed)
         return UI_REDRAW;
     }
     a->lesson.agreed = true;
-    unsigned done = app_command(a, line);
+    unsigned done = a->hooks->command(a, line);
     a->lesson.agreed = false;
     return done | UI_REDRAW;
 }
@@ -267,48 +266,6 @@ bool lesson_update(struct app *a)
         return false;
     v->passed = check_eval(a, v->lesson->step[v->step].check, NULL, NULL) == CHECK_YES;
     return v->passed;
-}
-
-static void step_mistake(struct diags *ds, unsigned step, const char *key, const char *word, size_t n)
-{
-    diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN,
-             "lesson, step %u, \"%s\": '%.*s' is not understood", step, key, (int)n, word);
-}
-
-enum status lesson_check(const struct lesson *l, struct diags *ds)
-{
-    static const struct app_engine none = { 0 };
-    static const struct job_snapshot nothing = { 0 };
-    /* what checks are tried against: names count, values do not */
-    struct app *a = base_alloc(sizeof *a);
-    size_t before = ds->errors;
-    if (!a)
-        return ST_NOMEM;
-    app_init(a, &none, &nothing, NULL);
-    for (unsigned k = 0; k < l->nbegin; k++)
-        if (!cmdline_known(l->begin[k]))
-            diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN,
-                     "lesson, \"begin\": '%s' is not understood", l->begin[k]);
-        else if (!cmdline_begins(l->begin[k]))
-            diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN,
-                     "lesson, \"begin\": '%s' is not allowed: only set and show are", l->begin[k]);
-    for (unsigned i = 0; i < l->nsteps; i++) {
-        const struct lesson_step *s = &l->step[i];
-        struct str bad;
-        bool known = !s->panel;
-        for (int p = 0; s->panel && p < PANEL_COUNT; p++)
-            known = known || !strcmp(panel_info((enum panel_id)p)->name, s->panel);
-        if (!known)
-            step_mistake(ds, i + 1, "panel", s->panel, strlen(s->panel));
-        if (s->check && check_eval(a, s->check, &bad, NULL) == CHECK_BAD)
-            step_mistake(ds, i + 1, "check", bad.s, bad.n);
-        for (unsigned k = 0; k < s->ncommands; k++)
-            if (!cmdline_known(s->commands[k]))
-                step_mistake(ds, i + 1, "do", s->commands[k], strlen(s->commands[k]));
-    }
-    app_free(a);
-    base_free(a);
-    return ds->errors == before ? ST_OK : ST_INPUT;
 }
 
 /* Does the task ask for other options than the step began with? */

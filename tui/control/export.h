@@ -1,6 +1,6 @@
 /* export: the current panel as text or JSON, the plot as SVG or CSV. */
-#ifndef GPULOCW_TUI_APP_EXPORT_H
-#define GPULOCW_TUI_APP_EXPORT_H
+#ifndef GPULOCW_TUI_CONTROL_EXPORT_H
+#define GPULOCW_TUI_CONTROL_EXPORT_H
 
 #include "engine/base/base.h"
 #include "tui/base/request.h"

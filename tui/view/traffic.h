@@ -1,8 +1,8 @@
 /* traffic: which load brings how much. Before a run, each load's part of the sectors that
  * the kernel's loads ask for, by the analysis; once a run has counted them, its part of the
  * sectors that L1 did not have, and its hit rate in L1. */
-#ifndef GPULOCW_TUI_APP_TRAFFIC_H
-#define GPULOCW_TUI_APP_TRAFFIC_H
+#ifndef GPULOCW_TUI_VIEW_TRAFFIC_H
+#define GPULOCW_TUI_VIEW_TRAFFIC_H
 
 #include "engine/base/base.h"
 

@@ -1,12 +1,12 @@
 /* traffic: see traffic.h. */
-#include "tui/app/traffic.h"
+#include "tui/view/traffic.h"
 
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/result.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdlib.h>

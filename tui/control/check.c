@@ -9,8 +9,8 @@
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
 #include "tui/app/app.h"
-#include "tui/app/lesson_run.h"
-#include "tui/app/view.h"
+#include "tui/control/lesson_run.h"
+#include "tui/view/view.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
 

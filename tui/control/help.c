@@ -1,12 +1,13 @@
 /* help and the demo picker: overlays made from the tables. */
 #include "engine/base/base.h"
 #include "tui/app/app.h"
-#include "tui/app/command.h"
-#include "tui/app/view.h"
+#include "tui/control/command.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/control/panels.h"
 
 #include <stdio.h>
 #include <string.h>

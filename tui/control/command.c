@@ -1,5 +1,5 @@
 /* command: the table of commands and what they do; completion. */
-#include "tui/app/command.h"
+#include "tui/control/command.h"
 
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
@@ -12,16 +12,18 @@
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
 #include "tui/app/config.h"
-#include "tui/app/export.h"
+#include "tui/control/export.h"
 #include "tui/app/launch/guess.h"
 #include "tui/app/layout/layout.h"
-#include "tui/app/lesson_run.h"
+#include "tui/control/lesson_run.h"
 #include "tui/app/prompt.h"
 #include "tui/app/reload.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
+#include "tui/control/control.h"
+#include "tui/control/panels.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -373,7 +375,7 @@ static unsigned cmd_keys(struct app *a, char *args)
 static unsigned cmd_key(struct app *a, char *args, enum request r)
 {
     (void)args;
-    return app_request(a, r);
+    return a->hooks->request(a, r);
 }
 static unsigned cmd_best(struct app *a, char *args)
 {

@@ -9,11 +9,11 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "tui/app/app.h"
-#include "tui/app/view.h"
+#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/view/source_int.h"
+#include "tui/view/source/source_int.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,16 @@
+/* kernels: the kernels of the open file, to choose from. */
+#ifndef GPULOCW_TUI_APP_LAUNCH_KERNELS_H
+#define GPULOCW_TUI_APP_LAUNCH_KERNELS_H
+
+#include <stdbool.h>
+
+struct app;
+
+/* Fills a->over. */
+void view_kernels_update(struct app *a, unsigned w);
+unsigned view_kernels_open(struct app *a);
+unsigned view_kernels_pick(struct app *a); /* the one under the cursor is opened */
+/* Opens the list when a program was opened that has several kernels. True: it did. */
+bool view_kernels_offer(struct app *a);
+
+#endif

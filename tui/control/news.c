@@ -1,0 +1,97 @@
+/* What is new in a snapshot, in one line above the key bar: notice.h. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
+#include "tui/app/notice.h"
+#include "tui/app/results/run_line.h"
+#include "tui/view/view.h"
+#include "tui/control/control.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A message of the engine above the key bar; the messages panel has it anyway. */
+static void announce(struct app *a, const struct job_message *m)
+{
+    const char *text = m->text ? m->text : "";
+    if (m->file && m->at.line)
+        snprintf(a->notice, sizeof a->notice, "%s:%u:%u: %s", notice_file(m->file), m->at.line,
+                 m->at.col, text);
+    else
+        snprintf(a->notice, sizeof a->notice, "%s%s%s", m->file ? notice_file(m->file) : "",
+                 m->file ? ": " : "", text);
+    notice_until(a, m->level);
+}
+
+/* Index of the first message that `old` did not have; the engine keeps the last few hundred. */
+static size_t first_new(const struct job_snapshot *old, const struct job_snapshot *now)
+{
+    size_t n = now->nmessages;
+    if (n > old->nmessages || !n || !old->nmessages)
+        return old->nmessages < n ? old->nmessages : n;
+    while (n && now->messages[n - 1].time_ns > old->messages[old->nmessages - 1].time_ns)
+        n--;
+    return n;
+}
+
+/* The valley panel shows the verdict of the last sweep or search by itself. */
+static bool says_verdict(const struct app *a, const struct job_message *m)
+{
+    const struct session_run *r = a->snap->nruns ? app_run(a, a->snap->nruns - 1) : NULL;
+    struct buf b = { 0 };
+    if (a->focus != PANEL_VALLEY || !r || r->kind == RUN_ONE || m->level != DIAG_NOTE || !m->text)
+        return false;
+    if (r->kind == RUN_SWEEP)
+        tune_verdict(&r->sweep, &b);
+    bool same = !strcmp(r->kind == RUN_SWEEP ? b.s ? b.s : "" : r->found->reason, m->text);
+    buf_free(&b);
+    return same;
+}
+
+/* A run that has just ended well is told in one line; what was said of an earlier one goes. */
+static bool says_run(struct app *a, const struct job_snapshot *old)
+{
+    const struct job_snapshot *s = a->snap;
+    static const char *const kinds[] = { "run", "sweep", "tune" };
+    size_t last = app_last_run(a, -1);
+    bool measured = false;
+    struct buf line = { 0 };
+    for (size_t i = 0; old->busy && old->what && i < ARRAY_LEN(kinds); i++)
+        measured = measured || !strcmp(old->what, kinds[i]);
+    measured |= s->nruns > old->nruns && s->module == old->module; /* its beginning was not seen */
+    if (!measured || s->busy || last == SIZE_MAX || last + 1 != s->nruns)
+        return false;
+    run_line(a, last, &line);
+    if (line.n) {
+        const struct session_run *r = app_run(a, last);
+        bool cut = r->kind == RUN_SWEEP ? !r->sweep.complete
+                                        : r->kind == RUN_TUNE && r->found && r->found->interrupted;
+        snprintf(a->notice, sizeof a->notice, "%s%s",
+                 cut ? view_keys(a, "Stopped, results kept; {resume} resumes. ") : "", line.s);
+        notice_until(a, DIAG_NOTE);
+    }
+    buf_free(&line);
+    return *a->notice && a->notice_level == DIAG_NOTE;
+}
+
+/* Errors go before what was said last; the first that has a place in the text is shown there. */
+void notice_new(struct app *a, const struct job_snapshot *old)
+{
+    const struct job_snapshot *s = a->snap;
+    bool error = false, told = says_run(a, old);
+    for (size_t i = first_new(old, s); i < s->nmessages; i++) {
+        const struct job_message *m = &s->messages[i];
+        if (m->level == DIAG_ERROR && !error) {
+            error = true;
+            announce(a, m);
+            if (m->at.line && m->file && s->module && !strcmp(m->file, s->module->path))
+                source_goto(a, m->at.line);
+        } else if (!error && !told && i + 1 == s->nmessages && !says_verdict(a, m)) {
+            announce(a, m);
+        }
+    }
+}
