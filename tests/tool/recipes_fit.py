@@ -1,0 +1,31 @@
+"""Each difference in docs/internals/extending.md still fits: the lines that it keeps or removes stand in its file, in a row.
+`make recipes` applies them, builds and runs. Prints TAP lines."""
+import re, sys
+
+page = open('docs/internals/extending.md', encoding='utf-8').read()
+diffs = '\n'.join(re.findall(r'^```diff\n(.*?)^```$', page, re.M | re.S)).split('\n')
+bad, n, path, hunk = [], 0, None, []
+
+
+def close():
+    global n
+    old = [l[1:] for l in hunk if l[:1] in ' -']
+    if path and old:
+        n += 1
+        lines = open(path, encoding='utf-8').read().split('\n')
+        if not any(lines[i:i + len(old)] == old for i in range(len(lines))):
+            bad.append('%s has no such lines: "%s" ...' % (path, old[0].strip()))
+    hunk.clear()
+
+
+for line in diffs + ['@@']:
+    if line.startswith(('--- ', '@@')):
+        close()
+    if line.startswith('--- '):
+        path = None if line == '--- /dev/null' else line[6:]
+    elif line and not line.startswith(('+++ ', '@@')):
+        hunk.append(line)
+ok = not bad and n > 0
+print('%s 1 - the differences of extending.md fit the files they change: %d' % ('ok' if ok else 'not ok', n))
+print(''.join('#   %s\n' % b for b in bad), end='')
+sys.exit(not ok)
