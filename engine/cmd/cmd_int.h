@@ -26,6 +26,7 @@ struct pass_input;
 struct pass_output;
 struct ptx_func;
 struct ptx_module;
+struct roofline_device;
 struct tune_family;
 struct tune_sweep;
 
@@ -64,8 +65,9 @@ void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, co
                      struct buf *out);
 void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
                     struct buf *out);
+/* d: as of roofline_of */
 void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel,
-                     struct buf *out);
+                     struct roofline_device *d, struct buf *out);
 /* "LDG.E x2, LDG.E.STRONG.GPU x1", and warnings of operators that change nothing on the device. */
 void cmd_classes_text(const struct load_classes *c, struct buf *out);
 void cmd_classes_warn(const struct load_classes *c, const struct dev_info *dev, struct diags *ds);

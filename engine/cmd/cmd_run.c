@@ -152,7 +152,7 @@ static void put_run(const struct args *a, const struct workspace *s, const struc
         json_result(r, &s->info, s->kernel, &c, a->prove ? proof : NULL, out);
         return;
     }
-    cmd_result_text(r, &s->info, s->kernel, out);
+    cmd_result_text(r, &s->info, s->kernel, NULL, out);
     outputs_captured_text(r, out);
     if (c.n) {
         buf_puts(out, "loads     ");

@@ -6,6 +6,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/search/tuner.h"
+#include "engine/session/roofline.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/source_edits.h"
@@ -31,30 +32,42 @@ static void put_found(const struct session_run *r, struct buf *out)
     buf_free(&line);
 }
 
-static void put_run(const struct session_run *r, struct buf *out)
+static void put_run(const struct session_run *r, struct roofline_device *d, struct buf *out)
 {
     if (r->kind == RUN_SWEEP)
         cmd_sweep_text(&r->sweep, &r->dev, r->kernel, out);
     else if (r->kind == RUN_ONE)
-        cmd_result_text(&r->one, &r->dev, r->kernel, out);
+        cmd_result_text(&r->one, &r->dev, r->kernel, d, out);
     else
         put_found(r, out);
     if (r->note[0])
         buf_printf(out, "note: %s\n", r->note);
 }
 
-static void put_session(struct session *s, struct buf *out)
+/* Written in pieces: of a large session the text would take as much again. */
+#define PIECE ((size_t)1 << 20)
+
+static void put_session(const struct args *a, struct session *s)
 {
-    buf_printf(out, "session of %s, recorded %s\n",
+    struct roofline_device device = { NULL, NULL };
+    struct buf out = { 0 };
+    buf_printf(&out, "session of %s, recorded %s\n",
                session_ptx_path(s) ? session_ptx_path(s) : "an unnamed program", session_time(s));
     for (size_t i = 0; i < session_count(s); i++) {
         const struct session_run *r = session_look(s, i);
         if (r && !r->deleted) {
-            buf_printf(out, "\n== run %zu ==\n", i + 1);
-            put_run(r, out);
+            buf_printf(&out, "\n== run %zu ==\n", i + 1);
+            put_run(r, &device, &out);
         }
         session_rest(s, i);
+        if (out.n >= PIECE) {
+            cmd_put(a, &out);
+            buf_clear(&out);
+        }
     }
+    cmd_put(a, &out);
+    buf_free(&out);
+    roofline_device_free(&device);
 }
 
 int cmd_replay(struct args *a)
@@ -71,14 +84,10 @@ int cmd_replay(struct args *a)
         return cmd_front(a, a->file[0], &o);
     }
     enum status st = session_load(a->file[0], &s, &ds);
-    if (st == ST_OK) {
-        struct buf out = { 0 };
-        put_session(s, &out);
-        cmd_put(a, &out);
-        buf_free(&out);
-        if (session_trouble(s, &ds))
-            st = ST_INPUT;
-    }
+    if (st == ST_OK)
+        put_session(a, s);
+    if (st == ST_OK && session_trouble(s, &ds))
+        st = ST_INPUT;
     session_free(s);
     return cmd_finish(a, st, &ds);
 }

@@ -124,7 +124,7 @@ static void put_loads(const struct result *r, struct buf *out)
 }
 
 void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel,
-                     struct buf *out)
+                     struct roofline_device *d, struct buf *out)
 {
     struct buf line = { 0 };
     options_line(&r->options, &line);
@@ -156,7 +156,7 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
     if (r->message[0])
         buf_printf(out, "note      %s\n", r->message);
     put_counters(r, out);
-    struct roofline roof = roofline_of(r, dev->spec);
+    struct roofline roof = roofline_of(r, dev->spec, d);
     buf_puts(out, "roofline  ");
     roofline_text(&roof, out);
     put_loads(r, out);

@@ -30,6 +30,7 @@ struct page {
     const struct report_writer *w;
     struct buf *out;
     struct ptx_module *module; /* NULL: the session holds no text */
+    struct roofline_device device;
 };
 
 static const char *origin(const struct session_run *r)
@@ -172,7 +173,7 @@ static void put_roofline(struct page *p, const struct session_run *r)
     struct buf text = { 0 }, picture = { 0 };
     if (!x || !report_has_time(x))
         return;
-    struct roofline f = roofline_of(x, r->dev.spec);
+    struct roofline f = roofline_of(x, r->dev.spec, &p->device);
     p->w->heading(p->out, 3, "Roofline");
     if (p->w->plots)
         roofline_plot(&f, 72, 16, &text);
@@ -416,7 +417,7 @@ static void put_comparison(struct page *p)
 enum status report_page(struct session *s, const struct report_writer *w, const struct cancel *cancel,
                         struct buf *out)
 {
-    struct page p = { s, w, out, NULL };
+    struct page p = { s, w, out, NULL, { NULL, NULL } };
     struct diags ds = { 0 };
     struct buf text = { 0 };
     struct str ptx = session_ptx_text(s);
@@ -435,6 +436,7 @@ enum status report_page(struct session *s, const struct report_writer *w, const 
     put_comparison(&p);
     put_analysis(&p, cancel);
     w->end(out);
+    roofline_device_free(&p.device);
     ptx_free(read);
     buf_free_checked(&text, out);
     diags_free(&ds);

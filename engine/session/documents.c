@@ -89,7 +89,7 @@ void json_result(const struct result *r, const struct dev_info *dev, const char 
     put_result(&w, r);
     put_classes(&w, classes);
     put_proof(&w, proof);
-    struct roofline roof = roofline_of(r, dev->spec);
+    struct roofline roof = roofline_of(r, dev->spec, NULL);
     json_roofline(&w, &roof);
     finish(&w);
 }

@@ -494,8 +494,11 @@ static bool field_read(const struct field *f, const cJSON *v, char *p)
 enum status fields_read(const cJSON *o, const struct field *f, size_t n, void *rec, const char *where,
                         struct diags *ds)
 {
+    const cJSON *next = NULL; /* written in the table's order: the next is mostly the next */
     for (size_t i = 0; i < n; i++) {
-        const cJSON *v = json_get(o, f[i].key);
+        bool here = next && next->string && strcmp(next->string, f[i].key) == 0;
+        const cJSON *v = here ? next : json_get(o, f[i].key);
+        next = v ? v->next : next;
         if (!v || cJSON_IsNull(v))
             continue;
         if (!field_read(&f[i], v, (char *)rec + f[i].offset)) {

@@ -94,18 +94,34 @@ static struct roofline not_known(const char *why)
     return f;
 }
 
-struct roofline roofline_of(const struct result *r, const char *spec)
+void roofline_device_free(struct roofline_device *d)
 {
-    struct preset_fields p = { .given = { false } };
+    if (d->fields)
+        preset_fields_free(d->fields);
+    base_free(d->fields);
+    base_free(d->spec);
+    *d = (struct roofline_device){ NULL, NULL };
+}
+
+/* Reads it where another device was read last. NULL: it cannot be read. */
+static const struct preset_fields *fields_of(struct roofline_device *d, const char *spec)
+{
     struct diags none = { 0 };
-    if (!r->time.valid)
-        return not_known("the launch has no time");
-    if (r->time.origin != ORIGIN_SIMULATED || !r->counters[COUNTER_L2_WRITE_SECTORS].valid)
-        return not_known("operations are counted by the simulated device, timed");
-    if (preset_fields_read(spec, &p, &none) != ST_OK) {
-        diags_free(&none);
-        return not_known("the device's preset cannot be read");
+    if (d->spec && strcmp(d->spec, spec) == 0)
+        return d->fields;
+    roofline_device_free(d);
+    d->spec = base_strdup(spec);
+    d->fields = base_alloc(sizeof *d->fields);
+    if (d->fields && preset_fields_read(spec, d->fields, &none) != ST_OK) {
+        base_free(d->fields);
+        d->fields = NULL;
     }
+    diags_free(&none);
+    return d->fields;
+}
+
+static struct roofline roofline_on(const struct result *r, const struct preset_fields *p)
+{
     struct roofline f = { .valid = true, .limit = SIZE_MAX, .origin = r->time.origin };
     for (unsigned k = 0; k < PIPE_COUNT; k++)
         f.operations += r->counters[pipe_counter((enum pipe)k)].valid
@@ -118,12 +134,23 @@ struct roofline roofline_of(const struct result *r, const char *spec)
     else if (!(f.seconds > 0))
         f = not_known("the launch has no time");
     else {
-        add_pipes(&f, r, &p);
-        add_memory(&f, r, &p);
+        add_pipes(&f, r, p);
+        add_memory(&f, r, p);
     }
     f.limit = f.limit == SIZE_MAX ? f.n : f.limit;
-    preset_fields_free(&p);
-    diags_free(&none);
+    return f;
+}
+
+struct roofline roofline_of(const struct result *r, const char *spec, struct roofline_device *d)
+{
+    struct roofline_device own = { NULL, NULL };
+    if (!r->time.valid)
+        return not_known("the launch has no time");
+    if (r->time.origin != ORIGIN_SIMULATED || !r->counters[COUNTER_L2_WRITE_SECTORS].valid)
+        return not_known("operations are counted by the simulated device, timed");
+    const struct preset_fields *p = fields_of(d ? d : &own, spec);
+    struct roofline f = p ? roofline_on(r, p) : not_known("the device's preset cannot be read");
+    roofline_device_free(&own);
     return f;
 }
 

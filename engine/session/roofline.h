@@ -6,6 +6,7 @@
 #include "engine/rec/counters.h"
 
 struct jw;
+struct preset_fields;
 struct result;
 
 #define ROOF_MOST (PIPE_COUNT + 2)
@@ -30,8 +31,16 @@ struct roofline {
     size_t limit; /* the ceiling with the greatest share; n: none is known */
     enum origin origin;
 };
-/* Of one result on the device that --device named so: only simulated devices count operations. */
-struct roofline roofline_of(const struct result *r, const char *spec);
+/* The preset of a device as it was read last, for who asks for one result after another. Begin with {0};
+ * roofline_device_free. */
+struct roofline_device {
+    char *spec;
+    struct preset_fields *fields; /* NULL: it cannot be read */
+};
+void roofline_device_free(struct roofline_device *d);
+/* Of one result on the device that --device named so: only simulated devices count operations. d: NULL,
+ * or the preset is kept there. */
+struct roofline roofline_of(const struct result *r, const char *spec, struct roofline_device *d);
 /* What the ceilings leave at most at an intensity of memory level m; compute: those of the pipes alone.
  * Operations per second. */
 double roofline_compute(const struct roofline *f);

@@ -84,8 +84,10 @@ struct job_snapshot {
     struct options options;            /* last options previewed or run */
     const struct pass_output *preview; /* NULL: none or refused */
     const char *refusal;               /* why the options are not legal here, or NULL */
+    /* as the session counts them; NULL before first_run: of a large session only the last are made */
     const struct session_run *const *runs;
     size_t nruns; /* finished and (last) running one */
+    size_t first_run;
     const struct tune_advice *advice;
     size_t nadvice;
     const struct job_message *messages;

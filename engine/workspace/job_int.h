@@ -21,8 +21,10 @@ struct tune_bench;
 struct tune_live;
 
 #define JOB_MAX_MESSAGES 500
-#define JOB_MAX_RUNS     4096
-#define JOB_MAX_ADVICE   16
+/* What runs of a session that are made for the snapshots take at most, bytes: older ones stay in its
+ * text. */
+#define JOB_RUNS_BYTES ((size_t)48 << 20)
+#define JOB_MAX_ADVICE 16
 
 /* A shared, immutable thing: freed when the last holder lets go. */
 struct shared_ref {
@@ -109,8 +111,11 @@ struct job_state { /* the engine thread's own */
     struct shared_ref *bench_facts; /* facts the bench borrows */
     struct session *session;
     bool unsaved, other_text /* than the last run's: its launch goes into the session too */;
-    struct shared_ref *runs[JOB_MAX_RUNS];
+    struct shared_ref **runs; /* as the session counts them; NULL before first_run */
     size_t nruns;
+    size_t first_run;
+    size_t cap_runs;
+    size_t run_bytes; /* of what `runs` holds */
     struct tune_advice advice[JOB_MAX_ADVICE];
     size_t nadvice;
     bool advice_predicted;
@@ -143,7 +148,12 @@ void job_say(struct job_engine *e, enum diag_level level, const char *file, stru
 void job_say_all(struct job_engine *e, struct diags *ds); /* frees ds */
 /* run i of the session as it is now into the snapshots */
 void job_show_run(struct job_engine *e, size_t i);
-bool job_launches(enum job_kind k); /* a run, a sweep, a search */
+/* The last runs of a session just loaded, as many as JOB_RUNS_BYTES hold; says so where that is not all.
+ */
+enum status job_runs_load(struct job_engine *e, struct diags *ds);
+void job_runs_drop(struct job_state *st);
+void job_runs_age(struct job_engine *e); /* they are of a text before the present one */
+bool job_launches(enum job_kind k);      /* a run, a sweep, a search */
 void job_work(struct job_engine *e, const struct queued *q);
 void job_background(struct job_engine *e); /* full analysis while nothing is asked */
 void job_close(struct job_engine *e);

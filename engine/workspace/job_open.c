@@ -248,9 +248,7 @@ static void close_file(struct job_engine *e)
 static void close_session(struct job_engine *e)
 {
     struct job_state *st = &e->state;
-    for (size_t i = 0; i < st->nruns; i++)
-        shared_ref_unref(st->runs[i]);
-    st->nruns = 0;
+    job_runs_drop(st);
     job_again_forget(st);
     struct diags ds = { 0 };
     if (st->session && session_finish(st->session, &ds) != ST_OK)
@@ -280,10 +278,7 @@ static void text_changes(struct job_engine *e, const struct ptx_module *m)
     struct diags none = { 0 };
     if (!st->session || !old || str_eq(old->text, m->text))
         return;
-    for (size_t i = 0; i < session_count(st->session); i++) {
-        session_at(st->session, i)->earlier = true;
-        job_show_run(e, i);
-    }
+    job_runs_age(e);
     session_set_ptx(st->session, m->path, m->text);
     st->other_text = true;
     st->unsaved = session_save(st->session, &none) != ST_OK;
@@ -368,16 +363,8 @@ static enum status open_session(struct job_engine *e, const char *path, struct d
         return r;
     close_session(e);
     st->session = s;
-    for (size_t i = 0; i < session_count(s) && st->nruns < JOB_MAX_RUNS; i++) {
-        struct session_run *one = session_take(s, i);
-        struct shared_ref *b = one ? shared_ref_new(one, job_run_destroy) : NULL;
-        if (!b)
-            return session_trouble(s, ds) ? ST_INPUT : ST_NOMEM;
-        st->runs[st->nruns++] = b;
-        if (st->nruns % 256 == 0)
-            base_trim(); /* what reading them took */
-    }
-    return session_subject(e, ds);
+    r = job_runs_load(e, ds);
+    return r == ST_OK ? session_subject(e, ds) : r;
 }
 
 /* A .json is a session or a launch description: its "format" key tells. */

@@ -33,18 +33,110 @@ struct shared_ref *job_run_box(const struct session_run *r)
     return shared_ref_new(copy, job_run_destroy);
 }
 
+/* ---- which runs are made ---- */
+static size_t run_bytes(const struct shared_ref *b)
+{
+    const struct session_run *r = b ? b->p : NULL;
+    size_t results = r ? r->sweep.npoints + r->ntrail + (r->probe ? SESSION_PROBES : 0) : 0;
+    return !r ? 0
+              : sizeof *r + results * sizeof *r->trail + (r->found ? sizeof *r->found : 0) +
+                    (r->proof ? sizeof *r->proof : 0);
+}
+
+static void put_at(struct job_state *st, size_t i, struct shared_ref *b)
+{
+    st->run_bytes = st->run_bytes - run_bytes(st->runs[i]) + run_bytes(b);
+    shared_ref_put(&st->runs[i], b);
+}
+
+static bool room_for(struct job_state *st, size_t n)
+{
+    while (st->cap_runs < n)
+        if (!base_grow((void **)&st->runs, st->cap_runs, &st->cap_runs, sizeof(struct shared_ref *)))
+            return false;
+    return true;
+}
+
+/* The oldest give way; what a family of sweeps runs beside each other stays. */
+#define RUNS_STAY 64u
+static void keep_within(struct job_state *st)
+{
+    while (st->run_bytes > JOB_RUNS_BYTES && st->first_run + RUNS_STAY < st->nruns)
+        put_at(st, st->first_run++, NULL);
+}
+
 void job_show_run(struct job_engine *e, size_t i)
 {
     struct job_state *st = &e->state;
-    const struct session_run *r = session_look(st->session, i);
+    const struct session_run *r = i >= st->first_run ? session_look(st->session, i) : NULL;
     struct shared_ref *b = r ? job_run_box(r) : NULL;
     session_rest(st->session, i);
-    if (!b)
+    if (!b || !room_for(st, i + 1)) {
+        shared_ref_unref(b);
         return;
-    if (i < st->nruns)
-        shared_ref_put(&st->runs[i], b);
-    else if (st->nruns < JOB_MAX_RUNS)
-        st->runs[st->nruns++] = b;
+    }
+    while (st->nruns <= i) /* of sweeps that run beside each other the later may be first */
+        st->runs[st->nruns++] = NULL;
+    put_at(st, i, b);
+    keep_within(st);
+}
+
+void job_runs_drop(struct job_state *st)
+{
+    for (size_t i = 0; i < st->nruns; i++)
+        shared_ref_unref(st->runs[i]);
+    base_free(st->runs);
+    st->runs = NULL;
+    st->nruns = st->first_run = st->cap_runs = st->run_bytes = 0;
+}
+
+/* Runs changed at a time: then they are text again, as thousands have no room beside each other. */
+#define SETTLED 256u
+
+void job_runs_age(struct job_engine *e)
+{
+    struct session *s = e->state.session;
+    for (size_t i = 0; i < session_count(s); i++) {
+        struct session_run *r = session_at(s, i);
+        if (r)
+            r->earlier = true;
+        job_show_run(e, i);
+        if (i % SETTLED == SETTLED - 1)
+            session_settle(s);
+    }
+}
+
+/* Runs from..to, in order: the session reads ahead. */
+static enum status take_runs(struct job_state *st, size_t from, size_t to, struct diags *ds)
+{
+    for (size_t i = from; i < to; i++) {
+        struct session_run *one = session_take(st->session, i);
+        struct shared_ref *b = one ? shared_ref_new(one, job_run_destroy) : NULL;
+        if (!b)
+            return session_trouble(st->session, ds) ? ST_INPUT : ST_NOMEM;
+        put_at(st, i, b);
+    }
+    session_rest(st->session, to); /* read ahead, and here already */
+    return ST_OK;
+}
+
+enum status job_runs_load(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    size_t n = session_count(st->session);
+    enum status s = room_for(st, n) ? ST_OK : ST_NOMEM;
+    if (s != ST_OK)
+        return s;
+    memset(st->runs, 0, n * sizeof(struct shared_ref *));
+    st->nruns = st->first_run = n;
+    while (s == ST_OK && st->first_run && st->run_bytes < JOB_RUNS_BYTES) {
+        size_t to = st->first_run;
+        st->first_run = to > RUNS_STAY ? to - RUNS_STAY : 0;
+        s = take_runs(st, st->first_run, to, ds);
+        base_trim(); /* what reading them took */
+    }
+    keep_within(st);
+    return s;
 }
 
 void job_spec_put(struct job_state *st, struct shared_ref *spec)
@@ -77,7 +169,7 @@ static bool is_original(const struct result *x, bool sampled)
 /* The original as it ran last, whole or from a sample: by itself, or in a search. */
 static const struct result *original_run(const struct job_state *st, bool sampled)
 {
-    for (size_t i = st->nruns; i-- > 0;) {
+    for (size_t i = st->nruns; i-- > st->first_run;) {
         const struct session_run *r = st->runs[i]->p;
         if (!job_comparable(st, r))
             continue;
@@ -94,7 +186,7 @@ static const struct result *original_run(const struct job_state *st, bool sample
 
 static void prove_against(struct job_state *st, const struct result *original)
 {
-    for (size_t i = 0; original && i < st->nruns; i++) {
+    for (size_t i = st->first_run; original && i < st->nruns; i++) {
         const struct session_run *r = st->runs[i]->p;
         if (!job_comparable(st, r))
             continue;
@@ -118,7 +210,7 @@ void job_advise(struct job_engine *e)
 {
     struct job_state *st = &e->state;
     const struct tune_sweep *newest = NULL;
-    for (size_t i = st->nruns; i-- > 0 && !newest;) {
+    for (size_t i = st->nruns; i-- > st->first_run && !newest;) {
         const struct session_run *r = st->runs[i]->p;
         if (r->kind == RUN_SWEEP && job_comparable(st, r))
             newest = &r->sweep;

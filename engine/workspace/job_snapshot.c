@@ -74,6 +74,7 @@ static void snap_lists(struct job_state *st, struct snap *s)
     struct tune_advice *advice = base_alloc((st->nadvice + 1) * sizeof *advice);
     for (size_t i = 0; runs && i < st->nruns; i++)
         runs[s->pub.nruns++] = hold(s, st->runs[i]);
+    s->pub.first_run = st->first_run;
     for (size_t i = 0; messages && i < st->nmessages; i++)
         messages[s->pub.nmessages++] = *(struct job_message *)hold(s, st->messages[i]);
     if (advice && st->nadvice)

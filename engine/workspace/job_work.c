@@ -22,6 +22,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define PUBLISH_NS (33 * 1000000) /* progress is shown at most thirty times a second */
 
@@ -53,17 +54,50 @@ static void keep_run(struct job_engine *e, size_t i)
     kept(e, session_keep_run(e->state.session, i, &ds), &ds);
 }
 
-static struct session_run *begin_run(struct job_engine *e, enum run_kind kind, struct diags *ds)
+/* A session that was kept in the file asked for goes on: it is never written over. *held: there is one.
+ */
+static enum status session_held(struct job_engine *e, bool *held, struct diags *ds)
 {
     struct job_state *st = &e->state;
-    if (!st->session) {
-        const struct ptx_module *m = st->module->p;
-        session_new(st->session_wanted, m->path, &st->session, ds);
-        if (!st->session)
-            return NULL;
+    const struct ptx_module *m = st->module->p;
+    const char *path = st->session_wanted;
+    struct stat f;
+    *held = path && stat(path, &f) == 0 && S_ISREG(f.st_mode) && f.st_size;
+    enum status s = *held ? session_load(path, &st->session, ds) : ST_OK;
+    if (s != ST_OK)
+        diag_error(ds, "session", "%s holds something else than a session: name another file", path);
+    if (s != ST_OK || !*held)
+        return s;
+    s = job_runs_load(e, ds);
+    if (s != ST_OK) {
+        job_runs_drop(st);
+        session_free(st->session);
+        st->session = NULL;
+    } else if (!str_eq(session_ptx_text(st->session), m->text)) {
+        job_runs_age(e);
         session_set_ptx(st->session, m->path, m->text);
-        st->other_text = true;
     }
+    return s;
+}
+
+static enum status begin_session(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    const struct ptx_module *m = st->module->p;
+    bool held = false;
+    enum status s = session_held(e, &held, ds);
+    if (s == ST_OK && !held) {
+        session_new(st->session_wanted, m->path, &st->session, ds);
+        if (st->session)
+            session_set_ptx(st->session, m->path, m->text);
+    }
+    st->other_text = true;
+    return s == ST_OK && !st->session ? ST_NOMEM : s;
+}
+
+static struct session_run *begin_run(struct job_engine *e, enum run_kind kind)
+{
+    struct job_state *st = &e->state;
     if (st->other_text)
         session_set_launch(st->session, st->spec->p);
     st->other_text = false;
@@ -147,7 +181,7 @@ static void report_result(struct job_engine *e, const struct result *r)
 /* ---- run, sweep, tune ---- */
 static enum status do_run(struct job_engine *e, const struct queued *q, struct diags *ds)
 {
-    struct session_run *r = begin_run(e, RUN_ONE, ds);
+    struct session_run *r = begin_run(e, RUN_ONE);
     if (!r)
         return ST_NOMEM;
     r->one.options = q->options;
@@ -193,7 +227,7 @@ static enum status begin_slices(struct sweeping *w, struct diags *ds)
         return ST_USAGE;
     }
     for (size_t i = 0; i < w->f.n; i++) {
-        struct session_run *r = w->run[i] = begin_run(e, RUN_SWEEP, ds);
+        struct session_run *r = w->run[i] = begin_run(e, RUN_SWEEP);
         if (!r)
             return ST_NOMEM;
         struct buf line = { 0 };
@@ -255,7 +289,7 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, const s
 {
     const char *method = q->text && *q->text ? q->text : NULL;
     enum status s = tune_method_check(method, ds);
-    struct watching w = { e, s == ST_OK ? begin_run(e, RUN_TUNE, ds) : NULL, 0 };
+    struct watching w = { e, s == ST_OK ? begin_run(e, RUN_TUNE) : NULL, 0 };
     struct tune_found found = { 0 };
     if (!w.run)
         return s == ST_OK ? ST_NOMEM : s;
@@ -521,6 +555,8 @@ static enum status measure(struct job_engine *e, const struct queued *q, const s
 {
     e->state.options = q->options;
     enum status s = job_bench(e, ds);
+    if (s == ST_OK && !e->state.session)
+        s = begin_session(e, ds);
     if (s != ST_OK)
         return s;
     return q->kind == JOB_RUN     ? do_run(e, q, ds)

@@ -37,10 +37,10 @@ resume() { [ -s "$T/s.json" ] && echo "--resume $T/s.json"; }
 sweep() { exec "$B" $S $(resume) -o "$T/s.json"; }
 tune() { exec "$B" tune kernels/coalescing.ptx --device sim:kepler-k80 --budget 60 --method exhaustive --json $(resume) -o "$T/s.json"; }
 # The workbench in a session of 2 MB: the sweep's own run many times over, then sweeps that the kill hits.
-printf 'sweep pi\nsweep carveout=0/25/50/75/100\nquit\n' > "$T/keys"
+printf 'open %s\nsweep pi\nsweep carveout=0/25/50/75/100\nquit\n' "$T/s.json" > "$T/keys"
 bench() {
     [ -s "$T/s.json" ] || cp "$T/large.json" "$T/s.json"
-    exec "$B" "$T/s.json" --plain --device sim:kepler-k80 < "$T/keys"
+    exec "$B" kernels/coalescing.ptx --plain --device sim:kepler-k80 < "$T/keys"
 }
 "$B" $S -o "$T/ref.s.json" > "$T/ref.json" 2>"$T/err"; points "$T/ref.s.json" > "$T/ref.points0"
 campaign sweep sweep

@@ -56,7 +56,7 @@ bool reload_came(struct app *a)
     v->pending = false;
     if (came)
         app_notice(a, DIAG_NOTE, "reloaded%s",
-                   a->snap->nruns && a->snap->runs[0]->earlier
+                   a->snap->nruns && a->snap->runs[a->snap->nruns - 1]->earlier
                        ? ": earlier results belong to the old text"
                        : "");
     return came;

@@ -378,7 +378,7 @@ static const struct roofline *roofline_kept(struct app *a, const struct result *
     struct counters_view *c = &a->counters;
     if (c->roof_time != x->time.median || strcmp(c->roof_spec, spec) != 0 ||
         memcmp(c->roof_of, x->counters, sizeof c->roof_of) != 0) {
-        c->roof = roofline_of(x, spec);
+        c->roof = roofline_of(x, spec, NULL);
         c->roof_time = x->time.median;
         memcpy(c->roof_of, x->counters, sizeof c->roof_of);
         snprintf(c->roof_spec, sizeof c->roof_spec, "%s", spec);

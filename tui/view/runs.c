@@ -101,7 +101,8 @@ static void make_order(struct app *a)
         const struct session_run *r = app_run(a, i);
         if (r && passes(a, r))
             v->order[v->norder++] = i;
-        v->one_kernel = v->one_kernel && r && !strcmp(r->kernel, a->snap->runs[0]->kernel);
+        v->one_kernel =
+            v->one_kernel && (!r || !strcmp(r->kernel, app_run(a, a->snap->nruns - 1)->kernel));
     }
     if (v->order && v->sort != SORT_NUMBER)
         qsort_r(v->order, v->norder, sizeof *v->order, by_order, a);
@@ -304,6 +305,17 @@ static void put_selected(struct app *a, unsigned w)
     buf_free(&b);
 }
 
+/* Of a large session only the last runs are made. */
+static void put_first(struct app *a, unsigned w)
+{
+    const struct job_snapshot *s = a->snap;
+    if (s->first_run)
+        page_wrap(a, &a->chart[PANEL_RUNS], ROLE_WARN, 1, w - 1,
+                  arena_printf(a->frame, "The last %zu of %zu runs: gpulocw replay and report show all.",
+                               s->nruns - s->first_run, s->nruns),
+                  -1);
+}
+
 static void runs_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_RUNS];
@@ -317,6 +329,7 @@ static void runs_update(struct app *a, unsigned w, unsigned h)
         page_empty(a, p, w,
                    "Nothing has been run yet. {run} runs the kernel once with the current knobs, "
                    "{sweep} sweeps, {tune} searches; every run is kept here and in the session file.");
+    put_first(a, w);
     put_comparison(a, w);
     put_selected(a, w);
     list_set_count(&a->list[PANEL_RUNS], a->runs.norder ? a->runs.norder : p->n);

@@ -136,8 +136,8 @@ static void read_one(void *ctx, size_t i)
 enum status session_read_ahead(struct session *s, size_t first, struct diags *ds)
 {
     struct reading g = { .path = s->path, .ds = ds };
-    size_t n = 0;
-    for (size_t i = first; i < s->n && i < first + AHEAD; i++)
+    size_t n = 0, ahead = first < s->looked ? 1 : AHEAD;
+    for (size_t i = first; i < s->n && i < first + ahead; i++)
         if (!s->slots[i].run)
             g.slot[n++] = &s->slots[i];
     base_parallel(0, n, read_one, &g);

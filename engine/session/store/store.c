@@ -169,6 +169,7 @@ const struct session_run *session_look(struct session *s, size_t i)
     struct session_slot *t = i < s->n ? &s->slots[i] : NULL;
     if (t && !t->run && session_read_ahead(s, i, &s->trouble) != ST_OK)
         return NULL;
+    s->looked = i;
     return t ? t->run : NULL;
 }
 

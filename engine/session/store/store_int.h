@@ -33,6 +33,7 @@ struct session {
     bool has_launch;
     struct session_slot *slots;
     size_t n, cap;
+    size_t looked;  /* the run looked at last */
     char *source;   /* a loaded file's text, which slots point into */
     size_t nsource; /* its bytes */
     struct session_journal journal;
@@ -54,8 +55,8 @@ void session_run_put(struct jw *w, const struct session_run *r); /* as in "runs"
 /* sessions from this many bytes have a journal; smaller ones are written whole */
 #define SESSION_JOURNAL_FROM ((uint64_t)32 << 10)
 void session_note_place(struct session *s);
-/* Makes run `first` of its text, and the next ones that can be made. ST_NOMEM, ST_INPUT: not the first.
- */
+/* Makes run `first` of its text, and the next ones that can be made, but where runs are gone through
+ * from the last to the first. ST_NOMEM, ST_INPUT: not the first. */
 enum status session_read_ahead(struct session *s, size_t first, struct diags *ds);
 
 #endif
