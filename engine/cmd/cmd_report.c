@@ -85,11 +85,11 @@ static void put_json(struct session *s, struct buf *out)
         if (!r || r->deleted)
             continue;
         if (r->kind == RUN_SWEEP)
-            json_sweep(&r->sweep, r->proof, &r->dev, r->kernel, out);
+            json_sweep(&r->sweep, r->proof, &r->dev, r->kernel, r->race, out);
         else if (r->kind == RUN_ONE)
-            json_result(&r->one, &r->dev, r->kernel, NULL, r->proof, out);
+            json_result(&r->one, &r->dev, r->kernel, r->race, NULL, r->proof, out);
         else
-            json_found(r->found, NULL, 0, r->trail, r->ntrail, &r->dev, r->kernel, out);
+            json_found(r->found, NULL, 0, r->trail, r->ntrail, &r->dev, r->kernel, r->race, out);
         return; /* one document: the newest run */
     }
 }

@@ -89,6 +89,7 @@ enum status measurement_bench(struct workspace *s, struct args *a, bool quick, s
     st = tune_bench_open(&subject, &o, bench, ds);
     if (st == ST_OK)
         st = tune_races(*bench, ds);
+    snprintf(s->race, sizeof s->race, "%s", *bench ? tune_race(*bench) : "");
     if (st == ST_OK && s->pool)
         tune_bench_use_pool(*bench, s->pool);
     return st;
@@ -149,7 +150,7 @@ static void put_run(const struct args *a, const struct workspace *s, const struc
 {
     struct load_classes c = classes_of(s, r, ds);
     if (a->json) {
-        json_result(r, &s->info, s->kernel, &c, a->prove ? proof : NULL, out);
+        json_result(r, &s->info, s->kernel, s->race, &c, a->prove ? proof : NULL, out);
         return;
     }
     cmd_result_text(r, &s->info, s->kernel, NULL, out);
@@ -314,6 +315,7 @@ enum status measurement_session(struct measurement *w, const struct workspace *s
     if (!w->run)
         return ST_NOMEM;
     snprintf(w->run->kernel, sizeof w->run->kernel, "%s", s->kernel);
+    snprintf(w->run->race, sizeof w->run->race, "%s", s->race);
     w->run->dev = s->info;
     w->run->grid = s->spec->grid;
     w->run->block = s->spec->block;

@@ -40,6 +40,8 @@ static void put_run(const struct session_run *r, struct roofline_device *d, stru
         cmd_result_text(&r->one, &r->dev, r->kernel, d, out);
     else
         put_found(r, out);
+    if (r->race[0])
+        buf_printf(out, "warning: %s\n", r->race);
     if (r->note[0])
         buf_printf(out, "note: %s\n", r->note);
 }

@@ -97,6 +97,7 @@ static enum status open_session(struct sweep_work *t, const struct workspace *s)
             return ST_NOMEM;
         if (i) {
             memcpy(r->kernel, first->kernel, sizeof r->kernel);
+            memcpy(r->race, first->race, sizeof r->race);
             r->dev = first->dev;
             r->grid = first->grid;
             r->block = first->block;
@@ -198,7 +199,7 @@ static void print_family(const struct args *a, const struct tune_family *f, cons
     n = n < MOST ? n : MOST;
     struct buf out = { 0 };
     if (a->json)
-        json_family(f, &s->info, s->kernel, member, n, &out);
+        json_family(f, &s->info, s->kernel, s->race, member, n, &out);
     else if (f->n > 1)
         cmd_family_text(f, &s->info, s->kernel, &out);
     else

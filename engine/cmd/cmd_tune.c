@@ -362,7 +362,7 @@ static void print_all(const struct tuning *t, struct tune_bench *bench, const st
         print_found(t->w->a, f, s); /* the advice takes a moment longer */
     bool lost = finished && advise(t, bench, s, f, &a) != ST_OK;
     if (t->w->a->json) {
-        json_found(f, a.given ? a.v : NULL, a.n, t->done, t->ndone, &s->info, s->kernel, &out);
+        json_found(f, a.given ? a.v : NULL, a.n, t->done, t->ndone, &s->info, s->kernel, s->race, &out);
     } else if (a.given && a.n) {
         buf_puts(&out, "advice before the search, and what it came to:\n");
         advice_text(a.v, a.n, &out);

@@ -362,6 +362,11 @@ static void put_run(struct page *p, size_t i, const struct session_run *r)
     put_verdict(p, r);
     put_proof(p, r);
     put_facts(p, r);
+    if (r->race[0]) {
+        buf_clear(&text);
+        buf_printf(&text, "Warning: %s", r->race);
+        p->w->para(p->out, text.s ? text.s : "");
+    }
     if (r->note[0]) {
         buf_clear(&text);
         buf_printf(&text, "Note: %s", r->note);

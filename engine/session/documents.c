@@ -56,6 +56,13 @@ static void put_subject(struct jw *w, const struct dev_info *dev, const char *ke
     jw_str(w, kernel);
 }
 
+/* Of the original; NULL or empty: none was seen. */
+static void put_race(struct jw *w, const char *race)
+{
+    jw_key(w, "race");
+    jw_str(w, race && *race ? race : NULL);
+}
+
 static void put_classes(struct jw *w, const struct load_classes *c)
 {
     jw_key(w, "load_classes");
@@ -82,10 +89,12 @@ static void put_classes(struct jw *w, const struct load_classes *c)
 }
 
 void json_result(const struct result *r, const struct dev_info *dev, const char *kernel,
-                 const struct load_classes *classes, const struct tune_proof *proof, struct buf *out)
+                 const char *race, const struct load_classes *classes, const struct tune_proof *proof,
+                 struct buf *out)
 {
     struct jw w = document(out, "gpulocw-result");
     put_subject(&w, dev, kernel);
+    put_race(&w, race);
     put_result(&w, r);
     put_classes(&w, classes);
     put_proof(&w, proof);
@@ -228,10 +237,11 @@ static void put_missing(struct jw *w, const struct tune_family *f)
 /* f: the family that s is all of; NULL: not known (a kept sweep). */
 static void put_sweep(const struct tune_sweep *s, const struct tune_family *f,
                       const struct tune_proof *proof, const struct dev_info *dev, const char *kernel,
-                      const struct dev_pool_member *m, size_t n, struct buf *out)
+                      const char *race, const struct dev_pool_member *m, size_t n, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-sweep");
     put_subject(&w, dev, kernel);
+    put_race(&w, race);
     put_sweep_head(&w, &s->axis, 1, s, s->complete);
     jw_key(&w, "points");
     jw_arr(&w);
@@ -246,9 +256,9 @@ static void put_sweep(const struct tune_sweep *s, const struct tune_family *f,
 }
 
 void json_sweep(const struct tune_sweep *s, const struct tune_proof *proof, const struct dev_info *dev,
-                const char *kernel, struct buf *out)
+                const char *kernel, const char *race, struct buf *out)
 {
-    put_sweep(s, NULL, proof, dev, kernel, NULL, 0, out);
+    put_sweep(s, NULL, proof, dev, kernel, race, NULL, 0, out);
 }
 
 static void put_slices(struct jw *w, const struct tune_family *f)
@@ -274,15 +284,17 @@ static void put_slices(struct jw *w, const struct tune_family *f)
 
 /* bpa, cha and what is judged at the top are those of the slice with the fastest configuration. */
 void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel,
-                 const struct dev_pool_member *member, size_t nmembers, struct buf *out)
+                 const char *race, const struct dev_pool_member *member, size_t nmembers,
+                 struct buf *out)
 {
     if (f->n == 1) {
-        put_sweep(&f->slice[0].sweep, f, &f->slice[0].proof, dev, kernel, member, nmembers, out);
+        put_sweep(&f->slice[0].sweep, f, &f->slice[0].proof, dev, kernel, race, member, nmembers, out);
         return;
     }
     struct jw w = document(out, "gpulocw-sweep");
     const struct tune_sweep *best = &f->slice[f->best].sweep;
     put_subject(&w, dev, kernel);
+    put_race(&w, race);
     put_sweep_head(&w, f->axis, f->naxes, best, f->complete);
     jw_key(&w, "points");
     jw_arr(&w);
@@ -427,10 +439,11 @@ static void put_untimed(struct jw *w, const struct result *done, size_t n)
 
 void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice,
                 const struct result *done, size_t ndone, const struct dev_info *dev, const char *kernel,
-                struct buf *out)
+                const char *race, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-tune");
     put_subject(&w, dev, kernel);
+    put_race(&w, race);
     jw_key(&w, "leave_alone");
     jw_bool(&w, f->leave_alone);
     put_line(&w, &f->options);

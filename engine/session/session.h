@@ -94,6 +94,7 @@ struct session_run { /* one thing the user ran */
     int64_t time;
     char kernel[1536] /* mangled names of C++ are long */;
     char note[256];
+    char race[512]; /* of the original, and what another order changes; empty: none was seen */
     struct dev_info dev;
     struct dim3u grid, block;
     uint64_t launch_key; /* launch_key of the launch it ran with; 0: not recorded */
@@ -183,21 +184,24 @@ struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx
                                     const char *kernel);
 /* A proof as an object, for a document that is written elsewhere. */
 void json_proof(const struct tune_proof *p, struct buf *out);
-/* classes: NULL: not known (a kept result). proof: NULL: none. */
+/* race: of the original, as session_run.race; empty: none was seen. classes: NULL: not known (a kept
+ * result). proof: NULL: none. */
 void json_result(const struct result *r, const struct dev_info *dev, const char *kernel,
-                 const struct load_classes *classes, const struct tune_proof *proof, struct buf *out);
+                 const char *race, const struct load_classes *classes, const struct tune_proof *proof,
+                 struct buf *out);
 /* proof: of the best, NULL: none. */
 void json_sweep(const struct tune_sweep *s, const struct tune_proof *proof, const struct dev_info *dev,
-                const char *kernel, struct buf *out);
+                const char *kernel, const char *race, struct buf *out);
 /* One slice: as json_sweep. Several: points of all slices in one list, and "slices" saying which are
  * whose. member[nmembers]: of the pool that ran it, as "pool"; 0: there was none. */
 void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel,
-                 const struct dev_pool_member *member, size_t nmembers, struct buf *out);
+                 const char *race, const struct dev_pool_member *member, size_t nmembers,
+                 struct buf *out);
 /* advice: as it stood before the search, with what came of it; NULL: none was asked for (a kept search).
  * done: what was tried; those whose device failed are "missing". */
 void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice,
                 const struct result *done, size_t ndone, const struct dev_info *dev, const char *kernel,
-                struct buf *out);
+                const char *race, struct buf *out);
 /* One row per method by name; and advice where nothing could be run ("launched": false). */
 void json_compared(const char *const *method, const struct tune_found *f, size_t n,
                    const struct dev_info *dev, const char *kernel, struct buf *out);

@@ -59,7 +59,8 @@ uint32_t sim_occupancy(const struct sim_program *p, const struct sim_preset *pre
 enum sim_order {
     ORDER_UP,
     ORDER_DOWN /* CTAs, and the warps of each */,
-    ORDER_SHUFFLED /* by seed; warps change often */
+    ORDER_SHUFFLED /* by seed; warps change often */,
+    ORDER_TURNS /* CTAs ascending; the warps of each take turns after every instruction */
 };
 /* What a machine may give another value, one bit each: POISON_SMID is 1 << SIM_POISON_SMID.
  * X(name, what it is called) */

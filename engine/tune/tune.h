@@ -57,6 +57,8 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
  * race, with both accesses, and of the output that another order changes. On simulated devices, kernels
  * with shared memory and several warps, about two seconds at most; else says nothing. */
 enum status tune_races(struct tune_bench *b, struct diags *ds);
+/* The race it warned of and its hint, in one line; empty: none. Valid as long as the bench. */
+const char *tune_race(const struct tune_bench *b);
 /* A bench that predicts and runs nothing (the code is loaded for its registers): a quick answer for any
  * options. */
 enum status tune_bench_open_model(const struct tune_subject *s, struct tune_bench **out,

@@ -54,6 +54,7 @@ struct tune_bench {
     struct dev_pool *pool; /* NULL: the one device */
     /* the original, launched twice, has the same outputs */
     enum { TUNE_REPEATS_UNKNOWN, TUNE_REPEATS, TUNE_REPEATS_NOT } repeats;
+    char race[512];   /* what tune_races saw; empty: nothing */
     double inst_warp; /* warp instructions of the original; 0: not counted yet */
     /* owned; the predictor's: line requests of the mapping predicted last; NULL: none yet */
     struct tune_trace *trace;

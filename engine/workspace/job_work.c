@@ -110,6 +110,7 @@ static struct session_run *begin_run(struct job_engine *e, enum run_kind kind)
     r->grid = l->grid;
     r->block = l->block;
     r->launch_key = launch_key(l);
+    snprintf(r->race, sizeof r->race, "%s", st->bench ? tune_race(st->bench) : "");
     return r;
 }
 

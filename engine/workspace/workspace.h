@@ -39,6 +39,7 @@ struct workspace {
     /* a simulated device of this process beside one that is not; NULL: dev is one */
     struct dev *prover;
     struct ana_kernel *facts;
+    char race[512]; /* of the original, once the bench looked; empty: none was seen */
     const char *kernel;
 };
 /* A file of any kind that source.h has, or the program of several: "a.ptx + b.ptx". */

@@ -38,7 +38,7 @@ code "run warns of the race, with both lines" 0 "$race" "$B" run "$T/racy.ptx"
 code "run shows an output in two orders" 0 "the result depends on the order: 'out' element [0-9]+ is [0-9]+ if warps and CTAs run in ascending order, and [0-9]+ in .* order" "$B" run "$T/racy.ptx"
 code "sweep warns" 0 "$race" "$B" sweep "$T/racy.ptx" --axis pi
 code "tune warns" 0 "$race" "$B" tune "$T/racy.ptx" --budget 4
-sed 's/@%p1 st/st/' "$T/racy.ptx" > "$T/writes.ptx"
+sed 's/@%p1 st.shared.u32 .one., %r1/shr.u32 %r5, %r1, 5; st.shared.u32 [one], %r5/' "$T/racy.ptx" > "$T/writes.ptx"
 sed 's/racy/writes/' "$T/racy.launch.json" > "$T/writes.launch.json"
 code "--check-memory ends at the race, with both lines" 4 ":12:[0-9]+: error: race: write .* with the write of warp 0 of CTA 0 at line 12" "$B" run "$T/writes.ptx" --check-memory
 "$B" run "$T/ordered.ptx" > "$T/out" 2>&1 && ! grep -q race "$T/out" && ok "a barrier between the two: no warning" ||
@@ -76,4 +76,36 @@ code "launch warns of it" 0 "warning: no guess made .flag. run clean: race: writ
 "$B" run "$T/same.ptx" 2> "$T/said" > "$T/out"
 is "run has no warning of equal values" "$(grep -c 'warning: race' "$T/said")$(grep -c 'NOT REPEATABLE' "$T/out")" 00
 code "stores of another value are" 4 ":10:[0-9]+: error: race: write of global address .* with the write of warp" "$B" run "$T/other.ptx" --check-memory
+
+# Two lanes of a warp, one word, one store.
+sed 's/mov.u32 %r2, %ctaid.x;/mov.u32 %r2, %tid.x;/' "$T/other.ptx" > "$T/lanes.ptx"
+sed 's/"other.ptx"/"lanes.ptx"/; s/"grid":.4/"grid":[1/; s/"block":.64/"block":[32/' "$T/other.launch.json" > "$T/lanes.launch.json"
+lanes='lanes 0 and 1 of warp 0 write different values to global address 0x[0-9a-f]* .out.0. with one store'
+for c in run "sweep --axis pi" "tune --budget 3"; do
+    set -- $c
+    code "$1 warns of lanes that write one word" 0 "lanes.ptx:10:[0-9]+: warning: race: $lanes" "$B" "$1" "$T/lanes.ptx" "${@:2}"
+done
+code "and says what comes of it" 0 "the value of one lane or the other" "$B" run "$T/lanes.ptx"
+code "and ends it with --check-memory" 4 "error: race: $lanes" "$B" run "$T/lanes.ptx" --check-memory
+
+# The warning stays with what was run: documents, sessions, what reads them.
+for k in racy other lanes; do
+    "$B" run "$T/$k.ptx" -o "$T/$k.s.json" > /dev/null 2>&1
+    "$B" tune "$T/$k.ptx" --budget 3 -o "$T/$k.t.json" > /dev/null 2>&1
+    has "the JSON of run has the race of $k" '"race": "line 1[0-9]: race: ' "$("$B" run "$T/$k.ptx" --json 2> /dev/null)"
+    for s in s t; do
+        has "report of $k.$s has it" "^Warning: line 1[0-9]: race: " "$("$B" report "$T/$k.$s.json")"
+        has "report of $k.$s as JSON has it" '"race": "line 1[0-9]: race: ' "$("$B" report "$T/$k.$s.json" --format json)"
+        has "replay of $k.$s has it" "^warning: line 1[0-9]: race: " "$("$B" replay "$T/$k.$s.json" --plain)"
+    done
+    echo "{\"id\": \"$k\", \"tool\": \"run\", \"arguments\": {\"file\": \"$T/$k.ptx\"}}" >> "$T/b.jsonl"
+done
+"$B" batch "$T/b.jsonl" 2> /dev/null > "$T/answers"
+is "batch has it in every answer" "$(grep -c '"code": "race"' "$T/answers")$(grep -c '"race": "line' "$T/answers")" 33
+doc "no race: null" 'd["race"] is None' "$B" run "$T/ordered.ptx" --json
+
+# Warps that read what another wrote before them: warps that run one after the other never show it.
+sed '1,/@%p1 st/s/mov.u32 %r2, 33;/and.b32 %r2, %r1, 31; sub.u32 %r2, %r1, %r2;/' "$T/racy.ptx" > "$T/own.ptx"
+sed 's/racy/own/' "$T/racy.launch.json" > "$T/own.launch.json"
+code "warps that take turns show it" 0 "'out' element 0 is [0-9]+ if warps and CTAs run in ascending order, and [0-9]+ in alternating order" "$B" run "$T/own.ptx"
 exit $bad

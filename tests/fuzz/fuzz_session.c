@@ -93,11 +93,12 @@ static void sessions(const char *path)
             if (!session_run_copy(&copy, session_at(s, i)))
                 abort();
             if (copy.kind == RUN_SWEEP)
-                json_sweep(&copy.sweep, copy.proof, &copy.dev, copy.kernel, &out);
+                json_sweep(&copy.sweep, copy.proof, &copy.dev, copy.kernel, copy.race, &out);
             else if (copy.kind == RUN_TUNE)
-                json_found(copy.found, NULL, 0, copy.trail, copy.ntrail, &copy.dev, copy.kernel, &out);
+                json_found(copy.found, NULL, 0, copy.trail, copy.ntrail, &copy.dev, copy.kernel,
+                           copy.race, &out);
             else
-                json_result(&copy.one, &copy.dev, copy.kernel, NULL, copy.proof, &out);
+                json_result(&copy.one, &copy.dev, copy.kernel, copy.race, NULL, copy.proof, &out);
             session_run_clear(&copy);
         }
         session_free(s);

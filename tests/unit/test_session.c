@@ -365,8 +365,8 @@ static void session_round_trip(void **state)
     }
     assert_true(str_eq(session_ptx_text(t), session_ptx_text(s)));
     struct buf one = { 0 }, two = { 0 };
-    json_sweep(&a->sweep, a->proof, &a->dev, a->kernel, &one);
-    json_sweep(&b->sweep, b->proof, &b->dev, b->kernel, &two);
+    json_sweep(&a->sweep, a->proof, &a->dev, a->kernel, a->race, &one);
+    json_sweep(&b->sweep, b->proof, &b->dev, b->kernel, b->race, &two);
     assert_string_equal(one.s, two.s);
     buf_free(&one);
     buf_free(&two);
@@ -408,7 +408,7 @@ static void search_round_trip(void **state)
     assert_true(f->set[1].gain == 0);
     assert_true(!f->set[1].holds);
     struct buf one = { 0 };
-    json_found(f, NULL, 0, r->trail, r->ntrail, &r->dev, "k", &one);
+    json_found(f, NULL, 0, r->trail, r->ntrail, &r->dev, "k", NULL, &one);
     assert_non_null(strstr(one.s, "null"));
     assert_null(strstr(one.s, "\"gain\": 0,"));
     assert_null(strstr(one.s, "\"gain\":0,"));

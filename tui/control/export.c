@@ -209,11 +209,11 @@ static void export_json(struct app *a, struct buf *out)
     else if (!r)
         buf_puts(out, "null\n");
     else if (r->kind == RUN_SWEEP)
-        json_sweep(&r->sweep, r->proof, &r->dev, r->kernel, out);
+        json_sweep(&r->sweep, r->proof, &r->dev, r->kernel, r->race, out);
     else if (r->kind == RUN_TUNE)
-        json_found(r->found, NULL, 0, r->trail, r->ntrail, &r->dev, r->kernel, out);
+        json_found(r->found, NULL, 0, r->trail, r->ntrail, &r->dev, r->kernel, r->race, out);
     else
-        json_result(&r->one, &r->dev, r->kernel, NULL, r->proof, out);
+        json_result(&r->one, &r->dev, r->kernel, r->race, NULL, r->proof, out);
 }
 
 static void put_plot_svg(struct app *a, struct buf *out)

@@ -300,6 +300,8 @@ static void put_selected(struct app *a, unsigned w)
     put_place(a, r, w);
     if (run_stale(a, r))
         page_wrap(a, &a->chart[PANEL_RUNS], ROLE_WARN, 3, w - 1, run_stale(a, r), -1);
+    if (*r->race)
+        page_wrap(a, &a->chart[PANEL_RUNS], ROLE_WARN, 3, w - 1, r->race, -1);
     if (*r->note)
         page_wrap(a, &a->chart[PANEL_RUNS], ROLE_NOTE, 3, w - 1, r->note, -1);
     buf_free(&b);

@@ -18,6 +18,7 @@ const struct field session_run_fields[RUN_FIELDS] = {
     FIELD(session_run, FIELD_I64, "time_unix_s", time),
     FIELD(session_run, FIELD_TEXT, "kernel", kernel),
     FIELD(session_run, FIELD_TEXT, "note", note),
+    FIELD(session_run, FIELD_TEXT, "race", race),
     FIELD(session_run, FIELD_BOOL, "deleted", deleted),
     FIELD(session_run, FIELD_BOOL, "earlier_text", earlier),
     FIELD(session_run, FIELD_U32, "grid_x", grid.x),

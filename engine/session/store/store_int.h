@@ -44,7 +44,7 @@ struct session {
     bool placed, warned; /* the file as this program left or found it */
 };
 
-enum { RUN_FIELDS = 13, SWEEP_FIELDS = 2, FOUND_FIELDS = 9 };
+enum { RUN_FIELDS = 14, SWEEP_FIELDS = 2, FOUND_FIELDS = 9 };
 extern const struct field session_run_fields[RUN_FIELDS], session_sweep_fields[SWEEP_FIELDS],
     session_found_fields[FOUND_FIELDS];
 /* empty, time 0; NULL: out of memory. session_run_drop */

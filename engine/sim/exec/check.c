@@ -290,6 +290,17 @@ static void race_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t
         shadow_warp(x->other), shadow_cta(x->other), x->at);
 }
 
+static void lanes_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint32_t other,
+                        enum ptx_space space, uint64_t addr)
+{
+    const struct sim_alloc *a = space == PTX_SPACE_GLOBAL ? sim_mem_find(w->x->p->mem, addr) : NULL;
+    exec_fault(w, in, lane, FAULT_LANES,
+               "race: lanes %u and %u of warp %u write different values to %s address 0x%llx (%s+%llu) "
+               "with one store, and nothing says which stays",
+               other, lane, w->index, a ? "global" : "shared", (unsigned long long)addr,
+               a ? a->name : "shared memory", (unsigned long long)(a ? addr - a->addr : addr));
+}
+
 static void note_same(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space,
                       uint64_t addr, const struct access *x)
 {
@@ -342,23 +353,48 @@ static void check_race(struct exec_warp *w, const struct exec_inst *in, uint32_t
     }
 }
 
+/* The value that element k of a plain store has in lane i. */
+static const uint8_t *stored(const struct exec_warp *w, const struct exec_inst *in, unsigned k,
+                             uint32_t i)
+{
+    const struct exec_ldst *x = in->x;
+    return (const uint8_t *)slot_at(w, x->slot[k]) + i * (x->reg_bits > 32 ? 8u : 4u);
+}
+
 /* Lanes whose plain store leaves what is there. */
 static uint32_t same_lanes(const struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
                            const uint64_t p[WARP_LANES])
 {
-    const struct exec_ldst *x = in->x;
     uint32_t same = mask;
     if (!in->store || !in->ptx || in->ptx->op != PTX_OP_ST || in->bytes > 8)
         return 0;
     for (unsigned k = 0; k < in->vec; k++)
         FOR_LANES(i, same)
         {
-            const uint8_t *v =
-                (const uint8_t *)slot_at(w, x->slot[k]) + i * (x->reg_bits > 32 ? 8u : 4u);
-            if (memcmp((const uint8_t *)(uintptr_t)p[i] + k * in->bytes, v, in->bytes) != 0)
+            const uint8_t *here = (const uint8_t *)(uintptr_t)p[i] + k * in->bytes;
+            if (memcmp(here, stored(w, in, k, i), in->bytes) != 0)
                 same &= ~(UINT32_C(1) << i);
         }
     return same;
+}
+
+/* Lanes of a plain store that write the same element with different values: PTX ISA 9.7.9.11 leaves
+ * open which stays. True: told. */
+static bool lanes_meet(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                       enum ptx_space space, const uint64_t a[WARP_LANES])
+{
+    if (!in->store || !in->ptx || in->ptx->op != PTX_OP_ST || in->bytes > 8)
+        return false;
+    for (uint32_t rest = mask & (mask - 1); rest; rest &= rest - 1) {
+        uint32_t i = first_lane(rest);
+        FOR_LANES(j, mask & ((UINT32_C(1) << i) - 1))
+        for (unsigned k = 0; a[i] == a[j] && k < in->vec; k++)
+            if (memcmp(stored(w, in, k, i), stored(w, in, k, j), in->bytes) != 0) {
+                lanes_fault(w, in, i, j, space, a[i] + k * in->bytes);
+                return true;
+            }
+    }
+    return false;
 }
 
 /* Runs of lanes whose bytes lie side by side, or upon each other. */
@@ -468,7 +504,7 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
         if (w->cta->fault)
             return;
     }
-    if (w->x->l->check_races)
+    if (w->x->l->check_races && !lanes_meet(w, in, write && !atomic ? mask : 0, space, a))
         check_races(w, in, mask, space, bytes, a, write && !atomic ? same_lanes(w, in, mask, p) : 0,
                     write, atomic);
 }

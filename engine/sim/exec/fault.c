@@ -31,6 +31,7 @@ static const struct {
               [FAULT_HANG] = { "hang", ST_DEVICE },
               [FAULT_UNINIT] = { "uninitialised", ST_DEVICE },
               [FAULT_RACE] = { "race", ST_DEVICE },
+              [FAULT_LANES] = { "race", ST_DEVICE },
               [FAULT_CALL] = { "bad-call", ST_DEVICE },
               [FAULT_UNIFORM] = { "not-uniform", ST_DEVICE },
               [FAULT_NOMEM] = { "memory", ST_NOMEM },

@@ -22,6 +22,7 @@ enum fault_kind {
     FAULT_HANG,
     FAULT_UNINIT,
     FAULT_RACE,
+    FAULT_LANES, /* a race of lanes of one store */
     FAULT_CALL,
     FAULT_UNIFORM,
     FAULT_NOMEM,

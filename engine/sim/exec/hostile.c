@@ -109,14 +109,14 @@ uint64_t exec_hostile_cta(const struct exec_launch *x, uint64_t i)
 
 uint32_t exec_hostile_warp(const struct exec_launch *x, uint32_t i, uint32_t n)
 {
-    return x->hostile.order == ORDER_DOWN ? n - 1 - i
-           : x->hostile.order             ? (uint32_t)shuffled(i, n, x->hostile.seed)
-                                          : i;
+    return x->hostile.order == ORDER_DOWN       ? n - 1 - i
+           : x->hostile.order == ORDER_SHUFFLED ? (uint32_t)shuffled(i, n, x->hostile.seed)
+                                                : i;
 }
 
 uint32_t exec_hostile_slice(const struct exec_launch *x, uint32_t usual)
 {
-    return x->hostile.order == ORDER_SHUFFLED ? 61 : usual;
+    return x->hostile.order == ORDER_SHUFFLED ? 61 : x->hostile.order == ORDER_TURNS ? 1 : usual;
 }
 
 static bool poisons(const struct exec_launch *x, enum sim_poison what)

@@ -232,7 +232,7 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
         if (w->nfrag > 1 && !settle(w))
             break;
         const struct exec_inst *in = &code[w->pc];
-        if (in->run && !w->turn) {
+        if (in->run && !w->turn && budget > 1) {
             bool whole = entry && entry[w->pc] && w->mask == EXEC_FULL && w->nfrag == 1;
             if (!(whole ? native_run(native, w, end - w->ninst) : straight(w, in)))
                 break;
