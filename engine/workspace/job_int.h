@@ -148,8 +148,7 @@ void job_say(struct job_engine *e, enum diag_level level, const char *file, stru
 void job_say_all(struct job_engine *e, struct diags *ds); /* frees ds */
 /* run i of the session as it is now into the snapshots */
 void job_show_run(struct job_engine *e, size_t i);
-/* The last runs of a session just loaded, as many as JOB_RUNS_BYTES hold; says so where that is not all.
- */
+/* The last runs of a session just loaded, as many as JOB_RUNS_BYTES hold. Not ST_OK: it is closed. */
 enum status job_runs_load(struct job_engine *e, struct diags *ds);
 void job_runs_drop(struct job_state *st);
 void job_runs_age(struct job_engine *e); /* they are of a text before the present one */

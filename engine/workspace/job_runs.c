@@ -106,12 +106,19 @@ void job_runs_age(struct job_engine *e)
     }
 }
 
+/* What the journal has changed stays the session's too. */
+static struct shared_ref *take_run(struct session *s, size_t i)
+{
+    struct session_run *one = session_take(s, i);
+    const struct session_run *r = one ? one : session_look(s, i);
+    return one ? shared_ref_new(one, job_run_destroy) : r ? job_run_box(r) : NULL;
+}
+
 /* Runs from..to, in order: the session reads ahead. */
 static enum status take_runs(struct job_state *st, size_t from, size_t to, struct diags *ds)
 {
     for (size_t i = from; i < to; i++) {
-        struct session_run *one = session_take(st->session, i);
-        struct shared_ref *b = one ? shared_ref_new(one, job_run_destroy) : NULL;
+        struct shared_ref *b = take_run(st->session, i);
         if (!b)
             return session_trouble(st->session, ds) ? ST_INPUT : ST_NOMEM;
         put_at(st, i, b);
@@ -136,6 +143,11 @@ enum status job_runs_load(struct job_engine *e, struct diags *ds)
         base_trim(); /* what reading them took */
     }
     keep_within(st);
+    if (s != ST_OK) {
+        job_runs_drop(st);
+        session_free(st->session);
+        st->session = NULL;
+    }
     return s;
 }
 
@@ -160,6 +172,12 @@ bool job_comparable(const struct job_state *st, const struct session_run *r)
            strcmp(r->dev.spec, st->info.spec) == 0 && st->spec && of_launch(st, r);
 }
 
+/* NULL: of sweeps beside each other, one that has no point yet. */
+static const struct session_run *run_at(const struct job_state *st, size_t i)
+{
+    return st->runs[i] ? st->runs[i]->p : NULL;
+}
+
 static bool is_original(const struct result *x, bool sampled)
 {
     struct options none = options_default();
@@ -170,8 +188,8 @@ static bool is_original(const struct result *x, bool sampled)
 static const struct result *original_run(const struct job_state *st, bool sampled)
 {
     for (size_t i = st->nruns; i-- > st->first_run;) {
-        const struct session_run *r = st->runs[i]->p;
-        if (!job_comparable(st, r))
+        const struct session_run *r = run_at(st, i);
+        if (!r || !job_comparable(st, r))
             continue;
         if (r->kind == RUN_ONE && is_original(&r->one, sampled))
             return &r->one;
@@ -187,8 +205,8 @@ static const struct result *original_run(const struct job_state *st, bool sample
 static void prove_against(struct job_state *st, const struct result *original)
 {
     for (size_t i = st->first_run; original && i < st->nruns; i++) {
-        const struct session_run *r = st->runs[i]->p;
-        if (!job_comparable(st, r))
+        const struct session_run *r = run_at(st, i);
+        if (!r || !job_comparable(st, r))
             continue;
         if (r->kind == RUN_ONE)
             tune_advise_prove(st->advice, st->nadvice, original, &r->one, 1);
@@ -211,8 +229,8 @@ void job_advise(struct job_engine *e)
     struct job_state *st = &e->state;
     const struct tune_sweep *newest = NULL;
     for (size_t i = st->nruns; i-- > st->first_run && !newest;) {
-        const struct session_run *r = st->runs[i]->p;
-        if (r->kind == RUN_SWEEP && job_comparable(st, r))
+        const struct session_run *r = run_at(st, i);
+        if (r && r->kind == RUN_SWEEP && job_comparable(st, r))
             newest = &r->sweep;
     }
     st->nadvice = 0;

@@ -69,11 +69,7 @@ static enum status session_held(struct job_engine *e, bool *held, struct diags *
     if (s != ST_OK || !*held)
         return s;
     s = job_runs_load(e, ds);
-    if (s != ST_OK) {
-        job_runs_drop(st);
-        session_free(st->session);
-        st->session = NULL;
-    } else if (!str_eq(session_ptx_text(st->session), m->text)) {
+    if (s == ST_OK && !str_eq(session_ptx_text(st->session), m->text)) {
         job_runs_age(e);
         session_set_ptx(st->session, m->path, m->text);
     }

@@ -8,14 +8,15 @@ S="sweep kernels/coalescing.ptx --device sim:kepler-k80 --axis pi,carveout=0/50/
 points() { python3 tests/tool/session_points.py "$1"; }
 # campaign NAME RUN: RUN (which writes $T/s.json, and goes on with it where it is there) is killed at random moments until KILLS have hit it.
 campaign() {
-    local name=$1 run=$2 done=0 lost=0 broken=0 most=0 journals=0 from took p c
+    local name=$1 run=$2 done=0 failed=0 lost=0 broken=0 most=0 journals=0 from took p c
     rm -f "$T"/s.json*; from=$(date +%s%N); ($run) > "$T/out" 2>"$T/err"; took=$(( ($(date +%s%N) - from) / 1000000 ))
     points "$T/s.json" > "$T/ref.points"; rm -f "$T"/s.json*; : > "$T/had"
     while [ $done -lt "$kills" ]; do
         $run > "$T/out" 2>"$T/err" & p=$!
         sleep "$(awk -v r=$RANDOM -v t=$took 'BEGIN { print r / 32768 * t / 1000 * 0.7 }')"
         if kill -KILL $p 2>/dev/null; then done=$((done + 1)); fi
-        wait $p 2>/dev/null
+        wait $p 2>/dev/null; c=$?
+        if [ $c -ne 0 ] && [ $c -ne 137 ] || grep -q '^error' "$T/out" "$T/err"; then failed=$((failed + 1)); grep -h "^error" "$T/out" "$T/err" | sort -u | sed "s|^|# exit $c: |"; fi
         [ -e "$T/s.json.journal" ] && journals=$((journals + 1))
         if [ -e "$T/s.json" ]; then
             if points "$T/s.json" > "$T/now" 2>>"$T/err"; then
@@ -28,6 +29,7 @@ campaign() {
     done
     [ $lost -eq 0 ] && ok "$name, $done kills: no point was lost" || no "$name, $done kills: no point was lost" "$lost times"
     [ $broken -eq 0 ] && ok "$name: session and journal are whole after each" || no "$name: session and journal are whole after each" "$broken times not" "$(tail -3 "$T/err")"
+    [ $failed -eq 0 ] && ok "$name: all that was not killed ended well" || no "$name: all that was not killed ended well" "$failed times not"
     [ $most -gt 0 ] && ok "$name: there was something to lose" || no "$name: there was something to lose"
     echo "# $name: a journal was there after $journals kills"
     [ "$(find "$T" -name '*.tmp' | wc -l)" -le "$done" ] && ok "$name: no more files are left than runs were killed" || no "$name: no more files are left than runs were killed"
