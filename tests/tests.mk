@@ -12,6 +12,8 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.o $(if $(TUI_OB
 # Scripts that drive the built program; each prints TAP lines.
 TEST_SCRIPTS := $(sort $(wildcard tests/cli/*.sh tests/terminal/*.sh))
 
+# Those that take longest begin first, so that none of them runs alone at the end. Slurm waits more than it works.
+FIRST = tests/conformance/slurm.sh $(addprefix $(BUILD)/tests/,$(shell cat tests/slow.txt)) tests/cli/lessons.sh tests/cli/memory.sh tests/cli/clean_clone.sh
 .PHONY: check tests unit-tests
 unit-tests: $(UNIT_BIN)
 tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables $(BUILD)/tests/ptx_coverage $(BUILD)/tests/contracted
@@ -19,7 +21,7 @@ check:
 	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test
 	@$(MAKE) -s --no-print-directory -j$(NPROC) tests > $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$ 2>&1 \
 	    || { cat $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; exit 1; }; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$
-	@GPULOCW_TEST_JOBS=$${GPULOCW_TEST_JOBS:-$(NPROC)} tests/run.sh $(BUILD) $(UNIT_BIN) $(TEST_SCRIPTS)
+	@GPULOCW_TEST_JOBS=$${GPULOCW_TEST_JOBS:-$(NPROC)} tests/run.sh $(BUILD) $(FIRST) $(filter-out $(FIRST),$(UNIT_BIN) $(TEST_SCRIPTS))
 
 # The manual page and the reference pages, from the program's tables (those of the workbench too, which need no terminal).
 $(BUILD)/tests/tables: $(BUILD)/tests/ref/gen_rows.o

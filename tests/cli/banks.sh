@@ -47,7 +47,7 @@ for t in "16 4" "32 8" "48 4" "128 32" "256 32" "144 4"; do set -- $t; strided $
 strided 128 16 "$four"
 doc "rows of 128 bytes, 16 a lane: swizzled as few as can be" "max(a['exact']['worst_request']['passes'] for a in d['kernels'][0]['other_accesses'] if a['kind'] == 'store' and a['space'] == 'shared') == 4" bash -c '"$1" rewrite "$2/k.ptx" --swizzle-shared -o "$2/r.ptx" >/dev/null 2>&1; cp "$2/k.launch.json" "$2/r.launch.json"; sed -i s/k.ptx/r.ptx/ "$2/r.launch.json"; "$1" analyze "$2/r.ptx" --json' - "$B" "$T"
 doc "and proven in full" 'd["proof"]["holds"] is True' "$B" run "$T/k.ptx" --swizzle-shared --prove full --json
-doc "advice names the rewrite and what it leaves" "any(('--swizzle-shared' in a['options_line'] or '--smem-pad' in a['options_line']) and 'leaves' in a['why'] for a in d['advice'])" "$B" tune $P -k plain --method model --json
+doc "advice names the rewrite and what it leaves" "any(('--swizzle-shared' in a['options_line'] or '--smem-pad' in a['options_line']) and 'leaves' in a['why'] for a in d['advice'])" "$B" tune $P --launch tests/sim/tiles-small.launch.json -k plain-256 --method model --json
 "$B" analyze $P -k plain >"$T/text"
 grep -q 'banks 0 to 31: W\.\{31\}   bank 0 serves 32 words: 0 32 64' "$T/text" && ok "the text draws the map" || no "the text draws the map" "$(tail -12 "$T/text")"
 "$B" run $P -k plain -o "$T/s.json" >/dev/null 2>&1

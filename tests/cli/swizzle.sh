@@ -7,7 +7,7 @@ d = json.load(sys.stdin); assert d["equal_to_original"] is True; print(round(d["
 plain=$(time_of $P -k plain) swizzled=$(time_of $P -k plain --swizzle-shared) padded=$(time_of $P -k padded)
 echo "# 32x32 transpose: $plain ns, swizzled $swizzled ns, with a padded row $padded ns (simulated)"
 if [ $((swizzled * 10)) -lt $((padded * 11)) ] && [ $((swizzled * 3)) -lt $((plain * 2)) ]; then ok "a transpose without padding is as fast as a padded one"; else no "a transpose without padding is as fast as a padded one"; fi
-doc "tune finds it or a gap behind each row, and proves it" '("--swizzle-shared" in d["options_line"] or "--smem-pad" in d["options_line"]) and d["gain"] > 1.5 and d["proof"]["holds"] is True' "$B" tune $P -k plain --budget 12 --json
+doc "tune finds it or a gap behind each row, and proves it" '("--swizzle-shared" in d["options_line"] or "--smem-pad" in d["options_line"]) and d["gain"] > 1.5 and d["proof"]["holds"] is True' "$B" tune $P --launch tests/sim/tiles-small.launch.json -k plain-1024 --budget 12 --json
 doc "with 31 extra passes before" 'max((a["exact"] or {}).get("bank_conflicts_per_request") or 0 for k in d["kernels"] if k["name"] == "plain" for a in k["loads"] + k["other_accesses"]) == 31' "$B" analyze $P -k plain --json
 "$B" rewrite $P -k plain --swizzle-shared -o "$T/s.ptx" 2>/dev/null
 cp tests/sim/tiles.launch.json "$T/s.launch.json"

@@ -6,17 +6,23 @@
 #include "tests/unit/tune_support.h"
 
 /* One configuration; its outputs must be equal. said: a part of the message. */
+static struct result settled_on(struct rig *r, const char *line, const char *said)
+{
+    struct result res;
+    struct options o = options_of(line);
+    assert_status_ok(tune_run_one(r->bench, &o, &res, &r->ds), &r->ds);
+    if (res.status != ST_OK || !strstr(res.message, said))
+        fail_msg("%s: %s: %s", line, status_text(res.status), res.message);
+    assert_int_equal(res.equal, EQUAL_YES);
+    return res;
+}
+
 static struct result settled(const char *kernel, const char *launch, const char *device,
                              const char *line, const char *said)
 {
     struct rig r;
-    struct result res;
-    struct options o = options_of(line);
     rig_open(&r, kernel, launch, device);
-    assert_status_ok(tune_run_one(r.bench, &o, &res, &r.ds), &r.ds);
-    if (res.status != ST_OK || !strstr(res.message, said))
-        fail_msg("%s %s: %s: %s", kernel, line, status_text(res.status), res.message);
-    assert_int_equal(res.equal, EQUAL_YES);
+    struct result res = settled_on(&r, line, said);
     rig_close(&r);
     return res;
 }
@@ -41,17 +47,18 @@ static int64_t time_at(const char *kernel, const char *device, const char *line)
 static void runoff_finds_the_best(void **state)
 {
     (void)state;
-    struct result sm = settled("gesummv", "default", "sim:fermi-16k", "--bypass l1 --pi vote-sm",
-                               "by mean CTA time in one launch of");
-    struct result r =
-        settled("gesummv", "default", "sim:fermi-16k", "--bypass l1 --pi vote", "; a run-off of ");
-    int64_t least = time_at("gesummv", "sim:fermi-16k", "--bypass l1 --pi bpa");
+    struct rig rig;
+    rig_open(&rig, "gesummv", "default", "sim:fermi-16k");
+    struct result sm = settled_on(&rig, "--bypass l1 --pi vote-sm", "by mean CTA time in one launch of");
+    struct result r = settled_on(&rig, "--bypass l1 --pi vote", "; a run-off of ");
+    int64_t least = settled_on(&rig, "--bypass l1 --pi bpa", "").time.median;
     for (int pi = 1; pi <= 8; pi++) {
         char line[40];
         snprintf(line, sizeof line, "--bypass l1 --pi %d", pi);
-        int64_t t = time_at("gesummv", "sim:fermi-16k", pi < 8 ? line : "--bypass l1 --pi cha");
+        int64_t t = settled_on(&rig, pi < 8 ? line : "--bypass l1 --pi cha", "").time.median;
         least = t < least ? t : least;
     }
+    rig_close(&rig);
     assert_null(strstr(sm.message, "run-off"));
     assert_int_equal(sm.voted, sm.sample_voted);
     assert_int_equal(r.sample_voted, sm.voted);
