@@ -72,7 +72,7 @@ const struct symexpr *closed_form_condition(struct env *v, const struct eval_acc
         if (!add_entries(v, f, block, &cond, why))
             return NULL;
     } while (next_frame(&f, &block, why) && !*why);
-    if (*why || symexpr_is_value(cond, 0)) /* never runs: how often its loops would is of no account */
+    if (*why || symexpr_is_value(cond, 0)) /* it never runs, so its loops need no trip count */
         return *why ? NULL : cond;
     f = a->frame;
     block = a->block;

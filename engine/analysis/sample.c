@@ -199,11 +199,11 @@ static void skip_points(struct env *v, struct point *p, uint32_t n)
     while (n--)
         next_point(v, p);
 }
-/* What point `n` ahead counts, and the points up to it are gone by. */
+/* Counts the point `n` ahead, and moves past it. */
 static bool count_point(struct env *v, struct sampler *s, const struct eval_access *a, uint32_t n,
                         struct tally *here)
 {
-    memset(here, 0, sizeof *here); /* also what lies between its members */
+    memset(here, 0, sizeof *here); /* its padding too: it is compared by memcmp */
     skip_points(v, &s->p, n - 1);
     bool ok = sample_at(s, a, here) && !cancel_asked(v->e->cancel);
     next_point(v, &s->p);

@@ -75,7 +75,7 @@ void buf_json(struct buf *b, struct str s); /* quoted and escaped JSON string */
 void buf_clear(struct buf *b);              /* keeps the storage */
 char *buf_take(struct buf *b);              /* returns owned (base_free), empties b; NULL on oom */
 void buf_free(struct buf *b);
-/* frees a piece that was put into `on`: what it lacks for want of memory, that lacks too */
+/* Appends `piece` to `on` and frees it. Where memory ran out for the piece, on->oom is set too. */
 void buf_free_checked(struct buf *b, struct buf *on);
 
 /* ---- memory ---- */

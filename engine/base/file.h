@@ -24,7 +24,7 @@ struct file_new {
     char *name;       /* the target's name in that folder */
     char *temp;       /* the new file's name there; NULL: there is none */
     int err;          /* errno of the first call that failed, 0: none did */
-    const char *what; /* what that call was to do: "cannot write" and the like */
+    const char *what; /* what the failed call was for, as the message begins: "cannot write" */
 };
 
 /* Begins a file for `path`. A link that leads to a file stays a link, and a file's mode is kept.

@@ -22,7 +22,7 @@ struct cmd_front_opts {
     const char *session;
     const char *lesson;
     const char *color;
-    /* to open the file with; NULL: what lies beside it, its first */
+    /* Launch description to open the file with; NULL: the first one in the file beside it. */
     const char *kernel, *launch;
     double replay_speed;
 };

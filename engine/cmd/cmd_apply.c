@@ -50,7 +50,7 @@ struct program {
     uint64_t wall_ns, span_ns;                   /* of the run that is reported */
     uint64_t wall_original_ns, span_original_ns; /* --whole; 0: not run */
     double expected_ns, span_expected_ns;        /* < 0: not known */
-    uint64_t gpu_ns, gpu_original_ns; /* all kernels together, without what lies between them */
+    uint64_t gpu_ns, gpu_original_ns;            /* sums over all kernels, gaps between them left out */
     double gpu_expected_ns;
     bool whole;
 };

@@ -20,7 +20,7 @@ enum entry_flag {
     FLAG_BINARY_OPTIONS = 0x1000000
 };
 
-/* Where what stands in the head of an entry (docs/lab/container.md). */
+/* The head of an entry; its layout: docs/lab/container.md. */
 struct entry {
     struct window w; /* head and payload */
     uint16_t kind;
@@ -79,7 +79,7 @@ static bool packed(const struct entry *e)
     return e->packed && e->size;
 }
 
-/* The payload as it was before it was packed; *out owned; NULL with *why: not to be had. */
+/* The decompressed payload; *out owned; NULL with *why: it cannot be read. */
 static enum status payload(struct reading *r, const struct entry *e, char **out, size_t *n,
                            const char **why)
 {

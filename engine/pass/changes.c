@@ -135,7 +135,7 @@ static bool block_is_seen(const struct pass_flow *fl, const struct ptx_block *b)
 }
 
 /* Something that is seen stands on one way alone behind a branch that follows from it, or follows from
- * which way was gone. */
+ * which way was taken. */
 static bool parts_what_is_seen(struct pass_taint *t)
 {
     const struct ptx_cfg *g = t->fl->cfg;

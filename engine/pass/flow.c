@@ -130,7 +130,7 @@ static void each_written(struct marks *m, uint32_t block,
     m->steps += b->n + 1u;
 }
 
-/* Everything behind block b. What is spoiled already has all behind it spoiled as well. */
+/* Marks everything reachable from block b. A marked block has all it reaches marked already. */
 static void spoil_behind(struct marks *m, uint32_t b)
 {
     const struct ptx_cfg *g = m->fl->cfg;

@@ -181,7 +181,7 @@ static bool loop_finds_lock(struct lock *l, uint32_t exit)
     return false;
 }
 
-/* May the loop do this? What stands between taking the lock and giving it back may lie in it. */
+/* May the loop do this? The code between taking the lock and giving it back may be inside the loop. */
 static bool harmless(const struct lock *l, const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);

@@ -1,4 +1,8 @@
-/* What passes say, and what they know from the analysis. */
+/* What passes say, and what they know from the analysis; the words that a launch sets (knobs).
+ *
+ *   before                               after
+ *                                          .visible .const .align 4 .u32 gpulocw_knobs[N];
+ *     .visible .entry k(...)               .visible .entry k(...) */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"

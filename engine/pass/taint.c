@@ -194,7 +194,7 @@ static bool parts(const struct ptx_cfg *g, uint32_t b)
     return g->blocks[b].nsucc > 1 || (last->guarded && inst_ends_thread(last));
 }
 
-/* What is written on one way alone tells which way was gone. */
+/* A value that is written on one way alone tells which way was taken. */
 static void region(struct pass_taint *t, uint32_t b)
 {
     const struct ptx_cfg *g = t->fl->cfg;

@@ -1,4 +1,10 @@
-/* Instructions and text: predicates over instructions, renaming, copies of bodies. */
+/* Instructions and text: predicates over instructions, renaming, copies of bodies.
+ *
+ *   before                               after
+ *     add.s32 %r2, %r1, %ntid.x;           add.s32 %r2, %r1, 64;       pass_inst_edit, a substitute
+ *     ret;                                 bra $end;                   pass_returns_to
+ *     .func f(...) { body }                .func f(...) { body }  .func f_copy(...) { entry  body }
+ *                                                                      pass_clone_func */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"

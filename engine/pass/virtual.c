@@ -1,5 +1,9 @@
 /* Special registers that a rewrite gives another meaning (%ctaid of a renamed CTA, %tid of a reshaped
- * block): what the kernel reads instead, and copies of called functions that find out by themselves. */
+ * block): what the kernel reads instead, and copies of called functions that find out by themselves.
+ *
+ *   before                               after
+ *     mov.u32 %r1, %ctaid.x;               mov.u32 %r1, cx;
+ *     call f, (%r2);                       call f_copy, (%r2);         f reads %ctaid, too */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"

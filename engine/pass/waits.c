@@ -372,7 +372,7 @@ static bool follows(struct scan *s, unsigned sreg_from, unsigned sreg_to, const 
             if (f->insts[k].opnds[n].kind == OPND_SREG && f->insts[k].opnds[n].index >= sreg_from &&
                 f->insts[k].opnds[n].index <= sreg_to)
                 pass_taint_source(&s->t, &f->insts[k]);
-    /* data alone: which way was gone says nothing about what this is */
+    /* data dependence alone: the way taken says nothing about this value */
     for (bool more = true; more;) {
         more = false;
         for (uint32_t k = 0; k < f->ninsts; k++)

@@ -34,7 +34,7 @@ struct heap {
     uint32_t *v, n;
     bool by_age;
 };
-/* later: those whose time has not come; ready: the others, greedy ones by age, else by time; last: went
+/* later: warps whose time is ahead; ready: the others, greedy ones by age, else by time; last: went
  * last (greedy only) */
 struct scheduler {
     struct heap later, ready;

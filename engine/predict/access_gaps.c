@@ -1,4 +1,4 @@
-/* What lies between two memory accesses of a warp, from the code alone: how many instructions, and
+/* The gap between two memory accesses of a warp, from the code alone: how many instructions, and
  * whether the later access can go out before the earlier ones are answered. The assembler moves the
  * loads of a basic block together, so inside one a load waits only for loads that its own operands need;
  * across blocks it waits. */

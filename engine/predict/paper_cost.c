@@ -115,7 +115,7 @@ static enum status follow_first(struct tune_paper *p, const struct tune_trace *t
     return p->nomem ? ST_NOMEM : ST_OK;
 }
 
-/* G from the exact counts of the analysis; where those are not to be had, from the trace. */
+/* G from the exact counts of the analysis; where there are none, from the trace. */
 static double loads_of(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
                        const struct tune_trace *t)
 {

@@ -130,7 +130,7 @@ static void keep_shared(struct warp_past *p, const struct ana_request *r, bool w
 static bool keep_step(struct tune_trace *t, const struct ana_request *r, uint64_t warp, bool waits)
 {
     struct warp_past *p = &t->past[warp];
-    /* the assembler puts such loads before what lies between */
+    /* the assembler moves such loads before the instructions between them */
     bool here = r->func == t->func, early = !waits && !r->store && !r->atomic;
     uint32_t added = here ? tune_code_prefetches(t->code, r->inst) : 0;
     const struct trace_kind k = { .access = (uint16_t)(r->access - added),

@@ -1,4 +1,4 @@
-/* A module's text as some of its kernels need it: what they cannot come to goes, line ends stay. */
+/* A module's text as some of its kernels need it: what they cannot reach is left out, line ends stay. */
 #include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/link.h"

@@ -140,7 +140,7 @@ struct diag *ptx_error(struct ptx_parser *p, const char *code, struct span at, c
     BASE_PRINTF(4, 5);
 struct diag *ptx_report(struct ptx_parser *p, enum diag_level level, const char *code, struct span at,
                         const char *fmt, ...) BASE_PRINTF(5, 6);
-const char *ptx_quote(struct ptx_parser *p); /* what stands at the cursor, for messages */
+const char *ptx_quote(struct ptx_parser *p); /* the token at the cursor, for messages */
 static inline bool ptx_quiet(const struct ptx_parser *p)
 {
     return p->errors > DIAG_MAX_ERRORS;
@@ -200,7 +200,7 @@ void ptx_labels_resolve(struct ptx_parser *p);
 void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, struct span at);
 
 /* ---- decl.c, init.c, func.c, body.c ---- */
-struct ptx_decl { /* what stands before the names of a declaration */
+struct ptx_decl { /* the part of a declaration before its names */
     enum ptx_linkage linkage;
     uint8_t space; /* enum ptx_space */
     uint8_t type;  /* enum ptx_type */

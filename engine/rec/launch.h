@@ -115,7 +115,7 @@ void launch_spec_free(struct launch_spec *l); /* what it points to; not l itself
 size_t launch_arg_named(const struct launch_spec *l, const char *name);
 size_t launch_buffer_of(const struct launch_spec *l, size_t i);
 size_t launch_outer_of(const struct launch_spec *l, size_t i);
-/* args[0 .. this) are the parameters; what stands behind them lies inside one of them */
+/* args[0 .. this) are the parameters; each further one is a part of one of them */
 size_t launch_params(const struct launch_spec *l);
 /* a buffer beside the arguments */
 static inline bool arg_apart(const struct arg_spec *a)

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* By TENSOR_*: the type as the bytes have it. */
+/* By enum TENSOR_*: the number of the element type in the encoded map. */
 static const uint8_t raw_types[TENSOR_TYPE_COUNT] = {
     [TENSOR_U8] = 0,    [TENSOR_U16] = 1,  [TENSOR_U32] = 2,     [TENSOR_S32] = 3,     [TENSOR_U64] = 4,
     [TENSOR_S64] = 5,   [TENSOR_F16] = 6,  [TENSOR_F32] = 7,     [TENSOR_F32_FTZ] = 8, [TENSOR_F64] = 9,

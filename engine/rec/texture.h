@@ -73,7 +73,7 @@ uint64_t texture_bytes(const struct texture *t);
 unsigned texture_levels(const struct texture *t); /* at least 1 */
 /* Level k of a mipmap as a texture of its own; k 0: t itself. */
 struct texture texture_level(const struct texture *t, unsigned k);
-/* t read by the rules of a sampler. */
+/* texture t, read by the rules of a sampler. */
 struct texture texture_sampled(const struct texture *t, const struct texture *sampler);
 const char *texture_compare_name(enum texture_compare c); /* "" for none */
 const char *texture_edge_name(enum texture_edge e);       /* as launch descriptions say it */

@@ -42,7 +42,7 @@ static void declare_text(struct bypass *b, bool threshold, struct buf *out)
 }
 
 /* The thread's index, or in a block whose rows divide a warp its row: every instruction here is paid by
- * every warp. What stands in knob PI_THREADS is pi in the same unit: no division. */
+ * every warp. Knob PI_THREADS holds pi in the same unit: no division. */
 static void warp_text(struct bypass *b, struct buf *out)
 {
     const char *t = b->c->tag;

@@ -1,6 +1,11 @@
-/* shared_words: what the passes need that give words of shared memory other places. All accesses of the
- * kernel are found, or the pass is refused: nothing that keeps its own idea of the layout may be left.
- */
+/* shared_words: what the passes share that move words of shared memory (swizzle, smem_pad). All accesses
+ * of the kernel are found, or the pass is refused: nothing that relies on the old layout may be left.
+ *
+ *   before                               after
+ *     .shared .f32 x[1024];                .shared .align 128 .b8 x[4224];
+ *     ld.shared.f32 %f1, [%r1+4];          mov.b32 a, %r1;  add.s32 a, a, 4;
+ *                                          the pass's own code, which makes the new place of a
+ *                                          ld.shared.f32 %f1, [a]; */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"

@@ -568,7 +568,7 @@ static enum status explore(struct exploring *x)
             return st;
         st = search_run(s, 0, now, &better);
         if (st == ST_OK)
-            st = search_settle(s);
+            st = search_time_leaders(s);
         keep_reserve(s);
     }
     return st;
@@ -589,7 +589,7 @@ enum status search_explore(struct searching *s)
     if (st == ST_OK)
         st = screen(x);
     if (st == ST_OK)
-        st = search_settle(s);
+        st = search_time_leaders(s);
     if (st == ST_OK)
         st = note_new(x);
     make_budget(x, true);

@@ -44,7 +44,7 @@ static enum status shed_one(struct searching *s, double most, bool *shed)
             return st;
         double enough = most / (1 + fmax(s->live.noise, WORTH));
         if (r.sampled && !s->found->best.sampled && search_gain(s, &r) >= enough * SAMPLE_MAY)
-            st = search_weigh(s, &o, &r);
+            st = search_time_whole(s, &o, &r);
         if (st != ST_OK)
             return st;
         if (r.sampled == s->found->best.sampled && search_gain(s, &r) >= enough) {
@@ -143,7 +143,7 @@ static void why_alone(const struct searching *s, char *reason, size_t n)
              100 * s->live.noise, binds[0] ? ": " : "", binds);
 }
 
-void search_conclude(struct searching *s)
+void search_finalize(struct searching *s)
 {
     struct tune_found *f = s->found;
     struct options none = options_default();

@@ -278,7 +278,7 @@ static void tell_ranking(struct searching *s)
     search_tell(s);
 }
 
-/* Ranks without a launch; what stands first is launched, and what follows only if the first is not equal
+/* Ranks without a launch; the first is launched, the next ones only if the first is not equal
  * or fails. */
 static enum status method_model(struct searching *s)
 {

@@ -80,7 +80,7 @@ static enum status weigh(struct searching *s, struct seen_result *r)
     return st;
 }
 
-enum status search_weigh(struct searching *s, const struct options *asked, struct result *out)
+enum status search_time_whole(struct searching *s, const struct options *asked, struct result *out)
 {
     enum status st = ST_OK;
     for (size_t i = 0; i < s->nseen && st == ST_OK; i++) {
@@ -110,7 +110,7 @@ static void take_settled(struct searching *s)
     s->best_gain = most;
 }
 
-enum status search_settle(struct searching *s)
+enum status search_time_leaders(struct searching *s)
 {
     enum status st = ST_OK;
     if (!s->found->best.sampled && !s->found->original.sampled)

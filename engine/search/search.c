@@ -69,7 +69,7 @@ static enum status run_method(struct searching *s, const struct search_method *m
     if (st == ST_OK)
         st = m->run(s);
     if (st == ST_OK && m->run != search_explore)
-        st = search_settle(s); /* ours does it before it sheds */
+        st = search_time_leaders(s); /* ours does it before it sheds */
     s->found->interrupted = st == ST_CANCELLED;
     if (s->found->untried[0] || s->found->interrupted)
         search_adopt_done(s);
@@ -80,7 +80,7 @@ static enum status run_method(struct searching *s, const struct search_method *m
         st = search_confirm(s);
     }
     if (s->found->original.time.valid)
-        search_conclude(s);
+        search_finalize(s);
     if (st == ST_OK && !s->found->leave_alone && !s->opts->replay)
         st = prove_found(s);
     if (st == ST_OK && !s->found->leave_alone)

@@ -76,8 +76,8 @@ void search_adopt_done(struct searching *s);
 /* Over the original, both timed alike where that is possible; 0: did not run, outputs differ or are
  * none. */
 double search_gain(const struct searching *s, const struct result *r);
-/* Launches of a caller's budget that search_settle and search_confirm may want yet. */
-unsigned search_kept(const struct searching *s);
+/* Launches of a caller's budget that search_time_leaders and search_confirm may want yet. */
+unsigned search_reserved(const struct searching *s);
 /* Tries frontier[from..to-1]: one after the other, or over the bench's pool. */
 enum status search_run(struct searching *s, size_t from, size_t to, bool *better);
 /* The alternatives of one dimension to `base`, `patience` at a time, until none of so many is better:
@@ -103,9 +103,9 @@ void search_tell(struct searching *s);
 /* ---- sample_policy.c ---- */
 /* What samples of the CTAs put first is timed whole, and the original too, until what stands first has
  * been: found->best is that. */
-enum status search_settle(struct searching *s);
+enum status search_time_leaders(struct searching *s);
 /* One that was tried, timed whole where there is time; *out is how it now stands. */
-enum status search_weigh(struct searching *s, const struct options *asked, struct result *out);
+enum status search_time_whole(struct searching *s, const struct options *asked, struct result *out);
 
 /* A candidate of the papers' methods whose predicted memory time is so many times the best's is not
  * launched. */
@@ -144,7 +144,7 @@ enum status search_simplify(struct searching *s);
  * caller's budget may end it before. */
 #define SEARCH_CONFIRMS 4
 enum status search_confirm(struct searching *s);
-void search_conclude(struct searching *s);
+void search_finalize(struct searching *s);
 /* Tries f->options on o->other and fills f->set. ST_OK, ST_CANCELLED or ST_NOMEM; anything else is said
  * in the set. */
 enum status tune_check_sets(struct tune_bench *b, const struct tune_search_opts *o, double noise,

@@ -45,7 +45,7 @@ unsigned search_left(const struct searching *s)
     return s->budget > s->found->launches ? s->budget - s->found->launches : 0;
 }
 
-unsigned search_kept(const struct searching *s)
+unsigned search_reserved(const struct searching *s)
 {
     const struct tune_found *f = s->found;
     if (search_left(s) == UINT_MAX || s->opts->replay || s->budget < SETTLED_FROM)
@@ -63,7 +63,7 @@ unsigned search_kept(const struct searching *s)
 
 bool search_spent(const struct searching *s)
 {
-    unsigned used = budgeted(s) + s->reserve + search_kept(s);
+    unsigned used = budgeted(s) + s->reserve + search_reserved(s);
     return (s->budget && used >= s->budget) ||
            (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns);
 }
@@ -192,7 +192,7 @@ void search_step(struct searching *s, const char *step, const char *next)
     search_tell(s);
 }
 
-/* Best so far by more than the noise, as far as this time tells (search_settle). */
+/* Best so far by more than the noise, as far as this time tells (search_time_leaders). */
 static bool is_best(const struct searching *s, const struct result *r)
 {
     return search_gain(s, r) * (1 - s->live.noise) > s->best_gain;
@@ -439,7 +439,7 @@ static enum status run_together(struct searching *s, size_t from, size_t to, boo
 {
     struct options *batch = base_alloc((to - from + 1) * sizeof *batch);
     struct result *r = base_alloc((to - from + 1) * sizeof *r);
-    size_t m = 0, owner[TUNE_FRONTIER], used = budgeted(s) + s->reserve + search_kept(s);
+    size_t m = 0, owner[TUNE_FRONTIER], used = budgeted(s) + s->reserve + search_reserved(s);
     size_t most = !s->budget ? SIZE_MAX : s->budget > used ? s->budget - used : 0;
     enum status st = batch && r ? ST_OK : ST_NOMEM;
     for (size_t i = from; i < to && st == ST_OK; i++) {

@@ -62,7 +62,7 @@ enum status batch_open(struct batch *b);
 struct batch_line *batch_next(struct batch *b);
 /* A result that has finished before its turn goes to the part file at once, so that nothing is lost. */
 void batch_spool(struct batch *b, struct batch_line *l);
-/* Writes the results whose turn has come. */
+/* Writes the results that are next in order. */
 void batch_flush(struct batch *b);
 /* whole: every request has its result, so that the part file is not needed any more. ST_IO: something
  * could not be written, or was not read. */

@@ -99,7 +99,7 @@ enum status job_start(struct service_job *j, const char *self, const struct requ
     return ST_DEVICE;
 }
 
-/* All that has come; true: more may come. */
+/* Reads all that is there; true: more may follow. */
 static bool drain(int fd, struct buf *to, size_t most, bool *too_long)
 {
     char piece[65536];
@@ -168,7 +168,7 @@ static void reap(struct service_job *j, struct job_end *end, int options, bool *
     end->cancelled = j->stopped != 0;
 }
 
-/* What has come. An end that was reached is closed, so that nobody waits for it. */
+/* Reads what is there. A pipe at its end is closed, so that nobody waits for it. */
 static void drain_both(struct service_job *j)
 {
     bool lost = false;

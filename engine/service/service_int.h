@@ -52,7 +52,7 @@ struct service_job {
 /* worker: NULL, or what launches the worker of the device; threads 0: the command's own choice. */
 enum status job_start(struct service_job *j, const char *self, const struct request *r,
                       const char *worker, unsigned threads, struct diags *ds);
-/* Reads what has come. True: the process has ended and *end tells how; the job is closed but for text
+/* Reads what is there. True: the process has ended and *end tells how; the job is closed but for text
  * and last. */
 bool job_poll(struct service_job *j, struct job_end *end);
 /* Asks it to end; SERVICE_GRACE_S later job_poll kills it. */

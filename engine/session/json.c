@@ -16,7 +16,8 @@ struct jw jw_open(struct buf *out, int pretty)
     return (struct jw){ .out = out, .pretty = pretty, .first = true };
 }
 
-/* What stands before a value or key: a comma, and a new line down to the pretty depth. */
+/* Puts what separates a value or key from the one before: a comma, and a new line down to the pretty
+ * depth. */
 static void separate(struct jw *w)
 {
     if (w->keyed) {

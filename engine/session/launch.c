@@ -14,7 +14,7 @@ enum { PARAM_MOST = 32764 }; /* PTX ISA 5.1.6: bytes of all kernel parameters */
 /* so many of 4 bytes would fill them; looking names up stays quick */
 enum { ARGS_MOST = 8192 };
 
-/* About what stands in the object o. */
+/* A diagnostic about the object o, at its place in the file. */
 static enum status wrong(struct diags *ds, const char *path, const cJSON *o, const char *where,
                          const char *what)
 {

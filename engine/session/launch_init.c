@@ -30,7 +30,7 @@ static const struct init_key {
     [INIT_GRAPH] = { "graph", SPARSE, "{\"nodes\": 100, \"degree\": 16}" },
 };
 
-/* About what stands in the object o. */
+/* A diagnostic about the object o, at its place in the file. */
 static enum status wrong(struct diags *ds, const char *path, const cJSON *o, const char *where,
                          const char *what)
 {

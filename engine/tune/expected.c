@@ -95,7 +95,7 @@ static enum status keep_bounds(struct tune_bench *b, struct dev *d, struct dev_c
 }
 
 /* A GPU or a worker counts no sums: the simulated device beside it runs the original once and does.
- * What cannot be simulated there keeps the tolerance for want of sums. */
+ * A launch that cannot be simulated there keeps the stated tolerance: there are no sums. */
 static enum status bounds_beside(struct tune_bench *b, struct sim_sums *sums)
 {
     struct dev *d = b->opts.prover;

@@ -251,8 +251,8 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
     return ST_OK;
 }
 
-enum status tune_settle(struct tune_bench *b, struct options *o, struct tune_votes *voted,
-                        struct buf *said, struct diags *ds)
+enum status tune_resolve_auto(struct tune_bench *b, struct options *o, struct tune_votes *voted,
+                              struct buf *said, struct diags *ds)
 {
     enum status st = PI_IS_VOTE(opt_bypass(o)->pi.mode) && opt_bypass(o)->level != BYPASS_NONE
                          ? elect_pi(b, o, voted, said, ds)

@@ -29,7 +29,7 @@ enum status tune_run_one(struct tune_bench *b, const struct options *asked, stru
     struct buf said = { 0 };
     struct tune_votes voted = { -1, -1 };
     *out = result_empty();
-    enum status st = tune_settle(b, &chosen, &voted, &said, &own);
+    enum status st = tune_resolve_auto(b, &chosen, &voted, &said, &own);
     if (st == ST_OK)
         st = tune_run_chosen(b, &chosen, out, &own);
     out->options = chosen;

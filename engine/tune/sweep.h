@@ -68,7 +68,7 @@ enum status tune_family_prove(struct tune_bench *b, struct tune_family *f,
 /* the slice that a configuration belongs to */
 size_t tune_family_slice(const struct tune_family *f, const struct options *o);
 /* The first configuration from number *at on that was to be measured and was not (not run, or its device
- * failed; a refusal is a result); its message says why, empty: it was not come to. *at: behind it. NULL:
+ * failed; a refusal is a result); its message says why, empty: it was not reached. *at: behind it. NULL:
  * none. */
 const struct result *tune_family_missing(const struct tune_family *f, size_t *at);
 bool tune_untimed(const struct result *r); /* was to be timed, and its device failed */

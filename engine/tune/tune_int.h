@@ -125,8 +125,8 @@ enum status tune_as_result(enum status st, const struct diags *said, struct resu
 struct tune_votes {
     int sampled, elected; /* -1: no vote */
 };
-enum status tune_settle(struct tune_bench *b, struct options *o, struct tune_votes *voted,
-                        struct buf *said, struct diags *ds);
+enum status tune_resolve_auto(struct tune_bench *b, struct options *o, struct tune_votes *voted,
+                              struct buf *said, struct diags *ds);
 /* What the lines of a softcache found, counted in a launch of its own, and the warp instructions it
  * costs. */
 enum status tune_census(struct tune_bench *b, const struct options *o, const struct result *r,

@@ -1,5 +1,5 @@
 /* panel: draws the app into a surface: layout, frames, bars, lists, the plot;
- * and maps mouse events back to what lies under them. */
+ * and maps mouse events back to what is under them. */
 #ifndef GPULOCW_TUI_DRAW_PANEL_H
 #define GPULOCW_TUI_DRAW_PANEL_H
 

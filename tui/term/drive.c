@@ -56,7 +56,7 @@ enum status drive_open(struct drive *d, const struct dev_env *env, struct diags 
     return st;
 }
 
-/* The session and what lies beside it; nothing else is ever put there. */
+/* Removes the session and the files beside it; nothing else is ever in that folder. */
 static void remove_folder(const char *folder)
 {
     DIR *d = opendir(folder);

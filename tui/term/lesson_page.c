@@ -182,7 +182,7 @@ void lesson_page_curve(struct buf *out, const struct session_run *r, unsigned nu
     buf_puts(out, " on ");
     report_xml(out, r->dev.name);
     buf_printf(out, " (%s)</figcaption>\n<div class=\"plot\">", origin_of(&r->sweep));
-    report_sweep_time(r, out); /* what stands there without scripts */
+    report_sweep_time(r, out); /* shown where scripts are off */
     buf_puts(out, "</div>\n<script type=\"application/json\">");
     put_quoted(out, &json);
     buf_puts(out, "</script>\n");

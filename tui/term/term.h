@@ -31,7 +31,7 @@ enum plot_style term_plot_style(void);
 /* Whether the locale's character set is UTF-8 (sets LC_CTYPE). */
 bool term_utf8(void);
 
-/* Decodes what stands in buf[0..n) into *e. Returns the bytes used; 0: more are
+/* Decodes buf[0..n) into *e. Returns the bytes used; 0: more are
  * needed (at_end: none will come, so a lone ESC is the key). Unknown sequences
  * are used up and give EVENT_NONE. */
 size_t term_decode(const char *buf, size_t n, bool at_end, bool utf8, struct event *e);

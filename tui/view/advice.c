@@ -142,7 +142,7 @@ static void put_all(struct app *a, unsigned w, bool better)
 {
     unsigned number = 0;
     size_t n = a->snap->nadvice;
-    /* what came true, what is still to be tried, what did not come true */
+    /* confirmed, still to be tried, refuted */
     for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; i < n; i++) {
             const struct tune_advice *x = &a->snap->advice[i];

@@ -1,5 +1,5 @@
 /* sass: the kernel's machine code. Of a PTX text ptxas makes it, with the present options' rewrite; of a
- * program or cubin it is what lies in the file, as long as no option rewrites the kernel. It is made on
+ * program or cubin it is the code in the file, as long as no option rewrites the kernel. It is made on
  * a thread of its own and kept until text, kernel or options change. */
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"

@@ -20,7 +20,7 @@ static double sectors_of(const struct traffic *t, const struct ana_access *x)
 {
     const struct load_counts *c = t->counted ? result_load(t->counted, x->at.line) : NULL;
     if (t->counted)
-        /* not among those counted: it did not run, or asked for least */
+        /* not counted: it did not run, or it is one of the loads with the least traffic */
         return c ? (double)(c->sectors - c->l1_hits) : 0;
     return x->exact.valid ? (double)x->exact.sectors : NAN;
 }

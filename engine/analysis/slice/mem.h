@@ -23,7 +23,7 @@ struct slice_frame {
 /* A warp that runs longer than this is taken to loop for ever (a second or so). */
 #define SLICE_WARP_OPS (UINT64_C(1) << 24)
 /* Where a loop was when last looked at: a warp that comes there again with all of it the same, and no
- * memory changed since, goes round for ever. Looked at after 2^k rounds, so that it costs little however
+ * memory changed since, loops for ever. Looked at after 2^k rounds, so that it costs little however
  * long the loop (Brent). */
 struct slice_round {
     uint64_t *state;

@@ -125,7 +125,7 @@ static inline bool slice_stops(enum slice_stop r)
     return r == SLICE_STOPPED || r == SLICE_LIMIT;
 }
 /* Runs warp w until it ends, waits at a barrier, or (step) after one reported request; SLICE_SPIN: it
- * goes round a loop that only another warp's store can end. */
+ * loops where only another warp's store can end. */
 enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t w, slice_fn fn, void *ctx, bool step,
                                uint64_t *budget);
 /* All warps wait or are done: lets the waiting ones go on. False: all are done. */

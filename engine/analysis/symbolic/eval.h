@@ -74,7 +74,7 @@ struct ana_loop {
     uint32_t exit_target; /* of every exit; PTX_NO_INDEX: they lead to different places */
     /* resolved: taken back round when true; NULL: not analysable */
     const struct symexpr *stay;
-    /* the exits that are analysable: not round again when false; NULL: none is */
+    /* holds while no analysable exit is taken; NULL: no exit is analysable */
     const struct symexpr *bound;
     const char *why; /* no stay: what is in the way */
 };

@@ -12,7 +12,7 @@
 #define SPIN_NS         200000   /* kernels this short are waited for without sleeping */
 #define CANCEL_GRACE_NS 60000000 /* after a cancel a running kernel may still end by itself */
 
-static void nap(int64_t ns)
+static void sleep_ns(int64_t ns)
 {
     struct timespec t = { 0, ns };
     nanosleep(&t, NULL);
@@ -42,7 +42,7 @@ enum status cuda_wait(struct cuda_job *j)
         if (now > until || (cancelled && now - cancelled > CANCEL_GRACE_NS))
             return give_up(j, cancelled != 0, limit);
         if (now - start > SPIN_NS)
-            nap(now - start > 20 * SPIN_NS ? 500000 : 50000);
+            sleep_ns(now - start > 20 * SPIN_NS ? 500000 : 50000);
     }
 }
 

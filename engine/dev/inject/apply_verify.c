@@ -167,7 +167,7 @@ int apply_verify(struct target *t, const struct tuned *u, const struct launch *l
     return -1;
 }
 
-/* Is what lies in memory now equal to the kept outcome? -1: it could not be read. */
+/* Does memory now equal the kept outcome? -1: it could not be read. */
 static int same_as_kept(void)
 {
     char *x = malloc(CHUNK), *y = malloc(CHUNK);

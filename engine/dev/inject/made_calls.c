@@ -27,7 +27,7 @@ static dlsym_fn real_dlsym(void)
 }
 
 /* Functions that we stand before. real: what a look-up found; NULL: whatever comes behind us. */
-struct stand {
+struct wrapper {
     const char *name;
     void (*ours)(void);
     void *real;
@@ -46,7 +46,7 @@ static void *opened_alone(const char *name)
     return p;
 }
 
-static void *real_of(struct stand *s)
+static void *real_of(struct wrapper *s)
 {
     void *p = __atomic_load_n(&s->real, __ATOMIC_RELAXED);
     p = p ? p : real_dlsym()(RTLD_NEXT, s->name);
@@ -56,7 +56,7 @@ static void *real_of(struct stand *s)
 /* ---- nvJitLink: its functions carry versions in their names ---- */
 enum what { ADD_DATA, ADD_FILE, GET_CUBIN, DESTROY, NWHAT };
 enum { NVERSIONS = 17 };
-static struct stand jit[NWHAT][NVERSIONS];
+static struct wrapper jit[NWHAT][NVERSIONS];
 
 /* nvJitLinkInputType: none, machine code, PTX, LTO-IR, fatbin, object, library, index; 10: any */
 static enum made_input input_of(int type)
@@ -137,7 +137,7 @@ static int jit_destroy(int k, void **state)
 #undef JIT_VERSION
 
 #define ROW(w, k, name, fn) [w][k] = { name, (void (*)(void))fn, NULL }
-static struct stand jit[NWHAT][NVERSIONS] = {
+static struct wrapper jit[NWHAT][NVERSIONS] = {
 #define JIT_VERSION(k, before, after)                                             \
     ROW(ADD_DATA, k, before "nvJitLinkAddData" after, jit_data_##k),              \
         ROW(ADD_FILE, k, before "nvJitLinkAddFile" after, jit_file_##k),          \
@@ -176,7 +176,7 @@ static void nvrtc_made(const void *of, void *program, const char *cubin)
 }
 
 EXPORT int nvrtcGetCUBIN(void *program, char *cubin);
-static struct stand nvrtc = { "nvrtcGetCUBIN", (void (*)(void))nvrtcGetCUBIN, NULL };
+static struct wrapper nvrtc = { "nvrtcGetCUBIN", (void (*)(void))nvrtcGetCUBIN, NULL };
 int nvrtcGetCUBIN(void *program, char *cubin)
 {
     void *p = real_of(&nvrtc);
@@ -189,7 +189,7 @@ int nvrtcGetCUBIN(void *program, char *cubin)
 }
 
 /* ---- look-ups ---- */
-static struct stand *stand_of(const char *name)
+static struct wrapper *wrapper_of(const char *name)
 {
     if (strcmp(name, nvrtc.name) == 0)
         return &nvrtc;
@@ -200,11 +200,12 @@ static struct stand *stand_of(const char *name)
     return NULL;
 }
 
-static void *looked_up(struct stand *s, void *library)
+static void *looked_up(struct wrapper *s, void *library)
 {
     void *p = real_dlsym()(library, s->name), *ours;
     memcpy(&ours, &s->ours, sizeof ours);
-    if (p == ours) /* of all libraries: only what stands behind us counts, else it is not there */
+    /* The first found is ours: only a library loaded after this one has the real function. */
+    if (p == ours)
         p = real_dlsym()(RTLD_NEXT, s->name);
     if (p)
         __atomic_store_n(&s->real, p, __ATOMIC_RELAXED);
@@ -215,7 +216,7 @@ EXPORT void *dlsym(void *restrict library, const char *restrict name);
 __attribute__((optimize("O2"))) void *dlsym(void *restrict library, const char *restrict name)
 {
     if ((name[0] == 'n' || strncmp(name, "__nv", 4) == 0) && library != RTLD_NEXT) {
-        struct stand *s = stand_of(name);
+        struct wrapper *s = wrapper_of(name);
         if (s)
             return looked_up(s, library);
     }

@@ -69,7 +69,8 @@ struct wire_frame {
     uint64_t number;
     uint32_t part;
 };
-/* What has come in of a frame; kept between calls, so that a wait may be given up and taken up again. */
+/* The part of a frame that has been received; kept between calls, so that a wait may be given up and
+ * resumed. */
 struct wire_stream {
     int fd;
     uint8_t head[WIRE_HEAD];

@@ -40,7 +40,7 @@ struct contracting {
     struct product *product; /* by instruction */
     struct use *uses;
     uint32_t nuses;
-    uint8_t *live;             /* by instruction: its result matters */
+    uint8_t *live;             /* by instruction: is its result used? */
     uint8_t *exposed;          /* by register: some block reads it before writing it */
     struct held (*operand)[2]; /* by instruction: what an add's operands hold */
 };

@@ -37,7 +37,7 @@ struct session {
     char *source;   /* a loaded file's text, which slots point into */
     size_t nsource; /* its bytes */
     struct session_journal journal;
-    bool head_changed;    /* what stands outside of the runs: the next keeping writes the file whole */
+    bool head_changed;    /* ptx, launch or time changed: the next save writes the whole file */
     cJSON *kept;          /* unknown top-level members of a loaded session */
     struct diags trouble; /* of runs that could not be made of their text */
     struct stat mine;

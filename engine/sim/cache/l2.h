@@ -84,7 +84,7 @@ struct cache_l2 {
     uint32_t clock;         /* accesses */
     uint32_t first_ways;    /* of a set that evict-first lines can fill; 0: all */
     double warm_share;      /* of it: what earlier launches may have filled for all to be there */
-    bool hashed, warm_fits; /* warm_fits: a previous run left everything resident */
+    bool hashed, warm_fits; /* warm_fits: everything is still resident from the launch before */
     struct cache_sample *sample;
 };
 enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed);

@@ -129,7 +129,7 @@ bool decode_tmem_move(struct decode *d, const struct ptx_inst *i, struct exec_in
 
 /* ---- copies ---- */
 static const struct {
-    uint16_t mod, how; /* how: the modifier beside it, or 0 */
+    uint16_t mod, how; /* how: the second modifier, or 0 */
     uint8_t words;
     uint8_t from[4];
 } copies[] = { { PTX_MOD_128X256B, 0, 8, { 0, 32, 64, 96 } },

@@ -3,7 +3,7 @@
  * A warp is a set of fragments: lanes that are at the same place. One fragment
  * runs at a time, its pc, mask and frame held in the warp itself. Fragments meet
  * (and merge) at the first instruction of a basic block; the one with the lowest
- * rank runs first, so lanes that ran ahead wait where the others will come by.
+ * rank runs first, so lanes that ran ahead wait at a place that the others will pass.
  * rank is a loop-aware topological order, hence lanes join at the immediate
  * post-dominator or before it. Waiting is soft: a fragment that spins (atomics,
  * volatile loads) gives the others a turn, as on Volta and later.

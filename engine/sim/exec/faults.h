@@ -33,7 +33,7 @@ enum fault_kind {
 void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
                 const char *fmt, ...) BASE_PRINTF(5, 6);
 void exec_fault_stuck(struct exec_cta *c); /* none of its warps can go on */
-/* goes round in circles, as do all that could change what it waits for */
+/* loops without progress, as do all that could change what it waits for */
 void exec_fault_spins(struct exec_cta *c);
 /* asked after runs that end in spinning: it only repeats itself (spin.c) */
 bool exec_cta_repeats(struct exec_cta *lead);

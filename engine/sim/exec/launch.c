@@ -401,7 +401,7 @@ struct exec_drive {
     uint32_t look;         /* how often somebody looked, */
     /* and since then: CTAs that repeat themselves and have had a turn; */
     atomic_uint turned;
-    /* one has ended, or goes on; a CTA was told of that it goes round in circles */
+    /* one has ended, or goes on; a CTA is known to loop without progress */
     atomic_bool moved, circled;
 };
 

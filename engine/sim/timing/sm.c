@@ -549,7 +549,7 @@ static uint32_t run_scheduler(struct timing_sm *s, struct timing_sched *q, uint3
     return TIMING_NEVER;
 }
 
-/* The warps whose step has come become due. */
+/* Warps whose cycle is now become due. */
 static void wake_due(struct timing_sm *s, uint32_t t)
 {
     for (uint32_t w = wheel_take(&s->wheel, t), next; w; w = next) {
@@ -593,7 +593,7 @@ static inline uint32_t soonest(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* The last list of the wheel also holds what lies further ahead. */
+/* The last list of the wheel also holds later steps. */
 static uint32_t exact_next(const struct timing_sm *s, uint32_t at)
 {
     if (at != s->wheel.base + WHEEL_CYCLES - 1)

@@ -405,7 +405,7 @@ static enum talk talk_of(const struct sim_program *p)
             if (ptx_op_info(in->ptx->op)->effect != EFFECT_ATOMIC) {
                 if (!in->claims)
                     return TALK_OTHER;
-                t = TALK_CLAIMS; /* how far the claims of other clusters have come */
+                t = TALK_CLAIMS; /* how many tasks the other clusters have claimed */
                 continue;
             }
             atomics = true;

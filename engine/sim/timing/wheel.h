@@ -1,6 +1,6 @@
 /* The warps of an SM by the cycle of their next step: one list per cycle of a
- * window, a bit per list that is not empty. What lies further ahead waits in the
- * window's last list and is put in again when it comes up. Everything is O(1) and
+ * window, a bit per list that is not empty. A later step waits in the
+ * window's last list and is inserted again when that list is due. Everything is O(1) and
  * a few words, since an SM does little else. */
 #ifndef GPULOCW_SIM_TIMING_WHEEL_H
 #define GPULOCW_SIM_TIMING_WHEEL_H
@@ -20,7 +20,8 @@ struct timing_wheel {
     uint8_t link[WHEEL_WARPS];  /* next of the same list */
 };
 
-/* Warp w, which is in no list, steps at cycle `at` or when that has come into the window. */
+/* Warp w, which is in no list, steps at cycle `at`, or waits in the last list until `at` is inside the
+ * window. */
 static inline void wheel_put(struct timing_wheel *h, uint32_t w, uint32_t at)
 {
     if (at < h->base)

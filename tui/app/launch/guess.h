@@ -1,5 +1,5 @@
 /* guess: a launch for a kernel that has none. The engine guesses; what no code tells, the user is asked:
- * how large the problem is, and how many threads a block has. The guess is what stands there. */
+ * how large the problem is, and how many threads a block has. The prompt holds the guess. */
 #ifndef GPULOCW_TUI_APP_LAUNCH_GUESS_H
 #define GPULOCW_TUI_APP_LAUNCH_GUESS_H
 

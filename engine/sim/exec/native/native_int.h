@@ -8,9 +8,9 @@
  * value of 32 lanes: build.val[k]; 28 to 30: scratch; 31: the NaN of f32 results
  *
  * A value may be newer in its registers than in the frame (dirty). Before anything else looks at the
- * frame it is stored; values that only one run of the program ever uses are not stored at its end. That
- * a NaN of a result is the one of PTX is seen to where somebody could tell: not between operations that
- * make a NaN of any NaN (odd). */
+ * frame it is stored; values that only one run of the program ever uses are not stored at its end. A
+ * result that is a NaN is made PTX's one NaN where it can be observed; between operations that turn any
+ * NaN into a NaN it may be another (odd). */
 #ifndef GPULOCW_SIM_EXEC_NATIVE_NATIVE_INT_H
 #define GPULOCW_SIM_EXEC_NATIVE_NATIVE_INT_H
 

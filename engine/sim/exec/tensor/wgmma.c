@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-/* Of one instruction of one warp. */
+/* State of one instruction of one warp. */
 struct product {
     struct exec_warp *w;
     const struct exec_inst *in;

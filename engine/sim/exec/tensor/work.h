@@ -15,9 +15,9 @@ struct exec_mbar_wait {
 
 /* Where a warp stands among the four of its warpgroup (meet.h). */
 struct exec_meet {
-    uint32_t come;      /* fences and products that it has come to */
+    uint32_t come;      /* fences and products that it has reached */
     uint32_t committed; /* groups of products */
-    uint32_t all_come;  /* waits: until all have come to so many, */
+    uint32_t all_come;  /* waits until all have reached so many, */
     uint32_t all_done;  /* and have committed so many groups */
     uint32_t pc;        /* waits: at this instruction */
     uint64_t desc[2];   /* of a product: its matrix descriptors; 0: none */
