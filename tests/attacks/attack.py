@@ -2,7 +2,7 @@
 import json, os, subprocess, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kernels import ATTACKS, LEGAL, ENTRY, EVERY, HEAD
-import laundered  # adds to ATTACKS
+import laundered, fresh  # add to ATTACKS
 exe, tmp, which = sys.argv[1], sys.argv[2], sys.argv[3:]
 every = which == ['all'] or bool(which)
 
