@@ -293,6 +293,25 @@ static void partial_copies(void **state)
               ST_DEVICE, "misaligned");
 }
 
+/* ---- the same instruction again: all lanes fit the first time, one does not the second ---- */
+#define AGAIN(lane, far, mask)                                                                        \
+    KERNEL(                                                                                           \
+        "mov.u32 %r5, 0; setp.lt.u32 %p3, %r1, " mask ";\nA: setp.eq.u32 %p1, %r1, " lane             \
+        "; setp.eq.u32 %p2, %r5, 1; and.pred %p1, %p1, %p2; mov.u64 %d6, 0; @%p1 mov.u64 %d6, " far   \
+        "; add.s64 %d6, %d6, %d3;\n@%p3 ld.global.u32 %r4, [%d6];\nadd.u32 %r5, %r5, 1; setp.lt.u32 " \
+        "%p1, %r5, 2; @%p1 bra A;\n")
+static void lanes_that_go_astray(void **state)
+{
+    (void)state;
+    must_fail(AGAIN("17", "2", "32"), ST_DEVICE, "misaligned read of 4 bytes");
+    must_fail(AGAIN("31", "65536", "32"), ST_DEVICE, "out-of-bounds read of 4 bytes");
+    must_fail(AGAIN("0", "-4", "32"), ST_DEVICE, "4 bytes before buffer 'data'");
+    must_fail(AGAIN("9", "1", "12"), ST_DEVICE, "misaligned read of 4 bytes");
+    /* a lane that takes no part may be anywhere */
+    struct sim_case c = sim_text_ok(AGAIN("12", "65537", "12"), 1, 32);
+    sim_case_close(&c);
+}
+
 /* ---- mbarrier: a phase ends when nobody is pending and no bytes are expected ---- */
 static void mbarrier_forms(void **state)
 {
@@ -560,19 +579,15 @@ static void limits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(lane_masks),
-                                        cmocka_unit_test(places),
-                                        cmocka_unit_test(clocks),
-                                        cmocka_unit_test(stack),
-                                        cmocka_unit_test(wide),
-                                        cmocka_unit_test(policies),
-                                        cmocka_unit_test(partial_copies),
-                                        cmocka_unit_test(mbarrier_forms),
-                                        cmocka_unit_test(printing),
-                                        cmocka_unit_test(calls),
-                                        cmocka_unit_test(lanes_that_spread),
-                                        cmocka_unit_test(stores_between),
-                                        cmocka_unit_test(over_a_file),
-                                        cmocka_unit_test(limits) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lane_masks),     cmocka_unit_test(places),
+        cmocka_unit_test(clocks),         cmocka_unit_test(stack),
+        cmocka_unit_test(wide),           cmocka_unit_test(policies),
+        cmocka_unit_test(partial_copies), cmocka_unit_test(lanes_that_go_astray),
+        cmocka_unit_test(mbarrier_forms), cmocka_unit_test(printing),
+        cmocka_unit_test(calls),          cmocka_unit_test(lanes_that_spread),
+        cmocka_unit_test(stores_between), cmocka_unit_test(over_a_file),
+        cmocka_unit_test(limits)
+    };
     return cmocka_run_group_tests_name("sim exec: what is seldom used", tests, NULL, NULL);
 }

@@ -211,6 +211,25 @@ void exec_record(struct exec_warp *w, const struct exec_inst *in, enum ptx_space
     record(w, in, in->store ? ACCESS_STORE : ACCESS_LOAD, space, (unsigned)in->bytes * in->vec, mask, a);
 }
 
+/* Where all lanes are in the allocation that this instruction found last, aligned: without a branch for
+ * each. False: to be found lane by lane, `p` is spoilt. */
+#define MANY_LANES 8u
+static bool map_alike(const struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                      unsigned bytes, const uint64_t *restrict a, uint64_t *restrict p)
+{
+    const struct sim_alloc *c = &w->k->cache[in->mem_id];
+    uint64_t lo = c->addr, host = (uint64_t)(uintptr_t)c->host, any = 0;
+    if (c->n < bytes || lane_count(mask) < MANY_LANES)
+        return false;
+    uint64_t last = c->n - bytes, low = bytes - 1;
+    for (unsigned i = 0; i < WARP_LANES; i++) {
+        uint64_t off = a[i] - lo, bad = (uint64_t)(off > last) | (a[i] & low);
+        any |= bad & (0 - (uint64_t)(mask >> i & 1));
+        p[i] = host + off;
+    }
+    return !any;
+}
+
 /* Writes the host pointer of every lane; offsets in the first lane's space replace generic addresses in
  * `a`. */
 static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
@@ -219,6 +238,11 @@ static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t 
 {
     *first = PTX_SPACE_GENERIC;
     *first_mask = 0;
+    if (space == PTX_SPACE_GLOBAL && map_alike(w, in, mask, bytes, a, p)) {
+        *first = PTX_SPACE_GLOBAL;
+        *first_mask = mask;
+        return true;
+    }
     FOR_LANES(i, mask)
     {
         enum ptx_space s = place(space, &a[i]);
