@@ -499,6 +499,16 @@ static bool loop_waits(struct scan *s)
     return false;
 }
 
+/* Most blocks are in no loop: looked at alone. */
+static bool goes_round_alone(const struct scan *s, uint32_t b)
+{
+    const struct ptx_block *k = &s->f->fl.cfg->blocks[b];
+    for (uint32_t i = 0; i < k->nsucc; i++)
+        if (k->succ[i] == b)
+            return true;
+    return false;
+}
+
 static bool round_waits(struct scan *s, bool *any)
 {
     uint32_t n = s->f->fl.cfg->nblocks;
@@ -512,6 +522,11 @@ static bool round_waits(struct scan *s, bool *any)
         uint32_t p = s->part[root];
         if (p == PTX_NO_INDEX || !s->alive[root])
             continue;
+        if (size[p] == 1 && !goes_round_alone(s, root)) {
+            s->part[root] = PTX_NO_INDEX;
+            s->alive[root] = false;
+            continue;
+        }
         memset(s->in, 0, n);
         if (size[p] == 1)
             s->in[root] = true;

@@ -64,8 +64,12 @@ static bool find_live(struct contracting *x)
 {
     const struct ptx_func *f = x->f;
     uint32_t *stack = base_alloc((f->ninsts + 1) * sizeof *stack), n = 0;
-    if (!stack)
+    uint8_t *seen = base_alloc(f->nregs + 1); /* by register: its definitions matter already */
+    if (!stack || !seen) {
+        base_free(stack);
+        base_free(seen);
         return false;
+    }
     for (uint32_t i = 0; i < f->ninsts; i++)
         if (has_effect(&f->insts[i])) {
             x->live[i] = 1;
@@ -76,7 +80,9 @@ static bool find_live(struct contracting *x)
         ptx_inst_regs(&f->insts[stack[--n]], read_reg, x);
         for (uint32_t k = 0; k < x->ntouched; k++) {
             const struct ptx_reg_refs *r = &x->c->regs[x->touched[k]];
-            for (uint32_t d = 0; d < r->ndefs; d++)
+            uint32_t ndefs = seen[x->touched[k]] ? 0 : r->ndefs;
+            seen[x->touched[k]] = 1;
+            for (uint32_t d = 0; d < ndefs; d++)
                 if (!x->live[r->defs[d]]) {
                     x->live[r->defs[d]] = 1;
                     stack[n++] = r->defs[d];
@@ -84,6 +90,7 @@ static bool find_live(struct contracting *x)
         }
     }
     base_free(stack);
+    base_free(seen);
     return true;
 }
 
