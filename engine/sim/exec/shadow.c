@@ -114,13 +114,18 @@ static bool same(const struct shadow_state *a, const struct shadow_state *b)
            a->rline[0] == b->rline[0] && a->rline[1] == b->rline[1];
 }
 
-/* One that no granule has, or only the granule that is to get it; cap: there is none. */
+/* One that no granule has, or only the granule that is to get it; cap: there is none. Those after the
+ * last one taken are the likely ones. */
 static uint32_t free_record(const struct shadow_block *b, uint32_t is)
 {
-    uint32_t k = 0;
-    while (b->refs[is] > 1 && k < b->cap && b->refs[k])
-        k++;
-    return b->refs[is] > 1 ? k : is;
+    if (b->refs[is] <= 1)
+        return is;
+    for (uint32_t t = 0, k = b->last; t < b->cap; t++) {
+        k = k + 1 < b->cap ? k + 1 : 0;
+        if (!b->refs[k])
+            return k;
+    }
+    return b->cap;
 }
 
 /* The record of state s for a granule whose record is `is`; UINT32_MAX: out of memory. */
