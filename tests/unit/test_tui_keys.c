@@ -313,7 +313,7 @@ static void progress(void **state)
     t.app.now_ns = 10000000000;
     stage_frame(&t);
     assert_true(stage_shows(&t, "4.5 points/s"));
-    assert_true(stage_shows(&t, "9 s left"));
+    assert_true(stage_shows(&t, "about 10 s left"));
     assert_true(app_timer(&t.app) > 0);
     stage_close(&t);
     stage_open(&t, SNAP_DONE, 100, 24);

@@ -112,7 +112,8 @@ static void a_program_is_ended(void **state)
         app_request(&a, REQ_CANCEL);
         usleep(10000);
     }
-    until(&a, "exit status 143");
+    until(&a, "Stopped before it used CUDA");
+    assert_string_equal(a.notice, "");
     live_close(&a);
     diags_free(&ds);
 }

@@ -16,6 +16,7 @@
 #include "tui/draw/surface.h"
 #include "tui/control/panels.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -169,6 +170,18 @@ static void put_rate(struct row *r, double rate)
         row_put(r, ROLE_DIM, "  %.1f s/point", 1 / rate);
 }
 
+/* Estimates are coarse: steps of 5 s, of minutes from two on. Too little done says nothing of the rest.
+ */
+static void put_left(struct row *r, double age_s, double done)
+{
+    enum { STEP_S = 5, MINUTE_S = 60 };
+    double left = age_s * (1 - done) / done;
+    if (left >= 2 * MINUTE_S)
+        row_put(r, ROLE_DIM, "  about %.0f min left", ceil(left / MINUTE_S));
+    else
+        row_put(r, ROLE_DIM, "  about %.0f s left", STEP_S * ceil(left / STEP_S));
+}
+
 static void put_progress(struct app *a, struct row *r, int w, int says)
 {
     const struct job_snapshot *n = a->snap;
@@ -186,8 +199,8 @@ static void put_progress(struct app *a, struct row *r, int w, int says)
         row_put(r, ROLE_VALUE, " %3.0f %%", n->done * 100);
     if (age > 1000000000 && says >= SAYS_RATE)
         put_rate(r, n->rate);
-    if (age > 1000000000 && n->done > 0.02 && n->done < 1 && says >= SAYS_LEFT)
-        row_put(r, ROLE_DIM, "  %.0f s left", (double)age / 1e9 * (1 - n->done) / n->done);
+    if (age > 1000000000 && n->done > 0.05 && n->done < 1 && says >= SAYS_LEFT)
+        put_left(r, (double)age / 1e9, n->done);
     row_put(r, ROLE_DIM, "%s", view_keys(a, "   {cancel} stops"));
 }
 

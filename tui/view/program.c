@@ -30,7 +30,8 @@
 #include <unistd.h>
 
 #define FOLDER "captured"
-enum { BINS = 10, BAR = 30, COMMAND_MOST = 1024 };
+enum { BINS = 10, BINS_LEAST = 4, BAR = 40, COMMAND_MOST = 1024 };
+#define STOPPING "stopping the program"
 
 enum action { SURVEY, CAPTURE, APPLY };
 struct program_worker {
@@ -41,8 +42,9 @@ struct program_worker {
     char opened[1200]; /* of a capture: its launch description, to be opened once; empty: done */
     struct live_survey survey;
     struct live_apply apply;
-    struct live_apply so_far; /* of a run that goes on; `lock` guards it */
+    struct live_apply so_far; /* of a run that goes on; `lock` guards it and `stopped` */
     pthread_mutex_t lock;
+    bool stopped; /* by the key that stops things */
     struct tuned_kernels tuned;
     size_t index[64];
 };
@@ -157,18 +159,29 @@ static void last_words(const struct program_worker *p, char *out, size_t size)
         fclose(f);
 }
 
+static bool was_stopped(struct program_worker *p)
+{
+    pthread_mutex_lock(&p->lock);
+    bool yes = p->stopped;
+    pthread_mutex_unlock(&p->lock);
+    return yes;
+}
+
 /* Why a program that ended has nothing to show. */
 static void say_no_cuda(struct program_worker *p, int status)
 {
     char said[160];
     last_words(p, said, sizeof said);
-    if (status == 127 || status == 126)
+    if (was_stopped(p))
+        snprintf(p->why, sizeof p->why, "Stopped before it used CUDA");
+    else if (status == 127 || status == 126)
         snprintf(p->why, sizeof p->why, "The shell could not run it (exit status %d)", status);
+    else if (status > 128)
+        snprintf(p->why, sizeof p->why, "Signal %d ended it before it used CUDA", status - 128);
     else
         snprintf(p->why, sizeof p->why,
                  "It ended with exit status %d, and no process of it used CUDA: it needs a GPU with its "
-                 "driver on "
-                 "this machine",
+                 "driver on this machine",
                  status);
     size_t n = strlen(p->why);
     snprintf(p->why + n, sizeof p->why - n, *said ? ". Its last line: %s" : "%s", *said ? said : ".");
@@ -178,11 +191,14 @@ static bool act(struct work *w)
 {
     struct program_worker *p = (struct program_worker *)w;
     static char sh[] = "/bin/sh", c[] = "-c";
-    char line[COMMAND_MOST + 1200];
+    char line[COMMAND_MOST + 1800];
     char *argv[] = { sh, c, line, NULL };
     struct diags ds = { 0 };
-    snprintf(line, sizeof line, "echo $$ >'%s/pid'; exec %s >'%s/out' 2>&1 </dev/null", p->folder,
-             p->command, p->folder);
+    /* whoever stops it writes `stop` and then reads `pid`: one of the two sees the other */
+    snprintf(line, sizeof line,
+             "echo $$ >'%s/pid'; [ ! -e '%s/stop' ] || exit 143; exec %s >'%s/out' 2>&1 "
+             "</dev/null",
+             p->folder, p->folder, p->command, p->folder);
     enum status st = p->action == SURVEY    ? live_survey_run(argv, &p->survey, &ds)
                      : p->action == CAPTURE ? capture(p, argv, &ds)
                                             : apply(p, argv, &ds);
@@ -270,16 +286,21 @@ bool view_program_offered(struct app *a)
 /* The program ends by SIGTERM; what was seen of it until then is kept. */
 bool view_program_stop(struct app *a)
 {
-    const struct work *w = busy(a->program_next) ? a->program_next
-                           : busy(a->program)    ? a->program
-                                                 : NULL;
-    const struct program_worker *p = (const struct program_worker *)w;
+    struct work *w = busy(a->program_next) ? a->program_next : busy(a->program) ? a->program : NULL;
+    struct program_worker *p = (struct program_worker *)w;
     char path[600];
     int pid = 0;
     if (!p)
         return false;
+    pthread_mutex_lock(&p->lock);
+    p->stopped = true;
+    pthread_mutex_unlock(&p->lock);
+    snprintf(path, sizeof path, "%s/stop", p->folder);
+    FILE *f = fopen(path, "w");
+    if (f)
+        fclose(f);
     snprintf(path, sizeof path, "%s/pid", p->folder);
-    FILE *f = fopen(path, "r");
+    f = fopen(path, "r");
     if (f && fscanf(f, "%d", &pid) == 1 && pid > 1)
         kill(pid, SIGTERM);
     if (f)
@@ -367,77 +388,121 @@ static void put_selected(struct app *a, const struct live_survey *s, unsigned w)
     buf_free(&name);
 }
 
-static void put_bins(struct app *a, const char *name, const struct live_times *t, uint32_t low,
-                     uint32_t step)
+/* How many of the times lie in each of `n` steps from `low`. */
+static void count_bins(const struct live_times *t, uint32_t low, uint32_t step, size_t n, size_t *bin)
 {
-    size_t bin[BINS] = { 0 }, most = 1;
-    struct row r;
     for (size_t i = 0; i < t->kept; i++) {
         size_t b = (t->v[i] - low) / step;
-        bin[b < BINS ? b : BINS - 1]++;
-    }
-    for (size_t b = 0; b < BINS; b++)
-        most = bin[b] > most ? bin[b] : most;
-    row_init(&r, a->frame);
-    row_put(&r, ROLE_VALUE, "    %s, %llu launches", name, (unsigned long long)t->n);
-    page_add(a, &a->page[PANEL_PROGRAM], &r, -1);
-    for (size_t b = 0; b < BINS; b++) {
-        if (!bin[b])
-            continue;
-        row_init(&r, a->frame);
-        row_put(&r, ROLE_TEXT, "    %10s ", time_words((double)low + ((double)b + 0.5) * step).s);
-        row_bar(&r, ROLE_VALUE, BAR, (double)bin[b] / (double)most);
-        row_put(&r, ROLE_TEXT, " %zu", bin[b]);
-        page_add(a, &a->page[PANEL_PROGRAM], &r, -1);
+        bin[b < n ? b : n - 1]++;
     }
 }
 
-/* Both histograms over one axis. */
-static void put_applied(struct app *a, struct live_target *t)
+static size_t most_of(const size_t *v, size_t n)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < n; i++)
+        most = v[i] > most ? v[i] : most;
+    return most;
+}
+
+/* Cells of one bar: two of them, their counts and the axis fill a row. */
+static unsigned bar_cells(unsigned w)
+{
+    unsigned cells = w > 50 ? (w - 30) / 2 : 10;
+    return cells < BAR ? cells : BAR;
+}
+
+static void put_bins_head(struct app *a, const struct live_times *o, const struct live_times *u,
+                          unsigned w)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, "%12s  ", "time");
+    row_put(&r, ROLE_TITLE, "%-*s", (int)bar_cells(w) + 7,
+            arena_printf(a->frame, "original, %llu launches", (unsigned long long)o->n));
+    row_put(&r, ROLE_TITLE, "tuned, %llu launches", (unsigned long long)u->n);
+    page_add(a, &a->chart[PANEL_PROGRAM], &r, -1);
+}
+
+/* Two histograms side by side over one axis, `n` rows; each bar is a share of its own kernel's launches.
+ */
+static void put_bins(struct app *a, const struct live_times *o, const struct live_times *u, size_t n,
+                     unsigned w)
+{
+    size_t was[BINS] = { 0 }, now[BINS] = { 0 };
+    uint32_t low = o->v[0] < u->v[0] ? o->v[0] : u->v[0];
+    uint32_t high = o->v[o->kept - 1] > u->v[u->kept - 1] ? o->v[o->kept - 1] : u->v[u->kept - 1];
+    uint32_t step = (high - low) / (uint32_t)n + 1;
+    count_bins(o, low, step, n, was);
+    count_bins(u, low, step, n, now);
+    size_t most_was = most_of(was, n), most_now = most_of(now, n);
+    struct row r;
+    put_bins_head(a, o, u, w);
+    for (size_t b = 0; b < n; b++) {
+        row_init(&r, a->frame);
+        row_put(&r, ROLE_LABEL, "%12s  ", time_words((double)low + ((double)b + 0.5) * step).s);
+        row_bar(&r, ROLE_VALUE, bar_cells(w), (double)was[b] / (double)most_was);
+        row_put(&r, was[b] ? ROLE_TEXT : ROLE_DIM, " %-6zu", was[b]);
+        row_bar(&r, ROLE_GOOD, bar_cells(w), (double)now[b] / (double)most_now);
+        row_put(&r, now[b] ? ROLE_TEXT : ROLE_DIM, " %zu", now[b]);
+        page_add(a, &a->chart[PANEL_PROGRAM], &r, -1);
+    }
+}
+
+/* What came of one kernel, and both histograms where `bins` are wanted. */
+static void put_applied(struct app *a, struct live_target *t, size_t bins, unsigned w)
 {
     struct live_times *o = &t->time[LIVE_ORIGINAL], *u = &t->time[LIVE_TUNED];
     struct live_spread was, now;
+    struct page *p = &a->chart[PANEL_PROGRAM];
     struct row r;
     char label[PTX_LABEL];
     row_init(&r, a->frame);
-    row_put(&r, ROLE_TEXT, "  %s: tuned in %llu of %llu launches", ptx_label(t->kernel, label),
-            (unsigned long long)t->applied, (unsigned long long)t->launches);
+    row_put(&r, ROLE_TEXT, " %s: tuned in %llu of %llu launch%s", ptx_label(t->kernel, label),
+            (unsigned long long)t->applied, (unsigned long long)t->launches,
+            t->launches == 1 ? "" : "es");
     if (live_spread(o, &was) && live_spread(u, &now) && now.median)
-        row_put(&r, ROLE_GOOD, ", %.2fx in the program", (double)was.median / (double)now.median);
-    page_add(a, &a->page[PANEL_PROGRAM], &r, -1);
-    for (int w = 0; w < LIVE_APPLY_NWHY; w++)
-        if (t->skipped[w]) {
+        row_put(&r, now.median < was.median ? ROLE_GOOD : ROLE_WARN,
+                "; median %s, was %s: %.2fx in the program", time_words((double)now.median).s,
+                time_words((double)was.median).s, (double)was.median / (double)now.median);
+    page_flow(a, p, &r, 3, w, -1);
+    for (int y = 0; y < LIVE_APPLY_NWHY; y++)
+        if (t->skipped[y]) {
             row_init(&r, a->frame);
-            row_put(&r, ROLE_NOTE, "    %llu launches ran the original: %s",
-                    (unsigned long long)t->skipped[w], live_apply_why(w));
-            page_add(a, &a->page[PANEL_PROGRAM], &r, -1);
+            row_put(&r, ROLE_NOTE, "   %llu launch%s ran the original: %s",
+                    (unsigned long long)t->skipped[y], t->skipped[y] == 1 ? "" : "es",
+                    live_apply_why(y));
+            page_flow(a, p, &r, 5, w, -1);
         }
-    if (!o->kept || !u->kept)
-        return;
-    uint32_t low = o->v[0] < u->v[0] ? o->v[0] : u->v[0];
-    uint32_t high = o->v[o->kept - 1] > u->v[u->kept - 1] ? o->v[o->kept - 1] : u->v[u->kept - 1];
-    uint32_t step = (high - low) / BINS + 1;
-    put_bins(a, "original", o, low, step);
-    put_bins(a, "tuned", u, low, step);
+    if (bins && o->kept && u->kept)
+        put_bins(a, o, u, bins, w);
 }
 
-static void put_next(struct app *a, struct program_worker *n, unsigned w)
+static void put_results(struct app *a, struct live_apply *results, unsigned w, unsigned h)
 {
-    struct page *p = &a->page[PANEL_PROGRAM];
+    enum { OTHER_ROWS = 9 }; /* the command, the head, some kernels, what came of it */
+    size_t rows = h > OTHER_ROWS ? h - OTHER_ROWS : 0, bins = results->n ? rows / results->n : 0;
+    bins = bins > BINS ? BINS : bins < BINS_LEAST ? 0 : bins;
+    for (size_t i = 0; i < results->n; i++)
+        put_applied(a, &results->v[i], bins, w);
+}
+
+/* A capture or a run with the recommendation: what it does, and what has come of it. */
+static void put_next(struct app *a, struct program_worker *n, unsigned w, unsigned h)
+{
+    struct page *p = &a->chart[PANEL_PROGRAM];
     if (work_state(&n->work) == WORK_BUSY) {
         page_heading(a, p,
                      n->action == CAPTURE
                          ? "Running the program, capturing the kernel ..."
-                         : "Running the program, alternating original and tuned kernel ...");
+                         : "Running the program, original and tuned kernel by turns ...");
         pthread_mutex_lock(&n->lock);
-        for (size_t i = 0; i < n->so_far.n; i++)
-            put_applied(a, &n->so_far.v[i]);
+        put_results(a, &n->so_far, w, h);
         pthread_mutex_unlock(&n->lock);
     } else if (work_state(&n->work) == WORK_FAILED)
         page_wrap(a, p, ROLE_WARN, 2, w - 1, n->why, -1);
     else if (n->action == APPLY)
-        for (size_t i = 0; i < n->apply.n; i++)
-            put_applied(a, &n->apply.v[i]);
+        put_results(a, &n->apply, w, h);
     if (work_state(&n->work) == WORK_READY && n->opened[0]) {
         app_post(a, JOB_OPEN, n->opened, 0);
         app_notice(a, DIAG_NOTE, "captured; opening %s", n->opened);
@@ -483,16 +548,20 @@ static void program_update(struct app *a, unsigned w, unsigned h)
             page_wrap(a, p, ROLE_LABEL, 0, w, "    share  launches       time  code    kernel", -1);
         for (size_t i = 0; i < n; i++)
             put_kernel(a, &s->survey, i);
-        if (a->program_next)
-            put_next(a, (struct program_worker *)a->program_next, w);
     }
     struct list *l = &a->list[PANEL_PROGRAM];
     list_set_count(l, p->n);
     if (s && page_item(p, l) < 0 && s->survey.n)
         list_move(l, p, 1);
     page_clear(&a->chart[PANEL_PROGRAM]);
-    if (s && !busy(a->program) && h >= 10)
+    if (!program_working(a) && !strcmp(a->notice, STOPPING))
+        *a->notice = '\0';
+    struct program_worker *next = (struct program_worker *)a->program_next;
+    bool results = next && next->action == APPLY && work_state(&next->work) != WORK_FAILED;
+    if (s && !busy(a->program) && h >= 10 && !results)
         put_selected(a, &s->survey, w);
+    if (s && next)
+        put_next(a, next, w, h);
 }
 
 static unsigned program_request(struct app *a, enum request r)

@@ -41,10 +41,13 @@ static void config_text(const struct app *a, const struct session_run *r, struct
     bool running = a->snap->busy && a->snap->nruns && r == app_run(a, a->snap->nruns - 1);
     const struct result *x = run_best(r);
     size_t n = r->kind == RUN_TUNE ? r->ntrail : r->sweep.npoints;
-    const char *so_far = running                                      ? " so far"
-                         : r->kind == RUN_SWEEP && !r->sweep.complete ? " cut off"
-                                                                      : "";
+    bool cut_off = !running && r->kind == RUN_SWEEP && !r->sweep.complete;
+    const char *so_far = running ? " so far" : cut_off ? " cut off" : "";
     struct buf best = { 0 };
+    if (cut_off && !n) {
+        buf_printf(b, "sweep %s, stopped before its first point", r->sweep.axis ? r->sweep.axis : "?");
+        return;
+    }
     if (r->kind == RUN_SWEEP)
         buf_printf(b, "sweep %s (%zu%s): ", r->sweep.axis ? r->sweep.axis : "?", n, so_far);
     else if (r->kind == RUN_TUNE)

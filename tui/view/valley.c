@@ -413,8 +413,8 @@ static void put_fit(struct app *a, const struct tune_sweep *s, unsigned w)
     row_init(&r, a->frame);
     if (s->fit.valid) {
         row_put(&r, ROLE_FIT, " valley model ");
-        row_put(&r, ROLE_LABEL, " α %.3g, β %.3g B per thread, residual %.1f %%", s->fit.alpha,
-                s->fit.beta, s->fit.residual * 100);
+        row_put(&r, ROLE_LABEL, " hit rate: exponent α %.3g, β %.3g B per thread; residual %.1f %%",
+                s->fit.alpha, s->fit.beta, s->fit.residual * 100);
     }
     if (!isnan(s->overhead_bpa) && !isnan(s->overhead_cha))
         row_put(&r, ROLE_LABEL, "  inserted code: %+.1f %% at π=0, %+.1f %% at π=%u",
