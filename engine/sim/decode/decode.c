@@ -22,6 +22,15 @@ bool decode_why(struct decode *d, const char *fmt, ...)
     va_end(ap);
     return false;
 }
+bool decode_no_ptx(struct decode *d, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(d->why, sizeof d->why, fmt, ap);
+    va_end(ap);
+    d->no_ptx = true;
+    return false;
+}
 
 void *decode_keep(struct decode *d, const void *x, size_t n)
 {

@@ -44,6 +44,7 @@ struct decode {
     struct exec_func *f; /* being decoded */
     const struct ptx_func *pf;
     char why[160]; /* reason of a refusal, or empty */
+    bool no_ptx;   /* the reason is that PTX has no such form */
     bool oom;
     uint8_t *consts;
     uint32_t nconst, cap_const; /* bytes */
@@ -83,6 +84,8 @@ bool decode_param_slot(struct decode *d, uint32_t offset, unsigned bytes, uint32
 unsigned decode_reg_bits(const struct decode *d, const struct ptx_operand *o); /* 0: not a register */
 uint32_t decode_reg_slot(struct decode *d, uint32_t reg, int comp);
 bool decode_why(struct decode *d, const char *fmt, ...) BASE_PRINTF(2, 3); /* always false */
+/* The same for what PTX has no form for: a GPU takes it as little. */
+bool decode_no_ptx(struct decode *d, const char *fmt, ...) BASE_PRINTF(2, 3);
 unsigned decode_key(const struct ptx_inst *i);
 bool decode_is_imm(const struct ptx_operand *o, int64_t *v);
 /* copy in the program's arena */

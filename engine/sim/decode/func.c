@@ -231,7 +231,8 @@ static void refuse(struct decode *d, const struct ptx_inst *i)
     one_line(ptx_text(d->p->module, i->at), text, sizeof text);
     struct diag *g =
         diag_add(d->ds, DIAG_ERROR, "not-modelled", d->p->module->path, i->at,
-                 "the simulated device does not model '%s'%s%s", text, d->why[0] ? ": " : "", d->why);
+                 d->no_ptx ? "PTX has no form '%s'%s%s" : "the simulated device does not model '%s'%s%s",
+                 text, d->why[0] ? ": " : "", d->why);
     if (g) {
         diag_source(g, d->p->module->text);
         struct str missing = undefined_target(i);
@@ -239,7 +240,8 @@ static void refuse(struct decode *d, const struct ptx_inst *i)
             diag_hint(g, "no given file defines '%.*s': add the file that does",
                       (int)(missing.n > 80 ? 80 : missing.n), missing.s);
         else
-            diag_hint(g, "run it on a GPU (--device cuda:0)");
+            diag_hint(g, d->no_ptx ? "no device runs it: correct its operands"
+                                   : "run it on a GPU (--device cuda:0)");
     }
 }
 
@@ -291,6 +293,7 @@ static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_i
                               .cls = class_of(i),
                               .next = d->f->first + i->index + 1 };
     d->why[0] = 0;
+    d->no_ptx = false;
     d->nasked = 0;
     if (i->guarded) {
         in->guard = decode_reg_slot(d, i->guard, -1);

@@ -62,7 +62,8 @@ static bool tensor_of(struct decode *d, const struct ptx_operand *o, struct exec
     const struct ptx_operand *c = elements(&o->elem[1], &n);
     bool four = x->mode == TMA_GATHER4 || x->mode == TMA_SCATTER4;
     if (n != (four ? 5u : x->rank))
-        return decode_why(d, "%u coordinates for %u dimensions", n, x->rank);
+        return decode_no_ptx(d, "%u coordinates for %u%s", n, four ? 5u : x->rank,
+                             four ? ": a column and four rows" : " dimensions");
     x->ncoord = (uint8_t)n;
     for (unsigned k = 0; k < n; k++)
         if (!decode_src(d, &c[k], 4, &x->coord[k]))

@@ -240,17 +240,46 @@ static int describe_fragment(const struct exec_warp *w, uint32_t k, char *out, s
                     line);
 }
 
+/* What "warp 4 lanes ffffffff waits ..." says after the number. */
+static const char *after_number(const char *one)
+{
+    const char *p = strchr(one, ' ');
+    p = p ? strchr(p + 1, ' ') : NULL;
+    return p ? p : one;
+}
+
+/* Puts one more piece behind "; ", whole or not at all. */
+static bool put_piece(char *out, size_t n, const char *one, uint32_t more)
+{
+    size_t at = strlen(out);
+    char same[48] = "";
+    if (more)
+        snprintf(same, sizeof same, ", and %u more in the same way", more);
+    int m = snprintf(out + at, n - at, "%s%s%s", at ? "; " : "", one, same);
+    if (m < 0 || (size_t)m >= n - at)
+        out[at] = 0;
+    return out[at] != 0;
+}
+
+/* Up to four pieces; what waits as the one before it does is counted. */
 static void describe_waiting(const struct exec_cta *c, char *out, size_t n)
 {
-    size_t at = 0;
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < c->nwarps && shown < 4; i++)
-        for (uint32_t k = 0; c->warps[i].live && k < c->warps[i].nfrag && shown < 4; k++, shown++) {
-            char one[240];
+    char last[240] = "", one[240];
+    uint32_t shown = 0, more = 0;
+    for (uint32_t i = 0; i < c->nwarps; i++)
+        for (uint32_t k = 0; c->warps[i].live && k < c->warps[i].nfrag; k++) {
             describe_fragment(&c->warps[i], k, one, sizeof one);
-            int m = snprintf(out + at, n - at, "%s%s", at ? "; " : "", one);
-            at += m > 0 && (size_t)m < n - at ? (size_t)m : 0;
+            if (last[0] && !strcmp(after_number(last), after_number(one))) {
+                more++;
+                continue;
+            }
+            if (last[0] && (!put_piece(out, n, last, more) || ++shown == 4))
+                return;
+            memcpy(last, one, sizeof last);
+            more = 0;
         }
+    if (last[0])
+        put_piece(out, n, last, more);
 }
 
 /* Some warp waits for its warpgroup. */
@@ -277,7 +306,7 @@ static bool mbar_of(const struct exec_cta *c)
 
 void exec_fault_spins(struct exec_cta *c)
 {
-    char waiting[360] = "", msg[600];
+    char waiting[440] = "", msg[640];
     struct span at = NO_SPAN;
     uint32_t warps = 0;
     for (uint32_t i = c->nwarps; i--;) {
@@ -301,7 +330,7 @@ void exec_fault_spins(struct exec_cta *c)
 
 void exec_fault_stuck(struct exec_cta *c)
 {
-    char waiting[360] = "", msg[600];
+    char waiting[440] = "", msg[640];
     struct span at = NO_SPAN;
     uint32_t warps = 0, id = UINT32_MAX;
     for (uint32_t i = 0; i < c->nwarps; i++) {

@@ -75,10 +75,13 @@ static bool read_map(struct copy *c)
             (unsigned long long)a);
         return false;
     }
-    char why[200], text[300];
+    char why[200], text[320];
     if (!tensor_map_check(&c->box.m, why, sizeof why)) {
-        snprintf(text, sizeof text,
-                 "a tensor map that no device takes: %s\ncorrect what tensormap.replace wrote", why);
+        snprintf(
+            text, sizeof text,
+            "a tensor map that no device takes: %s\npoint to the first byte of a map, or correct what "
+            "tensormap.replace wrote",
+            why);
         return refuse(c, text);
     }
     if (c->box.m.rank != c->x->rank) {
