@@ -53,10 +53,10 @@ recipes:
 prose:
 	@python3 tests/tool/prose.py
 
-# For the inner loop. One program, and of it the tests whose names match F: make t T=test_ptx_parse F='*hostile*'
+# For the inner loop. One program, and of it the tests with F in their name: make t T=test_ptx_parse F=loads
 .PHONY: t check-fast format check-format measure
 t:
-	@$(MAKE) -s --no-print-directory -j$(NPROC) $(BUILD)/tests/$(T) && $(BUILD)/tests/$(T) $(if $(F),'$(F)')
+	@$(MAKE) -s --no-print-directory -j$(NPROC) $(BUILD)/tests/$(T) && $(BUILD)/tests/$(T) $(if $(F),'$(F)' | awk '{ print } /^\[=*\] [1-9][0-9]* test\(s\) run/ { ran = 1 } /^\[  FAILED  \]/ { bad = 1 } END { if (!ran) print "no test of $(T) has $(F) in its name"; exit bad || !ran }')
 # What takes longest (tests/slow.txt) is left to `make check`.
 FAST_BIN = $(filter-out $(addprefix $(BUILD)/tests/,$(shell cat tests/slow.txt)),$(UNIT_BIN))
 check-fast:

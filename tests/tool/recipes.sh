@@ -1,5 +1,5 @@
 #!/bin/bash
-# The worked changes of docs/internals/extending.md, tried: applies them all in a scratch copy,
+# The worked changes of docs/internals/extending.md and the first change of CONTRIBUTING.md, tried: applies them all in a scratch copy,
 # builds it and runs what the page says. `make recipes`; takes as long as a build. Prints TAP.
 set -u
 copy=$(mktemp -d) n=0 bad=0
@@ -45,5 +45,11 @@ claim "pass: outputs are equal" "outputs +equal" $G run kernels/gemm.ptx --nounr
 claim "panel: it shows the device" "NVIDIA H200: 132 SMs" sh -c "printf 'run\nshow device\nquit\n' | timeout 60 $G kernels/gemm.ptx --plain"
 claim "preset: a kernel runs on it" "^gemm on My GPU \(simulated\)" $G run kernels/gemm.ptx --device sim:my-gpu
 claim "counter: inst.lanes" "inst\.lanes +32 lane" $G run kernels/gemm.ptx
+# the walk-through of CONTRIBUTING.md
+sed -n '/^1\. Make the kernel/,/^5\. /p' CONTRIBUTING.md | grep '^       ' > first.sh
+claim "first change: its commands" "all of it" sh -c "bash -e first.sh && echo all of it"
+claim "first change: 32 sectors a request" "exact 32\.0000 per request" $G analyze kernels/stride_8.ptx
+claim "first change: equal to plain C" "OK \] kernels/stride_8" sh -c "make -s build/tests/test_kernels_reference && build/tests/test_kernels_reference stride"
+claim "first change: in the tree's style" "all of it" sh -c "clang-format --dry-run -Werror tests/ref_kernels/ref_apps.c && echo all of it"
 echo "1..$n"
 exit $bad
