@@ -55,17 +55,6 @@ static const struct result *baseline(const struct session_run *r, char *name, si
     return b && report_has_time(b) && b->time.median > 0 ? b : NULL;
 }
 
-/* What is recommended; NULL: nothing, or the original as it is. */
-static const struct result *recommended(const struct session_run *r)
-{
-    struct options none = options_default();
-    const struct result *x = r->kind == RUN_ONE      ? &r->one
-                             : r->kind == RUN_SWEEP  ? tune_sweep_best(&r->sweep)
-                             : r->found->leave_alone ? NULL
-                                                     : &r->found->best;
-    return x && x->status == ST_OK && !options_equal(&x->options, &none) ? x : NULL;
-}
-
 /* ---- tables ---- */
 static void value_text(double v, bool valid, const char *format, char *text)
 {
@@ -120,7 +109,7 @@ static void count_one(void *ctx, const struct result *x)
 static void put_results(struct page *p, const struct session_run *r)
 {
     char over[64] = "", time[CELL], gain[96];
-    struct rows t = { p, r, baseline(r, over, sizeof over), recommended(r), report_unit(r) };
+    struct rows t = { p, r, baseline(r, over, sizeof over), session_run_recommended(r), report_unit(r) };
     size_t n = 0;
     report_each(r, count_one, &n);
     snprintf(time, sizeof time, "time %s (%s)", t.unit.name, origin(r));
@@ -141,7 +130,7 @@ static void put_results(struct page *p, const struct session_run *r)
 static void put_counters(struct page *p, const struct session_run *r)
 {
     char over[64] = "", text[3][CELL];
-    const struct result *b = baseline(r, over, sizeof over), *x = recommended(r);
+    const struct result *b = baseline(r, over, sizeof over), *x = session_run_recommended(r);
     const char *head[] = { "counter", over, "recommended", "change", "unit" };
     if (!b || !x || options_equal(&b->options, &x->options))
         return;
@@ -169,7 +158,9 @@ static void put_counters(struct page *p, const struct session_run *r)
 /* Of what is recommended, else of the run itself. */
 static void put_roofline(struct page *p, const struct session_run *r)
 {
-    const struct result *x = recommended(r) ? recommended(r) : r->kind == RUN_ONE ? &r->one : NULL;
+    const struct result *x = session_run_recommended(r) ? session_run_recommended(r)
+                             : r->kind == RUN_ONE       ? &r->one
+                                                        : NULL;
     struct buf text = { 0 }, picture = { 0 };
     if (!x || !report_has_time(x))
         return;
@@ -192,7 +183,7 @@ static void put_roofline(struct page *p, const struct session_run *r)
 static void put_loads(struct page *p, const struct session_run *r)
 {
     char over[64] = "as it ran", text[5][CELL], code[96], hits[96];
-    const struct result *x = recommended(r),
+    const struct result *x = session_run_recommended(r),
                         *b = r->kind == RUN_ONE ? &r->one : baseline(r, over, sizeof over);
     struct load_counts v[RESULT_MAX_LOADS];
     if (r->earlier || !p->module || !b || !b->nloads)
@@ -353,7 +344,7 @@ static void put_figures(struct page *p, const struct session_run *r)
 static void put_run(struct page *p, size_t i, const struct session_run *r)
 {
     static const char *const kind[] = { "run", "sweep", "search" };
-    const struct result *x = recommended(r);
+    const struct result *x = session_run_recommended(r);
     struct buf text = { 0 };
     char label[PTX_LABEL];
     buf_printf(&text, "Run %zu: %s of %s on %s", i + 1, kind[r->kind], ptx_label(r->kernel, label),

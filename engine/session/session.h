@@ -215,4 +215,8 @@ void json_prediction(const struct tune_prediction *original, const struct tune_p
 void json_devices(const struct dev_info *d, const struct dev_counters *const *counters, size_t n,
                   struct buf *out);
 
+/* The result that a run recommends, borrowed; NULL: none, one whose outputs differ, or the original as
+ * it is. */
+const struct result *session_run_recommended(const struct session_run *r);
+
 #endif

@@ -41,18 +41,6 @@ static struct tuned_kernel *add(struct tuned_kernels *t, const char *from, struc
 }
 
 /* ---- sessions ---- */
-/* The result that a run recommends; NULL: none, or the original as it is. */
-static const struct result *recommended(const struct session_run *r)
-{
-    struct options none = options_default();
-    const struct result *x = r->kind == RUN_ONE      ? &r->one
-                             : r->kind == RUN_SWEEP  ? tune_sweep_best(&r->sweep)
-                             : r->found->leave_alone ? NULL
-                                                     : &r->found->best;
-    return x && x->status == ST_OK && x->equal != EQUAL_NO && !options_equal(&x->options, &none) ? x
-                                                                                                 : NULL;
-}
-
 static int64_t original_time(const struct session_run *r)
 {
     const struct result *b = r->kind == RUN_TUNE    ? &r->found->original
@@ -148,7 +136,7 @@ static enum status read_session(const char *path, const char *kernel, struct tun
     enum status st = session_load(path, &s, ds);
     for (size_t i = st == ST_OK ? session_count(s) : 0; i-- > 0 && st == ST_OK;) {
         const struct session_run *r = session_look(s, i);
-        const struct result *x = r && !r->deleted && !r->earlier ? recommended(r) : NULL;
+        const struct result *x = r && !r->deleted && !r->earlier ? session_run_recommended(r) : NULL;
         if (r && !x && r->kind == RUN_TUNE && r->found->leave_alone)
             memcpy(why, r->found->reason, sizeof why);
         if (x && is_wanted(s, kernel, r->kernel) && !has_kernel(t, before, r->kernel))

@@ -207,3 +207,14 @@ void session_run_put(struct jw *w, const struct session_run *r)
     }
     jw_end_obj(w);
 }
+
+const struct result *session_run_recommended(const struct session_run *r)
+{
+    struct options none = options_default();
+    const struct result *x = r->kind == RUN_ONE      ? &r->one
+                             : r->kind == RUN_SWEEP  ? tune_sweep_best(&r->sweep)
+                             : r->found->leave_alone ? NULL
+                                                     : &r->found->best;
+    return x && x->status == ST_OK && x->equal != EQUAL_NO && !options_equal(&x->options, &none) ? x
+                                                                                                 : NULL;
+}

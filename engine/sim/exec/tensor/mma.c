@@ -111,20 +111,27 @@ static void multiply_halves(const struct exec_mma *x, struct mat_factors *f, con
             s->v[i][lane] += c[i][lane];
 }
 
-void exec_mma_core(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+bool exec_mma_ready(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
-    const struct exec_mma *x = in->x;
-    struct sums s;
     if (mask != EXEC_FULL) {
         exec_fault(w, in, first_lane(mask), FAULT_UNIFORM,
                    "mma executed by part of a warp\nlet all 32 lanes execute it: no branch of single "
                    "lanes around it");
-        return;
+        return false;
     }
     if (!w->k->tensor.factors && !(w->k->tensor.factors = base_alloc(sizeof *w->k->tensor.factors))) {
         exec_fault(w, in, 0, FAULT_NOMEM, "out of memory for a matrix product");
-        return;
+        return false;
     }
+    return true;
+}
+
+void exec_mma_core(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_mma *x = in->x;
+    struct sums s;
+    if (!exec_mma_ready(w, in, mask))
+        return;
     struct mat_factors *f = w->k->tensor.factors;
     load_part(w, &x->part[1], false);
     load_part(w, &x->part[2], true);

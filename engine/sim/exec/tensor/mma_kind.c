@@ -93,16 +93,8 @@ void exec_mma_kind(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
 {
     const struct exec_mma_kind *x = in->x;
     float v[4][WARP_LANES];
-    if (mask != EXEC_FULL) {
-        exec_fault(w, in, first_lane(mask), FAULT_UNIFORM,
-                   "mma executed by part of a warp\nlet all 32 lanes execute it: no branch of single "
-                   "lanes around it");
+    if (!exec_mma_ready(w, in, mask))
         return;
-    }
-    if (!w->k->tensor.factors && !(w->k->tensor.factors = base_alloc(sizeof *w->k->tensor.factors))) {
-        exec_fault(w, in, 0, FAULT_NOMEM, "out of memory for a matrix product");
-        return;
-    }
     load_part(w, &x->m.part[1], x->m.shape[2] == 64, false);
     load_part(w, &x->m.part[2], x->m.shape[2] == 64, true);
     for (unsigned i = 0; i < 4; i++)

@@ -59,4 +59,7 @@ const uint8_t *mat_unit_at(const struct mat_read *r, unsigned mn, unsigned byte)
 /* Puts one element as mat_load does. */
 void mat_put(const struct mat_read *r, unsigned mn, unsigned k, uint32_t bits);
 
+/* Do all lanes execute a product, and is there memory for it? False: the fault is raised. */
+bool exec_mma_ready(struct exec_warp *w, const struct exec_inst *in, uint32_t mask);
+
 #endif
