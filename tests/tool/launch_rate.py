@@ -2,9 +2,10 @@
 """How many guessed launches are clean: `make launch-rate [FILES=...]`.
 
 Each module is copied without its launch description, `launch` guesses one, and `run --check-memory` runs every kernel of
-the module with it: inside its buffers, no race whose order shows, no read of shared memory that nobody wrote. Every
-`.entry` with a body counts, also where the module is refused, `launch` or `run` fails or takes too long. What is not
-clean has a line with the reason; the last line has the total.
+the module with it: inside its buffers, no race, no read of shared memory that nobody wrote. Every `.entry` with a
+body counts, also where the module is refused, `launch` or `run` fails or takes too long. Those that
+tests/launch/apart.txt names are no programs: they run too, clean or not, and are counted apart. What is not clean has
+a line with the reason; the last lines have the totals.
 
 usage: launch_rate.py PROGRAM [--least PERCENT] FILE..."""
 
@@ -62,12 +63,35 @@ def try_kernel(program, module, launch, kernel):
     return told[0][:200] if told else None
 
 
-def try_module(program, folder, path, counts):
+def read_apart():
+    """[(FILE, KERNEL or "", why, taken back in)]"""
+    rows = []
+    with open(os.path.join(os.path.dirname(__file__), "..", "launch", "apart.txt"), encoding="utf-8") as f:
+        for line in f:
+            if line.strip() and not line.startswith("#"):
+                what, why = (x.strip() for x in line.split("|", 1))
+                path, _, kernel = what.lstrip("! ").partition(": ")
+                rows.append((path, kernel, why, what.startswith("!")))
+    return rows
+
+
+def why_apart(rows, path, name):
+    """Why the kernel is no program, or None: the last row that fits counts."""
+    found = None
+    for file, kernel, why, back in rows:
+        if (path.startswith(file[:-1]) if file.endswith("*") else path == file) and kernel in ("", name):
+            found = None if back else why
+    return found
+
+
+def try_module(program, folder, path, totals, apart):
     module, launch = os.path.join(folder, "k.ptx"), os.path.join(folder, "k.launch.json")
     shutil.copy(path, module)
     with open(path, encoding="utf-8", errors="replace") as f:
         names = entries(f.read())
     for name in names:
+        no_program = why_apart(apart, path, name)
+        counts = totals[bool(no_program)]
         counts["all"] += 1
         if os.path.exists(launch):
             os.remove(launch)
@@ -77,8 +101,11 @@ def try_module(program, folder, path, counts):
         counts["written"] += guessed
         counts["clean"] += not why
         counts["told"] += bool(why) and told
-        if why:
-            print(f"{path}: {name}: {why}{' (told by launch)' if told else ''}", flush=True)
+        told = " (told by launch)" if told else ""
+        if no_program:
+            print(f"apart: {path}: {name}: {no_program}: {why + told if why else 'clean'}", flush=True)
+        elif why:
+            print(f"{path}: {name}: {why}{told}", flush=True)
 
 
 def main():
@@ -87,13 +114,18 @@ def main():
     a.add_argument("--least", type=float, default=0, help="exit 1 where fewer percent are clean")
     a.add_argument("files", nargs="+")
     o = a.parse_args()
-    counts = {"all": 0, "written": 0, "clean": 0, "told": 0}
+    totals = [{"all": 0, "written": 0, "clean": 0, "told": 0} for _ in range(2)]
+    apart = read_apart()
     for path in o.files:
         with tempfile.TemporaryDirectory() as folder:
-            try_module(o.program, folder, path, counts)
+            try_module(o.program, folder, path, totals, apart)
+    counts, other = totals
     share = 100 * counts["clean"] / counts["all"] if counts["all"] else 0
     print(f"guessed launches: {counts['all']} kernels of {len(o.files)} modules, {counts['written']} descriptions written, "
           f"{counts['clean']} clean ({share:.1f} %), {counts['told']} of the others told by launch")
+    if other["all"]:
+        print(f"apart, no programs: {other['all']} kernels, {other['written']} descriptions written, {other['clean']} clean, "
+              f"{other['told']} of the others told by launch")
     sys.exit(share < o.least)
 
 

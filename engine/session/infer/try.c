@@ -214,7 +214,8 @@ static enum status grow(struct trying *t)
 {
     struct guess *g = t->g;
     enum status s = ST_OK;
-    bool better = g->shape.dims == 1 && !g->shape.one_thread && g->shape.cta[0];
+    bool few = dim3u_count(t->out->grid) < (uint64_t)dev_describe(t->dev)->sms;
+    bool better = (g->shape.dims == 1 || few) && !g->shape.one_thread && g->shape.cta[0];
     while (s == ST_OK && better && (uint64_t)t->out->grid.x * 4 <= MOST_CTAS && !spent(t) &&
            t->r.counters[COUNTER_INST_WARP].value < (double)TRIAL_INSTS / 4) {
         g->wider *= 4;
