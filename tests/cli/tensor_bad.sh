@@ -67,6 +67,14 @@ d['args'][0]['tensor_map'].update(dims=[512, 16, 16], strides=[1024, 16384], box
 rc, said = run(d, ring)
 told('a map of three dimensions for a copy of two', rc, said, 4, 'a copy of 2 dimensions with a tensor map of 3', 'name as many coordinates as "dims" has')
 in_code('no wgmma.fence', ' wgmma.fence.sync.aligned;', '', 'race', 'written after the last wgmma.fence')
+COMMIT = ' wgmma.commit_group.sync.aligned;'
+in_code('no wgmma.commit_group', COMMIT, '', 'race', 'register %d1 is used while a wgmma works with it', 'put wgmma.commit_group behind the product')
+in_code('no last wgmma.wait_group', 'wgmma.wait_group.sync.aligned 0;', '', 'race', 'register %d1 is used while a wgmma works with it')
+in_code('a sum that is written before its product ends', COMMIT, ' mov.f32 %d5, 0f00000000;' + COMMIT, 'race', 'register %d5 is used while a wgmma works with it')
+in_code('half a warpgroup', '', '', 'not-uniform', 'whose warps are no whole warpgroups', block=[320, 1, 1])
+in_code('a first coordinate of 6 bytes', COPY, copies(('{r30,', '{3,')), 'bad-operand', 'first coordinate that is not a multiple of 16 bytes')
+in_code('setmaxnreg of 41', '.u32 40;', '.u32 41;', 'not-modelled', 'PTX has no form .*: 41 registers: a multiple of 8 from 24 to 256')
+in_code('setmaxnreg of 264', '.u32 232;', '.u32 264;', 'not-modelled', '264 registers: a multiple of 8 from 24 to 256')
 done()
 PY
 rc=$?
