@@ -42,6 +42,10 @@ in_map('a tensor 8 bytes into its buffer', {'offset': 8}, 'the address 0x8 is no
 in_map('a tensor behind its buffer', {'offset': 1 << 30}, "past the end of buffer 'a'")
 in_map('an element stride of 9', {'element_strides': [1, 9]}, 'element stride of dimension 1 is 9, not 1 to 8')
 in_map('an interleave of a matrix', {'interleave': '16B'}, 'needs 3 dimensions or more')
+in_map('six dimensions', {'dims': [8] * 6, 'strides': [16] * 5, 'box': [8] * 6}, '"dims" must be a list of 1 to 5 whole numbers')
+in_map('a box that is a word', {'box': '64'}, '"box" must be a list of 2 whole numbers')
+in_map('a box of less than none', {'box': [-1, 128]}, '"box" must be a list of 2 whole numbers')
+in_map('a swizzle that there is not', {'swizzle': '256B'}, '"swizzle" must be one of none, 32B, 64B, 128B')
 in_map('data that is no buffer', {'data': 'A'}, 'is not a buffer')
 
 COPY = '[r22], [x0, {r30, r10}], [r23]'
