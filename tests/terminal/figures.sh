@@ -49,7 +49,7 @@ cp kernels/coalescing.ptx "$dir/c.ptx"
 begin 80x24 "$dir/c.ptx" -d sim:fermi-16k; shows ld.global; keys r; shows "^ threads of a block"; keys C-u; pasted "= " "of a guess"
 
 # results that could not be saved are asked about: where the folder of the session was, there is a file
-mkdir "$dir/gone"; begin 80x24 $fermi --session "$dir/gone/s.json"; shows ld.global; rm -r "$dir/gone"; : > "$dir/gone"; keys r; shows "s\.json \*"; keys q
+mkdir "$dir/gone"; begin 80x24 $fermi --session "$dir/gone/s.json"; shows ld.global; rm -r "$dir/gone"; : > "$dir/gone"; keys r; shows "s\.json \*"; gone "x stops"; sleep 1; keys q
 shows "could not be saved: q again discards them, :save FILE saves them" && [ ! -s "$dir/rc" ]; check "q asks when results could not be saved" $?
 text ":save $dir/kept.json"; keys Enter; written "$dir/kept.json"; shows "further results go to this file"; keys r; shows "run 2: [0-9]"; keys q; ends
 [ "$(python3 -c "import json, sys; print(len(json.load(open(sys.argv[1]))['runs']))" "$dir/kept.json")" = 2 ]; check "and :save keeps them, and what comes after, elsewhere" $?

@@ -23,8 +23,8 @@ begin() {
 keys() { tm send-keys -t s "$@"; }
 text() { tm send-keys -t s -l "$1"; }
 screen() { tm capture-pane -p -t s; }
-# until COMMAND...: waits for it, a minute at most: a busy machine is slow, not wrong.
-limit=${HOUR_TENTHS:-600}
+# until COMMAND...: waits for it, five minutes at most: a busy machine is slow, not wrong.
+limit=${HOUR_TENTHS:-3000}
 until_true() { for _ in $(seq "$limit"); do "$@" && return 0; sleep 0.1; done; missed="$missed '$*'"; return 1; }
 has() { screen | grep -qE -- "$1"; }
 has_not() { ! has "$1"; }

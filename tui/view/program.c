@@ -417,14 +417,15 @@ static void put_bins_head(struct app *a, const struct live_times *o, const struc
 {
     struct row r;
     row_init(&r, a->frame);
-    row_put(&r, ROLE_LABEL, "%12s  ", "time");
+    row_put(&r, ROLE_LABEL, "%12s  ", "time from");
     row_put(&r, ROLE_TITLE, "%-*s", (int)bar_cells(w) + 7,
             arena_printf(a->frame, "original, %llu launches", (unsigned long long)o->n));
     row_put(&r, ROLE_TITLE, "tuned, %llu launches", (unsigned long long)u->n);
     page_add(a, &a->chart[PANEL_PROGRAM], &r, -1);
 }
 
-/* Two histograms side by side over one axis, `n` rows; each bar is a share of its own kernel's launches.
+/* Two histograms side by side over one axis, `n` rows at most; each bar is a share of its own kernel's
+ * launches.
  */
 static void put_bins(struct app *a, const struct live_times *o, const struct live_times *u, size_t n,
                      unsigned w)
@@ -432,7 +433,10 @@ static void put_bins(struct app *a, const struct live_times *o, const struct liv
     size_t was[BINS] = { 0 }, now[BINS] = { 0 };
     uint32_t low = o->v[0] < u->v[0] ? o->v[0] : u->v[0];
     uint32_t high = o->v[o->kept - 1] > u->v[u->kept - 1] ? o->v[o->kept - 1] : u->v[u->kept - 1];
+    uint32_t least = low / 100 + 1; /* what the labels can tell apart */
     uint32_t step = (high - low) / (uint32_t)n + 1;
+    step = step < least ? least : step;
+    n = (high - low) / step + 1;
     count_bins(o, low, step, n, was);
     count_bins(u, low, step, n, now);
     size_t most_was = most_of(was, n), most_now = most_of(now, n);
@@ -440,7 +444,7 @@ static void put_bins(struct app *a, const struct live_times *o, const struct liv
     put_bins_head(a, o, u, w);
     for (size_t b = 0; b < n; b++) {
         row_init(&r, a->frame);
-        row_put(&r, ROLE_LABEL, "%12s  ", time_words((double)low + ((double)b + 0.5) * step).s);
+        row_put(&r, ROLE_LABEL, "%12s  ", time_words((double)low + (double)b * step).s);
         row_bar(&r, ROLE_VALUE, bar_cells(w), (double)was[b] / (double)most_was);
         row_put(&r, was[b] ? ROLE_TEXT : ROLE_DIM, " %-6zu", was[b]);
         row_bar(&r, ROLE_GOOD, bar_cells(w), (double)now[b] / (double)most_now);
