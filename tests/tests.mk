@@ -101,6 +101,7 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(if $(TUI_OBJ),$(BUILD)/libtui.a) $(
 bench: $(BENCH_BIN) $(BUILD)/gpulocw $(BUILD)/tests/live/threads
 	@for b in $(BENCH_BIN); do echo "== $$(basename $$b)"; \
 	    case $$b in *bench_ptx) command -v ptxas >/dev/null && $$b --ptxas || $$b ;; *) $$b ;; esac || exit 1; done
+	@echo "== branches"; python3 tests/tool/branch_speed.py $(BUILD)/gpulocw
 	@echo "== list"; python3 tests/tool/list_speed.py $(BUILD)/gpulocw
 	@echo "== survey"; python3 tests/tool/launch_cost.py $(BUILD)
 	@echo "== batch"; python3 tests/tool/batch_share.py $(BUILD)/gpulocw
