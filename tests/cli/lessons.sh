@@ -70,6 +70,13 @@ else
     n=$((n + 1)); echo "ok $n - the page in a browser # SKIP no chromium that starts here"
 fi
 
+if command -v node > /dev/null; then # every point by key and by pointer, every button
+    out=$(node tests/terminal/page.js "$T/page.html" 2>&1); is "its script draws and reads every point, run by node" "$?" 0
+    has "from the best point on" 'run 2 pi 17 points: π = 8 .best. +speed over cha 1\.39x' "$out"
+else
+    n=$((n + 1)); echo "ok $n - the page's script # SKIP no node"
+fi
+
 # ---- the recording ----
 "$B" demo 2-valley --format cast -o "$T/l.cast"; is "a lesson as a recording" "$?" 0
 out=$(python3 - "$T/l.cast" 2>&1 <<'P'
