@@ -18,10 +18,17 @@
  *   wait:      bar.sync; slots change places; all threads read theirs; task: -> body; end: return
  *   search:    all threads look for a cluster with tasks left, thread 0 goes there -> claim. Of short
  *              tasks only the SEARCHERS first ones that find a counter used up; the others end:
- * thousands of agents that read all counters take longer than the tasks that are left body:      %ctaid
- * = slot, %nctaid = the original's grid, ret -> next next:      -> publish (two slots in turn, so one
- * barrier a task is enough: whoever writes a slot has passed the barrier behind its last reading; called
- * functions that read the task know one slot only, and then a second barrier stands here)
+ *              thousands of agents that read all counters take longer than the tasks that are left.
+ *              Of few tasks each search draws a number: the n-th takes the n-th cluster that has tasks
+ *              left. If all took the nearest one, all but one would search again, and so on
+ *   body:      %ctaid = slot, %nctaid = the original's grid, ret -> next
+ *   next:      -> publish (two slots in turn, so one barrier a task is enough: whoever writes a slot has
+ *              passed the barrier behind its last reading; called functions that read the task know one
+ *              slot only, and then a second barrier stands here)
+ *
+ * Where all agents work and there are no more tasks than agents, each runs one task and ends behind it:
+ * next is ret. An agent finds a task as long as one is left, and before it has one, the others have
+ * taken at most one each.
  *
  * Where there are several short tasks for each agent, a claim is of `chunk` tasks, as many places apart
  * as the cluster has agents: those that run at one time are neighbours, as the hardware's are. Claim w
@@ -41,6 +48,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
+#include "engine/pass/tasks.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
@@ -49,8 +57,9 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_prefetch.h"
+#include "engine/rewrites/agent_int.h"
 #include "engine/rewrites/cluster_int.h"
-#include "engine/pass/tasks.h"
+#include "engine/rewrites/throttle.h"
 
 #include <string.h>
 
@@ -82,13 +91,6 @@ enum { MANY_WAVES = 8 };
 enum { CHUNK_MOST = 8 };
 /* agents of a used-up cluster of short tasks that search */
 enum { SEARCHERS = 4 };
-/* bytes from one counter to the next. Atomics take turns at a unit of 512 bytes, whichever words they
- * name there (docs/lab/micro-kernels.md): the counters of two clusters in one unit would wait for each
- * other. Of an SM's agents only as many ask as the SM holds, once. */
-enum { TASKS_STEP = 512, AGENTS_STEP = 32 };
-/* slot: task x, y, z, state (several: first, behind the last, -, state); best offset found; next task;
- * thread 0's cluster (first slot) */
-enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_HOME = 48, SLOT_BYTES = 64 };
 static uint32_t at_least_1(uint64_t v)
 {
     return v ? (uint32_t)v : 1;
@@ -104,7 +106,8 @@ static uint32_t agents_per_sm(const struct pass_ctx *c)
     if (!d || !warps)
         return at_least_1(warps ? 64 / warps : 1);
     struct dev_cta cta = { .threads = dim3u_count(c->out->block), .regs = pass_regs(c) };
-    cta.shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 2 * SLOT_BYTES;
+    cta.shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 2 * SLOT_BYTES +
+                 (cluster_count(c) + 127) / 128 * 16;
     return at_least_1(dev_resident_ctas(d, &cta));
 }
 
@@ -117,23 +120,6 @@ static uint32_t agent_count(const struct pass_ctx *c)
 }
 
 /* ---- code ---- */
-struct agent {
-    struct pass_ctx *c;
-    const char *t; /* name prefix */
-    uint32_t m, q, r, per_sm;
-    uint32_t sharers; /* agents of one cluster, at most */
-    bool is_short;    /* tasks, all about as long: a claim takes longer than what it shares out better */
-    bool few;         /* long tasks for each agent: the last ones are shared out with care */
-    bool few_search;  /* not all agents search; every cluster has an SM of its own */
-    bool own;         /* nearly all tasks are run by agents of their own cluster */
-    /* tasks claimed at once; blocks of sharers * chunk tasks in each cluster */
-    uint32_t chunk, blocks;
-    bool apart;        /* warps need not be at the same task */
-    struct dim3u grid; /* of the tasks */
-    bool prefetch, vote;
-    bool one_slot; /* called functions read it */
-    char slot[32];
-};
 
 enum { STATE_END, STATE_TASK, STATE_SEARCH };
 
@@ -187,14 +173,15 @@ static void arrive_code(const struct agent *a, struct buf *out)
     buf_printf(out, "setp.eq.u32 \t%%%sfirst, %%%slin, 0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t);
     buf_printf(out, "mov.u32 \t%%%shome, %%smid;\nand.b32 \t%%%sv, %%%shome, %d;\n", t, t, t,
                CLUSTER_SM_SLOTS - 1);
-    buf_printf(out,
-               "mov.u64 \t%%%sptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%%sptr, %%%sv, %d, %%%sptr;\n",
-               t, t, t, AGENTS_STEP, t);
-    number_code(a, out);
-    buf_printf(out,
-               "setp.ge.u32 \t%%%sp, %%%sv, %%%sact;\n@%%%sp bra \t$%sfinish;\nrem.u32 \t%%%shome, "
-               "%%%shome, %u;\n",
-               t, t, t, t, t, t, t, a->m);
+    if (!a->once) {
+        buf_printf(
+            out, "mov.u64 \t%%%sptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%%sptr, %%%sv, %d, %%%sptr;\n",
+            t, t, t, AGENTS_STEP, t);
+        number_code(a, out);
+        buf_printf(out, "setp.ge.u32 \t%%%sp, %%%sv, %%%sact;\n@%%%sp bra \t$%sfinish;\n", t, t, t, t,
+                   t);
+    }
+    buf_printf(out, "rem.u32 \t%%%shome, %%%shome, %u;\n", t, t, a->m);
     out->oom |= lin.oom;
     buf_free(&lin);
 }
@@ -255,7 +242,7 @@ static void predict_code(const struct agent *a, struct buf *out)
 }
 
 /* size = number of claims there are in cluster `of` */
-static void size_code(const struct agent *a, const char *of, struct buf *out)
+void agent_size_code(const struct agent *a, const char *of, struct buf *out)
 {
     const char *t = a->t;
     uint32_t q = a->q - a->blocks * a->sharers * (a->chunk - 1);
@@ -264,7 +251,7 @@ static void size_code(const struct agent *a, const char *of, struct buf *out)
 }
 
 /* ptr = the counter of cluster `of` */
-static void counter_code(const struct agent *a, const char *of, struct buf *out)
+void agent_counter_code(const struct agent *a, const char *of, struct buf *out)
 {
     const char *t = a->t;
     buf_printf(out,
@@ -281,7 +268,7 @@ static void counter_code(const struct agent *a, const char *of, struct buf *out)
 static void ask_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    if (a->is_short || a->few)
+    if (a->is_short || a->few || a->once)
         buf_printf(out, "mov.u32 \t%%%sv, %%laneid;\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t, t,
                    t, t);
     if (a->few) /* the move stands first: behind the atomic it would wait for what comes back */
@@ -322,23 +309,26 @@ static void publish_code(const struct agent *a, struct buf *out)
     const char *t = a->t;
     buf_printf(out, "$%spublish:\nld.shared.u32 \t%%%shome, [%s+%d];\n", t, t, a->slot, SLOT_HOME);
     slot_code(a, "ot", true, out);
-    size_code(a, "home", out);
+    agent_size_code(a, "home", out);
     buf_printf(out, "setp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n", t, t, t, t, t);
     if (a->few_search)
         buf_printf(out,
                    "add.u32 \t%%%sv, %%%ssize, %d;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%sv;\n@%%%sp bra "
                    "\t$%sfinish;\n",
                    t, t, SEARCHERS, t, t, t, t, t);
-    buf_printf(out,
-               "mov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%%%sot+%d], %%%sv;\nmov.u32 \t%%%sok, "
-               "%d;\nmov.u32 \t%%%sx, %%%shome;\n$%stell:\n",
-               t, t, SLOT_BEST, t, t, STATE_SEARCH, t, t, t);
+    if (agent_by_number(a))
+        agent_clear_found(a, out);
+    else
+        buf_printf(out, "mov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%%%sot+%d], %%%sv;\n", t, t, SLOT_BEST,
+                   t);
+    buf_printf(out, "mov.u32 \t%%%sok, %d;\nmov.u32 \t%%%sx, %%%shome;\n$%stell:\n", t, STATE_SEARCH, t,
+               t, t);
     buf_printf(
         out, "st.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\nbra \t$%swait;\n$%sfinish:\n",
         t, t, t, t, t, t, t);
     slot_code(a, "ot", true, out);
     buf_printf(out, "mov.u32 \t%%%sok, %d;\nbra \t$%stell;\n$%sclaimed:\n", t, STATE_END, t, t);
-    counter_code(a, "home", out);
+    agent_counter_code(a, "home", out);
     if (a->chunk > 1) {
         chunk_code(a, out);
     } else {
@@ -348,6 +338,8 @@ static void publish_code(const struct agent *a, struct buf *out)
             out, "mov.u32 \t%%%sok, %d;\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n",
             t, STATE_TASK, t, t, t, t, t);
     }
+    if (a->once)
+        return;
     if (a->few)
         buf_printf(out, "add.u32 \t%%%sv, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%sv, %%%ssize;\n", t, t,
                    a->sharers, t, t, t);
@@ -356,42 +348,6 @@ static void publish_code(const struct agent *a, struct buf *out)
     if (a->vote)
         buf_printf(out, "mov.u64 \t%%%sbegun, %%clock64;\n", t);
     ask_code(a, out);
-}
-
-/* All threads: which cluster, counted on from the empty one, has tasks left; the nearest is taken. */
-static void search_code(const struct agent *a, struct buf *out)
-{
-    const char *t = a->t;
-    struct buf lin = { 0 };
-    buf_printf(&lin, "%%%slin", t);
-    if (lin.s)
-        pass_linear_tid_any(t, lin.s, out);
-    out->oom |= lin.oom;
-    buf_free(&lin);
-    buf_printf(out,
-               "mov.u32 \t%%%sv, %%%slin;\n$%sscan:\nsetp.ge.u32 \t%%%sp, %%%sv, %u;\n@%%%sp bra "
-               "\t$%sscanned;\n",
-               t, t, t, t, t, a->m, t, t);
-    const char *empty = a->chunk > 1 ? "at" : "cx";
-    buf_printf(out, "add.u32 \t%%%su, %%%s%s, %%%sv;\nrem.u32 \t%%%su, %%%su, %u;\n", t, t, empty, t, t,
-               t, a->m);
-    size_code(a, "u", out);
-    counter_code(a, "u", out);
-    const char *seen = a->own ? "seen" : "u";
-    if (a->own) /* what a timing sample finds, see engine/sim/decode/timing_slice.c */
-        buf_printf(out, "mov.u32 \t%%%s%s, -1;\n", t, seen);
-    buf_printf(out,
-               "ld.volatile.global.u32 \t%%%s%s, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%s%s, "
-               "%%%ssize;\n@%%%sp atom.shared.min.u32 \t%%%su, [%%%ssl+%d], %%%sv;\n",
-               t, seen, t, t, t, seen, t, t, t, t, SLOT_BEST, t);
-    buf_printf(out,
-               "@%%%sp bra \t$%sscanned;\nadd.u32 \t%%%sv, %%%sv, %llu;\nbra "
-               "\t$%sscan;\n$%sscanned:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n",
-               t, t, t, t, (unsigned long long)dim3u_count(a->c->out->block), t, t, t, t);
-    buf_printf(out,
-               "ld.shared.u32 \t%%%sv, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%sv, -1;\n@%%%sp bra "
-               "\t$%sfinish;\nadd.u32 \t%%%shome, %%%s%s, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
-               t, t, SLOT_BEST, t, t, t, t, t, t, empty, t, t, t, a->m);
 }
 
 /* The next of the tasks that were claimed together; behind the last one control goes on. Warps that go
@@ -426,9 +382,8 @@ static void wait_code(const struct agent *a, struct buf *out)
     buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp ret;\n", t, t, STATE_END, t);
 }
 
-/* All that stands behind the body: from one task to the next. Ends where every thread returns or goes
- * on. */
-static void next_code(const struct agent *a, struct buf *out)
+/* Behind a task. */
+static void behind_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     buf_printf(out, "$%snext:\n%s%s", t,
@@ -450,11 +405,22 @@ static void next_code(const struct agent *a, struct buf *out)
         agent_vote_count(t, out);
     if (a->few)
         buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sw, -1;\n@%%%sp bra \t$%slate;\n", t, t, t, t);
+}
+
+/* All that stands behind the body: from one task to the next. Ends where every thread returns or goes
+ * on. */
+static void next_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    if (a->once)
+        buf_printf(out, "$%snext:\nret;\n", t);
+    else
+        behind_code(a, out);
     publish_code(a, out);
     wait_code(a, out);
-    search_code(a, out);
+    agent_search_code(a, out);
     buf_printf(out, "$%sclaim:\nst.shared.u32 \t[%s+%d], %%%shome;\n", t, a->slot, SLOT_HOME, t);
-    counter_code(a, "home", out);
+    agent_counter_code(a, "home", out);
     if (a->few)
         buf_printf(out, "setp.eq.u32 \t%%%sq, %%%shome, %%%shome;\n", t, t, t);
     ask_code(a, out);
@@ -533,12 +499,15 @@ static void names_of(const struct agent *a, struct cluster_names *n)
 static void put_counters(const struct agent *a)
 {
     struct pass_ctx *c = a->c;
+    uint64_t counters = a->m + (agent_by_number(a) ? 1u : 0u);
     ptx_edit_global(c->edit, TAG, ".visible .global .align %d .u32 " CLUSTER_TASKS "[%llu];", TASKS_STEP,
-                    TASKS_STEP / 4ull * a->m);
-    ptx_edit_global(c->edit, TAG, ".visible .global .align %d .u32 " CLUSTER_AGENTS "[%d];", AGENTS_STEP,
-                    AGENTS_STEP / 4 * CLUSTER_SM_SLOTS);
-    pass_put_reset(c->out, CLUSTER_TASKS, (uint64_t)TASKS_STEP * a->m);
-    pass_put_reset(c->out, CLUSTER_AGENTS, (uint64_t)AGENTS_STEP * CLUSTER_SM_SLOTS);
+                    (unsigned long long)(TASKS_STEP / 4 * counters));
+    if (!a->once)
+        ptx_edit_global(c->edit, TAG, ".visible .global .align %d .u32 " CLUSTER_AGENTS "[%d];",
+                        AGENTS_STEP, AGENTS_STEP / 4 * CLUSTER_SM_SLOTS);
+    pass_put_reset(c->out, CLUSTER_TASKS, TASKS_STEP * counters);
+    if (!a->once)
+        pass_put_reset(c->out, CLUSTER_AGENTS, (uint64_t)AGENTS_STEP * CLUSTER_SM_SLOTS);
 }
 
 /* Called functions find the task in the slot, which is then a variable of the module. */
@@ -556,6 +525,12 @@ static void put_callees(const struct agent *a, struct cluster_names *n, struct s
     buf_free(&e);
 }
 
+/* One slot or two, and the bits behind them. */
+static uint32_t slot_bytes(const struct agent *a)
+{
+    return a->found + agent_found_bytes(a);
+}
+
 static void emit(struct agent *a, const char *decls, const char *code, const char *next)
 {
     struct pass_ctx *c = a->c;
@@ -566,9 +541,9 @@ static void emit(struct agent *a, const char *decls, const char *code, const cha
     put_counters(a);
     put_callees(a, &n, &clones);
     if (clones.n)
-        ptx_edit_global(c->edit, TAG, ".shared .align 16 .b8 %s[%d];", a->slot, SLOT_BYTES);
+        ptx_edit_global(c->edit, TAG, ".shared .align 16 .b8 %s[%u];", a->slot, slot_bytes(a));
     else
-        ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 128 .b8 %s[%d];", a->slot, 2 * SLOT_BYTES);
+        ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 128 .b8 %s[%u];", a->slot, slot_bytes(a));
     ptx_edit_declare(c->edit, c->f, TAG, "%s", decls);
     ptx_edit_entry(c->edit, c->f, TAG, "%s", code);
     cluster_virtualise(c, &n, &clones);
@@ -664,19 +639,21 @@ enum status agent_run(struct pass_ctx *c)
     uint32_t sms = c->in->dev && c->in->dev->sms ? c->in->dev->sms : a.m;
     a.sharers = a.per_sm * ((sms + a.m - 1) / a.m);
     a.one_slot = callees_read(c);
+    a.found = a.one_slot ? SLOT_BYTES : 2 * SLOT_BYTES;
     a.is_short = short_task(&a);
-    a.few = !a.is_short && a.q / MANY_WAVES < a.sharers;
+    a.prefetch = opt_prefetch(c->opt)->level != PREFETCH_OFF;
+    a.once = !a.prefetch && !opt_cluster(c->opt)->agents && tasks <= agent_count(c);
+    a.few = !a.once && !a.is_short && a.q / MANY_WAVES < a.sharers;
     a.few_search = a.is_short && a.q / a.sharers > 1 && a.m <= sms;
     a.own = a.few_search || (a.m <= sms && a.q < 2 * a.sharers);
     a.chunk = chunk_of(&a);
     a.blocks = a.chunk > 1 ? a.q / (a.sharers * a.chunk) : 0;
     a.apart = warps_apart(&a);
-    a.prefetch = opt_prefetch(c->opt)->level != PREFETCH_OFF;
     a.vote = opt_cluster(c->opt)->agents == OPT_AGENTS_VOTE;
     buf_printf(&slot, "%sslot", c->tag);
     memcpy(a.slot, slot.s && slot.n < sizeof a.slot ? slot.s : "",
            slot.s && slot.n < sizeof a.slot ? slot.n + 1 : 1);
-    if (!a.vote || a.prefetch)
+    if ((!a.vote && !a.once) || a.prefetch)
         pass_need_knobs(c);
     enum status s = order_put_table(c);
     declare(&a, &decls);
@@ -698,9 +675,12 @@ enum status agent_run(struct pass_ctx *c)
         if (a.vote)
             agent_vote_put(c);
         emit(&a, decls.s, code.s, next.s);
+        uint32_t each = (uint32_t)((tasks + sms - 1) / sms);
+        if (each < a.per_sm)
+            throttle_lend_regs(c, each);
         c->out->grid = (struct dim3u){ agent_count(c), 1, 1 };
         c->out->extra_regs += 8;
-        c->out->extra_shared += a.one_slot ? SLOT_BYTES : 2 * SLOT_BYTES;
+        c->out->extra_shared += slot_bytes(&a);
     }
     buf_free(&decls);
     buf_free(&code);

@@ -17,6 +17,7 @@
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rewrites/throttle.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define TAG "throttle"
@@ -114,29 +115,45 @@ static void put_directive(struct pass_ctx *c, const char *name, uint32_t present
         ptx_edit_span(c->edit, c->f->body.off, 0, TAG, "%s %s\n", name, value);
 }
 
+static void put_number(struct pass_ctx *c, const char *name, uint32_t present, uint32_t value)
+{
+    char v[12];
+    snprintf(v, sizeof v, "%u", value);
+    put_directive(c, name, present, v);
+}
+
+/* .minnctapersm, and the block that it speaks of. */
+static void put_minctas(struct pass_ctx *c, uint32_t ctas)
+{
+    char v[40];
+    snprintf(v, sizeof v, "%u, %u, %u", c->out->block.x, c->out->block.y, c->out->block.z);
+    if (!c->f->maxntid.x && !c->f->reqntid.x)
+        put_directive(c, ".maxntid", 0, v);
+    put_number(c, ".minnctapersm", c->f->minnctapersm, ctas);
+}
+
+void throttle_lend_regs(struct pass_ctx *c, uint32_t ctas)
+{
+    enum { MORE = 8 };
+    const struct dev_info *d = c->in->dev;
+    uint64_t warps = pass_warps(c), has = pass_regs(c);
+    bool said = asked(c->opt) || c->f->maxnreg || c->f->minnctapersm;
+    if (said || !d || !warps || !ctas || pass_cc(c) < 50)
+        return;
+    if (d->regs_per_sm / (warps * 32 * ctas) >= has + MORE)
+        put_minctas(c, ctas);
+}
+
 static enum status run(struct pass_ctx *c)
 {
     const struct options *o = c->opt;
-    struct buf v = { 0 };
     c->out->shared += (uint32_t)opt_occupancy(o)->throttle_shared;
     c->out->extra_shared += (uint32_t)opt_occupancy(o)->throttle_shared;
-    if (opt_occupancy(o)->maxnreg) {
-        buf_printf(&v, "%d", opt_occupancy(o)->maxnreg);
-        put_directive(c, ".maxnreg", c->f->maxnreg, v.s ? v.s : "0");
-        buf_clear(&v);
-    }
-    if (opt_occupancy(o)->minctas && !c->f->maxntid.x && !c->f->reqntid.x) {
-        buf_printf(&v, "%u, %u, %u", c->out->block.x, c->out->block.y, c->out->block.z);
-        put_directive(c, ".maxntid", 0, v.s ? v.s : "1");
-        buf_clear(&v);
-    }
-    if (opt_occupancy(o)->minctas) {
-        buf_printf(&v, "%d", opt_occupancy(o)->minctas);
-        put_directive(c, ".minnctapersm", c->f->minnctapersm, v.s ? v.s : "0");
-    }
-    enum status s = v.oom ? ST_NOMEM : ST_OK;
-    buf_free(&v);
-    return s;
+    if (opt_occupancy(o)->maxnreg)
+        put_number(c, ".maxnreg", c->f->maxnreg, (uint32_t)opt_occupancy(o)->maxnreg);
+    if (opt_occupancy(o)->minctas)
+        put_minctas(c, (uint32_t)opt_occupancy(o)->minctas);
+    return ST_OK;
 }
 
 static const char *const knobs[] = { "throttle-shared", "maxnreg", "minctas", NULL };
