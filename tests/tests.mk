@@ -146,11 +146,13 @@ $(BUILD)/tests/gpu_micro: $(BUILD)/tests/gpu/micro.o $(BUILD)/tests/gpu/micro_ro
 check-gpu: $(BUILD)/tests/gpu_check $(BUILD)/tests/gpu_diff
 	@BUILD=$(BUILD) GPULOCW=$(firstword $(GPULOCW) $(wildcard $(BUILD)/gpulocw carry/gpulocw)) tests/gpu/check.sh $(DEVICE)
 
-# The simulated device against a recorded GPU on kernels that nobody fitted (tests/suites). GPU=RECORD: made by accuracy.py record on a GPU machine.
+# The simulated device against a recorded GPU on kernels that nobody fitted (tests/suites). GPU=RECORD: made by accuracy.py record on a GPU machine;
+# MODEL: the preset, sim:hopper-h200; CURVES=both, =none: of which half curves are made.
 .PHONY: accuracy suites
 accuracy: $(BUILD)/gpulocw
 	@test -f "$(GPU)" || { echo "make accuracy GPU=RECORD: a record of a GPU, made there by tests/gpu/accuracy.py record -d cuda:0 -o RECORD"; exit 1; }
-	@rm -f $(BUILD)/accuracy-sim.jsonl; GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d sim:hopper-h200 -o $(BUILD)/accuracy-sim.jsonl --kinds run,agents,predict && GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d sim:hopper-h200 -o $(BUILD)/accuracy-sim.jsonl --kinds pi --half $(or $(CURVES),development)
+	@rm -f $(BUILD)/accuracy-sim.jsonl; record() { GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d $(or $(MODEL),sim:hopper-h200) -o $(BUILD)/accuracy-sim.jsonl "$$@"; }; \
+	record --kinds run,agents,predict && { [ "$(CURVES)" = none ] || record --kinds pi --half $(or $(CURVES),development); }
 	@python3 tests/gpu/accuracy.py table "$(GPU)" $(BUILD)/accuracy-sim.jsonl
 # docs/lab/papers-agreement.md, from what the experiments print (some minutes).
 .PHONY: papers-agreement

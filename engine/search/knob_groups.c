@@ -24,6 +24,7 @@ static const struct {
     { "l2-persist", "l2-persist" },
     { "tma-hint", "tma-hint" },
     { "carveout", "carveout" },
+    { "maxnreg", "minctas" },
 };
 _Static_assert(ARRAY_LEN(groups) == GROUPS, "one row per group");
 

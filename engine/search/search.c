@@ -59,6 +59,7 @@ static enum status run_method(struct searching *s, const struct search_method *m
     enum status st = search_original(s);
     if (st == ST_OK) {
         s->space = space_of(s->bench);
+        space_find_minctas(&s->space, s->bench);
         s->found->space = search_space_size(s);
         s->ranked = m->ranked;
         s->planned = s->found->launches;

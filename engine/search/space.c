@@ -236,6 +236,21 @@ static size_t throttle(const struct space *s, const struct options *base, struct
     return n;
 }
 
+/* Registers for more loads at a time: left alone, ptxas keeps to what a full SM leaves a thread, also
+ * where a launch has a few CTAs for each SM. (Measured on an H100, --minctas 1: attention 1.28x,
+ * dgemm_naive 1.41x, gemv_trans 1.37x; docs/lab/registers.md.) */
+static size_t registers(const struct space *s, const struct options *base, struct options *out,
+                        size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->nminctas && (i < 2 || !s->coarse); i++) {
+        struct options o = *base;
+        opt_occupancy(&o)->minctas = s->minctas[i];
+        n = add(out, n, most, o);
+    }
+    return n;
+}
+
 static size_t prefetch(const struct space *s, const struct options *base, struct options *out,
                        size_t most)
 {
@@ -387,6 +402,7 @@ static const struct dimension dimensions[] = {
     { "throttling", throttle, 1, false },        { "shared layout", shared_layout, 2, false },
     { "software cache", softcache, 1, false },   { "read-only path", readonly, 1, false },
     { "L2 persistence", persistence, 1, false }, { "L2 policy of copies", copy_policy, 2, false },
+    { "registers", registers, 2, false },
 };
 
 size_t space_dimensions(void)
@@ -460,4 +476,21 @@ struct space space_of(const struct tune_bench *b)
     s.npersist = space_persistent(k, l, d, s.persist);
     how_to_bypass(b, &s);
     return s;
+}
+
+void space_find_minctas(struct space *s, struct tune_bench *b)
+{
+    const struct dev_info *d = dev_describe(b->subject.dev);
+    static const int counts[] = { 1, 2, 3, 4, 6, 8, 12, 16 };
+    struct options o = options_default();
+    uint32_t last = d->kind == DEV_CUDA ? tune_compiled_regs(b, &o) : 0, own = last;
+    for (size_t i = 0; own && i < ARRAY_LEN(counts) && s->nminctas < SPACE_MINCTAS; i++) {
+        if (d->regs_per_sm / (s->threads * (uint32_t)counts[i]) <= own)
+            break;
+        opt_occupancy(&o)->minctas = counts[i];
+        uint32_t regs = tune_compiled_regs(b, &o);
+        if (regs > own && regs != last)
+            s->minctas[s->nminctas++] = counts[i];
+        last = regs > own ? regs : last;
+    }
 }

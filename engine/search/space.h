@@ -12,6 +12,7 @@ struct options;
 struct tune_bench;
 
 #define SPACE_PERSIST 2
+#define SPACE_MINCTAS 4
 #define SPACE_MOST    80 /* alternatives of one dimension, at most */
 struct space {
     uint32_t warps, threads, resident /* CTAs per SM of the original */;
@@ -25,6 +26,10 @@ struct space {
     /* buffers that may be worth a part of L2, the most read first; names of the launch's */
     const char *persist[SPACE_PERSIST];
     size_t npersist;
+    /* CTAs an SM (--minctas) with which the device's compiler takes more registers than it did, the most
+     * registers first */
+    int minctas[SPACE_MINCTAS];
+    size_t nminctas;
     bool copies;        /* bulk or tensor copies read global memory */
     bool asks_to_cache; /* a load that is to cache in L1 must say so: all caching is a choice, too */
     bool fine /* every value */, coarse /* the values of the exhaustive reference */;
@@ -42,6 +47,8 @@ size_t space_dimensions(void);
 const struct dimension *space_dimension(size_t i);
 const struct dimension *space_find(const char *name); /* NULL: none of that name */
 struct space space_of(const struct tune_bench *b);
+/* minctas: on a device that compiles, by compiling the original with each; else none. */
+void space_find_minctas(struct space *s, struct tune_bench *b);
 struct dev_info;
 struct launch_spec;
 /* Of what a launch reads again, while more than L2 holds passes through it: at most SPACE_PERSIST names,

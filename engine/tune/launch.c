@@ -263,3 +263,15 @@ enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct p
     code->module = NULL;
     return st;
 }
+
+uint32_t tune_compiled_regs(struct tune_bench *b, const struct options *o)
+{
+    struct pass_output code;
+    struct tune_shape *shape = NULL;
+    struct diags ds = { 0 };
+    uint32_t regs = 0;
+    if (tune_rewrite(b, o, &code, &ds) == ST_OK && tune_shape_get(b, &code, &shape, &ds) == ST_OK)
+        regs = dev_code_resources(shape->loaded).regs;
+    diags_free(&ds);
+    return regs;
+}

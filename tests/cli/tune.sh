@@ -101,5 +101,18 @@ is "without a launch description: advice alone, named so" "$out" "('gpulocw-advi
 out=$("$B" predict kernels/valley.ptx --kernel fermi --device sim:fermi-16k --bypass l1 --pi 3 --json < /dev/null |
     key "(d['format'], d['asked']['origin'], abs(d['asked']['paper_cycles'] - d['asked']['paper_l1_cycles'] - d['asked']['paper_l2_cycles'] - d['asked']['paper_dram_cycles']) < 1, 0 < d['threshold']['by_cost'] < 16)")
 is "predict: parts and threshold" "$out" "('gpulocw-prediction', 'modelled', True, True)"
+
+# Registers are a dimension where a compiler takes more of them: the fake driver's (24, with .minnctapersm 40), not the simulated device.
+registers() { # DEVICE: the numbers of CTAs an SM that were asked for
+    "$B" tune kernels/coalescing.ptx -d "$1" --budget 40 --force -o "$T/regs.json" > /dev/null 2>&1 < /dev/null
+    grep -oE '"minctas": [1-9][0-9]*' "$T/regs.json" | sort -u | tr '\n' ' '
+}
+if [ -e "$GPULOCW_BUILD/tests/fake/libcuda.so.1" ]; then
+    out=$(GPULOCW_LIBCUDA=$GPULOCW_BUILD/tests/fake/libcuda.so.1 GPULOCW_LIBNVML=$GPULOCW_BUILD/tests/fake/libnvml.so FAKE_CUDA=devices=1 registers cuda:0)
+    is "a device that compiles: the search tries one number of CTAs that gives more registers" "$out" '"minctas": 1 '
+else
+    n=$((n + 1)); echo "ok $n - registers # SKIP the fake driver is not built"
+fi
+is "a simulated device: no such point, the search writes its session" "$(registers sim:hopper-h200)$(grep -c '"format": "gpulocw-session"' "$T/regs.json")" 1
 echo "1..$n"
 exit $bad

@@ -55,6 +55,7 @@ struct module {
     struct variable v[MAX_VARS];
     size_t nv;
     bool bypasses;
+    int regs; /* a thread: 24, and 40 where the text asks for CTAs an SM */
 };
 struct event {
     int64_t at;
@@ -493,6 +494,7 @@ drv_result cuModuleLoadDataEx(drv_module *out, const void *image, unsigned n, dr
     }
     F.loads++;
     m->bypasses = strstr(text, "ld.global.cg") != NULL;
+    m->regs = strstr(text, ".minnctapersm") ? 40 : 24;
     *out = m;
     return DRV_SUCCESS;
 }
@@ -539,8 +541,8 @@ drv_result cuModuleGetGlobal_v2(drv_ptr *p, size_t *n, drv_module h, const char 
 
 drv_result cuFuncGetAttribute(int *v, drv_func_attr a, drv_function f)
 {
-    (void)f;
-    *v = (int)a == DRV_FUNC_NUM_REGS ? 24 : (int)a == DRV_FUNC_MAX_THREADS ? 1024 : 0;
+    const struct function *of = f;
+    *v = (int)a == DRV_FUNC_NUM_REGS ? of->m->regs : (int)a == DRV_FUNC_MAX_THREADS ? 1024 : 0;
     return DRV_SUCCESS;
 }
 

@@ -4,7 +4,7 @@ import glob, re, sys
 
 EDITS = r'\bptx_edit_(replace|before|after|span|declare|global)\s*\('
 SKETCH = r'^ \*\s+(before\b.*\bafter\b|before\b)|^ \* .*->'
-files = {f: open(f, encoding='utf-8').read() for f in glob.glob('engine/rewrites/*.c') + glob.glob('engine/pass/*.c')}
+files = {f: open(f, encoding='utf-8').read() for f in glob.glob('engine/rewrites/**/*.c', recursive=True) + glob.glob('engine/pass/*.c')}
 passes = ['engine/rewrites/%s.c' % p for p in re.findall(r'^PASS\((\w+)\)', open('engine/pass/pass_list.def').read(), re.M)]
 wanted = sorted(set(passes) | {f for f, s in files.items() if re.search(EDITS, s)})
 bad = []

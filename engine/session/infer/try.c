@@ -333,11 +333,15 @@ static enum status all_blocks(struct trying *t, enum trial *how)
         if (*how == TRIAL_WORKS || *how == TRIAL_LATE)
             break; /* no end, whatever the block */
     }
-    if (s == ST_OK && *how == TRIAL_WORKS)
+    bool one = t->g->shape.dims == 1, works = *how == TRIAL_WORKS;
+    if (s == ST_OK && works && one)
         s = grow(t);
-    if (s == ST_OK && *how == TRIAL_WORKS)
+    if (s == ST_OK && works)
         s = fill_device(t);
-    return s == ST_OK && *how == TRIAL_WORKS ? trim(t) : s;
+    if (s == ST_OK && works &&
+        !one) /* only what larger sizes did not bring: they keep a square square */
+        s = grow(t);
+    return s == ST_OK && works ? trim(t) : s;
 }
 
 /* One kind of data after the other: as the code seems to want them; offsets of something else; wide

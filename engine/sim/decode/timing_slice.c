@@ -5,9 +5,9 @@
  * not known to be safe computes as always. Global memory is two pieces, since CTAs that claim tasks by
  * counters of the module's own look at no buffer for it; where buffers matter all the same, it is one.
  *
- * Agents that run few tasks of other SMs (engine/rewrites/agent.c) read how far those have come into a
- * register named %gl..seen, set to "used up" before. A sample leaves that value out: the SMs it has not
- * are as far as its own, and would else be robbed of their tasks.
+ * Agents that run few tasks of other SMs (engine/rewrites/agents/agent.c) read how far those have come
+ * into a register named %gl..seen, set to "used up" before. A sample leaves that value out: the SMs it
+ * has not are as far as its own, and would else be robbed of their tasks.
  */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"

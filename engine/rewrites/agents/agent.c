@@ -57,7 +57,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_prefetch.h"
-#include "engine/rewrites/agent_int.h"
+#include "engine/rewrites/agents/agent_int.h"
 #include "engine/rewrites/cluster_int.h"
 #include "engine/rewrites/throttle.h"
 
@@ -239,24 +239,6 @@ static void predict_code(const struct agent *a, struct buf *out)
                "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst.shared.v4.u32 \t[%%%sot+%d], {%%%sx, %%%sy, "
                "%%%sz, %%%sok};\n",
                t, t, t, SLOT_NEXT, t, t, t, t);
-}
-
-/* size = number of claims there are in cluster `of` */
-void agent_size_code(const struct agent *a, const char *of, struct buf *out)
-{
-    const char *t = a->t;
-    uint32_t q = a->q - a->blocks * a->sharers * (a->chunk - 1);
-    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%s%s, %u;\nselp.u32 \t%%%ssize, %u, %u, %%%sp;\n", t, t, of,
-               a->r, t, q + 1, q, t);
-}
-
-/* ptr = the counter of cluster `of` */
-void agent_counter_code(const struct agent *a, const char *of, struct buf *out)
-{
-    const char *t = a->t;
-    buf_printf(out,
-               "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%s%s, %d, %%%sptr;\n",
-               t, t, t, of, TASKS_STEP, t);
 }
 
 /* Thread 0 asks for tasks of the cluster whose counter ptr is. ptxas gathers what the lanes ask of one

@@ -19,8 +19,11 @@ enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_HOME = 48, SLOT_BYTES = 64 };
 
 struct agent {
     struct pass_ctx *c;
-    const char *t; /* name prefix */
-    uint32_t m, q, r, per_sm;
+    const char *t;    /* name prefix */
+    uint32_t m;       /* clusters */
+    uint32_t q;       /* tasks of each, */
+    uint32_t r;       /* the first r clusters have one more */
+    uint32_t per_sm;  /* agents */
     uint32_t sharers; /* agents of one cluster, at most */
     bool is_short;    /* tasks, all about as long: a claim takes longer than what it shares out better */
     bool few;         /* long tasks for each agent: the last ones are shared out with care */

@@ -18,8 +18,26 @@
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/rec/elem.h"
-#include "engine/rewrites/agent_int.h"
+#include "engine/rewrites/agents/agent_int.h"
 #include "engine/rewrites/cluster_int.h"
+
+/* size = number of claims there are in cluster `of` */
+void agent_size_code(const struct agent *a, const char *of, struct buf *out)
+{
+    const char *t = a->t;
+    uint32_t q = a->q - a->blocks * a->sharers * (a->chunk - 1);
+    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%s%s, %u;\nselp.u32 \t%%%ssize, %u, %u, %%%sp;\n", t, t, of,
+               a->r, t, q + 1, q, t);
+}
+
+/* ptr = the counter of cluster `of` */
+void agent_counter_code(const struct agent *a, const char *of, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out,
+               "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%s%s, %d, %%%sptr;\n",
+               t, t, t, of, TASKS_STEP, t);
+}
 
 /* Searches draw numbers: where tasks are few, all that end at one time would meet at the nearest
  * cluster. */
