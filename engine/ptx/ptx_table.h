@@ -204,6 +204,7 @@ enum ptx_sreg {
 };
 const char *ptx_sreg_name(enum ptx_sreg s); /* "%tid" */
 unsigned ptx_sreg_bits(enum ptx_sreg s);
+bool ptx_sreg_is_vector(enum ptx_sreg s); /* it has .x, .y, .z */
 /* What the value of a special register follows: the thread's place in its CTA, the block's shape, the
  * CTA's number, the grid's shape, the thread's place in its warp, where and beside whom a CTA runs, the
  * size of shared memory, time, the hardware cluster, the launch itself. */

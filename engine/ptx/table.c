@@ -86,6 +86,16 @@ unsigned ptx_sreg_bits(enum ptx_sreg s)
     return (unsigned)s < PTX_SREG_COUNT ? bits[s] : 0;
 }
 
+bool ptx_sreg_is_vector(enum ptx_sreg s)
+{
+    static const bool is[PTX_SREG_COUNT] = {
+#define SREG(id, name, nbits, vector, sees) [PTX_SREG_##id] = vector,
+#include "engine/ptx/sregs.def"
+#undef SREG
+    };
+    return (unsigned)s < PTX_SREG_COUNT && is[s];
+}
+
 enum ptx_type ptx_type_find(struct str name)
 {
     for (int t = 1; t < PTX_T_COUNT; t++)

@@ -19,6 +19,21 @@ static bool variadic(const struct ptx_func *f)
     return f->nparams && f->params[f->nparams - 1]->unsized;
 }
 
+/* Registers, constants and variables of .param are passed; a predicate to a predicate alone. */
+static bool passes(struct ptx_parser *p, const struct ptx_operand *o, const struct ptx_symbol *formal,
+                   struct span at)
+{
+    bool pred = o->kind == OPND_REG && o->index < p->regs.n && p->regs.v[o->index].type == PTX_T_PRED;
+    bool memory = o->kind == OPND_SYM && o->sym->kind == SYM_VAR && o->sym->space != PTX_SPACE_PARAM &&
+                  o->sym->space != PTX_SPACE_REG;
+    if (o->kind != OPND_SREG && !memory && !o->neg &&
+        (!pred || formal->space != PTX_SPACE_REG || formal->type == PTX_T_PRED))
+        return true;
+    ptx_error(p, "ptx-call", at, "'%.*s' cannot be passed as '%.*s'", (int)o->len, p->base + o->off,
+              SV(formal->name));
+    return false;
+}
+
 static void check_list(struct ptx_parser *p, const struct ptx_func *f, const struct ptx_operand *list,
                        struct ptx_symbol *const *formal, uint32_t nformal, const char *what,
                        struct span at)
@@ -31,9 +46,12 @@ static void check_list(struct ptx_parser *p, const struct ptx_func *f, const str
         return;
     }
     for (unsigned i = 0; i < n; i++) {
+        if (!passes(p, &list->elem[i], formal[i], at))
+            continue;
         uint64_t has = argument_bytes(p, &list->elem[i]), want = formal[i]->bytes;
-        if (has && want && has != want && !formal[i]->unsized && formal[i]->space == PTX_SPACE_PARAM &&
-            list->elem[i].kind == OPND_SYM)
+        bool same_kind = formal[i]->space == PTX_SPACE_PARAM ? list->elem[i].kind == OPND_SYM
+                                                             : list->elem[i].kind == OPND_REG;
+        if (has && want && has != want && !formal[i]->unsized && same_kind)
             ptx_error(p, "ptx-call", at, "%s %u of '%.*s' has %llu bytes, this call gives %llu", what,
                       i + 1, SV(f->name), (unsigned long long)want, (unsigned long long)has);
     }

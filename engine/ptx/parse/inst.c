@@ -113,6 +113,82 @@ static bool imm_fits(const struct check *c, const struct ptx_slot *s, const stru
     return true;
 }
 
+static const char *space_name(uint8_t space)
+{
+    static const char *const name[] = { "generic", "reg",   "sreg",   "const",           "global",
+                                        "local",   "param", "shared", "shared::cluster", "tex" };
+    return space < ARRAY_LEN(name) ? name[space] : "?";
+}
+
+static bool names_memory(uint16_t op)
+{
+    switch (op) {
+    case PTX_OP_LD:
+    case PTX_OP_ST:
+    case PTX_OP_LDU:
+    case PTX_OP_ATOM:
+    case PTX_OP_RED:
+    case PTX_OP_PREFETCH:
+    case PTX_OP_DISCARD:
+    case PTX_OP_CVTA:
+    case PTX_OP_MAPA:
+    case PTX_OP_GETCTARANK: return true;
+    default: return false;
+    }
+}
+
+/* Constants and parameters have no generic address. */
+static bool space_fits(const struct check *c, const struct ptx_operand *o)
+{
+    bool cluster = c->f->op == PTX_OP_MAPA || c->f->op == PTX_OP_GETCTARANK ||
+                   c->f->space == PTX_SPACE_SHARED_CLUSTER;
+    uint8_t want = cluster ? PTX_SPACE_SHARED : c->f->space, has = o->sym->space;
+    bool generic = want == PTX_SPACE_GENERIC && has != PTX_SPACE_CONST && has != PTX_SPACE_PARAM;
+    if (!names_memory(c->f->op))
+        return true;
+    if (o->sym->kind != SYM_VAR || generic || want == has || has == PTX_SPACE_REG)
+        return true;
+    if (c->say) {
+        struct str text = { c->p->base + o->off, o->len };
+        struct diag *d =
+            ptx_error(c->p, "ptx-space", operand_span(c, o), "%.*s is in .%s, '%.*s' works on .%s",
+                      SV(text), space_name(has), SV(c->f->text), space_name(want));
+        if (!cluster)
+            diag_hint(d, "write .%s in the opcode", space_name(has));
+    }
+    return false;
+}
+
+/* A variable as a value is its address, and only some instructions take that. */
+static bool symbol_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o)
+{
+    char k = ptx_type_kind((enum ptx_type)s->type);
+    unsigned bits = ptx_type_bits((enum ptx_type)s->type);
+    bool whole = k == 'b' || k == 'u' || k == 's', sum = o->imm != 0; /* v+4 is a constant */
+    switch (c->f->op) {
+    case PTX_OP_CVTA:
+    case PTX_OP_MAPA:
+    case PTX_OP_GETCTARANK: return space_fits(c, o);
+    case PTX_OP_MOV:
+        if (o->sym->space == PTX_SPACE_GLOBAL && bits == 32 && !sum && c->p->m->address_size == 64)
+            return mismatch(c, o, "64 bits for an address of global memory");
+        if (whole || c->f->vec > 1)
+            return true;
+        return mismatch(c, o, "an integer type for an address");
+    default:
+        return (sum && whole) || mismatch(c, o, "a register: take the address of a variable with mov");
+    }
+}
+
+/* mov copies all bits; .u16 reads the low half, as PTX 1 did. */
+static bool sreg_fits(const struct check *c, enum ptx_type t, enum ptx_sreg r)
+{
+    char k = ptx_type_kind(t);
+    unsigned bits = ptx_sreg_bits(r);
+    bool mov = c->f->op == PTX_OP_MOV && c->f->vec <= 1;
+    return (k == 'p') == (bits == 1) && (!mov || (k != 'f' && ptx_type_bits(t) <= bits));
+}
+
 /* A source value that is not a list. */
 static bool value_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o)
 {
@@ -125,10 +201,13 @@ static bool value_fits(const struct check *c, const struct ptx_slot *s, const st
     case OPND_SREG:
         if (c->f->op != PTX_OP_MOV && c->f->op != PTX_OP_CVT)
             return mismatch(c, o, "a register: read special registers with mov");
-        return (ptx_type_kind((enum ptx_type)s->type) == 'p') ==
-                   (ptx_sreg_bits((enum ptx_sreg)o->index) == 1) ||
+        if (o->comp < 0 && c->f->vec <= 1 && ptx_sreg_is_vector((enum ptx_sreg)o->index))
+            return mismatch(c, o, "one component of it: .x, .y or .z");
+        return sreg_fits(c, (enum ptx_type)s->type, (enum ptx_sreg)o->index) ||
                mismatch(c, o, "a register of the instruction's type");
     case OPND_SYM:
+        if (o->sym->kind == SYM_VAR && !symbol_fits(c, s, o))
+            return false; /* fallthrough */
     case OPND_NONE:
         return ptx_type_kind((enum ptx_type)s->type) != 'p' || mismatch(c, o, "a predicate register");
     default: return mismatch(c, o, "a register or a constant");
@@ -192,7 +271,11 @@ static bool pack_fits(const struct check *c, const struct ptx_slot *s, const str
             first = t;
         } else if (write && e->kind != OPND_SINK && e->kind != OPND_REG) {
             return mismatch(c, e, "a register to write");
+        } else if (!write && e->kind == OPND_SINK) {
+            return mismatch(c, e, "a value");
         }
+        if (e->kind == OPND_REG && e->neg)
+            return mismatch(c, e, "a value without '!' or '-'");
     }
     return true;
 }
@@ -205,50 +288,14 @@ static bool vec_operand_fits(const struct check *c, const struct ptx_slot *s,
     return list_fits(c, s, o, write);
 }
 
-static const char *space_name(uint8_t space)
-{
-    static const char *const name[] = { "generic", "reg",   "sreg",   "const",           "global",
-                                        "local",   "param", "shared", "shared::cluster", "tex" };
-    return space < ARRAY_LEN(name) ? name[space] : "?";
-}
-
-static bool names_memory(uint16_t op)
-{
-    switch (op) {
-    case PTX_OP_LD:
-    case PTX_OP_ST:
-    case PTX_OP_LDU:
-    case PTX_OP_ATOM:
-    case PTX_OP_RED:
-    case PTX_OP_PREFETCH: return true;
-    default: return false;
-    }
-}
-
-static bool space_fits(const struct check *c, const struct ptx_operand *o)
-{
-    uint8_t want = c->f->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : c->f->space,
-            has = o->sym->space;
-    if (!names_memory(c->f->op))
-        return true;
-    if (o->sym->kind != SYM_VAR || want == PTX_SPACE_GENERIC || want == has || has == PTX_SPACE_REG)
-        return true;
-    if (c->say) {
-        struct str text = { c->p->base + o->off, o->len };
-        struct diag *d =
-            ptx_error(c->p, "ptx-space", operand_span(c, o), "%.*s is in .%s, '%.*s' works on .%s",
-                      SV(text), space_name(has), SV(c->f->text), space_name(want));
-        diag_hint(d, "write .%s in the opcode", space_name(has));
-    }
-    return false;
-}
-
 static bool address_fits(const struct check *c, const struct ptx_operand *o)
 {
     if (o->kind != OPND_ADDR)
         return mismatch(c, o, "an [address]");
     if (o->base == BASE_SYM)
         return space_fits(c, o);
+    if (o->base == BASE_IMM && names_memory(c->f->op) && c->f->space != PTX_SPACE_LOCAL)
+        return mismatch(c, o, "a register or a variable: only .local has constant addresses");
     if (o->base != BASE_REG || o->index >= c->p->regs.n)
         return true;
     enum ptx_type t = (enum ptx_type)c->p->regs.v[o->index].type;
@@ -431,6 +478,7 @@ static void ptx_check_operands(struct ptx_parser *p, const struct ptx_form *f, s
         unsigned fit = sig_fits(&c, g, o, n);
         if (fit == n) {
             apply_access(f, g, o, n);
+            ptx_check_ranges(p, f, o, n, at);
             return;
         }
         if (!near || fit > best || (fit == best && o[fit].kind == OPND_VEC)) {

@@ -320,7 +320,7 @@ static bool read_bracket(struct ptx_parser *p, struct ptx_operand *o)
     if (ptx_take(p, ']')) {
         *o = first;
         o->kind = OPND_ADDR;
-        if (o->base == BASE_NONE && first.kind != OPND_NONE && first.kind != OPND_SINK) {
+        if (first.neg || (o->base == BASE_NONE && first.kind != OPND_NONE)) {
             ptx_error(p, "ptx-operand", ptx_upto(p, ptx_here(p)),
                       "an address is a register, a variable or a constant, with an offset");
             return false;
