@@ -256,6 +256,7 @@ static void name_roots(const struct alias *a, struct alias_value v, struct alias
             out->unknown = true;
     }
     out->window = v.kind & KIND_WINDOW;
+    out->number = !v.roots && v.kind && !(v.kind & ~(KIND_NULL | KIND_INDEX));
     out->unknown |= a->told == ALIAS_ANY || v.kind & (KIND_MIX | KIND_INDEX | KIND_DATA) ||
                     (!v.roots && !out->window);
 }

@@ -62,6 +62,7 @@ struct alias_roots {
     uint64_t params;              /* parameters of the kernel among them, bit k: parameter k */
     const struct ptx_symbol *sym; /* a .global variable among them; NULL: none */
     bool window;                  /* may be an address of shared, local, const or param memory */
+    bool number;                  /* made of numbers and data alone: of no variable and no parameter */
     bool unknown;                 /* may be anything, in any case more than is listed */
 };
 /* Where an address of function f may point. f: the kernel or a function that it calls; of any other, and

@@ -1,5 +1,6 @@
 /* What a rewrite changes against what a kernel sees: special registers, and waiting for other CTAs.
  * changes.def has the rows. */
+#include "engine/analysis/alias.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
@@ -197,16 +198,21 @@ static enum status check_operand(struct pass_ctx *c, const struct change *x, con
     return ST_OK;
 }
 
-/* A number as an address of shared memory: it holds for one layout of the variables. */
+/* A number as an address of shared memory, or what is computed from numbers alone: it holds for one
+ * layout of the variables. */
 static enum status check_absolute(struct pass_ctx *c, const struct change *x, const struct ptx_func *f)
 {
     for (uint32_t k = 0; k < f->ninsts && (x->changes & PTX_SEES_SHARED); k++) {
         const struct ptx_operand *a = inst_address(&f->insts[k]);
-        if (a && a->base == BASE_IMM && f->insts[k].space == PTX_SPACE_SHARED)
-            return pass_refuse(
-                c, f->insts[k].at, NULL,
-                "a constant is used as a shared-memory address here: the variables would move (%s)",
-                x->option);
+        struct alias_roots r = { 0 };
+        bool shared = a && f->insts[k].space == PTX_SPACE_SHARED;
+        if (shared && a->base == BASE_REG && pass_alias(c))
+            alias_roots(pass_alias(c), f, a, &r);
+        if (shared && (a->base == BASE_IMM || (a->base == BASE_REG && r.number)))
+            return pass_refuse(c, f->insts[k].at, NULL,
+                               "a number is used as a shared-memory address here, of no variable: the "
+                               "variables would move (%s)",
+                               x->option);
     }
     return ST_OK;
 }

@@ -197,7 +197,7 @@ bool ptx_operand_read(struct ptx_parser *p, struct ptx_operand *o, const struct 
 void ptx_inst_read(struct ptx_parser *p);
 void ptx_label_define(struct ptx_parser *p, struct str name, struct span at);
 void ptx_labels_resolve(struct ptx_parser *p);
-/* range.c: the constants among the operands */
+/* rule.c: the constants among the operands */
 void ptx_check_ranges(struct ptx_parser *p, const struct ptx_form *f, const struct ptx_operand *o,
                       unsigned n, struct span at);
 void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, struct span at);

@@ -189,6 +189,7 @@ struct sim_program {
     uint32_t regs;                  /* estimated 32-bit registers per thread */
     /* ordered: results depend on the order of CTAs: one thread runs them */
     bool recursive, ordered;
+    bool flies;   /* copies asynchronously, or reads shared memory so */
     bool watched; /* asynchronous products may break their rules: every instruction is looked at */
     /* no contents of global memory reach what the timing of a launch depends on */
     bool timing_ignores_data;

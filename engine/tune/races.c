@@ -188,6 +188,12 @@ static bool of_lanes(const struct diag *race)
     return strncmp(race->msg, "race: lanes ", 12) == 0;
 }
 
+/* Of a copy that nobody waited for: the simulated device makes it at once, in every order. */
+static bool of_copy(const struct diag *race)
+{
+    return strstr(race->msg, "asynchronous") != NULL;
+}
+
 enum status tune_races(struct tune_bench *b, struct diags *ds)
 {
     struct result r;
@@ -201,8 +207,8 @@ enum status tune_races(struct tune_bench *b, struct diags *ds)
         if (!from->code || strcmp(from->code, "race") != 0)
             continue;
         struct change c = { 0 };
-        bool lanes = of_lanes(from);
-        st = lanes ? ST_OK : run_orders(b, &c);
+        bool lanes = of_lanes(from), copy = of_copy(from);
+        st = lanes || copy ? ST_OK : run_orders(b, &c);
         struct diag *d = diag_add(&races, DIAG_WARNING, "race", from->file, from->at, "%s", from->msg);
         if (d && from->at.line)
             diag_source(d, b->subject.module->text);
@@ -210,6 +216,9 @@ enum status tune_races(struct tune_bench *b, struct diags *ds)
             diag_hint(d,
                       "the result is the value of one lane or the other, as the device likes; the "
                       "simulated device keeps the higher lane's: let one lane store, or use an atomic");
+        else if (d && copy)
+            diag_hint(d, "the simulated device copies at once, a GPU at any time until then: %s",
+                      from->hint ? from->hint : "wait for it");
         else if (d)
             tell(d, &c);
         if (d)

@@ -36,7 +36,7 @@ equal "atomics" 32 "$one" 'st.shared.u32 [%r4], 5; bar.sync 0; and.b32 %r5, %r1,
 refuse "a row that the widest access does not divide" 40 "multiple" "$one" "$wide"
 refuse "rows of no whole word" 6 "multiple" "$one" 'st.shared.u8 [%r4], %r1;'
 refuse "two arrays" 128 "several variables" "$one .shared .align 4 .b8 more[64];" 'mov.u32 %r5, more; st.shared.u32 [%r5], %r1; st.shared.u32 [%r4], %r1;'
-refuse "no shared memory" 128 "uses no shared memory" '.global .u32 tile;' 'st.global.u32 [%d3], %r1;'
+refuse "no shared memory" 128 "uses no shared memory" '.const .u32 tile;' 'st.global.u32 [%d3], %r1;'
 refuse "a generic store" 128 "generic address" "$one" 'st.shared.u32 [%r4], %r1; cvt.u64.u32 %d4, %r4; cvta.shared.u64 %d4, %d4; st.u32 [%d4], %r2;'
 refuse "matrices" 128 "depends on the layout" "$one" 'st.shared.u32 [%r4], %r1; shl.b32 %r6, %r1, 4; add.u32 %r6, %r6, %r3; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r6]; st.global.u32 [%d3], %r5;'
 refuse "a bulk copy out of shared memory" 128 "depends on the layout" "$one" 'st.shared.u32 [%r4], %r1; fence.proxy.async.shared::cta; bar.sync 0; setp.eq.u32 %p, %r1, 0; @%p cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r3], 256; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;'

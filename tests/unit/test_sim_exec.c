@@ -76,7 +76,8 @@ static void stops(void **state)
     must_fail(KERNEL("mov.u64 %d2, 0;\nst.global.u32 [%d2+16], %r1;\n"), 32, "out-of-bounds write",
               "a null pointer, and an offset", 9);
     must_fail(KERNEL("mov.u32 %r2, 16;\nbar.sync %r2;\n"), 32, "barrier 16 does not exist", "thread", 9);
-    must_fail(KERNEL("bar.sync 1, 33;\n"), 32, "not a multiple of 32", "barrier 1", 8);
+    must_fail(KERNEL("mov.u32 %r2, 33;\nbar.sync 1, %r2;\n"), 32, "not a multiple of 32", "barrier 1",
+              9);
     must_fail(KERNEL("mov.u32 %r2, 7;\nT: .branchtargets A;\nbrx.idx %r2, T;\nA:\n"), 32,
               "past the list of 1 targets", "index 7", 10);
 }

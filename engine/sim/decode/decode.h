@@ -124,13 +124,13 @@ struct dot_model decode_dot_model(const struct decode *d, uint8_t type, uint8_t 
 decode_fn *decode_of(unsigned op);
 decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry,
     decode_video, decode_mov, decode_cvt, decode_cvta, decode_isspacep, decode_mapa, decode_ctarank,
-    decode_ld, decode_st, decode_prefetch, decode_nop, decode_policy_make, decode_atom, decode_cp_async,
-    decode_cp_bulk, decode_mma_sp, decode_tensormap_replace, decode_tensormap_copy, decode_st_bulk,
-    decode_multimem, decode_try_cancel, decode_is_canceled, decode_first_ctaid, decode_tma, decode_wgmma,
-    decode_wgmma_order, decode_tmem_alloc, decode_tmem_move, decode_tmem_copy, decode_tmem_shift,
-    decode_tmem_commit, decode_tcgen, decode_async, decode_mbar, decode_ldmatrix, decode_tex,
-    decode_tex_query, decode_surface, decode_stmatrix, decode_mma, decode_wmma_load, decode_wmma_store,
-    decode_wmma_mma;
+    decode_ld, decode_st, decode_prefetch, decode_nop, decode_async_group, decode_policy_make,
+    decode_atom, decode_cp_async, decode_cp_bulk, decode_mma_sp, decode_tensormap_replace,
+    decode_tensormap_copy, decode_st_bulk, decode_multimem, decode_try_cancel, decode_is_canceled,
+    decode_first_ctaid, decode_tma, decode_wgmma, decode_wgmma_order, decode_tmem_alloc,
+    decode_tmem_move, decode_tmem_copy, decode_tmem_shift, decode_tmem_commit, decode_tcgen,
+    decode_async, decode_mbar, decode_ldmatrix, decode_tex, decode_tex_query, decode_surface,
+    decode_stmatrix, decode_mma, decode_wmma_load, decode_wmma_store, decode_wmma_mma;
 struct exec_scalar *decode_scalar(struct decode *d, const struct ptx_inst *i);
 /* enum atom_op of its modifier; false: none */
 bool decode_atom_op(const struct ptx_inst *i, uint8_t *op);

@@ -456,6 +456,13 @@ static bool decode_end(struct decode *d, struct exec_inst *in, const struct ptx_
     return decode_of(PTX_OP_RET)(d, last, in);
 }
 
+/* It copies asynchronously, or reads shared memory so. */
+static bool flies(const struct ptx_inst *i)
+{
+    enum ptx_effect e = ptx_op_info(i->op)->effect;
+    return e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR;
+}
+
 bool decode_function(struct decode *d, uint32_t index)
 {
     struct exec_func *f = &d->p->funcs[index];
@@ -473,6 +480,7 @@ bool decode_function(struct decode *d, uint32_t index)
     for (uint32_t i = 0; i < f->ptx->ninsts && !d->oom; i++) {
         const struct ptx_block *b = c->block_of[i] != PTX_NO_INDEX ? &c->blocks[c->block_of[i]] : NULL;
         ok &= decode_one(d, &f->ptx->insts[i], &code[i], b && b->reachable);
+        d->p->flies |= flies(&f->ptx->insts[i]);
     }
     if (ok && !d->oom) {
         group_blocks(d, c, code);

@@ -477,6 +477,18 @@ bool decode_prefetch(struct decode *d, const struct ptx_inst *i, struct exec_ins
     return true;
 }
 
+/* Commits and waits of copies, proxy fences: of meaning for who watches copies. */
+bool decode_async_group(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    if (i->nopnds && i->opnds[0].kind == OPND_IMM)
+        in->imm = (int32_t)(i->opnds[0].imm < 0         ? 0
+                            : i->opnds[0].imm > 1 << 20 ? 1 << 20
+                                                        : i->opnds[0].imm);
+    in->fn = ptx_has_mod(i, PTX_MOD_ALIAS) ? exec_nop : exec_async_group;
+    (void)d;
+    return true;
+}
+
 bool decode_nop(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     (void)d;

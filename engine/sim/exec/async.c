@@ -1,4 +1,5 @@
-/* cp.async and mbarrier. A copy is made when it is issued, so waiting for groups is nothing. */
+/* cp.async and mbarrier. A copy is made when it is issued; who waits for it is looked at by the
+ * sanitiser (tensor/flight.h). */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/sim/decoded.h"
@@ -9,6 +10,7 @@
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/mbar.h"
 #include "engine/sim/exec/slots.h"
+#include "engine/sim/exec/tensor/flight.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 
@@ -124,6 +126,12 @@ static bool bad_init(struct exec_warp *w, const struct exec_inst *in, uint32_t l
     return bad;
 }
 
+/* In the CTA's shared memory. */
+static uint32_t offset_of(const struct exec_warp *w, uint64_t p)
+{
+    return (uint32_t)((const uint8_t *)(uintptr_t)p - w->cta->shared);
+}
+
 /* One lane's operation; returns the value or predicate the instruction gives. */
 static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const struct exec_mbar *x,
                          uint32_t lane, void *p)
@@ -156,6 +164,7 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
     case PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX: m.tx += (int32_t)n; n = 1; /* fall through */
     default:
         if (x->op == PTX_OP_CP_ASYNC_MBARRIER_ARRIVE) {
+            flight_tie(w, offset_of(w, (uint64_t)(uintptr_t)p), m.phase);
             if (w->k->tensor.defers) {
                 m.pending += !x->noinc;
                 mbar_write(p, m);
@@ -187,12 +196,6 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
     if (w->k->tensor.defers)
         mbar_changed(w->cta, p);
     return before;
-}
-
-/* In the CTA's shared memory. */
-static uint32_t offset_of(const struct exec_warp *w, uint64_t p)
-{
-    return (uint32_t)((const uint8_t *)(uintptr_t)p - w->cta->shared);
 }
 
 /* None of the lanes can go on yet: they wait until the mbarrier changes. */
@@ -228,6 +231,8 @@ void exec_mbar(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
         if (w->cta->fault)
             return;
         yes |= (uint32_t)(r & 1) << i;
+        if (x->waits && r & 1 && w->cta->flight)
+            flight_phase(w->cta, offset_of(w, p[i]), !mbar_read((void *)(uintptr_t)p[i]).phase);
         if (!x->waits)
             lane_write(w, x->state, i, 8, r);
     }
@@ -308,6 +313,7 @@ void exec_cp_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
         memset(d, 0, in->bytes);
         if (size[i])
             memcpy(d, (const void *)(uintptr_t)from[i], size[i]);
+        flight_add(w, in, w->cta, FLIGHT_THREAD, offset_of(w, to[i]), in->bytes, UINT32_MAX);
     }
 }
 

@@ -17,6 +17,8 @@ exec_fn exec_nop, exec_scalar, exec_cvt, exec_pred_and, exec_pred_or, exec_pred_
     exec_pred_mov, exec_lop3_bool, exec_compare_pair, exec_carry, exec_mov_frame, exec_pack, exec_unpack,
     exec_mov_wide, exec_mov_vector, exec_clock, exec_sreg_pred, exec_isspacep, exec_alloca,
     exec_stacksave, exec_stackrestore, exec_policy_make;
+/* tensor/flight.c: commits, waits and proxy fences, where copies are watched */
+exec_fn exec_async_group;
 /* ctl.c */
 exec_fn exec_bra, exec_brx, exec_call, exec_call_indirect, exec_ret, exec_exit, exec_trap, exec_builtin,
     exec_unreachable;

@@ -19,6 +19,7 @@
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/shadow.h"
 #include "engine/sim/exec/slots.h"
+#include "engine/sim/exec/tensor/flight.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
@@ -84,12 +85,17 @@ bool exec_check_cta(struct exec_cta *c)
     s->clock = base_alloc((size_t)c->nwarps * c->nwarps * sizeof *s->clock);
     s->visible = base_alloc(c->nwarps * sizeof *s->visible);
     s->met = base_alloc(c->nwarps * sizeof *s->met);
+    if (c->x->l->check_races && c->x->p->flies &&
+        !(c->flight = flight_new(c->x->shared_bytes, c->nwarps)))
+        return false;
     return s->blocks && s->init && s->clock && s->visible && s->met;
 }
 
 void exec_check_cta_free(struct exec_cta *c)
 {
     struct exec_shadow *s = c->shadow;
+    flight_free(c->flight);
+    c->flight = NULL;
     if (!s)
         return;
     for (size_t i = 0; s->blocks && i < shared_blocks(c); i++)
@@ -117,6 +123,7 @@ void exec_check_cta_start(struct exec_cta *c)
     for (uint32_t i = 0; i < c->nwarps; i++)
         s->clock[i * c->nwarps + i] = 1;
     s->synced = false;
+    flight_start(c->flight);
 }
 
 /* ---- order ---- */
@@ -477,6 +484,25 @@ static void tell_touch(struct exec_warp *w, const struct exec_inst *in, uint32_t
     w->x->l->touch(w->x->l->touch_ctx, &t);
 }
 
+/* Against the asynchronous copies under way; false: told. The copy engine's own accesses are those of
+ * instructions that copy. */
+static bool look_at_copies(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                           enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES])
+{
+    bool plain = !in->ptx || ptx_op_info(in->ptx->op)->effect != EFFECT_ASYNC_COPY ||
+                 in->ptx->op == PTX_OP_CP_ASYNC,
+         write = kind != ACCESS_LOAD && kind != ACCESS_ASYNC;
+    uint64_t off;
+    FOR_LANES(i, mask)
+    {
+        struct exec_cta *c = cluster_cta(w->cta, a[i], &off);
+        flight_look(w, in, i, c, off, bytes, write, !plain);
+        if (w->cta->fault)
+            return false;
+    }
+    return true;
+}
+
 void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
                 enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES],
                 const uint64_t p[WARP_LANES])
@@ -495,6 +521,9 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
          write = !reads || (atomic && kind != ACCESS_LOAD);
     if (atomic)
         exec_check_warp(w);
+    if (space == PTX_SPACE_SHARED && w->cta->flight && !barrier_object &&
+        !look_at_copies(w, in, mask, kind, bytes, a))
+        return;
     FOR_LANES(i, w->x->l->check_uninit ? mask : 0)
     {
         if (reads && !barrier_object)

@@ -25,6 +25,7 @@
 struct exec_was;
 struct exec_access;
 struct exec_heap;
+struct exec_flight;
 struct exec_shadow;
 struct exec_shadow_map;
 struct tmem;
@@ -140,6 +141,7 @@ struct exec_cta {
     bool circles; /* only repeats itself (the free driver's) */
     struct buf print;
     struct exec_shadow *shadow; /* sanitiser state of shared memory, or NULL */
+    struct exec_flight *flight; /* of kernels that copy asynchronously, beside it */
     struct exec_cta *next;      /* queues of the functional driver */
     /* of its cluster: the CTA that stands for it to the outside; [x->cluster_ctas] by rank, kept by the
      * lead */

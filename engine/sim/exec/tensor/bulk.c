@@ -1,7 +1,7 @@
 /* Copies and reductions that are made by others than the thread that asks
  * (9.7.9.12, 9.7.13.7, 9.7.9.25.4): st.async, red.async, cp.async.bulk, cp.reduce.async.bulk. They are
- * made when they are issued, so groups have nothing to wait for; an mbarrier that counts bytes is told
- * at once. */
+ * made when they are issued, and an mbarrier that counts bytes is told at once; who waits for a group is
+ * looked at by the sanitiser (flight.h). */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
@@ -11,6 +11,7 @@
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/slots.h"
+#include "engine/sim/exec/tensor/flight.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 
@@ -147,6 +148,19 @@ static void bulk_record(struct exec_warp *w, const struct exec_inst *in, const s
     }
 }
 
+/* Both ends, for the sanitiser. */
+static void bulk_flight(struct exec_warp *w, const struct exec_inst *in, const struct exec_bulk *x,
+                        const struct bulk *b, uint64_t bar)
+{
+    uint64_t off = 0, at = 0;
+    struct exec_cta *to = in->space == PTX_SPACE_GLOBAL ? NULL : cluster_cta(w->cta, b->to, &off),
+                    *told = x->has_bar ? cluster_cta(w->cta, bar, &at) : NULL;
+    if (to && told == to)
+        flight_add(w, in, to, FLIGHT_BYTES, off, b->n, (uint32_t)at);
+    else if (!to && x->from.space != PTX_SPACE_GLOBAL)
+        flight_add(w, in, w->cta, FLIGHT_READS, b->from % CLUSTER_STEP, b->n, UINT32_MAX);
+}
+
 /* The same place in every CTA that `targets` names, its mbarrier told. */
 static bool bulk_multicast(struct exec_warp *w, const struct exec_inst *in, const struct exec_bulk *x,
                            uint32_t lane, struct bulk b, uint64_t bar, uint32_t targets)
@@ -155,7 +169,10 @@ static bool bulk_multicast(struct exec_warp *w, const struct exec_inst *in, cons
     {
         uint64_t base = (uint64_t)(r + 1) * CLUSTER_STEP;
         b.to = base + b.to % CLUSTER_STEP;
-        if (!bulk_copy(w, in, x, lane, &b) || !exec_mbar_tx(w, in, lane, base + bar % CLUSTER_STEP, b.n))
+        if (!bulk_copy(w, in, x, lane, &b))
+            return false;
+        bulk_flight(w, in, x, &b, base + bar % CLUSTER_STEP);
+        if (!exec_mbar_tx(w, in, lane, base + bar % CLUSTER_STEP, b.n))
             return false;
     }
     return true;
@@ -174,8 +191,12 @@ void exec_cp_bulk(struct exec_warp *w, const struct exec_inst *in, uint32_t mask
         if (x->targets != EXEC_NO_ID) {
             if (!bulk_multicast(w, in, x, i, b, bar, (uint32_t)lane_read(w, x->targets, i, 4) & 0xffffu))
                 return;
-        } else if (!bulk_copy(w, in, x, i, &b) || (x->has_bar && !exec_mbar_tx(w, in, i, bar, b.n))) {
-            return;
+        } else {
+            if (!bulk_copy(w, in, x, i, &b))
+                return;
+            bulk_flight(w, in, x, &b, bar);
+            if (x->has_bar && !exec_mbar_tx(w, in, i, bar, b.n))
+                return;
         }
     }
 }

@@ -1,4 +1,5 @@
 /* Matrix descriptors, and elements as floats. */
+#include "engine/sim/exec/tensor/flight.h"
 #include "engine/sim/exec/tensor/operand.h"
 
 #include "engine/base/base.h"
@@ -89,8 +90,10 @@ bool mat_desc5_of(struct exec_warp *w, const struct exec_inst *in, uint64_t d, s
 static const uint8_t *shared_at(const struct mat_read *r, uint32_t a)
 {
     const struct mat_desc *m = &r->desc;
-    if (a + 16ull <= r->w->x->shared_bytes)
-        return r->cta->shared + a;
+    if (a + 16ull <= r->w->x->shared_bytes) {
+        flight_look(r->w, r->in, 0, r->cta, a, 16, false, true);
+        return r->w->cta->fault ? NULL : r->cta->shared + a;
+    }
     exec_fault(r->w, r->in, 0, FAULT_BOUNDS,
                "a matrix descriptor (start 0x%x, leading %u, stride %u bytes) reaches shared address "
                "0x%x: the CTA has %u bytes of shared memory\n"

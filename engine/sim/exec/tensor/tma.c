@@ -12,6 +12,7 @@
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/slots.h"
+#include "engine/sim/exec/tensor/flight.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 
@@ -306,10 +307,25 @@ static bool move_box(struct copy *c)
     return atom_of(c, &atom) && store_box(c, &atom);
 }
 
+/* The box in shared memory, for the sanitiser. */
+static void box_flight(struct copy *c, uint64_t bar)
+{
+    uint64_t off = 0, at = 0, bytes = (uint64_t)c->box.nrows * c->box.pitch;
+    struct exec_cta *in = cluster_cta(c->w->cta, c->shared, &off),
+                    *told = c->x->has_bar ? cluster_cta(c->w->cta, bar, &at) : NULL;
+    if (c->x->kind == TMA_LOAD && in && told == in)
+        flight_add(c->w, c->in, in, FLIGHT_BYTES, off, bytes, (uint32_t)at);
+    else if (c->x->kind != TMA_LOAD && in)
+        flight_add(c->w, c->in, in, FLIGHT_READS, off, bytes, UINT32_MAX);
+}
+
 static bool copy_to(struct copy *c, uint64_t bar)
 {
-    return move_box(c) &&
-           (!c->x->has_bar || exec_mbar_tx(c->w, c->in, c->lane, bar, (uint32_t)c->box.bytes));
+    if (!move_box(c))
+        return false;
+    if (c->w->cta->flight)
+        box_flight(c, bar);
+    return !c->x->has_bar || exec_mbar_tx(c->w, c->in, c->lane, bar, (uint32_t)c->box.bytes);
 }
 
 /* The same place in every CTA of the cluster that the mask names. */

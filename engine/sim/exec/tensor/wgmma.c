@@ -6,6 +6,7 @@
  *
  * The product is made when it is issued. That registers are not touched until it has been waited for is
  * checked apart (watch.c). */
+#include "engine/sim/exec/tensor/flight.h"
 #include "engine/sim/exec/tensor/wgmma.h"
 
 #include "engine/base/base.h"
@@ -127,6 +128,9 @@ static bool bits_of(const struct mat_read *r, unsigned mn, uint64_t v[4])
                        a, r->w->x->shared_bytes);
             return false;
         }
+        flight_look(r->w, r->in, 0, r->w->cta, a, 16, false, true);
+        if (r->w->cta->fault)
+            return false;
         memcpy(v + 2 * h, r->w->cta->shared + a, 16);
     }
     return true;
