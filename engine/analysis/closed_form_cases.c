@@ -8,6 +8,9 @@
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
+/* Expressions made for one access, at most: a choice by thread doubles the condition that it stands in.
+ */
+#define MAX_MADE   20000
 #define MAX_CASES  512u
 #define MAX_UNROLL 64 /* values of one dimension tried one by one */
 #define OPAQUE \
@@ -19,6 +22,7 @@ struct casing {
     closed_form_fn fn;
     void *ctx;
     unsigned left;
+    size_t most; /* of the pool's expressions */
 };
 static enum closed_form_result run(struct casing *c, const struct closed_form_shape *s);
 
@@ -294,7 +298,7 @@ static enum closed_form_result cut_op(struct casing *c, const struct closed_form
 }
 static enum closed_form_result run(struct casing *c, const struct closed_form_shape *s)
 {
-    const struct symexpr *x = c->left ? innermost(s) : NULL;
+    const struct symexpr *x = c->left && c->p->n < c->most ? innermost(s) : NULL;
     if (cancel_asked(c->v->e->cancel))
         return CLOSED_FORM_CANCELLED;
     if (!x || (x->flags & OPAQUE))
@@ -305,6 +309,6 @@ static enum closed_form_result run(struct casing *c, const struct closed_form_sh
 enum closed_form_result closed_form_cases(struct env *v, const struct closed_form_shape *s,
                                           closed_form_fn fn, void *ctx)
 {
-    struct casing c = { v, &v->e->pool, fn, ctx, MAX_CASES };
+    struct casing c = { v, &v->e->pool, fn, ctx, MAX_CASES, v->e->pool.n + MAX_MADE };
     return run(&c, s);
 }
