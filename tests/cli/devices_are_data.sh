@@ -17,11 +17,16 @@ probe() { # TEXT
     (cd "$T/tree" && python3 tests/tool/fitted_numbers.py) | grep -q '^not ok 1'
 }
 check "a #define of a number is seen" probe '#define LATE 37'
+check "a #define of an expression of numbers is seen" probe '#define LATE (30 + 7.0 / 8)'
+check "a whole number of an enum is seen" probe 'enum { LATE = 37 };'
+check "a whole number of a table is seen" probe 'static const int late[] = { 4, 37 };'
 check "a literal with a fraction is seen" probe 'double f(double x) { return x + 2.25; }'
 check "a whole factor is seen" probe 'int f(int x) { return 12 * x; }'
 check "a capability compared with a number is seen" probe 'int f(int cc_major) { return cc_major >= 7; }'
 clean() { ! probe "$1"; }
 check "a power of two and a comment are not" clean 'int f(int x) { return 8 * x; /* 2.25 */ }'
+check "names, macros of arguments and powers of two in tables are not" clean '#define OF(x) ((x) + LATE)
+enum { A = 4, B }; static const int t[] = { 0, 1, 8 };'
 same_run() { # a shown preset is a file that gives the same run
     "$GPULOCW" devices "$1" --json > "$T/p.json" && "$GPULOCW" run kernels/gemm.ptx --device "sim:$1" --json > "$T/a.json" &&
         "$GPULOCW" run kernels/gemm.ptx --device "$T/p.json" --json > "$T/b.json" &&

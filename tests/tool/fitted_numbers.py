@@ -3,11 +3,12 @@
 
     python3 tests/tool/fitted_numbers.py [--list]
 
-Looks in the rooms that model a device for numbers that look fitted: constants given by #define, literals with a
-fraction, whole numbers in arithmetic that are neither small nor a power of two nor of ten, comparisons of a compute
-capability with a number. In the rooms around (AROUND), which keep time limits and sizes of their own, only fractions and
-capabilities count. Each must be named in fitted_numbers.txt (FILE NUMBER COUNT REASON); all others belong into
-engine/sim/preset.def, with unit, range and source. --list prints what is found, as rows for that file. Prints TAP."""
+Looks in the rooms that model a device for numbers that look fitted: constants given by #define (also as an expression
+of numbers), literals with a fraction, whole numbers that are neither small nor a power of two nor of ten in
+arithmetic, in constants, enums and tables, comparisons of a compute capability with a number. In the rooms around
+(AROUND), which keep time limits and sizes of their own, only fractions and capabilities count. Each must be named in
+fitted_numbers.txt (FILE NUMBER COUNT REASON); all others belong into engine/sim/preset.def, with unit, range and
+source. --list prints what is found, as rows for that file. Prints TAP."""
 import collections, glob, os, re, sys
 
 ROOMS = ['engine/sim', 'engine/sim/timing', 'engine/sim/cache', 'engine/predict', 'engine/perfmodel']
@@ -30,7 +31,8 @@ def plain(n):
 
 def numbers(text):
     for m in re.finditer(r'^\s*#\s*define\s+(\w+)\s+(.*)$', text, re.M):
-        if re.match(r'^\(?-?[\d.][\w.]*\)?$', m[2].strip()):
+        body = re.sub(r'\bU?INT(?:8|16|32|64)_C\b', '', m[2])     # a number, or numbers alone in an expression
+        if re.search(r'\d', body) and re.match(r'^[-+*/%<>|&^~()\s]*(?:\d[\w.]*[-+*/%<>|&^~()\s]*)+$', body):
             yield m[1]
     text = re.sub(r'^\s*#.*$', '', text, flags=re.M)
     for m in re.finditer(r'\bcc_m(?:aj|in)or\s*(?:<=?|>=?|==|!=)\s*\d+', text):
@@ -40,6 +42,10 @@ def numbers(text):
         if m[0] not in UNITS:
             yield m[0]
     text = re.sub(r'(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?f?|(?<![\w.])\d+[eE][-+]?\d+', ' F ', text)
+    for m in re.finditer(r'\b(?:const|enum)\b[^;()]*?[{=][^;]*', text):     # a constant or a table of them: no arithmetic beside
+        for n in re.findall(r'[={,]\s*-?(\d+)[uUlL]*(?=\s*[,;}]|\s*$)', m[0]):
+            if not plain(int(n)):
+                yield n
     for m in re.finditer(r'(<<|>>|[\w)\]]\s*[-*/%+<>]=?|[-*/%]=|\?|:|return)?\s*(?<![\w.])(\d+)[uUlL]*(?![\w.])\s*([*/%+<>-])?', text):
         if m[1] in ('<<', '>>') or not (m[1] or m[3]):
             continue
