@@ -12,7 +12,7 @@ END
 begin 80x24 "$dir/app" -d sim:fermi-16k; shows "─ Kernels: Enter opens one ─"; check "a program with several kernels offers them" $?
 shows "▶ scale +2 param" && shows "^│   shift +2 param" && shows "^│   burnt +machine code alone"; check "by their readable names, those of all modules, with what cannot be opened" $?
 keys j Enter; shows "^ gpulocw +app ▸ shift"; check "Enter opens one of another module" $?
-keys t; shows "^ threads of a block"; keys Enter; shows "^ search|search +[0-9]"; keys x; shows "run 1: [0-9]"; check "and it can be searched" $?
+keys t; shows "^ threads of a block"; keys Enter; shows "^ search|search +[0-9]|run 1: [0-9]"; keys x 7; shows "^ +1 search"; check "and it can be searched" $?
 text ":kernel shift"; keys Enter; shows "^ gpulocw +app ▸ shift"; text ":kernel scale"; keys Enter; shows "^ gpulocw +app ▸ scale"; check ":kernel goes to a kernel of another module" $?
 text ":kernel burnt"; keys Enter; shows "burnt.*machine code"; check "one without PTX says so" $?
 begin 80x24 "$dir/app" -k shift -d sim:fermi-16k; shows "^ gpulocw +app ▸ shift"; shows "ld.global"; ! has "Kernels: Enter"; check "a kernel that was named is opened, and no list" $?
