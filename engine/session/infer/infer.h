@@ -42,6 +42,7 @@ struct block_guess {
 /* What the analysis tells of one parameter. */
 struct param_use {
     bool address, loaded, stored, float_atomic, offsets /* where rows start */;
+    bool flag;   /* a load of it is volatile, relaxed or acquire: another CTA may have stored there */
     bool fickle; /* what is stored differs from run to run */
     enum ptx_type type;
 };

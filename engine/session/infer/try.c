@@ -280,6 +280,15 @@ static bool any_updated(const struct guess *g)
     return false;
 }
 
+/* Flags that CTAs wait for and set: of a launch before, or random, they would let nobody wait. */
+static bool any_flag(const struct guess *g)
+{
+    bool any = false;
+    for (uint32_t p = 0; p < g->f->nparams; p++)
+        any |= g->use[p].flag && g->use[p].stored;
+    return any;
+}
+
 /* Size i of a block; false: as the one before. */
 static bool set_size(struct trying *t, unsigned i)
 {
@@ -345,23 +354,25 @@ static enum status all_blocks(struct trying *t, enum trial *how)
 }
 
 /* One kind of data after the other: as the code seems to want them; offsets of something else; wide
- * numbers taken for pointers; flags, counters and tables that start empty. */
+ * numbers taken for pointers; flags, counters and tables that start empty (first, where CTAs wait for
+ * each other's flags). */
 static enum status all_data(struct trying *t, bool strict, bool *found)
 {
     struct guess *g = t->g;
     bool rows = g->rows;
     enum status s = ST_OK;
     *found = false;
-    for (unsigned kind = 0; s == ST_OK && !*found && kind < 4; kind++) {
+    for (unsigned n = 0; s == ST_OK && !*found && n < 4; n++) {
         enum trial how;
+        unsigned kind = any_flag(g) ? (n + 3) % 4 : n;
         bool use = !kind || (kind == 1 ? rows : kind == 2 ? infer_hides_pointers(g) : any_updated(g));
         if (!use)
             continue;
-        g->rows = rows && !kind;
+        g->rows = rows && (!kind || kind == 3);
         g->all_wide |= kind == 2;
         g->zero = kind == 3;
         t->strict = strict;
-        t->left = kind || !strict ? ALL_INSTS / 2 : ALL_INSTS;
+        t->left = n || !strict ? ALL_INSTS / 2 : ALL_INSTS;
         t->trials = 0;
         t->outside = false;
         s = all_blocks(t, &how);

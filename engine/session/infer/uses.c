@@ -24,9 +24,18 @@ enum ptx_type infer_access_type(const struct guess *g, const struct ana_access *
     return i->ntypes ? i->type[0] : PTX_T_B32;
 }
 
+/* Plain loads may keep what they read; these see what others store meanwhile. */
+static bool sees_stores(const struct guess *g, const struct ana_access *a)
+{
+    const struct ptx_inst *i = &g->facts->module->funcs[a->func]->insts[a->inst];
+    return i->op == PTX_OP_LD && (ptx_has_mod(i, PTX_MOD_VOLATILE) || ptx_has_mod(i, PTX_MOD_RELAXED) ||
+                                  ptx_has_mod(i, PTX_MOD_ACQUIRE));
+}
+
 static void merge_use(const struct guess *g, const struct ana_access *a, struct param_use *u)
 {
     u->address = true;
+    u->flag |= sees_stores(g, a);
     u->loaded |= !a->store || a->atomic;
     u->stored |= a->store || a->atomic;
     /* Stores of zero and exchanges of floats are written as of integers: a float anywhere tells. */
