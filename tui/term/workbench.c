@@ -202,6 +202,7 @@ static void wait(struct bench *b)
             ns, b->drawn_ns + FRAME_NS - base_now_ns() > 0 ? b->drawn_ns + FRAME_NS - base_now_ns() : 0);
     ns = min_wait(ns, pending < 0 ? -1 : pending * 1000000);
     poll(p, b->watch >= 0 ? 4 : 3, ns < 0 ? -1 : (int)((ns + 999999) / 1000000));
+    b->app.now_ns = base_now_ns(); /* what is told now stays its time from now on */
     if (b->watch >= 0 && p[3].revents)
         files_written(b);
 }
