@@ -14,32 +14,44 @@ TEST_SCRIPTS := $(sort $(wildcard tests/cli/*.sh tests/terminal/*.sh))
 
 # Those that take longest begin first, so that none of them runs alone at the end. Slurm waits more than it works.
 FIRST = tests/conformance/slurm.sh $(addprefix $(BUILD)/tests/,$(shell cat tests/slow.txt)) tests/cli/lessons.sh tests/cli/memory.sh tests/cli/clean_clone.sh
+# Pages that show the tables of the program.
+PAGES := options keys presets operations launch-guesses ptx-coverage diagnostics json-fields
+PAGE_FILES := $(PAGES:%=$(BUILD)/reference/%.md)
 .PHONY: check tests unit-tests
 unit-tests: $(UNIT_BIN)
-tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables $(BUILD)/tests/ptx_coverage $(BUILD)/tests/contracted
+tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables $(BUILD)/tests/ptx_coverage $(BUILD)/tests/contracted $(PAGE_FILES)
 check:
 	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test
 	@$(MAKE) -s --no-print-directory -j$(NPROC) tests > $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$ 2>&1 \
 	    || { cat $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; exit 1; }; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$
 	@GPULOCW_TEST_JOBS=$${GPULOCW_TEST_JOBS:-$(NPROC)} tests/run.sh $(BUILD) $(FIRST) $(filter-out $(FIRST),$(UNIT_BIN) $(TEST_SCRIPTS))
 
-# The manual page and the reference pages, from the program's tables (those of the workbench too, which need no terminal).
+# The manual page and the reference pages: from the program's tables (those of the workbench too, which need no terminal).
 $(BUILD)/tests/tables: $(BUILD)/tests/ref/gen_rows.o
 $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables: $(BUILD)/tests/%: $(BUILD)/tests/tool/%.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/term/%,$(TUI_SRC))) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 .PHONY: man
 man: $(BUILD)/tests/man
 	@$(BUILD)/tests/man > docs/gpulocw.1.tmp && mv docs/gpulocw.1.tmp docs/gpulocw.1
+# The pages, into $(BUILD)/reference.
 .PHONY: reference
-reference: $(BUILD)/tests/reference $(BUILD)/tests/tables
-	@for p in options keys; do $< $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
-	@for p in presets operations; do $(BUILD)/tests/tables $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
-	@$(BUILD)/tests/tables launches > docs/reference/launch-guesses.md.tmp && mv docs/reference/launch-guesses.md.tmp docs/reference/launch-guesses.md
-	@python3 tests/tool/codes.py > docs/reference/diagnostics.md.tmp && mv docs/reference/diagnostics.md.tmp docs/reference/diagnostics.md
+reference: $(PAGE_FILES)
+	@ls $^
+page = mkdir -p $(@D) && $(1) > $@.tmp && mv $@.tmp $@
+$(BUILD)/reference/options.md $(BUILD)/reference/keys.md: $(BUILD)/reference/%.md: $(BUILD)/tests/reference
+	@$(call page,$< $*)
+$(BUILD)/reference/presets.md $(BUILD)/reference/operations.md $(BUILD)/reference/launch-guesses.md: $(BUILD)/reference/%.md: $(BUILD)/tests/tables
+	@$(call page,$< $*)
+$(BUILD)/reference/ptx-coverage.md: $(BUILD)/tests/ptx_coverage
+	@$(call page,$<)
+$(BUILD)/reference/json-fields.md: $(BUILD)/gpulocw
+	@$(call page,$< schema --format md)
+$(BUILD)/reference/diagnostics.md: tests/tool/codes.py $(shell find engine tui -name '*.[ch]')
+	@$(call page,python3 $<)
 # The experiments and applications of the papers, from engine/paper.
 .PHONY: papers
 papers: all
-	@$(BUILD)/gpulocw paper --format md > docs/papers-figures.md.tmp && mv docs/papers-figures.md.tmp docs/papers-figures.md
+	@$(BUILD)/gpulocw paper --format md > docs/lab/papers-figures.md.tmp && mv docs/lab/papers-figures.md.tmp docs/lab/papers-figures.md
 # Every message of the program, with file and line.
 .PHONY: messages
 messages:
@@ -216,11 +228,8 @@ tests: $(if $(TUI_OBJ),$(BUILD)/watched/gpulocw)
 include tests/fuzz/fuzz.mk
 
 # ---- the coverage table of PTX ----
-.PHONY: coverage
 $(BUILD)/tests/ptx_coverage $(BUILD)/tests/contracted: $(BUILD)/tests/%: $(BUILD)/tests/tool/%.o $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
-coverage: $(BUILD)/tests/ptx_coverage
-	@$(BUILD)/tests/ptx_coverage > docs/ptx-coverage.md.tmp && mv docs/ptx-coverage.md.tmp docs/ptx-coverage.md
 # Static analysis; tests/tool/cppcheck.supp names what it says and is not so.
 .PHONY: lint
 lint:
@@ -246,11 +255,11 @@ pictures: $(BUILD)/tests/pictures
 # ---- rewrites: the table of the documents, and the long comparison (50 random combinations per kernel, two devices) ----
 .PHONY: rewrites-table check-rewrites
 rewrites-table: $(BUILD)/tests/test_pass_equal
-	@PASS_TABLE=docs/rewrites-table.md PASS_RANDOM=0 $<
+	@PASS_TABLE=docs/lab/rewrites-table.md PASS_RANDOM=0 $<
 check-rewrites: $(BUILD)/tests/test_pass_equal $(BUILD)/tests/test_pass_heldout $(BUILD)/tests/test_pass_run $(BUILD)/tests/test_pass_golden
 	@for d in sim:hopper-h200 sim:fermi-48k; do echo "== $$d"; PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_equal && PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_heldout || exit 1; done
 	@$(BUILD)/tests/test_pass_run && $(BUILD)/tests/test_pass_golden
-	@PASS_TABLE=$(BUILD)/rewrites-table.md PASS_RANDOM=0 $(BUILD)/tests/test_pass_equal > /dev/null 2>&1; diff docs/rewrites-table.md $(BUILD)/rewrites-table.md && echo "docs/rewrites-table.md is what the tests write"
+	@PASS_TABLE=$(BUILD)/rewrites-table.md PASS_RANDOM=0 $(BUILD)/tests/test_pass_equal > /dev/null 2>&1; diff docs/lab/rewrites-table.md $(BUILD)/rewrites-table.md && echo "docs/lab/rewrites-table.md is what the tests write"
 
 # ---- the model checker: the oracle for "legal", and the campaign of generated kernels times every pass ----
 MC_ROOMS := base rec ptx analysis pass rewrites perfmodel

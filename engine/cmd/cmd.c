@@ -264,8 +264,10 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
         a->cancel = &interrupted;
         if (st == ST_OK && ds.n == 0)
             code = dispatch(a);
-        else
+        else {
+            a->json = asked(argc, argv, "--json") || asked(argc, argv, "-j");
             code = cmd_finish(a, st, &ds);
+        }
     }
     bool json = a->json;
     base_free(self);

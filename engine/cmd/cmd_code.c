@@ -290,14 +290,6 @@ int cmd_analyze(struct args *a)
         st = cmd_schedules(a, &s, &ds);
     else if (st == ST_OK && (st = every_kernel(&s, a, k, &n, MOST, &ds)) == ST_OK)
         print_kernels(a, k, n);
-    if (st != ST_OK && a->json) {
-        struct buf out = { 0 };
-        buf_puts(&out, "{\"format\": \"gpulocw-diagnostics\", \"version\": 1, \"diagnostics\": ");
-        diags_json(&ds, &out);
-        buf_puts(&out, "}\n");
-        cmd_put(a, &out);
-        buf_free(&out);
-    }
     for (size_t i = 0; i < n; i++)
         ana_free(k[i]);
     workspace_close(&s);

@@ -45,7 +45,14 @@ const struct command *command_find(const char *name);
 /* The command whose name is nearly that; NULL: none is. */
 const char *command_near(const char *name);
 void args_help(const struct command *c, struct buf *out); /* c NULL: the workbench itself */
-void args_help_environment(struct buf *out);
+/* What `help` tells besides commands. */
+struct help_topic {
+    const char *name;
+    const char *help;
+    void (*put)(struct buf *out);
+};
+/* NULL: behind the last. */
+const struct help_topic *help_topic_at(size_t i);
 
 /* ---- printing: the only place of the engine that does; where to, a->io says (engine/cmd/io.h) ---- */
 /* tells the diagnostics, frees them, gives the exit code */
@@ -109,6 +116,7 @@ int cmd_mcp(struct args *a);
 int cmd_batch(struct args *a);
 int cmd_check(struct args *a);
 int cmd_list(struct args *a);
+int cmd_schema(struct args *a);
 /* What may stand at the last of the words behind the program's name, one a line (complete.c):
  * "WORD\tHELP", or
  * ":files ENDING..." and ":folders", which the shell knows better. */

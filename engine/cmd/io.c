@@ -121,7 +121,8 @@ struct cmd_io cmd_io_standard(long *fd)
                             .tell = tell,
                             .progress = progress,
                             .ask = people ? ask : NULL,
-                            .terminal = isatty(STDOUT_FILENO) };
+                            .terminal = isatty(STDOUT_FILENO),
+                            .failure_document = true };
 }
 
 /* ---- the program around a command ---- */

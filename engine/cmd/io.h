@@ -21,6 +21,10 @@ struct cmd_io {
     bool terminal;
     /* memory ran out in something that went to `out` */
     bool incomplete;
+    /* something went to `out` */
+    bool said;
+    /* a command with --json that fails before it said anything prints its diagnostics as a document */
+    bool failure_document;
 };
 /* Standard output and standard error, with a bar where that is a terminal. Above 0, *fd is the
  * descriptor of --progress-fd and takes JSON lines: {"progress":0..1,"what","detail"} for each step, at

@@ -22,9 +22,24 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A program that asked for a document gets one when the command fails, too, unless --progress-fd takes
+ * the diagnostics. */
+static void put_failure(const struct args *a, const struct diags *ds)
+{
+    struct buf out = { 0 };
+    buf_puts(&out, "{\"format\": \"gpulocw-diagnostics\", \"version\": 1, \"diagnostics\": ");
+    diags_json(ds, &out);
+    buf_puts(&out, "}\n");
+    cmd_put(a, &out);
+    buf_free(&out);
+}
+
 int cmd_finish(const struct args *a, enum status s, struct diags *ds)
 {
     cmd_progress_end(a);
+    bool wants = a->json && a->io->failure_document && a->progress_fd <= 0;
+    if (s != ST_OK && wants && !a->io->said)
+        put_failure(a, ds);
     if (a->io->tell)
         a->io->tell(a->io->ctx, s, ds);
     diags_free(ds);
@@ -34,6 +49,7 @@ int cmd_finish(const struct args *a, enum status s, struct diags *ds)
 void cmd_put_exact(const struct args *a, const struct buf *b)
 {
     a->io->incomplete = a->io->incomplete || b->oom;
+    a->io->said = a->io->said || b->n;
     if (b->s && a->io->out)
         a->io->out(a->io->ctx, b->s, b->n);
 }

@@ -101,8 +101,8 @@ static void list_apps_md(struct buf *out)
              "class |\n|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < paper_app_count(); i++) {
         const struct paper_app *a = paper_app_at(i);
-        buf_printf(out, "| %s: %s | %s | %s | %s | [%s](../kernels/%s.cu) | %s | %s |\n", a->abbr,
-                   a->name, a->suite, a->in, a->block ? a->block : "not in the text", a->file, a->file,
+        buf_printf(out, "| %s: %s | %s | %s | %s | `kernels/%s.cu` | %s | %s |\n", a->abbr, a->name,
+                   a->suite, a->in, a->block ? a->block : "not in the text", a->file,
                    a->launch ? a->launch : "default", a->class_ ? a->class_ : "not in the text");
     }
 }

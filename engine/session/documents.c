@@ -1,4 +1,4 @@
-/* The JSON documents that programs rely on (docs/reference/json.md). */
+/* The JSON documents that programs rely on (their fields: fields.def). */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"

@@ -33,12 +33,17 @@ static void separate(struct jw *w)
     w->first = false;
 }
 
-void jw_key(struct jw *w, const char *key)
+void jw_key_view(struct jw *w, struct str key)
 {
     separate(w);
-    buf_json(w->out, str_of(key));
+    buf_json(w->out, key);
     buf_puts(w->out, ": ");
     w->keyed = true;
+}
+
+void jw_key(struct jw *w, const char *key)
+{
+    jw_key_view(w, str_of(key));
 }
 
 static void open_as(struct jw *w, const char *c)

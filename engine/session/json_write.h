@@ -11,6 +11,7 @@ struct jw {
 };
 struct jw jw_open(struct buf *out, int pretty);
 void jw_key(struct jw *w, const char *key);
+void jw_key_view(struct jw *w, struct str key);
 void jw_obj(struct jw *w);
 void jw_arr(struct jw *w);
 void jw_end_obj(struct jw *w);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The command-line contract (docs/reference/json.md): analyze, and launch descriptions made for kernels that have none.
+# The command-line contract (docs/reference/json.md, gpulocw schema): analyze, and launch descriptions made for kernels that have none.
 . tests/tool/tap.sh
 
 # The paper's base table (coalesce): degree, sectors in range, expected; exact needs the launch.

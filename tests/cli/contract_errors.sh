@@ -1,5 +1,5 @@
 #!/bin/bash
-# The command-line contract (docs/reference/options.md): bad input, wrong usage, help: exit codes and messages.
+# The command-line contract (gpulocw help): bad input, wrong usage, help: exit codes and messages.
 . tests/tool/tap.sh
 
 code "missing file" 1 "cannot open" "$B" analyze "$T/none.ptx"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The command-line contract (docs/reference/json.md): documents of run, devices, sweep, replay, report and rewrite.
+# The command-line contract (docs/reference/json.md, gpulocw schema): documents of run, devices, sweep, replay, report and rewrite.
 . tests/tool/tap.sh
 
 doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is True and d['device']['kind']=='simulated' and d['time_ns']['median']>0 and {c['name'] for c in d['counters']}=={'l1.requests','l1.sectors','l1.sectors_per_request','l1.hit_rate','l2.read_sectors','l2.hit_rate','dram.read_bytes','warps.active','inst.warp','inst.thread','l2.write_sectors','dram.write_bytes'}" "$B" run "$(k stride_4)" --json

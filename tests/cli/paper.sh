@@ -13,7 +13,7 @@ want = ['s1-fig%d' % n for n in [2, 3] + list(range(5, 11)) + list(range(12, 23)
 want += ['s3-fig2', 's3-fig3', 's3-fig12', 's3-fig13', 's3-classes', 's4-tab3', 's4-fig7', 's4-fig8', 's4-fig10', 's5-tab1', 's5-fig5', 's5-fig6']
 print([w for w in want if w not in have], any(i.startswith('s2-') for i in have))" "$T/list.json")" "[] True"
 is "the list in text has as many" "$(grep -c '^  s[1-5]-' "$T/list.txt")" "$(grep -c '"id"' "$T/list.json")"
-if "$B" paper --format md | cmp -s - docs/papers-figures.md; then ok "docs/papers-figures.md is up to date"; else no "docs/papers-figures.md: make papers mends it"; fi
+if "$B" paper --format md | cmp -s - docs/lab/papers-figures.md; then ok "docs/lab/papers-figures.md is up to date"; else no "docs/lab/papers-figures.md: make papers mends it"; fi
 is "every application names a kernel that is there, with that launch" "$(python3 - <<'PY'
 import json, os, re
 bad = []

@@ -1,6 +1,6 @@
 #!/bin/bash
 # docs/papers.md: every command of the tables of mechanisms runs; experiments there run with --quick, or in paper.sh, which holds
-# their documents against the contract. Each figure of `gpulocw paper` has a row in docs/papers-figures.md. `make
+# their documents against the contract. Each figure of `gpulocw paper` has a row in docs/lab/papers-figures.md. `make
 # papers-agreement` runs all of them whole, with the contract and two minutes for each.
 . tests/tool/tap.sh
 sed '/^## Figures/,$d' docs/papers.md | grep -o '`gpulocw [^`]*`' | tr -d '`' | sort -u > "$T/commands"
@@ -12,7 +12,7 @@ while read -r line; do
     [ "${words[0]} ${words[1]:+ID}" != "paper ID" ] || words+=(--quick)
     if "$B" "${words[@]}" > "$T/out" 2> "$T/err" < /dev/null && [ -s "$T/out" ] && ! grep -q '^failed' "$T/out"; then ok "$line"; else no "$line" "$(cat "$T/err")" "$(head -5 "$T/out")"; fi
 done < "$T/commands"
-sed -n 's/.*`gpulocw paper \([a-z0-9-]*\)`.*/\1/p' docs/papers-figures.md | sort > "$T/listed"
+sed -n 's/.*`gpulocw paper \([a-z0-9-]*\)`.*/\1/p' docs/lab/papers-figures.md | sort > "$T/listed"
 "$B" paper | sed -n 's/^  \(s[0-9]-[a-z0-9]*\) .*/\1/p' | sort > "$T/there"
 is "each figure has a row" "$(cat "$T/listed")" "$(cat "$T/there")"
 sed 's/"name": "fermi-16k"/"name": "free"/; s/"fields": {/"fields": { "l1_bypass_tracks": { "value": 0, "source": "a test" },/' engine/sim/presets/fermi-16k.json > "$T/free.json"

@@ -39,10 +39,10 @@ keys '?'; shows "│ Advice panel"; text "/Panels and layouts"; keys Enter; show
 keys g; shows "│ Advice panel"; all=$(screen)
 while has_not "([0-9]+) of \\1$"; do was=$(screen); keys NPage; until_true changed || break; all="$all$(screen)"; done
 odd=
-whole() { # each help text of docs/reference/keys.md stands in it, its lines joined
+whole() { # each help text of keys.md stands in it, its lines joined
     tr '\n' ' ' <<< "$all" | sed 's/[│┃]/ /g; s/  */ /g' > "$dir/all"
     # without what is about other windows; nine panels are one row, "1 to 9"
-    awk -F'|' '/^#/ { in_help = !/[Hh]elp|tree|picker|[Rr]eplay/ } in_help && /^\| `[^|]*\|[^|]*\|[^|]*\|$/ && $4 !~ /^ [a-z]+ panel $/ { print $4 }' docs/reference/keys.md | sed 's/^ *//; s/ *$//' > "$dir/texts"
+    awk -F'|' '/^#/ { in_help = !/[Hh]elp|tree|picker|[Rr]eplay/ } in_help && /^\| `[^|]*\|[^|]*\|[^|]*\|$/ && $4 !~ /^ [a-z]+ panel $/ { print $4 }' "$GPULOCW_BUILD/reference/keys.md" | sed 's/^ *//; s/ *$//' > "$dir/texts"
     [ "$(wc -l < "$dir/texts")" -ge 100 ] || return 1
     while read -r t; do grep -qF -- "$t" "$dir/all" || { echo "# not whole: $t"; odd=1; }; done < "$dir/texts"; [ -z "$odd" ]
 }

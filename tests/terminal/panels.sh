@@ -1,12 +1,12 @@
 #!/bin/bash
-# Five seconds per panel: what docs/internals/panels.md says of each stands on the screen, at 80x24, where it says.
+# Five seconds per panel: what docs/lab/panels.md says of each stands on the screen, at 80x24, where it says.
 . "$(dirname "$0")/tmux.bash"
-table=docs/internals/panels.md
+table=docs/lab/panels.md
 fermi="kernels/valley.ptx -k fermi -d sim:fermi-16k --session $dir/s.json"
 between() { local l; l=$(line_of "$1"); [ -n "$l" ] && [ "$l" -ge "$2" ] && [ "$l" -le "$3" ]; } # REGEX FIRST LAST: screen rows
 
 # the table has a row for each panel that the program has, by its name
-diff <(sed -n '/^## Panels/,/^## Keys/p' docs/reference/keys.md | grep -oE '^\| [0-9]+ \| [A-Za-z]+' | sed 's/^| \([0-9]*\) | /\1 /') \
+diff <(sed -n '/^## Panels/,/^## Keys/p' "$GPULOCW_BUILD/reference/keys.md" | grep -oE '^\| [0-9]+ \| [A-Za-z]+' | sed 's/^| \([0-9]*\) | /\1 /') \
      <(grep -oE '^\| [0-9]+ [A-Za-z]+' $table | sed 's/^| //' | sort -n) > "$dir/rows"; check "each panel has a row in $table" $?
 [ ! -s "$dir/rows" ] || sed 's/^/# /' "$dir/rows"
 row() { grep -E "^\| $1 " $table; } # the row's own figures are looked for, so that neither changes alone

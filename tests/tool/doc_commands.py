@@ -129,14 +129,14 @@ def documents(lab):
     return [p for p in sorted(glob.glob(os.path.join(root, 'docs', '**', '*.md'), recursive=True)) if lab or '/lab/' not in p]
 
 def contract():
-    """Every option that the help has stands in docs/reference/options.md; no document names one that the program lacks."""
+    """Every option that the help has stands in the manual page; no document names one that the program lacks."""
     ask = lambda *w: subprocess.run([program, 'help', *w], capture_output=True, text=True).stdout
-    text = open(os.path.join(root, 'docs', 'reference', 'options.md'), encoding='utf-8').read()
+    text = open(os.path.join(root, 'docs', 'gpulocw.1'), encoding='utf-8').read().replace('\\-', '-')
     known = set()
     for command in [None] + re.findall(r'^  gpulocw ([a-z]+) ', ask(), re.M):
         known |= set(re.findall(r'^ +(?:-\w, )?--([a-z0-9-]+)', ask(*[command] if command else []), re.M))
     lacks = sorted(o for o in known if not re.search(r'--%s\b(?!-)' % o, text))
-    say(known and not lacks, 'docs/reference/options.md: every option of the help', ' '.join('--' + o for o in lacks))
+    say(known and not lacks, 'docs/gpulocw.1: every option of the help', ' '.join('--' + o for o in lacks))
     for p in [os.path.join(root, 'README.md')] + documents(False):
         named = re.findall(r'gpulocw ([^`#\n]*)', open(p, encoding='utf-8').read())
         unknown = sorted({o for c in named for o in re.findall(r'(?<![\w-])--([a-z][a-z0-9-]*)', c)} - known - {'help', 'version'} - NOT_YET)

@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
-"""The field tables of docs/reference/json.md against what the program prints.
+"""The fields that gpulocw schema states against what the program prints.
 
     python3 tests/tool/json_fields.py PROGRAM
 
-Every command of that page runs. Each key of what it prints must stand in the table of its
-document with the type given there, null only where the table says when; and each row of a
-table must be met in one of the outputs, except rows that say "GPU". Prints TAP."""
-import json, os, re, shlex, shutil, subprocess, sys, tempfile
+Every command of tests/cli/json_commands.txt runs. Each key of what it prints must stand in the
+table of its document with the type given there, null only where the table says when; and each
+row of a table must be met in one of the outputs, except rows that say "GPU". Every output must
+be valid by the JSON Schema of its document, and by no other. Prints TAP."""
+import glob, json, os, re, shlex, shutil, subprocess, sys, tempfile
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import json_schema
 
 program, root = os.path.abspath(sys.argv[1]), os.getcwd()
-page = open('docs/reference/json.md', encoding='utf-8').read()
 number, failed = 0, False
+
+def printed(*words):
+    return subprocess.run([program, *words], text=True, capture_output=True, check=True).stdout
+
+page, schema = printed('schema', '--format', 'md'), json.loads(printed('schema', '--json'))
+commands = open('tests/cli/json_commands.txt', encoding='utf-8').read().splitlines()
 
 def say(good, name, *detail):
     global number, failed
@@ -24,7 +32,7 @@ def say(good, name, *detail):
 def read_tables():
     """record -> {key: (type, null when)}"""
     tables = {}
-    for name, body in re.findall(r'Fields of \*\*(.+?)\*\*:\n\n((?:\|.*\n)+)', page):
+    for name, body in re.findall(r'^## (.+)\n\n.*\n\n((?:\|.*\n)+)', page, re.M):
         rows = tables[name] = {}
         for line in body.splitlines()[2:]:
             cell = [c.strip() for c in line.strip('|').split(' | ')]
@@ -33,8 +41,7 @@ def read_tables():
     return tables
 
 tables = read_tables()
-knobs = set(re.findall(r'^\| `--([a-z0-9-]+)', open('docs/reference/options.md', encoding='utf-8').read()
-                       .split('## Knobs of a configuration')[1].split('\n## ')[0], re.M))
+knobs = set(schema['$defs']['options']['properties'])
 seen, trouble = set(), []
 
 def plain(value, type_):
@@ -53,7 +60,7 @@ def of_type(value, type_, where):
         return any(plain(value, t) for t in type_.split(' or '))
     if type_ == 'options':
         if isinstance(value, dict) and set(value) != knobs:
-            trouble.append('%s: other knobs than options.md: %s' % (where, ' '.join(sorted(set(value) ^ knobs))))
+            trouble.append('%s: other knobs than in the schema: %s' % (where, ' '.join(sorted(set(value) ^ knobs))))
         return isinstance(value, dict)
     if type_ in tables:
         if isinstance(value, dict):
@@ -92,9 +99,42 @@ def walk(value, record, path, where):
             if below and isinstance(item, dict):
                 walk(item, owner, key + ('[].' if isinstance(v, list) else '.'), where)
 
-def sample_keys(text, output):
-    """Keys of a sample that the output lacks."""
-    return sorted(k for k in set(re.findall(r'"([^"]+)":', text)) if '"%s"' % k not in output)
+def lessons():
+    for path in sorted(glob.glob('sessions/lessons/*.json')):
+        doc = json.load(open(path))
+        trouble.clear()
+        walk(doc, doc['format'], '', doc['format'])
+        check_schema(doc)
+        say(not trouble, path, *sorted(set(trouble)))
+
+def check_schema(doc):
+    """Valid by its own schema alone."""
+    trouble.extend(json_schema.errors(doc, schema, schema))
+    own = json.loads(printed('schema', doc['format'], '--json'))
+    trouble.extend(json_schema.errors(doc, own, own))
+    for name in tables:
+        if name.startswith('gpulocw-') and name != doc['format'] and not json_schema.errors(doc, {'$ref': '#/$defs/' + name}, schema):
+            trouble.append('also valid as %s' % name)
+
+def two_launches(folder):
+    """two.ptx: a kernel with another launch, on which a recommendation is tried."""
+    shutil.copy('kernels/transpose.ptx', os.path.join(folder, 'two.ptx'))
+    first = json.load(open('kernels/transpose.launch.json'))['launches'][0]
+    first['ptx'] = 'two.ptx'
+    second = json.loads(json.dumps(first).replace('524288', '131072'))
+    second.update(name='small', grid=[first['grid'][0] // 2, first['grid'][1] // 2, 1])
+    second['args'][2]['s32'], second['args'][3]['s32'] = 512, 256
+    with open(os.path.join(folder, 'two.launch.json'), 'w') as f:
+        json.dump({'format': 'gpulocw-launch', 'version': 1, 'launches': [first, second]}, f)
+
+def documents(r, line, folder):
+    """What a command printed, and the session or the lines of results that it wrote."""
+    printed = [json.loads(r.stdout)] if r.stdout else []
+    file = re.search(r' -o (\S+)', line)
+    if not file or r.returncode:
+        return printed
+    text = open(os.path.join(folder, file[1]), encoding='utf-8').read()
+    return printed + [json.loads(t) for t in (text.splitlines() if file[1].endswith('.jsonl') else [text])]
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
@@ -105,23 +145,25 @@ def main():
         shutil.copytree('tests/source', os.path.join(folder, 'tests/source'))
         shutil.copy('kernels/valley.ptx', os.path.join(folder, 'app.ptx'))
         shutil.copytree('tests/fuzz/corpus/container', folder, dirs_exist_ok=True)
+        two_launches(folder)
+        shutil.copy('tests/source/requests.jsonl', folder)
         env = dict(os.environ, XDG_DATA_HOME=folder, GPULOCW_DATA=folder, LC_ALL='C.UTF-8')
-        for block, after in re.findall(r'Commands:\n\n((?:    .*\n)+)\n((?:The first of them prints, shortened:\n\n```json\n(?:.*\n)*?```)?)', page):
-            for n, line in enumerate(block.splitlines()):
-                r = subprocess.run([program] + shlex.split(line)[1:], cwd=folder, env=env, text=True,
-                                   capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
-                trouble.clear()
-                if r.returncode == 0:
-                    doc = json.loads(r.stdout)
-                    if doc.get('format') in tables:
-                        walk(doc, doc['format'], '', doc['format'])
-                    else:
-                        trouble.append('no table for the format %s' % doc.get('format'))
-                    if n == 0:
-                        trouble.extend('the sample has "%s", the output has not' % k for k in sample_keys(after, r.stdout))
-                say(r.returncode == 0 and not trouble, line.strip(), 'exit %d %s' % (r.returncode, r.stderr[:200]), *sorted(set(trouble)))
+        for line in commands:
+            r = subprocess.run([program] + shlex.split(line)[1:], cwd=folder, env=env, text=True,
+                               capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+            trouble.clear()
+            docs = documents(r, line, folder)
+            fails = [d['format'] for d in docs] == ['gpulocw-diagnostics']
+            for doc in docs:
+                if doc.get('format') in tables:
+                    walk(doc, doc['format'], '', doc['format'])
+                    check_schema(doc)
+                else:
+                    trouble.append('no table for the format %s' % doc.get('format'))
+            say((r.returncode != 0) == fails and docs and not trouble, line.strip(), 'exit %d %s' % (r.returncode, r.stderr[:200]), *sorted(set(trouble)))
+    lessons()
     unmet = ['%s: `%s`' % (t, k) for t in tables for k, row in tables[t].items()
-             if (t, k) not in seen and 'GPU' not in row[1] and 'no other launch' not in row[1]
+             if (t, k) not in seen and 'GPU' not in row[1]
              and not any(s == t and (o.startswith(k + '.') or o.startswith(k + '[]')) for s, o in seen)]
     say(len(tables) > 15 and not unmet, 'every row of every table was printed', *unmet)
     print('1..%d' % number)

@@ -73,7 +73,7 @@ def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else ""
     lines = ["# How far does each figure of the papers agree?", "",
              "Made by `make papers-agreement` from the JSON of the commands (some minutes). It counts the figures that a paper's text gives.",
-             "[papers-figures.md](../papers-figures.md) has what each experiment shows, and what cannot agree.", "",
+             "[papers-figures.md](papers-figures.md) has what each experiment shows, and what cannot agree.", "",
              "Processor time is of all threads together; two minutes on two processors are 240 s.", "",
              "| command | agreement | processor time |", "|---|---|---|"]
     bad = 0

@@ -2,11 +2,9 @@
 """Words and mean sentence length of the documents: python3 tests/tool/prose.py [FILE...]
 
 Words: what a reader reads, in sentences and in cells of tables; code blocks and table rules are left out. The mean
-sentence length counts paragraphs and lists alone. Documents made by a program, and docs/lab, are counted apart. Exit 1: a document for readers has a mean of 20 words or more."""
+sentence length counts paragraphs and lists alone. docs/lab is counted apart. Exit 1: a document for readers has a mean of 20 words or more."""
 import glob, re, sys
 
-MADE = {'docs/reference/options.md', 'docs/reference/presets.md', 'docs/reference/operations.md', 'docs/reference/launch-guesses.md', 'docs/reference/keys.md', 'docs/reference/diagnostics.md', 'docs/ptx-coverage.md', 'docs/rewrites-table.md', 'docs/papers-figures.md'}
-TABLES = {'docs/reference/json.md'}
 MOST = 20                                       # words: a document whose mean sentence is as long has to be mended
 
 def read(path):
@@ -39,10 +37,10 @@ def row(name, words, sentences):
     return mean
 
 paths = sys.argv[1:] or ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'kernels/README.md'] + sorted(glob.glob('docs/**/*.md', recursive=True))
-long, total, every, apart = [], 0, [], {'docs/lab': 0, 'made by a program': 0, 'field tables': 0}
+long, total, every, apart = [], 0, [], {'docs/lab': 0}
 for p in paths:
     words, sentences = read(p)
-    kind = 'docs/lab' if p.startswith('docs/lab/') else 'made by a program' if p in MADE else 'field tables' if p in TABLES else None
+    kind = 'docs/lab' if p.startswith('docs/lab/') else None
     if kind:
         apart[kind] += words
         continue
@@ -50,7 +48,7 @@ for p in paths:
         long.append(p)
     total, every = total + words, every + sentences
 row('for readers', total, every)
-print('for readers: all but docs/lab, pages made by a program and the field tables of the JSON documents')
+print('for readers: all but docs/lab')
 print('apart: ' + ', '.join('%s %d words' % (k, v) for k, v in apart.items()))
 print('mean sentence of %d words or more: %s' % (MOST, ' '.join(long) or 'none'))
 sys.exit(bool(long))

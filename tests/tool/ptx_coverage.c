@@ -1,4 +1,4 @@
-/* Writes docs/ptx-coverage.md from the op table, ISA section by section. Nothing in it is
+/* Writes build/reference/ptx-coverage.md from the op table, ISA section by section. Nothing in it is
  * typed by hand but the titles of the sections. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,7 +128,7 @@ int main(void)
     for (int op = 1; op < PTX_OP_COUNT; op++)
         simulated += strcmp(executor[op], "none") != 0;
     printf(
-        "# What of the PTX ISA is covered\n\nMade by `make coverage` from `engine/ptx/ops.def`; the "
+        "# What of the PTX ISA is covered\n\nMade by `make reference` from `engine/ptx/ops.def`; the "
         "sections are those of the PTX ISA manual, version 9.0.\n\n"
         "- **parsed**: the instruction has a row; its modifiers, types and operands are known by name\n"
         "- **checked**: wrong operands, types, modifiers, state spaces, versions and targets are "

@@ -1,9 +1,8 @@
-"""Each difference in docs/internals/extending.md still fits: the lines that it keeps or removes stand in its file, in a row.
+"""Each change of docs/internals/recipes still fits: the lines that it keeps or removes stand in its file, in a row.
 `make recipes` applies them, builds and runs. Prints TAP lines."""
-import re, sys
+import glob, sys
 
-page = open('docs/internals/extending.md', encoding='utf-8').read()
-diffs = '\n'.join(re.findall(r'^```diff\n(.*?)^```$', page, re.M | re.S)).split('\n')
+diffs = ''.join(open(p, encoding='utf-8').read() for p in sorted(glob.glob('docs/internals/recipes/*.patch'))).split('\n')
 bad, n, path, hunk = [], 0, None, []
 
 
@@ -26,6 +25,6 @@ for line in diffs + ['@@']:
     elif line and not line.startswith(('+++ ', '@@')):
         hunk.append(line)
 ok = not bad and n > 0
-print('%s 1 - the differences of extending.md fit the files they change: %d' % ('ok' if ok else 'not ok', n))
+print('%s 1 - the changes of docs/internals/recipes fit the files they change: %d' % ('ok' if ok else 'not ok', n))
 print(''.join('#   %s\n' % b for b in bad), end='')
 sys.exit(not ok)

@@ -1,6 +1,6 @@
 /* Writes the reference pages from the tables of the program: `reference options` the command
  * line, `reference keys` the keys and commands of the workbench. `make reference` puts them
- * into docs/reference/; tests/cli/generated.sh tells when a page is out of date. */
+ * into build/reference/. */
 #include "engine/cmd/cmd_int.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/knobs.h"
@@ -190,7 +190,7 @@ static void page_options(void)
            "Made by `make reference` from the program's tables; do not edit.\n"
            "`gpulocw help COMMAND` prints the part of one command.\n\n"
            "A result goes to standard output. Progress and messages go to standard error.\n"
-           "With `--json` a command prints one JSON document: [json.md](json.md) has its fields.\n"
+           "With `--json` a command prints one JSON document: `gpulocw schema` has its fields.\n"
            "`-` as a file is standard input; with `-o -`, `launch`, `rewrite` and `report` write to "
            "standard output.\n"
            "Several PTX files are one program, checked against each other by name.\n\n");

@@ -303,7 +303,7 @@ static int page_operations(void)
     printf(
         "# Operations: what each table knows\n\n"
         "Made by `make reference` from the tables named below; do not edit. An empty cell: the table "
-        "has no row.\n[ptx-coverage.md](../ptx-coverage.md) says what follows for a user.\n\n"
+        "has no row.\n[ptx-coverage.md](ptx-coverage.md) says what follows for a user.\n\n"
         "%d operations: %u run on the simulated device, %u of them with bodies for 32 lanes at once, "
         "%u with machine code of the host;\nthe analysis computes the values of %u of them; the "
         "generator of random programs has rows for %u.\n\n"
@@ -353,8 +353,8 @@ int main(int argc, char **argv)
         return page_presets();
     if (argc == 2 && !strcmp(argv[1], "operations"))
         return page_operations();
-    if (argc == 2 && !strcmp(argv[1], "launches"))
+    if (argc == 2 && !strcmp(argv[1], "launch-guesses"))
         return put_guesses(), 0;
-    fprintf(stderr, "usage: tables presets|operations|launches\n");
+    fprintf(stderr, "usage: tables presets|operations|launch-guesses\n");
     return 2;
 }

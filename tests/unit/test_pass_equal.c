@@ -113,7 +113,7 @@ static void table_write(const char *path)
     unsigned all = 0, no = 0;
     buf_printf(&t,
                "# Every option on every demo kernel\n\nWritten by `make rewrites-table` on `%s`: every "
-               "option of docs/reference/options.md that changes the code or the launch, on %u "
+               "option that changes the code or the launch, on %u "
                "kernels\n(grids cut to at most 7x5 CTAs), "
                "CTAs dispatched in random and in adversarial order, warps one after the other and "
                "interleaved.\nProven: outputs bit-identical to the original's (dot_atomic: within its "
@@ -213,7 +213,7 @@ static void all_rewrites(struct bench *b)
 static void test_every_knob(void **state)
 {
     (void)state;
-    /* the device's alone: test_dev_*, docs/reference/options.md */
+    /* the device's alone: test_dev_* */
     static const char *const elsewhere[] = { "l2-persist" };
     for (size_t i = 0; i < knob_count(); i++) {
         bool found = false;

@@ -194,11 +194,11 @@ static void export_svg(struct app *a, struct buf *out)
     buf_puts(out, "</svg>\n" WORKSPACE_MARK_PAGE "\n");
 }
 
-/* ---- JSON: the contract's own documents (docs/reference/json.md) ---- */
+/* ---- JSON: the contract's own documents (engine/session/fields.def) ---- */
 
 /* The panels about the code give the analysis of the kernel, the others the run that the valley panel
  * shows. */
-/* The analysis of the kernel or the run that is shown, as a document of docs/reference/json.md. */
+/* The analysis of the kernel or the run that is shown, as a document that gpulocw schema lists. */
 static void export_json(struct app *a, struct buf *out)
 {
     const struct job_snapshot *s = a->snap;

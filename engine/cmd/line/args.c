@@ -57,11 +57,14 @@ static const struct command commands[] = {
     { "batch", "FILE.jsonl",
       "run many requests on all CPUs, one JSON object per line; run it again to continue", cmd_batch,
       false, 1 },
+    { "schema", "[DOCUMENT]",
+      "print the fields of the JSON documents, with --json as JSON Schema; without DOCUMENT: list them",
+      cmd_schema, false, 1 },
     { "completion", "bash|zsh|fish", "print a shell script that completes commands, options and values",
       cmd_completion, false, 1 },
     { "help", "[COMMAND]",
-      "show this text or the help of a command; help environment: environment variables", cmd_help,
-      false, 1 },
+      "show this text or the help of a command; also: help counters, help environment", cmd_help, false,
+      1 },
 };
 
 size_t command_count(void)

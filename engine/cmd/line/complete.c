@@ -7,6 +7,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/search/advice.h"
+#include "engine/session/fields.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 #include "engine/workspace/args.h"
@@ -215,6 +216,16 @@ static void offer_commands(const struct asked *q)
         offer(q, command_at(i)->name, command_at(i)->help);
 }
 
+/* Records that are no document are named in full, and seldom. */
+static void offer_documents(const struct asked *q)
+{
+    for (size_t i = 0; i < field_record_count(); i++) {
+        struct field_record r = field_record_at(i);
+        if (field_record_is_document(&r))
+            offer(q, r.name, r.what);
+    }
+}
+
 static void offer_subject(const struct asked *q, const struct command *c)
 {
     if (!c || !strcmp(c->usage, "FILE.ptx"))
@@ -226,8 +237,11 @@ static void offer_subject(const struct asked *q, const struct command *c)
         offer_names(q, "sessions/lessons", ".json", "lesson");
     } else if (!strcmp(c->usage, "[COMMAND]")) {
         offer_commands(q);
-        offer(q, "environment", "the environment variables");
-    } else
+        for (size_t i = 0; help_topic_at(i); i++)
+            offer(q, help_topic_at(i)->name, help_topic_at(i)->help);
+    } else if (!strcmp(c->usage, "[DOCUMENT]"))
+        offer_documents(q);
+    else
         offer_form(q, c->usage);
 }
 

@@ -2,6 +2,7 @@
  * environment variables (env.def). */
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/rec/counters.h"
 #include "engine/rec/knobs.h"
 #include "engine/workspace/args.h"
 
@@ -131,10 +132,31 @@ void args_help(const struct command *c, struct buf *out)
                   "5 results differ from the original's, 130 interrupted.\n");
 }
 
-void args_help_environment(struct buf *out)
+static void help_environment(struct buf *out)
 {
     buf_puts(out, "Environment variables:\n");
 #define ENV(names, help) put_entry(out, names, help);
 #include "engine/cmd/line/env.def"
 #undef ENV
+}
+
+static void help_counters(struct buf *out)
+{
+    buf_puts(out, "Counters of run, sweep and tune; a device that has no such counter shows n/a:\n");
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        char left[80];
+        snprintf(left, sizeof left, "%s [%s]", counter_name((enum counter_id)i),
+                 counter_unit((enum counter_id)i));
+        put_entry(out, left, counter_help((enum counter_id)i));
+    }
+}
+
+static const struct help_topic topics[] = {
+    { "counters", "what each counter counts, with its unit", help_counters },
+    { "environment", "the environment variables", help_environment },
+};
+
+const struct help_topic *help_topic_at(size_t i)
+{
+    return i < ARRAY_LEN(topics) ? &topics[i] : NULL;
 }
