@@ -3,6 +3,7 @@
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
 #include "engine/dev/dev.h"
+#include "engine/dev/dev_pool.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
 #include "engine/session/session.h"

@@ -253,7 +253,7 @@ void outputs_captured_text(const struct result *r, struct buf *out)
     if (r->captured == EQUAL_YES)
         buf_puts(out, "equal to what the GPU left\n");
     else
-        buf_printf(out, "%s what the GPU left: %llu bytes are another\n",
+        buf_printf(out, "%s what the GPU left: %llu bytes differ\n",
                    r->captured == EQUAL_NO ? "differs from" : "within the stated tolerance of",
                    (unsigned long long)r->captured_differ);
 }

@@ -2,6 +2,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/dev/dev_pool.h"
 #include "engine/perfmodel/category.h"
 #include "engine/perfmodel/valley.h"
 #include "engine/predict/prediction.h"

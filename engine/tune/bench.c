@@ -3,6 +3,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/dev/dev_pool.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/link.h"

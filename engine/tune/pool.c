@@ -2,6 +2,7 @@
  * texts are the pool's codes, and the results are the same set whatever the pool. */
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/dev/dev_pool.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"

@@ -4,6 +4,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/dev/dev_pool.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"

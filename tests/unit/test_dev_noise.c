@@ -4,6 +4,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/curve.h"
 #include "engine/base/base.h"
+#include "engine/dev/dev_pool.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"

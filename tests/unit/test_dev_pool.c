@@ -1,5 +1,6 @@
 /* Pools: who starts when, what is taken when, what is kept between runs, what a member did, and what a
  * member that left behind is still good for. The devices are the fake driver's. */
+#include "engine/dev/dev_pool.h"
 #include "engine/rec/device.h"
 #include "engine/rec/result.h"
 

@@ -1,5 +1,6 @@
 /* The worker protocol, launchers, workers that die, and pools of them. The device
  * at the far end is the fake driver. */
+#include "engine/dev/dev_pool.h"
 #include "engine/base/crc.h"
 #include "engine/base/version.h"
 #include "engine/dev/worker/wire.h"

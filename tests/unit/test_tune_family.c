@@ -1,5 +1,6 @@
 /* Several axes at once: what the slices are, that each is the sweep it would be alone, and what is no
  * axis. */
+#include "engine/dev/dev_pool.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_schedule.h"

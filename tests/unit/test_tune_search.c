@@ -1,4 +1,5 @@
 /* Equality, votes and searches: what is accepted, what is recommended, and when it stops. */
+#include "engine/dev/dev_pool.h"
 #include "engine/predict/prediction.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"

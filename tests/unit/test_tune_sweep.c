@@ -1,4 +1,5 @@
 /* Sweeps on the simulated device: points, ends, resume, cancel, pool; the judgement of curves. */
+#include "engine/dev/dev_pool.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/tune/tune_int.h"

@@ -3,6 +3,7 @@
  * Members are opened by threads of their own, and a run does not wait for them. */
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/dev/dev_pool.h"
 #include "engine/dev/dev_int.h"
 #include "engine/rec/data.h"
 #include "engine/rec/result.h"

@@ -7,7 +7,7 @@
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
-#include "engine/sim/exec/print.h"
+#include "engine/sim/exec/runtime/builtin.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
 

@@ -8,7 +8,7 @@
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/hostile.h"
-#include "engine/sim/exec/print.h"
+#include "engine/sim/exec/runtime/builtin.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/windows.h"

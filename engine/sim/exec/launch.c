@@ -15,7 +15,7 @@
 #include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/mbar.h"
 #include "engine/sim/exec/native/native.h"
-#include "engine/sim/exec/print.h"
+#include "engine/sim/exec/runtime/builtin.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/sreg.h"
 #include "engine/sim/mem.h"

@@ -10,7 +10,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/print.h"
+#include "engine/sim/exec/runtime/builtin.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/timing/group.h"
 #include "engine/sim/timing/plan.h"

@@ -1,6 +1,6 @@
-/* print: functions that device code calls and the driver provides. */
-#ifndef GPULOCW_SIM_EXEC_PRINT_H
-#define GPULOCW_SIM_EXEC_PRINT_H
+/* builtin: functions that device code calls and the driver provides. */
+#ifndef GPULOCW_SIM_EXEC_BUILTIN_H
+#define GPULOCW_SIM_EXEC_BUILTIN_H
 
 #include "engine/base/base.h"
 

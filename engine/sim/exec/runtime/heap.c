@@ -5,7 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
-#include "engine/sim/exec/print.h"
+#include "engine/sim/exec/runtime/builtin.h"
 
 #include <string.h>
 

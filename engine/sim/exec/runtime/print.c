@@ -1,5 +1,5 @@
 /* vprintf and __assertfail: what device code calls and the driver provides. */
-#include "engine/sim/exec/print.h"
+#include "engine/sim/exec/runtime/builtin.h"
 
 #include "engine/base/base.h"
 #include "engine/sim/decoded.h"
