@@ -113,7 +113,7 @@ printf 'lesson 2\nnext\nrun\n' > "$T/part"
 doc "right answers as JSON" "d['format'] == 'gpulocw-grade' and d['done'] == d['of'] == 5 and all(t['done'] and t['lacks'] is None for t in d['tasks'])" "$B" demo --grade "$T/right" --json
 "$B" demo --grade "$T/part" --json > "$T/part.json" 2> /dev/null; is "a part of them is exit code 5" "$?" 5
 is "and what lacks stands in the document" "$(python3 -c "import json; d=json.load(open('$T/part.json')); print(d['done'], d['of'], [t['step'] for t in d['tasks'] if not t['done'] and t['lacks']])")" "1 5 [3, 4, 5, 6]"
-bad() { printf '%b' "$2" > "$T/answers"; code "answers: $1" 1 "$3" timeout 60 "$B" demo --grade "$T/answers" --json; [ -z "$("$B" demo --grade "$T/answers" --json 2> /dev/null)" ] || no "and no document" "there is one"; }
+bad() { printf '%b' "$2" > "$T/answers"; code "answers: $1" 1 "$3" timeout 60 "$B" demo --grade "$T/answers" --json; "$B" demo --grade "$T/answers" --json 2> /dev/null | head -1 | grep -q '^{"format": "gpulocw-diagnostics"' || no "and no grade" "$("$B" demo --grade "$T/answers" --json 2> /dev/null | head -3)"; }
 bad "a file written" "lesson 2\nwrite $T/x.ptx\n" "is not allowed here: answers"
 bad "a file of elsewhere opened" 'lesson 2\nopen /etc/passwd\n' "is not allowed here: answers"
 bad "a way up" 'lesson 2\nopen ../../x.ptx\n' "is not allowed here: answers"
