@@ -282,6 +282,7 @@ static void one_row(const struct row *row, bool pi)
 }
 
 /* ---- advice: the first item against what it came to, and against the best that is known ---- */
+/* Of the times that BENCH_TUNE_TIMES holds (tables schedule and pi); NaN: none is known. */
 static double best_known(const struct row *r)
 {
     char at[512], key[256];
@@ -292,13 +293,13 @@ static double best_known(const struct row *r)
         best = strncmp(at, key, n) == 0 && v > 0 && (best == 0 || v < best) ? v : best;
     if (f)
         fclose(f);
-    return best;
+    return best > 0 ? best : NAN;
 }
 
 static const char *verdict_on(double expected, double real, double best)
 {
     if (isnan(expected))
-        return best >= LEAST_GAIN ? "misses it" : "right";
+        return isnan(best) ? "not known" : best >= LEAST_GAIN ? "misses it" : "right";
     return real >= 1 + NOISE ? "right" : real <= 1 - NOISE ? "loses" : "nothing";
 }
 
@@ -321,14 +322,16 @@ static void one_advice(const struct row *row)
     bool leave = !n || options_equal(&v[0].options, &none);
     double real = leave ? NAN : time_of(&r, row, &v[0].options);
     real = real > 0 ? original / real : NAN;
-    double best = fmax(original / best_known(row), isnan(real) ? 1 : real);
+    double known = original / best_known(row);
+    double best = isnan(known) ? known : fmax(known, isnan(real) ? 1 : real);
     options_line(&v[0].options, &line);
     printf("| %s | %s | %s | %s | `%s` |",
            strrchr(row->kernel, '/') ? strrchr(row->kernel, '/') + 1 : row->kernel, r.launch->name,
            row->device, n ? v[0].title : "none", leave || !line.s ? "" : line.s);
     number(" %.2fx |", leave || !n ? NAN : v[0].expected_gain);
     number(" %.2fx |", real);
-    printf(" %.2fx | %s | %.0f |\n", best, verdict_on(leave ? NAN : v[0].expected_gain, real, best), ms);
+    number(" %.2fx |", best);
+    printf(" %s | %.0f |\n", verdict_on(leave ? NAN : v[0].expected_gain, real, best), ms);
     for (size_t i = 0; i < n && getenv("BENCH_TUNE_LIST"); i++)
         fprintf(stderr, "  %s: %.2fx%s, %.0f %%\n    %s\n    %s\n", v[i].title, v[i].expected_gain,
                 v[i].modelled ? " modelled" : "", 100 * v[i].confidence, v[i].why, v[i].command);

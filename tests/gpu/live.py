@@ -79,7 +79,8 @@ def python(name, *args):
 def rows():
     if a.rows:
         return [(t, n, c, c, k, {}) for t, n, c, k in json.load(open(a.rows))]
-    xla = {'XLA_FLAGS': '--xla_dump_to=' + at('xla')}
+    # XLA tries several codes for a fusion and may choose another in the next process: then the image is not the one that was tuned.
+    xla = {'XLA_FLAGS': '--xla_gpu_autotune_level=0 --xla_dump_to=' + at('xla')}
     # title, name, command that is captured, command that is tuned, kernel, environment
     return [('nvcc, static cudart', 'nvcc', [at('valley'), 3], [at('valley'), 400], 'valley', {}),
             ('nvcc -rdc=true', 'rdc', [at('valley-rdc'), 3], [at('valley-rdc'), 400], 'valley', {}),
