@@ -215,6 +215,37 @@ static void type(struct prompt *p, const struct history *h, const char *text)
         prompt_key(p, h, (uint8_t)*text);
 }
 
+/* A value that stands there is selected: typing or deleting takes its place, moving keeps it. */
+static void prompt_selects_a_value(void **state)
+{
+    static const struct {
+        uint32_t first;
+        const char *then;
+    } row[] = { { 'c', "column" },
+                { TK_BACKSPACE, "olumn" },
+                { TK_END, "rowolumn" },
+                { TK_HOME, "olumnrow" },
+                { KEY_CTRL('u'), "olumn" } };
+    struct history h = { 0 };
+    struct prompt p;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+        prompt_open(&p, PROMPT_VALUE, "index = ", "row", 0);
+        assert_true(p.selected);
+        assert_int_equal(prompt_key(&p, &h, row[i].first), PROMPT_GOES_ON);
+        assert_false(p.selected);
+        type(&p, &h, "olumn");
+        assert_string_equal(p.text, row[i].then);
+    }
+    prompt_open(&p, PROMPT_VALUE, "index = ", "row", 0);
+    assert_int_equal(prompt_key(&p, &h, TK_ENTER), PROMPT_DONE);
+    assert_string_equal(p.text, "row");
+    prompt_open(&p, PROMPT_NOTE, "note: ", "as it was", 0);
+    assert_false(p.selected);
+    prompt_open(&p, PROMPT_VALUE, "index = ", "", 0);
+    assert_false(p.selected);
+}
+
 static void prompt_edits(void **state)
 {
     struct prompt p;
@@ -489,6 +520,7 @@ int main(void)
                                         cmocka_unit_test(colours),
                                         cmocka_unit_test(settings),
                                         cmocka_unit_test(prompt_edits),
+                                        cmocka_unit_test(prompt_selects_a_value),
                                         cmocka_unit_test(utf8),
                                         cmocka_unit_test(numbers),
                                         cmocka_unit_test(plot_ranges),

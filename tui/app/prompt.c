@@ -39,6 +39,7 @@ void prompt_open(struct prompt *p, enum prompt_kind kind, const char *label, con
     snprintf(p->label, sizeof p->label, "%s", label);
     snprintf(p->text, sizeof p->text, "%s", text);
     p->n = p->at = strlen(p->text);
+    p->selected = p->n && (kind == PROMPT_VALUE || kind == PROMPT_GUESS);
 }
 
 void prompt_close(struct prompt *p)
@@ -116,9 +117,25 @@ static size_t word_start(const struct prompt *p)
     return at;
 }
 
+/* The first key: what is typed, or a deletion, takes the place of a selected text; any other key keeps
+ * it. */
+static bool took_selected(struct prompt *p, uint32_t key)
+{
+    bool deletes =
+        key == TK_BACKSPACE || key == TK_DELETE || key == KEY_CTRL('h') || key == KEY_CTRL('d');
+    bool types = key >= 0x20 && key < KEY_SPECIAL;
+    bool was = p->selected;
+    p->selected = false;
+    if (was && (deletes || types))
+        cut(p, 0, p->n);
+    return was && deletes;
+}
+
 static void edit(struct prompt *p, uint32_t key)
 {
     char u[4];
+    if (took_selected(p, key))
+        return;
     switch (key) {
     case TK_LEFT:
     case KEY_CTRL('b'): p->at = step_back(p); break;
@@ -159,7 +176,7 @@ enum prompt_result prompt_key(struct prompt *p, const struct history *h, uint32_
     case TK_ESC:
     case KEY_CTRL('c'):
     case KEY_CTRL('g'): return PROMPT_DROPPED;
-    case TK_TAB: return PROMPT_COMPLETE;
+    case TK_TAB: p->selected = false; return PROMPT_COMPLETE;
     case TK_UP:
     case KEY_CTRL('p'): recall(p, h, 1); return PROMPT_GOES_ON;
     case TK_DOWN:

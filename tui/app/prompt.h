@@ -20,6 +20,7 @@ struct prompt {
     char label[64], text[PROMPT_TEXT];
     size_t n, at;            /* bytes; at lies on a code point boundary */
     long target;             /* what a value or note belongs to */
+    bool selected;           /* the text that is there goes when something is typed */
     size_t recall;           /* history entries back; 0: the typed text */
     char typed[PROMPT_TEXT]; /* kept while recalling */
     /* what Tab found more than one of, each ended by a newline; until the next key. offered: how many,

@@ -222,7 +222,7 @@ static void prompt(struct app *a, struct surface *s, int y)
         skip = at > room ? at - room : 0;
     struct row r;
     row_init(&r, a->frame);
-    row_str(&r, ROLE_TITLE, (struct str){ p->text, p->n });
+    row_str(&r, p->selected ? ROLE_TAB_ACTIVE : ROLE_TITLE, (struct str){ p->text, p->n });
     surface_row(s, x, y, s->w - x, &r, (unsigned)skip);
     s->cursor_x = x + at - skip;
     s->cursor_y = y;
