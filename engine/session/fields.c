@@ -96,9 +96,10 @@ void fields_list(struct buf *out)
         "\ngpulocw schema NAME prints the fields of one, gpulocw schema NAME --json its JSON Schema.\n");
 }
 
-static const char *null_word(const struct field *f)
+void field_put_when(const struct field *f, struct buf *out)
 {
-    return field_is_always_there(f) ? "null: " : "";
+    if (strncmp(f->when, "never", 5) != 0)
+        buf_printf(out, "; %s%s", field_is_always_there(f) ? "null: " : "", f->when);
 }
 
 void fields_text(const struct field_record *r, struct buf *out)
@@ -107,8 +108,7 @@ void fields_text(const struct field_record *r, struct buf *out)
     for (size_t i = 0; i < r->n; i++) {
         const struct field *f = &r->fields[i];
         buf_printf(out, "\n  %s  %s%s%s", f->key, f->type, *f->unit ? ", " : "", f->unit);
-        if (strncmp(f->when, "never", 5) != 0)
-            buf_printf(out, "; %s%s", null_word(f), f->when);
+        field_put_when(f, out);
         buf_printf(out, "\n      %s\n", f->what);
     }
 }

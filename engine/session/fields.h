@@ -10,17 +10,17 @@ struct field {
     const char *type; /* a JSON type, "list of T", "A or B", or the name of a record */
     const char *unit; /* "": none */
     const char *when; /* when it is null or absent: "never", or why */
-    const char *what;
+    const char *what; /* its meaning, for people */
 };
 /* A document, or a record that documents hold. */
 struct field_record {
     const char *name;
-    const char *what; /* of a document: the command that prints it */
-    const struct field *fields;
-    size_t n;
+    const char *what;           /* of a document: the command that prints it */
+    const struct field *fields; /* borrowed, for ever */
+    size_t n;                   /* of them */
 };
 size_t field_record_count(void);
-struct field_record field_record_at(size_t i);
+struct field_record field_record_at(size_t i); /* i: below the count */
 /* By name; "run" finds the document of that command, "session" gpulocw-session. False: there is none. */
 bool field_record_find(const char *name, struct field_record *r);
 /* Does its name stand in `format`, as that of whole documents does? */
@@ -28,6 +28,8 @@ bool field_record_is_document(const struct field_record *r);
 /* Can the field be null; is its key always there? */
 bool field_can_be_null(const struct field *f);
 bool field_is_always_there(const struct field *f);
+/* Appends "; null: why" or "; absent: why"; nothing where the field is always there and never null. */
+void field_put_when(const struct field *f, struct buf *out);
 
 /* The documents, a line each. */
 void fields_list(struct buf *out);

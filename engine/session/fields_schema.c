@@ -146,7 +146,7 @@ static void put_choice(struct jw *w, struct str a, struct str b, bool null)
 
 static bool is_plain(struct str type)
 {
-    static const char *const plain[] = { "string", "integer", "number", "boolean", "object", "array" };
+    static const char *const plain[] = { "string", "integer", "number", "boolean", "object" };
     for (size_t i = 0; i < ARRAY_LEN(plain); i++)
         if (str_is(type, plain[i]))
             return true;
@@ -174,15 +174,15 @@ static void put_record_type(struct jw *w, struct str type, bool null)
 /* A type of fields.def: "list of T", "lists of T" (inside a list of lists), "A or B", or one word. */
 static void put_written_type(struct jw *w, struct str type, bool null)
 {
-    const char *of = strstr(type.s, " of "), * or = strstr(type.s, " or ");
+    const char *of = strstr(type.s, " of "), *either = strstr(type.s, " or ");
     if (of) {
         put_type(w, STR("array"), null);
         jw_key(w, "items");
         jw_obj(w);
         put_written_type(w, str_of(of + 4), false);
         jw_end_obj(w);
-    } else if (or)
-        put_choice(w, (struct str){ type.s, (size_t)(or -type.s) }, str_of(or +4), null);
+    } else if (either)
+        put_choice(w, (struct str){ type.s, (size_t)(either - type.s) }, str_of(either + 4), null);
     else if (str_is(type, "list"))
         put_type(w, STR("array"), null);
     else if (is_plain(type))
@@ -197,8 +197,7 @@ static void put_description(struct jw *w, const struct field *f)
     buf_puts(&b, f->what);
     if (*f->unit)
         buf_printf(&b, " [%s]", f->unit);
-    if (strncmp(f->when, "never", 5) != 0)
-        buf_printf(&b, "; %s%s", field_is_always_there(f) ? "null: " : "", f->when);
+    field_put_when(f, &b);
     put(w, "description", b.s);
     buf_free_checked(&b, w->out);
 }

@@ -21,6 +21,12 @@ claim "an unknown name is refused" '[ $rc = 2 ] && [ ! -s "$T/out" ] && grep -q 
 claim "an unknown format is refused" '[ $rc = 2 ] && [ ! -s "$T/out" ] && grep -q "no format .svg.: md" "$T/err"'
 if command -v python3 > /dev/null; then
     "$B" schema run --json > "$T/schema"
+    claim "every record that the schema refers to is in it" 'python3 -c "
+import json, re, sys
+s = open(sys.argv[1]).read()
+refs = set(re.findall(r\"#/.defs/([^\\\"]+)\", s))
+assert len(refs) > 15 and not refs - set(json.loads(s)[\"\$defs\"]), refs
+" "$T/schema"'
     claim "the schema knows a missing key, a wrong type and a wrong format" 'python3 - "$T/schema" <<P
 import json, sys
 sys.path.insert(0, "tests/tool")
