@@ -60,6 +60,7 @@ struct ptx_inst {
     /* enum ptx_space, the first written (cp.async.shared.global: SHARED); vec 1, 2, 4, 8 */
     uint8_t space, vec;
     bool guarded, guard_neg;   /* @p, @!p */
+    bool nounroll;             /* .pragma "nounroll" stands before it, or for all of its function */
     uint32_t guard;            /* reg index when guarded */
     uint16_t *mods;            /* enum ptx_mod in written order, types and space included */
     struct ptx_operand *opnds; /* destination(s) first, as written; setp p|q is two REG operands */

@@ -59,6 +59,8 @@ struct ptx_parser {
     bool digit_names; /* some register declared by itself ends in a digit */
     bool shaken;      /* a declaration of this function could not be read: names may be missing */
     bool module_regs; /* registers are declared outside of functions */
+    /* .pragma "nounroll" was read: for all functions, this one, the next instruction */
+    bool nounroll_all, nounroll_func, nounroll_next;
 
     PTX_VEC(struct ptx_symbol *) globals;
     PTX_VEC(struct ptx_func *) funcs;
@@ -226,7 +228,7 @@ void ptx_body_read(struct ptx_parser *p);
 bool ptx_params_read(struct ptx_parser *p, struct ptx_symbol ***list, uint32_t *n);
 /* Makes them known in the open scope. */
 void ptx_params_declare(struct ptx_parser *p, struct ptx_symbol **list, uint32_t n);
-void ptx_pragma_skip(struct ptx_parser *p);
+bool ptx_pragma_read(struct ptx_parser *p); /* true: it names nounroll */
 bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc);
 void ptx_file_read(struct ptx_parser *p);
 /* scratch -> module */

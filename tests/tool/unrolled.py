@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Which loops ptxas unrolls: python3 tests/tool/unrolled.py [--rule] [FILE.ptx...]
+"""Which loops ptxas unrolls: python3 tests/tool/unrolled.py [--rule | --record] [FILE.ptx...]
 
 Compiles each file as it is and with .pragma "nounroll" at every label, and compares the instructions of each kernel.
---rule: loops of a few lines instead, each of so many instructions. Needs ptxas (PATH, or CUDA_HOME)."""
-import collections, os, re, shutil, struct, subprocess, sys, tempfile
+--rule: loops of a few lines, each of so many instructions. --record: writes those loops and what ptxas does with them,
+and with the kernels of kernels/ and tests/suites/, to tests/golden/loops.ptx and unrolled.txt, which
+tests/unit/test_sim_time_unroll.c holds against the simulated device. Needs ptxas (PATH, or CUDA_HOME)."""
+import collections, glob, os, re, shutil, struct, subprocess, sys, tempfile
 
 PTXAS = shutil.which('ptxas') or os.path.join(os.environ.get('CUDA_HOME', '/usr/local/cuda'), 'bin/ptxas')
-FFMA, LDG, NOP = 0x023, 0x181, 0x118                # the low nine bits of an instruction of sm_70 and later
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
+NOP = 0x118                # the low nine bits of an instruction of sm_70 and later
 
 
 def compiled(text):
-    """{kernel: (instructions, loads, multiply-adds)}; empty where ptxas refuses."""
+    """{kernel: (instructions,)}; empty where ptxas refuses."""
     with tempfile.TemporaryDirectory() as folder:
         ptx, cubin = os.path.join(folder, 'x.ptx'), os.path.join(folder, 'x.cubin')
         open(ptx, 'w', encoding='utf-8').write(text)
@@ -24,7 +27,7 @@ def compiled(text):
         if name.startswith('.text.'):
             code = data[s[4]:s[4] + s[5]]
             ops = collections.Counter(struct.unpack_from('<Q', code, i)[0] & 0x1ff for i in range(0, len(code), 16))
-            out[name[6:]] = (sum(ops.values()) - ops[NOP], ops[LDG], ops[FFMA])
+            out[name[6:]] = (sum(ops.values()) - ops[NOP],)
     return out
 
 
@@ -32,48 +35,106 @@ def without(text):
     return re.sub(r'(?m)^(\$?[A-Za-z_][\w$]*:)$', r'\1\n.pragma "nounroll";', text)
 
 
-def loop(body, test):
-    return '''.version 8.0
-.target sm_90
-.address_size 64
-.visible .entry k(.param .u64 a, .param .u32 n)
+HEAD = '.version 8.0\n.target sm_90\n.address_size 64\n'
+
+
+def kernel(name, body, test='setp.lt.s32 %p1, %r6, %r1;', step='add.s32 %r6, %r6, 1;', pre=''):
+    return '''.visible .entry %s(.param .u64 a, .param .u32 n, .param .u32 m, .param .u64 e)
 {
-	.reg .pred %%p<3>;
+	.reg .pred %%p<4>;
 	.reg .f32 %%f<80>;
-	.reg .b32 %%r<8>;
-	.reg .b64 %%d<4>;
+	.reg .b32 %%r<12>;
+	.reg .b64 %%d<12>;
 	ld.param.u64 %%d1, [a];
+	ld.param.u64 %%d8, [e];
 	ld.param.u32 %%r1, [n];
+	ld.param.u32 %%r2, [m];
 	mov.u64 %%d2, %%d1;
 	mov.f32 %%f1, 0f00000000;
 	mov.f32 %%f2, 0f3F7FFFEF;
 	mov.u32 %%r6, 0;
+	%s
 L:
-%s	add.s32 %%r6, %%r6, 1;
+%s	%s
 	%s
 	@%%p1 bra L;
 	st.global.f32 [%%d2], %%f1;
 	ret;
 }
-''' % (body, test)
+''' % (name, pre, body, step, test)
+
+
+FMA = '\tfma.rn.f32 %f1, %f1, %f2, %f2;\n'
+LOAD = '\tld.global.f32 %f3, [%d1];\n\tadd.f32 %f1, %f1, %f3;\n\tadd.s64 %d1, %d1, 4;\n'
+STORE = '\tst.global.f32 [%%d8+%d], %%f1;\n'
+
+
+def loads(n, space='global'):
+    return ''.join('\tld.%s.f32 %%f%d, [%%d1+%d];\n\tadd.f32 %%f1, %%f1, %%f%d;\n' % (space, 3 + i, 4 * i, 3 + i)
+                   for i in range(n)) + '\tadd.s64 %%d1, %%d1, %d;\n' % (4 * n)
+
+
+def loops():
+    """{name: text} of loops on both sides of each limit."""
+    to = {}
+    for k in (1, 8, 18, 19, 24):
+        to['fma_%d' % k] = (FMA * k,)
+    for k, n in ((1, 43), (1, 44), (4, 34), (4, 35), (8, 22), (8, 23), (14, 0), (16, 0)):
+        to['loads_%d_fma_%d' % (k, n)] = (loads(k) + FMA * n,)
+    for n in (15, 16):
+        to['constant_load_fma_%d' % n] = (loads(1, 'const') + FMA * n,)
+    for n in (21, 22):
+        to['load_stores_%d' % n] = (LOAD + ''.join(STORE % (4 * i) for i in range(n)),)
+        to['load_products_%d' % n] = (LOAD + '\tmul.f32 %f4, %f1, %f2;\n\tadd.f32 %f1, %f1, %f4;\n' * n,)
+    for n in (16, 17):
+        to['store_fma_%d' % n] = (STORE % 0 + FMA * n,)
+    for n in (18, 19):
+        to['sums_64_%d' % n] = ('\tadd.s64 %d2, %d2, %d8;\n' * n,)
+    index = '\tmul.wide.s32 %d3, %r6, 4;\n\tadd.s64 %d4, %d8, %d3;\n\tld.global.f32 %f3, [%d4];\n\tadd.f32 %f1, %f1, %f3;\n'
+    to['index'] = (index,)
+    to['by_register'] = (LOAD, 'setp.lt.s32 %p1, %r6, %r1;', 'add.s32 %r6, %r6, %r2;')
+    to['halves'] = (LOAD, 'setp.gt.s32 %p1, %r6, 0;', 'shr.s32 %r6, %r6, 1;', 'mov.u32 %r6, %r1;')
+    to['down'] = (LOAD, 'setp.ne.s32 %p1, %r6, 0;', 'add.s32 %r6, %r6, -1;', 'mov.u32 %r6, %r1;')
+    to['to_pointer'] = (LOAD, 'setp.lt.u64 %p1, %d1, %d8;', '')
+    to['to_thread'] = (LOAD, 'setp.lt.s32 %p1, %r6, %r8;', 'add.s32 %r6, %r6, 1;', 'mov.u32 %r8, %tid.x;')
+    to['by_copy'] = (LOAD, 'setp.lt.s32 %p1, %r9, %r1;\n\tmov.u32 %r6, %r9;', 'add.s32 %r9, %r6, 1;')
+    to['negated'] = (LOAD, 'setp.ge.s32 %p2, %r6, %r1;\n\tnot.pred %p1, %p2;')
+    to['to_data'] = (LOAD, 'setp.gt.f32 %p1, %f3, 0f00000000;')
+    to['known_16'] = (FMA * 8, 'setp.lt.s32 %p1, %r6, 16;')
+    to['known_200'] = (FMA * 30, 'setp.lt.s32 %p1, %r6, 200;')
+    to['kept'] = ('\t.pragma "nounroll";\n' + LOAD,)
+    return {name: kernel(name, *how) for name, how in to.items()}
 
 
 def rule():
-    to_n, fma = 'setp.lt.s32 %p1, %r6, %r1;', '\tfma.rn.f32 %f1, %f1, %f2, %f2;\n'
-    load = '\tld.global.f32 %f3, [%d1];\n\tadd.f32 %f1, %f1, %f3;\n\tadd.s64 %d1, %d1, 4;\n'
-    cases = [('%d multiply-adds, to n' % k, fma * k, to_n) for k in (1, 4, 8, 16, 17, 20, 24, 48)]
-    cases += [('a load, to n', load, to_n), ('a load, to a loaded value', load, 'setp.gt.f32 %p1, %f3, 0f00000000;'),
-              ('a barrier', '\tbar.sync 0;\n' + fma, to_n), ('16 turns', fma, 'setp.lt.s32 %p1, %r6, 16;')]
-    for name, body, test in cases:
-        text = loop(body, test)
-        print('%-28s %4d instructions, %4d without unrolling' % (name, compiled(text)['k'][0], compiled(without(text))['k'][0]))
+    for name, text in loops().items():
+        print('%-22s %5d instructions, %4d without unrolling' % (name, compiled(HEAD + text)[name][0], compiled(HEAD + without(text))[name][0]))
+
+
+def larger(text):
+    """{kernel: what ptxas makes of it is larger for its unrolling}"""
+    plain, kept = compiled(text), compiled(without(text))
+    return {k: plain[k][0] > 1.1 * kept[k][0] for k in sorted(set(plain) & set(kept))}
+
+
+def record():
+    golden = os.path.join(ROOT, 'tests/golden')
+    with open(os.path.join(golden, 'loops.ptx'), 'w', encoding='utf-8') as f:
+        f.write(HEAD + '\n'.join(loops().values()))
+    files = ['tests/golden/loops.ptx'] + sorted(os.path.relpath(p, ROOT) for d in ('kernels', 'tests/suites')
+                                                for p in glob.glob(os.path.join(ROOT, d, '*.ptx')))
+    with open(os.path.join(golden, 'unrolled.txt'), 'w', encoding='utf-8') as f:
+        f.write('# File, kernel, what ptxas 13.0 for sm_90 does with its loops. Written by tests/tool/unrolled.py --record.\n')
+        for path in files:
+            for name, is_larger in larger(open(os.path.join(ROOT, path), encoding='utf-8').read()).items():
+                f.write('%s %s %s\n' % (path, name, 'unrolled' if is_larger else 'kept'))
 
 
 if '--rule' in sys.argv:
     rule()
-for path in [p for p in sys.argv[1:] if p != '--rule']:
-    text = open(path, encoding='utf-8').read()
-    plain, kept = compiled(text), compiled(without(text))
-    for k in sorted(set(plain) & set(kept)):
-        if plain[k][0] > 1.1 * kept[k][0]:
-            print('%s %s: %d instructions for %d, %d loads for %d' % (os.path.basename(path), k, plain[k][0], kept[k][0], plain[k][1], kept[k][1]))
+if '--record' in sys.argv:
+    record()
+for path in [p for p in sys.argv[1:] if not p.startswith('--')]:
+    for name, is_larger in larger(open(path, encoding='utf-8').read()).items():
+        if is_larger:
+            print(os.path.basename(path), name)

@@ -39,10 +39,15 @@ static bool is_load(const struct exec_inst *i)
 
 static void check_region(const struct timing_plan *t, const struct timing_region *r)
 {
-    uint32_t where[TIMING_REGION];
+    uint32_t where[TIMING_REGION], n = 0;
+    uint8_t order[TIMING_REGION]; /* of the first copy */
     uint64_t seen = 0;
+    for (uint32_t i = 0; i < r->n * r->copies; i++)
+        if (t->order[r->order + i] < r->n)
+            order[n++] = t->order[r->order + i];
+    assert_int_equal(n, r->n);
     for (uint32_t i = 0; i < r->n; i++) {
-        uint8_t o = t->order[r->order + i];
+        uint8_t o = order[i];
         assert_true(o < r->n);
         assert_true(!(seen >> o & 1));
         seen |= 1ull << o;
@@ -128,8 +133,8 @@ static void test_loads_go_first(void **state)
     for (uint32_t i = 0; i < t.nregions; i++) {
         const struct timing_region *r = &t.region[i];
         uint32_t loads = 0, first_add = r->n, last_load = 0;
-        for (uint32_t k = 0; k < r->n; k++) {
-            const struct exec_inst *in = &j.prog->code[r->first + t.order[r->order + k]];
+        for (uint32_t k = 0; k < r->n * r->copies; k++) {
+            const struct exec_inst *in = &j.prog->code[r->first + t.order[r->order + k] % r->n];
             if (is_load(in) && in->space == PTX_SPACE_GLOBAL) {
                 loads++;
                 last_load = k;

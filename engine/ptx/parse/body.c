@@ -141,7 +141,7 @@ static void read_directive(struct ptx_parser *p)
     } else if (ptx_is_space(w, &space)) {
         read_variables(p, space, linkage, at);
     } else if (str_is(w, "pragma")) {
-        ptx_pragma_skip(p);
+        p->nounroll_next |= ptx_pragma_read(p);
         add_stmt(p, STMT_PRAGMA, 0, at);
     } else if (str_is(w, "branchtargets") || str_is(w, "calltargets")) {
         read_targets(p, at, *w.s == 'c');

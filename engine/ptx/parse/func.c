@@ -107,7 +107,7 @@ static bool read_func_directive(struct ptx_parser *p, struct ptx_func *f)
     if (str_is(w, "blocksareclusters"))
         return f->blocksareclusters = true;
     if (str_is(w, "pragma")) {
-        ptx_pragma_skip(p);
+        p->nounroll_func |= ptx_pragma_read(p);
         return true;
     }
     at = ptx_upto(p, at);
@@ -285,6 +285,7 @@ void ptx_func_read(struct ptx_parser *p, enum ptx_linkage linkage, bool entry, s
         return;
     struct span name_at = at;
     reset_body(p);
+    p->nounroll_func = p->nounroll_next = false;
     p->f = f;
     bool ok = !p->oom && read_head(p, f, &name_at);
     ptx_skip(p);

@@ -620,6 +620,8 @@ static void add_inst(struct ptx_parser *p, struct ptx_inst *in, unsigned n)
     in->opnds = ptx_operands_keep(p, p->opnd.v, n);
     in->index = (uint32_t)p->insts.n;
     in->stmt = (uint32_t)p->stmts.n;
+    in->nounroll = p->nounroll_next || p->nounroll_func || p->nounroll_all;
+    p->nounroll_next = false;
     p->m->nopaque += f->op == PTX_OP_OPAQUE;
     struct ptx_inst *slot = PTX_PUSH(p, p->insts);
     struct ptx_stmt *stmt = PTX_PUSH(p, p->stmts);

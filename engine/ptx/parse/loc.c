@@ -1,4 +1,4 @@
-/* Where code came from: .file, .loc; .pragma, which is passed over. */
+/* Where code came from: .file, .loc; .pragma, of which only nounroll is known. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
@@ -92,14 +92,17 @@ void ptx_file_read(struct ptx_parser *p)
     p->files.v[n] = name;
 }
 
-void ptx_pragma_skip(struct ptx_parser *p)
+bool ptx_pragma_read(struct ptx_parser *p)
 {
     struct str s;
+    bool nounroll = false;
     do {
         if (!ptx_string(p, &s)) {
             ptx_resync(p);
-            return;
+            return nounroll;
         }
+        nounroll |= str_is(s, "nounroll");
     } while (ptx_take(p, ','));
     ptx_expect(p, ';', "after .pragma");
+    return nounroll;
 }

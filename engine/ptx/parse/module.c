@@ -280,7 +280,7 @@ static void module_directive(struct ptx_parser *p)
     } else if (str_is(w, "alias")) {
         read_alias(p, at);
     } else if (str_is(w, "pragma")) {
-        ptx_pragma_skip(p);
+        p->nounroll_all |= ptx_pragma_read(p);
     } else {
         unknown_directive(p, w, at);
     }

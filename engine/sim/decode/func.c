@@ -280,7 +280,7 @@ static bool is_kept(const struct decode *d, const struct ptx_inst *i)
 static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, bool reachable)
 {
     uint32_t rank = in->rank;
-    uint8_t leader = in->leader;
+    uint8_t leader = in->leader, live = in->live;
     decode_fn *fn = reachable ? decode_of(i->op) : decode_of(PTX_OP_TRAP);
     *in = (struct exec_inst){ .guard = EXEC_NO_ID,
                               .dst2 = EXEC_NO_ID,
@@ -288,6 +288,7 @@ static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_i
                               .vec = 1,
                               .rank = rank,
                               .leader = leader,
+                              .live = live,
                               .ptx = i,
                               .func = d->f,
                               .cls = class_of(i),

@@ -157,6 +157,16 @@ static void live_pressure(struct live *l, const struct ptx_block *b, uint64_t *c
     l->most = l->cost > l->most ? l->cost : l->most;
 }
 
+/* Machine registers of a set. */
+static uint8_t live_before(const struct live *l, const uint64_t *set)
+{
+    uint32_t n = 0;
+    for (uint32_t w = 0; w < l->words; w++)
+        for (uint64_t m = set[w]; m; m &= m - 1)
+            n += reg_cost(l, w * 64 + (uint32_t)__builtin_ctzll(m));
+    return (uint8_t)(n < 255 ? n : 255);
+}
+
 bool decode_live(struct decode *d, const struct ptx_cfg *c)
 {
     uint32_t words = d->pf->nregs / 64 + 1;
@@ -177,8 +187,12 @@ bool decode_live(struct decode *d, const struct ptx_cfg *c)
     }
     bool ok = decode_slots(d, c, &(struct decode_live){ words, in, out });
     live_common(&l, mem + set * 4 + words * 2);
-    for (uint32_t k = 0; k < c->nrpo; k++)
-        live_pressure(&l, &c->blocks[c->rpo[k]], out + (size_t)c->rpo[k] * words);
+    for (uint32_t k = 0; k < c->nrpo; k++) {
+        const struct ptx_block *b = &c->blocks[c->rpo[k]];
+        live_pressure(&l, b, out + (size_t)c->rpo[k] * words);
+        if (b->n)
+            d->p->code[d->f->first + b->first].live = live_before(&l, use + (size_t)c->rpo[k] * words);
+    }
     d->p->regs = l.most > d->p->regs ? l.most : d->p->regs;
     base_free(mem);
     return ok;

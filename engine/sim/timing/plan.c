@@ -3,7 +3,7 @@
  * divisions, and reorders each block so that loads go out early. In-order issue of
  * PTX as written would wait at the first use of every load; so each region (a basic
  * block, cut at barriers, atomics, warp operations and clock reads) gets a list
- * schedule by longest path to its end, which keeps every register and memory order. */
+ * schedule (order.c), small loops several turns together (unroll.c). */
 #include "engine/sim/timing/plan.h"
 
 #include "engine/base/base.h"
@@ -351,124 +351,6 @@ static uint16_t flags_of(const struct exec_inst *in)
     return f;
 }
 
-/* ---- list schedule of one region ---- */
-
-/* before: what has to have issued; feeds: of that, whose results are waited for. */
-struct block {
-    const struct timing_plan *t;
-    uint32_t first, n;
-    uint64_t before[TIMING_REGION], feeds[TIMING_REGION];
-    uint32_t height[TIMING_REGION], ready[TIMING_REGION];
-};
-
-static bool touches_reg(const struct exec_inst *in, uint32_t reg)
-{
-    for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++)
-        if (in->regs[k] == reg)
-            return true;
-    return false;
-}
-
-/* Read after write and write after write (guards count as sources). Write after read too, unless
- * the assembler could rename the register: a late load must not keep readers of the old value
- * waiting. */
-static bool regs_order(const struct exec_inst *a, const struct exec_inst *b, bool renamed)
-{
-    for (uint16_t k = 0; k < a->ndst; k++)
-        if (touches_reg(b, a->regs[k]))
-            return true;
-    for (uint16_t k = 0; k < b->ndst && !renamed; k++)
-        if (touches_reg(a, b->regs[k]))
-            return true;
-    return false;
-}
-
-static bool feeds(const struct exec_inst *a, const struct exec_inst *b)
-{
-    for (uint16_t k = 0; k < a->ndst; k++)
-        for (uint32_t n = b->ndst; n < (uint32_t)b->ndst + b->nsrc; n++)
-            if (b->regs[n] == a->regs[k])
-                return true;
-    return false;
-}
-
-/* Stores keep their order among accesses to the same space, because the assembler cannot tell
- * addresses apart. */
-static bool keeps_place(const struct exec_inst *a, const struct exec_inst *b)
-{
-    enum ptx_effect ea = ptx_op_info(a->ptx->op)->effect, eb = ptx_op_info(b->ptx->op)->effect;
-    if (ea == EFFECT_NONE || eb == EFFECT_NONE)
-        return false;
-    if (ea == EFFECT_LOAD && eb == EFFECT_LOAD)
-        return a->policy.cop == COP_CV || b->policy.cop == COP_CV;
-    bool apart = a->space != b->space && a->space != PTX_SPACE_GENERIC && b->space != PTX_SPACE_GENERIC;
-    return !apart;
-}
-
-static void find_order(struct block *b)
-{
-    const struct exec_inst *code = &b->t->p->code[b->first];
-    uint64_t late = 0; /* memory, and what comes of it */
-    for (uint32_t i = 0; i < b->n; i++) {
-        b->before[i] = b->feeds[i] = 0;
-        bool last = i + 1 == b->n && (b->t->op[b->first + i].flags & TIMING_ENDS);
-        for (uint32_t k = 0; k < i; k++)
-            if (feeds(&code[k], &code[i]))
-                b->feeds[i] |= 1ull << k;
-        if (b->t->op[b->first + i].unit == UNIT_LSU || b->feeds[i] & late)
-            late |= 1ull << i;
-        for (uint32_t k = 0; k < i; k++)
-            if (last || regs_order(&code[k], &code[i], !(late >> i & 1)) ||
-                keeps_place(&code[k], &code[i]))
-                b->before[i] |= 1ull << k;
-    }
-    for (uint32_t i = b->n; i-- > 0;) {
-        const struct timing_op *o = &b->t->op[b->first + i];
-        uint32_t tail = 0;
-        for (uint32_t k = i + 1; k < b->n; k++)
-            if (b->before[k] >> i & 1 && b->height[k] > tail)
-                tail = b->height[k];
-        b->height[i] = tail + o->latency;
-    }
-}
-
-/* The instruction that the assembler would issue at cycle `now`: among those with all operands the
- * one with the longest path to the end, else the one whose operands come first. */
-static uint32_t pick_next(const struct block *b, uint64_t done, uint32_t now)
-{
-    uint32_t pick = TIMING_REGION;
-    for (uint32_t i = 0; i < b->n; i++) {
-        if (done >> i & 1 || b->before[i] & ~done)
-            continue;
-        uint32_t at = b->ready[i] > now ? b->ready[i] : now, best = pick == TIMING_REGION ? UINT32_MAX
-                                                                    : b->ready[pick] > now
-                                                                        ? b->ready[pick]
-                                                                        : now;
-        if (at < best || (at == best && b->height[i] > b->height[pick]))
-            pick = i;
-    }
-    return pick;
-}
-
-static void schedule_region(struct timing_plan *t, const struct timing_region *r)
-{
-    struct block b = { .t = t, .first = r->first, .n = r->n };
-    find_order(&b);
-    uint64_t done = 0;
-    for (uint32_t at = 0, now = 0; at < r->n; at++) {
-        uint32_t pick = pick_next(&b, done, now);
-        const struct timing_op *o = &t->op[r->first + pick];
-        if (b.ready[pick] > now)
-            now = b.ready[pick];
-        for (uint32_t i = pick + 1; i < r->n; i++)
-            if (b.feeds[i] >> pick & 1 && now + o->latency > b.ready[i])
-                b.ready[i] = now + o->latency;
-        now += o->slots;
-        t->order[r->order + at] = (uint8_t)pick;
-        done |= 1ull << pick;
-    }
-}
-
 /* ---- the whole program ---- */
 
 /* From Volta on the assembler makes additions, shifts and moves on either integer pipe (IADD3 or
@@ -496,14 +378,64 @@ static uint32_t ready_slot(const struct timing_op *o, const struct exec_inst *in
     return at == EXEC_NO_ID ? TIMING_ZERO : o->base + at;
 }
 
+/* Scoreboard slots of a region's registers. The copies of a loop's body have slots of their own for what
+ * they write: copy c has reg[k] in slot own + c * nregs + k. */
+struct names {
+    const struct timing_region *r;
+    uint32_t own, nregs, reg[TIMING_REGION * 2];
+    uint8_t first[TIMING_REGION * 2]; /* the first instruction of the body that writes it */
+};
+
+static void name_results(struct names *x, const struct timing_plan *t, uint32_t i)
+{
+    const struct exec_inst *in = &t->p->code[x->r->first + i];
+    for (uint32_t k = 0; k < in->ndst && x->nregs < ARRAY_LEN(x->reg); k++) {
+        uint32_t slot = ready_slot(&t->op[x->r->first + i], in, k), at = 0;
+        while (at < x->nregs && x->reg[at] != slot)
+            at++;
+        if (at < x->nregs || slot == TIMING_ZERO)
+            continue;
+        x->reg[at] = slot;
+        x->first[at] = (uint8_t)i;
+        x->nregs++;
+    }
+}
+
+static void find_names(struct names *x, struct timing_plan *t, const struct timing_region *r)
+{
+    x->r = r;
+    x->own = t->nslots;
+    x->nregs = 0;
+    for (uint32_t i = 0; r->copies > 1 && i < r->n; i++)
+        name_results(x, t, i);
+    t->nslots += x->nregs * r->copies;
+}
+
+/* The slot of a register as the instruction at a place writes or reads it. */
+static uint32_t name_of(const struct names *x, uint32_t slot, uint32_t at, bool writes)
+{
+    uint32_t copy = at / x->r->n, k = 0;
+    while (k < x->nregs && x->reg[k] != slot)
+        k++;
+    if (k == x->nregs)
+        return slot;
+    if (writes || x->first[k] < at % x->r->n)
+        return x->own + copy * x->nregs + k;
+    return copy ? x->own + (copy - 1) * x->nregs + k : slot;
+}
+
 #define HOLDS                                                                                   \
     (TIMING_GROUPS | TIMING_FENCE | TIMING_SPLITS | TIMING_ALONE | TIMING_ASYNC | TIMING_ENDS | \
      TIMING_BARRIER | TIMING_CALL | TIMING_RELEASE)
-static struct timing_slot slot_of(const struct timing_op *o, const struct exec_inst *in, uint32_t pc,
-                                  uint32_t regs)
+static struct timing_slot slot_of(const struct timing_plan *t, const struct timing_region *r,
+                                  uint32_t at, uint32_t regs)
 {
+    uint32_t pc = r->first + at % r->n;
+    const struct timing_op *o = &t->op[pc];
+    const struct exec_inst *in = &t->p->code[pc];
     uint32_t n = (uint32_t)in->ndst + in->nsrc;
     struct timing_slot s = { .pc = pc,
+                             .at = (uint8_t)at,
                              .regs = regs,
                              .busy = o->busy,
                              .latency = o->latency,
@@ -514,32 +446,46 @@ static struct timing_slot slot_of(const struct timing_op *o, const struct exec_i
                              .flags = o->flags,
                              .ndst = in->ndst,
                              .nsrc = in->nsrc,
-                             .dst = in->ndst ? ready_slot(o, in, 0) : TIMING_SINK,
+                             .dst = in->ndst ? t->regs[regs] : TIMING_SINK,
                              .many = in->ndst > 1 || n > TIMING_NEAR,
                              .holds = (o->flags & HOLDS) != 0 };
+    if (o->flags & TIMING_OFFSET && at >= r->n) {
+        s.flags |= TIMING_FREE;
+        s.latency = 0;
+    }
     for (uint32_t k = 0; k < TIMING_NEAR; k++)
-        s.near[k] = k < n ? ready_slot(o, in, k) : TIMING_ZERO;
+        s.near[k] = k < n ? t->regs[regs + k] : TIMING_ZERO;
     return s;
 }
 
-/* Lays out the issue order as the SM reads it: one record after the other, with registers in line. */
-static void lay_out(struct timing_plan *t, const struct timing_region *r, uint32_t *nregs)
+static void note_left(struct timing_plan *t, const struct names *x, struct timing_region *r,
+                      uint32_t *nleft)
 {
-    for (uint32_t i = 0; i < r->n; i++) {
-        uint32_t pc = r->first + t->order[r->order + i];
-        const struct exec_inst *in = &t->p->code[pc];
-        t->slot[r->order + i] = slot_of(&t->op[pc], in, pc, *nregs);
-        for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++)
-            t->regs[(*nregs)++] = ready_slot(&t->op[pc], in, k);
+    r->left = *nleft;
+    for (uint32_t at = 0; r->copies > 1 && at < r->n * r->copies; at++) {
+        const struct exec_inst *in = &t->p->code[r->first + at % r->n];
+        for (uint32_t k = 0; k < in->ndst; k++) {
+            uint32_t slot = ready_slot(&t->op[r->first + at % r->n], in, k);
+            t->left[(*nleft)++] = (struct timing_left){ name_of(x, slot, at, true), slot, at };
+        }
+        if (at + 1 == r->n)
+            r->nleft = *nleft - r->left;
     }
 }
 
-static uint32_t count_regs(const struct sim_program *p)
+/* Lays out the issue order as the SM reads it: one record after the other, with registers in line. */
+static void lay_out(struct timing_plan *t, struct timing_region *r, uint32_t *nregs, uint32_t *nleft)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->ncode; i++)
-        n += (uint32_t)p->code[i].ndst + p->code[i].nsrc;
-    return n;
+    struct names x;
+    find_names(&x, t, r);
+    for (uint32_t i = 0; i < r->n * r->copies; i++) {
+        uint32_t at = t->order[r->order + i], pc = r->first + at % r->n, regs = *nregs;
+        const struct exec_inst *in = &t->p->code[pc];
+        for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++)
+            t->regs[(*nregs)++] = name_of(&x, ready_slot(&t->op[pc], in, k), at, k < in->ndst);
+        t->slot[r->order + i] = slot_of(t, r, at, regs);
+    }
+    note_left(t, &x, r, nleft);
 }
 
 static void cut_regions(struct timing_plan *t, const struct exec_func *f)
@@ -549,13 +495,47 @@ static void cut_regions(struct timing_plan *t, const struct exec_func *f)
         bool alone = t->op[i].flags & TIMING_ALONE;
         if (!r || alone || t->p->code[i].leader || r->n == TIMING_REGION) {
             r = &t->region[t->nregions];
-            *r = (struct timing_region){ i, 0, i };
+            *r = (struct timing_region){ .first = i };
             t->nregions++;
         }
         t->op[i].region = t->nregions - 1;
         r->n++;
         if (alone || t->op[i].flags & (TIMING_ENDS | TIMING_SPLITS))
             r = NULL;
+    }
+}
+
+/* Room for all regions and their copies, in the order in which they stand. */
+static bool make_room(struct timing_plan *t, const struct sim_preset *g)
+{
+    uint32_t places = 0, nregs = 0, nleft = 0;
+    for (uint32_t i = 0; i < t->nregions; i++) {
+        struct timing_region *r = &t->region[i];
+        r->copies = timing_copies(t, r, g);
+        r->order = places;
+        places += r->n * r->copies;
+        for (uint32_t k = r->first; k < r->first + r->n; k++) {
+            const struct exec_inst *in = &t->p->code[k];
+            nregs += r->copies * ((uint32_t)in->ndst + in->nsrc);
+            nleft += r->copies > 1 ? r->copies * in->ndst : 0;
+        }
+    }
+    t->order = ARENA_ARRAY(t->arena, uint8_t, places + 1);
+    t->slot = ARENA_ARRAY(t->arena, struct timing_slot, places + 1);
+    t->regs = ARENA_ARRAY(t->arena, uint32_t, nregs + 1);
+    t->left = ARENA_ARRAY(t->arena, struct timing_left, nleft + 1);
+    return !arena_failed(t->arena);
+}
+
+static void make_regions(struct timing_plan *t)
+{
+    t->nslots = TIMING_OWN_SLOTS;
+    for (uint32_t k = 0; k < t->p->nfuncs; k++) {
+        const struct exec_func *f = &t->p->funcs[k];
+        for (uint32_t i = f->first; i < f->first + f->n; i++)
+            t->op[i].base = t->nslots;
+        t->nslots += f->nready;
+        cut_regions(t, f);
     }
 }
 
@@ -568,9 +548,6 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
     t->op = ARENA_ARRAY(t->arena, struct timing_op, p->ncode + 1);
     t->route = ARENA_ARRAY(t->arena, struct cache_route, p->ncode + 1);
     t->region = ARENA_ARRAY(t->arena, struct timing_region, p->ncode + 1);
-    t->order = ARENA_ARRAY(t->arena, uint8_t, p->ncode + 1);
-    t->slot = ARENA_ARRAY(t->arena, struct timing_slot, p->ncode + 1);
-    t->regs = ARENA_ARRAY(t->arena, uint32_t, count_regs(p) + 1);
     if (arena_failed(t->arena))
         return ST_NOMEM;
     for (uint32_t i = 0; i < p->ncode; i++) {
@@ -586,17 +563,12 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
     timing_calls(t, g);
     timing_fold(t, g);
     balance(t, g);
-    t->nslots = TIMING_OWN_SLOTS;
-    for (uint32_t k = 0; k < p->nfuncs; k++) {
-        const struct exec_func *f = &p->funcs[k];
-        for (uint32_t i = f->first; i < f->first + f->n; i++)
-            t->op[i].base = t->nslots;
-        t->nslots += f->nready;
-        cut_regions(t, f);
-    }
-    for (uint32_t i = 0, n = 0; i < t->nregions; i++) {
-        schedule_region(t, &t->region[i]);
-        lay_out(t, &t->region[i], &n);
+    make_regions(t);
+    if (!make_room(t, g))
+        return ST_NOMEM;
+    for (uint32_t i = 0, nregs = 0, nleft = 0; i < t->nregions; i++) {
+        timing_order(t, &t->region[i], g);
+        lay_out(t, &t->region[i], &nregs, &nleft);
     }
     return ST_OK;
 }

@@ -10,7 +10,8 @@ struct cache_route;
 struct sim_preset;
 struct sim_program;
 
-#define TIMING_REGION 64u /* instructions scheduled together at most */
+#define TIMING_REGION   64u  /* instructions scheduled together at most */
+#define TIMING_TOGETHER 192u /* the same, of copies of a loop's body */
 
 enum timing_unit {
     UNIT_ALU,
@@ -42,7 +43,9 @@ enum timing_flag {
     TIMING_CALL = 512 /* a call, or a return from one */,
     TIMING_PRODUCT = 1024 /* wgmma.mma_async, and its commit */,
     TIMING_GROUPS = 2048 /* waits for groups of products */,
-    TIMING_RELEASE = 4096 /* its warp goes on after its latency: what it did is seen by others first */
+    TIMING_RELEASE = 4096 /* its warp goes on after its latency: what it did is seen by others first */,
+    TIMING_STEP = 8192 /* of copies of a loop's body the last one's is a machine instruction */,
+    TIMING_OFFSET = 16384 /* the first one's is: the others are offsets of it */
 };
 struct timing_op {
     uint16_t flags;
@@ -73,17 +76,27 @@ struct timing_slot {
     uint16_t each;    /* more cycles per lane (calls of the driver) */
     uint8_t unit, late;
     uint16_t ndst, nsrc;
-    bool many; /* more results or operands than stand here */
+    uint8_t at; /* place in its region, with the copies before it */
+    bool many;  /* more results or operands than stand here */
     /* what comes after may have to wait for more than the issue interval */
     bool holds;
 };
 /* Scoreboard slots before a warp's registers: always ready; written, never read. */
 enum { TIMING_ZERO, TIMING_SINK, TIMING_OWN_SLOTS };
-/* code[first..+n); in issue order at plan->slot[order..+n) */
+/* code[first..+n), `copies` times; in issue order at plan->slot[order..+n * copies) */
 struct timing_region {
-    uint32_t first; /* instruction */
-    uint32_t n;     /* instructions */
-    uint32_t order; /* where in plan->order */
+    uint32_t first;  /* instruction */
+    uint32_t n;      /* instructions */
+    uint32_t order;  /* where in plan->order */
+    uint32_t copies; /* turns of a loop that are scheduled together; 1: none */
+    /* copies > 1: results of one copy, at plan->left[left..+nleft), and those of the next behind them */
+    uint32_t left, nleft;
+};
+/* What a copy of a loop's body leaves in scoreboard slots of its own is the register's when the copies
+ * have issued. */
+struct timing_left {
+    uint32_t own, reg; /* scoreboard slots */
+    uint32_t at;       /* place of the instruction */
 };
 struct timing_plan {
     const struct sim_program *p;
@@ -91,8 +104,9 @@ struct timing_plan {
     struct cache_route *route; /* [ncode]: of loads without a cache hint */
     struct timing_region *region;
     uint32_t nregions;
-    uint8_t *order;           /* offsets from region.first */
-    struct timing_slot *slot; /* [ncode]: parallel to order */
+    uint8_t *order;           /* places in the region */
+    struct timing_slot *slot; /* parallel to order */
+    struct timing_left *left;
     uint32_t *regs;
     /* scoreboard slots of one warp, the first TIMING_OWN_SLOTS included */
     uint32_t nslots;
@@ -107,6 +121,18 @@ void timing_flops(struct timing_plan *t);
 enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
                              const struct sim_preset *g);
 void timing_plan_free(struct timing_plan *t);
+/* The instruction at a place of the region is none of the machine's: another copy's does its work. */
+static inline bool timing_repeats(const struct timing_plan *t, const struct timing_region *r,
+                                  uint32_t at)
+{
+    uint32_t copy = at / r->n;
+    uint16_t f = t->op[r->first + at % r->n].flags;
+    return (f & TIMING_STEP && copy + 1 < r->copies) || (f & TIMING_OFFSET && copy > 0);
+}
+/* unroll.c: how many copies of the region ptxas makes one block of. Sets TIMING_STEP, TIMING_OFFSET. */
+uint32_t timing_copies(struct timing_plan *t, const struct timing_region *r, const struct sim_preset *g);
+/* order.c: fills t->order for the region. */
+void timing_order(struct timing_plan *t, const struct timing_region *r, const struct sim_preset *g);
 /* uniform.c: sets TIMING_ONE_WORD. */
 void timing_uniform(struct timing_plan *t);
 /* call.c: costs of calls, returns and parameters. */

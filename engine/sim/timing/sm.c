@@ -215,6 +215,7 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
         w->bypass = t->l->hw_pi >= 0 && i >= (uint32_t)t->l->hw_pi;
         w->next = NULL;
         w->pending = 0;
+        w->lo = w->hi = w->last = 0;
         w->release = w->started = at + (uint32_t)(i * apart);
         w->work->async = 0;
         w->work->tensor = w->work->ngroups = 0;
@@ -284,10 +285,11 @@ static inline __attribute__((always_inline)) void find_next(const struct timing_
                                                             const struct timing_slot *o)
 {
     for (; w->pending; o++) {
-        if (o->pc - w->lo >= w->hi - w->lo)
+        if (o->at < w->lo || o->at >= w->hi)
             continue;
         w->operands = operands_ready(plan, w, o) + o->late;
-        if (!(o->flags & TIMING_FREE)) {
+        if (!(o->flags & (TIMING_FREE | TIMING_STEP)) ||
+            (o->at >= w->last && !(o->flags & TIMING_FREE))) {
             w->next = o;
             return;
         }
@@ -335,7 +337,7 @@ static inline bool issue(struct timing_sm *s, struct timing_warp *w, struct timi
                          const struct timing_slot *o, uint32_t t, struct turn *then)
 {
     const struct timing_plan *plan = &s->group->t->plan;
-    uint32_t mem = o->flags & TIMING_MEMORY ? w->work->mem_of[o->pc - w->lo] : 0,
+    uint32_t mem = o->flags & TIMING_MEMORY ? w->work->mem_of[o->at - w->lo] : 0,
              *from = &q->from[o->unit];
     *then = (struct turn){ later(w->operands, t), o->unit };
     if (w->operands > t || *from > t)
@@ -399,7 +401,7 @@ static __attribute__((noinline)) bool refill(struct timing_sm *s, struct timing_
         }
         if (w->work->woke)
             timing_wake(s, &s->cta[w->cta], t, 0);
-        if (plan->op[w->lo].flags & (TIMING_BARRIER | TIMING_ALONE))
+        if (first->flags & (TIMING_BARRIER | TIMING_ALONE))
             timing_wake(s, &s->cta[w->cta], t, lat_barrier);
         find_next(plan, w, first);
     }

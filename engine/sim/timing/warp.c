@@ -150,7 +150,7 @@ static void keep_late(struct timing_sm *s, struct timing_warp *w)
     }
 }
 
-static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
+static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at, uint32_t pc,
                         const struct exec_access *a)
 {
     struct timing_work *k = w->work;
@@ -180,8 +180,8 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
         if (a->kind == ACCESS_LOAD)
             prefetch_lines(s, lines, m->nlines);
         if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
-            m->passes = atomic_turns(g, &s->group->t->p->code[w->lo + at],
-                                     s->group->t->plan.op[w->lo + at].flags & TIMING_ONE_WORD, a);
+            m->passes = atomic_turns(g, &s->group->t->p->code[pc],
+                                     s->group->t->plan.op[pc].flags & TIMING_ONE_WORD, a);
         if (a->kind == ACCESS_STORE)
             m->torn = (uint8_t)timing_store_torn(a);
         if (a->kind == ACCESS_LOAD && m->nlines > 1)
@@ -190,7 +190,7 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
         m->passes = timing_distinct_words(a);
     } else {
         if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
-            note_shared_atomic(m, &s->group->t->p->code[w->lo + at], a);
+            note_shared_atomic(m, &s->group->t->p->code[pc], a);
         m->passes = timing_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
     }
     if (a->nbox) {
@@ -209,22 +209,28 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
     k->mem_of[at] = (uint8_t)++k->nmem;
 }
 
-static inline bool has_room(const struct timing_work *k)
+#define MOST_MEMORY 4u /* times the memory instructions and lines that one region has */
+
+/* Copies of a loop's body executed together may have as many times what one region may. */
+static inline bool has_room(const struct timing_work *k, uint32_t copies)
 {
-    return k->nmem < TIMING_MEMS && k->nlate + WARP_LANES <= TIMING_LATES &&
-           k->nlines + 2 * WARP_LANES <= TIMING_LINES;
+    copies = copies < MOST_MEMORY ? copies : MOST_MEMORY;
+    return k->nmem < TIMING_MEMS * copies && k->nlate + WARP_LANES <= TIMING_LATES &&
+           k->nlines + 2 * WARP_LANES <= TIMING_LINES * copies;
 }
 
+/* code[pc + place - lo] is what is executed. */
 struct keeper {
     struct timing_sm *s;
     struct timing_warp *w;
+    uint32_t copies, pc, from;
 };
 static bool keep_nth(void *ctx, uint32_t nth, const struct exec_access *a)
 {
     struct keeper *k = ctx;
-    keep_access(k->s, k->w, nth, a);
+    keep_access(k->s, k->w, k->from + nth, k->pc + nth, a);
     keep_late(k->s, k->w);
-    return has_room(k->w->work);
+    return has_room(k->w->work, k->copies);
 }
 
 /* code[pc .. pc + n) by so many lanes of a warp. */
@@ -236,14 +242,13 @@ static inline void count_work(struct timing_sm *s, uint32_t pc, uint32_t n, uint
             s->flop[k] += lanes * (plan->work[k][pc + n] - plan->work[k][pc]);
 }
 
-/* The region's first instructions, as far as they need no branch or barrier. False: there is no more to
- * execute now. */
+/* Instructions from `pc` on, which `most` are left of, as far as they need no branch or barrier. False:
+ * there is no more to execute now. */
 static bool run_straight(struct timing_sm *s, struct timing_warp *w, const struct timing_region *r,
-                         uint32_t t, struct exec_step *st)
+                         uint32_t pc, uint32_t most, uint32_t t, struct exec_step *st)
 {
-    struct keeper k = { s, w };
-    uint32_t active = 0, most = r->first + r->n - w->lo;
-    uint32_t n = exec_straight(w->x, t, most, &st->access, keep_nth, &k, &active);
+    struct keeper k = { s, w, r->copies, pc, (uint32_t)w->hi - w->lo };
+    uint32_t active = 0, n = exec_straight(w->x, t, most, &st->access, keep_nth, &k, &active);
     if (!n)
         return true;
     st->event = exec_warp_faulted(w->x) ? STEP_FAULT : STEP_DONE;
@@ -251,41 +256,66 @@ static bool run_straight(struct timing_sm *s, struct timing_warp *w, const struc
     s->inst_warp += n;
     w->work->lanes = (uint8_t)lanes_of(active);
     s->inst_thread += (uint64_t)n * w->work->lanes;
-    count_work(s, w->hi, n, w->work->lanes);
-    w->hi += n;
+    count_work(s, pc, n, w->work->lanes);
+    w->hi = (uint8_t)(w->hi + n);
     w->pending = (uint8_t)(w->pending + n);
-    return st->event == STEP_DONE && n < most && has_room(w->work);
+    return st->event == STEP_DONE && n < most && has_room(w->work, r->copies);
 }
 
-/* Executes code[pc..] up to the region's end, or what stops it before. */
-static void run_region(struct timing_sm *s, struct timing_warp *w, const struct timing_region *r,
-                       uint32_t t, struct exec_step *st)
+/* Executes the region's code from w->hi on up to its end, or what stops it before. True: to its end. */
+static bool run_once(struct timing_sm *s, struct timing_warp *w, const struct timing_region *r,
+                     uint32_t t, struct exec_step *st)
 {
     const struct exec_inst *code = s->group->t->p->code;
-    uint32_t end = r->first + r->n;
-    if (!run_straight(s, w, r, t, st))
-        return;
+    uint32_t begin = w->hi - w->hi % r->n, end = begin + r->n, first = r->first - begin;
+    if (!run_straight(s, w, r, first + w->hi, end - w->hi, t, st))
+        return false;
     for (;;) {
         st->access.kind = ACCESS_NONE;
         exec_step(w->x, t, st);
         w->work->woke |= st->woke;
         if (st->event == STEP_BLOCKED || st->event == STEP_FAULT)
-            return;
-        uint32_t at = w->hi - w->lo;
+            return false;
+        uint32_t at = (uint32_t)w->hi - w->lo, pc = first + w->hi;
         w->work->mem_of[at] = 0;
         s->inst_warp++;
         s->inst_thread += w->work->lanes = (uint8_t)lanes_of(st->active);
-        count_work(s, w->hi, 1, lanes_of(st->mask));
+        count_work(s, pc, 1, lanes_of(st->mask));
         if (st->access.kind != ACCESS_NONE && st->access.mask)
-            keep_access(s, w, at, &st->access);
+            keep_access(s, w, at, pc, &st->access);
         keep_late(s, w);
         w->hi++;
         w->pending++;
-        if (st->event != STEP_DONE || w->hi == end || !has_room(w->work))
-            return;
-        if (exec_warp_peek(w->x) != &code[w->hi])
-            return;
+        if (st->event != STEP_DONE || !has_room(w->work, r->copies))
+            return false;
+        if (w->hi == end)
+            return true;
+        if (exec_warp_peek(w->x) != &code[pc + 1])
+            return false;
     }
+}
+
+/* As many turns of a loop as are scheduled together: those that the warp makes. */
+static void run_region(struct timing_sm *s, struct timing_warp *w, const struct timing_region *r,
+                       uint32_t t, struct exec_step *st)
+{
+    const struct exec_inst *first = &s->group->t->p->code[r->first];
+    while (run_once(s, w, r, t, st) && w->hi < r->n * r->copies && exec_warp_peek(w->x) == first)
+        continue;
+}
+
+/* What the copies left in their own slots becomes the registers'. */
+static void settle(const struct timing_plan *plan, struct timing_warp *w)
+{
+    const struct timing_region *r = &plan->region[w->region];
+    if (r->copies < 2 || w->hi == w->lo)
+        return;
+    uint32_t from = w->hi > w->lo + r->n ? w->hi - r->n : w->lo;
+    const struct timing_left *l = &plan->left[r->left + from / r->n * r->nleft],
+                             *end = &plan->left[r->left + ((w->hi - 1u) / r->n + 1) * r->nleft];
+    for (; l < end; l++)
+        if (l->at >= from && l->at < w->hi)
+            w->slot[l->reg] = w->slot[l->own];
 }
 
 enum fetch_result timing_warp_fetch(struct timing_sm *s, struct timing_warp *w, uint32_t t,
@@ -299,20 +329,23 @@ enum fetch_result timing_warp_fetch(struct timing_sm *s, struct timing_warp *w, 
         return exec_warp_done(w->x) ? FETCH_ENDED : FETCH_BLOCKED;
     uint32_t pc = (uint32_t)(in - l->p->code);
     struct exec_step st;
-    const struct timing_region *r = &l->plan.region[l->plan.op[pc].region];
+    settle(&l->plan, w);
+    w->region = l->plan.op[pc].region;
+    const struct timing_region *r = &l->plan.region[w->region];
     *first = &l->plan.slot[r->order];
-    w->lo = w->hi = pc;
+    w->lo = w->hi = (uint8_t)(pc - r->first);
     w->pending = 0;
     w->work->nmem = w->work->nlines = 0;
     w->work->nbox = w->work->nlate = 0;
     w->work->woke = false;
-    memset(w->work->mem_of, 0, sizeof w->work->mem_of);
+    memset(w->work->mem_of, 0, r->n * r->copies);
     run_region(s, w, r, t, &st);
     if (st.event == STEP_FAULT)
         return FETCH_FAULT;
+    w->last = (uint8_t)(w->hi > w->lo ? (w->hi - 1u) / r->n * r->n : 0);
     w->branched = st.branched;
-    s->cta[w->cta].inst += w->hi - w->lo;
-    s->warp_inst[s->cta[w->cta].first_warp + w->index] += w->hi - w->lo;
+    s->cta[w->cta].inst += (uint32_t)w->hi - w->lo;
+    s->warp_inst[s->cta[w->cta].first_warp + w->index] += (uint32_t)w->hi - w->lo;
     if (w->pending)
         return FETCH_READY;
     return exec_warp_done(w->x) ? FETCH_ENDED : FETCH_BLOCKED;

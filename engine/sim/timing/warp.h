@@ -26,10 +26,10 @@ struct timing_work {           /* memory accesses executed and not yet issued */
     uint32_t tensor;   /* when the last product is there */
     uint32_t group[8]; /* the same of the last groups of products; ngroups counts all */
     uint32_t ngroups;
-    uint32_t async;                /* when the last asynchronous copy arrives */
-    uint8_t lanes;                 /* that executed the last instruction */
-    bool woke;                     /* what was executed lets others of its warpgroup go on */
-    uint8_t mem_of[TIMING_REGION]; /* of code[lo + i]: index in mem + 1; 0: none */
+    uint32_t async;                  /* when the last asynchronous copy arrives */
+    uint8_t lanes;                   /* that executed the last instruction */
+    bool woke;                       /* what was executed lets others of its warpgroup go on */
+    uint8_t mem_of[TIMING_TOGETHER]; /* of place lo + i: index in mem + 1; 0: none */
 };
 /* An SM walks from warp to warp and waits for this record each time, so it fits one line of the
  * host's cache. */
@@ -40,9 +40,12 @@ struct timing_warp {
     struct timing_work *work;
     struct exec_warp *x;
     uint32_t operands; /* when those of `next` are there */
-    uint32_t lo, hi;   /* code executed and not wholly issued: code[lo..hi) */
+    uint32_t region;   /* in the plan: what was fetched last */
     uint32_t release;  /* not before: branch, barrier, fence */
     uint32_t started;
+    /* places of the region executed and not wholly issued: lo..hi; where the last copy of its code in
+     * them begins */
+    uint8_t lo, hi, last;
     uint8_t pending; /* of what was executed, how many are still to issue */
     uint8_t state;
     bool bypass; /* hardware threshold: L1 is not for this warp */

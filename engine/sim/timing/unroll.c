@@ -1,0 +1,286 @@
+/* Which loops ptxas unrolls, and what of their bodies it then does once for all copies. Seen in what
+ * ptxas 13.0 makes for sm_75 to sm_120 (tests/tool/unrolled.py; docs/lab/unrolling.md): a loop of one
+ * block that counts by a constant to something that does not change in it is unrolled by four when its
+ * body is small, and wholly when the number of its turns is known; not where .pragma "nounroll" stands.
+ * Of the copies the count, its comparison and the branch remain once; addresses that grow by constants
+ * become offsets of the first copy's. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/timing/plan.h"
+
+#define COPIES 4u    /* of a loop whose turns are not known */
+#define HOPS   4u    /* copies of registers between two turns */
+#define TURNS  1000u /* of a loop that is unrolled wholly */
+
+struct body {
+    const struct timing_plan *t;
+    const struct exec_inst *code;
+    uint32_t n;
+};
+
+static bool writes(const struct exec_inst *in, uint32_t reg)
+{
+    for (uint32_t k = 0; k < in->ndst; k++)
+        if (in->regs[k] == reg)
+            return true;
+    return false;
+}
+
+/* How many instructions of the body write reg; *which: the last of them. */
+static uint32_t writers(const struct body *b, uint32_t reg, uint32_t *which)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (writes(&b->code[i], reg)) {
+            *which = i;
+            n++;
+        }
+    return n;
+}
+
+static bool is_reg(const struct ptx_operand *o)
+{
+    return o->kind == OPND_REG && o->comp < 0;
+}
+
+/* r = r + constant, by way of moves: its step; 0: it does not count so. *start: the register that one
+ * turn leaves to the next. */
+static int64_t step_of(const struct body *b, uint32_t reg, uint32_t *start)
+{
+    int64_t step = 0;
+    uint32_t at = 0, from = reg;
+    for (uint32_t hop = 0; hop < HOPS; hop++) {
+        if (writers(b, from, &at) != 1 || b->code[at].ptx->guarded)
+            return 0;
+        const struct ptx_inst *i = b->code[at].ptx;
+        bool adds = (i->op == PTX_OP_ADD || i->op == PTX_OP_SUB) && i->nopnds == 3 &&
+                    i->opnds[2].kind == OPND_IMM;
+        if (!(adds || (i->op == PTX_OP_MOV && i->nopnds == 2)) || !is_reg(&i->opnds[1]))
+            return 0;
+        if (adds)
+            step += i->op == PTX_OP_ADD ? (int64_t)i->opnds[2].imm : -(int64_t)i->opnds[2].imm;
+        *start = i->opnds[1].index;
+        if (i->opnds[1].index == reg)
+            return step;
+        from = i->opnds[1].index;
+    }
+    return 0;
+}
+
+static bool stays(const struct body *b, const struct ptx_operand *o)
+{
+    uint32_t at;
+    return o->kind == OPND_IMM || (is_reg(o) && !writers(b, o->index, &at));
+}
+
+/* The one constant that reg has before the loop. */
+static bool begins_with(const struct body *b, uint32_t reg, int64_t *value)
+{
+    const struct exec_func *f = b->code->func;
+    uint32_t n = 0;
+    for (uint32_t i = f->first; i < f->first + f->n; i++) {
+        const struct exec_inst *in = &b->t->p->code[i];
+        if ((in >= b->code && in < b->code + b->n) || !writes(in, reg))
+            continue;
+        if (in->ptx->op != PTX_OP_MOV || in->ptx->guarded || in->ptx->opnds[1].kind != OPND_IMM)
+            return false;
+        *value = (int64_t)in->ptx->opnds[1].imm;
+        n++;
+    }
+    return n == 1;
+}
+
+/* Turns, where the count begins and ends with constants; 0: not known. */
+static uint32_t turns_of(const struct body *b, uint32_t start, const struct ptx_operand *end,
+                         int64_t step)
+{
+    int64_t from;
+    if (end->kind != OPND_IMM || !begins_with(b, start, &from))
+        return 0;
+    int64_t span = (int64_t)end->imm - from,
+            turns = step > 0 ? (span + step - 1) / step : (span + step + 1) / step;
+    return turns > 0 && turns <= TURNS ? (uint32_t)turns : 0;
+}
+
+/* The loop counts: *turns as turns_of has it. */
+static bool counts(const struct body *b, uint32_t *turns)
+{
+    uint32_t at = 0, start = 0;
+    const struct ptx_inst *branch = b->code[b->n - 1].ptx;
+    if (!branch->guarded || writers(b, branch->guard, &at) != 1)
+        return false;
+    const struct ptx_inst *test = b->code[at].ptx;
+    if (test->op != PTX_OP_SETP || test->guarded || test->nopnds != 3)
+        return false;
+    for (unsigned k = 1; k < 3; k++) {
+        const struct ptx_operand *count = &test->opnds[k], *end = &test->opnds[3 - k];
+        int64_t step = is_reg(count) && stays(b, end) ? step_of(b, count->index, &start) : 0;
+        if (!step)
+            continue;
+        uint32_t in = 0;
+        if (writers(b, count->index, &in) == 1 && b->code[in].ptx->op == PTX_OP_MOV)
+            start = count->index;
+        *turns = turns_of(b, start, end, step);
+        return true;
+    }
+    return false;
+}
+
+static bool is_loop(const struct body *b)
+{
+    const struct exec_inst *last = &b->code[b->n - 1];
+    return b->n > 1 && last->ptx->op == PTX_OP_BRA && &b->t->p->code[last->target] == b->code &&
+           !b->code->ptx->nounroll;
+}
+
+static bool is_whole(const struct ptx_inst *i)
+{
+    for (unsigned k = 0; k < i->ntypes; k++)
+        if (ptx_type_kind((enum ptx_type)i->type[k]) == 'f')
+            return false;
+    return i->ntypes > 0;
+}
+
+static bool loads_data(const struct ptx_inst *i)
+{
+    return ptx_op_info(i->op)->effect == EFFECT_LOAD && i->space != PTX_SPACE_PARAM &&
+           i->space != PTX_SPACE_CONST;
+}
+
+/* What an instruction counts for: before the assembler makes halves of 64-bit numbers, or one
+ * instruction of a product and a sum; twice where it goes to memory. */
+static uint32_t weight_of(const struct ptx_inst *i, const struct timing_op *o)
+{
+    switch (i->op) {
+    case PTX_OP_MOV: return i->nopnds ? 0 : 1; /* a product that was fused */
+    case PTX_OP_CVTA:
+    case PTX_OP_CVTA_TO: return 0;
+    case PTX_OP_LD: return loads_data(i) ? 2 : i->space != PTX_SPACE_PARAM;
+    default: break;
+    }
+    enum ptx_effect e = ptx_op_info(i->op)->effect;
+    if (e == EFFECT_STORE || e == EFFECT_ATOMIC || loads_data(i))
+        return 2;
+    return is_whole(i) || o->slots < 1 ? 1 : o->slots;
+}
+
+static bool is_small(const struct body *b, uint32_t first, const struct sim_preset *g)
+{
+    int64_t size = 0;
+    bool loads = false;
+    for (uint32_t i = 0; i < b->n; i++) {
+        size += weight_of(b->code[i].ptx, &b->t->op[first + i]);
+        loads |= loads_data(b->code[i].ptx);
+    }
+    return size <= (loads ? g->unroll_load_insts : g->unroll_insts);
+}
+
+/* ---- what the copies share ---- */
+
+/* Who reads reg in the body: all of it addresses and what is made for them, or tests that end the turn.
+ */
+static bool only_for(const struct body *b, uint32_t reg, uint64_t made)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct exec_inst *in = &b->code[i];
+        bool reads = false;
+        for (uint32_t k = in->ndst; k < (uint32_t)in->ndst + in->nsrc; k++)
+            reads |= in->regs[k] == reg;
+        for (unsigned k = 0; reads && in->kind == EXEC_MEM && k < in->ptx->nopnds; k++)
+            if (is_reg(&in->ptx->opnds[k]) && in->ptx->opnds[k].index == reg)
+                return false; /* stored */
+        if (reads && in->kind != EXEC_MEM && !(made >> i & 1))
+            return false;
+    }
+    return true;
+}
+
+static bool keeps_growth(const struct ptx_inst *i)
+{
+    switch (i->op) {
+    case PTX_OP_ADD:
+    case PTX_OP_SUB:
+    case PTX_OP_MOV:
+    case PTX_OP_CVT: return true;
+    case PTX_OP_SHL:
+    case PTX_OP_MUL_LO:
+    case PTX_OP_MUL_WIDE: return i->opnds[2].kind == OPND_IMM;
+    case PTX_OP_MAD_LO:
+    case PTX_OP_MAD_WIDE: return i->opnds[2].kind == OPND_IMM;
+    default: return false;
+    }
+}
+
+/* Instructions whose results grow by a constant from turn to turn: a step, or made of such and of what
+ * stays. */
+static uint64_t find_growing(const struct body *b)
+{
+    uint64_t grows = 0, before = 1;
+    uint32_t ignored;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (b->code[i].ndst == 1 && step_of(b, b->code[i].regs[0], &ignored))
+            grows |= 1ull << i;
+    while (grows != before) {
+        before = grows;
+        for (uint32_t i = 0; i < b->n; i++) {
+            const struct exec_inst *in = &b->code[i];
+            bool all = in->ndst == 1 && !in->ptx->guarded && is_whole(in->ptx) && keeps_growth(in->ptx);
+            for (uint32_t k = in->ndst; all && k < (uint32_t)in->ndst + in->nsrc; k++) {
+                uint32_t at = 0, n = writers(b, in->regs[k], &at);
+                all = !n || (n == 1 && grows >> at & 1);
+            }
+            grows |= (uint64_t)all << i;
+        }
+    }
+    return grows;
+}
+
+/* Of those, what only addresses and the loop's own test need. */
+static uint64_t find_shared(const struct body *b)
+{
+    uint64_t made = find_growing(b), before = 0;
+    const struct ptx_inst *branch = b->code[b->n - 1].ptx;
+    uint32_t test = 0;
+    writers(b, branch->guard, &test);
+    made |= 1ull << (b->n - 1);
+    if (only_for(b, branch->guard, made))
+        made |= 1ull << test;
+    while (made != before) {
+        before = made;
+        for (uint32_t i = 0; i + 1 < b->n; i++)
+            if (made >> i & 1 && !only_for(b, b->code[i].regs[0], made))
+                made &= ~(1ull << i);
+    }
+    return made;
+}
+
+static void mark(struct timing_plan *t, const struct body *b, uint32_t first)
+{
+    uint64_t shared = find_shared(b);
+    uint32_t ignored;
+    for (uint32_t i = 0; i < b->n; i++) {
+        struct timing_op *o = &t->op[first + i];
+        bool step = b->code[i].ndst != 1 || b->code[i].ptx->op == PTX_OP_SETP ||
+                    step_of(b, b->code[i].regs[0], &ignored);
+        if (shared >> i & 1 && !(o->flags & TIMING_FREE))
+            o->flags |= step ? TIMING_STEP : TIMING_OFFSET;
+    }
+}
+
+uint32_t timing_copies(struct timing_plan *t, const struct timing_region *r, const struct sim_preset *g)
+{
+    struct body b = { t, &t->p->code[r->first], r->n };
+    uint32_t turns = 0;
+    if (!is_loop(&b) || !counts(&b, &turns) || (!turns && !is_small(&b, r->first, g)))
+        return 1;
+    uint32_t most = TIMING_TOGETHER / r->n, copies = turns ? turns : COPIES;
+    if (!g->unroll_insts || most < 2 || copies < 2)
+        return 1;
+    mark(t, &b, r->first);
+    return copies < most ? copies : most;
+}

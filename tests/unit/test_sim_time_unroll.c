@@ -1,0 +1,217 @@
+/* Loops whose turns are scheduled together: those that ptxas unrolls, as it was recorded
+ * (tests/golden/unrolled.txt, by tests/tool/unrolled.py); and that the copies pass their registers on as
+ * turns one after the other would. */
+#include "tests/support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/timing/plan.h"
+#include "tests/unit/sim_job.h"
+
+#define NOBODY UINT32_MAX
+
+/* The scoreboard slot of register k of an instruction, as it is outside of copies. */
+static uint32_t plain_slot(const struct timing_plan *t, uint32_t pc, uint32_t k)
+{
+    const struct exec_inst *in = &t->p->code[pc];
+    uint32_t at = in->func->ready_slot[in->regs[k]];
+    return at == EXEC_NO_ID ? TIMING_ZERO : t->op[pc].base + at;
+}
+
+/* Who wrote the register that place reads, in turns one after the other; NOBODY: none of them. */
+static uint32_t writer_of(const struct timing_plan *t, const struct timing_region *r, uint32_t place,
+                          uint32_t slot)
+{
+    for (uint32_t q = place; q-- > 0;) {
+        uint32_t pc = r->first + q % r->n;
+        for (uint32_t k = 0; k < t->p->code[pc].ndst; k++)
+            if (plain_slot(t, pc, k) == slot)
+                return q;
+    }
+    return NOBODY;
+}
+
+/* In issue order each read meets the result that it is meant for. A later instruction of the same copy
+ * may have written the register first: loads go ahead of readers of what they replace. */
+static void check_reads(const struct timing_plan *t, const struct timing_region *r, uint32_t *last)
+{
+    for (uint32_t i = 0; i < t->nslots; i++)
+        last[i] = NOBODY;
+    for (uint32_t i = 0; i < r->n * r->copies; i++) {
+        const struct timing_slot *s = &t->slot[r->order + i];
+        for (uint32_t k = s->ndst; k < (uint32_t)s->ndst + s->nsrc; k++) {
+            uint32_t name = t->regs[s->regs + k], slot = plain_slot(t, s->pc, k);
+            uint32_t want = writer_of(t, r, s->at, slot), got = last[name];
+            if (want == NOBODY)
+                assert_int_equal(name, slot);
+            else if (got != want)
+                assert_true(got != NOBODY && got > s->at && got / r->n == want / r->n);
+        }
+        for (uint32_t k = 0; k < s->ndst; k++)
+            last[t->regs[s->regs + k]] = s->at;
+    }
+}
+
+/* What copies leave names the results of their places. */
+static void check_left(const struct timing_plan *t, const struct timing_region *r)
+{
+    const struct timing_left *l = &t->left[r->left];
+    for (uint32_t at = 0; at < r->n * r->copies; at++) {
+        uint32_t i = 0;
+        while (t->slot[r->order + i].at != at)
+            i++;
+        const struct timing_slot *s = &t->slot[r->order + i];
+        for (uint32_t k = 0; k < s->ndst; k++, l++) {
+            assert_int_equal(l->at, at);
+            assert_int_equal(l->own, t->regs[s->regs + k]);
+            assert_int_equal(l->reg, plain_slot(t, s->pc, k));
+        }
+    }
+    assert_int_equal(l - &t->left[r->left], r->nleft * r->copies);
+}
+
+/* Stores and what they may meet keep the order of the turns; each place issues once. */
+static void check_order(const struct timing_plan *t, const struct timing_region *r)
+{
+    bool seen[TIMING_TOGETHER] = { 0 };
+    for (uint32_t i = 0; i < r->n * r->copies; i++) {
+        const struct timing_slot *s = &t->slot[r->order + i];
+        assert_true(s->at < r->n * r->copies);
+        assert_false(seen[s->at]);
+        seen[s->at] = true;
+        assert_int_equal(s->pc, r->first + s->at % r->n);
+        const struct exec_inst *in = &t->p->code[s->pc];
+        bool store = ptx_op_info(in->ptx->op)->effect == EFFECT_STORE;
+        for (uint32_t q = s->at + 1; store && q < r->n * r->copies; q++) {
+            const struct exec_inst *late = &t->p->code[r->first + q % r->n];
+            if (late->kind == EXEC_MEM && late->space == in->space)
+                assert_false(seen[q]);
+        }
+    }
+}
+
+/* True: a loop of the kernel is scheduled several turns together. */
+static bool check_kernel(struct ptx_module *m, struct str name, const struct sim_preset *g)
+{
+    struct sim_program *p;
+    struct timing_plan t;
+    struct diags ds = { 0 };
+    bool any = false;
+    struct sim_mem *mem = sim_mem_new(1u << 30);
+    assert_status_ok(sim_load(m, name, g, mem, &p, &ds), &ds);
+    assert_int_equal(timing_plan_make(&t, p, g), ST_OK);
+    uint32_t *last = base_alloc((t.nslots + 1) * sizeof *last);
+    assert_non_null(last);
+    for (uint32_t i = 0; i < t.nregions; i++) {
+        const struct timing_region *r = &t.region[i];
+        assert_true(r->copies >= 1);
+        assert_true(r->n * r->copies <= TIMING_TOGETHER);
+        if (r->copies < 2)
+            continue;
+        any = true;
+        check_order(&t, r);
+        check_reads(&t, r, last);
+        check_left(&t, r);
+    }
+    base_free(last);
+    timing_plan_free(&t);
+    sim_unload(p);
+    sim_mem_free(mem);
+    diags_free(&ds);
+    return any;
+}
+
+/* ptxas unrolls loops of several blocks, too, and those with a barrier: not modelled. */
+static bool has_other_loops(const char *kernel)
+{
+    return strcmp(kernel, "mm_tile16") == 0 || strcmp(kernel, "btree_build") == 0;
+}
+
+static void test_as_ptxas(void **state)
+{
+    (void)state;
+    FILE *f = fopen("tests/golden/unrolled.txt", "r");
+    assert_non_null(f);
+    char line[512], path[200], kernel[200], what[20], open[200] = "";
+    struct ptx_module *m = NULL;
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    unsigned unrolled = 0, kept = 0;
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    while (fgets(line, sizeof line, f)) {
+        if (*line == '#')
+            continue;
+        assert_int_equal(sscanf(line, "%199s %199s %19s", path, kernel, what), 3);
+        if (strcmp(path, open) != 0) {
+            ptx_free(m);
+            assert_status_ok(ptx_parse_file(path, &m, &ds), &ds);
+            snprintf(open, sizeof open, "%s", path);
+        }
+        bool is = check_kernel(m, str_of(kernel), &g), want = strcmp(what, "unrolled") == 0;
+        if (is != want && !has_other_loops(kernel))
+            fail_msg("%s, %s: ptxas: %s", path, kernel, what);
+        unrolled += is;
+        kept += !is;
+    }
+    ptx_free(m);
+    fclose(f);
+    diags_free(&ds);
+    assert_true(unrolled >= 40);
+    assert_true(kept >= 100);
+}
+
+/* A device of before: as it is written. */
+static void test_not_for_old_devices(void **state)
+{
+    (void)state;
+    struct ptx_module *m;
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    assert_status_ok(preset_read(NULL, "kepler-k40", &g, &ds), &ds);
+    assert_status_ok(ptx_parse_file("kernels/atax.ptx", &m, &ds), &ds);
+    assert_false(check_kernel(m, STR("atax1"), &g));
+    ptx_free(m);
+    diags_free(&ds);
+}
+
+static const char pragmas[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    "%s.visible .entry k(.param .u64 a, .param .u32 n)%s\n{\n.reg .pred %%p;\n.reg .b32 %%r<4>;\n"
+    "ld.param.u32 %%r1, [n];\nmov.u32 %%r2, 0;\nmov.u32 %%r3, 1;\nL:%s\nadd.s32 %%r2, %%r2, 1;\n"
+    "mul.lo.s32 %%r3, %%r3, %%r1;\nsetp.lt.s32 %%p, %%r2, %%r1;\n@%%p bra L;\nret;\n}\n";
+
+/* The pragma of a loop, a function and a file. */
+static void test_nounroll(void **state)
+{
+    (void)state;
+    static const char *const at[][3] = { { "", "", "" },
+                                         { "", "", "\n.pragma \"nounroll\";" },
+                                         { "", "\n.pragma \"nounroll\";", "" },
+                                         { ".pragma \"nounroll\";\n", "", "" },
+                                         { "", "", "\n.pragma \"other\", \"nounroll\";" },
+                                         { "", "", "\n.pragma \"other\";" } };
+    static const bool together[] = { true, false, false, false, false, true };
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    for (size_t i = 0; i < ARRAY_LEN(at); i++) {
+        char text[1000];
+        struct ptx_module *m;
+        snprintf(text, sizeof text, pragmas, at[i][0], at[i][1], at[i][2]);
+        assert_status_ok(ptx_parse("loop.ptx", str_of(text), &m, &ds), &ds);
+        assert_int_equal(check_kernel(m, STR("k"), &g), together[i]);
+        ptx_free(m);
+    }
+    diags_free(&ds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_as_ptxas),
+                                        cmocka_unit_test(test_not_for_old_devices),
+                                        cmocka_unit_test(test_nounroll) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
