@@ -14,7 +14,8 @@ static const char head[] =
     "@!%%p mbarrier.init.shared.b64 [%%r3], 1000000; bar.sync 0;\n"
     "shr.u32 %%r8, %%r5, 2; and.b32 %%r5, %%r5, 3; mad.wide.u32 %%d3, %%r8, 128, %%d1; mad.wide.u32 "
     "%%d3, %%r5, 8, %%d3;\n"
-    "L: %s add.u32 %%r4, %%r4, 1; setp.lt.u32 %%p, %%r4, %d; @%%p bra L;\nret;\n}\n";
+    "L: .pragma \"nounroll\"; %s add.u32 %%r4, %%r4, 1; setp.lt.u32 %%p, %%r4, %d; @%%p bra "
+    "L;\nret;\n}\n";
 
 static double cycles_of(const char *body, unsigned times, unsigned cluster, unsigned apart,
                         struct sim_preset *used)

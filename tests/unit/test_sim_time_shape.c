@@ -255,7 +255,8 @@ static double lines_at(const char *op, int carveout)
              "%%f<4>; .reg .pred %%q;\nld.param.u64 %%d1, [p];\n"
              "mov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%d2, %%r1, 128;\nadd.u64 %%d1, %%d1, %%d2;\nmov.u32 "
              "%%r2, 0;\nmov.f32 %%f1, 0f00000000;\n"
-             "L: ld.global%s.f32 %%f2, [%%d1];\nadd.f32 %%f1, %%f1, %%f2;\nadd.u64 %%d1, %%d1, "
+             "L: .pragma \"nounroll\"; ld.global%s.f32 %%f2, [%%d1];\nadd.f32 %%f1, %%f1, "
+             "%%f2;\nadd.u64 %%d1, %%d1, "
              "131072;\nadd.u32 %%r2, %%r2, 1;\nsetp.lt.u32 %%q, %%r2, 40;\n@%%q bra L;\n"
              "st.global.f32 [%%d1], %%f1;\nret;\n}\n",
              SIM_HEAD, op);
