@@ -59,8 +59,10 @@ struct ptx_parser {
     bool digit_names; /* some register declared by itself ends in a digit */
     bool shaken;      /* a declaration of this function could not be read: names may be missing */
     bool module_regs; /* registers are declared outside of functions */
-    /* .pragma "nounroll" was read: for all functions, this one, the next instruction */
-    bool nounroll_all, nounroll_func, nounroll_next;
+    /* .pragma "nounroll" was read: for all functions, */
+    bool nounroll_all;
+    bool nounroll_func; /* this one, */
+    bool nounroll_next; /* the next instruction */
 
     PTX_VEC(struct ptx_symbol *) globals;
     PTX_VEC(struct ptx_func *) funcs;

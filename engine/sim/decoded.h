@@ -118,7 +118,7 @@ struct exec_inst {
     uint32_t follows;
     /* a first load: how many that follow it in its run want words this many bytes further on */
     uint8_t nahead, ahead[EXEC_AHEAD];
-    uint8_t nth;         /* such a load: its place among them, from 1 */
+    uint8_t nth;  /* such a load: its place among them, from 1 */
     uint8_t live; /* the first of a block: machine registers that it reads from before it, at most 255 */
     uint16_t ndst, nsrc; /* scoreboard: function register indices, destinations then sources */
     const uint32_t *regs;

@@ -117,7 +117,7 @@ for k in conv3d kmeans; do
     out=$(python3 tests/tool/memory.py --gpulocw "$B" -m 85 --of kernels/$k.launch.json run kernels/$k.ptx -k default --exact --no-counters --device sim:hopper-h200 2>&1) && ok "run --exact, $k: at most 85 MB more" || no "run --exact, $k: at most 85 MB more" "$out"
 done
 # More than the target, by how much docs/lab/performance.md says.
-for k in full pointers; do ptx=$k; mb=125 most "run --exact, $k: at most 125 MB more" $k run --exact --no-counters --device sim:hopper-h200; done
+for k in full pointers; do ptx=$k; mb=150 most "run --exact, $k: at most 150 MB more" $k run --exact --no-counters --device sim:hopper-h200; done
 ptx=k
 most "run --outputs: at most 100 MB more" iota run --no-counters --outputs "$T/out"
 is "and the file goes on where a piece of it ends" "$(python3 -c "

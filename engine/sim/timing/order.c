@@ -11,8 +11,9 @@
 
 #include <string.h>
 
-/* Of two places: the second waits until the first has issued; and for its result. */
-enum { EDGE_ORDER = 1, EDGE_RESULT = 2 };
+/* Of two places: the second waits until the first has issued; and for its result; and it is that one
+ * that it reads, since nothing between them writes the register. */
+enum { EDGE_ORDER = 1, EDGE_RESULT = 2, EDGE_VALUE = 4 };
 
 struct block {
     const struct timing_plan *t;
@@ -104,6 +105,22 @@ static bool keeps_place(const struct exec_inst *a, const struct exec_inst *b)
     return !apart;
 }
 
+/* A result of place k is read by place i as it is: no place between writes it. */
+static bool passes_value(const struct block *b, uint32_t k, uint32_t i)
+{
+    const struct exec_inst *from = inst_of(b, k), *to = inst_of(b, i);
+    for (uint32_t n = to->ndst; n < (uint32_t)to->ndst + to->nsrc; n++) {
+        uint32_t j = k + 1;
+        if (!writes_reg(from, to->regs[n]))
+            continue;
+        while (j < i && !writes_reg(inst_of(b, j), to->regs[n]))
+            j++;
+        if (j == i)
+            return true;
+    }
+    return false;
+}
+
 static uint8_t edge_between(const struct block *b, uint32_t k, uint32_t i)
 {
     const struct exec_inst *from = inst_of(b, k), *to = inst_of(b, i);
@@ -111,7 +128,7 @@ static uint8_t edge_between(const struct block *b, uint32_t k, uint32_t i)
     bool last = i + 1 == b->n && op_of(b, i)->flags & TIMING_ENDS;
     bool fed = apart == 0 ? feeds(from, to) : apart == 1 && feeds_next(b, from, to);
     if (fed)
-        return EDGE_ORDER | EDGE_RESULT;
+        return EDGE_ORDER | EDGE_RESULT | (passes_value(b, k, i) ? EDGE_VALUE : 0);
     bool order = last || keeps_place(from, to) || (apart == 0 && regs_order(from, to, !b->late[i]));
     return order ? EDGE_ORDER : 0;
 }
@@ -153,9 +170,13 @@ static uint32_t regs_of(const struct exec_inst *in)
     return n;
 }
 
+/* What the place writes is the last that is written there, and the next turn reads it. */
 static bool read_before(const struct block *b, uint32_t place)
 {
     const struct exec_inst *first = inst_of(b, 0), *in = inst_of(b, place);
+    for (uint32_t i = place + 1; i < b->n; i++)
+        if (in->ndst && writes_reg(inst_of(b, i), in->regs[0]))
+            return false;
     for (uint32_t i = 0; i < b->r->n; i++)
         if (feeds_next(b, in, first + i))
             return true;
@@ -173,8 +194,8 @@ static void find_regs(struct block *b, const struct sim_preset *g)
         uint32_t readers = 0;
         bool loop = op_of(b, i)->flags & (TIMING_STEP | TIMING_OFFSET | TIMING_FREE);
         for (uint32_t k = i + 1; k < b->n; k++)
-            readers += b->edge[i][k] & EDGE_RESULT ? 1 : 0;
-        bool stays = !readers || (i + b->r->n >= b->n && read_before(b, i));
+            readers += b->edge[i][k] & EDGE_VALUE ? 1 : 0;
+        bool stays = !readers || read_before(b, i);
         b->regs[i] = (uint8_t)(loop ? 0 : regs_of(inst_of(b, i)));
         b->readers[i] = stays ? STAYS : (uint8_t)readers;
     }
@@ -185,7 +206,7 @@ static int32_t regs_more(const struct block *b, uint32_t i)
 {
     int32_t more = b->regs[i];
     for (uint32_t k = 0; k < i; k++)
-        if (b->edge[k][i] & EDGE_RESULT && b->readers[k] == 1)
+        if (b->edge[k][i] & EDGE_VALUE && b->readers[k] == 1)
             more -= b->regs[k];
     return more;
 }
@@ -219,7 +240,7 @@ static void take(struct block *b, uint32_t pick, uint32_t done)
     b->done[pick] = true;
     b->live += regs_more(b, pick);
     for (uint32_t k = 0; k < pick; k++)
-        if (b->edge[k][pick] & EDGE_RESULT && b->readers[k] != STAYS)
+        if (b->edge[k][pick] & EDGE_VALUE && b->readers[k] != STAYS)
             b->readers[k]--;
     for (uint32_t i = pick + 1; i < b->n; i++) {
         b->waits[i] = (uint8_t)(b->waits[i] - (b->edge[pick][i] != 0));

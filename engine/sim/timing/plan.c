@@ -379,7 +379,8 @@ static uint32_t ready_slot(const struct timing_op *o, const struct exec_inst *in
 }
 
 /* Scoreboard slots of a region's registers. The copies of a loop's body have slots of their own for what
- * they write: copy c has reg[k] in slot own + c * nregs + k. */
+ * they write: copy c has reg[k] in slot own + c * nregs + k. A warp is in one region at a time, so all
+ * regions have the same ones. */
 struct names {
     const struct timing_region *r;
     uint32_t own, nregs, reg[TIMING_REGION * 2];
@@ -404,11 +405,12 @@ static void name_results(struct names *x, const struct timing_plan *t, uint32_t 
 static void find_names(struct names *x, struct timing_plan *t, const struct timing_region *r)
 {
     x->r = r;
-    x->own = t->nslots;
+    x->own = t->nown;
     x->nregs = 0;
     for (uint32_t i = 0; r->copies > 1 && i < r->n; i++)
         name_results(x, t, i);
-    t->nslots += x->nregs * r->copies;
+    if (x->own + x->nregs * r->copies > t->nslots)
+        t->nslots = x->own + x->nregs * r->copies;
 }
 
 /* The slot of a register as the instruction at a place writes or reads it. */
@@ -564,6 +566,7 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
     timing_fold(t, g);
     balance(t, g);
     make_regions(t);
+    t->nown = t->nslots;
     if (!make_room(t, g))
         return ST_NOMEM;
     for (uint32_t i = 0, nregs = 0, nleft = 0; i < t->nregions; i++) {

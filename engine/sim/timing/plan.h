@@ -110,6 +110,7 @@ struct timing_plan {
     uint32_t *regs;
     /* scoreboard slots of one warp, the first TIMING_OWN_SLOTS included */
     uint32_t nslots;
+    uint32_t nown; /* the first of those that copies of loops have */
     /* [ncode + 1] operations of one thread in code[0 .. i), by pipe; NULL: the pipe is not used */
     uint64_t *work[PIPE_COUNT];
     bool tensor_unknown; /* products of tensor memory: neither operations nor time are known */

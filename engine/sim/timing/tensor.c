@@ -4,7 +4,6 @@
  * copy_bytes_per_cycle, and needs copy_latency more than a trip to L2. A product occupies the tensor
  * core of its scheduler from when the one before has ended; its warp goes on at once. */
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
@@ -87,7 +86,7 @@ void timing_product(struct timing_sm *s, struct timing_warp *w, uint32_t schedul
 {
     struct timing_work *k = w->work;
     const struct exec_inst *in = &s->group->t->p->code[o->pc];
-    if (in->ptx->op == PTX_OP_WGMMA_COMMIT_GROUP) {
+    if (o->unit == UNIT_CONTROL) { /* a group ends */
         k->group[k->ngroups++ % ARRAY_LEN(k->group)] = k->tensor;
         return;
     }

@@ -209,7 +209,7 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
     k->mem_of[at] = (uint8_t)++k->nmem;
 }
 
-#define MOST_MEMORY 4u /* times the memory instructions and lines that one region has */
+#define MOST_MEMORY 2u /* times the memory instructions and lines that one region has */
 
 /* Copies of a loop's body executed together may have as many times what one region may. */
 static inline bool has_room(const struct timing_work *k, uint32_t copies)

@@ -43,9 +43,9 @@ struct timing_warp {
     uint32_t region;   /* in the plan: what was fetched last */
     uint32_t release;  /* not before: branch, barrier, fence */
     uint32_t started;
-    /* places of the region executed and not wholly issued: lo..hi; where the last copy of its code in
-     * them begins */
-    uint8_t lo, hi, last;
+    uint8_t lo;      /* the first place of the region that was executed and has not wholly issued, */
+    uint8_t hi;      /* and the end of them */
+    uint8_t last;    /* where the last copy of the region's code in them begins */
     uint8_t pending; /* of what was executed, how many are still to issue */
     uint8_t state;
     bool bypass; /* hardware threshold: L1 is not for this warp */
