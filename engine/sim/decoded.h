@@ -141,6 +141,7 @@ struct exec_func { /* a decoded function */
     /* [nregs] the same for what is known of the time: numbers below nready; shared if no block uses both
      */
     uint32_t *ready_slot, nready;
+    bool *read; /* [nregs] an instruction reads it */
     /* [ptx->nvars] .local, .param: offset in the frame; .shared: in shared memory */
     uint64_t *var_off;
     /* device functions: [nrets + nparams] offsets of formal parameters in the frame */

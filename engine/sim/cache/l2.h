@@ -17,13 +17,14 @@ struct cache_l2_request {
     uint8_t alloc; /* enum cache_alloc */
     /* sectors around a miss that come along (prefetch size; bit mask over the line) */
     uint8_t fetch;
-    uint8_t write;    /* store or atomic */
-    uint8_t few : 1;  /* its load has few lines */
-    uint8_t own : 1;  /* no other SM asks at that moment: claims of tasks, and looks at them */
-    uint8_t side : 1; /* partition of L2 that its SM is wired to */
-    uint8_t next;     /* .L2::256B: the neighbouring line comes along */
-    uint8_t quiet;    /* a prefetch: fills, is not counted as a read */
-    uint8_t copy;     /* of the tensor copy engine */
+    uint8_t write;       /* store or atomic */
+    uint8_t few : 1;     /* its load has few lines */
+    uint8_t own : 1;     /* no other SM asks at that moment: claims of tasks, and looks at them */
+    uint8_t side : 1;    /* partition of L2 that its SM is wired to */
+    uint8_t returns : 1; /* an atomic whose old value goes back */
+    uint8_t next;        /* .L2::256B: the neighbouring line comes along */
+    uint8_t quiet;       /* a prefetch: fills, is not counted as a read */
+    uint8_t copy;        /* of the tensor copy engine */
     /* a store that leaves bytes of its sectors as they were: CACHE_PART, or others write them:
      * CACHE_SHARED_PART */
     uint8_t partial;

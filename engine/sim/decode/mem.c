@@ -554,6 +554,16 @@ static bool atom_ordered(const struct exec_atom *x)
            x->op == ATOM_DEC || (is_float && x->op == ATOM_ADD);
 }
 
+/* Some instruction reads what this operand writes. */
+static bool is_read(const struct decode *d, const struct ptx_operand *o)
+{
+    bool read = o->kind == OPND_REG && d->f->read[o->index];
+    for (unsigned k = 0; o->kind == OPND_VEC && k < o->nelem; k++)
+        read |= o->elem[k].kind == OPND_REG && d->f->read[o->elem[k].index];
+    return read;
+}
+
+/* Where nobody reads what was there it is a reduction, as ptxas makes it. */
 bool decode_atom(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     struct exec_atom x = { .type = i->type[0], .returns = i->op == PTX_OP_ATOM };
@@ -570,7 +580,7 @@ bool decode_atom(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     bool unused = true;
     for (unsigned k = 0; k < n; k++)
         unused &= !x.returns || x.dst[k] == EXEC_NO_ID;
-    if (x.returns && unused)
+    if (unused || (x.op != ATOM_CAS && x.op != ATOM_EXCH && !is_read(d, &i->opnds[0])))
         x.returns = false;
     if (x.op == ATOM_CAS && !decode_src(d, &i->opnds[first + 2], x.reg_bytes, &x.cmp))
         return false;

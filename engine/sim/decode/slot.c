@@ -590,13 +590,17 @@ bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct decode
     struct exec_func *f = d->f;
     f->reg_slot = ARENA_ARRAY(d->p->arena, uint32_t, n + 1);
     f->ready_slot = ARENA_ARRAY(d->p->arena, uint32_t, n + 1);
-    bool ok = place && kept && kind && r && f->reg_slot && f->ready_slot && keep_params(d, l->in, kept);
+    f->read = ARENA_ARRAY(d->p->arena, bool, n + 1);
+    bool ok = place && kept && kind && r && f->reg_slot && f->ready_slot && f->read &&
+              keep_params(d, l->in, kept);
     for (uint32_t i = 0; ok && i < n; i++)
         kind[i] = kind_of(&d->pf->regs[i]);
     if (ok) {
         find_ranges(d, c, l, r, true);
         ok = share(r, NULL, n, f->ready_slot, &ready);
         find_ranges(d, c, l, r, false);
+        for (uint32_t i = 0; i < n; i++)
+            f->read[i] = r[i].read;
         for (uint32_t i = 0; i < n; i++)
             if (kept[i] != EXEC_NO_ID)
                 r[i] = (struct range){ UINT32_MAX, 0, false, false };

@@ -8,6 +8,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
@@ -197,7 +198,9 @@ static enum exec_access_kind kind_of(const struct exec_inst *in)
 {
     switch (ptx_op_info(in->ptx->op)->effect) {
     case EFFECT_STORE: return ACCESS_STORE;
-    case EFFECT_ATOMIC: return in->ptx->op == PTX_OP_ATOM ? ACCESS_ATOMIC : ACCESS_RED;
+    case EFFECT_ATOMIC:
+        return in->ptx->op == PTX_OP_ATOM && ((const struct exec_atom *)in->x)->returns ? ACCESS_ATOMIC
+                                                                                        : ACCESS_RED;
     case EFFECT_PREFETCH: return ACCESS_PREFETCH;
     case EFFECT_ASYNC_COPY: return ACCESS_ASYNC;
     case EFFECT_BARRIER: return ACCESS_ATOMIC;

@@ -484,6 +484,8 @@ static double drained(const struct timing_group *g)
         at = fmax(at, fmax(g->sm[i].store_free, g->sm[i].lsu_free));
     for (uint32_t i = 0; i < g->mem.nslices; i++)
         at = fmax(at, g->mem.slice[i].free);
+    for (uint32_t i = 0; i < g->mem.nunits; i++)
+        at = fmax(at, g->mem.unit[i].free);
     return at;
 }
 

@@ -364,6 +364,7 @@ static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const s
             .sectors = timing_sectors(e),
             .write = 1,
             .place = s->cta[w->cta].place,
+            .returns = a->kind == ACCESS_ATOMIC,
             .own = in->claims != 0, /* each cluster's counter has a unit of its own */
             .lanes = (uint16_t)(a->passes * (i + 1) / a->nlines - a->passes * i / a->nlines)
         };

@@ -321,8 +321,19 @@ uint32_t timing_mem_write(struct timing_sm *s, struct cache_l2_request *r)
     return r->at + (uint32_t)wait;
 }
 
-/* Atomics on one sector take turns at its slice. An SM sends atomics in order: one that finds the
- * unit full delays those behind it. */
+/* An atomic whose unit is full stays with its SM until there is room at `until`. When as many stay as
+ * the SM can hold, those behind them wait. */
+static void hold_atomic(struct timing_sm *s, double until)
+{
+    struct timing_ring *r = &s->held;
+    r->done[r->at] = (uint32_t)until;
+    if (++r->at == r->n)
+        r->at = 0;
+    if (r->done[r->at] > s->store_free)
+        s->store_free = r->done[r->at];
+}
+
+/* Atomics on one sector take turns at its slice. */
 uint32_t timing_mem_atomic(struct timing_sm *s, struct cache_l2_request *r)
 {
     struct timing_mem *m = &s->group->mem;
@@ -333,8 +344,8 @@ uint32_t timing_mem_atomic(struct timing_sm *s, struct cache_l2_request *r)
     s->slice_added += r->lanes * m->atomic_cycles / m->nslices;
     wait += take_port(&s->store_free, r->at, g->icnt_atomic_cycles * cache_count(r->sectors));
     double turn = waiting(m, &m->unit[r->unit], 0, r->at);
-    if (turn > g->l2_atomic_room && r->at + turn - g->l2_atomic_room > s->store_free)
-        s->store_free = r->at + turn - g->l2_atomic_room;
+    if (turn > g->l2_atomic_room)
+        hold_atomic(s, r->at + turn - g->l2_atomic_room);
     note_request(s, r, 0);
     return r->at + with_distance(g, s, r, (uint32_t)g->l2_latency) + (uint32_t)(wait + turn) + r->lanes;
 }
@@ -373,7 +384,9 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
     struct cache_l2_outcome o;
     cache_l2_access(&m->l2, r, &o);
     uint8_t crossed = look_on_sides(m, r, &o);
-    double cycles = slice_bytes(m->g, r) / m->slice_bytes + r->lanes * m->atomic_cycles;
+    double cycles = r->lanes * m->atomic_cycles;
+    if (!r->lanes || r->returns)
+        cycles += slice_bytes(m->g, r) / m->slice_bytes;
     if (r->lanes)
         occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * (r->own ? 1 : m->scale));
     /* Sectors that a store covers in part and nobody else writes, and sectors of atomics, are read

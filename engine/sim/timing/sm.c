@@ -66,7 +66,7 @@ static bool alloc_arrays(struct timing_sm *s, const struct timing_launch *t)
     s->cta = base_alloc(s->nctas * sizeof *s->cta);
     s->order = base_alloc(s->nctas * sizeof *s->order);
     s->turns = base_alloc((size_t)s->nctas * TIMING_SCHEDULERS * sizeof *s->turns);
-    bool rings = make_ring(&s->queue, g->l1_queue);
+    bool rings = make_ring(&s->queue, g->l1_queue) && make_ring(&s->held, g->l2_atomic_held);
     s->sched = base_alloc(TIMING_SCHEDULERS * sizeof *s->sched);
     for (uint32_t i = 0; i < TIMING_SCHEDULERS && rings && s->sched; i++) {
         s->sched[i].id = i;
@@ -166,6 +166,7 @@ void timing_sm_free(struct timing_sm *s)
     base_free(s->order);
     base_free(s->turns);
     base_free(s->queue.done);
+    base_free(s->held.done);
     for (uint32_t i = 0; s->sched && i < TIMING_SCHEDULERS; i++)
         base_free(s->sched[i].own.done);
     base_free(s->sched);

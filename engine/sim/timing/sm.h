@@ -114,6 +114,7 @@ struct timing_sm {
     uint64_t maps;            /* tensor maps that its copies have used: a bit each, of 64 */
     double ask_free;          /* cycle */
     struct timing_ring queue; /* completion of the last l1_queue memory instructions */
+    struct timing_ring held;  /* when the last atomics whose unit was full could go */
     /* when the memory instruction being issued leaves the queue; 0: never was in it */
     uint32_t left;
     /* [nmshrs] arrival of the last misses; the oldest */
