@@ -411,13 +411,15 @@ static void records(void **state)
 {
     (void)state;
     struct sim_case c;
-    sim_case_open(&c,
-                  KERNEL("createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %d5, "
-                         "0.25;\nld.global.nc.L1::no_allocate.L2::128B.u32 %r2, [%d3];\n"
-                         "ld.global.L2::cache_hint.u32 %r3, [%d3+64], %d5;\nst.global.cg.u32 [%d3+128], "
-                         "%r2;\nsetp.lt.u32 %p1, %r1, 8;\n@%p1 atom.global.add.u32 %r4, [%d1], "
-                         "1;\nprefetch.global.L2 [%d3];\nbar.sync 0;\n"),
-                  "k", 65536);
+    sim_case_open(
+        &c,
+        KERNEL("createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %d5, "
+               "0.25;\nld.global.nc.L1::no_allocate.L2::128B.u32 %r2, [%d3];\n"
+               "ld.global.L2::cache_hint.u32 %r3, [%d3+64], %d5;\nst.global.cg.u32 [%d3+128], "
+               "%r2;\nsetp.lt.u32 %p1, %r1, 8;\n@%p1 atom.global.add.u32 %r4, [%d1], "
+               "1;\natom.global.add.u32 %r3, [%d1], 0;\nadd.u32 %r2, %r3, 1;\natom.global.exch.b32 %r4, "
+               "[%d1], %r2;\nprefetch.global.L2 [%d3];\nbar.sync 0;\n"),
+        "k", 65536);
     c.l.block.x = 64;
     assert_status_ok(c.st, &c.ds);
     struct exec_launch *x;
@@ -434,7 +436,7 @@ static void records(void **state)
         if (s.access.kind && s.access.space == PTX_SPACE_GLOBAL)
             seen[n++] = s;
     } while (s.event != STEP_BARRIER);
-    assert_int_equal(n, 5);
+    assert_int_equal(n, 7);
     assert_true(exec_warp_blocked(w));
     assert_true(!exec_warp_peek(w));
     assert_int_equal(seen[0].access.kind, ACCESS_LOAD);
@@ -452,11 +454,14 @@ static void records(void **state)
     assert_true(exec_hint_fraction(seen[1].access.hint) == 0.25);
     assert_true(seen[2].access.kind == ACCESS_STORE);
     assert_true(seen[2].inst->policy.cop == COP_CG);
-    assert_true(seen[3].access.kind == ACCESS_ATOMIC);
+    /* nobody reads its result; the next one's is read; an exchange is no reduction */
+    assert_true(seen[3].access.kind == ACCESS_RED);
+    assert_true(seen[4].access.kind == ACCESS_ATOMIC);
+    assert_true(seen[5].access.kind == ACCESS_ATOMIC);
     assert_true(seen[3].mask == 0xff);
     assert_true(seen[3].active == EXEC_FULL);
-    assert_true(seen[4].access.kind == ACCESS_PREFETCH);
-    assert_true(seen[4].access.level == 2);
+    assert_true(seen[6].access.kind == ACCESS_PREFETCH);
+    assert_true(seen[6].access.level == 2);
     do
         exec_step(exec_cta_warp(cta, 1), steps++, &s);
     while (s.event != STEP_EXIT);

@@ -42,7 +42,8 @@ void calibrate_ring(struct buf *t, const char *op, uint32_t from)
                "WARM:\nld.global%s.u64 %%rd3, [%%rd3];\nadd.s32 %%r4, %%r4, 1;\nsetp.lt.u32 %%p1, %%r4, "
                "%%r2;\n@%%p1 bra WARM;\n",
                op);
-    buf_puts(t, "st.global.u64 [%rd2+8], %rd3;\nmov.u32 %r4, 0;\nmov.u64 %rd7, %clock64;\nSTEP:\n");
+    buf_puts(t, "st.global.u64 [%rd2+8], %rd3;\nmov.u32 %r4, 0;\nmov.u64 %rd7, "
+                "%clock64;\nSTEP:\n.pragma \"nounroll\";\n");
     for (int i = 0; i < 16; i++)
         buf_printf(t, "ld.global%s.u64 %%rd3, [%%rd3];\n", op);
     buf_puts(t, "add.s32 %r4, %r4, 16;\nsetp.lt.u32 %p1, %r4, %r3;\n@%p1 bra STEP;\n"
@@ -59,7 +60,7 @@ void calibrate_shared(struct buf *t)
              ".reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<10>;\n.shared .align 16 .b32 cell[4];\n"
              "ld.param.u64 %rd2, [out];\nld.param.u32 %r3, [c];\nmov.u32 %r4, cell;\nst.shared.u32 "
              "[cell], %r4;\n"
-             "bar.sync 0;\nmov.u32 %r5, 0;\nmov.u64 %rd7, %clock64;\nSTEP:\n");
+             "bar.sync 0;\nmov.u32 %r5, 0;\nmov.u64 %rd7, %clock64;\nSTEP:\n.pragma \"nounroll\";\n");
     for (int i = 0; i < 16; i++)
         buf_puts(t, "ld.volatile.shared.u32 %r4, [%r4];\n");
     buf_puts(t, "add.s32 %r5, %r5, 16;\nsetp.lt.u32 %p1, %r5, %r3;\n@%p1 bra STEP;\nst.global.u32 "
@@ -70,7 +71,8 @@ void calibrate_shared(struct buf *t)
 void calibrate_walk(struct buf *t, const char *op)
 {
     head(t);
-    buf_puts(t, "mov.u32 %r4, 0;\nmov.u64 %rd3, 0;\nmov.u64 %rd7, %clock64;\nSTEP:\n");
+    buf_puts(
+        t, "mov.u32 %r4, 0;\nmov.u64 %rd3, 0;\nmov.u64 %rd7, %clock64;\nSTEP:\n.pragma \"nounroll\";\n");
     for (int i = 0; i < 16; i++)
         buf_printf(t, "add.s64 %%rd4, %%rd1, %%rd3;\nld.global%s.u64 %%rd3, [%%rd4];\n", op);
     buf_puts(t, "add.s32 %r4, %r4, 16;\nsetp.lt.u32 %p1, %r4, %r3;\n@%p1 bra STEP;\n"
@@ -99,7 +101,7 @@ void calibrate_stream(struct buf *t, const char *op, unsigned apart)
         "mov.u32 %r4, %ctaid.x;\nmov.u32 %r5, %ntid.x;\nmov.u32 %r6, %tid.x;\nmov.u32 %r7, %nctaid.x;\n"
         "mad.lo.s32 %r8, %r4, %r5, %r6;\nmul.lo.s32 %r9, %r5, %r7;\nsub.s32 %r10, %r1, 1;\nmov.u32 "
         "%r11, 0;\nmov.f32 %f1, 0f00000000;\n"
-        "STEP:\n");
+        "STEP:\n.pragma \"nounroll\";\n");
     for (int i = 0; i < 4; i++)
         buf_printf(
             t,
@@ -140,7 +142,7 @@ void calibrate_rate(struct buf *t, const char *type, const char *inst, bool chai
      * used. */
     buf_puts(t, "mul.wide.u32 %rd30, %r20, 64;\nadd.s64 %rd31, %rd1, %rd30;\nmov.u32 %r30, 0;\nbar.sync "
                 "0;\nmov.u64 %rd27, %clock64;\n"
-                "st.global.u64 [%rd31], %rd27;\nSTEP:\n");
+                "st.global.u64 [%rd31], %rd27;\nSTEP:\n.pragma \"nounroll\";\n");
     for (int i = 0; i < 256; i++)
         put_inst(t, inst, prefix, chain ? 0 : i % 4);
     buf_puts(t, "add.s32 %r30, %r30, 1;\nsetp.lt.u32 %p1, %r30, %r3;\n@%p1 bra STEP;\n");
