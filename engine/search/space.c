@@ -483,7 +483,7 @@ void space_find_minctas(struct space *s, struct tune_bench *b)
     const struct dev_info *d = dev_describe(b->subject.dev);
     static const int counts[] = { 1, 2, 3, 4, 6, 8, 12, 16 };
     struct options o = options_default();
-    uint32_t last = d->kind == DEV_CUDA ? tune_compiled_regs(b, &o) : 0, own = last;
+    uint32_t last = tune_compiled_regs(b, &o), own = last;
     for (size_t i = 0; own && i < ARRAY_LEN(counts) && s->nminctas < SPACE_MINCTAS; i++) {
         if (d->regs_per_sm / (s->threads * (uint32_t)counts[i]) <= own)
             break;

@@ -47,7 +47,7 @@ size_t space_dimensions(void);
 const struct dimension *space_dimension(size_t i);
 const struct dimension *space_find(const char *name); /* NULL: none of that name */
 struct space space_of(const struct tune_bench *b);
-/* minctas: on a device that compiles, by compiling the original with each; else none. */
+/* minctas: by compiling the original with each, on a device that compiles or simulates that. */
 void space_find_minctas(struct space *s, struct tune_bench *b);
 struct dev_info;
 struct launch_spec;

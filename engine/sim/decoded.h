@@ -189,6 +189,8 @@ struct sim_program {
     uint32_t nloads, nmem;          /* static global loads; memory instructions */
     const struct exec_inst **loads; /* [nloads] */
     uint32_t regs;                  /* estimated 32-bit registers per thread */
+    /* that the kernel lets ptxas use, by .minnctapersm or .maxnreg; 0: it says nothing */
+    uint32_t regs_allowed;
     /* ordered: results depend on the order of CTAs: one thread runs them */
     bool recursive, ordered;
     bool flies;   /* copies asynchronously, or reads shared memory so */

@@ -166,6 +166,9 @@ void exec_late_tell(struct exec_cta *lead, const struct exec_late *l);
 /* functional: launch.c */
 enum status exec_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out,
                      struct diags *ds);
+/* Registers a thread that the kernel gets where it allows more than it needs: for its loads, which are
+ * put ahead of their uses (order.c). p->regs where no memory is left. */
+uint32_t timing_regs(const struct sim_program *p);
 /* timed: timing.c */
 enum status timing_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out,
                        struct diags *ds);

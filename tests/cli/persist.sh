@@ -8,6 +8,7 @@ cat >"$T/k.ptx" <<'P'
 .version 8.0
 .target sm_90
 .address_size 64
+.pragma "nounroll";
 .visible .entry k(.param .u64 table, .param .u64 stream, .param .u64 out)
 {
 	.reg .pred %p; .reg .b32 %r<8>; .reg .b64 %d<8>;

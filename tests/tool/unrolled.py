@@ -3,8 +3,8 @@
 
 Compiles each file as it is and with .pragma "nounroll" at every label, and compares the instructions of each kernel.
 --rule: loops of a few lines, each of so many instructions. --record: writes those loops and what ptxas does with them,
-and with the kernels of kernels/ and tests/suites/, to tests/golden/loops.ptx and unrolled.txt, which
-tests/unit/test_sim_time_unroll.c holds against the simulated device. Needs ptxas (PATH, or CUDA_HOME)."""
+and with the kernels of kernels/ and tests/suites/, to tests/golden/loops.ptx and unrolled.txt, and
+the registers of tests/suites to registers.txt; tests/unit/test_sim_time_unroll.c holds the simulated device against them. Needs ptxas (PATH, or CUDA_HOME)."""
 import collections, glob, os, re, shutil, struct, subprocess, sys, tempfile
 
 PTXAS = shutil.which('ptxas') or os.path.join(os.environ.get('CUDA_HOME', '/usr/local/cuda'), 'bin/ptxas')
@@ -88,6 +88,11 @@ def loops():
         to['load_products_%d' % n] = (LOAD + '\tmul.f32 %f4, %f1, %f2;\n\tadd.f32 %f1, %f1, %f4;\n' * n,)
     for n in (16, 17):
         to['store_fma_%d' % n] = (STORE % 0 + FMA * n,)
+    for n in (3, 4):
+        to['ex2_%d' % n] = ('\tex2.approx.f32 %f1, %f1;\n' * n,)
+        to['sqrt_%d' % n] = ('\tsqrt.approx.f32 %f1, %f1;\n' * n,)
+    for n in (6, 7):
+        to['div_full_%d' % n] = ('\tdiv.full.f32 %f1, %f1, %f2;\n' * n,)
     for n in (18, 19):
         to['sums_64_%d' % n] = ('\tadd.s64 %d2, %d2, %d8;\n' * n,)
     index = '\tmul.wide.s32 %d3, %r6, 4;\n\tadd.s64 %d4, %d8, %d3;\n\tld.global.f32 %f3, [%d4];\n\tadd.f32 %f1, %f1, %f3;\n'
@@ -117,6 +122,30 @@ def larger(text):
     return {k: plain[k][0] > 1.1 * kept[k][0] for k in sorted(set(plain) & set(kept))}
 
 
+def promised(text, ctas):
+    """With what `ctas` CTAs of 256 threads leave a thread, for every kernel."""
+    return re.sub(r'(?s)(\.entry\s+[\w$]+\s*\([^)]*\))', r'\1\n.maxntid 256\n.minnctapersm %d\n' % ctas, text)
+
+
+def registers(text):
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = os.path.join(folder, 'x.ptx')
+        open(ptx, 'w', encoding='utf-8').write(text)
+        said = subprocess.run([PTXAS, '-arch=sm_90', '-v', ptx, '-o', ptx + '.cubin'], capture_output=True, text=True).stderr
+    return dict(re.findall(r"Compiling entry function '([^']+)'.*?Used (\d+) registers", said, re.S))
+
+
+def record_registers(golden):
+    with open(os.path.join(golden, 'registers.txt'), 'w', encoding='utf-8') as f:
+        f.write('# File, kernel, registers of ptxas 13.0 for sm_90 as it is, and with .maxntid 256 and .minnctapersm 6, 4, 1.\n'
+                '# Written by tests/tool/unrolled.py --record.\n')
+        for path in sorted(glob.glob(os.path.join(ROOT, 'tests/suites/*.ptx'))):
+            text = open(path, encoding='utf-8').read()
+            each = [registers(text)] + [registers(promised(text, n)) for n in (6, 4, 1)]
+            for name in sorted(each[0]):
+                f.write(' '.join([os.path.relpath(path, ROOT), name] + [e.get(name, '-') for e in each]) + '\n')
+
+
 def record():
     golden = os.path.join(ROOT, 'tests/golden')
     with open(os.path.join(golden, 'loops.ptx'), 'w', encoding='utf-8') as f:
@@ -128,6 +157,7 @@ def record():
         for path in files:
             for name, is_larger in larger(open(os.path.join(ROOT, path), encoding='utf-8').read()).items():
                 f.write('%s %s %s\n' % (path, name, 'unrolled' if is_larger else 'kept'))
+    record_registers(golden)
 
 
 if '--rule' in sys.argv:

@@ -4,6 +4,7 @@
 #include "tests/support.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/ptx/ptx_table.h"
@@ -208,10 +209,93 @@ static void test_nounroll(void **state)
     diags_free(&ds);
 }
 
+/* The module's text with what `ctas` CTAs of 256 threads leave every kernel. */
+static struct ptx_module *promised(const char *path, unsigned ctas, struct diags *ds)
+{
+    struct ptx_module *m, *out = NULL;
+    struct buf text = { 0 };
+    assert_status_ok(ptx_parse_file(path, &m, ds), ds);
+    uint32_t from = 0;
+    for (uint32_t i = 0; i < m->nfuncs; i++) {
+        const struct ptx_func *f = m->funcs[i];
+        if (!f->entry || !f->has_body)
+            continue;
+        buf_put(&text, m->text.s + from, f->body.off - from);
+        buf_printf(&text, "\n.maxntid 256\n.minnctapersm %u\n", ctas);
+        from = f->body.off;
+    }
+    buf_put(&text, m->text.s + from, m->text.n - from);
+    assert_status_ok(ptx_parse(path, (struct str){ text.s, text.n }, &out, ds), ds);
+    buf_free(&text);
+    ptx_free(m);
+    return out;
+}
+
+static uint32_t regs_of(const struct ptx_module *m, const char *kernel, const struct sim_preset *g)
+{
+    struct sim_program *p;
+    struct diags ds = { 0 };
+    struct sim_mem *mem = sim_mem_new(1u << 30);
+    assert_status_ok(sim_load(m, str_of(kernel), g, mem, &p, &ds), &ds);
+    uint32_t regs = sim_program_resources(p).regs;
+    sim_unload(p);
+    sim_mem_free(mem);
+    diags_free(&ds);
+    return regs;
+}
+
+/* Registers where a kernel allows more than a full SM leaves: as ptxas takes them, within 8 for most.
+ * Kernels that take no more there take no more here, but for a few. */
+static void test_registers_as_ptxas(void **state)
+{
+    (void)state;
+    static const unsigned ctas[] = { 6, 4, 1 };
+    FILE *f = fopen("tests/golden/registers.txt", "r");
+    assert_non_null(f);
+    char line[512], path[200], kernel[200], open[200] = "";
+    struct ptx_module *m[4] = { NULL };
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    unsigned own, want[3], grown = 0, near = 0, kept = 0, same = 0;
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    while (fgets(line, sizeof line, f)) {
+        if (*line == '#')
+            continue;
+        assert_int_equal(
+            sscanf(line, "%199s %199s %u %u %u %u", path, kernel, &own, &want[0], &want[1], &want[2]),
+            6);
+        for (unsigned k = 0; strcmp(path, open) != 0 && k < 3; k++) {
+            ptx_free(m[k]);
+            m[k] = promised(path, ctas[k], &ds);
+        }
+        snprintf(open, sizeof open, "%s", path);
+        for (unsigned k = 0; k < 3; k++) {
+            uint32_t have = regs_of(m[k], kernel, &g);
+            unsigned there = (want[k] + 7) / 8 * 8;
+            assert_true(have <= (65536 / 256 / ctas[k]) / 8 * 8);
+            grown += want[k] > 32;
+            near += want[k] > 32 && have + 8 >= there && have <= there + 8;
+            kept += want[k] <= 32;
+            same += want[k] <= 32 && have <= 32;
+            if (getenv("SHOW_REGISTERS"))
+                print_message("%s %u: ptxas %u, here %u\n", kernel, ctas[k], want[k], have);
+        }
+    }
+    for (unsigned k = 0; k < 3; k++)
+        ptx_free(m[k]);
+    fclose(f);
+    diags_free(&ds);
+    print_message("%u of %u that grow are near, %u of %u that do not stay\n", near, grown, same, kept);
+    assert_true(grown >= 40);
+    assert_true(near * 10 >= grown * 6);
+    assert_true(same * 100 >= kept * 85);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_as_ptxas),
                                         cmocka_unit_test(test_not_for_old_devices),
-                                        cmocka_unit_test(test_nounroll) };
+                                        cmocka_unit_test(test_nounroll),
+                                        cmocka_unit_test(test_registers_as_ptxas) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 #include "engine/sim/windows.h"
 
 #include <string.h>
@@ -254,13 +255,15 @@ static uint64_t promised_threads(const struct ptx_func *f)
 }
 
 /* ptxas spills rather than have a CTA of the promised size not fit. */
-static uint32_t limited_regs(const struct sim_program *p, const struct ptx_func *f, uint32_t regs)
+static uint32_t limited_regs(struct sim_program *p, const struct ptx_func *f, uint32_t regs)
 {
     uint64_t lanes = (promised_threads(f) + WARP_LANES - 1) / WARP_LANES * WARP_LANES,
              ctas = f->minnctapersm ? f->minnctapersm : 1,
              most = lanes ? (uint64_t)p->preset.regs_per_sm / (lanes * ctas) / 8 * 8 : 0;
     if (f->maxnreg && (!most || f->maxnreg < most))
         most = f->maxnreg;
+    if (f->maxnreg || (f->minnctapersm && lanes))
+        p->regs_allowed = most < 255 ? (uint32_t)most : 255;
     return most && regs > most ? (uint32_t)most : regs;
 }
 
@@ -337,6 +340,8 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel,
     base_free(d.place);
     if (st == ST_OK && !place_grid_space(p))
         st = ST_NOMEM;
+    if (st == ST_OK && p->regs_allowed > p->regs)
+        p->regs = timing_regs(p);
     if (st == ST_OK)
         *out = p;
     else

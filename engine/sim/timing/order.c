@@ -28,8 +28,7 @@ struct block {
     uint8_t regs[TIMING_TOGETHER], readers[TIMING_TOGETHER];
     int32_t live, most;
 };
-#define ALWAYS_REGS 32u /* of a thread: with as many an SM has all its warps */
-#define STAYS       255 /* readers of what is read after the region, too */
+#define STAYS 255 /* readers of what is read after the region, too */
 
 static const struct exec_inst *inst_of(const struct block *b, uint32_t place)
 {
@@ -188,8 +187,11 @@ static bool read_before(const struct block *b, uint32_t place)
 static void find_regs(struct block *b, const struct sim_preset *g)
 {
     b->live = inst_of(b, 0)->live;
-    bool kept = g->ahead_regs >= 0 && b->t->p->regs <= ALWAYS_REGS && inst_of(b, 0)->leader;
-    b->most = kept ? (int32_t)g->ahead_regs : INT32_MAX;
+    uint32_t allowed = b->t->p->regs_allowed, regs = allowed                        ? allowed
+                                                     : b->t->p->regs <= ALWAYS_REGS ? ALWAYS_REGS
+                                                                                    : 0;
+    bool kept = g->ahead_regs >= 0 && regs && inst_of(b, 0)->leader;
+    b->most = kept ? (int32_t)regs - (int32_t)(ALWAYS_REGS - g->ahead_regs) : INT32_MAX;
     for (uint32_t i = 0; i < b->n; i++) {
         uint32_t readers = 0;
         bool loop = op_of(b, i)->flags & (TIMING_STEP | TIMING_OFFSET | TIMING_FREE);
@@ -267,6 +269,8 @@ void timing_order(struct timing_plan *t, const struct timing_region *r, const st
         if (b.ready[pick] > now)
             now = b.ready[pick];
         take(&b, pick, now + (free ? 0 : op_of(&b, pick)->latency));
+        if (b.live > 0 && (uint32_t)b.live > t->live)
+            t->live = (uint32_t)b.live;
         now += free ? 0 : op_of(&b, pick)->slots;
         t->order[r->order + at] = (uint8_t)pick;
     }

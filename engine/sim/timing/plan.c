@@ -16,6 +16,7 @@
 #include "engine/sim/exec/tensor/wgmma.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 #include "engine/sim/timing/expansion.h"
 
 #include <string.h>
@@ -574,6 +575,18 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
         lay_out(t, &t->region[i], &nregs, &nleft);
     }
     return ST_OK;
+}
+
+uint32_t timing_regs(const struct sim_program *p)
+{
+    struct timing_plan t;
+    uint32_t regs = p->regs, spare = ALWAYS_REGS - (uint32_t)p->preset.ahead_regs;
+    if (p->preset.ahead_regs < 0 || p->preset.ahead_regs > ALWAYS_REGS)
+        return regs;
+    if (timing_plan_make(&t, p, &p->preset) == ST_OK && (t.live + spare + 7) / 8 * 8 > regs)
+        regs = (t.live + spare + 7) / 8 * 8;
+    timing_plan_free(&t);
+    return regs < p->regs_allowed ? regs : p->regs_allowed;
 }
 
 void timing_plan_free(struct timing_plan *t)

@@ -11,6 +11,7 @@ struct sim_preset;
 struct sim_program;
 
 #define TIMING_REGION   64u  /* instructions scheduled together at most */
+#define ALWAYS_REGS     32u  /* registers of a thread: with as many an SM has all its warps */
 #define TIMING_TOGETHER 192u /* the same, of copies of a loop's body */
 
 enum timing_unit {
@@ -115,6 +116,7 @@ struct timing_plan {
     uint64_t *work[PIPE_COUNT];
     bool tensor_unknown; /* products of tensor memory: neither operations nor time are known */
     bool maps_ready;     /* the kernel prefetches its tensor maps */
+    uint32_t live;       /* registers in use at once, of the region that has most */
     struct arena *arena;
 };
 /* flops.c: fills work and tensor_unknown. */

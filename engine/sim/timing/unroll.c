@@ -166,7 +166,7 @@ static uint32_t weight_of(const struct ptx_inst *i, const struct timing_op *o)
     enum ptx_effect e = ptx_op_info(i->op)->effect;
     if (e == EFFECT_STORE || e == EFFECT_ATOMIC || loads_data(i))
         return 2;
-    return is_whole(i) || o->slots < 1 ? 1 : o->slots;
+    return is_whole(i) || o->slots < 2 ? 1 : i->op == PTX_OP_DIV ? 3 : o->slots + 2u;
 }
 
 static bool is_small(const struct body *b, uint32_t first, const struct sim_preset *g)
