@@ -96,6 +96,8 @@ struct dev_sm {
     X(spread_agent_high)      \
     X(spread_agent_gain_low)  \
     X(spread_agent_gain_high) \
+    X(spread_regs_gain_low)   \
+    X(spread_regs_gain_high)  \
     X(spread_model_low)       \
     X(spread_model_high)
 struct dev_spread {

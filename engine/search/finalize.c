@@ -116,10 +116,28 @@ static void what_binds(const struct searching *s, char *text, size_t n)
         snprintf(text, n, "by the model it is bound by %s", tune_part_name(tune_part_binding(p)));
 }
 
+/* The only gain is one that the model is not sure of. */
+static bool unsure_only(const struct searching *s, char *reason, size_t n)
+{
+    if (s->unsure_gain * (1 - s->live.noise) <= 1)
+        return false;
+    struct interval i =
+        interval_of_gain(dev_describe(s->bench->subject.dev), &s->unsure, s->unsure_gain);
+    struct buf line = { 0 };
+    options_line(&s->unsure, &line);
+    snprintf(reason, n,
+             "%.100s gains %.2fx here, which on a GPU may be a loss: %.2fx to %.2fx in %d of 100 cases",
+             line.s ? line.s : "", s->unsure_gain, i.low, i.high, INTERVAL_PERCENT);
+    buf_free(&line);
+    return true;
+}
+
 static void why_alone(const struct searching *s, char *reason, size_t n)
 {
     char binds[128];
     unsigned run = s->found->launches + s->found->resumed;
+    if (unsure_only(s, reason, n))
+        return;
     if (s->found->interrupted) {
         snprintf(reason, n,
                  "interrupted after %u launches, the original among them; none beat it by more than the "

@@ -54,11 +54,12 @@ static enum status whole_original(struct searching *s)
 }
 
 /* The first in what was seen by more than the noise, above `than`; NULL: none. */
-static struct seen_result *first_above(const struct searching *s, double than)
+static struct seen_result *first_above(struct searching *s, double than)
 {
     struct seen_result *first = NULL;
     for (size_t i = 0; i < s->nseen; i++)
-        if (s->seen[i].gain * (1 - s->live.noise) > than && (!first || s->seen[i].gain > first->gain))
+        if (s->seen[i].gain * (1 - s->live.noise) > than && (!first || s->seen[i].gain > first->gain) &&
+            search_sure(s, &s->seen[i].result))
             first = &s->seen[i];
     return first;
 }
@@ -101,7 +102,7 @@ static void take_settled(struct searching *s)
     double most = 1;
     for (size_t i = 0; i < s->nseen; i++) {
         const struct result *r = &s->seen[i].result;
-        if (r->sampled || s->seen[i].gain * (1 - s->live.noise) <= most)
+        if (r->sampled || s->seen[i].gain * (1 - s->live.noise) <= most || !search_sure(s, r))
             continue;
         best = r;
         most = s->seen[i].gain;

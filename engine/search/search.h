@@ -48,7 +48,10 @@ struct searching {
     bool ranked; /* the model orders the candidates */
     /* the original timed whole, where found->original is from a sample; !valid: not yet */
     struct result whole;
-    double best_gain;   /* of found->best */
+    double best_gain; /* of found->best */
+    /* the largest gain that may well be a loss on a GPU, and whose; 1: there is none */
+    double unsure_gain;
+    struct options unsure;
     struct result last; /* of the last launch, or taken from opts->done */
     double trying_cost; /* predicted, of the one that is tried now */
     struct tune_live live;
@@ -76,6 +79,9 @@ void search_adopt_done(struct searching *s);
 /* Over the original, both timed alike where that is possible; 0: did not run, outputs differ or are
  * none. */
 double search_gain(const struct searching *s, const struct result *r);
+/* False: a simulated gain of which a GPU may make a loss (engine/rec/interval.h); the largest such is
+ * noted. */
+bool search_sure(struct searching *s, const struct result *r);
 /* Launches of a caller's budget that search_time_leaders and search_confirm may want yet. */
 unsigned search_reserved(const struct searching *s);
 /* Tries frontier[from..to-1]: one after the other, or over the bench's pool. */

@@ -7,8 +7,10 @@
 #include "engine/predict/prediction.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
+#include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
 #include "engine/search/live.h"
@@ -192,10 +194,30 @@ void search_step(struct searching *s, const char *step, const char *next)
     search_tell(s);
 }
 
-/* Best so far by more than the noise, as far as this time tells (search_time_leaders). */
-static bool is_best(const struct searching *s, const struct result *r)
+bool search_sure(struct searching *s, const struct result *r)
 {
-    return search_gain(s, r) * (1 - s->live.noise) > s->best_gain;
+    double gain = search_gain(s, r);
+    if (r->time.origin != ORIGIN_SIMULATED)
+        return true;
+    struct options what = r->options;
+    if (opt_occupancy(&what)->minctas) { /* beside other knobs as alone */
+        what = options_default();
+        opt_occupancy(&what)->minctas = 1;
+    }
+    struct interval i = interval_of_gain(dev_describe(s->bench->subject.dev), &what, gain);
+    if (!(i.low > 0) || i.low >= 1)
+        return true;
+    if (gain > s->unsure_gain) {
+        s->unsure_gain = gain;
+        s->unsure = r->options;
+    }
+    return false;
+}
+
+/* Best so far by more than the noise, as far as this time tells (search_time_leaders). */
+static bool is_best(struct searching *s, const struct result *r)
+{
+    return search_gain(s, r) * (1 - s->live.noise) > s->best_gain && search_sure(s, r);
 }
 
 void search_take(struct searching *s, const struct result *r)

@@ -4,6 +4,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
@@ -11,6 +12,15 @@
 
 #include <math.h>
 #include <string.h>
+
+enum status sim_load(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset,
+                     struct sim_mem *mem, struct sim_program **out, struct diags *ds)
+{
+    enum status st = sim_load_lanes(m, kernel, preset, mem, 0, out, ds);
+    if (st == ST_OK && (*out)->regs_allowed > (*out)->regs)
+        (*out)->regs = timing_regs(*out);
+    return st;
+}
 
 void sim_stats_free(struct sim_stats *s)
 {

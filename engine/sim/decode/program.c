@@ -11,7 +11,6 @@
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 #include "engine/sim/windows.h"
 
 #include <string.h>
@@ -340,8 +339,6 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel,
     base_free(d.place);
     if (st == ST_OK && !place_grid_space(p))
         st = ST_NOMEM;
-    if (st == ST_OK && p->regs_allowed > p->regs)
-        p->regs = timing_regs(p);
     if (st == ST_OK)
         *out = p;
     else
@@ -349,12 +346,6 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel,
     if (st == ST_NOMEM)
         diag_error(ds, "memory", "out of memory while preparing the kernel");
     return st;
-}
-
-enum status sim_load(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset,
-                     struct sim_mem *mem, struct sim_program **out, struct diags *ds)
-{
-    return sim_load_lanes(m, kernel, preset, mem, 0, out, ds);
 }
 
 void sim_unload(struct sim_program *p)
