@@ -67,7 +67,7 @@ def advise(a, suite, kernel, deadline):
     left = deadline - time.time()
     if left < 1:
         return None
-    d = call(a, ["tune", ptx(suite), "-k", kernel, "-d", a.model, "--budget", str(a.budget), "-t", "1"], min(60, left))
+    d = call(a, ["tune", ptx(suite), "-k", kernel, "-d", a.model, "--budget", str(a.budget), "-t", "1"], min(150, left))
     if isinstance(d, str) and time.time() >= deadline:
         return None
     if isinstance(d, str):
