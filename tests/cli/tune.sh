@@ -113,6 +113,11 @@ if [ -e "$GPULOCW_BUILD/tests/fake/libcuda.so.1" ]; then
 else
     n=$((n + 1)); echo "ok $n - registers # SKIP the fake driver is not built"
 fi
-is "a simulated device: no such point, the search writes its session" "$(registers sim:hopper-h200)$(grep -c '"format": "gpulocw-session"' "$T/regs.json")" 1
+is "a simulated device, a kernel without loads to put ahead: no such point, the search writes its session" "$(registers sim:hopper-h200)$(grep -c '"format": "gpulocw-session"' "$T/regs.json")" 1
+# On the simulated device more registers put more loads ahead, and a gain that a GPU may lose is told, not recommended.
+out=$("$B" tune tests/suites/linear.ptx -k gemv_trans --budget 15 --force -o "$T/ahead.json" --json 2> /dev/null < /dev/null | key "(d['leave_alone'], d['recommended'].get('minctas', 0) > 0, d['gain'] > 1.15)")
+is "registers: loads of gemv_trans go ahead" "$out" "(False, True, True)"
+out=$("$B" tune tests/suites/linear.ptx -k gemv_warp --budget 15 --force -o "$T/unsure.json" 2> /dev/null < /dev/null | grep -oE "minctas 1 gains 1\.[0-9]+x here, which on a GPU may be a loss: 0\.[0-9]+x to 1\.[0-9]+x in 80 of 100 cases")
+is "registers: what a GPU may lose is named" "$(echo "$out" | grep -c .)" 1
 echo "1..$n"
 exit $bad

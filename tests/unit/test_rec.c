@@ -527,6 +527,13 @@ static void intervals_of_gains(void **state)
     assert_interval(interval_of_gain(&compared, &pi, 1.5), 0.75, 3);
     assert_interval(interval_of_gain(&compared, &agents, 1.5), 0, 0);
     assert_interval(interval_of_gain(&compared, &plain, 1.5), 0, 0);
+    struct options regs = of_line("--minctas 2");
+    struct dev_info known = compared;
+    assert_interval(interval_of_gain(&known, &regs, 1.5), 0, 0);
+    known.spread.spread_regs_gain_low = 0.75f;
+    known.spread.spread_regs_gain_high = 1.5f;
+    assert_interval(interval_of_gain(&known, &regs, 1.5), 1, 2);
+    assert_interval(interval_of_gain(&known, &plain, 1.5), 0, 0);
 }
 
 /* Is this knob idle with these options, and does the reason hold the text? NULL: it is not idle. */
