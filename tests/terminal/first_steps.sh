@@ -14,7 +14,7 @@ steps() { # FILE.ptx QUESTIONS
     open_alone "$1"; keys t; answer "$2"
     shows "faster than the original|beats the original"
     if has "beats the original"; then
-        keys W; shows "Nothing to write"; check "$name: t, $2 Enter; nothing helps it, and nothing is written" $?
+        insists W "Nothing to write"; check "$name: t, $2 Enter; nothing helps it, and nothing is written" $?
         return
     fi
     keys b Enter; shows "using the knobs of the point under the cursor"

@@ -30,6 +30,9 @@ has() { screen | grep -qE -- "$1"; }
 has_not() { ! has "$1"; }
 shows() { until_true has "$1"; }
 gone() { until_true has_not "$1"; }
+# a key whose answer another message may replace at once: pressed again until it stands
+insists() { until_true pressed_shows "$1" "$2"; }
+pressed_shows() { keys "$1"; sleep 0.3; has "$2"; }
 ends() { until_true [ -s "$dir/rc" ]; }
 written() { until_true [ -s "$1" ]; }
 # Esc, and until it is taken: with a key right behind it, it would be Alt with that key
