@@ -12,7 +12,7 @@ answer() { # NUMBER: Enter at each question
 }
 steps() { # FILE.ptx QUESTIONS
     open_alone "$1"; keys t; answer "$2"
-    shows "faster than the original|beats the original"
+    shows "faster than the original|beats the original"; gone "x stops"
     if has "beats the original"; then
         insists W "Nothing to write"; check "$name: t, $2 Enter; nothing helps it, and nothing is written" $?
         return
