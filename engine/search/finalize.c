@@ -24,6 +24,8 @@
 /* of one launch's samples; what short launches, timed in batches, spread is also what they do from one
  * process to the next */
 #define MOST_SPREAD 0.1
+/* of simulated gains below this a GPU made a loss as often as a gain (docs/lab/advice.md) */
+#define LEAST_SIMULATED 0.02
 /* two ticks of a GPU's event timer (0.5 microseconds each): what a difference must exceed */
 #define TIMER_NS 1000
 
@@ -132,11 +134,28 @@ static bool unsure_only(const struct searching *s, char *reason, size_t n)
     return true;
 }
 
-static void why_alone(const struct searching *s, char *reason, size_t n)
+/* What was found gains too little here for a GPU to gain by it. */
+static bool small_only(const struct searching *s, double gain, char *reason, size_t n)
+{
+    struct options none = options_default();
+    if (dev_describe(s->bench->subject.dev)->kind == DEV_CUDA ||
+        options_equal(&s->found->options, &none) || gain <= 1)
+        return false;
+    struct buf line = { 0 };
+    options_line(&s->found->options, &line);
+    snprintf(
+        reason, n,
+        "%.100s gains %.1f %% here; what gains less than %.0f %% simulated is often slower on a GPU",
+        line.s ? line.s : "", 100 * (gain - 1), 100 * LEAST_SIMULATED);
+    buf_free(&line);
+    return true;
+}
+
+static void why_alone(const struct searching *s, double gain, char *reason, size_t n)
 {
     char binds[128];
     unsigned run = s->found->launches + s->found->resumed;
-    if (unsure_only(s, reason, n))
+    if (unsure_only(s, reason, n) || small_only(s, gain, reason, n))
         return;
     if (s->found->interrupted) {
         snprintf(reason, n,
@@ -171,18 +190,18 @@ void search_finalize(struct searching *s)
         f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : 1;
     bool gpu = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA;
     double needed =
-        1 +
-        fmax(s->live.noise,
-             gpu ? fmin(spread(&f->original), f->original.time.batch > 1 ? INFINITY : MOST_SPREAD) : 0);
+        1 + fmax(s->live.noise,
+                 gpu ? fmin(spread(&f->original), f->original.time.batch > 1 ? INFINITY : MOST_SPREAD)
+                     : LEAST_SIMULATED);
     /* a mean of many is finer than the timer */
     double launches = fmax(1, fmin(f->original.time.batch, f->best.time.batch));
     bool within_timer =
         gpu && (double)(f->original.time.median - f->best.time.median) < TIMER_NS / sqrt(launches);
     f->leave_alone = options_equal(&f->options, &none) || gain < needed || within_timer;
     if (f->leave_alone) {
+        why_alone(s, gain, f->reason, sizeof f->reason);
         f->options = none;
         f->best = f->original;
-        why_alone(s, f->reason, sizeof f->reason);
         return;
     }
     if (f->best.time.origin == ORIGIN_SIMULATED)
