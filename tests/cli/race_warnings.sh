@@ -70,8 +70,8 @@ code "stores of one value from all CTAs are no race, and told" 0 "note: unordere
 grace='other.ptx:10:[0-9]+: warning: race: write of global address .* \(out\+0\) with the write of warp [01] of CTA [0-3] at line 10'
 code "run warns of a race on global memory unasked" 0 "$grace" "$B" run "$T/other.ptx"
 code "and shows two orders" 0 "'out' element 0 is 3 if warps and CTAs run in ascending order, and 0 in descending order" "$B" run "$T/other.ptx"
-code "sweep warns of it" 0 "$grace" "$B" sweep "$T/other.ptx" --axis pi
-code "tune warns of it" 0 "$grace" "$B" tune "$T/other.ptx" --budget 4
+code "sweep warns of it" 0 "$grace" "$B" sweep "$T/other.ptx" --axis pi -t 1
+code "tune warns of it" 0 "$grace" "$B" tune "$T/other.ptx" --budget 4 -t 1
 code "launch warns of it" 0 "warning: no guess made .flag. run clean: race: write of global" "$B" launch "$T/other.ptx"
 "$B" run "$T/same.ptx" 2> "$T/said" > "$T/out"
 is "run has no warning of equal values" "$(grep -c 'warning: race' "$T/said")$(grep -c 'NOT REPEATABLE' "$T/out")" 00
