@@ -128,6 +128,14 @@ struct exec_inst {
     const struct exec_func *func;
 };
 
+static inline bool writes_reg(const struct exec_inst *in, uint32_t reg) /* index in the function */
+{
+    for (uint32_t k = 0; k < in->ndst; k++)
+        if (in->regs[k] == reg)
+            return true;
+    return false;
+}
+
 struct exec_func { /* a decoded function */
     const struct ptx_func *ptx;
     uint32_t first, n; /* code[first .. first+n) */

@@ -291,11 +291,43 @@ static void test_registers_as_ptxas(void **state)
     assert_true(same * 100 >= kept * 85);
 }
 
+/* Constants at the ends of their range, and counts that are no whole numbers: no crash, no copies. */
+static void test_extreme_counts(void **state)
+{
+    (void)state;
+    static const char *const loops[] = {
+        "mov.s64 %d, 0x8000000000000000;\nL: add.s64 %d, %d, -1;\nsetp.ne.s64 %p, %d, 0;",
+        "mov.s64 %d, 0;\nL: add.s64 %d, %d, 0x8000000000000000;\nsetp.ne.s64 %p, %d, "
+        "0x7fffffffffffffff;",
+        "mov.s64 %d, 0x7fffffffffffffff;\nL: sub.s64 %d, %d, 0x8000000000000000;\nsetp.lt.s64 %p, %d, "
+        "0x8000000000000000;",
+        "mov.f32 %f, 0f00000000;\nL: add.f32 %f, %f, 0f3F800000;\nsetp.lt.f32 %p, %f, 0f42000000;"
+    };
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    for (size_t i = 0; i < ARRAY_LEN(loops); i++) {
+        char text[1000];
+        struct ptx_module *m;
+        snprintf(
+            text, sizeof text,
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %%p;\n"
+            ".reg .b64 %%d;\n.reg .f32 %%f;\n%s\n@%%p bra L;\nret;\n}\n",
+            loops[i]);
+        assert_status_ok(ptx_parse("loop.ptx", str_of(text), &m, &ds), &ds);
+        bool together = check_kernel(m, STR("k"), &g);
+        assert_true(!together || i == 0);
+        ptx_free(m);
+    }
+    diags_free(&ds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_as_ptxas),
                                         cmocka_unit_test(test_not_for_old_devices),
                                         cmocka_unit_test(test_nounroll),
-                                        cmocka_unit_test(test_registers_as_ptxas) };
+                                        cmocka_unit_test(test_registers_as_ptxas),
+                                        cmocka_unit_test(test_extreme_counts) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

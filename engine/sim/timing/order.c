@@ -61,14 +61,6 @@ static bool regs_order(const struct exec_inst *a, const struct exec_inst *b, boo
     return false;
 }
 
-static bool writes_reg(const struct exec_inst *in, uint32_t reg)
-{
-    for (uint16_t k = 0; k < in->ndst; k++)
-        if (in->regs[k] == reg)
-            return true;
-    return false;
-}
-
 static bool feeds(const struct exec_inst *a, const struct exec_inst *b)
 {
     for (uint32_t n = b->ndst; n < (uint32_t)b->ndst + b->nsrc; n++)

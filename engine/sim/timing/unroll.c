@@ -13,9 +13,10 @@
 #include "engine/sim/sim_int.h"
 #include "engine/sim/timing/plan.h"
 
-#define COPIES 4u    /* of a loop whose turns are not known */
-#define HOPS   4u    /* copies of registers between two turns */
-#define TURNS  1000u /* of a loop that is unrolled wholly */
+#define COPIES 4u          /* of a loop whose turns are not known */
+#define HOPS   4u          /* copies of registers between two turns */
+#define TURNS  1000u       /* of a loop that is unrolled wholly */
+#define LARGE  (1ll << 40) /* constants beyond it are no counts */
 
 struct body {
     const struct timing_plan *t;
@@ -23,12 +24,12 @@ struct body {
     uint32_t n;
 };
 
-static bool writes(const struct exec_inst *in, uint32_t reg)
+static bool is_whole(const struct ptx_inst *i)
 {
-    for (uint32_t k = 0; k < in->ndst; k++)
-        if (in->regs[k] == reg)
-            return true;
-    return false;
+    for (unsigned k = 0; k < i->ntypes; k++)
+        if (ptx_type_kind((enum ptx_type)i->type[k]) == 'f')
+            return false;
+    return i->ntypes > 0;
 }
 
 /* How many instructions of the body write reg; *which: the last of them. */
@@ -36,7 +37,7 @@ static uint32_t writers(const struct body *b, uint32_t reg, uint32_t *which)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->n; i++)
-        if (writes(&b->code[i], reg)) {
+        if (writes_reg(&b->code[i], reg)) {
             *which = i;
             n++;
         }
@@ -48,6 +49,13 @@ static bool is_reg(const struct ptx_operand *o)
     return o->kind == OPND_REG && o->comp < 0;
 }
 
+/* A constant that counts may use, so that nothing made of a few of them overflows; 0: a larger one. */
+static int64_t constant(const struct ptx_operand *o)
+{
+    int64_t v = (int64_t)o->imm;
+    return v > -LARGE && v < LARGE ? v : 0;
+}
+
 /* r = r + constant, by way of moves: its step; 0: it does not count so. *start: the register that one
  * turn leaves to the next. */
 static int64_t step_of(const struct body *b, uint32_t reg, uint32_t *start)
@@ -55,7 +63,7 @@ static int64_t step_of(const struct body *b, uint32_t reg, uint32_t *start)
     int64_t step = 0;
     uint32_t at = 0, from = reg;
     for (uint32_t hop = 0; hop < HOPS; hop++) {
-        if (writers(b, from, &at) != 1 || b->code[at].ptx->guarded)
+        if (writers(b, from, &at) != 1 || b->code[at].ptx->guarded || !is_whole(b->code[at].ptx))
             return 0;
         const struct ptx_inst *i = b->code[at].ptx;
         bool adds = (i->op == PTX_OP_ADD || i->op == PTX_OP_SUB) && i->nopnds == 3 &&
@@ -63,7 +71,7 @@ static int64_t step_of(const struct body *b, uint32_t reg, uint32_t *start)
         if (!(adds || (i->op == PTX_OP_MOV && i->nopnds == 2)) || !is_reg(&i->opnds[1]))
             return 0;
         if (adds)
-            step += i->op == PTX_OP_ADD ? (int64_t)i->opnds[2].imm : -(int64_t)i->opnds[2].imm;
+            step += i->op == PTX_OP_ADD ? constant(&i->opnds[2]) : -constant(&i->opnds[2]);
         *start = i->opnds[1].index;
         if (i->opnds[1].index == reg)
             return step;
@@ -85,11 +93,11 @@ static bool begins_with(const struct body *b, uint32_t reg, int64_t *value)
     uint32_t n = 0;
     for (uint32_t i = f->first; i < f->first + f->n; i++) {
         const struct exec_inst *in = &b->t->p->code[i];
-        if ((in >= b->code && in < b->code + b->n) || !writes(in, reg))
+        if ((in >= b->code && in < b->code + b->n) || !writes_reg(in, reg))
             continue;
         if (in->ptx->op != PTX_OP_MOV || in->ptx->guarded || in->ptx->opnds[1].kind != OPND_IMM)
             return false;
-        *value = (int64_t)in->ptx->opnds[1].imm;
+        *value = constant(&in->ptx->opnds[1]);
         n++;
     }
     return n == 1;
@@ -102,7 +110,7 @@ static uint32_t turns_of(const struct body *b, uint32_t start, const struct ptx_
     int64_t from;
     if (end->kind != OPND_IMM || !begins_with(b, start, &from))
         return 0;
-    int64_t span = (int64_t)end->imm - from,
+    int64_t span = constant(end) - from,
             turns = step > 0 ? (span + step - 1) / step : (span + step + 1) / step;
     return turns > 0 && turns <= TURNS ? (uint32_t)turns : 0;
 }
@@ -136,14 +144,6 @@ static bool is_loop(const struct body *b)
     const struct exec_inst *last = &b->code[b->n - 1];
     return b->n > 1 && last->ptx->op == PTX_OP_BRA && &b->t->p->code[last->target] == b->code &&
            !b->code->ptx->nounroll;
-}
-
-static bool is_whole(const struct ptx_inst *i)
-{
-    for (unsigned k = 0; k < i->ntypes; k++)
-        if (ptx_type_kind((enum ptx_type)i->type[k]) == 'f')
-            return false;
-    return i->ntypes > 0;
 }
 
 static bool loads_data(const struct ptx_inst *i)
