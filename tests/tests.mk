@@ -180,7 +180,7 @@ carry:
 	@rm -rf carry; mkdir -p carry/kernels carry/tests/conformance
 	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff $(BUILD)/carry/tests/gpu_micro carry/
 	@cp $$(ldd carry/gpulocw | awk '/libcjson|liblz4|libzstd/ { print $$3 }') carry/
-	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/; mkdir -p carry/tests/gpu carry/tests/sim; cp tests/gpu/* carry/tests/gpu/; mkdir -p carry/tests/suites; cp tests/suites/*.ptx tests/suites/*.json tests/suites/*.py carry/tests/suites/; cp tests/sim/cluster.* carry/tests/sim/
+	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/; mkdir -p carry/tests/gpu carry/tests/sim; cp -r tests/gpu/* carry/tests/gpu/; mkdir -p carry/tests/suites; cp tests/suites/*.ptx tests/suites/*.json tests/suites/*.py carry/tests/suites/; cp tests/sim/cluster.* carry/tests/sim/
 	@cp tests/gpu/check.sh carry/check-gpu
 	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices; carry/check-gpu runs what make check-gpu does"
 CONF_PTX := tests/conformance/kernels.ptx

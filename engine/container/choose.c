@@ -52,8 +52,8 @@ static void say_none(const struct container *c, const struct container_want *w, 
     if (!ptx) {
         d = diag_add(ds, DIAG_ERROR, "no-ptx", c->v[0].where, NO_SPAN,
                      "no PTX in it, only machine code (SASS) or LTO-IR (modules: %zu)", other);
-        diag_hint(d, "compile with PTX, nvcc -gencode arch=compute_90,code=compute_90; gpulocw list "
-                     "shows the contents");
+        diag_hint(d, "compile with PTX, nvcc -gencode arch=compute_90,code=compute_90; a library that a "
+                     "program lacks is linked on a GPU when GPULOCW_LINK names it");
     } else {
         d = diag_add(ds, DIAG_ERROR, "arch", c->v[0].where, NO_SPAN, "no PTX that %s%s",
                      w->arch ? "is of " : "the device could run", w->arch ? w->arch : "");

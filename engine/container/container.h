@@ -23,6 +23,7 @@ struct container_module {
     size_t n;
     char **kernel; /* of a cubin: names of its kernels; owned */
     size_t nkernels;
+    bool code;     /* of a cubin: it has instructions, of kernels or of functions */
     bool unlooked; /* a compressed cubin whose kernels were not looked for */
     char *why;     /* why there is no text, one line; owned; NULL: there is */
 };

@@ -72,7 +72,7 @@ static enum status add_kernel(struct container_module *m, size_t *cap, const cha
 /* Every kernel has constants of its own, .nv.constant0.NAME; a device function has none. */
 enum status elf_kernels(const struct window *w, struct container_module *m)
 {
-    static const char prefix[] = ".nv.constant0.";
+    static const char prefix[] = ".nv.constant0.", code[] = ".text.";
     struct elf e;
     size_t cap = 0;
     enum status st = elf_open(w, &e) ? ST_OK : ST_INPUT;
@@ -82,6 +82,8 @@ enum status elf_kernels(const struct window *w, struct container_module *m)
             st = ST_INPUT;
         else if (strncmp(elf_name(&e, &s), prefix, sizeof prefix - 1) == 0)
             st = add_kernel(m, &cap, elf_name(&e, &s) + sizeof prefix - 1);
+        else
+            m->code |= strncmp(elf_name(&e, &s), code, sizeof code - 1) == 0;
     }
     base_free(e.names);
     return st;

@@ -82,29 +82,29 @@ static void add_module(struct link *l, const struct ptx_module *m)
     }
 }
 
-bool ptx_link_runtime(struct str name)
+bool ptx_link_device_runtime(struct str name)
 {
-    static const char *const known[] = { "vprintf",
-                                         "malloc",
-                                         "free",
-                                         "__assertfail",
-                                         "memcpy",
-                                         "memset",
-                                         "cudaGetParameterBuffer",
-                                         "cudaGetParameterBufferV2",
-                                         "cudaLaunchDevice",
-                                         "cudaLaunchDeviceV2",
-                                         "cudaDeviceSynchronize",
-                                         "cudaStreamCreateWithFlags",
-                                         "cudaStreamDestroy",
-                                         "cudaGetLastError",
-                                         "cudaPeekAtLastError",
-                                         "cudaGetDevice",
+    static const char *const known[] = { "cudaGetParameterBuffer", "cudaGetParameterBufferV2",
+                                         "cudaLaunchDevice",       "cudaLaunchDeviceV2",
+                                         "cudaDeviceSynchronize",  "cudaStreamCreateWithFlags",
+                                         "cudaStreamDestroy",      "cudaGetLastError",
+                                         "cudaPeekAtLastError",    "cudaGetDevice",
                                          "cudaGetErrorString" };
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (str_is(name, known[i]))
             return true;
-    return name.n > 9 && !memcmp(name.s, "__cudaCDP", 9); /* the device runtime's own names */
+    return name.n > 9 && !memcmp(name.s, "__cudaCDP", 9);
+}
+
+bool ptx_link_runtime(struct str name)
+{
+    static const char *const known[] = {
+        "vprintf", "malloc", "free", "__assertfail", "memcpy", "memset"
+    };
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (str_is(name, known[i]))
+            return true;
+    return ptx_link_device_runtime(name);
 }
 
 /* The runtime library's own functions, and shared memory whose size the launch gives, are

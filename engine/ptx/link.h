@@ -8,19 +8,30 @@
 
 struct ptx_module;
 
-/* name: for messages, need not be a file. text: length bytes of PTX. Neither is kept. */
+/* name: for messages, need not be a file. text: length bytes of PTX. Neither is kept. library: see
+ * ptx_link_take; ptx_link does not look at it. */
 struct ptx_link_input {
     const char *name;
     const char *text;
     size_t length;
+    bool library;
 };
 /* *out: the program, called "a.ptx + b.ptx", freed with ptx_free. ST_INPUT: a module has mistakes, a
  * name is defined twice or nowhere, or is declared in two shapes; ds says where and who needs it. n ==
  * 1: the module as it is, undefined names are left. */
 enum status ptx_link(const struct ptx_link_input *in, size_t n, struct ptx_module **out,
                      struct diags *ds);
-/* What the device runtime brings when a program is loaded: vprintf, malloc, cudaLaunchDeviceV2, ... */
+/* Inputs with `library` set count only where they define what the program lacks, in their order, as a
+ * linker takes members of an archive. Moves what counts to the front of in: *taken inputs. ST_INPUT: a
+ * text has mistakes; ST_NOMEM. */
+enum status ptx_link_take(struct ptx_link_input *in, size_t n, size_t *taken, struct diags *ds);
+/* What is there when a program is loaded: vprintf, malloc, cudaLaunchDeviceV2, ... */
 bool ptx_link_runtime(struct str name);
+/* Of these, what CUDA's device runtime library has (dynamic parallelism): a GPU needs it linked. */
+bool ptx_link_device_runtime(struct str name);
+/* Does the module declare a function or a variable that it does not define, and that is not there when
+ * it is loaded? runtime: one of the device runtime's. */
+bool ptx_link_lacks(const struct ptx_module *m, bool runtime);
 /* Between the files' names of a program, as messages, the workbench and sessions write them. */
 #define PTX_LINK_PLUS " + "
 

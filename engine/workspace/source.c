@@ -161,12 +161,15 @@ static void say_options(const struct container_module *m, struct diags *ds)
 struct texts {
     struct ptx_link_input *in;
     size_t n, cap;
+    size_t files;    /* that the program is of */
+    size_t programs; /* of these, how many are no libraries */
+    bool library;    /* what is added now: taken where the program lacks it */
 };
 static enum status add_text(struct texts *t, const char *name, char *text, size_t n)
 {
     char *own = base_strdup(name);
     if (own && base_grow((void **)&t->in, t->n, &t->cap, sizeof *t->in)) {
-        t->in[t->n++] = (struct ptx_link_input){ own, text, n };
+        t->in[t->n++] = (struct ptx_link_input){ own, text, n, t->library };
         return ST_OK;
     }
     base_free(own);
@@ -220,11 +223,14 @@ static enum status read_container(const char *path, const struct source_want *w,
     }
     if (st == ST_OK)
         st = choose(&q, ds);
-    if (st == ST_OK && q.taken == SIZE_MAX)
+    t->library = q.taken == SIZE_MAX;
+    t->programs += !t->library;
+    if (st == ST_OK && t->library && !t->programs && t->files == 1)
         st = say_missing(&q, path, ds);
     if (st == ST_OK) {
-        say_options(&c.v[q.taken], ds);
-        bool all = needs_others(&c.v[q.taken]);
+        bool all = t->library || needs_others(&c.v[q.taken]);
+        if (!t->library)
+            say_options(&c.v[q.taken], ds);
         if (!all)
             say_taken(&q, path, ds);
         for (size_t i = 0; i < q.n && st == ST_OK; i++)
@@ -244,9 +250,21 @@ static enum status read_texts(const char *path, const struct source_want *w, str
     bool cuda = source_is_cuda(path);
     if (!cuda && container_is(path))
         return read_container(path, w, t, ds);
+    t->library = false;
+    t->programs++;
     enum status st = cuda ? source_compile(path, w, &text, &n, ds)
                           : file_read(path, CONTAINER_MOST_TEXT, &text, &n, ds);
     return st == ST_OK ? add_text(t, path, text, n) : st;
+}
+
+static enum status say_no_program(const char *const *path, size_t n, const char *said, struct diags *ds)
+{
+    struct diag *d =
+        diag_add(ds, DIAG_ERROR, "kernel", path[0], NO_SPAN,
+                 said ? "no kernel '%s' in these %zu files" : "no kernel%s in these %zu files",
+                 said ? said : "", n);
+    diag_hint(d, "gpulocw list FILE lists the kernels of a file");
+    return ST_INPUT;
 }
 
 /* The program is called as the file that it is of, so that its name opens it again. */
@@ -260,15 +278,21 @@ static enum status name_file(struct ptx_module *m, const char *path)
 enum status source_read(const char *const *path, size_t n, const struct source_want *w,
                         struct ptx_module **out, struct diags *ds)
 {
-    struct texts t = { .n = 0 };
+    struct texts t = { .files = n };
+    size_t taken = 0;
     enum status st = ST_OK;
     *out = NULL;
     for (size_t i = 0; i < n && st == ST_OK; i++)
         st = read_texts(path[i], w, &t, ds);
-    if (st == ST_OK && t.n == 1)
-        st = ptx_parse(path[0], (struct str){ t.in[0].text, t.in[0].length }, out, ds);
+    if (st == ST_OK && !t.programs)
+        st = say_no_program(path, n, w->kernel, ds);
+    if (st == ST_OK)
+        st = ptx_link_take(t.in, t.n, &taken, ds);
+    if (st == ST_OK && taken == 1)
+        st = ptx_parse(t.n == 1 ? path[0] : t.in[0].name, (struct str){ t.in[0].text, t.in[0].length },
+                       out, ds);
     else if (st == ST_OK)
-        st = ptx_link(t.in, t.n, out, ds);
+        st = ptx_link(t.in, taken, out, ds);
     free_texts(&t);
     return *out && n == 1 ? name_file(*out, path[0]) == ST_OK ? st : ST_NOMEM : st;
 }

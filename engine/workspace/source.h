@@ -19,7 +19,8 @@ struct source_want {
 struct source_want source_wanted(const struct args *a);
 /* The module of one file, or the program that n files are together (engine/ptx/link.h). Of a file with
  * several modules it is the one with the kernel; one that needs others (relocatable device code) is
- * linked with them. What was taken is told by a note. */
+ * linked with them. Of several files, an object or archive without the kernel is a library: the program
+ * takes of it what it lacks. What was taken is told by a note. */
 enum status source_read(const char *const *path, size_t n, const struct source_want *w,
                         struct ptx_module **out, struct diags *ds);
 /* CUDA source, compiled with nvcc, or clang where there is no nvcc; *text owned. ST_INPUT with the

@@ -51,4 +51,31 @@ run "$T/a.ptx" "$T/common.ptx" "$T/common2.ptx"
 is "common variables are one, and zero" "$(values 3)" " 0 1 2 "
 sed '/ twice (/s/\.param \.b32 a)/.param .b64 a)/' "$T/b.ptx" > "$T/shape.ptx"
 code "differently elsewhere" 1 "'twice' is declared differently elsewhere" "$B" analyze "$T/a.ptx" "$T/shape.ptx"
+# Objects and archives without kernels are libraries: the program takes what it lacks.
+python3 - "$T" << 'P'
+import sys
+sys.path.insert(0, "tests/container")
+import make
+T = sys.argv[1]
+def fat(name):
+    return make.elf([(".nv_fatbin", make.fatbin(make.entry(open(f"{T}/{name}.ptx", "rb").read())))])
+other = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .func (.param .b32 r) %s (.param .b32 a)\n{\n.reg .b32 %%v<3>;\nmov.u32 %%v2, 9;\nst.param.b32 [r], %%v2;\nret;\n}\n"
+open(f"{T}/unused.ptx", "wb").write(other % b"unused")
+open(f"{T}/later.ptx", "wb").write(other % b"twice")
+open(f"{T}/lib.a", "wb").write(make.archive([("unused.o", fat("unused")), ("b.o", fat("b")), ("later.o", fat("later"))]))
+open(f"{T}/b.o", "wb").write(fat("b"))
+open(f"{T}/a.o", "wb").write(fat("a"))
+code = make.elf([(".text.twice", b"\0" * 16)], machine=190, flags=90)
+open(f"{T}/sass.o", "wb").write(make.elf([(".nv_fatbin", make.fatbin(make.entry(code, kind=2)))]))
+P
+run "$T/a.ptx" "$T/lib.a"
+is "an archive: the member that defines what is missing" "$(values 3)" " 100 102 104 "
+"$B" rewrite "$T/a.ptx" "$T/lib.a" --maxnreg 32 -o "$T/all.ptx" > /dev/null 2>&1
+is "and no other member, the first where two define it" "$(grep -c 'unused\|, 9;' "$T/all.ptx")" 0
+run "$T/b.o" "$T/a.o" -k k
+is "objects, the kernel in the second" "$(values 3)" " 100 102 104 "
+code "no file has a kernel" 1 "no kernel in these 2 files" "$B" analyze "$T/b.o" "$T/lib.a"
+code "none of that name" 1 "no kernel 'nosuch' in these 2 files" "$B" analyze "$T/b.o" "$T/a.o" -k nosuch
+code "a library of machine code" 1 "GPULOCW_LINK names it" "$B" analyze "$T/a.ptx" "$T/sass.o"
+code "is listed as such" 0 "machine code only" "$B" list "$T/sass.o"
 exit $bad

@@ -471,6 +471,75 @@ static drv_result refuse(const char *text, const char *bad, unsigned n, drv_jit_
     return DRV_ERROR_INVALID_PTX;
 }
 
+/* ---- linking: an image is the text with this before it ---- */
+static const char LINKED[] = "//linked\n";
+struct link {
+    char *text, *image;
+    int libraries;
+    unsigned n;
+    drv_jit_option *o;
+    void **values;
+};
+
+#ifndef FAKE_OLD
+drv_result cuLinkCreate_v2(unsigned n, drv_jit_option *o, void **v, drv_link *out)
+{
+    struct link *l = calloc(1, sizeof *l);
+    *l = (struct link){ .n = n, .o = o, .values = v };
+    *out = l;
+    return F.sticky;
+}
+drv_result cuLinkAddData_v2(drv_link h, drv_input kind, void *data, size_t n, const char *name,
+                            unsigned nopts, drv_jit_option *o, void **v)
+{
+    struct link *l = h;
+    (void)name, (void)nopts, (void)o, (void)v;
+    if ((int)kind != DRV_INPUT_PTX || !n || ((char *)data)[n - 1])
+        return DRV_ERROR_INVALID_VALUE;
+    l->text = strdup(data);
+    return strstr(data, "frobnicate") ? refuse(data, strstr(data, "frobnicate"), l->n, l->o, l->values)
+                                      : DRV_SUCCESS;
+}
+drv_result cuLinkAddFile_v2(drv_link h, drv_input kind, const char *path, unsigned n, drv_jit_option *o,
+                            void **v)
+{
+    struct link *l = h;
+    FILE *f = fopen(path, "rb");
+    (void)n, (void)o, (void)v;
+    if (!f)
+        return DRV_ERROR_NOT_FOUND;
+    fclose(f);
+    l->libraries += (int)kind == DRV_INPUT_LIBRARY;
+    return DRV_SUCCESS;
+}
+drv_result cuLinkComplete(drv_link h, void **image, size_t *n)
+{
+    struct link *l = h;
+    *n = strlen(l->text) + sizeof LINKED;
+    l->image = calloc(1, *n);
+    snprintf(l->image, *n, "%s%s", l->libraries ? LINKED : "", l->text);
+    *image = l->image;
+    return DRV_SUCCESS;
+}
+drv_result cuLinkDestroy(drv_link h)
+{
+    struct link *l = h;
+    free(l->text);
+    free(l->image);
+    free(l);
+    return DRV_SUCCESS;
+}
+#endif
+
+static drv_result unresolved(unsigned n, drv_jit_option *o, void **values)
+{
+    for (unsigned i = 0; i + 1 < n; i++)
+        if ((int)o[i] == DRV_JIT_ERROR_LOG && (int)o[i + 1] == DRV_JIT_ERROR_LOG_SIZE)
+            snprintf(values[i], (size_t)(uintptr_t)values[i + 1],
+                     "ptxas fatal   : Unresolved extern function\n");
+    return DRV_ERROR_INVALID_PTX;
+}
+
 drv_result cuModuleLoadDataEx(drv_module *out, const void *image, unsigned n, drv_jit_option *o,
                               void **values)
 {
@@ -479,6 +548,8 @@ drv_result cuModuleLoadDataEx(drv_module *out, const void *image, unsigned n, dr
         return F.sticky;
     if (bad)
         return refuse(text, bad, n, o, values);
+    if (strstr(text, ".extern .func") && strncmp(text, LINKED, sizeof LINKED - 1))
+        return unresolved(n, o, values);
     drag("slowjit");
     cost("jitms");
     struct module *m = calloc(1, sizeof *m);

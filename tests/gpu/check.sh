@@ -57,6 +57,7 @@ elif ! command -v python3 >/dev/null; then
 else
     step hazards 45 python3 tests/gpu/hazard.py --gpulocw "$program" --device "$device"
     step clusters 45 python3 tests/gpu/same.py --gpulocw "$program" --device "$device" --folder tests/sim --only cluster
+    step link 60 python3 tests/gpu/link.py --gpulocw "$program" --device "$device"
 fi
 step rows 60 "$bin/gpu_diff" --rows 0 100000 "$device"
 step programs 120 "$bin/gpu_diff" 1 2000 "$device"

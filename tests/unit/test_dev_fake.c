@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #define N 256u
@@ -283,6 +284,55 @@ static void test_jit_error(void **state)
     assert_non_null(strstr(d->msg, "Not a name of any known instruction"));
     assert_string_equal(d->source, "\tfrobnicate.u32 %r1;");
     rig_close(&r);
+}
+
+/* A program that calls what only a library has: cuLink, or what is missing is told. */
+static void library(char *path, size_t room, const char *content)
+{
+    snprintf(path, room, "/tmp/gpulocw-test-XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, content, strlen(content)), (ssize_t)strlen(content));
+    close(fd);
+}
+
+static void test_link(void **state)
+{
+    (void)state;
+    static const char head[] = ".version 8.0\n.target sm_90\n.address_size 64\n.extern .func helper;\n",
+                      launches[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                   ".extern .func (.param .b32 r) cudaGetLastError;\n";
+    static const char kernel[] = ".visible .entry k()\n{\n\tcall helper;\n\tret;\n}\n",
+                      bad[] = ".visible .entry k()\n{\n\tfrobnicate.u32 %r1;\n\tret;\n}\n",
+                      parent[] = ".visible .entry k()\n{\n\tret;\n}\n";
+    char archive[64], list[200], text[600];
+    struct rig r;
+    library(archive, sizeof archive, "!<arch>\n");
+    struct {
+        const char *head, *body, *named; /* GPULOCW_LINK */
+        enum status want;
+        const char *said;
+    } cases[] = {
+        { head, kernel, "", ST_INPUT, "name them in GPULOCW_LINK" },
+        { head, kernel, archive, ST_OK, "" },
+        { head, kernel, list, ST_INPUT, "/nonexistent/x.a" },
+        { head, bad, archive, ST_INPUT, "Not a name of any known instruction" },
+        { launches, parent, archive, ST_OK, "" },
+    };
+    snprintf(list, sizeof list, "%s:/nonexistent/x.a", archive);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        snprintf(text, sizeof text, "%s%s", cases[i].head, cases[i].body);
+        setenv("GPULOCW_LINK", cases[i].named, 1);
+        fake_use("libcuda.so.1", NULL, NULL);
+        rig_open(&r, false);
+        assert_int_equal(dev_load(r.dev, "k.ptx", str_of(text), STR("k"), 0, &r.code, &r.ds),
+                         cases[i].want);
+        if (!strstr(all_said(&r.ds), cases[i].said))
+            fail_msg("%s: %s", cases[i].said, all_said(&r.ds));
+        rig_close(&r);
+    }
+    unsetenv("GPULOCW_LINK");
+    unlink(archive);
 }
 
 /* ---- memory ---- */
@@ -604,6 +654,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_drivers),
         cmocka_unit_test(test_jit_cache),
         cmocka_unit_test(test_jit_error),
+        cmocka_unit_test(test_link),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_timing),
         cmocka_unit_test(test_throttled),

@@ -92,32 +92,39 @@ static int level_asked(void)
     return s && *s >= '0' && *s <= '4' ? *s - '0' : -1;
 }
 
+static void jit_option(struct cuda_jit_options *o, drv_jit_option option, uintptr_t value)
+{
+    o->option[o->n] = option;
+    o->value[o->n++] = (void *)value;
+}
+
 static enum status jit(struct cuda_dev *d, struct cuda_module *m, const struct dev_source *s,
                        struct diags *ds)
 {
     char *log = base_alloc(LOG_BYTES);
+    struct cuda_jit_options o = { 0 };
+    drv_result e = DRV_SUCCESS;
     if (!log)
         return ST_NOMEM;
-    drv_jit_option options[5] = { DRV_JIT_ERROR_LOG, DRV_JIT_ERROR_LOG_SIZE };
-    /* Option values are pointers or integers in a pointer's place, as the driver wants them. */
-    void *values[5] = { log, (void *)(uintptr_t)LOG_BYTES };
-    unsigned n = 2;
-    if (s->maxnreg > 0) {
-        options[n] = DRV_JIT_MAX_REGISTERS;
-        values[n++] = (void *)(uintptr_t)s->maxnreg;
-    }
-    if (m->level >= 0) {
-        options[n] = DRV_JIT_OPTIMIZATION_LEVEL;
-        values[n++] = (void *)(uintptr_t)m->level;
-    }
-    if (d->plain != DEV_PLAIN_OWN) {
-        options[n] = DRV_JIT_CACHE_MODE;
-        values[n++] =
-            (void *)(uintptr_t)(d->plain == DEV_PLAIN_L1 ? DRV_JIT_CACHE_CA : DRV_JIT_CACHE_CG);
-    }
-    drv_result e = d->drv.module_load(&m->handle, m->ptx->text.s, n, options, values);
+    jit_option(&o, DRV_JIT_ERROR_LOG, (uintptr_t)log);
+    jit_option(&o, DRV_JIT_ERROR_LOG_SIZE, LOG_BYTES);
+    if (s->maxnreg > 0)
+        jit_option(&o, DRV_JIT_MAX_REGISTERS, (uintptr_t)s->maxnreg);
+    if (m->level >= 0)
+        jit_option(&o, DRV_JIT_OPTIMIZATION_LEVEL, (uintptr_t)m->level);
+    if (d->plain != DEV_PLAIN_OWN)
+        jit_option(&o, DRV_JIT_CACHE_MODE,
+                   d->plain == DEV_PLAIN_L1 ? DRV_JIT_CACHE_CA : DRV_JIT_CACHE_CG);
+    enum status st = ST_OK;
+    if (cuda_link_wanted(d, m->ptx))
+        st = cuda_link(d, m->ptx, &o, &m->handle, &e, ds);
+    else
+        e = d->drv.module_load(&m->handle, m->ptx->text.s, o.n, o.option, o.value);
     log[LOG_BYTES - 1] = '\0';
-    enum status st = e == DRV_SUCCESS ? ST_OK : jit_failed(d, e, log, s, ds);
+    if (st != ST_INPUT && e != DRV_SUCCESS) {
+        st = jit_failed(d, e, log, s, ds);
+        cuda_link_hint(m->ptx, ds);
+    }
     base_free(log);
     return st;
 }

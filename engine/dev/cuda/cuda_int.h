@@ -2,6 +2,7 @@
  *
  *   dev_cuda.c     open, close, describe, read back
  *   cuda_code.c    JIT, its diagnostics, module cache
+ *   cuda_link.c    JIT of programs that need a library
  *   cuda_data.c    buffers with guard zones, baseline and restore
  *   cuda_compare.c what a launch changed: guard zones, modified buffers, outputs
  *   cuda_launch.c  launch, time limit, timing, outputs
@@ -146,6 +147,19 @@ void cuda_unload(struct dev *d, struct dev_code *c);
 void cuda_modules_free(struct cuda_dev *d);
 enum status cuda_function(struct cuda_dev *d, struct cuda_module *m, struct str name, drv_function *out,
                           struct diags *ds);
+
+struct cuda_jit_options {
+    unsigned n;
+    drv_jit_option option[5];
+    void *value[5]; /* pointers, or integers in a pointer's place, as the driver wants them */
+};
+/* Does the module call what only a library has, and is one known? */
+bool cuda_link_wanted(const struct cuda_dev *d, const struct ptx_module *m);
+/* ST_OK; ST_INPUT with a diagnostic; ST_DEVICE: *e says why, and the log of the options. */
+enum status cuda_link(struct cuda_dev *d, const struct ptx_module *m, const struct cuda_jit_options *o,
+                      drv_module *out, drv_result *e, struct diags *ds);
+/* After a failed load: what would have been needed, as a hint of the last diagnostic. */
+void cuda_link_hint(const struct ptx_module *m, struct diags *ds);
 
 enum status cuda_bind(struct dev *d, const struct launch_data *data, struct dev_data **out,
                       struct diags *ds);

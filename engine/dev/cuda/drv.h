@@ -58,6 +58,8 @@ struct drv_launch {
     X(drv_function, void *, CUfunction)                            \
     X(drv_stream, void *, CUstream)                                \
     X(drv_event, void *, CUevent)                                  \
+    X(drv_link, void *, CUlinkState)                               \
+    X(drv_input, int, CUjitInputType)                              \
     X(drv_device_attr, int, CUdevice_attribute)                    \
     X(drv_func_attr, int, CUfunction_attribute)                    \
     X(drv_jit_option, int, CUjit_option)                           \
@@ -134,6 +136,11 @@ DRV_TYPES(X)
     X(DRV_JIT_OPTIMIZATION_LEVEL, 7, CU_JIT_OPTIMIZATION_LEVEL)                             \
     X(DRV_JIT_LOG_VERBOSE, 12, CU_JIT_LOG_VERBOSE)                                          \
     X(DRV_JIT_CACHE_MODE, 14, CU_JIT_CACHE_MODE)                                            \
+    X(DRV_INPUT_CUBIN, 0, CU_JIT_INPUT_CUBIN)                                               \
+    X(DRV_INPUT_PTX, 1, CU_JIT_INPUT_PTX)                                                   \
+    X(DRV_INPUT_FATBINARY, 2, CU_JIT_INPUT_FATBINARY)                                       \
+    X(DRV_INPUT_OBJECT, 3, CU_JIT_INPUT_OBJECT)                                             \
+    X(DRV_INPUT_LIBRARY, 4, CU_JIT_INPUT_LIBRARY)                                           \
     X(DRV_JIT_CACHE_CG, 1, CU_JIT_CACHE_OPTION_CG)                                          \
     X(DRV_JIT_CACHE_CA, 2, CU_JIT_CACHE_OPTION_CA)                                          \
     X(DRV_STREAM_NON_BLOCKING, 1, CU_STREAM_NON_BLOCKING)
@@ -191,6 +198,15 @@ enum drv_constant {
        unsigned shared, drv_stream s, void **params, void **extra))                                     \
     X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor, NULL, true,                               \
       (int *n, drv_function f, int threads, size_t shared))                                             \
+    X(link_create, cuLinkCreate_v2, NULL, false,                                                        \
+      (unsigned n, drv_jit_option *o, void **v, drv_link *l))                                           \
+    X(link_add_data, cuLinkAddData_v2, NULL, false,                                                     \
+      (drv_link l, drv_input kind, void *data, size_t n, const char *name, unsigned nopts,              \
+       drv_jit_option *o, void **v))                                                                    \
+    X(link_add_file, cuLinkAddFile_v2, NULL, false,                                                     \
+      (drv_link l, drv_input kind, const char *path, unsigned n, drv_jit_option *o, void **v))          \
+    X(link_complete, cuLinkComplete, NULL, false, (drv_link l, void **image, size_t *n))                \
+    X(link_destroy, cuLinkDestroy, NULL, false, (drv_link l))                                           \
     X(limit_get, cuCtxGetLimit, NULL, false, (size_t * v, drv_limit l))                                 \
     X(limit_set, cuCtxSetLimit, NULL, false, (drv_limit l, size_t v))                                   \
     X(stream_set_attr, cuStreamSetAttribute, NULL, false,                                               \
