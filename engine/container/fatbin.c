@@ -163,7 +163,8 @@ static enum status fill_cubin(struct reading *r, const struct entry *e, struct c
     return st;
 }
 
-/* The stub that a program without relocatable device code begins with: an ELF file without instructions. */
+/* The stub that a program without relocatable device code begins with: an ELF file without instructions.
+ */
 static bool is_stub(const struct container_module *m)
 {
     return m->kind == CONTAINER_CUBIN && !m->unlooked && !m->nkernels && !m->code;

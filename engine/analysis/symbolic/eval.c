@@ -6,6 +6,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
+#include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -492,8 +493,10 @@ static bool recursive(const struct eval_frame *f, const struct ptx_func *callee)
 static const char *not_followed(const struct eval *e, const struct eval_frame *caller,
                                 const struct ptx_func *callee)
 {
-    return !callee                               ? "indirect call"
-           : !callee->has_body                   ? "no body"
+    bool device = callee && !callee->has_body && ptx_link_device_runtime(callee->name);
+    return !callee             ? "indirect call"
+           : device            ? "it is on the way to another kernel, whose accesses are not counted"
+           : !callee->has_body ? "no body"
            : recursive(caller, callee)           ? "recursion"
            : caller->depth + 1 >= EVAL_MAX_DEPTH ? "nested too deeply"
            : e->nframes >= EVAL_MAX_FRAMES       ? "too many call sites"

@@ -282,8 +282,14 @@ static bool builtin_lane(struct exec_warp *w, const struct exec_inst *in, uint32
                          uint64_t *result)
 {
     const struct exec_call *x = in->x;
-    uint64_t a = builtin_arg(w, x, 0, lane);
+    uint64_t a = x->nin ? builtin_arg(w, x, 0, lane) : 0;
     switch (x->builtin) {
+    case BUILTIN_NO_ERROR: *result = 0; return true;
+    case BUILTIN_LAUNCH:
+        exec_fault(w, in, lane, FAULT_CALL,
+                   "the kernel launches another one here, which is not simulated\n"
+                   "give it data with which it launches none, or run it on a GPU (--device cuda:0)");
+        return false;
     case BUILTIN_MALLOC: *result = exec_heap_take(w, a); return true;
     case BUILTIN_FREE:
         if (!exec_heap_give(w, a))

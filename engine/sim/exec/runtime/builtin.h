@@ -8,7 +8,15 @@ struct exec_inst;
 struct exec_launch;
 struct exec_warp;
 
-enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_ASSERT, BUILTIN_MALLOC, BUILTIN_FREE };
+enum builtin {
+    BUILTIN_NONE,
+    BUILTIN_VPRINTF,
+    BUILTIN_ASSERT,
+    BUILTIN_MALLOC,
+    BUILTIN_FREE,
+    BUILTIN_NO_ERROR, /* of the device runtime, and without effect where no kernel was launched */
+    BUILTIN_LAUNCH    /* of the device runtime, and on the way to another kernel */
+};
 #define EXEC_HEAP_BYTES (8u << 20) /* of malloc: the default of cudaLimitMallocHeapSize */
 /* The NUL-terminated text at a device address, cut at 4096 bytes. */
 bool exec_read_string(struct exec_warp *w, uint64_t addr, struct buf *out);

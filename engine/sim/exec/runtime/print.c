@@ -2,6 +2,7 @@
 #include "engine/sim/exec/runtime/builtin.h"
 
 #include "engine/base/base.h"
+#include "engine/ptx/link.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
@@ -12,6 +13,18 @@
 #include <string.h>
 
 #define STRING_MAX 4096u
+
+/* cudaGetLastError and the like, by both of their names (__cudaCDP2GetLastError). */
+static enum builtin device_runtime(struct str name)
+{
+    static const char *const quiet[] = { "GetLastError", "PeekAtLastError", "DeviceSynchronize" };
+    for (size_t i = 0; i < ARRAY_LEN(quiet); i++) {
+        size_t n = strlen(quiet[i]);
+        if (name.n > n && !memcmp(name.s + name.n - n, quiet[i], n))
+            return BUILTIN_NO_ERROR;
+    }
+    return BUILTIN_LAUNCH;
+}
 
 uint32_t exec_builtin_find(struct str name)
 {
@@ -25,7 +38,7 @@ uint32_t exec_builtin_find(struct str name)
     for (size_t i = 0; i < ARRAY_LEN(t); i++)
         if (str_is(name, t[i].name))
             return t[i].b;
-    return BUILTIN_NONE;
+    return ptx_link_device_runtime(name) ? device_runtime(name) : BUILTIN_NONE;
 }
 
 /* n bytes at a generic address of a lane; false when they are not all there. */
