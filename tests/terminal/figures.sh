@@ -16,6 +16,15 @@ text "/configuration"; keys Enter; shows "\(smp: from a sample\)" && shows "µs 
 text ":launch grid 8"; keys Enter; gone "^ :launch"; keys r; shows "run 3: [0-9.]+ µs, the original"; keys 7; shows "^ +3 original"
 text "g"; keys Space; until_true has "^A +1 "; keys j j Space; shows "A run 1, .* smp +against +B run 3, .* sim" && shows "times of different kinds"; check "a sample and a whole launch are not compared" $?
 
+# nor are two kernels, or two launches of one; a curve of another device is laid over the first against one base
+begin 80x24 $fermi --session "$dir/k.json"; shows ld.global; keys r; shows "run 1: [0-9]"; text ":launch grid 32"; keys Enter; gone "^ :launch"; keys r; shows "run 2: [0-9]"
+text ":open kernels/stride_4.ptx"; keys Enter; shows "stride_4.ptx"; keys r; shows "run 3: [0-9]"
+keys 7 g Space; until_true has "^A +1 "; keys j Space; shows "two launches: not compared"; check "two launches are not compared" $?
+keys Space j Space; shows "B run 3, .*two kernels: not compared"; check "two kernels are not compared" $?
+begin 80x24 demo 4; shows "No sweep yet"; keys 4 G; shows "^ +grid +30 x"; keys 5 s; shows "^ cache-congested"; text ":device sim:fermi-48k"; keys Enter; gone "^ :device"; keys s; shows "^ cache-favourite"; keys c
+shows "speed against cha of A"; check "an overlay has one base" $?
+begin 80x24 demo 6; shows "step 1 of"; text ":set cluster agent"; keys Enter; text ":set index column"; keys Enter; text ":sweep agents=1/2"; keys Enter; shows "^ best along agents" && shows "^ +[0-9.]+ µs ┤"; check "a sweep without a base is drawn in time where speed is asked for" $?
+
 # axes
 ticks() { screen | grep -oE "^ *[0-9.]+( [µmn]s| [KMG]?i?B|x| %) ┤" | sed 's/ *┤//; s/^ *//'; }
 two() { [ "$(ticks | wc -l)" -ge 2 ]; }

@@ -586,6 +586,9 @@ static unsigned key_event(struct app *a, uint32_t key)
     } else {
         enum request r = find_request(a, key);
         done = r != REQ_NONE ? app_request(a, r) : 0;
+        /* an Enter that had nothing to do in the panel: the lesson says what it waits for */
+        if (!done && key == TK_ENTER && a->lesson.lesson && a->overlay == OVERLAY_NONE)
+            done = app_request(a, REQ_LESSON_NEXT);
     }
     /* at once: the next key may be the Enter that the task decides about */
     lesson_update(a);

@@ -6,6 +6,7 @@
 #include "engine/search/live.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
+#include "engine/session/lesson.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
 #include "tui/view/view.h"
@@ -348,13 +349,21 @@ static const char *pair_keys(struct app *a, enum request back, enum request on)
     return arena_printf(a->frame, *x && *y ? "%s %s" : "%s%s", x, y);
 }
 
+/* The word beside a key. Nothing follows a lesson's last step. */
+static const char *bar_word(const struct app *a, enum request q)
+{
+    const struct lesson_view *v = &a->lesson;
+    bool last = q == REQ_LESSON_NEXT && v->lesson && v->step + 1 == v->lesson->nsteps;
+    return last ? "end lesson" : request_info(q)->bar;
+}
+
 /* limit: the first column that is not for it */
 static int put_key(struct app *a, struct surface *s, struct screen *map, int x, int y, enum request q,
                    int limit)
 {
     char key_text_of[16];
     const struct request_info *i = request_info(q);
-    const char *key = key_text_of, *what = i->bar;
+    const char *key = key_text_of, *what = bar_word(a, q);
     keymap_key(&a->keys, q, key_text_of);
     for (size_t k = 0; k < ARRAY_LEN(pairs); k++)
         if (pairs[k].on == q && *what)
@@ -374,6 +383,11 @@ static bool of_use(const struct app *a, enum request q)
 {
     if (q == REQ_LESSON_NEXT)
         return a->lesson.passed;
+    char next[16], key[16];
+    keymap_key(&a->keys, REQ_LESSON_NEXT, next);
+    keymap_key(&a->keys, q, key);
+    if (a->lesson.lesson && a->lesson.passed && a->overlay == OVERLAY_NONE && strcmp(next, key) == 0)
+        return false; /* the lesson takes it */
     bool works = q == REQ_SWEEP || q == REQ_RUN || q == REQ_TUNE || q == REQ_ZOOM;
     return !works || (a->snap->module && a->overlay != OVERLAY_PICKER);
 }

@@ -248,6 +248,21 @@ static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
     buf_free(&b);
 }
 
+/* Why the times of two runs say nothing about each other; NULL: they do. */
+static const char *not_alike(const struct session_run *x, const struct session_run *y)
+{
+    const struct result *rx = run_best(x), *ry = run_best(y);
+    if (strcmp(x->kernel, y->kernel))
+        return "two kernels: not compared";
+    if (!rx || !ry)
+        return "no time: not compared";
+    if (rx->sampled != ry->sampled || rx->time.origin != ry->time.origin)
+        return "times of different kinds (sim whole, smp from a sample, gpu measured): not compared";
+    if (x->launch_key && y->launch_key && x->launch_key != y->launch_key)
+        return "two launches: not compared";
+    return NULL;
+}
+
 static void put_comparison(struct app *a, unsigned w)
 {
     const struct runs_view *v = &a->runs;
@@ -262,16 +277,15 @@ static void put_comparison(struct app *a, unsigned w)
     row_put(&r, ROLE_SERIES_A, " A run %zu, %s %s", v->mark[0] + 1, t[0], origin_brief(x));
     row_put(&r, ROLE_LABEL, "  against");
     row_put(&r, ROLE_SERIES_B, "  B run %zu, %s %s", v->mark[1] + 1, t[1], origin_brief(y));
-    const struct result *rx = run_best(x), *ry = run_best(y);
-    bool alike = rx && ry && rx->sampled == ry->sampled && rx->time.origin == ry->time.origin;
-    double ratio = alike ? run_time(x) / run_time(y) : NAN;
-    if (!alike)
-        row_put(&r, ROLE_WARN,
-                "  times of different kinds (sim whole, smp from a sample, gpu measured): "
-                "not compared");
+    const char *why = not_alike(x, y);
+    double ratio = why ? NAN : run_time(x) / run_time(y);
+    if (why)
+        row_put(&r, ROLE_WARN, "  %s", why);
     if (!isnan(ratio))
         row_put(&r, ROLE_TITLE, "  %s is %.2fx faster", ratio > 1 ? "B" : "A",
                 ratio > 1 ? ratio : 1 / ratio);
+    if (!why && strcmp(x->dev.spec, y->dev.spec))
+        row_put(&r, ROLE_WARN, "  (another device)");
     if (x->kind != RUN_ONE && y->kind != RUN_ONE)
         row_put(&r, ROLE_DIM, "%s", view_keys(a, "  {compare} overlays the curves"));
     page_flow(a, &a->chart[PANEL_RUNS], &r, 3, w, -1);

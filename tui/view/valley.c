@@ -242,13 +242,28 @@ static const char *origin_text(const struct points *p)
     return "";
 }
 
+/* Two curves of one kernel and launch have one base, so that the higher point is the faster one. */
+static bool one_base(const struct session_run *r, const struct session_run *b, const struct points *p)
+{
+    if (!r || !b || strcmp(r->kernel, b->kernel) || !p->cha || !p->cha->time.valid ||
+        (r->launch_key && b->launch_key && r->launch_key != b->launch_key))
+        return false;
+    for (size_t i = 0; i < b->sweep.npoints; i++)
+        if (b->sweep.points[i].time.valid && b->sweep.points[i].time.origin != p->cha->time.origin)
+            return false;
+    return true;
+}
+
 /* What is plotted. Of a search the line of the fastest says that less is better. */
 static const char *y_title(struct app *a, const struct plot *out, const struct session_run *r,
-                           const struct points *p)
+                           const struct session_run *b, const struct points *p)
 {
     bool less = plot_less_is_better(out->metric) && !(r && r->kind == RUN_TUNE);
     const char *what = out->metric == METRIC_SPEEDUP
-                           ? arena_printf(a->frame, "speed against %s", p->base)
+                           ? arena_printf(a->frame, "speed against %s%s", p->base,
+                                          !b                  ? ""
+                                          : one_base(r, b, p) ? " of A"
+                                                              : ", each its own")
                            : plot_metric_name(out->metric);
     return arena_printf(a->frame, "%s%s%s%s", what, less ? ", less is better" : "",
                         out->log_y ? ", logarithmic" : "", origin_text(p));
@@ -256,12 +271,26 @@ static const char *y_title(struct app *a, const struct plot *out, const struct s
 
 /* The curve laid over the first, on its x axis. number: its run, SIZE_MAX: of another session. */
 static void add_second(struct app *a, struct plot *out, const struct session_run *b, size_t number,
-                       double unit)
+                       const struct points *p, bool same_base)
 {
     struct points q = points_of(a, b);
-    q.unit = unit;
+    q.unit = p->unit;
+    q.cha = same_base ? p->cha : q.cha;
     add_series(a, out, &q, number == SIZE_MAX ? "B" : arena_printf(a->frame, "B run %zu", number + 1),
                true);
+}
+
+/* The metric asked for. A sweep without cha and without the original has times, and no speed against
+ * anything. */
+static enum plot_metric metric_for(const struct app *a, const struct points *p)
+{
+    bool times = false;
+    for (size_t i = 0; a->valley.metric == METRIC_SPEEDUP && i < p->n; i++) {
+        if (!isnan(points_metric(METRIC_SPEEDUP, &p->v[i], points_base(p, &p->v[i]))))
+            return METRIC_SPEEDUP;
+        times |= !isnan(result_ns(&p->v[i]));
+    }
+    return times ? METRIC_TIME : a->valley.metric;
 }
 
 void valley_plot(struct app *a, struct plot *out)
@@ -269,15 +298,15 @@ void valley_plot(struct app *a, struct plot *out)
     size_t ra = SIZE_MAX, rb = SIZE_MAX;
     const struct session_run *r = valley_run(a, &ra), *b = curve_overlay(a, &rb);
     memset(out, 0, sizeof *out);
-    out->metric = a->valley.metric;
+    struct points p = points_of(a, r);
+    out->metric = metric_for(a, &p);
     out->style = a->set.ascii ? PLOT_ASCII : a->set.style;
     out->log_y = a->valley.log_y;
     if (r && r->kind == RUN_TUNE)
         /* a search meets configurations many times slower: logarithmic unless asked otherwise */
         out->log_y = !out->log_y;
-    struct points p = points_of(a, r);
     p.unit = points_unit(&p, a->valley.x_scale);
-    out->yname = y_title(a, out, r, &p);
+    out->yname = y_title(a, out, r, b, &p);
     out->xname = p.unit > 0 ? arena_printf(a->frame, "%s, each step doubles", axis_title(p.axis))
                             : axis_title(p.axis);
     out->empty = app_measuring(a) ? "waiting for the first point ..." : "";
@@ -285,7 +314,7 @@ void valley_plot(struct app *a, struct plot *out)
         return;
     add_fit(a, out, r);
     if (b)
-        add_second(a, out, b, rb, p.unit);
+        add_second(a, out, b, rb, &p, one_base(r, b, &p));
     if (r->kind == RUN_TUNE)
         add_record(a, out, &p);
     add_series(a, out, &p,
