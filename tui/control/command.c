@@ -104,6 +104,7 @@ static unsigned cmd_set(struct app *a, char *args)
         app_notice(a, DIAG_ERROR, "no knob '%s'", name);
     } else if (knob_set(&o, (size_t)i, str_of(args), &ds) == ST_OK) {
         app_options_set(a, &o);
+        a->to_knob = (unsigned)i + 1;
         say_set(a, (size_t)i, args);
     }
     app_notice_diags(a, &ds);

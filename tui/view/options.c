@@ -298,14 +298,16 @@ static void put_command(struct app *a, struct page *p, unsigned w)
         page_wrap(a, p, ROLE_WARN, 3, w - 1, lacks, -1);
 }
 
-/* A guessed launch stands below the options, not where it was asked for: the cursor goes with it. */
-static void to_launch(struct app *a, const struct page *p, struct list *l)
+/* A guessed launch stands below the options, not where it was asked for: the cursor goes with it. So it
+ * does with a knob that a command has set. */
+static void to_what_changed(struct app *a, const struct page *p, struct list *l)
 {
-    if (!a->to_launch || !a->snap->spec)
-        return;
-    a->to_launch = false;
-    for (size_t i = 0; i < p->n; i++)
-        if (p->line[i].item == ITEM_GRID)
+    bool launch = a->to_launch && a->snap->spec;
+    long item = launch ? ITEM_GRID : a->to_knob ? (long)a->to_knob - 1 : -1;
+    a->to_launch = a->to_launch && !launch;
+    a->to_knob = 0;
+    for (size_t i = 0; item >= 0 && i < p->n; i++)
+        if (p->line[i].item == item)
             l->cursor = i;
 }
 
@@ -329,7 +331,7 @@ static void options_update(struct app *a, unsigned w, unsigned h)
     if (a->snap->spec)
         put_launch(a, w);
     list_set_count(l, p->n);
-    to_launch(a, p, l);
+    to_what_changed(a, p, l);
     if (page_item(p, l) < 0)
         list_move(l, p, 1);
     put_verdict(a, below, w);

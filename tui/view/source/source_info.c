@@ -140,8 +140,7 @@ static void put_legend(struct app *a, struct page *p, uint32_t line)
     row_init(&r, a->frame);
     if (put_cuda(a, p, line)) {
         row_put(&r, ROLE_DIM,
-                " degree: 100 %% when lanes read neighbours   s/r: 32-byte sectors   op: ca caches   ] "
-                "next load");
+                " degree: 100 %% when lanes read neighbours   s/r: 32-byte sectors   ] next load");
         page_add(a, p, &r, -1);
         return;
     }
@@ -150,7 +149,7 @@ static void put_legend(struct app *a, struct page *p, uint32_t line)
     page_add(a, p, &r, -1);
     row_init(&r, a->frame);
     row_put(&r, ROLE_DIM, "%s",
-            view_keys(a, " share: of the loads' traffic   op: ca caches, cg bypasses, π by warp   "
+            view_keys(a, " share: of all traffic   op: ca caches, cg bypasses, π by warp   "
                          "{next-load} {hottest-load}: loads"));
     page_add(a, p, &r, -1);
 }
