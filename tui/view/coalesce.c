@@ -387,7 +387,8 @@ static void put_lanes(struct app *a, const struct ana_access *x)
     put_bytes(a, p, x, &l, shown);
 }
 
-static void put_summary(struct app *a, const struct ana_coalesce *c, const struct ana_exact *e)
+static void put_summary(struct app *a, const struct ana_coalesce *c, const struct ana_exact *e,
+                        unsigned w)
 {
     struct row r;
     row_init(&r, a->frame);
@@ -410,7 +411,8 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
         row_put(&r, ROLE_TITLE, "%.2f", e->sectors_per_request);
     else
         row_put(&r, ROLE_DIM, "n/a");
-    row_put(&r, ROLE_DIM, two ? " sectors" : " sectors/request");
+    if (w >= 64)
+        row_put(&r, ROLE_DIM, two ? " sectors" : " sectors/request");
     page_add(a, &a->chart[PANEL_COALESCE], &r, -1);
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "  sectors ");
@@ -456,7 +458,7 @@ static void chart(struct app *a, long item, unsigned w, unsigned h)
     if (x && low)
         put_lanes(a, x);
     put_graph(a, c, h >= 30 ? 10 : h >= 18 ? 6 : h >= 14 ? 4 : 2, w >= 76 ? 2 : 1);
-    put_summary(a, c, e);
+    put_summary(a, c, e, w);
     if (x && !low)
         put_lanes(a, x);
 }
@@ -507,9 +509,10 @@ static void coalesce_head(struct app *a, unsigned w, struct row *r)
         row_put(r, ROLE_DIM, " (simulated)");
     if (w >= 100)
         row_pad(r, FULL_NAME + 2);
-    else if (r->width + 1 + SHAPE <= w)
+    bool room = w >= 100 || r->width + 1 + SHAPE <= w;
+    if (w < 100 && room)
         row_pad(r, w - SHAPE);
-    if (r->width + SHAPE <= w)
+    if (room)
         row_put(r, ROLE_LABEL, "32 words");
     if (a->coalesce.hot_first && w >= 100)
         row_put(r, ROLE_CHANGED, "  by traffic");
