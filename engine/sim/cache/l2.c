@@ -80,7 +80,8 @@ static void warm_lines(struct cache_l2 *c, uint64_t first, uint64_t n, bool copi
         if (copied)
             cache_l2_access(c, &(struct cache_l2_request){ .line = line | WARM_SOURCE, .sectors = 15 },
                             &o);
-        cache_l2_access(c, &(struct cache_l2_request){ .line = line, .sectors = 15, .write = copied },
+        bool dirty = copied && !c->full;
+        cache_l2_access(c, &(struct cache_l2_request){ .line = line, .sectors = 15, .write = dirty },
                         &o);
     }
 }
@@ -101,6 +102,7 @@ void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
     c->warm_fits = (double)(total + copied) <= c->warm_share * (double)capacity;
     if (c->warm_fits)
         return;
+    c->full = total + copied > capacity;
     for (uint64_t below = capacity + 1, next = 0; below;
          below = next, next = 0) /* the smaller, the later */
         for (size_t i = 0; i < n; i++) {
@@ -120,6 +122,7 @@ void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
         if (skip < v[i].lines)
             warm_lines(c, v[i].first + skip, v[i].lines - skip, true);
     }
+    c->filled = 0;
 }
 
 void cache_l2_free(struct cache_l2 *c)
@@ -250,8 +253,15 @@ static void touch(struct cache_l2 *c, struct cache_l2_entry *e, const struct cac
     e->stamp = ++c->clock;
     e->alloc = line_class(r->alloc, e->alloc, fresh);
     e->valid |= r->sectors;
-    if (r->write)
-        e->dirty |= r->sectors;
+}
+
+/* Sectors that a store sends to DRAM now; the others go when their line is evicted. */
+static uint8_t store_into(const struct cache_l2 *c, struct cache_l2_entry *e, uint8_t sectors)
+{
+    uint8_t now = c->full ? sectors & (uint8_t) ~(e->dirty >> 4) : 0;
+    e->dirty = (uint8_t)((e->dirty & ~now) | now << 4);
+    e->dirty |= c->full ? 0 : sectors;
+    return now;
 }
 
 static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)
@@ -261,7 +271,8 @@ static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, st
     bool fresh = !e;
     if (fresh) {
         e = choose_victim(c, set, r->alloc);
-        o->written = e->dirty;
+        o->written = e->dirty & 15;
+        c->full = c->full || ++c->filled > (uint64_t)c->sets * c->room;
         *e = (struct cache_l2_entry){ .tag = tag, .used = 1 };
     }
     o->hit = r->sectors & e->valid;
@@ -271,6 +282,8 @@ static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, st
         e->valid |= o->miss;
     }
     touch(c, e, r, fresh);
+    if (r->write)
+        o->written |= store_into(c, e, r->sectors);
 }
 
 void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)

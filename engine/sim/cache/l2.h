@@ -47,7 +47,7 @@ struct cache_l2_outcome {
 struct cache_l2_entry {
     uint32_t tag, stamp;
     uint8_t valid;
-    uint8_t dirty;
+    uint8_t dirty; /* sectors to write when it is evicted; sectors << 4: already on their way */
     uint8_t alloc;
     uint8_t used;
 };
@@ -86,6 +86,10 @@ struct cache_l2 {
     uint32_t first_ways;    /* of a set that evict-first lines can fill; 0: all */
     double warm_share;      /* of it: what earlier launches may have filled for all to be there */
     bool hashed, warm_fits; /* warm_fits: everything is still resident from the launch before */
+    /* more lines than fit were filled, by earlier launches too: what is written leaves for DRAM at once,
+     * as in a sample, and not when its place is needed */
+    bool full;
+    uint64_t filled; /* lines, by this launch */
     struct cache_sample *sample;
 };
 enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed);
