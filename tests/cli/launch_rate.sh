@@ -33,6 +33,12 @@ PTX
 doc "flags that CTAs wait for start empty" "d['args'][2]['init']=={'fill': 0} and 'random' in d['args'][0]['init']" "$B" launch "$T/chain.ptx"
 "$B" launch "$T/chain.ptx" -o "$T/chain.launch.json" > /dev/null 2>&1
 doc "and the run can be repeated" "d['equal_to_original'] is True" "$B" run "$T/chain.ptx" -d sim:hopper-h200 --json
+# Flags that another kernel prepares (99: not yet): whatever a guess puts there, CTAs pass each other by.
+sed -e 's/ld.volatile.global/ld.relaxed.gpu.global/; s/st.volatile.global/st.relaxed.gpu.global/; s/%p2, %r3, 0;/%p2, %r3, 99;/' -e 's/\.version 7.0/.version 7.5/; s/chain/look_back/' "$T/chain.ptx" > "$T/look.ptx"
+"$B" launch "$T/look.ptx" -o "$T/look.launch.json" > /dev/null 2> "$T/err"
+has "a result that depends on the order of CTAs is told" "no guess made 'look_back' give one result in every order of its CTAs: 'out' differs" "$(cat "$T/err")"
+"$B" launch "$T/chain.ptx" > /dev/null 2> "$T/err"
+is "and none where it does not" "$(grep -c 'every order' "$T/err")" 0
 "$B" launch kernels/atax.ptx -o "$T/l.json" 2> "$T/err"
 is "a launch file ends in one newline" "$(tail -c 2 "$T/l.json" | od -An -c | tr -d ' ')" '}\n'
 exit $bad

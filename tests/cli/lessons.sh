@@ -65,14 +65,14 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
 view() { (cd "$T" && timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$T/profile" --virtual-time-budget=3000 --dump-dom "file://$1" 2>/dev/null); }
 if [ -n "$browser" ] && view "$T/page.html" > "$T/dom" && [ -s "$T/dom" ]; then
     is "a browser draws the curve from the file alone" "$(grep -c '<svg class="live"' "$T/dom")" 1
-    has "and reads the best point" 'class="read"[^>]*>π = 8 \(best\) +speed over cha 1\.39x' "$(cat "$T/dom")"
+    has "and reads the best point" 'class="read"[^>]*>π = 8 \(best\) +speed over cha 1\.41x' "$(cat "$T/dom")"
 else
     n=$((n + 1)); echo "ok $n - the page in a browser # SKIP no chromium that starts here"
 fi
 
 if command -v node > /dev/null; then # every point by key and by pointer, every button
     out=$(node tests/terminal/page.js "$T/page.html" 2>&1); is "its script draws and reads every point, run by node" "$?" 0
-    has "from the best point on" 'run 2 pi 17 points: π = 8 .best. +speed over cha 1\.39x' "$out"
+    has "from the best point on" 'run 2 pi 17 points: π = 8 .best. +speed over cha 1\.41x' "$out"
 else
     n=$((n + 1)); echo "ok $n - the page's script # SKIP no node"
 fi

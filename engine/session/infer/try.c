@@ -7,6 +7,7 @@
  *   no output changes              smaller sizes: a product of sizes may overflow */
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/ptx/label.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
@@ -68,6 +69,7 @@ struct trying {
     uint64_t most; /* of one trial */
     bool strict;   /* a race or a read of what nobody wrote counts against a guess */
     bool outside;  /* all sizes led outside with some block */
+    uint8_t order; /* of CTAs: enum sim_order */
     bool found_idle;
     struct size_guess idle;
     unsigned idle_block;
@@ -120,6 +122,7 @@ static struct dev_run run_of(const struct trying *t, const struct launch_spec *l
     r.functional = true;
     r.counters = false;
     r.check_uninit = r.check_races = t->strict && simulated;
+    r.hostile.order = simulated ? t->order : 0;
     r.max_insts = simulated ? t->most : 0;
     r.time_limit_s = simulated ? 0 : GPU_SECONDS;
     r.cancel = t->cancel;
@@ -385,10 +388,50 @@ static enum status all_data(struct trying *t, bool strict, bool *found)
 
 static void warn(struct trying *t, const char *what, const char *why)
 {
-    const struct str name = t->g->f->name;
+    char name[PTX_LABEL], label[PTX_LABEL];
+    const struct str full = t->g->f->name;
+    snprintf(name, sizeof name, "%.*s", (int)full.n, full.s);
     struct diag *d = diag_add(t->ds, DIAG_WARNING, "guess", t->g->facts->module->path, NO_SPAN,
-                              "no guess made '%.*s' %s: %.180s", (int)name.n, name.s, what, why);
+                              "no guess made '%s' %s: %.180s", ptx_label(name, label), what, why);
     diag_hint(d, "set the sizes and data in the description by hand");
+}
+
+/* The first output whose bytes are others in r; NULL: none. Those with a tolerance may differ. */
+static const char *other_output(const struct trying *t, const struct result *r)
+{
+    for (size_t i = 0, k = 0; i < t->out->nargs && k < r->noutputs && k < t->r.noutputs; i++) {
+        const struct arg_spec *a = &t->out->args[i];
+        if (!a->output || a->kind != ARG_BUFFER)
+            continue;
+        if (!(a->tolerance > 0) && r->outputs[k].hash != t->r.outputs[k].hash)
+            return a->name;
+        k++;
+    }
+    return NULL;
+}
+
+/* A guess may be clean and say nothing: CTAs that find flags of no launch before pass them by, each in
+ * its turn. Such a kernel has another result in another order. */
+static enum status try_orders(struct trying *t)
+{
+    static const uint8_t orders[] = { ORDER_DOWN, ORDER_SHUFFLED };
+    enum status s = ST_OK;
+    const char *name = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(orders) && s == ST_OK && !name; i++) {
+        struct result r;
+        enum trial how = TRIAL_FAILS;
+        t->order = orders[i];
+        s = try_spec(t, t->out, &r, &how);
+        name = s == ST_OK && how == TRIAL_WORKS ? other_output(t, &r) : NULL;
+    }
+    t->order = 0;
+    if (name) {
+        char why[160];
+        snprintf(why, sizeof why, "'%.60s' differs: CTAs wait for what another kernel prepares, or race",
+                 name);
+        warn(t, "give one result in every order of its CTAs", why);
+    }
+    return s;
 }
 
 /* What the device does not model cannot be tried: a skeleton all the same. */
@@ -415,7 +458,9 @@ static enum status settle(struct trying *t)
         if (s == ST_OK && found)
             warn(t, "run clean", t->unclean);
     }
-    if (s != ST_OK || found)
+    if (s == ST_OK && found)
+        return try_orders(t);
+    if (s != ST_OK)
         return s;
     g->zero = g->all_wide = g->brief = false;
     g->wider = 1;
