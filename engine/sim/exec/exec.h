@@ -49,6 +49,7 @@ struct exec_cta {
      */
     uint32_t turn_warp, look;
     uint64_t spins; /* slices in a row that ended in spinning */
+    bool parked;    /* it has waited for another CTA */
     /* exec_cta_repeats: its calls, what it saw at one, how often that came back */
     uint64_t looks, state;
     uint32_t repeats;

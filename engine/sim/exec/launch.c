@@ -358,6 +358,7 @@ static void cta_start(struct exec_cta *c, uint64_t cluster, uint32_t smid, uint3
     c->ended = 0;
     c->turn_warp = 0;
     c->spins = c->looks = 0;
+    c->parked = false;
     c->repeats = 0;
     c->fault = c->circles = false;
     c->look = 0;

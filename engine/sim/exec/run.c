@@ -17,6 +17,8 @@
 #define SPIN_SLICE 256u  /* spinning instructions that end a slice */
 /* such slices per warp, and no other, before the CTA is said to wait for another */
 #define SPIN_ROUNDS 4u
+/* Once a CTA was found waiting its turns are short: all it does is look again. */
+#define PARKED_SLICE 8u
 
 static inline uint32_t guard_mask(const struct exec_warp *w, const struct exec_inst *in)
 {
@@ -225,6 +227,8 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
     const uint64_t end = w->ninst + budget;
     const struct native *native = w->x->checks ? NULL : w->x->p->native;
     const uint8_t *const *entry = native ? native->entry : NULL;
+    struct exec_cta *lead = w->cta->lead;
+    const uint32_t slice = lead->parked ? PARKED_SLICE : SPIN_SLICE;
     uint32_t spins = 0;
     bool spun = false;
     w->stop = false;
@@ -252,13 +256,12 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
         }
         if (in->spin) {
             w->spins += in->spin;
-            if ((spins += in->spin) >= SPIN_SLICE) {
+            if ((spins += in->spin) >= slice) {
                 spun = true;
                 break;
             }
         }
     }
-    struct exec_cta *lead = w->cta->lead;
     lead->spins = spun ? lead->spins + 1 : 0;
     return spins;
 }
@@ -322,8 +325,9 @@ static enum exec_run_result run_cta(struct exec_cta *lead, uint64_t budget, uint
         if (used >= budget && !exec_cta_done(lead))
             /* the loop that waits may be long: unoptimised code calls functions in it */
             return spins ? RUN_SPIN : RUN_BUDGET;
-        if (lead->spins >= (uint64_t)SPIN_ROUNDS * n) {
+        if (lead->spins >= (uint64_t)(lead->parked ? 1 : SPIN_ROUNDS) * n) {
             lead->spins = 0;
+            lead->parked = true;
             return RUN_SPIN;
         }
     }
