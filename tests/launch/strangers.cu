@@ -1,5 +1,7 @@
 /* Kernels as people write them, for the guesses of launch: nvcc -arch=sm_80 -ptx strangers.cu */
+#include <cooperative_groups.h>
 #include <cstdint>
+namespace cg = cooperative_groups;
 struct V3 { float x, y, z; };
 struct Grid { int nx, ny; float *cells; };
 __constant__ float coeff[16];
@@ -40,3 +42,8 @@ __global__ void scanblock(int *d, int *sums, int n) { __shared__ int s[512]; int
 __global__ void layernorm(const float *x, const float *g, const float *b, float *y, int n, float eps) { const float *r = x + blockIdx.x * n; float s = 0, q = 0; for (int i = threadIdx.x; i < n; i += 32) { s += r[i]; q += r[i] * r[i]; }
   s = __shfl_sync(~0u, warp_sum(s), 0) / n; q = __shfl_sync(~0u, warp_sum(q), 0) / n; float k = rsqrtf(q - s * s + eps); for (int i = threadIdx.x; i < n; i += 32) y[blockIdx.x * n + i] = (r[i] - s) * k * g[i] + b[i]; }
 __global__ void collatz(const uint64_t *in, uint32_t *out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; uint64_t v = in[i] + 1; uint32_t k = 0; while (v != 1 && k < 200) { v = v & 1 ? 3 * v + 1 : v / 2; k++; } out[i] = k; }
+__global__ void gsync(float *a, int n){ auto g=cg::this_grid(); for(int k=0;k<3;k++){ for(int i=g.thread_rank();i<n;i+=g.size()) a[i]=a[i]*0.5f+k; g.sync(); } }
+__global__ void lk(const unsigned char *img, int pitch, int w, int h, unsigned char *o){ int x=blockIdx.x*blockDim.x+threadIdx.x,y=blockIdx.y*blockDim.y+threadIdx.y; if(x<w&&y<h){ int s=0; for(int dy=-1;dy<=1;dy++)for(int dx=-1;dx<=1;dx++){int xx=min(max(x+dx,0),w-1),yy=min(max(y+dy,0),h-1); s+=img[yy*pitch+xx];} o[y*pitch+x]=s/9;} }
+__global__ void csr(int n,const int*rp,const int*ci,const double*v,const double*x,double*y){int r=blockIdx.x*blockDim.x+threadIdx.x; if(r<n){double s=0;for(int j=rp[r];j<rp[r+1];j++)s+=v[j]*x[ci[j]];y[r]=s;}}
+__global__ void gem(int M,int N,int K,float al,const float*A,int lda,const float*B,int ldb,float be,float*C,int ldc){ __shared__ float a[16][16],b[16][16]; int r=blockIdx.y*16+threadIdx.y,c=blockIdx.x*16+threadIdx.x; float s=0; for(int k=0;k<K;k+=16){ a[threadIdx.y][threadIdx.x]=(r<M&&k+threadIdx.x<K)?A[r*lda+k+threadIdx.x]:0; b[threadIdx.y][threadIdx.x]=(c<N&&k+threadIdx.y<K)?B[(k+threadIdx.y)*ldb+c]:0; __syncthreads(); for(int i=0;i<16;i++) s+=a[threadIdx.y][i]*b[i][threadIdx.x]; __syncthreads(); } if(r<M&&c<N) C[r*ldc+c]=al*s+be*C[r*ldc+c]; }
+__global__ void nbody(float4*p,float4*v,int n,float dt){ extern __shared__ float4 sp[]; int i=blockIdx.x*blockDim.x+threadIdx.x; float4 me=p[i]; float ax=0,ay=0,az=0; for(int t=0;t<n;t+=blockDim.x){ sp[threadIdx.x]=p[t+threadIdx.x]; __syncthreads(); for(int j=0;j<blockDim.x;j++){ float dx=sp[j].x-me.x,dy=sp[j].y-me.y,dz=sp[j].z-me.z; float r=rsqrtf(dx*dx+dy*dy+dz*dz+1e-3f); r=r*r*r*sp[j].w; ax+=dx*r;ay+=dy*r;az+=dz*r;} __syncthreads(); } v[i].x+=ax*dt; v[i].y+=ay*dt; v[i].z+=az*dt; }

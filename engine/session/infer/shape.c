@@ -21,6 +21,7 @@ struct ranks {
     const struct ptx_func *f;
     uint16_t *holds /* by register */;
     enum ptx_sreg index, size;
+    bool grid_sync; /* the function reads what a cooperative launch has for the grid's barrier */
 };
 
 static bool multiplies(const struct ptx_inst *i)
@@ -86,11 +87,18 @@ static void follow(struct ranks *r)
     }
 }
 
+/* Is it the first CTA, or thread? As grid_group::sync() asks: x + y == -z. */
+static bool asks_for_first(const struct ptx_inst *i, unsigned other)
+{
+    return i->op == PTX_OP_NEG || (i->op == PTX_OP_ADD && other & (INDEX(0) | INDEX(1) | INDEX(2)));
+}
+
 /* Operand k, which holds index c, goes into a rank. */
 static bool into_rank(const struct ranks *r, const struct ptx_inst *i, unsigned k, int c)
 {
     unsigned other = 0;
-    if (copies(i))
+    if (copies(i) || (r->grid_sync && k &&
+                      asks_for_first(i, k < 3 && 3 - k < i->nopnds ? held(r, &i->opnds[3 - k]) : 0)))
         return true;
     if (multiplies(i) && k < 3)
         return held(r, &i->opnds[3 - k]) & SIZE(c - 1);
@@ -112,10 +120,19 @@ static bool reads_alone(const struct ranks *r, int c)
     return false;
 }
 
+static bool syncs_grid(const struct ptx_func *f)
+{
+    for (uint32_t n = 0; n < f->ninsts; n++)
+        for (unsigned k = 0; k < f->insts[n].nopnds; k++)
+            if (f->insts[n].opnds[k].kind == OPND_SREG && f->insts[n].opnds[k].index == PTX_SREG_ENVREG2)
+                return true;
+    return false;
+}
+
 /* 1 to 3: up to the last component that is not only part of a rank, or of comparisons. */
 static bool count_dims(const struct ptx_func *f, enum ptx_sreg index, enum ptx_sreg size, unsigned *dims)
 {
-    struct ranks r = { f, base_alloc((f->nregs + 1) * sizeof *r.holds), index, size };
+    struct ranks r = { f, base_alloc((f->nregs + 1) * sizeof *r.holds), index, size, syncs_grid(f) };
     if (!r.holds)
         return false;
     follow(&r);
