@@ -679,6 +679,14 @@ static void run_thread(struct mc_run *x, uint8_t *s, unsigned t)
 }
 
 /* ---- meeting points ---- */
+/* Lanes that met do not part any more from what they did before: executions are counted anew. A lane that
+ * left one task of an agent early has executed its .uni less often than the others. */
+static void forget_ways(struct mc_run *x, uint8_t *s, uint32_t cta)
+{
+    for (uint32_t slot = 0; slot < x->p->nuni; slot++)
+        memset(UNI(x, s, slot, cta * x->p->block), 0, x->p->block * sizeof(struct mc_uni));
+}
+
 static bool open_barrier(struct mc_run *x, uint8_t *s, uint32_t cta)
 {
     struct mc_thread *th = THREAD(x, s);
@@ -699,8 +707,10 @@ static bool open_barrier(struct mc_run *x, uint8_t *s, uint32_t cta)
     for (uint32_t t = first; any && t < first + x->p->block; t++)
         if (th[t].status == T_BAR)
             th[t].status = T_RUN, th[t].pc++;
-    if (any)
+    if (any) {
         CTA(x, s)[cta].phase = (uint8_t)((CTA(x, s)[cta].phase + 1) % MC_PHASES);
+        forget_ways(x, s, cta);
+    }
     return any;
 }
 

@@ -12,8 +12,8 @@ answer() { # NUMBER: Enter at each question
 }
 steps() { # FILE.ptx QUESTIONS
     open_alone "$1"; keys t; answer "$2"
-    shows "faster than the original|beats the original"; gone "x stops"
-    if has "beats the original"; then
+    shows "faster than the original|beats the original|what gains less than"; gone "x stops"
+    if has "beats the original|what gains less than"; then
         insists W "Nothing to write"; check "$name: t, $2 Enter; nothing helps it, and nothing is written" $?
         return
     fi
