@@ -679,8 +679,8 @@ static void run_thread(struct mc_run *x, uint8_t *s, unsigned t)
 }
 
 /* ---- meeting points ---- */
-/* Lanes that met do not part any more from what they did before: executions are counted anew. A lane that
- * left one task of an agent early has executed its .uni less often than the others. */
+/* Lanes that met do not part any more from what they did before: executions are counted anew. A lane
+ * that left one task of an agent early has executed its .uni less often than the others. */
 static void forget_ways(struct mc_run *x, uint8_t *s, uint32_t cta)
 {
     for (uint32_t slot = 0; slot < x->p->nuni; slot++)
