@@ -157,6 +157,7 @@ struct app {
     bool pasting;          /* between the marks of a paste: what comes is text */
     int64_t pasted_ns;     /* when its last character came */
     bool to_launch;        /* a launch was asked for: once it is there, the options' cursor goes to it */
+    size_t advice_first;   /* lines above the first item of the advice, as last laid out; 0: none */
     unsigned to_knob; /* 1 + the knob that a command has set: the options' cursor goes to it; 0: none */
     bool was_working;
     bool kernel_named; /* on the command line: no list of kernels is offered */

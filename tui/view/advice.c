@@ -189,21 +189,20 @@ static bool put_summary(struct app *a, unsigned w)
     return better;
 }
 
-/* Lines come and go above the item under the cursor: it stays under it, and what stands above the first
- * one stays in view. */
-static void keep_place(struct app *a, struct page *p, long item)
+/* Lines come and go above the first item: the cursor goes with its own, and what stands above the first
+ * stays in view. */
+static void keep_place(struct app *a, struct page *p)
 {
     struct list *l = &a->list[PANEL_ADVICE];
-    size_t first = 0, same = 0;
-    list_set_count(l, p->n);
-    if (!a->snap->nadvice)
-        return;
+    size_t first = 0, was = a->advice_first;
     while (first < p->n && p->line[first].item < 0)
         first++;
-    while (same < p->n && p->line[same].item != item)
-        same++;
-    if (page_item(p, l) != item || item < 0)
-        l->cursor = item >= 0 && same < p->n ? same : first < p->n ? first : 0;
+    if (l->cursor >= was && was && first < p->n)
+        l->cursor = l->cursor - was + first;
+    a->advice_first = first < p->n ? first : 0;
+    list_set_count(l, p->n);
+    if (a->snap->nadvice && page_item(p, l) < 0)
+        list_move(l, p, 1);
     if (l->cursor <= first)
         l->top = 0;
 }
@@ -211,7 +210,6 @@ static void keep_place(struct app *a, struct page *p, long item)
 static void advice_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_ADVICE];
-    long item = page_item(p, &a->list[PANEL_ADVICE]);
     (void)h;
     page_clear(p);
     bool searching = a->snap->busy && a->snap->what && !strcmp(a->snap->what, "tune");
@@ -234,7 +232,7 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
                   view_unready(a, a->snap->facts ? "The analysis alone gives no advice. {sweep} sweeps "
                                                    "the threshold, {tune} searches all knobs."
                                                  : "Waiting for the analysis ..."));
-    keep_place(a, p, item);
+    keep_place(a, p);
 }
 
 /* The original runs first where it has not yet: a gain is over something. */
