@@ -69,15 +69,16 @@ static uint64_t cta_state(struct exec_cta *lead)
     return h;
 }
 
-/* The state is kept after 32, 64, 128... looks, so that circles of any length are seen, and compared
- * eight times until it is kept again: a CTA that waits for all others has thousands of looks. */
+/* The state is kept after 32, 64, 128... looks, so that circles of any length are seen. Of a CTA
+ * that waits for others it is compared eight times until it is kept again: it may have thousands of
+ * looks. */
 bool exec_cta_repeats(struct exec_cta *lead)
 {
     if (++lead->looks < SETTLE)
         return false;
     bool keep = !(lead->looks & (lead->looks - 1));
     uint64_t eighth = (UINT64_C(1) << (63 - __builtin_clzll(lead->looks))) / 8;
-    if (lead->looks % eighth)
+    if (lead->parked && lead->looks % eighth)
         return lead->repeats >= ENOUGH;
     uint64_t h = cta_state(lead);
     if (keep) {
