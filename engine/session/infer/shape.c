@@ -87,6 +87,15 @@ static void follow(struct ranks *r)
     }
 }
 
+static bool syncs_grid(const struct ptx_func *f)
+{
+    for (uint32_t n = 0; n < f->ninsts; n++)
+        for (unsigned k = 0; k < f->insts[n].nopnds; k++)
+            if (f->insts[n].opnds[k].kind == OPND_SREG && f->insts[n].opnds[k].index == PTX_SREG_ENVREG2)
+                return true;
+    return false;
+}
+
 /* Is it the first CTA, or thread? As grid_group::sync() asks: x + y == -z. */
 static bool asks_for_first(const struct ptx_inst *i, unsigned other)
 {
@@ -116,15 +125,6 @@ static bool reads_alone(const struct ranks *r, int c)
         for (unsigned k = 0; k < r->f->insts[n].nopnds; k++)
             if ((k > 0 || r->f->insts[n].opnds[0].kind != OPND_REG) &&
                 held(r, &r->f->insts[n].opnds[k]) & INDEX(c) && !into_rank(r, &r->f->insts[n], k, c))
-                return true;
-    return false;
-}
-
-static bool syncs_grid(const struct ptx_func *f)
-{
-    for (uint32_t n = 0; n < f->ninsts; n++)
-        for (unsigned k = 0; k < f->insts[n].nopnds; k++)
-            if (f->insts[n].opnds[k].kind == OPND_SREG && f->insts[n].opnds[k].index == PTX_SREG_ENVREG2)
                 return true;
     return false;
 }
@@ -222,6 +222,7 @@ static bool read_function(const struct ptx_module *m, const struct ptx_func *f, 
             s->one_thread &= !tells_place(&f->insts[i].opnds[k]);
     }
     s->tiles |= f->nvars > 0;
+    s->meets |= syncs_grid(f);
     for (uint32_t i = 0; i < m->nglobals; i++) {
         const struct ptx_symbol *g = m->globals[i];
         if (g->space != PTX_SPACE_SHARED || !infer_names(f, g))

@@ -14,6 +14,7 @@ struct ptx_symbol;
 struct infer_shape {
     unsigned dims, block_dims; /* 1 to 3: of grid and block together, of the block alone */
     bool tiles;                /* it has shared memory: the block's shape matters */
+    bool meets;                /* its CTAs wait for one another at a barrier of the grid */
     bool one_thread;           /* it reads no index: every thread would do the same */
     /* x, y, z: CTAs at different places there may do different things */
     bool cta[GUESS_DIMS];

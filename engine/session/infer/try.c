@@ -451,6 +451,7 @@ static enum status settle(struct trying *t)
     struct guess *g = t->g;
     bool found = false;
     enum trial how = TRIAL_FAILS;
+    g->brief = g->shape.meets; /* a few turns of many CTAs, not many turns of a few */
     enum status s = all_data(t, true, &found);
     if (s == ST_OK && !found && t->unclean[0]) {
         g->zero = false;
