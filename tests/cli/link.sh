@@ -83,6 +83,6 @@ P=tests/gpu/link/parent
 sed 's/"iota": \[0, 4\]/"fill": 0/' "$P.launch.json" > "$T/none.launch.json"
 code "a parent that launches no kernel runs" 0 "equal to the original's" "$B" run "$P.ptx" --launch "$T/none.launch.json"
 code "one that launches is told where" 4 "parent.ptx:86:2: error: the kernel launches another one here, which is not simulated: thread .0,0,0. of CTA" "$B" run "$P.ptx" --launch "$P.launch.json"
-code "the analysis names the launch" 0 "__cudaCDP2LaunchDeviceV2 at line 109 is not followed: it is on the way to another kernel" "$B" analyze "$P.ptx" --launch "$T/none.launch.json"
+code "the analysis names the launch" 0 "__cudaCDP2LaunchDeviceV2 at line 109 is not followed: of the device runtime" "$B" analyze "$P.ptx" --launch "$T/none.launch.json"
 code "and rewrites that another kernel could see are refused" 3 "the kernel calls a function of another module" "$B" rewrite "$P.ptx" -k parent --launch "$T/none.launch.json" --block 16x2x1 -o "$T/x.ptx"
 exit $bad

@@ -5,8 +5,8 @@
 #include "engine/analysis/symbolic/symexpr.h"
 #include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/link.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -494,9 +494,9 @@ static const char *not_followed(const struct eval *e, const struct eval_frame *c
                                 const struct ptx_func *callee)
 {
     bool device = callee && !callee->has_body && ptx_link_device_runtime(callee->name);
-    return !callee             ? "indirect call"
-           : device            ? "it is on the way to another kernel, whose accesses are not counted"
-           : !callee->has_body ? "no body"
+    return !callee                               ? "indirect call"
+           : device                              ? "of the device runtime"
+           : !callee->has_body                   ? "no body"
            : recursive(caller, callee)           ? "recursion"
            : caller->depth + 1 >= EVAL_MAX_DEPTH ? "nested too deeply"
            : e->nframes >= EVAL_MAX_FRAMES       ? "too many call sites"
