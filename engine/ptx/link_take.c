@@ -11,17 +11,13 @@ static bool shared(enum ptx_linkage l)
     return l != LINK_NONE && l != LINK_EXTERN;
 }
 
-/* Shared memory without a size is the launch's to give; the runtime is there when the program is loaded.
- */
-static bool lacking(const struct ptx_module *m, struct str name, bool func, uint64_t bytes)
+/* Shared memory without a size is the launch's to give. */
+static bool lacks_variable(const struct ptx_module *m, const struct ptx_symbol *s)
 {
-    for (uint32_t i = 0; func && i < m->nfuncs; i++)
-        if (m->funcs[i]->has_body && str_eq(m->funcs[i]->name, name))
-            return false;
-    for (uint32_t i = 0; !func && i < m->nglobals; i++)
-        if (m->globals[i]->linkage != LINK_EXTERN && str_eq(m->globals[i]->name, name))
-            return false;
-    return func || bytes;
+    bool lacks = s->linkage == LINK_EXTERN && s->bytes;
+    for (uint32_t i = 0; lacks && i < m->nglobals; i++)
+        lacks = m->globals[i]->linkage == LINK_EXTERN || !str_eq(m->globals[i]->name, s->name);
+    return lacks;
 }
 
 bool ptx_link_lacks(const struct ptx_module *m, bool runtime)
@@ -29,14 +25,12 @@ bool ptx_link_lacks(const struct ptx_module *m, bool runtime)
     for (uint32_t i = 0; i < m->nfuncs; i++) {
         const struct ptx_func *f = m->funcs[i];
         bool wanted = runtime ? ptx_link_device_runtime(f->name) : !ptx_link_runtime(f->name);
-        if (!f->has_body && wanted && lacking(m, f->name, true, 0))
+        if (!f->has_body && !f->def && wanted)
             return true;
     }
-    for (uint32_t i = 0; !runtime && i < m->nglobals; i++) {
-        const struct ptx_symbol *s = m->globals[i];
-        if (s->linkage == LINK_EXTERN && lacking(m, s->name, false, s->bytes))
+    for (uint32_t i = 0; !runtime && i < m->nglobals; i++)
+        if (lacks_variable(m, m->globals[i]))
             return true;
-    }
     return false;
 }
 
