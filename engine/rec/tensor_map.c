@@ -34,6 +34,11 @@ bool tensor_type_parse(struct str s, uint8_t *type)
     return false;
 }
 
+unsigned tensor_map_element(const struct tensor_map *m)
+{
+    return m->interleave ? 8u << m->interleave : tensor_type_bytes(m->type);
+}
+
 /* The step of dimension 0 means nothing where channels are not interleaved. */
 uint32_t tensor_map_span(const struct tensor_map *m, unsigned d)
 {
@@ -41,19 +46,9 @@ uint32_t tensor_map_span(const struct tensor_map *m, unsigned d)
     return (m->box[d] + step - 1) / step;
 }
 
-uint64_t tensor_map_box_bytes(const struct tensor_map *m)
-{
-    uint64_t n = tensor_type_bytes(m->type);
-    if (m->im2col)
-        return n * m->channels * m->pixels;
-    for (unsigned d = 0; d < m->rank; d++)
-        n *= tensor_map_span(m, d);
-    return n;
-}
-
 uint64_t tensor_map_extent(const struct tensor_map *m)
 {
-    uint64_t n = m->dims[0] * tensor_type_bytes(m->type);
+    uint64_t n = m->dims[0] * tensor_map_element(m);
     for (unsigned d = 1; d < m->rank; d++)
         n += (m->dims[d] - 1) * m->strides[d];
     return n;

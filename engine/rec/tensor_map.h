@@ -53,9 +53,10 @@ struct tensor_map {
 unsigned tensor_type_bytes(uint8_t type);
 const char *tensor_type_name(uint8_t type);
 bool tensor_type_parse(struct str s, uint8_t *type);
-/* Elements of a copy along dimension d (of a tile), and bytes of all of a copy. */
+/* Bytes of what a coordinate of dimension 0 counts: an element, or a slice of interleaved channels. */
+unsigned tensor_map_element(const struct tensor_map *m);
+/* Elements of a copy along dimension d (of a tile). */
 uint32_t tensor_map_span(const struct tensor_map *m, unsigned d);
-uint64_t tensor_map_box_bytes(const struct tensor_map *m);
 /* Bytes from the address on that the tensor takes. */
 uint64_t tensor_map_extent(const struct tensor_map *m);
 /* Why the driver would not encode it: into `why`, false. Addresses are not looked at where they are 0.

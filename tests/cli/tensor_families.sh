@@ -56,7 +56,6 @@ def refused(listed, body, names, target='sm_100a', **more):
 load = ' @p mbarrier.init.shared.b64 [r2], 1; @p cp.async.bulk.tensor.%s.mbarrier::complete_tx::bytes [r1], [x5, {%s}], [r2]%s;'
 refused('`.im2col::w`', load % ('3d.shared::cta.global.im2col::w', 'r3, r3, r3', ', {h0}'), r'im2col::w.*not-modelled')
 refused('`.im2col::w::128`', load % ('3d.shared::cta.global.im2col::w::128', 'r3, r3, r3', ', {h0}'), r'im2col::w::128.*not-modelled')
-refused('interleaved layouts', load % ('3d.shared::cta.global.tile', 'r3, r3, r3', ''), r'interleaved tensors are not modelled: thread.*bad-operand', dims=[16, 4, 4], strides=[64, 256], box=(16, 1, 1), interleave='16B')
 refused('`.swizzle_atomicity`', '@p tensormap.replace.tile.swizzle_atomicity.shared::cta.b1024.b32 [r1], 1;', r'swizzle_atomicity.*not-modelled')
 refused('element types of 4 and 6 bits', '@p tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [r1], 15;', r'15 is no value of this field')
 refused('swizzles of 96 bytes', '@p tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [r1], 4;', r'4 is no value of this field')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Boxes that tensor copies put into shared memory, against what an H100 put there (tensor_boxes.txt).
+"""Boxes that tensor copies put into shared memory, against what a GPU put there (tensor_boxes.txt: an H100; interleaved tensors: an H200).
 
     tests/gpu/boxes.py GPULOCW DEVICE FOLDER
 
@@ -36,6 +36,7 @@ L4: ld.shared.b32 r8, [r5]; st.global.b32 [x3], r8; add.u64 x3, x3, 512; add.u32
 def launch(c, n):
     m = {"data": "data", "type": TYPES[c["type"]], "dims": c["dims"], "element_strides": c["steps"], "swizzle": ["none", "32B", "64B", "128B"][c["swizzle"]], "oob": ["zero", "nan"][c["nan"]]}
     if c["strides"]: m["strides"] = c["strides"]
+    if c.get("interleave"): m["interleave"] = ["none", "16B", "32B"][c["interleave"]]
     for k in ("box", "lower", "upper", "channels", "pixels"):
         if k in c: m[k] = c[k]
     co = struct.pack("<10i", *(c["at"] + [0] * (5 - len(c["at"])) + c.get("off", []) + [0] * (5 - len(c.get("off", [])))))
@@ -59,11 +60,11 @@ def main():
         tried += 1
         r = subprocess.run([exe, "run", folder + "/b.ptx", "-k", "case%d" % n, "--device", device, "--no-counters", "--outputs", folder], capture_output=True, text=True, timeout=60)
         got = "error 715" if r.returncode else hashlib.sha1(open(folder + "/out.bin", "rb").read()).hexdigest()[:10]
-        kind = c["f"] + (" that fails" if c["made"][0] == "e" else "") + " of %d dimensions" % len(c["dims"])
+        kind = ("interleaved " if c.get("interleave") else "") + c["f"] + (" that fails" if c["made"][0] == "e" else "") + " of %d dimensions" % len(c["dims"])
         bad.setdefault(kind, [0, []])[0] += 1
         if got != c["made"]: bad[kind][1].append("%s: %s %s" % (json.dumps(c), got, (r.stdout + r.stderr)[:200] if r.returncode else ""))
     for i, (kind, (n, wrong)) in enumerate(sorted(bad.items())):
-        print("%sok %d - %s: %d boxes as an H100's" % ("not " if wrong else "", i + 1, kind, n))
+        print("%sok %d - %s: %d boxes as a GPU's" % ("not " if wrong else "", i + 1, kind, n))
         for w in wrong[:5]: print("#   " + w)
     print("1..%d" % len(bad))
     return any(w for _, w in bad.values())

@@ -3,8 +3,12 @@
  *
  *   tile     box[d] elements from coordinate at[d] on, every steps[d]-th; dimension 0 is innermost
  *   im2col   dimensions C W [H [D]] N: `channels` of each of `pixels` base pixels. Base pixels go
- * through W, H, D within the corners, then N; each is read `off` further on gather4  four rows of a 2-D
- * tensor, each at its own coordinate */
+ *            through W, H, D within the corners, then N; each is read `off` further on
+ *   gather4  four rows of a 2-D tensor, each at its own coordinate
+ *
+ * Interleaved tensors have slices of channels for elements, 16 or 32 bytes each, whatever the type says:
+ * dimensions W [H [D]] S N, where S counts slices. A box holds one slice of S, rows follow each other
+ * without a gap (measured on an H200: docs/lab/tensor.md). */
 #include "engine/sim/exec/tensor/tma.h"
 
 #include "engine/base/base.h"
@@ -29,6 +33,50 @@ void tma_fill(const struct tensor_map *m, uint8_t *to, uint32_t n)
         to[i] = !m->nan ? 0 : i % 2 ? 0x7f : 0xf7;
 }
 
+/* The dimension of which a box holds one, none: more than there are; the first that is counted in
+ * pixels. */
+static unsigned slice_dim(const struct tensor_map *m)
+{
+    return m->interleave ? m->rank - 2u : TENSOR_RANK_MOST;
+}
+static unsigned first_pixel_dim(const struct tensor_map *m)
+{
+    return m->interleave ? 0 : 1;
+}
+/* Elements of one row do not lie side by side: each is a row. */
+static bool elements_apart(const struct tensor_map *m)
+{
+    return m->interleave && (m->im2col || m->steps[0] > 1);
+}
+static uint32_t span(const struct tensor_map *m, unsigned d)
+{
+    return d == slice_dim(m) ? 1 : tensor_map_span(m, d);
+}
+
+static void size_rows(struct tma_box *b)
+{
+    const struct tensor_map *m = &b->m;
+    bool apart = elements_apart(m);
+    uint32_t inner = apart ? 1 : m->im2col ? m->channels : span(m, 0);
+    b->row_bytes = inner * tensor_map_element(m);
+    b->nrows = m->im2col ? m->pixels : 1;
+    for (unsigned d = apart ? 0 : 1; d < m->rank && !m->im2col; d++)
+        b->nrows *= span(m, d);
+    if (b->mode == TMA_GATHER4 || b->mode == TMA_SCATTER4)
+        b->nrows = 4;
+    b->pitch = m->swizzle && !m->interleave ? 16u << m->swizzle : b->row_bytes;
+    b->bytes = (uint64_t)b->nrows * b->row_bytes;
+}
+
+static bool within_corners(const struct tma_box *b)
+{
+    const struct tensor_map *m = &b->m;
+    for (unsigned k = 0, d = first_pixel_dim(m); m->im2col && k + 2 < m->rank; k++, d++)
+        if (b->at[d] < m->lower[k] || b->at[d] >= (int64_t)m->dims[d] + m->upper[k])
+            return false;
+    return true;
+}
+
 bool tma_box_init(struct tma_box *b, const char **why)
 {
     const struct tensor_map *m = &b->m;
@@ -40,30 +88,17 @@ bool tma_box_init(struct tma_box *b, const char **why)
                         "the map with a box";
         return false;
     }
-    if (m->interleave) {
-        *why = "interleaved tensors are not modelled\nrun it on a GPU (--device cuda:0)";
-        return false;
-    }
-    b->row_bytes = (pixels ? m->channels : tensor_map_span(m, 0)) * tensor_type_bytes(m->type);
-    b->nrows = pixels ? m->pixels : 1;
-    for (unsigned d = 1; d < m->rank && !pixels; d++)
-        b->nrows *= tensor_map_span(m, d);
-    if (b->mode == TMA_GATHER4 || b->mode == TMA_SCATTER4)
-        b->nrows = 4;
-    b->pitch = m->swizzle ? 16u << m->swizzle : b->row_bytes;
-    b->bytes = (uint64_t)b->nrows * b->row_bytes;
-    if (b->at[0] * (int64_t)tensor_type_bytes(m->type) % 16) {
+    size_rows(b);
+    if (b->at[0] * (int64_t)tensor_map_element(m) % 16) {
         *why =
             "a first coordinate that is not a multiple of 16 bytes\nlet the innermost box begin at one";
         return false;
     }
-    for (unsigned d = 1; pixels && d + 1 < m->rank; d++)
-        if (b->at[d] < m->lower[d - 1] || b->at[d] >= (int64_t)m->dims[d] + m->upper[d - 1]) {
-            *why =
-                "a base pixel outside the corners of the tensor map\nlet coordinates lie from the lower "
-                "corner to the dimension and the upper one";
-            return false;
-        }
+    if (!within_corners(b)) {
+        *why = "a base pixel outside the corners of the tensor map\nlet coordinates lie from the lower "
+               "corner to the dimension and the upper one";
+        return false;
+    }
     if (b->row_bytes % 16) {
         *why = "a box whose rows are no multiple of 16 bytes\nwiden the innermost box";
         return false;
@@ -71,43 +106,47 @@ bool tma_box_init(struct tma_box *b, const char **why)
     return true;
 }
 
-/* Coordinates from dimension 1 on of row n; false: outside the tensor. */
+/* Coordinates of row n, from the dimension on that its rows count. */
 static void tile_at(const struct tma_box *b, uint32_t n, int64_t at[TENSOR_RANK_MOST])
 {
     const struct tensor_map *m = &b->m;
-    for (unsigned d = 1; d < m->rank; d++) {
-        uint32_t span = tensor_map_span(m, d);
-        at[d] = b->at[d] + (int64_t)(n % span) * m->steps[d];
-        n /= span;
+    for (unsigned d = elements_apart(m) ? 0 : 1; d < m->rank; d++) {
+        uint32_t of = span(m, d);
+        at[d] = b->at[d] + (int64_t)(n % of) * m->steps[d];
+        n /= of;
     }
 }
 
 static void pixel_at(const struct tma_box *b, uint32_t n, int64_t at[TENSOR_RANK_MOST])
 {
     const struct tensor_map *m = &b->m;
-    unsigned spatial = m->rank - 2u;
+    unsigned d = first_pixel_dim(m), batch = m->rank - 1u;
     int64_t carry = n;
-    for (unsigned k = 0; k < spatial; k++) {
-        int64_t lo = m->lower[k], hi = (int64_t)m->dims[k + 1] + m->upper[k], step = m->steps[k + 1],
-                begin = b->at[k + 1], first = (hi - begin + step - 1) / step,
+    if (m->interleave)
+        at[slice_dim(m)] = b->at[slice_dim(m)];
+    for (unsigned k = 0; k + 2 < m->rank; k++, d++) {
+        int64_t lo = m->lower[k], hi = (int64_t)m->dims[d] + m->upper[k], step = m->steps[d],
+                begin = b->at[d], first = (hi - begin + step - 1) / step,
                 count = (hi - lo + step - 1) / step, after = carry - first;
-        at[k + 1] = (after < 0 ? begin + carry * step : lo + after % count * step) + b->off[k];
+        at[d] = (after < 0 ? begin + carry * step : lo + after % count * step) + b->off[k];
         carry = after < 0 ? 0 : 1 + after / count;
     }
-    at[spatial + 1] = b->at[spatial + 1] + carry;
+    at[batch] = b->at[batch] + carry * m->steps[batch];
 }
 
 void tma_box_row(const struct tma_box *b, uint32_t n, struct tma_row *r)
 {
     const struct tensor_map *m = &b->m;
-    int64_t at[TENSOR_RANK_MOST], size = tensor_type_bytes(m->type), c = b->at[0];
+    int64_t at[TENSOR_RANK_MOST], size = tensor_map_element(m);
     bool inside = true;
+    at[0] = b->at[0];
     if (b->mode == TMA_GATHER4 || b->mode == TMA_SCATTER4)
         at[1] = b->at[1 + n];
     else if (m->im2col)
         pixel_at(b, n, at);
     else
         tile_at(b, n, at);
+    int64_t c = at[0];
     r->to = n * b->pitch;
     r->addr = m->address + (uint64_t)(c * size);
     for (unsigned d = 1; d < m->rank; d++) {
