@@ -106,6 +106,9 @@ struct dev_run {
     uint64_t seed;
     /* functional launches of a simulated device of this process; others refuse it */
     struct sim_hostile hostile;
+    /* on a simulated device of this process: CTAs one after the other, so that a race always leaves the
+     * same */
+    bool serial;
     /* functional launches of a simulated device of this process: filled (sums.h); others leave it */
     struct sim_sums *sums;
     /* 0..1, from any thread, one at a time, while the call goes on */

@@ -198,6 +198,7 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     run->sums = b->sums;
     run->time_limit_s = b->opts.time_limit_s;
     run->check_uninit = run->check_races = b->opts.check_memory;
+    run->serial = b->serial;
 }
 
 /* What went wrong the first time is said with what goes wrong the second time, else nowhere. */

@@ -227,5 +227,5 @@ enum status tune_races(struct tune_bench *b, struct diags *ds)
     }
     diags_free(&own);
     diags_move(ds, &races);
-    return st;
+    return st == ST_OK && b->race[0] ? tune_take_turns(b, ds) : st;
 }

@@ -55,11 +55,15 @@ struct tune_bench {
     /* the original, launched twice, has the same outputs */
     enum { TUNE_REPEATS_UNKNOWN, TUNE_REPEATS, TUNE_REPEATS_NOT } repeats;
     char race[512];   /* what tune_races saw; empty: nothing */
+    bool serial;      /* simulated launches run their CTAs one after the other: see tune_take_turns */
     double inst_warp; /* warp instructions of the original; 0: not counted yet */
     /* owned; the predictor's: line requests of the mapping predicted last; NULL: none yet */
     struct tune_trace *trace;
     void (*trace_free)(struct tune_trace *t); /* set with `trace` */
 };
+/* After a race was seen, or a result differed: CTAs on several host threads would leave other bytes each
+ * time. From now on they run one after the other, and so does the original, once more. */
+enum status tune_take_turns(struct tune_bench *b, struct diags *ds);
 /* What the bench's user cancels by: the observer's way while one watches. */
 static inline const struct cancel *tune_cancel(const struct tune_bench *b)
 {
