@@ -25,6 +25,15 @@ begin 80x24 demo 4; shows "No sweep yet"; keys 4 G; shows "^ +grid +30 x"; keys 
 shows "speed against cha of A"; check "an overlay has one base" $?
 begin 80x24 demo 6; shows "step 1 of"; text ":set cluster agent"; keys Enter; text ":set index column"; keys Enter; text ":sweep agents=1/2"; keys Enter; shows "^ best along agents" && shows "^ +[0-9.]+ µs ┤"; check "a sweep without a base is drawn in time where speed is asked for" $?
 
+# keys: a lesson's own are not offered for the panel, an Enter without use says what the step waits for, and the
+# options' cursor goes to what :set sets
+enters() { [ "$(screen | tail -1 | grep -o Enter | wc -l)" -eq 1 ]; }
+begin 80x24 demo 1; shows "step 1 of"; keys 4; shows "^ Enter next step .*change" && enters; check "keys that a lesson takes are not offered for the panel" $?
+keys Enter; shows "step 2 of"; keys 7; shows "Nothing has been run yet"; keys Enter; shows "^ Not done yet: the coalesce panel is not in front"; check "an Enter without use says what the step waits for" $?
+begin 80x24 $fermi; shows ld.global; keys 4; shows "^ +bypass +none"; text ":set clusters 4"; keys Enter; shows "clusters +4 "; keys Enter; shows "^ clusters = 4"; check "the options' cursor goes to the knob that :set sets" $?
+escape; keys 1 g; shows "^ share: of all traffic .*: loads$"; check "the legend of the source is whole at 80 columns" $?
+begin 80x24 tests/terminal/lines/lines.ptx -d sim:ampere-a100; shows ld.global; keys j; shows "^ degree: 100 % when .*next load$"; check "and so is that of CUDA lines" $?
+
 # axes
 ticks() { screen | grep -oE "^ *[0-9.]+( [µmn]s| [KMG]?i?B|x| %) ┤" | sed 's/ *┤//; s/^ *//'; }
 two() { [ "$(ticks | wc -l)" -ge 2 ]; }

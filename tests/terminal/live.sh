@@ -26,4 +26,7 @@ for size in 80x24 120x40; do
     ! grep -E " µs +[█·]+ [0-9]" rows | grep -oE "[0-9.]+ µs" | sort | uniq -d | grep -q .; check "$size: no two rows have the same label" $?
 done
 
+# without a recommendation A runs nothing and says so
+"$own" run step.ptx --launch step.launch.json -d sim:hopper-h200 -o none.json > run 2>&1; : > step.ptx.go
+begin 80x24 none.json; shows "step.ptx ▸ step"; text ":program $live/swap/swapped step.ptx 60 slow"; keys Enter; shows "100.0 % +60 "; keys A; shows "the session recommends nothing"; check "A without a recommendation says so" $?
 echo "1..$n"

@@ -550,7 +550,7 @@ static unsigned tick(struct app *a)
 int64_t app_timer(const struct app *a)
 {
     int64_t wait = -1, left;
-    if (a->snap->busy || works_beside(a))
+    if (a->snap->busy || works_beside(a) || a->was_working) /* what ended since the last tick, too */
         wait = SPIN_NS;
     else if (a->snap->unsettled)
         wait = SETTLE_NS; /* what goes on for long is told */
