@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Products of tensor cores, one kind a kernel: PTX, inputs, and what an H100's outputs hash to (tensor_products.txt).
+"""Products of tensor cores, one kind a kernel: PTX, inputs, and what the outputs of an H100 (wmma: of an H200) hash to (tensor_products.txt).
 
     tests/gpu/products.py GPULOCW DEVICE FOLDER [PREFIX...]   runs them there and compares; a simulated device or cuda:0
 
@@ -70,7 +70,8 @@ def common(threads, a, b, d):
 """
 probes = []
 def build(name, text, q):
-    q["name"], q["seed"], q["ptx"] = name, len(probes) + 1, HEAD + P + text + "}\n"
+    q["name"], q["ptx"] = name, HEAD + P + text + "}\n"
+    q.setdefault("seed", len(probes) + 1)
     probes.append(q)
 def vec(p, n): return "{" + ",".join(f"{p}{i}" for i in range(n)) + "}"
 def mma(shape, dt, at, bt, ct, na, nb, nd, sp="", mods="", meta=None, tiles=64):
@@ -181,6 +182,29 @@ for sw in range(4):
     described("sparse_f16_swizzle%d" % sw, 64, 32, "f32", "f16", 0, 0, sw, sw, [(k_major(0, sw), k_major(16384, sw))] if sw != 3 else [(k_major(0, 3), (16384, 4096, 256, 0))], True)
 described("sparse_e4m3", 64, 64, "f32", "e4m3", 0, 0, 1, 1, [(k_major(0, 1), k_major(16384, 1)), (k_major(0, 1, 32), k_major(16384, 1, 64))], True)
 described("base_offset", 64, 16, "f32", "f16", 0, 0, 1, 1, [((128 * b, 16, 1024, b), (16384 + 128 * b, 16, 1024, b)) for b in range(8)])
+
+def wmma(m, n, k, dt, at, rows=("row", "col")):
+    """Fragments are opaque: matrices go from memory to memory, the depth of A and B along their rows or columns."""
+    regs = {"f16": (8, 8), "bf16": (m // 4, n // 4), "tf32": (4, 4)}[at]
+    nd = 8 if dt == "f32" else 4
+    shape, lda, ldb = "m%dn%dk%d" % (m, n, k), k if rows[0] == "row" else m, k if rows[1] == "col" else n
+    size = BYTES[at]
+    t = common(32, m * k * size, n * k * size, m * n * BYTES[dt])
+    what = lambda part, lay, ty: "sync.aligned.%s.%s.global.%s" % (lay, shape, ty)
+    t += " wmma.load.a.%s %s, [x0], %d;\n wmma.load.b.%s %s, [x1], %d;\n" % (what("a", rows[0], at), vec("a", regs[0]), lda, what("b", rows[1], at), vec("b", regs[1]), ldb)
+    t += " wmma.load.c.%s %s, [x2], %d;\n" % (what("c", "row", dt), vec("c", nd), n)
+    types = "%s.%s" % (dt, dt) if at == "f16" else "f32.%s.%s.f32" % (at, at)
+    t += " wmma.mma.sync.aligned.%s.%s.%s.%s %s, %s, %s, %s;\n" % (rows[0], rows[1], shape, types, vec("d", nd), vec("a", regs[0]), vec("b", regs[1]), vec("c", nd))
+    t += " wmma.store.d.%s [x4], %s, %d;\n ret;\n" % (what("d", "row", dt), vec("d", nd), n)
+    t = t.replace(".reg .b32 a<16>; .reg .b32 b<16>; .reg .b32 d<16>; .reg .b32 c<16>;", "".join(" .reg .%s %s<16>;" % ("f32" if ty == "f32" else "b32", r) for r, ty in (("a", at), ("b", at), ("d", dt), ("c", dt))))
+    q = dict(op="wmma", shape=shape, dt=dt, at=at, bt=at, ct=dt, a_bytes=m * k * size, b_bytes=n * k * size, d_bytes=m * n * BYTES[dt], threads=32, tiles=64)
+    if at == "tf32": q["seed"] = len(probes) + 2 # as they were recorded
+    build("wmma_%s_%s_%s_%s" % (shape, dt, at, "".join(r[0] for r in rows)), t, q)
+for m, n in ((16, 16), (32, 8), (8, 32)):
+    for dt in ("f32", "f16"): wmma(m, n, 16, dt, "f16")
+    wmma(m, n, 16, "f32", "bf16")
+wmma(16, 16, 16, "f32", "f16", ("col", "row")), wmma(16, 16, 16, "f16", "f16", ("row", "row"))
+wmma(16, 16, 8, "f32", "tf32"), wmma(16, 16, 8, "f32", "tf32", ("col", "row"))
 
 
 def run(exe, device, folder, q):

@@ -162,7 +162,12 @@ bool decode_wmma_mma(struct decode *d, const struct ptx_inst *i, struct exec_ins
         return false;
     enum ptx_type a = four ? i->type[1] : PTX_T_F16, b = four ? i->type[2] : PTX_T_F16,
                   c = four ? i->type[3] : i->type[1];
-    in->fn = exec_wmma_mma;
+    bool core = a == PTX_T_F16 || a == PTX_T_BF16 || a == PTX_T_TF32;
+    if (core)
+        x.model = decode_dot_model(d, a, i->type[0]);
+    if (a == PTX_T_TF32)
+        x.model.block = 4; /* two products of half the depth */
+    in->fn = core ? exec_wmma_core : exec_wmma_mma;
     return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
            part_slots(d, &i->opnds[1], a, false, &x.part[1]) &&
            part_slots(d, &i->opnds[2], b, false, &x.part[2]) &&

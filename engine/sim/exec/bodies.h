@@ -53,7 +53,8 @@ exec_fn exec_mapa, exec_ctarank;
 /* is offset a of the shared window the CTA's own (or its cluster's)? */
 bool exec_in_shared(const struct exec_warp *w, uint64_t a, bool cluster);
 /* matrix.c */
-exec_fn exec_mma_core; /* tensor/mma.c */
+exec_fn exec_mma_core;  /* tensor/mma.c */
+exec_fn exec_wmma_core; /* tensor/wmma.c */
 exec_fn exec_ldmatrix, exec_stmatrix, exec_mma, exec_wmma_load, exec_wmma_store, exec_wmma_mma;
 
 struct exec_scalar {

@@ -6,7 +6,7 @@
  *   B: register r, element e:  row t E + e + 4 E r, column g
  *   C: value c:                row g + 8 (c >> 1), column 2 t + (c & 1)
  * wmma fragments are opaque: element j of lane l is element l n + j of the matrix, row by row.
- * Products of narrow floats are summed in double and rounded once; hardware sums in its own way. */
+ * Those of narrow floats that tensor cores sum in their own way are in tensor/. */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"

@@ -24,6 +24,7 @@
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/lanes/math_approx.h"
 #include "engine/sim/exec/lanes/math_int.h"
+#include "engine/sim/exec/lanes/sfu.h"
 
 /* ---- lane types: slot element, value, how a slot is read and a result written ---- */
 #define SLOT_u16     uint32_t

@@ -4,6 +4,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/lanes/math_approx.h"
+#include "engine/sim/exec/lanes/sfu.h"
 #include "engine/sim/exec/lanes/scalar.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/key.h"
@@ -204,12 +205,17 @@ uint64_t scalar_minmax(const struct scalar_how *h, const uint64_t s[4])
     return by_element(h, s, minmax_element);
 }
 
+/* Halves get the upper bits of what a float would have. */
 static uint64_t approx_element(const struct scalar_how *h, enum ptx_type t, const uint64_t s[4])
 {
     const struct soft_format *f = soft_format_of(t);
     double a = flush(soft_to_double(s[0], f), t, h->key & KEY_FTZ);
-    double r = h->op == PTX_OP_TANH ? (double)tanh_approx((float)a) : ex2_f64(a);
-    uint64_t v = soft_round(r, f, SOFT_RN, false);
+    bool flushed = t == PTX_T_BF16 && h->key & KEY_FTZ;
+    double r = (double)(h->op == PTX_OP_TANH ? tanh_approx((float)a)
+                        : flushed            ? sfu_ex2((float)a)
+                                             : sfu_ex2_all((float)a));
+    bool infinite = t == PTX_T_F16 && r >= 0x1p16;
+    uint64_t v = soft_round(r, f, infinite ? SOFT_RN : SOFT_RZ, false);
     return h->key & KEY_FTZ && t == PTX_T_F32
                ? soft_round(flush(soft_to_double(v, f), t, true), f, SOFT_RN, false)
                : v;
