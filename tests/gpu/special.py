@@ -9,9 +9,9 @@ Each instruction has 65,536 arguments: 128 mantissas of each sign and exponent, 
 the same bits as their upper half. A line of the recording is a SHA-1 of the results."""
 import hashlib, json, os, random, struct, subprocess, sys
 
-FLOATS = [f + z + ".f32" for f in ("ex2.approx", "lg2.approx", "rcp.approx", "rsqrt.approx", "sqrt.approx", "sin.approx", "cos.approx", "div.approx", "div.full") for z in ("", ".ftz")]
+FLOATS = [f + z + ".f32" for f in ("ex2.approx", "lg2.approx", "rcp.approx", "rsqrt.approx", "sqrt.approx", "sin.approx", "cos.approx", "div.approx", "div.full") for z in ("", ".ftz")] + ["tanh.approx.f32"]
 DOUBLES = ["rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64"]
-HALVES = ["ex2.approx.f16", "ex2.approx.ftz.bf16"]
+HALVES = ["ex2.approx.f16", "ex2.approx.ftz.bf16", "tanh.approx.f16", "tanh.approx.bf16"]
 N = 65536
 
 def kernel(n, op):

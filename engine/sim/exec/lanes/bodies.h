@@ -22,7 +22,7 @@
 #endif
 
 #include "engine/sim/exec/lanes/math.h"
-#include "engine/sim/exec/lanes/math_approx.h"
+#include "engine/sim/exec/lanes/math_convert.h"
 #include "engine/sim/exec/lanes/math_int.h"
 #include "engine/sim/exec/lanes/sfu.h"
 

@@ -3,7 +3,7 @@
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/lanes/math.h"
-#include "engine/sim/exec/lanes/math_approx.h"
+#include "engine/sim/exec/lanes/math_convert.h"
 #include "engine/sim/exec/lanes/sfu.h"
 #include "engine/sim/exec/lanes/scalar.h"
 #include "engine/sim/exec/lanes/soft.h"
@@ -211,7 +211,7 @@ static uint64_t approx_element(const struct scalar_how *h, enum ptx_type t, cons
     const struct soft_format *f = soft_format_of(t);
     double a = flush(soft_to_double(s[0], f), t, h->key & KEY_FTZ);
     bool flushed = t == PTX_T_BF16 && h->key & KEY_FTZ;
-    double r = (double)(h->op == PTX_OP_TANH ? tanh_approx((float)a)
+    double r = (double)(h->op == PTX_OP_TANH ? sfu_tanh((float)a)
                         : flushed            ? sfu_ex2((float)a)
                                              : sfu_ex2_all((float)a));
     bool infinite = t == PTX_T_F16 && r >= 0x1p16;
