@@ -4,7 +4,7 @@
 open_alone() { # FILE.ptx: a copy without its launch description
     name=${1##*/} name=${name%.ptx}
     cp "$1" "$dir/$name.ptx"; rm -f "$dir/u.json"*
-    begin 80x24 "$dir/$name.ptx" -d sim:fermi-16k --session "$dir/u.json"; shows "(ld|st|atom|red)[.a-z0-9]*\.global"
+    begin 80x24 "$dir/$name.ptx" -d sim:fermi-16k --session "$dir/u.json"; shows "(ld|st|atom|red)[.a-z0-9]*\.global|Kernels: Enter opens one"
 }
 answer() { # NUMBER: Enter at each question
     if [ "$1" -eq 2 ]; then shows "^ size of the problem"; keys Enter; fi

@@ -167,6 +167,8 @@ struct app {
     struct work *papers;          /* the page of the papers */
     struct work *sass;            /* the machine code */
     struct work *kernels;         /* those of the file, for the list of kernels */
+    struct work *kernel_facts;    /* what that list says of each */
+    bool kernels_offered;         /* the list of kernels came unasked: other keys close it */
     bool kernels_wanted;          /* a program was opened: of several kernels one is chosen */
     const struct cuda_page *cuda; /* the CUDA panel as last updated; the frame's, or NULL */
     struct work *program,

@@ -75,6 +75,7 @@ void app_free(struct app *a)
     work_drop(&a->papers);
     work_drop(&a->sass);
     work_drop(&a->kernels);
+    work_drop(&a->kernel_facts);
     view_program_stop(a);
     work_drop(&a->program);
     work_drop(&a->program_next);
@@ -136,6 +137,7 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     }
     if (other_file(old->module, snap->module)) {
         work_drop(&a->kernels);
+        work_drop(&a->kernel_facts);
         a->kernels_wanted = !snap->nruns && !a->kernel_named;
     }
     if (old->module != snap->module || other_kernel)
@@ -516,6 +518,7 @@ static bool works_beside(const struct app *a)
     return reuse_working(a) || legal_working(a) || (a->sass && work_state(a->sass) == WORK_BUSY) ||
            (a->papers && work_state(a->papers) == WORK_BUSY) ||
            (a->kernels && work_state(a->kernels) == WORK_BUSY) || a->kernels_wanted ||
+           (a->kernel_facts && work_state(a->kernel_facts) == WORK_BUSY) ||
            (a->program && work_state(a->program) == WORK_BUSY) ||
            (a->program_next && work_state(a->program_next) == WORK_BUSY);
 }
@@ -574,6 +577,21 @@ static bool two_keys(const struct app *a, uint32_t key)
            (a->prompt.kind != PROMPT_NONE || find_request(a, key) == REQ_NONE);
 }
 
+/* A list of kernels that nobody asked for is in nobody's way: a key that is not its own closes it, and
+ * work begins on the kernel under its cursor. */
+static enum request leave_offer(struct app *a, uint32_t key, enum request r)
+{
+    bool own = r != REQ_NONE && (request_info(r)->scope == SCOPE_PICKER ||
+                                 request_info(r)->scope == SCOPE_LIST || r == REQ_QUIT ||
+                                 r == REQ_COMMAND || r == REQ_SEARCH || r == REQ_HELP);
+    if (a->overlay != OVERLAY_KERNELS || !a->kernels_offered || own)
+        return r;
+    if (r == REQ_RUN || r == REQ_SWEEP || r == REQ_TUNE)
+        view_kernels_pick(a);
+    a->overlay = OVERLAY_NONE;
+    return find_request(a, key);
+}
+
 static unsigned key_event(struct app *a, uint32_t key)
 {
     unsigned done = 0;
@@ -584,7 +602,7 @@ static unsigned key_event(struct app *a, uint32_t key)
     if (a->prompt.kind != PROMPT_NONE) {
         done = prompt_event(a, key);
     } else {
-        enum request r = find_request(a, key);
+        enum request r = leave_offer(a, key, find_request(a, key));
         done = r != REQ_NONE ? app_request(a, r) : 0;
         /* an Enter that had nothing to do in the panel: the lesson says what it waits for */
         if (!done && key == TK_ENTER && a->lesson.lesson && a->overlay == OVERLAY_NONE)

@@ -13,13 +13,14 @@
 #include "tui/app/work.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/app/launch/kernel_facts.h"
 #include "tui/app/launch/kernels.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Items of the list: a launch, a function of the open module, a kernel of another. */
-enum { ITEM_FUNC = 1 << 16, ITEM_LISTED = 1 << 24, NAME_MOST = 44, LISTED_MOST = 4096 };
+enum { ITEM_FUNC = 1 << 16, ITEM_LISTED = 1 << 24, LISTED_MOST = 4096 };
 
 struct listed {
     char *name, *where; /* owned; where: its module, "app, fatbin 2, entry 1" */
@@ -108,15 +109,50 @@ static const struct kernels_worker *present(struct app *a)
 }
 
 /* ---- the list ---- */
-static void put(struct app *a, long item, const char *name, bool now, const char *remark)
+enum { WIDE = 100, FACTS = 26 };
+
+/* Columns of the name: what the facts and a launch leave. */
+static unsigned name_columns(unsigned w)
+{
+    return w >= WIDE ? w - FACTS - 30 : w > FACTS + 20 + 24 ? w - FACTS - 20 : 24;
+}
+
+static void put_head(struct app *a, unsigned w)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, "   kernel");
+    row_pad(&r, name_columns(w));
+    row_put(&r, ROLE_LABEL, "  insts loads class       %s",
+            w < name_columns(w) + FACTS + 18 ? "" : " launch");
+    page_add(a, &a->over, &r, -1);
+}
+
+static void put_facts(struct app *a, struct row *r, const char *name)
+{
+    const struct kernel_fact *f = kernel_fact(a, name);
+    if (f && f->cls)
+        row_put(r, ROLE_TEXT, " %6u %5u %-12s", f->insts, f->loads, f->cls);
+    else if (f)
+        row_put(r, ROLE_DIM, " %6u %5s %-12s", f->insts, "-", "-");
+    else
+        row_put(r, ROLE_DIM, " %6s %5s %-12s", a->kernel_facts ? "" : "-", "", "");
+}
+
+static void put(struct app *a, unsigned w, long item, const char *kernel, const char *name, bool now,
+                const char *remark)
 {
     char label[PTX_LABEL];
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_CURSOR, now ? " ▶ " : "   ");
-    row_put(&r, now ? ROLE_TITLE : ROLE_VALUE, "%s", ptx_label(name, label));
-    row_pad(&r, NAME_MOST);
-    row_put(&r, ROLE_DIM, "  %s", remark);
+    struct str whole = str_of(ptx_label(name, label)), head = text_head(whole, name_columns(w) - 4);
+    row_put(&r, now ? ROLE_TITLE : ROLE_VALUE, "%.*s%s", (int)head.n, head.s,
+            head.n < whole.n ? "…" : "");
+    row_pad(&r, name_columns(w));
+    put_facts(a, &r, kernel);
+    if (w >= r.width + 18)
+        row_put(&r, ROLE_DIM, " %s", remark);
     page_add(a, &a->over, &r, item);
     if (now && !a->over_list.count) { /* just opened */
         list_set_count(&a->over_list, a->over.n);
@@ -124,17 +160,17 @@ static void put(struct app *a, long item, const char *name, bool now, const char
     }
 }
 
-static void put_launch(struct app *a, size_t i)
+static void put_launch(struct app *a, unsigned w, size_t i)
 {
     const struct launch_spec *l = &a->snap->launches->launch[i];
     char label[PTX_LABEL];
     ptx_label(l->kernel, label);
-    put(a, (long)i,
+    put(a, w, (long)i, l->kernel,
         l->name && strcmp(l->name, label) != 0 ? arena_printf(a->frame, "%s (%s)", label, l->name)
                                                : label,
         a->snap->spec && i == a->snap->launch,
-        arena_printf(a->frame, "grid %ux%ux%u  block %ux%ux%u", l->grid.x, l->grid.y, l->grid.z,
-                     l->block.x, l->block.y, l->block.z));
+        arena_printf(a->frame, w >= WIDE ? "grid %ux%ux%u  block %ux%ux%u" : "%ux%ux%u of %ux%ux%u",
+                     l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z));
 }
 
 static bool launched(const struct app *a, struct str kernel)
@@ -152,21 +188,21 @@ static const char *parameters(struct app *a, size_t n)
 }
 
 /* Of the module that is open. */
-static void put_own(struct app *a)
+static void put_own(struct app *a, unsigned w)
 {
     const struct ptx_module *m = a->snap->module;
     for (size_t i = 0; a->snap->launches && i < a->snap->launches->n; i++)
-        put_launch(a, i);
+        put_launch(a, w, i);
     for (uint32_t i = 0; i < m->nfuncs; i++) {
         const struct ptx_func *f = m->funcs[i];
         char *name = arena_dup(a->frame, f->name);
         if (f->entry && name && !launched(a, f->name))
-            put(a, ITEM_FUNC + (long)i, name, a->snap->kernel && !strcmp(a->snap->kernel, name),
-                arena_printf(a->frame, "%s, no launch", parameters(a, f->nparams)));
+            put(a, w, ITEM_FUNC + (long)i, name, name, a->snap->kernel && !strcmp(a->snap->kernel, name),
+                a->snap->launches ? "no launch" : parameters(a, f->nparams));
     }
 }
 
-static void put_listed(struct app *a, const struct kernels_worker *k)
+static void put_listed(struct app *a, unsigned w, const struct kernels_worker *k)
 {
     const char *where = "";
     for (size_t i = 0; i < k->n; i++) {
@@ -175,7 +211,7 @@ static void put_listed(struct app *a, const struct kernels_worker *k)
             page_blank(a, &a->over);
             page_heading(a, &a->over, "%s", where = x->where);
         }
-        put(a, x->code ? -1 : ITEM_LISTED + (long)i, x->name,
+        put(a, w, x->code ? -1 : ITEM_LISTED + (long)i, x->name, x->name,
             a->snap->kernel && !strcmp(a->snap->kernel, x->name),
             x->code ? "machine code alone" : parameters(a, x->params));
     }
@@ -192,9 +228,9 @@ void view_kernels_update(struct app *a, unsigned w)
     if (a->kernels && work_state(a->kernels) == WORK_BUSY)
         page_hint(a, &a->over, w, "the file is read ...");
     else if (k && k->n)
-        put_listed(a, k);
+        put_head(a, w), put_listed(a, w, k);
     else
-        put_own(a);
+        put_head(a, w), put_own(a, w);
     list_set_count(&a->over_list, a->over.n);
     if (page_selects(&a->over) && page_item(&a->over, &a->over_list) < 0)
         list_move(&a->over_list, &a->over, 1);
@@ -202,9 +238,17 @@ void view_kernels_update(struct app *a, unsigned w)
 
 unsigned view_kernels_open(struct app *a)
 {
+    a->kernels_offered = false;
     a->overlay = OVERLAY_KERNELS;
     a->over_list = (struct list){ 0 };
     return UI_REDRAW;
+}
+
+/* The kernel, unless it is open already. */
+static void open_kernel(struct app *a, const char *name)
+{
+    if (name && (!a->snap->kernel || strcmp(a->snap->kernel, name) != 0))
+        app_post(a, JOB_KERNEL, name, 0);
 }
 
 unsigned view_kernels_pick(struct app *a)
@@ -216,12 +260,20 @@ unsigned view_kernels_pick(struct app *a)
         return 0;
     a->overlay = OVERLAY_NONE;
     if (i >= ITEM_LISTED && k && (size_t)(i - ITEM_LISTED) < k->n)
-        app_post(a, JOB_KERNEL, k->v[i - ITEM_LISTED].name, 0);
+        open_kernel(a, k->v[i - ITEM_LISTED].name);
     else if (i >= ITEM_FUNC && i < ITEM_LISTED && (uint32_t)(i - ITEM_FUNC) < m->nfuncs)
-        app_post(a, JOB_KERNEL, arena_dup(a->frame, m->funcs[i - ITEM_FUNC]->name), 0);
+        open_kernel(a, arena_dup(a->frame, m->funcs[i - ITEM_FUNC]->name));
     else if (i < ITEM_FUNC)
         app_post(a, JOB_KERNEL, NULL, i);
     return UI_REDRAW;
+}
+
+static unsigned entries(const struct ptx_module *m)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; m && i < m->nfuncs; i++)
+        n += m->funcs[i]->entry;
+    return n;
 }
 
 bool view_kernels_offer(struct app *a)
@@ -232,8 +284,9 @@ bool view_kernels_offer(struct app *a)
     if (a->kernels && work_state(a->kernels) == WORK_BUSY)
         return false;
     a->kernels_wanted = false;
-    if (!k || k->n < 2)
-        return false;
-    view_kernels_open(a);
-    return true;
+    bool several = (k && k->n > 1) || (!a->snap->launches && entries(a->snap->module) > 1);
+    if (several)
+        view_kernels_open(a);
+    a->kernels_offered = several;
+    return several;
 }

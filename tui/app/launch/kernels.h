@@ -10,7 +10,8 @@ struct app;
 void view_kernels_update(struct app *a, unsigned w);
 unsigned view_kernels_open(struct app *a);
 unsigned view_kernels_pick(struct app *a); /* the one under the cursor is opened */
-/* Opens the list when a program was opened that has several kernels. True: it did. */
+/* Opens the list when a program was opened that has several kernels, or PTX with several and no launch.
+ * True: it did. */
 bool view_kernels_offer(struct app *a);
 
 #endif
