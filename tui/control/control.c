@@ -581,9 +581,9 @@ static bool two_keys(const struct app *a, uint32_t key)
  * work begins on the kernel under its cursor. */
 static enum request leave_offer(struct app *a, uint32_t key, enum request r)
 {
-    bool own = r != REQ_NONE && (request_info(r)->scope == SCOPE_PICKER ||
-                                 request_info(r)->scope == SCOPE_LIST || r == REQ_QUIT ||
-                                 r == REQ_COMMAND || r == REQ_SEARCH || r == REQ_HELP);
+    bool own = r != REQ_NONE &&
+               (request_info(r)->scope == SCOPE_PICKER || request_info(r)->scope == SCOPE_LIST ||
+                r == REQ_QUIT || r == REQ_COMMAND || r == REQ_SEARCH || r == REQ_HELP);
     if (a->overlay != OVERLAY_KERNELS || !a->kernels_offered || own)
         return r;
     if (r == REQ_RUN || r == REQ_SWEEP || r == REQ_TUNE)
