@@ -148,6 +148,7 @@ static void remember(struct seen *seen, const struct ptx_operand *a)
  * ahead. */
 struct tally {
     uint32_t loads, bounds, open;
+    uint32_t boxes; /* of these loads: tensor copies */
 };
 
 static bool one_load(struct slice *s, const struct ptx_inst *i, struct seen *seen, struct tally *n)
@@ -162,6 +163,20 @@ static bool one_load(struct slice *s, const struct ptx_inst *i, struct seen *see
     remember(seen, inst_address(i));
     n->bounds += b.n;
     n->open += b.open;
+    return true;
+}
+
+static bool one_box(struct slice *s, const struct ptx_inst *i, struct tally *n)
+{
+    struct slice_mark m = slice_mark(s);
+    struct bounds b;
+    if (!prefetch_box(s, i, n->loads, &b)) {
+        slice_rewind(s, &m);
+        return false;
+    }
+    n->loads++;
+    n->boxes++; /* nothing outside the tensor is read: open bounds do no harm */
+    n->bounds += b.n;
     return true;
 }
 
@@ -180,6 +195,9 @@ static void tell(struct pass_ctx *c, const struct tally *n)
                   n->loads > 1 ? "s are" : " is", n->bounds, n->bounds > 1 ? "s" : "");
     else
         pass_note(c, NO_SPAN, "%u load%s prefetched", n->loads, n->loads > 1 ? "s are" : " is");
+    if (n->boxes)
+        pass_note(c, NO_SPAN, "of these %u %s of tensor copies", n->boxes,
+                  n->boxes > 1 ? "are boxes" : "is a box");
     if (n->open)
         pass_note(c, NO_SPAN,
                   "%u bound%s on loaded data and %s not checked: a prefetch may be past the end of the "
@@ -192,7 +210,7 @@ enum status prefetch_task_code(struct pass_ctx *c, const char *const next[3], st
 {
     struct pass_flow fl;
     struct seen seen = { .n = 0 };
-    struct tally n = { 0, 0, 0 };
+    struct tally n = { 0 };
     uint32_t counter = 0;
     *nloads = 0;
     if (!pass_flow_make(c->f, &fl))
@@ -241,7 +259,9 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
     for (uint32_t k = 0; k < c->f->ninsts; k++) {
         const struct ptx_inst *i = &c->f->insts[k];
         uint32_t loop = fl.cfg->blocks[fl.cfg->block_of[k]].loop;
-        if (loop == PTX_NO_INDEX || !candidate(i, &seen))
+        bool box =
+            opt_prefetch(c->opt)->level == PREFETCH_L2 && n->loads < LOADS_MAX && prefetch_reads_box(i);
+        if (loop == PTX_NO_INDEX || (!box && !candidate(i, &seen)))
             continue;
         struct buf decls = { 0 }, code = { 0 };
         struct slice s = { .c = c,
@@ -254,7 +274,7 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
                            .decls = &decls,
                            .code = &code,
                            .induction = PTX_NO_INDEX };
-        if (one_load(&s, i, &seen, n) && c->edit && code.s && decls.s) {
+        if ((box ? one_box(&s, i, n) : one_load(&s, i, &seen, n)) && c->edit && code.s && decls.s) {
             ptx_edit_declare(c->edit, c->f, TAG, "%s", decls.s);
             ptx_edit_before(c->edit, c->f, i->stmt, TAG, "%s", code.s);
         }
@@ -266,15 +286,26 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
     return ST_OK;
 }
 
+static bool copies_boxes(const struct ptx_func *f)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < f->ninsts; k++)
+        any |= prefetch_reads_box(&f->insts[k]);
+    return any;
+}
+
 static enum status apply(struct pass_ctx *c)
 {
-    struct tally n = { 0, 0, 0 };
+    struct tally n = { 0 };
     if (opt_cluster(c->opt)->kind == CLUSTER_AGENT)
         return ST_OK;
     enum status s = visit(c, &n);
     if (s == ST_OK && !n.loads)
         return pass_refuse(
-            c, NO_SPAN, "use --cluster agent to prefetch for the next task",
+            c, NO_SPAN,
+            copies_boxes(c->f) && opt_prefetch(c->opt)->level != PREFETCH_L2
+                ? "--prefetch l2 asks for what tensor copies will read: they do not go through L1"
+                : "use --cluster agent to prefetch for the next task",
             "no load in a loop has an address with a known step: there is nothing to prefetch");
     if (s == ST_OK && !c->checking) {
         tell(c, &n);

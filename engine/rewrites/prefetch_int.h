@@ -69,4 +69,10 @@ struct bounds {
 };
 void bounds_of(struct slice *s, const struct ptx_inst *load, struct bounds *out);
 
+/* A tensor copy into shared memory whose box is known by its coordinates (prefetch_tensor.c). */
+bool prefetch_reads_box(const struct ptx_inst *i);
+/* Writes the prefetch of that box, number n of the rewrite. False: its coordinates cannot be had ahead.
+ */
+bool prefetch_box(struct slice *s, const struct ptx_inst *i, uint32_t n, struct bounds *bounds);
+
 #endif
