@@ -154,8 +154,8 @@ def apply_cells(r, d, k):
 def one(row, captured):
     title, name, _, command, kernel, more = row
     r, d, took = captured
-    if not d:
-        return [title, 'failed: ' + said(r)]
+    if not d or 'kernels' not in d: # a command that fails prints its diagnostics as a document
+        return [title, 'failed: ' + (said(r) if not d else '; '.join(x.get('message', '?') for x in d.get('diagnostics', []))[:200])]
     have = [k for k in d['kernels'] if k['files']]
     cells = [title, survey_text(d)]
     if not have:
@@ -166,6 +166,7 @@ def one(row, captured):
     ptx = at('captured', name, best['files']['ptx'])
     session, t, took = tune(name, ptx)
     p = document(t) or {}
+    p = p if 'leave_alone' in p else {}
     if not p:
         cells.append(said(t))
     elif not p['leave_alone']:
