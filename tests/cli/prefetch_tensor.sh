@@ -52,6 +52,8 @@ PTX
 is "a guarded copy: one box, under the guard and the end of the loop" "$(grep -c 'prefetch.tensor' "$T/g.out.ptx") $(grep -cE '@%gl0_f0 cp.async.bulk.prefetch.tensor.2d.L2.global.tile .*\[%rd1, \{0, %gl0_s[0-9]+\}\];' "$T/g.out.ptx") $(grep -cE '(mov|and).pred .*%gl0_f0.*%p1;' "$T/g.out.ptx") $(grep -cE 'setp.lt.u32 .*%gl0_s[0-9]+, %gl0_s[0-9]+, %r1;' "$T/g.out.ptx")" "1 1 1 1"
 if command -v ptxas > /dev/null || [ -x /usr/local/cuda/bin/ptxas ]; then
     for f in ring gemm g.out; do PATH=$PATH:/usr/local/cuda/bin ptxas -arch=sm_90a "$T/$f.ptx" -o /dev/null 2>"$T/err" && ok "ptxas takes $f" || no "ptxas takes $f" "$(cat "$T/err")"; done
+else
+    n=$((n + 1)); echo "ok $n - ptxas takes them # SKIP no ptxas here"
 fi
 code "into L1 there is nothing to ask for" 3 'prefetch l2 asks for what tensor copies will read' "$B" rewrite $R --prefetch l1 -o "$T/x.ptx"
 exit $bad
