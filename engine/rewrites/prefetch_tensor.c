@@ -1,10 +1,11 @@
 /* prefetch of tensors: the box that a tensor copy of a loop will read some turns later is asked for.
  *
- *   before                                    after, --prefetch l2 --prefetch-distance 1
- *   $loop:                                    $loop:
- *                                               add.s32 x, %r10, 64;         the coordinate a turn later
- *                                               @p cp.async.bulk.prefetch.tensor.2d.L2.global.tile
- * [%rd1, {x, %r9}]; cp.async.bulk.tensor.2d... [s], [%rd1, {%r10, %r9}], [b];
+ *   before                              after, --prefetch l2 --prefetch-distance 1
+ *   $loop:                              $loop:
+ *                                         add.s32 x, %r10, 64;     the coordinate a turn later
+ *                                         @p cp.async.bulk.prefetch.tensor... [%rd1, {x, %r9}];
+ *     cp.async.bulk.tensor...             cp.async.bulk.tensor...
+ *       [s], [%rd1, {%r10, %r9}], [b];      [s], [%rd1, {%r10, %r9}], [b];
  *
  * As for loads, coordinates and the kernel's own conditions are computed again, ahead. The copy's guard
  * holds too, so that the elected thread alone asks. The engine reads nothing outside the tensor. */

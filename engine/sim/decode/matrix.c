@@ -165,8 +165,8 @@ bool decode_wmma_mma(struct decode *d, const struct ptx_inst *i, struct exec_ins
     bool core = a == PTX_T_F16 || a == PTX_T_BF16 || a == PTX_T_TF32;
     if (core)
         x.model = decode_dot_model(d, a, i->type[0]);
-    if (a == PTX_T_TF32)
-        x.model.block = 4; /* two products of half the depth */
+    if (a == PTX_T_TF32 && x.model.block > 4)
+        x.model.block = 4; /* an H200 makes two products of half the depth */
     in->fn = core ? exec_wmma_core : exec_wmma_mma;
     return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
            part_slots(d, &i->opnds[1], a, false, &x.part[1]) &&

@@ -19,6 +19,7 @@ struct facts_worker {
     struct work work;
     struct kernel_fact *v; /* [MOST]; names owned */
     atomic_size_t n;       /* filled: rows below it do not change any more */
+    size_t next;           /* of the screen's thread: lists ask in the order of the rows */
 };
 
 static void clear(struct work *w)
@@ -113,10 +114,14 @@ const struct kernel_fact *kernel_fact(struct app *a, const char *name)
             a->kernel_facts = work_start(a, &f->work);
         }
     }
-    const struct facts_worker *f = (const struct facts_worker *)a->kernel_facts;
-    size_t n = f ? atomic_load(&((struct facts_worker *)(uintptr_t)f)->n) : 0;
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(f->v[i].name, name))
+    struct facts_worker *f = (struct facts_worker *)a->kernel_facts;
+    size_t n = f ? atomic_load(&f->n) : 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t i = (f->next + k) % n;
+        if (!strcmp(f->v[i].name, name)) {
+            f->next = i + 1;
             return &f->v[i];
+        }
+    }
     return NULL;
 }

@@ -4,9 +4,9 @@
  * area-efficient multifunction interpolator", ARITH 2005): of an argument with 23 bits after the point
  * the upper 6 or 7 choose the piece, and t, the other 17, goes in:
  *
- *     value = constant + linear * t + square * sq(t)          in units of the function's last place /
- * 2^n
+ *     value = constant + linear * t + square * sq(t)
  *
+ * in units of the function's last place / 2^n, where n is what each function shifts right by.
  * sq(t) is t * t without the partial products below bit 19. The constant has 26 bits and a part that is
  * the same for all pieces. Results are cut off, not rounded. Measured on every argument:
  * docs/lab/special-functions.md. */
