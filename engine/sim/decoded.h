@@ -25,6 +25,9 @@ enum exec_kind {              /* what the run loop has to do besides calling the
                  EXEC_CONTROL /* the body moves w->pc itself (branch, call, ret, exit, barrier) */
 };
 
+/* first of a basic block; waits for lanes of its warp (EXEC_SYNC) */
+enum { LEADS_BLOCK = 1, LEADS_LANES = 2 };
+
 /* Loads and stores of one element that lane kernels may serve without looking at every lane's address.
  */
 enum exec_quick {
@@ -90,7 +93,7 @@ struct exec_inst {
     uint32_t guard;          /* predicate slot, EXEC_NO_ID when unguarded */
     uint8_t guard_neg, kind; /* enum exec_kind */
     uint8_t flags;           /* EXEC_F_*, meaning is the body's */
-    uint8_t leader;          /* first of a basic block: fragments may meet here */
+    uint8_t leader;          /* LEADS_*: fragments may meet here */
     uint8_t spin;            /* an instruction that a spinning loop must contain */
     /* instructions from here on that need nothing of the run loop but to be called; 0: this one does */
     uint16_t run;

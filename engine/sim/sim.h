@@ -163,6 +163,7 @@ struct sim_load_stats {
 };
 struct sim_stats {
     double time_ns, cycles; /* n/a (NaN) when functional */
+    double clock_mhz;       /* of the SMs meanwhile; 0: not timed */
     uint64_t inst_warp, inst_thread;
     /* functional: of the warps at each place in their CTA */
     uint64_t inst_of_warp[SIM_CTA_WARPS];

@@ -90,8 +90,10 @@ void exec_worker_free(struct exec_worker *k); /* adds its counters to the launch
 
 /* State for one CTA at a time; NULL: out of memory. */
 struct exec_cta *exec_cta_new(struct exec_worker *k);
-/* Becomes CTA `index` (x fastest) of the launch; smid and first_warpid give %smid and %warpid. */
-void exec_cta_start(struct exec_cta *c, uint64_t index, uint32_t smid, uint32_t first_warpid);
+/* Becomes CTA `index` (x fastest) of the launch; smid and first_warpid give %smid and %warpid. Those of
+ * a cluster are on one SM, or on one SM each, from smid on (`apart`). */
+void exec_cta_start(struct exec_cta *c, uint64_t index, uint32_t smid, uint32_t first_warpid,
+                    bool apart);
 void exec_cta_free(struct exec_cta *c);
 uint32_t exec_cta_nwarps(const struct exec_cta *c);
 struct exec_warp *exec_cta_warp(struct exec_cta *c, uint32_t i);
@@ -161,6 +163,8 @@ void exec_worker_late(struct exec_worker *k);
 const struct exec_late *exec_late_take(struct exec_worker *k, uint32_t *n);
 struct exec_worker *exec_cta_worker(const struct exec_cta *c);
 void exec_late_tell(struct exec_cta *lead, const struct exec_late *l);
+/* Rank in its cluster of the CTA that is told. */
+uint32_t exec_late_rank(const struct exec_late *l);
 
 /* ---- the two modes of sim_run ---- */
 /* functional: launch.c */

@@ -23,7 +23,7 @@ KERNELS = []
 def kernel(name, text, per, grid=1, block=128, shared=0, rounds=64, nbytes=0, cluster=1, data=1 << 22):
     KERNELS.append(dict(name=name, text=HEAD + text, per=per, grid=grid, block=block, shared=shared, rounds=rounds, bytes=nbytes, cluster=cluster, data=data))
 
-def wgmma(kind, n, k, dt, groups=1, regs=False, swizzle=True, unroll=8, wait_each=False, sparse=False):
+def wgmma(kind, n, k, dt, groups=1, regs=False, swizzle=True, unroll=8, wait_each=False, sparse=False, wait_all=False):
     at, bt = (kind.split("x") * 2)[:2]
     nd = n // 4 if dt == "f16" else n // 2
     D = ",".join("d%d" % i for i in range(nd))
@@ -40,16 +40,18 @@ def wgmma(kind, n, k, dt, groups=1, regs=False, swizzle=True, unroll=8, wait_eac
     t += "L: wgmma.fence.sync.aligned;\n"
     one = " wgmma.mma_async%s.sync.aligned.m64n%dk%d.%s.%s.%s {%s}, %s, x2%s%s;\n" % (".sp" if sparse else "", n, k, dt, at, bt, D, A, ", a4, 0" if sparse else "", tail)
     t += (one + (" wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n" if wait_each else "")) * unroll
-    if not wait_each: t += " wgmma.commit_group.sync.aligned;\n"
+    if not wait_each: t += " wgmma.commit_group.sync.aligned;\n" + (" wgmma.wait_group.sync.aligned 0;\n" if wait_all else "")
     t += " sub.u32 r1, r1, 1; setp.ne.u32 p, r1, 0; @p bra L;\n wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
     t += STOP.replace("END: ret;", " xor.b32 r7, d0, d%d; setp.eq.u32 p, r7, 12345; @p st.global.u32 [x31], r7;\nEND: ret;" % (nd - 1))
-    kernel("wgmma%s m64n%dk%d %s.%s %s%s%s%d warpgroup%s" % (".sp" if sparse else "", n, k, dt, kind, "A in registers, " if regs else "", "" if swizzle else "no swizzle, ", "one at a time, " if wait_each else "", groups, "s" if groups > 1 else ""), t, unroll, block=128 * groups, shared=65536, rounds=32)
+    kernel("wgmma%s m64n%dk%d %s.%s %s%s%s%d warpgroup%s" % (".sp" if sparse else "", n, k, dt, kind, "A in registers, " if regs else "", "" if swizzle else "no swizzle, ", "one at a time, " if wait_each else "%d waited for, " % unroll if wait_all else "", groups, "s" if groups > 1 else ""), t, unroll, block=128 * groups, shared=65536, rounds=32)
 
 for kind, k in (("f16", 16), ("bf16", 16), ("tf32", 8), ("e4m3", 32), ("e5m2xe4m3", 32)):
     wgmma(kind, 256, k, "f32")
 wgmma("f16", 256, 16, "f16"); wgmma("s8", 256, 32, "s32"); wgmma("e4m3", 256, 32, "f16"); wgmma("u8", 256, 32, "s32")
 for n in (8, 16, 32, 64, 96, 128, 192): wgmma("f16", n, 16, "f32")
 for n in (64, 128, 256): wgmma("f16", n, 16, "f32", regs=True)
+for n in (64, 128, 256): wgmma("f16", n, 16, "f32", regs=True, wait_all=True)
+for n in (64, 128, 256): wgmma("f16", n, 16, "f32", wait_all=True)
 for g in (2, 3, 4): wgmma("f16", 128 if g < 4 else 64, 16, "f32", groups=g)
 wgmma("f16", 64, 16, "f32", groups=2); wgmma("f16", 256, 16, "f32", groups=2)
 for n in (8, 64, 128, 256): wgmma("f16", n, 16, "f32", wait_each=True)

@@ -426,7 +426,7 @@ static void records(void **state)
     assert_status_ok(exec_launch_new(c.p, &c.l, &x, &c.ds), &c.ds);
     struct exec_worker *k = exec_worker_new(x);
     struct exec_cta *cta = exec_cta_new(k);
-    exec_cta_start(cta, 0, 3, 8);
+    exec_cta_start(cta, 0, 3, 8, false);
     struct exec_step seen[8];
     struct exec_step s;
     unsigned n = 0, steps = 0;
@@ -492,7 +492,7 @@ static void private_views(void **state)
         assert_status_ok(exec_launch_new(c.p, &c.l, &x, &c.ds), &c.ds);
         struct exec_worker *k = exec_worker_new_private(x);
         struct exec_cta *cta = exec_cta_new(k);
-        exec_cta_start(cta, 0, 0, 0);
+        exec_cta_start(cta, 0, 0, 0, false);
         assert_int_equal(exec_cta_run(cta, 1000), RUN_DONE);
         assert_int_equal(INTS(c)[0], 0x01010101);
         assert_int_equal(INTS(c)[64], 0x01010101);

@@ -197,11 +197,17 @@ static void wrong(void **state)
            "not a multiple of 16");
 }
 
-/* Timed as one SM holds it: 4 CTAs of 32 warps; 8 of them have a result and no time. */
+/* Timed where its CTAs have SMs of their own, or one SM holds them: 4 CTAs of 32 warps. 8 of them on a
+ * GPU of four SMs have a result and no time. */
 static void times(void **state)
 {
     (void)state;
-    for (uint32_t ctas = 4; ctas <= 8; ctas += 4) {
+    static const struct {
+        uint32_t ctas, sms;
+        bool timed;
+    } v[] = { { 4, 132, true }, { 8, 132, true }, { 4, 2, true }, { 8, 4, false } };
+    for (size_t k = 0; k < ARRAY_LEN(v); k++) {
+        uint32_t ctas = v[k].ctas;
         struct sim_case c;
         sim_case_open(&c,
                       BODY("\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n\tmov.u32 %r4, "
@@ -212,8 +218,10 @@ static void times(void **state)
         c.l.grid.x = 16;
         c.l.block.x = 1024;
         c.l.functional = false;
+        c.l.exact = true;
+        c.p->preset.sms = v[k].sms;
         assert_int_equal(sim_case_run(&c), ST_OK);
-        assert_true(ctas == 4 ? c.stats.time_ns > 0 : c.stats.time_ns != c.stats.time_ns);
+        assert_true(v[k].timed ? c.stats.time_ns > 0 : c.stats.time_ns != c.stats.time_ns);
         for (uint32_t i = 0; i < 16; i++)
             assert_int_equal(c.data[4 * i], i % ctas);
         sim_case_close(&c);

@@ -170,7 +170,7 @@ static void each_access(struct sim_case *c, void (*fn)(const struct exec_step *s
     assert_status_ok(exec_launch_new(c->p, &c->l, &x, &c->ds), &c->ds);
     struct exec_worker *k = exec_worker_new(x);
     struct exec_cta *cta = exec_cta_new(k);
-    exec_cta_start(cta, 0, 0, 0);
+    exec_cta_start(cta, 0, 0, 0, false);
     struct exec_warp *w = exec_cta_warp(cta, 0);
     uint64_t now = 0;
     do {

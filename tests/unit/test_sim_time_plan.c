@@ -77,7 +77,7 @@ static void check_plan(const struct sim_program *p, const struct sim_preset *g)
         check_region(&t, r);
         for (uint32_t k = r->first; k < next; k++) {
             assert_int_equal(t.op[k].region, i);
-            assert_true(k == r->first || !p->code[k].leader);
+            assert_true(k == r->first || !(p->code[k].leader & LEADS_BLOCK));
             assert_true(t.op[k].flags & TIMING_FREE || t.op[k].busy > 0);
         }
     }

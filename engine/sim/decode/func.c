@@ -133,7 +133,7 @@ static void order_apply(struct decode *d, const struct ptx_cfg *c, const uint32_
         for (uint32_t i = 0; i < b->n; i++)
             code[b->first + i].rank = ++rank;
         if (b->n)
-            code[b->first].leader = 1;
+            code[b->first].leader = LEADS_BLOCK;
     }
 }
 
@@ -314,7 +314,7 @@ static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_i
         in->fn = exec_nop;
         in->dst = EXEC_NO_ID;
     }
-    in->leader |= in->kind == EXEC_SYNC;
+    in->leader |= in->kind == EXEC_SYNC ? LEADS_LANES : 0;
     return scoreboard(d, i, in);
 }
 
@@ -450,7 +450,7 @@ static bool decode_end(struct decode *d, struct exec_inst *in, const struct ptx_
                               .load_id = EXEC_NO_ID,
                               .vec = 1,
                               .rank = UINT32_MAX,
-                              .leader = 1,
+                              .leader = LEADS_BLOCK,
                               .ptx = last,
                               .func = d->f,
                               .cls = CLASS_CONTROL };

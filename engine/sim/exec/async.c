@@ -75,6 +75,11 @@ void exec_late_tell(struct exec_cta *lead, const struct exec_late *l)
     mbar_changed(c, c->shared + off);
 }
 
+uint32_t exec_late_rank(const struct exec_late *l)
+{
+    return l->bar < CLUSTER_STEP ? 0 : (uint32_t)(l->bar / CLUSTER_STEP) - 1;
+}
+
 /* The cluster's address of a host pointer into shared memory. */
 static uint64_t address_of(const struct exec_warp *w, const void *p)
 {

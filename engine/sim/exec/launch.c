@@ -382,10 +382,12 @@ static void cta_start(struct exec_cta *c, uint64_t cluster, uint32_t smid, uint3
     exec_check_cta_start(c);
 }
 
-void exec_cta_start(struct exec_cta *lead, uint64_t index, uint32_t smid, uint32_t first_warpid)
+void exec_cta_start(struct exec_cta *lead, uint64_t index, uint32_t smid, uint32_t first_warpid,
+                    bool apart)
 {
     for (uint32_t r = 0; r < lead->x->cluster_ctas; r++)
-        cta_start(lead->peer[r], index, smid, first_warpid + r * lead->nwarps);
+        cta_start(lead->peer[r], index, smid + (apart ? r : 0),
+                  first_warpid + (apart ? 0 : r * lead->nwarps));
 }
 
 /* ---- the functional driver ---- */
@@ -426,7 +428,7 @@ static void place_cta(struct exec_cta *c, uint64_t index)
 {
     uint32_t sms = c->x->p->preset.sms > 0 ? (uint32_t)c->x->p->preset.sms : 1;
     index = exec_hostile_cta(c->x, index);
-    exec_cta_start(c, index, (uint32_t)(index % sms), 0);
+    exec_cta_start(c, index, (uint32_t)(index % sms), 0, false);
 }
 
 /* A thread's CTAs that wait for others. */

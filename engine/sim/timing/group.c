@@ -21,6 +21,7 @@
 /* Private copies of memory for a sample on all SMs. The number is the same on every host, because
  * CTAs with different copies never see each other. */
 #define PRIVATE_WORKERS 2u
+#define UNIT_CYCLES     32u /* less than any trip between SMs */
 
 /* ---- making ---- */
 
@@ -28,8 +29,8 @@ static enum status make_workers(struct timing_group *g)
 {
     const struct timing_launch *t = g->t;
     g->nworkers = t->subset || t->p->ordered ? 1 : t->sampled ? PRIVATE_WORKERS : t->threads;
-    if (g->nworkers > g->nsms)
-        g->nworkers = g->nsms;
+    if (g->nworkers > g->nunits)
+        g->nworkers = g->nunits;
     g->worker = base_alloc(g->nworkers * sizeof *g->worker);
     for (uint32_t i = 0; g->worker && i < g->nworkers; i++) {
         g->worker[i] = t->sampled ? exec_worker_new_private(t->x) : exec_worker_new(t->x);
@@ -76,7 +77,7 @@ static void choose_places(struct timing_group *g, uint32_t all)
     /* FAR: the last with `far` */
     const uint32_t plane[] = { 0, 1, row, far, row + 1, far + 1, far + row, far + row + 1 };
     const uint32_t line[] = { 0, 1, 6, far, 4, far + 2, far + 8, far + 16 };
-    for (uint32_t i = 0; i < g->nsms; i++) {
+    for (uint32_t i = 0; i < g->nunits; i++) {
         uint32_t id = (base + (row ? plane[i] : line[i])) % all;
         for (uint32_t k = 0; k < n; k++)
             if (g->id[k] == id) { /* taken: the next one, from the start */
@@ -106,18 +107,19 @@ static struct timing_rates rates_of(const struct sim_preset *g)
 
 enum status timing_group_init(struct timing_group *g, const struct timing_launch *t, uint32_t number)
 {
-    uint64_t all = (uint64_t)t->g->sms;
+    uint64_t all = t->units;
     *g = (struct timing_group){ .t = t, .number = number, .most = t->nctas, .rates = rates_of(t->g) };
-    g->nsms = t->subset ? t->simulated : (uint32_t)(all < t->nctas ? all : t->nctas);
+    g->nunits = t->subset ? t->simulated : (uint32_t)(all < t->nctas ? all : t->nctas);
+    g->nsms = g->nunits * t->span;
     g->sm = base_alloc(g->nsms * sizeof *g->sm);
     if (!g->sm)
         return ST_NOMEM;
-    g->turn = (uint64_t)g->nsms * t->ctas_per_sm / 2;
+    g->turn = (uint64_t)g->nunits * t->ctas_per_sm / 2;
     if (t->subset)
         choose_places(g, (uint32_t)(all < t->nctas ? all : t->nctas));
     enum status st = make_workers(g);
     if (st == ST_OK)
-        st = timing_mem_init(&g->mem, t->g, t->subset ? &g->places : NULL, t->p->mem);
+        st = timing_mem_init(&g->mem, t, t->subset ? &g->places : NULL);
     if (st == ST_OK)
         st = timing_mem_keep(&g->mem, t->l->window);
     if (st == ST_OK)
@@ -127,7 +129,8 @@ enum status timing_group_init(struct timing_group *g, const struct timing_launch
                               (uint64_t)((double)t->g->l2_bytes * t->g->l2_distinct) >> CACHE_LINE_SHIFT,
                               t->g->l2_age_spread);
     for (uint32_t i = 0; st == ST_OK && i < g->nsms; i++)
-        st = timing_sm_init(&g->sm[i], g, t->subset ? g->id[i] : i, i);
+        st = timing_sm_init(&g->sm[i], g,
+                            (t->subset ? g->id[i / t->span] : i / t->span) * t->span + i % t->span, i);
     return st;
 }
 
@@ -158,13 +161,14 @@ static uint64_t cta_at(const struct timing_launch *t, uint64_t i)
     return (i * t->shuffle + (uint32_t)t->l->seed) % t->nctas; /* both below 2^32 */
 }
 
-static void start_cta(struct timing_group *g, uint32_t sm, uint32_t slot, uint64_t nth, uint32_t place,
+static void start_cta(struct timing_group *g, uint32_t unit, uint32_t slot, uint64_t nth, uint32_t place,
                       uint32_t at)
 {
     if (g->start_free > at)
         at = (uint32_t)g->start_free;
     g->start_free = (g->start_free > at ? g->start_free : at) + g->step / g->t->g->cta_rate;
-    timing_sm_start(&g->sm[sm], slot, cta_at(g->t, nth), (uint8_t)place, at);
+    for (uint32_t r = 0; r < g->t->span; r++)
+        timing_sm_start(&g->sm[unit * g->t->span + r], slot, cta_at(g->t, nth), (uint8_t)place, at);
     g->started++;
 }
 
@@ -173,20 +177,20 @@ static uint64_t next_cta(const struct timing_group *g)
 {
     if (!g->t->subset)
         return g->first + g->given;
-    return g->first + g->given / g->nsms * g->round + g->id[g->given % g->nsms];
+    return g->first + g->given / g->nunits * g->round + g->id[g->given % g->nunits];
 }
 
 /* One CTA per SM and round; adversarial: an SM is filled before the next gets any. */
 static void first_wave(struct timing_group *g)
 {
     const struct timing_launch *t = g->t;
-    uint64_t all = t->subset ? (uint64_t)t->g->sms : g->nsms, capacity = all * t->ctas_per_sm;
+    uint64_t all = t->subset ? t->units : g->nunits, capacity = all * t->ctas_per_sm;
     bool fill = t->l->dispatch == DISPATCH_ADVERSARIAL;
-    g->step = t->subset ? (double)all / g->nsms : 1;
+    g->step = t->subset ? (double)all / g->nunits : 1;
     for (uint32_t slot = 0; slot < t->ctas_per_sm; slot++)
-        for (uint32_t i = 0; i < g->nsms; i++) {
-            uint64_t sm = g->sm[i].id;
-            uint64_t place = fill ? sm * t->ctas_per_sm + slot : (uint64_t)slot * all + sm;
+        for (uint32_t i = 0; i < g->nunits; i++) {
+            uint64_t unit = g->sm[i * t->span].id / t->span;
+            uint64_t place = fill ? unit * t->ctas_per_sm + slot : (uint64_t)slot * all + unit;
             if (place < t->nctas)
                 start_cta(g, i, slot, place, t->subset ? i : 0, slot * (uint32_t)t->g->cta_cycles);
         }
@@ -194,12 +198,12 @@ static void first_wave(struct timing_group *g)
     g->round = all;
 }
 
-/* Index of the SM with the earliest ended CTA not yet replaced; nsms: none. */
+/* The unit with the earliest ended CTA not yet replaced; nunits: none. */
 static uint32_t earliest_end(const struct timing_group *g, const uint32_t *taken)
 {
-    uint32_t best = g->nsms, at = TIMING_NEVER;
-    for (uint32_t i = 0; i < g->nsms; i++) {
-        const struct timing_sm *s = &g->sm[i];
+    uint32_t best = g->nunits, at = TIMING_NEVER;
+    for (uint32_t i = 0; i < g->nunits; i++) {
+        const struct timing_sm *s = &g->sm[i * g->t->span];
         if (taken[i] < s->nended && s->ended[taken[i]].at < at) {
             at = s->ended[taken[i]].at;
             best = i;
@@ -224,16 +228,16 @@ static enum status dispatch(struct timing_group *g)
         any |= g->sm[i].nended > 0;
     if (!any)
         return ST_OK;
-    uint32_t *taken = base_alloc(g->nsms * sizeof *taken);
+    uint32_t *taken = base_alloc(g->nunits * sizeof *taken);
     if (!taken)
         return ST_NOMEM;
-    for (uint32_t i; (i = earliest_end(g, taken)) < g->nsms;) {
-        struct timing_ended e = g->sm[i].ended[taken[i]++];
+    for (uint32_t i; (i = earliest_end(g, taken)) < g->nunits;) {
+        struct timing_ended e = g->sm[i * g->t->span].ended[taken[i]++];
         note_finished(g, &e);
         if (g->stopped || next_cta(g) >= g->most)
             continue;
         uint32_t at = e.at + (uint32_t)g->t->g->cta_latency;
-        start_cta(g, i, e.slot, next_cta(g), g->t->subset ? (uint32_t)(g->given % g->nsms) : 0,
+        start_cta(g, i, e.slot, next_cta(g), g->t->subset ? (uint32_t)(g->given % g->nunits) : 0,
                   at > g->now ? at : g->now);
         g->given++;
     }
@@ -249,11 +253,23 @@ struct epoch {
     struct timing_group *g;
     uint32_t end;
 };
+
+/* SMs of a unit tell each other things in between: they go on by turns, a few cycles at a time. */
+static void run_unit(const struct timing_group *g, uint32_t unit, uint32_t end)
+{
+    uint32_t span = g->t->span, step = span > 1 ? UNIT_CYCLES : end - g->now;
+    for (uint32_t at = g->now; at < end;) {
+        at = end - at > step ? at + step : end;
+        for (uint32_t r = 0; r < span; r++)
+            timing_sm_run(&g->sm[unit * span + r], at);
+    }
+}
+
 static void run_share(void *ctx, size_t worker)
 {
     struct epoch *e = ctx;
-    for (uint32_t i = (uint32_t)worker; i < e->g->nsms; i += e->g->nworkers)
-        timing_sm_run(&e->g->sm[i], e->end);
+    for (uint32_t i = (uint32_t)worker; i < e->g->nunits; i += e->g->nworkers)
+        run_unit(e->g, i, e->end);
 }
 
 static uint32_t next_event(const struct timing_group *g)
@@ -325,7 +341,7 @@ static void report_progress(const struct timing_group *g)
  * way. */
 static void check_waves(struct timing_group *g, struct timing_mark here, uint64_t budget)
 {
-    uint64_t wave = (uint64_t)g->nsms * g->t->ctas_per_sm, left = g->t->nctas - next_cta(g);
+    uint64_t wave = (uint64_t)g->nunits * g->t->ctas_per_sm, left = g->t->nctas - next_cta(g);
     if (g->last_turn.at || g->finished < g->turn)
         return;
     g->turn = g->finished + wave;
@@ -370,7 +386,7 @@ static bool is_steady(struct timing_group *g, struct timing_mark here, uint64_t 
  * ends after all, the last phase ends with it. */
 static void check_part(struct timing_group *g, struct timing_mark here, uint64_t budget)
 {
-    if (g->finished >= g->nsms)
+    if (g->finished >= g->nunits)
         g->abandoned = true;
     else if (!g->phases.at && here.inst >= g->phases.begun + budget)
         timing_phase_begin(g);
@@ -388,9 +404,10 @@ static void check_budget(struct timing_group *g, uint64_t budget)
                    budget / 2);
         return;
     }
-    uint64_t inst = timing_group_instructions(g), wave = (uint64_t)g->nsms * g->t->ctas_per_sm;
+    uint64_t inst = timing_group_instructions(g), wave = (uint64_t)g->nunits * g->t->ctas_per_sm;
     struct timing_mark here = { g->now, inst, g->finished };
-    bool few = g->t->endless || g->finished < g->nsms, all = g->t->endless || next_cta(g) >= g->t->nctas;
+    bool few = g->t->endless || g->finished < g->nunits,
+         all = g->t->endless || next_cta(g) >= g->t->nctas;
     if (!g->from.at && (inst >= (few && all ? budget : budget / 4) || g->finished >= wave)) {
         g->from = here;
         if (few)
@@ -412,7 +429,7 @@ static void check_budget(struct timing_group *g, uint64_t budget)
         g->stopped = true;
         g->stop = here;
     }
-    if (!g->stopped && inst >= 2 * budget && g->finished >= g->nsms) {
+    if (!g->stopped && inst >= 2 * budget && g->finished >= g->nunits) {
         g->stopped = g->abandoned = true;
         g->stop = here;
     }

@@ -22,12 +22,16 @@ struct timing_launch { /* what all groups of a launch share; read-only while the
     struct sim_program *p;
     const struct sim_launch *l;
     const struct sim_preset *g;
+    double mhz; /* of the SMs in this kernel */
     struct exec_launch *x;
     struct timing_plan plan;
     uint64_t nctas, shuffle; /* shuffle: multiplier of the random order, 0: none */
-    /* CTAs of a cluster; everything else here that says CTA means one cluster */
+    /* CTAs of a cluster; everything else here that counts CTAs counts clusters */
     uint32_t cluster;
-    uint32_t warps_per_cta; /* count */
+    /* SMs that a cluster takes, one for each of its CTAs, or 1: all are on one. So many SMs in a row are
+     * a place for clusters; the GPU has `units` of them */
+    uint32_t span, units;
+    uint32_t warps_per_cta; /* warps of a cluster on an SM */
     uint32_t ctas_per_sm;   /* resident */
     uint32_t l1_bytes;      /* byte */
     bool sampled;           /* on private memory, and stopped when enough was seen */
@@ -39,7 +43,7 @@ struct timing_launch { /* what all groups of a launch share; read-only while the
     bool endless;
     struct cache_range buffer[64];
     uint32_t nbuffers;  /* what a previous run left in L2 */
-    uint32_t simulated; /* SMs per group */
+    uint32_t simulated; /* units per group */
     uint32_t ngroups;
     unsigned threads; /* host threads of one group */
 };
@@ -50,7 +54,7 @@ struct timing_group {
         double lanes, data[4 * WARP_LANES + 1];
     } rates;
     struct timing_sm *sm;
-    uint32_t nsms;
+    uint32_t nsms, nunits; /* unit u: SMs u * span and so on */
     struct exec_worker **worker;
     uint32_t nworkers;
     struct timing_mem mem;

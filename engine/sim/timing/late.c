@@ -8,14 +8,18 @@
 #include "engine/sim/timing/warp.h"
 #include "engine/sim/timing/wheel.h"
 
-void timing_late_put(struct timing_sm *s, uint32_t slot, const struct exec_late *l, uint32_t at)
+void timing_late_put(struct timing_sm *from, uint32_t slot, const struct exec_late *l, uint32_t at)
 {
+    struct timing_sm *s = from->group->t->span > 1 ? from->first + exec_late_rank(l) : from;
     if (!base_grow((void **)&s->late, s->nlate, &s->cap_late, sizeof *s->late)) {
         s->oom = true;
         return;
     }
+    if (s != from && at < s->ran)
+        at = s->ran;
     s->late[s->nlate++] = (struct timing_late){ *l, s->cta[slot].index, slot, at };
     s->late_at = at < s->late_at ? at : s->late_at;
+    s->at = s != from && at < s->at ? at : s->at;
 }
 
 /* ---- barriers and ends ---- */
@@ -29,15 +33,23 @@ void timing_ready_at(struct timing_sm *s, uint32_t w, uint32_t at)
         s->at = at;
 }
 
-void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t, uint32_t after)
+static void wake_here(struct timing_sm *s, const struct timing_cta *c, uint32_t at)
 {
     for (uint32_t i = 0; i < c->nwarps; i++) {
         struct timing_warp *w = &s->warp[c->first_warp + i];
         if (w->state != WARP_BARRIER || exec_warp_blocked(w->x))
             continue;
         w->state = WARP_RUN;
-        w->release = t + after;
+        w->release = at;
         timing_ready_at(s, c->first_warp + i, w->release);
+    }
+}
+
+void timing_wake(struct timing_sm *s, uint32_t slot, uint32_t t, uint32_t after)
+{
+    for (uint32_t r = 0; r < s->group->t->span; r++) {
+        struct timing_sm *o = s->first + r;
+        wake_here(o, &o->cta[slot], o != s && t + after < o->ran ? o->ran : t + after);
     }
 }
 
@@ -56,7 +68,7 @@ void timing_late_run(struct timing_sm *s, uint32_t t)
         if (!c->used || c->index != l.cta)
             continue;
         exec_late_tell(c->x, &l.l);
-        timing_wake(s, c, t, (uint32_t)s->group->t->g->lat_barrier);
+        timing_wake(s, l.slot, t, (uint32_t)s->group->t->g->lat_barrier);
     }
     s->late_at = soonest;
 }

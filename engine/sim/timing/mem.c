@@ -76,13 +76,14 @@ static inline double slice_bytes(const struct sim_preset *g, const struct cache_
     return 32 * ((sectors - 1) * g->l2_write + g->l2_partial_write) + g->l2_request_bytes;
 }
 
-enum status timing_mem_init(struct timing_mem *m, const struct sim_preset *g,
-                            const struct cache_places *places, struct sim_mem *mem)
+enum status timing_mem_init(struct timing_mem *m, const struct timing_launch *t,
+                            const struct cache_places *places)
 {
-    *m = (struct timing_mem){ .g = g, .scale = places ? (double)g->sms / places->n : 1 };
+    const struct sim_preset *g = t->g;
+    *m = (struct timing_mem){ .g = g, .scale = places ? (double)t->units / places->n : 1 };
     if (make_queues(m) != ST_OK)
         return ST_NOMEM;
-    double cycles_per_s = g->clock_mhz * 1e6;
+    double cycles_per_s = t->mhz * 1e6;
     m->slice_bytes = g->l2_bytes_per_cycle / m->nslices / m->scale;
     m->channel_bytes = g->dram_gbps * 1e9 * g->dram_efficiency / cycles_per_s / m->nchannels / m->scale;
     m->crowd_cycles = places ? (double)g->sms / g->l2_shared_rate : 0;
@@ -96,7 +97,7 @@ enum status timing_mem_init(struct timing_mem *m, const struct sim_preset *g,
         m->slice_cycles[n] = bytes / m->slice_bytes / m->nslices;
     }
     uint64_t bytes = (uint64_t)((double)g->l2_bytes * g->l2_distinct);
-    enum status st = places ? cache_l2_init_sample(&m->l2, bytes, (uint32_t)g->sms, places, mem)
+    enum status st = places ? cache_l2_init_sample(&m->l2, bytes, t->units, places, t->p->mem)
                             : cache_l2_init(&m->l2, bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
     if (st == ST_OK)
         cache_l2_shape(&m->l2, cache_l2_traits_of(g));

@@ -10,6 +10,7 @@
 struct sim_mem;
 struct sim_preset;
 struct sim_window;
+struct timing_launch;
 struct timing_met;
 
 /* ---- the memory system of a group ---- */
@@ -60,8 +61,8 @@ struct timing_mem {
     double dram_read, dram_write;
 };
 /* places: NULL when every SM is simulated. */
-enum status timing_mem_init(struct timing_mem *m, const struct sim_preset *g,
-                            const struct cache_places *places, struct sim_mem *mem);
+enum status timing_mem_init(struct timing_mem *m, const struct timing_launch *t,
+                            const struct cache_places *places);
 /* Before anything is asked; w may be NULL. ST_NOMEM only. */
 enum status timing_mem_keep(struct timing_mem *m, const struct sim_window *w);
 void timing_mem_free(struct timing_mem *m);

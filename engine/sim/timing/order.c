@@ -83,12 +83,17 @@ static bool feeds_next(const struct block *x, const struct exec_inst *a, const s
     return false;
 }
 
+static bool is_free(enum ptx_effect e)
+{
+    return e == EFFECT_NONE || e == EFFECT_BRANCH || e == EFFECT_WARP;
+}
+
 /* Stores keep their order among accesses to the same space, because the assembler cannot tell
  * addresses apart. */
 static bool keeps_place(const struct exec_inst *a, const struct exec_inst *b)
 {
     enum ptx_effect ea = ptx_op_info(a->ptx->op)->effect, eb = ptx_op_info(b->ptx->op)->effect;
-    if (ea == EFFECT_NONE || eb == EFFECT_NONE || ea == EFFECT_BRANCH || eb == EFFECT_BRANCH)
+    if (is_free(ea) || is_free(eb))
         return false;
     if (ea == EFFECT_LOAD && eb == EFFECT_LOAD)
         return a->policy.cop == COP_CV || b->policy.cop == COP_CV;

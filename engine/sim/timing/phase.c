@@ -297,7 +297,7 @@ bool timing_parts_take(struct timing_group *g, uint32_t n, struct sim_stats *o)
         o->parts[i] = g[i].phases.part;
         o->parts[i].ctas = t->nctas;
         o->parts[i].warps = t->warps_per_cta;
-        o->parts[i].waves = fmax(1, (double)t->nctas / ((double)t->g->sms * t->ctas_per_sm));
+        o->parts[i].waves = fmax(1, (double)t->nctas / ((double)t->units * t->ctas_per_sm));
         g[i].phases.part.nphases = 0; /* theirs now */
     }
     return true;

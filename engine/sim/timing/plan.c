@@ -33,13 +33,21 @@ static bool is_widened(const struct ptx_inst *i)
            ((to == PTX_T_U32 || to == PTX_T_S32) && (from == PTX_T_U64 || from == PTX_T_S64));
 }
 
+/* Signs of floats are part of the instruction that reads them. */
+static bool is_sign(const struct ptx_inst *i)
+{
+    return (i->op == PTX_OP_NEG || i->op == PTX_OP_ABS) && i->ntypes && !i->guarded &&
+           ptx_type_kind((enum ptx_type)i->type[0]) == 'f' &&
+           ptx_type_bits((enum ptx_type)i->type[0]) > 16;
+}
+
 /* Register moves, address-space casts and entry parameters cost nothing: operands take their place. */
 static bool is_folded(const struct exec_inst *in)
 {
     const struct ptx_inst *i = in->ptx;
     if (i->op == PTX_OP_CVTA || i->op == PTX_OP_CVTA_TO)
         return true;
-    if (i->op == PTX_OP_CVT && is_widened(i))
+    if ((i->op == PTX_OP_CVT && is_widened(i)) || is_sign(i))
         return true;
     if (i->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM && in->func->ptx->entry)
         return true;
@@ -323,6 +331,13 @@ static bool is_map_prefetch(const struct ptx_inst *i)
            i->op == PTX_OP_PREFETCH_CONST_TENSORMAP;
 }
 
+/* Lanes of a warp give each other values: no other warp sees it, so the assembler moves it freely. */
+static bool is_exchange(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_SHFL || i->op == PTX_OP_VOTE || i->op == PTX_OP_MATCH ||
+           i->op == PTX_OP_REDUX || i->op == PTX_OP_MOVMATRIX;
+}
+
 static uint16_t flags_of(const struct exec_inst *in)
 {
     enum ptx_effect e = ptx_op_info(in->ptx->op)->effect;
@@ -340,10 +355,9 @@ static uint16_t flags_of(const struct exec_inst *in)
     case EFFECT_BRANCH:
     case EFFECT_CALL: f = TIMING_ENDS; break;
     case EFFECT_EXIT: f = TIMING_ALONE; break;
-    case EFFECT_WARP: f = TIMING_ENDS; break;
     default: break;
     }
-    if (in->kind == EXEC_CONTROL || in->kind == EXEC_SYNC)
+    if (in->kind == EXEC_CONTROL || (in->kind == EXEC_SYNC && !is_exchange(in->ptx)))
         f |= TIMING_ENDS;
     if (in->kind == EXEC_MEM)
         f |= TIMING_MEMORY;
@@ -496,7 +510,9 @@ static void cut_regions(struct timing_plan *t, const struct exec_func *f)
     struct timing_region *r = NULL;
     for (uint32_t i = f->first; i < f->first + f->n; i++) {
         bool alone = t->op[i].flags & TIMING_ALONE;
-        if (!r || alone || t->p->code[i].leader || r->n == TIMING_REGION) {
+        bool leads = t->p->code[i].leader & LEADS_BLOCK ||
+                     (t->p->code[i].leader && !is_exchange(t->p->code[i].ptx));
+        if (!r || alone || leads || r->n == TIMING_REGION) {
             r = &t->region[t->nregions];
             *r = (struct timing_region){ .first = i };
             t->nregions++;

@@ -135,16 +135,18 @@ enum status timing_sm_init(struct timing_sm *s, struct timing_group *g, uint32_t
         s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
         s->warp[i].work = &s->work[i];
     }
-    struct exec_worker *k = g->worker[index % g->nworkers];
+    s->first = s - index % t->span;
+    s->rank = index % t->span;
+    struct exec_worker *k = g->worker[index / t->span % g->nworkers];
     for (uint32_t i = 0; i < s->nctas; i++)
-        if (!(s->cta[i].x = exec_cta_new(k)))
+        if (!(s->cta[i].x = s->rank ? s->first->cta[i].x : exec_cta_new(k)))
             return ST_NOMEM;
     return make_caches(s, t);
 }
 
 void timing_sm_free(struct timing_sm *s)
 {
-    for (uint32_t i = 0; s->cta && i < s->nctas; i++)
+    for (uint32_t i = 0; s->cta && !s->rank && i < s->nctas; i++)
         if (s->cta[i].x)
             exec_cta_free(s->cta[i].x);
     cache_l1_free(&s->l1);
@@ -193,11 +195,12 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
 {
     const struct timing_launch *t = s->group->t;
     struct timing_cta *c = &s->cta[slot];
-    exec_cta_start(c->x, cta, s->id, slot * t->warps_per_cta);
+    if (!s->rank)
+        exec_cta_start(c->x, cta, s->id, slot * t->warps_per_cta, t->span > 1);
     *c = (struct timing_cta){ .x = c->x,
                               .index = cta,
                               .first_warp = slot * t->warps_per_cta,
-                              .nwarps = exec_cta_nwarps(c->x),
+                              .nwarps = t->warps_per_cta,
                               .begun = at,
                               .place = place,
                               .used = true };
@@ -209,7 +212,7 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
     for (uint32_t i = 0; i < c->nwarps; i++) {
         uint32_t id = c->first_warp + i;
         struct timing_warp *w = &s->warp[id];
-        w->x = exec_cta_warp(c->x, i);
+        w->x = exec_cta_warp(c->x, s->rank * t->warps_per_cta + i);
         w->cta = (uint8_t)slot;
         w->index = (uint8_t)i;
         w->state = WARP_RUN;
@@ -229,6 +232,19 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
     }
 }
 
+/* The last warp here of the cluster in `slot` has ended. Its place is free when all of it has. */
+static void end_part(struct timing_sm *s, uint32_t slot, uint32_t t)
+{
+    struct timing_cta *c = &s->cta[slot], *all = &s->first->cta[slot];
+    c->used = false;
+    all->parts_inst += c->inst;
+    if (++all->parts == s->group->t->span)
+        s->first->ended[s->first->nended++] =
+            (struct timing_ended){ slot, t, all->begun, all->parts_inst };
+    else
+        timing_wake(s, slot, t, (uint32_t)s->group->t->g->lat_barrier);
+}
+
 static void end_warp(struct timing_sm *s, struct timing_warp *w, uint32_t t)
 {
     struct timing_cta *c = &s->cta[w->cta];
@@ -236,12 +252,10 @@ static void end_warp(struct timing_sm *s, struct timing_warp *w, uint32_t t)
     s->warp_cycles += t - w->started;
     if (t > s->until)
         s->until = t;
-    if (--c->live == 0) {
-        c->used = false;
-        s->ended[s->nended++] = (struct timing_ended){ w->cta, t, c->begun, c->inst };
-    } else {
-        timing_wake(s, c, t, (uint32_t)s->group->t->g->lat_barrier);
-    }
+    if (--c->live == 0)
+        end_part(s, w->cta, t);
+    else
+        timing_wake(s, w->cta, t, (uint32_t)s->group->t->g->lat_barrier);
 }
 
 /* ---- one step of a warp ---- */
@@ -401,9 +415,9 @@ static __attribute__((noinline)) bool refill(struct timing_sm *s, struct timing_
             return false;
         }
         if (w->work->woke)
-            timing_wake(s, &s->cta[w->cta], t, 0);
+            timing_wake(s, w->cta, t, 0);
         if (first->flags & (TIMING_BARRIER | TIMING_ALONE))
-            timing_wake(s, &s->cta[w->cta], t, lat_barrier);
+            timing_wake(s, w->cta, t, lat_barrier);
         find_next(plan, w, first);
     }
     return true;
@@ -651,4 +665,5 @@ void timing_sm_run(struct timing_sm *s, uint32_t end)
     uint32_t t = s->nscheds <= USUAL_SCHEDULERS ? run_until(s, end, USUAL_SCHEDULERS)
                                                 : run_until(s, end, TIMING_SCHEDULERS);
     s->at = exact_next(s, t);
+    s->ran = end;
 }

@@ -31,6 +31,9 @@ struct timing_cta {
     uint32_t begun;      /* cycle of its start */
     uint8_t place;
     bool used;
+    /* of the first SM of a unit: parts of the cluster that have ended, their instructions */
+    uint8_t parts;
+    uint64_t parts_inst;
 };
 /* of one CTA and scheduler: its warps there, by (w / schedulers); the last that issued */
 struct timing_turns {
@@ -60,8 +63,11 @@ struct timing_load_count {
 };
 struct timing_sm {
     struct timing_group *group;
-    uint32_t id;     /* %smid */
-    uint32_t index;  /* among the simulated */
+    uint32_t id;             /* %smid */
+    uint32_t index;          /* among the simulated */
+    struct timing_sm *first; /* of its unit; it is the `rank`-th there */
+    uint32_t rank;
+    uint32_t ran;    /* everything before that cycle has issued */
     uint32_t nwarps; /* warp slots */
     void *warp_room; /* what `warp` lies in */
     /* [nwarps]; warp w is the (w / schedulers)-th of scheduler w % schedulers */
@@ -180,8 +186,9 @@ void timing_late_put(struct timing_sm *s, uint32_t slot, const struct exec_late 
 void timing_late_run(struct timing_sm *s, uint32_t t);
 /* Sets when a warp that is in no list and has nothing left to issue steps next. */
 void timing_ready_at(struct timing_sm *s, uint32_t w, uint32_t at);
-/* Warps of a CTA that waited and can go on at t, do so `after` cycles. */
-void timing_wake(struct timing_sm *s, const struct timing_cta *c, uint32_t t, uint32_t after);
+/* Warps of the cluster in `slot` of the unit's SMs that waited and can go on at t, do so `after` cycles.
+ */
+void timing_wake(struct timing_sm *s, uint32_t slot, uint32_t t, uint32_t after);
 /* tensor.c: a copy's lines; a product. When it is done. */
 uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
                      const struct timing_access *a, uint32_t t);

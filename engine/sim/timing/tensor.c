@@ -9,7 +9,6 @@
 #include "engine/sim/cache/l2.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/tensor/tma.h"
-#include "engine/sim/exec/tensor/wgmma.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/step.h"
 #include "engine/sim/timing/access.h"
@@ -85,7 +84,6 @@ void timing_product(struct timing_sm *s, struct timing_warp *w, uint32_t schedul
                     const struct timing_slot *o, uint32_t t)
 {
     struct timing_work *k = w->work;
-    const struct exec_inst *in = &s->group->t->p->code[o->pc];
     if (o->unit == UNIT_CONTROL) { /* a group ends */
         k->group[k->ngroups++ % ARRAY_LEN(k->group)] = k->tensor;
         return;
@@ -94,8 +92,6 @@ void timing_product(struct timing_sm *s, struct timing_warp *w, uint32_t schedul
     s->tensor_free[scheduler] = end;
     s->tensor_busy += o->busy;
     k->tensor = (uint32_t)end + o->latency;
-    if (((const struct exec_wgmma *)in->x)->na) /* the next one waits until the registers are free */
-        s->tensor_free[scheduler] = k->tensor;
     if (end > s->tensor_shared)
         s->tensor_shared = end;
     s->tensor_share = o->busy ? (double)o->each / o->busy : 0;

@@ -32,10 +32,11 @@
 #include <string.h>
 
 #define NGROUPS       2u
-#define SAMPLE_SMS    4u      /* SMs of a group at first */
-#define SAMPLE_MORE   8u      /* and when that many cost less than the budget */
-#define SAMPLE_BUDGET 200000u /* warp instructions of a group before it stops starting CTAs */
-#define WHOLE_LIMIT   400000u /* warp instructions of a launch that is simulated whole */
+#define SAMPLE_SMS    4u       /* SMs of a group at first */
+#define SAMPLE_MORE   8u       /* and when that many cost less than the budget */
+#define SAMPLE_BUDGET 200000u  /* warp instructions of a group before it stops starting CTAs */
+#define WHOLE_LIMIT   400000u  /* warp instructions of a launch that is simulated whole */
+#define COPY_LIMIT    4000000u /* the same, with tensor copies (copies_tensors) */
 
 /* ---- setting up ---- */
 
@@ -75,6 +76,25 @@ static void find_buffers(struct timing_launch *t)
     }
 }
 
+static bool uses_tensor_cores(const struct timing_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->p->ncode; i++)
+        if (plan->op[i].unit == UNIT_TENSOR)
+            return true;
+    return false;
+}
+
+/* Places for clusters of n CTAs, which lie on an SM each, those of one cluster in one part of the GPU;
+ * 0: there are none. */
+static uint32_t units_of(const struct sim_preset *g, uint32_t n)
+{
+    int64_t sms = n > 8   ? g->cluster_sms_16
+                  : n > 4 ? g->cluster_sms_8
+                  : n > 2 ? g->cluster_sms_4
+                          : g->sms;
+    return (uint32_t)(sms < g->sms ? sms : g->sms) / n;
+}
+
 static enum status set_up(struct timing_launch *t, struct sim_program *p, const struct sim_launch *l,
                           struct diags *ds)
 {
@@ -91,13 +111,16 @@ static enum status set_up(struct timing_launch *t, struct sim_program *p, const 
                    threads, r.regs, r.shared_static + l->shared, t->g->title);
         return ST_USAGE;
     }
-    /* A cluster stays together: what is handed out here are clusters, and an SM holds at least one of
-     * them. */
+    /* A cluster stays together: what is handed out here are clusters. */
     t->cluster = (uint32_t)dim3u_count(exec_cluster_of(p, l));
-    o.ctas_per_sm = o.ctas_per_sm > t->cluster ? o.ctas_per_sm / t->cluster : 1;
     t->nctas /= t->cluster;
-    t->warps_per_cta = t->cluster * ((threads + WARP_LANES - 1) / WARP_LANES);
-    t->ctas_per_sm = o.ctas_per_sm;
+    t->units = units_of(t->g, t->cluster);
+    t->span = t->units ? t->cluster : 1;
+    uint32_t together = t->cluster / t->span;
+    if (!t->units)
+        t->units = (uint32_t)t->g->sms;
+    t->warps_per_cta = together * ((threads + WARP_LANES - 1) / WARP_LANES);
+    t->ctas_per_sm = o.ctas_per_sm > together ? o.ctas_per_sm / together : 1;
     t->l1_bytes = o.l1_bytes;
     /* The shadow that races are looked for in is one for all CTAs. */
     t->threads = l->check_races || l->check_uninit ? 1 : l->threads ? l->threads : base_cpus();
@@ -105,7 +128,11 @@ static enum status set_up(struct timing_launch *t, struct sim_program *p, const 
         find_buffers(t);
     if (l->dispatch == DISPATCH_RANDOM && t->nctas < UINT32_MAX / 2)
         t->shuffle = shuffle_of(t->nctas, l->seed);
-    return timing_plan_make(&t->plan, p, t->g);
+    enum status st = timing_plan_make(&t->plan, p, t->g);
+    t->mhz = st == ST_OK && t->g->tensor_clock_mhz > 0 && uses_tensor_cores(&t->plan)
+                 ? t->g->tensor_clock_mhz
+                 : t->g->clock_mhz;
+    return st;
 }
 
 /* ---- running groups ---- */
@@ -236,7 +263,7 @@ static void make_typical(struct sim_stats *s, const struct sim_preset *p, const 
     if (!s->sampled || !whole->inst_warp || fabs(by - 1) < TYPICAL)
         return;
     s->cycles *= by;
-    s->time_ns = s->cycles * 1000 / p->clock_mhz + p->launch_ns;
+    s->time_ns = s->cycles * 1000 / s->clock_mhz + p->launch_ns;
     s->dram_read_bytes = scale_u64(s->dram_read_bytes, by);
     s->dram_write_bytes = scale_u64(s->dram_write_bytes, by);
     scale_counts(s, by);
@@ -255,7 +282,7 @@ void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const s
     if (s->nparts)
         timing_parts_add(s, whole);
     double by = (double)whole->inst_warp / (double)s->inst_warp;
-    s->time_ns = s->cycles * 1000 / p->clock_mhz + p->launch_ns;
+    s->time_ns = s->cycles * 1000 / s->clock_mhz + p->launch_ns;
     s->dram_read_bytes = scale_u64(s->dram_read_bytes, by);
     s->dram_write_bytes = scale_u64(s->dram_write_bytes, by);
     scale_counts(s, by);
@@ -302,13 +329,14 @@ static enum status collect(const struct timing_launch *t, struct timing_groups *
     if (o->sampled && !partial)
         scale_counts(o, (double)t->nctas / ctas);
     o->cycles = cycles;
-    o->time_ns = cycles * 1000 / t->g->clock_mhz + t->g->launch_ns;
+    o->clock_mhz = t->mhz;
+    o->time_ns = cycles * 1000 / t->mhz + t->g->launch_ns;
     o->dram_read_bytes = (uint64_t)dram_read;
     o->dram_write_bytes = (uint64_t)dram_write;
     o->warps_active = sm_cycles > 0 ? 100 * warp_cycles / ((double)t->g->max_warps * sm_cycles) : 0;
     if (o->warps_active > 100)
-        o->warps_active = 100; /* a cluster that needs several SMs is on one */
-    o->ctas_per_sm = t->ctas_per_sm * t->cluster;
+        o->warps_active = 100; /* a cluster that needs several SMs may be on one */
+    o->ctas_per_sm = t->ctas_per_sm * (t->cluster / t->span);
     if (partial) {
         collect_partial(a, o);
         timing_parts_take(a->v, a->n, o);
@@ -422,25 +450,32 @@ static enum talk talk_of(const struct sim_program *p)
 
 /* Reads of the copy engine meet those of other SMs in front of L2 all the time, which a sample of few
  * SMs does not see. Such kernels have few and long CTAs; to time all SMs costs little beside the
- * products that they make. Not where CTAs may take tile after tile (they read %nctaid). */
+ * products that they make. */
+static bool copies_tensors(const struct sim_program *p)
+{
+    for (uint32_t i = 0; i < p->ncode; i++)
+        if (p->code[i].fn == exec_tma)
+            return true;
+    return false;
+}
+
+/* Without a sample first. CTAs that may take tile after tile (they read %nctaid) can be of any length.
+ */
 #define COPY_WAVES 4u
 static bool shares_copies(const struct timing_launch *t)
 {
-    bool copies = false;
     for (uint32_t i = 0; i < t->p->nsregs; i++)
         if (t->p->sregs[i].sreg == PTX_SREG_NCTAID)
             return false;
-    for (uint32_t i = 0; i < t->p->ncode; i++)
-        copies |= t->p->code[i].fn == exec_tma;
-    return copies && t->nctas <= COPY_WAVES * (uint64_t)t->g->sms;
+    return t->nctas <= COPY_WAVES * (uint64_t)t->units && copies_tensors(t->p);
 }
 
 static enum way choose_way(const struct timing_launch *t, enum talk talk)
 {
-    bool few = t->nctas < (uint64_t)t->g->sms / 2 || shares_copies(t);
+    bool few = t->nctas < (uint64_t)t->units / 2 || shares_copies(t);
     if (t->l->exact || few || talk == TALK_OTHER || t->l->check_uninit || t->l->check_races)
         return WAY_WHOLE;
-    bool all = t->g->sms < 2 * NGROUPS * SAMPLE_MORE || t->l->dispatch == DISPATCH_ADVERSARIAL;
+    bool all = t->units < 2 * NGROUPS * SAMPLE_MORE || t->l->dispatch == DISPATCH_ADVERSARIAL;
     return all ? WAY_WAVES : WAY_SUBSET;
 }
 
@@ -475,7 +510,7 @@ static enum status run_subset(struct timing_launch *t, struct sim_stats *out, st
     bool made = out->made;
     if (st != ST_OK || out->cycles_per_inst > 0)
         return st;
-    if (out->inst_warp <= WHOLE_LIMIT || t->endless) {
+    if (out->inst_warp <= (copies_tensors(t->p) ? COPY_LIMIT : WHOLE_LIMIT) || t->endless) {
         t->endless = false;
         out->again = made;
         return made ? st : run_once(t, WAY_WHOLE, 0, NULL, out, ds);

@@ -290,7 +290,7 @@ static bool run_once(struct timing_sm *s, struct timing_warp *w, const struct ti
             return false;
         if (w->hi == end)
             return true;
-        if (exec_warp_peek(w->x) != &code[pc + 1])
+        if (exec_warp_peek(w->x) != &code[pc + 1] || !run_straight(s, w, r, pc + 1, end - w->hi, t, st))
             return false;
     }
 }
