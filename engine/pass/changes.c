@@ -46,7 +46,8 @@ static const char *reason(unsigned kind)
     switch (kind) {
     case PTX_SEES_PLACE: return "the kernel depends on where its CTAs run";
     case PTX_SEES_SHARED: return "the kernel depends on the size of shared memory";
-    case PTX_SEES_CLUSTER: return "the kernel depends on the hardware cluster";
+    case PTX_SEES_CLUSTER:
+    case PTX_SEES_WHICH: return "the kernel depends on the hardware cluster";
     case PTX_SEES_LAUNCH: return "a cooperative grid, or a parameter of the launch, would change";
     case PTX_SEES_WARP: return "the kernel depends on the block shape here";
     default: return "its value would change";
@@ -94,6 +95,8 @@ static const char *progress(const struct pass_ctx *c, unsigned changes, const st
 {
     if (w->kind == WAIT_LOCK && !(changes & PASS_THREADS))
         return "whoever has the lock has started, and gives it back without waiting";
+    if (w->cluster && !(changes & (PASS_THREADS | PASS_SERIAL)))
+        return "it waits for CTAs of its own cluster alone, which start together and stay together";
     if (changes == PASS_RESIDENT && all_resident(c))
         return "all CTAs of this launch are resident at once on this device";
     return NULL;

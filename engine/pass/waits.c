@@ -34,6 +34,8 @@ struct waits {
     uint32_t nf;           /* the kernel, then fs.v */
     struct pass_wait lock; /* the first one; at NULL: none */
     bool writes, remote;   /* somebody writes global memory; arrives at barriers of other CTAs */
+    bool spread;           /* reaches memory of other CTAs of its cluster */
+    bool beyond;           /* what only its own cluster writes counts as private */
     /* asks who writes what is read; else every plain load counts as written, which costs nothing */
     bool precise;
     struct pass_wait *out;
@@ -103,8 +105,22 @@ static bool call_ends(const struct waits *w, const struct ptx_inst *i)
     return any;
 }
 
+static bool is_mbarrier_wait(const struct ptx_inst *i)
+{
+    return begins(i, "mbarrier.try_wait") || begins(i, "mbarrier.test_wait");
+}
+
+static bool of_cluster(const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    return is_mbarrier_wait(i) ||
+           ((e == EFFECT_LOAD || e == EFFECT_ATOMIC) && i->space == PTX_SPACE_SHARED_CLUSTER);
+}
+
 static bool asks_memory(struct waits *w, const struct func *f, const struct ptx_inst *i)
 {
+    if (w->beyond && of_cluster(i))
+        return false;
     switch (inst_effect(i)) {
     case EFFECT_LOAD: return !pass_taint_private(w->c, &f->fl, i, true) && !unwritten(w, f, i);
     case EFFECT_ATOMIC: return begins(i, "atom") && !pass_taint_private(w->c, &f->fl, i, true);
@@ -112,8 +128,7 @@ static bool asks_memory(struct waits *w, const struct func *f, const struct ptx_
     case EFFECT_SURFACE: return begins(i, "tex") || begins(i, "tld4") || begins(i, "suld");
     case EFFECT_ASYNC_COPY: return w->writes;
     case EFFECT_CALL: return call_listens(w, i);
-    case EFFECT_BARRIER:
-        return w->remote && (begins(i, "mbarrier.try_wait") || begins(i, "mbarrier.test_wait"));
+    case EFFECT_BARRIER: return w->remote && is_mbarrier_wait(i);
     default: return ptx_is_opaque(i);
     }
 }
@@ -450,7 +465,7 @@ static bool locks(struct scan *s, uint32_t exit)
     const struct ptx_inst *at =
         w->precise && s->f == w->f ? pass_lock(w->c, &s->f->fl, s->in, exit) : NULL;
     if (at && !w->lock.at)
-        w->lock = (struct pass_wait){ WAIT_LOCK, at, s->f->fl.f };
+        w->lock = (struct pass_wait){ .kind = WAIT_LOCK, .at = at, .f = s->f->fl.f };
     return at != NULL;
 }
 
@@ -590,7 +605,7 @@ static bool func_waits(struct waits *w, const struct func *f)
         any = false;
         waits = round_waits(&s, &any);
         if (any && !waits && round == ROUNDS) { /* too deep to tell */
-            *w->out = (struct pass_wait){ WAIT_OTHERS, f->fl.f->insts, f->fl.f };
+            *w->out = (struct pass_wait){ .at = f->fl.f->insts, .f = f->fl.f };
             waits = true;
         }
     }
@@ -620,6 +635,7 @@ static void survey(struct waits *w)
             w->remote |= inst_is(i, "mapa") || begins(i, "st.async") || begins(i, "red.async") ||
                          inst_has(i, ".multicast::cluster") ||
                          (begins(i, "mbarrier") && inst_has(i, ".shared::cluster"));
+            w->spread |= i->space == PTX_SPACE_SHARED_CLUSTER;
         }
     for (bool more = true; more;) { /* what callees do, their callers do */
         more = false;
@@ -666,6 +682,52 @@ static void mark_recursive(struct waits *w, bool *seen, uint32_t *stack)
     }
 }
 
+static void forget(struct waits *w)
+{
+    for (uint32_t k = 0; k < w->nf; k++)
+        memset(w->f[k].known, 0, w->f[k].fl.f->ninsts);
+}
+
+static void look(struct waits *w)
+{
+    for (uint32_t k = 0; k < w->nf && !w->out->at; k++)
+        func_waits(w, &w->f[k]);
+}
+
+/* Nothing that other clusters write comes into its registers. What asynchronous copies bring may be
+ * theirs, and is theirs by a race: nothing was waited for. */
+static bool hears_its_cluster_only(struct waits *w)
+{
+    w->precise = true;
+    for (uint32_t n = 0; n < w->nf; n++)
+        for (uint32_t k = 0; k < w->f[n].fl.f->ninsts; k++) {
+            const struct ptx_inst *i = &w->f[n].fl.f->insts[k];
+            if (inst_effect(i) != EFFECT_ASYNC_COPY && inst_effect(i) != EFFECT_CALL &&
+                asks_memory(w, &w->f[n], i))
+                return false;
+        }
+    return !w->fs.unknown && !w->fs.indirect;
+}
+
+/* The first loop that waits, and whether it waits for CTAs of its own cluster alone: then no loop does
+ * that takes what only these write for private. */
+static void find(struct waits *w)
+{
+    if (!w->remote && !w->spread) {
+        look(w);
+        return;
+    }
+    w->beyond = true;
+    look(w);
+    if (w->out->at)
+        return;
+    bool alone = hears_its_cluster_only(w);
+    w->beyond = false;
+    forget(w);
+    look(w);
+    w->out->cluster = w->out->at && alone;
+}
+
 bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out)
 {
     struct waits w = { .c = c, .out = out };
@@ -684,9 +746,8 @@ bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out)
     if (ok) {
         survey(&w);
         mark_recursive(&w, seen, stack);
+        find(&w);
     }
-    for (uint32_t k = 0; ok && k < w.nf && !out->at; k++)
-        func_waits(&w, &w.f[k]);
     if (!out->at)
         *out = w.lock;
     c->oom |= !ok;

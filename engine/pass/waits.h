@@ -19,6 +19,7 @@ struct pass_wait {
     enum pass_wait_kind kind;
     const struct ptx_inst *at;
     const struct ptx_func *f;
+    bool cluster; /* for CTAs of its own thread-block cluster, and for no others */
 };
 /* A loop of the kernel, or of what it calls, that may wait for other CTAs; false: none. at: the read it
  * waits by. */

@@ -10,7 +10,10 @@
  *                                          u = (%ctaid.z * ny + %ctaid.y) * nx + %ctaid.x;
  *                                          i = u mod M;  w = u div M;  v = i*q + min(i, r) + w;
  *                                          cx, cy, cz = place v of the order (order.c);
- *     mov.u32 %r1, %ctaid.x;               mov.u32 %r1, cx; */
+ *     mov.u32 %r1, %ctaid.x;               mov.u32 %r1, cx;
+ *
+ * Kernels launched in thread-block clusters: what is renamed are these, of %clusterid and %nclusterid;
+ * their CTAs keep their ranks. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
@@ -31,25 +34,27 @@ static bool asked(const struct options *o)
 }
 
 /* ---- legality ---- */
+static bool is_renamed(const struct ptx_operand *o)
+{
+    return o->kind == OPND_SREG &&
+           (o->index == PTX_SREG_CTAID || o->index == PTX_SREG_NCTAID || o->index == PTX_SREG_CLUSTERID);
+}
+
 static enum status check_func(struct pass_ctx *c, const struct ptx_func *f)
 {
     for (uint32_t k = 0; k < f->ninsts; k++) {
         const struct ptx_inst *i = &f->insts[k];
         struct str t = ptx_text(c->m, i->at);
-        if (strncmp(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "", "barrier.cluster", 15) ==
-            0)
-            return pass_refuse(c, i->at, NULL,
-                               "CTA clusters synchronise here: their CTAs cannot be renamed");
         if (ptx_is_opaque(i) && (memmem(t.s, t.n, "ctaid", 5) || memmem(t.s, t.n, "smid", 4)))
             return pass_refuse(c, i->at, NULL,
                                "an instruction that is not modelled reads the CTA's index");
         for (uint8_t n = 0; n < i->nopnds; n++)
-            if (i->opnds[n].kind == OPND_SREG &&
-                (i->opnds[n].index == PTX_SREG_CTAID || i->opnds[n].index == PTX_SREG_NCTAID) &&
+            if (is_renamed(&i->opnds[n]) &&
                 (i->opnds[n].comp < 0 ||
                  (i->ntypes && ptx_type_bits((enum ptx_type)i->type[i->ntypes - 1]) != 32)))
                 return pass_refuse(c, i->at, NULL,
-                                   "%%ctaid is read here as something other than a 32-bit component");
+                                   "%s is read here as something other than a 32-bit component",
+                                   ptx_sreg_name((enum ptx_sreg)i->opnds[n].index));
     }
     return ST_OK;
 }
@@ -63,11 +68,11 @@ static enum status check(struct pass_ctx *c)
                            "the number of clusters is the number of SMs; no device is chosen");
     if (c->in->launch && dim3u_count(c->out->grid) > 0x7fffffffu)
         return pass_refuse(c, NO_SPAN, NULL, "a grid of more than 2^31 CTAs");
-    if (c->f->reqnctapercluster.x || c->f->explicitcluster || c->f->maxclusterrank ||
-        (c->in->launch && c->in->launch->cluster.x))
+    if (cluster_threads(c) && opt_cluster(c->opt)->kind == CLUSTER_AGENT)
         return pass_refuse(
-            c, NO_SPAN, NULL,
-            "the kernel is launched in hardware CTA clusters: their CTAs cannot be renamed");
+            c, NO_SPAN, "--cluster redirect renames whole clusters",
+            "the kernel is launched in hardware CTA clusters: an agent cannot run them one "
+            "after the other");
     pass_callees(c, &fs);
     if (fs.unknown)
         return pass_refuse(c, fs.at, NULL,
@@ -97,16 +102,15 @@ static void redirect_code(const struct pass_ctx *c, const struct cluster_names *
     buf_printf(&nx, "%%%snx", t);
     buf_printf(&ny, "%%%sny", t);
     buf_printf(&v, "%%%sv", t);
-    buf_printf(
-        out,
-        "mov.u32 \t%%%snx, %%nctaid.x;\nmov.u32 \t%%%sny, %%nctaid.y;\nmov.u32 \t%%%snz, %%nctaid.z;\n",
-        t, t, t);
+    const char *of = cluster_threads(c) ? "cluster" : "cta";
+    for (int d = 0; d < 3; d++)
+        buf_printf(out, "mov.u32 \t%%%sn%c, %%n%sid.%c;\n", t, 'x' + d, of, 'x' + d);
     buf_printf(out,
-               "mov.u32 \t%%%su, %%ctaid.z;\nmov.u32 \t%%%sv, %%ctaid.y;\nmad.lo.u32 \t%%%sv, %%%su, "
+               "mov.u32 \t%%%su, %%%sid.z;\nmov.u32 \t%%%sv, %%%sid.y;\nmad.lo.u32 \t%%%sv, %%%su, "
                "%%%sny, %%%sv;\n",
-               t, t, t, t, t, t);
-    buf_printf(out, "mov.u32 \t%%%su, %%ctaid.x;\nmad.lo.u32 \t%%%su, %%%sv, %%%snx, %%%su;\n", t, t, t,
-               t, t);
+               t, of, t, of, t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%su, %%%sid.x;\nmad.lo.u32 \t%%%su, %%%sv, %%%snx, %%%su;\n", t, of, t,
+               t, t, t);
     buf_printf(out, "mul.lo.u32 \t%%%sr, %%%snx, %%%sny;\nmul.lo.u32 \t%%%sr, %%%sr, %%%snz;\n", t, t, t,
                t, t, t);
     buf_printf(
@@ -121,9 +125,16 @@ static void redirect_code(const struct pass_ctx *c, const struct cluster_names *
                "min.u32 \t%%%sr, %%%sr, %%%si;\nadd.u32 \t%%%su, %%%su, %%%sr;\nmad.lo.u32 \t%%%sv, "
                "%%%si, %%%sq, %%%su;\n",
                t, t, t, t, t, t, t, t, t, t);
-    struct order_code o = { t, v.s, nx.s, ny.s, n->ctaid[0], n->ctaid[1], n->ctaid[2] };
+    const char(*to)[24] = cluster_threads(c) ? n->clusterid : n->ctaid;
+    struct order_code o = { t, v.s, nx.s, ny.s, to[0], to[1], to[2] };
     if (nx.s && ny.s && v.s)
         order_decode(c, &o, out);
+    for (int d = 0; d < 3 && cluster_threads(c); d++)
+        buf_printf(
+            out,
+            "mov.u32 \t%%%su, %%cluster_nctaid.%c;\nmov.u32 \t%%%sv, %%cluster_ctaid.%c;\nmad.lo.u32 "
+            "\t%s, %s, %%%su, %%%sv;\n",
+            t, 'x' + d, t, 'x' + d, n->ctaid[d], to[d], t, t);
     out->oom |= nx.oom || ny.oom || v.oom;
     buf_free(&nx);
     buf_free(&ny);
@@ -137,7 +148,22 @@ static void redirect_declare(const struct pass_ctx *c, struct buf *out)
                ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%snx, %%%sny, %%%snz, %%%su, %%%sv, %%%sq, %%%sr, "
                "%%%si;\n",
                t, t, t, t, t, t, t, t, t, t, t);
+    if (cluster_threads(c))
+        buf_printf(out, ".reg .b32 \t%%%sdx, %%%sdy, %%%sdz;\n", t, t, t);
     order_declare(t, out);
+}
+
+/* %<tag><letter>x and so on */
+static void name_registers(struct pass_ctx *c, char letter, char to[3][24])
+{
+    for (int d = 0; d < 3; d++) {
+        struct buf b = { 0 };
+        buf_printf(&b, "%%%s%c%c", c->tag, letter, 'x' + d);
+        if (b.s && b.n < sizeof to[d])
+            memcpy(to[d], b.s, b.n + 1);
+        c->oom |= b.oom;
+        buf_free(&b);
+    }
 }
 
 static enum status redirect_run(struct pass_ctx *c)
@@ -145,14 +171,9 @@ static enum status redirect_run(struct pass_ctx *c)
     struct cluster_names n = { .grid = false };
     struct buf decls = { 0 }, code = { 0 }, both = { 0 };
     struct strmap clones = { 0 };
-    for (int d = 0; d < 3; d++) {
-        struct buf b = { 0 };
-        buf_printf(&b, "%%%sc%c", c->tag, 'x' + d);
-        if (b.s && b.n < sizeof n.ctaid[d])
-            memcpy(n.ctaid[d], b.s, b.n + 1);
-        c->oom |= b.oom;
-        buf_free(&b);
-    }
+    name_registers(c, 'c', n.ctaid);
+    /* where there are no clusters, a CTA is one */
+    name_registers(c, cluster_threads(c) ? 'd' : 'c', n.clusterid);
     enum status s = order_put_table(c);
     redirect_declare(c, &decls);
     redirect_code(c, &n, &code);

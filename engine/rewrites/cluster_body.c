@@ -12,6 +12,8 @@ static const char *cluster_coordinate(void *ctx, const struct ptx_operand *o)
         return NULL;
     if (o->index == PTX_SREG_CTAID)
         return o->comp < 3 ? n->ctaid[o->comp] : "0";
+    if (o->index == PTX_SREG_CLUSTERID && n->clusterid[0][0])
+        return o->comp < 3 ? n->clusterid[o->comp] : "0";
     if (o->index == PTX_SREG_NCTAID && n->grid)
         return o->comp < 3 ? n->nctaid[o->comp] : "0";
     return NULL;
@@ -19,7 +21,8 @@ static const char *cluster_coordinate(void *ctx, const struct ptx_operand *o)
 
 bool cluster_reads(const struct ptx_func *f)
 {
-    return pass_find_sreg(f, "%ctaid") || pass_find_sreg(f, "%nctaid");
+    return pass_find_sreg(f, "%ctaid") || pass_find_sreg(f, "%nctaid") ||
+           pass_find_sreg(f, "%clusterid");
 }
 
 void cluster_clone_callees(struct pass_ctx *c, struct cluster_names *n, const char *entry,

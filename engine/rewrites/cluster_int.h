@@ -3,6 +3,7 @@
 #define GPULOCW_REWRITES_CLUSTER_INT_H
 
 #include "engine/base/base.h"
+#include "engine/rec/elem.h"
 
 struct pass_ctx;
 struct ptx_func;
@@ -22,7 +23,13 @@ struct order_code {
     const char *y;
     const char *z;
 };
-/* Number of clusters: the option, or the device's SMs; 0: neither is known. */
+/* Thread-block clusters that the kernel is launched in, as far as the kernel and the launch say; 1, 1,
+ * 1: none. What is renamed are they, then. */
+struct dim3u cluster_shape(const struct pass_ctx *c);
+bool cluster_threads(const struct pass_ctx *c); /* it is, or may be, launched in them */
+/* The grid of what is renamed. */
+struct dim3u cluster_grid(const struct pass_ctx *c);
+/* Number of clusters: the option, or as many as the device's SMs hold; 0: neither is known. */
 uint32_t cluster_count(const struct pass_ctx *c);
 /* Scratch registers that order_decode uses. */
 void order_declare(const char *tag, struct buf *out);
@@ -34,6 +41,7 @@ enum status order_put_table(struct pass_ctx *c);
 /* %ctaid (and, under agents, %nctaid) of an instruction as what the rewrite put in registers. */
 struct cluster_names {
     char ctaid[3][24];
+    char clusterid[3][24]; /* empty: %clusterid stays */
     char nctaid[3][24];
     bool grid;
 };

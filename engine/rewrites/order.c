@@ -10,19 +10,71 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rewrites/cluster_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t at_least_one(uint32_t n)
+{
+    return n ? n : 1;
+}
+
+struct dim3u cluster_shape(const struct pass_ctx *c)
+{
+    const struct dim_directive *r = &c->f->reqnctapercluster;
+    struct dim3u n = { r->x, r->y, r->z };
+    if (!n.x && c->in->launch)
+        n = c->in->launch->cluster;
+    return (struct dim3u){ at_least_one(n.x), at_least_one(n.y), at_least_one(n.z) };
+}
+
+/* It has to do with the other CTAs of its cluster. */
+static bool knows_clusters(const struct ptx_func *f)
+{
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        const char *name = ptx_op_info(i->op)->name;
+        if (i->space == PTX_SPACE_SHARED_CLUSTER || inst_has(i, ".shared::cluster") ||
+            inst_has(i, ".multicast::cluster") || inst_is(i, "mapa") || inst_is(i, "getctarank") ||
+            (name && !strncmp(name, "barrier.cluster", 15)))
+            return true;
+        for (uint8_t n = 0; n < i->nopnds; n++)
+            if (i->opnds[n].kind == OPND_SREG &&
+                ptx_sreg_sees((enum ptx_sreg)i->opnds[n].index) & (PTX_SEES_CLUSTER | PTX_SEES_WHICH))
+                return true;
+    }
+    return false;
+}
+
+bool cluster_threads(const struct pass_ctx *c)
+{
+    struct pass_funcs fs;
+    bool any = c->f->reqnctapercluster.x || c->f->explicitcluster || c->f->maxclusterrank ||
+               (c->in->launch && c->in->launch->cluster.x) || knows_clusters(c->f);
+    pass_callees(c, &fs);
+    for (uint32_t k = 0; k < fs.n && !any; k++)
+        any = knows_clusters(fs.v[k]);
+    return any;
+}
+
+struct dim3u cluster_grid(const struct pass_ctx *c)
+{
+    struct dim3u n = cluster_shape(c), g = c->out->grid;
+    return (struct dim3u){ g.x / n.x, g.y / n.y, g.z / n.z };
+}
+
 uint32_t cluster_count(const struct pass_ctx *c)
 {
     if (opt_cluster(c->opt)->clusters > 0)
         return (uint32_t)opt_cluster(c->opt)->clusters;
-    return c->in->dev ? c->in->dev->sms : 0;
+    return c->in->dev ? at_least_one(c->in->dev->sms / (uint32_t)dim3u_count(cluster_shape(c))) : 0;
 }
 
 void order_declare(const char *tag, struct buf *out)
@@ -136,7 +188,7 @@ static const char *skip_blank(const char *p)
 
 static enum status parse_table(struct pass_ctx *c, const char *text, struct table *t)
 {
-    uint64_t want = dim3u_count(c->out->grid);
+    uint64_t want = dim3u_count(cluster_grid(c));
     bool *seen = base_alloc(want + 1);
     t->v = base_alloc(sizeof *t->v * (want + 1));
     t->n = 0;
@@ -182,7 +234,7 @@ enum status order_check(struct pass_ctx *c)
         (!opt_cluster(c->opt)->index.tx || !opt_cluster(c->opt)->index.ty))
         return pass_refuse(c, NO_SPAN, NULL, "--index tile needs a size, such as tile:8x8");
     if (opt_cluster(c->opt)->index.kind == INDEX_TILE &&
-        (uint64_t)c->out->grid.x * opt_cluster(c->opt)->index.ty > 0xffffffffu)
+        (uint64_t)cluster_grid(c).x * opt_cluster(c->opt)->index.ty > 0xffffffffu)
         return pass_refuse(c, NO_SPAN, NULL,
                            "--index tile: a band of %u rows of this grid has more than 2^32 CTAs",
                            opt_cluster(c->opt)->index.ty);
