@@ -436,8 +436,9 @@ int cmd_rewrite(struct args *a)
         c = costs_of(&s, &code);
         say_cost(&s, &code, &c, &ds);
         say_classes(&s, &code, &ds);
-        workspace_say_launch(s.spec, &a->options, &code, &ds);
     }
+    if (st == ST_OK)
+        workspace_say_launch(s.spec, &a->options, &code, &ds);
     if (st == ST_OK && !code.changed && !cmd_say_idle(&a->options, &ds))
         diag_add(&ds, DIAG_NOTE, "options", NULL, NO_SPAN, "the options change nothing in '%s'",
                  s.kernel);
@@ -446,7 +447,7 @@ int cmd_rewrite(struct args *a)
     if (st == ST_OK)
         st = write_out(a, &s, &code, &c, &proof, &ds);
     if (st == ST_OK && a->with_launch)
-        st = workspace_launch_write(a->output, s.spec, &code, &ds);
+        st = workspace_launch_write(a->output, s.spec, &a->options, &code, &ds);
     pass_output_free(&code);
     workspace_close(&s);
     return cmd_finish(a, st, &ds);

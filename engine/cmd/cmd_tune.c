@@ -187,7 +187,7 @@ static enum status apply(const struct args *a, const struct workspace *s, const 
         if (st == ST_OK)
             diag_add(ds, DIAG_NOTE, "tuned", path, NO_SPAN, "written");
         if (st == ST_OK)
-            st = workspace_launch_write(path, s->spec, &code, ds);
+            st = workspace_launch_write(path, s->spec, &f->options, &code, ds);
         if (st == ST_OK)
             workspace_say_launch(s->spec, &f->options, &code, ds);
     }

@@ -92,6 +92,10 @@ static inline bool arg_shares(const struct arg_spec *a)
     return a->kind == ARG_SAME_AS || a->kind == ARG_TENSOR_MAP ||
            (a->kind == ARG_TEXTURE && a->same_as); /* a sampler has no texels */
 }
+struct launch_spec;
+/* Its arguments have tensor maps; they get this L2 promotion (tensor_map.l2). */
+bool launch_has_maps(const struct launch_spec *l);
+void launch_promote(struct launch_spec *l, uint8_t to);
 struct launch_spec {
     char *name; /* of this launch among several, or NULL */
     char *file; /* the description's own path, for messages; may be NULL */

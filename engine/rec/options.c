@@ -59,6 +59,7 @@ static const char *const values_schedule_coarsen_mode[] = { COARSEN_MODES(VALUE_
 static const char *const values_softcache_line[] = { SOFTCACHE_LINES(VALUE_TEXT) NULL };
 static const char *const values_memory_readonly[] = { READONLY_MODES(VALUE_TEXT) NULL };
 static const char *const values_memory_copy_hint[] = { COPY_HINTS(VALUE_TEXT) NULL };
+static const char *const values_memory_promotion[] = { PROMOTIONS(VALUE_TEXT) NULL };
 
 static const struct knob_info knobs[] = {
 #define KNOB_ENUM(group, field, text, list, first, about)  \

@@ -12,6 +12,7 @@
  *    80  tf32                           96 + 32 d  stride of dimension d + 1, in 16 bytes;
  *    81  promotion in L2               224 +  4 d  and its upper bits */
 #include "engine/base/base.h"
+#include "engine/rec/launch.h"
 #include "engine/rec/tensor_map.h"
 
 #include <string.h>
@@ -178,4 +179,25 @@ bool tensor_map_replace(uint8_t *raw, enum tensor_field f, unsigned number, uint
         return false;
     set(raw, fields[f].at + fields[f].step * number, fields[f].bits, v);
     return fields[f].bits == 64 || v >> fields[f].bits == 0;
+}
+
+bool launch_has_maps(const struct launch_spec *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->nargs; i++)
+        any |= l->args[i].kind == ARG_TENSOR_MAP;
+    return any;
+}
+
+void launch_promote(struct launch_spec *l, uint8_t to)
+{
+    struct tensor_map m;
+    for (size_t i = 0; i < l->nargs; i++) {
+        struct arg_spec *a = &l->args[i];
+        if (a->kind != ARG_TENSOR_MAP || a->nbytes != TENSOR_MAP_BYTES ||
+            !tensor_map_decode(a->bytes, &m))
+            continue;
+        m.l2 = to;
+        tensor_map_encode(&m, a->bytes);
+    }
 }

@@ -23,6 +23,7 @@ static const struct {
     { "readonly", "readonly" },
     { "l2-persist", "l2-persist" },
     { "tma-hint", "tma-hint" },
+    { "tma-promotion", "tma-promotion" },
     { "carveout", "carveout" },
     { "maxnreg", "minctas" },
 };

@@ -353,6 +353,18 @@ static size_t copy_policy(const struct space *s, const struct options *base, str
     return n;
 }
 
+static size_t promotion(const struct space *s, const struct options *base, struct options *out,
+                        size_t most)
+{
+    size_t n = 0;
+    for (int p = PROMOTION_128; s->maps && p <= PROMOTION_256; p++) {
+        struct options o = *base;
+        opt_memory(&o)->promotion = p;
+        n = add(out, n, most, o);
+    }
+    return n;
+}
+
 static bool has_copies(const struct ana_kernel *k)
 {
     for (uint32_t i = 0; k && i < k->naccess; i++)
@@ -394,14 +406,23 @@ static size_t shared_layout(const struct space *s, const struct options *base, s
 
 /* In the order in which they usually matter: what moves most comes first. */
 static const struct dimension dimensions[] = {
-    { "block shape", schedule, 3, false },       { "clustering", cluster, 3, false },
-    { "active agents", agents, 1, true },        { "cache bypassing", bypass, 3, false },
-    { "streaming loads", streams, 1, true },     { "L1 priority", l1_priority, 1, true },
-    { "L2 policy", l2_policy, 1, true },         { "L1 size", carveout, 2, false },
-    { "coarsening", coarsen, 2, false },         { "prefetching", prefetch, 2, false },
-    { "throttling", throttle, 1, false },        { "shared layout", shared_layout, 2, false },
-    { "software cache", softcache, 1, false },   { "read-only path", readonly, 1, false },
-    { "L2 persistence", persistence, 1, false }, { "L2 policy of copies", copy_policy, 2, false },
+    { "block shape", schedule, 3, false },
+    { "clustering", cluster, 3, false },
+    { "active agents", agents, 1, true },
+    { "cache bypassing", bypass, 3, false },
+    { "streaming loads", streams, 1, true },
+    { "L1 priority", l1_priority, 1, true },
+    { "L2 policy", l2_policy, 1, true },
+    { "L1 size", carveout, 2, false },
+    { "coarsening", coarsen, 2, false },
+    { "prefetching", prefetch, 2, false },
+    { "throttling", throttle, 1, false },
+    { "shared layout", shared_layout, 2, false },
+    { "software cache", softcache, 1, false },
+    { "read-only path", readonly, 1, false },
+    { "L2 persistence", persistence, 1, false },
+    { "L2 policy of copies", copy_policy, 2, false },
+    { "L2 promotion of copies", promotion, 2, false },
     { "registers", registers, 2, false },
 };
 
@@ -473,6 +494,7 @@ struct space space_of(const struct tune_bench *b)
     if (s.conflicts)
         s.cure = banks_cure_of(k);
     s.copies = has_copies(k);
+    s.maps = s.copies && launch_has_maps(l);
     s.npersist = space_persistent(k, l, d, s.persist);
     how_to_bypass(b, &s);
     return s;

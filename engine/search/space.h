@@ -31,6 +31,7 @@ struct space {
     int minctas[SPACE_MINCTAS];
     size_t nminctas;
     bool copies;        /* bulk or tensor copies read global memory */
+    bool maps;          /* and tensor maps of the launch */
     bool asks_to_cache; /* a load that is to cache in L1 must say so: all caching is a choice, too */
     bool fine /* every value */, coarse /* the values of the exhaustive reference */;
 };

@@ -54,9 +54,19 @@ static void add(struct roofline *f, struct roof x)
     f->roof[f->n++] = x;
 }
 
+/* Of the SMs in this kernel: tensor cores lower it. */
+static double clock_mhz(const struct result *r, const struct sim_preset *p)
+{
+    bool tensor = false;
+    for (unsigned k = 0; k < PIPE_COUNT; k++)
+        tensor |= strncmp(pipe_name((enum pipe)k), "tensor", 6) == 0 &&
+                  value(r, pipe_counter((enum pipe)k)) > 0;
+    return tensor && p->tensor_clock_mhz > 0 ? p->tensor_clock_mhz : p->clock_mhz;
+}
+
 static void add_pipes(struct roofline *f, const struct result *r, const struct preset_fields *p)
 {
-    double hz = p->p.clock_mhz * 1e6, sms = (double)p->p.sms;
+    double mhz = clock_mhz(r, &p->p), hz = mhz * 1e6, sms = (double)p->p.sms;
     for (unsigned k = 0; k < PIPE_COUNT; k++) {
         struct roof x = { .name = pipe_name((enum pipe)k),
                           .amount = value(r, pipe_counter((enum pipe)k)) };
@@ -65,8 +75,7 @@ static void add_pipes(struct roofline *f, const struct result *r, const struct p
             continue;
         x.rate = field(p, pipes[k].field, said, sizeof said) * pipes[k].each * sms * hz;
         if (x.rate > 0)
-            snprintf(x.from, sizeof x.from, "%s x %g x %g SMs x %g MHz", said, pipes[k].each, sms,
-                     p->p.clock_mhz);
+            snprintf(x.from, sizeof x.from, "%s x %g x %g SMs x %g MHz", said, pipes[k].each, sms, mhz);
         else
             snprintf(x.from, sizeof x.from, "no field of the preset has its rate");
         add(f, x);
@@ -77,9 +86,10 @@ static void add_memory(struct roofline *f, const struct result *r, const struct 
 {
     struct roof l2 = { .name = "L2", .memory = true }, dram = { .name = "DRAM", .memory = true };
     char said[220] = "";
+    double mhz = clock_mhz(r, &p->p);
     l2.amount = 32 * (value(r, COUNTER_L2_READ_SECTORS) + value(r, COUNTER_L2_WRITE_SECTORS));
-    l2.rate = field(p, "l2_bytes_per_cycle", said, sizeof said) * p->p.clock_mhz * 1e6;
-    snprintf(l2.from, sizeof l2.from, "%s x %g MHz", said, p->p.clock_mhz);
+    l2.rate = field(p, "l2_bytes_per_cycle", said, sizeof said) * mhz * 1e6;
+    snprintf(l2.from, sizeof l2.from, "%s x %g MHz", said, mhz);
     dram.amount = value(r, COUNTER_DRAM_READ_BYTES) + value(r, COUNTER_DRAM_WRITE_BYTES);
     dram.rate = field(p, "dram_gbps", said, sizeof said) * p->p.dram_efficiency * 1e9;
     snprintf(dram.from, sizeof dram.from, "%s x dram_efficiency = %g", said, p->p.dram_efficiency);

@@ -40,6 +40,7 @@ struct exec_access {
      */
     const uint64_t *box;
     uint32_t nbox;
+    uint8_t fill; /* of a tensor copy: sectors that L2 fetches together where one lacks; 0: as it does */
     uint64_t hint;             /* createpolicy value of the first lane; 0: none (exec_hint_*) */
     uint64_t addr[WARP_LANES]; /* GLOBAL and CONST: device address; others: offset in the space */
 };

@@ -301,6 +301,8 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
     enum status st = narrow(b, s);
     if (st == ST_OK)
         st = bind(b, ds);
+    if (st == ST_OK)
+        st = tune_promotions_make(b);
     if (st == ST_OK && any_atomic(s->launch) && !(b->sums = sim_sums_new()))
         st = ST_NOMEM;
     if (st == ST_OK)
@@ -374,6 +376,7 @@ void tune_bench_close(struct tune_bench *b)
         dev_unbind(b->subject.dev, b->data);
     base_free(b->narrow_facts);
     ptx_free(b->narrow);
+    tune_promotions_free(b);
     base_free(b);
 }
 

@@ -177,7 +177,7 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     j->set = (struct dev_symbol_value){ PASS_KNOB_SYMBOL, 0, code->knob, KNOB_BYTES * PASS_KNOB_COUNT };
     for (uint32_t i = 0; i < code->nreset; i++)
         j->zero[i] = (struct dev_symbol_value){ code->reset[i].symbol, 0, NULL, code->reset[i].bytes };
-    run->launch = b->subject.launch;
+    run->launch = tune_launch_of(b, o);
     run->grid = code->grid;
     run->block = code->block;
     run->shared = code->shared;

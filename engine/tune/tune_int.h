@@ -38,6 +38,7 @@ struct tune_bench {
     /* of the search or sweep under way, for cancel and progress */
     const struct tune_observer *observer;
     struct dev_data *data;
+    struct launch_spec *promoted; /* promotion.c; NULL: no tensor maps */
     /* oldest first; bytes of their texts */
     struct tune_shape **shape;
     size_t nshapes;
@@ -64,6 +65,11 @@ struct tune_bench {
 /* After a race was seen, or a result differed: CTAs on several host threads would leave other bytes each
  * time. From now on they run one after the other, and so does the original, once more. */
 enum status tune_take_turns(struct tune_bench *b, struct diags *ds);
+/* promotion.c: the launch under options. Owned by the bench. */
+#define TUNE_PROMOTIONS 4 /* none, 64, 128, 256 bytes */
+enum status tune_promotions_make(struct tune_bench *b);
+void tune_promotions_free(struct tune_bench *b);
+const struct launch_spec *tune_launch_of(const struct tune_bench *b, const struct options *o);
 /* What the bench's user cancels by: the observer's way while one watches. */
 static inline const struct cancel *tune_cancel(const struct tune_bench *b)
 {

@@ -459,7 +459,7 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
     if (s == ST_OK)
         s = workspace_code_write(name, code, ds);
     if (s == ST_OK && l)
-        s = workspace_launch_write(name, l, code, ds);
+        s = workspace_launch_write(name, l, &st->options, code, ds);
     if (s == ST_OK) {
         workspace_say_launch(l, &st->options, code, ds);
         diag_add(ds, DIAG_NOTE, "rewrite", name, NO_SPAN, "written%s",

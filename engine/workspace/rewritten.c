@@ -4,6 +4,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_memory.h"
 #include "engine/rec/options.h"
 #include "engine/session/session.h"
 #include "engine/workspace/workspace.h"
@@ -18,6 +19,7 @@ static const struct {
 } attributes[] = {
     { "carveout", "cuFuncSetAttribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)" },
     { "l2-persist", "an access policy window of the stream" },
+    { "tma-promotion", "l2Promotion of cuTensorMapEncodeTiled" },
 };
 
 static bool same_dim(struct dim3u a, struct dim3u b)
@@ -133,7 +135,7 @@ static char *folder_of(const char *path)
     return buf_take(&b);
 }
 
-static enum status launch_for(const char *ptx, const struct launch_spec *spec,
+static enum status launch_for(const char *ptx, const struct launch_spec *spec, const struct options *o,
                               const struct pass_output *code, struct launch_spec *l)
 {
     const char *slash = strrchr(ptx, '/');
@@ -146,6 +148,8 @@ static enum status launch_for(const char *ptx, const struct launch_spec *spec,
     l->grid = code->grid;
     l->block = code->block;
     l->shared = code->shared;
+    if (opt_memory(o)->promotion != PROMOTION_KEEP)
+        launch_promote(l, (uint8_t)(opt_memory(o)->promotion - PROMOTION_NONE));
     base_free(l->ptx);
     l->ptx = base_strdup(slash ? slash + 1 : ptx);
     return l->ptx && add_symbols(l, code) && (!moved || rebase_files(l, spec->dir)) ? ST_OK : ST_NOMEM;
@@ -172,11 +176,12 @@ char *workspace_tuned_name(const char *ptx)
 }
 
 enum status workspace_launch_write(const char *ptx, const struct launch_spec *spec,
-                                   const struct pass_output *code, struct diags *ds)
+                                   const struct options *o, const struct pass_output *code,
+                                   struct diags *ds)
 {
     struct launch_spec l = { 0 };
     char *path = workspace_launch_name(ptx);
-    enum status st = path ? launch_for(ptx, spec, code, &l) : ST_NOMEM;
+    enum status st = path ? launch_for(ptx, spec, o, code, &l) : ST_NOMEM;
     if (st == ST_OK)
         st = launch_file_write(path, &l, 1, ds);
     if (st == ST_OK)

@@ -121,6 +121,8 @@ static const char *cannot(const struct tuned_kernel *k, const struct ptx_module 
     if (k->has_options && opt_memory(&k->options)->l2_persist[0] &&
         strcmp(opt_memory(&k->options)->l2_persist, "off") != 0)
         return "--l2-persist is a policy of the stream, which apply does not set";
+    if (k->has_options && opt_memory(&k->options)->promotion != PROMOTION_KEEP)
+        return "--tma-promotion is part of the tensor maps, which the program makes";
     if (k->has_options && k->code.hw_pi >= 0)
         return "the hardware form of bypass exists in the simulator only";
     if (k->has_options && !k->has_launch)

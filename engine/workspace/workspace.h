@@ -90,7 +90,8 @@ char *workspace_tuned_name(const char *ptx);
 enum status workspace_code_write(const char *path, const struct pass_output *code, struct diags *ds);
 /* The launch description beside the PTX file of that name: spec's, as the code wants it. Says where. */
 enum status workspace_launch_write(const char *ptx, const struct launch_spec *spec,
-                                   const struct pass_output *code, struct diags *ds);
+                                   const struct options *o, const struct pass_output *code,
+                                   struct diags *ds);
 /* May -o write `path`? A new or empty file, one that gpulocw wrote (by its format key or mark),
  * /dev/null, /dev/stdout, /dev/stderr, /dev/fd/N and the terminal: yes. ST_USAGE with a diagnostic:
  * another file, a link that leads to another folder, a pipe or device, and not `force`. */

@@ -18,6 +18,7 @@ struct timing_access {
     uint8_t torn;
     /* bulk copies: times that lines[] are moved on by 32 and issued again */
     uint8_t pieces;
+    uint8_t fill;          /* exec_access.fill */
     uint8_t late, nlate;   /* things to be told when a copy is done */
     uint16_t first, bytes; /* bytes: per lane */
     /* above 0: lines of a bulk or tensor copy, at timing_work.box[box] */

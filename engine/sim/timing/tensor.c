@@ -50,6 +50,24 @@ static uint32_t beyond_lines(struct timing_sm *s, const struct exec_inst *in)
            (x->targets == EXEC_NO_ID ? 0 : (uint32_t)g->copy_multicast_cycles);
 }
 
+/* A map that promotes to 256 bytes: the other line of each pair is prefetched into L2, where the box
+ * does not have it. */
+static void fetch_pair(struct timing_sm *s, const uint64_t *box, uint32_t i, uint32_t n,
+                       const struct cache_l2_request *of)
+{
+    uint64_t line = of->line ^ 1;
+    bool has = (i && timing_line(box[i - 1]) == line) || (i + 1 < n && timing_line(box[i + 1]) == line);
+    struct cache_l2_request r = { .line = line,
+                                  .at = of->at,
+                                  .sectors = 15,
+                                  .copy = 1,
+                                  .quiet = 1,
+                                  .place = of->place,
+                                  .alloc = of->alloc };
+    if (!has)
+        timing_mem_quiet(s, &r);
+}
+
 uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
                      const struct timing_access *a, uint32_t t)
 {
@@ -57,6 +75,8 @@ uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct ex
     double at = s->copy_free > t ? s->copy_free : t;
     uint32_t done = t;
     bool reads = a->kind == ACCESS_ASYNC;
+    uint32_t fill = in->fn == exec_tma ? a->fill : 0, least = (uint32_t)g->l2_fill / 32,
+             line = fill < CACHE_SECTORS ? fill : CACHE_SECTORS;
     s->copies++;
     for (uint32_t i = 0; i < a->nbox; i++) {
         uint64_t e = w->work->box[a->box + i], addr = timing_line(e) << CACHE_LINE_SHIFT;
@@ -69,7 +89,9 @@ uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct ex
                                   : cache_route_store(&in->policy, a->hint, addr));
         *(reads || a->kind == ACCESS_PREFETCH ? &s->copy_reads : &s->copy_writes) +=
             cache_count(r.sectors);
-        uint32_t back = copy_line(s, a, &r, (uint8_t)(g->l2_fill / 32));
+        uint32_t back = copy_line(s, a, &r, (uint8_t)(line > least ? line : least));
+        if (fill > CACHE_SECTORS && reads)
+            fetch_pair(s, w->work->box + a->box, i, a->nbox, &r);
         done = back > done ? back : done;
         at += 32.0 * cache_count(r.sectors) /
               (reads ? g->copy_bytes_per_cycle : g->copy_store_bytes_per_cycle);

@@ -165,6 +165,7 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
                                  .level = a->level,
                                  .bytes = a->bytes,
                                  .hint = a->hint,
+                                 .fill = a->fill,
                                  .passes = 1,
                                  .lanes = (uint8_t)lanes_of(a->mask),
                                  .first = (uint16_t)k->nlines };

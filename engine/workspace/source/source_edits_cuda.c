@@ -553,6 +553,10 @@ static void shape(struct source_editing *h, const struct definition *d, bool kno
             "cudaStreamAttributeAccessPolicyWindow, &v); and cudaDeviceSetLimit("
             "cudaLimitPersistingL2CacheSize, bytes)",
             opt_memory(o)->l2_persist);
+    if (opt_memory(o)->promotion != PROMOTION_KEEP)
+        source_say(h, "tma-promotion", f, at, false,
+                   "make the tensor maps with another l2Promotion (cuTensorMapEncodeTiled: "
+                   "CU_TENSOR_MAP_L2_PROMOTION_NONE, _L2_64B, _L2_128B or _L2_256B)");
     if (opt_memory(o)->copy_hint != COPY_HINT_KEEP)
         source_say(h, "tma-hint", f, at, false,
                    "give the tensor copies .L2::cache_hint with a policy of createpolicy.fractional (in "

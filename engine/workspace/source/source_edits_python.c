@@ -123,7 +123,8 @@ void source_edits_python(struct source_editing *h)
                           : "load %d iterations ahead into a variable",
                    opt_prefetch(o)->distance + 1);
     if (opt_occupancy(o)->minctas || opt_occupancy(o)->carveout >= 0 || opt_softcache(o)->lines ||
-        opt_schedule(o)->coarsen > 1 || opt_memory(o)->l2_persist[0] || opt_memory(o)->copy_hint)
+        opt_schedule(o)->coarsen > 1 || opt_memory(o)->l2_persist[0] || opt_memory(o)->copy_hint ||
+        opt_memory(o)->promotion)
         source_say(h, "", NULL, 0, false,
                    "minctas, carve-out, software cache, coarsening, L2 persistence and policies of "
                    "copies cannot be "

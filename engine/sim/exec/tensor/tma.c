@@ -273,12 +273,14 @@ static void record(struct copy *c)
                                      [TMA_STORE] = ACCESS_STORE,
                                      [TMA_REDUCE] = ACCESS_RED,
                                      [TMA_PREFETCH] = ACCESS_PREFETCH };
+    static const uint8_t fill[] = { 0, 2, 4, 8 }; /* by the map's promotion */
     struct exec_access *r = c->w->rec;
     *r = (struct exec_access){ .kind = kinds[c->x->kind],
                                .space = PTX_SPACE_GLOBAL,
                                .level = c->x->kind == TMA_PREFETCH ? 2 : 0,
                                .mask = 1,
                                .bytes = (uint16_t)(c->box.row_bytes < 128 ? c->box.row_bytes : 128),
+                               .fill = fill[c->box.m.l2 % ARRAY_LEN(fill)],
                                .hint = policy_of(c) };
     c->w->k->tensor.nbox = 0;
     for (uint32_t n = 0; n < c->box.nrows; n++) {
