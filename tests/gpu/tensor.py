@@ -170,6 +170,8 @@ class Sim:
         self.exe, self.name, self.dir = exe, device, tempfile.mkdtemp()
         for d in json.loads(subprocess.run([exe, "devices", "-j"], capture_output=True, text=True).stdout)["devices"]:
             if d["spec"] == device: self.mhz = d["clock_khz"] / 1000
+        fields = json.loads(subprocess.run([exe, "devices", device.split(":")[-1], "-j"], capture_output=True, text=True).stdout)["fields"]
+        self.tensor_mhz = next((v["value"] for k, v in fields.items() if k == "tensor_clock_mhz"), 0) or self.mhz
     def time(self, k, rounds):
         path = os.path.join(self.dir, "k"); warps = k["grid"] * k["block"] // 32
         open(path + ".ptx", "w").write(k["text"])
@@ -181,7 +183,7 @@ class Sim:
         return json.loads(r.stdout)["time_ns"]["median"]
     def run(self, k):
         few = k["rounds"]
-        return (self.time(k, 3 * few) - self.time(k, few)) / 2 * self.mhz / 1000
+        return (self.time(k, 3 * few) - self.time(k, few)) / 2 * (self.tensor_mhz if "mma" in k["text"] else self.mhz) / 1000
 
 def main():
     args = sys.argv[1:]
