@@ -223,9 +223,11 @@ static void test_every_knob(void **state)
             const char *at = strstr(lines[k], word);
             found |= at && (at[strlen(word)] == ' ' || !at[strlen(word)]);
         }
+        bool apart = false;
         for (size_t k = 0; k < ARRAY_LEN(elsewhere); k++)
-            found |= strcmp(elsewhere[k], knob_info(i)->name) == 0;
-        for (int v = 0; found && knob_info(i)->kind == KNOB_KIND_ENUM && v <= knob_info(i)->max; v++) {
+            apart |= strcmp(elsewhere[k], knob_info(i)->name) == 0;
+        for (int v = 0;
+             found && !apart && knob_info(i)->kind == KNOB_KIND_ENUM && v <= knob_info(i)->max; v++) {
             char value[120];
             bool there = v == knob_info(i)->def;
             snprintf(value, sizeof value, "%s %s", word, knob_info(i)->values[v]);
@@ -234,7 +236,7 @@ static void test_every_knob(void **state)
             if (!there)
                 fail_msg("no line of the table has %s", value);
         }
-        if (!found)
+        if (!found && !apart)
             fail_msg("no line of the table has %s", word);
     }
 }
