@@ -68,6 +68,9 @@ static enum status check(struct pass_ctx *c)
                            "the number of clusters is the number of SMs; no device is chosen");
     if (c->in->launch && dim3u_count(c->out->grid) > 0x7fffffffu)
         return pass_refuse(c, NO_SPAN, NULL, "a grid of more than 2^31 CTAs");
+    if (c->f->blocksareclusters)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           "the kernel's grid is one of clusters (.blocksareclusters), not of CTAs");
     if (cluster_threads(c) && opt_cluster(c->opt)->kind == CLUSTER_AGENT)
         return pass_refuse(
             c, NO_SPAN, "--cluster redirect renames whole clusters",

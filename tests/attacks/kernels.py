@@ -208,7 +208,7 @@ attack('sees', 'a callee through a table asks where it is', 'mov.u64 %d25, table
 attack('sees', 'the CTA as 16 bits', 'cvt.u32.u16 %r20, %ctaid.x; st.global.u32 [%d8], %r20;', ['--cluster redirect --clusters 3', '--coarsen 2'] + AGENT)
 attack('sees', 'the CTA as a vector', 'mov.v4.u32 {%r20, %r21, %r22, %r23}, %ctaid; st.global.u32 [%d8], %r20;', ['--cluster redirect --clusters 3', '--coarsen 2'] + AGENT)
 attack('sees', 'the CTA as half of a product', 'mov.u16 %h1, %ctaid.x; mul.wide.u16 %r20, %h1, 3; st.global.u32 [%d8], %r20;', ['--cluster redirect --clusters 3', '--coarsen 2'] + AGENT, quiet=True)
-attack('sees', 'the cluster it is in', 'mov.u32 %r20, %clusterid.x; st.global.u32 [%d8], %r20;', ['--cluster redirect --clusters 3', '--coarsen 2'] + AGENT)
+attack('sees', 'the cluster it is in', 'mov.u32 %r20, %clusterid.x; st.global.u32 [%d8], %r20;', ['--coarsen 2'] + AGENT)
 attack('sees', 'the number of the launch', 'mov.u64 %d22, %gridid; cvt.u32.u64 %r20, %d22; and.b32 %r20, %r20, 1; mul.wide.u32 %d22, %r20, 4; add.s64 %d22, %d22, %d8; st.global.u32 [%d22], %r20;', ['--cluster redirect --clusters 3', '--coarsen 2'] + AGENT, quiet=True)
 attack('sees', 'its lane by a prefix mask', 'mov.u32 %r20, %lanemask_le; popc.b32 %r20, %r20; st.global.u32 [%d8], %r20;', ['--block 48x1x1'])
 attack('sees', 'a return said to be uniform', 'setp.gt.u32 %p4, %r4, 70; st.global.u32 [%d8], %r4; @%p4 ret.uni; st.global.u32 [%d8], 1;', SHAPE[:1], quiet=True)
