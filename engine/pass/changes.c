@@ -220,6 +220,20 @@ static enum status check_absolute(struct pass_ctx *c, const struct change *x, co
     return ST_OK;
 }
 
+/* A CTA that takes over others before they start gets their numbers as the hardware counts. */
+static enum status check_takeover(struct pass_ctx *c, const struct change *x, const struct ptx_func *f)
+{
+    unsigned moves = PTX_SEES_CTA | PTX_SEES_GRID | PASS_THREADS | PASS_SERIAL;
+    for (uint32_t k = 0; k < f->ninsts && (x->changes & moves); k++)
+        if (inst_is(&f->insts[k], "clusterlaunchcontrol.try_cancel"))
+            return pass_refuse(
+                c, f->insts[k].at, NULL,
+                "the kernel takes over CTAs that have not started here; their numbers would "
+                "be those before the rewrite (%s)",
+                x->option);
+    return ST_OK;
+}
+
 static bool reads_special(const struct ptx_func *f)
 {
     for (uint32_t k = 0; k < f->ninsts; k++)
@@ -233,6 +247,8 @@ static enum status check_func(struct pass_ctx *c, const struct change *x, const 
 {
     struct pass_flow fl;
     enum status s = check_absolute(c, x, f);
+    if (s == ST_OK)
+        s = check_takeover(c, x, f);
     if (s != ST_OK || !reads_special(f))
         return s;
     if (!pass_flow_make(f, &fl))
@@ -276,11 +292,12 @@ enum status pass_check_changes(struct pass_ctx *c)
     return s;
 }
 
-/* A lock holds for every launch; that all CTAs are resident holds for this one, on this device. */
+/* A lock or a cluster holds for every launch; that all CTAs are resident holds for this one, on this
+ * device. */
 static void note_progress(struct pass_ctx *c)
 {
     void (*say)(struct pass_ctx *, struct span, const char *, ...) =
-        c->wait.kind == WAIT_LOCK ? pass_note : pass_warn;
+        c->wait.kind == WAIT_LOCK || c->wait.cluster ? pass_note : pass_warn;
     say(c, c->wait.at->at, "%s at line %u: a loop waits here for other CTAs, and ends: %s (%s)",
         kind_of_wait(&c->wait), pass_line(c, c->wait.at->at.line), c->progress, c->progress_of);
 }

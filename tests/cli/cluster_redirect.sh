@@ -88,6 +88,20 @@ for name, body in OTHER.items():
 rc, d, said = run(kernel(INIT.replace('xor.b32 %r12, %r8, 1', 'mov.u32 %r12, %r8') + ARRIVE + TRY + LAST, None), '--cluster', 'redirect', '--index', 'column')
 rewritten = subprocess.run([exe, 'rewrite', tmp + '/k.ptx', '--cluster', 'redirect', '--clusters', '3', '-o', '-'], capture_output=True, text=True).stdout
 say(proven(rc, d) and '%nclusterid.x' in rewritten and 'cluster_nctaid.y' in rewritten, 'no size declared: clusters are renamed all the same', rc, said, rewritten[-800:])
+# Cluster launch control: CTAs that are taken over have the hardware's numbers.
+TAKES = HEAD.replace('8.1', '8.7').replace('sm_90', 'sm_100a') + '''.visible .entry k(.param .u64 a, .param .u64 out)
+{ .reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %d<6>; .reg .b128 %h; .shared .align 16 .b8 resp[16]; .shared .align 8 .b64 bar;
+ mov.u32 %r1, %ctaid.x; mov.u32 %r2, resp; mov.u32 %r3, bar; ld.param.u64 %d1, [out]; mbarrier.init.shared::cta.b64 [%r3], 1;
+ clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r2], [%r3];
+ ld.shared.b128 %h, [%r2]; clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %h;
+ @%p1 clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r4, %r5, %r6, %r7}, %h;
+ mul.wide.u32 %d2, %r1, 4; add.s64 %d2, %d1, %d2; st.global.u32 [%d2], %r1; ret; }
+'''
+for options in (('--cluster', 'redirect'), ('--cluster', 'agent'), ('--block', '64x1x1'), ('--coarsen', '2'), ('--swap-xy',)):
+    rc, d, said = run(TAKES, *options)
+    say(rc == 3, 'taking over CTAs: refused for ' + ' '.join(options), rc, said)
+rc, d, said = run(TAKES, '--cluster', 'redirect')
+say('have not started' in said, 'with the reason', said)
 done()
 PY
 rc=$?
