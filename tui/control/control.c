@@ -550,6 +550,11 @@ static unsigned tick(struct app *a)
     return done;
 }
 
+void app_drawn(struct app *a)
+{
+    a->was_working |= works_beside(a);
+}
+
 int64_t app_timer(const struct app *a)
 {
     int64_t wait = -1, left;

@@ -21,6 +21,8 @@ unsigned app_request(struct app *a, enum request r);
 unsigned app_command(struct app *a, const char *line);
 /* Nanoseconds until the app wants EVENT_TICK, -1: never (nothing moves). */
 int64_t app_timer(const struct app *a);
+/* A frame begins, or has been drawn: what works now gets another one, even if it ends before a tick. */
+void app_drawn(struct app *a);
 /* Announces what the present snapshot says that `old` did not; the first error that has a place in the
  * shown text is gone to. */
 void notice_new(struct app *a, const struct job_snapshot *old);

@@ -86,7 +86,9 @@ static void draw(struct bench *b)
     app_begin_frame(&b->app);
     if ((b->surface.w != w || b->surface.h != h) && !surface_resize(&b->surface, w, h))
         return;
+    app_drawn(&b->app);
     screen_draw(&b->app, &b->surface, &b->screen);
+    app_drawn(&b->app);
     if (!term_draw(b->term, &b->surface, &b->app.theme, b->repaint))
         b->leave = true;
     b->repaint = false;
