@@ -47,7 +47,7 @@ static const char *reason(unsigned kind)
     case PTX_SEES_PLACE: return "the kernel depends on where its CTAs run";
     case PTX_SEES_SHARED: return "the kernel depends on the size of shared memory";
     case PTX_SEES_CLUSTER:
-    case PTX_SEES_WHICH: return "the kernel depends on the hardware cluster";
+    case PTX_SEES_CLUSTERID: return "the kernel depends on the hardware cluster";
     case PTX_SEES_LAUNCH: return "a cooperative grid, or a parameter of the launch, would change";
     case PTX_SEES_WARP: return "the kernel depends on the block shape here";
     default: return "its value would change";

@@ -35,7 +35,7 @@ struct waits {
     struct pass_wait lock; /* the first one; at NULL: none */
     bool writes, remote;   /* somebody writes global memory; arrives at barriers of other CTAs */
     bool spread;           /* reaches memory of other CTAs of its cluster */
-    bool beyond;           /* what only its own cluster writes counts as private */
+    bool cluster_private;  /* what only its own cluster writes counts as private */
     /* asks who writes what is read; else every plain load counts as written, which costs nothing */
     bool precise;
     struct pass_wait *out;
@@ -119,7 +119,7 @@ static bool of_cluster(const struct ptx_inst *i)
 
 static bool asks_memory(struct waits *w, const struct func *f, const struct ptx_inst *i)
 {
-    if (w->beyond && of_cluster(i))
+    if (w->cluster_private && of_cluster(i))
         return false;
     switch (inst_effect(i)) {
     case EFFECT_LOAD: return !pass_taint_private(w->c, &f->fl, i, true) && !unwritten(w, f, i);
@@ -717,12 +717,12 @@ static void find(struct waits *w)
         look(w);
         return;
     }
-    w->beyond = true;
+    w->cluster_private = true;
     look(w);
     if (w->out->at)
         return;
     bool alone = hears_its_cluster_only(w);
-    w->beyond = false;
+    w->cluster_private = false;
     forget(w);
     look(w);
     w->out->cluster = w->out->at && alone;

@@ -219,7 +219,7 @@ enum ptx_sees {
     PTX_SEES_TIME = 128,
     PTX_SEES_CLUSTER = 256,
     PTX_SEES_LAUNCH = 512,
-    PTX_SEES_WHICH = 1024
+    PTX_SEES_CLUSTERID = 1024
 };
 unsigned ptx_sreg_sees(enum ptx_sreg s); /* PTX_SEES_*; 0: no register */
 

@@ -92,10 +92,6 @@ static inline bool arg_shares(const struct arg_spec *a)
     return a->kind == ARG_SAME_AS || a->kind == ARG_TENSOR_MAP ||
            (a->kind == ARG_TEXTURE && a->same_as); /* a sampler has no texels */
 }
-struct launch_spec;
-/* Its arguments have tensor maps; they get this L2 promotion (tensor_map.l2). */
-bool launch_has_maps(const struct launch_spec *l);
-void launch_promote(struct launch_spec *l, uint8_t to);
 struct launch_spec {
     char *name; /* of this launch among several, or NULL */
     char *file; /* the description's own path, for messages; may be NULL */
@@ -112,6 +108,9 @@ struct launch_spec {
     struct launch_spec *before;
     size_t nbefore;
 };
+bool launch_has_maps(const struct launch_spec *l); /* tensor maps among its arguments */
+/* Gives them the L2 promotion `to`, as tensor_map.l2 has it. */
+void launch_promote(struct launch_spec *l, uint8_t to);
 void launch_spec_free(struct launch_spec *l); /* what it points to; not l itself */
 
 /* Indices of arguments, SIZE_MAX: none. Of this name (may be NULL); whose buffer args[i] uses (SAME_AS);

@@ -46,8 +46,8 @@ static bool knows_clusters(const struct ptx_func *f)
             (name && !strncmp(name, "barrier.cluster", 15)))
             return true;
         for (uint8_t n = 0; n < i->nopnds; n++)
-            if (i->opnds[n].kind == OPND_SREG &&
-                ptx_sreg_sees((enum ptx_sreg)i->opnds[n].index) & (PTX_SEES_CLUSTER | PTX_SEES_WHICH))
+            if (i->opnds[n].kind == OPND_SREG && ptx_sreg_sees((enum ptx_sreg)i->opnds[n].index) &
+                                                     (PTX_SEES_CLUSTER | PTX_SEES_CLUSTERID))
                 return true;
     }
     return false;

@@ -12,6 +12,11 @@ def claim(name, good, why=""):
     print(f"{'ok' if good else 'not ok'} {count} - {name}" + ("" if good else f"\n#   {str(why)[:700]}"), flush=True)
 
 
+def say(good, name, *why):
+    """claim(), with the ends of several texts as the reason."""
+    claim(name, good, "\n".join(str(w)[-600:] for w in why).replace("\n", "\n#   "))
+
+
 def skip(name, why):
     global count
     count += 1

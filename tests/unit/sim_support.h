@@ -113,4 +113,23 @@ static inline struct sim_case sim_text_ok(const char *text, uint32_t grid, uint3
     return c;
 }
 
+/* Cycles of kernel k of a text, timed whole on 1 MiB of data; *used, unless NULL: the preset. */
+static inline double sim_text_cycles(const char *text, uint32_t grid, uint32_t block,
+                                     struct sim_preset *used)
+{
+    struct sim_case c;
+    sim_case_open(&c, text, "k", 1u << 20);
+    assert_status_ok(c.st, &c.ds);
+    c.l.functional = false;
+    c.l.exact = true;
+    c.l.grid.x = grid;
+    c.l.block.x = block;
+    sim_case_ok(&c);
+    double cycles = c.stats.cycles;
+    if (used)
+        *used = c.p->preset;
+    sim_case_close(&c);
+    return cycles;
+}
+
 #endif

@@ -20,19 +20,10 @@
 
 static double cycles_of(const char *body, unsigned turns, uint32_t threads)
 {
-    struct sim_case c;
     char text[12000], tail[400];
     snprintf(tail, sizeof tail, TAIL, turns);
     snprintf(text, sizeof text, "%s%s%s", HEAD, body, tail);
-    sim_case_open(&c, text, "k", 1u << 16);
-    assert_status_ok(c.st, &c.ds);
-    c.l.functional = false;
-    c.l.exact = true;
-    c.l.block.x = threads;
-    sim_case_ok(&c);
-    double cycles = c.stats.cycles;
-    sim_case_close(&c);
-    return cycles;
+    return sim_text_cycles(text, 1, threads, NULL);
 }
 
 /* Of one turn of a loop with the body. */

@@ -20,21 +20,11 @@ static const char head[] =
 static double cycles_of(const char *body, unsigned times, unsigned cluster, unsigned apart,
                         struct sim_preset *used)
 {
-    struct sim_case c;
     char text[2000], size[80] = "";
     if (cluster > 1)
         snprintf(size, sizeof size, ".explicitcluster\n.reqnctapercluster %u, 1, 1\n", cluster);
     snprintf(text, sizeof text, head, SIM_HEAD, size, apart, body, times);
-    sim_case_open(&c, text, "k", 1u << 20);
-    assert_status_ok(c.st, &c.ds);
-    c.l.functional = false;
-    c.l.exact = true;
-    c.l.grid.x = cluster;
-    sim_case_ok(&c);
-    double cycles = c.stats.cycles;
-    *used = c.p->preset;
-    sim_case_close(&c);
-    return cycles;
+    return sim_text_cycles(text, cluster, 32, used);
 }
 
 /* Of one execution of the body. */
