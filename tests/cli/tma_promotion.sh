@@ -20,14 +20,19 @@ W: mbarrier.try_wait.parity.shared::cta.b64 p1, [r1], r6; @!p1 bra W; xor.b32 r6
  ld.param.u64 x1, [out]; mul.wide.u32 x2, r3, 4; add.u64 x1, x1, x2; st.global.u32 [x1], r8;
 END: ret; }
 ''' % (inner * 64, step)
-def write(inner, step, promotion=None, grid=264):
+def write(inner, step, promotion=None, grid=44):
     open(tmp + '/k.ptx', 'w').write(kernel(inner, step))
     tensor = {'data': 'a', 'type': 'u8', 'dims': [4096, grid * 64], 'strides': [4096], 'box': [inner, 64]}
     if promotion: tensor['l2_promotion'] = promotion
     json.dump({'format': 'gpulocw-launch', 'version': 1, 'ptx': 'k.ptx', 'kernel': 'k', 'grid': [grid, 1, 1], 'block': [32, 1, 1], 'shared': 8192,
                'args': [{'name': 'A', 'tensor_map': tensor}, {'name': 'a', 'buffer': 'u8', 'count': 4096 * grid * 64, 'init': {'iota': [0, 1]}}, {'name': 'out', 'buffer': 'u32', 'count': grid, 'output': True}]}, open(tmp + '/k.launch.json', 'w'))
+# An H100 with a sixth of its L2, so that small tensors do not stay there.
+preset = json.loads(subprocess.run([exe, 'devices', 'hopper-h100', '--json'], capture_output=True, text=True).stdout)
+preset['fields']['l2_bytes']['value'] //= 6
+H100 = tmp + '/h100.json'
+json.dump(preset, open(H100, 'w'))
 def gpulocw(*args): return subprocess.run([exe, *args], capture_output=True, text=True)
-def run(*options, device='sim:hopper-h100'):
+def run(*options, device=H100):
     r = gpulocw('run', tmp + '/k.ptx', '-d', device, '-j', *options)
     try: d = json.loads(r.stdout)
     except ValueError: return r.returncode, {}, r.stderr
@@ -57,23 +62,23 @@ rc, off, _ = run('--tma-promotion', 'none')
 say(said['time_ns']['median'] == option['time_ns']['median'] and hits(off) == 0, 'l2_promotion of the description, and the option above it', said['time_ns'], option['time_ns'], hits(off))
 # Search, files, programs.
 write(64, 64)
-r = gpulocw('tune', tmp + '/k.ptx', '-d', 'sim:hopper-h100', '-b', '12', '-o', tmp + '/s.json')
+r = gpulocw('tune', tmp + '/k.ptx', '-d', H100, '-b', '12', '-o', tmp + '/s.json')
 tried = open(tmp + '/s.json').read() if r.returncode == 0 else ''
 say('"tma-promotion": "128B"' in tried, 'tune tries it', r.stdout[-800:], r.stderr)
 say('whole lines for tensor copies' in r.stdout and 'rows of 64 bytes' in r.stdout, 'the advice names it', r.stdout[-1500:])
 write(128, 128)
-r = gpulocw('tune', tmp + '/k.ptx', '-d', 'sim:hopper-h100', '-b', '3')
+r = gpulocw('tune', tmp + '/k.ptx', '-d', H100, '-b', '3')
 say(r.returncode == 0 and 'whole lines for' not in r.stdout, 'not for boxes of whole lines', r.stdout[-1500:])
 write(64, 64, '128B')
-r = gpulocw('tune', tmp + '/k.ptx', '-d', 'sim:hopper-h100', '-b', '3')
+r = gpulocw('tune', tmp + '/k.ptx', '-d', H100, '-b', '3')
 say(r.returncode == 0 and 'whole lines for' not in r.stdout, 'nor where L2 does so', r.stdout[-1500:])
-write(64, 64, grid=132)
-r = gpulocw('sweep', tmp + '/k.ptx', '-d', 'sim:hopper-h100', '--axis', 'tma-promotion', '-j')
+write(64, 64)
+r = gpulocw('sweep', tmp + '/k.ptx', '-d', H100, '--axis', 'tma-promotion', '-j')
 say(r.returncode == 0 and '256B' in r.stdout, 'an axis of a sweep', r.returncode, r.stderr)
 r = gpulocw('rewrite', tmp + '/k.ptx', '--tma-promotion', '256B', '-o', tmp + '/o.ptx', '--with-launch')
 launch = json.load(open(tmp + '/o.launch.json'))
 say(r.returncode == 0 and launch['args'][0]['tensor_map'].get('l2_promotion') == '256B' and 'cuTensorMapEncodeTiled' in r.stderr, 'the launch description has it, a program is told how', r.stderr, launch['args'][0])
-r = gpulocw('run', 'kernels/atax.ptx', '-d', 'sim:hopper-h100', '--tma-promotion', '128B')
+r = gpulocw('run', 'kernels/atax.ptx', '-d', H100, '--tma-promotion', '128B')
 say(r.returncode == 0, 'without tensor maps nothing happens', r.stderr)
 r = gpulocw('run', tmp + '/k.ptx', '--tma-promotion', '32B')
 say(r.returncode == 2 and 'keep' in r.stderr, 'another size is refused', r.returncode, r.stderr)
