@@ -343,6 +343,21 @@ static enum status settle_softcache(struct args *a, struct workspace *s, struct 
     return st == ST_OK ? r.status : st;
 }
 
+/* Tiles in another order are written where a launch has shown that they are independent. */
+static enum status settle_tiles(const struct args *a, struct workspace *s,
+                                const struct pass_output *code, struct diags *ds)
+{
+    struct tune_bench *bench = NULL;
+    if (!code->tiles)
+        return ST_OK;
+    workspace_prover(s, a);
+    enum status st = open_bench(a, s, &bench, ds);
+    if (st == ST_OK)
+        st = tune_tiles_check(bench, &a->options, ds);
+    tune_bench_close(bench);
+    return st;
+}
+
 static void say_proof(const struct tune_proof *p, struct diags *ds)
 {
     struct buf text = { 0 };
@@ -432,6 +447,8 @@ int cmd_rewrite(struct args *a)
         struct pass_input in = workspace_input(&s, &a->options);
         st = pass_apply(&in, &code, &ds);
     }
+    if (st == ST_OK)
+        st = settle_tiles(a, &s, &code, &ds);
     if (st == ST_OK && code.changed) {
         c = costs_of(&s, &code);
         say_cost(&s, &code, &c, &ds);

@@ -312,10 +312,11 @@ enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, co
                         d->info.name);
         return ST_OK;
     }
-    if (sim_is_hostile(&r->hostile) && (!d->ops->left || !r->functional)) {
+    if ((sim_is_hostile(&r->hostile) || r->touch.fn) && (!d->ops->left || !r->functional)) {
         dev_result_fail(
             out, ST_REFUSED,
-            "only a functional launch of a simulated device of this process can be a hostile one");
+            "only a functional launch of a simulated device of this process can be a hostile "
+            "one, or tell its accesses");
         return ST_OK;
     }
     enum status st = d->ops->launch(d, c, b, r, out, ds);

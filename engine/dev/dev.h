@@ -111,6 +111,8 @@ struct dev_run {
     bool serial;
     /* functional launches of a simulated device of this process: filled (sums.h); others leave it */
     struct sim_sums *sums;
+    /* the same: told each access of a warp, to shared memory too; fn NULL: nobody is */
+    struct sim_told touch;
     /* 0..1, from any thread, one at a time, while the call goes on */
     const struct cancel *cancel;
     void (*progress)(void *ctx, double done);

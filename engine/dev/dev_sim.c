@@ -570,7 +570,6 @@ static enum status prepare(struct sim_job *j)
 }
 
 /* ---- the launch ---- */
-
 /* Where the buffers begin that a launch changes: between launches a device copies them back. Returns how
  * many; at most n. */
 static size_t restored_buffers(const struct sim_job *j, uint64_t *addr, size_t n)
@@ -607,6 +606,7 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
         .max_insts = r->max_insts,
         .hostile = r->hostile,
         .sums = r->sums,
+        .touch = r->touch,
         .check_uninit = r->check_uninit,
         .check_races = r->check_races,
         .cancel = j->cancel,

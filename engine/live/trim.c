@@ -211,8 +211,7 @@ static enum status run_it(struct trim_job *j, const struct ptx_func *f, struct d
                             .functional = true,
                             .carveout = -1,
                             .hw_pi = -1,
-                            .touch = touch,
-                            .touch_ctx = j,
+                            .touch = { .fn = touch, .ctx = j },
                             .cancel = &j->cancel,
                             .progress = on_progress,
                             .ctx = j };

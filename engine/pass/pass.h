@@ -47,7 +47,11 @@ enum {
     PASS_SOFT_MONITORED = 2 * 64,
     PASS_SOFT_WORDS
 };
-enum pass_survey { PASS_SURVEY_NONE, PASS_SURVEY_PROFILE, PASS_SURVEY_CENSUS };
+/* --tile-order: PASS_SURVEY_TILES marks which tile a warp is at: it stores to byte number
+ * PASS_TILES_MOST where it is at none, else to the tile's; of more tiles the last byte but one. */
+#define PASS_TILES_SYMBOL "gpulocw_tiles"
+enum { PASS_TILES_MOST = 1 << 20 };
+enum pass_survey { PASS_SURVEY_NONE, PASS_SURVEY_PROFILE, PASS_SURVEY_CENSUS, PASS_SURVEY_TILES };
 
 struct pass_input {
     const struct ptx_module *module;
@@ -77,7 +81,9 @@ struct pass_output {
     uint32_t nreset;
     struct dim3u grid, block;
     uint32_t shared; /* the launch the new code wants */
-    int hw_pi;       /* hardware bypass variant: -1 off */
+    /* tiles are done in another order: that they are independent is to be shown by a launch */
+    bool tiles;
+    int hw_pi; /* hardware bypass variant: -1 off */
     int extra_regs;
     uint32_t extra_shared; /* cost estimate of the rewrite */
     /* softcache, chosen before the launch: lines per thread, and whose (--softcache-data) */

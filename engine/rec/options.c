@@ -259,6 +259,36 @@ static void write_cluster_index(const struct options *o, struct buf *b)
         buf_printf(b, ":%s", c->index.file);
 }
 
+static bool read_schedule_tile_order(struct options *o, struct str s)
+{
+    static const char *const kinds[] = { TILE_ORDERS(VALUE_TEXT) };
+    struct opt_schedule *p = opt_schedule(o);
+    struct str rest = s, kind = part(&rest, ':');
+    long x = 0, y = 0;
+    memset(&p->tile_order, 0, sizeof p->tile_order);
+    for (int k = TILES_OFF; k < TILES_TILE; k++)
+        if (str_is(s, kinds[k])) {
+            p->tile_order.kind = k;
+            return true;
+        }
+    struct str tx = part(&rest, 'x');
+    if (!str_is(kind, kinds[TILES_TILE]) || !number(tx, 1, 65535, &x) || !number(rest, 1, 65535, &y))
+        return false;
+    p->tile_order.kind = TILES_TILE;
+    p->tile_order.tx = (uint32_t)x;
+    p->tile_order.ty = (uint32_t)y;
+    return true;
+}
+
+static void write_schedule_tile_order(const struct options *o, struct buf *b)
+{
+    static const char *const kinds[] = { TILE_ORDERS(VALUE_TEXT) };
+    const struct opt_schedule *p = opt_schedule(o);
+    buf_puts(b, kinds[p->tile_order.kind]);
+    if (p->tile_order.kind == TILES_TILE)
+        buf_printf(b, ":%ux%u", p->tile_order.tx, p->tile_order.ty);
+}
+
 static bool read_cluster_agents(struct options *o, struct str s)
 {
     long v = OPT_AGENTS_VOTE;

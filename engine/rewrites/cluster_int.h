@@ -35,6 +35,9 @@ uint32_t cluster_count(const struct pass_ctx *c);
 void order_declare(const char *tag, struct buf *out);
 /* place v of the order -> coordinates (paper: cluster, section 4.1 and the digest's indexing). */
 void order_decode(const struct pass_ctx *c, const struct order_code *o, struct buf *out);
+/* The same in one plane. */
+void order_decode_tile(const struct order_code *o, unsigned tx, unsigned ty, struct buf *out);
+void order_decode_column(const struct order_code *o, struct buf *out);
 /* The custom order's permutation as a module variable; checks it. */
 enum status order_check(struct pass_ctx *c);
 enum status order_put_table(struct pass_ctx *c);

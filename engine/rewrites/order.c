@@ -104,11 +104,9 @@ static void divmod(const struct order_code *o, const char *q, const char *r, con
 }
 
 /* Scratch: o0 band, o1 rows before the band, o2 height, o3 place, o4 tile, o5 width. */
-static void decode_tile(const struct pass_ctx *c, const struct order_code *o, struct buf *out)
+void order_decode_tile(const struct order_code *o, unsigned tx, unsigned ty, struct buf *out)
 {
     const char *t = o->tag;
-    unsigned tx = opt_cluster(c->opt)->index.tx ? opt_cluster(c->opt)->index.tx : 1,
-             ty = opt_cluster(c->opt)->index.ty ? opt_cluster(c->opt)->index.ty : tx;
     buf_printf(
         out,
         "mul.lo.u32 \t%%%so3, %s, %u;\ndiv.u32 \t%%%so0, %s, %%%so3;\nrem.u32 \t%%%so3, %s, %%%so3;\n",
@@ -129,6 +127,11 @@ static void decode_tile(const struct pass_ctx *c, const struct order_code *o, st
                t);
     buf_printf(out, "div.u32 \t%s, %%%so3, %%%so5;\nadd.u32 \t%s, %s, %%%so1;\n", o->y, t, t, o->y, o->y,
                t);
+}
+
+void order_decode_column(const struct order_code *o, struct buf *out)
+{
+    divmod(o, o->x, o->y, o->v, o->ny, out);
 }
 
 /* Planes of z come one after the other; a grid known to be flat has none to take off. */
@@ -161,10 +164,11 @@ void order_decode(const struct pass_ctx *c, const struct order_code *o, struct b
                    ";\nmad.wide.u32 \t%%%sol, %s, 4, %%%sol;\nld.global.u32 \t%s, [%%%sol];\n",
                    t, t, o->v, t, o->v, t);
     decode_plane(c, o, out);
+    unsigned tx = at_least_one(opt_cluster(c->opt)->index.tx), ty = opt_cluster(c->opt)->index.ty;
     if (opt_cluster(c->opt)->index.kind == INDEX_TILE)
-        decode_tile(c, o, out);
+        order_decode_tile(o, tx, ty ? ty : tx, out);
     else if (opt_cluster(c->opt)->index.kind == INDEX_COLUMN)
-        divmod(o, o->x, o->y, o->v, o->ny, out);
+        order_decode_column(o, out);
     else
         divmod(o, o->y, o->x, o->v, o->nx, out);
 }

@@ -17,6 +17,7 @@ static const struct {
     { "block", "block" },
     { "swap-xy", "swap-xy" },
     { "coarsen", "coarsen-mode" },
+    { "tile-order", "tile-width" },
     { "throttle-shared", "throttle-shared" },
     { "swizzle-shared", "swizzle-shared" },
     { "smem-pad", "smem-pad" },

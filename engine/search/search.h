@@ -120,7 +120,7 @@ enum status search_time_whole(struct searching *s, const struct options *asked, 
 #define SEARCH_LOST 4.0
 
 /* ---- knob groups ---- */
-#define GROUPS 16
+#define GROUPS 17
 const char *group_knob(size_t g);
 size_t group_find(const char *knob);                  /* of a knob that heads a group */
 bool group_is_set(const struct options *o, size_t g); /* not as in the original */

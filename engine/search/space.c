@@ -365,6 +365,39 @@ static size_t promotion(const struct space *s, const struct options *base, struc
     return n;
 }
 
+/* Squares first: a wave of CTAs shares rows and columns. */
+static size_t tiles(const struct space *s, const struct options *base, struct options *out, size_t most)
+{
+    static const struct {
+        int kind;
+        uint32_t side;
+    } orders[] = { { TILES_TILE, 8 },
+                   { TILES_COLUMN, 0 },
+                   { TILES_TILE, 4 },
+                   { TILES_TILE, 16 },
+                   { TILES_REVERSE, 0 } };
+    size_t n = 0;
+    for (size_t i = 0; s->tiles && i < ARRAY_LEN(orders); i++) {
+        struct options o = *base;
+        if (!s->tile_rows && orders[i].kind != TILES_REVERSE)
+            continue;
+        opt_schedule(&o)->tile_order.kind = orders[i].kind;
+        opt_schedule(&o)->tile_order.tx = opt_schedule(&o)->tile_order.ty = orders[i].side;
+        n = add(out, n, most, o);
+    }
+    return n;
+}
+
+/* May the tiles of a persistent kernel be done in another order, and is it known how many a row has? */
+static void find_tiles(const struct tune_bench *b, struct space *s)
+{
+    struct options o = options_default();
+    opt_schedule(&o)->tile_order.kind = TILES_REVERSE;
+    s->tiles = tune_legal(&b->subject, &o);
+    opt_schedule(&o)->tile_order.kind = TILES_COLUMN;
+    s->tile_rows = s->tiles && tune_legal(&b->subject, &o);
+}
+
 static bool has_copies(const struct ana_kernel *k)
 {
     for (uint32_t i = 0; k && i < k->naccess; i++)
@@ -421,6 +454,7 @@ static const struct dimension dimensions[] = {
     { "software cache", softcache, 1, false },
     { "read-only path", readonly, 1, false },
     { "L2 persistence", persistence, 1, false },
+    { "order of tiles", tiles, 2, false },
     { "L2 policy of copies", copy_policy, 2, false },
     { "L2 promotion of copies", promotion, 2, false },
     { "registers", registers, 2, false },
@@ -496,6 +530,7 @@ struct space space_of(const struct tune_bench *b)
     s.copies = has_copies(k);
     s.maps = s.copies && launch_has_maps(l);
     s.npersist = space_persistent(k, l, d, s.persist);
+    find_tiles(b, &s);
     how_to_bypass(b, &s);
     return s;
 }

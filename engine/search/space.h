@@ -32,6 +32,8 @@ struct space {
     size_t nminctas;
     bool copies;        /* bulk or tensor copies read global memory */
     bool maps;          /* and tensor maps of the launch */
+    bool tiles;         /* of a persistent kernel, in any order; */
+    bool tile_rows;     /* and how many a row has */
     bool asks_to_cache; /* a load that is to cache in L1 must say so: all caching is a choice, too */
     bool fine /* every value */, coarse /* the values of the exhaustive reference */;
 };

@@ -100,11 +100,22 @@ static inline bool sim_is_hostile(const struct sim_hostile *h)
 struct sim_sums;
 /* Lanes of `mask` read or write `bytes` bytes each, from addr[lane] on. */
 struct sim_touch {
-    const uint64_t *addr;
+    const uint64_t *addr; /* in shared memory: from its start */
+    uint32_t cta, warp;   /* the CTA's place in the grid's order; the warp's in the CTA */
     uint32_t mask;
     unsigned bytes;
     bool reads, writes;
+    bool shared;  /* memory of the CTA; an mbarrier is read and written */
     uint8_t type; /* enum ptx_type of the elements; PTX_T_NONE: none is said */
+};
+/* Who is told each access of a warp to global memory, from any thread; fn NULL: nobody. */
+struct sim_told {
+    void (*fn)(void *ctx, const struct sim_touch *t);
+    void *ctx;
+    bool shared; /* and to shared memory */
+    const char
+        *symbol; /* NULL, or a variable of the module, whose address goes to *at before the launch */
+    uint64_t *at;
 };
 enum sim_dispatch {
     DISPATCH_NORMAL /* round robin first wave, then on demand */,
@@ -133,9 +144,7 @@ struct sim_launch {
     bool check_uninit, check_races;
     struct sim_hostile hostile; /* functional launches only */
     struct sim_sums *sums; /* functional launches: NULL, or where float atomics are added up (sums.h) */
-    /* functional launches: told each access of a warp to global memory, from any thread; NULL: not */
-    void (*touch)(void *ctx, const struct sim_touch *t);
-    void *touch_ctx;
+    struct sim_told touch; /* functional launches */
     const struct cancel *cancel;
     /* 0..1, from any thread, one at a time; may be NULL */
     void (*progress)(void *ctx, double done);

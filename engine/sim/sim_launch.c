@@ -127,5 +127,7 @@ enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct si
     enum status st = prepare_grid(p, l, ds);
     if (st != ST_OK)
         return st;
+    if (l->functional && l->touch.symbol)
+        sim_symbol(p, str_of(l->touch.symbol), l->touch.at, &(uint64_t){ 0 });
     return l->functional ? exec_run(p, l, out, ds) : timing_run(p, l, out, ds);
 }

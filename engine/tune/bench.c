@@ -377,6 +377,7 @@ void tune_bench_close(struct tune_bench *b)
     base_free(b->narrow_facts);
     ptx_free(b->narrow);
     tune_promotions_free(b);
+    tune_tiles_free(b);
     base_free(b);
 }
 

@@ -253,26 +253,3 @@ void tune_reason(const struct diags *ds, struct result *r)
             return;
         }
 }
-
-enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code,
-                         struct diags *ds)
-{
-    struct pass_input in = tune_input(&b->subject, o);
-    in.regs = b->original.regs ? b->original.regs : in.regs;
-    enum status st = pass_apply(&in, code, ds);
-    ptx_free(code->module); /* a device reads the text by itself */
-    code->module = NULL;
-    return st;
-}
-
-uint32_t tune_compiled_regs(struct tune_bench *b, const struct options *o)
-{
-    struct pass_output code;
-    struct tune_shape *shape = NULL;
-    struct diags ds = { 0 };
-    uint32_t regs = 0;
-    if (tune_rewrite(b, o, &code, &ds) == ST_OK && tune_shape_get(b, &code, &shape, &ds) == ST_OK)
-        regs = dev_code_resources(shape->loaded).regs;
-    diags_free(&ds);
-    return regs;
-}

@@ -74,6 +74,10 @@ void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob);
  * too. */
 enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out,
                          struct diags *ds);
+/* --tile-order: are the tiles of the kernel independent, in the order that these options ask for? Every
+ * configuration that the bench rewrites is asked. ST_REFUSED with a diagnostic: no, or it cannot be
+ * seen. */
+enum status tune_tiles_check(struct tune_bench *b, const struct options *o, struct diags *ds);
 /* Tries to break the rewrite for these options (settled: no vote, no automatic choice). ST_OK,
  * ST_CANCELLED or ST_NOMEM; what else stood in the way is in out->message. The buffers of the last
  * launch are not to be read after it. */

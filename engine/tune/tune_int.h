@@ -39,6 +39,7 @@ struct tune_bench {
     const struct tune_observer *observer;
     struct dev_data *data;
     struct launch_spec *promoted; /* promotion.c; NULL: no tensor maps */
+    struct tune_tiles *tiles;     /* tiles.c; NULL: nobody asked yet */
     /* oldest first; bytes of their texts */
     struct tune_shape **shape;
     size_t nshapes;
@@ -70,6 +71,7 @@ enum status tune_take_turns(struct tune_bench *b, struct diags *ds);
 enum status tune_promotions_make(struct tune_bench *b);
 void tune_promotions_free(struct tune_bench *b);
 const struct launch_spec *tune_launch_of(const struct tune_bench *b, const struct options *o);
+void tune_tiles_free(struct tune_bench *b);
 /* What the bench's user cancels by: the observer's way while one watches. */
 static inline const struct cancel *tune_cancel(const struct tune_bench *b)
 {

@@ -29,6 +29,8 @@ struct source_editing {
 void source_say(struct source_editing *h, const char *knob, const struct source_file *file,
                 uint32_t line, bool edited, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+/* --tile-order, where it is asked for: what the loop over tiles uses in the place of t. */
+void source_say_tiles(struct source_editing *h, const struct source_file *file, uint32_t line);
 /* The file of that number in the PTX, read where it is found; NULL: out of memory or no such file. */
 struct source_file *source_file_of(struct source_editing *h, uint32_t number);
 void source_edit(struct source_editing *h, struct source_file *f, uint32_t line, bool insert,

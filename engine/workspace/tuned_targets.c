@@ -9,6 +9,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/session/json.h"
 
@@ -123,6 +124,9 @@ static const char *cannot(const struct tuned_kernel *k, const struct ptx_module 
         return "--l2-persist is a policy of the stream, which apply does not set";
     if (k->has_options && opt_memory(&k->options)->promotion != PROMOTION_KEEP)
         return "--tma-promotion is part of the tensor maps, which the program makes";
+    if (k->has_options && opt_schedule(&k->options)->tile_order.kind > TILES_ROW)
+        return "--tile-order is shown for the tuned launch alone, and the program may launch other "
+               "sizes";
     if (k->has_options && k->code.hw_pi >= 0)
         return "the hardware form of bypass exists in the simulator only";
     if (k->has_options && !k->has_launch)

@@ -213,8 +213,9 @@ static void all_rewrites(struct bench *b)
 static void test_every_knob(void **state)
 {
     (void)state;
-    /* the device's alone: test_dev_*; the launch's tensor maps: tests/cli/tma_promotion.sh */
-    static const char *const elsewhere[] = { "l2-persist", "tma-promotion" };
+    /* the device's alone: test_dev_*; the launch's tensor maps: tests/cli/tma_promotion.sh; persistent
+     * kernels: tests/cli/tile_order.sh */
+    static const char *const elsewhere[] = { "l2-persist", "tma-promotion", "tile-order", "tile-width" };
     for (size_t i = 0; i < knob_count(); i++) {
         bool found = false;
         char word[80];

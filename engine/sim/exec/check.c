@@ -472,16 +472,27 @@ static bool strong(const struct ptx_inst *i)
 }
 
 static void tell_touch(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
-                       enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES])
+                       enum ptx_space space, enum exec_access_kind kind, unsigned bytes,
+                       const uint64_t a[WARP_LANES])
 {
     bool both = kind == ACCESS_ATOMIC || kind == ACCESS_RED;
     struct sim_touch t = { .addr = a,
+                           .cta = (uint32_t)w->cta->order,
+                           .warp = w->index,
                            .mask = mask,
+                           .shared = space == PTX_SPACE_SHARED,
                            .bytes = bytes,
                            .reads = both || kind == ACCESS_LOAD || kind == ACCESS_ASYNC,
                            .writes = both || kind == ACCESS_STORE,
                            .type = in->ptx->ntypes ? in->ptx->type[in->ptx->ntypes - 1] : PTX_T_NONE };
-    w->x->l->touch(w->x->l->touch_ctx, &t);
+    w->x->l->touch.fn(w->x->l->touch.ctx, &t);
+}
+
+void exec_tell_shared(struct exec_warp *w, const struct exec_inst *in, uint64_t addr, unsigned bytes)
+{
+    uint64_t a[WARP_LANES] = { addr };
+    if (w->x->l->touch.fn && w->x->l->touch.shared)
+        tell_touch(w, in, 1, PTX_SPACE_SHARED, ACCESS_LOAD, bytes, a);
 }
 
 /* Against the asynchronous copies under way; false: told. The copy engine's own accesses are those of
@@ -507,8 +518,9 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
                 enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES],
                 const uint64_t p[WARP_LANES])
 {
-    if (w->x->l->touch && space == PTX_SPACE_GLOBAL && kind != ACCESS_PREFETCH)
-        tell_touch(w, in, mask, kind, bytes, a);
+    bool told = space == PTX_SPACE_GLOBAL || (space == PTX_SPACE_SHARED && w->x->l->touch.shared);
+    if (w->x->l->touch.fn && told && kind != ACCESS_PREFETCH)
+        tell_touch(w, in, mask, space, kind, bytes, a);
     if ((space != PTX_SPACE_GLOBAL && space != PTX_SPACE_SHARED) ||
         (!w->x->l->check_uninit && !w->x->l->check_races))
         return;

@@ -44,6 +44,8 @@ void exec_check_tell(const struct exec_launch *x, struct diags *ds);
 void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
                 enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES],
                 const uint64_t p[WARP_LANES]);
+/* A read of the CTA's shared memory that goes past exec_check, for sim_launch.touch. */
+void exec_tell_shared(struct exec_warp *w, const struct exec_inst *in, uint64_t addr, unsigned bytes);
 void exec_check_barrier(struct exec_cta *c);
 void exec_check_warp(struct exec_warp *w); /* the lanes of a warp have synchronised */
 /* Memory that malloc hands out: who used it before has given it back. */

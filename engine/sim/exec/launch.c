@@ -41,7 +41,7 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     x->loads = base_alloc((p->nloads + 1) * sizeof *x->loads);
     x->threads = l->threads ? l->threads : base_cpus();
     bool checks = l->check_uninit || l->check_races;
-    x->checks = checks || (l->functional && l->touch);
+    x->checks = checks || (l->functional && l->touch.fn);
     x->sums = l->functional ? l->sums : NULL;
     if (x->sums)
         sim_sums_begin(x->sums);

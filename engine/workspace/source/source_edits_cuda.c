@@ -553,6 +553,7 @@ static void shape(struct source_editing *h, const struct definition *d, bool kno
             "cudaStreamAttributeAccessPolicyWindow, &v); and cudaDeviceSetLimit("
             "cudaLimitPersistingL2CacheSize, bytes)",
             opt_memory(o)->l2_persist);
+    source_say_tiles(h, f, at);
     if (opt_memory(o)->promotion != PROMOTION_KEEP)
         source_say(h, "tma-promotion", f, at, false,
                    "make the tensor maps with another l2Promotion (cuTensorMapEncodeTiled: "

@@ -1,4 +1,5 @@
 /* What a language adds to the advice: its source files, edits of their lines, and what is said. */
+#include "engine/rec/opt_schedule.h"
 #include "engine/workspace/source_edits.h"
 #include "engine/workspace/source_edits_int.h"
 
@@ -158,4 +159,26 @@ void source_load_words(const struct source_editing *h, size_t n, const char *wha
                  last);
     else
         snprintf(out, size, "the load of %s (line %u of the PTX)", what, l->ptx_line);
+}
+
+/* T tiles, W in a row. */
+void source_say_tiles(struct source_editing *h, const struct source_file *file, uint32_t line)
+{
+    const struct opt_schedule *o = opt_schedule(&h->k->options);
+    unsigned x = o->tile_order.tx, y = o->tile_order.ty;
+    if (o->tile_order.kind == TILES_REVERSE)
+        source_say(h, "tile-order", file, line, false,
+                   "in the loop over tiles use T - 1 - t in the place of t");
+    else if (o->tile_order.kind == TILES_COLUMN)
+        source_say(h, "tile-order", file, line, false,
+                   "in the loop over tiles take row t %% H and column t / H, H = T / W rows of W tiles");
+    else if (o->tile_order.kind == TILES_TILE)
+        source_say(
+            h, "tile-order", file, line, false,
+            "in the loop over tiles take squares of %u x %u: with band = t / (%u * W), r = t %% (%u * "
+            "W), "
+            "rows = min(H - %u * band, %u), square = r / (%u * rows), s = r %% (%u * rows), columns = "
+            "min(W - %u * square, %u) it is row %u * band + s / columns, column %u * square + s %% "
+            "columns, H = T / W rows of W tiles",
+            x, y, y, y, y, y, x, x, x, x, y, x);
 }

@@ -112,6 +112,7 @@ void source_edits_python(struct source_editing *h)
         source_say(h, "block", NULL, 0, false,
                    triton ? "launch with num_warps=%llu" : "launch with %llu warps per block",
                    (unsigned long long)(dim3u_count(k->tblock) + 31) / 32);
+    source_say_tiles(h, NULL, 0);
     if (opt_occupancy(o)->maxnreg)
         source_say(h, "maxnreg", NULL, 0, false,
                    triton ? "launch with maxnreg=%d: kernel[grid](..., maxnreg=%d)"

@@ -3,6 +3,7 @@
 #include "engine/sim/exec/tensor/operand.h"
 
 #include "engine/base/base.h"
+#include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/lanes/soft.h"
@@ -92,6 +93,7 @@ static const uint8_t *shared_at(const struct mat_read *r, uint32_t a)
     const struct mat_desc *m = &r->desc;
     if (a + 16ull <= r->w->x->shared_bytes) {
         flight_look(r->w, r->in, 0, r->cta, a, 16, false, true);
+        exec_tell_shared(r->w, r->in, a, 16);
         return r->w->cta->fault ? NULL : r->cta->shared + a;
     }
     exec_fault(r->w, r->in, 0, FAULT_BOUNDS,

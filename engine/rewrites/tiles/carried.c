@@ -1,0 +1,297 @@
+/* Which registers go on from one turn of a tile loop to the next: those that are read before they are
+ * written again, and that the loop writes.
+ *
+ * The registers of a wgmma are read where its scale-d is true. That of the first product of a tile is
+ * false in most kernels, by a number that is known there: constants are followed from the start of the
+ * turn to the first product, along the ways on which its registers have not been written. */
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rewrites/tiles/tiles_int.h"
+
+#include <string.h>
+
+bool tile_is_wgmma(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_WGMMA_MMA_ASYNC || i->op == PTX_OP_WGMMA_MMA_ASYNC_SP;
+}
+
+/* The operand that says whether a wgmma adds to what its registers hold; NULL: it always does. */
+static const struct ptx_operand *adds_if(const struct ptx_inst *i)
+{
+    unsigned k = i->op == PTX_OP_WGMMA_MMA_ASYNC ? 3 : 5;
+    return tile_is_wgmma(i) && i->nopnds > k ? &i->opnds[k] : NULL;
+}
+
+/* ---- liveness ---- */
+struct block_regs {
+    bool *use, *def;
+    const struct ptx_inst *i;
+    bool writes; /* else: reads */
+};
+
+static void note_reg(void *ctx, uint32_t reg, unsigned access)
+{
+    struct block_regs *b = ctx;
+    bool sum = adds_if(b->i) && (access & PTX_WRITE);
+    if (!b->writes && (access & PTX_READ) && !b->def[reg] && !sum)
+        b->use[reg] = true;
+    if (b->writes && (access & PTX_WRITE) && !b->i->guarded)
+        b->def[reg] = true;
+}
+
+static void look_at_block(const struct pass_flow *fl, const struct ptx_block *x, bool *use, bool *def)
+{
+    for (uint32_t k = x->first; k < x->first + x->n; k++) {
+        struct block_regs r = { use, def, &fl->f->insts[k], false };
+        ptx_inst_regs(r.i, note_reg, &r);
+        r.writes = true;
+        ptx_inst_regs(r.i, note_reg, &r);
+    }
+}
+
+/* One round; true: something changed. */
+static bool spread(const struct ptx_cfg *g, size_t n, const bool *use, const bool *def, bool *live)
+{
+    bool changed = false;
+    for (uint32_t k = g->nrpo; k--;) {
+        const struct ptx_block *x = &g->blocks[g->rpo[k]];
+        size_t at = g->rpo[k] * n;
+        for (size_t r = 0; r < n; r++) {
+            bool is = use[at + r];
+            for (uint32_t m = 0; m < x->nsucc && !is && !def[at + r]; m++)
+                is = x->succ[m] != PTX_NO_INDEX && live[x->succ[m] * n + r];
+            changed |= is != live[at + r];
+            live[at + r] = is;
+        }
+    }
+    return changed;
+}
+
+/* [block][register], nregs + 1 of each: read from its start on before it is written. NULL: no memory. */
+static bool *find_live(const struct pass_flow *fl)
+{
+    const struct ptx_cfg *g = fl->cfg;
+    size_t n = fl->f->nregs + 1;
+    bool *use = base_alloc(g->nblocks * n), *def = base_alloc(g->nblocks * n),
+         *live = base_alloc(g->nblocks * n);
+    bool ok = use && def && live;
+    for (uint32_t b = 0; ok && b < g->nblocks; b++)
+        look_at_block(fl, &g->blocks[b], use + b * n, def + b * n);
+    while (ok && spread(g, n, use, def, live))
+        ;
+    base_free(use);
+    base_free(def);
+    if (!ok)
+        base_free(live);
+    return ok ? live : NULL;
+}
+
+/* ---- the first product ---- */
+enum { NOT_SEEN, NUMBER, ANY };
+struct first {
+    const struct pass_flow *fl;
+    size_t n;
+    uint8_t *kind;  /* [block][register] where a block begins, and a row for the one at work */
+    int64_t *value; /* the same */
+    bool *todo;     /* by block */
+    uint32_t reg;   /* of the product */
+    bool read;      /* it is read */
+};
+
+static bool number_of(const struct first *s, const struct ptx_operand *o, int64_t *v)
+{
+    const uint8_t *kind = s->kind + s->fl->cfg->nblocks * s->n;
+    *v = o->kind == OPND_IMM ? o->imm : 0;
+    if (o->kind == OPND_IMM)
+        return !o->is_float;
+    if (o->kind != OPND_REG || kind[o->index] != NUMBER)
+        return false;
+    *v = s->value[s->fl->cfg->nblocks * s->n + o->index];
+    *v = o->neg ? !*v : *v;
+    return true;
+}
+
+static bool compare(enum ptx_mod cmp, int64_t a, int64_t b, int64_t *v)
+{
+    switch (cmp) {
+    case PTX_MOD_EQ: *v = a == b; return true;
+    case PTX_MOD_NE: *v = a != b; return true;
+    case PTX_MOD_LT: *v = a < b; return a >= 0 && b >= 0;
+    case PTX_MOD_LE: *v = a <= b; return a >= 0 && b >= 0;
+    case PTX_MOD_GT: *v = a > b; return a >= 0 && b >= 0;
+    case PTX_MOD_GE: *v = a >= b; return a >= 0 && b >= 0;
+    default: return false;
+    }
+}
+
+static void forget(void *ctx, uint32_t reg, unsigned access)
+{
+    struct first *s = ctx;
+    if (access & PTX_WRITE)
+        s->kind[s->fl->cfg->nblocks * s->n + reg] = ANY;
+}
+
+static void step(struct first *s, const struct ptx_inst *i)
+{
+    size_t now = s->fl->cfg->nblocks * s->n;
+    int64_t a, b, v = 0;
+    bool known = false;
+    if (inst_is(i, "mov") && i->nopnds == 2)
+        known = number_of(s, &i->opnds[1], &v);
+    else if (inst_is(i, "setp") && i->nopnds == 3 && number_of(s, &i->opnds[1], &a) &&
+             number_of(s, &i->opnds[2], &b))
+        known = compare(ptx_mod_of(i, MODCAT_CMP), a, b, &v);
+    ptx_inst_regs(i, forget, s);
+    if (known && !i->guarded && i->opnds[0].kind == OPND_REG) {
+        s->kind[now + i->opnds[0].index] = NUMBER;
+        s->value[now + i->opnds[0].index] = v;
+    }
+}
+
+struct touch {
+    uint32_t reg;
+    unsigned access;
+};
+
+static void find_touch(void *ctx, uint32_t reg, unsigned access)
+{
+    struct touch *t = ctx;
+    t->access |= reg == t->reg ? access : 0;
+}
+
+/* True: beyond it the register holds what this turn made. */
+static bool written(struct first *s, const struct ptx_inst *i)
+{
+    struct touch t = { s->reg, 0 };
+    const struct ptx_operand *when = adds_if(i);
+    int64_t adds;
+    ptx_inst_regs(i, find_touch, &t);
+    if (!(t.access & PTX_WRITE))
+        return false;
+    if (when && (!number_of(s, when, &adds) || adds || i->guarded))
+        s->read = true;
+    return !i->guarded;
+}
+
+static void enter(struct first *s, uint32_t b)
+{
+    size_t to = b * s->n, now = s->fl->cfg->nblocks * s->n;
+    bool changed = false;
+    for (size_t r = 0; r < s->n; r++) {
+        uint8_t was = s->kind[to + r], is = s->kind[now + r];
+        bool same = was == NUMBER && is == NUMBER && s->value[to + r] == s->value[now + r];
+        uint8_t both = was == NOT_SEEN ? is : same ? NUMBER : ANY;
+        if (was == NOT_SEEN)
+            s->value[to + r] = s->value[now + r];
+        changed |= both != was;
+        s->kind[to + r] = both;
+    }
+    s->todo[b] |= changed;
+}
+
+/* From the start of a block as far as the register is not written. */
+static void walk(struct first *s, uint32_t b)
+{
+    const struct ptx_block *x = &s->fl->cfg->blocks[b];
+    size_t now = s->fl->cfg->nblocks * s->n;
+    memcpy(s->kind + now, s->kind + b * s->n, s->n);
+    memcpy(s->value + now, s->value + b * s->n, s->n * sizeof *s->value);
+    for (uint32_t k = x->first; k < x->first + x->n; k++) {
+        if (written(s, &s->fl->f->insts[k]) || s->read)
+            return;
+        step(s, &s->fl->f->insts[k]);
+    }
+    for (uint32_t m = 0; m < x->nsucc; m++)
+        if (x->succ[m] != PTX_NO_INDEX)
+            enter(s, x->succ[m]);
+}
+
+/* May a product of a turn that starts at `header` add to what the turn before left in this register? */
+static bool goes_on(struct first *s, uint32_t header, uint32_t reg)
+{
+    size_t now = s->fl->cfg->nblocks * s->n;
+    memset(s->kind, NOT_SEEN, now);
+    memset(s->todo, 0, s->fl->cfg->nblocks);
+    memset(s->kind + now, ANY, s->n);
+    s->reg = reg;
+    s->read = false;
+    enter(s, header);
+    for (bool again = true; again && !s->read;) {
+        again = false;
+        for (uint32_t b = 0; b < s->fl->cfg->nblocks && !s->read; b++)
+            if (s->todo[b]) {
+                s->todo[b] = false;
+                again = true;
+                walk(s, b);
+            }
+    }
+    return s->read;
+}
+
+/* ---- both ---- */
+struct sums {
+    bool *reg; /* a product adds up in it */
+};
+
+static void note_sum(void *ctx, uint32_t reg, unsigned access)
+{
+    struct sums *s = ctx;
+    s->reg[reg] |= (access & PTX_WRITE) != 0;
+}
+
+static bool in_loop(const struct ptx_cfg *g, uint32_t block, uint32_t loop)
+{
+    for (uint32_t k = 0; k < g->loops[loop].nblocks; k++)
+        if (g->loops[loop].blocks[k] == block)
+            return true;
+    return false;
+}
+
+static bool loop_writes(const struct pass_flow *fl, uint32_t loop, uint32_t reg)
+{
+    const struct ptx_reg_refs *r = &fl->cfg->regs[reg];
+    for (uint32_t k = 0; k < r->ndefs; k++)
+        if (in_loop(fl->cfg, fl->cfg->block_of[r->defs[k]], loop))
+            return true;
+    return false;
+}
+
+static void collect(const struct pass_flow *fl, const bool *live, const bool *sum, struct first *s,
+                    uint32_t loop, bool *out)
+{
+    uint32_t header = fl->cfg->loops[loop].header;
+    for (uint32_t r = 0; r < fl->f->nregs; r++) {
+        if (loop_writes(fl, loop, r))
+            out[r] = live[header * s->n + r] || (sum[r] && goes_on(s, header, r));
+    }
+}
+
+bool tile_carried(const struct tile_counter *t, uint32_t loop, bool *out)
+{
+    const struct pass_flow *fl = t->fl;
+    size_t n = fl->f->nregs + 1, rows = fl->cfg->nblocks + 1;
+    struct first s = { .fl = fl,
+                       .n = n,
+                       .kind = base_alloc(rows * n),
+                       .value = base_alloc(rows * n * sizeof *s.value),
+                       .todo = base_alloc(rows) };
+    bool *live = find_live(fl), *sum = base_alloc(n);
+    bool ok = s.kind && s.value && s.todo && live && sum;
+    for (uint32_t k = 0; ok && k < fl->f->ninsts; k++)
+        if (tile_is_wgmma(&fl->f->insts[k])) {
+            struct sums all = { sum };
+            ptx_inst_regs(&fl->f->insts[k], note_sum, &all);
+        }
+    if (ok)
+        collect(fl, live, sum, &s, loop, out);
+    base_free(s.kind);
+    base_free(s.value);
+    base_free(s.todo);
+    base_free(live);
+    base_free(sum);
+    return ok;
+}

@@ -1,0 +1,237 @@
+/* The number of a tile: which registers hold it, where it is made, compared and used. See tiles_int.h.
+ */
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rewrites/tiles/tiles_int.h"
+
+static bool is_word(const struct ptx_inst *i)
+{
+    return i->ntypes == 1 && ptx_type_bits((enum ptx_type)i->type[0]) == 32 && i->vec <= 1 &&
+           i->type[0] != PTX_T_F32;
+}
+
+static bool is_ctaid(const struct ptx_operand *o)
+{
+    return o->kind == OPND_SREG && o->index == PTX_SREG_CTAID && o->comp == 0;
+}
+
+static bool is_nctaid(const struct ptx_operand *o)
+{
+    return o->kind == OPND_SREG && o->index == PTX_SREG_NCTAID && o->comp == 0;
+}
+
+/* %nctaid.x: the grid's size as a number, or a register that holds nothing else. */
+static bool is_step(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *o)
+{
+    if (o->kind == OPND_IMM && !o->is_float)
+        return o->imm == (int64_t)c->out->grid.x;
+    if (o->kind != OPND_REG || o->neg)
+        return is_nctaid(o);
+    const struct ptx_reg_refs *r = &fl->cfg->regs[o->index];
+    for (uint32_t k = 0; k < r->ndefs; k++) {
+        const struct ptx_inst *d = &fl->f->insts[r->defs[k]];
+        if (!inst_is(d, "mov") || !is_word(d) || d->nopnds != 2 || !is_nctaid(&d->opnds[1]))
+            return false;
+    }
+    return r->ndefs > 0;
+}
+
+static bool is_counter(const struct tile_counter *t, const struct ptx_operand *o)
+{
+    return o->kind == OPND_REG && !o->neg && t->counter[o->index];
+}
+
+/* Does it leave a tile's number in its register, if its sources hold some? */
+static bool counts(const struct pass_ctx *c, const struct tile_counter *t, const struct ptx_inst *i)
+{
+    const struct ptx_operand *o = i->opnds;
+    if (!is_word(i) || i->nopnds < 2 || o[0].kind != OPND_REG)
+        return false;
+    if (inst_is(i, "mov") && i->nopnds == 2)
+        return is_ctaid(&o[1]) || is_counter(t, &o[1]);
+    if (!inst_is(i, "add") || i->nopnds != 3)
+        return false;
+    return (is_counter(t, &o[1]) && is_step(c, t->fl, &o[2])) ||
+           (is_counter(t, &o[2]) && is_step(c, t->fl, &o[1]));
+}
+
+/* All are taken for counters, then those dropped that something else defines. */
+static void find_counters(const struct pass_ctx *c, struct tile_counter *t)
+{
+    const struct ptx_func *f = t->fl->f;
+    for (uint32_t r = 0; r < f->nregs; r++)
+        t->counter[r] = t->fl->cfg->regs[r].ndefs > 0;
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t r = 0; r < f->nregs; r++) {
+            const struct ptx_reg_refs *x = &t->fl->cfg->regs[r];
+            for (uint32_t k = 0; k < x->ndefs && t->counter[r]; k++)
+                if (!counts(c, t, &f->insts[x->defs[k]])) {
+                    t->counter[r] = false;
+                    again = true;
+                }
+        }
+    }
+}
+
+/* The number of tiles in a comparison that says whether there is such a tile; NULL: it is another. */
+static const struct ptx_operand *bound_of(const struct tile_counter *t, const struct ptx_inst *i)
+{
+    if (!inst_is(i, "setp") || !is_word(i) || i->nopnds != 3)
+        return NULL;
+    enum ptx_mod cmp = ptx_mod_of(i, MODCAT_CMP);
+    const struct ptx_operand *a = &i->opnds[1], *b = &i->opnds[2];
+    bool first = is_counter(t, a), second = is_counter(t, b);
+    if (first == second)
+        return NULL;
+    if (first ? cmp != PTX_MOD_LT && cmp != PTX_MOD_GE : cmp != PTX_MOD_GT && cmp != PTX_MOD_LE)
+        return NULL;
+    const struct ptx_operand *n = first ? b : a;
+    bool number = n->kind == OPND_IMM && !n->is_float && n->imm >= 0 && n->imm <= INT32_MAX;
+    return number || (n->kind == OPND_REG && !n->neg && !t->fl->divergent[n->index]) ? n : NULL;
+}
+
+static bool same_operand(const struct ptx_operand *a, const struct ptx_operand *b)
+{
+    return a->kind == b->kind && (a->kind == OPND_IMM ? a->imm == b->imm : a->index == b->index);
+}
+
+struct reads {
+    const struct tile_counter *t;
+    uint32_t one;
+    bool several;
+};
+
+static void read_one(void *ctx, uint32_t reg, unsigned access)
+{
+    struct reads *r = ctx;
+    if (!(access & PTX_READ) || !r->t->counter[reg])
+        return;
+    r->several |= r->one != PTX_NO_INDEX && r->one != reg;
+    r->one = reg;
+}
+
+uint32_t tile_counter_read(const struct tile_counter *t, const struct ptx_inst *i)
+{
+    struct reads r = { t, PTX_NO_INDEX, false };
+    ptx_inst_regs(i, read_one, &r);
+    return r.several ? PTX_NO_INDEX : r.one;
+}
+
+static bool reads_counter(const struct tile_counter *t, const struct ptx_inst *i)
+{
+    struct reads r = { t, PTX_NO_INDEX, false };
+    ptx_inst_regs(i, read_one, &r);
+    return r.one != PTX_NO_INDEX;
+}
+
+/* Other ways to see which CTA it is. */
+static enum status check_numbers(struct pass_ctx *c, const struct tile_counter *t,
+                                 const struct ptx_inst *i)
+{
+    for (uint8_t k = 0; k < i->nopnds; k++) {
+        const struct ptx_operand *o = &i->opnds[k];
+        unsigned sees = o->kind == OPND_SREG ? ptx_sreg_sees((enum ptx_sreg)o->index) : 0;
+        bool plain = o->kind == OPND_SREG && o->index == PTX_SREG_CTAID && o->comp > 0;
+        if ((sees & (PTX_SEES_CTA | PTX_SEES_CLUSTERID | PTX_SEES_CLUSTER | PTX_SEES_PLACE)) && !plain &&
+            !(is_ctaid(o) && t->role[i->index] == TILE_COUNTS))
+            return pass_refuse(c, i->at, NULL,
+                               "%s is read here beside the number of a tile: what depends on it would "
+                               "go to another tile",
+                               ptx_sreg_name((enum ptx_sreg)o->index));
+    }
+    return ST_OK;
+}
+
+static void find_division(struct tile_counter *t, const struct ptx_inst *i)
+{
+    bool divides = (inst_is(i, "div") || inst_is(i, "rem")) && i->nopnds == 3;
+    const struct ptx_operand *n = divides && is_counter(t, &i->opnds[1]) ? &i->opnds[2] : NULL;
+    bool usable = n && ((n->kind == OPND_IMM && n->imm > 0 && n->imm <= INT32_MAX) ||
+                        (n->kind == OPND_REG && !t->fl->divergent[n->index]));
+    if (!t->across && usable) {
+        t->across = n;
+        t->divides = i;
+    }
+}
+
+static enum status find_roles(struct pass_ctx *c, struct tile_counter *t)
+{
+    const struct ptx_func *f = t->fl->f;
+    enum status s = ST_OK;
+    for (uint32_t k = 0; k < f->ninsts && s == ST_OK; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        const struct ptx_operand *n = bound_of(t, i);
+        bool made = i->nopnds && i->opnds[0].kind == OPND_REG && t->counter[i->opnds[0].index] &&
+                    (ptx_operand_access(i, 0) & PTX_WRITE);
+        t->role[k] = made                  ? TILE_COUNTS
+                     : n                   ? TILE_COMPARES
+                     : reads_counter(t, i) ? TILE_USES
+                                           : TILE_NONE;
+        s = check_numbers(c, t, i);
+        if (s == ST_OK && t->role[k] == TILE_COMPARES && t->total && !same_operand(t->total, n))
+            s = pass_refuse(c, i->at, NULL,
+                            "the number of a tile is compared with two different numbers of tiles");
+        if (t->role[k] == TILE_COMPARES)
+            t->total = n;
+        if (t->role[k] == TILE_USES)
+            find_division(t, i);
+    }
+    return s;
+}
+
+/* Loops in which a step of the counter stands; false: there is none. */
+static bool find_loops(struct tile_counter *t)
+{
+    const struct ptx_func *f = t->fl->f;
+    bool any = false;
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        uint32_t l = t->fl->cfg->blocks[t->fl->cfg->block_of[k]].loop;
+        if (t->role[k] == TILE_COUNTS && inst_is(&f->insts[k], "add") && l != PTX_NO_INDEX)
+            t->loop[l] = any = true;
+    }
+    return any;
+}
+
+bool tile_in_loop(const struct tile_counter *t, uint32_t block)
+{
+    if (block == PTX_NO_INDEX)
+        return false;
+    for (uint32_t l = t->fl->cfg->blocks[block].loop; l != PTX_NO_INDEX; l = t->fl->cfg->loops[l].parent)
+        if (t->loop[l])
+            return true;
+    return false;
+}
+
+enum status tile_counter_find(struct pass_ctx *c, const struct pass_flow *fl, struct tile_counter *t)
+{
+    *t = (struct tile_counter){ .fl = fl };
+    t->counter = base_alloc(fl->f->nregs + 1);
+    t->role = base_alloc(fl->f->ninsts + 1);
+    t->loop = base_alloc(fl->cfg->nloops + 1);
+    if (!t->counter || !t->role || !t->loop)
+        return ST_NOMEM;
+    find_counters(c, t);
+    enum status s = find_roles(c, t);
+    if (s != ST_OK)
+        return s;
+    if (!find_loops(t))
+        return pass_refuse(
+            c, NO_SPAN, "for CTAs that do one tile each, --cluster redirect --index has orders",
+            "the kernel has no loop in which a CTA takes tile %%ctaid.x, then the one %%nctaid.x on");
+    if (!t->total)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           "the number of a tile is compared with no number of tiles, so it is not "
+                           "known how many there are");
+    return ST_OK;
+}
+
+void tile_counter_free(struct tile_counter *t)
+{
+    base_free(t->counter);
+    base_free(t->role);
+    base_free(t->loop);
+}

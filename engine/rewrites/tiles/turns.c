@@ -1,0 +1,379 @@
+/* Can what a tile stores tell which CTA does it, in which turn?
+ *
+ * Two sets of values are followed through registers, predicates and branches:
+ *
+ *   of the turn   registers that go on from a turn of the tile loop to the next, but for the tile's
+ * number (the stage of a ring, its phase), and comparisons of the number. They may decide where in
+ *                 shared memory something lies, and what a barrier waits for. They may not be stored,
+ * nor take part in a product. of data       what loads and products give. They may decide no address, no
+ * branch and no barrier, so that other data make the same accesses.
+ *
+ * What a read of shared memory finds is a matter of the accesses alone, then: a run of the launch with
+ * its tiles marked compares them (engine/tune/tiles.c). */
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/pass/region.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rewrites/tiles/tiles_int.h"
+
+#include <string.h>
+
+/* What is known where a block begins, and behind the instruction looked at last; by register. */
+struct values {
+    bool *turn, *data;
+};
+struct turns {
+    struct pass_ctx *c;
+    const struct tile_counter *t;
+    const struct pass_flow *fl;
+    struct pass_region region;
+    size_t n;          /* registers, and one */
+    bool *carried;     /* by register: it goes on from turn to turn, and is no counter */
+    uint32_t *current; /* by tile loop: the counter that holds the number of the turn's tile */
+    bool *parted;      /* by block: whether it is come to follows from the turn */
+    struct values in;  /* [block][register] */
+    struct values now; /* [register] */
+    bool changed;
+};
+
+/* ---- what an instruction is ---- */
+/* What it answers follows from who arrived how often, so from the turn, and not from data. */
+static bool is_wait(const struct ptx_inst *i)
+{
+    const char *name = ptx_op_info(i->op)->name;
+    return strncmp(name, "mbarrier.t", 10) == 0 || strncmp(name, "mbarrier.arrive", 15) == 0;
+}
+
+static bool makes_data(const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    return e == EFFECT_TENSOR || inst_is(i, "ldmatrix") ||
+           (e == EFFECT_LOAD && i->space != PTX_SPACE_PARAM);
+}
+
+/* What a kernel does here that is not followed from tile to tile; NULL: nothing. */
+static const char *not_followed(const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    const char *name = ptx_op_info(i->op)->name;
+    bool memory = e == EFFECT_LOAD || e == EFFECT_STORE;
+    if (ptx_is_opaque(i))
+        return "an instruction that is not modelled";
+    if (e == EFFECT_CALL)
+        return "a call";
+    if (e == EFFECT_ATOMIC || strstr(name, "reduce") || strncmp(name, "red.async", 9) == 0)
+        return "an atomic operation, whose order is that of the tiles";
+    if (e == EFFECT_TEXTURE || e == EFFECT_SURFACE)
+        return "a texture or a surface";
+    if (e == EFFECT_BARRIER && strstr(name, ".red"))
+        return "a vote of the CTA";
+    if (strncmp(name, "tcgen05", 7) == 0)
+        return "tensor memory, which lasts from tile to tile";
+    if (memory && i->space == PTX_SPACE_LOCAL)
+        return "local memory, which lasts from tile to tile";
+    if (memory && (i->space == PTX_SPACE_GENERIC || i->space == PTX_SPACE_SHARED_CLUSTER))
+        return "an access whose memory is not named";
+    if (strncmp(name, "st.bulk", 7) == 0 || strncmp(name, "st.async", 8) == 0 ||
+        strncmp(name, "discard", 7) == 0)
+        return name;
+    if (memory && i->space == PTX_SPACE_GLOBAL && inst_is_strong(i))
+        return "an access that other CTAs may answer";
+    if (inst_is(i, "mapa") || inst_is(i, "getctarank") || inst_has(i, ".multicast::cluster") ||
+        strncmp(name, "barrier.cluster", 15) == 0)
+        return "other CTAs of a cluster take part";
+    if (strncmp(name, "multimem", 8) == 0 || strncmp(name, "tensormap", 9) == 0)
+        return name;
+    return NULL;
+}
+
+/* ---- following ---- */
+struct look {
+    bool *set, is;
+};
+
+static void look_read(void *ctx, uint32_t reg, unsigned access)
+{
+    struct look *l = ctx;
+    l->is |= (access & PTX_READ) && l->set[reg];
+}
+
+static bool reads(bool *set, const struct ptx_inst *i)
+{
+    struct look l = { set, false };
+    ptx_inst_regs(i, look_read, &l);
+    return l.is;
+}
+
+static void look_write(void *ctx, uint32_t reg, unsigned access)
+{
+    struct look *l = ctx;
+    if (access & PTX_WRITE)
+        l->set[reg] = l->is;
+}
+
+/* What an instruction that may not be done writes keeps what it was, too. */
+static void writes(bool *set, const struct ptx_inst *i, bool is)
+{
+    struct look l = { set, is };
+    if (is || !i->guarded)
+        ptx_inst_regs(i, look_write, &l);
+}
+
+static bool operand_in(const bool *set, const struct ptx_operand *o)
+{
+    bool in = o->kind == OPND_REG && set[o->index];
+    for (uint16_t k = 0; (o->kind == OPND_VEC || o->kind == OPND_MULTI) && k < o->nelem && !in; k++)
+        in = operand_in(set, &o->elem[k]);
+    return in;
+}
+
+static bool is_of(const bool *set, const struct ptx_operand *o)
+{
+    return (o->kind == OPND_REG || (o->kind == OPND_ADDR && o->base == BASE_REG)) && set[o->index];
+}
+
+/* Operands that are values: no address, no matrix descriptor, nothing that is only written. */
+static bool values_in(const bool *set, const struct ptx_inst *i)
+{
+    bool in = i->guarded && set[i->guard];
+    for (uint8_t k = 0; k < i->nopnds && !in; k++) {
+        const struct ptx_operand *o = &i->opnds[k];
+        bool descriptor = tile_is_wgmma(i) && o->kind == OPND_REG && (k == 1 || k == 2);
+        in = (ptx_operand_access(i, k) & PTX_READ) && o->kind != OPND_ADDR && !descriptor &&
+             operand_in(set, o);
+    }
+    return in;
+}
+
+/* A load's value follows from its place, which the run with marks compares; so does a product's. */
+static bool gives_turn(const struct turns *s, const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    bool told = i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_SHARED;
+    if (is_wait(i))
+        return true;
+    if ((e == EFFECT_LOAD && told) || e == EFFECT_TENSOR || inst_is(i, "ldmatrix"))
+        return values_in(s->now.turn, i);
+    return s->t->role[i->index] == TILE_COMPARES || reads(s->now.turn, i);
+}
+
+/* A counter that is not the number of the turn's tile: the next one, or that of the first turn. */
+static bool other_number(const struct turns *s, uint32_t block, const struct ptx_inst *i)
+{
+    const struct ptx_operand *from = &i->opnds[1];
+    return !(inst_is(i, "mov") && from->kind == OPND_REG && tile_in_loop(s->t, block) &&
+             !s->now.turn[from->index]);
+}
+
+static void step(struct turns *s, uint32_t block, const struct ptx_inst *i)
+{
+    bool counts = s->t->role[i->index] == TILE_COUNTS;
+    bool turn = counts ? other_number(s, block, i) : s->parted[block] || gives_turn(s, i),
+         data = !is_wait(i) && (makes_data(i) || reads(s->now.data, i));
+    writes(s->now.turn, i, turn);
+    writes(s->now.data, i, data);
+}
+
+/* What is written on one of two ways alone follows from which was taken. Where one of them leaves the
+ * loop, whoever stays knows no more than that there is a tile. */
+static void part(struct turns *s, uint32_t b)
+{
+    const struct ptx_block *x = &s->fl->cfg->blocks[b];
+    bool stays = tile_in_loop(s->t, b);
+    for (uint32_t m = 0; m < x->nsucc; m++)
+        stays = stays && tile_in_loop(s->t, x->succ[m]);
+    if (!stays)
+        return;
+    pass_region_take(&s->region, b);
+    for (uint32_t n = 0; n < s->region.n; n++) {
+        s->changed |= !s->parted[s->region.list[n]];
+        s->parted[s->region.list[n]] = true;
+    }
+}
+
+static void enter(struct turns *s, uint32_t b)
+{
+    bool *turn = s->in.turn + b * s->n, *data = s->in.data + b * s->n;
+    for (size_t r = 0; r < s->n; r++) {
+        s->changed |= (s->now.turn[r] && !turn[r]) || (s->now.data[r] && !data[r]);
+        turn[r] |= s->now.turn[r];
+        data[r] |= s->now.data[r];
+    }
+}
+
+static void begin(struct turns *s, uint32_t b)
+{
+    memcpy(s->now.turn, s->in.turn + b * s->n, s->n);
+    memcpy(s->now.data, s->in.data + b * s->n, s->n);
+    for (uint32_t l = 0; l < s->fl->cfg->nloops; l++)
+        for (size_t r = 0; s->t->loop[l] && s->fl->cfg->loops[l].header == b && r + 1 < s->n; r++)
+            s->now.turn[r] = s->t->counter[r] ? r != s->current[l] : s->now.turn[r] || s->carried[r];
+}
+
+static void walk(struct turns *s, uint32_t b)
+{
+    const struct ptx_block *x = &s->fl->cfg->blocks[b];
+    begin(s, b);
+    for (uint32_t k = x->first; k < x->first + x->n; k++) {
+        const struct ptx_inst *i = &s->fl->f->insts[k];
+        if (inst_effect(i) == EFFECT_BRANCH && reads(s->now.turn, i))
+            part(s, b);
+        step(s, b, i);
+    }
+    for (uint32_t m = 0; m < x->nsucc; m++)
+        if (x->succ[m] != PTX_NO_INDEX)
+            enter(s, x->succ[m]);
+}
+
+static void follow(struct turns *s)
+{
+    for (s->changed = true; s->changed;) {
+        s->changed = false;
+        for (uint32_t k = 0; k < s->fl->cfg->nrpo; k++)
+            walk(s, s->fl->cfg->rpo[k]);
+    }
+}
+
+/* ---- what must not be ---- */
+static enum status check_turn(struct turns *s, const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    bool stores = e == EFFECT_STORE || inst_is(i, "cp.async");
+    struct ptx_inst alone = *i;
+    alone.guarded = false; /* whether it is done, the run with marks compares */
+    for (uint8_t k = 0; e == EFFECT_ASYNC_COPY && k < i->nopnds; k++)
+        if (i->opnds[k].kind == OPND_MULTI && i->opnds[k].nelem && is_of(s->now.turn, i->opnds[k].elem))
+            return pass_refuse(
+                s->c, i->at, NULL,
+                "which tensor is copied here may follow from the turn in which a CTA does "
+                "the tile");
+    if ((stores || e == EFFECT_TENSOR) && values_in(s->now.turn, stores ? &alone : i))
+        return pass_refuse(s->c, i->at, NULL,
+                           "what is %s here may follow from the turn in which a CTA does the tile, or "
+                           "from the tile before",
+                           stores ? "stored" : "multiplied");
+    return ST_OK;
+}
+
+static enum status check_data(struct turns *s, const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    bool moves =
+             e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_ASYNC_COPY || inst_is(i, "ldmatrix"),
+         waits = e == EFFECT_BARRIER || e == EFFECT_BRANCH || e == EFFECT_EXIT;
+    bool guard = i->guarded && s->now.data[i->guard] && (moves || waits || e == EFFECT_TENSOR);
+    bool decides = guard || ((waits || e == EFFECT_ASYNC_COPY) && reads(s->now.data, i));
+    for (uint8_t k = 0; k < i->nopnds && !decides; k++) {
+        const struct ptx_operand *o = &i->opnds[k];
+        bool descriptor = tile_is_wgmma(i) && (k == 1 || k == 2 || k == 3) && o->kind == OPND_REG;
+        decides = (o->kind == OPND_ADDR && o->base == BASE_REG && s->now.data[o->index]) ||
+                  (o->kind == OPND_MULTI && operand_in(s->now.data, o)) ||
+                  (descriptor && s->now.data[o->index]);
+    }
+    if (!decides)
+        return ST_OK;
+    return pass_refuse(s->c, i->at, NULL,
+                       "loaded data decide %s here, so that other data could make tiles depend on each "
+                       "other",
+                       e == EFFECT_BRANCH || e == EFFECT_EXIT || guard ? "what is done"
+                       : waits                                         ? "what is waited for"
+                                                                       : "an address");
+}
+
+static enum status check_block(struct turns *s, uint32_t b)
+{
+    const struct ptx_block *x = &s->fl->cfg->blocks[b];
+    enum status st = ST_OK;
+    begin(s, b);
+    for (uint32_t k = x->first; k < x->first + x->n && st == ST_OK; k++) {
+        const struct ptx_inst *i = &s->fl->f->insts[k];
+        st = check_turn(s, i);
+        if (st == ST_OK)
+            st = check_data(s, i);
+        step(s, b, i);
+    }
+    return st;
+}
+
+static enum status check_all(struct turns *s)
+{
+    enum status st = ST_OK;
+    for (uint32_t b = 0; b < s->fl->cfg->nblocks && st == ST_OK; b++)
+        if (s->fl->cfg->blocks[b].reachable)
+            st = check_block(s, b);
+    return st;
+}
+
+/* ST_REFUSED: none, or several counters go on from turn to turn. */
+static enum status find_carried(struct turns *s, uint32_t loop)
+{
+    const struct ptx_cfg *g = s->fl->cfg;
+    bool *out = base_alloc(s->n);
+    unsigned counters = 0;
+    bool ok = out && tile_carried(s->t, loop, out);
+    for (uint32_t r = 0; ok && r + 1 < s->n; r++) {
+        bool counter = out[r] && s->t->counter[r];
+        counters += counter;
+        s->current[loop] = counter ? r : s->current[loop];
+        s->carried[r] |= out[r] && !counter;
+    }
+    base_free(out);
+    if (!ok)
+        return ST_NOMEM;
+    if (counters == 1)
+        return ST_OK;
+    return pass_refuse(s->c, s->fl->f->insts[g->blocks[g->loops[loop].header].first].at, NULL,
+                       "the loop that begins here goes on with the numbers of %u tiles; one is followed",
+                       counters);
+}
+
+static bool make(struct turns *s)
+{
+    const struct ptx_cfg *g = s->fl->cfg;
+    s->n = s->fl->f->nregs + 1;
+    s->current = base_alloc((g->nloops + 1) * sizeof *s->current);
+    s->carried = base_alloc(s->n);
+    s->parted = base_alloc(g->nblocks + 1);
+    s->in.turn = base_alloc(g->nblocks * s->n);
+    s->in.data = base_alloc(g->nblocks * s->n);
+    s->now.turn = base_alloc(s->n);
+    s->now.data = base_alloc(s->n);
+    return pass_region_make(&s->region, g) && s->current && s->carried && s->parted && s->in.turn &&
+           s->in.data && s->now.turn && s->now.data;
+}
+
+static void clear(struct turns *s)
+{
+    pass_region_free(&s->region);
+    base_free(s->current);
+    base_free(s->carried);
+    base_free(s->parted);
+    base_free(s->in.turn);
+    base_free(s->in.data);
+    base_free(s->now.turn);
+    base_free(s->now.data);
+}
+
+enum status tile_turns_check(struct pass_ctx *c, const struct tile_counter *t)
+{
+    const struct ptx_func *f = t->fl->f;
+    struct turns s = { .c = c, .t = t, .fl = t->fl };
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        const char *what = not_followed(&f->insts[k]);
+        if (what)
+            return pass_refuse(c, f->insts[k].at, NULL, "tiles are not known to be independent: %s",
+                               what);
+    }
+    enum status st = make(&s) ? ST_OK : ST_NOMEM;
+    for (uint32_t l = 0; st == ST_OK && l < t->fl->cfg->nloops; l++)
+        if (t->loop[l])
+            st = find_carried(&s, l);
+    if (st == ST_OK) {
+        follow(&s);
+        st = check_all(&s);
+    }
+    clear(&s);
+    return st;
+}
