@@ -9,7 +9,6 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/opt_memory.h"
-#include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/session/json.h"
 
@@ -124,7 +123,7 @@ static const char *cannot(const struct tuned_kernel *k, const struct ptx_module 
         return "--l2-persist is a policy of the stream, which apply does not set";
     if (k->has_options && opt_memory(&k->options)->promotion != PROMOTION_KEEP)
         return "--tma-promotion is part of the tensor maps, which the program makes";
-    if (k->has_options && opt_schedule(&k->options)->tile_order.kind > TILES_ROW)
+    if (k->has_options && k->code.tiles)
         return "--tile-order is shown for the tuned launch alone, and the program may launch other "
                "sizes";
     if (k->has_options && k->code.hw_pi >= 0)

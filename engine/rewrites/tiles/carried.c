@@ -7,7 +7,6 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/tiles/tiles_int.h"
@@ -16,13 +15,13 @@
 
 bool tile_is_wgmma(const struct ptx_inst *i)
 {
-    return i->op == PTX_OP_WGMMA_MMA_ASYNC || i->op == PTX_OP_WGMMA_MMA_ASYNC_SP;
+    return inst_is(i, "wgmma.mma_async") || inst_is(i, "wgmma.mma_async.sp");
 }
 
 /* The operand that says whether a wgmma adds to what its registers hold; NULL: it always does. */
 static const struct ptx_operand *adds_if(const struct ptx_inst *i)
 {
-    unsigned k = i->op == PTX_OP_WGMMA_MMA_ASYNC ? 3 : 5;
+    unsigned k = inst_is(i, "wgmma.mma_async") ? 3 : 5;
     return tile_is_wgmma(i) && i->nopnds > k ? &i->opnds[k] : NULL;
 }
 
