@@ -9,6 +9,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/opt_schedule.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/session/session.h"
@@ -70,6 +71,12 @@ static bool adds_floats(const struct launch_spec *l)
     return any;
 }
 
+/* Tiles in another order are shown to be independent there. */
+static bool orders_tiles(const struct args *a)
+{
+    return opt_schedule(&a->options)->tile_order.kind > TILES_ROW || strcmp(a->command, "sweep") == 0;
+}
+
 enum status measurement_bench(struct workspace *s, struct args *a, bool quick, struct tune_bench **bench,
                               struct diags *ds)
 {
@@ -78,7 +85,7 @@ enum status measurement_bench(struct workspace *s, struct args *a, bool quick, s
         return st;
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
     struct tune_run_opts o = run_opts(a, &s->info);
-    if (a->prove || strcmp(a->command, "tune") == 0 || adds_floats(s->spec))
+    if (a->prove || strcmp(a->command, "tune") == 0 || adds_floats(s->spec) || orders_tiles(a))
         workspace_prover(s, a);
     o.prover = s->prover;
     if (o.check_memory && s->info.kind != DEV_SIMULATED) {

@@ -21,6 +21,7 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rewrites/cluster_int.h"
@@ -70,18 +71,15 @@ static enum status check_sites(struct pass_ctx *c, const struct tile_counter *t)
         by_rows(c) && !opt_schedule(c->opt)->tile_width ? t->across : NULL;
     for (uint32_t k = 0; k < t->fl->f->ninsts; k++) {
         const struct ptx_inst *i = &t->fl->f->insts[k];
+        bool several;
         if (t->role[k] != TILE_COMPARES && t->role[k] != TILE_USES)
             continue;
-        if (tile_counter_read(t, i) == PTX_NO_INDEX)
+        if (tile_counter_read(t, i, &several) != PTX_NO_INDEX && several)
             return pass_refuse(c, i->at, NULL, "two numbers of tiles are used here at once");
-        bool written = t->role[k] == TILE_USES || tile_in_loop(t, t->fl->cfg->block_of[k]);
-        if (written && (!has_value(t, t->total, i) || !has_value(t, across, i)))
+        if (tile_loop_of(t, t->fl->cfg->block_of[k]) != PTX_NO_INDEX &&
+            (!has_value(t, t->total, i) || !has_value(t, across, i)))
             return pass_refuse(c, i->at, "--tile-width N gives the width as a number",
                                "the number of tiles, or of tiles in a row, is not known here");
-        for (uint8_t n = 0; n < i->nopnds; n++)
-            if (i->opnds[n].kind == OPND_ADDR && i->opnds[n].base == BASE_REG &&
-                t->counter[i->opnds[n].index])
-                return pass_refuse(c, i->at, NULL, "the number of a tile is an address here");
     }
     return ST_OK;
 }
@@ -115,11 +113,11 @@ static enum status check(struct pass_ctx *c)
         return ST_NOMEM;
     enum status s = tile_counter_find(c, &fl, &t);
     if (s == ST_OK)
+        s = tile_turns_check(c, &t);
+    if (s == ST_OK)
         s = check_width(c, &t);
     if (s == ST_OK)
         s = check_sites(c, &t);
-    if (s == ST_OK)
-        s = tile_turns_check(c, &t);
     tile_counter_free(&t);
     pass_flow_free(&fl);
     return s;
@@ -131,6 +129,7 @@ struct writer {
     const struct tile_counter *t;
     char total[40], across[40]; /* operands: registers or numbers */
     char now[24];               /* the register that gets a tile's place */
+    bool *read;                 /* by register: the instruction at work reads it; nregs + 1 */
     uint32_t block, reg;        /* where and of which register it was made last */
 };
 
@@ -207,44 +206,117 @@ static void mark_code(const struct writer *w, const char *reg, struct buf *out)
         t, t, t, t, t, t, t, t, t);
 }
 
-static const char *place_of(void *ctx, const struct ptx_operand *o)
+/* ---- places in an instruction ---- */
+static struct str name_of(const struct writer *w, uint32_t reg)
+{
+    return w->c->f->regs[reg].name;
+}
+
+static unsigned reg_bits(const struct pass_ctx *c, uint32_t reg)
+{
+    return ptx_type_bits((enum ptx_type)c->f->regs[reg].type);
+}
+
+static void note_read(void *ctx, uint32_t reg, unsigned access)
+{
+    struct writer *w = ctx;
+    w->read[reg] = (access & PTX_READ) && (w->t->counter[reg] || w->t->scale[reg]);
+}
+
+static void note_none(void *ctx, uint32_t reg, unsigned access)
+{
+    struct writer *w = ctx;
+    (void)access;
+    w->read[reg] = false;
+}
+
+/* Another text for a counter or a derived register. */
+static bool renamed(void *ctx, struct str name, struct buf *out)
 {
     const struct writer *w = ctx;
-    return o->kind == OPND_REG && w->t->counter[o->index] ? w->now : NULL;
+    for (uint32_t r = 0; r < w->c->f->nregs; r++) {
+        if (!w->read[r] || !str_eq(name, name_of(w, r)))
+            continue;
+        if (w->t->counter[r])
+            buf_puts(out, w->now);
+        else
+            buf_printf(out, "%%%sr%u", w->c->tag, r);
+        return true;
+    }
+    return false;
+}
+
+struct derived_code {
+    const struct writer *w;
+    struct buf *out;
+};
+
+/* A derived register as if the counter held the tile's place. */
+static void put_derived(void *ctx, uint32_t reg, unsigned access)
+{
+    const struct derived_code *d = ctx;
+    const struct writer *w = d->w;
+    if (!(access & PTX_READ) || !w->t->scale[reg])
+        return;
+    struct str name = name_of(w, reg);
+    bool wide = reg_bits(w->c, reg) == 64;
+    buf_printf(d->out, "mad.%s.s32 \t%%%sr%u, %%%sd, %lld, %.*s;\n", wide ? "wide" : "lo", w->c->tag,
+               reg, w->c->tag, (long long)w->t->scale[reg], (int)name.n, name.s);
+}
+
+static void put_text(struct writer *w, const struct ptx_inst *i)
+{
+    struct buf text = { 0 };
+    ptx_inst_regs(i, note_read, w);
+    pass_rename(ptx_text(w->c->m, i->at), renamed, w, &text);
+    ptx_inst_regs(i, note_none, w);
+    if (text.s && !text.oom)
+        ptx_edit_replace(w->c->edit, w->c->f, i->stmt, TAG, "%s", text.s);
+    w->c->oom |= text.oom;
+    buf_free(&text);
 }
 
 static void write_site(struct writer *w, const struct ptx_inst *i)
 {
     struct pass_ctx *c = w->c;
+    uint32_t block = w->t->fl->cfg->block_of[i->index], loop = tile_loop_of(w->t, block);
+    bool uses = w->t->role[i->index] == TILE_USES, marks = c->survey == PASS_SURVEY_TILES;
+    if (loop == PTX_NO_INDEX || (!uses && !marks))
+        return;
     struct buf code = { 0 };
+    struct derived_code derived = { w, &code };
     char reg[64];
-    uint32_t counter = tile_counter_read(w->t, i), block = w->t->fl->cfg->block_of[i->index];
-    struct str name = c->f->regs[counter].name;
-    snprintf(reg, sizeof reg, "%.*s", (int)name.n, name.s);
-    bool uses = w->t->role[i->index] == TILE_USES,
-         marks = c->survey == PASS_SURVEY_TILES && tile_in_loop(w->t, block);
-    bool made = w->block == block && w->reg == counter;
-    if ((uses || marks) && !made) {
+    bool several;
+    uint32_t read = tile_counter_read(w->t, i, &several),
+             counter = read == PTX_NO_INDEX ? w->t->current[loop] : read;
+    snprintf(reg, sizeof reg, "%.*s", (int)name_of(w, counter).n, name_of(w, counter).s);
+    if (w->block != block || w->reg != counter) {
         place_code(w, reg, &code);
-        w->block = block;
-        w->reg = counter;
+        buf_printf(&code, "sub.s32 \t%%%sd, %s, %s;\n", c->tag, w->now, reg);
     }
+    w->block = block;
+    w->reg = counter;
+    if (uses)
+        ptx_inst_regs(i, put_derived, &derived);
     if (marks)
         mark_code(w, reg, &code);
     c->oom |= code.oom;
     if (code.s)
         ptx_edit_before(c->edit, c->f, i->stmt, TAG, "%s", code.s);
     if (uses)
-        pass_inst_edit(c, i, place_of, w);
+        put_text(w, i);
     buf_free(&code);
 }
 
-static void declare(struct pass_ctx *c)
+static void declare(struct pass_ctx *c, const struct tile_counter *counter)
 {
     const char *t = c->tag;
     struct buf b = { 0 };
-    buf_printf(&b, ".reg .b32 \t%%%st, %%%sv, %%%sx, %%%sy, %%%sh, %%%sn;\n.reg .pred \t%%%sp;\n", t, t,
-               t, t, t, t, t);
+    buf_printf(&b, ".reg .b32 \t%%%st, %%%sv, %%%sx, %%%sy, %%%sh, %%%sn, %%%sd;\n.reg .pred \t%%%sp;\n",
+               t, t, t, t, t, t, t, t);
+    for (uint32_t r = 0; r < c->f->nregs; r++)
+        if (counter->scale[r])
+            buf_printf(&b, ".reg .b%u \t%%%sr%u;\n", reg_bits(c, r), t, r);
     if (c->survey == PASS_SURVEY_TILES) {
         buf_printf(&b, ".reg .b64 \t%%%sl, %%%sm;\n.reg .b16 \t%%%sz;\n", t, t, t);
         ptx_edit_global(c->edit, TAG, ".global .align 16 .b8 " PASS_TILES_SYMBOL "[%u];",
@@ -264,7 +336,8 @@ static enum status run(struct pass_ctx *c)
     struct writer w = { .c = c, .t = &t };
     if (!pass_flow_make_grid(c->f, &fl))
         return ST_NOMEM;
-    enum status s = tile_counter_find(c, &fl, &t);
+    w.read = base_alloc(c->f->nregs + 1);
+    enum status s = w.read ? tile_counter_find(c, &fl, &t) : ST_NOMEM;
     if (s == ST_OK) {
         snprintf(w.now, sizeof w.now, "%%%st", c->tag);
         operand_text(c, t.total, w.total, sizeof w.total);
@@ -272,7 +345,7 @@ static enum status run(struct pass_ctx *c)
             snprintf(w.across, sizeof w.across, "%d", opt_schedule(c->opt)->tile_width);
         else if (t.across)
             operand_text(c, t.across, w.across, sizeof w.across);
-        declare(c);
+        declare(c, &t);
         w.block = PTX_NO_INDEX;
         for (uint32_t k = 0; k < c->f->ninsts; k++) {
             if (t.role[k] == TILE_COMPARES || t.role[k] == TILE_USES)
@@ -288,6 +361,7 @@ static enum status run(struct pass_ctx *c)
                 "tiles are done in another order: that they are independent is shown by two launches "
                 "on a simulated device, for the size of this launch");
     }
+    base_free(w.read);
     tile_counter_free(&t);
     pass_flow_free(&fl);
     return s == ST_OK && c->oom ? ST_NOMEM : s;

@@ -466,7 +466,7 @@ enum status tune_tiles_check(struct tune_bench *b, const struct options *o, stru
     if (st != ST_OK || !why[0])
         return st;
     diag_hint(diag_add(ds, DIAG_ERROR, "tiles", b->subject.module->path, NO_SPAN,
-                       "the tiles depend on their order: %s", why),
+                       "the tiles are not known to be independent: %s", why),
               "leave the order as it is");
     return ST_REFUSED;
 }

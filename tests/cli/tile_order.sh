@@ -82,6 +82,17 @@ for bad in ('tile', 'tile:0x4', 'tile:4', 'column:3', 'backwards'):
     r = subprocess.run([exe, 'run', PTX, '--kernel', 'gemm', '--tile-order', bad], capture_output=True, text=True)
     say(r.returncode == 2 and '--tile-order' in r.stderr, 'no order: ' + bad, r.returncode, r.stderr)
 
+# ---- as Triton 3 compiles them: a register that goes on by 32 tiles' columns beside the counter, a ring of cp.async ----
+def words(name, kind, n, seed=0, **more): return {'name': name, 'buffer': kind, 'count': n, 'init': {'random': [-1, 1], 'seed': seed} if seed else {'fill': 0}, **more}
+NONE = [{'name': 'scratch', 'u64': 0}, {'name': 'profile', 'u64': 0}]
+TRITON = {'transpose': ([128, 1, 1], 4608, [words('x', 'f32', 512 * 256, 1), words('y', 'f32', 512 * 256, output=True), {'name': 'm', 'u32': 512}, {'name': 'n', 'u32': 256}]),
+          'matmul': ([256, 1, 1], 98304, [words('a', 'f16', 512 * 128, 1), words('b', 'f16', 128 * 256, 2), words('c', 'f16', 512 * 256, output=True), {'name': 'm', 'u32': 512}, {'name': 'n', 'u32': 256}, {'name': 'k', 'u32': 128}])}
+for name, (block, shared, args) in TRITON.items():
+    json.dump({'format': 'gpulocw-launch', 'version': 1, 'ptx': 'x.ptx', 'kernel': name + '_persistent', 'grid': [20, 1, 1], 'block': block, 'shared': shared, 'args': args + NONE}, open(tmp + '/t.launch.json', 'w'))
+    for order in ('reverse', 'column', 'tile:3x2'):
+        rc, text, err = call('run', 'tests/attacks/tiles/triton_%s.ptx' % name, '--prove', 'full', '--no-counters', '-j', '--tile-order', order, at='/t.launch.json')
+        say(rc == 0 and json.loads(text)['proof']['holds'] is True, 'Triton, %s, %s' % (name, order), rc, err, text)
+
 # ---- random bodies ----
 sys.path.insert(0, 'tests/attacks/tiles')
 import random_tiles

@@ -23,8 +23,7 @@ static bool is_nctaid(const struct ptx_operand *o)
     return o->kind == OPND_SREG && o->index == PTX_SREG_NCTAID && o->comp == 0;
 }
 
-/* %nctaid.x: the grid's size as a number, or a register that holds nothing else. */
-static bool is_step(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *o)
+bool tile_is_step(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *o)
 {
     if (o->kind == OPND_IMM && !o->is_float)
         return o->imm == (int64_t)c->out->grid.x;
@@ -54,8 +53,8 @@ static bool counts(const struct pass_ctx *c, const struct tile_counter *t, const
         return is_ctaid(&o[1]) || is_counter(t, &o[1]);
     if (!inst_is(i, "add") || i->nopnds != 3)
         return false;
-    return (is_counter(t, &o[1]) && is_step(c, t->fl, &o[2])) ||
-           (is_counter(t, &o[2]) && is_step(c, t->fl, &o[1]));
+    return (is_counter(t, &o[1]) && tile_is_step(c, t->fl, &o[2])) ||
+           (is_counter(t, &o[2]) && tile_is_step(c, t->fl, &o[1]));
 }
 
 /* All are taken for counters, then those dropped that something else defines. */
@@ -102,30 +101,39 @@ static bool same_operand(const struct ptx_operand *a, const struct ptx_operand *
 struct reads {
     const struct tile_counter *t;
     uint32_t one;
-    bool several;
+    bool several, any;
 };
 
 static void read_one(void *ctx, uint32_t reg, unsigned access)
 {
     struct reads *r = ctx;
-    if (!(access & PTX_READ) || !r->t->counter[reg])
+    if (!(access & PTX_READ))
         return;
-    r->several |= r->one != PTX_NO_INDEX && r->one != reg;
-    r->one = reg;
+    r->any |= r->t->counter[reg] || r->t->scale[reg];
+    r->several |= r->t->counter[reg] && r->one != PTX_NO_INDEX && r->one != reg;
+    r->one = r->t->counter[reg] ? reg : r->one;
 }
 
-uint32_t tile_counter_read(const struct tile_counter *t, const struct ptx_inst *i)
+uint32_t tile_counter_read(const struct tile_counter *t, const struct ptx_inst *i, bool *several)
 {
-    struct reads r = { t, PTX_NO_INDEX, false };
+    struct reads r = { .t = t, .one = PTX_NO_INDEX };
     ptx_inst_regs(i, read_one, &r);
-    return r.several ? PTX_NO_INDEX : r.one;
+    *several = r.several;
+    return r.one;
 }
 
-static bool reads_counter(const struct tile_counter *t, const struct ptx_inst *i)
+static bool reads_any(const struct tile_counter *t, const struct ptx_inst *i)
 {
-    struct reads r = { t, PTX_NO_INDEX, false };
+    struct reads r = { .t = t, .one = PTX_NO_INDEX };
     ptx_inst_regs(i, read_one, &r);
-    return r.one != PTX_NO_INDEX;
+    return r.any;
+}
+
+static bool makes(const struct tile_counter *t, const struct ptx_inst *i)
+{
+    const struct ptx_operand *o = i->opnds;
+    return i->nopnds && o->kind == OPND_REG && (t->counter[o->index] || t->scale[o->index]) &&
+           (ptx_operand_access(i, 0) & PTX_WRITE);
 }
 
 /* Other ways to see which CTA it is. */
@@ -158,6 +166,27 @@ static void find_division(struct tile_counter *t, const struct ptx_inst *i)
     }
 }
 
+/* Loops in which a step of a counter stands; false: there is none. */
+static bool find_loops(struct tile_counter *t)
+{
+    const struct ptx_func *f = t->fl->f;
+    bool any = false;
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        uint32_t l = t->fl->cfg->blocks[t->fl->cfg->block_of[k]].loop;
+        if (makes(t, &f->insts[k]) && inst_is(&f->insts[k], "add") && l != PTX_NO_INDEX)
+            t->loop[l] = any = true;
+    }
+    return any;
+}
+
+uint32_t tile_loop_of(const struct tile_counter *t, uint32_t block)
+{
+    uint32_t l = block == PTX_NO_INDEX ? PTX_NO_INDEX : t->fl->cfg->blocks[block].loop;
+    while (l != PTX_NO_INDEX && !t->loop[l])
+        l = t->fl->cfg->loops[l].parent;
+    return l;
+}
+
 static enum status find_roles(struct pass_ctx *c, struct tile_counter *t)
 {
     const struct ptx_func *f = t->fl->f;
@@ -165,12 +194,10 @@ static enum status find_roles(struct pass_ctx *c, struct tile_counter *t)
     for (uint32_t k = 0; k < f->ninsts && s == ST_OK; k++) {
         const struct ptx_inst *i = &f->insts[k];
         const struct ptx_operand *n = bound_of(t, i);
-        bool made = i->nopnds && i->opnds[0].kind == OPND_REG && t->counter[i->opnds[0].index] &&
-                    (ptx_operand_access(i, 0) & PTX_WRITE);
-        t->role[k] = made                  ? TILE_COUNTS
-                     : n                   ? TILE_COMPARES
-                     : reads_counter(t, i) ? TILE_USES
-                                           : TILE_NONE;
+        t->role[k] = makes(t, i)       ? TILE_COUNTS
+                     : n               ? TILE_COMPARES
+                     : reads_any(t, i) ? TILE_USES
+                                       : TILE_NONE;
         s = check_numbers(c, t, i);
         if (s == ST_OK && t->role[k] == TILE_COMPARES && t->total && !same_operand(t->total, n))
             s = pass_refuse(c, i->at, NULL,
@@ -183,55 +210,69 @@ static enum status find_roles(struct pass_ctx *c, struct tile_counter *t)
     return s;
 }
 
-/* Loops in which a step of the counter stands; false: there is none. */
-static bool find_loops(struct tile_counter *t)
+/* ST_REFUSED: none, or several counters go on from turn to turn. */
+static enum status find_carried(struct pass_ctx *c, struct tile_counter *t, uint32_t loop)
 {
-    const struct ptx_func *f = t->fl->f;
-    bool any = false;
-    for (uint32_t k = 0; k < f->ninsts; k++) {
-        uint32_t l = t->fl->cfg->blocks[t->fl->cfg->block_of[k]].loop;
-        if (t->role[k] == TILE_COUNTS && inst_is(&f->insts[k], "add") && l != PTX_NO_INDEX)
-            t->loop[l] = any = true;
+    const struct ptx_cfg *g = t->fl->cfg;
+    bool *out = base_alloc(t->fl->f->nregs + 1);
+    unsigned counters = 0;
+    bool ok = out && tile_carried(t, loop, out);
+    for (uint32_t r = 0; ok && r < t->fl->f->nregs; r++) {
+        bool counter = out[r] && t->counter[r];
+        counters += counter;
+        t->current[loop] = counter ? r : t->current[loop];
+        t->carried[r] |= out[r] && !counter && !t->scale[r];
     }
-    return any;
+    base_free(out);
+    if (!ok)
+        return ST_NOMEM;
+    if (counters == 1)
+        return ST_OK;
+    return pass_refuse(c, t->fl->f->insts[g->blocks[g->loops[loop].header].first].at, NULL,
+                       "the loop that begins here goes on with the numbers of %u tiles; one is followed",
+                       counters);
 }
 
-bool tile_in_loop(const struct tile_counter *t, uint32_t block)
+static enum status find_all(struct pass_ctx *c, struct tile_counter *t)
 {
-    if (block == PTX_NO_INDEX)
-        return false;
-    for (uint32_t l = t->fl->cfg->blocks[block].loop; l != PTX_NO_INDEX; l = t->fl->cfg->loops[l].parent)
+    find_counters(c, t);
+    if (!find_loops(t))
+        return pass_refuse(
+            c, NO_SPAN, "for CTAs that do one tile each, --cluster redirect --index has orders",
+            "the kernel has no loop in which a CTA takes tile %%ctaid.x, then the one %%nctaid.x on");
+    tile_find_derived(c, t);
+    enum status s = find_roles(c, t);
+    if (s == ST_OK && !t->total)
+        s = pass_refuse(
+            c, NO_SPAN, NULL,
+            "the number of a tile is compared with no number of tiles, so it is not known how "
+            "many there are");
+    for (uint32_t l = 0; s == ST_OK && l < t->fl->cfg->nloops; l++)
         if (t->loop[l])
-            return true;
-    return false;
+            s = find_carried(c, t, l);
+    return s;
 }
 
 enum status tile_counter_find(struct pass_ctx *c, const struct pass_flow *fl, struct tile_counter *t)
 {
     *t = (struct tile_counter){ .fl = fl };
-    t->counter = base_alloc(fl->f->nregs + 1);
+    size_t regs = fl->f->nregs + 1, loops = fl->cfg->nloops + 1;
+    t->counter = base_alloc(regs);
+    t->scale = base_alloc(regs * sizeof *t->scale);
+    t->carried = base_alloc(regs);
+    t->loop = base_alloc(loops);
+    t->current = base_alloc(loops * sizeof *t->current);
     t->role = base_alloc(fl->f->ninsts + 1);
-    t->loop = base_alloc(fl->cfg->nloops + 1);
-    if (!t->counter || !t->role || !t->loop)
-        return ST_NOMEM;
-    find_counters(c, t);
-    enum status s = find_roles(c, t);
-    if (s != ST_OK)
-        return s;
-    if (!find_loops(t))
-        return pass_refuse(
-            c, NO_SPAN, "for CTAs that do one tile each, --cluster redirect --index has orders",
-            "the kernel has no loop in which a CTA takes tile %%ctaid.x, then the one %%nctaid.x on");
-    if (!t->total)
-        return pass_refuse(c, NO_SPAN, NULL,
-                           "the number of a tile is compared with no number of tiles, so it is not "
-                           "known how many there are");
-    return ST_OK;
+    bool ok = t->counter && t->scale && t->carried && t->loop && t->current && t->role;
+    return ok ? find_all(c, t) : ST_NOMEM;
 }
 
 void tile_counter_free(struct tile_counter *t)
 {
     base_free(t->counter);
-    base_free(t->role);
+    base_free(t->scale);
+    base_free(t->carried);
     base_free(t->loop);
+    base_free(t->current);
+    base_free(t->role);
 }

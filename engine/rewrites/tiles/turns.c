@@ -30,8 +30,6 @@ struct turns {
     const struct pass_flow *fl;
     struct pass_region region;
     size_t n;          /* registers, and one */
-    bool *carried;     /* by register: it goes on from turn to turn, and is no counter */
-    uint32_t *current; /* by tile loop: the counter that holds the number of the turn's tile */
     bool *parted;      /* by block: whether it is come to follows from the turn */
     struct values in;  /* [block][register] */
     struct values now; /* [register] */
@@ -159,11 +157,16 @@ static bool gives_turn(const struct turns *s, const struct ptx_inst *i)
     return s->t->role[i->index] == TILE_COMPARES || reads(s->now.turn, i);
 }
 
+static bool in_loop(const struct turns *s, uint32_t block)
+{
+    return tile_loop_of(s->t, block) != PTX_NO_INDEX;
+}
+
 /* A counter that is not the number of the turn's tile: the next one, or that of the first turn. */
 static bool other_number(const struct turns *s, uint32_t block, const struct ptx_inst *i)
 {
     const struct ptx_operand *from = &i->opnds[1];
-    return !(inst_is(i, "mov") && from->kind == OPND_REG && tile_in_loop(s->t, block) &&
+    return !(inst_is(i, "mov") && from->kind == OPND_REG && in_loop(s, block) &&
              !s->now.turn[from->index]);
 }
 
@@ -181,9 +184,9 @@ static void step(struct turns *s, uint32_t block, const struct ptx_inst *i)
 static void part(struct turns *s, uint32_t b)
 {
     const struct ptx_block *x = &s->fl->cfg->blocks[b];
-    bool stays = tile_in_loop(s->t, b);
+    bool stays = in_loop(s, b);
     for (uint32_t m = 0; m < x->nsucc; m++)
-        stays = stays && tile_in_loop(s->t, x->succ[m]);
+        stays = stays && in_loop(s, x->succ[m]);
     if (!stays)
         return;
     pass_region_take(&s->region, b);
@@ -203,13 +206,28 @@ static void enter(struct turns *s, uint32_t b)
     }
 }
 
+/* The counter of the loop holds the number of the turn's tile, and derived registers of the loop what
+ * belongs to it. */
+static void begin_turn(struct turns *s, uint32_t loop)
+{
+    for (uint32_t r = 0; r + 1 < s->n; r++) {
+        const struct ptx_reg_refs *x = &s->fl->cfg->regs[r];
+        bool here = false;
+        for (uint32_t n = 0; s->t->scale[r] && n < x->ndefs; n++)
+            here |= tile_loop_of(s->t, s->fl->cfg->block_of[x->defs[n]]) == loop;
+        s->now.turn[r] = s->t->counter[r] ? r != s->t->current[loop]
+                         : s->t->scale[r] ? !here
+                                          : s->now.turn[r] || s->t->carried[r];
+    }
+}
+
 static void begin(struct turns *s, uint32_t b)
 {
     memcpy(s->now.turn, s->in.turn + b * s->n, s->n);
     memcpy(s->now.data, s->in.data + b * s->n, s->n);
     for (uint32_t l = 0; l < s->fl->cfg->nloops; l++)
-        for (size_t r = 0; s->t->loop[l] && s->fl->cfg->loops[l].header == b && r + 1 < s->n; r++)
-            s->now.turn[r] = s->t->counter[r] ? r != s->current[l] : s->now.turn[r] || s->carried[r];
+        if (s->t->loop[l] && s->fl->cfg->loops[l].header == b)
+            begin_turn(s, l);
 }
 
 static void walk(struct turns *s, uint32_t b)
@@ -282,6 +300,31 @@ static enum status check_data(struct turns *s, const struct ptx_inst *i)
                                                                        : "an address");
 }
 
+struct derived_read {
+    const struct tile_counter *t;
+    bool is;
+};
+
+static void read_derived(void *ctx, uint32_t reg, unsigned access)
+{
+    struct derived_read *r = ctx;
+    r->is |= (access & PTX_READ) && r->t->scale[reg];
+}
+
+/* What is derived from the counter is set right by the counter, so both must belong to one turn. */
+static enum status check_derived(struct turns *s, uint32_t b, const struct ptx_inst *i)
+{
+    struct derived_read r = { s->t, false };
+    uint32_t l = tile_loop_of(s->t, b);
+    if (s->t->role[i->index] == TILE_USES && l != PTX_NO_INDEX)
+        ptx_inst_regs(i, read_derived, &r);
+    if (!r.is || !s->now.turn[s->t->current[l]])
+        return ST_OK;
+    return pass_refuse(
+        s->c, i->at, NULL,
+        "what follows from the number of a tile is used here when the counter holds the next");
+}
+
 static enum status check_block(struct turns *s, uint32_t b)
 {
     const struct ptx_block *x = &s->fl->cfg->blocks[b];
@@ -289,7 +332,9 @@ static enum status check_block(struct turns *s, uint32_t b)
     begin(s, b);
     for (uint32_t k = x->first; k < x->first + x->n && st == ST_OK; k++) {
         const struct ptx_inst *i = &s->fl->f->insts[k];
-        st = check_turn(s, i);
+        st = check_derived(s, b, i);
+        if (st == ST_OK)
+            st = check_turn(s, i);
         if (st == ST_OK)
             st = check_data(s, i);
         step(s, b, i);
@@ -306,49 +351,22 @@ static enum status check_all(struct turns *s)
     return st;
 }
 
-/* ST_REFUSED: none, or several counters go on from turn to turn. */
-static enum status find_carried(struct turns *s, uint32_t loop)
-{
-    const struct ptx_cfg *g = s->fl->cfg;
-    bool *out = base_alloc(s->n);
-    unsigned counters = 0;
-    bool ok = out && tile_carried(s->t, loop, out);
-    for (uint32_t r = 0; ok && r + 1 < s->n; r++) {
-        bool counter = out[r] && s->t->counter[r];
-        counters += counter;
-        s->current[loop] = counter ? r : s->current[loop];
-        s->carried[r] |= out[r] && !counter;
-    }
-    base_free(out);
-    if (!ok)
-        return ST_NOMEM;
-    if (counters == 1)
-        return ST_OK;
-    return pass_refuse(s->c, s->fl->f->insts[g->blocks[g->loops[loop].header].first].at, NULL,
-                       "the loop that begins here goes on with the numbers of %u tiles; one is followed",
-                       counters);
-}
-
 static bool make(struct turns *s)
 {
     const struct ptx_cfg *g = s->fl->cfg;
     s->n = s->fl->f->nregs + 1;
-    s->current = base_alloc((g->nloops + 1) * sizeof *s->current);
-    s->carried = base_alloc(s->n);
     s->parted = base_alloc(g->nblocks + 1);
     s->in.turn = base_alloc(g->nblocks * s->n);
     s->in.data = base_alloc(g->nblocks * s->n);
     s->now.turn = base_alloc(s->n);
     s->now.data = base_alloc(s->n);
-    return pass_region_make(&s->region, g) && s->current && s->carried && s->parted && s->in.turn &&
-           s->in.data && s->now.turn && s->now.data;
+    return pass_region_make(&s->region, g) && s->parted && s->in.turn && s->in.data && s->now.turn &&
+           s->now.data;
 }
 
 static void clear(struct turns *s)
 {
     pass_region_free(&s->region);
-    base_free(s->current);
-    base_free(s->carried);
     base_free(s->parted);
     base_free(s->in.turn);
     base_free(s->in.data);
@@ -367,9 +385,6 @@ enum status tile_turns_check(struct pass_ctx *c, const struct tile_counter *t)
                                what);
     }
     enum status st = make(&s) ? ST_OK : ST_NOMEM;
-    for (uint32_t l = 0; st == ST_OK && l < t->fl->cfg->nloops; l++)
-        if (t->loop[l])
-            st = find_carried(&s, l);
     if (st == ST_OK) {
         follow(&s);
         st = check_all(&s);
