@@ -269,6 +269,14 @@ static void collect(const struct pass_flow *fl, const bool *live, const bool *su
     }
 }
 
+uint32_t tile_loop_of(const struct tile_counter *t, uint32_t block)
+{
+    uint32_t l = block == PTX_NO_INDEX ? PTX_NO_INDEX : t->fl->cfg->blocks[block].loop;
+    while (l != PTX_NO_INDEX && !t->loop[l])
+        l = t->fl->cfg->loops[l].parent;
+    return l;
+}
+
 bool tile_carried(const struct tile_counter *t, uint32_t loop, bool *out)
 {
     const struct pass_flow *fl = t->fl;

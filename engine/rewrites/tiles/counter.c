@@ -18,26 +18,6 @@ static bool is_ctaid(const struct ptx_operand *o)
     return o->kind == OPND_SREG && o->index == PTX_SREG_CTAID && o->comp == 0;
 }
 
-static bool is_nctaid(const struct ptx_operand *o)
-{
-    return o->kind == OPND_SREG && o->index == PTX_SREG_NCTAID && o->comp == 0;
-}
-
-bool tile_is_step(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *o)
-{
-    if (o->kind == OPND_IMM && !o->is_float)
-        return o->imm == (int64_t)c->out->grid.x;
-    if (o->kind != OPND_REG || o->neg)
-        return is_nctaid(o);
-    const struct ptx_reg_refs *r = &fl->cfg->regs[o->index];
-    for (uint32_t k = 0; k < r->ndefs; k++) {
-        const struct ptx_inst *d = &fl->f->insts[r->defs[k]];
-        if (!inst_is(d, "mov") || !is_word(d) || d->nopnds != 2 || !is_nctaid(&d->opnds[1]))
-            return false;
-    }
-    return r->ndefs > 0;
-}
-
 static bool is_counter(const struct tile_counter *t, const struct ptx_operand *o)
 {
     return o->kind == OPND_REG && !o->neg && t->counter[o->index];
@@ -177,14 +157,6 @@ static bool find_loops(struct tile_counter *t)
             t->loop[l] = any = true;
     }
     return any;
-}
-
-uint32_t tile_loop_of(const struct tile_counter *t, uint32_t block)
-{
-    uint32_t l = block == PTX_NO_INDEX ? PTX_NO_INDEX : t->fl->cfg->blocks[block].loop;
-    while (l != PTX_NO_INDEX && !t->loop[l])
-        l = t->fl->cfg->loops[l].parent;
-    return l;
 }
 
 static enum status find_roles(struct pass_ctx *c, struct tile_counter *t)

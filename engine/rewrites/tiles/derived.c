@@ -16,6 +16,31 @@ struct derive {
     const struct tile_counter *t;
 };
 
+static bool is_word(const struct ptx_inst *i)
+{
+    return i->ntypes == 1 && ptx_type_bits((enum ptx_type)i->type[0]) == 32 && i->type[0] != PTX_T_F32;
+}
+
+static bool is_nctaid(const struct ptx_operand *o)
+{
+    return o->kind == OPND_SREG && o->index == PTX_SREG_NCTAID && o->comp == 0;
+}
+
+bool tile_is_step(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *o)
+{
+    if (o->kind == OPND_IMM && !o->is_float)
+        return o->imm == (int64_t)c->out->grid.x;
+    if (o->kind != OPND_REG || o->neg)
+        return is_nctaid(o);
+    const struct ptx_reg_refs *r = &fl->cfg->regs[o->index];
+    for (uint32_t k = 0; k < r->ndefs; k++) {
+        const struct ptx_inst *d = &fl->f->insts[r->defs[k]];
+        if (!inst_is(d, "mov") || !is_word(d) || d->nopnds != 2 || !is_nctaid(&d->opnds[1]))
+            return false;
+    }
+    return r->ndefs > 0;
+}
+
 static bool whole(const struct ptx_operand *o)
 {
     return o->kind == OPND_IMM && !o->is_float;
