@@ -3,7 +3,8 @@
  * independent groups of a few SMs each, on private memory, so that buffers stay
  * as they were; the number of groups never depends on the host. Small work gets
  * more SMs, since the slowest SM ends a launch and a few do not show it. A GPU of
- * few SMs is simulated with all of them, for the first waves of CTAs. What the
+ * few SMs is simulated with all of them, for the first waves of CTAs, and so are
+ * kernels with tensor cores or tensor copies on every GPU. What the
  * sample did not run is extrapolated (time by waves, counts by CTAs) and the
  * result says so. Programs whose CTAs communicate are never sampled: a few SMs
  * would do the work of all. Where no CTA of the sample ended in time, the rate of
@@ -31,12 +32,12 @@
 #include <math.h>
 #include <string.h>
 
-#define NGROUPS       2u
-#define SAMPLE_SMS    4u       /* SMs of a group at first */
-#define SAMPLE_MORE   8u       /* and when that many cost less than the budget */
-#define SAMPLE_BUDGET 200000u  /* warp instructions of a group before it stops starting CTAs */
-#define WHOLE_LIMIT   400000u  /* warp instructions of a launch that is simulated whole */
-#define COPY_LIMIT    4000000u /* the same, with tensor copies (copies_tensors) */
+#define NGROUPS        2u
+#define SAMPLE_SMS     4u       /* SMs of a group at first */
+#define SAMPLE_MORE    8u       /* and when that many cost less than the budget */
+#define SAMPLE_BUDGET  200000u  /* warp instructions of a group before it stops starting CTAs */
+#define WHOLE_LIMIT    400000u  /* warp instructions of a launch that is simulated whole */
+#define PRODUCTS_LIMIT 4000000u /* the same, of kernels that make products */
 
 /* ---- setting up ---- */
 
@@ -459,6 +460,13 @@ static bool copies_tensors(const struct sim_program *p)
     return false;
 }
 
+/* CTAs that make products share their factors with CTAs that run beside them and with those of the waves
+ * before, far away in the grid: all SMs are timed, for the first waves. */
+static bool makes_products(const struct timing_launch *t)
+{
+    return copies_tensors(t->p) || uses_tensor_cores(&t->plan);
+}
+
 /* Without a sample first. CTAs that may take tile after tile (they read %nctaid) can be of any length.
  */
 #define COPY_WAVES 4u
@@ -481,18 +489,19 @@ static enum way choose_way(const struct timing_launch *t, enum talk talk)
 
 /* Runs the sample. Beside it the outputs are computed, where they are asked for and the sample does
  * not depend on them. */
-static enum status run_sample(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
+static enum status run_sample(struct timing_launch *t, enum way way, struct sim_stats *out,
+                              struct diags *ds)
 {
     struct sim_launch l = *t->l;
     struct exec_drive *beside = NULL;
     l.functional = true;
     l.progress = NULL;
     if (!t->l->outputs || !t->p->timing_ignores_data || t->p->ordered || t->endless)
-        return run_once(t, WAY_SUBSET, SAMPLE_SMS, NULL, out, ds);
+        return run_once(t, way, SAMPLE_SMS, NULL, out, ds);
     enum status st = exec_drive_new(t->p, &l, &beside, ds);
     if (st != ST_OK)
         return st;
-    st = run_once(t, WAY_SUBSET, SAMPLE_SMS, beside, out, ds);
+    st = run_once(t, way, SAMPLE_SMS, beside, out, ds);
     struct diags own = { 0 }; /* what ends the sample is told first, and alone */
     enum status all = exec_drive_end(beside, t->l->outputs, &own);
     if (st == ST_OK && all != ST_OK)
@@ -502,15 +511,25 @@ static enum status run_sample(struct timing_launch *t, struct sim_stats *out, st
     return st == ST_OK ? all : st;
 }
 
+/* A sample on few SMs says how many instructions the launch has. */
+static enum status run_products(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
+{
+    enum status st = run_once(t, WAY_SUBSET, SAMPLE_SMS, NULL, out, ds);
+    bool small = !(out->cycles_per_inst > 0) && out->inst_warp <= PRODUCTS_LIMIT;
+    if (st != ST_OK)
+        return st;
+    return small ? run_once(t, WAY_WHOLE, 0, NULL, out, ds) : run_sample(t, WAY_WAVES, out, ds);
+}
+
 /* Runs a sample on few SMs first. A small launch is then run whole; where the sample cost little,
  * it is taken again on more SMs. */
 static enum status run_subset(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
 {
-    enum status st = run_sample(t, out, ds);
+    enum status st = run_sample(t, WAY_SUBSET, out, ds);
     bool made = out->made;
     if (st != ST_OK || out->cycles_per_inst > 0)
         return st;
-    if (out->inst_warp <= (copies_tensors(t->p) ? COPY_LIMIT : WHOLE_LIMIT) || t->endless) {
+    if (out->inst_warp <= WHOLE_LIMIT || t->endless) {
         t->endless = false;
         out->again = made;
         return made ? st : run_once(t, WAY_WHOLE, 0, NULL, out, ds);
@@ -535,8 +554,11 @@ enum status timing_run(struct sim_program *p, const struct sim_launch *l, struct
     enum talk talk = st == ST_OK ? talk_of(p) : TALK_OTHER;
     enum way way = st == ST_OK ? choose_way(&t, talk) : WAY_WHOLE;
     t.endless = way != WAY_WHOLE && talk == TALK_CLAIMS && !p->own_tasks;
-    if (st == ST_OK)
-        st = way == WAY_SUBSET ? run_subset(&t, out, ds) : run_once(&t, way, 0, NULL, out, ds);
+    bool sampled = st == ST_OK && way == WAY_SUBSET;
+    if (sampled && !t.endless && makes_products(&t))
+        st = run_products(&t, out, ds);
+    else if (st == ST_OK)
+        st = sampled ? run_subset(&t, out, ds) : run_once(&t, way, 0, NULL, out, ds);
     timing_plan_free(&t.plan);
     return st;
 }
