@@ -93,6 +93,16 @@ for name, (block, shared, args) in TRITON.items():
         rc, text, err = call('run', 'tests/attacks/tiles/triton_%s.ptx' % name, '--prove', 'full', '--no-counters', '-j', '--tile-order', order, at='/t.launch.json')
         say(rc == 0 and json.loads(text)['proof']['holds'] is True, 'Triton, %s, %s' % (name, order), rc, err, text)
 
+# ---- search and advice ----
+launch('transpose')
+rc, text, err = call('tune', PTX, '-b', '120', '-o', tmp + '/s.json', kernel='transpose')
+tried = open(tmp + '/s.json').read() if rc == 0 else ''
+say('"tile-order": "tile:8x8"' in tried and '"tile-order": "column"' in tried, 'tune tries orders of tiles', text[-600:], err)
+say('neighbouring tiles' not in text, 'no advice where L2 holds the data', text[-600:])
+launch('transpose', more={'out': {'count': 2048 * 4096}, 'x': {'count': 2048 * 4096}, 'ny': {'s32': 2048}, 'nx': {'s32': 4096}, 'across': {'s32': 128}, 'tiles': {'s32': 8192}})
+rc, text, err = call('tune', PTX, '-b', '1', '-o', tmp + '/s2.json', kernel='transpose')
+say(rc == 0 and 'do neighbouring tiles' in text and '--tile-order tile:8x16' in text, 'advice where it does not', text[-900:], err)
+
 # ---- random bodies ----
 sys.path.insert(0, 'tests/attacks/tiles')
 import random_tiles
