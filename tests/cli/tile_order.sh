@@ -62,7 +62,7 @@ say(rc == 0 and 'shown by two launches' in err, 'rewrite shows it before it writ
 
 # ---- refused, by what the text says ----
 for name, reason in (('sums', 'from the tile before'), ('turn', 'the turn in which a CTA'), ('more', 'the turn in which a CTA'), ('who', 'the turn in which a CTA'),
-                     ('argument', 'the turn in which a CTA|local memory'), ('phase', 'the turn in which a CTA'), ('twice', 'the turn in which a CTA|the numbers of 2 tiles'),
+                     ('argument', 'the turn in which a CTA|local memory'), ('phase', 'the turn in which a CTA'), ('carry', 'the carry flag'), ('cut', 'the turn in which a CTA|beside the number of a tile'), ('twice', 'the turn in which a CTA|the numbers of 2 tiles'),
                      ('counts', 'an atomic operation'), ('scatter', 'loaded data decide'), ('asks', 'loaded data decide'), ('chain', 'two different numbers'),
 # ---- by what its accesses do ----
                      ('over', 'is also written by tile'), ('history', 'reads shared memory that was written by tile|makes other accesses'), ('stages', 'makes other accesses'),

@@ -59,10 +59,13 @@ static bool is_product(const struct ptx_inst *i)
     return (inst_is(i, "mul.lo") || inst_is(i, "mul.wide")) && i->nopnds == 3;
 }
 
+/* The same number, in as many bits or more. */
 static bool is_copy(const struct ptx_inst *i)
 {
+    bool narrows = i->ntypes == 2 &&
+                   ptx_type_bits((enum ptx_type)i->type[0]) < ptx_type_bits((enum ptx_type)i->type[1]);
     return (inst_is(i, "mov") || inst_is(i, "cvt") || inst_is(i, "cvta") || inst_is(i, "cvta.to")) &&
-           i->nopnds == 2 && i->ntypes && ptx_type_kind((enum ptx_type)i->type[0]) != 'f';
+           i->nopnds == 2 && i->ntypes && !narrows && ptx_type_kind((enum ptx_type)i->type[0]) != 'f';
 }
 
 /* o = *k * %nctaid.x */
@@ -175,7 +178,8 @@ static int64_t scale_of(const struct derive *d, uint32_t r)
         first += !inside;
         next += inside;
     }
-    bool fits = scale >= INT32_MIN && scale <= INT32_MAX;
+    int64_t most = INT32_MAX / (int64_t)d->c->out->grid.x; /* first values do not wrap */
+    bool fits = scale >= -most && scale <= most;
     return first && next && fits ? scale : 0;
 }
 

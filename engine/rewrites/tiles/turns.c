@@ -1,12 +1,14 @@
 /* Can what a tile stores tell which CTA does it, in which turn?
  *
- * Two sets of values are followed through registers, predicates and branches:
+ * Two sets of values are followed through registers, predicates and branches.
  *
- *   of the turn   registers that go on from a turn of the tile loop to the next, but for the tile's
- * number (the stage of a ring, its phase), and comparisons of the number. They may decide where in
- *                 shared memory something lies, and what a barrier waits for. They may not be stored,
- * nor take part in a product. of data       what loads and products give. They may decide no address, no
- * branch and no barrier, so that other data make the same accesses.
+ * Of the turn: registers that go on from a turn of the tile loop to the next, but for the tile's number
+ * (the stage of a ring, its phase), and comparisons of the number. They may decide where in shared
+ * memory something lies, and what a barrier waits for. They may not be stored, nor take part in a
+ * product.
+ *
+ * Of data: what loads and products give. They may decide no address, no branch and no barrier, so that
+ * other data make the same accesses.
  *
  * What a read of shared memory finds is a matter of the accesses alone, then: a run of the launch with
  * its tiles marked compares them (engine/tune/tiles.c). */
@@ -67,6 +69,8 @@ static const char *not_followed(const struct ptx_inst *i)
         return "a texture or a surface";
     if (e == EFFECT_BARRIER && strstr(name, ".red"))
         return "a vote of the CTA";
+    if (inst_takes_carry(i))
+        return "the carry flag";
     if (strncmp(name, "tcgen05", 7) == 0)
         return "tensor memory, which lasts from tile to tile";
     if (memory && i->space == PTX_SPACE_LOCAL)

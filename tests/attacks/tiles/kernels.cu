@@ -174,3 +174,20 @@ extern "C" __global__ void twice(float *out, const float *x, int n)
 {
     for (int t = blockIdx.x, u = t + gridDim.x; t < n; t = u, u += gridDim.x) out[t * 64 + threadIdx.x] = x[t * 64 + threadIdx.x] + (float)u;
 }
+// the carry flag is no register
+extern "C" __global__ void carry(float *out, const float *x, int n)
+{
+    int j = 0;
+    for (int t = blockIdx.x; t < n; t += gridDim.x, j++) {
+        unsigned c;
+        asm volatile("{ .reg .u32 u; add.cc.u32 u, %1, 0xfffffffe; addc.u32 %0, 0, 0; }" : "=r"(c) : "r"(j));
+        out[t * 64 + threadIdx.x] = x[t * 64 + threadIdx.x] + c;
+    }
+}
+// goes on with the counter, but begins cut to 8 bits: 256 CTAs and more would differ
+extern "C" __global__ void cut(float *out, const float *x, int n)
+{
+    unsigned at;
+    asm volatile("{ .reg .u16 h; .reg .u32 c; mov.u32 c, %%ctaid.x; cvt.u8.u32 h, c; cvt.u32.u16 %0, h; }" : "=r"(at));
+    for (int t = blockIdx.x; t < n; t += gridDim.x, at += gridDim.x) out[t * 64 + threadIdx.x] = x[t * 64 + threadIdx.x] + at;
+}
