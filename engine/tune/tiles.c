@@ -16,8 +16,8 @@
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sim.h"
@@ -338,6 +338,13 @@ struct tune_tiles {
     size_t n, cap;
 };
 
+static void on_progress(void *ctx, double done)
+{
+    const struct tune_bench *b = ctx;
+    if (b->observer && b->observer->progress)
+        b->observer->progress(b->observer->ctx, done, "tiles");
+}
+
 static enum status run_marked(struct tune_tiles *x, const struct options *o, uint64_t *hash,
                               struct diags *ds)
 {
@@ -359,6 +366,8 @@ static enum status run_marked(struct tune_tiles *x, const struct options *o, uin
         j.run.touch = (struct sim_told){ on_touch, &x->m, true, PASS_TILES_SYMBOL, &x->m.marks };
         j.run.max_insts = BESIDE_INSTS;
         j.run.cancel = tune_cancel(x->b);
+        j.run.progress = on_progress;
+        j.run.ctx = x->b;
         x->m.first = !x->ran;
         x->m.hash = hash;
         x->m.begun = false;
