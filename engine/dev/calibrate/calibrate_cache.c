@@ -201,19 +201,22 @@ static double l1_beside(const struct sim_preset *p, int percent)
     return (double)(p->unified_bytes - kib * 1024 - p->l1_fill_buffers * p->l1_line);
 }
 
-/* L1 beside the smallest, a middle and the largest carve-out. A base that has as much within 15 % (a
- * ring of lines next to each other ends a little early) keeps its list. Else, where the largest
- * carve-out and its L1 are clearly more than L1 alone, no carve-out is 0, and those of the device are
- * what the three leave of the sum. */
-static void set_carves(struct calibration *k, const int percents[3], const uint64_t l1[3])
+/* In percent of the largest: the driver takes the next carve-out that the device has. */
+enum { CARVES = 10, SAME_CARVE = 3 /* KiB: no two of a device are so near */ };
+static const int percents[CARVES] = { 0, 4, 8, 15, 29, 44, 58, 73, 87, 100 };
+
+/* L1 beside each carve-out. A base that has as much within 15 % (a ring of lines next to each other ends
+ * a little early) keeps its list. Else, where the largest carve-out and its L1 are clearly more than L1
+ * alone, no carve-out is 0, and those of the device are what L1 leaves of the sum. */
+static void set_carves(struct calibration *k, const uint64_t l1[CARVES])
 {
     struct sim_preset *p = k->p;
     bool agrees = k->based;
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < CARVES; i++)
         agrees = agrees && fabs(l1_beside(p, percents[i]) - (double)l1[i]) <= 0.15 * (double)l1[i];
     if (agrees)
         return;
-    int64_t sum = p->shared_max + (int64_t)l1[2], *c = &p->carve_0;
+    int64_t sum = p->shared_max + (int64_t)l1[CARVES - 1], *c = &p->carve_0;
     p->l1_fill_buffers = 0;
     p->unified_bytes = (int64_t)l1[0] + p->carve_0 * 1024;
     calibrate_note(k, &p->l1_fill_buffers, CALIBRATE_MEASURED, 0);
@@ -222,9 +225,9 @@ static void set_carves(struct calibration *k, const int percents[3], const uint6
         return;
     unsigned n = 0;
     p->unified_bytes = sum;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < CARVES; i++) {
         int64_t kib = (sum - (int64_t)l1[i]) / 1024;
-        if (!n || kib > c[n - 1])
+        if (!n || kib > c[n - 1] + SAME_CARVE)
             c[n++] = kib;
     }
     while (n < 10)
@@ -235,9 +238,8 @@ static void set_carves(struct calibration *k, const int percents[3], const uint6
 
 static void find_capacity(struct calibration *k)
 {
-    static const int percents[] = { 0, 50, 100 };
-    uint64_t bytes[ARRAY_LEN(percents)];
-    for (size_t i = 0; i < ARRAY_LEN(percents); i++) {
+    uint64_t bytes[CARVES];
+    for (size_t i = 0; i < CARVES; i++) {
         bytes[i] = l1_capacity(k, percents[i]);
         if (!bytes[i])
             return;
@@ -245,7 +247,7 @@ static void find_capacity(struct calibration *k)
                    (unsigned long long)bytes[i]);
     }
     if (k->p->unified_bytes)
-        set_carves(k, percents, bytes);
+        set_carves(k, bytes);
     else
         calibrate_set(k, "l1_bytes", (double)bytes[0], 0);
     find_line(k, bytes[0]);

@@ -25,7 +25,6 @@ void calibrate_shared(struct buf *t);
 /* c rounds of 256 times `inst` on each thread: dependent (chain) or in four independent chains.
  * inst uses @d (destination and source) and @s (another source). type: register type, "f32". */
 void calibrate_rate(struct buf *t, const char *type, const char *inst, bool chain, const char *setup);
-void calibrate_empty(struct buf *t);
 
 struct calibrate_run {
     const char *text;

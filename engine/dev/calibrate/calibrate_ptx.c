@@ -22,12 +22,6 @@ static void tail(struct buf *t)
     buf_puts(t, "sub.s64 %rd9, %rd8, %rd7;\nst.global.u64 [%rd2], %rd9;\nret;\n}\n");
 }
 
-void calibrate_empty(struct buf *t)
-{
-    head(t);
-    buf_puts(t, "ret;\n}\n");
-}
-
 void calibrate_ring(struct buf *t, const char *op, uint32_t from)
 {
     head(t);
