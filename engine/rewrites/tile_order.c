@@ -49,6 +49,19 @@ static bool by_rows(const struct pass_ctx *c)
 }
 
 /* ---- legality ---- */
+enum { NAME = 128 }; /* of a register that goes into code, with its end */
+
+static enum status check_names(struct pass_ctx *c, const struct tile_counter *t)
+{
+    bool fits = t->total->len < NAME && (!t->across || t->across->len < NAME);
+    for (uint32_t r = 0; r < c->f->nregs; r++)
+        fits = fits && (!t->counter[r] || c->f->regs[r].name.n < NAME);
+    if (fits)
+        return ST_OK;
+    return pass_refuse(c, NO_SPAN, NULL,
+                       "a register that counts tiles has a name of %d characters or more", NAME);
+}
+
 /* A register has one value, and has it here. */
 static bool has_value(const struct tile_counter *t, const struct ptx_operand *o,
                       const struct ptx_inst *i)
@@ -117,6 +130,8 @@ static enum status check(struct pass_ctx *c)
     if (s == ST_OK)
         s = check_width(c, &t);
     if (s == ST_OK)
+        s = check_names(c, &t);
+    if (s == ST_OK)
         s = check_sites(c, &t);
     tile_counter_free(&t);
     pass_flow_free(&fl);
@@ -127,10 +142,10 @@ static enum status check(struct pass_ctx *c)
 struct writer {
     struct pass_ctx *c;
     const struct tile_counter *t;
-    char total[40], across[40]; /* operands: registers or numbers */
-    char now[24];               /* the register that gets a tile's place */
-    bool *read;                 /* by register: the instruction at work reads it; nregs + 1 */
-    uint32_t block, reg;        /* where and of which register it was made last */
+    char total[NAME], across[NAME]; /* operands: registers or numbers */
+    char now[24];                   /* the register that gets a tile's place */
+    bool *read;                     /* by register: the instruction at work reads it; nregs + 1 */
+    uint32_t block, reg;            /* where and of which register it was made last */
 };
 
 static void operand_text(const struct pass_ctx *c, const struct ptx_operand *o, char *to, size_t room)
@@ -285,7 +300,7 @@ static void write_site(struct writer *w, const struct ptx_inst *i)
         return;
     struct buf code = { 0 };
     struct derived_code derived = { w, &code };
-    char reg[64];
+    char reg[NAME];
     bool several;
     uint32_t read = tile_counter_read(w->t, i, &several),
              counter = read == PTX_NO_INDEX ? w->t->current[loop] : read;
