@@ -440,6 +440,13 @@ static enum status save_launch(struct job_engine *e, const char *path, struct di
     return s;
 }
 
+/* Tiles in another order are written where launches have shown that they are independent. */
+static enum status check_tiles(struct job_engine *e, const struct pass_output *code, struct diags *ds)
+{
+    enum status s = code->tiles ? job_bench(e, ds) : ST_OK;
+    return s == ST_OK && code->tiles ? tune_tiles_check(e->state.bench, &e->state.options, ds) : s;
+}
+
 /* The options in view as files that run without the workbench. */
 static enum status write_code(struct job_engine *e, const char *path, struct diags *ds)
 {
@@ -456,6 +463,8 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
     char *name = path && *path ? base_strdup(path)
                                : workspace_tuned_name(((struct ptx_module *)st->module->p)->path);
     enum status s = name ? workspace_code_check(name, l != NULL, false, ds) : ST_NOMEM;
+    if (s == ST_OK)
+        s = check_tiles(e, code, ds);
     if (s == ST_OK)
         s = workspace_code_write(name, code, ds);
     if (s == ST_OK && l)
