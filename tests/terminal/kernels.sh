@@ -23,4 +23,8 @@ text ":kernel "; keys Tab; shows "^ default .*fermi|default +fermi"; escape; key
 cat kernels/coalescing.ptx > "$dir/two.ptx"; sed -n '/\.entry/,$p' kernels/stride_4.ptx >> "$dir/two.ptx"
 begin 80x24 "$dir/two.ptx" -d sim:fermi-16k; shows "▶ coalescing +[0-9]+ +1 streaming +[0-9]+ param" && shows "^│   stride_4 "; check "PTX with several kernels and no launch offers them" $?
 keys j Enter; shows "^ gpulocw +two.ptx ▸ stride_4"; check "and Enter opens one" $?
+# Tiles in another order are written once launches have shown that they are independent.
+for k in over ring; do echo "{\"format\": \"gpulocw-launch\", \"version\": 1, \"ptx\": \"kernels.ptx\", \"kernel\": \"$k\", \"grid\": [24, 1, 1], \"block\": [64, 1, 1], \"args\": [{\"name\": \"out\", \"buffer\": \"f32\", \"count\": 6144, \"output\": true}, {\"name\": \"x\", \"buffer\": \"f32\", \"count\": 6144}, {\"name\": \"n\", \"s32\": 96}]}" > "$dir/$k.launch.json"; done
+begin 80x24 tests/attacks/tiles/kernels.ptx -k over -l "$dir/over.launch.json" -d sim:hopper-h200; shows "ld.global"; text ":set tile-order reverse"; keys Enter; text ":write $dir/over.ptx"; keys Enter; shows "not known to be independent" && ! [ -e "$dir/over.ptx" ]; check "tiles that share words are not written" $?
+begin 80x24 tests/attacks/tiles/kernels.ptx -k ring -l "$dir/ring.launch.json" -d sim:hopper-h200; shows "ld.global"; text ":set tile-order reverse"; keys Enter; text ":write $dir/ring.ptx"; keys Enter; shows "ring.ptx: written" && [ -s "$dir/ring.ptx" ]; check "independent ones are" $?
 echo "1..$n"
