@@ -365,24 +365,22 @@ static size_t promotion(const struct space *s, const struct options *base, struc
     return n;
 }
 
-/* Squares first: a wave of CTAs shares rows and columns. */
+/* First as many tiles as a large GPU has SMs, in a block: a wave of CTAs shares its rows and columns. */
 static size_t tiles(const struct space *s, const struct options *base, struct options *out, size_t most)
 {
     static const struct {
         int kind;
-        uint32_t side;
-    } orders[] = { { TILES_TILE, 8 },
-                   { TILES_COLUMN, 0 },
-                   { TILES_TILE, 4 },
-                   { TILES_TILE, 16 },
-                   { TILES_REVERSE, 0 } };
+        uint32_t tx, ty;
+    } orders[] = { { TILES_TILE, 8, 16 },  { TILES_COLUMN, 0, 0 }, { TILES_TILE, 8, 8 },
+                   { TILES_TILE, 16, 16 }, { TILES_TILE, 4, 4 },   { TILES_REVERSE, 0, 0 } };
     size_t n = 0;
     for (size_t i = 0; s->tiles && i < ARRAY_LEN(orders); i++) {
         struct options o = *base;
         if (!s->tile_rows && orders[i].kind != TILES_REVERSE)
             continue;
         opt_schedule(&o)->tile_order.kind = orders[i].kind;
-        opt_schedule(&o)->tile_order.tx = opt_schedule(&o)->tile_order.ty = orders[i].side;
+        opt_schedule(&o)->tile_order.tx = orders[i].tx;
+        opt_schedule(&o)->tile_order.ty = orders[i].ty;
         n = add(out, n, most, o);
     }
     return n;
@@ -454,7 +452,7 @@ static const struct dimension dimensions[] = {
     { "software cache", softcache, 1, false },
     { "read-only path", readonly, 1, false },
     { "L2 persistence", persistence, 1, false },
-    { "order of tiles", tiles, 2, false },
+    { "order of tiles", tiles, 3, false },
     { "L2 policy of copies", copy_policy, 2, false },
     { "L2 promotion of copies", promotion, 2, false },
     { "registers", registers, 2, false },

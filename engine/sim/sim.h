@@ -112,9 +112,8 @@ struct sim_touch {
 struct sim_told {
     void (*fn)(void *ctx, const struct sim_touch *t);
     void *ctx;
-    bool shared; /* and to shared memory */
-    const char
-        *symbol; /* NULL, or a variable of the module, whose address goes to *at before the launch */
+    bool shared;        /* and to shared memory */
+    const char *symbol; /* a variable of the module, whose address goes to *at first; NULL: none */
     uint64_t *at;
 };
 enum sim_dispatch {

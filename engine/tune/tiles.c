@@ -15,6 +15,7 @@
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
+#include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
@@ -115,7 +116,7 @@ static bool more_pages(struct marked *m)
     return true;
 }
 
-/* The page of this byte; NULL: there is none (make: no memory). */
+/* The page of this byte; NULL: there is none (make: no memory, or too much, which is told). */
 static struct page *page_of(struct marked *m, uint64_t addr, bool make)
 {
     if (!m->cap && !make)
@@ -123,7 +124,10 @@ static struct page *page_of(struct marked *m, uint64_t addr, bool make)
     if (make && 2 * m->npages >= m->cap && !more_pages(m))
         return NULL;
     struct page **p = slot_of(m, addr / PAGE + 1);
-    if (!*p && make && m->npages * sizeof **p < REMEMBERED_MOST && (*p = base_alloc(sizeof **p))) {
+    bool full = m->npages * sizeof **p >= REMEMBERED_MOST;
+    if (!*p && make && full)
+        against(m, "more global memory is written than is followed", NO_TILE, NO_TILE, addr);
+    if (!*p && make && !full && (*p = base_alloc(sizeof **p))) {
         (*p)->at = addr / PAGE + 1;
         m->npages++;
     }
@@ -134,7 +138,7 @@ static struct page *page_of(struct marked *m, uint64_t addr, bool make)
 static void write_global(struct marked *m, const struct warp_at *w, uint64_t addr, uint32_t n)
 {
     struct page *p = page_of(m, addr, true);
-    m->oom |= !p;
+    m->oom |= !p && !m->why[0];
     if (w->tile == NO_TILE)
         against(m, "global memory is written outside of the tiles", NO_TILE, NO_TILE, addr);
     for (uint32_t k = 0; p && k < n && addr % PAGE + k < PAGE; k++) {
@@ -408,6 +412,12 @@ static enum status run_ordered(struct tune_tiles *x, const struct options *from,
     return st;
 }
 
+/* As for proofs: beside a GPU or a worker the data may be far more than is simulated. */
+static bool too_large(const struct tune_bench *b)
+{
+    return b->opts.prover && b->subject.data->total_bytes > BESIDE_BYTES;
+}
+
 static enum status open_tiles(struct tune_bench *b, struct diags *ds)
 {
     struct tune_tiles *x = b->tiles = base_alloc(sizeof *x);
@@ -464,6 +474,13 @@ enum status tune_tiles_check(struct tune_bench *b, const struct options *o, stru
     if (!b->subject.data || !b->subject.dev) {
         diag_error(ds, "tiles",
                    "whether tiles are independent is found by a launch; nothing is launched here");
+        return ST_REFUSED;
+    }
+    if (too_large(b)) {
+        diag_error(ds, "tiles",
+                   "the buffers (%.1f GB) are too large to simulate, which would show whether tiles are "
+                   "independent",
+                   (double)b->subject.data->total_bytes / 1e9);
         return ST_REFUSED;
     }
     if (!b->tiles)

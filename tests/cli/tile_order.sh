@@ -97,7 +97,7 @@ for name, (block, shared, args) in TRITON.items():
 launch('transpose')
 rc, text, err = call('tune', PTX, '-b', '120', '-o', tmp + '/s.json', kernel='transpose')
 tried = open(tmp + '/s.json').read() if rc == 0 else ''
-say('"tile-order": "tile:8x8"' in tried and '"tile-order": "column"' in tried, 'tune tries orders of tiles', text[-600:], err)
+say('"tile-order": "tile:8x16"' in tried and '"tile-order": "column"' in tried, 'tune tries orders of tiles', text[-600:], err)
 say('neighbouring tiles' not in text, 'no advice where L2 holds the data', text[-600:])
 launch('transpose', more={'out': {'count': 2048 * 4096}, 'x': {'count': 2048 * 4096}, 'ny': {'s32': 2048}, 'nx': {'s32': 4096}, 'across': {'s32': 128}, 'tiles': {'s32': 8192}})
 rc, text, err = call('tune', PTX, '-b', '1', '-o', tmp + '/s2.json', kernel='transpose')
