@@ -7,6 +7,7 @@
 #include "engine/workspace/job.h"
 #include "tui/control/control.h"
 #include "tui/app/as_command.h"
+#include "tui/base/key.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,9 +59,48 @@ static void the_command_has_the_workers(void **state)
     diags_free(&ds);
 }
 
+/* Ticks until the list of kernels is offered or nobody wants it any more. */
+static bool offered(struct app *a)
+{
+    while (a->kernels_wanted) {
+        a->now_ns = base_now_ns();
+        app_event(a, &(struct event){ .kind = EVENT_TICK });
+    }
+    return a->overlay == OVERLAY_KERNELS;
+}
+
+static void open_two_kernels(struct app *a, struct diags *ds)
+{
+    assert_status_ok(live_open(a, NULL, ds), ds);
+    app_post(a, JOB_OPEN, "tests/attacks/tiles/kernels.ptx", 0);
+    live_settle(a, 0);
+    assert_true(a->kernels_wanted);
+}
+
+/* A list of kernels that nobody asked for does not come over what the user went on to. */
+static void a_key_is_quicker_than_the_list(void **state)
+{
+    static const struct {
+        uint32_t key;
+        bool list;
+    } table[] = { { 0, true }, { 'j', true }, { '4', false }, { 't', false }, { ':', false } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        struct app a;
+        struct diags ds = { 0 };
+        open_two_kernels(&a, &ds);
+        if (table[i].key)
+            app_event(&a, &(struct event){ .kind = EVENT_KEY, .key = table[i].key });
+        assert_int_equal(offered(&a), table[i].list);
+        live_close(&a);
+        diags_free(&ds);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_device_that_is_not_there),
-                                        cmocka_unit_test(the_command_has_the_workers) };
+                                        cmocka_unit_test(the_command_has_the_workers),
+                                        cmocka_unit_test(a_key_is_quicker_than_the_list) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -582,13 +582,15 @@ static bool two_keys(const struct app *a, uint32_t key)
            (a->prompt.kind != PROMPT_NONE || find_request(a, key) == REQ_NONE);
 }
 
-/* A list of kernels that nobody asked for is in nobody's way: a key that is not its own closes it, and
- * work begins on the kernel under its cursor. */
+/* A list of kernels that nobody asked for is in nobody's way: a key that is not its own closes it, or
+ * keeps it from coming where it is still on its way, and work begins on the kernel under its cursor. */
 static enum request leave_offer(struct app *a, uint32_t key, enum request r)
 {
     bool own = r != REQ_NONE &&
                (request_info(r)->scope == SCOPE_PICKER || request_info(r)->scope == SCOPE_LIST ||
                 r == REQ_QUIT || r == REQ_COMMAND || r == REQ_SEARCH || r == REQ_HELP);
+    if (r != REQ_NONE && request_info(r)->scope != SCOPE_LIST)
+        a->kernels_wanted = false;
     if (a->overlay != OVERLAY_KERNELS || !a->kernels_offered || own)
         return r;
     if (r == REQ_RUN || r == REQ_SWEEP || r == REQ_TUNE)
