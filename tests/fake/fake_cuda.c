@@ -10,7 +10,10 @@
  * (the same, and a launch, take so many milliseconds). Durations, for kernels of the tests' own: base=NS
  * instead of what the threads give; valley=P (least at threshold P: each warp away from it costs an
  * eighth), noise=K (uniform over K percent of the time), spike=N (one launch in N takes half as long
- * again), drift=K (each launch takes K per mille of the base longer than the one before). Variants:
+ * again), drift=K (each launch takes K per mille of the base longer than the one before), late=NS (what
+ * the GPU waits for the host to queue a launch, unless it stands behind a shut gate), nogate (it cannot
+ * wait for a word). Behind a shut gate are errors: a copy from memory that is not pinned, an allocation,
+ * more commands than a queue holds; and nothing comes to an end before it is opened. Variants:
  * FAKE_LACKS leaves needed functions out; FAKE_OLD has only what is needed, by a CUDA 11 driver's names.
  */
 #include "engine/dev/cuda/drv.h"
@@ -30,6 +33,7 @@ drv_result cuDevicePrimaryCtxRelease(drv_device d);
 long fake_cuda_live(void);       /* allocations not freed; tests look it up */
 long fake_cuda_loads(void);      /* modules compiled so far */
 long fake_cuda_copied_out(void); /* bytes copied to the host so far */
+long fake_cuda_gates(void);      /* waits for a word so far */
 /* What a kernel ran with last, and what is set now: the L2 limit, bytes and ratio (percent) of the
  * stream's window. */
 void fake_cuda_window(long ran[3], long now[3]);
@@ -72,6 +76,14 @@ static struct {
     bool hung, started;
     int64_t clock;
     long loads, launches, copied_out, window[3], ran[3];
+    /* the word that the stream waits for, the value, commands behind it; gates: so far */
+    const volatile unsigned *word;
+    unsigned value;
+    long behind, gates;
+    struct {
+        const uint8_t *p;
+        size_t n;
+    } pinned[16];
 } F;
 
 /* ---- script ---- */
@@ -97,6 +109,42 @@ static void cost(const char *key)
     long ms = script(key, 0);
     if (ms > 0)
         nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
+
+/* ---- the gate ---- */
+#define QUEUE_HOLDS 300
+
+static bool shut(void)
+{
+    return F.word && (int)(*F.word - F.value) < 0;
+}
+
+/* A command for the stream; false: it would make the host wait behind a shut gate, for ever. */
+static bool queued(void)
+{
+    F.behind = shut() ? F.behind + 1 : 0;
+    return F.behind <= QUEUE_HOLDS;
+}
+
+static bool pinned(const void *p, size_t n)
+{
+    uintptr_t at = (uintptr_t)p;
+    for (size_t i = 0; i < ARRAY_LEN(F.pinned); i++) {
+        uintptr_t from = (uintptr_t)F.pinned[i].p;
+        if (from && at >= from && at - from + n <= F.pinned[i].n)
+            return true;
+    }
+    return false;
+}
+
+static void pin(const void *p, size_t n)
+{
+    for (size_t i = 0; i < ARRAY_LEN(F.pinned); i++)
+        if (!F.pinned[i].p) {
+            F.pinned[i].p = p;
+            F.pinned[i].n = n;
+            return;
+        }
 }
 
 /* ---- memory ---- */
@@ -146,6 +194,8 @@ drv_result cuMemAlloc_v2(drv_ptr *p, size_t n)
 {
     if (F.sticky)
         return F.sticky;
+    if (shut()) /* it may wait for the stream */
+        return DRV_ERROR_INVALID_VALUE;
     if (F.bytes + n > (size_t)script("oom", 1l << 32))
         return DRV_ERROR_OUT_OF_MEMORY;
     uint8_t *q = aligned_alloc(512, (n + 511) / 512 * 512);
@@ -173,10 +223,17 @@ drv_result cuMemFree_v2(drv_ptr p)
 drv_result cuMemAllocHost_v2(void **p, size_t n)
 {
     *p = malloc(n ? n : 1);
+    if (*p)
+        pin(*p, n);
     return *p ? DRV_SUCCESS : DRV_ERROR_OUT_OF_MEMORY;
 }
 drv_result cuMemFreeHost(void *p)
 {
+    for (size_t i = 0; i < ARRAY_LEN(F.pinned); i++)
+        if (F.pinned[i].p == p)
+            F.pinned[i].p = NULL;
+    if ((const volatile unsigned *)p == F.word)
+        F.word = NULL;
     free(p);
     return DRV_SUCCESS;
 }
@@ -203,17 +260,17 @@ drv_result cuMemcpyHtoDAsync_v2(drv_ptr to, const void *from, size_t n, drv_stre
         drag("slowcopy");
         cost("copyms");
     }
-    return copy(host(to), from, n, inside(to, n));
+    return copy(host(to), from, n, inside(to, n) && queued() && (!shut() || pinned(from, n)));
 }
 drv_result cuMemcpyDtoDAsync_v2(drv_ptr to, drv_ptr from, size_t n, drv_stream s)
 {
     (void)s;
-    return copy(host(to), host(from), n, inside(to, n) && inside(from, n));
+    return copy(host(to), host(from), n, inside(to, n) && inside(from, n) && queued());
 }
 drv_result cuMemsetD8Async(drv_ptr to, unsigned char v, size_t n, drv_stream s)
 {
     (void)s;
-    if (F.sticky || !inside(to, n))
+    if (F.sticky || !inside(to, n) || !queued())
         return F.sticky ? F.sticky : DRV_ERROR_INVALID_VALUE;
     memset(host(to), v, n);
     return DRV_SUCCESS;
@@ -655,13 +712,15 @@ drv_result cuEventDestroy_v2(drv_event e)
 drv_result cuEventRecord(drv_event e, drv_stream s)
 {
     (void)s;
+    if (!queued())
+        return DRV_ERROR_INVALID_VALUE;
     *(struct event *)e = (struct event){ F.clock, F.hung };
     return F.sticky && !F.hung ? F.sticky : DRV_SUCCESS;
 }
 #ifndef FAKE_LACKS
 drv_result cuEventQuery(drv_event e)
 {
-    return ((struct event *)e)->hung ? DRV_ERROR_NOT_READY : F.sticky;
+    return ((struct event *)e)->hung || shut() ? DRV_ERROR_NOT_READY : F.sticky;
 }
 #endif
 static drv_result elapsed(float *ms, drv_event a, drv_event b)
@@ -866,8 +925,9 @@ drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz,
     if (F.sticky)
         return F.sticky;
     if (bx * by * bz > 1024 || !gx || !gy || !gz ||
-        (shared > 48 * 1024 && shared > (unsigned)f->dynamic_shared))
+        (shared > 48 * 1024 && shared > (unsigned)f->dynamic_shared) || !queued())
         return DRV_ERROR_INVALID_VALUE;
+    F.clock += shut() ? 0 : script("late", 0);
     struct call c = { f->m, gx * gy * gz * bx * by * bz, bx * by * bz, params, shared };
     for (size_t i = 0; i < ARRAY_LEN(KERNELS); i++)
         if (!strcmp(KERNELS[i].name, f->name))
@@ -884,7 +944,22 @@ drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz,
     return DRV_SUCCESS;
 }
 
+long fake_cuda_gates(void)
+{
+    return F.gates;
+}
+
 #ifndef FAKE_OLD
+drv_result cuStreamWaitValue32_v2(drv_stream s, drv_ptr at, unsigned v, unsigned flags)
+{
+    if (script("nogate", 0) || s != &F || flags || !pinned(host(at), sizeof v))
+        return DRV_ERROR_INVALID_VALUE;
+    F.word = host(at);
+    F.value = v;
+    F.behind = 0;
+    F.gates++;
+    return DRV_SUCCESS;
+}
 drv_result cuLaunchCooperativeKernel(drv_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                      unsigned by, unsigned bz, unsigned shared, drv_stream s,
                                      void **params)

@@ -81,13 +81,19 @@ def ptx(suite):
     return os.path.join(SUITES, suite + ".ptx")
 
 def by_turns(a, words, advice):
-    """The advised kernel against the original, by turns: a median of medians of each, so that a clock that changes changes both."""
+    """The rewritten kernel against the original, by turns: a median of medians of each, so that a clock that changes changes both."""
     turns = [[result(call(a, ["run"] + words + w + ["--no-counters"], a.limit)) for w in ([], advice)] for _ in range(a.turns if advice else 1)]
     if any(r.get("time_ns") is None for pair in turns for r in pair):
         return next(r for pair in turns for r in pair if r.get("time_ns") is None)
     middle = lambda which: sorted(turns, key=lambda pair: pair[which]["time_ns"])[len(turns) // 2][which]
     # the advice to leave it alone is the original: what it measured twice would be the noise
     return dict(middle(1 if advice else 0), original_ns=middle(0)["time_ns"], turns=len(turns))
+
+def simulated_agents(a, words):
+    """The time as run prints it, which may be a sample's; and both kernels' as whole launches, which is what tune compares."""
+    r = result(call(a, ["run"] + words + AGENTS + ["--no-counters"], a.limit))
+    whole = [result(call(a, ["run"] + words + w + ["--no-counters", "--exact"], a.limit)).get("time_ns") for w in ([], AGENTS)]
+    return r if r.get("time_ns") is None or None in whole else dict(r, whole_original_ns=whole[0], whole_ns=whole[1])
 
 def measure(a, kind, suite, kernel, advice):
     words = [ptx(suite), "-k", kernel, "-d", a.device]
@@ -96,7 +102,7 @@ def measure(a, kind, suite, kernel, advice):
     if kind == "predict":
         return modelled(call(a, ["predict"] + words, a.limit))
     if kind == "agents":
-        return result(call(a, ["run"] + words + AGENTS + ["--no-counters"], a.limit))
+        return by_turns(a, words, AGENTS) if a.device.startswith("cuda:") else simulated_agents(a, words)
     if kind == "recommend":
         if not isinstance(advice, list):
             return {"error": "tune: %s" % advice}
@@ -159,7 +165,7 @@ def main():
     r.add_argument("--limit", type=float, default=60, help="seconds for one command")
     r.add_argument("--jobs", type=int, default=os.cpu_count(), help="searches on the simulated device at once (recommend)")
     r.add_argument("--model", default="sim:hopper-h200", help="the simulated device whose advice is tried (recommend)")
-    r.add_argument("--turns", type=int, default=5, help="original and advised kernel by turns, this often (recommend)")
+    r.add_argument("--turns", type=int, default=5, help="original and rewritten kernel by turns on a GPU, this often (agents, recommend)")
     r.add_argument("--advice", help="a record whose advice is tried again, instead of searching (recommend)")
     r.add_argument("--budget", type=int, default=15, help="launches of a search (recommend)")
     r.add_argument("--gpulocw", default=os.environ.get("GPULOCW", "build/gpulocw"))

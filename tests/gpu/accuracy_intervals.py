@@ -21,6 +21,13 @@ def time_of(rows, kind, key):
     r = rows.get((kind,) + key)
     return r["time_ns"] if r and "error" not in r and r.get("time_ns") else None
 
+def agent_times(rows, k):
+    """Original and agents: on a GPU by turns, simulated as whole launches; where the record lacks those, one after the other."""
+    r = rows.get(("agents",) + k, {})
+    if r.get("whole_ns"):
+        return r["whole_original_ns"], r["whole_ns"]
+    return r.get("original_ns") or time_of(rows, "run", k), time_of(rows, "agents", k)
+
 def logs(*pairs):
     """log(a / b) of each pair that has both."""
     return [math.log(a / b) for a, b in pairs if a and b]
@@ -39,8 +46,9 @@ def agent(gpu, sim, k):
     return logs((time_of(gpu, "agents", k), time_of(sim, "agents", k)))
 
 def agent_gain(gpu, sim, k):
-    a, b = agent(gpu, sim, k), plain(gpu, sim, k)
-    return [a[0] - b[0]] if a and b else []
+    """Of what is compared: whole launches, where the records have them."""
+    g, s = agent_times(gpu, k), agent_times(sim, k)
+    return logs((g[1] / g[0], s[1] / s[0])) if all(g + s) else []
 
 def pi(gpu, sim, k):
     g, s = points(gpu, k), points(sim, k)

@@ -70,7 +70,7 @@ def agents(gpu, sim, keys):
     """Ratios original over agents: same sign (losses and gains below 2 % have none), correlation of the logarithm."""
     def ratio(rows):
         def get(k):
-            a, b = time_of(rows, "run", k), time_of(rows, "agents", k)
+            a, b = accuracy_intervals.agent_times(rows, k)
             return a / b if a and b else None
         return get
     p = [(math.log(a), math.log(b)) for _, a, b in pairs(keys, ratio(gpu), ratio(sim))]

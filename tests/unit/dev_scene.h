@@ -5,6 +5,7 @@
 
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 
 #include "tests/conformance/conf.h"
 #include "tests/fake/fake.h"
@@ -103,6 +104,36 @@ static inline uint64_t scene_hash(size_t n, uint32_t add)
     uint64_t h = base_hash(want, n * sizeof *want);
     free(want);
     return h;
+}
+
+/* A scene on a device of this process: a fake driver with its script, or a simulated one. */
+struct scene_rig {
+    struct dev *dev;
+    struct dev_code *code;
+    struct dev_data *bound;
+    struct scene s;
+    struct result r;
+};
+
+static inline void scene_rig_open(struct scene_rig *g, const char *spec, const char *driver,
+                                  const char *script, uint32_t n)
+{
+    struct dev_env env = fake_env();
+    memset(g, 0, sizeof *g);
+    env.in_process = true;
+    fake_use(driver, script, NULL);
+    scene_open(&g->s, n, 128, NULL);
+    assert_int_equal(dev_open(spec, &env, &g->dev, &g->s.ds), ST_OK);
+    assert_int_equal(scene_load(&g->s, g->dev, &g->code), ST_OK);
+    assert_int_equal(dev_bind(g->dev, &g->s.data, &g->bound, &g->s.ds), ST_OK);
+}
+
+static inline void scene_rig_close(struct scene_rig *g)
+{
+    dev_unbind(g->dev, g->bound);
+    dev_unload(g->dev, g->code);
+    dev_close(g->dev);
+    scene_close(&g->s);
 }
 
 #endif

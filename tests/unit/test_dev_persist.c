@@ -10,36 +10,8 @@
 
 #define N 8192u /* 32 KiB: twice what can be set aside */
 
-struct rig {
-    struct dev *dev;
-    struct dev_code *code;
-    struct dev_data *bound;
-    struct scene s;
-    struct result r;
-};
-
-static void rig_open(struct rig *g, const char *spec, const char *driver)
-{
-    struct dev_env env = fake_env();
-    memset(g, 0, sizeof *g);
-    env.in_process = true;
-    fake_use(driver, NULL, NULL);
-    scene_open(&g->s, N, 128, NULL);
-    assert_int_equal(dev_open(spec, &env, &g->dev, &g->s.ds), ST_OK);
-    assert_int_equal(scene_load(&g->s, g->dev, &g->code), ST_OK);
-    assert_int_equal(dev_bind(g->dev, &g->s.data, &g->bound, &g->s.ds), ST_OK);
-}
-
-static void rig_close(struct rig *g)
-{
-    dev_unbind(g->dev, g->bound);
-    dev_unload(g->dev, g->code);
-    dev_close(g->dev);
-    scene_close(&g->s);
-}
-
 /* As the command line would ask: the text of the option, parsed. */
-static enum status launch(struct rig *g, const char *text)
+static enum status launch(struct scene_rig *g, const char *text)
 {
     struct dev_run run = scene_run(&g->s);
     struct options o = options_default();
@@ -61,7 +33,7 @@ static void windows(long ran[3], long now[3])
     dlclose(library);
 }
 
-static void ran_with(struct rig *g, const char *text, long limit, long bytes, long percent)
+static void ran_with(struct scene_rig *g, const char *text, long limit, long bytes, long percent)
 {
     long ran[3], now[3];
     assert_int_equal(launch(g, text), ST_OK);
@@ -78,8 +50,8 @@ static void ran_with(struct rig *g, const char *text, long limit, long bytes, lo
 static void test_set_and_undone(void **state)
 {
     (void)state;
-    struct rig g;
-    rig_open(&g, "cuda:0", "libcuda.so.1");
+    struct scene_rig g;
+    scene_rig_open(&g, "cuda:0", "libcuda.so.1", NULL, N);
     assert_int_equal(dev_describe(g.dev)->l2_persist_bytes, 1 << 14);
     ran_with(&g, "off", 0, 0, 0);
     ran_with(&g, "buf", 1 << 14, 4 * N, 50); /* half of its lines fit */
@@ -88,20 +60,20 @@ static void test_set_and_undone(void **state)
     assert_int_equal(launch(&g, "moon"), ST_INPUT);
     assert_int_equal(launch(&g, "add"), ST_INPUT);
     ran_with(&g, "off", 0, 0, 0);
-    rig_close(&g);
+    scene_rig_close(&g);
 }
 
 static void refused(const char *spec, const char *driver)
 {
-    struct rig g;
-    rig_open(&g, spec, driver);
+    struct scene_rig g;
+    scene_rig_open(&g, spec, driver, NULL, N);
     assert_int_equal(launch(&g, "buf"), ST_OK);
     assert_int_equal(g.r.status, ST_REFUSED);
     assert_non_null(strstr(g.r.message, dev_describe(g.dev)->name));
     assert_non_null(strstr(g.r.message, "set aside"));
     assert_int_equal(launch(&g, "off"), ST_OK);
     assert_int_equal(g.r.status, ST_OK);
-    rig_close(&g);
+    scene_rig_close(&g);
 }
 
 static void test_refused(void **state)

@@ -164,7 +164,7 @@ static enum status write_knobs(struct cuda_job *j)
     for (size_t i = 0; st == ST_OK && i < r->nzero; i++)
         st = var_write(j, r->zero[i].symbol, r->zero[i].offset, NULL, r->zero[i].n);
     for (size_t i = 0; st == ST_OK && i < r->nset; i++)
-        st = var_write(j, r->set[i].symbol, r->set[i].offset, r->set[i].bytes, r->set[i].n);
+        st = var_write(j, r->set[i].symbol, r->set[i].offset, cuda_gate_bytes(j, i), r->set[i].n);
     return st;
 }
 

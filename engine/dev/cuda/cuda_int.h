@@ -6,6 +6,7 @@
  *   cuda_data.c    buffers with guard zones, baseline and restore
  *   cuda_compare.c what a launch changed: guard zones, modified buffers, outputs
  *   cuda_launch.c  launch, time limit, timing, outputs
+ *   cuda_gate.c    timed launches start when all that belongs to them is queued
  *   cuda_persist.c lines of one buffer kept in L2
  *   cuda_count.c   counters through cupti.h
  *
@@ -92,6 +93,12 @@ struct cuda_data {
     /* a kernel wrote outside a buffer: pristine copies are not to be trusted */
     bool dirty;
 };
+/* useless: the driver has no such wait. page: NULL, or pinned host memory. */
+struct cuda_gate {
+    uint8_t *page;
+    uint32_t turn; /* the word's value with which the last gate opens */
+    bool useless;
+};
 /* launches that a sample of a short kernel is the mean of */
 #define CUDA_BATCH 16
 struct cuda_dev {
@@ -105,6 +112,7 @@ struct cuda_dev {
     drv_stream stream;
     drv_event begin, end;
     drv_event batch[2 * CUDA_BATCH]; /* made when a short launch is timed first */
+    struct cuda_gate gate;
     struct cuda_module **modules;
     size_t nmodules, cap;
     drv_module helper;
@@ -184,6 +192,15 @@ enum status cuda_wait(struct cuda_job *j);
 enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func *pf, struct dim3u grid,
                        struct dim3u block, struct dim3u cluster, uint32_t shared, void **params,
                        bool cooperative);
+/* ---- the gate ---- */
+/* How many launches of the job may be queued behind one; 0: there is none. */
+size_t cuda_gate_room(struct cuda_job *j);
+/* Every shut gate must be opened before anything waits for the stream. */
+void cuda_gate_shut(struct cuda_job *j);
+void cuda_gate_open(struct cuda_job *j);
+void cuda_gate_free(struct cuda_dev *d);
+/* The bytes of set[i], in memory that a copy need not wait for, where there is a gate. */
+const void *cuda_gate_bytes(struct cuda_job *j, size_t i);
 /* ---- a part of L2 set aside for one buffer: a limit of this context and an attribute of our stream,
  * both undone ---- */
 struct cuda_window {

@@ -54,18 +54,22 @@ static enum status check_knobs(struct cuda_job *j)
     return ST_REFUSED;
 }
 
+/* Allocating may wait for the stream, so not behind a gate. */
+static enum status prepare_flush(struct cuda_job *j)
+{
+    struct cuda_dev *d = j->d;
+    if (!j->r->flush_l2 || d->flush)
+        return ST_OK;
+    d->flush_bytes = d->base.info.l2_bytes ? 2 * d->base.info.l2_bytes : 64u << 20;
+    return cuda_alloc(d, d->flush_bytes, "the L2 flush", &d->flush, j->ds);
+}
+
 static enum status flush_cache(struct cuda_job *j)
 {
     struct cuda_dev *d = j->d;
-    if (!j->r->flush_l2)
-        return ST_OK;
-    if (!d->flush) {
-        d->flush_bytes = d->base.info.l2_bytes ? 2 * d->base.info.l2_bytes : 64u << 20;
-        enum status st = cuda_alloc(d, d->flush_bytes, "the L2 flush", &d->flush, j->ds);
-        if (st != ST_OK)
-            return st;
-    }
-    return cuda_check(d, d->drv.set_async(d->flush, 0, d->flush_bytes, d->stream), "L2 flush", j->ds);
+    return j->r->flush_l2 ? cuda_check(d, d->drv.set_async(d->flush, 0, d->flush_bytes, d->stream),
+                                       "L2 flush", j->ds)
+                          : ST_OK;
 }
 
 /* ---- timing ---- */
@@ -106,6 +110,18 @@ static enum status make_events(struct cuda_job *j)
     return st;
 }
 
+/* Those of the batch from `first` on that fit behind one gate; how many. */
+static size_t queue_some(struct cuda_job *j, size_t first, enum status *st)
+{
+    struct cuda_dev *d = j->d;
+    size_t room = cuda_gate_room(j), n = 0, most = room ? room : CUDA_BATCH;
+    cuda_gate_shut(j);
+    for (; n < most && first + n < CUDA_BATCH && *st == ST_OK; n++)
+        *st = queue_one(j, d->batch[2 * (first + n)], d->batch[2 * (first + n) + 1]);
+    cuda_gate_open(j);
+    return n;
+}
+
 /* The events' clock ticks every half microsecond. A launch of a few is timed many times over, with the
  * restoring copies between the pairs of events and no wait: where in a tick it begins is chance, so the
  * mean is finer than a tick. */
@@ -114,8 +130,8 @@ static enum status time_batch(struct cuda_job *j, double *ms)
     struct cuda_dev *d = j->d;
     enum status st = make_events(j);
     *ms = 0;
-    for (size_t i = 0; i < CUDA_BATCH && st == ST_OK; i++)
-        st = queue_one(j, d->batch[2 * i], d->batch[2 * i + 1]);
+    for (size_t i = 0; i < CUDA_BATCH && st == ST_OK;)
+        i += queue_some(j, i, &st);
     if (st == ST_OK)
         st = cuda_check(d, d->drv.event_record(d->end, d->stream), "event", j->ds);
     if (st == ST_OK)
@@ -139,7 +155,9 @@ static enum status time_one(struct cuda_job *j)
     if (t->batch) {
         st = time_batch(j, &ms);
     } else {
+        cuda_gate_shut(j);
         st = queue_one(j, d->begin, d->end);
+        cuda_gate_open(j);
         if (st == ST_OK)
             st = cuda_wait(j);
         if (st == ST_OK)
@@ -172,7 +190,9 @@ static enum status time_all(struct cuda_job *j)
     if (most > TIMING_MAX_SAMPLES)
         most = TIMING_MAX_SAMPLES;
     cupti_rest(j->d->cupti); /* an enabled profiler adds microseconds to every launch */
-    enum status first = cancel_asked(r->cancel) ? ST_CANCELLED : time_one(j);
+    enum status first = cancel_asked(r->cancel) ? ST_CANCELLED : prepare_flush(j);
+    if (first == ST_OK)
+        first = time_one(j);
     if (first != ST_OK)
         return first;
     if (t->sample[0] < SHORT_NS) {

@@ -127,6 +127,7 @@ static void cuda_close(struct dev *dev)
             d->drv.mem_free(d->flush);
         if (d->staging)
             d->drv.host_free(d->staging);
+        cuda_gate_free(d);
         if (d->begin)
             d->drv.event_destroy(d->begin);
         if (d->end)

@@ -212,6 +212,8 @@ enum drv_constant {
     X(stream_set_attr, cuStreamSetAttribute, NULL, false,                                               \
       (drv_stream s, drv_stream_attr a, const drv_stream_value *v))                                     \
     X(persisting_reset, cuCtxResetPersistingL2Cache, NULL, false, (void))                               \
+    X(stream_wait, cuStreamWaitValue32_v2, "cuStreamWaitValue32", false,                                \
+      (drv_stream s, drv_ptr at, unsigned v, unsigned flags))                                           \
     X(launch_ex, cuLaunchKernelEx, NULL, false,                                                         \
       (const drv_launch_config *c, drv_function f, void **params, void **extra))                        \
     X(launch_cooperative, cuLaunchCooperativeKernel, NULL, false,                                       \

@@ -39,6 +39,7 @@ struct timing_launch { /* what all groups of a launch share; read-only while the
      * (exec_launch_escaped_region) */
     bool full;
     bool subset; /* sampled on a few of the SMs */
+    bool claims; /* CTAs claim the tasks that they run */
     /* CTAs share out work of a size that only the end of the launch shows */
     bool endless;
     struct cache_range buffer[64];

@@ -36,6 +36,7 @@
 #define SAMPLE_SMS     4u       /* SMs of a group at first */
 #define SAMPLE_MORE    8u       /* and when that many cost less than the budget */
 #define SAMPLE_BUDGET  200000u  /* warp instructions of a group before it stops starting CTAs */
+#define SAMPLE_TASKS   800000u  /* the same where tasks are claimed: see run_subset */
 #define WHOLE_LIMIT    400000u  /* warp instructions of a launch that is simulated whole */
 #define PRODUCTS_LIMIT 4000000u /* the same, of kernels that make products */
 
@@ -522,7 +523,8 @@ static enum status run_products(struct timing_launch *t, struct sim_stats *out, 
 }
 
 /* Runs a sample on few SMs first. A small launch is then run whole; where the sample cost little,
- * it is taken again on more SMs. */
+ * it is taken again on more SMs. Tasks that share data may be those of SMs a few places apart, where
+ * each SM runs a part of the grid of its own; the first four SMs have neighbours alone. */
 static enum status run_subset(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
 {
     enum status st = run_sample(t, WAY_SUBSET, out, ds);
@@ -535,7 +537,8 @@ static enum status run_subset(struct timing_launch *t, struct sim_stats *out, st
         return made ? st : run_once(t, WAY_WHOLE, 0, NULL, out, ds);
     }
     double done = (double)out->inst_warp * out->sample_share / NGROUPS;
-    if (done * SAMPLE_MORE / SAMPLE_SMS <= SAMPLE_BUDGET)
+    double budget = t->claims ? SAMPLE_TASKS : SAMPLE_BUDGET;
+    if (done * SAMPLE_MORE / SAMPLE_SMS <= budget)
         st = run_once(t, WAY_SUBSET, SAMPLE_MORE, NULL, out, ds);
     out->made = made;
     return st;
@@ -553,6 +556,7 @@ enum status timing_run(struct sim_program *p, const struct sim_launch *l, struct
     }
     enum talk talk = st == ST_OK ? talk_of(p) : TALK_OTHER;
     enum way way = st == ST_OK ? choose_way(&t, talk) : WAY_WHOLE;
+    t.claims = talk == TALK_CLAIMS;
     t.endless = way != WAY_WHOLE && talk == TALK_CLAIMS && !p->own_tasks;
     bool sampled = st == ST_OK && way == WAY_SUBSET;
     if (sampled && !t.endless && makes_products(&t))
