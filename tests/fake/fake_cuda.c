@@ -12,9 +12,10 @@
  * eighth), noise=K (uniform over K percent of the time), spike=N (one launch in N takes half as long
  * again), drift=K (each launch takes K per mille of the base longer than the one before), late=NS (what
  * the GPU waits for the host to queue a launch, unless it stands behind a shut gate), nogate (it cannot
- * wait for a word). Behind a shut gate are errors: a copy from memory that is not pinned, an allocation,
- * more commands than a queue holds; and nothing comes to an end before it is opened. Variants:
- * FAKE_LACKS leaves needed functions out; FAKE_OLD has only what is needed, by a CUDA 11 driver's names.
+ * wait for a word), blocking (a launch waits for its end). Behind a shut gate are errors: a copy from
+ * memory that is not pinned, an allocation, more commands than a queue holds; and nothing comes to an
+ * end before it is opened. Variants: FAKE_LACKS leaves needed functions out; FAKE_OLD has only what is
+ * needed, by a CUDA 11 driver's names.
  */
 #include "engine/dev/cuda/drv.h"
 
@@ -928,6 +929,8 @@ drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz,
         (shared > 48 * 1024 && shared > (unsigned)f->dynamic_shared) || !queued())
         return DRV_ERROR_INVALID_VALUE;
     F.clock += shut() ? 0 : script("late", 0);
+    while (script("blocking", 0) && shut())
+        nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
     struct call c = { f->m, gx * gy * gz * bx * by * bz, bx * by * bz, params, shared };
     for (size_t i = 0; i < ARRAY_LEN(KERNELS); i++)
         if (!strcmp(KERNELS[i].name, f->name))

@@ -78,6 +78,17 @@ static void the_host_is_not_timed(void **state)
     }
 }
 
+/* CUDA_LAUNCH_BLOCKING and the like: nothing hangs, and gates are given up. */
+static void launches_that_wait(void **state)
+{
+    long count;
+    (void)state;
+    int64_t alone = timed("libcuda.so.1", NULL, 0, false, &count);
+    assert_true(count > 3);
+    assert_int_equal(timed("libcuda.so.1", "blocking", 0, false, &count), alone);
+    assert_int_equal(count, 3);
+}
+
 /* A launch that fails leaves no gate shut: the next one runs. */
 static void a_failure_opens_it(void **state)
 {
@@ -102,6 +113,7 @@ static void a_failure_opens_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(the_host_is_not_timed),
+                                        cmocka_unit_test(launches_that_wait),
                                         cmocka_unit_test(a_failure_opens_it) };
     return cmocka_run_group_tests_name("the gate of timed launches", tests, NULL, NULL);
 }

@@ -93,10 +93,12 @@ struct cuda_data {
     /* a kernel wrote outside a buffer: pristine copies are not to be trusted */
     bool dirty;
 };
-/* useless: the driver has no such wait. page: NULL, or pinned host memory. */
+/* useless: the driver has no such wait, or launches wait for their end. page: NULL, or pinned host
+ * memory. */
 struct cuda_gate {
     uint8_t *page;
-    uint32_t turn; /* the word's value with which the last gate opens */
+    struct cuda_gate_guard *guard; /* owned */
+    uint32_t turn;                 /* the word's value with which the last gate opens */
     bool useless;
 };
 /* launches that a sample of a short kernel is the mean of */
@@ -198,6 +200,7 @@ size_t cuda_gate_room(struct cuda_job *j);
 /* Every shut gate must be opened before anything waits for the stream. */
 void cuda_gate_shut(struct cuda_job *j);
 void cuda_gate_open(struct cuda_job *j);
+/* Of an unusable device it leaves the driver alone. */
 void cuda_gate_free(struct cuda_dev *d);
 /* The bytes of set[i], in memory that a copy need not wait for, where there is a gate. */
 const void *cuda_gate_bytes(struct cuda_job *j, size_t i);

@@ -115,6 +115,7 @@ int dev_cuda_count(void)
 static void cuda_close(struct dev *dev)
 {
     struct cuda_dev *d = (struct cuda_dev *)dev;
+    cuda_gate_free(d);
     /* After a fault or in a hang the driver may block for ever: the process is about to end anyway. */
     if (!d->base.unusable) {
         cupti_close(d->cupti);
@@ -127,7 +128,6 @@ static void cuda_close(struct dev *dev)
             d->drv.mem_free(d->flush);
         if (d->staging)
             d->drv.host_free(d->staging);
-        cuda_gate_free(d);
         if (d->begin)
             d->drv.event_destroy(d->begin);
         if (d->end)
