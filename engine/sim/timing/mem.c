@@ -51,6 +51,8 @@ static enum status make_queues(struct timing_mem *m)
     m->by_slice = share_among(m->nslices);
     m->by_channel = share_among(m->nchannels);
     m->by_unit = share_among(m->nunits);
+    if (m->scale > 1 && !(m->asked = base_alloc(TIMING_ASKED * sizeof *m->asked)))
+        return ST_NOMEM;
     if (g->l2_merge_sms > 1 && !(m->met = base_alloc(TIMING_FLIGHTS * sizeof *m->met)))
         return ST_NOMEM;
     return m->slice && m->channel && m->unit ? ST_OK : ST_NOMEM;
@@ -126,7 +128,9 @@ void timing_mem_free(struct timing_mem *m)
     base_free(m->channel);
     base_free(m->unit);
     base_free(m->met);
+    base_free(m->asked);
     m->met = NULL;
+    m->asked = NULL;
     m->slice = m->channel = m->unit = NULL;
 }
 
@@ -380,16 +384,43 @@ static uint8_t look_on_sides(struct timing_mem *m, const struct cache_l2_request
     return s.crossed;
 }
 
+/* What a request takes of its slice. Atomics on the unit that worked last find their data there: they
+ * take their turns alone, whether the old value goes back or not (H200: 22 lanes a cycle on one
+ * word, 6.9 on one line). */
+static double slice_cycles(const struct timing_mem *m, const struct cache_l2_request *r)
+{
+    double bytes = slice_bytes(m->g, r) / m->slice_bytes, turn = m->g->l2_atomic_cycles * m->scale;
+    if (!r->lanes)
+        return bytes;
+    if (turn > 0 && m->slice[r->slice].unit == r->unit + 1u)
+        return r->lanes * (turn < m->atomic_cycles ? turn : m->atomic_cycles);
+    return r->lanes * m->atomic_cycles + (r->returns ? bytes : 0);
+}
+
+/* SMs of the GPU whose atomics meet on this unit for each simulated one. What one place of the sample
+ * alone asks for, each SM has for itself. */
+static double sharers(struct timing_mem *m, const struct cache_l2_request *r)
+{
+    uint32_t unit = (uint32_t)(r->line >> m->unit_shift);
+    if (r->own || !m->asked)
+        return 1;
+    struct timing_asked *a = &m->asked[cache_mix(unit) % TIMING_ASKED];
+    if (a->unit != unit + 1)
+        *a = (struct timing_asked){ .unit = unit + 1, .place = r->place };
+    a->shared |= a->place != r->place;
+    return a->shared ? m->scale : 1;
+}
+
 static void enter_request(struct timing_mem *m, const struct cache_l2_request *r)
 {
     struct cache_l2_outcome o;
     cache_l2_access(&m->l2, r, &o);
     uint8_t crossed = look_on_sides(m, r, &o);
-    double cycles = r->lanes * m->atomic_cycles;
-    if (!r->lanes || r->returns)
-        cycles += slice_bytes(m->g, r) / m->slice_bytes;
-    if (r->lanes)
-        occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * (r->own ? 1 : m->scale));
+    double cycles = slice_cycles(m, r);
+    if (r->lanes) {
+        m->slice[r->slice].unit = r->unit + 1u;
+        occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * sharers(m, r));
+    }
     /* Sectors that a store covers in part and nobody else writes, and sectors of atomics, are read
      * from DRAM first. */
     uint8_t fill = r->write && (r->partial == CACHE_PART || r->lanes) ? r->sectors & (uint8_t)~o.hit : 0;

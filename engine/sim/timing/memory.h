@@ -16,6 +16,13 @@ struct timing_met;
 /* ---- the memory system of a group ---- */
 struct timing_queue {
     double free;
+    uint32_t unit; /* of a slice: the atomic unit that worked last, and 1 */
+};
+/* An atomic unit's addresses, as a sample saw them: who asked first, and whether anybody else did. */
+struct timing_asked {
+    uint32_t unit; /* and 1; 0: none yet */
+    uint8_t place;
+    bool shared;
 };
 struct timing_share {
     uint64_t inverse;
@@ -35,7 +42,8 @@ struct timing_mem {
     /* atomic units, one per slice of the GPU: in a sample too, since few addresses meet in few */
     struct timing_queue *unit;
     uint32_t nunits;
-    uint32_t unit_shift; /* lines of one unit, as a power of two */
+    uint32_t unit_shift;        /* lines of one unit, as a power of two */
+    struct timing_asked *asked; /* [TIMING_ASKED] in a sample, else NULL */
     /* lately: sectors L2 has to write back per sector stored; share of reads that met another SM's */
     double written_back, merged;
     double scale;                           /* SMs of the GPU per simulated SM */
@@ -60,6 +68,7 @@ struct timing_mem {
     uint64_t copy_hits, copy_missed;
     double dram_read, dram_write;
 };
+enum { TIMING_ASKED = 4096 }; /* a power of two */
 /* places: NULL when every SM is simulated. */
 enum status timing_mem_init(struct timing_mem *m, const struct timing_launch *t,
                             const struct cache_places *places);
