@@ -140,15 +140,17 @@ static void test_banks(void **state)
 static void test_atomic_turns(void **state)
 {
     (void)state;
+    uint64_t word;
     struct exec_access a = linear(0, 4, 4, EXEC_FULL);
     assert_int_equal(timing_atomic_turns(&a, 1), 4); /* one line: a turn per sector */
-    assert_int_equal(timing_same_word(&a), 1);
+    assert_int_equal(timing_same_word(&a, &word), 1);
     a = linear(0, 32, 4, EXEC_FULL);
     assert_int_equal(timing_atomic_turns(&a, 1), 32);
     a = linear(64, 0, 4, EXEC_FULL);
     assert_int_equal(timing_atomic_turns(&a, 1), 32); /* one word: a turn per lane, */
     assert_int_equal(timing_atomic_turns(&a, 3), 96); /* three for floats */
-    assert_int_equal(timing_same_word(&a), 32);
+    assert_int_equal(timing_same_word(&a, &word), 32);
+    assert_int_equal(word, 64);
     a = linear(64, 0, 4, 0x5);
     assert_int_equal(timing_atomic_turns(&a, 1), 2);
 }

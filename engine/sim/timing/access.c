@@ -277,13 +277,17 @@ static void count_same(const struct exec_access *a, struct same *d)
     }
 }
 
-uint8_t timing_same_word(const struct exec_access *a)
+uint8_t timing_same_word(const struct exec_access *a, uint64_t *word)
 {
     struct same d;
     uint8_t most = 1;
     count_same(a, &d);
+    *word = d.word.n ? d.word.key[0] : 0;
     for (uint32_t i = 0; i < d.word.n; i++)
-        most = d.lanes[i] > most ? d.lanes[i] : most;
+        if (d.lanes[i] > most) {
+            most = d.lanes[i];
+            *word = d.word.key[i];
+        }
     return most;
 }
 

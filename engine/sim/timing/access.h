@@ -21,6 +21,7 @@ struct timing_access {
     uint8_t fill;          /* exec_access.fill */
     uint8_t late, nlate;   /* things to be told when a copy is done */
     uint16_t first, bytes; /* bytes: per lane */
+    uint32_t word;         /* shared atomics: an address that `same` lanes have, in 4 bytes */
     /* above 0: lines of a bulk or tensor copy, at timing_work.box[box] */
     uint32_t nbox, box;
     uint64_t hint;
@@ -52,8 +53,8 @@ uint8_t timing_bank_passes(const struct exec_access *a, uint32_t banks, uint32_t
  * word after each other. each: turns per lane of one word. */
 uint8_t timing_atomic_turns(const struct exec_access *a, uint32_t each);
 enum timing_torn timing_store_torn(const struct exec_access *a);
-/* The most lanes that have one word. */
-uint8_t timing_same_word(const struct exec_access *a);
+/* The most lanes that have one word; *word: its address. */
+uint8_t timing_same_word(const struct exec_access *a, uint64_t *word);
 uint8_t timing_distinct_words(const struct exec_access *a);
 
 #endif

@@ -410,10 +410,25 @@ static uint32_t issue_prefetch(struct timing_sm *s, struct timing_warp *w, const
     return t;
 }
 
+/* Of warps that loop on one word a round of one lane succeeds at a time: when this one's begin. Of
+ * several words the one with the most lanes counts. */
+static double take_word(struct timing_sm *s, const struct timing_access *a, uint32_t cta, double at)
+{
+    struct timing_looped *l = &s->looped[(a->word + cta) % TIMING_LOOPED];
+    if (l->word == a->word && l->cta == cta)
+        at = max_d(at, l->free);
+    *l =
+        (struct timing_looped){ .word = a->word,
+                                .cta = cta,
+                                .free = at + a->same * (double)s->group->t->g->atom_shared_loop_cycles };
+    return at;
+}
+
 /* Shared memory adds integers at its banks. Atomics on floats are a loop of load and
  * compare-and-swap, with one round more for each lane with the same word. A compare-and-swap by
  * itself takes atom_shared_swap_turns turns per lane. */
-static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a, uint32_t t)
+static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a, uint32_t cta,
+                             uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
     double at = max_d(t, s->lsu_free);
@@ -423,6 +438,7 @@ static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a,
         passes = passes > a->same ? passes : a->same;
         latency += passes * (uint32_t)g->atom_shared_loop_cycles;
         passes *= (uint32_t)g->atom_shared_loop_busy;
+        at = take_word(s, a, cta, at); /* those that wait keep the unit busy */
     } else if (atomic && a->level == TIMING_SWAP) {
         passes = (uint32_t)g->atom_shared_swap_turns * (passes > a->same ? passes : a->same);
     }
@@ -479,7 +495,7 @@ static uint32_t issue_space(struct timing_sm *s, struct timing_warp *w, const st
     if (a->nbox)
         return timing_copy(s, w, in, a, t);
     switch (a->space) {
-    case PTX_SPACE_SHARED: return issue_shared(s, a, t);
+    case PTX_SPACE_SHARED: return issue_shared(s, a, w->cta, t);
     case PTX_SPACE_SHARED_CLUSTER: return issue_remote(s, a, t);
     case PTX_SPACE_CONST:
     case PTX_SPACE_PARAM: return t + (uint32_t)(g->lat_const * a->passes);

@@ -61,6 +61,7 @@ struct timing_load_count {
     uint64_t l1_hits;    /* sectors */
     uint64_t threads;    /* active lanes */
 };
+#define TIMING_LOOPED 16u
 struct timing_sm {
     struct timing_group *group;
     uint32_t id;             /* %smid */
@@ -121,6 +122,11 @@ struct timing_sm {
     double ask_free;          /* cycle */
     struct timing_ring queue; /* completion of the last l1_queue memory instructions */
     struct timing_ring held;  /* when the last atomics whose unit was full could go */
+    /* words of shared memory that loops of compare-and-swap were at: their CTA's slot, until when */
+    struct timing_looped {
+        uint32_t word, cta;
+        double free; /* cycle */
+    } looped[TIMING_LOOPED];
     /* when the memory instruction being issued leaves the queue; 0: never was in it */
     uint32_t left;
     /* [nmshrs] arrival of the last misses; the oldest */

@@ -52,7 +52,9 @@ static void note_shared_atomic(struct timing_access *m, const struct exec_inst *
                                const struct exec_access *a)
 {
     char kind = in->ptx->ntypes ? ptx_type_kind((enum ptx_type)in->ptx->type[0]) : 0;
-    m->same = timing_same_word(a);
+    uint64_t word;
+    m->same = timing_same_word(a, &word);
+    m->word = (uint32_t)(word / 4);
     m->level = kind == 'f' || kind == 'x'          ? TIMING_LOOP
                : ptx_has_mod(in->ptx, PTX_MOD_CAS) ? TIMING_SWAP
                                                    : 0;
