@@ -61,7 +61,7 @@ struct timing_load_count {
     uint64_t l1_hits;    /* sectors */
     uint64_t threads;    /* active lanes */
 };
-#define TIMING_LOOPED 16u
+enum { TIMING_LOOPED = 16 };
 struct timing_sm {
     struct timing_group *group;
     uint32_t id;             /* %smid */
