@@ -20,6 +20,11 @@ has "| category of the curve | 1 of 1 | n/a |"
 has "| cost at the predicted best π: at most 5 % | 0 of 1; worst 20.0 % | n/a |"
 has "| agents by column | same sign 0 of 1; correlation n/a; geometric mean on the GPU 0.50, simulated 2.00 | – |"
 has "| tune's advice without a GPU, run on the GPU | 2.000x geometric mean of 1; 1 gain more than 5 %, 0 lose more than 3 %; worst 2.00; 0 with other outputs | – |"
+# Agents: the original timed beside them counts, not the one of another minute; simulated, whole launches and not samples.
+{ cat "$dir/gpu"; run agents lu_update 100 0 | sed 's/}$/,"original_ns":300}/'; } > "$dir/beside"
+{ cat "$dir/sim"; run agents lu_update 900 0 | sed 's/}$/,"whole_original_ns":600,"whole_ns":200}/'; } > "$dir/whole"
+out=$(python3 tests/gpu/accuracy.py table "$dir/beside" "$dir/whole" --half development)
+has "| agents by column | same sign 1 of 2; correlation n/a; geometric mean on the GPU 1.22, simulated 2.45 | – |"
 out=$(python3 tests/gpu/accuracy.py table "$dir/sim" "$dir/sim")
 has "The first record is of a simulated device: no figure below is about a GPU."
 has "No field of a preset: fewer than 10 kernels are recorded."
