@@ -185,6 +185,19 @@
         .op = op_, .lane = 4, .warp = 512, .unroll = 4, .step = 128, .base = at, .rounds = 256 \
     }
 
+/* Warps that ask for all words of a line, line after line from L2: how many wait for one sector? */
+#define MERGE_LINE(warps)                                                                 \
+    {                                                                                     \
+        "merge.words of one line, " #warps " warps", "request/cycle", MICRO_PER_CYCLE, 1, \
+            .grid = 1, .block = 32 * warps, .carveout = 0, .stamps = true, .in = {        \
+                .op = LD,                                                                 \
+                .unroll = 32,                                                             \
+                .step = 4,                                                                \
+                .advance = 128,                                                           \
+                .wrap = 65536,                                                            \
+                .rounds = 256                                                             \
+            }                                                                             \
+    }
 /* Atomics: 264 CTAs of 512, 64 each. */
 #define ATOM(what, op_, l, w, c)                                                                    \
     {                                                                                               \
@@ -866,6 +879,11 @@ static const struct micro_row rows[] = {
               .advance = 512,
               .wrap = 65536,
               .rounds = 256 } },
+    MERGE_LINE(1),
+    MERGE_LINE(2),
+    MERGE_LINE(4),
+    MERGE_LINE(8),
+    MERGE_LINE(32),
     { "merge.all SMs, same lines, reads", "sector/sector", MICRO_L2_READS, 4, .grid = 132, .block = 32,
       FULL,
       .in = { .op = CG,
