@@ -1,5 +1,6 @@
 #include "tests/fake/fake.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,20 @@ void fake_use(const char *driver, const char *cuda_script, const char *cupti_scr
     setenv("FAKE_CUPTI", cupti_script ? cupti_script : "", 1);
     setenv("CUPTI_PATH", fake_path(""), 1);
     setenv("GPULOCW_LIBNVML", fake_path("libnvml.so"), 1);
+}
+
+long fake_number(const char *driver, const char *name)
+{
+    void *library = dlopen(fake_path(driver), RTLD_NOW | RTLD_LOCAL);
+    void *p = library ? dlsym(library, name) : NULL;
+    long (*f)(void), n = -1;
+    if (p) {
+        memcpy(&f, &p, sizeof f);
+        n = f();
+    }
+    if (library)
+        dlclose(library);
+    return n;
 }
 
 void fake_use_none(void)

@@ -13,6 +13,9 @@ const char *fake_path(const char *name);
 /* Uses the fake driver variant ("libcuda.so.1", ...) and fake CUPTI with these scripts from now on. */
 void fake_use(const char *driver, const char *cuda_script, const char *cupti_script);
 void fake_use_none(void); /* as on a machine without a driver */
+/* What `long name(void)` of this fake driver says, the device's own while one is open; -1: there is no
+ * such function. */
+long fake_number(const char *driver, const char *name);
 /* presets by default values, this program as worker, 1 thread */
 struct dev_env fake_env(void);
 /* When argv says `worker`: serves and returns true with the exit code. */

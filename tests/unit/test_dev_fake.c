@@ -9,7 +9,6 @@
 #include "tests/conformance/conf.h"
 #include "tests/fake/fake.h"
 
-#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,20 +108,6 @@ static void rig_close(struct rig *r)
     base_free(r->ptx);
     dev_close(r->dev);
     diags_free(&r->ds);
-}
-
-/* A number that the fake library keeps; the library is the one the device loaded. */
-static long fake_number(const char *name)
-{
-    void *library = dlopen(fake_path("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(library);
-    long (*f)(void);
-    void *p = dlsym(library, name);
-    assert_non_null(p);
-    memcpy(&f, &p, sizeof f);
-    long n = f();
-    dlclose(library);
-    return n;
 }
 
 /* Expects that cuda:0 does not open and that everything in `words` is said. */
@@ -250,17 +235,17 @@ static void test_jit_cache(void **state)
     rig_open(&r, false);
     rig_launch_of(&r, "conf_bump");
     assert_int_equal(rig_run(&r), ST_OK);
-    long loads = fake_number("fake_cuda_loads");
+    long loads = fake_number("libcuda.so.1", "fake_cuda_loads");
     assert_int_equal(
         dev_load(r.dev, "conf.ptx", (struct str){ r.ptx, r.nptx }, STR("conf_f32"), 0, &again, &r.ds),
         ST_OK);
-    assert_int_equal(fake_number("fake_cuda_loads"), loads);
+    assert_int_equal(fake_number("libcuda.so.1", "fake_cuda_loads"), loads);
     dev_unload(r.dev, again);
     assert_int_equal(
         dev_load(r.dev, "conf.ptx", (struct str){ r.ptx, r.nptx }, STR("conf_f32"), 32, &again, &r.ds),
         ST_OK);
     /* another register limit is other code */
-    assert_int_equal(fake_number("fake_cuda_loads"), loads + 1);
+    assert_int_equal(fake_number("libcuda.so.1", "fake_cuda_loads"), loads + 1);
     assert_int_equal(dev_code_resources(again).regs, 24);
     assert_false(dev_code_resources(again).estimated);
     dev_unload(r.dev, again);
@@ -340,7 +325,7 @@ static void test_memory(void **state)
 {
     (void)state;
     struct rig r;
-    long before = fake_number("fake_cuda_live");
+    long before = fake_number("libcuda.so.1", "fake_cuda_live");
     fake_use("libcuda.so.1", "oom=2000", NULL);
     rig_open(&r, false);
     rig_launch_of(&r, "conf_bump");
@@ -352,7 +337,7 @@ static void test_memory(void **state)
     assert_int_equal(rig_run(&r), ST_OK);
     assert_int_equal(r.res.status, ST_OK);
     rig_close(&r);
-    assert_int_equal(fake_number("fake_cuda_live"), before); /* everything was freed */
+    assert_int_equal(fake_number("libcuda.so.1", "fake_cuda_live"), before); /* everything was freed */
 }
 
 /* ---- timing ---- */

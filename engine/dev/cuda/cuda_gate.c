@@ -1,11 +1,12 @@
 /* The gate: a word of host memory that the stream waits on. What is queued behind a shut gate starts
  * when all of it is there.
  *
- *   without a gate                              with one
- *     host  copy copy event .... launch event     host  shut copy copy event launch event open
- *     GPU   copy copy event      launch event     GPU                                     copy copy
- * event
- *                           ^^^^ timed too                                                launch event
+ *   without a gate
+ *     host  copy  copy  event  ....  launch  event
+ *     GPU   copy  copy  event        launch  event          the wait lies between the events
+ *   with one
+ *     host  shut  copy  copy  event  launch  event  open
+ *     GPU                                           copy  copy  event  launch  event
  *
  * The GPU passes the event in front of a launch as soon as it is queued, and then waits for the host to
  * queue the launch. Where many small copies go before, as those of a rewrite's counters, that wait is 1
@@ -97,6 +98,8 @@ static struct cuda_gate_guard *guard_start(uint32_t *word)
     pthread_condattr_destroy(&monotonic);
     if (pthread_create(&g->thread, NULL, guard_thread, g) == 0)
         return g;
+    pthread_cond_destroy(&g->wake);
+    pthread_mutex_destroy(&g->lock);
     base_free(g);
     return NULL;
 }

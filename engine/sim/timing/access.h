@@ -21,7 +21,7 @@ struct timing_access {
     uint8_t fill;          /* exec_access.fill */
     uint8_t late, nlate;   /* things to be told when a copy is done */
     uint16_t first, bytes; /* bytes: per lane */
-    uint32_t word;         /* shared atomics: an address that `same` lanes have, in 4 bytes */
+    uint32_t word;         /* shared atomics: address / 4 of the word that `same` lanes have */
     /* above 0: lines of a bulk or tensor copy, at timing_work.box[box] */
     uint32_t nbox, box;
     uint64_t hint;

@@ -410,8 +410,10 @@ static uint32_t issue_prefetch(struct timing_sm *s, struct timing_warp *w, const
     return t;
 }
 
-/* Of warps that loop on one word a round of one lane succeeds at a time: when this one's begin. Of
- * several words the one with the most lanes counts. */
+/* Warps that loop on one word wait for one another: one lane of them all succeeds at a time. Returns the
+ * cycle at which this warp's turn begins. Where it has several words, the one with the most lanes
+ * counts.
+ */
 static double take_word(struct timing_sm *s, const struct timing_access *a, uint32_t cta, double at)
 {
     struct timing_looped *l = &s->looped[(a->word + cta) % TIMING_LOOPED];

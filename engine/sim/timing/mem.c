@@ -397,8 +397,8 @@ static double slice_cycles(const struct timing_mem *m, const struct cache_l2_req
     return r->lanes * m->atomic_cycles + (r->returns ? bytes : 0);
 }
 
-/* SMs of the GPU whose atomics meet on this unit for each simulated one. What one place of the sample
- * alone asks for, each SM has for itself. */
+/* How many SMs of the GPU ask this unit for each simulated SM that does. Addresses that one sampled
+ * place alone asks for are taken to be its own: the other SMs have theirs. */
 static double sharers(struct timing_mem *m, const struct cache_l2_request *r)
 {
     uint32_t unit = (uint32_t)(r->line >> m->unit_shift);

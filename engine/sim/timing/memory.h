@@ -16,11 +16,12 @@ struct timing_met;
 /* ---- the memory system of a group ---- */
 struct timing_queue {
     double free;
-    uint32_t unit; /* of a slice: the atomic unit that worked last, and 1 */
+    uint32_t unit; /* of a slice: 1 + the atomic unit that worked last; 0: none has */
 };
-/* An atomic unit's addresses, as a sample saw them: who asked first, and whether anybody else did. */
+/* Addresses of one atomic unit in a sample: which sampled place asked first, and whether another one did
+ * too. */
 struct timing_asked {
-    uint32_t unit; /* and 1; 0: none yet */
+    uint32_t unit; /* 1 + number of the unit's addresses; 0: none yet */
     uint8_t place;
     bool shared;
 };

@@ -61,7 +61,7 @@ struct timing_load_count {
     uint64_t l1_hits;    /* sectors */
     uint64_t threads;    /* active lanes */
 };
-enum { TIMING_LOOPED = 16 };
+enum { TIMING_LOOPED = 16 }; /* words remembered */
 struct timing_sm {
     struct timing_group *group;
     uint32_t id;             /* %smid */
@@ -122,10 +122,11 @@ struct timing_sm {
     double ask_free;          /* cycle */
     struct timing_ring queue; /* completion of the last l1_queue memory instructions */
     struct timing_ring held;  /* when the last atomics whose unit was full could go */
-    /* words of shared memory that loops of compare-and-swap were at: their CTA's slot, until when */
+    /* the last words of shared memory that warps added floats to (loops of compare-and-swap) */
     struct timing_looped {
-        uint32_t word, cta;
-        double free; /* cycle */
+        uint32_t word; /* address / 4 */
+        uint32_t cta;  /* slot */
+        double free;   /* cycle from which the next warp's lanes succeed */
     } looped[TIMING_LOOPED];
     /* when the memory instruction being issued leaves the queue; 0: never was in it */
     uint32_t left;

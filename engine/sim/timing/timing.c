@@ -523,8 +523,8 @@ static enum status run_products(struct timing_launch *t, struct sim_stats *out, 
 }
 
 /* Runs a sample on few SMs first. A small launch is then run whole; where the sample cost little,
- * it is taken again on more SMs. Tasks that share data may be those of SMs a few places apart, where
- * each SM runs a part of the grid of its own; the first four SMs have neighbours alone. */
+ * it is taken again on more SMs. Where tasks are claimed, each SM runs a part of the grid of its own,
+ * and SMs that share data lie up to a few places apart: the first four have neighbours alone. */
 static enum status run_subset(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
 {
     enum status st = run_sample(t, WAY_SUBSET, out, ds);
