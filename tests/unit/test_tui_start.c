@@ -97,10 +97,29 @@ static void a_key_is_quicker_than_the_list(void **state)
     }
 }
 
+/* Nor where the key came while the file was still read; the next file's list comes again. */
+static void a_key_is_quicker_than_the_file(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    (void)state;
+    assert_status_ok(live_open(&a, NULL, &ds), &ds);
+    app_post(&a, JOB_OPEN, "tests/attacks/tiles/kernels.ptx", 0);
+    app_event(&a, &(struct event){ .kind = EVENT_KEY, .key = '4' });
+    live_settle(&a, 0);
+    assert_false(a.kernels_wanted);
+    app_post(&a, JOB_OPEN, "kernels/mvt.ptx", 0);
+    live_settle(&a, 0);
+    assert_true(a.kernels_wanted);
+    live_close(&a);
+    diags_free(&ds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_device_that_is_not_there),
                                         cmocka_unit_test(the_command_has_the_workers),
-                                        cmocka_unit_test(a_key_is_quicker_than_the_list) };
+                                        cmocka_unit_test(a_key_is_quicker_than_the_list),
+                                        cmocka_unit_test(a_key_is_quicker_than_the_file) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ void app_post(struct app *a, enum job_kind kind, const char *text, long number)
 {
     struct job j = { .kind = kind, .text = text, .number = number, .options = a->options };
     a->to_launch = a->to_launch || kind == JOB_LAUNCH_GUESS;
+    a->kernels_declined = a->kernels_declined && kind != JOB_OPEN;
     a->engine.post(a->engine.ctx, &j);
 }
 

@@ -162,14 +162,15 @@ struct app {
     bool was_working;
     bool kernel_named; /* on the command line: no list of kernels is offered */
     /* what is worked out in the background; NULL: not started */
-    struct work *reuse;           /* reuse.h */
-    struct work *legal;           /* legal.h */
-    struct work *papers;          /* the page of the papers */
-    struct work *sass;            /* the machine code */
-    struct work *kernels;         /* those of the file, for the list of kernels */
-    struct work *kernel_facts;    /* what that list says of each */
-    bool kernels_offered;         /* the list of kernels came unasked: other keys close it */
-    bool kernels_wanted;          /* a program was opened: of several kernels one is chosen */
+    struct work *reuse;        /* reuse.h */
+    struct work *legal;        /* legal.h */
+    struct work *papers;       /* the page of the papers */
+    struct work *sass;         /* the machine code */
+    struct work *kernels;      /* those of the file, for the list of kernels */
+    struct work *kernel_facts; /* what that list says of each */
+    bool kernels_offered;      /* the list of kernels came unasked: other keys close it */
+    bool kernels_wanted;       /* a program was opened: of several kernels one is chosen */
+    bool kernels_declined;     /* a key since the file was asked for: its list does not come unasked */
     const struct cuda_page *cuda; /* the CUDA panel as last updated; the frame's, or NULL */
     struct work *program,
         *program_next;  /* the survey of a program; its capture or its run with tuned kernels */

@@ -138,7 +138,7 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     if (other_file(old->module, snap->module)) {
         work_drop(&a->kernels);
         work_drop(&a->kernel_facts);
-        a->kernels_wanted = !snap->nruns && !a->kernel_named;
+        a->kernels_wanted = !snap->nruns && !a->kernel_named && !a->kernels_declined;
     }
     if (old->module != snap->module || other_kernel)
         a->list[PANEL_CUDA] = (struct list){ 0 };
@@ -589,8 +589,10 @@ static enum request leave_offer(struct app *a, uint32_t key, enum request r)
     bool own = r != REQ_NONE &&
                (request_info(r)->scope == SCOPE_PICKER || request_info(r)->scope == SCOPE_LIST ||
                 r == REQ_QUIT || r == REQ_COMMAND || r == REQ_SEARCH || r == REQ_HELP);
-    if (r != REQ_NONE && request_info(r)->scope != SCOPE_LIST)
+    if (r != REQ_NONE && request_info(r)->scope != SCOPE_LIST) {
         a->kernels_wanted = false;
+        a->kernels_declined = true;
+    }
     if (a->overlay != OVERLAY_KERNELS || !a->kernels_offered || own)
         return r;
     if (r == REQ_RUN || r == REQ_SWEEP || r == REQ_TUNE)
