@@ -7,7 +7,7 @@
     tests/gpu/accuracy.py table tests/gpu/accuracy-h200.jsonl sim.jsonl                the table; --half, --each for every kernel
 
 A record is one line of JSON. Kinds: run (time, counters, outputs), again (the same later), agents (--cluster agent --index column),
-pi and pi-again (the curve), recommend (what tune advises on the simulated device, run on this one), predict (the time that the model gives).
+carveout (with the smallest L1), pi and pi-again (the curve), recommend (what tune advises on the simulated device, run on this one), predict (the time that the model gives).
 """
 import argparse, concurrent.futures, json, math, os, subprocess, sys, time
 
@@ -17,9 +17,10 @@ SUITES = os.path.join(HERE, "..", "suites")
 sys.path[:0] = [HERE, SUITES]
 import suites
 
-KINDS = ("run", "agents", "again", "pi", "pi-again", "recommend", "predict")
+KINDS = ("run", "carveout", "agents", "again", "pi", "pi-again", "recommend", "predict")
 COUNTERS = ("l1.sectors_per_request", "l1.hit_rate", "l2.hit_rate", "dram.read_bytes", "inst.warp")
 AGENTS = ["--cluster", "agent", "--index", "column"]
+SMALLEST_L1 = ["--carveout", "100"]
 
 # ---- recording ----
 
@@ -107,7 +108,7 @@ def measure(a, kind, suite, kernel, advice):
         if not isinstance(advice, list):
             return {"error": "tune: %s" % advice}
         return dict(by_turns(a, words, advice), options=advice)
-    return result(call(a, ["run"] + words, a.limit))
+    return result(call(a, ["run"] + words + (SMALLEST_L1 if kind == "carveout" else []), a.limit))
 
 def about(a):
     """What the records share: device, its clock, version of the program, date."""

@@ -35,9 +35,9 @@ def counter(rows, kind, name):
         return None if not r or "error" in r else r["counters"].get(name)
     return get
 
-def points(name, gpu, kind, sim, keys):
+def points(name, gpu, kind, sim, keys, here="run"):
     """Mean, worst and share within 5 points of a rate's difference."""
-    d = [abs(min(a, 100) - min(b, 100)) for _, a, b in pairs(keys, counter(gpu, "run", name), counter(sim, kind, name))]
+    d = [abs(min(a, 100) - min(b, 100)) for _, a, b in pairs(keys, counter(gpu, here, name), counter(sim, kind, name))]
     return "n/a" if not d else "%.2f points, worst %.0f; %s within 5" % (sum(d) / len(d), max(d), share([x <= 5 for x in d]))
 
 def same_sectors(gpu, kind, sim, keys):
@@ -102,6 +102,7 @@ def table(gpu, sim, keys):
             ["sectors per request equal", same_sectors(gpu, "run", sim, keys), same_sectors(gpu, "again", gpu, keys)]]
     for name, text in (("l1.hit_rate", "L1 hit rate"), ("l2.hit_rate", "L2 hit rate")):
         rows.append([text, points(name, gpu, "run", sim, keys), points(name, gpu, "again", gpu, keys)])
+    rows.insert(-1, ["L1 hit rate at carve-out 100", points("l1.hit_rate", gpu, "carveout", sim, keys, "carveout"), "–"])
     rows += [["curves that move by 5 %: rank of at least 0.9", sc[0], gc[0]], ["category of the curve", sc[1], gc[1]],
              ["cost at the predicted best π: at most 5 %", sc[2], gc[2]], ["agents by column", agents(gpu, sim, keys), "–"],
              ["tune's advice without a GPU, run on the GPU", advice(gpu, keys), "–"]]

@@ -4,7 +4,7 @@
 Compiles each file as it is and with .pragma "nounroll" at every label, and compares the instructions of each kernel.
 --rule: loops of a few lines, each of so many instructions. --record: writes those loops and what ptxas does with them,
 and with the kernels of kernels/ and tests/suites/, to tests/golden/loops.ptx and unrolled.txt, and
-the registers of tests/suites to registers.txt; tests/unit/test_sim_time_unroll.c holds the simulated device against them. Needs ptxas (PATH, or CUDA_HOME)."""
+the registers of tests/suites to registers.txt, and loops of many sums with their registers to sums.ptx and sums.txt; tests/unit/test_sim_time_unroll.c holds the simulated device against them. Needs ptxas (PATH, or CUDA_HOME)."""
 import collections, glob, os, re, shutil, struct, subprocess, sys, tempfile
 
 PTXAS = shutil.which('ptxas') or os.path.join(os.environ.get('CUDA_HOME', '/usr/local/cuda'), 'bin/ptxas')
@@ -111,7 +111,23 @@ def loops():
     return {name: kernel(name, *how) for name, how in to.items()}
 
 
+def sums(k, n=64):
+    """A loop of n loads, each added to one of k sums that stay."""
+    each = range(n)
+    return (HEAD + '.visible .entry sums_%d(.param .u64 a, .param .u64 e, .param .u32 n)\n{\n\t.reg .f32 %%s<%d>;\n\t.reg .f32 %%l<%d>;\n\t.reg .b64 %%d<4>;\n\t.reg .b32 %%r<3>;\n\t.reg .pred %%p1;\n'
+            '\tld.param.u64 %%d1, [a];\n\tld.param.u64 %%d2, [e];\n\tld.param.u32 %%r1, [n];\n\tmov.u32 %%r2, %%tid.x;\n\tmul.wide.u32 %%d3, %%r2, 4;\n\tadd.s64 %%d1, %%d1, %%d3;\n\tadd.s64 %%d2, %%d2, %%d3;\n' % (k, k, n)
+            + ''.join('\tld.global.f32 %%s%d, [%%d2+%d];\n' % (i, 4096 * i) for i in range(k)) + 'L:\n\t.pragma "nounroll";\n'
+            + ''.join('\tld.global.f32 %%l%d, [%%d1+%d];\n\tfma.rn.f32 %%s%d, %%l%d, %%s%d, %%s%d;\n' % (j, 4096 * j, j % k, j, (j + 1) % k, j % k) for j in each)
+            + '\tadd.s64 %%d1, %%d1, %d;\n\tadd.s32 %%r1, %%r1, -1;\n\tsetp.ne.s32 %%p1, %%r1, 0;\n\t@%%p1 bra L;\n' % (4096 * n)
+            + ''.join('\tst.global.f32 [%%d2+%d], %%s%d;\n' % (4096 * i, i) for i in range(k)) + '\tret;\n}\n')
+
+
+SUMS = (8, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96)
+
+
 def rule():
+    for k in SUMS:
+        print('%3d sums of 64 loads: %s registers' % (k, registers(sums(k)).get('sums_%d' % k)))
     for name, text in loops().items():
         print('%-22s %5d instructions, %4d without unrolling' % (name, compiled(HEAD + text)[name][0], compiled(HEAD + without(text))[name][0]))
 
@@ -157,6 +173,12 @@ def record():
         for path in files:
             for name, is_larger in larger(open(os.path.join(ROOT, path), encoding='utf-8').read()).items():
                 f.write('%s %s %s\n' % (path, name, 'unrolled' if is_larger else 'kept'))
+    with open(os.path.join(golden, 'sums.ptx'), 'w', encoding='utf-8') as f:
+        f.write(HEAD + ''.join(sums(k)[len(HEAD):] for k in SUMS))
+    with open(os.path.join(golden, 'sums.txt'), 'w', encoding='utf-8') as f:
+        f.write('# Kernel of sums.ptx, registers of ptxas 13.0 for sm_90. Written by tests/tool/unrolled.py --record.\n')
+        for k in SUMS:
+            f.write('sums_%d %s\n' % (k, registers(sums(k))['sums_%d' % k]))
     record_registers(golden)
 
 

@@ -291,6 +291,38 @@ static void test_registers_as_ptxas(void **state)
     assert_true(same * 100 >= kept * 85);
 }
 
+/* Loops of many sums, where nothing says how many CTAs an SM should hold: as many registers as leave the SM
+ * as many warps, at most a step of 8 beside ptxas, and one step of warps. */
+static void test_registers_of_sums(void **state)
+{
+    (void)state;
+    FILE *f = fopen("tests/golden/sums.txt", "r");
+    assert_non_null(f);
+    char line[512], kernel[200];
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    struct ptx_module *m = NULL;
+    unsigned want, rows = 0, same = 0;
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    assert_status_ok(ptx_parse_file("tests/golden/sums.ptx", &m, &ds), &ds);
+    while (fgets(line, sizeof line, f)) {
+        if (*line == '#')
+            continue;
+        assert_int_equal(sscanf(line, "%199s %u", kernel, &want), 2);
+        uint32_t have = regs_of(m, kernel, &g);
+        unsigned there = (want + 7) / 8 * 8;
+        print_message("%s: ptxas %u, here %u\n", kernel, want, have);
+        assert_true(have + 8 >= there && have <= there + 8);
+        same += have == there;
+        rows++;
+    }
+    ptx_free(m);
+    fclose(f);
+    diags_free(&ds);
+    assert_int_equal(rows, 12);
+    assert_true(same >= 10);
+}
+
 /* Constants at the ends of their range, and counts that are no whole numbers: no crash, no copies. */
 static void test_extreme_counts(void **state)
 {
@@ -328,6 +360,7 @@ int main(void)
                                         cmocka_unit_test(test_not_for_old_devices),
                                         cmocka_unit_test(test_nounroll),
                                         cmocka_unit_test(test_registers_as_ptxas),
+        cmocka_unit_test(test_registers_of_sums),
                                         cmocka_unit_test(test_extreme_counts) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,16 +234,27 @@ static bool collect_loads(struct sim_program *p)
     return p->loads != NULL;
 }
 
+/* The most registers with which an SM holds as many warps as with so many: ptxas uses them up
+ * (tests/tool/unrolled.py --rule, sums of many loads). */
+static uint32_t regs_step(uint32_t regs, const struct sim_preset *g)
+{
+    uint32_t unit = (uint32_t)g->reg_unit / WARP_LANES;
+    uint32_t most = (uint32_t)(g->regs_per_sm / g->schedulers) / WARP_LANES;
+    uint32_t step = regs <= most && unit ? most / (most / regs) / unit * unit : 0;
+    return step > regs ? step : regs;
+}
+
 /* What ptxas would allocate for so many registers live at once, in its steps of 8. It takes about ten
  * more (addresses and loads ahead), but finds room in 32, which leave an SM all its warps, for whatever
  * fits: of 33 demo kernels built for sm_90 none has more than 32. */
-static uint32_t estimate_regs(uint32_t live)
+static uint32_t estimate_regs(uint32_t live, const struct sim_preset *g)
 {
     uint32_t want = live + 10;
     if (want > 32 && live < 32)
         want = 32;
     want = want < 16 ? 16 : (want + 7) / 8 * 8;
-    return want > 255 ? 255 : want;
+    want = want > 32 ? regs_step(want, g) : want;
+    return want > (uint32_t)g->regs_per_thread ? (uint32_t)g->regs_per_thread : want;
 }
 
 /* Threads of a CTA that the kernel promises; 0: it says nothing. */
@@ -287,7 +298,7 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
         memcpy(p->constants, d->consts, d->nconst);
     p->const_bytes = d->nconst;
     p->ordered = d->atomic_order;
-    p->regs = limited_regs(p, kernel, estimate_regs(p->regs));
+    p->regs = limited_regs(p, kernel, estimate_regs(p->regs, &p->preset));
     return p->constants && collect_loads(p) && size_local(d) ? ST_OK : ST_NOMEM;
 }
 

@@ -184,10 +184,9 @@ static bool read_before(const struct block *b, uint32_t place)
 static void find_regs(struct block *b, const struct sim_preset *g)
 {
     b->live = inst_of(b, 0)->live;
-    uint32_t allowed = b->t->p->regs_allowed, regs = allowed                        ? allowed
-                                                     : b->t->p->regs <= ALWAYS_REGS ? ALWAYS_REGS
-                                                                                    : 0;
-    bool kept = g->ahead_regs >= 0 && regs && inst_of(b, 0)->leader;
+    uint32_t allowed = b->t->p->regs_allowed, own = b->t->p->regs;
+    uint32_t regs = allowed ? allowed : own > ALWAYS_REGS ? own : ALWAYS_REGS;
+    bool kept = g->ahead_regs >= 0 && inst_of(b, 0)->leader;
     b->most = kept ? (int32_t)regs - (int32_t)(ALWAYS_REGS - g->ahead_regs) : INT32_MAX;
     for (uint32_t i = 0; i < b->n; i++) {
         uint32_t readers = 0;
