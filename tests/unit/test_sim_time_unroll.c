@@ -291,8 +291,8 @@ static void test_registers_as_ptxas(void **state)
     assert_true(same * 100 >= kept * 85);
 }
 
-/* Loops of many sums, where nothing says how many CTAs an SM should hold: as many registers as leave the SM
- * as many warps, at most a step of 8 beside ptxas, and one step of warps. */
+/* Loops of many sums, where nothing says how many CTAs an SM should hold: as many registers as leave the
+ * SM as many warps, at most a step of 8 beside ptxas, and one step of warps. */
 static void test_registers_of_sums(void **state)
 {
     (void)state;
@@ -356,11 +356,10 @@ static void test_extreme_counts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_as_ptxas),
-                                        cmocka_unit_test(test_not_for_old_devices),
-                                        cmocka_unit_test(test_nounroll),
-                                        cmocka_unit_test(test_registers_as_ptxas),
-        cmocka_unit_test(test_registers_of_sums),
-                                        cmocka_unit_test(test_extreme_counts) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_ptxas),          cmocka_unit_test(test_not_for_old_devices),
+        cmocka_unit_test(test_nounroll),          cmocka_unit_test(test_registers_as_ptxas),
+        cmocka_unit_test(test_registers_of_sums), cmocka_unit_test(test_extreme_counts)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
