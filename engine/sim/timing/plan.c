@@ -368,22 +368,40 @@ static uint16_t flags_of(const struct exec_inst *in)
 
 /* ---- the whole program ---- */
 
-/* From Volta on the assembler makes additions, shifts and moves on either integer pipe (IADD3 or
- * IMAD.IADD), and shares them out. */
-static void balance(struct timing_plan *t, const struct sim_preset *g)
+static bool goes_either_way(const struct timing_plan *t, uint32_t i)
 {
-    bool other = false;
-    if (!g->add_on_imul)
-        return;
-    for (uint32_t i = 0; i < t->p->ncode; i++) {
-        enum ptx_op op = t->p->code[i].ptx->op;
-        if (t->op[i].flags & TIMING_FREE || t->op[i].unit != UNIT_ALU ||
-            (op != PTX_OP_ADD && op != PTX_OP_SUB && op != PTX_OP_SHL))
+    enum ptx_op op = t->p->code[i].ptx->op;
+    return t->op[i].unit == UNIT_ALU && (op == PTX_OP_ADD || op == PTX_OP_SUB || op == PTX_OP_SHL);
+}
+
+/* From Volta on the assembler makes additions and left shifts of a block on either pipe (IADD3 or
+ * IMAD.IADD): each on the one that has less of the block (tests/tool/pipes.py). */
+static void balance_block(struct timing_plan *t, uint32_t first, uint32_t end)
+{
+    uint32_t alu = 0, mul = 0;
+    for (uint32_t i = first; i < end; i++) {
+        bool counts = !(t->op[i].flags & TIMING_FREE) && !goes_either_way(t, i);
+        alu += counts && t->op[i].unit == UNIT_ALU ? t->op[i].slots : 0;
+        mul += counts && (t->op[i].unit == UNIT_IMUL || t->op[i].unit == UNIT_FP32) ? t->op[i].slots : 0;
+    }
+    for (uint32_t i = first; i < end; i++) {
+        if (t->op[i].flags & TIMING_FREE || !goes_either_way(t, i))
             continue;
+        bool other = mul < alu;
         if (other)
             t->op[i].unit = UNIT_IMUL;
-        other = !other;
+        *(other ? &mul : &alu) += t->op[i].slots;
     }
+}
+
+static void balance(struct timing_plan *t, const struct sim_preset *g)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; g->add_on_imul && i <= t->p->ncode; i++)
+        if (i == t->p->ncode || t->p->code[i].leader & LEADS_BLOCK) {
+            balance_block(t, first, i);
+            first = i;
+        }
 }
 
 /* Of code that is never reached, nothing is known of the registers. */
