@@ -6,7 +6,8 @@
 
 #define COARSEN_MODES(X)                  \
     X(COARSEN_INTERLEAVED, "interleaved") \
-    X(COARSEN_BLOCKED, "blocked")
+    X(COARSEN_BLOCKED, "blocked")         \
+    X(COARSEN_VECTOR, "vector")
 
 #define TILE_ORDERS(X)          \
     X(TILES_OFF, "off")         \

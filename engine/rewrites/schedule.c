@@ -23,6 +23,9 @@
  * coordinates is exactly the original's, each once. That is the same kernel whenever no thread can see
  * which others share its CTA or warp: no shared memory, barrier, warp intrinsic, lane or SM number.
  *
+ * --coarsen-mode vector has the iterations of a thread side by side, their accesses as vectors, and
+ * keeps the loop for threads where that cannot be (vector/plan.c).
+ *
  * Where block and order of threads stay, a CTA is one of the original's, or several of them one after
  * the other (--coarsen, interleaved: iteration k of CTA c is CTA c + k * grid'). Then barriers and
  * shared memory see the threads they always saw. Between two iterations stands a bar.sync 0, so that
@@ -38,6 +41,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/pass/tasks.h"
+#include "engine/rewrites/vector/vector_int.h"
 
 #include <string.h>
 
@@ -107,7 +111,7 @@ static bool keeps_ctas(const struct pass_ctx *c, const struct shape *s)
         if (dim_at(s->block, d) != dim_at(s->old_block, s->axis[d]))
             return false;
     return s->coarsen == 1 ? !turned || line
-                           : !turned && opt_schedule(c->opt)->coarsen_mode != COARSEN_BLOCKED;
+                           : !turned && opt_schedule(c->opt)->coarsen_mode == COARSEN_INTERLEAVED;
 }
 
 /* A branch, call or return that is said to be the same for a whole warp, where threads of other CTAs may
@@ -221,6 +225,36 @@ static enum status check_coarsen(struct pass_ctx *c)
         return pass_refuse(c, NO_SPAN, NULL, "--coarsen %d: must be 1, 2, 4 or 8",
                            opt_schedule(c->opt)->coarsen);
     return ST_OK;
+}
+
+static bool is_vector(const struct pass_ctx *c)
+{
+    return opt_schedule(c->opt)->coarsen > 1 && opt_schedule(c->opt)->coarsen_mode == COARSEN_VECTOR;
+}
+
+/* Threads side by side are neighbours in x of one CTA of the original. */
+static enum status check_vector(struct pass_ctx *c, const struct pass_funcs *fs)
+{
+    unsigned lanes = (unsigned)opt_schedule(c->opt)->coarsen;
+    if (!is_vector(c))
+        return ST_OK;
+    if (opt_schedule(c->opt)->swap_xy)
+        return pass_refuse(
+            c, NO_SPAN, NULL,
+            "--coarsen-mode vector and --swap-xy exclude each other: vectors lie along x");
+    if (c->out->block.x % lanes)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           "--coarsen-mode vector takes %u neighbours of a CTA together; its %u threads "
+                           "in x are no multiple of that",
+                           lanes, c->out->block.x);
+    if (fs->n || fs->unknown)
+        return pass_refuse(c, fs->n ? fs->v[0]->at : fs->at,
+                           "--coarsen-mode blocked has one thread after the other",
+                           "threads cannot stand side by side in a function that is called");
+    struct vector_plan p;
+    enum status s = vector_plan_make(c, lanes, &p);
+    vector_plan_free(&p);
+    return s;
 }
 
 /* The shape that is asked for is the launch's own. */
@@ -344,7 +378,9 @@ static enum status check(struct pass_ctx *c)
         return pass_refuse(c, NO_SPAN, NULL,
                            "the kernel is launched in CTA clusters, whose shape would change");
     s = check_shape(c);
-    return s == ST_OK ? check_coarsen(c) : s;
+    if (s == ST_OK)
+        s = check_coarsen(c);
+    return s == ST_OK ? check_vector(c, &fs) : s;
 }
 
 /* ---- code ---- */
@@ -395,7 +431,7 @@ static void index_code(const struct pass_ctx *c, const struct shape *s, int d, c
     int a = s->axis[d];
     buf_printf(out, "mov.u32 \t%%%sa, %%ctaid.%c;\nmov.u32 \t%%%sb, %%tid.%c;\n", t, from, t, from);
     buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sa, %u, %%%sb;\n", t, to, t, dim_at(s->block, d), t);
-    if (d == 0 && s->coarsen > 1 && opt_schedule(c->opt)->coarsen_mode == COARSEN_BLOCKED)
+    if (d == 0 && s->coarsen > 1 && opt_schedule(c->opt)->coarsen_mode != COARSEN_INTERLEAVED)
         buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sg%c, %u, %%%sk;\n", t, to, t, to, s->coarsen, t);
     else if (d == 0 && s->coarsen > 1)
         buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sk, %llu, %%%sg%c;\n", t, to, t,
@@ -451,12 +487,38 @@ static bool meets(const struct pass_ctx *c)
     return seen(c, &fs, sees_neighbours, &what) != NULL;
 }
 
+static void put_index(struct pass_ctx *c, const struct shape *s, const char *next, struct buf *out)
+{
+    for (int d = 2; d >= 0; d--)
+        if (!s->kept[s->axis[d]])
+            index_code(c, s, d, next, out);
+}
+
+/* All iterations at once, before the loop, which is for threads where that cannot be. */
+static void put_vector(struct pass_ctx *c, const struct shape *s, struct buf *decls, struct buf *out)
+{
+    struct vector_plan p;
+    struct names n;
+    if (!is_vector(c))
+        return;
+    make_names(&n, c, s);
+    struct pass_virtual other = { coordinate, &n, reads };
+    if (vector_plan_make(c, s->coarsen, &p) == ST_OK && !c->oom) {
+        buf_printf(out, "mov.u32 \t%%%sk, 0;\n", c->tag);
+        put_index(c, s, "ret", out);
+        vector_code(c, &p, &other, decls, out);
+        buf_printf(out, "$%sslow:\n", c->tag);
+    }
+    vector_plan_free(&p);
+}
+
 static void put_code(struct pass_ctx *c, const struct shape *s)
 {
     const char *t = c->tag;
     bool loop = s->coarsen > 1;
     struct buf b = { 0 }, next = { 0 }, decls = { 0 };
     declare(t, &decls);
+    put_vector(c, s, &decls, &b);
     ptx_edit_declare(c->edit, c->f, TAG, "%s", decls.s ? decls.s : "");
     if (loop)
         buf_printf(&next, "bra \t$%snext", t);
@@ -464,9 +526,7 @@ static void put_code(struct pass_ctx *c, const struct shape *s)
         buf_puts(&next, "ret");
     if (loop)
         buf_printf(&b, "mov.u32 \t%%%sk, 0;\n$%sagain:\n", t, t);
-    for (int d = 2; d >= 0; d--)
-        if (!s->kept[s->axis[d]])
-            index_code(c, s, d, next.s ? next.s : "ret", &b);
+    put_index(c, s, next.s ? next.s : "ret", &b);
     if (b.s && next.s)
         ptx_edit_entry(c->edit, c->f, TAG, "%s", b.s);
     if (loop) {
@@ -492,9 +552,7 @@ static void put_names(struct pass_ctx *c, const struct shape *s)
     make_names(&n, c, s);
     struct pass_virtual v = { coordinate, &n, reads };
     declare(c->tag, &entry);
-    for (int d = 2; d >= 0; d--)
-        if (!s->kept[s->axis[d]])
-            index_code(c, s, d, NULL, &entry);
+    put_index(c, s, NULL, &entry);
     if (entry.s && s->coarsen == 1)
         pass_virtual_callees(c, &v, entry.s, &clones);
     pass_virtual_kernel(c, &v, &clones);

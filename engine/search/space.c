@@ -156,9 +156,9 @@ static size_t schedule(const struct space *s, const struct options *base, struct
 static size_t coarsen(const struct space *s, const struct options *base, struct options *out,
                       size_t most)
 {
-    static const int modes[] = { COARSEN_INTERLEAVED, COARSEN_BLOCKED };
+    static const int modes[] = { COARSEN_VECTOR, COARSEN_INTERLEAVED, COARSEN_BLOCKED };
     size_t n = 0;
-    for (size_t m = 0; m < (s->coarse ? 1 : ARRAY_LEN(modes)); m++)
+    for (size_t m = 0; m < (s->coarse ? 2 : ARRAY_LEN(modes)); m++)
         for (int f = 2; f <= (s->coarse ? 4 : 8); f *= 2) {
             struct options o = *base;
             opt_schedule(&o)->coarsen = f;

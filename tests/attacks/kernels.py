@@ -9,7 +9,7 @@ The body finds: %d1 to %d4 the buffers a, b, flag, out; %d5 to %d8 the thread's 
 ORDER = ['--coarsen 2', '--cluster redirect --clusters 3', '--cluster agent --agents 1 --clusters 3', '--block 128x1x1']
 AGENT = ['--cluster agent --agents 1 --clusters 3']
 SHAPE = ['--block 48x1x1', '--coarsen 2']
-EVERY = ['--readonly promote', '--bypass l1 --pi 1', '--bypass ro --pi bpa', '--block 48x1x1', '--coarsen 2', '--swap-xy',
+EVERY = ['--readonly promote', '--bypass l1 --pi 1', '--bypass ro --pi bpa', '--block 48x1x1', '--coarsen 2', '--coarsen 4 --coarsen-mode vector', '--swap-xy',
          '--cluster redirect --clusters 3', '--cluster agent --agents 1 --clusters 3', '--softcache 1', '--prefetch l2',
          '--throttle-shared 1024', '--swizzle-shared', '--maxnreg 64', '--bypass l1 --pi vote']
 

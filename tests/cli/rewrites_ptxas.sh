@@ -40,7 +40,7 @@ def options():
           "--bypass l1 --bypass-op no_allocate --pi 1", "--bypass l1 --bypass-form predicate --bypass-op cs --pi 1", "--bypass l1 --bypass-form grouped --pi 1")
     maybe(.3, "--readonly promote", "--readonly demote")
     maybe(.3, "--cluster redirect --clusters 3", "--cluster agent", "--cluster agent --agents vote", "--cluster agent --prefetch l1", "--cluster redirect --index tile:2x2")
-    maybe(.2, "--block 32x2x1", "--coarsen 2", "--swap-xy")
+    maybe(.2, "--block 32x2x1", "--coarsen 2", "--coarsen 2 --coarsen-mode vector", "--swap-xy")
     maybe(.25, "--softcache 1", "--softcache dynamic", "--prefetch l2")
     maybe(.4, "--maxnreg %d" % rnd.choice((16, 24, 32, 40, 64, 128)), "--minctas %d" % rnd.choice((1, 2, 4)), "--throttle-shared 1024")
     return o or ["--bypass", "l1", "--pi", "vote"]

@@ -11,7 +11,7 @@ import argparse, concurrent.futures, os, subprocess, sys, time
 CONFIGS = ["--bypass l1 --pi 3", "--bypass l1 --bypass-form predicate --pi 3", "--bypass l1 --bypass-form grouped --pi 3",
            "--bypass l1 --bypass-op no_allocate --bypass-form vertical", "--bypass l2 --bypass-op cache_hint --pi 3", "--bypass l1 --pi bpa",
            "--cluster redirect --index column", "--cluster agent", "--cluster agent --index tile:4x4 --agents 2 --prefetch l2",
-           "--prefetch l1", "--softcache 1", "--softcache auto", "--softcache dynamic", "--cluster agent --agents vote", "--bypass l1 --pi vote", "--prefetch l2 --prefetch-distance 3", "--swap-xy", "--block 16x8x1", "--coarsen 2", "--readonly promote", "--carveout 100",
+           "--prefetch l1", "--softcache 1", "--softcache auto", "--softcache dynamic", "--cluster agent --agents vote", "--bypass l1 --pi vote", "--prefetch l2 --prefetch-distance 3", "--swap-xy", "--coarsen 4 --coarsen-mode vector", "--block 16x8x1", "--coarsen 2", "--readonly promote", "--carveout 100",
            "--throttle-shared 32768", "--maxnreg 32"]
 
 def one(a, name, config):

@@ -56,6 +56,7 @@ const char *const mc_options[] = {
     "--coarsen 2",
     "--coarsen 2 --coarsen-mode blocked",
     "--coarsen 4",
+    "--coarsen 2 --coarsen-mode vector",
     "--coarsen 2 --cluster redirect --clusters 2",
     "--softcache 1 --cluster agent",
     "--swap-xy --coarsen 2 --bypass l1 --pi 0",

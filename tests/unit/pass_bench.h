@@ -269,7 +269,7 @@ static void random_options(struct bench *b, struct options *o)
     opt_softcache(o)->lines = pick(b, 4) == 0 ? (pick(b, 2) ? 1 : OPT_SOFTCACHE_AUTO) : 0;
     opt_schedule(o)->swap_xy = pick(b, 4) == 0;
     opt_schedule(o)->coarsen = pick(b, 4) == 0 ? 2 << pick(b, 3) : 1;
-    opt_schedule(o)->coarsen_mode = (int)pick(b, 2);
+    opt_schedule(o)->coarsen_mode = (int)pick(b, 3);
     opt_shared(o)->swizzle = pick(b, 5) == 0;
     opt_shared(o)->pad = pick(b, 5) == 0 ? 4 << pick(b, 8) : 0;
     opt_memory(o)->readonly = pick(b, 4) == 0 ? READONLY_PROMOTE : READONLY_KEEP;

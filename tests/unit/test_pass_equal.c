@@ -62,6 +62,8 @@ static const char *const lines[] = {
     "--block 16x4x1",
     "--coarsen 2",
     "--coarsen 4 --coarsen-mode blocked --block 8x8x1",
+    "--coarsen 4 --coarsen-mode vector",
+    "--coarsen 2 --coarsen-mode vector --bypass l1 --pi 1",
     "--readonly promote",
     "--readonly promote --assume-read-only all",
     "--readonly demote",

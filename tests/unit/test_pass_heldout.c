@@ -29,6 +29,7 @@ static const char *const lines[] = {
     "--block 16x4x1",
     "--coarsen 2",
     "--coarsen 4 --coarsen-mode blocked --block 8x8x1",
+    "--coarsen 4 --coarsen-mode vector",
     "--cluster redirect --index column --clusters 3",
     "--cluster redirect --index tile:2x2",
     "--cluster agent --clusters 4",

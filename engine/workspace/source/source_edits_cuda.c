@@ -499,7 +499,13 @@ static void coarsened(struct source_editing *h, const struct source_file *f, uin
     const struct options *o = &k->options;
     const char *own = "blockIdx.x * blockDim.x + threadIdx.x";
     char index[128];
-    if (opt_schedule(o)->coarsen_mode == COARSEN_BLOCKED)
+    if (opt_schedule(o)->coarsen_mode == COARSEN_VECTOR)
+        source_say(h, "coarsen", f, line, false,
+                   "what follows, side by side for k below %d: one float%d, uchar%d and so on for their "
+                   "loads and stores, where its address is a multiple of its size",
+                   opt_schedule(o)->coarsen, opt_schedule(o)->coarsen > 4 ? 4 : opt_schedule(o)->coarsen,
+                   opt_schedule(o)->coarsen > 4 ? 4 : opt_schedule(o)->coarsen);
+    if (opt_schedule(o)->coarsen_mode != COARSEN_INTERLEAVED)
         snprintf(index, sizeof index, "(%s) * %d + k", own, opt_schedule(o)->coarsen);
     else
         snprintf(index, sizeof index, "%s + k * gridDim.x * blockDim.x", own);

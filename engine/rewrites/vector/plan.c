@@ -1,0 +1,413 @@
+/* Neighbouring threads side by side: what each instruction becomes.
+ *
+ *   before                               after, --coarsen 4 --coarsen-mode vector
+ *     mad.lo.s32 %r4, ...;                 v0_r4, v1_r4, v2_r4, v3_r4        lanes 0 to 3
+ *     ld.global.f32 %f1, [%rd8];           @(wraps or not aligned) bra $slow;
+ *     add.f32 %f2, %f1, %f1;               ld.global.v4.f32 {v0_f1, v1_f1, v2_f1, v3_f1}, [v0_rd8];
+ *     st.global.f32 [%rd9], %f2;           add.f32 v0_f2, v0_f1, v0_f1;  ...  three times more
+ *     ret;                                 st.global.v4.f32 [v0_rd9], {v0_f2, v1_f2, v2_f2, v3_f2};
+ *                                          ret;
+ *                                        $slow: one after the other, as --coarsen-mode blocked
+ *
+ * Each lane executes its instructions in the original's order; between lanes any order is one that
+ * threads without a meeting point may have. A vector access is one access for each lane. So the code is
+ * legal wherever a coarsened loop is. Where lanes do not go the same way, where an address is not
+ * aligned, or where an index wraps between lanes, the thread goes to the loop; nothing has been written
+ * then. */
+#include "engine/rewrites/vector/vector_int.h"
+
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+
+#include <string.h>
+
+enum { WITHIN_MOST = 16, INSTS_MOST = 4096 };
+
+/* ---- sources and results ---- */
+struct regs {
+    const struct vector_plan *p;
+    bool varies, pure;
+    uint32_t source, nsources; /* those that vary */
+};
+
+static void look(void *ctx, uint32_t reg, unsigned access)
+{
+    struct regs *r = ctx;
+    if (!(access & PTX_READ))
+        return;
+    r->pure &= r->p->pure[reg];
+    if (!r->p->varies[reg])
+        return;
+    r->varies = true;
+    r->nsources += r->source != reg;
+    r->source = reg;
+}
+
+static bool reads_lane(const struct ptx_operand *o)
+{
+    bool found = o->kind == OPND_SREG && o->index == PTX_SREG_TID && o->comp == 0;
+    for (uint16_t k = 0; (o->kind == OPND_VEC || o->kind == OPND_MULTI) && k < o->nelem; k++)
+        found |= reads_lane(&o->elem[k]);
+    return found;
+}
+
+static struct regs sources(const struct vector_plan *p, const struct ptx_inst *i)
+{
+    struct regs r = { p, false, true, PTX_NO_INDEX, 0 };
+    ptx_inst_regs(i, look, &r);
+    for (uint8_t k = 0; k < i->nopnds; k++)
+        if (reads_lane(&i->opnds[k])) {
+            r.varies = true;
+            r.nsources++;
+        }
+    return r;
+}
+
+uint32_t vector_source(const struct vector_plan *p, const struct ptx_inst *i, bool *several)
+{
+    struct regs r = sources(p, i);
+    *several = r.nsources > 1;
+    return r.source;
+}
+
+static void mark(void *ctx, uint32_t reg, unsigned access)
+{
+    bool *v = ctx;
+    if (access & PTX_WRITE)
+        v[reg] = true;
+}
+
+struct results {
+    const struct vector_plan *p;
+    bool vary, once; /* one varies; each has this definition alone */
+};
+
+static void look_result(void *ctx, uint32_t reg, unsigned access)
+{
+    struct results *r = ctx;
+    if (!(access & PTX_WRITE))
+        return;
+    r->vary |= r->p->varies[reg];
+    r->once &= r->p->flow.cfg->regs[reg].ndefs == 1;
+}
+
+static struct results results(const struct vector_plan *p, const struct ptx_inst *i)
+{
+    struct results r = { p, false, true };
+    ptx_inst_regs(i, look_result, &r);
+    return r;
+}
+
+/* ---- what may stand there at all ---- */
+static const char *unfit_memory(const struct ptx_inst *i)
+{
+    switch ((enum ptx_space)i->space) {
+    case PTX_SPACE_GENERIC:
+    case PTX_SPACE_GLOBAL:
+    case PTX_SPACE_CONST: return NULL;
+    case PTX_SPACE_PARAM: return inst_effect(i) == EFFECT_LOAD ? NULL : "memory of the thread's own";
+    default: return "memory of the thread's own";
+    }
+}
+
+static const char *unfit(const struct ptx_func *f, const struct ptx_inst *i)
+{
+    if (ptx_is_opaque(i))
+        return "an instruction that is not modelled";
+    if (inst_takes_carry(i) || inst_leaves_carry(i))
+        return "the carry flag";
+    if (pass_lasts(i))
+        return "what lasts until the thread ends";
+    for (uint32_t k = 0; k < i->nopnds; k++)
+        if (i->opnds[k].kind == OPND_SREG && i->opnds[k].index != PTX_SREG_TID &&
+            i->opnds[k].index != PTX_SREG_CTAID && i->opnds[k].index != PTX_SREG_NTID &&
+            i->opnds[k].index != PTX_SREG_NCTAID)
+            return "a special register";
+    switch (inst_effect(i)) {
+    case EFFECT_NONE: return NULL;
+    case EFFECT_LOAD:
+    case EFFECT_STORE:
+    case EFFECT_ATOMIC: return pass_own_param(f, i) ? NULL : unfit_memory(i);
+    case EFFECT_BRANCH: return inst_is(i, "bra") ? NULL : "a branch of several targets";
+    case EFFECT_EXIT: return inst_ends_thread(i) ? NULL : "an instruction that ends the kernel";
+    default: return "what threads do together, a call, a fence or a texture";
+    }
+}
+
+static enum status check_insts(struct pass_ctx *c, const struct vector_plan *p)
+{
+    const struct ptx_func *f = p->f;
+    for (uint32_t k = 0; k < f->nvars; k++)
+        if (f->vars[k]->space == PTX_SPACE_LOCAL)
+            return pass_refuse(c, f->vars[k]->at,
+                               "--coarsen-mode blocked has one thread after the other",
+                               "the kernel has local memory, which threads side by side would share");
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        const char *what = unfit(f, &f->insts[k]);
+        if (what)
+            return pass_refuse(c, f->insts[k].at,
+                               "--coarsen-mode blocked has one thread after the other",
+                               "threads cannot stand side by side here: the kernel uses %s", what);
+    }
+    for (uint32_t k = 0; k < f->nregs; k++)
+        if (f->regs[k].vec > 1)
+            return pass_refuse(c, f->at, NULL, "the kernel has a register that is a vector");
+    if (f->ninsts > INSTS_MOST)
+        return pass_refuse(c, f->at, NULL, "the kernel has %u instructions; up to %d stand side by side",
+                           f->ninsts, INSTS_MOST);
+    return ST_OK;
+}
+
+/* ---- pure registers ---- */
+static bool defines_pure(const struct vector_plan *p, const struct ptx_inst *i)
+{
+    if (i->guarded || !(inst_effect(i) == EFFECT_NONE || pass_own_param(p->f, i)))
+        return false;
+    return results(p, i).once && sources(p, i).pure;
+}
+
+static void add_pure(struct vector_plan *p, uint32_t inst)
+{
+    for (uint32_t k = p->norder; k-- > 0;)
+        if (p->order[k] == inst)
+            return;
+    p->order[p->norder++] = inst;
+}
+
+static void find_pure(struct vector_plan *p)
+{
+    const struct ptx_cfg *cfg = p->flow.cfg;
+    bool again = true;
+    while (again) {
+        again = false;
+        for (uint32_t r = 0; r < p->f->nregs; r++) {
+            if (p->pure[r] || cfg->regs[r].ndefs != 1)
+                continue;
+            uint32_t d = cfg->regs[r].defs[0];
+            if (!defines_pure(p, &p->f->insts[d]))
+                continue;
+            p->pure[r] = again = true;
+            add_pure(p, d);
+        }
+    }
+}
+
+/* ---- what differs between lanes, and which branches each lane decides ---- */
+static uint32_t target(const struct ptx_func *f, const struct ptx_inst *i)
+{
+    for (uint8_t k = 0; k < i->nopnds; k++)
+        if (i->opnds[k].kind == OPND_LABEL)
+            return f->labels[i->opnds[k].index].inst;
+    return f->ninsts;
+}
+
+/* Instructions between a branch and its target that lanes can be kept out of one by one: a few, nothing
+ * guarded, nothing that control reaches or leaves elsewhere. */
+static bool stays_within(const struct vector_plan *p, uint32_t from, uint32_t to)
+{
+    if (to <= from + 1 || to - from - 1 > WITHIN_MOST)
+        return false;
+    for (uint32_t k = 0; k < p->f->nlabels; k++)
+        if (p->f->labels[k].inst > from && p->f->labels[k].inst < to)
+            return false;
+    for (uint32_t k = from + 1; k < to; k++) {
+        enum ptx_effect e = inst_effect(&p->f->insts[k]);
+        bool plain = e == EFFECT_NONE || e == EFFECT_STORE || e == EFFECT_ATOMIC || e == EFFECT_LOAD;
+        if (p->f->insts[k].guarded || !plain)
+            return false;
+    }
+    return true;
+}
+
+static bool each_decides(struct vector_plan *p, const struct ptx_inst *i)
+{
+    if (inst_effect(i) != EFFECT_BRANCH || !i->guarded || !p->varies[i->guard] || p->pure[i->guard])
+        return false;
+    uint32_t to = target(p->f, i);
+    if (p->within[i->index] != PTX_NO_INDEX || !stays_within(p, i->index, to))
+        return false;
+    bool fresh = p->within[i->index + 1] == PTX_NO_INDEX;
+    for (uint32_t k = i->index + 1; k < to && fresh; k++)
+        p->within[k] = i->index;
+    return fresh;
+}
+
+static bool lane_of(const struct vector_plan *p, const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    bool strong = e != EFFECT_NONE && inst_is_strong(i) && !pass_own_param(p->f, i);
+    return e == EFFECT_ATOMIC || e == EFFECT_STORE || strong || p->within[i->index] != PTX_NO_INDEX ||
+           sources(p, i).varies || results(p, i).vary;
+}
+
+static void find_varying(struct vector_plan *p)
+{
+    bool again = true;
+    while (again) {
+        again = false;
+        for (uint32_t k = 0; k < p->f->ninsts; k++) {
+            const struct ptx_inst *i = &p->f->insts[k];
+            again |= each_decides(p, i);
+            enum ptx_effect e = inst_effect(i);
+            if (p->how[k] != VECTOR_ONCE || e == EFFECT_BRANCH || e == EFFECT_EXIT || !lane_of(p, i))
+                continue;
+            p->how[k] = VECTOR_LANES;
+            ptx_inst_regs(i, mark, p->varies);
+            again = true;
+        }
+    }
+}
+
+/* ---- branches that all lanes must take alike ---- */
+static bool writes(const struct ptx_inst *i)
+{
+    return inst_effect(i) == EFFECT_STORE || inst_effect(i) == EFFECT_ATOMIC;
+}
+
+/* By block: may memory have been written when it begins? */
+static void find_written(const struct vector_plan *p, bool *written)
+{
+    const struct ptx_cfg *cfg = p->flow.cfg;
+    bool again = true;
+    while (again) {
+        again = false;
+        for (uint32_t b = 0; b < cfg->nblocks; b++) {
+            bool after = written[b];
+            for (uint32_t k = 0; k < cfg->blocks[b].n; k++)
+                after |= writes(&p->f->insts[cfg->blocks[b].first + k]);
+            for (uint32_t s = 0; s < cfg->blocks[b].nsucc; s++) {
+                uint32_t to = cfg->blocks[b].succ[s];
+                if (to == PTX_NO_INDEX || to >= cfg->nblocks || !after || written[to])
+                    continue;
+                written[to] = again = true;
+            }
+        }
+    }
+}
+
+static bool written_before(const struct vector_plan *p, const bool *written, const struct ptx_inst *i)
+{
+    uint32_t b = p->flow.cfg->block_of[i->index];
+    bool so = written[b];
+    for (uint32_t k = p->flow.cfg->blocks[b].first; k < i->index; k++)
+        so |= writes(&p->f->insts[k]);
+    return so;
+}
+
+static enum status check_branches(struct pass_ctx *c, struct vector_plan *p, const bool *written)
+{
+    for (uint32_t k = 0; k < p->f->ninsts; k++) {
+        const struct ptx_inst *i = &p->f->insts[k];
+        enum ptx_effect e = inst_effect(i);
+        bool decided = k + 1 < p->f->ninsts && p->within[k + 1] == k;
+        if ((e != EFFECT_BRANCH && e != EFFECT_EXIT) || !i->guarded || !p->varies[i->guard])
+            continue;
+        p->how[k] = decided ? VECTOR_REST : VECTOR_SAME;
+        if (!decided && !p->pure[i->guard] && written_before(p, written, i))
+            return pass_refuse(c, i->at, "--coarsen-mode blocked has one thread after the other",
+                               "neighbouring threads may part here after memory was written");
+    }
+    return ST_OK;
+}
+
+/* ---- what is computed before the body ---- */
+static void need(void *ctx, uint32_t reg, unsigned access)
+{
+    struct vector_plan *p = ctx;
+    if (access & PTX_READ)
+        p->early[p->flow.cfg->regs[reg].defs[0]] = true;
+}
+
+/* What the addresses of groups and the conditions of branches follow from. */
+static void find_early(struct vector_plan *p)
+{
+    for (uint32_t g = 0; g < p->ngroups; g++)
+        for (uint32_t r = 0; r < p->group[g].nroots; r++)
+            p->early[p->flow.cfg->regs[p->group[g].root[r]].defs[0]] = true;
+    for (uint32_t k = 0; k < p->f->ninsts; k++)
+        if (p->how[k] == VECTOR_SAME && p->pure[p->f->insts[k].guard])
+            p->early[p->flow.cfg->regs[p->f->insts[k].guard].defs[0]] = true;
+    for (uint32_t k = p->norder; k-- > 0;)
+        if (p->early[p->order[k]])
+            ptx_inst_regs(&p->f->insts[p->order[k]], need, p);
+}
+
+/* ---- the plan ---- */
+static bool make_room(struct vector_plan *p)
+{
+    size_t insts = (size_t)p->f->ninsts + 1, regs = (size_t)p->f->nregs + 1;
+    p->varies = base_alloc(regs * sizeof *p->varies);
+    p->pure = base_alloc(regs * sizeof *p->pure);
+    p->order = base_alloc((insts + regs) * sizeof *p->order);
+    p->early = base_alloc(insts * sizeof *p->early);
+    p->wraps = base_alloc(insts * sizeof *p->wraps);
+    p->how = base_alloc(insts * sizeof *p->how);
+    p->within = base_alloc(insts * sizeof *p->within);
+    p->value = base_alloc(regs * sizeof *p->value);
+    p->known = base_alloc(regs * sizeof *p->known);
+    if (!p->varies || !p->pure || !p->order || !p->early || !p->wraps || !p->how || !p->within ||
+        !p->value || !p->known)
+        return false;
+    memset(p->within, 0xff, insts * sizeof *p->within);
+    return pass_flow_make(p->f, &p->flow);
+}
+
+static enum status plan_branches(struct pass_ctx *c, struct vector_plan *p)
+{
+    bool *written = base_alloc((size_t)p->flow.cfg->nblocks + 1);
+    if (!written) {
+        c->oom = true;
+        return ST_OK;
+    }
+    find_written(p, written);
+    enum status s = check_branches(c, p, written);
+    base_free(written);
+    return s;
+}
+
+enum status vector_plan_make(struct pass_ctx *c, unsigned lanes, struct vector_plan *p)
+{
+    memset(p, 0, sizeof *p);
+    p->f = c->f;
+    p->lanes = lanes;
+    enum status s = check_insts(c, p);
+    if (s != ST_OK)
+        return s;
+    if (!make_room(p)) {
+        c->oom = true;
+        return ST_OK;
+    }
+    find_pure(p);
+    find_varying(p);
+    s = plan_branches(c, p);
+    if (s != ST_OK)
+        return s;
+    vector_find_values(c, p);
+    if (!vector_find_groups(p)) {
+        c->oom = true;
+        return ST_OK;
+    }
+    if (!p->ngroups)
+        return pass_refuse(c, p->f->at, "--coarsen without it has one thread after the other",
+                           "no load or store of neighbouring threads becomes a vector: none has an "
+                           "address that is known before the body and goes on by its own size");
+    find_early(p);
+    return ST_OK;
+}
+
+void vector_plan_free(struct vector_plan *p)
+{
+    base_free(p->varies);
+    base_free(p->pure);
+    base_free(p->order);
+    base_free(p->early);
+    base_free(p->wraps);
+    base_free(p->how);
+    base_free(p->within);
+    base_free(p->value);
+    base_free(p->known);
+    base_free(p->group);
+    base_free(p->of);
+    pass_flow_free(&p->flow);
+    memset(p, 0, sizeof *p);
+}
