@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What `tune` gains on a GPU for kernels that nobody fitted (tests/suites): tests/gpu/gain.py GPULOCW [-d cuda:0] [--half held-out]
-[--seconds 7] [--total 500] [-o FILE.jsonl]
+[--seconds 7] [--total 500] [--only KERNEL,...] [-o FILE.jsonl]
 
 Each kernel is searched for --seconds with quick proofs; what is not begun within --total is told. A gain is of whole launches, original and
 best measured in turns at the end; "leave it alone" counts as 1. One line a kernel, then the geometric mean."""
@@ -12,7 +12,7 @@ import suites
 
 p = argparse.ArgumentParser()
 p.add_argument('gpulocw'), p.add_argument('-d', '--device', default='cuda:0'), p.add_argument('--half', default='both')
-p.add_argument('--seconds', type=float, default=7), p.add_argument('--total', type=float, default=1e9), p.add_argument('-o', '--output')
+p.add_argument('--seconds', type=float, default=7), p.add_argument('--total', type=float, default=1e9), p.add_argument('-o', '--output'), p.add_argument('--only', default='')
 a = p.parse_args()
 began, gains = time.time(), []
 
@@ -31,7 +31,7 @@ def search(suite, kernel):
 
 
 for suite, kernel, half in suites.rows():
-    if a.half not in ('both', half):
+    if a.half not in ('both', half) or (a.only and kernel not in a.only.split(',')):
         continue
     if time.time() - began > a.total:
         print('%-8s %-18s not reached' % (suite, kernel))
