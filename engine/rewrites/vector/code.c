@@ -167,9 +167,8 @@ static void put_differs(struct writing *w, uint32_t guard, bool first)
 
 static void put_wrap(struct writing *w, const struct ptx_inst *i)
 {
-    bool several;
     int64_t step;
-    uint32_t source = vector_source(w->p, i, &several);
+    uint32_t source = vector_sources(w->p, i).reg;
     enum ptx_type t = (enum ptx_type)i->type[ptx_op_info(i->op)->addr == ADDR_CVT ? i->ntypes - 1 : 0];
     if (!pass_motion(&w->p->flow, source, PTX_NO_INDEX, &step) || !step)
         return;

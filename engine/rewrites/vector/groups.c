@@ -30,20 +30,19 @@ static bool widens(const struct ptx_inst *i, uint32_t source)
 /* One chain of sums and products from %tid.x to the base, which widens once at most; out: where. */
 static bool one_chain(const struct vector_plan *p, uint32_t base, uint32_t *out)
 {
-    bool several;
     uint32_t steps = 0;
     *out = PTX_NO_INDEX;
     for (uint32_t r = base; r != PTX_NO_INDEX; steps++) {
         const struct ptx_inst *i = &p->f->insts[p->flow.cfg->regs[r].defs[0]];
-        uint32_t source = vector_source(p, i, &several);
-        if (several || steps > p->f->ninsts)
+        struct vector_sources s = vector_sources(p, i);
+        if (s.n > 1 || steps > p->f->ninsts)
             return false;
-        if (widens(i, source)) {
-            if (*out != PTX_NO_INDEX || source == PTX_NO_INDEX)
+        if (widens(i, s.reg)) {
+            if (*out != PTX_NO_INDEX || s.reg == PTX_NO_INDEX)
                 return false;
             *out = i->index;
         }
-        r = source;
+        r = s.reg;
     }
     return true;
 }
@@ -51,13 +50,12 @@ static bool one_chain(const struct vector_plan *p, uint32_t base, uint32_t *out)
 static bool in_step(const struct vector_plan *p, uint32_t reg, int64_t *step, uint32_t *wide)
 {
     int64_t k;
-    bool several;
     if (!pass_motion(&p->flow, reg, PTX_NO_INDEX, step) || *step <= -STEP_MOST || *step >= STEP_MOST ||
         !one_chain(p, reg, wide))
         return false;
     if (*wide == PTX_NO_INDEX)
         return true;
-    uint32_t source = vector_source(p, &p->f->insts[*wide], &several);
+    uint32_t source = vector_sources(p, &p->f->insts[*wide]).reg;
     return pass_motion(&p->flow, source, PTX_NO_INDEX, &k) && k > -STEP_MOST && k < STEP_MOST &&
            ptx_type_bits((enum ptx_type)p->f->regs[source].type) == 32;
 }

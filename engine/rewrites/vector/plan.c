@@ -23,53 +23,7 @@
 
 enum { WITHIN_MOST = 16, INSTS_MOST = 4096 };
 
-/* ---- sources and results ---- */
-struct regs {
-    const struct vector_plan *p;
-    bool varies, pure;
-    uint32_t source, nsources; /* those that vary */
-};
-
-static void look(void *ctx, uint32_t reg, unsigned access)
-{
-    struct regs *r = ctx;
-    if (!(access & PTX_READ))
-        return;
-    r->pure &= r->p->pure[reg];
-    if (!r->p->varies[reg])
-        return;
-    r->varies = true;
-    r->nsources += r->source != reg;
-    r->source = reg;
-}
-
-static bool reads_lane(const struct ptx_operand *o)
-{
-    bool found = o->kind == OPND_SREG && o->index == PTX_SREG_TID && o->comp == 0;
-    for (uint16_t k = 0; (o->kind == OPND_VEC || o->kind == OPND_MULTI) && k < o->nelem; k++)
-        found |= reads_lane(&o->elem[k]);
-    return found;
-}
-
-static struct regs sources(const struct vector_plan *p, const struct ptx_inst *i)
-{
-    struct regs r = { p, false, true, PTX_NO_INDEX, 0 };
-    ptx_inst_regs(i, look, &r);
-    for (uint8_t k = 0; k < i->nopnds; k++)
-        if (reads_lane(&i->opnds[k])) {
-            r.varies = true;
-            r.nsources++;
-        }
-    return r;
-}
-
-uint32_t vector_source(const struct vector_plan *p, const struct ptx_inst *i, bool *several)
-{
-    struct regs r = sources(p, i);
-    *several = r.nsources > 1;
-    return r.source;
-}
-
+/* ---- results ---- */
 static void mark(void *ctx, uint32_t reg, unsigned access)
 {
     bool *v = ctx;
@@ -163,7 +117,7 @@ static bool defines_pure(const struct vector_plan *p, const struct ptx_inst *i)
 {
     if (i->guarded || !(inst_effect(i) == EFFECT_NONE || pass_own_param(p->f, i)))
         return false;
-    return results(p, i).once && sources(p, i).pure;
+    return results(p, i).once && vector_sources(p, i).pure;
 }
 
 static void add_pure(struct vector_plan *p, uint32_t inst)
@@ -237,7 +191,7 @@ static bool lane_of(const struct vector_plan *p, const struct ptx_inst *i)
     enum ptx_effect e = inst_effect(i);
     bool strong = e != EFFECT_NONE && inst_is_strong(i) && !pass_own_param(p->f, i);
     return e == EFFECT_ATOMIC || e == EFFECT_STORE || strong || p->within[i->index] != PTX_NO_INDEX ||
-           sources(p, i).varies || results(p, i).vary;
+           vector_sources(p, i).varies || results(p, i).vary;
 }
 
 static void find_varying(struct vector_plan *p)

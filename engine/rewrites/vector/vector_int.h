@@ -79,8 +79,12 @@ unsigned vector_elements(const struct ptx_inst *i);
  * registers. */
 void vector_code(struct pass_ctx *c, const struct vector_plan *p, const struct pass_virtual *other,
                  struct buf *decls, struct buf *out);
-/* The one register among the sources that varies; PTX_NO_INDEX: none, or it is %tid.x. several: more
- * than one. */
-uint32_t vector_source(const struct vector_plan *p, const struct ptx_inst *i, bool *several);
+/* source.c */
+struct vector_sources {
+    bool varies, pure; /* one of them varies; all are pure */
+    uint32_t reg;      /* a register that varies; PTX_NO_INDEX: none */
+    uint32_t n; /* those that vary, %tid.x too; one register that stands there twice may count twice */
+};
+struct vector_sources vector_sources(const struct vector_plan *p, const struct ptx_inst *i);
 
 #endif
