@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """On which pipe ptxas puts additions and left shifts: python3 tests/tool/pipes.py
 
-Compiles loops of a few instructions and counts opcodes: IADD3, SHF and LEA are the integer pipe's, IMAD is the multiplier's. Needs ptxas (PATH, or CUDA_HOME)."""
-import collections, os, shutil, struct, subprocess, tempfile
+Compiles loops of a few instructions and counts opcodes: IADD3, SHF and LEA are the integer pipe's, IMAD is the multiplier's. Needs ptxas (sass.py says where)."""
+import collections, struct
+import sass
 
-PTXAS = shutil.which('ptxas') or os.path.join(os.environ.get('CUDA_HOME', '/usr/local/cuda'), 'bin/ptxas')
 OPS = {0x10: 'IADD3', 0x12: 'LOP3', 0x19: 'SHF', 0x24: 'IMAD', 0x48: 'VIMNMX', 0x11: 'LEA', 0x23: 'FFMA'} # the low byte, sm_90
 TEXT = {'shl': 'shl.b32 {d}, {d}, 5;', 'shr': 'shr.u32 {d}, {d}, 3;', 'xor': 'xor.b32 {d}, {d}, {s};', 'add': 'add.u32 {d}, {d}, {s};',
         'mul': 'mul.lo.u32 {d}, {d}, {s};', 'min': 'min.s32 {d}, {d}, {s};', 'fma': 'fma.rn.f32 {d}, {d}, {s}, {d};'}
@@ -22,14 +22,10 @@ def kernel(body):
 
 
 def opcodes(text):
-    with tempfile.TemporaryDirectory() as folder:
-        ptx, cubin = os.path.join(folder, 'x.ptx'), os.path.join(folder, 'x.cubin')
-        open(ptx, 'w', encoding='utf-8').write(text)
-        subprocess.run([PTXAS, '-arch=sm_90', ptx, '-o', cubin], check=True)
-        data = open(cubin, 'rb').read()
-    table, (n, names) = struct.unpack_from('<Q', data, 0x28)[0], struct.unpack_from('<HH', data, 0x3c)
-    sections = [struct.unpack_from('<IIQQQQIIQQ', data, table + 64 * i) for i in range(n)]
-    code = next(data[s[4]:s[4] + s[5]] for s in sections if data[sections[names][4] + s[0]:].split(b'\0')[0] == b'.text.f')
+    elf, why = sass.cubin(text, 'sm_90')
+    if elf is None:
+        raise SystemExit(why)
+    code = next(data for name, data in sass.sections(elf) if name == '.text.f')
     return collections.Counter(OPS.get(struct.unpack_from('<Q', code, i)[0] & 0xff) for i in range(0, len(code), 16))
 
 

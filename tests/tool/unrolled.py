@@ -4,28 +4,20 @@
 Compiles each file as it is and with .pragma "nounroll" at every label, and compares the instructions of each kernel.
 --rule: loops of a few lines, each of so many instructions. --record: writes those loops and what ptxas does with them,
 and with the kernels of kernels/ and tests/suites/, to tests/golden/loops.ptx and unrolled.txt, and
-the registers of tests/suites to registers.txt, and loops of many sums with their registers to sums.ptx and sums.txt; tests/unit/test_sim_time_unroll.c holds the simulated device against them. Needs ptxas (PATH, or CUDA_HOME)."""
-import collections, glob, os, re, shutil, struct, subprocess, sys, tempfile
+the registers of tests/suites to registers.txt, and loops of many sums with their registers to sums.ptx and sums.txt; tests/unit/test_sim_time_unroll.c holds the simulated device against them. Needs ptxas (sass.py says where)."""
+import collections, glob, os, re, struct, subprocess, sys, tempfile
+import sass
 
-PTXAS = shutil.which('ptxas') or os.path.join(os.environ.get('CUDA_HOME', '/usr/local/cuda'), 'bin/ptxas')
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
 NOP = 0x118                # the low nine bits of an instruction of sm_70 and later
 
 
 def compiled(text):
     """{kernel: (instructions,)}; empty where ptxas refuses."""
-    with tempfile.TemporaryDirectory() as folder:
-        ptx, cubin = os.path.join(folder, 'x.ptx'), os.path.join(folder, 'x.cubin')
-        open(ptx, 'w', encoding='utf-8').write(text)
-        if subprocess.run([PTXAS, '-arch=sm_90', ptx, '-o', cubin], capture_output=True).returncode:
-            return {}
-        data, out = open(cubin, 'rb').read(), {}
-    table, (n, names) = struct.unpack_from('<Q', data, 0x28)[0], struct.unpack_from('<HH', data, 0x3c)
-    sections = [struct.unpack_from('<IIQQQQIIQQ', data, table + 64 * i) for i in range(n)]
-    for s in sections:
-        name = data[sections[names][4] + s[0]:].split(b'\0')[0].decode()
+    elf, _ = sass.cubin(text, 'sm_90')
+    out = {}
+    for name, code in sass.sections(elf) if elf else ():
         if name.startswith('.text.'):
-            code = data[s[4]:s[4] + s[5]]
             ops = collections.Counter(struct.unpack_from('<Q', code, i)[0] & 0x1ff for i in range(0, len(code), 16))
             out[name[6:]] = (sum(ops.values()) - ops[NOP],)
     return out
@@ -147,7 +139,7 @@ def registers(text):
     with tempfile.TemporaryDirectory() as folder:
         ptx = os.path.join(folder, 'x.ptx')
         open(ptx, 'w', encoding='utf-8').write(text)
-        said = subprocess.run([PTXAS, '-arch=sm_90', '-v', ptx, '-o', ptx + '.cubin'], capture_output=True, text=True).stderr
+        said = subprocess.run([sass.PTXAS, '-arch=sm_90', '-v', ptx, '-o', ptx + '.cubin'], capture_output=True, text=True).stderr
     return dict(re.findall(r"Compiling entry function '([^']+)'.*?Used (\d+) registers", said, re.S))
 
 
