@@ -12,7 +12,6 @@
 #include "engine/rewrites/vector/vector_int.h"
 
 #include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 
 #include <stdio.h>

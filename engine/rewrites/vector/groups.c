@@ -67,26 +67,26 @@ struct sums {
     uint32_t n;
 };
 
+/* Into a list without repeats; false: it is full. */
+static bool add_once(uint32_t *list, uint32_t *n, uint32_t most, uint32_t reg)
+{
+    for (uint32_t k = 0; k < *n; k++)
+        if (list[k] == reg)
+            return true;
+    if (*n == most)
+        return false;
+    list[(*n)++] = reg;
+    return true;
+}
+
 static bool add_root(struct vector_group *g, uint32_t reg)
 {
-    for (uint32_t k = 0; k < g->nroots; k++)
-        if (g->root[k] == reg)
-            return true;
-    if (g->nroots == VECTOR_ROOTS)
-        return false;
-    g->root[g->nroots++] = reg;
-    return true;
+    return add_once(g->root, &g->nroots, VECTOR_ROOTS, reg);
 }
 
 static bool add_sum(struct sums *s, uint32_t reg)
 {
-    for (uint32_t k = 0; k < s->n; k++)
-        if (s->reg[k] == reg)
-            return true;
-    if (s->n == SUMS_MOST)
-        return false;
-    s->reg[s->n++] = reg;
-    return true;
+    return add_once(s->reg, &s->n, SUMS_MOST, reg);
 }
 
 /* One that varies, and multiples of a vector's bytes. Lanes stay in step: all definitions of a register

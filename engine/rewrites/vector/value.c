@@ -3,7 +3,6 @@
  * code asks for the real ones. */
 #include "engine/rewrites/vector/vector_int.h"
 
-#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
 

@@ -73,17 +73,17 @@ int64_t vector_place(const struct vector_plan *p, const struct vector_group *g, 
                      unsigned lane, unsigned e);
 /* What an instruction of a group reads or writes: element e of its data. */
 const struct ptx_operand *vector_data(const struct ptx_inst *i, unsigned e);
-unsigned vector_elements(const struct ptx_inst *i);
+unsigned vector_elements(const struct ptx_inst *i); /* of one thread's access */
 /* code.c: the body for all lanes, from <tag>tx, lane 0's %tid.x; `other` says what takes the place of
  * other coordinates. It ends the thread, or goes to $<tag>slow before anything is written. decls: its
  * registers. */
 void vector_code(struct pass_ctx *c, const struct vector_plan *p, const struct pass_virtual *other,
                  struct buf *decls, struct buf *out);
-/* source.c */
+/* source.c: what an instruction reads. */
 struct vector_sources {
     bool varies, pure; /* one of them varies; all are pure */
     uint32_t reg;      /* a register that varies; PTX_NO_INDEX: none */
-    uint32_t n; /* those that vary, %tid.x too; one register that stands there twice may count twice */
+    uint32_t n;        /* above 1: several vary; %tid.x counts */
 };
 struct vector_sources vector_sources(const struct vector_plan *p, const struct ptx_inst *i);
 
