@@ -28,7 +28,7 @@ text ":report $dir/r.html"; keys Enter; shows "report written"; [ -s "$dir/r.htm
 # a program that is surveyed
 sleeps() { pgrep -f "^sleep 61.4" > /dev/null; }
 ended() { ! sleeps; }
-begin 80x24 $fermi; shows ld.global; text ":program sleep 61.4"; keys Enter; shows "Running; .*x stops it"; until_true sleeps; keys x; shows "stopping the program"
+begin 80x24 $fermi; shows ld.global; text ":program sleep 61.4"; keys Enter; shows "Running; .*x stops it"; until_true sleeps; keys x; shows "stopping the program|Stopped before it used CUDA"
 until_true ended; check "x ends the program that a survey runs" $?
 
 # the analysis of the whole launch, in the background: each thread follows a chain of loaded indices, a minute of slices
