@@ -46,13 +46,12 @@ struct plan {
     int64_t (*value)[32];
     bool *valid;
     /* per warp */
-    uint32_t present;
+    uint32_t present, warp /* its number and one */;
     uint64_t *boxes; /* of all cases together */
     struct tally *t;
     struct {
-        uint32_t mask;
+        uint32_t mask, warp /* its number and one; 0: unused */;
         uint8_t residue, alt;
-        bool used;
         struct request_count_request r;
     } cache[256];
 };
@@ -276,19 +275,27 @@ static int split_dim(const struct plan *p, const struct range *b)
 static void residues(const struct plan *p, const struct affine *f, const struct range *b,
                      uint64_t points[128])
 {
-    uint64_t now[128] = { 0 }, next[128];
-    now[(uint64_t)f->c & 127] = 1;
+    uint64_t before[128], start = (uint64_t)f->c, each = 1;
+    memset(points, 0, sizeof before);
+    points[0] = 1;
     for (uint32_t i = 0; i < p->s->ndims; i++) {
         uint64_t n = (uint64_t)(b->hi[i] - b->lo[i] + 1), k = (uint64_t)f->coef[i] & 127;
         unsigned period = k ? 128u >> __builtin_ctzll(k) : 1;
         uint64_t full = n / period, part = n % period;
-        memset(next, 0, sizeof next);
+        start += k * (uint64_t)b->lo[i];
+        if (period == 1 || n == 1) {
+            each *= n;
+            continue;
+        }
+        memcpy(before, points, sizeof before);
+        memset(points, 0, sizeof before);
         for (unsigned r = 0; r < 128; r++)
-            for (unsigned j = 0; now[r] && j < period; j++)
-                next[(r + k * ((uint64_t)b->lo[i] + j)) & 127] += now[r] * (full + (j < part));
-        memcpy(now, next, sizeof now);
+            for (unsigned j = 0; before[r] && j < period; j++)
+                points[(r + k * j) & 127] += before[r] * (full + (j < part));
     }
-    memcpy(points, now, sizeof now);
+    memcpy(before, points, sizeof before);
+    for (unsigned r = 0; r < 128; r++)
+        points[(r + start) & 127] = before[r] * each;
 }
 static uint64_t lane_part(const struct plan *p, const struct affine *f, int lane)
 {
@@ -302,13 +309,13 @@ static const struct request_count_request *request_of(struct plan *p, uint32_t m
                                                       uint32_t alt)
 {
     unsigned h = ((mask ^ alt << 9) * 0x9e3779b1u >> 25 ^ residue) & 255;
-    if (p->cache[h].used && p->cache[h].mask == mask && p->cache[h].residue == residue &&
+    if (p->cache[h].warp == p->warp && p->cache[h].mask == mask && p->cache[h].residue == residue &&
         p->cache[h].alt == alt)
         return &p->cache[h].r;
     uint64_t addr[32];
     for (int l = 0; l < 32; l++)
         addr[l] = (UINT64_C(1) << 61) + lane_part(p, &p->addr[alt], l) + residue;
-    p->cache[h].used = true;
+    p->cache[h].warp = p->warp;
     p->cache[h].mask = mask;
     p->cache[h].residue = (uint8_t)residue;
     p->cache[h].alt = (uint8_t)alt;
@@ -444,7 +451,7 @@ static enum closed_form_result count_warps(struct plan *p)
                 p->why = "an unknown value";
                 return CLOSED_FORM_NOT_AFFINE;
             }
-        memset(p->cache, 0, sizeof p->cache);
+        p->warp = w + 1;
         struct range b = { .lo = { 0 } };
         memcpy(b.hi, p->s->hi, sizeof b.hi);
         enum closed_form_result r =

@@ -55,19 +55,14 @@ static struct model_cost_in counts_of(const struct tune_bench *b, const struct t
 
 /* The bounds take each limit by itself; the walk, which queues and waits as the warps would, is no less
  * than any but by what it does not know (instructions of the original, once they were counted). */
-static enum status cost_of(const struct tune_bench *b, const struct tune_played *p,
-                           const struct tune_trace *t, struct tune_prediction *out)
+static void cost_of(const struct tune_bench *b, const struct tune_played *p, const struct tune_trace *t,
+                    struct tune_prediction *out)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
-    struct model_cost *c = &out->cost, named;
+    struct model_cost *c = &out->cost;
     out->in = counts_of(b, p, t);
     *c = model_memory_cost(&out->in);
-    enum status st = tune_paper_counts(b, &out->options, t, &out->paper);
-    named = model_memory_cost(&out->paper);
-    c->l1 = named.l1;
-    c->l2 = named.l2;
-    c->dram = named.dram;
-    c->paper = named.paper;
+    c->l1 = c->l2 = c->dram = c->paper = NAN;
     double sms = out->in.rate_l1, side_by_side = out->in.parallelism / sms / t->scale;
     c->latency_l1 = p->w.waits[MODEL_FROM_L1] / side_by_side;
     c->latency_l2 = p->w.waits[MODEL_FROM_L2] / side_by_side;
@@ -82,6 +77,19 @@ static enum status cost_of(const struct tune_bench *b, const struct tune_played 
     c->extended = fmax(out->walked, tune_part(out, tune_part_binding(out)));
     out->time_ns = d->clock_khz ? c->extended * 1e6 / d->clock_khz : NAN;
     out->likely = interval_of_time(d, &out->options, ORIGIN_MODELLED, out->time_ns);
+}
+
+/* The schedule paper's own figure beside it. */
+static enum status name_cost(const struct tune_bench *b, const struct tune_trace *t,
+                             struct tune_prediction *out)
+{
+    struct model_cost *c = &out->cost, named;
+    enum status st = tune_paper_counts(b, &out->options, t, &out->paper);
+    named = model_memory_cost(&out->paper);
+    c->l1 = named.l1;
+    c->l2 = named.l2;
+    c->dram = named.dram;
+    c->paper = named.paper;
     return st;
 }
 
@@ -110,7 +118,7 @@ static bool refused(const struct tune_bench *b, const struct options *o, struct 
     return no;
 }
 
-static enum status predict_settled(struct tune_bench *b, const struct options *o,
+static enum status predict_settled(struct tune_bench *b, const struct options *o, bool paper,
                                    struct tune_prediction *out)
 {
     struct tune_trace *t = NULL;
@@ -120,12 +128,13 @@ static enum status predict_settled(struct tune_bench *b, const struct options *o
         return ST_CANCELLED;
     if (refused(b, o, out))
         return ST_OK;
-    enum status st = tune_trace_of(b, o, &t);
+    enum status st = tune_trace_of(b, o, paper, &t);
     if (st == ST_OK && t->why[0])
         snprintf(out->why_not, sizeof out->why_not, "%s", t->why);
     else if (st == ST_OK && (st = tune_play(b, o, t, &p)) == ST_OK) {
         const char *note = left_out(b, o);
-        st = cost_of(b, &p, t, out);
+        cost_of(b, &p, t, out);
+        st = paper ? name_cost(b, t, out) : ST_OK;
         out->valid = st == ST_OK;
         snprintf(out->note, sizeof out->note, "%s", note ? note : "");
     }
@@ -133,7 +142,7 @@ static enum status predict_settled(struct tune_bench *b, const struct options *o
 }
 
 /* A vote elects what is fastest: the least over the thresholds. */
-static enum status predict_vote(struct tune_bench *b, const struct options *o,
+static enum status predict_vote(struct tune_bench *b, const struct options *o, bool paper,
                                 struct tune_prediction *out)
 {
     struct options at = *o;
@@ -144,7 +153,7 @@ static enum status predict_vote(struct tune_bench *b, const struct options *o,
     for (uint32_t pi = 0; pi <= warps && st == ST_OK; pi++) {
         opt_bypass(&at)->pi.mode = pi == 0 ? PI_BPA : pi == warps ? PI_CHA : PI_VALUE;
         opt_bypass(&at)->pi.value = opt_bypass(&at)->pi.mode == PI_VALUE ? (int)pi : 0;
-        st = predict_settled(b, &at, &p);
+        st = predict_settled(b, &at, paper, &p);
         if (st != ST_OK || !p.valid || elected < 0 || p.cost.extended <= out->cost.extended) {
             *out = p;
             elected = (int)pi;
@@ -159,11 +168,22 @@ static enum status predict_vote(struct tune_bench *b, const struct options *o,
     return st;
 }
 
-enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out)
+static enum status predict(struct tune_bench *b, const struct options *o, bool paper,
+                           struct tune_prediction *out)
 {
     return PI_IS_VOTE(opt_bypass(o)->pi.mode) && opt_bypass(o)->level != BYPASS_NONE
-               ? predict_vote(b, o, out)
-               : predict_settled(b, o, out);
+               ? predict_vote(b, o, paper, out)
+               : predict_settled(b, o, paper, out);
+}
+
+enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out)
+{
+    return predict(b, o, true, out);
+}
+
+enum status tune_predict_time(struct tune_bench *b, const struct options *o, struct tune_prediction *out)
+{
+    return predict(b, o, false, out);
 }
 
 /* ---- the parts, one table ---- */

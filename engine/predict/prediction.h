@@ -36,6 +36,9 @@ struct tune_prediction {
 };
 /* ST_OK with !valid where there is nothing to predict from; else ST_CANCELLED or ST_NOMEM. */
 enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out);
+/* Ours alone, which is quicker: cost.paper and its parts are NaN, the counts behind them zero. */
+enum status tune_predict_time(struct tune_bench *b, const struct options *o,
+                              struct tune_prediction *out);
 /* The parts of ours as rows, one table for text, JSON and panels: cycles of part i; "latency", "L1 rate"
  * ... */
 #define TUNE_PARTS 5

@@ -267,7 +267,7 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
     if (st != ST_OK || t->cut || t->nomem || !t->n)
         return st;
     st = tune_trace_find_crowd(t, m, str_of(spec.kernel), &o, ds);
-    return st == ST_OK ? tune_paper_follow(t, m, str_of(spec.kernel), &o, ds) : st;
+    return st == ST_OK && t->with_paper ? tune_paper_follow(t, m, str_of(spec.kernel), &o, ds) : st;
 }
 
 /* The rewritten kernel with its knob values inside, so that a trace can read them. */
@@ -302,7 +302,8 @@ static enum status trace_rewritten(struct tune_bench *b, const struct options *o
 }
 
 /* The bench keeps the newest trace. A trace that cannot be had is kept too, as its reason. */
-enum status tune_trace_of(struct tune_bench *b, const struct options *o, struct tune_trace **out)
+enum status tune_trace_of(struct tune_bench *b, const struct options *o, bool paper,
+                          struct tune_trace **out)
 {
     struct options key = mapping_of(o);
     struct tune_trace *t = b->trace ? b->trace : base_alloc(sizeof *t);
@@ -311,9 +312,10 @@ enum status tune_trace_of(struct tune_bench *b, const struct options *o, struct 
         return ST_NOMEM;
     b->trace = *out = t;
     b->trace_free = trace_free;
-    if (t->made && options_equal(&t->key, &key))
+    if (t->made && (t->with_paper || !paper) && options_equal(&t->key, &key))
         return ST_OK;
     t->key = key;
+    t->with_paper = paper;
     t->n = t->nsteps = 0;
     t->cut = t->nomem = false;
     t->why[0] = 0;

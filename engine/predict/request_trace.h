@@ -76,7 +76,7 @@ struct warp_past {
 };
 struct tune_trace {
     struct options key;
-    bool made;
+    bool made, with_paper;
     char why[160];
     struct dim3u grid, block;
     uint32_t shared /* dynamic */, shared_static, regs;
@@ -109,8 +109,10 @@ struct tune_trace {
     struct tune_paper *paper; /* the loads behind the schedule paper's figure */
 };
 /* The trace that `o` asks for, kept by the bench until another mapping is wanted. One that cannot be had
- * is kept too: (*out)->why says why. ST_OK, ST_CANCELLED or ST_NOMEM. */
-enum status tune_trace_of(struct tune_bench *b, const struct options *o, struct tune_trace **out);
+ * is kept too: (*out)->why says why. paper: with the loads behind the schedule paper's figure. ST_OK,
+ * ST_CANCELLED or ST_NOMEM. */
+enum status tune_trace_of(struct tune_bench *b, const struct options *o, bool paper,
+                          struct tune_trace **out);
 
 /* Share 0..1 of this access's requests, first or again, that SMs elsewhere make at the same time. */
 enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module *m, struct str kernel,

@@ -63,7 +63,7 @@ static bool look_at(struct expecting *x, const struct options *o, struct tune_pr
 {
     if (*st != ST_OK || x->requests > x->most_requests)
         return false;
-    *st = tune_predict(x->b, o, out);
+    *st = tune_predict_time(x->b, o, out);
     if (*st != ST_OK)
         return false;
     x->requests += x->b->trace && out->valid ? x->b->trace->n : 0;
@@ -276,7 +276,7 @@ enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, siz
                                                 : MOST_REQUESTS_GPU };
     struct options none = options_default();
     drop_illegal(&x);
-    enum status st = tune_predict(b, &none, &x.original);
+    enum status st = tune_predict_time(b, &none, &x.original);
     if (st == ST_OK && told(&x.original)) {
         st = expect_items(&x);
         if (st == ST_OK)

@@ -47,7 +47,7 @@ static enum status by_footprint(struct tune_bench *b, const struct options *base
 {
     struct tune_trace *t = NULL;
     struct model_hist h = { 0 };
-    enum status st = tune_trace_of(b, base, &t);
+    enum status st = tune_trace_of(b, base, false, &t);
     if (st != ST_OK)
         return st;
     if (t->why[0]) {
@@ -89,7 +89,7 @@ enum status tune_forecast_pi(struct tune_bench *b, const struct options *base,
         struct tune_prediction p;
         opt_bypass(&o)->pi.mode = pi == 0 ? PI_BPA : pi == s.warps ? PI_CHA : PI_VALUE;
         opt_bypass(&o)->pi.value = opt_bypass(&o)->pi.mode == PI_VALUE ? (int)pi : 0;
-        st = tune_predict(b, &o, &p);
+        st = tune_predict_time(b, &o, &p);
         if (st == ST_OK && !p.valid)
             snprintf(out->model_why_not, sizeof out->model_why_not, "%s", p.why_not);
         if (st != ST_OK || !p.valid)

@@ -343,7 +343,7 @@ enum status search_predict(struct searching *s, const struct options *o, struct 
     if (!known && (!s->ranked || !model_pays(s)))
         return ST_OK;
     int64_t from = base_now_ns();
-    enum status st = known ? ST_OK : tune_predict(s->bench, o, out);
+    enum status st = known ? ST_OK : tune_predict_time(s->bench, o, out);
     s->predict_ns += (double)(base_now_ns() - from);
     s->npredict += !known;
     if (st == ST_OK && s->opts->predicted)
