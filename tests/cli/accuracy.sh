@@ -17,7 +17,7 @@ has "| sectors per request equal | 3 of 3 | n/a |"
 has "| L2 hit rate | 3.33 points, worst 10; 2 of 3 within 5 | n/a |"
 has "| curves that move by 5 %: rank of at least 0.9 | 0 of 1; mean -1.00 | n/a |"
 has "| category of the curve | 1 of 1 | n/a |"
-has "| cost at the predicted best π: at most 5 % | 0 of 1; worst 20.0 % | n/a |"
+has "| cost at the predicted best π (what the verdict names): at most 5 % | 0 of 1; worst 20.0 % | n/a |"
 has "| agents by column | same sign 0 of 1; correlation n/a; geometric mean on the GPU 0.50, simulated 2.00 | – |"
 has "| tune's advice without a GPU, run on the GPU | 2.000x geometric mean of 1; 1 gain more than 5 %, 0 lose more than 3 %; worst 2.00; 0 with other outputs | – |"
 # Agents: the original timed beside them counts, not the one of another minute; simulated, whole launches and not samples.

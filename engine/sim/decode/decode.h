@@ -5,6 +5,7 @@
  *   func.c          a function's instructions: order of blocks, groups of accesses
  *   contract.c      mul and add fused as ptxas does
  *   live.c          liveness, and how many registers that takes
+ *   pressure.c      the same of a block in an order that takes few
  *   slot.c          registers to slots
  *   reach.c         which global memory an access can reach
  *   timing_slice.c  what a timing sample need not compute
@@ -109,6 +110,23 @@ struct decode_live {
     const uint64_t *in, *out;
 };
 bool decode_live(struct decode *d, const struct ptx_cfg *c);
+/* What an instruction keeps its place among: accesses of global and of shared memory, of loads only
+ * their stores. */
+enum decode_order { DECODE_GLOBAL = 1, DECODE_SHARED = 2, DECODE_LOADS = 4 };
+/* A block, the registers live at its end, and how many of the machine's each takes. */
+struct decode_pressure {
+    const struct ptx_func *f;
+    const struct ptx_block *block;
+    const uint64_t *live; /* bits */
+    const uint8_t *cost;  /* [nregs] */
+    const uint8_t *order; /* by instruction of the function: enum decode_order */
+    /* [nregs], or NULL: the register that a value is made of where it is used, itself: it is kept */
+    const uint32_t *root;
+    bool chains; /* of instructions that leave as many live the newest, else the text's last */
+};
+/* *most: machine registers live at once in an order of its instructions that needs few. False: out of
+ * memory. */
+bool decode_pressure(const struct decode_pressure *b, uint32_t *most);
 bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l);
 /* Sets exec_inst.reach of the kernel's code (reach.c), and exec_inst.lean of all code (timing_slice.c).
  * False: out of memory. */

@@ -14,6 +14,10 @@ struct live {
     const struct ptx_func *f;
     uint64_t *use, *def, *in, *out, *cur, *common, *many;
     uint32_t words;
+    /* by register: how many of the machine's it takes; which one it is made of at each use */
+    uint8_t *each;
+    uint32_t *root;
+    uint8_t *order; /* by instruction: enum decode_order */
     bool guarded;
     uint32_t cost, most;
 };
@@ -95,6 +99,44 @@ static bool makes_common(const struct live *l, const struct ptx_inst *in)
     return all;
 }
 
+/* A value that one cheap instruction makes of one register and of what is common: ptxas makes it again
+ * at each use rather than keep it. *of: that register, which is written once. */
+static bool made_again(const struct live *l, const struct ptx_inst *in, uint32_t *of)
+{
+    bool fp = in->ntypes && ptx_type_kind((enum ptx_type)in->type[0]) == 'f';
+    bool narrow = in->op == PTX_OP_CVT &&
+                  ptx_type_bits((enum ptx_type)in->type[0]) < ptx_type_bits((enum ptx_type)in->type[1]);
+    unsigned n = 0;
+    if (in->guarded || fp || narrow || in->nopnds < 2 || in->opnds[0].kind != OPND_REG)
+        return false;
+    if (in->op != PTX_OP_ADD && in->op != PTX_OP_SUB && in->op != PTX_OP_MOV && in->op != PTX_OP_CVT &&
+        in->op != PTX_OP_CVTA && in->op != PTX_OP_MUL && in->op != PTX_OP_MAD)
+        return false;
+    for (unsigned k = 1; k < in->nopnds; k++)
+        if (!is_common(l, &in->opnds[k])) {
+            if (in->opnds[k].kind != OPND_REG || n++)
+                return false;
+            *of = in->opnds[k].index;
+        }
+    return n == 1 && !BIT_GET(l->many, *of) && !BIT_GET(l->many, in->opnds[0].index);
+}
+
+/* root: by register, the one that it is made of in at most DEEP steps; itself where it is not. */
+static void live_roots(const struct live *l, uint32_t *root, uint8_t *depth)
+{
+    enum { DEEP = 3 };
+    for (uint32_t r = 0; r < l->f->nregs; r++)
+        root[r] = r;
+    for (uint32_t i = 0; i < l->f->ninsts; i++) {
+        const struct ptx_inst *in = &l->f->insts[i];
+        uint32_t of = 0, to = in->nopnds ? in->opnds[0].index : 0;
+        if (made_again(l, in, &of) && to != of && depth[of] < DEEP) {
+            root[to] = root[of];
+            depth[to] = (uint8_t)(depth[of] + 1);
+        }
+    }
+}
+
 static void live_again(void *ctx, uint32_t reg, unsigned access)
 {
     struct live *l = ctx;
@@ -104,7 +146,7 @@ static void live_again(void *ctx, uint32_t reg, unsigned access)
     }
 }
 
-/* `common` from zeroed sets; `seen` is scratch. */
+/* `common` from zeroed sets; `seen` is scratch, zero at first. */
 static void live_common(struct live *l, uint64_t *seen)
 {
     l->cur = seen;
@@ -113,6 +155,25 @@ static void live_common(struct live *l, uint64_t *seen)
     for (uint32_t i = 0; i < l->f->ninsts; i++)
         if (makes_common(l, &l->f->insts[i]))
             BIT_SET(l->common, l->f->insts[i].opnds[0].index);
+}
+
+static uint8_t order_of(const struct ptx_inst *in)
+{
+    bool shared = in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_SHARED_CLUSTER,
+         global = in->space == PTX_SPACE_GLOBAL;
+    uint8_t by_space = (uint8_t)((shared ? 0 : DECODE_GLOBAL) | (global ? 0 : DECODE_SHARED));
+    switch (ptx_op_info(in->op)->effect) {
+    case EFFECT_NONE:
+    case EFFECT_PREFETCH:
+    case EFFECT_WARP:
+    case EFFECT_TEXTURE: return 0;
+    case EFFECT_LOAD:
+        if (in->space == PTX_SPACE_PARAM || in->space == PTX_SPACE_CONST)
+            return 0;
+        return by_space | DECODE_LOADS;
+    case EFFECT_STORE: return by_space;
+    default: return DECODE_GLOBAL | DECODE_SHARED;
+    }
 }
 
 static uint32_t reg_cost(const struct live *l, uint32_t reg)
@@ -140,21 +201,43 @@ static void live_gen(void *ctx, uint32_t reg, unsigned access)
     }
 }
 
-/* `cur` is what is live at the block's end, and at its start afterwards. */
-static void live_pressure(struct live *l, const struct ptx_block *b, uint64_t *cur)
+/* Live at once in the text's order, and where that is more than ENOUGH, in one that needs few: a full SM
+ * leaves a thread 32, of which ptxas wants about ten for itself (estimate_regs). `cur` is what is live
+ * at the block's end, and at its start afterwards. */
+enum { ENOUGH = 22 };
+
+static uint32_t text_pressure(struct live *l, const struct ptx_block *b, uint64_t *cur)
 {
+    uint32_t most = 0;
     l->cur = cur;
     l->cost = 0;
     for (uint32_t r = 0; r < l->f->nregs; r++)
         l->cost += BIT_GET(cur, r) ? reg_cost(l, r) : 0;
     for (uint32_t i = b->n; i--;) {
         const struct ptx_inst *in = &l->f->insts[b->first + i];
-        l->most = l->cost > l->most ? l->cost : l->most;
+        most = l->cost > most ? l->cost : most;
         l->guarded = in->guarded;
         ptx_inst_regs(in, live_kill, l);
         ptx_inst_regs(in, live_gen, l);
     }
-    l->most = l->cost > l->most ? l->cost : l->most;
+    return l->cost > most ? l->cost : most;
+}
+
+static bool live_pressure(struct live *l, const struct ptx_block *b, uint64_t *cur, uint64_t *end)
+{
+    uint32_t listed = UINT32_MAX;
+    memcpy(end, cur, l->words * sizeof *end);
+    uint32_t most = text_pressure(l, b, cur);
+    for (int way = 0; way < 4 && most > ENOUGH && most > l->most; way++) {
+        struct decode_pressure p = {
+            l->f, b, end, l->each, l->order, way & 1 ? l->root : NULL, way < 2
+        };
+        if (!decode_pressure(&p, &listed))
+            return false;
+        most = listed < most ? listed : most;
+    }
+    l->most = most > l->most ? most : l->most;
+    return true;
 }
 
 /* Machine registers of a set. */
@@ -167,6 +250,24 @@ static uint8_t live_before(const struct live *l, const uint64_t *set)
     return (uint8_t)(n < 255 ? n : 255);
 }
 
+/* What decode_pressure is told of the function's registers and instructions. */
+static bool live_tables(struct live *l, uint64_t *scratch)
+{
+    size_t nregs = l->f->nregs + 1;
+    l->each = base_alloc(2 * nregs + l->f->ninsts);
+    l->root = base_alloc(nregs * sizeof *l->root);
+    if (!l->each || !l->root)
+        return false;
+    live_common(l, scratch);
+    for (uint32_t r = 0; r < l->f->nregs; r++)
+        l->each[r] = (uint8_t)reg_cost(l, r);
+    live_roots(l, l->root, l->each + nregs);
+    l->order = l->each + 2 * nregs;
+    for (uint32_t i = 0; i < l->f->ninsts; i++)
+        l->order[i] = order_of(&l->f->insts[i]);
+    return true;
+}
+
 bool decode_live(struct decode *d, const struct ptx_cfg *c)
 {
     uint32_t words = d->pf->nregs / 64 + 1;
@@ -177,7 +278,8 @@ bool decode_live(struct decode *d, const struct ptx_cfg *c)
     struct live l = {
         .f = d->pf, .words = words, .common = mem + set * 4, .many = mem + set * 4 + words
     };
-    uint64_t *use = mem, *def = mem + set, *in = mem + 2 * set, *out = mem + 3 * set;
+    uint64_t *use = mem, *def = mem + set, *in = mem + 2 * set, *out = mem + 3 * set,
+             *scratch = mem + set * 4 + words * 2;
     for (uint32_t b = 0; b < c->nblocks; b++)
         live_block(&l, &c->blocks[b], use + (size_t)b * words, def + (size_t)b * words);
     for (bool changed = true; changed;) {
@@ -185,15 +287,16 @@ bool decode_live(struct decode *d, const struct ptx_cfg *c)
         for (uint32_t k = c->nrpo; k--;)
             changed |= live_flow(c, c->rpo[k], words, use, def, in, out);
     }
-    bool ok = decode_slots(d, c, &(struct decode_live){ words, in, out });
-    live_common(&l, mem + set * 4 + words * 2);
-    for (uint32_t k = 0; k < c->nrpo; k++) {
+    bool ok = decode_slots(d, c, &(struct decode_live){ words, in, out }) && live_tables(&l, scratch);
+    for (uint32_t k = 0; k < c->nrpo && ok; k++) {
         const struct ptx_block *b = &c->blocks[c->rpo[k]];
-        live_pressure(&l, b, out + (size_t)c->rpo[k] * words);
+        ok = live_pressure(&l, b, out + (size_t)c->rpo[k] * words, scratch);
         if (b->n)
             d->p->code[d->f->first + b->first].live = live_before(&l, use + (size_t)c->rpo[k] * words);
     }
     d->p->regs = l.most > d->p->regs ? l.most : d->p->regs;
     base_free(mem);
+    base_free(l.each);
+    base_free(l.root);
     return ok;
 }
