@@ -323,6 +323,63 @@ static void test_registers_of_sums(void **state)
     assert_true(same >= 9);
 }
 
+/* Loads of a kernel that issue before the first instruction that waits for one. */
+static unsigned loads_first(const struct ptx_module *m, const char *kernel, const struct sim_preset *g)
+{
+    struct sim_program *p;
+    struct timing_plan t;
+    struct diags ds = { 0 };
+    struct sim_mem *mem = sim_mem_new(1u << 30);
+    unsigned n = 0;
+    assert_status_ok(sim_load(m, str_of(kernel), g, mem, &p, &ds), &ds);
+    assert_int_equal(timing_plan_make(&t, p, g), ST_OK);
+    uint32_t loaded = EXEC_NO_ID, at = 0;
+    for (const struct timing_region *r = t.region; at < r->n * r->copies; at++) {
+        const struct exec_inst *in = &p->code[t.slot[r->order + at].pc];
+        bool load = in->ptx->op == PTX_OP_LD && in->space == PTX_SPACE_GLOBAL;
+        for (uint32_t k = in->ndst; !load && k < (uint32_t)in->ndst + in->nsrc; k++)
+            if (in->regs[k] == loaded)
+                at = r->n * r->copies;
+        loaded = load && !n ? in->regs[0] : loaded;
+        n += load;
+    }
+    timing_plan_free(&t);
+    sim_unload(p);
+    sim_mem_free(mem);
+    diags_free(&ds);
+    return n;
+}
+
+/* Chains that use what is loaded one link after another: as many loads go ahead as ptxas puts there, at
+ * most one more or less for eight. */
+static void test_loads_before_chains(void **state)
+{
+    (void)state;
+    FILE *f = fopen("tests/golden/chains.txt", "r");
+    assert_non_null(f);
+    char line[512], kernel[200];
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    struct ptx_module *m = NULL;
+    unsigned want, rows = 0, near = 0;
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    assert_status_ok(ptx_parse_file("tests/golden/chains.ptx", &m, &ds), &ds);
+    while (fgets(line, sizeof line, f)) {
+        if (*line == '#')
+            continue;
+        assert_int_equal(sscanf(line, "%199s %u", kernel, &want), 2);
+        unsigned have = loads_first(m, kernel, &g), off = have > want ? have - want : want - have;
+        print_message("%s: ptxas %u, here %u\n", kernel, want, have);
+        near += off <= 1 + want / 8;
+        rows++;
+    }
+    ptx_free(m);
+    fclose(f);
+    diags_free(&ds);
+    assert_int_equal(rows, 17);
+    assert_true(near >= 15);
+}
+
 /* Constants at the ends of their range, and counts that are no whole numbers: no crash, no copies. */
 static void test_extreme_counts(void **state)
 {
@@ -359,7 +416,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_ptxas),          cmocka_unit_test(test_not_for_old_devices),
         cmocka_unit_test(test_nounroll),          cmocka_unit_test(test_registers_as_ptxas),
-        cmocka_unit_test(test_registers_of_sums), cmocka_unit_test(test_extreme_counts)
+        cmocka_unit_test(test_registers_of_sums), cmocka_unit_test(test_loads_before_chains),
+        cmocka_unit_test(test_extreme_counts)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

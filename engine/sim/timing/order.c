@@ -24,6 +24,7 @@ struct block {
     bool late[TIMING_TOGETHER];                     /* memory, and what comes of it in its copy */
     bool done[TIMING_TOGETHER];
     uint32_t height[TIMING_TOGETHER], ready[TIMING_TOGETHER];
+    uint32_t wait[TIMING_TOGETHER]; /* assumed from issue to result */
     /* registers: of the place's result, and places that still read it; in use, and how many may be */
     uint8_t regs[TIMING_TOGETHER], readers[TIMING_TOGETHER];
     int32_t live, most;
@@ -149,7 +150,41 @@ static void find_heights(struct block *b)
         for (uint32_t k = i + 1; k < b->n; k++)
             if (b->edge[i][k] && b->height[k] > tail)
                 tail = b->height[k];
-        b->height[i] = tail + (timing_repeats(b->t, b->r, i) ? 0 : op_of(b, i)->latency);
+        b->height[i] = tail + b->wait[i];
+    }
+}
+
+/* ---- how early a load issues ---- */
+static bool loads_global(const struct exec_inst *in)
+{
+    return ptx_op_info(in->ptx->op)->effect == EFFECT_LOAD &&
+           (in->space == PTX_SPACE_GLOBAL || in->space == PTX_SPACE_GENERIC);
+}
+
+/* The assembler takes loads from global memory for longer than a hit of L1. */
+static void find_waits(struct block *b, const struct sim_preset *g)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t least = loads_global(inst_of(b, i)) ? (uint32_t)g->ahead_load : 0, is = op_of(b, i)->latency;
+        b->wait[i] = timing_repeats(b->t, b->r, i) ? 0 : is > least ? is : least;
+    }
+}
+
+/* No earlier than so many cycles before its first use could issue: what is loaded takes registers until
+ * then. */
+static void hold_loads(struct block *b, const struct sim_preset *g)
+{
+    uint32_t first[TIMING_TOGETHER] = { 0 }; /* cycle at which a place could issue */
+    for (uint32_t i = 0; i < b->n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (b->edge[k][i] & EDGE_RESULT && first[k] + b->wait[k] > first[i])
+                first[i] = first[k] + b->wait[k];
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t use = UINT32_MAX, most = (uint32_t)g->ahead_cycles;
+        for (uint32_t k = i + 1; k < b->n; k++)
+            if (b->edge[i][k] & EDGE_RESULT && first[k] < use)
+                use = first[k];
+        b->ready[i] = most && loads_global(inst_of(b, i)) && use != UINT32_MAX && use > most ? use - most : 0;
     }
 }
 
@@ -255,16 +290,17 @@ void timing_order(struct timing_plan *t, const struct timing_region *r, const st
     b.n = r->n * r->copies;
     memset(b.waits, 0, b.n);
     memset(b.done, 0, b.n * sizeof *b.done);
-    memset(b.ready, 0, b.n * sizeof *b.ready);
     find_edges(&b);
+    find_waits(&b, g);
     find_heights(&b);
+    hold_loads(&b, g);
     find_regs(&b, g);
     for (uint32_t at = 0, now = 0; at < b.n; at++) {
         uint32_t pick = pick_next(&b, now);
         bool free = timing_repeats(t, r, pick);
         if (b.ready[pick] > now)
             now = b.ready[pick];
-        take(&b, pick, now + (free ? 0 : op_of(&b, pick)->latency));
+        take(&b, pick, now + b.wait[pick]);
         if (b.live > 0 && (uint32_t)b.live > t->live)
             t->live = (uint32_t)b.live;
         now += free ? 0 : op_of(&b, pick)->slots;
