@@ -85,20 +85,22 @@ struct dev_sm {
 
 /* Shares of a simulated or modelled time between which 80 of 100 measured times lie, by the preset
  * fields of the same name; all 0: no GPU was compared. engine/rec/interval.h applies them. */
-#define DEV_SPREAD(X)         \
-    X(spread_plain_low)       \
-    X(spread_plain_high)      \
-    X(spread_pi_low)          \
-    X(spread_pi_high)         \
-    X(spread_pi_gain_low)     \
-    X(spread_pi_gain_high)    \
-    X(spread_agent_low)       \
-    X(spread_agent_high)      \
-    X(spread_agent_gain_low)  \
-    X(spread_agent_gain_high) \
-    X(spread_regs_gain_low)   \
-    X(spread_regs_gain_high)  \
-    X(spread_model_low)       \
+#define DEV_SPREAD(X)           \
+    X(spread_plain_low)         \
+    X(spread_plain_high)        \
+    X(spread_pi_low)            \
+    X(spread_pi_high)           \
+    X(spread_pi_gain_low)       \
+    X(spread_pi_gain_high)      \
+    X(spread_agent_low)         \
+    X(spread_agent_high)        \
+    X(spread_agent_gain_low)    \
+    X(spread_agent_gain_high)   \
+    X(spread_regs_gain_low)     \
+    X(spread_regs_gain_high)    \
+    X(spread_coarsen_gain_low)  \
+    X(spread_coarsen_gain_high) \
+    X(spread_model_low)         \
     X(spread_model_high)
 struct dev_spread {
 #define X(f) float f;

@@ -49,7 +49,7 @@ static enum status shed_one(struct searching *s, double most, bool *shed)
             st = search_time_whole(s, &o, &r);
         if (st != ST_OK)
             return st;
-        if (r.sampled == s->found->best.sampled && search_gain(s, &r) >= enough) {
+        if (r.sampled == s->found->best.sampled && search_gain(s, &r) >= enough && search_sure(s, &r)) {
             search_take(s, &r);
             *shed = true;
             return ST_OK;
@@ -123,8 +123,7 @@ static bool unsure_only(const struct searching *s, char *reason, size_t n)
 {
     if (s->unsure_gain * (1 - s->live.noise) <= 1)
         return false;
-    struct interval i =
-        interval_of_gain(dev_describe(s->bench->subject.dev), &s->unsure, s->unsure_gain);
+    struct interval i = s->unsure_likely;
     struct buf line = { 0 };
     options_line(&s->unsure, &line);
     snprintf(reason, n,

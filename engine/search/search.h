@@ -52,6 +52,7 @@ struct searching {
     /* the largest gain that may well be a loss on a GPU, and whose; 1: there is none */
     double unsure_gain;
     struct options unsure;
+    struct interval unsure_likely;
     struct result last; /* of the last launch, or taken from opts->done */
     double trying_cost; /* predicted, of the one that is tried now */
     struct tune_live live;

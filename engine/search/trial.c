@@ -11,6 +11,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_occupancy.h"
+#include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
 #include "engine/search/live.h"
@@ -199,17 +200,21 @@ bool search_sure(struct searching *s, const struct result *r)
     double gain = search_gain(s, r);
     if (r->time.origin != ORIGIN_SIMULATED)
         return true;
-    struct options what = r->options;
-    if (opt_occupancy(&what)->minctas) { /* beside other knobs as alone */
-        what = options_default();
-        opt_occupancy(&what)->minctas = 1;
+    struct options what = r->options, alone = options_default(); /* beside other knobs as alone */
+    if (opt_occupancy(&what)->minctas) {
+        opt_occupancy(&alone)->minctas = 1;
+        what = alone;
+    } else if (opt_schedule(&what)->coarsen > 1) {
+        opt_schedule(&alone)->coarsen = opt_schedule(&what)->coarsen;
+        what = alone;
     }
     struct interval i = interval_of_gain(dev_describe(s->bench->subject.dev), &what, gain);
-    if (!(i.low > 0) || i.low >= 1)
+    if (!(i.low > 0) || i.low * (1 + s->live.noise) >= 1)
         return true;
     if (gain > s->unsure_gain) {
         s->unsure_gain = gain;
         s->unsure = r->options;
+        s->unsure_likely = i;
     }
     return false;
 }

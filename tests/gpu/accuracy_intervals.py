@@ -59,8 +59,17 @@ def pi_gain(gpu, sim, k):
     base = logs((g.get("cha"), s.get("cha")))
     return [x - base[0] for x in pi(gpu, sim, k)] if base else []
 
+def coarsen_gain(gpu, sim, k):
+    """Of what was advised and has several elements a thread, and no other knob: whole launches."""
+    g, s = gpu.get(("recommend",) + k, {}), sim.get(("recommend",) + k, {})
+    words = g.get("options") or []
+    if words[:1] != ["--coarsen"] or words[2:3] not in ([], ["--coarsen-mode"]) or len(words) > 4 or s.get("options") != words:
+        return []
+    return logs((g["time_ns"] / g["original_ns"], s["time_ns"] / s["original_ns"])) if g.get("original_ns") and s.get("time_ns") else []
+
 KINDS = (("plain", plain, "an ordinary kernel"), ("pi", pi, "with a threshold"), ("pi_gain", pi_gain, "time with a threshold over the time without"),
          ("agent", agent, "agents by column"), ("agent_gain", agent_gain, "time with agents over the time without"),
+         ("coarsen_gain", coarsen_gain, "time with several elements a thread over the time without"),
          ("model", model, "predict, an ordinary kernel"))
 
 def held(by_kernel, keys, inside):

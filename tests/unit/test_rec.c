@@ -534,6 +534,13 @@ static void intervals_of_gains(void **state)
     known.spread.spread_regs_gain_high = 1.5f;
     assert_interval(interval_of_gain(&known, &regs, 1.5), 1, 2);
     assert_interval(interval_of_gain(&known, &plain, 1.5), 0, 0);
+    struct options several = of_line("--coarsen 4 --coarsen-mode vector");
+    assert_interval(interval_of_gain(&known, &several, 1.5), 0, 0);
+    known.spread.spread_coarsen_gain_low = 0.5f;
+    known.spread.spread_coarsen_gain_high = 1.5f;
+    assert_interval(interval_of_gain(&known, &several, 1.5), 1, 3);
+    struct options beside = of_line("--coarsen 4 --bypass l1 --pi 3");
+    assert_interval(interval_of_gain(&known, &beside, 1.5), 0.75, 3);
 }
 
 /* Is this knob idle with these options, and does the reason hold the text? NULL: it is not idle. */

@@ -161,31 +161,47 @@ static bool loads_global(const struct exec_inst *in)
            (in->space == PTX_SPACE_GLOBAL || in->space == PTX_SPACE_GENERIC);
 }
 
-/* The assembler takes loads from global memory for longer than a hit of L1. */
-static void find_waits(struct block *b, const struct sim_preset *g)
+/* load: cycles that a load from global memory is taken for at least. */
+static void find_waits(struct block *b, uint32_t load)
 {
     for (uint32_t i = 0; i < b->n; i++) {
-        uint32_t least = loads_global(inst_of(b, i)) ? (uint32_t)g->ahead_load : 0, is = op_of(b, i)->latency;
+        uint32_t least = loads_global(inst_of(b, i)) ? load : 0, is = op_of(b, i)->latency;
         b->wait[i] = timing_repeats(b->t, b->r, i) ? 0 : is > least ? is : least;
     }
 }
 
-/* No earlier than so many cycles before its first use could issue: what is loaded takes registers until
- * then. */
-static void hold_loads(struct block *b, const struct sim_preset *g)
+/* No load issues earlier than so many cycles before its first use could: what is loaded takes registers
+ * until then. True: one is held back by that. */
+static bool hold_loads(struct block *b, uint32_t most)
 {
     uint32_t first[TIMING_TOGETHER] = { 0 }; /* cycle at which a place could issue */
+    bool held = false;
     for (uint32_t i = 0; i < b->n; i++)
         for (uint32_t k = 0; k < i; k++)
             if (b->edge[k][i] & EDGE_RESULT && first[k] + b->wait[k] > first[i])
                 first[i] = first[k] + b->wait[k];
     for (uint32_t i = 0; i < b->n; i++) {
-        uint32_t use = UINT32_MAX, most = (uint32_t)g->ahead_cycles;
+        uint32_t use = UINT32_MAX;
         for (uint32_t k = i + 1; k < b->n; k++)
             if (b->edge[i][k] & EDGE_RESULT && first[k] < use)
                 use = first[k];
-        b->ready[i] = most && loads_global(inst_of(b, i)) && use != UINT32_MAX && use > most ? use - most : 0;
+        if (loads_global(inst_of(b, i)) && use != UINT32_MAX && use > most) {
+            b->ready[i] = use - most;
+            held = true;
+        }
     }
+    return held;
+}
+
+/* Chains that hold loads back are counted as the assembler counts them. Other blocks keep to registers
+ * alone: by its cycles their registers are nearer to it, their times farther (docs/lab/unrolling.md). */
+static void find_times(struct block *b, const struct sim_preset *g)
+{
+    memset(b->ready, 0, b->n * sizeof *b->ready);
+    find_waits(b, (uint32_t)g->ahead_load);
+    if (!g->ahead_cycles || !hold_loads(b, (uint32_t)g->ahead_cycles))
+        find_waits(b, 0);
+    find_heights(b);
 }
 
 /* ---- registers ---- */
@@ -291,9 +307,7 @@ void timing_order(struct timing_plan *t, const struct timing_region *r, const st
     memset(b.waits, 0, b.n);
     memset(b.done, 0, b.n * sizeof *b.done);
     find_edges(&b);
-    find_waits(&b, g);
-    find_heights(&b);
-    hold_loads(&b, g);
+    find_times(&b, g);
     find_regs(&b, g);
     for (uint32_t at = 0, now = 0; at < b.n; at++) {
         uint32_t pick = pick_next(&b, now);
