@@ -19,13 +19,9 @@
 
 /* an option that gains less than this over all that were shed is not kept */
 #define WORTH 0.01
-/* of what would be enough: what a sample of the CTAs says less of is not timed whole */
-#define SAMPLE_MAY 0.9
 /* of one launch's samples; what short launches, timed in batches, spread is also what they do from one
  * process to the next */
 #define MOST_SPREAD 0.1
-/* of simulated gains below this a GPU made a loss as often as a gain (docs/lab/advice.md) */
-#define LEAST_SIMULATED 0.02
 /* two ticks of a GPU's event timer (0.5 microseconds each): what a difference must exceed */
 #define TIMER_NS 1000
 
@@ -196,7 +192,8 @@ void search_finalize(struct searching *s)
     double launches = fmax(1, fmin(f->original.time.batch, f->best.time.batch));
     bool within_timer =
         gpu && (double)(f->original.time.median - f->best.time.median) < TIMER_NS / sqrt(launches);
-    f->leave_alone = options_equal(&f->options, &none) || gain < needed || within_timer;
+    bool sure = gain <= 1 || search_sure_of(s, &f->best, gain);
+    f->leave_alone = options_equal(&f->options, &none) || gain < needed || within_timer || !sure;
     if (f->leave_alone) {
         why_alone(s, gain, f->reason, sizeof f->reason);
         f->options = none;

@@ -80,8 +80,14 @@ void search_adopt_done(struct searching *s);
 /* Over the original, both timed alike where that is possible; 0: did not run, outputs differ or are
  * none. */
 double search_gain(const struct searching *s, const struct result *r);
-/* False: a simulated gain of which a GPU may make a loss (engine/rec/interval.h); the largest such is
- * noted. */
+/* a sample's gain may be so much too small */
+#define SAMPLE_MAY 0.9
+/* of simulated gains below this a GPU made a loss as often as a gain (docs/lab/advice.md) */
+#define LEAST_SIMULATED 0.02
+/* False: a simulated gain of which a GPU may make a loss (engine/rec/interval.h) that is more than
+ * LEAST_SIMULATED; the largest such is noted. */
+bool search_sure_of(struct searching *s, const struct result *r, double gain);
+/* The same of what was seen: a sample has the benefit of the doubt, whole launches decide. */
 bool search_sure(struct searching *s, const struct result *r);
 /* Launches of a caller's budget that search_time_leaders and search_confirm may want yet. */
 unsigned search_reserved(const struct searching *s);

@@ -10,6 +10,7 @@
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_softcache.h"
@@ -195,9 +196,8 @@ void search_step(struct searching *s, const char *step, const char *next)
     search_tell(s);
 }
 
-bool search_sure(struct searching *s, const struct result *r)
+bool search_sure_of(struct searching *s, const struct result *r, double gain)
 {
-    double gain = search_gain(s, r);
     if (r->time.origin != ORIGIN_SIMULATED)
         return true;
     struct options what = r->options, alone = options_default(); /* beside other knobs as alone */
@@ -207,9 +207,13 @@ bool search_sure(struct searching *s, const struct result *r)
     } else if (opt_schedule(&what)->coarsen > 1) {
         opt_schedule(&alone)->coarsen = opt_schedule(&what)->coarsen;
         what = alone;
+    } else if (opt_cluster(&what)->kind == CLUSTER_AGENT) { /* in whatever order as by column */
+        opt_cluster(&alone)->kind = CLUSTER_AGENT;
+        opt_cluster(&alone)->index.kind = INDEX_COLUMN;
+        what = alone;
     }
     struct interval i = interval_of_gain(dev_describe(s->bench->subject.dev), &what, gain);
-    if (!(i.low > 0) || i.low * (1 + s->live.noise) >= 1)
+    if (!(i.low > 0) || i.low * (1 + fmax(s->live.noise, LEAST_SIMULATED)) >= 1)
         return true;
     if (gain > s->unsure_gain) {
         s->unsure_gain = gain;
@@ -217,6 +221,11 @@ bool search_sure(struct searching *s, const struct result *r)
         s->unsure_likely = i;
     }
     return false;
+}
+
+bool search_sure(struct searching *s, const struct result *r)
+{
+    return search_sure_of(s, r, search_gain(s, r) / (r->sampled ? SAMPLE_MAY : 1));
 }
 
 /* Best so far by more than the noise, as far as this time tells (search_time_leaders). */

@@ -241,7 +241,8 @@ static inline const struct table_row *table_best(const struct table *t)
     return best;
 }
 
-/* A search against the table alone. */
+/* A search against the table alone, for a device that no GPU was compared with: what a GPU may lose is
+ * not left out. */
 static inline void table_search(const struct table *t, struct tune_found *f)
 {
     struct rig r;
@@ -250,6 +251,7 @@ static inline void table_search(const struct table *t, struct tune_found *f)
     struct tune_candidate *costs;
     rig_prepare(&r, t->ptx, t->launch, t->device);
     assert_status_ok(tune_bench_open_model(&r.subject, &r.bench, &r.ds), &r.ds);
+    ((struct dev_info *)(uintptr_t)dev_describe(r.subject.dev))->spread = (struct dev_spread){ 0 };
     table_known(t, &done, &o.ndone, &costs, &o.ncosts);
     o.done = done;
     o.costs = costs;
