@@ -22,14 +22,21 @@
 #define SIM_NOISE      0.005
 #define MEASURED_NOISE 0.02 /* least gain that counts on a GPU, besides the spread of the samples */
 
+/* With the schedule paper's figure, which the search did not need. */
+static enum status predict_end(struct searching *s, const struct options *o, struct tune_prediction *out)
+{
+    enum status st = search_predict(s, o, out);
+    return st == ST_OK && out->valid && isnan(out->cost.paper) ? tune_predict(s->bench, o, out) : st;
+}
+
 /* What the model says of the original and of what was found, for the report; not where a launch is
  * cheaper. */
 static enum status predict_ends(struct searching *s)
 {
     struct options none = options_default();
     s->ranked = true;
-    enum status st = search_predict(s, &none, &s->found->cost_original);
-    return st == ST_OK ? search_predict(s, &s->found->options, &s->found->cost_best) : st;
+    enum status st = predict_end(s, &none, &s->found->cost_original);
+    return st == ST_OK ? predict_end(s, &s->found->options, &s->found->cost_best) : st;
 }
 
 /* What is recommended has to hold against what the simulated device can do to it. */
