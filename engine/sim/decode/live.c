@@ -201,11 +201,12 @@ static void live_gen(void *ctx, uint32_t reg, unsigned access)
     }
 }
 
-/* Live at once in the text's order, and where that is more than ENOUGH, in one that needs few: a full SM
- * leaves a thread 32, of which ptxas wants about ten for itself (estimate_regs). `cur` is what is live
- * at the block's end, and at its start afterwards. */
+/* Registers live at once that ask for no other order: a full SM leaves a thread 32, of which ptxas wants
+ * about ten for itself (estimate_regs). */
 enum { ENOUGH = 22 };
 
+/* Live at once in the text's order. `cur` is what is live at the block's end, and at its start
+ * afterwards. */
 static uint32_t text_pressure(struct live *l, const struct ptx_block *b, uint64_t *cur)
 {
     uint32_t most = 0;
@@ -223,6 +224,7 @@ static uint32_t text_pressure(struct live *l, const struct ptx_block *b, uint64_
     return l->cost > most ? l->cost : most;
 }
 
+/* The same, and where that is more than ENOUGH, in an order that needs few. False: out of memory. */
 static bool live_pressure(struct live *l, const struct ptx_block *b, uint64_t *cur, uint64_t *end)
 {
     uint32_t listed = UINT32_MAX;
