@@ -142,17 +142,16 @@ static void test_atomic_turns(void **state)
     (void)state;
     uint64_t word;
     struct exec_access a = linear(0, 4, 4, EXEC_FULL);
-    assert_int_equal(timing_atomic_turns(&a, 1), 4); /* one line: a turn per sector */
+    assert_int_equal(timing_atomic_turns(&a), 4); /* one line: a turn per sector */
     assert_int_equal(timing_same_word(&a, &word), 1);
     a = linear(0, 32, 4, EXEC_FULL);
-    assert_int_equal(timing_atomic_turns(&a, 1), 32);
+    assert_int_equal(timing_atomic_turns(&a), 32);
     a = linear(64, 0, 4, EXEC_FULL);
-    assert_int_equal(timing_atomic_turns(&a, 1), 32); /* one word: a turn per lane, */
-    assert_int_equal(timing_atomic_turns(&a, 3), 96); /* three for floats */
+    assert_int_equal(timing_atomic_turns(&a), 32); /* one word: a turn per lane */
     assert_int_equal(timing_same_word(&a, &word), 32);
     assert_int_equal(word, 64);
     a = linear(64, 0, 4, 0x5);
-    assert_int_equal(timing_atomic_turns(&a, 1), 2);
+    assert_int_equal(timing_atomic_turns(&a), 2);
 }
 
 static void test_local_interleaves(void **state)

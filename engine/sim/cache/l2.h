@@ -22,6 +22,7 @@ struct cache_l2_request {
     uint8_t own : 1;     /* no other SM asks at that moment: claims of tasks, and looks at them */
     uint8_t side : 1;    /* partition of L2 that its SM is wired to */
     uint8_t returns : 1; /* an atomic whose old value goes back */
+    uint8_t floats : 1;  /* an atomic on floats */
     uint8_t next;        /* .L2::256B: the neighbouring line comes along */
     uint8_t quiet;       /* a prefetch: fills, is not counted as a read */
     uint8_t copy;        /* of the tensor copy engine */
@@ -32,6 +33,7 @@ struct cache_l2_request {
     uint8_t place;
     uint16_t lanes;          /* atomics: turns they take */
     uint16_t unit;           /* atomics: whose */
+    float unit_cycles;       /* atomics: how long that unit is busy */
     uint16_t slice, channel; /* queues it goes through (timing_mem) */
     int8_t apart;            /* cycles that its slice is farther than the mean */
 };

@@ -291,7 +291,7 @@ uint8_t timing_same_word(const struct exec_access *a, uint64_t *word)
     return most;
 }
 
-uint8_t timing_atomic_turns(const struct exec_access *a, uint32_t each)
+uint8_t timing_atomic_turns(const struct exec_access *a)
 {
     struct same d;
     struct few sector;
@@ -299,9 +299,8 @@ uint8_t timing_atomic_turns(const struct exec_access *a, uint32_t each)
     count_same(a, &d);
     few_clear(&sector);
     for (uint32_t i = 0; i < d.word.n; i++) {
-        uint32_t s = few_place(&sector, d.word.key[i] >> 5),
-                 own = d.lanes[i] > 1 ? d.lanes[i] * each : 1;
-        most[s] = own > most[s] ? own : most[s];
+        uint32_t s = few_place(&sector, d.word.key[i] >> 5);
+        most[s] = d.lanes[i] > most[s] ? d.lanes[i] : most[s];
     }
     for (uint32_t s = 0; s < sector.n; s++)
         turns += most[s];

@@ -12,8 +12,8 @@ struct timing_access {
     /* shared, global loads: bank passes; const: distinct words; global atomics: turns */
     uint8_t passes;
     uint8_t lanes; /* active */
-    uint8_t level; /* prefetch; shared atomics: TIMING_LOOP, TIMING_SWAP or 0 */
-    uint8_t same;  /* shared atomics: lanes that have one word, at most */
+    uint8_t level; /* prefetch; atomics: TIMING_LOOP, TIMING_SWAP or 0 */
+    uint8_t same;  /* shared atomics, global ones on floats: lanes that have one word, at most */
     /* stores: enum timing_torn, of sectors that are not written wholly */
     uint8_t torn;
     /* bulk copies: times that lines[] are moved on by 32 and issued again */
@@ -50,8 +50,8 @@ uint32_t timing_coalesce(const struct exec_access *a, uint64_t *lines);
 uint32_t timing_coalesce_local(const struct exec_access *a, uint64_t base_line, uint64_t *lines);
 uint8_t timing_bank_passes(const struct exec_access *a, uint32_t banks, uint32_t bank_bytes);
 /* Turns that an atomic takes at L2: lanes of one sector with different words go together, those with one
- * word after each other. each: turns per lane of one word. */
-uint8_t timing_atomic_turns(const struct exec_access *a, uint32_t each);
+ * word after each other. */
+uint8_t timing_atomic_turns(const struct exec_access *a);
 enum timing_torn timing_store_torn(const struct exec_access *a);
 /* The most lanes that have one word; *word: its address. */
 uint8_t timing_same_word(const struct exec_access *a, uint64_t *word);

@@ -351,10 +351,27 @@ static uint32_t issue_local_store(struct timing_sm *s, struct timing_warp *w,
     return (uint32_t)at;
 }
 
+/* Cycles that an atomic keeps the units of its words busy, as H200 micro-kernels show
+ * (docs/lab/atomics.md): a sector whose words all lanes name takes less than one of which a part is
+ * named; lanes that have one word take further turns. Floats of one word wait for each other's sum. */
+static double unit_cycles(const struct sim_preset *g, const struct timing_access *a, uint32_t sectors)
+{
+    double full = g->l2_atomic_cycles, part = max_d(full, g->l2_atomic_part_cycles),
+           again = g->l2_atomic_again_cycles > 0 ? g->l2_atomic_again_cycles : full;
+    bool whole = a->passes == sectors && (uint32_t)a->lanes * a->bytes == 32 * sectors;
+    double cycles = a->passes == a->lanes     ? a->passes * part
+                    : a->level == TIMING_SWAP ? a->passes * full
+                    : a->passes > sectors     ? sectors * part + (a->passes - sectors) * again
+                                              : a->passes * (whole ? full : part);
+    return a->same > 1 ? max_d(cycles, a->same * g->l2_atomic_float_cycles) : cycles;
+}
+
 static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
                              const struct timing_access *a, uint32_t t)
 {
     double at = max_d(t, s->lsu_free);
+    double each = unit_cycles(s->group->t->g, a, sectors_of(&w->work->lines[a->first], a->nlines)) /
+                  (a->passes ? a->passes : 1);
     uint32_t done = t;
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t e = w->work->lines[a->first + i];
@@ -366,8 +383,10 @@ static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const s
             .place = s->cta[w->cta].place,
             .returns = a->kind == ACCESS_ATOMIC,
             .own = in->claims != 0, /* each cluster's counter has a unit of its own */
+            .floats = a->level == TIMING_LOOP,
             .lanes = (uint16_t)(a->passes * (i + 1) / a->nlines - a->passes * i / a->nlines)
         };
+        r.unit_cycles = (float)(r.lanes * each);
         cache_l1_store(&s->l1, r.line, r.sectors, true, (uint32_t)at);
         uint32_t back = timing_mem_atomic(s, &r);
         if (back > done)

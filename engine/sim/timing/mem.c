@@ -338,13 +338,22 @@ static void hold_atomic(struct timing_sm *s, double until)
         s->store_free = r->done[r->at];
 }
 
+/* Addresses are spread over units at random: of 8 to 64 neighbours two or three fall on one unit, as on
+ * an H200. */
+static uint16_t unit_of(const struct timing_mem *m, uint64_t line)
+{
+    uint32_t unit;
+    divide(&m->by_unit, cache_mix(line >> m->unit_shift) >> 32, &unit);
+    return (uint16_t)unit;
+}
+
 /* Atomics on one sector take turns at its slice. */
 uint32_t timing_mem_atomic(struct timing_sm *s, struct cache_l2_request *r)
 {
     struct timing_mem *m = &s->group->mem;
     choose_queues(m, r);
     const struct sim_preset *g = m->g;
-    r->unit = spread(r->line >> m->unit_shift, &m->by_unit);
+    r->unit = unit_of(m, r->line);
     double wait = waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     s->slice_added += r->lanes * m->atomic_cycles / m->nslices;
     wait += take_port(&s->store_free, r->at, g->icnt_atomic_cycles * cache_count(r->sectors));
@@ -392,7 +401,7 @@ static double slice_cycles(const struct timing_mem *m, const struct cache_l2_req
     double bytes = slice_bytes(m->g, r) / m->slice_bytes, turn = m->g->l2_atomic_cycles * m->scale;
     if (!r->lanes)
         return bytes;
-    if (turn > 0 && m->slice[r->slice].unit == r->unit + 1u)
+    if (turn > 0 && m->slice[r->slice].last == r->unit + 1u)
         return r->lanes * (turn < m->atomic_cycles ? turn : m->atomic_cycles);
     return r->lanes * m->atomic_cycles + (r->returns ? bytes : 0);
 }
@@ -411,16 +420,27 @@ static double sharers(struct timing_mem *m, const struct cache_l2_request *r)
     return a->shared ? m->scale : 1;
 }
 
+/* A sum of floats takes longer than a turn: the next atomic on the same line waits for it. */
+static void enter_atomic(struct timing_mem *m, const struct cache_l2_request *r)
+{
+    struct timing_queue *unit = &m->unit[r->unit];
+    uint32_t line = (uint32_t)r->line + 1u;
+    double cycles = r->unit_cycles;
+    if (r->floats && r->lanes == 1 && unit->last == line && cycles < m->g->l2_atomic_float_cycles)
+        cycles = m->g->l2_atomic_float_cycles;
+    unit->last = line;
+    m->slice[r->slice].last = r->unit + 1u;
+    occupy(unit, m->epoch, cycles * sharers(m, r));
+}
+
 static void enter_request(struct timing_mem *m, const struct cache_l2_request *r)
 {
     struct cache_l2_outcome o;
     cache_l2_access(&m->l2, r, &o);
     uint8_t crossed = look_on_sides(m, r, &o);
     double cycles = slice_cycles(m, r);
-    if (r->lanes) {
-        m->slice[r->slice].unit = r->unit + 1u;
-        occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * sharers(m, r));
-    }
+    if (r->lanes)
+        enter_atomic(m, r);
     /* Sectors that a store covers in part and nobody else writes, and sectors of atomics, are read
      * from DRAM first. */
     uint8_t fill = r->write && (r->partial == CACHE_PART || r->lanes) ? r->sectors & (uint8_t)~o.hit : 0;

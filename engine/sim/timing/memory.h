@@ -16,7 +16,8 @@ struct timing_met;
 /* ---- the memory system of a group ---- */
 struct timing_queue {
     double free;
-    uint32_t unit; /* of a slice: 1 + the atomic unit that worked last; 0: none has */
+    uint32_t last; /* of a slice: 1 + the atomic unit that worked last; of a unit: 1 + its last line; 0:
+                      none */
 };
 /* Addresses of one atomic unit in a sample: which sampled place asked first, and whether another one did
  * too. */

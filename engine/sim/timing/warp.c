@@ -37,15 +37,22 @@ static bool has_lines(const struct exec_access *a)
     return a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_LOCAL;
 }
 
-/* Turns of an atomic: floats of one word take longer at L2 (3.5 cycles to 1.4, measured on an H200); old
- * parts serve lane by lane. */
-static uint8_t atomic_turns(const struct sim_preset *g, const struct exec_inst *in, bool one,
-                            const struct exec_access *a)
+/* Turns of an atomic in global memory. Integers of one word are added before they leave the SM; old
+ * parts serve lane by lane. A compare-and-swap brings two words a lane: where lanes share turns it has
+ * twice as many. */
+static void note_atomic(const struct sim_preset *g, const struct exec_inst *in, bool one,
+                        struct timing_access *m, const struct exec_access *a)
 {
-    if (!(g->l2_atomic_cycles > 0))
-        return (uint8_t)lanes_of(a->mask);
     char kind = in->ptx->ntypes ? ptx_type_kind((enum ptx_type)in->ptx->type[0]) : 0;
-    return one && (kind == 'u' || kind == 's') ? 1 : timing_atomic_turns(a, kind == 'f' ? 3 : 1);
+    uint64_t word;
+    m->passes = (uint8_t)lanes_of(a->mask);
+    if (!(g->l2_atomic_cycles > 0))
+        return;
+    uint8_t turns = one && (kind == 'u' || kind == 's') ? 1 : timing_atomic_turns(a);
+    m->level = kind == 'f' ? TIMING_LOOP : ptx_has_mod(in->ptx, PTX_MOD_CAS) ? TIMING_SWAP : 0;
+    if (m->level == TIMING_LOOP)
+        m->same = timing_same_word(a, &word);
+    m->passes = m->level == TIMING_SWAP && turns < m->passes ? (uint8_t)(2 * turns) : turns;
 }
 
 static void note_shared_atomic(struct timing_access *m, const struct exec_inst *in,
@@ -183,8 +190,8 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
         if (a->kind == ACCESS_LOAD)
             prefetch_lines(s, lines, m->nlines);
         if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
-            m->passes = atomic_turns(g, &s->group->t->p->code[pc],
-                                     s->group->t->plan.op[pc].flags & TIMING_ONE_WORD, a);
+            note_atomic(g, &s->group->t->p->code[pc], s->group->t->plan.op[pc].flags & TIMING_ONE_WORD,
+                        m, a);
         if (a->kind == ACCESS_STORE)
             m->torn = (uint8_t)timing_store_torn(a);
         if (a->kind == ACCESS_LOAD && m->nlines > 1)
