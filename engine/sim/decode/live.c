@@ -72,9 +72,9 @@ static bool live_flow(const struct ptx_cfg *c, uint32_t b, uint32_t words, const
     return changed;
 }
 
-/* Values that no thread needs a register for: parameters and literals stay in the constant bank or the
- * instruction, and integers made of them and of the CTA's place alone are the warp's (ptxas keeps those
- * in uniform registers). `common` has their registers. */
+/* Values that no thread needs a register for: parameters, literals and constants of a known address stay
+ * in the constant bank or the instruction, and integers made of them and of the CTA's place alone are
+ * the warp's (ptxas keeps those in uniform registers). `common` has their registers. */
 static bool is_common(const struct live *l, const struct ptx_operand *o)
 {
     if (o->kind == OPND_SREG)
@@ -90,6 +90,8 @@ static bool makes_common(const struct live *l, const struct ptx_inst *in)
         return false;
     if (in->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM)
         return l->f->entry;
+    if (in->op == PTX_OP_LD && in->space == PTX_SPACE_CONST)
+        return in->opnds[1].kind == OPND_ADDR && in->opnds[1].base == BASE_SYM;
     bool fp = in->ntypes && ptx_type_kind((enum ptx_type)in->type[0]) == 'f';
     if (ptx_op_info(in->op)->effect != EFFECT_NONE || (fp && in->op != PTX_OP_MOV))
         return false;

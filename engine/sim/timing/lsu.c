@@ -509,6 +509,44 @@ static uint32_t issue_global(struct timing_sm *s, struct timing_warp *w, const s
     return done;
 }
 
+#define CONST_LINE 64 /* bytes of a line of the constant cache */
+
+/* Whether the constant cache has a line, which is the latest from now on. */
+static bool has_constant(struct timing_sm *s, uint32_t line)
+{
+    uint32_t n = (uint32_t)(s->group->t->g->const_bytes / CONST_LINE), i = 0, before = line + 1;
+    bool hit = false;
+    for (; i < n && i < TIMING_CONSTS && !hit; i++) {
+        uint32_t here = s->const_line[i];
+        hit = here == line + 1;
+        s->const_line[i] = before;
+        before = here;
+    }
+    return hit;
+}
+
+/* A read of constants by an index: the words of a warp one after another, each line of 64 bytes that the
+ * constant cache lacks from the next level, which all SMs share the less the more of them there are
+ * (docs/lab/constants.md). */
+static uint32_t issue_constant(struct timing_sm *s, struct timing_warp *w, const struct timing_access *a,
+                               uint32_t t)
+{
+    const struct sim_preset *g = s->group->t->g;
+    double begin = max_d(t, s->const_free), sms = (double)g->sms,
+           all = (double)s->group->t->nctas < sms ? (double)s->group->t->nctas / sms : 1;
+    uint32_t lack = 0;
+    for (uint32_t i = 0; i < a->nlines; i++) {
+        uint64_t e = w->work->lines[a->first + i];
+        for (uint32_t half = 0; half < 2; half++)
+            if (timing_sectors(e) >> 2 * half & 3)
+                lack += !has_constant(s, (uint32_t)(timing_line(e) * 2 + half));
+    }
+    double miss = g->const_miss_busy + all * (g->const_miss_shared - g->const_miss_busy);
+    s->const_free = begin + a->passes * g->const_word_busy + lack * miss;
+    return (uint32_t)(begin + (double)g->lat_const_index + (a->passes - 1.0) * g->const_word_cycles +
+                      lack * g->const_miss_cycles);
+}
+
 static uint32_t issue_space(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
                             const struct timing_access *a, uint32_t t)
 {
@@ -519,6 +557,9 @@ static uint32_t issue_space(struct timing_sm *s, struct timing_warp *w, const st
     case PTX_SPACE_SHARED: return issue_shared(s, a, w->cta, t);
     case PTX_SPACE_SHARED_CLUSTER: return issue_remote(s, a, t);
     case PTX_SPACE_CONST:
+        if (a->nlines)
+            return issue_constant(s, w, a, t);
+        return t + (uint32_t)(g->lat_const * a->passes);
     case PTX_SPACE_PARAM: return t + (uint32_t)(g->lat_const * a->passes);
     case PTX_SPACE_LOCAL:
         if (a->kind == ACCESS_STORE)

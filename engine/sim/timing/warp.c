@@ -198,6 +198,9 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
             m->passes = timing_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
     } else if (a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM) {
         m->passes = timing_distinct_words(a);
+        if (a->space == PTX_SPACE_CONST && g->const_bytes &&
+            s->group->t->p->code[pc].ptx->opnds[1].base == BASE_REG)
+            m->nlines = (uint8_t)timing_coalesce(a, lines);
     } else {
         if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
             note_shared_atomic(m, &s->group->t->p->code[pc], a);
