@@ -10,6 +10,8 @@ struct sim_preset;
 
 /* ---- L2 ---- */
 enum { CACHE_PART = 1, CACHE_SHARED_PART };
+enum { CACHE_UNIT_PARTS = 64 };
+
 struct cache_l2_request {
     uint64_t line;
     uint32_t at; /* cycle */
@@ -31,11 +33,11 @@ struct cache_l2_request {
     uint8_t partial;
     /* index of the sampled place of the grid that asks (struct cache_places) */
     uint8_t place;
-    uint16_t lanes;          /* atomics: turns they take */
-    uint16_t unit;           /* atomics: whose */
-    float unit_cycles;       /* atomics: how long that unit is busy */
-    uint16_t slice, channel; /* queues it goes through (timing_mem) */
+    uint8_t lanes;           /* atomics: turns they take */
     int8_t apart;            /* cycles that its slice is farther than the mean */
+    uint16_t unit;           /* atomics: whose */
+    uint16_t unit_cycles;    /* atomics: how long that unit is busy, in parts of CACHE_UNIT_PARTS */
+    uint16_t slice, channel; /* queues it goes through (timing_mem) */
 };
 struct cache_l2_outcome {
     uint8_t hit, miss; /* sectors; miss includes fetched neighbours */

@@ -384,9 +384,9 @@ static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const s
             .returns = a->kind == ACCESS_ATOMIC,
             .own = in->claims != 0, /* each cluster's counter has a unit of its own */
             .floats = a->level == TIMING_LOOP,
-            .lanes = (uint16_t)(a->passes * (i + 1) / a->nlines - a->passes * i / a->nlines)
+            .lanes = (uint8_t)(a->passes * (i + 1) / a->nlines - a->passes * i / a->nlines)
         };
-        r.unit_cycles = (float)(r.lanes * each);
+        r.unit_cycles = (uint16_t)(r.lanes * each * CACHE_UNIT_PARTS + 0.5);
         cache_l1_store(&s->l1, r.line, r.sectors, true, (uint32_t)at);
         uint32_t back = timing_mem_atomic(s, &r);
         if (back > done)
@@ -514,9 +514,13 @@ static uint32_t issue_global(struct timing_sm *s, struct timing_warp *w, const s
 /* Whether the constant cache has a line, which is the latest from now on. */
 static bool has_constant(struct timing_sm *s, uint32_t line)
 {
-    uint32_t n = (uint32_t)(s->group->t->g->const_bytes / CONST_LINE), i = 0, before = line + 1;
+    uint32_t n = (uint32_t)(s->group->t->g->const_bytes / CONST_LINE), before = line + 1;
     bool hit = false;
-    for (; i < n && i < TIMING_CONSTS && !hit; i++) {
+    if (!s->const_line && !(s->const_line = base_alloc(n * sizeof *s->const_line))) {
+        s->oom = true;
+        return true;
+    }
+    for (uint32_t i = 0; i < n && !hit; i++) {
         uint32_t here = s->const_line[i];
         hit = here == line + 1;
         s->const_line[i] = before;

@@ -425,7 +425,7 @@ static void enter_atomic(struct timing_mem *m, const struct cache_l2_request *r)
 {
     struct timing_queue *unit = &m->unit[r->unit];
     uint32_t line = (uint32_t)r->line + 1u;
-    double cycles = r->unit_cycles;
+    double cycles = (double)r->unit_cycles / CACHE_UNIT_PARTS;
     if (r->floats && r->lanes == 1 && unit->last == line && cycles < m->g->l2_atomic_float_cycles)
         cycles = m->g->l2_atomic_float_cycles;
     unit->last = line;

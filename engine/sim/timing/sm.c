@@ -179,6 +179,7 @@ void timing_sm_free(struct timing_sm *s)
     base_free(s->loads);
     base_free(s->request);
     base_free(s->late);
+    base_free(s->const_line);
 }
 
 static void make_youngest(struct timing_sm *s, uint32_t slot)

@@ -62,7 +62,6 @@ struct timing_load_count {
     uint64_t threads;    /* active lanes */
 };
 enum { TIMING_LOOPED = 16 }; /* words remembered */
-enum { TIMING_CONSTS = 64 }; /* lines of the constant cache, at most */
 struct timing_sm {
     struct timing_group *group;
     uint32_t id;             /* %smid */
@@ -101,17 +100,18 @@ struct timing_sm {
     bool has_ro;
     double heap_free; /* when malloc's heap has served this SM's lanes */
     /* out_free: what reads and stores leave by */
-    double lsu_free;                    /* cycle */
-    double const_free;                  /* cycle: of reads of constants by an index */
-    uint32_t const_line[TIMING_CONSTS]; /* 1 + lines of its constant cache, the latest first; 0: none */
-    double remote_free;                 /* cycle */
-    double data_free;                   /* cycle */
-    double port_free;                   /* cycle */
-    double store_free;                  /* cycle */
-    double out_free;                    /* cycle: what reads and stores leave by */
-    double copy_free;                   /* cycle: of the tensor copy engine */
-    double tensor_shared;               /* cycle: until which tensor cores read shared memory, */
-    double tensor_share;                /* and the share of its bandwidth that they take */
+    double lsu_free;                       /* cycle */
+    double const_free;                     /* cycle: of reads of constants by an index */
+    uint32_t *const_line;                  /* 1 + lines of its constant cache, the latest first, 0: none;
+                                              made when it first reads one */
+    double remote_free;                    /* cycle */
+    double data_free;                      /* cycle */
+    double port_free;                      /* cycle */
+    double store_free;                     /* cycle */
+    double out_free;                       /* cycle: what reads and stores leave by */
+    double copy_free;                      /* cycle: of the tensor copy engine */
+    double tensor_shared;                  /* cycle: until which tensor cores read shared memory, */
+    double tensor_share;                   /* and the share of its bandwidth that they take */
     double tensor_free[TIMING_SCHEDULERS]; /* cycle: of the tensor core of a scheduler */
     /* things that mbarriers are told later, in no order; the soonest */
     struct timing_late {

@@ -25,7 +25,9 @@ static uint32_t copy_line(struct timing_sm *s, const struct timing_access *a, st
     case ACCESS_STORE: r->write = 1; return timing_mem_write(s, r);
     case ACCESS_RED:
         r->write = 1;
-        r->lanes = (uint16_t)cache_count(r->sectors);
+        r->lanes = (uint8_t)cache_count(r->sectors);
+        r->unit_cycles =
+            (uint16_t)(r->lanes * s->group->t->g->l2_atomic_cycles * CACHE_UNIT_PARTS + 0.5);
         return timing_mem_atomic(s, r);
     case ACCESS_PREFETCH:
         r->quiet = 1;
