@@ -547,7 +547,7 @@ static uint32_t issue_constant(struct timing_sm *s, struct timing_warp *w, const
     }
     double miss = g->const_miss_busy + all * (g->const_miss_shared - g->const_miss_busy);
     s->const_free = begin + a->passes * g->const_word_busy + lack * miss;
-    return (uint32_t)(begin + (double)g->lat_const_index + (a->passes - 1.0) * g->const_word_cycles +
+    return (uint32_t)(begin + (double)g->lat_const_index + (double)(a->passes - 1) * g->const_word_cycles +
                       lack * g->const_miss_cycles);
 }
 
