@@ -386,7 +386,7 @@ static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const s
             .floats = a->level == TIMING_LOOP,
             .lanes = (uint8_t)(a->passes * (i + 1) / a->nlines - a->passes * i / a->nlines)
         };
-        r.unit_cycles = (uint16_t)(r.lanes * each * CACHE_UNIT_PARTS + 0.5);
+        r.unit_cycles = (uint16_t)(r.lanes * each * CACHE_UNIT_PARTS);
         cache_l1_store(&s->l1, r.line, r.sectors, true, (uint32_t)at);
         uint32_t back = timing_mem_atomic(s, &r);
         if (back > done)
@@ -547,8 +547,8 @@ static uint32_t issue_constant(struct timing_sm *s, struct timing_warp *w, const
     }
     double miss = g->const_miss_busy + all * (g->const_miss_shared - g->const_miss_busy);
     s->const_free = begin + a->passes * g->const_word_busy + lack * miss;
-    return (uint32_t)(begin + (double)g->lat_const_index + (double)(a->passes - 1) * g->const_word_cycles +
-                      lack * g->const_miss_cycles);
+    return (uint32_t)(begin + (double)g->lat_const_index +
+                      (double)(a->passes - 1) * g->const_word_cycles + lack * g->const_miss_cycles);
 }
 
 static uint32_t issue_space(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
