@@ -10,7 +10,13 @@ struct sim_preset;
 
 /* ---- L2 ---- */
 enum { CACHE_PART = 1, CACHE_SHARED_PART };
-enum { CACHE_UNIT_PARTS = 64 };
+enum { CACHE_UNIT_PARTS = 64 }; /* of a cycle, in which a request says how long an atomic unit is busy */
+/* Cycles in those parts; as many as fit where there are more. */
+static inline uint16_t cache_unit_parts(double cycles)
+{
+    double parts = cycles * CACHE_UNIT_PARTS;
+    return parts < UINT16_MAX ? (uint16_t)parts : UINT16_MAX;
+}
 
 struct cache_l2_request {
     uint64_t line;

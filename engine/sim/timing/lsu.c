@@ -386,7 +386,7 @@ static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const s
             .floats = a->level == TIMING_LOOP,
             .lanes = (uint8_t)(a->passes * (i + 1) / a->nlines - a->passes * i / a->nlines)
         };
-        r.unit_cycles = (uint16_t)(r.lanes * each * CACHE_UNIT_PARTS);
+        r.unit_cycles = cache_unit_parts(r.lanes * each);
         cache_l1_store(&s->l1, r.line, r.sectors, true, (uint32_t)at);
         uint32_t back = timing_mem_atomic(s, &r);
         if (back > done)
@@ -516,7 +516,7 @@ static bool has_constant(struct timing_sm *s, uint32_t line)
 {
     uint32_t n = (uint32_t)(s->group->t->g->const_bytes / CONST_LINE), before = line + 1;
     bool hit = false;
-    if (!s->const_line && !(s->const_line = base_alloc(n * sizeof *s->const_line))) {
+    if (!s->const_line && !(s->const_line = base_alloc((n + 1) * sizeof *s->const_line))) {
         s->oom = true;
         return true;
     }

@@ -26,7 +26,7 @@ static uint32_t copy_line(struct timing_sm *s, const struct timing_access *a, st
     case ACCESS_RED:
         r->write = 1;
         r->lanes = (uint8_t)cache_count(r->sectors);
-        r->unit_cycles = (uint16_t)(r->lanes * s->group->t->g->l2_atomic_cycles * CACHE_UNIT_PARTS);
+        r->unit_cycles = cache_unit_parts(r->lanes * s->group->t->g->l2_atomic_cycles);
         return timing_mem_atomic(s, r);
     case ACCESS_PREFETCH:
         r->quiet = 1;
