@@ -133,6 +133,7 @@ enum ptx_addr_rule {
     ADDR_ADD,
     ADDR_SUB,
     ADDR_MUL_LO,
+    ADDR_MUL_HI,
     ADDR_MUL_WIDE,
     ADDR_MAD_LO,
     ADDR_MAD_WIDE,
@@ -159,6 +160,45 @@ enum ptx_addr_rule {
     ADDR_LOAD /* a loaded value */,
     ADDR_PRED /* writes predicates: setp and friends */
 };
+/* What the first destination lies in, whatever the sources hold (op table column .range). */
+enum ptx_range_rule {
+    RANGE_UNKNOWN,
+    RANGE_BITS /* 0 to the number of bits of type 0 */
+};
+/* What an operation is besides its effect (op table column .is): what code asks instead of its name. */
+enum ptx_trait {
+    IS_PLAIN = 1 << 0,     /* ld, st: each thread moves bytes of its own between registers and memory */
+    IS_READ_ONLY = 1 << 1, /* reads memory that nobody writes while the kernel runs (9.7.9.10) */
+    IS_JUMP = 1 << 2,      /* a branch with one target */
+    IS_RETURN = 1 << 3,    /* goes back to the caller; of a kernel: ends the thread */
+    IS_STOP = 1 << 4,      /* ends the thread wherever it stands */
+    IS_TRAP = 1 << 5,      /* ends the launch with an error */
+    IS_CLUSTER = 1 << 6,   /* concerns the other CTAs of its cluster */
+    IS_REMOTE = 1 << 7,    /* makes or takes addresses in the shared memory of other CTAs */
+    IS_MBARRIER = 1 << 8,  /* of an mbarrier object (9.7.13.15) */
+    IS_MBARRIER_WAIT = 1 << 9, /* asks whether a phase of an mbarrier is over */
+    IS_MULTIMEM = 1 << 10,     /* of memory on several devices */
+    IS_CARRY_IN = 1 << 11,     /* reads the carry flag, which is no operand */
+    IS_CARRY_OUT = 1 << 12,    /* writes the carry flag */
+    IS_WARPGROUP = 1 << 13,    /* all warps of a warpgroup, four of them, must execute the same one */
+    IS_WGMMA = 1 << 14,        /* a product of a warpgroup */
+    IS_WMMA = 1 << 15,         /* wmma.* (9.7.14.4) */
+    IS_FRAGMENT = 1 << 16,     /* a warp moves a matrix between its registers and memory */
+    IS_TCGEN05 = 1 << 17,      /* of tensor memory (9.7.16) */
+    IS_LASTS = 1 << 18,        /* holds until its thread ends */
+    IS_CTA_STATE = 1 << 19,    /* leaves state that holds until its CTA ends */
+    IS_BULK = 1 << 20,         /* moves more bytes than one access can */
+    IS_SLEEP = 1 << 21,        /* lets time pass and does nothing else */
+    IS_DEPENDENT = 1 << 22,    /* of launches that depend on each other */
+    IS_TAKEOVER = 1 << 23,     /* takes the work of a CTA that has not started */
+    IS_CTA_BARRIER = 1 << 24,  /* a barrier of a CTA's threads, or of a cluster's */
+    IS_ARRIVES = 1 << 25,      /* a barrier that is not waited for */
+    IS_CTA_VOTE = 1 << 26,     /* a barrier that gives all threads one answer */
+    IS_RETURNS_OLD = 1 << 27,  /* an atomic that returns what memory held */
+    IS_FETCH = 1 << 28,        /* returns a texel or an element of a surface */
+    IS_LEGACY_SYNC = 1 << 29,  /* without .sync not allowed from PTX ISA 6.4 and sm_70 on */
+    IS_TENSORMAP = 1 << 30     /* changes a tensor map */
+};
 /* Where an operation stands for throughput and latency (SM timing, cost). */
 enum ptx_class {
     CLASS_ALU,
@@ -183,6 +223,9 @@ struct ptx_op_info {
     const char *mods;  /* allowed modifiers; described in ops.def */
     enum ptx_effect effect;
     enum ptx_addr_rule addr;
+    const char *keeps; /* words, separated by ' ', with which the address rule holds all the same */
+    enum ptx_range_rule range;
+    unsigned is; /* enum ptx_trait, several of them */
     enum ptx_class cls;
     /* least .version (10*major+minor) and .target for the base form; 0: any */
     uint16_t version, sm;

@@ -1,0 +1,280 @@
+/* What an instruction computes, from the columns of its row. See meaning.h. */
+#include "engine/ptx/meaning.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+
+#include <string.h>
+
+/* ---- what it is ---- */
+bool ptx_is(const struct ptx_inst *i, unsigned traits)
+{
+    return (ptx_op_info(i->op)->is & traits) != 0;
+}
+
+enum ptx_effect ptx_effect_of(const struct ptx_inst *i)
+{
+    return ptx_op_info(i->op)->effect;
+}
+
+bool ptx_is_plain_load(const struct ptx_inst *i)
+{
+    return ptx_is(i, IS_PLAIN) && ptx_effect_of(i) == EFFECT_LOAD;
+}
+
+bool ptx_is_plain_store(const struct ptx_inst *i)
+{
+    return ptx_is(i, IS_PLAIN) && ptx_effect_of(i) == EFFECT_STORE;
+}
+
+bool ptx_ends_thread(const struct ptx_inst *i)
+{
+    return ptx_is(i, IS_RETURN | IS_STOP);
+}
+
+bool ptx_is_strong(const struct ptx_inst *i)
+{
+    for (unsigned k = 0; k < i->nmods; k++) {
+        enum ptx_mod m = (enum ptx_mod)i->mods[k];
+        if ((ptx_mod_category(m) == MODCAT_SEM && m != PTX_MOD_WEAK) || m == PTX_MOD_CV ||
+            m == PTX_MOD_WT)
+            return true;
+    }
+    return false;
+}
+
+bool ptx_reads_constant_memory(const struct ptx_inst *i)
+{
+    return ptx_is(i, IS_READ_ONLY) || (ptx_is_plain_load(i) && ptx_has_mod(i, PTX_MOD_NC));
+}
+
+bool ptx_is_atomic_op(const struct ptx_inst *i, enum ptx_mod op)
+{
+    return ptx_effect_of(i) == EFFECT_ATOMIC && ptx_has_mod(i, op);
+}
+
+bool ptx_is_pure(const struct ptx_inst *i)
+{
+    return ptx_effect_of(i) == EFFECT_NONE && !ptx_is_opaque(i) && i->op != PTX_OP_STACKSAVE &&
+           !ptx_is(i, IS_CARRY_IN | IS_REMOTE);
+}
+
+/* ---- the rule of its row ---- */
+/* Operands with which a rule holds; LOAD and PRED look at theirs by themselves. */
+static unsigned operands_of(enum ptx_addr_rule rule)
+{
+    switch (rule) {
+    case ADDR_UNKNOWN:
+    case ADDR_LOAD:
+    case ADDR_PRED: return 0;
+    case ADDR_COPY:
+    case ADDR_NOT:
+    case ADDR_NEG:
+    case ADDR_CVT:
+    case ADDR_CVTA:
+    case ADDR_ABS: return 2;
+    case ADDR_MAD_LO:
+    case ADDR_MAD_WIDE:
+    case ADDR_SELP:
+    case ADDR_BFE:
+    case ADDR_SHF:
+    case ADDR_PRMT: return 4;
+    case ADDR_BFI:
+    case ADDR_LOP3: return 5;
+    default: return 3;
+    }
+}
+
+static bool is_listed(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *w = words; w && *w; w += strspn(w, " ")) {
+        size_t k = strcspn(w, " ");
+        if (k == n && memcmp(w, word, n) == 0)
+            return true;
+        w += k;
+    }
+    return false;
+}
+
+/* Words that say of what type, where, in which order and by which test, and nothing about the result. */
+static bool keeps_rule(const struct ptx_op_info *row, enum ptx_mod m)
+{
+    switch (ptx_mod_category(m)) {
+    case MODCAT_TYPE:
+    case MODCAT_SPACE:
+    case MODCAT_CMP:
+    case MODCAT_BOOL: return true;
+    default: return is_listed(row->keeps, ptx_mod_text(m) + 1);
+    }
+}
+
+/* Rules of whole numbers say nothing of floats; those that move bits do. */
+static bool fits_types(enum ptx_addr_rule rule, const struct ptx_inst *i)
+{
+    bool moves = rule == ADDR_COPY || rule == ADDR_SELP;
+    for (unsigned k = 0; k < i->ntypes; k++) {
+        char kind = ptx_type_kind((enum ptx_type)i->type[k]);
+        bool whole = kind == 'b' || kind == 'u' || kind == 's' || kind == 'p';
+        if (ptx_type_bits((enum ptx_type)i->type[k]) > 64 || (!whole && !moves))
+            return false;
+    }
+    return i->ntypes > 0;
+}
+
+enum ptx_addr_rule ptx_rule_of(const struct ptx_inst *i)
+{
+    const struct ptx_op_info *row = ptx_op_info(i->op);
+    unsigned n = operands_of(row->addr);
+    if (row->addr == ADDR_LOAD || row->addr == ADDR_PRED)
+        return row->addr;
+    if (!n || i->nopnds != n || !fits_types(row->addr, i))
+        return ADDR_UNKNOWN;
+    for (unsigned k = 0; k < i->nmods; k++)
+        if (!keeps_rule(row, (enum ptx_mod)i->mods[k]))
+            return ADDR_UNKNOWN;
+    return row->addr;
+}
+
+/* ---- sums ---- */
+static unsigned bits_at(const struct ptx_inst *i, unsigned k)
+{
+    return ptx_type_bits((enum ptx_type)i->type[k]);
+}
+
+/* Fewer than 32 bits come back to where they began after a few steps. */
+static bool is_narrow(const struct ptx_inst *i)
+{
+    for (unsigned k = 0; k < i->ntypes; k++)
+        if (bits_at(i, k) < 32)
+            return true;
+    return false;
+}
+
+static void put(struct ptx_sum *s, const struct ptx_operand *a, const struct ptx_operand *b, bool minus)
+{
+    s->term[s->n++] = (struct ptx_term){ .a = a, .b = b, .minus = minus };
+}
+
+bool ptx_sum_of(const struct ptx_inst *i, struct ptx_sum *out)
+{
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    const struct ptx_operand *o = i->opnds;
+    *out = (struct ptx_sum){ 0 };
+    if (i->guarded || rule == ADDR_UNKNOWN || rule == ADDR_LOAD || rule == ADDR_PRED ||
+        o[0].kind != OPND_REG || is_narrow(i))
+        return false;
+    out->bits = (uint8_t)bits_at(i, 0);
+    switch (rule) {
+    case ADDR_CVT:
+        out->widens = bits_at(i, 1) < bits_at(i, 0);
+        out->cuts = bits_at(i, 1) > bits_at(i, 0);
+        put(out, &o[1], NULL, false);
+        return true;
+    case ADDR_COPY:
+    case ADDR_CVTA: put(out, &o[1], NULL, false); return true;
+    case ADDR_NEG: put(out, &o[1], NULL, true); return true;
+    case ADDR_ADD:
+    case ADDR_SUB:
+        put(out, &o[1], NULL, false);
+        put(out, &o[2], NULL, rule == ADDR_SUB);
+        return true;
+    case ADDR_SHL:
+    case ADDR_MUL_LO: put(out, &o[1], &o[2], false); break;
+    case ADDR_MUL_WIDE: put(out, &o[1], &o[2], false); break;
+    case ADDR_MAD_LO:
+    case ADDR_MAD_WIDE:
+        put(out, &o[1], &o[2], false);
+        put(out, &o[3], NULL, false);
+        break;
+    default: return false;
+    }
+    out->term[0].shift = rule == ADDR_SHL;
+    out->widens = rule == ADDR_MUL_WIDE || rule == ADDR_MAD_WIDE;
+    out->bits = (uint8_t)(out->widens ? 2 * out->bits : out->bits);
+    return true;
+}
+
+const struct ptx_operand *ptx_copied(const struct ptx_inst *i)
+{
+    struct ptx_sum s;
+    bool pred = ptx_rule_of(i) == ADDR_COPY && !i->guarded && i->opnds[0].kind == OPND_REG;
+    if (pred || (ptx_sum_of(i, &s) && s.n == 1 && !s.term[0].b && !s.term[0].minus && !s.cuts))
+        return &i->opnds[1];
+    return NULL;
+}
+
+/* ---- comparisons and ranges ---- */
+bool ptx_comparison_of(const struct ptx_inst *i, struct ptx_comparison *out)
+{
+    if (i->op != PTX_OP_SETP || i->guarded || i->nopnds != 3 || i->opnds[0].kind != OPND_REG ||
+        ptx_mod_of(i, MODCAT_BOOL) != PTX_MOD_NONE || !fits_types(ADDR_PRED, i))
+        return false;
+    *out = (struct ptx_comparison){ .pred = i->opnds[0].index,
+                                    .how = ptx_mod_of(i, MODCAT_CMP),
+                                    .a = &i->opnds[1],
+                                    .b = &i->opnds[2],
+                                    .bits = (uint8_t)bits_at(i, 0) };
+    return true;
+}
+
+bool ptx_is_number(const struct ptx_operand *o)
+{
+    return o->kind == OPND_IMM && !o->is_float;
+}
+
+/* An unsigned number below 2^bits. */
+static bool below(unsigned bits, uint64_t *lo, uint64_t *hi)
+{
+    *lo = 0;
+    *hi = bits && bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+    return bits && bits < 64;
+}
+
+bool ptx_range_of(const struct ptx_inst *i, uint64_t *lo, uint64_t *hi)
+{
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
+    bool known = i->nopnds > 2 && ptx_is_number(&i->opnds[2]) && i->opnds[2].imm >= 0;
+    *lo = 0;
+    *hi = known ? (uint64_t)i->opnds[2].imm : UINT64_MAX;
+    switch (rule) {
+    case ADDR_PRED: return below(1, lo, hi);
+    case ADDR_LOAD: return kind != 's' && below(bits_at(i, i->ntypes - 1u), lo, hi);
+    case ADDR_AND: return known;
+    case ADDR_REM: *hi -= known && *hi; return known && *hi && kind == 'u';
+    case ADDR_MIN: return known && kind == 'u';
+    case ADDR_CVT:
+        return ptx_type_kind((enum ptx_type)i->type[1]) != 's' && below(bits_at(i, 1), lo, hi);
+    default: break;
+    }
+    *hi = i->ntypes ? bits_at(i, 0) : 0;
+    return ptx_op_info(i->op)->range == RANGE_BITS;
+}
+
+/* ---- operands ---- */
+uint32_t ptx_wgmma_adds(const struct ptx_inst *i)
+{
+    uint32_t k = i->op == PTX_OP_WGMMA_MMA_ASYNC_SP ? 5 : 3;
+    return ptx_is(i, IS_WGMMA) && i->nopnds > k ? k : PTX_NO_INDEX;
+}
+
+struct written {
+    uint32_t reg;
+    bool is;
+};
+
+static void look(void *ctx, uint32_t reg, unsigned access)
+{
+    struct written *w = ctx;
+    w->is |= reg == w->reg && (access & PTX_WRITE);
+}
+
+bool ptx_writes_reg(const struct ptx_inst *i, uint32_t reg)
+{
+    struct written w = { reg, false };
+    ptx_inst_regs(i, look, &w);
+    return w.is;
+}

@@ -1,0 +1,75 @@
+/* meaning: what one instruction computes, and what it is. The one place that says so; everything else
+ * asks here, and compares no names.
+ *
+ * The answers follow from the columns of ops.def. What no column tells is unknown: a word such as .sat,
+ * a floating-point or narrow type, the carry flag, another number of operands. */
+#ifndef GPULOCW_PTX_MEANING_H
+#define GPULOCW_PTX_MEANING_H
+
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+
+struct ptx_inst;
+struct ptx_operand;
+
+/* Has its row one of these traits (enum ptx_trait)? */
+bool ptx_is(const struct ptx_inst *i, unsigned traits);
+enum ptx_effect ptx_effect_of(const struct ptx_inst *i);
+/* ld or st of any space: each thread's own bytes */
+bool ptx_is_plain_load(const struct ptx_inst *i);
+bool ptx_is_plain_store(const struct ptx_inst *i);
+/* ret or exit: of a kernel, the end of the thread */
+bool ptx_ends_thread(const struct ptx_inst *i);
+/* volatile, relaxed, acquire, release, mmio, .cv, .wt: other threads may see it, or answer it */
+bool ptx_is_strong(const struct ptx_inst *i);
+/* A load whose memory nobody writes while the kernel runs: .nc, ldu. */
+bool ptx_reads_constant_memory(const struct ptx_inst *i);
+/* Does it do this to memory (PTX_MOD_ADD, PTX_MOD_CAS ...), as an atomic or a reduction? */
+bool ptx_is_atomic_op(const struct ptx_inst *i, enum ptx_mod op);
+/* The result is a function of what it reads, the same whenever and wherever it is executed. */
+bool ptx_is_pure(const struct ptx_inst *i);
+
+/* ---- values; of the first destination, when the guard (not looked at) is true ---- */
+/* The rule of its row where that says exactly what the destination holds; else ADDR_UNKNOWN. */
+enum ptx_addr_rule ptx_rule_of(const struct ptx_inst *i);
+/* a; a * b; or a << b */
+struct ptx_term {
+    const struct ptx_operand *a;
+    const struct ptx_operand *b; /* NULL: none */
+    bool shift;                  /* a << b */
+    bool minus;                  /* it is subtracted */
+};
+/* The sum of the terms modulo 2^bits. */
+struct ptx_sum {
+    uint8_t n; /* of term */
+    struct ptx_term term[2];
+    uint8_t bits; /* of the destination: 32 or 64 */
+    bool widens;  /* operands of the products, or of a conversion, have fewer bits */
+    bool cuts;    /* the operand has more bits */
+};
+/* False: it is no such sum, or has a guard. */
+bool ptx_sum_of(const struct ptx_inst *i, struct ptx_sum *out);
+/* The operand whose number the destination gets unchanged, in as many bits or more; NULL: none, or it
+ * has a guard. */
+const struct ptx_operand *ptx_copied(const struct ptx_inst *i);
+/* A comparison of integers that sets one predicate, and nothing else. */
+struct ptx_comparison {
+    uint32_t pred;    /* register */
+    enum ptx_mod how; /* PTX_MOD_EQ ... */
+    const struct ptx_operand *a;
+    const struct ptx_operand *b;
+    uint8_t bits; /* of both */
+};
+/* False: it is none, or has a guard. */
+bool ptx_comparison_of(const struct ptx_inst *i, struct ptx_comparison *out);
+/* The least and the greatest number that the destination may hold, its bits read as an unsigned number;
+ * false: any. */
+bool ptx_range_of(const struct ptx_inst *i, uint64_t *lo, uint64_t *hi);
+/* A whole number as operand. */
+bool ptx_is_number(const struct ptx_operand *o);
+/* Which operand of a wgmma says whether it adds to what its registers hold; PTX_NO_INDEX: it always
+ * does, or is none. */
+uint32_t ptx_wgmma_adds(const struct ptx_inst *i);
+bool ptx_writes_reg(const struct ptx_inst *i, uint32_t reg);
+
+#endif
