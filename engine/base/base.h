@@ -229,4 +229,14 @@ unsigned base_cpus(void); /* usable processors, at least 1 */
 void base_parallel(unsigned threads, size_t n, void (*fn)(void *ctx, size_t i), void *ctx);
 int64_t base_now_ns(void); /* monotonic */
 
+/* Arithmetic modulo 2^64, as machines do it. */
+static inline int64_t base_wrap_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t base_wrap_mul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
 #endif

@@ -5,6 +5,7 @@
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -120,13 +121,11 @@ static enum status check_wait(struct pass_ctx *c, const struct change *x, const 
 /* Others see that this was executed. */
 static bool is_seen(const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
-    if (e == EFFECT_BARRIER &&
-        (inst_is(i, "mbarrier.try_wait") || inst_is(i, "mbarrier.test_wait") ||
-         inst_is(i, "mbarrier.try_wait.parity") || inst_is(i, "mbarrier.test_wait.parity")))
+    enum ptx_effect e = ptx_effect_of(i);
+    if (ptx_is(i, IS_MBARRIER_WAIT))
         return false;
     return (e != EFFECT_NONE && e != EFFECT_LOAD && e != EFFECT_BRANCH && e != EFFECT_PREFETCH &&
-            e != EFFECT_FENCE && !inst_is(i, "nanosleep")) ||
+            e != EFFECT_FENCE && !ptx_is(i, IS_SLEEP)) ||
            ptx_is_opaque(i);
 }
 
@@ -173,7 +172,7 @@ static bool decides(struct pass_ctx *c, const struct pass_flow *fl, const struct
     for (uint32_t k = 0; k < fl->f->ninsts && !yes; k++) {
         const struct ptx_inst *i = &fl->f->insts[k];
         const struct ptx_operand *a = inst_address(i);
-        enum ptx_effect e = inst_effect(i);
+        enum ptx_effect e = ptx_effect_of(i);
         bool seen = is_seen(i);
         yes = (i->guarded && t.reg[i->guard] && seen) ||
               (a && a->base == BASE_REG && t.reg[a->index] && (seen || e == EFFECT_LOAD)) ||
@@ -225,7 +224,7 @@ static enum status check_takeover(struct pass_ctx *c, const struct change *x, co
 {
     unsigned moves = PTX_SEES_CTA | PTX_SEES_GRID | PASS_THREADS | PASS_SERIAL;
     for (uint32_t k = 0; k < f->ninsts && (x->changes & moves); k++)
-        if (inst_is(&f->insts[k], "clusterlaunchcontrol.try_cancel"))
+        if (ptx_is(&f->insts[k], IS_TAKEOVER))
             return pass_refuse(
                 c, f->insts[k].at, NULL,
                 "the kernel takes over CTAs that have not started here; their numbers would "

@@ -5,6 +5,7 @@
 #include "engine/pass/pass_int.h"
 #include "engine/pass/region.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -51,14 +52,13 @@ bool pass_own_param(const struct ptx_func *f, const struct ptx_inst *i)
  * is given may differ from thread to thread, what a kernel is given does not. */
 static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
-    if (strstr(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "", ".red") &&
-        inst_is_cta_barrier(i))
+    enum ptx_effect e = ptx_effect_of(i);
+    if (ptx_is(i, IS_CTA_VOTE))
         /* the whole CTA gets one answer; of a part of it, only that part */
         return i->nopnds != 3;
     if (e == EFFECT_LOAD && i->space != PTX_SPACE_CONST && !(fl->f->entry && pass_own_param(fl->f, i)))
         return true;
-    if (ptx_is_opaque(i) || (e != EFFECT_NONE && e != EFFECT_LOAD) || inst_takes_carry(i))
+    if (ptx_is_opaque(i) || (e != EFFECT_NONE && e != EFFECT_LOAD) || ptx_is(i, IS_CARRY_IN))
         return true;
     for (uint8_t k = 0; k < i->nopnds; k++)
         if (i->opnds[k].kind == OPND_SREG && sreg_differs(fl, &i->opnds[k]))
@@ -73,7 +73,7 @@ static bool block_branches_apart(const struct pass_flow *fl, const struct ptx_bl
     if (!b->n)
         return false;
     const struct ptx_inst *last = &fl->f->insts[b->first + b->n - 1];
-    if (inst_effect(last) != EFFECT_BRANCH && !inst_ends_thread(last))
+    if (ptx_effect_of(last) != EFFECT_BRANCH && !ptx_ends_thread(last))
         return false;
     if (last->guarded)
         return fl->divergent[last->guard];
@@ -236,10 +236,7 @@ static bool block_has(const struct pass_flow *fl, uint32_t b, bool (*is)(const s
 
 bool inst_is_cta_barrier(const struct ptx_inst *i)
 {
-    const char *n = ptx_op_info(i->op)->name;
-    return inst_effect(i) == EFFECT_BARRIER && n &&
-           (strncmp(n, "bar.", 4) == 0 || strncmp(n, "barrier.", 8) == 0) &&
-           strcmp(n, "bar.warp.sync") != 0;
+    return ptx_is(i, IS_CTA_BARRIER);
 }
 
 /* From which blocks a barrier can be reached, those that have one included. */
@@ -329,41 +326,21 @@ bool pass_goes_together(const struct pass_flow *fl, uint32_t block,
     return ok;
 }
 
-bool pass_lasts(const struct ptx_inst *i)
-{
-    const char *n = ptx_op_info(i->op)->name;
-    return n && (strcmp(n, "alloca") == 0 || strncmp(n, "setmaxnreg", 10) == 0);
-}
-
-bool inst_takes_carry(const struct ptx_inst *i)
-{
-    const char *n = ptx_op_info(i->op)->name;
-    return n && (strncmp(n, "addc", 4) == 0 || strncmp(n, "subc", 4) == 0 || strncmp(n, "madc", 4) == 0);
-}
-
-bool inst_leaves_carry(const struct ptx_inst *i)
-{
-    const char *n = ptx_op_info(i->op)->name;
-    size_t len = n ? strlen(n) : 0;
-    return len > 3 && strcmp(n + len - 3, ".cc") == 0;
-}
-
 /* ---- searching ---- */
 const struct ptx_inst *pass_find_effect(const struct ptx_func *f, enum ptx_effect e)
 {
     for (uint32_t k = 0; k < f->ninsts; k++)
-        if (inst_effect(&f->insts[k]) == e)
+        if (ptx_effect_of(&f->insts[k]) == e)
             return &f->insts[k];
     return NULL;
 }
 
-const struct ptx_inst *pass_find_sreg(const struct ptx_func *f, const char *name)
+const struct ptx_inst *pass_find_sreg(const struct ptx_func *f, enum ptx_sreg reg)
 {
     for (uint32_t k = 0; k < f->ninsts; k++)
         for (uint8_t n = 0; n < f->insts[k].nopnds; n++) {
             const struct ptx_operand *o = &f->insts[k].opnds[n];
-            const char *s = o->kind == OPND_SREG ? ptx_sreg_name((enum ptx_sreg)o->index) : NULL;
-            if (s && strcmp(s, name) == 0)
+            if (o->kind == OPND_SREG && o->index == reg)
                 return &f->insts[k];
         }
     return NULL;
@@ -388,23 +365,16 @@ uint64_t pass_shared_bytes(const struct ptx_module *m, const struct ptx_func *f,
     return n;
 }
 
-bool inst_writes_reg(const struct ptx_inst *i, uint32_t reg)
+const struct ptx_inst *pass_branch_condition(const struct pass_flow *fl, const struct ptx_inst *last,
+                                             struct ptx_comparison *out)
 {
-    return i->nopnds && ((i->opnds[0].kind == OPND_REG && i->opnds[0].index == reg) ||
-                         (i->nopnds > 1 && i->opnds[1].kind == OPND_REG && i->opnds[1].index == reg &&
-                          (i->opnds[1].access & PTX_WRITE)));
-}
-
-const struct ptx_inst *pass_branch_condition(const struct pass_flow *fl, const struct ptx_inst *last)
-{
+    if (!last->guarded || ptx_effect_of(last) != EFFECT_BRANCH)
+        return NULL;
     const struct ptx_block *b = &fl->cfg->blocks[fl->cfg->block_of[last->index]];
     for (uint32_t k = last->index; k-- > b->first;) {
         const struct ptx_inst *i = &fl->f->insts[k];
-        if (inst_writes_reg(i, last->guard))
-            return inst_is(i, "setp") && !i->guarded && i->nopnds == 3 &&
-                           i->opnds[0].index == last->guard
-                       ? i
-                       : NULL;
+        if (ptx_writes_reg(i, last->guard))
+            return ptx_comparison_of(i, out) && out->pred == last->guard ? i : NULL;
     }
     return NULL;
 }

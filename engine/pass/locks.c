@@ -14,6 +14,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -30,24 +31,18 @@ struct lock {
     bool *gives;                   /* by instruction: it gives the lock back */
 };
 
-static bool named(const struct ptx_inst *i, const char *what)
-{
-    const char *n = ptx_op_info(i->op)->name;
-    return inst_has(i, what) || (n && strstr(n, what + 1));
-}
-
-/* A number, or a register that only one mov sets, to a number. */
+/* A number, or a register that is set once, to a number. */
 static bool number(const struct lock *l, const struct ptx_operand *o, int64_t *v)
 {
     if (o->kind == OPND_REG) {
         const struct ptx_reg_refs *x = &l->fl->cfg->regs[o->index];
         const struct ptx_inst *d = x->ndefs == 1 ? &l->fl->f->insts[x->defs[0]] : NULL;
-        if (!d || !inst_is(d, "mov") || d->guarded || d->nopnds != 2)
+        o = d ? ptx_copied(d) : NULL;
+        if (!o)
             return false;
-        o = &d->opnds[1];
     }
     *v = o->imm;
-    return o->kind == OPND_IMM;
+    return ptx_is_number(o);
 }
 
 /* The same place: a variable, or a register with one definition, before the loop. */
@@ -70,21 +65,22 @@ static bool same_place(const struct lock *l, const struct ptx_inst *i)
 static bool takes(const struct lock *l, const struct ptx_inst *i, uint32_t reg)
 {
     int64_t from, to;
-    if (inst_effect(i) != EFFECT_ATOMIC || i->guarded || !inst_address(i) || i->nopnds < 3 ||
+    if (ptx_effect_of(i) != EFFECT_ATOMIC || i->guarded || !inst_address(i) || i->nopnds < 3 ||
         i->opnds[0].kind != OPND_REG || i->opnds[0].index != reg ||
         (i->space != PTX_SPACE_GLOBAL && i->space != PTX_SPACE_GENERIC))
         return false;
-    if (named(i, ".cas"))
+    if (ptx_is_atomic_op(i, PTX_MOD_CAS))
         return i->nopnds == 4 && number(l, &i->opnds[2], &from) && number(l, &i->opnds[3], &to) &&
                from == l->is_free && to != l->is_free;
-    return named(i, ".exch") && i->nopnds == 3 && number(l, &i->opnds[2], &to) && to != l->is_free;
+    return ptx_is_atomic_op(i, PTX_MOD_EXCH) && i->nopnds == 3 && number(l, &i->opnds[2], &to) &&
+           to != l->is_free;
 }
 
 static const struct ptx_inst *branch_of(const struct lock *l, uint32_t block)
 {
     const struct ptx_block *b = &l->fl->cfg->blocks[block];
     const struct ptx_inst *last = b->n ? &l->fl->f->insts[b->first + b->n - 1] : NULL;
-    return last && last->guarded && inst_effect(last) == EFFECT_BRANCH &&
+    return last && last->guarded && ptx_effect_of(last) == EFFECT_BRANCH &&
                    last->opnds[0].kind == OPND_LABEL && b->nsucc == 2
                ? last
                : NULL;
@@ -96,12 +92,11 @@ static uint32_t target(const struct lock *l, const struct ptx_inst *branch)
     return to->inst < l->fl->f->ninsts ? l->fl->cfg->block_of[to->inst] : l->fl->cfg->nblocks;
 }
 
-/* A comparison of a register with a number, for equal or not. */
-static bool compares(const struct ptx_inst *cmp)
+/* A register with a number, for equal or not. */
+static bool tells_equal(const struct ptx_comparison *cmp)
 {
-    return cmp && cmp->opnds[1].kind == OPND_REG && cmp->opnds[2].kind == OPND_IMM &&
-           (inst_has(cmp, ".eq") || inst_has(cmp, ".ne")) &&
-           ptx_type_kind((enum ptx_type)cmp->type[0]) != 'f';
+    return cmp->a->kind == OPND_REG && ptx_is_number(cmp->b) &&
+           (cmp->how == PTX_MOD_EQ || cmp->how == PTX_MOD_NE);
 }
 
 /* Does the branch at the end of this block tell whether the atomic before it found the lock free? Then
@@ -110,19 +105,20 @@ static bool tells(struct lock *l, uint32_t block)
 {
     const struct ptx_cfg *g = l->fl->cfg;
     const struct ptx_block *b = &g->blocks[block];
+    struct ptx_comparison is;
     const struct ptx_inst *last = branch_of(l, block),
-                          *cmp = last ? pass_branch_condition(l->fl, last) : NULL;
-    if (!compares(cmp))
+                          *cmp = last ? pass_branch_condition(l->fl, last, &is) : NULL;
+    if (!cmp || !tells_equal(&is))
         return false;
     uint32_t to = target(l, last), other = b->succ[0] == to ? b->succ[1] : b->succ[0];
-    l->is_free = cmp->opnds[2].imm;
-    l->entry = inst_has(cmp, ".eq") != last->guard_neg ? to : other;
+    l->is_free = is.b->imm;
+    l->entry = (is.how == PTX_MOD_EQ) != last->guard_neg ? to : other;
     for (uint32_t k = cmp->index; k-- > b->first;) {
         const struct ptx_inst *i = &l->fl->f->insts[k];
-        if (inst_writes_reg(i, cmp->opnds[1].index)) {
-            l->taking = takes(l, i, cmp->opnds[1].index) ? i : NULL;
+        if (ptx_writes_reg(i, is.a->index)) {
+            l->taking = takes(l, i, is.a->index) ? i : NULL;
             return l->taking && to != other && l->entry < g->nblocks && g->blocks[l->entry].npred == 1 &&
-                   inst_bytes(i) * 8 == ptx_type_bits((enum ptx_type)cmp->type[0]);
+                   inst_bytes(i) * 8 == is.bits;
         }
     }
     return false;
@@ -137,18 +133,19 @@ static int holds(const struct lock *l, uint32_t pred)
         const struct ptx_inst *d = x->ndefs == 1 ? &l->fl->f->insts[x->defs[0]] : NULL;
         if (!d || d->guarded)
             return -1;
-        if (inst_is(d, "not") && d->nopnds == 2 && d->opnds[1].kind == OPND_REG) {
+        if (ptx_rule_of(d) == ADDR_NOT && d->opnds[1].kind == OPND_REG) {
             pred = d->opnds[1].index;
             with = !with;
             continue;
         }
         const struct ptx_cfg *g = l->fl->cfg;
-        bool same = inst_is(d, "setp") && d->nopnds == 3 && compares(d) &&
-                    d->opnds[1].index == l->taking->opnds[0].index && d->opnds[2].imm == l->is_free &&
-                    g->regs[d->opnds[1].index].ndefs == 1 && d->index > l->taking->index &&
+        struct ptx_comparison is;
+        bool same = ptx_comparison_of(d, &is) && tells_equal(&is) &&
+                    is.a->index == l->taking->opnds[0].index && is.b->imm == l->is_free &&
+                    g->regs[is.a->index].ndefs == 1 && d->index > l->taking->index &&
                     g->block_of[d->index] == g->block_of[l->taking->index] &&
-                    ptx_type_bits((enum ptx_type)d->type[0]) == inst_bytes(l->taking) * 8;
-        return same ? with == inst_has(d, ".eq") : -1;
+                    is.bits == inst_bytes(l->taking) * 8;
+        return same ? with == (is.how == PTX_MOD_EQ) : -1;
     }
     return -1;
 }
@@ -184,12 +181,12 @@ static bool loop_finds_lock(struct lock *l, uint32_t exit)
 /* May the loop do this? The code between taking the lock and giving it back may be inside the loop. */
 static bool harmless(const struct lock *l, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     bool inside = l->in[l->entry] &&
                   (e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_ATOMIC || e == EFFECT_PREFETCH);
-    return i == l->taking || (!ptx_is_opaque(i) && !inst_ends_thread(i) &&
+    return i == l->taking || (!ptx_is_opaque(i) && !ptx_ends_thread(i) &&
                               (inside || e == EFFECT_NONE || e == EFFECT_BRANCH || e == EFFECT_FENCE ||
-                               inst_is(i, "nanosleep")));
+                               ptx_is(i, IS_SLEEP)));
 }
 
 /* The loop does nothing that may wait or end, and is left in one place. */
@@ -215,10 +212,10 @@ static bool only_tries(struct lock *l, uint32_t exit)
 
 static bool gives_back(const struct lock *l, const struct ptx_inst *i)
 {
-    const struct ptx_operand *value =
-        inst_effect(i) == EFFECT_STORE && i->nopnds == 2                         ? &i->opnds[1]
-        : inst_effect(i) == EFFECT_ATOMIC && named(i, ".exch") && i->nopnds == 3 ? &i->opnds[2]
-                                                                                 : NULL;
+    const struct ptx_operand *value = ptx_effect_of(i) == EFFECT_STORE && i->nopnds == 2 ? &i->opnds[1]
+                                      : ptx_is_atomic_op(i, PTX_MOD_EXCH) && i->nopnds == 3
+                                          ? &i->opnds[2]
+                                          : NULL;
     int64_t to;
     return value && !i->guarded && number(l, value, &to) && to == l->is_free && same_place(l, i);
 }
@@ -230,12 +227,12 @@ static int look(struct lock *l, uint32_t block)
     const struct ptx_block *b = &l->fl->cfg->blocks[block];
     for (uint32_t k = b->first; k < b->first + b->n; k++) {
         const struct ptx_inst *i = &l->fl->f->insts[k];
-        enum ptx_effect e = inst_effect(i);
+        enum ptx_effect e = ptx_effect_of(i);
         if (gives_back(l, i)) {
             l->gives[k] = ptx_dominates(l->fl->cfg, l->entry, block);
             return l->gives[k];
         }
-        if (ptx_is_opaque(i) || inst_ends_thread(i) ||
+        if (ptx_is_opaque(i) || ptx_ends_thread(i) ||
             (e != EFFECT_NONE && e != EFFECT_BRANCH && e != EFFECT_FENCE && e != EFFECT_LOAD &&
              e != EFFECT_STORE && e != EFFECT_ATOMIC && e != EFFECT_PREFETCH))
             return 0;

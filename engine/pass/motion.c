@@ -2,6 +2,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -30,94 +31,74 @@ static bool motion_operand(struct motion *m, const struct ptx_operand *o, int64_
     if (o->kind == OPND_IMM || o->kind == OPND_SYM)
         return true;
     if (o->kind == OPND_SREG) {
-        *k = m->var == PTX_NO_INDEX && o->index == PTX_SREG_TID && o->comp == 0;
-        return o->index != PTX_SREG_LANEID || m->var != PTX_NO_INDEX;
+        unsigned sees = ptx_sreg_sees((enum ptx_sreg)o->index);
+        bool threads = m->var == PTX_NO_INDEX;
+        *k = threads && o->index == PTX_SREG_TID && o->comp == 0;
+        return !(sees & PTX_SEES_TIME) && !(threads && sees & (PTX_SEES_WARP | PTX_SEES_PLACE));
     }
     return o->kind == OPND_REG && motion_reg(m, o->index, k);
 }
 
-/* Value of an operand that is an immediate, or a register that only ever holds one. */
+/* Value of an operand that is a number, or a register that only ever holds one. */
 static bool constant(const struct motion *m, const struct ptx_operand *o, int64_t *v)
 {
+    if (o->kind == OPND_REG && m->fl->cfg->regs[o->index].ndefs == 1) {
+        const struct ptx_operand *from =
+            ptx_copied(&m->fl->f->insts[m->fl->cfg->regs[o->index].defs[0]]);
+        o = from && !o->neg ? from : o;
+    }
     *v = o->imm;
-    if (o->kind == OPND_IMM && !o->is_float)
-        return true;
-    if (o->kind != OPND_REG || m->fl->cfg->regs[o->index].ndefs != 1)
-        return false;
-    const struct ptx_inst *d = &m->fl->f->insts[m->fl->cfg->regs[o->index].defs[0]];
-    *v = d->nopnds == 2 ? d->opnds[1].imm : 0;
-    return inst_is(d, "mov") && d->nopnds == 2 && d->opnds[1].kind == OPND_IMM && !d->opnds[1].is_float;
+    return ptx_is_number(o);
 }
 
-static bool motion_product(struct motion *m, const struct ptx_operand *a, const struct ptx_operand *b,
-                           bool shift, int64_t *k)
+static bool motion_term(struct motion *m, const struct ptx_term *t, int64_t *k)
 {
-    int64_t ka, kb, c;
-    if (!motion_operand(m, a, &ka) || !motion_operand(m, b, &kb))
+    int64_t ka, kb = 0, c = 1;
+    if (!motion_operand(m, t->a, &ka) || (t->b && !motion_operand(m, t->b, &kb)))
         return false;
     *k = 0;
     if (!ka && !kb)
         return true;
-    if (!kb && constant(m, b, &c) && (!shift || (c >= 0 && c < 32))) {
-        *k = shift ? ka * ((int64_t)1 << c) : ka * c;
-        return true;
-    }
-    if (!ka && !shift && constant(m, a, &c)) {
-        *k = kb * c;
-        return true;
-    }
-    return false;
-}
-
-/* An operation on fewer than 32 bits comes back to where it began after a few steps. */
-static bool is_narrow(const struct ptx_inst *d)
-{
-    for (uint8_t n = 0; n < d->ntypes; n++)
-        if (ptx_type_bits((enum ptx_type)d->type[n]) < 32)
-            return true;
-    return false;
-}
-
-static bool motion_wide(struct motion *m, const struct ptx_inst *d, int64_t *k)
-{
-    const struct ptx_op_info *info = ptx_op_info(d->op);
-    const struct ptx_operand *o = d->opnds;
-    int64_t other = 0;
-    *k = 0;
-    if (d->guarded || d->nopnds < 2 || o[0].kind != OPND_REG)
+    if (ka && kb)
         return false;
-    switch (info->addr) {
-    case ADDR_COPY:
-    case ADDR_CVTA:
-    case ADDR_CVT: return motion_operand(m, &o[1], k);
-    case ADDR_ADD:
-    case ADDR_SUB:
-        if (d->nopnds < 3 || !motion_operand(m, &o[1], k) || !motion_operand(m, &o[2], &other))
+    if (t->b && !constant(m, ka ? t->b : t->a, &c))
+        return false;
+    if (t->shift && (kb || c < 0 || c > 31))
+        return false;
+    *k = base_wrap_mul(ka + kb, t->shift ? (int64_t)1 << c : c);
+    return true;
+}
+
+/* Nothing it reads moves, and the same operands give the same result. */
+static bool stands_still(struct motion *m, const struct ptx_inst *d)
+{
+    int64_t k;
+    for (uint8_t n = 0; n < d->nopnds; n++) {
+        const struct ptx_operand *o = &d->opnds[n];
+        bool read = o->kind != OPND_REG || (ptx_operand_access(d, n) & PTX_READ);
+        if (read && (!motion_operand(m, o, &k) || k))
             return false;
-        *k += info->addr == ADDR_ADD ? other : -other;
-        return true;
-    case ADDR_MUL_LO:
-    case ADDR_MUL_WIDE:
-    case ADDR_SHL: return d->nopnds >= 3 && motion_product(m, &o[1], &o[2], info->addr == ADDR_SHL, k);
-    case ADDR_MAD_LO:
-    case ADDR_MAD_WIDE:
-        if (d->nopnds < 4 || !motion_product(m, &o[1], &o[2], false, k) ||
-            !motion_operand(m, &o[3], &other))
-            return false;
-        *k += other;
-        return true;
-    case ADDR_LOAD: return pass_own_param(m->fl->f, d);
-    default: /* unknown unless nothing it reads moves */
-        for (uint8_t n = 1; n < d->nopnds; n++)
-            if (!motion_operand(m, &o[n], &other) || other)
-                return false;
-        return inst_effect(d) == EFFECT_NONE && info->addr != ADDR_UNKNOWN;
     }
+    return ptx_is_pure(d);
 }
 
 static bool motion_def(struct motion *m, const struct ptx_inst *d, int64_t *k)
 {
-    return motion_wide(m, d, k) && (!*k || !is_narrow(d));
+    struct ptx_sum s;
+    int64_t one;
+    *k = 0;
+    if (d->guarded || d->nopnds < 2 || d->opnds[0].kind != OPND_REG)
+        return false;
+    if (ptx_rule_of(d) == ADDR_LOAD)
+        return pass_own_param(m->fl->f, d);
+    if (!ptx_sum_of(d, &s))
+        return stands_still(m, d);
+    for (uint8_t n = 0; n < s.n; n++) {
+        if (!motion_term(m, &s.term[n], &one))
+            return false;
+        *k = base_wrap_add(*k, s.term[n].minus ? base_wrap_mul(one, -1) : one);
+    }
+    return true;
 }
 
 /* A register with several definitions moves as the one it starts from does; the others, which may go

@@ -85,17 +85,7 @@ const struct ana_kernel *pass_facts(struct pass_ctx *c);
 const struct ana_access *pass_access(struct pass_ctx *c, const struct ptx_inst *i);
 
 /* ---- instructions ---- */
-bool inst_is(const struct ptx_inst *i, const char *name); /* name: ops.def spelling, "ld", "ret" */
-bool inst_has(const struct ptx_inst *i, const char *mod); /* ".cg" */
-enum ptx_effect inst_effect(const struct ptx_inst *i);
-bool inst_ends_thread(const struct ptx_inst *i); /* ret or exit */
-/* What it does holds until its thread ends: stack taken by alloca, registers given away. */
-bool pass_lasts(const struct ptx_inst *i);
-/* volatile, relaxed, acquire, release, mmio, .cv */
-bool inst_is_strong(const struct ptx_inst *i);
-/* the carry flag, which is no operand */
-bool inst_takes_carry(const struct ptx_inst *i);
-bool inst_leaves_carry(const struct ptx_inst *i);
+/* What an instruction is and computes: engine/ptx/meaning.h. */
 /* name of a direct call's function; empty: not a direct call */
 struct str inst_callee(const struct ptx_inst *i);
 /* The address operand of a load, store, atomic or prefetch; NULL: none. */
@@ -232,7 +222,7 @@ bool inst_is_cta_barrier(const struct ptx_inst *i);
 bool pass_motion(const struct pass_flow *fl, uint32_t reg, uint32_t var, int64_t *k);
 /* First instruction of f with this effect, or reading this special register; NULL: none. */
 const struct ptx_inst *pass_find_effect(const struct ptx_func *f, enum ptx_effect e);
-const struct ptx_inst *pass_find_sreg(const struct ptx_func *f, const char *name);
+const struct ptx_inst *pass_find_sreg(const struct ptx_func *f, enum ptx_sreg reg);
 /* Shared memory of the kernel: bytes declared, and whether an unsized array is there. */
 uint64_t pass_shared_bytes(const struct ptx_module *m, const struct ptx_func *f, bool *unsized);
 

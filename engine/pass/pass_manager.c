@@ -10,6 +10,7 @@
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
@@ -182,7 +183,7 @@ static enum status check_legacy(struct pass_ctx *c)
     for (uint32_t n = 0; n < c->m->nfuncs; n++)
         for (uint32_t k = 0; k < c->m->funcs[n]->ninsts; k++) {
             const struct ptx_inst *i = &c->m->funcs[n]->insts[k];
-            if ((inst_is(i, "vote") || inst_is(i, "shfl")) && !inst_has(i, ".sync"))
+            if (ptx_is(i, IS_LEGACY_SYNC) && !ptx_has_mod(i, PTX_MOD_SYNC))
                 return pass_refuse(
                     c, i->at,
                     "use an operator that the module's .version and .target support (--bypass-op cg)",

@@ -4,6 +4,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -57,7 +58,7 @@ bool pass_taint_reads(struct pass_taint *t, const struct ptx_inst *i)
 {
     t->reads = false;
     ptx_inst_regs(i, look, t);
-    return t->reads || (t->carry && inst_takes_carry(i));
+    return t->reads || (t->carry && ptx_is(i, IS_CARRY_IN));
 }
 
 /* ---- private memory ---- */
@@ -84,9 +85,10 @@ static bool is_frame(const struct pass_flow *fl, uint32_t reg)
         if (x->ndefs != 1)
             return false;
         const struct ptx_inst *d = &fl->f->insts[x->defs[0]];
-        const struct ptx_operand *o = d->nopnds == 2 ? &d->opnds[1] : NULL;
-        if (!o || (!inst_is(d, "mov") && !inst_is(d, "cvta")))
+        struct ptx_sum s;
+        if (!ptx_sum_of(d, &s) || s.n != 1 || s.term[0].b || s.term[0].minus)
             return false;
+        const struct ptx_operand *o = s.term[0].a;
         if (o->kind == OPND_SYM)
             return o->sym && o->sym->space == PTX_SPACE_LOCAL && !o->imm;
         if (o->kind != OPND_REG)
@@ -118,7 +120,7 @@ static bool own_param(const struct ptx_func *f, const struct ptx_symbol *s)
 static uint64_t touches(const struct pass_taint *t, const struct ptx_inst *i)
 {
     const struct ptx_operand *a = inst_address(i);
-    if (strncmp(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "", "mbarrier", 8) == 0)
+    if (ptx_is(i, IS_MBARRIER))
         return 0;
     if (i->space == PTX_SPACE_CONST || !pass_taint_private(t->c, t->fl, i, false))
         return 0;
@@ -143,13 +145,13 @@ static bool reads_param(const struct pass_taint *t, const struct ptx_inst *i)
 /* ---- spreading ---- */
 static void leave_carry(struct pass_taint *t, const struct ptx_inst *i)
 {
-    if (inst_leaves_carry(i) && !t->carry)
+    if (ptx_is(i, IS_CARRY_OUT) && !t->carry)
         t->carry = t->changed = true;
 }
 
 static void soil(struct pass_taint *t, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     uint64_t m = e == EFFECT_STORE || e == EFFECT_ATOMIC ? touches(t, i) : 0;
     if (m & ~t->memory) {
         t->memory |= m;
@@ -159,7 +161,7 @@ static void soil(struct pass_taint *t, const struct ptx_inst *i)
 
 void pass_taint_source(struct pass_taint *t, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     ptx_inst_regs(i, mark, t);
     leave_carry(t, i);
     if (e == EFFECT_CALL || e == EFFECT_ASYNC_COPY)
@@ -168,7 +170,7 @@ void pass_taint_source(struct pass_taint *t, const struct ptx_inst *i)
 
 static void spread(struct pass_taint *t, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     bool meets = e == EFFECT_WARP || e == EFFECT_BARRIER, in = pass_taint_reads(t, i);
     if (e == EFFECT_LOAD || e == EFFECT_ATOMIC || e == EFFECT_TENSOR)
         in |= (t->memory && (t->memory & touches(t, i))) || reads_param(t, i);
@@ -191,7 +193,7 @@ static void spread(struct pass_taint *t, const struct ptx_inst *i)
 static bool parts(const struct ptx_cfg *g, uint32_t b)
 {
     const struct ptx_inst *last = &g->func->insts[g->blocks[b].first + g->blocks[b].n - 1];
-    return g->blocks[b].nsucc > 1 || (last->guarded && inst_ends_thread(last));
+    return g->blocks[b].nsucc > 1 || (last->guarded && ptx_ends_thread(last));
 }
 
 /* A value that is written on one way alone tells which way was taken. */

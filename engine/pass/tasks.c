@@ -4,6 +4,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -17,8 +18,7 @@ static bool of_some(const struct ptx_inst *i)
     unsigned values = 0;
     for (uint8_t k = 0; k < i->nopnds; k++) {
         const struct ptx_operand *o = &i->opnds[k];
-        if (ptx_operand_access(i, k) == PTX_WRITE ||
-            (k + 1u == i->nopnds && strstr(ptx_op_info(i->op)->name, ".red")))
+        if (ptx_operand_access(i, k) == PTX_WRITE || (k + 1u == i->nopnds && ptx_is(i, IS_CTA_VOTE)))
             continue;
         id = id ? id : o;
         values++;
@@ -29,14 +29,11 @@ static bool of_some(const struct ptx_inst *i)
 static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, const struct ptx_inst *i,
                               const struct task_words *w)
 {
-    const char *name = ptx_op_info(i->op)->name;
-    name = name ? name : "";
-    if (strncmp(name, "mbarrier.", 9) == 0 || strstr(name, "bulk") || strncmp(name, "griddep", 7) == 0 ||
-        strncmp(name, "tcgen05.alloc", 13) == 0 || pass_lasts(i))
+    if (ptx_is(i, IS_CTA_STATE))
         return pass_refuse(c, i->at, NULL,
-                           "%s keeps state until its CTA ends; %s would carry it into the next %s", name,
-                           w->who, w->next);
-    if (strstr(name, ".arrive") && inst_is_cta_barrier(i))
+                           "%s keeps state until its CTA ends; %s would carry it into the next %s",
+                           ptx_op_info(i->op)->name, w->who, w->next);
+    if (ptx_is(i, IS_ARRIVES))
         return pass_refuse(c, i->at, NULL,
                            "threads arrive at a barrier here without waiting: the next %s would start "
                            "with a partly filled barrier",
@@ -46,7 +43,7 @@ static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, cons
                            "a part of the threads may meet at this barrier, while others are at the one "
                            "before the next %s",
                            w->next);
-    if (!f->entry && inst_is(i, "exit"))
+    if (!f->entry && ptx_is(i, IS_STOP))
         return pass_refuse(
             c, i->at, NULL,
             "the called function exits the thread, so %s cannot continue with the next %s", w->who,

@@ -8,49 +8,15 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
-bool inst_is(const struct ptx_inst *i, const char *name)
-{
-    const struct ptx_op_info *o = ptx_op_info(i->op);
-    return o && o->name && strcmp(o->name, name) == 0;
-}
-
-bool inst_has(const struct ptx_inst *i, const char *mod)
-{
-    for (uint8_t k = 0; k < i->nmods; k++)
-        if (strcmp(ptx_mod_text((enum ptx_mod)i->mods[k]), mod) == 0)
-            return true;
-    return false;
-}
-
-enum ptx_effect inst_effect(const struct ptx_inst *i)
-{
-    const struct ptx_op_info *o = ptx_op_info(i->op);
-    return o ? o->effect : EFFECT_OTHER;
-}
-
-bool inst_ends_thread(const struct ptx_inst *i)
-{
-    return inst_is(i, "ret") || inst_is(i, "exit");
-}
-
-bool inst_is_strong(const struct ptx_inst *i)
-{
-    static const char *const strong[] = { ".volatile", ".relaxed", ".acquire", ".release",
-                                          ".acq_rel",  ".mmio",    ".cv",      ".wt" };
-    for (size_t k = 0; k < ARRAY_LEN(strong); k++)
-        if (inst_has(i, strong[k]))
-            return true;
-    return false;
-}
-
 struct str inst_callee(const struct ptx_inst *i)
 {
-    if (inst_effect(i) != EFFECT_CALL)
+    if (ptx_effect_of(i) != EFFECT_CALL)
         return (struct str){ "", 0 };
     for (uint8_t k = 0; k < i->nopnds; k++)
         if (i->opnds[k].kind == OPND_SYM && i->opnds[k].sym && i->opnds[k].sym->kind == SYM_FUNC)
@@ -246,7 +212,7 @@ bool pass_falls_off(const struct ptx_func *f)
     for (uint32_t k = 0; k < f->nlabels; k++)
         if (f->labels[k].inst == f->ninsts)
             return true;
-    return last->guarded || !(inst_ends_thread(last) || inst_is(last, "bra") || inst_is(last, "trap"));
+    return last->guarded || !(ptx_effect_of(last) == EFFECT_EXIT || ptx_is(last, IS_JUMP));
 }
 
 /* ---- called functions ---- */
@@ -295,7 +261,7 @@ static void add_all(const struct pass_ctx *c, struct pass_funcs *out, struct spa
 static void scan_calls(const struct pass_ctx *c, const struct ptx_func *f, struct pass_funcs *out)
 {
     for (uint32_t k = 0; k < f->ninsts; k++) {
-        if (inst_effect(&f->insts[k]) != EFFECT_CALL)
+        if (ptx_effect_of(&f->insts[k]) != EFFECT_CALL)
             continue;
         struct str name = inst_callee(&f->insts[k]);
         if (name.n)
@@ -369,7 +335,7 @@ void pass_returns_to(struct pass_ctx *c, const char *label)
 {
     for (uint32_t k = 0; k < c->f->ninsts; k++) {
         const struct ptx_inst *i = &c->f->insts[k];
-        if (!inst_ends_thread(i))
+        if (!ptx_ends_thread(i))
             continue;
         struct str t = ptx_text(c->m, i->at);
         size_t guard = 0;

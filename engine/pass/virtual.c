@@ -7,6 +7,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -58,7 +59,7 @@ void pass_virtual_kernel(struct pass_ctx *c, const struct pass_virtual *v, const
     for (uint32_t k = 0; k < c->f->ninsts; k++) {
         const struct ptx_inst *i = &c->f->insts[k];
         uint32_t unused;
-        if (inst_effect(i) != EFFECT_CALL || !strmap_get(clones, inst_callee(i), &unused)) {
+        if (ptx_effect_of(i) != EFFECT_CALL || !strmap_get(clones, inst_callee(i), &unused)) {
             pass_inst_edit(c, i, v->sub, v->ctx);
             continue;
         }

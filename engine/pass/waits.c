@@ -13,6 +13,7 @@
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/knobs.h"
@@ -48,17 +49,6 @@ struct scan {
     bool *alive, *in;
 };
 
-static const char *name_of(const struct ptx_inst *i)
-{
-    const char *n = ptx_op_info(i->op)->name;
-    return n ? n : "";
-}
-
-static bool begins(const struct ptx_inst *i, const char *with)
-{
-    return strncmp(name_of(i), with, strlen(with)) == 0;
-}
-
 static uint32_t func_of(const struct waits *w, struct str name)
 {
     uint32_t k = 1;
@@ -72,9 +62,9 @@ static uint32_t func_of(const struct waits *w, struct str name)
 static bool unwritten(struct waits *w, const struct func *f, const struct ptx_inst *i)
 {
     const char *why;
-    if (i->space == PTX_SPACE_SHARED_CLUSTER || begins(i, "multimem") || inst_is_strong(i))
+    if (i->space == PTX_SPACE_SHARED_CLUSTER || ptx_is(i, IS_MULTIMEM) || ptx_is_strong(i))
         return false;
-    return inst_has(i, ".nc") || inst_is(i, "ldu") || !w->writes ||
+    return ptx_reads_constant_memory(i) || !w->writes ||
            (w->precise &&
             (f == w->f ? pass_proven_read_only(w->c, i, &why) : pass_nobody_writes(w->c, f->fl.f, i)));
 }
@@ -105,15 +95,10 @@ static bool call_ends(const struct waits *w, const struct ptx_inst *i)
     return any;
 }
 
-static bool is_mbarrier_wait(const struct ptx_inst *i)
-{
-    return begins(i, "mbarrier.try_wait") || begins(i, "mbarrier.test_wait");
-}
-
 static bool of_cluster(const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
-    return is_mbarrier_wait(i) ||
+    enum ptx_effect e = ptx_effect_of(i);
+    return ptx_is(i, IS_MBARRIER_WAIT) ||
            ((e == EFFECT_LOAD || e == EFFECT_ATOMIC) && i->space == PTX_SPACE_SHARED_CLUSTER);
 }
 
@@ -121,14 +106,14 @@ static bool asks_memory(struct waits *w, const struct func *f, const struct ptx_
 {
     if (w->cluster_private && of_cluster(i))
         return false;
-    switch (inst_effect(i)) {
+    switch (ptx_effect_of(i)) {
     case EFFECT_LOAD: return !pass_taint_private(w->c, &f->fl, i, true) && !unwritten(w, f, i);
-    case EFFECT_ATOMIC: return begins(i, "atom") && !pass_taint_private(w->c, &f->fl, i, true);
+    case EFFECT_ATOMIC: return ptx_is(i, IS_RETURNS_OLD) && !pass_taint_private(w->c, &f->fl, i, true);
     case EFFECT_TEXTURE:
-    case EFFECT_SURFACE: return begins(i, "tex") || begins(i, "tld4") || begins(i, "suld");
+    case EFFECT_SURFACE: return ptx_is(i, IS_FETCH);
     case EFFECT_ASYNC_COPY: return w->writes;
     case EFFECT_CALL: return call_listens(w, i);
-    case EFFECT_BARRIER: return w->remote && is_mbarrier_wait(i);
+    case EFFECT_BARRIER: return w->remote && ptx_is(i, IS_MBARRIER_WAIT);
     default: return ptx_is_opaque(i);
     }
 }
@@ -136,7 +121,7 @@ static bool asks_memory(struct waits *w, const struct func *f, const struct ptx_
 /* Its result is what other CTAs wrote, or may be. */
 static bool listens(struct waits *w, const struct func *f, const struct ptx_inst *i)
 {
-    if (inst_effect(i) == EFFECT_CALL || inst_effect(i) == EFFECT_NONE || !w->precise)
+    if (ptx_effect_of(i) == EFFECT_CALL || ptx_effect_of(i) == EFFECT_NONE || !w->precise)
         return asks_memory(w, f, i);
     if (!f->known[i->index])
         f->known[i->index] = asks_memory(w, f, i) ? 2 : 1;
@@ -218,7 +203,7 @@ static bool leaves(const struct scan *s, uint32_t b)
     for (uint32_t n = 0; n < k->nsucc; n++)
         if (k->succ[n] >= s->f->fl.cfg->nblocks || !s->in[k->succ[n]])
             return true;
-    return last && inst_ends_thread(last);
+    return last && ptx_ends_thread(last);
 }
 
 /* Does every way round the loop pass this block? */
@@ -258,11 +243,11 @@ static bool stays(const struct scan *s, const struct ptx_operand *a)
 static bool loads_its_place(const struct ptx_inst *d, const struct ptx_inst *cas)
 {
     const struct ptx_operand *a = inst_address(cas),
-                             *from = inst_effect(d) == EFFECT_LOAD ? inst_address(d) : NULL;
+                             *from = ptx_effect_of(d) == EFFECT_LOAD ? inst_address(d) : NULL;
     return from && from->base == a->base && from->imm == a->imm &&
            (a->base == BASE_REG ? from->index == a->index : from->sym == a->sym) &&
            d->space == cas->space && is_reg(&d->opnds[0]) && inst_bytes(d) == inst_bytes(cas) &&
-           !inst_has(d, ".nc") && !inst_is(d, "ldu");
+           !ptx_reads_constant_memory(d);
 }
 
 /* The compared value is what the cas returned, or what a load of its place did; and it is taken anew
@@ -274,8 +259,8 @@ static bool taken_anew(struct scan *s, const struct ptx_inst *cas)
     bool anew = false;
     for (uint32_t k = 0; k < x->ndefs; k++) {
         const struct ptx_inst *d = &fl->f->insts[x->defs[k]];
-        bool copy = inst_is(d, "mov") && d->nopnds == 2 && is_reg(&d->opnds[1]) &&
-                    d->opnds[1].index == cas->opnds[0].index;
+        const struct ptx_operand *from = ptx_copied(d);
+        bool copy = from && is_reg(from) && from->index == cas->opnds[0].index;
         if (d->guarded || (!copy && !loads_its_place(d, cas)))
             return false;
         uint32_t b = fl->cfg->block_of[d->index];
@@ -287,34 +272,32 @@ static bool taken_anew(struct scan *s, const struct ptx_inst *cas)
 static bool retries(struct scan *s, uint32_t block)
 {
     const struct pass_flow *fl = &s->f->fl;
-    const struct ptx_inst *last = last_of(s, block),
-                          *cmp = last->guarded && inst_effect(last) == EFFECT_BRANCH
-                                     ? pass_branch_condition(&s->f->fl, last)
-                                     : NULL;
-    if (!cmp || !is_reg(&cmp->opnds[1]) || !is_reg(&cmp->opnds[2]) ||
-        (!inst_has(cmp, ".eq") && !inst_has(cmp, ".ne")) ||
-        ptx_type_kind((enum ptx_type)cmp->type[0]) == 'f' || last->opnds[0].kind != OPND_LABEL ||
-        !each_time(s, block))
+    const struct ptx_inst *last = last_of(s, block);
+    struct ptx_comparison is;
+    const struct ptx_inst *cmp = pass_branch_condition(fl, last, &is);
+    bool equal = cmp && is.how == PTX_MOD_EQ;
+    if (!cmp || !is_reg(is.a) || !is_reg(is.b) || (!equal && is.how != PTX_MOD_NE) ||
+        last->opnds[0].kind != OPND_LABEL || !each_time(s, block))
         return false;
-    uint32_t a = cmp->opnds[1].index, b = cmp->opnds[2].index, first = fl->cfg->blocks[block].first;
+    uint32_t a = is.a->index, b = is.b->index, first = fl->cfg->blocks[block].first;
     for (uint32_t k = cmp->index; k-- > first;) {
         const struct ptx_inst *i = &fl->f->insts[k];
-        bool cas = inst_effect(i) == EFFECT_ATOMIC && (inst_has(i, ".cas") || strstr(name_of(i), "cas"));
-        if (cas && !i->guarded && i->nopnds >= 4 && is_reg(&i->opnds[0]) && is_reg(&i->opnds[2]) &&
+        if (ptx_is_atomic_op(i, PTX_MOD_CAS) && !i->guarded && i->nopnds >= 4 && is_reg(&i->opnds[0]) &&
+            is_reg(&i->opnds[2]) &&
             ((i->opnds[0].index == a && i->opnds[2].index == b) ||
              (i->opnds[0].index == b && i->opnds[2].index == a))) {
             const struct ptx_label *l = &fl->f->labels[last->opnds[0].index];
             bool out = l->inst >= fl->f->ninsts || !s->in[fl->cfg->block_of[l->inst]];
-            return inst_address(i) && a != b && (inst_has(cmp, ".eq") != last->guard_neg) == out &&
-                   taken_anew(s, i);
+            return inst_address(i) && a != b && (equal != last->guard_neg) == out && taken_anew(s, i);
         }
-        if (inst_writes_reg(i, a) || inst_writes_reg(i, b))
+        if (ptx_writes_reg(i, a) || ptx_writes_reg(i, b))
             return false;
     }
     return false;
 }
 
-/* reg is moved on by a constant, once each time round. Of 16 bits it could pass its bound for ever. */
+/* reg is moved on by a constant, once each time round, and stops at nothing: what saturates or has 16
+ * bits could miss its bound for ever. */
 static bool counts(struct scan *s, uint32_t reg)
 {
     const struct pass_flow *fl = &s->f->fl;
@@ -326,9 +309,9 @@ static bool counts(struct scan *s, uint32_t reg)
                 return false;
             step = &fl->f->insts[x->defs[k]];
         }
-    return step && !step->guarded && inst_is(step, "add") && step->nopnds == 3 &&
-           is_reg(&step->opnds[1]) && step->opnds[1].index == reg && step->opnds[2].kind == OPND_IMM &&
-           step->opnds[2].imm && ptx_type_bits((enum ptx_type)step->type[0]) >= 32 &&
+    uint32_t own;
+    int64_t by;
+    return step && ptx_step_of(step, &own, &by) && own == reg && by &&
            each_time(s, fl->cfg->block_of[step->index]);
 }
 
@@ -355,26 +338,26 @@ static bool moves_on(struct scan *s, uint32_t reg)
             int64_t by = 0;
             if (!listens(s->w, s->f, i))
                 continue;
-            if (inst_effect(i) != EFFECT_LOAD || !a || a->base != BASE_REG ||
+            if (ptx_effect_of(i) != EFFECT_LOAD || !a || a->base != BASE_REG ||
                 !pass_motion(fl, a->index, reg, &by) || !by || by % (2 * STEP_POWER) == 0)
                 return false;
         }
     return true;
 }
 
+static bool runs_up_to(struct scan *s, const struct ptx_operand *counter,
+                       const struct ptx_operand *bound)
+{
+    return is_reg(counter) && fixed(s, bound) && counts(s, counter->index) &&
+           moves_on(s, counter->index);
+}
+
 static bool searches(struct scan *s, uint32_t block)
 {
-    const struct ptx_inst *last = last_of(s, block),
-                          *cmp = last->guarded && inst_effect(last) == EFFECT_BRANCH
-                                     ? pass_branch_condition(&s->f->fl, last)
-                                     : NULL;
-    if (!cmp || !each_time(s, block))
+    struct ptx_comparison is;
+    if (!pass_branch_condition(&s->f->fl, last_of(s, block), &is) || !each_time(s, block))
         return false;
-    for (int k = 1; k <= 2; k++)
-        if (is_reg(&cmp->opnds[k]) && fixed(s, &cmp->opnds[3 - k]) && counts(s, cmp->opnds[k].index) &&
-            moves_on(s, cmp->opnds[k].index))
-            return true;
-    return false;
+    return runs_up_to(s, is.a, is.b) || runs_up_to(s, is.b, is.a);
 }
 
 /* ---- what it is that waits ---- */
@@ -391,7 +374,7 @@ static bool follows(struct scan *s, unsigned sreg_from, unsigned sreg_to, const 
     for (bool more = true; more;) {
         more = false;
         for (uint32_t k = 0; k < f->ninsts; k++)
-            if (pass_taint_reads(&s->t, &f->insts[k]) && inst_effect(&f->insts[k]) == EFFECT_NONE) {
+            if (pass_taint_reads(&s->t, &f->insts[k]) && ptx_effect_of(&f->insts[k]) == EFFECT_NONE) {
                 s->t.changed = false;
                 pass_taint_source(&s->t, &f->insts[k]);
                 more |= s->t.changed;
@@ -405,9 +388,8 @@ static bool counts_arrivals(const struct waits *w)
     for (uint32_t n = 0; n < w->nf; n++)
         for (uint32_t k = 0; k < w->f[n].fl.f->ninsts; k++) {
             const struct ptx_inst *i = &w->f[n].fl.f->insts[k];
-            if (inst_effect(i) == EFFECT_ATOMIC && i->space != PTX_SPACE_SHARED &&
-                (inst_has(i, ".add") || inst_has(i, ".inc") || strstr(name_of(i), ".add") ||
-                 strstr(name_of(i), ".inc")))
+            if (i->space != PTX_SPACE_SHARED &&
+                (ptx_is_atomic_op(i, PTX_MOD_ADD) || ptx_is_atomic_op(i, PTX_MOD_INC)))
                 return true;
         }
     return false;
@@ -453,7 +435,7 @@ static uint32_t waiting_call(struct scan *s)
     for (uint32_t b = 0; b < fl->cfg->nblocks; b++)
         for (uint32_t k = fl->cfg->blocks[b].first;
              s->in[b] && k < fl->cfg->blocks[b].first + fl->cfg->blocks[b].n; k++)
-            if (inst_effect(&fl->f->insts[k]) == EFFECT_CALL && call_ends(s->w, &fl->f->insts[k]))
+            if (ptx_effect_of(&fl->f->insts[k]) == EFFECT_CALL && call_ends(s->w, &fl->f->insts[k]))
                 return b;
     return fl->cfg->nblocks;
 }
@@ -618,9 +600,9 @@ static bool func_waits(struct waits *w, const struct func *f)
 /* ---- the whole program ---- */
 static bool writes_global(const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     return e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR || e == EFFECT_SURFACE || ptx_is_opaque(i) ||
-           inst_is_strong(i) ||
+           ptx_is_strong(i) ||
            ((e == EFFECT_STORE || e == EFFECT_ATOMIC) && i->space != PTX_SPACE_LOCAL &&
             i->space != PTX_SPACE_SHARED && i->space != PTX_SPACE_PARAM);
 }
@@ -632,9 +614,8 @@ static void survey(struct waits *w)
         for (uint32_t k = 0; k < w->f[n].fl.f->ninsts; k++) {
             const struct ptx_inst *i = &w->f[n].fl.f->insts[k];
             w->writes |= writes_global(i);
-            w->remote |= inst_is(i, "mapa") || begins(i, "st.async") || begins(i, "red.async") ||
-                         inst_has(i, ".multicast::cluster") ||
-                         (begins(i, "mbarrier") && inst_has(i, ".shared::cluster"));
+            w->remote |= ptx_is(i, IS_REMOTE) || ptx_has_mod(i, PTX_MOD_MULTICAST_CLUSTER) ||
+                         (ptx_is(i, IS_MBARRIER) && ptx_has_mod(i, PTX_MOD_SHARED_CLUSTER));
             w->spread |= i->space == PTX_SPACE_SHARED_CLUSTER;
         }
     for (bool more = true; more;) { /* what callees do, their callers do */
@@ -645,7 +626,7 @@ static void survey(struct waits *w)
                 if (!w->f[n].sources && listens(w, &w->f[n], i))
                     more = w->f[n].sources = true;
                 if (!w->f[n].ends &&
-                    (inst_is(i, "exit") || (inst_effect(i) == EFFECT_CALL && call_ends(w, i))))
+                    (ptx_is(i, IS_STOP) || (ptx_effect_of(i) == EFFECT_CALL && call_ends(w, i))))
                     more = w->f[n].ends = true;
             }
     }
@@ -655,7 +636,7 @@ static bool calls(const struct waits *w, uint32_t from, uint32_t to)
 {
     const struct ptx_func *f = w->f[from].fl.f;
     for (uint32_t k = 0; k < f->ninsts; k++)
-        if (inst_effect(&f->insts[k]) == EFFECT_CALL) {
+        if (ptx_effect_of(&f->insts[k]) == EFFECT_CALL) {
             struct str callee = inst_callee(&f->insts[k]);
             if (!callee.n || str_eq(callee, w->f[to].fl.f->name))
                 return true;
@@ -702,7 +683,7 @@ static bool hears_its_cluster_only(struct waits *w)
     for (uint32_t n = 0; n < w->nf; n++)
         for (uint32_t k = 0; k < w->f[n].fl.f->ninsts; k++) {
             const struct ptx_inst *i = &w->f[n].fl.f->insts[k];
-            if (inst_effect(i) != EFFECT_ASYNC_COPY && inst_effect(i) != EFFECT_CALL &&
+            if (ptx_effect_of(i) != EFFECT_ASYNC_COPY && ptx_effect_of(i) != EFFECT_CALL &&
                 asks_memory(w, &w->f[n], i))
                 return false;
         }

@@ -6,6 +6,7 @@
 
 struct pass_ctx;
 struct pass_flow;
+struct ptx_comparison;
 struct ptx_func;
 struct ptx_inst;
 
@@ -24,9 +25,10 @@ struct pass_wait {
 /* A loop of the kernel, or of what it calls, that may wait for other CTAs; false: none. at: the read it
  * waits by. */
 bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out);
-/* The setp of the same block that decides a guarded branch; NULL: none. */
-const struct ptx_inst *pass_branch_condition(const struct pass_flow *fl, const struct ptx_inst *last);
-bool inst_writes_reg(const struct ptx_inst *i, uint32_t reg);
+/* The comparison of integers in the same block that decides a guarded branch, and what it compares;
+ * NULL: `last` is no such branch. */
+const struct ptx_inst *pass_branch_condition(const struct pass_flow *fl, const struct ptx_inst *last,
+                                             struct ptx_comparison *out);
 /* Does the loop of these blocks, left at the end of block `exit` alone, take a spin lock that is given
  * back without waiting? The atomic; NULL: no (locks.c). */
 const struct ptx_inst *pass_lock(struct pass_ctx *c, const struct pass_flow *fl, const bool *in,

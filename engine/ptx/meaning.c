@@ -79,7 +79,8 @@ static unsigned operands_of(enum ptx_addr_rule rule)
     case ADDR_MAD_WIDE:
     case ADDR_SELP:
     case ADDR_BFE:
-    case ADDR_SHF:
+    case ADDR_SHF_L:
+    case ADDR_SHF_R:
     case ADDR_PRMT: return 4;
     case ADDR_BFI:
     case ADDR_LOP3: return 5;
@@ -200,23 +201,48 @@ bool ptx_sum_of(const struct ptx_inst *i, struct ptx_sum *out)
 const struct ptx_operand *ptx_copied(const struct ptx_inst *i)
 {
     struct ptx_sum s;
-    bool pred = ptx_rule_of(i) == ADDR_COPY && !i->guarded && i->opnds[0].kind == OPND_REG;
-    if (pred || (ptx_sum_of(i, &s) && s.n == 1 && !s.term[0].b && !s.term[0].minus && !s.cuts))
-        return &i->opnds[1];
-    return NULL;
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    if (i->guarded || (rule != ADDR_COPY && rule != ADDR_CVT) || i->opnds[0].kind != OPND_REG)
+        return NULL;
+    return rule == ADDR_COPY || (ptx_sum_of(i, &s) && !s.cuts) ? &i->opnds[1] : NULL;
+}
+
+bool ptx_step_of(const struct ptx_inst *i, uint32_t *reg, int64_t *by)
+{
+    struct ptx_sum s;
+    if (!ptx_sum_of(i, &s) || s.n != 2 || s.term[0].b)
+        return false;
+    const struct ptx_term *own = &s.term[s.term[0].a->kind == OPND_REG ? 0 : 1],
+                          *other = &s.term[own == s.term];
+    *reg = i->opnds[0].index;
+    *by = other->minus ? -other->a->imm : other->a->imm;
+    return own->a->kind == OPND_REG && own->a->index == *reg && !own->minus && ptx_is_number(other->a);
 }
 
 /* ---- comparisons and ranges ---- */
+bool ptx_test_of(const struct ptx_inst *i, struct ptx_test *out)
+{
+    unsigned first = i->nopnds > 1 && (i->opnds[1].access & PTX_WRITE) ? 2 : 1;
+    enum ptx_mod with = ptx_mod_of(i, MODCAT_BOOL);
+    unsigned n = first + (with == PTX_MOD_NONE ? 2 : 3);
+    if (i->op != PTX_OP_SETP || i->nopnds != n || !fits_types(ADDR_PRED, i))
+        return false;
+    *out = (struct ptx_test){ .how = ptx_mod_of(i, MODCAT_CMP),
+                              .a = &i->opnds[first],
+                              .b = &i->opnds[first + 1],
+                              .bits = (uint8_t)bits_at(i, 0),
+                              .sign = ptx_type_kind((enum ptx_type)i->type[0]) == 's',
+                              .with = with,
+                              .other = with == PTX_MOD_NONE ? NULL : &i->opnds[first + 2] };
+    return true;
+}
+
 bool ptx_comparison_of(const struct ptx_inst *i, struct ptx_comparison *out)
 {
-    if (i->op != PTX_OP_SETP || i->guarded || i->nopnds != 3 || i->opnds[0].kind != OPND_REG ||
-        ptx_mod_of(i, MODCAT_BOOL) != PTX_MOD_NONE || !fits_types(ADDR_PRED, i))
+    struct ptx_test t;
+    if (!ptx_test_of(i, &t) || i->guarded || t.other || i->nopnds != 3 || i->opnds[0].kind != OPND_REG)
         return false;
-    *out = (struct ptx_comparison){ .pred = i->opnds[0].index,
-                                    .how = ptx_mod_of(i, MODCAT_CMP),
-                                    .a = &i->opnds[1],
-                                    .b = &i->opnds[2],
-                                    .bits = (uint8_t)bits_at(i, 0) };
+    *out = (struct ptx_comparison){ i->opnds[0].index, t.how, t.a, t.b, t.bits };
     return true;
 }
 

@@ -39,7 +39,8 @@ struct ptx_term {
     bool shift;                  /* a << b */
     bool minus;                  /* it is subtracted */
 };
-/* The sum of the terms modulo 2^bits. */
+/* The sum of the terms modulo 2^bits; of an address that changes its window (cvta), up to a number that
+ * the launch decides. */
 struct ptx_sum {
     uint8_t n; /* of term */
     struct ptx_term term[2];
@@ -52,6 +53,21 @@ bool ptx_sum_of(const struct ptx_inst *i, struct ptx_sum *out);
 /* The operand whose number the destination gets unchanged, in as many bits or more; NULL: none, or it
  * has a guard. */
 const struct ptx_operand *ptx_copied(const struct ptx_inst *i);
+/* It adds the number *by to its register *reg: reg = reg + by. False: it does something else. */
+bool ptx_step_of(const struct ptx_inst *i, uint32_t *reg, int64_t *by);
+/* A comparison of integers: what the first predicate is set to; a second one gets the opposite, before
+ * either is combined with a third. */
+struct ptx_test {
+    enum ptx_mod how; /* PTX_MOD_EQ ... */
+    const struct ptx_operand *a;
+    const struct ptx_operand *b;
+    uint8_t bits; /* of both */
+    bool sign;
+    enum ptx_mod with;               /* PTX_MOD_AND, PTX_MOD_OR, PTX_MOD_XOR; PTX_MOD_NONE: none */
+    const struct ptx_operand *other; /* the predicate that it is combined with; NULL: none */
+};
+/* False: it is no such comparison. */
+bool ptx_test_of(const struct ptx_inst *i, struct ptx_test *out);
 /* A comparison of integers that sets one predicate, and nothing else. */
 struct ptx_comparison {
     uint32_t pred;    /* register */

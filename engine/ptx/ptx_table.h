@@ -91,7 +91,8 @@ enum ptx_addr_rule {
     ADDR_BFE,
     ADDR_BFI,
     ADDR_LOP3,
-    ADDR_SHF,
+    ADDR_SHF_L,
+    ADDR_SHF_R,
     ADDR_PRMT,
     ADDR_ABS,
     ADDR_LOAD /* a loaded value */,
@@ -109,10 +110,10 @@ enum ptx_trait {
     IS_JUMP = 1 << 2,      /* a branch with one target */
     IS_RETURN = 1 << 3,    /* goes back to the caller; of a kernel: ends the thread */
     IS_STOP = 1 << 4,      /* ends the thread wherever it stands */
-    IS_TRAP = 1 << 5,      /* ends the launch with an error */
-    IS_CLUSTER = 1 << 6,   /* concerns the other CTAs of its cluster */
-    IS_REMOTE = 1 << 7,    /* makes or takes addresses in the shared memory of other CTAs */
-    IS_MBARRIER = 1 << 8,  /* of an mbarrier object (9.7.13.15) */
+    IS_THREAD_COPY = 1 << 5,   /* each thread copies bytes of its own, asynchronously */
+    IS_CLUSTER = 1 << 6,       /* concerns the other CTAs of its cluster */
+    IS_REMOTE = 1 << 7,        /* makes or takes addresses in the shared memory of other CTAs */
+    IS_MBARRIER = 1 << 8,      /* of an mbarrier object (9.7.13.15) */
     IS_MBARRIER_WAIT = 1 << 9, /* asks whether a phase of an mbarrier is over */
     IS_MULTIMEM = 1 << 10,     /* of memory on several devices */
     IS_CARRY_IN = 1 << 11,     /* reads the carry flag, which is no operand */

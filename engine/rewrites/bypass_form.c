@@ -17,6 +17,7 @@
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
@@ -154,7 +155,7 @@ static bool side_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
         write_pair(b, i, out);
         return true;
     }
-    if (b->vote && s->f == b->c->f && inst_ends_thread(i)) {
+    if (b->vote && s->f == b->c->f && ptx_ends_thread(i)) {
         bypass_vote_leave(b, i, out);
         return true;
     }
@@ -297,7 +298,7 @@ static void emit_clone(struct bypass *b, enum bypass_pick first)
 /* ---- grouped ---- */
 static bool joins_group(const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     return !ptx_is_opaque(i) &&
            (e == EFFECT_NONE || e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_PREFETCH);
 }

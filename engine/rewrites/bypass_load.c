@@ -4,6 +4,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/opt_bypass.h"
@@ -32,16 +33,17 @@ static bool proven_global(struct bypass *b, const struct ptx_func *f, const stru
 
 static bool knows_mods(const struct ptx_inst *i)
 {
-    return !inst_has(i, ".unified") && !inst_has(i, ".L2::cache_hint") && !ptx_is_opaque(i);
+    return !ptx_has_mod(i, PTX_MOD_UNIFIED) && !ptx_has_mod(i, PTX_MOD_L2_CACHE_HINT) &&
+           !ptx_is_opaque(i);
 }
 
 bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i)
 {
-    if (!inst_is(i, "ld") || (i->space != PTX_SPACE_GLOBAL && i->space != PTX_SPACE_GENERIC))
+    if (!ptx_is_plain_load(i) || (i->space != PTX_SPACE_GLOBAL && i->space != PTX_SPACE_GENERIC))
         return false;
-    bool nc = inst_has(i, ".nc");
+    bool nc = ptx_has_mod(i, PTX_MOD_NC);
     const char *why = NULL;
-    if (inst_is_strong(i))
+    if (ptx_is_strong(i))
         why = "it is volatile or ordered";
     else if (!proven_global(b, f, i))
         why = "its address is generic and not proven to be global";
@@ -99,18 +101,20 @@ enum {
     ORDER_DROP
 };
 
+static bool is_priority(enum ptx_mod m)
+{
+    return m == PTX_MOD_L2_EVICT_NORMAL || m == PTX_MOD_L2_EVICT_UNCHANGED ||
+           m == PTX_MOD_L2_EVICT_FIRST || m == PTX_MOD_L2_EVICT_LAST;
+}
+
 static int order_of(enum ptx_mod m)
 {
-    const char *text = ptx_mod_text(m);
     switch (ptx_mod_category(m)) {
     case MODCAT_SPACE: return ORDER_SPACE;
     case MODCAT_CACHE: return ORDER_COP;
     case MODCAT_L1: return ORDER_L1;
-    case MODCAT_L2: return strncmp(text, ".L2::evict", 10) == 0 ? ORDER_L2 : ORDER_SIZE;
-    default:
-        return strcmp(text, ".weak") == 0 ? ORDER_WEAK
-               : strcmp(text, ".nc") == 0 ? ORDER_NC
-                                          : ORDER_REST;
+    case MODCAT_L2: return is_priority(m) ? ORDER_L2 : ORDER_SIZE;
+    default: return m == PTX_MOD_WEAK ? ORDER_WEAK : m == PTX_MOD_NC ? ORDER_NC : ORDER_REST;
     }
 }
 
@@ -130,7 +134,7 @@ static struct words words_of(const struct bypass *b, bool bypassing)
 static void write_place(struct bypass *b, const struct ptx_inst *i, int place, struct words w,
                         struct buf *out)
 {
-    bool nc = inst_has(i, ".nc");
+    bool nc = ptx_has_mod(i, PTX_MOD_NC);
     if ((place == ORDER_COP || place == ORDER_L1) && (w.cop || w.l1)) {
         const char *own = place == ORDER_COP ? w.cop : w.l1;
         buf_puts(out, own ? own : "");
@@ -155,7 +159,7 @@ static bool stays(const struct bypass *b, const struct ptx_inst *i)
 {
     if (b->level == BYPASS_RO || b->level == BYPASS_L2)
         return false;
-    return !b->keep || inst_has(i, ".nc") || ptx_mod_of(i, MODCAT_CACHE) != PTX_MOD_NONE ||
+    return !b->keep || ptx_has_mod(i, PTX_MOD_NC) || ptx_mod_of(i, MODCAT_CACHE) != PTX_MOD_NONE ||
            ptx_mod_of(i, MODCAT_L1) != PTX_MOD_NONE;
 }
 
@@ -193,7 +197,7 @@ void bypass_write(struct bypass *b, const struct ptx_inst *i, bool bypassing, co
         buf_put(out, t.s + own.n, t.n - own.n);
         return;
     }
-    if (w.cop && inst_has(i, ".nc"))
+    if (w.cop && ptx_has_mod(i, PTX_MOD_NC))
         b->ndropped_nc++;
     buf_puts(out, "ld");
     for (int place = 0; place < ORDER_COUNT; place++)

@@ -14,6 +14,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/bypass_int.h"
@@ -23,7 +24,7 @@
 /* Does nothing here depend on the copy it is in, or on which threads are still together? */
 static bool stays_plain(struct bypass *b, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     bool alone = e == EFFECT_NONE || e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_ATOMIC ||
                  e == EFFECT_PREFETCH || e == EFFECT_FENCE || e == EFFECT_BRANCH || e == EFFECT_EXIT;
     return !ptx_is_opaque(i) && alone && !bypass_governs(b, b->c->f, i);
@@ -62,7 +63,7 @@ static bool may_pass_branch(struct bypass *b, uint32_t inst)
     const struct ptx_func *f = b->c->f;
     const struct ptx_inst *i = &f->insts[inst];
     const struct ptx_cfg *g = b->flow.cfg;
-    if (!i->guarded || inst + 1 >= f->ninsts || !inst_is(i, "bra"))
+    if (!i->guarded || inst + 1 >= f->ninsts || !ptx_is(i, IS_JUMP))
         return false;
     const struct ptx_block *k = &g->blocks[g->block_of[inst]];
     bool found = false;
@@ -109,11 +110,11 @@ static bool may_pass(struct bypass *b, const struct ptx_stmt *s)
     if (s->kind != STMT_INST)
         return false;
     const struct ptx_inst *i = &b->c->f->insts[s->index];
-    if (inst_effect(i) == EFFECT_EXIT || inst_ends_thread(i))
+    if (ptx_effect_of(i) == EFFECT_EXIT || ptx_ends_thread(i))
         return i->guarded;
-    if (inst_effect(i) == EFFECT_BRANCH)
+    if (ptx_effect_of(i) == EFFECT_BRANCH)
         return may_pass_branch(b, s->index);
-    return !ptx_is_opaque(i) && inst_effect(i) != EFFECT_CALL && !bypass_governs(b, b->c->f, i);
+    return !ptx_is_opaque(i) && ptx_effect_of(i) != EFFECT_CALL && !bypass_governs(b, b->c->f, i);
 }
 
 uint32_t bypass_split(struct bypass *b)

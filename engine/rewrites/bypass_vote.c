@@ -14,6 +14,7 @@
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/opt_bypass.h"
@@ -39,7 +40,7 @@ enum status bypass_vote_check(struct pass_ctx *c)
     pass_callees(c, &fs);
     for (uint32_t k = 0; k < fs.n; k++)
         for (uint32_t n = 0; n < fs.v[k]->ninsts; n++)
-            if (inst_is(&fs.v[k]->insts[n], "exit"))
+            if (ptx_is(&fs.v[k]->insts[n], IS_STOP))
                 return pass_refuse(
                     c, fs.v[k]->insts[n].at, NULL,
                     "the called function exits the thread, whose time would not be counted");

@@ -21,8 +21,8 @@ static const char *cluster_coordinate(void *ctx, const struct ptx_operand *o)
 
 bool cluster_reads(const struct ptx_func *f)
 {
-    return pass_find_sreg(f, "%ctaid") || pass_find_sreg(f, "%nctaid") ||
-           pass_find_sreg(f, "%clusterid");
+    return pass_find_sreg(f, PTX_SREG_CTAID) || pass_find_sreg(f, PTX_SREG_NCTAID) ||
+           pass_find_sreg(f, PTX_SREG_CLUSTERID);
 }
 
 void cluster_clone_callees(struct pass_ctx *c, struct cluster_names *n, const char *entry,

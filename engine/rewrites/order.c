@@ -10,6 +10,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -40,10 +41,8 @@ static bool knows_clusters(const struct ptx_func *f)
 {
     for (uint32_t k = 0; k < f->ninsts; k++) {
         const struct ptx_inst *i = &f->insts[k];
-        const char *name = ptx_op_info(i->op)->name;
-        if (i->space == PTX_SPACE_SHARED_CLUSTER || inst_has(i, ".shared::cluster") ||
-            inst_has(i, ".multicast::cluster") || inst_is(i, "mapa") || inst_is(i, "getctarank") ||
-            (name && !strncmp(name, "barrier.cluster", 15)))
+        if (i->space == PTX_SPACE_SHARED_CLUSTER || ptx_is(i, IS_CLUSTER) ||
+            ptx_has_mod(i, PTX_MOD_SHARED_CLUSTER) || ptx_has_mod(i, PTX_MOD_MULTICAST_CLUSTER))
             return true;
         for (uint8_t n = 0; n < i->nopnds; n++)
             if (i->opnds[n].kind == OPND_SREG && ptx_sreg_sees((enum ptx_sreg)i->opnds[n].index) &

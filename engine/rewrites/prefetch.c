@@ -23,6 +23,7 @@
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/opt_cluster.h"
@@ -129,8 +130,7 @@ struct seen {
 static bool candidate(const struct ptx_inst *i, struct seen *seen)
 {
     const struct ptx_operand *a = inst_address(i);
-    if (!inst_is(i, "ld") || i->space != PTX_SPACE_GLOBAL || inst_is_strong(i) || !a ||
-        a->base != BASE_REG || seen->n == LOADS_MAX)
+    if (!ptx_is_global_load(i) || ptx_is_strong(i) || !a || a->base != BASE_REG || seen->n == LOADS_MAX)
         return false;
     for (uint32_t k = 0; k < seen->n; k++)
         if (seen->base[k] == a->index && seen->line[k] == a->imm / LINE)

@@ -12,6 +12,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/prefetch_int.h"
@@ -121,10 +122,11 @@ static bool equality(const struct slice *from, const struct ptx_inst *setp, stru
     return true;
 }
 
+/* The loop goes on while a counter and its limit differ. */
 static bool stays_by_inequality(const struct ptx_inst *setp, bool negated)
 {
-    return inst_is(setp, "setp") &&
-           (inst_has(setp, ".ne") ? !negated : inst_has(setp, ".eq") && negated);
+    struct ptx_comparison is;
+    return ptx_comparison_of(setp, &is) && is.how == (negated ? PTX_MOD_EQ : PTX_MOD_NE);
 }
 
 /* The branch at `use` goes on while its predicate, negated or not, holds. */
@@ -150,7 +152,7 @@ static bool branch_of(const struct slice *s, uint32_t block, struct branch *b)
     const struct ptx_cfg *g = s->fl->cfg;
     const struct ptx_block *k = &g->blocks[block];
     const struct ptx_inst *last = k->n ? &s->fl->f->insts[k->first + k->n - 1] : NULL;
-    if (!last || !last->guarded || !(inst_is(last, "bra") || inst_ends_thread(last)))
+    if (!last || !last->guarded || !(ptx_is(last, IS_JUMP) || ptx_ends_thread(last)))
         return false;
     *b = (struct branch){ last, PTX_NO_INDEX,
                           last->index + 1 < s->fl->f->ninsts ? g->block_of[last->index + 1]
@@ -178,7 +180,7 @@ static void dominating(struct slice *s, uint32_t block, struct bounds *b)
          d = g->blocks[d].idom) {
         if ((s->next || slice_in_loop(s, g->blocks[d].first)) && branch_of(s, d, &br)) {
             bool taken = leads(s, d, br.taken, block),
-                 through = leads(s, d, br.through, block) || inst_ends_thread(br.at);
+                 through = leads(s, d, br.through, block) || ptx_ends_thread(br.at);
             if (taken != through)
                 condition(s, br.at, taken == br.at->guard_neg, b);
         }

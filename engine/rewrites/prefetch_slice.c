@@ -9,6 +9,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/prefetch_int.h"
@@ -79,8 +80,8 @@ static bool pure(const struct ptx_func *f, const struct ptx_inst *d)
 {
     unsigned written = 0;
     ptx_inst_regs(d, count_written, &written);
-    enum ptx_effect e = inst_effect(d);
-    bool constant_load = e == EFFECT_LOAD && inst_is(d, "ld") && pass_own_param(f, d);
+    enum ptx_effect e = ptx_effect_of(d);
+    bool constant_load = ptx_is_plain_load(d) && pass_own_param(f, d);
     return written == 1 && !ptx_is_opaque(d) && !d->guarded && (e == EFFECT_NONE || constant_load) &&
            d->nopnds >= 2 && d->opnds[0].kind == OPND_REG && d->opnds[1].kind != OPND_VEC;
 }
@@ -100,11 +101,11 @@ bool slice_turn(const struct slice *s, uint32_t reg, const struct ptx_inst *d, s
 {
     *t = (struct turn){ 0, 0, PTX_NO_INDEX };
     for (unsigned links = 0; links < 16; links++) {
-        if (!(inst_is(d, "add") || inst_is(d, "sub")) || d->guarded || d->nopnds != 3 ||
-            d->opnds[1].kind != OPND_REG)
+        struct ptx_sum sum;
+        if (!ptx_sum_of(d, &sum) || sum.n != 2 || sum.term[0].b || sum.term[0].a->kind != OPND_REG)
             return false;
-        const struct ptx_operand *step = &d->opnds[2];
-        int sign = inst_is(d, "add") ? 1 : -1;
+        const struct ptx_operand *step = sum.term[1].a;
+        int sign = sum.term[1].minus ? -1 : 1;
         if (step->kind == OPND_IMM) {
             t->imm += sign * step->imm;
         } else if (step->kind == OPND_REG && invariant(s, step->index) &&
@@ -114,9 +115,9 @@ bool slice_turn(const struct slice *s, uint32_t reg, const struct ptx_inst *d, s
         } else {
             return false;
         }
-        if (d->opnds[1].index == reg)
+        if (sum.term[0].a->index == reg)
             return true;
-        const struct ptx_reg_refs *x = &s->fl->cfg->regs[d->opnds[1].index];
+        const struct ptx_reg_refs *x = &s->fl->cfg->regs[sum.term[0].a->index];
         if (x->ndefs != 1 || !slice_in_loop(s, x->defs[0]))
             return false;
         d = &s->fl->f->insts[x->defs[0]];

@@ -7,6 +7,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/opt_memory.h"
@@ -22,13 +23,13 @@ static bool asked(const struct options *o)
 
 static bool could_promote(const struct ptx_inst *i)
 {
-    return inst_is(i, "ld") && i->space == PTX_SPACE_GLOBAL && !inst_has(i, ".nc") &&
-           !inst_is_strong(i) && !inst_has(i, ".lu") && !inst_has(i, ".unified") && !ptx_is_opaque(i);
+    return ptx_is_global_load(i) && !ptx_has_mod(i, PTX_MOD_NC) && !ptx_is_strong(i) &&
+           !ptx_has_mod(i, PTX_MOD_LU) && !ptx_has_mod(i, PTX_MOD_UNIFIED);
 }
 
 static bool could_demote(const struct ptx_inst *i)
 {
-    return inst_is(i, "ld") && inst_has(i, ".nc");
+    return ptx_is_plain_load(i) && ptx_has_mod(i, PTX_MOD_NC);
 }
 
 /* "ld.global.f32 ..." with .nc put behind its cache operator, or taken out. */

@@ -34,6 +34,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -124,11 +125,11 @@ static const struct ptx_inst *sees_uniform(const struct ptx_func *f, const char 
     bool made = pass_flow_make_grid(f, &fl);
     for (uint32_t k = 0; k < f->ninsts && !found; k++) {
         const struct ptx_inst *i = &f->insts[k];
-        if (!inst_has(i, ".uni"))
+        if (!ptx_has_mod(i, PTX_MOD_UNI))
             continue;
         bool differs = !made || (i->guarded && fl.divergent[i->guard]);
         for (uint8_t n = 0; made && n < i->nopnds && !differs; n++)
-            differs = i->opnds[n].kind == OPND_REG && inst_effect(i) != EFFECT_WARP &&
+            differs = i->opnds[n].kind == OPND_REG && ptx_effect_of(i) != EFFECT_WARP &&
                       fl.divergent[i->opnds[n].index];
         found = differs ? i : NULL;
     }
@@ -152,11 +153,10 @@ static const struct ptx_inst *meets_again(const struct ptx_func *f, const char *
     for (uint32_t k = 0; k < f->ninsts; k++) {
         const struct ptx_inst *i = &f->insts[k];
         for (size_t n = 0; n < ARRAY_LEN(effects); n++)
-            if ((*what = effects[n].what, inst_effect(i) == effects[n].e))
+            if ((*what = effects[n].what, ptx_effect_of(i) == effects[n].e))
                 return i;
         *what = "a barrier of another kind";
-        if (inst_effect(i) == EFFECT_BARRIER &&
-            (!inst_is_cta_barrier(i) || strstr(ptx_op_info(i->op)->name, "cluster")))
+        if (ptx_effect_of(i) == EFFECT_BARRIER && (!inst_is_cta_barrier(i) || ptx_is(i, IS_CLUSTER)))
             return i;
         *what = "shared memory of a cluster";
         if (i->space == PTX_SPACE_SHARED_CLUSTER)
@@ -188,10 +188,10 @@ static const struct ptx_inst *sees_neighbours(const struct ptx_func *f, const ch
             f->insts[k].space == PTX_SPACE_SHARED_CLUSTER)
             return &f->insts[k];
         *what = "griddepcontrol";
-        if (inst_is(&f->insts[k], "griddepcontrol"))
+        if (ptx_is(&f->insts[k], IS_DEPENDENT))
             return &f->insts[k];
         *what = "what lasts until its thread ends";
-        if (pass_lasts(&f->insts[k]))
+        if (ptx_is(&f->insts[k], IS_LASTS))
             return &f->insts[k];
     }
     return sees_uniform(f, what);
@@ -277,7 +277,7 @@ static bool reads_narrow(const struct ptx_inst *i)
     return false;
 }
 
-static const char *const coords[] = { "%tid", "%ctaid", "%ntid", "%nctaid" };
+static const enum ptx_sreg coords[] = { PTX_SREG_TID, PTX_SREG_CTAID, PTX_SREG_NTID, PTX_SREG_NCTAID };
 
 static const struct ptx_inst *first_read(const struct ptx_func *f)
 {
@@ -319,7 +319,7 @@ static enum status check_callee(struct pass_ctx *c, const struct pass_funcs *fs,
                            "coordinates itself",
                            (int)f->name.n, f->name.s);
     for (uint32_t n = 0; n < f->ninsts && coarse; n++)
-        if (inst_is(&f->insts[n], "exit"))
+        if (ptx_is(&f->insts[n], IS_STOP))
             return pass_refuse(c, f->insts[n].at, NULL,
                                "the called function exits the thread, so coarsening cannot continue "
                                "with the next iteration");
@@ -413,10 +413,10 @@ static void make_names(struct names *n, struct pass_ctx *c, const struct shape *
 static const char *coordinate(void *ctx, const struct ptx_operand *o)
 {
     struct names *n = ctx;
-    static const char *const sregs[] = { "%tid", "%ctaid", NULL, "%ntid", "%nctaid" };
-    const char *s = o->kind == OPND_SREG ? ptx_sreg_name((enum ptx_sreg)o->index) : NULL;
-    for (int v = 0; s && v < 5; v++)
-        if (sregs[v] && strcmp(s, sregs[v]) == 0)
+    static const enum ptx_sreg sregs[] = { PTX_SREG_TID, PTX_SREG_CTAID, PTX_SREG_NONE, PTX_SREG_NTID,
+                                           PTX_SREG_NCTAID };
+    for (int v = 0; o->kind == OPND_SREG && v < 5; v++)
+        if (o->index == sregs[v])
             return o->comp >= 0 && o->comp < 3 && n->text[v][o->comp][0] ? n->text[v][o->comp] : NULL;
     return NULL;
 }

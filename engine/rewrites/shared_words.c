@@ -9,6 +9,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/shared_words.h"
@@ -20,7 +21,7 @@
 bool shared_words_access(const struct ptx_inst *i)
 {
     return i->space == PTX_SPACE_SHARED && !ptx_is_opaque(i) && inst_address(i) &&
-           (inst_is(i, "ld") || inst_is(i, "st") || inst_is(i, "atom") || inst_is(i, "red"));
+           !ptx_is(i, IS_BULK | IS_REMOTE) && (ptx_is(i, IS_PLAIN) || ptx_effect_of(i) == EFFECT_ATOMIC);
 }
 
 static unsigned addresses(const struct ptx_inst *i)
@@ -42,13 +43,12 @@ static bool is_elsewhere(const struct ptx_inst *i)
 /* How else an instruction may touch shared memory; NULL: not at all. */
 static const char *touches(const struct ptx_inst *i)
 {
-    const char *name = ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "";
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     if (ptx_is_opaque(i))
         return "an instruction that is not analysed";
     if (e == EFFECT_CALL)
         return "a call whose use of shared memory is not analysed";
-    if (!strncmp(name, "wgmma", 5) || !strncmp(name, "tcgen05", 7))
+    if (ptx_is(i, IS_WGMMA | IS_TCGEN05))
         return "an instruction of the tensor cores that reads shared memory by itself";
     if (!addresses(i) || is_elsewhere(i) || shared_words_access(i) || e == EFFECT_TEXTURE ||
         e == EFFECT_SURFACE)

@@ -21,6 +21,7 @@
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -44,7 +45,7 @@ uint32_t pass_softcache_lines(uint64_t shared_free_per_sm, uint64_t threads_per_
 
 static bool touches_global(const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     return (e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_ATOMIC) &&
            (i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC);
 }
@@ -69,8 +70,8 @@ static bool fits_line(const struct soft *s, const struct ptx_inst *i)
 {
     const struct ptx_operand *a = inst_address(i);
     unsigned bytes = inst_bytes(i);
-    return (inst_is(i, "ld") || inst_is(i, "st")) && !inst_is_strong(i) && !inst_has(i, ".unified") &&
-           bytes && bytes <= s->line && i->type[0] != PTX_T_B128 && a && a->base == BASE_REG;
+    return ptx_is(i, IS_PLAIN) && !ptx_is_strong(i) && !ptx_has_mod(i, PTX_MOD_UNIFIED) && bytes &&
+           bytes <= s->line && i->type[0] != PTX_T_B128 && a && a->base == BASE_REG;
 }
 
 static void classify(struct soft *s, const struct ptx_inst *i)
@@ -85,15 +86,15 @@ static void classify(struct soft *s, const struct ptx_inst *i)
         /* another window, or a variable of the module: no buffer */
         return;
     unsigned bytes = inst_bytes(i);
-    bool atomic = inst_effect(i) == EFFECT_ATOMIC;
+    bool atomic = ptx_effect_of(i) == EFFECT_ATOMIC;
     a->kind = SOFT_OTHER;
-    a->store = inst_effect(i) != EFFECT_LOAD || inst_is_strong(i);
-    a->whole = !o || o->base != BASE_REG || !bytes || bytes > s->line ||
-               !(atomic || inst_is(i, "ld") || inst_is(i, "st"));
+    a->store = ptx_effect_of(i) != EFFECT_LOAD || ptx_is_strong(i);
+    a->whole =
+        !o || o->base != BASE_REG || !bytes || bytes > s->line || !(atomic || ptx_is(i, IS_PLAIN));
     struct soft_structure *x = structure_of(s, pass_access_param(s->c, i));
     if (!x)
         return;
-    x->written |= inst_effect(i) != EFFECT_LOAD;
+    x->written |= ptx_effect_of(i) != EFFECT_LOAD;
     if (!x->cacheable)
         x->at = i->at;
     if (!fits_line(s, i))
@@ -108,9 +109,8 @@ static enum status collect(struct soft *s)
     struct pass_ctx *c = s->c;
     for (uint32_t k = 0; k < c->f->ninsts; k++) {
         const struct ptx_inst *i = &c->f->insts[k];
-        enum ptx_effect e = inst_effect(i);
-        const char *name = ptx_op_info(i->op)->name;
-        if ((e == EFFECT_ASYNC_COPY && name && strstr(name, "bulk")) || e == EFFECT_TENSOR ||
+        enum ptx_effect e = ptx_effect_of(i);
+        if ((e == EFFECT_ASYNC_COPY && ptx_is(i, IS_BULK)) || e == EFFECT_TENSOR ||
             e == EFFECT_SURFACE || ptx_is_opaque(i))
             return pass_refuse(c, i->at, NULL,
                                "this instruction may access memory that the software cache holds");

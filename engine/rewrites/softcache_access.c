@@ -23,6 +23,7 @@
  * looking. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/softcache_int.h"
@@ -169,7 +170,7 @@ static void address_code(const struct soft *s, const struct ptx_inst *i, struct 
 /* "ld" -> "ld.shared.v2.f32": the words of a load or store that survive in shared memory. */
 static void shared_op(const struct ptx_inst *i, struct buf *out)
 {
-    buf_puts(out, inst_is(i, "st") ? "st.shared" : "ld.shared");
+    buf_puts(out, ptx_is_plain_store(i) ? "st.shared" : "ld.shared");
     for (uint8_t k = 0; k < i->nmods; k++) {
         enum ptx_mod_category c = ptx_mod_category((enum ptx_mod)i->mods[k]);
         if (c == MODCAT_VEC || c == MODCAT_TYPE)
@@ -220,7 +221,7 @@ static void miss_code(struct soft *s, const struct ptx_inst *i, uint32_t k, uint
         buf_printf(out, "setp.ge.u64 \t%%%sq, %%%sline, %%%send%u;\n@%%%sq bra \t$%sdirect%u;\n", t, t,
                    t, k, t, t, n);
     write_back(s, k, out);
-    if (!inst_is(i, "st"))
+    if (!ptx_is_plain_store(i))
         meet_others(s, i, k, false, out);
     bring_code(s, k, out);
 }
@@ -229,7 +230,7 @@ static void miss_code(struct soft *s, const struct ptx_inst *i, uint32_t k, uint
 static void hit_code(struct soft *s, const struct ptx_inst *i, uint32_t k, struct buf *out)
 {
     const char *t = s->c->tag;
-    bool store = inst_is(i, "st");
+    bool store = ptx_is_plain_store(i);
     struct str value = operand_text(s, &i->opnds[store ? 1 : 0]);
     buf_printf(out,
                "cvt.u32.u64 \t%%%soff, %%%sadr;\nand.b32 \t%%%soff, %%%soff, %u;\nadd.u32 \t%%%sso, "
@@ -250,7 +251,7 @@ void soft_cached(struct soft *s, const struct ptx_inst *i, struct buf *out)
 {
     const char *t = s->c->tag;
     uint32_t n = s->labels++, k = s->access[i->index].own;
-    bool store = inst_is(i, "st"), direct = s->mode == SOFT_DYNAMIC || s->s[k].ragged;
+    bool store = ptx_is_plain_store(i), direct = s->mode == SOFT_DYNAMIC || s->s[k].ragged;
     guard_code(s, i, "skip", n, out);
     address_code(s, i, out);
     if (store)
@@ -286,7 +287,7 @@ void soft_monitored(struct soft *s, const struct ptx_inst *i, struct buf *out)
     uint32_t n = s->labels++, k = s->access[i->index].own;
     guard_code(s, i, "skip", n, out);
     address_code(s, i, out);
-    for (uint32_t j = 0; j < s->n && inst_is(i, "st"); j++)
+    for (uint32_t j = 0; j < s->n && ptx_is_plain_store(i); j++)
         if (j != k && soft_uses(s, j) && soft_may_meet(s, &s->access[i->index], j))
             buf_printf(out,
                        "setp.eq.s64 \t%%%sp, %%%sline, %%%stag%u;\n@%%%sp mov.u64 \t%%%stag%u, 0;\n", t,

@@ -21,6 +21,7 @@
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/opt_softcache.h"
@@ -39,10 +40,10 @@ struct copy {
 
 static bool flush_before(const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
-    return e == EFFECT_FENCE || e == EFFECT_BARRIER || e == EFFECT_ASYNC_COPY || inst_ends_thread(i) ||
-           e == EFFECT_CALL || inst_has(i, ".acquire") || inst_has(i, ".release") ||
-           inst_has(i, ".acq_rel");
+    enum ptx_effect e = ptx_effect_of(i);
+    return e == EFFECT_FENCE || e == EFFECT_BARRIER || e == EFFECT_ASYNC_COPY || ptx_ends_thread(i) ||
+           e == EFFECT_CALL || ptx_has_mod(i, PTX_MOD_ACQUIRE) || ptx_has_mod(i, PTX_MOD_RELEASE) ||
+           ptx_has_mod(i, PTX_MOD_ACQ_REL);
 }
 
 /* Adds what this thread counted to the sums of all. */
@@ -68,10 +69,10 @@ static void flushed(struct soft *s, const struct ptx_inst *i, struct buf *out)
 {
     uint32_t n = s->labels++;
     struct buf f = { 0 };
-    soft_flush_all(s, inst_ends_thread(i), &f);
-    if (inst_ends_thread(i))
+    soft_flush_all(s, ptx_ends_thread(i), &f);
+    if (ptx_ends_thread(i))
         report_code(s, &f);
-    bool jump = i->guarded && inst_ends_thread(i);
+    bool jump = i->guarded && ptx_ends_thread(i);
     if (jump) {
         struct str g = s->c->f->regs[i->guard].name;
         buf_printf(out, "@%s%.*s bra \t$%sstay%u;\n", i->guard_neg ? "" : "!", (int)g.n, g.s, s->c->tag,
@@ -110,9 +111,9 @@ static bool copy_one(void *ctx, const struct ptx_inst *i, struct buf *out)
         soft_monitored(s, i, out);
     else if (own)
         soft_cached(s, i, out);
-    else if (flush_before(i) && (!c->monitor || (s->counting && inst_ends_thread(i))))
+    else if (flush_before(i) && (!c->monitor || (s->counting && ptx_ends_thread(i))))
         flushed(s, i, out);
-    else if (flush_before(i) && !inst_ends_thread(i))
+    else if (flush_before(i) && !ptx_ends_thread(i))
         monitor_flush(s, i, out);
     else if (a->kind == SOFT_APART || !soft_other(s, i, c->monitor, out))
         return false;

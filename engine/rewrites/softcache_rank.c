@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_softcache.h"
@@ -36,14 +37,13 @@ static bool turn_step(const struct soft *s, uint32_t inst, int64_t *step)
     *step = 0;
     for (uint32_t k = 0; loop != PTX_NO_INDEX && k < s->c->f->ninsts; k++) {
         const struct ptx_inst *d = &s->c->f->insts[k];
-        int64_t per = 0;
-        if (g->blocks[g->block_of[k]].loop != loop || !inst_is(d, "add") || d->nopnds != 3 ||
-            d->opnds[0].kind != OPND_REG || d->opnds[1].kind != OPND_REG ||
-            d->opnds[0].index != d->opnds[1].index || d->opnds[2].kind != OPND_IMM)
+        int64_t per = 0, by;
+        uint32_t reg;
+        if (g->blocks[g->block_of[k]].loop != loop || !ptx_step_of(d, &reg, &by))
             continue;
-        if (!pass_motion(&s->flow, inst_address(&s->c->f->insts[inst])->index, d->opnds[0].index, &per))
+        if (!pass_motion(&s->flow, inst_address(&s->c->f->insts[inst])->index, reg, &per))
             return false;
-        *step += per * d->opnds[2].imm;
+        *step += per * by;
         known = true;
     }
     return known;

@@ -2,17 +2,18 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rewrites/softcache_int.h"
 
 static bool meets(const struct ptx_inst *i)
 {
-    return inst_effect(i) == EFFECT_BARRIER || inst_effect(i) == EFFECT_WARP;
+    return ptx_effect_of(i) == EFFECT_BARRIER || ptx_effect_of(i) == EFFECT_WARP;
 }
 
 static bool calls_or_meets(const struct ptx_inst *i)
 {
-    return meets(i) || inst_effect(i) == EFFECT_CALL;
+    return meets(i) || ptx_effect_of(i) == EFFECT_CALL;
 }
 
 void soft_find_meetings(struct soft *s)

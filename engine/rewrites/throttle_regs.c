@@ -12,6 +12,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -49,14 +50,12 @@ static uint32_t words_of(const struct ptx_func *f, const struct ptx_operand *o)
 
 static bool is_matrix(const struct ptx_inst *i)
 {
-    const char *name = ptx_op_info(i->op)->name;
-    return strncmp(name, "wmma.", 5) == 0 || strncmp(name, "tcgen05.", 8) == 0 ||
-           strncmp(name, "wgmma.mma", 9) == 0;
+    return ptx_is(i, IS_WMMA | IS_TCGEN05 | IS_WGMMA);
 }
 
 static void inst_needs(const struct ptx_func *f, const struct ptx_inst *i, struct need *out)
 {
-    bool wgmma = i->op == PTX_OP_WGMMA_MMA_ASYNC || i->op == PTX_OP_WGMMA_MMA_ASYNC_SP;
+    bool wgmma = ptx_is(i, IS_WGMMA);
     uint32_t words = 0;
     if (!is_matrix(i))
         return;

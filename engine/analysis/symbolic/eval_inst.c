@@ -6,7 +6,7 @@
 #include "engine/analysis/symbolic/symexpr.h"
 #include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -18,8 +18,7 @@ const char *eval_inst_text(struct eval *e, const struct ptx_func *f, const struc
 {
     (void)f;
     const char *t = i->ntypes ? ptx_type_name((enum ptx_type)i->type[0]) : NULL;
-    struct str name =
-        i->op == PTX_OP_OPAQUE ? ptx_text(e->module, i->at) : str_of(ptx_op_info(i->op)->name);
+    struct str name = ptx_is_opaque(i) ? ptx_text(e->module, i->at) : str_of(ptx_op_info(i->op)->name);
     size_t n = 0;
     while (n < name.n && n < 40 && name.s[n] != ' ' && name.s[n] != '\t')
         n++;
@@ -27,8 +26,8 @@ const char *eval_inst_text(struct eval *e, const struct ptx_func *f, const struc
                            i->at.line);
     return s ? s : "out of memory";
 }
-static const struct symexpr *eval_unknown(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
-                                          unsigned bits, const char *why)
+static struct symexpr_site *site_of(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
+                                    const char *why)
 {
     struct symexpr_site *s = ARENA_NEW(e->arena, struct symexpr_site);
     if (s)
@@ -36,7 +35,13 @@ static const struct symexpr *eval_unknown(struct eval *e, struct eval_frame *f, 
                                     .inst = i->index,
                                     .block = f->cfg->block_of[i->index],
                                     .frame = f,
-                                    .why = why ? why : eval_inst_text(e, f->func, i) };
+                                    .why = why };
+    return s;
+}
+static const struct symexpr *eval_unknown(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
+                                          unsigned bits, const char *why)
+{
+    const struct symexpr_site *s = site_of(e, f, i, why ? why : eval_inst_text(e, f->func, i));
     return symexpr_leaf(P(e), SYMEXPR_UNKNOWN, bits ? bits : 32, s, 0, false);
 }
 
@@ -95,13 +100,13 @@ void eval_inst_defs(const struct eval_frame *f, const struct ptx_inst *i,
     struct def_ctx d = { set, ctx };
     ptx_inst_regs(i, on_reg, &d);
     uint32_t first, n;
-    if (i->op == PTX_OP_ST && i->space == PTX_SPACE_PARAM && i->opnds[0].base == BASE_SYM &&
+    if (ptx_is_plain_store(i) && i->space == PTX_SPACE_PARAM && i->opnds[0].base == BASE_SYM &&
         eval_cell_range(f->func, i->opnds[0].sym, i->opnds[0].imm, access_bytes(i), &first, &n)) {
         if (first > f->func->nregs)
             set(ctx, first - 1); /* a 64-bit value that starts one cell before is cut */
         for (uint32_t k = 0; k < n; k++)
             set(ctx, first + k);
-    } else if (i->op == PTX_OP_CALL) {
+    } else if (ptx_effect_of(i) == EFFECT_CALL) {
         struct ret_ctx r = { f, d };
         ret_syms(i, ret_def, &r);
     }
@@ -306,13 +311,13 @@ static const struct symexpr *lop3(struct eval *e, const struct args *x, unsigned
     }
     return r;
 }
-static const struct symexpr *shf(struct eval *e, const struct ptx_inst *i, const struct args *x)
+static const struct symexpr *shf(struct eval *e, const struct ptx_inst *i, const struct args *x,
+                                 bool left)
 {
     if (!symexpr_is_const(x->c))
         return NULL;
     uint64_t n = (uint64_t)x->c->c & 0xffffffffu;
     n = ptx_has_mod(i, PTX_MOD_WRAP) ? n & 31 : n > 32 ? 32 : n;
-    bool left = i->op == PTX_OP_SHF_L;
     if (n == 0 || n == 32)
         return left == (n == 0) ? x->b : x->a;
     const struct symexpr *hi =
@@ -322,9 +327,9 @@ static const struct symexpr *shf(struct eval *e, const struct ptx_inst *i, const
     return symexpr_op2(P(e), AXO_OR, hi, lo);
 }
 /* Byte permutation with a constant selector that picks whole bytes (mode: none). */
-static const struct symexpr *prmt(struct eval *e, const struct ptx_inst *i, const struct args *x)
+static const struct symexpr *prmt(struct eval *e, const struct args *x)
 {
-    if (!symexpr_is_const(x->c) || (i->nmods > 1))
+    if (!symexpr_is_const(x->c))
         return NULL;
     const struct symexpr *r = symexpr_const(P(e), 32, 0);
     for (unsigned k = 0; k < 4; k++) {
@@ -344,9 +349,9 @@ static const struct symexpr *apply(struct eval *e, const struct ptx_inst *i, con
                                    const struct symexpr *d)
 {
     bool s = x->sign;
-    switch (ptx_op_info(i->op)->addr) {
-    case ADDR_ADD: return ptx_has_mod(i, PTX_MOD_SAT) ? NULL : symexpr_add(P(e), x->a, x->b);
-    case ADDR_SUB: return ptx_has_mod(i, PTX_MOD_SAT) ? NULL : symexpr_sub(P(e), x->a, x->b);
+    switch (ptx_rule_of(i)) {
+    case ADDR_ADD: return symexpr_add(P(e), x->a, x->b);
+    case ADDR_SUB: return symexpr_sub(P(e), x->a, x->b);
     case ADDR_MUL_LO: return symexpr_mul(P(e), x->a, x->b);
     case ADDR_MAD_LO: return symexpr_add(P(e), symexpr_mul(P(e), x->a, x->b), x->c);
     case ADDR_MUL_WIDE: return symexpr_mul(P(e), widened(e, x->a, s), widened(e, x->b, s));
@@ -361,30 +366,27 @@ static const struct symexpr *apply(struct eval *e, const struct ptx_inst *i, con
         return x->bits == 1 ? symexpr_not(P(e), x->a)
                             : symexpr_op2(P(e), AXO_XOR, x->a, symexpr_const(P(e), x->bits, -1));
     case ADDR_NEG: return symexpr_scale(P(e), x->a, -1);
-    case ADDR_MIN: return i->nopnds > 3 ? NULL : symexpr_op2(P(e), s ? AXO_SMIN : AXO_UMIN, x->a, x->b);
-    case ADDR_MAX: return i->nopnds > 3 ? NULL : symexpr_op2(P(e), s ? AXO_SMAX : AXO_UMAX, x->a, x->b);
+    case ADDR_MIN: return symexpr_op2(P(e), s ? AXO_SMIN : AXO_UMIN, x->a, x->b);
+    case ADDR_MAX: return symexpr_op2(P(e), s ? AXO_SMAX : AXO_UMAX, x->a, x->b);
     case ADDR_DIV: return symexpr_op2(P(e), s ? AXO_SDIV : AXO_UDIV, x->a, x->b);
     case ADDR_REM: return symexpr_op2(P(e), s ? AXO_SREM : AXO_UREM, x->a, x->b);
     case ADDR_BFE: return bfe(e, x);
     case ADDR_BFI: return bfi(e, x, d);
-    case ADDR_LOP3:
-        return i->op == PTX_OP_LOP3 && d && symexpr_is_const(d) ? lop3(e, x, (unsigned)d->c & 255)
-                                                                : NULL;
-    case ADDR_SHF: return shf(e, i, x);
-    case ADDR_PRMT: return prmt(e, i, x);
+    case ADDR_LOP3: return d && symexpr_is_const(d) ? lop3(e, x, (unsigned)d->c & 255) : NULL;
+    case ADDR_SHF_L: return shf(e, i, x, true);
+    case ADDR_SHF_R: return shf(e, i, x, false);
+    case ADDR_MUL_HI: return symexpr_op2(P(e), s ? AXO_SMULHI : AXO_UMULHI, x->a, x->b);
+    case ADDR_PRMT: return prmt(e, x);
     case ADDR_ABS:
         return symexpr_select(P(e), symexpr_op2(P(e), AXO_SLT, x->a, symexpr_const(P(e), x->bits, 0)),
                               symexpr_scale(P(e), x->a, -1), x->a);
-    default: break;
+    default: return NULL;
     }
-    if (i->op == PTX_OP_MUL_HI) /* exact on concrete numbers, never affine */
-        return symexpr_op2(P(e), s ? AXO_SMULHI : AXO_UMULHI, x->a, x->b);
-    return NULL;
 }
-static const struct symexpr *comparison(struct eval *e, const struct ptx_inst *i,
-                                        const struct symexpr *a, const struct symexpr *b, bool sign)
+static const struct symexpr *comparison(struct eval *e, enum ptx_mod how, const struct symexpr *a,
+                                        const struct symexpr *b, bool sign)
 {
-    switch (ptx_mod_of(i, MODCAT_CMP)) {
+    switch (how) {
     case PTX_MOD_EQ: return symexpr_op2(P(e), AXO_EQ, a, b);
     case PTX_MOD_NE: return symexpr_not(P(e), symexpr_op2(P(e), AXO_EQ, a, b));
     case PTX_MOD_LT: return symexpr_op2(P(e), sign ? AXO_SLT : AXO_ULT, a, b);
@@ -405,36 +407,25 @@ static bool integer_type(enum ptx_type t)
 }
 static void do_setp(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
-    enum ptx_type t = (enum ptx_type)i->type[i->ntypes ? i->ntypes - 1 : 0];
-    bool sign = ptx_type_kind(t) == 's';
-    unsigned bits = ptx_type_bits(t), nd = 1, k;
-    while (nd < i->nopnds && nd < 2 && (ptx_operand_access(i, nd) & PTX_WRITE))
-        nd++;
-    const struct symexpr *r = NULL;
-    if (i->op == PTX_OP_SETP && integer_type(t) && i->nopnds >= nd + 2)
-        r = comparison(e, i, value(e, f, i, &i->opnds[nd], bits, sign),
-                       value(e, f, i, &i->opnds[nd + 1], bits, sign), sign);
-    const struct symexpr *not_r = r ? symexpr_not(P(e), r) : NULL;
-    enum ptx_mod bo = ptx_mod_of(i, MODCAT_BOOL);
-    if (r && bo != PTX_MOD_NONE && i->nopnds > nd + 2) {
-        const struct symexpr *p = value(e, f, i, &i->opnds[nd + 2], 1, false);
-        enum symexpr_op op = bo == PTX_MOD_AND ? AXO_AND : bo == PTX_MOD_OR ? AXO_OR : AXO_XOR;
+    struct ptx_test t;
+    const struct symexpr *r = NULL, *not_r = NULL;
+    if (ptx_test_of(i, &t))
+        r = comparison(e, t.how, value(e, f, i, t.a, t.bits, t.sign),
+                       value(e, f, i, t.b, t.bits, t.sign), t.sign);
+    if (r)
+        not_r = symexpr_not(P(e), r);
+    if (r && t.other) {
+        const struct symexpr *p = value(e, f, i, t.other, 1, false);
+        enum symexpr_op op = t.with == PTX_MOD_AND ? AXO_AND : t.with == PTX_MOD_OR ? AXO_OR : AXO_XOR;
         r = symexpr_op2(P(e), op, r, p);
         not_r = symexpr_op2(P(e), op, not_r, p);
     }
-    for (k = 0; k < nd; k++)
+    for (unsigned k = 0; k < i->nopnds && (ptx_operand_access(i, k) & PTX_WRITE); k++)
         store_opnd(e, f, i, &i->opnds[k], !r ? eval_unknown(e, f, i, 1, NULL) : k ? not_r : r, false);
 }
 static void do_cvt(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
     enum ptx_type to = (enum ptx_type)i->type[0], from = (enum ptx_type)i->type[1];
-    if (i->ntypes < 2 || !integer_type(to) || !integer_type(from) || ptx_has_mod(i, PTX_MOD_SAT) ||
-        i->nopnds != 2) {
-        for (unsigned k = 0; k < i->nopnds; k++)
-            if (ptx_operand_access(i, k) & PTX_WRITE)
-                store_opnd(e, f, i, &i->opnds[k], eval_unknown(e, f, i, ptx_type_bits(to), NULL), false);
-        return;
-    }
     const struct symexpr *v =
         value(e, f, i, &i->opnds[1], ptx_type_bits(from), ptx_type_kind(from) == 's');
     v = fit(e, v, ptx_type_bits(to), ptx_type_kind(from) == 's');
@@ -514,8 +505,8 @@ static void load_into(struct eval *e, struct eval_frame *f, const struct ptx_ins
         return;
     unsigned rb = reg_bits(f, d->index);
     const struct symexpr *v =
-        i->op == PTX_OP_LD ? param_value(e, f, i, addr, elem * (bits / 8), bits > 64 ? 64 : bits, sign)
-                           : NULL;
+        ptx_is_plain_load(i) ? param_value(e, f, i, addr, elem * (bits / 8), bits > 64 ? 64 : bits, sign)
+                             : NULL;
     if (!v)
         v = symexpr_load(P(e), rb, site, addr, (int)elem, bits < rb ? bits : rb, sign);
     store_opnd(e, f, i, d, v, sign);
@@ -548,15 +539,12 @@ static bool tracked_space(unsigned s)
 static void do_load(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
     const struct symexpr *addr = address(e, f, i, &i->opnds[1], 64);
-    struct symexpr_site *site = ARENA_NEW(e->arena, struct symexpr_site);
+    struct symexpr_site *site = site_of(e, f, i, NULL);
     if (!site)
         return;
-    *site = (struct symexpr_site){
-        .func = f->func, .inst = i->index, .block = f->cfg->block_of[i->index], .frame = f
-    };
     int64_t off;
     const struct ptx_symbol *s = address_base(addr, &off);
-    unsigned space = i->op == PTX_OP_LDU ? PTX_SPACE_GLOBAL : i->space;
+    unsigned space = ptx_is(i, IS_READ_ONLY) ? PTX_SPACE_GLOBAL : i->space;
     if (tracked_space(space) && !(s && s->space == PTX_SPACE_PARAM))
         record(e, f, i, &i->opnds[1], space, access_bytes(i), 1);
     const struct ptx_operand *d = &i->opnds[0];
@@ -595,12 +583,9 @@ static void do_atomic(struct eval *e, struct eval_frame *f, const struct ptx_ins
     if (i->nopnds > at && tracked_space(i->space))
         record(e, f, i, &i->opnds[at], i->space, access_bytes(i), 4 | 2);
     if (has_dest) {
-        struct symexpr_site *site = ARENA_NEW(e->arena, struct symexpr_site);
+        struct symexpr_site *site = site_of(e, f, i, NULL);
         if (!site)
             return;
-        *site = (struct symexpr_site){
-            .func = f->func, .inst = i->index, .block = f->cfg->block_of[i->index], .frame = f
-        };
         load_into(e, f, i, &i->opnds[0], address(e, f, i, &i->opnds[1], 64), site, 0);
     }
 }
@@ -628,7 +613,7 @@ static void record_copy(struct eval *e, struct eval_frame *f, const struct ptx_i
 }
 static void do_async(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
-    if (i->op == PTX_OP_CP_ASYNC && i->nopnds >= 3 && i->opnds[2].kind == OPND_IMM) {
+    if (ptx_is(i, IS_THREAD_COPY) && i->nopnds >= 3 && i->opnds[2].kind == OPND_IMM) {
         record(e, f, i, &i->opnds[1], PTX_SPACE_GLOBAL, (unsigned)i->opnds[2].imm, 1);
         if (e->naccess)
             e->access[e->naccess - 1].sized = i->nopnds > 3 && i->opnds[3].kind == OPND_REG;
@@ -708,32 +693,42 @@ static void do_call(struct eval *e, struct eval_frame *f, const struct ptx_inst 
 }
 
 /* ---- everything else: operands by signature position ---- */
-static void do_rule(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
+/* The result by the rule of its row, for operands by their places; NULL: unknown. */
+static const struct symexpr *by_rule(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
     enum ptx_type t = i->ntypes ? (enum ptx_type)i->type[0] : PTX_T_B32;
-    enum ptx_addr_rule rule = ptx_op_info(i->op)->addr;
+    enum ptx_addr_rule rule = ptx_rule_of(i);
     struct args x = { .bits = ptx_type_bits(t), .sign = ptx_type_kind(t) == 's' };
-    const struct symexpr *r = NULL, *d = NULL;
-    if (integer_type(t) && i->nopnds >= 2 && i->opnds[0].kind == OPND_REG &&
-        (rule != ADDR_UNKNOWN || i->op == PTX_OP_MUL_HI)) {
-        unsigned wide = rule == ADDR_MAD_WIDE ? x.bits * 2 : x.bits;
-        bool shift = rule == ADDR_SHL || rule == ADDR_SHR || rule == ADDR_BFE;
-        x.a = value(e, f, i, &i->opnds[1], x.bits, x.sign);
-        x.b = i->nopnds > 2 ? value(e, f, i, &i->opnds[2], shift ? 32 : x.bits, x.sign) : NULL;
-        bool small = rule == ADDR_BFE || rule == ADDR_BFI || rule == ADDR_SHF;
-        x.c = i->nopnds > 3 ? value(e, f, i, &i->opnds[3], small ? 32 : wide, x.sign) : NULL;
-        d = i->nopnds > 4 ? value(e, f, i, &i->opnds[4], 32, false) : NULL;
-        bool unary = rule == ADDR_NOT || rule == ADDR_NEG || rule == ADDR_ABS;
-        if (rule == ADDR_SELP)
-            r = x.c ? symexpr_select(P(e), value(e, f, i, &i->opnds[3], 1, false), x.a, x.b) : NULL;
-        else if (rule == ADDR_CVTA || rule == ADDR_COPY)
-            r = x.a;
-        else if (unary || x.b)
-            r = apply(e, i, &x, d);
-    } else if (rule == ADDR_SELP &&
-               i->nopnds == 4) { /* floating types move bits only; keep what they may be */
-        r = NULL;
-    }
+    if (rule == ADDR_UNKNOWN || rule == ADDR_LOAD || rule == ADDR_PRED || !integer_type(t))
+        return NULL;
+    unsigned wide = rule == ADDR_MAD_WIDE ? x.bits * 2 : x.bits;
+    bool shift = rule == ADDR_SHL || rule == ADDR_SHR || rule == ADDR_BFE,
+         small = rule == ADDR_BFE || rule == ADDR_BFI || rule == ADDR_SHF_L || rule == ADDR_SHF_R;
+    x.a = value(e, f, i, &i->opnds[1], x.bits, x.sign);
+    x.b = i->nopnds > 2 ? value(e, f, i, &i->opnds[2], shift ? 32 : x.bits, x.sign) : NULL;
+    if (rule == ADDR_SELP)
+        return symexpr_select(P(e), value(e, f, i, &i->opnds[3], 1, false), x.a, x.b);
+    if (rule == ADDR_CVTA)
+        return x.a;
+    x.c = i->nopnds > 3 ? value(e, f, i, &i->opnds[3], small ? 32 : wide, x.sign) : NULL;
+    return apply(e, i, &x, i->nopnds > 4 ? value(e, f, i, &i->opnds[4], 32, false) : NULL);
+}
+
+/* Unknown, in the range that the instruction keeps to. */
+static const struct symexpr *unknown_result(struct eval *e, struct eval_frame *f,
+                                            const struct ptx_inst *i, unsigned bits)
+{
+    uint64_t lo, hi;
+    if (!ptx_range_of(i, &lo, &hi) || hi > INT32_MAX || bits < 32)
+        return eval_unknown(e, f, i, bits, NULL);
+    return symexpr_unknown(P(e), bits, site_of(e, f, i, eval_inst_text(e, f->func, i)), (int64_t)lo,
+                           (int64_t)hi);
+}
+
+static void do_rule(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
+{
+    const struct symexpr *r = i->nopnds && i->opnds[0].kind == OPND_REG ? by_rule(e, f, i) : NULL;
+    bool sign = i->ntypes && ptx_type_kind((enum ptx_type)i->type[0]) == 's';
     for (unsigned k = 0; k < i->nopnds; k++) {
         const struct ptx_operand *o = &i->opnds[k];
         if (!(ptx_operand_access(i, k) & PTX_WRITE))
@@ -743,35 +738,37 @@ static void do_rule(struct eval *e, struct eval_frame *f, const struct ptx_inst 
             const struct ptx_operand *w = o->kind == OPND_VEC ? &o->elem[j] : o;
             if (w->kind == OPND_REG)
                 store_opnd(e, f, i, w,
-                           r && k == 0 ? r : eval_unknown(e, f, i, reg_bits(f, w->index), NULL), x.sign);
+                           r && k == 0 ? r
+                           : k == 0    ? unknown_result(e, f, i, reg_bits(f, w->index))
+                                       : eval_unknown(e, f, i, reg_bits(f, w->index), NULL),
+                           sign);
         }
     }
 }
 
 void eval_inst(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
-    const struct ptx_op_info *info = ptx_op_info(i->op);
-    switch (info->effect) {
+    switch (ptx_effect_of(i)) {
     case EFFECT_LOAD:
-        if ((i->op == PTX_OP_LD || i->op == PTX_OP_LDU) && i->nopnds >= 2) {
+        if (ptx_is(i, IS_PLAIN | IS_READ_ONLY) && i->nopnds >= 2) {
             do_load(e, f, i);
             return;
         }
         break;
     case EFFECT_STORE:
-        if (i->op == PTX_OP_ST && i->nopnds >= 2) {
+        if (ptx_is(i, IS_PLAIN) && i->nopnds >= 2) {
             do_store(e, f, i);
             return;
         }
         break;
     case EFFECT_ATOMIC:
-        if (i->op == PTX_OP_ATOM || i->op == PTX_OP_RED) {
+        if (!ptx_is(i, IS_BULK | IS_REMOTE | IS_MULTIMEM)) {
             do_atomic(e, f, i);
             return;
         }
         break;
     case EFFECT_PREFETCH:
-        if (i->op == PTX_OP_CP_ASYNC_BULK_PREFETCH || i->op == PTX_OP_CP_ASYNC_BULK_PREFETCH_TENSOR)
+        if (ptx_is(i, IS_BULK))
             record_copy(e, f, i);
         else if (i->nopnds && i->opnds[0].kind == OPND_ADDR)
             record(e, f, i, &i->opnds[0], i->space, 1, 8);
@@ -783,7 +780,7 @@ void eval_inst(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
     case EFFECT_FENCE: return;
     default: break;
     }
-    switch (info->addr) {
+    switch (ptx_rule_of(i)) {
     case ADDR_PRED: do_setp(e, f, i); return;
     case ADDR_CVT: do_cvt(e, f, i); return;
     case ADDR_COPY: do_mov(e, f, i); return;

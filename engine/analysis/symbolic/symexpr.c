@@ -187,6 +187,14 @@ const struct symexpr *symexpr_leaf(struct symexpr_pool *p, enum symexpr_kind k, 
                          .hi = full_hi(bits) };
     return intern(p, &t);
 }
+const struct symexpr *symexpr_unknown(struct symexpr_pool *p, unsigned bits,
+                                      const struct symexpr_site *site, int64_t lo, int64_t hi)
+{
+    struct symexpr t = {
+        .kind = SYMEXPR_UNKNOWN, .bits = (uint8_t)bits, .ref = site, .lo = lo, .hi = hi
+    };
+    return intern(p, &t);
+}
 const struct symexpr *symexpr_load(struct symexpr_pool *p, unsigned bits,
                                    const struct symexpr_site *site, const struct symexpr *addr, int elem,
                                    unsigned membits, bool sign)

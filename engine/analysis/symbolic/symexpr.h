@@ -128,6 +128,9 @@ const struct symexpr *symexpr_iter(struct symexpr_pool *p, unsigned bits, const 
 /* PARAM, ADDR, TRIPS, RECUR, UNKNOWN: a leaf with its own identity. */
 const struct symexpr *symexpr_leaf(struct symexpr_pool *p, enum symexpr_kind k, unsigned bits,
                                    const void *ref, int64_t c, bool sign);
+/* UNKNOWN, but for the interval that it lies in. */
+const struct symexpr *symexpr_unknown(struct symexpr_pool *p, unsigned bits,
+                                      const struct symexpr_site *site, int64_t lo, int64_t hi);
 const struct symexpr *symexpr_load(struct symexpr_pool *p, unsigned bits,
                                    const struct symexpr_site *site, const struct symexpr *addr, int elem,
                                    unsigned membits, bool sign);

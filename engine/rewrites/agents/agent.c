@@ -51,6 +51,7 @@
 #include "engine/pass/tasks.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
@@ -561,9 +562,9 @@ static bool long_task(const struct ptx_func *f)
         uint32_t loop = g->blocks[g->block_of[k]].loop;
         if (loop == PTX_NO_INDEX)
             continue;
-        bool reads = inst_effect(i) == EFFECT_LOAD &&
+        bool reads = ptx_effect_of(i) == EFFECT_LOAD &&
                      (i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC);
-        if (reads || inst_effect(i) == EFFECT_CALL)
+        if (reads || ptx_effect_of(i) == EFFECT_CALL)
             has[loop] |= READS;
         if (inst_is_cta_barrier(i) || i->space == PTX_SPACE_SHARED)
             has[loop] |= TOGETHER;

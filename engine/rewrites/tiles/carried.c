@@ -7,6 +7,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/tiles/tiles_int.h"
@@ -15,14 +16,14 @@
 
 bool tile_is_wgmma(const struct ptx_inst *i)
 {
-    return inst_is(i, "wgmma.mma_async") || inst_is(i, "wgmma.mma_async.sp");
+    return ptx_is(i, IS_WGMMA);
 }
 
 /* The operand that says whether a wgmma adds to what its registers hold; NULL: it always does. */
 static const struct ptx_operand *adds_if(const struct ptx_inst *i)
 {
-    unsigned k = inst_is(i, "wgmma.mma_async") ? 3 : 5;
-    return tile_is_wgmma(i) && i->nopnds > k ? &i->opnds[k] : NULL;
+    uint32_t k = ptx_wgmma_adds(i);
+    return k != PTX_NO_INDEX ? &i->opnds[k] : NULL;
 }
 
 /* ---- liveness ---- */
@@ -139,11 +140,12 @@ static void step(struct first *s, const struct ptx_inst *i)
     size_t now = s->fl->cfg->nblocks * s->n;
     int64_t a, b, v = 0;
     bool known = false;
-    if (inst_is(i, "mov") && i->nopnds == 2)
-        known = number_of(s, &i->opnds[1], &v);
-    else if (inst_is(i, "setp") && i->nopnds == 3 && number_of(s, &i->opnds[1], &a) &&
-             number_of(s, &i->opnds[2], &b))
-        known = compare(ptx_mod_of(i, MODCAT_CMP), a, b, &v);
+    struct ptx_comparison is;
+    const struct ptx_operand *from = ptx_copied(i);
+    if (from)
+        known = number_of(s, from, &v);
+    else if (ptx_comparison_of(i, &is) && number_of(s, is.a, &a) && number_of(s, is.b, &b))
+        known = compare(is.how, a, b, &v);
     ptx_inst_regs(i, forget, s);
     if (known && !i->guarded && i->opnds[0].kind == OPND_REG) {
         s->kind[now + i->opnds[0].index] = NUMBER;

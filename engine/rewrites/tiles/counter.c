@@ -3,6 +3,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/tiles/tiles_int.h"
@@ -23,18 +24,23 @@ static bool is_counter(const struct tile_counter *t, const struct ptx_operand *o
     return o->kind == OPND_REG && !o->neg && t->counter[o->index];
 }
 
-/* Does it leave a tile's number in its register, if its sources hold some? */
+/* Does it leave a tile's number in its register, if its sources hold some? Where its guard is false the
+ * register keeps the number that it has. */
 static bool counts(const struct pass_ctx *c, const struct tile_counter *t, const struct ptx_inst *i)
 {
-    const struct ptx_operand *o = i->opnds;
-    if (!is_word(i) || i->nopnds < 2 || o[0].kind != OPND_REG)
+    struct ptx_inst whole = *i;
+    struct ptx_sum s;
+    whole.guarded = false;
+    if (!is_word(i))
         return false;
-    if (inst_is(i, "mov") && i->nopnds == 2)
-        return is_ctaid(&o[1]) || is_counter(t, &o[1]);
-    if (!inst_is(i, "add") || i->nopnds != 3)
+    const struct ptx_operand *from = ptx_copied(&whole);
+    if (from)
+        return is_ctaid(from) || is_counter(t, from);
+    if (!ptx_sum_of(&whole, &s) || s.n != 2 || s.term[0].b || s.term[1].b || s.term[1].minus)
         return false;
-    return (is_counter(t, &o[1]) && tile_is_step(c, t->fl, &o[2])) ||
-           (is_counter(t, &o[2]) && tile_is_step(c, t->fl, &o[1]));
+    const struct ptx_operand *a = s.term[0].a, *b = s.term[1].a;
+    return (is_counter(t, a) && tile_is_step(c, t->fl, b)) ||
+           (is_counter(t, b) && tile_is_step(c, t->fl, a));
 }
 
 /* All are taken for counters, then those dropped that something else defines. */
@@ -59,10 +65,11 @@ static void find_counters(const struct pass_ctx *c, struct tile_counter *t)
 /* The number of tiles in a comparison that says whether there is such a tile; NULL: it is another. */
 static const struct ptx_operand *bound_of(const struct tile_counter *t, const struct ptx_inst *i)
 {
-    if (!inst_is(i, "setp") || !is_word(i) || i->nopnds != 3)
+    struct ptx_comparison is;
+    if (!ptx_comparison_of(i, &is) || is.bits != 32)
         return NULL;
-    enum ptx_mod cmp = ptx_mod_of(i, MODCAT_CMP);
-    const struct ptx_operand *a = &i->opnds[1], *b = &i->opnds[2];
+    enum ptx_mod cmp = is.how;
+    const struct ptx_operand *a = is.a, *b = is.b;
     bool first = is_counter(t, a), second = is_counter(t, b);
     if (first == second)
         return NULL;
@@ -136,7 +143,7 @@ static enum status check_numbers(struct pass_ctx *c, const struct tile_counter *
 
 static void find_division(struct tile_counter *t, const struct ptx_inst *i)
 {
-    bool divides = (inst_is(i, "div") || inst_is(i, "rem")) && i->nopnds == 3;
+    bool divides = ptx_rule_of(i) == ADDR_DIV || ptx_rule_of(i) == ADDR_REM;
     const struct ptx_operand *n = divides && is_counter(t, &i->opnds[1]) ? &i->opnds[2] : NULL;
     bool usable = n && ((n->kind == OPND_IMM && n->imm > 0 && n->imm <= INT32_MAX) ||
                         (n->kind == OPND_REG && !t->fl->divergent[n->index]));
@@ -153,7 +160,7 @@ static bool find_loops(struct tile_counter *t)
     bool any = false;
     for (uint32_t k = 0; k < f->ninsts; k++) {
         uint32_t l = t->fl->cfg->blocks[t->fl->cfg->block_of[k]].loop;
-        if (makes(t, &f->insts[k]) && inst_is(&f->insts[k], "add") && l != PTX_NO_INDEX)
+        if (makes(t, &f->insts[k]) && ptx_rule_of(&f->insts[k]) == ADDR_ADD && l != PTX_NO_INDEX)
             t->loop[l] = any = true;
     }
     return any;

@@ -3,11 +3,10 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/tiles/tiles_int.h"
-
-#include <string.h>
 
 enum { DEPTH = 16 }; /* definitions followed, one behind the other */
 
@@ -35,15 +34,11 @@ bool tile_is_step(const struct pass_ctx *c, const struct pass_flow *fl, const st
     const struct ptx_reg_refs *r = &fl->cfg->regs[o->index];
     for (uint32_t k = 0; k < r->ndefs; k++) {
         const struct ptx_inst *d = &fl->f->insts[r->defs[k]];
-        if (!inst_is(d, "mov") || !is_word(d) || d->nopnds != 2 || !is_nctaid(&d->opnds[1]))
+        const struct ptx_operand *from = ptx_copied(d);
+        if (!from || !is_word(d) || !is_nctaid(from))
             return false;
     }
     return r->ndefs > 0;
-}
-
-static bool whole(const struct ptx_operand *o)
-{
-    return o->kind == OPND_IMM && !o->is_float;
 }
 
 /* The one definition of a register; NULL: it has others, or may keep its value. */
@@ -54,18 +49,20 @@ static const struct ptx_inst *defined(const struct derive *d, const struct ptx_o
     return i && !i->guarded && !o->neg ? i : NULL;
 }
 
-static bool is_product(const struct ptx_inst *i)
+/* The factor of a term that is a number, 1 where it has none; other: what it multiplies. False: neither
+ * factor is one. */
+static bool factor_of(const struct ptx_term *t, const struct ptx_operand **other, int64_t *by)
 {
-    return (inst_is(i, "mul.lo") || inst_is(i, "mul.wide")) && i->nopnds == 3;
-}
-
-/* The same number, in as many bits or more. */
-static bool is_copy(const struct ptx_inst *i)
-{
-    bool narrows = i->ntypes == 2 &&
-                   ptx_type_bits((enum ptx_type)i->type[0]) < ptx_type_bits((enum ptx_type)i->type[1]);
-    return (inst_is(i, "mov") || inst_is(i, "cvt") || inst_is(i, "cvta") || inst_is(i, "cvta.to")) &&
-           i->nopnds == 2 && i->ntypes && !narrows && ptx_type_kind((enum ptx_type)i->type[0]) != 'f';
+    bool first = t->b && !t->shift && ptx_is_number(t->a) && !ptx_is_number(t->b);
+    const struct ptx_operand *n = first ? t->a : t->b;
+    *other = first ? t->b : t->a;
+    *by = 1;
+    if (!n)
+        return true;
+    if (!ptx_is_number(n) || (t->shift && (n->imm < 0 || n->imm > 31)))
+        return false;
+    *by = t->shift ? (int64_t)1 << n->imm : n->imm;
+    return true;
 }
 
 /* o = *k * %nctaid.x */
@@ -73,7 +70,7 @@ static bool steps(const struct derive *d, const struct ptx_operand *o, int depth
 {
     int64_t grid = d->c->out->grid.x;
     *k = 1;
-    if (whole(o)) {
+    if (ptx_is_number(o)) {
         *k = o->imm / grid;
         return o->imm % grid == 0;
     }
@@ -82,63 +79,68 @@ static bool steps(const struct derive *d, const struct ptx_operand *o, int depth
     const struct ptx_inst *i = o->kind == OPND_REG && depth ? defined(d, o) : NULL;
     if (!i)
         return false;
-    const struct ptx_operand *a = &i->opnds[1], *b = &i->opnds[i->nopnds > 2 ? 2 : 1];
-    if (is_copy(i))
-        return steps(d, a, depth - 1, k);
-    bool shift = inst_is(i, "shl") && i->nopnds == 3 && whole(b) && b->imm >= 0 && b->imm < 32;
-    if (!shift && is_product(i) && whole(a) && !whole(b)) {
-        const struct ptx_operand *swap = a;
-        a = b;
-        b = swap;
-    }
-    if (!(shift || (is_product(i) && whole(b))) || whole(a) || !steps(d, a, depth - 1, k))
+    struct ptx_sum s;
+    const struct ptx_operand *a;
+    int64_t by;
+    if (!ptx_sum_of(i, &s) || s.n != 1 || s.cuts || s.term[0].minus || !factor_of(&s.term[0], &a, &by) ||
+        (s.term[0].b && ptx_is_number(a)) || !steps(d, a, depth - 1, k))
         return false;
-    *k = shift ? *k << b->imm : *k * b->imm;
+    *k = base_wrap_mul(*k, by);
     return true;
 }
 
 static bool linear(const struct derive *d, const struct ptx_operand *o, int depth, int64_t *k);
 
+/* By what the term grows for each number that the counter grows by. */
+static bool linear_term(const struct derive *d, const struct ptx_term *t, int depth, int64_t *k)
+{
+    const struct ptx_operand *other;
+    int64_t by, a, b = 0;
+    if (!linear(d, t->a, depth - 1, &a) || (t->b && !linear(d, t->b, depth - 1, &b)))
+        return false;
+    *k = 0;
+    if (!a && !b)
+        return true;
+    if (!factor_of(t, &other, &by))
+        return false;
+    *k = base_wrap_mul(base_wrap_add(a, b), t->minus ? base_wrap_mul(by, -1) : by);
+    return true;
+}
+
+/* Nothing that it reads grows, so its result does not. */
+static bool stays(const struct derive *d, const struct ptx_inst *i, int depth)
+{
+    int64_t v;
+    for (uint8_t n = 1; n < i->nopnds; n++)
+        if (!linear(d, &i->opnds[n], depth - 1, &v) || v)
+            return false;
+    return ptx_is_pure(i);
+}
+
 /* By what the result of i grows for each number that the counter grows by. */
 static bool linear_inst(const struct derive *d, const struct ptx_inst *i, int depth, int64_t *k)
 {
-    int64_t v[3] = { 0 };
-    const struct ptx_operand *o = i->opnds;
-    if (inst_effect(i) == EFFECT_LOAD) {
-        *k = 0;
+    struct ptx_sum s;
+    int64_t v;
+    *k = 0;
+    if (i->guarded || i->nopnds < 2)
+        return false;
+    if (ptx_rule_of(i) == ADDR_LOAD)
         return pass_own_param(d->t->fl->f, i);
-    }
-    if (inst_effect(i) != EFFECT_NONE || ptx_is_opaque(i) || i->guarded || i->nopnds < 2 ||
-        i->nopnds > 4)
-        return false;
-    for (uint8_t n = 1; n < i->nopnds; n++)
-        if (!linear(d, &o[n], depth - 1, &v[n - 1]))
+    if (!ptx_sum_of(i, &s) || s.cuts)
+        return stays(d, i, depth);
+    for (uint8_t n = 0; n < s.n; n++) {
+        if (!linear_term(d, &s.term[n], depth, &v))
             return false;
-    if (!v[0] && !v[1] && !v[2]) {
-        *k = 0;
-        return true;
+        *k = base_wrap_add(*k, v);
     }
-    if (is_copy(i))
-        *k = v[0];
-    else if (inst_is(i, "add"))
-        *k = v[0] + v[1];
-    else if (inst_is(i, "sub"))
-        *k = v[0] - v[1];
-    else if (inst_is(i, "shl") && whole(&o[2]) && o[2].imm >= 0 && o[2].imm < 32)
-        *k = v[0] * ((int64_t)1 << o[2].imm);
-    else if (is_product(i) && (whole(&o[1]) || whole(&o[2])))
-        *k = whole(&o[2]) ? v[0] * o[2].imm : v[1] * o[1].imm;
-    else if ((inst_is(i, "mad.lo") || inst_is(i, "mad.wide")) && (whole(&o[1]) || whole(&o[2])))
-        *k = (whole(&o[2]) ? v[0] * o[2].imm : v[1] * o[1].imm) + v[2];
-    else
-        return false;
     return true;
 }
 
 static bool linear(const struct derive *d, const struct ptx_operand *o, int depth, int64_t *k)
 {
     *k = 0;
-    if (whole(o) || o->kind == OPND_SYM)
+    if (ptx_is_number(o) || o->kind == OPND_SYM)
         return true;
     if (o->kind == OPND_SREG) {
         *k = o->index == PTX_SREG_CTAID && o->comp == 0;
@@ -155,13 +157,13 @@ static bool linear(const struct derive *d, const struct ptx_operand *o, int dept
 /* The next value in a turn: r + *k * %nctaid.x. */
 static bool goes_on(const struct derive *d, const struct ptx_inst *i, uint32_t r, int64_t *k)
 {
-    const struct ptx_operand *o = i->opnds;
-    if (!inst_is(i, "add") || i->nopnds != 3 || i->guarded || !i->ntypes ||
-        ptx_type_kind((enum ptx_type)i->type[0]) == 'f')
+    struct ptx_sum s;
+    if (!ptx_sum_of(i, &s) || s.n != 2 || s.term[0].b || s.term[1].b || s.term[1].minus)
         return false;
-    if (o[1].kind == OPND_REG && o[1].index == r)
-        return steps(d, &o[2], DEPTH, k);
-    return o[2].kind == OPND_REG && o[2].index == r && steps(d, &o[1], DEPTH, k);
+    const struct ptx_operand *a = s.term[0].a, *b = s.term[1].a;
+    if (a->kind == OPND_REG && a->index == r)
+        return steps(d, b, DEPTH, k);
+    return b->kind == OPND_REG && b->index == r && steps(d, a, DEPTH, k);
 }
 
 static int64_t scale_of(const struct derive *d, uint32_t r)

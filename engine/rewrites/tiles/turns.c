@@ -16,6 +16,7 @@
 #include "engine/pass/pass_int.h"
 #include "engine/pass/region.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/tiles/tiles_int.h"
@@ -42,51 +43,44 @@ struct turns {
 /* What it answers follows from who arrived how often, so from the turn, and not from data. */
 static bool is_wait(const struct ptx_inst *i)
 {
-    const char *name = ptx_op_info(i->op)->name;
-    return strncmp(name, "mbarrier.t", 10) == 0 || strncmp(name, "mbarrier.arrive", 15) == 0;
+    return ptx_is(i, IS_MBARRIER);
 }
 
 static bool makes_data(const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
-    return e == EFFECT_TENSOR || inst_is(i, "ldmatrix") ||
-           (e == EFFECT_LOAD && i->space != PTX_SPACE_PARAM);
+    enum ptx_effect e = ptx_effect_of(i);
+    return e == EFFECT_TENSOR || (e == EFFECT_LOAD && i->space != PTX_SPACE_PARAM);
 }
 
 /* What a kernel does here that is not followed from tile to tile; NULL: nothing. */
 static const char *not_followed(const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
-    const char *name = ptx_op_info(i->op)->name;
+    enum ptx_effect e = ptx_effect_of(i);
     bool memory = e == EFFECT_LOAD || e == EFFECT_STORE;
     if (ptx_is_opaque(i))
         return "an instruction that is not modelled";
     if (e == EFFECT_CALL)
         return "a call";
-    if (e == EFFECT_ATOMIC || strstr(name, "reduce") || strncmp(name, "red.async", 9) == 0)
+    if (e == EFFECT_ATOMIC)
         return "an atomic operation, whose order is that of the tiles";
     if (e == EFFECT_TEXTURE || e == EFFECT_SURFACE)
         return "a texture or a surface";
-    if (e == EFFECT_BARRIER && strstr(name, ".red"))
+    if (ptx_is(i, IS_CTA_VOTE))
         return "a vote of the CTA";
-    if (inst_takes_carry(i))
+    if (ptx_is(i, IS_CARRY_IN))
         return "the carry flag";
-    if (strncmp(name, "tcgen05", 7) == 0)
+    if (ptx_is(i, IS_TCGEN05))
         return "tensor memory, which lasts from tile to tile";
     if (memory && i->space == PTX_SPACE_LOCAL)
         return "local memory, which lasts from tile to tile";
     if (memory && (i->space == PTX_SPACE_GENERIC || i->space == PTX_SPACE_SHARED_CLUSTER))
         return "an access whose memory is not named";
-    if (strncmp(name, "st.bulk", 7) == 0 || strncmp(name, "st.async", 8) == 0 ||
-        strncmp(name, "discard", 7) == 0)
-        return name;
-    if (memory && i->space == PTX_SPACE_GLOBAL && inst_is_strong(i))
+    if (memory && i->space == PTX_SPACE_GLOBAL && ptx_is_strong(i))
         return "an access that other CTAs may answer";
-    if (inst_is(i, "mapa") || inst_is(i, "getctarank") || inst_has(i, ".multicast::cluster") ||
-        strncmp(name, "barrier.cluster", 15) == 0)
+    if (ptx_is(i, IS_CLUSTER) || ptx_has_mod(i, PTX_MOD_MULTICAST_CLUSTER))
         return "other CTAs of a cluster take part";
-    if (strncmp(name, "multimem", 8) == 0 || strncmp(name, "tensormap", 9) == 0)
-        return name;
+    if (ptx_is(i, IS_TENSORMAP) || (memory && !ptx_is(i, IS_PLAIN | IS_READ_ONLY | IS_FRAGMENT)))
+        return ptx_op_info(i->op)->name;
     return NULL;
 }
 
@@ -152,11 +146,11 @@ static bool values_in(const bool *set, const struct ptx_inst *i)
 /* A load's value follows from its place, which the run with marks compares; so does a product's. */
 static bool gives_turn(const struct turns *s, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     bool told = i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_SHARED;
     if (is_wait(i))
         return true;
-    if ((e == EFFECT_LOAD && told) || e == EFFECT_TENSOR || inst_is(i, "ldmatrix"))
+    if ((e == EFFECT_LOAD && told) || e == EFFECT_TENSOR)
         return values_in(s->now.turn, i);
     return s->t->role[i->index] == TILE_COMPARES || reads(s->now.turn, i);
 }
@@ -169,9 +163,8 @@ static bool in_loop(const struct turns *s, uint32_t block)
 /* A counter that is not the number of the turn's tile: the next one, or that of the first turn. */
 static bool other_number(const struct turns *s, uint32_t block, const struct ptx_inst *i)
 {
-    const struct ptx_operand *from = &i->opnds[1];
-    return !(inst_is(i, "mov") && from->kind == OPND_REG && in_loop(s, block) &&
-             !s->now.turn[from->index]);
+    const struct ptx_operand *from = ptx_copied(i);
+    return !(from && from->kind == OPND_REG && in_loop(s, block) && !s->now.turn[from->index]);
 }
 
 static void step(struct turns *s, uint32_t block, const struct ptx_inst *i)
@@ -240,7 +233,7 @@ static void walk(struct turns *s, uint32_t b)
     begin(s, b);
     for (uint32_t k = x->first; k < x->first + x->n; k++) {
         const struct ptx_inst *i = &s->fl->f->insts[k];
-        if (inst_effect(i) == EFFECT_BRANCH && reads(s->now.turn, i))
+        if (ptx_effect_of(i) == EFFECT_BRANCH && reads(s->now.turn, i))
             part(s, b);
         step(s, b, i);
     }
@@ -261,8 +254,8 @@ static void follow(struct turns *s)
 /* ---- what must not be ---- */
 static enum status check_turn(struct turns *s, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
-    bool stores = e == EFFECT_STORE || inst_is(i, "cp.async");
+    enum ptx_effect e = ptx_effect_of(i);
+    bool stores = e == EFFECT_STORE || ptx_is(i, IS_THREAD_COPY);
     struct ptx_inst alone = *i;
     alone.guarded = false; /* whether it is done, the run with marks compares */
     for (uint8_t k = 0; e == EFFECT_ASYNC_COPY && k < i->nopnds; k++)
@@ -281,9 +274,8 @@ static enum status check_turn(struct turns *s, const struct ptx_inst *i)
 
 static enum status check_data(struct turns *s, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
-    bool moves =
-             e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_ASYNC_COPY || inst_is(i, "ldmatrix"),
+    enum ptx_effect e = ptx_effect_of(i);
+    bool moves = e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_ASYNC_COPY,
          waits = e == EFFECT_BARRIER || e == EFFECT_BRANCH || e == EFFECT_EXIT;
     bool guard = i->guarded && s->now.data[i->guard] && (moves || waits || e == EFFECT_TENSOR);
     bool decides = guard || ((waits || e == EFFECT_ASYNC_COPY) && reads(s->now.data, i));

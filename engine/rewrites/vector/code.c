@@ -12,6 +12,7 @@
 #include "engine/rewrites/vector/vector_int.h"
 
 #include "engine/ptx/edit.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 
 #include <stdio.h>
@@ -168,7 +169,7 @@ static void put_wrap(struct writing *w, const struct ptx_inst *i)
 {
     int64_t step;
     uint32_t source = vector_sources(w->p, i).reg;
-    enum ptx_type t = (enum ptx_type)i->type[ptx_op_info(i->op)->addr == ADDR_CVT ? i->ntypes - 1 : 0];
+    enum ptx_type t = (enum ptx_type)i->type[ptx_rule_of(i) == ADDR_CVT ? i->ntypes - 1 : 0];
     if (!pass_motion(&w->p->flow, source, PTX_NO_INDEX, &step) || !step)
         return;
     buf_printf(w->out, "add.s32 \t%%%sx, ", w->t);
@@ -248,7 +249,7 @@ static void put_move(struct writing *w, uint32_t group, uint32_t inst, unsigned 
     const struct vector_group *g = &w->p->group[group];
     const struct ptx_inst *i = &w->p->f->insts[g->inst[inst]];
     uint32_t reg = vector_data(i, e)->index;
-    bool load = inst_effect(i) == EFFECT_LOAD;
+    bool load = ptx_effect_of(i) == EFFECT_LOAD;
     unsigned own = ptx_type_bits((enum ptx_type)w->p->f->regs[reg].type), n = reg_bits(w->p, g, 16);
     if (own == n)
         buf_printf(w->out, "mov.b%u \t", n);
@@ -301,7 +302,7 @@ static void put_access(struct writing *w, uint32_t group, uint32_t k)
         put_element(w, group, g->access[k].at + (int64_t)e * g->bytes, &data);
     }
     buf_puts(&data, width > 1 ? "}" : "");
-    bool load = inst_effect(i) == EFFECT_LOAD;
+    bool load = ptx_effect_of(i) == EFFECT_LOAD;
     buf_printf(w->out, PTX_EDIT_COPY_OF, i->at.line);
     put_opcode(w, i, width);
     if (load)
@@ -319,7 +320,7 @@ static void put_access(struct writing *w, uint32_t group, uint32_t k)
 static void put_group(struct writing *w, uint32_t group)
 {
     const struct vector_group *g = &w->p->group[group];
-    bool load = inst_effect(&w->p->f->insts[g->inst[0]]) == EFFECT_LOAD;
+    bool load = ptx_effect_of(&w->p->f->insts[g->inst[0]]) == EFFECT_LOAD;
     if (!load)
         put_moves(w, group);
     for (uint32_t k = 0; k < g->naccesses; k++)

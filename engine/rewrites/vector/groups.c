@@ -3,6 +3,7 @@
 #include "engine/rewrites/vector/vector_int.h"
 
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static unsigned bits(const struct ptx_inst *i, uint8_t type)
 /* Does the result have more bits than what varies? An addend of mad.wide has them already. */
 static bool widens(const struct ptx_inst *i, uint32_t source)
 {
-    switch (ptx_op_info(i->op)->addr) {
+    switch (ptx_rule_of(i)) {
     case ADDR_CVT: return bits(i, 0) > bits(i, 1);
     case ADDR_MUL_WIDE: return true;
     case ADDR_MAD_WIDE: return !(i->opnds[3].kind == OPND_REG && i->opnds[3].index == source);
@@ -94,7 +95,7 @@ static bool add_sum(struct sums *s, uint32_t reg)
 static bool is_sum(const struct vector_plan *p, const struct ptx_inst *i, struct vector_group *g,
                    struct sums *s)
 {
-    enum ptx_addr_rule rule = ptx_op_info(i->op)->addr;
+    enum ptx_addr_rule rule = ptx_rule_of(i);
     unsigned varying = 0;
     if (i->guarded || p->within[i->index] != PTX_NO_INDEX || bits(i, 0) != 64 ||
         !(((rule == ADDR_COPY || rule == ADDR_CVTA) && i->nopnds == 2) ||
@@ -152,7 +153,7 @@ static bool roots_in_step(const struct vector_plan *p, struct vector_group *g, u
 /* ---- accesses that can be done together ---- */
 static const struct ptx_operand *data(const struct ptx_inst *i)
 {
-    return &i->opnds[inst_effect(i) == EFFECT_LOAD ? 0 : 1];
+    return &i->opnds[ptx_effect_of(i) == EFFECT_LOAD ? 0 : 1];
 }
 
 unsigned vector_elements(const struct ptx_inst *i)
@@ -175,10 +176,10 @@ static bool all_registers(const struct ptx_inst *i)
 
 static bool fits(const struct vector_plan *p, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
+    enum ptx_effect e = ptx_effect_of(i);
     const struct ptx_operand *a = inst_address(i);
     return (e == EFFECT_LOAD || e == EFFECT_STORE) && p->how[i->index] == VECTOR_LANES && !i->guarded &&
-           p->within[i->index] == PTX_NO_INDEX && !inst_is_strong(i) && i->nopnds == 2 && a &&
+           p->within[i->index] == PTX_NO_INDEX && !ptx_is_strong(i) && i->nopnds == 2 && a &&
            a->base == BASE_REG && all_registers(i) && i->ntypes == 1 && bits(i, 0) >= 8 &&
            bits(i, 0) <= 64 && (i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC);
 }
@@ -218,14 +219,14 @@ static bool is_in(const struct vector_group *g, uint32_t inst)
 static bool together(const struct vector_plan *p, const struct vector_group *g, const struct ptx_inst *a,
                      const struct ptx_inst *b)
 {
-    bool load = inst_effect(a) == EFFECT_LOAD;
+    bool load = ptx_effect_of(a) == EFFECT_LOAD;
     struct touches t = { load ? b : a, load ? PTX_READ | PTX_WRITE : PTX_WRITE, false };
     if (p->flow.cfg->block_of[a->index] != p->flow.cfg->block_of[b->index])
         return false;
     for (uint32_t k = a->index + (load ? 0 : 1); k < b->index; k++) {
         const struct ptx_inst *i = &p->f->insts[k];
-        enum ptx_effect e = inst_effect(i);
-        bool passes = e == EFFECT_NONE || (e == EFFECT_LOAD && load && !inst_is_strong(i)) ||
+        enum ptx_effect e = ptx_effect_of(i);
+        bool passes = e == EFFECT_NONE || (e == EFFECT_LOAD && load && !ptx_is_strong(i)) ||
                       (e == EFFECT_STORE && !load && is_in(g, k));
         if (!passes)
             return false;
@@ -264,7 +265,7 @@ static int by_place(const void *a, const void *b)
 static uint32_t places(const struct vector_plan *p, const struct vector_group *g, int64_t *at)
 {
     uint32_t n = 0, kept = 0;
-    bool load = inst_effect(&p->f->insts[g->inst[0]]) == EFFECT_LOAD;
+    bool load = ptx_effect_of(&p->f->insts[g->inst[0]]) == EFFECT_LOAD;
     for (uint32_t i = 0; i < g->n; i++)
         for (unsigned lane = 0; lane < p->lanes; lane++)
             for (unsigned e = 0; e < vector_elements(&p->f->insts[g->inst[i]]); e++)
@@ -327,7 +328,7 @@ static bool settle(struct vector_plan *p, struct vector_group *g)
 static void take(struct vector_plan *p, const uint32_t *wide)
 {
     struct vector_group *g = &p->group[p->ngroups];
-    bool load = inst_effect(&p->f->insts[g->inst[0]]) == EFFECT_LOAD;
+    bool load = ptx_effect_of(&p->f->insts[g->inst[0]]) == EFFECT_LOAD;
     for (uint32_t k = 0; k < g->n; k++) {
         p->how[g->inst[k]] = VECTOR_REST;
         p->of[g->inst[k]] = p->ngroups;

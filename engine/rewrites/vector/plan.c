@@ -17,6 +17,7 @@
 #include "engine/rewrites/vector/vector_int.h"
 
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 
 #include <string.h>
@@ -59,7 +60,7 @@ static const char *unfit_memory(const struct ptx_inst *i)
     case PTX_SPACE_GENERIC:
     case PTX_SPACE_GLOBAL:
     case PTX_SPACE_CONST: return NULL;
-    case PTX_SPACE_PARAM: return inst_effect(i) == EFFECT_LOAD ? NULL : "memory of the thread's own";
+    case PTX_SPACE_PARAM: return ptx_effect_of(i) == EFFECT_LOAD ? NULL : "memory of the thread's own";
     default: return "memory of the thread's own";
     }
 }
@@ -68,22 +69,22 @@ static const char *unfit(const struct ptx_func *f, const struct ptx_inst *i)
 {
     if (ptx_is_opaque(i))
         return "an instruction that is not modelled";
-    if (inst_takes_carry(i) || inst_leaves_carry(i))
+    if (ptx_is(i, IS_CARRY_IN | IS_CARRY_OUT))
         return "the carry flag";
-    if (pass_lasts(i))
+    if (ptx_is(i, IS_LASTS))
         return "what lasts until the thread ends";
     for (uint32_t k = 0; k < i->nopnds; k++)
         if (i->opnds[k].kind == OPND_SREG && i->opnds[k].index != PTX_SREG_TID &&
             i->opnds[k].index != PTX_SREG_CTAID && i->opnds[k].index != PTX_SREG_NTID &&
             i->opnds[k].index != PTX_SREG_NCTAID)
             return "a special register";
-    switch (inst_effect(i)) {
+    switch (ptx_effect_of(i)) {
     case EFFECT_NONE: return NULL;
     case EFFECT_LOAD:
     case EFFECT_STORE:
     case EFFECT_ATOMIC: return pass_own_param(f, i) ? NULL : unfit_memory(i);
-    case EFFECT_BRANCH: return inst_is(i, "bra") ? NULL : "a branch of several targets";
-    case EFFECT_EXIT: return inst_ends_thread(i) ? NULL : "an instruction that ends the kernel";
+    case EFFECT_BRANCH: return ptx_is(i, IS_JUMP) ? NULL : "a branch of several targets";
+    case EFFECT_EXIT: return ptx_ends_thread(i) ? NULL : "an instruction that ends the kernel";
     default: return "what threads do together, a call, a fence or a texture";
     }
 }
@@ -115,7 +116,7 @@ static enum status check_insts(struct pass_ctx *c, const struct vector_plan *p)
 /* ---- pure registers ---- */
 static bool defines_pure(const struct vector_plan *p, const struct ptx_inst *i)
 {
-    if (i->guarded || !(inst_effect(i) == EFFECT_NONE || pass_own_param(p->f, i)))
+    if (i->guarded || !(ptx_effect_of(i) == EFFECT_NONE || pass_own_param(p->f, i)))
         return false;
     return results(p, i).once && vector_sources(p, i).pure;
 }
@@ -165,7 +166,7 @@ static bool stays_within(const struct vector_plan *p, uint32_t from, uint32_t to
         if (p->f->labels[k].inst > from && p->f->labels[k].inst < to)
             return false;
     for (uint32_t k = from + 1; k < to; k++) {
-        enum ptx_effect e = inst_effect(&p->f->insts[k]);
+        enum ptx_effect e = ptx_effect_of(&p->f->insts[k]);
         bool plain = e == EFFECT_NONE || e == EFFECT_STORE || e == EFFECT_ATOMIC || e == EFFECT_LOAD;
         if (p->f->insts[k].guarded || !plain)
             return false;
@@ -175,7 +176,7 @@ static bool stays_within(const struct vector_plan *p, uint32_t from, uint32_t to
 
 static bool each_decides(struct vector_plan *p, const struct ptx_inst *i)
 {
-    if (inst_effect(i) != EFFECT_BRANCH || !i->guarded || !p->varies[i->guard] || p->pure[i->guard])
+    if (ptx_effect_of(i) != EFFECT_BRANCH || !i->guarded || !p->varies[i->guard] || p->pure[i->guard])
         return false;
     uint32_t to = target(p->f, i);
     if (p->within[i->index] != PTX_NO_INDEX || !stays_within(p, i->index, to))
@@ -188,8 +189,8 @@ static bool each_decides(struct vector_plan *p, const struct ptx_inst *i)
 
 static bool lane_of(const struct vector_plan *p, const struct ptx_inst *i)
 {
-    enum ptx_effect e = inst_effect(i);
-    bool strong = e != EFFECT_NONE && inst_is_strong(i) && !pass_own_param(p->f, i);
+    enum ptx_effect e = ptx_effect_of(i);
+    bool strong = e != EFFECT_NONE && ptx_is_strong(i) && !pass_own_param(p->f, i);
     return e == EFFECT_ATOMIC || e == EFFECT_STORE || strong || p->within[i->index] != PTX_NO_INDEX ||
            vector_sources(p, i).varies || results(p, i).vary;
 }
@@ -202,7 +203,7 @@ static void find_varying(struct vector_plan *p)
         for (uint32_t k = 0; k < p->f->ninsts; k++) {
             const struct ptx_inst *i = &p->f->insts[k];
             again |= each_decides(p, i);
-            enum ptx_effect e = inst_effect(i);
+            enum ptx_effect e = ptx_effect_of(i);
             if (p->how[k] != VECTOR_ONCE || e == EFFECT_BRANCH || e == EFFECT_EXIT || !lane_of(p, i))
                 continue;
             p->how[k] = VECTOR_LANES;
@@ -215,7 +216,7 @@ static void find_varying(struct vector_plan *p)
 /* ---- branches that all lanes must take alike ---- */
 static bool writes(const struct ptx_inst *i)
 {
-    return inst_effect(i) == EFFECT_STORE || inst_effect(i) == EFFECT_ATOMIC;
+    return ptx_effect_of(i) == EFFECT_STORE || ptx_effect_of(i) == EFFECT_ATOMIC;
 }
 
 /* By block: may memory have been written when it begins? */
@@ -252,7 +253,7 @@ static enum status check_branches(struct pass_ctx *c, struct vector_plan *p, con
 {
     for (uint32_t k = 0; k < p->f->ninsts; k++) {
         const struct ptx_inst *i = &p->f->insts[k];
-        enum ptx_effect e = inst_effect(i);
+        enum ptx_effect e = ptx_effect_of(i);
         bool decided = k + 1 < p->f->ninsts && p->within[k + 1] == k;
         if ((e != EFFECT_BRANCH && e != EFFECT_EXIT) || !i->guarded || !p->varies[i->guard])
             continue;

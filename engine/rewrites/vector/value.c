@@ -3,6 +3,7 @@
  * code asks for the real ones. */
 #include "engine/rewrites/vector/vector_int.h"
 
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
 
@@ -56,29 +57,20 @@ static int64_t as_type(int64_t v, enum ptx_type t)
     return is_signed && low >> (n - 1) ? (int64_t)(low - ((uint64_t)1 << n)) : (int64_t)low;
 }
 
-static int64_t sum(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-static int64_t product(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 static bool compute(const struct ptx_inst *i, const int64_t *v, unsigned n, int64_t *out)
 {
-    switch (ptx_op_info(i->op)->addr) {
+    switch (ptx_rule_of(i)) {
     case ADDR_COPY:
     case ADDR_CVTA: *out = v[0]; return n == 1;
     case ADDR_CVT: *out = as_type(v[0], (enum ptx_type)i->type[i->ntypes - 1]); return n == 1;
-    case ADDR_ADD: *out = sum(v[0], v[1]); return n == 2;
-    case ADDR_SUB: *out = sum(v[0], product(v[1], -1)); return n == 2;
+    case ADDR_ADD: *out = base_wrap_add(v[0], v[1]); return n == 2;
+    case ADDR_SUB: *out = base_wrap_add(v[0], base_wrap_mul(v[1], -1)); return n == 2;
     case ADDR_MUL_LO:
-    case ADDR_MUL_WIDE: *out = product(v[0], v[1]); return n == 2;
+    case ADDR_MUL_WIDE: *out = base_wrap_mul(v[0], v[1]); return n == 2;
     case ADDR_MAD_LO:
-    case ADDR_MAD_WIDE: *out = sum(product(v[0], v[1]), v[2]); return n == 3;
+    case ADDR_MAD_WIDE: *out = base_wrap_add(base_wrap_mul(v[0], v[1]), v[2]); return n == 3;
     case ADDR_SHL:
-        *out = v[1] >= 0 && v[1] < 64 ? product(v[0], (int64_t)((uint64_t)1 << v[1])) : 0;
+        *out = v[1] >= 0 && v[1] < 64 ? base_wrap_mul(v[0], (int64_t)((uint64_t)1 << v[1])) : 0;
         return n == 2;
     case ADDR_AND: *out = v[0] & v[1]; return n == 2;
     case ADDR_OR: *out = v[0] | v[1]; return n == 2;
@@ -93,7 +85,7 @@ static bool inst_value(const struct vector_plan *p, const struct pass_ctx *c, co
     unsigned n = 0;
     if (!i->ntypes || i->nopnds < 2 || i->opnds[0].kind != OPND_REG)
         return false;
-    enum ptx_addr_rule rule = ptx_op_info(i->op)->addr;
+    enum ptx_addr_rule rule = ptx_rule_of(i);
     bool wide = rule == ADDR_MUL_WIDE || rule == ADDR_MAD_WIDE;
     if (rule == ADDR_LOAD) {
         if (!param_value(c, i, out))
