@@ -38,7 +38,35 @@ struct row {
 #define CALL                                                                                          \
     "{ .param .b64 q; .param .b32 o; st.param.b64 [q], %d3; call.uni (o), f, (q); ld.param.b32 %r4, " \
     "[o]; }"
+/* A search of written data from %r9 on, which `step` moves on. */
+#define SEARCH(step)                                                                             \
+    "L: mul.wide.s32 %d5, %r9, 4; add.s64 %d6, %d1, %d5; ld.global.u32 %r4, [%d6]; setp.eq.u32 " \
+    "%p1, %r4, 5; @%p1 bra D; " step " setp.lt.s32 %p2, %r9, %r2; @%p2 bra L; D:"
 static const struct row rows[] = {
+    { "a search whose counter saturates", "", SEARCH("add.sat.s32 %r9, %r9, 1;"), true, NULL },
+    { "a search whose counter saturates, downwards", "", SEARCH("sub.sat.s32 %r9, %r9, 1;"), true,
+      NULL },
+    { "a search by a step that may be left out", "",
+      SEARCH("setp.eq.u32 %p3, %r1, 0; @%p3 add.s32 %r9, %r9, 1;"), true, NULL },
+    { "a search whose counter has a bound", "", SEARCH("add.s32 %r9, %r9, 1; min.s32 %r9, %r9, 7;"),
+      true, NULL },
+    { "a search whose counter has 16 bits", "",
+      SEARCH("{ .reg .b16 %h; cvt.u16.u32 %h, %r9; add.u16 %h, %h, 1; cvt.u32.u16 %r9, %h; }"), true,
+      NULL },
+    { "a search that adds with the carry flag", "", SEARCH("addc.u32 %r9, %r9, 1;"), true, NULL },
+    { "a search by zero", "", SEARCH("add.s32 %r9, %r9, 0;"), true, NULL },
+    { "a search that a float ends", "",
+      "L: mul.wide.s32 %d5, %r9, 4; add.s64 %d6, %d1, %d5; ld.global.u32 %r4, [%d6]; setp.eq.u32 %p1, "
+      "%r4, 5; @%p1 bra D; add.s32 %r9, %r9, 1; { .reg .f32 %f; mov.b32 %f, %r9; setp.lt.f32 %p2, %f, "
+      "0f7fc00000; } @%p2 bra L; D:",
+      true, NULL },
+    { "a search whose address saturates", "",
+      "L: add.sat.s32 %r5, %r9, 2147483600; mul.wide.s32 %d5, %r5, 4; add.s64 %d6, %d1, %d5; "
+      "ld.global.u32 %r4, [%d6]; setp.eq.u32 %p1, %r4, 5; @%p1 bra D; add.s32 %r9, %r9, 1; setp.lt.s32 "
+      "%p2, %r9, %r2; @%p2 bra L; D:",
+      true, NULL },
+    { "a search by sub", "", SEARCH("sub.s32 %r9, %r9, -1;"), false, NULL },
+    { "a search, the number first", "", SEARCH("add.s32 %r9, 2, %r9;"), false, NULL },
     { "atom.add 0", "", POLL("atom.global.add.u32 %r4, [%d3], 0;"), true,
       "another CTA's flag (stream-K" },
     { "atom.or", "", POLL("atom.global.or.b32 %r4, [%d3], 0;"), true, NULL },
