@@ -84,9 +84,9 @@ static enum status read_shipped(const char *name, cJSON **out, struct diags *ds)
     return ST_OK;
 }
 
-enum status preset_tree(const char *name_or_path, cJSON **t, struct diags *ds)
+/* What the file itself says: of a shipped preset, or of a file. */
+static enum status own_tree(const char *name_or_path, cJSON **t, struct diags *ds)
 {
-    name_or_path += strncmp(name_or_path, "sim:", 4) ? 0 : 4;
     enum status s = read_shipped(name_or_path, t, ds);
     if (s != ST_OK || *t)
         return s;
@@ -101,6 +101,56 @@ enum status preset_tree(const char *name_or_path, cJSON **t, struct diags *ds)
         return ST_DEVICE;
     }
     return json_read_file(name_or_path, t, ds);
+}
+
+/* ---- "like" ---- */
+enum { LIKE_MOST = 8 }; /* presets, each like the next */
+
+/* Fields of `own` stand in the place of those of `base`. */
+static bool lay_over(cJSON *base, cJSON *own)
+{
+    for (cJSON *f = own ? own->child : NULL, *next; f; f = next) {
+        cJSON *old = cJSON_GetObjectItemCaseSensitive(base, f->string);
+        next = f->next;
+        cJSON_DetachItemViaPointer(own, f);
+        if (!(old ? cJSON_ReplaceItemViaPointer(base, old, f)
+                  : cJSON_AddItemToObject(base, f->string, f)))
+            return false;
+    }
+    return true;
+}
+
+/* A preset that is "like" a shipped one has its fields, but for those that it gives itself. */
+static enum status inherit(cJSON *t, const char *path, unsigned depth, struct diags *ds)
+{
+    const char *like = json_text(t, "like");
+    cJSON *base = NULL;
+    if (!like)
+        return ST_OK;
+    enum status s = depth < LIKE_MOST ? read_shipped(like, &base, ds) : ST_OK;
+    if (s == ST_OK && !base) {
+        diag_add(ds, DIAG_ERROR, "preset-like", path, NO_SPAN,
+                 depth < LIKE_MOST ? "\"like\": no preset '%s' is shipped"
+                                   : "\"like\": too many presets, one like the other, up to '%s'",
+                 like);
+        s = ST_INPUT;
+    }
+    if (s == ST_OK)
+        s = inherit(base, like, depth + 1, ds);
+    cJSON *fields = s == ST_OK ? cJSON_DetachItemFromObjectCaseSensitive(base, "fields") : NULL,
+          *own = fields ? cJSON_DetachItemFromObjectCaseSensitive(t, "fields") : NULL;
+    if (fields && (!lay_over(fields, own) || !cJSON_AddItemToObject(t, "fields", fields)))
+        s = ST_NOMEM;
+    cJSON_Delete(own);
+    cJSON_Delete(base);
+    return s;
+}
+
+enum status preset_tree(const char *name_or_path, cJSON **t, struct diags *ds)
+{
+    name_or_path += strncmp(name_or_path, "sim:", 4) ? 0 : 4;
+    enum status s = own_tree(name_or_path, t, ds);
+    return s == ST_OK ? inherit(*t, name_or_path, 0, ds) : s;
 }
 
 enum status preset_read(void *unused, const char *name_or_path, struct sim_preset *out, struct diags *ds)
@@ -185,9 +235,11 @@ enum status preset_write(const char *path, const struct sim_preset *p, const cha
                          const struct preset_origin *from, struct diags *ds)
 {
     cJSON *base = NULL;
-    enum status s = from && from->base ? read_shipped(from->base, &base, ds) : ST_OK;
-    if (s != ST_OK)
+    enum status s = from && from->base ? preset_tree(from->base, &base, ds) : ST_OK;
+    if (s != ST_OK) {
+        cJSON_Delete(base);
         return s;
+    }
     struct buf b = { 0 };
     struct jw w = jw_open(&b, 2);
     jw_obj(&w);

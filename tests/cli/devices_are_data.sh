@@ -68,4 +68,20 @@ unknown() {
 check "a misspelt field is told" unknown
 refused() { printf '{"format":"gpulocw-preset","version":1,"name":"x","title":"x","fields":{"expansion_set":17}}' > "$T/x.json"; ! "$GPULOCW" devices "$T/x.json" 2> "$T/e" && grep -q expansion_set "$T/e"; }
 check "a set of expansions that does not exist is refused" refused
+# A preset that is like another has its fields, but for its own.
+like() { # NAME LIKE: writes $T/like.json
+    printf '{"format":"gpulocw-preset","version":1,"name":"mine","title":"mine","like":"%s","fields":{"sms":{"value":3,"source":"a test"}}}' "$1" > "$T/like.json"
+}
+inherits() {
+    like kepler-k80-16k
+    "$GPULOCW" devices "$T/like.json" --json > "$T/mine" && "$GPULOCW" devices kepler-k80 --json > "$T/base" && python3 -c '
+import json, sys
+mine, base = (json.load(open(f))["fields"] for f in sys.argv[1:])
+differ = sorted(k for k in base if mine[k] != base[k])
+assert differ == ["carve_default", "sms"], differ
+assert mine["sms"]["value"] == 3 and mine["carve_default"]["value"] == 112' "$T/mine" "$T/base"
+}
+check "a preset like another has its fields, through several files" inherits
+unlike() { like nope; "$GPULOCW" devices "$T/like.json" 2>&1 >/dev/null | grep -q "no preset 'nope' is shipped"; }
+check "a preset like one that is not there is refused" unlike
 exit $bad

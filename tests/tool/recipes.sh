@@ -14,7 +14,7 @@ git ls-files -z | xargs -0 cp --parents -t "$copy"
 page=$PWD/docs/internals/extending.md
 cd "$copy" || exit 1
 claim "the changes fit" "all of it" sh -c "cat docs/internals/recipes/*.patch > all.patch && patch -p1 -F3 < all.patch && echo all of it"
-sed -n '/^    sed -e/,/my-gpu\.json$/p' "$page" | sed 's/^    //' > preset.sh
+sed -n '/^    cat > .*my-gpu\.json/,/^    EOF/p' "$page" | sed 's/^    //' > preset.sh
 claim "the preset" "all of it" sh -c "sh preset.sh && echo all of it"
 claim "it builds" "all of it" sh -c "make -s -j$(nproc) all && echo all of it"
 cat > add3.ptx <<'P'
