@@ -131,9 +131,10 @@ struct diag {
     char *code; /* stable, e.g. "ptx-syntax"; NULL-safe */
     char *file; /* NULL when no file is concerned */
     struct span at;
-    char *msg;    /* no trailing newline */
-    char *hint;   /* what to do next, or NULL */
-    char *source; /* the text line at `at`, or NULL */
+    uint32_t other_line; /* of `file`: the partner of a race; 0: none */
+    char *msg;           /* no trailing newline */
+    char *hint;          /* what to do next, or NULL */
+    char *source;        /* the text line at `at`, or NULL */
 };
 /* Collected, in order. Past DIAG_MAX_ERRORS errors are counted, not kept. */
 struct diags {

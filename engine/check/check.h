@@ -41,6 +41,10 @@ struct finding {
     char *kernel, *message; /* owned */
     char *file;             /* the source that was compiled, else the PTX file; owned */
     uint32_t line, column;  /* there */
+    char *other_file;       /* of a race: where the partner is; owned, NULL: none */
+    uint32_t other_line;    /* there */
+    char *array;            /* whose memory it is about; owned, NULL: not known */
+    uint32_t count;         /* instructions of that place with this finding; the worst one is told */
     char *ptx_file;         /* owned */
     uint32_t ptx_line;      /* 0: none */
     double value, limit;    /* NaN: none */
@@ -57,7 +61,7 @@ void findings_of_analysis(const struct ana_kernel *k, const struct rules *r, str
 /* What a checked run found: its errors. Diagnostics of other codes count as RULE_failed_run. */
 void findings_of_run(const struct ana_kernel *k, const struct diags *run, const struct rules *r,
                      struct findings *f);
-/* Sorts and numbers them, once all are there. */
+/* Sorts them, makes one of those at one place in the source, and numbers them, once all are there. */
 void findings_finish(struct findings *f);
 /* Marks as old what an earlier `gpulocw check --format json` at `path` holds. */
 enum status findings_baseline(struct findings *f, const char *path, struct diags *ds);

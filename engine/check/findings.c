@@ -23,27 +23,51 @@ static struct finding *add(struct findings *f, const struct ana_kernel *k, enum 
     struct finding *x = &f->v[f->n++];
     struct buf name = { 0 };
     buf_str(&name, k->func->name);
-    *x =
-        (struct finding){ .rule = rule, .level = r->level[rule], .value = NAN, .limit = r->limit[rule] };
+    *x = (struct finding){
+        .rule = rule, .level = r->level[rule], .value = NAN, .limit = r->limit[rule], .count = 1
+    };
     x->kernel = buf_take(&name);
     x->ptx_file = base_strdup(k->module->path);
     f->oom = f->oom || !x->kernel || !x->ptx_file;
     return x;
 }
 
+static char *file_of(struct findings *f, const struct ptx_module *m, struct ptx_place p)
+{
+    struct buf file = { 0 };
+    buf_str(&file, p.line ? m->files[p.file] : str_of(m->path));
+    char *name = buf_take(&file);
+    f->oom = f->oom || !name;
+    return name;
+}
+
 /* The place in the source where the text tells it, else in the PTX file. */
 static void put_place(struct findings *f, struct finding *x, const struct ana_kernel *k, struct span at,
-                      struct ptx_loc loc)
+                      struct ptx_place p)
 {
-    const struct ptx_module *m = k->module;
-    bool told = loc.file && loc.line && loc.file < m->nfiles && m->files[loc.file].n;
-    struct buf file = { 0 };
     x->ptx_line = at.line;
-    x->line = told ? loc.line : at.line;
-    x->column = told ? loc.col : at.col;
-    buf_str(&file, told ? m->files[loc.file] : str_of(m->path));
-    x->file = buf_take(&file);
-    f->oom = f->oom || !x->file;
+    x->line = p.line ? p.line : at.line;
+    x->column = p.line ? p.col : at.col;
+    x->file = file_of(f, k->module, p);
+}
+
+/* The partner of a race, and the message that names it by its line in the PTX. */
+static void put_other(struct findings *f, struct finding *x, const struct ana_kernel *k, uint32_t line)
+{
+    struct ptx_place p = ptx_user_place_at(k->module, line);
+    char said[32];
+    x->other_file = file_of(f, k->module, p);
+    x->other_line = p.line ? p.line : line;
+    snprintf(said, sizeof said, " at line %u", (unsigned)line);
+    const char *from = x->message ? strstr(x->message, said) : NULL;
+    if (!from || !x->other_file)
+        return;
+    struct buf b = { 0 };
+    buf_printf(&b, "%.*s at %s:%u%s", (int)(from - x->message), x->message, x->other_file,
+               (unsigned)x->other_line, from + strlen(said));
+    base_free(x->message);
+    x->message = buf_take(&b);
+    f->oom = f->oom || !x->message;
 }
 
 /* Without line numbers: the same finding keeps its name when lines move. */
@@ -96,7 +120,8 @@ static void found(struct findings *f, const struct ana_kernel *k, const struct a
     f->oom = f->oom || !x->message;
     if (again)
         return;
-    put_place(f, x, k, a->at, a->loc);
+    x->array = base_strdup(a->array);
+    put_place(f, x, k, a->at, ptx_user_place(k->module, a->loc));
     put_fingerprint(x, text_at(k, a->at));
 }
 
@@ -154,15 +179,6 @@ static enum rule_id rule_of(const char *code)
     return RULE_failed_run;
 }
 
-/* .loc of the access at a line of the PTX file; file 0: none */
-static struct ptx_loc loc_at(const struct ana_kernel *k, uint32_t line)
-{
-    for (uint32_t i = 0; i < k->naccess; i++)
-        if (k->access[i].at.line == line)
-            return k->access[i].loc;
-    return (struct ptx_loc){ .file = 0 };
-}
-
 void findings_of_run(const struct ana_kernel *k, const struct diags *run, const struct rules *r,
                      struct findings *f)
 {
@@ -181,7 +197,9 @@ void findings_of_run(const struct ana_kernel *k, const struct diags *run, const 
             return;
         x->message = base_strdup(d->msg ? d->msg : "");
         f->oom = f->oom || !x->message;
-        put_place(f, x, k, d->at, loc_at(k, d->at.line));
+        put_place(f, x, k, d->at, ptx_user_place_at(k->module, d->at.line));
+        if (d->other_line)
+            put_other(f, x, k, d->other_line);
         put_fingerprint(x, d->at.line && d->at.off + d->at.len <= k->module->text.n ? text_at(k, d->at)
                                                                                     : STR(""));
     }
@@ -194,8 +212,43 @@ static int by_place(const void *a, const void *b)
     int k = strcmp(x->file ? x->file : "", y->file ? y->file : "");
     k = k ? k : (x->line > y->line) - (x->line < y->line);
     k = k ? k : (x->column > y->column) - (x->column < y->column);
-    k = k ? k : (x->ptx_line > y->ptx_line) - (x->ptx_line < y->ptx_line);
-    return k ? k : (int)x->rule - (int)y->rule;
+    k = k ? k : (int)x->rule - (int)y->rule;
+    k = k ? k : strcmp(x->kernel ? x->kernel : "", y->kernel ? y->kernel : "");
+    k = k ? k : strcmp(x->array ? x->array : "", y->array ? y->array : "");
+    k = k ? k : (x->value < y->value) - (x->value > y->value);
+    return k ? k : (x->ptx_line > y->ptx_line) - (x->ptx_line < y->ptx_line);
+}
+
+static bool same_place(const struct finding *x, const struct finding *y)
+{
+    return x->file && y->file && strcmp(x->file, y->file) == 0 && x->line == y->line &&
+           x->column == y->column && x->rule == y->rule && x->kernel && y->kernel &&
+           strcmp(x->kernel, y->kernel) == 0 &&
+           strcmp(x->array ? x->array : "", y->array ? y->array : "") == 0;
+}
+
+static void finding_free(struct finding *x)
+{
+    base_free(x->kernel);
+    base_free(x->message);
+    base_free(x->file);
+    base_free(x->other_file);
+    base_free(x->array);
+    base_free(x->ptx_file);
+}
+
+/* Unrolled and inlined copies of one line of the source are one finding. */
+static void merge(struct findings *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (n && same_place(&f->v[n - 1], &f->v[i])) {
+            f->v[n - 1].count += f->v[i].count;
+            finding_free(&f->v[i]);
+        } else {
+            f->v[n++] = f->v[i];
+        }
+    f->n = n;
 }
 
 /* Alike ones get numbers, so that each has a fingerprint of its own. */
@@ -203,6 +256,7 @@ void findings_finish(struct findings *f)
 {
     if (f->n)
         qsort(f->v, f->n, sizeof *f->v, by_place);
+    merge(f);
     for (size_t i = 0; i < f->n; i++) {
         uint32_t before = 0;
         for (size_t j = 0; j < i && f->n < 10000; j++)
@@ -258,12 +312,8 @@ enum status findings_baseline(struct findings *f, const char *path, struct diags
 
 void findings_free(struct findings *f)
 {
-    for (size_t i = 0; i < f->n; i++) {
-        base_free(f->v[i].kernel);
-        base_free(f->v[i].message);
-        base_free(f->v[i].file);
-        base_free(f->v[i].ptx_file);
-    }
+    for (size_t i = 0; i < f->n; i++)
+        finding_free(&f->v[i]);
     base_free(f->v);
     *f = (struct findings){ .n = 0 };
 }

@@ -24,6 +24,8 @@ void findings_text(const struct findings *f, struct buf *out)
         buf_printf(out, "    in %s", x->kernel);
         if (strcmp(x->file, x->ptx_file) != 0)
             buf_printf(out, ", %s:%u", x->ptx_file, x->ptx_line);
+        if (x->count > 1)
+            buf_printf(out, ", and %u more instructions of this place", (unsigned)x->count - 1);
         buf_puts(out, "\n");
     }
     buf_printf(out, "%zu errors, %zu warnings, %zu in the baseline\n", errors, warnings, old);
@@ -43,6 +45,20 @@ static void fingerprint(struct jw *w, const char *key, uint64_t value)
     text(w, key, hex);
 }
 
+static void put_other(struct jw *w, const struct finding *x)
+{
+    jw_key(w, "other");
+    if (!x->other_file) {
+        jw_null(w);
+        return;
+    }
+    jw_obj(w);
+    text(w, "file", x->other_file);
+    jw_key(w, "line");
+    jw_uint(w, x->other_line);
+    jw_end_obj(w);
+}
+
 static void put_finding(struct jw *w, const struct finding *x)
 {
     jw_obj(w);
@@ -57,6 +73,9 @@ static void put_finding(struct jw *w, const struct finding *x)
     text(w, "ptx_file", x->ptx_file);
     jw_key(w, "ptx_line");
     jw_uint(w, x->ptx_line);
+    jw_key(w, "count");
+    jw_uint(w, x->count);
+    put_other(w, x);
     text(w, "message", x->message);
     jw_key(w, "value");
     jw_num(w, x->value);
@@ -165,12 +184,16 @@ static void put_result(struct jw *w, const struct finding *x)
     jw_arr(w);
     put_location(w, x->file, x->line, x->column);
     jw_end_arr(w);
-    if (strcmp(x->file, x->ptx_file) != 0) {
-        jw_key(w, "relatedLocations");
-        jw_arr(w);
+    bool compiled = strcmp(x->file, x->ptx_file) != 0;
+    jw_key(w, "relatedLocations");
+    jw_arr(w);
+    if (x->other_file)
+        put_location(w, x->other_file, x->other_line, 1);
+    if (compiled)
         put_location(w, x->ptx_file, x->ptx_line, 1);
-        jw_end_arr(w);
-    }
+    jw_end_arr(w);
+    jw_key(w, "occurrenceCount");
+    jw_uint(w, x->count);
     jw_key(w, "partialFingerprints");
     jw_obj(w);
     fingerprint(w, "gpulocw/v1", x->fingerprint);

@@ -15,6 +15,7 @@
 
 #include "engine/base/base.h"
 #include "engine/ptx/label.h"
+#include "engine/ptx/loc.h"
 #include "engine/ptx/ptx_table.h"
 
 /* ---- IR ---- */
@@ -148,14 +149,6 @@ struct ptx_stmt {
     uint32_t index; /* inst, label or symbol index by kind */
     struct span at;
 };
-/* .loc in force; at_: where that was inlined, 0: it was not */
-struct ptx_loc {
-    uint32_t file; /* index into ptx_module.files */
-    uint32_t line;
-    uint32_t col;
-    uint32_t at_file;
-    uint32_t at_line;
-};
 struct ptx_func {
     struct str name;
     bool entry; /* a kernel */
@@ -236,11 +229,6 @@ const struct ptx_symbol *ptx_find_global(const struct ptx_module *m, struct str 
 struct str ptx_text(const struct ptx_module *m, struct span at);
 struct str ptx_line_text(const struct ptx_module *m, uint32_t line); /* without the line end */
 uint32_t ptx_line_count(const struct ptx_module *m);
-/* source line; file 0: none */
-struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i);
-/* "app.cu:12", or "math.hpp:40 in app.cu:12" where inlined. False: no .loc, or one of a file that has no
- * name. */
-bool ptx_loc_text(const struct ptx_module *m, struct ptx_loc l, struct buf *out);
 /* The module's text: byte for byte what was parsed, put together statement by statement. */
 void ptx_print(const struct ptx_module *m, struct buf *out);
 

@@ -232,6 +232,8 @@ bool ptx_params_read(struct ptx_parser *p, struct ptx_symbol ***list, uint32_t *
 void ptx_params_declare(struct ptx_parser *p, struct ptx_symbol **list, uint32_t n);
 bool ptx_pragma_read(struct ptx_parser *p); /* true: it names nounroll */
 bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc);
+/* Once all of a function are read: at_ from the inlined_at of each to the function's own file. */
+void ptx_locs_follow(struct ptx_loc *v, uint32_t n);
 void ptx_file_read(struct ptx_parser *p);
 /* scratch -> module */
 void *ptx_vec_keep(struct ptx_parser *p, void **v, size_t *n, size_t *cap, size_t size);

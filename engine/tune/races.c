@@ -212,6 +212,8 @@ enum status tune_races(struct tune_bench *b, struct diags *ds)
         struct diag *d = diag_add(&races, DIAG_WARNING, "race", from->file, from->at, "%s", from->msg);
         if (d && from->at.line)
             diag_source(d, b->subject.module->text);
+        if (d)
+            d->other_line = from->other_line;
         if (d && lanes)
             diag_hint(d,
                       "the result is the value of one lane or the other, as the device likes; the "

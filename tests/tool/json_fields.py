@@ -147,6 +147,10 @@ def main():
         shutil.copytree('tests/fuzz/corpus/container', folder, dirs_exist_ok=True)
         two_launches(folder)
         shutil.copy('tests/source/requests.jsonl', folder)
+        for end in ('ptx', 'launch.json'):
+            shutil.copy('tests/repro/race_line.' + end, folder)
+        with open(os.path.join(folder, 'race_rules.json'), 'w') as f:
+            json.dump({'format': 'gpulocw-rules', 'version': 1, 'rules': {'race': {'level': 'warning'}}}, f)
         env = dict(os.environ, XDG_DATA_HOME=folder, GPULOCW_DATA=folder, LC_ALL='C.UTF-8')
         for line in commands:
             r = subprocess.run([program] + shlex.split(line)[1:], cwd=folder, env=env, text=True,

@@ -230,6 +230,7 @@ static void keep_body(struct ptx_parser *p, struct ptx_func *f)
     f->nregs = (uint32_t)p->regs.n;
     f->nvars = (uint32_t)p->vars.n;
     f->nlocs = (uint32_t)p->locs.n;
+    ptx_locs_follow(p->locs.v, f->nlocs);
     f->insts = PTX_KEEP(p, p->insts);
     f->stmts = PTX_KEEP(p, p->stmts);
     f->labels = PTX_KEEP(p, p->labels);

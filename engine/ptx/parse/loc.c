@@ -3,6 +3,8 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
 
+#include <stdlib.h>
+
 /* ---- directives inside a body ---- */
 static bool read_place(struct ptx_parser *p, struct ptx_loc *loc)
 {
@@ -51,6 +53,7 @@ bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc)
             bool read = read_place(p, &inlined);
             loc->at_file = read ? inlined.file : 0;
             loc->at_line = read ? inlined.line : 0;
+            loc->at_col = read ? inlined.col : 0;
             return read;
         }
         if (!str_is(w, "function_name")) {
@@ -63,6 +66,69 @@ bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc)
             return false;
     }
     return true;
+}
+
+/* ---- inlined_at, through several calls ---- */
+enum { CALLS_MOST = 32 }; /* inlined into each other */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct ptx_loc *x = a, *y = b;
+    int k = (x->file > y->file) - (x->file < y->file);
+    k = k ? k : (x->line > y->line) - (x->line < y->line);
+    return k ? k : (x->col > y->col) - (x->col < y->col);
+}
+
+/* Does the function have lines of its own in this file? */
+static bool is_own(const struct ptx_loc *own, uint32_t n, uint32_t file)
+{
+    for (uint32_t k = 0; k < n; k++)
+        if (own[k].file == file)
+            return true;
+    return false;
+}
+
+/* One place of each of the function's own files, in front; how many. */
+static uint32_t own_files(const struct ptx_loc *v, uint32_t n, struct ptx_loc *own)
+{
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < n; k++)
+        if (!v[k].at_file && !is_own(own, found, v[k].file))
+            own[found++] = v[k];
+    return found;
+}
+
+static struct ptx_loc followed(struct ptx_loc l, const struct ptx_loc *own, uint32_t nown,
+                               const struct ptx_loc *inlined, uint32_t ninlined)
+{
+    struct ptx_loc at = l;
+    for (unsigned calls = 0; at.at_file && !is_own(own, nown, at.file) && calls < CALLS_MOST; calls++) {
+        struct ptx_loc to = { .file = at.at_file, .line = at.at_line, .col = at.at_col };
+        const struct ptx_loc *next =
+            ninlined ? bsearch(&to, inlined, ninlined, sizeof to, by_place) : NULL;
+        at = next ? *next : to;
+    }
+    bool moved = at.file != l.file || at.line != l.line || at.col != l.col;
+    l.at_file = moved ? at.file : 0;
+    l.at_line = moved ? at.line : 0;
+    l.at_col = moved ? at.col : 0;
+    return l;
+}
+
+void ptx_locs_follow(struct ptx_loc *v, uint32_t n)
+{
+    struct ptx_loc *own = n ? base_alloc(2 * (size_t)n * sizeof *own) : NULL, *inlined = own + n;
+    uint32_t ninlined = 0;
+    if (!own) /* without memory each keeps the place that it names */
+        return;
+    uint32_t nown = own_files(v, n, own);
+    for (uint32_t k = 0; k < n; k++)
+        if (v[k].at_file)
+            inlined[ninlined++] = v[k];
+    qsort(inlined, ninlined, sizeof *inlined, by_place);
+    for (uint32_t k = 0; k < n; k++)
+        v[k] = followed(v[k], own, nown, inlined, ninlined);
+    base_free(own);
 }
 
 /* ---- debugging directives (11.5) ---- */

@@ -518,6 +518,25 @@ struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i)
     return lo ? f->locs[lo - 1] : (struct ptx_loc){ 0 };
 }
 
+struct ptx_place ptx_user_place(const struct ptx_module *m, struct ptx_loc l)
+{
+    struct ptx_place p = { l.file, l.line, l.col };
+    if (l.at_file && l.at_line)
+        p = (struct ptx_place){ l.at_file, l.at_line, l.at_col };
+    return p.line && p.file < m->nfiles && m->files[p.file].n ? p : (struct ptx_place){ 0 };
+}
+
+struct ptx_place ptx_user_place_at(const struct ptx_module *m, uint32_t line)
+{
+    for (uint32_t n = 0; n < m->nfuncs; n++) {
+        const struct ptx_func *f = m->funcs[n];
+        for (uint32_t k = 0; k < f->ninsts && f->insts[k].at.line <= line; k++)
+            if (f->insts[k].at.line == line)
+                return ptx_user_place(m, ptx_loc_of(f, &f->insts[k]));
+    }
+    return (struct ptx_place){ 0 };
+}
+
 static bool put_place(const struct ptx_module *m, uint32_t file, uint32_t line, struct buf *out)
 {
     struct str name = file < m->nfiles ? m->files[file] : (struct str){ NULL, 0 };

@@ -285,8 +285,8 @@ static void race_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t
                        enum ptx_space space, uint64_t addr, const struct access *x)
 {
     const struct sim_alloc *a = space == PTX_SPACE_GLOBAL ? sim_mem_find(w->x->p->mem, addr) : NULL;
-    exec_fault(
-        w, in, lane, FAULT_RACE,
+    exec_fault_race(
+        w, in, lane, x->at,
         "race: %s of %s address 0x%llx (%s+%llu) with the %s of warp %u of CTA %u at line %u, and "
         "nothing orders the two",
         x->write ? "write" : "read", a ? "global" : "shared", (unsigned long long)addr,

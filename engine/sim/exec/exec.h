@@ -74,6 +74,7 @@ struct exec_fault {
     uint64_t cta;
     const char *code;
     struct span at;
+    uint32_t other_line; /* of the text: the partner of a race; 0: none */
     char msg[640], hint[256];
     enum status status;
 };

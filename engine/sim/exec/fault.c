@@ -39,8 +39,8 @@ static const struct {
               [FAULT_ARG] = { "bad-operand", ST_DEVICE } };
 
 /* The lowest CTA's fault is kept, so the report does not depend on the number of threads. */
-static void keep(struct exec_cta *c, enum fault_kind kind, struct span at, const char *msg,
-                 const char *hint)
+static void keep_pair(struct exec_cta *c, enum fault_kind kind, struct span at, uint32_t other_line,
+                      const char *msg, const char *hint)
 {
     struct exec_launch *x = c->x;
     c->fault = true;
@@ -50,6 +50,7 @@ static void keep(struct exec_cta *c, enum fault_kind kind, struct span at, const
                                         .cta = c->order,
                                         .code = kinds[kind].code,
                                         .at = at,
+                                        .other_line = other_line,
                                         .status = kinds[kind].status };
         snprintf(x->fault.msg, sizeof x->fault.msg, "%s", msg);
         snprintf(x->fault.hint, sizeof x->fault.hint, "%s", hint);
@@ -57,6 +58,12 @@ static void keep(struct exec_cta *c, enum fault_kind kind, struct span at, const
         atomic_store(&x->faulted, true);
     }
     pthread_mutex_unlock(&x->lock);
+}
+
+static void keep(struct exec_cta *c, enum fault_kind kind, struct span at, const char *msg,
+                 const char *hint)
+{
+    keep_pair(c, kind, at, 0, msg, hint);
 }
 
 static void thread_of(const struct exec_warp *w, uint32_t lane, uint32_t t[3])
@@ -76,21 +83,40 @@ static void where(const struct exec_warp *w, uint32_t lane, char *out, size_t n)
     snprintf(out, n, "thread (%u,%u,%u) of CTA (%u,%u,%u)", t[0], t[1], t[2], c[0], c[1], c[2]);
 }
 
-void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
-                const char *fmt, ...)
+/* text: what is wrong; behind a line break, what to do about it */
+static void fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
+                  uint32_t other_line, char *text)
 {
-    char text[560], place[128], msg[760];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
+    char place[128], msg[760];
     char *hint = strchr(text, '\n');
     if (hint)
         *hint++ = '\0';
     where(w, lane, place, sizeof place);
     snprintf(msg, sizeof msg, "%s: %s", text, place);
     w->stop = true;
-    keep(w->cta, kind, in && in->ptx ? in->ptx->at : NO_SPAN, msg, hint ? hint : "");
+    keep_pair(w->cta, kind, in && in->ptx ? in->ptx->at : NO_SPAN, other_line, msg, hint ? hint : "");
+}
+
+void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
+                const char *fmt, ...)
+{
+    char text[560];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    fault(w, in, lane, kind, 0, text);
+}
+
+void exec_fault_race(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint32_t other_line,
+                     const char *fmt, ...)
+{
+    char text[560];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    fault(w, in, lane, FAULT_RACE, other_line, text);
 }
 
 static const char *space_name(enum ptx_space s)

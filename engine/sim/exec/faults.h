@@ -32,6 +32,9 @@ enum fault_kind {
 /* The text says what is wrong; after a line break, what to do about it. */
 void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
                 const char *fmt, ...) BASE_PRINTF(5, 6);
+/* The same of two accesses that nothing orders: other_line is the first one's in the text. */
+void exec_fault_race(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint32_t other_line,
+                     const char *fmt, ...) BASE_PRINTF(5, 6);
 void exec_fault_stuck(struct exec_cta *c); /* none of its warps can go on */
 /* loops without progress, as do all that could change what it waits for */
 void exec_fault_spins(struct exec_cta *c);

@@ -753,6 +753,8 @@ enum status exec_fault_report(const struct exec_launch *x, struct diags *ds)
         diag_add(ds, DIAG_ERROR, x->fault.code, x->p->module->path, x->fault.at, "%s", x->fault.msg);
     if (d && x->fault.at.line)
         diag_source(d, x->p->module->text);
+    if (d)
+        d->other_line = x->fault.other_line;
     if (d && x->fault.hint[0])
         diag_hint(d, "%s", x->fault.hint);
     return x->fault.status;

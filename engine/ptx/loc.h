@@ -1,0 +1,37 @@
+/* loc: where an instruction stands in the source that was compiled. Part of ptx.h, which includes it. */
+#ifndef GPULOCW_PTX_LOC_H
+#define GPULOCW_PTX_LOC_H
+
+#include "engine/base/base.h"
+
+struct ptx_func;
+struct ptx_inst;
+struct ptx_module;
+
+/* .loc in force. at_: of code that was inlined from another file, where in the function's own file (one
+ * that a .loc of the function names without inlined_at); at_file 0: it is there itself. */
+struct ptx_loc {
+    uint32_t file; /* index into ptx_module.files */
+    uint32_t line;
+    uint32_t col;
+    uint32_t at_file;
+    uint32_t at_line;
+    uint32_t at_col;
+};
+/* source line; file 0: none */
+struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i);
+/* The place in the function's own file: the one place of an instruction that people are told. file 0:
+ * none, or one of a file that has no name. */
+struct ptx_place {
+    uint32_t file; /* index into ptx_module.files */
+    uint32_t line;
+    uint32_t col;
+};
+struct ptx_place ptx_user_place(const struct ptx_module *m, struct ptx_loc l);
+/* The same of the first instruction that begins at this line of the text. */
+struct ptx_place ptx_user_place_at(const struct ptx_module *m, uint32_t line);
+/* "app.cu:12", or "math.hpp:40 in app.cu:12" where inlined. False: no .loc, or one of a file that has no
+ * name. */
+bool ptx_loc_text(const struct ptx_module *m, struct ptx_loc l, struct buf *out);
+
+#endif
