@@ -269,7 +269,14 @@ const struct dev_info *dev_describe(const struct dev *d)
 enum status dev_load(struct dev *d, const char *path, struct str text, struct str kernel, int maxnreg,
                      struct dev_code **out, struct diags *ds)
 {
-    struct dev_source s = { path, text, kernel, maxnreg };
+    return dev_load_marked(d, path, text, NULL, kernel, maxnreg, out, ds);
+}
+
+enum status dev_load_marked(struct dev *d, const char *path, struct str text,
+                            const struct text_marks *marks, struct str kernel, int maxnreg,
+                            struct dev_code **out, struct diags *ds)
+{
+    struct dev_source s = { path, text, kernel, maxnreg, marks };
     *out = NULL;
     d->astray = false;
     return d->ops->load(d, &s, out, ds);

@@ -12,6 +12,7 @@
 struct dev_info;
 struct launch_data;
 struct launch_spec;
+struct text_marks;
 struct result;
 
 struct dev;
@@ -58,6 +59,10 @@ enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const stru
  * ST_CANCELLED: dev_env's cancel was asked; the device is usable again afterwards. */
 enum status dev_load(struct dev *d, const char *path, struct str text, struct str kernel, int maxnreg,
                      struct dev_code **out, struct diags *ds);
+/* The same of a rewritten text and what it means; marks: of the module that `text` is, not kept. */
+enum status dev_load_marked(struct dev *d, const char *path, struct str text,
+                            const struct text_marks *marks, struct str kernel, int maxnreg,
+                            struct dev_code **out, struct diags *ds);
 void dev_unload(struct dev *d, struct dev_code *c);
 struct dev_resources {
     uint32_t regs;          /* 32-bit registers a thread */

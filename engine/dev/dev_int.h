@@ -15,6 +15,7 @@
 struct launch_buffer;
 struct launch_data;
 struct launch_spec;
+struct text_marks;
 struct output_hash;
 struct ptx_func;
 struct ptx_module;
@@ -25,6 +26,7 @@ struct dev_source {
     const char *path;
     struct str text, kernel;
     int maxnreg;
+    const struct text_marks *marks; /* NULL: none */
 };
 struct dev_ops {
     void (*close)(struct dev *d);

@@ -10,6 +10,7 @@
 #include "engine/dev/dev.h"
 
 struct launch_data;
+struct text_marks;
 struct result;
 
 struct dev_pool;
@@ -24,7 +25,7 @@ struct dev *dev_pool_first(struct dev_pool *p);
 struct dev_pool_code {
     const char *path;
     struct str text, kernel;
-    int maxnreg;
+    const struct text_marks *marks; /* of the text; NULL: none */
 };
 /* run's cancel and progress are not used. after: 0, or 1 + the job that this one repeats: it is not
  * taken before that one has finished, and where that one failed it is not run (ST_REFUSED). */

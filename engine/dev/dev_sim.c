@@ -143,7 +143,7 @@ static enum status code_fill(struct sim_dev *d, struct sim_code *c, const struct
         st = dev_find_kernel(c->module, s, &c->func, ds);
     if (st != ST_OK)
         return st;
-    st = sim_load(c->module, s->kernel, &d->preset, d->mem, &c->prog, ds);
+    st = sim_load_marked(c->module, s->kernel, s->marks, &d->preset, d->mem, &c->prog, ds);
     if (st != ST_OK)
         return st;
     struct sim_resources r = sim_program_resources(c->prog);

@@ -4,6 +4,7 @@
 #define GPULOCW_PASS_PASS_H
 
 #include "engine/base/base.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/rec/elem.h"
 
 struct ana_kernel;
@@ -13,6 +14,10 @@ struct options;
 struct ptx_line_origin;
 struct ptx_module;
 
+/* Variables that passes add are called so: the host finds them by name, as it does every variable of a
+ * module. */
+#define PASS_PREFIX "gpulocw_"
+bool pass_adds(struct str variable);
 /* Knob values live in one module-scope .const structure read at entry, so that a
  * sweep over them needs one JIT. Word i of the structure is enum pass_knob. */
 enum pass_knob {
@@ -22,26 +27,26 @@ enum pass_knob {
     PASS_KNOB_PI_THREADS /* pi in threads, or in rows of them: what the code compares */,
     PASS_KNOB_COUNT
 };
-#define PASS_KNOB_SYMBOL "gpulocw_knobs"
+#define PASS_KNOB_SYMBOL PASS_PREFIX "knobs"
 enum { PASS_KNOB_ALL = 0xffff }; /* PASS_KNOB_AGENTS: as many as fit */
 
 /* --pi vote (paper: bypass, section 4.3): one sampling launch in which the SMs run different thresholds,
  * pi = smid * (W+1) / nsmid. u64 words of this .global variable, zeroed before the launch:
  *   [0]        complement of the least (elapsed << 8 | pi) of any CTA, elapsed in SM cycles: the paper's
  * election [1 + 2*pi] sum of the elapsed cycles of the CTAs that ran pi, [2 + 2*pi] their number */
-#define PASS_VOTE_SYMBOL "gpulocw_vote"
+#define PASS_VOTE_SYMBOL PASS_PREFIX "vote"
 enum { PASS_VOTE_MOST = 64, PASS_VOTE_WORDS = 1 + 2 * (PASS_VOTE_MOST + 1) };
 /* --agents vote (paper: cluster, section 4.3): one launch in which the SMs run different numbers of
  * agents, 1 + smid * most / nsmid. u64 words of this .global variable from STEP * number on, zeroed
  * before the launch: sum of the SM cycles of tasks, tasks, agents that ran one, SMs */
-#define PASS_AGENT_VOTE_SYMBOL "gpulocw_agent_vote"
+#define PASS_AGENT_VOTE_SYMBOL PASS_PREFIX "agent_vote"
 enum { PASS_AGENT_VOTE_STEP = 4, PASS_AGENT_VOTE_WORDS = PASS_AGENT_VOTE_STEP * (PASS_VOTE_MOST + 1) };
 
 /* --softcache auto (paper: softcache): a first launch runs the monitoring slice alone (survey PROFILE),
  * a second one the code that its counts choose (soft_profile). CENSUS: the code as asked, counting what
  * its lines found. u64 words of this .global variable, zeroed before the launch: [2*p] hits, [2*p+1]
  * accesses of parameter p; [PASS_SOFT_MONITORED] accesses that the monitoring slice made. */
-#define PASS_SOFT_SYMBOL "gpulocw_softcache"
+#define PASS_SOFT_SYMBOL PASS_PREFIX "softcache"
 enum {
     PASS_SOFT_SAMPLE = 300 /* accesses that a thread simulates, in the paper */,
     PASS_SOFT_MONITORED = 2 * 64,
@@ -49,7 +54,7 @@ enum {
 };
 /* --tile-order: PASS_SURVEY_TILES marks which tile a warp is at: it stores to byte number
  * PASS_TILES_MOST where it is at none, else to the tile's; of more tiles the last byte but one. */
-#define PASS_TILES_SYMBOL "gpulocw_tiles"
+#define PASS_TILES_SYMBOL PASS_PREFIX "tiles"
 enum { PASS_TILES_MOST = 1 << 20 };
 enum pass_survey { PASS_SURVEY_NONE, PASS_SURVEY_PROFILE, PASS_SURVEY_CENSUS, PASS_SURVEY_TILES };
 
@@ -73,7 +78,8 @@ struct pass_output {
     size_t n;
     struct ptx_module *module; /* the parsed rewritten text */
     struct ptx_line_origin *lines;
-    uint32_t nlines; /* against the original, composed over all passes */
+    uint32_t nlines;         /* against the original, composed over all passes */
+    struct text_marks marks; /* of the module: what instructions of the passes mean */
     /* values for PASS_KNOB_SYMBOL (u32 words) when `knobs` */
     bool knobs;
     uint32_t knob[PASS_KNOB_COUNT];

@@ -20,6 +20,7 @@ struct dim3u;
 struct options;
 struct ptx_cfg;
 struct ptx_edit;
+struct ptx_edit_result;
 struct ptx_func;
 struct ptx_inst;
 struct ptx_line_origin;
@@ -92,6 +93,13 @@ struct str inst_callee(const struct ptx_inst *i);
 const struct ptx_operand *inst_address(const struct ptx_inst *i);
 /* Bytes one thread moves: type times vector. */
 unsigned inst_bytes(const struct ptx_inst *i);
+
+/* ---- marks (marks.c) ---- */
+/* marks of `was` -> marks of `now`, which `e` made of it, and those that e's texts declare. A mark goes
+ * with its line, to the instruction of the same operation on it, and to every copy of the line. False:
+ * out of memory. */
+bool pass_marks_carry(const struct ptx_module *was, const struct ptx_module *now,
+                      const struct ptx_edit_result *e, struct text_marks *marks);
 
 /* ---- text ---- */
 /* Copies text; `name` may write another name for an identifier (returns true when it did). */

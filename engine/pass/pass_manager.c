@@ -3,7 +3,8 @@
  *   original --check all--> row 1 run --edits--> text --parse--> module' --> row 2 ...
  *
  * After each pass the new text is parsed, must print back byte for byte, and
- * the origins of its lines are composed with those of the passes before. */
+ * the origins of its lines are composed with those of the passes before, its
+ * marks with theirs. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/contraction.h"
@@ -41,6 +42,7 @@ struct pass_run {
     struct ptx_module *own;
     struct ptx_line_origin *lines;
     uint32_t nlines;
+    struct text_marks marks; /* of m */
     uint32_t step;
 };
 
@@ -241,9 +243,10 @@ static enum status reparse(struct pass_ctx *c, struct pass_run *r, const struct 
         return s == ST_NOMEM ? s : ST_REFUSED;
     }
     diags_free(&inner);
+    bool ok = pass_marks_carry(r->m, m, e, &r->marks) && compose_lines(r, e);
     ptx_free(r->own);
     r->m = r->own = m;
-    return compose_lines(r, e) ? ST_OK : ST_NOMEM;
+    return ok ? ST_OK : ST_NOMEM;
 }
 
 static enum status run_row(struct pass_ctx *c, struct pass_run *r, const struct pass_row *row)
@@ -320,8 +323,10 @@ static enum status finish(struct pass_ctx *c, struct pass_run *r)
     out->module = r->own;
     out->lines = r->lines;
     out->nlines = r->nlines;
+    out->marks = r->marks;
     r->own = NULL;
     r->lines = NULL;
+    r->marks = (struct text_marks){ 0 };
     return ST_OK;
 }
 
@@ -375,6 +380,7 @@ enum status pass_apply_survey(const struct pass_input *in, enum pass_survey surv
     pass_alias_free(&c);
     ptx_free(r.own);
     base_free(r.lines);
+    text_marks_free(&r.marks);
     if (s != ST_OK)
         pass_output_free(out);
     return s;
@@ -385,6 +391,7 @@ void pass_output_free(struct pass_output *o)
     base_free(o->text);
     ptx_free(o->module);
     base_free(o->lines);
+    text_marks_free(&o->marks);
     memset(o, 0, sizeof *o);
 }
 

@@ -72,6 +72,12 @@ enum status pass_refuse(struct pass_ctx *c, struct span at, const char *hint, co
     return c->oom ? ST_NOMEM : ST_REFUSED;
 }
 
+bool pass_adds(struct str variable)
+{
+    const size_t n = sizeof PASS_PREFIX - 1;
+    return variable.n > n && memcmp(variable.s, PASS_PREFIX, n) == 0;
+}
+
 void pass_note(struct pass_ctx *c, struct span at, const char *fmt, ...)
 {
     if (c->checking)

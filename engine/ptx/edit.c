@@ -297,6 +297,7 @@ static int by_place(const void *pa, const void *pb)
 struct output {
     struct buf text;
     PTX_VEC(struct ptx_line_origin) lines;
+    PTX_VEC(struct ptx_edit_mark) marks;
     struct ptx_line_origin cur;
     uint32_t line;
     bool oom;
@@ -326,9 +327,29 @@ static void emit_original(struct output *o, const char *s, size_t n)
     }
 }
 
+/* In the text of a change: a byte that no PTX has, and the kind. */
+enum { MARK_BYTE = '\003' };
+
+void ptx_edit_mark(struct buf *text, enum mark_kind kind)
+{
+    const char b[2] = { MARK_BYTE, (char)('0' + kind) };
+    buf_put(text, b, sizeof b);
+}
+
+static size_t take_mark(struct output *o, const struct change *c, size_t at)
+{
+    int kind = at + 1 < c->n ? c->text[at + 1] - '0' : 0;
+    if (kind <= MARK_NONE || kind >= MARK_KINDS)
+        return 0;
+    struct ptx_edit_mark *m = PTX_PUSH(o, o->marks);
+    if (m)
+        *m = (struct ptx_edit_mark){ (enum mark_kind)kind, (uint32_t)o->text.n };
+    return 2;
+}
+
 /* PTX_EDIT_COPY_OF in the text of a change: its length; the line becomes the origin of the line being
  * written. */
-static size_t copy_mark(struct output *o, const struct change *c, size_t at)
+static size_t copy_line(struct output *o, const struct change *c, size_t at)
 {
     uint32_t line = 0;
     size_t end = at + 1;
@@ -341,20 +362,30 @@ static size_t copy_mark(struct output *o, const struct change *c, size_t at)
     return end + 1 - at;
 }
 
+/* What a byte of a change's text and those behind it say about the text: how many they are; 0: they are
+ * text. */
+static size_t take_note(struct output *o, const struct change *c, size_t at)
+{
+    return c->text[at] == '\001'      ? copy_line(o, c, at)
+           : c->text[at] == MARK_BYTE ? take_mark(o, c, at)
+                                      : 0;
+}
+
 static void emit_change(struct output *o, const struct change *c, const struct ptx_module *m)
 {
     if (c->len && c->n && !o->cur.line)
         o->cur.line = o->line; /* the replaced statement keeps its line */
     if (c->n)
         o->cur.tag = c->tag;
-    for (size_t i = 0, from = 0; i <= c->n; i++) {
-        if (i == c->n || c->text[i] == '\001') {
-            buf_put(&o->text, c->text + from, i - from);
-            from = i == c->n ? i : i + copy_mark(o, c, i);
-            i = i == c->n ? i : from - 1;
-        } else if (c->text[i] == '\n') {
+    for (size_t i = 0; i < c->n;) {
+        size_t note = take_note(o, c, i);
+        i += note;
+        if (note)
+            continue;
+        buf_put(&o->text, c->text + i, 1);
+        if (c->text[i++] == '\n') {
             end_line(o);
-            if (i + 1 < c->n)
+            if (i < c->n)
                 o->cur.tag = c->tag;
         }
     }
@@ -414,9 +445,12 @@ enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out
     if (st == ST_OK && !length)
         buf_puts(&o.text, "");
     if (st == ST_OK)
-        *out = (struct ptx_edit_result){ buf_take(&o.text), length, o.lines.v, (uint32_t)o.lines.n };
-    else
+        *out = (struct ptx_edit_result){ buf_take(&o.text),   length,    o.lines.v,
+                                         (uint32_t)o.lines.n, o.marks.v, (uint32_t)o.marks.n };
+    else {
         base_free(o.lines.v);
+        base_free(o.marks.v);
+    }
     buf_free(&o.text);
     return st;
 }
@@ -425,5 +459,6 @@ void ptx_edit_result_free(struct ptx_edit_result *r)
 {
     base_free(r->text);
     base_free(r->lines);
+    base_free(r->marks);
     *r = (struct ptx_edit_result){ 0 };
 }

@@ -3,6 +3,7 @@
 #define GPULOCW_PTX_EDIT_H
 
 #include "engine/base/base.h"
+#include "engine/ptx/text_marks.h"
 
 struct ptx_func;
 struct ptx_module;
@@ -43,11 +44,19 @@ struct ptx_line_origin {
     const char *tag;
     bool copy;
 };
+/* What the next instruction of an edit's text means: put before it. */
+void ptx_edit_mark(struct buf *text, enum mark_kind kind);
+struct ptx_edit_mark {
+    enum mark_kind kind;
+    uint32_t off; /* in the new text */
+};
 struct ptx_edit_result {
     char *text;
     size_t n;
     struct ptx_line_origin *lines;
     uint32_t nlines;
+    struct ptx_edit_mark *marks; /* by place */
+    uint32_t nmarks;
 };
 /* ST_REFUSED with a diagnostic when two edits overlap. Owned; ptx_edit_result_free. */
 enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out, struct diags *ds);

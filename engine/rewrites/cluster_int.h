@@ -3,15 +3,16 @@
 #define GPULOCW_REWRITES_CLUSTER_INT_H
 
 #include "engine/base/base.h"
+#include "engine/pass/pass.h"
 #include "engine/rec/elem.h"
 
 struct pass_ctx;
 struct ptx_func;
 
-#define CLUSTER_TASKS  "gpulocw_tasks"  /* u32 per cluster, 512 bytes apart: its next task */
-#define CLUSTER_AGENTS "gpulocw_agents" /* u32 per SM, 32 bytes apart: agents there */
-#define CLUSTER_ORDER  "gpulocw_order"  /* u32 per CTA: a custom order */
-enum { CLUSTER_SM_SLOTS = 1024 };       /* %smid is taken modulo this */
+#define CLUSTER_TASKS  PASS_PREFIX "tasks"  /* u32 per cluster, 512 bytes apart: its next task */
+#define CLUSTER_AGENTS PASS_PREFIX "agents" /* u32 per SM, 32 bytes apart: agents there */
+#define CLUSTER_ORDER  PASS_PREFIX "order"  /* u32 per CTA: a custom order */
+enum { CLUSTER_SM_SLOTS = 1024 };           /* %smid is taken modulo this */
 
 /* What the order code works with: register names or immediates. */
 struct order_code {

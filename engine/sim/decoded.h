@@ -99,7 +99,7 @@ struct exec_inst {
     uint16_t run;
     uint8_t fast_path;  /* enum exec_quick */
     uint8_t reads_time; /* reads a clock: instructions must have been counted one by one */
-    uint8_t claims; /* of the clustering pass: a claim of tasks, or a look at how far claims have come */
+    uint8_t mark;       /* enum mark_kind (text_marks.h): what its pass says that it means */
     /* schedule order within the function: lower runs first, so that paths meet */
     uint32_t rank;
     int32_t imm;     /* address offset, small constant */

@@ -14,6 +14,7 @@
 #include "engine/rec/elem.h"
 #include "engine/sim/work.h"
 
+struct text_marks;
 struct ptx_inst;
 struct ptx_module;
 struct sim_preset;
@@ -36,6 +37,11 @@ struct sim_program;
  * reachable from `kernel`). */
 enum status sim_load(const struct ptx_module *m, struct str kernel, const struct sim_preset *p,
                      struct sim_mem *mem, struct sim_program **out, struct diags *ds);
+/* The same of a rewritten text; marks: of m (NULL: none), not kept. They change how a timing sample
+ * stands for the launch, nothing else. */
+enum status sim_load_marked(const struct ptx_module *m, struct str kernel,
+                            const struct text_marks *marks, const struct sim_preset *p,
+                            struct sim_mem *mem, struct sim_program **out, struct diags *ds);
 void sim_unload(struct sim_program *p);
 /* Address and size of a module-scope .global or .const variable; false: none of that name. */
 bool sim_symbol(const struct sim_program *p, struct str name, uint64_t *addr, uint64_t *bytes);

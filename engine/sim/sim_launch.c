@@ -16,7 +16,14 @@
 enum status sim_load(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset,
                      struct sim_mem *mem, struct sim_program **out, struct diags *ds)
 {
-    enum status st = sim_load_lanes(m, kernel, preset, mem, 0, out, ds);
+    return sim_load_marked(m, kernel, NULL, preset, mem, out, ds);
+}
+
+enum status sim_load_marked(const struct ptx_module *m, struct str kernel,
+                            const struct text_marks *marks, const struct sim_preset *preset,
+                            struct sim_mem *mem, struct sim_program **out, struct diags *ds)
+{
+    enum status st = sim_load_lanes(m, kernel, marks, preset, mem, 0, out, ds);
     if (st == ST_OK && (*out)->regs_allowed > (*out)->regs)
         (*out)->regs = timing_regs(*out);
     return st;

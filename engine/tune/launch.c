@@ -4,6 +4,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_bypass.h"
@@ -72,7 +73,8 @@ static struct tune_shape *shape_find(struct tune_bench *b, const struct pass_out
 {
     for (size_t i = 0; i < b->nshapes; i++) {
         const struct pass_output *c = &b->shape[i]->code;
-        if (c->n == code->n && memcmp(c->text, code->text, c->n) == 0)
+        if (c->n == code->n && memcmp(c->text, code->text, c->n) == 0 &&
+            text_marks_equal(&c->marks, &code->marks))
             return b->shape[i];
     }
     return NULL;
@@ -122,6 +124,14 @@ void tune_map_loads(const struct pass_output *code, struct result *r)
     }
 }
 
+static enum status load(const struct tune_bench *b, const struct pass_output *code,
+                        struct dev_code **out, struct diags *ds)
+{
+    const struct str text = { code->text, code->n };
+    return dev_load_marked(b->subject.dev, b->subject.module->path, text, &code->marks,
+                           str_of(b->subject.launch->kernel), 0, out, ds);
+}
+
 /* Takes `code` over: on any outcome the caller's copy is empty. */
 enum status tune_shape_get(struct tune_bench *b, struct pass_output *code, struct tune_shape **out,
                            struct diags *ds)
@@ -141,12 +151,10 @@ enum status tune_shape_get(struct tune_bench *b, struct pass_output *code, struc
     s->code = *code;
     memset(code, 0, sizeof *code);
     struct diags own = { 0 };
-    const struct str text = { s->code.text, s->code.n }, kernel = str_of(b->subject.launch->kernel);
-    enum status st =
-        dev_load(b->subject.dev, b->subject.module->path, text, kernel, 0, &s->loaded, &own);
+    enum status st = load(b, &s->code, &s->loaded, &own);
     if (st == ST_DEVICE && dev_astray(b->subject.dev)) {
         diags_free(&own);
-        st = dev_load(b->subject.dev, b->subject.module->path, text, kernel, 0, &s->loaded, &own);
+        st = load(b, &s->code, &s->loaded, &own);
     }
     if (s->code.changed)
         map_lines(&s->code, b, &own);

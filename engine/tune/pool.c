@@ -5,6 +5,7 @@
 #include "engine/dev/dev_pool.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
@@ -54,11 +55,13 @@ static enum status batch_alloc(struct batch *t)
 static size_t code_of(struct batch *t, const struct pass_output *c)
 {
     for (size_t i = 0; i < t->ncodes; i++)
-        if (t->code[i].text.n == c->n && memcmp(t->code[i].text.s, c->text, c->n) == 0)
+        if (t->code[i].text.n == c->n && memcmp(t->code[i].text.s, c->text, c->n) == 0 &&
+            text_marks_equal(t->code[i].marks, &c->marks))
             return i;
-    t->code[t->ncodes] = (struct dev_pool_code){
-        t->bench->subject.module->path, { c->text, c->n }, str_of(t->bench->subject.launch->kernel), 0
-    };
+    t->code[t->ncodes] = (struct dev_pool_code){ t->bench->subject.module->path,
+                                                 { c->text, c->n },
+                                                 str_of(t->bench->subject.launch->kernel),
+                                                 &c->marks };
     return t->ncodes++;
 }
 

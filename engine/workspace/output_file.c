@@ -1,5 +1,6 @@
 /* Which files -o may replace: see workspace_output_check in workspace.h. */
 #include "engine/base/base.h"
+#include "engine/pass/pass.h"
 #include "engine/workspace/workspace.h"
 
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static bool ours(const char *text, size_t n)
         strstr(tail, WORKSPACE_MARK_TEXT))
         return true;
     /* PTX with names that rewrites give */
-    return strstr(text, ".version") && strstr(text, "gpulocw_");
+    return strstr(text, ".version") && strstr(text, PASS_PREFIX);
 }
 
 static bool known_device(const char *path)

@@ -189,7 +189,7 @@ static void take_resets(struct tuned_kernel *k, const struct launch_spec *l)
     for (size_t i = 0; i < l->nsymbols && k->nreset < ARRAY_LEN(k->reset); i++) {
         const struct symbol_spec *y = &l->symbols[i];
         struct pass_reset *r = &k->reset[k->nreset];
-        if (strncmp(y->name, "gpulocw_", 8) != 0 || y->init.kind != INIT_FILL ||
+        if (!pass_adds(str_of(y->name)) || y->init.kind != INIT_FILL ||
             strlen(y->name) >= sizeof r->symbol)
             continue;
         *r = (struct pass_reset){ .bytes = y->count * elem_size(y->elem) };

@@ -91,7 +91,7 @@ static enum status add_mirrors(const struct ptx_module *m, const struct ptx_func
         const struct ptx_symbol *y = m->globals[g];
         bool used = false;
         if (!y->bytes || (y->space != PTX_SPACE_GLOBAL && y->space != PTX_SPACE_CONST) ||
-            (y->name.n > 8 && memcmp(y->name.s, "gpulocw_", 8) == 0))
+            pass_adds(y->name))
             continue;
         for (uint32_t i = 0; i < n && !used; i++)
             used = mentions(ptx_text(m, list[i]->body), y->name);

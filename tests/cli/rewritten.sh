@@ -5,17 +5,18 @@
 key() { python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"; }
 result="(d['time_ns']['median'], d['outputs'], [c['value'] for c in d['counters'] if c['name'] == 'l1.sectors'])"
 
-# tune --apply: a threshold (in a constant), a block shape (in the launch), agents (counters to zero).
+# tune --apply: a threshold (in a constant), a block shape (in the launch), agents (counters to zero). Simulated whole: what a
+# sample of agents stands for is not in the file (docs/internals/rewrites.md, "Clustering").
 while read -r kernel launch device options; do
     cp "kernels/$kernel.ptx" "kernels/$kernel.launch.json" "$T/"
     # shellcheck disable=SC2086
     found=$("$B" tune "$T/$kernel.ptx" --kernel "$launch" --device "$device" --apply --json $options 2> "$T/said" < /dev/null)
     line=$(key "d['options_line']" <<<"$found")
     # shellcheck disable=SC2086
-    asked=$("$B" run "$T/$kernel.ptx" --kernel "$launch" --device "$device" --json $line | key "$result")
+    asked=$("$B" run "$T/$kernel.ptx" --kernel "$launch" --device "$device" --exact --json $line | key "$result")
     kept=$(grep -oE -- '--carveout [0-9]+' <<<"$line")
     # shellcheck disable=SC2086
-    alone=$("$B" run "$T/$kernel.tuned.ptx" --device "$device" --json $kept | key "$result")
+    alone=$("$B" run "$T/$kernel.tuned.ptx" --device "$device" --exact --json $kept | key "$result")
     is "$kernel: the tuned file alone does what $line does" "$alone" "$asked"
     has "and says where it is" "valley.tuned.ptx: note: written|tuned.launch.json: note: written" "$(cat "$T/said")"
 done <<ROWS

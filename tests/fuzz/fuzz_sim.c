@@ -61,7 +61,7 @@ static enum status run(const struct fuzz_kernel *k, struct device *d, unsigned l
                             .max_cycles = MOST_CYCLES };
     l.check_uninit = !timed && k->seed & 8;
     l.check_races = !timed && k->seed & 16;
-    enum status st = sim_load_lanes(k->m, k->f->name, &preset, d->mem, lanes, &p, &ds);
+    enum status st = sim_load_lanes(k->m, k->f->name, NULL, &preset, d->mem, lanes, &p, &ds);
     if (st == ST_OK)
         st = sim_run(p, &l, &stats, &ds);
     fuzz_must(st == ST_OK || ds.errors, "a failed launch says why");

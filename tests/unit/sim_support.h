@@ -61,7 +61,7 @@ static inline void sim_case_open_with(struct sim_case *c, const char *text, cons
                                 .max_cycles = 20000000 };
     c->st = ptx_parse("test.ptx", str_of(text), &c->m, &c->ds);
     if (c->st == ST_OK)
-        c->st = sim_load_lanes(c->m, str_of(kernel), &g, c->mem, limit, &c->p, &c->ds);
+        c->st = sim_load_lanes(c->m, str_of(kernel), NULL, &g, c->mem, limit, &c->p, &c->ds);
 }
 static inline void sim_case_open(struct sim_case *c, const char *text, const char *kernel,
                                  uint64_t bytes)

@@ -29,7 +29,7 @@ static void rig_open(struct rig *r, const char *script, const char *const *specs
     memset(r, 0, sizeof *r);
     fake_use("libcuda.so.1", script, NULL);
     scene_open(&r->s, N, N / 2, NULL);
-    r->code = (struct dev_pool_code){ "conf.ptx", { r->s.ptx, r->s.nptx }, STR("conf_bump"), 0 };
+    r->code = (struct dev_pool_code){ "conf.ptx", { r->s.ptx, r->s.nptx }, STR("conf_bump"), NULL };
     for (size_t i = 0; i < JOBS; i++) {
         r->jobs[i].run = scene_run(&r->s);
         r->jobs[i].run.counters = false;

@@ -95,7 +95,7 @@ static void test_pool_gives_the_same(void **state)
         jobs[i].run.launch = &l[i];
         out[0][i] = out[1][i] = result_empty();
     }
-    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), NULL };
     for (size_t n = 1; n <= 3; n += 2) {
         struct dev_pool *p;
         assert_int_equal(dev_pool_open(specs, n, &env, &p, &s.ds), ST_OK);

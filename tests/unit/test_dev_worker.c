@@ -4,6 +4,7 @@
 #include "engine/base/crc.h"
 #include "engine/base/version.h"
 #include "engine/dev/worker/wire.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
@@ -177,6 +178,52 @@ static void test_run_travels(void **state)
     assert_true(r.time_limit_s > 1.4);
     assert_true(r.time_limit_s < 1.6);
     wire_run_free(&r);
+    buf_free(&w);
+}
+
+static void put_marks(struct buf *w, struct text_marks *m)
+{
+    assert_true(text_marks_add(m, (struct text_mark){ MARK_CLAIM, 0, 7 }));
+    assert_true(text_marks_add(m, (struct text_mark){ MARK_LOOK, 70000, 3 }));
+    assert_true(text_marks_add(m, (struct text_mark){ MARK_LOOK_SPARE, 2, UINT32_MAX }));
+    wire_put_marks(w, m);
+}
+
+static void test_marks_travel(void **state)
+{
+    (void)state;
+    struct buf w = { 0 };
+    struct text_marks sent = { 0 }, got;
+    put_marks(&w, &sent);
+    struct wire_in in = over(&w, w.n);
+    wire_get_marks(&in, &got);
+    assert_false(in.bad);
+    assert_int_equal(in.n, 0);
+    assert_true(text_marks_equal(&sent, &got));
+    text_marks_free(&sent);
+    text_marks_free(&got);
+    buf_free(&w);
+}
+
+/* Cut anywhere, of a number that there is no room for, or of a kind that there is not. */
+static void test_damaged_marks(void **state)
+{
+    (void)state;
+    struct buf w = { 0 };
+    struct text_marks sent = { 0 }, got;
+    put_marks(&w, &sent);
+    for (size_t n = 0; n < w.n; n++) {
+        struct wire_in in = over(&w, n);
+        wire_get_marks(&in, &got);
+        assert_true(in.bad);
+        text_marks_free(&got);
+    }
+    w.s[8] = MARK_KINDS;
+    struct wire_in in = over(&w, w.n);
+    wire_get_marks(&in, &got);
+    assert_true(in.bad);
+    text_marks_free(&got);
+    text_marks_free(&sent);
     buf_free(&w);
 }
 
@@ -590,7 +637,7 @@ static void test_pool(void **state)
     fake_use("libcuda.so.1", NULL, NULL);
     scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
-    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), NULL };
     assert_int_equal(run_pool(&s, workers, 3, &code, 1, w.jobs, w.out, &left), ST_OK);
     assert_int_equal(left, 3);
     all_right(&w);
@@ -608,7 +655,7 @@ static void test_pool_dying_worker(void **state)
     fake_use("libcuda.so.1", "slow", NULL);
     scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
-    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), NULL };
     assert_int_equal(run_pool(&s, workers, 2, &code, 1, w.jobs, w.out, &left), ST_OK);
     assert_true(left >= 1);
     all_right(&w);
@@ -650,7 +697,7 @@ static void test_pool_without_devices(void **state)
     fake_use("libcuda.so.1", "slow", NULL);
     scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
-    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), NULL };
     assert_int_equal(run_pool(&s, workers, 1, &code, 1, w.jobs, w.out, &left), ST_DEVICE);
     /* The second worker lives for three launches at a time: the pool ends with what it got, or with all
      * of it. */
@@ -677,7 +724,7 @@ static void test_pool_late_member(void **state)
     fake_use("libcuda.so.1", NULL, NULL);
     scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
-    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), NULL };
     int64_t from = base_now_ns();
     env.nworkers = 2;
     env.workers = late;
@@ -727,7 +774,7 @@ static int64_t pool_cancelled(void)
     fake_use("libcuda.so.1", "slow,devices=2", NULL);
     scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
-    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), NULL };
     struct dev_pool_watch watch = { .done = cancel_after_three, .ctx = &x, .cancel = &x.c };
     for (size_t i = 0; i < JOBS; i++)
         w.out[i] = result_empty();
@@ -774,7 +821,7 @@ static void test_through(void **state)
     works_through(line);
     scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
-    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), NULL };
     assert_int_equal(run_pool(&s, workers, 3, &code, 1, w.jobs, w.out, &left), ST_OK);
     assert_int_equal(left, 3);
     all_right(&w);
@@ -796,6 +843,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_result_travels),
         cmocka_unit_test(test_preset_travels),
         cmocka_unit_test(test_run_travels),
+        cmocka_unit_test(test_marks_travel),
+        cmocka_unit_test(test_damaged_marks),
         cmocka_unit_test(test_damaged_payloads),
         cmocka_unit_test(test_greeting_after_noise),
         cmocka_unit_test(test_frame_limits),

@@ -1,10 +1,11 @@
-/* What a timing sample leaves out (decode_lean.c): no number of it may change, whatever way a value
+/* What a timing sample leaves out (timing_slice.c): no number of it may change, whatever way a value
  * takes to an address, a branch or a guard; and values that only outputs need are left out. */
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
@@ -32,7 +33,8 @@ enum {
     APART = 2,    /* the buffer's contents do not matter, the table's do */
     TABLE = 4,    /* there is a table: */
     DISTANCE = 8, /* its first word is how far the buffer is from it; */
-    HANDED = 16   /* the parameter is the table */
+    HANDED = 16,  /* the parameter is the table */
+    CLAIMS = 32   /* its atomic is marked as a claim of tasks */
 };
 struct row {
     const char *name, *body;
@@ -116,10 +118,9 @@ static const struct row TABLE_ROWS[] = {
                      "ld.global.v2.u32 {%r17, %r20}, [%d13];\n" TWICE OUT,
       5, TABLE | APART },
     { "claims",
-      ".reg .b64 %gl_p; .reg .b32 %gl_v;\nmov.u64 %gl_p, table;\nL:\natom.global.add.u32 %gl_v, "
-      "[%gl_p], 1; setp.gt.u32 %p1, %gl_v, 100000000; @%p1 bra E; mov.u32 %r20, %gl_v;\n" CHANGE TWICE
-      "st.global.u32 [%d3+524288], %r30; bra L;\nE:\nret;\n}\n",
-      4, TABLE | APART },
+      "mov.u64 %d30, table;\nL:\natom.global.add.u32 %r20, [%d30], 1; setp.gt.u32 %p1, %r20, "
+      "100000000; @%p1 bra E;\n" CHANGE TWICE "st.global.u32 [%d3+524288], %r30; bra L;\nE:\nret;\n}\n",
+      4, TABLE | APART | CLAIMS },
     { "table and buffer both",
       ADDRESS CHANGE
       "ld.global.u32 %r17, [%d12]; ld.global.u32 %r16, [%d3]; add.u32 %r20, %r16, %r17;\n" TWICE OUT,
@@ -161,6 +162,20 @@ static const struct row TABLE_ROWS[] = {
       5, TABLE | APART | HANDED },
 };
 
+/* Loads it again with the mark. */
+static void mark_claim(struct sim_case *c)
+{
+    const struct ptx_func *f = ptx_find_func(c->m, STR("k"));
+    struct sim_preset g = sim_preset_default();
+    struct text_marks marks = { 0 };
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        if (f->insts[i].op == PTX_OP_ATOM)
+            assert_true(text_marks_add(&marks, (struct text_mark){ MARK_CLAIM, f->index, i }));
+    sim_unload(c->p);
+    c->st = sim_load_marked(c->m, STR("k"), &marks, &g, c->mem, &c->p, &c->ds);
+    text_marks_free(&marks);
+}
+
 static void open_row(struct sim_case *c, const struct row *r)
 {
     struct buf text = { 0 };
@@ -173,6 +188,8 @@ static void open_row(struct sim_case *c, const struct row *r)
     else
         buf_printf(&text, "%s%s", ENTRY, r->body);
     sim_case_open(c, text.s, "k", DATA);
+    if (r->is & CLAIMS)
+        mark_claim(c);
     assert_status_ok(c->st, &c->ds);
     buf_free(&text);
     c->l.grid.x = 12000; /* too many to be simulated whole */

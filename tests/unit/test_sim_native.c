@@ -249,8 +249,8 @@ static void demo_kernels(void **state)
             struct diags ds = { 0 };
             job_open(&j, names[k], "default", "hopper-h200");
             struct sim_program *bare = NULL;
-            assert_int_equal(sim_load_lanes(j.m, str_of(j.l->kernel), &j.preset, j.mem, 3, &bare, &ds),
-                             ST_OK);
+            assert_int_equal(
+                sim_load_lanes(j.m, str_of(j.l->kernel), NULL, &j.preset, j.mem, 3, &bare, &ds), ST_OK);
             struct sim_launch l = job_launch(&j);
             l.functional = true;
             assert_int_equal(sim_run(i ? bare : j.prog, &l, &s[i], &ds), ST_OK);

@@ -498,7 +498,7 @@ static enum status run_job(struct hand *h, size_t job, struct result *res, struc
     int64_t begin = base_now_ns(), at = begin;
     d->died = d->astray = false;
     if (!h->codes[j->code])
-        st = dev_load(d, c->path, c->text, c->kernel, c->maxnreg, &h->codes[j->code], ds);
+        st = dev_load_marked(d, c->path, c->text, c->marks, c->kernel, 0, &h->codes[j->code], ds);
     clock_up(m, &m->seen.load, &at);
     if (st == ST_OK)
         st = bind_data(m, r->data, ds);

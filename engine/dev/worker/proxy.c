@@ -14,6 +14,7 @@
 #include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
 #include "engine/dev/worker/wire.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
@@ -64,6 +65,7 @@ struct proxy_code {
     uint64_t epoch;
     char *path, *text, *kernel;
     size_t ntext;
+    struct text_marks marks;
 };
 struct proxy_data {
     struct dev_data base;
@@ -349,6 +351,7 @@ static enum status send_code(struct proxy_dev *p, struct proxy_code *c, struct d
     wire_text(&p->out, c->path);
     wire_blob(&p->out, c->kernel, strlen(c->kernel));
     wire_blob(&p->out, c->text, c->ntext);
+    wire_put_marks(&p->out, &c->marks);
     st = ask(p, WIRE_LOAD, LOAD_S, &in, ds);
     if (st != ST_OK)
         return st;
@@ -366,6 +369,7 @@ static void code_free(struct proxy_code *c)
     base_free(c->path);
     base_free(c->text);
     base_free(c->kernel);
+    text_marks_free(&c->marks);
     base_free(c);
 }
 
@@ -407,7 +411,8 @@ static enum status proxy_load(struct dev *d, const struct dev_source *s, struct 
     c->text = copy_of(s->text);
     c->kernel = copy_of(s->kernel);
     c->ntext = s->text.n;
-    enum status st = c->text && c->kernel ? send_code(p, c, ds) : ST_NOMEM;
+    bool have = c->text && c->kernel && (!s->marks || text_marks_copy(s->marks, &c->marks));
+    enum status st = have ? send_code(p, c, ds) : ST_NOMEM;
     if (st == ST_OK)
         *out = &c->base;
     else

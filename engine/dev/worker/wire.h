@@ -1,4 +1,4 @@
-/* wire, private to dev: the worker protocol, version 9.
+/* wire, private to dev: the worker protocol, version 12.
  *
  *   frame:  head | payload | newline                                   little-endian throughout
  *   head:   "GLW" version(1) | type u32 | length u64 | number u64 | part u32 |
@@ -26,11 +26,12 @@ struct dev_counters;
 struct dev_info;
 struct dev_run;
 struct launch_spec;
+struct text_marks;
 struct result;
 struct sim_preset;
 
-#define WIRE_VERSION 11
-#define WIRE_OLDEST  9 /* versions that this program speaks: OLDEST..VERSION */
+#define WIRE_VERSION 12
+#define WIRE_OLDEST  12 /* versions that this program speaks: OLDEST..VERSION */
 #define WIRE_HEAD    36u
 #define WIRE_GREET   17u /* bytes of the greeting */
 #define WIRE_MAX     (64u << 20)
@@ -130,6 +131,8 @@ void wire_put_counters(struct buf *b, const struct dev_counters *c);
 void wire_get_counters(struct wire_in *w, struct dev_counters *c);
 void wire_put_launch(struct buf *b, const struct launch_spec *l); /* without initial data */
 void wire_get_launch(struct wire_in *w, struct launch_spec *l);   /* owned: launch_spec_free */
+void wire_put_marks(struct buf *b, const struct text_marks *m);
+void wire_get_marks(struct wire_in *w, struct text_marks *m); /* owned: text_marks_free */
 void wire_put_run(struct buf *b, const struct dev_run *r);
 /* Values and the launch are owned by the run: wire_run_free. Its persist is borrowed from the payload.
  */

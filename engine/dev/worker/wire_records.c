@@ -3,6 +3,7 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/dev/worker/wire.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
@@ -456,6 +457,26 @@ static void get_one_launch(struct wire_in *w, struct launch_spec *l)
     for (uint32_t i = 0; l->symbols && i < n && !w->bad; i++, l->nsymbols++)
         l->symbols[i].name = wire_get_text(w);
     w->bad |= !l->args || !l->symbols;
+}
+
+void wire_put_marks(struct buf *b, const struct text_marks *m)
+{
+    wire_u64(b, m->n);
+    for (size_t i = 0; i < m->n; i++) {
+        wire_u32(b, m->v[i].kind);
+        wire_u32(b, m->v[i].func);
+        wire_u32(b, m->v[i].inst);
+    }
+}
+
+void wire_get_marks(struct wire_in *w, struct text_marks *m)
+{
+    *m = (struct text_marks){ 0 };
+    for (uint64_t n = wire_get_u64(w); n && !w->bad; n--) {
+        uint32_t kind = wire_get_u32(w), func = wire_get_u32(w), inst = wire_get_u32(w);
+        w->bad = w->bad || kind <= MARK_NONE || kind >= MARK_KINDS ||
+                 !text_marks_add(m, (struct text_mark){ (enum mark_kind)kind, func, inst });
+    }
 }
 
 void wire_put_launch(struct buf *b, const struct launch_spec *l)

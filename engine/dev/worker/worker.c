@@ -7,6 +7,7 @@
 #include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
 #include "engine/dev/worker/wire.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
@@ -351,17 +352,20 @@ static enum status load_code(struct worker *w, struct wire_in *in, struct dev_co
     int maxnreg = (int)wire_get_u32(in);
     char *path = wire_get_text(in);
     struct str kernel = wire_get_blob(in), text = wire_get_blob(in);
+    struct text_marks marks;
+    wire_get_marks(in, &marks);
     enum status st = in->bad || !w->dev ? ST_INPUT : ST_OK;
     *c = NULL;
     if (st == ST_OK && !room_for((void ***)&w->codes, &w->ncodes, &w->codes_cap, id))
         st = ST_NOMEM;
     if (st == ST_OK)
-        st = dev_load(w->dev, path, text, kernel, maxnreg, c, ds);
+        st = dev_load_marked(w->dev, path, text, &marks, kernel, maxnreg, c, ds);
     if (st == ST_OK) {
         dev_unload(w->dev, w->codes[id]);
         w->codes[id] = *c;
     }
     base_free(path);
+    text_marks_free(&marks);
     return st;
 }
 

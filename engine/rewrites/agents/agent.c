@@ -54,6 +54,7 @@
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/opt_cluster.h"
@@ -153,14 +154,17 @@ static void number_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     if (a->vote) {
+        ptx_edit_mark(out, MARK_CLAIM);
         buf_printf(out, "atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\n", t, t);
         agent_vote_number(t, a->per_sm, out);
         return;
     }
     buf_printf(out,
                "ld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\nmov.u32 \t%%%sv, 0;\nsetp.lt.u32 "
-               "\t%%%sq, %%%sact, %u;\n@%%%sq atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\n",
-               t, 4u * PASS_KNOB_AGENTS, t, t, t, PASS_KNOB_ALL, t, t, t);
+               "\t%%%sq, %%%sact, %u;\n",
+               t, 4u * PASS_KNOB_AGENTS, t, t, t, PASS_KNOB_ALL);
+    ptx_edit_mark(out, MARK_CLAIM);
+    buf_printf(out, "@%%%sq atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\n", t, t, t);
 }
 
 /* Thread 0 counts itself in on its SM; the SM's cluster is its home. Across the body live only w and two
@@ -259,6 +263,7 @@ static void ask_code(const struct agent *a, struct buf *out)
                    t, t);
     if (a->few) /* the move stands first: behind the atomic it would wait for what comes back */
         buf_printf(out, "mov.u32 \t%%%sw, -1;\n@%%%sq ", t, t);
+    ptx_edit_mark(out, MARK_CLAIM);
     buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t);
 }
 

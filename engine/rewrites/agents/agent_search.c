@@ -17,6 +17,8 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/rec/elem.h"
 #include "engine/rewrites/agents/agent_int.h"
 #include "engine/rewrites/cluster_int.h"
@@ -74,8 +76,9 @@ static void scan_code(const struct agent *a, struct buf *out)
     agent_size_code(a, "u", out);
     agent_counter_code(a, "u", out);
     const char *seen = a->own ? "seen" : agent_by_number(a) ? "x" : "u";
-    if (a->own) /* what a timing sample finds, see engine/sim/decode/timing_slice.c */
+    if (a->own) /* what MARK_LOOK_SPARE finds */
         buf_printf(out, "mov.u32 \t%%%s%s, -1;\n", t, seen);
+    ptx_edit_mark(out, a->own ? MARK_LOOK_SPARE : MARK_LOOK);
     buf_printf(out,
                "ld.volatile.global.u32 \t%%%s%s, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%s%s, %%%ssize;\n",
                t, seen, t, t, t, seen, t);
@@ -175,10 +178,10 @@ static void mark_code(const struct agent *a, struct buf *out)
 static void take_by_number(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out,
-               "mov.u64 \t%%%sptr, " CLUSTER_TASKS
-               ";\n@%%%sfirst atom.global.add.u32 \t%%%sw, [%%%sptr+%u], 1;\n",
-               t, t, t, t, TASKS_STEP * a->m);
+    buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\n", t);
+    ptx_edit_mark(out, MARK_CLAIM);
+    buf_printf(out, "@%%%sfirst atom.global.add.u32 \t%%%sw, [%%%sptr+%u], 1;\n", t, t, t,
+               TASKS_STEP * a->m);
     scan_code(a, out);
     mark_code(a, out);
     scan_on(a, out);

@@ -20,6 +20,7 @@
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/tensor/dot.h"
 
+struct text_marks;
 struct ptx_cfg;
 struct ptx_func;
 struct ptx_inst;
@@ -42,7 +43,8 @@ struct decode {
     struct sim_program *p;
     struct diags *ds;
     exec_fn *const *lanes;
-    struct exec_func *f; /* being decoded */
+    const struct text_marks *marks; /* of the module; NULL: none */
+    struct exec_func *f;            /* being decoded */
     const struct ptx_func *pf;
     char why[160]; /* reason of a refusal, or empty */
     bool no_ptx;   /* the reason is that PTX has no such form */

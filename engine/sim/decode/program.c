@@ -315,7 +315,7 @@ static bool place_grid_space(struct sim_program *p)
     return true;
 }
 
-enum status sim_load_lanes(const struct ptx_module *m, struct str kernel,
+enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const struct text_marks *marks,
                            const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,
                            struct sim_program **out, struct diags *ds)
 {
@@ -342,7 +342,7 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel,
     p->preset = *preset;
     p->lanes = exec_lanes_pick(limit);
     p->no_native = limit != 0;
-    struct decode d = { .p = p, .ds = ds, .lanes = p->lanes };
+    struct decode d = { .p = p, .ds = ds, .lanes = p->lanes, .marks = marks };
     enum status st = decode_program(&d, f);
     base_free(d.consts);
     base_free(d.table);

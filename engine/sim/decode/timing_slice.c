@@ -5,21 +5,18 @@
  * not known to be safe computes as always. Global memory is two pieces, since CTAs that claim tasks by
  * counters of the module's own look at no buffer for it; where buffers matter all the same, it is one.
  *
- * Agents that run few tasks of other SMs (engine/rewrites/agents/agent.c) read how far those have come
- * into a register named %gl..seen, set to "used up" before. A sample leaves that value out: the SMs it
- * has not are as far as its own, and would else be robbed of their tasks.
- */
+ * A sample leaves out what a MARK_LOOK_SPARE load finds (ptx/text_marks.h): the SMs it has not are as
+ * far as its own, and would else be robbed of their tasks. */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/sim/decode/decode.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/mem.h"
-
-#include <string.h>
 
 enum {
     PIECE_VARIABLES = 1,
@@ -62,27 +59,6 @@ static enum ptx_effect effect_of(const struct exec_inst *in)
     return ptx_op_info(in->ptx->op)->effect;
 }
 
-/* Registers of the clustering pass begin with %gl. */
-static bool claims_task(const struct exec_inst *in)
-{
-    for (unsigned k = 0; k < in->ptx->nopnds; k++) {
-        const struct ptx_operand *o = &in->ptx->opnds[k];
-        if (o->kind != OPND_ADDR || o->base != BASE_REG)
-            continue;
-        struct str name = in->func->ptx->regs[o->index].name;
-        return name.n > 3 && memcmp(name.s, "%gl", 3) == 0;
-    }
-    return false;
-}
-
-static bool is_search(const struct exec_inst *in)
-{
-    const struct ptx_inst *i = in->ptx;
-    if (i->op != PTX_OP_LD || !i->nopnds || i->opnds[0].kind != OPND_REG)
-        return false;
-    struct str name = in->func->ptx->regs[i->opnds[0].index].name;
-    return name.n > 7 && !memcmp(name.s, "%gl", 3) && !memcmp(name.s + name.n - 4, "seen", 4);
-}
 static bool is_mma(const struct exec_inst *in)
 {
     return in->fn == exec_mma || in->fn == exec_wmma_mma;
@@ -198,7 +174,7 @@ static bool look_at(struct lean *l, const struct exec_inst *in)
         return true;
     case EFFECT_WARP: look_at_warp(l, in); return true;
     case EFFECT_LOAD:
-        if (is_wanted(l, in) && !is_search(in))
+        if (is_wanted(l, in) && in->mark != MARK_LOOK_SPARE)
             mark_memory(l, piece_of(in));
         break;
     case EFFECT_ASYNC_COPY:
@@ -246,13 +222,23 @@ static exec_fn *lean_of(const struct lean *l, const struct exec_inst *in, exec_f
         return is_mma(in) ? exec_nop : NULL;
     if (!is_plain_access(in))
         return in->fn;
-    bool wanted = in->store ? (l->mem & piece_of(in)) != 0 : is_wanted(l, in) && !is_search(in);
+    bool wanted =
+        in->store ? (l->mem & piece_of(in)) != 0 : is_wanted(l, in) && in->mark != MARK_LOOK_SPARE;
     return wanted ? in->fn : touch;
+}
+
+static void take_marks(struct decode *d)
+{
+    for (uint32_t i = 0; d->marks && d->marks->n && i < d->p->ncode; i++) {
+        struct exec_inst *in = &d->p->code[i];
+        in->mark = (uint8_t)text_marks_at(d->marks, in->func->ptx->index, in->ptx->index);
+    }
 }
 
 bool decode_lean(struct decode *d)
 {
     struct sim_program *p = d->p;
+    take_marks(d);
     struct lean l = { .p = p, .live = base_alloc(p->funcs[0].nregs + 1) };
     if (!l.live)
         return false;
@@ -261,8 +247,7 @@ bool decode_lean(struct decode *d)
     p->timing_ignores_data = known && !(l.mem & PIECE_GLOBAL);
     p->timing_reads_only_symbols = known && l.mem & PIECE_VARIABLES && !l.one;
     for (uint32_t i = 0; i < p->ncode; i++) {
-        p->own_tasks |= known && is_search(&p->code[i]);
-        p->code[i].claims = claims_task(&p->code[i]);
+        p->own_tasks |= known && p->code[i].mark == MARK_LOOK_SPARE;
         p->code[i].lean = known ? lean_of(&l, &p->code[i], d->lanes[LANE_touch]) : p->code[i].fn;
         if (!p->timing_reads_only_symbols)
             p->code[i].reach = REACH_ANY;

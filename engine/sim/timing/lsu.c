@@ -5,6 +5,7 @@
  * 32-byte pieces, a hit on a pending sector is a hit. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l1.h"
 #include "engine/sim/cache/l2.h"
@@ -174,7 +175,7 @@ static inline void find_way(struct timing_sm *s, struct timing_warp *w, const st
     way->latency = (uint32_t)g->l1_latency;
     way->place = s->cta[w->cta].place;
     way->few = a->nlines <= g->l2_merge_few;
-    way->own = in->claims != 0;
+    way->own = in->mark != MARK_NONE;
     way->counted = a->kind == ACCESS_LOAD && a->space != PTX_SPACE_LOCAL;
     if (a->space == PTX_SPACE_LOCAL) {
         way->route = (struct cache_route){ .l1 = CACHE_NORMAL,
@@ -382,7 +383,7 @@ static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const s
             .write = 1,
             .place = s->cta[w->cta].place,
             .returns = a->kind == ACCESS_ATOMIC,
-            .own = in->claims != 0, /* each cluster's counter has a unit of its own */
+            .own = in->mark != MARK_NONE, /* each cluster's counter has a unit of its own */
             .floats = a->level == TIMING_LOOP,
             .lanes = (uint8_t)(a->passes * (i + 1) / a->nlines - a->passes * i / a->nlines)
         };

@@ -12,6 +12,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/ptx/text_marks.h"
 #include "engine/rec/elem.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
@@ -433,7 +434,7 @@ static enum talk talk_of(const struct sim_program *p)
             if (!in->spin || in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_LOCAL)
                 continue;
             if (ptx_op_info(in->ptx->op)->effect != EFFECT_ATOMIC) {
-                if (!in->claims)
+                if (in->mark == MARK_NONE)
                     return TALK_OTHER;
                 t = TALK_CLAIMS; /* how many tasks the other clusters have claimed */
                 continue;
@@ -442,7 +443,7 @@ static enum talk talk_of(const struct sim_program *p)
             bool read = false;
             for (uint32_t k = 0; k < in->ndst; k++)
                 read |= is_read(p, &p->funcs[f], in->regs[k]);
-            if (read && !in->claims)
+            if (read && in->mark == MARK_NONE)
                 return TALK_OTHER;
             if (read)
                 t = TALK_CLAIMS;

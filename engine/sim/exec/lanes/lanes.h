@@ -8,6 +8,7 @@
 #include "engine/sim/exec/slots.h"
 
 struct exec_warp;
+struct text_marks;
 struct ptx_module;
 struct sim_mem;
 struct sim_preset;
@@ -47,8 +48,8 @@ static inline void exec_put_compare(struct exec_warp *w, const struct exec_inst 
 /* The best table this processor can run. `limit`: 0 any, 1 base only, 2 up to AVX2, 3 any but no machine
  * code (tests). */
 exec_fn *const *exec_lanes_pick(unsigned limit);
-/* sim_load with lane kernels limited as above. */
-enum status sim_load_lanes(const struct ptx_module *m, struct str kernel,
+/* sim_load_marked with lane kernels limited as above. */
+enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const struct text_marks *marks,
                            const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,
                            struct sim_program **out, struct diags *ds);
 
