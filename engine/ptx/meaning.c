@@ -19,6 +19,11 @@ enum ptx_effect ptx_effect_of(const struct ptx_inst *i)
     return ptx_op_info(i->op)->effect;
 }
 
+enum ptx_role ptx_role_of(const struct ptx_inst *i)
+{
+    return ptx_op_info(i->op)->role;
+}
+
 bool ptx_is_plain_load(const struct ptx_inst *i)
 {
     return ptx_is(i, IS_PLAIN) && ptx_effect_of(i) == EFFECT_LOAD;
@@ -27,6 +32,30 @@ bool ptx_is_plain_load(const struct ptx_inst *i)
 bool ptx_is_plain_store(const struct ptx_inst *i)
 {
     return ptx_is(i, IS_PLAIN) && ptx_effect_of(i) == EFFECT_STORE;
+}
+
+bool ptx_is_param_load(const struct ptx_inst *i)
+{
+    return ptx_is_plain_load(i) && i->space == PTX_SPACE_PARAM;
+}
+
+/* The rule of the row, whatever the words: b128 and vectors move too. */
+bool ptx_is_move(const struct ptx_inst *i)
+{
+    return ptx_op_info(i->op)->addr == ADDR_COPY;
+}
+
+/* The rule of the row, which is that of whole numbers, here of floats. */
+bool ptx_is_float_sign(const struct ptx_inst *i)
+{
+    enum ptx_addr_rule rule = ptx_op_info(i->op)->addr;
+    return (rule == ADDR_NEG || rule == ADDR_ABS) && i->ntypes &&
+           ptx_type_kind((enum ptx_type)i->type[0]) == 'f';
+}
+
+bool ptx_is_address_cast(const struct ptx_inst *i)
+{
+    return ptx_op_info(i->op)->addr == ADDR_CVTA;
 }
 
 bool ptx_ends_thread(const struct ptx_inst *i)
@@ -53,6 +82,21 @@ bool ptx_reads_constant_memory(const struct ptx_inst *i)
 bool ptx_is_atomic_op(const struct ptx_inst *i, enum ptx_mod op)
 {
     return ptx_effect_of(i) == EFFECT_ATOMIC && ptx_has_mod(i, op);
+}
+
+unsigned ptx_sees(const struct ptx_inst *i)
+{
+    unsigned sees = 0;
+    for (unsigned k = 0; k < i->nopnds; k++)
+        if (i->opnds[k].kind == OPND_SREG)
+            sees |= ptx_sreg_sees((enum ptx_sreg)i->opnds[k].index);
+    return sees;
+}
+
+unsigned ptx_flops(const struct ptx_inst *i)
+{
+    char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
+    return kind == 'f' || kind == 'x' ? ptx_op_info(i->op)->flops : 0;
 }
 
 bool ptx_is_pure(const struct ptx_inst *i)
@@ -207,16 +251,33 @@ const struct ptx_operand *ptx_copied(const struct ptx_inst *i)
     return rule == ADDR_COPY || (ptx_sum_of(i, &s) && !s.cuts) ? &i->opnds[1] : NULL;
 }
 
-bool ptx_step_of(const struct ptx_inst *i, uint32_t *reg, int64_t *by)
+bool ptx_offset_of(const struct ptx_inst *i, const struct ptx_operand **from, int64_t *number)
 {
     struct ptx_sum s;
-    if (!ptx_sum_of(i, &s) || s.n != 2 || s.term[0].b)
+    *from = NULL;
+    *number = 0;
+    if (ptx_is_address_cast(i) || !ptx_sum_of(i, &s) || s.cuts || s.widens)
         return false;
-    const struct ptx_term *own = &s.term[s.term[0].a->kind == OPND_REG ? 0 : 1],
-                          *other = &s.term[own == s.term];
+    uint64_t sum = 0;
+    for (unsigned k = 0; k < s.n; k++) {
+        const struct ptx_term *t = &s.term[k];
+        uint64_t v = ptx_is_number(t->a) ? (uint64_t)t->a->imm : 0;
+        if (t->b || (!ptx_is_number(t->a) && (*from || t->minus)))
+            return false;
+        *from = ptx_is_number(t->a) ? *from : t->a;
+        sum += t->minus ? 0 - v : v;
+    }
+    *number = (int64_t)sum;
+    return *from != NULL;
+}
+
+bool ptx_step_of(const struct ptx_inst *i, uint32_t *reg, int64_t *by)
+{
+    const struct ptx_operand *from;
+    if (!ptx_offset_of(i, &from, by) || ptx_copied(i))
+        return false;
     *reg = i->opnds[0].index;
-    *by = other->minus ? -other->a->imm : other->a->imm;
-    return own->a->kind == OPND_REG && own->a->index == *reg && !own->minus && ptx_is_number(other->a);
+    return from->kind == OPND_REG && from->index == *reg;
 }
 
 /* ---- comparisons and ranges ---- */
@@ -234,6 +295,18 @@ bool ptx_test_of(const struct ptx_inst *i, struct ptx_test *out)
                               .sign = ptx_type_kind((enum ptx_type)i->type[0]) == 's',
                               .with = with,
                               .other = with == PTX_MOD_NONE ? NULL : &i->opnds[first + 2] };
+    return true;
+}
+
+bool ptx_compared(const struct ptx_inst *i, const struct ptx_operand **a, const struct ptx_operand **b)
+{
+    unsigned k = 0;
+    while (k < i->nopnds && ptx_operand_access(i, k) == PTX_WRITE)
+        k++;
+    if (ptx_role_of(i) != ROLE_COMPARE || k + 2 > i->nopnds)
+        return false;
+    *a = &i->opnds[k];
+    *b = &i->opnds[k + 1];
     return true;
 }
 
@@ -259,6 +332,12 @@ static bool below(unsigned bits, uint64_t *lo, uint64_t *hi)
     return bits && bits < 64;
 }
 
+/* Of the first element; 0: a register holds several. */
+static unsigned loaded_bits(const struct ptx_inst *i)
+{
+    return ptx_is(i, IS_FRAGMENT) || !i->ntypes ? 0 : bits_at(i, i->ntypes - 1u);
+}
+
 bool ptx_range_of(const struct ptx_inst *i, uint64_t *lo, uint64_t *hi)
 {
     enum ptx_addr_rule rule = ptx_rule_of(i);
@@ -268,12 +347,13 @@ bool ptx_range_of(const struct ptx_inst *i, uint64_t *lo, uint64_t *hi)
     *hi = known ? (uint64_t)i->opnds[2].imm : UINT64_MAX;
     switch (rule) {
     case ADDR_PRED: return below(1, lo, hi);
-    case ADDR_LOAD: return kind != 's' && below(bits_at(i, i->ntypes - 1u), lo, hi);
+    case ADDR_LOAD: return kind != 's' && loaded_bits(i) && below(loaded_bits(i), lo, hi);
     case ADDR_AND: return known;
     case ADDR_REM: *hi -= known && *hi; return known && *hi && kind == 'u';
     case ADDR_MIN: return known && kind == 'u';
-    case ADDR_CVT:
-        return ptx_type_kind((enum ptx_type)i->type[1]) != 's' && below(bits_at(i, 1), lo, hi);
+    case ADDR_CVT: /* a signed result that is not wider may be negative, in a wider register too */
+        return ptx_type_kind((enum ptx_type)i->type[1]) != 's' &&
+               (kind != 's' || bits_at(i, 0) > bits_at(i, 1)) && below(bits_at(i, 1), lo, hi);
     default: break;
     }
     *hi = i->ntypes ? bits_at(i, 0) : 0;

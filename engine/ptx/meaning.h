@@ -15,9 +15,18 @@ struct ptx_operand;
 /* Has its row one of these traits (enum ptx_trait)? */
 bool ptx_is(const struct ptx_inst *i, unsigned traits);
 enum ptx_effect ptx_effect_of(const struct ptx_inst *i);
+enum ptx_role ptx_role_of(const struct ptx_inst *i);
 /* ld or st of any space: each thread's own bytes */
 bool ptx_is_plain_load(const struct ptx_inst *i);
 bool ptx_is_plain_store(const struct ptx_inst *i);
+/* ld.param: a parameter of its function, or what a call has returned */
+bool ptx_is_param_load(const struct ptx_inst *i);
+/* mov of any type. Without operands it is nothing: another instruction has taken its work. */
+bool ptx_is_move(const struct ptx_inst *i);
+/* Changes the sign of a float and nothing else: neg, abs. */
+bool ptx_is_float_sign(const struct ptx_inst *i);
+/* cvta, to generic addresses or back */
+bool ptx_is_address_cast(const struct ptx_inst *i);
 /* ret or exit: of a kernel, the end of the thread */
 bool ptx_ends_thread(const struct ptx_inst *i);
 /* volatile, relaxed, acquire, release, mmio, .cv, .wt: other threads may see it, or answer it */
@@ -26,6 +35,10 @@ bool ptx_is_strong(const struct ptx_inst *i);
 bool ptx_reads_constant_memory(const struct ptx_inst *i);
 /* Does it do this to memory (PTX_MOD_ADD, PTX_MOD_CAS ...), as an atomic or a reduction? */
 bool ptx_is_atomic_op(const struct ptx_inst *i, enum ptx_mod op);
+/* What the special registers among its operands follow: PTX_SEES_*. */
+unsigned ptx_sees(const struct ptx_inst *i);
+/* Operations on floats that each element of its type counts for; 0: of other types, or none. */
+unsigned ptx_flops(const struct ptx_inst *i);
 /* The result is a function of what it reads, the same whenever and wherever it is executed. */
 bool ptx_is_pure(const struct ptx_inst *i);
 
@@ -68,6 +81,11 @@ struct ptx_test {
 };
 /* False: it is no such comparison. */
 bool ptx_test_of(const struct ptx_inst *i, struct ptx_test *out);
+/* Its destination gets *from + *number, in as many bits as *from has. False: it does not, or has a
+ * guard. */
+bool ptx_offset_of(const struct ptx_inst *i, const struct ptx_operand **from, int64_t *number);
+/* The two values that it compares, whatever it makes of the answer, under a guard too. */
+bool ptx_compared(const struct ptx_inst *i, const struct ptx_operand **a, const struct ptx_operand **b);
 /* A comparison of integers that sets one predicate, and nothing else. */
 struct ptx_comparison {
     uint32_t pred;    /* register */

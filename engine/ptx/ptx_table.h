@@ -137,6 +137,22 @@ enum ptx_trait {
     IS_LEGACY_SYNC = 1 << 29,  /* without .sync not allowed from PTX ISA 6.4 and sm_70 on */
     IS_TENSORMAP = 1 << 30     /* changes a tensor map */
 };
+/* What an operation does in particular (op table column .role); each has at most one. */
+enum ptx_role {
+    ROLE_NONE,
+    ROLE_COMPARE,         /* compares two values */
+    ROLE_WINDOW_TEST,     /* asks in which state space an address lies */
+    ROLE_EXCHANGE,        /* the lanes of a warp give each other values */
+    ROLE_PRODUCT,         /* multiplies matrices */
+    ROLE_COMMIT,          /* ends a group of asynchronous operations */
+    ROLE_WAIT_GROUP,      /* waits for such groups */
+    ROLE_SM_FENCE,        /* orders inside an SM, and waits for no memory beyond it */
+    ROLE_MBARRIER_ARRIVE, /* arrives at an mbarrier */
+    ROLE_MAP_PREFETCH,    /* fetches a tensor map before it is needed */
+    ROLE_PROPERTY,        /* asks for a size or setting of a texture or surface */
+    ROLE_GATHER,          /* one channel of four texels */
+    ROLE_STACK            /* moves, or gives, the thread's stack pointer */
+};
 /* Where an operation stands for throughput and latency (SM timing, cost). */
 enum ptx_class {
     CLASS_ALU,
@@ -164,6 +180,8 @@ struct ptx_op_info {
     const char *keeps; /* words, separated by ' ', with which the address rule holds all the same */
     enum ptx_range_rule range;
     unsigned is; /* enum ptx_trait, several of them */
+    enum ptx_role role;
+    uint8_t flops; /* operations on floats that one element counts for */
     enum ptx_class cls;
     /* least .version (10*major+minor) and .target for the base form; 0: any */
     uint16_t version, sm;

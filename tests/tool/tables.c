@@ -101,9 +101,9 @@ static void expansion_row(const struct timing_expansion *e)
     char kind[2] = { e->kind, 0 }, bits[4] = "";
     if (e->bits)
         snprintf(bits, sizeof bits, "%u", e->bits);
-    printf("| `%s` | %s | %s%s | %u | %u | %u | %u | %u | %u | %u | %s |\n", e->name, how[e->how], kind,
-           bits, e->slots, e->sfu, e->dbl, e->chain, e->chain_sfu, e->chain_dbl, e->chain_branch,
-           e->from == EXPANSION_MEASURED ? "yes" : "no");
+    printf("| `%s` | %s | %s%s | %u | %u | %u | %u | %u | %u | %u | %s |\n", ptx_op_info(e->op)->name,
+           how[e->how], kind, bits, e->slots, e->sfu, e->dbl, e->chain, e->chain_sfu, e->chain_dbl,
+           e->chain_branch, e->from == EXPANSION_MEASURED ? "yes" : "no");
 }
 
 static void expansions(void)
@@ -121,7 +121,7 @@ static void expansions(void)
                "|---|---|---|---|---|---|---|---|---|---|---|\n",
                set->number, set->holds, set->source);
         for (size_t i = 0; (e = timing_expansion_at(i)); i++) {
-            if (!e->name)
+            if (!e->op)
                 here = e->set == set->number;
             else if (here)
                 expansion_row(e);
@@ -246,12 +246,12 @@ static const char *column(const char *row, const char *key, char out[32])
     return out;
 }
 
-static unsigned expansions_of(const char *name, unsigned *most)
+static unsigned expansions_of(unsigned op, unsigned *most)
 {
     unsigned n = 0;
     const struct timing_expansion *e;
     for (size_t i = 0; (e = timing_expansion_at(i)); i++)
-        if (e->name && !strcmp(e->name, name)) {
+        if (e->op == op) {
             n++;
             *most = e->slots > *most ? e->slots : *most;
         }
@@ -270,7 +270,7 @@ static void op_line(unsigned op)
 {
     const struct op_row *o = &ops[op];
     char cls[32], addr[32], effect[32];
-    unsigned most = 0, expanded = expansions_of(o->name, &most);
+    unsigned most = 0, expanded = expansions_of(op, &most);
     printf("| `%s` | %s |", o->name, ptx_op_info(op)->section);
     count_cell(o->rules);
     printf(" %s |", strcmp(o->executor, "none") ? o->executor : "");

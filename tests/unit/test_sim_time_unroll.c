@@ -411,13 +411,46 @@ static void test_extreme_counts(void **state)
     diags_free(&ds);
 }
 
+/* Sums with a number, on either side of it; not where the type is narrow or the sum stops at its end. */
+static void test_counting_sums(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *step, *test;
+        bool together;
+    } loops[] = { { "add.s32 %r2, %r2, 1;", "setp.lt.s32 %p, %r2, %r1;", true },
+                  { "add.s32 %r2, 1, %r2;", "setp.lt.s32 %p, %r2, %r1;", true },
+                  { "sub.s32 %r2, 1, %r2;", "setp.lt.s32 %p, %r2, %r1;", false },
+                  { "add.sat.s32 %r2, %r2, 1;", "setp.lt.s32 %p, %r2, %r1;", false },
+                  { "add.s16 %h2, %h2, 1;", "setp.lt.s16 %p, %h2, %h1;", false },
+                  { "add.s32 %r2, %r2, 1;", "setp.lt.and.s32 %p, %r2, %r1, %q;", false } };
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    for (size_t i = 0; i < ARRAY_LEN(loops); i++) {
+        char text[1000];
+        struct ptx_module *m;
+        snprintf(text, sizeof text,
+                 ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 n)\n{\n"
+                 ".reg .pred %%p, %%q;\n.reg .b32 %%r<4>;\n.reg .b16 %%h<4>;\nld.param.u32 %%r1, [n];\n"
+                 "mov.u32 %%r2, 0;\nmov.u32 %%r3, 1;\nmov.u16 %%h2, 0;\ncvt.u16.u32 %%h1, %%r1;\n"
+                 "mov.pred %%q, 1;\nL:\n%s\nmul.lo.s32 %%r3, %%r3, %%r1;\n%s\n@%%p bra L;\nret;\n}\n",
+                 loops[i].step, loops[i].test);
+        assert_status_ok(ptx_parse("loop.ptx", str_of(text), &m, &ds), &ds);
+        if (check_kernel(m, STR("k"), &g) != loops[i].together)
+            fail_msg("%s %s", loops[i].step, loops[i].test);
+        ptx_free(m);
+    }
+    diags_free(&ds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_ptxas),          cmocka_unit_test(test_not_for_old_devices),
         cmocka_unit_test(test_nounroll),          cmocka_unit_test(test_registers_as_ptxas),
         cmocka_unit_test(test_registers_of_sums), cmocka_unit_test(test_loads_before_chains),
-        cmocka_unit_test(test_extreme_counts)
+        cmocka_unit_test(test_extreme_counts),    cmocka_unit_test(test_counting_sums)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

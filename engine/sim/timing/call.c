@@ -5,7 +5,7 @@
  * (malloc, free, vprintf) is known from outside only.
  */
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
@@ -27,7 +27,7 @@ static void look_at(const struct timing_plan *t, uint32_t k, struct callee *v)
     const struct exec_func *f = &t->p->funcs[k];
     for (uint32_t i = f->first; i < f->first + f->n; i++) {
         const struct exec_inst *in = &t->p->code[i];
-        enum ptx_effect e = ptx_op_info(in->ptx->op)->effect;
+        enum ptx_effect e = ptx_effect_of(in->ptx);
         v[k].branches |= e == EFFECT_BRANCH;
         if (e != EFFECT_CALL)
             continue;
@@ -93,7 +93,7 @@ static void cost_parameter(struct timing_op *o, const struct exec_inst *in, cons
     o->unit = UNIT_MOVE;
     o->latency = (uint16_t)g->lat_move;
     o->busy = o->slots = 1;
-    if (in->ptx->op == PTX_OP_LD)
+    if (ptx_is_plain_load(in->ptx))
         o->flags |= TIMING_FREE;
 }
 
@@ -109,12 +109,12 @@ void timing_calls(struct timing_plan *t, const struct sim_preset *g)
         const struct exec_func *f = &t->p->funcs[k];
         for (uint32_t i = f->first; i < f->first + f->n; i++) {
             const struct exec_inst *in = &t->p->code[i];
-            enum ptx_op op = in->ptx->op;
-            if (ptx_op_info(op)->effect == EFFECT_CALL)
+            bool plain = ptx_is(in->ptx, IS_PLAIN);
+            if (ptx_effect_of(in->ptx) == EFFECT_CALL)
                 cost_call(&t->op[i], in, g);
-            else if (k && op == PTX_OP_RET)
+            else if (k && ptx_is(in->ptx, IS_RETURN))
                 cost_return(&t->op[i], &v[k], g);
-            else if ((op == PTX_OP_LD || op == PTX_OP_ST) && ptx_has_mod(in->ptx, PTX_MOD_PARAM))
+            else if (plain && ptx_has_mod(in->ptx, PTX_MOD_PARAM))
                 cost_parameter(&t->op[i], in, g);
         }
     }

@@ -2,20 +2,19 @@
 #include "engine/sim/timing/expansion.h"
 
 #include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-
-#include <string.h>
 
 /* The rows of all sets, each behind a row that only names its set. */
 static const struct timing_expansion rows[] = {
 #define EXPANSION_SET(number, holds, source) { .set = (number) },
-#define EXPANSION(op, ...)                   { .name = op, __VA_ARGS__ },
+#define EXPANSION(id, ...)                   { .op = PTX_OP_##id, __VA_ARGS__ },
 #include "engine/sim/timing/expansions.def"
 };
 static const struct timing_expansion_set sets[] = {
 #define EXPANSION_SET(number, holds, source) { number, holds, source },
-#define EXPANSION(op, ...)
+#define EXPANSION(id, ...)
 #include "engine/sim/timing/expansions.def"
 };
 
@@ -45,16 +44,15 @@ static bool is_how(const struct ptx_inst *i, uint8_t how)
 
 const struct timing_expansion *timing_expansion_of(const struct ptx_inst *i, uint32_t set)
 {
-    const char *name = ptx_op_info(i->op)->name;
     char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
     unsigned bits = i->ntypes ? ptx_type_bits((enum ptx_type)i->type[0]) : 0;
     bool in_set = false;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         const struct timing_expansion *e = &rows[k];
-        if (!e->name)
+        if (!e->op)
             in_set = e->set == set;
-        else if (in_set && strcmp(e->name, name) == 0 && is_how(i, e->how) &&
-                 (!e->kind || e->kind == kind) && (!e->bits || e->bits == bits))
+        else if (in_set && e->op == i->op && is_how(i, e->how) && (!e->kind || e->kind == kind) &&
+                 (!e->bits || e->bits == bits))
             return e;
     }
     return NULL;

@@ -14,13 +14,13 @@ enum timing_how {
 enum timing_expansion_from { EXPANSION_COUNTED, EXPANSION_MEASURED };
 struct timing_expansion {
     uint16_t set;
-    const char *name; /* of the PTX instruction, with what its row of ops.def has: "mul.hi" */
-    uint8_t how;      /* enum timing_how */
-    char kind;        /* of its first type: 'f', 'u', 's', 'b'; 0: any */
-    uint8_t bits;     /* of its first type; 0: any */
-    uint8_t slots;    /* machine instructions, all */
-    uint8_t sfu;      /* of them, on the function unit */
-    uint8_t dbl;      /* of them, on the double unit */
+    uint16_t op;   /* enum ptx_op; 0: the row only names its set */
+    uint8_t how;   /* enum timing_how */
+    char kind;     /* of its first type: 'f', 'u', 's', 'b'; 0: any */
+    uint8_t bits;  /* of its first type; 0: any */
+    uint8_t slots; /* machine instructions, all */
+    uint8_t sfu;   /* of them, on the function unit */
+    uint8_t dbl;   /* of them, on the double unit */
     /* the longest chain of dependent ones, by what each waits for: */
     uint8_t chain;        /* the instruction's own unit */
     uint8_t chain_sfu;    /* the function unit */

@@ -1,14 +1,12 @@
 /* Operations of numbers in each instruction, by pipe.
  *
- *   add, sub, mul, div, sqrt, rcp, rsqrt, sin, cos, ex2, lg2, tanh        1 for each element
- *   fma, mad                                                              2
- *   a product of matrices                                                 2 m n k of a warp; half when
- * sparse
+ *   a vector operation        what column .flops of ops.def says, for each element
+ *   a product of matrices     2 m n k of a warp; half when sparse
  *
  * Comparisons, conversions, minima, moves and atomics count none. In the straight pieces of a warp all
  * lanes of the path count, those too whose guard does not hold. */
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/counters.h"
@@ -24,30 +22,9 @@ struct flops {
     uint64_t n; /* of one thread */
 };
 
-static unsigned per_element(uint16_t op)
-{
-    switch (op) {
-    case PTX_OP_ADD:
-    case PTX_OP_SUB:
-    case PTX_OP_MUL:
-    case PTX_OP_DIV:
-    case PTX_OP_SQRT:
-    case PTX_OP_RCP:
-    case PTX_OP_RSQRT:
-    case PTX_OP_SIN:
-    case PTX_OP_COS:
-    case PTX_OP_EX2:
-    case PTX_OP_LG2:
-    case PTX_OP_TANH: return 1;
-    case PTX_OP_FMA:
-    case PTX_OP_MAD: return 2;
-    default: return 0;
-    }
-}
-
 static struct flops of_vector(const struct ptx_inst *i)
 {
-    unsigned n = per_element(i->op);
+    unsigned n = ptx_flops(i);
     switch (n && i->ntypes ? i->type[0] : PTX_T_NONE) {
     case PTX_T_F16:
     case PTX_T_BF16: return (struct flops){ PIPE_FP16, n };
@@ -91,23 +68,17 @@ static struct flops of_mma(const struct exec_mma *x)
     return (struct flops){ pipe_of(t), x->sparse ? n / 2 : n };
 }
 
-static struct flops of(const struct exec_inst *in)
-{
-    switch (in->ptx->op) {
-    case PTX_OP_WGMMA_MMA_ASYNC:
-    case PTX_OP_WGMMA_MMA_ASYNC_SP: return of_wgmma(in->x);
-    case PTX_OP_MMA:
-    case PTX_OP_MMA_SP:
-    case PTX_OP_MMA_SP_ORDERED:
-    case PTX_OP_WMMA_MMA: return of_mma(in->x);
-    default: return of_vector(in->ptx);
-    }
-}
-
 static bool is_unknown(const struct ptx_inst *i)
 {
-    return i->op == PTX_OP_TCGEN05_MMA || i->op == PTX_OP_TCGEN05_MMA_SP ||
-           i->op == PTX_OP_TCGEN05_MMA_WS || i->op == PTX_OP_TCGEN05_MMA_WS_SP;
+    return ptx_role_of(i) == ROLE_PRODUCT && ptx_is(i, IS_TCGEN05);
+}
+
+static struct flops of(const struct exec_inst *in)
+{
+    if (ptx_is(in->ptx, IS_WGMMA))
+        return of_wgmma(in->x);
+    bool product = ptx_role_of(in->ptx) == ROLE_PRODUCT && !is_unknown(in->ptx);
+    return product ? of_mma(in->x) : of_vector(in->ptx);
 }
 
 void timing_flops(struct timing_plan *t)

@@ -5,7 +5,7 @@
  * in what ptxas 13.0 makes for sm_90; latencies by rows of tests/gpu/micro.c ("chain.add.u64",
  * "chain.mad.wide.u32", "lat."). */
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
@@ -19,10 +19,8 @@ enum { USED_OTHERWISE = 1, IS_PRODUCT = 2, IS_SHIFT = 4, IS_SUM = 8, MADE_OTHERW
 
 static bool is_wide_add(const struct ptx_inst *i)
 {
-    if ((i->op != PTX_OP_ADD && i->op != PTX_OP_SUB) || !i->ntypes)
-        return false;
-    return ptx_type_bits((enum ptx_type)i->type[0]) == 64 &&
-           ptx_type_kind((enum ptx_type)i->type[0]) != 'f';
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    return (rule == ADDR_ADD || rule == ADDR_SUB) && ptx_type_bits((enum ptx_type)i->type[0]) == 64;
 }
 
 static uint8_t kind_of(const struct ptx_inst *i)
@@ -31,10 +29,11 @@ static uint8_t kind_of(const struct ptx_inst *i)
         return USED_OTHERWISE;
     if (is_wide_add(i))
         return IS_SUM;
-    if (i->op == PTX_OP_MUL_WIDE && ptx_type_bits((enum ptx_type)i->type[0]) == 32)
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    if (rule == ADDR_MUL_WIDE && ptx_type_bits((enum ptx_type)i->type[0]) == 32)
         return IS_PRODUCT;
-    bool shift = i->op == PTX_OP_SHL && ptx_type_bits((enum ptx_type)i->type[0]) == 64 &&
-                 i->nopnds > 2 && i->opnds[2].kind == OPND_IMM;
+    bool shift = rule == ADDR_SHL && ptx_type_bits((enum ptx_type)i->type[0]) == 64 &&
+                 ptx_is_number(&i->opnds[2]);
     return shift ? IS_SHIFT : USED_OTHERWISE;
 }
 
@@ -43,7 +42,7 @@ static void note_registers(const struct exec_inst *in, uint8_t *reg)
     uint8_t kind = kind_of(in->ptx);
     for (uint32_t k = 0; k < in->ndst; k++)
         reg[in->regs[k]] |= kind == USED_OTHERWISE ? MADE_OTHERWISE : kind;
-    bool adds = kind == IS_SUM && in->ptx->op == PTX_OP_ADD;
+    bool adds = kind == IS_SUM && ptx_rule_of(in->ptx) == ADDR_ADD;
     for (uint32_t k = in->ndst; !adds && k < (uint32_t)in->ndst + in->nsrc; k++)
         reg[in->regs[k]] |= USED_OTHERWISE;
 }
@@ -70,7 +69,7 @@ static void cost_sum(struct timing_op *o, const struct exec_inst *in, const uint
     for (uint32_t k = in->ndst; k < (uint32_t)in->ndst + in->nsrc; k++)
         product |= is_only(reg[in->regs[k]], IS_PRODUCT);
     o->latency = (uint16_t)g->lat_alu;
-    if (!product || in->ptx->op != PTX_OP_ADD)
+    if (!product || ptx_rule_of(in->ptx) != ADDR_ADD)
         return;
     o->unit = UNIT_IMUL;
     o->slots = 1;
@@ -87,9 +86,10 @@ static void fold_function(struct timing_plan *t, const struct exec_func *f, uint
         note_registers(&code[i], reg);
     for (uint32_t i = f->first; i < f->first + f->n; i++) {
         uint8_t kind = kind_of(code[i].ptx), late = 0;
+        enum ptx_addr_rule rule = ptx_rule_of(code[i].ptx);
         if (t->op[i].flags & TIMING_FREE)
             continue;
-        if (code[i].ptx->op == PTX_OP_MUL_WIDE || code[i].ptx->op == PTX_OP_MAD_WIDE)
+        if (rule == ADDR_MUL_WIDE || rule == ADDR_MAD_WIDE)
             t->op[i].latency = (uint16_t)(g->lat_imul + g->wide_product_more);
         if (kind == IS_SUM)
             cost_sum(&t->op[i], &code[i], reg, g);

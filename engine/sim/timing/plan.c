@@ -7,7 +7,7 @@
 #include "engine/sim/timing/plan.h"
 
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/cache/cache.h"
@@ -26,7 +26,7 @@
 /* Between 32 and 64 bits without a sign: half of a register pair. */
 static bool is_widened(const struct ptx_inst *i)
 {
-    if (i->ntypes != 2)
+    if (ptx_rule_of(i) != ADDR_CVT)
         return false;
     uint8_t to = i->type[0], from = i->type[1];
     return (to == PTX_T_U64 && from == PTX_T_U32) ||
@@ -36,36 +36,20 @@ static bool is_widened(const struct ptx_inst *i)
 /* Signs of floats are part of the instruction that reads them. */
 static bool is_sign(const struct ptx_inst *i)
 {
-    return (i->op == PTX_OP_NEG || i->op == PTX_OP_ABS) && i->ntypes && !i->guarded &&
-           ptx_type_kind((enum ptx_type)i->type[0]) == 'f' &&
-           ptx_type_bits((enum ptx_type)i->type[0]) > 16;
+    return ptx_is_float_sign(i) && !i->guarded && ptx_type_bits((enum ptx_type)i->type[0]) > 16;
 }
 
 /* Register moves, address-space casts and entry parameters cost nothing: operands take their place. */
 static bool is_folded(const struct exec_inst *in)
 {
     const struct ptx_inst *i = in->ptx;
-    if (i->op == PTX_OP_CVTA || i->op == PTX_OP_CVTA_TO)
+    if (ptx_is_address_cast(i) || is_widened(i) || is_sign(i))
         return true;
-    if ((i->op == PTX_OP_CVT && is_widened(i)) || is_sign(i))
-        return true;
-    if (i->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM && in->func->ptx->entry)
-        return true;
-    if (i->op != PTX_OP_MOV || i->nopnds < 2)
-        return i->op == PTX_OP_MOV && !i->nopnds; /* a mul that was fused */
+    if (ptx_is_param_load(i))
+        return in->func->ptx->entry;
+    if (!ptx_is_move(i) || i->nopnds < 2)
+        return ptx_is_move(i); /* a mul that was fused */
     return i->opnds[1].kind != OPND_SREG && i->opnds[1].kind != OPND_VEC;
-}
-
-static bool reads_clock(const struct ptx_inst *i)
-{
-    for (unsigned k = 0; k < i->nopnds; k++) {
-        if (i->opnds[k].kind != OPND_SREG)
-            continue;
-        const char *n = ptx_sreg_name((enum ptx_sreg)i->opnds[k].index);
-        if (strstr(n, "clock") || strstr(n, "timer"))
-            return true;
-    }
-    return false;
 }
 
 /* Conversions between integers are arithmetic, and so are those between floats and from integers to
@@ -85,18 +69,24 @@ static enum timing_unit unit_of_cvt(const struct ptx_inst *i, const struct sim_p
     return to && (!from || to_bits != from_bits) ? UNIT_ALU : UNIT_CVT;
 }
 
+/* One of two numbers, or which of them is the greater. */
+static bool compares(const struct ptx_inst *i)
+{
+    enum ptx_addr_rule rule = ptx_op_info(i->op)->addr; /* of its row: floats too */
+    return ptx_role_of(i) == ROLE_COMPARE || rule == ADDR_MIN || rule == ADDR_MAX;
+}
+
 static enum timing_unit unit_of(const struct ptx_inst *i, uint8_t cls, const struct sim_preset *g)
 {
     char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
     unsigned bits = i->ntypes ? ptx_type_bits((enum ptx_type)i->type[0]) : 0;
-    if (ptx_op_info(i->op)->effect == EFFECT_WARP)
+    if (ptx_effect_of(i) == EFFECT_WARP)
         return UNIT_WARP;
     if (cls == CLASS_CVT)
         return unit_of_cvt(i, g);
     if (kind == 'f' && bits == 64)
         return UNIT_FP64;
-    if (cls == CLASS_FP32 && bits == 32 && g->fp32_compare_alu &&
-        (i->op == PTX_OP_MIN || i->op == PTX_OP_MAX || i->op == PTX_OP_SETP))
+    if (cls == CLASS_FP32 && bits == 32 && g->fp32_compare_alu && compares(i))
         return UNIT_ALU;
     if (cls == CLASS_FP32 && (bits == 16 || kind == 'x'))
         return UNIT_FP16;
@@ -221,24 +211,16 @@ static bool cost_matrix(struct timing_op *o, const struct exec_inst *in, const s
     return true;
 }
 
-static bool is_matrix(const struct ptx_inst *i)
-{
-    return i->op == PTX_OP_MMA || i->op == PTX_OP_MMA_SP || i->op == PTX_OP_MMA_SP_ORDERED ||
-           i->op == PTX_OP_WMMA_MMA;
-}
-
 /* Fences of one SM, and what else only orders. False: it is none. */
 static bool cost_order(struct timing_op *o, const struct ptx_inst *i, const struct sim_preset *g)
 {
-    switch (i->op) {
-    case PTX_OP_WGMMA_COMMIT_GROUP: o->flags |= TIMING_PRODUCT; break;
-    case PTX_OP_WGMMA_WAIT_GROUP: o->flags |= TIMING_GROUPS; break;
-    case PTX_OP_WGMMA_FENCE:
-    case PTX_OP_FENCE_PROXY:
-    case PTX_OP_FENCE_MBARRIER_INIT:
-    case PTX_OP_GRIDDEPCONTROL: o->flags &= (uint16_t)~TIMING_FENCE; break;
-    default: return false;
-    }
+    enum ptx_role role = ptx_role_of(i);
+    if (role == ROLE_SM_FENCE)
+        o->flags &= (uint16_t)~TIMING_FENCE;
+    else if (ptx_is(i, IS_WARPGROUP) && (role == ROLE_COMMIT || role == ROLE_WAIT_GROUP))
+        o->flags |= role == ROLE_COMMIT ? TIMING_PRODUCT : TIMING_GROUPS;
+    else
+        return false;
     o->unit = UNIT_CONTROL;
     o->slots = 1;
     o->busy = 1;
@@ -246,22 +228,15 @@ static bool cost_order(struct timing_op *o, const struct ptx_inst *i, const stru
     return true;
 }
 
-static bool is_arrival(const struct ptx_inst *i)
-{
-    return i->op == PTX_OP_MBARRIER_ARRIVE || i->op == PTX_OP_MBARRIER_ARRIVE_DROP ||
-           i->op == PTX_OP_MBARRIER_ARRIVE_EXPECT_TX || i->op == PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX;
-}
-
 /* Cycles that a warp is held by what it tells its cluster; 0: not more than by other barriers. An
  * arrival that says nothing releases to its CTA, at the cluster's barrier to the cluster. */
 static int64_t release_cycles(const struct ptx_inst *i, const struct sim_preset *g)
 {
     bool relaxed = ptx_has_mod(i, PTX_MOD_RELAXED);
-    if (i->op == PTX_OP_BARRIER_CLUSTER_WAIT)
-        return g->lat_cluster_barrier;
-    if (i->op == PTX_OP_BARRIER_CLUSTER_ARRIVE)
-        return relaxed ? 1 : g->lat_cluster_arrive;
-    return is_arrival(i) && ptx_has_mod(i, PTX_MOD_CLUSTER) && !relaxed ? g->lat_release_cluster : 0;
+    if (ptx_is(i, IS_CLUSTER) && ptx_is(i, IS_CTA_BARRIER))
+        return !ptx_is(i, IS_ARRIVES) ? g->lat_cluster_barrier : relaxed ? 1 : g->lat_cluster_arrive;
+    bool arrives = ptx_role_of(i) == ROLE_MBARRIER_ARRIVE && ptx_has_mod(i, PTX_MOD_CLUSTER);
+    return arrives && !relaxed ? g->lat_release_cluster : 0;
 }
 
 static void cost_release(struct timing_op *o, const struct ptx_inst *i, const struct sim_preset *g)
@@ -279,15 +254,16 @@ static void cost_op(struct timing_op *o, const struct exec_inst *in, const struc
     o->unit = (uint8_t)unit_of(i, in->cls, g);
     if (is_folded(in)) {
         o->flags |= TIMING_FREE;
-        if (i->op == PTX_OP_LD)
+        if (ptx_is_param_load(i))
             o->latency = (uint16_t)g->lat_param;
         return;
     }
-    if (i->op == PTX_OP_WGMMA_MMA_ASYNC || i->op == PTX_OP_WGMMA_MMA_ASYNC_SP) {
+    if (ptx_is(i, IS_WGMMA)) {
         cost_product(o, in, g);
         return;
     }
-    if (cost_order(o, i, g) || (is_matrix(i) && cost_matrix(o, in, g)))
+    bool matrix = ptx_role_of(i) == ROLE_PRODUCT && !ptx_is(i, IS_TCGEN05);
+    if (cost_order(o, i, g) || (matrix && cost_matrix(o, in, g)))
         return;
     const struct timing_expansion *e = timing_expansion_of(i, (uint32_t)g->expansion_set);
     struct unit_cost c = unit_cost(g, (enum timing_unit)o->unit);
@@ -304,7 +280,7 @@ static void cost_op(struct timing_op *o, const struct exec_inst *in, const struc
         o->unit = UNIT_ALU;
         o->busy = (uint16_t)busy_cycles(g, UNIT_ALU);
     }
-    if (i->op == PTX_OP_MOV && i->nopnds > 1 && i->opnds[1].kind == OPND_SREG)
+    if (ptx_is_move(i) && i->nopnds > 1 && i->opnds[1].kind == OPND_SREG)
         o->latency = (uint16_t)g->lat_sreg;
     if (o->flags & TIMING_FENCE)
         o->latency = (uint16_t)(ptx_has_mod(i, PTX_MOD_CTA)   ? g->lat_barrier
@@ -312,7 +288,7 @@ static void cost_op(struct timing_op *o, const struct exec_inst *in, const struc
                                                               : g->lat_fence);
     cost_release(o, i, g);
     cost_branch(o, i, g);
-    if (i->op == PTX_OP_NANOSLEEP)
+    if (ptx_is(i, IS_SLEEP))
         o->latency = (uint16_t)g->l2_latency;
 }
 
@@ -321,28 +297,19 @@ static void cost_op(struct timing_op *o, const struct exec_inst *in, const struc
 /* Waits for asynchronous copies: cp.async.wait_group, cp.async.bulk.wait_group and the like. */
 static bool waits_async(const struct ptx_inst *i)
 {
-    const char *n = ptx_op_info(i->op)->name;
-    return strstr(n, "cp.async") && strstr(n, "wait");
-}
-
-static bool is_map_prefetch(const struct ptx_inst *i)
-{
-    return i->op == PTX_OP_PREFETCH_TENSORMAP || i->op == PTX_OP_PREFETCH_PARAM_TENSORMAP ||
-           i->op == PTX_OP_PREFETCH_CONST_TENSORMAP;
+    return ptx_role_of(i) == ROLE_WAIT_GROUP && !ptx_is(i, IS_WARPGROUP);
 }
 
 /* Lanes of a warp give each other values: no other warp sees it, so the assembler moves it freely. */
 static bool is_exchange(const struct ptx_inst *i)
 {
-    return i->op == PTX_OP_SHFL || i->op == PTX_OP_VOTE || i->op == PTX_OP_MATCH ||
-           i->op == PTX_OP_REDUX || i->op == PTX_OP_MOVMATRIX;
+    return ptx_role_of(i) == ROLE_EXCHANGE;
 }
 
 static uint16_t flags_of(const struct exec_inst *in)
 {
-    enum ptx_effect e = ptx_op_info(in->ptx->op)->effect;
     uint16_t f = 0;
-    switch (e) {
+    switch (ptx_effect_of(in->ptx)) {
     case EFFECT_LOAD:
     case EFFECT_STORE:
     case EFFECT_PREFETCH:
@@ -361,7 +328,7 @@ static uint16_t flags_of(const struct exec_inst *in)
         f |= TIMING_ENDS;
     if (in->kind == EXEC_MEM)
         f |= TIMING_MEMORY;
-    if (reads_clock(in->ptx) || in->ptx->op == PTX_OP_NANOSLEEP)
+    if (ptx_sees(in->ptx) & PTX_SEES_TIME || ptx_is(in->ptx, IS_SLEEP))
         f |= TIMING_ALONE;
     return f;
 }
@@ -370,8 +337,8 @@ static uint16_t flags_of(const struct exec_inst *in)
 
 static bool goes_either_way(const struct timing_plan *t, uint32_t i)
 {
-    enum ptx_op op = t->p->code[i].ptx->op;
-    return t->op[i].unit == UNIT_ALU && (op == PTX_OP_ADD || op == PTX_OP_SUB || op == PTX_OP_SHL);
+    enum ptx_addr_rule rule = ptx_rule_of(t->p->code[i].ptx);
+    return t->op[i].unit == UNIT_ALU && (rule == ADDR_ADD || rule == ADDR_SUB || rule == ADDR_SHL);
 }
 
 /* From Volta on the assembler makes additions and left shifts of a block on either pipe (IADD3 or
@@ -589,7 +556,7 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
         return ST_NOMEM;
     for (uint32_t i = 0; i < p->ncode; i++) {
         t->op[i].flags = flags_of(&p->code[i]);
-        t->maps_ready |= is_map_prefetch(p->code[i].ptx);
+        t->maps_ready |= ptx_role_of(p->code[i].ptx) == ROLE_MAP_PREFETCH;
         cost_op(&t->op[i], &p->code[i], g);
         t->route[i] = cache_route_load(g, &p->code[i].policy, 0, 0);
     }

@@ -5,7 +5,7 @@
  * Of the copies the count, its comparison and the branch remain once; addresses that grow by constants
  * become offsets of the first copy's. */
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
@@ -50,9 +50,8 @@ static bool is_reg(const struct ptx_operand *o)
 }
 
 /* A constant that counts may use, so that nothing made of a few of them overflows; 0: a larger one. */
-static int64_t constant(const struct ptx_operand *o)
+static int64_t constant(int64_t v)
 {
-    int64_t v = (int64_t)o->imm;
     return v > -LARGE && v < LARGE ? v : 0;
 }
 
@@ -63,19 +62,14 @@ static int64_t step_of(const struct body *b, uint32_t reg, uint32_t *start)
     int64_t step = 0;
     uint32_t at = 0, from = reg;
     for (uint32_t hop = 0; hop < HOPS; hop++) {
-        if (writers(b, from, &at) != 1 || b->code[at].ptx->guarded || !is_whole(b->code[at].ptx))
+        const struct ptx_operand *base;
+        int64_t more;
+        if (writers(b, from, &at) != 1 || !ptx_offset_of(b->code[at].ptx, &base, &more) || !is_reg(base))
             return 0;
-        const struct ptx_inst *i = b->code[at].ptx;
-        bool adds = (i->op == PTX_OP_ADD || i->op == PTX_OP_SUB) && i->nopnds == 3 &&
-                    i->opnds[2].kind == OPND_IMM;
-        if (!(adds || (i->op == PTX_OP_MOV && i->nopnds == 2)) || !is_reg(&i->opnds[1]))
-            return 0;
-        if (adds)
-            step += i->op == PTX_OP_ADD ? constant(&i->opnds[2]) : -constant(&i->opnds[2]);
-        *start = i->opnds[1].index;
-        if (i->opnds[1].index == reg)
+        step += constant(more);
+        *start = from = base->index;
+        if (from == reg)
             return step;
-        from = i->opnds[1].index;
     }
     return 0;
 }
@@ -95,9 +89,10 @@ static bool begins_with(const struct body *b, uint32_t reg, int64_t *value)
         const struct exec_inst *in = &b->t->p->code[i];
         if ((in >= b->code && in < b->code + b->n) || !writes_reg(in, reg))
             continue;
-        if (in->ptx->op != PTX_OP_MOV || in->ptx->guarded || in->ptx->opnds[1].kind != OPND_IMM)
+        const struct ptx_operand *o = ptx_copied(in->ptx);
+        if (!o || !ptx_is_number(o))
             return false;
-        *value = constant(&in->ptx->opnds[1]);
+        *value = constant(o->imm);
         n++;
     }
     return n == 1;
@@ -110,7 +105,7 @@ static uint32_t turns_of(const struct body *b, uint32_t start, const struct ptx_
     int64_t from;
     if (end->kind != OPND_IMM || !begins_with(b, start, &from))
         return 0;
-    int64_t span = constant(end) - from,
+    int64_t span = constant(end->imm) - from,
             turns = step > 0 ? (span + step - 1) / step : (span + step + 1) / step;
     return turns > 0 && turns <= TURNS ? (uint32_t)turns : 0;
 }
@@ -122,16 +117,16 @@ static bool counts(const struct body *b, uint32_t *turns)
     const struct ptx_inst *branch = b->code[b->n - 1].ptx;
     if (!branch->guarded || writers(b, branch->guard, &at) != 1)
         return false;
-    const struct ptx_inst *test = b->code[at].ptx;
-    if (test->op != PTX_OP_SETP || test->guarded || test->nopnds != 3)
+    struct ptx_comparison test;
+    if (!ptx_comparison_of(b->code[at].ptx, &test))
         return false;
-    for (unsigned k = 1; k < 3; k++) {
-        const struct ptx_operand *count = &test->opnds[k], *end = &test->opnds[3 - k];
+    for (unsigned k = 0; k < 2; k++) {
+        const struct ptx_operand *count = k ? test.b : test.a, *end = k ? test.a : test.b;
         int64_t step = is_reg(count) && stays(b, end) ? step_of(b, count->index, &start) : 0;
         if (!step)
             continue;
         uint32_t in = 0;
-        if (writers(b, count->index, &in) == 1 && b->code[in].ptx->op == PTX_OP_MOV)
+        if (writers(b, count->index, &in) == 1 && ptx_copied(b->code[in].ptx))
             start = count->index;
         *turns = turns_of(b, start, end, step);
         return true;
@@ -142,31 +137,28 @@ static bool counts(const struct body *b, uint32_t *turns)
 static bool is_loop(const struct body *b)
 {
     const struct exec_inst *last = &b->code[b->n - 1];
-    return b->n > 1 && last->ptx->op == PTX_OP_BRA && &b->t->p->code[last->target] == b->code &&
+    return b->n > 1 && ptx_is(last->ptx, IS_JUMP) && &b->t->p->code[last->target] == b->code &&
            !b->code->ptx->nounroll;
 }
 
 static bool loads_data(const struct ptx_inst *i)
 {
-    return ptx_op_info(i->op)->effect == EFFECT_LOAD && i->space != PTX_SPACE_PARAM &&
-           i->space != PTX_SPACE_CONST;
+    return ptx_effect_of(i) == EFFECT_LOAD && i->space != PTX_SPACE_PARAM && i->space != PTX_SPACE_CONST;
 }
 
 /* What an instruction counts for: before the assembler makes halves of 64-bit numbers, or one
  * instruction of a product and a sum; twice where it goes to memory. */
 static uint32_t weight_of(const struct ptx_inst *i, const struct timing_op *o)
 {
-    switch (i->op) {
-    case PTX_OP_MOV: return i->nopnds ? 0 : 1; /* a product that was fused */
-    case PTX_OP_CVTA:
-    case PTX_OP_CVTA_TO: return 0;
-    case PTX_OP_LD: return loads_data(i) ? 2 : i->space != PTX_SPACE_PARAM;
-    default: break;
-    }
-    enum ptx_effect e = ptx_op_info(i->op)->effect;
+    enum ptx_effect e = ptx_effect_of(i);
+    if (ptx_is_move(i) && !i->nopnds)
+        return 1; /* a product that was fused */
+    if (ptx_is_move(i) || ptx_is_address_cast(i) || ptx_is_param_load(i))
+        return 0;
     if (e == EFFECT_STORE || e == EFFECT_ATOMIC || loads_data(i))
         return 2;
-    return is_whole(i) || o->slots < 2 ? 1 : i->op == PTX_OP_DIV ? 3 : o->slots + 2u;
+    bool divides = ptx_op_info(i->op)->addr == ADDR_DIV; /* its row: of floats */
+    return is_whole(i) || o->slots < 2 ? 1 : divides ? 3 : o->slots + 2u;
 }
 
 static bool is_small(const struct body *b, uint32_t first, const struct sim_preset *g)
@@ -200,20 +192,14 @@ static bool only_for(const struct body *b, uint32_t reg, uint64_t made)
     return true;
 }
 
+/* A sum whose products are by numbers. */
 static bool keeps_growth(const struct ptx_inst *i)
 {
-    switch (i->op) {
-    case PTX_OP_ADD:
-    case PTX_OP_SUB:
-    case PTX_OP_MOV:
-    case PTX_OP_CVT: return true;
-    case PTX_OP_SHL:
-    case PTX_OP_MUL_LO:
-    case PTX_OP_MUL_WIDE: return i->opnds[2].kind == OPND_IMM;
-    case PTX_OP_MAD_LO:
-    case PTX_OP_MAD_WIDE: return i->opnds[2].kind == OPND_IMM;
-    default: return false;
-    }
+    struct ptx_sum s;
+    bool keeps = ptx_sum_of(i, &s);
+    for (unsigned k = 0; keeps && k < s.n; k++)
+        keeps = !s.term[k].b || ptx_is_number(s.term[k].b);
+    return keeps;
 }
 
 /* Instructions whose results grow by a constant from turn to turn: a step, or made of such and of what
@@ -229,7 +215,7 @@ static uint64_t find_growing(const struct body *b)
         before = grows;
         for (uint32_t i = 0; i < b->n; i++) {
             const struct exec_inst *in = &b->code[i];
-            bool all = in->ndst == 1 && !in->ptx->guarded && is_whole(in->ptx) && keeps_growth(in->ptx);
+            bool all = in->ndst == 1 && is_whole(in->ptx) && keeps_growth(in->ptx);
             for (uint32_t k = in->ndst; all && k < (uint32_t)in->ndst + in->nsrc; k++) {
                 uint32_t at = 0, n = writers(b, in->regs[k], &at);
                 all = !n || (n == 1 && grows >> at & 1);
@@ -265,7 +251,8 @@ static void mark(struct timing_plan *t, const struct body *b, uint32_t first)
     uint32_t ignored;
     for (uint32_t i = 0; i < b->n; i++) {
         struct timing_op *o = &t->op[first + i];
-        bool step = b->code[i].ndst != 1 || b->code[i].ptx->op == PTX_OP_SETP ||
+        struct ptx_comparison test;
+        bool step = b->code[i].ndst != 1 || ptx_comparison_of(b->code[i].ptx, &test) ||
                     step_of(b, b->code[i].regs[0], &ignored);
         if (shared >> i & 1 && !(o->flags & TIMING_FREE))
             o->flags |= step ? TIMING_STEP : TIMING_OFFSET;
