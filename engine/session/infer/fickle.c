@@ -1,25 +1,16 @@
-/* Values that differ from run to run: what comes from the clock, or from the number of the SM or of the
- * place in it. A buffer that only such values are stored into is no output to compare. */
+/* Values that differ from run to run: what comes from the clock, from the number of the SM or of the
+ * place in it, or from the launch itself. A buffer that only such values are stored into is no output to
+ * compare. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/session/infer/infer.h"
 
-#include <string.h>
-
 static bool fickle_sreg(const struct ptx_operand *o)
 {
-    if (o->kind != OPND_SREG)
-        return false;
-    const char *name = ptx_sreg_name((enum ptx_sreg)o->index);
-    static const char *const starts[] = { "clock",   "globaltimer", "smid",  "warpid",
-                                          "nwarpid", "pm",          "gridid" };
-    name += *name == '%';
-    for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-        if (!strncmp(name, starts[i], strlen(starts[i])))
-            return true;
-    return false;
+    return o->kind == OPND_SREG &&
+           ptx_sreg_sees((enum ptx_sreg)o->index) & (PTX_SEES_TIME | PTX_SEES_PLACE | PTX_SEES_LAUNCH);
 }
 
 static bool reads_fickle(const bool *fickle, const struct ptx_inst *i, unsigned from)

@@ -1,6 +1,6 @@
 /* Parameters that are texture or surface handles: what their fetches say of the texels behind them. */
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
@@ -16,7 +16,7 @@ static const uint32_t most_texels[3] = { 4096, 1024, 128 }; /* along one dimensi
 /* The handle among the operands: the first part of [handle, {coordinates}]. */
 static const struct ptx_operand *handle_operand(const struct ptx_inst *i)
 {
-    if (i->op != PTX_OP_TEX && i->op != PTX_OP_TLD4 && i->op != PTX_OP_SULD_B && i->op != PTX_OP_SUST_B)
+    if (ptx_effect_of(i) != EFFECT_TEXTURE && ptx_effect_of(i) != EFFECT_SURFACE)
         return NULL;
     for (unsigned k = 0; k < i->nopnds; k++)
         if (i->opnds[k].kind == OPND_MULTI && i->opnds[k].nelem)
@@ -28,6 +28,12 @@ static bool in_register(const struct ptx_operand *o, uint32_t reg)
 {
     return o && (o->kind == OPND_REG || (o->kind == OPND_ADDR && o->base == BASE_REG)) &&
            o->index == reg;
+}
+
+/* A store or an atomic of a surface: the handle stands where others have their result. */
+static bool is_written(const struct ptx_inst *i)
+{
+    return ptx_effect_of(i) == EFFECT_SURFACE && i->opnds[0].kind == OPND_MULTI;
 }
 
 /* A fetch through the parameter that `load` reads, itself or by a copy; NULL: none. */
@@ -42,8 +48,8 @@ static const struct ptx_inst *fetch_of(const struct guess *g, const struct ptx_i
         for (uint32_t r = 0; r < n; r++) {
             if (in_register(handle_operand(i), reg[r]))
                 return i;
-            if (i->op == PTX_OP_MOV && n < ARRAY_LEN(reg) && i->opnds[0].kind == OPND_REG &&
-                in_register(&i->opnds[1], reg[r]) && i->opnds[0].index != reg[r])
+            const struct ptx_operand *o = n < ARRAY_LEN(reg) ? ptx_copied(i) : NULL;
+            if (o && in_register(o, reg[r]) && i->opnds[0].index != reg[r])
                 reg[n++] = i->opnds[0].index;
         }
     }
@@ -71,7 +77,7 @@ static uint8_t channels_read(const struct guess *g, const struct ptx_inst *i)
 {
     const struct ptx_operand *v = &i->opnds[0];
     uint8_t n = 1;
-    for (unsigned e = 1; v->kind == OPND_VEC && e < v->nelem && i->op == PTX_OP_TEX; e++)
+    for (unsigned e = 1; v->kind == OPND_VEC && e < v->nelem && ptx_role_of(i) != ROLE_GATHER; e++)
         n = is_read(g, &v->elem[e]) ? (uint8_t)(e + 1) : n;
     return n == 3 ? 4 : n;
 }
@@ -99,7 +105,7 @@ static void texel_of(const struct guess *g, const struct ptx_inst *i, struct tex
         t->channels = channels_read(g, i);
         return;
     }
-    const struct ptx_operand *v = &i->opnds[i->op == PTX_OP_SUST_B ? 1 : 0];
+    const struct ptx_operand *v = &i->opnds[is_written(i) ? 1 : 0];
     t->elem = bits == 8 ? ELEM_U8 : bits == 16 ? ELEM_U16 : ELEM_F32;
     t->channels = (uint8_t)((v->kind == OPND_VEC ? v->nelem : 1) * (bits == 64 ? 2u : 1u));
 }
@@ -111,11 +117,11 @@ bool infer_texture(const struct guess *g, uint32_t p, uint32_t n, struct texture
         s->bytes == 8 && !s->array ? fetch_of(g, infer_param_load(g, p, 0)) : NULL;
     if (!i)
         return false;
-    *out = (struct texture){ .surface = i->op == PTX_OP_SULD_B || i->op == PTX_OP_SUST_B };
+    *out = (struct texture){ .surface = ptx_effect_of(i) == EFFECT_SURFACE };
     shape_of(i, n, out);
     texel_of(g, i, out);
     out->pitch = (uint64_t)out->dims[0] * texture_texel(out);
-    *written = i->op == PTX_OP_SUST_B;
+    *written = is_written(i);
     return out->channels == 1 || out->channels == 2 || out->channels == 4;
 }
 

@@ -1,5 +1,6 @@
 /* Where a value goes: into addresses and what is stored, or into comparisons alone. */
 #include "engine/base/base.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/session/infer/shape.h"
@@ -99,9 +100,10 @@ static bool mark_counters(struct marks *m, const bool *indexed)
     bool counts = false;
     for (uint32_t k = 0; k < m->f->ninsts; k++) {
         const struct ptx_inst *i = &m->f->insts[k];
-        bool compares = strcmp(ptx_op_info(i->op)->name, "setp") == 0;
-        for (unsigned n = 1; compares && i->nopnds > 2 && n < 3; n++) {
-            const struct ptx_operand *a = &i->opnds[n], *b = &i->opnds[3 - n];
+        const struct ptx_operand *x, *y;
+        bool compares = ptx_compared(i, &x, &y);
+        for (unsigned n = 0; compares && n < 2; n++) {
+            const struct ptx_operand *a = n ? y : x, *b = n ? x : y;
             if (a->kind != OPND_REG || !m->reg[a->index] || b->kind != OPND_REG || m->reg[b->index])
                 continue;
             if (indexed[b->index])

@@ -6,7 +6,7 @@
 
 #include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -26,13 +26,15 @@ struct ranks {
 
 static bool multiplies(const struct ptx_inst *i)
 {
-    return i->op == PTX_OP_MUL_LO || i->op == PTX_OP_MUL_WIDE || i->op == PTX_OP_MAD_LO ||
-           i->op == PTX_OP_MAD_WIDE;
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    return rule == ADDR_MUL_LO || rule == ADDR_MUL_WIDE || rule == ADDR_MAD_LO || rule == ADDR_MAD_WIDE;
 }
 
+/* Into other bits, too. */
 static bool copies(const struct ptx_inst *i)
 {
-    return i->op == PTX_OP_MOV || i->op == PTX_OP_CVT;
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    return rule == ADDR_COPY || rule == ADDR_CVT;
 }
 
 static unsigned held(const struct ranks *r, const struct ptx_operand *o)
@@ -68,7 +70,7 @@ static unsigned result(const struct ranks *r, const struct ptx_inst *i)
         return a;
     if (multiplies(i))
         return product(a, b);
-    return i->op == PTX_OP_ADD ? (a | b) & (RANK(0) | RANK(1)) : 0;
+    return ptx_rule_of(i) == ADDR_ADD ? (a | b) & (RANK(0) | RANK(1)) : 0;
 }
 
 static void follow(struct ranks *r)
@@ -99,7 +101,8 @@ static bool syncs_grid(const struct ptx_func *f)
 /* Is it the first CTA, or thread? As grid_group::sync() asks: x + y == -z. */
 static bool asks_for_first(const struct ptx_inst *i, unsigned other)
 {
-    return i->op == PTX_OP_NEG || (i->op == PTX_OP_ADD && other & (INDEX(0) | INDEX(1) | INDEX(2)));
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    return rule == ADDR_NEG || (rule == ADDR_ADD && other & (INDEX(0) | INDEX(1) | INDEX(2)));
 }
 
 /* Operand k, which holds index c, goes into a rank. */
@@ -113,7 +116,7 @@ static bool into_rank(const struct ranks *r, const struct ptx_inst *i, unsigned 
         return held(r, &i->opnds[3 - k]) & SIZE(c - 1);
     if (multiplies(i))
         other = product(held(r, &i->opnds[1]), held(r, &i->opnds[2]));
-    else if (i->op == PTX_OP_ADD)
+    else if (ptx_rule_of(i) == ADDR_ADD)
         other = held(r, &i->opnds[3 - k]);
     return other & RANK(c);
 }
@@ -170,7 +173,7 @@ static bool tells_place(const struct ptx_operand *o)
 /* By its index, by the size of the grid, or by what it draws from a counter: then all dimensions. */
 static void read_ctas(const struct ptx_inst *i, bool cta[GUESS_DIMS])
 {
-    bool all = i->op == PTX_OP_ATOM && i->space != PTX_SPACE_SHARED;
+    bool all = ptx_is(i, IS_RETURNS_OLD) && i->space != PTX_SPACE_SHARED;
     for (unsigned k = 0; k < i->nopnds; k++) {
         const struct ptx_operand *o = &i->opnds[k];
         if (o->kind != OPND_SREG)
@@ -202,13 +205,13 @@ static bool calls_elsewhere(const struct ptx_inst *i)
 
 static bool writes_unlisted(const struct ptx_inst *i)
 {
-    switch (ptx_op_info(i->op)->effect) {
+    switch (ptx_effect_of(i)) {
     case EFFECT_ASYNC_COPY:
     case EFFECT_TENSOR:
     case EFFECT_SURFACE:
     case EFFECT_OTHER: return true;
     case EFFECT_CALL: return calls_elsewhere(i);
-    default: return i->op == PTX_OP_OPAQUE;
+    default: return false;
     }
 }
 

@@ -3,7 +3,7 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/ptx/link.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/data.h"
@@ -31,11 +31,12 @@ static uint32_t log_2(uint32_t n)
 /* What an instruction makes of an integer that is its operand k: a mask (not n & 3), a count of bits. */
 static bool masks(const struct ptx_inst *x, unsigned k)
 {
-    return x->op == PTX_OP_AND && x->opnds[3 - k].kind == OPND_REG;
+    return ptx_rule_of(x) == ADDR_AND && x->opnds[3 - k].kind == OPND_REG;
 }
 static bool shifts_by(const struct ptx_inst *x, unsigned k)
 {
-    return (x->op == PTX_OP_SHL || x->op == PTX_OP_SHR) && k == 2;
+    enum ptx_addr_rule rule = ptx_rule_of(x);
+    return (rule == ADDR_SHL || rule == ADDR_SHR) && k == 2;
 }
 
 /* What the kernel does with an integer parameter: a mask is one less than the size, a count of bits,
@@ -57,7 +58,7 @@ static uint32_t scalar_value(const struct guess *g, const struct ptx_inst *load,
                 return n - 1;
             if ((itself || x->opnds[k].index == other) && shifts_by(x, k))
                 return log_2(n);
-            if (itself && x->op == PTX_OP_SUB && k == 2)
+            if (itself && ptx_rule_of(x) == ADDR_SUB && k == 2)
                 other = x->opnds[0].index;
         }
     }

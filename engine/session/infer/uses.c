@@ -4,7 +4,7 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/ptx/link.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/data.h"
@@ -28,8 +28,7 @@ enum ptx_type infer_access_type(const struct guess *g, const struct ana_access *
 static bool sees_stores(const struct guess *g, const struct ana_access *a)
 {
     const struct ptx_inst *i = &g->facts->module->funcs[a->func]->insts[a->inst];
-    return i->op == PTX_OP_LD && (ptx_has_mod(i, PTX_MOD_VOLATILE) || ptx_has_mod(i, PTX_MOD_RELAXED) ||
-                                  ptx_has_mod(i, PTX_MOD_ACQUIRE));
+    return ptx_is_plain_load(i) && ptx_is_strong(i);
 }
 
 static void merge_use(const struct guess *g, const struct ana_access *a, struct param_use *u)
@@ -93,15 +92,15 @@ static bool read_offsets(struct guess *g)
         const struct ana_access *a = &g->facts->access[k];
         const struct ptx_inst *i = &g->facts->module->funcs[a->func]->insts[a->inst];
         if (a->func == g->f->index && a->param >= 0 && (uint32_t)a->param < g->f->nparams && !a->store &&
-            !a->atomic && i->op == PTX_OP_LD && i->opnds[0].kind == OPND_REG)
+            !a->atomic && ptx_is_plain_load(i) && i->opnds[0].kind == OPND_REG)
             by_reg[i->opnds[0].index] = a;
     }
     for (uint32_t i = 0; i < g->f->ninsts; i++) {
         const struct ptx_inst *x = &g->f->insts[i];
-        if (x->op != PTX_OP_SETP || x->nopnds < 3 || x->opnds[1].kind != OPND_REG ||
-            x->opnds[2].kind != OPND_REG)
+        const struct ptx_operand *p, *q;
+        if (!ptx_compared(x, &p, &q) || p->kind != OPND_REG || q->kind != OPND_REG)
             continue;
-        const struct ana_access *a = by_reg[x->opnds[1].index], *b = by_reg[x->opnds[2].index];
+        const struct ana_access *a = by_reg[p->index], *b = by_reg[q->index];
         if (a && b && neighbours(g, a, b) && !g->use[a->param].stored)
             g->rows = g->use[a->param].offsets = true;
     }
@@ -121,11 +120,20 @@ static void read_outputs(struct guess *g)
 }
 
 /* ---- registers that hold addresses: bases of addresses, and what they are sums and copies of ---- */
-static bool passes_address(const struct ptx_inst *i)
+
+/* The first operand that may be the address which the instruction makes; 0: it makes none. */
+static unsigned first_address(const struct ptx_inst *i)
 {
-    return i->op == PTX_OP_ADD || i->op == PTX_OP_SUB || i->op == PTX_OP_MOV || i->op == PTX_OP_CVTA ||
-           i->op == PTX_OP_CVTA_TO || i->op == PTX_OP_SELP || i->op == PTX_OP_MAD_LO ||
-           i->op == PTX_OP_MAD_WIDE;
+    switch (ptx_rule_of(i)) {
+    case ADDR_ADD:
+    case ADDR_SUB:
+    case ADDR_COPY:
+    case ADDR_CVTA:
+    case ADDR_SELP: return 1;
+    case ADDR_MAD_LO:
+    case ADDR_MAD_WIDE: return 3;
+    default: return 0;
+    }
 }
 
 static void mark_bases(struct guess *g)
@@ -134,8 +142,7 @@ static void mark_bases(struct guess *g)
         for (unsigned k = 0; k < g->f->insts[i].nopnds; k++) {
             const struct ptx_operand *o = &g->f->insts[i].opnds[k];
             if ((o->kind == OPND_ADDR && o->base == BASE_REG) ||
-                ((g->f->insts[i].op == PTX_OP_CVTA || g->f->insts[i].op == PTX_OP_CVTA_TO) &&
-                 o->kind == OPND_REG))
+                (ptx_is_address_cast(&g->f->insts[i]) && o->kind == OPND_REG))
                 g->addresses[o->index] = true;
         }
 }
@@ -148,10 +155,10 @@ static void mark_addresses(struct guess *g)
         more = false;
         for (uint32_t i = g->f->ninsts; i-- > 0;) {
             const struct ptx_inst *x = &g->f->insts[i];
-            if (!passes_address(x) || x->opnds[0].kind != OPND_REG || !g->addresses[x->opnds[0].index])
+            unsigned first = first_address(x);
+            if (!first || x->opnds[0].kind != OPND_REG || !g->addresses[x->opnds[0].index])
                 continue;
-            for (unsigned k = x->op == PTX_OP_MAD_LO || x->op == PTX_OP_MAD_WIDE ? 3 : 1; k < x->nopnds;
-                 k++)
+            for (unsigned k = first; k < x->nopnds; k++)
                 if (x->opnds[k].kind == OPND_REG && !g->addresses[x->opnds[k].index])
                     more = g->addresses[x->opnds[k].index] = true;
         }
@@ -163,9 +170,9 @@ const struct ptx_inst *infer_param_load(const struct guess *g, uint32_t p, uint6
 {
     for (uint32_t i = 0; i < g->f->ninsts; i++) {
         const struct ptx_inst *x = &g->f->insts[i];
-        if (x->op == PTX_OP_LD && x->space == PTX_SPACE_PARAM && x->vec <= 1 &&
-            x->opnds[1].kind == OPND_ADDR && x->opnds[1].base == BASE_SYM &&
-            x->opnds[1].sym == g->f->params[p] && (uint64_t)x->opnds[1].imm == at)
+        if (ptx_is_param_load(x) && x->vec <= 1 && x->opnds[1].kind == OPND_ADDR &&
+            x->opnds[1].base == BASE_SYM && x->opnds[1].sym == g->f->params[p] &&
+            (uint64_t)x->opnds[1].imm == at)
             return x;
     }
     return NULL;
