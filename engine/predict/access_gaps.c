@@ -5,7 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/predict/request_trace.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -22,13 +22,12 @@ struct tune_code {
 /* Casts, parameter reads and register moves are folded into what uses them. */
 static bool is_free(const struct ptx_inst *i)
 {
-    return i->op == PTX_OP_CVTA || i->op == PTX_OP_CVTA_TO || i->op == PTX_OP_MOV ||
-           (i->op == PTX_OP_LD && i->space == PTX_SPACE_PARAM);
+    return ptx_is_address_cast(i) || ptx_is_move(i) || ptx_is_param_load(i);
 }
 
 static bool is_load(const struct ptx_inst *i)
 {
-    enum ptx_effect e = ptx_op_info(i->op)->effect;
+    enum ptx_effect e = ptx_effect_of(i);
     return (e == EFFECT_LOAD || e == EFFECT_ATOMIC) && i->space != PTX_SPACE_PARAM &&
            i->space != PTX_SPACE_CONST;
 }
@@ -165,5 +164,6 @@ enum load_path tune_code_path(const struct tune_code *c, uint32_t inst)
 
 bool tune_code_is_red(const struct tune_code *c, uint32_t inst)
 {
-    return c->f->insts[inst].op == PTX_OP_RED;
+    const struct ptx_inst *i = &c->f->insts[inst];
+    return ptx_effect_of(i) == EFFECT_ATOMIC && !ptx_is(i, IS_RETURNS_OLD);
 }

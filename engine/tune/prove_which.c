@@ -1,7 +1,7 @@
 /* What broke a launch: it is repeated with one part of the hostile machine at a time. */
 #include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/result.h"
@@ -82,7 +82,7 @@ static const struct ptx_inst *reads(const struct ptx_func *f, enum sim_poison wh
 static bool calls(const struct ptx_func *f, struct str name)
 {
     for (uint32_t i = 0; i < f->ninsts; i++)
-        for (unsigned k = 0; k < f->insts[i].nopnds && f->insts[i].op == PTX_OP_CALL; k++) {
+        for (unsigned k = 0; k < f->insts[i].nopnds && ptx_effect_of(&f->insts[i]) == EFFECT_CALL; k++) {
             const struct ptx_operand *o = &f->insts[i].opnds[k];
             if (o->kind == OPND_SYM && o->sym && str_eq(o->sym->name, name))
                 return true;

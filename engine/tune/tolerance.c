@@ -2,7 +2,7 @@
  * launch to launch, and bit-equality would refuse every configuration, the original among them. */
 #include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
@@ -22,26 +22,15 @@ static bool is_float(enum ptx_type t)
            t == PTX_T_F32 || t == PTX_T_F64;
 }
 
+/* Of a reduction by a tensor map only the map says the type. */
 static bool adds_floats(const struct ptx_inst *in)
 {
-    bool atomic = in->op == PTX_OP_ATOM || in->op == PTX_OP_RED || in->op == PTX_OP_CP_REDUCE_ASYNC_BULK;
-    return atomic && in->ntypes && is_float((enum ptx_type)in->type[0]) && ptx_has_mod(in, PTX_MOD_ADD);
+    return ptx_is_atomic_op(in, PTX_MOD_ADD) && (!in->ntypes || is_float((enum ptx_type)in->type[0]));
 }
 
 static bool reads_clock(const struct ptx_inst *in)
 {
-    for (unsigned o = 0; o < in->nopnds; o++)
-        if (in->opnds[o].kind == OPND_SREG)
-            switch (in->opnds[o].index) {
-            case PTX_SREG_CLOCK:
-            case PTX_SREG_CLOCK_HI:
-            case PTX_SREG_CLOCK64:
-            case PTX_SREG_GLOBALTIMER:
-            case PTX_SREG_GLOBALTIMER_LO:
-            case PTX_SREG_GLOBALTIMER_HI: return true;
-            default: break;
-            }
-    return false;
+    return (ptx_sees(in) & PTX_SEES_TIME) != 0;
 }
 
 static bool func_any(const struct ptx_func *f, bool (*is)(const struct ptx_inst *in))
@@ -154,15 +143,16 @@ static uint64_t target(uint64_t root)
 static void reach_inst(struct reach *r, const struct ptx_inst *in)
 {
     uint64_t root = 0, address = 0;
-    bool sum = false, where = false, bulk = in->op == PTX_OP_CP_REDUCE_ASYNC_BULK,
-         blind = in->op == PTX_OP_ST || in->op == PTX_OP_RED || bulk, /* returns nothing */
-        writes = blind || in->op == PTX_OP_ATOM;
+    enum ptx_effect e = ptx_effect_of(in);
+    bool sum = false, where = false, bulk = e == EFFECT_ATOMIC && ptx_is(in, IS_BULK),
+         writes = e == EFFECT_STORE || e == EFFECT_ATOMIC,
+         blind = writes && !ptx_is(in, IS_RETURNS_OLD); /* returns nothing */
     unsigned first = blind ? 0 : 1, at = first;
     for (unsigned k = first; k < in->nopnds; k++)
         operand_reads(r, &in->opnds[k], &root, &sum);
     if (in->guarded)
         note_sum(r, &sum, r->sum[in->guard]);
-    r->any |= in->op == PTX_OP_CALL || (in->op == PTX_OP_BRA && sum);
+    r->any |= e == EFFECT_CALL || (e == EFFECT_BRANCH && sum);
     if (at < in->nopnds)
         operand_reads(r, &in->opnds[at], &address, &where);
     sum = sum || (bulk && r->apart);
@@ -174,9 +164,9 @@ static void reach_inst(struct reach *r, const struct ptx_inst *in)
         note_root(r, &r->derived, target(address));
     if (blind || !in->nopnds)
         return;
-    if (in->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM)
+    if (ptx_is_param_load(in))
         operand_gets(r, &in->opnds[0], param_root(r, in), false);
-    else if (in->op == PTX_OP_LD || in->op == PTX_OP_ATOM)
+    else if (e == EFFECT_LOAD || e == EFFECT_ATOMIC)
         operand_gets(r, &in->opnds[0],
                      ptx_type_bits((enum ptx_type)in->type[0]) == 64 &&
                              !is_float((enum ptx_type)in->type[0])

@@ -411,6 +411,10 @@ static void test_tolerance_is_for_what_atomics_reach(void **state)
                                "mul.f32 %f3, %f3, %f1;\n  st.global.f32 [%d7], %f3;\n",
                                true, &b, &out),
                      2);
+    assert_int_equal(tolerated("  red.global.add.f32 [%d6], %f1;\n  "
+                               "ldu.global.f32 %f3, [%d6];\n  st.global.f32 [%d7], %f3;\n",
+                               true, &b, &out),
+                     2);
     assert_int_equal(tolerated("  red.shared.add.f32 [%r3], %f1;\n  ld.shared.f32 %f3, [%r3];\n  "
                                "st.global.f32 [%d7], %f3;\n",
                                true, &b, &out),
