@@ -5,7 +5,7 @@
 #include "engine/analysis/alias_int.h"
 #include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch.h"
@@ -116,7 +116,7 @@ static void find_indirect(struct alias *a)
     for (uint32_t k = 0; k < a->nfuncs; k++)
         for (uint32_t i = 0; i < a->func[k]->ninsts; i++) {
             const struct ptx_inst *in = &a->func[k]->insts[i];
-            a->indirect |= in->op == PTX_OP_CALL && !alias_callee(in, &name) && !name.n;
+            a->indirect |= ptx_effect_of(in) == EFFECT_CALL && !alias_callee(in, &name) && !name.n;
         }
     for (uint32_t k = 0; a->indirect && k < a->nslots; k++)
         if (a->slot[k].sym)
@@ -315,24 +315,17 @@ enum alias_answer alias_overlap(const struct alias *a, const struct alias_roots 
 }
 
 /* ---- who writes ---- */
-static bool starts(const char *s, const char *with)
-{
-    return s && strncmp(s, with, strlen(with)) == 0;
-}
-
 static bool may_store(const struct ptx_inst *i)
 {
-    const struct ptx_op_info *info = ptx_op_info(i->op);
     bool outside = i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC;
-    switch (info->effect) {
+    switch (ptx_effect_of(i)) {
     case EFFECT_STORE:
     case EFFECT_ATOMIC: return outside;
     case EFFECT_ASYNC_COPY:
-        return outside && i->nopnds && !strstr(info->name, "mbarrier.arrive") &&
-               !strstr(info->name, "_group");
-    case EFFECT_SURFACE: return !starts(info->name, "suld") && !starts(info->name, "suq");
+        return outside && ptx_role_of(i) != ROLE_MBARRIER_ARRIVE && ptx_role_of(i) != ROLE_COMMIT;
+    case EFFECT_SURFACE: return !ptx_is(i, IS_FETCH) && ptx_role_of(i) != ROLE_PROPERTY;
     case EFFECT_TENSOR: return i->space == PTX_SPACE_GLOBAL;
-    default: return starts(info->name, "tensormap");
+    default: return ptx_is(i, IS_TENSORMAP);
     }
 }
 
@@ -341,16 +334,15 @@ enum alias_answer alias_writes(const struct alias *a, const struct ptx_func *f, 
 {
     struct str name;
     struct alias_roots w;
-    if (i->op == PTX_OP_OPAQUE)
+    if (ptx_is_opaque(i))
         return ALIAS_MAYBE;
-    const struct ptx_op_info *info = ptx_op_info(i->op);
-    if (info->effect == EFFECT_CALL)
+    enum ptx_effect e = ptx_effect_of(i);
+    if (e == EFFECT_CALL)
         return alias_callee(i, &name) || alias_harmless_call(name) ? ALIAS_NO : ALIAS_MAYBE;
     if (!may_store(i))
         return ALIAS_NO;
     alias_roots(a, f, alias_address(i), &w);
-    w.unknown |= starts(info->name, "multimem") || starts(info->name, "tensormap") ||
-                 info->effect == EFFECT_SURFACE || info->effect == EFFECT_TENSOR;
+    w.unknown |= ptx_is(i, IS_MULTIMEM | IS_TENSORMAP) || e == EFFECT_SURFACE || e == EFFECT_TENSOR;
     w.unknown |= w.window && i->space == PTX_SPACE_GLOBAL;
     return alias_overlap(a, &w, read);
 }
@@ -373,7 +365,7 @@ static bool find_writers(struct alias *a)
     for (uint32_t k = 0; k < a->nfuncs; k++)
         for (uint32_t i = 0; i < a->func[k]->ninsts; i++) {
             const struct ptx_inst *in = &a->func[k]->insts[i];
-            if (in->op != PTX_OP_OPAQUE && ptx_op_info(in->op)->effect != EFFECT_CALL && !may_store(in))
+            if (!ptx_is_opaque(in) && ptx_effect_of(in) != EFFECT_CALL && !may_store(in))
                 continue;
             if (!base_grow((void **)&a->writer, a->nwriters, &cap, sizeof *a->writer))
                 return false;

@@ -2,7 +2,7 @@
 #include "engine/analysis/alias.h"
 #include "engine/analysis/alias_int.h"
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -252,11 +252,10 @@ static struct alias_value condition(const struct step *s)
     while (k < i->nopnds && ptx_operand_access(i, k) == PTX_WRITE)
         k++;
     struct alias_value v = all_read(s, k, i->nopnds);
-    bool two = (i->op == PTX_OP_SETP || i->op == PTX_OP_SET) && k + 2u <= i->nopnds;
-    bool whole_pointer = i->op == PTX_OP_ISSPACEP && !(v.kind & ~(KIND_NULL | KIND_WINDOW));
-    uint64_t bits = whole_pointer ? v.bits
-                    : two         ? compared(operand(s, &i->opnds[k]), operand(s, &i->opnds[k + 1]))
-                                  : bits_of(v);
+    const struct ptx_operand *x, *y;
+    bool two = ptx_compared(i, &x, &y);
+    bool whole_pointer = ptx_role_of(i) == ROLE_WINDOW_TEST && !(v.kind & ~(KIND_NULL | KIND_WINDOW));
+    uint64_t bits = whole_pointer ? v.bits : two ? compared(operand(s, x), operand(s, y)) : bits_of(v);
     for (unsigned n = k + 2; two && n < i->nopnds; n++)
         bits |= operand(s, &i->opnds[n]).bits;
     s->a->told |= bits;
@@ -268,10 +267,10 @@ static struct alias_value condition(const struct step *s)
 }
 
 /* and, or, xor, not, products and shifts to the left: bits only move up. */
-static bool moves_up(enum ptx_op op)
+static bool moves_up(enum ptx_addr_rule rule)
 {
-    return op == PTX_OP_OR || op == PTX_OP_XOR || op == PTX_OP_NOT || op == PTX_OP_AND ||
-           op == PTX_OP_SHL || op == PTX_OP_MUL_LO;
+    return rule == ADDR_OR || rule == ADDR_XOR || rule == ADDR_NOT || rule == ADDR_AND ||
+           rule == ADDR_SHL || rule == ADDR_MUL_LO;
 }
 
 /* min, max: whole values are compared, by whose low bits it may be told which was taken. */
@@ -286,15 +285,15 @@ static struct alias_value made(const struct step *s)
 {
     const struct ptx_inst *i = s->i;
     const struct ptx_operand *o = i->opnds;
-    const struct ptx_op_info *info = ptx_op_info(i->op);
+    enum ptx_addr_rule rule = ptx_rule_of(i);
     bool ints = wide_int(i) || narrow_int(i);
-    switch (i->op == PTX_OP_OPAQUE ? ADDR_UNKNOWN : info->addr) {
+    switch (rule) {
     case ADDR_COPY: return scalar(i, 2) ? operand(s, &o[1]) : launder(all_read(s, 1, i->nopnds));
     case ADDR_CVTA: return to_window(s);
     case ADDR_ADD:
     case ADDR_SUB:
         if (ints && scalar(i, 3))
-            return sum(operand(s, &o[1]), operand(s, &o[2]), info->addr == ADDR_SUB);
+            return sum(operand(s, &o[1]), operand(s, &o[2]), rule == ADDR_SUB);
         break;
     case ADDR_MAD_LO:
     case ADDR_MAD_WIDE:
@@ -322,19 +321,20 @@ static struct alias_value made(const struct step *s)
     default: break;
     }
     struct alias_value v = all_read(s, 0, i->nopnds);
-    if (i->op == PTX_OP_ALLOCA || i->op == PTX_OP_STACKRESTORE)
+    bool stack = ptx_role_of(i) == ROLE_STACK;
+    if (stack)
         join(s->a, &s->a->stack, launder(v));
-    if (i->op == PTX_OP_MAPA || i->op == PTX_OP_ALLOCA || i->op == PTX_OP_STACKSAVE) {
-        v = launder(i->op == PTX_OP_MAPA ? v : both(v, s->a->stack));
+    if (stack || ptx_is(i, IS_REMOTE)) {
+        v = launder(stack ? both(v, s->a->stack) : v);
         v.kind = v.kind & KIND_MIX ? KIND_MIX : KIND_WINDOW;
         return v;
     }
     for (uint8_t k = 0; k < i->nopnds && !empty(v); k++) /* nothing is read there: createpolicy.range */
         if (o[k].kind == OPND_ADDR && o[k].base == BASE_REG)
             v = both(v, launder(*reg_of(s, o[k].index)));
-    if (!ints || !moves_up(i->op))
+    if (!ints || !moves_up(rule))
         return launder(v);
-    if (i->op == PTX_OP_SHL && scalar(i, 3)) /* how far is told by all bits of the amount */
+    if (rule == ADDR_SHL && scalar(i, 3)) /* how far is told by all bits of the amount */
         v.down |= bits_of(operand(s, &o[2]));
     return launder_up(v);
 }
@@ -612,22 +612,13 @@ struct writing {
 static void write_reg(void *ctx, uint32_t reg, unsigned access)
 {
     struct writing *w = ctx;
-    if (access & PTX_WRITE || w->s->i->op == PTX_OP_OPAQUE)
+    if (access & PTX_WRITE || ptx_is_opaque(w->s->i))
         join(w->s->a, reg_of(w->s, reg), w->v);
-}
-
-static bool carries(const struct ptx_inst *i, const char *name)
-{
-    size_t n = name ? strlen(name) : 0;
-    bool sets = n > 3 && strcmp(name + n - 3, ".cc") == 0;
-    return sets || i->op == PTX_OP_ADDC || i->op == PTX_OP_SUBC || i->op == PTX_OP_MADC_LO ||
-           i->op == PTX_OP_MADC_HI;
 }
 
 static struct alias_value with_conditions(const struct step *s, struct alias_value v)
 {
-    const struct ptx_op_info *info = ptx_op_info(s->i->op);
-    if (s->i->op != PTX_OP_OPAQUE && carries(s->i, info->name)) {
+    if (ptx_is(s->i, IS_CARRY_IN | IS_CARRY_OUT)) {
         struct alias_value *cc = reg_of(s, s->f->nregs);
         join(s->a, cc, v);
         v.kind |= cc->kind & KIND_MIX;
@@ -645,7 +636,7 @@ static void tell(const struct step *s, enum ptx_effect e)
 {
     if (s->i->guarded)
         s->a->told |= reg_of(s, s->i->guard)->bits;
-    if (e != EFFECT_BRANCH && e != EFFECT_BARRIER && s->i->op != PTX_OP_NANOSLEEP)
+    if (e != EFFECT_BRANCH && e != EFFECT_BARRIER && !ptx_is(s->i, IS_SLEEP))
         return;
     struct alias_value v = all_read(s, 0, s->i->nopnds);
     s->a->told |= bits_of(v);
@@ -664,8 +655,7 @@ static struct alias_value sampled(const struct step *s)
 void alias_step(struct alias *a, uint32_t at, const struct ptx_inst *i)
 {
     struct step s = { a, at, i, a->func[at] };
-    const struct ptx_op_info *info = ptx_op_info(i->op);
-    enum ptx_effect e = i->op == PTX_OP_OPAQUE ? EFFECT_OTHER : info->effect;
+    enum ptx_effect e = ptx_effect_of(i);
     struct writing w = { &s, { .kind = KIND_MIX } };
     tell(&s, e);
     if (e == EFFECT_CALL) {
@@ -676,7 +666,7 @@ void alias_step(struct alias *a, uint32_t at, const struct ptx_inst *i)
         store(&s);
     if (e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR)
         copy(&s);
-    if (i->op == PTX_OP_OPAQUE) {
+    if (ptx_is_opaque(i)) {
         w.v = anything(a, all_read(&s, 0, i->nopnds));
         soil(a, DIRTY_ALL, w.v.bits);
     } else if (e == EFFECT_LOAD && i->nopnds)

@@ -2,7 +2,7 @@
 #include "engine/analysis/alias.h"
 #include "engine/analysis/alias_int.h"
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch.h"
@@ -154,8 +154,7 @@ static void note_loads(struct alias *a, uint32_t reg)
 {
     for (uint32_t k = 0; k < a->kernel->ninsts; k++) {
         const struct ptx_inst *i = &a->kernel->insts[k];
-        if (i->op != PTX_OP_LD || i->space != PTX_SPACE_PARAM || i->nopnds < 2 ||
-            i->opnds[1].base != BASE_SYM)
+        if (!ptx_is_param_load(i) || i->nopnds < 2 || i->opnds[1].base != BASE_SYM)
             continue;
         const struct ptx_operand *d = &i->opnds[0];
         unsigned n = d->kind == OPND_VEC ? d->nelem : 1;
@@ -178,14 +177,13 @@ static void find_bases(struct alias *a, bool *done, bool *address, bool *convert
         const struct ptx_operand *m = alias_address(i);
         if (m && m->base == BASE_REG && (i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC))
             address[m->index] = true;
-        if ((i->op == PTX_OP_CVTA || i->op == PTX_OP_CVTA_TO) && i->nopnds &&
-            i->opnds[0].kind == OPND_REG)
+        if (ptx_is_address_cast(i) && i->nopnds && i->opnds[0].kind == OPND_REG)
             converted[i->opnds[0].index] = true;
     }
     for (uint32_t k = 0; k < f->ninsts; k++) {
         const struct ptx_inst *i = &f->insts[k];
         const struct ptx_operand *o = i->opnds;
-        if (i->op != PTX_OP_ADD || i->nopnds != 3 || o[0].kind != OPND_REG || !address[o[0].index])
+        if (ptx_rule_of(i) != ADDR_ADD || o[0].kind != OPND_REG || !address[o[0].index])
             continue;
         bool other = (o[1].kind == OPND_REG && converted[o[1].index]) ||
                      (o[2].kind == OPND_REG && converted[o[2].index]);
@@ -206,8 +204,8 @@ void alias_find_pointers(struct alias *a)
             note_pointer(a, (int)k, 0);
     for (uint32_t k = 0; done && k < f->ninsts; k++) {
         const struct ptx_inst *i = &f->insts[k];
-        if ((i->op != PTX_OP_CVTA && i->op != PTX_OP_CVTA_TO) || i->space != PTX_SPACE_GLOBAL ||
-            i->nopnds < 2 || i->opnds[1].kind != OPND_REG)
+        if (!ptx_is_address_cast(i) || i->space != PTX_SPACE_GLOBAL || i->nopnds < 2 ||
+            i->opnds[1].kind != OPND_REG)
             continue;
         if (!done[i->opnds[1].index])
             note_loads(a, i->opnds[1].index);

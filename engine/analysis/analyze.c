@@ -9,6 +9,7 @@
 #include "engine/analysis/symbolic/symexpr.h"
 #include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -361,10 +362,9 @@ static void fill_totals(const struct facts *f, struct ana_kernel *k)
  * all the same. */
 static const char *unmodelled(const struct ptx_inst *i)
 {
-    const struct ptx_op_info *o = ptx_op_info(i->op);
-    if (i->op == PTX_OP_OPAQUE)
+    if (ptx_is_opaque(i))
         return "an instruction that is not known here";
-    switch (o->effect) {
+    switch (ptx_effect_of(i)) {
     case EFFECT_TEXTURE: return "texture access";
     case EFFECT_SURFACE: return "surface access";
     case EFFECT_TENSOR: return "tensor core";
@@ -385,7 +385,7 @@ static void name_unmodelled(struct facts *f, const struct ptx_func *fn)
         const char *what = times[in->op] ? unmodelled(in) : NULL;
         if (what)
             eval_gap(&f->e, "not modelled: %s (%s), %u in %.*s, first at line %u",
-                     in->op == PTX_OP_OPAQUE ? "opaque" : ptx_op_info(in->op)->name, what, times[in->op],
+                     ptx_is_opaque(in) ? "opaque" : ptx_op_info(in->op)->name, what, times[in->op],
                      (int)(fn->name.n < 80 ? fn->name.n : 80), fn->name.s, in->at.line);
         times[in->op] = 0;
     }

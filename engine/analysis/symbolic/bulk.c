@@ -2,7 +2,7 @@
 #include "engine/analysis/symbolic/bulk.h"
 
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -21,7 +21,7 @@ static bool plain(const struct ptx_inst *i, struct bulk *b)
     bool stores = names_global(i, 0);
     if (i->nopnds < 3 || (!stores && !names_global(i, 1)))
         return false;
-    b->kind = !stores ? BULK_LOAD : i->op == PTX_OP_CP_ASYNC_BULK ? BULK_STORE : BULK_REDUCE;
+    b->kind = !stores ? BULK_LOAD : ptx_effect_of(i) == EFFECT_ATOMIC ? BULK_REDUCE : BULK_STORE;
     b->global = &i->opnds[stores ? 0 : 1];
     b->value = &i->opnds[2];
     b->followed = !ptx_has_mod(i, PTX_MOD_CP_MASK);
@@ -35,10 +35,11 @@ static bool tensor(const struct ptx_inst *i, struct bulk *b)
     const struct ptx_operand *t = &i->opnds[stores || i->nopnds < 2 ? 0 : 1];
     if (t->kind != OPND_MULTI || t->nelem != 2)
         return false;
-    b->kind = i->op == PTX_OP_CP_ASYNC_BULK_PREFETCH_TENSOR ? BULK_PREFETCH
-              : i->op == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR ? BULK_REDUCE
-              : stores                                      ? BULK_STORE
-                                                            : BULK_LOAD;
+    enum ptx_effect e = ptx_effect_of(i);
+    b->kind = e == EFFECT_PREFETCH ? BULK_PREFETCH
+              : e == EFFECT_ATOMIC ? BULK_REDUCE
+              : stores             ? BULK_STORE
+                                   : BULK_LOAD;
     b->tensor = true;
     b->rows = ptx_has_mod(i, PTX_MOD_TILE_GATHER4) || ptx_has_mod(i, PTX_MOD_TILE_SCATTER4);
     b->followed = !ptx_has_mod(i, PTX_MOD_IM2COL) && !ptx_has_mod(i, PTX_MOD_IM2COL_NO_OFFS) &&
@@ -51,19 +52,18 @@ static bool tensor(const struct ptx_inst *i, struct bulk *b)
 
 bool bulk_parts(const struct ptx_inst *i, struct bulk *out)
 {
+    enum ptx_effect e = ptx_effect_of(i);
+    bool copies = e == EFFECT_ASYNC_COPY || e == EFFECT_ATOMIC || e == EFFECT_PREFETCH;
     *out = (struct bulk){ .nvalues = 1 };
-    switch (i->op) {
-    case PTX_OP_CP_ASYNC_BULK:
-    case PTX_OP_CP_REDUCE_ASYNC_BULK: return plain(i, out);
-    case PTX_OP_CP_ASYNC_BULK_PREFETCH:
-        out->kind = BULK_PREFETCH;
-        out->followed = i->nopnds >= 2;
-        out->global = &i->opnds[0];
-        out->value = &i->opnds[1];
-        return out->followed;
-    case PTX_OP_CP_ASYNC_BULK_TENSOR:
-    case PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR:
-    case PTX_OP_CP_ASYNC_BULK_PREFETCH_TENSOR: return i->nopnds && tensor(i, out);
-    default: return false;
-    }
+    if (!ptx_is(i, IS_BULK) || !copies || !i->nopnds)
+        return false;
+    if (i->opnds[0].kind == OPND_MULTI || (i->nopnds > 1 && i->opnds[1].kind == OPND_MULTI))
+        return tensor(i, out);
+    if (e != EFFECT_PREFETCH)
+        return plain(i, out);
+    out->kind = BULK_PREFETCH;
+    out->followed = i->nopnds >= 2;
+    out->global = &i->opnds[0];
+    out->value = &i->opnds[1];
+    return out->followed;
 }

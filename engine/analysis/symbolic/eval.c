@@ -6,7 +6,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/link.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -299,8 +299,8 @@ static void last_jump(struct eval *e, struct eval_frame *f, uint32_t block)
     if (!b->n)
         return;
     const struct ptx_inst *i = &f->func->insts[b->first + b->n - 1];
-    enum ptx_effect fx = ptx_op_info(i->op)->effect;
-    if (i->op == PTX_OP_BRX_IDX) {
+    enum ptx_effect fx = ptx_effect_of(i);
+    if (fx == EFFECT_BRANCH && !ptx_is(i, IS_JUMP)) {
         f->odd[block] = 1;
         return;
     }
@@ -346,7 +346,7 @@ static void visit(struct walker *w, uint32_t block)
         const struct ptx_inst *in = &w->f->func->insts[b->first + i];
         eval_inst_defs(w->f, in, log_def, w);
         eval_inst(w->e, w->f, in);
-        if (in->op == PTX_OP_RET)
+        if (ptx_is(in, IS_RETURN))
             note_return(w->e, w->f, in);
     }
     last_jump(w->e, w->f, block);
