@@ -1,5 +1,6 @@
 #!/bin/sh
-# Figures of the tree: rooms, functions, lines, members of a header line, asserts of several claims, what one row rebuilds.
+# Figures of the tree: functions, lines, who decides what an instruction is, fixpoints, circles, members of a header line, asserts of several
+# claims, what one row rebuilds.
 # usage: measure.sh BUILD (built and up to date) [rebuilt: only what one row rebuilds]
 set -u
 b=$1
@@ -17,7 +18,9 @@ objects() {
 [ "${2:-}" != rebuilt ] || { objects; exit; }
 files=$(git ls-files 'engine/*.[ch]' 'tui/*.[ch]')
 python3 tests/tool/functions.py
-echo "files in the fullest room: $(for f in $(git ls-files 'engine/*.[chd]*' 'tui/*.[chd]*'); do dirname "$f"; done | grep -v presets | sort | uniq -c | sort -rn | head -1 | awk '{ print $1 " (" $2 ")" }')"
+python3 tests/tool/op_decisions.py
+python3 tests/tool/fixpoints.py
+echo "lines of .c, .h and .def of engine and tui: $(cat $files $(git ls-files 'engine/*.def' 'tui/*.def') | wc -l)"
 echo "lines over 110 columns: $(cat $files $(git ls-files 'tests/*.[ch]' | grep -v heldout) | LC_ALL=C.UTF-8 grep -cE '^.{111,}')"
 echo "longest header: $(wc -l $(git ls-files 'engine/*.h' 'tui/*.h') | grep -v total | sort -rn | head -1 | awk '{ print $1 " lines (" $2 ")" }')"
 echo "header lines with three or more members: $(cat $(git ls-files 'engine/*.h' 'tui/*.h') | grep -cE '^ +[a-z][a-zA-Z0-9_ *]* [*]?[a-z0-9_]+([[][^]]*[]])?(, [*]?[a-z0-9_]+([[][^]]*[]])?){2,};')"
