@@ -92,6 +92,11 @@ LAUNCH_MODULES = $(shell find kernels tests -name '*.ptx' | grep -v '/bad_\|^tes
 launch-rate: $(BUILD)/gpulocw
 	@python3 tests/tool/launch_rate.py $(BUILD)/gpulocw $(or $(FILES),$(LAUNCH_MODULES))
 
+# Modules that mean the same get the same answers: the kernels of kernels/ and N made ones, with more questions than `make check` asks.
+.PHONY: metamorphic
+metamorphic: $(BUILD)/gpulocw
+	@python3 tests/tool/metamorphic.py $< -n $(or $(N),2000) -s $(or $(SEED),2) -q $(or $(QUESTIONS),4,6) --ctas 48 $(FILES)
+
 .PHONY: ptxas-diff
 ptxas-diff: $(BUILD)/gpulocw
 	@python3 tests/tool/ptxas_diff.py $(BUILD)/gpulocw $(or $(N),200) $(or $(SEED),1)
