@@ -6,6 +6,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- what it is ---- */
@@ -383,4 +384,37 @@ bool ptx_writes_reg(const struct ptx_inst *i, uint32_t reg)
     struct written w = { reg, false };
     ptx_inst_regs(i, look, &w);
     return w.is;
+}
+
+bool ptx_shape_of(const struct ptx_inst *i, unsigned *m, unsigned *n, unsigned *k)
+{
+    for (unsigned q = 0; q < i->nmods; q++)
+        if (ptx_mod_category((enum ptx_mod)i->mods[q]) == MODCAT_SHAPE &&
+            sscanf(ptx_mod_text((enum ptx_mod)i->mods[q]), ".m%un%uk%u", m, n, k) == 3)
+            return true;
+    return false;
+}
+
+unsigned ptx_times_of(const struct ptx_inst *i)
+{
+    unsigned times = 0;
+    for (unsigned q = 0; q < i->nmods; q++)
+        if (sscanf(ptx_mod_text((enum ptx_mod)i->mods[q]), ".x%u", &times) == 1)
+            return times;
+    return 0;
+}
+
+/* ---- names ---- */
+uint32_t ptx_find_reg(const struct ptx_func *f, struct str name)
+{
+    for (uint32_t r = 0; r < f->nregs; r++)
+        if (str_eq(f->regs[r].name, name))
+            return r;
+    return PTX_NO_INDEX;
+}
+
+const char *ptx_sreg_word(enum ptx_sreg s)
+{
+    const char *name = ptx_sreg_name(s);
+    return *name ? name + 1 : name;
 }

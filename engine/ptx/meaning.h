@@ -9,6 +9,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
+struct ptx_func;
 struct ptx_inst;
 struct ptx_operand;
 
@@ -105,5 +106,15 @@ bool ptx_is_number(const struct ptx_operand *o);
  * does, or is none. */
 uint32_t ptx_wgmma_adds(const struct ptx_inst *i);
 bool ptx_writes_reg(const struct ptx_inst *i, uint32_t reg);
+/* The m, n and k of a matrix operation's shape (.m16n8k16); false: it has no such word. */
+bool ptx_shape_of(const struct ptx_inst *i, unsigned *m, unsigned *n, unsigned *k);
+/* How often: 16 of .x16; 0: it has no such word. */
+unsigned ptx_times_of(const struct ptx_inst *i);
+
+/* ---- names that people and prototypes use ---- */
+/* The register that a name stands for in the outermost scope that has it; PTX_NO_INDEX: none. */
+uint32_t ptx_find_reg(const struct ptx_func *f, struct str name);
+/* Of a special register, without the %: "tid". */
+const char *ptx_sreg_word(enum ptx_sreg s);
 
 #endif

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-static void add(struct bounds *b, const char *name, size_t n, bool negated)
+static void add(struct bounds *b, const char *name, size_t n, uint32_t own, bool negated)
 {
     if (b->n == BOUNDS_MAX || n >= SLICE_NAME) {
         b->open++;
@@ -27,6 +27,7 @@ static void add(struct bounds *b, const char *name, size_t n, bool negated)
     }
     memcpy(b->pred[b->n], name, n);
     b->pred[b->n][n] = 0;
+    b->own[b->n] = own;
     b->negated[b->n++] = negated;
 }
 
@@ -54,9 +55,9 @@ static void predicate(struct slice *s, uint32_t use, uint32_t reg, bool negated,
     const char *name = slice_name(&one, reg);
     struct str as_is = s->fl->f->regs[reg].name;
     if (name)
-        add(b, name, strlen(name), negated);
+        add(b, name, strlen(name), PTX_NO_INDEX, negated);
     else if (own)
-        add(b, as_is.s, as_is.n, negated);
+        add(b, as_is.s, as_is.n, reg, negated);
 }
 
 /* ---- counters that run up to a limit ---- */
@@ -118,7 +119,7 @@ static bool equality(const struct slice *from, const struct ptx_inst *setp, stru
     else
         buf_printf(s->code, "sub.s%u \t%s, %s, %.*s;\n", bits, left, left, (int)limit.n, limit.s);
     buf_printf(s->code, "setp.gt.u%u \t%s, %s, %lld;\n", bits, p, left, need);
-    add(b, p, strlen(p), false);
+    add(b, p, strlen(p), PTX_NO_INDEX, false);
     return true;
 }
 

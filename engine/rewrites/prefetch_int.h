@@ -64,6 +64,7 @@ void slice_rewind(struct slice *s, const struct slice_mark *m);
  * data. */
 struct bounds {
     char pred[BOUNDS_MAX][SLICE_NAME];
+    uint32_t own[BOUNDS_MAX]; /* the kernel's register that it is; PTX_NO_INDEX: a new one */
     bool negated[BOUNDS_MAX];
     uint32_t n, open;
 };

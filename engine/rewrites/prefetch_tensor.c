@@ -42,11 +42,11 @@ static void put_coordinate(struct slice *s, const struct ptx_operand *o)
 }
 
 /* The guard is among the conditions already: it does not change in the loop. */
-static bool has_guard(const struct slice *s, const struct ptx_inst *i, const struct bounds *b)
+static bool has_guard(const struct ptx_inst *i, const struct bounds *b)
 {
     bool found = !i->guarded;
     for (uint32_t k = 0; k < b->n && !found; k++)
-        found = b->negated[k] == i->guard_neg && str_is(s->fl->f->regs[i->guard].name, b->pred[k]);
+        found = b->negated[k] == i->guard_neg && b->own[k] == i->guard;
     return found;
 }
 
@@ -57,7 +57,7 @@ static bool put_conditions(struct slice *s, const struct ptx_inst *i, uint32_t n
     bool any = false;
     for (uint32_t k = 0; k <= b->n; k++) {
         bool own = k == b->n;
-        if (own && has_guard(s, i, b))
+        if (own && has_guard(i, b))
             break;
         struct str p = own ? s->fl->f->regs[i->guard].name : str_of(b->pred[k]);
         bool negated = own ? i->guard_neg : b->negated[k];

@@ -18,12 +18,13 @@ const char *eval_inst_text(struct eval *e, const struct ptx_func *f, const struc
 {
     (void)f;
     const char *t = i->ntypes ? ptx_type_name((enum ptx_type)i->type[0]) : NULL;
-    struct str name = ptx_is_opaque(i) ? ptx_text(e->module, i->at) : str_of(ptx_op_info(i->op)->name);
+    struct str text = ptx_text(e->module, i->at);
     size_t n = 0;
-    while (n < name.n && n < 40 && name.s[n] != ' ' && name.s[n] != '\t')
+    while (n < text.n && n < 40 && text.s[n] != ' ' && text.s[n] != '\t')
         n++;
-    char *s = arena_printf(e->arena, "%.*s%s%s at line %u", (int)n, name.s, t ? "." : "", t ? t : "",
-                           i->at.line);
+    char *s = ptx_is_opaque(i) ? arena_printf(e->arena, "%.*s at line %u", (int)n, text.s, i->at.line)
+                               : arena_printf(e->arena, "%s%s%s at line %u", ptx_op_info(i->op)->name,
+                                              t ? "." : "", t ? t : "", i->at.line);
     return s ? s : "out of memory";
 }
 static struct symexpr_site *site_of(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,

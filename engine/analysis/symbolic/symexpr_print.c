@@ -3,6 +3,7 @@
  * out. A conversion that could change the value is shown: u32(tid.x - 1). */
 #include "engine/analysis/symbolic/symexpr.h"
 #include "engine/base/base.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -353,8 +354,7 @@ static void show(struct printing *p, const struct symexpr *e, enum prec prec, in
     case SYMEXPR_SUM: show_sum(p, e, prec, depth); break;
     case SYMEXPR_PROD: show_product(p, e, depth); break;
     case SYMEXPR_SREG: {
-        const char *s = ptx_sreg_name((enum ptx_sreg)e->c);
-        buf_puts(p->out, s[0] == '%' ? s + 1 : s);
+        buf_puts(p->out, ptx_sreg_word((enum ptx_sreg)e->c));
         if (e->c == PTX_SREG_TID || e->c == PTX_SREG_NTID || e->c == PTX_SREG_CTAID ||
             e->c == PTX_SREG_NCTAID)
             buf_printf(p->out, ".%c", "xyzw"[e->op & 3]);

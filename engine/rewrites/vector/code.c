@@ -280,12 +280,11 @@ static void put_opcode(struct writing *w, const struct ptx_inst *i, unsigned wid
 {
     buf_puts(w->out, ptx_op_info(i->op)->name);
     for (uint8_t k = 0; k < i->nmods; k++) {
-        const char *m = ptx_mod_text((enum ptx_mod)i->mods[k]);
-        if (m[1] == 'v' && (m[2] == '2' || m[2] == '4' || m[2] == '8') && !m[3])
+        if (ptx_mod_category((enum ptx_mod)i->mods[k]) == MODCAT_VEC)
             continue;
         if (k + 1 == i->nmods && width > 1)
             buf_printf(w->out, ".v%u", width);
-        buf_puts(w->out, m);
+        buf_puts(w->out, ptx_mod_text((enum ptx_mod)i->mods[k]));
     }
     buf_puts(w->out, " \t");
 }

@@ -1,5 +1,6 @@
 /* Matrix instructions (9.7.14): decoding. */
 #include "engine/base/base.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
@@ -8,22 +9,17 @@
 #include "engine/sim/exec/tensor/mma_kind.h"
 #include "engine/sim/sim_int.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static bool shape_of(struct decode *d, const struct ptx_inst *i, uint8_t shape[3])
 {
-    for (unsigned k = 0; k < i->nmods; k++) {
-        unsigned m, n, kk;
-        if (ptx_mod_category(i->mods[k]) == MODCAT_SHAPE &&
-            sscanf(ptx_mod_text(i->mods[k]), ".m%un%uk%u", &m, &n, &kk) == 3) {
-            shape[0] = (uint8_t)m;
-            shape[1] = (uint8_t)n;
-            shape[2] = (uint8_t)(kk > 255 ? 0 : kk);
-            return shape[2] || decode_why(d, "shape");
-        }
-    }
-    return decode_why(d, "shape");
+    unsigned m, n, k;
+    if (!ptx_shape_of(i, &m, &n, &k) || k > 255)
+        return decode_why(d, "shape");
+    shape[0] = (uint8_t)m;
+    shape[1] = (uint8_t)n;
+    shape[2] = (uint8_t)k;
+    return true;
 }
 
 /* Registers of a fragment: 32-bit, or 64-bit for f64. */

@@ -13,6 +13,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
@@ -130,9 +131,9 @@ static void range_formals(const struct decode *d, struct range *r)
     const struct ptx_func *f = d->pf;
     for (uint32_t k = 0; k < f->nrets + f->nparams; k++) {
         const struct ptx_symbol *s = k < f->nrets ? f->rets[k] : f->params[k - f->nrets];
-        for (uint32_t i = 0; s->space == PTX_SPACE_REG && i < f->nregs; i++)
-            if (str_eq(f->regs[i].name, s->name))
-                r[i] = (struct range){ 0, UINT32_MAX, true, true };
+        uint32_t i = s->space == PTX_SPACE_REG ? ptx_find_reg(f, s->name) : PTX_NO_INDEX;
+        if (i != PTX_NO_INDEX)
+            r[i] = (struct range){ 0, UINT32_MAX, true, true };
     }
 }
 
@@ -572,10 +573,8 @@ static bool formal_slots(struct decode *d)
     d->f->formal_slot = ARENA_ARRAY(d->p->arena, uint32_t, f->nparams + f->nrets + 1);
     for (uint32_t k = 0; d->f->formal_slot && k < f->nrets + f->nparams; k++) {
         const struct ptx_symbol *s = k < f->nrets ? f->rets[k] : f->params[k - f->nrets];
-        d->f->formal_slot[k] = EXEC_NO_ID;
-        for (uint32_t i = f->nregs; s->space == PTX_SPACE_REG && i--;) /* the first of its name */
-            if (str_eq(f->regs[i].name, s->name))
-                d->f->formal_slot[k] = d->f->reg_slot[i];
+        uint32_t i = s->space == PTX_SPACE_REG ? ptx_find_reg(f, s->name) : PTX_NO_INDEX;
+        d->f->formal_slot[k] = i != PTX_NO_INDEX ? d->f->reg_slot[i] : EXEC_NO_ID;
     }
     return d->f->formal_slot != NULL;
 }

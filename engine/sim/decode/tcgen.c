@@ -1,6 +1,7 @@
 /* Decoding of tensor memory and of products into it (9.7.16). */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
@@ -10,8 +11,6 @@
 #include "engine/sim/exec/tensor/tcgen.h"
 #include "engine/sim/exec/tensor/tmem.h"
 #include "engine/sim/sim_int.h"
-
-#include <stdlib.h>
 
 static bool ref_of(struct decode *d, const struct ptx_operand *o, enum ptx_space space,
                    struct exec_ref *r)
@@ -65,17 +64,12 @@ static const struct {
 
 static bool shape_of(struct decode *d, const struct ptx_inst *i, struct exec_tmem *x)
 {
-    unsigned regs = 0, times = 0;
+    unsigned regs = 0, times = ptx_times_of(i);
     for (unsigned k = 0; k < ARRAY_LEN(shapes); k++)
         if (ptx_has_mod(i, shapes[k].mod)) {
             x->shape = shapes[k].shape;
             regs = shapes[k].regs;
         }
-    for (unsigned k = 0; k < i->nmods; k++) {
-        const char *s = ptx_mod_text(i->mods[k]);
-        if (s[0] == '.' && s[1] == 'x')
-            times = (unsigned)strtoul(s + 2, NULL, 10);
-    }
     if (!regs || !times || regs * times > TMEM_REGS)
         return decode_why(d, "this shape");
     x->n = (uint8_t)(regs * times);

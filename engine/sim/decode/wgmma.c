@@ -1,6 +1,7 @@
 /* Decoding of asynchronous warpgroup products (9.7.15). */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
@@ -11,20 +12,14 @@
 #include "engine/sim/exec/tensor/wgmma.h"
 #include "engine/sim/sim_int.h"
 
-#include <stdio.h>
-
 static bool shape_of(struct decode *d, const struct ptx_inst *i, struct exec_wgmma *x)
 {
     unsigned m, n, k;
-    for (unsigned q = 0; q < i->nmods; q++)
-        if (ptx_mod_category(i->mods[q]) == MODCAT_SHAPE &&
-            sscanf(ptx_mod_text(i->mods[q]), ".m%un%uk%u", &m, &n, &k) == 3 && m == 64 && n % 8 == 0 &&
-            n <= 256) {
-            x->n = (uint16_t)n;
-            x->k = (uint16_t)k;
-            return true;
-        }
-    return decode_why(d, "shape");
+    if (!ptx_shape_of(i, &m, &n, &k) || m != 64 || n % 8 || n > 256)
+        return decode_why(d, "shape");
+    x->n = (uint16_t)n;
+    x->k = (uint16_t)k;
+    return true;
 }
 
 static bool registers(struct decode *d, const struct ptx_operand *o, bool write, unsigned most,

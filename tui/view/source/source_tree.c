@@ -2,6 +2,7 @@
  * back through them, drawn as the papers' syntax tree (coalesce, cluster). */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "tui/app/app.h"
@@ -72,12 +73,9 @@ uint32_t source_definition(const struct app *a, struct str name, uint32_t line)
     for (uint32_t i = 0; f && i < f->nlabels; i++)
         if (str_eq(f->labels[i].name, name) && f->labels[i].stmt < f->nstmts)
             return f->stmts[f->labels[i].stmt].at.line;
-    for (uint32_t i = 0; f && i < f->nregs; i++)
-        if (str_eq(f->regs[i].name, name)) {
-            uint32_t d = def_of(f, i, inst_at_line(f, line), &count);
-            return d != PTX_NO_INDEX ? f->insts[d].at.line : 0;
-        }
-    return 0;
+    uint32_t r = f ? ptx_find_reg(f, name) : PTX_NO_INDEX,
+             d = r != PTX_NO_INDEX ? def_of(f, r, inst_at_line(f, line), &count) : PTX_NO_INDEX;
+    return d != PTX_NO_INDEX ? f->insts[d].at.line : 0;
 }
 
 /* ---- the tree ---- */
