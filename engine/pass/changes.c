@@ -45,7 +45,8 @@ static const struct change table[] = {
 static const char *reason(unsigned kind)
 {
     switch (kind) {
-    case PTX_SEES_PLACE: return "the kernel depends on where its CTAs run";
+    case PTX_SEES_PLACE:
+    case PTX_SEES_SLOT: return "the kernel depends on where its CTAs run";
     case PTX_SEES_SHARED: return "the kernel depends on the size of shared memory";
     case PTX_SEES_CLUSTER:
     case PTX_SEES_CLUSTERID: return "the kernel depends on the hardware cluster";
@@ -151,7 +152,7 @@ static bool parts_what_is_seen(struct pass_taint *t)
     for (uint32_t b = 0; b < g->nblocks; b++) {
         if (!t->branch[b])
             continue;
-        pass_region_take(&t->region, b);
+        ptx_region_take(&t->region, b);
         for (uint32_t n = 0; n < t->region.n; n++)
             if (block_is_seen(t->fl, &g->blocks[t->region.list[n]]))
                 return true;
@@ -191,7 +192,7 @@ static enum status check_operand(struct pass_ctx *c, const struct change *x, con
     if (sees & x->changes & ~x->own)
         return pass_refuse(c, i->at, NULL, "%s is read here: %s (%s)",
                            ptx_sreg_name((enum ptx_sreg)o->index), reason(sees), x->option);
-    if ((sees & (PTX_SEES_TIME | PTX_SEES_PLACE)) && o->index != PTX_SREG_NSMID &&
+    if ((sees & (PTX_SEES_TIME | PTX_SEES_PLACE | PTX_SEES_SLOT)) && o->index != PTX_SREG_NSMID &&
         o->index != PTX_SREG_NWARPID && decides(c, fl, i))
         return pass_refuse(
             c, i->at, NULL,
@@ -314,7 +315,7 @@ void pass_note_changes(struct pass_ctx *c)
                 const struct ptx_operand *p = &f->insts[k].opnds[o];
                 bool told =
                     p->kind == OPND_SREG &&
-                    (ptx_sreg_sees((enum ptx_sreg)p->index) & (PTX_SEES_TIME | PTX_SEES_PLACE)) &&
+                    (ptx_sreg_sees((enum ptx_sreg)p->index) & (PTX_SEES_TIME | PTX_SEES_PLACE | PTX_SEES_SLOT)) &&
                     p->index != PTX_SREG_NSMID && p->index != PTX_SREG_NWARPID;
                 if (!told)
                     continue;

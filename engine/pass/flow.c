@@ -3,7 +3,9 @@
  * returns a barrier may follow, which loops wait for other threads. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
-#include "engine/pass/region.h"
+#include "engine/ptx/facts/diverge.h"
+#include "engine/ptx/facts/facts.h"
+#include "engine/ptx/facts/reach.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -11,32 +13,7 @@
 
 #include <string.h>
 
-/* ---- divergence: may two threads of a CTA hold different values? ---- */
-static bool sreg_differs(const struct pass_flow *fl, const struct ptx_operand *o)
-{
-    if (fl->grid)
-        return o->index != PTX_SREG_NTID && o->index != PTX_SREG_NCTAID;
-    static const char *const same[] = { "%ntid", "%ctaid",  "%nctaid",    "%nsmid",
-                                        "%smid", "%gridid", "%clusterid", "%nclusterid" };
-    const char *name = ptx_sreg_name((enum ptx_sreg)o->index);
-    for (size_t k = 0; k < ARRAY_LEN(same); k++)
-        if (name && strcmp(name, same[k]) == 0)
-            return false;
-    return true;
-}
-
-struct reads {
-    const struct pass_flow *fl;
-    bool divergent;
-};
-
-static void read_reg(void *ctx, uint32_t reg, unsigned access)
-{
-    struct reads *r = ctx;
-    if ((access & PTX_READ) && r->fl->divergent[reg])
-        r->divergent = true;
-}
-
+/* ---- facts ---- */
 bool pass_own_param(const struct ptx_func *f, const struct ptx_inst *i)
 {
     const struct ptx_operand *a = inst_address(i);
@@ -48,164 +25,18 @@ bool pass_own_param(const struct ptx_func *f, const struct ptx_inst *i)
     return f->entry && a && a->base == BASE_REG;
 }
 
-/* A value is the same in all threads when its operation is a function of equal operands. What a function
- * is given may differ from thread to thread, what a kernel is given does not. */
-static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
-{
-    enum ptx_effect e = ptx_effect_of(i);
-    if (ptx_is(i, IS_CTA_VOTE))
-        /* the whole CTA gets one answer; of a part of it, only that part */
-        return i->nopnds != 3;
-    if (e == EFFECT_LOAD && i->space != PTX_SPACE_CONST && !(fl->f->entry && pass_own_param(fl->f, i)))
-        return true;
-    if (ptx_is_opaque(i) || (e != EFFECT_NONE && e != EFFECT_LOAD) || ptx_is(i, IS_CARRY_IN))
-        return true;
-    for (uint8_t k = 0; k < i->nopnds; k++)
-        if (i->opnds[k].kind == OPND_SREG && sreg_differs(fl, &i->opnds[k]))
-            return true;
-    struct reads r = { fl, false };
-    ptx_inst_regs(i, read_reg, &r);
-    return r.divergent;
-}
-
-static bool block_branches_apart(const struct pass_flow *fl, const struct ptx_block *b)
-{
-    if (!b->n)
-        return false;
-    const struct ptx_inst *last = &fl->f->insts[b->first + b->n - 1];
-    if (ptx_effect_of(last) != EFFECT_BRANCH && !ptx_ends_thread(last))
-        return false;
-    if (last->guarded)
-        return fl->divergent[last->guard];
-    struct reads r = { fl, false };
-    if (b->nsucc > 1) /* indexed branch */
-        ptx_inst_regs(last, read_reg, &r);
-    return r.divergent;
-}
-
-/* Regions are walked once for each branch that parts threads. Nested in each other they cost the square
- * of the code's length: past this many steps for each block and instruction, all that can be reached
- * from such a branch counts as parted, which is never too little. */
-enum { STEPS_EACH = 256 };
-struct marks {
-    struct pass_flow *fl;
-    struct pass_region region;
-    uint32_t *queue, nqueue; /* registers whose uses are to be looked at again */
-    bool *done;              /* by block: its branch has been followed */
-    bool *spoiled;           /* by block: all that is written there is marked */
-    uint64_t steps, most;
-};
-
-static void mark_written(void *ctx, uint32_t reg, unsigned access)
-{
-    struct marks *m = ctx;
-    if ((access & PTX_WRITE) && !m->fl->divergent[reg]) {
-        m->fl->divergent[reg] = true;
-        m->queue[m->nqueue++] = reg;
-    }
-}
-
-/* Another definition or a use outside of the region sees what is written inside. */
-static void mark_seen_outside(void *ctx, uint32_t reg, unsigned access)
-{
-    struct marks *m = ctx;
-    const struct ptx_cfg *g = m->fl->cfg;
-    const struct ptx_reg_refs *x = &g->regs[reg];
-    if (!(access & PTX_WRITE) || m->fl->divergent[reg])
-        return;
-    bool outside = x->ndefs > 1;
-    for (uint32_t k = 0; k < x->nuses && !outside; k++)
-        outside = !pass_region_has(&m->region, g->block_of[x->uses[k]]);
-    m->steps += x->nuses;
-    if (outside)
-        mark_written(m, reg, PTX_WRITE);
-}
-
-static void each_written(struct marks *m, uint32_t block,
-                         void (*fn)(void *ctx, uint32_t reg, unsigned access))
-{
-    const struct ptx_block *b = &m->fl->cfg->blocks[block];
-    for (uint32_t k = b->first; k < b->first + b->n; k++)
-        ptx_inst_regs(&m->fl->f->insts[k], fn, m);
-    m->steps += b->n + 1u;
-}
-
-/* Marks everything reachable from block b. A marked block has all it reaches marked already. */
-static void spoil_behind(struct marks *m, uint32_t b)
-{
-    const struct ptx_cfg *g = m->fl->cfg;
-    uint32_t n = 0, *stack = m->region.list;
-    stack[n++] = b;
-    while (n) {
-        const struct ptx_block *k = &g->blocks[stack[--n]];
-        for (uint32_t s = 0; s < k->nsucc; s++)
-            if (k->succ[s] < g->nblocks && !m->spoiled[k->succ[s]]) {
-                m->spoiled[k->succ[s]] = true;
-                each_written(m, k->succ[s], mark_written);
-                stack[n++] = k->succ[s];
-            }
-    }
-}
-
-/* Values written where threads are apart differ afterwards. */
-static void follow_branch(struct marks *m, uint32_t b)
-{
-    if (m->done[b] || !block_branches_apart(m->fl, &m->fl->cfg->blocks[b]))
-        return;
-    m->done[b] = true;
-    if (m->steps > m->most) {
-        spoil_behind(m, b);
-        return;
-    }
-    pass_region_take(&m->region, b);
-    m->steps += m->region.n;
-    for (uint32_t k = 0; k < m->region.n; k++)
-        each_written(m, m->region.list[k], mark_seen_outside);
-}
-
-static void look_again(struct marks *m, uint32_t inst)
-{
-    const struct ptx_cfg *g = m->fl->cfg;
-    uint32_t b = g->block_of[inst];
-    if (result_differs(m->fl, &m->fl->f->insts[inst]))
-        ptx_inst_regs(&m->fl->f->insts[inst], mark_written, m);
-    if (b < g->nblocks && inst + 1 == g->blocks[b].first + g->blocks[b].n)
-        follow_branch(m, b);
-}
-
-static bool divergence(struct pass_flow *fl)
-{
-    const struct ptx_cfg *g = fl->cfg;
-    struct marks m = { .fl = fl, .most = STEPS_EACH * ((uint64_t)g->nblocks + fl->f->ninsts) };
-    bool ok = pass_region_make(&m.region, g);
-    m.queue = ok ? base_alloc(sizeof *m.queue * ((size_t)fl->f->nregs + 1)) : NULL;
-    m.done = ok ? base_alloc(2 * ((size_t)g->nblocks + 1)) : NULL;
-    m.spoiled = m.done ? m.done + g->nblocks + 1 : NULL;
-    ok = ok && m.queue && m.done;
-    for (uint32_t k = 0; ok && k < fl->f->ninsts; k++)
-        look_again(&m, k);
-    while (ok && m.nqueue) {
-        const struct ptx_reg_refs *x = &g->regs[m.queue[--m.nqueue]];
-        for (uint32_t k = 0; k < x->nuses; k++)
-            look_again(&m, x->uses[k]);
-    }
-    base_free(m.queue);
-    base_free(m.done);
-    pass_region_free(&m.region);
-    return ok;
-}
-
 static bool make(const struct ptx_func *f, struct pass_flow *out, bool grid)
 {
     memset(out, 0, sizeof *out);
-    out->grid = grid;
     out->f = f;
-    out->cfg = ptx_cfg_build(f);
-    out->divergent = base_alloc(f->nregs + 1);
-    bool ok = out->cfg && out->divergent && divergence(out);
-    if (!ok)
+    out->facts = ptx_facts_make(f);
+    out->cfg = out->facts ? out->facts->cfg : NULL;
+    out->divergent = out->facts
+                         ? ptx_facts_varying(out->facts, grid ? PTX_OF_GRID : PTX_OF_CTA, PTX_BY_CONTROL)
+                         : NULL;
+    if (!out->divergent)
         pass_flow_free(out);
-    return ok;
+    return out->divergent != NULL;
 }
 
 bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out)
@@ -219,8 +50,7 @@ bool pass_flow_make_grid(const struct ptx_func *f, struct pass_flow *out)
 
 void pass_flow_free(struct pass_flow *f)
 {
-    ptx_cfg_free(f->cfg);
-    base_free(f->divergent);
+    ptx_facts_free(f->facts);
     memset(f, 0, sizeof *f);
 }
 
@@ -239,72 +69,48 @@ bool inst_is_cta_barrier(const struct ptx_inst *i)
     return ptx_is(i, IS_CTA_BARRIER);
 }
 
-/* From which blocks a barrier can be reached, those that have one included. */
-static void leads_to_barrier(const struct pass_flow *fl, bool *has, bool *leads)
-{
-    const struct ptx_cfg *g = fl->cfg;
-    for (uint32_t b = 0; b < g->nblocks; b++)
-        leads[b] = has[b] = block_has(fl, b, inst_is_cta_barrier);
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t r = g->nrpo; r-- > 0;) {
-            const struct ptx_block *k = &g->blocks[g->rpo[r]];
-            for (uint32_t s = 0; s < k->nsucc && !leads[g->rpo[r]]; s++)
-                if (k->succ[s] < g->nblocks && leads[k->succ[s]])
-                    leads[g->rpo[r]] = more = true;
-        }
-    }
-}
-
 /* A branch that may part the threads of a CTA, with a barrier before they meet again: those that
  * do not come to the barrier must have left the kernel. The compiler often merges all returns into
  * one, so it does not matter whether they meet again at the end. */
 const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl)
 {
     const struct ptx_cfg *g = fl->cfg;
-    struct pass_region r;
+    struct ptx_region r = { 0 };
     const struct ptx_inst *found = NULL;
     bool *has = base_alloc(2 * ((size_t)g->nblocks + 1)), *leads = has ? has + g->nblocks + 1 : NULL;
-    if (!has || !pass_region_make(&r, g)) {
+    for (uint32_t b = 0; has && b < g->nblocks; b++)
+        leads[b] = has[b] = block_has(fl, b, inst_is_cta_barrier);
+    if (!has || !ptx_reach(g, PTX_BACKWARD, leads) || !ptx_region_make(&r, g)) {
         base_free(has);
         return fl->f->ninsts ? &fl->f->insts[0] : NULL; /* cannot tell: refuse */
     }
-    leads_to_barrier(fl, has, leads);
     for (uint32_t b = 0; b < g->nblocks && !found; b++) {
         const struct ptx_block *k = &g->blocks[b];
-        if (!k->n || !(leads[b] || !k->reachable) || !block_branches_apart(fl, k))
+        if (!k->n || !(leads[b] || !k->reachable) || !ptx_parts_threads(g, b, fl->divergent))
             continue;
-        pass_region_take(&r, b);
+        ptx_region_take(&r, b);
         for (uint32_t n = 0; n < r.n && !found; n++)
             if (has[r.list[n]])
                 found = &fl->f->insts[k->first + k->n - 1];
     }
-    pass_region_free(&r);
+    ptx_region_free(&r);
     base_free(has);
     return found;
 }
 
-/* Is an instruction that `what` names in a block that can be reached from `from`, itself included? */
+/* Is there an instruction that `what` names in a block that can be reached from `from`, itself included,
+ * or no memory to tell? */
 static bool reaches(const struct pass_flow *fl, uint32_t from, bool (*what)(const struct ptx_inst *i),
-                    bool *in, uint32_t *stack)
+                    bool *in)
 {
     const struct ptx_cfg *g = fl->cfg;
-    uint32_t n = 0;
     memset(in, 0, g->nblocks);
     in[from] = true;
-    stack[n++] = from;
-    while (n) {
-        uint32_t b = stack[--n];
-        if (block_has(fl, b, what))
+    if (!ptx_reach(g, PTX_FORWARD, in))
+        return true;
+    for (uint32_t b = 0; b < g->nblocks; b++)
+        if (in[b] && block_has(fl, b, what))
             return true;
-        for (uint32_t k = 0; k < g->blocks[b].nsucc; k++) {
-            uint32_t to = g->blocks[b].succ[k];
-            if (to < g->nblocks && !in[to]) {
-                in[to] = true;
-                stack[n++] = to;
-            }
-        }
-    }
     return false;
 }
 
@@ -312,17 +118,17 @@ bool pass_goes_together(const struct pass_flow *fl, uint32_t block,
                         bool (*meets)(const struct ptx_inst *i))
 {
     const struct ptx_cfg *g = fl->cfg;
-    struct pass_region r = { 0 };
-    bool *in = base_alloc((size_t)g->nblocks + 1), ok = in && pass_region_make(&r, g);
+    struct ptx_region r = { 0 };
+    bool *in = base_alloc((size_t)g->nblocks + 1), ok = in && ptx_region_make(&r, g);
     for (uint32_t b = 0; b < g->nblocks && ok; b++) {
-        if (!g->blocks[b].n || !block_branches_apart(fl, &g->blocks[b]))
+        if (!g->blocks[b].n || !ptx_parts_threads(g, b, fl->divergent))
             continue;
-        pass_region_take(&r, b);
-        if (pass_region_has(&r, block) && g->blocks[b].ipdom < g->nblocks)
-            ok = !reaches(fl, g->blocks[b].ipdom, meets, in, r.list);
+        ptx_region_take(&r, b);
+        if (ptx_region_has(&r, block) && g->blocks[b].ipdom < g->nblocks)
+            ok = !reaches(fl, g->blocks[b].ipdom, meets, in);
     }
     base_free(in);
-    pass_region_free(&r);
+    ptx_region_free(&r);
     return ok;
 }
 

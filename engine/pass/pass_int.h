@@ -21,6 +21,7 @@ struct options;
 struct ptx_cfg;
 struct ptx_edit;
 struct ptx_edit_result;
+struct ptx_facts;
 struct ptx_func;
 struct ptx_inst;
 struct ptx_line_origin;
@@ -190,10 +191,10 @@ void pass_linear_tid_any(const char *t, const char *dst, struct buf *out);
 
 /* ---- flow facts of one function, this room's own (conservative) ---- */
 struct pass_flow {
-    struct ptx_cfg *cfg;
+    struct ptx_facts *facts;
+    const struct ptx_cfg *cfg;
     const struct ptx_func *f;
-    bool *divergent; /* per register */
-    bool grid;
+    const bool *divergent; /* per register: facts/diverge.h, by control */
 };
 bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out); /* false: out of memory */
 /* divergent: between any threads of the grid */

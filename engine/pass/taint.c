@@ -17,7 +17,7 @@ bool pass_taint_make(struct pass_taint *t, struct pass_ctx *c, const struct pass
     t->fl = fl;
     t->reg = base_alloc(fl->f->nregs + 1);
     t->branch = base_alloc(fl->cfg->nblocks + 1);
-    if (pass_region_make(&t->region, fl->cfg) && t->reg && t->branch)
+    if (ptx_region_make(&t->region, fl->cfg) && t->reg && t->branch)
         return true;
     c->oom = true;
     pass_taint_free(t);
@@ -28,7 +28,7 @@ void pass_taint_free(struct pass_taint *t)
 {
     base_free(t->reg);
     base_free(t->branch);
-    pass_region_free(&t->region);
+    ptx_region_free(&t->region);
     memset(t, 0, sizeof *t);
 }
 
@@ -200,7 +200,7 @@ static bool parts(const struct ptx_cfg *g, uint32_t b)
 static void region(struct pass_taint *t, uint32_t b)
 {
     const struct ptx_cfg *g = t->fl->cfg;
-    pass_region_take(&t->region, b);
+    ptx_region_take(&t->region, b);
     for (uint32_t k = 0; k < t->region.n; k++) {
         const struct ptx_block *in = &g->blocks[t->region.list[k]];
         if (t->in && !t->in[t->region.list[k]])

@@ -5,7 +5,7 @@
 #define GPULOCW_PASS_TAINT_H
 
 #include "engine/base/base.h"
-#include "engine/pass/region.h"
+#include "engine/ptx/facts/reach.h"
 
 struct pass_ctx;
 struct pass_flow;
@@ -17,7 +17,7 @@ struct pass_taint {
     const bool *in; /* blocks that are looked at; NULL: all */
     bool *reg;      /* by register */
     bool *branch;   /* by block: its branch has been followed */
-    struct pass_region region;
+    struct ptx_region region;
     uint64_t memory; /* of private memory, 64 classes of places */
     bool params;     /* the function's own parameters as well */
     bool met;        /* values went through a vote, shuffle or barrier */

@@ -206,7 +206,8 @@ unsigned ptx_sreg_bits(enum ptx_sreg s);
 bool ptx_sreg_is_vector(enum ptx_sreg s); /* it has .x, .y, .z */
 /* What the value of a special register follows: the thread's place in its CTA, the block's shape, the
  * CTA's number, the grid's shape, the thread's place in its warp, where and beside whom a CTA runs, the
- * size of shared memory, time, the hardware cluster, the launch itself, the cluster's number. */
+ * size of shared memory, time, the hardware cluster, the launch itself, the cluster's number, the place
+ * of the thread's warp among those of the SM. */
 enum ptx_sees {
     PTX_SEES_THREAD = 1,
     PTX_SEES_BLOCK = 2,
@@ -218,7 +219,8 @@ enum ptx_sees {
     PTX_SEES_TIME = 128,
     PTX_SEES_CLUSTER = 256,
     PTX_SEES_LAUNCH = 512,
-    PTX_SEES_CLUSTERID = 1024
+    PTX_SEES_CLUSTERID = 1024,
+    PTX_SEES_SLOT = 2048
 };
 unsigned ptx_sreg_sees(enum ptx_sreg s); /* PTX_SEES_*; 0: no register */
 

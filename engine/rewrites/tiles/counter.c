@@ -131,8 +131,9 @@ static enum status check_numbers(struct pass_ctx *c, const struct tile_counter *
         const struct ptx_operand *o = &i->opnds[k];
         unsigned sees = o->kind == OPND_SREG ? ptx_sreg_sees((enum ptx_sreg)o->index) : 0;
         bool plain = o->kind == OPND_SREG && o->index == PTX_SREG_CTAID && o->comp > 0;
-        if ((sees & (PTX_SEES_CTA | PTX_SEES_CLUSTERID | PTX_SEES_CLUSTER | PTX_SEES_PLACE)) && !plain &&
-            !(is_ctaid(o) && t->role[i->index] == TILE_COUNTS))
+        if ((sees &
+             (PTX_SEES_CTA | PTX_SEES_CLUSTERID | PTX_SEES_CLUSTER | PTX_SEES_PLACE | PTX_SEES_SLOT)) &&
+            !plain && !(is_ctaid(o) && t->role[i->index] == TILE_COUNTS))
             return pass_refuse(c, i->at, NULL,
                                "%s is read here beside the number of a tile: what depends on it would "
                                "go to another tile",

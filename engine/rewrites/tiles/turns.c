@@ -14,7 +14,7 @@
  * its tiles marked compares them (engine/tune/tiles.c). */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
-#include "engine/pass/region.h"
+#include "engine/ptx/facts/reach.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -31,7 +31,7 @@ struct turns {
     struct pass_ctx *c;
     const struct tile_counter *t;
     const struct pass_flow *fl;
-    struct pass_region region;
+    struct ptx_region region;
     size_t n;          /* registers, and one */
     bool *parted;      /* by block: whether it is come to follows from the turn */
     struct values in;  /* [block][register] */
@@ -186,7 +186,7 @@ static void part(struct turns *s, uint32_t b)
         stays = stays && in_loop(s, x->succ[m]);
     if (!stays)
         return;
-    pass_region_take(&s->region, b);
+    ptx_region_take(&s->region, b);
     for (uint32_t n = 0; n < s->region.n; n++) {
         s->changed |= !s->parted[s->region.list[n]];
         s->parted[s->region.list[n]] = true;
@@ -356,13 +356,13 @@ static bool make(struct turns *s)
     s->in.data = base_alloc(g->nblocks * s->n);
     s->now.turn = base_alloc(s->n);
     s->now.data = base_alloc(s->n);
-    return pass_region_make(&s->region, g) && s->parted && s->in.turn && s->in.data && s->now.turn &&
+    return ptx_region_make(&s->region, g) && s->parted && s->in.turn && s->in.data && s->now.turn &&
            s->now.data;
 }
 
 static void clear(struct turns *s)
 {
-    pass_region_free(&s->region);
+    ptx_region_free(&s->region);
     base_free(s->parted);
     base_free(s->in.turn);
     base_free(s->in.data);

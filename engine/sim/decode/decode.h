@@ -4,7 +4,7 @@
  *   decode.c        operands to slots, constants, special registers, registers of a function
  *   func.c          a function's instructions: order of blocks, groups of accesses
  *   contract.c      mul and add fused as ptxas does
- *   live.c          liveness, and how many registers that takes
+ *   live.c          how many registers what is live takes
  *   pressure.c      the same of a block in an order that takes few
  *   slot.c          registers to slots
  *   reach.c         which global memory an access can reach
@@ -22,8 +22,10 @@
 
 struct text_marks;
 struct ptx_cfg;
+struct ptx_facts;
 struct ptx_func;
 struct ptx_inst;
+struct ptx_live;
 struct ptx_operand;
 struct ptx_symbol;
 
@@ -46,8 +48,9 @@ struct decode {
     const struct text_marks *marks; /* of the module; NULL: none */
     struct exec_func *f;            /* being decoded */
     const struct ptx_func *pf;
-    char why[160]; /* reason of a refusal, or empty */
-    bool no_ptx;   /* the reason is that PTX has no such form */
+    struct ptx_facts *facts; /* of pf; kept until another function is decoded */
+    char why[160];           /* reason of a refusal, or empty */
+    bool no_ptx;             /* the reason is that PTX has no such form */
     bool oom;
     uint8_t *consts;
     uint32_t nconst, cap_const; /* bytes */
@@ -106,12 +109,7 @@ uint32_t decode_func_index(struct decode *d, const struct ptx_func *f);
 bool decode_function(struct decode *d, uint32_t index);
 /* Registers of the function at hand: sim_program.regs, and all of exec_func that is about slots. The
  * ranks of its code are known. False: out of memory. */
-/* sets of registers live at a block's ends: [block][words] */
-struct decode_live {
-    uint32_t words;
-    const uint64_t *in, *out;
-};
-bool decode_live(struct decode *d, const struct ptx_cfg *c);
+bool decode_live(struct decode *d);
 /* What an instruction keeps its place among: accesses of global and of shared memory, of loads only
  * their stores. */
 enum decode_order { DECODE_GLOBAL = 1, DECODE_SHARED = 2, DECODE_LOADS = 4 };
@@ -129,7 +127,7 @@ struct decode_pressure {
 /* *most: machine registers live at once in an order of its instructions that needs few. False: out of
  * memory. */
 bool decode_pressure(const struct decode_pressure *b, uint32_t *most);
-bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l);
+bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct ptx_live *l);
 /* Sets exec_inst.reach of the kernel's code (reach.c), and exec_inst.lean of all code (timing_slice.c).
  * False: out of memory. */
 /* Sets sim_program.watched of a kernel (watch.c). */

@@ -1,6 +1,7 @@
 /* A function: places of its variables, schedule order of blocks, then instruction by
  * instruction through the decoder its op table row names. */
 #include "engine/base/base.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/link.h"
@@ -464,15 +465,37 @@ static bool flies(const struct ptx_inst *i)
     return e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR;
 }
 
+static bool has_one_address(const struct ptx_inst *i, const bool *varying)
+{
+    for (unsigned k = 0; k < i->nopnds; k++)
+        if (i->opnds[k].kind == OPND_ADDR && i->opnds[k].base == BASE_REG)
+            return !varying[i->opnds[k].index];
+    return true; /* a variable's name */
+}
+
+/* The assembler looks at neither order nor branches. */
+static void mark_one_address(struct decode *d, struct exec_inst *code)
+{
+    const bool *varying = NULL;
+    for (uint32_t i = 0; i < d->pf->ninsts && !d->oom; i++) {
+        if (ptx_op_info(d->pf->insts[i].op)->effect != EFFECT_ATOMIC)
+            continue;
+        varying = ptx_facts_varying(d->facts, PTX_OF_WARP, PTX_BY_DATA);
+        d->oom |= !varying;
+        code[i].one_address = varying && has_one_address(&d->pf->insts[i], varying);
+    }
+}
+
 bool decode_function(struct decode *d, uint32_t index)
 {
     struct exec_func *f = &d->p->funcs[index];
     d->f = f;
     d->pf = f->ptx;
     d->carry = EXEC_NO_ID;
-    struct ptx_cfg *c = ptx_cfg_build(f->ptx);
-    if (!c || !order_blocks(d, c) || !decode_live(d, c)) {
-        ptx_cfg_free(c);
+    ptx_facts_free(d->facts);
+    d->facts = ptx_facts_make(f->ptx);
+    const struct ptx_cfg *c = d->facts ? d->facts->cfg : NULL;
+    if (!c || !order_blocks(d, c) || !decode_live(d)) {
         d->oom = true;
         return false;
     }
@@ -483,6 +506,7 @@ bool decode_function(struct decode *d, uint32_t index)
         ok &= decode_one(d, &f->ptx->insts[i], &code[i], b && b->reachable);
         d->p->flies |= flies(&f->ptx->insts[i]);
     }
+    mark_one_address(d, code);
     if (ok && !d->oom) {
         group_blocks(d, c, code);
         if (decode_watch(d, c, code) && !d->p->watched)
@@ -492,7 +516,6 @@ bool decode_function(struct decode *d, uint32_t index)
         for (uint32_t i = 0; i < f->ptx->ninsts; i++)
             look_ahead(&code[i]);
     }
-    ptx_cfg_free(c);
     if (!f->ptx->ninsts) {
         diag_add(d->ds, DIAG_ERROR, "not-modelled", d->p->module->path, f->ptx->head,
                  "'%.*s' has no instructions: nothing to simulate", (int)f->ptx->name.n, f->ptx->name.s);

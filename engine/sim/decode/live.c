@@ -1,6 +1,7 @@
-/* Liveness of a function's registers over its blocks, and how many are live at once: what ptxas would
- * need. */
+/* How many of a function's registers are live at once: what ptxas would need. */
 #include "engine/base/base.h"
+#include "engine/ptx/facts/facts.h"
+#include "engine/ptx/facts/live.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
@@ -9,68 +10,17 @@
 
 #include <string.h>
 
-/* ---- liveness: registers that may be read before written, and how many live at once ---- */
 struct live {
     const struct ptx_func *f;
-    uint64_t *use, *def, *in, *out, *cur, *common, *many;
+    const struct ptx_inst *i;
+    uint64_t *cur, *common, *many;
     uint32_t words;
     /* by register: how many of the machine's it takes; which one it is made of at each use */
     uint8_t *each;
     uint32_t *root;
     uint8_t *order; /* by instruction: enum decode_order */
-    bool guarded;
     uint32_t cost, most;
 };
-#define BIT_SET(v, r) ((v)[(r) >> 6] |= 1ull << ((r)&63))
-#define BIT_GET(v, r) ((v)[(r) >> 6] >> ((r)&63) & 1)
-
-/* Something of what was there stays: a guard spares lanes, and a vector may be written part by part. */
-static bool leaves_some(const struct live *l, uint32_t reg)
-{
-    return l->guarded || l->f->regs[reg].vec > 1;
-}
-
-static void live_read(void *ctx, uint32_t reg, unsigned access)
-{
-    struct live *l = ctx;
-    if ((access & PTX_READ || (leaves_some(l, reg) && access & PTX_WRITE)) && !BIT_GET(l->def, reg))
-        BIT_SET(l->use, reg);
-}
-static void live_write(void *ctx, uint32_t reg, unsigned access)
-{
-    struct live *l = ctx;
-    if (access & PTX_WRITE && !leaves_some(l, reg))
-        BIT_SET(l->def, reg);
-}
-
-static void live_block(struct live *l, const struct ptx_block *b, uint64_t *use, uint64_t *def)
-{
-    l->use = use;
-    l->def = def;
-    for (uint32_t i = 0; i < b->n; i++) {
-        const struct ptx_inst *in = &l->f->insts[b->first + i];
-        l->guarded = in->guarded;
-        ptx_inst_regs(in, live_read, l);
-        ptx_inst_regs(in, live_write, l);
-    }
-}
-
-static bool live_flow(const struct ptx_cfg *c, uint32_t b, uint32_t words, const uint64_t *use,
-                      const uint64_t *def, uint64_t *in, uint64_t *out)
-{
-    const struct ptx_block *blk = &c->blocks[b];
-    bool changed = false;
-    for (uint32_t w = 0; w < words; w++) {
-        uint64_t o = 0;
-        for (uint32_t s = 0; s < blk->nsucc; s++)
-            o |= in[(size_t)blk->succ[s] * words + w];
-        out[(size_t)b * words + w] = o;
-        uint64_t now = use[(size_t)b * words + w] | (o & ~def[(size_t)b * words + w]);
-        changed |= now != in[(size_t)b * words + w];
-        in[(size_t)b * words + w] = now;
-    }
-    return changed;
-}
 
 /* Values that no thread needs a register for: parameters, literals and constants of a known address stay
  * in the constant bank or the instruction, and integers made of them and of the CTA's place alone are
@@ -80,13 +30,13 @@ static bool is_common(const struct live *l, const struct ptx_operand *o)
     if (o->kind == OPND_SREG)
         return o->index == PTX_SREG_CTAID || o->index == PTX_SREG_NTID || o->index == PTX_SREG_NCTAID;
     return o->kind == OPND_IMM || o->kind == OPND_SYM ||
-           (o->kind == OPND_REG && BIT_GET(l->common, o->index));
+           (o->kind == OPND_REG && ptx_bit(l->common, o->index));
 }
 
 static bool makes_common(const struct live *l, const struct ptx_inst *in)
 {
     if (in->guarded || in->nopnds < 2 || in->opnds[0].kind != OPND_REG ||
-        BIT_GET(l->many, in->opnds[0].index))
+        ptx_bit(l->many, in->opnds[0].index))
         return false;
     if (in->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM)
         return l->f->entry;
@@ -120,7 +70,7 @@ static bool made_again(const struct live *l, const struct ptx_inst *in, uint32_t
                 return false;
             *of = in->opnds[k].index;
         }
-    return n == 1 && !BIT_GET(l->many, *of) && !BIT_GET(l->many, in->opnds[0].index);
+    return n == 1 && !ptx_bit(l->many, *of) && !ptx_bit(l->many, in->opnds[0].index);
 }
 
 /* root: by register, the one that it is made of in at most DEEP steps; itself where it is not. */
@@ -143,8 +93,8 @@ static void live_again(void *ctx, uint32_t reg, unsigned access)
 {
     struct live *l = ctx;
     if (access & PTX_WRITE) {
-        uint64_t *v = BIT_GET(l->cur, reg) ? l->many : l->cur;
-        BIT_SET(v, reg);
+        uint64_t *v = ptx_bit(l->cur, reg) ? l->many : l->cur;
+        ptx_set_bit(v, reg);
     }
 }
 
@@ -156,7 +106,7 @@ static void live_common(struct live *l, uint64_t *seen)
         ptx_inst_regs(&l->f->insts[i], live_again, l);
     for (uint32_t i = 0; i < l->f->ninsts; i++)
         if (makes_common(l, &l->f->insts[i]))
-            BIT_SET(l->common, l->f->insts[i].opnds[0].index);
+            ptx_set_bit(l->common, l->f->insts[i].opnds[0].index);
 }
 
 static uint8_t order_of(const struct ptx_inst *in)
@@ -182,14 +132,14 @@ static uint32_t reg_cost(const struct live *l, uint32_t reg)
 {
     const struct ptx_reg *r = &l->f->regs[reg];
     unsigned bits = ptx_type_bits(r->type);
-    return r->type == PTX_T_PRED || BIT_GET(l->common, reg)
+    return r->type == PTX_T_PRED || ptx_bit(l->common, reg)
                ? 0
                : (bits <= 32 ? 1 : bits / 32) * (r->vec > 1 ? r->vec : 1);
 }
 static void live_kill(void *ctx, uint32_t reg, unsigned access)
 {
     struct live *l = ctx;
-    if (access == PTX_WRITE && !leaves_some(l, reg) && BIT_GET(l->cur, reg)) {
+    if (access == PTX_WRITE && ptx_writes_all(l->f, l->i, reg) && ptx_bit(l->cur, reg)) {
         l->cur[reg >> 6] &= ~(1ull << (reg & 63));
         l->cost -= reg_cost(l, reg);
     }
@@ -197,8 +147,8 @@ static void live_kill(void *ctx, uint32_t reg, unsigned access)
 static void live_gen(void *ctx, uint32_t reg, unsigned access)
 {
     struct live *l = ctx;
-    if (access & PTX_READ && !BIT_GET(l->cur, reg)) {
-        BIT_SET(l->cur, reg);
+    if (access & PTX_READ && !ptx_bit(l->cur, reg)) {
+        ptx_set_bit(l->cur, reg);
         l->cost += reg_cost(l, reg);
     }
 }
@@ -215,22 +165,22 @@ static uint32_t text_pressure(struct live *l, const struct ptx_block *b, uint64_
     l->cur = cur;
     l->cost = 0;
     for (uint32_t r = 0; r < l->f->nregs; r++)
-        l->cost += BIT_GET(cur, r) ? reg_cost(l, r) : 0;
+        l->cost += ptx_bit(cur, r) ? reg_cost(l, r) : 0;
     for (uint32_t i = b->n; i--;) {
-        const struct ptx_inst *in = &l->f->insts[b->first + i];
+        l->i = &l->f->insts[b->first + i];
         most = l->cost > most ? l->cost : most;
-        l->guarded = in->guarded;
-        ptx_inst_regs(in, live_kill, l);
-        ptx_inst_regs(in, live_gen, l);
+        ptx_inst_regs(l->i, live_kill, l);
+        ptx_inst_regs(l->i, live_gen, l);
     }
     return l->cost > most ? l->cost : most;
 }
 
-/* The same, and where that is more than ENOUGH, in an order that needs few. False: out of memory. */
-static bool live_pressure(struct live *l, const struct ptx_block *b, uint64_t *cur, uint64_t *end)
+/* The same, and where that is more than ENOUGH, in an order that needs few. cur: scratch. False: out of
+ * memory. */
+static bool live_pressure(struct live *l, const struct ptx_block *b, const uint64_t *end, uint64_t *cur)
 {
     uint32_t listed = UINT32_MAX;
-    memcpy(end, cur, l->words * sizeof *end);
+    memcpy(cur, end, l->words * sizeof *cur);
     uint32_t most = text_pressure(l, b, cur);
     for (int way = 0; way < 4 && most > ENOUGH && most > l->most; way++) {
         struct decode_pressure p = {
@@ -272,31 +222,20 @@ static bool live_tables(struct live *l, uint64_t *scratch)
     return true;
 }
 
-bool decode_live(struct decode *d, const struct ptx_cfg *c)
+bool decode_live(struct decode *d)
 {
+    const struct ptx_cfg *c = d->facts->cfg;
+    const struct ptx_live *at = ptx_facts_live(d->facts);
     uint32_t words = d->pf->nregs / 64 + 1;
-    size_t set = (size_t)words * (c->nblocks + 1);
-    uint64_t *mem = base_alloc((set * 4 + words * 3) * sizeof *mem);
-    if (!mem)
-        return false;
-    struct live l = {
-        .f = d->pf, .words = words, .common = mem + set * 4, .many = mem + set * 4 + words
-    };
-    uint64_t *use = mem, *def = mem + set, *in = mem + 2 * set, *out = mem + 3 * set,
-             *scratch = mem + set * 4 + words * 2;
-    for (uint32_t b = 0; b < c->nblocks; b++)
-        live_block(&l, &c->blocks[b], use + (size_t)b * words, def + (size_t)b * words);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t k = c->nrpo; k--;)
-            changed |= live_flow(c, c->rpo[k], words, use, def, in, out);
-    }
-    bool ok = decode_slots(d, c, &(struct decode_live){ words, in, out }) && live_tables(&l, scratch);
+    uint64_t *mem = base_alloc((size_t)words * 3 * sizeof *mem), *scratch = mem ? mem + words * 2 : NULL;
+    struct live l = { .f = d->pf, .words = words, .common = mem, .many = mem ? mem + words : NULL };
+    bool ok = at && mem && decode_slots(d, c, at) && live_tables(&l, scratch);
     for (uint32_t k = 0; k < c->nrpo && ok; k++) {
         const struct ptx_block *b = &c->blocks[c->rpo[k]];
-        ok = live_pressure(&l, b, out + (size_t)c->rpo[k] * words, scratch);
+        size_t set = (size_t)c->rpo[k] * words;
+        ok = live_pressure(&l, b, at->out + set, scratch);
         if (b->n)
-            d->p->code[d->f->first + b->first].live = live_before(&l, use + (size_t)c->rpo[k] * words);
+            d->p->code[d->f->first + b->first].live = live_before(&l, at->reads + set);
     }
     d->p->regs = l.most > d->p->regs ? l.most : d->p->regs;
     base_free(mem);

@@ -1,5 +1,6 @@
 /* Programs: which functions a kernel reaches, where variables lie, decoding, resources. */
 #include "engine/base/base.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
@@ -344,6 +345,7 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const 
     p->no_native = limit != 0;
     struct decode d = { .p = p, .ds = ds, .lanes = p->lanes, .marks = marks };
     enum status st = decode_program(&d, f);
+    ptx_facts_free(d.facts);
     base_free(d.consts);
     base_free(d.table);
     base_free(d.todo);

@@ -11,6 +11,7 @@
  * A register that is nothing but a parameter needs no slot of a warp: the launch has its value for all
  * (BANK_SREG). */
 #include "engine/base/base.h"
+#include "engine/ptx/facts/live.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/meaning.h"
@@ -89,7 +90,7 @@ static void range_live(struct ranges *x, const uint64_t *set, uint32_t words, bo
  * may be late for one reader more than for another; and registers that some way on from here does not
  * read are marked. */
 static void range_around(struct ranges *x, const struct ptx_cfg *c, const struct ptx_block *b,
-                         const struct decode_live *l, const uint64_t *out)
+                         const struct ptx_live *l, const uint64_t *out)
 {
     for (uint32_t s = 0; s < b->nsucc; s++) {
         const struct ptx_block *to = &c->blocks[b->succ[s]];
@@ -105,7 +106,7 @@ static void range_around(struct ranges *x, const struct ptx_cfg *c, const struct
 }
 
 static void range_blocks(struct ranges *x, const struct decode *d, const struct ptx_cfg *c,
-                         const struct decode_live *l)
+                         const struct ptx_live *l)
 {
     for (uint32_t k = 0; k < c->nrpo; k++) {
         const struct ptx_block *b = &c->blocks[c->rpo[k]];
@@ -192,7 +193,7 @@ static void fold_ranges(const struct ptx_func *pf, struct range *r)
     } while (f.more);
 }
 
-static void find_ranges(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l,
+static void find_ranges(struct decode *d, const struct ptx_cfg *c, const struct ptx_live *l,
                         struct range *r, bool blocks)
 {
     struct ranges x = { .code = d->p->code + d->f->first, .r = r, .blocks = blocks };
@@ -264,13 +265,14 @@ struct room {
 }; /* what a slot has, in order */
 struct fit {
     const struct ptx_func *pf;
-    const uint32_t *kept; /* registers that have a place elsewhere */
+    const struct ptx_inst *i; /* at hand */
+    const uint32_t *kept;     /* registers that have a place elsewhere */
     struct stretch *v;
     size_t n, cap;
     /* [nregs] going backwards: the last place where it is wanted; EXEC_NO_ID: it is not */
     uint32_t *until;
     uint32_t now;
-    bool guarded, reads, oom;
+    bool reads, oom;
 };
 
 static void add_stretch(struct fit *f, uint32_t reg, uint32_t from, uint32_t to)
@@ -285,14 +287,14 @@ static void add_stretch(struct fit *f, uint32_t reg, uint32_t from, uint32_t to)
 static void fit_reg(void *ctx, uint32_t reg, unsigned access)
 {
     struct fit *f = ctx;
-    /* some: of what was there stays */
-    bool writes = (access & PTX_WRITE) != 0, some = f->guarded || f->pf->regs[reg].vec > 1;
-    if (!f->reads && writes && !some) {
-        add_stretch(f, reg, f->now, f->until[reg] == EXEC_NO_ID ? f->now : f->until[reg]);
+    bool writes = !f->reads && access & PTX_WRITE, wanted = f->until[reg] != EXEC_NO_ID,
+         all = writes && ptx_writes_all(f->pf, f->i, reg);
+    if (all || (writes && !wanted)) /* what nobody reads is written all the same */
+        add_stretch(f, reg, f->now, wanted ? f->until[reg] : f->now);
+    if (all)
         f->until[reg] = EXEC_NO_ID;
-    } else if (f->reads && (access & PTX_READ || (some && writes)) && f->until[reg] == EXEC_NO_ID) {
+    if (f->reads && access & PTX_READ && !wanted)
         f->until[reg] = f->now;
-    }
 }
 
 static void fit_block(struct fit *f, const struct decode *d, const struct ptx_block *b,
@@ -304,10 +306,10 @@ static void fit_block(struct fit *f, const struct decode *d, const struct ptx_bl
             f->until[w * 64 + (uint32_t)__builtin_ctzll(m)] = code[b->first + b->n - 1].rank;
     for (uint32_t i = b->first + b->n; i-- > b->first;) {
         f->now = code[i].rank;
-        f->guarded = d->pf->insts[i].guarded;
+        f->i = &d->pf->insts[i];
         for (unsigned pass = 0; pass < 2; pass++) {
             f->reads = pass;
-            ptx_inst_regs(&d->pf->insts[i], fit_reg, f);
+            ptx_inst_regs(f->i, fit_reg, f);
         }
     }
     for (uint32_t w = 0; w < words; w++)
@@ -413,7 +415,7 @@ static uint32_t bytes_of(const uint32_t *count)
 
 /* place[] and count[], which ranges gave, become what stretches give where that is less. Without memory
  * they stay. */
-static void share_closer(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l,
+static void share_closer(struct decode *d, const struct ptx_cfg *c, const struct ptx_live *l,
                          const struct range *r, const uint32_t *kept, const uint8_t *kind,
                          uint32_t *place, uint32_t *count)
 {
@@ -512,7 +514,7 @@ static bool keep_params(struct decode *d, const uint64_t *entry_live, uint32_t *
             uint32_t reg = i->nopnds && i->opnds[0].kind == OPND_REG ? i->opnds[0].index : EXEC_NO_ID,
                      offset;
             if (reg == EXEC_NO_ID || kept[reg] != EXEC_NO_ID || x.of[reg] != DEF_ONE ||
-                entry_live[reg >> 6] >> (reg & 63) & 1)
+                ptx_bit(entry_live, reg))
                 continue;
             unsigned bits = pf->regs[reg].type == PTX_T_PRED ? 0 : ptx_type_bits(pf->regs[reg].type);
             if (bits != 32 && bits != 64)
@@ -579,7 +581,7 @@ static bool formal_slots(struct decode *d)
     return d->f->formal_slot != NULL;
 }
 
-bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l)
+bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct ptx_live *l)
 {
     const uint32_t n = d->pf->nregs;
     uint32_t count[KINDS] = { 0 }, ready = 0, words = 0, *place = base_alloc((n + 1) * sizeof *place),

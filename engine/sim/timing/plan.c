@@ -330,7 +330,7 @@ static uint16_t flags_of(const struct exec_inst *in)
         f |= TIMING_MEMORY;
     if (ptx_sees(in->ptx) & PTX_SEES_TIME || ptx_is(in->ptx, IS_SLEEP))
         f |= TIMING_ALONE;
-    return f;
+    return in->one_address ? f | TIMING_ONE_WORD : f;
 }
 
 /* ---- the whole program ---- */
@@ -563,7 +563,6 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
     timing_flops(t);
     if (arena_failed(t->arena))
         return ST_NOMEM;
-    timing_uniform(t);
     timing_calls(t, g);
     timing_fold(t, g);
     balance(t, g);

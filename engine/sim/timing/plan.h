@@ -136,8 +136,6 @@ static inline bool timing_repeats(const struct timing_plan *t, const struct timi
 uint32_t timing_copies(struct timing_plan *t, const struct timing_region *r, const struct sim_preset *g);
 /* order.c: fills t->order for the region. */
 void timing_order(struct timing_plan *t, const struct timing_region *r, const struct sim_preset *g);
-/* uniform.c: sets TIMING_ONE_WORD. */
-void timing_uniform(struct timing_plan *t);
 /* call.c: costs of calls, returns and parameters. */
 void timing_calls(struct timing_plan *t, const struct sim_preset *g);
 /* fold.c: 64-bit sums, and what goes into them. */

@@ -1,0 +1,58 @@
+#include "engine/ptx/facts/live.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/facts/bits.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+
+bool ptx_writes_all(const struct ptx_func *f, const struct ptx_inst *i, uint32_t reg)
+{
+    return !i->guarded && f->regs[reg].vec <= 1;
+}
+
+struct look {
+    const struct ptx_func *f;
+    const struct ptx_inst *i;
+    ptx_live_skip *skip;
+    uint64_t *reads, *writes; /* of the block */
+};
+
+static void note_read(void *ctx, uint32_t reg, unsigned access)
+{
+    const struct look *l = ctx;
+    if (access & PTX_READ && !(l->skip && l->skip(l->i, access)) && !ptx_bit(l->writes, reg))
+        ptx_set_bit(l->reads, reg);
+}
+
+static void note_write(void *ctx, uint32_t reg, unsigned access)
+{
+    const struct look *l = ctx;
+    if (access & PTX_WRITE && ptx_writes_all(l->f, l->i, reg))
+        ptx_set_bit(l->writes, reg);
+}
+
+struct ptx_live *ptx_live_make(const struct ptx_cfg *g, ptx_live_skip *skip)
+{
+    uint32_t words = g->func->nregs / 64 + 1;
+    size_t set = (size_t)words * (g->nblocks + 1);
+    struct ptx_live *l = base_alloc(sizeof *l + 4 * set * sizeof(uint64_t));
+    if (!l)
+        return NULL;
+    uint64_t *mem = (uint64_t *)(void *)(l + 1);
+    *l = (struct ptx_live){ words, mem, mem + set, mem + 2 * set, mem + 3 * set };
+    for (uint32_t b = 0; b < g->nblocks; b++) {
+        struct look x = { .f = g->func, .skip = skip };
+        x.reads = l->reads + (size_t)b * words;
+        x.writes = l->writes + (size_t)b * words;
+        for (uint32_t k = g->blocks[b].first; k < g->blocks[b].first + g->blocks[b].n; k++) {
+            x.i = &g->func->insts[k];
+            ptx_inst_regs(x.i, note_read, &x);
+            ptx_inst_regs(x.i, note_write, &x);
+        }
+    }
+    struct ptx_bits bits = { g, words, l->reads, l->writes, l->in, l->out };
+    if (ptx_bits_solve(&bits, PTX_BACKWARD))
+        return l;
+    base_free(l);
+    return NULL;
+}
