@@ -4,6 +4,7 @@
 
 #include "engine/analysis/alias_int.h"
 #include "engine/base/base.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -133,14 +134,33 @@ static bool any_held(const struct ptx_module *m)
     return false;
 }
 
-static void settle(struct alias *a)
+/* All instructions of all functions are the nodes, in order, and each may see what changed. */
+struct settling {
+    struct alias *a;
+    uint32_t func;  /* of the node at hand */
+    uint32_t first; /* its first node */
+};
+
+static void settle_step(void *ctx, struct ptx_solver *s, uint32_t node)
 {
-    do {
-        a->changed = false;
-        for (uint32_t k = 0; k < a->nfuncs; k++)
-            for (uint32_t i = 0; i < a->func[k]->ninsts; i++)
-                alias_step(a, k, &a->func[k]->insts[i]);
-    } while (a->changed);
+    struct settling *x = ctx;
+    if (node < x->first)
+        x->func = x->first = 0;
+    for (; node - x->first >= x->a->func[x->func]->ninsts; x->func++)
+        x->first += x->a->func[x->func]->ninsts;
+    x->a->changed = false;
+    alias_step(x->a, x->func, &x->a->func[x->func]->insts[node - x->first]);
+    if (x->a->changed)
+        ptx_ask_all(s);
+}
+
+static bool settle(struct alias *a)
+{
+    struct settling x = { .a = a };
+    uint32_t nodes = 0;
+    for (uint32_t k = 0; k < a->nfuncs; k++)
+        nodes += a->func[k]->ninsts;
+    return ptx_solve(nodes, PTX_FORWARD, settle_step, &x);
 }
 
 /* Once more from nothing, with memory as dirty as it was found to be: what was loaded before that was
@@ -153,9 +173,7 @@ static bool settle_again(struct alias *a)
         a->slot[k].value = (struct alias_value){ .kind = 0 };
     a->told = 0;
     find_indirect(a);
-    bool ok = soil_undefined(a, false);
-    settle(a);
-    return ok;
+    return soil_undefined(a, false) && settle(a);
 }
 
 static bool find_writers(struct alias *a);
@@ -176,13 +194,9 @@ struct alias *alias_make(const struct ptx_module *m, const struct ptx_func *kern
     alias_find_pointers(a);
     find_indirect(a);
     a->holds = any_held(m);
-    settle(a);
+    bool ok = settle(a) && find_writers(a) && (!a->dirty || settle_again(a));
     a->changed = false;
-    bool ok = find_writers(a) && (!a->dirty || settle_again(a));
-    a->changed = false;
-    ok = ok && soil_undefined(a, true);
-    if (a->changed)
-        settle(a);
+    ok = ok && soil_undefined(a, true) && (!a->changed || settle(a));
     if (!ok) {
         alias_free(a);
         return NULL;

@@ -313,10 +313,10 @@ void pass_note_changes(struct pass_ctx *c)
         for (uint32_t k = 0; k < f->ninsts; k++)
             for (uint8_t o = 0; o < f->insts[k].nopnds; o++) {
                 const struct ptx_operand *p = &f->insts[k].opnds[o];
-                bool told =
-                    p->kind == OPND_SREG &&
-                    (ptx_sreg_sees((enum ptx_sreg)p->index) & (PTX_SEES_TIME | PTX_SEES_PLACE | PTX_SEES_SLOT)) &&
-                    p->index != PTX_SREG_NSMID && p->index != PTX_SREG_NWARPID;
+                bool told = p->kind == OPND_SREG &&
+                            (ptx_sreg_sees((enum ptx_sreg)p->index) &
+                             (PTX_SEES_TIME | PTX_SEES_PLACE | PTX_SEES_SLOT)) &&
+                            p->index != PTX_SREG_NSMID && p->index != PTX_SREG_NWARPID;
                 if (!told)
                     continue;
                 pass_warn(c, f->insts[k].at,

@@ -13,7 +13,7 @@
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/flow/contract.h"
+#include "engine/ptx/facts/contract.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"

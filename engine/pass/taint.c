@@ -3,6 +3,7 @@
 #include "engine/analysis/alias.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -50,8 +51,27 @@ static void look(void *ctx, uint32_t reg, unsigned access)
 static void mark(void *ctx, uint32_t reg, unsigned access)
 {
     struct pass_taint *t = ctx;
-    if ((access & PTX_WRITE) && !t->reg[reg])
-        t->reg[reg] = t->changed = true;
+    const struct ptx_reg_refs *x = &t->fl->cfg->regs[reg];
+    if (!(access & PTX_WRITE) || t->reg[reg])
+        return;
+    t->reg[reg] = true;
+    if (t->s)
+        ptx_ask_each(t->s, x->uses, x->nuses);
+}
+
+/* What any instruction may look at. */
+static void set(struct pass_taint *t, bool *what)
+{
+    if (!*what && t->s)
+        ptx_ask_all(t->s);
+    *what = true;
+}
+
+static void set_memory(struct pass_taint *t, uint64_t places)
+{
+    if (places & ~t->memory && t->s)
+        ptx_ask_all(t->s);
+    t->memory |= places;
 }
 
 bool pass_taint_reads(struct pass_taint *t, const struct ptx_inst *i)
@@ -145,18 +165,15 @@ static bool reads_param(const struct pass_taint *t, const struct ptx_inst *i)
 /* ---- spreading ---- */
 static void leave_carry(struct pass_taint *t, const struct ptx_inst *i)
 {
-    if (ptx_is(i, IS_CARRY_OUT) && !t->carry)
-        t->carry = t->changed = true;
+    if (ptx_is(i, IS_CARRY_OUT))
+        set(t, &t->carry);
 }
 
 static void soil(struct pass_taint *t, const struct ptx_inst *i)
 {
     enum ptx_effect e = ptx_effect_of(i);
-    uint64_t m = e == EFFECT_STORE || e == EFFECT_ATOMIC ? touches(t, i) : 0;
-    if (m & ~t->memory) {
-        t->memory |= m;
-        t->changed = true;
-    }
+    if (e == EFFECT_STORE || e == EFFECT_ATOMIC)
+        set_memory(t, touches(t, i));
 }
 
 void pass_taint_source(struct pass_taint *t, const struct ptx_inst *i)
@@ -165,7 +182,7 @@ void pass_taint_source(struct pass_taint *t, const struct ptx_inst *i)
     ptx_inst_regs(i, mark, t);
     leave_carry(t, i);
     if (e == EFFECT_CALL || e == EFFECT_ASYNC_COPY)
-        t->memory = UINT64_MAX;
+        set_memory(t, UINT64_MAX);
 }
 
 static void spread(struct pass_taint *t, const struct ptx_inst *i)
@@ -176,15 +193,12 @@ static void spread(struct pass_taint *t, const struct ptx_inst *i)
         in |= (t->memory && (t->memory & touches(t, i))) || reads_param(t, i);
     /* its arguments lie in memory, and it may read more of it */
     in |= e == EFFECT_CALL && t->memory;
-    if (meets && in && !t->met)
-        t->met = t->changed = true;
+    if (meets && in)
+        set(t, &t->met);
     if (!in && !(meets && t->met))
         return;
-    if (e == EFFECT_CALL && t->memory != UINT64_MAX) {
-        /* what a call returns follows from what it is given */
-        t->memory = UINT64_MAX;
-        t->changed = true;
-    }
+    if (e == EFFECT_CALL) /* what a call returns follows from what it is given */
+        set_memory(t, UINT64_MAX);
     soil(t, i);
     leave_carry(t, i);
     ptx_inst_regs(i, mark, t);
@@ -213,22 +227,40 @@ static void region(struct pass_taint *t, uint32_t b)
     }
 }
 
+static void spread_step(void *ctx, struct ptx_solver *s, uint32_t inst)
+{
+    struct pass_taint *t = ctx;
+    const struct ptx_cfg *g = t->fl->cfg;
+    const struct ptx_inst *i = &t->fl->f->insts[inst];
+    uint32_t b = g->block_of[inst];
+    t->s = s;
+    if (t->in && !t->in[b])
+        return;
+    spread(t, i);
+    if (inst + 1 < g->blocks[b].first + g->blocks[b].n || t->branch[b] || !parts(g, b) ||
+        !pass_taint_reads(t, i))
+        return;
+    t->branch[b] = true;
+    region(t, b);
+}
+
+static void values_step(void *ctx, struct ptx_solver *s, uint32_t inst)
+{
+    struct pass_taint *t = ctx;
+    const struct ptx_inst *i = &t->fl->f->insts[inst];
+    t->s = s;
+    if (ptx_effect_of(i) == EFFECT_NONE && pass_taint_reads(t, i))
+        pass_taint_source(t, i);
+}
+
 void pass_taint_run(struct pass_taint *t)
 {
-    const struct ptx_cfg *g = t->fl->cfg;
-    for (t->changed = true; t->changed;) {
-        t->changed = false;
-        for (uint32_t b = 0; b < g->nblocks; b++) {
-            const struct ptx_block *k = &g->blocks[b];
-            if (!k->n || (t->in && !t->in[b]))
-                continue;
-            for (uint32_t n = k->first; n < k->first + k->n; n++)
-                spread(t, &t->fl->f->insts[n]);
-            if (!t->branch[b] && parts(g, b) &&
-                pass_taint_reads(t, &t->fl->f->insts[k->first + k->n - 1])) {
-                t->branch[b] = t->changed = true;
-                region(t, b);
-            }
-        }
-    }
+    t->c->oom |= !ptx_solve(t->fl->f->ninsts, PTX_FORWARD, spread_step, t);
+    t->s = NULL;
+}
+
+void pass_taint_run_values(struct pass_taint *t)
+{
+    t->c->oom |= !ptx_solve(t->fl->f->ninsts, PTX_FORWARD, values_step, t);
+    t->s = NULL;
 }

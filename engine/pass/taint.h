@@ -10,6 +10,7 @@
 struct pass_ctx;
 struct pass_flow;
 struct ptx_inst;
+struct ptx_solver;
 
 struct pass_taint {
     struct pass_ctx *c;
@@ -18,11 +19,12 @@ struct pass_taint {
     bool *reg;      /* by register */
     bool *branch;   /* by block: its branch has been followed */
     struct ptx_region region;
-    uint64_t memory; /* of private memory, 64 classes of places */
-    bool params;     /* the function's own parameters as well */
-    bool met;        /* values went through a vote, shuffle or barrier */
-    bool carry;      /* the carry flag */
-    bool changed, reads;
+    uint64_t memory;      /* of private memory, 64 classes of places */
+    bool params;          /* the function's own parameters as well */
+    bool met;             /* values went through a vote, shuffle or barrier */
+    bool carry;           /* the carry flag */
+    struct ptx_solver *s; /* while it runs */
+    bool reads;
 };
 /* false: out of memory */
 bool pass_taint_make(struct pass_taint *t, struct pass_ctx *c, const struct pass_flow *fl);
@@ -31,6 +33,8 @@ void pass_taint_clear(struct pass_taint *t, const bool *in);
 /* What this instruction writes is marked; a call, an asynchronous copy: private memory as well. */
 void pass_taint_source(struct pass_taint *t, const struct ptx_inst *i);
 void pass_taint_run(struct pass_taint *t);
+/* Through registers of plain instructions alone: the way taken says nothing about a value. */
+void pass_taint_run_values(struct pass_taint *t);
 bool pass_taint_reads(struct pass_taint *t, const struct ptx_inst *i);
 /* The address lies in the thread's or the CTA's own memory for certain; or may. */
 bool pass_taint_private(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i,

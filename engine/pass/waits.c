@@ -12,6 +12,8 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
+#include "engine/ptx/facts/parts.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -45,7 +47,7 @@ struct scan {
     struct waits *w;
     const struct func *f;
     struct pass_taint t;
-    uint32_t *part, *low, *num, *stack, *walk, *next, nparts;
+    uint32_t *part, *size; /* by block its part; by part its blocks */
     bool *alive, *in;
 };
 
@@ -128,54 +130,22 @@ static bool listens(struct waits *w, const struct func *f, const struct ptx_inst
     return f->known[i->index] == 2;
 }
 
-/* ---- connected parts (Tarjan, without recursion) ---- */
-static void connect(struct scan *s, uint32_t root, uint32_t *count, uint32_t *top)
+/* ---- connected parts of the blocks that are alive ---- */
+static uint32_t next_alive(void *ctx, uint32_t block, uint32_t *at)
 {
-    const struct ptx_cfg *g = s->f->fl.cfg;
-    uint32_t depth = 0;
-    s->walk[depth++] = root;
-    s->next[root] = 0;
-    s->num[root] = s->low[root] = ++*count;
-    s->stack[(*top)++] = root;
-    while (depth) {
-        uint32_t b = s->walk[depth - 1];
-        if (s->next[b] < g->blocks[b].nsucc) {
-            uint32_t to = g->blocks[b].succ[s->next[b]++];
-            if (to >= g->nblocks || !s->alive[to] || (s->num[to] && s->part[to] != PTX_NO_INDEX))
-                continue;
-            if (s->num[to]) {
-                s->low[b] = s->num[to] < s->low[b] ? s->num[to] : s->low[b];
-                continue;
-            }
-            s->next[to] = 0;
-            s->num[to] = s->low[to] = ++*count;
-            s->stack[(*top)++] = to;
-            s->walk[depth++] = to;
-            continue;
-        }
-        depth--;
-        if (depth && s->low[b] < s->low[s->walk[depth - 1]])
-            s->low[s->walk[depth - 1]] = s->low[b];
-        if (s->low[b] != s->num[b])
-            continue;
-        uint32_t x;
-        do {
-            x = s->stack[--*top];
-            s->part[x] = s->nparts;
-        } while (x != b);
-        s->nparts++;
-    }
+    const struct scan *s = ctx;
+    const struct ptx_block *b = &s->f->fl.cfg->blocks[block];
+    while (*at < b->nsucc && !s->alive[b->succ[*at]])
+        ++*at;
+    return *at < b->nsucc ? b->succ[(*at)++] : PTX_NO_INDEX;
 }
 
 static void find_parts(struct scan *s)
 {
-    uint32_t n = s->f->fl.cfg->nblocks, count = 0, top = 0;
-    memset(s->num, 0, n * sizeof *s->num);
-    memset(s->part, 0xff, n * sizeof *s->part);
-    s->nparts = 0;
+    uint32_t n = s->f->fl.cfg->nblocks, count;
     for (uint32_t b = 0; b < n; b++)
-        if (s->alive[b] && !s->num[b])
-            connect(s, b, &count, &top);
+        s->part[b] = s->alive[b] ? 0 : PTX_NO_INDEX;
+    s->w->c->oom |= !ptx_parts(n, next_alive, s, s->part, &count);
 }
 
 /* Is the set more than one block that does not come back to itself? */
@@ -370,16 +340,7 @@ static bool follows(struct scan *s, unsigned sreg_from, unsigned sreg_to, const 
             if (f->insts[k].opnds[n].kind == OPND_SREG && f->insts[k].opnds[n].index >= sreg_from &&
                 f->insts[k].opnds[n].index <= sreg_to)
                 pass_taint_source(&s->t, &f->insts[k]);
-    /* data dependence alone: the way taken says nothing about this value */
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t k = 0; k < f->ninsts; k++)
-            if (pass_taint_reads(&s->t, &f->insts[k]) && ptx_effect_of(&f->insts[k]) == EFFECT_NONE) {
-                s->t.changed = false;
-                pass_taint_source(&s->t, &f->insts[k]);
-                more |= s->t.changed;
-            }
-    }
+    pass_taint_run_values(&s->t);
     return what && pass_taint_reads(&s->t, what);
 }
 
@@ -510,7 +471,7 @@ static bool round_waits(struct scan *s, bool *any)
 {
     uint32_t n = s->f->fl.cfg->nblocks;
     find_parts(s);
-    uint32_t *size = s->low; /* blocks of each part; low is free now */
+    uint32_t *size = s->size;
     memset(size, 0, n * sizeof *size);
     for (uint32_t b = 0; b < n; b++)
         if (s->alive[b])
@@ -569,7 +530,7 @@ static bool func_waits(struct waits *w, const struct func *f)
 {
     uint32_t n = f->fl.cfg->nblocks;
     struct scan s = { .w = w, .f = f };
-    uint32_t *mem = base_alloc(sizeof *mem * 6 * ((size_t)n + 1));
+    uint32_t *mem = base_alloc(sizeof *mem * 2 * ((size_t)n + 1));
     bool *flags = base_alloc(2 * ((size_t)n + 1)), waits = false, any = true;
     if (!mem || !flags || !pass_taint_make(&s.t, w->c, &f->fl)) {
         w->c->oom = true;
@@ -577,8 +538,7 @@ static bool func_waits(struct waits *w, const struct func *f)
         base_free(flags);
         return false;
     }
-    s.part = mem, s.low = mem + n, s.num = mem + 2 * n, s.stack = mem + 3 * n, s.walk = mem + 4 * n,
-    s.next = mem + 5 * n;
+    s.part = mem, s.size = mem + n + 1;
     s.alive = flags, s.in = flags + n + 1;
     for (uint32_t b = 0; b < n; b++)
         s.alive[b] = f->fl.cfg->blocks[b].reachable;
@@ -607,6 +567,21 @@ static bool writes_global(const struct ptx_inst *i)
             i->space != PTX_SPACE_SHARED && i->space != PTX_SPACE_PARAM);
 }
 
+/* What callees do, their callers do. The kernel is nobody's callee. */
+static void survey_step(void *ctx, struct ptx_solver *s, uint32_t n)
+{
+    struct waits *w = ctx;
+    struct func *f = &w->f[n];
+    bool sources = f->sources, ends = f->ends;
+    for (uint32_t k = 0; n && k < f->fl.f->ninsts; k++) {
+        const struct ptx_inst *i = &f->fl.f->insts[k];
+        f->sources = f->sources || listens(w, f, i);
+        f->ends = f->ends || ptx_is(i, IS_STOP) || (ptx_effect_of(i) == EFFECT_CALL && call_ends(w, i));
+    }
+    if (f->sources != sources || f->ends != ends)
+        ptx_ask_all(s);
+}
+
 static void survey(struct waits *w)
 {
     w->writes = w->fs.unknown;
@@ -618,18 +593,7 @@ static void survey(struct waits *w)
                          (ptx_is(i, IS_MBARRIER) && ptx_has_mod(i, PTX_MOD_SHARED_CLUSTER));
             w->spread |= i->space == PTX_SPACE_SHARED_CLUSTER;
         }
-    for (bool more = true; more;) { /* what callees do, their callers do */
-        more = false;
-        for (uint32_t n = 1; n < w->nf; n++)
-            for (uint32_t k = 0; k < w->f[n].fl.f->ninsts; k++) {
-                const struct ptx_inst *i = &w->f[n].fl.f->insts[k];
-                if (!w->f[n].sources && listens(w, &w->f[n], i))
-                    more = w->f[n].sources = true;
-                if (!w->f[n].ends &&
-                    (ptx_is(i, IS_STOP) || (ptx_effect_of(i) == EFFECT_CALL && call_ends(w, i))))
-                    more = w->f[n].ends = true;
-            }
-    }
+    w->c->oom |= !ptx_solve(w->nf, PTX_FORWARD, survey_step, w);
 }
 
 static bool calls(const struct waits *w, uint32_t from, uint32_t to)
@@ -644,23 +608,25 @@ static bool calls(const struct waits *w, uint32_t from, uint32_t to)
     return false;
 }
 
-static void mark_recursive(struct waits *w, bool *seen, uint32_t *stack)
+static uint32_t next_callee(void *ctx, uint32_t from, uint32_t *at)
 {
+    const struct waits *w = ctx;
+    while (*at < w->nf && !(*at && calls(w, from, *at)))
+        ++*at;
+    return *at < w->nf ? (*at)++ : PTX_NO_INDEX;
+}
+
+static bool mark_recursive(struct waits *w)
+{
+    uint32_t part[PASS_FUNCS_MOST + 1] = { 0 }, count;
+    if (!ptx_parts(w->nf, next_callee, w, part, &count))
+        return false;
     for (uint32_t f = 1; f < w->nf; f++) {
-        uint32_t n = 0;
-        memset(seen, 0, w->nf);
-        stack[n++] = f;
-        while (n && !w->f[f].recursive) {
-            uint32_t from = stack[--n];
-            for (uint32_t to = 1; to < w->nf; to++) {
-                if (seen[to] || !calls(w, from, to))
-                    continue;
-                seen[to] = true;
-                w->f[f].recursive |= to == f;
-                stack[n++] = to;
-            }
-        }
+        w->f[f].recursive = calls(w, f, f);
+        for (uint32_t g = 1; g < w->nf; g++)
+            w->f[f].recursive |= g != f && part[g] == part[f];
     }
+    return true;
 }
 
 static void forget(struct waits *w)
@@ -715,9 +681,7 @@ bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out)
     memset(out, 0, sizeof *out);
     pass_callees(c, &w.fs);
     w.f = base_alloc(sizeof *w.f * ((size_t)w.fs.n + 1));
-    bool *seen = base_alloc((size_t)w.fs.n + 2), ok = w.f && seen;
-    uint32_t *stack = base_alloc(sizeof *stack * ((size_t)w.fs.n + 2));
-    ok = ok && stack;
+    bool ok = w.f;
     for (uint32_t k = 0; ok && k <= w.fs.n; k++) {
         ok = pass_flow_make(k ? w.fs.v[k - 1] : c->f, &w.f[k].fl);
         w.f[k].known = ok ? base_alloc((size_t)w.f[k].fl.f->ninsts + 1) : NULL;
@@ -726,9 +690,10 @@ bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out)
     }
     if (ok) {
         survey(&w);
-        mark_recursive(&w, seen, stack);
-        find(&w);
+        ok = mark_recursive(&w);
     }
+    if (ok)
+        find(&w);
     if (!out->at)
         *out = w.lock;
     c->oom |= !ok;
@@ -737,8 +702,6 @@ bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out)
         pass_flow_free(&w.f[k].fl);
     }
     base_free(w.f);
-    base_free(seen);
-    base_free(stack);
     return out->at != NULL;
 }
 

@@ -13,6 +13,7 @@
  * or that threads of a warp do together. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/facts/reach.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -34,26 +35,15 @@ static bool stays_plain(struct bypass *b, const struct ptx_inst *i)
 static bool leads_to_plain(struct bypass *b, uint32_t from)
 {
     const struct ptx_cfg *g = b->flow.cfg;
-    bool *seen = base_alloc(g->nblocks + 1), plain = true;
-    uint32_t n = 0, *stack = base_alloc(sizeof *stack * (g->nblocks + 1));
-    b->c->oom |= !seen || !stack;
-    plain = seen && stack;
+    bool *in = base_alloc(g->nblocks + 1), plain = in != NULL;
     if (plain) {
-        seen[from] = true;
-        stack[n++] = from;
+        in[from] = true;
+        plain = ptx_reach(g, PTX_FORWARD, in);
     }
-    while (n && plain) {
-        const struct ptx_block *k = &g->blocks[stack[--n]];
-        for (uint32_t i = k->first; i < k->first + k->n; i++)
-            plain = plain && stays_plain(b, &b->c->f->insts[i]);
-        for (uint32_t s = 0; s < k->nsucc; s++)
-            if (k->succ[s] < g->nblocks && !seen[k->succ[s]]) {
-                seen[k->succ[s]] = true;
-                stack[n++] = k->succ[s];
-            }
-    }
-    base_free(seen);
-    base_free(stack);
+    b->c->oom |= !plain;
+    for (uint32_t k = 0; k < b->c->f->ninsts && plain; k++)
+        plain = !in[g->block_of[k]] || stays_plain(b, &b->c->f->insts[k]);
+    base_free(in);
     return plain;
 }
 

@@ -20,6 +20,7 @@
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/facts/reach.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -256,22 +257,6 @@ static void choice_code(struct soft *s, struct buf *out)
             buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", t, k);
 }
 
-/* Marks what the second copy needs: all that can be reached from `block`. */
-static void mark_from(const struct soft *s, uint32_t block, bool *second)
-{
-    const struct ptx_cfg *g = s->flow.cfg;
-    second[block] = true;
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t b = 0; b < g->nblocks; b++)
-            for (uint32_t k = 0; second[b] && k < g->blocks[b].nsucc; k++) {
-                uint32_t to = g->blocks[b].succ[k];
-                if (to < g->nblocks && !second[to])
-                    second[to] = more = true;
-            }
-    }
-}
-
 /* Turns of a loop in which its accesses, those of inner loops counted once, come to a sample. */
 static uint32_t sample_turns(const struct soft *s, uint32_t loop)
 {
@@ -314,9 +299,10 @@ static uint32_t put_switches(struct soft *s, const char *suffix, bool *second)
             ptx_edit_before(c->edit, c->f, c->f->insts[h->first].stmt, TAG, "%s", b.s);
         c->oom |= b.oom;
         buf_free(&b);
-        mark_from(s, s->flow.cfg->loops[l].header, second);
+        second[s->flow.cfg->loops[l].header] = true;
         put++;
     }
+    c->oom |= !ptx_reach(s->flow.cfg, PTX_FORWARD, second); /* what the second copy needs */
     return put;
 }
 

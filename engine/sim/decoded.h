@@ -123,8 +123,8 @@ struct exec_inst {
     uint8_t nahead, ahead[EXEC_AHEAD];
     uint8_t nth;  /* such a load: its place among them, from 1 */
     uint8_t live; /* the first of a block: machine registers that it reads from before it, at most 255 */
-    /* an atomic whose address the assembler knows to be one for all lanes: it makes one machine atomic of
-     * such a warp's integers */
+    /* an atomic whose address the assembler knows to be one for all lanes: it makes one machine atomic
+     * of such a warp's integers */
     bool one_address;
     uint16_t ndst, nsrc; /* scoreboard: function register indices, destinations then sources */
     const uint32_t *regs;

@@ -2,7 +2,7 @@
  * for each, by lines of the file. For tests/tool/contraction.py. */
 #include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/flow/contract.h"
+#include "engine/ptx/facts/contract.h"
 #include "engine/ptx/ptx.h"
 
 #include <stdio.h>

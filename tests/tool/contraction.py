@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which mul and add ptxas fuses, by reading the machine code of generated kernels, against engine/ptx/flow/contract.c.
+"""Which mul and add ptxas fuses, by reading the machine code of generated kernels, against engine/ptx/facts/contract.c.
 
     contraction.py BUILD [KERNELS [OPERATIONS [SEED [ARCH]]]]
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/flow/contract.h"
+#include "engine/ptx/facts/contract.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 

@@ -6,6 +6,7 @@
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/base/base.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
@@ -179,23 +180,28 @@ static void need_inst(struct slice *s, struct uses *u, const struct ptx_inst *i,
         if (i->guarded)
             need(u, i->guard);
 }
-static void mark_needed(struct slice *s)
+struct needing {
+    struct slice *s;
+    struct reading r;
+};
+/* What one function needs, others may have to give. */
+static void need_step(void *ctx, struct ptx_solver *solver, uint32_t func)
 {
-    struct reading r = { 0 };
-    bool changed = true;
-    /* to the end even when cancelled: half a closure leaves registers without rows */
-    while (changed) {
-        struct reading before = r;
-        changed = false;
-        for (uint32_t k = 0; k < s->nf; k++) {
-            struct uses u = { &s->f[k], false };
-            for (uint32_t i = s->f[k].func->ninsts; i-- > 0;)
-                need_inst(s, &u, &s->f[k].func->insts[i], &r);
-            changed = changed || u.changed;
-        }
-        changed = changed || memcmp(&before, &r, sizeof r);
-    }
-    memcpy(s->reads, r.space, sizeof s->reads);
+    struct needing *n = ctx;
+    struct reading before = n->r;
+    struct uses u = { &n->s->f[func], false };
+    for (uint32_t i = u.f->func->ninsts; i-- > 0;)
+        need_inst(n->s, &u, &u.f->func->insts[i], &n->r);
+    if (u.changed || memcmp(&before, &n->r, sizeof before) != 0)
+        ptx_ask_all(solver);
+}
+/* To the end even when cancelled: half a closure leaves registers without rows. */
+static bool mark_needed(struct slice *s)
+{
+    struct needing n = { .s = s };
+    bool ok = ptx_solve(s->nf, PTX_FORWARD, need_step, &n);
+    memcpy(s->reads, n.r.space, sizeof s->reads);
+    return ok;
 }
 
 /* ---- taint: what follows from instructions that are not modelled ---- */
@@ -223,25 +229,18 @@ static bool tainted_reads(struct slice_func *f, const struct ptx_inst *i)
     ptx_inst_regs(i, on_tainted_read, &t);
     return t.reads;
 }
-static void spread_taint(struct slice *s)
+static void taint_step(void *ctx, struct ptx_solver *solver, uint32_t func)
 {
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (uint32_t k = 0; k < s->nf; k++) {
-            struct slice_func *f = &s->f[k];
-            for (uint32_t i = 0; i < f->func->ninsts; i++) {
-                const struct ptx_inst *in = &f->func->insts[i];
-                if (!tainted_reads(f, in))
-                    continue;
-                struct taints t = { f, false, false };
-                struct eval_frame frame = { .func = f->func };
-                if (ptx_op_info(in->op)->effect != EFFECT_CALL)
-                    eval_inst_defs(&frame, in, taint_def, &t);
-                changed = changed || t.changed;
-            }
-        }
-    }
+    struct slice *s = ctx;
+    struct slice_func *f = &s->f[func];
+    struct taints t = { f, false, false };
+    struct eval_frame frame = { .func = f->func };
+    for (uint32_t i = 0; i < f->func->ninsts; i++)
+        if (tainted_reads(f, &f->func->insts[i]) &&
+            ptx_op_info(f->func->insts[i].op)->effect != EFFECT_CALL)
+            eval_inst_defs(&frame, &f->func->insts[i], taint_def, &t);
+    if (t.changed)
+        ptx_ask(solver, func);
 }
 static bool tainted_copy(const struct slice_func *f, const struct ptx_inst *i)
 {
@@ -399,7 +398,8 @@ enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, 
     if (!s->arena || !slice_find_funcs(s))
         return ST_NOMEM;
     s->copy = base_alloc(sizeof *s->copy * (v->nregions + 1));
-    mark_needed(s);
+    if (!mark_needed(s))
+        return s->status = ST_NOMEM;
     for (uint32_t k = 0; k < s->nf; k++)
         give_rows(s, &s->f[k]);
     for (uint32_t k = 0; k < s->nf && s->status == ST_OK; k++)
@@ -415,7 +415,8 @@ enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, 
         if (!rank_ops(s, &s->f[k]))
             s->status = ST_NOMEM;
     if (s->taint_why) {
-        spread_taint(s);
+        if (!ptx_solve(s->nf, PTX_FORWARD, taint_step, s))
+            s->status = ST_NOMEM;
         judge_taint(s);
     }
     s->order_dependent = s->global_writes;

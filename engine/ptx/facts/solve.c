@@ -40,11 +40,16 @@ void ptx_ask_each(struct ptx_solver *s, const uint32_t *nodes, uint32_t n)
 
 void ptx_ask_all(struct ptx_solver *s)
 {
-    if (!s->left)
-        s->at = s->way == PTX_FORWARD ? 0 : s->nodes - 1;
+    s->all = true;
+}
+
+static void begin_all(struct ptx_solver *s)
+{
+    s->all = false;
     memset(s->todo, 0xff, words_of(s) * sizeof *s->todo);
     s->todo[s->nodes >> 6] = (UINT64_C(1) << (s->nodes & 63)) - 1;
     s->left = s->nodes;
+    s->at = s->way == PTX_FORWARD ? 0 : s->nodes - 1;
 }
 
 /* The next node that is asked for, from the last one on and round the end. There is one. */
@@ -65,7 +70,11 @@ static uint32_t next_node(const struct ptx_solver *s)
 
 void ptx_solver_run(struct ptx_solver *s, ptx_step *step, void *ctx)
 {
-    while (s->left) {
+    while (s->left || s->all) {
+        if (!s->left)
+            begin_all(s);
+        if (!s->left)
+            return;
         s->at = next_node(s);
         s->todo[s->at >> 6] &= ~(UINT64_C(1) << (s->at & 63));
         s->left--;

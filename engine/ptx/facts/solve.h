@@ -23,6 +23,7 @@ struct ptx_solver {
     uint32_t nodes;
     uint32_t left; /* how many are asked for */
     uint32_t at;   /* the node that was looked at last */
+    bool all;      /* when none is left, all are asked for once more */
     enum ptx_way way;
 };
 typedef void ptx_step(void *ctx, struct ptx_solver *s, uint32_t node);
@@ -36,6 +37,7 @@ void ptx_solver_free(struct ptx_solver *s);
 void ptx_solver_run(struct ptx_solver *s, ptx_step *step, void *ctx);
 void ptx_ask(struct ptx_solver *s, uint32_t node);
 void ptx_ask_each(struct ptx_solver *s, const uint32_t *nodes, uint32_t n);
+/* What changed is seen by any node: all come once more, when those asked for are done. */
 void ptx_ask_all(struct ptx_solver *s);
 
 #endif

@@ -6,6 +6,8 @@
  * turn to the first product, along the ways on which its registers have not been written. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/facts/live.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -26,68 +28,10 @@ static const struct ptx_operand *adds_if(const struct ptx_inst *i)
     return k != PTX_NO_INDEX ? &i->opnds[k] : NULL;
 }
 
-/* ---- liveness ---- */
-struct block_regs {
-    bool *use, *def;
-    const struct ptx_inst *i;
-    bool writes; /* else: reads */
-};
-
-static void note_reg(void *ctx, uint32_t reg, unsigned access)
+/* A product reads what it adds to where it adds: asked below. */
+static bool is_sum(const struct ptx_inst *i, unsigned access)
 {
-    struct block_regs *b = ctx;
-    bool sum = adds_if(b->i) && (access & PTX_WRITE);
-    if (!b->writes && (access & PTX_READ) && !b->def[reg] && !sum)
-        b->use[reg] = true;
-    if (b->writes && (access & PTX_WRITE) && !b->i->guarded)
-        b->def[reg] = true;
-}
-
-static void look_at_block(const struct pass_flow *fl, const struct ptx_block *x, bool *use, bool *def)
-{
-    for (uint32_t k = x->first; k < x->first + x->n; k++) {
-        struct block_regs r = { use, def, &fl->f->insts[k], false };
-        ptx_inst_regs(r.i, note_reg, &r);
-        r.writes = true;
-        ptx_inst_regs(r.i, note_reg, &r);
-    }
-}
-
-/* One round; true: something changed. */
-static bool spread(const struct ptx_cfg *g, size_t n, const bool *use, const bool *def, bool *live)
-{
-    bool changed = false;
-    for (uint32_t k = g->nrpo; k--;) {
-        const struct ptx_block *x = &g->blocks[g->rpo[k]];
-        size_t at = g->rpo[k] * n;
-        for (size_t r = 0; r < n; r++) {
-            bool is = use[at + r];
-            for (uint32_t m = 0; m < x->nsucc && !is && !def[at + r]; m++)
-                is = x->succ[m] != PTX_NO_INDEX && live[x->succ[m] * n + r];
-            changed |= is != live[at + r];
-            live[at + r] = is;
-        }
-    }
-    return changed;
-}
-
-/* [block][register], nregs + 1 of each: read from its start on before it is written. NULL: no memory. */
-static bool *find_live(const struct pass_flow *fl)
-{
-    const struct ptx_cfg *g = fl->cfg;
-    size_t n = fl->f->nregs + 1;
-    bool *use = base_alloc(g->nblocks * n), *def = base_alloc(g->nblocks * n),
-         *live = base_alloc(g->nblocks * n);
-    bool ok = use && def && live;
-    for (uint32_t b = 0; ok && b < g->nblocks; b++)
-        look_at_block(fl, &g->blocks[b], use + b * n, def + b * n);
-    while (ok && spread(g, n, use, def, live))
-        ;
-    base_free(use);
-    base_free(def);
-    if (!ok)
-        base_free(live);
-    return ok ? live : NULL;
+    return adds_if(i) && access & PTX_WRITE;
 }
 
 /* ---- the first product ---- */
@@ -97,9 +41,9 @@ struct first {
     size_t n;
     uint8_t *kind;  /* [block][register] where a block begins, and a row for the one at work */
     int64_t *value; /* the same */
-    bool *todo;     /* by block */
     uint32_t reg;   /* of the product */
     bool read;      /* it is read */
+    struct ptx_solver solver;
 };
 
 static bool number_of(const struct first *s, const struct ptx_operand *o, int64_t *v)
@@ -178,7 +122,8 @@ static bool written(struct first *s, const struct ptx_inst *i)
     return !i->guarded;
 }
 
-static void enter(struct first *s, uint32_t b)
+/* True: what is known where block b begins has changed. */
+static bool enter(struct first *s, uint32_t b)
 {
     size_t to = b * s->n, now = s->fl->cfg->nblocks * s->n;
     bool changed = false;
@@ -191,24 +136,25 @@ static void enter(struct first *s, uint32_t b)
         changed |= both != was;
         s->kind[to + r] = both;
     }
-    s->todo[b] |= changed;
+    return changed;
 }
 
 /* From the start of a block as far as the register is not written. */
-static void walk(struct first *s, uint32_t b)
+static void walk(void *ctx, struct ptx_solver *solver, uint32_t b)
 {
+    struct first *s = ctx;
     const struct ptx_block *x = &s->fl->cfg->blocks[b];
     size_t now = s->fl->cfg->nblocks * s->n;
     memcpy(s->kind + now, s->kind + b * s->n, s->n);
     memcpy(s->value + now, s->value + b * s->n, s->n * sizeof *s->value);
     for (uint32_t k = x->first; k < x->first + x->n; k++) {
-        if (written(s, &s->fl->f->insts[k]) || s->read)
+        if (s->read || written(s, &s->fl->f->insts[k]) || s->read)
             return;
         step(s, &s->fl->f->insts[k]);
     }
     for (uint32_t m = 0; m < x->nsucc; m++)
-        if (x->succ[m] != PTX_NO_INDEX)
-            enter(s, x->succ[m]);
+        if (enter(s, x->succ[m]) && !s->read)
+            ptx_ask(solver, x->succ[m]);
 }
 
 /* May a product of a turn that starts at `header` add to what the turn before left in this register? */
@@ -216,20 +162,12 @@ static bool goes_on(struct first *s, uint32_t header, uint32_t reg)
 {
     size_t now = s->fl->cfg->nblocks * s->n;
     memset(s->kind, NOT_SEEN, now);
-    memset(s->todo, 0, s->fl->cfg->nblocks);
     memset(s->kind + now, ANY, s->n);
     s->reg = reg;
     s->read = false;
     enter(s, header);
-    for (bool again = true; again && !s->read;) {
-        again = false;
-        for (uint32_t b = 0; b < s->fl->cfg->nblocks && !s->read; b++)
-            if (s->todo[b]) {
-                s->todo[b] = false;
-                again = true;
-                walk(s, b);
-            }
-    }
+    ptx_ask(&s->solver, header);
+    ptx_solver_run(&s->solver, walk, s);
     return s->read;
 }
 
@@ -261,13 +199,14 @@ static bool loop_writes(const struct pass_flow *fl, uint32_t loop, uint32_t reg)
     return false;
 }
 
-static void collect(const struct pass_flow *fl, const bool *live, const bool *sum, struct first *s,
-                    uint32_t loop, bool *out)
+static void collect(const struct pass_flow *fl, const struct ptx_live *live, const bool *sum,
+                    struct first *s, uint32_t loop, bool *out)
 {
     uint32_t header = fl->cfg->loops[loop].header;
     for (uint32_t r = 0; r < fl->f->nregs; r++) {
         if (loop_writes(fl, loop, r))
-            out[r] = live[header * s->n + r] || (sum[r] && goes_on(s, header, r));
+            out[r] =
+                ptx_bit(live->in + (size_t)header * live->words, r) || (sum[r] && goes_on(s, header, r));
     }
 }
 
@@ -283,13 +222,12 @@ bool tile_carried(const struct tile_counter *t, uint32_t loop, bool *out)
 {
     const struct pass_flow *fl = t->fl;
     size_t n = fl->f->nregs + 1, rows = fl->cfg->nblocks + 1;
-    struct first s = { .fl = fl,
-                       .n = n,
-                       .kind = base_alloc(rows * n),
-                       .value = base_alloc(rows * n * sizeof *s.value),
-                       .todo = base_alloc(rows) };
-    bool *live = find_live(fl), *sum = base_alloc(n);
-    bool ok = s.kind && s.value && s.todo && live && sum;
+    struct first s = {
+        .fl = fl, .n = n, .kind = base_alloc(rows * n), .value = base_alloc(rows * n * sizeof *s.value)
+    };
+    struct ptx_live *live = ptx_live_make(fl->cfg, is_sum);
+    bool *sum = base_alloc(n), ok = ptx_solver_make(&s.solver, fl->cfg->nblocks, PTX_FORWARD) &&
+                                    s.kind && s.value && live && sum;
     for (uint32_t k = 0; ok && k < fl->f->ninsts; k++)
         if (tile_is_wgmma(&fl->f->insts[k])) {
             struct sums all = { sum };
@@ -299,7 +237,7 @@ bool tile_carried(const struct tile_counter *t, uint32_t loop, bool *out)
         collect(fl, live, sum, &s, loop, out);
     base_free(s.kind);
     base_free(s.value);
-    base_free(s.todo);
+    ptx_solver_free(&s.solver);
     base_free(live);
     base_free(sum);
     return ok;

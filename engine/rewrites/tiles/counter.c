@@ -2,6 +2,7 @@
  */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -43,23 +44,29 @@ static bool counts(const struct pass_ctx *c, const struct tile_counter *t, const
            (is_counter(t, b) && tile_is_step(c, t->fl, a));
 }
 
-/* All are taken for counters, then those dropped that something else defines. */
-static void find_counters(const struct pass_ctx *c, struct tile_counter *t)
+struct counting {
+    const struct pass_ctx *c;
+    struct tile_counter *t;
+};
+
+static void counter_step(void *ctx, struct ptx_solver *s, uint32_t reg)
 {
-    const struct ptx_func *f = t->fl->f;
-    for (uint32_t r = 0; r < f->nregs; r++)
-        t->counter[r] = t->fl->cfg->regs[r].ndefs > 0;
-    for (bool again = true; again;) {
-        again = false;
-        for (uint32_t r = 0; r < f->nregs; r++) {
-            const struct ptx_reg_refs *x = &t->fl->cfg->regs[r];
-            for (uint32_t k = 0; k < x->ndefs && t->counter[r]; k++)
-                if (!counts(c, t, &f->insts[x->defs[k]])) {
-                    t->counter[r] = false;
-                    again = true;
-                }
+    struct counting *k = ctx;
+    const struct ptx_reg_refs *x = &k->t->fl->cfg->regs[reg];
+    for (uint32_t n = 0; n < x->ndefs && k->t->counter[reg]; n++)
+        if (!counts(k->c, k->t, &k->t->fl->f->insts[x->defs[n]])) {
+            k->t->counter[reg] = false;
+            ptx_ask_all(s);
         }
-    }
+}
+
+/* All are taken for counters, then those dropped that something else defines. false: out of memory */
+static bool find_counters(const struct pass_ctx *c, struct tile_counter *t)
+{
+    struct counting k = { c, t };
+    for (uint32_t r = 0; r < t->fl->f->nregs; r++)
+        t->counter[r] = t->fl->cfg->regs[r].ndefs > 0;
+    return ptx_solve(t->fl->f->nregs, PTX_FORWARD, counter_step, &k);
 }
 
 /* The number of tiles in a comparison that says whether there is such a tile; NULL: it is another. */
@@ -215,7 +222,8 @@ static enum status find_carried(struct pass_ctx *c, struct tile_counter *t, uint
 
 static enum status find_all(struct pass_ctx *c, struct tile_counter *t)
 {
-    find_counters(c, t);
+    if (!find_counters(c, t))
+        return ST_NOMEM;
     if (!find_loops(t))
         return pass_refuse(
             c, NO_SPAN, "for CTAs that do one tile each, --cluster redirect --index has orders",

@@ -15,6 +15,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/facts/reach.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -36,7 +37,6 @@ struct turns {
     bool *parted;      /* by block: whether it is come to follows from the turn */
     struct values in;  /* [block][register] */
     struct values now; /* [register] */
-    bool changed;
 };
 
 /* ---- what an instruction is ---- */
@@ -178,7 +178,7 @@ static void step(struct turns *s, uint32_t block, const struct ptx_inst *i)
 
 /* What is written on one of two ways alone follows from which was taken. Where one of them leaves the
  * loop, whoever stays knows no more than that there is a tile. */
-static void part(struct turns *s, uint32_t b)
+static void part(struct turns *s, struct ptx_solver *solver, uint32_t b)
 {
     const struct ptx_block *x = &s->fl->cfg->blocks[b];
     bool stays = in_loop(s, b);
@@ -188,19 +188,23 @@ static void part(struct turns *s, uint32_t b)
         return;
     ptx_region_take(&s->region, b);
     for (uint32_t n = 0; n < s->region.n; n++) {
-        s->changed |= !s->parted[s->region.list[n]];
+        if (!s->parted[s->region.list[n]])
+            ptx_ask(solver, s->region.list[n]);
         s->parted[s->region.list[n]] = true;
     }
 }
 
-static void enter(struct turns *s, uint32_t b)
+/* True: what is known where block b begins has changed. */
+static bool enter(struct turns *s, uint32_t b)
 {
+    bool changed = false;
     bool *turn = s->in.turn + b * s->n, *data = s->in.data + b * s->n;
     for (size_t r = 0; r < s->n; r++) {
-        s->changed |= (s->now.turn[r] && !turn[r]) || (s->now.data[r] && !data[r]);
+        changed |= (s->now.turn[r] && !turn[r]) || (s->now.data[r] && !data[r]);
         turn[r] |= s->now.turn[r];
         data[r] |= s->now.data[r];
     }
+    return changed;
 }
 
 /* The counter of the loop holds the number of the turn's tile, and derived registers of the loop what
@@ -227,28 +231,22 @@ static void begin(struct turns *s, uint32_t b)
             begin_turn(s, l);
 }
 
-static void walk(struct turns *s, uint32_t b)
+static void walk(void *ctx, struct ptx_solver *solver, uint32_t b)
 {
+    struct turns *s = ctx;
     const struct ptx_block *x = &s->fl->cfg->blocks[b];
+    if (!x->reachable)
+        return;
     begin(s, b);
     for (uint32_t k = x->first; k < x->first + x->n; k++) {
         const struct ptx_inst *i = &s->fl->f->insts[k];
         if (ptx_effect_of(i) == EFFECT_BRANCH && reads(s->now.turn, i))
-            part(s, b);
+            part(s, solver, b);
         step(s, b, i);
     }
     for (uint32_t m = 0; m < x->nsucc; m++)
-        if (x->succ[m] != PTX_NO_INDEX)
-            enter(s, x->succ[m]);
-}
-
-static void follow(struct turns *s)
-{
-    for (s->changed = true; s->changed;) {
-        s->changed = false;
-        for (uint32_t k = 0; k < s->fl->cfg->nrpo; k++)
-            walk(s, s->fl->cfg->rpo[k]);
-    }
+        if (enter(s, x->succ[m]))
+            ptx_ask(solver, x->succ[m]);
 }
 
 /* ---- what must not be ---- */
@@ -381,10 +379,8 @@ enum status tile_turns_check(struct pass_ctx *c, const struct tile_counter *t)
                                what);
     }
     enum status st = make(&s) ? ST_OK : ST_NOMEM;
-    if (st == ST_OK) {
-        follow(&s);
-        st = check_all(&s);
-    }
+    if (st == ST_OK)
+        st = ptx_solve(t->fl->cfg->nblocks, PTX_FORWARD, walk, &s) ? check_all(&s) : ST_NOMEM;
     clear(&s);
     return st;
 }

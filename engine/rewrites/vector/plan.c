@@ -16,6 +16,8 @@
  * then. */
 #include "engine/rewrites/vector/vector_int.h"
 
+#include "engine/ptx/facts/reach.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -129,22 +131,15 @@ static void add_pure(struct vector_plan *p, uint32_t inst)
     p->order[p->norder++] = inst;
 }
 
-static void find_pure(struct vector_plan *p)
+static void pure_step(void *ctx, struct ptx_solver *s, uint32_t r)
 {
-    const struct ptx_cfg *cfg = p->flow.cfg;
-    bool again = true;
-    while (again) {
-        again = false;
-        for (uint32_t r = 0; r < p->f->nregs; r++) {
-            if (p->pure[r] || cfg->regs[r].ndefs != 1)
-                continue;
-            uint32_t d = cfg->regs[r].defs[0];
-            if (!defines_pure(p, &p->f->insts[d]))
-                continue;
-            p->pure[r] = again = true;
-            add_pure(p, d);
-        }
-    }
+    struct vector_plan *p = ctx;
+    const struct ptx_reg_refs *x = &p->flow.cfg->regs[r];
+    if (p->pure[r] || x->ndefs != 1 || !defines_pure(p, &p->f->insts[x->defs[0]]))
+        return;
+    p->pure[r] = true;
+    add_pure(p, x->defs[0]);
+    ptx_ask_all(s);
 }
 
 /* ---- what differs between lanes, and which branches each lane decides ---- */
@@ -195,22 +190,18 @@ static bool lane_of(const struct vector_plan *p, const struct ptx_inst *i)
            vector_sources(p, i).varies || results(p, i).vary;
 }
 
-static void find_varying(struct vector_plan *p)
+static void varying_step(void *ctx, struct ptx_solver *s, uint32_t k)
 {
-    bool again = true;
-    while (again) {
-        again = false;
-        for (uint32_t k = 0; k < p->f->ninsts; k++) {
-            const struct ptx_inst *i = &p->f->insts[k];
-            again |= each_decides(p, i);
-            enum ptx_effect e = ptx_effect_of(i);
-            if (p->how[k] != VECTOR_ONCE || e == EFFECT_BRANCH || e == EFFECT_EXIT || !lane_of(p, i))
-                continue;
-            p->how[k] = VECTOR_LANES;
-            ptx_inst_regs(i, mark, p->varies);
-            again = true;
-        }
-    }
+    struct vector_plan *p = ctx;
+    const struct ptx_inst *i = &p->f->insts[k];
+    enum ptx_effect e = ptx_effect_of(i);
+    if (each_decides(p, i))
+        ptx_ask_all(s);
+    if (p->how[k] != VECTOR_ONCE || e == EFFECT_BRANCH || e == EFFECT_EXIT || !lane_of(p, i))
+        return;
+    p->how[k] = VECTOR_LANES;
+    ptx_inst_regs(i, mark, p->varies);
+    ptx_ask_all(s);
 }
 
 /* ---- branches that all lanes must take alike ---- */
@@ -219,25 +210,18 @@ static bool writes(const struct ptx_inst *i)
     return ptx_effect_of(i) == EFFECT_STORE || ptx_effect_of(i) == EFFECT_ATOMIC;
 }
 
-/* By block: may memory have been written when it begins? */
-static void find_written(const struct vector_plan *p, bool *written)
+/* By block: may memory have been written when it begins? false: out of memory */
+static bool find_written(const struct vector_plan *p, bool *written)
 {
     const struct ptx_cfg *cfg = p->flow.cfg;
-    bool again = true;
-    while (again) {
-        again = false;
-        for (uint32_t b = 0; b < cfg->nblocks; b++) {
-            bool after = written[b];
-            for (uint32_t k = 0; k < cfg->blocks[b].n; k++)
-                after |= writes(&p->f->insts[cfg->blocks[b].first + k]);
-            for (uint32_t s = 0; s < cfg->blocks[b].nsucc; s++) {
-                uint32_t to = cfg->blocks[b].succ[s];
-                if (to == PTX_NO_INDEX || to >= cfg->nblocks || !after || written[to])
-                    continue;
-                written[to] = again = true;
-            }
-        }
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        bool here = false;
+        for (uint32_t k = 0; k < cfg->blocks[b].n; k++)
+            here |= writes(&p->f->insts[cfg->blocks[b].first + k]);
+        for (uint32_t s = 0; s < cfg->blocks[b].nsucc && here; s++)
+            written[cfg->blocks[b].succ[s]] = true;
     }
+    return ptx_reach(cfg, PTX_FORWARD, written);
 }
 
 static bool written_before(const struct vector_plan *p, const bool *written, const struct ptx_inst *i)
@@ -314,8 +298,7 @@ static enum status plan_branches(struct pass_ctx *c, struct vector_plan *p)
         c->oom = true;
         return ST_OK;
     }
-    find_written(p, written);
-    enum status s = check_branches(c, p, written);
+    enum status s = find_written(p, written) ? check_branches(c, p, written) : ST_NOMEM;
     base_free(written);
     return s;
 }
@@ -332,8 +315,9 @@ enum status vector_plan_make(struct pass_ctx *c, unsigned lanes, struct vector_p
         c->oom = true;
         return ST_OK;
     }
-    find_pure(p);
-    find_varying(p);
+    if (!ptx_solve(p->f->nregs, PTX_FORWARD, pure_step, p) ||
+        !ptx_solve(p->f->ninsts, PTX_FORWARD, varying_step, p))
+        return ST_NOMEM;
     s = plan_branches(c, p);
     if (s != ST_OK)
         return s;

@@ -3,6 +3,7 @@
  * compare. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/session/infer/infer.h"
@@ -24,19 +25,29 @@ static bool reads_fickle(const bool *fickle, const struct ptx_inst *i, unsigned 
     return false;
 }
 
+struct following {
+    const struct ptx_func *f;
+    bool *fickle; /* by register */
+};
+
+static void fickle_step(void *ctx, struct ptx_solver *s, uint32_t inst)
+{
+    struct following *x = ctx;
+    const struct ptx_inst *i = &x->f->insts[inst];
+    if (!i->nopnds || i->opnds[0].kind != OPND_REG || x->fickle[i->opnds[0].index] ||
+        !reads_fickle(x->fickle, i, 1))
+        return;
+    x->fickle[i->opnds[0].index] = true;
+    ptx_ask_all(s);
+}
+
 bool infer_fickle(struct guess *g)
 {
-    bool *fickle = base_alloc((g->f->nregs + 1) * sizeof *fickle), more = true;
-    if (!fickle)
+    bool *fickle = base_alloc((g->f->nregs + 1) * sizeof *fickle);
+    struct following x = { g->f, fickle };
+    if (!fickle || !ptx_solve(g->f->ninsts, PTX_FORWARD, fickle_step, &x)) {
+        base_free(fickle);
         return false;
-    for (unsigned round = 0; more && round < 8; round++) {
-        more = false;
-        for (uint32_t k = 0; k < g->f->ninsts; k++) {
-            const struct ptx_inst *i = &g->f->insts[k];
-            if (i->nopnds && i->opnds[0].kind == OPND_REG && !fickle[i->opnds[0].index] &&
-                reads_fickle(fickle, i, 1))
-                more = fickle[i->opnds[0].index] = true;
-        }
     }
     for (unsigned round = 0; round < 2; round++) /* one store that is not makes a buffer an output */
         for (uint32_t k = 0; k < g->facts->naccess; k++) {

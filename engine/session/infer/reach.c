@@ -1,12 +1,13 @@
 /* Where a value goes: into addresses and what is stored, or into comparisons alone. */
 #include "engine/base/base.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/session/infer/shape.h"
 #include <string.h>
 
-enum { ROUNDS = 64, ANY_INDEX = -1, NO_INDEX = -2 };
+enum { ANY_INDEX = -1, NO_INDEX = -2 };
 /* Registers that a value goes into; comp: component of the index it is, ANY_INDEX: every one of the
  * thread's and the CTA's. */
 struct marks {
@@ -53,14 +54,16 @@ static bool mark_result(struct marks *m, const struct ptx_inst *i)
     return more;
 }
 
-static void follow_marks(struct marks *m)
+static void mark_step(void *ctx, struct ptx_solver *s, uint32_t inst)
 {
-    bool more = true;
-    for (unsigned round = 0; more && round < ROUNDS; round++) {
-        more = false;
-        for (uint32_t k = 0; k < m->f->ninsts; k++)
-            more |= m->f->insts[k].nopnds && mark_result(m, &m->f->insts[k]);
-    }
+    struct marks *m = ctx;
+    if (m->f->insts[inst].nopnds && mark_result(m, &m->f->insts[inst]))
+        ptx_ask_all(s);
+}
+
+static bool follow_marks(struct marks *m)
+{
+    return ptx_solve(m->f->ninsts, PTX_FORWARD, mark_step, m);
 }
 
 /* Marked registers are an address, or go where no register is: a store, a call, a texture. */
@@ -88,8 +91,7 @@ int infer_reaches_memory(const struct ptx_func *f, enum ptx_sreg index, int comp
     struct marks m = { f, index, comp, base_alloc(f->nregs + 1) };
     if (!m.reg)
         return -1;
-    follow_marks(&m);
-    bool found = any_leaves(&m);
+    int found = follow_marks(&m) ? any_leaves(&m) : -1;
     base_free(m.reg);
     return found;
 }
@@ -118,17 +120,15 @@ int infer_counts_turns(const struct ptx_func *f, uint32_t reg)
 {
     struct marks m = { f, PTX_SREG_TID, NO_INDEX, base_alloc(f->nregs + 1) },
                  index = { f, PTX_SREG_TID, ANY_INDEX, base_alloc(f->nregs + 1) };
-    bool turns = m.reg && index.reg;
-    int result = turns ? 0 : -1;
-    if (turns) {
+    bool ok = m.reg && index.reg, turns = false;
+    if (ok) {
         m.reg[reg] = true;
-        follow_marks(&m);
-        follow_marks(&index);
-        turns = !any_leaves(&m) && mark_counters(&m, index.reg);
-        follow_marks(&m);
-        result = turns && !any_leaves(&m);
+        ok = follow_marks(&m) && follow_marks(&index);
+        turns = ok && !any_leaves(&m) && mark_counters(&m, index.reg);
+        ok = ok && follow_marks(&m);
+        turns = turns && !any_leaves(&m);
     }
     base_free(m.reg);
     base_free(index.reg);
-    return result;
+    return ok ? turns : -1;
 }

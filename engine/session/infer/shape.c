@@ -5,6 +5,7 @@
 #include "engine/session/infer/shape.h"
 
 #include "engine/base/base.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -73,20 +74,16 @@ static unsigned result(const struct ranks *r, const struct ptx_inst *i)
     return ptx_rule_of(i) == ADDR_ADD ? (a | b) & (RANK(0) | RANK(1)) : 0;
 }
 
-static void follow(struct ranks *r)
+static void follow(void *ctx, struct ptx_solver *s, uint32_t inst)
 {
-    bool more = true;
-    for (unsigned round = 0; more && round < 8; round++) {
-        more = false;
-        for (uint32_t k = 0; k < r->f->ninsts; k++) {
-            const struct ptx_inst *i = &r->f->insts[k];
-            if (!i->nopnds || i->opnds[0].kind != OPND_REG)
-                continue;
-            uint16_t *d = &r->holds[i->opnds[0].index], now = (uint16_t)(*d | result(r, i));
-            more |= now != *d;
-            *d = now;
-        }
-    }
+    struct ranks *r = ctx;
+    const struct ptx_inst *i = &r->f->insts[inst];
+    if (!i->nopnds || i->opnds[0].kind != OPND_REG)
+        return;
+    uint16_t *d = &r->holds[i->opnds[0].index], now = (uint16_t)(*d | result(r, i));
+    if (now != *d)
+        ptx_ask_all(s);
+    *d = now;
 }
 
 static bool syncs_grid(const struct ptx_func *f)
@@ -136,9 +133,10 @@ static bool reads_alone(const struct ranks *r, int c)
 static bool count_dims(const struct ptx_func *f, enum ptx_sreg index, enum ptx_sreg size, unsigned *dims)
 {
     struct ranks r = { f, base_alloc((f->nregs + 1) * sizeof *r.holds), index, size, syncs_grid(f) };
-    if (!r.holds)
+    if (!r.holds || !ptx_solve(f->ninsts, PTX_FORWARD, follow, &r)) {
+        base_free(r.holds);
         return false;
-    follow(&r);
+    }
     int reaches = 1;
     for (int c = GUESS_DIMS - 1; c >= (int)*dims && reaches >= 0; c--) {
         reaches = reads_alone(&r, c) ? infer_reaches_memory(f, index, c) : 0;

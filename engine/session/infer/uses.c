@@ -3,6 +3,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -147,22 +148,18 @@ static void mark_bases(struct guess *g)
         }
 }
 
-static void mark_addresses(struct guess *g)
+static void address_step(void *ctx, struct ptx_solver *s, uint32_t inst)
 {
-    bool more = true;
-    mark_bases(g);
-    for (unsigned round = 0; more && round < 64; round++) {
-        more = false;
-        for (uint32_t i = g->f->ninsts; i-- > 0;) {
-            const struct ptx_inst *x = &g->f->insts[i];
-            unsigned first = first_address(x);
-            if (!first || x->opnds[0].kind != OPND_REG || !g->addresses[x->opnds[0].index])
-                continue;
-            for (unsigned k = first; k < x->nopnds; k++)
-                if (x->opnds[k].kind == OPND_REG && !g->addresses[x->opnds[k].index])
-                    more = g->addresses[x->opnds[k].index] = true;
+    struct guess *g = ctx;
+    const struct ptx_inst *x = &g->f->insts[inst];
+    unsigned first = first_address(x);
+    if (!first || x->opnds[0].kind != OPND_REG || !g->addresses[x->opnds[0].index])
+        return;
+    for (unsigned k = first; k < x->nopnds; k++)
+        if (x->opnds[k].kind == OPND_REG && !g->addresses[x->opnds[k].index]) {
+            g->addresses[x->opnds[k].index] = true;
+            ptx_ask_all(s);
         }
-    }
 }
 
 /* Instruction that reads parameter p at byte `at`; NULL: none. */
@@ -203,7 +200,9 @@ bool infer_hides_pointers(const struct guess *g)
 /* False: out of memory. */
 bool infer_uses(struct guess *g)
 {
-    mark_addresses(g);
+    mark_bases(g);
+    if (!ptx_solve(g->f->ninsts, PTX_BACKWARD, address_step, g))
+        return false;
     read_accesses(g);
     read_outputs(g);
     return read_offsets(g);

@@ -6,8 +6,9 @@
  *
  * The sign stands in the operand (ptx_operand.neg), which no PTX text can have. */
 #include "engine/base/base.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/flow/contract.h"
+#include "engine/ptx/facts/contract.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/sim/decode/decode.h"
@@ -47,18 +48,20 @@ static bool has_row(const struct ptx_inst *add)
 
 /* Adds that cannot be made so here keep their product: then the mul stays, and may overwrite a factor.
  */
-static void keep_some(const struct ptx_func *f, struct ptx_contracted *x)
+struct keeping {
+    const struct ptx_func *f;
+    struct ptx_contracted *x;
+};
+
+static void keep_step(void *ctx, struct ptx_solver *s, uint32_t i)
 {
-    for (bool again = true; again;) {
-        again = false;
-        for (uint32_t i = 0; i < f->ninsts; i++) {
-            if (x[i].mul == PTX_NO_INDEX || (has_row(&f->insts[i]) && factors_stay(f, x, i)))
-                continue;
-            x[x[i].mul].dropped = false;
-            x[i].mul = PTX_NO_INDEX;
-            again = true;
-        }
-    }
+    struct keeping *k = ctx;
+    struct ptx_contracted *x = k->x;
+    if (x[i].mul == PTX_NO_INDEX || (has_row(&k->f->insts[i]) && factors_stay(k->f, x, i)))
+        return;
+    x[x[i].mul].dropped = false;
+    x[i].mul = PTX_NO_INDEX;
+    ptx_ask_all(s);
 }
 
 static bool make_fma(struct decode *d, const struct ptx_inst *mul, const struct ptx_contracted *x,
@@ -89,7 +92,7 @@ const struct ptx_func *decode_contract(struct decode *d, const struct ptx_func *
     if (ok) {
         if (f->ninsts)
             memcpy(insts, f->insts, f->ninsts * sizeof *insts);
-        keep_some(f, x);
+        ok = ptx_solve(f->ninsts, PTX_FORWARD, keep_step, &(struct keeping){ f, x });
     }
     for (uint32_t i = 0; ok && i < f->ninsts; i++) {
         if (x[i].mul != PTX_NO_INDEX)

@@ -4,6 +4,9 @@
  * bits that came from memory, may be anywhere. That an index leads from one to the other is not ruled
  * out here: a sample that relies on exec_inst.reach looks where accesses do go (access.c). */
 #include "engine/base/base.h"
+#include "engine/ptx/facts/facts.h"
+#include "engine/ptx/facts/solve.h"
+#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
@@ -16,7 +19,8 @@ enum { FROM_VARIABLE = 1, FROM_PARAM = 2, FROM_ANYWHERE = 4 };
 /* from: [nregs] what addresses may be part of the register's value */
 struct reach {
     uint8_t *from;
-    bool more;
+    const struct exec_inst *code;
+    const struct ptx_cfg *c;
 };
 
 static uint8_t from_symbol(const struct ptx_symbol *s)
@@ -70,13 +74,16 @@ static uint8_t from_inst(const struct reach *r, const struct exec_inst *in)
     }
 }
 
-static void look_at(struct reach *r, const struct exec_inst *in)
+static void look_at(void *ctx, struct ptx_solver *s, uint32_t inst)
 {
+    struct reach *r = ctx;
+    const struct exec_inst *in = &r->code[inst];
     uint8_t from = in->ndst ? from_inst(r, in) : 0;
     for (uint32_t k = 0; k < in->ndst; k++) {
-        uint8_t *to = &r->from[in->regs[k]];
-        r->more |= (from & ~*to) != 0;
-        *to |= from;
+        const struct ptx_reg_refs *x = &r->c->regs[in->regs[k]];
+        if (from & ~r->from[in->regs[k]])
+            ptx_ask_each(s, x->uses, x->nuses);
+        r->from[in->regs[k]] |= from;
     }
 }
 
@@ -99,18 +106,12 @@ static uint8_t reach_of(const struct reach *r, const struct ptx_inst *i)
 bool decode_reach(struct decode *d)
 {
     const struct exec_func *f = &d->p->funcs[0];
-    struct exec_inst *code = d->p->code;
-    struct reach r = { .from = base_alloc(f->nregs + 1) };
-    if (!r.from)
-        return false;
-    do {
-        r.more = false;
-        for (uint32_t i = f->first; i < f->first + f->n; i++)
-            look_at(&r, &code[i]);
-    } while (r.more);
-    for (uint32_t i = f->first; i < f->first + f->n; i++)
+    struct exec_inst *code = d->p->code + f->first;
+    struct reach r = { .from = base_alloc(f->nregs + 1), .code = code, .c = d->facts->cfg };
+    bool ok = r.from && ptx_solve(f->ptx->ninsts, PTX_FORWARD, look_at, &r);
+    for (uint32_t i = 0; ok && i < f->ptx->ninsts; i++)
         if (code[i].space == PTX_SPACE_GLOBAL)
             code[i].reach = reach_of(&r, code[i].ptx);
     base_free(r.from);
-    return true;
+    return ok;
 }

@@ -11,7 +11,9 @@
  * A register that is nothing but a parameter needs no slot of a warp: the launch has its value for all
  * (BANK_SREG). */
 #include "engine/base/base.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/facts/live.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/meaning.h"
@@ -160,8 +162,10 @@ static bool may_fold(const struct ptx_inst *i)
 
 struct folded {
     struct range *r;
+    const struct ptx_cfg *c;
+    struct ptx_solver *s;
     uint32_t to;
-    bool reads, more;
+    bool reads;
 };
 static void fold_reg(void *ctx, uint32_t reg, unsigned access)
 {
@@ -172,25 +176,22 @@ static void fold_reg(void *ctx, uint32_t reg, unsigned access)
     } else if (access & PTX_READ && r->to < f->to) {
         r->to = f->to;
         r->from = f->to == UINT32_MAX ? 0 : r->from;
-        f->more = true;
+        ptx_ask_each(f->s, f->c->regs[reg].defs, f->c->regs[reg].ndefs);
     }
 }
 
-static void fold_ranges(const struct ptx_func *pf, struct range *r)
+static void fold_step(void *ctx, struct ptx_solver *s, uint32_t inst)
 {
-    struct folded f = { .r = r };
-    do {
-        f.more = false;
-        for (uint32_t i = pf->ninsts; i--;) {
-            if (!may_fold(&pf->insts[i]))
-                continue;
-            f.to = 0;
-            for (unsigned pass = 0; pass < 2; pass++) {
-                f.reads = pass;
-                ptx_inst_regs(&pf->insts[i], fold_reg, &f);
-            }
-        }
-    } while (f.more);
+    struct folded *f = ctx;
+    const struct ptx_inst *i = &f->c->func->insts[inst];
+    if (!may_fold(i))
+        return;
+    f->s = s;
+    f->to = 0;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        f->reads = pass;
+        ptx_inst_regs(i, fold_reg, f);
+    }
 }
 
 static void find_ranges(struct decode *d, const struct ptx_cfg *c, const struct ptx_live *l,
@@ -206,7 +207,8 @@ static void find_ranges(struct decode *d, const struct ptx_cfg *c, const struct 
     for (uint32_t i = 0; i < d->pf->nregs; i++)
         if ((r[i].lost || !r[i].read) && r[i].from <= r[i].to)
             r[i] = OWN;
-    fold_ranges(d->pf, r);
+    struct folded f = { .r = r, .c = c };
+    d->oom |= !ptx_solve(d->pf->ninsts, PTX_BACKWARD, fold_step, &f);
 }
 
 /* ---- sharing ---- */
@@ -498,6 +500,33 @@ static bool copies(const struct decode *d, const struct ptx_inst *i, unsigned bi
 
 /* kept[]: slots of registers of the kernel that are parameters, or copies of such, wherever they are
  * read; EXEC_NO_ID of the others. */
+struct keeping {
+    struct decode *d;
+    const uint8_t *written;     /* enum def by register */
+    const uint64_t *entry_live; /* registers live at the entry */
+    uint32_t *kept;
+};
+
+static void keep_step(void *ctx, struct ptx_solver *s, uint32_t inst)
+{
+    struct keeping *x = ctx;
+    struct decode *d = x->d;
+    const struct ptx_inst *i = &d->pf->insts[inst];
+    uint32_t reg = i->nopnds && i->opnds[0].kind == OPND_REG ? i->opnds[0].index : EXEC_NO_ID, offset;
+    if (reg == EXEC_NO_ID || x->kept[reg] != EXEC_NO_ID || x->written[reg] != DEF_ONE ||
+        ptx_bit(x->entry_live, reg))
+        return;
+    unsigned bits = d->pf->regs[reg].type == PTX_T_PRED ? 0 : ptx_type_bits(d->pf->regs[reg].type);
+    if (bits != 32 && bits != 64)
+        return;
+    if (loads_param(d->pf, i, bits, &offset))
+        d->oom |= !decode_param_slot(d, offset, bits / 8, &x->kept[reg]);
+    else if (copies(d, i, bits))
+        x->kept[reg] = x->kept[i->opnds[1].index];
+    if (x->kept[reg] != EXEC_NO_ID)
+        ptx_ask_each(s, d->facts->cfg->regs[reg].uses, d->facts->cfg->regs[reg].nuses);
+}
+
 static bool keep_params(struct decode *d, const uint64_t *entry_live, uint32_t *kept)
 {
     const struct ptx_func *pf = d->pf;
@@ -507,28 +536,11 @@ static bool keep_params(struct decode *d, const uint64_t *entry_live, uint32_t *
         x.guarded = pf->insts[i].guarded;
         ptx_inst_regs(&pf->insts[i], count_def, &x);
     }
-    for (bool more = x.of && pf->entry && d->f->index == 0; more;) {
-        more = false;
-        for (uint32_t k = 0; k < pf->ninsts; k++) {
-            const struct ptx_inst *i = &pf->insts[k];
-            uint32_t reg = i->nopnds && i->opnds[0].kind == OPND_REG ? i->opnds[0].index : EXEC_NO_ID,
-                     offset;
-            if (reg == EXEC_NO_ID || kept[reg] != EXEC_NO_ID || x.of[reg] != DEF_ONE ||
-                ptx_bit(entry_live, reg))
-                continue;
-            unsigned bits = pf->regs[reg].type == PTX_T_PRED ? 0 : ptx_type_bits(pf->regs[reg].type);
-            if (bits != 32 && bits != 64)
-                continue;
-            if (loads_param(pf, i, bits, &offset))
-                d->oom |= !decode_param_slot(d, offset, bits / 8, &kept[reg]);
-            else if (copies(d, i, bits))
-                kept[reg] = kept[i->opnds[1].index];
-            more |= kept[reg] != EXEC_NO_ID;
-        }
-    }
-    bool ok = x.of && !d->oom;
+    struct keeping k = { d, x.of, entry_live, kept };
+    bool ok =
+        x.of && (!pf->entry || d->f->index != 0 || ptx_solve(pf->ninsts, PTX_FORWARD, keep_step, &k));
     base_free(x.of);
-    return ok;
+    return ok && !d->oom;
 }
 
 /* ---- the frame ---- */

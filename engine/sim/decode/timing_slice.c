@@ -8,6 +8,9 @@
  * A sample leaves out what a MARK_LOOK_SPARE load finds (ptx/text_marks.h): the SMs it has not are as
  * far as its own, and would else be robbed of their tasks. */
 #include "engine/base/base.h"
+#include "engine/ptx/facts/facts.h"
+#include "engine/ptx/facts/solve.h"
+#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -34,7 +37,9 @@ struct lean {
     bool warp;   /* what lanes give each other matters */
     bool copies; /* global and shared memory are copied into each other */
     bool one;    /* global memory is one piece */
-    bool more;   /* something was found in this pass */
+    bool odd;    /* there is something of which it is not known what it does */
+    const struct ptx_cfg *c;
+    struct ptx_solver *s;
 };
 
 static uint8_t piece_of(const struct exec_inst *in)
@@ -83,7 +88,8 @@ static bool is_plain_access(const struct exec_inst *in)
 /* ---- what matters ---- */
 static void mark(struct lean *l, uint32_t reg)
 {
-    l->more |= !l->live[reg];
+    if (!l->live[reg])
+        ptx_ask_each(l->s, l->c->regs[reg].defs, l->c->regs[reg].ndefs);
     l->live[reg] = true;
 }
 
@@ -91,9 +97,11 @@ static void mark_memory(struct lean *l, uint8_t pieces)
 {
     if (l->copies && pieces & (PIECE_GLOBAL | PIECE_SHARED))
         pieces |= PIECE_GLOBAL | PIECE_SHARED;
-    if (l->one && pieces & PIECE_GLOBAL)
+    l->one |= ((l->mem | pieces) & PIECE_BUFFERS) != 0;
+    if (l->one && (l->mem | pieces) & PIECE_GLOBAL)
         pieces |= PIECE_GLOBAL;
-    l->more |= (pieces & ~l->mem) != 0;
+    if (pieces & ~l->mem)
+        ptx_ask_all(l->s);
     l->mem |= pieces;
 }
 
@@ -149,7 +157,8 @@ static void look_at_writer(struct lean *l, const struct exec_inst *in)
 /* Values go from lane to lane: any but the last operand, the mask of lanes. */
 static void look_at_warp(struct lean *l, const struct exec_inst *in)
 {
-    l->more |= !l->warp && is_wanted(l, in);
+    if (!l->warp && is_wanted(l, in))
+        ptx_ask_all(l->s);
     l->warp |= is_wanted(l, in);
     if (l->warp || in->ptx->nopnds < 2)
         mark_sources(l, in);
@@ -180,7 +189,8 @@ static bool look_at(struct lean *l, const struct exec_inst *in)
     case EFFECT_ASYNC_COPY:
         if (in->fn == exec_cp_bulk)
             return false;
-        l->more |= !l->copies;
+        if (!l->copies)
+            ptx_ask_all(l->s);
         l->copies = true;
         mark_memory(l, in->fn == exec_mbar ? PIECE_SHARED : l->mem);
         break;
@@ -199,21 +209,11 @@ static bool look_at(struct lean *l, const struct exec_inst *in)
     return true;
 }
 
-/* Backwards, since most values are made before they are used. */
-static bool find_live(struct lean *l)
+static void live_step(void *ctx, struct ptx_solver *s, uint32_t inst)
 {
-    const struct exec_func *f = &l->p->funcs[0];
-    do {
-        l->more = false;
-        for (uint32_t i = f->first + f->n; i-- > f->first;)
-            if (!look_at(l, &l->p->code[i]))
-                return false;
-        if (l->mem & PIECE_BUFFERS && !l->one) {
-            l->one = true;
-            mark_memory(l, PIECE_BUFFERS);
-        }
-    } while (l->more);
-    return true;
+    struct lean *l = ctx;
+    l->s = s;
+    l->odd = l->odd || !look_at(l, &l->p->code[l->p->funcs[0].first + inst]);
 }
 
 static exec_fn *lean_of(const struct lean *l, const struct exec_inst *in, exec_fn *touch)
@@ -242,8 +242,10 @@ bool decode_lean(struct decode *d)
     struct lean l = { .p = p, .live = base_alloc(p->funcs[0].nregs + 1) };
     if (!l.live)
         return false;
-    bool one_func = p->nfuncs == 1 && !p->heap, ok = !one_func || decode_reach(d),
-         known = one_func && ok && find_live(&l);
+    bool one_func = p->nfuncs == 1 && !p->heap, ok = !one_func || decode_reach(d);
+    l.c = d->facts->cfg;
+    ok = ok && (!one_func || ptx_solve(p->funcs[0].n, PTX_BACKWARD, live_step, &l));
+    bool known = one_func && ok && !l.odd;
     p->timing_ignores_data = known && !(l.mem & PIECE_GLOBAL);
     p->timing_reads_only_symbols = known && l.mem & PIECE_VARIABLES && !l.one;
     for (uint32_t i = 0; i < p->ncode; i++) {

@@ -1,5 +1,6 @@
 /* Does a kernel keep the rules of asynchronous products on all its paths (exec/tensor/watch.h)? */
 #include "engine/base/base.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
@@ -46,20 +47,16 @@ static void block(struct walk *k, uint32_t b)
         k->broken |= watch_step(&k->at, &k->code[k->c->blocks[b].first + i], &reg) != WATCH_FINE;
 }
 
-/* Blocks are walked until no state changes. */
-static void settle(struct walk *k)
+static void walk_step(void *ctx, struct ptx_solver *s, uint32_t b)
 {
-    size_t size = 3 * (size_t)k->at.n;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t b = 0; b < k->c->nblocks; b++) {
-            if (!k->c->blocks[b].reachable)
-                continue;
-            block(k, b);
-            for (uint32_t s = 0; s < k->c->blocks[b].nsucc; s++)
-                changed |= meet(k->in + k->c->blocks[b].succ[s] * size, k->at.write, k->at.n);
-        }
-    }
+    struct walk *k = ctx;
+    const struct ptx_block *x = &k->c->blocks[b];
+    if (!x->reachable)
+        return;
+    block(k, b);
+    for (uint32_t e = 0; e < x->nsucc; e++)
+        if (meet(k->in + x->succ[e] * 3 * (size_t)k->at.n, k->at.write, k->at.n))
+            ptx_ask(s, x->succ[e]);
 }
 
 bool decode_watch(struct decode *d, const struct ptx_cfg *c, const struct exec_inst *code)
@@ -76,7 +73,7 @@ bool decode_watch(struct decode *d, const struct ptx_cfg *c, const struct exec_i
             memset(k.in + 3 * (size_t)n * b, WATCH_IDLE, 2 * (size_t)n);
             memset(k.in + 3 * (size_t)n * b + 2 * (size_t)n, b == 0, n);
         }
-        settle(&k);
+        ok = ptx_solve(c->nblocks, PTX_FORWARD, walk_step, &k);
         d->p->watched |= k.broken;
     }
     base_free(k.in);

@@ -1,6 +1,6 @@
 /* contract: which multiplications ptxas fuses with additions. */
-#ifndef GPULOCW_PTX_FLOW_CONTRACT_H
-#define GPULOCW_PTX_FLOW_CONTRACT_H
+#ifndef GPULOCW_PTX_FACTS_CONTRACT_H
+#define GPULOCW_PTX_FACTS_CONTRACT_H
 
 #include "engine/base/base.h"
 

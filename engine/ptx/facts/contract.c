@@ -11,7 +11,8 @@
  * - Then products that only adds use, add by add, of two the one with fewer uses; one whose mul has to
  * stay for an add that took the other operand is not fused any more.
  * - A product of two constants is folded and never fused. */
-#include "engine/ptx/flow/contract.h"
+#include "engine/ptx/facts/contract.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
@@ -41,6 +42,7 @@ struct contracting {
     struct use *uses;
     uint32_t nuses;
     uint8_t *live;             /* by instruction: is its result used? */
+    uint8_t *wanted;           /* by register: its definitions matter */
     uint8_t *exposed;          /* by register: some block reads it before writing it */
     struct held (*operand)[2]; /* by instruction: what an add's operands hold */
 };
@@ -60,38 +62,31 @@ static bool has_effect(const struct ptx_inst *i)
     return !writes || (e != EFFECT_NONE && e != EFFECT_LOAD);
 }
 
+/* What an instruction that matters reads: its definitions matter. */
+static void live_step(void *ctx, struct ptx_solver *s, uint32_t inst)
+{
+    struct contracting *x = ctx;
+    x->ntouched = 0;
+    if (x->live[inst])
+        ptx_inst_regs(&x->f->insts[inst], read_reg, x);
+    for (uint32_t k = 0; k < x->ntouched; k++) {
+        const struct ptx_reg_refs *r = &x->c->regs[x->touched[k]];
+        uint32_t ndefs = x->wanted[x->touched[k]] ? 0 : r->ndefs;
+        x->wanted[x->touched[k]] = 1;
+        for (uint32_t d = 0; d < ndefs; d++)
+            x->live[r->defs[d]] = 1;
+        ptx_ask_each(s, r->defs, ndefs);
+    }
+}
+
 static bool find_live(struct contracting *x)
 {
-    const struct ptx_func *f = x->f;
-    uint32_t *stack = base_alloc((f->ninsts + 1) * sizeof *stack), n = 0;
-    uint8_t *seen = base_alloc(f->nregs + 1); /* by register: its definitions matter already */
-    if (!stack || !seen) {
-        base_free(stack);
-        base_free(seen);
-        return false;
-    }
-    for (uint32_t i = 0; i < f->ninsts; i++)
-        if (has_effect(&f->insts[i])) {
-            x->live[i] = 1;
-            stack[n++] = i;
-        }
-    while (n) {
-        x->ntouched = 0;
-        ptx_inst_regs(&f->insts[stack[--n]], read_reg, x);
-        for (uint32_t k = 0; k < x->ntouched; k++) {
-            const struct ptx_reg_refs *r = &x->c->regs[x->touched[k]];
-            uint32_t ndefs = seen[x->touched[k]] ? 0 : r->ndefs;
-            seen[x->touched[k]] = 1;
-            for (uint32_t d = 0; d < ndefs; d++)
-                if (!x->live[r->defs[d]]) {
-                    x->live[r->defs[d]] = 1;
-                    stack[n++] = r->defs[d];
-                }
-        }
-    }
-    base_free(stack);
-    base_free(seen);
-    return true;
+    for (uint32_t i = 0; i < x->f->ninsts; i++)
+        x->live[i] = has_effect(&x->f->insts[i]);
+    x->wanted = base_alloc(x->f->nregs + 1);
+    bool ok = x->wanted && ptx_solve(x->f->ninsts, PTX_BACKWARD, live_step, x);
+    base_free(x->wanted);
+    return ok;
 }
 
 /* ---- registers that carry a value into a block ---- */
