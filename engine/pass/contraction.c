@@ -11,6 +11,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
+#include "engine/pass/words.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/facts/contract.h"
@@ -30,8 +31,7 @@ struct side {
 struct keeping {
     struct pass_ctx *c;
     struct side was, is;
-    uint32_t *at; /* by line of the original: its first mul, add or sub, plus 1; 0: none */
-    uint32_t nlines, made;
+    uint32_t made;
     uint8_t *rounded; /* by instruction of `is`: it has its .rn */
     bool quiet;
 };
@@ -49,46 +49,21 @@ static void close_side(struct side *s)
     ptx_cfg_free(s->cfg);
 }
 
-static bool takes_part(const struct ptx_inst *i)
-{
-    return i->op == PTX_OP_MUL || i->op == PTX_OP_ADD || i->op == PTX_OP_SUB;
-}
-
-/* How many such instructions stand before it on its line. */
-static uint32_t ordinal(const struct ptx_func *f, uint32_t n)
-{
-    uint32_t k = 0;
-    for (uint32_t i = n; i-- && f->insts[i].at.line == f->insts[n].at.line;)
-        k += takes_part(&f->insts[i]);
-    return k;
-}
-
 /* The instruction of the original that this one is, or is a copy of; PTX_NO_INDEX: one of ours. */
 static uint32_t original_of(const struct keeping *k, uint32_t n)
 {
-    const struct ptx_inst *i = &k->is.f->insts[n];
-    uint32_t line = i->at.line;
-    if (k->c->lines)
-        line = line && line <= k->c->nlines ? k->c->lines[line - 1].line : 0;
-    uint32_t at = line && line <= k->nlines ? k->at[line] : 0, left = ordinal(k->is.f, n);
-    for (uint32_t o = at ? at - 1 : k->was.f->ninsts;
-         o < k->was.f->ninsts && k->was.f->insts[o].at.line == line; o++)
-        if (takes_part(&k->was.f->insts[o]) && !left--)
-            return k->was.f->insts[o].op == i->op ? o : PTX_NO_INDEX;
-    return PTX_NO_INDEX;
-}
-
-static bool note_lines(struct keeping *k)
-{
-    k->nlines = ptx_line_count(k->was.m);
-    k->at = base_alloc((k->nlines + 1) * sizeof *k->at);
-    if (!k->at)
-        return false;
-    memset(k->at, 0, (k->nlines + 1) * sizeof *k->at);
-    for (uint32_t i = k->was.f->ninsts; i--;)
-        if (takes_part(&k->was.f->insts[i]) && k->was.f->insts[i].at.line <= k->nlines)
-            k->at[k->was.f->insts[i].at.line] = i + 1;
-    return true;
+    const struct ptx_inst *i = &k->is.f->insts[n], *was = k->was.f->insts;
+    uint32_t off = k->c->insts ? pass_origin_of(k->c->insts, k->c->ninsts, i->at.off) : i->at.off;
+    uint32_t from = 0, to = k->was.f->ninsts;
+    while (from < to) {
+        uint32_t mid = from + (to - from) / 2;
+        if (was[mid].at.off < off)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    bool same = from < k->was.f->ninsts && was[from].at.off == off && was[from].op == i->op;
+    return same ? from : PTX_NO_INDEX;
 }
 
 /* ---- what differs ---- */
@@ -161,16 +136,6 @@ static bool one_product(const struct keeping *k, const struct ptx_inst *mul)
     return true;
 }
 
-/* "mul.ftz.f32": what stands before the operands. */
-static struct str opcode_text(const struct keeping *k, const struct ptx_inst *i)
-{
-    struct str t = ptx_text(k->is.m, i->at);
-    size_t n = 0;
-    while (n < t.n && t.s[n] != ' ' && t.s[n] != '\t')
-        n++;
-    return (struct str){ t.s, n };
-}
-
 /* add_was: the same add in the original */
 static bool fuse_again(struct keeping *k, uint32_t add, uint32_t add_was)
 {
@@ -183,7 +148,7 @@ static bool fuse_again(struct keeping *k, uint32_t add, uint32_t add_was)
         return false;
     struct str a = factor(k, mul, 1), b = factor(k, mul, 2);
     bool neg = was->neg_product != (i->op == PTX_OP_SUB && was->operand == 2);
-    struct str op = opcode_text(k, mul), text = ptx_text(k->is.m, i->at);
+    struct str op = words_opcode(k->is.m, mul), text = ptx_text(k->is.m, i->at);
     const char *type = ptx_type_name((enum ptx_type)mul->type[0]), *tag = k->c->tag,
                *room = ptx_type_name((enum ptx_type)k->is.f->regs[mul->opnds[0].index].type);
     size_t before = p->off - i->at.off, after = before + p->len;
@@ -204,9 +169,9 @@ static void round_it(struct keeping *k, const struct ptx_inst *i)
 {
     if (k->rounded[i->index]++)
         return;
-    struct str op = opcode_text(k, i);
+    struct str op = words_opcode(k->is.m, i);
     const char *dot = memchr(op.s, '.', op.n);
-    uint32_t at = i->at.off + (uint32_t)((dot ? dot : op.s + op.n) - op.s);
+    uint32_t at = (uint32_t)((dot ? dot : op.s + op.n) - k->is.m->text.s);
     ptx_edit_span(k->c->edit, at, 0, "contraction", ".rn");
 }
 
@@ -249,24 +214,36 @@ static bool keep_func(struct pass_ctx *c, bool quiet, const struct ptx_func *was
                       const struct ptx_func *is)
 {
     struct keeping k = { .c = c, .quiet = quiet, .rounded = base_alloc(is->ninsts + 1) };
-    bool ok = k.rounded && open_side(&k.was, c->in->module, was) && open_side(&k.is, c->m, is) &&
-              note_lines(&k);
+    bool ok = k.rounded && open_side(&k.was, c->in->module, was) && open_side(&k.is, c->m, is);
     if (ok)
         memset(k.rounded, 0, is->ninsts + 1);
     for (uint32_t i = 0; ok && i < is->ninsts; i++)
         if (is->insts[i].op == PTX_OP_ADD || is->insts[i].op == PTX_OP_SUB)
             keep_one(&k, i);
-    base_free(k.at);
     base_free(k.rounded);
     close_side(&k.was);
     close_side(&k.is);
     return ok;
 }
 
+/* The function of the original that `is` is, or is a copy of. */
+static const struct ptx_func *func_of(const struct pass_ctx *c, const struct ptx_func *is)
+{
+    const struct ptx_module *m = c->in->module;
+    const struct ptx_func *was = ptx_find_func(m, is->name);
+    for (uint32_t i = 0; i < is->ninsts && !was && c->insts; i++) {
+        uint32_t off = pass_origin_of(c->insts, c->ninsts, is->insts[i].at.off);
+        for (uint32_t k = 0; k < m->nfuncs && off != PTX_NO_INDEX && !was; k++)
+            if (off >= m->funcs[k]->at.off && off - m->funcs[k]->at.off < m->funcs[k]->at.len)
+                was = m->funcs[k];
+    }
+    return was;
+}
+
 static enum status keep(struct pass_ctx *c, bool quiet)
 {
     for (uint32_t n = 0; n < c->m->nfuncs; n++) {
-        const struct ptx_func *is = c->m->funcs[n], *was = ptx_find_func(c->in->module, is->name);
+        const struct ptx_func *is = c->m->funcs[n], *was = func_of(c, is);
         if (is->has_body && was && was->has_body && !keep_func(c, quiet, was, is))
             return ST_NOMEM;
     }

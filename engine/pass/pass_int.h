@@ -28,6 +28,14 @@ struct ptx_line_origin;
 struct ptx_module;
 struct ptx_operand;
 
+/* An instruction of the text as it is, and the statement of the original that it is or copies. */
+struct pass_origin {
+    uint32_t off;
+    uint32_t was;
+};
+/* v: in the order of off. PTX_NO_INDEX: not among them. */
+uint32_t pass_origin_of(const struct pass_origin *v, uint32_t n, uint32_t off);
+
 struct pass_row;
 struct pass_ctx {
     const struct pass_input *in;
@@ -40,6 +48,8 @@ struct pass_ctx {
     /* of m against the original; NULL: m is the original */
     const struct ptx_line_origin *lines;
     uint32_t nlines;
+    const struct pass_origin *insts; /* NULL: as lines */
+    uint32_t ninsts;
     struct ptx_edit *edit;   /* run only */
     struct pass_output *out; /* launch, knobs, resets, costs */
     struct diags *ds;

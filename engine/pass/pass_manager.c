@@ -10,6 +10,7 @@
 #include "engine/pass/contraction.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
+#include "engine/pass/words.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -43,8 +44,23 @@ struct pass_run {
     struct ptx_line_origin *lines;
     uint32_t nlines;
     struct text_marks marks; /* of m */
+    struct pass_origin *insts; /* where each instruction comes from, by its offset */
+    uint32_t ninsts;
     uint32_t step;
 };
+
+uint32_t pass_origin_of(const struct pass_origin *v, uint32_t n, uint32_t off)
+{
+    uint32_t from = 0, to = n;
+    while (from < to) {
+        uint32_t mid = from + (to - from) / 2;
+        if (v[mid].off < off)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from < n && v[from].off == off ? v[from].was : PTX_NO_INDEX;
+}
 
 static const struct ptx_func *kernel_of(const struct ptx_module *m, struct str name, struct diags *ds)
 {
@@ -144,31 +160,35 @@ static bool fresh_tag(const struct ptx_module *m, uint32_t from, char *tag, size
     return len != 0;
 }
 
+static void edit_argument(struct pass_ctx *c, struct str header, struct str arg, const char *fmt, ...)
+    BASE_PRINTF(4, 5);
+static void edit_argument(struct pass_ctx *c, struct str header, struct str arg, const char *fmt, ...)
+{
+    struct buf b = { 0 };
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&b, fmt, ap);
+    va_end(ap);
+    ptx_edit_span(c->edit, c->m->header.off + (uint32_t)(arg.s - header.s), (uint32_t)arg.n,
+                  c->row->info.name, "%s", b.s ? b.s : "");
+    c->oom |= b.oom;
+    buf_free(&b);
+}
+
 /* Raises .version and .target where inserted instructions ask for it; check_isa has allowed it. */
 static void edit_header(struct pass_ctx *c)
 {
-    struct str h = ptx_text(c->m, c->m->header);
-    const char *v = memmem(h.s, h.n, ".version", 8), *t = memmem(h.s, h.n, ".target", 7);
-    if (c->need_version > c->m->version && v) {
-        size_t from = (size_t)(v - h.s) + 8, to;
-        while (from < h.n && (h.s[from] == ' ' || h.s[from] == '\t'))
-            from++;
-        for (to = from; to < h.n && (h.s[to] == '.' || (h.s[to] >= '0' && h.s[to] <= '9')); to++)
-            ;
-        ptx_edit_span(c->edit, c->m->header.off + (uint32_t)from, (uint32_t)(to - from),
-                      c->row->info.name, "%u.%u", c->need_version / 10, c->need_version % 10);
+    struct str h = ptx_text(c->m, c->m->header), arg;
+    size_t at = 0;
+    if (c->need_version > c->m->version && words_directive(h, ".version", &at, &arg)) {
+        edit_argument(c, h, arg, "%u.%u", c->need_version / 10, c->need_version % 10);
         pass_note(c, NO_SPAN, ".version raised from %u.%u to %u.%u", c->m->version / 10,
                   c->m->version % 10, c->need_version / 10, c->need_version % 10);
     }
-    if (c->need_target > c->m->target && t) {
-        size_t from = (size_t)(t - h.s) + 7, to;
-        while (from < h.n && (h.s[from] == ' ' || h.s[from] == '\t'))
-            from++;
-        for (to = from;
-             to < h.n && h.s[to] != ',' && h.s[to] != '\n' && h.s[to] != ' ' && h.s[to] != '\r'; to++)
-            ;
-        ptx_edit_span(c->edit, c->m->header.off + (uint32_t)from, (uint32_t)(to - from),
-                      c->row->info.name, "sm_%u", c->need_target);
+    at = 0;
+    if (c->need_target > c->m->target && words_directive(h, ".target", &at, &arg)) {
+        arg.n = words_skip_name(arg, 0);
+        edit_argument(c, h, arg, "sm_%u", c->need_target);
         pass_note(c, NO_SPAN, ".target raised from sm_%u to sm_%u, which the device has", c->m->target,
                   c->need_target);
     }
@@ -217,6 +237,37 @@ static bool compose_lines(struct pass_run *r, const struct ptx_edit_result *e)
     return true;
 }
 
+/* Offset in the original of the statement at `off` of the text as it is; PTX_NO_INDEX: a new one. */
+static uint32_t first_place(const struct pass_run *r, uint32_t off)
+{
+    return r->insts ? pass_origin_of(r->insts, r->ninsts, off) : off;
+}
+
+/* m: the text after the edits. */
+static bool compose_insts(struct pass_run *r, const struct ptx_module *m,
+                          const struct ptx_edit_result *e)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < m->nfuncs; k++)
+        n += m->funcs[k]->ninsts;
+    struct pass_origin *v = base_alloc(sizeof *v * (n + 1));
+    if (!v)
+        return false;
+    n = 0;
+    for (uint32_t k = 0; k < m->nfuncs; k++)
+        for (uint32_t i = 0; i < m->funcs[k]->ninsts; i++) {
+            uint32_t off = m->funcs[k]->insts[i].at.off, was = ptx_edit_was(e, off);
+            if (was != PTX_NO_INDEX)
+                was = first_place(r, was);
+            if (was != PTX_NO_INDEX)
+                v[n++] = (struct pass_origin){ off, was };
+        }
+    base_free(r->insts);
+    r->insts = v;
+    r->ninsts = n;
+    return true;
+}
+
 /* print -> parse -> print must be a fixpoint, or the rewrite is our bug: nothing is handed out. */
 static enum status reparse(struct pass_ctx *c, struct pass_run *r, const struct ptx_edit_result *e)
 {
@@ -243,7 +294,7 @@ static enum status reparse(struct pass_ctx *c, struct pass_run *r, const struct 
         return s == ST_NOMEM ? s : ST_REFUSED;
     }
     diags_free(&inner);
-    bool ok = pass_marks_carry(r->m, m, e, &r->marks) && compose_lines(r, e);
+    bool ok = pass_marks_carry(r->m, m, e, &r->marks) && compose_insts(r, m, e) && compose_lines(r, e);
     ptx_free(r->own);
     r->m = r->own = m;
     return ok ? ST_OK : ST_NOMEM;
@@ -255,6 +306,8 @@ static enum status run_row(struct pass_ctx *c, struct pass_run *r, const struct 
     c->m = r->m;
     c->lines = r->lines;
     c->nlines = r->nlines;
+    c->insts = r->insts;
+    c->ninsts = r->ninsts;
     c->need_version = c->need_target = 0;
     c->f = kernel_of(c->m, c->in->kernel, c->ds);
     c->edit = ptx_edit_new(c->m);
@@ -381,6 +434,7 @@ enum status pass_apply_survey(const struct pass_input *in, enum pass_survey surv
     ptx_free(r.own);
     base_free(r.lines);
     text_marks_free(&r.marks);
+    base_free(r.insts);
     if (s != ST_OK)
         pass_output_free(out);
     return s;

@@ -7,6 +7,7 @@
  *                                                                      pass_clone_func */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/pass/words.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -52,7 +53,10 @@ void pass_rename(struct str text, pass_namer *name, void *ctx, struct buf *out)
 {
     for (size_t k = 0; k < text.n;) {
         size_t from = k;
-        if (text.s[k] == '"') { /* strings of .pragma and .loc stay */
+        size_t blank = words_skip_blank(text, k);
+        if (blank > k) { /* comments stay */
+            k = blank;
+        } else if (text.s[k] == '"') { /* strings of .pragma and .loc stay */
             for (k++; k < text.n && text.s[k] != '"'; k++)
                 ;
             k += k < text.n;
@@ -137,7 +141,38 @@ void pass_inst_edit(struct pass_ctx *c, const struct ptx_inst *i,
 struct copy_names {
     const struct pass_copy *p;
     struct strmap labels;
+    const struct ptx_stmt *stmt; /* whose text it is; NULL: of no statement */
 };
+
+struct named {
+    const struct ptx_func *f;
+    struct str name;
+    bool found;
+};
+static void name_reg(void *ctx, uint32_t reg, unsigned access)
+{
+    struct named *n = ctx;
+    (void)access;
+    n->found |= str_eq(n->f->regs[reg].name, n->name);
+}
+
+/* Is it a register or a variable here? Labels and functions of the same name may be declared in other
+ * scopes. */
+static bool names_value(const struct copy_names *n, struct str name)
+{
+    const struct ptx_stmt *s = n->stmt;
+    if (!s || s->kind != STMT_INST)
+        return s && (s->kind == STMT_REG || s->kind == STMT_VAR);
+    const struct ptx_inst *i = &n->p->f->insts[s->index];
+    struct named x = { n->p->f, name, false };
+    ptx_inst_regs(i, name_reg, &x);
+    for (uint8_t k = 0; k < i->nopnds; k++) {
+        const struct ptx_operand *o = &i->opnds[k];
+        bool sym = o->kind == OPND_SYM || (o->kind == OPND_ADDR && o->base == BASE_SYM);
+        x.found |= sym && o->sym && o->sym->kind == SYM_VAR && str_eq(o->sym->name, name);
+    }
+    return x.found;
+}
 
 static bool copy_name(void *ctx, struct str name, struct buf *out)
 {
@@ -148,7 +183,7 @@ static bool copy_name(void *ctx, struct str name, struct buf *out)
         suffix = n->p->suffix;
     else if (n->p->clones && strmap_get(n->p->clones, name, &unused))
         suffix = n->p->clone_suffix;
-    if (!suffix)
+    if (!suffix || names_value(n, name))
         return false;
     buf_str(out, name);
     buf_puts(out, suffix);
@@ -171,7 +206,7 @@ static void copy_stmt(const struct pass_copy *p, struct copy_names *names, const
     }
     if (p->indent && s->kind != STMT_LABEL)
         buf_puts(out, p->indent);
-    buf_printf(out, PTX_EDIT_COPY_OF, s->at.line);
+    buf_printf(out, PTX_EDIT_COPY_OF, s->at.line, s->at.off);
     pass_rename(text, copy_name, names, out);
     out->oom |= own.oom;
     buf_puts(out, "\n");
@@ -185,7 +220,7 @@ void pass_copy_stmts(const struct pass_copy *p, uint32_t from, uint32_t to, stru
         strmap_set(&names.labels, p->f->labels[k].name, k);
     unsigned depth = 0;
     for (uint32_t k = from; k < to; k++) {
-        const struct ptx_stmt *s = &p->f->stmts[k];
+        const struct ptx_stmt *s = names.stmt = &p->f->stmts[k];
         depth += s->kind == STMT_OPEN;
         depth -= s->kind == STMT_CLOSE && depth;
         if ((s->kind == STMT_REG || s->kind == STMT_VAR) && !depth && !p->decls)
@@ -337,11 +372,11 @@ void pass_returns_to(struct pass_ctx *c, const char *label)
         const struct ptx_inst *i = &c->f->insts[k];
         if (!ptx_ends_thread(i))
             continue;
-        struct str t = ptx_text(c->m, i->at);
-        size_t guard = 0;
-        while (i->guarded && guard < t.n && t.s[guard] != ' ' && t.s[guard] != '\t')
-            guard++;
-        ptx_edit_replace(c->edit, c->f, i->stmt, c->row->info.name, "%.*s%sbra \t$%s%s;", (int)guard,
-                         t.s, guard ? " " : "", c->tag, label);
+        struct buf guard = { 0 };
+        words_guard(c->f, i, &guard);
+        ptx_edit_replace(c->edit, c->f, i->stmt, c->row->info.name, "%sbra \t$%s%s;",
+                         guard.s ? guard.s : "", c->tag, label);
+        c->oom |= guard.oom;
+        buf_free(&guard);
     }
 }

@@ -298,6 +298,7 @@ struct output {
     struct buf text;
     PTX_VEC(struct ptx_line_origin) lines;
     PTX_VEC(struct ptx_edit_mark) marks;
+    PTX_VEC(struct ptx_edit_place) places;
     struct ptx_line_origin cur;
     uint32_t line;
     bool oom;
@@ -311,8 +312,18 @@ static void end_line(struct output *o)
     o->cur = (struct ptx_line_origin){ 0, NULL, false };
 }
 
-static void emit_original(struct output *o, const char *s, size_t n)
+static void add_place(struct output *o, uint32_t was, uint32_t n)
 {
+    struct ptx_edit_place *x = PTX_PUSH(o, o->places);
+    if (x)
+        *x = (struct ptx_edit_place){ (uint32_t)o->text.n, was, n };
+}
+
+static void emit_original(struct output *o, const struct ptx_module *m, size_t at, size_t n)
+{
+    const char *s = m->text.s + at;
+    if (n)
+        add_place(o, (uint32_t)at, (uint32_t)n);
     buf_put(&o->text, s, n);
     for (const char *e = s + n; s < e;) {
         const char *nl = memchr(s, '\n', (size_t)(e - s));
@@ -348,15 +359,19 @@ static size_t take_mark(struct output *o, const struct change *c, size_t at)
 }
 
 /* PTX_EDIT_COPY_OF in the text of a change: its length; the line becomes the origin of the line being
- * written. */
+ * written, the offset that of its statement. */
 static size_t copy_line(struct output *o, const struct change *c, size_t at)
 {
-    uint32_t line = 0;
+    uint32_t v[2] = { 0, 0 };
     size_t end = at + 1;
-    for (; end < c->n && c->text[end] != '\002'; end++)
-        line = line * 10 + (uint32_t)(c->text[end] - '0');
+    for (unsigned k = 0; end < c->n && c->text[end] != '\002'; end++)
+        if (c->text[end] == ',')
+            k = 1;
+        else
+            v[k] = v[k] * 10 + (uint32_t)(c->text[end] - '0');
+    add_place(o, v[1], 0);
     if (!o->cur.line) {
-        o->cur.line = line;
+        o->cur.line = v[0];
         o->cur.copy = true;
     }
     return end + 1 - at;
@@ -375,6 +390,8 @@ static void emit_change(struct output *o, const struct change *c, const struct p
 {
     if (c->len && c->n && !o->cur.line)
         o->cur.line = o->line; /* the replaced statement keeps its line */
+    if (c->len && c->n)
+        add_place(o, c->off, 0);
     if (c->n)
         o->cur.tag = c->tag;
     for (size_t i = 0; i < c->n;) {
@@ -429,13 +446,13 @@ enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out
             st = overlap(e, &v[owner], &v[i], ds);
             break;
         }
-        emit_original(&o, e->m->text.s + at, v[i].off - at);
+        emit_original(&o, e->m, at, v[i].off - at);
         emit_change(&o, &v[i], e->m);
         at = (size_t)v[i].off + v[i].len;
         owner = v[i].len ? i : owner;
     }
     if (st == ST_OK)
-        emit_original(&o, e->m->text.s + at, e->m->text.n - at);
+        emit_original(&o, e->m, at, e->m->text.n - at);
     if (o.cur.line || o.cur.tag)
         end_line(&o);
     base_free(v);
@@ -445,14 +462,37 @@ enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out
     if (st == ST_OK && !length)
         buf_puts(&o.text, "");
     if (st == ST_OK)
-        *out = (struct ptx_edit_result){ buf_take(&o.text),   length,    o.lines.v,
-                                         (uint32_t)o.lines.n, o.marks.v, (uint32_t)o.marks.n };
-    else {
+        *out = (struct ptx_edit_result){ .text = buf_take(&o.text),
+                                         .n = length,
+                                         .places = o.places.v,
+                                         .nplaces = (uint32_t)o.places.n,
+                                         .lines = o.lines.v,
+                                         .nlines = (uint32_t)o.lines.n,
+                                         .marks = o.marks.v,
+                                         .nmarks = (uint32_t)o.marks.n };
+    if (st != ST_OK) {
         base_free(o.lines.v);
+        base_free(o.places.v);
         base_free(o.marks.v);
     }
     buf_free(&o.text);
     return st;
+}
+
+uint32_t ptx_edit_was(const struct ptx_edit_result *r, uint32_t off)
+{
+    uint32_t from = 0, to = r->nplaces; /* the last place that begins at off or before */
+    while (from < to) {
+        uint32_t mid = from + (to - from) / 2;
+        if (r->places[mid].off <= off)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    const struct ptx_edit_place *x = from ? &r->places[from - 1] : NULL;
+    if (!x || off - x->off >= (x->n ? x->n : 1))
+        return PTX_NO_INDEX;
+    return x->was + (off - x->off);
 }
 
 void ptx_edit_result_free(struct ptx_edit_result *r)
@@ -460,5 +500,6 @@ void ptx_edit_result_free(struct ptx_edit_result *r)
     base_free(r->text);
     base_free(r->lines);
     base_free(r->marks);
+    base_free(r->places);
     *r = (struct ptx_edit_result){ 0 };
 }

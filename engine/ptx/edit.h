@@ -37,8 +37,8 @@ void ptx_edit_end(struct ptx_edit *e, const struct ptx_func *f, const char *tag,
     BASE_PRINTF(4, 5);
 /* Origin of each line of the new text: which original line it is, or is a copy of (0: inserted), and
  * which pass changed or wrote it (NULL: untouched). A line of an edit's text may begin with
- * PTX_EDIT_COPY_OF and its line. */
-#define PTX_EDIT_COPY_OF "\001%u\002"
+ * PTX_EDIT_COPY_OF, whose arguments are line and offset of the statement that it copies. */
+#define PTX_EDIT_COPY_OF "\001%u,%u\002"
 struct ptx_line_origin {
     uint32_t line;
     const char *tag;
@@ -50,9 +50,18 @@ struct ptx_edit_mark {
     enum mark_kind kind;
     uint32_t off; /* in the new text */
 };
+/* Where text from offset `off` on comes from: n bytes that stand unchanged at `was`; n 0: the statement
+ * that begins here is a copy of the one at `was`, or has replaced it. */
+struct ptx_edit_place {
+    uint32_t off;
+    uint32_t was;
+    uint32_t n;
+};
 struct ptx_edit_result {
     char *text;
     size_t n;
+    struct ptx_edit_place *places; /* by off */
+    uint32_t nplaces;
     struct ptx_line_origin *lines;
     uint32_t nlines;
     struct ptx_edit_mark *marks; /* by place */
@@ -60,6 +69,8 @@ struct ptx_edit_result {
 };
 /* ST_REFUSED with a diagnostic when two edits overlap. Owned; ptx_edit_result_free. */
 enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out, struct diags *ds);
+/* Offset in the old text of the statement that begins at `off` in the new; PTX_NO_INDEX: it is new. */
+uint32_t ptx_edit_was(const struct ptx_edit_result *r, uint32_t off);
 void ptx_edit_result_free(struct ptx_edit_result *r);
 
 #endif

@@ -108,17 +108,13 @@ struct side {
 };
 
 /* The load under a condition that joins the threshold with its own guard. */
-static void write_pair(struct bypass *b, const struct ptx_inst *i, struct buf *out)
+static void write_pair(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i,
+                       struct buf *out)
 {
     const char *t = b->c->tag;
     struct buf g = { 0 };
     if (i->guarded) {
-        struct str own = { 0 };
-        struct str text = ptx_text(b->c->m, i->at);
-        size_t from = 1 + i->guard_neg, to = from;
-        while (to < text.n && text.s[to] != ' ' && text.s[to] != '\t')
-            to++;
-        own = (struct str){ text.s + from, to - from };
+        struct str own = f->regs[i->guard].name;
         buf_printf(out, i->guard_neg ? "not.pred \t%%%sq0, %.*s;\n" : "mov.pred \t%%%sq0, %.*s;\n", t,
                    (int)own.n, own.s);
         buf_printf(out, "and.pred \t%%%sq1, %%%sq0, %s;\nxor.pred \t%%%sq2, %%%sq1, %%%sq0;\n", t, t,
@@ -152,7 +148,7 @@ static bool side_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
     if (s->pairs) {
         if (!bypass_governs(b, s->f, i))
             return false;
-        write_pair(b, i, out);
+        write_pair(b, s->f, i, out);
         return true;
     }
     if (b->vote && s->f == b->c->f && ptx_ends_thread(i)) {

@@ -4,6 +4,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/pass/words.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -163,38 +164,19 @@ static bool stays(const struct bypass *b, const struct ptx_inst *i)
            ptx_mod_of(i, MODCAT_L1) != PTX_MOD_NONE;
 }
 
-/* Text of the statement behind its opcode word: " \t%f1, [%rd1];". */
-static struct str behind_opcode(const struct ptx_module *m, const struct ptx_inst *i, struct str *guard)
-{
-    struct str t = ptx_text(m, i->at);
-    const char *p = t.s, *end = t.s + t.n;
-    *guard = (struct str){ t.s, 0 };
-    if (i->guarded) {
-        while (p < end && (*p == '@' || *p == '!' || *p == ' ' || *p == '\t'))
-            p++;
-        while (p < end && *p != ' ' && *p != '\t' && *p != '\n')
-            p++;
-        while (p < end && (*p == ' ' || *p == '\t' || *p == '\n'))
-            p++;
-        guard->n = (size_t)(p - t.s);
-    }
-    while (p < end && *p != ' ' && *p != '\t' && *p != '\n')
-        p++;
-    return (struct str){ p, (size_t)(end - p) };
-}
-
 void bypass_write(struct bypass *b, const struct ptx_inst *i, bool bypassing, const char *guard,
                   struct buf *out)
 {
-    struct str own, rest = behind_opcode(b->c->m, i, &own);
+    struct str t = ptx_text(b->c->m, i->at), op = words_opcode(b->c->m, i),
+               rest = { op.s + op.n, (size_t)(t.s + t.n - op.s) - op.n };
     if (guard)
         buf_puts(out, guard);
     else
-        buf_str(out, own);
+        buf_put(out, t.s, (size_t)(op.s - t.s));
     struct words w = words_of(b, bypassing);
     if (!bypassing && stays(b, i)) {
-        struct str t = ptx_text(b->c->m, i->at);
-        buf_put(out, t.s + own.n, t.n - own.n);
+        buf_str(out, op);
+        buf_str(out, rest);
         return;
     }
     if (w.cop && ptx_has_mod(i, PTX_MOD_NC))

@@ -13,6 +13,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
+#include "engine/pass/words.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -104,12 +105,8 @@ void bypass_vote_begin(struct bypass *b)
 /* ret or exit: to where threads leave. */
 void bypass_vote_leave(const struct bypass *b, const struct ptx_inst *i, struct buf *out)
 {
-    struct str t = ptx_text(b->c->m, i->at);
-    size_t guard = 0;
-    while (i->guarded && guard < t.n && t.s[guard] != ' ' && t.s[guard] != '\t')
-        guard++;
-    buf_put(out, t.s, guard);
-    buf_printf(out, "%sbra \t$%sleft;", guard ? " " : "", b->c->tag);
+    words_guard(b->c->f, i, out);
+    buf_printf(out, "bra \t$%sleft;", b->c->tag);
 }
 
 void bypass_vote_end(const struct bypass *b, struct buf *out)

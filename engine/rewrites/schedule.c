@@ -42,6 +42,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/pass/tasks.h"
+#include "engine/pass/words.h"
 #include "engine/rewrites/vector/vector_int.h"
 
 #include <string.h>
@@ -455,19 +456,12 @@ static void index_code(const struct pass_ctx *c, const struct shape *s, int d, c
 
 static void fix_directives(struct pass_ctx *c, const struct shape *s)
 {
-    struct str h = ptx_text(c->m, c->f->head);
+    struct str h = ptx_text(c->m, c->f->head), args;
     static const char *const names[] = { ".reqntid", ".maxntid" };
-    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
-        const char *at = memmem(h.s, h.n, names[k], 8);
-        if (!at)
-            continue;
-        size_t from = (size_t)(at - h.s), to = from + 8;
-        while (to < h.n && ((h.s[to] >= '0' && h.s[to] <= '9') || h.s[to] == ',' || h.s[to] == ' ' ||
-                            h.s[to] == '\t'))
-            to++;
-        ptx_edit_span(c->edit, c->f->head.off + (uint32_t)from, (uint32_t)(to - from), TAG,
-                      "%s %u, %u, %u ", names[k], s->block.x, s->block.y, s->block.z);
-    }
+    for (size_t k = 0; k < ARRAY_LEN(names); k++)
+        for (size_t at = 0; words_directive(h, names[k], &at, &args);)
+            ptx_edit_span(c->edit, c->f->head.off + (uint32_t)(args.s - h.s), (uint32_t)args.n, TAG,
+                          "%u, %u, %u", s->block.x, s->block.y, s->block.z);
 }
 
 static void declare(const char *t, struct buf *out)

@@ -23,6 +23,7 @@
  * looking. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/pass/words.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -180,15 +181,8 @@ static void shared_op(const struct ptx_inst *i, struct buf *out)
 
 void soft_own_text(const struct soft *s, const struct ptx_inst *i, struct buf *out)
 {
-    struct str text = ptx_text(s->c->m, i->at);
-    size_t from = 0;
-    if (i->guarded) {
-        while (from < text.n && text.s[from] != ' ' && text.s[from] != '\t')
-            from++;
-        while (from < text.n && (text.s[from] == ' ' || text.s[from] == '\t'))
-            from++;
-    }
-    buf_put(out, text.s + from, text.n - from);
+    struct str text = ptx_text(s->c->m, i->at), op = words_opcode(s->c->m, i);
+    buf_put(out, op.s, text.n - (size_t)(op.s - text.s));
 }
 
 /* The line comes from memory, in pieces of at most 16 bytes. */

@@ -9,6 +9,7 @@
  *                                        and the launch asks for 4096 bytes of shared memory more */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/pass/words.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
@@ -68,58 +69,23 @@ static enum status check(struct pass_ctx *c)
     return st == ST_OK && opt_occupancy(o)->throttle_shared ? check_shared(c) : st;
 }
 
-/* Where white space and comments that begin at h.s[k] end. */
-static size_t skip_blank(struct str h, size_t k)
+/* Replaces the arguments of a directive in the head, or adds it behind the parameter list. */
+static void put_directive(struct pass_ctx *c, const char *name, const char *value)
 {
-    while (k < h.n) {
-        const char *end;
-        if (strchr(" \t\r\n", h.s[k])) {
-            k++;
-        } else if (k + 1 < h.n && h.s[k] == '/' && h.s[k + 1] == '/') {
-            end = memchr(h.s + k, '\n', h.n - k);
-            k = end ? (size_t)(end - h.s) : h.n;
-        } else if (k + 1 < h.n && h.s[k] == '/' && h.s[k + 1] == '*') {
-            end = memmem(h.s + k + 2, h.n - k - 2, "*/", 2);
-            k = end ? (size_t)(end - h.s) + 2 : h.n;
-        } else {
-            break;
-        }
-    }
-    return k;
-}
-
-/* The number behind "<name>" in the head, comments left out: its place, and its length in *n; h.n where
- * there is none. */
-static size_t find_value(struct str h, struct str name, size_t *n)
-{
-    for (size_t k = skip_blank(h, 0); k < h.n; k = skip_blank(h, k + 1)) {
-        if (h.n - k <= name.n || memcmp(h.s + k, name.s, name.n) != 0)
-            continue;
-        size_t from = skip_blank(h, k + name.n);
-        if (from == k + name.n)
-            continue;
-        *n = strspn(h.s + from, "0123456789abcdefABCDEFxXU");
-        return from;
-    }
-    return h.n;
-}
-
-/* Replaces "<name> N" in the head, or adds it behind the parameter list. */
-static void put_directive(struct pass_ctx *c, const char *name, uint32_t present, const char *value)
-{
-    struct str h = ptx_text(c->m, c->f->head);
-    size_t n = 0, from = present ? find_value(h, str_of(name), &n) : h.n;
-    if (from < h.n)
-        ptx_edit_span(c->edit, c->f->head.off + (uint32_t)from, (uint32_t)n, TAG, "%s", value);
-    else
+    struct str h = ptx_text(c->m, c->f->head), args;
+    bool found = false;
+    for (size_t at = 0; words_directive(h, name, &at, &args); found = true)
+        ptx_edit_span(c->edit, c->f->head.off + (uint32_t)(args.s - h.s), (uint32_t)args.n, TAG, "%s",
+                      value);
+    if (!found)
         ptx_edit_span(c->edit, c->f->body.off, 0, TAG, "%s %s\n", name, value);
 }
 
-static void put_number(struct pass_ctx *c, const char *name, uint32_t present, uint32_t value)
+static void put_number(struct pass_ctx *c, const char *name, uint32_t value)
 {
     char v[12];
     snprintf(v, sizeof v, "%u", value);
-    put_directive(c, name, present, v);
+    put_directive(c, name, v);
 }
 
 /* .minnctapersm, and the block that it speaks of. */
@@ -128,8 +94,8 @@ static void put_minctas(struct pass_ctx *c, uint32_t ctas)
     char v[40];
     snprintf(v, sizeof v, "%u, %u, %u", c->out->block.x, c->out->block.y, c->out->block.z);
     if (!c->f->maxntid.x && !c->f->reqntid.x)
-        put_directive(c, ".maxntid", 0, v);
-    put_number(c, ".minnctapersm", c->f->minnctapersm, ctas);
+        put_directive(c, ".maxntid", v);
+    put_number(c, ".minnctapersm", ctas);
 }
 
 void throttle_lend_regs(struct pass_ctx *c, uint32_t ctas)
@@ -150,7 +116,7 @@ static enum status run(struct pass_ctx *c)
     c->out->shared += (uint32_t)opt_occupancy(o)->throttle_shared;
     c->out->extra_shared += (uint32_t)opt_occupancy(o)->throttle_shared;
     if (opt_occupancy(o)->maxnreg)
-        put_number(c, ".maxnreg", c->f->maxnreg, (uint32_t)opt_occupancy(o)->maxnreg);
+        put_number(c, ".maxnreg", (uint32_t)opt_occupancy(o)->maxnreg);
     if (opt_occupancy(o)->minctas)
         put_minctas(c, (uint32_t)opt_occupancy(o)->minctas);
     return ST_OK;

@@ -147,6 +147,36 @@ static void line_ends(void **state)
     close_text(&x);
 }
 
+/* Where the text behind `find` stood before; PTX_NO_INDEX: nowhere. */
+static uint32_t was_of(const struct fixture *x, const char *find)
+{
+    const char *at = strstr(x->r.text, find);
+    assert_non_null(at);
+    return ptx_edit_was(&x->r, (uint32_t)(at - x->r.text));
+}
+
+static void statements_know_where_they_come_from(void **state)
+{
+    (void)state;
+    struct fixture x;
+    const struct ptx_func *f = open_text(&x, SOURCE);
+    const struct ptx_inst *add = &f->insts[1], *mov = &f->insts[2], *ret = &f->insts[f->ninsts - 1];
+    assert_int_equal(add->at.line, mov->at.line);
+    ptx_edit_before(x.e, f, add->stmt, "t", "neg.s32 %%r1, %%r1;");
+    ptx_edit_replace(x.e, f, mov->stmt, "t", "mov.u32 %%r3, 5;\nadd.u32 %%r3, %%r3, 1;");
+    ptx_edit_end(x.e, f, "t", PTX_EDIT_COPY_OF "mov.u32 %%r3, 6;\n" PTX_EDIT_COPY_OF "add.s32 %%r1, 6;",
+                 mov->at.line, mov->at.off, add->at.line, add->at.off);
+    assert_status_ok(ptx_edit_apply(x.e, &x.r, &x.ds), &x.ds);
+    assert_int_equal(was_of(&x, "add.s32 %r1, %r2"), add->at.off);
+    assert_int_equal(was_of(&x, "ret;"), ret->at.off);
+    assert_int_equal(was_of(&x, "mov.u32 %r3, 5"), mov->at.off);
+    assert_int_equal(was_of(&x, "mov.u32 %r3, 6"), mov->at.off);
+    assert_int_equal(was_of(&x, "add.s32 %r1, 6"), add->at.off);
+    assert_int_equal(was_of(&x, "neg.s32"), PTX_NO_INDEX);
+    assert_int_equal(was_of(&x, "add.u32 %r3, %r3, 1"), PTX_NO_INDEX);
+    close_text(&x);
+}
+
 static void overlap_is_refused(void **state)
 {
     (void)state;
@@ -163,8 +193,13 @@ static void overlap_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unchanged), cmocka_unit_test(whole_lines), cmocka_unit_test(shared_line),
-        cmocka_unit_test(replaces),  cmocka_unit_test(line_ends),   cmocka_unit_test(overlap_is_refused),
+        cmocka_unit_test(unchanged),
+        cmocka_unit_test(whole_lines),
+        cmocka_unit_test(shared_line),
+        cmocka_unit_test(replaces),
+        cmocka_unit_test(line_ends),
+        cmocka_unit_test(overlap_is_refused),
+        cmocka_unit_test(statements_know_where_they_come_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

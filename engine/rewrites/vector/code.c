@@ -11,6 +11,7 @@
  */
 #include "engine/rewrites/vector/vector_int.h"
 
+#include "engine/pass/words.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -30,18 +31,38 @@ struct writing {
 };
 
 /* ---- names ---- */
+/* A register that is alone with its name, %r5, keeps it in that of its copies; names that differ in
+ * their % or scope alone have a number of their own. */
 static void put_reg(const struct writing *w, uint32_t reg, unsigned lane, struct buf *out)
 {
     const struct ptx_reg *r = &w->p->f->regs[reg];
-    struct str name = r->name;
-    if (name.n && name.s[0] == '%')
-        name = (struct str){ name.s + 1, name.n - 1 };
+    bool plain = r->name.n && r->name.s[0] == '%' && !r->scope;
+    struct str name = plain ? (struct str){ r->name.s + 1, r->name.n - 1 } : r->name;
+    buf_printf(out, "%%%s", w->t);
     if (w->p->varies[reg])
-        buf_printf(out, "%%%sv%u_%.*s", w->t, lane, (int)name.n, name.s);
+        buf_printf(out, plain ? "v%u_" : "n%u_", lane);
     else
-        buf_printf(out, "%%%su_%.*s", w->t, (int)name.n, name.s);
-    if (r->scope)
-        buf_printf(out, "_%u", reg);
+        buf_puts(out, plain ? "u_" : "m_");
+    if (!plain)
+        buf_printf(out, "%u_", reg);
+    for (size_t k = 0; k < name.n; k++)
+        if (name.s[k] != '%')
+            buf_put(out, &name.s[k], 1);
+}
+
+/* A label of the copy: those of different scopes may have one name. */
+static void put_label(const struct writing *w, uint32_t label, struct buf *out)
+{
+    struct str l = w->p->f->labels[label].name;
+    buf_printf(out, "%.*s_%sv%u", (int)l.n, l.s, w->t, label);
+}
+
+/* What a lane's copy of a branch's predicate is called, where the code that it decides about writes it.
+ */
+static void put_kept(const struct writing *w, const struct ptx_inst *branch, unsigned lane,
+                     struct buf *out)
+{
+    buf_printf(out, "%%%sd%u_%u", w->t, lane, branch->index);
 }
 
 struct wanted {
@@ -76,7 +97,7 @@ static bool put_name(void *ctx, struct str name, struct buf *out)
         struct str l = w->p->f->labels[o->index].name;
         if (l.n != name.n || memcmp(l.s, name.s, l.n) != 0)
             continue;
-        buf_printf(out, "%.*s_%sv", (int)l.n, l.s, w->t);
+        put_label(w, o->index, out);
         return true;
     }
     return false;
@@ -100,28 +121,18 @@ static void set_lane(struct writing *w, unsigned lane)
 }
 
 /* ---- one instruction ---- */
-static size_t behind_guard(const struct ptx_inst *i, const struct buf *text)
-{
-    size_t n = 0;
-    while (i->guarded && n < text->n && !strchr(" \t\n", text->s[n]))
-        n++;
-    while (n < text->n && strchr(" \t\n", text->s[n]))
-        n++;
-    return n;
-}
-
 static void put_guard(struct writing *w, const struct ptx_inst *i, bool region)
 {
-    const struct ptx_inst *g = i;
-    bool neg = i->guard_neg;
-    if (region && w->p->within[i->index] != PTX_NO_INDEX) {
-        g = &w->p->f->insts[w->p->within[i->index]];
-        neg = !g->guard_neg; /* the branch leads around it */
-    }
+    uint32_t around = region ? w->p->within[i->index] : PTX_NO_INDEX;
+    const struct ptx_inst *g = around != PTX_NO_INDEX ? &w->p->f->insts[around] : i;
     if (!g->guarded)
         return;
-    buf_puts(w->out, neg ? "@!" : "@");
-    put_reg(w, g->guard, w->lane, w->out);
+    /* the branch leads around the instruction */
+    buf_puts(w->out, g->guard_neg != (g != i) ? "@!" : "@");
+    if (g != i && vector_keeps_guard(w->p, g))
+        put_kept(w, g, w->lane, w->out);
+    else
+        put_reg(w, g->guard, w->lane, w->out);
     buf_puts(w->out, " ");
 }
 
@@ -131,10 +142,11 @@ static void put_inst(struct writing *w, const struct ptx_inst *i, unsigned lane,
     w->i = i;
     set_lane(w, lane);
     pass_inst_text(w->c->m, i, coordinate, w, &text);
-    buf_printf(w->out, PTX_EDIT_COPY_OF, i->at.line);
+    buf_printf(w->out, PTX_EDIT_COPY_OF, i->at.line, i->at.off);
     put_guard(w, i, region);
     if (text.s) {
-        size_t from = behind_guard(i, &text);
+        struct str own = ptx_text(w->c->m, i->at);
+        size_t from = (size_t)(words_opcode(w->c->m, i).s - own.s); /* guards are not replaced */
         pass_rename((struct str){ text.s + from, text.n - from }, put_name, w, w->out);
     }
     buf_puts(w->out, "\n");
@@ -302,7 +314,7 @@ static void put_access(struct writing *w, uint32_t group, uint32_t k)
     }
     buf_puts(&data, width > 1 ? "}" : "");
     bool load = ptx_effect_of(i) == EFFECT_LOAD;
-    buf_printf(w->out, PTX_EDIT_COPY_OF, i->at.line);
+    buf_printf(w->out, PTX_EDIT_COPY_OF, i->at.line, i->at.off);
     put_opcode(w, i, width);
     if (load)
         buf_printf(w->out, "%s, ", data.s ? data.s : "");
@@ -338,13 +350,26 @@ static void put_branch(struct writing *w, const struct ptx_inst *i)
     put_inst(w, i, 0, false);
 }
 
+/* A branch that each lane decides for itself: nothing, or a copy of its predicate. */
+static void put_decided(struct writing *w, const struct ptx_inst *i)
+{
+    bool keeps = vector_keeps_guard(w->p, i);
+    for (unsigned lane = 0; keeps && lane < w->p->lanes; lane++) {
+        buf_puts(w->out, "mov.pred \t");
+        put_kept(w, i, lane, w->out);
+        buf_puts(w->out, ", ");
+        put_reg(w, i->guard, lane, w->out);
+        buf_puts(w->out, ";\n");
+    }
+}
+
 static void put_stmt(struct writing *w, const struct ptx_stmt *s)
 {
     struct str text = ptx_text(w->c->m, s->at);
     const struct ptx_inst *i = s->kind == STMT_INST ? &w->p->f->insts[s->index] : NULL;
     if (s->kind == STMT_LABEL) {
-        struct str l = w->p->f->labels[s->index].name;
-        buf_printf(w->out, "%.*s_%sv:\n", (int)l.n, l.s, w->t);
+        put_label(w, s->index, w->out);
+        buf_puts(w->out, ":\n");
     }
     if (s->kind == STMT_LOC || s->kind == STMT_PRAGMA)
         buf_printf(w->out, "%.*s\n", (int)text.n, text.s);
@@ -355,7 +380,7 @@ static void put_stmt(struct writing *w, const struct ptx_stmt *s)
     case VECTOR_LANES: put_lanes(w, i, true); break;
     case VECTOR_SAME: put_branch(w, i); break;
     case VECTOR_LEAD: put_group(w, w->p->of[i->index]); break;
-    case VECTOR_REST: break;
+    case VECTOR_REST: put_decided(w, i); break;
     }
 }
 
@@ -380,6 +405,12 @@ static void declare(const struct writing *w, struct buf *out)
             }
         buf_puts(out, ";\n");
     }
+    for (uint32_t k = 0; k < p->f->ninsts; k++)
+        for (unsigned lane = 0; vector_keeps_guard(p, &p->f->insts[k]) && lane < p->lanes; lane++) {
+            buf_puts(out, ".reg .pred \t");
+            put_kept(w, &p->f->insts[k], lane, out);
+            buf_puts(out, ";\n");
+        }
     buf_printf(out, ".reg .pred \t%%%sw;\n.reg .b32 \t%%%sx;\n", w->t, w->t);
     for (unsigned lane = 1; lane < p->lanes; lane++)
         buf_printf(out, ".reg .b32 \t%%%sv%utx;\n", w->t, lane);

@@ -16,6 +16,7 @@
  * then. */
 #include "engine/rewrites/vector/vector_int.h"
 
+#include "engine/pass/copies.h"
 #include "engine/ptx/facts/reach.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
@@ -99,6 +100,11 @@ static enum status check_insts(struct pass_ctx *c, const struct vector_plan *p)
             return pass_refuse(c, f->vars[k]->at,
                                "--coarsen-mode blocked has one thread after the other",
                                "the kernel has local memory, which threads side by side would share");
+    const struct ptx_symbol *v = copies_inner_variable(f);
+    if (v)
+        return pass_refuse(c, v->at, "--coarsen-mode blocked has one thread after the other",
+                           "the kernel has a variable of an inner scope, which threads side by side "
+                           "would not see");
     for (uint32_t k = 0; k < f->ninsts; k++) {
         const char *what = unfit(f, &f->insts[k]);
         if (what)
@@ -180,6 +186,13 @@ static bool each_decides(struct vector_plan *p, const struct ptx_inst *i)
     for (uint32_t k = i->index + 1; k < to && fresh; k++)
         p->within[k] = i->index;
     return fresh;
+}
+
+bool vector_keeps_guard(const struct vector_plan *p, const struct ptx_inst *i)
+{
+    uint32_t next = i->index + 1;
+    return next < p->f->ninsts && p->within[next] == i->index &&
+           !copies_guard_stays(p->f, i->guard, next, target(p->f, i));
 }
 
 static bool lane_of(const struct vector_plan *p, const struct ptx_inst *i)

@@ -63,6 +63,8 @@ struct vector_plan {
  * late, or nothing becomes a vector. vector_plan_free in any case. */
 enum status vector_plan_make(struct pass_ctx *c, unsigned lanes, struct vector_plan *p);
 void vector_plan_free(struct vector_plan *p);
+/* Is it a branch that each lane decides, around code that writes its predicate? */
+bool vector_keeps_guard(const struct vector_plan *p, const struct ptx_inst *i);
 /* groups.c: fills p->group; the rest of the plan is made. false: out of memory. */
 bool vector_find_groups(struct vector_plan *p);
 /* value.c: fills p->value and p->known. */
