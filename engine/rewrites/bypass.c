@@ -13,6 +13,7 @@
 #include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
+#include "engine/pass/copies.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -269,6 +270,47 @@ static enum status none_governed(const struct bypass *b)
     return pass_refuse(b->c, NO_SPAN, NULL, "the kernel has no global load");
 }
 
+/* Does the rewrite part the warps of a CTA into two copies of the code? */
+static bool has_copies(const struct bypass *b)
+{
+    const struct options *o = b->c->opt;
+    bool form = opt_bypass(o)->form == BYPASS_FORM_CLONE || opt_bypass(o)->form == BYPASS_FORM_HYBRID;
+    return b->vote || (form && opt_bypass(o)->pi.mode == PI_VALUE);
+}
+
+/* The warps of a warpgroup are in one copy. */
+static enum status check_groups(struct bypass *b, const struct pass_funcs *fs)
+{
+    struct pass_ctx *c = b->c;
+    const struct ptx_inst *i = copies_warpgroup(c->f, fs);
+    int pi = opt_bypass(c->opt)->pi.value;
+    uint32_t warps = pass_warps(c);
+    if (!i || (!b->vote && (pi % COPIES_GROUP_WARPS == 0 || (warps && (uint32_t)pi >= warps))))
+        return ST_OK;
+    return pass_refuse(c, i->at, "give --pi a multiple of 4, or use --bypass-form predicate",
+                       b->vote ? "--pi vote tries every threshold, and %s is executed by the four warps "
+                                 "of a warpgroup together"
+                               : "this threshold parts the four warps of a warpgroup, which execute %s "
+                                 "together",
+                       ptx_op_info(i->op)->name);
+}
+
+/* What two copies of the code must share. */
+static enum status check_copies(struct bypass *b)
+{
+    struct pass_ctx *c = b->c;
+    struct pass_funcs fs;
+    pass_callees(c, &fs);
+    const struct ptx_symbol *v = copies_shared_variable(c->f, false);
+    for (uint32_t k = 0; k < fs.n && !v; k++)
+        v = copies_shared_variable(fs.v[k], true);
+    if (v)
+        return pass_refuse(c, v->at, "use --bypass-form predicate, or declare it for the whole module",
+                           "warps in different copies of the code would have different variables %.*s",
+                           (int)v->name.n, v->name.s);
+    return check_groups(b, &fs);
+}
+
 static enum status check(struct pass_ctx *c)
 {
     enum status s = check_form(c);
@@ -282,6 +324,8 @@ static enum status check(struct pass_ctx *c)
         s = check_lines(&b);
     if (s == ST_OK && b.vote)
         s = bypass_vote_check(c);
+    if (s == ST_OK && has_copies(&b))
+        s = check_copies(&b);
     bypass_end(&b);
     return s;
 }

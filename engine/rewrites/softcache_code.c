@@ -18,6 +18,7 @@
  * often, after the number of turns that makes 300 accesses. */
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
+#include "engine/pass/copies.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/facts/reach.h"
@@ -124,10 +125,11 @@ static bool copy_one(void *ctx, const struct ptx_inst *i, struct buf *out)
 }
 
 /* ---- choosing again ---- */
+/* One that the other copy can branch to. */
 static const struct ptx_label *label_at(const struct ptx_func *f, uint32_t inst)
 {
     for (uint32_t k = 0; k < f->nlabels; k++)
-        if (f->labels[k].inst == inst && !f->labels[k].ntargets)
+        if (f->labels[k].inst == inst && !f->labels[k].ntargets && !copies_inner(f, f->labels[k].stmt))
             return &f->labels[k];
     return NULL;
 }

@@ -1,5 +1,6 @@
 /* --softcache dynamic: at which loops a thread may go over to the body with lines. */
 #include "engine/base/base.h"
+#include "engine/pass/copies.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
@@ -8,7 +9,8 @@
 
 static bool meets(const struct ptx_inst *i)
 {
-    return ptx_effect_of(i) == EFFECT_BARRIER || ptx_effect_of(i) == EFFECT_WARP;
+    return ptx_effect_of(i) == EFFECT_BARRIER || ptx_effect_of(i) == EFFECT_WARP ||
+           ptx_is(i, IS_WARPGROUP);
 }
 
 static bool calls_or_meets(const struct ptx_inst *i)
@@ -25,7 +27,7 @@ void soft_find_meetings(struct soft *s)
         s->callees_meet |=
             pass_find_effect(fs.v[k], EFFECT_BARRIER) || pass_find_effect(fs.v[k], EFFECT_WARP);
     s->together = s->callees_meet || pass_find_effect(s->c->f, EFFECT_BARRIER) ||
-                  pass_find_effect(s->c->f, EFFECT_WARP);
+                  pass_find_effect(s->c->f, EFFECT_WARP) || copies_warpgroup(s->c->f, &fs);
 }
 
 bool soft_loop_has_access(const struct soft *s, const struct ptx_loop *l)
@@ -42,7 +44,7 @@ bool soft_loop_has_access(const struct soft *s, const struct ptx_loop *l)
 bool soft_can_switch(const struct soft *s, uint32_t loop)
 {
     const struct ptx_loop *l = &s->flow.cfg->loops[loop];
-    return !l->irreducible && soft_loop_has_access(s, l) &&
+    return !l->irreducible && !copies_inner_variable(s->c->f) && soft_loop_has_access(s, l) &&
            (!s->together ||
             pass_goes_together(&s->flow, l->header, s->callees_meet ? calls_or_meets : meets));
 }

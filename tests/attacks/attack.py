@@ -1,8 +1,8 @@
 """Runs the kernels of kernels.py and laundered.py. usage: attack.py GPULOCW FOLDER [all | NAME...]; prints TAP."""
-import json, os, subprocess, sys
+import json, os, re, subprocess, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kernels import ATTACKS, LEGAL, ENTRY, EVERY, HEAD
-import laundered, fresh  # add to ATTACKS
+import laundered, fresh, guards  # add to ATTACKS and LEGAL
 exe, tmp, which = sys.argv[1], sys.argv[2], sys.argv[3:]
 every = which == ['all'] or bool(which)
 
@@ -13,6 +13,12 @@ def launch(more, flag):
     if more.get('same'):
         args[0] = {'name': 'a', 'same_as': 'b'}
     return {'format': 'gpulocw-launch', 'version': 1, 'kernel': 'k', 'grid': [8, 1, 1], 'block': [64, 1, 1], 'args': args}
+
+
+def kernel(before, params, directives, body):
+    """Local memory stands there for the bodies that use it: threads with some are never side by side."""
+    entry = ENTRY if re.search(r'\bl\b', body) else ENTRY.replace(' .local .align 16 .b8 l[64];', '')
+    return HEAD + before + entry % (params, directives) + ' ' + body + '\n ret; }\n'
 
 
 def gpulocw(command, *options):
@@ -27,7 +33,7 @@ def loads_of_b(text):
 def judge(a):
     """What is wrong, and what was accepted."""
     why, taken = [], []
-    open(tmp + '/k.ptx', 'w').write(HEAD + a['before'] + ENTRY % (a['params'], a['directives']) + ' ' + a['body'] + '\n ret; }\n')
+    open(tmp + '/k.ptx', 'w').write(kernel(a['before'], a['params'], a['directives'], a['body']))
     for option in EVERY if every else a['refused'] + (['--readonly promote', '--bypass ro', '--softcache 1'] if a['kind'] == 'alias' else []):
         json.dump(launch(a['launch'], {'fill': 0}), open(tmp + '/k.launch.json', 'w'))
         rc, out, err = gpulocw('rewrite', *option.split(), '--device', 'sim:hopper-h200')
@@ -68,7 +74,7 @@ def main():
     for name, before, body, options, *ordered in LEGAL:
         if which and which != ['all'] and name not in which:
             continue
-        open(tmp + '/k.ptx', 'w').write(HEAD + before + ENTRY % ('', '') + ' ' + body + '\n ret; }\n')
+        open(tmp + '/k.ptx', 'w').write(kernel(before, '', '', body))
         json.dump(launch({}, {'fill': 0}), open(tmp + '/k.launch.json', 'w'))
         said = [(o, *gpulocw('rewrite', *o.split(), '--device', 'sim:hopper-h200')) for o in options]
         n += 1

@@ -29,8 +29,9 @@ static bool runs(const struct ptx_module *m, const char *kernel, const char *op)
     uint64_t addr = sim_mem_alloc(mem, 4096, "data");
     uint8_t params[64] = { 0 };
     memcpy(params, &addr, 8);
+    bool group = strncmp(op, "setmaxnreg", 10) == 0; /* all warps of a warpgroup execute it */
     struct sim_launch l = { .grid = { 1, 1, 1 },
-                            .block = { 32, 1, 1 },
+                            .block = { group ? 128 : 32, 1, 1 },
                             .params = params,
                             .nparams = sizeof params,
                             .functional = true,

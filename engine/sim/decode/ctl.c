@@ -364,14 +364,15 @@ static bool decode_stack(struct decode *d, const struct ptx_inst *i, struct exec
                                      : decode_src(d, &i->opnds[0], bytes, &in->a);
 }
 
-/* Registers are not limited here; the number must be one that PTX takes (9.7.19.5). */
+/* Registers are not limited here; the number must be one that PTX takes (9.7.19.5), and all warps of a
+ * warpgroup come to it. */
 static bool decode_setmaxnreg(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     int64_t n = i->opnds[0].imm;
     if (i->opnds[0].kind == OPND_IMM && (n < 24 || n > 256 || n % 8))
         return decode_no_ptx(d, "%lld registers: a multiple of 8 from 24 to 256 can be asked for",
                              (long long)n);
-    return decode_nop(d, i, in);
+    return decode_wgmma_order(d, i, in);
 }
 
 /* ---- the table: the third column of ops.def ---- */

@@ -132,9 +132,9 @@ bool decode_wgmma_order(struct decode *d, const struct ptx_inst *i, struct exec_
     int64_t pending = 0;
     if (i->op == PTX_OP_WGMMA_WAIT_GROUP && !decode_is_imm(&i->opnds[0], &pending))
         return decode_why(d, "a number of groups that is not a constant");
-    in->fn = i->op == PTX_OP_WGMMA_FENCE          ? exec_wgmma_fence
+    in->fn = i->op == PTX_OP_WGMMA_WAIT_GROUP     ? exec_wgmma_wait
              : i->op == PTX_OP_WGMMA_COMMIT_GROUP ? exec_wgmma_commit
-                                                  : exec_wgmma_wait;
+                                                  : exec_wgmma_fence;
     in->imm = pending > INT32_MAX ? INT32_MAX : (int32_t)pending;
     in->kind = EXEC_SYNC;
     return decode_const_slot(d, EXEC_FULL, 4, &in->d);

@@ -317,7 +317,7 @@ static bool meets(const struct exec_cta *c)
     return any;
 }
 #define MEET_HINT                                                                                       \
-    "all four warps of a warpgroup must execute the same wgmma instructions in the same order: let no " \
+    "all four warps of a warpgroup must execute the same instructions of it in the same order: let no " \
     "branch part them, and no warp end before"
 
 /* Some warp waits for an mbarrier. */

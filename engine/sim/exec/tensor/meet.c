@@ -79,12 +79,11 @@ static bool alike(struct exec_warp *w, const struct exec_inst *in)
         if (!g[i].meet.waits || g[i].meet.all_come != w->meet.come || g[i].meet.pc == w->pc - 1)
             continue;
         const struct ptx_inst *other = w->x->p->code[g[i].meet.pc].ptx;
-        exec_fault(
-            w, in, 0, FAULT_UNIFORM,
-            "the warps of a warpgroup execute different instructions: warp %u %s, warp %u %s of "
-            "line %u\nlet no branch part the four warps of a warpgroup between its wgmma instructions",
-            w->index, ptx_op_info(in->ptx->op)->name, g[i].index, ptx_op_info(other->op)->name,
-            other->at.line);
+        exec_fault(w, in, 0, FAULT_UNIFORM,
+                   "the warps of a warpgroup execute different instructions: warp %u %s, warp %u %s of "
+                   "line %u\nlet no branch part the four warps of a warpgroup between such instructions",
+                   w->index, ptx_op_info(in->ptx->op)->name, g[i].index, ptx_op_info(other->op)->name,
+                   other->at.line);
         return false;
     }
     return true;

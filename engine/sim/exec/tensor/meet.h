@@ -1,8 +1,9 @@
 /* meet: where the four warps of a warpgroup wait for each other.
  *
- * wgmma instructions are executed by all warps of a warpgroup alike (9.7.15): none goes past a fence or
- * a product before all have come to it, and wait_group holds until all have committed the groups that it
- * waits for. What follows a wait may thus give shared memory back that any of the four has read. */
+ * wgmma instructions and setmaxnreg are executed by all warps of a warpgroup alike (9.7.15, 9.7.19.5):
+ * none goes past a fence, setmaxnreg or a product before all have come to it, and wait_group holds until
+ * all have committed the groups that it waits for. What follows a wait may thus give shared memory back
+ * that any of the four has read. */
 #ifndef GPULOCW_SIM_EXEC_TENSOR_MEET_H
 #define GPULOCW_SIM_EXEC_TENSOR_MEET_H
 
