@@ -85,6 +85,8 @@ struct dev_symbol_value {
     const void *bytes;
     uint64_t n;
 };
+/* Seconds after which a simulated launch is stopped where nothing else is said. */
+#define DEV_SIM_LIMIT_S 600.0
 struct dev_run {
     const struct launch_spec *launch; /* kernel and arguments */
     struct dim3u grid, block;
@@ -105,7 +107,7 @@ struct dev_run {
     bool exact, functional;
     uint64_t max_insts;  /* functional, simulated: most instructions of all warps; 0: any number */
     bool flush_l2;       /* before each launch */
-    double time_limit_s; /* one launch; 0: 10 s on a GPU, none simulated */
+    double time_limit_s; /* one launch; 0: 10 s on a GPU, DEV_SIM_LIMIT_S simulated */
     bool check_uninit, check_races;
     enum sim_dispatch dispatch;
     uint64_t seed;

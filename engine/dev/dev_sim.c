@@ -670,13 +670,15 @@ static enum status run_all(struct sim_job *j, struct result *out)
     return st;
 }
 
-/* A kernel that faults is a failed configuration, not a failed call. */
-static enum status settle(enum status st, bool timeout, const struct dev_run *r, struct result *out,
+/* limit: seconds that were up; 0: none was. A kernel that faults is a failed configuration, not a failed
+ * call. */
+static enum status settle(enum status st, double limit, const struct dev_run *r, struct result *out,
                           const struct diags *ds)
 {
-    if (timeout && (st == ST_CANCELLED || st == ST_OK) && !cancel_asked(r->cancel)) {
-        dev_result_fail(out, ST_DEVICE, "time limit of %g s reached: the kernel was stopped",
-                        r->time_limit_s);
+    if (limit > 0 && (st == ST_CANCELLED || st == ST_OK) && !cancel_asked(r->cancel)) {
+        dev_result_fail(out, ST_DEVICE,
+                        "time limit of %g s reached: the kernel was stopped; --time-limit allows more",
+                        limit);
         return ST_OK;
     }
     if (st != ST_DEVICE)
@@ -692,12 +694,13 @@ static enum status sim_launch_code(struct dev *d, struct dev_code *c, struct dev
     struct sim_job j = {
         (struct sim_dev *)d, (struct sim_code *)c, (struct sim_data *)b, r, r->cancel, &own
     };
-    struct dev_watch *w = r->time_limit_s > 0 ? dev_watch_start(r->time_limit_s, r->cancel) : NULL;
+    double limit = r->time_limit_s > 0 ? r->time_limit_s : DEV_SIM_LIMIT_S;
+    struct dev_watch *w = dev_watch_start(limit, r->cancel);
     if (w)
         j.cancel = dev_watch_cancel(w);
     enum status st = run_all(&j, out);
     bool timeout = w && dev_watch_stop(w);
-    st = settle(st, timeout && st != ST_OK, r, out, &own);
+    st = settle(st, timeout && st != ST_OK ? limit : 0, r, out, &own);
     diags_move(ds, &own);
     diags_free(&own);
     return st;

@@ -50,6 +50,7 @@ struct exec_cta {
     uint32_t turn_warp, look;
     uint64_t spins; /* slices in a row that ended in spinning */
     bool parked;    /* it has waited for another CTA */
+    bool polls;     /* its last turn ended because all it does is look */
     /* exec_cta_repeats: its calls, what it saw at one, how often that came back */
     uint64_t looks, state;
     uint32_t repeats;
@@ -96,6 +97,8 @@ struct exec_launch {
     bool explicit_cluster; /* the kernel or the launch says so */
     uint64_t nctas;        /* clusters: what workers take, one after the other */
     unsigned threads;
+    uint32_t resident; /* clusters that run at one time, at least: what the device holds, or more */
+    bool reads_time;   /* the kernel reads a clock: waiting may end by itself */
     /* every access is looked at: a sanitiser option is on, or .nc loads are to read what was */
     bool checks;
     struct sim_hostile hostile; /* of the launch, where it is functional */

@@ -47,6 +47,14 @@ struct exec_rest {
     uint64_t state;
 };
 bool exec_memory_rests(struct exec_rest *r, const struct sim_mem *m);
+/* ---- what other warps can see: memory, barriers, who has ended ---- */
+/* Mixes the part of it that is a CTA's own into h. */
+uint64_t exec_cta_visible(uint64_t h, const struct exec_cta *lead);
+/* Mixes device memory that the launch stores into into h. */
+uint64_t exec_memory_visible(uint64_t h, const struct sim_mem *m);
+/* Of CTAs that are stepped: has every warp only waited since the last call, or read again and again what
+ * others may write? One that computes in between does not wait. */
+bool exec_cta_waits(struct exec_cta *lead);
 /* The mbarrier that w waits for, and what it lacks, in words; false: it waits for none. */
 bool exec_mbar_lacks(const struct exec_warp *w, char *out, size_t n);
 void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,

@@ -27,7 +27,10 @@
 #include <string.h>
 
 #define CTA_BUDGET 200000u /* warp instructions between looks at cancel: a few milliseconds */
-#define MAX_PARKED 4096u   /* CTAs that wait for others at one time */
+#define PARKED     4096u   /* CTAs that may wait for others at one time, where the device holds fewer */
+/* turns in which CTAs do nothing but look before they are said to wait for ever: of all, of each */
+#define LOOKS_ALL  (UINT64_C(1) << 19)
+#define LOOKS_EACH (UINT64_C(1) << 14)
 
 /* ---- launch ---- */
 static enum status launch_fill(struct exec_launch *x, struct sim_program *p, const struct sim_launch *l)
@@ -40,6 +43,11 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     x->params = base_alloc(x->nparams + 64);
     x->loads = base_alloc((p->nloads + 1) * sizeof *x->loads);
     x->threads = l->threads ? l->threads : base_cpus();
+    for (uint32_t i = 0; i < p->ncode; i++)
+        x->reads_time |= p->code[i].reads_time;
+    uint64_t held = (uint64_t)sim_occupancy(p, &p->preset, l->block, l->shared, l->carveout) *
+                    (uint64_t)p->preset.sms / x->cluster_ctas;
+    x->resident = (uint32_t)(held > PARKED ? held : PARKED);
     bool checks = l->check_uninit || l->check_races;
     x->checks = checks || (l->functional && l->touch.fn);
     x->sums = l->functional ? l->sums : NULL;
@@ -503,7 +511,7 @@ static bool run_free(struct exec_drive *d, struct exec_cta *c)
 static struct exec_cta *free_cta(struct exec_drive *d, struct queue *q, struct exec_worker *k)
 {
     struct exec_cta *c = NULL;
-    uint64_t n = q->n < MAX_PARKED ? atomic_load(&d->next) : d->x->nctas;
+    uint64_t n = q->n < d->x->resident ? atomic_load(&d->next) : d->x->nctas;
     if (n < d->x->nctas && !(c = q->spare ? q->spare : exec_cta_new(k)) && !q->n)
         atomic_store(&d->oom, true);
     q->spare = c ? c : q->spare;
@@ -521,7 +529,7 @@ static struct exec_cta *free_cta(struct exec_drive *d, struct queue *q, struct e
 static bool none_goes_on(struct exec_drive *d, const struct queue *q)
 {
     unsigned running = atomic_load(&d->running);
-    return (atomic_load(&d->next) >= d->x->nctas || q->n >= MAX_PARKED) &&
+    return (atomic_load(&d->next) >= d->x->nctas || q->n >= d->x->resident) &&
            atomic_load(&d->circling) == running && atomic_load(&d->turned) >= running;
 }
 
@@ -593,7 +601,7 @@ static void drive_free(void *ctx, size_t i)
 static struct exec_cta *next_cta(struct exec_drive *d, struct queue *q, struct exec_worker *k,
                                  uint64_t *fruitless)
 {
-    bool fresh = q->started < d->x->nctas && q->n < MAX_PARKED && *fruitless >= q->n;
+    bool fresh = q->started < d->x->nctas && q->n < d->x->resident && *fruitless >= q->n;
     if (!fresh)
         return q->n ? queue_take(q) : NULL;
     struct exec_cta *c = q->spare;
@@ -620,12 +628,37 @@ static enum exec_run_result run_ordered(struct exec_drive *d, struct exec_cta *c
     return r == RUN_BUDGET && *repeats ? RUN_SPIN : r;
 }
 
+/* Turns in a row in which CTAs did nothing but look, and what could be seen at some moment. */
+struct looking {
+    uint64_t turns;
+    uint64_t seen;
+};
+
+/* After a turn of c, which waits in the queue again: does nobody change what any of them looks at? */
+static bool nothing_changes(struct exec_drive *d, const struct queue *q, const struct exec_cta *c,
+                            struct looking *l)
+{
+    uint64_t most = q->n * LOOKS_EACH > LOOKS_ALL ? q->n * LOOKS_EACH : LOOKS_ALL;
+    if (!c->polls || d->x->reads_time || (q->started < d->x->nctas && q->n < d->x->resident)) {
+        *l = (struct looking){ 0 };
+        return false;
+    }
+    if (++l->turns < most)
+        return false;
+    uint64_t h = exec_memory_visible(1, d->x->p->mem), was = l->seen;
+    for (const struct exec_cta *k = q->head; k; k = k->next)
+        h = exec_cta_visible(h, k);
+    *l = (struct looking){ most / 2, h };
+    return h == was;
+}
+
 static void drive_ordered(struct exec_drive *d, struct exec_worker *k)
 {
     struct queue q = { 0 };
     struct exec_cta *c;
     uint64_t fruitless = 0, circles = 0; /* turns in a row that changed nothing */
     struct exec_rest rest = { 0 };
+    struct looking looking = { 0 };
     while ((c = next_cta(d, &q, k, &fruitless))) {
         bool repeats;
         enum exec_run_result r = run_ordered(d, c, &repeats);
@@ -633,10 +666,9 @@ static void drive_ordered(struct exec_drive *d, struct exec_worker *k)
             fruitless++;
             circles = repeats ? circles + 1 : 0;
             queue_put(&q, c);
-            if (circles <= 2 * q.n || (q.started < d->x->nctas && q.n < MAX_PARKED))
-                continue;
-            circles = 0;
-            if (!exec_memory_rests(&rest, d->x->p->mem))
+            bool all = circles > 2 * q.n && (q.started >= d->x->nctas || q.n >= d->x->resident);
+            circles = all ? 0 : circles;
+            if (!nothing_changes(d, &q, c, &looking) && !(all && exec_memory_rests(&rest, d->x->p->mem)))
                 continue;
             exec_fault_spins(first_of(&q));
             break;
@@ -647,6 +679,7 @@ static void drive_ordered(struct exec_drive *d, struct exec_worker *k)
             exec_cta_free(q.spare);
         q.spare = c;
         fruitless = circles = 0;
+        looking = (struct looking){ 0 };
         if (end)
             break;
     }

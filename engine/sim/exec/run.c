@@ -1,5 +1,6 @@
 /* The run loops: one instruction with its record (exec_step), or as many as it takes (exec_cta_run). */
 #include "engine/base/base.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/cluster.h"
@@ -121,6 +122,7 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
     w->ninst++;
     w->nthread += lane_count(w->mask);
     w->spins += in->spin;
+    w->nreads += in->spin && !ptx_is(in->ptx, IS_SLEEP);
     exec_fn *fn = w->lean ? in->lean : in->fn;
     if (mask && fn && (!w->x->p->watched || exec_watch(w, in)))
         fn(w, in, mask);
@@ -322,12 +324,13 @@ static enum exec_run_result run_cta(struct exec_cta *lead, uint64_t budget, uint
         idle = 0;
         if (w->cta->fault || over_limit(w))
             return RUN_FAULT;
+        lead->polls = false;
         if (used >= budget && !exec_cta_done(lead))
             /* the loop that waits may be long: unoptimised code calls functions in it */
             return spins ? RUN_SPIN : RUN_BUDGET;
         if (lead->spins >= (uint64_t)(lead->parked ? 1 : SPIN_ROUNDS) * n) {
             lead->spins = 0;
-            lead->parked = true;
+            lead->parked = lead->polls = true;
             return RUN_SPIN;
         }
     }

@@ -1,8 +1,13 @@
 /* CTAs that spin for ever: a flag that nobody sets, a lock that nobody releases. A warp's next steps
  * follow from its registers and the memory it reads; when registers, places and shared memory of a CTA
  * come back again and again (so what it read was the same each time) it goes round in circles, and when
- * all CTAs that could change that do, and device memory stays as it is, the launch has no end. What
- * reads a clock, or counts its attempts, in registers or in memory, never comes back. */
+ * all CTAs that could change that do, and device memory stays as it is, the launch has no end.
+ *
+ * What counts its attempts in registers never comes back. So waiting has a longer bound as well: nothing
+ * that another warp can see (memory, barriers, a CTA's start or end) has changed while all warps did
+ * nothing but look, some 100,000 times each (timed: 10 ms of a GPU). A kernel that reads a clock has no
+ * such bound: it may wait for a time. What counts its attempts in memory is stopped by the limit of the
+ * launch alone. */
 #include "engine/base/base.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
@@ -56,6 +61,42 @@ static uint64_t warp_state(uint64_t h, const struct exec_warp *w)
     return mix(h, w->local, (size_t)WARP_LANES * w->x->local_bytes);
 }
 
+uint64_t exec_memory_visible(uint64_t h, const struct sim_mem *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (m->v[i].written && m->v[i].a.host)
+            h = mix(h, m->v[i].a.host, m->v[i].a.n);
+    return h;
+}
+
+uint64_t exec_cta_visible(uint64_t h, const struct exec_cta *lead)
+{
+    for (uint32_t r = 0; r < lead->x->cluster_ctas; r++) {
+        const struct exec_cta *c = lead->peer[r];
+        h = mix(h, c->shared, lead->x->shared_bytes);
+        h = mix(h, c->bar_words, EXEC_MAX_BARRIERS * c->nwarps * sizeof *c->bar_words);
+        for (uint32_t i = 0; i < c->nwarps; i++)
+            h = mix(h, &c->warps[i].live, sizeof c->warps[i].live);
+    }
+    return h;
+}
+
+/* Instructions for each read of a loop that does nothing but wait: unoptimised code calls functions. */
+#define LOOP_MOST 1024u
+
+bool exec_cta_waits(struct exec_cta *lead)
+{
+    bool all = true;
+    for (uint32_t i = exec_cta_nwarps(lead); i--;) {
+        struct exec_warp *w = exec_cta_warp(lead, i);
+        uint64_t insts = w->ninst - w->ninst_seen, reads = w->nreads - w->nreads_seen;
+        all &= !w->live || insts <= LOOP_MOST * reads;
+        w->ninst_seen = w->ninst;
+        w->nreads_seen = w->nreads;
+    }
+    return all;
+}
+
 static uint64_t cta_state(struct exec_cta *lead)
 {
     uint64_t h = 1;
@@ -96,10 +137,7 @@ bool exec_memory_rests(struct exec_rest *r, const struct sim_mem *m)
 {
     if (++r->asked < r->due)
         return false;
-    uint64_t h = 1;
-    for (size_t i = 0; i < m->n; i++)
-        if (m->v[i].written && m->v[i].a.host)
-            h = mix(h, m->v[i].a.host, m->v[i].a.n);
+    uint64_t h = exec_memory_visible(1, m);
     bool rests = r->due && h == r->state;
     r->state = h;
     r->due = 2 * r->asked;

@@ -6,6 +6,8 @@
 
 #include "engine/base/base.h"
 #include "engine/sim/cache/l2.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
@@ -301,6 +303,55 @@ static enum status report_stuck(struct timing_group *g)
     return ST_DEVICE;
 }
 
+/* Cycles from look to look, and looks at which all must have been the same: 10 ms of a GPU. */
+#define LOOK_CYCLES (1u << 18)
+#define STILL_LOOKS 64u
+
+/* Of all CTAs: do all warps wait? Then what others see of them. */
+static bool look_at_ctas(const struct timing_group *g, uint64_t *seen)
+{
+    bool waits = true;
+    *seen = g->started + g->finished;
+    for (uint32_t i = 0; i < g->nsms; i++)
+        for (uint32_t k = 0; k < g->sm[i].nctas; k++) {
+            const struct timing_cta *c = &g->sm[i].cta[k];
+            if (!c->used)
+                continue;
+            waits &= exec_cta_waits(c->x->lead);
+            *seen = waits ? exec_cta_visible(*seen, c->x->lead) : 0;
+        }
+    return waits;
+}
+
+/* Do all warps wait for what none of them will change? Only who has all CTAs can say. */
+static bool stands_still(struct timing_group *g)
+{
+    struct timing_still *s = &g->still;
+    uint64_t seen;
+    if (g->t->sampled || g->t->ngroups > 1 || g->t->x->reads_time || g->now - s->at < LOOK_CYCLES)
+        return false;
+    s->at = g->now;
+    bool waits = look_at_ctas(g, &seen);
+    seen = waits ? exec_memory_visible(seen, g->t->p->mem) : 0;
+    s->looks = waits && seen == s->seen ? s->looks + 1 : 0;
+    s->seen = seen;
+    return s->looks >= STILL_LOOKS;
+}
+
+static enum status report_still(struct timing_group *g)
+{
+    struct exec_cta *first = NULL;
+    for (uint32_t i = 0; i < g->nsms; i++)
+        for (uint32_t k = 0; k < g->sm[i].nctas; k++) {
+            struct timing_cta *c = &g->sm[i].cta[k];
+            if (c->used && (!first || c->x->order < first->order))
+                first = c->x;
+        }
+    if (first)
+        exec_fault_spins(first);
+    return first ? ST_DEVICE : ST_OK;
+}
+
 static enum status check_limits(struct timing_group *g)
 {
     const struct sim_launch *l = g->t->l;
@@ -455,6 +506,8 @@ static void run_epochs(struct timing_group *g, uint64_t budget, struct epoch *e,
         uint64_t before = g->finished;
         if (g->status == ST_OK)
             g->status = dispatch(g);
+        if (g->status == ST_OK && stands_still(g))
+            g->status = report_still(g);
         if (g->finished != before)
             report_progress(g);
         check_budget(g, budget);

@@ -86,6 +86,12 @@ struct timing_group {
     struct timing_mark lap[3]; /* the last times that a budget of instructions was used up */
     /* the budget ended dispatch before the grid was used up; and the running CTAs too */
     bool stopped, abandoned;
+    /* looks in a row at which nothing had changed that a warp can see of another, and all waited */
+    struct timing_still {
+        uint32_t at;
+        uint32_t looks;
+        uint64_t seen;
+    } still;
     bool partial; /* before enough of them had ended to know how long one is */
     enum status status;
     struct timing_phases phases; /* phases: when partial */
