@@ -20,7 +20,8 @@
 struct gpulocw {
     _Atomic unsigned alive;
     _Atomic int calling;
-    pthread_mutex_t one; /* one call at a time */
+    _Atomic pthread_t caller; /* its thread, where calling */
+    pthread_mutex_t one;      /* one call at a time */
     struct cancel cancel;
     struct buf document, diagnostics, tools;
     char *folder; /* of gpulocw_put; NULL: nothing was put */
@@ -38,6 +39,12 @@ enum { KEEPS_FREED = 0 };
 static bool good(const gpulocw *g)
 {
     return g && atomic_load(&g->alive) == ALIVE;
+}
+
+/* Is this the progress function of a call, which holds the lock? */
+static bool within_call(gpulocw *g)
+{
+    return atomic_load(&g->calling) && pthread_equal(atomic_load(&g->caller), pthread_self());
 }
 
 const char *gpulocw_version(void)
@@ -65,7 +72,7 @@ gpulocw *gpulocw_new(void)
 
 void gpulocw_free(gpulocw *g)
 {
-    if (!good(g))
+    if (!good(g) || within_call(g))
         return;
     atomic_store(&g->alive, 0);
     pthread_mutex_destroy(&g->one);
@@ -80,7 +87,7 @@ void gpulocw_free(gpulocw *g)
 
 const char *gpulocw_tools(gpulocw *g)
 {
-    if (!good(g))
+    if (!good(g) || within_call(g))
         return NULL;
     pthread_mutex_lock(&g->one);
     if (!g->tools.n)
@@ -114,7 +121,7 @@ static enum status put(gpulocw *g, const char *name, const void *data, size_t n,
 gpulocw_status gpulocw_put(gpulocw *g, const char *name, const void *data, size_t n)
 {
     struct diags ds = { 0 };
-    if (!good(g))
+    if (!good(g) || within_call(g))
         return GPULOCW_WRONG_USAGE;
     pthread_mutex_lock(&g->one);
     enum status st = put(g, name, data, n, &ds);
@@ -197,10 +204,11 @@ gpulocw_status gpulocw_call(gpulocw *g, const char *tool, const char *arguments)
 {
     struct diags ds = { 0 };
     struct quiet q;
-    if (!good(g))
+    if (!good(g) || within_call(g))
         return GPULOCW_WRONG_USAGE;
     pthread_mutex_lock(&g->one);
     atomic_store(&g->cancel.asked, false);
+    atomic_store(&g->caller, pthread_self());
     atomic_store(&g->calling, 1);
     buf_clear(&g->document);
     quiet_begin(&q);
@@ -224,7 +232,7 @@ const char *gpulocw_diagnostics(gpulocw *g)
 
 gpulocw_status gpulocw_on_progress(gpulocw *g, gpulocw_progress fn, void *ctx)
 {
-    if (!good(g))
+    if (!good(g) || within_call(g))
         return GPULOCW_WRONG_USAGE;
     pthread_mutex_lock(&g->one);
     g->progress = fn;

@@ -32,11 +32,13 @@ extern "C" {
 /* The exit codes of the program. */
 typedef enum gpulocw_status {
     GPULOCW_DONE = 0,
-    GPULOCW_BAD_INPUT = 1,   /* a file or argument is wrong, or could not be read or written */
-    GPULOCW_WRONG_USAGE = 2, /* no such call or argument; a handle that is none */
-    GPULOCW_REFUSED = 3,     /* the rewrite is not proven legal; the diagnostics say where and why */
-    GPULOCW_DEVICE = 4,      /* the device failed, or memory ran out */
-    GPULOCW_DIFFERENT = 5,   /* results differ from the original's */
+    GPULOCW_BAD_INPUT = 1, /* a file or argument is wrong, or could not be read or written */
+    GPULOCW_WRONG_USAGE =
+        2,                 /* no such call or argument; a handle that is none, or one whose call runs
+                              further up in this thread (a progress function may only cancel and read) */
+    GPULOCW_REFUSED = 3,   /* the rewrite is not proven legal; the diagnostics say where and why */
+    GPULOCW_DEVICE = 4,    /* the device failed, or memory ran out */
+    GPULOCW_DIFFERENT = 5, /* results differ from the original's */
     GPULOCW_CANCELLED = 130
 } gpulocw_status;
 
@@ -48,7 +50,8 @@ GPULOCW_API int gpulocw_interface(void);
 
 /* A new handle, to be released with gpulocw_free. NULL: out of memory. */
 GPULOCW_API gpulocw *gpulocw_new(void);
-/* Releases a handle and the files that were put into it. Not while a call on it runs. NULL is fine. */
+/* Releases a handle and the files that were put into it. Not while a call on it runs: from a progress
+ * function it does nothing. NULL is fine. */
 GPULOCW_API void gpulocw_free(gpulocw *g);
 
 /* [{"name","title","description","inputSchema"}, ...]: every call, as JSON schemas. NULL: no handle, or
@@ -61,14 +64,15 @@ GPULOCW_API const char *gpulocw_tools(gpulocw *g);
 GPULOCW_API gpulocw_status gpulocw_put(gpulocw *g, const char *name, const void *data, size_t n);
 
 /* Runs one call. `arguments`: a JSON object, or NULL. Blocks until it has ended or gpulocw_cancel was
- * called. */
+ * called. From a progress function of the same handle: GPULOCW_WRONG_USAGE, at once. */
 GPULOCW_API gpulocw_status gpulocw_call(gpulocw *g, const char *tool, const char *arguments);
 /* What the last call answered; "" when there is nothing. NULL only for a handle that is none. */
 GPULOCW_API const char *gpulocw_document(gpulocw *g);
 /* What the last call had to say: a JSON array. */
 GPULOCW_API const char *gpulocw_diagnostics(gpulocw *g);
 
-/* fn(ctx, done, what) is called while a call runs, by its thread: done is 0..1. NULL: no more. */
+/* fn(ctx, done, what) is called while a call runs, by its thread: done is 0..1. NULL: no more. It may
+ * cancel, and call other handles. */
 typedef void (*gpulocw_progress)(void *ctx, double done, const char *what);
 GPULOCW_API gpulocw_status gpulocw_on_progress(gpulocw *g, gpulocw_progress fn, void *ctx);
 /* Asks the call that runs to end, from any thread; it ends with GPULOCW_CANCELLED, and what a session

@@ -123,6 +123,36 @@ static void check_cancel(void)
     gpulocw_free(w.g);
 }
 
+static void reenter(void *ctx, double done, const char *what)
+{
+    gpulocw **g = ctx;
+    (void)done;
+    (void)what;
+    if (!g[0])
+        return;
+    gpulocw *own = g[0];
+    g[0] = NULL; /* once */
+    claim("a call within a call is an error at once",
+          gpulocw_call(own, "list", "{}") == GPULOCW_WRONG_USAGE);
+    claim("so is a file put there", gpulocw_put(own, "x.ptx", "a", 1) == GPULOCW_WRONG_USAGE);
+    claim("and another progress function", gpulocw_on_progress(own, NULL, NULL) == GPULOCW_WRONG_USAGE);
+    claim("and its tools", !gpulocw_tools(own));
+    gpulocw_free(own); /* does nothing */
+    claim("what was answered can be read", gpulocw_document(own) != NULL);
+    claim("another handle can be called", gpulocw_call(g[1], "devices", "{}") == GPULOCW_DONE);
+}
+
+static void check_reentry(void)
+{
+    gpulocw *g[2] = { gpulocw_new(), gpulocw_new() }, *own = g[0];
+    gpulocw_on_progress(own, reenter, g);
+    gpulocw_status s =
+        gpulocw_call(own, "sweep", "{\"file\":\"kernels/gesummv.ptx\",\"device\":\"sim:fermi-16k\"}");
+    claim("the call goes on behind it", s == GPULOCW_DONE && !g[0]);
+    gpulocw_free(own);
+    gpulocw_free(g[1]);
+}
+
 static void check_files(void)
 {
     gpulocw *g = gpulocw_new();
@@ -214,6 +244,7 @@ int main(void)
           gpulocw_interface() >= GPULOCW_INTERFACE && strchr(gpulocw_version(), '.'));
     check_threads();
     check_cancel();
+    check_reentry();
     check_files();
     check_wrong();
     check_process();
