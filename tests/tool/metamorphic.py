@@ -108,7 +108,7 @@ class Side:
     def ask(self, binary, question):
         try:
             r = subprocess.run([binary, question[0]] + self.files + question[1:] + ["-t", "1"] * (question[0] != "check"), cwd=self.folder, capture_output=True,
-                               timeout=240, stdin=subprocess.DEVNULL)
+                               timeout=600, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             return "no end", "", ""
         return r.returncode, r.stdout.decode(errors="replace"), r.stderr.decode(errors="replace")
@@ -176,10 +176,10 @@ def guilty(binary, case, folder, question):
     return ptx_variants.PARTS, compare(binary, case, folder, ptx_variants.PARTS, [question])
 
 
-def one_launch(launch, rng, most):
-    """One launch of a description, with at most so many CTAs."""
+def one_launch(launch, most):
+    """The launch of a description that has the fewest data, with at most so many CTAs."""
     if "launches" in launch:
-        chosen = rng.choice(launch["launches"])
+        chosen = min(launch["launches"], key=lambda l: sum(a.get("count", 0) for a in l["args"]))
         launch = {**{k: v for k, v in launch.items() if k != "launches"}, **chosen}
     launch = dict(launch, ptx="m.ptx", grid=list(launch["grid"]))
     while launch["grid"][0] * launch["grid"][1] * launch["grid"][2] > most:
@@ -203,7 +203,7 @@ def cases(args):
     for k, f in enumerate(files):
         rng = random.Random("%d %s" % (args.seed, os.path.basename(f)))
         launch = json.load(open(f[:-4] + ".launch.json"))
-        launch = one_launch(launch, rng, args.ctas)
+        launch = one_launch(launch, args.ctas)
         yield "files", Case(f, open(f).read(), launch, args.seed * 1000 + k, asked(rng, launch, k, args.questions[0], 3 * args.questions[1]))
     for k in range(args.first, args.first + args.n):
         rng = random.Random("%d made %d" % (args.seed, k))

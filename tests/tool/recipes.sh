@@ -39,6 +39,39 @@ echo '{ "format": "gpulocw-launch", "version": 1, "ptx": "add3.ptx", "kernel": "
 G=build/gpulocw
 export GPULOCW_DATA=$copy XDG_DATA_HOME=$copy XDG_CONFIG_HOME=$copy LC_ALL=C.UTF-8
 claim "instruction: add3 executes" "^ +7 +9 +11$" sh -c "$G run add3.ptx --outputs out >&2; od -An -td4 -N12 out/out.bin"
+claim "modifier: two files" "^2$" sh -c "grep -c '^--- a/' docs/internals/recipes/modifier.patch"
+through() { # WORD: a kernel whose address goes through add.WORD
+    cat > word.ptx <<P
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry word(.param .u64 in, .param .u64 out)
+{
+	.reg .b64 %rd<7>;
+	.reg .b32 %r<7>;
+	ld.param.u64 %rd1, [in];
+	ld.param.u64 %rd2, [out];
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, %ntid.x;
+	mad.lo.s32 %r4, %r2, %r3, %r1;
+	add$1.s32 %r5, %r4, 0;
+	mul.wide.s32 %rd3, %r5, 4;
+	add.s64 %rd4, %rd1, %rd3;
+	ld.global.u32 %r6, [%rd4];
+	mul.wide.s32 %rd5, %r4, 4;
+	add.s64 %rd6, %rd2, %rd5;
+	st.global.u32 [%rd6], %r6;
+	ret;
+}
+P
+    echo '{ "format": "gpulocw-launch", "version": 1, "ptx": "word.ptx", "kernel": "word", "grid": [4, 1, 1], "block": [64, 1, 1],
+      "args": [ { "name": "in", "buffer": "u32", "count": 256 }, { "name": "out", "buffer": "u32", "count": 256, "output": true } ] }' > word.launch.json
+    $G rewrite word.ptx --coarsen 2 --coarsen-mode vector > word.out 2>/dev/null
+    echo "exit $?, $(grep -c 'ld\.global\.v2' word.out) wide"
+}
+claim "modifier: without it the load becomes a wide one" "^exit 0, 1 wide" through ""
+claim "modifier: with it the load stays as it is" "^exit 0, 0 wide" through .even
 claim "pass: the pragma is in the difference" '^\+.*\.pragma "nounroll";' $G rewrite kernels/gemm.ptx --nounroll --diff
 claim "pass: outputs are equal" "outputs +equal" $G run kernels/gemm.ptx --nounroll
 claim "panel: it shows the device" "NVIDIA H200: 132 SMs" sh -c "printf 'run\nshow device\nquit\n' | timeout 60 $G kernels/gemm.ptx --plain"
