@@ -67,7 +67,8 @@ def name_compares(text):
                 if re.search(known, argument(body, c.end())):
                     out.add((start + c.start(), kind))
             for h in held:
-                for c in re.finditer(r"(?<![\w>.])%s(?:\.s)?\[[^\]]*\]\s*[!=]=\s*'|\*%s\s*[!=]=\s*'" % (h, h), body):
+                # letters of it; a space, a tab or the % in front only say where it begins and ends
+                for c in re.finditer(r"(?<![\w>.])(?:%s(?:\.s)?\[[^\]]*\]|\*%s)\s*[!=]=\s*'[^ \\%%]" % (h, h), body):
                     out.add((start + c.start(), kind))
     return sorted((line(at), kind) for at, kind in out)
 
