@@ -32,6 +32,7 @@ CONFIGURATIONS = [c.split() for c in (
     "--throttle-shared 8192", "--maxnreg 32", "--minctas 2", "--swizzle-shared", "--smem-pad 132", "--readonly promote", "--readonly demote",
     "--readonly promote --assume-restrict", "--carveout 50", "--l2-persist BUFFER", "--tma-hint evict_first", "--bypass l1 --pi 1 --coarsen 2 --throttle-shared 1024",
     "--cluster agent --coarsen 2 --maxnreg 40")]
+LOADS = {"line", "requests", "sectors", "l1_hit_sectors"}
 LINE_KEYS = ("line", "column", "ptx_line", "at_line")
 
 
@@ -63,6 +64,8 @@ class Answers:
             return {k: self.value(x, k) for k, x in v.items() if k != "fingerprint"}
         if isinstance(v, list):
             out = [self.value(x, key) for x in v]
+            if key == "loads" and out and all(set(x) == LOADS for x in out):     # one entry for each line
+                return {k: sum(x[k] for x in out) for k in LOADS - {"line"}}
             # what is listed by line or by name of the kernel
             return sorted(out, key=lambda x: json.dumps(x, sort_keys=True)) if key in ("kernels", "findings", "loads", "evidence", "notes", "accesses") or all(isinstance(x, dict) and LINE_KEYS[0] in x for x in v) else out
         if key in LINE_KEYS:
@@ -96,14 +99,15 @@ def code(text):
 class Side:
     """One module in a folder of its own, and what it answers."""
 
-    def __init__(self, folder, files, launch):
+    def __init__(self, folder, files, launches):
         self.folder, self.files = folder, [n for n, _ in files]
         os.makedirs(folder, exist_ok=True)
         for n, text in files:
             with open(os.path.join(folder, n), "w", newline="") as f:
                 f.write(text)
-        with open(os.path.join(folder, "m.launch.json"), "w") as f:
-            json.dump(launch, f)
+        for n, launch in launches.items():
+            with open(os.path.join(folder, n), "w") as f:
+                json.dump(launch, f)
 
     def ask(self, binary, question):
         try:
@@ -144,17 +148,19 @@ def difference(a, b, at=""):
 
 
 class Case:
-    def __init__(self, name, text, launch, seed, questions):
-        self.name, self.text, self.launch, self.seed, self.questions = name, text, launch, seed, questions
+    """launches: by file name."""
+
+    def __init__(self, name, text, launches, seed, questions):
+        self.name, self.text, self.launches, self.seed, self.questions = name, text, launches, seed, questions
 
     def variant(self, parts):
-        return ptx_variants.variant(self.text, self.launch, random.Random(self.seed), parts)
+        return ptx_variants.variant(self.text, self.launches, random.Random(self.seed), parts)
 
 
 def compare(binary, case, folder, parts, questions):
     """(question, difference) of the first question that is answered otherwise; None: none."""
     v = case.variant(parts)
-    before, after = Side(folder + "/before", [("m.ptx", case.text)], case.launch), Side(folder + "/after", v.files, v.launch)
+    before, after = Side(folder + "/before", [("m.ptx", case.text)], case.launches), Side(folder + "/after", v.files, v.launch)
     how = [Answers().local(v.local), Answers(v).local(v.local)]
     for q in questions:
         values = [normal(q, side.ask(binary, q), h) for side, h in zip((before, after), how)]
@@ -203,12 +209,14 @@ def cases(args):
     for k, f in enumerate(files):
         rng = random.Random("%d %s" % (args.seed, os.path.basename(f)))
         launch = json.load(open(f[:-4] + ".launch.json"))
-        launch = one_launch(launch, args.ctas)
-        yield "files", Case(f, open(f).read(), launch, args.seed * 1000 + k, asked(rng, launch, k, args.questions[0], 3 * args.questions[1]))
+        # whole launches are sampled where they are large
+        launch, whole = one_launch(launch, args.ctas), one_launch(launch, 1 << 32)
+        questions = asked(rng, launch, k, args.questions[0], 3 * args.questions[1]) + [["run", "--json", "-l", "whole.json"]]
+        yield "files", Case(f, open(f).read(), {"m.launch.json": launch, "whole.json": whole}, args.seed * 1000 + k, questions)
     for k in range(args.first, args.first + args.n):
         rng = random.Random("%d made %d" % (args.seed, k))
         text, launch = made_kernels.made(args.seed * 100000 + k)
-        yield "made", Case("made kernel %d" % (args.seed * 100000 + k), text, launch, k, asked(rng, launch, k, args.questions[0], args.questions[1]))
+        yield "made", Case("made kernel %d" % (args.seed * 100000 + k), text, {"m.launch.json": launch}, k, asked(rng, launch, k, args.questions[0], args.questions[1]))
 
 
 def main():

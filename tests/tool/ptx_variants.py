@@ -235,11 +235,13 @@ class Names:
     def __init__(self, rng, taken):
         self.rng, self.taken = rng, set(taken)
         self.low = rng.randrange(9)
+        # in some functions most things are called alike
+        self.theme = [rng.choice(POOL[:4])] * (3 * len(POOL) * (rng.random() < 0.4))
 
     def fresh(self, count=None):
         while True:
             self.low += self.rng.random() < 0.2
-            base = self.rng.choice(POOL) + ("" if count is None else self.rng.choice(("", "", "a", "_"))) + ("%d" % self.rng.randrange(self.low + 3) if count is None else "")
+            base = self.rng.choice(self.theme + list(POOL)) + ("" if count is None else self.rng.choice(("", "", "a", "_"))) + ("%d" % self.rng.randrange(self.low + 3) if count is None else "")
             all_of = [base] if count is None else ["%s%d" % (base, k) for k in range(count)]
             if not self.taken.intersection(all_of) and base not in ("_", "$") and (count is None or not self.taken.intersection([base])):
                 self.taken.update(all_of)
@@ -328,13 +330,19 @@ def split_decl(toks):
     return toks[:at[0]], [toks[a:e - 1] for a, e in zip(at, ends)]
 
 
+def is_shared(part):
+    """Variables of shared memory stay in a row: their order decides the banks."""
+    return any(t.text == ".shared" for t in part.toks)
+
+
 def redeclare(block, rng, whole_ranges):
     """Runs of declarations in another order; ranges and single ones exchanged."""
     out, run = [], []
 
     def flush():
+        kept = iter([s for s in run if is_shared(s)])
         rng.shuffle(run)
-        out.extend(run)
+        out.extend(next(kept) if is_shared(s) else s for s in run)
         run.clear()
     for s in block.stmts:
         if s.block:
@@ -388,7 +396,7 @@ def reorder(items, rng):
     words = {id(i): i.words() for i in rest}
     while rest:
         ready = [i for k, i in enumerate(rest) if not any(o.name in words[id(i)] or i.name == o.name for o in rest[:k] if o.name) and
-                 (i.kind != "misc" or i is rest[0])]
+                 (i.kind != "misc" or i is rest[0]) and not (i.kind == "var" and is_shared(i) and any(o.kind == "var" and is_shared(o) for o in rest[:k]))]
         i = rng.choice(ready)
         rest.remove(i)
         out.append(i)
