@@ -13,8 +13,10 @@
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/base/base.h"
+#include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
+#include "engine/rec/launch.h"
 
 #include <math.h>
 #include <string.h>
@@ -292,10 +294,16 @@ static uint32_t window(const struct probe *p)
 }
 uint32_t share_resident(const struct facts *f, const struct dev_info *dev)
 {
-    uint32_t warps = env_warps(&f->v), shared = f->v.shared_static + f->v.shared_dynamic;
-    struct dev_cta cta = { .threads = (uint64_t)(warps ? warps : 1) * 32, .shared = shared };
-    cta.regs = f->o->regs ? f->o->regs : f->e.kernel->maxnreg;
-    uint32_t n = dev_resident_ctas(dev, &cta);
+    uint32_t warps = env_warps(&f->v);
+    const struct launch_spec *l = f->v.data ? f->v.data->spec : NULL;
+    struct dev_cta cta = {
+        .threads = (uint64_t)(warps ? warps : 1) * 32,
+        .regs = f->o->regs ? f->o->regs : f->e.kernel->maxnreg,
+        .shared = ptx_shared_of(f->e.module, f->e.kernel).bytes + f->v.shared_dynamic,
+        .cluster = l && l->cluster.x ? dim3u_count(l->cluster) : ptx_cluster_of(f->e.kernel),
+        .carveout = -1,
+    };
+    uint32_t n = dev_resident(dev, &cta).ctas_per_sm;
     uint64_t even = dev->sms ? (env_ctas(&f->v) + dev->sms - 1) / dev->sms : n;
     return n > even ? (uint32_t)even : n ? n : 1;
 }

@@ -5,6 +5,7 @@
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
@@ -12,6 +13,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_memory.h"
+#include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
 #include "engine/session/session.h"
@@ -50,7 +52,7 @@ struct cost {
 };
 
 static struct cost cost_of(const struct workspace *s, struct str text, struct dim3u block,
-                           uint32_t dynamic)
+                           uint32_t dynamic, int carveout)
 {
     struct diags none = { 0 };
     struct dev_code *code = NULL;
@@ -59,8 +61,15 @@ static struct cost cost_of(const struct workspace *s, struct str text, struct di
         c.known = true;
         c.code = dev_code_resources(code);
         c.shared = c.code.shared_static + dynamic;
-        struct dev_cta cta = { dim3u_count(block), c.code.regs, c.shared, 0 };
-        c.ctas = s->spec ? dev_resident_ctas(&s->info, &cta) : 0;
+        const struct ptx_func *f = ptx_find_func(s->module, str_of(s->kernel));
+        struct dev_cta cta = { .threads = dim3u_count(block),
+                               .regs = c.code.regs,
+                               .shared = c.shared,
+                               .cluster = s->spec && s->spec->cluster.x ? dim3u_count(s->spec->cluster)
+                                          : f                           ? ptx_cluster_of(f)
+                                                                        : 1,
+                               .carveout = carveout };
+        c.ctas = s->spec ? dev_resident(&s->info, &cta).ctas_per_sm : 0;
     }
     dev_unload(s->dev, code);
     diags_free(&none);
@@ -71,11 +80,13 @@ struct costs {
     struct cost before, after;
 };
 
-static struct costs costs_of(const struct workspace *s, const struct pass_output *code)
+static struct costs costs_of(const struct workspace *s, const struct pass_output *code,
+                             const struct options *o)
 {
     struct dim3u block = s->spec ? s->spec->block : code->block;
-    return (struct costs){ cost_of(s, s->module->text, block, s->spec ? s->spec->shared : 0),
-                           cost_of(s, (struct str){ code->text, code->n }, code->block, code->shared) };
+    return (struct costs){ cost_of(s, s->module->text, block, s->spec ? s->spec->shared : 0, -1),
+                           cost_of(s, (struct str){ code->text, code->n }, code->block, code->shared,
+                                   opt_occupancy(o)->carveout) };
 }
 
 static void say_cost(const struct workspace *s, const struct pass_output *code, const struct costs *c,
@@ -450,7 +461,7 @@ int cmd_rewrite(struct args *a)
     if (st == ST_OK)
         st = settle_tiles(a, &s, &code, &ds);
     if (st == ST_OK && code.changed) {
-        c = costs_of(&s, &code);
+        c = costs_of(&s, &code, &a->options);
         say_cost(&s, &code, &c, &ds);
         say_classes(&s, &code, &ds);
     }

@@ -191,11 +191,12 @@ static void fill_untold(struct dev_info *i, const struct dev_env *env)
     FILL(l2_shared_rate)
     FILL(l2_partial_write)
 #undef FILL
-    double reserved = i->sm.shared_reserved;
-    if (!(i->sm.l1_ways > 0))
+    struct dev_sm told = i->sm;
+    if (most && !(i->sm.l1_ways > 0))
         i->sm = best.sm;
-    if (reserved > 0)
-        i->sm.shared_reserved = reserved;
+#define X(f) i->sm.f = told.f > 0 ? told.f : i->sm.f;
+    DEV_SM(X)
+#undef X
     char bare[SPEC_BYTES];
     enum dev_plain plain = cut_plain(i->spec, bare, sizeof bare);
     if (plain != DEV_PLAIN_OWN)

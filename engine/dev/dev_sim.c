@@ -639,9 +639,7 @@ static void fill_stats(const struct sim_job *j, const struct sim_stats *s, bool 
     out->regs = r.regs;
     out->shared_static = r.shared_static;
     out->local_bytes = r.local_bytes;
-    out->ctas_per_sm = s->ctas_per_sm ? s->ctas_per_sm
-                                      : sim_occupancy(j->c->prog, &j->d->preset, j->r->block,
-                                                      j->r->shared, j->r->carveout);
+    out->ctas_per_sm = s->ctas_per_sm;
 }
 
 /* A timed run makes the outputs too unless it ran dry. */

@@ -4,6 +4,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
+#include "engine/ptx/flow/asks.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -73,47 +74,38 @@ static const char *danger(unsigned changes)
                : "and this rewrite may leave too few of them resident";
 }
 
-/* All CTAs of the grid are resident at once whatever the compiler does: 255 registers a thread, or what
- * the kernel allows. */
-static bool all_resident(const struct pass_ctx *c)
-{
-    const struct dev_info *d = c->in->dev;
-    bool unsized;
-    uint64_t warps = pass_warps(c), shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared +
-                                             (uint64_t)opt_occupancy(c->opt)->throttle_shared + 2048;
-    uint64_t regs = opt_occupancy(c->opt)->maxnreg ? (uint64_t)opt_occupancy(c->opt)->maxnreg
-                    : c->f->maxnreg                ? c->f->maxnreg
-                                                   : 255;
-    if (!d || !c->in->launch || !warps || opt_softcache(c->opt)->lines || opt_shared(c->opt)->pad ||
-        !d->regs_per_sm || !d->shared_per_sm || !d->max_ctas_per_sm)
-        return false;
-    struct dev_cta cta = { dim3u_count(c->out->block), (uint32_t)((regs + 7) & ~7ull), shared, 0 };
-    return dim3u_count(c->out->grid) <= (uint64_t)dev_resident_ctas(d, &cta) * d->sms;
-}
-
 /* Why a kernel that waits ends after such changes all the same; NULL: it may not. A thread that has a
  * lock has started; threads of one warp may hold each other up, so they stay where they are. */
-static const char *progress(const struct pass_ctx *c, unsigned changes, const struct pass_wait *w)
+static const char *progress(unsigned changes, const struct pass_wait *w)
 {
     if (w->kind == WAIT_LOCK && !(changes & PASS_THREADS))
         return "whoever has the lock has started, and gives it back without waiting";
     if (w->cluster && !(changes & (PASS_THREADS | PASS_SERIAL)))
         return "it waits for CTAs of its own cluster alone, which start together and stay together";
-    if (changes == PASS_RESIDENT && all_resident(c))
-        return "all CTAs of this launch are resident at once on this device";
     return NULL;
 }
 
 static enum status check_wait(struct pass_ctx *c, const struct change *x, const struct pass_wait *w)
 {
     unsigned all = PASS_ORDER | PASS_RESIDENT | PASS_THREADS | PASS_SERIAL, changes = x->changes & all;
-    const char *proof = w->at && changes ? progress(c, changes, w) : NULL;
+    const char *proof = w->at && changes ? progress(changes, w) : NULL;
     if (proof) {
         c->progress = proof;
         c->progress_of = x->option;
     }
     if (!w->at || !changes || proof)
         return ST_OK;
+    if ((x->changes & PASS_COPIES) && !ptx_is_strong(w->at) && ptx_effect_of(w->at) == EFFECT_LOAD)
+        return pass_refuse(
+            c, w->at->at, "wait by a volatile or relaxed load",
+            "%s at line %u: a loop may wait here for other CTAs by a weak load, which may "
+            "be answered from a copy (%s)",
+            kind_of_wait(w), pass_line(c, w->at->at.line), x->option);
+    if (changes == PASS_RESIDENT) { /* what is launched in the end decides: pass_check_resident */
+        c->owing = c->owing ? c->owing : x->row;
+        c->owing_option = c->owing_option ? c->owing_option : x->option;
+        return ST_OK;
+    }
     return pass_refuse(c, w->at->at, NULL, "%s at line %u: a loop may wait here for other CTAs, %s (%s)",
                        kind_of_wait(w), pass_line(c, w->at->at.line), danger(changes), x->option);
 }
@@ -292,14 +284,68 @@ enum status pass_check_changes(struct pass_ctx *c)
     return s;
 }
 
-/* A lock or a cluster holds for every launch; that all CTAs are resident holds for this one, on this
- * device. */
+/* A lock or a cluster holds for every launch. */
 static void note_progress(struct pass_ctx *c)
 {
-    void (*say)(struct pass_ctx *, struct span, const char *, ...) =
-        c->wait.kind == WAIT_LOCK || c->wait.cluster ? pass_note : pass_warn;
-    say(c, c->wait.at->at, "%s at line %u: a loop waits here for other CTAs, and ends: %s (%s)",
-        kind_of_wait(&c->wait), pass_line(c, c->wait.at->at.line), c->progress, c->progress_of);
+    pass_note(c, c->wait.at->at, "%s at line %u: a loop waits here for other CTAs, and ends: %s (%s)",
+              kind_of_wait(&c->wait), pass_line(c, c->wait.at->at.line), c->progress, c->progress_of);
+}
+
+/* ---- after the rewrite: are the CTAs resident that wait for each other? ---- */
+/* Most registers that a thread may get: what the kernel allows, and no more than a launch can have. */
+static uint32_t most_regs(const struct dev_info *d, const struct ptx_func *f, uint64_t threads)
+{
+    struct dev_bounds b = { ptx_threads_of(f), f->minnctapersm, f->maxnreg };
+    uint32_t allowed = dev_regs_allowed(d, &b), launched = dev_regs_of_warps(d, (threads + 31) / 32);
+    allowed = allowed < DEV_REGS_LEAST ? DEV_REGS_LEAST : allowed;
+    return allowed < launched ? allowed : launched;
+}
+
+/* Of a text that is not changed, whatever its registers are: no fewer CTAs than without the options. */
+static bool as_many_as_before(const struct pass_ctx *c, const struct dev_cta *after, uint32_t most)
+{
+    struct dev_cta now = *after, before = *after;
+    before.shared = after->shared - c->out->shared + c->in->launch->shared;
+    before.carveout = -1;
+    for (uint32_t regs = 1; regs <= most; regs++) {
+        now.regs = before.regs = regs;
+        if (dev_resident(c->in->dev, &now).ctas < dev_resident(c->in->dev, &before).ctas)
+            return false;
+    }
+    return true;
+}
+
+enum status pass_check_resident(struct pass_ctx *c, const struct ptx_module *m, const struct ptx_func *f)
+{
+    const struct dev_info *d = c->in->dev;
+    if (!c->owing)
+        return ST_OK;
+    struct dev_cta cta = pass_cta(c, m, f);
+    struct span at = c->wait.at->at;
+    c->row = c->owing; /* it speaks of a place in the original */
+    c->m = c->in->module;
+    c->lines = NULL;
+    if (!d || !c->in->launch || !dev_resident_known(d))
+        return pass_refuse(c, at, "choose a device, and give the launch",
+                           "%s at line %u: a loop may wait here for other CTAs, %s (%s)",
+                           kind_of_wait(&c->wait), at.line, danger(PASS_RESIDENT), c->owing_option);
+    cta.regs = most_regs(d, f, cta.threads);
+    struct dev_resident r = dev_resident(d, &cta);
+    uint64_t ctas = dim3u_count(c->out->grid);
+    if (ctas > r.ctas && (m != c->in->module || !as_many_as_before(c, &cta, cta.regs)))
+        return pass_refuse(
+            c, at, NULL,
+            "%s at line %u: a loop may wait here for other CTAs, %s (%s): %llu of %llu, %u on each of "
+            "%u SMs with up to %u registers a thread, bound by %s",
+            kind_of_wait(&c->wait), at.line, danger(PASS_RESIDENT), c->owing_option,
+            (unsigned long long)r.ctas, (unsigned long long)ctas, r.ctas_per_sm, d->sms, cta.regs,
+            dev_limit_name(r.limit));
+    pass_warn(c, at, "%s at line %u: a loop waits here for other CTAs, and ends: %s (%s)",
+              kind_of_wait(&c->wait), at.line,
+              ctas > r.ctas ? "as many CTAs are resident at once as without the rewrite"
+                            : "all CTAs of this launch are resident at once on this device",
+              c->owing_option);
+    return ST_OK;
 }
 
 void pass_note_changes(struct pass_ctx *c)

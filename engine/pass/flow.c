@@ -152,25 +152,6 @@ const struct ptx_inst *pass_find_sreg(const struct ptx_func *f, enum ptx_sreg re
     return NULL;
 }
 
-static void count_shared(const struct ptx_symbol *v, uint64_t *n, bool *unsized)
-{
-    if (v->space != PTX_SPACE_SHARED)
-        return;
-    *unsized |= v->unsized;
-    *n += v->bytes;
-}
-
-uint64_t pass_shared_bytes(const struct ptx_module *m, const struct ptx_func *f, bool *unsized)
-{
-    uint64_t n = 0;
-    *unsized = false;
-    for (uint32_t k = 0; k < f->nvars; k++)
-        count_shared(f->vars[k], &n, unsized);
-    for (uint32_t k = 0; k < m->nglobals; k++)
-        count_shared(m->globals[k], &n, unsized);
-    return n;
-}
-
 const struct ptx_inst *pass_branch_condition(const struct pass_flow *fl, const struct ptx_inst *last,
                                              struct ptx_comparison *out)
 {

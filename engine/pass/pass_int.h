@@ -62,7 +62,9 @@ struct pass_ctx {
     struct pass_wait wait;              /* of the original, where wait_known */
     bool wait_known;
     const char *progress, *progress_of; /* why it ends all the same, and the option; NULL: not asked */
-    bool checking;                      /* notes are said once, by run */
+    const struct pass_row *owing;       /* to show on the text that is launched: its CTAs are resident */
+    const char *owing_option;
+    bool checking; /* notes are said once, by run */
     /* an allocation failed: what helpers answered may be wrong */
     bool oom;
     bool failed; /* a refusal was reported by a helper deeper down */
@@ -242,7 +244,11 @@ bool pass_motion(const struct pass_flow *fl, uint32_t reg, uint32_t var, int64_t
 /* First instruction of f with this effect, or reading this special register; NULL: none. */
 const struct ptx_inst *pass_find_effect(const struct ptx_func *f, enum ptx_effect e);
 const struct ptx_inst *pass_find_sreg(const struct ptx_func *f, enum ptx_sreg reg);
-/* Shared memory of the kernel: bytes declared, and whether an unsized array is there. */
-uint64_t pass_shared_bytes(const struct ptx_module *m, const struct ptx_func *f, bool *unsized);
+/* What the launch as it is now asks of the device with the kernel f of m; registers not known. */
+struct dev_cta pass_cta(const struct pass_ctx *c, const struct ptx_module *m, const struct ptx_func *f);
+/* After the last pass, of the text that is launched: ST_REFUSED where CTAs that wait for each other may
+ * not all be resident after it. */
+enum status pass_check_resident(struct pass_ctx *c, const struct ptx_module *m,
+                                const struct ptx_func *f);
 
 #endif

@@ -383,23 +383,24 @@ static enum status finish(struct pass_ctx *c, struct pass_run *r)
     return ST_OK;
 }
 
-/* What all passes together ask of a CTA's shared memory must fit; each looked at its own part alone. */
+/* What all passes together ask of a CTA's shared memory must fit; each looked at its own part alone. And
+ * CTAs that wait for each other must be resident. */
 static enum status check_limits(struct pass_ctx *c, const struct pass_run *r)
 {
     const struct dev_info *d = c->in->dev;
     const struct ptx_func *f = kernel_of(r->m, c->in->kernel, c->ds);
-    bool unsized;
-    if (!d || !d->shared_per_block_optin || !f || !c->in->launch)
-        return ST_OK;
-    uint64_t fixed = pass_shared_bytes(r->m, f, &unsized), all = fixed + c->out->shared;
+    if (!f)
+        return ST_INPUT;
+    struct dev_cta cta = pass_cta(c, r->m, f);
     c->row = NULL;
-    if (all > d->shared_per_block_optin)
+    if (d && c->in->launch && !dev_fits(d, &cta))
         return pass_refuse(c, NO_SPAN, "use a smaller block, fewer software lines or a smaller pad",
                            "the rewritten kernel would need %llu bytes of shared memory per CTA (%llu "
                            "declared, %u at the launch) and %s has %u",
-                           (unsigned long long)all, (unsigned long long)fixed, c->out->shared, d->name,
+                           (unsigned long long)cta.shared,
+                           (unsigned long long)(cta.shared - c->out->shared), c->out->shared, d->name,
                            d->shared_per_block_optin);
-    return ST_OK;
+    return pass_check_resident(c, r->m, f);
 }
 
 enum status pass_apply(const struct pass_input *in, struct pass_output *out, struct diags *ds)
@@ -459,5 +460,9 @@ enum status pass_legal(const struct pass_input *in, struct diags *ds)
     enum status s = c.f ? check_all(&c) : ST_INPUT;
     ana_free(c.own_facts);
     pass_alias_free(&c);
+    if (s == ST_OK && c.owing) { /* the rewritten text decides */
+        s = pass_apply(in, &out, ds);
+        pass_output_free(&out);
+    }
     return s;
 }

@@ -8,9 +8,11 @@
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
@@ -138,6 +140,15 @@ struct dim3u pass_block(const struct pass_ctx *c)
 uint32_t pass_warps(const struct pass_ctx *c)
 {
     return (uint32_t)((dim3u_count(pass_block(c)) + 31) / 32);
+}
+
+struct dev_cta pass_cta(const struct pass_ctx *c, const struct ptx_module *m, const struct ptx_func *f)
+{
+    const struct launch_spec *l = c->in->launch;
+    return (struct dev_cta){ .threads = dim3u_count(pass_block(c)),
+                             .shared = ptx_shared_of(m, f).bytes + c->out->shared,
+                             .cluster = l && l->cluster.x ? dim3u_count(l->cluster) : ptx_cluster_of(f),
+                             .carveout = opt_occupancy(c->opt)->carveout };
 }
 
 uint32_t pass_regs(const struct pass_ctx *c)

@@ -34,7 +34,13 @@ const struct ptx_inst *pass_branch_condition(const struct pass_flow *fl, const s
 const struct ptx_inst *pass_lock(struct pass_ctx *c, const struct pass_flow *fl, const bool *in,
                                  uint32_t exit);
 /* What c->row changes (changes.def) against what the kernel and its callees see. */
-enum { PASS_ORDER = 1 << 16, PASS_RESIDENT = 1 << 17, PASS_THREADS = 1 << 18, PASS_SERIAL = 1 << 19 };
+enum {
+    PASS_ORDER = 1 << 16,
+    PASS_RESIDENT = 1 << 17,
+    PASS_THREADS = 1 << 18,
+    PASS_SERIAL = 1 << 19,
+    PASS_COPIES = 1 << 20
+};
 enum status pass_check_changes(struct pass_ctx *c);
 /* warns of values that no rewrite leaves as they are */
 void pass_note_changes(struct pass_ctx *c);

@@ -15,7 +15,6 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_memory.h"
-#include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_prefetch.h"
 #include "engine/sim/preset.h"
 #include "engine/tune/tune_int.h"
@@ -194,41 +193,6 @@ static enum model_from beyond(void *ctx, const struct model_walk_line *l, unsign
 }
 
 /* ---- how large things are ---- */
-/* The smallest carve-out on offer of at least so many bytes; the largest when none is. */
-static uint64_t carve_of(const struct dev_sm *s, uint64_t bytes)
-{
-    const double kb[] = { s->carve_0, s->carve_1, s->carve_2, s->carve_3, s->carve_4,
-                          s->carve_5, s->carve_6, s->carve_7, s->carve_8, s->carve_9 };
-    uint64_t best = (uint64_t)(kb[0] * 1024);
-    for (size_t i = 0; i < ARRAY_LEN(kb) && kb[i] >= 0 && best < bytes; i++)
-        best = (uint64_t)(kb[i] * 1024);
-    return best;
-}
-
-/* L1 is what shared memory leaves of one array, or a cache of its own size. The system keeps some for
- * itself (shared_system_ctas). */
-uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
-{
-    const struct dev_info *d = dev_describe(b->subject.dev);
-    const struct dev_sm *s = &d->sm;
-    uint64_t each = (uint64_t)t->shared + t->shared_static + (uint64_t)s->shared_reserved,
-             used = each * t->resident;
-    if (!(s->unified_bytes > 0))
-        return d->l1_bytes;
-    uint64_t least = (uint64_t)(s->shared_reserved *
-                                fmin(s->shared_system_ctas * t->resident, d->max_ctas_per_sm)),
-             part = used > least ? used : least;
-    if (opt_occupancy(o)->carveout >= 0) {
-        uint64_t asked = (uint64_t)d->shared_per_sm * (unsigned)opt_occupancy(o)->carveout / 100;
-        part = asked > least ? asked : least;
-        part = part > each ? part : each;
-    } else if (s->carve_default >= 0) {
-        part = (uint64_t)(s->carve_default * 1024) > each ? (uint64_t)(s->carve_default * 1024) : each;
-    }
-    uint64_t carve = carve_of(s, part);
-    return carve < (uint64_t)s->unified_bytes ? (uint64_t)s->unified_bytes - carve : LINE_BYTES;
-}
-
 static struct model_cache_config cache_of(const struct dev_sm *s, uint64_t bytes, double ways,
                                           double sector)
 {

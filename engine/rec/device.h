@@ -52,8 +52,14 @@ enum dev_kind { DEV_SIMULATED, DEV_CUDA };
     X(cta_latency)                \
     X(launch_ns)                  \
     X(reg_unit)                   \
+    X(warp_unit)                  \
+    X(regs_per_thread)            \
     X(unified_bytes)              \
     X(shared_reserved)            \
+    X(shared_unit)                \
+    X(cluster_sms_4)              \
+    X(cluster_sms_8)              \
+    X(cluster_sms_16)             \
     X(carve_default)              \
     X(carve_0)                    \
     X(carve_1)                    \
@@ -145,15 +151,52 @@ struct dev_info {
     struct dev_spread spread;
 };
 
-/* What a CTA takes of its SM. */
+/* What a launch asks of the device, as it is in the end. */
 struct dev_cta {
     uint64_t threads;
-    uint32_t regs;        /* of a thread; 0: not known, they limit nothing */
-    uint64_t shared;      /* byte, static and dynamic, without what the system keeps */
-    uint64_t shared_room; /* byte of the SM's shared memory; 0: the most it can have */
+    uint32_t regs;    /* of a thread; 0: not known, they limit nothing */
+    uint64_t shared;  /* byte, static and dynamic, without what the system keeps */
+    uint64_t cluster; /* CTAs of a cluster; 0 and 1: none */
+    int carveout;     /* percent of the SM's shared memory that is preferred; -1: the driver's choice */
 };
-/* Resident CTAs of an SM by threads, CTA slots, registers and shared memory; 0: none fits, or the record
- * does not say how many warps an SM holds. Other limits that it does not have limit nothing. */
-uint32_t dev_resident_ctas(const struct dev_info *d, const struct dev_cta *cta);
+/* What lets no more CTAs be resident. */
+enum dev_limit { DEV_LIMIT_SLOTS, DEV_LIMIT_WARPS, DEV_LIMIT_REGS, DEV_LIMIT_SHARED, DEV_LIMIT_CLUSTER };
+struct dev_resident {
+    uint32_t ctas_per_sm; /* of a launch without clusters; 0: none fits */
+    enum dev_limit limit;
+    uint64_t shared_cta;  /* byte that a CTA takes, in the device's units, with what the system keeps */
+    uint64_t carveout;    /* byte of shared memory that the SM has for them */
+    uint64_t shared_most; /* byte that it can have without another preference */
+    uint64_t l1_bytes;    /* left for L1 */
+    uint32_t places;   /* groups of SMs that have a cluster's CTAs, each `span` SMs (no cluster: SMs) */
+    uint32_t span;     /* 1: the device has no such groups, and a cluster lies on one SM */
+    uint32_t clusters; /* of a place */
+    uint64_t ctas;     /* of the whole device */
+};
+/* The CTAs of a launch that a device holds at once, by CTA slots, warps, registers and shared memory in
+ * the units in which they are handed out, and the groups of SMs that clusters can use. Limits that the
+ * record does not have limit nothing, except warps: then none fits. */
+struct dev_resident dev_resident(const struct dev_info *d, const struct dev_cta *cta);
+/* Has a CTA as much shared memory as it may have, or less? */
+bool dev_fits(const struct dev_info *d, const struct dev_cta *cta);
+/* Does the record have all that decides this? */
+bool dev_resident_known(const struct dev_info *d);
+/* Warps whose registers an SM has; UINT32_MAX: not known. */
+uint32_t dev_warps_of_regs(const struct dev_info *d, uint32_t regs);
+/* Most registers of a thread with which an SM has room for so many warps; 0: not known. ptxas keeps to
+ * it for .maxntid and .minnctapersm (13.0, sm_90). */
+uint32_t dev_regs_of_warps(const struct dev_info *d, uint64_t warps);
+/* What the directives of a kernel promise; 0: nothing. */
+struct dev_bounds {
+    uint64_t threads; /* of a CTA, at most */
+    uint64_t ctas;    /* of an SM, at least */
+    uint32_t maxnreg; /* registers of a thread, at most */
+};
+/* Most registers that ptxas leaves a thread under them; one that asks for less than DEV_REGS_LEAST gets
+ * as many all the same, and it ignores more CTAs than an SM can have (ptxas 13.0; compute capability 5.0
+ * and later). */
+#define DEV_REGS_LEAST 24u
+uint32_t dev_regs_allowed(const struct dev_info *d, const struct dev_bounds *b);
+const char *dev_limit_name(enum dev_limit limit); /* "shared memory" */
 
 #endif

@@ -27,7 +27,6 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_softcache.h"
 #include "engine/rewrites/softcache_int.h"
 
@@ -149,40 +148,32 @@ static void check_edges(struct soft *s)
 }
 
 /* ---- how much fits ---- */
-/* Shared memory of an SM under the split that this launch gets: what the option asks for, or what the
- * device takes when nothing is asked, unless one CTA needs more. */
-static uint64_t shared_of_split(const struct pass_ctx *c, uint64_t per_cta)
+/* Most lines of a thread, at most n, with which as many CTAs are resident as without any. */
+static uint32_t lines_beside(const struct soft *s, struct dev_cta cta, uint32_t ctas, uint32_t n)
 {
-    const struct dev_info *d = c->in->dev;
-    const struct dev_sm *m = &d->sm;
-    const double kb[] = { m->carve_0, m->carve_1, m->carve_2, m->carve_3, m->carve_4,
-                          m->carve_5, m->carve_6, m->carve_7, m->carve_8, m->carve_9 };
-    int percent = opt_occupancy(c->opt)->carveout;
-    if (!(m->unified_bytes > 0) || (percent < 0 && m->carve_default < 0))
-        return d->shared_per_sm;
-    uint64_t part = percent >= 0 ? (uint64_t)d->shared_per_sm * (unsigned)percent / 100
-                                 : (uint64_t)(m->carve_default * 1024),
-             best = (uint64_t)(kb[0] * 1024);
-    part = part > per_cta ? part : per_cta;
-    for (size_t i = 0; i < ARRAY_LEN(kb) && kb[i] >= 0 && best < part; i++)
-        best = (uint64_t)(kb[i] * 1024);
-    return best;
+    const struct dev_info *d = s->c->in->dev;
+    uint64_t without = cta.shared, line = s->line * cta.threads;
+    for (; n; n--) {
+        cta.shared = without + n * line;
+        if (dev_resident(d, &cta).ctas_per_sm >= ctas)
+            break;
+    }
+    return n;
 }
 
 static enum status fit(struct soft *s)
 {
     struct pass_ctx *c = s->c;
     const struct dev_info *d = c->in->dev;
-    bool unsized;
-    uint64_t fixed = pass_shared_bytes(c->m, c->f, &unsized), dyn = (c->out->shared + 15u) & ~15u;
-    uint64_t threads = dim3u_count(c->out->block), reserved = (uint64_t)d->sm.shared_reserved,
-             per_cta = fixed + dyn + reserved, shared = shared_of_split(c, per_cta);
-    struct dev_cta cta = { threads, pass_regs(c), fixed + dyn, shared };
-    uint64_t ctas = dev_resident_ctas(d, &cta), used = ctas * per_cta,
+    struct dev_cta cta = pass_cta(c, c->m, c->f);
+    uint64_t dyn = (c->out->shared + 15u) & ~15u, threads = cta.threads;
+    cta.shared += dyn - c->out->shared;
+    cta.regs = pass_regs(c);
+    struct dev_resident r = dev_resident(d, &cta);
+    uint64_t ctas = r.ctas_per_sm, shared = r.shared_most, used = ctas * r.shared_cta,
              left = shared > used ? shared - used : 0;
-    uint32_t cln = pass_softcache_lines(left, ctas * threads, s->line);
-    while (cln && fixed + dyn + (uint64_t)cln * s->line * threads > d->shared_per_block_optin)
-        cln--;
+    uint32_t cln =
+        lines_beside(s, cta, r.ctas_per_sm, pass_softcache_lines(left, ctas * threads, s->line));
     if (!cln)
         return pass_refuse(c, NO_SPAN,
                            "use a smaller block, less shared memory in the kernel, a larger carve-out "

@@ -1,6 +1,6 @@
 /* throttle (paper: cluster, section 4.3, as its comparison): fewer resident CTAs by a pad of dynamic
  * shared memory, or by .maxnreg and .minnctapersm. The agents' own throttle is a knob of the cluster
- * pass.
+ * pass. --carveout changes no text: the launch asks for it.
  *
  *   before                               after, --maxnreg 32 --throttle-shared 4096
  *     .visible .entry f(...)               .visible .entry f(...)
@@ -25,22 +25,22 @@
 
 static bool asked(const struct options *o)
 {
-    return opt_occupancy(o)->throttle_shared || opt_occupancy(o)->maxnreg || opt_occupancy(o)->minctas;
+    return opt_occupancy(o)->throttle_shared || opt_occupancy(o)->maxnreg || opt_occupancy(o)->minctas ||
+           opt_occupancy(o)->carveout >= 0;
 }
 
 static enum status check_shared(struct pass_ctx *c)
 {
     const struct dev_info *d = c->in->dev;
-    bool unsized;
-    uint64_t have =
-        pass_shared_bytes(c->m, c->f, &unsized) + (c->in->launch ? c->in->launch->shared : 0);
-    uint64_t want = have + (uint64_t)opt_occupancy(c->opt)->throttle_shared;
-    if (d && d->shared_per_block_optin && want > d->shared_per_block_optin)
+    struct dev_cta cta = pass_cta(c, c->m, c->f);
+    uint64_t have = cta.shared;
+    cta.shared += (uint64_t)opt_occupancy(c->opt)->throttle_shared;
+    if (d && !dev_fits(d, &cta))
         return pass_refuse(c, NO_SPAN, NULL,
                            "--throttle-shared %d: the kernel would need %llu bytes of shared memory per "
                            "CTA and %s has %u (%llu are used already)",
-                           opt_occupancy(c->opt)->throttle_shared, (unsigned long long)want, d->name,
-                           d->shared_per_block_optin, (unsigned long long)have);
+                           opt_occupancy(c->opt)->throttle_shared, (unsigned long long)cta.shared,
+                           d->name, d->shared_per_block_optin, (unsigned long long)have);
     return ST_OK;
 }
 
@@ -106,7 +106,7 @@ void throttle_lend_regs(struct pass_ctx *c, uint32_t ctas)
     bool said = asked(c->opt) || c->f->maxnreg || c->f->minnctapersm;
     if (said || !d || !warps || !ctas || pass_cc(c) < 50)
         return;
-    if (d->regs_per_sm / (warps * 32 * ctas) >= has + MORE)
+    if (dev_regs_of_warps(d, warps * ctas) >= has + MORE)
         put_minctas(c, ctas);
 }
 
@@ -122,7 +122,7 @@ static enum status run(struct pass_ctx *c)
     return ST_OK;
 }
 
-static const char *const knobs[] = { "throttle-shared", "maxnreg", "minctas", NULL };
+static const char *const knobs[] = { "throttle-shared", "maxnreg", "minctas", "carveout", NULL };
 const struct pass_row pass_row_throttle = {
     { "throttle", "fewer or more resident CTAs by a shared-memory pad or register limits" },
     knobs,

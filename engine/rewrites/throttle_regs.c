@@ -11,6 +11,7 @@
  * All other code is spilled to fit, callees of the same module with their kernel. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/asks.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -24,7 +25,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOWEST       24u /* registers that every kernel has */
 #define WGMMA_MORE   29u
 #define MATRIX_MORE  24u
 #define CALL_MORE    17u
@@ -83,24 +83,23 @@ static void func_needs(const struct ptx_func *f, bool indirect, struct need *out
 /* Threads of a CTA as ptxas sees them. */
 static uint64_t threads_of(const struct pass_ctx *c)
 {
-    uint64_t said = (uint64_t)c->f->maxntid.x * c->f->maxntid.y * c->f->maxntid.z,
-             exact = (uint64_t)c->f->reqntid.x * c->f->reqntid.y * c->f->reqntid.z;
-    return exact ? exact : said ? said : dim3u_count(c->out->block);
+    uint64_t said = ptx_threads_of(c->f);
+    return said ? said : dim3u_count(c->out->block);
 }
 
 /* What --maxnreg and --minctas leave a thread; 0: nothing is limited. */
 static uint32_t limit_of(const struct pass_ctx *c, const char **option)
 {
     const struct dev_info *d = c->in->dev;
-    uint64_t threads = (threads_of(c) + 31) / 32 * 32, most = 0;
-    uint32_t limit = (uint32_t)opt_occupancy(c->opt)->maxnreg;
+    uint64_t warps = (threads_of(c) + 31) / 32;
+    uint32_t limit = (uint32_t)opt_occupancy(c->opt)->maxnreg, most = 0;
     *option = "--maxnreg";
-    if (opt_occupancy(c->opt)->minctas && d && d->regs_per_sm && threads)
-        most = d->regs_per_sm / (threads * (uint64_t)opt_occupancy(c->opt)->minctas) / 8 * 8;
+    if (opt_occupancy(c->opt)->minctas && d)
+        most = dev_regs_of_warps(d, warps * (uint64_t)opt_occupancy(c->opt)->minctas);
     if (!most || (limit && limit <= most))
         return limit;
     *option = "--minctas";
-    return (uint32_t)most;
+    return most;
 }
 
 enum status throttle_check_regs(struct pass_ctx *c)
@@ -108,7 +107,7 @@ enum status throttle_check_regs(struct pass_ctx *c)
     const char *option;
     uint32_t limit = limit_of(c, &option);
     const struct dev_info *d = c->in->dev;
-    struct need need = { LOWEST, NULL, "every kernel" };
+    struct need need = { DEV_REGS_LEAST, NULL, "every kernel" };
     struct pass_funcs callees = { .n = 0 };
     if (opt_occupancy(c->opt)->minctas && d && d->max_ctas_per_sm &&
         (uint32_t)opt_occupancy(c->opt)->minctas > d->max_ctas_per_sm)

@@ -512,14 +512,10 @@ struct space space_of(const struct tune_bench *b)
                        .shared_per_block = d->shared_per_block_optin,
                        .no_allocate = d->cc_major >= 7,
                        .asks_to_cache = d->cc_major < 7 && !(d->sm.l1_plain > 0) && d->sm.l1_ca > 0 };
-    struct dev_cta cta = { .threads = s.threads };
-    s.resident = dev_resident_ctas(d, &cta);
-    if (b->original.ctas_per_sm)
-        s.resident = b->original.ctas_per_sm;
-    if (s.resident > d->max_ctas_per_sm)
-        s.resident = d->max_ctas_per_sm;
-    if (!s.resident)
-        s.resident = 1;
+    struct options none = options_default();
+    struct dev_cta cta = tune_cta(&b->subject, &none);
+    s.resident = b->original.ctas_per_sm ? b->original.ctas_per_sm : dev_resident(d, &cta).ctas_per_sm;
+    s.resident = s.resident ? s.resident : 1;
     if (k && k->footprint.valid)
         s.pi_predicted = k->footprint.pi_fit;
     s.conflicts = space_bank_conflicts(k, NULL) >= 0.5;
@@ -540,7 +536,7 @@ void space_find_minctas(struct space *s, struct tune_bench *b)
     struct options o = options_default();
     uint32_t last = tune_compiled_regs(b, &o), own = last;
     for (size_t i = 0; own && i < ARRAY_LEN(counts) && s->nminctas < SPACE_MINCTAS; i++) {
-        if (d->regs_per_sm / (s->threads * (uint32_t)counts[i]) <= own)
+        if (dev_regs_of_warps(d, (uint64_t)s->warps * (unsigned)counts[i]) <= own)
             break;
         opt_occupancy(&o)->minctas = counts[i];
         uint32_t regs = tune_compiled_regs(b, &o);

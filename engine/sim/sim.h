@@ -56,9 +56,6 @@ struct sim_resources {
 };
 /* regs: estimated per thread */
 struct sim_resources sim_program_resources(const struct sim_program *p);
-uint32_t sim_occupancy(const struct sim_program *p, const struct sim_preset *preset, struct dim3u block,
-                       uint32_t shared_dyn, int carveout);
-
 /* The most hostile machine that the ISA allows, for functional launches; all 0: the usual one. One host
  * thread runs the CTAs. A kernel whose result depends on any of it proves nothing by having the right
  * one. */
@@ -227,6 +224,8 @@ struct sim_part {
 void sim_stats_free(struct sim_stats *s);
 /* Also where CTAs ended, but shorter ones than the launch has on the average. */
 void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole);
+/* How many CTAs of the launch are resident at once, and what L1 has left (engine/rec/device.h). */
+struct dev_resident sim_resident(const struct sim_program *p, const struct sim_launch *l);
 enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out,
                     struct diags *ds);
 

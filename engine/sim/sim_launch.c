@@ -2,8 +2,10 @@
  * functionally (outputs only) or timed. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/preset.h"
@@ -98,25 +100,36 @@ static bool check_kernel(const struct sim_program *p, const struct sim_launch *l
     return true;
 }
 
+struct dev_resident sim_resident(const struct sim_program *p, const struct sim_launch *l)
+{
+    struct dev_info d;
+    struct dev_cta cta = { .threads = dim3u_count(l->block),
+                           .regs = p->regs,
+                           .shared = (uint64_t)p->shared_static + l->shared,
+                           .cluster = dim3u_count(exec_cluster_of(p, l)),
+                           .carveout = l->carveout };
+    sim_preset_info(&p->preset, &d);
+    return dev_resident(&d, &cta);
+}
+
 /* A cooperative launch: all CTAs have to be resident, and the barrier begins at nought. */
 static enum status prepare_grid(struct sim_program *p, const struct sim_launch *l, struct diags *ds)
 {
     if (!p->grid_space)
         return ST_OK;
-    uint64_t ctas = dim3u_count(l->grid),
-             per_sm = sim_occupancy(p, &p->preset, l->block, l->shared, l->carveout),
-             most = per_sm * (uint64_t)p->preset.sms;
-    if (ctas > most) {
+    uint64_t ctas = dim3u_count(l->grid);
+    struct dev_resident r = sim_resident(p, l);
+    if (ctas > r.ctas) {
         struct str name = p->funcs[0].ptx->name;
         struct diag *d =
             diag_add(ds, DIAG_ERROR, "cooperative", NULL, NO_SPAN,
                      "kernel %.*s synchronises the whole grid: %llu CTAs, of which %llu can be resident "
                      "(%llu on each of %lld SMs, %u registers a thread estimated)",
-                     (int)name.n, name.s, (unsigned long long)ctas, (unsigned long long)most,
-                     (unsigned long long)per_sm, (long long)p->preset.sms, p->regs);
+                     (int)name.n, name.s, (unsigned long long)ctas, (unsigned long long)r.ctas,
+                     (unsigned long long)r.ctas_per_sm, (long long)p->preset.sms, p->regs);
         diag_hint(d,
                   "launch at most %llu CTAs with more work each, as for a cooperative launch on a GPU",
-                  (unsigned long long)most);
+                  (unsigned long long)r.ctas);
         return ST_DEVICE;
     }
     uint8_t *space = sim_mem_host(p->mem, p->grid_space, SIM_GRID_SPACE);
@@ -136,5 +149,7 @@ enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct si
         return st;
     if (l->functional && l->touch.symbol)
         sim_symbol(p, str_of(l->touch.symbol), l->touch.at, &(uint64_t){ 0 });
-    return l->functional ? exec_run(p, l, out, ds) : timing_run(p, l, out, ds);
+    st = l->functional ? exec_run(p, l, out, ds) : timing_run(p, l, out, ds);
+    out->ctas_per_sm = out->ctas_per_sm ? out->ctas_per_sm : sim_resident(p, l).ctas_per_sm;
+    return st;
 }

@@ -38,9 +38,8 @@ static size_t axis_pi(const struct tune_subject *s, const struct options *base, 
 static size_t axis_agents(const struct tune_subject *s, const struct options *base, struct options *out)
 {
     const struct dev_info *d = dev_describe(s->dev);
-    struct dev_cta cta = { .threads = dim3u_count(s->launch->block),
-                           .regs = s->facts ? s->facts->regs : 0 };
-    uint32_t most = dev_resident_ctas(d, &cta), n = 0;
+    struct dev_cta cta = tune_cta(s, base);
+    uint32_t most = dev_resident(d, &cta).ctas_per_sm, n = 0;
     for (; n < most && n < TUNE_AXIS_MOST; n++) {
         out[n] = *base;
         opt_cluster(&out[n])->kind = CLUSTER_AGENT;

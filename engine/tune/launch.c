@@ -3,8 +3,11 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/text_marks.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_bypass.h"
@@ -37,6 +40,19 @@ bool tune_legal(const struct tune_subject *t, const struct options *o)
     bool ok = pass_legal(&in, &ds) == ST_OK;
     diags_free(&ds);
     return ok;
+}
+
+struct dev_cta tune_cta(const struct tune_subject *t, const struct options *o)
+{
+    const struct launch_spec *l = t->launch;
+    const struct ptx_func *f = ptx_find_func(t->module, str_of(l->kernel));
+    return (struct dev_cta){ .threads = dim3u_count(l->block),
+                             .regs = t->facts ? t->facts->regs : 0,
+                             .shared = (f ? ptx_shared_of(t->module, f).bytes : 0) + l->shared,
+                             .cluster = l->cluster.x ? dim3u_count(l->cluster)
+                                        : f          ? ptx_cluster_of(f)
+                                                     : 1,
+                             .carveout = opt_occupancy(o)->carveout };
 }
 
 uint32_t tune_warps(const struct tune_subject *s)

@@ -187,6 +187,8 @@ enum status tune_axis_points(const struct tune_axis *a, const struct tune_subjec
 struct pass_input tune_input(const struct tune_subject *t, const struct options *o);
 /* Registers a thread as the device compiled it; 0: it is refused, or the device does not compile. */
 uint32_t tune_compiled_regs(struct tune_bench *b, const struct options *o);
+/* What the original's launch asks of the device under these options. */
+struct dev_cta tune_cta(const struct tune_subject *t, const struct options *o);
 bool tune_legal(const struct tune_subject *t, const struct options *o); /* no pass refuses it */
 uint32_t tune_warps(const struct tune_subject *s);
 /* What ends whatever is going on. */

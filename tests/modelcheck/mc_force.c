@@ -77,6 +77,7 @@ const struct dev_info mc_device = {
     .regs_per_sm = 65536,
     .shared_per_sm = 65536,
     .shared_per_block_optin = 65536,
+    .sm = { .reg_unit = 256, .warp_unit = 4, .shared_unit = 128 },
     .l1_bytes = 65536,
     .l2_bytes = 1 << 20,
     .mem_bytes = 1 << 30,

@@ -59,7 +59,8 @@ static inline void workspace_open(struct workspace *s, const char *path, struct 
                                 .max_threads_per_block = 1024,
                                 .regs_per_sm = 65536,
                                 .shared_per_sm = 100 << 10,
-                                .shared_per_block_optin = 99 << 10 };
+                                .shared_per_block_optin = 99 << 10,
+                                .sm = { .reg_unit = 256, .warp_unit = 4, .shared_unit = 128 } };
     memcpy(s->dev.name, "a test device", 14);
 }
 

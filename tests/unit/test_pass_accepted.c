@@ -109,7 +109,8 @@ static void test_accepted(void **state)
                                          .max_threads_per_block = 1024,
                                          .regs_per_sm = 65536,
                                          .shared_per_sm = 228 << 10,
-                                         .shared_per_block_optin = 227 << 10 };
+                                         .shared_per_block_optin = 227 << 10,
+                                         .sm = { .reg_unit = 256, .warp_unit = 4, .shared_unit = 128 } };
     struct buf out = { 0 };
     buf_puts(&out, "# file, launch, then a letter for each of:");
     for (size_t k = 0; k < ARRAY_LEN(lines); k++)

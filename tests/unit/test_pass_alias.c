@@ -30,7 +30,8 @@ static enum status rewrite(struct scene *s, const char *name, const char *line)
                             .max_threads_per_block = 1024,
                             .regs_per_sm = 65536,
                             .shared_per_sm = 100 << 10,
-                            .shared_per_block_optin = 99 << 10 };
+                            .shared_per_block_optin = 99 << 10,
+                            .sm = { .reg_unit = 256, .warp_unit = 4, .shared_unit = 128 } };
     *s = (struct scene){ .m = NULL };
     snprintf(path, sizeof path, "tests/golden/alias/%s.ptx", name);
     assert_status_ok(ptx_parse_file(path, &s->m, &s->ds), &s->ds);

@@ -165,7 +165,8 @@ static enum status rewrite(const struct row *r, const char *line, struct buf *sa
                           .max_threads_per_block = 1024,
                           .regs_per_sm = 65536,
                           .shared_per_sm = 228 << 10,
-                          .shared_per_block_optin = 227 << 10 };
+                          .shared_per_block_optin = 227 << 10,
+                          .sm = { .reg_unit = 256, .warp_unit = 4, .shared_unit = 128 } };
     struct buf text = { 0 };
     struct ptx_module *m = NULL;
     struct diags ds = { 0 };

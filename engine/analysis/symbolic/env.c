@@ -4,6 +4,7 @@
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/analysis/symbolic/symexpr.h"
 #include "engine/base/base.h"
+#include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/data.h"
@@ -56,15 +57,14 @@ static void place_global(struct env *v, const struct ptx_symbol *s)
 }
 static void place_one(struct env *v, const struct ptx_symbol *s)
 {
+    uint64_t at;
     switch (s->space) {
     case PTX_SPACE_GLOBAL:
     case PTX_SPACE_CONST: place_global(v, s); break;
     case PTX_SPACE_SHARED:
-        if (s->unsized)
-            return; /* dynamic: placed after the static ones */
-        v->shared_static = (uint32_t)aligned(v->shared_static, s->align);
-        place(v, s, v->shared_static);
-        v->shared_static += (uint32_t)s->bytes;
+        at = ptx_shared_place(&v->shared, s);
+        if (!s->unsized) /* those are placed after the others */
+            place(v, s, at);
         break;
     case PTX_SPACE_LOCAL:
         v->local_bytes = (uint32_t)aligned(v->local_bytes, s->align);
@@ -100,7 +100,7 @@ static void count_one(struct env *v, const struct ptx_symbol *s)
 static void place_dynamic(struct env *v, const struct ptx_symbol *s)
 {
     if (s->space == PTX_SPACE_SHARED && s->unsized)
-        place(v, s, aligned(v->shared_static, s->align ? s->align : 16));
+        place(v, s, v->shared_static);
 }
 /* Pointers stored in initialised variables (relocations) become the made-up addresses. */
 static void relocate(struct env *v)
@@ -217,6 +217,7 @@ enum status env_make(struct env *v, struct eval *e, const struct launch_data *da
     if (data)
         bind_args(v);
     each_symbol(v, place_one);
+    v->shared_static = (uint32_t)ptx_shared_end(&v->shared);
     each_symbol(v, place_dynamic);
     relocate(v);
     return arena_failed(e->arena) ? ST_NOMEM : ST_OK;

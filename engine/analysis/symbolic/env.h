@@ -9,6 +9,7 @@
 #define GPULOCW_ANALYSIS_SYMBOLIC_ENV_H
 
 #include "engine/base/base.h"
+#include "engine/ptx/flow/asks.h"
 #include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 
@@ -46,9 +47,10 @@ struct env {
     struct eval *e;
     const struct launch_data *data; /* NULL: assumed launch */
     struct dim3u grid, block;
-    uint32_t shared_static;  /* byte */
-    uint32_t shared_dynamic; /* byte */
-    uint32_t local_bytes;    /* byte a thread */
+    struct ptx_shared shared; /* while they are placed */
+    uint32_t shared_static;   /* byte */
+    uint32_t shared_dynamic;  /* byte */
+    uint32_t local_bytes;     /* byte a thread */
     struct env_region *region;
     uint32_t nregions;
     struct env_symbol *symbol;

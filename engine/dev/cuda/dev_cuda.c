@@ -38,6 +38,21 @@ static uint64_t l1_bytes(int major, int minor)
     return 0;
 }
 
+/* The units in which an SM is shared out: no attributes, but the same for all GPUs of an architecture.
+ */
+static void describe_units(const struct drv *v, drv_device d, const struct sim_preset *arch,
+                           struct dev_info *i)
+{
+    i->sm.shared_reserved = attr(v, d, DRV_ATTR_RESERVED_SHARED);
+    i->sm.reg_unit = (double)arch->reg_unit;
+    i->sm.warp_unit = (double)arch->warp_unit;
+    i->sm.shared_unit = (double)arch->shared_unit;
+    i->sm.regs_per_thread = (double)arch->regs_per_thread;
+    i->sm.carve_default = -1;
+    if (arch->unified_bytes) /* L1 and shared memory are one array */
+        i->sm.unified_bytes = (double)i->l1_bytes;
+}
+
 static void describe(const struct drv *v, drv_device d, int ordinal, struct dev_info *i)
 {
     *i = (struct dev_info){ .kind = DEV_CUDA };
@@ -60,9 +75,9 @@ static void describe(const struct drv *v, drv_device d, int ordinal, struct dev_
     /* Memory clock in kHz, bus width in bits, two transfers a clock. */
     i->bw_dram =
         2.0 * 1e3 * attr(v, d, DRV_ATTR_MEMORY_CLOCK_RATE) * attr(v, d, DRV_ATTR_MEMORY_BUS_WIDTH) / 8;
-    i->sm.shared_reserved = attr(v, d, DRV_ATTR_RESERVED_SHARED);
     struct sim_preset arch = sim_preset_default_for(i->cc_major, i->cc_minor);
     i->issue_per_cycle = (double)arch.schedulers / (double)arch.issue_interval;
+    describe_units(v, d, &arch, i);
     size_t bytes = 0;
     if (v->device_memory(&bytes, d) == DRV_SUCCESS)
         i->mem_bytes = bytes;

@@ -50,6 +50,7 @@
 #include "engine/pass/pass_int.h"
 #include "engine/pass/tasks.h"
 #include "engine/ptx/edit.h"
+#include "engine/ptx/flow/asks.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -107,13 +108,12 @@ static uint32_t agents_per_sm(const struct pass_ctx *c)
 {
     const struct dev_info *d = c->in->dev;
     uint64_t warps = pass_warps(c);
-    bool unsized;
     if (!d || !warps)
         return at_least_1(warps ? 64 / warps : 1);
-    struct dev_cta cta = { .threads = dim3u_count(c->out->block), .regs = pass_regs(c) };
-    cta.shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 2 * SLOT_BYTES +
-                 (cluster_count(c) + 127) / 128 * 16;
-    return at_least_1(dev_resident_ctas(d, &cta));
+    struct dev_cta cta = pass_cta(c, c->m, c->f);
+    cta.regs = pass_regs(c);
+    cta.shared += 2 * SLOT_BYTES + (cluster_count(c) + 127) / 128 * 16;
+    return at_least_1(dev_resident(d, &cta).ctas_per_sm);
 }
 
 static uint32_t agent_count(const struct pass_ctx *c)
@@ -600,8 +600,8 @@ static uint32_t chunk_of(const struct agent *a)
 
 static bool uses_shared(const struct pass_ctx *c)
 {
-    bool unsized;
-    return pass_shared_bytes(c->m, c->f, &unsized) || unsized || c->out->shared;
+    struct ptx_shared own = ptx_shared_of(c->m, c->f);
+    return own.bytes || own.unsized || c->out->shared;
 }
 
 /* Nothing in the kernel tells a warp what another one of its CTA is at. */

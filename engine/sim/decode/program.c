@@ -1,9 +1,11 @@
 /* Programs: which functions a kernel reaches, where variables lie, decoding, resources. */
 #include "engine/base/base.h"
 #include "engine/ptx/facts/facts.h"
+#include "engine/ptx/flow/asks.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
 #include "engine/sim/decode/decode.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/lanes/lanes.h"
@@ -51,7 +53,8 @@ static bool find_functions(struct decode *d, const struct ptx_func *kernel)
 }
 
 /* ---- variables ---- */
-static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t *cap)
+static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t cap,
+                         struct ptx_shared *shared_vars)
 {
     struct sim_program *p = d->p;
     bool shared = s->space == PTX_SPACE_SHARED, global = s->space == PTX_SPACE_GLOBAL,
@@ -59,13 +62,10 @@ static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t 
     if (s->kind != SYM_VAR || (!shared && !global && !constant))
         return true;
     struct exec_symbol e = { s, 0, s->bytes };
-    if (p->nsymbols == *cap)
+    if (p->nsymbols == cap)
         return decode_why(d, "symbol table is full");
-    if (shared && s->unsized) {
-        e.addr = UINT64_MAX; /* dynamic: after all others */
-    } else if (shared) {
-        e.addr = round_up(p->shared_static, s->align ? s->align : 1);
-        p->shared_static = (uint32_t)(e.addr + s->bytes);
+    if (shared) {
+        e.addr = ptx_shared_place(shared_vars, s);
     } else if (s->bytes) {
         char name[160];
         size_t n = s->name.n < sizeof name - 1 ? s->name.n : sizeof name - 1;
@@ -84,42 +84,35 @@ static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t 
 
 /* Constants lie below all else: placed first, and given back last, each is entered and removed at the
  * end of the memory's table. */
-static bool place_all(struct decode *d, bool constants, uint32_t *cap)
+static bool place_all(struct decode *d, bool constants, uint32_t cap, struct ptx_shared *shared_vars)
 {
     const struct sim_program *p = d->p;
     bool ok = true;
     for (uint32_t i = 0; ok && i < p->module->nglobals; i++)
         if ((p->module->globals[i]->space == PTX_SPACE_CONST) == constants)
-            ok = place_symbol(d, p->module->globals[i], cap);
+            ok = place_symbol(d, p->module->globals[i], cap, shared_vars);
     for (uint32_t i = 0; ok && i < p->nfuncs; i++)
         for (uint32_t k = 0; ok && k < p->funcs[i].ptx->nvars; k++)
             if ((p->funcs[i].ptx->vars[k]->space == PTX_SPACE_CONST) == constants)
-                ok = place_symbol(d, p->funcs[i].ptx->vars[k], cap);
+                ok = place_symbol(d, p->funcs[i].ptx->vars[k], cap, shared_vars);
     return ok;
 }
 
 static bool place_variables(struct decode *d)
 {
     struct sim_program *p = d->p;
-    uint32_t cap = p->module->nglobals, align = 16;
+    struct ptx_shared shared_vars = { 0 };
+    uint32_t cap = p->module->nglobals;
     for (uint32_t i = 0; i < p->nfuncs; i++)
         cap += p->funcs[i].ptx->nvars;
     p->symbols = ARENA_ARRAY(p->arena, struct exec_symbol, cap + 1);
     if (!p->symbols)
         return false;
-    bool ok = place_all(d, true, &cap) && place_all(d, false, &cap);
+    bool ok = place_all(d, true, cap, &shared_vars) && place_all(d, false, cap, &shared_vars);
+    p->shared_static = p->shared_dyn = (uint32_t)ptx_shared_end(&shared_vars);
     for (uint32_t i = 0; i < p->nsymbols; i++)
-        if (p->symbols[i].addr == UINT64_MAX && p->symbols[i].sym->align > align)
-            align = p->symbols[i].sym->align;
-    p->shared_dyn = (uint32_t)round_up(p->shared_static, align);
-    bool dynamic = false;
-    for (uint32_t i = 0; i < p->nsymbols; i++)
-        if (p->symbols[i].addr == UINT64_MAX) {
+        if (p->symbols[i].addr == UINT64_MAX)
             p->symbols[i].addr = p->shared_dyn;
-            dynamic = true;
-        }
-    p->shared_static = dynamic ? p->shared_dyn : p->shared_static;
-    p->shared_dyn = p->shared_static;
     return ok;
 }
 
@@ -237,45 +230,34 @@ static bool collect_loads(struct sim_program *p)
 
 /* The most registers with which an SM holds as many warps as with so many: ptxas uses them up
  * (tests/tool/unrolled.py --rule, sums of many loads). */
-static uint32_t regs_step(uint32_t regs, const struct sim_preset *g)
+static uint32_t regs_step(uint32_t regs, const struct dev_info *d)
 {
-    uint32_t unit = (uint32_t)g->reg_unit / WARP_LANES;
-    uint32_t most = (uint32_t)(g->regs_per_sm / g->schedulers) / WARP_LANES;
-    uint32_t step = regs <= most && unit ? most / (most / regs) / unit * unit : 0;
+    uint32_t step = dev_regs_of_warps(d, dev_warps_of_regs(d, regs));
     return step > regs ? step : regs;
 }
 
 /* What ptxas would allocate for so many registers live at once, in its steps of 8. It takes about ten
  * more (addresses and loads ahead), but finds room in 32, which leave an SM all its warps, for whatever
  * fits: of 33 demo kernels built for sm_90 none has more than 32. */
-static uint32_t estimate_regs(uint32_t live, const struct sim_preset *g)
+static uint32_t estimate_regs(uint32_t live, const struct dev_info *d)
 {
     uint32_t want = live + 10;
     if (want > 32 && live < 32)
         want = 32;
     want = want < 16 ? 16 : (want + 7) / 8 * 8;
-    want = want > 32 ? regs_step(want, g) : want;
-    return want > (uint32_t)g->regs_per_thread ? (uint32_t)g->regs_per_thread : want;
-}
-
-/* Threads of a CTA that the kernel promises; 0: it says nothing. */
-static uint64_t promised_threads(const struct ptx_func *f)
-{
-    const struct dim_directive *lim = f->reqntid.x ? &f->reqntid : &f->maxntid;
-    return lim->x ? (uint64_t)lim->x * (lim->y ? lim->y : 1) * (lim->z ? lim->z : 1) : 0;
+    want = want > 32 ? regs_step(want, d) : want;
+    return want > (uint32_t)d->sm.regs_per_thread ? (uint32_t)d->sm.regs_per_thread : want;
 }
 
 /* ptxas spills rather than have a CTA of the promised size not fit. */
-static uint32_t limited_regs(struct sim_program *p, const struct ptx_func *f, uint32_t regs)
+static uint32_t limited_regs(struct sim_program *p, const struct ptx_func *f, const struct dev_info *d,
+                             uint32_t regs)
 {
-    uint64_t lanes = (promised_threads(f) + WARP_LANES - 1) / WARP_LANES * WARP_LANES,
-             ctas = f->minnctapersm ? f->minnctapersm : 1,
-             most = lanes ? (uint64_t)p->preset.regs_per_sm / (lanes * ctas) / 8 * 8 : 0;
-    if (f->maxnreg && (!most || f->maxnreg < most))
-        most = f->maxnreg;
-    if (f->maxnreg || (f->minnctapersm && lanes))
-        p->regs_allowed = most < 255 ? (uint32_t)most : 255;
-    return most && regs > most ? (uint32_t)most : regs;
+    struct dev_bounds b = { ptx_threads_of(f), f->minnctapersm, f->maxnreg };
+    uint32_t most = dev_regs_allowed(d, &b);
+    if (f->maxnreg || (f->minnctapersm && b.threads))
+        p->regs_allowed = most < 255 ? most : 255;
+    return regs > most ? most : regs;
 }
 
 static enum status decode_program(struct decode *d, const struct ptx_func *kernel)
@@ -299,7 +281,9 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
         memcpy(p->constants, d->consts, d->nconst);
     p->const_bytes = d->nconst;
     p->ordered = d->atomic_order;
-    p->regs = limited_regs(p, kernel, estimate_regs(p->regs, &p->preset));
+    struct dev_info info;
+    sim_preset_info(&p->preset, &info);
+    p->regs = limited_regs(p, kernel, &info, estimate_regs(p->regs, &info));
     return p->constants && collect_loads(p) && size_local(d) ? ST_OK : ST_NOMEM;
 }
 
@@ -414,7 +398,7 @@ struct sim_resources sim_program_resources(const struct sim_program *p)
 {
     const struct ptx_func *f = p->funcs[0].ptx;
     uint64_t most = (uint64_t)p->preset.max_threads_per_block;
-    uint64_t promised = promised_threads(f), asked = promised ? promised : most;
+    uint64_t promised = ptx_threads_of(f), asked = promised ? promised : most;
     return (struct sim_resources){ p->regs, p->shared_static, p->local_bytes, (uint32_t)f->param_bytes,
                                    (uint32_t)(asked < most ? asked : most) };
 }

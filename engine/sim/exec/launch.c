@@ -7,6 +7,7 @@
  * is the same for any number of threads. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/cluster.h"
@@ -45,8 +46,7 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     x->threads = l->threads ? l->threads : base_cpus();
     for (uint32_t i = 0; i < p->ncode; i++)
         x->reads_time |= p->code[i].reads_time;
-    uint64_t held = (uint64_t)sim_occupancy(p, &p->preset, l->block, l->shared, l->carveout) *
-                    (uint64_t)p->preset.sms / x->cluster_ctas;
+    uint64_t held = sim_resident(p, l).ctas / x->cluster_ctas;
     x->resident = (uint32_t)(held > PARKED ? held : PARKED);
     bool checks = l->check_uninit || l->check_races;
     x->checks = checks || (l->functional && l->touch.fn);

@@ -118,13 +118,4 @@ struct timing_pool *timing_pool_new(unsigned n, unsigned threads, void (*fn)(voi
 void timing_pool_round(struct timing_pool *p);
 void timing_pool_free(struct timing_pool *p);
 
-/* occupancy.c */
-struct timing_occupancy {
-    uint32_t ctas_per_sm; /* resident */
-    uint32_t carve_kb;    /* KB */
-    uint32_t l1_bytes;    /* byte */
-};
-struct timing_occupancy timing_occupancy(const struct sim_resources *r, const struct sim_preset *g,
-                                         uint32_t threads, uint32_t shared_dyn, int carveout);
-
 #endif

@@ -13,6 +13,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/ptx/text_marks.h"
+#include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
@@ -87,27 +88,16 @@ static bool uses_tensor_cores(const struct timing_plan *plan)
     return false;
 }
 
-/* Places for clusters of n CTAs, which lie on an SM each, those of one cluster in one part of the GPU;
- * 0: there are none. */
-static uint32_t units_of(const struct sim_preset *g, uint32_t n)
-{
-    int64_t sms = n > 8   ? g->cluster_sms_16
-                  : n > 4 ? g->cluster_sms_8
-                  : n > 2 ? g->cluster_sms_4
-                          : g->sms;
-    return (uint32_t)(sms < g->sms ? sms : g->sms) / n;
-}
-
 static enum status set_up(struct timing_launch *t, struct sim_program *p, const struct sim_launch *l,
                           struct diags *ds)
 {
     *t = (struct timing_launch){
         .p = p, .l = l, .g = &p->preset, .ngroups = 1, .nctas = dim3u_count(l->grid)
     };
-    struct sim_resources r = sim_program_resources(p);
     uint32_t threads = (uint32_t)dim3u_count(l->block);
-    struct timing_occupancy o = timing_occupancy(&r, t->g, threads, l->shared, l->carveout);
+    struct dev_resident o = sim_resident(p, l);
     if (!o.ctas_per_sm) {
+        struct sim_resources r = sim_program_resources(p);
         diag_error(ds, "launch",
                    "a CTA of %u threads with %u registers per thread and %u bytes of shared memory does "
                    "not fit on an SM of %s",
@@ -117,14 +107,11 @@ static enum status set_up(struct timing_launch *t, struct sim_program *p, const 
     /* A cluster stays together: what is handed out here are clusters. */
     t->cluster = (uint32_t)dim3u_count(exec_cluster_of(p, l));
     t->nctas /= t->cluster;
-    t->units = units_of(t->g, t->cluster);
-    t->span = t->units ? t->cluster : 1;
-    uint32_t together = t->cluster / t->span;
-    if (!t->units)
-        t->units = (uint32_t)t->g->sms;
-    t->warps_per_cta = together * ((threads + WARP_LANES - 1) / WARP_LANES);
-    t->ctas_per_sm = o.ctas_per_sm > together ? o.ctas_per_sm / together : 1;
-    t->l1_bytes = o.l1_bytes;
+    t->units = o.places;
+    t->span = o.span;
+    t->warps_per_cta = t->cluster / t->span * ((threads + WARP_LANES - 1) / WARP_LANES);
+    t->ctas_per_sm = o.clusters;
+    t->l1_bytes = (uint32_t)o.l1_bytes;
     /* The shadow that races are looked for in is one for all CTAs. */
     t->threads = l->check_races || l->check_uninit ? 1 : l->threads ? l->threads : base_cpus();
     if (l->warm_l2)
