@@ -635,10 +635,9 @@ static void fill_stats(const struct sim_job *j, const struct sim_stats *s, bool 
                        struct result *out)
 {
     dev_sim_counters(out, s, timed);
-    struct dev_resources r = j->c->base.res;
-    out->regs = r.regs;
-    out->shared_static = r.shared_static;
-    out->local_bytes = r.local_bytes;
+    out->regs = j->c->base.res.regs;
+    out->shared_static = j->c->base.res.shared_static;
+    out->local_bytes = j->c->base.res.local_bytes;
     out->ctas_per_sm = s->ctas_per_sm;
 }
 

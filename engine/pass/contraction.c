@@ -15,7 +15,7 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/facts/contract.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -114,9 +114,9 @@ static uint32_t product_of(const struct keeping *k, const struct ptx_operand *o)
          steps++) {
         const struct ptx_reg_refs *r = &k->is.cfg->regs[o->index];
         const struct ptx_inst *d = &k->is.f->insts[r->defs[r->ndefs - 1]];
-        if (d->op == PTX_OP_MUL)
+        if (ptx_is_float_product(d))
             return d->index;
-        if (d->op != PTX_OP_MOV && d->op != PTX_OP_NEG)
+        if (ptx_row_rule(d) != ADDR_COPY && ptx_row_rule(d) != ADDR_NEG)
             break;
         o = &d->opnds[1];
     }
@@ -147,7 +147,7 @@ static bool fuse_again(struct keeping *k, uint32_t add, uint32_t add_was)
     if (!mul || !one_product(k, mul) || !factors_stay(k, add_was))
         return false;
     struct str a = factor(k, mul, 1), b = factor(k, mul, 2);
-    bool neg = was->neg_product != (i->op == PTX_OP_SUB && was->operand == 2);
+    bool neg = was->neg_product != (ptx_row_rule(i) == ADDR_SUB && was->operand == 2);
     struct str op = words_opcode(k->is.m, mul), text = ptx_text(k->is.m, i->at);
     const char *type = ptx_type_name((enum ptx_type)mul->type[0]), *tag = k->c->tag,
                *room = ptx_type_name((enum ptx_type)k->is.f->regs[mul->opnds[0].index].type);
@@ -218,7 +218,7 @@ static bool keep_func(struct pass_ctx *c, bool quiet, const struct ptx_func *was
     if (ok)
         memset(k.rounded, 0, is->ninsts + 1);
     for (uint32_t i = 0; ok && i < is->ninsts; i++)
-        if (is->insts[i].op == PTX_OP_ADD || is->insts[i].op == PTX_OP_SUB)
+        if (ptx_row_rule(&is->insts[i]) == ADDR_ADD || ptx_row_rule(&is->insts[i]) == ADDR_SUB)
             keep_one(&k, i);
     base_free(k.rounded);
     close_side(&k.was);

@@ -8,6 +8,7 @@
 #define GPULOCW_PASS_PASS_INT_H
 
 #include "engine/base/base.h"
+#include "engine/pass/flow.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/waits.h"
 #include "engine/ptx/ptx_table.h"
@@ -201,20 +202,6 @@ void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out)
 /* The same for any block; t: the tag. */
 void pass_linear_tid_any(const char *t, const char *dst, struct buf *out);
 
-/* ---- flow facts of one function, this room's own (conservative) ---- */
-struct pass_flow {
-    struct ptx_facts *facts;
-    const struct ptx_cfg *cfg;
-    const struct ptx_func *f;
-    const bool *divergent; /* per register: facts/diverge.h, by control */
-};
-bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out); /* false: out of memory */
-/* divergent: between any threads of the grid */
-bool pass_flow_make_grid(const struct ptx_func *f, struct pass_flow *out);
-/* Does i access a parameter of f itself? They stay as they are while f runs; what is given to functions
- * that f calls, and what these return, does not. */
-bool pass_own_param(const struct ptx_func *f, const struct ptx_inst *i);
-void pass_flow_free(struct pass_flow *f);
 /* What may overlap what, of c->m as it is now (engine/analysis/alias.h); NULL: out of memory, told in
  * c->oom. */
 const struct alias *pass_alias(struct pass_ctx *c);
@@ -229,21 +216,6 @@ bool pass_params_distinct(const struct pass_ctx *c, int a, int b);
 /* No thread writes what this load reads. `why`: static text. */
 bool pass_nobody_writes(struct pass_ctx *c, const struct ptx_func *f, const struct ptx_inst *load);
 bool pass_proven_read_only(struct pass_ctx *c, const struct ptx_inst *load, const char **why);
-/* A branch or return at which threads of a CTA may part although a barrier follows on one side: the
- * instruction, or NULL. */
-const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl);
-/* Threads of a CTA that pass `block` pass it equally often: where a branch lets them part around it,
- * nothing that `meets` is left to come once they are together again. */
-bool pass_goes_together(const struct pass_flow *fl, uint32_t block,
-                        bool (*meets)(const struct ptx_inst *i));
-/* A barrier of the whole CTA (not of a warp, an mbarrier or an asynchronous copy). */
-bool inst_is_cta_barrier(const struct ptx_inst *i);
-/* Bytes by which `reg` moves when `var` (a register; PTX_NO_INDEX: %tid.x) grows by one; false: unknown.
- */
-bool pass_motion(const struct pass_flow *fl, uint32_t reg, uint32_t var, int64_t *k);
-/* First instruction of f with this effect, or reading this special register; NULL: none. */
-const struct ptx_inst *pass_find_effect(const struct ptx_func *f, enum ptx_effect e);
-const struct ptx_inst *pass_find_sreg(const struct ptx_func *f, enum ptx_sreg reg);
 /* What the launch as it is now asks of the device with the kernel f of m; registers not known. */
 struct dev_cta pass_cta(const struct pass_ctx *c, const struct ptx_module *m, const struct ptx_func *f);
 /* After the last pass, of the text that is launched: ST_REFUSED where CTAs that wait for each other may

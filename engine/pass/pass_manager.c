@@ -43,7 +43,7 @@ struct pass_run {
     struct ptx_module *own;
     struct ptx_line_origin *lines;
     uint32_t nlines;
-    struct text_marks marks; /* of m */
+    struct text_marks marks;   /* of m */
     struct pass_origin *insts; /* where each instruction comes from, by its offset */
     uint32_t ninsts;
     uint32_t step;

@@ -281,6 +281,16 @@ bool ptx_step_of(const struct ptx_inst *i, uint32_t *reg, int64_t *by)
     return from->kind == OPND_REG && from->index == *reg;
 }
 
+enum ptx_addr_rule ptx_row_rule(const struct ptx_inst *i)
+{
+    return ptx_op_info(i->op)->addr;
+}
+
+bool ptx_is_float_product(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_MUL;
+}
+
 /* ---- comparisons and ranges ---- */
 bool ptx_test_of(const struct ptx_inst *i, struct ptx_test *out)
 {

@@ -100,6 +100,10 @@ bool ptx_comparison_of(const struct ptx_inst *i, struct ptx_comparison *out);
 /* The least and the greatest number that the destination may hold, its bits read as an unsigned number;
  * false: any. */
 bool ptx_range_of(const struct ptx_inst *i, uint64_t *lo, uint64_t *hi);
+/* The rule of its row whatever its words and types: a sum of floats adds, too. */
+enum ptx_addr_rule ptx_row_rule(const struct ptx_inst *i);
+/* a * b of floats, which the assembler may fuse with a sum */
+bool ptx_is_float_product(const struct ptx_inst *i);
 /* A whole number as operand. */
 bool ptx_is_number(const struct ptx_operand *o);
 /* Which operand of a wgmma says whether it adds to what its registers hold; PTX_NO_INDEX: it always

@@ -75,7 +75,8 @@ struct exec_warp {
     uint64_t since; /* ninst at the last switch */
     uint64_t ninst, nthread;
     /* of exec_step: reads of what others may write; exec_cta_waits: ninst and these at its last look */
-    uint64_t nreads, ninst_seen, nreads_seen;
+    uint64_t nreads;
+    uint64_t ninst_seen, nreads_seen;
     int64_t left; /* instructions that native code may still run */
     uint64_t now; /* cycles for %clock */
     struct exec_cta *cta;
