@@ -13,8 +13,8 @@
 #define WORDS 24
 struct row {
     enum ptx_op op;
-    const char *name, *exec, *sig, *types, *mods, *section;
-    int effect, addr, cls, version, sm;
+    const char *name, *exec, *sig, *types, *mods, *keeps, *section;
+    unsigned effect, addr, range, is, role, flops, cls, version, sm;
     char suffix;
 };
 static const struct row rows[] = {

@@ -128,9 +128,10 @@ static void test_copied(void **state)
     struct text t;
     (void)state;
     open_marked(&t);
-    uint32_t line = t.m->funcs[0]->insts[3].at.line;
+    struct span at = t.m->funcs[0]->insts[3].at;
     struct ptx_edit *e = ptx_edit_new(t.m);
-    ptx_edit_end(e, t.m->funcs[0], "two", PTX_EDIT_COPY_OF "@%%q ld.global.u32 %%r0, [%%d+12];\n", line);
+    ptx_edit_end(e, t.m->funcs[0], "two", PTX_EDIT_COPY_OF "@%%q ld.global.u32 %%r0, [%%d+12];\n",
+                 at.line, at.off);
     text_edit(&t, e);
     assert_int_equal(t.marks.n, 2);
     assert_int_equal(strncmp(text_at(&t, 1), "@%q ld.global.u32 %r0", 21), 0);
