@@ -205,7 +205,7 @@ static void test_waits(void **state)
                      said.s ? said.s : "");
         buf_free(&said);
         if (r->waits && s == ST_REFUSED)
-            assert_int_equal(rewrite(r, "--throttle-shared 1024", &said), ST_REFUSED);
+            assert_int_equal(rewrite(r, "--throttle-shared 16384", &said), ST_REFUSED);
         buf_free(&said);
     }
 }
