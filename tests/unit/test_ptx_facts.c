@@ -5,6 +5,7 @@
 #include "engine/ptx/facts/diverge.h"
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/facts/live.h"
+#include "engine/ptx/facts/parts.h"
 #include "engine/ptx/facts/reach.h"
 #include "engine/ptx/facts/solve.h"
 
@@ -179,6 +180,33 @@ static void test_regions(void **state)
 {
     (void)state;
     each_random(check_regions);
+}
+
+static uint32_t next_block(void *ctx, uint32_t node, uint32_t *at)
+{
+    const struct ptx_block *b = &((const struct ptx_cfg *)ctx)->blocks[node];
+    return *at < b->nsucc ? b->succ[(*at)++] : PTX_NO_INDEX;
+}
+
+/* Two blocks are of one part when each reaches the other; a part comes after those it leads to. */
+static void check_parts(struct ptx_facts *x)
+{
+    static bool path[3 * MOST][3 * MOST];
+    uint32_t part[3 * MOST] = { 0 }, n;
+    closure(x->cfg, PTX_NO_INDEX, path);
+    assert_true(ptx_parts(x->cfg->nblocks, next_block, x->cfg, part, &n));
+    for (uint32_t b = 0; b < x->cfg->nblocks; b++)
+        for (uint32_t k = 0; k < x->cfg->nblocks; k++) {
+            assert_int_equal(part[b] == part[k], b == k || (path[b][k] && path[k][b]));
+            assert_true(!path[b][k] || part[b] >= part[k]);
+            assert_true(part[b] < n);
+        }
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    each_random(check_parts);
 }
 
 /* ---- liveness, along ways through the instructions ---- */
@@ -512,6 +540,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_solver_of_nothing),
         cmocka_unit_test(test_reach),
         cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_live),
         cmocka_unit_test(test_live_vector),
         cmocka_unit_test(test_same_by_data),
