@@ -144,18 +144,6 @@ struct copy_names {
     const struct ptx_stmt *stmt; /* whose text it is; NULL: of no statement */
 };
 
-struct named {
-    const struct ptx_func *f;
-    struct str name;
-    bool found;
-};
-static void name_reg(void *ctx, uint32_t reg, unsigned access)
-{
-    struct named *n = ctx;
-    (void)access;
-    n->found |= str_eq(n->f->regs[reg].name, n->name);
-}
-
 /* Is it a register or a variable here? Labels and functions of the same name may be declared in other
  * scopes. */
 static bool names_value(const struct copy_names *n, struct str name)
@@ -163,15 +151,7 @@ static bool names_value(const struct copy_names *n, struct str name)
     const struct ptx_stmt *s = n->stmt;
     if (!s || s->kind != STMT_INST)
         return s && (s->kind == STMT_REG || s->kind == STMT_VAR);
-    const struct ptx_inst *i = &n->p->f->insts[s->index];
-    struct named x = { n->p->f, name, false };
-    ptx_inst_regs(i, name_reg, &x);
-    for (uint8_t k = 0; k < i->nopnds; k++) {
-        const struct ptx_operand *o = &i->opnds[k];
-        bool sym = o->kind == OPND_SYM || (o->kind == OPND_ADDR && o->base == BASE_SYM);
-        x.found |= sym && o->sym && o->sym->kind == SYM_VAR && str_eq(o->sym->name, name);
-    }
-    return x.found;
+    return ptx_names_value(n->p->f, &n->p->f->insts[s->index], name);
 }
 
 static bool copy_name(void *ctx, struct str name, struct buf *out)

@@ -423,6 +423,31 @@ uint32_t ptx_find_reg(const struct ptx_func *f, struct str name)
     return PTX_NO_INDEX;
 }
 
+struct named {
+    const struct ptx_func *f;
+    struct str name;
+    bool found;
+};
+
+static void name_reg(void *ctx, uint32_t reg, unsigned access)
+{
+    struct named *n = ctx;
+    (void)access;
+    n->found |= str_eq(n->f->regs[reg].name, n->name);
+}
+
+bool ptx_names_value(const struct ptx_func *f, const struct ptx_inst *i, struct str name)
+{
+    struct named x = { f, name, false };
+    ptx_inst_regs(i, name_reg, &x);
+    for (uint8_t k = 0; k < i->nopnds; k++) {
+        const struct ptx_operand *o = &i->opnds[k];
+        bool sym = o->kind == OPND_SYM || (o->kind == OPND_ADDR && o->base == BASE_SYM);
+        x.found |= sym && o->sym && o->sym->kind == SYM_VAR && str_eq(o->sym->name, name);
+    }
+    return x.found;
+}
+
 const char *ptx_sreg_word(enum ptx_sreg s)
 {
     const char *name = ptx_sreg_name(s);
