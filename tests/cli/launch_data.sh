@@ -162,6 +162,37 @@ refused('sorted from high to low', {'sorted': [5, 2]}, 'must not be above')
 refused('sorted of one number', {'sorted': 5}, r'is invalid(.|\n)*"sorted": \[low, high\]')
 refused('a fill of two numbers', {'fill': [5, 2]}, r'is invalid(.|\n)*"fill": 0')
 refused('an element type that is none', {'fill': 0}, 'bf16 e4m3 e5m2', t='fp8')
+
+# Handles of textures and surfaces that nothing says a size of: a guess, tried on the device.
+FETCH = """.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry t(.param .u64 image, .param .u64 out)
+{
+	.reg .b32 %%r<9>; .reg .f32 %%f<5>; .reg .b64 %%d<6>;
+	ld.param.u64 %%d1, [image];
+	ld.param.u64 %%d2, [out];
+	cvta.to.global.u64 %%d2, %%d2;
+	mov.u32 %%r1, %%tid.x;
+	shl.b32 %%r2, %%r1, 2;
+	%s
+	mul.wide.u32 %%d3, %%r1, 4;
+	add.s64 %%d4, %%d2, %%d3;
+	st.global.f32 [%%d4], %%f1;
+	ret;
+}
+"""
+def guessed(name, fetch, dims):
+    open(tmp + '/image.ptx', 'w').write(FETCH % fetch)
+    r = subprocess.run([exe, 'launch', tmp + '/image.ptx', '-o', tmp + '/image.launch.json', '--force'], capture_output=True, text=True)
+    made = json.load(open(tmp + '/image.launch.json'))['args'][0] if r.returncode == 0 else {}
+    image = made.get('texture') or made.get('surface') or {}
+    say(r.returncode == 0 and 'no guess made' not in r.stderr and image.get('dims') == dims, 'a guess for ' + name, r.returncode, r.stderr, made)
+guessed('tex.1d', 'tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1}];', [4096])
+guessed('tex.2d', 'tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1,%r1}];', [1024, 1024])
+guessed('suld', 'suld.b.1d.b32.trap {%r5}, [%d1, {%r2}]; mov.b32 %f1, %r5;', [4096])
+guessed('sust', 'mov.b32 %f1, %r1; sust.b.1d.b32.trap [%d1, {%r2}], {%r1};', [4096])
+guessed('sured', 'mov.b32 %f1, %r1; sured.b.add.1d.u32.trap [%d1, {%r2}], %r1;', [4096])
 done()
 PY
 cat "$T/said"

@@ -91,7 +91,8 @@ static void shape_of(const struct ptx_inst *i, uint32_t n, struct texture *t)
         ptx_has_mod(i, PTX_MOD_A1D) || ptx_has_mod(i, PTX_MOD_A2D) || ptx_has_mod(i, PTX_MOD_ACUBE);
     t->rank = three ? 3 : one ? 1 : 2;
     t->layers = t->array ? LAYERS : 1;
-    n = n > most_texels[t->rank - 1] ? most_texels[t->rank - 1] : n;
+    if (!n || n > most_texels[t->rank - 1]) /* 0: nothing says how many */
+        n = most_texels[t->rank - 1];
     for (unsigned d = 0; d < 3; d++)
         t->dims[d] = d < t->rank ? n : 1;
 }
