@@ -20,6 +20,7 @@ if [ "$asked" != "${asked% test *}" ]; then
     need setjmp.h libc6-dev
     printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\n' | ${CC:-gcc} -fsyntax-only -x c - 2>/dev/null || missing="$missing libcmocka-dev"
     need tmux tmux
+    need patch patch
     need pgrep procps
     need python3 python3
     need clang-format clang-format
