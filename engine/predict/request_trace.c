@@ -67,32 +67,6 @@ static struct options mapping_of(const struct options *o)
     return m;
 }
 
-static struct dev_resident resident_ctas(const struct tune_bench *b, const struct options *o,
-                                         const struct tune_trace *t)
-{
-    struct dev_cta cta = tune_cta(&b->subject, o);
-    cta.threads = dim3u_count(t->block);
-    cta.regs = t->regs;
-    cta.shared = (uint64_t)t->shared + t->shared_static;
-    return dev_resident(dev_describe(b->subject.dev), &cta);
-}
-
-uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
-{
-    uint64_t left = resident_ctas(b, o, t).l1_bytes;
-    return left ? left : LINE_BYTES;
-}
-
-static unsigned resident_of(const struct tune_bench *b, const struct options *o,
-                            const struct tune_trace *t)
-{
-    uint64_t most = resident_ctas(b, o, t).ctas_per_sm;
-    if (opt_cluster(o)->kind == CLUSTER_AGENT && opt_cluster(o)->agents > 0 &&
-        (uint64_t)opt_cluster(o)->agents < most)
-        most = (uint64_t)opt_cluster(o)->agents;
-    return most ? (unsigned)most : 1;
-}
-
 /* Registers and shared memory of the rewritten code: a simulated device tells at once, a GPU's compiler
  * takes too long. */
 static enum status find_resources(struct tune_bench *b, struct str text, struct tune_trace *t,
@@ -304,7 +278,7 @@ static enum status trace_rewritten(struct tune_bench *b, const struct options *o
     t->shared = code.shared;
     pass_standalone(&code, &text);
     st = text.oom || !text.s ? ST_NOMEM : find_resources(b, (struct str){ text.s, text.n }, t, ds);
-    t->resident = resident_of(b, o, t);
+    t->resident = tune_trace_resident(b, o, t);
     if (st == ST_OK)
         st = ptx_parse("predicted", (struct str){ text.s, text.n }, &m, ds);
     if (st == ST_OK)

@@ -20,7 +20,7 @@ const char *eval_inst_text(struct eval *e, const struct ptx_func *f, const struc
     const char *t = i->ntypes ? ptx_type_name((enum ptx_type)i->type[0]) : NULL;
     struct str text = ptx_text(e->module, i->at);
     size_t n = 0;
-    while (n < text.n && n < 40 && text.s[n] != ' ' && text.s[n] != '\t')
+    while (n < text.n && n < 40 && text.s[n] > ' ' && text.s[n] != '/' && text.s[n] != ';')
         n++;
     char *s = ptx_is_opaque(i) ? arena_printf(e->arena, "%.*s at line %u", (int)n, text.s, i->at.line)
                                : arena_printf(e->arena, "%s%s%s at line %u", ptx_op_info(i->op)->name,
