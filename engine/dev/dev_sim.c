@@ -673,15 +673,12 @@ static enum status settle(enum status st, double limit, const struct dev_run *r,
                           const struct diags *ds)
 {
     if (limit > 0 && (st == ST_CANCELLED || st == ST_OK) && !cancel_asked(r->cancel)) {
-        dev_result_fail(out, ST_DEVICE,
-                        "time limit of %g s reached: the kernel was stopped; --time-limit allows more",
-                        limit);
+        dev_result_fail(out, ST_DEVICE, "time limit of %g s reached; --time-limit allows more", limit);
         return ST_OK;
     }
-    if (st != ST_DEVICE)
-        return st;
-    dev_result_from_diags(out, st, ds);
-    return ST_OK;
+    if (st == ST_DEVICE)
+        dev_result_from_diags(out, st, ds);
+    return st == ST_DEVICE ? ST_OK : st;
 }
 
 static enum status sim_launch_code(struct dev *d, struct dev_code *c, struct dev_data *b,
@@ -696,8 +693,7 @@ static enum status sim_launch_code(struct dev *d, struct dev_code *c, struct dev
     if (w)
         j.cancel = dev_watch_cancel(w);
     enum status st = run_all(&j, out);
-    bool timeout = w && dev_watch_stop(w);
-    st = settle(st, timeout && st != ST_OK ? limit : 0, r, out, &own);
+    st = settle(st, w && dev_watch_stop(w) && st != ST_OK ? limit : 0, r, out, &own);
     diags_move(ds, &own);
     diags_free(&own);
     return st;

@@ -28,7 +28,7 @@ PY
 run() { timeout 400 "$B" run "$T/$1.ptx" --no-counters "${@:2}"; }
 for k in flag counting sleeping lock each_other shared; do code "$k: a deadlock" 4 "cannot continue.*\[deadlock\]" run $k; done
 for k in bounded chain worker ticks; do code "$k: ends" 0 "" run $k; done
-code "a livelock ends by the limit, which says how to raise it" 4 "time limit of 2 s reached: the kernel was stopped; --time-limit allows more" run livelock --time-limit 2
+code "a livelock ends by the limit, which says how to raise it" 4 "time limit of 2 s reached; --time-limit allows more" run livelock --time-limit 2
 code "a grid barrier of 4,224 CTAs, all resident, ends" 0 "" run barrier --device sim:hopper-h200
 has "the help names the limit" "--time-limit SECONDS +a launch that takes longer fails \(simulated: 600" "$("$B" help run)"
 exit $bad
