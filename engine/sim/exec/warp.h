@@ -74,11 +74,10 @@ struct exec_warp {
     uint32_t spins, turn;
     uint64_t since; /* ninst at the last switch */
     uint64_t ninst, nthread;
-    /* of exec_step: reads of what others may write; exec_cta_waits: ninst and these at its last look */
-    uint64_t nreads;
-    uint64_t ninst_seen, nreads_seen;
-    int64_t left; /* instructions that native code may still run */
-    uint64_t now; /* cycles for %clock */
+    uint64_t nreads;                  /* of exec_step: reads of what others may write */
+    uint64_t ninst_seen, nreads_seen; /* ninst and nreads when exec_cta_waits looked last */
+    int64_t left;                     /* instructions that native code may still run */
+    uint64_t now;                     /* cycles for %clock */
     struct exec_cta *cta;
     struct exec_worker *k;
     struct exec_launch *x;
