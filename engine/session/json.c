@@ -233,26 +233,39 @@ static void explain(struct diag *d, const char *text, size_t n, struct span at)
 void json_fail(const char *path, const char *text, size_t n, const char *where, struct diags *ds)
 {
     struct span at = place_of(text, n, where);
+    bool nul = n - at.off >= 6 && (!*where || memcmp(where, "\\u0000", 6) == 0);
     struct diag *d = diag_add(ds, DIAG_ERROR, "json", path, at, "%s",
-                              n ? "not valid JSON here" : "empty file where JSON was expected");
+                              nul ? "a NUL character: no name or text may hold one"
+                              : n ? "not valid JSON here"
+                                  : "empty file where JSON was expected");
     diag_source(d, (struct str){ text, n });
     explain(d, text, n, at);
 }
 
+/* The first NUL, as it is or written as an escape: a name would end there. NULL: none. */
+static const char *find_nul(const char *text, size_t n)
+{
+    const char *nul = memchr(text, 0, n);
+    for (size_t i = 0; !nul && i + 5 < n; i++)
+        if (text[i] == '\\') {
+            nul = memcmp(text + i, "\\u0000", 6) == 0 ? text + i : NULL;
+            i += !nul; /* an escaped backslash begins nothing */
+        }
+    return nul;
+}
+
 cJSON *json_parse(const char *path, const char *text, size_t n, struct diags *ds)
 {
-    const char *end = NULL;
-    cJSON *t = memchr(text, 0, n) ? NULL : cJSON_ParseWithLengthOpts(text, n, &end, false);
+    const char *end = NULL, *nul = find_nul(text, n);
+    cJSON *t = nul ? NULL : cJSON_ParseWithLengthOpts(text, n, &end, false);
     while (t && end < text + n && (unsigned char)*end <= ' ')
         end++;
     if (t && end < text + n) { /* something follows */
         cJSON_Delete(t);
         t = NULL;
     }
-    if (!t) {
-        const char *nul = memchr(text, 0, n);
+    if (!t)
         json_fail(path, text, n, nul ? nul : end ? end : text, ds);
-    }
     return t;
 }
 

@@ -66,5 +66,7 @@ json "JSON: a list that is not closed before the object's end" '{ "args": [ { "n
 }' "the '\[' of line 1, column 11 is not closed"
 json "JSON: an object that is not closed" '{ "args": [ { "n": 1 ] }' "the '\{' of line 1, column 13 is not closed"
 json "JSON: the text ends too early" '{ "args": [ { "n": 1 }' "the '\[' of line 1, column 11 is not closed"
+json "JSON: a NUL that is written as an escape" '{ "kernel": "gemm\u0000x" }' "launch.json:1:18: error: a NUL character: no name or text may hold one|:1:[0-9]+: error: a NUL character"
+json "JSON: an escaped backslash is none" '{ "kernel": "a\\\\u0000", "grid": [1, 1, 1,] }' "remove the comma before the closing bracket"
 json "JSON: a comma too many" '{ "grid": [1, 1, 1,] }' "remove the comma before the closing bracket"
 exit $bad
