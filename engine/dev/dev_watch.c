@@ -1,48 +1,40 @@
-/* A watch: a cancel request that fires after a time limit or as soon as an
- * outer request does. One thread sleeps on a condition, waking 50 times a
- * second only to look at the outer request (an atomic flag cannot be waited on). */
+/* A watch: a cancel request that fires after a time limit, and stands as soon as an outer request does.
+ * One thread sleeps until the limit or the end of the watch. */
 #include "engine/base/base.h"
 #include "engine/dev/dev_int.h"
 
 #include <pthread.h>
 #include <time.h>
 
-#define POLL_NS 20000000
+#define LONGEST_S 1e9 /* 30 years */
 
 struct dev_watch {
     struct cancel own;
-    const struct cancel *outer;
-    int64_t until;
+    struct timespec until; /* by CLOCK_MONOTONIC */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool stop, fired;
 };
 
-static void sleep_some(struct dev_watch *w)
+static bool is_over(const struct dev_watch *w)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_nsec += POLL_NS;
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_nsec -= 1000000000;
-        t.tv_sec++;
-    }
-    pthread_cond_timedwait(&w->wake, &w->lock, &t);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec != w->until.tv_sec ? now.tv_sec > w->until.tv_sec
+                                         : now.tv_nsec >= w->until.tv_nsec;
 }
 
 static void *watch_thread(void *arg)
 {
     struct dev_watch *w = arg;
     pthread_mutex_lock(&w->lock);
-    while (!w->stop && !atomic_load(&w->own.asked)) {
-        if (base_now_ns() >= w->until)
-            w->fired = true;
-        if (w->fired || cancel_asked(w->outer))
-            atomic_store(&w->own.asked, true);
-        else
-            sleep_some(w);
+    while (!w->stop && !w->fired) {
+        pthread_cond_timedwait(&w->wake, &w->lock, &w->until);
+        w->fired = !w->stop && is_over(w);
     }
+    if (w->fired)
+        atomic_store(&w->own.asked, true);
     pthread_mutex_unlock(&w->lock);
     return NULL;
 }
@@ -50,12 +42,19 @@ static void *watch_thread(void *arg)
 struct dev_watch *dev_watch_start(double limit_s, const struct cancel *outer)
 {
     struct dev_watch *w = base_alloc(sizeof *w);
+    pthread_condattr_t monotonic;
     if (!w)
         return NULL;
-    w->outer = outer;
-    w->until = base_now_ns() + (int64_t)(limit_s * 1e9);
+    w->own.also = outer;
+    clock_gettime(CLOCK_MONOTONIC, &w->until);
+    int64_t ns = w->until.tv_nsec + (int64_t)((limit_s < LONGEST_S ? limit_s : LONGEST_S) * 1e9);
+    w->until.tv_sec += (time_t)(ns / 1000000000);
+    w->until.tv_nsec = (long)(ns % 1000000000);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->wake, NULL);
+    pthread_cond_init(&w->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     if (pthread_create(&w->thread, NULL, watch_thread, w)) {
         base_free(w);
         return NULL;
