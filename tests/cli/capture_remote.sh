@@ -52,7 +52,7 @@ take gone "$there" plain --max-bytes lots
 claim "a limit that is no size is wrong usage, before anything starts" test $rc -eq 2
 # What a hostile other end may send: names of files.
 frame() { # TYPE PART PAYLOAD-FILE: one frame of request 1
-    python3 - "$@" <<'P'
+    python3 - "$@" "$version" <<'P'
 import struct, sys
 def crc(b):
     c = 0xffffffff
@@ -61,11 +61,12 @@ def crc(b):
         for _ in range(8): c = c >> 1 ^ (0x82f63b78 if c & 1 else 0)
     return c ^ 0xffffffff
 data = open(sys.argv[3], 'rb').read()
-h = b'GLW' + bytes([11]) + struct.pack('<IQQII', int(sys.argv[1]), len(data), 1, int(sys.argv[2]), crc(data))
+h = b'GLW' + bytes([int(sys.argv[4])]) + struct.pack('<IQQII', int(sys.argv[1]), len(data), 1, int(sys.argv[2]), crc(data))
 sys.stdout.buffer.write(h + struct.pack('<I', crc(h)) + data + b'\n')
 P
 }
-printf 'GLW\013\001\0\0\0\0\0\0\0\0\0\0\0\n' > "$T/greeting"
+version=$(sed -n 's/^#define WIRE_VERSION *//p' engine/dev/worker/wire.h)
+printf "GLW\\$(printf %03o "$version")\001\0\0\0\0\0\0\0\0\0\0\0\n" > "$T/greeting"
 for name in ../escaped .profile a/b ""; do
     printf 'N%s' "$name" > "$T/name"; printf 'Dabc' > "$T/data"; printf '\0\0\0\0' > "$T/zero"
     { cat "$T/greeting"; frame 102 0 "$T/name"; frame 102 1 "$T/data"; frame 100 2 "$T/zero"; } > "$T/sent"

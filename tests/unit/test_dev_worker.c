@@ -38,10 +38,12 @@ static void test_diags_travel(void **state)
         diag_add(&a, DIAG_ERROR, "code", "f.ptx", (struct span){ 7, 3, 2, 5 }, "wrong %d", 1);
     diag_hint(d, "do this");
     diag_source(d, STR("line1\nline2xxx\n"));
+    d->other_line = 9;
     diag_add(&a, DIAG_WARNING, NULL, NULL, NO_SPAN, "beware");
     wire_put_diags(&w, &a);
     struct wire_in in = over(&w, w.n);
     wire_get_diags(&in, &b);
+    assert_int_equal(b.v[0].other_line, 9);
     assert_false(in.bad);
     assert_int_equal(in.n, 0);
     diags_print(&a, &x);

@@ -35,6 +35,7 @@ void wire_put_diags(struct buf *b, const struct diags *ds)
         wire_u32(b, d->at.len);
         wire_u32(b, d->at.line);
         wire_u32(b, d->at.col);
+        wire_u32(b, d->other_line);
         wire_text(b, d->code);
         wire_text(b, d->file);
         wire_text(b, d->msg);
@@ -53,6 +54,7 @@ void wire_get_diags(struct wire_in *w, struct diags *ds)
         at.len = wire_get_u32(w);
         at.line = wire_get_u32(w);
         at.col = wire_get_u32(w);
+        uint32_t other_line = wire_get_u32(w);
         char *code = wire_get_text(w), *file = wire_get_text(w), *msg = wire_get_text(w);
         char *hint = wire_get_text(w), *source = wire_get_text(w);
         struct diag *d = w->bad || level > DIAG_ERROR ? NULL
@@ -61,6 +63,7 @@ void wire_get_diags(struct wire_in *w, struct diags *ds)
         if (d && hint)
             diag_hint(d, "%s", hint);
         if (d) {
+            d->other_line = other_line;
             base_free(d->source);
             d->source = source;
             source = NULL;
