@@ -8,8 +8,9 @@ struct ptx_func;
 struct ptx_inst;
 struct ptx_module;
 
-/* .loc in force. at_: of code that was inlined from another file, where in the function's own file (one
- * that a .loc of the function names without inlined_at); at_file 0: it is there itself. */
+/* .loc in force. at_: where that was inlined, 0: it was not. Of code from a file that is not the function's
+ * own (one that a .loc of the function names without inlined_at), where the own file calls it, through
+ * as many calls as there are. */
 struct ptx_loc {
     uint32_t file; /* index into ptx_module.files */
     uint32_t line;
@@ -17,6 +18,7 @@ struct ptx_loc {
     uint32_t at_file;
     uint32_t at_line;
     uint32_t at_col;
+    bool foreign; /* of a file that is not the function's own */
 };
 /* source line; file 0: none */
 struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i);

@@ -436,15 +436,24 @@ static void name_reg(void *ctx, uint32_t reg, unsigned access)
     n->found |= str_eq(n->f->regs[reg].name, n->name);
 }
 
+static bool names_variable(const struct ptx_operand *o, struct str name)
+{
+    if (o->kind == OPND_VEC || o->kind == OPND_MULTI) { /* lists nest two deep at most */
+        for (unsigned k = 0; k < o->nelem; k++)
+            if (names_variable(&o->elem[k], name))
+                return true;
+        return false;
+    }
+    bool sym = o->kind == OPND_SYM || (o->kind == OPND_ADDR && o->base == BASE_SYM);
+    return sym && o->sym && o->sym->kind == SYM_VAR && str_eq(o->sym->name, name);
+}
+
 bool ptx_names_value(const struct ptx_func *f, const struct ptx_inst *i, struct str name)
 {
     struct named x = { f, name, false };
     ptx_inst_regs(i, name_reg, &x);
-    for (uint8_t k = 0; k < i->nopnds; k++) {
-        const struct ptx_operand *o = &i->opnds[k];
-        bool sym = o->kind == OPND_SYM || (o->kind == OPND_ADDR && o->base == BASE_SYM);
-        x.found |= sym && o->sym && o->sym->kind == SYM_VAR && str_eq(o->sym->name, name);
-    }
+    for (uint8_t k = 0; k < i->nopnds && !x.found; k++)
+        x.found = names_variable(&i->opnds[k], name);
     return x.found;
 }
 

@@ -41,7 +41,7 @@ broken('no wgmma.wait_group is a race', without('wgmma.wait_group'), r'used whil
 broken('no wgmma.commit_group is a race', without('wgmma.commit_group'), r'\[race\]')
 def before_fence(text): return re.sub(r'(\n\s*wgmma\.fence\.sync\.aligned;)', lambda m: '\n' + text + m.group(1), gemm, count=1).replace('{\n', '{\n .reg .pred %after; .reg .b32 %warp;\n', 1)
 early = 'mov.u32 %warp, %tid.x; shr.u32 %warp, %warp, 5; setp.eq.u32 %after, %warp, 6;'
-broken('a warp that ends before its warpgroup is named with who waits', before_fence(early + ' @%after exit;'), r'warp 4 of warpgroup 1 at wgmma.fence, line \d+, for warp 6 \(ended\)', 'all four warps of a warpgroup must execute the same wgmma', r'\[deadlock\]')
+broken('a warp that ends before its warpgroup is named with who waits', before_fence(early + ' @%after exit;'), r'warp 4 of warpgroup 1 at wgmma.fence, line \d+, for warp 6 \(ended\)', 'all four warps of a warpgroup must execute the same instructions', r'\[deadlock\]')
 broken('a warp at another instruction than its warpgroup is told with both', before_fence(early + ' @!%after bra HERE; wgmma.fence.sync.aligned; HERE:'), r'execute different instructions: warp \d wgmma.\w+, warp \d wgmma.\w+ of line \d+', r'\[not-uniform\]')
 broken('bytes that never come name the mbarrier and who waits', re.sub(r'(%r\d+), 32768;', r'\1, 32784;', gemm), r'warp 4 lanes ffffffff waits for the mbarrier at shared address 0x0, line \d+: 0 of 1 arrivals and 16 bytes are missing', r'phase ends when all')
 broken('a descriptor that leads outside', gemm.replace('4611686293305360384', str(0x40003fff00010000)), r'a matrix descriptor .* reaches shared address 0x[0-9a-f]+: the CTA has \d+ bytes')

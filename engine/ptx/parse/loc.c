@@ -102,16 +102,18 @@ static struct ptx_loc followed(struct ptx_loc l, const struct ptx_loc *own, uint
                                const struct ptx_loc *inlined, uint32_t ninlined)
 {
     struct ptx_loc at = l;
+    if (!l.at_file || is_own(own, nown, l.file))
+        return l;
     for (unsigned calls = 0; at.at_file && !is_own(own, nown, at.file) && calls < CALLS_MOST; calls++) {
         struct ptx_loc to = { .file = at.at_file, .line = at.at_line, .col = at.at_col };
         const struct ptx_loc *next =
             ninlined ? bsearch(&to, inlined, ninlined, sizeof to, by_place) : NULL;
         at = next ? *next : to;
     }
-    bool moved = at.file != l.file || at.line != l.line || at.col != l.col;
-    l.at_file = moved ? at.file : 0;
-    l.at_line = moved ? at.line : 0;
-    l.at_col = moved ? at.col : 0;
+    l.at_file = at.file;
+    l.at_line = at.line;
+    l.at_col = at.col;
+    l.foreign = true;
     return l;
 }
 

@@ -521,7 +521,7 @@ struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i)
 struct ptx_place ptx_user_place(const struct ptx_module *m, struct ptx_loc l)
 {
     struct ptx_place p = { l.file, l.line, l.col };
-    if (l.at_file && l.at_line)
+    if (l.foreign && l.at_line)
         p = (struct ptx_place){ l.at_file, l.at_line, l.at_col };
     return p.line && p.file < m->nfiles && m->files[p.file].n ? p : (struct ptx_place){ 0 };
 }
