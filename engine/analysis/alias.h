@@ -5,34 +5,34 @@
  * The contract. A ROOT is a pointer parameter of the kernel, a pointer inside a struct parameter, or a
  * .global variable.
  *   1. An address has roots when it is root + index, or one of several such (selp, min, max, several
- * definitions). Followed exactly: 64-bit mov, cvta, add, sub of an index, the addend of mad, selp, min,
- * max, cvt between 64-bit integers, and with a mask that clears at most the low 8 bits of a pointer
- * parameter, arguments and results of functions in this module.
+ *      definitions). Followed exactly: 64-bit mov, cvta, add, sub of an index, the addend of mad, selp,
+ *      min, max, cvt between 64-bit integers, and with a mask that clears at most the low 8 bits of a
+ *      pointer parameter, arguments and results of functions in this module.
  *   2. An index has no pointer bits. It is made, by any operation, from special registers, immediates,
- * scalar parameters and data loaded from memory. As compilers do, data is taken at its word: base +
- * 4*data stays in the buffer of base.
+ *      scalar parameters and data loaded from memory. As compilers do, data is taken at its word: base +
+ *      4*data stays in the buffer of base.
  *   3. Whatever else is made from a root is LAUNDERED: differences and sums of pointers, products,
- * shifts, masks, halves, prmt, shuffles, floats, condition codes, selections by a predicate made from
- * laundered values. It stays laundered; an address with it is unknown. Bits of addresses in a window
- * (shared, local, const, param) are no bits of a root.
+ *      shifts, masks, halves, prmt, shuffles, floats, condition codes, selections by a predicate made
+ *      from laundered values. It stays laundered; an address with it is unknown. Bits of addresses in a
+ *      window (shared, local, const, param) are no bits of a root.
  *   4. Memory: once a root or a laundered value may be stored to local, shared or global memory, loads
- * from there are laundered, in all functions of the kernel. A 64-bit value loaded from other memory may
- * be a pointer of its own: alone it is an unknown address, and unscaled it is no index. Scaled or
- * shifted it is data (2).
+ *      from there are laundered, in all functions of the kernel. A 64-bit value loaded from other memory
+ *      may be a pointer of its own: alone it is an unknown address, and unscaled it is no index. Scaled
+ *      or shifted it is data (2).
  *   5. What an unknown instruction or a function of another module returns is laundered, and all memory
- * after it as well. A register that nothing defines is laundered.
+ *      after it as well. A register that nothing defines is laundered.
  *   6. Parameters. With a launch description, its buffers are the pointers and all else is scalars.
- * Without one, a pointer is what carries .ptr, goes through cvta, or is added to an index where the sum
- * is an address; where no parameter carries .ptr or goes through cvta, every 8 bytes loaded from
- * parameters are a pointer.
+ *      Without one, a pointer is what carries .ptr, goes through cvta, or is added to an index where the
+ *      sum is an address; where no parameter carries .ptr or goes through cvta, every 8 bytes loaded
+ *      from parameters are a pointer.
  *   7. Two roots are distinct when the launch gives them different buffers (`same_as` is the same
- * buffer, at any offset), when they are two variables, when one is a variable and the other a buffer of
- * the launch, or when the user says so
- *      (`restricts`), unless the launch gives both the same buffer.
+ *      buffer, at any offset), when they are two variables, when one is a variable and the other a
+ *      buffer of the launch, or when the user says so (`restricts`), unless the launch gives both the
+ *      same buffer.
  *   8. What a branch, a selection or a sleep tells. Conditions that depend on more of two roots than how
- * they are aligned, whether they are null, and indices into one of them, can measure how far the two are
- * apart: then what points into one of those may point into any of them. Of a window this is told
- * by a comparison with a pointer alone. */
+ *      they are aligned, whether they are null, and indices into one of them, can measure how far the
+ *      two are apart: then what points into one of those may point into any of them. Of a window this is
+ *      told by a comparison with a pointer alone. */
 #ifndef GPULOCW_ANALYSIS_ALIAS_H
 #define GPULOCW_ANALYSIS_ALIAS_H
 

@@ -61,8 +61,8 @@ struct ana_exact {
     uint64_t lines;
     uint64_t bytes_used;  /* bytes that lanes asked for */
     uint64_t bytes_moved; /* bytes of the sectors moved */
-    double sectors_per_request,
-        bank_conflicts /* extra passes per request; shared only */ /* NaN: no request was made */;
+    /* NaN: no request was made; bank_conflicts: extra passes per request, shared only */
+    double sectors_per_request, bank_conflicts;
     struct ana_banks banks; /* shared only: the request with the most of them */
 };
 enum { ANA_STEPS = 7 };

@@ -1,7 +1,8 @@
 /* closed_form_case: addresses and conditions that are linear only in parts, cut into parts that are.
  *
  *   min, max, ?:        two cases; where threads of one warp can be in different ones, a choice by
- * thread x / d, x % d        the ctaid or counter in x becomes d'*Q + R, 0 <= R < d', one more dimension
+ *                       thread
+ *   x / d, x % d        the ctaid or counter in x becomes d'*Q + R, 0 <= R < d', one more dimension
  *   2^k, n >> k ...     a counter of few rounds that is not linear: one case per round
  *
  * Every case is a shape that closed_form.c counts; their counts add up. */

@@ -46,8 +46,7 @@ struct tally {
     uint64_t passes;
     uint64_t ideal;
     uint64_t word[32];
-    struct ana_banks
-        worst; /* shared memory: the request with the most extra passes, the first of them */
+    struct ana_banks worst; /* shared memory: the first request with the most extra passes */
 };
 /* `present`: threads the warp has (fewer than 32 in a partial warp); `times` equal requests. */
 void request_count_add(struct tally *t, const struct request_count_request *r, unsigned present,

@@ -33,9 +33,9 @@ extern "C" {
 typedef enum gpulocw_status {
     GPULOCW_DONE = 0,
     GPULOCW_BAD_INPUT = 1, /* a file or argument is wrong, or could not be read or written */
-    GPULOCW_WRONG_USAGE =
-        2,                 /* no such call or argument; a handle that is none, or one whose call runs
-                              further up in this thread (a progress function may only cancel and read) */
+    /* no such call or argument; a handle that is none, or one whose call runs further up in this thread
+     * (a progress function may only cancel and read) */
+    GPULOCW_WRONG_USAGE = 2,
     GPULOCW_REFUSED = 3,   /* the rewrite is not proven legal; the diagnostics say where and why */
     GPULOCW_DEVICE = 4,    /* the device failed, or memory ran out */
     GPULOCW_DIFFERENT = 5, /* results differ from the original's */

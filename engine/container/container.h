@@ -35,9 +35,7 @@ struct container {
 #define CONTAINER_MOST_TEXT    (512ull << 20) /* bytes of one module */
 #define CONTAINER_MOST_ALL     (4ull << 30)   /* of all modules that are unpacked */
 #define CONTAINER_MOST_MODULES 262144
-#define CONTAINER_MOST_LOOKED                                               \
-    (64ull << 20) /* of compressed cubins that are unpacked for their names \
-                   */
+#define CONTAINER_MOST_LOOKED  (64ull << 20) /* of compressed cubins, unpacked for their names */
 
 /* Is the file (or folder) one of these, and no PTX text? A path that cannot be read is none. */
 bool container_is(const char *path);

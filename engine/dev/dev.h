@@ -38,9 +38,9 @@ struct dev_env {
     size_t nworkers;
     const char *self; /* path of this binary, for the local worker */
     unsigned threads; /* host threads of the simulated device, 0: all */
-    const struct cancel
-        *cancel; /* asked: opening, loading, binding and reading back in a worker are given up within 100
-                  * ms, its process with them; outlives the devices; NULL: nothing is given up */
+    /* asked: opening, loading, binding and reading back in a worker are given up within 100 ms, its
+     * process with them; outlives the devices; NULL: nothing is given up */
+    const struct cancel *cancel;
     bool in_process; /* inside `gpulocw worker`: open the real thing */
     /* names of the presets for dev_list, NULL past the last; may be NULL */
     const char *(*preset_at)(void *ctx, size_t i);

@@ -32,20 +32,24 @@ enum { PASS_KNOB_ALL = 0xffff }; /* PASS_KNOB_AGENTS: as many as fit */
 
 /* --pi vote (paper: bypass, section 4.3): one sampling launch in which the SMs run different thresholds,
  * pi = smid * (W+1) / nsmid. u64 words of this .global variable, zeroed before the launch:
- *   [0]        complement of the least (elapsed << 8 | pi) of any CTA, elapsed in SM cycles: the paper's
- * election [1 + 2*pi] sum of the elapsed cycles of the CTAs that ran pi, [2 + 2*pi] their number */
+ *   [0]         complement of the least (elapsed << 8 | pi) of any CTA, elapsed in SM cycles: the
+ *               paper's election
+ *   [1 + 2*pi]  sum of the elapsed cycles of the CTAs that ran pi
+ *   [2 + 2*pi]  their number */
 #define PASS_VOTE_SYMBOL PASS_PREFIX "vote"
 enum { PASS_VOTE_MOST = 64, PASS_VOTE_WORDS = 1 + 2 * (PASS_VOTE_MOST + 1) };
 /* --agents vote (paper: cluster, section 4.3): one launch in which the SMs run different numbers of
  * agents, 1 + smid * most / nsmid. u64 words of this .global variable from STEP * number on, zeroed
- * before the launch: sum of the SM cycles of tasks, tasks, agents that ran one, SMs */
+ * before the launch:
+ *   sum of the SM cycles of tasks, tasks, agents that ran one, SMs */
 #define PASS_AGENT_VOTE_SYMBOL PASS_PREFIX "agent_vote"
 enum { PASS_AGENT_VOTE_STEP = 4, PASS_AGENT_VOTE_WORDS = PASS_AGENT_VOTE_STEP * (PASS_VOTE_MOST + 1) };
 
 /* --softcache auto (paper: softcache): a first launch runs the monitoring slice alone (survey PROFILE),
  * a second one the code that its counts choose (soft_profile). CENSUS: the code as asked, counting what
- * its lines found. u64 words of this .global variable, zeroed before the launch: [2*p] hits, [2*p+1]
- * accesses of parameter p; [PASS_SOFT_MONITORED] accesses that the monitoring slice made. */
+ * its lines found. u64 words of this .global variable, zeroed before the launch:
+ *   [2*p], [2*p+1]         hits, accesses of parameter p
+ *   [PASS_SOFT_MONITORED]  accesses that the monitoring slice made */
 #define PASS_SOFT_SYMBOL PASS_PREFIX "softcache"
 enum {
     PASS_SOFT_SAMPLE = 300 /* accesses that a thread simulates, in the paper */,

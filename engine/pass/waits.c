@@ -3,10 +3,14 @@
  * Every function that the kernel may come to is looked at by itself. The strongly connected parts of its
  * control flow are its loops, reducible or not. In each, what its own reads of written memory returned
  * is followed to the ways out of it; a way out that depends on it makes the loop wait, unless one of two
- * proofs holds: retry    cas on what was read last, left when it succeeds: it fails only when another
- * thread succeeded search   an index that such reads cannot touch moves the address on, and a bound of
- * it ends the loop. A spin lock (locks.c) waits, but for a thread that has started. Then the blocks with
- * ways out are taken away, and what is still connected is looked at again: the loops inside. */
+ * proofs holds:
+ *
+ *   retry    cas on what was read last, left when it succeeds: it fails only when another thread
+ *            succeeded
+ *   search   an index that such reads cannot touch moves the address on, and a bound of it ends the loop
+ *
+ * A spin lock (locks.c) waits, but for a thread that has started. Then the blocks with ways out are
+ * taken away, and what is still connected is looked at again: the loops inside. */
 #include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"

@@ -30,8 +30,9 @@ struct model_fit {
     bool valid;
     /* Ours: time = floor_time + miss_time * (1 - H), H the mean hit rate of all threads with
      * the law above. Every bound of the model (latency, bandwidth) is linear in 1 - H. */
-    double alpha, beta, residual /* root mean square of relative errors */,
-        scale /* = miss_time, time units of the data */;
+    double alpha, beta;
+    double residual; /* root mean square of relative errors */
+    double scale;    /* = miss_time, time units of the data */
     double sharpness, floor_time;
     /* The paper's: time = paper_scale / model_perf_mixed with p = 1; NaN when the base numbers are not
      * usable. */

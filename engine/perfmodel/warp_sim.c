@@ -2,9 +2,10 @@
  *
  * Every warp of one SM has a clock. The warp that is earliest takes its next memory instruction:
  *
- *   clock + instructions before it -> load/store unit (one at a time) -> a line in L1, on its way, or to
- * be fetched data path and banks, a queue behind it port of the SM, its share of L2's and of DRAM's
- * bandwidth, a queue each
+ *   clock + instructions before it
+ *     -> load/store unit (one at a time) -> a line in L1, on its way, or to be fetched
+ *        data path and banks, a queue behind it
+ *        port of the SM, its share of L2's and of DRAM's bandwidth, a queue each
  *
  * and its clock moves on; to where the data is there, when what follows needs it. What ends makes room
  * for the next CTA. L1 is looked up in that order of time: few warps hide less than many, hits on lines

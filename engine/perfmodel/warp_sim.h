@@ -54,8 +54,8 @@ struct model_walk_config {
     /* of L2 for atomics; cycles of a turn, all SMs' atomics being alike */
     uint32_t units;
     double unit_turn;
-    double
-        unit_room; /* cycles of work that wait at a unit; more waits at the SM, which sends in order */
+    /* cycles of work that wait at a unit; more waits at the SM, which sends in order */
+    double unit_room;
     uint32_t unit_lines; /* lines that one unit serves, a power of two */
     bool merge;          /* reads for what has just been asked for ride along: */
     /* after how many cycles, and reads, none does, at most (by a hash, as if by chance; at least 1) */

@@ -1,8 +1,9 @@
 /* The memory cost of a configuration without running it (schedule paper, section 5).
  *
- * options --pass--> rewritten kernel --ana_trace--> line requests of one SM (request_trace.c)
- *   --LRU of L1 and L2, then warps in time (replay_model.c)--> G, m1, m2, cycles --model_memory_cost-->
- * the paper's figure, ours */
+ *   options --pass--> rewritten kernel --ana_trace--> line requests of one SM (request_trace.c)
+ *     --warps in time through L1 and L2 (replay_model.c)--> cycles, our figure
+ *   rewritten kernel --ana_trace, LRU of L1 and L2 (paper_cost.c)--> G, m1, m2
+ *     --model_memory_cost--> the paper's figure */
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"

@@ -1,8 +1,8 @@
 /* A trace played in time: its warps walked, L1 looked up as they come to it, L2 by reuse distance behind
  * it.
  *
- *   line requests (request_trace.c) --warps by the clock, L1 (model_walk)--> what L1 lacks --LRU of this
- * SM's share of L2--> L2 or DRAM */
+ *   line requests (request_trace.c) --warps by the clock, L1 (model_walk)--> what L1 lacks
+ *     --LRU of this SM's share of L2--> L2 or DRAM */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"

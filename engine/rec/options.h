@@ -11,8 +11,8 @@
 
 enum { OPTIONS_WORDS = 160 };
 struct options {
-    uint64_t
-        word[OPTIONS_WORDS]; /* the groups (struct layout of options.c), then zeros for knobs to come */
+    /* the groups (struct layout of options.c), then zeros for knobs to come */
+    uint64_t word[OPTIONS_WORDS];
 };
 
 /* Declares a group NAME. opt_NAME(o) is where it stands in *o: const where o is. */

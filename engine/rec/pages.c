@@ -2,8 +2,7 @@
  * has taken them.
  *
  *   data made --hold, take--> the device's own --again (rule, file)--> restored before a launch
- *                                              --piece by piece-----> a view: what somebody still looks
- * at
+ *                                              --piece by piece-----> a view: what is still looked at
  *
  * A file is read again only if it still says the same: of every piece the hash is kept. Bytes that came
  * from elsewhere (over the wire, out of digits) are put into a file without a name when they are taken.

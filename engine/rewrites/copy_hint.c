@@ -1,9 +1,9 @@
 /* copy_hint: an L2 policy for what bulk and tensor copies read.
  *
- *   before                                        after, --tma-hint evict_last
- *                                                   createpolicy.fractional.L2::evict_last.b64
- * %gl0_pol, 1.0; cp.async.bulk.tensor.2d[...] [d], [t], [b]; cp.async.bulk.tensor.2d[...].L2::cache_hint
- * [d], [t], [b], %gl0_pol;
+ *   before                              after, --tma-hint evict_last
+ *                                         createpolicy.fractional.L2::evict_last.b64 %gl0_pol, 1.0;
+ *     cp.async.bulk.tensor.2d[...]        cp.async.bulk.tensor.2d[...].L2::cache_hint
+ *       [d], [t], [b];                      [d], [t], [b], %gl0_pol;
  *
  * A policy says which lines L2 gives up first and changes no value, so there is nothing to prove. Copies
  * that have a policy keep it. */

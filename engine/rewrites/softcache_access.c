@@ -15,8 +15,8 @@
  *                                          st.shared.f32 [slot + (%rd3 & 15)], %f1;
  *                                          mask |= 15 << (%rd3 & 15);
  *
- * Every fence, barrier, ordered access and call, and the end, first has a flush: dirty bytes back, tag
- * = 0.
+ * Every fence, barrier, ordered access and call, and the end, first has a flush:
+ *   dirty bytes back;  tag = 0
  *
  * A line dirty in one structure is in no other: a store through k empties the lines of the others that
  * may hold the same bytes, a load that misses first writes theirs back. So a hit is exact without

@@ -8,14 +8,16 @@
  *     bra $loop;      bra $loop;
  *                   $loop_c:  x through its line (softcache_access.c);  bra $loop_c;
  *
- * Fixed choice: the body once, every access of a structure with a line looks into it. Profile: the
- * body once, every access counts the hits of one imaginary line per structure; the sums of all threads
- * are what the host chooses by. Dynamic choice: the body stands twice. The first copy simulates one
- * line per structure until a thread has made 300 accesses; the next loop header then ranks the
- * structures, a written one needing more than twice the hits of a read one, and goes to the same
- * header of the second copy. All registers are shared, so nothing else is carried over. Where threads
- * meet at barriers or exchange within a warp, they go over together: at a header that all pass equally
- * often, after the number of turns that makes 300 accesses. */
+ *   fixed    the body once, every access of a structure with a line looks into it
+ *   profile  the body once, every access counts the hits of one imaginary line per structure; the sums
+ *            of all threads are what the host chooses by
+ *   dynamic  the body twice. The first copy simulates one line per structure until a thread has made 300
+ *            accesses; the next loop header then ranks the structures, a written one needing more than
+ *            twice the hits of a read one, and goes to the same header of the second copy. All registers
+ *            are shared, so nothing else is carried over
+ *
+ * Where threads meet at barriers or exchange within a warp, they go over together: at a header that all
+ * pass equally often, after the number of turns that makes 300 accesses. */
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/copies.h"

@@ -1,12 +1,12 @@
 /* Register limits: what ptxas needs is not known before it runs, but what it refuses at least is. Found
  * with ptxas 13.0 on sm_75 to sm_100a (tests/cli/reg_limits.sh holds it against the one that is there):
  *
- *   any kernel             a limit below 24 is raised to 24
- *   wgmma.mma_async        a register for each word of the accumulator, and 29
- *   wmma, tcgen05          a register for each word of the largest operand, and 24
- *   call by pointer        a function with .abi_preserve N needs N + 17
- *   call out of the module a function compiled by itself has registers of its own, and the linker
- * refuses a kernel with fewer: the number is not known here
+ *   any kernel              a limit below 24 is raised to 24
+ *   wgmma.mma_async         a register for each word of the accumulator, and 29
+ *   wmma, tcgen05           a register for each word of the largest operand, and 24
+ *   call by pointer         a function with .abi_preserve N needs N + 17
+ *   call out of the module  a function compiled by itself has registers of its own, and the linker
+ *                           refuses a kernel with fewer: the number is not known here
  *
  * All other code is spilled to fit, callees of the same module with their kernel. */
 #include "engine/base/base.h"

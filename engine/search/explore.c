@@ -2,8 +2,9 @@
  *
  *   screen    one value of each knob on its own, the model's first choice
  *   explore   what ran gives a guess, with its uncertainty, of every single value, every pair of two
- * knobs' values and every change of the best few configurations (surrogate.h); a few that promise most
- * are run, and so on shed      what turns out needless goes again
+ *             knobs' values and every change of the best few configurations (surrogate.h); a few that
+ *             promise most are run, and so on
+ *   shed      what turns out needless goes again
  *
  * Without a budget it takes a share of what the reference would launch, and ends before when no
  * candidate promises anything. */

@@ -5,10 +5,11 @@
  * Processes, 2.2):
  *
  *   alone      y of a level = slope * log(predicted cost) + what levels near it in the same group
- * deviate by. The slope is fitted, of the group and of all: it falls to nothing where the model has been
- * wrong. together   y of several = what their own y combine to + what similar combinations deviated by.
- * Combined, the largest gain counts and little of the others, as they mostly save the same waits.
- */
+ *              deviate by. The slope is fitted, of the group and of all: it falls to nothing where the
+ *              model has been wrong.
+ *   together   y of several = what their own y combine to + what similar combinations deviated by.
+ *              Combined, the largest gain counts and little of the others, as they mostly save the same
+ *              waits. */
 #ifndef GPULOCW_SEARCH_SURROGATE_H
 #define GPULOCW_SEARCH_SURROGATE_H
 

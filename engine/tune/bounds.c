@@ -2,7 +2,7 @@
  * counted beside the original's launch.
  *
  * - Added to by atomics: terms * eps * (sum of magnitudes), and for each term what a sum in shared
- * memory that it may come from can change.
+ *   memory that it may come from can change.
  * - Made of sums and stored: the most that any sum changes by, relative to itself, at most 1e-4.
  * - Neither: nothing. The bits must be the original's.
  */

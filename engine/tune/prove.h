@@ -1,9 +1,10 @@
 /* prove: an acceptance run that tries to break a rewrite, on a simulated device of this process.
  *
  *   quick   one hostile launch of each: .nc loads read what was there when the launch began, .uni and
- * aligned barriers are asserted, and every buffer and module variable that is written is compared,
- * marked output or not full    beside it two more orders of CTAs and warps with other special registers
- * and memory that is not zero, and a second data set drawn from the same launch description
+ *           aligned barriers are asserted, and every buffer and module variable that is written is
+ *           compared, marked output or not
+ *   full    beside it two more orders of CTAs and warps with other special registers and memory that is
+ *           not zero, and a second data set drawn from the same launch description
  *
  * The original takes the same launches first. Where it does not agree with itself nothing can be proven,
  * and that is said. */

@@ -41,11 +41,11 @@ struct tune_run_opts {
     bool counters, exact;
     double time_limit_s;
     bool check_memory /* uninitialised reads and races are faults; simulated devices only */;
-    struct dev *prover /* a simulated device of this process, for proofs where the bench's is another;
-                          borrowed; may be NULL */
-        ;
-    const struct cancel
-        *cancel /* of launches that nobody observes, the original's at opening among them; NULL: none */;
+    /* a simulated device of this process, for proofs where the bench's is another; borrowed; may be
+     * NULL */
+    struct dev *prover;
+    /* of launches that nobody observes, the original's at opening among them; NULL: none */
+    const struct cancel *cancel;
 };
 struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
 

@@ -101,8 +101,7 @@ struct job_state { /* the engine thread's own */
     char *device;
     char *session_wanted;
     struct dev *dev;
-    struct dev
-        *prover; /* a simulated one beside a GPU or a worker, once something was proven; or NULL */
+    struct dev *prover; /* simulated, beside a GPU or a worker, once something was proven; or NULL */
     struct dev_info info;
     struct launch_data data;
     bool has_data;

@@ -10,8 +10,8 @@
 struct source_load {
     struct ptx_loc loc; /* file 0: not told */
     uint32_t ptx_line;
-    const char
-        *op; /* ".cg", ".cs", ".nc", "no_allocate", "evict_first", "evict_last", "evict_unchanged" */
+    /* ".cg", ".cs", ".nc", "no_allocate", "evict_first", "evict_last", "evict_unchanged" */
+    const char *op;
     const char *array; /* parameter or variable; NULL: not known */
     int param;         /* of the kernel; -1: none */
     bool whole;        /* all global loads of its source line are made so */

@@ -4,10 +4,12 @@
  *   bench_search                                  every table of tests/search
  *   bench_search TABLE...                         these; nothing is launched
  *   bench_search record OUT PTX LAUNCH DEVICE     the exhaustive reference, run and written down, then
- * as `grow` bench_search settle TABLE...                  times whole what samples of the CTAs put first
+ *                                                 as `grow`
+ *   bench_search settle TABLE...                  times whole what samples of the CTAs put first
  *   bench_search run PTX LAUNCH DEVICE OPTIONS... one device, these configurations in order; OPTIONS:
- * one line each bench_search grow TABLE...                    searches, launches what a table does not
- * hold, and adds it
+ *                                                 one line each
+ *   bench_search grow TABLE...                    searches, launches what a table does not hold, and
+ *                                                 adds it
  *
  * PTX: a path without its ending. */
 #include "engine/tune/tune_int.h"

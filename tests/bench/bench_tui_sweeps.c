@@ -1,6 +1,6 @@
 /* Many sweeps in one workbench on a pseudo-terminal, one after the other, each kept in the session's
- * file: seconds and processor time of each hundred, and the size of the file. Figures only. usage:
- * bench_tui_sweeps [HUNDREDS], default 5 */
+ * file: seconds and processor time of each hundred, and the size of the file. Figures only.
+ * usage: bench_tui_sweeps [HUNDREDS], default 5 */
 #include "tests/bench/cpu_seconds.h"
 #include "tests/terminal/pty.h"
 

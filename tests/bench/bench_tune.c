@@ -2,13 +2,17 @@
  *
  *   bench_tune [schedule|pi|advice|time] [KERNEL:LAUNCH:DEVICE[ OPTIONS]]...
  *
- * schedule: rank over the legal schedules (block shapes of as many threads, x and y exchanged, CTA
- * orders, coarsening). pi: rank over the thresholds, and what running at the predicted ones costs.
- * advice: the first item, run. KERNEL: a demo kernel, or a path without its ending; without rows: every
- * demo kernel's first launch on the H200 preset. BENCH_TUNE_LIST=1 lists every configuration with the
- * parts of its cost. BENCH_TUNE_TIMES=FILE: times are taken from there where they are, and added where
- * not; BENCH_TUNE_TIMED_ON=cuda:0 with it: those of another device, and nothing is launched;
- * BENCH_TUNE_TIME_ALONE=1: nothing is predicted, to fill FILE. */
+ *   schedule  rank over the legal schedules (block shapes of as many threads, x and y exchanged, CTA
+ *             orders, coarsening)
+ *   pi        rank over the thresholds, and what running at the predicted ones costs
+ *   advice    the first item, run
+ *   KERNEL    a demo kernel, or a path without its ending; without rows: every demo kernel's first
+ *             launch on the H200 preset
+ *
+ *   BENCH_TUNE_LIST=1           lists every configuration with the parts of its cost
+ *   BENCH_TUNE_TIMES=FILE       times are taken from there where they are, and added where not
+ *   BENCH_TUNE_TIMED_ON=cuda:0  with it: those of another device, and nothing is launched
+ *   BENCH_TUNE_TIME_ALONE=1     nothing is predicted, to fill FILE */
 #include "engine/predict/prediction.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"

@@ -3,20 +3,23 @@
  * the conformance kernels as the C functions below. It is strict: a copy that
  * leaves its allocation, a launch of a faulted context, a freed pointer are errors.
  *
- * FAKE_CUDA in the environment, comma-separated: devices=N, version=V, oom=BYTES
- * (in use at most), nostart, init=ERROR, context=ERROR (what starting, a context come to), slow (a
- * launch takes 30 ms of real time), slowstart, slowjit, slowcopy (starting the driver, compiling a
- * module, an upload of more than a kilobyte take 20 s), startms=MS, jitms=MS, copyms=MS, launchms=MS
- * (the same, and a launch, take so many milliseconds). Durations, for kernels of the tests' own: base=NS
- * instead of what the threads give; valley=P (least at threshold P: each warp away from it costs an
- * eighth), noise=K (uniform over K percent of the time), spike=N (one launch in N takes half as long
- * again), drift=K (each launch takes K per mille of the base longer than the one before), late=NS (what
- * the GPU waits for the host to queue a launch, unless it stands behind a shut gate), nogate (it cannot
- * wait for a word), blocking (a launch waits for its end). Behind a shut gate are errors: a copy from
- * memory that is not pinned, an allocation, more commands than a queue holds; and nothing comes to an
- * end before it is opened. Variants: FAKE_LACKS leaves needed functions out; FAKE_OLD has only what is
- * needed, by a CUDA 11 driver's names.
- */
+ * FAKE_CUDA in the environment, comma-separated: devices=N, version=V, oom=BYTES (in use at most),
+ * nostart, init=ERROR, context=ERROR (what starting, a context come to), slow (a launch takes 30 ms of
+ * real time), slowstart, slowjit, slowcopy (starting the driver, compiling a module, an upload of more
+ * than a kilobyte take 20 s), startms=MS, jitms=MS, copyms=MS, launchms=MS (the same, and a launch, take
+ * so many milliseconds).
+ *
+ * Durations, for kernels of the tests' own: base=NS instead of what the threads give; valley=P (least at
+ * threshold P: each warp away from it costs an eighth), noise=K (uniform over K percent of the time),
+ * spike=N (one launch in N takes half as long again), drift=K (each launch takes K per mille of the base
+ * longer than the one before), late=NS (what the GPU waits for the host to queue a launch, unless it
+ * stands behind a shut gate), nogate (it cannot wait for a word), blocking (a launch waits for its end).
+ *
+ * Behind a shut gate are errors: a copy from memory that is not pinned, an allocation, more commands
+ * than a queue holds; and nothing comes to an end before it is opened.
+ *
+ * Variants: FAKE_LACKS leaves needed functions out; FAKE_OLD has only what is needed, by a CUDA 11
+ * driver's names. */
 #include "engine/dev/cuda/drv.h"
 
 #include <pthread.h>

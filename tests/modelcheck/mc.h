@@ -1,9 +1,9 @@
 /* A small model checker for PTX: every interleaving of a tiny launch, as the oracle for "this rewrite is
  * legal".
  *
- *   module + launch --mc_load--> program (calls inlined, symbols placed) --mc_explore--> set of final
- * memories, flags mc_judge: is every final memory and the termination of the rewritten program one of
- * the original's?
+ *   module + launch --mc_load--> program (calls inlined, symbols placed)
+ *                                --mc_explore--> set of final memories, flags
+ *   mc_judge: is every final memory and the termination of the rewritten program one of the original's?
  *
  * It shares the front end (engine/ptx) with the passes and nothing else: no flow facts, no analysis, no
  * simulator. Every lane is a thread of its own (independent thread scheduling); memory is sequentially

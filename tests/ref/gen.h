@@ -24,9 +24,9 @@ struct gen {
     /* used: source registers of the instruction being written, by number */
     unsigned labels, used;
     bool diverged, wide, locks, alone;
-    const uint8_t
-        *skip; /* a bit per statement: left out of the text, which is otherwise that of the seed; NULL:
-                * none. A statement of any level stands by itself, so what is left is a program again */
+    /* a bit per statement: left out of the text, which is otherwise that of the seed; NULL: none. A
+     * statement of any level stands by itself, so what is left is a program again */
+    const uint8_t *skip;
     unsigned statements; /* of the program written last */
     size_t body, end;    /* where in b its statements begin and end */
 };

@@ -6,9 +6,10 @@
  *   # ptx kernels/x  launch default  device sim:hopper-h200  reference 612  ctas 8  inst 123456
  *   TIME_NS|-  WHOLE_NS|-  COST|-  FLAGS  OPTIONS...
  *
- * WHOLE_NS: the same launch timed whole, where TIME_NS comes from a sample of the CTAs.  * FLAGS: r of
- * the reference, s from a sample of the CTAs, w equal within a tolerance, u no outputs to compare, n not
- * equal, x refused or failed; `.`: none. COST: predicted cycles; `?` where it was not asked for. */
+ *   WHOLE_NS  the same launch timed whole, where TIME_NS comes from a sample of the CTAs
+ *   COST      predicted cycles; `?` where it was not asked for
+ *   FLAGS     r of the reference, s from a sample of the CTAs, w equal within a tolerance, u no outputs
+ *             to compare, n not equal, x refused or failed; `.`: none; `?`: it did not run */
 #ifndef GPULOCW_TESTS_SEARCH_TABLE_H
 #define GPULOCW_TESTS_SEARCH_TABLE_H
 

@@ -1,14 +1,16 @@
 /* The schedule paper's figure against vectors worked out by hand (paper: schedule): G, m1, m2 and the
  * sum G·(1−m1)·lat_L1 + G·m1·4·lat_L2 + G·m1·m2·4·lat_DRAM.
  *
- *   coalescing  64 warps, one load of one line each, never again: G 64, all first touches
- *   stride_32   64 warps, 32 lines each, never again: G 2048
- *   same_location  64 warps, one line for all. An SM of Fermi has its CTAs' first touch of it, L2 one
- *   gemm paper  64x64 matrices, 16 CTAs of 32x8: a warp reads one row of A, and 32 columns of B. 64
- * steps of two lines by 128 warps: G 16384. A CTA touches 8 rows of 2 lines of A and 64 lines of B: 80.
- * 14 SMs with one CTA; the first has CTAs 0 and 15, which share nothing: 16 * 80 first touches, all else
- * hits: m1 1280 / 16384. A and B are 256 lines: m2 256 / 1280 syrk        9,736,704 distinct lines per
- * request, summed over all requests (exact count) */
+ *   coalescing     64 warps, one load of one line each, never again: G 64, all first touches
+ *   stride_32      64 warps, 32 lines each, never again: G 2048
+ *   same_location  64 warps, one line for all. Each of Fermi's 15 SMs has one first touch of it, L2 has
+ *                  one of these: G 64, m1 15 / 64, m2 1 / 15
+ *   gemm paper     64x64 matrices, 16 CTAs of 32x8: a warp reads one row of A, and 32 columns of B. 64
+ *                  steps of two lines by 128 warps: G 16384. A CTA touches 8 rows of 2 lines of A and 64
+ *                  lines of B: 80. 14 SMs with one CTA; the first has CTAs 0 and 15, which share
+ *                  nothing: 16 * 80 first touches, all else hits: m1 1280 / 16384. A and B are 256
+ *                  lines: m2 256 / 1280
+ *   syrk           9,736,704 distinct lines per request, summed over all requests (exact count) */
 #include "tests/unit/tune_support.h"
 
 static struct tune_prediction predicted(const char *kernel, const char *launch, const char *device,

@@ -24,12 +24,12 @@ unsigned lesson_answer(struct app *a, const char *typed);
 
 /* Checks: comparisons joined by "and" and "or" (and binds tighter), e.g.
  *   l1.hit_rate >= 60 and pi > 0        category == cache-congested
- * Left sides: counters of the last finished result; time_ms; speedup (cha over it);
- * equal (1, 0); runs, sweeps (since the lesson began); best.NAME (a knob at the best
- * point of the last sweep); knobs (of the current options, numbers or words);
- * degree (percent), expected, sectors (exact per request) of the kernel; category,
- * class, kernel, device, panel, axis, metric (words); overlay (1 when a second curve is shown). Right
- * sides are numbers or words, or best.NAME again. What is not known makes a comparison false. */
+ * Left sides: counters of the last finished result; time_ms; speedup (cha over it); equal (1, 0); runs,
+ * sweeps (since the lesson began); best.NAME (a knob at the best point of the last sweep); knobs (of the
+ * current options, numbers or words); degree (percent), expected, sectors (exact per request) of the
+ * kernel; category, class, kernel, device, panel, axis, metric (words); overlay (1 when a second curve
+ * is shown).
+ * Right sides are numbers or words, or best.NAME again. What is not known makes a comparison false. */
 enum check_result { CHECK_NO, CHECK_YES, CHECK_BAD };
 /* Are the panels, checks and commands of the steps understood? Diagnostics name the step. */
 enum status lesson_check(const struct lesson *l, struct diags *ds);

@@ -3,13 +3,11 @@
  *   open:     find the library -> chip -> which metrics it has -> config image
  *   collect:  enable -> counter data -> per pass { prepare, start, launch, stop } -> decode -> evaluate
  *
- * Enabling costs a good tenth of a second, most of it in the first start that
- * follows (measured on an H200: 150 ms against 20), so the profiler stays enabled
- * until cupti_rest, which each timing calls: an enabled profiler adds microseconds to
- * every launch. Between passes the caller
- * restores the buffers (user replay), so that a kernel which updates in place is
- * measured on the same data each time. Where the library does not take user
- * replay, it replays the kernel itself. */
+ * Enabling costs a good tenth of a second, most of it in the first start that follows (measured on an
+ * H200: 150 ms against 20), so the profiler stays enabled until cupti_rest, which each timing calls: an
+ * enabled profiler adds microseconds to every launch. Between passes the caller restores the buffers
+ * (user replay), so that a kernel which updates in place is measured on the same data each time. Where
+ * the library does not take user replay, it replays the kernel itself. */
 #include "engine/dev/cuda/cupti.h"
 
 #include "engine/base/base.h"

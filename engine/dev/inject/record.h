@@ -6,8 +6,9 @@
  *   E                                         the last line: the process ended in order
  *   L N                                       so many images and launches had no room
  *   I HASH BYTES PTX CUBIN LTO                an image, numbered from 0; HASH, BYTES 0: not known
- *   K IMAGE LAUNCHES TIMED NS GX GY GZ BX BY BZ SHARED NAME    one shape of launch; IMAGE -1: not known;
- * TIMED: how many were timed; NS: of all, the others as the mean of these
+ *   K IMAGE LAUNCHES TIMED NS GX GY GZ BX BY BZ SHARED NAME
+ *                                             one shape of launch; IMAGE -1: not known; TIMED: how many
+ *                                             were timed; NS: of all, the others as the mean of these
  *
  * Capture: it asks at the socket FILE.ask, one question a connection, a line each way or more:
  *   want NAME                                 -> yes | no
@@ -52,11 +53,12 @@ enum live_memory { LIVE_DEVICE, LIVE_HOST, LIVE_MANAGED, LIVE_PEER };
  *   W PATH                  the original's text: an image that is this text may be swapped for the tuned
  * The socket is asked "NAME HASH BYTES PATH\n" (PATH: the image's PTX as a file, or -), and answers
  * "MASK MAXREG WHOLE\n": which targets (by number) that image has, the register limit it was compiled
- * with, and of which targets it is the whole text and nothing else. Lines of the record, by target: AT
- * TARGET LAUNCHES APPLIED CAPTURED VERIFIED DIFFERED LOAD_NS ENTER_NS AW TARGET WHY COUNT     launches
- * that ran the original, and why AS TARGET ARM N NS...   times on the GPU; ARM 3: tuned, by graphs; 4,
- * 5: original and tuned behind a launch of the same kind; N: of how many these are a choice AP FIRST
- * LAST           the GPU's time from the first kernel to the end of the last */
+ * with, and of which targets it is the whole text and nothing else. Lines of the record, by target:
+ *   AT TARGET LAUNCHES APPLIED CAPTURED VERIFIED DIFFERED LOAD_NS ENTER_NS
+ *   AW TARGET WHY COUNT     launches that ran the original, and why
+ *   AS TARGET ARM N NS...   times on the GPU; ARM 3: tuned, by graphs; 4, 5: original and tuned behind a
+ *                           launch of the same kind; N: of how many these are a choice
+ *   AP FIRST LAST           of all: the GPU's time from the first kernel to the end of the last */
 enum { LIVE_APPLY_AB, LIVE_APPLY_ALL, LIVE_APPLY_NONE };
 #define LIVE_APPLY_WHY(X)                                                                        \
     X(SHAPE, "another grid, block or shared memory")                                             \

@@ -5,11 +5,11 @@
  *
  * - Both stand in one straight line of code, the mul without a guard; the types and .ftz are equal.
  * - A line ends at branches and calls, at instructions that become several blocks or a call (divisions,
- * roots), at memory fences, and at guarded accesses, barriers and votes.
+ *   roots), at memory fences, and at guarded accesses, barriers and votes.
  * - mov, and neg of the same type, are looked through.
  * - A product with one use is fused first: adds in order, their operands in order.
  * - Then products that only adds use, add by add, of two the one with fewer uses; one whose mul has to
- * stay for an add that took the other operand is not fused any more.
+ *   stay for an add that took the other operand is not fused any more.
  * - A product of two constants is folded and never fused. */
 #include "engine/ptx/facts/contract.h"
 #include "engine/ptx/facts/solve.h"

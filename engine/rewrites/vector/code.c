@@ -1,13 +1,12 @@
 /* The code for all lanes: registers of their own, what is the same for all once, checks first.
  *
- *   before                               after, two lanes
- *     add.s64 %rd5, %rd1, %rd4;            add.s64 v0_rd5, u_rd1, v0_rd4;  add.s64 v1_rd5, u_rd1,
- * v1_rd4; setp.ge.s32 %p1, %r1, %r2;           setp v0_p1, ...;  setp v1_p1, ...; out = v0_p1 differs
- * from v1_p1, or v0_rd5 is not aligned;
- *                                          @out bra $slow;
- *     @%p1 bra $end;                       @v0_p1 bra $end_v;
- *     ld.global.f32 %f1, [%rd5];           ld.global.v2.f32 {e0, e1}, [v0_rd5];  v0_f1 = e0;  v1_f1 =
- * e1;
+ *   before                             after, two lanes
+ *     add.s64 %rd5, %rd1, %rd4;          add.s64 v0_rd5, u_rd1, v0_rd4;  add.s64 v1_rd5, u_rd1, v1_rd4;
+ *     setp.ge.s32 %p1, %r1, %r2;         setp v0_p1, ...;  setp v1_p1, ...;
+ *                                        out = v0_p1 differs from v1_p1, or v0_rd5 is not aligned;
+ *                                        @out bra $slow;
+ *     @%p1 bra $end;                     @v0_p1 bra $end_v;
+ *     ld.global.f32 %f1, [%rd5];         ld.global.v2.f32 {e0, e1}, [v0_rd5];  v0_f1 = e0;  v1_f1 = e1;
  */
 #include "engine/rewrites/vector/vector_int.h"
 

@@ -51,8 +51,8 @@ struct vector_plan {
     bool *early; /* by instruction: computed before the body */
     bool *wraps; /* by instruction: widens what varies; the lanes are in step only if it does not wrap */
     uint8_t *how; /* by instruction: enum vector_how */
-    uint32_t
-        *within; /* by instruction: the branch around it that each lane decides; PTX_NO_INDEX: none */
+    /* by instruction: the branch around it that each lane decides; PTX_NO_INDEX: none */
+    uint32_t *within;
     struct vector_group *group;
     uint32_t *of; /* by instruction: its group */
     uint32_t ngroups;

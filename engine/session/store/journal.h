@@ -4,10 +4,10 @@
  *     line   = CRC32C of the text (8 hex digits), a blank, the text (one JSON object), a newline
  *     first  {"format": "gpulocw-journal", "major": 1, "size": N, "crc": "hex"}   the FILE it belongs to
  *     then   {"run": I, "whole": {...}}   run I as the session has it; I may be the number of runs: a
- * new one
+ *                                         new one
  *            {"run": I, "point": {...}}   a finished configuration of run I
- *            {"saved": {"size": N, "crc": "hex"}}   a FILE that holds all of this is about to get its
- * name
+ *            {"saved": {"size": N, "crc": "hex"}}
+ *                                         a FILE that holds all of this is about to get its name
  *
  * Each line is synced before the point counts as kept. The journal goes when FILE is written whole. */
 #ifndef GPULOCW_SESSION_JOURNAL_H

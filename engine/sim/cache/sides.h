@@ -25,8 +25,8 @@
 struct cache_sides {
     struct cache_range *range; /* the buffers; owned */
     size_t nranges;
-    uint8_t
-        *copy; /* sectors of each line: bits 0 to 3 in partition 0, 4 to 7 in 1; 0: untouched; owned */
+    /* sectors of each line: bits 0 to 3 in partition 0, 4 to 7 in 1; 0: untouched; owned */
+    uint8_t *copy;
     double holds;   /* lines that one partition has room for */
     double between; /* lines of restored buffers that it touches between two reads of a read-only line */
     double only_read; /* lines of the read-only buffers */

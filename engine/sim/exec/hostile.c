@@ -1,9 +1,11 @@
 /* The hostile machine: legal, and as unlike the usual one as the ISA allows.
  *
- *   .nc loads      read what was there when the launch began, whatever has been stored since (9.7.9.8:
- * read-only for the kernel) .uni, .aligned a warp that comes to them in part is a fault registers %smid,
- * %warpid, %gridid and clocks have other values that a GPU could give as well what nobody wrote, in
- * shared and local memory and in registers, is not zero CTAs and warps run in another order */
+ *   .nc loads       read what was there when the launch began, whatever has been stored since (9.7.9.8:
+ *                   read-only for the kernel)
+ *   .uni, .aligned  a warp that comes to them in part is a fault
+ *   registers       %smid, %warpid, %gridid and clocks have other values that a GPU could give as well
+ *   unwritten       what nobody wrote, in shared and local memory and in registers, is not zero
+ *   order           CTAs and warps run in another order */
 #include "engine/sim/exec/hostile.h"
 
 #include "engine/base/base.h"

@@ -1,11 +1,12 @@
 /* Addresses of a warp's access to host pointers. Part of bodies.h.
  *
  * lane_hot        one element of global memory, all lanes in sequence, known from the access before,
- * nothing to record lane_fast       the same, but for what is known; or all lanes at one address
+ *                 nothing to record
+ * lane_fast       the same, but for what is known; or all lanes at one address
  * lane_quick      one element, lanes at one address or in sequence: no lane but the first is looked at
  * lane_resolve    any access that falls wholly into the allocation the instruction used last (or into
- * shared or local memory) and is aligned exec_resolve    everything else; the only one that reports
- * faults */
+ *                 shared or local memory) and is aligned
+ * exec_resolve    everything else; the only one that reports faults */
 
 /* A base register of 32 bits and its offset make an address of 32 bits (6.4.1): compilers count down
  * from the end of shared memory. */

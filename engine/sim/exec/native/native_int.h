@@ -1,11 +1,16 @@
 /* native_int: what regs.c (values in registers, the ways on), mem.c (loads and stores), loop.c (loops of
  * one run) and native.c (instructions, runs) share. regs.c calls none of the others.
  *
- *   rbx  the warp          r13  its frame, r14 the constants, r15 special registers: as exec_warp.bank
- * has them rbp  exec_worker.cache r12  exec_worker.loads r8, r10  where in the host's memory the loads
- * of a group (exec_inst.group) are that build.held says, when their first found them in sequence and all
- * inside its allocation; 0: it did not. r9, r11  where to ask ahead for them zmm 2k, 2k+1   a 32-bit
- * value of 32 lanes: build.val[k]; 28 to 30: scratch; 31: the NaN of f32 results
+ *   rbx            the warp
+ *   r13, r14, r15  its frame, the constants, special registers: as exec_warp.bank has them
+ *   rbp            exec_worker.cache
+ *   r12            exec_worker.loads
+ *   r8, r10        where in the host's memory the loads of a group (exec_inst.group) are that build.held
+ *                  says, when their first found them in sequence and all inside its allocation; 0: it
+ *                  did not
+ *   r9, r11        where to ask ahead for them
+ *   zmm 2k, 2k+1   a 32-bit value of 32 lanes: build.val[k]; 28 to 30: scratch; 31: the NaN of f32
+ *                  results
  *
  * A value may be newer in its registers than in the frame (dirty). Before anything else looks at the
  * frame it is stored; values that only one run of the program ever uses are not stored at its end. A
