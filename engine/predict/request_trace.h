@@ -179,10 +179,10 @@ enum status tune_paper_counts(const struct tune_bench *b, const struct options *
                               const struct tune_trace *t, struct model_cost_in *in);
 void tune_paper_free(struct tune_paper *p); /* NULL is fine */
 
-/* What is left of L1 for data under these options (carve-out, shared memory in use). */
 /* CTAs of an SM at once, of agents no more than are asked for; 1 at least. */
 unsigned tune_trace_resident(const struct tune_bench *b, const struct options *o,
                              const struct tune_trace *t);
+/* What is left of L1 for data under these options (carve-out, shared memory in use). */
 uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t);
 
 #endif
