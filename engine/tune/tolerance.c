@@ -2,6 +2,7 @@
  * launch to launch, and bit-equality would refuse every configuration, the original among them. */
 #include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
+#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -178,6 +179,17 @@ static void reach_inst(struct reach *r, const struct ptx_inst *in)
         operand_gets(r, &in->opnds[0], root, sum);
 }
 
+/* What moves may be seen by any instruction: roots of memory are no registers. */
+static void reach_step(void *ctx, struct ptx_solver *s, uint32_t node)
+{
+    struct reach *r = ctx;
+    r->moved = false;
+    if (!r->any)
+        reach_inst(r, &r->f->insts[node]);
+    if (r->moved)
+        ptx_ask_all(s);
+}
+
 /* Bit i: parameter i. All of them where not everything can be followed. */
 static uint64_t atomics_reach(const struct ptx_module *m, const struct launch_spec *l, uint64_t *derived)
 {
@@ -189,11 +201,7 @@ static uint64_t atomics_reach(const struct ptx_module *m, const struct launch_sp
                        .root = base_alloc((f->nregs + 1) * sizeof *r.root),
                        .sum = base_alloc((f->nregs + 1) * sizeof *r.sum) };
     r.any = !r.root || !r.sum;
-    do {
-        r.moved = false;
-        for (uint32_t i = 0; i < f->ninsts && !r.any; i++)
-            reach_inst(&r, &f->insts[i]);
-    } while (r.moved && !r.any);
+    r.any = r.any || !ptx_solve(f->ninsts, PTX_FORWARD, reach_step, &r);
     base_free(r.root);
     base_free(r.sum);
     *derived = r.any ? ROOT_ANY : r.derived;
