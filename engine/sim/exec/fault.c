@@ -83,11 +83,12 @@ static void where(const struct exec_warp *w, uint32_t lane, char *out, size_t n)
     snprintf(out, n, "thread (%u,%u,%u) of CTA (%u,%u,%u)", t[0], t[1], t[2], c[0], c[1], c[2]);
 }
 
-/* text: what is wrong; behind a line break, what to do about it */
+/* The text says what is wrong; behind a line break, what to do about it. */
 static void fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
-                  uint32_t other_line, char *text)
+                  uint32_t other_line, const char *fmt, va_list ap)
 {
-    char place[128], msg[760];
+    char text[560], place[128], msg[760];
+    vsnprintf(text, sizeof text, fmt, ap);
     char *hint = strchr(text, '\n');
     if (hint)
         *hint++ = '\0';
@@ -100,23 +101,19 @@ static void fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane
 void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
                 const char *fmt, ...)
 {
-    char text[560];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    fault(w, in, lane, kind, 0, fmt, ap);
     va_end(ap);
-    fault(w, in, lane, kind, 0, text);
 }
 
 void exec_fault_race(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint32_t other_line,
                      const char *fmt, ...)
 {
-    char text[560];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    fault(w, in, lane, FAULT_RACE, other_line, fmt, ap);
     va_end(ap);
-    fault(w, in, lane, FAULT_RACE, other_line, text);
 }
 
 static const char *space_name(enum ptx_space s)
