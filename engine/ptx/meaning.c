@@ -426,14 +426,21 @@ uint32_t ptx_find_reg(const struct ptx_func *f, struct str name)
 struct named {
     const struct ptx_func *f;
     struct str name;
-    bool found;
+    uint32_t reg;
 };
 
 static void name_reg(void *ctx, uint32_t reg, unsigned access)
 {
     struct named *n = ctx;
     (void)access;
-    n->found |= str_eq(n->f->regs[reg].name, n->name);
+    n->reg = str_eq(n->f->regs[reg].name, n->name) ? reg : n->reg;
+}
+
+uint32_t ptx_named_reg(const struct ptx_func *f, const struct ptx_inst *i, struct str name)
+{
+    struct named x = { f, name, PTX_NO_INDEX };
+    ptx_inst_regs(i, name_reg, &x);
+    return x.reg;
 }
 
 static bool names_variable(const struct ptx_operand *o, struct str name)
@@ -450,11 +457,10 @@ static bool names_variable(const struct ptx_operand *o, struct str name)
 
 bool ptx_names_value(const struct ptx_func *f, const struct ptx_inst *i, struct str name)
 {
-    struct named x = { f, name, false };
-    ptx_inst_regs(i, name_reg, &x);
-    for (uint8_t k = 0; k < i->nopnds && !x.found; k++)
-        x.found = names_variable(&i->opnds[k], name);
-    return x.found;
+    bool found = ptx_named_reg(f, i, name) != PTX_NO_INDEX;
+    for (uint8_t k = 0; k < i->nopnds && !found; k++)
+        found = names_variable(&i->opnds[k], name);
+    return found;
 }
 
 const char *ptx_sreg_word(enum ptx_sreg s)

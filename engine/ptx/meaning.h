@@ -118,6 +118,8 @@ unsigned ptx_times_of(const struct ptx_inst *i);
 /* ---- names that people and prototypes use ---- */
 /* The register that a name stands for in the outermost scope that has it; PTX_NO_INDEX: none. */
 uint32_t ptx_find_reg(const struct ptx_func *f, struct str name);
+/* The register of f that the name stands for in this instruction; PTX_NO_INDEX: none. */
+uint32_t ptx_named_reg(const struct ptx_func *f, const struct ptx_inst *i, struct str name);
 /* Does the name stand for a register or a variable in this instruction of f? Labels and functions of the
  * same name may be declared in other scopes. */
 bool ptx_names_value(const struct ptx_func *f, const struct ptx_inst *i, struct str name);

@@ -64,29 +64,13 @@ static void put_kept(const struct writing *w, const struct ptx_inst *branch, uns
     buf_printf(out, "%%%sd%u_%u", w->t, lane, branch->index);
 }
 
-struct wanted {
-    const struct vector_plan *p;
-    struct str name;
-    uint32_t reg;
-};
-
-static void match(void *ctx, uint32_t reg, unsigned access)
-{
-    struct wanted *x = ctx;
-    (void)access;
-    struct str n = x->p->f->regs[reg].name;
-    if (n.n == x->name.n && memcmp(n.s, x->name.s, n.n) == 0)
-        x->reg = reg;
-}
-
 /* a namer: the lane's registers, and the labels of this copy */
 static bool put_name(void *ctx, struct str name, struct buf *out)
 {
     struct writing *w = ctx;
-    struct wanted x = { w->p, name, PTX_NO_INDEX };
-    ptx_inst_regs(w->i, match, &x);
-    if (x.reg != PTX_NO_INDEX) {
-        put_reg(w, x.reg, w->lane, out);
+    uint32_t reg = ptx_named_reg(w->p->f, w->i, name);
+    if (reg != PTX_NO_INDEX) {
+        put_reg(w, reg, w->lane, out);
         return true;
     }
     for (uint8_t k = 0; k < w->i->nopnds; k++) {
