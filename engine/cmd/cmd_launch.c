@@ -71,22 +71,23 @@ static bool ask_one(const struct args *a, const char *question, const char *agai
 /* Sizes and shapes cannot be known: on a terminal the user is asked, with the guess as what an empty
  * line means. */
 static enum status ask_kernel(const struct workspace *s, const struct args *a, const struct ptx_func *f,
-                              const char *name, struct infer_asked took, struct launch_spec *l,
+                              const char *name, struct infer_asked *took, struct launch_spec *l,
                               bool *other, struct diags *ds)
 {
     struct infer_asked now = { 0 };
     char size[256], shape[256];
     snprintf(size, sizeof size, "%s: size of the problem, for its integer parameters [%u]?", name,
-             took.n);
-    snprintf(shape, sizeof shape, "%s: threads of a block [%ux%ux%u]?", name, took.block.x, took.block.y,
-             took.block.z);
+             took->n);
+    snprintf(shape, sizeof shape, "%s: threads of a block [%ux%ux%u]?", name, took->block.x,
+             took->block.y, took->block.z);
     cmd_progress_end(a);
     *other = ask_one(a, size, "a whole number above 0:", read_size, &now);
     *other |= ask_one(a, shape, "X, XxY or XxYxZ, at most 1024 in all:", read_shape, &now);
     if (!*other)
         return ST_OK;
     launch_spec_free(l);
-    return infer_kernel(s, a, f, &now, l, ds);
+    *took = now;
+    return infer_kernel(s, a, f, took, l, ds);
 }
 
 static uint32_t kernels_with_body(const struct ptx_module *m)
@@ -100,20 +101,17 @@ static uint32_t kernels_with_body(const struct ptx_module *m)
 /* Guessed, and asked about where somebody is there. */
 static enum status launch_kernel(const struct workspace *s, const struct args *a,
                                  const struct ptx_func *f, const char *name, struct launch_spec *l,
-                                 const char **why, struct diags *ds)
+                                 struct infer_asked *took, struct diags *ds)
 {
-    struct infer_asked took = { 0 };
     struct diags first = { 0 }, then = { 0 };
-    enum status st = infer_kernel(s, a, f, &took, l, &first);
+    *took = (struct infer_asked){ 0 };
+    enum status st = infer_kernel(s, a, f, took, l, &first);
     if (st == ST_OK && a->io->ask && (a->kernel || kernels_with_body(s->module) <= ASKED_KERNELS)) {
         bool other = false;
         st = ask_kernel(s, a, f, name, took, l, &other, &then);
-        if (other) { /* what was said of the first guess holds no more */
+        if (other) /* what was said of the first guess holds no more */
             diags_free(&first);
-            took.why = NULL;
-        }
     }
-    *why = took.why;
     diags_move(ds, &first);
     diags_move(ds, &then);
     diags_free(&first);
@@ -148,7 +146,22 @@ static enum status name_launch(struct launch_spec *l, size_t i)
     return l[i].name ? ST_OK : ST_NOMEM;
 }
 
-static void say_guess(const struct launch_spec *l, const char *why, struct diags *ds)
+/* What is worth a word: parts of the launch that do nothing. */
+static void say_work(const struct infer_work *w, struct buf *b)
+{
+    const struct {
+        double share;
+        const char *what;
+    } rows[] = { { w->idle_ctas, "of the CTAs do nothing" },
+                 { w->idle_threads, "of the threads do nothing" },
+                 { w->unread, "of the input is not read" },
+                 { w->unwritten, "of the output is not written" } };
+    for (size_t i = 0; w->known && i < ARRAY_LEN(rows); i++)
+        if (rows[i].share >= 0.01) /* not where there is none (NaN) */
+            buf_printf(b, "; %.0f %% %s", rows[i].share * 100, rows[i].what);
+}
+
+static void say_guess(const struct launch_spec *l, const struct infer_asked *took, struct diags *ds)
 {
     struct buf b = { 0 };
     for (size_t i = 0; i < l->nargs; i++)
@@ -159,22 +172,29 @@ static void say_guess(const struct launch_spec *l, const char *why, struct diags
     for (size_t i = 0; i < l->nsymbols; i++)
         buf_printf(&b, "%s%s %s x %llu (constant)", b.n ? ", " : "", l->symbols[i].name,
                    elem_name(l->symbols[i].elem), (unsigned long long)l->symbols[i].count);
+    if (!b.n)
+        buf_puts(&b, "no buffers");
+    say_work(&took->work, &b);
     diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u (%s); %s",
              l->name, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z,
-             why ? why : "as given", b.s ? b.s : "no buffers");
+             took->why ? took->why : "as given", b.s ? b.s : "");
     buf_free(&b);
 }
 
-static enum status put_launches(const struct args *a, const struct launch_spec *l, size_t n,
-                                struct diags *ds)
+/* The description to its file; to standard output the document, or without a file the description. */
+static enum status put_launches(const struct args *a, const struct launch_spec *l,
+                                const struct infer_asked *took, size_t n, struct diags *ds)
 {
-    if (a->output)
-        return launch_file_write(a->output, l, n, ds);
     struct buf out = { 0 };
-    launch_file_text(l, n, &out);
-    cmd_put(a, &out);
+    enum status st = a->output ? launch_file_write(a->output, l, n, ds) : ST_OK;
+    if (st == ST_OK && a->json)
+        json_guess(l, took, n, &out);
+    else if (st == ST_OK && !a->output)
+        launch_file_text(l, n, &out);
+    if (st == ST_OK && (a->json || !a->output))
+        cmd_put(a, &out);
     buf_free(&out);
-    return ST_OK;
+    return st;
 }
 
 int cmd_launch(struct args *a)
@@ -182,6 +202,7 @@ int cmd_launch(struct args *a)
     struct diags ds = { 0 };
     struct workspace s = { 0 };
     struct launch_spec *l = NULL;
+    struct infer_asked *took = NULL;
     size_t n = 0;
     bool found = false;
     const struct ptx_func *only = NULL;
@@ -190,7 +211,8 @@ int cmd_launch(struct args *a)
         st = workspace_find_entry(s.module, a->kernel, &only, &ds);
     if (st == ST_OK)
         st = workspace_device(&s, a, &ds);
-    if (st == ST_OK && !(l = base_alloc((s.module->nfuncs + 1) * sizeof *l)))
+    if (st == ST_OK && (!(l = base_alloc((s.module->nfuncs + 1) * sizeof *l)) ||
+                        !(took = base_alloc((s.module->nfuncs + 1) * sizeof *took))))
         st = ST_NOMEM;
     for (uint32_t i = 0; st == ST_OK && i < s.module->nfuncs; i++) {
         const struct ptx_func *f = s.module->funcs[i];
@@ -200,12 +222,13 @@ int cmd_launch(struct args *a)
         char name[128];
         put_name(f->name, name, sizeof name);
         cmd_progress_detail(a, (double)i / s.module->nfuncs, "trying sizes", name);
-        const char *why = NULL;
-        st = launch_kernel(&s, a, f, name, &l[n], &why, &ds);
+        st = launch_kernel(&s, a, f, name, &l[n], &took[n], &ds);
         if (st == ST_OK)
             st = name_launch(l, n);
-        if (st == ST_OK)
-            say_guess(&l[n++], why, &ds);
+        if (st == ST_OK) {
+            say_guess(&l[n], &took[n], &ds);
+            n++;
+        }
     }
     cmd_progress_end(a);
     if (st == ST_OK && !found) {
@@ -219,10 +242,11 @@ int cmd_launch(struct args *a)
                             : "sizes and data are guesses: replace them with your own, or run launch "
                               "on a terminal");
     if (n)
-        st = put_launches(a, l, n, &ds) == ST_OK ? st : ST_IO;
+        st = put_launches(a, l, took, n, &ds) == ST_OK ? st : ST_IO;
     for (size_t i = 0; i < n; i++)
         launch_spec_free(&l[i]);
     base_free(l);
+    base_free(took);
     workspace_close(&s);
     return cmd_finish(a, st, &ds);
 }

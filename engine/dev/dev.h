@@ -148,6 +148,9 @@ struct dev_left {
     bool addresses; /* begins with some, which another text may have elsewhere */
 };
 bool dev_left(struct dev *d, struct dev_code *c, struct dev_data *b, size_t i, struct dev_left *out);
+/* Where argument `arg` of bound data lies on a simulated device of this process, and its bytes, as
+ * dev_run.touch tells accesses; false: it is no buffer of its own, or another device. */
+bool dev_placed(struct dev *d, struct dev_data *b, size_t arg, uint64_t *addr, uint64_t *n);
 /* Nobody will ask any more what the last launch left in the buffers: until the next one they need no
  * memory, where a device has them in ours. */
 void dev_discard_outputs(struct dev *d, struct dev_data *b);

@@ -285,6 +285,25 @@ enum status dev_find_kernel(const struct ptx_module *m, const struct dev_source 
     return ST_INPUT;
 }
 
+bool dev_placed(struct dev *d, struct dev_data *b, size_t arg, uint64_t *addr, uint64_t *n)
+{
+    const struct dev_bound *all = d->ops->bound ? d->ops->bound(b) : NULL;
+    size_t k = all && arg < all->data->spec->nargs ? all->main_use[arg].buffer : SIZE_MAX;
+    if (k == SIZE_MAX || all->data->spec->args[arg].kind != ARG_BUFFER)
+        return false;
+    *addr = all->buffers[k].addr;
+    *n = all->buffers[k].bytes;
+    return true;
+}
+
+size_t dev_bound_user(const struct dev_bound *b, size_t buffer)
+{
+    for (size_t i = 0; i < b->data->spec->nargs; i++)
+        if (b->main_use[i].buffer == buffer)
+            return i;
+    return DEV_LEFT_BEFORE;
+}
+
 bool dev_left(struct dev *d, struct dev_code *c, struct dev_data *b, size_t i, struct dev_left *out)
 {
     return d->ops->left && d->ops->left(d, c, b, i, out);

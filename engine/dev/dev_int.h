@@ -12,6 +12,7 @@
 #include "engine/dev/dev.h"
 #include "engine/rec/device.h"
 
+struct dev_bound;
 struct launch_buffer;
 struct launch_data;
 struct launch_spec;
@@ -45,6 +46,8 @@ struct dev_ops {
                                uint64_t n, struct diags *ds);
     /* NULL: cannot tell */
     bool (*left)(struct dev *d, struct dev_code *c, struct dev_data *b, size_t i, struct dev_left *out);
+    /* where its buffers lie; NULL: they are elsewhere */
+    const struct dev_bound *(*bound)(const struct dev_data *b);
     /* NULL: all of them, simulated */
     enum status (*counters)(struct dev *d, struct dev_counters *out, struct diags *ds);
 };
@@ -89,6 +92,8 @@ struct dev_bound {
     size_t nbuffers;
     struct dev_use *main_use, **before_use;
 };
+/* The first argument of the launch itself that is this buffer; DEV_LEFT_BEFORE: none. */
+size_t dev_bound_user(const struct dev_bound *b, size_t buffer);
 enum status dev_bound_init(struct dev_bound *b, const struct launch_data *data, struct diags *ds);
 void dev_bound_free(struct dev_bound *b);
 /* ST_DEVICE with a diagnostic: the buffer cannot be where it must. */

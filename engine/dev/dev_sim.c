@@ -729,14 +729,6 @@ static enum status sim_read_symbol(struct dev *d, struct dev_code *code, const c
     return ST_OK;
 }
 
-static size_t arg_of(const struct sim_data *b, size_t buffer)
-{
-    for (size_t i = 0; i < b->base.data->spec->nargs; i++)
-        if (b->bound.main_use[i].buffer == buffer)
-            return i;
-    return DEV_LEFT_BEFORE;
-}
-
 static bool sim_left(struct dev *d, struct dev_code *code, struct dev_data *data, size_t i,
                      struct dev_left *out)
 {
@@ -746,8 +738,12 @@ static bool sim_left(struct dev *d, struct dev_code *code, struct dev_data *data
     uint64_t addr, size;
     if (i < b->bound.nbuffers) {
         const struct dev_buffer *buf = &b->bound.buffers[i];
-        *out = (struct dev_left){ str_of(buf->name ? buf->name : "?"), arg_of(b, i), NULL, buf->bytes,
-                                  sim_mem_written(s->mem, buf->addr),  false };
+        *out = (struct dev_left){ str_of(buf->name ? buf->name : "?"),
+                                  dev_bound_user(&b->bound, i),
+                                  NULL,
+                                  buf->bytes,
+                                  sim_mem_written(s->mem, buf->addr),
+                                  false };
         out->bytes = sim_mem_host(s->mem, buf->addr, buf->bytes);
         return out->bytes != NULL;
     }
@@ -759,6 +755,11 @@ static bool sim_left(struct dev *d, struct dev_code *code, struct dev_data *data
     return out->bytes != NULL;
 }
 
+static const struct dev_bound *sim_bound(const struct dev_data *data)
+{
+    return &((const struct sim_data *)data)->bound;
+}
+
 static const struct dev_ops SIM_OPS = {
     .close = sim_close,
     .load = sim_load_code,
@@ -768,6 +769,7 @@ static const struct dev_ops SIM_OPS = {
     .launch = sim_launch_code,
     .rest = sim_rest,
     .left = sim_left,
+    .bound = sim_bound,
     .read_arg = sim_read_arg,
     .read_symbol = sim_read_symbol,
 };

@@ -38,12 +38,29 @@ enum status launch_ptx_check(const char *ptx, const char *launch, struct diags *
 /* Tells launches apart: sizes, data and arguments; never 0. Not their files' names. */
 uint64_t launch_key(const struct launch_spec *l);
 void launch_file_free(struct launch_file *f);
+/* What a launch does with its threads and its memory, in shares of 1. */
+struct infer_work {
+    bool known;           /* measured: a simulated device ran it clean */
+    double idle_ctas;     /* CTAs none of whose threads touch memory */
+    double idle_threads;  /* threads of the other CTAs that touch none */
+    double unread;        /* bytes of inputs before the last that is used; NaN: there is no input */
+    double unwritten;     /* the same of outputs */
+    struct dim3u ctas;    /* the smallest grid from 0 on that has all CTAs at work */
+    struct dim3u threads; /* the smallest block that has all threads at work */
+};
 /* What the user says of a launch that is guessed; n 0, block.x 0: nothing. */
 struct infer_asked {
     uint32_t n; /* what integer parameters say */
     struct dim3u block;
-    const char *why; /* then: what in the code the block comes from */
+    /* then: */
+    bool said_n, said_block;
+    const char *why;   /* what in the code the block comes from; NULL: it was said */
+    bool clean;        /* it ran to its end, inside its buffers, without a race */
+    char unclean[256]; /* why it did not; empty: it did */
+    struct infer_work work;
 };
+/* The n launches in l and what is known of each as the document gpulocw-guess. */
+void json_guess(const struct launch_spec *l, const struct infer_asked *took, size_t n, struct buf *out);
 /* A first description for a kernel that has none: buffers, outputs and types from the analysis; sizes
  * are guesses, tried on `dev` until the kernel runs clean (a warning when none does). asked: NULL, or
  * what the user says; then what was taken. *out: launch_spec_free. */

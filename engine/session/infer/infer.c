@@ -11,6 +11,8 @@
 #include "engine/session/infer/shape.h"
 #include "engine/session/session.h"
 
+#include <string.h>
+
 enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct infer_asked *asked,
                          const struct cancel *cancel, struct launch_spec *out, struct diags *ds)
 {
@@ -21,7 +23,10 @@ enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct
         g.asked = *asked;
     g.use = base_alloc((g.f->nparams + 1) * sizeof *g.use);
     g.addresses = base_alloc((g.f->nregs + 1) * sizeof *g.addresses);
-    if (g.use && g.addresses && g.f->nparams <= INFER_ARGS &&
+    g.bounds = base_alloc(g.f->nregs + 1);
+    if (g.bounds)
+        memset(g.bounds, -1, g.f->nregs + 1);
+    if (g.use && g.addresses && g.bounds && g.f->nparams <= INFER_ARGS &&
         infer_shape(facts->module, g.f, &g.shape) && infer_fickle(&g)) {
         s = infer_uses(&g) ? infer_find(&g, dev, cancel, out, ds) : ST_NOMEM;
     }
@@ -29,6 +34,7 @@ enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct
         *asked = g.asked;
     base_free(g.use);
     base_free(g.addresses);
+    base_free(g.bounds);
     if (s != ST_OK)
         launch_spec_free(out);
     return s;

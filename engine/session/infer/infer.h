@@ -3,7 +3,9 @@
  *   infer.c   launch_infer                             uses.c    what the code tells of each parameter
  *   shape.c   what the code tells of grid and block     blocks.c  block shapes to try, best first
  *   fickle.c  values that differ from run to run        spec.c    a guess made into a description
- *   try.c     guesses are tried until one runs clean    handles.c textures and surfaces */
+ *   try.c     guesses are tried until one runs clean    handles.c textures and surfaces
+ *   trial.c   one trial                                 fit.c     a guess corrected until its threads work
+ *   work.c    who is idle, what nobody touches          reach.c   where a value goes, what bounds it */
 #ifndef GPULOCW_SESSION_INFER_INFER_H
 #define GPULOCW_SESSION_INFER_INFER_H
 
@@ -27,10 +29,13 @@ enum infer_construct {
 #undef CONSTRUCT
 };
 
-/* One guess: what an integer parameter says, how many elements a buffer has. */
+/* One guess. */
 struct size_guess {
-    uint32_t n;
-    uint64_t count;
+    uint32_t n;     /* what an integer parameter says */
+    uint64_t count; /* elements of a buffer */
+    uint32_t row;   /* an integer that bounds only the threads of a CTA */
+    uint32_t turns; /* one that bounds a counter */
+    uint32_t pitch; /* the length of rows that are only stepped over; 0: n */
 };
 /* A block, and how many indices one CTA covers where that is more than its threads (0: the block
  * itself). */
@@ -54,13 +59,17 @@ struct guess {
     struct block_guess blocks[INFER_BLOCKS];
     unsigned nblocks;
     bool loops;
-    bool indexed;    /* loaded values make addresses */
-    bool all_wide;   /* whatever is as wide as a pointer is taken for one */
-    bool *addresses; /* by register */
-    uint32_t wider;  /* times as many CTAs along x */
-    bool zero;       /* what is read and written starts at zero */
-    bool rows;       /* offsets of rows ascend */
-    bool brief;      /* what only counts turns is a few */
+    bool indexed;          /* loaded values make addresses */
+    bool all_wide;         /* whatever is as wide as a pointer is taken for one */
+    bool *addresses;       /* by register */
+    int8_t *bounds;        /* by register: enum infer_bound, worked out when asked for (-1: not yet) */
+    uint32_t wider;        /* times as many CTAs along x */
+    struct dim3u grid;     /* x 0: what covers the size */
+    struct dim3u threads;  /* a block in place of the tried one; x 0: none */
+    const uint64_t *bytes; /* of each argument's buffer; NULL: as the size says */
+    bool zero;             /* what is read and written starts at zero */
+    bool rows;             /* offsets of rows ascend */
+    bool brief;            /* what only counts turns is a few */
     /* as the user says; n 0, block.x 0: not said */
     struct infer_asked asked;
 };
@@ -90,6 +99,10 @@ bool infer_fickle(struct guess *g);
 /* spec.c: *l owned, launch_spec_free, whatever the status */
 enum status infer_spec(const struct guess *g, struct size_guess size, unsigned block,
                        struct launch_spec *l);
+/* What bounds the integer that x loads, as bits of enum infer_bound; 0: nothing, or it is not known. */
+unsigned infer_bounds_of(const struct guess *g, const struct ptx_inst *x);
+/* Some parameter is the length of rows, and nothing else is said of it. */
+bool infer_has_rows(const struct guess *g);
 /* try.c: the first guess that runs clean, else one that runs (a warning says what is in its way), else
  * the first (a warning says so) */
 enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *cancel,

@@ -7,14 +7,15 @@
 #include "engine/session/infer/shape.h"
 #include <string.h>
 
-enum { ANY_INDEX = -1, NO_INDEX = -2 };
-/* Registers that a value goes into; comp: component of the index it is, ANY_INDEX: every one of the
- * thread's and the CTA's. */
+enum { ANY_INDEX = -1, NO_INDEX = -2, ANY_PART = -3 };
+/* Registers that a value goes into; comp: component of the index it is, ANY_PART: all of them, ANY_INDEX:
+ * every one of the thread's and the CTA's. */
 struct marks {
     const struct ptx_func *f;
     enum ptx_sreg index;
     int comp;
     bool *reg;
+    bool stays; /* what is loaded is another value */
 };
 
 /* Registers of the operand, also those inside lists, are among the marked. */
@@ -35,13 +36,15 @@ static bool is_source(const struct marks *m, const struct ptx_operand *o)
         return false;
     return m->comp == ANY_INDEX ? o->index == PTX_SREG_TID || o->index == PTX_SREG_CTAID ||
                                       o->index == PTX_SREG_LANEID || o->index == PTX_SREG_WARPID
-                                : o->index == m->index && o->comp == m->comp;
+                                : o->index == m->index && (m->comp == ANY_PART || o->comp == m->comp);
 }
 
 /* What instruction i makes is marked where what it reads is; true: one more register is. */
 static bool mark_result(struct marks *m, const struct ptx_inst *i)
 {
     bool reads = false, more = false;
+    if (m->stays && ptx_effect_of(i) == EFFECT_LOAD)
+        return false;
     for (unsigned k = 1; k < i->nopnds; k++)
         reads |= is_source(m, &i->opnds[k]) || any_marked(&i->opnds[k], m->reg);
     const struct ptx_operand *d = &i->opnds[0];
@@ -88,7 +91,7 @@ static bool any_leaves(const struct marks *m)
 
 int infer_reaches_memory(const struct ptx_func *f, enum ptx_sreg index, int comp)
 {
-    struct marks m = { f, index, comp, base_alloc(f->nregs + 1) };
+    struct marks m = { f, index, comp, base_alloc(f->nregs + 1), false };
     if (!m.reg)
         return -1;
     int found = follow_marks(&m) ? any_leaves(&m) : -1;
@@ -118,8 +121,8 @@ static bool mark_counters(struct marks *m, const bool *indexed)
 
 int infer_counts_turns(const struct ptx_func *f, uint32_t reg)
 {
-    struct marks m = { f, PTX_SREG_TID, NO_INDEX, base_alloc(f->nregs + 1) },
-                 index = { f, PTX_SREG_TID, ANY_INDEX, base_alloc(f->nregs + 1) };
+    struct marks m = { f, PTX_SREG_TID, NO_INDEX, base_alloc(f->nregs + 1), false },
+                 index = { f, PTX_SREG_TID, ANY_INDEX, base_alloc(f->nregs + 1), false };
     bool ok = m.reg && index.reg, turns = false;
     if (ok) {
         m.reg[reg] = true;
@@ -131,4 +134,64 @@ int infer_counts_turns(const struct ptx_func *f, uint32_t reg)
     base_free(m.reg);
     base_free(index.reg);
     return ok ? turns : -1;
+}
+
+/* ---- what a value is compared with ---- */
+
+/* Some instructions make it anew from itself, as loops do that count down. */
+static bool counts_down(const struct ptx_func *f, uint32_t reg)
+{
+    unsigned makes = 0;
+    for (uint32_t k = 0; k < f->ninsts; k++)
+        makes += f->insts[k].nopnds && f->insts[k].opnds[0].kind == OPND_REG &&
+                 f->insts[k].opnds[0].index == reg;
+    return makes > 1;
+}
+
+static unsigned bound_of(const struct ptx_func *f, const bool *value, const bool *cta, const bool *index,
+                         const struct ptx_operand *a, const struct ptx_operand *b)
+{
+    if (a->kind != OPND_REG || !value[a->index])
+        return 0;
+    if (b->kind != OPND_REG)
+        return counts_down(f, a->index) ? INFER_BOUNDS_TURNS : 0;
+    return value[b->index]   ? 0
+           : cta[b->index]   ? INFER_BOUNDS_CTAS
+           : index[b->index] ? INFER_BOUNDS_THREADS
+                             : INFER_BOUNDS_TURNS;
+}
+
+/* It multiplies what the CTA's index is part of: the length of a row. */
+static bool is_pitch(const struct ptx_inst *i, const bool *value, const bool *cta)
+{
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    if (rule != ADDR_MUL_LO && rule != ADDR_MUL_WIDE && rule != ADDR_MAD_LO && rule != ADDR_MAD_WIDE)
+        return false;
+    const struct ptx_operand *a = &i->opnds[1], *b = &i->opnds[2];
+    return a->kind == OPND_REG && b->kind == OPND_REG &&
+           ((value[a->index] && cta[b->index]) || (value[b->index] && cta[a->index]));
+}
+
+int infer_bounds(const struct ptx_func *f, uint32_t reg)
+{
+    struct marks value = { f, PTX_SREG_TID, NO_INDEX, base_alloc(f->nregs + 1), true },
+                 cta = { f, PTX_SREG_CTAID, ANY_PART, base_alloc(f->nregs + 1), true },
+                 index = { f, PTX_SREG_TID, ANY_INDEX, base_alloc(f->nregs + 1), true };
+    int found = -1;
+    if (value.reg && cta.reg && index.reg) {
+        value.reg[reg] = true;
+        found = follow_marks(&value) && follow_marks(&cta) && follow_marks(&index) ? 0 : -1;
+    }
+    for (uint32_t k = 0; found >= 0 && k < f->ninsts; k++) {
+        const struct ptx_operand *a, *b;
+        if (ptx_compared(&f->insts[k], &a, &b))
+            found |= (int)(bound_of(f, value.reg, cta.reg, index.reg, a, b) |
+                           bound_of(f, value.reg, cta.reg, index.reg, b, a));
+        if (is_pitch(&f->insts[k], value.reg, cta.reg))
+            found |= INFER_BOUNDS_PITCH;
+    }
+    base_free(value.reg);
+    base_free(cta.reg);
+    base_free(index.reg);
+    return found;
 }

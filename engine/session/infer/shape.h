@@ -30,6 +30,14 @@ int infer_reaches_memory(const struct ptx_func *f, enum ptx_sreg index, int comp
 /* 1: the value of register reg only says how often something is done: it is compared with counters that
  * are no index and become no part of an address; -1: out of memory. */
 int infer_counts_turns(const struct ptx_func *f, uint32_t reg);
+/* What the value of register reg, or what is made of it, is compared or multiplied with, as bits; -1: out of memory. */
+enum infer_bound {
+    INFER_BOUNDS_CTAS = 1,    /* something that the CTA's index is part of */
+    INFER_BOUNDS_THREADS = 2, /* something that only the thread's index is part of */
+    INFER_BOUNDS_TURNS = 4,   /* a counter that no index is part of */
+    INFER_BOUNDS_PITCH = 8    /* it is multiplied with the CTA's index: a row's length */
+};
+int infer_bounds(const struct ptx_func *f, uint32_t reg);
 /* some instruction of f has s as an operand */
 bool infer_names(const struct ptx_func *f, const struct ptx_symbol *s);
 

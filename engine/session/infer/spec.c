@@ -39,11 +39,44 @@ static bool shifts_by(const struct ptx_inst *x, unsigned k)
     return (rule == ADDR_SHL || rule == ADDR_SHR) && k == 2;
 }
 
+unsigned infer_bounds_of(const struct guess *g, const struct ptx_inst *x)
+{
+    if (!x || x->opnds[0].kind != OPND_REG)
+        return 0;
+    int8_t *known = &g->bounds[x->opnds[0].index];
+    if (*known < 0) {
+        int found = infer_bounds(g->f, x->opnds[0].index);
+        *known = (int8_t)(found < 0 ? 0 : found);
+    }
+    return (unsigned)*known;
+}
+
+bool infer_has_rows(const struct guess *g)
+{
+    for (uint32_t p = 0; p < g->f->nparams; p++)
+        if (infer_bounds_of(g, infer_param_load(g, p, 0)) == INFER_BOUNDS_PITCH)
+            return true;
+    return false;
+}
+
+/* The problem's size, where it bounds CTAs, or nothing is known of it; else a row's, or the turns of a
+ * loop. In two dimensions rows are as long as the problem is wide. */
+static uint32_t sized(const struct guess *g, const struct ptx_inst *load, struct size_guess size)
+{
+    unsigned by = infer_bounds_of(g, load);
+    bool wide = g->shape.dims > 1 && by & INFER_BOUNDS_PITCH;
+    return by == INFER_BOUNDS_PITCH                ? (size.pitch ? size.pitch : size.n)
+           : !by || by & INFER_BOUNDS_CTAS || wide ? size.n
+           : by & INFER_BOUNDS_THREADS             ? size.row
+                                                   : size.turns;
+}
+
 /* What the kernel does with an integer parameter: a mask is one less than the size, a count of bits,
  * also taken from another (32 - n), its logarithm. */
-static uint32_t scalar_value(const struct guess *g, const struct ptx_inst *load, uint32_t n)
+static uint32_t scalar_value(const struct guess *g, const struct ptx_inst *load, struct size_guess size)
 {
     enum { FEW = 4 };
+    uint32_t n = sized(g, load, size);
     if (g->brief && load && load->opnds[0].kind == OPND_REG &&
         infer_counts_turns(g->f, load->opnds[0].index) > 0)
         return FEW;
@@ -160,7 +193,7 @@ static enum status infer_arg(const struct guess *g, uint32_t p, struct size_gues
     else if (is_buffer(g, p))
         infer_buffer(g, p + 1, &g->use[p], size, a);
     else if (!s->array && s->bytes <= 8)
-        infer_scalar(s->type, s->bytes, scalar_value(g, infer_param_load(g, p, 0), size.n), a);
+        infer_scalar(s->type, s->bytes, scalar_value(g, infer_param_load(g, p, 0), size), a);
     else {
         a->kind = ARG_BYTES;
         a->nbytes = s->bytes;
@@ -195,7 +228,7 @@ static enum status infer_members(const struct guess *g, size_t p, struct size_gu
             struct param_use u = infer_member_use(g, (uint32_t)p, at);
             infer_buffer(g, l->nargs + 1, &u, size, a);
         } else
-            infer_scalar(x->type[0], ptx_type_bits(x->type[0]) / 8, scalar_value(g, x, size.n), a);
+            infer_scalar(x->type[0], ptx_type_bits(x->type[0]) / 8, scalar_value(g, x, size), a);
         buf_printf(&name, "%s+%llu", outer, (unsigned long long)at);
         a->name = buf_take(&name);
         a->inside = base_strdup(outer);
@@ -269,12 +302,14 @@ enum status infer_spec(const struct guess *g, struct size_guess size, unsigned b
 {
     const struct block_guess *b = &g->blocks[block];
     struct dim3u c = b->covers;
-    *l = (struct launch_spec){ .shared = g->shape.shared, .block = b->block };
+    *l =
+        (struct launch_spec){ .shared = g->shape.shared, .block = g->threads.x ? g->threads : b->block };
     l->grid = (struct dim3u){ ctas(size.n, c.x, 65536), g->shape.dims > 1 ? ctas(size.n, c.y, 4096) : 1,
                               g->shape.dims > 2 ? ctas(size.n, c.z, 64) : 1 };
     l->grid.x = g->shape.one_thread || !g->shape.cta[0] ? 1 : l->grid.x * g->wider;
     l->grid.y = g->shape.cta[1] ? l->grid.y : 1;
     l->grid.z = g->shape.cta[2] ? l->grid.z : 1;
+    l->grid = g->grid.x ? g->grid : l->grid;
     l->kernel = str_dup(g->f->name);
     l->ptx = infer_file(g->facts->module->path);
     l->args = base_alloc((INFER_ARGS + 1) * sizeof *l->args);
@@ -293,6 +328,11 @@ enum status infer_spec(const struct guess *g, struct size_guess size, unsigned b
         s = infer_textures(g, size, l);
     if (s == ST_OK)
         s = infer_symbols(g, l);
+    for (size_t i = 0; g->bytes && i < l->nargs; i++)
+        if (l->args[i].kind == ARG_BUFFER && l->args[i].init.kind != INIT_ROWS &&
+            !arg_apart(&l->args[i]) && g->bytes[i])
+            l->args[i].count =
+                (g->bytes[i] + elem_size(l->args[i].elem) - 1) / elem_size(l->args[i].elem);
     for (size_t i = 0, outputs = 0; i < l->nargs; i++)
         if (l->args[i].output && ++outputs > RESULT_MAX_OUTPUTS)
             l->args[i].output = false;

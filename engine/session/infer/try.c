@@ -1,181 +1,57 @@
 /* Guesses are tried until one is clean: inside its buffers, no race, no read of shared memory that
- * nobody wrote, and something written. What a trial may take is counted in instructions, so that a guess
- * is the same on a machine that is busy.
+ * nobody wrote, and something written; of several, the one that leaves least undone. What a trial may
+ * take is counted in instructions, so that a guess is the same on a machine that is busy.
  *
  *   outside its buffers, no end    smaller sizes, then more room
  *   a race, unwritten memory       another block
+ *   idle threads, untouched bytes  another grid, another block (fit.c)
  *   no output changes              smaller sizes: a product of sizes may overflow */
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/ptx/label.h"
 #include "engine/rec/counters.h"
-#include "engine/rec/data.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/session/infer/infer.h"
+#include "engine/session/infer/trying.h"
 #include "engine/session/session.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Instructions of warps: of one trial, of all trials with one kind of data. A GPU counts none: seconds.
- */
-#define TRIAL_INSTS UINT64_C(3000000)
-#define GROWN_INSTS UINT64_C(6000000) /* of one that grows */
-#define ALL_INSTS   UINT64_C(24000000)
-#define GPU_SECONDS 1.0
 enum {
     MOST_CTAS = 1024 /* that a guess grows to */,
-    LEAST_COUNT = 1024,
-    MOST_COUNT = 1 << 24,
-    PER_ROW = 16,
-    MOST_TRIALS = 64
+    LEAST_TURNS = 16,
+    MOST_BLOCKS = 4 /* that run and leave something undone */
 };
 
-/* By the number of grid dimensions that the kernel reads, without and with loops: kernels that loop
- * often do so up to an integer parameter, and touch n, n*n or n*n*n elements. */
-static const struct size_guess first_sizes[2][GUESS_DIMS] = {
-    { { 1u << 20, 1u << 20 }, { 1024, 1u << 20 }, { 128, 1u << 21 } },
-    { { 1024, 1u << 20 }, { 256, 1u << 18 }, { 64, 1u << 18 } },
+/* By the number of grid dimensions that the kernel reads: kernels without loops; those that loop up to what
+ * bounds their CTAs too, and touch n, n*n or n*n*n elements; those whose loops have a bound of their
+ * own. */
+static const struct size_guess first_sizes[3][GUESS_DIMS] = {
+    { { 1u << 20, 1u << 20, 1024, 128, 0 },
+      { 1024, 1u << 20, 1024, 256, 0 },
+      { 128, 1u << 21, 128, 128, 0 } },
+    { { 1024, 1u << 20, 1024, 128, 0 }, { 256, 1u << 18, 256, 256, 0 }, { 64, 1u << 18, 64, 64, 0 } },
+    { { 1u << 16, 1u << 21, 1024, 32, 0 }, { 256, 1u << 20, 256, 256, 0 }, { 64, 1u << 20, 64, 32, 0 } },
 };
 /* Then smaller problems, then more room. */
-static const struct size_guess next_sizes[] = { { 1u << 16, 1u << 20 }, { 4096, 1u << 20 },
-                                                { 1024, 1u << 20 },     { 256, 1u << 20 },
-                                                { 64, 1u << 20 },       { 16, 1u << 20 },
-                                                { 256, 1u << 24 },      { 64, 1u << 24 } };
+static const struct size_guess next_sizes[] = {
+    { 1u << 16, 1u << 20, 1024, 32, 0 }, { 4096, 1u << 20, 1024, 32, 0 }, { 4096, 1u << 20, 64, 8, 0 },
+    { 1024, 1u << 20, 256, 32, 0 },      { 256, 1u << 20, 256, 32, 0 },   { 256, 1u << 20, 16, 4, 0 },
+    { 64, 1u << 20, 64, 32, 0 },         { 16, 1u << 20, 16, 16, 0 },     { 256, 1u << 24, 256, 32, 0 },
+    { 64, 1u << 24, 64, 32, 0 }
+};
 #define NSIZES (1 + ARRAY_LEN(next_sizes))
 
-enum trial {
-    TRIAL_FAILS,
-    TRIAL_OUTSIDE /* of its buffers */,
-    TRIAL_UNCLEAN,
-    TRIAL_LATE /* no end in sight */,
-    TRIAL_IDLE /* no output changes */,
-    TRIAL_WORKS
-};
-struct trying {
-    struct guess *g;
-    struct dev *dev;
-    struct dev_code *code;
-    const struct cancel *cancel;
-    struct diags *ds;
-    struct launch_spec *out; /* of the last trial */
-    struct result r;         /* what came of it */
-    struct size_guess size;
-    unsigned block, trials;
-    uint64_t left; /* instructions */
-    uint64_t most; /* of one trial */
-    bool strict;   /* a race or a read of what nobody wrote counts against a guess */
-    bool outside;  /* all sizes led outside with some block */
-    uint8_t order; /* of CTAs: enum sim_order */
-    bool found_idle;
-    struct size_guess idle;
-    unsigned idle_block;
-    char unclean[256];
-};
-
-/* An output's bytes are not what they were, or there is none to tell. */
-static bool any_written(const struct launch_spec *l, const struct launch_data *data,
-                        const struct result *r)
-{
-    bool none = true;
-    for (size_t i = 0, k = 0; i < l->nargs && k < r->noutputs; i++) {
-        if (!l->args[i].output || l->args[i].kind != ARG_BUFFER)
-            continue;
-        none = false;
-        const uint8_t *was = launch_buffer_bytes(&data->buffers[i]);
-        if (!was || r->outputs[k++].hash != base_hash(was, data->buffers[i].n))
-            return true;
-    }
-    return none;
-}
-
-static enum trial trial_of(const struct launch_spec *l, const struct launch_data *data, enum status s,
-                           const struct result *r, const struct diags *ds)
-{
-    static const struct {
-        const char *code;
-        enum trial how;
-    } codes[] = { { "hang", TRIAL_LATE },
-                  { "race", TRIAL_UNCLEAN },
-                  { "uninitialised", TRIAL_UNCLEAN },
-                  { "out-of-bounds", TRIAL_OUTSIDE } };
-    for (size_t i = 0; i < ds->n; i++)
-        for (size_t k = 0; k < ARRAY_LEN(codes); k++)
-            if (ds->v[i].level == DIAG_ERROR && ds->v[i].code && !strcmp(ds->v[i].code, codes[k].code))
-                return codes[k].how;
-    return s != ST_OK || r->status != ST_OK ? TRIAL_FAILS
-           : any_written(l, data, r)        ? TRIAL_WORKS
-                                            : TRIAL_IDLE;
-}
-
-static struct dev_run run_of(const struct trying *t, const struct launch_spec *l)
-{
-    struct dev_run r = dev_run_default();
-    bool simulated = dev_describe(t->dev)->kind == DEV_SIMULATED;
-    r.launch = l;
-    r.grid = l->grid;
-    r.block = l->block;
-    r.shared = l->shared;
-    r.functional = true;
-    r.counters = false;
-    r.check_uninit = r.check_races = t->strict && simulated;
-    r.hostile.order = simulated ? t->order : 0;
-    r.max_insts = simulated ? t->most : 0;
-    r.time_limit_s = simulated ? 0 : GPU_SECONDS;
-    r.cancel = t->cancel;
-    return r;
-}
-
-/* Does it run inside its buffers? *out says what happened. A guess that fails is no news: ds has only
- * what ends the search. */
-static enum status try_spec(struct trying *t, const struct launch_spec *l, struct result *out,
-                            enum trial *how)
-{
-    struct launch_data data = { 0 };
-    struct dev_data *bound = NULL;
-    struct diags quiet = { 0 };
-    enum status s = launch_data_make(l, (uint64_t)4 << 30, &data, &quiet);
-    *out = result_empty();
-    if (s == ST_OK)
-        s = dev_bind(t->dev, &data, &bound, &quiet);
-    if (s == ST_OK) {
-        struct dev_run r = run_of(t, l);
-        s = dev_launch(t->dev, t->code, bound, &r, out, &quiet);
-        *how = trial_of(l, &data, s, out, &quiet);
-    }
-    if (bound)
-        dev_unbind(t->dev, bound);
-    launch_data_free(&data);
-    double spent = out->counters[COUNTER_INST_WARP].valid ? out->counters[COUNTER_INST_WARP].value
-                   : *how == TRIAL_LATE                   ? (double)t->most
-                                                          : 0;
-    t->left -= (double)t->left > spent ? (uint64_t)spent : t->left;
-    t->trials++;
-    if (s != ST_OK)
-        diags_move(t->ds, &quiet);
-    diags_free(&quiet);
-    return s;
-}
-
-static bool spent(const struct trying *t)
-{
-    return !t->left || t->trials >= MOST_TRIALS;
-}
-
-/* t's size and block tried; t->out has them. *how: whether it runs, and writes. */
+/* t's size and block tried; t->now has them. *how: whether it runs, and writes. */
 static enum status try_one(struct trying *t, enum trial *how)
 {
-    launch_spec_free(t->out);
-    *how = TRIAL_FAILS;
     t->g->wider = 1;
-    enum status s = infer_spec(t->g, t->size, t->block, t->out);
-    if (s == ST_OK)
-        s = try_spec(t, t->out, &t->r, how);
-    if (*how == TRIAL_UNCLEAN && !t->unclean[0])
-        snprintf(t->unclean, sizeof t->unclean, "%s", t->r.message);
+    t->g->grid = t->g->threads = (struct dim3u){ 0 };
+    enum status s = infer_try_next(t, t->size, 0, how);
+    infer_take_next(t);
     if (*how == TRIAL_IDLE && !t->found_idle) {
         t->found_idle = true;
         t->idle = t->size;
@@ -184,30 +60,15 @@ static enum status try_one(struct trying *t, enum trial *how)
     return s;
 }
 
-static uint64_t outputs_hash(const struct result *r)
+/* The guess of g's state with `size`, taken where it works and its outputs are others; *better says
+ * whether, *how what came of it. */
+static enum status replace(struct trying *t, struct size_guess size, enum trial *how, bool *better)
 {
-    uint64_t h = 0;
-    for (uint32_t i = 0; i < r->noutputs; i++)
-        h = h * 0x9E3779B97F4A7C15u + r->outputs[i].hash;
-    return h;
-}
-
-/* The guess of g's state with `size` in place of t->out where it works, and its outputs are others if
- * `other`; *better says whether. */
-static enum status replace(struct trying *t, struct size_guess size, bool other, bool *better)
-{
-    struct launch_spec l;
-    struct result r;
-    enum trial how = TRIAL_FAILS;
-    enum status s = infer_spec(t->g, size, t->block, &l);
-    if (s == ST_OK)
-        s = try_spec(t, &l, &r, &how);
-    *better = s == ST_OK && how == TRIAL_WORKS && (!other || outputs_hash(&r) != outputs_hash(&t->r));
-    launch_spec_free(*better ? t->out : &l);
-    if (!*better)
-        return s;
-    *t->out = l;
-    t->r = r;
+    enum status s = infer_try_next(t, size, 0, how);
+    *better = s == ST_OK && *how == TRIAL_WORKS &&
+              infer_outputs_hash(&t->next.r) != infer_outputs_hash(&t->now.r);
+    if (*better)
+        infer_take_next(t);
     return s;
 }
 
@@ -217,12 +78,13 @@ static enum status grow(struct trying *t)
 {
     struct guess *g = t->g;
     enum status s = ST_OK;
-    bool few = dim3u_count(t->out->grid) < (uint64_t)dev_describe(t->dev)->sms;
+    enum trial how;
+    bool few = dim3u_count(t->now.l.grid) < (uint64_t)dev_describe(t->dev)->sms;
     bool better = (g->shape.dims == 1 || few) && !g->shape.one_thread && g->shape.cta[0];
-    while (s == ST_OK && better && (uint64_t)t->out->grid.x * 4 <= MOST_CTAS && !spent(t) &&
-           t->r.counters[COUNTER_INST_WARP].value < (double)TRIAL_INSTS / 4) {
+    while (s == ST_OK && better && (uint64_t)t->now.l.grid.x * 4 <= MOST_CTAS && !infer_spent(t) &&
+           t->now.r.counters[COUNTER_INST_WARP].value < (double)TRIAL_INSTS / 4) {
         g->wider *= 4;
-        s = replace(t, t->size, true, &better);
+        s = replace(t, t->size, &how, &better);
         if (!better)
             g->wider /= 4;
     }
@@ -243,34 +105,25 @@ static enum status fill_device(struct trying *t)
     const struct guess *g = t->g;
     uint64_t sms = dev_describe(t->dev)->sms;
     bool better = !g->asked.n && g->wider == 1 && !g->shape.one_thread;
+    enum trial how;
     enum status s = ST_OK;
     t->most = GROWN_INSTS;
-    while (s == ST_OK && better && dim3u_count(t->out->grid) < sms && !spent(t)) {
-        struct size_guess now = t->size, next = { now.n * 2, now.count };
+    while (s == ST_OK && better && dim3u_count(t->now.l.grid) < sms && !infer_spent(t)) {
+        struct size_guess now = t->size, next = now;
+        next.n *= 2;
         if (g->blocks[t->block].fixed)
             next.n = whole_parts(g->blocks[t->block].covers, next.n);
-        s = replace(t, next, false, &better);
-        if (s == ST_OK && !better && !spent(t)) {
+        s = replace(t, next, &how, &better);
+        if (s == ST_OK && how == TRIAL_OUTSIDE && !infer_spent(t)) {
             next.count *= 4;
-            s = replace(t, next, false, &better);
+            s = replace(t, next, &how, &better);
+        }
+        if (s == ST_OK && how == TRIAL_LATE && next.turns > LEAST_TURNS && !infer_spent(t)) {
+            next.turns /= 4; /* less work of more CTAs */
+            s = replace(t, next, &how, &better);
         }
         t->size = better ? next : now;
-        better = better && next.count < MOST_COUNT;
-    }
-    return s;
-}
-
-/* A quarter of the room, for as long as it still runs: what the kernel does not touch is no part of its
- * problem. */
-static enum status trim(struct trying *t)
-{
-    struct size_guess size = t->size;
-    enum status s = ST_OK;
-    uint64_t least = t->g->rows ? (uint64_t)PER_ROW * size.n : LEAST_COUNT;
-    t->left = t->left < ALL_INSTS / 2 ? ALL_INSTS / 2 : t->left; /* of its own: growing may take all */
-    for (bool better = true; s == ST_OK && better && size.count > least && !spent(t);) {
-        size.count /= 4;
-        s = replace(t, size, false, &better);
+        better = better && next.count < infer_most_count(g);
     }
     return s;
 }
@@ -292,19 +145,42 @@ static bool any_flag(const struct guess *g)
     return any;
 }
 
+/* Integers bound its CTAs, and none of them a loop as well. */
+static bool loops_apart(const struct guess *g)
+{
+    bool any = false, both = false;
+    for (uint32_t p = 0; p < g->f->nparams; p++) {
+        unsigned by = infer_bounds_of(g, infer_param_load(g, p, 0));
+        any |= by == INFER_BOUNDS_CTAS;
+        both |= by & INFER_BOUNDS_CTAS && by & (INFER_BOUNDS_TURNS | INFER_BOUNDS_THREADS);
+    }
+    return any && !both;
+}
+
 /* Size i of a block; false: as the one before. */
 static bool set_size(struct trying *t, unsigned i)
 {
     const struct guess *g = t->g;
-    struct size_guess s = i ? next_sizes[i - 1] : first_sizes[g->loops][g->shape.dims - 1];
-    if (i && s.n >= first_sizes[g->loops][g->shape.dims - 1].n && s.count <= t->size.count)
+    struct size_guess first = first_sizes[g->loops ? 1 + loops_apart(g) : 0][g->shape.dims - 1],
+                      s = i ? next_sizes[i - 1] : first;
+    if (i && s.n >= first.n && s.turns >= first.turns && s.count <= t->size.count)
         return false;
     if (g->asked.n)
-        s.n = g->asked.n;
+        s.n = s.row = s.turns = g->asked.n;
     if (g->blocks[t->block].fixed)
         s.n = whole_parts(g->blocks[t->block].covers, s.n);
     t->size = s;
     return true;
+}
+
+static bool any_counts_turns(const struct guess *g)
+{
+    for (uint32_t p = 0; p < g->f->nparams; p++) {
+        const struct ptx_inst *x = infer_param_load(g, p, 0);
+        if (x && x->opnds[0].kind == OPND_REG && infer_counts_turns(g->f, x->opnds[0].index) > 0)
+            return true;
+    }
+    return false;
 }
 
 /* One block: sizes from the first down. */
@@ -312,7 +188,7 @@ static enum status walk(struct trying *t, enum trial *how)
 {
     enum status s = ST_OK;
     unsigned outside = 0;
-    for (unsigned i = 0; s == ST_OK && i < NSIZES && !spent(t); i++) {
+    for (unsigned i = 0; s == ST_OK && i < NSIZES && !infer_spent(t); i++) {
         if (!set_size(t, i) || (t->outside && t->size.n > 256))
             continue;
         s = try_one(t, how);
@@ -321,7 +197,7 @@ static enum status walk(struct trying *t, enum trial *how)
             s = try_one(t, how);
             t->g->zero = *how == TRIAL_WORKS;
         }
-        if (s == ST_OK && *how == TRIAL_LATE && !t->g->brief) {
+        if (s == ST_OK && *how == TRIAL_LATE && !t->g->brief && any_counts_turns(t->g)) {
             t->g->brief = true; /* it may do all of it over and over */
             s = try_one(t, how);
             t->g->brief = *how == TRIAL_WORKS;
@@ -335,38 +211,94 @@ static enum status walk(struct trying *t, enum trial *how)
     return s;
 }
 
-static enum status all_blocks(struct trying *t, enum trial *how)
+/* What runs with one block: as many CTAs as the device has SMs, all of them at work. */
+static enum status finish(struct trying *t, bool *clean)
 {
-    enum status s = ST_OK;
-    *how = TRIAL_FAILS;
-    t->most = TRIAL_INSTS;
-    for (t->block = 0; s == ST_OK && t->block < t->g->nblocks && !spent(t); t->block++) {
-        s = walk(t, how);
-        if (*how == TRIAL_WORKS || *how == TRIAL_LATE)
-            break; /* no end, whatever the block */
-    }
-    bool one = t->g->shape.dims == 1, works = *how == TRIAL_WORKS;
-    if (s == ST_OK && works && one)
-        s = grow(t);
-    if (s == ST_OK && works)
+    bool one = t->g->shape.dims == 1;
+    enum status s = one ? grow(t) : ST_OK;
+    if (s == ST_OK)
         s = fill_device(t);
-    if (s == ST_OK && works &&
-        !one) /* only what larger sizes did not bring: they keep a square square */
+    if (s == ST_OK && !one) /* only what larger sizes did not bring: they keep a square square */
         s = grow(t);
-    return s == ST_OK && works ? trim(t) : s;
+    return s == ST_OK ? infer_fit(t, clean) : s;
 }
 
-/* One kind of data after the other: as the code seems to want them; offsets of something else; wide
- * numbers taken for pointers; flags, counters and tables that start empty (first, where CTAs wait for
- * each other's flags). */
-static enum status all_data(struct trying *t, bool strict, bool *found)
+/* Clean before unclean, then the one that leaves less undone. */
+static void keep_best(struct trying *t, bool clean)
+{
+    double undone = infer_undone(&t->now.work);
+    if (t->any && (t->clean > clean ||
+                   (t->clean == clean && undone > infer_undone(&t->best.work) - INFER_UNDONE / 2)))
+        return;
+    struct tried was = t->best;
+    t->best = t->now;
+    t->now = was;
+    t->any = true;
+    t->clean = clean;
+    t->best_size = t->size;
+    t->best_block = t->block;
+}
+
+static bool good(const struct trying *t)
+{
+    return t->any && t->clean && infer_undone(&t->best.work) <= INFER_UNDONE;
+}
+
+/* A block that threads of a CTA race with, at the size that runs first. */
+static enum status block_races(struct trying *t, bool *races)
+{
+    enum trial how = TRIAL_WORKS;
+    enum status s = ST_OK;
+    t->most = CHECKED_INSTS;
+    if (t->simulated && t->g->shape.tiles)
+        s = infer_trial(t, &t->now, LOOK_RACES, &how);
+    *races = how == TRIAL_UNCLEAN;
+    if (*races && !t->unclean[0])
+        snprintf(t->unclean, sizeof t->unclean, "%s", t->now.r.message);
+    return s;
+}
+
+/* t's block with sizes that run, made fit and kept where it is the best so far. *end: no further block. */
+static enum status one_block(struct trying *t, unsigned *ran, bool *end)
+{
+    enum trial how = TRIAL_FAILS;
+    bool clean = false, races = false;
+    t->most = TRIAL_INSTS;
+    enum status s = walk(t, &how);
+    *end = how == TRIAL_LATE; /* no end, whatever the block */
+    if (s == ST_OK && how == TRIAL_WORKS)
+        s = block_races(t, &races);
+    if (s != ST_OK || how != TRIAL_WORKS)
+        return s;
+    if (!races)
+        s = finish(t, &clean);
+    if (s == ST_OK)
+        keep_best(t, clean);
+    *ran += clean;
+    bool threads_work = t->now.work.idle_threads <= INFER_UNDONE;
+    *end = good(t) || *ran >= MOST_BLOCKS || (clean && t->g->shape.block_dims == 1 && threads_work);
+    return s;
+}
+
+static enum status all_blocks(struct trying *t)
+{
+    enum status s = ST_OK;
+    bool end = false;
+    unsigned ran = 0;
+    for (t->block = 0; s == ST_OK && !end && t->block < t->g->nblocks && !infer_spent(t); t->block++)
+        s = one_block(t, &ran, &end);
+    return s;
+}
+
+/* One kind of data after the other, until one runs clean: as the code seems to want them; offsets of
+ * something else; wide numbers taken for pointers; flags, counters and tables that start empty (first,
+ * where CTAs wait for each other's flags). */
+static enum status all_data(struct trying *t)
 {
     struct guess *g = t->g;
     bool rows = g->rows;
     enum status s = ST_OK;
-    *found = false;
-    for (unsigned n = 0; s == ST_OK && !*found && n < 4; n++) {
-        enum trial how;
+    for (unsigned n = 0; s == ST_OK && !(t->any && t->clean) && n < 4; n++) {
         unsigned kind = any_flag(g) ? (n + 3) % 4 : n;
         bool use = !kind || (kind == 1 ? rows : kind == 2 ? infer_hides_pointers(g) : any_updated(g));
         if (!use)
@@ -374,20 +306,18 @@ static enum status all_data(struct trying *t, bool strict, bool *found)
         g->rows = rows && (!kind || kind == 3);
         g->all_wide |= kind == 2;
         g->zero = kind == 3;
-        t->strict = strict;
-        t->left = n || !strict ? ALL_INSTS / 2 : ALL_INSTS;
+        t->left = n ? ALL_INSTS / 2 : ALL_INSTS;
         t->trials = 0;
         t->outside = false;
-        s = all_blocks(t, &how);
-        *found = how == TRIAL_WORKS;
+        s = all_blocks(t);
     }
-    if (!*found)
-        g->rows = rows;
+    g->rows = rows;
     return s;
 }
 
 static void warn(struct trying *t, const char *what, const char *why)
 {
+    snprintf(t->why, sizeof t->why, "no guess makes it %s: %.180s", what, why);
     char name[PTX_LABEL], label[PTX_LABEL];
     const struct str full = t->g->f->name;
     snprintf(name, sizeof name, "%.*s", (int)full.n, full.s);
@@ -396,14 +326,14 @@ static void warn(struct trying *t, const char *what, const char *why)
     diag_hint(d, "set the sizes and data in the description by hand");
 }
 
-/* The first output whose bytes are others in r; NULL: none. Those with a tolerance may differ. */
-static const char *other_output(const struct trying *t, const struct result *r)
+/* The first output whose bytes are others in `other`; NULL: none. Those with a tolerance may differ. */
+static const char *other_output(const struct tried *x, const struct result *other)
 {
-    for (size_t i = 0, k = 0; i < t->out->nargs && k < r->noutputs && k < t->r.noutputs; i++) {
-        const struct arg_spec *a = &t->out->args[i];
+    for (size_t i = 0, k = 0; i < x->l.nargs && k < other->noutputs && k < x->r.noutputs; i++) {
+        const struct arg_spec *a = &x->l.args[i];
         if (!a->output || a->kind != ARG_BUFFER)
             continue;
-        if (!(a->tolerance > 0) && r->outputs[k].hash != t->r.outputs[k].hash)
+        if (!(a->tolerance > 0) && other->outputs[k].hash != x->r.outputs[k].hash)
             return a->name;
         k++;
     }
@@ -415,16 +345,21 @@ static const char *other_output(const struct trying *t, const struct result *r)
 static enum status try_orders(struct trying *t)
 {
     static const uint8_t orders[] = { ORDER_DOWN, ORDER_SHUFFLED };
+    bool may = any_updated(t->g) || t->g->shape.writes_unlisted || t->g->facts->module->nglobals;
     enum status s = ST_OK;
     const char *name = NULL;
-    for (size_t i = 0; i < ARRAY_LEN(orders) && s == ST_OK && !name; i++) {
-        struct result r;
+    const struct result first = t->now.r;
+    const struct infer_work work = t->now.work;
+    for (size_t i = 0; i < ARRAY_LEN(orders) && may && s == ST_OK && !name; i++) {
         enum trial how = TRIAL_FAILS;
         t->order = orders[i];
-        s = try_spec(t, t->out, &r, &how);
-        name = s == ST_OK && how == TRIAL_WORKS ? other_output(t, &r) : NULL;
+        s = infer_trial(t, &t->now, 0, &how);
+        struct result r = t->now.r;
+        t->now.r = first;
+        name = s == ST_OK && how == TRIAL_WORKS ? other_output(&t->now, &r) : NULL;
     }
     t->order = 0;
+    t->now.work = work;
     if (name) {
         char why[160];
         snprintf(why, sizeof why, "'%.60s' differs: CTAs wait for what another kernel prepares, or race",
@@ -434,6 +369,15 @@ static enum status try_orders(struct trying *t)
     return s;
 }
 
+static enum status skeleton(struct trying *t, const char *what, const char *why)
+{
+    warn(t, what, why);
+    t->block = 0;
+    set_size(t, 0);
+    launch_spec_free(&t->now.l);
+    return infer_spec(t->g, t->size, 0, &t->now.l);
+}
+
 /* What the device does not model cannot be tried: a skeleton all the same. */
 static enum status untried(struct trying *t, const struct diags *load)
 {
@@ -441,66 +385,102 @@ static enum status untried(struct trying *t, const struct diags *load)
     for (size_t i = load->n; i-- > 0;)
         if (load->v[i].level == DIAG_ERROR && load->v[i].msg)
             why = load->v[i].msg;
-    warn(t, "be tried", why);
-    set_size(t, 0);
-    return infer_spec(t->g, t->size, 0, t->out);
+    return skeleton(t, "be tried", why);
+}
+
+static enum status take_best(struct trying *t)
+{
+    struct tried was = t->now;
+    t->now = t->best;
+    t->best = was;
+    t->size = t->best_size;
+    t->block = t->best_block;
+    if (!t->clean && t->simulated)
+        warn(t, "run clean", t->unclean);
+    return try_orders(t);
 }
 
 static enum status settle(struct trying *t)
 {
     struct guess *g = t->g;
-    bool found = false;
     enum trial how = TRIAL_FAILS;
     g->brief = g->shape.meets; /* a few turns of many CTAs, not many turns of a few */
-    enum status s = all_data(t, true, &found);
-    if (s == ST_OK && !found && t->unclean[0]) {
-        g->zero = false;
-        s = all_data(t, false, &found);
-        if (s == ST_OK && found)
-            warn(t, "run clean", t->unclean);
-    }
-    if (s == ST_OK && found)
-        return try_orders(t);
+    enum status s = all_data(t);
     if (s != ST_OK)
         return s;
+    if (t->any)
+        return take_best(t);
     g->zero = g->all_wide = g->brief = false;
     g->wider = 1;
     t->size = t->idle;
     t->block = t->idle_block;
     if (t->found_idle) {
+        t->may_idle = true;
         s = try_one(t, &how);
-        if (s != ST_OK || how == TRIAL_IDLE || how == TRIAL_WORKS)
+        if (s == ST_OK && how == TRIAL_WORKS)
+            s = infer_fit(t, &t->clean);
+        if (s != ST_OK || how == TRIAL_WORKS) {
+            t->any = true;
+            if (!t->clean && s == ST_OK)
+                warn(t, "run clean", t->unclean[0] ? t->unclean : "nothing is written");
             return s;
+        }
     }
-    t->block = 0;
-    set_size(t, 0);
-    launch_spec_free(t->out);
-    warn(t, "run to its end inside its buffers", t->r.message);
-    return infer_spec(g, t->size, 0, t->out);
+    struct result last = t->now.r;
+    return skeleton(t, "run to its end inside its buffers", last.message);
+}
+
+static bool tried_make(struct tried *x)
+{
+    return (x->reached = base_alloc((INFER_ARGS + 1) * sizeof *x->reached)) != NULL;
+}
+static void tried_free(struct tried *x)
+{
+    launch_spec_free(&x->l);
+    base_free(x->reached);
+}
+
+static enum status search(struct trying *t, struct diags *ds)
+{
+    const struct ptx_module *m = t->g->facts->module;
+    struct diags load = { 0 };
+    enum status s = dev_load(t->dev, m->path, m->text, t->g->f->name, 0, &t->code, &load);
+    if (s == ST_OK)
+        s = settle(t);
+    else if (s != ST_NOMEM && s != ST_CANCELLED)
+        s = untried(t, &load);
+    else
+        diags_move(ds, &load);
+    diags_free(&load);
+    if (t->code)
+        dev_unload(t->dev, t->code);
+    return s;
 }
 
 enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *cancel,
                        struct launch_spec *out, struct diags *ds)
 {
-    struct trying t = {
-        .g = g, .dev = dev, .cancel = cancel, .ds = ds, .out = out, .most = TRIAL_INSTS
-    };
-    const struct ptx_module *m = g->facts->module;
+    struct trying t = { .g = g, .dev = dev, .cancel = cancel, .ds = ds, .most = TRIAL_INSTS };
+    t.simulated = dev_describe(dev)->kind == DEV_SIMULATED;
     infer_blocks(g);
-    struct diags load = { 0 };
-    enum status s = dev_load(dev, m->path, m->text, g->f->name, 0, &t.code, &load);
-    if (s == ST_OK)
-        s = settle(&t);
-    else if (s != ST_NOMEM && s != ST_CANCELLED)
-        s = untried(&t, &load);
-    else
-        diags_move(ds, &load);
-    diags_free(&load);
-    if (t.code)
-        dev_unload(dev, t.code);
+    enum status s =
+        tried_make(&t.now) && tried_make(&t.next) && tried_make(&t.best) ? search(&t, ds) : ST_NOMEM;
     const struct block_guess *b = &g->blocks[t.block < g->nblocks ? t.block : 0];
     struct infer_row row = { 0 };
     infer_row(b->why, &row);
-    g->asked = (struct infer_asked){ t.size.n, b->block, row.has };
+    g->asked = (struct infer_asked){ .n = t.size.n,
+                                     .said_n = g->asked.n,
+                                     .said_block = g->asked.block.x,
+                                     .block = s == ST_OK ? t.now.l.block : b->block,
+                                     .why = g->asked.block.x ? NULL : row.has,
+                                     .clean = t.any && t.clean,
+                                     .work = t.now.work };
+    if (!g->asked.clean)
+        snprintf(g->asked.unclean, sizeof g->asked.unclean, "%s", t.why);
+    *out = t.now.l;
+    t.now.l = (struct launch_spec){ 0 };
+    tried_free(&t.now);
+    tried_free(&t.next);
+    tried_free(&t.best);
     return s;
 }
