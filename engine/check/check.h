@@ -51,14 +51,35 @@ struct finding {
     uint64_t fingerprint;   /* stays when lines move: of rule, kernel, text and how many are alike */
     bool old;               /* in the baseline */
 };
+/* What a kernel was checked with. */
+enum check_launch { CHECK_LAUNCH_NONE, CHECK_LAUNCH_GUESSED, CHECK_LAUNCH_GIVEN };
+extern const char *const check_launch_names[]; /* by enum check_launch */
+struct checked_kernel {
+    char *name, *readable; /* owned */
+    enum check_launch launch;
+    char *shape;      /* of a guess: grid and block; owned, NULL: none */
+    char *unanalysed; /* why no access has exact addresses; owned, NULL: some have */
+    char *unrun;      /* why no launch ran to its end, or not as it should; owned, NULL: one did */
+    bool fault;       /* the run ended at a fault: what comes behind it was not seen */
+    bool one_warp;    /* no CTA of the guess has two warps, though the kernel has barriers */
+    bool ran, analysed;
+};
 struct findings {
     struct finding *v; /* sorted by file, line, column, rule */
     size_t n, cap;
+    struct checked_kernel *kernel; /* in the order of the module */
+    size_t nkernels, kernel_cap;
     bool oom;
 };
-/* What the analysis found. */
+/* The record of a kernel, made where there is none; NULL: out of memory. Valid until the next one. */
+struct checked_kernel *findings_kernel(struct findings *f, const struct ana_kernel *k);
+/* Was the rule checked for this kernel? *why: NULL, or why not, or not to the end. */
+bool findings_checked(const struct checked_kernel *k, const struct rules *r, enum rule_id rule,
+                      const char **why);
+/* What the analysis found: with a launch by exact addresses, without one by expected sectors. */
 void findings_of_analysis(const struct ana_kernel *k, const struct rules *r, struct findings *f);
-/* What a checked run found: its errors. Diagnostics of other codes count as RULE_failed_run. */
+/* What a checked run found: its errors. Diagnostics of other codes count as RULE_failed_run. Errors of a
+ * guessed launch are warnings: its sizes and data are not the program's. */
 void findings_of_run(const struct ana_kernel *k, const struct diags *run, const struct rules *r,
                      struct findings *f);
 /* Sorts them, makes one of those at one place in the source, and numbers them, once all are there. */
@@ -70,8 +91,10 @@ size_t findings_new_errors(const struct findings *f);
 void findings_free(struct findings *f);
 
 /* ---- writing ---- */
-void findings_text(const struct findings *f, struct buf *out);
-void findings_json(const struct findings *f, struct buf *out);
+void findings_text(const struct findings *f, const struct rules *r, struct buf *out);
+void findings_json(const struct findings *f, const struct rules *r, struct buf *out);
+/* JUnit's XML: a suite for each kernel, a case for each rule. */
+void findings_junit(const struct findings *f, const struct rules *r, struct buf *out);
 void findings_sarif(const struct findings *f, const struct rules *r, struct buf *out);
 
 #endif

@@ -27,6 +27,9 @@ static struct finding *add(struct findings *f, const struct ana_kernel *k, enum 
         .rule = rule, .level = r->level[rule], .value = NAN, .limit = r->limit[rule], .count = 1
     };
     x->kernel = buf_take(&name);
+    const struct checked_kernel *c = findings_kernel(f, k);
+    if (c && c->launch == CHECK_LAUNCH_GUESSED && x->level == RULE_ERROR)
+        x->level = RULE_WARNING;
     x->ptx_file = base_strdup(k->module->path);
     f->oom = f->oom || !x->kernel || !x->ptx_file;
     return x;
@@ -133,11 +136,30 @@ static double least_sectors(const struct ana_exact *e)
     return least < 1 ? 1 : least;
 }
 
+/* Without a launch: with the block that the analysis assumes. */
+static void of_expected(struct findings *f, const struct ana_kernel *k, const struct ana_access *a,
+                        const struct rules *r)
+{
+    const struct ana_coalesce *c = &a->coalesce;
+    char what[200];
+    if (!c->valid || !(c->least > 0))
+        return;
+    double ratio = c->sectors / c->least;
+    snprintf(what, sizeof what,
+             "%.4g sectors per request expected without a launch, %.4g times the least number of %.4g",
+             c->sectors, ratio, c->least);
+    found(f, k, a, a->store ? RULE_uncoalesced_store : RULE_uncoalesced_load, ratio, r, what);
+}
+
 static void of_global(struct findings *f, const struct ana_kernel *k, const struct ana_access *a,
                       const struct rules *r)
 {
     const struct ana_exact *e = &a->exact;
     char what[200];
+    if (!k->launched) {
+        of_expected(f, k, a, r);
+        return;
+    }
     if (!e->valid || !e->requests)
         return;
     double least = least_sectors(e), ratio = e->sectors_per_request / least;
@@ -312,6 +334,14 @@ enum status findings_baseline(struct findings *f, const char *path, struct diags
 
 void findings_free(struct findings *f)
 {
+    for (size_t i = 0; i < f->nkernels; i++) {
+        base_free(f->kernel[i].name);
+        base_free(f->kernel[i].readable);
+        base_free(f->kernel[i].shape);
+        base_free(f->kernel[i].unanalysed);
+        base_free(f->kernel[i].unrun);
+    }
+    base_free(f->kernel);
     for (size_t i = 0; i < f->n; i++)
         finding_free(&f->v[i]);
     base_free(f->v);

@@ -8,8 +8,46 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-void findings_text(const struct findings *f, struct buf *out)
+/* Rules that were not checked, those with one reason together. */
+static void put_unchecked(const struct checked_kernel *k, const struct rules *r, struct buf *out)
+{
+    bool said[RULE_COUNT] = { false };
+    for (int i = 0; i < RULE_COUNT; i++) {
+        const char *why, *other;
+        if (said[i] || findings_checked(k, r, (enum rule_id)i, &why))
+            continue;
+        bool began = k->ran && *rule_at((enum rule_id)i)->fault;
+        const char *between = began ? "\n    not checked to the end: " : "\n    not checked: ";
+        for (int j = i; j < RULE_COUNT; j++)
+            if (!findings_checked(k, r, (enum rule_id)j, &other) && strcmp(why, other) == 0) {
+                buf_printf(out, "%s%s", between, rule_at((enum rule_id)j)->name);
+                between = ", ";
+                said[j] = true;
+            }
+        buf_printf(out, " (%s)", why);
+    }
+}
+
+/* What each kernel was checked with. */
+static void put_kernels(const struct findings *f, const struct rules *r, struct buf *out)
+{
+    static const char *const with[] = { "no launch", "a guessed launch", "the given launch" };
+    for (size_t i = 0; i < f->nkernels; i++) {
+        const struct checked_kernel *k = &f->kernel[i];
+        unsigned rules = 0;
+        const char *why;
+        for (int n = 0; n < RULE_COUNT; n++)
+            rules += findings_checked(k, r, (enum rule_id)n, &why);
+        buf_printf(out, "%s: %u of %d rules checked with %s%s%s", k->readable, rules, RULE_COUNT,
+                   with[k->launch], k->shape ? ", " : "", k->shape ? k->shape : "");
+        put_unchecked(k, r, out);
+        buf_puts(out, "\n");
+    }
+}
+
+void findings_text(const struct findings *f, const struct rules *r, struct buf *out)
 {
     size_t errors = 0, warnings = 0, old = 0;
     for (size_t i = 0; i < f->n; i++) {
@@ -28,6 +66,7 @@ void findings_text(const struct findings *f, struct buf *out)
             buf_printf(out, ", and %u more instructions of this place", (unsigned)x->count - 1);
         buf_puts(out, "\n");
     }
+    put_kernels(f, r, out);
     buf_printf(out, "%zu errors, %zu warnings, %zu in the baseline\n", errors, warnings, old);
     out->oom = out->oom || f->oom;
 }
@@ -59,7 +98,36 @@ static void put_other(struct jw *w, const struct finding *x)
     jw_end_obj(w);
 }
 
-static void put_finding(struct jw *w, const struct finding *x)
+static enum check_launch launch_of(const struct findings *f, const struct finding *x)
+{
+    for (size_t i = 0; i < f->nkernels; i++)
+        if (strcmp(f->kernel[i].name, x->kernel) == 0)
+            return f->kernel[i].launch;
+    return CHECK_LAUNCH_NONE;
+}
+
+static void put_checked(struct jw *w, const struct checked_kernel *k, const struct rules *r)
+{
+    jw_obj(w);
+    text(w, "name", k->name);
+    text(w, "launch", check_launch_names[k->launch]);
+    text(w, "shape", k->shape);
+    jw_key(w, "rules");
+    jw_arr(w);
+    for (int i = 0; i < RULE_COUNT; i++) {
+        const char *why;
+        jw_obj(w);
+        text(w, "rule", rule_at((enum rule_id)i)->name);
+        jw_key(w, "checked");
+        jw_bool(w, findings_checked(k, r, (enum rule_id)i, &why));
+        text(w, "why", why);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+    jw_end_obj(w);
+}
+
+static void put_finding(struct jw *w, const struct findings *f, const struct finding *x)
 {
     jw_obj(w);
     text(w, "rule", rule_at(x->rule)->name);
@@ -75,6 +143,7 @@ static void put_finding(struct jw *w, const struct finding *x)
     jw_uint(w, x->ptx_line);
     jw_key(w, "count");
     jw_uint(w, x->count);
+    text(w, "launch", check_launch_names[launch_of(f, x)]);
     put_other(w, x);
     text(w, "message", x->message);
     jw_key(w, "value");
@@ -88,7 +157,7 @@ static void put_finding(struct jw *w, const struct finding *x)
     jw_end_obj(w);
 }
 
-void findings_json(const struct findings *f, struct buf *out)
+void findings_json(const struct findings *f, const struct rules *r, struct buf *out)
 {
     struct jw w = jw_open(out, 2);
     jw_obj(&w);
@@ -100,7 +169,12 @@ void findings_json(const struct findings *f, struct buf *out)
     jw_key(&w, "findings");
     jw_arr(&w);
     for (size_t i = 0; i < f->n; i++)
-        put_finding(&w, &f->v[i]);
+        put_finding(&w, f, &f->v[i]);
+    jw_end_arr(&w);
+    jw_key(&w, "kernels");
+    jw_arr(&w);
+    for (size_t i = 0; i < f->nkernels; i++)
+        put_checked(&w, &f->kernel[i], r);
     jw_end_arr(&w);
     jw_end_obj(&w);
     buf_puts(out, "\n");
@@ -125,8 +199,10 @@ static void put_rules(struct jw *w, const struct rules *r)
         const struct rule *rule = rule_at((enum rule_id)i);
         jw_obj(w);
         text(w, "id", rule->name);
+        text(w, "name", rule->title);
         message(w, "shortDescription", rule->title);
         message(w, "fullDescription", rule->help);
+        message(w, "help", rule->help);
         jw_key(w, "defaultConfiguration");
         jw_obj(w);
         text(w, "level", levels[r->level[i]]);
@@ -136,10 +212,19 @@ static void put_rules(struct jw *w, const struct rules *r)
     jw_end_arr(w);
 }
 
+/* Code scanning takes places of the repository: a path below the current folder is told from there. */
+static const char *below_here(const char *path)
+{
+    char here[4096];
+    size_t n = getcwd(here, sizeof here) ? strlen(here) : 0;
+    return n > 1 && strncmp(path, here, n) == 0 && path[n] == '/' && path[n + 1] ? path + n + 1 : path;
+}
+
 /* A URI of a path: what may not stand in one is escaped. */
 static void put_uri(struct jw *w, const char *path)
 {
     struct buf b = { 0 };
+    path = below_here(path);
     buf_puts(&b, path[0] == '/' ? "file://" : "");
     for (const unsigned char *p = (const unsigned char *)path; *p; p++)
         if (*p < 0x21 || *p > 0x7e || strchr("%#?\"<>\\^`{|}[]", *p))

@@ -4,84 +4,179 @@
 #include "engine/check/check.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
+#include "engine/ptx/meaning.h"
+#include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
+#include "engine/session/session.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_SARIF };
+/* In the order of cmd_format. */
+enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_SARIF, CHECK_JUNIT };
 
 struct checking {
     struct args *a;
     struct rules rules;
     struct findings found;
-    size_t kernels, launches; /* analysed; run */
     struct diags *ds;
 };
 
-static enum status format_of(const struct args *a, enum check_format *f, struct diags *ds)
+static enum check_format format_of(const struct args *a)
 {
-    static const char *const names[] = { "text", "json", "sarif" };
-    *f = a->json ? CHECK_JSON : CHECK_TEXT;
-    for (size_t i = 0; a->format && i < ARRAY_LEN(names); i++)
-        if (strcmp(a->format, names[i]) == 0) {
-            *f = (enum check_format)i;
-            return ST_OK;
-        }
-    if (!a->format)
-        return ST_OK;
-    diag_error(ds, "usage", "--format must be text, json or sarif here, not '%s'", a->format);
-    return ST_USAGE;
+    enum check_format f = a->json ? CHECK_JSON : CHECK_TEXT;
+    for (size_t i = 0; a->format && cmd_format("check", i); i++)
+        if (strcmp(a->format, cmd_format("check", i)) == 0)
+            f = (enum check_format)i;
+    return f;
 }
+
+static void keep_text(struct checking *c, char **to, const char *text)
+{
+    base_free(*to);
+    *to = base_strdup(text);
+    c->found.oom = c->found.oom || !*to;
+}
+
+/* ---- a kernel without a launch: one is guessed ---- */
+
+/* *took: what is known of the guess, which becomes the workspace's launch. */
+static enum status guess_launch(struct checking *c, struct workspace *s, const struct ptx_func *f,
+                                struct infer_asked *took)
+{
+    struct ana_kernel *facts = NULL;
+    struct ana_opts o = { .cancel = c->a->cancel, .quick = true };
+    struct diags none = { 0 }; /* what no guess could do stands in *took */
+    enum status st = ana_run(s->module, f->name, &o, &facts, c->ds);
+    s->launches = (struct launch_file){ .launch = base_alloc(sizeof *s->launches.launch) };
+    if (st == ST_OK && !s->launches.launch)
+        st = ST_NOMEM;
+    if (st == ST_OK)
+        st = launch_infer(facts, s->dev, took, c->a->cancel, &s->launches.launch[0], &none);
+    s->launches.n = st == ST_OK;
+    if (st == ST_OK && took->runs) {
+        s->spec = &s->launches.launch[0];
+        st = workspace_data(s, c->ds);
+    }
+    ana_free(facts);
+    diags_free(&none);
+    return st;
+}
+
+static void note_guess(struct checking *c, struct checked_kernel *k, const struct workspace *s,
+                       const struct infer_asked *took)
+{
+    char text[128];
+    if (!s->spec) {
+        keep_text(c, &k->unrun, took->unclean);
+        return;
+    }
+    k->launch = CHECK_LAUNCH_GUESSED;
+    struct dim3u g = s->spec->grid, b = s->spec->block;
+    snprintf(text, sizeof text, "grid %ux%ux%u, block %ux%ux%u", g.x, g.y, g.z, b.x, b.y, b.z);
+    keep_text(c, &k->shape, text);
+    bool meets = false;
+    for (uint32_t i = 0; i < s->facts->func->ninsts; i++)
+        meets |= ptx_effect_of(&s->facts->func->insts[i]) == EFFECT_BARRIER;
+    k->one_warp = meets && dim3u_count(b) <= 32;
+}
+
+/* ---- one launch ---- */
 
 /* The original, with every access checked. What the device says of it are findings; anything else that
  * goes wrong ends the command. */
-static enum status run_checked(struct checking *c, struct workspace *s)
+static enum status run_checked(struct checking *c, struct workspace *s, struct checked_kernel *k)
 {
     struct diags run = { 0 };
-    struct workspace w = { 0 };
     struct tune_bench *bench = NULL;
     struct args a = *c->a;
-    a.kernel = s->spec->name ? s->spec->name : s->spec->kernel;
     a.check_memory = true;
-    enum status st = measurement_bench(&w, &a, true, &bench, &run); /* which runs the original */
+    tune_tolerate_atomics(s->module, &s->launches.launch[s->spec - s->launches.launch]);
+    enum status st = measurement_bench_of(s, &a, &bench, &run); /* which runs the original */
+    k->ran = st == ST_OK || st == ST_DEVICE;
+    k->fault |= st == ST_DEVICE;
     if (st == ST_DEVICE) {
         findings_of_run(s->facts, &run, &c->rules, &c->found);
         st = ST_OK;
     } else {
         diags_move(c->ds, &run);
     }
-    c->launches++;
     tune_bench_close(bench);
-    workspace_close(&w);
     diags_free(&run);
     return st;
 }
 
-static enum status check_kernel(struct checking *c, struct workspace *s)
+static enum status check_kernel(struct checking *c, struct workspace *s, const struct infer_asked *took)
 {
     enum status st = workspace_facts(s, c->a, false, c->ds);
+    struct checked_kernel *k = st == ST_OK ? findings_kernel(&c->found, s->facts) : NULL;
+    if (st == ST_OK && !k)
+        st = ST_NOMEM;
     if (st != ST_OK)
         return st;
+    if (took)
+        note_guess(c, k, s, took);
+    else
+        k->launch = CHECK_LAUNCH_GIVEN;
+    k->analysed = s->facts->launched || s->facts->coalesce.valid || !s->facts->naccess;
+    if (!k->analysed)
+        keep_text(c, &k->unanalysed,
+                  s->facts->ngaps ? s->facts->gaps[0] : "no address could be followed");
     findings_of_analysis(s->facts, &c->rules, &c->found);
-    c->kernels++;
-    return s->spec ? run_checked(c, s) : ST_OK;
+    return k->launch != CHECK_LAUNCH_NONE ? run_checked(c, s, k) : ST_OK;
 }
 
-/* One launch of the launch file, or the one that --kernel names. */
-static enum status check_launch(struct checking *c, const char *name)
+/* A launch of the file by its name, or the kernel f without one. */
+static enum status check_one(struct checking *c, const char *name, const struct ptx_func *f)
 {
     struct workspace s = { 0 };
+    struct infer_asked took = { 0 };
+    struct buf kernel = { 0 };
     struct args a = *c->a, *was = c->a;
-    a.kernel = name ? name : a.kernel;
+    if (f)
+        buf_str(&kernel, f->name);
+    a.kernel = name ? name : kernel.s;
     c->a = &a;
-    enum status st = workspace_open(&s, &a, c->ds);
+    enum status st = workspace_ptx(&s, &a, c->ds);
+    if (st == ST_OK && name)
+        st = workspace_launch(&s, &a, true, c->ds);
     if (st == ST_OK)
-        st = check_kernel(c, &s);
+        st = workspace_device(&s, &a, c->ds);
+    if (st == ST_OK && s.spec)
+        st = workspace_data(&s, c->ds);
+    if (st == ST_OK && !name) {
+        s.kernel = a.kernel;
+        st = guess_launch(c, &s, f, &took);
+    }
+    if (st == ST_OK)
+        st = check_kernel(c, &s, name ? NULL : &took);
     c->a = was;
     workspace_close(&s);
+    buf_free(&kernel);
+    return st;
+}
+
+/* ---- all kernels of the module ---- */
+static bool is_asked(const struct checking *c, const struct workspace *s, const struct ptx_func *f)
+{
+    return f->entry && f->has_body && (!c->a->kernel || !s->kernel || str_is(f->name, s->kernel));
+}
+
+static enum status check_launches(struct checking *c, const struct workspace *s,
+                                  const struct ptx_func *f, bool *any)
+{
+    enum status st = ST_OK;
+    *any = false;
+    for (size_t i = 0; st == ST_OK && i < s->launches.n; i++) {
+        const struct launch_spec *l = &s->launches.launch[i];
+        if (!str_is(f->name, l->kernel) || (c->a->kernel && s->spec && s->spec != l))
+            continue;
+        *any = true;
+        st = check_one(c, l->name ? l->name : l->kernel, f);
+    }
     return st;
 }
 
@@ -91,17 +186,18 @@ static enum status check_all(struct checking *c)
     enum status st = workspace_ptx(&s, c->a, c->ds);
     if (st == ST_OK)
         st = workspace_launch(&s, c->a, false, c->ds);
-    if (st == ST_OK && !s.spec)
-        diag_add(c->ds, DIAG_NOTE, "launch", c->a->file[0], NO_SPAN,
-                 "no launch description: rules that need exact addresses or a run were not checked");
-    if (st == ST_OK && (c->a->kernel || s.launches.n < 2))
-        st = check_launch(c, NULL);
-    else
-        for (size_t i = 0; st == ST_OK && i < s.launches.n; i++) {
-            const struct launch_spec *l = &s.launches.launch[i];
-            cmd_progress(c->a, (double)i / (double)s.launches.n, "checking");
-            st = check_launch(c, l->name ? l->name : l->kernel);
-        }
+    if (st == ST_OK && s.spec && c->a->kernel)
+        s.kernel = s.spec->kernel;
+    for (uint32_t i = 0; st == ST_OK && i < s.module->nfuncs; i++) {
+        const struct ptx_func *f = s.module->funcs[i];
+        bool any;
+        if (!is_asked(c, &s, f))
+            continue;
+        cmd_progress(c->a, (double)i / (double)s.module->nfuncs, "checking");
+        st = check_launches(c, &s, f, &any);
+        if (st == ST_OK && !any)
+            st = check_one(c, NULL, f);
+    }
     cmd_progress_end(c->a);
     workspace_close(&s);
     return st;
@@ -112,10 +208,12 @@ static enum status put_out(const struct checking *c, enum check_format f)
     struct buf out = { 0 };
     enum status st = ST_OK;
     if (f == CHECK_TEXT) {
-        findings_text(&c->found, &out);
+        findings_text(&c->found, &c->rules, &out);
         buf_puts(&out, c->a->output ? WORKSPACE_MARK_TEXT "\n" : "");
     } else if (f == CHECK_JSON)
-        findings_json(&c->found, &out);
+        findings_json(&c->found, &c->rules, &out);
+    else if (f == CHECK_JUNIT)
+        findings_junit(&c->found, &c->rules, &out);
     else
         findings_sarif(&c->found, &c->rules, &out);
     if (out.oom) {
@@ -145,9 +243,8 @@ int cmd_check(struct args *a)
 {
     struct diags ds = { 0 };
     struct checking c = { .a = a, .rules = rules_default(), .ds = &ds };
-    enum check_format f;
-    enum status st = format_of(a, &f, &ds);
-    if (st == ST_OK && a->rules)
+    enum status st = ST_OK;
+    if (a->rules)
         st = rules_read(a->rules, &c.rules, &ds);
     if (st == ST_OK)
         st = check_all(&c);
@@ -156,7 +253,7 @@ int cmd_check(struct args *a)
     if (st == ST_OK && a->baseline)
         st = findings_baseline(&c.found, a->baseline, &ds);
     if (st == ST_OK)
-        st = put_out(&c, f);
+        st = put_out(&c, format_of(a));
     if (st == ST_OK)
         st = verdict(&c);
     findings_free(&c.found);

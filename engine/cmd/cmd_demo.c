@@ -154,8 +154,6 @@ static int cmd_grade(struct args *a)
     return cmd_finish(a, st, &ds);
 }
 
-static const char *const formats[] = { "html", "cast" };
-
 static enum status put_lesson(const struct args *a, struct buf *out, struct diags *ds)
 {
     bool page = strcmp(a->format, "html") == 0;
@@ -176,13 +174,8 @@ static int cmd_export_lesson(struct args *a)
     struct diags ds = { 0 };
     struct buf out = { 0 };
     enum status st = ST_USAGE;
-    bool known = false;
-    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
-        known = known || !strcmp(a->format, formats[i]);
     char *path = a->nfiles ? lesson_file(a->file[0]) : NULL;
-    if (!known)
-        diag_error(&ds, "usage", "no lesson format '%s': html or cast", a->format);
-    else if (!a->nfiles)
+    if (!a->nfiles)
         diag_error(&ds, "usage", "no lesson given");
     else if (!a->front || !a->front->export_lesson)
         diag_error(&ds, "usage", "this build has no workbench and cannot run lessons");

@@ -124,7 +124,8 @@ void cmd_complete(const char *const *word, size_t n, struct buf *out);
 /* Names in a folder of the data directory with this ending, sorted; each owned. */
 size_t cmd_data_names(const char *folder, const char *end, char **names, size_t most);
 /* Name of report format i, or NULL behind the last. */
-const char *cmd_report_format(size_t i);
+/* Format i that the command's --format takes; NULL past the last. */
+const char *cmd_format(const char *command, size_t i);
 /* The front end with what every command that opens it takes: device, workers, threads, mouse, theme,
  * colour. Its exit code. */
 /* Where this program lies; owned. NULL: no memory. */

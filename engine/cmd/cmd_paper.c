@@ -37,13 +37,9 @@ static enum status no_such_experiment(const char *id, struct diags *ds)
 
 static enum status check_format(const struct args *a, struct diags *ds)
 {
-    const char *f = a->format;
-    if (!f || strcmp(f, "md") == 0 || (strcmp(f, "svg") == 0 && a->nfiles))
+    if (!a->format || strcmp(a->format, "svg") != 0 || a->nfiles)
         return ST_OK;
-    if (strcmp(f, "svg") == 0)
-        diag_error(ds, "usage", "--format svg draws one experiment: give its ID");
-    else
-        diag_error(ds, "usage", "no format '%s': md or svg", f);
+    diag_error(ds, "usage", "--format svg draws one experiment: give its ID");
     return ST_USAGE;
 }
 

@@ -77,12 +77,9 @@ static bool orders_tiles(const struct args *a)
     return opt_schedule(&a->options)->tile_order.kind > TILES_ROW || strcmp(a->command, "sweep") == 0;
 }
 
-enum status measurement_bench(struct workspace *s, struct args *a, bool quick, struct tune_bench **bench,
-                              struct diags *ds)
+enum status measurement_bench_of(struct workspace *s, struct args *a, struct tune_bench **bench,
+                                 struct diags *ds)
 {
-    enum status st = measurement_subject(s, a, quick, ds);
-    if (st != ST_OK)
-        return st;
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
     struct tune_run_opts o = run_opts(a, &s->info);
     if (a->prove || strcmp(a->command, "tune") == 0 || adds_floats(s->spec) || orders_tiles(a))
@@ -93,13 +90,20 @@ enum status measurement_bench(struct workspace *s, struct args *a, bool quick, s
                    "--check-memory needs a simulated device; on a GPU use compute-sanitizer");
         return ST_USAGE;
     }
-    st = tune_bench_open(&subject, &o, bench, ds);
+    enum status st = tune_bench_open(&subject, &o, bench, ds);
     if (st == ST_OK)
         st = tune_races(*bench, ds);
     snprintf(s->race, sizeof s->race, "%s", *bench ? tune_race(*bench) : "");
     if (st == ST_OK && s->pool)
         tune_bench_use_pool(*bench, s->pool);
     return st;
+}
+
+enum status measurement_bench(struct workspace *s, struct args *a, bool quick, struct tune_bench **bench,
+                              struct diags *ds)
+{
+    enum status st = measurement_subject(s, a, quick, ds);
+    return st == ST_OK ? measurement_bench_of(s, a, bench, ds) : st;
 }
 
 void measurement_progress(void *ctx, double done, const char *what)

@@ -8,10 +8,6 @@
 
 static enum status check(const struct args *a, struct field_record *r, struct diags *ds)
 {
-    if (a->format && strcmp(a->format, "md") != 0) {
-        diag_error(ds, "usage", "no format '%s': md", a->format);
-        return ST_USAGE;
-    }
     if (a->nfiles && !field_record_find(a->file[0], r)) {
         struct diag *d =
             diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, "no document '%s'", a->file[0]);

@@ -30,6 +30,9 @@ enum status measurement_kept(struct measurement *w);
 enum status measurement_subject(struct workspace *s, struct args *a, bool quick, struct diags *ds);
 enum status measurement_bench(struct workspace *s, struct args *a, bool quick, struct tune_bench **bench,
                               struct diags *ds);
+/* The same of a workspace whose launch, device, data and facts are there. */
+enum status measurement_bench_of(struct workspace *s, struct args *a, struct tune_bench **bench,
+                                 struct diags *ds);
 /* The file of -o or --session; none without them. Nothing is written yet: what an earlier run finished
  * comes first, since its file may be this one. */
 enum status measurement_session(struct measurement *w, const struct workspace *s, enum run_kind kind);

@@ -55,7 +55,8 @@ struct infer_asked {
     /* then: */
     bool said_n, said_block;
     const char *why;   /* what in the code the block comes from; NULL: it was said */
-    bool clean;        /* it ran to its end, inside its buffers, without a race */
+    bool runs;         /* it ran to its end, inside its buffers */
+    bool clean;        /* and without a race, or a read of what nobody wrote */
     char unclean[256]; /* why it did not; empty: it did */
     struct infer_work work;
 };

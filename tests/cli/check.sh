@@ -75,10 +75,20 @@ rules '"race": {"level": "loud"}'
 code "a level that there is not" 1 "'level'" "$B" check "$T/k.ptx" --rules "$T/rules.json"
 code "a baseline that is something else" 1 "not a document written by gpulocw check" "$B" check "$T/k.ptx" --baseline "$T/rules.json"
 code "no baseline" 1 "nosuch.json" "$B" check "$T/k.ptx" --baseline "$T/nosuch.json"
-code "a format that there is not" 2 "text, json or sarif" "$B" check "$T/k.ptx" --format html
+code "a format that there is not" 2 "text, json, sarif or junit" "$B" check "$T/k.ptx" --format html
 rm "$T/k.launch.json"
-code "without a launch description it says what it left out" 0 "no launch description: rules that need exact addresses" "$B" check "$T/k.ptx"
+code "without a launch description one is guessed and said" 0 "^k: 8 of 8 rules checked with a guessed launch, grid [0-9x]*, block [0-9x]*$" "$B" check "$T/k.ptx"
+doc "and is in the document" 'd["kernels"][0]["launch"] == "guessed" and all(r["checked"] for r in d["kernels"][0]["rules"]) and {f["launch"] for f in d["findings"]} == {"guessed"}' "$B" check "$T/k.ptx" --json
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %%r<2>;\n\t.reg .b64 %%rd<2>;\n\tld.param.u64 %%rd1, [p];\n\tmov.u32 %%r1, %%ctaid.x;\n\tst.global.u32 [%%rd1], %%r1;\n\tret;\n}\n' > "$T/race.ptx"
 printf '{"format": "gpulocw-launch", "version": 1, "kernel": "k", "grid": [2, 1, 1], "block": [32, 1, 1], "args": [{"name": "p", "buffer": "u32", "count": 4, "output": true}]}\n' > "$T/race.launch.json"
 code "a race is an error" 3 "race.ptx:10:2: error: race: .*\[race\]$" "$B" check "$T/race.ptx"
+cat tests/launch/work.ptx > "$T/all.ptx"; "$B" launch "$T/all.ptx" -k narrow -o "$T/all.launch.json" 2> /dev/null
+doc "every kernel of a module has its line, given or guessed" 'len(d["kernels"]) == 7 and sorted(k["launch"] for k in d["kernels"]) == ["given"] + 6 * ["guessed"]' "$B" check "$T/all.ptx" --json
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry far(.param .u64 p)\n{\n .reg .b64 %%rd<4>; .reg .b32 %%r<4>;\n ld.param.u64 %%rd1, [p]; mov.u32 %%r1, %%tid.x; mul.wide.u32 %%rd2, %%r1, 256; add.s64 %%rd2, %%rd1, %%rd2; ld.global.u32 %%r2, [%%rd2]; trap;\n}\n' > "$T/far.ptx"
+code "what no guess runs has its static findings" 0 "32 sectors per request expected without a launch, 8 times the least" "$B" check "$T/far.ptx"
+code "and says what was not checked, and why" 0 "^ *not checked: race, uninitialised-read, out-of-bounds, misaligned, failed-run \(no guess makes it run" "$B" check "$T/far.ptx"
+out=$("$B" check "$T/race.ptx" --format junit 2> /dev/null)
+has "JUnit has a failure for an error" '<testcase classname="k" name="race">.*<failure message="race: ' "$(tr '\n' ' ' <<< "$out")"
+is "and is XML" "$(python3 -c 'import sys, xml.etree.ElementTree as e; s = e.fromstring(sys.stdin.buffer.read())[0]; print(s.get("tests"), s.get("failures"), len(s))' <<< "$out")" "8 1 8"
+has "each command completes its own formats" "^junit" "$("$B" completion -- check x --format j 2>&1)"
 exit $bad

@@ -259,6 +259,47 @@ static enum status check_output(struct args *a, const char *word, struct diags *
                  a->output);
 }
 
+/* ---- --format: what each command writes, the first without the option ---- */
+enum { MOST_FORMATS = 6 };
+static const struct {
+    const char *command, *name[MOST_FORMATS];
+} formats[] = {
+    { "report", { "md", "csv", "json", "svg", "html" } },
+    { "check", { "text", "json", "sarif", "junit" } },
+    { "paper", { "md", "svg" } },
+    { "demo", { "html", "cast" } },
+    { "schema", { "md" } },
+};
+
+const char *cmd_format(const char *command, size_t i)
+{
+    for (size_t k = 0; k < ARRAY_LEN(formats); k++)
+        if (strcmp(formats[k].command, command) == 0 && i < MOST_FORMATS)
+            return formats[k].name[i];
+    return NULL;
+}
+
+static enum status check_format(const struct args *a, const char *word, struct diags *ds)
+{
+    struct buf names = { 0 };
+    for (size_t i = 0; cmd_format(a->command, i); i++) {
+        if (strcmp(cmd_format(a->command, i), a->format) == 0) {
+            buf_free(&names);
+            return ST_OK;
+        }
+        buf_printf(&names, "%s%s",
+                   !i                              ? ""
+                   : cmd_format(a->command, i + 1) ? ", "
+                                                   : " or ",
+                   cmd_format(a->command, i));
+    }
+    struct diag *d = diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN,
+                              "--format must be %s here, not '%s'", names.s ? names.s : "?", a->format);
+    diag_hint(d, "gpulocw help %s lists what there is", word);
+    buf_free(&names);
+    return ST_USAGE;
+}
+
 /* What holds for the line as a whole. */
 static enum status check_whole(const struct args *a, const char *word, struct diags *ds)
 {
@@ -274,7 +315,7 @@ static enum status check_whole(const struct args *a, const char *word, struct di
     if (a->color && strcmp(a->color, "auto") != 0 && strcmp(a->color, "always") != 0 &&
         strcmp(a->color, "never") != 0)
         return usage(ds, word, "--color must be auto, always or never, not '%s'", a->color);
-    return ST_OK;
+    return a->command && a->format ? check_format(a, word, ds) : ST_OK;
 }
 
 /* `end` behind every device; option: whose it is, for messages. */

@@ -152,8 +152,8 @@ static void value_method(const struct asked *q)
 
 static void value_format(const struct asked *q)
 {
-    for (size_t i = 0; cmd_report_format(i); i++)
-        offer(q, cmd_report_format(i), "");
+    for (size_t i = 0; q->n && cmd_format(q->word[0], i); i++)
+        offer(q, cmd_format(q->word[0], i), "");
 }
 
 static void value_when(const struct asked *q)

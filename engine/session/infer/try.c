@@ -473,6 +473,7 @@ enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *ca
                                      .said_block = g->asked.block.x,
                                      .block = s == ST_OK ? t.now.l.block : b->block,
                                      .why = g->asked.block.x ? NULL : row.has,
+                                     .runs = t.any,
                                      .clean = t.any && t.clean,
                                      .work = t.now.work };
     if (!g->asked.clean)
