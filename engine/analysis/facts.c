@@ -347,8 +347,8 @@ static enum status count_by_slice(struct facts *f)
                 s->odd_copy);
     }
     if (st == ST_REFUSED) {
-        if (s->too_deep)
-            eval_gap(&f->e, "the launch's addresses are not executed: its calls nest too deep");
+        if (slice_fault(s))
+            eval_gap(&f->e, "the launch's addresses are not executed to the end: %s", slice_fault(s));
         else if (s->spun)
             eval_gap(&f->e,
                      "the launch's addresses are not executed to the end, with CTAs in index "

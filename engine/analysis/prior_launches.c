@@ -96,7 +96,9 @@ static enum status execute(struct facts *f, const struct ptx_module *m, const st
     if (st == ST_OK) {
         st = slice_run(s, 0, env_ctas(&v), 1, nothing, NULL, &budget);
         if (st == ST_REFUSED)
-            *why = s->spun ? arena_printf(f->arena, SLICE_SPUN, s->spun) : "it runs too long";
+            *why = slice_fault(s) ? arena_dup(f->arena, str_of(slice_fault(s)))
+                   : s->spun      ? arena_printf(f->arena, SLICE_SPUN, s->spun)
+                                  : "it runs too long";
     }
     slice_free(s);
     eval_done(&e);

@@ -233,8 +233,9 @@ static void split_add(struct probe_part *s, uint32_t mask, uint32_t warp, uint32
 static bool followed(const struct probe *p, uint64_t sector)
 {
     const struct env *v = &p->f->v;
-    uint64_t sum = 0, low = (UINT64_C(1) << p->sample) - 1, at = sector >> (ENV_REGION_SHIFT - 5);
-    if (at && at <= v->nregions && v->region[at - 1].size <= FOLLOWED_WHOLE)
+    uint64_t sum = 0, low = (UINT64_C(1) << p->sample) - 1;
+    uint32_t at = env_region_at(v, sector * 32);
+    if (at < v->nregions && v->region[at].size <= FOLLOWED_WHOLE)
         return true;
     for (uint64_t n = sector; p->sample && n; n >>= p->sample)
         sum += n & low;

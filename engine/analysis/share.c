@@ -457,7 +457,9 @@ void share_all(struct facts *f, struct ana_kernel *k)
     if (!sl)
         return; /* a gap says why */
     name_untraced(f, sl);
-    if (st == ST_REFUSED && sl->spun)
+    if (st == ST_REFUSED && slice_fault(sl))
+        eval_gap(&f->e, "sharing between CTAs is not analysed: %s", slice_fault(sl));
+    else if (st == ST_REFUSED && sl->spun)
         eval_gap(&f->e, "sharing between CTAs is not analysed: in a sample of them " SLICE_SPUN,
                  sl->spun);
     else if (st == ST_REFUSED)

@@ -6,7 +6,6 @@
 
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/facts.h"
-#include "engine/analysis/slice/mem.h"
 #include "engine/analysis/slice/slice.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/base/base.h"
@@ -165,7 +164,7 @@ static bool on_event(void *ctx, const struct slice_event *ev)
 struct sm {
     struct slice_cta **cta;
     bool *live;
-    uint32_t *phase /* barriers that its CTA is past */;
+    bool *waits; /* by warp of the CTA whose turn it is: at a barrier when the turn began */
     unsigned resident;
     uint64_t next, stride, ctas;
     bool moved /* some warp went on in this round */;
@@ -174,7 +173,6 @@ struct sm {
 static void refill(struct sm *m, unsigned k)
 {
     m->live[k] = m->next < m->ctas;
-    m->phase[k] = 0;
     if (m->live[k])
         slice_cta_start(m->cta[k], m->next);
     m->next += m->stride;
@@ -183,25 +181,20 @@ static void refill(struct sm *m, unsigned k)
 static bool turn(struct tracing *t, struct sm *m, unsigned k, uint32_t w, uint64_t *budget)
 {
     struct slice_cta *c = m->cta[k];
-    if (slice_warp_done(c, w) || slice_warp_waits(c, w) || slice_warp_spins(c, w))
+    if (slice_warp_done(c, w) || m->waits[w] || slice_warp_spins(c, w))
         return true;
     m->moved = true;
-    t->phase = m->phase[k];
+    t->phase = (uint32_t)slice_cta_phase(c);
     return !slice_stops(slice_warp_run(c, w, on_event, t, true, budget));
 }
+/* A CTA that has ended makes room for the next. */
 static void settle(struct sm *m, unsigned k, uint32_t warps)
 {
-    bool all_wait = true, all_done = true;
-    for (uint32_t w = 0; w < warps; w++) {
-        bool done = slice_warp_done(m->cta[k], w);
-        all_done = all_done && done;
-        all_wait = all_wait && (done || slice_warp_waits(m->cta[k], w));
-    }
-    m->moved = m->moved || all_done || all_wait;
-    if (all_done)
-        refill(m, k);
-    else if (all_wait && slice_cta_release(m->cta[k]))
-        m->phase[k]++;
+    for (uint32_t w = 0; w < warps; w++)
+        if (!slice_warp_done(m->cta[k], w))
+            return;
+    m->moved = true;
+    refill(m, k);
 }
 /* All warps there are wait for another SM's. False, for the caller to return. */
 static bool stuck(struct sm *m)
@@ -224,6 +217,8 @@ static bool run_sm(struct tracing *t, struct sm *m, uint64_t *budget)
                 continue;
             any = true;
             for (uint32_t w = 0; w < warps; w++)
+                m->waits[w] = slice_warp_waits(m->cta[k], w);
+            for (uint32_t w = 0; w < warps; w++)
                 if (!turn(t, m, k, w, budget))
                     return false;
             settle(m, k, warps);
@@ -245,7 +240,7 @@ enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *
     enum status st = ST_NOMEM;
     bool ok = (m.cta = base_alloc(sizeof *m.cta * m.resident)) != NULL &&
               (m.live = base_alloc(m.resident)) != NULL &&
-              (m.phase = base_alloc(sizeof *m.phase * m.resident)) != NULL;
+              (m.waits = base_alloc(env_warps(&f->v) + 1)) != NULL;
     for (unsigned k = 0; ok && k < m.resident; k++)
         ok = (m.cta[k] = slice_cta_new(s)) != NULL;
     if (ok) {
@@ -259,7 +254,7 @@ enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *
         slice_cta_free(m.cta[k]);
     base_free(m.cta);
     base_free(m.live);
-    base_free(m.phase);
+    base_free(m.waits);
     return st;
 }
 enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
@@ -283,7 +278,9 @@ enum status ana_trace(const struct ptx_module *m, struct str kernel, const struc
     struct slice *s = st == ST_OK ? facts_slice(&f) : NULL;
     if (s) {
         st = trace_sm(&f, s, &p, fn, ctx);
-        if (st == ST_REFUSED && s->spun)
+        if (st == ST_REFUSED && slice_fault(s))
+            diag_error(ds, "ana-trace", "the trace ends in the middle: %s", slice_fault(s));
+        else if (st == ST_REFUSED && s->spun)
             diag_error(ds, "ana-trace", SLICE_SPUN, s->spun);
         else if (st == ST_REFUSED)
             diag_error(ds, "ana-trace", "the trace is too long: stopped after %llu warp operations",

@@ -13,6 +13,7 @@ struct ptx_inst;
 struct ptx_module;
 struct ptx_symbol;
 struct sim_mem;
+struct part;
 
 /* ---- decoded instructions ---- */
 /* Runs the instruction for the lanes of `mask` (never 0). */
@@ -179,7 +180,8 @@ struct exec_symbol {
 struct sim_program {
     const struct ptx_module *module;
     struct arena *arena;
-    struct sim_mem *mem;
+    struct sim_mem *mem;     /* NULL: of a part */
+    const struct part *part; /* what it runs, and on which memory; NULL: all, on mem */
     struct sim_preset preset;
     struct exec_inst *code;
     uint32_t ncode;

@@ -118,6 +118,8 @@ uint32_t exec_straight(struct exec_warp *w, uint64_t now, uint32_t most, struct 
 /* Brings what the next `most` instructions of w will read into the host's cache: there are far more
  * warps than fit. */
 void exec_warp_prefetch(const struct exec_warp *w, uint32_t most);
+/* Ends all its lanes where they are. */
+void exec_warp_end(struct exec_warp *w);
 bool exec_warp_faulted(const struct exec_warp *w);
 
 /* Functional: runs until done, fault, or `budget` warp instructions. */

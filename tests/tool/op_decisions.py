@@ -15,7 +15,7 @@ import sys
 
 ALLOWED = "tests/tool/op_decisions.txt"
 TABLES = "engine/ptx"                        # the room that owns what an instruction is
-# what runs instructions has a case for each: engine/sim/exec and engine/sim/decode; engine/analysis/slice stands in ALLOWED
+# what runs instructions has a case for each
 EXECUTES = ("engine/sim/exec", "engine/sim/decode")
 SOURCES = {"instruction": r"ptx_op_info\([^;]*?\)->name|ptx_mod_text\(|\binfo->name|\bop_name\(",
            "register": r"ptx_sreg_name\(|\bregs\[[^;]*?\]\.name|\breg_name\("}

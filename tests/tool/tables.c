@@ -1,7 +1,6 @@
 /* Writes reference pages about what the simulated devices know: `tables presets` the fields of a preset,
  * `tables operations` what each table knows of each operation. `make reference` puts them into
  * docs/reference/; tests/cli/generated.sh tells when a page is out of date. */
-#include "engine/analysis/slice/slice.h"
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"
@@ -284,7 +283,6 @@ static void op_line(unsigned op)
         printf(" |");
     column(o->text, ".effect = EFFECT_", effect);
     printf(" %s |", *effect ? effect : column(o->text, ".addr = ADDR_", addr));
-    printf(" %s |", slice_computes(op) ? "yes" : "");
     count_cell(o->generated);
     printf("\n");
 }
@@ -292,12 +290,11 @@ static void op_line(unsigned op)
 static int page_operations(void)
 {
     count_tables();
-    unsigned run = 0, laned = 0, native = 0, sliced = 0, generated = 0;
+    unsigned run = 0, laned = 0, native = 0, generated = 0;
     for (unsigned op = 1; op < PTX_OP_COUNT; op++) {
         run += strcmp(ops[op].executor, "none") != 0;
         laned += ops[op].lanes > 0;
         native += ops[op].native > 0;
-        sliced += slice_computes(op);
         generated += ops[op].generated > 0;
     }
     printf(
@@ -305,12 +302,12 @@ static int page_operations(void)
         "Made by `make reference` from the tables named below; do not edit. An empty cell: the table "
         "has no row.\n[ptx-coverage.md](ptx-coverage.md) says what follows for a user.\n\n"
         "%d operations: %u run on the simulated device, %u of them with bodies for 32 lanes at once, "
-        "%u with machine code of the host;\nthe analysis computes the values of %u of them; the "
-        "generator of random programs has rows for %u.\n\n"
+        "%u with machine code of the host;\nthe generator of random programs has rows for %u.\n\n"
         "| column | table |\n|---|---|\n"
         "| section | `engine/ptx/ops.def`: section of the PTX ISA |\n"
         "| rules | `engine/ptx/rules.def`: which words need or exclude one another |\n"
-        "| executor | `ops.def`, third column: `decode_<word>` in `engine/sim/decode` |\n"
+        "| executor | `ops.def`, third column: `decode_<word>` in `engine/sim/decode`; the analysis "
+        "follows addresses with it, too |\n"
         "| lanes | `engine/sim/exec/lanes/lanes.def`: bodies for 32 lanes at once |\n"
         "| scalar | `engine/sim/exec/lanes/scalar.def`: lane by lane, where no body fits |\n"
         "| native | `engine/sim/exec/native/native_ops.def`: bodies that become machine code of the "
@@ -320,14 +317,11 @@ static int page_operations(void)
         "|\n"
         "| analysis | `ops.def`: what it does to memory and control, else how an address follows from "
         "it |\n"
-        "| followed | `engine/analysis/slice/decode.c`: the analysis computes its value where an "
-        "address "
-        "hangs on it |\n"
         "| generator | `tests/ref/gen_rows.c`: forms compared with the independent interpreter |\n\n"
         "| operation | section | rules | executor | lanes | scalar | native | class | expansions | "
-        "analysis | followed | generator |\n"
-        "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-        PTX_OP_COUNT - 1, run, laned, native, sliced, generated);
+        "analysis | generator |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|\n",
+        PTX_OP_COUNT - 1, run, laned, native, generated);
     for (unsigned op = 1; op < PTX_OP_COUNT; op++)
         op_line(op);
     return 0;

@@ -109,11 +109,9 @@ static void flows(void **state)
 }
 
 /* What a branch depends on matters only where something of the kernel's accesses lies behind it. */
-/* saturation is not modelled */
-#define UNKNOWN                                                                                      \
-    "cvt.rn.f32.u32 %f1, %r1;\ncvt.sat.f32.f32 %f2, %f1;\nmov.b32 %r9, %f2;\nsetp.lt.f32 %p1, %f2, " \
-    "%f1;\n@%p1 bra X;\n"
-#define DATA LOAD("%r8") LOAD("%r71")
+/* mbarriers are not followed */
+#define UNKNOWN "mbarrier.pending_count.b64 %r9, %rd1;\nsetp.lt.u32 %p1, %r9, %r1;\n@%p1 bra X;\n"
+#define DATA    LOAD("%r8") LOAD("%r71")
 static const struct {
     const char *what, *body;
     bool idle;
@@ -135,7 +133,8 @@ static void branches_that_decide_nothing(void **state)
     for (size_t i = 0; i < ARRAY_LEN(branched); i++) {
         struct buf b = { 0 };
         struct an_launch a;
-        buf_printf(&b, "%s%s%sret;\n}\n", HEAD, ENTRY, branched[i].body);
+        buf_printf(&b, ".version 7.0\n.target sm_80\n.address_size 64\n%s%sret;\n}\n", ENTRY,
+                   branched[i].body);
         struct ptx_module *m = an_parse(b.s);
         launch(&a, (struct dim3u){ 4, 1, 1 });
         struct ana_kernel *k = analysed(m, &a, false);
@@ -209,7 +208,7 @@ static void large(void **state)
         buf_free(&b);
     }
 }
-/* Recursion deeper than the analysis follows is a gap, not the end of it. */
+/* Recursion deeper than a thread's stack is a gap, not the end of it. */
 static void recursion(void **state)
 {
     (void)state;
@@ -221,12 +220,12 @@ static void recursion(void **state)
                       "d;\nst.param.b64 [c], %rd1;\nst.param.b32 [d], %r1;\ncall.uni down, (c, "
                       "d);\n}\nE:\nret;\n}\n" ENTRY
                       "{\n.param .b64 c;\n.param .b32 d;\nst.param.b64 [c], %rd1;\nst.param.b32 [d], "
-                      "200;\ncall.uni down, (c, d);\n}\nret;\n}\n");
+                      "20000;\ncall.uni down, (c, d);\n}\nret;\n}\n");
     struct an_launch a;
     launch(&a, (struct dim3u){ 2, 1, 1 });
     struct ana_kernel *k = analysed(m, &a, true);
     assert_true(gap(k, "recursion"));
-    assert_true(gap(k, "calls nest too deep"));
+    assert_true(gap(k, "calls nested too deep"));
     ana_free(k);
     launch_data_free(&a.data);
     ptx_free(m);
@@ -296,6 +295,49 @@ static void missing_arguments(void **state)
     launch_data_free(&a.data);
     ptx_free(m);
     buf_free(&b);
+}
+
+/* What no launch says is unknown, and never 0. */
+static const struct {
+    const char *what, *value; /* of %r9 */
+    bool counted;
+} values[] = {
+    { "data that is there", LOAD("%r1") "and.b32 %r9, %r71, 15;\n", true },
+    { "a clock", "mov.u32 %r9, %clock;\nand.b32 %r9, %r9, 15;\n", false },
+    { "a clock in both halves", "mov.u64 %rd9, %globaltimer;\ncvt.u32.u64 %r9, %rd9;\n", false },
+    { "the launch's number", "mov.u64 %rd9, %gridid;\ncvt.u32.u64 %r9, %rd9;\n", false },
+    { "a register of the driver", "mov.u32 %r9, %envreg3;\nand.b32 %r9, %r9, 7;\n", false },
+    { "a parameter that the launch lacks", LOAD("%r1") "mad.lo.s32 %r9, %r19, 3, %r71;\n", false },
+    { "what another lane has of it", "mov.u32 %r9, %clock;\nshfl.sync.idx.b32 %r9, %r9, 0, 31, -1;\n",
+      false },
+    { "a branch by a clock, to known values",
+      LOAD(
+          "%r1") "mov.u32 %r5, %clock;\nsetp.ne.u32 %p1, %r5, 1;\nmov.u32 %r9, 3;\n@%p1 bra X;\nadd.u32 "
+                 "%r9, %r71, 1;\nX:\n",
+      true },
+};
+static void never_zero(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        struct buf b = { 0 };
+        struct an_launch a;
+        buf_printf(&b, "%s%s%sxor.b32 %%r9, %%r9, %%r1;\n%sret;\n}\n", HEAD, ENTRY, values[i].value,
+                   LOAD("%r9"));
+        struct ptx_module *m = an_parse(b.s);
+        an_launch_init(&a, (struct dim3u){ 2, 1, 1 }, (struct dim3u){ 64, 1, 1 });
+        an_buffer(&a, "A", ELEM_U32, 1024);
+        an_data(&a);
+        struct ana_kernel *k = analysed(m, &a, true);
+        const struct ana_access *x = &k->access[k->naccess - 1];
+        if (x->exact.valid != values[i].counted || !x->uncounted != values[i].counted)
+            fail_msg("an address from %s: %s (%s)", values[i].what,
+                     x->exact.valid ? "counted" : "not counted", x->uncounted ? x->uncounted : "");
+        ana_free(k);
+        launch_data_free(&a.data);
+        ptx_free(m);
+        buf_free(&b);
+    }
 }
 
 /* ---- cancelling ---- */
@@ -417,6 +459,7 @@ int main(void)
                                         cmocka_unit_test(call_tree),
                                         cmocka_unit_test(huge_grid_of_loads),
                                         cmocka_unit_test(missing_arguments),
+                                        cmocka_unit_test(never_zero),
                                         cmocka_unit_test(cancelled),
                                         cmocka_unit_test(cancelled_in_a_nest),
                                         cmocka_unit_test(other_producers) };

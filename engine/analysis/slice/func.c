@@ -1,10 +1,13 @@
 /* The functions of a slice: the kernel, and what it calls. */
 #include "engine/analysis/slice/slice.h"
+#include "engine/analysis/slice/slice_int.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/base/base.h"
-#include "engine/ptx/op_enum.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i)
 {
@@ -13,21 +16,35 @@ struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i)
     return g ? s->of[g->index] : NULL;
 }
 
+static bool has_odd_loop(const struct ptx_cfg *c)
+{
+    for (uint32_t k = 0; k < c->nloops; k++)
+        if (c->loops[k].irreducible)
+            return true;
+    return false;
+}
+
 static bool add_func(struct slice *s, const struct ptx_func *g)
 {
     struct slice_func *f = &s->f[s->nf];
-    *f = (struct slice_func){ .func = g, .index = g->index, .cfg = eval_cfg(s->v->e, g) };
+    const struct ptx_cfg *c = eval_cfg(s->v->e, g);
+    *f = (struct slice_func){ .func = g, .index = g->index };
     f->nvars = g->nregs + eval_cell_count(g);
-    f->row = ARENA_ARRAY(s->arena, uint32_t, f->nvars + 1);
     f->needed = ARENA_ARRAY(s->arena, uint8_t, f->nvars + g->ninsts + 1);
     f->tainted = ARENA_ARRAY(s->arena, uint8_t, f->nvars + 1);
-    f->first = ARENA_ARRAY(s->arena, uint32_t, g->ninsts + 1);
-    if (!f->cfg || arena_failed(s->arena))
+    if (!c || arena_failed(s->arena))
         return false;
+    f->odd_loop = has_odd_loop(c);
     s->nf++;
     s->of[g->index] = f;
     for (uint32_t v = g->nregs; v < f->nvars; v++)
         f->needed[v] = 1; /* cells: calls are rare, pass everything */
+    for (uint32_t k = 0; k < g->nrets; k++) {
+        uint32_t reg =
+            g->rets[k]->space == PTX_SPACE_REG ? ptx_find_reg(g, g->rets[k]->name) : PTX_NO_INDEX;
+        if (reg != PTX_NO_INDEX)
+            f->needed[reg] = 1;
+    }
     return true;
 }
 
@@ -40,7 +57,7 @@ bool slice_find_funcs(struct slice *s)
     for (uint32_t k = 0; k < s->nf; k++)
         for (uint32_t i = 0; i < s->f[k].func->ninsts; i++) {
             const struct ptx_inst *in = &s->f[k].func->insts[i];
-            if (in->op != PTX_OP_CALL || slice_callee(s, in))
+            if (ptx_effect_of(in) != EFFECT_CALL || slice_callee(s, in))
                 continue;
             struct eval_call c = eval_call_parts(in);
             const struct ptx_func *g = eval_callee(&c);

@@ -1,54 +1,32 @@
 /* slice: runs the part of a kernel that decides addresses and control flow.
  *
- *   slice_make   needed registers (backward from addresses, guards, branches) -> decoded ops
+ *   slice_make   needed registers (backward from addresses, guards, branches) -> a part of the program,
+ *                which engine/sim executes (part.h)
  *   slice_run    CTAs one after the other; every request of a chosen access goes to a callback
  *   slice_cta_*  the same, warp by warp, for traces
  *
- * Warps are SIMT: lanes that part meet again where their ways join. Loaded
- * values come from the launch's initial data; when a needed load may read what the
- * kernel writes, those writes are part of the slice too (CTAs run in index order,
- * warps in index order between barriers, and `order_dependent` is set).
- * Independent of engine/sim on purpose: each is the other's test. */
+ * Loaded values come from the launch's initial data; when a needed load may read what the kernel writes,
+ * those writes are part of the slice too (CTAs run in index order, warps in index order between
+ * barriers, and `order_dependent` is set). What follows from an instruction whose result is not known is
+ * tainted: no request is counted from it. */
 #ifndef GPULOCW_ANALYSIS_SLICE_SLICE_H
 #define GPULOCW_ANALYSIS_SLICE_SLICE_H
 
-#include "engine/analysis/slice/slice_op.h"
 #include "engine/base/base.h"
 
 struct env;
 struct launch_view;
-struct ptx_cfg;
 struct ptx_func;
 struct ptx_inst;
+struct slice_machine;
 
 struct slice_func {
     const struct ptx_func *func;
-    struct ptx_cfg *cfg;
+    bool odd_loop;  /* it has a loop with several ways in */
     uint32_t index; /* in module->funcs */
-    /* rows of a frame: needed registers and cells, constants, special registers */
-    uint32_t nvars, nrows;
-    uint32_t *row; /* per variable: row, SL_NONE: not needed */
+    uint32_t nvars; /* registers and cells */
     /* per variable; needed: then per instruction, for effects on memory */
     uint8_t *needed, *tainted;
-    struct slice_op *op;
-    uint32_t nops;
-    size_t cap;
-    uint32_t *first; /* instruction -> op */
-    /* op -> place in an order in which loops come before what follows them */
-    uint32_t *rank;
-    struct slice_const {
-        uint32_t row;
-        uint64_t v;
-    } * consts;
-    uint32_t nconsts;
-    size_t cap_consts;
-    struct slice_sreg {
-        uint32_t row;
-        uint16_t sreg;
-        int8_t comp;
-    } * sregs;
-    uint32_t nsregs;
-    size_t cap_sregs;
 };
 /* arrays: regions an access may touch (bit i: env region i; all ones: any). */
 struct slice_site {
@@ -64,12 +42,8 @@ struct slice {
     struct slice_func **of; /* by module function: its place among them, or NULL */
     struct slice_site *site;
     uint32_t nsites;
-    uint32_t *rows;
-    uint32_t nrows;
-    size_t cap_rows;
     bool reads[10]; /* by enum ptx_space: some needed load reads there */
     bool global_writes, order_dependent;
-    bool too_deep;         /* calls nested deeper than a warp has frames were met */
     const char *refused;   /* why it cannot run at all, or NULL */
     const char *taint_why; /* the first instruction that is not modelled */
     /* per region: private bytes once written: a variable's; a buffer's */
@@ -81,11 +55,10 @@ struct slice {
     bool makes_maps;   /* the kernel writes tensor maps */
     uint32_t odd_copy; /* line of a copy whose bytes are not known: its map; 0: none */
     uint64_t outside;  /* lane accesses outside every buffer */
-    uint64_t changes;  /* of global memory: stores of other values than were there */
     /* line of the first loop that a warp was found in for ever, with nobody left to end it; 0: none */
     uint32_t spun;
     enum status status;
-    struct slice_op spare; /* written to when memory is gone */
+    struct slice_machine *machine; /* what runs it */
 };
 /* bytes of global memory, side by side */
 struct slice_run {
@@ -98,7 +71,7 @@ struct slice_event {
     uint32_t mask;    /* lanes that access */
     uint32_t present; /* lanes that the warp has, 1 to 32 */
     uint64_t cta;
-    const uint64_t *addr; /* 32 */
+    const uint64_t *addr; /* 32; of shared and local memory: offsets */
     uint8_t space;        /* resolved: global, shared, local, const */
     const struct slice_run *run;
     size_t nruns;
@@ -110,6 +83,8 @@ typedef bool (*slice_fn)(void *ctx, const struct slice_event *ev);
  * launch. slice_free. */
 enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, struct slice **out);
 void slice_free(struct slice *s);
+/* The chosen access of an instruction, or NULL. */
+const struct slice_site *slice_site_of(const struct slice *s, uint32_t func, uint32_t inst);
 
 /* One CTA in flight. */
 struct slice_cta;
@@ -124,40 +99,30 @@ static inline bool slice_stops(enum slice_stop r)
 {
     return r == SLICE_STOPPED || r == SLICE_LIMIT;
 }
-/* Runs warp w until it ends, waits at a barrier, or (step) after one reported request; SLICE_SPIN: it
+/* Runs warp w until it ends, comes to a barrier, or (step) after one reported request; SLICE_SPIN: it
  * loops where only another warp's store can end. */
 enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t w, slice_fn fn, void *ctx, bool step,
                                uint64_t *budget);
-/* All warps wait or are done: lets the waiting ones go on. False: all are done. */
-bool slice_cta_release(struct slice_cta *c);
 bool slice_warp_done(const struct slice_cta *c, uint32_t w);
-bool slice_warp_waits(const struct slice_cta *c, uint32_t w);
+bool slice_warp_waits(const struct slice_cta *c, uint32_t w); /* at a barrier */
+/* Times that a barrier of the CTA has let its warps go. */
+uint64_t slice_cta_phase(const struct slice_cta *c);
 /* It was found to spin, and no memory has changed since. */
 bool slice_warp_spins(const struct slice_cta *c, uint32_t w);
 /* Warps in index order from barrier to barrier to the CTA's end, `run` for each; those that spin have
  * another turn after the others. SLICE_DONE, what stopped it, or SLICE_SPIN: all that are left spin. */
 typedef enum slice_stop (*slice_run_warp)(void *ctx, uint32_t w);
 enum slice_stop slice_cta_run(struct slice_cta *c, slice_run_warp run, void *ctx);
-/* Nobody is left to end the loop that warps of the CTA are in: it is named in slice.spun. */
+/* Nobody is left to end the loop that warps of the CTA are in: it is named in slice.spun; or they wait at
+ * a barrier that nobody else comes to: slice_fault says so. */
 void slice_cta_stuck(struct slice_cta *c);
+/* What ended a CTA in the middle, as the executor says; NULL: nothing did. */
+const char *slice_fault(const struct slice *s);
 /* Ends a warp where it is (a sample has seen enough of it). */
 void slice_warp_end(struct slice_cta *c, uint32_t w);
 /* CTAs [first, first+n*stride) by stride. budget: warp operations left. ST_OK, ST_CANCELLED, or
  * ST_REFUSED: out of budget, stopped, or (spun) waiting for ever. */
 enum status slice_run(struct slice *s, uint64_t first, uint64_t n, uint64_t stride, slice_fn fn,
                       void *ctx, uint64_t *budget);
-
-/* alu.c: one arithmetic op on 32 lanes; rows are zero-extended to 64 bits. */
-void slice_alu(const struct slice_op *o, const uint64_t *a, const uint64_t *b, const uint64_t *c,
-               const uint64_t *e, uint64_t *d, uint64_t *d2);
-/* decode.c: one instruction to ops; false: not modelled. */
-/* Whether a value made by this operation (enum ptx_op) is computed; accesses and control have rules of
- * their own. */
-bool slice_computes(unsigned op);
-bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *i);
-/* func.c */
-/* The function that a call names; NULL: it has no body here. */
-struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i);
-bool slice_find_funcs(struct slice *s); /* fills s->f and s->of; false: out of memory */
 
 #endif

@@ -4,9 +4,12 @@
  * A warp is a function of its registers, its groups of lanes and memory. When all of them come again, so
  * does all that follows; local, shared and global memory are compared by counts of the stores that
  * changed them. */
-#include "engine/analysis/slice/mem.h"
 #include "engine/analysis/slice/slice.h"
+#include "engine/analysis/slice/slice_int.h"
 #include "engine/base/base.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/step.h"
 
 #include <string.h>
 
@@ -16,7 +19,7 @@ void slice_spin_begin(struct slice_warp *w)
 {
     w->round.rounds = 0;
     w->round.next = ROUNDS_FIRST;
-    w->round.n = w->round.differs = 0;
+    w->round.n = 0;
     w->spun = 0;
 }
 
@@ -25,106 +28,103 @@ void slice_spin_free(struct slice_warp *w)
     base_free(w->round.state);
 }
 
-static uint64_t changes(const struct slice_cta *c)
+uint64_t slice_changes(const struct slice_cta *c)
 {
-    return c->changes + c->s->changes;
+    return c->cta->changes + atomic_load(&c->cta->x->changes);
 }
 
-static uint64_t group_word(const struct slice_entry *e)
+/* Walks the pieces of a warp's state: registers of the running call first, as they are likely to differ.
+ * Gives each to `piece` until one is not as wanted. */
+typedef bool piece_fn(struct slice_round *r, size_t at, const void *bytes, size_t n);
+static bool frames(struct slice_round *r, const struct exec_frame *f, piece_fn *piece, size_t *at)
 {
-    return (uint64_t)e->pc << 32 | e->mask;
+    for (bool ok = true; f; f = f->parent) {
+        size_t n = f->func->frame_bytes;
+        ok = piece(r, *at, f->regs, n);
+        *at += n;
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+static bool walk(struct slice_round *r, const struct exec_warp *w, piece_fn *piece, size_t *at)
+{
+    *at = 0;
+    if (!frames(r, w->frame, piece, at))
+        return false;
+    for (uint32_t k = 0; k < w->nfrag; k++) {
+        const struct exec_frag *f = &w->frag[k];
+        bool runs = k == w->cur && w->runnable;
+        /* whose turn it is matters where lanes are apart */
+        bool apart = w->nfrag > 1;
+        const uint32_t place[] = {
+            runs ? w->mask : f->mask, runs ? w->pc : f->pc, f->state,          f->barrier,
+            apart ? w->spins : 0,     apart ? w->turn : 0,  apart ? w->cur : 0
+        };
+        if (!piece(r, *at, place, sizeof place))
+            return false;
+        *at += sizeof place;
+        if (!runs && !frames(r, f->frame, piece, at))
+            return false;
+    }
+    return true;
 }
 
-static size_t frame_words(const struct slice_frame *fr)
+static bool measures(struct slice_round *r, size_t at, const void *bytes, size_t n)
 {
-    return (size_t)fr->f->nrows * 32;
+    (void)r;
+    (void)at;
+    (void)bytes;
+    (void)n;
+    return true;
+}
+static bool keeps(struct slice_round *r, size_t at, const void *bytes, size_t n)
+{
+    memcpy(r->state + at, bytes, n);
+    return true;
+}
+static bool is_same(struct slice_round *r, size_t at, const void *bytes, size_t n)
+{
+    return at + n <= r->n && !memcmp(r->state + at, bytes, n);
 }
 
-static size_t words(const struct slice_warp *w)
+static void keep(const struct slice_cta *c, struct slice_round *r, const struct exec_warp *w)
 {
-    size_t n = w->n;
-    for (uint32_t k = 0; k < w->nframes; k++)
-        n += frame_words(&w->frame[k]);
-    return n;
-}
-
-static void keep(struct slice_cta *c, struct slice_warp *w)
-{
-    struct slice_round *r = &w->round;
-    size_t n = words(w), at = w->n;
+    size_t n;
     r->next *= 2;
     r->n = 0;
+    walk(r, w, measures, &n);
     if (n > r->cap) {
-        uint64_t *v = base_realloc(r->state, n * sizeof *v);
+        uint8_t *v = base_realloc(r->state, n);
         if (!v)
             return; /* goes on without: the limit of operations ends it */
         r->state = v;
         r->cap = n;
     }
-    for (size_t i = 0; i < w->n; i++)
-        r->state[i] = group_word(&w->stack[i]);
-    for (uint32_t k = 0; k < w->nframes; at += frame_words(&w->frame[k++]))
-        memcpy(r->state + at, w->frame[k].rows, frame_words(&w->frame[k]) * sizeof *r->state);
-    r->n = n;
-    r->changes = changes(c);
+    walk(r, w, keeps, &r->n);
+    r->changes = slice_changes(c);
 }
 
-/* Word i of the present state. */
-static uint64_t word(const struct slice_warp *w, size_t i)
+bool slice_spins(struct slice_cta *c, uint32_t w, uint32_t line)
 {
-    if (i < w->n)
-        return group_word(&w->stack[i]);
-    i -= w->n;
-    uint32_t k = 0;
-    while (i >= frame_words(&w->frame[k]))
-        i -= frame_words(&w->frame[k++]);
-    return w->frame[k].rows[i];
-}
-
-static bool again(const struct slice_cta *c, struct slice_warp *w)
-{
-    struct slice_round *r = &w->round;
-    if (!r->n || r->changes != changes(c) || r->n != words(w) ||
-        word(w, r->differs) != r->state[r->differs])
-        return false;
-    for (size_t i = 0; i < r->n; i++)
-        if (word(w, i) != r->state[i]) {
-            r->differs = i;
-            return false;
-        }
-    return true;
-}
-
-bool slice_spins(struct slice_cta *c, struct slice_warp *w, uint32_t line)
-{
-    struct slice_round *r = &w->round;
+    struct slice_warp *sw = &c->warp[w];
+    struct slice_round *r = &sw->round;
+    const struct exec_warp *x = exec_cta_warp(c->cta, w);
+    size_t n;
     if (++r->rounds < ROUNDS_FIRST)
         return false;
-    if (again(c, w)) {
-        slice_spin_begin(w);
-        w->spun = line;
-        w->spun_at = changes(c);
+    if (r->n && r->changes == slice_changes(c) && walk(r, x, is_same, &n) && n == r->n) {
+        slice_spin_begin(sw);
+        sw->spun = line;
+        sw->spun_at = slice_changes(c);
         return true;
     }
     if (r->rounds >= r->next)
-        keep(c, w);
+        keep(c, r, x);
     return false;
 }
 
 bool slice_warp_spins(const struct slice_cta *c, uint32_t w)
 {
-    return c->warp[w].spun && c->warp[w].spun_at == changes(c);
-}
-
-/* CTAs may run beside each other: the first line of all is told, whoever comes first. */
-void slice_cta_stuck(struct slice_cta *c)
-{
-    for (uint32_t w = 0; w < c->nwarps; w++) {
-        uint32_t line = c->warp[w].done || !slice_warp_spins(c, w) ? 0 : c->warp[w].spun,
-                 was = __atomic_load_n(&c->s->spun, __ATOMIC_RELAXED);
-        while (line && (!was || line < was) &&
-               !__atomic_compare_exchange_n(&c->s->spun, &was, line, false, __ATOMIC_RELAXED,
-                                            __ATOMIC_RELAXED))
-            ;
-    }
+    return c->warp[w].spun && c->warp[w].spun_at == slice_changes(c);
 }

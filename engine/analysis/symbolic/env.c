@@ -11,6 +11,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/tensor_map.h"
+#include "engine/sim/windows.h"
 
 #include <string.h>
 
@@ -20,16 +21,27 @@ static uint64_t aligned(uint64_t v, uint64_t a)
     return a > 1 ? (v + a - 1) / a * a : v;
 }
 
+/* Regions lie below and above the windows of the other spaces. */
+#define WINDOWS_FIRST (FUNC_WINDOW >> ENV_REGION_SHIFT)
+#define WINDOWS       (((CONST_BASE - 1) >> ENV_REGION_SHIFT) + 1 - WINDOWS_FIRST)
+static uint64_t region_base(uint64_t i)
+{
+    return (i + 1 < WINDOWS_FIRST ? i + 1 : i + 1 + WINDOWS) << ENV_REGION_SHIFT;
+}
+uint32_t env_region_at(const struct env *v, uint64_t addr)
+{
+    uint64_t n = addr >> ENV_REGION_SHIFT, i = n < WINDOWS_FIRST ? n - 1 : n - 1 - WINDOWS;
+    return n && (n < WINDOWS_FIRST || n >= WINDOWS_FIRST + WINDOWS) && i < v->nregions ? (uint32_t)i
+                                                                                       : v->nregions;
+}
 /* Gives it its place; the caller says what it holds. */
 static struct env_region *add_region(struct env *v, const char *name, int arg,
                                      const struct ptx_symbol *sym, uint64_t n)
 {
     struct env_region *r = &v->region[v->nregions++];
-    *r = (struct env_region){ .base = (uint64_t)v->nregions << ENV_REGION_SHIFT,
-                              .size = n,
-                              .name = name,
-                              .arg = arg,
-                              .sym = sym };
+    *r = (struct env_region){
+        .base = region_base(v->nregions - 1), .size = n, .name = name, .arg = arg, .sym = sym
+    };
     return r;
 }
 static void place(struct env *v, const struct ptx_symbol *s, uint64_t addr)
@@ -224,11 +236,8 @@ enum status env_make(struct env *v, struct eval *e, const struct launch_data *da
 }
 const struct env_region *env_find(const struct env *v, uint64_t addr)
 {
-    uint64_t i = addr >> ENV_REGION_SHIFT;
-    if (i == 0 || i > v->nregions)
-        return NULL;
-    const struct env_region *r = &v->region[i - 1];
-    return addr - r->base < r->size ? r : NULL;
+    uint32_t i = env_region_at(v, addr);
+    return i < v->nregions && addr - v->region[i].base < v->region[i].size ? &v->region[i] : NULL;
 }
 bool env_symbol(const struct env *v, const struct ptx_symbol *s, uint64_t *addr)
 {

@@ -1,10 +1,11 @@
 /* env: a launch made concrete. Where every buffer, variable and parameter lies
  * in a made-up address space, and symbolic values with the launch put in.
  *
- *   global, const   region i at (i+1) << 40, so alignment up to 1 TiB is as good as real
- *   shared          offsets from 0 in the CTA's window; generic at ENV_SHARED
- *   local           offsets from 0 per thread;          generic at ENV_LOCAL
- *   param           the kernel's parameter block;       generic at ENV_PARAM */
+ *   global, const   regions 1 TiB apart, so alignment up to that is as good as real
+ *   shared          offsets from 0 in the CTA's window
+ *   local           offsets from 0 per thread
+ *   param           the kernel's parameter block
+ * Generic addresses of the last three are where the executor has them (engine/sim/windows.h). */
 #ifndef GPULOCW_ANALYSIS_SYMBOLIC_ENV_H
 #define GPULOCW_ANALYSIS_SYMBOLIC_ENV_H
 
@@ -18,9 +19,6 @@ struct ptx_symbol;
 struct symexpr;
 
 #define ENV_REGION_SHIFT 40
-#define ENV_SHARED       (UINT64_C(1) << 58)
-#define ENV_LOCAL        (UINT64_C(1) << 59)
-#define ENV_PARAM        (UINT64_C(1) << 60)
 #define ENV_ASSUMED_INT  1024 /* what an integer parameter is taken to be without a launch */
 
 struct env_region {
@@ -66,6 +64,8 @@ struct env {
 };
 /* Fills *v. Grid and block come from the launch, or from the kernel's directives and defaults. */
 enum status env_make(struct env *v, struct eval *e, const struct launch_data *data);
+/* The region in whose TiB an address lies; nregions: none. */
+uint32_t env_region_at(const struct env *v, uint64_t addr);
 /* The region an address lies in, NULL: none. Global and const space. */
 const struct env_region *env_find(const struct env *v, uint64_t addr);
 /* Its initial content where it is: all of it (NULL: zeros, or it would have to be made), or n bytes from

@@ -9,6 +9,7 @@
  *   slot.c          registers to slots
  *   reach.c         which global memory an access can reach
  *   timing_slice.c  what a timing sample need not compute
+ *   part.c          what is left of each instruction where only some are run
  *   lane.c          arithmetic: rows of lanes.def, else scalar.def
  *   the others      a family of instructions each */
 #ifndef GPULOCW_SIM_DECODE_DECODE_H
@@ -104,6 +105,9 @@ bool decode_symbol(struct decode *d, const struct ptx_symbol *s, uint64_t *addr,
 void decode_policy(struct decode *d, const struct ptx_inst *i, struct exec_policy *p);
 /* EXEC_NO_ID: has no body */
 uint32_t decode_func_index(struct decode *d, const struct ptx_func *f);
+
+/* What is left of an instruction of a part (part.c). False: out of memory. */
+bool decode_part(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, bool reachable);
 
 /* ---- functions (func.c) ---- */
 bool decode_function(struct decode *d, uint32_t index);

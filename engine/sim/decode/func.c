@@ -301,6 +301,11 @@ static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_i
         in->guard = decode_reg_slot(d, i->guard, -1);
         in->guard_neg = i->guard_neg;
     }
+    if (d->p->part) {
+        bool ok = decode_part(d, i, in, reachable);
+        in->leader |= in->kind == EXEC_SYNC ? LEADS_LANES : 0;
+        return scoreboard(d, i, in) && ok;
+    }
     if (i->op == PTX_OP_MOV && !i->nopnds) { /* a mul that was fused */
         in->fn = exec_nop;
         in->dst = EXEC_NO_ID;
@@ -345,6 +350,7 @@ static uint32_t group_reg(const struct exec_inst *in)
     const struct ptx_operand *o = &i->opnds[load ? 1 : 0];
     bool plain = in->kind == EXEC_MEM && (load || i->op == PTX_OP_ST) && in->bytes < 16 &&
                  !(in->flags & EXEC_F_FRAME);
+    plain &= in->lean != exec_place; /* it leaves no pattern */
     return plain && in->space != PTX_SPACE_LOCAL && o->kind == OPND_ADDR && o->base == BASE_REG
                ? o->index
                : EXEC_NO_ID;
@@ -455,7 +461,9 @@ static bool decode_end(struct decode *d, struct exec_inst *in, const struct ptx_
                               .ptx = last,
                               .func = d->f,
                               .cls = CLASS_CONTROL };
-    return decode_of(PTX_OP_RET)(d, last, in);
+    bool ok = decode_of(PTX_OP_RET)(d, last, in);
+    in->lean = in->fn;
+    return ok;
 }
 
 /* It copies asynchronously, or reads shared memory so. */
@@ -506,10 +514,11 @@ bool decode_function(struct decode *d, uint32_t index)
         ok &= decode_one(d, &f->ptx->insts[i], &code[i], b && b->reachable);
         d->p->flies |= flies(&f->ptx->insts[i]);
     }
-    mark_one_address(d, code);
+    if (!d->p->part)
+        mark_one_address(d, code);
     if (ok && !d->oom) {
         group_blocks(d, c, code);
-        if (decode_watch(d, c, code) && !d->p->watched)
+        if (d->p->part || (decode_watch(d, c, code) && !d->p->watched))
             count_runs(code, f->ptx->ninsts);
         for (uint32_t i = 0; i < f->ptx->ninsts; i++)
             mark_quick(&code[i]);

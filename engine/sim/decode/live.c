@@ -226,6 +226,8 @@ bool decode_live(struct decode *d)
 {
     const struct ptx_cfg *c = d->facts->cfg;
     const struct ptx_live *at = ptx_facts_live(d->facts);
+    if (d->p->part) /* nobody asks how many registers it has */
+        return at && decode_slots(d, c, at);
     uint32_t words = d->pf->nregs / 64 + 1;
     uint64_t *mem = base_alloc((size_t)words * 3 * sizeof *mem), *scratch = mem ? mem + words * 2 : NULL;
     struct live l = { .f = d->pf, .words = words, .common = mem, .many = mem ? mem + words : NULL };

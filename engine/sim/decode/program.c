@@ -11,6 +11,7 @@
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/exec/native/native.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/part.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
@@ -38,7 +39,7 @@ static bool find_functions(struct decode *d, const struct ptx_func *kernel)
     p->funcs = ARENA_ARRAY(p->arena, struct exec_func, p->nfuncs + 1);
     if (!p->funcs || d->oom)
         return false;
-    d->contract = p->preset.contract != 0;
+    d->contract = p->preset.contract != 0 && !p->part;
     for (uint32_t i = 0; i < p->nfuncs; i++) {
         struct exec_func *f = &p->funcs[i];
         f->index = i;
@@ -64,7 +65,10 @@ static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t 
     struct exec_symbol e = { s, 0, s->bytes };
     if (p->nsymbols == cap)
         return decode_why(d, "symbol table is full");
-    if (shared) {
+    if (p->part) {
+        if (!p->part->place(p->part->ctx, s, &e.addr))
+            return true;
+    } else if (shared) {
         e.addr = ptx_shared_place(shared_vars, s);
     } else if (s->bytes) {
         char name[160];
@@ -109,7 +113,8 @@ static bool place_variables(struct decode *d)
     if (!p->symbols)
         return false;
     bool ok = place_all(d, true, cap, &shared_vars) && place_all(d, false, cap, &shared_vars);
-    p->shared_static = p->shared_dyn = (uint32_t)ptx_shared_end(&shared_vars);
+    p->shared_static = p->shared_dyn =
+        p->part ? p->part->shared : (uint32_t)ptx_shared_end(&shared_vars);
     for (uint32_t i = 0; i < p->nsymbols; i++)
         if (p->symbols[i].addr == UINT64_MAX)
             p->symbols[i].addr = p->shared_dyn;
@@ -272,9 +277,10 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
         return ST_NOMEM;
     if (!ok)
         return ST_DEVICE;
-    if (!decode_lean(d))
+    if (!p->part && !decode_lean(d))
         return ST_NOMEM;
-    fill_variables(d);
+    if (!p->part)
+        fill_variables(d);
     uint8_t *raw = arena_alloc(p->arena, d->nconst + 64);
     p->constants = raw ? raw + (64 - (uintptr_t)raw % 64) % 64 : NULL;
     if (p->constants && d->nconst)
@@ -300,6 +306,35 @@ static bool place_grid_space(struct sim_program *p)
     return true;
 }
 
+/* p: the module, and what it runs on. */
+static enum status load(struct sim_program *p, const struct ptx_func *f, const struct text_marks *marks,
+                        unsigned limit, struct sim_program **out, struct diags *ds)
+{
+    p->arena = arena_new(0);
+    p->lanes = exec_lanes_pick(limit);
+    struct decode d = { .p = p, .ds = ds, .lanes = p->lanes, .marks = marks };
+    enum status st = p->arena ? decode_program(&d, f) : ST_NOMEM;
+    if (st == ST_OK && p->part && p->nfuncs > 1 && p->local_bytes > p->part->most_local) {
+        diag_error(ds, "not-modelled", "calls that need %u bytes of local memory a thread",
+                   p->local_bytes);
+        st = ST_DEVICE;
+    }
+    ptx_facts_free(d.facts);
+    base_free(d.consts);
+    base_free(d.table);
+    base_free(d.todo);
+    base_free(d.place);
+    if (st == ST_OK && !p->part && !place_grid_space(p))
+        st = ST_NOMEM;
+    if (st == ST_OK)
+        *out = p;
+    else
+        sim_unload(p);
+    if (st == ST_NOMEM)
+        diag_error(ds, "memory", "out of memory while preparing the kernel");
+    return st;
+}
+
 enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const struct text_marks *marks,
                            const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,
                            struct sim_program **out, struct diags *ds)
@@ -318,38 +353,35 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const 
         return ST_DEVICE;
     }
     struct sim_program *p = base_alloc(sizeof *p);
-    if (!p || !(p->arena = arena_new(0))) {
-        base_free(p);
+    if (!p)
         return ST_NOMEM;
-    }
     p->module = m;
     p->mem = mem;
     p->preset = *preset;
-    p->lanes = exec_lanes_pick(limit);
     p->no_native = limit != 0;
-    struct decode d = { .p = p, .ds = ds, .lanes = p->lanes, .marks = marks };
-    enum status st = decode_program(&d, f);
-    ptx_facts_free(d.facts);
-    base_free(d.consts);
-    base_free(d.table);
-    base_free(d.todo);
-    base_free(d.place);
-    if (st == ST_OK && !place_grid_space(p))
-        st = ST_NOMEM;
-    if (st == ST_OK)
-        *out = p;
-    else
-        sim_unload(p);
-    if (st == ST_NOMEM)
-        diag_error(ds, "memory", "out of memory while preparing the kernel");
-    return st;
+    return load(p, f, marks, limit, out, ds);
+}
+
+enum status sim_load_part(const struct ptx_module *m, const struct ptx_func *kernel,
+                          const struct part *part, struct sim_program **out, struct diags *ds)
+{
+    struct sim_program *p = base_alloc(sizeof *p);
+    *out = NULL;
+    if (!p)
+        return ST_NOMEM;
+    p->module = m;
+    p->part = part;
+    p->preset = sim_preset_default();
+    p->preset.sms = 1;
+    p->no_native = true;
+    return load(p, kernel, NULL, 0, out, ds);
 }
 
 void sim_unload(struct sim_program *p)
 {
     if (!p)
         return;
-    for (uint32_t i = p->nsymbols; i-- > 0;)
+    for (uint32_t i = p->mem ? p->nsymbols : 0; i-- > 0;)
         if (p->symbols[i].addr >= CONST_BASE && p->symbols[i].addr != UINT64_MAX)
             sim_mem_release(p->mem, p->symbols[i].addr);
     if (p->heap)

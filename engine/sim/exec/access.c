@@ -15,6 +15,7 @@
 #include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/part.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 #include "engine/sim/windows.h"
@@ -95,8 +96,24 @@ uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a, boo
     return host;
 }
 
+/* The same of a part's memory. */
+static struct span_of part_span(struct exec_warp *w, const struct exec_inst *in, uint64_t a,
+                                unsigned bytes, bool writes)
+{
+    const struct part *part = w->x->p->part;
+    struct sim_alloc *c = &w->k->cache[in->mem_id];
+    if (a - c->addr < c->n)
+        return (struct span_of){ c->addr, c->n, c->host };
+    struct part_bytes b = part->at(part->ctx, a, bytes, writes);
+    if (b.moved)
+        forget_shared(w->k, b.addr);
+    if (b.stays)
+        *c = (struct sim_alloc){ .addr = b.addr, .n = b.n, .host = b.host };
+    return (struct span_of){ b.addr, b.n, b.host };
+}
+
 static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space,
-                                uint32_t lane, uint64_t a, bool writes)
+                                uint32_t lane, uint64_t a, unsigned bytes, bool writes)
 {
     struct sim_alloc *c;
     const struct sim_alloc *found;
@@ -110,6 +127,8 @@ static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in,
     case PTX_SPACE_PARAM: return (struct span_of){ 0, w->x->nparams, w->x->params };
     default: break;
     }
+    if (w->x->p->part)
+        return part_span(w, in, a, bytes, writes);
     c = &w->k->cache[in->mem_id];
     if (a - c->addr >= c->n && (found = sim_mem_find(w->x->p->mem, a))) {
         if (w->lean && in->reach != REACH_ANY && (in->reach == REACH_VARIABLES) != found->variable)
@@ -233,6 +252,14 @@ static bool map_alike(const struct exec_warp *w, const struct exec_inst *in, uin
     return !any;
 }
 
+static uint64_t stray(struct exec_warp *w)
+{
+    const struct part *part = w->x->p->part;
+    part->stray(part->ctx);
+    memset(w->k->stray, 0, sizeof w->k->stray);
+    return (uint64_t)(uintptr_t)w->k->stray;
+}
+
 /* Writes the host pointer of every lane; offsets in the first lane's space replace generic addresses in
  * `a`. */
 static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
@@ -252,18 +279,34 @@ static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t 
         if (*first == PTX_SPACE_GENERIC)
             *first = s;
         *first_mask |= (uint32_t)(s == *first) << i;
-        struct span_of m = span_find(w, in, s, i, a[i], writes);
-        if (a[i] - m.lo >= m.n || bytes > m.n - (a[i] - m.lo)) {
-            exec_fault_access(w, in, i, s, a[i], bytes, false);
-            return false;
+        struct span_of m = span_find(w, in, s, i, a[i], bytes, writes);
+        bool out = a[i] - m.lo >= m.n || bytes > m.n - (a[i] - m.lo);
+        if (out && w->x->p->part) {
+            p[i] = stray(w);
+            continue;
         }
-        if (a[i] & (bytes - 1)) {
-            exec_fault_access(w, in, i, s, a[i], bytes, true);
+        if (out || (a[i] & (bytes - 1) && !w->x->p->part)) {
+            exec_fault_access(w, in, i, s, a[i], bytes, !out);
             return false;
         }
         p[i] = (uint64_t)(uintptr_t)(m.host + (a[i] - m.lo));
     }
     return true;
+}
+
+void exec_record_place(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space,
+                       uint32_t mask)
+{
+    enum ptx_space first = space;
+    uint32_t there = space == PTX_SPACE_GENERIC ? 0 : mask;
+    uint64_t *a = w->rec->addr;
+    FOR_LANES(i, mask & ~there)
+    {
+        enum ptx_space s = place(space, &a[i]);
+        first = first == PTX_SPACE_GENERIC ? s : first;
+        there |= (uint32_t)(s == first) << i;
+    }
+    record(w, in, kind_of(in), first, (unsigned)in->bytes * in->vec, there, a);
 }
 
 bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
@@ -288,9 +331,14 @@ bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t m
 
 void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, uint64_t a[WARP_LANES])
 {
-    for (unsigned i = 0; i < WARP_LANES; i++)
-        a[i] = wide ? ((const uint64_t *)slot_at(w, slot))[i] + (uint64_t)(int64_t)imm
-                    : ((const uint32_t *)slot_at(w, slot))[i] + (uint32_t)imm;
+    const uint64_t *r64 = slot_at(w, slot);
+    const uint32_t *r32 = slot_at(w, slot);
+    if (wide)
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            a[i] = r64[i] + (uint64_t)(int64_t)imm;
+    else
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            a[i] = r32[i] + (uint32_t)imm;
 }
 
 enum mem_pattern exec_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,

@@ -37,6 +37,10 @@ void exec_record_run(struct exec_warp *w, const struct exec_inst *in, uint32_t m
  * the first), and puts them all into the record. */
 void exec_box_run(struct exec_warp *w, uint64_t addr, uint64_t n);
 void exec_box_end(struct exec_warp *w);
+/* The record of an access of these lanes to the addresses that are in it; those that are generic become
+ * offsets. There may be nothing. */
+void exec_record_place(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space,
+                       uint32_t mask);
 void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, uint64_t a[WARP_LANES]);
 /* The same for given addresses in a space (second addresses, operands that are pointers). */
 bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,

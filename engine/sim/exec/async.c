@@ -255,7 +255,7 @@ static bool resolve_part(struct exec_warp *w, const struct exec_inst *in, uint32
                          const uint64_t *a, uint32_t n, uint64_t *from)
 {
     uint64_t at[WARP_LANES] = { 0 }, p[WARP_LANES];
-    if (a[lane] & (in->bytes - 1u)) {
+    if (a[lane] & (in->bytes - 1u) && !w->x->p->part) {
         exec_fault_access(w, in, lane, PTX_SPACE_GLOBAL, a[lane], in->bytes, true);
         return false;
     }
@@ -290,13 +290,12 @@ static bool resolve_sources(struct exec_warp *w, const struct exec_inst *in, uin
     return true;
 }
 
-void exec_cp_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+/* Where each lane reads, and how much; the lanes that read anything. */
+static uint32_t sources(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                        uint64_t a[WARP_LANES], uint32_t size[WARP_LANES])
 {
     const struct exec_cp_async *x = in->x;
-    uint64_t a[WARP_LANES], from[WARP_LANES], to[WARP_LANES], dst[WARP_LANES];
-    uint32_t ignore = x->ignore == EXEC_NO_ID ? 0 : pred_read(w, x->ignore, x->neg), size[WARP_LANES],
-             reads = 0;
-    exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, dst);
+    uint32_t ignore = x->ignore == EXEC_NO_ID ? 0 : pred_read(w, x->ignore, x->neg), reads = 0;
     exec_addresses(w, x->from_slot, x->from64, x->from_imm, a);
     FOR_LANES(i, mask)
     {
@@ -306,6 +305,22 @@ void exec_cp_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
         size[i] = n > in->bytes ? in->bytes : (uint32_t)n;
         reads |= (uint32_t)(size[i] > 0) << i;
     }
+    return reads;
+}
+
+void exec_cp_async_place(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    uint32_t size[WARP_LANES], reads = sources(w, in, mask, w->rec->addr, size);
+    if (reads)
+        exec_record_place(w, in, PTX_SPACE_GLOBAL, reads);
+}
+
+void exec_cp_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    uint64_t a[WARP_LANES], from[WARP_LANES], to[WARP_LANES], dst[WARP_LANES];
+    uint32_t size[WARP_LANES], reads = sources(w, in, mask, a, size);
+    exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, dst);
+    w->cta->changes += w->x->p->part != NULL;
     bool recording = w->recording;
     w->recording = false;
     bool ok = exec_resolve_at(w, in, mask, in->space, in->bytes, ACCESS_STORE, dst, to);

@@ -81,6 +81,7 @@ static void release(struct exec_cta *c, uint32_t id, const struct exec_warp *sel
     memset(b->arrived, 0, c->nwarps * sizeof *b->arrived);
     b->used = false;
     b->count_true = 0;
+    c->passed++;
     exec_check_barrier(c);
 }
 

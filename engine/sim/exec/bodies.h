@@ -38,8 +38,10 @@ struct sim_sums;
 void exec_atom_sum(struct sim_sums *s, const struct exec_atom *x, const void *at, uint64_t old,
                    uint64_t v, bool global);
 uint64_t exec_atom_apply(const struct exec_atom *x, void *p, uint64_t v, uint64_t cmp, bool global);
-/* async.c */
-exec_fn exec_cp_async, exec_mbar;
+/* place.c: of a program of which only some instructions do anything */
+exec_fn exec_tell, exec_place, exec_written;
+/* async.c; place: tells where it reads, and copies nothing */
+exec_fn exec_cp_async, exec_cp_async_place, exec_mbar;
 /* Transaction bytes that an asynchronous operation has brought, to the mbarrier at this address of the
  * cluster. False: a fault. */
 bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr,

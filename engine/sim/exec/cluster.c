@@ -33,6 +33,8 @@ struct dim3u exec_cluster_of(const struct sim_program *p, const struct sim_launc
 {
     const struct dim_directive *r = &p->funcs[0].ptx->reqnctapercluster;
     struct dim3u n = l->cluster.x ? l->cluster : (struct dim3u){ r->x, r->y, r->z };
+    if (p->part) /* each of its CTAs is by itself */
+        return (struct dim3u){ 1, 1, 1 };
     return (struct dim3u){ at_least_one(n.x), at_least_one(n.y), at_least_one(n.z) };
 }
 
@@ -42,6 +44,9 @@ bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds)
     const struct dim_directive *r = &f->reqnctapercluster;
     struct dim3u n = x->l->cluster, g = x->l->grid;
     x->cluster_ctas = 1;
+    x->cluster = exec_cluster_of(x->p, x->l);
+    if (x->p->part)
+        return true;
     if (f->blocksareclusters)
         return refuse(x, ds,
                       "is launched with a grid of clusters (.blocksareclusters), which is not modelled",

@@ -55,8 +55,10 @@ struct exec_cta {
     uint64_t looks, state;
     uint32_t repeats;
     bool fault;
-    bool used;    /* has been another CTA before */
-    bool circles; /* only repeats itself (the free driver's) */
+    uint64_t passed;  /* times that one of its barriers has let go */
+    uint64_t changes; /* of a part: of its shared and local memory */
+    bool used;        /* has been another CTA before */
+    bool circles;     /* only repeats itself (the free driver's) */
     struct buf print;
     struct exec_shadow *shadow; /* sanitiser state of shared memory, or NULL */
     struct exec_flight *flight; /* of kernels that copy asynchronously, beside it */
@@ -120,6 +122,7 @@ struct exec_launch {
     struct sim_load_stats *loads;    /* [p->nloads] */
     struct exec_shadow_map *shadows; /* global memory, or NULL */
     struct exec_heap *heap;          /* blocks of malloc, or NULL */
+    atomic_uint_fast64_t changes;    /* of a part: of global memory */
     bool oom;
 };
 struct exec_worker {
@@ -133,6 +136,7 @@ struct exec_worker {
     struct sim_alloc *cache;
     struct exec_frame *free_frames, *frames;
     struct exec_tensor_work tensor;
+    uint8_t stray[32];       /* of a part: what an access outside all memory finds */
     bool private_view, lean; /* stores go to copies nobody else sees; lean: of its warps */
     /* [group % 4]: what the first load of `group` (0: none) read for those that follow */
     struct exec_ahead {

@@ -20,6 +20,7 @@
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/sreg.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/part.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
@@ -40,13 +41,17 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     x->warps_per_cta = (uint32_t)((dim3u_count(l->block) + WARP_LANES - 1) / WARP_LANES);
     x->shared_bytes = p->shared_static + l->shared;
     x->local_bytes = p->local_bytes;
+    if (p->part && x->shared_bytes > p->part->most_shared)
+        x->shared_bytes = p->part->most_shared;
+    if (p->part && x->local_bytes > p->part->most_local)
+        x->local_bytes = p->part->most_local;
     x->nparams = p->funcs[0].ptx->param_bytes;
     x->params = base_alloc(x->nparams + 64);
     x->loads = base_alloc((p->nloads + 1) * sizeof *x->loads);
     x->threads = l->threads ? l->threads : base_cpus();
     for (uint32_t i = 0; i < p->ncode; i++)
         x->reads_time |= p->code[i].reads_time;
-    uint64_t held = sim_resident(p, l).ctas / x->cluster_ctas;
+    uint64_t held = p->part ? 1 : sim_resident(p, l).ctas / x->cluster_ctas;
     x->resident = (uint32_t)(held > PARKED ? held : PARKED);
     bool checks = l->check_uninit || l->check_races;
     x->checks = checks || (l->functional && l->touch.fn);
@@ -365,7 +370,7 @@ static void cta_start(struct exec_cta *c, uint64_t cluster, uint32_t smid, uint3
     c->first_warpid = first_warpid;
     c->ended = 0;
     c->turn_warp = 0;
-    c->spins = c->looks = 0;
+    c->spins = c->looks = c->passed = 0;
     c->parked = false;
     c->repeats = 0;
     c->fault = c->circles = false;

@@ -98,6 +98,13 @@ static void after_exit(struct exec_warp *w, uint32_t live)
     barrier_recheck(w->cta);
 }
 
+void exec_warp_end(struct exec_warp *w)
+{
+    uint32_t live = w->live;
+    w->live = 0;
+    after_exit(w, live);
+}
+
 void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
 {
     out->inst = NULL;
