@@ -46,6 +46,18 @@ static struct ana_kernel *analysed(const char *text, struct ptx_module **m, stru
     return an_run(*m, a, false);
 }
 
+/* Warp 0 hands warp 1 a number through a barrier of its own, by its warp's number; warp 1 loads from there
+ * once it has come. `waits`: threads that the barrier waits for. */
+#define NAMED(waits)                                                                                    \
+    HEAD                                                                                                \
+        ".shared .align 4 .u32 at;\n.visible .entry f(.param .u64 A)\n{\n.reg .pred %p<4>;\n.reg .b32 " \
+        "%r<9>;\n.reg .b64 %rd<5>;\n"                                                                   \
+        "ld.param.u64 %rd1, [A];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, " waits                            \
+        ";\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra GIVE;\nbar.sync 3, %r2;\nld.shared.u32 %r3, "           \
+        "[at];\nmul.wide.u32 %rd2, %r3, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r6, "             \
+        "[%rd3];\nret;\nGIVE:\nadd.u32 %r4, %r1, 5;\nst.shared.u32 [at], %r4;\nbar.arrive 3, "          \
+        "64;\nret;\n}\n"
+
 static const char *gap(const struct ana_kernel *k, const char *part)
 {
     for (uint32_t i = 0; i < k->ngaps; i++)
@@ -116,6 +128,32 @@ static void calls_that_look_alike_end(void **state)
     done_with(k, m, &a);
 }
 
+static void barriers_of_some_warps(void **state)
+{
+    (void)state;
+    struct an_launch a;
+    struct ptx_module *m;
+    struct ana_kernel *k = analysed(NAMED("64"), &m, &a, 2);
+    const struct ana_access *x = an_access(k, false, 1);
+    assert_true(x->exact.valid);
+    assert_true(x->space == PTX_SPACE_GLOBAL);
+    assert_int_equal(x->exact.requests, 2);
+    assert_int_equal(x->exact.sectors, 2);
+    assert_null(gap(k, "not executed"));
+    done_with(k, m, &a);
+}
+
+static void a_barrier_that_nobody_comes_to(void **state)
+{
+    (void)state;
+    struct an_launch a;
+    struct ptx_module *m;
+    struct ana_kernel *k = analysed(NAMED("96"), &m, &a, 2);
+    assert_non_null(gap(k, "barrier 3 is never complete"));
+    assert_false(an_access(k, false, 1)->exact.valid);
+    done_with(k, m, &a);
+}
+
 static bool any(void *ctx, const struct ana_request *r)
 {
     (void)r;
@@ -146,10 +184,11 @@ static void traces_say_it_too(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_later_warp_ends_the_loop),
-                                        cmocka_unit_test(other_ctas_never_come),
-                                        cmocka_unit_test(one_cta_waits_for_nobody),
-                                        cmocka_unit_test(calls_that_look_alike_end),
-                                        cmocka_unit_test(traces_say_it_too) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_later_warp_ends_the_loop), cmocka_unit_test(other_ctas_never_come),
+        cmocka_unit_test(one_cta_waits_for_nobody),   cmocka_unit_test(calls_that_look_alike_end),
+        cmocka_unit_test(barriers_of_some_warps),     cmocka_unit_test(a_barrier_that_nobody_comes_to),
+        cmocka_unit_test(traces_say_it_too)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
