@@ -1,6 +1,6 @@
 /* The analysis' exact counts against the simulated device's own, load by load:
  * on kernels made from random shapes and on every launch of every demo kernel
- * (cut to a few CTAs). The two share no code, so each checks the other. */
+ * (cut to a few CTAs). Closed forms share no code with it; slices run on its executor. */
 #include "tests/unit/analysis_gen.h"
 
 #include <glob.h>
