@@ -310,6 +310,13 @@ static const struct {
     { "a parameter that the launch lacks", LOAD("%r1") "mad.lo.s32 %r9, %r19, 3, %r71;\n", false },
     { "what another lane has of it", "mov.u32 %r9, %clock;\nshfl.sync.idx.b32 %r9, %r9, 0, 31, -1;\n",
       false },
+    { "a carry of data", LOAD("%r1") "add.cc.u32 %r5, %r71, 4294967295;\naddc.u32 %r9, %r1, 0;\n",
+      true },
+    { "a carry of a clock",
+      "mov.u32 %r5, %clock;\nadd.cc.u32 %r5, %r5, 4294967295;\naddc.u32 %r9, %r1, 0;\n", false },
+    { "memory that the kernel discards",
+      LOAD("%r1") "and.b32 %r9, %r71, 15;\ndiscard.global.L2 [%rd1], 128;\n", false },
+    { "whether an address is constant", "isspacep.const %p1, %rd1;\nselp.u32 %r9, 3, 9, %p1;\n", false },
     { "a branch by a clock, to known values",
       LOAD(
           "%r1") "mov.u32 %r5, %clock;\nsetp.ne.u32 %p1, %r5, 1;\nmov.u32 %r9, 3;\n@%p1 bra X;\nadd.u32 "
@@ -322,8 +329,10 @@ static void never_zero(void **state)
     for (size_t i = 0; i < ARRAY_LEN(values); i++) {
         struct buf b = { 0 };
         struct an_launch a;
-        buf_printf(&b, "%s%s%sxor.b32 %%r9, %%r9, %%r1;\n%sret;\n}\n", HEAD, ENTRY, values[i].value,
-                   LOAD("%r9"));
+        buf_printf(&b,
+                   ".version 7.4\n.target sm_80\n.address_size 64\n%s%sxor.b32 %%r9, %%r9, %%r1;\n%s",
+                   ENTRY, values[i].value, LOAD("%r9"));
+        buf_puts(&b, "ret;\n}\n");
         struct ptx_module *m = an_parse(b.s);
         an_launch_init(&a, (struct dim3u){ 2, 1, 1 }, (struct dim3u){ 64, 1, 1 });
         an_buffer(&a, "A", ELEM_U32, 1024);

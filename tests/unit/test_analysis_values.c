@@ -143,7 +143,10 @@ static const char *const others[] = {
     "[%ra], [%rin+8], 4; cp.async.wait_all; ld.shared.u32 %r0, [%ra];\n",
     "mov.u32 %rb, buffer; add.u32 %ra, %rb, %tidr; st.shared.u8 [%ra], %r1; ld.shared.s8 %r0, [%ra];\n",
     "mov.u32 %rb, buffer; shl.b32 %ra, %tidr, 1; add.u32 %ra, %ra, %rb; st.shared.u16 [%ra], %r1; "
-    "ld.shared.s16 %r0, [%ra]; ld.shared.u16 %r2, [%ra];\n"
+    "ld.shared.s16 %r0, [%ra]; ld.shared.u16 %r2, [%ra];\n",
+    "add.cc.u32 %rm, %r1, %r2; addc.u32 %r0, %r3, 0;\n",
+    "sub.cc.u32 %rm, %r1, %r2; subc.cc.u32 %rm, %r4, %r5; subc.u32 %r0, %r3, 0;\n",
+    "mad.lo.cc.u32 %rm, %r1, %r2, %r4; madc.hi.u32 %r0, %r1, %r2, %r3;\n"
 };
 static void instructions(void **state)
 {
@@ -171,9 +174,39 @@ static void programs(void **state)
     buf_free(&g.b);
 }
 
+/* A CTA sees which of its cluster it is, though a slice runs it by itself. */
+static void clusters(void **state)
+{
+    (void)state;
+    static const char *const sregs[] = { "%cluster_ctarank", "%cluster_ctaid.y", "%cluster_nctarank",
+                                         "%clusterid.x",     "%nclusterid.y",    "%cluster_nctaid.x" };
+    struct buf b = { 0 };
+    struct an_launch a;
+    unsigned open = 0;
+    buf_puts(&b, ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) "
+                 ".reqnctapercluster 2, 2, 1\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
+                 "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n");
+    for (size_t k = 0; k < ARRAY_LEN(sregs); k++)
+        buf_printf(&b,
+                   "mov.u32 %%r2, %s;\nmad.lo.u32 %%r3, %%r1, %%r2, %%r1;\nmul.wide.u32 %%rd2, %%r3, "
+                   "4;\nadd.u64 %%rd3, %%rd1, %%rd2;\nld.global.u32 %%r4, [%%rd3];\n",
+                   sregs[k]);
+    buf_puts(&b, "ret;\n}\n");
+    struct ptx_module *m = an_parse(b.s);
+    an_launch_init(&a, (struct dim3u){ 6, 4, 1 }, (struct dim3u){ 64, 1, 1 });
+    an_buffer(&a, "p", ELEM_U32, 4096);
+    a.l.kernel = (char *)(uintptr_t) "k";
+    an_data(&a);
+    assert_int_equal(compare(m, &a.data, b.s, &open), ARRAY_LEN(sregs));
+    assert_int_equal(open, 0);
+    launch_data_free(&a.data);
+    ptx_free(m);
+    buf_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(operations), cmocka_unit_test(instructions),
-                                        cmocka_unit_test(programs) };
+                                        cmocka_unit_test(programs), cmocka_unit_test(clusters) };
     return cmocka_run_group_tests_name("analysis: values", tests, NULL, NULL);
 }

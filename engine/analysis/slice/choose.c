@@ -60,7 +60,7 @@ bool slice_defines(const struct slice_func *f, const struct ptx_inst *i)
     struct defs d = { f, false };
     struct eval_frame frame = { .func = f->func };
     eval_inst_defs(&frame, i, on_def, &d);
-    return d.any;
+    return d.any || (f->carries && ptx_is(i, IS_CARRY_OUT));
 }
 static const struct ptx_operand *memory_operand(const struct ptx_inst *i)
 {
@@ -173,6 +173,8 @@ static void need_inst(struct slice *s, struct uses *u, const struct ptx_inst *i,
     bool whole = def || effect || (ptx_is(i, IS_CTA_BARRIER) && !ptx_is(i, IS_CLUSTER)) ||
                  (fx == EFFECT_BRANCH && !idle_branch(s, f, i)) || fx == EFFECT_EXIT ||
                  fx == EFFECT_CALL;
+    if (whole && ptx_is(i, IS_CARRY_IN) && !f->carries)
+        f->carries = u->changed = true;
     if (whole)
         ptx_inst_regs(i, on_read, u);
     else if (x && x->chosen && m && m->base == BASE_REG)
@@ -226,7 +228,7 @@ static void taint_def(void *ctx, uint32_t var)
 }
 static uint8_t tainted_reads(struct slice_func *f, const struct ptx_inst *i)
 {
-    struct taints t = { f, 0, false };
+    struct taints t = { f, ptx_is(i, IS_CARRY_IN) ? f->carry_tainted : 0, false };
     ptx_inst_regs(i, on_tainted_read, &t);
     return t.kinds;
 }
@@ -235,6 +237,10 @@ static bool taint_defs(struct slice_func *f, const struct ptx_inst *i, uint8_t k
     struct taints t = { f, kinds, false };
     struct eval_frame frame = { .func = f->func };
     eval_inst_defs(&frame, i, taint_def, &t);
+    if (ptx_is(i, IS_CARRY_OUT)) {
+        t.changed |= (kinds & ~f->carry_tainted) != 0;
+        f->carry_tainted |= kinds;
+    }
     return t.changed;
 }
 static void taint_step(void *ctx, struct ptx_solver *solver, uint32_t func)

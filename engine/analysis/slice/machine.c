@@ -9,6 +9,8 @@
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/part.h"
 #include "engine/sim/step.h"
@@ -52,12 +54,19 @@ static bool is_missing(const struct slice *s, const struct slice_func *f, const 
     uint64_t at = m->sym->offset + (uint64_t)m->imm;
     return at < v->nparams && !v->param_known[at];
 }
+/* Each thread's own bytes, in memory of its CTA or of the device. */
+static bool is_own_access(const struct ptx_inst *i)
+{
+    if (ptx_effect_of(i) == EFFECT_ATOMIC)
+        return !ptx_is(i, IS_REMOTE | IS_MULTIMEM | IS_BULK);
+    return ptx_is(i, IS_PLAIN | IS_READ_ONLY | IS_THREAD_COPY);
+}
 /* An access: its place when it is reported, all of it when its effect or its value matters. */
 static int does_access(const struct slice_func *f, const struct ptx_inst *i, bool chosen)
 {
-    enum ptx_effect fx = ptx_effect_of(i);
-    bool all = f->needed[f->nvars + i->index] || (fx == EFFECT_LOAD && slice_defines(f, i));
-    if (ptx_is(i, IS_MULTIMEM | IS_TENSORMAP))
+    bool all =
+        f->needed[f->nvars + i->index] || (ptx_effect_of(i) == EFFECT_LOAD && slice_defines(f, i));
+    if (!is_own_access(i))
         return all || chosen ? PART_UNKNOWN : PART_NOTHING;
     return all ? PART_ALL : chosen ? PART_PLACE : PART_NOTHING;
 }
@@ -66,11 +75,20 @@ static int does_copy(const struct slice_func *f, const struct ptx_inst *i, bool 
     struct bulk b;
     if (ptx_is(i, IS_THREAD_COPY))
         return does_access(f, i, chosen);
-    if (!bulk_parts(i, &b))
-        return f->needed[f->nvars + i->index] && ptx_is(i, IS_BULK) && ptx_role_of(i) == ROLE_NONE
-                   ? PART_UNKNOWN
-                   : PART_NOTHING;
+    if (!bulk_parts(i, &b)) {
+        bool matters = chosen || f->needed[f->nvars + i->index];
+        return matters && ptx_is(i, IS_BULK) && ptx_role_of(i) == ROLE_NONE ? PART_UNKNOWN
+                                                                            : PART_NOTHING;
+    }
     return !is_followed_copy(f, i) ? PART_UNKNOWN : chosen ? PART_TELL : PART_NOTHING;
+}
+/* Addresses in other CTAs' memory, and which of global and constant memory one is in, are known to the
+ * device alone. */
+static int does_value(const struct ptx_inst *i)
+{
+    bool window = ptx_role_of(i) == ROLE_WINDOW_TEST &&
+                  (ptx_has_mod(i, PTX_MOD_CONST) || ptx_has_mod(i, PTX_MOD_GLOBAL));
+    return window || ptx_is(i, IS_REMOTE) ? PART_UNKNOWN : PART_ALL;
 }
 /* enum part_does of an instruction that is wanted; PART_UNKNOWN: what it does is not known. */
 static int does_wanted(struct slice *s, const struct slice_func *f, const struct ptx_inst *i)
@@ -89,7 +107,7 @@ static int does_wanted(struct slice *s, const struct slice_func *f, const struct
     case EFFECT_BARRIER: return does_barrier(s, i);
     case EFFECT_CALL: return slice_callee(s, i) ? PART_ALL : PART_UNKNOWN;
     case EFFECT_FENCE: return PART_NOTHING;
-    case EFFECT_NONE:
+    case EFFECT_NONE: return does_value(i);
     case EFFECT_BRANCH:
     case EFFECT_EXIT:
     case EFFECT_WARP: return PART_ALL;
@@ -170,6 +188,7 @@ static enum status load(struct slice *s, struct slice_machine *m, struct diags *
                              .most_local = MOST_LOCAL };
     m->launch = (struct sim_launch){ .grid = v->grid,
                                      .block = v->block,
+                                     .cluster = v->data ? v->data->spec->cluster : (struct dim3u){ 0 },
                                      .shared = v->shared_dynamic,
                                      .params = v->params,
                                      .nparams = v->nparams,

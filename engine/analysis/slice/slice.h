@@ -22,6 +22,9 @@ struct slice_machine;
 
 struct slice_func {
     const struct ptx_func *func;
+    /* the carry flag, which is no register: something needed reads it; its taint */
+    bool carries;
+    uint8_t carry_tainted;
     bool odd_loop;  /* it has a loop with several ways in */
     uint32_t index; /* in module->funcs */
     uint32_t nvars; /* registers and cells */

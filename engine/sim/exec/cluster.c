@@ -33,8 +33,6 @@ struct dim3u exec_cluster_of(const struct sim_program *p, const struct sim_launc
 {
     const struct dim_directive *r = &p->funcs[0].ptx->reqnctapercluster;
     struct dim3u n = l->cluster.x ? l->cluster : (struct dim3u){ r->x, r->y, r->z };
-    if (p->part) /* each of its CTAs is by itself */
-        return (struct dim3u){ 1, 1, 1 };
     return (struct dim3u){ at_least_one(n.x), at_least_one(n.y), at_least_one(n.z) };
 }
 
@@ -45,7 +43,8 @@ bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds)
     struct dim3u n = x->l->cluster, g = x->l->grid;
     x->cluster_ctas = 1;
     x->cluster = exec_cluster_of(x->p, x->l);
-    if (x->p->part)
+    x->explicit_cluster = n.x || r->x;
+    if (x->p->part) /* its CTAs run by themselves, and see which cluster they are of */
         return true;
     if (f->blocksareclusters)
         return refuse(x, ds,
@@ -56,11 +55,10 @@ bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds)
          at_least_one(n.z) != at_least_one(r->z)))
         return refuse(x, ds, "requires a different cluster size than the launch",
                       "remove it from the launch");
-    x->explicit_cluster = n.x || r->x;
     if (f->explicitcluster && !x->explicit_cluster)
         return refuse(x, ds, "needs a cluster size at launch (.explicitcluster)",
                       "add \"cluster\" to the launch description");
-    x->cluster = n = exec_cluster_of(x->p, x->l);
+    n = x->cluster;
     uint64_t ctas = dim3u_count(n), most = f->maxclusterrank && f->maxclusterrank < CLUSTER_MOST
                                                ? f->maxclusterrank
                                                : CLUSTER_MOST;
@@ -76,7 +74,8 @@ bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds)
 
 void exec_cluster_place(struct exec_cta *c, uint64_t index)
 {
-    struct dim3u n = c->x->cluster, g = c->x->l->grid;
+    struct dim3u n = c->x->cluster_ctas > 1 ? c->x->cluster : (struct dim3u){ 1, 1, 1 },
+                 g = c->x->l->grid;
     uint32_t across = g.x / n.x, down = g.y / n.y;
     c->id[0] = (uint32_t)(index % across) * n.x + c->rank % n.x;
     c->id[1] = (uint32_t)(index / across % down) * n.y + c->rank / n.x % n.y;

@@ -69,8 +69,11 @@ static uint64_t sreg_value(const struct exec_launch *x, const struct exec_cta *c
     case PTX_SREG_NCLUSTERID:
         return component(l->grid, comp) / (comp > 2 ? 1 : component(x->cluster, comp));
     case PTX_SREG_CLUSTER_NCTAID: return component(x->cluster, comp);
-    case PTX_SREG_CLUSTER_CTARANK: return c->rank;
-    case PTX_SREG_CLUSTER_NCTARANK: return x->cluster_ctas;
+    case PTX_SREG_CLUSTER_CTARANK:
+        return cluster_component(c, s->sreg, 0) +
+               (uint64_t)x->cluster.x * (cluster_component(c, s->sreg, 1) +
+                                         (uint64_t)x->cluster.y * cluster_component(c, s->sreg, 2));
+    case PTX_SREG_CLUSTER_NCTARANK: return dim3u_count(x->cluster);
     case PTX_SREG_SMID: return c->smid;
     case PTX_SREG_NSMID: return (uint64_t)x->p->preset.sms;
     case PTX_SREG_LANEMASK_EQ:
