@@ -1,5 +1,5 @@
 /* Bulk and tensor copies: the runs of bytes in global memory that one of them moves (PTX ISA 5.5 and
- * 9.7.9.27). A tensor's box is walked row by row; elements outside the tensor are not moved. */
+ * 9.7.9.27). Boxes of tensors are the executor's. */
 #include "engine/analysis/slice/slice.h"
 #include "engine/analysis/slice/slice_int.h"
 #include "engine/analysis/symbolic/bulk.h"
@@ -10,6 +10,7 @@
 #include "engine/rec/tensor_map.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/slots.h"
+#include "engine/sim/exec/tensor/tma.h"
 #include "engine/sim/windows.h"
 
 #define MOST_RUNS 65536u /* of a box: no shared memory holds more rows */
@@ -29,43 +30,16 @@ static bool put_run(struct slice_cta *c, uint64_t addr, uint64_t bytes)
     return true;
 }
 
-/* Row n of the box at `at`: its coordinates from dimension 1 on. */
-static void row_at(const struct tensor_map *m, const struct bulk *b, const int64_t *at, uint32_t n,
-                   int64_t *row)
+/* The rows of a tensor's box, as far as they are inside. */
+static bool put_box(struct slice_cta *c, struct tma_box *b)
 {
-    for (unsigned d = 1; d < m->rank; d++) {
-        uint32_t span = tensor_map_span(m, d);
-        row[d] = b->rows ? at[1 + n] : at[d] + (int64_t)(n % span) * m->steps[d];
-        n /= span;
-    }
-}
-
-static bool put_row(struct slice_cta *c, const struct tensor_map *m, int64_t first, const int64_t *row)
-{
-    int64_t size = tensor_type_bytes(m->type), to = first + tensor_map_span(m, 0);
-    uint64_t addr = m->address;
-    for (unsigned d = 1; d < m->rank; d++) {
-        if (row[d] < 0 || row[d] >= (int64_t)m->dims[d])
-            return true;
-        addr += (uint64_t)row[d] * m->strides[d];
-    }
-    first = first < 0 ? 0 : first;
-    to = to > (int64_t)m->dims[0] ? (int64_t)m->dims[0] : to;
-    return first >= to || put_run(c, addr + (uint64_t)(first * size), (uint64_t)((to - first) * size));
-}
-
-static bool put_box(struct slice_cta *c, const struct tensor_map *m, const struct bulk *b,
-                    const int64_t *at)
-{
-    int64_t row[TENSOR_RANK_MOST] = { 0 };
-    uint64_t rows = b->rows ? 4 : 1;
-    for (unsigned d = 1; d < m->rank && !b->rows; d++)
-        rows *= tensor_map_span(m, d);
-    if (rows > MOST_RUNS)
+    const char *why;
+    struct tma_row r;
+    if (!tma_box_init(b, &why) || b->nrows > MOST_RUNS)
         return false;
-    for (uint32_t n = 0; n < rows; n++) {
-        row_at(m, b, at, n, row);
-        if (!put_row(c, m, at[0], row))
+    for (uint32_t n = 0; n < b->nrows; n++) {
+        tma_box_row(b, n, &r);
+        if (r.first < r.last && !put_run(c, r.addr + r.first, r.last - r.first))
             return false;
     }
     return true;
@@ -105,26 +79,26 @@ static bool read_map(struct slice_cta *c, uint64_t addr, const struct bulk *b, s
     const uint8_t *raw = c->s->makes_maps && addr - PARAM_WINDOW >= WINDOW_BYTES
                              ? NULL
                              : bytes_at(c, addr, TENSOR_MAP_BYTES);
-    return raw && tensor_map_decode(raw, m) && !m->im2col && !m->interleave &&
-           m->rank == (b->rows ? 2 : b->nvalues);
+    return raw && tensor_map_decode(raw, m) && m->rank == (b->rows ? 2 : b->nvalues);
 }
 
 static bool copied(struct slice_cta *c, const struct exec_warp *w, const struct exec_inst *in,
                    unsigned lane)
 {
-    int64_t at[TENSOR_RANK_MOST] = { 0 };
     uint64_t addr, v;
-    struct tensor_map m;
+    struct tma_box box = { .mode = TMA_TILE };
     struct bulk b;
     if (!bulk_parts(in->ptx, &b) || !operand(c, w, in, b.global, lane, &addr))
         return false;
     for (unsigned k = 0; k < b.nvalues && k < TENSOR_RANK_MOST; k++) {
         if (!operand(c, w, in, &b.value[k], lane, &v))
             return false;
-        at[k] = (int32_t)v;
+        box.at[k] = (int32_t)v;
     }
-    return b.tensor ? read_map(c, addr, &b, &m) && put_box(c, &m, &b, at)
-                    : put_run(c, addr, (uint32_t)at[0]);
+    if (b.rows)
+        box.mode = TMA_GATHER4;
+    return b.tensor ? read_map(c, addr, &b, &box.m) && put_box(c, &box)
+                    : put_run(c, addr, (uint32_t)box.at[0]);
 }
 
 bool slice_copy_runs(struct slice_cta *c, const struct exec_warp *w, const struct exec_inst *in,
