@@ -10,6 +10,7 @@ enum knob_kind { KNOB_KIND_ENUM, KNOB_KIND_INT, KNOB_KIND_FLAG, KNOB_KIND_TEXT }
 struct knob_info {
     /* form: "N", "a|b|c" ... for usage texts */
     const char *name;
+    const char *with; /* the knob that switches it on, itself or another; "": a search leaves it alone */
     const char *form;
     const char *help;
     enum knob_kind kind;

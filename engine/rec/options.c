@@ -50,37 +50,39 @@ GROUP(memory)
 #undef GROUP
 
 #define VALUE_TEXT(name, text) text,
-static const char *const values_bypass_level[] = { BYPASS_LEVELS(VALUE_TEXT) NULL };
-static const char *const values_bypass_op[] = { BYPASS_OPS(VALUE_TEXT) NULL };
-static const char *const values_bypass_form[] = { BYPASS_FORMS(VALUE_TEXT) NULL };
-static const char *const values_cluster_kind[] = { CLUSTER_KINDS(VALUE_TEXT) NULL };
-static const char *const values_prefetch_level[] = { PREFETCH_LEVELS(VALUE_TEXT) NULL };
-static const char *const values_schedule_coarsen_mode[] = { COARSEN_MODES(VALUE_TEXT) NULL };
-static const char *const values_softcache_line[] = { SOFTCACHE_LINES(VALUE_TEXT) NULL };
-static const char *const values_memory_readonly[] = { READONLY_MODES(VALUE_TEXT) NULL };
-static const char *const values_memory_copy_hint[] = { COPY_HINTS(VALUE_TEXT) NULL };
-static const char *const values_memory_promotion[] = { PROMOTIONS(VALUE_TEXT) NULL };
+#define KNOB_ENUM(group, field, name, with_knob, list, def, help) \
+    static const char *const values_##group##_##field[] = { list(VALUE_TEXT) NULL };
+#define KNOB_INT(group, field, name, with_knob, min, max, def, help)
+#define KNOB_FLAG(group, field, name, with_knob, help)
+#define KNOB_TEXT(group, field, name, with_knob, form, help)
+#include "engine/rec/options.def"
+#undef KNOB_ENUM
+#undef KNOB_INT
+#undef KNOB_FLAG
+#undef KNOB_TEXT
 
 static const struct knob_info knobs[] = {
-#define KNOB_ENUM(group, field, text, list, first, about)  \
-    { .name = text,                                        \
-      .help = about,                                       \
-      .kind = KNOB_KIND_ENUM,                              \
-      .def = first,                                        \
-      .max = (int)ARRAY_LEN(values_##group##_##field) - 2, \
+#define KNOB_ENUM(group, field, text, with_knob, list, first, about) \
+    { .name = text,                                                  \
+      .with = with_knob,                                             \
+      .help = about,                                                 \
+      .kind = KNOB_KIND_ENUM,                                        \
+      .def = first,                                                  \
+      .max = (int)ARRAY_LEN(values_##group##_##field) - 2,           \
       .values = values_##group##_##field },
-#define KNOB_INT(group, field, text, least, most, first, about) \
-    { .name = text,                                             \
-      .form = "N",                                              \
-      .help = about,                                            \
-      .kind = KNOB_KIND_INT,                                    \
-      .min = least,                                             \
-      .max = most,                                              \
+#define KNOB_INT(group, field, text, with_knob, least, most, first, about) \
+    { .name = text,                                                        \
+      .with = with_knob,                                                   \
+      .form = "N",                                                         \
+      .help = about,                                                       \
+      .kind = KNOB_KIND_INT,                                               \
+      .min = least,                                                        \
+      .max = most,                                                         \
       .def = first },
-#define KNOB_FLAG(group, field, text, about) \
-    { .name = text, .help = about, .kind = KNOB_KIND_FLAG, .max = 1 },
-#define KNOB_TEXT(group, field, text, words, about) \
-    { .name = text, .form = words, .help = about, .kind = KNOB_KIND_TEXT },
+#define KNOB_FLAG(group, field, text, with_knob, about) \
+    { .name = text, .with = with_knob, .help = about, .kind = KNOB_KIND_FLAG, .max = 1 },
+#define KNOB_TEXT(group, field, text, with_knob, words, about) \
+    { .name = text, .with = with_knob, .form = words, .help = about, .kind = KNOB_KIND_TEXT },
 #include "engine/rec/options.def"
 #undef KNOB_ENUM
 #undef KNOB_INT
@@ -91,11 +93,11 @@ static const struct knob_info knobs[] = {
 /* Text knobs have a reader and a writer each. */
 typedef bool knob_reader(struct options *o, struct str s);
 typedef void knob_writer(const struct options *o, struct buf *b);
-#define KNOB_ENUM(group, field, name, list, def, help)
-#define KNOB_INT(group, field, name, min, max, def, help)
-#define KNOB_FLAG(group, field, name, help)
-#define KNOB_TEXT(group, field, name, form, help) \
-    static knob_reader read_##group##_##field;    \
+#define KNOB_ENUM(group, field, name, with_knob, list, def, help)
+#define KNOB_INT(group, field, name, with_knob, min, max, def, help)
+#define KNOB_FLAG(group, field, name, with_knob, help)
+#define KNOB_TEXT(group, field, name, with_knob, form, help) \
+    static knob_reader read_##group##_##field;               \
     static knob_writer write_##group##_##field;
 #include "engine/rec/options.def"
 #undef KNOB_ENUM
@@ -109,12 +111,12 @@ static const struct {
     knob_reader *read;  /* TEXT */
     knob_writer *write; /* TEXT */
 } access[] = {
-#define SIZE_OF(group, field)                             sizeof(((struct layout *)0)->group.field)
-#define AT(g, f)                                          offsetof(struct layout, g.f), SIZE_OF(g, f)
-#define KNOB_ENUM(group, field, name, list, def, help)    { AT(group, field), NULL, NULL },
-#define KNOB_INT(group, field, name, min, max, def, help) { AT(group, field), NULL, NULL },
-#define KNOB_FLAG(group, field, name, help)               { AT(group, field), NULL, NULL },
-#define KNOB_TEXT(group, field, name, form, help) \
+#define SIZE_OF(group, field)                                        sizeof(((struct layout *)0)->group.field)
+#define AT(g, f)                                                     offsetof(struct layout, g.f), SIZE_OF(g, f)
+#define KNOB_ENUM(group, field, name, with_knob, list, def, help)    { AT(group, field), NULL, NULL },
+#define KNOB_INT(group, field, name, with_knob, min, max, def, help) { AT(group, field), NULL, NULL },
+#define KNOB_FLAG(group, field, name, with_knob, help)               { AT(group, field), NULL, NULL },
+#define KNOB_TEXT(group, field, name, with_knob, form, help) \
     { AT(group, field), read_##group##_##field, write_##group##_##field },
 #include "engine/rec/options.def"
 #undef KNOB_ENUM

@@ -1,5 +1,5 @@
-/* Knob groups: a knob and what belongs to it go together: the rows of options.def from its first to its
- * last. */
+/* Knob groups: a knob and those that it switches on go together (column `with` of options.def), in the
+ * table's order. */
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
@@ -7,48 +7,35 @@
 
 #include <string.h>
 
-static const struct {
-    const char *first, *last; /* knobs */
-} groups[] = {
-    { "bypass", "bypass-loads" },
-    { "cluster", "agents" },
-    { "prefetch", "prefetch-distance" },
-    { "softcache", "softcache-again" },
-    { "block", "block" },
-    { "swap-xy", "swap-xy" },
-    { "coarsen", "coarsen-mode" },
-    { "tile-order", "tile-width" },
-    { "throttle-shared", "throttle-shared" },
-    { "swizzle-shared", "swizzle-shared" },
-    { "smem-pad", "smem-pad" },
-    { "readonly", "readonly" },
-    { "l2-persist", "l2-persist" },
-    { "tma-hint", "tma-hint" },
-    { "tma-promotion", "tma-promotion" },
-    { "carveout", "carveout" },
-    { "maxnreg", "minctas" },
-};
-_Static_assert(ARRAY_LEN(groups) == GROUPS, "one row per group");
+static bool heads(size_t knob)
+{
+    const struct knob_info *k = knob_info(knob);
+    return !strcmp(k->name, k->with);
+}
 
 const char *group_knob(size_t g)
 {
-    return groups[g].first;
+    size_t i = 0;
+    while (!heads(i) || g--)
+        i++;
+    return knob_info(i)->name;
 }
 
 size_t group_find(const char *knob)
 {
     size_t g = 0;
-    while (g + 1 < GROUPS && strcmp(groups[g].first, knob) != 0)
-        g++;
+    for (size_t i = 0; i < knob_count() && strcmp(knob_info(i)->name, knob) != 0; i++)
+        g += heads(i);
     return g;
 }
 
 struct options group_with(const struct options *o, const struct options *from, size_t g)
 {
     struct options out = *o;
-    int last = knob_find(str_of(groups[g].last));
-    for (int i = knob_find(str_of(groups[g].first)); i <= last; i++)
-        knob_copy(&out, from, (size_t)i);
+    const char *head = group_knob(g);
+    for (size_t i = 0; i < knob_count(); i++)
+        if (!strcmp(knob_info(i)->with, head))
+            knob_copy(&out, from, i);
     return out;
 }
 
@@ -60,8 +47,11 @@ struct options group_without(const struct options *o, size_t g)
 
 bool group_is_set(const struct options *o, size_t g)
 {
-    struct options less = group_without(o, g);
-    return !options_equal(&less, o);
+    const char *head = group_knob(g);
+    for (size_t i = 0; i < knob_count(); i++)
+        if (!strcmp(knob_info(i)->with, head) && !knob_is_default(o, i))
+            return true;
+    return false;
 }
 
 unsigned group_number(const struct options *o)

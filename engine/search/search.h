@@ -126,8 +126,19 @@ enum status search_time_whole(struct searching *s, const struct options *asked, 
 /* What by itself takes so many times as long as the original is not combined with anything else. */
 #define SEARCH_LOST 4.0
 
-/* ---- knob groups ---- */
-#define GROUPS 17
+/* ---- knob groups: a knob and those that it switches on (column `with` of options.def) ---- */
+#define KNOB_ENUM(group, field, name, with, values, def, help)  +(__builtin_strcmp(name, with) == 0)
+#define KNOB_INT(group, field, name, with, min, max, def, help) +(__builtin_strcmp(name, with) == 0)
+#define KNOB_FLAG(group, field, name, with, help)               +(__builtin_strcmp(name, with) == 0)
+#define KNOB_TEXT(group, field, name, with, form, help)         +(__builtin_strcmp(name, with) == 0)
+enum {
+    GROUPS = 0
+#include "engine/rec/options.def"
+};
+#undef KNOB_ENUM
+#undef KNOB_INT
+#undef KNOB_FLAG
+#undef KNOB_TEXT
 const char *group_knob(size_t g);
 size_t group_find(const char *knob);                  /* of a knob that heads a group */
 bool group_is_set(const struct options *o, size_t g); /* not as in the original */

@@ -378,6 +378,18 @@ static void knobs_round_trip(void **state)
     }
 }
 
+/* What a knob is switched on with is a knob that is switched on with itself. */
+static void knobs_have_heads(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < knob_count(); i++) {
+        const struct knob_info *k = knob_info(i);
+        int head = *k->with ? knob_find(str_of(k->with)) : (int)i;
+        if (head < 0 || (*k->with && strcmp(knob_info((size_t)head)->with, k->with) != 0))
+            fail_msg("--%s is switched on with --%s, which heads no group", k->name, k->with);
+    }
+}
+
 static void bad_knobs_are_refused(void **state)
 {
     (void)state;
@@ -596,6 +608,7 @@ int main(void)
         cmocka_unit_test(data_from_files),
         cmocka_unit_test(sizes_are_checked_first),
         cmocka_unit_test(knobs_round_trip),
+        cmocka_unit_test(knobs_have_heads),
         cmocka_unit_test(bad_knobs_are_refused),
         cmocka_unit_test(medians),
         cmocka_unit_test(intervals_by_kind),
