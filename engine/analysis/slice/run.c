@@ -21,6 +21,7 @@ static struct exec_warp *warp_of(const struct slice_cta *c, uint32_t w)
 }
 
 #define STRETCH 1024u /* instructions between looks at the limits */
+#define LOOK    4096u /* operations of all warps between looks at the cancel */
 
 struct slice_cta *slice_cta_new(struct slice *s)
 {
@@ -188,15 +189,10 @@ enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t index, slice_fn fn,
     struct telling t = { .c = c, .w = w, .fn = fn, .ctx = ctx, .step = step };
     t.present = (uint32_t)__builtin_popcount(w->born);
     struct exec_access a;
-    uint64_t looked = *budget;
     while (!slice_warp_done(c, index)) {
         if (*budget == 0 || c->warp[index].left == 0)
             return SLICE_LIMIT;
-        if (looked - *budget > 0xfff) {
-            looked = *budget;
-            if (cancel_asked(s->v->e->cancel))
-                return SLICE_STOPPED;
-        }
+        uint64_t before = *budget;
         uint32_t active, n;
         t.r = SLICE_DONE;
         if (!exec_warp_peek(w))
@@ -205,7 +201,7 @@ enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t index, slice_fn fn,
         n = exec_straight(w, 0, STRETCH, &a, on_access, &t, &active);
         spend(c, index, m->work[t.pc + n] - m->work[t.pc], budget);
         enum slice_stop r = n ? t.r : one_step(&t, index, budget);
-        if (s->status != ST_OK)
+        if (s->status != ST_OK || (before / LOOK != *budget / LOOK && cancel_asked(s->v->e->cancel)))
             return SLICE_STOPPED;
         if (exec_warp_faulted(w))
             return SLICE_LIMIT;
