@@ -6,6 +6,7 @@
 #include "engine/base/base.h"
 
 struct ana_kernel;
+struct inv_seen;
 
 enum rule_level { RULE_OFF, RULE_NOTE, RULE_WARNING, RULE_ERROR };
 extern const char *const rule_level_names[]; /* by enum rule_level */
@@ -95,6 +96,9 @@ void findings_text(const struct findings *f, const struct rules *r, struct buf *
 void findings_json(const struct findings *f, const struct rules *r, struct buf *out);
 /* JUnit's XML: a suite for each kernel, a case for each rule. */
 void findings_junit(const struct findings *f, const struct rules *r, struct buf *out);
+/* check --rewrite OLD NEW: what was looked at, and what is broken. */
+void invariants_json(const char *old, const char *now, const struct inv_seen *s,
+                     const struct diags *found, struct buf *out);
 void findings_sarif(const struct findings *f, const struct rules *r, struct buf *out);
 
 #endif

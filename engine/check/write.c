@@ -2,6 +2,7 @@
 #include "engine/base/base.h"
 #include "engine/base/version.h"
 #include "engine/check/check.h"
+#include "engine/invariants/invariants.h"
 #include "engine/session/json.h"
 
 #include <inttypes.h>
@@ -179,6 +180,40 @@ void findings_json(const struct findings *f, const struct rules *r, struct buf *
     jw_end_obj(&w);
     buf_puts(out, "\n");
     out->oom = out->oom || f->oom;
+}
+
+void invariants_json(const char *old, const char *now, const struct inv_seen *s,
+                     const struct diags *found, struct buf *out)
+{
+    const struct {
+        const char *key;
+        uint32_t n;
+    } counts[] = { { "functions", s->functions },
+                   { "instructions", s->insts },
+                   { "of_original", s->followed },
+                   { "reads_compared", s->uses },
+                   { "effects_compared", s->effects },
+                   { "functions_too_large", s->large },
+                   { "broken", s->broken } };
+    struct buf list = { 0 };
+    struct jw w = jw_open(out, 2);
+    jw_obj(&w);
+    text(&w, "format", "gpulocw-invariants");
+    jw_key(&w, "version");
+    jw_int(&w, 1);
+    text(&w, "old", old);
+    text(&w, "new", now);
+    for (size_t k = 0; k < ARRAY_LEN(counts); k++) {
+        jw_key(&w, counts[k].key);
+        jw_uint(&w, counts[k].n);
+    }
+    diags_json(found, &list);
+    jw_key(&w, "findings");
+    jw_raw(&w, (struct str){ list.s ? list.s : "[]", list.s ? list.n : 2 });
+    jw_end_obj(&w);
+    buf_puts(out, "\n");
+    out->oom = out->oom || list.oom;
+    buf_free(&list);
 }
 
 /* ---- SARIF ---- */

@@ -241,6 +241,8 @@ static enum status verdict(const struct checking *c)
 
 int cmd_check(struct args *a)
 {
+    if (a->rewrite)
+        return cmd_check_rewrite(a);
     struct diags ds = { 0 };
     struct checking c = { .a = a, .rules = rules_default(), .ds = &ds };
     enum status st = ST_OK;

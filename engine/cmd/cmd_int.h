@@ -115,6 +115,7 @@ int cmd_completion(struct args *a);
 int cmd_mcp(struct args *a);
 int cmd_batch(struct args *a);
 int cmd_check(struct args *a);
+int cmd_check_rewrite(struct args *a);
 int cmd_list(struct args *a);
 int cmd_schema(struct args *a);
 /* What may stand at the last of the words behind the program's name, one a line (complete.c):

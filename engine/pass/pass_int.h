@@ -18,6 +18,7 @@ struct alias_roots;
 struct ana_access;
 struct ana_kernel;
 struct dim3u;
+struct inv_origin;
 struct options;
 struct ptx_cfg;
 struct ptx_edit;
@@ -29,13 +30,8 @@ struct ptx_line_origin;
 struct ptx_module;
 struct ptx_operand;
 
-/* An instruction of the text as it is, and the statement of the original that it is or copies. */
-struct pass_origin {
-    uint32_t off;
-    uint32_t was;
-};
-/* v: in the order of off. PTX_NO_INDEX: not among them. */
-uint32_t pass_origin_of(const struct pass_origin *v, uint32_t n, uint32_t off);
+/* Where an instruction of the text as it is comes from. v: in the order of off. PTX_NO_INDEX: not among them. */
+uint32_t pass_origin_of(const struct inv_origin *v, uint32_t n, uint32_t off);
 
 struct pass_row;
 struct pass_ctx {
@@ -49,7 +45,7 @@ struct pass_ctx {
     /* of m against the original; NULL: m is the original */
     const struct ptx_line_origin *lines;
     uint32_t nlines;
-    const struct pass_origin *insts; /* NULL: as lines */
+    const struct inv_origin *insts; /* NULL: as lines */
     uint32_t ninsts;
     struct ptx_edit *edit;   /* run only */
     struct pass_output *out; /* launch, knobs, resets, costs */
@@ -80,6 +76,8 @@ struct pass_row {
     enum status (*check)(struct pass_ctx *c);
     enum status (*run)(struct pass_ctx *c);
     bool (*idle)(const struct pass_ctx *c); /* for this launch it leaves all as it is; NULL: never */
+    /* what it does that no original has: enum inv_declared; NULL: nothing */
+    unsigned (*declares)(const struct options *o);
 };
 #define PASS(id) extern const struct pass_row pass_row_##id;
 #include "engine/pass/pass_list.def"
@@ -126,6 +124,8 @@ bool pass_clone_name(void *pass_copy, struct str name, struct buf *out);
 void pass_inst_text(const struct ptx_module *m, const struct ptx_inst *i,
                     const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx,
                     struct buf *out);
+/* The instruction's own text, told to be a copy of it: new code stands before or behind it. */
+void pass_own_text(const struct ptx_module *m, const struct ptx_inst *i, struct buf *out);
 /* Replaces the statement of an instruction by such a text when anything was replaced. */
 void pass_inst_edit(struct pass_ctx *c, const struct ptx_inst *i,
                     const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx);

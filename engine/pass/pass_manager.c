@@ -7,6 +7,7 @@
  * marks with theirs. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
+#include "engine/invariants/invariants.h"
 #include "engine/pass/contraction.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
@@ -43,13 +44,13 @@ struct pass_run {
     struct ptx_module *own;
     struct ptx_line_origin *lines;
     uint32_t nlines;
-    struct text_marks marks;   /* of m */
-    struct pass_origin *insts; /* where each instruction comes from, by its offset */
+    struct text_marks marks;  /* of m */
+    struct inv_origin *insts; /* where each instruction comes from, by its offset */
     uint32_t ninsts;
     uint32_t step;
 };
 
-uint32_t pass_origin_of(const struct pass_origin *v, uint32_t n, uint32_t off)
+uint32_t pass_origin_of(const struct inv_origin *v, uint32_t n, uint32_t off)
 {
     uint32_t from = 0, to = n;
     while (from < to) {
@@ -250,7 +251,7 @@ static bool compose_insts(struct pass_run *r, const struct ptx_module *m,
     uint32_t n = 0;
     for (uint32_t k = 0; k < m->nfuncs; k++)
         n += m->funcs[k]->ninsts;
-    struct pass_origin *v = base_alloc(sizeof *v * (n + 1));
+    struct inv_origin *v = base_alloc(sizeof *v * (n + 1));
     if (!v)
         return false;
     n = 0;
@@ -260,7 +261,7 @@ static bool compose_insts(struct pass_run *r, const struct ptx_module *m,
             if (was != PTX_NO_INDEX)
                 was = first_place(r, was);
             if (was != PTX_NO_INDEX)
-                v[n++] = (struct pass_origin){ off, was };
+                v[n++] = (struct inv_origin){ off, was };
         }
     base_free(r->insts);
     r->insts = v;
@@ -403,6 +404,25 @@ static enum status check_limits(struct pass_ctx *c, const struct pass_run *r)
     return pass_check_resident(c, r->m, f);
 }
 
+/* What the text keeps of the original, looked at without asking the passes how they made it. */
+static enum status check_invariants(struct pass_ctx *c, const struct pass_run *r)
+{
+    struct inv_seen seen;
+    struct inv_input in = { .old = c->in->module, .now = r->m };
+    in.origin = r->insts;
+    in.norigins = r->ninsts;
+    in.block = c->in->launch ? &c->out->block : NULL;
+    if (c->out->knobs) {
+        in.variable = PASS_KNOB_SYMBOL;
+        in.word = c->out->knob;
+        in.nwords = PASS_KNOB_COUNT;
+    }
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++)
+        if (rows[k]->asked(c->opt) && rows[k]->declares)
+            in.declared |= rows[k]->declares(c->opt);
+    return inv_check(&in, &seen, c->ds);
+}
+
 enum status pass_apply(const struct pass_input *in, struct pass_output *out, struct diags *ds)
 {
     return pass_apply_survey(in, PASS_SURVEY_NONE, NULL, out, ds);
@@ -428,6 +448,8 @@ enum status pass_apply_survey(const struct pass_input *in, enum pass_survey surv
         s = keep_contraction(&c, &r);
     if (s == ST_OK)
         s = check_limits(&c, &r);
+    if (s == ST_OK && r.own)
+        s = check_invariants(&c, &r);
     if (s == ST_OK)
         s = finish(&c, &r);
     ana_free(c.own_facts);

@@ -170,6 +170,12 @@ static bool copy_name(void *ctx, struct str name, struct buf *out)
     return true;
 }
 
+void pass_own_text(const struct ptx_module *m, const struct ptx_inst *i, struct buf *out)
+{
+    buf_printf(out, PTX_EDIT_COPY_OF, i->at.line, i->at.off);
+    buf_str(out, ptx_text(m, i->at));
+}
+
 static void copy_stmt(const struct pass_copy *p, struct copy_names *names, const struct ptx_stmt *s,
                       struct buf *out)
 {

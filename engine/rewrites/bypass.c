@@ -376,4 +376,5 @@ const struct pass_row pass_row_bypass = {
     check,
     run,
     NULL,
+    NULL,
 };

@@ -123,6 +123,7 @@ static void write_pair(struct bypass *b, const struct ptx_func *f, const struct 
     } else {
         buf_printf(&g, "@%s ", b->pred);
     }
+    buf_printf(out, PTX_EDIT_COPY_OF, i->at.line, i->at.off);
     bypass_write(b, i, true, g.s ? g.s : "", out);
     buf_puts(out, "\n");
     buf_clear(&g);
@@ -130,6 +131,7 @@ static void write_pair(struct bypass *b, const struct ptx_func *f, const struct 
         buf_printf(&g, "@%%%sq2 ", t);
     else
         buf_printf(&g, "@!%s ", b->pred);
+    buf_printf(out, PTX_EDIT_COPY_OF, i->at.line, i->at.off);
     bypass_write(b, i, false, g.s ? g.s : "", out);
     buf_free(&g);
 }

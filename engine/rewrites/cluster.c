@@ -209,4 +209,5 @@ const struct pass_row pass_row_cluster = {
     check,
     run,
     NULL,
+    NULL,
 };

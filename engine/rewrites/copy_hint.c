@@ -109,5 +109,5 @@ static enum status run(struct pass_ctx *c)
 
 static const char *const knobs[] = { "tma-hint", NULL };
 const struct pass_row pass_row_copy_hint = {
-    { "copy_hint", "L2 policy of bulk and tensor copies" }, knobs, asked, check, run, NULL
+    { "copy_hint", "L2 policy of bulk and tensor copies" }, knobs, asked, check, run, NULL, NULL
 };

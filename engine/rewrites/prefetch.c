@@ -322,4 +322,5 @@ const struct pass_row pass_row_prefetch = {
     apply,
     apply,
     NULL,
+    NULL,
 };

@@ -130,4 +130,5 @@ const struct pass_row pass_row_readonly = {
     check,
     run,
     NULL,
+    NULL,
 };

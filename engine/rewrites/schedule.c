@@ -32,6 +32,7 @@
  * nobody is at work in the next one while others use shared memory; it ends because all threads of a CTA
  * come to it the same number of times (tasks.h). */
 #include "engine/base/base.h"
+#include "engine/invariants/invariants.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
@@ -568,6 +569,12 @@ static enum status run(struct pass_ctx *c)
     return ST_OK;
 }
 
+static unsigned declares(const struct options *o)
+{
+    bool vector = opt_schedule(o)->coarsen > 1 && opt_schedule(o)->coarsen_mode == COARSEN_VECTOR;
+    return vector ? INV_LANES : 0;
+}
+
 static const char *const knobs[] = { "block", "swap-xy", "coarsen", "coarsen-mode", NULL };
 const struct pass_row pass_row_schedule = {
     { "schedule", "another block shape, x and y exchanged, several iterations per thread" },
@@ -576,4 +583,5 @@ const struct pass_row pass_row_schedule = {
     check,
     run,
     idle,
+    declares,
 };

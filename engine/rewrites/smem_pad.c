@@ -121,4 +121,5 @@ const struct pass_row pass_row_smem_pad = {
     check,
     run,
     NULL,
+    NULL,
 };

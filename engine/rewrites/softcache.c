@@ -18,6 +18,7 @@
  *     every line is written back (dirty bytes alone) and emptied. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
+#include "engine/invariants/invariants.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
@@ -362,6 +363,12 @@ static enum status run(struct pass_ctx *c)
     return st == ST_OK && c->oom ? ST_NOMEM : st;
 }
 
+static unsigned declares(const struct options *o)
+{
+    (void)o;
+    return INV_STORES; /* dirty bytes are written back */
+}
+
 static const char *const knobs[] = { "softcache",
                                      "softcache-data",
                                      "softcache-line",
@@ -376,4 +383,5 @@ const struct pass_row pass_row_softcache = {
     check,
     run,
     NULL,
+    declares,
 };

@@ -330,7 +330,7 @@ bool soft_other(struct soft *s, const struct ptx_inst *i, bool monitor, struct b
         buf_puts(out, lines.s);
         if (i->guarded)
             buf_printf(out, "$%smeet%u:\n", s->c->tag, n);
-        buf_str(out, ptx_text(s->c->m, i->at));
+        pass_own_text(s->c->m, i, out);
     }
     out->oom |= lines.oom;
     buf_free(&lines);

@@ -86,7 +86,7 @@ static void flushed(struct soft *s, const struct ptx_inst *i, struct buf *out)
     if (jump)
         soft_own_text(s, i, out);
     else
-        buf_str(out, ptx_text(s->c->m, i->at));
+        pass_own_text(s->c->m, i, out);
     buf_puts(out, "\n");
     if (jump)
         buf_printf(out, "$%sstay%u:\n", s->c->tag, n);
@@ -100,7 +100,7 @@ static void monitor_flush(struct soft *s, const struct ptx_inst *i, struct buf *
     for (uint32_t k = 0; k < s->n; k++)
         if (soft_uses(s, k))
             buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", s->c->tag, k);
-    buf_str(out, ptx_text(s->c->m, i->at));
+    pass_own_text(s->c->m, i, out);
 }
 
 static bool copy_one(void *ctx, const struct ptx_inst *i, struct buf *out)
@@ -177,7 +177,7 @@ static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
         return copy_one(ctx, i, out);
     again_code(c->s, loop, out);
     if (!copy_one(ctx, i, out))
-        buf_str(out, ptx_text(c->s->c->m, i->at));
+        pass_own_text(c->s->c->m, i, out);
     return true;
 }
 

@@ -91,4 +91,5 @@ const struct pass_row pass_row_swizzle = {
     check,
     run,
     NULL,
+    NULL,
 };

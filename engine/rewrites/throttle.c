@@ -130,4 +130,5 @@ const struct pass_row pass_row_throttle = {
     check,
     run,
     NULL,
+    NULL,
 };

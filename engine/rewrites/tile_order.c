@@ -383,11 +383,11 @@ static enum status run(struct pass_ctx *c)
 }
 
 static const char *const knobs[] = { "tile-order", "tile-width", NULL };
-const struct pass_row pass_row_tile_order = {
-    { "tile_order", "the order in which persistent CTAs take their tiles" },
-    knobs,
-    asked,
-    check,
-    run,
-    idle
-};
+const struct pass_row pass_row_tile_order = { { "tile_order",
+                                                "the order in which persistent CTAs take their tiles" },
+                                              knobs,
+                                              asked,
+                                              check,
+                                              run,
+                                              idle,
+                                              NULL };

@@ -177,7 +177,7 @@ static void arrive_code(const struct agent *a, struct buf *out)
     if (lin.s)
         pass_linear_tid_any(t, lin.s, out); /* once an agent: the general form costs nothing */
     if (!a->one_slot)
-        buf_printf(out, "setp.ne.u32 \t%%%sodd, %%%slin, %%%slin;\n", t, t, t);
+        buf_printf(out, "setp.ne.u32 \t%%%sodd, %%%snx, %%%snx;\n", t, t, t);
     buf_printf(out, "setp.eq.u32 \t%%%sfirst, %%%slin, 0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t);
     buf_printf(out, "mov.u32 \t%%%shome, %%smid;\nand.b32 \t%%%sv, %%%shome, %d;\n", t, t, t,
                CLUSTER_SM_SLOTS - 1);
