@@ -118,6 +118,8 @@ struct dev_run {
     bool serial;
     /* functional launches of a simulated device of this process: filled (sums.h); others leave it */
     struct sim_sums *sums;
+    /* the same: which ways the instructions went (sides.h); the launch is slower */
+    struct sim_sides *sides;
     /* the same: told each access of a warp, to shared memory too; fn NULL: nobody is */
     struct sim_told touch;
     /* 0..1, from any thread, one at a time, while the call goes on */

@@ -606,6 +606,7 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
         .max_insts = r->max_insts,
         .hostile = r->hostile,
         .sums = r->sums,
+        .sides = r->sides,
         .touch = r->touch,
         .check_uninit = r->check_uninit,
         .check_races = r->check_races,

@@ -19,6 +19,7 @@ static const struct field proof_fields[] = {
     FIELD(tune_proof, FIELD_BOOL, "nc_snapshot", nc_snapshot),
     FIELD(tune_proof, FIELD_BOOL, "uniform_checked", uniform_checked),
     FIELD(tune_proof, FIELD_BOOL, "poisoned", poisoned),
+    FIELD(tune_proof, FIELD_U32, "unseen", unseen),
 };
 
 static void put_body(struct jw *w, const struct tune_proof *p)
@@ -33,6 +34,13 @@ static void put_body(struct jw *w, const struct tune_proof *p)
     jw_arr(w);
     for (unsigned i = 0; i < p->nleft_out && i < TUNE_LEFT_OUT; i++)
         jw_str(w, p->left_out[i]);
+    jw_end_arr(w);
+    jw_key(w, "proven");
+    jw_bool(w, tune_proof_proven(p));
+    jw_key(w, "not_seen");
+    jw_arr(w);
+    for (unsigned i = 0; i < p->unseen && i < TUNE_UNSEEN; i++)
+        jw_str(w, p->not_seen[i]);
     jw_end_arr(w);
     jw_key(w, "text");
     jw_str(w, text.s ? text.s : "");
@@ -65,6 +73,13 @@ enum status get_proof(const cJSON *o, struct tune_proof *p, struct diags *ds)
         if (p->nleft_out == TUNE_LEFT_OUT || !cJSON_IsString(name))
             break;
         snprintf(p->left_out[p->nleft_out++], sizeof p->left_out[0], "%s", name->valuestring);
+    }
+    uint32_t n = 0;
+    cJSON_ArrayForEach(name, json_get(o, "not_seen"))
+    {
+        if (n == TUNE_UNSEEN || !cJSON_IsString(name))
+            break;
+        snprintf(p->not_seen[n++], sizeof p->not_seen[0], "%s", name->valuestring);
     }
     return fields_read(o, proof_fields, ARRAY_LEN(proof_fields), p, "proof", ds);
 }

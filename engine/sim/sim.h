@@ -100,6 +100,7 @@ static inline bool sim_is_hostile(const struct sim_hostile *h)
     return h->nc_snapshot || h->uniform || h->poison || h->order;
 }
 
+struct sim_sides;
 struct sim_sums;
 /* Lanes of `mask` read or write `bytes` bytes each, from addr[lane] on. */
 struct sim_touch {
@@ -146,7 +147,8 @@ struct sim_launch {
     bool check_uninit, check_races;
     struct sim_hostile hostile; /* functional launches only */
     struct sim_sums *sums; /* functional launches: NULL, or where float atomics are added up (sums.h) */
-    struct sim_told touch; /* functional launches */
+    struct sim_sides *sides; /* functional launches: NULL, or where ways gone are counted (sides.h) */
+    struct sim_told touch;   /* functional launches */
     const struct cancel *cancel;
     /* 0..1, from any thread, one at a time; may be NULL */
     void (*progress)(void *ctx, double done);

@@ -2,6 +2,19 @@
 #include "engine/base/base.h"
 #include "engine/tune/tune.h"
 
+static void full_text(const struct tune_proof *p, struct buf *out)
+{
+    buf_printf(out, "%s (full: %u orders, %u data set%s%s",
+               tune_proof_proven(p) ? "proven" : "equal on what was tried", p->orders, p->data_sets,
+               p->data_sets == 1 ? "" : "s",
+               p->uniform_checked ? "" : "; .uni not checked, the original does not keep it");
+    for (uint32_t k = 0; k < p->unseen && k < TUNE_UNSEEN; k++)
+        buf_printf(out, "%s%s", k ? ", " : "; not seen: ", p->not_seen[k]);
+    if (p->unseen > TUNE_UNSEEN)
+        buf_printf(out, " and %u more", p->unseen - TUNE_UNSEEN);
+    buf_puts(out, ")");
+}
+
 static void text_of(const struct tune_proof *p, struct buf *out)
 {
     const char *level = p->level == TUNE_FULL ? "full" : "quick";
@@ -12,9 +25,7 @@ static void text_of(const struct tune_proof *p, struct buf *out)
     else if (p->level == TUNE_QUICK)
         buf_printf(out, "equal (quick)");
     else
-        buf_printf(out, "proven (full: %u orders, %u data set%s%s)", p->orders, p->data_sets,
-                   p->data_sets == 1 ? "" : "s",
-                   p->uniform_checked ? "" : "; .uni not checked, the original does not keep it");
+        full_text(p, out);
 }
 
 void tune_proof_text(const struct tune_proof *p, struct buf *out)

@@ -12,6 +12,7 @@ enum tune_verdict_of {
     PROOF_BROKEN
 };
 #define TUNE_LEFT_OUT 8
+#define TUNE_UNSEEN   8
 struct tune_proof {
     enum tune_verdict_of verdict;
     enum tune_level level;
@@ -25,7 +26,16 @@ struct tune_proof {
     /* written and not compared, each with its reason; more than these: the last says how many */
     char left_out[TUNE_LEFT_OUT][96];
     uint32_t nleft_out;
+    /* full: ways of the kernel's guards, branches and selects that no data set has gone, and the first
+     * of them in words: "the else of line 41". With any it is equal on what was tried, not proven. */
+    uint32_t unseen;
+    char not_seen[TUNE_UNSEEN][48];
 };
+/* Was all of the kernel tried that its data can choose, and did the rewrite hold? */
+static inline bool tune_proof_proven(const struct tune_proof *p)
+{
+    return p->verdict == PROOF_HOLDS && p->level == TUNE_FULL && !p->unseen;
+}
 /* Is there anything to say of it? Not of one that was never asked for. */
 static inline bool tune_proof_said(const struct tune_proof *p)
 {

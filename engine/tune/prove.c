@@ -11,6 +11,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sim.h"
+#include "engine/sim/sides.h"
 #include "engine/sim/sums.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
@@ -18,11 +19,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DRAW 0x9e3779b97f4a7c15u /* added to the seeds of the second data set */
 /* A second data set on which the original executes more instructions of warps than so many times those
  * of the first, and so many, is not used. */
 #define VARIED_TIMES 8
 #define VARIED_MORE  UINT64_C(10000000)
+/* The search for ways that were not seen ends after so many times the first launch, and so many. */
+#define BYTES_AN_INST 8 /* of data to make, for an instruction to run */
+#define SEARCH_TIMES  6
+#define SEARCH_MORE   UINT64_C(30000000)
 
 #define EVERYTHING ((1u << SIM_POISON_COUNT) - 1)
 /* After the first: CTAs and warps in reverse order, other special registers and memory that is not zero;
@@ -40,11 +44,18 @@ static const struct attack attacks[] = {
         .seed = 2 } },
 };
 
+/* One more for each further data set. */
 static struct attack attack_at(const struct tune_prover *p, size_t i)
 {
-    struct attack a = attacks[i];
-    a.set = a.set && p->set[1].usable;
+    const size_t n = ARRAY_LEN(attacks);
+    struct attack a = attacks[i < n ? i : n - 1];
+    a.set = i < n ? a.set && p->set[1].usable : (unsigned)(2 + i - n);
     return a;
+}
+
+static size_t attack_count(const struct tune_prover *p)
+{
+    return p->level == TUNE_FULL ? ARRAY_LEN(attacks) + p->nsets : 1;
 }
 
 /* ---- one launch ---- */
@@ -76,29 +87,6 @@ static enum status keep_all(struct tune_prover *p, struct set *s)
 }
 
 /* ---- data ---- */
-/* varied: constants that fill integer inputs are drawn as well, from the constant and its neighbour.
- * True: something is drawn. */
-static bool draw(struct launch_spec *l, bool varied)
-{
-    bool any = false;
-    for (size_t i = 0; i < l->nargs; i++) {
-        struct init_spec *in = &l->args[i].init;
-        if (l->args[i].kind != ARG_BUFFER)
-            continue;
-        bool fill = in->kind == INIT_FILL && varied && !l->args[i].output;
-        if (fill) {
-            in->kind = INIT_RANDOM;
-            in->b = in->a + 1;
-            in->ib = in->ia + 1;
-        }
-        if (fill || init_draws(in)) {
-            in->seed += DRAW;
-            any = true;
-        }
-    }
-    return any;
-}
-
 static void set_free(struct tune_prover *p, struct set *s)
 {
     for (size_t i = 0; i < s->nkept; i++) {
@@ -120,51 +108,87 @@ static uint64_t varied_most(const struct tune_prover *p)
     return (uint64_t)p->insts * VARIED_TIMES + VARIED_MORE;
 }
 
-/* The original on the second data set: as it is, then as hostile as the rewrite's will be. */
-static enum status try_set(struct tune_prover *p, bool varied, struct diags *ds)
+/* The original on another data set: as it is, then as hostile as the rewrite's will be. */
+static enum status try_set(struct tune_prover *p, unsigned at, const struct vary *v, struct diags *ds)
 {
-    struct set *s = &p->set[1];
-    const struct attack plain = { 1, { .nc_snapshot = true, .uniform = true } };
+    struct set *s = &p->set[at];
+    const struct attack plain = { at, { .nc_snapshot = true, .uniform = true } };
     const struct shot original = of_original(p, STR(""));
-    const struct attack *hostile = &attacks[ARRAY_LEN(attacks) - 1];
+    struct attack hostile = attacks[ARRAY_LEN(attacks) - 1];
     struct result r;
     char text[200];
+    hostile.set = at;
     s->spec = *p->launch;
     s->spec.args = base_alloc((s->spec.nargs + 1) * sizeof *s->spec.args);
     s->own_args = s->spec.args != NULL;
     if (!s->own_args)
         return ST_NOMEM;
     memcpy(s->spec.args, p->launch->args, s->spec.nargs * sizeof *s->spec.args);
-    if (!draw(&s->spec, varied))
+    if (!prover_draw(&s->spec, v, at))
         return ST_OK;
     enum status st = launch_data_make(&s->spec, dev_describe(p->dev)->mem_bytes, &s->data, ds);
     s->own_data = st == ST_OK;
     s->use = &s->data;
+    p->searched += st == ST_OK ? (double)s->data.total_bytes / BYTES_AN_INST : 0;
     if (st == ST_OK)
         st = dev_bind(p->dev, s->use, &s->bound, ds);
     if (st == ST_OK)
         st = prover_launch(p, &original, &plain, varied_most(p), &r, ds);
     if (st != ST_OK || r.status != ST_OK)
         return st;
+    if (r.counters[COUNTER_INST_WARP].valid)
+        p->searched += r.counters[COUNTER_INST_WARP].value;
     st = keep_all(p, s);
     if (st == ST_OK)
-        st = prover_launch(p, &original, hostile, varied_most(p), &r, ds);
+        st = prover_launch(p, &original, &hostile, varied_most(p), &r, ds);
     s->usable =
         st == ST_OK && r.status == ST_OK && !prover_differs(p, s, p->original, text, sizeof text);
     return st;
+}
+
+/* What an unusable set showed counts for nothing. */
+static enum status try_one(struct tune_prover *p, unsigned at, const struct vary *v)
+{
+    struct diags own = { 0 };
+    set_free(p, &p->set[at]);
+    sim_sides_keep(p->sides);
+    enum status st = try_set(p, at, v, &own);
+    if (!p->set[at].usable)
+        sim_sides_back(p->sides);
+    diags_free(&own);
+    return tune_over(st) ? st : ST_OK;
 }
 
 /* Not having a second data set is no failure: the proof says how many it had. */
 static enum status second_set(struct tune_prover *p)
 {
     enum status st = ST_OK;
-    for (unsigned varied = 2; varied-- && !p->set[1].usable && !tune_over(st);) {
-        struct diags own = { 0 };
-        set_free(p, &p->set[1]);
-        st = try_set(p, varied, &own);
-        diags_free(&own);
+    struct vary v;
+    for (size_t k = 0; k < 2 && st == ST_OK && !p->set[1].usable; k++)
+        st = prover_vary(p->launch, k, &v) ? try_one(p, 1, &v) : st;
+    return st;
+}
+
+/* Data sets that go ways which none before has gone are kept. */
+static enum status further_sets(struct tune_prover *p)
+{
+    enum status st = ST_OK;
+    struct vary v;
+    uint32_t left = sim_sides_unseen(p->sides), now;
+    for (size_t k = 2; left && st == ST_OK && 2 + p->nsets < PROVER_SETS; k++) {
+        unsigned at = 2 + p->nsets;
+        if (!prover_vary(p->launch, k, &v) || p->searched > p->insts * SEARCH_TIMES + SEARCH_MORE)
+            break;
+        st = try_one(p, at, &v);
+        now = sim_sides_unseen(p->sides);
+        if (p->set[at].usable && now < left) {
+            p->nsets++;
+            left = now;
+        } else {
+            set_free(p, &p->set[at]);
+        }
     }
-    return tune_over(st) ? st : ST_OK;
+    return st;
 }
 
 /* ---- the original ---- */
@@ -216,7 +240,7 @@ static enum status original_hostile(struct tune_prover *p, struct str text, stru
         if (st == ST_OK && !a.set)
             st = original_again(p, &a, text, ds);
     }
-    return st;
+    return st == ST_OK && !p->unproven[0] ? further_sets(p) : st;
 }
 
 static bool any_atomic(const struct launch_spec *l)
@@ -247,6 +271,8 @@ enum status tune_prover_open(struct dev *dev, const char *path, const struct lau
     p->set[0].use = data;
     p->set[0].usable = true;
     enum status st = any_atomic(spec) && !(p->sums = sim_sums_new()) ? ST_NOMEM : ST_OK;
+    if (st == ST_OK && level == TUNE_FULL && !(p->sides = sim_sides_new()))
+        st = ST_NOMEM;
     if (st == ST_OK)
         st = dev_load(dev, path, original->text, p->kernel, 0, &p->original, ds);
     if (st == ST_OK)
@@ -303,13 +329,20 @@ static void tell_left_out(struct tune_prover *p, const struct shot *shot, struct
         leave_out(out, "memory from malloc", STR(""), "");
 }
 
+static void tell_unseen(const struct tune_prover *p, struct tune_proof *out)
+{
+    out->unseen = p->sides ? sim_sides_unseen(p->sides) : 0;
+    for (uint32_t k = 0; k < out->unseen && k < TUNE_UNSEEN; k++)
+        sim_sides_text(p->sides, k, out->not_seen[k], sizeof out->not_seen[k]);
+}
+
 static void tell_compared(const struct tune_prover *p, struct tune_proof *out)
 {
     const struct set *s = &p->set[0];
     for (size_t i = 0; i < s->nkept; i++)
         out->buffers += s->kept[i].written;
     out->orders = p->level == TUNE_FULL ? 3 : 1;
-    out->data_sets = p->set[1].usable ? 2 : 1;
+    out->data_sets = (p->set[1].usable ? 2 : 1) + p->nsets;
     out->nc_snapshot = true;
     out->uniform_checked = p->uniform;
     out->poisoned = p->level == TUNE_FULL;
@@ -326,7 +359,7 @@ enum status tune_prover_check(struct tune_prover *p, const struct tune_text *rew
     }
     enum status st = dev_load(p->dev, p->path, rewritten->text, p->kernel, 0, &c, ds);
     const struct shot shot = { c, rewritten->text, rewritten->run };
-    size_t n = p->level == TUNE_FULL ? ARRAY_LEN(attacks) : 1;
+    size_t n = attack_count(p);
     for (size_t i = 0; st == ST_OK && i < n && out->verdict != PROOF_BROKEN; i++) {
         struct attack a = attack_at(p, i);
         st = attack(p, &shot, &a, out, ds);
@@ -334,6 +367,7 @@ enum status tune_prover_check(struct tune_prover *p, const struct tune_text *rew
     if (st == ST_OK && out->verdict != PROOF_BROKEN)
         out->verdict = PROOF_HOLDS;
     tell_compared(p, out);
+    tell_unseen(p, out);
     tell_left_out(p, &shot, out);
     if (c)
         dev_unload(p->dev, c);
@@ -346,6 +380,7 @@ void tune_prover_close(struct tune_prover *p)
         return;
     for (size_t i = PROVER_SETS; i--;)
         set_free(p, &p->set[i]);
+    sim_sides_free(p->sides);
     if (p->original)
         dev_unload(p->dev, p->original);
     base_free(p);

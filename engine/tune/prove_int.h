@@ -9,7 +9,7 @@
 #include "engine/sim/sim.h"
 #include "engine/tune/prove.h"
 
-#define PROVER_SETS 2
+#define PROVER_SETS 10
 
 /* One launch: on which data, on what machine. The first is what the others are compared with. */
 struct attack {
@@ -45,10 +45,13 @@ struct tune_prover {
     const struct cancel *cancel;
     struct dev_code *original;
     struct dev_run run;
-    struct set set[PROVER_SETS];
-    struct sim_sums *sums; /* of float atomics, of the original's launch just done */
-    double insts; /* instructions of warps of the original's first launch; 0: none, or not counted */
-    bool uniform; /* the original keeps what its .uni say */
+    struct set set[PROVER_SETS]; /* the launch's own, another one, and those that went other ways */
+    unsigned nsets;              /* of the last kind, from set[2] on */
+    struct sim_sides *sides;     /* ways that the original's launches went */
+    struct sim_sums *sums;       /* of float atomics, of the original's launch just done */
+    double insts;    /* instructions of warps of the original's first launch; 0: none, or not counted */
+    double searched; /* the same of those on other data sets */
+    bool uniform;    /* the original keeps what its .uni say */
     char unproven[320]; /* why the original proves nothing; empty: it does */
 };
 /* What is launched. */
@@ -57,6 +60,20 @@ struct shot {
     struct str text;
     const struct dev_run *run;
 };
+
+/* ---- prove_vary.c ---- */
+/* How a data set differs from the launch description's. */
+struct vary {
+    bool fills;     /* constants that fill whole inputs are drawn as well */
+    bool less;      /* whole scalars are less by one */
+    int numbers;    /* of ranges that are drawn from */
+    size_t scalar;  /* the argument, counted from 1, that gets */
+    uint64_t value; /* this; 0: none */
+};
+/* The k-th way to differ from l; false: no more. */
+bool prover_vary(const struct launch_spec *l, size_t k, struct vary *v);
+/* Changes the arguments of l, which are the caller's own. False: nothing changes. */
+bool prover_draw(struct launch_spec *l, const struct vary *v, uint64_t seed);
 
 /* ---- prove_launch.c ---- */
 /* most: of its instructions of warps; 0: as the run says. */

@@ -31,6 +31,7 @@ enum status prover_launch(struct tune_prover *p, const struct shot *shot, const 
     if (own.shared == p->run.shared)
         own.hostile.poison &= SIM_POISON_USUAL;
     own.sums = shot->code == p->original ? p->sums : NULL;
+    own.sides = shot->code == p->original ? p->sides : NULL;
     own.max_insts = most ? most : own.max_insts;
     own.progress = NULL;
     own.cancel = p->cancel;

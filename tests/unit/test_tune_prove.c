@@ -115,6 +115,57 @@ static void test_the_same_text_is_proven(void **state)
     bench_shut(&t);
 }
 
+/* Of 512 numbers from 0 to 1000 none need be 0, and none is 5000. */
+#define WHERE(cond, more)                                           \
+    PLAIN("  setp.eq.u32 %p1, %r5, " cond ";\n  @%p1 bra L;\n" more \
+          "  bra M;\nL: add.u32 %r5, %r5, 9;\nM:\n")
+static void test_data_are_varied_until_all_ways_are_gone(void **state)
+{
+    (void)state;
+    struct bench t;
+    bench_open(&t);
+    struct tune_proof p = prove(&t, WHERE("0", ""), WHERE("0", ""), TUNE_FULL);
+    assert_int_equal(p.unseen, 0);
+    assert_true(tune_proof_proven(&p));
+    assert_true(p.data_sets > 2);
+    /* wrong for 0 alone */
+    p = prove(&t, WHERE("0", ""), WHERE("5000", ""), TUNE_FULL);
+    assert_int_equal(p.verdict, PROOF_BROKEN);
+    bench_shut(&t);
+}
+
+static void test_a_way_that_no_data_go_is_named(void **state)
+{
+    (void)state;
+    struct bench t;
+    struct buf text = { 0 };
+    bench_open(&t);
+    struct tune_proof p = prove(&t, WHERE("5000", ""), WHERE("5000", ""), TUNE_FULL);
+    assert_int_equal(p.verdict, PROOF_HOLDS);
+    assert_int_equal(p.unseen, 1);
+    assert_false(tune_proof_proven(&p));
+    assert_string_equal(p.not_seen[0], "the jump of line 12");
+    tune_proof_text(&p, &text);
+    assert_non_null(strstr(
+        text.s, "equal on what was tried (full: 3 orders, 2 data sets; not seen: the jump of line 12)"));
+    buf_free(&text);
+    bench_shut(&t);
+}
+
+static void test_a_way_that_the_launch_never_goes_counts_as_seen(void **state)
+{
+    (void)state;
+    const char *fixed = PLAIN("  setp.gt.u32 %p1, %r2, 64; @%p1 add.u32 %r5, %r5, 1;\n");
+    const char *free = PLAIN("  setp.gt.u32 %p1, %r3, 64; selp.u32 %r5, 1, %r5, %p1;\n");
+    struct bench t;
+    bench_open(&t);
+    struct tune_proof p = prove(&t, fixed, fixed, TUNE_FULL);
+    assert_true(tune_proof_proven(&p));
+    p = prove(&t, free, free, TUNE_FULL);
+    assert_string_equal(p.not_seen[0], "the first value of line 11");
+    bench_shut(&t);
+}
+
 static void test_nc_reads_what_was_there(void **state)
 {
     (void)state;
@@ -580,6 +631,9 @@ int main(void)
         cmocka_unit_test(test_a_rewrite_that_fails_is_no_proof),
         cmocka_unit_test(test_tolerance_is_for_what_atomics_reach),
         cmocka_unit_test(test_each_element_has_its_own_tolerance),
+        cmocka_unit_test(test_data_are_varied_until_all_ways_are_gone),
+        cmocka_unit_test(test_a_way_that_no_data_go_is_named),
+        cmocka_unit_test(test_a_way_that_the_launch_never_goes_counts_as_seen),
         cmocka_unit_test(test_a_small_wrong_sum_beside_a_large_one_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,6 +105,7 @@ struct exec_launch {
     bool checks;
     struct sim_hostile hostile; /* of the launch, where it is functional */
     struct sim_sums *sums;      /* of the launch, or NULL */
+    struct sim_sides *sides;    /* the same */
     bool serial;                /* one host thread runs the CTAs in order */
     /* what allocations held before the first store into them (hostile.c) */
     struct exec_was *was;

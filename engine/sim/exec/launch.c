@@ -24,6 +24,7 @@
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
+#include "engine/sim/sides.h"
 #include "engine/sim/sums.h"
 
 #include <string.h>
@@ -58,7 +59,10 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     x->sums = l->functional ? l->sums : NULL;
     if (x->sums)
         sim_sums_begin(x->sums);
-    x->serial = p->ordered || checks || x->sums;
+    x->sides = l->functional ? l->sides : NULL;
+    if (x->sides && !sim_sides_begin(x->sides, p))
+        return ST_NOMEM;
+    x->serial = p->ordered || checks || x->sums || x->sides;
     exec_hostile_begin(x);
     if (x->serial)
         x->threads = 1;

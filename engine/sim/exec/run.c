@@ -9,6 +9,7 @@
 #include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/native/native.h"
 #include "engine/sim/exec/slots.h"
+#include "engine/sim/sides.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 
@@ -209,6 +210,19 @@ uint32_t exec_straight(struct exec_warp *w, uint64_t now, uint32_t most, struct 
 }
 
 /* ---- running ---- */
+/* Which ways instruction `in` goes, in the lanes that come to it. */
+static void note_sides(struct exec_warp *w, const struct exec_inst *in)
+{
+    uint32_t at = (uint32_t)(in - w->x->p->code), on = w->mask, yes;
+    if (in->guard != EXEC_NO_ID)
+        yes = pred_read(w, in->guard, in->guard_neg);
+    else if (sim_selects(in) && in->c != EXEC_NO_ID)
+        yes = pred_read(w, in->c, in->flags & EXEC_F_NEG_C);
+    else
+        return;
+    sim_sides_note(w->x->sides, at, on & yes, on & ~yes);
+}
+
 /* in->run instructions, none of which moves lanes or waits. False: one of them faulted. */
 static bool straight(struct exec_warp *w, const struct exec_inst *in)
 {
@@ -219,6 +233,8 @@ static bool straight(struct exec_warp *w, const struct exec_inst *in)
     w->nthread += (uint64_t)lane_count(all) * in->run;
     for (; in < end; in++) {
         uint32_t mask = all;
+        if (__builtin_expect(w->x->sides != NULL, false))
+            note_sides(w, in);
         if (__builtin_expect(in->guard != EXEC_NO_ID, false) &&
             !(mask &= pred_read(w, in->guard, in->guard_neg)))
             continue;
@@ -234,7 +250,8 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
 {
     const struct exec_inst *code = w->x->p->code;
     const uint64_t end = w->ninst + budget;
-    const struct native *native = w->x->checks ? NULL : w->x->p->native;
+    const bool sides = w->x->sides != NULL;
+    const struct native *native = w->x->checks || sides ? NULL : w->x->p->native;
     const uint8_t *const *entry = native ? native->entry : NULL;
     struct exec_cta *lead = w->cta->lead;
     const uint32_t slice = lead->parked ? PARKED_SLICE : SPIN_SLICE;
@@ -252,6 +269,8 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
             continue;
         }
         uint32_t mask = guard_mask(w, in), live = w->live;
+        if (sides)
+            note_sides(w, in);
         w->pc++;
         w->ninst++;
         w->nthread += lane_count(w->mask);
