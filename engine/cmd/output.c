@@ -11,6 +11,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
 #include "engine/report/report.h"
+#include "engine/session/limits_doc.h"
 #include "engine/session/roofline.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
@@ -171,6 +172,8 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
     buf_printf(out, "outputs   %s\n", equal_text(r));
     if (r->message[0])
         buf_printf(out, "note      %s\n", r->message);
+    buf_puts(out, "limits    ");
+    limits_text(r, out);
     put_counters(r, out);
     struct roofline roof = roofline_of(r, dev->spec, d);
     buf_puts(out, "roofline  ");

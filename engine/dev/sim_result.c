@@ -35,6 +35,14 @@ static void fill_work(struct result *out, const struct sim_stats *s)
                     k < PIPE_TENSOR_16 || w->tensor_cores);
 }
 
+static void fill_limits(struct result *out, const struct sim_stats *s)
+{
+    struct limit_launch l = s->slots;
+    double busy = s->clock_mhz > 0 ? s->cycles * 1000 / s->clock_mhz : 0;
+    l.overhead = s->time_ns > busy ? 1 - busy / s->time_ns : 0;
+    limits_attribute(out, &l, s->spent, s->nspent);
+}
+
 static void fill_timed(struct result *out, const struct sim_stats *s)
 {
     put_counter(out, COUNTER_L1_REQUESTS, (double)s->l1_requests, true);
@@ -52,6 +60,7 @@ static void fill_timed(struct result *out, const struct sim_stats *s)
     out->time.valid = true;
     timing_finish(&out->time);
     out->sampled = s->sampled;
+    fill_limits(out, s);
     for (uint32_t i = 0; i < s->nloads; i++)
         if (s->loads[i].sectors)
             result_add_load(out, (struct load_counts){ s->loads[i].line, s->loads[i].requests,

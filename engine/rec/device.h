@@ -160,7 +160,14 @@ struct dev_cta {
     int carveout;     /* percent of the SM's shared memory that is preferred; -1: the driver's choice */
 };
 /* What lets no more CTAs be resident. */
-enum dev_limit { DEV_LIMIT_SLOTS, DEV_LIMIT_WARPS, DEV_LIMIT_REGS, DEV_LIMIT_SHARED, DEV_LIMIT_CLUSTER };
+enum dev_limit {
+    DEV_LIMIT_SLOTS,
+    DEV_LIMIT_WARPS,
+    DEV_LIMIT_REGS,
+    DEV_LIMIT_SHARED,
+    DEV_LIMIT_CLUSTER,
+    DEV_LIMITS
+};
 struct dev_resident {
     uint32_t ctas_per_sm; /* of a launch without clusters; 0: none fits */
     enum dev_limit limit;

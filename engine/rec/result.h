@@ -4,6 +4,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/counters.h"
+#include "engine/rec/limits.h"
 #include "engine/rec/options.h"
 
 #define RESULT_MAX_OUTPUTS 16
@@ -33,6 +34,7 @@ struct result {
     /* simulated, by lines of the original text, those with the most sectors; 0: not counted */
     struct load_counts loads[RESULT_MAX_LOADS];
     uint32_t nloads;
+    struct limits limits;
     enum equality equal;
     /* against what a GPU left when the launch was captured; bytes that are another */
     enum equality captured;

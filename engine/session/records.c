@@ -8,6 +8,7 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/result.h"
 #include "engine/search/tuner.h"
+#include "engine/session/limits_doc.h"
 #include "engine/session/session_int.h"
 
 #include <stdio.h>
@@ -283,6 +284,7 @@ void put_result(struct jw *w, const struct result *r)
     put_options(w, &r->options);
     put_timing(w, &r->time);
     put_counters(w, r);
+    json_limits(w, r);
     put_outputs(w, r);
     if (r->nloads)
         put_loads(w, r);
@@ -372,6 +374,7 @@ enum status get_result(const cJSON *o, struct result *out, struct diags *ds)
         sscanf(json_text(c, "hash"), "%llx", &hash);
         h->hash = hash;
     }
+    get_limits(o, &out->limits);
     if (s == ST_OK)
         s = get_loads(json_get(o, "loads"), out, ds);
     return s == ST_OK ? fields_read(o, result_fields, ARRAY_LEN(result_fields), out, "result", ds) : s;

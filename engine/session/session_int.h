@@ -56,6 +56,7 @@ void put_device(struct jw *w, const struct dev_info *d);
 void put_device_members(struct jw *w, const struct dev_info *d); /* into an open object */
 /* {"percent", "low", "high"}, or null where it is not known */
 void put_interval(struct jw *w, const char *key, struct interval i);
+void get_limits(const cJSON *o, struct limits *out);   /* of an object with what json_limits writes */
 void put_result(struct jw *w, const struct result *r); /* members into an open object */
 void put_num(struct jw *w, const char *key, double v);
 struct ana_banks;

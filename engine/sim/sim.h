@@ -12,6 +12,7 @@
 #include "engine/base/base.h"
 #include "engine/sim/device_memory.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/limits.h"
 #include "engine/sim/work.h"
 
 struct text_marks;
@@ -204,6 +205,10 @@ struct sim_stats {
     /* per static global load; owned, base_free */
     struct sim_load_stats *loads;
     uint32_t nloads;
+    /* timed: what each instruction took of the schedulers' slots; owned, base_free */
+    struct limit_row *spent;
+    size_t nspent;
+    struct limit_launch slots;
     char *print;
     size_t nprint; /* vprintf output; owned */
 };

@@ -39,6 +39,9 @@ void sim_stats_free(struct sim_stats *s)
     base_free(s->parts);
     base_free(s->loads);
     base_free(s->print);
+    base_free(s->spent);
+    s->spent = NULL;
+    s->nspent = 0;
     s->parts = NULL;
     s->nparts = 0;
     s->loads = NULL;

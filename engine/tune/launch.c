@@ -122,6 +122,14 @@ static void map_lines(const struct pass_output *code, const struct tune_bench *b
 
 /* Loads are counted by lines of what ran; a load that a pass copied counts with the one it was copied
  * from. */
+/* The line of the original text that a line of the rewritten one comes from, or stands behind; 0: none. */
+static uint32_t original_line(const struct pass_output *code, uint32_t line)
+{
+    while (line > 1 && line <= code->nlines && !code->lines[line - 1].line)
+        line--;
+    return line && line <= code->nlines ? code->lines[line - 1].line : 0;
+}
+
 void tune_map_loads(const struct pass_output *code, struct result *r)
 {
     struct load_counts ran[RESULT_MAX_LOADS];
@@ -131,12 +139,14 @@ void tune_map_loads(const struct pass_output *code, struct result *r)
     memcpy(ran, r->loads, sizeof ran);
     r->nloads = 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t line = ran[i].line;
-        while (line > 1 && line <= code->nlines && !code->lines[line - 1].line)
-            line--;
-        ran[i].line = line && line <= code->nlines ? code->lines[line - 1].line : 0;
+        ran[i].line = original_line(code, ran[i].line);
         if (ran[i].line)
             result_add_load(r, ran[i]);
+    }
+    for (unsigned k = 0; k < LIMIT_POOL; k++) {
+        struct limit_place *p = &r->limits.place[k];
+        p->ptx = original_line(code, p->ptx);
+        p->line = p->file ? p->line : p->ptx;
     }
 }
 

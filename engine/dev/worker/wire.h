@@ -30,8 +30,8 @@ struct text_marks;
 struct result;
 struct sim_preset;
 
-#define WIRE_VERSION 12
-#define WIRE_OLDEST  12 /* versions that this program speaks: OLDEST..VERSION */
+#define WIRE_VERSION 13
+#define WIRE_OLDEST  13 /* versions that this program speaks: OLDEST..VERSION */
 #define WIRE_HEAD    36u
 #define WIRE_GREET   17u /* bytes of the greeting */
 #define WIRE_MAX     (64u << 20)

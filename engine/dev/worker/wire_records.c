@@ -225,6 +225,84 @@ void wire_get_preset(struct wire_in *w, struct sim_preset *p)
     sim_preset_fill(p, given);
 }
 
+static void put_facts(struct buf *b, const struct limit_facts *f)
+{
+    wire_f64(b, f->ctas);
+    wire_f64(b, (double)f->sms);
+    wire_f64(b, (double)f->used);
+    wire_f64(b, (double)f->warps_most);
+    wire_f64(b, (double)f->warps_room);
+    wire_f64(b, (double)f->warps_held);
+    wire_u32(b, f->cta_threads);
+    wire_u32(b, f->held_by);
+}
+
+static void get_facts(struct wire_in *w, struct limit_facts *f)
+{
+    f->ctas = wire_get_f64(w);
+    f->sms = (float)wire_get_f64(w);
+    f->used = (float)wire_get_f64(w);
+    f->warps_most = (float)wire_get_f64(w);
+    f->warps_room = (float)wire_get_f64(w);
+    f->warps_held = (float)wire_get_f64(w);
+    f->cta_threads = wire_get_u32(w);
+    f->held_by = wire_get_u32(w);
+    w->bad |= f->held_by >= DEV_LIMITS;
+    f->held_by = w->bad ? 0 : f->held_by;
+}
+
+static void put_limits(struct buf *b, const struct limits *l)
+{
+    wire_u32(b, l->valid);
+    if (!l->valid)
+        return;
+    for (unsigned c = 0; c < LIMIT_COUNT; c++)
+        wire_f64(b, (double)l->share[c]);
+    for (unsigned k = 0; k < LIMIT_POOL; k++) {
+        wire_u32(b, l->place[k].line);
+        wire_u32(b, l->place[k].ptx);
+        wire_u32(b, l->place[k].file);
+        wire_u32(b, l->place[k].cause);
+        wire_f64(b, (double)l->place[k].share);
+    }
+    for (unsigned i = 0; i < LIMIT_FILES; i++)
+        wire_text(b, l->files[i]);
+    put_facts(b, &l->facts);
+}
+
+static float get_share(struct wire_in *w)
+{
+    double v = wire_get_f64(w);
+    w->bad |= !(v >= 0 && v <= 1.001);
+    return w->bad ? 0 : (float)v;
+}
+
+static struct limit_place get_place(struct wire_in *w)
+{
+    struct limit_place p = { .line = wire_get_u32(w) };
+    p.ptx = wire_get_u32(w);
+    uint32_t file = wire_get_u32(w), cause = wire_get_u32(w);
+    p.share = get_share(w);
+    w->bad |= file > LIMIT_FILES || cause >= LIMIT_COUNT;
+    p.file = (uint8_t)file;
+    p.cause = (uint8_t)cause;
+    return w->bad ? (struct limit_place){ 0 } : p;
+}
+
+static void get_limits(struct wire_in *w, struct limits *l)
+{
+    *l = (struct limits){ .valid = wire_get_u32(w) };
+    if (!l->valid)
+        return;
+    for (unsigned c = 0; c < LIMIT_COUNT; c++)
+        l->share[c] = get_share(w);
+    for (unsigned k = 0; k < LIMIT_POOL; k++)
+        l->place[k] = get_place(w);
+    for (unsigned i = 0; i < LIMIT_FILES; i++)
+        wire_get_chars(w, l->files[i], sizeof l->files[i]);
+    get_facts(w, &l->facts);
+}
+
 void wire_put_result(struct buf *b, const struct result *r)
 {
     wire_u32(b, (uint32_t)r->status);
@@ -261,6 +339,7 @@ void wire_put_result(struct buf *b, const struct result *r)
         wire_u64(b, r->loads[i].sectors);
         wire_u64(b, r->loads[i].l1_hits);
     }
+    put_limits(b, &r->limits);
 }
 
 static void get_loads(struct wire_in *w, struct result *r)
@@ -333,6 +412,7 @@ void wire_get_result(struct wire_in *w, struct result *r)
     r->ctas_per_sm = wire_get_u32(w);
     r->sampled = wire_get_u32(w);
     get_loads(w, r);
+    get_limits(w, &r->limits);
 }
 
 /* ---- launches ---- */

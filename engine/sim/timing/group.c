@@ -15,6 +15,7 @@
 #include "engine/sim/timing/memory.h"
 #include "engine/sim/timing/phase.h"
 #include "engine/sim/timing/sm.h"
+#include "engine/sim/timing/spent.h"
 #include "engine/sim/timing/timing_int.h"
 
 #include <math.h>
@@ -120,6 +121,8 @@ enum status timing_group_init(struct timing_group *g, const struct timing_launch
     if (t->subset)
         choose_places(g, (uint32_t)(all < t->nctas ? all : t->nctas));
     enum status st = make_workers(g);
+    if (st == ST_OK && !timing_spent_new(g))
+        st = ST_NOMEM;
     if (st == ST_OK)
         st = timing_mem_init(&g->mem, t, t->subset ? &g->places : NULL);
     if (st == ST_OK)
@@ -145,6 +148,7 @@ void timing_group_free(struct timing_group *g)
         if (g->worker[i])
             exec_worker_free(g->worker[i]);
     timing_mem_free(&g->mem);
+    timing_spent_free(g);
     timing_phases_free(&g->phases);
     base_free(g->sm);
     base_free(g->worker);
@@ -510,7 +514,10 @@ static void run_epochs(struct timing_group *g, uint64_t budget, struct epoch *e,
             g->status = report_still(g);
         if (g->finished != before)
             report_progress(g);
+        bool stopped = g->stopped;
         check_budget(g, budget);
+        if (g->stopped && !stopped)
+            timing_spent_stop(g);
     }
 }
 
@@ -525,6 +532,8 @@ void timing_group_run(struct timing_group *g, uint64_t budget)
     first_wave(g);
     run_epochs(g, budget, &e, pool);
     timing_pool_free(pool);
+    if (!g->stopped)
+        timing_spent_end(g);
 }
 
 double timing_group_ctas(const struct timing_group *g)
@@ -544,33 +553,59 @@ static double more_waves(const struct timing_group *g)
     return b->at + (double)(g->t->nctas - b->done) * each;
 }
 
-/* Cycles for the instructions that are left, at the rate seen, and for the end, where the SMs run
- * empty. */
-/* When the stores of all SMs have left them and been taken by L2. */
-static double drained(const struct timing_group *g)
+/* When the stores of all SMs have left them and been taken by L2; *atomics: those alone are the last. */
+static double drained(const struct timing_group *g, bool *atomics)
 {
-    double at = g->last_end;
+    double at = g->last_end, units = 0;
     for (uint32_t i = 0; i < g->nsms; i++)
         at = fmax(at, fmax(g->sm[i].store_free, g->sm[i].lsu_free));
     for (uint32_t i = 0; i < g->mem.nslices; i++)
         at = fmax(at, g->mem.slice[i].free);
     for (uint32_t i = 0; i < g->mem.nunits; i++)
-        at = fmax(at, g->mem.unit[i].free);
-    return at;
+        units = fmax(units, g->mem.unit[i].free);
+    *atomics = units >= at && units > g->last_end;
+    return fmax(at, units);
 }
 
-double timing_group_cycles(const struct timing_group *g)
+/* The end of a sample, where SMs run empty. */
+static double empties(const struct timing_group *g, double rate)
 {
-    if (g->most < g->t->nctas)
-        return more_waves(g);
-    if (!g->stopped)
-        return drained(g);
-    double per_cta = (double)g->finished_inst / (double)g->finished,
-           all = per_cta * (double)g->t->nctas / g->step;
-    double rate = (double)(g->stop.inst - g->from.inst) / (double)(g->stop.at - g->from.at);
     double tail = 0.5 * (double)g->finished_cycles / (double)g->finished;
     if (!g->abandoned)
         tail = g->last_end - g->stop.at -
                ((double)timing_group_instructions(g) - (double)g->stop.inst) / rate;
-    return g->from.at + (all - (double)g->from.inst) / rate + (tail > 0 ? tail : 0);
+    return fmax(tail, 0);
+}
+
+static double rate_of(const struct timing_group *g)
+{
+    return (double)(g->stop.inst - g->from.inst) / (double)(g->stop.at - g->from.at);
+}
+
+double timing_group_end(const struct timing_group *g, enum limit_cause *why)
+{
+    bool atomics = false;
+    double end = 0;
+    *why = LIMIT_IMBALANCE;
+    if (g->most < g->t->nctas)
+        return 0;
+    if (g->stopped)
+        return empties(g, rate_of(g));
+    end = drained(g, &atomics) - g->last_end;
+    *why = atomics ? LIMIT_ATOMICS : LIMIT_L2;
+    return end;
+}
+
+/* Cycles for the instructions that are left, at the rate seen, and for the end. */
+double timing_group_cycles(const struct timing_group *g)
+{
+    bool atomics;
+    if (g->most < g->t->nctas)
+        return more_waves(g);
+    if (!g->stopped)
+        return drained(g, &atomics);
+    double per_cta = (double)g->finished_inst / (double)g->finished,
+           all = per_cta * (double)g->t->nctas / g->step;
+    double rate = rate_of(g);
+    return g->from.at + (all - (double)g->from.inst) / rate + empties(g, rate);
 }

@@ -3,6 +3,7 @@
 #define GPULOCW_SIM_TIMING_GROUP_H
 
 #include "engine/base/base.h"
+#include "engine/rec/limits.h"
 #include "engine/sim/cache/l2.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/timing/memory.h"
@@ -16,6 +17,7 @@ struct sim_preset;
 struct sim_program;
 struct sim_resources;
 struct timing_sm;
+struct timing_spent;
 
 /* ---- a group of SMs stepped together ---- */
 struct timing_launch { /* what all groups of a launch share; read-only while they run */
@@ -33,6 +35,7 @@ struct timing_launch { /* what all groups of a launch share; read-only while the
     uint32_t span, units;
     uint32_t warps_per_cta; /* warps of a cluster on an SM */
     uint32_t ctas_per_sm;   /* resident */
+    uint32_t held_by;       /* enum dev_limit: why there are not more */
     uint32_t l1_bytes;      /* byte */
     bool sampled;           /* on private memory, and stopped when enough was seen */
     /* the sample computes all instructions, because leaving some out was wrong
@@ -59,6 +62,8 @@ struct timing_group {
     struct exec_worker **worker;
     uint32_t nworkers;
     struct timing_mem mem;
+    /* [nworkers][ncode]; the same after the sample was stopped: behind it */
+    struct timing_spent *spent;
     uint32_t number; /* of the group */
     /* sampled: where in each round of `round` CTAs the sample's are */
     struct cache_places places;
@@ -106,6 +111,8 @@ void timing_group_free(struct timing_group *g);
 void timing_group_run(struct timing_group *g, uint64_t budget);
 /* of the whole launch, extrapolated when stopped */
 double timing_group_cycles(const struct timing_group *g);
+/* Cycles of it after the last slot that counts for a cause; *why: what they are. */
+double timing_group_end(const struct timing_group *g, enum limit_cause *why);
 /* executed, in whole CTAs' worth of instructions */
 double timing_group_ctas(const struct timing_group *g);
 uint64_t timing_group_instructions(const struct timing_group *g);

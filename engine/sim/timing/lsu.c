@@ -34,9 +34,10 @@ static inline double max_d(double a, double b)
     return a > b ? a : b;
 }
 
-static void ring_push(struct timing_ring *r, uint32_t done)
+static void ring_push(struct timing_ring *r, uint32_t done, struct timing_blame by)
 {
     r->done[r->at] = done;
+    r->by[r->at] = by;
     if (++r->at == r->n)
         r->at = 0;
 }
@@ -57,6 +58,16 @@ static uint32_t *tracker_wait(struct timing_sm *s, double *at)
     if (*m > *at)
         *at = *m;
     return m;
+}
+
+/* What holds a tracker: a queue that its miss is in for more than a fifth of its time; with shorter queues,
+ * that there are so few trackers. */
+static uint8_t tracker_holder(const struct timing_stages *x, uint32_t took)
+{
+    float l2 = x->took[STAGE_L2], dram = x->took[STAGE_DRAM];
+    if (5 * (l2 + dram) < (float)took)
+        return LIMIT_L1;
+    return l2 > dram ? LIMIT_L2 : LIMIT_DRAM;
 }
 
 /* Room for sectors in flight (l1_flight) is handed out in the same way. */
@@ -96,8 +107,13 @@ static uint32_t fetch_miss(struct timing_sm *s, const struct load_way *way, uint
 {
     bool past = way->route.l1 == CACHE_BYPASS || way->cache == &s->ro;
     bool tracks = !past || s->group->t->g->l1_bypass_tracks;
+    double before = *at;
     uint32_t *tracker = tracks ? tracker_wait(s, at) : NULL, sectors = cache_count(a->miss);
+    uint8_t held_by = tracker && *at > before ? s->mshr_by[tracker - s->mshr] : LIMIT_L1;
+    double tracked = *at;
     room_wait(s, sectors, at);
+    if (*at > tracked)
+        held_by = s->now.miss_by;
     struct cache_l2_request r = { .line = line,
                                   .at = (uint32_t)*at,
                                   .sectors = a->miss,
@@ -106,7 +122,20 @@ static uint32_t fetch_miss(struct timing_sm *s, const struct load_way *way, uint
                                   .place = way->place,
                                   .few = way->few,
                                   .own = way->own };
+    double waited = *at - before;
     uint32_t arrival = timing_mem_read(s, &r, way->route.granule);
+    *(s->now.rest == LIMIT_LOCAL ? &s->spent[s->now.pc].local : &s->spent[s->now.pc].read) +=
+        32 * sectors;
+    s->now.miss_by = tracker_holder(&s->now.line, arrival - r.at);
+    if (tracker)
+        s->mshr_by[tracker - s->mshr] = s->now.miss_by;
+    if (waited > 0) {
+        s->now.line.took[held_by == LIMIT_L2     ? STAGE_L2
+                         : held_by == LIMIT_DRAM ? STAGE_DRAM
+                                                 : STAGE_TRACKER] += (float)waited;
+        timing_occupy(&s->now.lsu_by, timing_blame_of(s->now.pc, held_by), waited);
+        s->now.tracked += waited;
+    }
     /* a tracker is free at the mean arrival: a later miss must not wait because an earlier one went
      * to a far slice */
     uint32_t freed = (uint32_t)((int64_t)arrival - r.apart);
@@ -129,6 +158,7 @@ static inline __attribute__((always_inline)) uint32_t load_line(struct timing_sm
                                                                 struct load_lines *brought)
 {
     struct cache_answer a;
+    s->now.line = (struct timing_stages){ 0 };
     for (;;) {
         cache_l1_load(way->cache, timing_line(entry), timing_sectors(entry),
                       (enum cache_alloc)way->route.l1, (uint32_t)*at, &a);
@@ -139,8 +169,10 @@ static inline __attribute__((always_inline)) uint32_t load_line(struct timing_sm
     uint32_t done = (uint32_t)*at + way->latency;
     if (a.line)
         cache_l1_hold(a.line, brought->read);
-    if (a.pending && a.ready > done)
+    if (a.pending && a.ready > done) {
         done = a.ready;
+        s->now.line = s->now.missed; /* on its way with it */
+    }
     if (a.miss) {
         uint32_t arrival = fetch_miss(s, way, timing_line(entry), &a, at, brought);
         if (arrival > done)
@@ -231,6 +263,17 @@ static uint32_t last_datum(const struct sim_preset *g, struct timing_warp *w, do
     return (uint32_t)(begin + g->l1_bank_turn * (passes - 1));
 }
 
+/* A load keeps the unit busy: with sectors that its lanes do not need for half of the time or more, or not. */
+static inline void occupy_load(struct timing_sm *s, const struct timing_access *a, uint32_t sectors,
+                               double cycles)
+{
+    bool apart = 32 * sectors >= (uint32_t)a->lanes * a->bytes * 2 + 32,
+         local = s->now.rest == LIMIT_LOCAL;
+    s->now.own_turns = local ? LIMIT_LOCAL : LIMIT_COALESCING_LOAD;
+    timing_occupy(&s->now.lsu_by,
+                  timing_blame_of(s->now.pc, apart || local ? s->now.own_turns : LIMIT_L1), cycles);
+}
+
 /* Most loads have one line: compiled for n = 1 it has no loop. */
 static inline __attribute__((always_inline)) uint32_t load_lines(struct timing_sm *s,
                                                                  struct timing_warp *w,
@@ -244,10 +287,13 @@ static inline __attribute__((always_inline)) uint32_t load_lines(struct timing_s
     double from = max_d(t, s->lsu_free), tags = from;
     uint32_t banks = (uint32_t)g->l1_tag_banks, taken = 0;
     uint32_t done = 0, sectors = sectors_of(lines, n), hits = 0;
+    struct timing_spent *row = &s->spent[s->now.pc];
+    row->used += (uint32_t)a->lanes * a->bytes;
     double data =
         max_d(a->passes, sectors < ARRAY_LEN(r->data) ? r->data[sectors]
                                                       : 32.0 * sectors / (double)g->l1_bytes_per_cycle);
-    s->data_free = max_d(s->data_free, from) + data;
+    double behind = max_d(s->data_free, from) - from;
+    s->data_free = from + behind + data;
     s->loads_in++;
     struct load_way way;
     struct load_lines brought;
@@ -263,9 +309,13 @@ static inline __attribute__((always_inline)) uint32_t load_lines(struct timing_s
         /* its tag bank is busy with a line before: in the next cycle */
         tags += taken & bank ? 1 : 0;
         taken = taken & bank ? bank : taken | bank;
+        float looked = (float)(tags - from);
         uint32_t ready = load_line(s, &way, lines[i], &tags, &hit, &brought);
-        if (ready > done)
+        if (ready > done) {
             done = ready;
+            s->now.stages = s->now.line;
+            s->now.stages.took[STAGE_TURNS] = looked;
+        }
         hits += cache_count(hit & timing_sectors(lines[i]));
     }
     s->lsu_free = max_d(tags + 1, from + r->lanes);
@@ -277,8 +327,13 @@ static inline __attribute__((always_inline)) uint32_t load_lines(struct timing_s
         cache_l1_hold(brought.line[i], done + way.latency);
     /* what misses waits elsewhere */
     leaves_queue(s, hits == sectors ? max_d(s->lsu_free, s->data_free) : s->lsu_free);
-    if (out > done)
+    if (out > done) {
         done = out;
+        s->now.stages.took[STAGE_UNIT] = (float)behind;
+        s->now.stages.took[STAGE_TURNS] = (float)(g->l1_bank_turn * (turns - 1));
+    }
+    s->now.stages.took[STAGE_UNIT] += (float)(from - t);
+    occupy_load(s, a, sectors, max_d(data, s->lsu_free - from - s->now.tracked));
     if (way.counted)
         count_load(s, in, a, sectors, hits);
     return done;
@@ -314,6 +369,7 @@ static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const st
     bool partial = is_partial(a, lines);
     uint8_t left = !partial ? 0 : a->torn == TIMING_ROW_END ? CACHE_SHARED_PART : CACHE_PART;
     s->data_free = max_d(s->data_free, from);
+    double begin = s->data_free;
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t line = timing_line(lines[i]);
         cache_l1_store(&s->l1, line, timing_sectors(lines[i]), partial, (uint32_t)at);
@@ -326,11 +382,20 @@ static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const st
                                       .alloc = (uint8_t)cache_route_store(&in->policy, a->hint,
                                                                           line << CACHE_LINE_SHIFT) };
         waits += timing_mem_write(s, &r) - r.at;
+        for (uint32_t k = STAGE_L2; k <= STAGE_DRAM; k++)
+            s->now.stages.took[k] += s->now.line.took[k] / a->nlines;
+        s->spent[s->now.pc].stored += 32 * cache_count(r.sectors);
         s->data_free +=
             (partial || !i ? g->l1_store_line : 0) + g->l1_store_sector * cache_count(r.sectors);
         at += 1;
     }
     uint32_t done = (uint32_t)max_d(s->data_free, at + waits / a->nlines);
+    bool apart = 32 * sectors_of(lines, a->nlines) >= 2 * (uint32_t)a->lanes * a->bytes + 32;
+    s->spent[s->now.pc].kept += (uint32_t)a->lanes * a->bytes;
+    s->now.own_turns = apart ? LIMIT_COALESCING_STORE : LIMIT_L1;
+    s->now.stages.took[STAGE_UNIT] = (float)(begin - t);
+    s->now.stages.took[STAGE_TURNS] = (float)(s->data_free - begin);
+    timing_occupy(&s->now.lsu_by, timing_blame_of(s->now.pc, s->now.own_turns), s->data_free - begin);
     s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)g->lanes_lsu);
     leaves_queue(s, max_d(s->lsu_free, done));
     return done;
@@ -348,6 +413,9 @@ static uint32_t issue_local_store(struct timing_sm *s, struct timing_warp *w,
         at += 1;
     }
     s->lsu_free = at;
+    timing_occupy(&s->now.lsu_by, timing_blame_of(s->now.pc, LIMIT_LOCAL), a->nlines);
+    s->now.own_turns = LIMIT_LOCAL;
+    s->now.stages.took[STAGE_TURNS] = (float)(at - t);
     leaves_queue(s, at);
     return (uint32_t)at;
 }
@@ -390,10 +458,16 @@ static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const s
         r.unit_cycles = cache_unit_parts(r.lanes * each);
         cache_l1_store(&s->l1, r.line, r.sectors, true, (uint32_t)at);
         uint32_t back = timing_mem_atomic(s, &r);
-        if (back > done)
+        s->spent[s->now.pc].atomics += 32 * cache_count(r.sectors);
+        if (back > done) {
             done = back;
+            s->now.stages = s->now.line;
+            s->now.stages.took[STAGE_ATOMICS] += r.lanes + (float)i;
+        }
         at += 1;
     }
+    s->now.stages.took[STAGE_UNIT] = (float)(at - a->nlines - t);
+    timing_occupy(&s->now.lsu_by, timing_blame_of(s->now.pc, LIMIT_ATOMICS), a->nlines);
     s->lsu_free = at;
     leaves_queue(s, max_d(at, s->store_free));
     return done;
@@ -465,6 +539,15 @@ static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a,
         passes = (uint32_t)g->atom_shared_swap_turns * (passes > a->same ? passes : a->same);
     }
     double busy = max_d(passes / timing_shared_left(s, at), (double)WARP_LANES / (double)g->lanes_lsu);
+    uint32_t least = ((uint32_t)a->lanes * a->bytes + 127) / 128;
+    s->now.stages.took[STAGE_UNIT] = (float)(at - t);
+    s->now.stages.took[STAGE_TURNS] = (float)(atomic ? busy - 1 + latency - (double)g->lat_atom_shared
+                                              : passes > least ? busy - least
+                                                               : 0);
+    s->now.own_turns = atomic ? LIMIT_ATOMICS : LIMIT_BANKS;
+    timing_occupy(
+        &s->now.lsu_by,
+        timing_blame_of(s->now.pc, atomic || passes >= 2 * least ? s->now.own_turns : LIMIT_L1), busy);
     s->lsu_free = at + busy;
     leaves_queue(s, s->lsu_free);
     return (uint32_t)(at + busy - 1) + latency;
@@ -540,6 +623,7 @@ static uint32_t issue_constant(struct timing_sm *s, struct timing_warp *w, const
     double begin = max_d(t, s->const_free), sms = (double)g->sms,
            all = (double)s->group->t->nctas < sms ? (double)s->group->t->nctas / sms : 1;
     uint32_t lack = 0;
+    s->now.ahead = s->now.const_by.by;
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t e = w->work->lines[a->first + i];
         for (uint32_t half = 0; half < 2; half++)
@@ -548,6 +632,12 @@ static uint32_t issue_constant(struct timing_sm *s, struct timing_warp *w, const
     }
     double miss = g->const_miss_busy + all * (g->const_miss_shared - g->const_miss_busy);
     s->const_free = begin + a->passes * g->const_word_busy + lack * miss;
+    s->now.own_turns = LIMIT_CONSTANT;
+    s->now.stages.took[STAGE_UNIT] = (float)(begin - t);
+    s->now.stages.took[STAGE_TURNS] = (float)((a->passes - 1) * g->const_word_cycles);
+    bool replays = a->passes > 1; /* each word may lack a line too */
+    timing_occupy(&s->now.const_by, timing_blame_of(s->now.pc, replays ? LIMIT_CONSTANT : LIMIT_L1),
+                  s->const_free - begin);
     return (uint32_t)(begin + (double)g->lat_const_index +
                       (double)(a->passes - 1) * g->const_word_cycles + lack * g->const_miss_cycles);
 }
@@ -564,6 +654,8 @@ static uint32_t issue_space(struct timing_sm *s, struct timing_warp *w, const st
     case PTX_SPACE_CONST:
         if (a->nlines)
             return issue_constant(s, w, a, t);
+        s->now.own_turns = LIMIT_CONSTANT;
+        s->now.stages.took[STAGE_TURNS] = (float)((double)g->lat_const * (a->passes - 1));
         return t + (uint32_t)(g->lat_const * a->passes);
     case PTX_SPACE_PARAM: return t + (uint32_t)(g->lat_const * a->passes);
     case PTX_SPACE_LOCAL:
@@ -579,10 +671,21 @@ uint32_t timing_lsu_issue(struct timing_sm *s, struct timing_warp *w, struct tim
                           const struct exec_inst *in, const struct timing_access *a, uint32_t t)
 {
     s->left = 0;
+    s->now.pc = (uint32_t)(in - s->group->t->plan.p->code);
+    s->now.stages = (struct timing_stages){ 0 };
+    s->now.tracked = 0;
+    s->now.ahead = s->now.lsu_by.by;
+    s->now.own_turns = LIMIT_L1;
+    s->now.rest = a->space == PTX_SPACE_LOCAL ? LIMIT_LOCAL : LIMIT_LATENCY;
     uint32_t done = issue_space(s, w, in, a, t);
+    s->now.why = timing_why_of(s, &s->now.stages, s->now.pc, s->now.own_turns, s->now.rest);
+    timing_waits_put(w->work->waits, done, s->now.why);
     if (!s->left)
         return done;
-    ring_push(&s->queue, s->left);
-    ring_push(&q->own, s->left);
+    bool leaves =
+        s->now.why.queue.cause != s->now.lsu_by.by.cause && a->kind != ACCESS_LOAD && s->now.why.queued;
+    struct timing_blame by = leaves ? s->now.why.queue : s->now.lsu_by.by;
+    ring_push(&s->queue, s->left, by);
+    ring_push(&q->own, s->left, by);
     return done;
 }

@@ -275,10 +275,15 @@ uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_
         /* reads that all SMs make at once delay what follows; those merged before L2 count once */
         wait = take_port(&s->ask_free, r->at,
                          m->crowd_cycles * (1 - m->merged) * cache_l2_together(&m->l2, r->line));
-    wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
+    const struct timing_queue *slice = &m->slice[r->slice];
+    double served = waiting(m, slice, s->slice_added, r->at);
+    bool atomics = slice->atomics > 0.5f;
+    wait += served;
     struct timing_flight *f = flight_of(s, r->line);
-    if (merges(s, f, r))
+    if (merges(s, f, r)) {
+        s->now.line = s->now.missed;
         return f->until + (uint32_t)port;
+    }
     if (m->crowd_cycles > 0 && !r->own)
         s->ask_free += m->ask_cycles[n] * (1 - m->merged);
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
@@ -286,12 +291,17 @@ uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_
     s->slice_added += (r->copy ? slice_bytes(g, r) / m->slice_bytes / m->nslices : m->slice_cycles[n]) *
                       (1 - m->merged);
     uint32_t trip = with_distance(g, s, r, (uint32_t)g->l2_latency);
+    s->now.line.took[STAGE_L2] = (float)(atomics ? wait - served : wait);
+    s->now.line.took[STAGE_ATOMICS] = (float)(atomics ? served : 0);
     if (lack) {
-        wait += waiting(m, &m->channel[r->channel], s->channel_added, r->at);
+        double queue = waiting(m, &m->channel[r->channel], s->channel_added, r->at);
         s->channel_added +=
             dram_bytes(g, cache_widen(lack, granule), false) / m->channel_bytes / m->nchannels;
         trip += (uint32_t)(g->dram_latency - g->l2_latency) + crowded(m);
+        wait += queue;
+        s->now.line.took[STAGE_DRAM] = (float)(queue + crowded(m));
     }
+    s->now.missed = s->now.line;
     note_request(s, r, cache_widen(lack, granule));
     uint32_t arrival = r->at + trip + (uint32_t)wait;
     s->reads++;
@@ -321,7 +331,10 @@ uint32_t timing_mem_write(struct timing_sm *s, struct cache_l2_request *r)
         wait = out;
     wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     s->slice_added += slice_bytes(g, r) / m->slice_bytes / m->nslices;
-    wait += m->written_back * waiting(m, &m->channel[r->channel], s->channel_added, r->at);
+    double behind = m->written_back * waiting(m, &m->channel[r->channel], s->channel_added, r->at);
+    s->now.line.took[STAGE_L2] = (float)wait;
+    s->now.line.took[STAGE_DRAM] = (float)behind;
+    wait += behind;
     note_request(s, r, 0);
     return r->at + (uint32_t)wait;
 }
@@ -356,10 +369,13 @@ uint32_t timing_mem_atomic(struct timing_sm *s, struct cache_l2_request *r)
     r->unit = unit_of(m, r->line);
     double wait = waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     s->slice_added += r->lanes * m->atomic_cycles / m->nslices;
-    wait += take_port(&s->store_free, r->at, g->icnt_atomic_cycles * cache_count(r->sectors));
+    double behind = take_port(&s->store_free, r->at, g->icnt_atomic_cycles * cache_count(r->sectors));
+    s->now.line.took[STAGE_L2] = (float)wait;
+    wait += behind;
     double turn = waiting(m, &m->unit[r->unit], 0, r->at);
     if (turn > g->l2_atomic_room)
         hold_atomic(s, r->at + turn - g->l2_atomic_room);
+    s->now.line.took[STAGE_ATOMICS] = (float)(behind + turn);
     note_request(s, r, 0);
     return r->at + with_distance(g, s, r, (uint32_t)g->l2_latency) + (uint32_t)(wait + turn) + r->lanes;
 }
@@ -433,6 +449,13 @@ static void enter_atomic(struct timing_mem *m, const struct cache_l2_request *r)
     occupy(unit, m->epoch, cycles * sharers(m, r));
 }
 
+#define LATELY_CYCLES 256.0
+static void work_slice(struct timing_queue *q, uint32_t epoch, double cycles, bool atomic)
+{
+    occupy(q, epoch, cycles);
+    q->atomics += ((float)atomic - q->atomics) * (float)(cycles / (cycles + LATELY_CYCLES));
+}
+
 static void enter_request(struct timing_mem *m, const struct cache_l2_request *r)
 {
     struct cache_l2_outcome o;
@@ -446,7 +469,7 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
     uint8_t fill = r->write && (r->partial == CACHE_PART || r->lanes) ? r->sectors & (uint8_t)~o.hit : 0;
     o.miss |= fill;
     if (!r->quiet)
-        occupy(&m->slice[r->slice], m->epoch, cycles);
+        work_slice(&m->slice[r->slice], m->epoch, cycles, r->lanes > 0);
     double busy = dram_bytes(m->g, o.miss, o.open) + dram_bytes(m->g, o.written, o.open);
     /* weight is in SMs of the GPU; the queue counts in simulated ones */
     if (busy > 0) {

@@ -16,6 +16,7 @@ struct timing_met;
 /* ---- the memory system of a group ---- */
 struct timing_queue {
     double free;
+    float atomics; /* of a slice: share of its work lately that atomics were */
     uint32_t last; /* of a slice: 1 + the atomic unit that worked last; of a unit: 1 + its last line; 0:
                       none */
 };

@@ -4,6 +4,7 @@
 
 #include "engine/base/base.h"
 #include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/spent.h"
 
 #define TIMING_SCHEDULERS 8u /* of an SM, at most */
 
@@ -13,8 +14,9 @@ enum { TIMING_WANT_FETCH = UNIT_COUNT, TIMING_WANT_ROOM, TIMING_WANTS };
 /* completion of the last n memory instructions; the oldest */
 struct timing_ring {
     uint32_t *done;
-    uint32_t n;  /* entries */
-    uint32_t at; /* the oldest */
+    struct timing_blame *by; /* [n] who held each */
+    uint32_t n;              /* entries */
+    uint32_t at;             /* the oldest */
 };
 /* A scheduler of an SM: its warps that are due, by the unit they need, and when each unit is free. */
 struct timing_sched {
@@ -27,6 +29,8 @@ struct timing_sched {
     uint64_t due[TIMING_WANTS];
     struct timing_ring own; /* completion of its last memory instructions */
     uint32_t id;
+    uint32_t pc;   /* of the instruction that issued last */
+    uint32_t live; /* its warps that have not ended */
 };
 
 #endif

@@ -43,8 +43,10 @@ static uint32_t trackers(const struct timing_launch *t)
 
 static bool make_ring(struct timing_ring *r, int64_t n)
 {
-    *r = (struct timing_ring){ .done = base_alloc((size_t)n * sizeof *r->done), .n = (uint32_t)n };
-    return r->done;
+    *r = (struct timing_ring){ .done = base_alloc((size_t)n * sizeof *r->done),
+                               .by = base_alloc((size_t)n * sizeof *r->by),
+                               .n = (uint32_t)n };
+    return r->done && r->by;
 }
 
 static void *aligned(void *p, size_t to)
@@ -62,6 +64,8 @@ static bool alloc_arrays(struct timing_sm *s, const struct timing_launch *t)
     s->wants = base_alloc(s->nwarps * sizeof *s->wants);
     s->scoreboard = base_alloc(((size_t)s->nwarps * t->plan.nslots + 1) * sizeof *s->scoreboard);
     s->work = base_alloc(s->nwarps * sizeof *s->work);
+    s->waits_room = base_alloc((s->nwarps + 1) * sizeof *s->waits);
+    s->waits = s->waits_room ? aligned(s->waits_room, sizeof *s->waits[0].v) : NULL;
     s->warp_inst = base_alloc(s->nwarps * sizeof *s->warp_inst);
     s->cta = base_alloc(s->nctas * sizeof *s->cta);
     s->order = base_alloc(s->nctas * sizeof *s->order);
@@ -75,15 +79,16 @@ static bool alloc_arrays(struct timing_sm *s, const struct timing_launch *t)
     }
     s->nmshrs = trackers(t);
     s->mshr = base_alloc((size_t)s->nmshrs * sizeof *s->mshr);
+    s->mshr_by = base_alloc(s->nmshrs);
     s->nroom = (uint32_t)g->l1_flight;
     s->room = base_alloc((size_t)(s->nroom + 1) * sizeof *s->room);
     s->ended = base_alloc(s->nctas * sizeof *s->ended);
     if (g->l2_merge && !(s->flight = base_alloc(TIMING_FLIGHTS * sizeof *s->flight)))
         return false;
     s->loads = base_alloc((t->p->nloads + 1) * sizeof *s->loads);
-    return s->warp && s->sched && s->work && s->warp_inst && s->ready && s->age && s->wants &&
-           s->scoreboard && s->cta && s->order && s->turns && rings && s->mshr && s->room && s->ended &&
-           s->loads;
+    return s->warp && s->sched && s->work && s->waits && s->warp_inst && s->ready && s->age &&
+           s->wants && s->scoreboard && s->cta && s->order && s->turns && rings && s->mshr &&
+           s->mshr_by && s->room && s->ended && s->loads;
 }
 
 static enum status make_caches(struct timing_sm *s, const struct timing_launch *t)
@@ -134,10 +139,12 @@ enum status timing_sm_init(struct timing_sm *s, struct timing_group *g, uint32_t
         s->nth_of[i] = (uint8_t)(i / n);
         s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
         s->warp[i].work = &s->work[i];
+        s->work[i].waits = &s->waits[i];
     }
     s->first = s - index % t->span;
     s->rank = index % t->span;
     struct exec_worker *k = g->worker[index / t->span % g->nworkers];
+    s->spent = g->spent + (size_t)(index / t->span % g->nworkers) * t->p->ncode;
     for (uint32_t i = 0; i < s->nctas; i++)
         if (!(s->cta[i].x = s->rank ? s->first->cta[i].x : exec_cta_new(k)))
             return ST_NOMEM;
@@ -159,6 +166,7 @@ void timing_sm_free(struct timing_sm *s)
         base_free(s->work[i].lines);
     }
     base_free(s->work);
+    base_free(s->waits_room);
     base_free(s->warp_inst);
     base_free(s->ready);
     base_free(s->age);
@@ -168,11 +176,16 @@ void timing_sm_free(struct timing_sm *s)
     base_free(s->order);
     base_free(s->turns);
     base_free(s->queue.done);
+    base_free(s->queue.by);
     base_free(s->held.done);
-    for (uint32_t i = 0; s->sched && i < TIMING_SCHEDULERS; i++)
+    base_free(s->held.by);
+    for (uint32_t i = 0; s->sched && i < TIMING_SCHEDULERS; i++) {
         base_free(s->sched[i].own.done);
+        base_free(s->sched[i].own.by);
+    }
     base_free(s->sched);
     base_free(s->mshr);
+    base_free(s->mshr_by);
     base_free(s->room);
     base_free(s->ended);
     base_free(s->flight);
@@ -229,6 +242,9 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
         w->gone = false;
         memset(w->slot, 0, t->plan.nslots * sizeof *w->slot);
         s->age[id] = s->arrivals++;
+        s->sched[s->sched_of[id]].live++;
+        timing_waits_put(w->work->waits, w->started,
+                         (struct timing_why){ .rest = timing_blame_of(0, LIMIT_LAUNCH) });
         timing_ready_at(s, id, w->started);
     }
 }
@@ -250,6 +266,7 @@ static void end_warp(struct timing_sm *s, struct timing_warp *w, uint32_t t)
 {
     struct timing_cta *c = &s->cta[w->cta];
     w->state = WARP_ENDED;
+    s->sched[s->sched_of[w - s->warp]].live--;
     s->warp_cycles += t - w->started;
     if (t > s->until)
         s->until = t;
@@ -322,20 +339,27 @@ static __attribute__((noinline)) void hold_back(struct timing_sm *s, struct timi
 {
     const struct sim_preset *g = s->group->t->g;
     uint32_t until = t + s->interval;
+    w->work->held_at = o->pc;
     if (o->flags & TIMING_FENCE)
         until = t + o->latency;
     if (o->flags & TIMING_SPLITS || (o->flags & TIMING_ALONE && o->unit != UNIT_CONTROL))
         until = t + o->latency;
     if (o->flags & TIMING_ENDS && o->unit == UNIT_CONTROL)
         until = t + (w->branched ? (uint32_t)g->lat_control : o->late ? o->latency : 0);
-    if (o->flags & TIMING_BARRIER)
+    if (o->flags & TIMING_BARRIER) {
         until = t + (uint32_t)g->lat_barrier;
+        timing_waits_put(w->work->waits, until,
+                         (struct timing_why){ .rest = timing_blame_of(o->pc, LIMIT_BARRIERS) });
+    }
     if (o->flags & TIMING_RELEASE)
         until = t + o->latency;
     if (o->flags & TIMING_ASYNC)
         until = later(until, w->work->async);
-    if (o->flags & TIMING_GROUPS)
+    if (o->flags & TIMING_GROUPS) {
         until = later(until, timing_groups(w, &s->group->t->p->code[o->pc]));
+        timing_waits_put(w->work->waits, until,
+                         (struct timing_why){ .rest = timing_blame_of(o->pc, LIMIT_TENSOR) });
+    }
     if (o->flags & TIMING_CALL)
         until = timing_call_until(s, o, w->work->lanes, t);
     if (until > w->release)
@@ -362,6 +386,9 @@ static inline bool issue(struct timing_sm *s, struct timing_warp *w, struct timi
         then->wants = TIMING_WANT_ROOM;
         return false;
     }
+    q->pc = o->pc;
+    if (q->free < t)
+        timing_spend_wait(s, q, w, o, mem ? timing_lsu_room(s, q) : 0, t);
     *from = t + o->busy;
     uint32_t done = t + o->latency;
     if (mem) {
@@ -369,8 +396,8 @@ static inline bool issue(struct timing_sm *s, struct timing_warp *w, struct timi
         done = timing_lsu_issue(s, w, q, &plan->p->code[o->pc], a, t);
         for (uint32_t i = 0; i < a->nlate; i++) {
             const struct exec_late *l = &w->work->late[a->late + i];
-            timing_late_put(s, w->cta, l,
-                            l->arrivals && !l->remote ? later(done, w->work->async) : done);
+            timing_late_put(s, w->cta, l, l->arrivals && !l->remote ? later(done, w->work->async) : done,
+                            s->now.why);
         }
         if ((a->kind == ACCESS_ASYNC || a->nbox) && !a->nlate && done > w->work->async)
             w->work->async = done;
@@ -523,6 +550,7 @@ static inline void step_one(struct timing_sm *s, struct timing_sched *q, uint32_
         q->last = k;
         q->paired = s->dual && !q->paired;
         free = q->free = t + (q->paired ? slots - 1 : slots) * s->interval;
+        s->spent[q->pc].cycles[LIMIT_ISSUE] += free - t;
     }
     if (then.at <= t || then.at == free)
         make_due(q, k, then.wants);
@@ -572,6 +600,7 @@ static void wake_due(struct timing_sm *s, uint32_t t)
 {
     for (uint32_t w = wheel_take(&s->wheel, t), next; w; w = next) {
         uint32_t sc = s->sched_of[w - 1];
+        timing_waits_prefetch(&s->waits[w - 1], t);
         next = s->wheel.link[w - 1];
         if (s->ready[w - 1] > t) {
             wheel_put(&s->wheel, w - 1, s->ready[w - 1]);

@@ -8,6 +8,7 @@
 #include "engine/sim/cache/l1.h"
 #include "engine/sim/step.h"
 #include "engine/sim/timing/sched.h"
+#include "engine/sim/timing/spent.h"
 #include "engine/sim/timing/timing_int.h"
 #include "engine/sim/timing/wheel.h"
 
@@ -90,24 +91,22 @@ struct timing_sm {
     uint32_t turn;
     uint32_t at; /* earliest step of any warp */
     uint32_t *scoreboard;
-    struct timing_work *work; /* [nwarps] */
+    struct timing_work *work;   /* [nwarps] */
+    struct timing_waits *waits; /* [nwarps], in waits_room */
+    void *waits_room;
     struct timing_cta *cta;
     uint32_t nctas;
     uint8_t *order;             /* [nctas]: CTA slots, the one with the oldest CTA first */
     struct timing_turns *turns; /* [nctas * TIMING_SCHEDULERS] */
-    /* load/store unit */
-    struct cache_l1 l1, ro;
+    struct cache_l1 l1, ro;     /* load/store unit */
     bool has_ro;
     double heap_free; /* when malloc's heap has served this SM's lanes */
     /* out_free: what reads and stores leave by */
-    double lsu_free;                       /* cycle */
-    double const_free;                     /* cycle: of reads of constants by an index */
+    double lsu_free, const_free;           /* cycle; const_free: of reads of constants by an index */
     uint32_t *const_line;                  /* 1 + lines of its constant cache, the latest first, 0: none;
                                               made when it first reads one */
-    double remote_free;                    /* cycle */
-    double data_free;                      /* cycle */
-    double port_free;                      /* cycle */
-    double store_free;                     /* cycle */
+    double remote_free, data_free;         /* cycle */
+    double port_free, store_free;          /* cycle */
     double out_free;                       /* cycle: what reads and stores leave by */
     double copy_free;                      /* cycle: of the tensor copy engine */
     double tensor_shared;                  /* cycle: until which tensor cores read shared memory, */
@@ -118,6 +117,7 @@ struct timing_sm {
         struct exec_late l;
         uint64_t cta; /* index of the CTA, which may be over */
         uint32_t slot, at;
+        struct timing_why why; /* what it took */
     } * late;
     size_t nlate, cap_late;
     uint32_t late_at;
@@ -133,8 +133,9 @@ struct timing_sm {
     } looped[TIMING_LOOPED];
     /* when the memory instruction being issued leaves the queue; 0: never was in it */
     uint32_t left;
-    /* [nmshrs] arrival of the last misses; the oldest */
+    /* [nmshrs] arrival of the last misses; what they waited for, enum limit_cause; the oldest */
     uint32_t *mshr;
+    uint8_t *mshr_by;
     uint32_t nmshrs;
     uint32_t mshr_at;
     /* [nroom] arrival of the last sectors missed; the oldest. nroom 0: any number */
@@ -150,6 +151,10 @@ struct timing_sm {
     size_t nrequests, cap_requests;
     struct timing_ended *ended;
     uint32_t nended;
+    /* where its slots go: [ncode], of all SMs of a worker */
+    struct timing_spent *spent;
+    double resident; /* warps of a scheduler, summed over the cycles that latency took */
+    struct timing_memory_wait now;
     /* counters */
     uint64_t inst_warp;        /* warp instructions */
     uint64_t inst_thread;      /* thread instructions */
@@ -167,8 +172,7 @@ struct timing_sm {
     struct timing_load_count *loads;
     /* warps begun; cycles of the first CTA's start and the last warp's end */
     uint32_t arrivals;
-    uint32_t begun;
-    uint32_t until;
+    uint32_t begun, until;
     bool fault, oom;
 };
 enum status timing_sm_init(struct timing_sm *s, struct timing_group *g, uint32_t id, uint32_t index);
@@ -192,13 +196,17 @@ enum fetch_result timing_warp_fetch(struct timing_sm *s, struct timing_warp *w, 
 uint32_t timing_call_until(struct timing_sm *s, const struct timing_slot *o, uint32_t lanes, uint32_t t);
 
 /* late.c: told at cycle `at` to the CTA in `slot`; all that is due at t. */
-void timing_late_put(struct timing_sm *s, uint32_t slot, const struct exec_late *l, uint32_t at);
+void timing_late_put(struct timing_sm *s, uint32_t slot, const struct exec_late *l, uint32_t at,
+                     struct timing_why why);
 void timing_late_run(struct timing_sm *s, uint32_t t);
 /* Sets when a warp that is in no list and has nothing left to issue steps next. */
 void timing_ready_at(struct timing_sm *s, uint32_t w, uint32_t at);
 /* Warps of the cluster in `slot` of the unit's SMs that waited and can go on at t, do so `after` cycles.
  */
 void timing_wake(struct timing_sm *s, uint32_t slot, uint32_t t, uint32_t after);
+/* The same of warps that waited for something that took `why`. */
+void timing_wake_for(struct timing_sm *s, uint32_t slot, uint32_t t, uint32_t after,
+                     const struct timing_why *why);
 /* tensor.c: a copy's lines; a product. When it is done. */
 uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
                      const struct timing_access *a, uint32_t t);
@@ -211,6 +219,13 @@ uint32_t timing_groups(const struct timing_warp *w, const struct exec_inst *in);
 /* lsu.c: a memory instruction issues at t; returns when its result is there. TIMING_NEVER never. */
 uint32_t timing_lsu_issue(struct timing_sm *s, struct timing_warp *w, struct timing_sched *q,
                           const struct exec_inst *in, const struct timing_access *a, uint32_t t);
+/* Who holds the LSU's queue until timing_lsu_room. */
+static inline struct timing_blame timing_lsu_holder(const struct timing_sm *s,
+                                                    const struct timing_sched *q)
+{
+    bool all = s->queue.done[s->queue.at] > q->own.done[q->own.at];
+    return all ? s->queue.by[s->queue.at] : q->own.by[q->own.at];
+}
 /* Earliest cycle at which the LSU takes another instruction of scheduler q. */
 static inline uint32_t timing_lsu_room(const struct timing_sm *s, const struct timing_sched *q)
 {

@@ -75,6 +75,8 @@ uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct ex
     const struct sim_preset *g = s->group->t->g;
     double at = s->copy_free > t ? s->copy_free : t;
     uint32_t done = t;
+    s->now.stages.took[STAGE_UNIT] = (float)(at - t);
+    s->now.ahead = timing_blame_of(s->now.pc, LIMIT_L2);
     bool reads = a->kind == ACCESS_ASYNC;
     uint32_t fill = in->fn == exec_tma ? a->fill : 0, least = (uint32_t)g->l2_fill / 32,
              line = fill < CACHE_SECTORS ? fill : CACHE_SECTORS;
@@ -90,7 +92,11 @@ uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct ex
                                   : cache_route_store(&in->policy, a->hint, addr));
         *(reads || a->kind == ACCESS_PREFETCH ? &s->copy_reads : &s->copy_writes) +=
             cache_count(r.sectors);
+        s->now.line = (struct timing_stages){ 0 };
         uint32_t back = copy_line(s, a, &r, (uint8_t)(line > least ? line : least));
+        if (back > done)
+            for (uint32_t k = STAGE_L2; k < STAGE_COUNT; k++)
+                s->now.stages.took[k] = s->now.line.took[k];
         if (fill > CACHE_SECTORS && reads)
             fetch_pair(s, w->work->box + a->box, i, a->nbox, &r);
         done = back > done ? back : done;
@@ -98,6 +104,12 @@ uint32_t timing_copy(struct timing_sm *s, struct timing_warp *w, const struct ex
               (reads ? g->copy_bytes_per_cycle : g->copy_store_bytes_per_cycle);
     }
     s->copy_free = at;
+    for (uint32_t i = 0; i < a->nbox; i++) {
+        uint32_t bytes = 32 * cache_count(timing_sectors(w->work->box[a->box + i]));
+        struct timing_spent *row = &s->spent[s->now.pc];
+        *(reads ? &row->read : &row->stored) += bytes;
+        *(reads ? &row->used : &row->kept) += bytes;
+    }
     w->release = t + (uint32_t)g->copy_issue;
     done = (uint32_t)at > done ? (uint32_t)at : done;
     return done + (uint32_t)g->copy_latency + beyond_lines(s, in);

@@ -29,6 +29,7 @@
 #include "engine/sim/timing/phase.h"
 #include "engine/sim/timing/plan.h"
 #include "engine/sim/timing/sm.h"
+#include "engine/sim/timing/spent.h"
 #include "engine/sim/timing/wheel.h"
 
 #include <math.h>
@@ -111,6 +112,7 @@ static enum status set_up(struct timing_launch *t, struct sim_program *p, const 
     t->span = o.span;
     t->warps_per_cta = t->cluster / t->span * ((threads + WARP_LANES - 1) / WARP_LANES);
     t->ctas_per_sm = o.clusters;
+    t->held_by = o.limit;
     t->l1_bytes = (uint32_t)o.l1_bytes;
     /* The shadow that races are looked for in is one for all CTAs. */
     t->threads = l->check_races || l->check_uninit ? 1 : l->threads ? l->threads : base_cpus();
@@ -316,6 +318,9 @@ static enum status collect(const struct timing_launch *t, struct timing_groups *
     o->sampled = t->sampled && (t->subset || a->v[0].stopped || a->v[0].most < t->nctas);
     o->sample_share = o->sampled ? ctas / (double)t->nctas : 1;
     bool partial = is_partial(a);
+    st = timing_spent_take(a->v, a->n, &o->spent, &o->nspent, &o->slots);
+    for (uint32_t i = 0; i < a->n && !partial && cycles > 0; i++)
+        o->slots.end += timing_group_end(&a->v[i], &o->slots.end_cause) / a->n / cycles;
     if (o->sampled && !partial)
         scale_counts(o, (double)t->nctas / ctas);
     o->cycles = cycles;
@@ -331,7 +336,7 @@ static enum status collect(const struct timing_launch *t, struct timing_groups *
         collect_partial(a, o);
         timing_parts_take(a->v, a->n, o);
     }
-    return ST_OK;
+    return st;
 }
 
 /* The executor has statistics of its own; only what the kernel printed is taken from them. */

@@ -154,7 +154,8 @@ static void keep_late(struct timing_sm *s, struct timing_warp *w)
             m->nlate++;
             k->late[k->nlate++] = l[i];
         } else {
-            timing_late_put(s, w->cta, &l[i], w->release > k->async ? w->release : k->async);
+            timing_late_put(s, w->cta, &l[i], w->release > k->async ? w->release : k->async,
+                            (struct timing_why){ .rest = timing_blame_of(k->held_at, LIMIT_BARRIERS) });
         }
     }
 }

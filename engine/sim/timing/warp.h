@@ -4,6 +4,7 @@
 
 #include "engine/base/base.h"
 #include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/spent.h"
 
 struct exec_warp;
 struct timing_access;
@@ -27,6 +28,8 @@ struct timing_work {           /* memory accesses executed and not yet issued */
     uint32_t group[8]; /* the same of the last groups of products; ngroups counts all */
     uint32_t ngroups;
     uint32_t async;                  /* when the last asynchronous copy arrives */
+    struct timing_waits *waits;      /* of the SM */
+    uint32_t held_at;                /* pc of what held the warp back last */
     uint8_t lanes;                   /* that executed the last instruction */
     bool woke;                       /* what was executed lets others of its warpgroup go on */
     uint8_t mem_of[TIMING_TOGETHER]; /* of place lo + i: index in mem + 1; 0: none */
