@@ -13,9 +13,9 @@ CFLAGS  ?= $(OPT) -g
 ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -fPIC -fvisibility=hidden -I. -MMD -MP $(CPPFLAGS) $(EXTRA_CFLAGS)
 LDLIBS  := -lcjson -llz4 -lzstd -lpthread -ldl -lm
 
-ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c engine/dev/inject/%,$(shell find engine -name '*.c')))
+ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c engine/dev/inject/% engine/emulate/runtime/%,$(shell find engine -name '*.c')))
 TUI_SRC    := $(sort $(filter-out tui/term/main.c,$(shell find tui -name '*.c')))
-ENGINE_OBJ := $(ENGINE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/embed.o $(BUILD)/gen/inject.o
+ENGINE_OBJ := $(ENGINE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/embed.o $(BUILD)/gen/inject.o $(BUILD)/gen/emulate.o
 TUI_OBJ    := $(TUI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/page.o
 PRESETS    := $(sort $(wildcard engine/sim/presets/*.json))
 
@@ -79,6 +79,15 @@ $(BUILD)/gen/inject.c: $(BUILD)/gen/inject.so
 	@{ echo '#include "engine/dev/inject/record.h"'; echo 'const unsigned char live_library[] = {'; \
 	    od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '0};'; \
 	    echo 'const unsigned long live_library_bytes = sizeof live_library - 1;'; } > $@.tmp && mv $@.tmp $@
+
+# And the runtime library that emulate puts before a program's: libc alone, too.
+EMULATE_SRC := $(sort $(wildcard engine/emulate/runtime/*.c))
+$(BUILD)/gen/emulate.so: $(EMULATE_SRC) $(wildcard engine/emulate/runtime/*.h engine/emulate/runtime/*.def engine/emulate/runtime/*.map)
+	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-missing-prototypes -O2 -I. -fPIC -shared -fvisibility=hidden -s -Wl,-soname,libcudart.so.13 -Wl,-z,initfirst -Wl,--version-script=engine/emulate/runtime/exports.map -o $@ $(EMULATE_SRC) -ldl -lpthread
+$(BUILD)/gen/emulate.c: $(BUILD)/gen/emulate.so
+	@{ echo '#include "engine/emulate/emulate_int.h"'; echo 'const unsigned char emulate_library[] = {'; \
+	    od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '0};'; \
+	    echo 'const unsigned long emulate_library_bytes = sizeof emulate_library - 1;'; } > $@.tmp && mv $@.tmp $@
 
 -include tests/tests.mk
 -include kernels/kernels.mk

@@ -281,3 +281,9 @@ modelcheck: $(BUILD)/tests/modelcheck/modelcheck
 	@$< -j $(NPROC) -n $(MODELCHECK_N) -s $(or $(MODELCHECK_SEED),1) -o $(BUILD)/modelcheck-false
 -include $(wildcard $(BUILD)/tests/modelcheck/*.d)
 # ---- end of the model checker ----
+
+# Programs for emulate, as ones that are built with nvcc -cudart shared.
+EMULATE_BIN := $(patsubst tests/emulate/%.c,$(BUILD)/tests/emulate/%,$(wildcard tests/emulate/*.c))
+$(BUILD)/tests/emulate/%: tests/emulate/%.c tests/emulate/program.h $(BUILD)/gen/emulate.so engine/emulate/runtime/cuda_abi.h
+	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-conversion -Wno-sign-conversion -Wno-unused-function -D_GNU_SOURCE -O1 -g -I. -o $@ $< $(BUILD)/gen/emulate.so -lpthread
+tests: $(EMULATE_BIN)

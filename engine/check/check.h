@@ -99,6 +99,8 @@ void findings_junit(const struct findings *f, const struct rules *r, struct buf 
 /* check --rewrite OLD NEW: what was looked at, and what is broken. */
 void invariants_json(const char *old, const char *now, const struct inv_seen *s,
                      const struct diags *found, struct buf *out);
+/* The array of findings alone. */
+void findings_list_json(const struct findings *f, struct buf *out);
 void findings_sarif(const struct findings *f, const struct rules *r, struct buf *out);
 
 #endif

@@ -158,6 +158,21 @@ static void put_finding(struct jw *w, const struct findings *f, const struct fin
     jw_end_obj(w);
 }
 
+static void put_list(struct jw *w, const struct findings *f)
+{
+    jw_arr(w);
+    for (size_t i = 0; i < f->n; i++)
+        put_finding(w, f, &f->v[i]);
+    jw_end_arr(w);
+}
+
+void findings_list_json(const struct findings *f, struct buf *out)
+{
+    struct jw w = jw_open(out, 2);
+    put_list(&w, f);
+    out->oom = out->oom || f->oom;
+}
+
 void findings_json(const struct findings *f, const struct rules *r, struct buf *out)
 {
     struct jw w = jw_open(out, 2);
@@ -168,10 +183,7 @@ void findings_json(const struct findings *f, const struct rules *r, struct buf *
     jw_key(&w, "new_errors");
     jw_uint(&w, findings_new_errors(f));
     jw_key(&w, "findings");
-    jw_arr(&w);
-    for (size_t i = 0; i < f->n; i++)
-        put_finding(&w, f, &f->v[i]);
-    jw_end_arr(&w);
+    put_list(&w, f);
     jw_key(&w, "kernels");
     jw_arr(&w);
     for (size_t i = 0; i < f->nkernels; i++)

@@ -93,6 +93,14 @@ bool cmd_say_idle(const struct options *o, struct diags *ds);
 /* analyze --schedules (cmd_schedule.c). */
 enum status cmd_schedules(const struct args *a, const struct workspace *s, struct diags *ds);
 
+/* A kernel in a document of capture or emulate (live_kernels.c). evidence: what its time rests on, NULL:
+ * the document does not say. */
+struct live_kernel;
+struct live_survey;
+double cmd_live_share(const struct live_survey *s, const struct live_kernel *k);
+void cmd_live_kernel(const struct live_survey *s, const struct live_kernel *k, const char *evidence,
+                     struct buf *b);
+
 int cmd_analyze(struct args *a);
 int cmd_launch(struct args *a);
 int cmd_rewrite(struct args *a);
@@ -108,6 +116,7 @@ int cmd_demo(struct args *a);
 int cmd_paper(struct args *a);
 int cmd_capture(struct args *a);
 int cmd_apply(struct args *a);
+int cmd_emulate(struct args *a);
 int cmd_source(struct args *a);
 int cmd_worker(struct args *a);
 int cmd_help(struct args *a);

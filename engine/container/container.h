@@ -42,7 +42,19 @@ bool container_is(const char *path);
 /* All modules. ST_INPUT with a diagnostic: damaged, or nothing of a GPU is in it; ST_REFUSED: more
  * modules than the limit. Free in every case. */
 enum status container_read(const char *path, struct container *c, struct diags *ds);
+/* The same of n bytes in memory: fatbins one after another, an ELF file or PTX text. name: for messages. */
+enum status container_read_memory(const void *bytes, size_t n, const char *name, struct container *c,
+                                  struct diags *ds);
 void container_free(struct container *c);
+/* How a program would start with a library of ours before its CUDA runtime. */
+enum container_start {
+    START_FINE, /* or no ELF file: a script, whose children may be */
+    START_32BIT,
+    START_STATIC,   /* no dynamic linker: nothing can be put before it */
+    START_SETUID,   /* the dynamic linker ignores what is put before it */
+    START_STRIPPED, /* the static CUDA runtime, and no symbols to find its functions by */
+};
+enum container_start container_start(const char *path);
 
 /* What a choice among PTX modules of the same code goes by. */
 struct container_want {

@@ -236,3 +236,20 @@ enum status container_read(const char *path, struct container *c, struct diags *
     }
     return st;
 }
+
+enum status container_read_memory(const void *bytes, size_t n, const char *name, struct container *c,
+                                  struct diags *ds)
+{
+    struct reading r = { .out = c, .ds = ds, .path = name };
+    struct window w = { .fd = -1, .data = bytes, .n = n };
+    *c = (struct container){ .n = 0 };
+    if (fatbin_is(&w) || elf_is(&w))
+        return fatbin_is(&w) ? fatbin_read(&r, &w) : elf_read(&r, &w);
+    struct container_module *m = reading_add(&r, CONTAINER_PTX);
+    char *text = m ? base_alloc(n + 1) : NULL;
+    if (!text)
+        return m ? ST_NOMEM : reading_stopped(&r);
+    memcpy(text, bytes, n);
+    module_text(m, text, n);
+    return ST_OK;
+}

@@ -80,8 +80,8 @@ static void set_nofma(struct sim_preset *p)
     snprintf(p->title + n, sizeof p->title - n, ", no fused additions");
 }
 
-static enum status find_preset(const char *spec, const struct dev_env *env, struct sim_preset *p,
-                               struct diags *ds)
+enum status dev_preset(const char *spec, const struct dev_env *env, struct sim_preset *p,
+                       struct diags *ds)
 {
     char whole[SPEC_BYTES], name[SPEC_BYTES];
     snprintf(whole, sizeof whole, "%s", strncmp(spec, "sim:", 4) ? spec : spec + 4);
@@ -115,7 +115,7 @@ static enum status open_worker(const char *spec, const struct dev_env *env, stru
     int ordinal;
     struct sim_preset p;
     bool sim = !names_cuda(spec, &ordinal) && strcmp(spec, "auto");
-    enum status st = sim ? find_preset(spec, env, &p, ds) : ST_OK;
+    enum status st = sim ? dev_preset(spec, env, &p, ds) : ST_OK;
     struct proxy_how how = { spec,
                              env->nworkers ? env->workers[0] : NULL,
                              env->self,
@@ -150,7 +150,7 @@ static enum status open_here(const char *spec, const struct dev_env *env, struct
                                                     : open_cuda(spec, ordinal, out, ds);
     }
     struct sim_preset p;
-    enum status st = find_preset(spec, env, &p, ds);
+    enum status st = dev_preset(spec, env, &p, ds);
     return st == ST_OK ? dev_sim_open(&p, spec, env->threads, out, ds) : st;
 }
 
@@ -173,7 +173,7 @@ static void fill_untold(struct dev_info *i, const struct dev_env *env)
     for (size_t k = 0; name; name = env->preset_at(env->ctx, ++k)) {
         struct sim_preset p;
         struct dev_info of;
-        if (find_preset(name, env, &p, &none) != ST_OK)
+        if (dev_preset(name, env, &p, &none) != ST_OK)
             continue;
         sim_preset_info(&p, &of);
         if (alike(i, &of) > most) {
@@ -233,7 +233,7 @@ static void list_presets(const struct dev_env *env, void (*fn)(void *ctx, const 
     for (size_t k = 0; name; name = env->preset_at ? env->preset_at(env->ctx, ++k) : NULL) {
         struct sim_preset p;
         struct dev_info i;
-        if (find_preset(name, env, &p, &none) != ST_OK)
+        if (dev_preset(name, env, &p, &none) != ST_OK)
             continue;
         sim_preset_info(&p, &i);
         snprintf(i.spec, sizeof i.spec, "sim:%s", p.name);

@@ -49,6 +49,9 @@ struct dev_env {
 /* spec: sim:PRESET, a preset file, cuda:N, auto. ST_DEVICE with what to do next. *out owned, dev_close.
  */
 enum status dev_open(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds);
+/* The preset that a simulated device's spec stands for, with what it adds (+l1, +nol1, +nofma). */
+enum status dev_preset(const char *spec, const struct dev_env *env, struct sim_preset *p,
+                       struct diags *ds);
 void dev_close(struct dev *d);
 const struct dev_info *dev_describe(const struct dev *d);
 /* Devices this machine offers, without running anything: calls fn for each. */

@@ -41,42 +41,6 @@ static const char *why_not(const struct image *m)
                       : "the image is of an unknown kind";
 }
 
-static struct live_kernel *kernel_of(struct live_survey *s, struct str name, uint64_t image,
-                                     const char *why)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (str_eq(str_of(s->v[i].name), name) && s->v[i].image == image && s->v[i].why == why)
-            return &s->v[i];
-    struct live_kernel *k = live_survey_add(s, name, image);
-    if (k)
-        k->why = why;
-    return k;
-}
-
-/* The same of several processes is one row. */
-static bool add_shape(struct live_kernel *k, const struct live_kernel *t)
-{
-    struct live_group *s = NULL;
-    for (size_t i = 0; i < k->nshapes && !s; i++)
-        if (k->shape[i].shared == t->shared && memcmp(k->shape[i].grid, t->grid, sizeof t->grid) == 0 &&
-            memcmp(k->shape[i].block, t->block, sizeof t->block) == 0)
-            s = &k->shape[i];
-    if (!s) {
-        void *v = k->shape;
-        if (!base_grow(&v, k->nshapes, &k->cap_shapes, sizeof *k->shape))
-            return false;
-        k->shape = v;
-        s = &k->shape[k->nshapes++];
-        *s = (struct live_group){ .shared = t->shared };
-        memcpy(s->grid, t->grid, sizeof s->grid);
-        memcpy(s->block, t->block, sizeof s->block);
-    }
-    s->launches += t->launches;
-    s->timed += t->timed;
-    s->time_ns += t->time_ns;
-    return true;
-}
-
 static enum status take_kernel(struct live_survey *s, const struct images *images, const char *line)
 {
     struct live_kernel t = { 0 };
@@ -91,22 +55,7 @@ static enum status take_kernel(struct live_survey *s, const struct images *image
     t.timed = timed;
     t.time_ns = ns;
     const struct image *m = image >= 0 && (size_t)image < images->n ? &images->v[image] : NULL;
-    struct live_kernel *k = kernel_of(s, str_of(line + at), m ? m->hash : 0, why_not(m));
-    if (!k)
-        return ST_NOMEM;
-    if (!k->launches) {
-        memcpy(k->grid, t.grid, sizeof k->grid);
-        memcpy(k->block, t.block, sizeof k->block);
-        k->shared = t.shared;
-    }
-    k->launches += launches;
-    k->timed += timed;
-    k->time_ns += ns;
-    if (!add_shape(k, &t))
-        return ST_NOMEM;
-    s->gpu_ns += ns;
-    s->untimed += launches > timed ? launches - timed : 0;
-    return ST_OK;
+    return live_survey_count(s, str_of(line + at), m ? m->hash : 0, why_not(m), &t) ? ST_OK : ST_NOMEM;
 }
 
 static enum status take_line(struct live_survey *s, struct images *images, const char *line)

@@ -22,6 +22,7 @@ struct live_kernel {
     uint64_t launches; /* executions on the GPU, those of graphs included */
     uint64_t timed;    /* of these; the others' time is taken as the mean of theirs */
     uint64_t time_ns;  /* of all of them together, on the GPU; not known where timed is 0 */
+    bool sampled;      /* some of their times are of a sample of CTAs; simulated alone */
     /* of the first launch */
     unsigned grid[3];         /* CTAs */
     unsigned block[3];        /* threads */
@@ -65,6 +66,10 @@ struct live_survey {
  */
 enum status live_survey_run(char *const *argv, struct live_survey *s, struct diags *ds);
 void live_survey_free(struct live_survey *s);
+/* Adds launches of one kernel that are alike: t's shape, launches, timed and time_ns. why: as live_kernel
+ * has it, of static text. False: out of memory. */
+bool live_survey_count(struct live_survey *s, struct str name, uint64_t image, const char *why,
+                       const struct live_kernel *t);
 /* The PTX file in Triton's cache beside machine code with this hash (as live_kernel has it); owned;
  * NULL: none, or out of memory. */
 char *live_cache_ptx(uint64_t hash);

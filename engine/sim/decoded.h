@@ -175,7 +175,8 @@ struct exec_sreg {
 struct exec_symbol {
     const struct ptx_symbol *sym;
     uint64_t addr, bytes;
-}; /* placed module variable */
+    bool kept; /* by the memory, for other programs of the module */
+};             /* placed module variable */
 
 struct sim_program {
     const struct ptx_module *module;
@@ -186,7 +187,8 @@ struct sim_program {
     struct exec_inst *code;
     uint32_t ncode;
     struct exec_func *funcs;
-    uint32_t nfuncs; /* funcs[0] is the kernel */
+    uint32_t nfuncs;   /* funcs[0] is the kernel */
+    uint32_t *func_at; /* [module->nfuncs] where in funcs each is; EXEC_NO_ID: not */
     uint8_t *constants;
     uint32_t const_bytes; /* BANK_CONST: broadcast immediates */
     struct exec_symbol *symbols;

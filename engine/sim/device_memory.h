@@ -25,6 +25,24 @@ void sim_mem_put_back(struct sim_mem *m, uint64_t addr);
 /* The same at an address of the caller's, as a pointer in captured data needs it. False: no room, or the
  * addresses are taken: by another allocation, or by windows of this device. */
 bool sim_mem_alloc_at(struct sim_mem *m, uint64_t addr, uint64_t n, const char *name);
+/* Memory of the caller's as an allocation at a device address of the caller's: borrowed until released.
+ * The host writes there as it likes; what a check for uninitialised reads counts as written is what
+ * sim_mem_host was asked for. */
+struct sim_pages {
+    uint8_t *host; /* n bytes, which launches read and write */
+    int file;      /* they are mapped from it, shared, from a page border `at` on; -1: from none */
+    uint64_t at;   /* byte of the file */
+};
+/* False: as sim_mem_alloc_at. */
+bool sim_mem_lend(struct sim_mem *m, uint64_t addr, uint64_t n, const char *name,
+                  const struct sim_pages *pages);
+/* For a device that runs several kernels of a module: variables of a module are placed once, at addresses
+ * from `from` on, and keep what launches store in them from one program of the module to the next, until
+ * sim_mem_forget. Constants are placed as ever. */
+void sim_mem_keep_variables(struct sim_mem *m, uint64_t from);
+struct ptx_module;
+/* Gives back the variables of a module, of which no program is left. */
+void sim_mem_forget(struct sim_mem *m, const struct ptx_module *module);
 /* bytes of the device that are not given out */
 uint64_t sim_mem_room(const struct sim_mem *m);
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr);

@@ -29,7 +29,7 @@ struct sim_mem *sim_mem_new(uint64_t limit)
     if (!m)
         return NULL;
     m->limit = limit;
-    m->next_global = GLOBAL_BASE;
+    m->base = m->next_global = GLOBAL_BASE;
     m->next_const = CONST_BASE;
     m->fd = -1;
     pthread_mutex_init(&m->lock, NULL);
@@ -61,6 +61,10 @@ static bool map_file(struct sim_mem *m, struct sim_mem_entry *e, uint64_t n)
 
 uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e, bool any)
 {
+    if (e->lent && e->mapped) {
+        void *p = mmap(NULL, e->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE, e->file, (off_t)e->file_at);
+        return p == MAP_FAILED ? NULL : p;
+    }
     if (e->over) {
         uint8_t *p = base_pages_copy(e->mapped, e->file);
         if (p && !any && !e->own_file && __atomic_load_n(&e->changed, __ATOMIC_RELAXED))
@@ -87,7 +91,9 @@ void sim_mem_view_free(uint8_t *view, uint64_t mapped)
 
 static void entry_free(struct sim_mem *m, struct sim_mem_entry *e)
 {
-    if (e->mapped && e->a.host) {
+    if (e->lent) {
+        e->a.host = NULL;
+    } else if (e->mapped && e->a.host) {
         munmap(e->a.host, e->mapped);
         if (!e->over && fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)e->file_at,
                                   (off_t)e->mapped) != 0)
@@ -112,6 +118,7 @@ void sim_mem_free(struct sim_mem *m)
         close(m->fd);
     pthread_mutex_destroy(&m->lock);
     base_free(m->v);
+    base_free(m->kept);
     base_free(m);
 }
 
@@ -263,6 +270,58 @@ bool sim_mem_alloc_at(struct sim_mem *m, uint64_t addr, uint64_t n, const char *
     return enter(m, e, name) != 0;
 }
 
+bool sim_mem_lend(struct sim_mem *m, uint64_t addr, uint64_t n, const char *name,
+                  const struct sim_pages *pages)
+{
+    struct sim_mem_entry e = { .a = { .addr = addr, .n = n, .host = pages->host },
+                               .written = true,
+                               .lent = true,
+                               .file = pages->file,
+                               .mapped = pages->file < 0 ? 0 : round_up(n, PAGE),
+                               .file_at = pages->at };
+    if (!addr || !n || addr + n < addr || n > m->limit - m->used || in_windows(addr, n) ||
+        !vacant(m, addr, n))
+        return false;
+    return enter(m, e, name) != 0;
+}
+
+/* ---- variables that stay ---- */
+void sim_mem_keep_variables(struct sim_mem *m, uint64_t from)
+{
+    m->keeps = true;
+    m->base = m->next_global = from;
+}
+
+uint64_t sim_mem_kept(const struct sim_mem *m, const struct ptx_symbol *s)
+{
+    for (size_t i = 0; i < m->nkept; i++)
+        if (m->kept[i].symbol == s)
+            return m->kept[i].addr;
+    return 0;
+}
+
+bool sim_mem_keep(struct sim_mem *m, const struct ptx_module *module, const struct ptx_symbol *s,
+                  uint64_t addr)
+{
+    if (!m->keeps || sim_mem_kept(m, s))
+        return true;
+    if (!base_grow((void **)&m->kept, m->nkept, &m->cap_kept, sizeof *m->kept))
+        return false;
+    m->kept[m->nkept++] = (struct sim_kept){ module, s, addr };
+    return true;
+}
+
+void sim_mem_forget(struct sim_mem *m, const struct ptx_module *module)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->nkept; i++)
+        if (m->kept[i].module == module)
+            sim_mem_release(m, m->kept[i].addr);
+        else
+            m->kept[n++] = m->kept[i];
+    m->nkept = n;
+}
+
 uint64_t sim_mem_room(const struct sim_mem *m)
 {
     return m->limit - m->used;
@@ -272,11 +331,10 @@ uint64_t sim_mem_room(const struct sim_mem *m)
 static void settle_next(struct sim_mem *m, bool constant)
 {
     size_t i = m->n;
-    while (i && m->v[i - 1].a.constant != constant)
+    while (i && (m->v[i - 1].a.constant != constant || (m->keeps && m->v[i - 1].lent)))
         i--;
-    *(constant ? &m->next_const : &m->next_global) = i          ? above(&m->v[i - 1].a)
-                                                     : constant ? CONST_BASE
-                                                                : GLOBAL_BASE;
+    uint64_t least = constant ? CONST_BASE : m->base, next = i ? above(&m->v[i - 1].a) : 0;
+    *(constant ? &m->next_const : &m->next_global) = next > least ? next : least;
 }
 
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr)

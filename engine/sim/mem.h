@@ -44,20 +44,37 @@ struct sim_mem_entry {
     bool asks;
     struct sim_give give; /* until the first store: whether the file can be had */
     bool own_file;        /* it was: stores go there, and it is closed at the end */
+    bool lent;            /* the host's memory is the caller's; `file`: where from, -1: no file */
     bool changed;         /* and something may have been stored, since it was put back */
     uint8_t *init;        /* bit per byte: written; NULL: all are, or before sim_mem_track_init */
+};
+struct ptx_symbol;
+/* A variable that stays while programs of its module come and go. */
+struct sim_kept {
+    const struct ptx_module *module;
+    const struct ptx_symbol *symbol;
+    uint64_t addr;
 };
 struct sim_mem {
     struct sim_mem_entry *v;
     size_t n, cap;        /* by address */
     uint64_t limit;       /* byte */
     uint64_t used;        /* byte */
+    uint64_t base;        /* lowest address that is given to an allocation without one */
     uint64_t next_global; /* address */
     uint64_t next_const;  /* address */
     int fd;
     uint64_t file_end, leaked; /* the file of large allocations, -1: none yet */
     pthread_mutex_t lock;      /* of `asks` */
+    bool keeps;                /* sim_mem_keep_variables */
+    struct sim_kept *kept;
+    size_t nkept, cap_kept;
 };
+/* Where a variable lies that was kept; 0: none is. */
+uint64_t sim_mem_kept(const struct sim_mem *m, const struct ptx_symbol *s);
+/* False: out of memory. */
+bool sim_mem_keep(struct sim_mem *m, const struct ptx_module *module, const struct ptx_symbol *s,
+                  uint64_t addr);
 struct sim_mem_entry *sim_mem_entry(const struct sim_mem *m, uint64_t addr);
 /* As sim_mem_alloc; constant: among the .const variables; variable: of the others. */
 enum sim_place { PLACE_BUFFER, PLACE_CONSTANT, PLACE_VARIABLE };

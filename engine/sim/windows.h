@@ -9,6 +9,7 @@
 #define WINDOW_BYTES  0x0000000100000000ull
 #define CONST_BASE    0x00007ec000000000ull /* .const variables are allocations from here on */
 #define GLOBAL_BASE   0x00007f0000000000ull
-#define FUNC_WINDOW   0x00007d0000000000ull /* function handle: FUNC_WINDOW + 16 * index */
+#define FUNC_WINDOW \
+    0x00007d0000000000ull /* function handle: FUNC_WINDOW + 16 * (1 + index in its module) */
 
 #endif

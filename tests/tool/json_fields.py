@@ -129,7 +129,8 @@ def two_launches(folder):
 
 def documents(r, line, folder):
     """What a command printed, and the session or the lines of results that it wrote."""
-    printed = [json.loads(r.stdout)] if r.stdout else []
+    # what a program that ran wrote itself stands before the document
+    printed = [json.loads(r.stdout[r.stdout.index('{'):])] if r.stdout else []
     file = re.search(r' -o (\S+)', line)
     if not file or r.returncode:
         return printed
@@ -145,6 +146,7 @@ def main():
         shutil.copytree('tests/source', os.path.join(folder, 'tests/source'))
         shutil.copy('kernels/valley.ptx', os.path.join(folder, 'app.ptx'))
         shutil.copytree('tests/fuzz/corpus/container', folder, dirs_exist_ok=True)
+        shutil.copytree(os.path.join(os.path.dirname(os.path.realpath(program)), 'tests/emulate'), os.path.join(folder, 'emulate'))
         two_launches(folder)
         shutil.copy('tests/source/requests.jsonl', folder)
         for end in ('ptx', 'launch.json'):

@@ -37,6 +37,9 @@ static const struct command commands[] = {
     { "capture", "[-k KERNEL] [-o FOLDER] -- PROGRAM ARG...",
       "run a program on the GPU and save its kernels with their data, or list them", cmd_capture, false,
       0 },
+    { "emulate", "-- PROGRAM ARG...",
+      "run a CUDA program without a GPU: its kernels run on the simulated device", cmd_emulate, false,
+      0 },
     { "source", "SESSION.json", "show what to change in the source for the recommended configuration",
       cmd_source, false, 1 },
     { "apply", "S.json|TUNED.ptx... -- PROGRAM ARG...",
@@ -369,7 +372,8 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
         enum status st = ST_OK;
         bool dashes = options && strcmp(t, "--") == 0;
         if (dashes && a->command &&
-            (strcmp(a->command, "capture") == 0 || strcmp(a->command, "apply") == 0)) {
+            (strcmp(a->command, "capture") == 0 || strcmp(a->command, "apply") == 0 ||
+             strcmp(a->command, "emulate") == 0)) {
             a->program = argv + s.i + 1;
             break;
         }

@@ -48,6 +48,11 @@ uint32_t decode_func_index(struct decode *d, const struct ptx_func *f)
     return f && f->def ? d->place[f->def->index] : EXEC_NO_ID;
 }
 
+uint64_t decode_func_handle(const struct ptx_func *f)
+{
+    return f && f->def ? FUNC_WINDOW + 16ull * (1 + f->def->index) : 0;
+}
+
 unsigned decode_bytes(enum ptx_type t)
 {
     unsigned bits = ptx_type_bits(t);
@@ -237,7 +242,7 @@ bool decode_symbol(struct decode *d, const struct ptx_symbol *s, uint64_t *addr,
     *frame = false;
     if (s->kind == SYM_FUNC) {
         uint32_t k = decode_func_index(d, s->func);
-        *addr = FUNC_WINDOW + 16ull * k;
+        *addr = decode_func_handle(s->func);
         return k != EXEC_NO_ID ||
                decode_why(d, "function '%.*s' has no body", (int)s->name.n, s->name.s);
     }

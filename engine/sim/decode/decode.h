@@ -105,6 +105,8 @@ bool decode_symbol(struct decode *d, const struct ptx_symbol *s, uint64_t *addr,
 void decode_policy(struct decode *d, const struct ptx_inst *i, struct exec_policy *p);
 /* EXEC_NO_ID: has no body */
 uint32_t decode_func_index(struct decode *d, const struct ptx_func *f);
+/* What a pointer to it is: the same in every program of its module; 0: it has no body. */
+uint64_t decode_func_handle(const struct ptx_func *f);
 
 /* What is left of an instruction of a part (part.c). False: out of memory. */
 bool decode_part(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, bool reachable);

@@ -36,6 +36,11 @@ static bool find_functions(struct decode *d, const struct ptx_func *kernel)
     d->ntodo = ptx_reachable(d->p->module, kernel, d->todo, d->place);
     struct sim_program *p = d->p;
     p->nfuncs = d->ntodo;
+    p->func_at = ARENA_ARRAY(p->arena, uint32_t, n + 1);
+    if (p->func_at)
+        memcpy(p->func_at, d->place, n * sizeof *d->place);
+    else
+        d->oom = true;
     p->funcs = ARENA_ARRAY(p->arena, struct exec_func, p->nfuncs + 1);
     if (!p->funcs || d->oom)
         return false;
@@ -62,7 +67,7 @@ static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t 
          constant = s->space == PTX_SPACE_CONST;
     if (s->kind != SYM_VAR || (!shared && !global && !constant))
         return true;
-    struct exec_symbol e = { s, 0, s->bytes };
+    struct exec_symbol e = { .sym = s, .bytes = s->bytes };
     if (p->nsymbols == cap)
         return decode_why(d, "symbol table is full");
     if (p->part) {
@@ -75,7 +80,10 @@ static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t 
         size_t n = s->name.n < sizeof name - 1 ? s->name.n : sizeof name - 1;
         memcpy(name, s->name.s, n);
         name[n] = 0;
-        e.addr = sim_mem_place(p->mem, s->bytes, name, constant ? PLACE_CONSTANT : PLACE_VARIABLE);
+        e.addr = sim_mem_kept(p->mem, s);
+        e.kept = e.addr != 0;
+        if (!e.kept)
+            e.addr = sim_mem_place(p->mem, s->bytes, name, constant ? PLACE_CONSTANT : PLACE_VARIABLE);
         if (!e.addr)
             return !(d->oom = true);
     }
@@ -124,7 +132,7 @@ static bool place_variables(struct decode *d)
 static uint64_t reloc_value(struct decode *d, const struct ptx_reloc *r)
 {
     if (r->sym->kind == SYM_FUNC)
-        return FUNC_WINDOW + 16ull * decode_func_index(d, r->sym->func) + (uint64_t)r->addend;
+        return decode_func_handle(r->sym->func) + (uint64_t)r->addend;
     for (uint32_t i = 0; i < d->p->nsymbols; i++)
         if (d->p->symbols[i].sym == r->sym)
             return d->p->symbols[i].addr + (uint64_t)r->addend +
@@ -133,12 +141,12 @@ static uint64_t reloc_value(struct decode *d, const struct ptx_reloc *r)
 }
 
 /* Initial values, addresses of other variables filled in. */
-static void fill_variables(struct decode *d)
+static bool fill_variables(struct decode *d)
 {
     struct sim_program *p = d->p;
     for (uint32_t i = 0; i < p->nsymbols; i++) {
         const struct ptx_symbol *s = p->symbols[i].sym;
-        if (s->space == PTX_SPACE_SHARED || !s->bytes)
+        if (s->space == PTX_SPACE_SHARED || !s->bytes || p->symbols[i].kept)
             continue;
         uint8_t *host = sim_mem_host(p->mem, p->symbols[i].addr, s->bytes);
         if (host && s->init)
@@ -149,7 +157,11 @@ static void fill_variables(struct decode *d)
             if (s->reloc[k].at + n <= s->bytes)
                 memcpy(host + s->reloc[k].at, &v, n);
         }
+        if (!sim_mem_keep(p->mem, p->module, s, p->symbols[i].addr))
+            return false;
+        p->symbols[i].kept = p->mem->keeps;
     }
+    return true;
 }
 
 /* ---- local memory: the deepest chain of calls ---- */
@@ -279,8 +291,8 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
         return ST_DEVICE;
     if (!p->part && !decode_lean(d))
         return ST_NOMEM;
-    if (!p->part)
-        fill_variables(d);
+    if (!p->part && !fill_variables(d))
+        return ST_NOMEM;
     uint8_t *raw = arena_alloc(p->arena, d->nconst + 64);
     p->constants = raw ? raw + (64 - (uintptr_t)raw % 64) % 64 : NULL;
     if (p->constants && d->nconst)
@@ -382,7 +394,8 @@ void sim_unload(struct sim_program *p)
     if (!p)
         return;
     for (uint32_t i = p->mem ? p->nsymbols : 0; i-- > 0;)
-        if (p->symbols[i].addr >= CONST_BASE && p->symbols[i].addr != UINT64_MAX)
+        if (p->symbols[i].sym->space != PTX_SPACE_SHARED && p->symbols[i].addr &&
+            p->symbols[i].addr != UINT64_MAX && !p->symbols[i].kept)
             sim_mem_release(p->mem, p->symbols[i].addr);
     if (p->heap)
         sim_mem_release(p->mem, p->heap);

@@ -189,8 +189,10 @@ void exec_call_indirect(struct exec_warp *w, const struct exec_inst *in, uint32_
     uint32_t left = mask;
     while (left) {
         uint64_t h = lane_read(w, in->a, first_lane(left), bytes);
-        uint64_t index = (h - FUNC_WINDOW) / 16;
-        if (h < FUNC_WINDOW || index >= w->x->p->nfuncs || h % 16 || !index) {
+        uint64_t in_module = (h - FUNC_WINDOW) / 16 - 1;
+        bool known = h > FUNC_WINDOW && h % 16 == 0 && in_module < w->x->p->module->nfuncs;
+        uint32_t index = known ? w->x->p->func_at[in_module] : EXEC_NO_ID;
+        if (index == EXEC_NO_ID || !index) {
             exec_fault(w, in, first_lane(left), FAULT_CALL,
                        "indirect call of 0x%llx, which is not a function", (unsigned long long)h);
             return;
@@ -200,7 +202,7 @@ void exec_call_indirect(struct exec_warp *w, const struct exec_inst *in, uint32_
         if (says_uniform(in) && exec_not_uniform(w, in, same, w->mask))
             return;
         left &= ~same;
-        if (!enter(w, in, same, (uint32_t)index))
+        if (!enter(w, in, same, index))
             return;
     }
     moved(w, mask);

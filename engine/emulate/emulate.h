@@ -1,0 +1,45 @@
+/* emulate: a CUDA program run without a GPU. A runtime library of ours stands in front of it
+ * (engine/emulate/runtime); it hands launches to this process, where they run on a simulated device. */
+#ifndef GPULOCW_EMULATE_EMULATE_H
+#define GPULOCW_EMULATE_EMULATE_H
+
+#include "engine/base/base.h"
+#include "engine/check/check.h"
+#include "engine/live/live.h"
+#include "engine/sim/preset.h"
+
+struct emulate_want {
+    struct sim_preset preset;
+    unsigned threads; /* of the host, 0: all */
+    bool timed;
+    bool exact;
+    bool check_memory;
+    double limit_s; /* most seconds of one launch; 0: EMULATE_LIMIT_S */
+    /* A launch failed, a module cannot be used, a check found something: told as it happens, one call at
+     * a time, from another thread. */
+    void (*tell)(void *ctx, const struct diags *ds);
+    void *ctx;
+};
+#define EMULATE_LIMIT_S 600.0
+
+/* A call that is not there. */
+struct emulate_missing {
+    char *call; /* owned */
+    uint64_t count;
+};
+struct emulate_seen {
+    struct live_survey survey; /* time_ns is simulated; timed 0: functional */
+    struct emulate_missing *missing;
+    size_t nmissing, cap_missing;
+    struct findings findings; /* of checked launches and of failed ones */
+    uint64_t faults;          /* launches that failed */
+    bool oom;
+};
+/* Runs argv (ends in NULL) and waits; its input, output and error are those of this process. ST_IO: it
+ * cannot be started; ST_REFUSED: this kind of program cannot be run so, and ds says how to build one that
+ * can. Free in every case. */
+enum status emulate_run(char *const *argv, const struct emulate_want *w, struct emulate_seen *out,
+                        struct diags *ds);
+void emulate_free(struct emulate_seen *s);
+
+#endif

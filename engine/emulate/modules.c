@@ -1,0 +1,118 @@
+/* Fatbins as a module that launches, and errors as CUDA counts them. */
+#include "engine/base/base.h"
+#include "engine/container/container.h"
+#include "engine/dev/card.h"
+#include "engine/emulate/emulate_int.h"
+#include "engine/ptx/link.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ERROR_NO_IMAGE = 209, ERROR_BAD_PTX = 218, ERROR_BAD_IMAGE = 200, ERROR_MEMORY = 2 };
+
+struct texts {
+    struct ptx_link_input *v;
+    size_t n, cap;
+};
+
+static enum status add_text(struct texts *t, struct container_module *m)
+{
+    if (!base_grow((void **)&t->v, t->n, &t->cap, sizeof *t->v))
+        return ST_NOMEM;
+    t->v[t->n++] = (struct ptx_link_input){ m->where, m->text, m->n, !strstr(m->text, ".entry") };
+    m->where = NULL;
+    m->text = NULL;
+    return ST_OK;
+}
+
+/* The PTX of one fatbin for the device. A fatbin without device code adds nothing. */
+static enum status add_fatbin(struct texts *t, const uint8_t *bytes, uint64_t n, uint32_t cc, size_t nth,
+                              struct diags *ds)
+{
+    char name[48];
+    struct container c;
+    struct container_want w = { NULL, cc };
+    size_t *v = NULL, k = 0;
+    snprintf(name, sizeof name, "part %zu of the program", nth);
+    enum status st = container_read_memory(bytes, n, name, &c, ds);
+    if (st == ST_OK && c.n)
+        st = container_choose(&c, &w, &v, &k, ds);
+    for (size_t i = 0; i < k && st == ST_OK; i++)
+        st = add_text(t, &c.v[v[i]]);
+    base_free(v);
+    container_free(&c);
+    return st;
+}
+
+static enum status add_parts(struct texts *t, const uint8_t *p, uint64_t left, uint64_t nparts,
+                             uint32_t cc, struct diags *ds)
+{
+    enum status st = ST_OK;
+    for (uint64_t i = 0; i < nparts && st == ST_OK; i++) {
+        uint64_t n;
+        if (left < sizeof n)
+            return ST_INPUT;
+        memcpy(&n, p, sizeof n);
+        left -= sizeof n;
+        if (n > left)
+            return ST_INPUT;
+        st = add_fatbin(t, p + sizeof n, n, cc, i + 1, ds);
+        p += sizeof n + n;
+        left -= n;
+    }
+    return st;
+}
+
+static enum status parse(struct texts *t, struct ptx_module **out, struct diags *ds)
+{
+    size_t taken = 0;
+    enum status st = t->n == 1 ? ST_OK : ptx_link_take(t->v, t->n, &taken, ds);
+    if (st != ST_OK)
+        return st;
+    return t->n == 1 ? ptx_parse(t->v[0].name, (struct str){ t->v[0].text, t->v[0].length }, out, ds)
+                     : ptx_link(t->v, taken, out, ds);
+}
+
+struct card_code *module_open(struct card *m, const uint8_t *parts, uint64_t bytes, uint64_t nparts,
+                              int *error, struct diags *ds)
+{
+    const struct dev_info *d = card_info(m);
+    struct texts t = { 0 };
+    struct ptx_module *module = NULL;
+    struct card_code *code = NULL;
+    enum status st = add_parts(&t, parts, bytes, nparts, (uint32_t)(10 * d->cc_major + d->cc_minor), ds);
+    *error = st == ST_NOMEM ? ERROR_MEMORY : st != ST_OK ? ERROR_BAD_IMAGE : t.n ? 0 : ERROR_NO_IMAGE;
+    if (!*error && (st = parse(&t, &module, ds)) != ST_OK)
+        *error = st == ST_NOMEM ? ERROR_MEMORY : ERROR_BAD_PTX;
+    if (*error)
+        ptx_free(module);
+    else if (card_load(m, module, &code) != ST_OK)
+        *error = ERROR_MEMORY;
+    for (size_t i = 0; i < t.n; i++) {
+        base_free((char *)(uintptr_t)t.v[i].name);
+        base_free((char *)(uintptr_t)t.v[i].text);
+    }
+    base_free(t.v);
+    return code;
+}
+
+/* ---- errors ---- */
+int error_of(enum status st, const struct diags *ds)
+{
+    static const struct {
+        const char *code;
+        int error;
+    } of[] = { { "out-of-bounds", 700 }, { "misaligned", 716 },  { "stack-overflow", 714 },
+               { "trap", 719 },          { "assert", 710 },      { "deadlock", 702 },
+               { "hang", 702 },          { "bad-call", 718 },    { "not-uniform", 719 },
+               { "bad-operand", 719 },   { "not-modelled", 801 } };
+    if (st == ST_OK)
+        return 0;
+    for (size_t i = 0; i < ds->n; i++)
+        for (size_t k = 0; k < ARRAY_LEN(of) && ds->v[i].level == DIAG_ERROR; k++)
+            if (ds->v[i].code && strcmp(ds->v[i].code, of[k].code) == 0)
+                return of[k].error;
+    return st == ST_NOMEM ? ERROR_MEMORY : st == ST_CANCELLED ? 702 : st == ST_USAGE ? 9 : 719;
+}

@@ -1,0 +1,334 @@
+/* Device memory: blocks of one large file, mapped twice. Where the program sees them nothing may be read,
+ * as on a GPU, except managed and pinned memory; `own` is where this library reads and writes. The device
+ * maps the same file, so nothing is copied to reach it. */
+#include "engine/emulate/runtime/runtime.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define PAGE       4096u
+#define GUARD      65536u                /* between blocks: what runs past one is found */
+#define VARIABLES  (UINT64_C(64) << 30)  /* addresses behind the file, for variables of modules */
+#define CONSTANTS  0x00007ec000000000ull /* where the device has constants */
+#define CONST_SIZE 0x0000000100000000ull
+#define FILE_MOST  (UINT64_C(1) << 40)
+#define FILE_LEAST (UINT64_C(1) << 32)
+
+static struct {
+    uint64_t base, size; /* as the program sees it */
+    uint8_t *own;
+    int file;
+    uint64_t next;   /* byte of the file: where the next block is looked for */
+    uint64_t used;   /* bytes of device memory given out */
+    struct block *v; /* by byte of the file */
+    size_t n, cap;
+} M;
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* ---- the beginning ---- */
+static bool reserve(uint64_t base, uint64_t size)
+{
+    void *p = mmap((void *)(uintptr_t)base, size + VARIABLES, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p != MAP_FAILED && (uintptr_t)p != base)
+        munmap(p, size + VARIABLES);
+    return p != MAP_FAILED && (uintptr_t)p == base;
+}
+
+static bool map_own(uint64_t size)
+{
+    void *p = ftruncate(M.file, (off_t)size) == 0
+                  ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, M.file, 0)
+                  : MAP_FAILED;
+    if (p == MAP_FAILED)
+        return false;
+    madvise(p, size, MADV_DONTDUMP);
+    M.own = p;
+    return true;
+}
+
+static uint64_t largest(void)
+{
+    struct rlimit r;
+    uint64_t n = FILE_MOST;
+    if (getrlimit(RLIMIT_FSIZE, &r) == 0)
+        while (n > FILE_LEAST && n > r.rlim_cur)
+            n /= 2;
+    return n;
+}
+
+bool region_start(struct wire_hello *h, int *file)
+{
+    static const uint64_t bases[] = { 0x200000000000, 0x300000000000, 0x400000000000, 0x180000000000 };
+    M.file = memfd_create("gpulocw-device-memory", MFD_CLOEXEC);
+    for (uint64_t n = largest(); M.file >= 0 && n >= FILE_LEAST && !M.own; n /= 2)
+        if (map_own(n))
+            M.size = n;
+    for (size_t i = 0; M.own && !M.base && i < sizeof bases / sizeof *bases; i++)
+        if (reserve(bases[i], M.size))
+            M.base = bases[i];
+    *h = (struct wire_hello){ M.base, M.size, h->pid };
+    *file = M.file;
+    return M.base != 0;
+}
+
+/* ---- blocks ---- */
+/* Index of the first block above byte `at` of the file. */
+static size_t above(uint64_t at)
+{
+    size_t lo = 0, hi = M.n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (M.v[mid].at <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static uint64_t end_of(const struct block *b)
+{
+    return round_up(b->at + (b->n ? b->n : 1), PAGE) + GUARD;
+}
+
+/* Room for n bytes from byte `from` on; the file's size where there is none. */
+static uint64_t room_from(uint64_t from, uint64_t n)
+{
+    size_t i = above(from);
+    uint64_t at = i && end_of(&M.v[i - 1]) > from ? end_of(&M.v[i - 1]) : from;
+    for (; i < M.n && at + n + GUARD > M.v[i].at; i++)
+        at = end_of(&M.v[i]);
+    return at + n + GUARD <= M.size ? at : M.size;
+}
+
+static struct block *add_block(uint64_t at, uint64_t n, enum block_kind kind)
+{
+    if (M.n == M.cap) {
+        size_t cap = M.cap ? 2 * M.cap : 64;
+        struct block *v = realloc(M.v, cap * sizeof *v);
+        if (!v)
+            return NULL;
+        M.v = v;
+        M.cap = cap;
+    }
+    size_t i = above(at);
+    memmove(&M.v[i + 1], &M.v[i], (M.n - i) * sizeof *M.v);
+    M.v[i] = (struct block){ .addr = M.base + at, .n = n, .at = at, .kind = kind };
+    M.n++;
+    return &M.v[i];
+}
+
+/* The program itself may touch it. */
+static bool open_to_host(struct block *b)
+{
+    void *p = mmap((void *)(uintptr_t)b->addr, round_up(b->n, PAGE), PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_FIXED | MAP_NORESERVE, M.file, (off_t)b->at);
+    b->mapped_for_host = p != MAP_FAILED;
+    return b->mapped_for_host;
+}
+
+static void lend(const struct block *b)
+{
+    struct wire_range r = {
+        .addr = b->addr, .n = b->n, .at = b->at, .written = b->kind != BLOCK_DEVICE
+    };
+    tell(WIRE_LEND, &r, sizeof r, NULL, 0);
+}
+
+cudaError_t memory_take(size_t n, enum block_kind kind, void **out)
+{
+    uint64_t bytes = n ? n : 1;
+    bool counts = kind == BLOCK_DEVICE;
+    if (bytes > M.size || (counts && bytes > device()->mem_bytes - M.used))
+        return cudaErrorMemoryAllocation;
+    uint64_t at = room_from(M.next, bytes);
+    at = at == M.size ? room_from(0, bytes) : at;
+    struct block *b = at == M.size ? NULL : add_block(at, bytes, kind);
+    if (!b)
+        return cudaErrorMemoryAllocation;
+    M.used += counts ? bytes : 0;
+    M.next = end_of(b);
+    if (!counts && !open_to_host(b))
+        return cudaErrorMemoryAllocation;
+    lend(b);
+    *out = (void *)(uintptr_t)b->addr;
+    return cudaSuccess;
+}
+
+static struct block *find(const void *p)
+{
+    uint64_t a = (uintptr_t)p;
+    if (a - M.base < M.size) {
+        size_t i = above(a - M.base);
+        return i && a - M.v[i - 1].addr < M.v[i - 1].n ? &M.v[i - 1] : NULL;
+    }
+    for (size_t i = 0; i < M.n; i++)
+        if (M.v[i].kind == BLOCK_REGISTERED && a - M.v[i].addr < M.v[i].n)
+            return &M.v[i];
+    return NULL;
+}
+
+const struct block *block_at(const void *p)
+{
+    return M.base ? find(p) : NULL;
+}
+
+static void close_to_host(const struct block *b)
+{
+    mmap((void *)(uintptr_t)b->addr, round_up(b->n, PAGE), PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+cudaError_t memory_give(void *p, bool host)
+{
+    struct block *b = find(p);
+    if (!b || b->addr != (uintptr_t)p || (b->kind == BLOCK_PINNED) != host ||
+        b->kind == BLOCK_REGISTERED)
+        return cudaErrorInvalidValue;
+    struct wire_range r = { .addr = b->addr };
+    tell(WIRE_RELEASE, &r, sizeof r, NULL, 0);
+    if (b->mapped_for_host)
+        close_to_host(b);
+    fallocate(M.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)b->at,
+              (off_t)round_up(b->n, PAGE));
+    M.used -= b->kind == BLOCK_DEVICE ? b->n : 0;
+    size_t i = (size_t)(b - M.v);
+    memmove(&M.v[i], &M.v[i + 1], (M.n - i - 1) * sizeof *M.v);
+    M.n--;
+    return cudaSuccess;
+}
+
+bool is_variable(const void *p)
+{
+    uint64_t a = (uintptr_t)p;
+    return a - (M.base + M.size) < VARIABLES || a - CONSTANTS < CONST_SIZE;
+}
+
+void *host_of(const void *p)
+{
+    const struct block *b = M.base && (uintptr_t)p - M.base < M.size ? find(p) : NULL;
+    return b ? M.own + ((uintptr_t)p - M.base) : (void *)(uintptr_t)p;
+}
+
+void wrote(const void *p, size_t n)
+{
+    const struct block *b = device()->checks ? block_at(p) : NULL;
+    struct wire_range r = { .addr = (uintptr_t)p, .n = n };
+    if (b && b->kind == BLOCK_DEVICE)
+        tell(WIRE_WROTE, &r, sizeof r, NULL, 0);
+}
+
+/* ---- bytes ---- */
+static bool inside(const void *p, size_t n)
+{
+    if ((uintptr_t)p - M.base >= M.size)
+        return true;
+    const struct block *b = find(p);
+    return b && n <= b->n - ((uintptr_t)p - b->addr);
+}
+
+static cudaError_t from_variable(void *to, const void *from, size_t n)
+{
+    struct wire_range r = { .addr = (uintptr_t)from, .n = n };
+    return ask(WIRE_GET, &r, sizeof r, NULL, 0, to, n, NULL, NULL) ? cudaSuccess : sticky();
+}
+
+cudaError_t move_bytes(void *to, const void *from, size_t n)
+{
+    if (!n)
+        return cudaSuccess;
+    if (!inside(to, n) || !inside(from, n))
+        return cudaErrorInvalidValue;
+    void *own = is_variable(to) ? malloc(n) : host_of(to);
+    cudaError_t e = own ? cudaSuccess : cudaErrorMemoryAllocation;
+    if (!e && is_variable(from))
+        e = from_variable(own, from, n);
+    else if (!e)
+        memmove(own, host_of(from), n);
+    if (!e && is_variable(to)) {
+        struct wire_range r = { .addr = (uintptr_t)to, .n = n };
+        tell(WIRE_PUT, &r, sizeof r, own, n);
+    }
+    if (is_variable(to))
+        free(own);
+    if (!e)
+        wrote(to, n);
+    return e;
+}
+
+cudaError_t set_bytes(void *to, unsigned value, unsigned size, size_t count)
+{
+    size_t n = size * count;
+    if (!n)
+        return cudaSuccess;
+    if (!inside(to, n) || (!block_at(to) && !is_variable(to)))
+        return cudaErrorInvalidValue;
+    uint8_t *own = is_variable(to) ? malloc(n) : host_of(to);
+    if (!own)
+        return cudaErrorMemoryAllocation;
+    if (size == 1)
+        memset(own, (int)value, n);
+    for (size_t i = 0; size > 1 && i < count; i++)
+        memcpy(own + i * size, &value, size);
+    if (is_variable(to)) {
+        struct wire_range r = { .addr = (uintptr_t)to, .n = n };
+        tell(WIRE_PUT, &r, sizeof r, own, n);
+        free(own);
+    }
+    wrote(to, n);
+    return cudaSuccess;
+}
+
+/* ---- the program's own memory ---- */
+/* Its pages become pages of the file, at the same address. */
+static cudaError_t register_pages(uint64_t from, uint64_t to, const struct block *b)
+{
+    memcpy(M.own + b->at, (void *)(uintptr_t)from, to - from);
+    void *p = mmap((void *)(uintptr_t)from, to - from, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                   M.file, (off_t)b->at);
+    return p == MAP_FAILED ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+cudaError_t memory_register(void *p, size_t n)
+{
+    uint64_t from = (uintptr_t)p / PAGE * PAGE, to = round_up((uintptr_t)p + n, PAGE);
+    uint64_t at = room_from(M.next, to - from);
+    at = at == M.size ? room_from(0, to - from) : at;
+    struct block *b = at == M.size ? NULL : add_block(at, to - from, BLOCK_REGISTERED);
+    if (!b)
+        return cudaErrorMemoryAllocation;
+    M.next = end_of(b);
+    cudaError_t e = register_pages(from, to, b);
+    b->addr = from;
+    lend(b);
+    b->addr = (uintptr_t)p;
+    b->n = n;
+    return e;
+}
+
+/* The pages stay where they are; only the device no longer sees them. */
+cudaError_t memory_unregister(void *p)
+{
+    struct block *b = find(p);
+    if (!b || b->kind != BLOCK_REGISTERED || b->addr != (uintptr_t)p)
+        return cudaErrorHostMemoryNotRegistered;
+    struct wire_range r = { .addr = b->addr / PAGE * PAGE };
+    tell(WIRE_RELEASE, &r, sizeof r, NULL, 0);
+    b->kind = BLOCK_PINNED; /* its part of the file stays taken, under an address that is no block's */
+    b->addr = M.base + b->at;
+    return cudaSuccess;
+}
+
+uint64_t memory_used(void)
+{
+    return M.used;
+}

@@ -1,0 +1,55 @@
+#!/bin/bash
+# emulate: programs that register PTX and call the CUDA runtime, without a GPU, in both ways in.
+. tests/tool/tap.sh
+P=$(readlink -f "$GPULOCW_BUILD")/tests/emulate
+test -x "$P/vectors" || { echo "Bail out! $P is not built"; exit 1; }
+claim() { # NAME CONDITION...
+    local name=$1; shift; n=$((n + 1))
+    if "$@" >"$T/why" 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; { cat "$T/why"; tail -n 3 "$T/out" "$T/err"; } | sed 's/^/#   /'; bad=1; fi
+}
+run() { "$B" emulate "$@" > "$T/out" 2> "$T/err"; rc=$?; }
+json() { python3 -c "
+import json,sys
+t=open(sys.argv[1]).read(); d=json.loads(t[t.index('{\"format\"'):]); k={x['name']:x for x in d['kernels']}
+assert $1, d" "$T/out"; }
+passed() { test $rc -eq 0 && grep -qx PASS "$T/out"; }
+for p in vectors order symbols managed graphs texture pools; do
+    run -- "$P/$p"; claim "$p" passed
+done
+run -- "$P/vectors" 7; claim "the program's exit status" test $rc -eq 7
+claim "the table is on standard error" grep -qE '^ +2 +add +40x1x1 of 128x1x1' "$T/err"
+claim "standard output is the program's" test "$(cat "$T/out")" = PASS
+run --json -- "$P/vectors" 7
+claim "the document" json "d['format']=='gpulocw-emulate' and d['program']['exit_status']==7 and k['add']['launches']==2 and k['add']['grid']==[40,1,1] and k['add']['time_ns'] is None and k['add']['evidence'] is None and d['findings']==[] and d['not_supported']==[]"
+run --json --time -- "$P/vectors"
+claim "--time" json "k['add']['timed_launches']==2 and k['add']['time_ns']>1000 and k['add']['evidence'] in ('whole','sampled') and d['program']['gpu_ns']==k['add']['time_ns']"
+for f in '0 an illegal memory access was encountered' '1 misaligned address' '2 unspecified launch failure'; do
+    run -- "$P/faults" "${f%% *}"; claim "fault ${f#* }" passed
+    claim "its error has CUDA's words" grep -qx "${f#* }" "$T/out"
+done
+claim "a fault is reported with its place" grep -q 'error: the kernel executed trap: thread (0,0,0)' "$T/err"
+run --time-limit 0.2 -- "$P/faults" 3; claim "a launch that does not end" passed
+claim "the limit says how to raise it" grep -q -- '--time-limit SECONDS allows more' "$T/err"
+run -- "$P/printing"; claim "printf and assert" passed
+claim "what kernels print comes where the program waits" test "$(head -5 "$T/out" | tr '\n' '|')" = 'before|hi 0|hi 1|hi 2|after|'
+run --json -- "$P/missing"; claim "what cannot be had is an error" test $rc -eq 0
+claim "calls that are not there are counted" json "d['not_supported']==[{'call':'cudaIpcGetMemHandle','count':3}]"
+claim "one name in two modules is two kernels" json "len(d['kernels'])==2"
+run -- "$P/asking"; claim "attributes, occupancy, launches that do not fit" passed
+claim "they are the preset's" grep -qx 'SMs 132' "$T/out"
+run -d sim:pascal-p100 -- "$P/asking"; claim "another preset is another device" grep -qx 'SMs 56' "$T/out"
+run --check-memory --json -- "$P/checked"
+claim "--check-memory: exit status 4" test $rc -eq 4
+claim "a race and an uninitialised read" json "sorted(x['rule'] for x in d['findings'])==['race','uninitialised-read'] and d['program']['exit_status']==0"
+claim "the program does not notice" grep -qx PASS "$T/out"
+run -- "$P/checked"; claim "without it, nothing is looked for" passed
+run -- /bin/sh -c "\"$P/vectors\" && \"$P/order\""; claim "programs that a script starts" test "$(grep -c PASS "$T/out")" -eq 2
+printf '\177ELF\1' > "$T/old"; head -c 100 /dev/zero >> "$T/old"; chmod +x "$T/old"
+run -- "$T/old"; claim "a 32-bit program is told" grep -q '32-bit program' "$T/err"
+claim "it is refused" test $rc -eq 3
+run -- /nowhere/program; claim "a program that is not there" test $rc -eq 1
+run; claim "no program is wrong usage" test $rc -eq 2
+run -d cuda:0 -- "$P/vectors"; claim "a GPU is wrong usage" test $rc -eq 2
+mkdir "$T/tmp"; TMPDIR=$T/tmp "$B" emulate -- "$P/vectors" > /dev/null 2>&1
+claim "nothing is left" test -z "$(ls -A "$T/tmp")"
+exit ${bad:-0}
