@@ -287,3 +287,7 @@ EMULATE_BIN := $(patsubst tests/emulate/%.c,$(BUILD)/tests/emulate/%,$(wildcard 
 $(BUILD)/tests/emulate/%: tests/emulate/%.c tests/emulate/program.h $(BUILD)/gen/emulate.so engine/emulate/runtime/cuda_abi.h
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-conversion -Wno-sign-conversion -Wno-unused-function -D_GNU_SOURCE -O1 -g -I. -o $@ $< $(BUILD)/gen/emulate.so -lpthread
 tests: $(EMULATE_BIN)
+# CUDA programs under emulation, each in several ways of building it; some minutes, needs nvcc.
+.PHONY: emulate-suite
+emulate-suite: all
+	@python3 tests/tool/emulate_suite.py $(BUILD)

@@ -61,6 +61,10 @@ static void put_table(const struct live_survey *s, struct buf *b)
         n += !k->why;
         with += k->why ? 0 : k->time_ns;
     }
+    if (s->emulated) {
+        buf_printf(b, "%zu kernels, %zu with PTX, run without a GPU\n", s->n, n);
+        return;
+    }
     buf_printf(b,
                "%zu kernels, %zu with PTX (%.1f %% of the GPU's time); %.3f ms of %.3f ms on the GPU\n",
                s->n, n, s->gpu_ns ? 100 * (double)with / (double)s->gpu_ns : 0.0,
@@ -104,7 +108,9 @@ static void put_captured(const struct live_survey *s, const char *folder, struct
         }
         buf_printf(b, ": launch %llu in %s/%s, %.3f MB of %.3f MB in reach", (unsigned long long)f->nth,
                    folder, f->launch, (double)f->data_bytes / 1e6, (double)f->trimmed_from / 1e6);
-        if (!f->simulated)
+        if (s->emulated && f->simulated)
+            buf_puts(b, "\n");
+        else if (!f->simulated)
             buf_printf(b, "; not trimmed: %s\n", f->why ? f->why : "?");
         else if (!f->differ)
             buf_puts(b, "; simulated outputs equal the GPU's\n");
@@ -167,7 +173,7 @@ static enum status max_bytes_of(const struct args *a, uint64_t *bytes, struct di
     return ST_USAGE;
 }
 
-static enum status want_of(struct args *a, const char *folder, struct live_want *w, struct diags *ds)
+enum status cmd_capture_want(struct args *a, const char *folder, struct live_want *w, struct diags *ds)
 {
     *w = (struct live_want){ .kernel = a->kernels,
                              .nkernels = a->kernels_n,
@@ -181,8 +187,8 @@ static enum status want_of(struct args *a, const char *folder, struct live_want 
     return st == ST_OK ? folder_make(folder, ds) : st;
 }
 
-static enum status put_index(const struct live_survey *s, char *const *argv, const char *folder,
-                             struct diags *ds)
+enum status cmd_capture_index(const struct live_survey *s, char *const *argv, const char *folder,
+                              struct diags *ds)
 {
     struct buf path = { 0 }, b = { 0 };
     buf_printf(&path, "%s/capture.json", folder);
@@ -196,12 +202,12 @@ static enum status put_index(const struct live_survey *s, char *const *argv, con
 static enum status capture(struct args *a, const char *folder, struct live_survey *s, struct diags *ds)
 {
     struct live_want w;
-    enum status st = want_of(a, folder, &w, ds);
+    enum status st = cmd_capture_want(a, folder, &w, ds);
     if (st == ST_OK)
-        st = live_capture_run(a->program, &w, s, ds);
+        st = a->emulate ? cmd_emulate_survey(a, &w, s, ds) : live_capture_run(a->program, &w, s, ds);
     if (w.progress)
         cmd_progress_end(a);
-    return st == ST_OK ? put_index(s, a->program, w.folder, ds) : st;
+    return st == ST_OK ? cmd_capture_index(s, a->program, w.folder, ds) : st;
 }
 
 /* folder: where the files go, which may be another than the one that is told. */
@@ -210,7 +216,9 @@ static int capture_into(struct args *a, const char *folder)
     struct diags ds = { 0 };
     struct live_survey s = { 0 };
     struct buf b = { 0 };
-    enum status st = a->list ? live_survey_run(a->program, &s, &ds) : capture(a, folder, &s, &ds);
+    enum status st = !a->list     ? capture(a, folder, &s, &ds)
+                     : a->emulate ? cmd_emulate_survey(a, NULL, &s, &ds)
+                                  : live_survey_run(a->program, &s, &ds);
     int rc = s.exit;
     if (st == ST_OK) {
         if (a->json)
@@ -284,16 +292,17 @@ static int capture_sent(struct args *own)
 }
 
 /* Names of the files are known when they come: no file of such a name may be another's. */
-static int capture_here(struct args *a)
+int cmd_capture_guarded(struct args *a, const char *folder,
+                        int (*run)(struct args *a, const char *folder))
 {
     static const char *const ends[] = { ".ptx",      ".launch.json", ".data.bin",
                                         ".left.bin", "capture.json", NULL };
     struct diags ds = { 0 };
     struct own_files own = { .folder = NULL };
-    enum status st = own_files_open(&own, folder_of(a), a->force, &ds);
+    enum status st = own_files_open(&own, folder, a->force, &ds);
     if (st == ST_OK)
         st = own_files_look(&own, ends, &ds);
-    int rc = st != ST_OK ? 0 : a->worker_n ? capture_there(a) : capture_into(a, folder_of(a));
+    int rc = st == ST_OK ? run(a, folder) : 0;
     if (st == ST_OK)
         st = own_files_add_new(&own, ends, &ds);
     if (st == ST_OK && own.names.n)
@@ -305,15 +314,28 @@ static int capture_here(struct args *a)
     return rc;
 }
 
+static int capture_here(struct args *a, const char *folder)
+{
+    return a->worker_n ? capture_there(a) : capture_into(a, folder);
+}
+
+static int refuse(struct args *a, const char *why)
+{
+    struct diags ds = { 0 };
+    diag_error(&ds, "usage", "%s", why);
+    return cmd_finish(a, ST_USAGE, &ds);
+}
+
 int cmd_capture(struct args *a)
 {
+    if (a->emulate && a->worker_n)
+        return refuse(a, "--emulate needs no GPU, and no --worker");
+    if (a->device && !a->emulate)
+        return refuse(a, "capture runs the program on its GPU; --device goes with --emulate");
     if (a->program && a->program[0])
         return a->sent_to    ? capture_sent(a)
-               : !a->list    ? capture_here(a)
+               : !a->list    ? cmd_capture_guarded(a, folder_of(a), capture_here)
                : a->worker_n ? capture_there(a)
                              : capture_into(a, folder_of(a));
-    struct diags ds = { 0 };
-    diag_error(&ds, "usage",
-               "no program given: gpulocw capture [-o FOLDER] [-k KERNEL] -- PROGRAM ARG...");
-    return cmd_finish(a, ST_USAGE, &ds);
+    return refuse(a, "no program given: gpulocw capture [-o FOLDER] [-k KERNEL] -- PROGRAM ARG...");
 }

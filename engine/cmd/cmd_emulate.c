@@ -6,6 +6,7 @@
 #include "engine/dev/dev.h"
 #include "engine/emulate/emulate.h"
 #include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
 #include "engine/workspace/args.h"
 
 #include <stdio.h>
@@ -85,55 +86,103 @@ static void put_table(const struct args *a, const struct emulate_seen *s, const 
                    (unsigned long long)s->missing[i].count);
 }
 
-/* ---- telling ---- */
-static void tell(void *ctx, const struct diags *ds)
+/* ---- for who begins ---- */
+enum limit { LIMIT_GRID, LIMIT_MEMORY, LIMIT_INSTRUCTIONS };
+
+/* By what was counted alone: how long the bytes and how long the instructions take at least. */
+static enum limit limit_of(const struct emulate_look *k, const struct dev_info *d, double *memory,
+                           double *instructions)
 {
-    const struct args *a = ctx;
-    if (a->io->tell)
-        a->io->tell(a->io->ctx, ST_OK, ds);
+    *memory = d->bw_dram > 0 ? 32.0 * (double)k->sectors / d->bw_dram : 0;
+    *instructions = d->issue_per_cycle > 0 && d->clock_khz
+                        ? (double)k->insts / (d->sms * d->issue_per_cycle * 1e3 * d->clock_khz)
+                        : 0;
+    return k->ctas < d->sms ? LIMIT_GRID : *memory > *instructions ? LIMIT_MEMORY : LIMIT_INSTRUCTIONS;
 }
 
+static bool coalesced(const struct emulate_look *k)
+{
+    return (double)k->sectors <= 1.5 * (double)k->least;
+}
+
+static void put_limit(const struct emulate_look *k, const struct dev_info *d, struct buf *b)
+{
+    double memory, instructions;
+    enum limit limit = limit_of(k, d, &memory, &instructions);
+    if (limit == LIMIT_GRID)
+        buf_printf(b, "limit       %llu CTAs for %u SMs: most of the GPU is idle\n",
+                   (unsigned long long)k->ctas, d->sms);
+    else
+        buf_printf(
+            b, "limit       %s: its bytes take at least %.3g us, its instructions %.3g us (counted)\n",
+            limit == LIMIT_MEMORY ? "memory" : "instructions", 1e6 * memory, 1e6 * instructions);
+    buf_puts(b, "try first   ");
+    if (!coalesced(k))
+        buf_puts(b, "let neighbouring threads use neighbouring elements\n");
+    else if (limit == LIMIT_GRID)
+        buf_puts(b, "a larger problem, or smaller CTAs, so that every SM has some\n");
+    else if (limit == LIMIT_MEMORY)
+        buf_puts(b, "use what is loaded more than once: shared memory, or more results per thread\n");
+    else
+        buf_puts(b, "fewer instructions for each result: move what does not change out of loops\n");
+}
+
+/* Of the kernel that executed most: three lines. */
+static void put_lesson(const struct emulate_seen *s, const struct dev_info *d, struct buf *b)
+{
+    const struct emulate_look *k = NULL;
+    for (size_t i = 0; i < s->nlooks; i++)
+        k = s->look[i].requests && (!k || s->look[i].insts > k->insts) ? &s->look[i] : k;
+    if (!k)
+        return;
+    buf_puts(b, "first launch of ");
+    ptx_readable(str_of(k->kernel), b);
+    buf_printf(b, "\ncoalescing  %.2f sectors of 32 bytes per request of a warp, %.2f would do: %s\n",
+               (double)k->sectors / (double)k->requests, (double)k->least / (double)k->requests,
+               coalesced(k) ? "coalesced" : "not coalesced");
+    put_limit(k, d, b);
+}
+
+/* ---- the command ---- */
 static void put_table_diag(const struct buf *b)
 {
     fwrite(b->s, 1, b->n, stderr);
 }
 
-static enum status preset_of(const struct args *a, struct sim_preset *p, struct diags *ds)
-{
-    const char *spec = a->device ? a->device : DEFAULT_DEVICE;
-    if (strncmp(spec, "cuda:", 5) != 0 && strcmp(spec, "auto") != 0)
-        return dev_preset(spec, a->env, p, ds);
-    diag_error(ds, "usage", "emulate runs on a simulated device: --device sim:PRESET");
-    return ST_USAGE;
-}
-
-int cmd_emulate(struct args *a)
+static int emulate_into(struct args *a, const char *folder)
 {
     struct diags ds = { 0 };
     struct emulate_seen seen = { 0 };
+    struct sim_preset p;
+    struct live_want w;
     struct buf b = { 0 };
-    struct emulate_want w = { .threads = a->threads > 0 ? (unsigned)a->threads : 0,
-                              .timed = a->time,
-                              .exact = a->exact,
-                              .check_memory = a->check_memory,
-                              .limit_s = a->time_limit,
-                              .tell = tell,
-                              .ctx = a };
-    enum status st = a->program && a->program[0] ? preset_of(a, &w.preset, &ds) : ST_USAGE;
-    if (st == ST_USAGE && !ds.n)
-        diag_error(&ds, "usage", "no program given: gpulocw emulate -- PROGRAM ARG...");
+    enum status st = folder ? cmd_capture_want(a, folder, &w, &ds) : ST_OK;
     if (st == ST_OK)
-        st = emulate_run(a->program, &w, &seen, &ds);
+        st = cmd_emulate_run(a, folder ? &w : NULL, &seen, &p, &ds);
+    if (st == ST_OK && folder)
+        st = cmd_capture_index(&seen.survey, a->program, folder, &ds);
     int rc = seen.survey.exit ? seen.survey.exit : a->check_memory && seen.findings.n ? FOUND : 0;
     if (st == ST_OK && a->json) {
         put_document(a, &seen, &b);
         cmd_put(a, &b);
     } else if (st == ST_OK) {
-        put_table(a, &seen, w.preset.title, &b);
+        struct dev_info d;
+        sim_preset_info(&p, &d);
+        put_table(a, &seen, p.title, &b);
+        put_lesson(&seen, &d, &b);
         put_table_diag(&b);
     }
     buf_free(&b);
     emulate_free(&seen);
     int own = cmd_finish(a, st, &ds);
     return own ? own : rc;
+}
+
+int cmd_emulate(struct args *a)
+{
+    struct diags ds = { 0 };
+    if (a->program && a->program[0])
+        return a->folder ? cmd_capture_guarded(a, a->folder, emulate_into) : emulate_into(a, NULL);
+    diag_error(&ds, "usage", "no program given: gpulocw emulate -- PROGRAM ARG...");
+    return cmd_finish(a, ST_USAGE, &ds);
 }

@@ -101,6 +101,24 @@ double cmd_live_share(const struct live_survey *s, const struct live_kernel *k);
 void cmd_live_kernel(const struct live_survey *s, const struct live_kernel *k, const char *evidence,
                      struct buf *b);
 
+/* Captures of emulated programs (cmd_capture.c, cmd_emulate.c). */
+struct live_want;
+enum status cmd_capture_want(struct args *a, const char *folder, struct live_want *w, struct diags *ds);
+enum status cmd_capture_index(const struct live_survey *s, char *const *argv, const char *folder,
+                              struct diags *ds);
+/* run, where it replaces no file of another's in the folder. */
+int cmd_capture_guarded(struct args *a, const char *folder,
+                        int (*run)(struct args *a, const char *folder));
+/* Runs the program without a GPU (emulated.c), on the preset that goes to *p. take: NULL: nothing is written
+ * down. Free seen in every case. */
+struct emulate_seen;
+struct sim_preset;
+enum status cmd_emulate_run(struct args *a, const struct live_want *take, struct emulate_seen *seen,
+                            struct sim_preset *p, struct diags *ds);
+/* The same; what was seen of kernels goes to *s. take: NULL: nothing is written down. */
+enum status cmd_emulate_survey(struct args *a, const struct live_want *take, struct live_survey *s,
+                               struct diags *ds);
+
 int cmd_analyze(struct args *a);
 int cmd_launch(struct args *a);
 int cmd_rewrite(struct args *a);

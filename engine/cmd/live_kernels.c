@@ -54,7 +54,7 @@ static void put_attributes(const struct live_files *f, struct buf *b)
         buf_puts(b, "\"access_window\":null}");
 }
 
-static void put_files(const struct live_files *f, struct buf *b)
+static void put_files(const struct live_files *f, bool emulated, struct buf *b)
 {
     if (!f || !f->ptx) {
         buf_puts(b, "\"files\":null");
@@ -67,7 +67,7 @@ static void put_files(const struct live_files *f, struct buf *b)
     buf_printf(b, ",\"data_bytes\":%llu,\"trimmed_from\":%llu,\"nth\":%llu",
                (unsigned long long)f->data_bytes, (unsigned long long)f->trimmed_from,
                (unsigned long long)f->nth);
-    put_text(b, "outputs", outputs(f));
+    put_text(b, "outputs", emulated ? NULL : outputs(f));
     buf_printf(b, ",\"differing_bytes\":%llu,\"relative_difference\":", (unsigned long long)f->differ);
     if (isnan(f->relative))
         buf_puts(b, "null");
@@ -127,6 +127,6 @@ void cmd_live_kernel(const struct live_survey *s, const struct live_kernel *k, c
         put_text(b, "evidence", k->timed ? evidence : NULL);
     buf_printf(b, ",\"share\":%.6f,", cmd_live_share(s, k));
     put_shapes(k, b);
-    put_files(k->files, b);
+    put_files(k->files, s->emulated, b);
     buf_puts(b, "}");
 }

@@ -251,9 +251,9 @@ void outputs_captured_text(const struct result *r, struct buf *out)
         return;
     buf_puts(out, "captured  ");
     if (r->captured == EQUAL_YES)
-        buf_puts(out, "equal to what the GPU left\n");
+        buf_puts(out, "equal to what the captured launch left\n");
     else
-        buf_printf(out, "%s what the GPU left: %llu bytes differ\n",
+        buf_printf(out, "%s what the captured launch left: %llu bytes differ\n",
                    r->captured == EQUAL_NO ? "differs from" : "within the stated tolerance of",
                    (unsigned long long)r->captured_differ);
 }

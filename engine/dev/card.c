@@ -20,6 +20,7 @@ struct card_kernel {
     struct card_code *code;
     const struct ptx_func *func;
     struct sim_program *prog;
+    double insts_of_cta; /* warp instructions of the last launch, by CTA; 0: none yet */
     struct card_kernel *next;
 };
 struct card_code {
@@ -115,7 +116,9 @@ enum status card_kernel(struct card_code *c, struct str name, struct card_kernel
         base_free(k);
         return st;
     }
-    *k = (struct card_kernel){ c, ptx_find_func(c->module, name), prog, c->kernels };
+    *k = (struct card_kernel){
+        .code = c, .func = ptx_find_func(c->module, name), .prog = prog, .next = c->kernels
+    };
     *out = c->kernels = k;
     return ST_OK;
 }
@@ -172,6 +175,39 @@ enum status card_place(struct card_code *c, struct str name, uint64_t addr, stru
     return sim_mem_keep(c->m->mem, NULL, s, addr) ? ST_OK : ST_NOMEM;
 }
 
+/* Of a launch that is over sooner than threads are started, one. */
+#define FEW_INSTS 50000.0
+static unsigned threads_of(const struct card_kernel *k, const struct card_launch *l)
+{
+    double insts = k->insts_of_cta * (double)dim3u_count(l->grid);
+    return !l->timed && insts > 0 && insts < FEW_INSTS ? 1 : k->code->m->threads;
+}
+
+/* Lent memory first, then the module's own variables. */
+bool card_piece(const struct card_kernel *k, size_t i, struct card_piece *out)
+{
+    struct sim_mem *mem = k->code->m->mem;
+    for (size_t e = 0; e < mem->n; e++) {
+        const struct sim_mem_entry *x = &mem->v[e];
+        if (!x->lent || i--)
+            continue;
+        *out = (struct card_piece){ x->a.addr, x->a.n, x->a.host, { NULL, 0 } };
+        return true;
+    }
+    const struct ptx_module *m = k->code->module;
+    for (uint32_t g = 0; g < m->nglobals; g++) {
+        uint64_t addr, n;
+        struct str name = m->globals[g]->name;
+        if (m->globals[g]->space == PTX_SPACE_SHARED || !sim_symbol(k->prog, name, &addr, &n) || !n ||
+            i--)
+            continue;
+        const struct sim_alloc *a = sim_mem_find(mem, addr);
+        *out = (struct card_piece){ addr, n, a ? a->host + (addr - a->addr) : NULL, name };
+        return a != NULL;
+    }
+    return false;
+}
+
 static struct sim_launch launch_of(const struct card_kernel *k, const struct card_launch *l)
 {
     return (struct sim_launch){ .grid = l->grid,
@@ -183,7 +219,7 @@ static struct sim_launch launch_of(const struct card_kernel *k, const struct car
                                 .textures = l->textures,
                                 .functional = !l->timed,
                                 .exact = l->exact,
-                                .threads = k->code->m->threads,
+                                .threads = threads_of(k, l),
                                 .carveout = l->carveout,
                                 .hw_pi = -1,
                                 .seed = 1,
@@ -206,6 +242,8 @@ enum status card_launch(struct card_kernel *k, const struct card_launch *l, stru
     struct sim_launch s = launch_of(k, l);
     struct sim_stats all = { 0 };
     enum status st = sim_run(k->prog, &s, out, ds);
+    if (st == ST_OK && !l->timed)
+        k->insts_of_cta = (double)out->inst_warp / (double)dim3u_count(l->grid);
     if (st != ST_OK || !out->dry)
         return st;
     s.functional = true; /* a sample on copies: the outputs are made now */

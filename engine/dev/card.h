@@ -38,6 +38,15 @@ struct sim_resources card_resources(const struct card_kernel *k);
  * be made ready (ds). */
 bool card_variable(struct card_code *c, struct str name, uint64_t *addr, uint64_t *bytes,
                    struct diags *ds);
+/* Each piece of memory there is: what was lent, and variables. name: of a variable of c's module, else
+ * NULL; bytes: as it is now, borrowed until the next launch. */
+struct card_piece {
+    uint64_t addr, n;
+    const uint8_t *bytes;
+    struct str name;
+};
+/* False: behind the last. */
+bool card_piece(const struct card_kernel *k, size_t i, struct card_piece *out);
 /* The variable lies in memory that was lent at addr, which gets its initial value. Before any kernel of
  * the module is asked for. ST_INPUT: no such variable, or no such memory. */
 enum status card_place(struct card_code *c, struct str name, uint64_t addr, struct diags *ds);

@@ -14,7 +14,8 @@ struct emulate_want {
     bool timed;
     bool exact;
     bool check_memory;
-    double limit_s; /* most seconds of one launch; 0: EMULATE_LIMIT_S */
+    const struct live_want *take; /* launches to write down, as capture does; NULL: none */
+    double limit_s;               /* most seconds of one launch; 0: EMULATE_LIMIT_S */
     /* A launch failed, a module cannot be used, a check found something: told as it happens, one call at
      * a time, from another thread. */
     void (*tell)(void *ctx, const struct diags *ds);
@@ -27,12 +28,23 @@ struct emulate_missing {
     char *call; /* owned */
     uint64_t count;
 };
+/* What the first launch of a kernel did, where it was small enough to look at each access. */
+struct emulate_look {
+    char *kernel;      /* as in the PTX; owned */
+    uint64_t requests; /* of warps to global memory */
+    uint64_t sectors;  /* of 32 bytes that they touched */
+    uint64_t least;    /* sectors that their bytes would fill */
+    uint64_t insts;    /* warp instructions */
+    uint64_t ctas;
+};
 struct emulate_seen {
     struct live_survey survey; /* time_ns is simulated; timed 0: functional */
     struct emulate_missing *missing;
     size_t nmissing, cap_missing;
     struct findings findings; /* of checked launches and of failed ones */
-    uint64_t faults;          /* launches that failed */
+    struct emulate_look *look;
+    size_t nlooks, cap_looks;
+    uint64_t faults; /* launches that failed */
     bool oom;
 };
 /* Runs argv (ends in NULL) and waits; its input, output and error are those of this process. ST_IO: it

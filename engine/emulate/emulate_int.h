@@ -33,6 +33,18 @@ void seen_launch(struct emulation *e, const struct card_kernel *k, uint64_t imag
  * that was not there before. */
 bool seen_findings(struct emulation *e, const struct card_kernel *k, const struct diags *ds);
 
+/* ---- a first launch, looked at (look.c) ---- */
+struct sim_touch;
+struct look {
+    _Atomic uint64_t requests;
+    _Atomic uint64_t sectors;
+    _Atomic uint64_t least;
+};
+bool look_wanted(const struct wire_launch *l);
+void look_touch(void *ctx, const struct sim_touch *t); /* ctx: struct look */
+void look_keep(struct emulation *e, const struct card_kernel *k, const struct wire_launch *l,
+               const struct look *seen, const struct sim_stats *stats);
+
 /* ---- modules (modules.c) ---- */
 struct card;
 struct card_code;

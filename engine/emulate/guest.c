@@ -95,7 +95,7 @@ static struct guest_kernel *kernel_of(struct guest *s, struct card_kernel *k, ui
             return &s->kernel[i];
     if (!base_grow((void **)&s->kernel, s->nkernels, &s->cap_kernels, sizeof *s->kernel))
         return NULL;
-    s->kernel[s->nkernels] = (struct guest_kernel){ k, module };
+    s->kernel[s->nkernels] = (struct guest_kernel){ .kernel = k, .module = module };
     return &s->kernel[s->nkernels++];
 }
 

@@ -16,6 +16,7 @@ struct guest_module {
 struct guest_kernel {
     struct card_kernel *kernel;
     uint64_t module;
+    uint64_t launches;
 };
 struct guest {
     struct emulation *e;
@@ -48,6 +49,14 @@ struct guest {
 bool guest_launch(struct guest *s, const struct wire_launch *l, const uint8_t *params, uint64_t n);
 bool guest_fits(struct guest *s, const struct wire_launch *l);
 bool guest_done(struct guest *s); /* answers SYNC */
+
+/* ---- a launch that is written down (taking.c) ---- */
+struct taking;
+/* Before launch number `nth` of k, from 1: memory as it is. NULL: it is not wanted, or out of memory. */
+struct taking *taking_begin(struct guest *s, const struct guest_kernel *k, const struct wire_launch *l,
+                            const uint8_t *params);
+/* After it: what it left. done: the launch succeeded; else nothing is written. */
+void taking_end(struct guest *s, const struct guest_kernel *k, struct taking *t, bool done);
 void guest_watch_start(struct guest *s);
 void guest_watch_stop(struct guest *s);
 

@@ -153,7 +153,7 @@ bool guest_launch(struct guest *s, const struct wire_launch *l, const uint8_t *p
 {
     if (l->kernel >= s->nkernels || s->error)
         return l->kernel < s->nkernels;
-    const struct guest_kernel *known = &s->kernel[l->kernel];
+    struct guest_kernel *known = &s->kernel[l->kernel];
     struct card_launch m = launch_of(s, l);
     struct sim_stats stats = { 0 };
     struct diags ds = { 0 };
@@ -161,6 +161,12 @@ bool guest_launch(struct guest *s, const struct wire_launch *l, const uint8_t *p
     m.nparams = n;
     if (s->e->want->check_memory)
         check(s, known->kernel, &m);
+    known->launches++;
+    struct taking *t = taking_begin(s, known, l, params);
+    struct look look = { 0 };
+    bool looks = known->launches == 1 && !m.timed && look_wanted(l);
+    if (looks)
+        m.touch = (struct sim_told){ .fn = look_touch, .ctx = &look };
     enum status st = run(s, known->kernel, &m, &stats, &ds);
     if (stats.nprint)
         buf_put(&s->printed, stats.print, stats.nprint);
@@ -168,8 +174,11 @@ bool guest_launch(struct guest *s, const struct wire_launch *l, const uint8_t *p
         failed(s, known->kernel, st, &ds);
     } else {
         seen_launch(s->e, known->kernel, s->module[known->module].hash, l, &stats);
+        if (looks)
+            look_keep(s->e, known->kernel, l, &look, &stats);
         s->clock_ns += s->e->want->timed && isfinite(stats.time_ns) ? stats.time_ns : 0;
     }
+    taking_end(s, known, t, st == ST_OK);
     sim_stats_free(&stats);
     diags_free(&ds);
     return true;

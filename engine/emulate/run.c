@@ -258,7 +258,7 @@ enum status emulate_run(char *const *argv, const struct emulate_want *w, struct 
 {
     struct emulation e = { .want = w, .seen = out };
     char *folder = NULL;
-    *out = (struct emulate_seen){ 0 };
+    *out = (struct emulate_seen){ .survey.emulated = true };
     enum status st = look_at(argv[0], ds);
     if (st == ST_OK)
         st = private_folder_make(&folder, ds);
@@ -279,6 +279,9 @@ void emulate_free(struct emulate_seen *s)
     for (size_t i = 0; i < s->nmissing; i++)
         base_free(s->missing[i].call);
     base_free(s->missing);
+    for (size_t i = 0; i < s->nlooks; i++)
+        base_free(s->look[i].kernel);
+    base_free(s->look);
     findings_free(&s->findings);
     live_survey_free(&s->survey);
 }

@@ -11,7 +11,7 @@
 
 void emulation_tell(struct emulation *e, struct diags *ds)
 {
-    if (ds->n && e->want->tell) {
+    if (ds->errors + ds->warnings && e->want->tell) {
         pthread_mutex_lock(&e->lock);
         e->want->tell(e->want->ctx, ds);
         pthread_mutex_unlock(&e->lock);

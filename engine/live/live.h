@@ -58,6 +58,7 @@ struct live_survey {
     unsigned processes; /* that used CUDA */
     unsigned cut_off;   /* of these, ended by _exit or a signal: their last half second may be missing */
     uint64_t left_out;  /* launches and images beyond what the library keeps */
+    bool emulated;      /* it ran without a GPU: times, if any, and outputs are the simulated device's */
     char *refused;      /* why nothing could be recorded in one of them; owned; NULL: it could */
     int exit;           /* the program's exit status; 128 + signal */
 };
@@ -92,6 +93,8 @@ struct live_want {
     void (*progress)(void *ctx, const char *line); /* from another thread; may be NULL */
     void *ctx;
 };
+/* Is a kernel of that name to be captured? */
+bool live_wanted(const struct live_want *w, const char *name);
 /* The same with a capture: files in want->folder, and s->v[].files. */
 enum status live_capture_run(char *const *argv, const struct live_want *w, struct live_survey *s,
                              struct diags *ds);

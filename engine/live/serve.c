@@ -31,7 +31,7 @@ struct serve {
 };
 
 /* ---- answers ---- */
-static bool wanted(const struct live_want *w, const char *name)
+bool live_wanted(const struct live_want *w, const char *name)
 {
     struct buf readable = { 0 };
     bool yes = !w->nkernels;
@@ -167,7 +167,7 @@ void serve_answer(struct serve *s, char *question, struct buf *out)
     struct buf line = { 0 };
     question[strcspn(question, "\n")] = 0;
     if (strncmp(question, "want ", 5) == 0) {
-        buf_puts(out, wanted(s->want, question + 5) ? "yes\n" : "no\n");
+        buf_puts(out, live_wanted(s->want, question + 5) ? "yes\n" : "no\n");
     } else if (strncmp(question, "code ", 5) == 0) {
         code(s, question + 5, out);
     } else if (strncmp(question, "done ", 5) == 0 && s->want->progress) {

@@ -1,4 +1,5 @@
-/* Private to live: one captured launch as the injected library wrote it down, and what is made of it. */
+/* One captured launch, as the injected library wrote it down or as emulation saw it, and what is made of
+ * it. */
 #ifndef GPULOCW_LIVE_TAKE_H
 #define GPULOCW_LIVE_TAKE_H
 
@@ -95,5 +96,10 @@ struct take_files {
 enum status take_write(struct trim *tr, const struct ptx_module *m, const struct ptx_func *f,
                        const char *folder, const char *stem, struct take_files *out, struct diags *ds);
 void take_files_free(struct take_files *f);
+struct live_survey;
+struct live_want;
+/* Trims and writes a launch of a kernel of m, and adds what came of it to its kernel in s. */
+enum status live_take_add(struct live_survey *s, const struct live_want *w, const struct take *t,
+                          const struct ptx_module *m, struct diags *ds);
 
 #endif

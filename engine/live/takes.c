@@ -83,17 +83,17 @@ static enum status say_why(struct live_files *f, const char *why)
 }
 
 static enum status make(struct live_survey *s, const struct live_want *w, const struct take *t,
-                        const struct serve_code *code, struct live_files *f, struct diags *ds)
+                        const struct ptx_module *m, struct live_files *f, struct diags *ds)
 {
-    const struct ptx_func *entry = ptx_find_func(code->module, str_of(t->name));
+    const struct ptx_func *entry = ptx_find_func(m, str_of(t->name));
     struct trim tr = { 0 };
     struct take_files files = { 0 };
     struct buf stem = { 0 };
     enum status st = stem_of(s, t->name, &stem);
     if (st == ST_OK)
-        st = trim_run(&tr, t, code->module, entry, w->trim_s, ds);
+        st = trim_run(&tr, t, m, entry, w->trim_s, ds);
     if (st == ST_OK)
-        st = take_write(&tr, code->module, entry, w->folder, stem.s, &files, ds);
+        st = take_write(&tr, m, entry, w->folder, stem.s, &files, ds);
     if (st == ST_OK) {
         f->ptx = files.ptx;
         f->launch = files.launch;
@@ -112,6 +112,28 @@ static enum status make(struct live_survey *s, const struct live_want *w, const 
     return st;
 }
 
+/* m NULL: its code was not seen. */
+static enum status add_take(struct live_survey *s, const struct live_want *w, const struct take *t,
+                            const struct ptx_module *m, struct live_kernel *k, struct diags *ds)
+{
+    if (!k->files && !(k->files = base_alloc(sizeof *k->files)))
+        return ST_NOMEM;
+    if (k->files->ptx)
+        return ST_OK;
+    put_attributes(k->files, t);
+    k->files->relative = NAN;
+    return t->refused || !t->whole || !m
+               ? say_why(k->files, t->refused ? t->refused : "the program ended during the capture")
+               : make(s, w, t, m, k->files, ds);
+}
+
+enum status live_take_add(struct live_survey *s, const struct live_want *w, const struct take *t,
+                          const struct ptx_module *m, struct diags *ds)
+{
+    struct live_kernel *k = kernel_of(s, t);
+    return k ? add_take(s, w, t, m, k, ds) : ST_NOMEM;
+}
+
 static enum status one(struct live_survey *s, const struct live_want *w, const struct serve *served,
                        const char *path, struct diags *ds)
 {
@@ -120,17 +142,9 @@ static enum status one(struct live_survey *s, const struct live_want *w, const s
     struct live_kernel *k = NULL;
     if (st == ST_OK && t.name && !(k = kernel_of(s, &t)))
         st = ST_NOMEM;
-    if (st == ST_OK && k && !k->files && !(k->files = base_alloc(sizeof *k->files)))
-        st = ST_NOMEM;
-    if (st == ST_OK && k && !k->files->ptx) {
-        const struct serve_code *code = serve_code_of(served, t.name, t.image);
-        put_attributes(k->files, &t);
-        k->files->relative = NAN;
-        if (t.refused || !t.whole || !code)
-            st = say_why(k->files, t.refused ? t.refused : "the program ended during the capture");
-        else
-            st = make(s, w, &t, code, k->files, ds);
-    }
+    const struct serve_code *code = st == ST_OK && k ? serve_code_of(served, t.name, t.image) : NULL;
+    if (st == ST_OK && k)
+        st = add_take(s, w, &t, code ? code->module : NULL, k, ds);
     if (t.data)
         unlink(t.data);
     take_free(&t);

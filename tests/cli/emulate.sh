@@ -52,4 +52,19 @@ run; claim "no program is wrong usage" test $rc -eq 2
 run -d cuda:0 -- "$P/vectors"; claim "a GPU is wrong usage" test $rc -eq 2
 mkdir "$T/tmp"; TMPDIR=$T/tmp "$B" emulate -- "$P/vectors" > /dev/null 2>&1
 claim "nothing is left" test -z "$(ls -A "$T/tmp")"
+"$B" emulate -o "$T/kept" -- "$P/vectors" > "$T/out" 2> "$T/err"; rc=$?
+claim "-o: the program's exit status and output" passed
+claim "-o writes what capture writes" test -f "$T/kept/add.ptx" -a -f "$T/kept/add.launch.json" -a -f "$T/kept/capture.json"
+claim "the launch runs again, with the same outputs" eval '"$B" run "$T/kept/add.ptx" | grep -q "^captured  equal to what the captured launch left"'
+"$B" capture --emulate -k add -o "$T/again" -- "$P/vectors" > "$T/out" 2> "$T/err"; rc=$?
+claim "capture --emulate" cmp "$T/kept/add.data.bin" "$T/again/add.data.bin"
+claim "it says that there was no GPU" grep -q '^1 kernels, 1 with PTX, run without a GPU' "$T/out"
+"$B" capture --emulate -k nothing -o "$T/none" -- "$P/vectors" > "$T/out" 2> "$T/err"
+claim "kernels that were not asked for" test ! -e "$T/none/add.ptx"
+"$B" emulate -o "$T/second" --nth 2 -- "$P/vectors" > "$T/out" 2> "$T/err"
+claim "the second launch is another" eval '! cmp -s "$T/kept/add.left.bin" "$T/second/add.left.bin"'
+"$B" capture -d sim:fermi-16k --list -- "$P/vectors" > "$T/out" 2> "$T/err"; rc=$?
+claim "capture on a GPU takes no simulated device" test $rc -eq 2
+run -- "$P/vectors"
+claim "three lines for who begins" eval 'grep -q "^coalescing  3.98 sectors of 32 bytes per request of a warp, 3.98 would do: coalesced" "$T/err" && grep -q "^limit       40 CTAs for 132 SMs" "$T/err" && grep -q "^try first   a larger problem" "$T/err"'
 exit ${bad:-0}
