@@ -7,10 +7,12 @@
 #include "engine/rec/device.h"
 #include "engine/rec/texture.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ERROR_VALUE = 1, ERROR_MEMORY = 2, ERROR_SYMBOL = 13, ERROR_FUNCTION = 98 };
@@ -262,6 +264,14 @@ static bool tell_device(struct guest *s)
     return stream_put(&s->io, &d, sizeof d, NULL, 0);
 }
 
+/* The file is as large as the program says, and stays so: what is mapped here can be read. */
+static bool is_whole(int file, uint64_t bytes)
+{
+    struct stat is;
+    return fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK) == 0 && fstat(file, &is) == 0 &&
+           (uint64_t)is.st_size >= bytes;
+}
+
 static bool hello(struct guest *s, const struct wire_hello *r)
 {
     struct diags ds = { 0 };
@@ -269,6 +279,8 @@ static bool hello(struct guest *s, const struct wire_hello *r)
         return false;
     s->file = s->io.file;
     s->io.file = -1;
+    if (!is_whole(s->file, r->bytes))
+        return false;
     void *p = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, s->file, 0);
     if (p == MAP_FAILED)
         return false;

@@ -151,8 +151,10 @@ static void failed(struct guest *s, struct card_kernel *k, enum status st, struc
 
 bool guest_launch(struct guest *s, const struct wire_launch *l, const uint8_t *params, uint64_t n)
 {
-    if (l->kernel >= s->nkernels || s->error)
-        return l->kernel < s->nkernels;
+    if (l->kernel >= s->nkernels || n < card_function(s->kernel[l->kernel].kernel)->param_bytes)
+        return false;
+    if (s->error)
+        return true;
     struct guest_kernel *known = &s->kernel[l->kernel];
     struct card_launch m = launch_of(s, l);
     struct sim_stats stats = { 0 };

@@ -39,10 +39,12 @@ static unsigned sectors_of(const struct sim_touch *t)
 void look_touch(void *ctx, const struct sim_touch *t)
 {
     struct look *k = ctx;
-    unsigned lanes = (unsigned)__builtin_popcount(t->mask), bytes = lanes * t->bytes;
+    unsigned bytes = (unsigned)__builtin_popcount(t->mask) * t->bytes;
+    unsigned sectors = sectors_of(t), least = (bytes + SECTOR - 1) / SECTOR;
     atomic_fetch_add_explicit(&k->requests, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&k->sectors, sectors_of(t), memory_order_relaxed);
-    atomic_fetch_add_explicit(&k->least, (bytes + SECTOR - 1) / SECTOR, memory_order_relaxed);
+    atomic_fetch_add_explicit(&k->sectors, sectors, memory_order_relaxed);
+    /* lanes that share an address need less */
+    atomic_fetch_add_explicit(&k->least, least < sectors ? least : sectors, memory_order_relaxed);
 }
 
 void look_keep(struct emulation *e, const struct card_kernel *k, const struct wire_launch *l,

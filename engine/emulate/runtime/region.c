@@ -68,7 +68,7 @@ static uint64_t largest(void)
 bool region_start(struct wire_hello *h, int *file)
 {
     static const uint64_t bases[] = { 0x200000000000, 0x300000000000, 0x400000000000, 0x180000000000 };
-    M.file = memfd_create("gpulocw-device-memory", MFD_CLOEXEC);
+    M.file = memfd_create("gpulocw-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     for (uint64_t n = largest(); M.file >= 0 && n >= FILE_LEAST && !M.own; n /= 2)
         if (map_own(n))
             M.size = n;
