@@ -110,8 +110,8 @@ static void put_limit(const struct emulate_look *k, const struct dev_info *d, st
     double memory, instructions;
     enum limit limit = limit_of(k, d, &memory, &instructions);
     if (limit == LIMIT_GRID)
-        buf_printf(b, "limit       %llu CTAs for %u SMs: most of the GPU is idle\n",
-                   (unsigned long long)k->ctas, d->sms);
+        buf_printf(b, "limit       %llu CTA%s for %u SMs: most of the GPU is idle\n",
+                   (unsigned long long)k->ctas, k->ctas == 1 ? "" : "s", d->sms);
     else
         buf_printf(
             b, "limit       %s: its bytes take at least %.3g us, its instructions %.3g us (counted)\n",

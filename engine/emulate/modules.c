@@ -29,7 +29,7 @@ static enum status add_text(struct texts *t, struct container_module *m)
 
 /* The PTX of one fatbin for the device. A fatbin without device code adds nothing. */
 static enum status add_fatbin(struct texts *t, const uint8_t *bytes, uint64_t n, uint32_t cc, size_t nth,
-                              struct diags *ds)
+                              int *error, struct diags *ds)
 {
     char name[48];
     struct container c;
@@ -38,7 +38,7 @@ static enum status add_fatbin(struct texts *t, const uint8_t *bytes, uint64_t n,
     snprintf(name, sizeof name, "part %zu of the program", nth);
     enum status st = container_read_memory(bytes, n, name, &c, ds);
     if (st == ST_OK && c.n)
-        st = container_choose(&c, &w, &v, &k, ds);
+        *error = (st = container_choose(&c, &w, &v, &k, ds)) == ST_OK ? 0 : ERROR_NO_IMAGE;
     for (size_t i = 0; i < k && st == ST_OK; i++)
         st = add_text(t, &c.v[v[i]]);
     base_free(v);
@@ -47,7 +47,7 @@ static enum status add_fatbin(struct texts *t, const uint8_t *bytes, uint64_t n,
 }
 
 static enum status add_parts(struct texts *t, const uint8_t *p, uint64_t left, uint64_t nparts,
-                             uint32_t cc, struct diags *ds)
+                             uint32_t cc, int *error, struct diags *ds)
 {
     enum status st = ST_OK;
     for (uint64_t i = 0; i < nparts && st == ST_OK; i++) {
@@ -58,7 +58,7 @@ static enum status add_parts(struct texts *t, const uint8_t *p, uint64_t left, u
         left -= sizeof n;
         if (n > left)
             return ST_INPUT;
-        st = add_fatbin(t, p + sizeof n, n, cc, i + 1, ds);
+        st = add_fatbin(t, p + sizeof n, n, cc, i + 1, error, ds);
         p += sizeof n + n;
         left -= n;
     }
@@ -82,8 +82,14 @@ struct card_code *module_open(struct card *m, const uint8_t *parts, uint64_t byt
     struct texts t = { 0 };
     struct ptx_module *module = NULL;
     struct card_code *code = NULL;
-    enum status st = add_parts(&t, parts, bytes, nparts, (uint32_t)(10 * d->cc_major + d->cc_minor), ds);
-    *error = st == ST_NOMEM ? ERROR_MEMORY : st != ST_OK ? ERROR_BAD_IMAGE : t.n ? 0 : ERROR_NO_IMAGE;
+    const uint32_t cc = (uint32_t)(10 * d->cc_major + d->cc_minor);
+    *error = 0;
+    enum status st = add_parts(&t, parts, bytes, nparts, cc, error, ds);
+    if (!*error)
+        *error = st == ST_NOMEM ? ERROR_MEMORY
+                 : st != ST_OK  ? ERROR_BAD_IMAGE
+                 : t.n          ? 0
+                                : ERROR_NO_IMAGE;
     if (!*error && (st = parse(&t, &module, ds)) != ST_OK)
         *error = st == ST_NOMEM ? ERROR_MEMORY : ERROR_BAD_PTX;
     if (*error)

@@ -11,7 +11,7 @@ int main(void)
     kernel(load(PTX_HEAD ".visible .entry add(.param .u64 a) {\n" PTX_REGS
                          "ld.param.u64 %rd1, [a]; st.global.u32 [%rd1], 77; ret; }\n"),
            &twin, "add");
-    NEED(launch(&no_ptx, 1, 1, NULL, NULL) != 0);
+    NEED(launch(&no_ptx, 1, 1, NULL, NULL) == 209);
     NEED(launch(&damaged, 1, 1, NULL, NULL) == 218);
     unsigned *d, h = 0;
     OK(cudaMalloc((void **)&d, 4));
