@@ -226,5 +226,15 @@ struct ana_request {
 enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
                       unsigned line_bytes, unsigned resident_ctas, unsigned sm, unsigned sms,
                       bool (*fn)(void *ctx, const struct ana_request *r), void *ctx, struct diags *ds);
+/* The same of several SMs, each as if it were the first to run. *out: ana_tracer_free, whatever the
+ * status; m and what o points to must outlive it. */
+struct ana_tracer;
+enum status ana_tracer_make(struct ana_tracer **out, const struct ptx_module *m, struct str kernel,
+                            const struct ana_opts *o, unsigned line_bytes, unsigned resident_ctas,
+                            unsigned sms, struct diags *ds);
+enum status ana_tracer_sm(struct ana_tracer *t, unsigned sm,
+                          bool (*fn)(void *ctx, const struct ana_request *r), void *ctx,
+                          struct diags *ds);
+void ana_tracer_free(struct ana_tracer *t);
 
 #endif

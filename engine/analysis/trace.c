@@ -164,7 +164,7 @@ static bool on_event(void *ctx, const struct slice_event *ev)
 struct sm {
     struct slice_cta **cta;
     bool *live;
-    bool *waits; /* by warp of the CTA whose turn it is: at a barrier when the turn began */
+    bool *waits; /* by warp of the CTA whose turn it is: done, or at a barrier, when the turn began */
     unsigned resident;
     uint64_t next, stride, ctas;
     bool moved /* some warp went on in this round */;
@@ -181,7 +181,7 @@ static void refill(struct sm *m, unsigned k)
 static bool turn(struct tracing *t, struct sm *m, unsigned k, uint32_t w, uint64_t *budget)
 {
     struct slice_cta *c = m->cta[k];
-    if (slice_warp_done(c, w) || m->waits[w] || slice_warp_spins(c, w))
+    if (m->waits[w] || slice_warp_spins(c, w))
         return true;
     m->moved = true;
     t->phase = (uint32_t)slice_cta_phase(c);
@@ -217,7 +217,7 @@ static bool run_sm(struct tracing *t, struct sm *m, uint64_t *budget)
                 continue;
             any = true;
             for (uint32_t w = 0; w < warps; w++)
-                m->waits[w] = slice_warp_waits(m->cta[k], w);
+                m->waits[w] = slice_warp_done(m->cta[k], w) || slice_warp_waits(m->cta[k], w);
             for (uint32_t w = 0; w < warps; w++)
                 if (!turn(t, m, k, w, budget))
                     return false;
@@ -257,40 +257,79 @@ enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *
     base_free(m.waits);
     return st;
 }
-enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
-                      unsigned line_bytes, unsigned resident_ctas, unsigned sm, unsigned sms,
-                      trace_fn fn, void *ctx, struct diags *ds)
-{
-    struct arena *arena = arena_new(0);
-    struct trace_plan p = { line_bytes, resident_ctas, sm, sms,
-                            o->budget ? o->budget : UINT64_C(1) << 32 };
+struct ana_tracer {
+    struct arena *arena;
+    struct ana_opts o;
     struct facts f;
-    if (!arena)
+    struct trace_plan p;
+    bool used; /* memory may be as an SM left it */
+};
+
+void ana_tracer_free(struct ana_tracer *t)
+{
+    if (!t)
+        return;
+    if (t->f.o)
+        facts_free(&t->f);
+    arena_free(t->arena);
+    base_free(t);
+}
+
+enum status ana_tracer_make(struct ana_tracer **out, const struct ptx_module *m, struct str kernel,
+                            const struct ana_opts *o, unsigned line_bytes, unsigned resident_ctas,
+                            unsigned sms, struct diags *ds)
+{
+    struct ana_tracer *t = *out = base_alloc(sizeof *t);
+    if (!t || !(t->arena = arena_new(0)))
         return ST_NOMEM;
+    t->o = *o;
+    t->p = (struct trace_plan){ line_bytes, resident_ctas, 0, sms,
+                                o->budget ? o->budget : UINT64_C(1) << 32 };
     if (!o->data || line_bytes < 32 || line_bytes > 1024 || (line_bytes & (line_bytes - 1))) {
         diag_error(ds, "ana-trace",
                    o->data ? "lines of %u bytes cannot be traced" : "a trace needs a launch description",
                    line_bytes);
-        arena_free(arena);
         return ST_REFUSED;
     }
-    enum status st = facts_make(&f, m, kernel, o, arena, ds);
-    struct slice *s = st == ST_OK ? facts_slice(&f) : NULL;
-    if (s) {
-        st = trace_sm(&f, s, &p, fn, ctx);
-        if (st == ST_REFUSED && slice_fault(s))
-            diag_error(ds, "ana-trace", "the trace ends in the middle: %s", slice_fault(s));
-        else if (st == ST_REFUSED && s->spun)
-            diag_error(ds, "ana-trace", SLICE_SPUN, s->spun);
-        else if (st == ST_REFUSED)
-            diag_error(ds, "ana-trace", "the trace is too long: stopped after %llu warp operations",
-                       (unsigned long long)p.budget);
-    } else if (st == ST_OK) {
+    enum status st = facts_make(&t->f, m, kernel, &t->o, t->arena, ds);
+    if (st == ST_OK && !facts_slice(&t->f)) {
         st = ST_REFUSED;
         diag_error(ds, "ana-trace", "%s",
-                   f.e.ngaps ? f.e.gaps[f.e.ngaps - 1] : "the addresses cannot be executed");
+                   t->f.e.ngaps ? t->f.e.gaps[t->f.e.ngaps - 1] : "the addresses cannot be executed");
     }
-    facts_free(&f);
-    arena_free(arena);
+    return st;
+}
+
+enum status ana_tracer_sm(struct ana_tracer *t, unsigned sm, trace_fn fn, void *ctx, struct diags *ds)
+{
+    if (t->used && t->f.slice->global_writes) {
+        slice_free(t->f.slice);
+        t->f.slice = NULL;
+    }
+    struct slice *s = facts_slice(&t->f);
+    if (!s)
+        return ST_NOMEM;
+    t->used = true;
+    t->p.sm = sm;
+    enum status st = trace_sm(&t->f, s, &t->p, fn, ctx);
+    if (st == ST_REFUSED && slice_fault(s))
+        diag_error(ds, "ana-trace", "the trace ends in the middle: %s", slice_fault(s));
+    else if (st == ST_REFUSED && s->spun)
+        diag_error(ds, "ana-trace", SLICE_SPUN, s->spun);
+    else if (st == ST_REFUSED)
+        diag_error(ds, "ana-trace", "the trace is too long: stopped after %llu warp operations",
+                   (unsigned long long)t->p.budget);
+    return st;
+}
+
+enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
+                      unsigned line_bytes, unsigned resident_ctas, unsigned sm, unsigned sms,
+                      trace_fn fn, void *ctx, struct diags *ds)
+{
+    struct ana_tracer *t;
+    enum status st = ana_tracer_make(&t, m, kernel, o, line_bytes, resident_ctas, sms, ds);
+    if (st == ST_OK)
+        st = ana_tracer_sm(t, sm, fn, ctx, ds);
+    ana_tracer_free(t);
     return st;
 }

@@ -124,10 +124,14 @@ enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module 
         e->part_loads = LOOKED_AT;
     if (e && asked)
         look_at_own(t, e);
-    for (unsigned k = 1; k < SMS && e && asked && st == ST_OK; k++) {
+    struct ana_tracer *tracer = NULL;
+    if (e && asked)
+        st = ana_tracer_make(&tracer, m, kernel, o, LINE_BYTES, t->resident, t->sms, ds);
+    for (unsigned k = 1; k < SMS && tracer && st == ST_OK; k++) {
         struct looking l = { e, k, 0 };
-        st = ana_trace(m, kernel, o, LINE_BYTES, t->resident, sm[k], t->sms, look, &l, ds);
+        st = ana_tracer_sm(tracer, sm[k], look, &l, ds);
     }
+    ana_tracer_free(tracer);
     if (e && asked && st == ST_OK)
         count(t, e, asked);
     else if (st == ST_OK)

@@ -79,14 +79,17 @@ static enum status follow_all(struct tune_paper *p, const struct tune_trace *t,
                               struct diags *ds)
 {
     struct keeping k = { p, t };
-    enum status st = ST_OK;
+    enum status st;
     struct ana_opts loads = *o;
     loads.every = false;
+    struct ana_tracer *tracer;
     p->all = true;
+    st = ana_tracer_make(&tracer, m, kernel, &loads, LINE_BYTES, t->resident, t->sms, ds);
     for (uint32_t sm = 0; sm < p->sms && st == ST_OK && !p->nomem && !p->cut; sm++) {
-        st = ana_trace(m, kernel, &loads, LINE_BYTES, t->resident, sm, t->sms, keep_request, &k, ds);
+        st = ana_tracer_sm(tracer, sm, keep_request, &k, ds);
         p->end[sm] = p->n;
     }
+    ana_tracer_free(tracer);
     return p->nomem ? ST_NOMEM : st;
 }
 

@@ -34,17 +34,8 @@ static void on_read(void *ctx, uint32_t reg, unsigned access)
 }
 const struct slice_site *slice_site_of(const struct slice *s, uint32_t func, uint32_t inst)
 {
-    uint32_t from = 0, to = s->nsites; /* the first that is not before it */
-    while (from < to) {
-        uint32_t mid = from + (to - from) / 2;
-        const struct slice_site *x = &s->site[mid];
-        if (x->func < func || (x->func == func && x->inst < inst))
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    return from < s->nsites && s->site[from].func == func && s->site[from].inst == inst ? &s->site[from]
-                                                                                        : NULL;
+    int32_t k = s->of[func] ? s->of[func]->site[inst] : -1;
+    return k < 0 ? NULL : &s->site[k];
 }
 struct defs {
     const struct slice_func *f;

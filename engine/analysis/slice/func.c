@@ -9,6 +9,8 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
+#include <string.h>
+
 struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i)
 {
     struct eval_call c = eval_call_parts(i);
@@ -32,9 +34,11 @@ static bool add_func(struct slice *s, const struct ptx_func *g)
     f->nvars = g->nregs + eval_cell_count(g);
     f->needed = ARENA_ARRAY(s->arena, uint8_t, f->nvars + g->ninsts + 1);
     f->tainted = ARENA_ARRAY(s->arena, uint8_t, f->nvars + 1);
+    f->site = ARENA_ARRAY(s->arena, int32_t, g->ninsts + 1);
     if (!c || arena_failed(s->arena))
         return false;
     f->odd_loop = has_odd_loop(c);
+    memset(f->site, 0xff, g->ninsts * sizeof *f->site);
     s->nf++;
     s->of[g->index] = f;
     for (uint32_t v = g->nregs; v < f->nvars; v++)
@@ -64,5 +68,8 @@ bool slice_find_funcs(struct slice *s)
             if (g && g->has_body && !add_func(s, g))
                 return false;
         }
+    for (uint32_t k = s->nsites; k-- > 0;)
+        if (s->of[s->site[k].func])
+            s->of[s->site[k].func]->site[s->site[k].inst] = (int32_t)k;
     return true;
 }

@@ -58,6 +58,7 @@ void slice_cta_start(struct slice_cta *c, uint64_t cta)
     exec_cta_start(c->cta, cta, 0, 0, false);
     for (uint32_t k = 0; k < c->nwarps; k++) {
         c->warp[k].ended = false;
+        c->warp[k].present = (uint32_t)__builtin_popcount(warp_of(c, k)->born);
         c->warp[k].left = SLICE_WARP_OPS;
         slice_spin_begin(&c->warp[k]);
     }
@@ -186,8 +187,9 @@ enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t index, slice_fn fn,
     struct slice *s = c->s;
     const struct slice_machine *m = s->machine;
     struct exec_warp *w = warp_of(c, index);
-    struct telling t = { .c = c, .w = w, .fn = fn, .ctx = ctx, .step = step };
-    t.present = (uint32_t)__builtin_popcount(w->born);
+    struct telling t = {
+        .c = c, .w = w, .fn = fn, .ctx = ctx, .step = step, .present = c->warp[index].present
+    };
     struct exec_access a;
     while (!slice_warp_done(c, index)) {
         if (*budget == 0 || c->warp[index].left == 0)

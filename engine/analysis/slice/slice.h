@@ -28,6 +28,7 @@ struct slice_func {
     bool odd_loop;  /* it has a loop with several ways in */
     uint32_t index; /* in module->funcs */
     uint32_t nvars; /* registers and cells */
+    int32_t *site;  /* by instruction: the first access there; -1: none */
     /* per variable; needed: then per instruction, for effects on memory */
     uint8_t *needed, *tainted;
 };

@@ -55,8 +55,9 @@ struct slice_round {
     uint64_t rounds, next;
 };
 struct slice_warp {
-    uint64_t left; /* operations it may still run */
-    bool ended;    /* by slice_warp_end */
+    uint64_t left;    /* operations it may still run */
+    uint32_t present; /* lanes */
+    bool ended;       /* by slice_warp_end */
     struct slice_round round;
     uint32_t spun;    /* line of the endless loop that it is in; 0: none */
     uint64_t spun_at; /* changes of memory at that time */

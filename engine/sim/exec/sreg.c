@@ -129,8 +129,10 @@ static void fill(const struct exec_launch *x, const struct exec_cta *c, enum exe
         if ((s->slot & 3u) != bank)
             continue;
         void *to = at + (s->slot - bank);
+        uint64_t v = 0;
         for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-            uint64_t v = exec_hostile_sreg(x, s->sreg, sreg_value(x, c, warp, s, lane));
+            if (!lane || s->sreg != PTX_SREG_NONE) /* a parameter is the same for all */
+                v = exec_hostile_sreg(x, s->sreg, sreg_value(x, c, warp, s, lane));
             if (s->bytes == 8)
                 ((uint64_t *)to)[lane] = v;
             else
