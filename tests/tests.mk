@@ -267,7 +267,7 @@ check-rewrites: $(BUILD)/tests/test_pass_equal $(BUILD)/tests/test_pass_heldout 
 	@PASS_TABLE=$(BUILD)/rewrites-table.md PASS_RANDOM=0 $(BUILD)/tests/test_pass_equal > /dev/null 2>&1; diff docs/lab/rewrites-table.md $(BUILD)/rewrites-table.md && echo "docs/lab/rewrites-table.md is what the tests write"
 
 # ---- the model checker: the oracle for "legal", and the campaign of generated kernels times every pass ----
-MC_ROOMS := base rec ptx analysis pass rewrites perfmodel
+MC_ROOMS := base rec ptx sim analysis invariants pass rewrites perfmodel
 MC_OBJ := $(patsubst tests/modelcheck/%.c,$(BUILD)/tests/modelcheck/%.o,$(filter-out %/mc_main.c,$(wildcard tests/modelcheck/*.c)))
 MC_ENGINE := $(patsubst %.c,$(BUILD)/%.o,$(filter $(MC_ROOMS:%=engine/%/%),$(ENGINE_SRC)))
 $(BUILD)/tests/test_pass_legal: $(MC_OBJ)

@@ -87,17 +87,17 @@ static void put_table(const struct args *a, const struct emulate_seen *s, const 
 }
 
 /* ---- for who begins ---- */
-enum limit { LIMIT_GRID, LIMIT_MEMORY, LIMIT_INSTRUCTIONS };
+enum least { LEAST_GRID, LEAST_MEMORY, LEAST_INSTRUCTIONS };
 
 /* By what was counted alone: how long the bytes and how long the instructions take at least. */
-static enum limit limit_of(const struct emulate_look *k, const struct dev_info *d, double *memory,
+static enum least least_of(const struct emulate_look *k, const struct dev_info *d, double *memory,
                            double *instructions)
 {
     *memory = d->bw_dram > 0 ? 32.0 * (double)k->sectors / d->bw_dram : 0;
     *instructions = d->issue_per_cycle > 0 && d->clock_khz
                         ? (double)k->insts / (d->sms * d->issue_per_cycle * 1e3 * d->clock_khz)
                         : 0;
-    return k->ctas < d->sms ? LIMIT_GRID : *memory > *instructions ? LIMIT_MEMORY : LIMIT_INSTRUCTIONS;
+    return k->ctas < d->sms ? LEAST_GRID : *memory > *instructions ? LEAST_MEMORY : LEAST_INSTRUCTIONS;
 }
 
 static bool coalesced(const struct emulate_look *k)
@@ -108,20 +108,20 @@ static bool coalesced(const struct emulate_look *k)
 static void put_limit(const struct emulate_look *k, const struct dev_info *d, struct buf *b)
 {
     double memory, instructions;
-    enum limit limit = limit_of(k, d, &memory, &instructions);
-    if (limit == LIMIT_GRID)
+    enum least limit = least_of(k, d, &memory, &instructions);
+    if (limit == LEAST_GRID)
         buf_printf(b, "limit       %llu CTA%s for %u SMs: most of the GPU is idle\n",
                    (unsigned long long)k->ctas, k->ctas == 1 ? "" : "s", d->sms);
     else
         buf_printf(
             b, "limit       %s: its bytes take at least %.3g us, its instructions %.3g us (counted)\n",
-            limit == LIMIT_MEMORY ? "memory" : "instructions", 1e6 * memory, 1e6 * instructions);
+            limit == LEAST_MEMORY ? "memory" : "instructions", 1e6 * memory, 1e6 * instructions);
     buf_puts(b, "try first   ");
     if (!coalesced(k))
         buf_puts(b, "let neighbouring threads use neighbouring elements\n");
-    else if (limit == LIMIT_GRID)
+    else if (limit == LEAST_GRID)
         buf_puts(b, "a larger problem, or smaller CTAs, so that every SM has some\n");
-    else if (limit == LIMIT_MEMORY)
+    else if (limit == LEAST_MEMORY)
         buf_puts(b, "use what is loaded more than once: shared memory, or more results per thread\n");
     else
         buf_puts(b, "fewer instructions for each result: move what does not change out of loops\n");

@@ -47,6 +47,8 @@ static void clear(struct table *t)
 
 void sim_sums_begin(struct sim_sums *s)
 {
+    if (!s)
+        return;
     clear(&s->global);
     clear(&s->shared);
     s->of_shared = s->relative = 0;

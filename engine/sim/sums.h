@@ -11,7 +11,7 @@
 struct sim_sums;
 struct sim_sums *sim_sums_new(void); /* NULL: out of memory */
 void sim_sums_free(struct sim_sums *s);
-/* Nothing was added yet; a launch begins. */
+/* Nothing was added yet; a launch begins. NULL: nobody counts. */
 void sim_sums_begin(struct sim_sums *s);
 /* v is added to `old` at `at` (both as bits of that type; x2 types are two sums). Not global: shared
  * memory of a CTA. */

@@ -21,10 +21,10 @@
 #include "engine/sim/exec/sreg.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/part.h"
+#include "engine/sim/sides.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
-#include "engine/sim/sides.h"
 #include "engine/sim/sums.h"
 
 #include <string.h>
@@ -54,18 +54,15 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
         x->reads_time |= p->code[i].reads_time;
     uint64_t held = p->part ? 1 : sim_resident(p, l).ctas / x->cluster_ctas;
     x->resident = (uint32_t)(held > PARKED ? held : PARKED);
-    bool checks = l->check_uninit || l->check_races;
-    x->checks = checks || (l->functional && l->touch.fn);
+    x->checks = l->check_uninit || l->check_races || (l->functional && l->touch.fn);
     x->sums = l->functional ? l->sums : NULL;
-    if (x->sums)
-        sim_sums_begin(x->sums);
+    sim_sums_begin(x->sums);
     x->sides = l->functional ? l->sides : NULL;
     if (x->sides && !sim_sides_begin(x->sides, p))
         return ST_NOMEM;
-    x->serial = p->ordered || checks || x->sums || x->sides;
+    x->serial = p->ordered || l->check_uninit || l->check_races || x->sums || x->sides;
     exec_hostile_begin(x);
-    if (x->serial)
-        x->threads = 1;
+    x->threads = x->serial ? 1 : x->threads;
     atomic_init(&x->faulted, false);
     atomic_init(&x->astray, false);
     atomic_init(&x->spent, 0);
