@@ -7,6 +7,22 @@
 
 #include <string.h>
 
+/* A name that a NUL byte cuts off would be shown as another one. */
+static enum status refuse_nul(const char *path, const char *text, size_t n, struct diags *ds)
+{
+    const char *at = memchr(text, 0, n);
+    struct span place = { 0, 1, 1, 1 };
+    if (!at)
+        return ST_OK;
+    for (const char *p = text; p < at; p++) {
+        place.col = *p == '\n' ? 1 : place.col + 1;
+        place.line += *p == '\n';
+    }
+    place.off = (uint32_t)(at - text);
+    diag_add(ds, DIAG_ERROR, "ptx-syntax", path, place, "a NUL byte stands in the text");
+    return ST_INPUT;
+}
+
 /* A PTX text or compiled CUDA source as a container of one. */
 static enum status one_text(const struct args *a, const char *path, struct container *c,
                             struct diags *ds)
@@ -16,6 +32,8 @@ static enum status one_text(const struct args *a, const char *path, struct conta
     size_t n = 0;
     enum status st = source_is_cuda(path) ? source_compile(path, &w, &text, &n, ds)
                                           : file_read_regular(path, CONTAINER_MOST_TEXT, &text, &n, ds);
+    if (st == ST_OK && (st = refuse_nul(path, text, n, ds)) != ST_OK)
+        base_free(text);
     *c = (struct container){ .v = st == ST_OK ? base_alloc(sizeof *c->v) : NULL };
     if (st != ST_OK)
         return st;

@@ -63,13 +63,20 @@ static bool find_origins(struct inv_pair *p)
     return true;
 }
 
+/* Where the original's thread ends the new one goes on with something else, under the same condition. */
+static bool goes_on(const struct ptx_inst *o, const struct ptx_inst *n)
+{
+    return ptx_effect_of(o) == EFFECT_EXIT && ptx_is(n, IS_JUMP) && o->guarded == n->guarded &&
+           o->guard_neg == n->guard_neg;
+}
+
 /* What stands in the place of another operation is new code, but for the end of a thread. */
 static void part_replaced(struct inv_pair *p)
 {
     for (uint32_t n = 0; n < p->now.f->ninsts; n++) {
         uint32_t o = p->origin[n];
         if (o == PTX_NO_INDEX || p->old.f->insts[o].op == p->now.f->insts[n].op ||
-            ptx_effect_of(&p->old.f->insts[o]) == EFFECT_EXIT)
+            goes_on(&p->old.f->insts[o], &p->now.f->insts[n]))
             continue;
         p->replaced[o] = true;
         p->origin[n] = PTX_NO_INDEX;

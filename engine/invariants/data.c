@@ -71,6 +71,12 @@ bool inv_use_has(const struct inv_side *s, const struct inv_use *u, int32_t inst
     return false;
 }
 
+/* The same read, with what guards would rule out. */
+static const struct inv_use *wide_of(const struct inv_side *s, const struct inv_use *u)
+{
+    return &s->wide[u - s->use];
+}
+
 static int line_of(const struct inv_side *s, int32_t inst)
 {
     return (int)s->f->insts[inst].at.line;
@@ -101,6 +107,7 @@ static bool gets_more(struct inv_pair *p, const struct ptx_inst *at, const struc
                       const struct inv_use *is, const struct inv_got *got)
 {
     struct str name = name_of(&p->now, is);
+    was = wide_of(&p->old, was);
     bool any = inv_use_has(&p->old, was, INV_UNDEFINED) || is_shared_out(p, is);
     for (uint32_t k = 0; k < got->n && !any; k++) {
         if (got->v[k] == INV_UNDEFINED)
@@ -127,21 +134,22 @@ static bool other_gets(const struct inv_pair *p, uint32_t n, uint32_t read, int3
             continue;
         if (!inv_same_reads(p, k, &was, &is))
             return true;
-        struct inv_got got = inv_gets(p, &p->now.use[is + (read - was)]);
+        struct inv_got got = inv_gets(p, &p->now.wide[is + (read - was)]);
         if (got.fresh || got.more || inv_got_has(&got, inst))
             return true;
     }
     return false;
 }
 
-/* What the original gets and now does not. */
+/* What the original gets and now does not, whatever the guards say. */
 static bool gets_less(struct inv_pair *p, const struct ptx_inst *at, const struct inv_use *was,
-                      const struct inv_use *is, const struct inv_got *got)
+                      const struct inv_use *is)
 {
     struct str name = name_of(&p->now, is);
-    for (uint32_t k = 0; k < was->n && !got->fresh && !got->more; k++) {
+    struct inv_got got = inv_gets(p, wide_of(&p->now, is));
+    for (uint32_t k = 0; k < was->n && !got.fresh && !got.more; k++) {
         int32_t d = p->old.reaching[was->first + k];
-        if (d == INV_UNDEFINED || inv_got_has(got, d) ||
+        if (d == INV_UNDEFINED || inv_got_has(&got, d) ||
             other_gets(p, at->index, (uint32_t)(was - p->old.use), d))
             continue;
         inv_broken(p, "invariant-definition", at,
@@ -219,8 +227,7 @@ static void check_origin(struct inv_pair *p, uint32_t n)
         struct inv_got got = inv_gets(p, u);
         p->seen->uses++;
         same &= !got.fresh;
-        if (gets_more(p, i, w, u, &got) || gets_less(p, i, w, u, &got) ||
-            is_overwritten(p, i, w, u, &got))
+        if (gets_more(p, i, w, u, &got) || gets_less(p, i, w, u) || is_overwritten(p, i, w, u, &got))
             return;
     }
     if (same && !(p->in->declared & INV_LANES && inv_has_effect(i)))

@@ -33,6 +33,7 @@ struct defs {
     uint64_t *gone; /* the same: what has ended in it; NULL: nobody asks */
     const struct ptx_inst *i;
     bool count; /* reads are counted alone */
+    bool wide;  /* guards are not looked at */
     bool oom;
 };
 
@@ -123,7 +124,12 @@ static void write_reg(void *ctx, uint32_t reg, unsigned access)
     struct defs *d = ctx;
     if (!(access & PTX_WRITE))
         return;
-    uint32_t own = bit_of(d, reg, (int32_t)d->i->index), with = opposite(d, reg);
+    uint32_t own = bit_of(d, reg, (int32_t)d->i->index);
+    uint32_t with = d->wide ? PTX_NO_INDEX : opposite(d, reg);
+    uint32_t before = d->wide ? PTX_NO_INDEX : alike(d, reg);
+    if (before != PTX_NO_INDEX) /* the same threads write once more */
+        d->now[bit_of(d, reg, (int32_t)before) >> 6] &=
+            ~(UINT64_C(1) << (bit_of(d, reg, (int32_t)before) & 63));
     if (with != PTX_NO_INDEX || ptx_writes_all(d->s->f, d->i, reg)) {
         set_range(d->now, d->from[reg], d->from[reg + 1], false);
         if (d->gone)
@@ -154,9 +160,10 @@ static void read_reg(void *ctx, uint32_t reg, unsigned access)
         s->nuses++;
         return;
     }
-    struct inv_use *u = &s->use[s->nuses++];
+    struct inv_use *u = &(d->wide ? s->wide : s->use)[s->nuses++];
     *u = (struct inv_use){ .reg = reg, .first = (uint32_t)s->nreaching };
-    uint32_t only = reg == d->i->guard ? PTX_NO_INDEX : alike(d, reg);
+    bool guard = d->i->guarded && reg == d->i->guard;
+    uint32_t only = d->wide || guard ? PTX_NO_INDEX : alike(d, reg);
     for (uint32_t k = d->from[reg]; k < d->from[reg + 1]; k++)
         if (only != PTX_NO_INDEX ? d->inst[k] == (int32_t)only : ptx_bit(d->now, k))
             add_reaching(d, d->inst[k]);
@@ -209,6 +216,7 @@ static bool solve(struct defs *d)
 {
     const struct ptx_cfg *g = d->s->g;
     size_t set = (size_t)d->words * (g->nblocks + 1);
+    d->s->nuses = 0;
     uint64_t *mem = base_alloc((4 * set + d->words) * sizeof *mem);
     if (!mem)
         return false;
@@ -244,8 +252,8 @@ static bool count_uses(struct defs *d)
     d->count = false;
     s->use_of = base_alloc((s->f->ninsts + 1) * sizeof *s->use_of);
     s->use = base_alloc((s->nuses + 1) * sizeof *s->use);
-    s->nuses = 0;
-    return s->use_of && s->use;
+    s->wide = base_alloc((s->nuses + 1) * sizeof *s->wide);
+    return s->use_of && s->use && s->wide;
 }
 
 bool inv_side_make(struct inv_side *s, const struct ptx_func *f)
@@ -257,8 +265,10 @@ bool inv_side_make(struct inv_side *s, const struct ptx_func *f)
     s->g = s->facts->cfg;
     bool ok = number_bits(&d);
     s->large = ok && (uint64_t)d.words * s->g->nblocks > MOST_WORDS;
-    if (ok && !s->large)
-        ok = count_uses(&d) && solve(&d);
+    for (unsigned wide = 0; ok && !s->large && wide < 2; wide++) {
+        d.wide = wide;
+        ok = (wide || count_uses(&d)) && solve(&d);
+    }
     if (ok && !s->large)
         s->use_of[f->ninsts] = s->nuses;
     base_free(d.from);
@@ -271,6 +281,7 @@ void inv_side_free(struct inv_side *s)
     ptx_facts_free(s->facts);
     base_free(s->use_of);
     base_free(s->use);
+    base_free(s->wide);
     base_free(s->reaching);
     *s = (struct inv_side){ 0 };
 }

@@ -22,8 +22,9 @@ struct inv_side {
     const struct ptx_func *f;
     struct ptx_facts *facts;
     const struct ptx_cfg *g;
-    uint32_t *use_of; /* by instruction: its first read in `use`; one more entry at the end */
-    struct inv_use *use;
+    uint32_t *use_of;     /* by instruction: its first read in `use`; one more entry at the end */
+    struct inv_use *use;  /* as far as guards tell which threads write and read */
+    struct inv_use *wide; /* the same reads, whatever the guards are: more, never less */
     uint32_t nuses;
     int32_t *reaching;
     size_t nreaching, cap;

@@ -66,12 +66,24 @@ static uint32_t effect_at(const struct walk *w, uint32_t k)
     return same && inv_has_effect(i) && p->effect_kept[o] ? o : PTX_NO_INDEX;
 }
 
-/* Goes on at the blocks that follow. */
+static uint32_t target_of(const struct inv_side *s, const struct ptx_inst *i)
+{
+    for (unsigned k = 0; k < i->nopnds; k++)
+        if (i->opnds[k].kind == OPND_LABEL && i->opnds[k].index < s->f->nlabels)
+            return s->f->labels[i->opnds[k].index].inst;
+    return PTX_NO_INDEX;
+}
+
+/* Goes on at the blocks that follow; not where the original's thread has ended and the new one goes on
+ * with the next. */
 static void leave(struct walk *w, const struct ptx_block *b)
 {
-    const struct ptx_inst *last = &w->s->f->insts[b->first + b->n - 1];
+    uint32_t at = b->first + b->n - 1;
+    const struct ptx_inst *last = &w->s->f->insts[at];
+    bool ends = ptx_effect_of(last) == EFFECT_BRANCH && effect_at(w, at) != PTX_NO_INDEX;
+    uint32_t skip = ends ? target_of(w->s, last) : PTX_NO_INDEX;
     for (uint32_t k = 0; k < b->nsucc; k++)
-        if (w->seen[b->succ[k]] != w->stamp) {
+        if (w->seen[b->succ[k]] != w->stamp && w->s->g->blocks[b->succ[k]].first != skip) {
             w->seen[b->succ[k]] = w->stamp;
             w->todo[w->ntodo++] = b->succ[k];
         }
@@ -228,14 +240,6 @@ static void compare(struct walk *w, struct set *s, uint32_t old, uint32_t now, c
             tell(w, at, s[0].v[k], "no path leads any more to");
             return;
         }
-}
-
-static uint32_t target_of(const struct inv_side *s, const struct ptx_inst *i)
-{
-    for (unsigned k = 0; k < i->nopnds; k++)
-        if (i->opnds[k].kind == OPND_LABEL && i->opnds[k].index < s->f->nlabels)
-            return s->f->labels[i->opnds[k].index].inst;
-    return PTX_NO_INDEX;
 }
 
 static void compare_sides(struct walk *w, struct set *s, uint32_t n)

@@ -87,6 +87,8 @@ enum status session_new(const char *path, const char *ptx_path, struct session *
         return ST_NOMEM;
     s->path = path ? base_strdup(path) : fresh_path(ptx_path, now);
     s->time = time_text(now);
+    struct stat there;
+    s->absent = s->path && stat(s->path, &there) != 0;
     if (!s->path || !s->time) {
         session_free(s);
         *out = NULL;
@@ -260,15 +262,56 @@ static bool is_mine(const struct session *s)
            now.st_mtim.tv_nsec == s->mine.st_mtim.tv_nsec;
 }
 
-static void warn_of_others(struct session *s, struct diags *ds)
+/* Has another program put a file there since this one last looked? */
+static bool is_taken(const struct session *s)
 {
     struct stat now;
-    if (!s->placed || s->warned || stat(s->path, &now) != 0 || !S_ISREG(now.st_mode) || is_mine(s))
-        return;
-    s->warned = true;
-    diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN,
-             "another program is writing the same session, and each overwrites the other: use separate "
-             "files");
+    return stat(s->path, &now) == 0 && S_ISREG(now.st_mode) && (s->placed ? !is_mine(s) : s->absent);
+}
+
+/* "two-2.json" for "two.json": the first of these names that is free. Owned; NULL: out of memory, or
+ * none is. */
+static char *free_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    int stem = (int)(dot ? (size_t)(dot - path) : strlen(path));
+    struct stat any;
+    for (unsigned k = 2; k < 1000; k++) {
+        struct buf b = { 0 };
+        buf_printf(&b, "%.*s-%u%s", stem, path, k, dot ? dot : "");
+        char *name = buf_take(&b);
+        if (!name || lstat(name, &any) != 0)
+            return name;
+        base_free(name);
+    }
+    return NULL;
+}
+
+/* The session goes on under this name, which is kept. */
+static void rename_to(struct session *s, char *path)
+{
+    char *source = s->journal.source; /* runs point into it */
+    s->journal.source = NULL;
+    journal_free(&s->journal);
+    s->journal = (struct session_journal){ .looked = true, .source = source };
+    base_free(s->path);
+    s->path = path;
+    s->placed = s->absent = false;
+}
+
+/* Every save replaces the file: where it is another program's now, this one writes beside it. */
+static enum status step_aside(struct session *s, struct diags *ds)
+{
+    char *name = is_taken(s) ? free_name(s->path) : NULL;
+    if (!name)
+        return is_taken(s) ? ST_IO : ST_OK;
+    diag_add(
+        ds, DIAG_WARNING, "session", s->path, NO_SPAN,
+        "another program has written this session: this one goes on in %s, and nothing of either is "
+        "lost",
+        name);
+    rename_to(s, name);
+    return ST_OK;
 }
 
 void session_note_place(struct session *s)
@@ -299,10 +342,11 @@ enum status session_save(struct session *s, struct diags *ds)
     }
     jw_end_obj(&w);
     buf_puts(&b, "\n");
-    warn_of_others(s, ds);
-    if (!b.oom)
+    enum status st = b.oom ? ST_NOMEM : step_aside(s, ds);
+    if (st == ST_OK)
         journal_saving(s, b.s, b.n);
-    enum status st = b.oom ? ST_NOMEM : file_write_atomic(s->path, b.s, b.n, ds);
+    if (st == ST_OK)
+        st = file_write_atomic(s->path, b.s, b.n, ds);
     if (st == ST_OK) {
         journal_saved(s, b.s, b.n);
         for (size_t i = 0; i < s->n; i++)
@@ -319,13 +363,7 @@ enum status session_move(struct session *s, const char *path, struct diags *ds)
     char *own = base_strdup(path);
     if (!own)
         return ST_NOMEM;
-    char *source = s->journal.source; /* runs point into it */
-    s->journal.source = NULL;
-    journal_free(&s->journal);
-    s->journal = (struct session_journal){ .looked = true, .source = source };
-    base_free(s->path);
-    s->path = own;
-    s->placed = s->warned = false;
+    rename_to(s, own);
     return session_save(s, ds);
 }
 

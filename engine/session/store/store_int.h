@@ -41,7 +41,8 @@ struct session {
     cJSON *kept;          /* unknown top-level members of a loaded session */
     struct diags trouble; /* of runs that could not be made of their text */
     struct stat mine;
-    bool placed, warned; /* the file as this program left or found it */
+    bool placed; /* the file as this program left or found it */
+    bool absent; /* there was none when it began */
 };
 
 enum { RUN_FIELDS = 14, SWEEP_FIELDS = 2, FOUND_FIELDS = 9 };

@@ -174,6 +174,36 @@ struct exec_scalar *decode_scalar(struct decode *d, const struct ptx_inst *i)
     return x;
 }
 
+/* Words that no key has a bit for, and that the operations of scalar.def know. */
+static bool is_scalar_word(enum ptx_mod m)
+{
+    static const uint16_t words[] = { PTX_MOD_SATFINITE, PTX_MOD_SHIFTAMT,  PTX_MOD_F4E,
+                                      PTX_MOD_B4E,       PTX_MOD_RC8,       PTX_MOD_ECL,
+                                      PTX_MOD_ECR,       PTX_MOD_RC16,      PTX_MOD_FINITE,
+                                      PTX_MOD_INFINITE,  PTX_MOD_NUMBER,    PTX_MOD_NOTANUMBER,
+                                      PTX_MOD_NORMAL,    PTX_MOD_SUBNORMAL, PTX_MOD_ADD,
+                                      PTX_MOD_MIN,       PTX_MOD_MAX };
+    for (size_t k = 0; k < ARRAY_LEN(words); k++)
+        if (words[k] == m)
+            return true;
+    return false;
+}
+
+/* A word that nothing here knows may change what is computed: the instruction is not modelled then. */
+static bool knows_words(struct decode *d, const struct ptx_inst *i)
+{
+    struct ptx_inst one = *i;
+    for (unsigned k = 0; k < i->nmods; k++) {
+        enum ptx_mod_category c = ptx_mod_category(i->mods[k]);
+        one.mods = &i->mods[k];
+        one.nmods = 1;
+        if (c != MODCAT_ROUND && c != MODCAT_CMP && decode_key(&one) & KEY_OTHER &&
+            !is_scalar_word(i->mods[k]))
+            return decode_why(d, "a word of it");
+    }
+    return true;
+}
+
 static uint8_t width_of(const struct ptx_inst *i, uint8_t code)
 {
     switch (code) {
@@ -189,7 +219,7 @@ static bool apply_scalar(struct decode *d, const struct ptx_inst *i, struct exec
 {
     struct exec_scalar *x = decode_scalar(d, i);
     bool neg;
-    if (!x || ptx_has_mod(i, PTX_MOD_OOB))
+    if (!x || ptx_has_mod(i, PTX_MOD_OOB) || !knows_words(d, i))
         return false;
     x->fn = r->fn;
     unsigned n = i->nopnds - 1u;
