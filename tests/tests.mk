@@ -275,6 +275,18 @@ $(BUILD)/tests/test_pass_legal: $(MC_OBJ)
 $(BUILD)/tests/modelcheck/modelcheck: $(BUILD)/tests/modelcheck/mc_main.o $(MC_OBJ) $(MC_ENGINE)
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -lm
 tests: $(BUILD)/tests/modelcheck/modelcheck
+# Kernels written at random with every pass, on other data: WRITTEN_N of them. The share of demo kernels that end proven.
+# Damaged texts. All that docs/correctness.md says of rewrites.
+WRITTEN_N ?= 100000
+WRITTEN_SEED ?= 1
+.PHONY: written proven damaged correctness
+written: all
+	@nice python3 tests/attacks/written.py $(BUILD)/gpulocw --count $(WRITTEN_N) --seed $(WRITTEN_SEED) --keep $(BUILD)/written
+proven: all
+	@nice python3 tests/tool/proven.py $(BUILD)/gpulocw
+damaged: all
+	@nice python3 tests/mutants/texts.py $(BUILD)/gpulocw
+correctness: modelcheck damaged proven written
 MODELCHECK_N ?= 20000
 .PHONY: modelcheck
 modelcheck: $(BUILD)/tests/modelcheck/modelcheck

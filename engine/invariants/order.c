@@ -38,6 +38,8 @@ struct walk {
     uint32_t self, self_block;
     struct set *out;
     struct set begin; /* what comes first in the original */
+    bool wide;        /* guards tell nothing: more ways, never fewer */
+    bool own_end;     /* new code ends the thread on the way */
 };
 
 static void add(struct walk *w, uint32_t effect)
@@ -135,7 +137,7 @@ static int executed(const struct walk *w, uint32_t k)
 {
     struct known g = guard_of(w, k);
     bool guarded = w->s->f->insts[k].guarded;
-    for (uint32_t n = 0; n < w->nknown && guarded; n++)
+    for (uint32_t n = 0; n < w->nknown && guarded && !w->wide; n++)
         if (w->known[n].reg == g.reg)
             return w->known[n].value != g.value;
     return guarded ? -1 : 1;
@@ -148,6 +150,8 @@ static bool ends_at(struct walk *w, uint32_t k)
     struct known guard = guard_of(w, k);
     uint32_t e = effect_at(w, k);
     int runs = executed(w, k);
+    w->own_end |=
+        w->now && w->p->origin[k] == PTX_NO_INDEX && ptx_effect_of(&w->s->f->insts[k]) == EFFECT_EXIT;
     if (e == w->self && w->s->f->insts[k].guarded && w->s->g->block_of[k] == w->self_block)
         return false;
     if (e != PTX_NO_INDEX && runs)
@@ -177,6 +181,7 @@ static void next_effects(struct walk *w, bool now, uint32_t at, struct set *out)
     w->stamp++;
     w->ntodo = 0;
     w->nknown = 0;
+    w->own_end = false;
     out->n = 0;
     if (at >= w->s->f->ninsts) {
         add(w, w->p->old.f->ninsts);
@@ -190,6 +195,7 @@ static void next_effects(struct walk *w, bool now, uint32_t at, struct set *out)
         w->self_block = w->s->g->block_of[at - 1];
     }
     walk_from(w, at);
+    w->self = PTX_NO_INDEX; /* round a loop it comes anew */
     while (w->ntodo) {
         w->nknown = 0;
         walk_from(w, w->s->g->blocks[w->todo[--w->ntodo]].first);
@@ -228,15 +234,20 @@ static bool begins_again(const struct walk *w, uint32_t effect, uint32_t self)
 static void compare(struct walk *w, struct set *s, uint32_t old, uint32_t now, const struct ptx_inst *at,
                     uint32_t self)
 {
+    w->wide = true;
     next_effects(w, false, old, &s[0]);
+    w->wide = false;
     next_effects(w, true, now, &s[1]);
     for (size_t k = 0; k < s[1].n; k++)
         if (!has(&s[0], s[1].v[k]) && s[1].v[k] != self && !begins_again(w, s[1].v[k], self)) {
             tell(w, at, s[1].v[k], "comes at once");
             return;
         }
+    next_effects(w, false, old, &s[0]);
+    w->wide = true;
+    next_effects(w, true, now, &s[1]);
     for (size_t k = 0; k < s[0].n && !has(&s[1], self); k++)
-        if (!has(&s[1], s[0].v[k])) {
+        if (!has(&s[1], s[0].v[k]) && !(w->own_end && s[0].v[k] == w->p->old.f->ninsts)) {
             tell(w, at, s[0].v[k], "no path leads any more to");
             return;
         }
