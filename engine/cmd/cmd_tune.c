@@ -91,16 +91,21 @@ static void ranking_text(const struct tune_found *f, const struct dev_info *dev,
     }
 }
 
-/* Why, by the model: what bound the original, and what binds the best. */
-static void model_text(const struct tune_found *f, const struct dev_info *dev, struct buf *out)
+static void put_first(const char *of, const struct result *r, struct buf *out)
 {
-    const struct tune_prediction *o = &f->cost_original, *b = &f->cost_best;
-    buf_printf(out, "model        %s; the original: %.4g cycles, bound by %s (L1 misses %.1f %%)",
-               dev->name, o->cost.extended, tune_part_name(tune_part_binding(o)), 100 * o->in.m1);
-    if (!f->leave_alone && b->valid)
-        buf_printf(out, "; this one: %.4g, bound by %s (L1 misses %.1f %%)%s%s", b->cost.extended,
-                   tune_part_name(tune_part_binding(b)), 100 * b->in.m1, b->note[0] ? "; " : "",
-                   b->note);
+    enum limit_cause c = limits_first(&r->limits);
+    buf_printf(out, "%s %s, %.0f %% of the issue slots (%s)", of, limit_name(c),
+               100 * (double)r->limits.share[c], limits_evidence(r));
+}
+
+/* What limits the original, and the best. */
+static void put_limits(const struct tune_found *f, struct buf *out)
+{
+    if (!f->original.limits.valid)
+        return;
+    put_first("limits       the original:", &f->original, out);
+    if (!f->leave_alone && f->best.limits.valid)
+        put_first("; this one:", &f->best, out);
     buf_puts(out, "\n");
 }
 
@@ -161,8 +166,7 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
         buf_printf(&out, "probes       %s\n", f->probed);
     if (f->untried[0])
         buf_printf(&out, "not tried    the budget ended before: %s\n", f->untried);
-    if (f->cost_original.valid)
-        model_text(f, &s->info, &out);
+    put_limits(f, &out);
     sets_text(f, &out);
     buf_free_checked(&line, &out);
     cmd_put(a, &out);

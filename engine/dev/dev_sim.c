@@ -637,6 +637,8 @@ static void fill_stats(const struct sim_job *j, const struct sim_stats *s, bool 
 {
     dev_sim_counters(out, s, timed);
     out->regs = j->c->base.res.regs;
+    out->counters[COUNTER_REGS_PER_THREAD] =
+        (struct counter){ out->regs, ORIGIN_MODELLED, out->regs > 0 };
     out->shared_static = j->c->base.res.shared_static;
     out->local_bytes = j->c->base.res.local_bytes;
     out->ctas_per_sm = s->ctas_per_sm;

@@ -22,6 +22,10 @@ static void fill_work(struct result *out, const struct sim_stats *s)
 {
     const struct sim_work *w = &s->work;
     double cycles = (double)w->tensor_cores * s->cycles;
+    for (unsigned c = 0; c < COUNTER_COUNT; c++)
+        if (counter_sums((enum counter_id)c))
+            put_counter(out, (enum counter_id)c, (double)w->count[c], true);
+    put_ratio(out, COUNTER_L2_WRITE_HIT_RATE, 100, w->write_hits, s->l2_writes);
     put_counter(out, COUNTER_L2_WRITE_SECTORS, (double)s->l2_writes, true);
     put_counter(out, COUNTER_DRAM_WRITE_BYTES, (double)s->dram_write_bytes, true);
     put_counter(out, COUNTER_COPY_REQUESTS, (double)w->copies, true);

@@ -19,35 +19,13 @@ struct time_words {
     char s[32];
 };
 struct time_words time_words(double ns); /* "12.35 µs", "1.2346 ms" */
-#define COUNTER_LIST(X)                                                                               \
-    X(L1_REQUESTS, "l1.requests", "request", "global load requests (one per warp instruction)")       \
-    X(L1_SECTORS, "l1.sectors", "sector", "32-byte sectors requested from L1 by global loads")        \
-    X(L1_SECTORS_PER_REQUEST, "l1.sectors_per_request", "sector/request",                             \
-      "coalescing: fewer is better")                                                                  \
-    X(L1_HIT_RATE, "l1.hit_rate", "percent", "sectors found in L1")                                   \
-    X(L2_READ_SECTORS, "l2.read_sectors", "sector", "sectors read from L2 (the paper's best metric)") \
-    X(L2_HIT_RATE, "l2.hit_rate", "percent", "sectors found in L2")                                   \
-    X(DRAM_READ_BYTES, "dram.read_bytes", "byte", "bytes read from device memory")                    \
-    X(WARPS_ACTIVE, "warps.active", "percent", "resident warps over the SM's maximum, on average")    \
-    X(INST_WARP, "inst.warp", "instruction", "warp instructions executed")                            \
-    X(INST_THREAD, "inst.thread", "instruction", "thread instructions executed (active lanes)")       \
-    X(L2_WRITE_SECTORS, "l2.write_sectors", "sector", "sectors written to L2")                        \
-    X(DRAM_WRITE_BYTES, "dram.write_bytes", "byte", "bytes written to device memory")                 \
-    X(COPY_REQUESTS, "copy.requests", "copy", "bulk and tensor copies from and to global memory")     \
-    X(COPY_READ_SECTORS, "copy.read_sectors", "sector", "sectors that copies read from L2")           \
-    X(COPY_WRITE_SECTORS, "copy.write_sectors", "sector", "sectors that copies write to L2")          \
-    X(COPY_L2_HIT_RATE, "copy.l2_hit_rate", "percent", "sectors of copies found in L2")               \
-    X(TENSOR_ACTIVE, "tensor.active", "percent", "cycles in which the tensor cores work")             \
-    X(FLOP_FP16, "flop.fp16", "operation", "half precision, outside the tensor cores")                \
-    X(FLOP_FP32, "flop.fp32", "operation", "single precision; fma counts two")                        \
-    X(FLOP_FP64, "flop.fp64", "operation", "double precision; fma counts two")                        \
-    X(FLOP_TENSOR_16, "flop.tensor_16", "operation", "tensor cores, f16 and bf16")                    \
-    X(FLOP_TENSOR_TF32, "flop.tensor_tf32", "operation", "tensor cores, tf32")                        \
-    X(FLOP_TENSOR_8, "flop.tensor_8", "operation", "tensor cores, 8-bit floats and integers")         \
-    X(FLOP_TENSOR_OTHER, "flop.tensor_other", "operation", "tensor cores, other types")
-#define COUNTER_ID_ITEM(id, name, unit, help) COUNTER_##id,
-enum counter_id { COUNTER_LIST(COUNTER_ID_ITEM) COUNTER_COUNT };
-#undef COUNTER_ID_ITEM
+enum counter_better { COUNTER_LESS = -1, COUNTER_NEITHER, COUNTER_MORE };
+#define X(id, name, unit, help, better, counted) COUNTER_##id,
+enum counter_id {
+#include "engine/rec/counters.def"
+    COUNTER_COUNT
+};
+#undef X
 struct counter {
     double value;
     enum origin origin;
@@ -56,6 +34,10 @@ struct counter {
 const char *counter_name(enum counter_id c);
 const char *counter_unit(enum counter_id c);
 const char *counter_help(enum counter_id c);
+enum counter_better counter_better(enum counter_id c);
+bool counter_sums(enum counter_id c); /* the simulated device adds it up */
+/* From here on documents have every counter, also those that are 0. */
+#define COUNTER_WRITTEN COUNTER_SHARED_PASSES
 /* A counter that not every device or kernel has, and has none of here: lists and documents leave it out.
  */
 bool counter_left_out(enum counter_id id, const struct counter all[COUNTER_COUNT]);

@@ -172,13 +172,24 @@ const char *origin_name(enum origin o)
     return names[o];
 }
 
+enum { COUNTED_OWN, COUNTED_SUM };
 static const struct {
     const char *name, *unit, *help;
+    int better, counted;
 } counter_table[] = {
-#define X(id, name, unit, help) [COUNTER_##id] = { name, unit, help },
-    COUNTER_LIST(X)
+#define X(id, name, unit, help, better, counted) \
+    [COUNTER_##id] = { name, unit, help, COUNTER_##better, COUNTED_##counted },
+#include "engine/rec/counters.def"
 #undef X
 };
+enum counter_better counter_better(enum counter_id c)
+{
+    return (enum counter_better)counter_table[c].better;
+}
+bool counter_sums(enum counter_id c)
+{
+    return counter_table[c].counted == COUNTED_SUM;
+}
 const char *counter_name(enum counter_id c)
 {
     return counter_table[c].name;

@@ -107,8 +107,8 @@ void report_roofline(const struct roofline *f, struct buf *out)
                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"350\" "
                "viewBox=\"0 0 640 350\" font-family=\"sans-serif\" font-size=\"11\" fill=\"#222\">\n"
                "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-               "<text x=\"8\" y=\"16\" font-size=\"13\">Roofline (%s): nearest ceiling %s</text>\n",
-               origin_name(f->origin), f->limit < f->n ? f->roof[f->limit].name : "n/a");
+               "<text x=\"8\" y=\"16\" font-size=\"13\">Roofline (%s): limited by %s</text>\n",
+               origin_name(f->origin), f->limit != LIMIT_UNKNOWN ? limit_name(f->limit) : "n/a");
     put_axes(&p, out);
     for (size_t i = 0; i < f->n; i++) {
         const struct roof *x = &f->roof[i];

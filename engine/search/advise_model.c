@@ -161,15 +161,11 @@ static const char *cycles(double v, char *out, size_t n)
 static void say_why(const struct expecting *x, const struct tune_prediction *p, struct tune_advice *v)
 {
     const struct tune_prediction *was = &x->original;
-    size_t part = tune_part_binding(was);
-    char now[16], before[16], bound[16], bound_now[16];
+    char now[16], before[16];
     snprintf(v->why, sizeof v->why,
-             "the model has %s cycles instead of %s; %s bound %s of those, now %s; L1 misses %.0f %%, "
-             "now %.0f %%",
+             "the model has %s cycles instead of %s; L1 misses %.0f %%, now %.0f %%",
              cycles(p->cost.extended, now, sizeof now),
-             cycles(was->cost.extended, before, sizeof before), tune_part_name(part),
-             cycles(tune_part(was, part), bound, sizeof bound),
-             cycles(tune_part(p, part), bound_now, sizeof bound_now), 100 * was->in.m1, 100 * p->in.m1);
+             cycles(was->cost.extended, before, sizeof before), 100 * was->in.m1, 100 * p->in.m1);
 }
 
 /* An item of the same dimension that expects no more gives way. */
@@ -259,10 +255,9 @@ static void leave_alone(struct expecting *x)
         .real_gain = NAN, .options = none, .expected_gain = 1, .confidence = 0.7, .modelled = true
     };
     snprintf(v->title, sizeof v->title, "leave it alone: nothing is expected to gain");
-    snprintf(
-        v->why, sizeof v->why,
-        "of %u configurations that the model looked at the cheapest is expected to gain %.2fx; %s binds",
-        x->predicted, best, tune_part_name(tune_part_binding(&x->original)));
+    snprintf(v->why, sizeof v->why,
+             "of %u configurations that the model looked at the cheapest is expected to gain %.2fx",
+             x->predicted, best);
 }
 
 enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t *n, size_t max)

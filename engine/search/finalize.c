@@ -102,7 +102,7 @@ static void what_binds(const struct searching *s, char *text, size_t n)
 {
     const struct ana_kernel *k = s->bench->subject.facts;
     const struct dev_info *d = dev_describe(s->bench->subject.dev);
-    const struct tune_prediction *p = &s->live.original_cost;
+    const struct limits *l = &s->live.original.limits;
     text[0] = 0;
     if (k && k->cls == ANA_CLASS_STREAMING)
         snprintf(text, n, "its loads stream, there is no reuse to keep");
@@ -110,8 +110,9 @@ static void what_binds(const struct searching *s, char *text, size_t n)
              k->footprint.bytes_per_sm <= (double)d->l1_bytes)
         snprintf(text, n, "what an SM touches between reuses (%.0f KiB) fits its L1 (%llu KiB)",
                  k->footprint.bytes_per_sm / 1024, (unsigned long long)d->l1_bytes / 1024);
-    else if (p->valid)
-        snprintf(text, n, "by the model it is bound by %s", tune_part_name(tune_part_binding(p)));
+    else if (l->valid)
+        snprintf(text, n, "it is limited by %s (%.0f %% of the issue slots)",
+                 limit_name(limits_first(l)), 100 * (double)l->share[limits_first(l)]);
 }
 
 /* The only gain is one that the model is not sure of. */

@@ -29,12 +29,13 @@ static void count(struct jw *w, const char *key, uint64_t n)
     jw_uint(w, n);
 }
 
+#define LEAST_PLACE 0.001f
 static void put_where(struct jw *w, const struct limits *l, enum limit_cause c)
 {
     const struct limit_place *p;
     jw_key(w, "where");
     jw_arr(w);
-    for (unsigned k = 0; (p = limits_place(l, c, k)); k++) {
+    for (unsigned k = 0; (p = limits_place(l, c, k)) && p->share >= LEAST_PLACE; k++) {
         jw_obj(w);
         jw_key(w, "file");
         jw_str(w, file_of(l, p));
@@ -52,7 +53,7 @@ static void put_tries(struct jw *w, const struct result *r, enum limit_cause c)
     struct limit_try t;
     jw_key(w, "try");
     jw_arr(w);
-    for (unsigned i = 0; limit_next_try(c, &i, &t);) {
+    for (unsigned i = 0; r->limits.share[c] >= LIMIT_LEAST && limit_next_try(c, &i, &t);) {
         jw_obj(w);
         jw_key(w, "options");
         jw_str(w, t.options);

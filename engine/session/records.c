@@ -208,7 +208,7 @@ static void put_counters(struct jw *w, const struct result *r)
     jw_arr(w);
     for (int i = 0; i < COUNTER_COUNT; i++) {
         const struct counter *c = &r->counters[i];
-        if (counter_left_out((enum counter_id)i, r->counters))
+        if (i < COUNTER_WRITTEN && counter_left_out((enum counter_id)i, r->counters))
             continue;
         jw_obj(w);
         jw_key(w, "name");
@@ -362,7 +362,7 @@ enum status get_result(const cJSON *o, struct result *out, struct diags *ds)
     cJSON_ArrayForEach(c, json_get(o, "counters")) get_counter(c, out);
     /* what was left out is 0 (counter_left_out), but for what is null */
     for (int i = COUNTER_COPY_REQUESTS;
-         out->counters[COUNTER_L2_WRITE_SECTORS].valid && i < COUNTER_COUNT; i++)
+         out->counters[COUNTER_L2_WRITE_SECTORS].valid && i < COUNTER_WRITTEN; i++)
         out->counters[i] = (struct counter){ 0, ORIGIN_SIMULATED, i != COUNTER_COPY_L2_HIT_RATE };
     cJSON_ArrayForEach(c, json_get(o, "counters")) get_counter(c, out);
     cJSON_ArrayForEach(c, json_get(o, "outputs")) if (out->noutputs < RESULT_MAX_OUTPUTS &&

@@ -1,6 +1,6 @@
 /* Ceilings from the fields of a preset, and where a launch lies under them. A launch lasts at least as
- * long as each pipe needs for its operations and each level of memory for its bytes; the longest of
- * these times limits. */
+ * long as each pipe needs for its operations and each level of memory for its bytes. What limits it is
+ * said by the result's limits (engine/rec/limits.h). */
 #include "engine/session/roofline.h"
 
 #include "engine/base/base.h"
@@ -49,8 +49,6 @@ static void add(struct roofline *f, struct roof x)
 {
     x.share = x.rate > 0 ? x.amount / x.rate / f->seconds : NAN;
     x.intensity = x.memory && x.amount > 0 ? f->operations / x.amount : NAN;
-    if (!isnan(x.share) && (f->limit == SIZE_MAX || x.share > f->roof[f->limit].share))
-        f->limit = f->n;
     f->roof[f->n++] = x;
 }
 
@@ -99,7 +97,7 @@ static void add_memory(struct roofline *f, const struct result *r, const struct 
 
 static struct roofline not_known(const char *why)
 {
-    struct roofline f = { .limit = SIZE_MAX };
+    struct roofline f = { .limit = LIMIT_UNKNOWN };
     snprintf(f.why_not, sizeof f.why_not, "%s", why);
     return f;
 }
@@ -132,7 +130,7 @@ static const struct preset_fields *fields_of(struct roofline_device *d, const ch
 
 static struct roofline roofline_on(const struct result *r, const struct preset_fields *p)
 {
-    struct roofline f = { .valid = true, .limit = SIZE_MAX, .origin = r->time.origin };
+    struct roofline f = { .valid = true, .limit = limits_first(&r->limits), .origin = r->time.origin };
     for (unsigned k = 0; k < PIPE_COUNT; k++)
         f.operations += r->counters[pipe_counter((enum pipe)k)].valid
                             ? r->counters[pipe_counter((enum pipe)k)].value
@@ -147,7 +145,6 @@ static struct roofline roofline_on(const struct result *r, const struct preset_f
         add_pipes(&f, r, p);
         add_memory(&f, r, p);
     }
-    f.limit = f.limit == SIZE_MAX ? f.n : f.limit;
     return f;
 }
 
@@ -201,7 +198,7 @@ void json_roofline(struct jw *w, const struct roofline *f)
     put_num(w, "operations", f->valid ? f->operations : (double)NAN);
     put_num(w, "attained_per_second", f->valid ? f->attained : (double)NAN);
     jw_key(w, "limit");
-    jw_str(w, f->valid && f->limit < f->n ? f->roof[f->limit].name : NULL);
+    jw_str(w, f->valid && f->limit != LIMIT_UNKNOWN ? limit_name(f->limit) : NULL);
     jw_key(w, "ceilings");
     jw_arr(w);
     for (size_t i = 0; i < f->n; i++)
@@ -236,10 +233,8 @@ void roofline_text(const struct roofline *f, struct buf *out)
     else
         buf_puts(out, "no arithmetic with fractions");
     buf_printf(out, " (%s)", origin_name(f->origin));
-    if (f->limit < f->n)
-        buf_printf(out, "; nearest ceiling %s, %.1f %% of the time%s", f->roof[f->limit].name,
-                   100 * f->roof[f->limit].share,
-                   f->roof[f->limit].share < 0.5 ? ": latency, or too little work, limits" : "");
+    if (f->limit != LIMIT_UNKNOWN)
+        buf_printf(out, "; limited by %s", limit_name(f->limit));
     buf_puts(out, "\n");
     for (size_t i = 0; i < f->n; i++) {
         const struct roof *x = &f->roof[i];

@@ -4,6 +4,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/counters.h"
+#include "engine/rec/limits.h"
 
 struct jw;
 struct preset_fields;
@@ -28,7 +29,7 @@ struct roofline {
     double attained;   /* operations per second */
     struct roof roof[ROOF_MOST];
     size_t n;
-    size_t limit; /* the ceiling with the greatest share; n: none is known */
+    enum limit_cause limit; /* what limits it: the first of the result's limits */
     enum origin origin;
 };
 /* The preset of a device as it was read last, for who asks for one result after another. Begin with {0};

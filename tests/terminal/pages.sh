@@ -52,7 +52,7 @@ keys q; gone "Help:"; keys 1; shows "\[ \] load"; check "keys that go two ways s
 # 16: the summary; the CUDA source with its loads; the machine code (with tools of our own that say what a
 # toolkit's say)
 lines="tests/terminal/lines/lines.ptx -d sim:ampere-a100"
-begin 80x24 $fermi; shows ld.global; keys S; shows "What limits it +L1 rate" && shows "What to try"; check "the summary says what limits the kernel and what to try" $?
+begin 80x24 $fermi; shows ld.global; keys S; shows "What limits it +unknown: r runs it once" && keys r && shows "What limits it +l2-bandwidth" && shows "What to try"; check "the summary says what limits the kernel and what to try" $?
 shows "^ +1  map threads" && shows "expected 1.74x by the model"; check "and what that would gain" $?
 keys Enter; shows "run 2: [0-9]"; shows "What it gained +[0-9.]+x \(run 2, simulated, outputs equal\)"; check "Enter tries the first advice, after the original" $?
 begin 80x24 $lines; shows ld.global; keys U; shows "12 .* 32.0 +89% │ +float x = a"; check "CUDA lines carry what their loads cost" $?

@@ -164,13 +164,16 @@ size_t advice_next(const struct app *a, bool better)
 static bool put_summary(struct app *a, unsigned w)
 {
     struct page *p = &a->page[PANEL_ADVICE];
-    const struct tune_prediction *c = a->snap->cost_original;
+    size_t run = SIZE_MAX;
+    const struct result *was = run_original_limits(a, &run);
     struct row r;
-    if (c && c->valid) {
+    if (was) {
+        enum limit_cause first = limits_first(&was->limits);
         row_init(&r, a->frame);
         row_put(&r, ROLE_LABEL, " Limited by: ");
-        row_put(&r, ROLE_NOTE, "%s", tune_part_name(tune_part_binding(c)));
-        row_put(&r, ROLE_DIM, " (the original, modelled)");
+        row_put(&r, ROLE_NOTE, "%s, %.0f %%", limit_name(first), 100 * (double)was->limits.share[first]);
+        row_put(&r, ROLE_DIM, " of the issue slots (the original in run %zu, %s)", run + 1,
+                limits_evidence(was));
         page_flow(a, p, &r, 4, w - 1, -1);
     }
     bool better = put_best(a, w);
@@ -184,7 +187,7 @@ static bool put_summary(struct app *a, unsigned w)
             row_put(&r, ROLE_NOTE, "  expected %.2fx", x->expected_gain);
         page_flow(a, p, &r, 4, w - 1, -1);
     }
-    if (x || better || (c && c->valid))
+    if (x || better || was)
         page_blank(a, p);
     return better;
 }

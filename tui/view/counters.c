@@ -232,30 +232,6 @@ static void put_bytes(struct app *a, unsigned w, const struct result *x)
 }
 
 /* Is more of it better? 1 yes, -1 no, 0 neither. */
-static int direction(enum counter_id c)
-{
-    switch (c) {
-    case COUNTER_L1_HIT_RATE:
-    case COUNTER_L2_HIT_RATE:
-    case COUNTER_COPY_L2_HIT_RATE:
-    case COUNTER_TENSOR_ACTIVE:
-    case COUNTER_WARPS_ACTIVE: return 1;
-    case COUNTER_INST_THREAD:
-    case COUNTER_INST_WARP:
-    case COUNTER_L1_REQUESTS:
-    case COUNTER_L1_SECTORS:
-    case COUNTER_L1_SECTORS_PER_REQUEST:
-    case COUNTER_L2_READ_SECTORS:
-    case COUNTER_L2_WRITE_SECTORS:
-    case COUNTER_DRAM_WRITE_BYTES:
-    case COUNTER_COPY_REQUESTS:
-    case COUNTER_COPY_READ_SECTORS:
-    case COUNTER_COPY_WRITE_SECTORS:
-    case COUNTER_DRAM_READ_BYTES: return -1;
-    default: return 0;
-    }
-}
-
 static void put_change(struct row *r, double now, double before, bool percent, int dir)
 {
     if (isnan(now) || isnan(before)) {
@@ -305,8 +281,9 @@ static void put_counter(struct app *a, unsigned w, const struct result *x, const
     row_right(&r, x->counters[c].valid ? ROLE_VALUE : ROLE_DIM, 10, "%s", now);
     if (base) {
         view_counter(base, c, before);
-        put_against(&r, w,
-                    &(struct against){ before, value(x, c), value(base, c), percent, direction(c) });
+        put_against(
+            &r, w,
+            &(struct against){ before, value(x, c), value(base, c), percent, (int)counter_better(c) });
     }
     if (w >= WITH_ORIGIN)
         row_put(&r, ROLE_DIM, "  %s", x->counters[c].valid ? origin_name(x->counters[c].origin) : "");

@@ -2,13 +2,13 @@
  * figure says where it comes from. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
-#include "engine/predict/prediction.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/search/advice.h"
+#include "engine/session/limits_doc.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
@@ -25,7 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BAR = 20, INDENT = 3, ADVICES = 3 };
+enum { BAR = 20, INDENT = 3, ADVICES = 3, SHOWN = 5 };
 
 static struct page *page(struct app *a)
 {
@@ -50,42 +50,49 @@ static void put_subject(struct app *a, unsigned w)
 }
 
 /* ---- what limits it? ---- */
-static void put_parts(struct app *a, const struct tune_prediction *c)
+static void put_bars(struct app *a, const struct limits *l)
 {
-    size_t binds = tune_part_binding(c);
-    double most = tune_part(c, binds);
-    for (size_t i = 0; i < TUNE_PARTS; i++) {
-        double v = tune_part(c, i);
+    for (size_t i = 0; i < SHOWN && limits_nth(l, i) < LIMIT_COUNT; i++) {
+        enum limit_cause c = limits_nth(l, i);
+        const struct limit_place *p = limits_place(l, c, 0);
+        struct buf where = { 0 };
         struct row r;
-        if (isnan(v))
-            continue;
+        if (p)
+            limits_place_text(l, p, &where);
         row_init(&r, a->frame);
-        row_put(&r, i == binds ? ROLE_TITLE : ROLE_LABEL, "   %-18s", tune_part_name(i));
-        row_bar(&r, i == binds ? ROLE_WARN : ROLE_LABEL, BAR, most > 0 ? v / most : 0);
-        row_right(&r, i == binds ? ROLE_TITLE : ROLE_LABEL, 7, "%.0f %%", most > 0 ? v / most * 100 : 0);
+        row_put(&r, i ? ROLE_LABEL : ROLE_TITLE, "   %-18s", limit_name(c));
+        row_bar(&r, i ? ROLE_LABEL : ROLE_WARN, BAR, (double)l->share[c]);
+        row_right(&r, i ? ROLE_LABEL : ROLE_TITLE, 7, "%.0f %%", 100 * (double)l->share[c]);
+        row_put(&r, ROLE_DIM, "  %s", where.s ? where.s : "");
         page_add(a, page(a), &r, -1);
+        buf_free(&where);
     }
 }
 
 static void put_limit(struct app *a, unsigned w)
 {
-    const struct tune_prediction *c = a->snap->cost_original;
+    size_t run = SIZE_MAX;
+    const struct result *x = run_original_limits(a, &run);
+    struct buf why = { 0 };
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " What limits it   ");
-    if (!c || !c->valid) {
+    if (!x) {
         row_put(&r, ROLE_DIM, "unknown: %s",
-                !a->snap->spec                        ? "it has no launch"
-                : a->snap->unsettled || a->snap->busy ? "computing ..."
-                : c && *c->why_not                    ? c->why_not
-                                                      : "the model has no data");
+                !a->snap->spec ? "it has no launch"
+                               : view_keys(a, "{run} runs it once; a simulated device knows then"));
         page_flow(a, page(a), &r, INDENT, w - 1, -1);
         return;
     }
-    row_put(&r, ROLE_WARN, "%s", tune_part_name(tune_part_binding(c)));
-    row_put(&r, ROLE_DIM, "  (the original, modelled; bars: share of the longest part)");
+    enum limit_cause first = limits_first(&x->limits);
+    row_put(&r, ROLE_WARN, "%s", limit_name(first));
+    row_put(&r, ROLE_DIM, "  (the original in run %zu, %s; bars: share of the issue slots)", run + 1,
+            limits_evidence(x));
     page_flow(a, page(a), &r, INDENT, w - 1, -1);
-    put_parts(a, c);
+    put_bars(a, &x->limits);
+    limit_why(x, first, &why);
+    page_wrap(a, page(a), ROLE_DIM, INDENT, w - 1, why.s ? why.s : "", -1);
+    buf_free(&why);
 }
 
 /* What of the loads is behind it: coalescing, reuse, and what a run counted. */

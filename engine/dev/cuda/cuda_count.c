@@ -67,6 +67,7 @@ enum status cuda_count(struct cuda_job *j)
     struct counter values[COUNTER_COUNT] = { 0 };
     d->cupti_why[0] = '\0';
     enum status st = cupti_collect(d->cupti, &w, values, d->cupti_why, sizeof d->cupti_why);
+    values[COUNTER_REGS_PER_THREAD] = j->out->counters[COUNTER_REGS_PER_THREAD]; /* the driver says it */
     if (st == ST_OK)
         memcpy(j->out->counters, values, sizeof values);
     if (st == ST_OK || !d->cupti_why[0])

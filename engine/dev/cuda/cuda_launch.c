@@ -218,6 +218,7 @@ static void fill_resources(struct cuda_job *j)
     struct dev_resources r = j->c->base.res;
     int n = 0;
     j->out->regs = r.regs;
+    j->out->counters[COUNTER_REGS_PER_THREAD] = (struct counter){ r.regs, ORIGIN_MEASURED, r.regs > 0 };
     j->out->shared_static = r.shared_static;
     j->out->local_bytes = r.local_bytes;
     if (j->d->drv.occupancy(&n, j->c->fn, (int)dim3u_count(j->r->block), j->r->shared) == DRV_SUCCESS &&

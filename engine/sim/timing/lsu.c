@@ -390,6 +390,7 @@ static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const st
         at += 1;
     }
     uint32_t done = (uint32_t)max_d(s->data_free, at + waits / a->nlines);
+    s->count[COUNTER_L1_STORE_SECTORS] += sectors_of(lines, a->nlines);
     bool apart = 32 * sectors_of(lines, a->nlines) >= 2 * (uint32_t)a->lanes * a->bytes + 32;
     s->spent[s->now.pc].kept += (uint32_t)a->lanes * a->bytes;
     s->now.own_turns = apart ? LIMIT_COALESCING_STORE : LIMIT_L1;
@@ -439,6 +440,9 @@ static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const s
                              const struct timing_access *a, uint32_t t)
 {
     double at = max_d(t, s->lsu_free);
+    uint32_t sectors = sectors_of(&w->work->lines[a->first], a->nlines);
+    s->count[COUNTER_ATOMIC_REQUESTS]++;
+    s->count[COUNTER_ATOMIC_EXTRA_PASSES] += a->passes > sectors ? a->passes - sectors : 0;
     double each = unit_cycles(s->group->t->g, a, sectors_of(&w->work->lines[a->first], a->nlines)) /
                   (a->passes ? a->passes : 1);
     uint32_t done = t;
@@ -539,7 +543,11 @@ static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a,
         passes = (uint32_t)g->atom_shared_swap_turns * (passes > a->same ? passes : a->same);
     }
     double busy = max_d(passes / timing_shared_left(s, at), (double)WARP_LANES / (double)g->lanes_lsu);
-    uint32_t least = ((uint32_t)a->lanes * a->bytes + 127) / 128;
+    uint32_t least = ((uint32_t)a->lanes * a->bytes + 127) / 128, turns = atomic ? a->same : 0;
+    turns = turns > a->passes ? turns : a->passes;
+    s->count[atomic ? COUNTER_ATOMIC_REQUESTS : COUNTER_SHARED_PASSES] += atomic ? 1 : turns;
+    s->count[atomic ? COUNTER_ATOMIC_EXTRA_PASSES : COUNTER_SHARED_EXTRA_PASSES] +=
+        turns > least ? turns - least : 0;
     s->now.stages.took[STAGE_UNIT] = (float)(at - t);
     s->now.stages.took[STAGE_TURNS] = (float)(atomic ? busy - 1 + latency - (double)g->lat_atom_shared
                                               : passes > least ? busy - least
@@ -652,6 +660,7 @@ static uint32_t issue_space(struct timing_sm *s, struct timing_warp *w, const st
     case PTX_SPACE_SHARED: return issue_shared(s, a, w->cta, t);
     case PTX_SPACE_SHARED_CLUSTER: return issue_remote(s, a, t);
     case PTX_SPACE_CONST:
+        s->count[COUNTER_CONSTANT_EXTRA_PASSES] += a->passes - 1u;
         if (a->nlines)
             return issue_constant(s, w, a, t);
         s->now.own_turns = LIMIT_CONSTANT;
@@ -659,6 +668,8 @@ static uint32_t issue_space(struct timing_sm *s, struct timing_warp *w, const st
         return t + (uint32_t)(g->lat_const * a->passes);
     case PTX_SPACE_PARAM: return t + (uint32_t)(g->lat_const * a->passes);
     case PTX_SPACE_LOCAL:
+        s->count[a->kind == ACCESS_STORE ? COUNTER_LOCAL_STORE_BYTES : COUNTER_LOCAL_LOAD_BYTES] +=
+            (uint64_t)a->lanes * a->bytes;
         if (a->kind == ACCESS_STORE)
             return issue_local_store(s, w, a, t);
         break;

@@ -483,6 +483,7 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
         return;
     if (r->write) {
         m->writes += cache_count(r->sectors);
+        m->write_hits += cache_count(o.hit & r->sectors);
         m->written_back +=
             ((double)cache_count(o.written) / cache_count(r->sectors) - m->written_back) / 256;
     } else {

@@ -67,6 +67,7 @@ struct timing_mem {
     uint64_t hits;   /* sectors */
     uint64_t missed; /* sectors that the SM's partition of L2 lacked: from DRAM, or from the other one */
     uint64_t writes; /* sectors */
+    uint64_t write_hits; /* of those, found */
     /* of those reads, those of copies */
     uint64_t copy_hits, copy_missed;
     double dram_read, dram_write;

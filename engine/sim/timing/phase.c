@@ -50,6 +50,8 @@ void timing_sm_count(const struct timing_sm *s, struct sim_stats *o)
     o->l1_hits += s->l1_hits;
     for (unsigned k = 0; k < PIPE_COUNT; k++)
         o->work.flop[k] += s->flop[k];
+    for (unsigned k = 0; k < COUNTER_COUNT; k++)
+        o->work.count[k] += s->count[k];
     o->work.tensor_busy += s->tensor_busy;
     o->work.copies += s->copies;
     o->work.copy_reads += s->copy_reads;
@@ -59,15 +61,18 @@ void timing_sm_count(const struct timing_sm *s, struct sim_stats *o)
 
 void timing_scaled_counters(struct sim_stats *o, uint64_t *v[TIMING_SCALED])
 {
-    uint64_t *all[TIMING_SCALED - PIPE_COUNT] = {
-        &o->inst_warp,        &o->inst_thread,      &o->l1_requests,     &o->l1_sectors,
-        &o->l1_hits,          &o->l2_reads,         &o->l2_hits,         &o->l2_missed,
-        &o->l2_writes,        &o->work.tensor_busy, &o->work.copies,     &o->work.copy_reads,
-        &o->work.copy_writes, &o->work.copy_hits,   &o->work.copy_missed
-    };
+    enum { NAMED = TIMING_SCALED - PIPE_COUNT - COUNTER_COUNT };
+    uint64_t *all[NAMED] = { &o->inst_warp,        &o->inst_thread,    &o->l1_requests,
+                             &o->l1_sectors,       &o->l1_hits,        &o->l2_reads,
+                             &o->l2_hits,          &o->l2_missed,      &o->l2_writes,
+                             &o->work.tensor_busy, &o->work.copies,    &o->work.copy_reads,
+                             &o->work.copy_writes, &o->work.copy_hits, &o->work.copy_missed,
+                             &o->work.write_hits };
     memcpy(v, all, sizeof all);
     for (unsigned k = 0; k < PIPE_COUNT; k++)
-        v[TIMING_SCALED - PIPE_COUNT + k] = &o->work.flop[k];
+        v[NAMED + k] = &o->work.flop[k];
+    for (unsigned k = 0; k < COUNTER_COUNT; k++)
+        v[NAMED + PIPE_COUNT + k] = &o->work.count[k];
 }
 
 /* The plain counters of sim_stats, for arithmetic on all of them. */
@@ -127,6 +132,7 @@ static struct sim_stats counted(const struct timing_group *g)
     o.l2_hits = g->mem.hits;
     o.l2_missed = g->mem.missed;
     o.l2_writes = g->mem.writes;
+    o.work.write_hits = g->mem.write_hits;
     o.work.copy_hits = g->mem.copy_hits;
     o.work.copy_missed = g->mem.copy_missed;
     o.dram_read_bytes = (uint64_t)(g->mem.dram_read / g->mem.scale);

@@ -19,7 +19,7 @@ struct timing_phases {
 /* adds the SM's counters; o->loads [o->nloads] */
 void timing_sm_count(const struct timing_sm *s, struct sim_stats *o);
 /* The counters of sim_stats that grow with the launch, but for the bytes of DRAM. */
-enum { TIMING_SCALED = 15 + PIPE_COUNT };
+enum { TIMING_SCALED = 16 + PIPE_COUNT + COUNTER_COUNT };
 void timing_scaled_counters(struct sim_stats *o, uint64_t *v[TIMING_SCALED]);
 /* A phase is measured from here on. */
 void timing_phase_begin(struct timing_group *g);

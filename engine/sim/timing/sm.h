@@ -151,22 +151,22 @@ struct timing_sm {
     size_t nrequests, cap_requests;
     struct timing_ended *ended;
     uint32_t nended;
-    /* where its slots go: [ncode], of all SMs of a worker */
-    struct timing_spent *spent;
+    struct timing_spent *spent; /* where its slots go: [ncode], of all SMs of a worker */
     double resident; /* warps of a scheduler, summed over the cycles that latency took */
     struct timing_memory_wait now;
     /* counters */
-    uint64_t inst_warp;        /* warp instructions */
-    uint64_t inst_thread;      /* thread instructions */
-    uint64_t l1_requests;      /* warp instructions */
-    uint64_t l1_sectors;       /* of 32 bytes */
-    uint64_t l1_hits;          /* sectors */
-    uint64_t warp_cycles;      /* cycle */
-    uint64_t flop[PIPE_COUNT]; /* operations */
-    uint64_t tensor_busy;      /* cycle, of all its tensor cores */
-    uint64_t copies;           /* bulk and tensor copies */
-    uint64_t copy_reads;       /* sectors */
-    uint64_t copy_writes;      /* sectors */
+    uint64_t inst_warp;            /* warp instructions */
+    uint64_t inst_thread;          /* thread instructions */
+    uint64_t l1_requests;          /* warp instructions */
+    uint64_t l1_sectors;           /* of 32 bytes */
+    uint64_t l1_hits;              /* sectors */
+    uint64_t warp_cycles;          /* cycle */
+    uint64_t flop[PIPE_COUNT];     /* operations */
+    uint64_t count[COUNTER_COUNT]; /* those that are summed up */
+    uint64_t tensor_busy;          /* cycle, of all its tensor cores */
+    uint64_t copies;               /* bulk and tensor copies */
+    uint64_t copy_reads;           /* sectors */
+    uint64_t copy_writes;          /* sectors */
     /* [nwarps] warp instructions of the slot; [nloads] */
     uint64_t *warp_inst;
     struct timing_load_count *loads;

@@ -310,6 +310,7 @@ static enum status collect(const struct timing_launch *t, struct timing_groups *
         o->l2_hits += a->v[i].mem.hits;
         o->l2_missed += a->v[i].mem.missed;
         o->l2_writes += a->v[i].mem.writes;
+        o->work.write_hits += a->v[i].mem.write_hits;
         o->work.copy_hits += a->v[i].mem.copy_hits;
         o->work.copy_missed += a->v[i].mem.copy_missed;
     }

@@ -106,6 +106,14 @@ const struct result *run_original_now(const struct app *a, bool sampled, size_t 
     return NULL;
 }
 
+const struct result *run_original_limits(const struct app *a, size_t *run)
+{
+    const struct result *x = run_original_now(a, false, run);
+    if (!x || !x->limits.valid)
+        x = run_original_now(a, true, run);
+    return x && x->limits.valid ? x : NULL;
+}
+
 bool run_original_known(const struct app *a)
 {
     size_t run;

@@ -18,6 +18,8 @@ const struct result *run_original(const struct session_run *r, const struct resu
 /* The original as it ran last, of the present text, launch and device, whole or from a sample, and its
  * run. NULL: it has not run so. */
 const struct result *run_original_now(const struct app *a, bool sampled, size_t *run);
+/* The same, whole before sampled, of a run that says what limits it. */
+const struct result *run_original_limits(const struct app *a, size_t *run);
 /* Did the original run whole, of the present text, launch and device? */
 bool run_original_known(const struct app *a);
 /* "run 2: 24.1 µs, 1.60x vs cha, equal ✓"; nothing where the run has no time. */
