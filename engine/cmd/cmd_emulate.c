@@ -1,6 +1,7 @@
 /* emulate: a CUDA program without a GPU. Standard output is the program's; what it did goes to standard
  * error as a table, or with --json to standard output as a document behind it. */
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
 #include "engine/dev/dev.h"
@@ -9,7 +10,6 @@
 #include "engine/rec/device.h"
 #include "engine/workspace/args.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { FOUND = 4 }; /* the check found something, and the program did not notice */
@@ -144,9 +144,13 @@ static void put_lesson(const struct emulate_seen *s, const struct dev_info *d, s
 }
 
 /* ---- the command ---- */
-static void put_table_diag(const struct buf *b)
+static void put_aside(const struct args *a, const struct buf *b)
 {
-    fwrite(b->s, 1, b->n, stderr);
+    struct buf shown = { 0 };
+    buf_shown(&shown, (struct str){ b->s, b->n });
+    if (a->io->aside && !shown.oom)
+        a->io->aside(a->io->ctx, shown.s, shown.n);
+    buf_free(&shown);
 }
 
 static int emulate_into(struct args *a, const char *folder)
@@ -170,7 +174,7 @@ static int emulate_into(struct args *a, const char *folder)
         sim_preset_info(&p, &d);
         put_table(a, &seen, p.title, &b);
         put_lesson(&seen, &d, &b);
-        put_table_diag(&b);
+        put_aside(a, &b);
     }
     buf_free(&b);
     emulate_free(&seen);

@@ -113,11 +113,18 @@ static bool ask(void *ctx, const char *question, char *answer, size_t room)
     return true;
 }
 
+static void put_aside(void *ctx, const char *text, size_t n)
+{
+    (void)ctx;
+    fwrite(text, 1, n, stderr);
+}
+
 struct cmd_io cmd_io_standard(long *fd)
 {
     bool people = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     return (struct cmd_io){ .ctx = fd,
                             .out = put_out,
+                            .aside = put_aside,
                             .tell = tell,
                             .progress = progress,
                             .ask = people ? ask : NULL,

@@ -10,6 +10,8 @@ struct cmd_io {
     void *ctx;
     /* what the command was asked for: a document or text for people */
     void (*out)(void *ctx, const char *text, size_t n);
+    /* text for people about a program that writes to standard output itself */
+    void (*aside)(void *ctx, const char *text, size_t n);
     /* diagnostics, of a command that ended with `s`; ds may be empty */
     void (*tell)(void *ctx, enum status s, const struct diags *ds);
     /* how far: done 0..1, below 0: the work has ended; detail may be "" */
