@@ -5,6 +5,7 @@
 #include "engine/emulate/guest.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
+#include "engine/rec/tensor_map.h"
 #include "engine/rec/texture.h"
 
 #include <fcntl.h>
@@ -216,6 +217,30 @@ static bool take_texture(struct guest *s, const struct wire_texture *w)
     return true;
 }
 
+static bool tell_tensor(struct guest *s, const struct wire_tensor *w)
+{
+    struct tensor_map m = { .address = w->address,
+                            .rank = (uint8_t)w->rank,
+                            .type = (uint8_t)w->type,
+                            .interleave = (uint8_t)w->interleave,
+                            .swizzle = (uint8_t)w->swizzle,
+                            .l2 = (uint8_t)w->l2,
+                            .nan = w->nan != 0 };
+    struct wire_map made = { .error = ERROR_VALUE };
+    char why[200];
+    memcpy(m.dims, w->dims, sizeof m.dims);
+    memcpy(m.strides, w->strides, sizeof m.strides);
+    memcpy(m.box, w->box, sizeof m.box);
+    memcpy(m.steps, w->steps, sizeof m.steps);
+    bool numbers = w->rank <= TENSOR_RANK_MOST && w->type < TENSOR_TYPE_COUNT &&
+                   w->interleave <= INTERLEAVE_32B && w->swizzle <= SWIZZLE_128B && w->l2 <= 3;
+    if (numbers && tensor_map_check(&m, why, sizeof why)) {
+        made.error = 0;
+        tensor_map_encode(&m, made.bytes);
+    }
+    return stream_put(&s->io, &made, sizeof made, NULL, 0);
+}
+
 /* ---- events ---- */
 static bool record(struct guest *s, uint64_t n)
 {
@@ -377,6 +402,10 @@ static bool take(struct guest *s, const struct wire_head *h, const uint8_t *body
     case WIRE_TEXTURE: {
         RECORD(wire_texture, r);
         return take_texture(s, &r);
+    }
+    case WIRE_TENSOR: {
+        RECORD(wire_tensor, r);
+        return tell_tensor(s, &r);
     }
     default: return about_launches(s, h, body);
     }

@@ -8,6 +8,7 @@
  *   modules.c  fatbins, kernels, variables         launch.c   launches, attributes, occupancy
  *   copy.c     copies and sets                     stream.c   streams, events, callbacks, capture
  *   graph.c    graphs as programs make them        texture.c  arrays, textures, surfaces
+ *   tensor.c   descriptions of tensors
  *   device.c   what the device is                  stubs.c    every other function: not supported
  *
  * All work is done in the order of the calls: a stream is only where captured operations go. */

@@ -29,6 +29,7 @@
     X(WROTE, wire_range)     /* by the host: initialised memory */                  \
     X(FITS, wire_launch)     /* answered: wire_fits */                              \
     X(TEXTURE, wire_texture) /* what a handle stands for */                         \
+    X(TENSOR, wire_tensor)   /* answered: wire_map */                               \
     X(MISSING, wire_nothing) /* and the name of a call that is not there */         \
     X(RESET, wire_nothing)   /* the device's errors are forgotten */
 #define X(kind, record) WIRE_##kind,
@@ -128,6 +129,24 @@ struct wire_texture {
     uint8_t fraction;
     uint8_t mip_linear;
     uint8_t pad;
+};
+/* What cuTensorMapEncodeTiled is given, in the driver's numbers; strides[0] is not used. */
+struct wire_tensor {
+    uint64_t address;
+    uint64_t dims[5];
+    uint64_t strides[5]; /* bytes */
+    uint32_t box[5];
+    uint32_t steps[5];
+    uint32_t rank;
+    uint32_t type;
+    uint32_t interleave;
+    uint32_t swizzle;
+    uint32_t l2;
+    uint32_t nan;
+};
+struct wire_map {
+    int64_t error; /* cudaError; else the 128 bytes */
+    uint8_t bytes[128];
 };
 /* What the program may ask of the device. */
 struct wire_device {
