@@ -741,12 +741,9 @@ static bool sim_left(struct dev *d, struct dev_code *code, struct dev_data *data
     uint64_t addr, size;
     if (i < b->bound.nbuffers) {
         const struct dev_buffer *buf = &b->bound.buffers[i];
-        *out = (struct dev_left){ str_of(buf->name ? buf->name : "?"),
-                                  dev_bound_user(&b->bound, i),
-                                  NULL,
-                                  buf->bytes,
-                                  sim_mem_written(s->mem, buf->addr),
-                                  false };
+        *out = (struct dev_left){ .name = str_of(buf->name ? buf->name : "?"), .n = buf->bytes };
+        out->arg = dev_bound_user(&b->bound, i);
+        out->written = sim_mem_written(s->mem, buf->addr);
         out->bytes = sim_mem_host(s->mem, buf->addr, buf->bytes);
         return out->bytes != NULL;
     }
