@@ -143,7 +143,8 @@ static bool any_kernel(struct card_code *c, struct diags *ds)
         struct diags one = { 0 };
         if (f->entry && f->has_body && card_kernel(c, f->name, &k, &one) != ST_OK)
             k = NULL;
-        diags_move(first.n ? &one : &first, &one);
+        if (!first.n)
+            diags_move(&first, &one);
         diags_free(&one);
     }
     if (!k)
