@@ -152,7 +152,7 @@ struct timing_sm {
     struct timing_ended *ended;
     uint32_t nended;
     struct timing_spent *spent; /* where its slots go: [ncode], of all SMs of a worker */
-    double resident; /* warps of a scheduler, summed over the cycles that latency took */
+    double resident;            /* warps of a scheduler, summed over the cycles that latency took */
     struct timing_memory_wait now;
     /* counters */
     uint64_t inst_warp;            /* warp instructions */

@@ -99,10 +99,13 @@ static uint8_t unit_cause(uint8_t unit)
 
 enum { BY_OPERANDS, BY_UNIT, BY_ROOM, BY_RELEASE, BYS };
 
+/* Cycles of a result that no memory instruction or barrier noted: arithmetic, branches and calls take less. */
+#define LONGEST 128u
 static struct timing_why why_by(const struct timing_sm *s, const struct timing_sched *q,
                                 const struct timing_warp *w, const struct timing_slot *o, unsigned by)
 {
-    struct timing_blame here = timing_blame_of(o->pc, LIMIT_LATENCY);
+    bool brief = (by == BY_OPERANDS ? w->operands : w->release) - q->free < LONGEST;
+    struct timing_blame here = timing_blame_of(o->pc, brief ? LIMIT_LATENCY : LIMIT_UNKNOWN);
     switch (by) {
     case BY_OPERANDS: return noted(w->work->waits, w->operands - o->late, here);
     case BY_UNIT: return (struct timing_why){ .rest = timing_blame_of(o->pc, unit_cause(o->unit)) };
