@@ -113,6 +113,8 @@ void json_limits(struct jw *w, const struct result *r)
     jw_key(w, "limits");
     if (!r->limits.valid) {
         jw_null(w);
+        jw_key(w, "filled");
+        jw_null(w);
         return;
     }
     jw_arr(w);

@@ -14,7 +14,7 @@ struct result;
 void limits_text(const struct result *r, struct buf *out);
 /* "gemm.cu:12", or "line 12" of the PTX text. */
 void limits_place_text(const struct limits *l, const struct limit_place *p, struct buf *out);
-/* Writes the keys "limits" and "filled". limits n/a: null, and no "filled". */
+/* Writes the keys "limits" and "filled". limits n/a: null. */
 void json_limits(struct jw *w, const struct result *r);
 
 #endif
