@@ -91,6 +91,10 @@ ROWS = [
     ('registers', 'volta-v100', 70, R32, [4], 256, 8, '--maxnreg 24', '--maxnreg 33'),
     ('least CTAs', 'hopper-h200', 90, '.maxntid 256, 1, 1', [4], 256, 4, '--minctas 4', '--minctas 3'),
     ('least CTAs', 'ampere-a100', 80, '.maxntid 96, 1, 1', [4], 96, 9, '--minctas 10', '--minctas 5'),
+    ('registers of new code', 'hopper-h200', 90, R32, [4], 256, 8, '--bypass l1 --pi 1', None),
+    ('registers of new code', 'hopper-h200', 90, '', [4], 256, 8, None, '--bypass l1 --pi 1'),
+    ('registers of new code', 'hopper-h200', 90, R32, [4], 256, 8, '--readonly promote', None),
+    ('registers of new code', 'ampere-a100', 80, '', [4], 256, 8, None, '--readonly promote'),
     ('software cache', 'hopper-h200', 90, R32, [4], 64, 8, '--softcache 1', None),
 ]
 CHANGED = ('--swizzle', '--smem-pad', '--minctas', '--softcache', '--maxnreg 24')
