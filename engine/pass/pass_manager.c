@@ -420,7 +420,13 @@ static enum status check_invariants(struct pass_ctx *c, const struct pass_run *r
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         if (rows[k]->asked(c->opt) && rows[k]->declares)
             in.declared |= rows[k]->declares(c->opt);
-    return inv_check(&in, &seen, c->ds);
+    enum status s = inv_check(&in, &seen, c->ds);
+    if (s == ST_REFUSED)
+        diag_error(
+            c->ds, "pass-internal",
+            "the rewritten text does not keep what the original does, at the lines above, which are "
+            "its own; nothing was changed");
+    return s;
 }
 
 enum status pass_apply(const struct pass_input *in, struct pass_output *out, struct diags *ds)
