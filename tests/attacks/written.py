@@ -12,6 +12,7 @@ import collections
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -245,8 +246,13 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--keep")
     c = Campaign(p.parse_args())
-    for k in range(c.args.count):
-        c.one(k)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    k = 0
+    try:
+        for k in range(c.args.count):
+            c.one(k)
+    except KeyboardInterrupt:  # what was tried so far is reported
+        c.args.count = k
     c.report()
     return 1 if c.wrong else 0
 
