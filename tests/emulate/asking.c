@@ -31,8 +31,8 @@ int main(void)
     NEED(cudaMalloc((void **)&d, total) == cudaErrorMemoryAllocation);
     OK(cudaGetLastError() == cudaErrorMemoryAllocation ? 0 : 1);
     void *args[] = { &d, &d, &n, &n };
-    NEED(launch(&stub, 1, 1025, args, NULL) == cudaErrorInvalidConfiguration);
-    NEED(launch(&stub, 0, 32, args, NULL) == cudaErrorInvalidConfiguration);
+    NEED(launch(&stub, 1, 1025, args, NULL) == cudaErrorInvalidValue);
+    NEED(launch(&stub, 0, 32, args, NULL) == cudaErrorInvalidValue);
     NEED(launch(&none, 1, 32, args, NULL) == cudaErrorInvalidDeviceFunction);
     NEED(cudaLaunchKernel(&stub, (dim3){ 1, 1, 1 }, (dim3){ 32, 1, 1 }, args, 60000, NULL) ==
          cudaErrorInvalidValue);

@@ -88,6 +88,8 @@ EXPORT cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int id)
 EXPORT cudaError_t cudaGetDeviceCount(int *n)
 {
     BEGIN
+    if (!n)
+        END(cudaErrorInvalidValue);
     *n = 1;
     END(cudaSuccess);
 }
@@ -95,6 +97,8 @@ EXPORT cudaError_t cudaGetDeviceCount(int *n)
 EXPORT cudaError_t cudaGetDevice(int *id)
 {
     BEGIN
+    if (!id)
+        END(cudaErrorInvalidValue);
     *id = 0;
     END(cudaSuccess);
 }

@@ -43,6 +43,8 @@ EXPORT cudaError_t cudaGraphCreate(cudaGraph_t *g, unsigned flags)
 {
     (void)flags;
     BEGIN
+    if (!g)
+        END(cudaErrorInvalidValue);
     *g = graph_new();
     END(*g ? cudaSuccess : cudaErrorMemoryAllocation);
 }
@@ -57,6 +59,8 @@ EXPORT cudaError_t cudaGraphDestroy(cudaGraph_t g)
 EXPORT cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t g)
 {
     BEGIN
+    if (!out)
+        END(cudaErrorInvalidValue);
     *out = g ? graph_copy(g) : NULL;
     END(*out ? cudaSuccess : cudaErrorInvalidValue);
 }
@@ -390,6 +394,8 @@ EXPORT cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraph
 EXPORT cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t n, struct cudaKernelNodeParams *p)
 {
     BEGIN
+    if (!p)
+        END(cudaErrorInvalidValue);
     const struct wire_launch *l = &n->op.launch.shape;
     if (n->op.kind != OP_LAUNCH)
         END(cudaErrorInvalidValue);
@@ -450,6 +456,8 @@ EXPORT cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t x, cudaGraphNode_t n,
 EXPORT cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t x, cudaGraphNode_t n, unsigned *on)
 {
     BEGIN
+    if (!on)
+        END(cudaErrorInvalidValue);
     cudaGraphNode_t k = in_exec(x, n);
     if (k)
         *on = !k->op.off;

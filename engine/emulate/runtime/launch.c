@@ -54,16 +54,14 @@ static bool ask_fits(const struct wire_launch *l, struct wire_fits *f)
     return ask(WIRE_FITS, l, sizeof *l, NULL, 0, f, sizeof *f, NULL, NULL);
 }
 
+/* One code for every shape that a kernel or the device does not take, as the runtime 13 on an H200 has. */
 static cudaError_t check_shape(const struct kernel *k, const struct wire_launch *l)
 {
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     uint64_t ctas = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     if (!threads || !ctas || threads > device()->threads_per_block || l->block[2] > 64 ||
-        l->grid[0] > 0x7fffffff || l->grid[1] > 65535 || l->grid[2] > 65535)
-        return cudaErrorInvalidConfiguration;
-    if (threads > k->facts.max_threads)
-        return cudaErrorLaunchOutOfResources;
-    if (l->shared > shared_most(k))
+        l->grid[0] > 0x7fffffff || l->grid[1] > 65535 || l->grid[2] > 65535 ||
+        threads > k->facts.max_threads || l->shared > shared_most(k))
         return cudaErrorInvalidValue;
     if ((uint64_t)k->facts.regs * threads > device()->regs_per_sm)
         return cudaErrorLaunchOutOfResources;
@@ -162,6 +160,8 @@ EXPORT cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *a, const voi
 {
     cudaError_t e;
     BEGIN
+    if (!a)
+        END(cudaErrorInvalidValue);
     struct kernel *k = kernel_of(f, &e);
     if (k) {
         *a = (struct cudaFuncAttributes){ .sharedSizeBytes = k->facts.shared_static,
@@ -220,6 +220,8 @@ EXPORT cudaError_t cudaFuncGetParamInfo(const void *f, size_t i, size_t *offset,
 {
     cudaError_t e;
     BEGIN
+    if (!offset)
+        END(cudaErrorInvalidValue);
     struct kernel *k = kernel_of(f, &e);
     if (k && i >= k->facts.nparams)
         e = cudaErrorInvalidValue;
@@ -257,6 +259,8 @@ EXPORT cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const v
 {
     struct wire_fits r;
     BEGIN
+    if (!n)
+        END(cudaErrorInvalidValue);
     cudaError_t e = threads > 0 ? fits(f, (unsigned)threads, shared, &r) : cudaErrorInvalidValue;
     if (!e)
         *n = (int)r.ctas_per_sm;
@@ -277,6 +281,8 @@ EXPORT cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, cons
     cudaError_t e;
     (void)threads;
     BEGIN
+    if (!bytes)
+        END(cudaErrorInvalidValue);
     struct kernel *k = kernel_of(f, &e);
     if (k && ctas < 1)
         e = cudaErrorInvalidValue;
@@ -323,6 +329,8 @@ EXPORT cudaError_t cudaOccupancyMaxPotentialClusterSize(int *n, const void *f,
                                                         const struct cudaLaunchConfig *c)
 {
     BEGIN
+    if (!n)
+        END(cudaErrorInvalidValue);
     cudaError_t e;
     (void)c;
     kernel_of(f, &e);

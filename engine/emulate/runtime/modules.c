@@ -220,6 +220,8 @@ EXPORT cudaError_t __cudaGetKernel(void **out, const void *stub)
 {
     cudaError_t e;
     BEGIN
+    if (!out)
+        END(cudaErrorInvalidValue);
     struct kernel *k = kernel_of(stub, &e);
     *out = k;
     END(e);
@@ -239,6 +241,8 @@ EXPORT cudaError_t cudaFuncGetName(const char **name, const void *f)
 {
     cudaError_t e;
     BEGIN
+    if (!name)
+        END(cudaErrorInvalidValue);
     struct kernel *k = kernel_of(f, &e);
     if (k)
         *name = k->name;

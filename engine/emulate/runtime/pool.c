@@ -13,6 +13,8 @@ static struct pool usual, *chosen = &usual;
 EXPORT cudaError_t cudaMallocAsync(void **p, size_t n, cudaStream_t s)
 {
     BEGIN
+    if (!p)
+        END(cudaErrorInvalidValue);
     if (!stream_of(s) || !p)
         END(p ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue);
     if (!n) {
@@ -41,6 +43,8 @@ EXPORT cudaError_t cudaFreeAsync(void *p, cudaStream_t s)
 EXPORT cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int id)
 {
     BEGIN
+    if (!pool)
+        END(cudaErrorInvalidValue);
     *pool = &usual;
     END(id ? cudaErrorInvalidDevice : cudaSuccess);
 }
@@ -48,6 +52,8 @@ EXPORT cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int id)
 EXPORT cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int id)
 {
     BEGIN
+    if (!pool)
+        END(cudaErrorInvalidValue);
     *pool = chosen;
     END(id ? cudaErrorInvalidDevice : cudaSuccess);
 }
@@ -63,6 +69,8 @@ EXPORT cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const void *properties
 {
     (void)properties;
     BEGIN
+    if (!pool)
+        END(cudaErrorInvalidValue);
     *pool = calloc(1, sizeof **pool);
     END(*pool ? cudaSuccess : cudaErrorMemoryAllocation);
 }

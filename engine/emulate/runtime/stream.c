@@ -9,6 +9,8 @@ enum { NO_TIMING = 2 };
 EXPORT cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
 {
     BEGIN
+    if (!out)
+        END(cudaErrorInvalidValue);
     struct stream *s = calloc(1, sizeof *s);
     if (!s || !out) {
         free(s);
@@ -71,6 +73,8 @@ EXPORT cudaError_t cudaThreadSynchronize(void)
 EXPORT cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *flags)
 {
     BEGIN
+    if (!flags)
+        END(cudaErrorInvalidValue);
     struct stream *k = stream_of(s);
     if (k && flags)
         *flags = k->flags;
@@ -80,6 +84,8 @@ EXPORT cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *flags)
 EXPORT cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority)
 {
     BEGIN
+    if (!priority)
+        END(cudaErrorInvalidValue);
     struct stream *k = stream_of(s);
     if (k && priority)
         *priority = k->priority;
@@ -89,6 +95,8 @@ EXPORT cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority)
 EXPORT cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *id)
 {
     BEGIN
+    if (!id)
+        END(cudaErrorInvalidValue);
     *id = (uintptr_t)s;
     END(stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
@@ -96,6 +104,8 @@ EXPORT cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *id)
 EXPORT cudaError_t cudaStreamGetDevice(cudaStream_t s, int *id)
 {
     BEGIN
+    if (!id)
+        END(cudaErrorInvalidValue);
     *id = 0;
     END(stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
@@ -142,6 +152,8 @@ EXPORT cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t fn
 EXPORT cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
 {
     BEGIN
+    if (!out)
+        END(cudaErrorInvalidValue);
     struct event *e = calloc(1, sizeof *e);
     if (!e || !out) {
         free(e);
@@ -252,6 +264,8 @@ EXPORT cudaError_t cudaStreamBeginCapture(cudaStream_t s, int mode)
 EXPORT cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out)
 {
     BEGIN
+    if (!out)
+        END(cudaErrorInvalidValue);
     struct stream *k = stream_of(s);
     if (!k || !k->into || !k->origin)
         END(cudaErrorIllegalState);
@@ -264,6 +278,8 @@ EXPORT cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out)
 EXPORT cudaError_t cudaStreamIsCapturing(cudaStream_t s, int *status)
 {
     BEGIN
+    if (!status)
+        END(cudaErrorInvalidValue);
     *status = capture_of(s) != NULL;
     END(stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
@@ -272,6 +288,8 @@ EXPORT cudaError_t cudaStreamIsCapturing(cudaStream_t s, int *status)
 EXPORT cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, int *status, unsigned long long *id)
 {
     BEGIN
+    if (!status)
+        END(cudaErrorInvalidValue);
     *status = capture_of(s) != NULL;
     if (id)
         *id = (uintptr_t)capture_of(s);

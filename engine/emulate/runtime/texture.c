@@ -51,6 +51,8 @@ EXPORT cudaError_t cudaMalloc3DArray(cudaArray_t *out, const struct cudaChannelF
                                      struct cudaExtent e, unsigned flags)
 {
     BEGIN
+    if (!out)
+        END(cudaErrorInvalidValue);
     struct array *a = out && d ? calloc(1, sizeof *a) : NULL;
     if (!a || !texel_of(d) || !e.width) {
         free(a);
@@ -368,6 +370,8 @@ EXPORT cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *r, 
 {
     uint64_t i;
     BEGIN
+    if (!r)
+        END(cudaErrorInvalidValue);
     bool there = handle(h, &i);
     if (there)
         *r = T.resource[i];
@@ -383,6 +387,8 @@ EXPORT cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *t, cu
 {
     uint64_t i;
     BEGIN
+    if (!t)
+        END(cudaErrorInvalidValue);
     bool there = handle(h, &i);
     if (there)
         *t = T.texture[i];

@@ -343,16 +343,16 @@ enum status session_save(struct session *s, struct diags *ds)
     jw_end_obj(&w);
     buf_puts(&b, "\n");
     enum status st = b.oom ? ST_NOMEM : step_aside(s, ds);
-    if (st == ST_OK)
+    if (st == ST_OK) {
         journal_saving(s, b.s, b.n);
-    if (st == ST_OK)
         st = file_write_atomic(s->path, b.s, b.n, ds);
+        session_note_place(s); /* it may be in place although what comes after that failed */
+    }
     if (st == ST_OK) {
         journal_saved(s, b.s, b.n);
         for (size_t i = 0; i < s->n; i++)
             s->slots[i].kept = true;
         s->head_changed = false;
-        session_note_place(s);
     }
     buf_free(&b);
     return st;
