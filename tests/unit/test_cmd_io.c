@@ -121,13 +121,14 @@ static size_t points_in(const char *path)
     return n;
 }
 
+/* Without a session's journal, which stays beside one that cannot be written whole. */
 static size_t files_in(const char *path)
 {
     DIR *d = opendir(path);
     size_t n = 0;
     assert_non_null(d);
     for (struct dirent *e; (e = readdir(d));)
-        n += e->d_name[0] != '.' || strlen(e->d_name) > 2;
+        n += (e->d_name[0] != '.' || strlen(e->d_name) > 2) && !strstr(e->d_name, ".journal");
     closedir(d);
     return n;
 }
