@@ -136,6 +136,9 @@ static size_t files_in(const char *path)
 static void put_back(const char *text, size_t n)
 {
     struct diags ds = { 0 };
+    char journal[PATH_MAX];
+    snprintf(journal, sizeof journal, "%s.journal", file);
+    unlink(journal);
     assert_int_equal(file_write_atomic(file, text, n, &ds), ST_OK);
     diags_free(&ds);
 }

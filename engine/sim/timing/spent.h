@@ -34,7 +34,7 @@ struct timing_why {
 };
 /* What a warp may wait for, by the cycle at which it is there: sets of one line of the host's cache, in which
  * the one that is there soonest gives way. */
-enum { TIMING_WAIT_BITS = 4, TIMING_WAIT_SETS = 1 << TIMING_WAIT_BITS, TIMING_WAIT_WAYS = 4 };
+enum { TIMING_WAIT_BITS = 2, TIMING_WAIT_SETS = 1 << TIMING_WAIT_BITS, TIMING_WAIT_WAYS = 4 };
 struct timing_waits {
     _Alignas(64) struct timing_wait {
         uint32_t until;
