@@ -117,7 +117,7 @@ const struct result *run_original_limits(const struct app *a, size_t *run)
 bool run_original_known(const struct app *a)
 {
     size_t run;
-    return run_original_now(a, false, &run) != NULL;
+    return run_original_now(a, false, &run) || run_original_now(a, true, &run);
 }
 
 const struct result *run_base(const struct app *a, size_t run)
