@@ -14,6 +14,11 @@ grep -qE "^--bypass l1 --pi 2: [0-9.]+ .?s" <<< "$out"; check "points are told a
 grep -qE "^  cha +[0-9.]+" <<< "$out"; check "the curve is a table" $?
 grep -q "no knob 'nosuch'" <<< "$out"; check "mistakes are said" $?
 ! grep -q $'\033' <<< "$out"; check "no escape sequences" $?
+# A kernel whose loads all go through the read-only cache: command and workbench sweep the same level.
+printf '.version 7.0\n.target sm_35\n.address_size 64\n.visible .entry readonly(.param .u64 a, .param .u64 b)\n{\n .reg .b32 %%r<3>; .reg .b64 %%rd<6>;\n ld.param.u64 %%rd1, [a]; ld.param.u64 %%rd2, [b]; mov.u32 %%r1, %%tid.x; mul.wide.u32 %%rd3, %%r1, 4; add.s64 %%rd4, %%rd1, %%rd3; add.s64 %%rd5, %%rd2, %%rd3; ld.global.nc.u32 %%r2, [%%rd4]; st.global.u32 [%%rd5], %%r2; ret;\n}\n' > "$dir/readonly.ptx"
+printf '{"format": "gpulocw-launch", "version": 1, "kernel": "readonly", "grid": [8, 1, 1], "block": [256, 1, 1], "args": [{"name": "a", "buffer": "u32", "count": 256, "init": {"iota": [0, 1]}}, {"name": "b", "buffer": "u32", "count": 256, "init": {"fill": 0}, "output": true}]}\n' > "$dir/readonly.launch.json"
+out=$(printf 'sweep pi\n' | timeout 100 "$b" "$dir/readonly.ptx" --plain --device sim:kepler-k40 --session "$dir/ro.json" 2>&1; timeout 100 "$b" sweep "$dir/readonly.ptx" --device sim:kepler-k40 --json 2>&1)
+[ "$(grep -cE "^--bypass ro --pi 2: " <<< "$out")" -eq 1 ] && grep -q '"bypass": *"ro"' <<< "$out" && ! grep -q "no configuration ran" <<< "$out"; check "a sweep without a level: the engine's, by command and workbench" $?
 out=$(printf 'launch grid 8\nsweep bypass-op,coarsen=1/2\nshow valley\nshow runs\n' | timeout 100 "$b" kernels/stride_4.ptx --plain --device sim:fermi-16k --session "$dir/f.json" 2>&1)
 grep -qE '^  no_allocate +[0-9.]+ .?s' <<< "$out" && [ "$(grep -cE '^ +[12] sweep bypass-op \([0-9]+\): ' <<< "$out")" -eq 2 ]; check "any option is an axis, and a combination a run" $?
 out=$(printf 'show locality\n' | timeout 100 "$b" kernels/coalescing.ptx --plain --device sim:fermi-16k 2>&1)

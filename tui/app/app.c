@@ -104,11 +104,7 @@ void app_tune(struct app *a, const char *method, long budget)
 
 void app_sweep(struct app *a)
 {
-    struct options o = a->options;
-    if (opt_bypass(&o)->level == BYPASS_NONE &&
-        !strncmp(a->valley.axis, "pi", strcspn(a->valley.axis, "=,")))
-        opt_bypass(&o)->level = BYPASS_L1; /* a sweep over π is about bypassing */
-    struct job j = { .kind = JOB_SWEEP, .text = a->valley.axis, .options = o };
+    struct job j = { .kind = JOB_SWEEP, .text = a->valley.axis, .options = a->options };
     app_launch(a, &j);
     a->valley.run = SIZE_MAX;
     a->valley.placed = false;
