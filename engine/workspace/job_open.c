@@ -221,11 +221,12 @@ static enum status find_launch(struct job_engine *e, const char *ptx, bool follo
         launch_file_free(f);
     base_free(f);
     const struct ptx_func *k = first_entry(st->module->p);
-    char name[256] = "";
+    struct buf name = { 0 };
     if (k)
-        snprintf(name, sizeof name, "%.*s", (int)k->name.n, k->name.s);
-    job_text(&st->kernel, k ? name : NULL);
-    bool kept = s == ST_OK && !follows && k && (use_kept(e, NULL, name));
+        buf_str(&name, k->name);
+    job_text(&st->kernel, name.s);
+    bool kept = s == ST_OK && !follows && k && name.s && use_kept(e, NULL, name.s);
+    buf_free(&name);
     if (s == ST_OK && !follows && !kept)
         job_say(e, DIAG_NOTE, ptx, NO_SPAN, "no launch description (:launch guess makes one)");
     return s;

@@ -142,8 +142,8 @@ code "launch: a constant table is filled" 0 "table f32 x 16 \\(constant\\)" "$B"
 doc "a constant table without a file runs" "d['equal_to_original'] is True" "$B" run "$T/table.ptx" --json
 # A guess under which no thread does anything is none; threads along x are no tile; masks are masks; flags start at zero.
 S=tests/heldout/suites
-code "launch: a product of sizes that would overflow, and CTAs for all of it" 0 "m_swiglu: grid 1024x1x1, block 256x1x1 .*; m_swiglu_param_0 f32 x 1048576 \\(output\\)" "$B" launch $S/models.ptx -k m_swiglu
-code "launch: a grid of two dimensions, a block of one; zeros stored to floats" 0 "m_attention: grid [0-9]+x([2-9]|[1-9][0-9]+)x1, block 256x1x1 .*; m_attention_param_0 f32 " "$B" launch $S/models.ptx -k m_attention
+code "launch: a product of sizes that would overflow, and CTAs for all of it" 0 "m_swiglu: grid 1024x1x1, block 256x1x1 .*; m_swiglu_param_0 f32 x 262144 \\(output\\)" "$B" launch $S/models.ptx -k m_swiglu
+code "launch: a grid of two dimensions, a block of one; zeros stored to floats" 0 "m_attention: grid [0-9]+x([2-9]|[1-9][0-9]+)x1, block (256|32)x1x1 .*; m_attention_param_0 f32 " "$B" launch $S/models.ptx -k m_attention
 doc "launch: a table that starts empty, a mask" "d['args'][1]['init']=={'fill':0} and d['args'][3]['s32']==d['args'][2]['s32']-1" "$B" launch $S/science.ptx -k c_hash_build
 doc "nothing agrees with an unknown class" "d['kernels'][0]['class']=='unknown' and not any('agrees' in e for e in d['kernels'][0]['evidence'])" "$B" analyze $S/field.ptx -k f_rays --json
 doc "launch: offsets of rows ascend, and leave room for their entries" "(lambda r,c: r['rows']+1==c[0] and r['nnz']==16*r['rows']==c[1])(d['args'][0]['init']['rows'],[a.get('count') for a in d['args']]) and 'random' in d['args'][1]['init']" "$B" launch $S/field.ptx -k f_pagerank

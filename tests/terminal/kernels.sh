@@ -27,4 +27,7 @@ keys j Enter; shows "^ gpulocw +two.ptx ▸ stride_4"; check "and Enter opens on
 for k in over ring; do echo "{\"format\": \"gpulocw-launch\", \"version\": 1, \"ptx\": \"kernels.ptx\", \"kernel\": \"$k\", \"grid\": [24, 1, 1], \"block\": [64, 1, 1], \"args\": [{\"name\": \"out\", \"buffer\": \"f32\", \"count\": 6144, \"output\": true}, {\"name\": \"x\", \"buffer\": \"f32\", \"count\": 6144}, {\"name\": \"n\", \"s32\": 96}]}" > "$dir/$k.launch.json"; done
 begin 80x24 tests/attacks/tiles/kernels.ptx -k over -l "$dir/over.launch.json" -d sim:hopper-h200; shows "ld.global"; text ":set tile-order reverse"; keys Enter; text ":write $dir/over.ptx"; keys Enter; shows "not known to be independent" && ! [ -e "$dir/over.ptx" ]; check "tiles that share words are not written" $?
 begin 80x24 tests/attacks/tiles/kernels.ptx -k ring -l "$dir/ring.launch.json" -d sim:hopper-h200; shows "ld.global"; text ":set tile-order reverse"; keys Enter; text ":write $dir/ring.ptx"; keys Enter; shows "ring.ptx: written" && [ -s "$dir/ring.ptx" ]; check "independent ones are" $?
+mkdir "$dir/folder"; cp kernels/coalescing.ptx "$dir/folder/one.ptx"; sed "s/stride_4/k$(printf 'x%.0s' {1..300})/g" kernels/stride_4.ptx > "$dir/folder/two.ptx"
+begin 80x24 "$dir/folder" -d sim:fermi-16k; shows "▶ coalescing " && shows "^│   kxxxx"; check "a folder is the list of its kernels" $?
+keys j Enter; shows "^ gpulocw +folder ▸ kxxxx" && shows "ld.global"; check "a kernel with a name of 301 letters opens" $?
 echo "1..$n"

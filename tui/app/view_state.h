@@ -114,7 +114,7 @@ struct runs_view {
 };
 struct reload_view {
     bool pending, watch;
-    char path[512], launch[512] /* file, where it is not beside the PTX */, name[256];
+    char path[512], launch[512] /* file, where it is not beside the PTX */, name[4096];
 }; /* see reload.h */
 struct messages_view {
     int level;

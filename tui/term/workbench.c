@@ -309,10 +309,8 @@ static void say_session(const struct app *a)
 /* A file that cannot be read is told before the screen is taken: there would be nothing to work on. */
 static enum status check_readable(const char *path)
 {
-    struct stat st;
-    if (!path || (stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && access(path, R_OK) == 0))
+    if (!path || access(path, R_OK) == 0)
         return ST_OK;
-    errno = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : errno;
     fprintf(stderr, "%s: cannot open: %s\n", path, strerror(errno));
     return ST_IO;
 }

@@ -88,9 +88,9 @@ static uint32_t scalar_value(const struct guess *g, const struct ptx_inst *load,
                 continue;
             bool itself = x->opnds[k].index == load->opnds[0].index;
             if (itself && masks(x, k))
-                return n - 1;
+                return size.n - 1;
             if ((itself || x->opnds[k].index == other) && shifts_by(x, k))
-                return log_2(n);
+                return log_2(size.n);
             if (itself && ptx_rule_of(x) == ADDR_SUB && k == 2)
                 other = x->opnds[0].index;
         }
