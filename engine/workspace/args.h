@@ -13,14 +13,20 @@ struct dev_env;
 #define CMD_MAX_LIST   32
 #define DEFAULT_DEVICE "sim:hopper-h200"
 enum arg_kind_cmd { ARGK_FLAG, ARGK_TEXT, ARGK_INT, ARGK_NUM, ARGK_LIST };
+#define ARG(field, name, short_, kind, value, commands, help) ARGS_##field,
+enum args_row { /* rows of args.def */
+#include "engine/workspace/args.def"
+                ARGS_COUNT
+};
+#undef ARG
 struct args {
     const char *command;
     const char *file[CMD_MAX_FILES];
     size_t nfiles;
     /* of a command that runs a program: its words behind --, ends in NULL; NULL: none */
     char *const *program;
-    const char *sent_to; /* of a command that --worker sent: a folder of its own; else NULL; borrowed */
-    bool has[64];        /* by row of args.def */
+    const char *sent_to;  /* of a command that --worker sent: a folder of its own; else NULL; borrowed */
+    bool has[ARGS_COUNT]; /* by row of args.def */
 #define ARGV_FLAG(f) bool f;
 #define ARGV_TEXT(f) const char *f;
 #define ARGV_INT(f)  long f;
