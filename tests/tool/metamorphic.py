@@ -64,6 +64,8 @@ class Answers:
             return {k: self.value(x, k) for k, x in v.items() if k != "fingerprint"}
         if isinstance(v, list):
             out = [self.value(x, key) for x in v]
+            if key == "where":                                                   # shares of lines, which white space joins and parts
+                return "lines"
             if key == "loads" and out and all(set(x) == LOADS for x in out):     # one entry for each line
                 return {k: sum(x[k] for x in out) for k in LOADS - {"line"}}
             # what is listed by line or by name of the kernel
