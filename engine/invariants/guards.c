@@ -14,7 +14,6 @@
 struct guards {
     struct inv_pair *p;
     struct ptx_region region; /* of the original */
-    bool *reach;              /* by block of the original */
 };
 
 struct written {
@@ -70,29 +69,6 @@ static bool decides(const struct inv_pair *p, uint32_t b, const struct inv_got *
     return true;
 }
 
-/* Is block `to` reached from `from` inside the region taken last? */
-static bool reaches(struct guards *g, uint32_t from, uint32_t to)
-{
-    uint32_t *list = g->region.list, n = 0;
-    const struct ptx_cfg *c = g->p->old.g;
-    bool found = false, grew = true;
-    if (!ptx_region_has(&g->region, from))
-        return false;
-    for (n = 0; n < g->region.n; n++)
-        g->reach[list[n]] = list[n] == from;
-    while (grew) {
-        grew = false;
-        for (n = 0; n < g->region.n; n++)
-            for (uint32_t e = 0; g->reach[list[n]] && e < c->blocks[list[n]].nsucc; e++) {
-                uint32_t b = c->blocks[list[n]].succ[e];
-                if (ptx_region_has(&g->region, b) && !g->reach[b])
-                    grew = g->reach[b] = true;
-            }
-    }
-    found = g->reach[to];
-    return found;
-}
-
 /* Between the decision and instruction n its guard is written by code of the region, or in a way that is
  * no copy of the decision. */
 static bool written_since(struct guards *g, uint32_t n)
@@ -126,7 +102,8 @@ static enum answer stands_for(struct guards *g, uint32_t n, uint32_t b, const st
     ptx_region_take(&g->region, b);
     if (!ptx_region_has(&g->region, at) || k->nsucc != 2)
         return NO;
-    bool taken = reaches(g, k->succ[0], at), falls = reaches(g, k->succ[1], at);
+    bool taken = ptx_region_reaches(&g->region, k->succ[0], at),
+         falls = ptx_region_reaches(&g->region, k->succ[1], at);
     if (taken == falls)
         return YES; /* loops: it cannot be told */
     if ((i->guard_neg == last->guard_neg) != taken)
@@ -182,8 +159,7 @@ void inv_check_guards(struct inv_pair *p)
     struct guards g = { .p = p };
     if (p->old.large || p->now.large)
         return;
-    g.reach = base_alloc(p->old.g->nblocks + 1);
-    bool ok = ptx_region_make(&g.region, p->old.g) && g.reach;
+    bool ok = ptx_region_make(&g.region, p->old.g);
     for (uint32_t n = 0; ok && n < p->now.f->ninsts; n++) {
         const struct ptx_inst *i = &p->now.f->insts[n];
         if (!i->guarded || p->origin[n] == PTX_NO_INDEX || !inv_reached(&p->now, n))
@@ -196,5 +172,4 @@ void inv_check_guards(struct inv_pair *p)
     }
     p->oom |= !ok;
     ptx_region_free(&g.region);
-    base_free(g.reach);
 }

@@ -21,7 +21,7 @@ keys r; shows "run 1: [0-9]"; keys 6; until_true between "131 k requests +hit 2.
 between "^ L1 .*asked of L1" 5 9 && between "^ DRAM .*read from memory" 6 10 && told 6 "L1 hits 2.6 %, L2 82 %"; check "6 Counters: where the bytes go" $?
 keys 5 s; shows "run 2: [0-9]"; shows "π=8 cache peak"; until_true between "π=8 of 16 is 1.41x faster than caching all" 19 22 && told 5 "π=8, 1.41x faster than caching all"; check "5 Valley: which value is best" $?
 keys 7; shows "^ +1 original .*85.7 µs"; shows "^ +2 sweep.* 60.7 µs.* 1.41x" && between "no what ran.*best +gain" 3 3; check "7 Runs: what ran, and what it was worth" $?
-keys 8; until_true between "^ Limited by: l2-bandwidth, [0-9]+ %" 3 3; between "^ Best so far: 1.41x faster" 4 4; check "8 Advice: limit, best, next" $?
+keys 8; until_true between "^ Limited by: l2-bandwidth, [0-9]+ %" 3 3; between "^ Best so far: 1.41x faster" 5 5; check "8 Advice: limit, best, next" $?
 text ":set nosuch 1"; keys Enter; keys 9; shows "^ error +no knob 'nosuch'"
 [ "$(screen | grep -E "^ (note|warn|error) " | tail -1 | grep -c "no knob")" -eq 1 ]; check "9 Messages: the last line is what went wrong last" $?
 text ":panel papers"; keys Enter; shows "^ +s1-fig2 +Valley model" && between "bypass \(SC'15\)" 3 3 && told 10 "s1-fig2"; check "10 Papers: which figures there are" $?

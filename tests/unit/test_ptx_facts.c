@@ -155,6 +155,25 @@ static void test_reach(void **state)
     each_random(check_reach);
 }
 
+/* Against the closure of the edges between blocks of the region. */
+static void check_within(struct ptx_region *r, const struct ptx_cfg *c)
+{
+    static bool path[3 * MOST][3 * MOST];
+    memset(path, 0, sizeof path);
+    for (uint32_t b = 0; b < c->nblocks; b++)
+        for (uint32_t e = 0; e < c->blocks[b].nsucc; e++)
+            path[b][c->blocks[b].succ[e]] =
+                ptx_region_has(r, b) && ptx_region_has(r, c->blocks[b].succ[e]);
+    for (uint32_t m = 0; m < c->nblocks; m++)
+        for (uint32_t i = 0; i < c->nblocks; i++)
+            for (uint32_t j = 0; path[i][m] && j < c->nblocks; j++)
+                path[i][j] |= path[m][j];
+    for (uint32_t i = 0; i < c->nblocks; i++)
+        for (uint32_t j = 0; j < c->nblocks; j++)
+            assert_int_equal(ptx_region_reaches(r, i, j),
+                             path[i][j] || (i == j && ptx_region_has(r, i)));
+}
+
 static void check_regions(struct ptx_facts *x)
 {
     static bool path[3 * MOST][3 * MOST];
@@ -172,6 +191,7 @@ static void check_regions(struct ptx_facts *x)
             n += path[b][k];
         }
         assert_int_equal(r.n, n);
+        check_within(&r, c);
     }
     ptx_region_free(&r);
 }

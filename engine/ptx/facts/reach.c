@@ -43,7 +43,8 @@ bool ptx_region_make(struct ptx_region *r, const struct ptx_cfg *g)
     *r = (struct ptx_region){ .g = g };
     r->list = base_alloc(sizeof *r->list * ((size_t)g->nblocks + 1));
     r->stamp = base_alloc(sizeof *r->stamp * ((size_t)g->nblocks + 1));
-    if (ptx_solver_make(&r->solver, g->nblocks, PTX_FORWARD) && r->list && r->stamp)
+    r->seen = base_alloc((size_t)g->nblocks + 1);
+    if (ptx_solver_make(&r->solver, g->nblocks, PTX_FORWARD) && r->list && r->stamp && r->seen)
         return true;
     ptx_region_free(r);
     return false;
@@ -53,6 +54,7 @@ void ptx_region_free(struct ptx_region *r)
 {
     base_free(r->list);
     base_free(r->stamp);
+    base_free(r->seen);
     ptx_solver_free(&r->solver);
     *r = (struct ptx_region){ 0 };
 }
@@ -86,4 +88,27 @@ void ptx_region_take(struct ptx_region *r, uint32_t b)
     r->end = r->g->blocks[b].ipdom;
     ptx_ask(&r->solver, b);
     ptx_solver_run(&r->solver, region_step, r);
+}
+
+static void within_step(void *ctx, struct ptx_solver *s, uint32_t b)
+{
+    struct ptx_region *r = ctx;
+    const struct ptx_block *k = &r->g->blocks[b];
+    for (uint32_t e = 0; e < k->nsucc; e++)
+        if (ptx_region_has(r, k->succ[e]) && !r->seen[k->succ[e]]) {
+            r->seen[k->succ[e]] = true;
+            ptx_ask(s, k->succ[e]);
+        }
+}
+
+bool ptx_region_reaches(struct ptx_region *r, uint32_t from, uint32_t to)
+{
+    if (!ptx_region_has(r, from) || !ptx_region_has(r, to))
+        return false;
+    for (uint32_t i = 0; i < r->n; i++)
+        r->seen[r->list[i]] = false;
+    r->seen[from] = true;
+    ptx_ask(&r->solver, from);
+    ptx_solver_run(&r->solver, within_step, r);
+    return r->seen[to];
 }

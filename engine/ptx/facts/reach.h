@@ -20,6 +20,7 @@ struct ptx_region {
     uint32_t end;    /* where the ways meet */
     uint32_t *stamp; /* by block: the last region it was in */
     uint32_t now;
+    bool *seen; /* by block of the region: it is reached from where was asked last */
     struct ptx_solver solver;
 };
 /* false: out of memory. g outlives it. */
@@ -29,5 +30,8 @@ void ptx_region_free(struct ptx_region *r);
 void ptx_region_take(struct ptx_region *r, uint32_t b);
 /* Is this block in the region taken last? */
 bool ptx_region_has(const struct ptx_region *r, uint32_t block);
+
+/* Is block `to` reached from `from` within the region taken last? Both may be any block. */
+bool ptx_region_reaches(struct ptx_region *r, uint32_t from, uint32_t to);
 
 #endif
