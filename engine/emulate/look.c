@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define SECTOR       32u
-#define THREADS_MOST (1u << 18) /* of a launch that is looked at: access by access takes longer */
+#define THREADS_MOST (1u << 22) /* of a launch that is looked at: access by access takes longer */
 
 bool look_wanted(const struct wire_launch *l)
 {
