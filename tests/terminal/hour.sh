@@ -64,7 +64,7 @@ for sig in TERM HUP INT; do
     [ "$(cat "$dir/rc")" -eq $((128 + $(kill -l $sig))) ]; check "SIG$sig ends it with 128 + the signal" $?
 done
 begin 80x24 nosuch.ptx; ends; [ "$(cat "$dir/rc")" -eq 1 ] && shows "nosuch.ptx: .*cannot open"; check "a file that is not there: told, exit code 1" $?
-begin 80x24 kernels; ends; [ "$(cat "$dir/rc")" -eq 1 ]; check "and a folder" $?
+begin 80x24 kernels; shows "Kernels: Enter opens one" && shows "kernels/atax.ptx"; check "a folder opens as the list of its kernels" $?
 
 # 10: small terminals
 begin 60x15 $fermi; shows ld.global; shows "\? help"; check "60x15 has key hints" $?
