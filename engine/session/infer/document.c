@@ -3,18 +3,9 @@
 #include "engine/rec/launch.h"
 #include "engine/session/json_write.h"
 #include "engine/session/session.h"
+#include "engine/session/session_int.h"
 
 #include <math.h>
-
-static void put_dims(struct jw *w, const char *key, struct dim3u d)
-{
-    jw_key(w, key);
-    jw_arr(w);
-    jw_uint(w, d.x);
-    jw_uint(w, d.y);
-    jw_uint(w, d.z);
-    jw_end_arr(w);
-}
 
 static void put_percent(struct jw *w, const char *key, double share)
 {
@@ -46,13 +37,13 @@ static void put_guessed(struct jw *w, const struct launch_spec *l, const struct 
     jw_end_arr(w);
 }
 
-static void put_launch(struct jw *w, const struct launch_spec *l, const struct infer_asked *t)
+static void put_guess(struct jw *w, const struct launch_spec *l, const struct infer_asked *t)
 {
     jw_obj(w);
     jw_key(w, "kernel");
     jw_str(w, l->kernel);
-    put_dims(w, "grid", l->grid);
-    put_dims(w, "block", l->block);
+    put_dim(w, "grid", l->grid);
+    put_dim(w, "block", l->block);
     jw_key(w, "clean");
     jw_bool(w, t->clean);
     put_percent(w, "idle_threads_percent", t->work.known ? t->work.idle_threads : NAN);
@@ -76,7 +67,7 @@ void json_guess(const struct launch_spec *l, const struct infer_asked *took, siz
     jw_key(&w, "launches");
     jw_arr(&w);
     for (size_t i = 0; i < n; i++)
-        put_launch(&w, &l[i], &took[i]);
+        put_guess(&w, &l[i], &took[i]);
     jw_end_arr(&w);
     jw_end_obj(&w);
     buf_puts(out, "\n");
