@@ -5,6 +5,12 @@
 BUILD   ?= build
 TUI     ?= 1
 CC      ?= gcc
+# Without a compiler one sentence says so; these goals install one, or need none.
+ifeq ($(shell command -v $(firstword $(CC)) 2>/dev/null),)
+ifneq ($(if $(MAKECMDGOALS),$(filter-out setup demo check check-packages clean dist,$(MAKECMDGOALS)),all),)
+$(error there is no C compiler '$(CC)': make setup installs one, or name yours with make CC=COMPILER)
+endif
+endif
 OPT     ?= -O2
 CSTD    := -std=c17 -D_GNU_SOURCE
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
@@ -13,7 +19,7 @@ CFLAGS  ?= $(OPT) -g
 ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -fPIC -fvisibility=hidden -I. -MMD -MP $(CPPFLAGS) $(EXTRA_CFLAGS)
 LDLIBS  := -lcjson -llz4 -lzstd -lpthread -ldl -lm
 
-ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c engine/dev/inject/% engine/emulate/runtime/%,$(shell find engine -name '*.c')))
+ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c engine/dev/inject/% engine/emulate/runtime/% engine/emulate/driver/%,$(shell find engine -name '*.c')))
 TUI_SRC    := $(sort $(filter-out tui/term/main.c,$(shell find tui -name '*.c')))
 ENGINE_OBJ := $(ENGINE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/embed.o $(BUILD)/gen/inject.o $(BUILD)/gen/emulate.o
 TUI_OBJ    := $(TUI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/page.o
@@ -60,8 +66,9 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
 # The executor's lane loops are what the speed of the simulated device hangs on.
-# (clang says which of them it leaves scalar; that is no defect of the code.)
-$(BUILD)/engine/sim/%.o: FILE_CFLAGS := -O3 -fno-math-errno $(if $(findstring clang,$(CC)),-Wno-pass-failed)
+# (clang says which of them it leaves scalar; that is no defect of the code.) Nobody looks at floating-point
+# exceptions; where gcc must keep them, it leaves every loop with a choice between two results scalar.
+$(BUILD)/engine/sim/%.o: FILE_CFLAGS := -O3 -fno-math-errno -fno-trapping-math $(if $(findstring clang,$(CC)),-Wno-pass-failed)
 
 # Presets travel inside the binary, so a worker copied to another machine has them.
 $(BUILD)/gen/embed.c: $(PRESETS) tests/tool/embed.sh
@@ -80,9 +87,9 @@ $(BUILD)/gen/inject.c: $(BUILD)/gen/inject.so
 	    od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; echo '0};'; \
 	    echo 'const unsigned long live_library_bytes = sizeof live_library - 1;'; } > $@.tmp && mv $@.tmp $@
 
-# And the runtime library that emulate puts before a program's: libc alone, too.
-EMULATE_SRC := $(sort $(wildcard engine/emulate/runtime/*.c))
-$(BUILD)/gen/emulate.so: $(EMULATE_SRC) $(wildcard engine/emulate/runtime/*.h engine/emulate/runtime/*.def engine/emulate/runtime/*.map)
+# And the library that emulate puts before a program's CUDA runtime and driver: libc alone, too.
+EMULATE_SRC := $(sort $(wildcard engine/emulate/runtime/*.c engine/emulate/driver/*.c))
+$(BUILD)/gen/emulate.so: $(EMULATE_SRC) $(wildcard engine/emulate/runtime/*.h engine/emulate/runtime/*.def engine/emulate/runtime/*.map engine/emulate/driver/*.h engine/emulate/driver/*.def)
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-missing-prototypes -O2 -I. -fPIC -shared -fvisibility=hidden -s -Wl,-soname,libcudart.so.13 -Wl,-z,initfirst -Wl,--version-script=engine/emulate/runtime/exports.map -o $@ $(EMULATE_SRC) -ldl -lpthread
 $(BUILD)/gen/emulate.c: $(BUILD)/gen/emulate.so
 	@{ echo '#include "engine/emulate/emulate_int.h"'; echo 'const unsigned char emulate_library[] = {'; \
@@ -115,6 +122,10 @@ install: all
 	install -m 644 sessions/lessons/*.json $(DESTDIR)$(PREFIX)/share/gpulocw/sessions/lessons/
 	install -m 644 themes/*.theme $(DESTDIR)$(PREFIX)/share/gpulocw/themes/
 	install -m 644 docs/gpulocw.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(DESTDIR)$(PREFIX)/share/doc/gpulocw/guide $(DESTDIR)$(PREFIX)/share/doc/gpulocw/examples
+	install -m 644 docs/guide/*.md $(DESTDIR)$(PREFIX)/share/doc/gpulocw/guide/
+	install -m 644 docs/examples/* $(DESTDIR)$(PREFIX)/share/doc/gpulocw/examples/
+	install -m 644 docs/reference/check.md $(DESTDIR)$(PREFIX)/share/doc/gpulocw/
 	install -d $(DESTDIR)$(PREFIX)/share/metainfo
 	install -m 644 docs/packaging/gpulocw.metainfo.xml $(DESTDIR)$(PREFIX)/share/metainfo/
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include
@@ -137,6 +148,21 @@ dist:
 .PHONY: portable
 portable: all
 	@sh tests/tool/portable.sh $(BUILD) gpulocw-$(VERSION)-x86_64
+
+# The same as an archive with guide, examples and manual page, and its checksum.
+.PHONY: portable-tarball
+portable-tarball: portable
+	@rm -rf $(BUILD)/tarball; d=$(BUILD)/tarball/gpulocw-$(VERSION)-x86_64; mkdir -p $$d/bin $$d/share/man/man1 $$d/share/doc $$d/share/gpulocw; \
+	    cp gpulocw-$(VERSION)-x86_64 $$d/bin/gpulocw; cp docs/gpulocw.1 $$d/share/man/man1/; cp -r docs/guide docs/examples $$d/share/doc/; cp docs/reference/check.md README.md LICENSE $$d/share/doc/; \
+	    cp -r kernels themes $$d/share/gpulocw/; mkdir -p $$d/share/gpulocw/sessions; cp -r sessions/lessons $$d/share/gpulocw/sessions/; \
+	    tar -C $(BUILD)/tarball --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -c gpulocw-$(VERSION)-x86_64 | gzip -n9 > gpulocw-$(VERSION)-x86_64.tar.gz
+	@sha256sum gpulocw-$(VERSION)-x86_64.tar.gz | tee gpulocw-$(VERSION)-x86_64.tar.gz.sha256
+
+# dist/gpulocw-*.whl: the Python module with library and program, for any x86-64 Linux with glibc 2.28 or later.
+.PHONY: wheel
+wheel: all
+	@sh tests/tool/portable.sh $(BUILD) $(BUILD)/portable-program $(BUILD)/portable-library
+	@python3 python/wheel.py $(VERSION) $(BUILD)/portable-program $(BUILD)/portable-library dist
 
 .PHONY: clean
 clean:

@@ -22,6 +22,7 @@ unit-tests: $(UNIT_BIN)
 tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables $(BUILD)/tests/ptx_coverage $(BUILD)/tests/contracted $(PAGE_FILES)
 check:
 	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test
+	@echo "building the program and its tests" >&2
 	@$(MAKE) -s --no-print-directory -j$(NPROC) tests > $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$ 2>&1 \
 	    || { cat $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; exit 1; }; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$
 	@GPULOCW_TEST_JOBS=$${GPULOCW_TEST_JOBS:-$(NPROC)} tests/run.sh $(BUILD) $(FIRST) $(filter-out $(FIRST),$(UNIT_BIN) $(TEST_SCRIPTS))
@@ -52,6 +53,8 @@ $(BUILD)/reference/diagnostics.md: tests/tool/codes.py $(shell find engine tui -
 .PHONY: papers
 papers: all
 	@$(BUILD)/gpulocw paper --format md > docs/lab/papers-figures.md.tmp && mv docs/lab/papers-figures.md.tmp docs/lab/papers-figures.md
+	@sed '/^<!-- made by make papers -->$$/q' docs/papers.md > docs/papers.md.tmp && $(BUILD)/gpulocw paper claims --format md | head -1 >> docs/papers.md.tmp && \
+	    sed -n '/^<!-- end -->$$/,$$p' docs/papers.md >> docs/papers.md.tmp && mv docs/papers.md.tmp docs/papers.md
 # Every message of the program, with file and line.
 .PHONY: messages
 messages:
@@ -106,16 +109,26 @@ ptxas-diff: $(BUILD)/gpulocw
 .PHONY: check-packages
 check-packages:
 	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test packages
-	@$(MAKE) -s --no-print-directory -j$(NPROC) all
+	@$(MAKE) -s --no-print-directory -j$(NPROC) all $(EMULATE_BIN)
 	@GPULOCW_TEST_JOBS=1 GPULOCW_TEST_LIMIT=1800 tests/run.sh $(BUILD) $(sort $(wildcard tests/packages/*.sh))
+
+# README's two commands in a bare Debian root, as root and as a user (an hour).
+.PHONY: check-bare
+check-bare:
+	@GPULOCW_BARE=1 GPULOCW_TEST_JOBS=1 GPULOCW_TEST_LIMIT=7200 tests/run.sh $(BUILD) tests/packages/bare.sh
 
 # Figures, never pass or fail.
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(if $(TUI_OBJ),$(BUILD)/libtui.a) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TERMLIBS) $(LDLIBS)
+# What bench_functional is held against: as good as the compiler makes it.
+BENCH_REF := $(patsubst tests/ref_kernels/%.c,$(BUILD)/bench/ref/%.o,$(wildcard tests/ref_kernels/*.c))
+$(BUILD)/bench/ref/%.o: tests/ref_kernels/%.c
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) -O3 -c -o $@ $<
+$(BUILD)/bench/bench_functional: $(BENCH_REF)
 .PHONY: bench
-bench: $(BENCH_BIN) $(BUILD)/gpulocw $(BUILD)/tests/live/threads
+bench: $(BENCH_BIN) $(BUILD)/gpulocw $(BUILD)/tests/live/threads $(BUILD)/tests/emulate/driver_many
 	@for b in $(BENCH_BIN); do echo "== $$(basename $$b)"; \
 	    case $$b in *bench_ptx) command -v ptxas >/dev/null && $$b --ptxas || $$b ;; *) $$b ;; esac || exit 1; done
 	@echo "== branches"; python3 tests/tool/branch_speed.py $(BUILD)/gpulocw
@@ -171,10 +184,19 @@ accuracy: $(BUILD)/gpulocw
 	@rm -f $(BUILD)/accuracy-sim.jsonl; record() { GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d $(or $(MODEL),sim:hopper-h200) -o $(BUILD)/accuracy-sim.jsonl "$$@"; }; \
 	record --kinds run,agents,predict && { [ "$(CURVES)" = none ] || record --kinds pi --half $(or $(CURVES),development); }
 	@python3 tests/gpu/accuracy.py table "$(GPU)" $(BUILD)/accuracy-sim.jsonl
-# docs/lab/papers-agreement.md, from what the experiments print (some minutes).
-.PHONY: papers-agreement
-papers-agreement: all
-	@python3 tests/tool/papers_agreement.py
+# Sampled runs beside whole ones, on the suites and the demo kernels (an hour of processor time); RECORD=FILE goes on where it was cut off.
+.PHONY: sampled
+sampled: $(BUILD)/gpulocw
+	@GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/sampled.py $(if $(RECORD),--record $(RECORD)) -t $(or $(THREADS),2)
+# What gpulocw paper claims is tried on: runs every experiment that has no document in RECORD yet (an hour and more), then
+# writes engine/paper/recorded.def.
+RECORD ?= $(BUILD)/papers
+.PHONY: papers-record
+papers-record: all
+	@mkdir -p $(RECORD); for id in $$($(BUILD)/gpulocw paper | sed -n 's/^  \(s[0-9]-[a-z0-9]*\) .*/\1/p'); do \
+	    [ -s $(RECORD)/$$id.json ] || { echo $$id; $(BUILD)/gpulocw paper $$id --json > $(RECORD)/$$id.tmp && mv $(RECORD)/$$id.tmp $(RECORD)/$$id.json; } || exit 1; done
+	@python3 tests/tool/papers_record.py $(RECORD)
+
 # The PTX of the suites, from their CUDA sources (nvcc).
 suites:
 	@tests/suites/build.sh
@@ -258,13 +280,16 @@ pictures: $(BUILD)/tests/pictures
 	@mkdir -p docs/pictures; $(BUILD)/tests/pictures docs/pictures
 
 # ---- rewrites: the table of the documents, and the long comparison (50 random combinations per kernel, two devices) ----
-.PHONY: rewrites-table check-rewrites
+.PHONY: rewrites-table check-rewrites source-table
+# 25 configurations of 6 kernels through `source`, each edit applied, compiled and compared by the script itself; needs nvcc.
+source-table: $(BUILD)/gpulocw
+	@python3 tests/tool/source_table.py $<
 rewrites-table: $(BUILD)/tests/test_pass_equal
-	@PASS_TABLE=docs/lab/rewrites-table.md PASS_RANDOM=0 $<
+	@PASS_TABLE=tests/golden/rewrites-table.md PASS_RANDOM=0 $<
 check-rewrites: $(BUILD)/tests/test_pass_equal $(BUILD)/tests/test_pass_heldout $(BUILD)/tests/test_pass_run $(BUILD)/tests/test_pass_golden
 	@for d in sim:hopper-h200 sim:fermi-48k; do echo "== $$d"; PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_equal && PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_heldout || exit 1; done
 	@$(BUILD)/tests/test_pass_run && $(BUILD)/tests/test_pass_golden
-	@PASS_TABLE=$(BUILD)/rewrites-table.md PASS_RANDOM=0 $(BUILD)/tests/test_pass_equal > /dev/null 2>&1; diff docs/lab/rewrites-table.md $(BUILD)/rewrites-table.md && echo "docs/lab/rewrites-table.md is what the tests write"
+	@PASS_TABLE=$(BUILD)/rewrites-table.md PASS_RANDOM=0 $(BUILD)/tests/test_pass_equal > /dev/null 2>&1; diff tests/golden/rewrites-table.md $(BUILD)/rewrites-table.md && echo "tests/golden/rewrites-table.md is what the tests write"
 
 # ---- the model checker: the oracle for "legal", and the campaign of generated kernels times every pass ----
 MC_ROOMS := base rec ptx sim analysis invariants pass rewrites perfmodel
@@ -275,18 +300,27 @@ $(BUILD)/tests/test_pass_legal: $(MC_OBJ)
 $(BUILD)/tests/modelcheck/modelcheck: $(BUILD)/tests/modelcheck/mc_main.o $(MC_OBJ) $(MC_ENGINE)
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -lm
 tests: $(BUILD)/tests/modelcheck/modelcheck
-# Kernels written at random with every pass, on other data: WRITTEN_N of them. The share of demo kernels that end proven.
-# Damaged texts. All that docs/correctness.md says of rewrites.
+# Random kernels with every pass, tried in one process.
+$(BUILD)/tests/attacks/tries: $(BUILD)/tests/attacks/tries.o $(BUILD)/libengine.a
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+tests: $(BUILD)/tests/attacks/tries
+# Kernels written at random with every pass, on other data: WRITTEN_N of them. The model checker: CHECKED_N kernels. Numbers in all: what
+# stands in the ledgers of CORRECTNESS is not done again. `correctness` writes the table of docs/correctness.md, and says the share of
+# demo kernels that end proven and of damaged texts that are found.
 WRITTEN_N ?= 100000
+CHECKED_N ?= 20000
 WRITTEN_SEED ?= 1
+CORRECTNESS ?= $(BUILD)/correctness
+CORRECTNESS_PY = nice python3 tests/tool/correctness.py $(BUILD) --seed $(WRITTEN_SEED) --folder $(CORRECTNESS) --jobs $(NPROC)
 .PHONY: written proven damaged correctness
-written: all
-	@nice python3 tests/attacks/written.py $(BUILD)/gpulocw --count $(WRITTEN_N) --seed $(WRITTEN_SEED) --keep $(BUILD)/written
+written: $(BUILD)/tests/attacks/tries
+	@$(CORRECTNESS_PY) --written $(WRITTEN_N)
 proven: all
 	@nice python3 tests/tool/proven.py $(BUILD)/gpulocw
 damaged: all
 	@nice python3 tests/mutants/texts.py $(BUILD)/gpulocw
-correctness: modelcheck damaged proven written
+correctness: $(BUILD)/tests/attacks/tries $(BUILD)/tests/modelcheck/modelcheck damaged proven
+	@$(CORRECTNESS_PY) --checked $(CHECKED_N) --written $(WRITTEN_N) --page docs/correctness.md
 MODELCHECK_N ?= 20000
 .PHONY: modelcheck
 modelcheck: $(BUILD)/tests/modelcheck/modelcheck
@@ -296,10 +330,13 @@ modelcheck: $(BUILD)/tests/modelcheck/modelcheck
 
 # Programs for emulate, as ones that are built with nvcc -cudart shared.
 EMULATE_BIN := $(patsubst tests/emulate/%.c,$(BUILD)/tests/emulate/%,$(wildcard tests/emulate/*.c))
-$(BUILD)/tests/emulate/%: tests/emulate/%.c tests/emulate/program.h $(BUILD)/gen/emulate.so engine/emulate/runtime/cuda_abi.h
-	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-conversion -Wno-sign-conversion -Wno-unused-function -D_GNU_SOURCE -O1 -g -I. -o $@ $< $(BUILD)/gen/emulate.so -lpthread
+$(BUILD)/tests/emulate/%: tests/emulate/%.c tests/emulate/program.h tests/emulate/driver.h $(BUILD)/gen/emulate.so engine/emulate/runtime/cuda_abi.h
+	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-conversion -Wno-sign-conversion -Wno-unused-function -D_GNU_SOURCE -O1 -g -I. -o $@ $< $(BUILD)/gen/emulate.so -lpthread -ldl
 tests: $(EMULATE_BIN)
 # CUDA programs under emulation, each in several ways of building it; some minutes, needs nvcc.
+.PHONY: clients
+clients: all $(EMULATE_BIN)
+	@python3 tests/gpu/clients.py $(BUILD)/gpulocw
 .PHONY: emulate-suite
 emulate-suite: all
 	@python3 tests/tool/emulate_suite.py $(BUILD)

@@ -3,56 +3,14 @@
 #include "engine/analysis/alias.h"
 
 #include "engine/analysis/alias_int.h"
-#include "engine/base/base.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 
 #include <string.h>
-
-/* ---- slots: parameters, results and arguments of called functions ---- */
-static struct alias_slot *find_slot(struct alias *a, const struct ptx_symbol *s)
-{
-    size_t at = ((uintptr_t)s >> 4) * 0x9e3779b97f4a7c15u >> 20;
-    for (uint32_t n = 0; n < a->nslots; n++) {
-        struct alias_slot *t = &a->slot[(at + n) & (a->nslots - 1)];
-        if (!t->sym || t->sym == s)
-            return t;
-    }
-    return NULL;
-}
-
-struct alias_slot *alias_slot(struct alias *a, const struct ptx_symbol *s)
-{
-    struct alias_slot *t = s ? find_slot(a, s) : NULL;
-    return t && t->sym ? t : NULL;
-}
-
-static void add_slots(struct alias *a, struct ptx_symbol *const *v, uint32_t n)
-{
-    for (uint32_t k = 0; k < n; k++)
-        find_slot(a, v[k])->sym = v[k];
-}
-
-static bool make_slots(struct alias *a)
-{
-    uint64_t n = 1;
-    for (uint32_t k = 0; k < a->nfuncs; k++)
-        n += a->func[k]->nparams + a->func[k]->nrets + a->func[k]->nvars;
-    for (a->nslots = 16; a->nslots < 2 * n; a->nslots *= 2)
-        ;
-    a->slot = base_alloc(sizeof *a->slot * a->nslots);
-    for (uint32_t k = 0; a->slot && k < a->nfuncs; k++) {
-        const struct ptx_func *f = a->func[k];
-        add_slots(a, f->params, f->nparams);
-        add_slots(a, f->rets, f->nrets);
-        add_slots(a, f->vars, f->nvars);
-    }
-    return a->slot != NULL;
-}
 
 /* ---- functions and registers ---- */
 static bool find_funcs(struct alias *a)
@@ -71,12 +29,6 @@ static bool find_funcs(struct alias *a)
     return true;
 }
 
-static void mark_written(void *ctx, uint32_t reg, unsigned access)
-{
-    if (access & PTX_WRITE)
-        ((bool *)ctx)[reg] = true;
-}
-
 /* Registers that nothing writes, or (late) that got no value from anything, may hold anything. */
 static bool soil_undefined(struct alias *a, bool late)
 {
@@ -86,7 +38,8 @@ static bool soil_undefined(struct alias *a, bool late)
         if (!written)
             return false;
         for (uint32_t i = 0; i < f->ninsts && !late; i++)
-            ptx_inst_regs(&f->insts[i], mark_written, written);
+            for (struct ptx_regs r = ptx_regs_of(&f->insts[i], PTX_WRITE); ptx_next_reg(&r);)
+                written[r.reg] = true;
         for (uint32_t r = 0; r < f->nregs; r++) {
             struct alias_value *v = &a->value[a->first[k] + r];
             if (!written[r] && !v->roots && !v->kind) {
@@ -187,7 +140,7 @@ struct alias *alias_make(const struct ptx_module *m, const struct ptx_func *kern
     a->m = m;
     a->kernel = kernel;
     a->o = *o;
-    if (!find_funcs(a) || !make_slots(a) || !make_values(a)) {
+    if (!find_funcs(a) || !alias_make_slots(a) || !make_values(a)) {
         alias_free(a);
         return NULL;
     }
@@ -208,13 +161,7 @@ void alias_free(struct alias *a)
 {
     if (!a)
         return;
-    base_free(a->func);
-    base_free(a->place);
-    base_free(a->first);
-    base_free(a->value);
-    base_free(a->slot);
-    base_free(a->writer);
-    base_free(a);
+    BASE_FREE(a->func, a->place, a->first, a->value, a->slot, a->writer, a);
 }
 
 /* ---- roots of an address ---- */
@@ -294,17 +241,6 @@ void alias_roots(const struct alias *a, const struct ptx_func *f, const struct p
     name_roots(a, v, out);
 }
 
-const struct ptx_operand *alias_address(const struct ptx_inst *i)
-{
-    for (uint8_t k = 0; k < i->nopnds; k++) {
-        if (i->opnds[k].kind == OPND_ADDR)
-            return &i->opnds[k];
-        if (i->opnds[k].kind == OPND_MULTI)
-            return NULL;
-    }
-    return NULL;
-}
-
 /* ---- do they overlap? ---- */
 bool alias_params_distinct(const struct launch_spec *l, bool restricts, int p, int q)
 {
@@ -316,8 +252,8 @@ bool alias_params_distinct(const struct launch_spec *l, bool restricts, int p, i
     return x != SIZE_MAX && y != SIZE_MAX ? x != y : restricts;
 }
 
-enum alias_answer alias_overlap(const struct alias *a, const struct alias_roots *x,
-                                const struct alias_roots *y)
+static enum alias_answer alias_overlap(const struct alias *a, const struct alias_roots *x,
+                                       const struct alias_roots *y)
 {
     enum alias_answer r = x->unknown || y->unknown ? ALIAS_MAYBE : ALIAS_NO;
     for (uint32_t p = 0; p < a->nroots; p++)

@@ -73,8 +73,6 @@ void alias_roots(const struct alias *a, const struct ptx_func *f, const struct p
  * told by an operand. */
 const struct ptx_operand *alias_address(const struct ptx_inst *i);
 enum alias_answer { ALIAS_NO, ALIAS_MAYBE, ALIAS_YES /* the same buffer for certain */ };
-enum alias_answer alias_overlap(const struct alias *a, const struct alias_roots *x,
-                                const struct alias_roots *y);
 /* May instruction `store` of f write what an address with roots `read` reads? ALIAS_NO for what writes
  * no global memory. */
 enum alias_answer alias_writes(const struct alias *a, const struct ptx_func *f,

@@ -3,12 +3,6 @@
 #define GPULOCW_ANALYSIS_ALIAS_INT_H
 
 #include "engine/analysis/alias.h"
-#include "engine/base/base.h"
-
-struct ptx_func;
-struct ptx_inst;
-struct ptx_module;
-struct ptx_symbol;
 
 enum {
     KIND_NULL = 1,    /* the immediate 0: points nowhere */
@@ -91,6 +85,9 @@ struct alias_value alias_symbol_value(struct alias *a, const struct ptx_symbol *
 int alias_param_index(const struct ptx_func *f, const struct ptx_symbol *s);
 /* alias_op.c: one instruction, given what is known so far. */
 void alias_step(struct alias *a, uint32_t at, const struct ptx_inst *i);
+/* alias_slot.c. False: out of memory. */
+bool alias_make_slots(struct alias *a);
+/* NULL: s is no parameter, result or argument of these functions. */
 struct alias_slot *alias_slot(struct alias *a, const struct ptx_symbol *s);
 /* a system call that stores nothing in the kernel's memory */
 bool alias_harmless_call(struct str name);

@@ -1,12 +1,8 @@
 /* alias, one instruction: what it makes of values, and what it leaves in memory. */
-#include "engine/analysis/alias.h"
 #include "engine/analysis/alias_int.h"
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-
-#include <string.h>
 
 struct step {
     struct alias *a;
@@ -509,30 +505,6 @@ static void copy(const struct step *s)
 }
 
 /* ---- calls ---- */
-bool alias_harmless_call(struct str name)
-{
-    static const char *const known[] = { "vprintf", "__assertfail", "malloc", "free" };
-    for (size_t k = 0; k < ARRAY_LEN(known); k++)
-        if (str_is(name, known[k]))
-            return true;
-    return false;
-}
-
-const struct ptx_func *alias_callee(const struct ptx_inst *i, struct str *name)
-{
-    *name = (struct str){ NULL, 0 };
-    for (uint8_t k = 0; k < i->nopnds; k++) {
-        const struct ptx_operand *o = &i->opnds[k];
-        if (o->kind == OPND_REG)
-            return NULL;
-        if (o->kind != OPND_SYM || !o->sym || o->sym->kind == SYM_VAR)
-            continue;
-        *name = o->sym->name;
-        return o->sym->func ? o->sym->func->def : NULL;
-    }
-    return NULL;
-}
-
 static void give(const struct step *s, const struct ptx_func *to, const struct ptx_operand *list)
 {
     for (uint32_t k = 0; k < to->nparams; k++) {
@@ -604,18 +576,6 @@ static void call(const struct step *s)
 }
 
 /* ---- the instruction ---- */
-struct writing {
-    const struct step *s;
-    struct alias_value v;
-};
-
-static void write_reg(void *ctx, uint32_t reg, unsigned access)
-{
-    struct writing *w = ctx;
-    if (access & PTX_WRITE || ptx_is_opaque(w->s->i))
-        join(w->s->a, reg_of(w->s, reg), w->v);
-}
-
 static struct alias_value with_conditions(const struct step *s, struct alias_value v)
 {
     if (ptx_is(s->i, IS_CARRY_IN | IS_CARRY_OUT)) {
@@ -656,7 +616,7 @@ void alias_step(struct alias *a, uint32_t at, const struct ptx_inst *i)
 {
     struct step s = { a, at, i, a->func[at] };
     enum ptx_effect e = ptx_effect_of(i);
-    struct writing w = { &s, { .kind = KIND_MIX } };
+    struct alias_value v = { .kind = KIND_MIX };
     tell(&s, e);
     if (e == EFFECT_CALL) {
         call(&s);
@@ -667,22 +627,24 @@ void alias_step(struct alias *a, uint32_t at, const struct ptx_inst *i)
     if (e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR)
         copy(&s);
     if (ptx_is_opaque(i)) {
-        w.v = anything(a, all_read(&s, 0, i->nopnds));
-        soil(a, DIRTY_ALL, w.v.bits);
+        v = anything(a, all_read(&s, 0, i->nopnds));
+        soil(a, DIRTY_ALL, v.bits);
     } else if (e == EFFECT_LOAD && i->nopnds)
         load(&s);
     else if (e == EFFECT_ATOMIC)
-        w.v = from_memory(&s, alias_address(i));
+        v = from_memory(&s, alias_address(i));
     else if (e == EFFECT_TEXTURE || e == EFFECT_SURFACE)
-        w.v = sampled(&s);
+        v = sampled(&s);
     else
-        w.v = made(&s);
-    if (e == EFFECT_TENSOR && a->dirty & DIRTY_SHARED && !empty(w.v))
-        w.v = both(w.v, (struct alias_value){ .kind = KIND_MIX, .bits = a->stored, .down = a->stored });
-    if (e == EFFECT_SURFACE && w.v.kind & KIND_MIX)
-        soil(a, DIRTY_GLOBAL, w.v.bits);
+        v = made(&s);
+    if (e == EFFECT_TENSOR && a->dirty & DIRTY_SHARED && !empty(v))
+        v = both(v, (struct alias_value){ .kind = KIND_MIX, .bits = a->stored, .down = a->stored });
+    if (e == EFFECT_SURFACE && v.kind & KIND_MIX)
+        soil(a, DIRTY_GLOBAL, v.bits);
     if (e != EFFECT_LOAD) {
-        w.v = with_conditions(&s, w.v);
-        ptx_inst_regs(i, write_reg, &w);
+        v = with_conditions(&s, v);
+        for (struct ptx_regs r = ptx_regs_of(i, PTX_READ | PTX_WRITE); ptx_next_reg(&r);)
+            if (r.access & PTX_WRITE || ptx_is_opaque(i))
+                join(a, reg_of(&s, r.reg), v);
     }
 }

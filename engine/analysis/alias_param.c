@@ -1,11 +1,10 @@
 /* alias, roots: which parameters are pointers, by the launch or by what the kernel does with them. */
-#include "engine/analysis/alias.h"
 #include "engine/analysis/alias_int.h"
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 
 int alias_param_index(const struct ptx_func *f, const struct ptx_symbol *s)
 {
@@ -18,7 +17,7 @@ int alias_param_index(const struct ptx_func *f, const struct ptx_symbol *s)
 static const struct arg_spec *arg_of(const struct alias *a, int param)
 {
     const struct launch_spec *l = a->o.launch;
-    return l && param >= 0 && (size_t)param < launch_params(l) ? &l->args[param] : NULL;
+    return l && param >= 0 && (size_t)param < launch_params(l) ? launch_arg(l, (size_t)param) : NULL;
 }
 
 static bool is_buffer(const struct arg_spec *x)
@@ -32,11 +31,11 @@ static size_t argument_at(const struct alias *a, int param, int64_t offset)
     const struct launch_spec *l = a->o.launch;
     if (!arg_of(a, param))
         return SIZE_MAX;
-    if (is_buffer(&l->args[param]))
+    if (is_buffer(launch_arg(l, (size_t)param)))
         return (size_t)param;
-    for (size_t k = 0; k < l->nargs; k++)
-        if (l->args[k].inside && launch_outer_of(l, k) == (size_t)param &&
-            l->args[k].at == (uint64_t)offset)
+    for (size_t k = 0; k < launch_nargs(l); k++)
+        if (launch_arg(l, k)->inside && launch_outer_of(l, k) == (size_t)param &&
+            launch_arg(l, k)->at == (uint64_t)offset)
             return k;
     return SIZE_MAX;
 }
@@ -98,13 +97,13 @@ static struct alias_value described(struct alias *a, const struct arg_spec *arg,
     struct alias_value v = { .kind = KIND_INDEX };
     if (is_buffer(arg))
         return offset == 0 && bytes == 8 ? root_value(a, s, param, 0) : part_of(a, s, param, 0);
-    for (size_t k = 0; arg->kind == ARG_BYTES && k < l->nargs; k++) {
-        if (!l->args[k].inside || launch_outer_of(l, k) != (size_t)param || !is_buffer(&l->args[k]) ||
-            !meets((int64_t)l->args[k].at, offset, bytes))
+    for (size_t k = 0; arg->kind == ARG_BYTES && k < launch_nargs(l); k++) {
+        if (!launch_arg(l, k)->inside || launch_outer_of(l, k) != (size_t)param ||
+            !is_buffer(launch_arg(l, k)) || !meets((int64_t)launch_arg(l, k)->at, offset, bytes))
             continue;
-        if (l->args[k].at == (uint64_t)offset && bytes == 8)
+        if (launch_arg(l, k)->at == (uint64_t)offset && bytes == 8)
             return root_value(a, s, param, offset);
-        add_part(&v, part_of(a, s, param, (int64_t)l->args[k].at));
+        add_part(&v, part_of(a, s, param, (int64_t)launch_arg(l, k)->at));
     }
     return v;
 }

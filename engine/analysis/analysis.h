@@ -7,7 +7,6 @@
 
 #include "engine/analysis/banks.h"
 #include "engine/analysis/symbolic/bulk.h"
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
 
@@ -46,12 +45,19 @@ struct ana_coalesce {
      * count by the lanes that do. NaN, 0: no load is known. */
     struct ana_every_lane {
         double degree, expected;
+        double graph[32]; /* threads that touch the word */
         unsigned num_sectors, of_lanes_that_run;
     } every;
 };
 /* Of the sectors that are fetched, the part that the bytes asked for need: 0..1; NaN where c is not
  * valid. */
 double ana_sector_use(const struct ana_coalesce *c);
+/* The paper's expected sectors are a figure of its graph, over which lanes may be spread: above what a
+ * request of 32 lanes can ask for they tell nothing. */
+static inline bool ana_expected_tells(double expected)
+{
+    return expected <= 32;
+}
 struct ana_exact {
     bool valid, sampled;
     double error;
@@ -65,7 +71,7 @@ struct ana_exact {
     double sectors_per_request, bank_conflicts;
     struct ana_banks banks; /* shared only: the request with the most of them */
 };
-enum { ANA_STEPS = 7 };
+enum { ANA_STEPS = 7, ANA_STEP_SIZE = 4099 /* what they take for the block's size along x */ };
 struct ana_access { /* one static memory access */
     uint32_t func, inst;
     struct span at; /* place; func: index into module->funcs */
@@ -101,10 +107,13 @@ struct ana_access { /* one static memory access */
     bool reused;
     /* bytes from a thread to the next along x, y, z, from a CTA to the next, from a round of the loops
      * around it to the next, where the text fixes them; a product with a parameter or a size of the
-     * launch is some number above 2000 times it */
+     * launch is some number above 2000 times it, one with the block's along x ANA_STEP_SIZE times */
     bool stepped;
     int64_t step[ANA_STEPS];
 };
+/* A plain load from global memory, or from an address that may lie there. */
+bool ana_is_global_load(const struct ana_access *a);
+bool ana_banks_counted(const struct ana_access *a); /* of shared memory, and its banks were counted */
 /* Shares of the bytes that loads ask for (duplicates inside a request count once), sum 1: asked for
  * before by the same warp, else by the same CTA, else by another CTA, else never. line_reuse: part of a
  * CTA's line touches that touch a line again. sampled: not from all of the launch; from: from what. */
@@ -172,6 +181,8 @@ struct ana_kernel {
     uint32_t nshare;
     float *share;
     uint64_t *share_cta;
+    uint32_t *order; /* every CTA once, by what they share (cta_graph.h); NULL: order_why */
+    const char *order_why;
 };
 /* What the launches before a launch leave in its buffers, worked out once for many calls (its
  * description's `before`). */
@@ -187,15 +198,13 @@ struct ana_opts {
     const struct cancel *cancel;
     /* registers a thread takes, for the CTAs an SM holds; 0: not known (only .maxnreg then) */
     unsigned regs;
-    /* of a curve's exact trace, 0: a million; a longer one is sampled */
-    uint32_t curve_requests;
+    uint32_t curve_requests; /* traced exactly, 0: a million; a longer curve is sampled */
     /* most warp operations of one part of the analysis; 0: what takes some 15 seconds */
     uint64_t budget;
-    /* also trace one SM for ana_kernel.curve (a second or so) */
-    bool curve;
+    bool curve; /* also trace one SM for ana_kernel.curve (a second or so) */
+    bool order; /* also ana_kernel.order, where the launch is small enough to follow every CTA */
     bool every; /* ana_trace: prefetches and shared memory too */
-    /* NULL, or where it is kept: NULL at first, for the same launch's buffers ever after; made where a
-     * quick analysis needs it too */
+    /* NULL, or where it is kept for the same launch's buffers, made where a quick analysis needs it */
     struct ana_before **before;
     /* closed forms, and slices of a bounded number of warps: no reuse split, no CTA graph */
     bool quick;

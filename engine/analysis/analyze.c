@@ -1,17 +1,11 @@
 /* ana_run: facts turned into the records that the command line, the workbench
  * and the passes read. */
-#include "engine/analysis/analysis.h"
 #include "engine/analysis/curve.h"
 #include "engine/analysis/facts.h"
-#include "engine/analysis/request_count.h"
-#include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/eval.h"
 #include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
 #include <inttypes.h>
@@ -213,17 +207,18 @@ static void fill_symbolic(struct facts *f, const struct fact *x, struct ana_acce
     a->arrays = array_names(f, x->arrays);
 }
 /* Loads whose address depends on loaded values have one only in the lanes that run them. */
-static struct ana_every_lane every_lane(const struct fact *x, double graph[32])
+static struct ana_every_lane every_lane(const struct fact *x)
 {
     bool known = x->every.requests > 0;
     struct tally run = x->tally;
     run.present = run.threads;
     const struct ana_coalesce c = request_count_coalesce(known ? &x->every : &run);
-    memcpy(graph, c.graph, sizeof c.graph);
-    return (struct ana_every_lane){ .degree = c.valid ? c.degree : NAN,
-                                    .expected = c.valid ? c.expected : NAN,
-                                    .num_sectors = c.num_sectors,
-                                    .of_lanes_that_run = c.valid && !known };
+    struct ana_every_lane e = { .degree = c.valid ? c.degree : NAN,
+                                .expected = c.valid ? c.expected : NAN,
+                                .num_sectors = c.num_sectors,
+                                .of_lanes_that_run = c.valid && !known };
+    memcpy(e.graph, c.graph, sizeof e.graph);
+    return e;
 }
 static void fill_counts(struct facts *f, const struct fact *x, struct ana_access *a)
 {
@@ -237,9 +232,8 @@ static void fill_counts(struct facts *f, const struct fact *x, struct ana_access
         a->uncounted = x->why ? arena_dup(f->arena, str_of(x->why)) : NULL;
         return;
     }
-    double graph[32];
     a->coalesce = request_count_coalesce(&x->tally);
-    a->coalesce.every = every_lane(x, graph);
+    a->coalesce.every = every_lane(x);
     if (!f->o->data)
         return;
     a->exact = request_count_exact(&x->tally, shared);
@@ -298,21 +292,22 @@ static unsigned touched_sectors(const double graph[32])
 static void fill_every_lane(const struct facts *f, struct ana_kernel *k)
 {
     struct ana_every_lane *t = &k->coalesce.every;
-    double sum[32] = { 0 }, graph[32];
     uint32_t n = 0;
     for (uint32_t i = 0; i < k->naccess; i++) {
         const struct ana_access *a = &k->access[i];
         if (!counts_as_load(a) || !a->coalesce.valid)
             continue;
-        struct ana_every_lane e = every_lane(&f->fact[i], graph);
+        struct ana_every_lane e = every_lane(&f->fact[i]);
         n++;
         t->degree += e.degree;
         t->of_lanes_that_run += e.of_lanes_that_run;
         for (int w = 0; w < 32; w++)
-            sum[w] += graph[w];
+            t->graph[w] += e.graph[w];
     }
+    for (int w = 0; n && w < 32; w++)
+        t->graph[w] /= n;
     t->degree = n ? t->degree / n : NAN;
-    t->num_sectors = touched_sectors(sum);
+    t->num_sectors = touched_sectors(t->graph);
     t->expected = n && t->degree > 0 ? t->num_sectors / t->degree : NAN;
 }
 /* The paper weights all loads equally; exact figures are sums over executions. */

@@ -1,10 +1,20 @@
 #include "engine/analysis/banks.h"
 
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
 #include <string.h>
+
+bool ana_is_global_load(const struct ana_access *a)
+{
+    return !a->store && !a->atomic && !a->prefetch &&
+           (a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC);
+}
+
+bool ana_banks_counted(const struct ana_access *a)
+{
+    return a->space == PTX_SPACE_SHARED && a->exact.valid && a->exact.banks.lanes;
+}
 
 #define SPACE_WORDS 0xffffu /* 256 KB: more than an SM has */
 
@@ -159,11 +169,6 @@ unsigned banks_passes_in(const struct ana_banks *b, const struct banks_layout *l
 
 /* ---- all of a kernel ---- */
 
-static bool counts(const struct ana_access *a)
-{
-    return a->space == PTX_SPACE_SHARED && a->exact.valid && a->exact.banks.lanes;
-}
-
 /* Passes of a request, on average. l NULL: as it is. */
 static double mean_passes(const struct ana_kernel *k, const struct banks_layout *l)
 {
@@ -171,7 +176,7 @@ static double mean_passes(const struct ana_kernel *k, const struct banks_layout 
     for (uint32_t i = 0; i < k->naccess; i++) {
         const struct ana_access *a = &k->access[i];
         const struct banks_layout none = { .row = UINT32_MAX, .widest = 4 };
-        if (!counts(a))
+        if (!ana_banks_counted(a))
             continue;
         requests += (double)a->exact.requests;
         passes += (double)a->exact.requests * banks_passes_in(&a->exact.banks, l ? l : &none);
@@ -216,7 +221,7 @@ struct banks_cure banks_cure_of(const struct ana_kernel *k)
     c.swizzled = mean_passes(k, &(struct banks_layout){ 0, widest });
     for (uint32_t i = 0; i < k->naccess; i++) {
         const struct ana_access *a = &k->access[i];
-        int32_t stride = counts(a) && a->exact.banks.passes > a->exact.banks.ideal
+        int32_t stride = ana_banks_counted(a) && a->exact.banks.passes > a->exact.banks.ideal
                              ? banks_stride(&a->exact.banks)
                              : INT32_MIN;
         if (stride != INT32_MIN)

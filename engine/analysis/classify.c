@@ -2,11 +2,8 @@
  * and the sensitivity to caching (bypass paper, 3.1). A class is claimed from
  * the address where there is one; a load with an unknown address is "data" when
  * loaded values decide it and "unknown" otherwise, whatever a trace shows. */
-#include "engine/analysis/analysis.h"
 #include "engine/analysis/facts.h"
-#include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
 #include <math.h>
@@ -194,9 +191,15 @@ static bool rule_streaming(struct facts *f, const struct fact *x, const struct a
                               "no line shared between CTAs; %.0f %% of its lines are touched again "
                               "inside the CTA, %.0f %% while a warp's share of L1 can still hold them",
                               100 * ever, 100 * again);
+    else if (x->bytes_read)
+        v->why =
+            arena_printf(f->arena, compact(x) ? "coalesced and read once by this load"
+                                              : "read once by this load, no line shared between CTAs");
     else
-        v->why = arena_printf(f->arena, compact(x) ? "coalesced and read once"
-                                                   : "read once, no line shared between CTAs");
+        v->why = arena_printf(f->arena,
+                              "%sthis load reads nothing again in its CTA or the CTAs next to it "
+                              "(others were not traced)",
+                              compact(x) ? "coalesced; " : "");
     return true;
 }
 /* Copies: by the bytes that CTAs share, since their addresses are made by the engine. */
@@ -264,16 +267,25 @@ static enum ana_class source_of_reuse(const struct ana_kernel *k, const double w
     bool between = u->valid && u->inter_cta > u->intra_warp + u->intra_cta;
     return most == ANA_CLASS_STREAMING && between && weight[other] * 50 >= all ? other : most;
 }
+/* A table that came with the code (of a sine, say) is not the kernel's data. */
+#define TABLE_MOST 1024 /* bytes */
+static bool is_table(const struct ana_kernel *k, const struct ana_access *a)
+{
+    const struct ptx_symbol *s =
+        a->array && a->param < 0 ? ptx_find_global(k->module, str_of(a->array)) : NULL;
+    return s && s->init && s->bytes <= TABLE_MOST && !a->store;
+}
 /* Loads; and atomics where loaded values decide the address: they read, too. */
-static bool classes_kernel(const struct ana_access *a)
+static bool classes_kernel(const struct ana_kernel *k, const struct ana_access *a)
 {
     bool reads = !a->store || (a->atomic && a->cls == ANA_CLASS_DATA);
-    return reads && !a->prefetch && (a->space == PTX_SPACE_GLOBAL || a->space == ANA_SPACE_COPY);
+    return reads && !a->prefetch && !is_table(k, a) &&
+           (a->space == PTX_SPACE_GLOBAL || a->space == ANA_SPACE_COPY);
 }
 static bool has_copies(const struct ana_kernel *k)
 {
     for (uint32_t i = 0; i < k->naccess; i++)
-        if (k->access[i].space == ANA_SPACE_COPY && classes_kernel(&k->access[i]))
+        if (k->access[i].space == ANA_SPACE_COPY && classes_kernel(k, &k->access[i]))
             return true;
     return false;
 }
@@ -282,6 +294,8 @@ static void evidence(struct ana_kernel *k, char *text)
     if (text && k->nevidence < ARRAY_LEN(k->evidence))
         k->evidence[k->nevidence++] = text;
 }
+/* Bytes that a CTA asks for again, from which on it is worth a word. */
+#define ACROSS_LOADS 0.1
 static void dynamic_check(struct facts *f, struct ana_kernel *k)
 {
     if (!k->reuse.valid)
@@ -305,6 +319,12 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
                 f->arena,
                 "the trace does not confirm the class: %.0f %% of the bytes are reused by another CTA",
                 100 * inter));
+    else if (k->cls == ANA_CLASS_STREAMING && k->reuse.intra_warp + k->reuse.intra_cta >= ACROSS_LOADS)
+        evidence(k,
+                 arena_printf(f->arena,
+                              "between CTAs it streams; inside a CTA %.0f %% of the bytes are asked for "
+                              "again: what L1 is for",
+                              100 * (k->reuse.intra_warp + k->reuse.intra_cta)));
     else if (k->cls == ANA_CLASS_CACHE_LINE && k->reuse.sectors.inter_cta <= inter + 0.005)
         evidence(k,
                  arena_printf(
@@ -320,11 +340,38 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
     else if (k->cls != ANA_CLASS_UNKNOWN)
         evidence(k, arena_printf(f->arena, "the trace agrees with the class"));
 }
+/* Loads of the array that `a` reads, itself among them. */
+static uint32_t loads_of_array(const struct ana_kernel *k, const struct ana_access *a)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->naccess; i++)
+        n += k->access[i].param == a->param && classes_kernel(k, &k->access[i]);
+    return n;
+}
+/* A load that reads its own bytes once is no stream where others of the array read them again. */
+static void across_loads(struct facts *f, struct ana_kernel *k)
+{
+    double again = k->reuse.intra_warp + k->reuse.intra_cta;
+    if (!k->reuse.valid || again < ACROSS_LOADS)
+        return;
+    for (uint32_t i = 0; i < k->naccess; i++) {
+        struct ana_access *a = &k->access[i];
+        uint32_t n = a->param >= 0 && classes_kernel(k, a) ? loads_of_array(k, a) : 0;
+        const struct fact *x = &f->fact[i];
+        double ever = x->touches ? (double)x->ever / (double)x->touches : 0;
+        if (a->cls == ANA_CLASS_STREAMING && n > 1 && ever <= 0.05)
+            a->evidence = arena_printf(f->arena,
+                                       "no line shared between CTAs; one of %u loads of %s: of the "
+                                       "bytes of all loads a CTA asks "
+                                       "for %.0f %% again",
+                                       n, a->array ? a->array : "its array", 100 * again);
+    }
+}
 /* Has the load the kernel's class, with evidence of its own? */
 static bool tells(const struct ana_kernel *k, uint32_t i)
 {
     const struct ana_access *a = &k->access[i];
-    return classes_kernel(a) && a->cls == k->cls && a->evidence;
+    return classes_kernel(k, a) && a->cls == k->cls && a->evidence;
 }
 static bool told(const struct ana_kernel *k, uint32_t i)
 {
@@ -355,7 +402,7 @@ static void kernel_class(struct facts *f, struct ana_kernel *k)
     bool copies = has_copies(k);
     for (uint32_t i = 0; i < k->naccess; i++) {
         const struct ana_access *a = &k->access[i];
-        if (!classes_kernel(a))
+        if (!classes_kernel(k, a))
             continue;
         double w = !a->exact.valid ? 1 : copies ? (double)a->exact.lines : (double)a->exact.requests;
         weight[a->cls] += w;
@@ -424,6 +471,7 @@ void classify_all(struct facts *f, struct ana_kernel *k)
         a->cls = v.cls;
         a->evidence = v.why;
     }
+    across_loads(f, k);
     kernel_class(f, k);
     sensitivity(k);
     if (!f->o->data)

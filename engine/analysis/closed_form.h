@@ -12,10 +12,7 @@
 #define GPULOCW_ANALYSIS_CLOSED_FORM_H
 
 #include "engine/analysis/closed_form_cases.h"
-#include "engine/base/base.h"
 
-struct env;
-struct eval_access;
 struct tally;
 
 /* Adds the access's requests over the whole launch to *t. *why (static or arena text) says what

@@ -10,10 +10,8 @@
 #define GPULOCW_ANALYSIS_CLOSED_FORM_CASES_H
 
 #include "engine/analysis/symbolic/eval.h"
-#include "engine/base/base.h"
 
 struct env;
-struct symexpr;
 
 #define CLOSED_FORM_MAX_DIMS (3 + EVAL_MAX_DIMS)
 /* A value that runs 0..hi: ctaid.x, .y, .z stand in ref[0..2] as NULL; loops and digits as the ref of

@@ -2,9 +2,6 @@
  * first iterations. With a launch, share.c probes the real ones. */
 #include "engine/analysis/closed_form.h"
 #include "engine/analysis/facts.h"
-#include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/eval.h"
-#include "engine/base/base.h"
 
 #include <stdlib.h>
 
@@ -99,8 +96,5 @@ void cta_overlap_assumed(struct facts *f, struct fact *x)
             if (touches(f, x, cta, &next))
                 overlap(&here, &next, x->bytes, room, &x->near[d]);
         }
-    base_free(here.at);
-    base_free(next.at);
-    base_free(room[0]);
-    base_free(room[1]);
+    BASE_FREE(here.at, next.at, room[0], room[1]);
 }

@@ -9,15 +9,10 @@
  * SHARDS, FAST'15): distances between followed lines are scaled back up. */
 #include "engine/analysis/curve.h"
 
-#include "engine/analysis/analysis.h"
 #include "engine/analysis/facts.h"
 #include "engine/analysis/slice/slice.h"
-#include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/eval.h"
 #include "engine/analysis/trace.h"
-#include "engine/base/base.h"
 #include "engine/perfmodel/reuse.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 
@@ -565,8 +560,7 @@ enum status curve_make(struct facts *f, struct ana_curve **out)
     }
     c->arena = arena;
     enum status st = gather(&q);
-    base_free(q.line);
-    base_free(q.kept);
+    BASE_FREE(q.line, q.kept);
     if (st == ST_OK && !arena_failed(arena))
         *out = c;
     else

@@ -3,20 +3,12 @@
 #include "engine/analysis/facts.h"
 
 #include "engine/analysis/alias.h"
-#include "engine/analysis/analysis.h"
 #include "engine/analysis/closed_form.h"
-#include "engine/analysis/closed_form_cases.h"
-#include "engine/analysis/request_count.h"
 #include "engine/analysis/slice/slice.h"
-#include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/eval.h"
 #include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/data.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,8 +108,8 @@ enum status facts_make(struct facts *f, const struct ptx_module *m, struct str k
     f->ds = ds;
     if (o->data)
         launch_data_hold(o->data, true);
-    if (!kernel.n && o->data && o->data->spec->kernel)
-        kernel = str_of(o->data->spec->kernel);
+    if (!kernel.n && o->data && launch_kernel(o->data->spec))
+        kernel = str_of(launch_kernel(o->data->spec));
     const struct ptx_func *k = find_kernel(m, kernel, ds);
     if (!k)
         return ST_INPUT;
@@ -285,8 +277,7 @@ static enum status run_parallel(struct facts *f, struct slice *s, const struct p
         for (uint32_t i = 0; i < f->n; i++)
             request_count_merge(&t[i], &o.t[k * f->n + i]);
     }
-    base_free(o.t);
-    base_free(o.st);
+    BASE_FREE(o.t, o.st);
     return st;
 }
 static enum status run_counting(struct facts *f, struct slice *s, struct plan_run *p, struct tally *t)
@@ -314,8 +305,7 @@ static enum status run_counting(struct facts *f, struct slice *s, struct plan_ru
         f->fact[i].error =
             sample_error(sum + (size_t)i * 2 * p->n, sum + (size_t)i * 2 * p->n + p->n, done);
     st = !sum || !one ? ST_NOMEM : st;
-    base_free(sum);
-    base_free(one);
+    BASE_FREE(sum, one);
     return st;
 }
 static enum status count_by_slice(struct facts *f)

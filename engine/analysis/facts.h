@@ -7,18 +7,11 @@
 #include "engine/analysis/request_count.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
-#include "engine/base/base.h"
 #include "engine/rec/data.h"
 
 struct alias;
-struct ana_curve;
-struct dev_info;
-struct ptx_inst;
-struct ptx_module;
-struct ptx_symbol;
 struct slice;
 struct slice_site;
-struct symexpr;
 
 /* Arrays an address may point into: bit i: kernel parameter i (0..39), symbol i-40 (40..61). */
 #define ARRAY_MAX_PARAMS 40

@@ -1,14 +1,10 @@
 /* Points-to by base terms, names for printing, and the read-only question. */
 #include "engine/analysis/alias.h"
-#include "engine/analysis/analysis.h"
 #include "engine/analysis/facts.h"
-#include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/eval.h"
 #include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 
 #include <string.h>
 
@@ -21,8 +17,8 @@ const struct ptx_inst *fact_inst(const struct facts *f, const struct fact *x)
 static const char *array_param_name(const struct facts *f, unsigned param)
 {
     const struct launch_spec *l = f->o->data ? f->o->data->spec : NULL;
-    if (l && param < l->nargs && l->args[param].name)
-        return l->args[param].name;
+    if (l && param < launch_nargs(l) && launch_arg(l, param)->name)
+        return launch_arg(l, param)->name;
     return param < f->e.kernel->nparams ? arena_dup(f->arena, ptx_param_label(f->e.kernel, param))
                                         : NULL;
 }
@@ -38,10 +34,10 @@ static const char *member_name(const struct facts *f, const struct ptx_symbol *s
 {
     const struct launch_spec *l = f->o->data ? f->o->data->spec : NULL;
     int i = param_index(f, s);
-    for (size_t k = 0; l && i >= 0 && k < l->nargs; k++)
-        if (l->args[k].inside && launch_outer_of(l, k) == (size_t)i && l->args[k].at == (uint64_t)off &&
-            l->args[k].name)
-            return l->args[k].name;
+    for (size_t k = 0; l && i >= 0 && k < launch_nargs(l); k++)
+        if (launch_arg(l, k)->inside && launch_outer_of(l, k) == (size_t)i &&
+            launch_arg(l, k)->at == (uint64_t)off && launch_arg(l, k)->name)
+            return launch_arg(l, k)->name;
     const char *name = i < 0 ? NULL : array_param_name(f, (unsigned)i);
     return name ? arena_printf(f->arena, "%s{%lld}", name, (long long)off) : NULL;
 }

@@ -1,17 +1,10 @@
 /* What the launches before this one leave in its buffers: where a slice reads
  * memory, their kernels are executed whole, as slices in which every write
  * counts, on private copies of the buffers. */
-#include "engine/analysis/analysis.h"
 #include "engine/analysis/facts.h"
 #include "engine/analysis/slice/slice.h"
-#include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/eval.h"
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/data.h"
 #include "engine/rec/launch.h"
-
-#include <string.h>
+#include "engine/rec/launch_read.h"
 
 #define BEFORE_BYTES (UINT64_C(1) << 29) /* copies larger than this are not made */
 
@@ -72,8 +65,7 @@ static struct launch_buffer buffer_for(struct facts *f, const struct launch_spec
 }
 static bool nothing(void *ctx, const struct slice_event *ev)
 {
-    (void)ctx;
-    (void)ev;
+    (void)ctx, (void)ev;
     return true;
 }
 static enum status execute(struct facts *f, const struct ptx_module *m, const struct ptx_func *k,
@@ -153,8 +145,7 @@ void ana_before_free(struct ana_before *b)
     if (!b)
         return;
     copies_free(b->buffers, b->n);
-    base_free(b->gap);
-    base_free(b);
+    BASE_FREE(b->gap, b);
 }
 /* Leaves the buffers to the caller, for its next analysis of this launch. */
 static void keep(struct facts *f)

@@ -3,8 +3,6 @@
 
 #include "engine/analysis/facts.h"
 #include "engine/analysis/slice/slice.h"
-#include "engine/analysis/symbolic/env.h"
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
 #include <string.h>
@@ -25,8 +23,7 @@ static bool set_room(struct probe_set *s)
     uint64_t *key = base_alloc(cap * sizeof *key);
     uint32_t *mask = base_alloc(cap * sizeof *mask);
     if (!key || !mask) {
-        base_free(key);
-        base_free(mask);
+        BASE_FREE(key, mask);
         s->oom = true;
         return false;
     }
@@ -36,8 +33,7 @@ static bool set_room(struct probe_set *s)
             key[h] = s->key[i];
             mask[h] = s->mask[i];
         }
-    base_free(s->key);
-    base_free(s->mask);
+    BASE_FREE(s->key, s->mask);
     s->key = key;
     s->mask = mask;
     s->cap = cap;
@@ -70,8 +66,7 @@ static void probe_set_clear(struct probe_set *s)
 }
 void probe_set_free(struct probe_set *s)
 {
-    base_free(s->key);
-    base_free(s->mask);
+    BASE_FREE(s->key, s->mask);
     memset(s, 0, sizeof *s);
 }
 struct probe_set probe_take(struct probe_set *s)
@@ -108,14 +103,7 @@ void probe_free(struct probe *p)
     probe_set_free(&p->everything);
     probe_set_free(&p->warp_seen);
     probe_set_free(&p->cta_seen);
-    base_free(p->line_key);
-    base_free(p->line_val);
-    base_free(p->by);
-    base_free(p->touches);
-    base_free(p->again);
-    base_free(p->ever);
-    base_free(p->pos);
-    base_free(p->reported);
+    BASE_FREE(p->line_key, p->line_val, p->by, p->touches, p->again, p->ever, p->pos, p->reported);
 }
 
 /* ---- lines: who touched last, and how long ago in the warp's own stream ---- */
@@ -127,8 +115,7 @@ static struct probe_touch *line_slot(struct probe *p, uint64_t line, bool *known
         uint64_t *key = base_alloc(cap * sizeof *key);
         struct probe_touch *val = base_alloc(cap * sizeof *val);
         if (!key || !val) {
-            base_free(key);
-            base_free(val);
+            BASE_FREE(key, val);
             return NULL;
         }
         for (size_t i = 0; i < p->line_cap; i++)
@@ -137,8 +124,7 @@ static struct probe_touch *line_slot(struct probe *p, uint64_t line, bool *known
                 key[h] = p->line_key[i];
                 val[h] = p->line_val[i];
             }
-        base_free(p->line_key);
-        base_free(p->line_val);
+        BASE_FREE(p->line_key, p->line_val);
         p->line_key = key;
         p->line_val = val;
         p->line_cap = cap;

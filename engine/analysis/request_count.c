@@ -3,12 +3,9 @@
 #include "engine/analysis/request_count.h"
 
 #include "engine/analysis/analysis.h"
-#include "engine/analysis/banks.h"
 #include "engine/analysis/slice/slice.h"
-#include "engine/base/base.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Sorts the active lanes' start addresses; returns how many. Insertion sort: nearly sorted as a rule. */
 static unsigned sorted_starts(const uint64_t addr[32], uint32_t mask, uint64_t out[32])
@@ -112,34 +109,14 @@ void request_count_add(struct tally *t, const struct request_count_request *r, u
 }
 void request_count_times(struct tally *t, uint64_t times)
 {
-    t->requests *= times;
-    t->sectors *= times;
-    t->least *= times;
-    t->lines *= times;
-    t->bytes_used *= times;
-    t->threads *= times;
-    t->coalesced *= times;
-    t->present *= times;
-    t->passes *= times;
-    t->ideal *= times;
-    for (int w = 0; w < 32; w++)
-        t->word[w] *= times;
+    for (unsigned i = 0; i < TALLY_SUMS; i++)
+        t->sum[i] *= times;
 }
 void request_count_merge(struct tally *to, const struct tally *from)
 {
-    to->requests += from->requests;
-    to->sectors += from->sectors;
-    to->least += from->least;
-    to->lines += from->lines;
-    to->bytes_used += from->bytes_used;
-    to->threads += from->threads;
-    to->coalesced += from->coalesced;
-    to->present += from->present;
-    to->passes += from->passes;
-    to->ideal += from->ideal;
     take_worst(&to->worst, &from->worst);
-    for (int w = 0; w < 32; w++)
-        to->word[w] += from->word[w];
+    for (unsigned i = 0; i < TALLY_SUMS; i++)
+        to->sum[i] += from->sum[i];
 }
 static unsigned sectors_in_graph(const double graph[32])
 {

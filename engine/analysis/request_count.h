@@ -6,7 +6,6 @@
 #define GPULOCW_ANALYSIS_REQUEST_COUNT_H
 
 #include "engine/analysis/banks.h"
-#include "engine/base/base.h"
 
 struct ana_coalesce;
 struct ana_exact;
@@ -34,18 +33,24 @@ struct request_count_request request_count_measure(const uint64_t addr[32], uint
 struct slice_run;
 struct request_count_request request_count_runs(const struct slice_run *run, size_t n);
 
+#define TALLY_SUMS 42u
 struct tally {
-    uint64_t requests;
-    uint64_t sectors;
-    uint64_t least;
-    uint64_t lines;
-    uint64_t bytes_used; /* bytes that lanes asked for */
-    uint64_t threads;
-    uint64_t coalesced;
-    uint64_t present;
-    uint64_t passes;
-    uint64_t ideal;
-    uint64_t word[32];
+    union {
+        uint64_t sum[TALLY_SUMS];
+        struct {
+            uint64_t requests;
+            uint64_t sectors;
+            uint64_t least;
+            uint64_t lines;
+            uint64_t bytes_used; /* bytes that lanes asked for */
+            uint64_t threads;
+            uint64_t coalesced;
+            uint64_t present;
+            uint64_t passes;
+            uint64_t ideal;
+            uint64_t word[32];
+        };
+    };
     struct ana_banks worst; /* shared memory: the first request with the most extra passes */
 };
 /* `present`: threads the warp has (fewer than 32 in a partial warp); `times` equal requests. */

@@ -2,14 +2,10 @@
  * turns of loops (closed_form.h). */
 #include "engine/analysis/closed_form.h"
 
-#include "engine/analysis/closed_form_cases.h"
 #include "engine/analysis/request_count.h"
 #include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/eval.h"
 #include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/ptx.h"
 
 #include <string.h>
 

@@ -6,20 +6,16 @@
  * the middle of the grid and its neighbours along x, y, z, from which the whole
  * follows for translation-invariant addresses: n CTAs along an axis whose
  * neighbours share the part s of their bytes touch 1 + (n-1)(1-s) times one CTA. */
-#include "engine/analysis/analysis.h"
+#include "engine/analysis/cta_graph.h"
 #include "engine/analysis/facts.h"
 #include "engine/analysis/probe.h"
 #include "engine/analysis/slice/slice.h"
-#include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/eval.h"
-#include "engine/base/base.h"
 #include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 
 #include <math.h>
-#include <string.h>
 
 #define FULL_SECTORS  500000u  /* of a launch's loads, so many are followed to their end in every CTA */
 #define FULL_REQUESTS 1000000u /* launches of more requests are estimated from a few CTAs */
@@ -242,7 +238,12 @@ static void advise(struct sharing *s)
     double x = a->strength_x = strength(s, 0), y = a->strength_y = strength(s, 1),
            z = a->strength_z = strength(s, 2);
     const char *cut = s->p.cut ? " (of the first requests of each warp)" : "";
-    if (v->grid.y == 1 && v->grid.z == 1) {
+    uint64_t sms = s->f->o->dev ? (uint64_t)s->f->o->dev->sms : 0;
+    if (dim3u_count(v->grid) <= sms) {
+        a->index = "none";
+        a->why = arena_printf(s->f->arena, "%llu CTAs, an SM for each: their order changes nothing",
+                              (unsigned long long)dim3u_count(v->grid));
+    } else if (v->grid.y == 1 && v->grid.z == 1) {
         a->index = x >= 0.02 ? "row" : "none";
         a->why = arena_printf(
             s->f->arena,
@@ -300,7 +301,8 @@ uint32_t share_resident(const struct facts *f, const struct dev_info *dev)
         .threads = (uint64_t)(warps ? warps : 1) * 32,
         .regs = f->o->regs ? f->o->regs : f->e.kernel->maxnreg,
         .shared = ptx_shared_of(f->e.module, f->e.kernel).bytes + f->v.shared_dynamic,
-        .cluster = l && l->cluster.x ? dim3u_count(l->cluster) : ptx_cluster_of(f->e.kernel),
+        .cluster =
+            l && launch_cluster(l).x ? dim3u_count(launch_cluster(l)) : ptx_cluster_of(f->e.kernel),
         .carveout = -1,
     };
     uint32_t n = dev_resident(dev, &cta).ctas_per_sm;
@@ -344,6 +346,24 @@ static void add_part(struct probe_part *to, const struct probe_part *p, double w
     to->cta_new += (uint64_t)((double)p->cta_new * weight);
     to->all_new += (uint64_t)((double)p->all_new * weight);
 }
+static void note_touched(const struct probe_set *sectors, uint64_t cta, struct cta_graph *g)
+{
+    for (size_t i = 0; i < sectors->cap; i++)
+        if (sectors->key[i])
+            cta_graph_note(g, sectors->key[i], (uint32_t)cta);
+}
+static enum status order_of(struct sharing *s, struct cta_graph *g)
+{
+    const struct dev_info *dev = s->f->o->dev;
+    uint32_t n = (uint32_t)env_ctas(&s->f->v);
+    s->k->order = ARENA_ARRAY(s->f->arena, uint32_t, n);
+    if (!s->k->order)
+        return ST_NOMEM;
+    s->k->order_why = cta_graph_order(g, n, dev ? (uint32_t)dev->sms : 0, s->k->order);
+    if (s->k->order_why)
+        s->k->order = NULL;
+    return g->oom ? ST_NOMEM : ST_OK;
+}
 /* Every CTA to its end. Where sectors are left out, those of a load stand for as many as it asks for. */
 static enum status probe_launch(struct sharing *s)
 {
@@ -353,8 +373,15 @@ static enum status probe_launch(struct sharing *s)
     bool sampled = sample > 0;
     s->p.cap = 0;
     s->p.all = true;
-    for (uint64_t c = 0; c < env_ctas(&s->f->v) && st == ST_OK; c++)
+    struct cta_graph g = { 0 };
+    for (uint64_t c = 0; c < env_ctas(&s->f->v) && st == ST_OK; c++) {
         st = probe_cta(&s->p, c);
+        if (st == ST_OK && s->f->o->order)
+            note_touched(&s->p.cta_seen, c, &g);
+    }
+    if (st == ST_OK && s->f->o->order)
+        st = order_of(s, &g);
+    cta_graph_free(&g);
     s->p.all = false;
     s->p.sample = 0;
     for (uint32_t i = 0; i < s->f->n; i++) {
@@ -405,6 +432,7 @@ static enum status share_launch(struct sharing *s)
     uint32_t warps = env_warps(&s->f->v);
     unsigned sample = 0;
     bool quick = s->f->o->quick, full = !quick && small_launch(s->f, &sample);
+    s->k->order_why = "its launch is too large to follow every CTA";
     enum status st = ST_OK;
     uint64_t l1 = dev && dev->l1_bytes ? dev->l1_bytes : 131072;
     s->p.near_lines = l1 / 128 / (warps ? warps : 1);

@@ -4,7 +4,6 @@
  * has, each another one, so that a step with such a factor is seen as none that the text fixes. */
 #include "engine/analysis/facts.h"
 #include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
@@ -13,7 +12,6 @@
 enum {
     PARAM_LEAST = 2003, /* above any block's size; three of them multiplied fit into 64 bits */
     PARAM_NUMBERS = 900,
-    SIZE_LEAST = 4099,
     SIZE_NEXT = 12
 };
 
@@ -28,7 +26,7 @@ static int64_t param_number(const struct symexpr *x)
 static bool sreg_lanes(const struct symexpr *x, int64_t lane[32])
 {
     unsigned d = x->op < 3 ? x->op : 0;
-    int64_t all = SIZE_LEAST + SIZE_NEXT * (int64_t)d;
+    int64_t all = ANA_STEP_SIZE + SIZE_NEXT * (int64_t)d;
     switch (x->c) {
     case PTX_SREG_TID: lane[1 + d] = 1; return true;
     case PTX_SREG_LANEID: lane[1] = 1; return true;
@@ -72,7 +70,6 @@ bool ana_steps(struct facts *f, const struct symexpr *address, int64_t step[ANA_
     }
     for (int k = 0; ok && k < ANA_STEPS; k++)
         step[k] = (int64_t)((uint64_t)value[t.root[0]][k + 1] - (uint64_t)value[t.root[0]][0]);
-    base_free(value);
-    base_free(valid);
+    BASE_FREE(value, valid);
     return ok;
 }

@@ -4,12 +4,8 @@
  * room for the SM's next one. */
 #include "engine/analysis/trace.h"
 
-#include "engine/analysis/analysis.h"
 #include "engine/analysis/facts.h"
 #include "engine/analysis/slice/slice.h"
-#include "engine/analysis/symbolic/env.h"
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
 #include <string.h>
@@ -252,9 +248,7 @@ enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *
     }
     for (unsigned k = 0; m.cta && k < m.resident; k++)
         slice_cta_free(m.cta[k]);
-    base_free(m.cta);
-    base_free(m.live);
-    base_free(m.waits);
+    BASE_FREE(m.cta, m.live, m.waits);
     return st;
 }
 struct ana_tracer {

@@ -1,33 +1,16 @@
 /* The library: handles around the commands of the program, each with its own words, folder and cancel
  * flag. */
-#include "engine/api/gpulocw.h"
+#include "engine/api/api_int.h"
 
-#include "engine/base/base.h"
+#include "engine/base/json_write.h"
 #include "engine/base/private_folder.h"
 #include "engine/base/version.h"
 #include "engine/cmd/cmd.h"
 #include "engine/cmd/io.h"
 #include "engine/service/service.h"
 
-#include <locale.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
-
-#define ALIVE 0x67706c6fu /* a handle; anything else in its first word: none */
-
-struct gpulocw {
-    _Atomic unsigned alive;
-    _Atomic int calling;
-    _Atomic pthread_t caller; /* its thread, where calling */
-    pthread_mutex_t one;      /* one call at a time */
-    struct cancel cancel;
-    struct buf document, diagnostics, tools;
-    char *folder; /* of gpulocw_put; NULL: nothing was put */
-    gpulocw_progress progress;
-    void *ctx;
-};
 
 /* In builds for debugging the shell of a freed handle stays, so that its use afterwards is seen. */
 #ifdef GPULOCW_DEBUG
@@ -38,7 +21,7 @@ enum { KEEPS_FREED = 0 };
 
 static bool good(const gpulocw *g)
 {
-    return g && atomic_load(&g->alive) == ALIVE;
+    return g && atomic_load(&g->alive) == API_ALIVE;
 }
 
 /* Is this the progress function of a call, which holds the lock? */
@@ -66,7 +49,7 @@ gpulocw *gpulocw_new(void)
         base_free(g);
         return NULL;
     }
-    atomic_store(&g->alive, ALIVE);
+    atomic_store(&g->alive, API_ALIVE);
     return g;
 }
 
@@ -91,16 +74,17 @@ const char *gpulocw_tools(gpulocw *g)
         return NULL;
     pthread_mutex_lock(&g->one);
     if (!g->tools.n)
-        service_tools(&g->tools);
+        service_tools(false, &(struct jw){ .out = &g->tools, .first = true });
     const char *text = g->tools.oom ? NULL : g->tools.s;
     pthread_mutex_unlock(&g->one);
     return text;
 }
 
-static void say(gpulocw *g, const struct diags *ds)
+void api_say(gpulocw *g, const struct diags *ds)
 {
     buf_clear(&g->diagnostics);
-    diags_json(ds, &g->diagnostics);
+    struct jw w = jw_open(&g->diagnostics, 0);
+    diags_json(ds, &w);
 }
 
 /* ---- files of the handle ---- */
@@ -125,7 +109,7 @@ gpulocw_status gpulocw_put(gpulocw *g, const char *name, const void *data, size_
         return GPULOCW_WRONG_USAGE;
     pthread_mutex_lock(&g->one);
     enum status st = put(g, name, data, n, &ds);
-    say(g, &ds);
+    api_say(g, &ds);
     pthread_mutex_unlock(&g->one);
     diags_free(&ds);
     return (gpulocw_status)status_exit_code(st);
@@ -142,7 +126,7 @@ static void on_tell(void *ctx, enum status s, const struct diags *ds)
 {
     gpulocw *g = ctx;
     (void)s;
-    say(g, ds);
+    api_say(g, ds);
 }
 
 static void on_step(void *ctx, double done, const char *what, const char *detail)
@@ -155,12 +139,7 @@ static void on_step(void *ctx, double done, const char *what, const char *detail
 
 /* A worker that has gone must not end the process: SIGPIPE of this thread is held back meanwhile, and
  * taken when one came. Numbers are written with a decimal point whatever the program's locale. */
-struct quiet {
-    sigset_t before;
-    bool pending;
-    locale_t c, was;
-};
-static void quiet_begin(struct quiet *q)
+static void quiet_begin(struct api_quiet *q)
 {
     sigset_t pipe, waits;
     sigemptyset(&pipe);
@@ -171,7 +150,7 @@ static void quiet_begin(struct quiet *q)
     q->c = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
     q->was = q->c ? uselocale(q->c) : (locale_t)0;
 }
-static void quiet_end(struct quiet *q)
+static void quiet_end(struct api_quiet *q)
 {
     const struct timespec now = { 0, 0 };
     sigset_t pipe;
@@ -190,7 +169,7 @@ static int call(gpulocw *g, const char *tool, const char *arguments, struct diag
     struct service_line line = { 0 };
     enum status st = service_line_make(tool, arguments, g->folder, &line, ds);
     int code = status_exit_code(st);
-    say(g, ds);
+    api_say(g, ds);
     if (st == ST_OK) {
         struct cmd_io io = { .ctx = g, .out = on_out, .tell = on_tell, .progress = on_step };
         struct cmd_call c = { .io = &io, .cancel = &g->cancel };
@@ -200,22 +179,34 @@ static int call(gpulocw *g, const char *tool, const char *arguments, struct diag
     return g->document.oom || g->diagnostics.oom ? status_exit_code(ST_NOMEM) : code;
 }
 
-gpulocw_status gpulocw_call(gpulocw *g, const char *tool, const char *arguments)
+bool api_begin(gpulocw *g, struct api_quiet *q)
 {
-    struct diags ds = { 0 };
-    struct quiet q;
     if (!good(g) || within_call(g))
-        return GPULOCW_WRONG_USAGE;
+        return false;
     pthread_mutex_lock(&g->one);
     atomic_store(&g->cancel.asked, false);
     atomic_store(&g->caller, pthread_self());
     atomic_store(&g->calling, 1);
     buf_clear(&g->document);
-    quiet_begin(&q);
-    int code = call(g, tool, arguments, &ds);
-    quiet_end(&q);
+    quiet_begin(q);
+    return true;
+}
+
+void api_end(gpulocw *g, struct api_quiet *q)
+{
+    quiet_end(q);
     atomic_store(&g->calling, 0);
     pthread_mutex_unlock(&g->one);
+}
+
+gpulocw_status gpulocw_call(gpulocw *g, const char *tool, const char *arguments)
+{
+    struct diags ds = { 0 };
+    struct api_quiet q;
+    if (!api_begin(g, &q))
+        return GPULOCW_WRONG_USAGE;
+    int code = call(g, tool, arguments, &ds);
+    api_end(g, &q);
     diags_free(&ds);
     return (gpulocw_status)code;
 }

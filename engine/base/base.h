@@ -49,7 +49,6 @@ struct str {
 struct str str_of(const char *s); /* NULL gives an empty view */
 bool str_eq(struct str a, struct str b);
 bool str_is(struct str a, const char *b);
-int str_cmp(struct str a, struct str b);
 struct str str_trim(struct str s); /* without the white space around it */
 /* Takes the first line (without its newline) off rest; false: there is none left. */
 bool str_line(struct str *rest, struct str *line);
@@ -81,10 +80,10 @@ void buf_free_checked(struct buf *b, struct buf *on);
 /* ---- memory ---- */
 void *base_alloc(size_t n);            /* zeroed; NULL when out of memory */
 void *base_realloc(void *p, size_t n); /* not zeroed past the old size */
-void base_free(void *p);
+void base_free(void *p), base_free_each(void *const *p, size_t n);
+#define BASE_FREE(...) base_free_each((void *[]){ __VA_ARGS__ }, ARRAY_LEN(((void *[]){ __VA_ARGS__ })))
 char *base_strdup(const char *s);
-/* Where much was freed in small pieces (tens of megabytes), the system gets it back, also what other
- * threads' pools keep. */
+/* The system gets back what was freed in small pieces, also what other threads' pools keep. */
 void base_trim(void);
 /* Fault injection: the n-th allocation from now fails (0: none). Test use. */
 void base_fail_after(uint64_t n);
@@ -155,9 +154,11 @@ void diag_hint(struct diag *d, const char *fmt, ...) BASE_PRINTF(2, 3);
 void diag_source(struct diag *d, struct str text);
 /* file:line:col: level: message [code], source line, caret line, hint. */
 void diags_print(const struct diags *ds, struct buf *out);
-void diags_json(const struct diags *ds, struct buf *out); /* a JSON array */
-void diags_move(struct diags *to, struct diags *from);    /* appends; empties from */
+struct jw;
+void diags_json(const struct diags *ds, struct jw *w); /* a JSON array */
+void diags_move(struct diags *to, struct diags *from); /* appends; empties from */
 void diags_free(struct diags *ds);
+struct diag *diags_last(struct diags *ds); /* NULL: there is none */
 
 /* ---- hashing and the contract's random numbers ---- */
 /* 64 bit, not cryptographic; the output hash of results */
@@ -184,6 +185,11 @@ enum status file_read_part(const char *path, uint64_t from, void *to, uint64_t n
                            struct diags *ds);
 /* The folders above path's last slash, where they are missing. False: errno says why not. */
 bool file_make_dirs(const char *path);
+/* Does the path lie below one of n folders? What is there is judged where its links lead, what is not
+ * there yet by its folder; without that: no. */
+bool file_within(const char *path, const char *const *folder, size_t n);
+/* Is the folder there in which the path lies, or would lie? */
+bool file_has_folder(const char *path);
 /* Temporary file beside path, write, fsync, rename: path is old or new, never half. A link stays a link
  * and keeps its file's mode; a device or pipe is written in place. */
 enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds);
@@ -205,6 +211,7 @@ bool file_get(int fd, uint64_t at, void *p, uint64_t n);
 struct cancel {
     atomic_bool asked;
     const struct cancel *also;
+    atomic_int signal; /* that asked, for a program that runs for us; 0: none, or it got that itself */
 };
 static inline bool cancel_asked(const struct cancel *c)
 {

@@ -4,9 +4,6 @@
 
 #include "engine/base/base.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* The checksum of what came before (`crc`; 0: nothing) followed by n bytes at p. p may be NULL where n
  * is 0. */
 uint32_t base_crc32c(uint32_t crc, const void *p, size_t n);

@@ -1,5 +1,5 @@
 /* Diagnostics: collecting, and the caret form people read. */
-#include "engine/base/base.h"
+#include "engine/base/json_write.h"
 #include "engine/base/shown.h"
 
 #include <stdio.h>
@@ -138,42 +138,34 @@ void diags_print(const struct diags *ds, struct buf *out)
     buf_show_from(out, from);
 }
 
-static void json_or_null(struct buf *out, const char *key, const char *value)
+void diags_json(const struct diags *ds, struct jw *w)
 {
-    buf_printf(out, ",\"%s\":", key);
-    if (value)
-        buf_json(out, str_of(value));
-    else
-        buf_puts(out, "null");
-}
-
-void diags_json(const struct diags *ds, struct buf *out)
-{
-    buf_puts(out, "[");
+    jw_arr(w);
     for (size_t i = 0; i < ds->n; i++) {
         const struct diag *d = &ds->v[i];
-        buf_printf(out, "%s{\"level\":\"%s\"", i ? "," : "", level_names[d->level]);
-        json_or_null(out, "code", d->code);
-        json_or_null(out, "file", d->file);
-        if (d->at.line)
-            buf_printf(out, ",\"line\":%u,\"column\":%u,\"length\":%u", d->at.line, d->at.col,
-                       d->at.len);
-        else
-            buf_puts(out, ",\"line\":null,\"column\":null,\"length\":null");
-        json_or_null(out, "message", d->msg);
-        json_or_null(out, "hint", d->hint);
-        buf_puts(out, "}");
+        bool placed = d->at.line != 0;
+        jw_obj(w);
+        jw_put_str(w, "level", level_names[d->level]);
+        jw_put_str(w, "code", d->code);
+        jw_put_str(w, "file", d->file);
+        jw_put_uint_if(w, "line", placed, d->at.line);
+        jw_put_uint_if(w, "column", placed, d->at.col);
+        jw_put_uint_if(w, "length", placed, d->at.len);
+        jw_put_str(w, "message", d->msg);
+        jw_put_str(w, "hint", d->hint);
+        jw_end_obj(w);
     }
-    buf_puts(out, "]");
+    jw_end_arr(w);
 }
 
 static void diag_clear(struct diag *d)
 {
-    base_free(d->code);
-    base_free(d->file);
-    base_free(d->msg);
-    base_free(d->hint);
-    base_free(d->source);
+    BASE_FREE(d->code, d->file, d->msg, d->hint, d->source);
+}
+
+struct diag *diags_last(struct diags *ds)
+{
+    return ds && ds->n ? &ds->v[ds->n - 1] : NULL;
 }
 
 void diags_move(struct diags *to, struct diags *from)

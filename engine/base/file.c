@@ -2,7 +2,6 @@
  * pieces (base.h). */
 #include "engine/base/file.h"
 
-#include "engine/base/base.h"
 #include "engine/base/io.h"
 
 #include <errno.h>
@@ -162,8 +161,7 @@ void file_new_drop(struct file_new *f)
         unlinkat(f->folder, f->temp, 0);
     if (f->folder >= 0)
         base_close(f->folder);
-    base_free(f->temp);
-    base_free(f->name);
+    BASE_FREE(f->temp, f->name);
     *f = (struct file_new){ .fd = -1, .folder = -1, .err = f->err, .what = f->what };
 }
 
@@ -203,4 +201,47 @@ enum status file_write_parts(const char *path, uint64_t n, file_part_fn part, vo
     bool ok = st == ST_OK && file_new_done(&f);
     file_new_drop(&f);
     return ok ? ST_OK : st != ST_OK ? st : told(&f, path, ds);
+}
+
+/* ---- where a file lies ---- */
+static bool below(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+    while (n > 1 && folder[n - 1] == '/')
+        n--;
+    return strncmp(path, folder, n) == 0 && (!path[n] || path[n] == '/' || n == 1);
+}
+
+/* The folder of a path, links followed; owned by malloc; NULL: there is none. */
+static char *folder_of(const char *path)
+{
+    struct buf b = { 0 };
+    const char *slash = strrchr(path, '/');
+    buf_put(&b, path, slash ? (size_t)(slash - path) : 0);
+    if (!slash)
+        buf_puts(&b, ".");
+    char *real = b.oom ? NULL : realpath(b.n ? b.s : "/", NULL);
+    buf_free(&b);
+    return real;
+}
+
+bool file_has_folder(const char *path)
+{
+    char *real = folder_of(path);
+    free(real);
+    return real != NULL;
+}
+
+bool file_within(const char *path, const char *const *folder, size_t n)
+{
+    struct stat is;
+    bool there = lstat(path, &is) == 0, within = false;
+    char *real = there ? realpath(path, NULL) : folder_of(path);
+    for (size_t i = 0; real && i < n && !within; i++) {
+        char *root = realpath(folder[i], NULL);
+        within = root && below(real, root);
+        free(root);
+    }
+    free(real);
+    return within;
 }

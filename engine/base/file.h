@@ -14,10 +14,6 @@
 
 #include "engine/base/base.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct file_new {
     int fd;           /* where the content goes; -1: none is open */
     int folder;       /* the folder of the target, open; -1: written in place */

@@ -2,11 +2,8 @@
  * nothing else. */
 #include "engine/base/io.h"
 
-#include "engine/base/base.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>

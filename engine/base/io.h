@@ -5,8 +5,6 @@
 
 #include "engine/base/base.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 int base_open(const char *path, int flags, mode_t mode);

@@ -56,6 +56,12 @@ void base_free(void *p)
     free(p);
 }
 
+void base_free_each(void *const *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(p[i]);
+}
+
 char *base_strdup(const char *s)
 {
     if (!s)

@@ -1,8 +1,6 @@
 /* Private folders: made under a name that cannot be guessed, removed with what is in them. */
 #include "engine/base/private_folder.h"
 
-#include "engine/base/base.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* See shown.h. */
 #include "engine/base/shown.h"
 
-#include "engine/base/base.h"
-
 static bool between(uint32_t cp, uint32_t low, uint32_t high)
 {
     return cp >= low && cp <= high;

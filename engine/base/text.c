@@ -36,13 +36,6 @@ bool str_is(struct str a, const char *b)
     return str_eq(a, str_of(b));
 }
 
-int str_cmp(struct str a, struct str b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int c = n ? memcmp(a.s, b.s, n) : 0;
-    return c ? c : (a.n > b.n) - (a.n < b.n);
-}
-
 struct str str_trim(struct str s)
 {
     while (s.n && isspace((unsigned char)*s.s))

@@ -3,8 +3,6 @@
 #ifndef GPULOCW_BASE_VERSION_H
 #define GPULOCW_BASE_VERSION_H
 
-#include "engine/base/base.h"
-
 #define GPULOCW_VERSION "0.2.0"
 
 #endif

@@ -7,6 +7,8 @@
 
 struct ana_kernel;
 struct inv_seen;
+struct launch_spec;
+struct result;
 
 enum rule_level { RULE_OFF, RULE_NOTE, RULE_WARNING, RULE_ERROR };
 extern const char *const rule_level_names[]; /* by enum rule_level */
@@ -19,9 +21,10 @@ enum rule_id {
 struct rule {
     const char *name;
     enum rule_level level;
-    double limit;      /* NaN: none */
-    const char *unit;  /* of limit */
-    const char *fault; /* code of the diagnostic of a checked run; empty: the analysis finds it */
+    double limit;     /* NaN: none */
+    const char *unit; /* of limit */
+    const char *
+        fault; /* code of the diagnostic of a checked run; empty: the analysis finds it; "-": counters */
     const char *title;
     const char *help;
 };
@@ -58,12 +61,14 @@ extern const char *const check_launch_names[]; /* by enum check_launch */
 struct checked_kernel {
     char *name, *readable; /* owned */
     enum check_launch launch;
-    char *shape;      /* of a guess: grid and block; owned, NULL: none */
-    char *unanalysed; /* why no access has exact addresses; owned, NULL: some have */
-    char *unrun;      /* why no launch ran to its end, or not as it should; owned, NULL: one did */
-    bool fault;       /* the run ended at a fault: what comes behind it was not seen */
-    bool one_warp;    /* no CTA of the guess has two warps, though the kernel has barriers */
+    char *shape;          /* of a guess: grid and block, what was tried beside it; owned, NULL: none */
+    char *unanalysed;     /* why no access has exact addresses; owned, NULL: some have */
+    char *unrun;          /* why no launch ran to its end, or not as it should; owned, NULL: one did */
+    struct result *timed; /* one launch, that ran checked before; owned, NULL: none was timed */
+    bool fault;           /* the run ended at a fault: what comes behind it was not seen */
+    bool one_warp;        /* no CTA of the guess has two warps, though the kernel has barriers */
     bool ran, analysed;
+    const char *beside; /* the launch beside the guess that findings are of; NULL: the guess; borrowed */
 };
 struct findings {
     struct finding *v; /* sorted by file, line, column, rule */
@@ -77,8 +82,16 @@ struct checked_kernel *findings_kernel(struct findings *f, const struct ana_kern
 /* Was the rule checked for this kernel? *why: NULL, or why not, or not to the end. */
 bool findings_checked(const struct checked_kernel *k, const struct rules *r, enum rule_id rule,
                       const char **why);
+/* A launch beside the guess was tried, which differs by `what`. */
+void findings_tried(struct findings *f, struct checked_kernel *k, const char *what);
 /* What the analysis found: with a launch by exact addresses, without one by expected sectors. */
 void findings_of_analysis(const struct ana_kernel *k, const struct rules *r, struct findings *f);
+/* What the counters of a run tell that was timed; its threads as launched. */
+void findings_of_counters(const struct ana_kernel *k, const struct result *run, uint64_t threads,
+                          const struct rules *r, struct findings *f);
+/* Tensor maps of a launch that was given, whose rows overlap. */
+void findings_of_maps(const struct ana_kernel *k, const struct launch_spec *l, const struct rules *r,
+                      struct findings *f);
 /* What a checked run found: its errors. Diagnostics of other codes count as RULE_failed_run. Errors of a
  * guessed launch are warnings: its sizes and data are not the program's. */
 void findings_of_run(const struct ana_kernel *k, const struct diags *run, const struct rules *r,
@@ -100,7 +113,7 @@ void findings_junit(const struct findings *f, const struct rules *r, struct buf 
 void invariants_json(const char *old, const char *now, const struct inv_seen *s,
                      const struct diags *found, struct buf *out);
 /* The array of findings alone. */
-void findings_list_json(const struct findings *f, struct buf *out);
+void findings_list_json(struct jw *w, const struct findings *f); /* the member "findings" */
 void findings_sarif(const struct findings *f, const struct rules *r, struct buf *out);
 
 #endif

@@ -1,8 +1,14 @@
 /* Findings: from the analysis and from a checked run. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/check/check.h"
 #include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
+#include "engine/rec/limits.h"
+#include "engine/rec/result.h"
+#include "engine/rec/tensor_map.h"
 #include "engine/session/json.h"
 
 #include <inttypes.h>
@@ -115,8 +121,9 @@ static void found(struct findings *f, const struct ana_kernel *k, const struct a
         return;
     x->value = value;
     base_free(x->message);
+    bool ratio = rule == RULE_uncoalesced_load || rule == RULE_uncoalesced_store;
     buf_printf(&b, "%s; at most %.4g %s", what, r->limit[rule],
-               rule == RULE_bank_conflict ? "are allowed" : "times the least number is allowed");
+               ratio ? "times the least number is allowed" : "are allowed");
     if (a->array && a->space != PTX_SPACE_SHARED)
         buf_printf(&b, " (array %s)", a->array);
     x->message = buf_take(&b);
@@ -179,6 +186,21 @@ static void of_shared(struct findings *f, const struct ana_kernel *k, const stru
     found(f, k, a, RULE_bank_conflict, a->exact.bank_conflicts, r, what);
 }
 
+/* Constant memory gives a warp one word a pass: sectors are not what it costs. */
+static void of_constant(struct findings *f, const struct ana_kernel *k, const struct ana_access *a,
+                        const struct rules *r)
+{
+    const struct ana_exact *e = &a->exact;
+    char what[200];
+    if (!e->valid || !e->requests || !a->bytes)
+        return;
+    double words = (double)e->bytes_used / (double)e->requests / fmax(a->bytes, 4);
+    snprintf(what, sizeof what,
+             "%.4g extra passes per request: lanes read %.4g different words of constant memory",
+             words - 1, words);
+    found(f, k, a, RULE_constant_replay, words - 1, r, what);
+}
+
 void findings_of_analysis(const struct ana_kernel *k, const struct rules *r, struct findings *f)
 {
     for (uint32_t i = 0; i < k->naccess; i++) {
@@ -187,9 +209,112 @@ void findings_of_analysis(const struct ana_kernel *k, const struct rules *r, str
             continue;
         if (a->space == PTX_SPACE_SHARED)
             of_shared(f, k, a, r);
-        else if (!a->atomic)
+        else if (a->space == PTX_SPACE_CONST)
+            of_constant(f, k, a, r);
+        else if (!a->atomic && (a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC))
             of_global(f, k, a, r);
     }
+}
+
+/* ---- counters ---- */
+static double counted(const struct result *run, enum counter_id c)
+{
+    return run->counters[c].valid ? run->counters[c].value : 0;
+}
+
+/* The first atomic, or access of local memory; NULL: none. */
+static const struct ana_access *first_of(const struct ana_kernel *k, bool atomic)
+{
+    for (uint32_t i = 0; i < k->naccess; i++)
+        if (atomic ? k->access[i].atomic : k->access[i].space == PTX_SPACE_LOCAL)
+            return &k->access[i];
+    return NULL;
+}
+
+/* What has no instruction of its own stands at the kernel's first. */
+static struct ana_access entry_of(const struct ana_kernel *k)
+{
+    struct ana_access entry = { 0 };
+    if (k->func->ninsts) {
+        entry.at = k->func->insts[0].at;
+        entry.loc = ptx_loc_of(k->func, &k->func->insts[0]);
+    }
+    return entry;
+}
+
+void findings_of_maps(const struct ana_kernel *k, const struct launch_spec *l, const struct rules *r,
+                      struct findings *f)
+{
+    const struct ana_access entry = entry_of(k);
+    char what[300];
+    for (size_t i = 0; i < launch_nargs(l); i++) {
+        struct tensor_map m;
+        if (launch_arg(l, i)->kind != ARG_TENSOR_MAP ||
+            !tensor_map_decode(launch_arg(l, i)->bytes, &m) || m.im2col)
+            continue;
+        for (unsigned d = 1; d < m.rank; d++) {
+            uint64_t within =
+                d == 1 ? m.dims[0] * tensor_map_element(&m) : m.strides[d - 1] * m.dims[d - 1];
+            snprintf(what, sizeof what,
+                     "tensor map %s: dimension %u goes on every %llu bytes, and %llu lie within: rows "
+                     "overlap",
+                     launch_arg(l, i)->name ? launch_arg(l, i)->name : "", d,
+                     (unsigned long long)m.strides[d], (unsigned long long)within);
+            if (m.dims[d] > 1 && m.strides[d] < within)
+                found(f, k, &entry, RULE_tensor_overlap, (double)(within - m.strides[d]), r, what);
+        }
+    }
+}
+
+/* Where the launch waits for local memory most; else the kernel's first instruction. */
+static struct ana_access local_place(const struct ana_kernel *k, const struct result *run)
+{
+    const struct limit_place *p = limits_place(&run->limits, LIMIT_LOCAL, 0);
+    struct ana_access a = entry_of(k);
+    for (uint32_t i = 0; p && p->ptx && i < k->func->ninsts; i++)
+        if (k->func->insts[i].at.line == p->ptx) {
+            a.at = k->func->insts[i].at;
+            a.loc = ptx_loc_of(k->func, &k->func->insts[i]);
+            break;
+        }
+    return a;
+}
+
+static void of_local(struct findings *f, const struct ana_kernel *k, const struct result *run,
+                     uint64_t threads, const struct rules *r)
+{
+    const struct ana_access *l = first_of(k, false), place = local_place(k, run);
+    double moved = (counted(run, COUNTER_LOCAL_LOAD_BYTES) + counted(run, COUNTER_LOCAL_STORE_BYTES)) /
+                   (double)threads,
+           spilled = counted(run, COUNTER_REGS_SPILL_BYTES);
+    char what[400], spills[80] = "";
+    struct limit_try cure = { NULL, NULL };
+    unsigned i = 0;
+    if (spilled > 0)
+        snprintf(spills, sizeof spills, "; %.6g bytes spilled, by %s", spilled, run->regs_from);
+    while (limit_next_try(&run->limits, LIMIT_LOCAL, &i, &cure) && !cure.edit)
+        ;
+    snprintf(what, sizeof what,
+             "a thread loads and stores %.4g bytes of local memory (registers: %u%s)%s%s", moved,
+             run->regs, spills, cure.edit ? "; " : "", cure.edit ? cure.edit : "");
+    found(f, k, l ? l : &place, RULE_local_memory, moved > spilled ? moved : spilled, r, what);
+}
+
+void findings_of_counters(const struct ana_kernel *k, const struct result *run, uint64_t threads,
+                          const struct rules *r, struct findings *f)
+{
+    const struct ana_access *a = first_of(k, true);
+    char what[240];
+    double requests = counted(run, COUNTER_ATOMIC_REQUESTS);
+    if (a && requests > 0) {
+        double extra = counted(run, COUNTER_ATOMIC_EXTRA_PASSES) / requests;
+        snprintf(what, sizeof what,
+                 "%.4g extra passes per request of the kernel's atomics: lanes of a warp change one "
+                 "address, one after the other",
+                 extra);
+        found(f, k, a, RULE_atomic_contention, extra, r, what);
+    }
+    of_local(f, k, run, threads, r);
 }
 
 /* ---- a checked run ---- */
@@ -199,6 +324,15 @@ static enum rule_id rule_of(const char *code)
         if (*rule_at((enum rule_id)i)->fault && strcmp(rule_at((enum rule_id)i)->fault, code) == 0)
             return (enum rule_id)i;
     return RULE_failed_run;
+}
+
+static char *said(const char *message, const struct checked_kernel *k)
+{
+    struct buf b = { 0 };
+    buf_printf(&b, "%s", message);
+    if (k && k->beside)
+        buf_printf(&b, "; with %s", k->beside);
+    return buf_take(&b);
 }
 
 void findings_of_run(const struct ana_kernel *k, const struct diags *run, const struct rules *r,
@@ -217,7 +351,7 @@ void findings_of_run(const struct ana_kernel *k, const struct diags *run, const 
         struct finding *x = add(f, k, rule, r);
         if (!x)
             return;
-        x->message = base_strdup(d->msg ? d->msg : "");
+        x->message = said(d->msg ? d->msg : "", findings_kernel(f, k));
         f->oom = f->oom || !x->message;
         put_place(f, x, k, d->at, ptx_user_place_at(k->module, d->at.line));
         if (d->other_line)
@@ -251,12 +385,7 @@ static bool same_place(const struct finding *x, const struct finding *y)
 
 static void finding_free(struct finding *x)
 {
-    base_free(x->kernel);
-    base_free(x->message);
-    base_free(x->file);
-    base_free(x->other_file);
-    base_free(x->array);
-    base_free(x->ptx_file);
+    BASE_FREE(x->kernel, x->message, x->file, x->other_file, x->array, x->ptx_file);
 }
 
 /* Unrolled and inlined copies of one line of the source are one finding. */
@@ -335,11 +464,8 @@ enum status findings_baseline(struct findings *f, const char *path, struct diags
 void findings_free(struct findings *f)
 {
     for (size_t i = 0; i < f->nkernels; i++) {
-        base_free(f->kernel[i].name);
-        base_free(f->kernel[i].readable);
-        base_free(f->kernel[i].shape);
-        base_free(f->kernel[i].unanalysed);
-        base_free(f->kernel[i].unrun);
+        BASE_FREE(f->kernel[i].name, f->kernel[i].readable, f->kernel[i].shape, f->kernel[i].unanalysed,
+                  f->kernel[i].unrun, f->kernel[i].timed);
     }
     base_free(f->kernel);
     for (size_t i = 0; i < f->n; i++)

@@ -1,5 +1,4 @@
 /* Findings as JUnit's XML, which continuous integration shows as tests. */
-#include "engine/base/base.h"
 #include "engine/check/check.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* What was checked of each kernel, and why the rest was not. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/check/check.h"
-#include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
 
 #include <string.h>
@@ -20,13 +18,22 @@ struct checked_kernel *findings_kernel(struct findings *f, const struct ana_kern
     struct checked_kernel c = { .name = buf_take(&name), .readable = buf_take(&readable) };
     if (!c.name || !c.readable ||
         !base_grow((void **)&f->kernel, f->nkernels, &f->kernel_cap, sizeof *f->kernel)) {
-        base_free(c.name);
-        base_free(c.readable);
+        BASE_FREE(c.name, c.readable);
         f->oom = true;
         return NULL;
     }
     f->kernel[f->nkernels] = c;
     return &f->kernel[f->nkernels++];
+}
+
+void findings_tried(struct findings *f, struct checked_kernel *k, const char *what)
+{
+    struct buf b = { 0 };
+    const char *was = k->shape ? k->shape : "";
+    buf_printf(&b, "%s%s%s", was, strstr(was, "; also ") ? ", " : "; also ", what);
+    base_free(k->shape);
+    k->shape = buf_take(&b);
+    f->oom = f->oom || !k->shape;
 }
 
 bool findings_checked(const struct checked_kernel *k, const struct rules *r, enum rule_id rule,

@@ -1,5 +1,4 @@
 /* The rules, and the file that changes them. */
-#include "engine/base/base.h"
 #include "engine/check/check.h"
 #include "engine/session/json.h"
 

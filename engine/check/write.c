@@ -1,12 +1,12 @@
 /* Findings as text, as JSON and as SARIF 2.1.0 (docs.oasis-open.org/sarif/sarif/v2.1.0). */
-#include "engine/base/base.h"
 #include "engine/base/version.h"
 #include "engine/check/check.h"
 #include "engine/invariants/invariants.h"
-#include "engine/session/json.h"
+#include "engine/rec/result.h"
+#include "engine/session/document.h"
+#include "engine/session/limits_doc.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,6 +44,10 @@ static void put_kernels(const struct findings *f, const struct rules *r, struct 
         buf_printf(out, "%s: %u of %d rules checked with %s%s%s", k->readable, rules, RULE_COUNT,
                    with[k->launch], k->shape ? ", " : "", k->shape ? k->shape : "");
         put_unchecked(k, r, out);
+        if (k->timed && k->timed->limits.valid) {
+            buf_puts(out, "\n    limits: ");
+            limits_first_text(k->timed, out);
+        }
         buf_puts(out, "\n");
     }
 }
@@ -72,17 +76,11 @@ void findings_text(const struct findings *f, const struct rules *r, struct buf *
     out->oom = out->oom || f->oom;
 }
 
-static void text(struct jw *w, const char *key, const char *value)
-{
-    jw_key(w, key);
-    jw_str(w, value);
-}
-
 static void fingerprint(struct jw *w, const char *key, uint64_t value)
 {
     char hex[32];
     snprintf(hex, sizeof hex, "%016" PRIx64, value);
-    text(w, key, hex);
+    jw_put_str(w, key, hex);
 }
 
 static void put_other(struct jw *w, const struct finding *x)
@@ -93,9 +91,8 @@ static void put_other(struct jw *w, const struct finding *x)
         return;
     }
     jw_obj(w);
-    text(w, "file", x->other_file);
-    jw_key(w, "line");
-    jw_uint(w, x->other_line);
+    jw_put_str(w, "file", x->other_file);
+    jw_put_uint(w, "line", x->other_line);
     jw_end_obj(w);
 }
 
@@ -110,88 +107,65 @@ static enum check_launch launch_of(const struct findings *f, const struct findin
 static void put_checked(struct jw *w, const struct checked_kernel *k, const struct rules *r)
 {
     jw_obj(w);
-    text(w, "name", k->name);
-    text(w, "launch", check_launch_names[k->launch]);
-    text(w, "shape", k->shape);
-    jw_key(w, "rules");
-    jw_arr(w);
+    jw_put_str(w, "name", k->name);
+    jw_put_str(w, "launch", check_launch_names[k->launch]);
+    jw_put_str(w, "shape", k->shape);
+    jw_put_arr(w, "rules");
     for (int i = 0; i < RULE_COUNT; i++) {
         const char *why;
         jw_obj(w);
-        text(w, "rule", rule_at((enum rule_id)i)->name);
-        jw_key(w, "checked");
-        jw_bool(w, findings_checked(k, r, (enum rule_id)i, &why));
-        text(w, "why", why);
+        jw_put_str(w, "rule", rule_at((enum rule_id)i)->name);
+        jw_put_bool(w, "checked", findings_checked(k, r, (enum rule_id)i, &why));
+        jw_put_str(w, "why", why);
         jw_end_obj(w);
     }
     jw_end_arr(w);
+    json_limits(w, k->timed);
     jw_end_obj(w);
 }
 
 static void put_finding(struct jw *w, const struct findings *f, const struct finding *x)
 {
     jw_obj(w);
-    text(w, "rule", rule_at(x->rule)->name);
-    text(w, "level", rule_level_names[x->level]);
-    text(w, "kernel", x->kernel);
-    text(w, "file", x->file);
-    jw_key(w, "line");
-    jw_uint(w, x->line);
-    jw_key(w, "column");
-    jw_uint(w, x->column);
-    text(w, "ptx_file", x->ptx_file);
-    jw_key(w, "ptx_line");
-    jw_uint(w, x->ptx_line);
-    jw_key(w, "count");
-    jw_uint(w, x->count);
-    text(w, "launch", check_launch_names[launch_of(f, x)]);
+    jw_put_str(w, "rule", rule_at(x->rule)->name);
+    jw_put_str(w, "level", rule_level_names[x->level]);
+    jw_put_str(w, "kernel", x->kernel);
+    jw_put_str(w, "file", x->file);
+    jw_put_uint(w, "line", x->line);
+    jw_put_uint(w, "column", x->column);
+    jw_put_str(w, "ptx_file", x->ptx_file);
+    jw_put_uint(w, "ptx_line", x->ptx_line);
+    jw_put_uint(w, "count", x->count);
+    jw_put_str(w, "launch", check_launch_names[launch_of(f, x)]);
     put_other(w, x);
-    text(w, "message", x->message);
-    jw_key(w, "value");
-    jw_num(w, x->value);
-    jw_key(w, "limit");
-    jw_num(w, x->limit);
-    text(w, "unit", *rule_at(x->rule)->unit ? rule_at(x->rule)->unit : NULL);
+    jw_put_str(w, "message", x->message);
+    jw_put_num(w, "value", x->value);
+    jw_put_num(w, "limit", x->limit);
+    jw_put_str(w, "unit", *rule_at(x->rule)->unit ? rule_at(x->rule)->unit : NULL);
     fingerprint(w, "fingerprint", x->fingerprint);
-    jw_key(w, "in_baseline");
-    jw_bool(w, x->old);
+    jw_put_bool(w, "in_baseline", x->old);
     jw_end_obj(w);
 }
 
-static void put_list(struct jw *w, const struct findings *f)
+void findings_list_json(struct jw *w, const struct findings *f)
 {
-    jw_arr(w);
+    jw_put_arr(w, "findings");
     for (size_t i = 0; i < f->n; i++)
         put_finding(w, f, &f->v[i]);
     jw_end_arr(w);
-}
-
-void findings_list_json(const struct findings *f, struct buf *out)
-{
-    struct jw w = jw_open(out, 2);
-    put_list(&w, f);
-    out->oom = out->oom || f->oom;
+    w->out->oom = w->out->oom || f->oom;
 }
 
 void findings_json(const struct findings *f, const struct rules *r, struct buf *out)
 {
-    struct jw w = jw_open(out, 2);
-    jw_obj(&w);
-    text(&w, "format", "gpulocw-check");
-    jw_key(&w, "version");
-    jw_int(&w, 1);
-    jw_key(&w, "new_errors");
-    jw_uint(&w, findings_new_errors(f));
-    jw_key(&w, "findings");
-    put_list(&w, f);
-    jw_key(&w, "kernels");
-    jw_arr(&w);
+    struct jw w = document_open(out, "gpulocw-check", 2);
+    jw_put_uint(&w, "new_errors", findings_new_errors(f));
+    findings_list_json(&w, f);
+    jw_put_arr(&w, "kernels");
     for (size_t i = 0; i < f->nkernels; i++)
         put_checked(&w, &f->kernel[i], r);
     jw_end_arr(&w);
-    jw_end_obj(&w);
-    buf_puts(out, "\n");
-    out->oom = out->oom || f->oom;
+    document_close(&w);
 }
 
 void invariants_json(const char *old, const char *now, const struct inv_seen *s,
@@ -207,52 +181,39 @@ void invariants_json(const char *old, const char *now, const struct inv_seen *s,
                    { "effects_compared", s->effects },
                    { "functions_too_large", s->large },
                    { "broken", s->broken } };
-    struct buf list = { 0 };
-    struct jw w = jw_open(out, 2);
-    jw_obj(&w);
-    text(&w, "format", "gpulocw-invariants");
-    jw_key(&w, "version");
-    jw_int(&w, 1);
-    text(&w, "old", old);
-    text(&w, "new", now);
+    struct jw w = document_open(out, "gpulocw-invariants", 2);
+    jw_put_str(&w, "old", old);
+    jw_put_str(&w, "new", now);
     for (size_t k = 0; k < ARRAY_LEN(counts); k++) {
-        jw_key(&w, counts[k].key);
-        jw_uint(&w, counts[k].n);
+        jw_put_uint(&w, counts[k].key, counts[k].n);
     }
-    diags_json(found, &list);
     jw_key(&w, "findings");
-    jw_raw(&w, (struct str){ list.s ? list.s : "[]", list.s ? list.n : 2 });
-    jw_end_obj(&w);
-    buf_puts(out, "\n");
-    out->oom = out->oom || list.oom;
-    buf_free(&list);
+    diags_json(found, &w);
+    document_close(&w);
 }
 
 /* ---- SARIF ---- */
 static void message(struct jw *w, const char *key, const char *value)
 {
-    jw_key(w, key);
-    jw_obj(w);
-    text(w, "text", value);
+    jw_put_obj(w, key);
+    jw_put_str(w, "text", value);
     jw_end_obj(w);
 }
 
 static void put_rules(struct jw *w, const struct rules *r)
 {
     static const char *const levels[] = { "none", "note", "warning", "error" };
-    jw_key(w, "rules");
-    jw_arr(w);
+    jw_put_arr(w, "rules");
     for (int i = 0; i < RULE_COUNT; i++) {
         const struct rule *rule = rule_at((enum rule_id)i);
         jw_obj(w);
-        text(w, "id", rule->name);
-        text(w, "name", rule->title);
+        jw_put_str(w, "id", rule->name);
+        jw_put_str(w, "name", rule->title);
         message(w, "shortDescription", rule->title);
         message(w, "fullDescription", rule->help);
         message(w, "help", rule->help);
-        jw_key(w, "defaultConfiguration");
-        jw_obj(w);
-        text(w, "level", levels[r->level[i]]);
+        jw_put_obj(w, "defaultConfiguration");
+        jw_put_str(w, "level", levels[r->level[i]]);
         jw_end_obj(w);
         jw_end_obj(w);
     }
@@ -278,26 +239,21 @@ static void put_uri(struct jw *w, const char *path)
             buf_printf(&b, "%%%02X", *p);
         else
             buf_put(&b, p, 1);
-    text(w, "uri", b.s);
+    jw_put_str(w, "uri", b.s);
     buf_free_checked(&b, w->out);
 }
 
 static void put_location(struct jw *w, const char *file, uint32_t line, uint32_t column)
 {
     jw_obj(w);
-    jw_key(w, "physicalLocation");
-    jw_obj(w);
-    jw_key(w, "artifactLocation");
-    jw_obj(w);
+    jw_put_obj(w, "physicalLocation");
+    jw_put_obj(w, "artifactLocation");
     put_uri(w, file);
     jw_end_obj(w);
     if (line) { /* SARIF counts both from 1 */
-        jw_key(w, "region");
-        jw_obj(w);
-        jw_key(w, "startLine");
-        jw_uint(w, line);
-        jw_key(w, "startColumn");
-        jw_uint(w, column ? column : 1);
+        jw_put_obj(w, "region");
+        jw_put_uint(w, "startLine", line);
+        jw_put_uint(w, "startColumn", column ? column : 1);
         jw_end_obj(w);
     }
     jw_end_obj(w);
@@ -307,30 +263,25 @@ static void put_location(struct jw *w, const char *file, uint32_t line, uint32_t
 static void put_result(struct jw *w, const struct finding *x)
 {
     jw_obj(w);
-    text(w, "ruleId", rule_at(x->rule)->name);
-    jw_key(w, "ruleIndex");
-    jw_int(w, x->rule);
-    text(w, "level", rule_level_names[x->level]);
+    jw_put_str(w, "ruleId", rule_at(x->rule)->name);
+    jw_put_int(w, "ruleIndex", x->rule);
+    jw_put_str(w, "level", rule_level_names[x->level]);
     message(w, "message", x->message);
-    jw_key(w, "locations");
-    jw_arr(w);
+    jw_put_arr(w, "locations");
     put_location(w, x->file, x->line, x->column);
     jw_end_arr(w);
     bool compiled = strcmp(x->file, x->ptx_file) != 0;
-    jw_key(w, "relatedLocations");
-    jw_arr(w);
+    jw_put_arr(w, "relatedLocations");
     if (x->other_file)
         put_location(w, x->other_file, x->other_line, 1);
     if (compiled)
         put_location(w, x->ptx_file, x->ptx_line, 1);
     jw_end_arr(w);
-    jw_key(w, "occurrenceCount");
-    jw_uint(w, x->count);
-    jw_key(w, "partialFingerprints");
-    jw_obj(w);
+    jw_put_uint(w, "occurrenceCount", x->count);
+    jw_put_obj(w, "partialFingerprints");
     fingerprint(w, "gpulocw/v1", x->fingerprint);
     jw_end_obj(w);
-    text(w, "baselineState", x->old ? "unchanged" : "new");
+    jw_put_str(w, "baselineState", x->old ? "unchanged" : "new");
     jw_end_obj(w);
 }
 
@@ -338,29 +289,25 @@ void findings_sarif(const struct findings *f, const struct rules *r, struct buf 
 {
     struct jw w = jw_open(out, 4);
     jw_obj(&w);
-    text(&w, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-    text(&w, "version", "2.1.0");
-    jw_key(&w, "runs");
-    jw_arr(&w);
+    jw_put_str(&w, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    jw_put_str(&w, "version", "2.1.0");
+    jw_put_arr(&w, "runs");
     jw_obj(&w);
-    jw_key(&w, "tool");
-    jw_obj(&w);
-    jw_key(&w, "driver");
-    jw_obj(&w);
-    text(&w, "name", "gpulocw");
-    text(&w, "version", GPULOCW_VERSION);
+    jw_put_obj(&w, "tool");
+    jw_put_obj(&w, "driver");
+    jw_put_str(&w, "name", "gpulocw");
+    jw_put_str(&w, "version", GPULOCW_VERSION);
     put_rules(&w, r);
     jw_end_obj(&w);
     jw_end_obj(&w);
-    jw_key(&w, "results");
-    jw_arr(&w);
+    jw_put_arr(&w, "results");
     for (size_t i = 0; i < f->n; i++)
         put_result(&w, &f->v[i]);
     jw_end_arr(&w);
-    text(&w, "columnKind", "utf16CodeUnits");
+    jw_put_str(&w, "columnKind", "utf16CodeUnits");
     jw_end_obj(&w);
     jw_end_arr(&w);
-    jw_end_obj(&w);
+    jw_end_obj(&w); /* no document of fields.def: its format is SARIF's */
     buf_puts(out, "\n");
     out->oom = out->oom || f->oom;
 }

@@ -1,13 +1,14 @@
 /* The way in: environment, interrupts, choosing the command. */
 #include "engine/cmd/cmd.h"
 
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/base/version.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
 #include "engine/dev/dev.h"
+#include "engine/dev/ptxas.h"
 #include "engine/live/remote.h"
-#include "engine/session/session.h"
+#include "engine/session/preset.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
 
@@ -15,6 +16,7 @@
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -29,24 +31,20 @@ static _Atomic long long interrupted_ms;
    echo means "at once, and lose what there is". */
 enum { ECHO_MS = 300 };
 
-static void on_interrupt(int sig)
+static void on_interrupt(int sig, siginfo_t *from, void *context)
 {
-    (void)sig;
+    (void)context;
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     long long now = t.tv_sec * 1000LL + t.tv_nsec / 1000000;
     if (!atomic_load(&interrupted.asked)) {
         atomic_store(&interrupted_ms, now);
+        /* a terminal's reaches the whole group */
+        atomic_store(&interrupted.signal, sig == SIGINT && from->si_code == SI_KERNEL ? 0 : sig);
         atomic_store(&interrupted.asked, true);
     } else if (now - atomic_load(&interrupted_ms) > ECHO_MS) {
         _exit(130);
     }
-}
-
-static const char *preset_at(void *ctx, size_t i)
-{
-    (void)ctx;
-    return i < preset_count() ? preset_name(i) : NULL;
 }
 
 /* A word that is neither a file nor looks like one was meant as a command. */
@@ -54,12 +52,6 @@ static bool no_file(const char *word)
 {
     struct stat st;
     return stat(word, &st) != 0 && !strpbrk(word, "./");
-}
-
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-    return n > k && strcmp(s + n - k, end) == 0;
 }
 
 /* Several files are one program there too. */
@@ -83,7 +75,7 @@ static int cmd_workbench(struct args *a)
                                 .plain = a->plain,
                                 .kernel = a->kernel,
                                 .launch = a->launch };
-    bool json = a->nfiles && ends_with(a->file[0], ".json") && !ends_with(a->file[0], ".launch.json");
+    bool json = a->nfiles && base_stem(a->file[0], ".json") && !base_stem(a->file[0], ".launch.json");
     if (screen ||
         (a->front && a->plain && a->nfiles && !json)) /* plain: the same content, line by line */
         return cmd_front_files(a, &o);
@@ -100,10 +92,12 @@ static int cmd_workbench(struct args *a)
 
 static void catch_interrupts(void)
 {
-    struct sigaction sa = { .sa_handler = on_interrupt };
+    static const int asks[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction sa = { .sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO }, was;
     sigemptyset(&sa.sa_mask);
-    sigaction(SIGINT, &sa, NULL);
-    sigaction(SIGTERM, &sa, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(asks); i++) /* nohup stays what it is */
+        if (asks[i] != SIGHUP || (sigaction(SIGHUP, NULL, &was) == 0 && was.sa_handler != SIG_IGN))
+            sigaction(asks[i], &sa, NULL);
     signal(SIGPIPE, SIG_IGN);
     /* a file that grows past ulimit -f: the write fails, and that is told */
     signal(SIGXFSZ, SIG_IGN);
@@ -155,7 +149,7 @@ static int sent(struct args *a, const struct command *c)
         own->sent_to = r.folder;
         rc = c->run(own);
     }
-    base_free(own);
+    args_free(own);
     remote_free(&r);
     int told = cmd_finish(a, st, &ds);
     return told ? told : rc;
@@ -205,14 +199,33 @@ static int delivered(const struct cmd_io *io, int code, bool json)
     return code ? code : status_exit_code(ST_IO);
 }
 
+/* Who says how many registers a simulated kernel has; NULL: the model. What `emulate` does not time needs
+ * none. */
+static enum status find_assembler(const struct args *a, struct ptxas **out, struct diags *ds)
+{
+    const char *want = a->regs ? a->regs : getenv("GPULOCW_REGS");
+    bool untimed = a->command && strcmp(a->command, "emulate") == 0 && !a->time;
+    *out = NULL;
+    if ((want && strcmp(want, "model") == 0) || (!a->regs && untimed))
+        return ST_OK;
+    *out = ptxas_new();
+    if (*out || !a->regs)
+        return ST_OK;
+    struct diag *d = diag_add(ds, DIAG_ERROR, "ptxas", NULL, NO_SPAN,
+                              "ptxas was not found (it is part of the CUDA toolkit)");
+    diag_hint(d, "put it on the PATH, or estimate registers with --regs model");
+    return ST_INPUT;
+}
+
 int cmd_call(int argc, char **argv, const struct cmd_call *c)
 {
     struct diags ds = { 0 };
     struct args *a = base_alloc(sizeof *a);
     static const char program[] = "gpulocw"; /* where a device needs a worker: by PATH */
-    struct dev_env env = {
-        .preset = preset_read, .preset_at = preset_at, .self = program, .cancel = c->cancel
-    };
+    struct dev_env env = { .preset = preset_read,
+                           .preset_at = preset_at,
+                           .self = c->self ? c->self : program,
+                           .cancel = c->cancel };
     if (!a)
         return status_exit_code(ST_NOMEM);
     a->io = c->io;
@@ -220,9 +233,12 @@ int cmd_call(int argc, char **argv, const struct cmd_call *c)
     const struct command *command = command_find(a->command);
     a->env = &env;
     a->cancel = c->cancel;
+    if (st == ST_OK && !ds.n && command)
+        st = find_assembler(a, &env.ptxas, &ds);
     int code = st != ST_OK || ds.n || !command ? cmd_finish(a, st == ST_OK ? ST_USAGE : st, &ds)
                                                : command->run(a);
-    base_free(a);
+    ptxas_free(env.ptxas);
+    args_free(a);
     return code;
 }
 
@@ -263,6 +279,8 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
         a->front = front;
         a->cancel = &interrupted;
         if (st == ST_OK && ds.n == 0)
+            st = find_assembler(a, &env.ptxas, &ds);
+        if (st == ST_OK && ds.n == 0)
             code = dispatch(a);
         else {
             a->json = asked(argc, argv, "--json") || asked(argc, argv, "-j");
@@ -270,7 +288,8 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
         }
     }
     bool json = a->json;
+    ptxas_free(env.ptxas);
     base_free(self);
-    base_free(a);
+    args_free(a);
     return delivered(&io, code, json);
 }

@@ -6,7 +6,6 @@
 
 #include "engine/base/base.h"
 
-struct cancel;
 struct cmd_io;
 struct dev_env;
 struct lesson;
@@ -32,6 +31,8 @@ struct cmd_front { /* the terminal front end; NULL in a headless build */
                      const struct cmd_front_opts *o);
     /* Are the checks and commands of a lesson's steps understood? Diagnostics name the step. */
     enum status (*check_lesson)(const struct lesson *l, struct diags *ds);
+    /* The lesson in this file, played by its own commands: each does what it says, and fulfils its step. */
+    enum status (*try_lesson)(const struct dev_env *env, const char *path, struct diags *ds);
     /* Gives a lesson the answers of a file; which tasks they do goes to out, as TAP or JSON.
      * lesson_path: a lesson's file, by name or number; the caller's, NULL: none. ST_DIFFER: not all are
      * done. */
@@ -49,6 +50,7 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front);
 struct cmd_call {
     struct cmd_io *io;
     const struct cancel *cancel; /* may be NULL */
+    const char *self;            /* this program, where a device needs a worker; NULL: by PATH */
 };
 int cmd_call(int argc, char **argv, const struct cmd_call *c);
 /* Folder of kernels/, sessions/, themes/: GPULOCW_DATA, beside the binary, or the installed place. */

@@ -1,14 +1,17 @@
 /* apply: a program run with tuned kernels in place of its own, by turns with the originals. */
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/live/apply.h"
 #include "engine/live/remote.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
+#include "engine/session/document.h"
+#include "engine/rec/gain.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/tuned.h"
 #include "engine/workspace/tuned_export.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,8 +46,7 @@ struct outcome { /* of one target */
     const struct tuned_kernel *tuned;
     struct live_spread original, again, by_turns, steady, steady_tuned;
     bool has_original, has_again, has_tuned, has_steady;
-    uint64_t tuned_launches; /* that --mode all would swap, as far as this run says */
-    double share;            /* of the GPU's time; < 0: not known */
+    double share; /* of the GPU's time; < 0: not known */
 };
 struct program {
     uint64_t wall_ns, span_ns;                   /* of the run that is reported */
@@ -106,115 +108,122 @@ static void take(struct told *t, struct live_apply *a, const struct asked *q)
 }
 
 /* ---- the document ---- */
-static void put_spread(struct buf *b, const char *key, bool has, const struct live_spread *s)
+static void put_spread(struct jw *w, const char *key, bool has, const struct live_spread *s)
 {
-    buf_printf(b, ",\"%s\":", key);
-    if (has)
-        buf_printf(b, "{\"median\":%llu,\"min\":%llu,\"max\":%llu}", (unsigned long long)s->median,
-                   (unsigned long long)s->min, (unsigned long long)s->max);
-    else
-        buf_puts(b, "null");
+    if (!has) {
+        jw_put_null(w, key);
+        return;
+    }
+    jw_put_obj(w, key);
+    jw_put_uint(w, "median", s->median);
+    jw_put_uint(w, "min", s->min);
+    jw_put_uint(w, "max", s->max);
+    jw_end_obj(w);
 }
 
-static void put_number(struct buf *b, const char *key, bool has, double v, const char *format)
+/* To so many parts of 1; null where it is below 0: not known. */
+static void put_rounded(struct jw *w, const char *key, double v, double parts)
 {
-    buf_printf(b, ",\"%s\":", key);
-    if (has)
-        buf_printf(b, format, v);
-    else
-        buf_puts(b, "null");
+    jw_put_num(w, key, v >= 0 ? round(v * parts) / parts : (double)NAN);
 }
 
-static void put_samples(struct buf *b, const char *key, const struct live_times *t)
+static void put_samples(struct jw *w, const char *key, const struct live_times *t)
 {
     enum { SHOWN = 512 };
     size_t step = t->kept > SHOWN ? t->kept / SHOWN : 1, shown = 0;
-    buf_printf(b, "%s\"%s\":[", strcmp(key, "original") == 0 ? "" : ",", key);
+    jw_put_arr(w, key);
     for (size_t i = 0; i < t->kept && shown < SHOWN; i += step, shown++)
-        buf_printf(b, "%s%u", shown ? "," : "", t->v[i]);
-    buf_puts(b, "]");
+        jw_uint(w, t->v[i]);
+    jw_end_arr(w);
 }
 
-static void put_kernel(const struct outcome *o, struct buf *b)
+static void put_skipped(struct jw *w, const struct live_target *t)
+{
+    jw_put_arr(w, "skipped");
+    for (int why = 0; why < LIVE_APPLY_NWHY; why++) {
+        if (!t->skipped[why])
+            continue;
+        jw_obj(w);
+        jw_put_str(w, "why", live_apply_why(why));
+        jw_put_uint(w, "launches", t->skipped[why]);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+static void put_alone(struct jw *w, const struct tuned_kernel *k)
+{
+    bool known = k->original_ns && k->tuned_ns;
+    jw_put_obj(w, "alone_ns");
+    jw_put_uint_if(w, "original", known, (uint64_t)k->original_ns);
+    jw_put_uint_if(w, "tuned", known, (uint64_t)k->tuned_ns);
+    jw_put_str(w, "origin", !known ? NULL : k->dev.kind == DEV_SIMULATED ? "simulated" : "measured");
+    jw_end_obj(w);
+}
+
+static void put_kernel(struct jw *w, const struct outcome *o)
 {
     const struct live_target *t = o->target;
     struct buf readable = { 0 };
-    bool first = true;
     ptx_readable(str_of(t->kernel), &readable);
-    buf_puts(b, "{\"name\":");
-    buf_json(b, str_of(t->kernel));
-    buf_puts(b, ",\"readable\":");
-    buf_json(b, str_of(readable.s ? readable.s : ""));
-    buf_free_checked(&readable, b);
-    buf_puts(b, ",\"from\":");
-    buf_json(b, str_of(o->tuned->from));
-    buf_printf(b,
-               ",\"launches\":%llu,\"applied\":%llu,\"in_graphs\":%llu,\"replays\":%llu,\"skipped\":[",
-               (unsigned long long)t->launches, (unsigned long long)t->applied,
-               (unsigned long long)t->captured, (unsigned long long)t->time[LIVE_REPLAYED].n);
-    for (int w = 0; w < LIVE_APPLY_NWHY; w++) {
-        if (!t->skipped[w])
-            continue;
-        buf_printf(b, "%s{\"why\":", first ? "" : ",");
-        buf_json(b, str_of(live_apply_why(w)));
-        buf_printf(b, ",\"launches\":%llu}", (unsigned long long)t->skipped[w]);
-        first = false;
-    }
-    buf_puts(b, "]");
-    put_spread(b, "original_ns", o->has_original, &o->original);
-    put_spread(b, "again_ns", o->has_again, &o->again);
-    put_spread(b, "tuned_ns", o->has_tuned, &o->by_turns);
-    put_number(b, "noise_percent", noise(o) >= 0, noise(o), "%.2f");
-    put_spread(b, "original_steady_ns", o->has_steady, &o->steady);
-    put_spread(b, "tuned_steady_ns", o->has_steady, &o->steady_tuned);
-    put_number(b, "share", o->share >= 0, o->share, "%.6f");
-    put_number(b, "load_ns", t->load_ns != 0, (double)t->load_ns, "%.0f");
-    put_number(b, "per_launch_ns", t->applied != 0,
-               t->applied ? (double)t->enter_ns / (double)t->applied : 0, "%.0f");
-    buf_printf(b, ",\"verified\":%u,\"equal\":%s,\"alone_ns\":{\"original\":", t->verified + t->differed,
-               t->differed   ? "false"
-               : t->verified ? "true"
-                             : "null");
-    if (o->tuned->original_ns && o->tuned->tuned_ns)
-        buf_printf(b, "%lld,\"tuned\":%lld,\"origin\":\"%s\"}", (long long)o->tuned->original_ns,
-                   (long long)o->tuned->tuned_ns,
-                   o->tuned->dev.kind == DEV_SIMULATED ? "simulated" : "measured");
+    jw_obj(w);
+    jw_put_str(w, "name", t->kernel);
+    jw_put_str(w, "readable", readable.s ? readable.s : "");
+    buf_free_checked(&readable, w->out);
+    jw_put_str(w, "from", o->tuned->from);
+    jw_put_uint(w, "launches", t->launches);
+    jw_put_uint(w, "applied", t->applied);
+    jw_put_uint(w, "in_graphs", t->captured);
+    jw_put_uint(w, "replays", t->time[LIVE_REPLAYED].n);
+    put_skipped(w, t);
+    put_spread(w, "original_ns", o->has_original, &o->original);
+    put_spread(w, "again_ns", o->has_again, &o->again);
+    put_spread(w, "tuned_ns", o->has_tuned, &o->by_turns);
+    put_rounded(w, "noise_percent", noise(o), 100);
+    put_spread(w, "original_steady_ns", o->has_steady, &o->steady);
+    put_spread(w, "tuned_steady_ns", o->has_steady, &o->steady_tuned);
+    put_rounded(w, "share", o->share, 1e6);
+    jw_put_uint_if(w, "load_ns", t->load_ns != 0, t->load_ns);
+    put_rounded(w, "per_launch_ns", t->applied ? (double)t->enter_ns / (double)t->applied : -1, 1);
+    jw_put_uint(w, "verified", t->verified + t->differed);
+    if (t->verified + t->differed)
+        jw_put_bool(w, "equal", !t->differed);
     else
-        buf_puts(b, "null,\"tuned\":null,\"origin\":null}");
-    buf_puts(b, ",\"samples_ns\":{");
-    put_samples(b, "original", &t->time[LIVE_ORIGINAL]);
-    put_samples(b, "again", &t->time[LIVE_AGAIN]);
-    put_samples(b, "tuned", t->time[LIVE_TUNED].kept ? &t->time[LIVE_TUNED] : &t->time[LIVE_REPLAYED]);
-    buf_puts(b, "}}");
+        jw_put_null(w, "equal");
+    put_alone(w, o->tuned);
+    jw_put_obj(w, "samples_ns");
+    put_samples(w, "original", &t->time[LIVE_ORIGINAL]);
+    put_samples(w, "again", &t->time[LIVE_AGAIN]);
+    put_samples(w, "tuned", t->time[LIVE_TUNED].kept ? &t->time[LIVE_TUNED] : &t->time[LIVE_REPLAYED]);
+    jw_end_obj(w);
+    jw_end_obj(w);
 }
 
 static void put_document(const struct told *t, const struct live_survey *s, char *const *argv,
                          const char *mode, struct buf *b)
 {
     const struct program *p = &t->program;
-    buf_puts(b, "{\"format\":\"gpulocw-apply\",\"version\":1,\"mode\":");
-    buf_json(b, str_of(mode));
-    buf_puts(b, ",\"kernels\":[");
-    for (size_t i = 0; i < t->n; i++) {
-        buf_puts(b, i ? ",\n" : "\n");
-        put_kernel(&t->v[i], b);
-    }
-    buf_puts(b, "],\n\"program\":{\"command\":[");
-    for (size_t i = 0; argv[i]; i++) {
-        buf_puts(b, i ? "," : "");
-        buf_json(b, str_of(argv[i]));
-    }
-    buf_printf(b, "],\"exit_status\":%d,\"processes\":%u,\"wall_ns\":%llu", s->exit, s->processes,
-               (unsigned long long)p->wall_ns);
-    put_number(b, "wall_original_ns", p->wall_original_ns != 0, (double)p->wall_original_ns, "%.0f");
-    put_number(b, "expected_ns", p->expected_ns >= 0, p->expected_ns, "%.0f");
-    put_number(b, "gpu_ns", p->gpu_ns != 0, (double)p->gpu_ns, "%.0f");
-    put_number(b, "gpu_original_ns", p->gpu_original_ns != 0, (double)p->gpu_original_ns, "%.0f");
-    put_number(b, "gpu_expected_ns", p->gpu_expected_ns >= 0, p->gpu_expected_ns, "%.0f");
-    put_number(b, "gpu_span_ns", p->span_ns != 0, (double)p->span_ns, "%.0f");
-    put_number(b, "gpu_span_original_ns", p->span_original_ns != 0, (double)p->span_original_ns, "%.0f");
-    put_number(b, "gpu_span_expected_ns", p->span_expected_ns >= 0, p->span_expected_ns, "%.0f");
-    buf_puts(b, "}}\n");
+    struct jw w = document_open(b, "gpulocw-apply", 2);
+    jw_put_str(&w, "mode", mode);
+    jw_put_arr(&w, "kernels");
+    for (size_t i = 0; i < t->n; i++)
+        put_kernel(&w, &t->v[i]);
+    jw_end_arr(&w);
+    jw_put_obj(&w, "program");
+    jw_put_words(&w, "command", argv);
+    jw_put_int(&w, "exit_status", s->exit);
+    jw_put_uint(&w, "processes", s->processes);
+    jw_put_uint(&w, "wall_ns", p->wall_ns);
+    jw_put_uint_if(&w, "wall_original_ns", p->wall_original_ns != 0, p->wall_original_ns);
+    put_rounded(&w, "expected_ns", p->expected_ns, 1);
+    jw_put_uint_if(&w, "gpu_ns", p->gpu_ns != 0, p->gpu_ns);
+    jw_put_uint_if(&w, "gpu_original_ns", p->gpu_original_ns != 0, p->gpu_original_ns);
+    put_rounded(&w, "gpu_expected_ns", p->gpu_expected_ns, 1);
+    jw_put_uint_if(&w, "gpu_span_ns", p->span_ns != 0, p->span_ns);
+    jw_put_uint_if(&w, "gpu_span_original_ns", p->span_original_ns != 0, p->span_original_ns);
+    put_rounded(&w, "gpu_span_expected_ns", p->span_expected_ns, 1);
+    jw_end_obj(&w);
+    document_close(&w);
 }
 
 /* ---- for people ---- */
@@ -244,16 +253,16 @@ static void kernel_text(const struct outcome *o, struct buf *b)
     if (o->has_tuned)
         put_time(b, "tuned", &o->by_turns);
     if (o->has_original && o->has_tuned && o->by_turns.median) {
-        double gain = (double)o->original.median / (double)o->by_turns.median;
+        double gain = gain_between((double)o->original.median, (double)o->by_turns.median);
         bool within = noise(o) >= 0 && (gain > 1 ? gain - 1 : 1 - gain) * 100 <= noise(o);
         buf_printf(b, "  %-15s %.2fx in the program%s", "gain", gain,
                    within ? ", within the noise" : "");
         if (o->has_steady && o->steady_tuned.median)
             buf_printf(b, ", %.2fx behind launches of its own kind",
-                       (double)o->steady.median / (double)o->steady_tuned.median);
+                       gain_between((double)o->steady.median, (double)o->steady_tuned.median));
         if (o->tuned->original_ns && o->tuned->tuned_ns)
             buf_printf(b, "; alone, when it was tuned, %.2fx (%s)",
-                       (double)o->tuned->original_ns / (double)o->tuned->tuned_ns,
+                       gain_between((double)o->tuned->original_ns, (double)o->tuned->tuned_ns),
                        o->tuned->dev.kind == DEV_SIMULATED ? "simulated" : "measured");
         buf_puts(b, "\n");
     }
@@ -449,13 +458,12 @@ int cmd_remote_there(struct args *a, const char *command, struct remote *r,
 /* FILE.tuned.ptx comes with its launch, and with the original and its launch. */
 static bool add_beside(struct remote *r, const char *file)
 {
-    static const char ending[] = ".tuned.ptx";
     static const char *const others[] = { ".tuned.launch.json", ".ptx", ".launch.json" };
-    size_t n = strlen(file), m = sizeof ending - 1;
+    size_t stem = base_stem(file, ".tuned.ptx");
     bool ok = true;
-    for (size_t i = 0; n > m && strcmp(file + n - m, ending) == 0 && i < ARRAY_LEN(others) && ok; i++) {
+    for (size_t i = 0; stem && i < ARRAY_LEN(others) && ok; i++) {
         struct buf b = { 0 };
-        buf_printf(&b, "%.*s%s", (int)(n - m), file, others[i]);
+        buf_printf(&b, "%.*s%s", (int)stem, file, others[i]);
         if (b.s && access(b.s, R_OK) == 0)
             ok = remote_add(&r->file, &r->nfiles, &r->files_cap, b.s);
         buf_free(&b);

@@ -1,11 +1,11 @@
 /* capture: which kernels a program launches, how long they take, which have PTX (--list); and chosen
  * launches with all that they work on, as files that open like any other. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
 #include "engine/live/live.h"
 #include "engine/live/remote.h"
 #include "engine/ptx/ptx.h"
+#include "engine/session/document.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/own_files.h"
 #include "engine/workspace/source.h"
@@ -15,28 +15,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define TRIM_S 120.0 /* most seconds of one simulated run */
 
 static void put_document(const struct live_survey *s, char *const *argv, struct buf *b)
 {
-    buf_puts(b, "{\"format\":\"gpulocw-capture\",\"version\":1,\"program\":{\"command\":[");
-    for (size_t i = 0; argv[i]; i++) {
-        buf_puts(b, i ? "," : "");
-        buf_json(b, str_of(argv[i]));
-    }
-    buf_printf(b,
-               "],\"exit_status\":%d,\"processes\":%u,\"cut_off\":%u,\"wall_ns\":%llu,\"gpu_ns\":%llu},"
-               "\"kernels\":[",
-               s->exit, s->processes, s->cut_off, (unsigned long long)s->wall_ns,
-               (unsigned long long)s->gpu_ns);
-    for (size_t i = 0; i < s->n; i++) {
-        buf_puts(b, i ? ",\n" : "\n");
-        cmd_live_kernel(s, &s->v[i], NULL, b);
-    }
-    buf_puts(b, "]}\n");
+    struct jw w = document_open(b, "gpulocw-capture", 2);
+    jw_put_obj(&w, "program");
+    jw_put_words(&w, "command", argv);
+    jw_put_int(&w, "exit_status", s->exit);
+    jw_put_uint(&w, "processes", s->processes);
+    jw_put_uint(&w, "cut_off", s->cut_off);
+    jw_put_uint(&w, "wall_ns", s->wall_ns);
+    jw_put_uint(&w, "gpu_ns", s->gpu_ns);
+    jw_end_obj(&w);
+    jw_put_arr(&w, "kernels");
+    for (size_t i = 0; i < s->n; i++)
+        cmd_live_kernel(&w, s, &s->v[i], NULL);
+    jw_end_arr(&w);
+    document_close(&w);
 }
 
 static void put_table(const struct live_survey *s, struct buf *b)
@@ -135,14 +133,6 @@ static bool size_of(const char *text, uint64_t *bytes)
     return v != 0;
 }
 
-static enum status open_code(void *ctx, const char *path, const char *kernel, unsigned cc,
-                             struct ptx_module **out, struct diags *ds)
-{
-    const struct source_want w = { .kernel = kernel, .cc = cc };
-    (void)ctx;
-    return source_read(&path, 1, &w, out, ds);
-}
-
 static void on_progress(void *ctx, const char *line)
 {
     cmd_progress_detail(ctx, 0, "captured", line);
@@ -180,7 +170,7 @@ enum status cmd_capture_want(struct args *a, const char *folder, struct live_wan
                              .nth = a->nth ? (uint64_t)a->nth : 1,
                              .folder = folder,
                              .trim_s = TRIM_S,
-                             .open = open_code,
+                             .open = source_open,
                              .progress = isatty(STDERR_FILENO) ? on_progress : NULL,
                              .ctx = a };
     enum status st = max_bytes_of(a, &w->max_bytes, ds);

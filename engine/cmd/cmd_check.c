@@ -1,15 +1,17 @@
 /* check: a kernel against rules, for continuous integration. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/check/check.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/rec/result.h"
+#include "engine/session/guess.h"
+#include "engine/session/infer/others.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/measure.h"
 #include "engine/workspace/workspace.h"
 
 #include <stdio.h>
@@ -57,7 +59,7 @@ static enum status guess_launch(struct checking *c, struct workspace *s, const s
     if (st == ST_OK)
         st = launch_infer(facts, s->dev, took, c->a->cancel, &s->launches.launch[0], &none);
     s->launches.n = st == ST_OK;
-    if (st == ST_OK && took->runs) {
+    if (st == ST_OK && (took->runs || took->faults)) {
         s->spec = &s->launches.launch[0];
         st = workspace_data(s, c->ds);
     }
@@ -86,16 +88,53 @@ static void note_guess(struct checking *c, struct checked_kernel *k, const struc
 
 /* ---- one launch ---- */
 
-/* The original, with every access checked. What the device says of it are findings; anything else that
- * goes wrong ends the command. */
-static enum status run_checked(struct checking *c, struct workspace *s, struct checked_kernel *k)
+/* A launch that the device cannot hold is refused here; else its counters are looked at. */
+static enum status run_timed(struct checking *c, struct workspace *s, struct checked_kernel *k,
+                             struct diags *run)
 {
-    struct diags run = { 0 };
-    struct tune_bench *bench = NULL;
+    struct result *r = base_alloc(sizeof *r);
+    struct diags said = { 0 };
+    if (!r)
+        return ST_NOMEM;
+    enum status st = measurement_original(s, c->a, r, &said);
+    if (st == ST_OK && r->status == ST_OK) {
+        findings_of_counters(s->facts, r, dim3u_count(s->spec->grid) * dim3u_count(s->spec->block),
+                             &c->rules, &c->found);
+    } else if (st != ST_CANCELLED && st != ST_NOMEM) {
+        diag_add(run, DIAG_ERROR, "launch", s->module->path,
+                 s->facts->func->ninsts ? s->facts->func->insts[0].at : NO_SPAN, "%s",
+                 r->message[0] ? r->message : "the launch does not run");
+        st = ST_DEVICE;
+    }
+    diags_free(&said);
+    if (k->beside) { /* limits are of the guess itself */
+        base_free(r);
+    } else {
+        base_free(k->timed);
+        k->timed = r;
+    }
+    return st;
+}
+
+/* The original, with every access checked. */
+static enum status run_original(struct checking *c, struct workspace *s, struct diags *run)
+{
+    struct measure m = { .bench = NULL };
     struct args a = *c->a;
     a.check_memory = true;
     tune_tolerate_atomics(s->module, &s->launches.launch[s->spec - s->launches.launch]);
-    enum status st = measurement_bench_of(s, &a, &bench, &run); /* which runs the original */
+    enum status st = measurement_bench_of(s, &a, &m, run); /* which runs the original */
+    tune_bench_close(m.bench);
+    return st;
+}
+
+/* What the device says of it are findings; anything else that goes wrong ends the command. */
+static enum status run_checked(struct checking *c, struct workspace *s, struct checked_kernel *k)
+{
+    struct diags run = { 0 };
+    enum status st = run_original(c, s, &run);
+    if (st == ST_OK)
+        st = run_timed(c, s, k, &run);
     k->ran = st == ST_OK || st == ST_DEVICE;
     k->fault |= st == ST_DEVICE;
     if (st == ST_DEVICE) {
@@ -104,8 +143,49 @@ static enum status run_checked(struct checking *c, struct workspace *s, struct c
     } else {
         diags_move(c->ds, &run);
     }
-    tune_bench_close(bench);
     diags_free(&run);
+    return st;
+}
+
+/* A launch beside the guess. What it finds stands in the finding; where it does not run for another reason than a fault of
+ * the kernel, nothing is said. */
+static enum status check_other(struct checking *c, struct workspace *s, struct checked_kernel *k,
+                               struct infer_other *o)
+{
+    struct launch_spec was = s->launches.launch[0];
+    struct launch_data data = s->data;
+    struct diags run = { 0 };
+    s->launches.launch[0] = o->l;
+    s->has_data = false;
+    enum status st = workspace_data(s, &run);
+    if (st == ST_OK)
+        st = run_original(c, s, &run);
+    if (st == ST_OK || st == ST_DEVICE)
+        findings_tried(&c->found, k, o->what);
+    if (st == ST_DEVICE) {
+        k->beside = o->what;
+        findings_of_run(s->facts, &run, &c->rules, &c->found);
+        k->beside = NULL;
+    }
+    if (s->has_data)
+        launch_data_free(&s->data);
+    o->l = s->launches.launch[0];
+    s->launches.launch[0] = was;
+    s->data = data;
+    s->has_data = true;
+    diags_free(&run);
+    return st == ST_NOMEM || st == ST_CANCELLED ? st : ST_OK;
+}
+
+static enum status check_others(struct checking *c, struct workspace *s, struct checked_kernel *k,
+                                const struct infer_asked *took)
+{
+    struct infer_other other[INFER_OTHERS];
+    size_t n = 0;
+    enum status st = infer_others(s->facts, s->spec, took->free_block, other, &n);
+    for (size_t i = 0; st == ST_OK && i < n && !k->fault; i++)
+        st = check_other(c, s, k, &other[i]);
+    infer_others_free(other, n);
     return st;
 }
 
@@ -126,7 +206,13 @@ static enum status check_kernel(struct checking *c, struct workspace *s, const s
         keep_text(c, &k->unanalysed,
                   s->facts->ngaps ? s->facts->gaps[0] : "no address could be followed");
     findings_of_analysis(s->facts, &c->rules, &c->found);
-    return k->launch != CHECK_LAUNCH_NONE ? run_checked(c, s, k) : ST_OK;
+    if (k->launch == CHECK_LAUNCH_GIVEN)
+        findings_of_maps(s->facts, s->spec, &c->rules, &c->found);
+    if (k->launch != CHECK_LAUNCH_NONE)
+        st = run_checked(c, s, k);
+    if (st == ST_OK && k->launch == CHECK_LAUNCH_GUESSED && !k->fault && s->has_data)
+        st = check_others(c, s, k, took);
+    return st;
 }
 
 /* A launch of the file by its name, or the kernel f without one. */

@@ -1,12 +1,16 @@
 /* analyze: what the text and the launch description say. */
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/banks.h"
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/cmd/measurement.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
+#include "engine/rec/launch_read.h"
+#include "engine/rec/result.h"
 #include "engine/report/text_curve.h"
-#include "engine/session/session.h"
+#include "engine/session/documents.h"
+#include "engine/session/limits_doc.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
 
@@ -18,6 +22,12 @@ static void put_bar(double degree, struct buf *out)
 {
     for (int i = 0; i < 8; i++)
         buf_puts(out, degree * 8 > i + 0.5 ? "#" : ".");
+}
+
+/* The paper's figure is of any data; the exact one, where there is one, of this launch. */
+static bool expected_tells(const struct ana_access *a)
+{
+    return !a->exact.valid && ana_expected_tells(a->coalesce.expected);
 }
 
 static void put_access(const struct ana_kernel *k, const struct ana_access *a, struct buf *out)
@@ -38,8 +48,11 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
     if (a->coalesce.valid) {
         buf_puts(out, "    degree   ");
         put_bar(a->coalesce.degree, out);
-        buf_printf(out, " %6.2f %%  sectors in range %u  expected per request %.2f\n",
-                   100 * a->coalesce.degree, a->coalesce.num_sectors, a->coalesce.expected);
+        buf_printf(out, " %6.2f %%", 100 * a->coalesce.degree);
+        if (expected_tells(a))
+            buf_printf(out, "  sectors in range %u  expected per request %.2f", a->coalesce.num_sectors,
+                       a->coalesce.expected);
+        buf_puts(out, "\n");
         if (fabs(a->coalesce.every.degree - a->coalesce.degree) >= 5e-5)
             buf_printf(out, "    static   %.2f %% over all lanes%s\n", 100 * a->coalesce.every.degree,
                        a->coalesce.every.of_lanes_that_run ? " that run it" : "");
@@ -73,8 +86,10 @@ static void put_every_lane(const struct ana_coalesce *c, struct buf *out)
         return;
     buf_printf(out,
                "\n             over all 32 lanes, guards and branches aside (static, as the paper): "
-               "degree %.2f %%, %u sectors, %.2f expected",
-               100 * e->degree, e->num_sectors, e->expected);
+               "degree %.2f %%, %u sectors",
+               100 * e->degree, e->num_sectors);
+    if (ana_expected_tells(e->expected))
+        buf_printf(out, ", %.2f expected", e->expected);
     if (e->of_lanes_that_run)
         buf_printf(out, "; %u load%s of loaded addresses by the lanes that run %s", e->of_lanes_that_run,
                    e->of_lanes_that_run == 1 ? "" : "s", e->of_lanes_that_run == 1 ? "it" : "them");
@@ -202,7 +217,7 @@ static void put_banks(const struct ana_kernel *k, struct buf *out)
     buf_puts(out, "\n");
 }
 
-static void put_kernel(const struct ana_kernel *k, struct buf *out)
+static void put_kernel(const struct ana_kernel *k, const struct result *timed, struct buf *out)
 {
     buf_puts(out, "kernel ");
     ptx_readable(k->func->name, out);
@@ -213,10 +228,12 @@ static void put_kernel(const struct ana_kernel *k, struct buf *out)
         buf_printf(out, "grid %ux%ux%u  block %ux%ux%u\n", k->grid.x, k->grid.y, k->grid.z, k->block.x,
                    k->block.y, k->block.z);
     if (k->coalesce.valid)
-        buf_printf(out, "coalescing   degree %.2f %%, %u sectors in range, %.2f expected per request",
-                   100 * k->coalesce.degree, k->coalesce.num_sectors, k->coalesce.expected);
+        buf_printf(out, "coalescing   degree %.2f %%, %u sectors in range", 100 * k->coalesce.degree,
+                   k->coalesce.num_sectors);
     else
         buf_puts(out, "coalescing   n/a: no global load could be counted");
+    if (k->coalesce.valid && ana_expected_tells(k->coalesce.expected))
+        buf_printf(out, ", %.2f expected per request", k->coalesce.expected);
     if (k->exact.valid && k->exact.requests)
         buf_printf(out, "; exact %.4f per request", k->exact.sectors_per_request);
     if (k->coalesce.valid)
@@ -229,6 +246,12 @@ static void put_kernel(const struct ana_kernel *k, struct buf *out)
                k->sensitivity ? ", sensitivity " : "", k->sensitivity ? k->sensitivity : "");
     for (uint32_t i = 0; i < k->nevidence; i++)
         buf_printf(out, "             %s\n", k->evidence[i]);
+    if (timed && timed->limits.valid) {
+        buf_puts(out, "limits       ");
+        limits_first_text(timed, out);
+        buf_puts(out, "; run says where and what to try\n");
+        launch_guess_line("guess        ", timed->guessed, out);
+    }
     put_reuse(k, out);
     put_graph(&k->coalesce, out);
     text_curve(k, out);
@@ -243,16 +266,35 @@ static void put_kernel(const struct ana_kernel *k, struct buf *out)
         buf_printf(out, "not analysed: %s\n", k->gaps[i]);
 }
 
-static void print_kernels(const struct args *a, struct ana_kernel *const *k, size_t n)
+/* timed: one launch of the first; NULL: none. */
+static void print_kernels(const struct args *a, struct ana_kernel *const *k, size_t n,
+                          const struct result *timed)
 {
     struct buf out = { 0 };
     if (a->json)
-        json_analysis((const struct ana_kernel *const *)k, n, &out);
+        json_analysis((const struct ana_kernel *const *)k, n, timed, &out);
     else
         for (size_t i = 0; i < n; i++)
-            put_kernel(k[i], &out);
+            put_kernel(k[i], i ? NULL : timed, &out);
     cmd_put(a, &out);
     buf_free(&out);
+}
+
+/* What limits the launch that is there: it is timed, where that takes no longer than this, in seconds. */
+#define TIMED_WITHIN 10.0
+static enum status time_launch(struct workspace *s, const struct args *a, struct ana_kernel *k,
+                               struct result *r)
+{
+    struct diags none = { 0 }; /* a launch that does not run: `run` says why */
+    struct args how = *a;
+    if (!s->spec || a->quick || s->info.kind != DEV_SIMULATED)
+        return ST_OK;
+    how.time_limit = TIMED_WITHIN;
+    s->facts = k;
+    enum status st = measurement_original(s, &how, r, &none);
+    s->facts = NULL;
+    diags_free(&none);
+    return st == ST_CANCELLED || st == ST_NOMEM ? st : ST_OK;
 }
 
 /* Without a launch and without --kernel: every kernel of the module, with the assumption stated. */
@@ -284,12 +326,14 @@ int cmd_analyze(struct args *a)
     struct diags ds = { 0 };
     struct workspace s = { 0 };
     struct ana_kernel *k[MOST] = { 0 };
+    struct result timed = result_empty();
     size_t n = 0;
     enum status st = workspace_open(&s, a, &ds);
     if (st == ST_OK && a->schedules)
         st = cmd_schedules(a, &s, &ds);
-    else if (st == ST_OK && (st = every_kernel(&s, a, k, &n, MOST, &ds)) == ST_OK)
-        print_kernels(a, k, n);
+    else if (st == ST_OK && (st = every_kernel(&s, a, k, &n, MOST, &ds)) == ST_OK &&
+             (!n || (st = time_launch(&s, a, k[0], &timed)) == ST_OK))
+        print_kernels(a, k, n, timed.limits.valid ? &timed : NULL);
     for (size_t i = 0; i < n; i++)
         ana_free(k[i]);
     workspace_close(&s);

@@ -1,5 +1,5 @@
 /* demo: a demo kernel swept at once, or a lesson. */
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/base/shown.h"
 #include "engine/cmd/cmd.h"
 #include "engine/cmd/cmd_int.h"
@@ -12,15 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool ends_with(const char *s, const char *end)
+static int by_number(const void *a, const void *b)
 {
-    size_t n = strlen(s), k = strlen(end);
-    return n > k && strcmp(s + n - k, end) == 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strverscmp(*(char *const *)a, *(char *const *)b); /* lesson 2 before lesson 10 */
 }
 
 size_t cmd_data_names(const char *folder, const char *end, char **names, size_t most)
@@ -30,7 +24,7 @@ size_t cmd_data_names(const char *folder, const char *end, char **names, size_t 
     DIR *d = path.s ? opendir(path.s) : NULL;
     size_t n = 0;
     for (struct dirent *e; d && n < most && (e = readdir(d));) {
-        if (!ends_with(e->d_name, end))
+        if (!base_stem(e->d_name, end))
             continue;
         names[n] = base_strdup(e->d_name);
         if (names[n])
@@ -39,7 +33,7 @@ size_t cmd_data_names(const char *folder, const char *end, char **names, size_t 
     if (d)
         closedir(d);
     buf_free(&path);
-    qsort(names, n, sizeof *names, by_name);
+    qsort(names, n, sizeof *names, by_number);
     return n;
 }
 
@@ -71,12 +65,14 @@ static int cmd_check_lesson(struct args *a)
     enum status st = lesson_read(a->check, &l, &ds);
     if (st == ST_OK && a->front && a->front->check_lesson)
         st = a->front->check_lesson(l, &ds);
+    if (st == ST_OK && a->front && a->front->try_lesson)
+        st = a->front->try_lesson(a->env, a->check, &ds);
     else if (st == ST_OK)
         diag_add(&ds, DIAG_WARNING, "lesson", a->check, NO_SPAN,
                  "this build has no workbench: checks and commands of the steps were not tested");
     if (st == ST_OK)
-        diag_add(&ds, DIAG_NOTE, "lesson", a->check, NO_SPAN,
-                 "lesson %d, '%s': %u steps, all well formed", l->number, l->title, l->nsteps);
+        diag_add(&ds, DIAG_NOTE, "lesson", a->check, NO_SPAN, "lesson %d, '%s': %u steps, all tried",
+                 l->number, l->title, l->nsteps);
     lesson_free(l);
     return cmd_finish(a, st, &ds);
 }
@@ -227,7 +223,6 @@ int cmd_demo(struct args *a)
         a->nfiles = 1;
         code = cmd_sweep(a);
     }
-    base_free(ptx);
-    base_free(lesson);
+    BASE_FREE(ptx, lesson);
     return code;
 }

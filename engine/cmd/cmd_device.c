@@ -1,11 +1,11 @@
 /* devices, calibrate, worker. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/dev/dev.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
+#include "engine/session/documents.h"
+#include "engine/session/preset.h"
 #include "engine/session/preset_fields.h"
-#include "engine/session/session.h"
 #include "engine/sim/host.h"
 #include "engine/sim/preset.h"
 #include "engine/workspace/args.h"
@@ -56,6 +56,7 @@ static void put_counters(const struct dev_info *d, const struct dev_counters *c,
     for (size_t i = 0; i < COUNTER_COUNT; i++)
         buf_printf(out, "  %-22s %s%s\n", counter_name((enum counter_id)i),
                    c->of[i].valid ? "" : "n/a: ", c->of[i].from);
+    buf_printf(out, "  %-22s %s%s\n", "limits", c->limits ? "" : "n/a: ", c->limits_from);
 }
 
 /* Opening a GPU takes a while: one of each kind, unless the user names one. */

@@ -1,6 +1,5 @@
 /* rewrite --diff on a terminal: the original's lines left, the rewritten ones right with the pass that
  * wrote them, PTX in colour. One line at a time, no state between lines. */
-#include "engine/base/base.h"
 #include "engine/base/shown.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/pass/pass.h"

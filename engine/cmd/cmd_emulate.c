@@ -1,13 +1,10 @@
 /* emulate: a CUDA program without a GPU. Standard output is the program's; what it did goes to standard
  * error as a table, or with --json to standard output as a document behind it. */
-#include "engine/base/base.h"
-#include "engine/base/shown.h"
 #include "engine/cmd/cmd_int.h"
-#include "engine/cmd/io.h"
-#include "engine/dev/dev.h"
 #include "engine/emulate/emulate.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
+#include "engine/session/document.h"
 #include "engine/workspace/args.h"
 
 #include <string.h>
@@ -17,32 +14,30 @@ enum { FOUND = 4 }; /* the check found something, and the program did not notice
 /* ---- the document ---- */
 static void put_document(const struct args *a, const struct emulate_seen *s, struct buf *b)
 {
-    buf_puts(b, "{\"format\":\"gpulocw-emulate\",\"version\":1,\"program\":{\"command\":[");
-    for (size_t i = 0; a->program[i]; i++) {
-        buf_puts(b, i ? "," : "");
-        buf_json(b, str_of(a->program[i]));
-    }
-    buf_printf(b, "],\"exit_status\":%d,\"processes\":%u,\"wall_ns\":%llu,\"gpu_ns\":", s->survey.exit,
-               s->survey.processes, (unsigned long long)s->survey.wall_ns);
-    if (a->time)
-        buf_printf(b, "%llu", (unsigned long long)s->survey.gpu_ns);
-    else
-        buf_puts(b, "null");
-    buf_printf(b, ",\"failed_launches\":%llu},\"kernels\":[", (unsigned long long)s->faults);
-    for (size_t i = 0; i < s->survey.n; i++) {
-        const struct live_kernel *k = &s->survey.v[i];
-        buf_puts(b, i ? ",\n" : "\n");
-        cmd_live_kernel(&s->survey, k, k->sampled ? "sampled" : "whole", b);
-    }
-    buf_puts(b, "],\"findings\":");
-    findings_list_json(&s->findings, b);
-    buf_puts(b, ",\"not_supported\":[");
+    const struct live_survey *v = &s->survey;
+    struct jw w = document_open(b, "gpulocw-emulate", 2);
+    jw_put_obj(&w, "program");
+    jw_put_words(&w, "command", a->program);
+    jw_put_int(&w, "exit_status", v->exit);
+    jw_put_uint(&w, "processes", v->processes);
+    jw_put_uint(&w, "wall_ns", v->wall_ns);
+    jw_put_uint_if(&w, "gpu_ns", a->time, v->gpu_ns);
+    jw_put_uint(&w, "failed_launches", s->faults);
+    jw_end_obj(&w);
+    jw_put_arr(&w, "kernels");
+    for (size_t i = 0; i < v->n; i++)
+        cmd_live_kernel(&w, v, &v->v[i], v->v[i].sampled ? "sampled" : "whole");
+    jw_end_arr(&w);
+    findings_list_json(&w, &s->findings);
+    jw_put_arr(&w, "not_supported");
     for (size_t i = 0; i < s->nmissing; i++) {
-        buf_puts(b, i ? ",{\"call\":" : "{\"call\":");
-        buf_json(b, str_of(s->missing[i].call));
-        buf_printf(b, ",\"count\":%llu}", (unsigned long long)s->missing[i].count);
+        jw_obj(&w);
+        jw_put_str(&w, "call", s->missing[i].call);
+        jw_put_uint(&w, "count", s->missing[i].count);
+        jw_end_obj(&w);
     }
-    buf_puts(b, "]}\n");
+    jw_end_arr(&w);
+    document_close(&w);
 }
 
 /* ---- the table ---- */
@@ -144,15 +139,6 @@ static void put_lesson(const struct emulate_seen *s, const struct dev_info *d, s
 }
 
 /* ---- the command ---- */
-static void put_aside(const struct args *a, const struct buf *b)
-{
-    struct buf shown = { 0 };
-    buf_shown(&shown, (struct str){ b->s, b->n });
-    if (a->io->aside && !shown.oom)
-        a->io->aside(a->io->ctx, shown.s, shown.n);
-    buf_free(&shown);
-}
-
 static int emulate_into(struct args *a, const char *folder)
 {
     struct diags ds = { 0 };
@@ -165,7 +151,10 @@ static int emulate_into(struct args *a, const char *folder)
         st = cmd_emulate_run(a, folder ? &w : NULL, &seen, &p, &ds);
     if (st == ST_OK && folder)
         st = cmd_capture_index(&seen.survey, a->program, folder, &ds);
-    int rc = seen.survey.exit ? seen.survey.exit : a->check_memory && seen.findings.n ? FOUND : 0;
+    int rc = seen.survey.exit                     ? seen.survey.exit
+             : cancel_asked(a->cancel)            ? status_exit_code(ST_CANCELLED)
+             : a->check_memory && seen.findings.n ? FOUND
+                                                  : 0;
     if (st == ST_OK && a->json) {
         put_document(a, &seen, &b);
         cmd_put(a, &b);
@@ -174,7 +163,7 @@ static int emulate_into(struct args *a, const char *folder)
         sim_preset_info(&p, &d);
         put_table(a, &seen, p.title, &b);
         put_lesson(&seen, &d, &b);
-        put_aside(a, &b);
+        cmd_put_aside(a, &b);
     }
     buf_free(&b);
     emulate_free(&seen);

@@ -1,5 +1,4 @@
 /* gpulocw help: the help of the program, of a command, or of a topic. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/workspace/args.h"
 

@@ -2,7 +2,6 @@
 #ifndef GPULOCW_CMD_CMD_INT_H
 #define GPULOCW_CMD_CMD_INT_H
 
-#include "engine/base/base.h"
 #include "engine/tune/proof.h"
 
 #include <stdio.h>
@@ -13,18 +12,8 @@ struct load_classes;
 struct result;
 struct workspace;
 
-struct ana_kernel;
-struct ana_opts;
-struct cmd_front;
 struct cmd_front_opts;
-struct dev;
-struct dev_env;
-struct dev_pool;
-struct launch_spec;
-struct options;
-struct pass_input;
 struct pass_output;
-struct ptx_func;
 struct ptx_module;
 struct roofline_device;
 struct tune_family;
@@ -43,7 +32,6 @@ size_t command_count(void);
 const struct command *command_at(size_t i);
 const struct command *command_find(const char *name);
 /* The command whose name is nearly that; NULL: none is. */
-const char *command_near(const char *name);
 void args_help(const struct command *c, struct buf *out); /* c NULL: the workbench itself */
 /* What `help` tells besides commands. */
 struct help_topic {
@@ -59,6 +47,8 @@ const struct help_topic *help_topic_at(size_t i);
 int cmd_finish(const struct args *a, enum status s, struct diags *ds);
 /* To standard output, and there is no other way: as people may see it (engine/base/shown.h). */
 void cmd_put(const struct args *a, const struct buf *b);
+/* beside a program that has standard output */
+void cmd_put_aside(const struct args *a, const struct buf *b);
 /* byte for byte: for what is ours alone */
 void cmd_put_exact(const struct args *a, const struct buf *b);
 /* PTX: byte for byte, unless a terminal would show it */
@@ -82,14 +72,10 @@ bool cmd_utf8(void);
 /* Original against rewritten side by side, `width` columns, PTX in colour when `color` (cmd_diff.c). */
 void cmd_side_by_side(const struct ptx_module *original, const struct pass_output *o, unsigned width,
                       bool color, bool utf8, struct buf *out);
-/* Options that contradict each other or do nothing without another: ST_REFUSED with what to change. */
-enum status cmd_contradictions(const struct options *o, struct diags *ds);
 /* What --prove says, `unasked` where it is not there. ST_USAGE, with a diagnostic: neither quick nor
  * full. */
 enum status cmd_prove_level(const char *text, enum tune_level unasked, enum tune_level *level,
                             struct diags *ds);
-/* A bypass at the threshold that bypasses nothing is legal, and said: true. */
-bool cmd_say_idle(const struct options *o, struct diags *ds);
 /* analyze --schedules (cmd_schedule.c). */
 enum status cmd_schedules(const struct args *a, const struct workspace *s, struct diags *ds);
 
@@ -98,8 +84,8 @@ enum status cmd_schedules(const struct args *a, const struct workspace *s, struc
 struct live_kernel;
 struct live_survey;
 double cmd_live_share(const struct live_survey *s, const struct live_kernel *k);
-void cmd_live_kernel(const struct live_survey *s, const struct live_kernel *k, const char *evidence,
-                     struct buf *b);
+void cmd_live_kernel(struct jw *w, const struct live_survey *s, const struct live_kernel *k,
+                     const char *evidence);
 
 /* Captures of emulated programs (cmd_capture.c, cmd_emulate.c). */
 struct live_want;
@@ -126,6 +112,7 @@ int cmd_run(struct args *a);
 int cmd_sweep(struct args *a);
 int cmd_tune(struct args *a);
 int cmd_predict(struct args *a);
+int cmd_compare(struct args *a);
 int cmd_replay(struct args *a);
 int cmd_report(struct args *a);
 int cmd_devices(struct args *a);
@@ -135,6 +122,7 @@ int cmd_paper(struct args *a);
 int cmd_capture(struct args *a);
 int cmd_apply(struct args *a);
 int cmd_emulate(struct args *a);
+int cmd_optimize(struct args *a);
 int cmd_source(struct args *a);
 int cmd_worker(struct args *a);
 int cmd_help(struct args *a);

@@ -1,5 +1,4 @@
 /* check --rewrite OLD NEW: what a rewritten text keeps of its original, by the two texts alone. */
-#include "engine/base/base.h"
 #include "engine/check/check.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/invariants/invariants.h"

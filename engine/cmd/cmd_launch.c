@@ -1,12 +1,11 @@
 /* launch: a first launch description for kernels that have none. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/session/guess.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
 
@@ -99,9 +98,9 @@ static uint32_t kernels_with_body(const struct ptx_module *m)
 }
 
 /* Guessed, and asked about where somebody is there. */
-static enum status launch_kernel(const struct workspace *s, const struct args *a,
-                                 const struct ptx_func *f, const char *name, struct launch_spec *l,
-                                 struct infer_asked *took, struct diags *ds)
+static enum status describe_kernel(const struct workspace *s, const struct args *a,
+                                   const struct ptx_func *f, const char *name, struct launch_spec *l,
+                                   struct infer_asked *took, struct diags *ds)
 {
     struct diags first = { 0 }, then = { 0 };
     *took = (struct infer_asked){ 0 };
@@ -175,6 +174,9 @@ static void say_guess(const struct launch_spec *l, const struct infer_asked *too
     if (!b.n)
         buf_puts(&b, "no buffers");
     say_work(&took->work, &b);
+    if (took->in_part)
+        buf_puts(&b,
+                 "; too much to try whole: fewer CTAs ran clean, of these its first and its last ran");
     diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u (%s); %s",
              l->name, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z,
              took->why ? took->why : "as given", b.s ? b.s : "");
@@ -222,7 +224,7 @@ int cmd_launch(struct args *a)
         char name[128];
         put_name(f->name, name, sizeof name);
         cmd_progress_detail(a, (double)i / s.module->nfuncs, "trying sizes", name);
-        st = launch_kernel(&s, a, f, name, &l[n], &took[n], &ds);
+        st = describe_kernel(&s, a, f, name, &l[n], &took[n], &ds);
         if (st == ST_OK)
             st = name_launch(l, n);
         if (st == ST_OK) {
@@ -245,8 +247,7 @@ int cmd_launch(struct args *a)
         st = put_launches(a, l, took, n, &ds) == ST_OK ? st : ST_IO;
     for (size_t i = 0; i < n; i++)
         launch_spec_free(&l[i]);
-    base_free(l);
-    base_free(took);
+    BASE_FREE(l, took);
     workspace_close(&s);
     return cmd_finish(a, st, &ds);
 }

@@ -1,5 +1,4 @@
 /* list: the modules and kernels of a file. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/container/container.h"
 #include "engine/workspace/args.h"

@@ -1,7 +1,7 @@
 /* paper: the papers' figures and tables, run on simulated devices. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/paper/claim.h"
 #include "engine/paper/paper.h"
 #include "engine/workspace/args.h"
 
@@ -37,7 +37,8 @@ static enum status no_such_experiment(const char *id, struct diags *ds)
 
 static enum status check_format(const struct args *a, struct diags *ds)
 {
-    if (!a->format || strcmp(a->format, "svg") != 0 || a->nfiles)
+    if (!a->format || strcmp(a->format, "svg") != 0 ||
+        (a->nfiles == 1 && strcmp(a->file[0], "claims") != 0))
         return ST_OK;
     diag_error(ds, "usage", "--format svg draws one experiment: give its ID");
     return ST_USAGE;
@@ -55,19 +56,17 @@ static void show(const struct args *a, const struct paper_result *r, struct buf 
         paper_text(r, columns(), cmd_utf8(), out);
 }
 
-static enum status run(struct args *a, const struct paper_experiment *e, struct diags *ds)
+static const char *preset_named(const char *device)
 {
-    struct buf kernels = { 0 }, out = { 0 };
+    return strncmp(device, "sim:", 4) == 0 ? device + 4 : device;
+}
+
+static enum status run_one(struct args *a, const struct paper_experiment *e,
+                           const struct paper_request *q, struct diags *ds)
+{
+    struct buf out = { 0 };
     struct paper_result r = { 0 };
-    buf_printf(&kernels, "%s/kernels", cmd_data_dir());
-    struct paper_request q = { .kernels = kernels.s,
-                               .env = a->env,
-                               .cancel = a->cancel,
-                               .threads = (unsigned)a->threads,
-                               .quick = a->quick,
-                               .progress = on_progress,
-                               .ctx = a };
-    enum status st = kernels.oom ? ST_NOMEM : paper_run(e, &q, &r, ds);
+    enum status st = paper_run(e, q, &r, ds);
     cmd_progress_end(a);
     if (st == ST_OK) {
         show(a, &r, &out);
@@ -76,20 +75,41 @@ static enum status run(struct args *a, const struct paper_experiment *e, struct 
     if (st == ST_OK)
         cmd_put(a, &out);
     paper_result_free(&r);
-    buf_free(&kernels);
     buf_free(&out);
     return st;
 }
 
-static void list(const struct args *a)
+static enum status run(struct args *a, const struct paper_experiment *const *e, size_t n,
+                       struct diags *ds)
 {
+    struct buf kernels = { 0 };
+    buf_printf(&kernels, "%s/kernels", cmd_data_dir());
+    struct paper_request q = { .kernels = kernels.s,
+                               .env = a->env,
+                               .cancel = a->cancel,
+                               .threads = (unsigned)a->threads,
+                               .quick = a->quick,
+                               .only = a->device ? preset_named(a->device) : NULL,
+                               .progress = on_progress,
+                               .ctx = a };
+    enum status st = kernels.oom ? ST_NOMEM : ST_OK;
+    if (n > 1 && !(q.memo = paper_memo_new()))
+        st = ST_NOMEM;
+    for (size_t i = 0; i < n && st == ST_OK; i++)
+        st = run_one(a, e[i], &q, ds);
+    paper_memo_free(q.memo);
+    buf_free(&kernels);
+    return st;
+}
+
+static void list(const struct args *a, bool of_claims)
+{
+    static void (*const put[2][3])(struct buf *) = {
+        { paper_list_text, paper_list_md, paper_list_json },
+        { claims_text, claims_md, claims_json },
+    };
     struct buf out = { 0 };
-    if (a->json)
-        paper_list_json(&out);
-    else if (a->format)
-        paper_list_md(&out);
-    else
-        paper_list_text(&out);
+    put[of_claims][a->json ? 2 : a->format ? 1 : 0](&out);
     cmd_put(a, &out);
     buf_free(&out);
 }
@@ -98,12 +118,15 @@ int cmd_paper(struct args *a)
 {
     struct diags ds = { 0 };
     enum status st = check_format(a, &ds);
-    const struct paper_experiment *e = a->nfiles ? paper_find(a->file[0]) : NULL;
-    if (st == ST_OK && a->nfiles && !e)
-        st = no_such_experiment(a->file[0], &ds);
-    if (st == ST_OK && e)
-        st = run(a, e, &ds);
+    bool table = a->nfiles && strcmp(a->file[0], "claims") == 0;
+    const struct paper_experiment *e[CMD_MAX_FILES];
+    size_t n = 0;
+    for (size_t i = 0; i < a->nfiles && st == ST_OK && !table; i++)
+        if (!(e[n++] = paper_find(a->file[i])))
+            st = no_such_experiment(a->file[i], &ds);
+    if (st == ST_OK && n)
+        st = run(a, e, n, &ds);
     else if (st == ST_OK)
-        list(a);
+        list(a, table);
     return cmd_finish(a, st, &ds);
 }

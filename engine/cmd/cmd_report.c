@@ -1,11 +1,12 @@
 /* report: a session as Markdown, CSV, JSON, SVG or a self-contained HTML page. */
-#include "engine/base/base.h"
 #include "engine/base/shown.h"
 #include "engine/cmd/cmd_int.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
 #include "engine/report/report.h"
+#include "engine/session/documents.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
@@ -43,7 +44,7 @@ static void csv_row(void *ctx, const struct result *r)
                    (long long)r->time.max, origin_name(r->time.origin));
     else
         buf_puts(out, ",,,");
-    buf_printf(out, ",%s", r->equal == EQUAL_UNKNOWN ? "" : report_equal(r));
+    buf_printf(out, ",%s", !equality_known(r->equal) ? "" : report_equal(r));
     for (int k = 0; k < COUNTER_COUNT; k++) {
         buf_puts(out, ",");
         if (r->counters[k].valid)
@@ -94,31 +95,16 @@ static void put_json(struct session *s, struct buf *out)
     }
 }
 
-/* The newest sweep's curve; a session without one: the newest search. */
-static void put_newest_svg(struct session *s, struct buf *out)
+static void put_svg(struct session *s, struct buf *out)
 {
-    static const struct {
-        enum run_kind kind;
-        void (*draw)(const struct session_run *r, struct buf *out);
-    } figure[] = {
-        { RUN_SWEEP, report_sweep_time },
-        { RUN_TUNE, report_search },
-    };
-    for (size_t k = 0; k < ARRAY_LEN(figure); k++)
-        for (size_t i = session_count(s); i-- > 0 && !out->n;) {
-            const struct session_run *r = session_look(s, i);
-            if (r && r->kind == figure[k].kind && !r->deleted)
-                figure[k].draw(r, out);
-            session_rest(s, i);
-        }
+    report_picture(s, NULL, out);
 }
 
 static const struct {
     const char *name;
     void (*put)(struct session *s, struct buf *out);
 } formats[] = {
-    { "md", put_md },          { "csv", put_csv },   { "json", put_json },
-    { "svg", put_newest_svg }, { "html", put_html },
+    { "md", put_md }, { "csv", put_csv }, { "json", put_json }, { "svg", put_svg }, { "html", put_html },
 };
 
 static enum status write_report(const struct args *a, struct session *s, struct diags *ds)

@@ -1,5 +1,4 @@
 /* rewrite: the PTX that a configuration asks for, as a file, a diff or a document. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
 #include "engine/dev/dev.h"
@@ -10,15 +9,16 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/opt_bypass.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_memory.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
-#include "engine/session/session.h"
+#include "engine/session/document.h"
+#include "engine/session/documents.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/measure.h"
 #include "engine/workspace/workspace.h"
 
 #include <stdio.h>
@@ -65,9 +65,10 @@ static struct cost cost_of(const struct workspace *s, struct str text, struct di
         struct dev_cta cta = { .threads = dim3u_count(block),
                                .regs = c.code.regs,
                                .shared = c.shared,
-                               .cluster = s->spec && s->spec->cluster.x ? dim3u_count(s->spec->cluster)
-                                          : f                           ? ptx_cluster_of(f)
-                                                                        : 1,
+                               .cluster = s->spec && launch_cluster(s->spec).x
+                                              ? dim3u_count(launch_cluster(s->spec))
+                                          : f ? ptx_cluster_of(f)
+                                              : 1,
                                .carveout = carveout };
         c.ctas = s->spec ? dev_resident(&s->info, &cta).ctas_per_sm : 0;
     }
@@ -83,8 +84,8 @@ struct costs {
 static struct costs costs_of(const struct workspace *s, const struct pass_output *code,
                              const struct options *o)
 {
-    struct dim3u block = s->spec ? s->spec->block : code->block;
-    return (struct costs){ cost_of(s, s->module->text, block, s->spec ? s->spec->shared : 0, -1),
+    struct dim3u block = s->spec ? launch_block(s->spec) : code->block;
+    return (struct costs){ cost_of(s, s->module->text, block, s->spec ? launch_shared(s->spec) : 0, -1),
                            cost_of(s, (struct str){ code->text, code->n }, code->block, code->shared,
                                    opt_occupancy(o)->carveout) };
 }
@@ -123,42 +124,71 @@ static void say_classes(const struct workspace *s, const struct pass_output *cod
 }
 
 /* ---- the document ---- */
-static void put_text(struct buf *b, const char *key, const char *text)
+static void put_lines(struct jw *w, const struct pass_output *o)
 {
-    buf_printf(b, "  \"%s\": ", key);
-    if (text)
-        buf_json(b, str_of(text));
-    else
-        buf_puts(b, "null");
-    buf_puts(b, ",\n");
-}
-
-static void put_lines(struct buf *b, const struct pass_output *o)
-{
-    buf_puts(b, "  \"lines\": [");
+    jw_put_arr(w, "lines");
     for (uint32_t k = 0; k < o->nlines; k++) {
         const struct ptx_line_origin *l = &o->lines[k];
-        buf_printf(b, "%s\n    {\"line\": %u, \"original\": ", k ? "," : "", k + 1);
-        if (l->line)
-            buf_printf(b, "%u", l->line);
-        else
-            buf_puts(b, "null");
-        buf_puts(b, ", \"pass\": ");
-        if (l->tag)
-            buf_json(b, str_of(l->tag));
-        else
-            buf_puts(b, "null");
-        buf_printf(b, ", \"copy\": %s}", l->copy ? "true" : "false");
+        jw_obj(w);
+        jw_put_uint(w, "line", k + 1);
+        jw_put_uint_if(w, "original", l->line != 0, l->line);
+        jw_put_str(w, "pass", l->tag);
+        jw_put_bool(w, "copy", l->copy);
+        jw_end_obj(w);
     }
-    buf_puts(b, "\n  ],\n");
+    jw_end_arr(w);
 }
 
-static void put_pair(struct buf *b, const char *key, bool known, uint32_t before, uint32_t after)
+static void put_pair(struct jw *w, const char *key, bool known, uint32_t before, uint32_t after)
 {
-    if (known)
-        buf_printf(b, "\"%s\": {\"original\": %u, \"rewritten\": %u}", key, before, after);
-    else
-        buf_printf(b, "\"%s\": null", key);
+    if (!known) {
+        jw_put_null(w, key);
+        return;
+    }
+    jw_put_obj(w, key);
+    jw_put_uint(w, "original", before);
+    jw_put_uint(w, "rewritten", after);
+    jw_end_obj(w);
+}
+
+static void put_costs(struct jw *w, const struct costs *c, bool launched)
+{
+    bool both = c->before.known && c->after.known;
+    jw_put_obj(w, "cost");
+    put_pair(w, "registers", both, c->before.code.regs, c->after.code.regs);
+    jw_put_bool(w, "registers_estimated", c->after.code.estimated);
+    put_pair(w, "shared_bytes", both, c->before.shared, c->after.shared);
+    put_pair(w, "ctas_per_sm", both && launched, c->before.ctas, c->after.ctas);
+    jw_end_obj(w);
+}
+
+/* The launch that goes with the text, and what the host writes into it. */
+static void put_launch(struct jw *w, const struct pass_output *o)
+{
+    jw_put_obj(w, "launch");
+    jw_put_dim(w, "grid", o->grid);
+    jw_put_dim(w, "block", o->block);
+    jw_put_uint(w, "shared", o->shared);
+    jw_end_obj(w);
+    if (o->knobs) {
+        jw_put_obj(w, "knobs");
+        jw_put_str(w, "symbol", PASS_KNOB_SYMBOL);
+        jw_put_arr(w, "words");
+        for (unsigned k = 0; k < PASS_KNOB_COUNT; k++)
+            jw_uint(w, o->knob[k]);
+        jw_end_arr(w);
+        jw_end_obj(w);
+    } else {
+        jw_put_null(w, "knobs");
+    }
+    jw_put_arr(w, "zeroed");
+    for (uint32_t k = 0; k < o->nreset; k++) {
+        jw_obj(w);
+        jw_put_str(w, "symbol", o->reset[k].symbol);
+        jw_put_uint(w, "bytes", o->reset[k].bytes);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
 }
 
 static void put_document(const struct workspace *s, const struct args *a, const struct pass_output *o,
@@ -166,128 +196,23 @@ static void put_document(const struct workspace *s, const struct args *a, const 
                          struct buf *b)
 {
     struct buf line = { 0 }, text = { 0 };
-    bool both = c->before.known && c->after.known;
-    options_line(&a->options, &line);
+    struct jw w = document_open(b, "gpulocw-rewrite", 2);
+    options_line(a->options, &line);
     pass_standalone(o, &text);
-    buf_puts(b, "{\n  \"format\": \"gpulocw-rewrite\",\n  \"version\": 1,\n");
-    put_text(b, "file", s->module->path);
-    put_text(b, "kernel", s->kernel);
-    put_text(b, "options", line.s ? line.s : "");
-    buf_printf(b, "  \"changed\": %s,\n", o->changed ? "true" : "false");
-    buf_printf(b, "  \"launch\": {\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"shared\": %u},\n",
-               o->grid.x, o->grid.y, o->grid.z, o->block.x, o->block.y, o->block.z, o->shared);
-    buf_puts(b, "  \"knobs\": ");
-    for (unsigned k = 0; o->knobs && k < PASS_KNOB_COUNT; k++)
-        buf_printf(b, "%s%u", k ? ", " : "{\"symbol\": \"" PASS_KNOB_SYMBOL "\", \"words\": [",
-                   o->knob[k]);
-    buf_puts(b, o->knobs ? "]},\n  \"zeroed\": [" : "null,\n  \"zeroed\": [");
-    for (uint32_t k = 0; k < o->nreset; k++)
-        buf_printf(b, "%s{\"symbol\": \"%s\", \"bytes\": %llu}", k ? ", " : "", o->reset[k].symbol,
-                   (unsigned long long)o->reset[k].bytes);
-    buf_puts(b, "],\n  \"cost\": {");
-    put_pair(b, "registers", both, c->before.code.regs, c->after.code.regs);
-    buf_printf(b, ", \"registers_estimated\": %s, ", c->after.code.estimated ? "true" : "false");
-    put_pair(b, "shared_bytes", both, c->before.shared, c->after.shared);
-    buf_puts(b, ", ");
-    put_pair(b, "ctas_per_sm", both && s->spec, c->before.ctas, c->after.ctas);
-    buf_puts(b, "},\n");
-    put_lines(b, o);
-    if (tune_proof_said(proof)) {
-        buf_puts(b, "  \"proof\": ");
-        json_proof(proof, b);
-        buf_puts(b, ",\n");
-    }
-    buf_puts(b, "  \"notes\": ");
-    diags_json(ds, b);
-    buf_puts(b, ",\n  \"text\": ");
-    buf_json(b, (struct str){ text.s ? text.s : "", text.n });
-    buf_puts(b, "\n}\n");
+    jw_put_str(&w, "file", s->module->path);
+    jw_put_str(&w, "kernel", s->kernel);
+    jw_put_str(&w, "options", line.s ? line.s : "");
+    jw_put_bool(&w, "changed", o->changed);
+    put_launch(&w, o);
+    put_costs(&w, c, s->spec != NULL);
+    put_lines(&w, o);
+    json_proof(&w, proof);
+    jw_key(&w, "notes");
+    diags_json(ds, &w);
+    jw_put_view(&w, "text", (struct str){ text.s ? text.s : "", text.n });
+    document_close(&w);
     buf_free_checked(&line, b);
     buf_free_checked(&text, b);
-}
-
-/* ---- options that say nothing without another ---- */
-struct need {
-    const char *knob, *other, *value;
-}; /* value NULL: any but the default */
-static const struct need needs[] = {
-    { "pi", "bypass", NULL },
-    { "bypass-op", "bypass", NULL },
-    { "bypass-form", "bypass", NULL },
-    { "bypass-loads", "bypass", NULL },
-    { "index", "cluster", NULL },
-    { "clusters", "cluster", NULL },
-    { "agents", "cluster", "agent" },
-    { "prefetch-distance", "prefetch", NULL },
-    { "coarsen-mode", "coarsen", NULL },
-    { "softcache-data", "softcache", NULL },
-    { "softcache-line", "softcache", NULL },
-    { "softcache-sample", "softcache", NULL },
-    { "softcache-again", "softcache", "dynamic" },
-};
-
-/* Does a knob have this value (NULL: any but its default)? `unsure` where memory ran out before that was
- * known. */
-static bool knob_says(const struct options *o, const char *name, const char *value, bool unsure)
-{
-    struct options d = options_default();
-    struct buf b = { 0 }, usual = { 0 };
-    int k = knob_find(str_of(name));
-    if (k < 0)
-        return false;
-    knob_get(o, (size_t)k, &b);
-    knob_get(&d, (size_t)k, &usual);
-    struct str is = { b.s, b.n };
-    bool says = b.oom || usual.oom ? unsure
-                : value            ? str_is(is, value)
-                                   : !str_eq(is, (struct str){ usual.s, usual.n });
-    buf_free(&b);
-    buf_free(&usual);
-    return says;
-}
-
-enum status cmd_contradictions(const struct options *o, struct diags *ds)
-{
-    size_t before = ds->errors;
-    for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
-        const struct need *n = &needs[i];
-        if (!knob_says(o, n->knob, NULL, false) || knob_says(o, n->other, n->value, true))
-            continue;
-        struct diag *d =
-            diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--%s has no effect without --%s%s%s",
-                     n->knob, n->other, n->value ? " " : "", n->value ? n->value : "");
-        diag_hint(d, "add --%s%s%s, or remove --%s", n->other, n->value ? " " : "",
-                  n->value ? n->value : "", n->knob);
-    }
-    bool vertical = opt_bypass(o)->form == BYPASS_FORM_VERTICAL,
-         by_load = vertical || opt_bypass(o)->form == BYPASS_FORM_HYBRID;
-    if (opt_bypass(o)->level && vertical && knob_says(o, "pi", NULL, false))
-        diag_hint(
-            diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
-                     "--bypass-form vertical selects loads and has no threshold: --pi has no effect"),
-            "--bypass-form hybrid uses both");
-    if (opt_bypass(o)->level && opt_bypass(o)->loads.n && !by_load)
-        diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
-                           "--bypass-loads selects loads, but this form treats all loads alike"),
-                  "use --bypass-form vertical or hybrid");
-    if (opt_bypass(o)->level && opt_bypass(o)->form == BYPASS_FORM_HARDWARE &&
-        knob_says(o, "bypass-op", NULL, false))
-        diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
-                           "--bypass-form hardware inserts no operator: --bypass-op has no effect"),
-                  "remove --bypass-op");
-    return ds->errors > before ? ST_REFUSED : ST_OK;
-}
-
-bool cmd_say_idle(const struct options *o, struct diags *ds)
-{
-    bool by_load =
-        opt_bypass(o)->form == BYPASS_FORM_VERTICAL || opt_bypass(o)->form == BYPASS_FORM_HYBRID;
-    if (!opt_bypass(o)->level || by_load || opt_bypass(o)->pi.mode != PI_CHA)
-        return false;
-    diag_hint(diag_add(ds, DIAG_NOTE, "options", NULL, NO_SPAN,
-                       "--bypass has no effect with --pi cha: all warps use the cache"),
-              "set a threshold: --pi N, --pi bpa or --pi vote");
-    return true;
 }
 
 /* ---- the command ---- */
@@ -336,18 +261,18 @@ static enum status settle_softcache(struct args *a, struct workspace *s, struct 
     struct options o = options_default();
     struct tune_bench *bench = NULL;
     struct result r = result_empty();
-    if (opt_softcache(&a->options)->lines != OPT_SOFTCACHE_AUTO || opt_softcache(&a->options)->data[0] ||
+    if (opt_softcache(a->options)->lines != OPT_SOFTCACHE_AUTO || opt_softcache(a->options)->data[0] ||
         !s->spec)
         return ST_OK;
     opt_softcache(&o)->lines = OPT_SOFTCACHE_AUTO;
-    opt_memory(&o)->assume_restrict = opt_memory(&a->options)->assume_restrict;
+    opt_memory(&o)->assume_restrict = opt_memory(a->options)->assume_restrict;
     enum status st = open_bench(a, s, &bench, ds);
     if (st == ST_OK)
         st = tune_run_one(bench, &o, &r, ds);
     if (st == ST_OK && r.status == ST_OK) {
-        opt_softcache(&a->options)->lines = opt_softcache(&r.options)->lines;
-        memcpy(opt_softcache(&a->options)->data, opt_softcache(&r.options)->data,
-               sizeof opt_softcache(&a->options)->data);
+        opt_softcache(a->options)->lines = opt_softcache(&r.options)->lines;
+        memcpy(opt_softcache(a->options)->data, opt_softcache(&r.options)->data,
+               sizeof opt_softcache(a->options)->data);
         diag_add(ds, DIAG_NOTE, "profile", NULL, NO_SPAN, "%s", r.message);
     }
     tune_bench_close(bench);
@@ -364,7 +289,7 @@ static enum status settle_tiles(const struct args *a, struct workspace *s,
     workspace_prover(s, a);
     enum status st = open_bench(a, s, &bench, ds);
     if (st == ST_OK)
-        st = tune_tiles_check(bench, &a->options, ds);
+        st = tune_tiles_check(bench, a->options, ds);
     tune_bench_close(bench);
     return st;
 }
@@ -397,7 +322,7 @@ static enum status prove(const struct args *a, struct workspace *s, struct pass_
         pass_standalone(code, &text);
         st = text.oom ? ST_NOMEM : open_bench(a, s, &bench, ds);
         if (st == ST_OK)
-            st = tune_prove_text(bench, &a->options, code, (struct str){ text.s, text.n }, level, out);
+            st = tune_prove_text(bench, a->options, code, (struct str){ text.s, text.n }, level, out);
         tune_bench_close(bench);
         buf_free(&text);
     } else {
@@ -432,7 +357,7 @@ int cmd_rewrite(struct args *a)
     struct costs c = { 0 };
     struct tune_proof proof = { .verdict = PROOF_NONE };
     enum tune_level level = TUNE_QUICK;
-    enum status st = cmd_contradictions(&a->options, &ds);
+    enum status st = measure_contradictions(a->options, &ds);
     if (st == ST_OK)
         st = cmd_prove_level(a->prove, TUNE_QUICK, &level, &ds);
     if (st == ST_OK && a->with_launch && !a->output) {
@@ -455,19 +380,19 @@ int cmd_rewrite(struct args *a)
     if (st == ST_OK)
         st = settle_softcache(a, &s, &ds);
     if (st == ST_OK) {
-        struct pass_input in = workspace_input(&s, &a->options);
+        struct pass_input in = workspace_input(&s, a->options);
         st = pass_apply(&in, &code, &ds);
     }
     if (st == ST_OK)
         st = settle_tiles(a, &s, &code, &ds);
     if (st == ST_OK && code.changed) {
-        c = costs_of(&s, &code, &a->options);
+        c = costs_of(&s, &code, a->options);
         say_cost(&s, &code, &c, &ds);
         say_classes(&s, &code, &ds);
     }
     if (st == ST_OK)
-        workspace_say_launch(s.spec, &a->options, &code, &ds);
-    if (st == ST_OK && !code.changed && !cmd_say_idle(&a->options, &ds))
+        workspace_say_launch(s.spec, a->options, &code, &ds);
+    if (st == ST_OK && !code.changed && !measure_say_idle(a->options, &ds))
         diag_add(&ds, DIAG_NOTE, "options", NULL, NO_SPAN, "the options change nothing in '%s'",
                  s.kernel);
     if (st == ST_OK)
@@ -475,7 +400,7 @@ int cmd_rewrite(struct args *a)
     if (st == ST_OK)
         st = write_out(a, &s, &code, &c, &proof, &ds);
     if (st == ST_OK && a->with_launch)
-        st = workspace_launch_write(a->output, s.spec, &a->options, &code, &ds);
+        st = workspace_launch_write(a->output, s.spec, a->options, &code, &ds);
     pass_output_free(&code);
     workspace_close(&s);
     return cmd_finish(a, st, &ds);

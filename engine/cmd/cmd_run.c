@@ -1,37 +1,42 @@
 /* run: one configuration; what every launching command shares. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
 #include "engine/cmd/outputs.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/opt_schedule.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
+#include "engine/session/documents.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/measure.h"
 #include "engine/workspace/workspace.h"
 
 #include <string.h>
 
-static struct tune_run_opts run_opts(const struct args *a, const struct dev_info *i)
+enum status measurement_of(const struct workspace *s, const struct args *a, struct measure *m,
+                           struct diags *ds)
 {
-    struct tune_run_opts o = tune_run_opts_default(i);
-    o.counters = !a->no_counters;
-    o.exact = a->exact;
-    o.check_memory = a->check_memory;
-    o.cancel = a->cancel;
-    o.time_limit_s = a->time_limit;
-    if (a->repeat > 0) {
-        o.repeat = (unsigned)a->repeat;
-        o.max_repeat = o.repeat > o.max_repeat ? o.repeat : o.max_repeat;
-    }
-    return o;
+    bool tune = strcmp(a->command, "tune") == 0;
+    *m = (struct measure){ .subject = { s->module, s->spec, &s->data, s->dev, s->facts },
+                           .how = { .exact = a->exact,
+                                    .cold = a->cold,
+                                    .energy = a->energy,
+                                    .outputs = a->time_only ? DEV_OUTPUTS_NONE : DEV_OUTPUTS_ALL,
+                                    .check_memory = a->check_memory,
+                                    .no_counters = a->no_counters,
+                                    .prove = a->prove != NULL,
+                                    .repeat = a->repeat > 0 ? (unsigned)a->repeat : 0,
+                                    .time_limit_s = a->time_limit },
+                           .kernel = s->kernel,
+                           .local = s->info.kind == DEV_SIMULATED && (s->own || !a->worker_n),
+                           .cancel = a->cancel };
+    return cmd_prove_level(a->prove, tune ? TUNE_FULL : TUNE_QUICK, &m->how.level, ds);
 }
 
 /* Float atomics: the outputs are compared within a tolerance, which is said. */
@@ -62,48 +67,42 @@ enum status measurement_subject(struct workspace *s, struct args *a, bool quick,
     return st;
 }
 
-/* Then the simulated device beside a GPU or a worker counts what the order of its sums can change. */
-static bool adds_floats(const struct launch_spec *l)
+static enum run_kind kind_of(const struct args *a)
 {
-    bool any = false;
-    for (size_t i = 0; i < l->nargs; i++)
-        any |= l->args[i].atomic;
-    return any;
+    return strcmp(a->command, "tune") == 0    ? RUN_TUNE
+           : strcmp(a->command, "sweep") == 0 ? RUN_SWEEP
+                                              : RUN_ONE;
 }
 
-/* Tiles in another order are shown to be independent there. */
-static bool orders_tiles(const struct args *a)
-{
-    return opt_schedule(&a->options)->tile_order.kind > TILES_ROW || strcmp(a->command, "sweep") == 0;
-}
-
-enum status measurement_bench_of(struct workspace *s, struct args *a, struct tune_bench **bench,
+enum status measurement_bench_of(struct workspace *s, struct args *a, struct measure *m,
                                  struct diags *ds)
 {
-    struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
-    struct tune_run_opts o = run_opts(a, &s->info);
-    if (a->prove || strcmp(a->command, "tune") == 0 || adds_floats(s->spec) || orders_tiles(a))
+    enum status st = measurement_of(s, a, m, ds);
+    if (st == ST_OK && measure_wants_prover(m, kind_of(a), a->options))
         workspace_prover(s, a);
-    o.prover = s->prover;
-    if (o.check_memory && s->info.kind != DEV_SIMULATED) {
-        diag_error(ds, "check-memory",
-                   "--check-memory needs a simulated device; on a GPU use compute-sanitizer");
-        return ST_USAGE;
-    }
-    enum status st = tune_bench_open(&subject, &o, bench, ds);
     if (st == ST_OK)
-        st = tune_races(*bench, ds);
-    snprintf(s->race, sizeof s->race, "%s", *bench ? tune_race(*bench) : "");
+        st = measure_open(m, s->prover, ds);
+    snprintf(s->race, sizeof s->race, "%s", m->bench ? tune_race(m->bench) : "");
     if (st == ST_OK && s->pool)
-        tune_bench_use_pool(*bench, s->pool);
+        tune_bench_use_pool(m->bench, s->pool);
     return st;
 }
 
-enum status measurement_bench(struct workspace *s, struct args *a, bool quick, struct tune_bench **bench,
-                              struct diags *ds)
+enum status measurement_bench(struct workspace *s, struct args *a, struct measure *m, struct diags *ds)
 {
-    enum status st = measurement_subject(s, a, quick, ds);
-    return st == ST_OK ? measurement_bench_of(s, a, bench, ds) : st;
+    enum status st = measurement_subject(s, a, kind_of(a) != RUN_TUNE, ds);
+    return st == ST_OK ? measurement_bench_of(s, a, m, ds) : st;
+}
+
+enum status measurement_original(struct workspace *s, struct args *a, struct result *r, struct diags *ds)
+{
+    struct measure m = { .bench = NULL };
+    struct options none = options_default();
+    enum status st = measurement_bench_of(s, a, &m, ds);
+    if (st == ST_OK)
+        st = tune_run_one(m.bench, &none, r, ds);
+    tune_bench_close(m.bench);
+    return st;
 }
 
 void measurement_progress(void *ctx, double done, const char *what)
@@ -113,10 +112,6 @@ void measurement_progress(void *ctx, double done, const char *what)
         cmd_progress(w->a, done, what);
 }
 
-/* A proof keeps copies of what the original wrote: unasked, only where the buffers are no larger than
- * this (bytes). */
-#define UNASKED_PROOF (32ull << 20)
-
 /* ---- run ---- */
 static enum status exit_of(const struct result *r)
 {
@@ -125,11 +120,11 @@ static enum status exit_of(const struct result *r)
                                                              : ST_OK;
 }
 
-static enum status save_run(struct args *a, struct workspace *s, const struct result *r,
+static enum status save_run(struct args *a, const struct measure *m, const struct result *r,
                             const struct tune_proof *proof, struct diags *ds)
 {
     struct measurement w = { .a = a, .ds = ds };
-    enum status st = measurement_session(&w, s, RUN_ONE);
+    enum status st = measurement_session(&w, m, RUN_ONE);
     if (st == ST_OK && w.run) {
         w.run->one = *r;
         w.points = 1;
@@ -141,25 +136,11 @@ static enum status save_run(struct args *a, struct workspace *s, const struct re
     return st;
 }
 
-/* The loads of what ran: of the original where nothing was rewritten or the rewriting was refused. */
-static struct load_classes classes_of(const struct workspace *s, const struct result *r,
-                                      struct diags *ds)
-{
-    struct pass_input in = workspace_input(s, &r->options);
-    struct pass_output code = { 0 };
-    struct diags none = { 0 };
-    bool rewritten = pass_apply(&in, &code, &none) == ST_OK && code.changed;
-    struct load_classes c = load_classes_of(&s->info, rewritten ? code.module : s->module, s->kernel);
-    cmd_classes_warn(&c, &s->info, ds);
-    pass_output_free(&code);
-    diags_free(&none);
-    return c;
-}
-
 static void put_run(const struct args *a, const struct workspace *s, const struct result *r,
                     const struct tune_proof *proof, struct diags *ds, struct buf *out)
 {
-    struct load_classes c = classes_of(s, r, ds);
+    struct load_classes c = workspace_classes(s, &r->options);
+    cmd_classes_warn(&c, &s->info, ds);
     if (a->json) {
         json_result(r, &s->info, s->kernel, s->race, &c, a->prove ? proof : NULL, out);
         return;
@@ -173,32 +154,6 @@ static void put_run(const struct args *a, const struct workspace *s, const struc
     }
 }
 
-bool measurement_attacked(const struct args *a, const struct workspace *s)
-{
-    return a->prove || (s->data.total_bytes <= UNASKED_PROOF && s->info.kind == DEV_SIMULATED &&
-                        (s->own || !a->worker_n));
-}
-
-/* What ran equal is attacked; a rewrite that does not hold is a different one, with what was seen. */
-static enum status prove_run(const struct args *a, const struct workspace *s, struct tune_bench *bench,
-                             enum tune_level level, struct result *r, struct tune_proof *proof,
-                             struct diags *ds)
-{
-    struct options none = options_default();
-    *proof = (struct tune_proof){ .verdict = PROOF_NONE, .level = level };
-    snprintf(proof->message, sizeof proof->message,
-             "n/a: the configuration did not run with equal outputs");
-    if (!measurement_attacked(a, s) || r->status != ST_OK || r->equal == EQUAL_NO ||
-        (!a->prove && options_equal(&r->options, &none)))
-        return ST_OK;
-    enum status st = tune_prove(bench, &r->options, level, proof, ds);
-    if (st == ST_OK && proof->verdict == PROOF_BROKEN) {
-        r->equal = EQUAL_NO;
-        snprintf(r->message, sizeof r->message, "%.250s", proof->message);
-    }
-    return st;
-}
-
 void measurement_proof_text(const struct args *a, const struct tune_proof *p, struct buf *out)
 {
     if (!a->prove || a->json || !tune_proof_said(p))
@@ -208,42 +163,56 @@ void measurement_proof_text(const struct args *a, const struct tune_proof *p, st
     buf_puts(out, "\n");
 }
 
+/* ST_USAGE: something is asked of outputs that are not made. */
+static enum status time_only(const struct args *a, struct diags *ds)
+{
+    const char *other = a->outputs        ? "outputs"
+                        : a->prove        ? "prove"
+                        : a->check_memory ? "check-memory"
+                                          : NULL;
+    if (!a->time_only || !other)
+        return ST_OK;
+    diag_error(ds, "time-only", "--time-only makes no outputs, which --%s needs", other);
+    return ST_USAGE;
+}
+
 int cmd_run(struct args *a)
 {
     struct diags ds = { 0 };
     struct workspace s = { 0 };
-    struct tune_bench *bench = NULL;
+    struct measure m = { .bench = NULL };
     struct result r = result_empty();
     struct buf out = { 0 };
     struct tune_proof proof = { 0 };
-    enum tune_level level = TUNE_QUICK;
-    enum status st = cmd_contradictions(&a->options, &ds);
+    enum status st = measure_contradictions(a->options, &ds); /* before anything is opened in vain */
     if (st == ST_OK)
-        st = cmd_prove_level(a->prove, TUNE_QUICK, &level, &ds);
+        st = time_only(a, &ds);
+    if (st == ST_OK)
+        st = measurement_of(&s, a, &m, &ds);
     if (st == ST_OK && a->outputs)
         st = outputs_folder(a->outputs, &ds);
     if (st == ST_OK)
-        st = measurement_bench(&s, a, true, &bench, &ds);
+        st = measurement_bench(&s, a, &m, &ds);
     if (st == ST_OK && a->outputs)
         st = outputs_check(s.spec, a->outputs, a->force, &ds);
     if (st == ST_OK)
-        st = tune_run_one(bench, &a->options, &r, &ds);
-    if (st == ST_OK && r.status == ST_OK)
-        st = outputs_captured(bench, s.spec, &r, &ds);
+        st = measure_run(&m, a->options, &r, &ds);
+    if (st == ST_OK && r.status == ST_OK && !a->time_only)
+        st = outputs_captured(m.bench, s.spec, &r, &ds);
     if (st == ST_OK)
-        st = prove_run(a, &s, bench, level, &r, &proof, &ds);
+        st = measure_attack(&m, &r, &proof, &ds);
     if (st == ST_OK) {
-        cmd_say_idle(&a->options, &ds);
+        measure_say_idle(a->options, &ds);
         put_run(a, &s, &r, &proof, &ds, &out);
         measurement_proof_text(a, &proof, &out);
         cmd_put(a, &out);
-        enum status kept = save_run(a, &s, &r, &proof, &ds);
+        enum status kept = save_run(a, &m, &r, &proof, &ds);
         if (kept == ST_OK && a->outputs && r.status == ST_OK)
-            kept = outputs_write(bench, s.spec, a->outputs, &ds);
+            kept = outputs_write(m.bench, s.spec, a->outputs, &ds);
         st = kept == ST_OK ? exit_of(&r) : kept;
     }
     buf_free(&out);
-    tune_bench_close(bench);
+    tune_bench_close(m.bench);
     workspace_close(&s);
     return cmd_finish(a, st, &ds);
 }
@@ -298,37 +267,43 @@ enum status measurement_kept(struct measurement *w)
     return ST_IO;
 }
 
-static bool same_dim(struct dim3u a, struct dim3u b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
-bool measurement_alike(const struct session *old, const struct session_run *r, const struct workspace *s)
-{
-    struct str text = session_ptx_text(old);
-    bool code =
-        !text.n || (text.n == s->module->text.n && memcmp(text.s, s->module->text.s, text.n) == 0);
-    return code && strcmp(r->kernel, s->kernel) == 0 && strcmp(r->dev.spec, s->info.spec) == 0 &&
-           same_dim(r->grid, s->spec->grid) && same_dim(r->block, s->spec->block);
-}
-
-enum status measurement_session(struct measurement *w, const struct workspace *s, enum run_kind kind)
+enum status measurement_session(struct measurement *w, const struct measure *m, enum run_kind kind)
 {
     const char *path = w->a->output ? w->a->output : w->a->session;
+    const struct ptx_module *module = m->subject.module;
     if (!path)
         return ST_OK; /* without -o, a headless command leaves no file behind */
-    enum status st = session_new(path, s->module->path, &w->session, w->ds);
+    enum status st = session_new(path, module->path, &w->session, w->ds);
     if (st != ST_OK)
         return st;
-    session_set_ptx(w->session, s->module->path, s->module->text);
-    session_set_launch(w->session, s->spec);
+    session_set_ptx(w->session, module->path, module->text);
+    session_set_launch(w->session, m->subject.launch);
     w->run = session_begin(w->session, kind);
     if (!w->run)
         return ST_NOMEM;
-    snprintf(w->run->kernel, sizeof w->run->kernel, "%s", s->kernel);
-    snprintf(w->run->race, sizeof w->run->race, "%s", s->race);
-    w->run->dev = s->info;
-    w->run->grid = s->spec->grid;
-    w->run->block = s->spec->block;
+    measure_head(m, w->run);
     return ST_OK;
+}
+
+enum status measurement_done(const struct args *a, const struct measure *m, enum run_kind kind,
+                             struct session **old, struct measure_done *done, struct diags *ds)
+{
+    bool any = false;
+    if (!a->resume)
+        return ST_OK;
+    enum status st = session_load(a->resume, old, ds);
+    for (size_t i = st == ST_OK ? session_count(*old) : 0; i-- > 0 && st == ST_OK;) {
+        const struct session_run *r = session_look(*old, i);
+        bool wanted = r && r->kind == kind && measure_alike(m, *old, r) && !(any && kind == RUN_TUNE);
+        if (wanted && !measure_done_add(done, r))
+            st = ST_NOMEM;
+        any |= wanted;
+        if (!wanted)
+            session_rest(*old, i);
+    }
+    if (st == ST_OK && !any)
+        diag_add(ds, DIAG_WARNING, "resume", a->resume, NO_SPAN,
+                 "no %s of this kernel, launch and device in this session; starting from the beginning",
+                 kind == RUN_TUNE ? "search" : "sweep");
+    return st;
 }

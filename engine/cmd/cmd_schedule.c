@@ -2,15 +2,15 @@
  * and y exchanged, several iterations per thread, and CTA orders. The legal ones by the memory-cost
  * model, cheapest first; the others with the reason. Nothing is launched. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/pass/pass.h"
 #include "engine/predict/prediction.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_memory.h"
+#include "engine/session/document.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
@@ -34,13 +34,11 @@ struct list {
 
 static void add(struct list *l, const char *line)
 {
-    struct diags none = { 0 };
     if (l->n == SCHEDULES)
         return;
     l->v[l->n].options = options_default();
-    if (options_parse_line(&l->v[l->n].options, str_of(line), &none) == ST_OK)
+    if (options_parse_line(&l->v[l->n].options, str_of(line), NULL) == ST_OK)
         l->n++;
-    diags_free(&none);
 }
 
 static void collect(struct list *l, const struct launch_spec *spec)
@@ -54,11 +52,12 @@ static void collect(struct list *l, const struct launch_spec *spec)
                                           "--cluster redirect --index row",
                                           "--cluster redirect --index column",
                                           "--cluster redirect --index tile:8x8" };
-    uint64_t threads = dim3u_count(spec->block);
+    uint64_t threads = dim3u_count(launch_block(spec));
     add(l, "");
     for (uint32_t x = 1024; x; x /= 2) {
         char line[64];
-        if (threads % x || threads / x > 1024 || (x == spec->block.x && threads / x == spec->block.y))
+        if (threads % x || threads / x > 1024 ||
+            (x == launch_block(spec).x && threads / x == launch_block(spec).y))
             continue;
         snprintf(line, sizeof line, "--block %ux%ux1", x, (unsigned)(threads / x));
         add(l, line);
@@ -129,31 +128,33 @@ static void put_text(const struct list *l, const struct workspace *s, struct buf
 
 static void put_json(const struct list *l, const struct workspace *s, struct buf *out)
 {
-    buf_puts(out, "{\"format\": \"gpulocw-schedules\", \"version\": 1, \"kernel\": ");
-    buf_json(out, str_of(s->kernel));
-    buf_puts(out, ", \"device\": ");
-    buf_json(out, str_of(s->info.spec));
-    buf_puts(out, ", \"schedules\": [");
+    struct jw w = document_open(out, "gpulocw-schedules", 2);
+    jw_put_str(&w, "kernel", s->kernel);
+    jw_put_str(&w, "device", s->info.spec);
+    jw_put_arr(&w, "schedules");
     for (size_t i = 0; i < l->n; i++) {
         const struct schedule *c = &l->v[i];
+        bool known = c->legal && c->cost.valid;
         struct buf line = { 0 };
         options_line(&c->options, &line);
-        buf_printf(out, "%s\n  {\"options\": ", i ? "," : "");
-        buf_json(out, str_of(line.s ? line.s : ""));
-        buf_printf(out, ", \"legal\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], ",
-                   c->legal ? "true" : "false", c->grid.x, c->grid.y, c->grid.z, c->block.x, c->block.y,
-                   c->block.z);
-        if (c->legal && c->cost.valid)
-            buf_printf(out, "\"cost_cycles\": %.17g, \"paper_cycles\": %.17g, \"why\": null}",
-                       c->cost.cost.extended, c->cost.cost.paper);
-        else {
-            buf_puts(out, "\"cost_cycles\": null, \"paper_cycles\": null, \"why\": ");
-            buf_json(out, str_of(c->legal ? c->cost.why_not : c->why));
-            buf_puts(out, "}");
+        jw_obj(&w);
+        jw_put_str(&w, "options", line.s ? line.s : "");
+        jw_put_bool(&w, "legal", c->legal);
+        if (c->legal) {
+            jw_put_dim(&w, "grid", c->grid);
+            jw_put_dim(&w, "block", c->block);
+        } else {
+            jw_put_null(&w, "grid");
+            jw_put_null(&w, "block");
         }
+        jw_put_num(&w, "cost_cycles", known ? c->cost.cost.extended : (double)NAN);
+        jw_put_num(&w, "paper_cycles", known ? c->cost.cost.paper : (double)NAN);
+        jw_put_str(&w, "why", known ? NULL : c->legal ? c->cost.why_not : c->why);
+        jw_end_obj(&w);
         buf_free_checked(&line, out);
     }
-    buf_puts(out, "\n]}\n");
+    jw_end_arr(&w);
+    document_close(&w);
 }
 
 enum status cmd_schedules(const struct args *a, const struct workspace *s, struct diags *ds)
@@ -170,7 +171,7 @@ enum status cmd_schedules(const struct args *a, const struct workspace *s, struc
     struct workspace own = *s;
     struct ana_opts o = { .data = &s->data,
                           .dev = &s->info,
-                          .assume_restrict = opt_memory(&a->options)->assume_restrict,
+                          .assume_restrict = opt_memory(a->options)->assume_restrict,
                           .cancel = a->cancel,
                           .quick = true };
     enum status st = l.v ? ana_run(s->module, str_of(s->kernel), &o, &own.facts, ds) : ST_NOMEM;

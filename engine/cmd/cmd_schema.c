@@ -1,6 +1,6 @@
 /* schema: the fields of the JSON documents. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/session/document.h"
 #include "engine/session/fields.h"
 #include "engine/workspace/args.h"
 
@@ -40,13 +40,46 @@ static void show(const struct args *a, const struct field_record *r, struct buf 
         fields_text(r, out);
 }
 
+/* A document in a file, or one a line, against its table. */
+static enum status check_file(const char *path, struct buf *out, struct diags *ds)
+{
+    char *text = NULL;
+    size_t n = 0, count = 0, line = 1;
+    enum status st = file_read(path, (size_t)1 << 30, &text, &n, ds);
+    size_t ending = strlen(path) > 6 ? strlen(path) - 6 : 0;
+    bool lines = strcmp(path + ending, ".jsonl") == 0;
+    for (size_t at = 0; st == ST_OK && at < n; line++) {
+        struct buf why = { 0 };
+        const char *end = lines ? memchr(text + at, '\n', n - at) : NULL;
+        size_t k = end ? (size_t)(end - (text + at)) : n - at;
+        if (!document_check(text + at, k, &why)) {
+            diag_add(ds, DIAG_ERROR, "document", path, (struct span){ .line = (uint32_t)line, .col = 1 },
+                     "%s", why.s ? why.s : "");
+            st = why.oom ? ST_NOMEM : ST_INPUT;
+        }
+        buf_free(&why);
+        at += k + 1;
+        count++;
+    }
+    if (st == ST_OK)
+        buf_printf(out, "%s: %zu valid\n", path, count);
+    base_free(text);
+    return st;
+}
+
+static bool is_file(const char *name)
+{
+    return strchr(name, '.') || strchr(name, '/');
+}
+
 int cmd_schema(struct args *a)
 {
     struct diags ds = { 0 };
     struct field_record r;
     struct buf out = { 0 };
-    enum status st = check(a, &r, &ds);
-    if (st == ST_OK) {
+    bool file = a->nfiles && is_file(a->file[0]);
+    enum status st = file ? check_file(a->file[0], &out, &ds) : check(a, &r, &ds);
+    if (st == ST_OK && !file) {
         show(a, a->nfiles ? &r : NULL, &out);
         st = out.oom ? ST_NOMEM : ST_OK;
     }

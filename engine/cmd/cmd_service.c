@@ -1,7 +1,5 @@
 /* mcp, batch: the commands for programs. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
-#include "engine/cmd/io.h"
 #include "engine/dev/dev.h"
 #include "engine/service/service.h"
 #include "engine/workspace/args.h"
@@ -11,12 +9,11 @@
 
 int cmd_mcp(struct args *a)
 {
-    static const char *const here[] = { "." };
     struct diags ds = { 0 };
     struct service_mcp_opts o = { .self = a->env->self,
                                   .in = STDIN_FILENO,
                                   .out = STDOUT_FILENO,
-                                  .roots = { a->root_n ? a->root : here, a->root_n ? a->root_n : 1 },
+                                  .roots = { a->root, a->root_n },
                                   .jobs = (unsigned)a->jobs,
                                   .cancel = a->cancel };
     for (size_t i = 0; i < a->root_n; i++)

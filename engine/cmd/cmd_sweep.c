@@ -1,15 +1,16 @@
 /* sweep: a curve along one axis, or a family of curves over several. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
-#include "engine/dev/dev.h"
 #include "engine/dev/dev_pool.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
+#include "engine/session/documents.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/measure.h"
 #include "engine/workspace/workspace.h"
 
 #include <string.h>
@@ -19,46 +20,8 @@ struct sweep_work {
     struct measurement w;
     struct tune_family f;
     struct session_run **run;
-    enum tune_level level;
+    struct measure m;
 };
-
-/* ---- resuming ---- */
-static bool add_done(struct result **done, size_t *n, size_t *cap, const struct result *r)
-{
-    if (!base_grow((void **)done, *n, cap, sizeof **done))
-        return false;
-    (*done)[(*n)++] = *r;
-    return true;
-}
-
-/* The points of every sweep of this kernel, launch and device in the session that --resume names. */
-static enum status resume_points(const struct args *a, const struct workspace *s, struct session **old,
-                                 struct result **done, size_t *n, struct diags *ds)
-{
-    size_t cap = 0;
-    if (!a->resume)
-        return ST_OK;
-    enum status st = session_load(a->resume, old, ds);
-    for (size_t i = 0; st == ST_OK && i < session_count(*old); i++) {
-        const struct session_run *r = session_look(*old, i);
-        bool ok = true;
-        if (!r || !measurement_alike(*old, r, s)) {
-            session_rest(*old, i);
-            continue;
-        }
-        for (size_t k = 0; ok && r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
-            ok = add_done(done, n, &cap, &r->sweep.points[k]);
-        if (r->kind == RUN_SWEEP)
-            ok = ok && add_done(done, n, &cap, &r->sweep.bpa) && add_done(done, n, &cap, &r->sweep.cha);
-        if (!ok)
-            return ST_NOMEM;
-    }
-    if (st == ST_OK && !*n)
-        diag_add(
-            ds, DIAG_WARNING, "resume", a->resume, NO_SPAN,
-            "no sweep of this kernel, launch and device in this session; starting from the beginning");
-    return st;
-}
 
 /* ---- the session ---- */
 static bool same(const struct result *held, const struct result *r)
@@ -85,55 +48,34 @@ static void on_point(void *ctx, const struct result *r, const char *why)
     measurement_point(&t->w, r, why);
 }
 
-static enum status open_session(struct sweep_work *t, const struct workspace *s)
+static enum status open_session(struct sweep_work *t)
 {
-    enum status st = measurement_session(&t->w, s, RUN_SWEEP);
+    enum status st = measurement_session(&t->w, &t->m, RUN_SWEEP);
     if (st != ST_OK || !t->w.session)
         return st;
     t->run = base_alloc((t->f.n + 1) * sizeof *t->run);
     for (size_t i = 0; t->run && i < t->f.n; i++) {
-        struct session_run *first = t->run[0],
-                           *r = i ? session_begin(t->w.session, RUN_SWEEP) : t->w.run;
-        if (!r)
+        t->run[i] = i ? session_begin(t->w.session, RUN_SWEEP) : t->w.run;
+        if (!t->run[i])
             return ST_NOMEM;
-        if (i) {
-            memcpy(r->kernel, first->kernel, sizeof r->kernel);
-            memcpy(r->race, first->race, sizeof r->race);
-            r->dev = first->dev;
-            r->grid = first->grid;
-            r->block = first->block;
-        }
-        struct buf line = { 0 };
-        options_line(&t->f.slice[i].base, &line);
-        if (t->f.n > 1)
-            snprintf(r->note, sizeof r->note, "%s", line.s ? line.s : "");
-        buf_free(&line);
-        r->sweep.axis = t->f.axis[0];
-        t->run[i] = r;
+        measure_slice_begin(&t->m, &t->f, i, t->run[i]);
     }
     return t->run ? ST_OK : ST_NOMEM;
 }
 
 static void end_session(struct sweep_work *t)
 {
-    for (size_t i = 0; t->w.session && t->run && i < t->f.n; i++) {
-        struct session_run whole = *t->run[i], copy;
-        whole.sweep = t->f.slice[i].sweep;
-        if (t->w.a->prove)
-            whole.proof = &t->f.slice[i].proof;
-        if (session_run_copy(&copy, &whole)) {
-            session_run_clear(t->run[i]);
-            *t->run[i] = copy;
-        }
-    }
+    for (size_t i = 0; t->w.session && t->run && i < t->f.n; i++)
+        measure_slice_end(&t->m, &t->f, i, t->run[i]);
     measurement_save(&t->w);
 }
 
 /* What an earlier run finished is in the file before anything else is: its own file may be the one that
  * is written. */
-static enum status keep_done(struct sweep_work *t, const struct result *done, size_t n)
+static enum status keep_done(struct sweep_work *t, const struct measure_done *all)
 {
-    for (size_t i = 0; t->w.session && i < n; i++) {
+    const struct result *done = all->result;
+    for (size_t i = 0; t->w.session && i < all->n; i++) {
         struct session_run *run = t->run[tune_family_slice(&t->f, &done[i].options)];
         bool counts = done[i].time.valid || done[i].status == ST_REFUSED;
         if (!counts || !tune_family_has(&t->f, &done[i].options) || holds(run, &done[i]))
@@ -229,26 +171,12 @@ static enum status why_none(const struct tune_family *f)
                                                         : ST_DEVICE;
 }
 
-/* Each slice's best; what breaks is no longer the best. Unasked, nothing is said of what holds. */
-static enum status prove_family(struct sweep_work *t, struct tune_bench *bench,
-                                const struct workspace *s, const struct tune_observer *ob)
-{
-    if (!measurement_attacked(t->w.a, s))
-        return ST_OK;
-    enum status st = tune_family_prove(bench, &t->f, ob, t->level, t->w.ds);
-    for (size_t i = 0; !t->w.a->prove && i < t->f.n; i++)
-        t->f.slice[i].proof = (struct tune_proof){ .verdict = PROOF_NONE };
-    return st;
-}
-
-static enum status run_family(struct sweep_work *t, struct tune_bench *bench, const struct workspace *s,
-                              const struct result *done, size_t ndone)
+static enum status run_family(struct sweep_work *t, const struct workspace *s,
+                              const struct measure_done *done)
 {
     const struct args *a = t->w.a;
     struct tune_observer ob = { on_point, measurement_progress, t, a->cancel, NULL };
-    enum status st = tune_family_run(bench, &t->f, &ob, done, ndone, t->w.ds);
-    if (st == ST_OK)
-        st = prove_family(t, bench, s, &ob);
+    enum status st = measure_sweep(&t->m, &t->f, done, &ob, t->w.ds);
     cmd_progress_end(a);
     end_session(t);
     if (st == ST_OK || ((st == ST_CANCELLED || st == ST_DEVICE) && any_point(&t->f)))
@@ -264,36 +192,34 @@ int cmd_sweep(struct args *a)
 {
     struct diags ds = { 0 };
     struct workspace s = { 0 };
-    struct tune_bench *bench = NULL;
     struct sweep_work t = { .w = { .a = a, .ds = &ds } };
     struct session *old = NULL;
-    struct result *done = NULL;
-    size_t ndone = 0;
-    const char *axes = a->axis ? a->axis : "pi";
-    enum status st = tune_axes_check(axes, &ds);
+    struct measure_done done = { 0 };
+    enum status st =
+        tune_axes_check(a->axis ? a->axis : "pi", &ds); /* before anything is opened in vain */
     if (st == ST_OK)
-        st = cmd_prove_level(a->prove, TUNE_QUICK, &t.level, &ds);
+        st = measurement_of(&s, a, &t.m, &ds);
     if (st == ST_OK)
-        st = measurement_bench(&s, a, true, &bench, &ds);
+        st = measurement_bench(&s, a, &t.m, &ds);
     if (st == ST_OK)
-        st = resume_points(a, &s, &old, &done, &ndone, &ds);
+        st = measurement_done(a, &t.m, RUN_SWEEP, &old, &done, &ds);
     if (st == ST_OK)
-        st = tune_family_list(bench, axes, &a->options, &t.f, &ds);
+        st = measure_family(&t.m, a->axis, a->options, &t.f, &ds);
     if (st == ST_OK)
-        st = open_session(&t, &s);
+        st = open_session(&t);
     if (st == ST_OK)
-        st = keep_done(&t, done, ndone);
+        st = keep_done(&t, &done);
     if (st == ST_OK)
-        st = run_family(&t, bench, &s, done, ndone);
+        st = run_family(&t, &s, &done);
     if (st == ST_CANCELLED && t.w.session)
         diag_add(&ds, DIAG_NOTE, "resume", a->output ? a->output : a->session, NO_SPAN,
                  "finished points are in this session: sweep --resume continues from there");
     tune_family_free(&t.f);
     base_free(t.run);
     session_free(t.w.session);
+    measure_done_free(&done);
     session_free(old);
-    base_free(done);
-    tune_bench_close(bench);
+    tune_bench_close(t.m.bench);
     workspace_close(&s);
     return cmd_finish(a, st, &ds);
 }

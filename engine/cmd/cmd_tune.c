@@ -1,6 +1,5 @@
 /* tune, predict: the search for the best configuration, and what the model says without a launch. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
 #include "engine/pass/pass.h"
@@ -8,71 +7,70 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/interval.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/search/advice.h"
+#include "engine/search/gain_record.h"
 #include "engine/search/live.h"
 #include "engine/search/tuner.h"
+#include "engine/session/documents.h"
+#include "engine/session/limits_doc.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
+#include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/measure.h"
 #include "engine/workspace/workspace.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The trail of the cut-off search that --resume names: that session's last search of this kernel, launch
- * and device. Borrowed from *old. */
-static enum status resume_trail(const struct args *a, const struct workspace *s, struct session **old,
-                                struct tune_search_opts *o, struct diags *ds)
+/* What is fastest on another launch, where that is something else. */
+static void best_there(const struct tune_found *f, const struct tune_data_set *d, struct buf *out)
 {
-    if (!a->resume)
-        return ST_OK;
-    enum status st = session_load(a->resume, old, ds);
-    for (size_t i = st == ST_OK ? session_count(*old) : 0; i-- > 0;) {
-        const struct session_run *r = session_look(*old, i);
-        if (!r || r->kind != RUN_TUNE || !measurement_alike(*old, r, s)) {
-            session_rest(*old, i);
-            continue;
-        }
-        o->done = r->trail;
-        o->ndone = r->ntrail;
-        o->probes = r->probe;
-        o->nprobes = r->nprobe;
-        return ST_OK;
-    }
-    if (st == ST_OK)
-        diag_add(
-            ds, DIAG_WARNING, "resume", a->resume, NO_SPAN,
-            "no search of this kernel, launch and device in this session; starting from the beginning");
-    return st;
-}
-
-static double gain_of(const struct tune_found *f)
-{
-    return f->best.time.valid && f->best.time.median > 0
-               ? (double)f->original.time.median / (double)f->best.time.median
-               : 1;
+    struct buf line = { 0 };
+    options_line(&d->best, &line);
+    if (!line.n && d->gain < 1)
+        buf_puts(out, "; best there: leave it alone");
+    else if (line.n && !options_equal(&d->best, &f->options))
+        buf_printf(out, "; best there: %s %s", line.s, gain_words(d->best_gain).s);
+    buf_free_checked(&line, out);
 }
 
 static void sets_text(const struct tune_found *f, struct buf *out)
 {
+    const struct tune_all_launches *all = &f->all;
     unsigned holding = 0;
     for (unsigned i = 0; i < f->nsets; i++) {
         const struct tune_data_set *d = &f->set[i];
         holding += d->holds;
         buf_printf(out, "data set     %-12s ", d->name);
         if (d->gain > 0)
-            buf_printf(out, "%.2fx%s%s\n", d->gain, d->message[0] ? ": " : "", d->message);
+            buf_printf(out, "%s%s%s", gain_words(d->gain).s, d->message[0] ? ": " : "", d->message);
         else
-            buf_printf(out, "n/a: %s\n", d->message);
+            buf_printf(out, "n/a: %s", d->message);
+        if (d->gain > 0)
+            best_there(f, d, out);
+        buf_puts(out, "\n");
     }
     if (f->nsets)
         buf_printf(out, "holds on     %u of %u other data sets\n", holding, f->nsets);
+    if (all->valid)
+        buf_printf(out,
+                   "all launches %s (%s -> %s, sums of %u), the least of %u configurations tried; "
+                   "slower on none\n",
+                   gain_words(gain_between(all->original_ns, all->best_ns)).s,
+                   time_words(all->original_ns).s, time_words(all->best_ns).s, all->launches,
+                   all->tried);
+    else if (all->launches > 1)
+        buf_printf(out, "all launches each configuration that was tried is slower on one of them: use "
+                        "one for each\n");
 }
 
 /* Method "model": what it thought of before the one launch that confirms. */
@@ -93,9 +91,8 @@ static void ranking_text(const struct tune_found *f, const struct dev_info *dev,
 
 static void put_first(const char *of, const struct result *r, struct buf *out)
 {
-    enum limit_cause c = limits_first(&r->limits);
-    buf_printf(out, "%s %s, %.0f %% of the issue slots (%s)", of, limit_name(c),
-               100 * (double)r->limits.share[c], limits_evidence(r));
+    buf_printf(out, "%s ", of);
+    limits_first_text(r, out);
 }
 
 /* What limits the original, and the best. */
@@ -145,12 +142,15 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
                    f->reason);
     else
         buf_printf(&out,
-                   "recommended  %s\ngain         %.2fx (%s -> %s), outputs equal to the "
+                   "recommended  %s\ngain         %s (%s -> %s, %s), outputs equal to the "
                    "original's%s\nwhy          %s\n",
-                   line.n ? line.s : "(as it is)", gain_of(f),
+                   line.n ? line.s : "(as it is)", gain_words(gain_of(&f->original, &f->best)).s,
                    time_words((double)f->original.time.median).s,
-                   time_words((double)f->best.time.median).s,
-                   f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
+                   time_words((double)f->best.time.median).s, evidence_name(evidence_of(&f->best)),
+                   f->best.equal == EQUAL_WITHIN ? " within the stated tolerance"
+                   : f->best.equal == EQUAL_PART ? " where some CTAs made them; not all were compared"
+                                                 : "",
+                   f->reason);
     gain_text(f, &s->info, &out);
     if (!f->leave_alone && (f->proof.verdict != PROOF_NONE || f->proof.message[0])) {
         buf_puts(&out, "proof        ");
@@ -164,8 +164,11 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
         buf_puts(&out, "times        from samples of the CTAs: no launch was left to time them whole\n");
     if (f->probed[0])
         buf_printf(&out, "probes       %s\n", f->probed);
+    if (f->placement[0])
+        buf_printf(&out, "placement    %s\n", f->placement);
     if (f->untried[0])
         buf_printf(&out, "not tried    the budget ended before: %s\n", f->untried);
+    launch_guess_line("guess        ", f->original.guessed, &out);
     put_limits(f, &out);
     sets_text(f, &out);
     buf_free_checked(&line, &out);
@@ -201,32 +204,6 @@ static enum status apply(const struct args *a, const struct workspace *s, const 
     return st;
 }
 
-/* Bytes of a launch's buffers times its threads' worth: how much longer another data set takes, roughly.
- */
-static double work_of(const struct launch_spec *l)
-{
-    double bytes = 0;
-    for (size_t i = 0; i < l->nargs; i++)
-        bytes += l->args[i].kind == ARG_BUFFER
-                     ? (double)l->args[i].count * (double)elem_size(l->args[i].elem)
-                     : 0;
-    return bytes + 16 * (double)dim3u_count(l->grid) * (double)dim3u_count(l->block);
-}
-
-/* The other launches of the same kernel. A simulator takes seconds where a GPU takes none: there,
- * those of at most four times the work. */
-static size_t other_sets(const struct workspace *s, const struct launch_spec **out, size_t most)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->launches.n && n < most; i++) {
-        const struct launch_spec *l = &s->launches.launch[i];
-        if (l != s->spec && strcmp(l->kernel, s->spec->kernel) == 0 &&
-            (s->info.kind == DEV_CUDA || work_of(l) <= 4 * work_of(s->spec)))
-            out[n++] = l;
-    }
-    return n;
-}
-
 /* ---- the papers' procedures and ours, one table ---- */
 static const char *const compared[] = { "static", "voted", "cluster-framework", "model", "search" };
 
@@ -246,7 +223,8 @@ static void print_compared(const struct args *a, const struct tune_found *f, siz
     for (size_t i = 0; i < n && !a->json; i++) {
         struct buf line = { 0 };
         options_line(&f[i].options, &line);
-        buf_printf(&out, "%-18s %8u %7.2fx   %s\n", compared[i], f[i].launches, gain_of(&f[i]),
+        buf_printf(&out, "%-18s %8u %8s   %s\n", compared[i], f[i].launches,
+                   gain_words(gain_of(&f[i].original, &f[i].best)).s,
                    f[i].leave_alone ? "leave it alone"
                    : line.s         ? line.s
                                     : "");
@@ -292,11 +270,10 @@ static void on_point(void *ctx, const struct result *r, const char *why)
 static void on_live(void *ctx, const struct tune_live *l)
 {
     char detail[96] = "";
-    int64_t was = l->original.time.median, is = l->best.time.median;
+    double gain = gain_of(&l->original, &l->best);
     const struct tuning *t = ctx;
-    if (is > 0)
-        snprintf(detail, sizeof detail, "%u launches, best %.2fx", l->launches,
-                 (double)was / (double)is);
+    if (!isnan(gain))
+        snprintf(detail, sizeof detail, "%u launches, best %s", l->launches, gain_words(gain).s);
     if (isfinite(l->left_s))
         snprintf(detail + strlen(detail), sizeof detail - strlen(detail), ", about %.0f s left",
                  l->left_s);
@@ -326,11 +303,12 @@ static void tell_missing(const struct tuning *t)
 static void advice_text(const struct tune_advice *v, size_t n, struct buf *out)
 {
     for (size_t i = 0; i < n; i++) {
-        buf_printf(out, "%zu. %s (expected %.2fx%s, confidence %.0f %%", i + 1, v[i].title,
-                   v[i].expected_gain, v[i].modelled ? " by the model" : "", 100 * v[i].confidence);
+        buf_printf(out, "%zu. %s", i + 1, v[i].title);
         if (v[i].tried)
-            buf_printf(out, "; tried: %.2fx", v[i].real_gain);
-        buf_printf(out, ")\n   %s\n   %s\n", v[i].why,
+            buf_printf(out, ": gained %s", gain_words(v[i].real_gain).s);
+        else
+            gain_recorded_words(": ", &v[i].likely, false, out);
+        buf_printf(out, "\n   %s\n   %s\n", v[i].why,
                    v[i].command[0] ? v[i].command : "(nothing to apply)");
     }
 }
@@ -352,7 +330,7 @@ static enum status advise(const struct tuning *t, struct tune_bench *bench, cons
     enum status st = tune_advise_predict(bench, a->v, &a->n, ARRAY_LEN(a->v));
     a->given = st == ST_OK;
     if (a->given)
-        tune_advise_prove(a->v, a->n, &f->original, t->done, t->ndone);
+        a->n = tune_advise_prove(&s->info, a->v, a->n, &f->original, t->done, t->ndone);
     return st == ST_NOMEM ? st : ST_OK;
 }
 
@@ -368,7 +346,7 @@ static void print_all(const struct tuning *t, struct tune_bench *bench, const st
     if (t->w->a->json) {
         json_found(f, a.given ? a.v : NULL, a.n, t->done, t->ndone, &s->info, s->kernel, s->race, &out);
     } else if (a.given && a.n) {
-        buf_puts(&out, "advice before the search, and what it came to:\n");
+        buf_puts(&out, "advice that no run refutes:\n");
         advice_text(a.v, a.n, &out);
     }
     out.oom = out.oom || lost;
@@ -376,51 +354,48 @@ static void print_all(const struct tuning *t, struct tune_bench *bench, const st
     buf_free(&out);
 }
 
-static enum status tune_all(struct measurement *w, enum tune_level level, struct tune_bench *bench,
-                            const struct workspace *s, struct tune_found *best)
+static enum status tune_all(struct measurement *w, struct measure *m, const struct workspace *s,
+                            struct tune_found *best)
 {
     struct tune_found *f = base_alloc(ARRAY_LEN(compared) * sizeof *f);
     struct tuning t = { .w = w };
+    struct measure_done nothing = { 0 };
     struct tune_observer ob = { on_point, NULL, &t, w->a->cancel, on_live };
     enum status st = f ? ST_OK : ST_NOMEM;
     size_t n = 0;
     for (; n < ARRAY_LEN(compared) && st == ST_OK; n++) {
         struct tune_search_opts o = { .method = compared[n],
                                       .budget_launches = (unsigned)w->a->budget,
-                                      .budget_seconds = w->a->budget_seconds,
-                                      .prove = level };
-        st = tune_search(bench, &o, &ob, &f[n], w->ds);
-        if (st == ST_OK && (!n || gain_of(&f[n]) > gain_of(best)))
+                                      .budget_seconds = w->a->budget_seconds };
+        st = measure_tune(m, &o, NULL, 0, &nothing, &ob, &f[n], w->ds);
+        if (st == ST_OK &&
+            (!n || gain_of(&f[n].original, &f[n].best) > gain_of(&best->original, &best->best)))
             *best = f[n];
     }
     cmd_progress_end(w->a);
     if (n && st == ST_OK)
         print_compared(w->a, f, n, s);
-    base_free(t.done);
-    base_free(f);
+    BASE_FREE(t.done, f);
     return st;
 }
 
-/* `o` has what was resumed. */
-static enum status tune_one(struct measurement *w, struct tune_bench *bench, const struct workspace *s,
-                            struct tune_search_opts *o, struct tune_found *found)
+static enum status tune_one(struct measurement *w, struct measure *m, const struct workspace *s,
+                            const struct measure_done *done, struct tune_found *found)
 {
-    const struct launch_spec *other[TUNE_SETS];
     struct tuning t = { .w = w };
     struct tune_observer ob = { on_point, NULL, &t, w->a->cancel, on_live };
-    o->method = w->a->exhaustive ? "exhaustive" : w->a->method;
-    o->budget_launches = (unsigned)w->a->budget;
-    o->budget_seconds = w->a->budget_seconds;
-    o->combine = (unsigned)w->a->combine;
-    o->other = other;
-    o->nother = other_sets(s, other, ARRAY_LEN(other));
-    enum status st = tune_search(bench, o, &ob, found, w->ds);
-    o->other = NULL;
-    o->nother = 0;
+    struct tune_search_opts o = { .method = w->a->exhaustive ? "exhaustive" : w->a->method,
+                                  .budget_launches = (unsigned)w->a->budget,
+                                  .budget_seconds = w->a->budget_seconds,
+                                  .started_ns = w->a->began_ns,
+                                  .combine = (unsigned)w->a->combine,
+                                  .in_program = w->a->in_program };
+    size_t own = (size_t)(s->spec - s->launches.launch);
+    enum status st = measure_tune(m, &o, &s->launches, own, done, &ob, found, w->ds);
     cmd_progress_end(w->a);
     tell_missing(&t);
     if (st == ST_OK || (st == ST_CANCELLED && found->original.time.valid))
-        print_all(&t, bench, s, found, st == ST_OK);
+        print_all(&t, m->bench, s, found, st == ST_OK);
     if (st == ST_CANCELLED && w->session)
         diag_add(w->ds, DIAG_NOTE, "resume", w->a->output ? w->a->output : w->a->session, NO_SPAN,
                  "finished launches are in this session: tune --resume continues from there");
@@ -459,35 +434,34 @@ static enum status tune_unlaunched(struct args *a, struct workspace *s, struct d
 }
 
 /* What an earlier search finished is in the file before anything else is. */
-static enum status keep_trail(struct measurement *w, const struct tune_search_opts *o)
+static enum status keep_trail(struct measurement *w, const struct measure_done *o)
 {
-    for (size_t i = 0; w->session && i < o->ndone; i++)
-        if (!in_trail(w->run, &o->done[i]) && !session_run_point(w->run, &o->done[i]))
+    for (size_t i = 0; w->session && i < o->n; i++)
+        if (!in_trail(w->run, &o->result[i]) && !session_run_point(w->run, &o->result[i]))
             return ST_NOMEM;
-    for (size_t i = 0; w->session && i < o->nprobes; i++)
-        if (!session_run_point(w->run, &o->probes[i]))
+    for (size_t i = 0; w->session && i < o->nprobe; i++)
+        if (!session_run_point(w->run, &o->probe[i]))
             return ST_NOMEM;
     return w->session ? session_save(w->session, w->ds) : ST_OK;
 }
 
-static enum status tune_launched(struct args *a, enum tune_level level, struct workspace *s,
-                                 struct diags *ds)
+static enum status tune_launched(struct args *a, struct workspace *s, struct diags *ds)
 {
-    struct tune_bench *bench = NULL;
+    struct measure m = { .bench = NULL };
     struct tune_found *found = base_alloc(sizeof *found);
     struct measurement w = { .a = a, .ds = ds };
-    struct tune_search_opts o = { .prove = level };
+    struct measure_done done = { 0 };
     struct session *old = NULL;
-    enum status st = found ? measurement_bench(s, a, false, &bench, ds) : ST_NOMEM;
+    enum status st = found ? measurement_bench(s, a, &m, ds) : ST_NOMEM;
+    if (st == ST_OK) /* before the session is begun: both may be one file */
+        st = measurement_done(a, &m, RUN_TUNE, &old, &done, ds);
     if (st == ST_OK)
-        st = resume_trail(a, s, &old, &o, ds); /* before the session is begun: both may be one file */
+        st = measurement_session(&w, &m, RUN_TUNE);
     if (st == ST_OK)
-        st = measurement_session(&w, s, RUN_TUNE);
-    if (st == ST_OK)
-        st = keep_trail(&w, &o);
+        st = keep_trail(&w, &done);
     if (st == ST_OK) {
-        st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, level, bench, s, found)
-                                                        : tune_one(&w, bench, s, &o, found);
+        st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, &m, s, found)
+                                                        : tune_one(&w, &m, s, &done, found);
         if (w.session) {
             *w.run->found = *found;
             measurement_save(&w);
@@ -500,9 +474,10 @@ static enum status tune_launched(struct args *a, enum tune_level level, struct w
                  "nothing is recommended, so no tuned PTX is written");
     else if (st == ST_OK && (a->apply || a->diff) && !found->leave_alone)
         st = apply(a, s, found, ds);
+    measure_done_free(&done);
     session_free(old);
     session_free(w.session);
-    tune_bench_close(bench);
+    tune_bench_close(m.bench);
     base_free(found);
     return st;
 }
@@ -534,7 +509,7 @@ int cmd_tune(struct args *a)
         if (st == ST_OK)
             st = tune_unlaunched(a, &s, &ds);
     } else if (st == ST_OK) {
-        st = tune_launched(a, level, &s, &ds);
+        st = tune_launched(a, &s, &ds);
     }
     base_free(beside);
     workspace_close(&s);
@@ -602,9 +577,9 @@ int cmd_predict(struct args *a)
     if (st == ST_OK)
         st = tune_predict(model, &none, &original);
     if (st == ST_OK)
-        st = tune_predict(model, &a->options, &asked);
+        st = tune_predict(model, a->options, &asked);
     if (st == ST_OK)
-        st = tune_forecast_pi(model, &a->options, &f);
+        st = tune_forecast_pi(model, a->options, &f);
     if (st == ST_OK)
         print_prediction(a, &s, &original, &asked, &f);
     tune_bench_close(model);

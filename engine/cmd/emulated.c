@@ -1,5 +1,4 @@
 /* A program without a GPU, as emulate and capture --emulate run it. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
 #include "engine/dev/dev.h"
@@ -33,6 +32,7 @@ enum status cmd_emulate_run(struct args *a, const struct live_want *take, struct
                               .check_memory = a->check_memory,
                               .take = take,
                               .limit_s = a->time_limit,
+                              .cancel = a->cancel,
                               .tell = tell,
                               .ctx = a };
     enum status st = preset_of(a, &w.preset, ds);

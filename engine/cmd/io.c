@@ -1,6 +1,6 @@
 /* A command and the program around it: its words on standard output, standard error and the descriptor
  * of --progress-fd; where the program and its data lie; the front end. */
-#include "engine/base/base.h"
+#include "engine/base/json_write.h"
 #include "engine/base/shown.h"
 #include "engine/cmd/cmd.h"
 #include "engine/cmd/cmd_int.h"
@@ -10,6 +10,7 @@
 #include "engine/workspace/workspace.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,13 @@ static void put_line(const long *fd, const struct buf *line)
 static void tell_line(const long *fd, enum status s, const struct diags *ds)
 {
     struct buf line = { 0 };
-    buf_printf(&line, "{\"exit\":%d,\"diagnostics\":", status_exit_code(s));
-    diags_json(ds, &line);
-    buf_puts(&line, "}\n");
+    struct jw w = jw_open(&line, 0);
+    jw_obj(&w);
+    jw_put_int(&w, "exit", status_exit_code(s));
+    jw_key(&w, "diagnostics");
+    diags_json(ds, &w);
+    jw_end_obj(&w);
+    buf_puts(&line, "\n");
     put_line(fd, &line);
     buf_free(&line);
 }
@@ -63,11 +68,13 @@ static void tell(void *ctx, enum status s, const struct diags *ds)
 static void progress_line(const long *fd, double done, const char *what, const char *detail)
 {
     struct buf line = { 0 };
-    buf_printf(&line, "{\"progress\":%.4f,\"what\":", done);
-    buf_json(&line, str_of(what));
-    buf_puts(&line, ",\"detail\":");
-    buf_json(&line, str_of(detail));
-    buf_puts(&line, "}\n");
+    struct jw w = jw_open(&line, 0);
+    jw_obj(&w);
+    jw_put_num(&w, "progress", round(done * 1e4) / 1e4);
+    jw_put_str(&w, "what", what);
+    jw_put_str(&w, "detail", detail ? detail : "");
+    jw_end_obj(&w);
+    buf_puts(&line, "\n");
     put_line(fd, &line);
     buf_free(&line);
 }
@@ -191,4 +198,13 @@ int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o)
     with.theme = a->theme;
     with.color = a->color;
     return a->front->workbench(&env, file, a->device, &with);
+}
+
+void cmd_put_aside(const struct args *a, const struct buf *b)
+{
+    struct buf shown = { 0 };
+    buf_shown(&shown, (struct str){ b->s, b->n });
+    if (a->io->aside && !shown.oom)
+        a->io->aside(a->io->ctx, shown.s, shown.n);
+    buf_free(&shown);
 }

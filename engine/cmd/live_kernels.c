@@ -1,28 +1,15 @@
 /* A kernel of a program that ran, as capture and emulate write it in their documents. */
-#include "engine/base/base.h"
+#include "engine/base/json_write.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/live/live.h"
 #include "engine/ptx/ptx.h"
 
 #include <math.h>
+#include <stdio.h>
 
 double cmd_live_share(const struct live_survey *s, const struct live_kernel *k)
 {
     return s->gpu_ns ? (double)k->time_ns / (double)s->gpu_ns : 0;
-}
-
-static void put_three(struct buf *b, const char *key, const unsigned v[3])
-{
-    buf_printf(b, ",\"%s\":[%u,%u,%u]", key, v[0], v[1], v[2]);
-}
-
-static void put_text(struct buf *b, const char *key, const char *text)
-{
-    buf_printf(b, ",\"%s\":", key);
-    if (text)
-        buf_json(b, str_of(text));
-    else
-        buf_puts(b, "null");
 }
 
 /* What the simulated device's outputs are against the GPU's. */
@@ -31,102 +18,108 @@ static const char *outputs(const struct live_files *f)
     return !f->simulated ? NULL : !f->differ ? "equal" : f->close ? "close" : "differ";
 }
 
-static void put_attributes(const struct live_files *f, struct buf *b)
+static void put_three(struct jw *w, const char *key, const unsigned v[3])
 {
-    buf_printf(b, ",\"attributes\":{\"cooperative\":%s,\"cluster\":", f->cooperative ? "true" : "false");
-    if (f->cluster[0])
-        buf_printf(b, "[%u,%u,%u]", f->cluster[0], f->cluster[1], f->cluster[2]);
-    else
-        buf_puts(b, "null");
-    if (f->carveout >= 0)
-        buf_printf(b, ",\"carveout_percent\":%d", f->carveout);
-    else
-        buf_puts(b, ",\"carveout_percent\":null");
-    if (f->shared_most >= 0)
-        buf_printf(b, ",\"max_dynamic_shared\":%d,", f->shared_most);
-    else
-        buf_puts(b, ",\"max_dynamic_shared\":null,");
-    if (f->window_bytes)
-        buf_printf(b, "\"access_window\":{\"address\":\"0x%llx\",\"bytes\":%llu,\"hit_ratio\":%g}}",
-                   (unsigned long long)f->window_address, (unsigned long long)f->window_bytes,
-                   f->window_ratio);
-    else
-        buf_puts(b, "\"access_window\":null}");
+    jw_put_three(w, key, v[0], v[1], v[2]);
 }
 
-static void put_files(const struct live_files *f, bool emulated, struct buf *b)
+static void put_window(struct jw *w, const struct live_files *f)
 {
-    if (!f || !f->ptx) {
-        buf_puts(b, "\"files\":null");
-        put_text(b, "not_captured", f ? f->why : NULL);
+    char address[32];
+    if (!f->window_bytes) {
+        jw_put_null(w, "access_window");
         return;
     }
-    buf_puts(b, "\"files\":{\"ptx\":");
-    buf_json(b, str_of(f->ptx));
-    put_text(b, "launch", f->launch);
-    buf_printf(b, ",\"data_bytes\":%llu,\"trimmed_from\":%llu,\"nth\":%llu",
-               (unsigned long long)f->data_bytes, (unsigned long long)f->trimmed_from,
-               (unsigned long long)f->nth);
-    put_text(b, "outputs", emulated ? NULL : outputs(f));
-    buf_printf(b, ",\"differing_bytes\":%llu,\"relative_difference\":", (unsigned long long)f->differ);
-    if (isnan(f->relative))
-        buf_puts(b, "null");
-    else
-        buf_printf(b, "%.3g", f->relative);
-    put_attributes(f, b);
-    buf_puts(b, "}");
-    put_text(b, "not_captured", f->why);
+    snprintf(address, sizeof address, "0x%llx", (unsigned long long)f->window_address);
+    jw_put_obj(w, "access_window");
+    jw_put_str(w, "address", address);
+    jw_put_uint(w, "bytes", f->window_bytes);
+    jw_put_num(w, "hit_ratio", round((double)f->window_ratio * 1e6) / 1e6);
+    jw_end_obj(w);
 }
 
-static void put_time(struct buf *b, uint64_t timed, uint64_t ns)
+static void put_attributes(struct jw *w, const struct live_files *f)
 {
-    buf_printf(b, ",\"timed_launches\":%llu,\"time_ns\":", (unsigned long long)timed);
-    if (timed)
-        buf_printf(b, "%llu", (unsigned long long)ns);
+    jw_put_obj(w, "attributes");
+    jw_put_bool(w, "cooperative", f->cooperative);
+    if (f->cluster[0])
+        put_three(w, "cluster", f->cluster);
     else
-        buf_puts(b, "null");
+        jw_put_null(w, "cluster");
+    jw_put_uint_if(w, "carveout_percent", f->carveout >= 0, (uint64_t)f->carveout);
+    jw_put_uint_if(w, "max_dynamic_shared", f->shared_most >= 0, (uint64_t)f->shared_most);
+    put_window(w, f);
+    jw_end_obj(w);
 }
 
-static void put_shapes(const struct live_kernel *k, struct buf *b)
+static void put_files(struct jw *w, const struct live_files *f, bool emulated)
 {
-    buf_puts(b, "\"shapes\":[");
+    if (!f || !f->ptx) {
+        jw_put_null(w, "files");
+        jw_put_str(w, "not_captured", f ? f->why : NULL);
+        return;
+    }
+    jw_put_obj(w, "files");
+    jw_put_str(w, "ptx", f->ptx);
+    jw_put_str(w, "launch", f->launch);
+    jw_put_uint(w, "data_bytes", f->data_bytes);
+    jw_put_uint(w, "trimmed_from", f->trimmed_from);
+    jw_put_uint(w, "nth", f->nth);
+    jw_put_str(w, "outputs", emulated ? NULL : outputs(f));
+    jw_put_uint(w, "differing_bytes", f->differ);
+    jw_put_num(w, "relative_difference", f->relative);
+    put_attributes(w, f);
+    jw_end_obj(w);
+    jw_put_str(w, "not_captured", f->why);
+}
+
+static void put_time(struct jw *w, uint64_t timed, uint64_t ns)
+{
+    jw_put_uint(w, "timed_launches", timed);
+    jw_put_uint_if(w, "time_ns", timed != 0, ns);
+}
+
+static void put_shapes(struct jw *w, const struct live_kernel *k)
+{
+    jw_put_arr(w, "shapes");
     for (size_t i = 0; i < k->nshapes; i++) {
         const struct live_group *p = &k->shape[i];
-        buf_printf(b, "%s{\"launches\":%llu", i ? "," : "", (unsigned long long)p->launches);
-        put_three(b, "grid", p->grid);
-        put_three(b, "block", p->block);
-        buf_printf(b, ",\"shared\":%u", p->shared);
-        put_time(b, p->timed, p->time_ns);
-        buf_puts(b, "}");
+        jw_obj(w);
+        jw_put_uint(w, "launches", p->launches);
+        put_three(w, "grid", p->grid);
+        put_three(w, "block", p->block);
+        jw_put_uint(w, "shared", p->shared);
+        put_time(w, p->timed, p->time_ns);
+        jw_end_obj(w);
     }
-    buf_puts(b, "],");
+    jw_end_arr(w);
 }
 
-void cmd_live_kernel(const struct live_survey *s, const struct live_kernel *k, const char *evidence,
-                     struct buf *b)
+void cmd_live_kernel(struct jw *w, const struct live_survey *s, const struct live_kernel *k,
+                     const char *evidence)
 {
     struct buf readable = { 0 };
     ptx_readable(str_of(k->name), &readable);
-    buf_puts(b, "{\"name\":");
-    buf_json(b, str_of(k->name));
-    put_text(b, "readable", readable.s);
-    buf_free_checked(&readable, b);
+    jw_obj(w);
+    jw_put_str(w, "name", k->name);
+    jw_put_str(w, "readable", readable.s);
+    buf_free_checked(&readable, w->out);
     if (k->image)
-        buf_printf(b, ",\"image\":\"%016llx\"", (unsigned long long)k->image);
+        jw_put_hex(w, "image", k->image);
     else
-        buf_puts(b, ",\"image\":null");
-    buf_printf(b, ",\"ptx\":%s", k->why ? "false" : "true");
-    put_text(b, "why", k->why);
-    put_text(b, "ptx_file", k->ptx_file);
-    buf_printf(b, ",\"launches\":%llu", (unsigned long long)k->launches);
-    put_three(b, "grid", k->grid);
-    put_three(b, "block", k->block);
-    buf_printf(b, ",\"shared\":%u", k->shared);
-    put_time(b, k->timed, k->time_ns);
+        jw_put_null(w, "image");
+    jw_put_bool(w, "ptx", !k->why);
+    jw_put_str(w, "why", k->why);
+    jw_put_str(w, "ptx_file", k->ptx_file);
+    jw_put_uint(w, "launches", k->launches);
+    put_three(w, "grid", k->grid);
+    put_three(w, "block", k->block);
+    jw_put_uint(w, "shared", k->shared);
+    put_time(w, k->timed, k->time_ns);
     if (evidence)
-        put_text(b, "evidence", k->timed ? evidence : NULL);
-    buf_printf(b, ",\"share\":%.6f,", cmd_live_share(s, k));
-    put_shapes(k, b);
-    put_files(k->files, s->emulated, b);
-    buf_puts(b, "}");
+        jw_put_str(w, "evidence", k->timed ? evidence : NULL);
+    jw_put_num(w, "share", round(cmd_live_share(s, k) * 1e6) / 1e6);
+    put_shapes(w, k);
+    put_files(w, k->files, s->emulated);
+    jw_end_obj(w);
 }

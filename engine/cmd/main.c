@@ -1,5 +1,4 @@
 /* The headless program (make TUI=0). */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd.h"
 
 int main(int argc, char **argv)

@@ -3,12 +3,13 @@
 #define GPULOCW_CMD_MEASUREMENT_H
 
 #include "engine/base/base.h"
-#include "engine/session/session.h"
+#include "engine/session/run_kind.h"
 
 struct args;
+struct measure;
+struct measure_done;
 struct result;
 struct session;
-struct tune_bench;
 struct tune_proof;
 struct workspace;
 
@@ -28,21 +29,24 @@ void measurement_save(struct measurement *w);
 enum status measurement_kept(struct measurement *w);
 /* Everything up to the bench: module, launch, device, data, facts (quick: from a short trace). */
 enum status measurement_subject(struct workspace *s, struct args *a, bool quick, struct diags *ds);
-enum status measurement_bench(struct workspace *s, struct args *a, bool quick, struct tune_bench **bench,
-                              struct diags *ds);
+/* How it is measured: the options of the command line; no bench yet. */
+enum status measurement_of(const struct workspace *s, const struct args *a, struct measure *m,
+                           struct diags *ds);
+/* The subject, and the bench for the command. */
+enum status measurement_bench(struct workspace *s, struct args *a, struct measure *m, struct diags *ds);
 /* The same of a workspace whose launch, device, data and facts are there. */
-enum status measurement_bench_of(struct workspace *s, struct args *a, struct tune_bench **bench,
+enum status measurement_bench_of(struct workspace *s, struct args *a, struct measure *m,
+                                 struct diags *ds);
+/* One timed launch of the original, its limits with it; why it has no time, r says. */
+enum status measurement_original(struct workspace *s, struct args *a, struct result *r,
                                  struct diags *ds);
 /* The file of -o or --session; none without them. Nothing is written yet: what an earlier run finished
  * comes first, since its file may be this one. */
-enum status measurement_session(struct measurement *w, const struct workspace *s, enum run_kind kind);
-/* May results of an earlier run be taken for this one? Same kernel, launch shape and device; and, where
- * the session holds it, the same PTX. */
-bool measurement_alike(const struct session *old, const struct session_run *r,
-                       const struct workspace *s);
-/* Is what ran to be attacked? Where --prove asks for it; unasked where a simulated device of this
- * process ran it and the buffers are small. */
-bool measurement_attacked(const struct args *a, const struct workspace *s);
+enum status measurement_session(struct measurement *w, const struct measure *m, enum run_kind kind);
+/* What has run of it in the session that --resume names: all of its sweeps, or its last search. done is to be
+ * freed, and *old after it. */
+enum status measurement_done(const struct args *a, const struct measure *m, enum run_kind kind,
+                             struct session **old, struct measure_done *done, struct diags *ds);
 /* The line of a proof that was asked for. */
 void measurement_proof_text(const struct args *a, const struct tune_proof *p, struct buf *out);
 /* For an observer. Every finished point is in the file before the next one starts. */

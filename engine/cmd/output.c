@@ -1,19 +1,22 @@
 /* What the headless commands say; io.h has where it goes. */
-#include "engine/base/base.h"
 #include "engine/base/shown.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
 #include "engine/perfmodel/category.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/result.h"
 #include "engine/report/report.h"
+#include "engine/session/run.h"
+#include "engine/session/document.h"
+#include "engine/session/documents.h"
 #include "engine/session/limits_doc.h"
 #include "engine/session/roofline.h"
-#include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 #include "engine/workspace/args.h"
 
@@ -28,9 +31,10 @@
 static void put_failure(const struct args *a, const struct diags *ds)
 {
     struct buf out = { 0 };
-    buf_puts(&out, "{\"format\": \"gpulocw-diagnostics\", \"version\": 1, \"diagnostics\": ");
-    diags_json(ds, &out);
-    buf_puts(&out, "}\n");
+    struct jw w = document_open(&out, "gpulocw-diagnostics", 1);
+    jw_key(&w, "diagnostics");
+    diags_json(ds, &w);
+    document_close(&w);
     cmd_put(a, &out);
     buf_free(&out);
 }
@@ -114,11 +118,14 @@ static const char *equal_text(const struct result *r)
 {
     static const char *const text[] = { "no outputs to compare", "equal to the original's",
                                         "equal within the stated tolerance",
-                                        "DIFFERENT from the original's" };
+                                        "DIFFERENT from the original's",
+                                        "equal to the original's where they were made, by some CTAs" };
     struct options none = options_default();
     if (r->equal == EQUAL_NO && options_equal(&r->options, &none))
         return "NOT REPEATABLE: the original's own change from one launch to the next";
-    return text[r->equal];
+    if (r->equal == EQUAL_UNKNOWN && r->part.all_ctas)
+        return "not made (--time-only)";
+    return r->equal == EQUAL_UNKNOWN && r->noutputs ? "not compared" : text[r->equal];
 }
 
 #define LOADS_SHOWN 12
@@ -140,6 +147,21 @@ static void put_loads(const struct result *r, struct buf *out)
                    r->nloads - LOADS_SHOWN);
 }
 
+static void put_energy(const struct result *r, struct buf *out)
+{
+    const struct energy *e = &r->energy;
+    double modelled = energy_modelled(r);
+    if (e->launches)
+        buf_printf(out, "energy    %.4g µJ a launch, measured (NVML), mean of %llu, within %.1f %%",
+                   e->nj / 1000, (unsigned long long)e->launches, 100 * e->step);
+    else
+        buf_printf(out, "energy    measured: n/a, %s", e->why);
+    if (isnan(modelled))
+        buf_puts(out, "; modelled: n/a, a counter is missing\n");
+    else
+        buf_printf(out, "; modelled: %.4g µJ\n", modelled / 1000);
+}
+
 void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel,
                      struct roofline_device *d, struct buf *out)
 {
@@ -155,21 +177,31 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
         return;
     }
     struct time_scale u = time_scale_for((double)r->time.median);
-    buf_printf(out, "time      %s %s (min %.*f, max %.*f, %u ", time_words((double)r->time.median).s,
-               origin_name(r->time.origin), u.decimals, (double)r->time.min / u.ns, u.decimals,
-               (double)r->time.max / u.ns, r->time.n);
+    buf_printf(out, "time      %s %s%s (min %.*f, max %.*f, %u ", time_words((double)r->time.median).s,
+               evidence_words(evidence_of(r)), r->cold ? ", L2 empty" : "", u.decimals,
+               (double)r->time.min / u.ns, u.decimals, (double)r->time.max / u.ns, r->time.n);
     if (r->time.batch > 1)
-        buf_printf(out,
-                   "samples, each the mean of %u launches with the inputs restored between, L2 warm)",
-                   r->time.batch);
+        buf_printf(out, "samples, each the mean of %u launches with the inputs restored between%s)",
+                   r->time.batch, r->cold ? "" : ", L2 warm");
     else
         buf_puts(out, r->time.n == 1 ? "launch)" : "launches)");
-    buf_puts(out, r->sampled ? ", from a sample of the CTAs\n" : "\n");
+    if (r->loop_turns)
+        buf_printf(out, ", from %u of %u turns of its loop on all CTAs\n", r->timed_turns,
+                   r->loop_turns);
+    else
+        buf_puts(out, r->sampled ? ", from a sample of the CTAs\n" : "\n");
     if (r->time.likely_low > 0) {
         interval_words("on a GPU  ", timing_likely(&r->time), out);
         buf_puts(out, "\n");
     }
+    launch_guess_line("guess     ", r->guessed, out);
+    if (energy_asked(&r->energy))
+        put_energy(r, out);
     buf_printf(out, "outputs   %s\n", equal_text(r));
+    if (r->counters[COUNTER_REGS_PER_THREAD].origin == ORIGIN_COMPILED ||
+        r->counters[COUNTER_REGS_SPILL_BYTES].value > 0)
+        buf_printf(out, "registers %u a thread, %.0f bytes spilled (%s)\n", r->regs,
+                   r->counters[COUNTER_REGS_SPILL_BYTES].value, r->regs_from);
     if (r->message[0])
         buf_printf(out, "note      %s\n", r->message);
     buf_puts(out, "limits    ");
@@ -197,6 +229,26 @@ void cmd_classes_warn(const struct load_classes *c, const struct dev_info *dev, 
                      c->v[i].loads == 1 ? "" : "s", dev->name, c->v[i].op.sass, c->v[i].op.reason);
 }
 
+static void put_r2(double r2, struct buf *out)
+{
+    if (r2 == r2)
+        buf_printf(out, ", R² %.2f%s", r2, r2 < MODEL_R2_LEAST ? ": a constant fits as well" : "");
+}
+
+static void put_fit(const struct model_fit *f, struct buf *out)
+{
+    buf_printf(out,
+               "valley model fit: alpha %.3f, beta %.1f bytes per thread, residual %.1f %% (modelled)",
+               f->alpha, f->beta, 100 * f->residual);
+    put_r2(f->r2, out);
+    buf_puts(out, "\n");
+    if (f->paper_residual == f->paper_residual) {
+        buf_printf(out, "  the paper's law (exponent 1): residual %.1f %%", 100 * f->paper_residual);
+        put_r2(f->paper_r2, out);
+        buf_puts(out, "\n");
+    }
+}
+
 static void sweep_row(const char *name, int width, const struct result *r, bool best,
                       struct time_scale u, struct buf *out)
 {
@@ -218,23 +270,30 @@ static void sweep_row(const char *name, int width, const struct result *r, bool 
         buf_printf(out, "%14s ", "n/a");
     buf_printf(out, " %s\n",
                r->equal == EQUAL_NO        ? "DIFFERS"
-               : r->equal == EQUAL_UNKNOWN ? "n/a"
+               : !equality_known(r->equal) ? "n/a"
                : r->equal == EQUAL_WITHIN  ? "within"
                                            : "equal");
+}
+
+/* "simulated, sampled" */
+static const char *numbers_of(const struct tune_sweep *s, const struct dev_info *dev)
+{
+    struct session_run r = { .kind = RUN_SWEEP, .dev = *dev, .sweep = *s };
+    return report_evidence(&r);
 }
 
 void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
                     struct buf *out)
 {
-    const char *origin = dev->kind == DEV_SIMULATED ? "simulated" : "measured";
     const struct result *best = tune_sweep_best(s);
     bool pi = strcmp(s->axis, "pi") == 0;
     int width = pi ? 5 : 16;
     struct time_scale u = time_scale_for(report_slowest_ns(s));
     char label[PTX_LABEL];
-    buf_printf(out, "%s on %s, all numbers %s\n\n  %-*s %7s %s %8s %14s  outputs\n",
-               ptx_label(kernel, label), dev->name, origin, width, s->axis, "time", u.name, "L1 hit %",
-               "L2 read sect.");
+    buf_printf(out, "%s on %s (%s)\n%s\n  %-*s %7s %s %8s %14s  outputs\n", ptx_label(kernel, label),
+               dev->name, numbers_of(s, dev),
+               pi ? "bpa: all bypass; cha: all cache; pi: warps of a CTA that cache\n" : "", width,
+               s->axis, "time", u.name, "L1 hit %", "L2 read sect.");
     if (pi) {
         sweep_row("bpa", width, &s->bpa, best == &s->bpa, u, out);
         sweep_row("cha", width, &s->cha, best == &s->cha, u, out);
@@ -252,13 +311,12 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
             "\noverhead of the inserted code: %+.2f %% at π=0 over bpa, %+.2f %% at π=%u over cha\n",
             100 * (s->overhead_bpa - 1), 100 * (s->overhead_cha - 1), s->warps);
     if (s->fit.valid)
-        buf_printf(
-            out,
-            "valley model fit: alpha %.3f, beta %.1f bytes per thread, residual %.1f %% (modelled)\n",
-            s->fit.alpha, s->fit.beta, 100 * s->fit.residual);
+        put_fit(&s->fit, out);
     if (pi && s->complete && s->has_best)
         buf_printf(out, "category %s, sensitivity %s\n", model_category_name(s->curve.category),
                    s->curve.sensitivity);
+    if (s->npoints)
+        launch_guess_line("guess: ", s->points[0].guessed, out);
     buf_puts(out, "verdict: ");
     tune_verdict(s, out);
     buf_puts(out, "\n");
@@ -315,9 +373,8 @@ void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, co
     bool pi = strcmp(f->axis[0], "pi") == 0;
     struct time_scale u = family_unit(f);
     char label[PTX_LABEL];
-    buf_printf(out, "%s on %s, all numbers %s: %zu slices of a sweep along %s\n\n  %-36s",
-               ptx_label(kernel, label), dev->name,
-               dev->kind == DEV_SIMULATED ? "simulated" : "measured", f->n, f->axis[0], "slice");
+    buf_printf(out, "%s on %s (%s): %zu slices of a sweep along %s\n\n  %-36s", ptx_label(kernel, label),
+               dev->name, numbers_of(&f->slice[f->best].sweep, dev), f->n, f->axis[0], "slice");
     if (pi)
         buf_printf(out, "    bpa %s    cha %s", u.name, u.name);
     buf_printf(out, " %6s   time %s  category\n", "best", u.name);

@@ -1,11 +1,11 @@
 /* outputs: see outputs.h. */
 #include "engine/cmd/outputs.h"
+#include "engine/tune/tune.h"
 
-#include "engine/base/base.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
-#include "engine/tune/tune.h"
+#include "engine/session/document.h"
 #include "engine/workspace/workspace.h"
 
 #include <errno.h>
@@ -66,17 +66,19 @@ static void put_listed(const struct arg_spec *a, struct buf *out)
 
 static enum status write_list(const struct launch_spec *l, const char *folder, struct diags *ds)
 {
-    struct buf path = { 0 }, text = { 0 };
-    const char *before = "";
+    struct buf path = { 0 }, text = { 0 }, name = { 0 };
+    struct jw w = document_open(&text, "gpulocw-outputs", 0);
     buf_printf(&path, "%s/" LIST, folder);
-    buf_puts(&text, "{\"format\": \"gpulocw-outputs\", \"files\": [");
+    jw_put_arr(&w, "files");
     for (size_t i = 0; i < l->nargs; i++)
         if (is_output(&l->args[i])) {
-            buf_puts(&text, before);
-            put_listed(&l->args[i], &text);
-            before = ", ";
+            buf_clear(&name);
+            put_name(&l->args[i], &name);
+            jw_str(&w, name.s);
         }
-    buf_puts(&text, "]}\n");
+    jw_end_arr(&w);
+    document_close(&w);
+    buf_free_checked(&name, &text);
     enum status st = path.oom || text.oom ? ST_NOMEM : file_write_atomic(path.s, text.s, text.n, ds);
     buf_free(&path);
     buf_free(&text);

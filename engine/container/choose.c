@@ -1,5 +1,4 @@
 /* The module for one GPU among those of the same code. */
-#include "engine/base/base.h"
 #include "engine/container/container.h"
 
 #include <stdio.h>

@@ -56,6 +56,8 @@ const char *elf_name(const struct elf *e, const struct elf_section *s); /* "" wh
 /* Names of the kernels of a cubin into m. ST_INPUT: damaged. */
 enum status elf_kernels(const struct window *w, struct container_module *m);
 /* ---- object.c: an ELF file, a host object with fatbins or a cubin ---- */
+/* The PTX that a compiler left beside a cubin: NAME.ptx for NAME.cubin. b.s NULL: it is not there. */
+enum status container_sibling(const char *path, struct buf *b);
 enum status elf_read(struct reading *r, const struct window *w);
 /* ---- fatbin.c: fatbins one after another ---- */
 enum status fatbin_read(struct reading *r, const struct window *w);

@@ -1,5 +1,4 @@
 /* ELF files, 64 bits, little-endian: their sections, and the kernels of a cubin. */
-#include "engine/base/base.h"
 #include "engine/container/container_int.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 /* Fatbins: containers of entries, each PTX, machine code or LTO-IR for one GPU. */
-#include "engine/base/base.h"
 #include "engine/container/container_int.h"
 
 #include <string.h>

@@ -1,22 +1,92 @@
 /* What an ELF file holds: a host object's sections of fatbins, or a cubin itself. */
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/container/container_int.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define EM_CUDA 190
+
+enum status container_sibling(const char *path, struct buf *b)
+{
+    struct stat is;
+    if (!path || !base_stem(path, ".cubin"))
+        return ST_OK;
+    buf_put(b, path, strlen(path) - strlen("cubin"));
+    buf_puts(b, "ptx");
+    if (!b->oom && stat(b->s, &is) != 0)
+        buf_free(b);
+    return b->oom ? ST_NOMEM : ST_OK;
+}
+
+static bool has_sibling(const struct reading *r)
+{
+    struct buf b = { 0 };
+    bool has = container_sibling(r->path, &b) == ST_OK && b.s;
+    buf_free(&b);
+    return has;
+}
+
+/* nvcc -lineinfo and -G leave the PTX in the cubin, behind eight zero bytes, a zero byte behind each line.
+ * *text NULL: it is not there, or that of several, which a linker put together. */
+static enum status read_debug_text(const struct window *w, const struct elf *e, char **text, size_t *n)
+{
+    enum { BEFORE = 8 };
+    static const char section[] = ".nv_debug_ptx_txt", begins[] = ".version ";
+    struct elf_section s = { 0 };
+    uint64_t i = 0;
+    *text = NULL;
+    while (i < e->n && elf_section(w, e->table, i, &s) && strcmp(elf_name(e, &s), section) != 0)
+        i++;
+    if (i >= e->n || strcmp(elf_name(e, &s), section) != 0 || s.n <= BEFORE || s.n > w->n ||
+        s.n > CONTAINER_MOST_TEXT)
+        return ST_OK;
+    char *p = base_alloc(s.n + 1);
+    if (!p)
+        return ST_NOMEM;
+    *n = (size_t)s.n - BEFORE;
+    bool fine = window_read(w, s.at + BEFORE, p, *n);
+    for (size_t k = 0; k < *n; k++)
+        p[k] = p[k] ? p[k] : '\n';
+    p[*n] = 0;
+    const char *first = fine ? strstr(p, begins) : NULL;
+    if (first && !strstr(first + 1, "\n.version ")) {
+        *text = p;
+        return ST_OK;
+    }
+    base_free(p);
+    return ST_OK;
+}
+
+static enum status put_debug_text(struct reading *r, char *text, size_t n)
+{
+    struct container_module *m = reading_add(r, CONTAINER_PTX);
+    if (m)
+        module_text(m, text, n);
+    else
+        base_free(text);
+    return m ? ST_OK : reading_stopped(r);
+}
 
 static enum status put_cubin(struct reading *r, const struct window *w, const struct elf *e)
 {
     struct container_module *m = reading_add(r, CONTAINER_CUBIN);
+    char *text = NULL;
+    size_t n = 0;
     if (!m)
         return reading_stopped(r);
+    if (!has_sibling(r) && read_debug_text(w, e, &text, &n) != ST_OK)
+        return ST_NOMEM;
     m->sm = e->flags & 0xff; /* ELF version 7: flags' low byte */
     if (m->sm < 20 || m->sm > 200)
         m->sm = e->flags >> 8 & 0xff; /* version 8: the next one */
     m->bytes = w->n;
-    m->why = base_strdup("machine code only; looking for PTX beside it (NAME.ptx)");
+    m->why = base_strdup(text ? "machine code; its PTX is the next"
+                              : "machine code only; looking for PTX beside it (NAME.ptx)");
     enum status st = m->why ? elf_kernels(w, m) : ST_NOMEM;
+    if (st == ST_OK && text)
+        return put_debug_text(r, text, n);
+    base_free(text);
     return st == ST_INPUT ? reading_damaged(r, "the table of sections is truncated") : st;
 }
 

@@ -1,6 +1,6 @@
 /* Files and folders: what is in them. */
-#include "engine/base/base.h"
 #include "engine/base/io.h"
+#include "engine/base/name.h"
 #include "engine/container/container_int.h"
 
 #include <dirent.h>
@@ -46,13 +46,6 @@ static enum status ar_read(struct reading *r, const struct window *w)
     return st;
 }
 
-/* ---- one file ---- */
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-    return n > k && strcmp(s + n - k, end) == 0;
-}
-
 static enum status put_file(struct reading *r, const char *path)
 {
     char *text = NULL;
@@ -67,18 +60,14 @@ static enum status put_file(struct reading *r, const char *path)
     return st == ST_OK && !m ? reading_stopped(r) : st;
 }
 
-/* The PTX that a compiler left beside a cubin: NAME.ptx for NAME.cubin. */
 static enum status put_sibling(struct reading *r, const char *path)
 {
     struct buf b = { 0 };
-    struct stat is;
-    if (!ends_with(path, ".cubin"))
-        return ST_OK;
-    buf_put(&b, path, strlen(path) - strlen("cubin"));
-    buf_puts(&b, "ptx");
     const char *was = r->path;
+    enum status st = container_sibling(path, &b);
     r->path = b.s;
-    enum status st = b.oom ? ST_NOMEM : stat(b.s, &is) == 0 ? put_file(r, b.s) : ST_OK;
+    if (st == ST_OK && b.s)
+        st = put_file(r, b.s);
     r->path = was;
     buf_free(&b);
     return st;
@@ -130,11 +119,6 @@ struct walk {
     bool left_out, deep; /* files beyond the limit, folders below it: told once each */
 };
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static char **names_in(const char *folder, size_t *n)
 {
     DIR *d = opendir(folder);
@@ -147,7 +131,7 @@ static char **names_in(const char *folder, size_t *n)
     if (d)
         closedir(d);
     if (*n)
-        qsort(v, *n, sizeof *v, by_name);
+        qsort(v, *n, sizeof *v, base_by_text);
     return v;
 }
 
@@ -168,11 +152,11 @@ static enum status walk_name(struct walk *w, const char *path, int depth)
     if (!S_ISREG(is.st_mode))
         return ST_OK;
     w->r->path = path;
-    if (ends_with(path, ".ptx"))
+    if (base_stem(path, ".ptx"))
         return put_file(w->r, path);
     /* the PTX beside a cubin is met by its own name */
     struct window f;
-    if (!(ends_with(path, ".cubin") || ends_with(path, ".fatbin") || ends_with(path, ".so")) ||
+    if (!(base_stem(path, ".cubin") || base_stem(path, ".fatbin") || base_stem(path, ".so")) ||
         !window_open(path, &f))
         return ST_OK;
     enum status st = read_window(w->r, &f);

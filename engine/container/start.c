@@ -1,5 +1,4 @@
 /* Whether a runtime library can be put before that of a program. */
-#include "engine/base/base.h"
 #include "engine/base/io.h"
 #include "engine/container/container_int.h"
 

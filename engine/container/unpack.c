@@ -1,5 +1,4 @@
 /* Unpacking, by the libraries that every distribution has. */
-#include "engine/base/base.h"
 #include "engine/container/container_int.h"
 
 #include <limits.h>

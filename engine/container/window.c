@@ -1,6 +1,5 @@
 /* A window of a file or of memory, and the modules that are kept of it: what the readers of all formats
  * share. */
-#include "engine/base/base.h"
 #include "engine/base/io.h"
 #include "engine/container/container_int.h"
 
@@ -108,12 +107,7 @@ void container_free(struct container *c)
         struct container_module *m = &c->v[i];
         for (size_t k = 0; k < m->nkernels; k++)
             base_free(m->kernel[k]);
-        base_free(m->kernel);
-        base_free(m->where);
-        base_free(m->object);
-        base_free(m->options);
-        base_free(m->text);
-        base_free(m->why);
+        BASE_FREE(m->kernel, m->where, m->object, m->options, m->text, m->why);
     }
     base_free(c->v);
     *c = (struct container){ .n = 0 };

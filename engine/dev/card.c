@@ -1,11 +1,10 @@
 /* Launches from memory on a simulated device. */
 #include "engine/dev/card.h"
 
-#include "engine/base/base.h"
+#include "engine/dev/dev_int.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/device.h"
+#include "engine/rec/result.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim.h"
 
 #include <string.h>
 
@@ -258,6 +257,12 @@ enum status card_launch(struct card_kernel *k, const struct card_launch *l, stru
     }
     sim_stats_free(&all);
     return st;
+}
+
+void card_result(const struct sim_stats *s, bool timed, struct result *out)
+{
+    dev_sim_counters(out, s, timed);
+    out->ctas_per_sm = s->ctas_per_sm;
 }
 
 /* ---- memory as it is, to be put back ---- */

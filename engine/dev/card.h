@@ -4,16 +4,13 @@
 #ifndef GPULOCW_DEV_CARD_H
 #define GPULOCW_DEV_CARD_H
 
-#include "engine/base/base.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 
-struct dev_info;
 struct card;
 struct card_code;
 struct card_kernel;
 struct ptx_func;
-struct ptx_module;
 struct textures;
 
 /* variables_at: where variables of modules lie, above every address that the caller lends; threads: of
@@ -71,6 +68,10 @@ struct dev_resident card_resident(const struct card_kernel *k, const struct card
  * faults, and ds says how; ST_CANCELLED. */
 enum status card_launch(struct card_kernel *k, const struct card_launch *l, struct sim_stats *out,
                         struct diags *ds);
+
+/* Counters, and where it was timed the time and what limits it, as the result of a run: its comparison is
+ * unknown. */
+void card_result(const struct sim_stats *s, bool timed, struct result *out);
 
 /* All memory, the variables' too, as it is; to be put back once, in any order with launches between. NULL:
  * out of memory, or more than 4 GB. Owned until then. */

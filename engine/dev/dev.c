@@ -1,17 +1,14 @@
 /* Which device a spec names, and the dispatch to it. */
 #include "engine/dev/dev.h"
 
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/dev/cuda/dev_cuda.h"
 #include "engine/dev/dev_int.h"
+#include "engine/dev/ptxas.h"
 #include "engine/dev/worker/proxy.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/data.h"
-#include "engine/rec/device.h"
 #include "engine/rec/result.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,12 +26,11 @@ static enum dev_plain cut_plain(const char *spec, char *name, size_t size)
         const char *end;
         enum dev_plain means;
     } ends[] = { { "+l1", DEV_PLAIN_L1 }, { "+nol1", DEV_PLAIN_PAST } };
-    size_t n = strlen(spec);
     snprintf(name, size, "%s", spec);
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-        size_t k = strlen(ends[i].end);
-        if (n > k && n < size && !strcmp(spec + n - k, ends[i].end)) {
-            name[n - k] = '\0';
+        size_t stem = base_stem(spec, ends[i].end);
+        if (stem && strlen(spec) < size) {
+            name[stem] = '\0';
             return ends[i].means;
         }
     }
@@ -65,12 +61,10 @@ static enum status set_plain(struct sim_preset *p, enum dev_plain plain, struct 
 /* +nofma at the end, behind +l1 or not: mul and add are never fused. */
 static bool cut_nofma(char *name)
 {
-    static const char end[] = "+nofma";
-    size_t n = strlen(name), k = sizeof end - 1;
-    if (n <= k || strcmp(name + n - k, end) != 0)
-        return false;
-    name[n - k] = '\0';
-    return true;
+    size_t stem = base_stem(name, "+nofma");
+    if (stem)
+        name[stem] = '\0';
+    return stem;
 }
 
 static void set_nofma(struct sim_preset *p)
@@ -221,6 +215,8 @@ enum status dev_open(const char *spec, const struct dev_env *env, struct dev **o
     enum status st = open_any(spec, env, out, ds);
     if (st == ST_OK)
         fill_untold(&(*out)->info, env);
+    if (st == ST_OK && env && (*out)->info.kind == DEV_SIMULATED)
+        (*out)->ptxas = env->ptxas;
     return st;
 }
 
@@ -273,14 +269,37 @@ enum status dev_load(struct dev *d, const char *path, struct str text, struct st
     return dev_load_marked(d, path, text, NULL, kernel, maxnreg, out, ds);
 }
 
+/* One that refuses the text leaves the registers to the model. */
+static void ask_ptxas(const struct dev *d, struct sim_compiled *out, const struct dev_source *s)
+{
+    struct ptxas_want w = { s->text, s->kernel, d->info.cc_major, d->info.cc_minor, s->maxnreg };
+    struct ptxas_said said;
+    if (!ptxas_ask(d->ptxas, &w, &said) || said.spill_stores < 0 || said.spill_loads < 0 ||
+        said.stack < 0)
+        return;
+    *out = (struct sim_compiled){ (uint32_t)said.registers, (uint32_t)said.spill_stores,
+                                  (uint32_t)said.spill_loads, (uint32_t)said.stack, "" };
+    snprintf(out->by, sizeof out->by, "ptxas %s", ptxas_version(d->ptxas));
+}
+
+enum status dev_load_source(struct dev *d, const struct dev_source *s, struct dev_code **out,
+                            struct diags *ds)
+{
+    *out = NULL;
+    d->astray = false;
+    return d->ops->load(d, s, out, ds);
+}
+
 enum status dev_load_marked(struct dev *d, const char *path, struct str text,
                             const struct text_marks *marks, struct str kernel, int maxnreg,
                             struct dev_code **out, struct diags *ds)
 {
-    struct dev_source s = { path, text, kernel, maxnreg, marks };
-    *out = NULL;
-    d->astray = false;
-    return d->ops->load(d, &s, out, ds);
+    struct dev_source s = {
+        .path = path, .text = text, .kernel = kernel, .maxnreg = maxnreg, .marks = marks
+    };
+    if (d->ptxas)
+        ask_ptxas(d, &s.compiled, &s);
+    return dev_load_source(d, &s, out, ds);
 }
 
 void dev_unload(struct dev *d, struct dev_code *c)
@@ -330,6 +349,10 @@ enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, co
     enum status st = d->ops->launch(d, c, b, r, out, ds);
     if (st != ST_OK && out->status == ST_OK)
         dev_result_from_diags(out, st, ds);
+    if (r->energy && !energy_asked(&out->energy))
+        snprintf(out->energy.why, sizeof out->energy.why, "%s",
+                 d->info.kind == DEV_CUDA ? "the launch was not timed"
+                                          : "a simulated device has no counter of energy");
     return st;
 }
 
@@ -342,6 +365,8 @@ enum status dev_counters(struct dev *d, struct dev_counters *out, struct diags *
         out->of[i].valid = true;
         snprintf(out->of[i].from, sizeof out->of[i].from, "simulated");
     }
+    out->limits = true;
+    snprintf(out->limits_from, sizeof out->limits_from, "simulated");
     return ST_OK;
 }
 

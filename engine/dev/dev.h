@@ -3,17 +3,15 @@
 #ifndef GPULOCW_DEV_DEV_H
 #define GPULOCW_DEV_DEV_H
 
-#include "engine/base/base.h"
+#include "engine/rec/equality.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/elem.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 
-struct dev_info;
 struct launch_data;
 struct launch_spec;
-struct text_marks;
-struct result;
+struct ptxas;
 
 struct dev;
 struct dev_code;
@@ -45,6 +43,9 @@ struct dev_env {
     /* names of the presets for dev_list, NULL past the last; may be NULL */
     const char *(*preset_at)(void *ctx, size_t i);
     struct dev_patience patience; /* with workers */
+    /* what simulated devices ask for registers and spills (ptxas.h), outlives them; NULL: they are
+     * estimated */
+    struct ptxas *ptxas;
 };
 /* spec: sim:PRESET, a preset file, cuda:N, auto. ST_DEVICE with what to do next. *out owned, dev_close.
  */
@@ -72,7 +73,9 @@ struct dev_resources {
     uint32_t shared_static; /* byte */
     uint32_t local_bytes;   /* byte a thread */
     uint32_t max_threads;   /* of a CTA */
-    bool estimated;
+    bool estimated;         /* registers and spills */
+    uint32_t spilled;       /* byte a thread stores for want of registers; 0 on a GPU: not known */
+    char regs_from[32];     /* who says how many registers: "ptxas 13.0.88", "driver", "model" */
 };
 struct dev_resources dev_code_resources(const struct dev_code *c);
 
@@ -108,9 +111,12 @@ struct dev_run {
     double spread;
     bool counters;
     bool exact, functional;
-    uint64_t max_insts;  /* functional, simulated: most instructions of all warps; 0: any number */
-    bool flush_l2;       /* before each launch */
-    double time_limit_s; /* one launch; 0: 10 s on a GPU, DEV_SIM_LIMIT_S simulated */
+    enum dev_outputs outputs; /* timed; anything but ALL is a wish */
+    bool keep_outputs;        /* what the launch leaves is kept for later launches that make SOME */
+    uint64_t max_insts;       /* functional, simulated: most instructions of all warps; 0: any number */
+    bool flush_l2;            /* before each launch */
+    bool energy;              /* measure that, too: seconds of launches */
+    double time_limit_s;      /* one launch; 0: 10 s on a GPU, DEV_SIM_LIMIT_S simulated */
     bool check_uninit, check_races;
     enum sim_dispatch dispatch;
     uint64_t seed;
@@ -181,7 +187,9 @@ struct dev_counters {
     struct {
         bool valid;
         char from[256];
-    } of[COUNTER_COUNT];
+    } of[COUNTERS_MOST];
+    bool limits; /* what binds a launch is told; limits_from: from what, or why not */
+    char limits_from[256];
 };
 enum status dev_counters(struct dev *d, struct dev_counters *out, struct diags *ds);
 

@@ -1,12 +1,12 @@
 /* Buffers of a launch description: each distinct buffer once, with every
  * argument that uses it (same_as, and `before` launches by name), and parameter
  * blocks made from them (PTX ISA 5.1.6: parameters at their declared offsets). */
-#include "engine/base/base.h"
 #include "engine/dev/dev_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/rec/texture.h"
 
@@ -131,9 +131,7 @@ void dev_bound_free(struct dev_bound *b)
 {
     for (size_t k = 0; b->before_use && k < b->data->spec->nbefore; k++)
         base_free(b->before_use[k]);
-    base_free(b->before_use);
-    base_free(b->main_use);
-    base_free(b->buffers);
+    BASE_FREE(b->before_use, b->main_use, b->buffers);
     *b = (struct dev_bound){ 0 };
 }
 

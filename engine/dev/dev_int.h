@@ -8,26 +8,21 @@
 #ifndef GPULOCW_DEV_DEV_INT_H
 #define GPULOCW_DEV_DEV_INT_H
 
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/rec/device.h"
 
 struct dev_bound;
 struct launch_buffer;
-struct launch_data;
-struct launch_spec;
-struct text_marks;
 struct output_hash;
 struct ptx_func;
-struct ptx_module;
-struct result;
-struct sim_preset;
 
 struct dev_source {
     const char *path;
     struct str text, kernel;
     int maxnreg;
     const struct text_marks *marks; /* NULL: none */
+    struct sim_compiled
+        compiled; /* for a simulated device; regs 0: no assembler was asked, or it refused */
 };
 struct dev_ops {
     void (*close)(struct dev *d);
@@ -58,6 +53,8 @@ struct dev {
     bool astray;      /* the last call failed on the way to the worker: silence or damaged bytes */
     uint64_t dropped; /* frames that came twice or late */
     bool unusable;    /* this process cannot go on with the device (fault or hang in a context) */
+    struct ptxas
+        *ptxas; /* borrowed, of a simulated device: asked about what it loads; NULL: nobody is */
 };
 struct dev_code {
     struct dev_resources res;
@@ -66,6 +63,9 @@ struct dev_data {
     const struct launch_data *data;
 };
 
+/* Loads it as it is: nobody is asked. */
+enum status dev_load_source(struct dev *d, const struct dev_source *s, struct dev_code **out,
+                            struct diags *ds);
 /* The kernel of s among m's functions; ST_INPUT: there is none, and it is told. */
 enum status dev_find_kernel(const struct ptx_module *m, const struct dev_source *s,
                             const struct ptx_func **out, struct diags *ds);
@@ -105,8 +105,6 @@ enum status dev_bound_params(const struct dev_bound *b, size_t which, const stru
 /* Parameters of a simulated launch, and what its texture, surface and sampler handles stand for
  * (texture.h), also the variables of prog that are such; given back with dev_sim_args_free, whatever the
  * status. ST_INPUT: texels beyond the end of their buffer. */
-struct sim_launch;
-struct sim_program;
 enum status dev_sim_args(const struct dev_bound *b, size_t which, const struct launch_spec *l,
                          const struct ptx_func *f, const struct sim_program *prog, struct sim_launch *s,
                          struct diags *ds);
@@ -119,7 +117,6 @@ const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, ui
 /* ---- dev_window.c ---- */
 /* What r->persist asks for, on a device that sets at most most_part bytes aside for at most most_window.
  * ST_INPUT: no such buffer, and it is told. */
-struct sim_window;
 enum status dev_window(const struct dev_bound *b, const struct dev_run *r, uint64_t most_part,
                        uint64_t most_window, struct sim_window *out, struct diags *ds);
 /* The same, on a simulated device. */
@@ -145,9 +142,9 @@ bool dev_watch_stop(struct dev_watch *w); /* frees it; true: the time limit was 
 
 /* Counters, and where `timed` the time and the loads by line, of a simulated launch into its result.
  * Cache counters and the time of a functional run are n/a; instruction counts hold for both. */
-struct sim_stats;
-struct sim_mem;
 void dev_sim_counters(struct result *out, const struct sim_stats *s, bool timed);
+/* Registers, spills and memory of the code that ran, and how many of its CTAs are resident. */
+void dev_sim_code(struct result *out, const struct sim_stats *s, const struct dev_resources *r);
 /* Hashes of the buffers marked output, as device memory holds them. */
 void dev_sim_outputs(struct result *out, const struct launch_spec *l, const struct dev_bound *b,
                      struct sim_mem *mem);

@@ -6,12 +6,7 @@
 #ifndef GPULOCW_DEV_DEV_POOL_H
 #define GPULOCW_DEV_DEV_POOL_H
 
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
-
-struct launch_data;
-struct text_marks;
-struct result;
 
 struct dev_pool;
 enum status dev_pool_open(const char *const *specs, size_t nspecs, const struct dev_env *env,

@@ -1,12 +1,9 @@
 /* Filling results: what is the caller's stays, failures carry their reason. */
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/result.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct dev_run dev_run_default(void)
 {

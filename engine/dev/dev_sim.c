@@ -1,91 +1,10 @@
-/* The simulated device: engine/sim behind dev.h.
- *
- * A launch always starts from the same state: module variables as the module declares them, then the
- * launch's symbols, then buffers as the launch description makes them, then the `before` launches, then
- * knobs. Module variables are copied between the programs of `before` kernels and the main one. What
- * `before` launches made is kept per (code, data) and copied back: a sweep runs them once. */
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
-#include "engine/dev/dev_int.h"
+/* The simulated device: engine/sim behind dev.h. Its memory before a launch: sim_state.c; a launch: sim_launch.c. */
+#include "engine/dev/sim_dev.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/mem.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
-#include "engine/sim/window.h"
-
 #include <stdio.h>
 #include <string.h>
-
-struct sim_dev {
-    struct dev base;
-    struct sim_preset preset;
-    struct sim_mem *mem;
-    unsigned threads;
-    uint64_t serial;
-};
-/* a module variable: as loaded, after `before` */
-struct sim_var {
-    struct str name;
-    uint8_t *first, *kept;
-    uint64_t n;
-    bool addresses; /* struct dev_left */
-};
-struct sim_helper {
-    struct str kernel;
-    struct sim_program *prog;
-}; /* a kernel that runs before */
-struct sim_code {
-    struct dev_code base;
-    struct ptx_module *module;
-    const struct ptx_func *func;
-    struct sim_program *prog;
-    struct sim_var *vars;
-    size_t nvars;
-    struct sim_helper *helpers;
-    size_t nhelpers, cap;
-    /* kept_for: serial of the data whose state vars[].kept is */
-    uint64_t serial, kept_for;
-};
-/* holds: what device memory was last filled with; it still holds that unless a launch has stored into
- * it. */
-enum sim_holds { HOLDS_UNKNOWN, HOLDS_INIT, HOLDS_KEPT };
-/* after: what it holds once the `before` launches have run. kept: a copy of that, where it is HOLDS_KEPT
- * and the launch itself changes it (as it does an output, or was seen to); other buffers still hold it
- * by themselves. */
-struct sim_buffer {
-    uint8_t holds, after;
-    bool changes;
-    uint8_t *kept;
-    /* of the launch data: their pages, held, are this memory's own, or somebody else's */
-    bool held, taken;
-    struct sim_data *of;
-};
-struct sim_data {
-    struct dev_data base;
-    struct dev_bound bound;
-    struct sim_buffer *state; /* [bound.nbuffers] */
-    /* bytes of the launch data that are there as they were, and changed */
-    uint64_t twice;
-    /* kept_for: serial of the code whose `before` launches `after` is of, 0: none */
-    uint64_t serial, kept_for;
-    /* the last timed launch came from a sample: the next will, most likely */
-    bool ran_dry;
-};
-
-/* One launch under way. */
-struct sim_job {
-    struct sim_dev *d;
-    struct sim_code *c;
-    struct sim_data *b;
-    const struct dev_run *r;
-    const struct cancel *cancel;
-    struct diags *ds;
-};
 
 static void sim_close(struct dev *d)
 {
@@ -102,11 +21,9 @@ static void sim_unload_code(struct dev *d, struct dev_code *code)
     for (size_t i = 0; i < c->nhelpers; i++)
         sim_unload(c->helpers[i].prog);
     for (size_t i = 0; i < c->nvars; i++) {
-        base_free(c->vars[i].first);
-        base_free(c->vars[i].kept);
+        BASE_FREE(c->vars[i].first, c->vars[i].kept);
     }
-    base_free(c->helpers);
-    base_free(c->vars);
+    BASE_FREE(c->helpers, c->vars);
     if (c->prog)
         sim_unload(c->prog);
     ptx_free(c->module);
@@ -146,10 +63,19 @@ static enum status code_fill(struct sim_dev *d, struct sim_code *c, const struct
     st = sim_load_marked(c->module, s->kernel, s->marks, &d->preset, d->mem, &c->prog, ds);
     if (st != ST_OK)
         return st;
+    if (s->compiled.regs)
+        sim_program_set_compiled(c->prog, &s->compiled);
     struct sim_resources r = sim_program_resources(c->prog);
     uint32_t regs = s->maxnreg > 0 && (uint32_t)s->maxnreg < r.regs ? (uint32_t)s->maxnreg : r.regs;
     c->serial = ++d->serial;
-    c->base.res = (struct dev_resources){ regs, r.shared_static, r.local_bytes, r.max_threads, true };
+    c->base.res = (struct dev_resources){ regs,
+                                          r.shared_static,
+                                          r.local_bytes,
+                                          r.max_threads,
+                                          .estimated = !s->compiled.regs,
+                                          .spilled = r.spilled };
+    snprintf(c->base.res.regs_from, sizeof c->base.res.regs_from, "%s",
+             s->compiled.regs ? s->compiled.by : "model");
     return remember_vars(d, c);
 }
 
@@ -181,6 +107,7 @@ static void sim_unbind_data(struct dev *d, struct dev_data *data)
         if (b->state[i].held)
             launch_buffer_let_go(b->bound.buffers[i].of);
     }
+    sim_left_free(&b->left);
     base_free(b->state);
     dev_bound_free(&b->bound);
     base_free(b);
@@ -308,400 +235,6 @@ static enum status sim_bind_data(struct dev *d, const struct launch_data *data, 
     return st;
 }
 
-/* ---- state before a launch ---- */
-static enum status restore_vars(struct sim_job *j)
-{
-    for (size_t i = 0; i < j->c->nvars; i++) {
-        const struct sim_var *v = &j->c->vars[i];
-        enum status st = v->first ? sim_symbol_write(j->c->prog, v->name, 0, v->first, v->n) : ST_OK;
-        if (st != ST_OK)
-            return st;
-    }
-    return ST_OK;
-}
-
-static enum status write_symbol(struct sim_job *j, struct str name, uint64_t off, const void *bytes,
-                                uint64_t n)
-{
-    uint64_t addr, size;
-    if (!sim_symbol(j->c->prog, name, &addr, &size) || off > size || n > size - off) {
-        diag_error(j->ds, "symbol", "the module has no variable '%.*s' with %llu bytes", (int)name.n,
-                   name.s, (unsigned long long)(off + n));
-        return ST_INPUT;
-    }
-    if (bytes)
-        return sim_symbol_write(j->c->prog, name, off, bytes, n);
-    uint8_t *zero = base_alloc(n ? n : 1);
-    enum status st = zero ? sim_symbol_write(j->c->prog, name, off, zero, n) : ST_NOMEM;
-    base_free(zero);
-    return st;
-}
-
-static enum status write_knobs(struct sim_job *j)
-{
-    enum status st = ST_OK;
-    for (size_t i = 0; st == ST_OK && i < j->r->nzero; i++)
-        st = write_symbol(j, str_of(j->r->zero[i].symbol), j->r->zero[i].offset, NULL, j->r->zero[i].n);
-    for (size_t i = 0; st == ST_OK && i < j->r->nset; i++)
-        st = write_symbol(j, str_of(j->r->set[i].symbol), j->r->set[i].offset, j->r->set[i].bytes,
-                          j->r->set[i].n);
-    return st;
-}
-
-static enum status write_spec_symbols(struct sim_job *j)
-{
-    const struct launch_data *data = j->b->base.data;
-    enum status st = ST_OK;
-    for (size_t i = 0; st == ST_OK && i < data->spec->nsymbols; i++)
-        st = write_symbol(j, str_of(data->spec->symbols[i].name), 0, data->symbols[i].bytes,
-                          data->symbols[i].n);
-    return st;
-}
-
-/* Module variables of one program put into another of the same module. */
-static enum status carry_vars(struct sim_job *j, struct sim_program *from, struct sim_program *to)
-{
-    for (size_t i = 0; i < j->c->nvars; i++) {
-        uint64_t a, na, b, nb;
-        struct str name = j->c->vars[i].name;
-        if (!sim_symbol(from, name, &a, &na) || !sim_symbol(to, name, &b, &nb) || a == b || na != nb)
-            continue;
-        const uint8_t *bytes = sim_mem_host(j->d->mem, a, na);
-        enum status st = bytes ? sim_symbol_write(to, name, 0, bytes, na) : ST_OK;
-        if (st != ST_OK)
-            return st;
-    }
-    return ST_OK;
-}
-
-static enum status helper_find(struct sim_job *j, struct str kernel, struct sim_program **out)
-{
-    struct sim_code *c = j->c;
-    for (size_t i = 0; i < c->nhelpers; i++)
-        if (str_eq(c->helpers[i].kernel, kernel)) {
-            *out = c->helpers[i].prog;
-            return ST_OK;
-        }
-    if (!base_grow((void **)&c->helpers, c->nhelpers, &c->cap, sizeof *c->helpers))
-        return ST_NOMEM;
-    enum status st = sim_load(c->module, kernel, &j->d->preset, j->d->mem, out, j->ds);
-    if (st == ST_OK)
-        c->helpers[c->nhelpers++] = (struct sim_helper){ kernel, *out };
-    return st;
-}
-
-static enum status run_one_before(struct sim_job *j, size_t k)
-{
-    const struct launch_spec *l = &j->b->base.data->spec->before[k];
-    const struct ptx_func *f = ptx_find_func(j->c->module, str_of(l->kernel));
-    if (!f || !f->entry) {
-        diag_error(j->ds, "kernel", "no kernel named '%s', which \"before\" refers to",
-                   l->kernel ? l->kernel : "?");
-        return ST_INPUT;
-    }
-    struct sim_program *prog = j->c->prog;
-    bool own = !str_eq(f->name, j->c->func->name);
-    enum status st = own ? helper_find(j, f->name, &prog) : ST_OK;
-    if (st == ST_OK && own)
-        st = carry_vars(j, j->c->prog, prog);
-    struct sim_launch s = { .grid = l->grid,
-                            .block = l->block,
-                            .cluster = l->cluster,
-                            .shared = l->shared,
-                            .functional = true,
-                            .threads = j->r->serial ? 1 : j->d->threads,
-                            .carveout = -1,
-                            .hw_pi = -1,
-                            .seed = 1,
-                            .cancel = j->cancel };
-    struct sim_stats stats = { 0 };
-    if (st == ST_OK)
-        st = dev_sim_args(&j->b->bound, k, l, f, prog, &s, j->ds);
-    if (st == ST_OK)
-        st = sim_run(prog, &s, &stats, j->ds);
-    if (st == ST_OK && own)
-        st = carry_vars(j, prog, j->c->prog);
-    sim_stats_free(&stats);
-    dev_sim_args_free(&s);
-    return st;
-}
-
-/* Large buffers by several threads: where their pages are new, the host clears those first. */
-#define COPY_PIECE (1u << 22)
-struct copying {
-    uint8_t *to;
-    const uint8_t *from;
-    uint64_t n;
-};
-static void copy_piece(void *ctx, size_t i)
-{
-    const struct copying *c = ctx;
-    uint64_t at = (uint64_t)i * COPY_PIECE, left = c->n - at;
-    memcpy(c->to + at, c->from + at, left < COPY_PIECE ? left : COPY_PIECE);
-}
-
-/* Makes buffer i hold what `as` says; nothing to do when it still does. ST_REFUSED: nobody knows any
- * more what that was. */
-static enum status fill_buffer(struct sim_job *j, size_t i, enum sim_holds as)
-{
-    const struct dev_buffer *buf = &j->b->bound.buffers[i];
-    struct sim_buffer *state = &j->b->state[i];
-    unsigned threads = j->d->threads ? j->d->threads : base_cpus();
-    bool written = sim_mem_take_written(j->d->mem, buf->addr);
-    if (!written && state->holds == as)
-        return ST_OK;
-    uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
-    struct copying c = { host,
-                         as == HOLDS_KEPT ? state->kept
-                         : state->taken   ? NULL
-                                          : buf->of->bytes,
-                         buf->bytes };
-    state->holds = HOLDS_UNKNOWN;
-    if (!host || (as == HOLDS_KEPT && !c.from)) {
-        state->changes |= written;
-        return host ? ST_REFUSED : ST_OK;
-    }
-    enum status st = ST_OK;
-    if (as == HOLDS_INIT && buf->of->zero)
-        memset(host, 0, buf->bytes);
-    else if (!c.from)
-        st = launch_buffer_fill(buf->of, host, threads, j->ds);
-    else
-        base_parallel(threads, (buf->bytes + COPY_PIECE - 1) / COPY_PIECE, copy_piece, &c);
-    if (st != ST_OK)
-        return st;
-    state->holds = (uint8_t)as;
-    if (as == HOLDS_INIT)
-        sim_mem_put_back(j->d->mem, buf->addr);
-    return ST_OK;
-}
-
-/* Remembers what the `before` launches have made. False: it would be too much; they are to run before
- * every launch. */
-#define KEEP_MOST (UINT64_C(32) << 20)
-static bool keep_buffers(struct sim_job *j)
-{
-    uint64_t all = 0;
-    for (size_t i = 0; i < j->b->bound.nbuffers; i++) {
-        const struct dev_buffer *buf = &j->b->bound.buffers[i];
-        struct sim_buffer *state = &j->b->state[i];
-        base_free(state->kept);
-        state->kept = NULL;
-        if (sim_mem_take_written(j->d->mem, buf->addr) || state->holds == HOLDS_UNKNOWN)
-            state->holds = HOLDS_KEPT;
-        state->after = state->holds;
-        if (state->after == HOLDS_INIT || !state->changes)
-            continue;
-        const uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
-        if (!host || buf->bytes > KEEP_MOST - all || !(state->kept = base_alloc(buf->bytes)))
-            return false;
-        memcpy(state->kept, host, buf->bytes);
-        all += buf->bytes;
-    }
-    return true;
-}
-
-static bool keep_vars(struct sim_job *j)
-{
-    for (size_t i = 0; i < j->c->nvars; i++) {
-        struct sim_var *v = &j->c->vars[i];
-        uint64_t addr, n;
-        const uint8_t *now =
-            sim_symbol(j->c->prog, v->name, &addr, &n) ? sim_mem_host(j->d->mem, addr, v->n) : NULL;
-        if (!now)
-            continue;
-        if (!v->kept && !(v->kept = base_alloc(v->n)))
-            return false;
-        memcpy(v->kept, now, v->n);
-    }
-    return true;
-}
-
-/* Not having the memory to keep it costs time, not the launch. */
-static void keep(struct sim_job *j)
-{
-    bool done =
-        !launch_runs_before(j->b->base.data->spec, j->c->func->name) && keep_buffers(j) && keep_vars(j);
-    j->b->kept_for = done ? j->c->serial : 0;
-    j->c->kept_for = done ? j->b->serial : 0;
-}
-
-/* Puts back what was kept. ST_REFUSED: it was not, or no longer is. */
-static enum status back_to_kept(struct sim_job *j)
-{
-    enum status st =
-        j->b->kept_for == j->c->serial && j->c->kept_for == j->b->serial ? ST_OK : ST_REFUSED;
-    for (size_t i = 0; st == ST_OK && i < j->b->bound.nbuffers; i++)
-        st = fill_buffer(j, i, j->b->state[i].after);
-    for (size_t i = 0; st == ST_OK && i < j->c->nvars; i++) {
-        const struct sim_var *v = &j->c->vars[i];
-        st = !v->kept || sim_symbol_write(j->c->prog, v->name, 0, v->kept, v->n) == ST_OK ? ST_OK
-                                                                                          : ST_REFUSED;
-    }
-    return st;
-}
-
-static enum status make_state(struct sim_job *j)
-{
-    size_t nbefore = j->b->base.data->spec->nbefore;
-    enum status st = ST_OK;
-    for (size_t i = 0; st == ST_OK && i < j->b->bound.nbuffers; i++)
-        st = fill_buffer(j, i, HOLDS_INIT);
-    if (st == ST_OK)
-        st = restore_vars(j);
-    if (st == ST_OK)
-        st = write_spec_symbols(j);
-    if (st == ST_OK && nbefore)
-        st = write_knobs(j);
-    for (size_t k = 0; st == ST_OK && k < nbefore; k++)
-        st = run_one_before(j, k);
-    if (st == ST_OK && nbefore)
-        keep(j);
-    return st;
-}
-
-/* Everything as it must be when the kernel starts. */
-static enum status prepare(struct sim_job *j)
-{
-    enum status st = back_to_kept(j);
-    if (st == ST_REFUSED)
-        st = make_state(j);
-    return st == ST_OK ? write_knobs(j) : st;
-}
-
-/* ---- the launch ---- */
-/* Where the buffers begin that a launch changes: between launches a device copies them back. Returns how
- * many; at most n. */
-static size_t restored_buffers(const struct sim_job *j, uint64_t *addr, size_t n)
-{
-    const struct launch_spec *l = j->b->base.data->spec;
-    size_t k = 0;
-    for (size_t i = 0; i < l->nargs && k < n; i++) {
-        size_t b = j->b->bound.main_use[i].buffer;
-        if (l->args[i].output && b != SIZE_MAX)
-            addr[k++] = j->b->bound.buffers[b].addr;
-    }
-    return k;
-}
-
-/* outputs: see sim_launch.outputs. */
-static enum status run_main(struct sim_job *j, bool functional, struct sim_stats *stats,
-                            struct sim_stats *outputs)
-{
-    const struct dev_run *r = j->r;
-    uint64_t restored[RESULT_MAX_OUTPUTS];
-    struct sim_window window;
-    struct sim_launch s = {
-        .grid = r->grid,
-        .block = r->block,
-        .cluster = r->launch->cluster,
-        .shared = r->shared,
-        .functional = functional,
-        .exact = r->exact,
-        .threads = r->serial ? 1 : j->d->threads,
-        .carveout = r->carveout,
-        .hw_pi = r->hw_pi,
-        .dispatch = r->dispatch,
-        .seed = r->seed,
-        .max_insts = r->max_insts,
-        .hostile = r->hostile,
-        .sums = r->sums,
-        .sides = r->sides,
-        .touch = r->touch,
-        .check_uninit = r->check_uninit,
-        .check_races = r->check_races,
-        .cancel = j->cancel,
-        .progress = r->progress,
-        .ctx = r->ctx,
-        .warm_l2 = !r->flush_l2,
-        .outputs = outputs,
-        .restored = restored,
-        .window = &window,
-        .nrestored = restored_buffers(j, restored, RESULT_MAX_OUTPUTS),
-    };
-    enum status st = prepare(j);
-    if (st == ST_OK)
-        st = dev_sim_args(&j->b->bound, DEV_MAIN, r->launch, j->c->func, j->c->prog, &s, j->ds);
-    if (st == ST_OK)
-        st = dev_sim_window(&j->b->bound, r, &j->d->preset, &window, j->ds);
-    if (st == ST_OK)
-        st = sim_run(j->c->prog, &s, stats, j->ds);
-    dev_sim_args_free(&s);
-    if (!functional && !stats->sampled)
-        base_trim(); /* all SMs with all their warps */
-    return st;
-}
-
-static void fill_stats(const struct sim_job *j, const struct sim_stats *s, bool timed,
-                       struct result *out)
-{
-    dev_sim_counters(out, s, timed);
-    out->regs = j->c->base.res.regs;
-    out->counters[COUNTER_REGS_PER_THREAD] =
-        (struct counter){ out->regs, ORIGIN_MODELLED, out->regs > 0 };
-    out->shared_static = j->c->base.res.shared_static;
-    out->local_bytes = j->c->base.res.local_bytes;
-    out->ctas_per_sm = s->ctas_per_sm;
-}
-
-/* A timed run makes the outputs too unless it ran dry. */
-static enum status run_all(struct sim_job *j, struct result *out)
-{
-    struct sim_stats stats = { 0 }, all = { 0 };
-    bool timed = !j->r->functional, both = timed && j->b->ran_dry;
-    enum status st = run_main(j, !timed, &stats, both ? &all : NULL);
-    if (st == ST_OK && stats.again) {
-        sim_stats_free(&stats);
-        st = run_main(j, false, &stats, NULL);
-    }
-    if (st == ST_OK && timed)
-        j->b->ran_dry = stats.dry;
-    if (st == ST_OK && timed && stats.dry) {
-        if (!stats.made)
-            st = run_main(j, true, &all, NULL);
-        sim_stats_complete(&stats, &j->d->preset, &all);
-    }
-    sim_stats_free(&all);
-    if (st == ST_OK)
-        fill_stats(j, &stats, timed && stats.time_ns >= 0, out);
-    sim_stats_free(&stats);
-    if (st == ST_OK)
-        dev_sim_outputs(out, j->b->base.data->spec, &j->b->bound, j->d->mem);
-    return st;
-}
-
-/* limit: seconds that were up; 0: none was. A kernel that faults is a failed configuration, not a failed
- * call. */
-static enum status settle(enum status st, double limit, const struct dev_run *r, struct result *out,
-                          const struct diags *ds)
-{
-    if (limit > 0 && (st == ST_CANCELLED || st == ST_OK) && !cancel_asked(r->cancel)) {
-        dev_result_fail(out, ST_DEVICE, "time limit of %g s reached; --time-limit allows more", limit);
-        return ST_OK;
-    }
-    if (st == ST_DEVICE)
-        dev_result_from_diags(out, st, ds);
-    return st == ST_DEVICE ? ST_OK : st;
-}
-
-static enum status sim_launch_code(struct dev *d, struct dev_code *c, struct dev_data *b,
-                                   const struct dev_run *r, struct result *out, struct diags *ds)
-{
-    struct diags own = { 0 };
-    struct sim_job j = {
-        (struct sim_dev *)d, (struct sim_code *)c, (struct sim_data *)b, r, r->cancel, &own
-    };
-    double limit = r->time_limit_s > 0 ? r->time_limit_s : DEV_SIM_LIMIT_S;
-    struct dev_watch *w = dev_watch_start(limit, r->cancel);
-    if (w)
-        j.cancel = dev_watch_cancel(w);
-    enum status st = run_all(&j, out);
-    st = settle(st, w && dev_watch_stop(w) && st != ST_OK ? limit : 0, r, out, &own);
-    diags_move(ds, &own);
-    diags_free(&own);
-    return st;
-}
-
 static enum status sim_read_arg(struct dev *d, struct dev_data *data, size_t arg, uint64_t at,
                                 void *bytes, uint64_t n, struct diags *ds)
 {
@@ -766,7 +299,7 @@ static const struct dev_ops SIM_OPS = {
     .unload = sim_unload_code,
     .bind = sim_bind_data,
     .unbind = sim_unbind_data,
-    .launch = sim_launch_code,
+    .launch = sim_job_launch,
     .rest = sim_rest,
     .left = sim_left,
     .bound = sim_bound,

@@ -1,9 +1,9 @@
 /* What the texture and surface arguments of a launch stand for, on a simulated device. */
-#include "engine/base/base.h"
 #include "engine/dev/dev_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/reference.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/texture.h"
 #include "engine/sim/sim.h"
 
@@ -42,7 +42,7 @@ static bool is_sampler(const struct ptx_symbol *s)
 
 static struct textures *room_for(const struct launch_spec *l, const struct ptx_module *m)
 {
-    size_t n = l->nargs;
+    size_t n = launch_nargs(l);
     for (uint32_t g = 0; g < m->nglobals; g++)
         n += is_sampler(m->globals[g]);
     struct textures *found = base_alloc(sizeof *found + n * (sizeof *found->v + sizeof *found->at));
@@ -57,7 +57,7 @@ static struct textures *room_for(const struct launch_spec *l, const struct ptx_m
 static void add_declared(const struct launch_spec *l, const struct ptx_module *m,
                          const struct sim_program *prog, struct textures *to)
 {
-    size_t n = l->nargs;
+    size_t n = launch_nargs(l);
     for (uint32_t g = 0; g < m->nglobals; g++) {
         uint64_t bytes;
         if (!is_sampler(m->globals[g]))
@@ -72,8 +72,8 @@ static void add_declared(const struct launch_spec *l, const struct ptx_module *m
 static bool any_texture(const struct launch_spec *l, const struct ptx_module *m)
 {
     bool any = false;
-    for (size_t i = 0; i < l->nargs; i++)
-        any |= l->args[i].kind == ARG_TEXTURE;
+    for (size_t i = 0; i < launch_nargs(l); i++)
+        any |= launch_arg(l, i)->kind == ARG_TEXTURE;
     for (uint32_t g = 0; g < m->nglobals; g++)
         any |= is_sampler(m->globals[g]);
     return any;
@@ -105,8 +105,8 @@ static enum status bound_textures(const struct dev_bound *b, size_t which, const
     if (!found)
         return ST_NOMEM;
     add_declared(l, m, prog, found);
-    for (size_t i = 0; i < l->nargs; i++) {
-        const struct arg_spec *a = &l->args[i];
+    for (size_t i = 0; i < launch_nargs(l); i++) {
+        const struct arg_spec *a = launch_arg(l, i);
         uint64_t bytes;
         if (a->kind != ARG_TEXTURE || a->nbytes != sizeof *found->v ||
             (a->same_as && use[i].buffer == SIZE_MAX))
@@ -139,8 +139,7 @@ enum status dev_sim_args(const struct dev_bound *b, size_t which, const struct l
 
 void dev_sim_args_free(struct sim_launch *s)
 {
-    base_free((void *)s->params);
-    base_free((void *)s->textures);
+    BASE_FREE((void *)s->params, (void *)s->textures);
     s->params = NULL;
     s->textures = NULL;
 }

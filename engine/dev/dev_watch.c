@@ -1,10 +1,8 @@
 /* A watch: a cancel request that fires after a time limit, and stands as soon as an outer request does.
  * One thread sleeps until the limit or the end of the watch. */
-#include "engine/base/base.h"
 #include "engine/dev/dev_int.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #define LONGEST_S 1e9 /* 30 years */
 

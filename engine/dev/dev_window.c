@@ -1,8 +1,8 @@
 /* The window of --l2-persist: which bytes, how many of their lines, and how much of L2. */
-#include "engine/base/base.h"
 #include "engine/dev/dev_int.h"
 #include "engine/rec/data.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/window.h"
 
@@ -11,8 +11,9 @@
 static const struct dev_buffer *find_buffer(const struct dev_bound *b, struct str name, struct diags *ds)
 {
     const struct launch_spec *l = b->data->spec;
-    for (size_t i = 0; i < l->nargs; i++)
-        if (l->args[i].name && str_is(name, l->args[i].name) && b->main_use[i].buffer != SIZE_MAX)
+    for (size_t i = 0; i < launch_nargs(l); i++)
+        if (launch_arg(l, i)->name && str_is(name, launch_arg(l, i)->name) &&
+            b->main_use[i].buffer != SIZE_MAX)
             return &b->buffers[b->main_use[i].buffer];
     diag_error(ds, "l2-persist", "no argument '%.*s' with a buffer to persist in L2", (int)name.n,
                name.s);

@@ -1,10 +1,12 @@
 /* What a simulated launch came to: counters, one line each (COUNTER_LIST), and hashes of its outputs. */
-#include "engine/base/base.h"
 #include "engine/dev/dev_int.h"
-#include "engine/rec/counters.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/counter_ids.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sim.h"
+
+#include <stdio.h>
 
 static void put_counter(struct result *out, enum counter_id id, double value, bool valid)
 {
@@ -26,6 +28,7 @@ static void fill_work(struct result *out, const struct sim_stats *s)
         if (counter_sums((enum counter_id)c))
             put_counter(out, (enum counter_id)c, (double)w->count[c], true);
     put_ratio(out, COUNTER_L2_WRITE_HIT_RATE, 100, w->write_hits, s->l2_writes);
+    put_ratio(out, COUNTER_LOADS_IN_FLIGHT, 1, w->load_cycles, w->loading_cycles);
     put_counter(out, COUNTER_L2_WRITE_SECTORS, (double)s->l2_writes, true);
     put_counter(out, COUNTER_DRAM_WRITE_BYTES, (double)s->dram_write_bytes, true);
     put_counter(out, COUNTER_COPY_REQUESTS, (double)w->copies, true);
@@ -64,6 +67,8 @@ static void fill_timed(struct result *out, const struct sim_stats *s)
     out->time.valid = true;
     timing_finish(&out->time);
     out->sampled = s->sampled;
+    out->timed_turns = (uint32_t)s->timed_turns;
+    out->loop_turns = (uint32_t)s->turns;
     fill_limits(out, s);
     for (uint32_t i = 0; i < s->nloads; i++)
         if (s->loads[i].sectors)
@@ -79,15 +84,27 @@ void dev_sim_counters(struct result *out, const struct sim_stats *s, bool timed)
         fill_timed(out, s);
 }
 
+void dev_sim_code(struct result *out, const struct sim_stats *s, const struct dev_resources *r)
+{
+    enum origin by = r->estimated ? ORIGIN_MODELLED : ORIGIN_COMPILED;
+    out->regs = r->regs;
+    snprintf(out->regs_from, sizeof out->regs_from, "%s", r->regs_from);
+    out->counters[COUNTER_REGS_PER_THREAD] = (struct counter){ r->regs, by, r->regs > 0 };
+    out->counters[COUNTER_REGS_SPILL_BYTES] = (struct counter){ r->spilled, by, true };
+    out->shared_static = r->shared_static;
+    out->local_bytes = r->local_bytes;
+    out->ctas_per_sm = s->ctas_per_sm;
+}
+
 void dev_sim_outputs(struct result *out, const struct launch_spec *l, const struct dev_bound *b,
                      struct sim_mem *mem)
 {
-    for (size_t i = 0; i < l->nargs; i++) {
+    for (size_t i = 0; i < launch_nargs(l); i++) {
         size_t k = b->main_use[i].buffer;
-        if (!l->args[i].output || k == SIZE_MAX)
+        if (!launch_arg(l, i)->output || k == SIZE_MAX)
             continue;
         const uint8_t *bytes = sim_mem_host(mem, b->buffers[k].addr, b->buffers[k].bytes);
         if (bytes)
-            dev_result_output(out, l->args[i].name, bytes, b->buffers[k].bytes);
+            dev_result_output(out, launch_arg(l, i)->name, bytes, b->buffers[k].bytes);
     }
 }

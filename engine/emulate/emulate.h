@@ -1,9 +1,9 @@
-/* emulate: a CUDA program run without a GPU. A runtime library of ours stands in front of it
- * (engine/emulate/runtime); it hands launches to this process, where they run on a simulated device. */
+/* emulate: a CUDA program run without a GPU. A library of ours stands in front of it as CUDA runtime and driver
+ * (engine/emulate/runtime, driver); it hands launches to this process, where they run on a simulated
+ * device. */
 #ifndef GPULOCW_EMULATE_EMULATE_H
 #define GPULOCW_EMULATE_EMULATE_H
 
-#include "engine/base/base.h"
 #include "engine/check/check.h"
 #include "engine/live/live.h"
 #include "engine/sim/preset.h"
@@ -16,6 +16,9 @@ struct emulate_want {
     bool check_memory;
     const struct live_want *take; /* launches to write down, as capture does; NULL: none */
     double limit_s;               /* most seconds of one launch; 0: EMULATE_LIMIT_S */
+    /* Where it has a signal, the program and what it started get that, and are killed when they do not
+     * heed it. NULL: none. */
+    const struct cancel *cancel;
     /* A launch failed, a module cannot be used, a check found something: told as it happens, one call at
      * a time, from another thread. */
     void (*tell)(void *ctx, const struct diags *ds);

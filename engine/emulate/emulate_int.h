@@ -6,6 +6,7 @@
 #include "engine/emulate/runtime/wire.h"
 
 #include <pthread.h>
+#include <sys/types.h>
 
 /* The runtime library, as built (engine/emulate/runtime). */
 extern const unsigned char emulate_library[];
@@ -16,11 +17,20 @@ struct emulation {
     const struct emulate_want *want;
     struct emulate_seen *seen;
     pthread_mutex_t lock; /* of seen, and of tell */
+    struct cancel stop;   /* asked: no launch goes on */
 };
 void emulation_tell(struct emulation *e, struct diags *ds); /* and frees ds */
 
 /* Serves one process until it closes its end. Takes the socket. */
 void guest_serve(struct emulation *e, int socket);
+
+/* ---- the processes of the program (host.c) ---- */
+struct host;
+/* They reach it at the socket of that path. *out in every case, for host_stop. */
+enum status host_start(struct emulation *e, const char *path, struct host **out, struct diags *ds);
+void host_program(struct host *h, pid_t pid); /* of the program itself; 0: it has ended */
+/* Waits for all that have come, also those that the program left behind. */
+void host_stop(struct host *h);
 
 /* ---- what was seen (seen.c) ---- */
 struct card_kernel;

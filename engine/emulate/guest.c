@@ -1,7 +1,5 @@
 /* The device of one process: what its runtime library asks, in order. */
-#include "engine/base/base.h"
 #include "engine/dev/card.h"
-#include "engine/emulate/emulate_int.h"
 #include "engine/emulate/guest.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
@@ -10,7 +8,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -43,20 +40,49 @@ static bool take_module(struct guest *s, const struct wire_module *r, const uint
     return true;
 }
 
-/* Its PTX is looked for when something of it is asked for. */
-static struct card_code *code_of(struct guest *s, uint64_t id, int *error)
+/* Its PTX is looked for when something of it is asked for; ds: what is wrong with it. */
+static struct card_code *code_told(struct guest *s, uint64_t id, int *error, struct diags *ds)
 {
     struct guest_module *m = module_of(s, id);
     *error = m ? m->error : ERROR_VALUE;
     if (!m || m->code || m->error)
         return m ? m->code : NULL;
-    struct diags ds = { 0 };
-    m->code = module_open(s->card, m->bytes, m->n, m->parts, &m->error, &ds);
+    m->code = module_open(s->card, m->bytes, m->n, m->parts, &m->error, ds);
     *error = m->error;
     base_free(m->bytes);
     m->bytes = NULL;
-    emulation_tell(s->e, &ds);
     return m->code;
+}
+
+static struct card_code *code_of(struct guest *s, uint64_t id, int *error)
+{
+    struct diags ds = { 0 };
+    struct card_code *code = code_told(s, id, error, &ds);
+    emulation_tell(s->e, &ds);
+    return code;
+}
+
+/* Opened at once: whoever loads it is told, too. */
+static bool open_module(struct guest *s, const struct wire_name *r)
+{
+    struct diags ds = { 0 };
+    struct wire_opened o = { 0 };
+    struct buf b = { 0 };
+    const struct card_code *code = code_told(s, r->module, &o.error, &ds);
+    const struct ptx_module *m = code ? card_module(code) : NULL;
+    for (uint32_t i = 0; m && i < m->nfuncs; i++)
+        if (m->funcs[i]->entry && m->funcs[i]->has_body) {
+            buf_str(&b, m->funcs[i]->name);
+            buf_put(&b, "", 1);
+            o.kernels++;
+        }
+    o.names = b.n;
+    if (!code)
+        diags_print(&ds, &b);
+    emulation_tell(s->e, &ds);
+    bool fine = !b.oom && stream_put(&s->io, &o, sizeof o, b.s, b.n);
+    buf_free(&b);
+    return fine;
 }
 
 static struct wire_kernel describe(struct guest *s, const struct guest_kernel *k)
@@ -155,15 +181,17 @@ static bool lend(struct guest *s, const struct wire_range *r)
 static bool put(struct guest *s, const struct wire_range *r, const uint8_t *p, uint64_t n)
 {
     uint8_t *to = r->n <= n ? sim_mem_host(card_memory(s->card), r->addr, r->n) : NULL;
+    struct wire_done d = { to ? 0 : ERROR_VALUE };
     if (to)
         memcpy(to, p, r->n);
-    return true;
+    return stream_put(&s->io, &d, sizeof d, NULL, 0);
 }
 
 static bool get(struct guest *s, const struct wire_range *r)
 {
     const uint8_t *from = sim_mem_host(card_memory(s->card), r->addr, r->n);
-    return from && stream_put(&s->io, from, r->n, NULL, 0);
+    struct wire_done d = { from ? 0 : ERROR_VALUE };
+    return stream_put(&s->io, &d, sizeof d, from, from ? r->n : 0);
 }
 
 /* ---- textures ---- */
@@ -330,6 +358,8 @@ static bool about_modules(struct guest *s, const struct wire_head *h, const uint
 {
     RECORD(wire_name, r);
     struct str name = { (const char *)body + sizeof r, h->bytes - sizeof r };
+    if (h->kind == WIRE_OPEN)
+        return open_module(s, &r);
     if (h->kind == WIRE_KERNEL)
         return ask_kernel(s, &r, name);
     if (h->kind == WIRE_VARIABLE)
@@ -386,6 +416,7 @@ static bool take(struct guest *s, const struct wire_head *h, const uint8_t *body
         return false;
     switch (h->kind) {
     case WIRE_MODULE:
+    case WIRE_OPEN:
     case WIRE_KERNEL:
     case WIRE_VARIABLE:
     case WIRE_PLACE: return about_modules(s, h, body);
@@ -418,10 +449,7 @@ static void guest_free(struct guest *s)
     card_free(s->card);
     if (s->textures)
         base_free(s->textures->at);
-    base_free(s->textures);
-    base_free(s->module);
-    base_free(s->kernel);
-    base_free(s->event);
+    BASE_FREE(s->textures, s->module, s->kernel, s->event);
     buf_free(&s->printed);
     if (s->host)
         munmap(s->host, s->bytes);
@@ -432,7 +460,7 @@ static void guest_free(struct guest *s)
 
 void guest_serve(struct emulation *e, int socket)
 {
-    struct guest s = { .e = e, .io = { .fd = socket, .file = -1 }, .file = -1 };
+    struct guest s = { .e = e, .io = { .fd = socket, .file = -1 }, .file = -1, .cancel.also = &e->stop };
     struct wire_head h;
     const uint8_t *body;
     guest_watch_start(&s);

@@ -1,20 +1,22 @@
 /* Launches of one process: run, checked, limited in time. */
-#include "engine/base/base.h"
 #include "engine/dev/card.h"
-#include "engine/emulate/emulate_int.h"
 #include "engine/emulate/guest.h"
 #include "engine/ptx/loc.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
-#include <time.h>
+#include <poll.h>
 
-enum { ERROR_TIMEOUT = 702, ERROR_VALUE = 1 };
+enum { ERROR_TIMEOUT = 702 };
 
-/* ---- a launch that takes too long ---- */
+/* ---- a launch that takes too long, or whose process is gone ---- */
+static bool gone(const struct guest *s)
+{
+    struct pollfd p = { .fd = s->io.fd };
+    return poll(&p, 1, 0) > 0 && (p.revents & POLLHUP);
+}
+
 static void *watch(void *ctx)
 {
     struct guest *s = ctx;
@@ -24,7 +26,7 @@ static void *watch(void *ctx)
         clock_gettime(CLOCK_REALTIME, &t);
         t.tv_sec += 1;
         pthread_cond_timedwait(&s->watch_wake, &s->watch_lock, &t);
-        if (s->until_ns && base_now_ns() > s->until_ns)
+        if (s->until_ns && (base_now_ns() > s->until_ns || gone(s)))
             atomic_store(&s->cancel.asked, true);
     }
     pthread_mutex_unlock(&s->watch_lock);
@@ -76,12 +78,17 @@ static struct card_launch launch_of(const struct guest *s, const struct wire_lau
                                  .cancel = &s->cancel };
 }
 
-static void say_limit(const struct guest *s, const struct card_kernel *k, struct diags *ds)
+static void say_stopped(const struct guest *s, const struct card_kernel *k, struct diags *ds)
 {
     struct str name = card_function(k)->name;
-    diag_hint(diag_add(ds, DIAG_ERROR, "time-limit", NULL, NO_SPAN,
-                       "a launch of %.*s was stopped after %g s", (int)name.n, name.s, limit_of(s)),
-              "--time-limit SECONDS allows more");
+    if (gone(s))
+        diag_error(ds, "program", "the program ended while a launch of %.*s ran", (int)name.n, name.s);
+    else if (cancel_asked(&s->e->stop))
+        diag_error(ds, "program", "a launch of %.*s was stopped: interrupted", (int)name.n, name.s);
+    else
+        diag_hint(diag_add(ds, DIAG_ERROR, "time-limit", NULL, NO_SPAN,
+                           "a launch of %.*s was stopped after %g s", (int)name.n, name.s, limit_of(s)),
+                  "--time-limit SECONDS allows more");
 }
 
 static enum status run(struct guest *s, struct card_kernel *k, const struct card_launch *l,
@@ -90,9 +97,10 @@ static enum status run(struct guest *s, struct card_kernel *k, const struct card
     watch_over(s, true);
     enum status st = card_launch(k, l, stats, ds);
     watch_over(s, false);
-    if (atomic_exchange(&s->cancel.asked, false) && st != ST_OK) {
+    bool stopped = atomic_exchange(&s->cancel.asked, false) || cancel_asked(&s->e->stop);
+    if (stopped && st != ST_OK) {
         diags_free(ds);
-        say_limit(s, k, ds);
+        say_stopped(s, k, ds);
     }
     return st;
 }

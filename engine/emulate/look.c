@@ -1,10 +1,7 @@
 /* How a kernel's first launch uses memory and the device: what the last lines for people are made of. */
-#include "engine/base/base.h"
 #include "engine/dev/card.h"
 #include "engine/emulate/emulate_int.h"
 #include "engine/ptx/ptx.h"
-
-#include <string.h>
 
 #define SECTOR       32u
 #define THREADS_MOST (1u << 22) /* of a launch that is looked at: access by access takes longer */

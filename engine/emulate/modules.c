@@ -1,8 +1,8 @@
 /* Fatbins as a module that launches, and errors as CUDA counts them. */
-#include "engine/base/base.h"
 #include "engine/container/container.h"
 #include "engine/dev/card.h"
 #include "engine/emulate/emulate_int.h"
+#include "engine/live/live.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
@@ -28,14 +28,12 @@ static enum status add_text(struct texts *t, struct container_module *m)
 }
 
 /* The PTX of one fatbin for the device. A fatbin without device code adds nothing. */
-static enum status add_fatbin(struct texts *t, const uint8_t *bytes, uint64_t n, uint32_t cc, size_t nth,
-                              int *error, struct diags *ds)
+static enum status add_fatbin(struct texts *t, const uint8_t *bytes, uint64_t n, const char *name,
+                              uint32_t cc, int *error, struct diags *ds)
 {
-    char name[48];
     struct container c;
     struct container_want w = { NULL, cc };
     size_t *v = NULL, k = 0;
-    snprintf(name, sizeof name, "part %zu of the program", nth);
     enum status st = container_read_memory(bytes, n, name, &c, ds);
     if (st == ST_OK && c.n)
         *error = (st = container_choose(&c, &w, &v, &k, ds)) == ST_OK ? 0 : ERROR_NO_IMAGE;
@@ -43,6 +41,35 @@ static enum status add_fatbin(struct texts *t, const uint8_t *bytes, uint64_t n,
         st = add_text(t, &c.v[v[i]]);
     base_free(v);
     container_free(&c);
+    return st;
+}
+
+/* Machine code alone, whose PTX lies in a cache of whoever compiled it. False: it does not. */
+static bool add_cached(struct texts *t, const uint8_t *bytes, uint64_t n)
+{
+    struct diags unread = { 0 };
+    struct container_module m = { .where = live_cache_ptx_of(bytes, n) };
+    bool fine = m.where &&
+                file_read_regular(m.where, CONTAINER_MOST_TEXT, &m.text, &m.n, &unread) == ST_OK &&
+                add_text(t, &m) == ST_OK;
+    diags_free(&unread);
+    BASE_FREE(m.where, m.text);
+    return fine;
+}
+
+static enum status add_part(struct texts *t, const uint8_t *bytes, uint64_t n, uint32_t cc, size_t nth,
+                            int *error, struct diags *ds)
+{
+    char name[48];
+    struct diags why = { 0 };
+    snprintf(name, sizeof name, "part %zu of the program", nth);
+    enum status st = add_fatbin(t, bytes, n, name, cc, error, &why);
+    if (st != ST_OK && st != ST_NOMEM && add_cached(t, bytes, n)) {
+        *error = 0;
+        st = ST_OK;
+        diags_free(&why);
+    }
+    diags_move(ds, &why);
     return st;
 }
 
@@ -58,7 +85,7 @@ static enum status add_parts(struct texts *t, const uint8_t *p, uint64_t left, u
         left -= sizeof n;
         if (n > left)
             return ST_INPUT;
-        st = add_fatbin(t, p + sizeof n, n, cc, i + 1, error, ds);
+        st = add_part(t, p + sizeof n, n, cc, i + 1, error, ds);
         p += sizeof n + n;
         left -= n;
     }
@@ -73,6 +100,18 @@ static enum status parse(struct texts *t, struct ptx_module **out, struct diags 
         return st;
     return t->n == 1 ? ptx_parse(t->v[0].name, (struct str){ t->v[0].text, t->v[0].length }, out, ds)
                      : ptx_link(t->v, taken, out, ds);
+}
+
+/* A fatbin's entries were chosen for the device; a text alone says itself what it is for. */
+static bool is_for(const struct ptx_module *m, uint32_t cc, struct diags *ds)
+{
+    if (m->target <= cc && (m->target_suffix != 'a' || m->target == cc))
+        return true;
+    diag_hint(diag_add(ds, DIAG_ERROR, "ptx-target", NULL, NO_SPAN,
+                       "%s is for %.*s, the device is sm_%u", m->path, (int)m->target_text.n,
+                       m->target_text.s, cc),
+              "--device sim:PRESET takes another one");
+    return false;
 }
 
 struct card_code *module_open(struct card *m, const uint8_t *parts, uint64_t bytes, uint64_t nparts,
@@ -90,15 +129,20 @@ struct card_code *module_open(struct card *m, const uint8_t *parts, uint64_t byt
                  : st != ST_OK  ? ERROR_BAD_IMAGE
                  : t.n          ? 0
                                 : ERROR_NO_IMAGE;
+    if (*error == ERROR_NO_IMAGE && !ds->n)
+        diag_hint(diag_add(ds, DIAG_ERROR, "no-ptx", NULL, NO_SPAN,
+                           "the module that the program loads has no PTX"),
+                  "build it with -gencode arch=compute_XX,code=compute_XX");
     if (!*error && (st = parse(&t, &module, ds)) != ST_OK)
         *error = st == ST_NOMEM ? ERROR_MEMORY : ERROR_BAD_PTX;
+    if (!*error && !is_for(module, cc, ds))
+        *error = ERROR_NO_IMAGE;
     if (*error)
         ptx_free(module);
     else if (card_load(m, module, &code) != ST_OK)
         *error = ERROR_MEMORY;
     for (size_t i = 0; i < t.n; i++) {
-        base_free((char *)(uintptr_t)t.v[i].name);
-        base_free((char *)(uintptr_t)t.v[i].text);
+        BASE_FREE((char *)(uintptr_t)t.v[i].name, (char *)(uintptr_t)t.v[i].text);
     }
     base_free(t.v);
     return code;

@@ -1,115 +1,17 @@
-/* A program with the runtime library before its own: a private folder, a socket, the child, a thread for
- * each process that comes. */
-#include "engine/base/base.h"
+/* A program with the runtime library before its own: a private folder, the child, its end. host.c serves
+ * its processes. */
 #include "engine/base/private_folder.h"
 #include "engine/container/container.h"
-#include "engine/emulate/emulate.h"
 #include "engine/emulate/emulate_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { NOT_STARTED = 127 };
-
-/* ---- processes of the program ---- */
-struct visitor {
-    pthread_t thread;
-    struct emulation *e;
-    int socket;
-    struct visitor *next;
-};
-struct host {
-    struct emulation *e;
-    int listens, stop[2]; /* stop: a pipe that ends the thread */
-    pthread_t thread;
-    bool runs;
-    struct visitor *visitors;
-};
-
-static void *serve(void *ctx)
-{
-    struct visitor *g = ctx;
-    guest_serve(g->e, g->socket);
-    return NULL;
-}
-
-static void welcome(struct host *h, int socket)
-{
-    struct visitor *g = base_alloc(sizeof *g);
-    if (g)
-        *g = (struct visitor){ .e = h->e, .socket = socket, .next = h->visitors };
-    if (g && pthread_create(&g->thread, NULL, serve, g) == 0) {
-        h->visitors = g;
-        return;
-    }
-    base_free(g);
-    close(socket);
-}
-
-static void *listen_on(void *ctx)
-{
-    struct host *h = ctx;
-    struct pollfd p[2] = { { .fd = h->listens, .events = POLLIN },
-                           { .fd = h->stop[0], .events = POLLIN } };
-    for (;;) {
-        if (poll(p, 2, -1) < 0 && errno != EINTR)
-            break;
-        if (p[0].revents & POLLIN) {
-            int s = accept4(h->listens, NULL, NULL, SOCK_CLOEXEC);
-            if (s >= 0)
-                welcome(h, s);
-        } else if (p[1].revents) {
-            break; /* all that wanted to come has come */
-        }
-    }
-    return NULL;
-}
-
-static enum status host_start(struct host *h, const char *path, struct diags *ds)
-{
-    struct sockaddr_un a = { .sun_family = AF_UNIX };
-    h->listens = -1;
-    h->stop[0] = h->stop[1] = -1;
-    if (strlen(path) < sizeof a.sun_path) {
-        memcpy(a.sun_path, path, strlen(path) + 1);
-        h->listens = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    } else {
-        errno = ENAMETOOLONG;
-    }
-    bool fine = h->listens >= 0 && bind(h->listens, (struct sockaddr *)&a, sizeof a) == 0 &&
-                listen(h->listens, 64) == 0 && pipe2(h->stop, O_CLOEXEC) == 0;
-    if (fine)
-        fine = h->runs = pthread_create(&h->thread, NULL, listen_on, h) == 0;
-    if (!fine)
-        diag_error(ds, "io", "no socket at %s for the program to reach its device: %s", path,
-                   strerror(errno));
-    return fine ? ST_OK : ST_IO;
-}
-
-static void host_stop(struct host *h)
-{
-    if (h->stop[1] >= 0)
-        close(h->stop[1]);
-    if (h->runs)
-        pthread_join(h->thread, NULL);
-    while (h->visitors) {
-        struct visitor *g = h->visitors;
-        h->visitors = g->next;
-        pthread_join(g->thread, NULL);
-        base_free(g);
-    }
-    if (h->listens >= 0)
-        close(h->listens);
-    if (h->stop[0] >= 0)
-        close(h->stop[0]);
-}
 
 /* ---- the program ---- */
 struct start {
@@ -128,9 +30,15 @@ static bool put_before(const char *variable, const char *first)
     return set;
 }
 
-static void child(const struct start *s, int told)
+static void child(const struct start *s, pid_t parent, int told)
 {
     int why;
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* without its device it cannot go on */
+    if (getppid() != parent)
+        _exit(NOT_STARTED);
+    /* else CuPy hands over machine code alone, and PyCUDA machine code without its PTX */
+    setenv("CUPY_COMPILE_WITH_PTX", "1", 0);
+    setenv("PYCUDA_DEFAULT_NVCC_FLAGS", "-lineinfo", 0);
     if (put_before("LD_PRELOAD", s->library) && put_before("LD_LIBRARY_PATH", s->folder) &&
         setenv(WIRE_ENVIRONMENT, s->socket, 1) == 0)
         execvp(s->argv[0], s->argv);
@@ -140,25 +48,35 @@ static void child(const struct start *s, int told)
     _exit(NOT_STARTED);
 }
 
-static enum status run(const struct start *s, struct emulate_seen *out, struct diags *ds)
+/* Ended, but not yet reaped: its number is nobody else's while it may be told to end. */
+static int wait_for(pid_t pid, struct host *h)
 {
-    int told[2], why = 0, status = 0;
+    siginfo_t seen;
+    int status = 0;
+    host_program(h, pid);
+    while (waitid(P_PID, (id_t)pid, &seen, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}
+    host_program(h, 0);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static enum status run(const struct start *s, struct host *h, struct emulate_seen *out, struct diags *ds)
+{
+    int told[2], why = 0;
     if (pipe2(told, O_CLOEXEC) != 0) {
         diag_error(ds, "program", "cannot start %s: %s", s->argv[0], strerror(errno));
         return ST_IO;
     }
     int64_t from = base_now_ns();
-    pid_t pid = fork();
+    pid_t self = getpid(), pid = fork();
     if (pid == 0)
-        child(s, told[1]);
+        child(s, self, told[1]);
     why = pid < 0 ? errno : 0;
     close(told[1]);
     bool failed = pid < 0 || read(told[0], &why, sizeof why) == (ssize_t)sizeof why;
     close(told[0]);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ; /* an interrupt reached the program, too */
+    out->survey.exit = pid > 0 ? wait_for(pid, h) : NOT_STARTED;
     out->survey.wall_ns = (uint64_t)(base_now_ns() - from);
-    out->survey.exit = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (failed)
         diag_error(ds, "program", "cannot start %s: %s", s->argv[0], strerror(why));
     return failed ? ST_IO : ST_OK;
@@ -208,10 +126,11 @@ static enum status look_at(const char *name, struct diags *ds)
 }
 
 /* ---- the folder ---- */
-/* The library, under its own name and those of the shared runtimes. */
+/* The library, under its own name and those of the shared runtimes and the driver. */
 static enum status put_library(const char *folder, struct buf *path, struct diags *ds)
 {
-    static const char *const names[] = { "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13" };
+    static const char *const names[] = { "libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13",
+                                         "libcuda.so.1", "libcuda.so" };
     enum status st =
         private_folder_put(folder, WIRE_LIBRARY, emulate_library, emulate_library_bytes, path, ds);
     for (size_t i = 0; i < ARRAY_LEN(names) && st == ST_OK; i++) {
@@ -228,16 +147,16 @@ static enum status put_library(const char *folder, struct buf *path, struct diag
 static enum status run_in(const char *folder, char *const *argv, struct emulation *e, struct diags *ds)
 {
     struct buf library = { 0 }, socket_path = { 0 };
-    struct host h = { .e = e, .listens = -1, .stop = { -1, -1 } };
+    struct host *h = NULL;
     enum status st = put_library(folder, &library, ds);
     buf_printf(&socket_path, "%s/device", folder);
     if (st == ST_OK)
-        st = library.oom || socket_path.oom ? ST_NOMEM : host_start(&h, socket_path.s, ds);
+        st = library.oom || socket_path.oom ? ST_NOMEM : host_start(e, socket_path.s, &h, ds);
     if (st == ST_OK) {
         const struct start s = { argv, folder, library.s, socket_path.s };
-        st = run(&s, e->seen, ds);
+        st = run(&s, h, e->seen, ds);
     }
-    host_stop(&h);
+    host_stop(h);
     buf_free(&library);
     buf_free(&socket_path);
     return st;

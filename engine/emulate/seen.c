@@ -1,6 +1,5 @@
 /* What the processes of a program did, all together. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/check/check.h"
 #include "engine/dev/card.h"
 #include "engine/emulate/emulate_int.h"

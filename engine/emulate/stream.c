@@ -1,5 +1,4 @@
 /* Messages of the runtime library: heads, records, bytes. */
-#include "engine/base/base.h"
 #include "engine/emulate/emulate_int.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* Launches written down: memory before and after, as capture has it from a GPU (engine/live/take.h). */
-#include "engine/base/base.h"
 #include "engine/dev/card.h"
-#include "engine/emulate/emulate_int.h"
 #include "engine/emulate/guest.h"
 #include "engine/live/take.h"
 #include "engine/ptx/ptx.h"
@@ -68,7 +66,7 @@ static bool add_ranges(struct taking *k, const struct guest_kernel *g, uint64_t 
         if (all > most && !p.name.s && !take_points_to(t, p.addr))
             continue;
         struct take_range *r = &t->range[t->nrange++];
-        *r = (struct take_range){ .addr = p.addr, .n = p.n, .at = k->end, .whole = true };
+        *r = (struct take_range){ .addr = p.addr, .n = p.n, .at = k->end, .of = p.n };
         if (p.name.s && !(r->name = text_of(p.name)))
             return false;
         k->end += p.n;
@@ -99,8 +97,7 @@ struct taking *taking_begin(struct guest *s, const struct guest_kernel *g, const
     struct taking *k = base_alloc(sizeof *k);
     char *name = text_of(f->name);
     if (!k || !name || !live_wanted(w, name)) {
-        base_free(k);
-        base_free(name);
+        BASE_FREE(k, name);
         return NULL;
     }
     k->fd = memfd_create("gpulocw-launch", MFD_CLOEXEC);

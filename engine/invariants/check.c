@@ -1,7 +1,5 @@
 /* Pairs of functions, and what is checked of each. */
-#include "engine/invariants/invariants.h"
 #include "engine/invariants/invariants_int.h"
-#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -83,34 +81,30 @@ static void part_replaced(struct inv_pair *p)
     }
 }
 
-struct moved {
-    const struct inv_pair *p;
-    bool load, found;
-};
-
 /* Is this register of the original written by a new load, or read by a new store? */
-static void look_moved(void *ctx, uint32_t reg, unsigned access)
+static bool is_moved(const struct inv_pair *p, uint32_t reg, bool load)
 {
-    struct moved *m = ctx;
-    const struct inv_pair *p = m->p;
     uint32_t now = ptx_find_reg(p->now.f, p->old.f->regs[reg].name);
-    if (now == PTX_NO_INDEX || m->load != ((access & PTX_WRITE) != 0))
-        return;
+    bool found = false;
+    if (now == PTX_NO_INDEX)
+        return false;
     const struct ptx_reg_refs *r = &p->now.g->regs[now];
-    for (uint32_t k = 0; k < (m->load ? r->ndefs : r->nuses); k++) {
-        uint32_t n = m->load ? r->defs[k] : r->uses[k];
-        m->found |= p->origin[n] == PTX_NO_INDEX && (m->load || ptx_is_plain_store(&p->now.f->insts[n]));
+    for (uint32_t k = 0; k < (load ? r->ndefs : r->nuses); k++) {
+        uint32_t n = load ? r->defs[k] : r->uses[k];
+        found |= p->origin[n] == PTX_NO_INDEX && (load || ptx_is_plain_store(&p->now.f->insts[n]));
     }
+    return found;
 }
 
 /* Nobody says what a text that stands alone means: an access of which new code seems to do the same. */
 static bool is_done_otherwise(const struct inv_pair *p, uint32_t k)
 {
     const struct ptx_inst *o = &p->old.f->insts[k];
-    struct moved m = { p, ptx_is_plain_load(o), false };
-    if (m.load || ptx_is_plain_store(o))
-        ptx_inst_regs(o, look_moved, &m);
-    return m.found;
+    bool load = ptx_is_plain_load(o), found = false;
+    if (load || ptx_is_plain_store(o))
+        for (struct ptx_regs r = ptx_regs_of(o, PTX_READ | PTX_WRITE); ptx_next_reg(&r);)
+            found |= load == ((r.access & PTX_WRITE) != 0) && is_moved(p, r.reg, load);
+    return found;
 }
 
 static void link_images(struct inv_pair *p)
@@ -160,12 +154,7 @@ static void pair_free(struct inv_pair *p)
 {
     inv_side_free(&p->old);
     inv_side_free(&p->now);
-    base_free(p->origin);
-    base_free(p->next);
-    base_free(p->images);
-    base_free(p->first);
-    base_free(p->effect_kept);
-    base_free(p->replaced);
+    BASE_FREE(p->origin, p->next, p->images, p->first, p->effect_kept, p->replaced);
 }
 
 /* ---- the launch ---- */
@@ -174,7 +163,7 @@ static uint64_t threads_of(struct dim_directive d)
     return (uint64_t)d.x * (d.y ? d.y : 1) * (d.z ? d.z : 1);
 }
 
-void inv_check_launch(struct inv_pair *p)
+static void inv_check_launch(struct inv_pair *p)
 {
     const struct ptx_func *f = p->now.f;
     const struct dim3u *b = p->in->block;

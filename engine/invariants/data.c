@@ -63,7 +63,7 @@ bool inv_got_has(const struct inv_got *g, int32_t inst)
     return false;
 }
 
-bool inv_use_has(const struct inv_side *s, const struct inv_use *u, int32_t inst)
+static bool inv_use_has(const struct inv_side *s, const struct inv_use *u, int32_t inst)
 {
     for (uint32_t k = 0; k < u->n; k++)
         if (s->reaching[u->first + k] == inst)

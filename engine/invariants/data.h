@@ -5,7 +5,6 @@
 #include "engine/base/base.h"
 
 struct inv_pair;
-struct inv_side;
 struct inv_use;
 
 enum { INV_GOT = 64 };
@@ -17,7 +16,6 @@ struct inv_got {
 };
 struct inv_got inv_gets(const struct inv_pair *p, const struct inv_use *u);
 bool inv_got_has(const struct inv_got *g, int32_t inst);
-bool inv_use_has(const struct inv_side *s, const struct inv_use *u, int32_t inst);
 /* Instruction n and its origin are the same operation and read equally many registers, guards that one
  * of them alone has left out: *was and *is are the first of them. */
 bool inv_same_reads(const struct inv_pair *p, uint32_t n, uint32_t *was, uint32_t *is);

@@ -16,11 +16,6 @@
 #include <string.h>
 
 enum { MOST_WORDS = 4 << 20, /* of all blocks together */ NEAR = 256 /* instructions */ };
-struct looked {
-    uint32_t reg;
-    bool found;
-};
-
 struct defs {
     struct inv_side *s;
     uint32_t *from;   /* by register: its first bit; one more at the end */
@@ -72,19 +67,6 @@ static uint32_t bit_of(const struct defs *d, uint32_t reg, int32_t inst)
     return d->from[reg];
 }
 
-static void look(void *ctx, uint32_t reg, unsigned access)
-{
-    struct looked *l = ctx;
-    l->found |= access & PTX_WRITE && reg == l->reg;
-}
-
-static bool writes(const struct ptx_inst *i, uint32_t reg)
-{
-    struct looked l = { reg, false };
-    ptx_inst_regs(i, look, &l);
-    return l.found;
-}
-
 /* The instruction before this one in its block that writes the register under the opposite guard: the
  * two together leave nothing of what was there. PTX_NO_INDEX: none. */
 static uint32_t opposite(const struct defs *d, uint32_t reg)
@@ -93,9 +75,9 @@ static uint32_t opposite(const struct defs *d, uint32_t reg)
     uint32_t first = d->s->g->blocks[d->s->g->block_of[i->index]].first;
     uint32_t last = i->index > first + NEAR ? i->index - NEAR : first;
     for (uint32_t k = i->index; i->guarded && d->s->f->regs[reg].vec <= 1 && k-- > last;) {
-        if (writes(&all[k], i->guard))
+        if (ptx_writes_reg(&all[k], i->guard))
             return PTX_NO_INDEX;
-        if (writes(&all[k], reg) && all[k].guarded && all[k].guard == i->guard &&
+        if (ptx_writes_reg(&all[k], reg) && all[k].guarded && all[k].guard == i->guard &&
             all[k].guard_neg != i->guard_neg)
             return k;
     }
@@ -111,19 +93,16 @@ static uint32_t alike(const struct defs *d, uint32_t reg)
     uint32_t last = i->index > first + NEAR ? i->index - NEAR : first;
     for (uint32_t k = i->index; i->guarded && d->s->f->regs[reg].vec <= 1 && k-- > last;) {
         bool same = all[k].guarded && all[k].guard == i->guard && all[k].guard_neg == i->guard_neg;
-        if (writes(&all[k], i->guard))
+        if (ptx_writes_reg(&all[k], i->guard))
             return PTX_NO_INDEX;
-        if (writes(&all[k], reg))
+        if (ptx_writes_reg(&all[k], reg))
             return same ? k : PTX_NO_INDEX;
     }
     return PTX_NO_INDEX;
 }
 
-static void write_reg(void *ctx, uint32_t reg, unsigned access)
+static void write_reg(struct defs *d, uint32_t reg)
 {
-    struct defs *d = ctx;
-    if (!(access & PTX_WRITE))
-        return;
     uint32_t own = bit_of(d, reg, (int32_t)d->i->index);
     uint32_t with = d->wide ? PTX_NO_INDEX : opposite(d, reg);
     uint32_t before = d->wide ? PTX_NO_INDEX : alike(d, reg);
@@ -150,12 +129,9 @@ static void add_reaching(struct defs *d, int32_t inst)
     s->reaching[s->nreaching++] = inst;
 }
 
-static void read_reg(void *ctx, uint32_t reg, unsigned access)
+static void read_reg(struct defs *d, uint32_t reg)
 {
-    struct defs *d = ctx;
     struct inv_side *s = d->s;
-    if (!(access & PTX_READ))
-        return;
     if (d->count) {
         s->nuses++;
         return;
@@ -199,9 +175,11 @@ static void walk(struct defs *d, uint32_t block, bool reads)
         d->i = &d->s->f->insts[k];
         if (reads) {
             d->s->use_of[k] = d->s->nuses;
-            ptx_inst_regs(d->i, read_reg, d);
+            for (struct ptx_regs r = ptx_regs_of(d->i, PTX_READ); ptx_next_reg(&r);)
+                read_reg(d, r.reg);
         }
-        ptx_inst_regs(d->i, write_reg, d);
+        for (struct ptx_regs r = ptx_regs_of(d->i, PTX_WRITE); ptx_next_reg(&r);)
+            write_reg(d, r.reg);
     }
 }
 
@@ -248,7 +226,8 @@ static bool count_uses(struct defs *d)
     struct inv_side *s = d->s;
     d->count = true;
     for (uint32_t k = 0; k < s->f->ninsts; k++)
-        ptx_inst_regs(&s->f->insts[k], read_reg, d);
+        for (struct ptx_regs r = ptx_regs_of(&s->f->insts[k], PTX_READ); ptx_next_reg(&r);)
+            read_reg(d, r.reg);
     d->count = false;
     s->use_of = base_alloc((s->f->ninsts + 1) * sizeof *s->use_of);
     s->use = base_alloc((s->nuses + 1) * sizeof *s->use);
@@ -259,10 +238,9 @@ static bool count_uses(struct defs *d)
 bool inv_side_make(struct inv_side *s, const struct ptx_func *f)
 {
     struct defs d = { .s = s };
-    *s = (struct inv_side){ .f = f, .facts = ptx_facts_make(f) };
-    if (!s->facts)
+    *s = (struct inv_side){ .f = f, .g = ptx_cfg_of(f) };
+    if (!s->g)
         return false;
-    s->g = s->facts->cfg;
     bool ok = number_bits(&d);
     s->large = ok && (uint64_t)d.words * s->g->nblocks > MOST_WORDS;
     for (unsigned wide = 0; ok && !s->large && wide < 2; wide++) {
@@ -271,17 +249,12 @@ bool inv_side_make(struct inv_side *s, const struct ptx_func *f)
     }
     if (ok && !s->large)
         s->use_of[f->ninsts] = s->nuses;
-    base_free(d.from);
-    base_free(d.inst);
+    BASE_FREE(d.from, d.inst);
     return ok;
 }
 
 void inv_side_free(struct inv_side *s)
 {
-    ptx_facts_free(s->facts);
-    base_free(s->use_of);
-    base_free(s->use);
-    base_free(s->wide);
-    base_free(s->reaching);
+    BASE_FREE(s->use_of, s->use, s->wide, s->reaching);
     *s = (struct inv_side){ 0 };
 }

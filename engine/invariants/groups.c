@@ -1,14 +1,12 @@
 /* Groups: what a warp, a warpgroup or a CTA executes together stands behind no new branch at which it may
  * part. A new branch by the thread's number at a threshold parts none whose size divides the threshold.
  * Barriers of a CTA may stand in several copies, and order.c looks that each way has them all. */
-#include "engine/invariants/data.h"
 #include "engine/invariants/invariants_int.h"
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/facts/reach.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/elem.h"
 
 #include <string.h>
 
@@ -188,8 +186,8 @@ void inv_check_groups(struct inv_pair *p)
         any = group_of(&p->now.f->insts[n]) != 0;
     if (!any || p->now.large)
         return;
-    g.varying[0] = ptx_facts_varying(p->now.facts, PTX_OF_WARP, PTX_BY_CONTROL);
-    g.varying[1] = ptx_facts_varying(p->now.facts, PTX_OF_CTA, PTX_BY_CONTROL);
+    g.varying[0] = ptx_varying_of(p->now.f, PTX_OF_WARP, PTX_BY_CONTROL);
+    g.varying[1] = ptx_varying_of(p->now.f, PTX_OF_CTA, PTX_BY_CONTROL);
     g.todo = base_alloc((p->now.f->ninsts + 1) * sizeof *g.todo);
     g.blocks = base_alloc((p->now.g->nblocks + 1) * sizeof *g.blocks);
     g.been = base_alloc((p->now.g->nblocks + 1) * sizeof *g.been);
@@ -203,9 +201,6 @@ void inv_check_groups(struct inv_pair *p)
             check_region(&g, b, last);
     }
     p->oom |= !ok;
-    base_free(g.todo);
-    base_free(g.seen);
-    base_free(g.blocks);
-    base_free(g.been);
+    BASE_FREE(g.todo, g.seen, g.blocks, g.been);
     ptx_region_free(&g.region);
 }

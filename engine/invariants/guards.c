@@ -16,24 +16,6 @@ struct guards {
     struct ptx_region region; /* of the original */
 };
 
-struct written {
-    uint32_t reg;
-    bool found;
-};
-
-static void look(void *ctx, uint32_t reg, unsigned access)
-{
-    struct written *w = ctx;
-    w->found |= access & PTX_WRITE && reg == w->reg;
-}
-
-static bool writes(const struct ptx_inst *i, uint32_t reg)
-{
-    struct written w = { reg, false };
-    ptx_inst_regs(i, look, &w);
-    return w.found;
-}
-
 /* Is there, in the block of n, another image of its origin with the opposite guard? */
 static bool has_opposite(const struct inv_pair *p, uint32_t n)
 {
@@ -46,7 +28,7 @@ static bool has_opposite(const struct inv_pair *p, uint32_t n)
             continue;
         bool kept = true;
         for (uint32_t at = k < n ? k : n; at < (k < n ? n : k) && kept; at++)
-            kept = !writes(&p->now.f->insts[at], i->guard);
+            kept = !ptx_writes_reg(&p->now.f->insts[at], i->guard);
         if (kept)
             return true;
     }
@@ -81,7 +63,7 @@ static bool written_since(struct guards *g, uint32_t n)
         uint32_t o = p->origin[k];
         if (o != PTX_NO_INDEX && !ptx_region_has(&g->region, p->old.g->block_of[o]))
             return false;
-        if (writes(x, i->guard))
+        if (ptx_writes_reg(x, i->guard))
             return o != PTX_NO_INDEX;
     }
     return false;

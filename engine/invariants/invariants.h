@@ -15,7 +15,6 @@
 
 #include "engine/base/base.h"
 
-struct dev_info;
 struct dim3u;
 struct ptx_module;
 

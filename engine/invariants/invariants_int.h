@@ -2,11 +2,9 @@
 #ifndef GPULOCW_INVARIANTS_INVARIANTS_INT_H
 #define GPULOCW_INVARIANTS_INVARIANTS_INT_H
 
-#include "engine/base/base.h"
 #include "engine/invariants/invariants.h"
 
 struct ptx_cfg;
-struct ptx_facts;
 struct ptx_func;
 struct ptx_inst;
 
@@ -20,7 +18,6 @@ struct inv_use {
 /* One function. */
 struct inv_side {
     const struct ptx_func *f;
-    struct ptx_facts *facts;
     const struct ptx_cfg *g;
     uint32_t *use_of;     /* by instruction: its first read in `use`; one more entry at the end */
     struct inv_use *use;  /* as far as guards tell which threads write and read */
@@ -73,6 +70,5 @@ void inv_check_guards(struct inv_pair *p);
 void inv_check_order(struct inv_pair *p);
 void inv_check_kept(struct inv_pair *p);
 void inv_check_groups(struct inv_pair *p);
-void inv_check_launch(struct inv_pair *p);
 
 #endif

@@ -1,6 +1,5 @@
 /* Kept: every effect of the original that is reached is still there, and none comes twice in a row. New
  * stores and atomics go to memory that the new text has brought along. */
-#include "engine/invariants/data.h"
 #include "engine/invariants/invariants_int.h"
 #include "engine/ptx/facts/reach.h"
 #include "engine/ptx/flow/cfg.h"

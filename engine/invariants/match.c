@@ -156,48 +156,21 @@ static uint32_t find(const struct chains *c, const struct ptx_func *old, const s
     return best;
 }
 
-static void note(void *ctx, uint32_t reg, unsigned access)
+static bool has_reg(const struct ptx_inst *i)
 {
-    (void)reg;
-    (void)access;
-    *(bool *)ctx = true;
+    struct ptx_regs r = ptx_regs_of(i, PTX_READ | PTX_WRITE);
+    return ptx_next_reg(&r);
 }
 
 /* What names no register is alike too easily: a neighbour has to be alike as well. */
-static bool has_reg(const struct ptx_inst *i)
-{
-    bool any = false;
-    ptx_inst_regs(i, note, &any);
-    return any;
-}
-
-struct sharing {
-    struct texts t;
-    const struct ptx_inst *x;
-    uint32_t reg;
-    bool found;
-};
-
-static void share_old(void *ctx, uint32_t reg, unsigned access)
-{
-    struct sharing *s = ctx;
-    (void)access;
-    s->found |= same_reg(&s->t, reg, s->reg);
-}
-
-static void share_now(void *ctx, uint32_t reg, unsigned access)
-{
-    struct sharing *s = ctx;
-    (void)access;
-    s->reg = reg;
-    ptx_inst_regs(s->x, share_old, s);
-}
-
 static bool shares_reg(const struct ptx_func *old, uint32_t o, const struct ptx_func *now, uint32_t n)
 {
-    struct sharing s = { { old, now, &now->insts[n] }, &old->insts[o], 0, false };
-    ptx_inst_regs(s.t.at, share_now, &s);
-    return s.found || !has_reg(&old->insts[o]);
+    struct texts t = { old, now, &now->insts[n] };
+    bool found = false;
+    for (struct ptx_regs was = ptx_regs_of(&old->insts[o], PTX_READ | PTX_WRITE); ptx_next_reg(&was);)
+        for (struct ptx_regs is = ptx_regs_of(t.at, PTX_READ | PTX_WRITE); ptx_next_reg(&is);)
+            found |= same_reg(&t, was.reg, is.reg);
+    return found || !has_reg(&old->insts[o]);
 }
 
 /* Between two neighbours that were found, what has the same words and one of the registers is the same,
@@ -237,8 +210,6 @@ bool inv_match(const struct ptx_func *old, const struct ptx_func *now, uint32_t 
     }
     if (ok)
         match_changed(old, now, origin, taken);
-    base_free(taken);
-    base_free(c.head);
-    base_free(c.next);
+    BASE_FREE(taken, c.head, c.next);
     return ok;
 }

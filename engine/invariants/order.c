@@ -99,26 +99,22 @@ static void know(struct walk *w, uint32_t reg, bool value)
         w->known[w->nknown++] = (struct known){ reg, value };
 }
 
-static void forget(void *ctx, uint32_t reg, unsigned access)
+static void forget(struct walk *w, uint32_t reg)
 {
-    struct walk *w = ctx;
-    for (uint32_t k = 0; k < w->nknown && access & PTX_WRITE; k++)
+    for (uint32_t k = 0; k < w->nknown; k++)
         if (w->known[k].reg == reg)
             w->known[k--] = w->known[--w->nknown];
-}
-
-static void forget_old(void *ctx, uint32_t reg, unsigned access)
-{
-    forget(ctx, reg | OF_OLD, access);
 }
 
 /* What instruction k of the side that is walked writes is not known any more. */
 static void forget_written(struct walk *w, uint32_t k)
 {
     uint32_t o = w->now ? w->p->origin[k] : PTX_NO_INDEX;
-    ptx_inst_regs(&w->s->f->insts[k], forget, w);
+    for (struct ptx_regs r = ptx_regs_of(&w->s->f->insts[k], PTX_WRITE); ptx_next_reg(&r);)
+        forget(w, r.reg);
     if (o != PTX_NO_INDEX)
-        ptx_inst_regs(&w->p->old.f->insts[o], forget_old, w);
+        for (struct ptx_regs r = ptx_regs_of(&w->p->old.f->insts[o], PTX_WRITE); ptx_next_reg(&r);)
+            forget(w, r.reg | OF_OLD);
 }
 
 /* The predicate that decides about instruction k: the original's where it has one, since a copy may ask
@@ -294,9 +290,5 @@ void inv_check_order(struct inv_pair *p)
     if (w.seen && w.todo && p->old.f->ninsts && p->now.f->ninsts)
         check_all(&w, s);
     p->oom |= !w.seen || !w.todo;
-    base_free(w.seen);
-    base_free(w.todo);
-    base_free(s[0].v);
-    base_free(s[1].v);
-    base_free(w.begin.v);
+    BASE_FREE(w.seen, w.todo, s[0].v, s[1].v, w.begin.v);
 }

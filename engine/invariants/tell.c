@@ -1,5 +1,4 @@
 /* What does not hold is said here. */
-#include "engine/invariants/invariants.h"
 #include "engine/invariants/invariants_int.h"
 #include "engine/ptx/ptx.h"
 

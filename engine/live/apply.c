@@ -34,7 +34,7 @@ static void symbols_free(struct live_symbol *v, size_t n)
     base_free(v);
 }
 
-void live_apply_reset(struct live_apply *a)
+static void live_apply_reset(struct live_apply *a)
 {
     for (size_t i = 0; i < a->n; i++) {
         struct live_target *t = &a->v[i];
@@ -56,10 +56,7 @@ void live_apply_free(struct live_apply *a)
         struct live_target *t = &a->v[i];
         symbols_free(t->zero, t->nzero);
         symbols_free(t->mirror, t->nmirror);
-        base_free(t->kernel);
-        base_free(t->text);
-        base_free(t->code);
-        base_free(t->whole);
+        BASE_FREE(t->kernel, t->text, t->code, t->whole);
     }
     base_free(a->v);
     *a = (struct live_apply){ 0 };

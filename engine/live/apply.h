@@ -2,7 +2,6 @@
 #ifndef GPULOCW_LIVE_APPLY_H
 #define GPULOCW_LIVE_APPLY_H
 
-#include "engine/base/base.h"
 #include "engine/dev/inject/record.h"
 #include "engine/live/live.h"
 #include "engine/rec/elem.h"
@@ -79,7 +78,6 @@ const char *live_apply_why(int why);
 /* Runs argv with the targets put in. As live_survey_run. Free in every case. */
 enum status live_apply_run(char *const *argv, struct live_apply *a, struct diags *ds);
 /* The results alone, so that it can run again. */
-void live_apply_reset(struct live_apply *a);
 void live_apply_free(struct live_apply *a);
 /* Median, least and most of some times; false: there are none, *out stays. Sorts
  * them. */

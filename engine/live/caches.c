@@ -1,5 +1,4 @@
 /* PTX files of caches, by the hash of the machine code beside them. */
-#include "engine/base/base.h"
 #include "engine/live/live.h"
 #include "engine/live/live_int.h"
 
@@ -25,20 +24,17 @@ typedef bool (*cubin_fn)(void *ctx, uint64_t hash, const char *ptx);
 
 static enum status look_at(const char *cubin, cubin_fn fn, void *ctx, bool *more)
 {
-    struct diags unread = { 0 };
     struct buf ptx = { 0 };
     char *data = NULL;
     size_t n = 0;
     buf_printf(&ptx, "%.*s.ptx", (int)(strlen(cubin) - strlen(".cubin")), cubin);
-    enum status st = ptx.oom ? ST_NOMEM
-                     : access(ptx.s, R_OK) != 0
-                         ? ST_IO
-                         : file_read_regular(cubin, CUBIN_MOST, &data, &n, &unread);
+    enum status st = ptx.oom                    ? ST_NOMEM
+                     : access(ptx.s, R_OK) != 0 ? ST_IO
+                                                : file_read_regular(cubin, CUBIN_MOST, &data, &n, NULL);
     if (st == ST_OK)
         *more = fn(ctx, hash_of(data, n), ptx.s);
     base_free(data);
     buf_free(&ptx);
-    diags_free(&unread);
     return st == ST_NOMEM ? st : ST_OK; /* one that cannot be read is none */
 }
 
@@ -133,6 +129,11 @@ char *live_cache_ptx(uint64_t hash)
     return live_cache_find(NULL, hash, &ptx) == ST_OK ? ptx : NULL;
 }
 
+char *live_cache_ptx_of(const void *image, size_t n)
+{
+    return live_cache_ptx(hash_of(image, n));
+}
+
 enum status live_cache_find(const char *kept, uint64_t hash, char **ptx)
 {
     struct hash_look l = { .hash = hash };
@@ -144,16 +145,14 @@ enum status live_cache_find(const char *kept, uint64_t hash, char **ptx)
 /* ---- XLA's dump (JAX, TensorFlow) ---- */
 static bool has_entry(const char *path, const char *kernel)
 {
-    struct diags unread = { 0 };
     char *text = NULL;
     size_t n = 0, len = strlen(kernel);
     bool has = false;
-    if (file_read_regular(path, CUBIN_MOST, &text, &n, &unread) == ST_OK)
+    if (file_read_regular(path, CUBIN_MOST, &text, &n, NULL) == ST_OK)
         for (const char *p = text; !has && (p = strstr(p, ".entry ")); p += strlen(".entry "))
             has = strncmp(p + strlen(".entry "), kernel, len) == 0 &&
                   strchr("( \n\r\t", p[strlen(".entry ") + len]) != NULL;
     base_free(text);
-    diags_free(&unread);
     return has;
 }
 

@@ -1,7 +1,6 @@
 /* A program run with the library injected: a private folder, the child, the records of its processes. */
 #include "engine/live/live.h"
 
-#include "engine/base/base.h"
 #include "engine/base/private_folder.h"
 #include "engine/dev/inject/record.h"
 #include "engine/live/live_int.h"
@@ -94,8 +93,7 @@ enum status live_record_read(struct live_survey *s, const char *path, const stru
     while (ours && st == ST_OK && (line = strsep(&rest, "\n")))
         st =
             x && line[0] == 'A' ? x->line(x->ctx, line) ? ST_OK : ST_NOMEM : take_line(s, &images, line);
-    base_free(images.v);
-    base_free(text);
+    BASE_FREE(images.v, text);
     return st;
 }
 
@@ -142,7 +140,7 @@ struct run {
     bool caches;      /* PTX of machine code is looked for in caches */
 };
 
-/* In a capture the library also stands before NVRTC, whose PTX is not told otherwise. */
+/* Where PTX is looked for, the library also stands before NVRTC, whose PTX is not told otherwise. */
 static bool put_preload(const struct run *r)
 {
     const char *there = getenv("LD_PRELOAD");
@@ -171,7 +169,7 @@ static bool put_variables(const struct run *r)
         if (setenv(LIVE_TAKE_VARIABLE, take, 1) != 0)
             return false;
     }
-    return (!r->want || put_preload(r)) && put_ptxas(r) &&
+    return (!r->caches || put_preload(r)) && put_ptxas(r) &&
            setenv("CUDA_INJECTION64_PATH", r->library, 1) == 0 &&
            setenv(LIVE_RECORD_VARIABLE, r->record, 1) == 0 &&
            (!x || setenv(x->variable, x->value, 1) == 0);
@@ -294,7 +292,7 @@ static enum status library_place(const char *folder, char **own, struct buf *pat
                    "no folder to load a library from: the folders for temporary files and %s are "
                    "mounted noexec",
                    home ? home : "the current one");
-        diag_hint(&ds->v[ds->n - 1], "set TMPDIR to another folder");
+        diag_hint(diags_last(ds), "set TMPDIR to another folder");
         st = ST_IO;
     }
     return st;
@@ -342,7 +340,7 @@ static enum status run_injected(struct run r, struct live_survey *s, struct diag
     const char *there = getenv("CUDA_INJECTION64_PATH");
     if (there && *there) {
         diag_error(ds, "injection", "another library is already injected into CUDA programs: %s", there);
-        diag_hint(&ds->v[ds->n - 1], "unset CUDA_INJECTION64_PATH");
+        diag_hint(diags_last(ds), "unset CUDA_INJECTION64_PATH");
         return ST_REFUSED;
     }
     char *folder = NULL;

@@ -74,6 +74,8 @@ bool live_survey_count(struct live_survey *s, struct str name, uint64_t image, c
 /* The PTX file in Triton's cache beside machine code with this hash (as live_kernel has it); owned;
  * NULL: none, or out of memory. */
 char *live_cache_ptx(uint64_t hash);
+/* The same of machine code in memory, as it was loaded. */
+char *live_cache_ptx_of(const void *image, size_t n);
 
 /* What is captured, and how. */
 struct ptx_module;

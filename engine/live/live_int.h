@@ -4,7 +4,6 @@
 
 #include "engine/base/base.h"
 
-struct live_files;
 struct live_kernel;
 struct live_survey;
 
@@ -49,7 +48,6 @@ void live_apply_answer(const struct live_apply *a, char *question, struct buf *o
 /* Reads the records at RECORD.*.take, trims and writes each, and adds what came of it to s. */
 enum status live_takes(struct live_survey *s, const struct live_want *w, const struct serve *served,
                        const char *record, struct diags *ds);
-void live_files_free(struct live_files *f);
 /* One more kernel at the end of the survey; the name is copied, all else is 0. NULL: out of memory. */
 struct live_kernel *live_survey_add(struct live_survey *s, struct str name, uint64_t image);
 

@@ -4,6 +4,7 @@
  * parts of type BYTES, and a REPLY that says how many there were. */
 #include "engine/live/remote.h"
 
+#include "engine/base/name.h"
 #include "engine/base/private_folder.h"
 #include "engine/dev/worker/wire.h"
 
@@ -50,12 +51,6 @@ void remote_free(struct remote *r)
     *r = (struct remote){ 0 };
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* ---- this end ---- */
 static void put(struct buf *b, char kind, const char *name, const char *data, size_t n)
 {
@@ -77,7 +72,7 @@ static enum status pack(const struct remote *r, struct buf *b, struct diags *ds)
         size_t n = 0;
         st = file_read_regular(r->file[i], SENT_MOST, &text, &n, ds);
         if (st == ST_OK)
-            put(b, i < r->named ? 'F' : 'B', base_name(r->file[i]), text, n);
+            put(b, i < r->named ? 'F' : 'B', base_file_name(r->file[i]), text, n);
         base_free(text);
     }
     buf_puts(b, "E 0 -\n");
@@ -160,7 +155,7 @@ static enum status run_line(char *line, const struct buf *data, int in[2], int o
     if (!back || st != ST_OK)
         *exit = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
     if (pid && st != ST_OK && *exit)
-        diag_hint(&ds->v[ds->n - 1], "the launcher ended with exit status %d", *exit);
+        diag_hint(diags_last(ds), "the launcher ended with exit status %d", *exit);
     return st;
 }
 

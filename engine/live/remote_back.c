@@ -115,7 +115,7 @@ static enum status take_parts(struct wire_stream *s, struct taking *t, int *exit
         struct wire_in in = { .p = (const uint8_t *)part.s, .n = part.n };
         whole = f.type == WIRE_REPLY && f.number == 1 && f.part == next;
         if (whole)
-            *exit = (int)wire_get_u32(&in);
+            *exit = (int)wire_get_uint(&in, "exit");
         if (whole ? in.bad : f.type != WIRE_BYTES || f.number != 1 || f.part != next++)
             st = damaged(ds);
         else if (!whole)
@@ -268,7 +268,7 @@ enum status remote_out_end(struct remote_out *o, const char *folder, int exit, s
     enum status st = folder ? put_files(o, folder, ds) : ST_OK;
     const struct wire_frame f = { .type = WIRE_REPLY, .number = 1, .part = o->part };
     struct buf b = { 0 };
-    wire_u32(&b, (uint32_t)(st == ST_OK ? exit : status_exit_code(st)));
+    wire_uint(&b, "exit", (uint64_t)(st == ST_OK ? exit : status_exit_code(st)));
     o->gone = o->gone || !wire_send(o->real, &f, &b, INT64_MAX, NULL);
     buf_free(&b);
     if (st == ST_OK && o->gone) {

@@ -2,7 +2,6 @@
  * capture is. One connection after the other; a process that asks waits. */
 #include "engine/live/serve.h"
 
-#include "engine/base/base.h"
 #include "engine/dev/inject/record.h"
 #include "engine/live/live.h"
 #include "engine/live/live_int.h"
@@ -104,8 +103,7 @@ static int launches_kernels(const struct ptx_module *m, const struct ptx_func *f
         for (uint32_t k = 0; k < list[i]->ninsts && !yes; k++)
             for (unsigned o = 0; o < list[i]->insts[k].nopnds; o++)
                 yes |= names_launch(&list[i]->insts[k].opnds[o]);
-    base_free(list);
-    base_free(place);
+    BASE_FREE(list, place);
     return yes;
 }
 
@@ -284,6 +282,5 @@ void serve_free(struct serve *s)
         base_free(s->v[i].name);
         ptx_free(s->v[i].module);
     }
-    base_free(s->v);
-    base_free(s);
+    BASE_FREE(s->v, s);
 }

@@ -1,5 +1,4 @@
 /* What was seen of a program: its kernels, as a list that grows. */
-#include "engine/base/base.h"
 #include "engine/live/live.h"
 #include "engine/live/live_int.h"
 
@@ -76,25 +75,20 @@ bool live_survey_count(struct live_survey *s, struct str name, uint64_t image, c
     return add_shape(k, t);
 }
 
-void live_files_free(struct live_files *f)
+static void live_files_free(struct live_files *f)
 {
     if (!f)
         return;
-    base_free(f->ptx);
-    base_free(f->launch);
-    base_free(f->why);
-    base_free(f);
+    BASE_FREE(f->ptx, f->launch, f->why, f);
 }
 
 void live_survey_free(struct live_survey *s)
 {
     for (size_t i = 0; i < s->n; i++) {
-        base_free(s->v[i].name);
-        base_free(s->v[i].ptx_file);
+        BASE_FREE(s->v[i].name, s->v[i].ptx_file);
         live_files_free(s->v[i].files);
         base_free(s->v[i].shape);
     }
-    base_free(s->v);
-    base_free(s->refused);
+    BASE_FREE(s->v, s->refused);
     *s = (struct live_survey){ 0 };
 }

@@ -1,7 +1,6 @@
 /* Reading what the injected library wrote down of a launch (engine/dev/inject/record.h). */
 #include "engine/live/take.h"
 
-#include "engine/base/base.h"
 #include "engine/dev/inject/record.h"
 
 #include <stdio.h>
@@ -16,13 +15,7 @@ void take_free(struct take *t)
         base_free(t->param[i].bytes);
     for (size_t i = 0; i < t->nrange; i++)
         base_free(t->range[i].name);
-    base_free(t->param);
-    base_free(t->range);
-    base_free(t->attr);
-    base_free(t->left);
-    base_free(t->name);
-    base_free(t->refused);
-    base_free(t->data);
+    BASE_FREE(t->param, t->range, t->attr, t->left, t->name, t->refused, t->data);
     *t = (struct take){ 0 };
 }
 
@@ -89,15 +82,15 @@ static bool take_attr(struct take *t, const char *line, bool of_stream)
 
 static bool take_range(struct take *t, const char *line)
 {
-    unsigned long long addr, n, at;
-    int kind = LIVE_DEVICE, whole = 1, name = 0, end = 0;
-    if (sscanf(line, "range %llu %llu %llu %d %d", &addr, &n, &at, &kind, &whole) != 5 &&
+    unsigned long long addr, n, at, of = 0;
+    int kind = LIVE_DEVICE, name = 0, end = 0;
+    if (sscanf(line, "range %llu %llu %llu %d %llu", &addr, &n, &at, &kind, &of) != 5 &&
         (sscanf(line, "glob %n%*s%n %llu %llu %llu", &name, &end, &addr, &n, &at) != 3 || !name))
         return true;
     struct take_range *r = one_more(&t->range, &t->nrange, &t->cap_range, sizeof *r);
     if (!r)
         return false;
-    *r = (struct take_range){ addr, n, at, kind, whole != 0, NULL };
+    *r = (struct take_range){ addr, n, at, kind, of > n ? of : n, NULL };
     if (!name)
         return true;
     struct buf b = { 0 };

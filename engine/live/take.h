@@ -18,7 +18,7 @@ struct take_range { /* memory before the launch */
     uint64_t n;     /* bytes */
     uint64_t at;    /* offset in the data file */
     int kind;       /* enum live_memory */
-    bool whole;     /* the limit left nothing out */
+    uint64_t of;    /* bytes of the memory that it is a part of: n, or the limit left some out */
     char *name;     /* of a variable of the module; owned; NULL: other memory */
 };
 struct take_left { /* memory that is another after it */
@@ -65,6 +65,8 @@ struct trim_region {
     uint8_t type; /* enum ptx_type of its elements */
     bool written; /* by the kernel, or changed on the GPU */
     bool fixed;   /* must be at its address */
+    uint32_t
+        first; /* word of the parameters, in order, that points to it first; UINT32_MAX: none does */
 };
 struct trim {
     const struct take *t;

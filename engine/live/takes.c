@@ -1,5 +1,4 @@
 /* Captured launches after the program has ended: each record is read, trimmed and written. */
-#include "engine/base/base.h"
 #include "engine/live/live.h"
 #include "engine/live/live_int.h"
 #include "engine/live/serve.h"
@@ -82,6 +81,33 @@ static enum status say_why(struct live_files *f, const char *why)
     return f->why ? ST_OK : ST_NOMEM;
 }
 
+/* The launch did not run on what the limit left of its memory. */
+static enum status say_limit(struct live_files *f, const struct take *t, const char *why)
+{
+    double taken = 0, all = 0;
+    for (size_t i = 0; i < t->nrange; i++) {
+        taken += (double)t->range[i].n;
+        all += (double)t->range[i].of;
+    }
+    struct buf b = { 0 };
+    buf_printf(&b,
+               "it does not run on the %.3g MB that --max-bytes took of %.3g MB in reach; --max-bytes "
+               "%.0fM takes "
+               "them all (%s)",
+               taken / 1e6, all / 1e6, ceil(all / (1 << 20)), why);
+    enum status st = b.oom ? ST_NOMEM : say_why(f, b.s);
+    buf_free(&b);
+    return st;
+}
+
+static bool was_cut(const struct take *t)
+{
+    bool any = false;
+    for (size_t i = 0; i < t->nrange; i++)
+        any |= t->range[i].of > t->range[i].n;
+    return any;
+}
+
 static enum status make(struct live_survey *s, const struct live_want *w, const struct take *t,
                         const struct ptx_module *m, struct live_files *f, struct diags *ds)
 {
@@ -92,9 +118,12 @@ static enum status make(struct live_survey *s, const struct live_want *w, const 
     enum status st = stem_of(s, t->name, &stem);
     if (st == ST_OK)
         st = trim_run(&tr, t, m, entry, w->trim_s, ds);
-    if (st == ST_OK)
+    bool cut = st == ST_OK && tr.why && was_cut(t);
+    if (cut)
+        st = say_limit(f, t, tr.why);
+    else if (st == ST_OK)
         st = take_write(&tr, m, entry, w->folder, stem.s, &files, ds);
-    if (st == ST_OK) {
+    if (st == ST_OK && !cut) {
         f->ptx = files.ptx;
         f->launch = files.launch;
         f->data_bytes = files.data_bytes;

@@ -1,6 +1,5 @@
 /* Trimming: the captured launch on the simulated device, at the captured addresses. What the kernel
  * touches is kept; what it leaves is compared with what the GPU left. */
-#include "engine/base/base.h"
 #include "engine/live/take.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
@@ -10,7 +9,6 @@
 
 #include <fcntl.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,10 +37,7 @@ void trim_free(struct trim *tr)
         if (tr->after)
             base_free(tr->after[i]);
     }
-    base_free(tr->before);
-    base_free(tr->after);
-    base_free(tr->v);
-    base_free(tr->why);
+    BASE_FREE(tr->before, tr->after, tr->v, tr->why);
     *tr = (struct trim){ 0 };
 }
 
@@ -400,8 +395,7 @@ enum status trim_run(struct trim *tr, const struct take *t, const struct ptx_mod
         sim_unload(j.prog);
     sim_mem_free(j.mem);
     for (size_t i = 0; j.mark && i < t->nrange; i++) {
-        base_free((void *)j.mark[i].how);
-        base_free(j.mark[i].type);
+        BASE_FREE((void *)j.mark[i].how, j.mark[i].type);
     }
     base_free(j.mark);
     return st;

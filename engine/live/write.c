@@ -1,5 +1,5 @@
 /* A trimmed capture as files: PTX, a launch description, the data before, and what the GPU left. */
-#include "engine/base/base.h"
+#include "engine/analysis/analysis.h"
 #include "engine/base/file.h"
 #include "engine/live/take.h"
 #include "engine/ptx/ptx.h"
@@ -7,13 +7,14 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/rec/tensor_map.h"
-#include "engine/session/session.h"
+#include "engine/session/launch_file.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { REACH = 1 << 20, ALIGN = 256 };
+enum { KEPT_TIMES = 3, KEPT_BYTES = 16 << 20, ALIGN = 256 };
 
 struct writing {
     const struct trim *tr;
@@ -30,8 +31,7 @@ struct writing {
 
 void take_files_free(struct take_files *f)
 {
-    base_free(f->ptx);
-    base_free(f->launch);
+    BASE_FREE(f->ptx, f->launch);
     *f = (struct take_files){ 0 };
 }
 
@@ -59,6 +59,21 @@ static void fix_range(struct trim *tr, size_t range)
         tr->v[i].fixed |= tr->v[i].range == range;
 }
 
+/* Does the kernel reach memory by addresses that it loads? Otherwise whatever looks like one in its data is none. */
+static bool loads_pointers(const struct ptx_module *m, const struct ptx_func *f)
+{
+    struct ana_opts o = { .quick = true };
+    struct ana_kernel *facts = NULL;
+    bool any = ana_run(m, f->name, &o, &facts, NULL) != ST_OK;
+    for (uint32_t i = 0; !any && i < facts->naccess; i++) {
+        const struct ana_access *a = &facts->access[i];
+        bool memory = a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC;
+        any = memory && a->param < 0 && (!a->array || strcmp(a->array, "data") == 0);
+    }
+    ana_free(facts);
+    return any;
+}
+
 /* Pointers that lie in kept memory. */
 static void fix_by_data(struct trim *tr)
 {
@@ -75,7 +90,14 @@ static void fix_by_data(struct trim *tr)
     }
 }
 
-/* A pointer to a little before what the kernel uses: that much more is kept. Further: addresses stay. */
+/* Memory between what the kernel uses may be kept with it: as much again a few times, or some megabytes. Then one
+ * buffer holds all that one pointer reaches, and the launch runs anywhere. */
+static bool may_keep(uint64_t gap, uint64_t used)
+{
+    return gap <= KEPT_TIMES * used || gap <= KEPT_BYTES;
+}
+
+/* A pointer to before what the kernel uses: what lies between is kept. Where that is too much, addresses stay. */
 static void reach_down(struct trim *tr, uint64_t v)
 {
     size_t r = range_at(tr->t, v), first = SIZE_MAX;
@@ -85,7 +107,7 @@ static void reach_down(struct trim *tr, uint64_t v)
         if (tr->v[i].range == r && tr->v[i].addr > v &&
             (first == SIZE_MAX || tr->v[i].addr < tr->v[first].addr))
             first = i;
-    if (first == SIZE_MAX || tr->v[first].addr - v > REACH) {
+    if (first == SIZE_MAX || !may_keep(tr->v[first].addr - v, tr->v[first].n)) {
         fix_range(tr, r);
         return;
     }
@@ -94,9 +116,38 @@ static void reach_down(struct trim *tr, uint64_t v)
     tr->v[first].addr = v;
 }
 
-static void fix(struct trim *tr)
+static bool join_two(struct trim *tr, size_t low, size_t high)
+{
+    struct trim_region *a = &tr->v[low], *b = &tr->v[high];
+    uint64_t gap = b->addr - a->addr - a->n;
+    if (take_points_to(tr->t, b->addr) || !may_keep(gap, a->n + b->n))
+        return false;
+    tr->bytes += gap;
+    a->n = b->addr + b->n - a->addr;
+    a->written |= b->written;
+    a->type = a->type ? a->type : b->type;
+    *b = tr->v[--tr->n];
+    return true;
+}
+
+/* Regions of one range that no parameter tells apart become one. */
+static void join(struct trim *tr)
+{
+    for (size_t i = 0; i < tr->n; i++) {
+        size_t next = SIZE_MAX;
+        for (size_t k = 0; k < tr->n; k++)
+            if (k != i && tr->v[k].range == tr->v[i].range && tr->v[k].addr > tr->v[i].addr &&
+                (next == SIZE_MAX || tr->v[k].addr < tr->v[next].addr))
+                next = k;
+        if (next != SIZE_MAX && join_two(tr, i, next))
+            i = SIZE_MAX; /* from the start: they have other numbers */
+    }
+}
+
+static void fix(struct trim *tr, const struct ptx_module *m, const struct ptx_func *f)
 {
     const struct take *t = tr->t;
+    join(tr);
     for (size_t i = 0; i < t->nparam; i++)
         for (uint64_t at = 0; at + 8 <= t->param[i].n; at += 8) {
             uint64_t v;
@@ -108,7 +159,31 @@ static void fix(struct trim *tr)
             if (tr->v[i].range == tr->v[k].range &&
                 (!take_points_to(t, tr->v[i].addr) || !take_points_to(t, tr->v[k].addr)))
                 fix_range(tr, tr->v[i].range);
-    fix_by_data(tr);
+    if (loads_pointers(m, f))
+        fix_by_data(tr);
+}
+
+/* The order of the files: that of the parameters, whatever addresses memory got. */
+static void number(struct trim *tr)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < tr->n; i++)
+        tr->v[i].first = UINT32_MAX;
+    for (size_t i = 0; i < tr->t->nparam; i++)
+        for (uint64_t at = 0; at + 8 <= tr->t->param[i].n; at += 8, n++) {
+            uint64_t v;
+            memcpy(&v, tr->t->param[i].bytes + at, 8);
+            size_t r = region_at(tr, v);
+            if (r != SIZE_MAX && tr->v[r].first == UINT32_MAX)
+                tr->v[r].first = n;
+        }
+}
+
+static int by_parameter(const void *a, const void *b)
+{
+    const struct trim_region *x = a, *y = b;
+    int first = (x->first > y->first) - (x->first < y->first);
+    return first ? first : (x->addr > y->addr) - (x->addr < y->addr);
 }
 
 /* ---- data files ---- */
@@ -280,6 +355,8 @@ static bool put_tensor(struct writing *w, struct arg_spec *a, const struct take_
     return true;
 }
 
+/* Pointers inside are arguments of their own (put_inner): their bytes, which are another GPU's addresses there,
+ * are zero here. */
 static void put_bytes(struct writing *w, struct arg_spec *a, const struct take_param *p)
 {
     a->kind = ARG_BYTES;
@@ -288,6 +365,12 @@ static void put_bytes(struct writing *w, struct arg_spec *a, const struct take_p
     w->oom |= !a->bytes;
     if (a->bytes)
         memcpy(a->bytes, p->bytes, p->n);
+    for (uint64_t at = 0; a->bytes && at + 8 <= p->n; at += 8) {
+        uint64_t v;
+        memcpy(&v, p->bytes + at, 8);
+        if (region_at(w->tr, v) != SIZE_MAX)
+            memset(a->bytes + at, 0, 8);
+    }
 }
 
 static bool put_scalar(struct arg_spec *a, const struct ptx_symbol *s, const struct take_param *p)
@@ -465,7 +548,10 @@ enum status take_write(struct trim *tr, const struct ptx_module *m, const struct
     w.zero = base_alloc((tr->n + 1) * sizeof *w.zero);
     enum status st = w.name && w.at && w.after && w.zero ? ST_OK : ST_NOMEM;
     if (st == ST_OK) {
-        fix(tr);
+        fix(tr, m, f);
+        number(tr);
+        if (tr->n)
+            qsort(tr->v, tr->n, sizeof *tr->v, by_parameter);
         lay_out(&w);
         st = describe(&w, f, stem, ds);
     }
@@ -473,10 +559,7 @@ enum status take_write(struct trim *tr, const struct ptx_module *m, const struct
         st = put_all(&w, m, folder, stem, out, ds);
     for (size_t i = 0; w.name && i < tr->n; i++)
         base_free(w.name[i]);
-    base_free(w.name);
-    base_free(w.at);
-    base_free(w.after);
-    base_free(w.zero);
+    BASE_FREE(w.name, w.at, w.after, w.zero);
     launch_spec_free(&w.l);
     return st;
 }

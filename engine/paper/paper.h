@@ -22,6 +22,7 @@ struct dev_env;
     X(HIT_RATE, "hit rate", "L1 hit rate, modelled and simulated")               \
     X(LATENCY, "latency", "what a load costs CTAs that come later")              \
     X(VALLEY, "valley", "throughput over threads, by the valley model")          \
+    X(SHARES, "shares", "cache of a thread")                                     \
     X(DISTANCES, "distances", "reuse distances of the schedule paper's example") \
     X(LINES, "lines", "software-cache lines of a thread")                        \
     X(SOFTCACHE, "software cache", "what the software cache adds and finds")     \
@@ -43,14 +44,19 @@ struct paper_experiment {
     const char *platforms; /* presets with blanks between */
     const char *apps;      /* "s1", "s3" ...: those that paper names; else abbreviations with blanks */
     const char *options;   /* of every configuration: "--bypass l1" */
-    const char *series;    /* "NAME=options|..."; {a/b/c}: the fastest of these; %I: the advised index */
+    const char *series;    /* "NAME=options|..."; {a/b/c}: the fastest of these, and of
+                         * what was fastest before; %I: the advised index; %A: the agents elected last; %S: lines
+                         * of streaming loads, no value where there are none */
     enum paper_measure measure;
     const char *counter; /* of COUNTER and RATE */
+    const char *also;    /* CONFIGS: a second counter of each configuration, as counted ... */
+    const char *also_is; /* ... and what its series' names begin with */
     enum paper_mean mean;
     bool by_class;      /* means by the class that the paper's text gives, else by analysis */
-    bool best;          /* a last series: the fastest of all */
+    bool best;          /* a series more: the fastest of all but the first, which is what they change */
+    bool waves;         /* with each application's launch of many waves */
     bool l1;            /* plain loads go through L1, as with -dlcm=ca */
-    unsigned points;    /* BARS: thresholds tried between the ends; 0: all */
+    unsigned points;    /* BARS: thresholds tried, 0 and W among them; 0: all */
     const char *what;   /* what a value is */
     const char *reason; /* what cannot agree with the paper, and why; NULL: nothing */
 };
@@ -72,21 +78,25 @@ struct paper_app {
     const char *block;         /* block shape of the paper, "256" or "16x16"; NULL: its text has none */
     const char *in;            /* papers that run it: "s1 s3" */
     const char *class_;        /* of the cluster paper's text; NULL: not in the text */
+    const char *waves;         /* a launch of many waves; NULL: `launch` is */
+    const char *then;          /* launch of its second kernel; NULL: it has one */
 };
 size_t paper_app_count(void);
 const struct paper_app *paper_app_at(size_t i);
 
 /* ours NaN: none (the row's note says why); paper NaN: the text has none. Texts, where a value is one,
- * are static. */
+ * are static. at: which configuration the value is of, "π=4" or "bpa"; "": it has but one. */
 struct paper_value {
     double ours, paper;
     const char *ours_text, *paper_text;
+    char at[20];
 };
 struct paper_row {
     char application[40];
     char point[64];
     char group[24];
     const char *platform; /* preset */
+    double waves; /* CTAs of the launch over those that run at once, of the original; NaN: none ran */
     struct paper_value v[PAPER_SERIES];
     char note[600];
 };
@@ -109,12 +119,17 @@ struct paper_result {
     bool quick;
     char names[2048]; /* what series points to */
 };
+struct paper_memo;
+struct paper_memo *paper_memo_new(void); /* NULL: out of memory */
+void paper_memo_free(struct paper_memo *m);
 struct paper_request {
-    const char *kernels; /* folder of the demo kernels */
+    struct paper_memo *memo; /* launches that earlier experiments ran are not run again; may be NULL */
+    const char *kernels;     /* folder of the demo kernels */
     const struct dev_env *env;
     const struct cancel *cancel;
     unsigned threads; /* host threads; 0: all */
     bool quick;       /* one platform, two applications, two thresholds: to try it out */
+    const char *only; /* this platform alone, a preset or its file; NULL: the experiment's */
     /* 0..1, from any thread, one at a time; may be NULL */
     void (*progress)(void *ctx, double done, const char *what);
     void *ctx;

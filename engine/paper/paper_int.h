@@ -26,9 +26,6 @@ const struct paper_figure *paper_figure_at(size_t i);
 struct paper_value paper_beside(const char *id, const char *platform, const char *of,
                                 const char *series);
 
-/* Nanojoules of a launch from stated energies of each access (energy.def); NaN: a counter is missing. */
-double paper_energy(const struct result *r);
-
 struct paper_cell {
     const struct paper_experiment *e;
     const struct paper_request *q;
@@ -37,7 +34,12 @@ struct paper_cell {
     struct args *args;
     struct workspace w;
     struct tune_bench *bench;
-    bool demote; /* its loads ask for the read-only cache: made plain for L1's curves */
+    unsigned agents,
+        agents_most; /* active ones elected by the last series that tries them; resident ones */
+    struct paper_cell
+        *then; /* the application's second kernel, where the bars add its time; may be NULL */
+    struct result *then_own; /* its original, for options that it cannot take; NULL: not run yet */
+    bool demote;             /* its loads ask for the read-only cache: made plain for L1's curves */
     struct diags ds;
     enum status st;
     struct paper_row *row;
@@ -60,11 +62,16 @@ uint32_t cell_warps(const struct paper_cell *c);
 double cell_counter(const struct result *r, const char *name); /* NaN: not counted */
 double cell_ns(const struct result *r);                        /* NaN: no time, or outputs differ */
 bool cell_cancelled(struct paper_cell *c);
+/* Waves of the launch whose original came to `r`, into the row. */
+void cell_waves(const struct paper_cell *c, const struct result *r, struct paper_row *row);
 
 /* A word, or a number as text and pictures have it; NaN: n/a. */
 void paper_put_value(struct buf *out, double v, const char *text);
-/* Do the series of a row share a unit, so that their bars compare? */
-bool paper_one_unit(const struct paper_result *r);
+/* How many series from `first` on share a unit, so that their bars compare. */
+size_t paper_unit_of(const struct paper_result *r, size_t first);
+
+bool paper_memo_get(struct paper_memo *m, const char *key, struct result *out);
+void paper_memo_put(struct paper_memo *m, const char *key, const struct result *r);
 
 /* Runners: fill rows and facts of the cell. */
 void paper_run_curve(struct paper_cell *c);
@@ -78,6 +85,7 @@ void paper_run_costs(struct paper_cell *c);
 void paper_run_hit_rate(struct paper_cell *c);
 void paper_run_latency(struct paper_cell *c);
 void paper_run_valley(struct paper_cell *c);
+void paper_run_shares(struct paper_cell *c);
 void paper_run_distances(struct paper_cell *c);
 void paper_run_lines(struct paper_cell *c);
 void paper_run_softcache(struct paper_cell *c);

@@ -17,17 +17,17 @@ static void (*const runners[PAPER_KIND_COUNT])(struct paper_cell *c) = {
     [PAPER_HIT_RATE] = paper_run_hit_rate, [PAPER_LATENCY] = paper_run_latency,
     [PAPER_VALLEY] = paper_run_valley,     [PAPER_DISTANCES] = paper_run_distances,
     [PAPER_LINES] = paper_run_lines,       [PAPER_SOFTCACHE] = paper_run_softcache,
-    [PAPER_VOTES] = paper_run_votes,
+    [PAPER_VOTES] = paper_run_votes,       [PAPER_SHARES] = paper_run_shares,
 };
 
 /* ---- series ---- */
 static const char *series_of(const struct paper_experiment *e)
 {
     switch (e->kind) {
-    case PAPER_CURVE: return "time|L1 hit rate";
-    case PAPER_BARS: return "bpa|cha|bypass|opt|opt/cha";
+    case PAPER_CURVE: return "predicated|cloned|hardware|L1 hit rate|predicated, µs";
+    case PAPER_BARS: return "bpa|cha|bypass|opt|opt/cha|opt/bypass|cloned|hardware|hardware/bypass";
     case PAPER_CONFIGS: return e->series;
-    case PAPER_REUSE: return "intra-CTA|inter-CTA";
+    case PAPER_REUSE: return "intra-CTA|inter-CTA|sectors intra-CTA|sectors inter-CTA";
     case PAPER_CLASSES: return "class|by probes|redirected|points of L1|L1 off";
     case PAPER_COALESCE:
         return strcmp(e->id, "s4-fig7") == 0   ? "degree|L1 hit rate"
@@ -37,28 +37,40 @@ static const char *series_of(const struct paper_experiment *e)
         return "0|1|2|3|4|5|6|7|8|9|10|11|12|13|14|15|16|17|18|19|20|21|22|23|24|25|26|27|28|29|30|31";
     case PAPER_COSTS: return "cost|time";
     case PAPER_HIT_RATE: return "modelled|counted";
-    case PAPER_LATENCY: return "cycles";
+    case PAPER_LATENCY: return "cycles|CTAs";
     case PAPER_VALLEY: return strcmp(e->id, "s1-fig3") == 0 ? "MCS" : "CI|MCS|HCS";
+    case PAPER_SHARES: return "L1, KB|threads of an SM|bytes a thread";
     case PAPER_DISTANCES: return "line|distance|status";
     case PAPER_LINES: return "bytes|lines|registers, read-only|registers, read-write";
-    case PAPER_SOFTCACHE: return "instructions|time";
+    case PAPER_SOFTCACHE: return "instructions|time|chosen before: instructions|chosen before: time";
     case PAPER_VOTES: return "best|by SM|by CTA|run-off|by SM/best|by CTA/best|run-off/best|launches";
     default: return "";
     }
 }
 
-static void name_series(struct paper_result *r)
+static void name_each(struct paper_result *r, const char *list, const char *before, size_t *at)
 {
-    size_t at = 0;
-    for (const char *s = series_of(r->of); s && *s && r->nseries < PAPER_SERIES - 1;) {
+    for (const char *s = list; *s && r->nseries < PAPER_SERIES;) {
         size_t part = strcspn(s, "|"), n = strcspn(s, "=|");
-        snprintf(r->names + at, sizeof r->names - at, "%.*s", (int)n, s);
-        r->series[r->nseries++] = r->names + at;
-        at += n + 1;
+        char *to = r->names + *at;
+        int put = snprintf(to, sizeof r->names - *at, "%s%s%.*s", before, *before ? " " : "", (int)n, s);
+        if (put < 0 || *at + (size_t)put + 1 > sizeof r->names)
+            return;
+        r->series[r->nseries++] = to;
+        *at += (size_t)put + 1;
         s += part + (s[part] == '|');
     }
-    if (r->of->best)
+}
+
+static void name_series(struct paper_result *r)
+{
+    const char *list = series_of(r->of);
+    size_t at = 0;
+    name_each(r, list ? list : "", "", &at);
+    if (r->of->best && r->nseries < PAPER_SERIES)
         r->series[r->nseries++] = "best";
+    if (r->of->also)
+        name_each(r, list, r->of->also_is, &at);
 }
 
 /* ---- which cells ---- */
@@ -116,13 +128,22 @@ static const char *preset_of(const struct paper_request *q, const char *word, si
 
 static enum status list_cells(struct batch *b, const struct paper_experiment *e, struct diags *ds)
 {
+    if (!e->platforms && b->q->only) {
+        diag_error(ds, "paper", "%s runs on no device: it has no -d", e->id);
+        return ST_USAGE;
+    }
     if (!e->platforms)
         return add_cell(b, e, NULL, NULL) ? ST_OK : ST_NOMEM;
-    for (const char *p = e->platforms; *p;) {
-        size_t n = strcspn(p, " "), taken = 0;
+    const char *only = b->q->only;
+    for (const char *p = only ? only : e->platforms; *p;) {
+        size_t n = only ? strlen(p) : strcspn(p, " "), taken = 0;
         const char *platform = preset_of(b->q, p, n);
+        if (!platform && only && access(only, R_OK) == 0)
+            platform = only;
         if (!platform) {
-            diag_error(ds, "paper", "no preset '%.*s' for %s", (int)n, p, e->id);
+            struct diag *d = diag_add(ds, DIAG_ERROR, "paper", NULL, NO_SPAN, "no preset '%.*s' for %s",
+                                      (int)n, p, e->id);
+            diag_hint(d, "figures run on simulated devices: -d sim:PRESET, or the file of one");
             return ST_INPUT;
         }
         if (!e->apps && !add_cell(b, e, NULL, platform))
@@ -263,13 +284,14 @@ static enum status add_mean(struct paper_result *r, const struct paper_row *like
         return ST_NOMEM;
     struct paper_row *m = &r->mean[r->nmeans++];
     memset(m, 0, sizeof *m);
+    m->waves = NAN;
     m->platform = like->platform;
     snprintf(m->application, sizeof m->application, "%s",
              r->of->mean == PAPER_MEAN_GEOMETRIC ? "G-M" : "mean");
     if (group)
         snprintf(m->group, sizeof m->group, "%s", like->group);
     for (size_t s = 0; s < PAPER_SERIES; s++) {
-        m->v[s] = (struct paper_value){ NAN, NAN, NULL, NULL };
+        m->v[s] = (struct paper_value){ NAN, NAN, NULL, NULL, "" };
         if (s < r->nseries)
             m->v[s] =
                 paper_beside(r->of->id, m->platform, group ? m->group : m->application, r->series[s]);
@@ -307,7 +329,32 @@ static enum status count_agreeing(struct paper_result *r)
         memset(f, 0, sizeof *f);
         snprintf(f->name, sizeof f->name,
                  "applications of the paper's class%s, of %zu that its text names", by[s], of);
-        f->v = (struct paper_value){ (double)agree, (double)of, NULL, NULL };
+        f->v = (struct paper_value){ (double)agree, (double)of, NULL, NULL, "" };
+    }
+    return ST_OK;
+}
+
+/* The coalesce paper's conclusion, of its nine real kernels: degree above 70 %, hit rate above 60 %. */
+static enum status conclude(struct paper_result *r)
+{
+    static const char *const name[] = { "kernels of degree above 70 %",
+                                        "of them, L1 hit rate above 60 %" };
+    size_t n[2] = { 0, 0 };
+    for (size_t i = 0; i < r->nrows; i++) {
+        const struct paper_row *x = &r->row[i];
+        bool base =
+            strcmp(x->application, "coalescing") == 0 || strcmp(x->application, "same_location") == 0;
+        n[0] += !base && x->v[0].ours > 70;
+        n[1] += !base && x->v[0].ours > 70 && x->v[1].ours > 60;
+    }
+    for (size_t k = 0; k < 2; k++) {
+        if (!base_grow((void **)&r->fact, r->nfacts, &r->facts_cap, sizeof *r->fact))
+            return ST_NOMEM;
+        struct paper_fact *f = &r->fact[r->nfacts++];
+        memset(f, 0, sizeof *f);
+        snprintf(f->name, sizeof f->name, "%s", name[k]);
+        f->v = paper_beside(r->of->id, NULL, name[k], "");
+        f->v.ours = (double)n[k];
     }
     return ST_OK;
 }
@@ -338,6 +385,8 @@ enum status paper_run(const struct paper_experiment *e, const struct paper_reque
         st = means(out);
     if (st == ST_OK && e->kind == PAPER_CLASSES)
         st = count_agreeing(out);
+    if (st == ST_OK && strcmp(e->id, "s4-fig7") == 0)
+        st = conclude(out);
     base_free(b.cell);
     base_free(b.done);
     out->seconds = (double)(base_now_ns() - begin) / 1e9;

@@ -5,8 +5,7 @@
 #include "engine/predict/prediction.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
-#include "engine/tune/tune.h"
+#include "engine/rec/launch_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,6 +21,10 @@ void paper_run_reuse(struct paper_cell *c)
     if (u->valid && again > 0) {
         row->v[0].ours = (u->intra_warp + u->intra_cta) / again;
         row->v[1].ours = u->inter_cta / again;
+        double touched = u->sectors.intra_warp + u->sectors.intra_cta + u->sectors.inter_cta;
+        row->v[2].ours =
+            touched > 0 ? (u->sectors.intra_warp + u->sectors.intra_cta) / touched : (double)NAN;
+        row->v[3].ours = touched > 0 ? u->sectors.inter_cta / touched : (double)NAN;
     } else {
         snprintf(row->note, sizeof row->note, "%s",
                  u->valid ? "nothing is loaded twice" : "the addresses could not be followed");
@@ -71,7 +74,7 @@ void paper_run_graph(struct paper_cell *c)
         return;
     const struct ana_coalesce *g = &c->w.facts->coalesce;
     for (size_t i = 0; g->valid && i < 32; i++)
-        row->v[i].ours = g->graph[i];
+        row->v[i].ours = g->every.graph[i]; /* as the paper has it: all lanes, all loads alike */
 }
 
 /* ---- the schedule paper's cost ---- */
@@ -83,11 +86,11 @@ struct tried {
 
 static size_t schedule_lines(const struct paper_cell *c, char line[][48])
 {
-    uint64_t threads = dim3u_count(c->w.spec->block);
+    uint64_t threads = dim3u_count(launch_block(c->w.spec));
     size_t n = 0;
     snprintf(line[n++], 48, "%s", "");
     for (uint32_t x = 512; x >= 4 && n + 1 < SCHEDULES; x /= 2)
-        if (threads % x == 0 && threads >= x && threads / x <= 64 && x != c->w.spec->block.x)
+        if (threads % x == 0 && threads >= x && threads / x <= 64 && x != launch_block(c->w.spec).x)
             snprintf(line[n++], 48, "--block %ux%ux1", x, (unsigned)(threads / x));
     snprintf(line[n++], 48, "--swap-xy");
     return n;

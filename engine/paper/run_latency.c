@@ -3,6 +3,7 @@
  * SM of CTA 0, as in the paper. */
 #include "engine/paper/paper_int.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/tune/tune.h"
 
 #include <math.h>
@@ -36,8 +37,11 @@ static void put(struct paper_cell *c, const struct seen *s, const char *name, si
         return;
     snprintf(row->point, sizeof row->point, "%s", name);
     row->v[0].ours = v;
-    snprintf(row->note, sizeof row->note, n ? "%zu CTAs of SM %u" : "none of its %zu CTAs on SM %u", n,
-             s->sm[0]);
+    row->v[1].ours = (double)n;
+    row->waves = (double)s->n / (double)(s->slots * c->w.info.sms);
+    snprintf(row->note, sizeof row->note,
+             n ? "%zu CTAs of SM %u, of %zu launched" : "none of its %zu CTAs on SM %u, of %zu launched",
+             n, s->sm[0], s->n);
 }
 
 static void rows(struct paper_cell *c, const struct seen *s, bool staggered)
@@ -69,14 +73,32 @@ static uint32_t word_of(const struct launch_spec *l, const char *name)
     return v;
 }
 
+static void set_word(struct launch_spec *l, const char *name, uint32_t v)
+{
+    size_t arg = launch_arg_named(l, name);
+    if (arg != SIZE_MAX)
+        memcpy(&l->args[arg].scalar, &v, sizeof v);
+}
+
+/* The paper's launch: every CTA slot of every SM four times on Fermi and Kepler, twice on later ones; 480,
+ * 960, 1,024 and 1,280 CTAs on the GPUs that they fit. */
+static void size_launch(struct paper_cell *c, size_t slots)
+{
+    struct launch_spec *l = &c->w.launches.launch[c->w.spec - c->w.launches.launch];
+    uint32_t turns = c->w.info.cc_major < 5 ? 4 : 2, n = (uint32_t)slots * c->w.info.sms * turns;
+    l->grid.x = n < l->grid.x ? n : l->grid.x;
+    set_word(l, "slots", (uint32_t)slots);
+}
+
 void paper_run_latency(struct paper_cell *c)
 {
     struct result *r = base_alloc(sizeof *r);
     struct seen s = { 0 };
     c->st = r ? cell_open(c, true) : ST_NOMEM;
     if (c->st == ST_OK) {
-        s.n = dim3u_count(c->w.spec->grid);
         s.slots = c->w.info.max_ctas_per_sm; /* one warp each: nothing else limits a turn */
+        size_launch(c, s.slots);
+        s.n = dim3u_count(c->w.spec->grid);
         cell_bench(c);
     }
     if (c->st == ST_OK && cell_try(c, "", r) == ST_OK && r->status != ST_OK) {

@@ -25,32 +25,72 @@ static enum status describe(struct paper_cell *c, struct dev_info *info)
 }
 
 /* ---- valley: three localities on one machine ---- */
+/* Sketches: the paper gives shapes. CI climbs to the memory plateau, MCS falls back to it from its peak,
+ * HCS falls below it first. */
+enum { VALLEY_STEPS = 24, VALLEY_STEP = 64 };
 static const struct locality {
     const char *name;
     double alpha, beta, sharpness;
-} localities[] = { { "CI", 1.02, 512, 1 }, { "MCS", 2, 48, 4 }, { "HCS", 4, 48, 8 } };
+} localities[] = { { "CI", 1.02, 512, 1 }, { "MCS", 2, 18, 3 }, { "HCS", 4, 48, 8 } };
+
+struct shape {
+    double y[VALLEY_STEPS]; /* operations per second */
+    size_t peak;
+    double plateau, valley; /* at the end; the least beyond the peak */
+};
+
+static struct shape shape_of(const struct model_valley *machine, const struct locality *l, double p)
+{
+    struct shape s = { .peak = 0 };
+    struct model_valley v = *machine;
+    v.alpha = l->alpha;
+    v.beta = l->beta;
+    v.sharpness = p;
+    for (size_t i = 0; i < VALLEY_STEPS; i++) {
+        s.y[i] = model_perf(&v, (double)((i + 1) * VALLEY_STEP));
+        s.peak = s.y[i] > s.y[s.peak] ? i : s.peak;
+    }
+    s.plateau = s.valley = s.y[VALLEY_STEPS - 1];
+    for (size_t i = s.peak; i < VALLEY_STEPS; i++)
+        s.valley = s.y[i] < s.valley ? s.y[i] : s.valley;
+    return s;
+}
+
+static void shape_fact(struct paper_cell *c, const struct locality *l, const char *what, double v)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s: %s", l->name, what);
+    cell_fact(c, name, v);
+}
+
+static void shape_facts(struct paper_cell *c, const struct model_valley *machine,
+                        const struct locality *l)
+{
+    struct shape s = shape_of(machine, l, l->sharpness), law = shape_of(machine, l, 1);
+    shape_fact(c, l, "α", l->alpha);
+    shape_fact(c, l, "β, bytes of a thread", l->beta);
+    shape_fact(c, l, "exponent p, the paper's law has 1", l->sharpness);
+    shape_fact(c, l, "π, threads at the cache peak", (double)((s.peak + 1) * VALLEY_STEP));
+    shape_fact(c, l, "memory plateau over the cache peak", s.plateau / s.y[s.peak]);
+    shape_fact(c, l, "cache valley over the memory plateau", s.valley / s.plateau);
+    shape_fact(c, l, "the same by the paper's law", law.valley / law.plateau);
+}
 
 static void valley_rows(struct paper_cell *c, const struct model_valley *machine, size_t from, size_t n)
 {
-    enum { STEPS = 24, PER_STEP = 64 };
-    double best[ARRAY_LEN(localities)] = { 0 }, y[STEPS][ARRAY_LEN(localities)];
+    struct shape s[ARRAY_LEN(localities)];
     for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < STEPS; i++) {
-            struct model_valley v = *machine;
-            v.alpha = localities[from + k].alpha;
-            v.beta = localities[from + k].beta;
-            v.sharpness = localities[from + k].sharpness;
-            y[i][k] = model_perf(&v, (double)((i + 1) * PER_STEP));
-            best[k] = y[i][k] > best[k] ? y[i][k] : best[k];
-        }
-    for (size_t i = 0; i < STEPS; i++) {
+        s[k] = shape_of(machine, &localities[from + k], localities[from + k].sharpness);
+    for (size_t i = 0; i < VALLEY_STEPS; i++) {
         struct paper_row *row = cell_row(c);
         if (!row)
             return;
-        snprintf(row->point, sizeof row->point, "%zu threads", (i + 1) * PER_STEP);
+        snprintf(row->point, sizeof row->point, "%zu threads", (i + 1) * VALLEY_STEP);
         for (size_t k = 0; k < n; k++)
-            row->v[k].ours = y[i][k] / best[k];
+            row->v[k].ours = s[k].y[i] / s[k].y[s[k].peak];
     }
+    for (size_t k = 0; k < n; k++)
+        shape_facts(c, machine, &localities[from + k]);
 }
 
 void paper_run_valley(struct paper_cell *c)
@@ -72,6 +112,20 @@ void paper_run_valley(struct paper_cell *c)
     valley_rows(c, &v, one ? 1 : 0, one ? 1 : ARRAY_LEN(localities));
     cell_fact(c, "L1 bytes", v.cache_bytes);
     cell_fact(c, "memory instructions of all, assumed", v.r_m);
+}
+
+/* ---- table 1 of the bypass paper: L1 and threads of the GPUs in it ---- */
+void paper_run_shares(struct paper_cell *c)
+{
+    struct dev_info d;
+    struct paper_row *row = cell_row(c);
+    if (!row || describe(c, &d) != ST_OK)
+        return;
+    double threads = (double)d.max_warps_per_sm * d.warp_size;
+    snprintf(row->point, sizeof row->point, "an SM");
+    row->v[0].ours = (double)d.l1_bytes / 1024;
+    row->v[1].ours = threads;
+    row->v[2].ours = floor((double)d.l1_bytes / threads);
 }
 
 /* ---- table 1 of the schedule paper ---- */

@@ -3,7 +3,6 @@
  * with L1 off, and look at what changes. */
 #include "engine/analysis/analysis.h"
 #include "engine/paper/paper_int.h"
-#include "engine/tune/tune.h"
 
 #include <math.h>
 #include <stdio.h>

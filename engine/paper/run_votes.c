@@ -2,7 +2,6 @@
  * 4.4.2) and agents (paper: cluster, 4.3). Every CTA is timed, so that times of all values compare. */
 #include "engine/analysis/analysis.h"
 #include "engine/paper/paper_int.h"
-#include "engine/rec/launch.h"
 #include "engine/tune/tune.h"
 
 #include <math.h>

@@ -1,12 +1,14 @@
 /* Results as text for a terminal, as JSON and as Markdown. */
 #include "engine/paper/paper_int.h"
-#include "engine/session/json_write.h"
+#include "engine/base/json_write.h"
+#include "engine/paper/claim.h"
+#include "engine/session/document.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BAR_LEAST = 12, BAR_MOST = 60, NAME = 12 };
+enum { BAR_LEAST = 12, BAR_MOST = 60, LINES_MOST = 20 };
 
 static bool has(struct paper_value v)
 {
@@ -46,14 +48,8 @@ void paper_list_text(struct buf *out)
 
 void paper_list_json(struct buf *out)
 {
-    struct jw w = jw_open(out, 2);
-    jw_obj(&w);
-    jw_key(&w, "format");
-    jw_str(&w, "gpulocw-papers");
-    jw_key(&w, "version");
-    jw_int(&w, 1);
-    jw_key(&w, "experiments");
-    jw_arr(&w);
+    struct jw w = document_open(out, "gpulocw-papers", 2);
+    jw_put_arr(&w, "experiments");
     for (size_t i = 0; i < paper_count(); i++) {
         const struct paper_experiment *e = paper_at(i);
         const char *const field[][2] = {
@@ -67,14 +63,12 @@ void paper_list_json(struct buf *out)
         };
         jw_obj(&w);
         for (size_t k = 0; k < ARRAY_LEN(field); k++) {
-            jw_key(&w, field[k][0]);
-            jw_str(&w, field[k][1]);
+            jw_put_str(&w, field[k][0], field[k][1]);
         }
         jw_end_obj(&w);
     }
     jw_end_arr(&w);
-    jw_end_obj(&w);
-    buf_puts(out, "\n");
+    document_close(&w);
 }
 
 static size_t figures_of(const char *id, struct buf *where)
@@ -107,23 +101,37 @@ static void list_apps_md(struct buf *out)
     }
 }
 
+static void put_evidence(const char *id, struct buf *out)
+{
+    size_t n;
+    const struct evidence *evidence = claim_evidence(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(evidence[i].id, id) == 0) {
+            buf_printf(out, "%s, %s", evidence[i].what, evidence[i].date);
+            return;
+        }
+    buf_puts(out, "no run is recorded");
+}
+
 void paper_list_md(struct buf *out)
 {
     buf_puts(out,
              "# Figures and tables of the papers\n\nMade by `make papers` from the tables of "
              "`engine/paper`. Each command prints ours beside the paper's figures.\n\n"
-             "| experiment | paper | shows | platforms | the paper's figures | what cannot agree |\n"
+             "| experiment | shows | platforms | the paper's figures | recorded | what cannot agree |\n"
              "|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < paper_count(); i++) {
         const struct paper_experiment *e = paper_at(i);
         struct buf where = { 0 };
         size_t n = figures_of(e->id, &where);
-        buf_printf(out, "| `gpulocw paper %s` | %s | %s | %s | ", e->id, paper_source(e->id), e->title,
+        buf_printf(out, "| `gpulocw paper %s` | %s | %s | ", e->id, e->title,
                    e->platforms ? e->platforms : "none");
         if (n)
             buf_printf(out, "%zu: %s", n, where.s);
         else
             buf_puts(out, "none in its text");
+        buf_puts(out, " | ");
+        put_evidence(e->id, out);
         buf_printf(out, " | %s |\n", e->reason ? e->reason : "nothing known");
         buf_free_checked(&where, out);
     }
@@ -131,13 +139,12 @@ void paper_list_md(struct buf *out)
 }
 
 /* ---- text ---- */
-/* Of series `only`; SIZE_MAX: of all. */
-static double longest(const struct paper_result *r, size_t only)
+/* Of `n` series from `first` on. */
+static double longest(const struct paper_result *r, size_t first, size_t n)
 {
     double most = 0;
     for (size_t k = 0; k < r->nrows + r->nmeans; k++)
-        for (size_t s = only < r->nseries ? only : 0; s < (only < r->nseries ? only + 1 : r->nseries);
-             s++) {
+        for (size_t s = first; s < first + n; s++) {
             const struct paper_row *x = k < r->nrows ? &r->row[k] : &r->mean[k - r->nrows];
             double v = x->v[s].ours;
             most = v == v && v > most ? v : most;
@@ -188,15 +195,24 @@ static void put_padded(struct buf *out, const char *s, unsigned width)
 }
 
 struct layout {
-    unsigned name, point, series, bar;
+    unsigned name, point, series, at, bar;
     double most[PAPER_SERIES]; /* of the axis of each series */
     bool utf8, words;
 };
 
-bool paper_one_unit(const struct paper_result *r)
+size_t paper_unit_of(const struct paper_result *r, size_t first)
 {
-    return r->of->kind != PAPER_CURVE && r->of->kind != PAPER_COALESCE && r->of->kind != PAPER_LINES &&
-           r->of->kind != PAPER_DISTANCES && r->of->kind != PAPER_VOTES;
+    enum paper_kind k = r->of->kind;
+    if (k == PAPER_CURVE)
+        return first == 0 ? 3 : 1;
+    if (k == PAPER_CONFIGS && r->of->also) {
+        size_t half = (r->nseries + r->of->best) / 2;
+        return first < half ? half - first : r->nseries - first;
+    }
+    if (k == PAPER_COALESCE || k == PAPER_LINES || k == PAPER_SHARES || k == PAPER_LATENCY ||
+        k == PAPER_DISTANCES || k == PAPER_VOTES)
+        return 1;
+    return r->nseries - first;
 }
 
 static struct layout layout_of(const struct paper_result *r, unsigned width, bool utf8)
@@ -207,12 +223,19 @@ static struct layout layout_of(const struct paper_result *r, unsigned width, boo
         l.name = n > l.name ? n : l.name;
         l.point = p > l.point ? p : l.point;
         l.words |= r->row[i].v[0].ours_text != NULL;
+        for (size_t s = 0; s < r->nseries; s++) {
+            n = cells(r->row[i].v[s].at);
+            l.at = n > l.at ? n : l.at;
+        }
     }
     for (size_t i = 0; i < r->nseries; i++)
         l.series = cells(r->series[i]) > l.series ? cells(r->series[i]) : l.series;
-    for (size_t i = 0; i < r->nseries; i++)
-        l.most[i] = longest(r, paper_one_unit(r) ? SIZE_MAX : i);
-    unsigned taken = l.name + l.point + l.series + 30;
+    for (size_t i = 0, n; i < r->nseries; i += n) {
+        n = paper_unit_of(r, i);
+        for (size_t k = 0; k < n; k++)
+            l.most[i + k] = k ? l.most[i] : longest(r, i, n);
+    }
+    unsigned taken = l.name + l.point + l.series + l.at + 30;
     l.bar = width > taken + BAR_LEAST ? width - taken : BAR_LEAST;
     l.bar = l.bar > BAR_MOST ? BAR_MOST : l.bar;
     return l;
@@ -227,6 +250,7 @@ static void put_line(const struct paper_result *r, const struct paper_row *x, si
     put_padded(out, r->series[s], l->series + 1);
     paper_put_value(&v, x->v[s].ours, x->v[s].ours_text);
     put_padded(out, v.s ? v.s : "", 10);
+    put_padded(out, x->v[s].at, l->at + (l->at > 0));
     if (!x->v[s].ours_text && !l->words)
         put_bar(x->v[s].ours, x->v[s].paper, l->most[s], l->bar, l->utf8, out);
     if (beside(x->v[s])) {
@@ -236,6 +260,8 @@ static void put_line(const struct paper_result *r, const struct paper_row *x, si
     }
     while (out->n && out->s[out->n - 1] == ' ')
         out->s[--out->n] = 0;
+    if (first && x->waves == x->waves)
+        buf_printf(out, "  %.1f waves", x->waves);
     buf_puts(out, "\n");
     buf_free_checked(&v, out);
 }
@@ -266,11 +292,11 @@ static void put_row(const struct paper_result *r, const struct paper_row *x, con
     bool first = true, any = false;
     for (size_t s = 0; s < r->nseries; s++)
         any |= has(x->v[s]) || beside(x->v[s]);
-    if (r->nseries > 8) {
+    if (r->nseries > LINES_MOST) {
         put_heights(r, x, l, out);
         any = true;
     }
-    for (size_t s = 0; s < r->nseries && r->nseries <= 8 && any; s++) {
+    for (size_t s = 0; s < r->nseries && r->nseries <= LINES_MOST && any; s++) {
         put_line(r, x, s, l, first, out);
         first = false;
     }
@@ -361,14 +387,15 @@ static void json_value(struct jw *w, struct paper_value v)
     json_one(w, v.ours, v.ours_text);
     jw_key(w, "paper");
     json_one(w, v.paper, v.paper_text);
+    if (v.at[0])
+        jw_put_str(w, "at", v.at);
     jw_end_obj(w);
 }
 
 static void json_series(struct jw *w, const char *key, const struct paper_result *r,
                         const struct paper_row *x)
 {
-    jw_key(w, key);
-    jw_obj(w);
+    jw_put_obj(w, key);
     for (size_t s = 0; x && s < r->nseries; s++) {
         jw_key(w, r->series[s]);
         json_value(w, x->v[s]);
@@ -384,27 +411,21 @@ static const char *or_null(const char *s)
 static void json_row(struct jw *w, const struct paper_result *r, const struct paper_row *x)
 {
     jw_obj(w);
-    jw_key(w, "application");
-    jw_str(w, or_null(x->application));
-    jw_key(w, "platform");
-    jw_str(w, x->platform);
-    jw_key(w, "point");
-    jw_str(w, or_null(x->point));
-    jw_key(w, "class");
-    jw_str(w, or_null(x->group));
+    jw_put_str(w, "application", or_null(x->application));
+    jw_put_str(w, "platform", x->platform);
+    jw_put_str(w, "point", or_null(x->point));
+    jw_put_str(w, "class", or_null(x->group));
+    jw_put_num(w, "waves", x->waves);
     json_series(w, "series", r, x);
-    jw_key(w, "note");
-    jw_str(w, or_null(x->note));
+    jw_put_str(w, "note", or_null(x->note));
     jw_end_obj(w);
 }
 
 static void json_mean(struct jw *w, const struct paper_result *r, const struct paper_row *x)
 {
     jw_obj(w);
-    jw_key(w, "platform");
-    jw_str(w, x->platform);
-    jw_key(w, "class");
-    jw_str(w, or_null(x->group));
+    jw_put_str(w, "platform", x->platform);
+    jw_put_str(w, "class", or_null(x->group));
     json_series(w, "series", r, x);
     jw_end_obj(w);
 }
@@ -416,28 +437,19 @@ static void json_head(struct jw *w, const struct paper_result *r)
         { "id", r->of->id },      { "title", r->of->title },   { "paper", paper_source(r->of->id) },
         { "value", r->of->what }, { "reason", r->of->reason }, { "mean", mean[r->of->mean] }
     };
-    jw_key(w, "format");
-    jw_str(w, "gpulocw-paper");
-    jw_key(w, "version");
-    jw_int(w, 1);
     for (size_t i = 0; i < ARRAY_LEN(field); i++) {
-        jw_key(w, field[i][0]);
-        jw_str(w, field[i][1]);
+        jw_put_str(w, field[i][0], field[i][1]);
     }
-    jw_key(w, "quick");
-    jw_bool(w, r->quick);
-    jw_key(w, "wall_s");
-    jw_num(w, r->seconds);
+    jw_put_bool(w, "quick", r->quick);
+    jw_put_num(w, "wall_s", r->seconds);
 }
 
 void paper_json(const struct paper_result *r, struct buf *out)
 {
-    struct jw w = jw_open(out, 3);
+    struct jw w = document_open(out, "gpulocw-paper", 3);
     const struct paper_row *whole = NULL;
-    jw_obj(&w);
     json_head(&w, r);
-    jw_key(&w, "rows");
-    jw_arr(&w);
+    jw_put_arr(&w, "rows");
     for (size_t i = 0; i < r->nrows; i++)
         json_row(&w, r, &r->row[i]);
     jw_end_arr(&w);
@@ -445,17 +457,14 @@ void paper_json(const struct paper_result *r, struct buf *out)
         if (!r->mean[i].group[0])
             whole = &r->mean[i];
     json_series(&w, "geomean", r, whole && r->of->mean == PAPER_MEAN_GEOMETRIC ? whole : NULL);
-    jw_key(&w, "means");
-    jw_arr(&w);
+    jw_put_arr(&w, "means");
     for (size_t i = 0; i < r->nmeans; i++)
         json_mean(&w, r, &r->mean[i]);
     jw_end_arr(&w);
-    jw_key(&w, "facts");
-    jw_arr(&w);
+    jw_put_arr(&w, "facts");
     for (size_t i = 0; i < r->nfacts; i++) {
         jw_obj(&w);
-        jw_key(&w, "name");
-        jw_str(&w, r->fact[i].name);
+        jw_put_str(&w, "name", r->fact[i].name);
         jw_key(&w, "ours");
         json_one(&w, r->fact[i].v.ours, r->fact[i].v.ours_text);
         jw_key(&w, "paper");
@@ -463,8 +472,7 @@ void paper_json(const struct paper_result *r, struct buf *out)
         jw_end_obj(&w);
     }
     jw_end_arr(&w);
-    jw_end_obj(&w);
-    buf_puts(out, "\n");
+    document_close(&w);
 }
 
 /* ---- Markdown ---- */
@@ -472,6 +480,8 @@ static void md_cell(struct buf *out, struct paper_value v)
 {
     buf_puts(out, " ");
     paper_put_value(out, v.ours, v.ours_text);
+    if (v.at[0])
+        buf_printf(out, " at %s", v.at);
     if (beside(v)) {
         buf_puts(out, " (");
         paper_put_value(out, v.paper, v.paper_text);

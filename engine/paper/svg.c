@@ -24,11 +24,12 @@ enum {
     GROUP_GAP = 10,
     LEVEL_LEAST = 84, /* of a group whose name stands level */
     COLUMN = 120,     /* of a table */
+    LETTER = 7,       /* of a name, at most */
 };
 #define INK  "#222"
 #define PALE "#667"
-static const char *const colours[] = { "#4c78a8", "#f58518", "#54a24b", "#b279a2",
-                                       "#e45756", "#72b7b2", "#9d755d", "#bab0ac" };
+static const char *const colours[] = { "#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756",
+                                       "#72b7b2", "#9d755d", "#bab0ac", "#eeca3b" };
 
 struct picture {
     const struct paper_result *r;
@@ -45,6 +46,7 @@ struct panel {
     size_t first, n, groups;
     double top, step; /* of the axis */
     double y, group, bar;
+    bool aslant;
 };
 
 static size_t row_count(const struct paper_result *r)
@@ -115,7 +117,8 @@ static bool over_one(const struct panel *p)
 {
     enum paper_kind k = p->r->of->kind;
     return k == PAPER_BARS || k == PAPER_COSTS || k == PAPER_SOFTCACHE ||
-           (k == PAPER_CONFIGS && p->r->of->measure != PAPER_RATE) || (k == PAPER_CURVE && !p->first);
+           (k == PAPER_CONFIGS && p->r->of->measure != PAPER_RATE && !p->first) ||
+           (k == PAPER_CURVE && !p->first);
 }
 
 static void put_axis(const struct panel *p, const struct picture *to)
@@ -132,17 +135,29 @@ static void put_axis(const struct panel *p, const struct picture *to)
 }
 
 /* ---- bars ---- */
+/* attributes of a text that stands upright in its bar */
+static const char *at_text(double x, double y, char *to, size_t n)
+{
+    snprintf(to, n, "font-size=\"8\" fill=\"#fff\" transform=\"rotate(-90 %.1f %.1f)\"", x, y);
+    return to;
+}
+
 static void put_bar(const struct panel *p, double x, struct paper_value v, size_t colour,
                     struct buf *out)
 {
-    char text[32];
+    char text[32], more[96];
     if (v.ours == v.ours && v.ours >= 0) {
         double y = y_of(p, v.ours);
         buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x,
                    y, p->bar - 1, y_of(p, 0) - y, colours[colour % ARRAY_LEN(colours)]);
         snprintf(text, sizeof text, "%.3g", v.ours);
+        if (v.at[0])
+            put_text(out, x + p->bar / 2 + 3, y_of(p, 0) - 4,
+                     at_text(x + p->bar / 2 + 3, y_of(p, 0) - 4, more, sizeof more), v.at);
+        double mark = v.paper == v.paper ? y_of(p, v.paper) : y; /* the value stands clear of the mark */
         if (p->bar >= VALUE_LEAST && !p->only)
-            put_text(out, x + p->bar / 2, y - 3, "text-anchor=\"middle\" font-size=\"9\"", text);
+            put_text(out, x + p->bar / 2, (mark < y && mark > y - 14 ? mark : y) - 3,
+                     "text-anchor=\"middle\" font-size=\"9\"", text);
     } else if (!p->only) {
         put_text(out, x + p->bar / 2, y_of(p, 0) - 3,
                  "text-anchor=\"middle\" font-size=\"8\" fill=\"" PALE "\"", p->bar >= 14 ? "n/a" : "–");
@@ -152,14 +167,33 @@ static void put_bar(const struct panel *p, double x, struct paper_value v, size_
                  "\"#000\" stroke-width=\"2.5\"");
 }
 
+static size_t name_of(const struct panel *p, const struct paper_row *x, char *name, size_t n)
+{
+    bool mean = is_mean(p->r, x);
+    int put =
+        snprintf(name, n, "%s%s%s%s%s", x->application, x->application[0] && x->point[0] ? " " : "",
+                 x->point, mean && x->group[0] ? " " : "", mean ? x->group : "");
+    return put > 0 ? (size_t)put : 0;
+}
+
+/* Names that do not fit beside each other stand aslant. */
+static bool names_aslant(const struct panel *p)
+{
+    char name[160];
+    size_t longest = 0;
+    for (size_t i = 0; i < row_count(p->r); i++) {
+        size_t n = in_panel(p, row_at(p->r, i)) ? name_of(p, row_at(p->r, i), name, sizeof name) : 0;
+        longest = n > longest ? n : longest;
+    }
+    return p->group < LEVEL_LEAST || p->group < LETTER * (double)longest;
+}
+
 static void put_name(const struct panel *p, const struct paper_row *x, double at, struct buf *out)
 {
     char more[128], name[160];
     double y = y_of(p, 0) + 14;
-    bool mean = is_mean(p->r, x), aslant = p->group < LEVEL_LEAST;
-    snprintf(name, sizeof name, "%s%s%s%s%s", x->application,
-             x->application[0] && x->point[0] ? " " : "", x->point, mean && x->group[0] ? " " : "",
-             mean ? x->group : "");
+    bool mean = is_mean(p->r, x), aslant = p->aslant;
+    name_of(p, x, name, sizeof name);
     if (aslant)
         snprintf(more, sizeof more, "text-anchor=\"end\" transform=\"rotate(-45 %.1f %.1f)\"%s", at, y,
                  mean ? " font-weight=\"bold\"" : "");
@@ -196,6 +230,34 @@ static void put_sectors(const struct panel *p, struct buf *out)
 }
 
 /* ---- lines ---- */
+/* π at the peak of a curve, the valley behind it, the plateau at its end. */
+static void put_marks(const struct panel *p, size_t s, double span, struct buf *out)
+{
+    size_t peak = 0, low = 0, last = p->r->nrows - 1;
+    const struct paper_row *row = p->r->row;
+    for (size_t i = 0; i <= last; i++)
+        peak = row[i].v[s].ours > row[peak].v[s].ours ? i : peak;
+    low = peak;
+    for (size_t i = peak; i <= last; i++)
+        low = row[i].v[s].ours < row[low].v[s].ours ? i : low;
+    const struct {
+        size_t at;
+        const char *name;
+    } mark[] = { { peak, "cache peak, π" }, { low, "cache valley" }, { last, "memory plateau" } };
+    for (size_t k = 0; k < ARRAY_LEN(mark); k++) {
+        double x = LEFT + span * (double)(mark[k].at + 1) / (double)p->groups,
+               y = y_of(p, row[mark[k].at].v[s].ours);
+        if ((k == 1 && row[low].v[s].ours > 0.99 * row[last].v[s].ours) || (k == 0 && peak == last))
+            continue;
+        buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", x, y,
+                   colours[s % ARRAY_LEN(colours)]);
+        put_text(out, x, k == 1 ? y + 13 : y - 6,
+                 k == 2 ? "text-anchor=\"end\" font-size=\"9\""
+                        : "text-anchor=\"middle\" font-size=\"9\"",
+                 mark[k].name);
+    }
+}
+
 static void put_curves(const struct panel *p, const struct picture *to)
 {
     double span = (double)to->width - LEFT - RIGHT - 20;
@@ -208,6 +270,8 @@ static void put_curves(const struct panel *p, const struct picture *to)
                 buf_printf(to->out, "%.1f,%.1f ", LEFT + span * (double)(k + 1) / (double)p->groups,
                            y_of(p, p->r->row[i].v[s].ours));
         buf_puts(to->out, "\"/>\n");
+        if (p->r->nrows)
+            put_marks(p, s, span, to->out);
     }
     for (size_t i = 3; i < p->r->nrows; i += 4)
         put_text(to->out, LEFT + span * (double)(i + 1) / (double)p->groups, y_of(p, 0) + 14,
@@ -221,11 +285,23 @@ static void name_panel(const struct panel *p, const struct picture *to)
     const char *platform = p->only ? p->only->platform : p->platform;
     snprintf(name, sizeof name, "%s%s%s%s%s", p->only ? p->only->application : "", p->only ? ", " : "",
              platform ? "sim:" : "", platform ? platform : "",
-             p->only || paper_one_unit(p->r) ? "" : ", ");
+             p->only || p->n == p->r->nseries ? "" : ", ");
     size_t at = strlen(name);
-    if (!p->only && !paper_one_unit(p->r))
-        snprintf(name + at, sizeof name - at, "%s", p->r->series[p->first]);
+    if (!p->only && p->n != p->r->nseries)
+        snprintf(name + at, sizeof name - at, "%s%s", p->r->series[p->first], p->n > 1 ? " ..." : "");
     put_text(to->out, LEFT, p->y + 16, "font-weight=\"bold\"", name);
+}
+
+/* room for the longest name, aslant */
+static double foot_of(const struct panel *p)
+{
+    char name[160];
+    size_t longest = 0;
+    for (size_t i = 0; i < row_count(p->r); i++) {
+        size_t n = in_panel(p, row_at(p->r, i)) ? name_of(p, row_at(p->r, i), name, sizeof name) : 0;
+        longest = n > longest ? n : longest;
+    }
+    return fmax(FOOT, 24 + .7 * LETTER * (double)longest);
 }
 
 static void put_panel(struct picture *to, struct panel p)
@@ -239,6 +315,7 @@ static void put_panel(struct picture *to, struct panel p)
     p.y = to->y;
     p.group = ((double)to->width - LEFT - RIGHT) / (double)p.groups;
     p.bar = fmax(BAR_LEAST, fmin(BAR_MOST, (p.group - GROUP_GAP) / (double)p.n));
+    p.aslant = !p.only && !curves && names_aslant(&p);
     scale(&p);
     name_panel(&p, to);
     put_axis(&p, to);
@@ -249,7 +326,7 @@ static void put_panel(struct picture *to, struct panel p)
             put_group(&p, row_at(p.r, i), k++, to->out);
     if (p.only)
         put_sectors(&p, to->out);
-    to->y += HEAD + HIGH + (p.only || curves || p.group >= LEVEL_LEAST ? FLAT : FOOT);
+    to->y += HEAD + HIGH + (p.aslant ? foot_of(&p) : FLAT);
 }
 
 /* ---- tables ---- */
@@ -318,17 +395,23 @@ static bool any_paper(const struct paper_result *r)
     return false;
 }
 
+/* Of the first panel's series: a later one has a single series, which its head names, or the same again. */
 static void put_legend(struct picture *to)
 {
     const struct paper_result *r = to->r;
     double at = LEFT;
-    bool swatches = paper_one_unit(r) && r->nseries > 1 && r->of->kind != PAPER_GRAPH;
+    size_t n = r->of->kind == PAPER_GRAPH ? 0 : paper_unit_of(r, 0);
     to->y += 18;
-    for (size_t s = 0; s < r->nseries && swatches; s++) {
+    for (size_t s = 0; s < n && n > 1; s++) {
+        double wide = 30 + LETTER * (double)strlen(r->series[s]);
+        if (at > LEFT && at + wide > to->width) {
+            at = LEFT;
+            to->y += LINE;
+        }
         buf_printf(to->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", at,
                    to->y - 9, colours[s % ARRAY_LEN(colours)]);
         put_text(to->out, at + 14, to->y, "", r->series[s]);
-        at += 30 + 7.0 * (double)strlen(r->series[s]);
+        at += wide;
     }
     if (any_paper(r)) {
         put_line(to->out, at, to->y - 4, at + 12, to->y - 4, "\"#000\" stroke-width=\"2.5\"");
@@ -371,7 +454,6 @@ static void put_facts(struct picture *to)
 static void put_panels(struct picture *to)
 {
     const struct paper_result *r = to->r;
-    bool one = paper_one_unit(r);
     for (size_t i = 0; i < r->nrows; i++) {
         const char *platform = r->row[i].platform;
         bool seen = false;
@@ -379,15 +461,16 @@ static void put_panels(struct picture *to)
             seen |= r->row[k].platform == platform;
         if (r->of->kind == PAPER_GRAPH)
             put_panel(to, (struct panel){ .r = r, .only = &r->row[i], .n = r->nseries });
-        for (size_t s = 0; s < (one ? 1 : r->nseries) && !seen && r->of->kind != PAPER_GRAPH; s++)
-            put_panel(to, (struct panel){
-                              .r = r, .platform = platform, .first = s, .n = one ? r->nseries : 1 });
+        for (size_t s = 0, n; s < r->nseries && !seen && r->of->kind != PAPER_GRAPH; s += n) {
+            n = paper_unit_of(r, s);
+            put_panel(to, (struct panel){ .r = r, .platform = platform, .first = s, .n = n });
+        }
     }
 }
 
 static unsigned width_of(const struct paper_result *r, bool table)
 {
-    size_t most = 0, n = paper_one_unit(r) ? r->nseries : 1;
+    size_t most = 0, n = paper_unit_of(r, 0);
     for (size_t i = 0; i < r->nrows; i++) {
         size_t groups = 0;
         for (size_t k = 0; k < row_count(r); k++)
@@ -410,7 +493,8 @@ void paper_svg(const struct paper_result *r, struct buf *out)
     buf_printf(&text, "%s, %s", paper_source(r->of->id), r->of->what ? r->of->what : "");
     put_text(&body, LEFT, 20, "font-size=\"14\" font-weight=\"bold\"", r->of->title);
     put_text(&body, 8, 20, "fill=\"" PALE "\"", r->of->id);
-    put_text(&body, LEFT, 36, "fill=\"" PALE "\"", text.s ? text.s : "");
+    to.y = 36 - LINE; /* the first line */
+    put_wrapped(&to, text.s ? text.s : "");
     if (table) {
         put_table(&to);
     } else {

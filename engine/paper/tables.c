@@ -1,7 +1,7 @@
 /* The tables: experiments, applications, the papers' figures, energies. */
 #include "engine/base/base.h"
 #include "engine/paper/paper_int.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,16 +31,6 @@ static const char *const kinds[] = {
 #define X(n, word, help) word,
     PAPER_KINDS(X)
 #undef X
-};
-
-static const struct {
-    enum counter_id counter;
-    double factor, picojoules;
-    const char *source;
-} energies[] = {
-#define ENERGY(counter, factor, picojoules, source) { COUNTER_##counter, factor, picojoules, source },
-#include "engine/paper/energy.def"
-#undef ENERGY
 };
 
 size_t paper_count(void)
@@ -104,7 +94,7 @@ const char *paper_source(const char *id)
 
 struct paper_value paper_beside(const char *id, const char *platform, const char *of, const char *series)
 {
-    struct paper_value v = { NAN, NAN, NULL, NULL };
+    struct paper_value v = { NAN, NAN, NULL, NULL, "" };
     for (size_t i = 0; i < ARRAY_LEN(figures); i++) {
         const struct paper_figure *f = &figures[i];
         bool here = !*f->platform || (platform && strcmp(f->platform, platform) == 0);
@@ -114,16 +104,4 @@ struct paper_value paper_beside(const char *id, const char *platform, const char
         }
     }
     return v;
-}
-
-double paper_energy(const struct result *r)
-{
-    double nj = 0;
-    for (size_t i = 0; i < ARRAY_LEN(energies); i++) {
-        const struct counter *c = &r->counters[energies[i].counter];
-        if (!c->valid)
-            return NAN;
-        nj += c->value * energies[i].factor * energies[i].picojoules / 1000;
-    }
-    return nj;
 }

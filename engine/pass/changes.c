@@ -1,7 +1,6 @@
 /* What a rewrite changes against what a kernel sees: special registers, and waiting for other CTAs.
  * changes.def has the rows. */
 #include "engine/analysis/alias.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
 #include "engine/ptx/flow/asks.h"
@@ -11,7 +10,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_memory.h"
@@ -252,7 +251,6 @@ static enum status check_func(struct pass_ctx *c, const struct change *x, const 
             for (uint16_t e = 0; o->kind == OPND_VEC && e < o->nelem && s == ST_OK; e++)
                 s = check_operand(c, x, &fl, &f->insts[k], &o->elem[e]);
         }
-    pass_flow_free(&fl);
     return s;
 }
 
@@ -305,7 +303,7 @@ static uint32_t most_regs(const struct dev_info *d, const struct ptx_func *f, ui
 static bool as_many_as_before(const struct pass_ctx *c, const struct dev_cta *after, uint32_t most)
 {
     struct dev_cta now = *after, before = *after;
-    before.shared = after->shared - c->out->shared + c->in->launch->shared;
+    before.shared = after->shared - c->out->shared + launch_shared(c->in->launch);
     before.carveout = -1;
     for (uint32_t regs = 1; regs <= most; regs++) {
         now.regs = before.regs = regs;

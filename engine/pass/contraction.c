@@ -7,11 +7,9 @@
  *                                                    add.f32 %d, %gl0_m0, %c;
  *
  * `L` is a label of ours. What cannot be kept is told: results may differ in their last bits there. */
-#include "engine/pass/contraction.h"
-#include "engine/base/base.h"
-#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/words.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/facts/contract.h"
@@ -25,8 +23,8 @@
 struct side {
     const struct ptx_module *m;
     const struct ptx_func *f;
-    struct ptx_cfg *cfg;
-    struct ptx_contracted *x;
+    const struct ptx_cfg *cfg;
+    const struct ptx_contracted *x;
 };
 struct keeping {
     struct pass_ctx *c;
@@ -38,15 +36,8 @@ struct keeping {
 
 static bool open_side(struct side *s, const struct ptx_module *m, const struct ptx_func *f)
 {
-    *s = (struct side){ .m = m, .f = f, .cfg = ptx_cfg_build(f) };
-    s->x = s->cfg ? ptx_contract(s->cfg) : NULL;
-    return s->x != NULL;
-}
-
-static void close_side(struct side *s)
-{
-    base_free(s->x);
-    ptx_cfg_free(s->cfg);
+    *s = (struct side){ .m = m, .f = f, .cfg = ptx_cfg_of(f), .x = ptx_contracted_of(f) };
+    return s->cfg && s->x;
 }
 
 /* The instruction of the original that this one is, or is a copy of; PTX_NO_INDEX: one of ours. */
@@ -76,27 +67,15 @@ static void tell(struct keeping *k, uint32_t add)
               "the rewritten code: results may differ in their last bits");
 }
 
-struct written {
-    const struct ptx_inst *mul;
-    bool found;
-};
-static void look_at(void *ctx, uint32_t reg, unsigned access)
-{
-    struct written *w = ctx;
-    for (unsigned n = 1; n < 3; n++)
-        w->found |=
-            access & PTX_WRITE && w->mul->opnds[n].kind == OPND_REG && w->mul->opnds[n].index == reg;
-}
-
 /* Do the factors stand in their registers where the original adds? Then they do here: each thread makes
  * the original's steps in the original's order. */
 static bool factors_stay(const struct keeping *k, uint32_t add)
 {
     uint32_t mul = k->was.x[add].mul;
-    struct written w = { &k->was.f->insts[mul], mul > add };
-    for (uint32_t i = mul; i < add && !w.found; i++)
-        ptx_inst_regs(&k->was.f->insts[i], look_at, &w);
-    return !w.found;
+    bool written = mul > add;
+    for (uint32_t i = mul; i < add && !written; i++)
+        written = ptx_writes_factor(&k->was.f->insts[i], &k->was.f->insts[mul]);
+    return !written;
 }
 
 /* A factor as it stands in the text. */
@@ -221,8 +200,6 @@ static bool keep_func(struct pass_ctx *c, bool quiet, const struct ptx_func *was
         if (ptx_row_rule(&is->insts[i]) == ADDR_ADD || ptx_row_rule(&is->insts[i]) == ADDR_SUB)
             keep_one(&k, i);
     base_free(k.rounded);
-    close_side(&k.was);
-    close_side(&k.is);
     return ok;
 }
 

@@ -11,23 +11,12 @@
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 
-struct written {
-    uint32_t reg;
-    bool found;
-};
-
-static void look(void *ctx, uint32_t reg, unsigned access)
-{
-    struct written *w = ctx;
-    w->found |= (access & PTX_WRITE) && reg == w->reg;
-}
-
 bool copies_guard_stays(const struct ptx_func *f, uint32_t guard, uint32_t from, uint32_t to)
 {
-    struct written w = { guard, false };
-    for (uint32_t k = from; k + 1 < to && !w.found; k++)
-        ptx_inst_regs(&f->insts[k], look, &w);
-    return !w.found;
+    bool written = false;
+    for (uint32_t k = from; k + 1 < to && !written; k++)
+        written = ptx_writes_reg(&f->insts[k], guard);
+    return !written;
 }
 
 bool copies_inner(const struct ptx_func *f, uint32_t stmt)

@@ -1,6 +1,5 @@
 /* Unified diff of a rewrite. The origins of the new lines say which original line
  * each one is, so no search is needed: what is not claimed was removed. */
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"

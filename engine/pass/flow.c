@@ -1,7 +1,6 @@
 /* Flow facts of one function, conservative: which registers may differ between
  * the threads of a CTA, where the pointer of an address comes from, which
  * returns a barrier may follow, which loops wait for other threads. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/facts/diverge.h"
 #include "engine/ptx/facts/facts.h"
@@ -29,13 +28,8 @@ static bool make(const struct ptx_func *f, struct pass_flow *out, bool grid)
 {
     memset(out, 0, sizeof *out);
     out->f = f;
-    out->facts = ptx_facts_make(f);
-    out->cfg = out->facts ? out->facts->cfg : NULL;
-    out->divergent = out->facts
-                         ? ptx_facts_varying(out->facts, grid ? PTX_OF_GRID : PTX_OF_CTA, PTX_BY_CONTROL)
-                         : NULL;
-    if (!out->divergent)
-        pass_flow_free(out);
+    out->cfg = ptx_cfg_of(f);
+    out->divergent = ptx_varying_of(f, grid ? PTX_OF_GRID : PTX_OF_CTA, PTX_BY_CONTROL);
     return out->divergent != NULL;
 }
 
@@ -46,12 +40,6 @@ bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out)
 bool pass_flow_make_grid(const struct ptx_func *f, struct pass_flow *out)
 {
     return make(f, out, true);
-}
-
-void pass_flow_free(struct pass_flow *f)
-{
-    ptx_facts_free(f->facts);
-    memset(f, 0, sizeof *f);
 }
 
 /* ---- returns before barriers ---- */

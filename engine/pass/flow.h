@@ -3,16 +3,13 @@
 #ifndef GPULOCW_PASS_FLOW_H
 #define GPULOCW_PASS_FLOW_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
 struct ptx_cfg;
-struct ptx_facts;
 struct ptx_func;
 struct ptx_inst;
 
 struct pass_flow {
-    struct ptx_facts *facts;
     const struct ptx_cfg *cfg;
     const struct ptx_func *f;
     const bool *divergent; /* per register: facts/diverge.h, by control */
@@ -23,7 +20,6 @@ bool pass_flow_make_grid(const struct ptx_func *f, struct pass_flow *out);
 /* Does i access a parameter of f itself? They stay as they are while f runs; what is given to functions
  * that f calls, and what these return, does not. */
 bool pass_own_param(const struct ptx_func *f, const struct ptx_inst *i);
-void pass_flow_free(struct pass_flow *f);
 /* A branch or return at which threads of a CTA may part although a barrier follows on one side: the
  * instruction, or NULL. */
 const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl);

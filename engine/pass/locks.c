@@ -11,7 +11,6 @@
  * it back: whatever order CTAs start in and however many are resident, somebody goes on. (Where the lock
  * is taken before the launch, the original does not end either.) */
 #include "engine/analysis/alias.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
@@ -303,7 +302,6 @@ const struct ptx_inst *pass_lock(struct pass_ctx *c, const struct pass_flow *fl,
     l.gives = base_alloc((size_t)fl->f->ninsts + 1);
     bool is = l.mark && l.gives && always_given_back(&l) && nobody_else_writes(&l);
     c->oom |= !l.mark || !l.gives;
-    base_free(l.mark);
-    base_free(l.gives);
+    BASE_FREE(l.mark, l.gives);
     return is ? l.taking : NULL;
 }

@@ -5,7 +5,6 @@
  *
  * Lines know where they come from (struct ptx_line_origin). A line that an edit put in belongs to the
  * one before it: a statement may have become several. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"

@@ -1,5 +1,4 @@
 /* How a register moves with a variable: bytes per step of %tid.x or of an induction register. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"

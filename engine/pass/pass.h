@@ -3,7 +3,6 @@
 #ifndef GPULOCW_PASS_PASS_H
 #define GPULOCW_PASS_PASS_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/text_marks.h"
 #include "engine/rec/elem.h"
 
@@ -76,6 +75,16 @@ struct pass_reset {
     char symbol[64];
     uint64_t bytes;
 }; /* zeroed by the engine before every launch */
+/* What the passes made of the kernel, for those who say the same in another language: each pass fills in
+ * what it decided. */
+struct pass_meaning {
+    uint32_t pad_row, pad_gap; /* bytes: a gap behind each row of shared memory; 0: none */
+    uint32_t swizzle_unit; /* bytes of shared memory that stay together; 0: words stay where they are */
+    uint32_t clusters;     /* of CTAs, renamed; 0: they keep their numbers */
+    int claims;            /* enum claim_kind: how agents claim */
+    const char *no_launch; /* why not by cluster launch control; static text, or NULL */
+    bool meets;            /* a barrier stands between the iterations of a coarsened thread */
+};
 struct pass_output {
     bool changed; /* false: the text is the original's */
     char *text;
@@ -93,6 +102,7 @@ struct pass_output {
     uint32_t shared; /* the launch the new code wants */
     /* tiles are done in another order: that they are independent is to be shown by a launch */
     bool tiles;
+    struct pass_meaning meaning;
     int hw_pi; /* hardware bypass variant: -1 off */
     int extra_regs;
     uint32_t extra_shared; /* cost estimate of the rewrite */

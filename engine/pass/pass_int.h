@@ -7,27 +7,16 @@
 #ifndef GPULOCW_PASS_PASS_INT_H
 #define GPULOCW_PASS_PASS_INT_H
 
-#include "engine/base/base.h"
 #include "engine/pass/flow.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/waits.h"
-#include "engine/ptx/ptx_table.h"
 
 struct alias;
 struct alias_roots;
 struct ana_access;
-struct ana_kernel;
-struct dim3u;
 struct inv_origin;
-struct options;
-struct ptx_cfg;
 struct ptx_edit;
 struct ptx_edit_result;
-struct ptx_facts;
-struct ptx_func;
-struct ptx_inst;
-struct ptx_line_origin;
-struct ptx_module;
 struct ptx_operand;
 
 /* Where an instruction of the text as it is comes from. v: in the order of off. PTX_NO_INDEX: not among them. */
@@ -88,8 +77,10 @@ struct pass_row {
 enum status pass_refuse(struct pass_ctx *c, struct span at, const char *hint, const char *fmt, ...)
     BASE_PRINTF(4, 5);
 /* Said once, by run; a warning is about the user's choice, a note about what was done. */
-void pass_warn(struct pass_ctx *c, struct span at, const char *fmt, ...) BASE_PRINTF(3, 4);
-void pass_note(struct pass_ctx *c, struct span at, const char *fmt, ...) BASE_PRINTF(3, 4);
+void pass_say(struct pass_ctx *c, enum diag_level level, struct span at, const char *fmt, ...)
+    BASE_PRINTF(4, 5);
+#define pass_warn(c, ...) pass_say(c, DIAG_WARNING, __VA_ARGS__)
+#define pass_note(c, ...) pass_say(c, DIAG_NOTE, __VA_ARGS__)
 /* Line of the original that line `line` of c->m came from; 0: inserted. */
 uint32_t pass_line(const struct pass_ctx *c, uint32_t line);
 /* Facts about the original (the caller's, or a quick analysis made once); NULL when there are none. */

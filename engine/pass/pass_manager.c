@@ -6,18 +6,15 @@
  * the origins of its lines are composed with those of the passes before, its
  * marks with theirs. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/invariants/invariants.h"
 #include "engine/pass/contraction.h"
-#include "engine/pass/pass.h"
-#include "engine/pass/pass_int.h"
 #include "engine/pass/words.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
 
 #include <string.h>
@@ -118,9 +115,9 @@ static void ctx_init(struct pass_ctx *c, const struct pass_input *in, struct pas
     c->ds = ds;
     out->hw_pi = -1;
     if (in->launch) {
-        out->grid = in->launch->grid;
-        out->block = in->launch->block;
-        out->shared = in->launch->shared;
+        out->grid = launch_grid(in->launch);
+        out->block = launch_block(in->launch);
+        out->shared = launch_shared(in->launch);
     }
 }
 
@@ -355,12 +352,10 @@ static enum status keep_contraction(struct pass_ctx *c, struct pass_run *r)
 static enum status finish(struct pass_ctx *c, struct pass_run *r)
 {
     struct pass_output *out = c->out;
-    struct diags none = { 0 };
     out->changed = r->own != NULL;
     enum status s = ST_OK;
     if (!r->own)
-        s = ptx_parse(c->in->module->path, c->in->module->text, &r->own, &none);
-    diags_free(&none);
+        s = ptx_parse(c->in->module->path, c->in->module->text, &r->own, NULL);
     if (s != ST_OK)
         return s;
     if (!r->lines) {

@@ -4,15 +4,12 @@
  *                                          .visible .const .align 4 .u32 gpulocw_knobs[N];
  *     .visible .entry k(...)               .visible .entry k(...) */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
@@ -80,23 +77,13 @@ bool pass_adds(struct str variable)
     return variable.n > n && memcmp(variable.s, PASS_PREFIX, n) == 0;
 }
 
-void pass_note(struct pass_ctx *c, struct span at, const char *fmt, ...)
+void pass_say(struct pass_ctx *c, enum diag_level level, struct span at, const char *fmt, ...)
 {
     if (c->checking)
         return;
     va_list ap;
     va_start(ap, fmt);
-    report(c, DIAG_NOTE, at, NULL, fmt, ap);
-    va_end(ap);
-}
-
-void pass_warn(struct pass_ctx *c, struct span at, const char *fmt, ...)
-{
-    if (c->checking)
-        return;
-    va_list ap;
-    va_start(ap, fmt);
-    report(c, DIAG_WARNING, at, NULL, fmt, ap);
+    report(c, level, at, NULL, fmt, ap);
     va_end(ap);
 }
 
@@ -105,17 +92,15 @@ const struct ana_kernel *pass_facts(struct pass_ctx *c)
     if (c->in->facts)
         return c->in->facts;
     if (!c->facts_tried) {
-        struct diags none = { 0 };
         struct ana_opts o = { .dev = c->in->dev,
                               .assume_read_only = opt_memory(c->opt)->assume_read_only,
                               .assume_restrict = opt_memory(c->opt)->assume_restrict,
                               .quick = true };
         c->facts_tried = true;
-        enum status s = ana_run(c->in->module, c->in->kernel, &o, &c->own_facts, &none);
+        enum status s = ana_run(c->in->module, c->in->kernel, &o, &c->own_facts, NULL);
         c->oom |= s == ST_NOMEM;
         if (s != ST_OK)
             c->own_facts = NULL;
-        diags_free(&none);
     }
     return c->own_facts;
 }
@@ -147,7 +132,8 @@ struct dev_cta pass_cta(const struct pass_ctx *c, const struct ptx_module *m, co
     const struct launch_spec *l = c->in->launch;
     return (struct dev_cta){ .threads = dim3u_count(pass_block(c)),
                              .shared = ptx_shared_of(m, f).bytes + c->out->shared,
-                             .cluster = l && l->cluster.x ? dim3u_count(l->cluster) : ptx_cluster_of(f),
+                             .cluster = l && launch_cluster(l).x ? dim3u_count(launch_cluster(l))
+                                                                 : ptx_cluster_of(f),
                              .carveout = opt_occupancy(c->opt)->carveout };
 }
 

@@ -1,11 +1,11 @@
 /* What passes ask of memory. The answers are engine/analysis/alias.h's; here is the user's word beside
  * them. */
 #include "engine/analysis/alias.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_memory.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ bool pass_params_distinct(const struct pass_ctx *c, int a, int b)
 static bool user_says_read_only(const struct pass_ctx *c, const struct ptx_func *f, int p)
 {
     const struct launch_spec *l = c->in->launch;
-    const char *named = l && (size_t)p < l->nargs ? l->args[p].name : NULL;
+    const char *named = l && (size_t)p < launch_nargs(l) ? launch_arg(l, (size_t)p)->name : NULL;
     for (const char *s = opt_memory(c->opt)->assume_read_only; *s;) {
         size_t n = strcspn(s, ",");
         struct str one = { s, n };

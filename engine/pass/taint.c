@@ -1,7 +1,6 @@
 #include "engine/pass/taint.h"
 
 #include "engine/analysis/alias.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
@@ -27,8 +26,7 @@ bool pass_taint_make(struct pass_taint *t, struct pass_ctx *c, const struct pass
 
 void pass_taint_free(struct pass_taint *t)
 {
-    base_free(t->reg);
-    base_free(t->branch);
+    BASE_FREE(t->reg, t->branch);
     ptx_region_free(&t->region);
     memset(t, 0, sizeof *t);
 }
@@ -42,21 +40,16 @@ void pass_taint_clear(struct pass_taint *t, const bool *in)
     t->met = t->params = t->carry = false;
 }
 
-static void look(void *ctx, uint32_t reg, unsigned access)
+static void mark(struct pass_taint *t, const struct ptx_inst *i)
 {
-    struct pass_taint *t = ctx;
-    t->reads |= (access & PTX_READ) && t->reg[reg];
-}
-
-static void mark(void *ctx, uint32_t reg, unsigned access)
-{
-    struct pass_taint *t = ctx;
-    const struct ptx_reg_refs *x = &t->fl->cfg->regs[reg];
-    if (!(access & PTX_WRITE) || t->reg[reg])
-        return;
-    t->reg[reg] = true;
-    if (t->s)
-        ptx_ask_each(t->s, x->uses, x->nuses);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);) {
+        const struct ptx_reg_refs *x = &t->fl->cfg->regs[r.reg];
+        if (t->reg[r.reg])
+            continue;
+        t->reg[r.reg] = true;
+        if (t->s)
+            ptx_ask_each(t->s, x->uses, x->nuses);
+    }
 }
 
 /* What any instruction may look at. */
@@ -76,9 +69,10 @@ static void set_memory(struct pass_taint *t, uint64_t places)
 
 bool pass_taint_reads(struct pass_taint *t, const struct ptx_inst *i)
 {
-    t->reads = false;
-    ptx_inst_regs(i, look, t);
-    return t->reads || (t->carry && ptx_is(i, IS_CARRY_IN));
+    bool reads = false;
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+        reads |= t->reg[r.reg];
+    return reads || (t->carry && ptx_is(i, IS_CARRY_IN));
 }
 
 /* ---- private memory ---- */
@@ -179,7 +173,7 @@ static void soil(struct pass_taint *t, const struct ptx_inst *i)
 void pass_taint_source(struct pass_taint *t, const struct ptx_inst *i)
 {
     enum ptx_effect e = ptx_effect_of(i);
-    ptx_inst_regs(i, mark, t);
+    mark(t, i);
     leave_carry(t, i);
     if (e == EFFECT_CALL || e == EFFECT_ASYNC_COPY)
         set_memory(t, UINT64_MAX);
@@ -201,7 +195,7 @@ static void spread(struct pass_taint *t, const struct ptx_inst *i)
         set_memory(t, UINT64_MAX);
     soil(t, i);
     leave_carry(t, i);
-    ptx_inst_regs(i, mark, t);
+    mark(t, i);
 }
 
 static bool parts(const struct ptx_cfg *g, uint32_t b)
@@ -220,7 +214,7 @@ static void region(struct pass_taint *t, uint32_t b)
         if (t->in && !t->in[t->region.list[k]])
             continue;
         for (uint32_t n = in->first; n < in->first + in->n; n++) {
-            ptx_inst_regs(&t->fl->f->insts[n], mark, t);
+            mark(t, &t->fl->f->insts[n]);
             soil(t, &t->fl->f->insts[n]);
             leave_carry(t, &t->fl->f->insts[n]);
         }

@@ -4,13 +4,11 @@
 #ifndef GPULOCW_PASS_TAINT_H
 #define GPULOCW_PASS_TAINT_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/facts/reach.h"
 
 struct pass_ctx;
 struct pass_flow;
 struct ptx_inst;
-struct ptx_solver;
 
 struct pass_taint {
     struct pass_ctx *c;
@@ -24,7 +22,6 @@ struct pass_taint {
     bool met;             /* values went through a vote, shuffle or barrier */
     bool carry;           /* the carry flag */
     struct ptx_solver *s; /* while it runs */
-    bool reads;
 };
 /* false: out of memory */
 bool pass_taint_make(struct pass_taint *t, struct pass_ctx *c, const struct pass_flow *fl);

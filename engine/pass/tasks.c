@@ -1,8 +1,6 @@
 /* tasks: see tasks.h. */
 #include "engine/pass/tasks.h"
 
-#include "engine/base/base.h"
-#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -65,8 +63,7 @@ static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f, cons
     if (r)
         s = pass_refuse(c, r->at, w->hint,
                         "some threads may exit here while others still wait at a barrier");
-    pass_flow_free(&fl);
-    return s;
+    return s == ST_OK ? tasks_check_lanes(c, f, w) : s;
 }
 
 static enum status check_func(struct pass_ctx *c, const struct ptx_func *f, const struct task_words *w)
@@ -75,10 +72,11 @@ static enum status check_func(struct pass_ctx *c, const struct ptx_func *f, cons
     enum status s = ST_OK;
     for (uint32_t n = 0; n < f->ninsts && s == ST_OK; n++) {
         s = check_inst(c, f, &f->insts[n], w);
-        if (s == ST_OK && early && inst_is_cta_barrier(&f->insts[n]))
-            s = pass_refuse(
-                c, f->insts[n].at, NULL,
-                "a called function waits at a barrier and the kernel returns early elsewhere");
+        const struct ptx_inst *i = &f->insts[n];
+        if (s == ST_OK && early && (inst_is_cta_barrier(i) || ptx_named_lanes(i)))
+            s = pass_refuse(c, i->at, NULL,
+                            "a called function waits for other threads here, and the kernel returns "
+                            "early elsewhere");
     }
     return s;
 }

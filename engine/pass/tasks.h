@@ -7,6 +7,7 @@
 
 struct pass_ctx;
 struct pass_funcs;
+struct ptx_func;
 
 struct task_words {
     const char *who;  /* "an agent" */
@@ -15,5 +16,7 @@ struct task_words {
 };
 /* Of the kernel and what it calls. ST_REFUSED with a diagnostic: no. */
 enum status tasks_check(struct pass_ctx *c, const struct pass_funcs *fs, const struct task_words *w);
+/* For it (leaving.c): lanes of a warp that leave f while others still do something together. */
+enum status tasks_check_lanes(struct pass_ctx *c, const struct ptx_func *f, const struct task_words *w);
 
 #endif

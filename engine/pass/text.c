@@ -5,7 +5,6 @@
  *     ret;                                 bra $end;                   pass_returns_to
  *     .func f(...) { body }                .func f(...) { body }  .func f_copy(...) { entry  body }
  *                                                                      pass_clone_func */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/words.h"
 #include "engine/ptx/edit.h"

@@ -4,7 +4,6 @@
  *   before                               after
  *     mov.u32 %r1, %ctaid.x;               mov.u32 %r1, cx;
  *     call f, (%r2);                       call f_copy, (%r2);         f reads %ctaid, too */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"

@@ -13,7 +13,6 @@
  * taken away, and what is still connected is looked at again: the loops inside. */
 #include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
 #include "engine/ptx/facts/parts.h"
@@ -538,8 +537,7 @@ static bool func_waits(struct waits *w, const struct func *f)
     bool *flags = base_alloc(2 * ((size_t)n + 1)), waits = false, any = true;
     if (!mem || !flags || !pass_taint_make(&s.t, w->c, &f->fl)) {
         w->c->oom = true;
-        base_free(mem);
-        base_free(flags);
+        BASE_FREE(mem, flags);
         return false;
     }
     s.part = mem, s.size = mem + n + 1;
@@ -556,8 +554,7 @@ static bool func_waits(struct waits *w, const struct func *f)
         }
     }
     pass_taint_free(&s.t);
-    base_free(mem);
-    base_free(flags);
+    BASE_FREE(mem, flags);
     return waits;
 }
 
@@ -701,10 +698,8 @@ bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out)
     if (!out->at)
         *out = w.lock;
     c->oom |= !ok;
-    for (uint32_t k = 0; k < w.nf; k++) {
+    for (uint32_t k = 0; k < w.nf; k++)
         base_free(w.f[k].known);
-        pass_flow_free(&w.f[k].fl);
-    }
     base_free(w.f);
     return out->at != NULL;
 }

@@ -8,8 +8,6 @@
  * trace gives the same figures). */
 #include "engine/perfmodel/cache.h"
 
-#include "engine/base/base.h"
-
 /* of a miss that keeps nothing: it holds a line while its data is on the way */
 #define PASSING UINT64_MAX
 

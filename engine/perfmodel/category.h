@@ -32,7 +32,6 @@ struct model_curve {
     size_t peak; /* fastest point (the cache peak) */
     /* slowest point after the peak; == peak when nothing follows or nothing is slower */
     size_t valley;
-    double gain_over_first, gain_over_last; /* time at the end over time at best; >= 1 but for noise */
     /* first point of the closing run within noise of the last (the memory plateau) */
     size_t plateau;
     double significance; /* relative difference that counts, from the noise bands */

@@ -6,8 +6,6 @@
  * no less than what latency, L1's rate, L2's and DRAM's bandwidth each ask. */
 #include "engine/perfmodel/cost.h"
 
-#include "engine/base/base.h"
-
 #define SECTOR_BYTES  32
 #define PAPER_SECTORS 4 /* sectors that a miss moves, in the paper */
 

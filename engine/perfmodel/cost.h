@@ -2,8 +2,6 @@
 #ifndef GPULOCW_PERFMODEL_COST_H
 #define GPULOCW_PERFMODEL_COST_H
 
-#include "engine/base/base.h"
-
 /* ---- memory cost (schedule, section 5) ---- */
 struct model_cost_in {
     double loads;  /* G: global load transactions after coalescing */

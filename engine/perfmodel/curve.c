@@ -4,7 +4,6 @@
  * points, a reversal counting only when it is larger than what noise and ripple make.
  * The category is then a matter of which swings there are and where the minimum lies.
  * Times rise downwards in the reader's mind: a fall in time is a gain. */
-#include "engine/base/base.h"
 #include "engine/perfmodel/category.h"
 
 #include <math.h>
@@ -123,10 +122,7 @@ static void mark_places(const struct model_point *p, size_t n, struct model_curv
 
 struct model_curve model_categorise(const struct model_point *p, size_t n)
 {
-    struct model_curve c = { .category = CATEGORY_CACHE_INSENSITIVE,
-                             .sensitivity = "CI",
-                             .gain_over_first = 1,
-                             .gain_over_last = 1 };
+    struct model_curve c = { .category = CATEGORY_CACHE_INSENSITIVE, .sensitivity = "CI" };
     if (!n)
         return c;
     double noise = noise_of(p, n), slowest = p[0].time;
@@ -140,8 +136,6 @@ struct model_curve model_categorise(const struct model_point *p, size_t n)
     bool best_first = p[0].time <= fastest * (1 + c.significance);
     bool best_last = p[n - 1].time <= fastest * (1 + c.significance);
     c.best = best_first ? 0 : best_last ? n - 1 : c.peak;
-    c.gain_over_first = p[0].time / p[c.best].time;
-    c.gain_over_last = p[n - 1].time / p[c.best].time;
     bool insensitive = spread <= flat || (best_first && best_last && spread <= OVERHEAD + noise);
     c.sensitivity = insensitive ? "CI" : spread < HIGHLY_SENSITIVE - 1 ? "MCS" : "HCS";
     if (insensitive)

@@ -5,8 +5,6 @@
  * (reuse.c) says where only one size is asked for, at a list's cost. */
 #include "engine/perfmodel/lru_set.h"
 
-#include "engine/base/base.h"
-
 struct model_recent {
     uint32_t *newer, *older; /* of each thing, from 1; 0: the end; [0]: the oldest, the newest */
     bool *in;
@@ -31,9 +29,7 @@ struct model_recent *model_recent_new(uint32_t things, uint64_t most)
 void model_recent_free(struct model_recent *r)
 {
     if (r) {
-        base_free(r->newer);
-        base_free(r->older);
-        base_free(r->in);
+        BASE_FREE(r->newer, r->older, r->in);
     }
     base_free(r);
 }

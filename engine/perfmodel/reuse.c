@@ -16,8 +16,6 @@
  * Lines have numbers in the order of their first touch; a hash finds the number, all else goes by it. */
 #include "engine/perfmodel/reuse.h"
 
-#include "engine/base/base.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -188,11 +186,7 @@ void model_reuse_free(struct model_reuse *r)
 {
     if (!r)
         return;
-    base_free(r->table);
-    base_free(r->line);
-    base_free(r->slot1);
-    base_free(r->bits);
-    base_free(r->number_of);
+    BASE_FREE(r->table, r->line, r->slot1, r->bits, r->number_of);
     for (unsigned k = 0; k < LEVELS; k++)
         base_free(r->count[k]);
     base_free(r);

@@ -1,5 +1,4 @@
 /* Correlations. Undefined is NaN, never 0. */
-#include "engine/base/base.h"
 #include "engine/perfmodel/warp_sim.h"
 
 #include <math.h>
@@ -66,9 +65,7 @@ double model_rank_correlation_within(const double *a, const double *b, size_t n,
         rank(b, n, tolerance, tmp, rb);
         r = model_correlation(ra, rb, n);
     }
-    base_free(tmp);
-    base_free(ra);
-    base_free(rb);
+    BASE_FREE(tmp, ra, rb);
     return r;
 }
 

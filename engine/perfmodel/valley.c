@@ -12,8 +12,6 @@
  * more exponent (perfmodel.h). Both are fitted, each with its residual. */
 #include "engine/perfmodel/valley.h"
 
-#include "engine/base/base.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -296,11 +294,35 @@ static bool usable_for_paper(const struct model_valley *v)
            v->b_reg > 0 && v->bandwidth > 0;
 }
 
+/* Root mean square of relative errors of the constant that has the least. */
+static double constant_residual(const double *time, size_t count)
+{
+    double a = 0, b = 0, sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        a += 1 / time[i];
+        b += 1 / (time[i] * time[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        sum += (1 - a / b / time[i]) * (1 - a / b / time[i]);
+    return sqrt(sum / (double)count);
+}
+
+static double explained(double residual, double constant)
+{
+    return constant > 1e-12 ? 1 - residual * residual / (constant * constant) : (double)NAN;
+}
+
 struct model_fit model_valley_fit(const struct model_valley *base, const double *n, const double *time,
                                   size_t count, double total_threads)
 {
     struct model_fit f = {
-        .paper_alpha = NAN, .paper_beta = NAN, .paper_scale = NAN, .paper_residual = NAN
+        .paper_alpha = NAN,
+        .paper_beta = NAN,
+        .paper_scale = NAN,
+        .paper_residual = NAN,
+        .r2 = NAN,
+        .constant_residual = NAN,
+        .paper_r2 = NAN,
     };
     struct problem p = { .v = *base, .n = n, .time = time, .count = count, .total = total_threads };
     if (count < MIN_POINTS || !(total_threads > 0) || !(base->cache_bytes > 0))
@@ -319,12 +341,15 @@ struct model_fit model_valley_fit(const struct model_valley *base, const double 
     f.floor_time = p.a;
     f.scale = p.b;
     f.valid = isfinite(f.residual) && f.residual < 1e3;
+    f.constant_residual = constant_residual(time, count);
+    f.r2 = explained(f.residual, f.constant_residual);
     if (usable_for_paper(base)) {
         p.paper = true;
         f.paper_residual = best_fit(&p);
         f.paper_alpha = p.v.alpha;
         f.paper_beta = p.v.beta;
         f.paper_scale = p.a;
+        f.paper_r2 = explained(f.paper_residual, f.constant_residual);
     }
     return f;
 }

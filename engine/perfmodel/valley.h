@@ -32,7 +32,11 @@ struct model_fit {
      * the law above. Every bound of the model (latency, bandwidth) is linear in 1 - H. */
     double alpha, beta;
     double residual; /* root mean square of relative errors */
-    double scale;    /* = miss_time, time units of the data */
+    /* The same of the best constant, and the share of its squares that the law explains: 1 minus the ratio
+     * of the squares; 0 or below: a constant fits as well. NaN: the data are constant. */
+    double constant_residual;
+    double r2, paper_r2;
+    double scale; /* = miss_time, time units of the data */
     double sharpness, floor_time;
     /* The paper's: time = paper_scale / model_perf_mixed with p = 1; NaN when the base numbers are not
      * usable. */
@@ -44,6 +48,8 @@ struct model_fit {
 /* Least squares over alpha, beta and a time scale: time[i] > 0 is a launch with n[i] caching
  * threads (the rest of total_threads bypass). Needs 4 points; else, and on nonsense, valid is
  * false. Deterministic (Nelder-Mead over log-parameters from fixed starts). */
+/* Below this share of R² a law says no more than a constant. */
+#define MODEL_R2_LEAST 0.1
 struct model_fit model_valley_fit(const struct model_valley *base, const double *n, const double *time,
                                   size_t count, double total_threads);
 /* Fitted time at a point: ours, and the paper's (NaN when that fit does not exist). */

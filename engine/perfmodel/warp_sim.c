@@ -13,9 +13,6 @@
  * it is asked for, the last wave counts whole, and several limits that are near each other add up. */
 #include "engine/perfmodel/warp_sim.h"
 
-#include "engine/base/base.h"
-#include "engine/perfmodel/cache.h"
-
 #include <math.h>
 #include <string.h>
 

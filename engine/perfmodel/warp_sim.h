@@ -2,10 +2,7 @@
 #ifndef GPULOCW_PERFMODEL_WARP_SIM_H
 #define GPULOCW_PERFMODEL_WARP_SIM_H
 
-#include "engine/base/base.h"
 #include "engine/perfmodel/cache.h"
-
-struct model_cache;
 
 /* ---- warps in time: what one SM's memory instructions take when lines are waited for and units queue
  * (warp_sim.c) ---- */

@@ -1,9 +1,9 @@
 /* The gap between two memory accesses of a warp, from the code alone: how many instructions, and
  * whether the later access can go out before the earlier ones are answered. The assembler moves the
- * loads of a basic block together, so inside one a load waits only for loads that its own operands need;
- * across blocks it waits. */
-#include "engine/base/base.h"
+ * loads of a basic block together, so inside one a load waits only for loads that its own operands need, and
+ * behind a store that may write what it reads for those that the store needs; across blocks it waits. */
 #include "engine/predict/request_trace.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -11,12 +11,12 @@
 
 struct tune_code {
     const struct ptx_func *f;
-    struct ptx_cfg *cfg;
+    const struct ptx_cfg *cfg;
     /* [ninsts + 1]: instructions that cost something, before this one */
     uint32_t *weight;
     uint32_t *loop;       /* [nloops]: those inside */
     uint32_t *prefetches; /* [ninsts + 1]: before this one */
-    bool *needs;          /* [ninsts]: reads what a load of its block brought */
+    bool *needs; /* [ninsts]: cannot go out before the loads of its block before it are answered */
 };
 
 /* Casts, parameter reads and register moves are folded into what uses them. */
@@ -32,36 +32,31 @@ static bool is_load(const struct ptx_inst *i)
            i->space != PTX_SPACE_CONST;
 }
 
-/* ---- registers that hold what a load of this block brought ---- */
-struct taint {
-    uint32_t *since;
-    uint32_t block;
-    bool reads, all;
-}; /* since[reg]: block + 1 */
-
-static void on_read(void *ctx, uint32_t reg, unsigned access)
+/* ---- registers that hold what a load of this block brought: since[reg] is block + 1 ---- */
+/* Spaces in which a store waits for what a load brings, one bit each. The assembler keeps a load behind it
+ * unless their spaces are known to be different, as timed launches do (engine/sim/timing/order.c). */
+static bool stands_behind(uint32_t stores, const struct ptx_inst *load)
 {
-    struct taint *t = ctx;
-    t->reads = t->reads || ((access & PTX_READ) && t->since[reg] == t->block + 1);
-}
-
-static void on_write(void *ctx, uint32_t reg, unsigned access)
-{
-    struct taint *t = ctx;
-    if (access & PTX_WRITE)
-        t->since[reg] = t->all ? t->block + 1 : 0;
+    uint32_t own = 1u << load->space, generic = 1u << PTX_SPACE_GENERIC;
+    return load->space == PTX_SPACE_GENERIC ? stores != 0 : (stores & (own | generic)) != 0;
 }
 
 static void taint_block(struct tune_code *c, uint32_t block, uint32_t *since)
 {
     const struct ptx_block *b = &c->cfg->blocks[block];
+    uint32_t stores = 0;
     for (uint32_t i = b->first; i < b->first + b->n; i++) {
         const struct ptx_inst *in = &c->f->insts[i];
-        struct taint t = { since, block, false, false };
-        ptx_inst_regs(in, on_read, &t);
-        c->needs[i] = t.reads;
-        t.all = t.reads || is_load(in);
-        ptx_inst_regs(in, on_write, &t);
+        bool reads = false;
+        for (struct ptx_regs r = ptx_regs_of(in, PTX_READ); ptx_next_reg(&r);)
+            reads |= since[r.reg] == block + 1;
+        c->needs[i] = reads || (is_load(in) && stands_behind(stores, in));
+        if (c->needs[i] && is_load(in))
+            stores = 0; /* what comes after it need not wait for them again */
+        if (reads && ptx_effect_of(in) == EFFECT_STORE)
+            stores |= 1u << in->space;
+        for (struct ptx_regs r = ptx_regs_of(in, PTX_WRITE); ptx_next_reg(&r);)
+            since[r.reg] = reads || is_load(in) ? block + 1 : 0;
     }
 }
 
@@ -93,7 +88,7 @@ struct tune_code *tune_code_of(const struct ptx_func *f)
     if (!c)
         return NULL;
     c->f = f;
-    c->cfg = ptx_cfg_build(f);
+    c->cfg = ptx_cfg_of(f);
     c->weight = base_alloc(((size_t)f->ninsts + 1) * sizeof *c->weight);
     c->prefetches = base_alloc(((size_t)f->ninsts + 1) * sizeof *c->prefetches);
     c->needs = base_alloc((size_t)f->ninsts + 1);
@@ -108,12 +103,7 @@ void tune_code_free(struct tune_code *c)
 {
     if (!c)
         return;
-    ptx_cfg_free(c->cfg);
-    base_free(c->weight);
-    base_free(c->prefetches);
-    base_free(c->needs);
-    base_free(c->loop);
-    base_free(c);
+    BASE_FREE(c->weight, c->prefetches, c->needs, c->loop, c);
 }
 
 /* The innermost loop around both; PTX_NO_INDEX: none. */

@@ -2,7 +2,6 @@
  * a trace.
  *
  *   thing --hash--> slot --> number from 0 in the order of first appearance --> thing */
-#include "engine/base/base.h"
 #include "engine/predict/request_trace.h"
 
 #include <string.h>

@@ -4,12 +4,9 @@
  * in x, of the next in y, and of one far off. A line that all four touch at about the same place in
  * their traces is taken to be asked for by everybody. First touches count apart from later ones: those
  * ask L2 only where L1 has lost the line. */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/predict/request_trace.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 
 #define LOOKED_AT 2048u /* first requests of each SM */
 #define SMS       4u    /* this one is number 0 */
@@ -136,8 +133,7 @@ enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module 
         count(t, e, asked);
     else if (st == ST_OK)
         st = ST_NOMEM;
-    base_free(e);
-    base_free(asked);
+    BASE_FREE(e, asked);
     return st;
 }
 

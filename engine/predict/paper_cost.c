@@ -6,16 +6,12 @@
  *   others           the first SM's loads stand for all; G is exact all the same
  *
  * A cache is fully associative and LRU here (Almasi et al.); loads that pass a level by miss there. */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/perfmodel/cache.h"
 #include "engine/perfmodel/reuse.h"
 #include "engine/predict/request_trace.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/options.h"
 #include "engine/tune/tune_int.h"
 
 #include <string.h>
@@ -40,8 +36,7 @@ struct tune_paper {
 void tune_paper_free(struct tune_paper *p)
 {
     if (p) {
-        base_free(p->load);
-        base_free(p->end);
+        BASE_FREE(p->load, p->end);
     }
     base_free(p);
 }
@@ -123,15 +118,13 @@ static double loads_of(const struct ptx_module *m, struct str kernel, const stru
                        const struct tune_trace *t)
 {
     struct ana_kernel *k = NULL;
-    struct diags none = { 0 };
     struct ana_opts quick = *o;
     quick.every = false;
     double n = 0;
-    if (ana_run(m, kernel, &quick, &k, &none) == ST_OK) {
+    if (ana_run(m, kernel, &quick, &k, NULL) == ST_OK) {
         n = k->exact.valid ? (double)k->exact.lines : 0;
         ana_free(k);
     }
-    diags_free(&none);
     for (size_t i = 0; n == 0 && i < t->nsteps; i++)
         if (trace_loads(trace_kind_of(t, i)))
             n += (double)(trace_lines_end(t, i) - t->step[i].first) * (double)dim3u_count(t->grid) /
@@ -227,8 +220,7 @@ static void free_stacks(struct counting *c, uint32_t sms)
         model_reuse_free(c->ro ? c->ro[sm] : NULL);
     }
     model_reuse_free(c->l2);
-    base_free(c->l1);
-    base_free(c->ro);
+    BASE_FREE(c->l1, c->ro);
 }
 
 /* One SM for all: lines that several SMs touch are moved once, and each has its share of L2. alone: the

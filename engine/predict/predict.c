@@ -4,14 +4,11 @@
  *     --warps in time through L1 and L2 (replay_model.c)--> cycles, our figure
  *   rewritten kernel --ana_trace, LRU of L1 and L2 (paper_cost.c)--> G, m1, m2
  *     --model_memory_cost--> the paper's figure */
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
 #include "engine/perfmodel/cache.h"
-#include "engine/perfmodel/cost.h"
 #include "engine/predict/prediction.h"
 #include "engine/predict/request_trace.h"
-#include "engine/rec/counters.h"
 #include "engine/rec/device.h"
 #include "engine/rec/interval.h"
 #include "engine/rec/opt_bypass.h"
@@ -20,7 +17,6 @@
 #include "engine/tune/tune_int.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,11 +222,10 @@ void tune_prediction_text(const struct tune_prediction *p, const char *device, s
         return;
     }
     buf_printf(out, "memory cost on %s, modelled, in cycles; nothing was launched for it\n", device);
-    buf_printf(
-        out,
-        "  paper    %.4g = L1 %.4g + L2 %.4g + DRAM %.4g: G %.0f line transactions of loads, m1 %.2f "
-        "%%, m2 %.2f %%\n",
-        c->paper, c->l1, c->l2, c->dram, p->paper.loads, 100 * p->paper.m1, 100 * p->paper.m2);
+    buf_printf(out,
+               "  paper    %.4g = L1 %.4g + L2 %.4g + DRAM %.4g: G %.0f line transactions of loads; L1 "
+               "misses %.2f %%, L2 misses %.2f %%\n",
+               c->paper, c->l1, c->l2, c->dram, p->paper.loads, 100 * p->paper.m1, 100 * p->paper.m2);
     buf_printf(out, "  walked   %.4g line requests, L1 misses %.1f %%, of those from DRAM %.1f %%\n",
                p->in.loads, 100 * p->in.m1, 100 * p->in.m2);
     buf_printf(out,

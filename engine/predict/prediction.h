@@ -2,13 +2,11 @@
 #ifndef GPULOCW_PREDICT_PREDICTION_H
 #define GPULOCW_PREDICT_PREDICTION_H
 
-#include "engine/base/base.h"
 #include "engine/perfmodel/cost.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/options.h"
 
 struct tune_bench;
-struct tune_subject;
 
 /* Memory cost of a configuration before any launch: the schedule paper's figure by name (cost.paper, in
  * cycles of latency, parts l1, l2, dram) and ours (cost.extended, cycles: one SM's warps walked in time,

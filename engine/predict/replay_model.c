@@ -3,16 +3,12 @@
  *
  *   line requests (request_trace.c) --warps by the clock, L1 (model_walk)--> what L1 lacks
  *     --LRU of this SM's share of L2--> L2 or DRAM */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/perfmodel/cache.h"
 #include "engine/perfmodel/lru_set.h"
-#include "engine/perfmodel/warp_sim.h"
 #include "engine/predict/request_trace.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_memory.h"
 #include "engine/rec/opt_prefetch.h"
@@ -438,10 +434,6 @@ enum status tune_play(struct tune_bench *b, const struct options *o, const struc
     share_l2(&p);
     bool ok = hold_l2(&p) && string(&p) && walk_it(&p);
     model_recent_free(p.l2);
-    base_free(p.held);
-    base_free(p.head);
-    base_free(p.of);
-    base_free(p.spare);
-    base_free(p.line);
+    BASE_FREE(p.held, p.head, p.of, p.spare, p.line);
     return p.stopped ? ST_CANCELLED : ok ? ST_OK : ST_NOMEM;
 }

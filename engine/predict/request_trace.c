@@ -6,14 +6,12 @@
  * as redirection. */
 #include "engine/predict/request_trace.h"
 
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_bypass.h"
@@ -35,16 +33,10 @@
 static void trace_free(struct tune_trace *t)
 {
     if (t) {
-        base_free(t->step);
-        base_free(t->request);
-        base_free(t->loaded);
+        BASE_FREE(t->step, t->request, t->loaded);
         tune_once_free(&t->lines);
         tune_once_free(&t->kinds);
-        base_free(t->head);
-        base_free(t->tail);
-        base_free(t->asked);
-        base_free(t->crowd);
-        base_free(t->past);
+        BASE_FREE(t->head, t->tail, t->asked, t->crowd, t->past);
         tune_code_free(t->code);
         ana_before_free(t->before);
         tune_paper_free(t->paper);
@@ -74,14 +66,18 @@ static enum status find_resources(struct tune_bench *b, struct str text, struct 
 {
     struct dev *dev = b->subject.dev;
     struct dev_code *code = NULL;
-    t->regs = b->original.regs;
-    t->shared_static = b->original.shared_static;
+    t->regs = b->original->regs;
+    t->shared_static = b->original->shared_static;
     if (dev_describe(dev)->kind != DEV_SIMULATED)
         return ST_OK;
     enum status st = dev_load(dev, "predicted", text, str_of(b->subject.launch->kernel), 0, &code, ds);
     if (st == ST_OK) {
         struct dev_resources r = dev_code_resources(code);
         t->regs = r.regs;
+        if (r.spilled)
+            snprintf(t->why, sizeof t->why,
+                     "spills: the %u bytes that a thread stores for want of registers are not modelled",
+                     r.spilled);
         t->shared_static = r.shared_static;
         dev_unload(dev, code);
     }
@@ -220,6 +216,27 @@ static bool room_for_lines(struct tune_trace *t)
     return (t->loaded = base_alloc(TRACE_MOST / 8)) != NULL;
 }
 
+/* What takes turns that this model does not count: the figure would be one of something else. NULL: nothing. */
+static const char *not_modelled(const struct ptx_inst *i)
+{
+    bool by_index = i->nopnds > 1 && i->opnds[1].kind == OPND_ADDR && i->opnds[1].base == BASE_REG;
+    if (ptx_effect_of(i) == EFFECT_ATOMIC)
+        return "atomics: the turns of those at one word are not modelled";
+    if (i->space == PTX_SPACE_CONST && by_index)
+        return "constants by an index: the turns of different words are not modelled";
+    if (i->space == PTX_SPACE_LOCAL)
+        return "local memory: not modelled";
+    return NULL;
+}
+
+static void look_for_unknown(const struct ptx_func *f, struct tune_trace *t)
+{
+    for (uint32_t i = 0; i < f->ninsts && !t->why[0]; i++) {
+        const char *why = not_modelled(&f->insts[i]);
+        snprintf(t->why, sizeof t->why, "%s", why ? why : "");
+    }
+}
+
 static enum status follow(struct tune_bench *b, struct tune_trace *t, const struct ptx_module *m,
                           struct diags *ds)
 {
@@ -242,6 +259,10 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
     t->func = f ? f->index : 0;
     if (!room || (f && !t->code))
         return ST_NOMEM;
+    if (f)
+        look_for_unknown(f, t);
+    if (t->why[0])
+        return ST_OK;
     struct ana_opts o = { .data = &data,
                           .dev = d,
                           .quick = true,
@@ -314,7 +335,7 @@ enum status tune_trace_of(struct tune_bench *b, const struct options *o, bool pa
         snprintf(t->why, sizeof t->why, "%.150s", r.message[0] ? r.message : status_text(st));
     else if (t->cut)
         snprintf(t->why, sizeof t->why, "an SM makes more than %zu line requests", TRACE_MOST);
-    else if (!t->n)
+    else if (!t->n && !t->why[0])
         snprintf(t->why, sizeof t->why, "no global loads or stores were seen");
     diags_free(&own);
     t->made = st != ST_CANCELLED && !t->nomem;

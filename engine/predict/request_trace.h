@@ -3,16 +3,11 @@
 #define GPULOCW_PREDICT_REQUEST_TRACE_H
 
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/perfmodel/cost.h"
 #include "engine/perfmodel/warp_sim.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/options.h"
 
-struct ana_before;
-struct dev_info;
-struct ptx_func;
-struct ptx_module;
 struct tune_bench;
 
 #define LINE_BYTES   128u

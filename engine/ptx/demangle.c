@@ -1,7 +1,6 @@
 /* C++ names as compilers write them into PTX (Itanium C++ ABI, 5.1): what a person calls the function.
  * Of parameters nothing is told; template arguments are where they are plain types, numbers and names.
  */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 
 #include <stdio.h>

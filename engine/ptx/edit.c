@@ -7,8 +7,6 @@
  * Where a statement shares its line with others, a line break is put between. */
 #include "engine/ptx/edit.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
 
 #include <stdlib.h>
@@ -47,8 +45,7 @@ void ptx_edit_free(struct ptx_edit *e)
         return;
     for (size_t i = 0; i < e->changes.n; i++)
         base_free(e->changes.v[i].text);
-    base_free(e->changes.v);
-    base_free(e);
+    BASE_FREE(e->changes.v, e);
 }
 
 /* ---- places ---- */
@@ -471,9 +468,7 @@ enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out
                                          .marks = o.marks.v,
                                          .nmarks = (uint32_t)o.marks.n };
     if (st != ST_OK) {
-        base_free(o.lines.v);
-        base_free(o.places.v);
-        base_free(o.marks.v);
+        BASE_FREE(o.lines.v, o.places.v, o.marks.v);
     }
     buf_free(&o.text);
     return st;
@@ -497,9 +492,6 @@ uint32_t ptx_edit_was(const struct ptx_edit_result *r, uint32_t off)
 
 void ptx_edit_result_free(struct ptx_edit_result *r)
 {
-    base_free(r->text);
-    base_free(r->lines);
-    base_free(r->marks);
-    base_free(r->places);
+    BASE_FREE(r->text, r->lines, r->marks, r->places);
     *r = (struct ptx_edit_result){ 0 };
 }

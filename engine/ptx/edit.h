@@ -2,7 +2,6 @@
 #ifndef GPULOCW_PTX_EDIT_H
 #define GPULOCW_PTX_EDIT_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/text_marks.h"
 
 struct ptx_func;

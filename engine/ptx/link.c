@@ -1,7 +1,5 @@
 /* Several modules as one program: names are what they share (PTX ISA 11.6). */
-#include "engine/base/base.h"
 #include "engine/ptx/link.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /* What a program takes of libraries: the texts that define what it lacks. */
-#include "engine/base/base.h"
 #include "engine/ptx/link.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
 
 #include <string.h>
@@ -162,8 +160,7 @@ enum status ptx_link_take(struct ptx_link_input *in, size_t n, size_t *taken, st
     to_the_front(in, n, taken);
     for (size_t i = 0; t.m && i < n; i++)
         ptx_free(t.m[i]);
-    base_free(t.m);
-    base_free(t.lacks.v);
+    BASE_FREE(t.m, t.lacks.v);
     strmap_free(&t.names);
     return st;
 }

@@ -30,6 +30,13 @@ struct ptx_place {
     uint32_t col;
 };
 struct ptx_place ptx_user_place(const struct ptx_module *m, struct ptx_loc l);
+/* The same of an instruction; of one that the compiler made for no line in particular (line 0), that of the
+ * last one before it that has a line. */
+struct ptx_place ptx_place_near(const struct ptx_module *m, const struct ptx_func *f,
+                                const struct ptx_inst *i);
+/* Where `from` calls f, all of its calls being of one line; file 0: nowhere, or on several. */
+struct ptx_place ptx_place_of_call(const struct ptx_module *m, const struct ptx_func *from,
+                                   const struct ptx_func *f);
 /* The same of the first instruction that begins at this line of the text. */
 struct ptx_place ptx_user_place_at(const struct ptx_module *m, uint32_t line);
 /* "app.cu:12", or "math.hpp:40 in app.cu:12" where inlined. False: no .loc, or one of a file that has no

@@ -1,10 +1,8 @@
 /* What an instruction computes, from the columns of its row. See meaning.h. */
 #include "engine/ptx/meaning.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +21,13 @@ enum ptx_effect ptx_effect_of(const struct ptx_inst *i)
 enum ptx_role ptx_role_of(const struct ptx_inst *i)
 {
     return ptx_op_info(i->op)->role;
+}
+
+bool ptx_is_exact(const struct ptx_inst *i)
+{
+    const char *mods = ptx_op_info(i->op)->mods;
+    return i->ntypes && i->type[0] == PTX_T_F32 && mods && strstr(mods, "approx") &&
+           !ptx_has_mod(i, PTX_MOD_APPROX) && !ptx_has_mod(i, PTX_MOD_FULL);
 }
 
 bool ptx_is_plain_load(const struct ptx_inst *i)
@@ -378,22 +383,33 @@ uint32_t ptx_wgmma_adds(const struct ptx_inst *i)
     return ptx_is(i, IS_WGMMA) && i->nopnds > k ? k : PTX_NO_INDEX;
 }
 
-struct written {
-    uint32_t reg;
-    bool is;
-};
-
-static void look(void *ctx, uint32_t reg, unsigned access)
+const struct ptx_operand *ptx_named_lanes(const struct ptx_inst *i)
 {
-    struct written *w = ctx;
-    w->is |= reg == w->reg && (access & PTX_WRITE);
+    bool sync = i->op == PTX_OP_BAR_WARP_SYNC ||
+                (ptx_effect_of(i) == EFFECT_WARP && ptx_has_mod(i, PTX_MOD_SYNC));
+    return sync && i->nopnds ? &i->opnds[i->nopnds - 1] : NULL;
+}
+
+bool ptx_chooses_lanes(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_ACTIVEMASK || i->op == PTX_OP_MATCH ||
+           (i->op == PTX_OP_VOTE && ptx_has_mod(i, PTX_MOD_BALLOT));
+}
+
+uint64_t ptx_divides(const struct ptx_inst *i, const struct ptx_operand **a)
+{
+    bool whole = !i->guarded && i->nopnds == 3 && i->opnds[2].kind == OPND_IMM && i->opnds[2].imm > 0 &&
+                 i->ntypes;
+    bool sign = whole && ptx_type_kind((enum ptx_type)i->type[0]) == 's';
+    *a = whole ? &i->opnds[1] : NULL;
+    if (whole && i->op == PTX_OP_SHR && i->opnds[2].imm < 32)
+        return (uint64_t)1 << i->opnds[2].imm;
+    return whole && !sign && i->op == PTX_OP_DIV ? (uint64_t)i->opnds[2].imm : 0;
 }
 
 bool ptx_writes_reg(const struct ptx_inst *i, uint32_t reg)
 {
-    struct written w = { reg, false };
-    ptx_inst_regs(i, look, &w);
-    return w.is;
+    return ptx_reg_access(i, reg) & PTX_WRITE;
 }
 
 bool ptx_shape_of(const struct ptx_inst *i, unsigned *m, unsigned *n, unsigned *k)
@@ -423,24 +439,12 @@ uint32_t ptx_find_reg(const struct ptx_func *f, struct str name)
     return PTX_NO_INDEX;
 }
 
-struct named {
-    const struct ptx_func *f;
-    struct str name;
-    uint32_t reg;
-};
-
-static void name_reg(void *ctx, uint32_t reg, unsigned access)
-{
-    struct named *n = ctx;
-    (void)access;
-    n->reg = str_eq(n->f->regs[reg].name, n->name) ? reg : n->reg;
-}
-
 uint32_t ptx_named_reg(const struct ptx_func *f, const struct ptx_inst *i, struct str name)
 {
-    struct named x = { f, name, PTX_NO_INDEX };
-    ptx_inst_regs(i, name_reg, &x);
-    return x.reg;
+    uint32_t found = PTX_NO_INDEX;
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ | PTX_WRITE); ptx_next_reg(&r);)
+        found = str_eq(f->regs[r.reg].name, name) ? r.reg : found;
+    return found;
 }
 
 static bool names_variable(const struct ptx_operand *o, struct str name)

@@ -6,7 +6,6 @@
 #ifndef GPULOCW_PTX_MEANING_H
 #define GPULOCW_PTX_MEANING_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
 struct ptx_func;
@@ -32,6 +31,8 @@ bool ptx_is_address_cast(const struct ptx_inst *i);
 bool ptx_ends_thread(const struct ptx_inst *i);
 /* volatile, relaxed, acquire, release, mmio, .cv, .wt: other threads may see it, or answer it */
 bool ptx_is_strong(const struct ptx_inst *i);
+/* Arithmetic of f32 to the last bit, of which there is an approximate form too. */
+bool ptx_is_exact(const struct ptx_inst *i);
 /* A load whose memory nobody writes while the kernel runs: .nc, ldu. */
 bool ptx_reads_constant_memory(const struct ptx_inst *i);
 /* Does it do this to memory (PTX_MOD_ADD, PTX_MOD_CAS ...), as an atomic or a reduction? */
@@ -109,6 +110,13 @@ bool ptx_is_number(const struct ptx_operand *o);
 /* Which operand of a wgmma says whether it adds to what its registers hold; PTX_NO_INDEX: it always
  * does, or is none. */
 uint32_t ptx_wgmma_adds(const struct ptx_inst *i);
+/* The operand that names the lanes which do i together, and wait for each other there; NULL: it waits for
+ * none. */
+const struct ptx_operand *ptx_named_lanes(const struct ptx_inst *i);
+/* The result is a set of lanes, all of them among those that do i. */
+bool ptx_chooses_lanes(const struct ptx_inst *i);
+/* The destination is *a divided by the result, rounded down; 0: it is none, or has a guard. */
+uint64_t ptx_divides(const struct ptx_inst *i, const struct ptx_operand **a);
 bool ptx_writes_reg(const struct ptx_inst *i, uint32_t reg);
 /* The m, n and k of a matrix operation's shape (.m16n8k16); false: it has no such word. */
 bool ptx_shape_of(const struct ptx_inst *i, unsigned *m, unsigned *n, unsigned *k);

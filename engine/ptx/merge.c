@@ -4,9 +4,7 @@
  * has too get a number; a function has one prototype, which bears its definition's linkage; a variable's
  * definition stands where the first module names it; weak and common definitions that lose are dropped;
  * .file numbers go on; sections of debuggers are left out. */
-#include "engine/base/base.h"
 #include "engine/ptx/link.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
 
 #include <stdlib.h>
@@ -472,9 +470,7 @@ enum status ptx_link(const struct ptx_link_input *in, size_t n, struct ptx_modul
         st = merged(&g, out);
     for (size_t i = 0; g.m && i < g.n; i++)
         ptx_free(g.m[i]);
-    base_free(g.m);
-    base_free(g.v.v);
-    base_free(g.changes.v);
+    BASE_FREE(g.m, g.v.v, g.changes.v);
     strmap_free(&g.map);
     arena_free(g.a);
     return st;

@@ -1,5 +1,4 @@
 /* A module's text as some of its kernels need it: what they cannot reach is left out, line ends stay. */
-#include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
@@ -118,12 +117,7 @@ static bool open_narrow(struct narrow *n, const struct ptx_module *m)
 
 static void close_narrow(struct narrow *n)
 {
-    base_free(n->var);
-    base_free(n->func);
-    base_free(n->list);
-    base_free(n->place);
-    base_free(n->todo);
-    base_free(n->text);
+    BASE_FREE(n->var, n->func, n->list, n->place, n->todo, n->text);
 }
 
 static void drop_rest(struct narrow *n)

@@ -13,7 +13,6 @@
 #ifndef GPULOCW_PTX_PTX_H
 #define GPULOCW_PTX_PTX_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/label.h"
 #include "engine/ptx/loc.h"
 #include "engine/ptx/ptx_table.h"
@@ -79,10 +78,18 @@ enum ptx_mod ptx_mod_of(const struct ptx_inst *i, enum ptx_mod_category c);
 /* How operand k is used: read, written, both (op signature; guards and address bases are reads). */
 enum ptx_access { PTX_READ = 1, PTX_WRITE = 2 };
 unsigned ptx_operand_access(const struct ptx_inst *i, unsigned k);
-/* Calls fn for every register the instruction reads or writes: guard, operands, vector elements, address
- * bases. */
-void ptx_inst_regs(const struct ptx_inst *i, void (*fn)(void *ctx, uint32_t reg, unsigned access),
-                   void *ctx);
+/* The registers that an instruction reads or writes, as `want` says: guard, operands, vector elements,
+ * address bases. for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);) */
+struct ptx_regs {
+    const struct ptx_inst *i;
+    uint32_t reg;
+    unsigned access, want;
+    unsigned at[3]; /* in the operands, in a list of these, in a list of that */
+    bool guard;     /* it comes next */
+};
+struct ptx_regs ptx_regs_of(const struct ptx_inst *i, unsigned want);
+bool ptx_next_reg(struct ptx_regs *r);
+unsigned ptx_reg_access(const struct ptx_inst *i, uint32_t reg); /* 0: it is none of its registers */
 
 enum ptx_linkage { LINK_NONE, LINK_EXTERN, LINK_VISIBLE, LINK_WEAK, LINK_COMMON };
 struct ptx_reloc {
@@ -149,6 +156,7 @@ struct ptx_stmt {
     uint32_t index; /* inst, label or symbol index by kind */
     struct span at;
 };
+struct ptx_facts;
 struct ptx_func {
     struct str name;
     bool entry; /* a kernel */
@@ -188,9 +196,10 @@ struct ptx_func {
     uint32_t maxclusterrank; /* CTAs of a cluster */
     uint32_t abi_preserve;   /* registers */
     bool explicitcluster, blocksareclusters;
-    struct span at;   /* whole */
-    struct span head; /* up to before '{' */
-    struct span body; /* '{' to '}' inclusive */
+    struct ptx_facts *facts; /* what is known of it: facts/facts.h */
+    struct span at;          /* whole */
+    struct span head;        /* up to before '{' */
+    struct span body;        /* '{' to '}' inclusive */
 };
 struct ptx_module {
     struct arena *arena;

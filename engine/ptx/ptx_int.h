@@ -9,10 +9,8 @@
 #ifndef GPULOCW_PTX_PTX_INT_H
 #define GPULOCW_PTX_PTX_INT_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/form.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/ptx/scope.h"
 
 #define PTX_MAX_WORDS     24u /* dot-words of one opcode */
@@ -142,6 +140,8 @@ void ptx_resync(struct ptx_parser *p);
 bool ptx_skip_block(struct ptx_parser *p); /* '{' ... matching '}' */
 struct diag *ptx_error(struct ptx_parser *p, const char *code, struct span at, const char *fmt, ...)
     BASE_PRINTF(4, 5);
+/* Warnings for what ptxas 13 refuses and the parser takes (ptxas.c); the module is whole. */
+void ptx_tell_ptxas(struct ptx_parser *p);
 struct diag *ptx_report(struct ptx_parser *p, enum diag_level level, const char *code, struct span at,
                         const char *fmt, ...) BASE_PRINTF(5, 6);
 const char *ptx_quote(struct ptx_parser *p); /* the token at the cursor, for messages */

@@ -2,7 +2,6 @@
 #ifndef GPULOCW_PTX_REFERENCE_H
 #define GPULOCW_PTX_REFERENCE_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 
 /* What the declaration of a sampler or texture says of reading it (PTX ISA 5.3). */

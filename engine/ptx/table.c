@@ -1,11 +1,6 @@
 /* The tables as arrays, and the small questions asked of them and of an instruction. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
-
-#include <string.h>
 
 static const struct ptx_op_info op_table[PTX_OP_COUNT] = {
     [PTX_OP_OPAQUE] = { .name = "(opaque)",
@@ -154,36 +149,64 @@ unsigned ptx_operand_access(const struct ptx_inst *i, unsigned k)
     return k < i->nopnds ? i->opnds[k].access : 0;
 }
 
-static void operand_regs(const struct ptx_operand *o, unsigned access,
-                         void (*fn)(void *, uint32_t, unsigned), void *ctx)
+struct ptx_regs ptx_regs_of(const struct ptx_inst *i, unsigned want)
 {
-    if (o->kind == OPND_REG)
-        fn(ctx, o->index, access);
-    else if (o->kind == OPND_ADDR && o->base == BASE_REG)
-        fn(ctx, o->index, PTX_READ);
+    return (struct ptx_regs){ .i = i, .want = want, .guard = i->guarded };
 }
 
-/* Lists nest two deep at most: [a, {b, c}]. */
-void ptx_inst_regs(const struct ptx_inst *i, void (*fn)(void *ctx, uint32_t reg, unsigned access),
-                   void *ctx)
+static bool is_list(const struct ptx_operand *o)
 {
-    if (i->guarded)
-        fn(ctx, i->guard, PTX_READ);
-    for (unsigned k = 0; k < i->nopnds; k++) {
-        const struct ptx_operand *o = &i->opnds[k];
-        if (o->kind != OPND_VEC && o->kind != OPND_MULTI) {
-            operand_regs(o, o->access, fn, ctx);
-            continue;
+    return o->kind == OPND_VEC || o->kind == OPND_MULTI;
+}
+
+/* The next that is no list. Lists nest two deep at most: [a, {b, c}]. */
+static const struct ptx_operand *next_operand(struct ptx_regs *r)
+{
+    while (r->at[0] < r->i->nopnds) {
+        const struct ptx_operand *o = &r->i->opnds[r->at[0]];
+        if (!is_list(o)) {
+            r->at[0]++;
+            return o;
         }
-        for (unsigned e = 0; e < o->nelem; e++) {
-            const struct ptx_operand *x = &o->elem[e];
-            if (x->kind != OPND_VEC && x->kind != OPND_MULTI)
-                operand_regs(x, x->access, fn, ctx);
-            else
-                for (unsigned q = 0; q < x->nelem; q++)
-                    operand_regs(&x->elem[q], x->elem[q].access, fn, ctx);
-        }
+        const struct ptx_operand *x = r->at[1] < o->nelem ? &o->elem[r->at[1]] : NULL;
+        if (x && is_list(x) && r->at[2] < x->nelem)
+            return &x->elem[r->at[2]++];
+        r->at[2] = 0;
+        r->at[1] = x ? r->at[1] + 1 : 0;
+        r->at[0] += !x;
+        if (x && !is_list(x))
+            return x;
     }
+    return NULL;
+}
+
+bool ptx_next_reg(struct ptx_regs *r)
+{
+    const struct ptx_operand *o;
+    if (r->guard) {
+        r->guard = false;
+        r->reg = r->i->guard;
+        r->access = PTX_READ;
+        if (r->want & PTX_READ)
+            return true;
+    }
+    while ((o = next_operand(r))) {
+        r->reg = o->index;
+        r->access = o->kind == OPND_REG                           ? o->access
+                    : o->kind == OPND_ADDR && o->base == BASE_REG ? PTX_READ
+                                                                  : 0;
+        if (r->access & r->want)
+            return true;
+    }
+    return false;
+}
+
+unsigned ptx_reg_access(const struct ptx_inst *i, uint32_t reg)
+{
+    unsigned access = 0;
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ | PTX_WRITE); ptx_next_reg(&r);)
+        access |= r.reg == reg ? r.access : 0;
+    return access;
 }
 
 unsigned ptx_sreg_sees(enum ptx_sreg s)

@@ -1,7 +1,5 @@
 #include "engine/ptx/text_marks.h"
 
-#include "engine/base/base.h"
-
 bool text_marks_add(struct text_marks *m, struct text_mark one)
 {
     if (!base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v))

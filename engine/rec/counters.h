@@ -5,7 +5,7 @@
 #include "engine/base/base.h"
 
 /* ---- counters and results ---- */
-enum origin { ORIGIN_MODELLED, ORIGIN_SIMULATED, ORIGIN_MEASURED, ORIGIN_DERIVED };
+enum origin { ORIGIN_MODELLED, ORIGIN_SIMULATED, ORIGIN_MEASURED, ORIGIN_DERIVED, ORIGIN_COMPILED };
 const char *origin_name(enum origin o); /* "modelled" ... */
 /* The unit that times are read best in, by the longest that stand together: microseconds below a
  * millisecond. */
@@ -20,27 +20,22 @@ struct time_words {
 };
 struct time_words time_words(double ns); /* "12.35 µs", "1.2346 ms" */
 enum counter_better { COUNTER_LESS = -1, COUNTER_NEITHER, COUNTER_MORE };
-#define X(id, name, unit, help, better, counted) COUNTER_##id,
-enum counter_id {
-#include "engine/rec/counters.def"
-    COUNTER_COUNT
-};
-#undef X
+/* Counters are numbers below COUNTER_COUNT, which is COUNTERS_MOST at most: who names one includes counter_ids.h, so
+ * that a new counter compiles only those again. */
+#define COUNTERS_MOST 48
 struct counter {
     double value;
     enum origin origin;
     bool valid;
 }; /* not valid: n/a, never 0 */
-const char *counter_name(enum counter_id c);
-const char *counter_unit(enum counter_id c);
-const char *counter_help(enum counter_id c);
-enum counter_better counter_better(enum counter_id c);
-bool counter_sums(enum counter_id c); /* the simulated device adds it up */
-/* From here on documents have every counter, also those that are 0. */
-#define COUNTER_WRITTEN COUNTER_SHARED_PASSES
+const char *counter_name(unsigned c);
+const char *counter_unit(unsigned c);
+const char *counter_help(unsigned c);
+enum counter_better counter_better(unsigned c);
+bool counter_sums(unsigned c); /* the simulated device adds it up */
 /* A counter that not every device or kernel has, and has none of here: lists and documents leave it out.
  */
-bool counter_left_out(enum counter_id id, const struct counter all[COUNTER_COUNT]);
+bool counter_left_out(unsigned id, const struct counter all[COUNTERS_MOST]);
 
 /* ---- pipes: what does arithmetic with fractions, and the counters of its operations ---- */
 /* X(id, name, counter). A pipe of tensor cores is one type of factors, with a rate of its own. */
@@ -56,7 +51,7 @@ bool counter_left_out(enum counter_id id, const struct counter all[COUNTER_COUNT
 enum pipe { PIPE_LIST(PIPE_ITEM) PIPE_COUNT };
 #undef PIPE_ITEM
 const char *pipe_name(enum pipe p);
-enum counter_id pipe_counter(enum pipe p);
+unsigned pipe_counter(enum pipe p);
 
 #define TIMING_MAX_SAMPLES 64
 /* low..high, both within; low 0: not known */

@@ -2,9 +2,7 @@
  * makes those that are a rule. */
 #include "engine/rec/data.h"
 
-#include "engine/base/base.h"
 #include "engine/rec/data_int.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 
 #include <string.h>

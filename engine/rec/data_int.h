@@ -2,9 +2,7 @@
 #ifndef GPULOCW_REC_DATA_INT_H
 #define GPULOCW_REC_DATA_INT_H
 
-#include "engine/base/base.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
 
 struct launch_buffer;
 

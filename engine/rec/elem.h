@@ -13,6 +13,14 @@ static inline uint64_t dim3u_count(struct dim3u d)
 {
     return (uint64_t)d.x * d.y * d.z;
 }
+static inline bool dim3u_same(struct dim3u a, struct dim3u b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+static inline uint32_t dim3u_at(struct dim3u d, int k) /* k 0: x */
+{
+    return k == 0 ? d.x : k == 1 ? d.y : d.z;
+}
 
 /* ---- launch description (docs/reference/launch.md "Launch description") ---- */
 #define ELEM_LIST(X)   \

@@ -1,9 +1,8 @@
 /* Elements by a rule of an `init` (docs/reference/launch.md): the same bytes whenever and wherever they
  * are made. */
-#include "engine/base/base.h"
 #include "engine/rec/data_int.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_shared.h"
+#include "engine/rec/options.h"
 
 #include <string.h>
 

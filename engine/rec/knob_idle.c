@@ -1,5 +1,4 @@
 /* knob_idle: options that are set and change nothing. */
-#include "engine/base/base.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
@@ -60,6 +59,7 @@ static const struct {
     { "index", "it needs cluster redirect or cluster agent", clusters },
     { "clusters", "it needs cluster redirect or cluster agent", clusters },
     { "agents", "it needs cluster agent", has_agents },
+    { "claims", "it needs cluster agent", has_agents },
     { "prefetch-distance", "it needs prefetch l1 or prefetch l2", prefetches },
     { "softcache-data", "it needs softcache", has_softcache },
     { "softcache-line", "it needs softcache", has_softcache },

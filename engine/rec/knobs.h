@@ -34,6 +34,7 @@ bool knob_is_default(const struct options *o, size_t i);
  * Then `why` says what it needs. warps: of a CTA; 0: not known. */
 bool knob_idle(const struct options *o, size_t i, unsigned warps, char *why, size_t n);
 struct options options_default(void);
+struct options *options_new(void); /* the default; base_free; NULL: out of memory */
 bool options_equal(const struct options *a, const struct options *b);
 /* The options as one command line: "--bypass l1 --pi 7"; defaults left out. */
 void options_line(const struct options *o, struct buf *out);

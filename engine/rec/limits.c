@@ -187,15 +187,36 @@ void limits_add_place(struct limits *l, struct limit_place p)
         l->place[to] = p;
 }
 
+static void sort_places(struct limit_place *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct limit_place p = v[i];
+        size_t k = i;
+        for (; k && v[k - 1].share < p.share; k--)
+            v[k] = v[k - 1];
+        v[k] = p;
+    }
+}
+
 void limits_sort(struct limits *l)
 {
-    for (uint32_t i = 1; i < LIMIT_POOL; i++) {
-        struct limit_place p = l->place[i];
-        uint32_t k = i;
-        for (; k && l->place[k - 1].share < p.share; k--)
-            l->place[k] = l->place[k - 1];
-        l->place[k] = p;
+    sort_places(l->place, LIMIT_POOL);
+}
+
+size_t limits_lines(const struct limits *l, struct limit_place out[LIMIT_POOL])
+{
+    size_t n = 0;
+    for (uint32_t i = 0; l->valid && i < LIMIT_POOL && l->place[i].share > 0; i++) {
+        size_t k = 0;
+        while (k < n && (out[k].file != l->place[i].file || out[k].line != l->place[i].line))
+            k++;
+        if (k == n)
+            out[n++] = l->place[i];
+        else
+            out[k].share += l->place[i].share;
     }
+    sort_places(out, n);
+    return n;
 }
 
 const struct limit_place *limits_place(const struct limits *l, enum limit_cause c, unsigned k)
@@ -237,7 +258,7 @@ static void put_shares(struct limits *to, const struct split *s, const struct li
     for (unsigned c = 0; c < LIMIT_COUNT; c++) {
         to->share[c] = (float)(part * s->sum[c] / all);
         for (size_t i = 0; i < s->n; i++)
-            if (s->of[i * LIMIT_COUNT + c] > 0)
+            if (rows[i].line && s->of[i * LIMIT_COUNT + c] > 0)
                 limits_add_place(to, place_of(to, &rows[i], c, part * s->of[i * LIMIT_COUNT + c] / all));
     }
     to->share[LIMIT_LAUNCH] += (float)l->overhead;

@@ -4,9 +4,6 @@
 
 #include "engine/base/base.h"
 
-struct buf;
-struct dev_info;
-struct dim3u;
 struct result;
 
 /* X(id, name, what it means). Each slot of each scheduler of each SM goes to one of them. */
@@ -56,17 +53,24 @@ struct limit_facts {
     uint32_t cta_threads;
     uint32_t held_by; /* enum dev_limit: what keeps more CTAs away */
 };
+/* What to write in the source against a cause, of this kernel (engine/tune/cure.h). */
+#define LIMIT_EDITS 3u
+struct limit_edit {
+    uint8_t cause; /* enum limit_cause */
+    char text[231];
+};
 struct limits {
     bool valid;                           /* false: n/a */
     float share[LIMIT_COUNT];             /* of the launch, 0..1; all together 1 */
     struct limit_place place[LIMIT_POOL]; /* the greatest share first */
     struct limit_facts facts;
-    char files[LIMIT_FILES][80]; /* the last bytes of longer names */
+    struct limit_edit edit[LIMIT_EDITS]; /* empty texts: there are no more */
+    char files[LIMIT_FILES][80];         /* the last bytes of longer names */
 };
 
 /* What one instruction took and asked for, counted by the simulated device. */
 struct limit_row {
-    uint32_t line;   /* of the text */
+    uint32_t line;   /* of the text; 0: of none, it has no place */
     uint32_t source; /* of `file`; 0: the text does not say */
     struct str file;
     uint64_t cycles[LIMIT_COUNT]; /* of schedulers */
@@ -93,20 +97,19 @@ const struct limit_place *limits_place(const struct limits *l, enum limit_cause 
 /* Keeps the place, unless it is among the smallest; call limits_sort when all are there. */
 void limits_add_place(struct limits *l, struct limit_place p);
 void limits_sort(struct limits *l);
+/* The places by line, each with the share of all its causes, the greatest first; returns how many. */
+size_t limits_lines(const struct limits *l, struct limit_place out[LIMIT_POOL]);
 /* 1 + the index of a file in l->files; 0: there is no room for another one. */
 uint8_t limits_file(struct limits *l, struct str name);
-/* "whole", "sampled" or "measured": what r's limits rest on. */
-const char *limits_evidence(const struct result *r);
 /* One sentence: what r says of cause c, in figures. */
 void limit_why(const struct result *r, enum limit_cause c, struct buf *out);
-/* What may be done about a cause: options of a configuration, or an edit of the source; the other is NULL.
- * *i: 0 at first; false: there is no more. */
+/* What may be done about cause c: options of a configuration, or an edit of the source; the other is NULL.
+ * What l has of this kernel stands for what is said of any kernel. *i: 0 at first; false: there is no
+ * more. */
 struct limit_try {
     const char *options, *edit;
 };
-bool limit_next_try(enum limit_cause c, unsigned *i, struct limit_try *out);
-/* Without the cause the launch would gain so much at most. */
-double limit_gain(const struct limits *l, enum limit_cause c);
+bool limit_next_try(const struct limits *l, enum limit_cause c, unsigned *i, struct limit_try *out);
 /* Cause i of those that r has, the heaviest first; LIMIT_COUNT: there is none. What takes less than
  * LIMIT_LEAST is none. */
 #define LIMIT_LEAST 0.01f

@@ -1,6 +1,6 @@
 /* What a limit means in the figures of a result, and what may be done about it. */
 #include "engine/base/base.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
 #include "engine/rec/limits.h"
 #include "engine/rec/result.h"
@@ -11,11 +11,15 @@ static const struct {
 } tries[] = {
     { LIMIT_GRID, { NULL, "launch more CTAs: smaller ones, or less work for each thread" } },
     { LIMIT_IMBALANCE,
-      { NULL, "share the work out: warps or CTAs that take the next piece when one is done" } },
+      { NULL, "share the work out: smaller pieces, several CTAs for a long one, or CTAs that take the "
+              "next when "
+              "one is done" } },
     { LIMIT_IMBALANCE, { "--cluster agent", NULL } },
     { LIMIT_OCCUPANCY, { NULL, "use fewer registers or less shared memory, or another size of CTA" } },
     { LIMIT_DRAM,
-      { NULL, "move fewer bytes: narrower types, reuse in registers or shared memory, fewer passes" } },
+      { NULL, "move fewer bytes: narrower types, reuse in registers or shared memory, fewer passes; "
+              "where each is "
+              "needed once, leave it alone" } },
     { LIMIT_L2, { NULL, "keep what is read again in registers, shared memory or L1" } },
     { LIMIT_L2, { "--cluster agent", NULL } },
     { LIMIT_L1, { NULL, "load wider words (float4), or keep values in registers" } },
@@ -27,7 +31,9 @@ static const struct {
     { LIMIT_COALESCING_STORE,
       { NULL, "let neighbouring lanes write neighbouring words, through shared memory if need be" } },
     { LIMIT_BANKS,
-      { NULL, "make the pitch of the shared array odd in words (17 for 16), or swizzle its columns" } },
+      { NULL,
+        "give the rows of the shared array another pitch (a pad as wide as an access: 33 words for 32, "
+        "144 bytes for 128), or swizzle its columns" } },
     { LIMIT_ATOMICS,
       { NULL, "add up in registers or in a private copy in shared memory, and store that once" } },
     { LIMIT_CONSTANT,
@@ -45,25 +51,26 @@ static const struct {
     { LIMIT_LAUNCH, { NULL, "do more in one launch: join kernels, or use a graph" } },
 };
 
-bool limit_next_try(enum limit_cause c, unsigned *i, struct limit_try *out)
+static bool is_own(const struct limits *l, enum limit_cause c, unsigned k)
 {
-    for (; *i < ARRAY_LEN(tries); ++*i)
-        if (tries[*i].cause == c) {
-            *out = tries[(*i)++].what;
-            return true;
-        }
+    return l->edit[k].text[0] && l->edit[k].cause == c;
+}
+
+/* Those of this kernel first; with them, none that is said of any kernel. */
+bool limit_next_try(const struct limits *l, enum limit_cause c, unsigned *i, struct limit_try *out)
+{
+    bool own = false;
+    for (unsigned k = 0; k < LIMIT_EDITS; k++)
+        own |= is_own(l, c, k);
+    for (; *i < LIMIT_EDITS + ARRAY_LEN(tries); ++*i) {
+        unsigned k = *i - LIMIT_EDITS; /* in tries */
+        if (*i < LIMIT_EDITS ? !is_own(l, c, *i) : tries[k].cause != c || (own && tries[k].what.edit))
+            continue;
+        *out = *i < LIMIT_EDITS ? (struct limit_try){ NULL, l->edit[*i].text } : tries[k].what;
+        ++*i;
+        return true;
+    }
     return false;
-}
-
-double limit_gain(const struct limits *l, enum limit_cause c)
-{
-    double left = 1 - (double)l->share[c];
-    return 1 / (left > 1e-3 ? left : 1e-3);
-}
-
-const char *limits_evidence(const struct result *r)
-{
-    return r->time.origin == ORIGIN_MEASURED ? "measured" : r->sampled ? "sampled" : "whole";
 }
 
 /* ---- in figures ---- */

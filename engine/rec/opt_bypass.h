@@ -2,7 +2,7 @@
 #ifndef GPULOCW_REC_OPT_BYPASS_H
 #define GPULOCW_REC_OPT_BYPASS_H
 
-#include "engine/rec/options.h"
+#include "engine/rec/option_group.h"
 
 #define BYPASS_LEVELS(X)   \
     X(BYPASS_NONE, "none") \

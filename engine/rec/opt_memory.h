@@ -2,7 +2,7 @@
 #ifndef GPULOCW_REC_OPT_MEMORY_H
 #define GPULOCW_REC_OPT_MEMORY_H
 
-#include "engine/rec/options.h"
+#include "engine/rec/option_group.h"
 
 #define READONLY_MODES(X)          \
     X(READONLY_KEEP, "keep")       \

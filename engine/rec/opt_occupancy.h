@@ -2,7 +2,7 @@
 #ifndef GPULOCW_REC_OPT_OCCUPANCY_H
 #define GPULOCW_REC_OPT_OCCUPANCY_H
 
-#include "engine/rec/options.h"
+#include "engine/rec/option_group.h"
 
 struct opt_occupancy {
     int throttle_shared; /* byte of dynamic shared memory added */

@@ -2,7 +2,7 @@
 #ifndef GPULOCW_REC_OPT_PREFETCH_H
 #define GPULOCW_REC_OPT_PREFETCH_H
 
-#include "engine/rec/options.h"
+#include "engine/rec/option_group.h"
 
 #define PREFETCH_LEVELS(X) \
     X(PREFETCH_OFF, "off") \

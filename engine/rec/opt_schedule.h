@@ -2,7 +2,8 @@
 #ifndef GPULOCW_REC_OPT_SCHEDULE_H
 #define GPULOCW_REC_OPT_SCHEDULE_H
 
-#include "engine/rec/options.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/option_group.h"
 
 #define COARSEN_MODES(X)                  \
     X(COARSEN_INTERLEAVED, "interleaved") \

@@ -2,7 +2,7 @@
 #ifndef GPULOCW_REC_OPT_SHARED_H
 #define GPULOCW_REC_OPT_SHARED_H
 
-#include "engine/rec/options.h"
+#include "engine/rec/option_group.h"
 
 struct opt_shared {
     bool swizzle;

@@ -2,7 +2,7 @@
 #ifndef GPULOCW_REC_OPT_SOFTCACHE_H
 #define GPULOCW_REC_OPT_SOFTCACHE_H
 
-#include "engine/rec/options.h"
+#include "engine/rec/option_group.h"
 
 #define SOFTCACHE_LINES(X)     \
     X(SOFTCACHE_LINE_4, "4")   \

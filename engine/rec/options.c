@@ -1,7 +1,5 @@
 /* The knobs of a configuration: text <-> struct options, all driven by options.def. */
-#include "engine/base/base.h"
 #include "engine/base/shown.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
@@ -11,8 +9,8 @@
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_shared.h"
 #include "engine/rec/opt_softcache.h"
+#include "engine/rec/options.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,7 +244,9 @@ static bool read_cluster_index(struct options *o, struct str s)
         memcpy(c->index.file, rest.s, rest.n);
         return true;
     }
-    c->index.kind = str_is(s, kinds[INDEX_COLUMN]) ? INDEX_COLUMN : INDEX_ROW;
+    c->index.kind = str_is(s, kinds[INDEX_COLUMN])  ? INDEX_COLUMN
+                    : str_is(s, kinds[INDEX_GRAPH]) ? INDEX_GRAPH
+                                                    : INDEX_ROW;
     return str_is(s, kinds[c->index.kind]);
 }
 
@@ -543,6 +543,14 @@ struct options options_default(void)
     for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
         if (knobs[i].kind == KNOB_KIND_ENUM || knobs[i].kind == KNOB_KIND_INT)
             *int_field(&o, i) = knobs[i].def;
+    return o;
+}
+
+struct options *options_new(void)
+{
+    struct options *o = base_alloc(sizeof *o);
+    if (o)
+        *o = options_default();
     return o;
 }
 

@@ -7,7 +7,6 @@
  * A file is read again only if it still says the same: of every piece the hash is kept. Bytes that came
  * from elsewhere (over the wire, out of digits) are put into a file without a name when they are taken.
  */
-#include "engine/base/base.h"
 #include "engine/rec/data.h"
 #include "engine/rec/data_int.h"
 #include "engine/rec/elem.h"
@@ -305,8 +304,7 @@ void data_forget(struct launch_buffer *b)
     if (b->from) {
         if (b->from->own > 0)
             close(b->from->own);
-        base_free(b->from->path);
-        base_free(b->from->hash);
+        BASE_FREE(b->from->path, b->from->hash);
     }
     base_free(b->from);
 }

@@ -1,7 +1,5 @@
 /* Names, sizes and small arithmetic of the shared records. */
-#include "engine/base/base.h"
-#include "engine/rec/counters.h"
-#include "engine/rec/elem.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
@@ -168,7 +166,7 @@ struct time_words time_words(double ns)
 
 const char *origin_name(enum origin o)
 {
-    static const char *const names[] = { "modelled", "simulated", "measured", "derived" };
+    static const char *const names[] = { "modelled", "simulated", "measured", "derived", "compiled" };
     return names[o];
 }
 
@@ -182,28 +180,30 @@ static const struct {
 #include "engine/rec/counters.def"
 #undef X
 };
-enum counter_better counter_better(enum counter_id c)
+_Static_assert(COUNTER_COUNT <= COUNTERS_MOST, "COUNTERS_MOST of counters.h");
+
+enum counter_better counter_better(unsigned c)
 {
     return (enum counter_better)counter_table[c].better;
 }
-bool counter_sums(enum counter_id c)
+bool counter_sums(unsigned c)
 {
     return counter_table[c].counted == COUNTED_SUM;
 }
-const char *counter_name(enum counter_id c)
+const char *counter_name(unsigned c)
 {
     return counter_table[c].name;
 }
-const char *counter_unit(enum counter_id c)
+const char *counter_unit(unsigned c)
 {
     return counter_table[c].unit;
 }
-const char *counter_help(enum counter_id c)
+const char *counter_help(unsigned c)
 {
     return counter_table[c].help;
 }
 
-bool counter_left_out(enum counter_id id, const struct counter all[COUNTER_COUNT])
+bool counter_left_out(unsigned id, const struct counter all[COUNTERS_MOST])
 {
     if (!all[COUNTER_L2_WRITE_SECTORS].valid)
         return id >= COUNTER_L2_WRITE_SECTORS && !all[id].valid;
@@ -224,7 +224,7 @@ const char *pipe_name(enum pipe p)
 {
     return pipe_table[p].name;
 }
-enum counter_id pipe_counter(enum pipe p)
+unsigned pipe_counter(enum pipe p)
 {
     return pipe_table[p].counter;
 }
@@ -274,6 +274,7 @@ struct result result_empty(void)
     memset(&r, 0, sizeof r);
     r.options = options_default();
     r.voted = r.sample_voted = -1;
+    r.energy.nj = r.energy.step = NAN;
     return r;
 }
 
@@ -289,6 +290,11 @@ const struct load_counts *result_load(const struct result *r, uint32_t line)
 {
     uint32_t i = load_at(r, line);
     return i < r->nloads ? &r->loads[i] : NULL;
+}
+
+double result_counter(const struct result *r, size_t c)
+{
+    return r && r->counters[c].valid ? r->counters[c].value : (double)NAN;
 }
 
 void result_add_load(struct result *r, struct load_counts c)
@@ -335,12 +341,11 @@ struct arg_spec arg_u32(const char *name, uint32_t v)
 }
 
 /* ---- launch descriptions ---- */
-void init_free(struct init_spec *in)
+static void init_free(struct init_spec *in)
 {
     for (size_t i = 0; i < in->nparts; i++)
         init_free(&in->part[i]);
-    base_free(in->part);
-    base_free(in->text);
+    BASE_FREE(in->part, in->text);
 }
 
 static void args_free(struct arg_spec *a, size_t n)
@@ -348,12 +353,36 @@ static void args_free(struct arg_spec *a, size_t n)
     for (size_t i = 0; i < n; i++) {
         base_free(a[i].name);
         init_free(&a[i].init);
-        base_free(a[i].bytes);
-        base_free(a[i].same_as);
-        base_free(a[i].inside);
-        base_free(a[i].expect);
+        BASE_FREE(a[i].bytes, a[i].same_as, a[i].inside, a[i].expect);
     }
     base_free(a);
+}
+
+const char *launch_guess_word(unsigned i)
+{
+    static const char *const word[] = { "grid", "block", "sizes", "shared", "data" };
+    return i < ARRAY_LEN(word) ? word[i] : NULL;
+}
+
+void launch_guess_words(unsigned guessed, struct buf *out)
+{
+    const char *w;
+    for (unsigned i = 0; (w = launch_guess_word(i)); i++) {
+        unsigned more = guessed >> i >> 1;
+        if (guessed >> i & 1)
+            buf_printf(out, "%s%s", w, !more ? "" : more & (more - 1) ? ", " : " and ");
+    }
+}
+
+void launch_guess_line(const char *head, unsigned guessed, struct buf *out)
+{
+    if (!guessed)
+        return;
+    buf_puts(out, head);
+    launch_guess_words(guessed, out);
+    buf_printf(out, " of this launch %s: the figures are of %s\n",
+               guessed & (guessed - 1) ? "are guesses" : "is a guess",
+               guessed & (guessed - 1) ? "them" : "it");
 }
 
 void launch_spec_free(struct launch_spec *l)
@@ -365,14 +394,43 @@ void launch_spec_free(struct launch_spec *l)
         init_free(&l->symbols[i].init);
     }
     args_free(l->args, l->nargs);
-    base_free(l->before);
-    base_free(l->symbols);
-    base_free(l->name);
-    base_free(l->file);
-    base_free(l->dir);
-    base_free(l->ptx);
-    base_free(l->kernel);
+    BASE_FREE(l->before, l->symbols, l->name, l->file, l->dir, l->ptx, l->kernel);
     memset(l, 0, sizeof *l);
+}
+
+void launch_spec_drop(struct launch_spec *l)
+{
+    if (l)
+        launch_spec_free(l);
+    base_free(l);
+}
+
+#define LAUNCH_GET(type, field)                      \
+    type launch_##field(const struct launch_spec *l) \
+    {                                                \
+        return l->field;                             \
+    }
+LAUNCH_GET(const char *, kernel)
+LAUNCH_GET(const char *, name)
+LAUNCH_GET(struct dim3u, grid)
+LAUNCH_GET(struct dim3u, block)
+LAUNCH_GET(struct dim3u, cluster)
+LAUNCH_GET(uint32_t, shared)
+LAUNCH_GET(unsigned, guessed)
+LAUNCH_GET(size_t, nargs)
+#undef LAUNCH_GET
+
+const struct arg_spec *launch_arg(const struct launch_spec *l, size_t i)
+{
+    return &l->args[i];
+}
+
+bool launch_has_sums(const struct launch_spec *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->nargs; i++)
+        any |= l->args[i].atomic;
+    return any;
 }
 
 size_t launch_params(const struct launch_spec *l)

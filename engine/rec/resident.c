@@ -7,7 +7,6 @@
  *   carve-out      asked for: the next that the device has, a CTA's at least; else the device's fixed
  *                  one, or the smallest that does not limit the CTAs
  *   clusters       a CTA on each SM of a group; SMs that are in no group hold none */
-#include "engine/base/base.h"
 #include "engine/rec/device.h"
 
 static uint64_t at_most(uint64_t a, uint64_t b)

@@ -1,9 +1,6 @@
 /* Tensor maps: what the driver accepts, and their bytes. */
 #include "engine/rec/tensor_map.h"
 
-#include "engine/base/base.h"
-
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
  *    79  NaN outside                   576         alignment of a box in shared memory
  *    80  tf32                           96 + 32 d  stride of dimension d + 1, in 16 bytes;
  *    81  promotion in L2               224 +  4 d  and its upper bits */
-#include "engine/base/base.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/tensor_map.h"
 

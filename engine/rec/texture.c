@@ -1,9 +1,6 @@
 /* Rules that a texture or surface has to keep (CUDA driver API: cuTexObjectCreate, cuArray3DCreate). */
 #include "engine/rec/texture.h"
 
-#include "engine/base/base.h"
-#include "engine/rec/elem.h"
-
 #include <stdio.h>
 
 enum { WIDTH_MOST = 131072, DEPTH_MOST = 16384, LAYERS_MOST = 2048, LINEAR_MOST = 1 << 28 };

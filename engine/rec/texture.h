@@ -4,7 +4,6 @@
 #ifndef GPULOCW_REC_TEXTURE_H
 #define GPULOCW_REC_TEXTURE_H
 
-#include "engine/base/base.h"
 #include "engine/rec/elem.h"
 
 /* A launch gives texture or surface number i (of its arguments) this 64-bit handle. */

@@ -3,8 +3,6 @@
 #include "engine/analysis/banks.h"
 
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/report/report.h"
 
 #include <stdio.h>
@@ -14,11 +12,6 @@
 #define LEFT   84.0
 #define TOP    48.0
 #define WIDTH  (LEFT + BANKS_N * CELL_W + 20)
-
-static bool known(const struct ana_access *a)
-{
-    return a->space == PTX_SPACE_SHARED && a->exact.valid && a->exact.banks.lanes;
-}
 
 static int extra(const struct ana_access *a)
 {
@@ -30,7 +23,7 @@ static const struct ana_access *worst_of(const struct ana_kernel *k)
 {
     const struct ana_access *worst = NULL;
     for (uint32_t i = 0; i < k->naccess; i++)
-        if (known(&k->access[i]) && extra(&k->access[i]) > (worst ? extra(worst) : 0))
+        if (ana_banks_counted(&k->access[i]) && extra(&k->access[i]) > (worst ? extra(worst) : 0))
             worst = &k->access[i];
     return worst;
 }
@@ -76,7 +69,8 @@ static void put_cells(const struct ana_banks *b, const uint16_t *row, unsigned n
     }
 }
 
-void report_banks(const struct ana_access *a, struct buf *out)
+/* The words that the worst request of an access asks of each bank, as one <svg>. */
+static void report_banks(const struct ana_access *a, struct buf *out)
 {
     const struct ana_banks *b = &a->exact.banks;
     uint16_t row[32];
@@ -147,7 +141,7 @@ void report_shared(const struct ana_kernel *k, const struct report_writer *w, st
     w->para(out, text.s ? text.s : "");
     w->head(out, head, ARRAY_LEN(head));
     for (uint32_t i = 0; i < k->naccess; i++)
-        if (known(&k->access[i]) && extra(&k->access[i]) > 0)
+        if (ana_banks_counted(&k->access[i]) && extra(&k->access[i]) > 0)
             put_row(&k->access[i], w, out);
     w->tail(out);
     report_banks(worst, &svg);

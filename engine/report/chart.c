@@ -1,5 +1,4 @@
 /* See report.h. Values are drawn from zero, so that heights compare as the values do. */
-#include "engine/base/base.h"
 #include "engine/report/report.h"
 
 #include <stdio.h>
@@ -7,13 +6,14 @@
 #include <string.h>
 
 #define WIDTH  640.0
-#define HEIGHT 360.0
+#define HEIGHT REPORT_CHART_HEIGHT
 #define LEFT   60.0
-#define RIGHT  60.0
+#define RIGHT  72.0
 #define BOTTOM 40.0
 #define TOP    40.0
 #define LINE   13.0 /* height of a line of text */
-#define LETTER 6.5  /* width of one, about */
+#define FONT   12.0
+#define LETTER 6.5 /* width of one, about */
 #define INK    "#222"
 #define WRONG  "#cc0000"
 
@@ -203,15 +203,25 @@ static void put_legend(const struct chart *c, struct buf *out)
     }
 }
 
+/* One that is too long for the picture is set smaller. */
+static void put_title(const char *title, struct buf *out)
+{
+    double long_by = LETTER * (double)strlen(title) / (WIDTH - LEFT);
+    buf_printf(out, "<text x=\"%.1f\" y=\"16\" fill=\"%s\" font-size=\"%.1f\">", LEFT, INK,
+               FONT / fmax(1, long_by));
+    report_xml(out, title);
+    buf_puts(out, "</text>\n");
+}
+
 void report_chart(const struct chart *c, struct buf *out)
 {
     struct axes a = axes_of(c);
     buf_printf(out,
                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-               "font-family=\"sans-serif\" font-size=\"12\">\n"
+               "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"12\">\n"
                "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-               WIDTH, HEIGHT);
-    put_text(out, LEFT, 16, "start", INK, c->title);
+               WIDTH, HEIGHT, WIDTH, HEIGHT);
+    put_title(c->title, out);
     put_legend(c, out);
     put_grid(&a, out);
     put_names(&a, out);

@@ -1,12 +1,12 @@
 /* Charts of runs: see report.h. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/opt_bypass.h"
-#include "engine/rec/result.h"
 #include "engine/report/report.h"
 #include "engine/search/tuner.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 
@@ -23,7 +23,7 @@ static const char *const palette[CHART_SERIES] = { POINT,     CHA,       BPA,   
 
 const char *report_equal(const struct result *r)
 {
-    return r->equal == EQUAL_UNKNOWN ? "n/a" : r->equal == EQUAL_NO ? "no" : "yes";
+    return !equality_known(r->equal) ? "n/a" : r->equal == EQUAL_NO ? "no" : "yes";
 }
 
 void report_each(const struct session_run *r, void (*fn)(void *ctx, const struct result *x), void *ctx)
@@ -44,9 +44,36 @@ static double ms(const struct result *r)
 {
     return report_has_time(r) ? (double)r->time.median / 1e6 : NAN;
 }
-static const char *origin(const struct session_run *r)
+const char *report_origin(const struct session_run *r)
 {
     return r->dev.kind == DEV_SIMULATED ? "simulated" : "measured";
+}
+
+struct rests {
+    const struct result *first;
+    bool mixed;
+};
+
+static void rest_on(void *ctx, const struct result *x)
+{
+    struct rests *t = ctx;
+    if (!report_has_time(x))
+        return;
+    t->first = t->first ? t->first : x;
+    t->mixed |= evidence_of(x) != evidence_of(t->first);
+}
+
+const char *report_evidence(const struct session_run *r)
+{
+    struct rests t = { NULL, false };
+    report_each(r, rest_on, &t);
+    return t.first && !t.mixed ? evidence_words(evidence_of(t.first)) : report_origin(r);
+}
+
+/* Behind it in a title. */
+static const char *guess_of(const struct result *x)
+{
+    return x && x->guessed ? ", launch guessed" : "";
 }
 
 static void longest(void *ctx, const struct result *x)
@@ -105,8 +132,8 @@ void report_sweep_time(const struct session_run *r, struct buf *out)
     struct buf title = { 0 };
     bool pi = strcmp(s->axis, "pi") == 0;
     char label[PTX_LABEL];
-    buf_printf(&title, "%s on %s: time in %s, less is better (%s)", ptx_label(r->kernel, label),
-               r->dev.name, unit.name, origin(r));
+    buf_printf(&title, "%s on %s: time in %s, less is better (%s%s)", ptx_label(r->kernel, label),
+               r->dev.name, unit.name, report_evidence(r), guess_of(s->npoints ? s->points : NULL));
     struct chart c = {
         .title = title.s ? title.s : "",
         .xlabel = axis_label(s),
@@ -128,8 +155,8 @@ void report_sweep_time(const struct session_run *r, struct buf *out)
         .mark_prefix = pi ? "π=" : "",
     };
     if (pi) {
-        c.level[0] = (struct chart_level){ "bpa", BPA, ms(&s->bpa) * 1e6 / unit.ns };
-        c.level[1] = (struct chart_level){ "cha", CHA, ms(&s->cha) * 1e6 / unit.ns };
+        c.level[0] = (struct chart_level){ "all bypass", BPA, ms(&s->bpa) * 1e6 / unit.ns };
+        c.level[1] = (struct chart_level){ "all cache", CHA, ms(&s->cha) * 1e6 / unit.ns };
     }
     out->oom = out->oom || !t.v;
     if (t.v && s->npoints)
@@ -155,7 +182,7 @@ void report_sweep_rates(const struct session_run *r, struct buf *out)
     const struct tune_sweep *s = &r->sweep;
     double *v = base_alloc((2 * s->npoints + 1) * sizeof *v);
     struct buf title = { 0 };
-    buf_printf(&title, "hit rates in percent (%s)", origin(r));
+    buf_printf(&title, "hit rates in percent (%s)", report_evidence(r));
     struct chart c = { .title = title.s ? title.s : "",
                        .xlabel = axis_label(s),
                        .unit = "%",
@@ -183,6 +210,15 @@ void report_sweep_rates(const struct session_run *r, struct buf *out)
 }
 
 /* ---- a search ---- */
+/* Launches timed whole: then these alone are compared. */
+static bool any_whole(const struct result *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!v[i].sampled && v[i].equal != EQUAL_NO && report_has_time(&v[i]))
+            return true;
+    return false;
+}
+
 static void launch_name(const void *ctx, size_t i, char *text, size_t size)
 {
     (void)ctx;
@@ -197,10 +233,12 @@ void report_search(const struct session_run *r, struct buf *out)
     double *best = base_alloc((n + 1) * sizeof *best), least = NAN;
     struct buf title = { 0 };
     char label[PTX_LABEL];
-    buf_printf(&title, "%s on %s: time in %s of what was tried, in order (%s)",
-               ptx_label(r->kernel, label), r->dev.name, unit.name, origin(r));
+    buf_printf(&title, "%s on %s: time in %s of what was tried, in order (%s%s)",
+               ptx_label(r->kernel, label), r->dev.name, unit.name, report_evidence(r),
+               guess_of(&r->found->original));
+    bool whole = any_whole(r->trail, n);
     for (size_t i = 0; t.v && best && i < n; i++) {
-        if (r->trail[i].equal != EQUAL_NO)
+        if (r->trail[i].equal != EQUAL_NO && !(whole && r->trail[i].sampled))
             least = fmin(least, t.v[i]); /* fmin passes over NaN */
         best[i] = least;
     }
@@ -228,8 +266,7 @@ void report_search(const struct session_run *r, struct buf *out)
     out->oom = out->oom || !t.v || !best;
     if (t.v && best && n)
         report_chart(&c, out);
-    base_free(t.v);
-    base_free(best);
+    BASE_FREE(t.v, best);
     buf_free_checked(&title, out);
 }
 
@@ -249,7 +286,7 @@ static void relative(const struct tune_sweep *s, double *v, size_t n)
         const struct result *x = &s->points[i];
         if (report_has_time(x) && opt_bypass(&x->options)->pi.value >= 0 &&
             (size_t)opt_bypass(&x->options)->pi.value < n)
-            v[opt_bypass(&x->options)->pi.value] = (double)x->time.median / (double)s->cha.time.median;
+            v[opt_bypass(&x->options)->pi.value] = gain_of(x, &s->cha);
     }
 }
 
@@ -280,10 +317,10 @@ void report_compare(struct session *s, struct buf *out)
     double *v = base_alloc(places * CHART_SERIES * sizeof *v);
     struct chart c = { .title = "time over that of caching all, less is better",
                        .xlabel = "π, warps per CTA that cache",
-                       .unit = "times cha",
+                       .unit = "times all cache",
                        .n = places,
                        .name = pi_name,
-                       .level = { { "cha", CHA, 1 } } };
+                       .level = { { "all cache", CHA, 1 } } };
     for (size_t k = 0; v && n > 1 && k < n; k++) {
         relative(&run[k]->sweep, v + k * places, places);
         c.series[c.nseries++] = (struct chart_series){ .name = name[k].s,

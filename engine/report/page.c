@@ -1,23 +1,23 @@
 /* A session as a page, whatever it is written in: see report.h. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/base/version.h"
 #include "engine/pass/pass.h"
 #include "engine/predict/prediction.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/options.h"
-#include "engine/rec/result.h"
 #include "engine/report/report.h"
 #include "engine/search/tuner.h"
+#include "engine/session/baseline.h"
 #include "engine/session/roofline.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
-#include "engine/tune/tune.h"
 
 #include <stdio.h>
 #include <math.h>
@@ -30,29 +30,30 @@ struct page {
     const struct report_writer *w;
     struct buf *out;
     struct ptx_module *module; /* NULL: the session holds no text */
+    struct run_originals originals;
     struct roofline_device device;
 };
 
-static const char *origin(const struct session_run *r)
+static const struct session_run *const *originals(const struct page *p)
 {
-    return r->dev.kind == DEV_SIMULATED ? "simulated" : "measured";
+    return p->originals.run;
 }
 
 /* What gains are over, and its name; NULL: nothing. */
-static const struct result *baseline(const struct session_run *r, char *name, size_t size)
+static const struct result *baseline(const struct page *p, const struct session_run *r, char *name,
+                                     size_t size)
 {
-    const struct result *b = NULL;
-    if (r->kind == RUN_TUNE) {
-        b = &r->found->original;
-        snprintf(name, size, "the original");
-    } else if (r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0) {
-        b = &r->sweep.cha;
-        snprintf(name, size, "caching all");
-    } else if (r->kind == RUN_SWEEP && r->sweep.npoints) {
+    const struct result *b = run_baseline(originals(p), p->originals.n, r);
+    bool pi = r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0;
+    snprintf(name, size, "%s", pi && b == &r->sweep.cha ? "caching all" : "the original");
+    if (!b && r->kind == RUN_SWEEP && r->sweep.npoints) {
         b = &r->sweep.points[0];
         report_point_name(&r->sweep, 0, name, size);
     }
-    return b && report_has_time(b) && b->time.median > 0 ? b : NULL;
+    if (b && report_has_time(b) && b != &r->one)
+        return b;
+    *name = 0;
+    return NULL;
 }
 
 /* ---- tables ---- */
@@ -72,6 +73,12 @@ struct rows {
     struct time_scale unit;
 };
 
+static double gain_in(const struct rows *t, const struct result *x)
+{
+    double gain = run_gain(originals(t->p), t->p->originals.n, t->r, x);
+    return isnan(gain) ? gain_of(t->base, x) : gain;
+}
+
 static void put_row(void *ctx, const struct result *x)
 {
     struct rows *t = ctx;
@@ -86,8 +93,7 @@ static void put_row(void *ctx, const struct result *x)
         snprintf(text[0], CELL, "%.*f", t->unit.decimals, (double)x->time.median / t->unit.ns);
     else
         snprintf(text[0], CELL, "n/a (%s)", status_text(x->status));
-    value_text(t->base && timed ? (double)t->base->time.median / (double)x->time.median : NAN, timed,
-               "%.2fx", text[1]);
+    snprintf(text[1], CELL, "%s", gain_words(t->base ? gain_in(t, x) : (double)NAN).s);
     value_text(l1->value, l1->valid, "%.2f", text[2]);
     value_text(l2->value, l2->valid, "%.2f", text[3]);
     value_text(dram->value / 1048576, dram->valid, "%.2f", text[4]);
@@ -109,10 +115,11 @@ static void count_one(void *ctx, const struct result *x)
 static void put_results(struct page *p, const struct session_run *r)
 {
     char over[64] = "", time[CELL], gain[96];
-    struct rows t = { p, r, baseline(r, over, sizeof over), session_run_recommended(r), report_unit(r) };
+    struct rows t = { p, r, baseline(p, r, over, sizeof over), session_run_recommended(r),
+                      report_unit(r) };
     size_t n = 0;
     report_each(r, count_one, &n);
-    snprintf(time, sizeof time, "time %s (%s)", t.unit.name, origin(r));
+    snprintf(time, sizeof time, "time %s (%s)", t.unit.name, report_evidence(r));
     snprintf(gain, sizeof gain, *over ? "gain over %s" : "gain", over);
     const char *head[COLUMNS] = {
         "options", time, gain, "L1 hit %", "L2 hit %", "DRAM read MiB", "equal to the original"
@@ -130,9 +137,9 @@ static void put_results(struct page *p, const struct session_run *r)
 static void put_counters(struct page *p, const struct session_run *r)
 {
     char over[64] = "", text[3][CELL];
-    const struct result *b = baseline(r, over, sizeof over), *x = session_run_recommended(r);
+    const struct result *b = baseline(p, r, over, sizeof over), *x = session_run_recommended(r);
     const char *head[] = { "counter", over, "recommended", "change", "unit" };
-    if (!b || !x || options_equal(&b->options, &x->options))
+    if (!b || !x || options_equal(&b->options, &x->options) || evidence_of(b) != evidence_of(x))
         return;
     p->w->head(p->out, head, ARRAY_LEN(head));
     for (int c = 0; c < COUNTER_COUNT; c++) {
@@ -184,11 +191,12 @@ static void put_loads(struct page *p, const struct session_run *r)
 {
     char over[64] = "as it ran", text[5][CELL], code[96], hits[96];
     const struct result *x = session_run_recommended(r),
-                        *b = r->kind == RUN_ONE ? &r->one : baseline(r, over, sizeof over);
+                        *b = r->kind == RUN_ONE ? &r->one : baseline(p, r, over, sizeof over);
     struct load_counts v[RESULT_MAX_LOADS];
     if (r->earlier || !p->module || !b || !b->nloads)
         return;
-    bool both = x && x->nloads && !options_equal(&b->options, &x->options);
+    bool both =
+        x && x->nloads && evidence_of(b) == evidence_of(x) && !options_equal(&b->options, &x->options);
     uint64_t missed = report_loads_hottest(b, v);
     snprintf(hits, sizeof hits, "L1 hit %%, %s", over);
     const char *head[] = {
@@ -229,7 +237,8 @@ static void put_commands(struct page *p, const struct session_run *r, const stru
 {
     struct buf text = { 0 }, line = { 0 };
     const struct launch_spec *l = session_launch(p->s);
-    const char *kernel = l && l->name && strcmp(l->kernel, r->kernel) == 0 ? l->name : r->kernel;
+    const char *kernel =
+        l && launch_name(l) && strcmp(launch_kernel(l), r->kernel) == 0 ? launch_name(l) : r->kernel;
     options_line(&x->options, &line);
     buf_printf(&text, "gpulocw run %s --kernel %s --device %s %s\n", file_of(p), kernel, r->dev.spec,
                line.s ? line.s : "");
@@ -243,7 +252,6 @@ static void put_commands(struct page *p, const struct session_run *r, const stru
 
 static void put_diff(struct page *p, const struct session_run *r, const struct result *x)
 {
-    struct diags ds = { 0 };
     struct buf text = { 0 };
     struct pass_output code = { 0 };
     struct pass_input in = { .module = p->module,
@@ -251,7 +259,7 @@ static void put_diff(struct page *p, const struct session_run *r, const struct r
                              .options = &x->options,
                              .dev = &r->dev,
                              .launch = session_launch(p->s) };
-    if (p->module && pass_apply(&in, &code, &ds) == ST_OK && code.changed) {
+    if (p->module && pass_apply(&in, &code, NULL) == ST_OK && code.changed) {
         pass_diff(p->module, &code, &text);
         p->w->fold(p->out, "What the recommendation changes in the PTX");
         p->w->pre(p->out, "diff", text.s ? text.s : "");
@@ -259,7 +267,6 @@ static void put_diff(struct page *p, const struct session_run *r, const struct r
     }
     pass_output_free(&code);
     buf_free_checked(&text, p->out);
-    diags_free(&ds);
 }
 
 static void put_model(struct page *p, const struct session_run *r)
@@ -287,10 +294,11 @@ static void put_facts(struct page *p, const struct session_run *r)
                                           : r->found->original.sampled;
     buf_printf(&text, "Device %s (%s), grid %ux%ux%u, block %ux%ux%u. Times and counters are %s%s.",
                r->dev.name, r->dev.spec, r->grid.x, r->grid.y, r->grid.z, r->block.x, r->block.y,
-               r->block.z, origin(r), sampled ? ", timed on a sample of the CTAs" : "");
+               r->block.z, report_origin(r), sampled ? ", timed on a sample of the CTAs" : "");
     if (r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0) {
         options_line(&r->sweep.cha.options, &line);
-        buf_printf(&text, " Caching all is %s.", line.n ? line.s : "the original");
+        buf_printf(&text, " All cache is %s%s.", line.n ? line.s : "the original",
+                   line.n ? " --pi cha" : "");
     }
     p->w->para(p->out, text.s ? text.s : "");
     buf_free_checked(&line, p->out);
@@ -301,7 +309,7 @@ static void put_verdict(struct page *p, const struct session_run *r)
 {
     struct buf text = { 0 };
     if (r->kind == RUN_SWEEP)
-        tune_verdict(&r->sweep, &text);
+        run_verdict(originals(p), p->originals.n, r, &text);
     else if (r->kind == RUN_TUNE)
         buf_printf(&text, "%s. %u launch%s, of %u configurations.", r->found->reason, r->found->launches,
                    r->found->launches == 1 ? "" : "es", r->found->space);
@@ -383,20 +391,17 @@ static void put_run(struct page *p, size_t i, const struct session_run *r)
 static void put_analysis(struct page *p, const struct cancel *cancel)
 {
     const struct launch_spec *l = session_launch(p->s);
-    struct diags ds = { 0 };
     struct launch_data data = { 0 };
     struct ana_kernel *k = NULL;
     if (!p->module || !l || cancel_asked(cancel) ||
-        launch_data_make(l, DATA_MOST, &data, &ds) != ST_OK) {
-        diags_free(&ds);
+        launch_data_make(l, DATA_MOST, &data, NULL) != ST_OK) {
         return;
     }
     struct ana_opts o = { .data = &data, .quick = true, .cancel = cancel };
-    if (ana_run(p->module, str_of(l->kernel), &o, &k, &ds) == ST_OK)
+    if (ana_run(p->module, str_of(launch_kernel(l)), &o, &k, NULL) == ST_OK)
         report_shared(k, p->w, p->out);
     ana_free(k);
     launch_data_free(&data);
-    diags_free(&ds);
 }
 
 static void put_comparison(struct page *p)
@@ -410,19 +415,39 @@ static void put_comparison(struct page *p)
     buf_free_checked(&svg, p->out);
 }
 
+/* The text of the session and the originals that ran. *read: also what could be read of a text with errors,
+ * which is not shown. */
+static void open_page(struct page *p, const struct cancel *cancel, struct ptx_module **read)
+{
+    struct str ptx = session_ptx_text(p->s);
+    if (ptx.n && ptx_parse(file_of(p), ptx, read, NULL) == ST_OK)
+        p->module = *read;
+    for (size_t i = 0; i < session_count(p->s) && !cancel_asked(cancel); i++) {
+        const struct session_run *r = session_look(p->s, i);
+        p->out->oom |= r && !run_originals_add(&p->originals, r);
+        session_rest(p->s, i);
+    }
+}
+
+static enum status close_page(struct page *p, const struct cancel *cancel, struct ptx_module *read)
+{
+    run_originals_free(&p->originals);
+    roofline_device_free(&p->device);
+    ptx_free(read);
+    return cancel_asked(cancel) ? ST_CANCELLED : ST_OK;
+}
+
 enum status report_page(struct session *s, const struct report_writer *w, const struct cancel *cancel,
                         struct buf *out)
 {
-    struct page p = { s, w, out, NULL, { NULL, NULL } };
-    struct diags ds = { 0 };
+    struct page p = { .s = s, .w = w, .out = out };
     struct buf text = { 0 };
-    struct str ptx = session_ptx_text(s);
-    struct ptx_module *read = NULL; /* also what could be read of a text with errors: not shown */
-    if (ptx.n && ptx_parse(file_of(&p), ptx, &read, &ds) == ST_OK)
-        p.module = read;
+    struct ptx_module *read = NULL;
+    open_page(&p, cancel, &read);
     w->begin(out, session_ptx_path(s) ? session_ptx_path(s) : "session");
     buf_printf(&text, "Recorded %s; written by gpulocw %s.", session_time(s), GPULOCW_VERSION);
     w->para(out, text.s ? text.s : "");
+    report_summary(s, &p.originals, p.module, w, cancel, out);
     for (size_t i = 0; i < session_count(s) && !cancel_asked(cancel); i++) {
         const struct session_run *r = session_look(s, i);
         if (r && !r->deleted)
@@ -432,9 +457,21 @@ enum status report_page(struct session *s, const struct report_writer *w, const 
     put_comparison(&p);
     put_analysis(&p, cancel);
     w->end(out);
-    roofline_device_free(&p.device);
-    ptx_free(read);
     buf_free_checked(&text, out);
-    diags_free(&ds);
-    return cancel_asked(cancel) ? ST_CANCELLED : ST_OK;
+    return close_page(&p, cancel, read);
+}
+
+enum status report_picture(struct session *s, const struct cancel *cancel, struct buf *out)
+{
+    struct buf lines = { 0 }, curve = { 0 };
+    struct page p = { .s = s, .w = &report_lines, .out = &lines };
+    struct ptx_module *read = NULL;
+    open_page(&p, cancel, &read);
+    report_summary(s, &p.originals, p.module, p.w, cancel, &lines);
+    report_newest_curve(s, &curve);
+    if (lines.n || curve.n)
+        report_drawn(&lines, &curve, out);
+    buf_free_checked(&lines, out);
+    buf_free_checked(&curve, out);
+    return close_page(&p, cancel, read);
 }

@@ -2,14 +2,12 @@
 #ifndef GPULOCW_REPORT_REPORT_H
 #define GPULOCW_REPORT_REPORT_H
 
-#include "engine/base/base.h"
 #include "engine/rec/result.h"
 
 struct tune_sweep;
 
 struct session;
 struct session_run;
-struct time_scale;
 
 /* ---- chart.c: lines over a shared axis of named places, drawn from zero ---- */
 #define CHART_SERIES 8
@@ -48,6 +46,7 @@ struct chart {
     size_t mark;             /* the place of the first series that is named in the picture */
     const char *mark_prefix; /* before its name: "π=" */
 };
+#define REPORT_CHART_HEIGHT 360.0
 /* A whole <svg> element, 640 by 360. */
 void report_chart(const struct chart *c, struct buf *out);
 /* Text with what XML reserves written out. */
@@ -92,19 +91,34 @@ struct report_writer {
     /* takes text plots instead of pictures */
     bool plots;
 };
-extern const struct report_writer report_markdown, report_html;
+extern const struct report_writer report_markdown, report_html, report_lines;
 /* The whole session. Rewrites the kept PTX for what each run recommends, to show the difference.
  * ST_CANCELLED: `cancel` was asked (NULL: none can be), and what stands in *out is no whole page. */
 enum status report_page(struct session *s, const struct report_writer *w, const struct cancel *cancel,
                         struct buf *out);
 
+/* The same summary above the curve of the newest sweep, else search, as one <svg>; nothing where there is
+ * neither. */
+enum status report_picture(struct session *s, const struct cancel *cancel, struct buf *out);
+
+/* ---- picture.c ---- */
+/* What report_lines wrote, drawn above a curve (empty: none). */
+void report_drawn(const struct buf *lines, const struct buf *curve, struct buf *out);
+void report_newest_curve(struct session *s, struct buf *out);
+
+/* ---- summary.c ---- */
+struct ptx_module;
+struct run_originals;
+/* What limits each original of the session, where, what to try, what was gained over it. module: NULL where
+ * the session holds no text. */
+void report_summary(struct session *s, const struct run_originals *originals,
+                    const struct ptx_module *module, const struct report_writer *w,
+                    const struct cancel *cancel, struct buf *out);
+
 /* ---- banks.c ---- */
-struct ana_access;
 struct ana_kernel;
 /* The section on shared memory; nothing where the kernel makes no request to it that was counted. */
 void report_shared(const struct ana_kernel *k, const struct report_writer *w, struct buf *out);
-/* The words that the worst request of an access asks of each bank, as one <svg>. */
-void report_banks(const struct ana_access *a, struct buf *out);
 
 /* ---- text_plot.c ---- */
 /* Text plot of a sweep: `width` columns; utf8 false: ASCII. */
@@ -128,6 +142,9 @@ static inline bool report_has_time(const struct result *r)
     return r->status == ST_OK && r->time.valid;
 }
 struct time_scale report_unit(const struct session_run *r); /* by the longest time of the run */
+const char *report_origin(const struct session_run *r);     /* "simulated", "measured" */
+/* What the times of the run rest on: "simulated, sampled"; of both kinds: "simulated". */
+const char *report_evidence(const struct session_run *r);
 /* "yes", "no", "n/a": outputs equal to the original's. */
 const char *report_equal(const struct result *r);
 

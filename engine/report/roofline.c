@@ -2,7 +2,6 @@
  */
 #include "engine/session/roofline.h"
 
-#include "engine/base/base.h"
 #include "engine/report/report.h"
 
 #include <math.h>

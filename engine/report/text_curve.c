@@ -3,7 +3,6 @@
 
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/curve.h"
-#include "engine/base/base.h"
 
 #include <math.h>
 #include <stdio.h>

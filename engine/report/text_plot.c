@@ -1,8 +1,6 @@
 /* Sweeps and loads as plain text. */
-#include "engine/base/base.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
 #include "engine/report/report.h"
 #include "engine/tune/sweep.h"
 

@@ -1,5 +1,4 @@
 /* The two formats of a page: see report.h. */
-#include "engine/base/base.h"
 #include "engine/report/report.h"
 
 #include <string.h>
@@ -120,21 +119,31 @@ const struct report_writer report_markdown = {
 };
 
 /* ---- HTML: one file, nothing fetched ---- */
-static const char style[] = "body{font:15px/1.45 sans-serif;max-width:64em;margin:2em auto;padding:0 "
-                            "1em;color:#222;background:#fff}"
-                            "table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid "
-                            "#ccc;padding:.2em .6em;text-align:right}"
-                            "th:first-child,td:first-child{text-align:left}td:first-child{min-width:"
-                            "16em}tr.best{background:#e2f4ee;font-weight:bold}"
-                            "pre{background:#f6f6f6;border:1px solid "
-                            "#ddd;padding:.6em;overflow-x:auto;white-space:pre-wrap;font-size:13px}pre "
-                            ".add{color:#006b4f}pre .del{color:#a33b00}pre .at{color:#666}"
-                            "svg{max-width:100%;height:auto}summary{cursor:pointer;margin:.6em 0}";
+static const char style[] =
+    "body{font:15px/1.45 sans-serif;max-width:64em;margin:2em auto;padding:0 "
+    "1em;color:#222;background:#fff}"
+    "table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid "
+    "#ccc;padding:.2em .6em;text-align:right}"
+    "th:first-child,td:first-child,td.t{text-align:left}h1,h2,p{overflow-wrap:anywhere}tr.best{"
+    "background:#e2f4ee;font-weight:bold}"
+    "pre{background:#f6f6f6;border:1px solid "
+    "#ddd;padding:.6em;overflow-x:auto;white-space:pre-wrap;font-size:13px}pre "
+    ".add{color:#006b4f}pre .del{color:#a33b00}pre .at{color:#666}"
+    "svg{display:block;max-width:100%;height:auto}figure{margin:0}summary{cursor:pointer;"
+    "margin:.6em 0}"
+    /* a phone: a wide table is pushed aside in itself; paper: all of it, on A4 */
+    "@media(max-width:50em){body{margin:0 auto;padding:0 .6em}"
+    "table,figure{display:block;overflow-x:auto}td,th{padding:.15em .4em}"
+    "svg{max-width:none;width:34em}}" /* letters as large as can be read: pushed aside, too */
+    "@media(min-width:50em){td:first-child{min-width:16em}}"
+    "@media print{@page{size:A4;margin:14mm}body{max-width:none;margin:0;padding:0;"
+    "font-size:11px}svg{max-height:85mm}table,svg,tr{break-inside:avoid}h2,h3{break-after:avoid}"
+    "details::details-content{content-visibility:visible;height:auto}}";
 
 static void html_begin(struct buf *out, const char *title)
 {
     buf_puts(out, "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
-                  "content=\"width=device-width\"><title>");
+                  "content=\"width=device-width,initial-scale=1\"><title>");
     report_xml(out, title);
     buf_printf(out, ": gpulocw report</title>\n<style>%s</style>\n<h1>", style);
     report_xml(out, title);
@@ -184,10 +193,17 @@ static void html_pre(struct buf *out, const char *language, const char *text)
     buf_puts(out, "</pre>\n");
 }
 
+/* Words and bars begin at the left, figures end at the right. */
+static bool is_figure(const char *cell)
+{
+    return !*cell || strchr("+-.0123456789", *cell) || !strcmp(cell, "n/a");
+}
+
 static void html_cells(struct buf *out, const char *const *cell, size_t n, const char *tag, bool code)
 {
     for (size_t i = 0; i < n; i++) {
-        buf_printf(out, "<%s>%s", tag, !i && code ? "<code>" : "");
+        bool words = i && tag[1] == 'd' && !is_figure(cell[i]);
+        buf_printf(out, "<%s%s>%s", tag, words ? " class=\"t\"" : "", !i && code ? "<code>" : "");
         report_xml(out, cell[i]);
         buf_printf(out, "%s</%s>", !i && code ? "</code>" : "", tag);
     }
@@ -219,7 +235,7 @@ static void html_tail(struct buf *out)
 }
 static void html_svg(struct buf *out, const char *svg)
 {
-    buf_puts(out, svg);
+    buf_printf(out, "<figure>%s</figure>\n", svg);
 }
 static void html_unfold(struct buf *out)
 {

@@ -10,15 +10,12 @@
  *
  *   before                               after, --bypass l1 --pi 2, in a warp from number 2 on
  *     ld.global.f32 %f1, [%rd6];           ld.global.cg.f32 %f1, [%rd6]; */
-#include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/pass/copies.h"
-#include "engine/pass/pass_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
-#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_memory.h"
 #include "engine/rewrites/bypass_int.h"
 
 #include <string.h>
@@ -159,8 +156,9 @@ static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
     b->vote =
         PI_IS_VOTE(opt_bypass(c->opt)->pi.mode) && opt_bypass(c->opt)->form != BYPASS_FORM_VERTICAL;
     uint32_t cc = pass_cc(c);
-    /* .nc has a cache of its own on Kepler; before sm_35 it is a plain load */
-    b->with_nc = b->level != BYPASS_RO && (cc >= 50 || cc < PASS_READ_ONLY_TARGET);
+    /* .nc has a cache of its own on Kepler; before sm_35 it is a plain load, as --readonly demote makes it */
+    b->with_nc = b->level != BYPASS_RO && (cc >= 50 || cc < PASS_READ_ONLY_TARGET ||
+                                           opt_memory(c->opt)->readonly == READONLY_DEMOTE);
     b->keep = caching_op(b);
     enum status s = b->level == BYPASS_RO ? pass_needs_read_only(c, "--bypass ro") : ST_OK;
     if (s == ST_OK)
@@ -190,7 +188,6 @@ static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
 
 static void bypass_end(struct bypass *b)
 {
-    pass_flow_free(&b->flow);
     strmap_free(&b->clones);
 }
 

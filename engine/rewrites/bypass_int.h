@@ -2,12 +2,8 @@
 #ifndef GPULOCW_REWRITES_BYPASS_INT_H
 #define GPULOCW_REWRITES_BYPASS_INT_H
 
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/rec/opt_bypass.h"
-
-struct ptx_func;
-struct ptx_inst;
 
 enum bypass_pick { PICK_NONE, PICK_CHOSEN, PICK_ALL }; /* which loads of one copy of the code bypass */
 struct bypass {

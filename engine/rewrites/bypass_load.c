@@ -2,13 +2,10 @@
  * operator of one side. */
 #include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/pass/pass_int.h"
 #include "engine/pass/words.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/opt_bypass.h"
 #include "engine/rewrites/bypass_int.h"
 
 #include <string.h>

@@ -11,8 +11,6 @@
  * No label that is branched to stands before the place, so every warp passes it at most once, on its
  * way from the entry. Branches that are passed lead to where nothing is left that the copies differ in
  * or that threads of a warp do together. */
-#include "engine/base/base.h"
-#include "engine/pass/pass_int.h"
 #include "engine/ptx/facts/reach.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"

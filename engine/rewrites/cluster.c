@@ -14,13 +14,11 @@
  *
  * Kernels launched in thread-block clusters: what is renamed are these, of %clusterid and %nclusterid;
  * their CTAs keep their ranks. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rewrites/cluster_int.h"
 
@@ -97,7 +95,8 @@ static enum status check(struct pass_ctx *c)
 }
 
 /* ---- redirection ---- */
-static void redirect_code(const struct pass_ctx *c, const struct cluster_names *n, struct buf *out)
+void cluster_redirect_code(const struct pass_ctx *c, const char *const id[3],
+                           const struct cluster_names *n, struct buf *out)
 {
     const char *t = c->tag;
     uint32_t m = cluster_count(c);
@@ -109,11 +108,11 @@ static void redirect_code(const struct pass_ctx *c, const struct cluster_names *
     for (int d = 0; d < 3; d++)
         buf_printf(out, "mov.u32 \t%%%sn%c, %%n%sid.%c;\n", t, 'x' + d, of, 'x' + d);
     buf_printf(out,
-               "mov.u32 \t%%%su, %%%sid.z;\nmov.u32 \t%%%sv, %%%sid.y;\nmad.lo.u32 \t%%%sv, %%%su, "
-               "%%%sny, %%%sv;\n",
-               t, of, t, of, t, t, t, t);
-    buf_printf(out, "mov.u32 \t%%%su, %%%sid.x;\nmad.lo.u32 \t%%%su, %%%sv, %%%snx, %%%su;\n", t, of, t,
-               t, t, t);
+               "mov.u32 \t%%%su, %s;\nmov.u32 \t%%%sv, %s;\nmad.lo.u32 \t%%%sv, %%%su, %%%sny, "
+               "%%%sv;\n",
+               t, id[2], t, id[1], t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%su, %s;\nmad.lo.u32 \t%%%su, %%%sv, %%%snx, %%%su;\n", t, id[0], t, t,
+               t, t);
     buf_printf(out, "mul.lo.u32 \t%%%sr, %%%snx, %%%sny;\nmul.lo.u32 \t%%%sr, %%%sr, %%%snz;\n", t, t, t,
                t, t, t);
     buf_printf(
@@ -144,20 +143,17 @@ static void redirect_code(const struct pass_ctx *c, const struct cluster_names *
     buf_free(&v);
 }
 
-static void redirect_declare(const struct pass_ctx *c, struct buf *out)
+void cluster_redirect_declare(const char *t, struct buf *out)
 {
-    const char *t = c->tag;
     buf_printf(out,
                ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%snx, %%%sny, %%%snz, %%%su, %%%sv, %%%sq, %%%sr, "
                "%%%si;\n",
                t, t, t, t, t, t, t, t, t, t, t);
-    if (cluster_threads(c))
-        buf_printf(out, ".reg .b32 \t%%%sdx, %%%sdy, %%%sdz;\n", t, t, t);
     order_declare(t, out);
 }
 
 /* %<tag><letter>x and so on */
-static void name_registers(struct pass_ctx *c, char letter, char to[3][24])
+void cluster_name_registers(struct pass_ctx *c, char letter, char to[3][24])
 {
     for (int d = 0; d < 3; d++) {
         struct buf b = { 0 };
@@ -171,15 +167,20 @@ static void name_registers(struct pass_ctx *c, char letter, char to[3][24])
 
 static enum status redirect_run(struct pass_ctx *c)
 {
+    static const char *const ctaid[3] = { "%ctaid.x", "%ctaid.y", "%ctaid.z" }, *const clusterid[3] = {
+        "%clusterid.x", "%clusterid.y", "%clusterid.z"
+    };
     struct cluster_names n = { .grid = false };
     struct buf decls = { 0 }, code = { 0 }, both = { 0 };
     struct strmap clones = { 0 };
-    name_registers(c, 'c', n.ctaid);
+    cluster_name_registers(c, 'c', n.ctaid);
     /* where there are no clusters, a CTA is one */
-    name_registers(c, cluster_threads(c) ? 'd' : 'c', n.clusterid);
+    cluster_name_registers(c, cluster_threads(c) ? 'd' : 'c', n.clusterid);
     enum status s = order_put_table(c);
-    redirect_declare(c, &decls);
-    redirect_code(c, &n, &code);
+    cluster_redirect_declare(c->tag, &decls);
+    if (cluster_threads(c))
+        buf_printf(&decls, ".reg .b32 \t%%%sdx, %%%sdy, %%%sdz;\n", c->tag, c->tag, c->tag);
+    cluster_redirect_code(c, cluster_threads(c) ? clusterid : ctaid, &n, &code);
     buf_printf(&both, "%s%s", decls.s ? decls.s : "", code.s ? code.s : "");
     if (s == ST_OK && !both.oom && !code.oom && !decls.oom) {
         ptx_edit_declare(c->edit, c->f, TAG, "%s", decls.s);
@@ -187,6 +188,7 @@ static enum status redirect_run(struct pass_ctx *c)
         cluster_clone_callees(c, &n, both.s, &clones);
         cluster_virtualise(c, &n, &clones);
         c->out->extra_regs += 3;
+        c->out->meaning.clusters = cluster_threads(c) ? 0 : cluster_count(c);
     }
     s = s == ST_OK && (both.oom || code.oom || decls.oom) ? ST_NOMEM : s;
     buf_free(&decls);
@@ -201,7 +203,7 @@ static enum status run(struct pass_ctx *c)
     return opt_cluster(c->opt)->kind == CLUSTER_AGENT ? agent_run(c) : redirect_run(c);
 }
 
-static const char *const knobs[] = { "cluster", "index", "clusters", "agents", NULL };
+static const char *const knobs[] = { "cluster", "index", "clusters", "agents", "claims", NULL };
 const struct pass_row pass_row_cluster = {
     { "cluster", "CTAs that share data run on one SM: renamed, or as tasks of persistent agents" },
     knobs,

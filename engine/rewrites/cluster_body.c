@@ -1,6 +1,5 @@
 /* cluster, the body under other coordinates: which functions read %ctaid and %nctaid, their copies, and
  * registers in the place of these special registers. For redirection and for agents. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rewrites/cluster_int.h"

@@ -2,9 +2,7 @@
 #ifndef GPULOCW_REWRITES_CLUSTER_INT_H
 #define GPULOCW_REWRITES_CLUSTER_INT_H
 
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
-#include "engine/rec/elem.h"
 
 struct pass_ctx;
 struct ptx_func;
@@ -26,10 +24,7 @@ struct order_code {
 };
 /* Thread-block clusters that the kernel is launched in, as far as the kernel and the launch say; 1, 1,
  * 1: none. What is renamed are they, then. */
-struct dim3u cluster_shape(const struct pass_ctx *c);
 bool cluster_threads(const struct pass_ctx *c); /* it is, or may be, launched in them */
-/* The grid of what is renamed. */
-struct dim3u cluster_grid(const struct pass_ctx *c);
 /* Number of clusters: the option, or as many as the device's SMs hold; 0: neither is known. */
 uint32_t cluster_count(const struct pass_ctx *c);
 /* Scratch registers that order_decode uses. */
@@ -54,6 +49,12 @@ bool cluster_reads(const struct ptx_func *f);
 void cluster_clone_callees(struct pass_ctx *c, struct cluster_names *n, const char *entry,
                            struct strmap *clones);
 void cluster_virtualise(struct pass_ctx *c, struct cluster_names *n, const struct strmap *clones);
+/* Redirection of the CTA (or cluster) with these numbers, %ctaid or registers, to n's registers; t: the
+ * tag. Registers <tag><letter>x, y, z as names. */
+void cluster_redirect_declare(const char *t, struct buf *out);
+void cluster_redirect_code(const struct pass_ctx *c, const char *const id[3],
+                           const struct cluster_names *n, struct buf *out);
+void cluster_name_registers(struct pass_ctx *c, char letter, char to[3][24]);
 enum status agent_check(struct pass_ctx *c);
 enum status agent_run(struct pass_ctx *c);
 /* agent_vote.c; t: the prefix of names */

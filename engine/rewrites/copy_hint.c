@@ -8,11 +8,9 @@
  * A policy says which lines L2 gives up first and changes no value, so there is nothing to prove. Copies
  * that have a policy keep it. */
 #include "engine/analysis/symbolic/bulk.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/opt_memory.h"
 
 #include <string.h>

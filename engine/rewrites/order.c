@@ -3,11 +3,12 @@
  *   row     v = y*nx + x          column  v = x*ny + y        (planes of z one after the other)
  *   tile    T x T squares, row by row; tiles at the right and lower edge are cut off
  *   custom  v -> table[v], a linear CTA number, row-major
+ *   graph   the same, from what CTAs share (engine/analysis/cta_graph.h)
  *
  *   before                               after, --index row, behind what makes v
  *     mov.u32 %r1, %ctaid.x;               div.u32 cy, v, nx;  mul.lo.u32 t, cy, nx;  sub.u32 cx, v, t;
  *                                          mov.u32 %r1, cx; */
-#include "engine/base/base.h"
+#include "engine/analysis/analysis.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
@@ -15,7 +16,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rewrites/cluster_int.h"
 
@@ -27,12 +28,12 @@ static uint32_t at_least_one(uint32_t n)
     return n ? n : 1;
 }
 
-struct dim3u cluster_shape(const struct pass_ctx *c)
+static struct dim3u cluster_shape(const struct pass_ctx *c)
 {
     const struct dim_directive *r = &c->f->reqnctapercluster;
     struct dim3u n = { r->x, r->y, r->z };
     if (!n.x && c->in->launch)
-        n = c->in->launch->cluster;
+        n = launch_cluster(c->in->launch);
     return (struct dim3u){ at_least_one(n.x), at_least_one(n.y), at_least_one(n.z) };
 }
 
@@ -56,14 +57,15 @@ bool cluster_threads(const struct pass_ctx *c)
 {
     struct pass_funcs fs;
     bool any = c->f->reqnctapercluster.x || c->f->explicitcluster || c->f->maxclusterrank ||
-               (c->in->launch && c->in->launch->cluster.x) || knows_clusters(c->f);
+               (c->in->launch && launch_cluster(c->in->launch).x) || knows_clusters(c->f);
     pass_callees(c, &fs);
     for (uint32_t k = 0; k < fs.n && !any; k++)
         any = knows_clusters(fs.v[k]);
     return any;
 }
 
-struct dim3u cluster_grid(const struct pass_ctx *c)
+/* The grid of what is renamed. */
+static struct dim3u cluster_grid(const struct pass_ctx *c)
 {
     struct dim3u n = cluster_shape(c), g = c->out->grid;
     return (struct dim3u){ g.x / n.x, g.y / n.y, g.z / n.z };
@@ -157,7 +159,7 @@ static void decode_plane(const struct pass_ctx *c, const struct order_code *o, s
 void order_decode(const struct pass_ctx *c, const struct order_code *o, struct buf *out)
 {
     const char *t = o->tag;
-    if (opt_cluster(c->opt)->index.kind == INDEX_CUSTOM)
+    if (INDEX_BY_TABLE(opt_cluster(c->opt)->index.kind))
         buf_printf(out,
                    "mov.u64 \t%%%sol, " CLUSTER_ORDER
                    ";\nmad.wide.u32 \t%%%sol, %s, 4, %%%sol;\nld.global.u32 \t%s, [%%%sol];\n",
@@ -217,8 +219,26 @@ static enum status parse_table(struct pass_ctx *c, const char *text, struct tabl
     return s;
 }
 
+static enum status graph_table(struct pass_ctx *c, struct table *t)
+{
+    const struct ana_kernel *k = pass_facts(c);
+    uint64_t n = dim3u_count(cluster_grid(c));
+    if (!k || !k->order || dim3u_count(k->grid) != n)
+        return pass_refuse(c, NO_SPAN, "--index row, column or tile need no graph",
+                           "--index graph: there is no graph of what the CTAs share: %s",
+                           k && k->order_why ? k->order_why
+                                             : "the launch is not known, or has clusters");
+    t->n = n;
+    t->v = base_alloc(sizeof *t->v * (n + 1));
+    if (t->v)
+        memcpy(t->v, k->order, sizeof *t->v * n);
+    return t->v ? ST_OK : ST_NOMEM;
+}
+
 static enum status load_table(struct pass_ctx *c, struct table *t)
 {
+    if (opt_cluster(c->opt)->index.kind == INDEX_GRAPH)
+        return graph_table(c, t);
     char *text = NULL;
     size_t n = 0;
     struct diags why = { 0 };
@@ -241,11 +261,12 @@ enum status order_check(struct pass_ctx *c)
         return pass_refuse(c, NO_SPAN, NULL,
                            "--index tile: a band of %u rows of this grid has more than 2^32 CTAs",
                            opt_cluster(c->opt)->index.ty);
-    if (opt_cluster(c->opt)->index.kind != INDEX_CUSTOM)
+    if (!INDEX_BY_TABLE(opt_cluster(c->opt)->index.kind))
         return ST_OK;
     if (!c->in->launch)
-        return pass_refuse(c, NO_SPAN, "give the launch with --launch",
-                           "--index custom is the order of one grid; there is no launch description");
+        return pass_refuse(
+            c, NO_SPAN, "give the launch with --launch",
+            "--index custom and graph are the order of one grid; there is no launch description");
     struct table t = { 0 };
     enum status s = load_table(c, &t);
     base_free(t.v);
@@ -255,7 +276,7 @@ enum status order_check(struct pass_ctx *c)
 enum status order_put_table(struct pass_ctx *c)
 {
     struct table t = { 0 };
-    if (opt_cluster(c->opt)->index.kind != INDEX_CUSTOM)
+    if (!INDEX_BY_TABLE(opt_cluster(c->opt)->index.kind))
         return ST_OK;
     enum status s = load_table(c, &t);
     struct buf b = { 0 };

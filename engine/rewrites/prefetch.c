@@ -19,13 +19,11 @@
  * a known byte step between lanes or iterations, only addresses that are the first of their 128-byte
  * line on that walk ask. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_prefetch.h"
 #include "engine/rewrites/cluster_int.h"
@@ -237,7 +235,6 @@ enum status prefetch_task_code(struct pass_ctx *c, const char *const next[3], st
         pass_note(c, NO_SPAN,
                   "no load has an address that follows from the next task's coordinates: nothing is "
                   "prefetched");
-    pass_flow_free(&fl);
     return decls->oom || code->oom ? ST_NOMEM : ST_OK;
 }
 
@@ -282,7 +279,6 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
         buf_free(&decls);
         buf_free(&code);
     }
-    pass_flow_free(&fl);
     return ST_OK;
 }
 

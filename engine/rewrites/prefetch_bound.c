@@ -9,7 +9,6 @@
  *
  * A loop that ends when its counter equals a limit would seem to go on behind it: there the turns that
  * are left, (limit - counter) / step, are compared. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"

@@ -6,7 +6,6 @@
  *     mad.lo.s32 %r4, %r1, %r2, %r3;       mad.lo.s32 s0, next_ctaid, %r2, %r3;
  *     mul.wide.s32 %rd5, %r4, 4;           mul.wide.s32 s1, s0, 4;
  *     add.s64 %rd6, %rd4, %rd5;            add.s64 s2, %rd4, s1; */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
@@ -70,16 +69,11 @@ static const char *slice_sub(void *ctx, const struct ptx_operand *o)
     return NULL;
 }
 
-static void count_written(void *ctx, uint32_t reg, unsigned access)
-{
-    (void)reg;
-    *(unsigned *)ctx += (access & PTX_WRITE) != 0;
-}
-
 static bool pure(const struct ptx_func *f, const struct ptx_inst *d)
 {
     unsigned written = 0;
-    ptx_inst_regs(d, count_written, &written);
+    for (struct ptx_regs r = ptx_regs_of(d, PTX_WRITE); ptx_next_reg(&r);)
+        written++;
     enum ptx_effect e = ptx_effect_of(d);
     bool constant_load = ptx_is_plain_load(d) && pass_own_param(f, d);
     return written == 1 && !ptx_is_opaque(d) && !d->guarded && (e == EFFECT_NONE || constant_load) &&
@@ -161,18 +155,6 @@ static bool slice_induction(struct slice *s, uint32_t reg, const struct turn *t,
     return true;
 }
 
-struct deps {
-    struct slice *s;
-    bool ok;
-};
-
-static void slice_dep(void *ctx, uint32_t reg, unsigned access)
-{
-    struct deps *d = ctx;
-    if (d->ok && (access & PTX_READ) && !(access & PTX_WRITE))
-        d->ok = slice_reg(d->s, reg);
-}
-
 static bool is_busy(const struct slice *s, uint32_t reg)
 {
     for (uint32_t k = 0; k < s->nbusy; k++)
@@ -184,16 +166,17 @@ static bool is_busy(const struct slice *s, uint32_t reg)
 /* A register whose definitions lead back to it, or that lies too deep, fails. */
 static bool slice_def(struct slice *s, uint32_t reg, const struct ptx_inst *d)
 {
-    struct deps deps = { s, true };
+    bool ok = true;
     uint32_t use = s->use;
     if (!pure(s->fl->f, d) || s->nbusy == SLICE_MAX || is_busy(s, reg))
         return false;
     s->busy[s->nbusy++] = reg;
     s->use = d->index;
-    ptx_inst_regs(d, slice_dep, &deps);
+    for (struct ptx_regs r = ptx_regs_of(d, PTX_READ); ptx_next_reg(&r);)
+        ok = ok && (r.access & PTX_WRITE || slice_reg(s, r.reg));
     s->use = use;
     s->nbusy--;
-    if (!deps.ok || !slice_new(s, reg))
+    if (!ok || !slice_new(s, reg))
         return false;
     pass_inst_text(s->c->m, d, slice_sub, s, s->code);
     buf_puts(s->code, "\n");

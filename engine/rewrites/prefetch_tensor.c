@@ -10,7 +10,6 @@
  * As for loads, coordinates and the kernel's own conditions are computed again, ahead. The copy's guard
  * holds too, so that the elected thread alone asks. The engine reads nothing outside the tensor. */
 #include "engine/analysis/symbolic/bulk.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rewrites/prefetch_int.h"

@@ -4,7 +4,6 @@
  *
  *   before                               after, --readonly promote
  *     ld.global.f32 %f1, [%rd6];           ld.global.nc.f32 %f1, [%rd6]; */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"

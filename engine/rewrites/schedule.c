@@ -31,7 +31,6 @@
  * shared memory see the threads they always saw. Between two iterations stands a bar.sync 0, so that
  * nobody is at work in the next one while others use shared memory; it ends because all threads of a CTA
  * come to it the same number of times (tasks.h). */
-#include "engine/base/base.h"
 #include "engine/invariants/invariants.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
@@ -40,7 +39,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/pass/tasks.h"
 #include "engine/pass/words.h"
@@ -66,10 +65,6 @@ struct shape {
     bool kept[3];
 };
 
-static uint32_t dim_at(struct dim3u d, int k)
-{
-    return k == 0 ? d.x : k == 1 ? d.y : d.z;
-}
 static void dim_set(struct dim3u *d, int k, uint32_t v)
 {
     *(k == 0 ? &d->x : k == 1 ? &d->y : &d->z) = v;
@@ -87,15 +82,15 @@ static bool shape_make(const struct pass_ctx *c, struct shape *s)
     bool fits = true;
     for (int d = 0; d < 3; d++) {
         int a = s->axis[d];
-        s->total[a] = (uint64_t)dim_at(s->old_block, a) * dim_at(s->old_grid, a);
+        s->total[a] = (uint64_t)dim3u_at(s->old_block, a) * dim3u_at(s->old_grid, a);
         uint32_t width =
-            opt_schedule(o)->block.x ? dim_at(opt_schedule(o)->block, d) : dim_at(s->old_block, a);
+            opt_schedule(o)->block.x ? dim3u_at(opt_schedule(o)->block, d) : dim3u_at(s->old_block, a);
         uint64_t work = s->total[a];
         if (d == 0)
             work = (work + s->coarsen - 1) / s->coarsen;
         uint64_t ctas = width ? (work + width - 1) / width : 0;
         s->span[d] = ctas * width;
-        s->kept[a] = a == d && width == dim_at(s->old_block, a) && (d || s->coarsen == 1);
+        s->kept[a] = a == d && width == dim3u_at(s->old_block, a) && (d || s->coarsen == 1);
         fits = fits && width && s->total[a] <= 0xffffffffu && s->span[d] * s->coarsen <= 0xffffffffu &&
                ctas <= (d ? 65535u : 0x7fffffffu);
         dim_set(&s->block, d, width);
@@ -111,7 +106,7 @@ static bool keeps_ctas(const struct pass_ctx *c, const struct shape *s)
 {
     bool turned = s->axis[0] != 0, line = s->old_block.x == 1 || s->old_block.y == 1;
     for (int d = 0; d < 3; d++)
-        if (dim_at(s->block, d) != dim_at(s->old_block, s->axis[d]))
+        if (dim3u_at(s->block, d) != dim3u_at(s->old_block, s->axis[d]))
             return false;
     return s->coarsen == 1 ? !turned || line
                            : !turned && opt_schedule(c->opt)->coarsen_mode == COARSEN_INTERLEAVED;
@@ -135,8 +130,6 @@ static const struct ptx_inst *sees_uniform(const struct ptx_func *f, const char 
                       fl.divergent[i->opnds[n].index];
         found = differs ? i : NULL;
     }
-    if (made)
-        pass_flow_free(&fl);
     return found;
 }
 
@@ -376,7 +369,7 @@ static enum status check(struct pass_ctx *c)
             c, fs.at, NULL,
             "the kernel calls a function of another module, which may depend on the block shape");
     if (c->f->reqnctapercluster.x || c->f->explicitcluster ||
-        (c->in->launch && c->in->launch->cluster.x))
+        (c->in->launch && launch_cluster(c->in->launch).x))
         return pass_refuse(c, NO_SPAN, NULL,
                            "the kernel is launched in CTA clusters, whose shape would change");
     s = check_shape(c);
@@ -404,7 +397,7 @@ static void make_names(struct names *n, struct pass_ctx *c, const struct shape *
             if (v <= N_G)
                 buf_printf(&b, "%%%s%s%c", c->tag, stem[v], 'x' + d);
             else
-                buf_printf(&b, "%u", dim_at(v == N_NTID ? s->old_block : s->old_grid, d));
+                buf_printf(&b, "%u", dim3u_at(v == N_NTID ? s->old_block : s->old_grid, d));
             if (b.s && b.n < sizeof n->text[v][d])
                 memcpy(n->text[v][d], b.s, b.n + 1);
         }
@@ -432,7 +425,7 @@ static void index_code(const struct pass_ctx *c, const struct shape *s, int d, c
     char from = (char)('x' + d), to = (char)('x' + s->axis[d]);
     int a = s->axis[d];
     buf_printf(out, "mov.u32 \t%%%sa, %%ctaid.%c;\nmov.u32 \t%%%sb, %%tid.%c;\n", t, from, t, from);
-    buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sa, %u, %%%sb;\n", t, to, t, dim_at(s->block, d), t);
+    buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sa, %u, %%%sb;\n", t, to, t, dim3u_at(s->block, d), t);
     if (d == 0 && s->coarsen > 1 && opt_schedule(c->opt)->coarsen_mode != COARSEN_INTERLEAVED)
         buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sg%c, %u, %%%sk;\n", t, to, t, to, s->coarsen, t);
     else if (d == 0 && s->coarsen > 1)
@@ -441,7 +434,7 @@ static void index_code(const struct pass_ctx *c, const struct shape *s, int d, c
     if (next && s->total[a] != s->span[d] * (d ? 1 : s->coarsen))
         buf_printf(out, "setp.ge.u32 \t%%%sout, %%%sg%c, %llu;\n@%%%sout %s;\n", t, t, to,
                    (unsigned long long)s->total[a], t, next);
-    uint32_t width = dim_at(s->old_block, a);
+    uint32_t width = dim3u_at(s->old_block, a);
     unsigned shift = 0;
     while (!(width >> shift & 1))
         shift++;
@@ -525,12 +518,13 @@ static void put_code(struct pass_ctx *c, const struct shape *s)
     if (b.s && next.s)
         ptx_edit_entry(c->edit, c->f, TAG, "%s", b.s);
     if (loop) {
+        c->out->meaning.meets = meets(c);
         pass_returns_to(c, "next");
         ptx_edit_end(
             c->edit, c->f, TAG,
             "$%snext:\n%sadd.u32 \t%%%sk, %%%sk, 1;\nsetp.lt.u32 \t%%%sout, %%%sk, %u;\n@%%%sout "
             "bra \t$%sagain;\nret;",
-            t, meets(c) ? "bar.sync \t0;\n" : "", t, t, t, t, s->coarsen, t, t);
+            t, c->out->meaning.meets ? "bar.sync \t0;\n" : "", t, t, t, t, s->coarsen, t, t);
     }
     c->oom |= b.oom || next.oom || decls.oom;
     buf_free(&b);

@@ -6,7 +6,6 @@
  *     ld.shared.f32 %f1, [%r1+4];          mov.b32 a, %r1;  add.s32 a, a, 4;
  *                                          the pass's own code, which makes the new place of a
  *                                          ld.shared.f32 %f1, [a]; */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"

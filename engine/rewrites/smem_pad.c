@@ -13,11 +13,9 @@
  * N is a multiple of the gap and the gap of every access, so an access stays within its row and stays
  * aligned. Every access of the kernel to shared memory goes through it, whatever its address is made
  * from. There is one variable, so that no other lies where its gaps go. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/opt_shared.h"
 #include "engine/rewrites/shared_words.h"
 
@@ -97,6 +95,8 @@ static enum status run(struct pass_ctx *c)
     enum status st = shared_words_code(c, WHAT, &l);
     if (st != ST_OK || !s)
         return st == ST_OK ? check(c) : st;
+    c->out->meaning.pad_row = row;
+    c->out->meaning.pad_gap = l.widest;
     ptx_edit_declare(c->edit, c->f, TAG, ".reg .b32 %%%sa, %%%st;", c->tag, c->tag);
     shared_words_declare(c, s, padded(s->bytes, row, l.widest), TAG);
     for (uint32_t k = 0; k < c->f->ninsts; k++)

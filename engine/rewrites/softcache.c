@@ -17,17 +17,15 @@
  *   - what other threads wrote counts only behind a fence, barrier, ordered access or call, and there
  *     every line is written back (dirty bytes alone) and emptied. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/invariants/invariants.h"
-#include "engine/pass/pass.h"
-#include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_softcache.h"
 #include "engine/rewrites/softcache_int.h"
 
@@ -132,15 +130,15 @@ static void check_edges(struct soft *s)
     const struct launch_spec *l = s->c->in->launch;
     for (uint32_t k = 0; k < s->n; k++) {
         struct soft_structure *x = &s->s[k];
-        size_t p = (size_t)x->param, own = p < l->nargs ? launch_buffer_of(l, p) : SIZE_MAX;
+        size_t p = (size_t)x->param, own = p < launch_nargs(l) ? launch_buffer_of(l, p) : SIZE_MAX;
         if (!x->cacheable)
             continue;
         if (own == SIZE_MAX || s->c->f->params[p]->bytes != 8) {
             spoil(x, "the launch description gives no buffer for it, so its size is not known");
             continue;
         }
-        uint64_t bytes = l->args[own].count * elem_size(l->args[own].elem),
-                 from = l->args[p].kind == ARG_SAME_AS ? l->args[p].offset : 0;
+        uint64_t bytes = launch_arg(l, own)->count * elem_size(launch_arg(l, own)->elem),
+                 from = launch_arg(l, p)->kind == ARG_SAME_AS ? launch_arg(l, p)->offset : 0;
         x->ragged = bytes % s->line != 0;
         x->whole = bytes / s->line * s->line - from;
         if (bytes / s->line * s->line <= from)
@@ -280,7 +278,6 @@ static enum status soft_begin(struct soft *s, struct pass_ctx *c)
 
 static void soft_end(struct soft *s)
 {
-    pass_flow_free(&s->flow);
     base_free(s->access);
 }
 
@@ -309,7 +306,7 @@ static void put_choice(struct soft *s)
     o->soft_lines = 0;
     for (uint32_t line = 0; line < s->lines; line++)
         for (uint32_t k = 0; k < s->n; k++) {
-            const char *name = l->args[s->s[k].param].name;
+            const char *name = launch_arg(l, (size_t)s->s[k].param)->name;
             size_t len = name ? strlen(name) : 0;
             if (s->s[k].line != (int)line || n + len + 2 > sizeof o->soft_data)
                 continue;

@@ -21,8 +21,6 @@
  * A line dirty in one structure is in no other: a store through k empties the lines of the others that
  * may hold the same bytes, a load that misses first writes theirs back. So a hit is exact without
  * looking. */
-#include "engine/base/base.h"
-#include "engine/pass/pass_int.h"
 #include "engine/pass/words.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"

@@ -18,10 +18,7 @@
  *
  * Where threads meet at barriers or exchange within a warp, they go over together: at a header that all
  * pass equally often, after the number of turns that makes 300 accesses. */
-#include "engine/base/base.h"
-#include "engine/pass/pass.h"
 #include "engine/pass/copies.h"
-#include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/facts/reach.h"
 #include "engine/ptx/flow/cfg.h"

@@ -4,12 +4,10 @@
 #define GPULOCW_REWRITES_SOFTCACHE_INT_H
 
 #include "engine/analysis/alias.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 
 struct ptx_loop;
-struct ptx_inst;
 
 enum { SOFT_MAX = 16, SOFT_SAMPLE = PASS_SOFT_SAMPLE };
 struct soft_structure {

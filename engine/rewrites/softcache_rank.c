@@ -2,12 +2,11 @@
  * (the monitoring slice run once), or without either those whose addresses move least from turn to
  * turn. A written structure needs more than twice the hits of a read one (paper). It writes no code of
  * its own: softcache.c has the sketch. */
-#include "engine/base/base.h"
-#include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_softcache.h"
 #include "engine/rewrites/softcache_int.h"
 
@@ -96,7 +95,7 @@ static struct soft_structure *named(struct soft *s, struct str name)
 {
     const struct launch_spec *l = s->c->in->launch;
     for (uint32_t k = 0; k < s->n; k++) {
-        const char *own = l->args[s->s[k].param].name;
+        const char *own = launch_arg(l, (size_t)s->s[k].param)->name;
         if (str_eq(name, s->c->f->params[s->s[k].param]->name) || (own && str_is(name, own)))
             return &s->s[k];
     }

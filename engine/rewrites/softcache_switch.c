@@ -1,7 +1,5 @@
 /* --softcache dynamic: at which loops a thread may go over to the body with lines. */
-#include "engine/base/base.h"
 #include "engine/pass/copies.h"
-#include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"

@@ -15,11 +15,9 @@
  * goes through it, whatever its address is made from. Variables begin and end on rows, so that no row
  * belongs to two. An access of 8 or 16 bytes keeps its bytes together: the lowest bits that any access
  * needs stay, and bits 3 or 4 to 6 are turned over by as many bits from 7 on, and by as many above. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/opt_shared.h"
 #include "engine/rewrites/shared_words.h"
 
@@ -67,6 +65,7 @@ static enum status run(struct pass_ctx *c)
     enum status st = shared_words_code(c, WHAT, &l);
     if (st != ST_OK)
         return st;
+    c->out->meaning.swizzle_unit = l.widest;
     ptx_edit_declare(c->edit, c->f, TAG, ".reg .b32 %%%sa, %%%st, %%%su;", c->tag, c->tag, c->tag);
     for (uint32_t k = 0; (s = shared_words_variable(c, k)); k++)
         if (shared_words_is(s)) {

@@ -7,14 +7,12 @@
  *     {                                    .maxnreg 32
  *                                          {
  *                                        and the launch asks for 4096 bytes of shared memory more */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/words.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rewrites/throttle.h"
 

@@ -9,16 +9,13 @@
  *                           refuses a kernel with fewer: the number is not known here
  *
  * All other code is spilled to fit, callees of the same module with their kernel. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/asks.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rewrites/throttle.h"
 

@@ -16,13 +16,11 @@
  * of 0 to T-1 to another of them, and every other number to itself. CTAs may do their tiles in any order
  * where tiles do not depend on each other: turns.c follows values, a marked run of the launch follows
  * memory (PASS_SURVEY_TILES, engine/tune/tiles.c). */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rewrites/cluster_int.h"
 #include "engine/rewrites/tiles/tiles_int.h"
@@ -118,7 +116,7 @@ static enum status check(struct pass_ctx *c)
     if (g.y != 1 || g.z != 1)
         return pass_refuse(c, NO_SPAN, NULL,
                            "the grid has more than one dimension; tiles are counted along x alone");
-    if (c->f->reqnctapercluster.x || c->f->explicitcluster || c->in->launch->cluster.x)
+    if (c->f->reqnctapercluster.x || c->f->explicitcluster || launch_cluster(c->in->launch).x)
         return pass_refuse(
             c, NO_SPAN, NULL,
             "the kernel is launched in hardware CTA clusters, whose CTAs do tiles together");
@@ -134,7 +132,6 @@ static enum status check(struct pass_ctx *c)
     if (s == ST_OK)
         s = check_sites(c, &t);
     tile_counter_free(&t);
-    pass_flow_free(&fl);
     return s;
 }
 
@@ -232,19 +229,6 @@ static unsigned reg_bits(const struct pass_ctx *c, uint32_t reg)
     return ptx_type_bits((enum ptx_type)c->f->regs[reg].type);
 }
 
-static void note_read(void *ctx, uint32_t reg, unsigned access)
-{
-    struct writer *w = ctx;
-    w->read[reg] = (access & PTX_READ) && (w->t->counter[reg] || w->t->scale[reg]);
-}
-
-static void note_none(void *ctx, uint32_t reg, unsigned access)
-{
-    struct writer *w = ctx;
-    (void)access;
-    w->read[reg] = false;
-}
-
 /* Another text for a counter or a derived register. */
 static bool renamed(void *ctx, struct str name, struct buf *out)
 {
@@ -261,30 +245,23 @@ static bool renamed(void *ctx, struct str name, struct buf *out)
     return false;
 }
 
-struct derived_code {
-    const struct writer *w;
-    struct buf *out;
-};
-
 /* A derived register as if the counter held the tile's place. */
-static void put_derived(void *ctx, uint32_t reg, unsigned access)
+static void put_derived(const struct writer *w, uint32_t reg, struct buf *out)
 {
-    const struct derived_code *d = ctx;
-    const struct writer *w = d->w;
-    if (!(access & PTX_READ) || !w->t->scale[reg])
-        return;
     struct str name = name_of(w, reg);
     bool wide = reg_bits(w->c, reg) == 64;
-    buf_printf(d->out, "mad.%s.s32 \t%%%sr%u, %%%sd, %lld, %.*s;\n", wide ? "wide" : "lo", w->c->tag,
-               reg, w->c->tag, (long long)w->t->scale[reg], (int)name.n, name.s);
+    buf_printf(out, "mad.%s.s32 \t%%%sr%u, %%%sd, %lld, %.*s;\n", wide ? "wide" : "lo", w->c->tag, reg,
+               w->c->tag, (long long)w->t->scale[reg], (int)name.n, name.s);
 }
 
 static void put_text(struct writer *w, const struct ptx_inst *i)
 {
     struct buf text = { 0 };
-    ptx_inst_regs(i, note_read, w);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ | PTX_WRITE); ptx_next_reg(&r);)
+        w->read[r.reg] = (r.access & PTX_READ) && (w->t->counter[r.reg] || w->t->scale[r.reg]);
     pass_rename(ptx_text(w->c->m, i->at), renamed, w, &text);
-    ptx_inst_regs(i, note_none, w);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ | PTX_WRITE); ptx_next_reg(&r);)
+        w->read[r.reg] = false;
     if (text.s && !text.oom)
         ptx_edit_replace(w->c->edit, w->c->f, i->stmt, TAG, "%s", text.s);
     w->c->oom |= text.oom;
@@ -299,7 +276,6 @@ static void write_site(struct writer *w, const struct ptx_inst *i)
     if (loop == PTX_NO_INDEX || (!uses && !marks))
         return;
     struct buf code = { 0 };
-    struct derived_code derived = { w, &code };
     char reg[NAME];
     bool several;
     uint32_t read = tile_counter_read(w->t, i, &several),
@@ -312,7 +288,9 @@ static void write_site(struct writer *w, const struct ptx_inst *i)
     w->block = block;
     w->reg = counter;
     if (uses)
-        ptx_inst_regs(i, put_derived, &derived);
+        for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+            if (w->t->scale[r.reg])
+                put_derived(w, r.reg, &code);
     if (marks)
         mark_code(w, reg, &code);
     c->oom |= code.oom;
@@ -378,7 +356,6 @@ static enum status run(struct pass_ctx *c)
     }
     base_free(w.read);
     tile_counter_free(&t);
-    pass_flow_free(&fl);
     return s == ST_OK && c->oom ? ST_NOMEM : s;
 }
 

@@ -3,33 +3,43 @@
 #define GPULOCW_SEARCH_ADVICE_H
 
 #include "engine/base/base.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/options.h"
+#include "engine/search/gain_record.h"
 
+struct dev_info;
 struct tune_subject;
 struct tune_sweep;
 
 /* Name of method i, or NULL behind the last. */
 const char *tune_method_name(size_t i);
+/* A gain of less than that is none. */
+#define ADVICE_LEAST 0.02
 struct tune_advice {
-    char title[96], why[256];
+    char title[96], why[384];
+    /* so much of why holds without the figures of the model or of a run; 0: all of it; SIZE_MAX: all of it
+     * is a run's */
+    size_t reason;
     struct options options;
-    double expected_gain, confidence, real_gain /* NaN until tried */;
-    bool tried, sampled /* real_gain is from samples of the CTAs */;
+    /* that the memory-cost model expects, NaN: it does not tell. Orders items, and is not shown: what such
+     * items really gained is */
+    double model_gain;
+    struct gain_experience likely; /* {0, 0}: none, or it was tried */
+    double real_gain;              /* of the run; NaN until tried */
+    bool tried;
+    enum evidence evidence; /* of real_gain */
     /* what applies it, as one command line; empty: there is nothing to apply */
     char command[512];
-    /* expected_gain is the memory-cost model's ratio, not a rule of thumb */
-    bool modelled;
 };
 /* Ranked. Returns the count (at most max). */
 size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep /* may be NULL */,
                    struct tune_advice *out, size_t max);
 
 /* ---- for who adds items (advise_model.c) ---- */
-/* What an item must be expected to gain to be worth a try: 1.05, the model is no better than that;
- * agents 1.25, since what claiming tasks costs is not in it. */
-double tune_advise_least(const struct options *o);
+void tune_advise_order(struct tune_advice *v); /* title, by the order of CTAs of its options */
 void tune_advise_command(const struct tune_subject *s, struct tune_advice *v); /* of its options */
-/* what was tried first, then by expectation */
-void tune_advise_rank(struct tune_advice *v, size_t n);
+/* What was tried first, then by expectation. What a run refuted, and what never gains by the records,
+ * goes. Returns the new count. */
+size_t tune_advise_rank(const struct dev_info *d, struct tune_advice *v, size_t n);
 
 #endif

@@ -1,14 +1,20 @@
 /* Advice: the rules of the bypass paper's section 5.3 and what the analysis knows, as
- * ranked items that are one key away from being tried. Expected gains are modelled. */
+ * ranked items that are one key away from being tried. What such items gained when they were run is
+ * recorded (gain_record.h). */
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/banks.h"
 #include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/dev/dev.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/rec/counter_ids.h"
+#include "engine/rec/counters.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_memory.h"
@@ -17,6 +23,7 @@
 #include "engine/rec/result.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/search/advice.h"
+#include "engine/search/gain_record.h"
 #include "engine/search/space.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/sweep.h"
@@ -35,16 +42,14 @@ struct advising {
     size_t n, most;
 };
 
-static struct tune_advice *item(struct advising *a, double gain, double confidence, const char *title)
+static struct tune_advice *item(struct advising *a, const char *title)
 {
     if (a->n == a->most)
         return NULL;
     struct tune_advice *t = &a->out[a->n++];
     memset(t, 0, sizeof *t);
     t->options = options_default();
-    t->expected_gain = gain;
-    t->confidence = confidence;
-    t->real_gain = NAN;
+    t->model_gain = t->real_gain = NAN;
     snprintf(t->title, sizeof t->title, "%s", title);
     return t;
 }
@@ -59,13 +64,12 @@ static void from_sweep(struct advising *a)
 {
     const struct result *best = a->sweep ? tune_sweep_best(a->sweep) : NULL;
     const struct result *cha = a->sweep ? &a->sweep->cha : NULL;
-    if (!best || !cha->time.valid || best->time.median <= 0)
+    double gain = gain_of(cha, best);
+    if (isnan(gain))
         return;
-    double gain = (double)cha->time.median / (double)best->time.median;
     struct tune_advice *t =
-        item(a, gain, 1,
-             gain > 1 + a->sweep->curve.significance ? "use the best point of the sweep"
-                                                     : "no valley here: leave it alone");
+        item(a, gain > 1 + a->sweep->curve.significance ? "use the best point of the sweep"
+                                                        : "no valley here: leave it alone");
     if (!t)
         return;
     struct buf why = { 0 };
@@ -75,7 +79,8 @@ static void from_sweep(struct advising *a)
     if (gain > 1 + a->sweep->curve.significance)
         t->options = best->options;
     t->tried = true;
-    t->sampled = best->sampled;
+    t->reason = SIZE_MAX;
+    t->evidence = evidence_of(best);
     t->real_gain = gain;
 }
 
@@ -87,10 +92,7 @@ static void from_footprint(struct advising *a)
     int warps = a->s->launch ? (int)tune_warps(a->s) : 0;
     if (a->sweep || !k->footprint.valid || !d || !warps || k->footprint.pi_fit >= warps)
         return;
-    double over = k->footprint.bytes_per_sm / (double)(d->l1_bytes ? d->l1_bytes : 1);
-    bool reused = k->reuse.valid && k->reuse.none < 0.9;
-    struct tune_advice *t = item(a, reused ? fmin(2.5, 1 + over / 4) : 1.05, reused ? 0.6 : 0.3,
-                                 "bypass L1 for some warps: find the threshold");
+    struct tune_advice *t = item(a, "let some warps of a CTA bypass L1");
     if (!t)
         return;
     opt_bypass(&t->options)->level = BYPASS_L1;
@@ -103,6 +105,20 @@ static void from_footprint(struct advising *a)
              k->footprint.pi_fit, warps);
 }
 
+void tune_advise_order(struct tune_advice *v)
+{
+    struct buf b = { 0 };
+    knob_get(&v->options, (size_t)knob_find(STR("index")), &b);
+    const char *index = b.s ? b.s : "";
+    if (!strcmp(index, "row") || !strcmp(index, "column"))
+        snprintf(v->title, sizeof v->title, "run CTAs %s by %s", index, index);
+    else if (!strncmp(index, "tile:", 5))
+        snprintf(v->title, sizeof v->title, "run CTAs in tiles of %s", index + 5);
+    else
+        snprintf(v->title, sizeof v->title, "run CTAs in another order");
+    buf_free(&b);
+}
+
 static void from_partition(struct advising *a)
 {
     const struct ana_kernel *k = a->s->facts;
@@ -110,14 +126,13 @@ static void from_partition(struct advising *a)
     if (!index || strcmp(index, "none") == 0 ||
         (k->cls != ANA_CLASS_ALGORITHM && k->cls != ANA_CLASS_CACHE_LINE))
         return;
-    struct tune_advice *t = item(
-        a, 1 + fmax(k->partition.strength_x, fmax(k->partition.strength_y, k->partition.strength_z)),
-        0.5, "cluster CTAs that share data (agents)");
+    struct tune_advice *t = item(a, "cluster CTAs that share data (agents)");
     if (!t)
         return;
     int i = knob_find(STR("index"));
     opt_cluster(&t->options)->kind = CLUSTER_AGENT;
     knob_set(&t->options, (size_t)i, str_of(index), NULL);
+    tune_advise_order(t);
     snprintf(t->why, sizeof t->why, "%s", k->partition.why ? k->partition.why : "");
 }
 
@@ -132,10 +147,10 @@ static bool spread_out(const struct ana_kernel *k)
 static void from_coalescing(struct advising *a)
 {
     const struct ana_kernel *k = a->s->facts;
-    if (!spread_out(k) || !a->s->launch || a->s->launch->block.y * a->s->launch->block.z == 1)
+    if (!spread_out(k) || !a->s->launch ||
+        launch_block(a->s->launch).y * launch_block(a->s->launch).z == 1)
         return;
-    struct tune_advice *t = item(a, fmin(3, 1 / fmax(k->coalesce.degree, 0.34)), 0.4,
-                                 "exchange x and y, or another block shape");
+    struct tune_advice *t = item(a, "exchange x and y, or another block shape");
     if (!t)
         return;
     opt_schedule(&t->options)->swap_xy = true;
@@ -144,6 +159,15 @@ static void from_coalescing(struct advising *a)
              "fetched "
              "are needed; the mapping of threads to data decides that",
              100 * k->coalesce.degree, k->coalesce.expected, 100 * ana_sector_use(&k->coalesce));
+}
+
+/* Is anything of the array that x reads touched again, by x or another load? */
+static bool array_reused(const struct ana_kernel *k, const struct ana_access *x)
+{
+    bool any = x->reused;
+    for (uint32_t i = 0; i < k->naccess && !any; i++)
+        any = k->access[i].reused && x->param >= 0 && k->access[i].param == x->param;
+    return any;
 }
 
 /* bypass paper 5.3: loads that nothing uses again only push others out. */
@@ -155,12 +179,12 @@ static void from_streams(struct advising *a)
         const struct ana_access *x = &k->access[i];
         if (x->store || x->atomic || x->prefetch || x->space != PTX_SPACE_GLOBAL)
             continue;
-        streams += x->cls == ANA_CLASS_STREAMING && !x->reused;
+        streams += x->cls == ANA_CLASS_STREAMING && !array_reused(k, x);
         reused += x->reused;
     }
     if (!streams || !reused)
         return;
-    struct tune_advice *t = item(a, 1.08, 0.5, "let the streaming loads bypass L1, load by load");
+    struct tune_advice *t = item(a, "let the streaming loads bypass L1, load by load");
     if (!t)
         return;
     opt_bypass(&t->options)->level = BYPASS_L1;
@@ -184,7 +208,7 @@ static void from_read_only(struct advising *a)
     int cc = d ? d->cc_major * 10 + d->cc_minor : 0;
     if (!proven || cc < 35 || cc >= 70) /* no such cache before; since Volta .nc shares L1 */
         return;
-    struct tune_advice *t = item(a, 1.2, 0.5, "read through the read-only cache");
+    struct tune_advice *t = item(a, "read through the read-only cache");
     if (!t)
         return;
     opt_memory(&t->options)->readonly = READONLY_PROMOTE;
@@ -200,7 +224,7 @@ static void from_persistence(struct advising *a)
     const struct dev_info *d = device(a);
     if (!space_persistent(a->s->facts, a->s->launch, d, name))
         return;
-    struct tune_advice *t = item(a, 1.05, 0.2, "keep what is read again in a part of L2");
+    struct tune_advice *t = item(a, "keep what is read again in a part of L2");
     int knob = knob_find(STR("l2-persist"));
     if (!t || knob_set(&t->options, (size_t)knob, str_of(name[0]), NULL) != ST_OK)
         return;
@@ -217,8 +241,8 @@ static const struct arg_spec *narrow_boxes(const struct advising *a, unsigned *b
 {
     const struct launch_spec *l = a->s->launch;
     const struct dev_info *d = device(a);
-    for (size_t i = 0; l && d && i < l->nargs; i++) {
-        const struct arg_spec *g = &l->args[i];
+    for (size_t i = 0; l && d && i < launch_nargs(l); i++) {
+        const struct arg_spec *g = launch_arg(l, i);
         struct tensor_map m;
         if (g->kind != ARG_TENSOR_MAP || !tensor_map_decode(g->bytes, &m) || m.im2col || m.l2 > 1)
             continue;
@@ -236,7 +260,7 @@ static void from_promotion(struct advising *a)
 {
     unsigned bytes = 0;
     const struct arg_spec *g = narrow_boxes(a, &bytes);
-    struct tune_advice *t = g ? item(a, 1.3, 0.4, "let L2 fetch whole lines for tensor copies") : NULL;
+    struct tune_advice *t = g ? item(a, "let L2 fetch whole lines for tensor copies") : NULL;
     if (!t)
         return;
     opt_memory(&t->options)->promotion = PROMOTION_128;
@@ -259,7 +283,7 @@ static void from_tiles(struct advising *a)
     opt_schedule(&o)->tile_order.ty = 16;
     if (!data || data->total_bytes <= d->l2_bytes || !tune_legal(a->s, &o))
         return;
-    struct tune_advice *t = item(a, 1.05, 0.4, "do neighbouring tiles at the same time");
+    struct tune_advice *t = item(a, "do neighbouring tiles at the same time");
     if (!t)
         return;
     t->options = o;
@@ -286,7 +310,7 @@ static void from_bank_conflicts(struct advising *a)
     double passes = space_bank_conflicts(a->s->facts, &at);
     if (passes < 0.5)
         return;
-    struct tune_advice *t = item(a, passes > 4 ? 1.3 : 1.1, 0.4, "spread shared memory over its banks");
+    struct tune_advice *t = item(a, "spread shared memory over its banks");
     if (!t)
         return;
     const struct banks_cure c = banks_cure_of(a->s->facts);
@@ -312,7 +336,7 @@ static void from_bank_conflicts(struct advising *a)
 /* Whether a CTA touches a line again is known from a trace alone. */
 static void from_class_alone(struct advising *a)
 {
-    struct tune_advice *t = item(a, 1, 0.3, "find out what each CTA reuses");
+    struct tune_advice *t = item(a, "find out what each CTA reuses");
     if (t)
         snprintf(t->why, sizeof t->why,
                  "CTAs share no data; whether a CTA reuses lines, so that L1 matters, needs a launch "
@@ -330,10 +354,9 @@ static void from_class(struct advising *a)
         from_class_alone(a);
         return;
     }
-    struct tune_advice *t = item(a, 1, 0.7,
-                                 again       ? "leave it cached: the reused data fit"
-                                 : scattered ? "look at the layout: its accesses are spread out"
-                                             : "leave it alone: it streams");
+    struct tune_advice *t = item(a, again       ? "leave it cached: the reused data fit"
+                                    : scattered ? "look at the layout: its accesses are spread out"
+                                                : "leave it alone: it streams");
     if (!t)
         return;
     if (scattered)
@@ -353,24 +376,31 @@ static void from_class(struct advising *a)
                  k->coalesce.valid ? "every load is coalesced and used once" : "CTAs share no data");
 }
 
-double tune_advise_least(const struct options *o)
-{
-    return opt_cluster(o)->kind == CLUSTER_AGENT ? 1.25 : 1.05;
-}
-
-/* What the model expects too little of comes behind "leave it alone". */
+/* What to try first: the middle of what was recorded, else half of what the model expects. What is
+ * expected to gain nothing comes behind "leave it alone". */
 static double worth(const struct tune_advice *a)
 {
-    bool little = a->modelled && a->command[0] && a->expected_gain < tune_advise_least(&a->options);
-    return 1 + ((little ? fmin(a->expected_gain, 1) - 0.001 : a->expected_gain) - 1) * a->confidence;
+    bool little = a->command[0] && a->model_gain < gain_least(&a->options);
+    const struct interval *i = &a->likely.gain;
+    double w = i->high > 0 ? sqrt(i->low * i->high) : isfinite(a->model_gain) ? sqrt(a->model_gain) : 1;
+    return little ? fmin(w, 0.999) : w;
 }
 
+static double modelled(const struct tune_advice *a)
+{
+    return isfinite(a->model_gain) ? a->model_gain : 1;
+}
+
+/* What rests on one record stands in the model's order. */
 static int by_expectation(const void *x, const void *y)
 {
     const struct tune_advice *a = x, *b = y;
     double p = worth(a), q = worth(b);
+    bool same = fabs(p - q) < 1e-9;
     if (a->tried != b->tried)
         return b->tried - a->tried;
+    p = same ? modelled(a) : p;
+    q = same ? modelled(b) : q;
     return (p < q) - (p > q);
 }
 
@@ -380,10 +410,10 @@ void tune_advise_command(const struct tune_subject *s, struct tune_advice *v)
     struct options none = options_default();
     struct buf line = { 0 };
     const char *path = s->module->path ? s->module->path : "FILE.ptx",
-               *kernel = s->launch ? (s->launch->name ? s->launch->name : s->launch->kernel) : NULL;
-    size_t n = strlen(path);
-    if (n > 4 && strcmp(path + n - 4, ".ptx") == 0)
-        n -= 4;
+               *kernel = s->launch ? (launch_name(s->launch) ? launch_name(s->launch)
+                                                             : launch_kernel(s->launch))
+                                   : NULL;
+    size_t stem = base_stem(path, ".ptx"), n = stem ? stem : strlen(path);
     options_line(&v->options, &line);
     v->command[0] = 0;
     if (!options_equal(&v->options, &none))
@@ -392,9 +422,24 @@ void tune_advise_command(const struct tune_subject *s, struct tune_advice *v)
     buf_free(&line);
 }
 
-void tune_advise_rank(struct tune_advice *v, size_t n)
+/* Was it tried, and gained nothing? */
+static bool refuted(const struct tune_advice *a)
 {
+    return a->tried && !(a->real_gain > 1 + ADVICE_LEAST);
+}
+
+size_t tune_advise_rank(const struct dev_info *d, struct tune_advice *v, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        v[i].likely = v[i].tried ? (struct gain_experience){ 0 }
+                                 : gain_recorded(d, &v[i].options, v[i].model_gain);
+        if (!refuted(&v[i]))
+            v[kept++] = v[i];
+    }
+    n = kept;
     qsort(v, n, sizeof *v, by_expectation);
+    return n;
 }
 
 size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep, struct tune_advice *out,
@@ -416,37 +461,81 @@ size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep,
     from_class(&a);
     for (size_t i = 0; i < a.n; i++)
         tune_advise_command(s, &out[i]);
-    tune_advise_rank(out, a.n);
-    return a.n;
+    return tune_advise_rank(device(&a), out, a.n);
 }
 
-/* The original timed as `r` was, whole or from a sample of the CTAs; NULL: it was not. */
-static const struct result *original_like(const struct result *original, const struct result *r,
-                                          const struct result *done, size_t ndone)
+/* Some of its outputs may have been the original's where all are not. */
+static bool came_out_wrong(const struct options *o, const struct result *done, size_t ndone)
+{
+    for (size_t k = 0; k < ndone; k++)
+        if (done[k].equal == EQUAL_NO && options_equal(o, &done[k].options))
+            return true;
+    return false;
+}
+
+/* "Leave it alone" is refuted by whatever was tried and gained. */
+static bool anything_gained(const struct result *original, const struct result *done, size_t ndone)
+{
+    for (size_t k = 0; k < ndone; k++)
+        if (tune_usable(&done[k]) && gain_of(original, &done[k]) > 1 + ADVICE_LEAST &&
+            !came_out_wrong(&done[k].options, done, ndone))
+            return true;
+    return false;
+}
+
+/* After a run the words are the run's. */
+static void say_ran(struct tune_advice *v, const struct result *original, const struct result *ran)
+{
+    const struct counter *was = &original->counters[COUNTER_L1_HIT_RATE],
+                         *now = &ran->counters[COUNTER_L1_HIT_RATE];
+    struct buf b = { 0 };
+    if (v->reason == SIZE_MAX)
+        return;
+    v->reason = v->reason ? v->reason : strlen(v->why);
+    buf_printf(&b, ": in the run %s", time_words((double)ran->time.median).s);
+    if (!isnan(v->real_gain))
+        buf_printf(&b, " instead of %s", time_words((double)original->time.median).s);
+    if (!isnan(v->real_gain) && was->valid && now->valid)
+        buf_printf(&b, "; L1 misses %.0f %% instead of %.0f %%", 100 - now->value, 100 - was->value);
+    buf_printf(&b, " (%s)", evidence_words(v->evidence));
+    snprintf(v->why + v->reason, sizeof v->why - v->reason, "%s", b.s ? b.s : "");
+    buf_free(&b);
+}
+
+static void prove_one(struct tune_advice *v, const struct result *original, const struct result *done,
+                      size_t ndone)
+{
+    if (came_out_wrong(&v->options, done, ndone)) {
+        v->tried = true;
+        v->real_gain = 0;
+        return;
+    }
+    for (size_t k = 0; k < ndone; k++) {
+        if (!tune_usable(&done[k]) || !options_equal(&v->options, &done[k].options))
+            continue;
+        double gain = gain_of(original, &done[k]);
+        if (v->tried && isnan(gain))
+            continue;
+        v->tried = true;
+        v->evidence = evidence_of(&done[k]);
+        v->real_gain = gain;
+        say_ran(v, original, &done[k]);
+    }
+}
+
+size_t tune_advise_prove(const struct dev_info *d, struct tune_advice *v, size_t n,
+                         const struct result *original, const struct result *done, size_t ndone)
 {
     struct options none = options_default();
-    if (tune_usable(original) && original->sampled == r->sampled)
-        return original;
-    for (size_t i = 0; i < ndone; i++)
-        if (tune_usable(&done[i]) && done[i].sampled == r->sampled &&
-            options_equal(&done[i].options, &none))
-            return &done[i];
-    return NULL;
-}
-
-void tune_advise_prove(struct tune_advice *v, size_t n, const struct result *original,
-                       const struct result *done, size_t ndone)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < ndone; k++) {
-            const struct result *was = original_like(original, &done[k], done, ndone);
-            if (!was || !options_equal(&v[i].options, &done[k].options) || !tune_usable(&done[k]) ||
-                done[k].time.median <= 0)
-                continue;
-            if (v[i].tried && !v[i].sampled && done[k].sampled)
-                continue; /* a whole launch tells more than a sample */
-            v[i].tried = true;
-            v[i].sampled = done[k].sampled;
-            v[i].real_gain = (double)was->time.median / (double)done[k].time.median;
-        }
+    bool gained = anything_gained(original, done, ndone);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool leave = options_equal(&v[i].options, &none);
+        if (leave && gained)
+            continue;
+        if (!leave)
+            prove_one(&v[i], original, done, ndone);
+        v[kept++] = v[i];
+    }
+    return tune_advise_rank(d, v, kept);
 }

@@ -12,6 +12,7 @@
 #include "engine/dev/dev.h"
 #include "engine/predict/prediction.h"
 #include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/search/live.h"
@@ -135,12 +136,12 @@ static void make_levels(struct exploring *x)
     const struct dimension *agents = space_find("active agents");
     x->nlevels = 1;
     for (size_t d = 0; d < space_dimensions(); d++) {
-        size_t n = space_dimension(d)->alternatives(&x->s->space, &none, list, SPACE_MOST);
+        size_t n = space_dimension(d)->alternatives(&x->s->space, &none, list);
         for (size_t i = 0; i < n; i++)
             add_level(x, &list[i]);
     }
     for (size_t l = 1, most = x->nlevels; l < most; l++) {
-        size_t n = agents->alternatives(&x->s->space, &x->level[l].options, list, SPACE_MOST);
+        size_t n = agents->alternatives(&x->s->space, &x->level[l].options, list);
         for (size_t i = 0; i < n; i++)
             add_level(x, &list[i]);
     }
@@ -194,8 +195,7 @@ static void mark_coarse(struct exploring *x)
     for (size_t l = 0; l < x->nlevels;
          l++) /* [0]: the original, for all dimensions but the active agents */
         for (size_t d = 0; d < space_dimensions(); d++) {
-            size_t n = space_dimension(d)->alternatives(&coarse, l ? &x->level[l].options : &none, list,
-                                                        SPACE_MOST);
+            size_t n = space_dimension(d)->alternatives(&coarse, l ? &x->level[l].options : &none, list);
             for (size_t i = 0; i < n; i++)
                 for (size_t k = 1;
                      k < x->nlevels && (!l || strcmp(space_dimension(d)->name, "active agents") == 0);
@@ -210,7 +210,7 @@ static void find_first(struct exploring *x)
 {
     struct options list[SPACE_MOST], none = options_default();
     for (size_t d = 0; d < space_dimensions() && d < ARRAY_LEN(x->first); d++) {
-        size_t n = space_dimension(d)->alternatives(&x->s->space, &none, list, SPACE_MOST);
+        size_t n = space_dimension(d)->alternatives(&x->s->space, &none, list);
         for (size_t i = 0; i < n; i++)
             for (size_t l = 1; l < x->nlevels; l++)
                 if (x->level[l].coarse &&
@@ -274,7 +274,6 @@ static void make_budget(struct exploring *x, bool screened)
     double most = MOST_SHARE * size - (gpu ? SEARCH_CONFIRMS : 0);
     s->budget = (unsigned)fmax(fmax((gpu ? MEASURED_SHARE : SHARE) * size, fmin(LEAST_LAUNCHES, most)),
                                LEAST_OF_ALL);
-    s->planned = s->budget;
 }
 
 /* ---- what ran ---- */
@@ -546,6 +545,36 @@ static enum status screen(struct exploring *x)
     return st;
 }
 
+/* One move of several knobs, which the next guesses start from as from any other. */
+static enum status try_placement(struct exploring *x)
+{
+    struct searching *s = x->s;
+    struct options o;
+    struct buf arrays = { 0 };
+    char why[sizeof s->explored->why];
+    bool better = false;
+    enum status st = ST_OK;
+    if (search_placement(s, &o, &arrays) && !search_spent(s)) {
+        search_step(s, "placement by array", "combinations");
+        snprintf(why, sizeof why, "placement: %s", arrays.s ? arrays.s : "");
+        s->trying_cost = NAN;
+        st = search_try(s, &o, why, &better);
+        const struct seen_result *ran = search_seen_at(s, &o);
+        struct buf line = { 0 };
+        options_line(&o, &line);
+        if (st == ST_OK && ran && line.s)
+            snprintf(s->found->placement, sizeof s->found->placement, "%s: %s: %s%s",
+                     arrays.s ? arrays.s : "", line.s,
+                     ran->gain > 0 ? gain_words(ran->gain).s : "no gain: ",
+                     ran->gain > 0            ? ran->result.sampled ? ", by a sample" : ""
+                     : ran->result.message[0] ? ran->result.message
+                                              : "its outputs differ");
+        buf_free(&line);
+    }
+    buf_free(&arrays);
+    return st;
+}
+
 static enum status explore(struct exploring *x)
 {
     struct searching *s = x->s;
@@ -589,6 +618,8 @@ enum status search_explore(struct searching *s)
     make_budget(x, false);
     if (st == ST_OK)
         st = screen(x);
+    if (st == ST_OK)
+        st = try_placement(x);
     if (st == ST_OK)
         st = search_time_leaders(s);
     if (st == ST_OK)

@@ -2,8 +2,9 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
-#include "engine/predict/prediction.h"
+#include "engine/rec/change.h"
 #include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
@@ -73,6 +74,20 @@ static double spread(const struct result *r)
     return r->time.median > 0 ? (double)(r->time.max - r->time.min) / (double)r->time.median : 0;
 }
 
+/* The best once more; its samples join, and its counters where they are read. */
+static enum status run_best_again(struct searching *s, bool counted, struct result *again)
+{
+    search_count_tries(s, counted);
+    enum status st = tune_run_one(s->bench, &s->found->options, again, NULL);
+    search_count_tries(s, false);
+    if (st != ST_OK || !tune_usable(again))
+        return st;
+    tune_merge_samples(&s->found->best, again);
+    if (counted)
+        memcpy(s->found->best.counters, again->counters, sizeof again->counters);
+    return ST_OK;
+}
+
 enum status search_confirm(struct searching *s)
 {
     struct tune_found *f = s->found;
@@ -85,9 +100,7 @@ enum status search_confirm(struct searching *s)
         if (st == ST_OK && tune_usable(&again))
             tune_merge_samples(&f->original, &again);
         if (st == ST_OK)
-            st = tune_run_one(s->bench, &f->options, &again, NULL);
-        if (st == ST_OK && tune_usable(&again))
-            tune_merge_samples(&f->best, &again);
+            st = run_best_again(s, round == 0, &again);
         if (st != ST_OK)
             return st;
         f->launches += 2;
@@ -135,7 +148,7 @@ static bool small_only(const struct searching *s, double gain, char *reason, siz
 {
     struct options none = options_default();
     if (dev_describe(s->bench->subject.dev)->kind == DEV_CUDA ||
-        options_equal(&s->found->options, &none) || gain <= 1)
+        options_equal(&s->found->options, &none) || !(gain > 1))
         return false;
     struct buf line = { 0 };
     options_line(&s->found->options, &line);
@@ -153,6 +166,11 @@ static void why_alone(const struct searching *s, double gain, char *reason, size
     unsigned run = s->found->launches + s->found->resumed;
     if (unsure_only(s, reason, n) || small_only(s, gain, reason, n))
         return;
+    if (isnan(gain)) {
+        snprintf(reason, n, "no launch was left to time the original as the best of %u launches was",
+                 run);
+        return;
+    }
     if (s->found->interrupted) {
         snprintf(reason, n,
                  "interrupted after %u launches, the original among them; none beat it by more than the "
@@ -176,14 +194,34 @@ static void why_alone(const struct searching *s, double gain, char *reason, size
              100 * s->live.noise, binds[0] ? ": " : "", binds);
 }
 
+static bool among(const struct options *o, const struct options *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (options_equal(o, &v[i]))
+            return true;
+    return false;
+}
+
+const struct result *search_next(const struct searching *s, const struct options *fell, size_t n)
+{
+    const struct seen_result *best = NULL;
+    for (size_t i = 0; i < s->nseen; i++) {
+        const struct seen_result *r = &s->seen[i];
+        if (tune_usable(&r->result) && !r->unsettled &&
+            r->result.sampled == s->found->original.sampled && r->gain > (best ? best->gain : 1) &&
+            !among(&r->result.options, fell, n))
+            best = r;
+    }
+    return best ? &best->result : NULL;
+}
+
 void search_finalize(struct searching *s)
 {
     struct tune_found *f = s->found;
     struct options none = options_default();
     if (!f->best.sampled && f->original.sampled && s->whole.time.valid)
         f->original = s->whole;
-    double gain =
-        f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : 1;
+    double gain = gain_of(&f->original, &f->best);
     bool gpu = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA;
     double needed =
         1 + fmax(s->live.noise,
@@ -193,8 +231,8 @@ void search_finalize(struct searching *s)
     double launches = fmax(1, fmin(f->original.time.batch, f->best.time.batch));
     bool within_timer =
         gpu && (double)(f->original.time.median - f->best.time.median) < TIMER_NS / sqrt(launches);
-    bool sure = gain <= 1 || search_sure_of(s, &f->best, gain);
-    f->leave_alone = options_equal(&f->options, &none) || gain < needed || within_timer || !sure;
+    bool sure = !(gain > 1) || search_sure_of(s, &f->best, gain);
+    f->leave_alone = options_equal(&f->options, &none) || !(gain >= needed) || within_timer || !sure;
     if (f->leave_alone) {
         why_alone(s, gain, f->reason, sizeof f->reason);
         f->options = none;
@@ -203,9 +241,9 @@ void search_finalize(struct searching *s)
     }
     if (f->best.time.origin == ORIGIN_SIMULATED)
         f->likely_gain = interval_of_gain(dev_describe(s->bench->subject.dev), &f->options, gain);
-    struct buf line = { 0 };
-    options_line(&f->options, &line);
-    snprintf(f->reason, sizeof f->reason, "%.2fx faster than the original with outputs equal: %.150s",
-             gain, line.s ? line.s : "");
-    buf_free(&line);
+    struct buf why = { 0 };
+    change_words(&f->original, &f->best, &why);
+    snprintf(f->reason, sizeof f->reason, "%.*s", (int)sizeof f->reason - 1,
+             why.n ? why.s : "the device tells no more than the time");
+    buf_free(&why);
 }

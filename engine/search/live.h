@@ -4,8 +4,9 @@
 
 #include "engine/base/base.h"
 #include "engine/predict/prediction.h"
-#include "engine/rec/options.h"
 #include "engine/rec/result.h"
+
+struct options;
 
 /* ---- a search while it goes on ---- */
 struct tune_explored { /* one configuration that was tried, in order */
@@ -31,8 +32,9 @@ struct tune_live {
     const char *step;
     const char *next;
     unsigned round, launches, budget /* 0: none */, skipped, resumed;
-    double done /* 0..1 */, elapsed_s, left_s /* at the mean time of a launch; NaN: not known yet */,
-        noise;
+    double done;              /* 0..1, never falls; 0: not known yet */
+    double elapsed_s, left_s; /* left_s: if what is left goes on as before; NaN: not known yet */
+    double noise;
     struct result original, best;
     struct options options /* the best so far */;
     struct tune_prediction best_cost, original_cost; /* !valid: not predicted */
@@ -42,6 +44,9 @@ struct tune_live {
     const struct tune_candidate *frontier;
     size_t nfrontier;
 };
+/* What configuration i gained over the original as it stands there; NaN: it did not run, or only one of
+ * them is from a sample. */
+double tune_explored_gain(const struct tune_live *l, size_t i);
 /* Owned deep copy; NULL: out of memory. */
 struct tune_live *tune_live_copy(const struct tune_live *l);
 void tune_live_free(struct tune_live *l); /* of tune_live_copy; NULL is fine */

@@ -2,8 +2,9 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/predict/prediction.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
@@ -138,7 +139,9 @@ static enum status inter_cta(struct searching *s, bool *exploitable)
     search_step(s, "probing a reduced grid: redirection, L1 off", "clustering");
     spec.grid = reduced_grid(s);
     subject.launch = &spec;
-    enum status st = tune_bench_open(&subject, &s->bench->opts, &b, s->ds);
+    struct tune_run_opts opts = s->bench->opts;
+    opts.counters = s->reads_counters; /* hit rates tell more than times do */
+    enum status st = tune_bench_open(&subject, &opts, &b, s->ds);
     if (st == ST_OK) {
         tune_bench_watch(b, s->ob);
         st = probe_three(s, b, p);
@@ -155,10 +158,10 @@ static enum status inter_cta(struct searching *s, bool *exploitable)
                      hit_rate(&p[PROBE_REDIRECTED]) > hit_rate(&p[PROBE_ORIGINAL]) + 5;
     *exploitable = faster || (more_hits && served);
     snprintf(s->found->probed, sizeof s->found->probed,
-             "probed on %ux%ux%u of %ux%ux%u CTAs: redirection takes %.2fx the time, L1 off %.2fx: %s",
+             "probed on %ux%ux%u of %ux%ux%u CTAs: redirection takes %s the time, L1 off %s: %s",
              spec.grid.x, spec.grid.y, spec.grid.z, s->space.grid.x, s->space.grid.y, s->space.grid.z,
-             was > 0 ? (double)p[PROBE_REDIRECTED].time.median / was : NAN,
-             was > 0 ? (double)p[PROBE_BYPASSED].time.median / was : NAN,
+             gain_words(gain_of(&p[PROBE_REDIRECTED], &p[PROBE_ORIGINAL])).s,
+             gain_words(gain_of(&p[PROBE_BYPASSED], &p[PROBE_ORIGINAL])).s,
              *exploitable ? "CTAs share through L1, so they are clustered"
                           : "no sharing between CTAs to use, so their order is changed and prefetched");
     return st;
@@ -230,7 +233,7 @@ static enum status model_dimension(struct searching *s, const struct dimension *
                                    bool *better)
 {
     struct options list[SPACE_MOST];
-    size_t n = d->alternatives(&s->space, from, list, SPACE_MOST);
+    size_t n = d->alternatives(&s->space, from, list);
     for (size_t i = 0; i < n; i++) {
         struct tune_prediction p;
         if (s->ob && cancel_asked(s->ob->cancel))
@@ -334,7 +337,7 @@ static enum status visit_all(struct visiting *v, const struct options *from, siz
     enum status st = ST_OK;
     for (size_t d = dim; d < space_dimensions() && st == ST_OK; d++) {
         struct options list[SPACE_MOST];
-        size_t n = space_dimension(d)->alternatives(&v->s->space, from, list, SPACE_MOST);
+        size_t n = space_dimension(d)->alternatives(&v->s->space, from, list);
         for (size_t i = 0; i < n && st == ST_OK; i++) {
             bool go_on = false;
             if (!goes_further(v, from, &list[i]))
@@ -371,6 +374,7 @@ static enum status method_exhaustive(struct searching *s)
     struct options none = options_default();
     s->space.coarse = true;
     search_step(s, "counting", NULL);
+    s->planned = s->found->launches;
     enum status st = visit_all(&count, &none, 0);
     s->found->space = s->planned;
     search_step(s, "every combination", NULL);
@@ -422,7 +426,7 @@ unsigned search_space_size(const struct searching *s)
     double n = 1;
     fine.fine = true;
     for (size_t d = 0; d < space_dimensions(); d++) {
-        size_t k = space_dimension(d)->alternatives(&fine, &none, list, SPACE_MOST), ok = 0;
+        size_t k = space_dimension(d)->alternatives(&fine, &none, list), ok = 0;
         for (size_t i = 0; i < k; i++)
             ok += search_legal(s, &list[i]);
         n *= (double)ok + 1;

@@ -1,8 +1,18 @@
 /* A search's state, copied for a reader on another thread. */
 #include "engine/base/base.h"
+#include "engine/rec/gain.h"
 #include "engine/search/live.h"
 
+#include <math.h>
 #include <string.h>
+
+double tune_explored_gain(const struct tune_live *l, size_t i)
+{
+    const struct tune_explored *e = &l->explored[i];
+    return l->original.time.valid && e->sampled == l->original.sampled
+               ? gain_between((double)l->original.time.median, (double)e->time_ns)
+               : (double)NAN;
+}
 
 struct tune_live *tune_live_copy(const struct tune_live *l)
 {

@@ -3,8 +3,7 @@
  * alone where there are launches left to time it, and the original, whole. Of a caller's budget some are
  * kept for that. */
 #include "engine/base/base.h"
-#include "engine/dev/dev.h"
-#include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
@@ -13,9 +12,8 @@
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MOST_SETTLED 40
 
@@ -49,8 +47,12 @@ static enum status whole_original(struct searching *s)
     struct options none = options_default();
     if (!s->found->original.sampled || s->whole.time.valid)
         return ST_OK;
+    enum dev_outputs was = s->bench->opts.outputs;
+    s->bench->opts.outputs = DEV_OUTPUTS_ALL; /* it stands in the document where nothing beats it */
     /* by itself it settles nothing */
-    return whole_of(s, &none, 2, "the original, timed whole", &s->whole);
+    enum status st = whole_of(s, &none, 2, "the original, timed whole", &s->whole);
+    s->bench->opts.outputs = was;
+    return st;
 }
 
 /* The first in what was seen by more than the noise, above `than`; NULL: none. */
@@ -69,7 +71,8 @@ static enum status weigh(struct searching *s, struct seen_result *r)
     struct options o = r->result.options;
     struct result whole;
     char why[64];
-    snprintf(why, sizeof why, "timed whole: a sample of the CTAs gave %.2fx", r->gain);
+    snprintf(why, sizeof why, "timed whole: a sample of the CTAs gave %s",
+             gain_words(gain_of(&s->found->original, &r->result)).s);
     size_t at = (size_t)(r - s->seen);
     enum status st = whole_of(s, &o, 1, why, &whole);
     if (st == ST_OK && (whole.time.valid || whole.status != ST_OK)) {
@@ -94,15 +97,15 @@ enum status search_time_whole(struct searching *s, const struct options *asked, 
     return st;
 }
 
-/* The best of what was timed like the original, where nothing else may stand. */
-static void take_settled(struct searching *s)
+/* The best of what was timed whole, or of what was not; the original where nothing beats it. */
+static void take_best(struct searching *s, bool sampled)
 {
     const struct result *best =
-        s->found->original.sampled && s->whole.time.valid ? &s->whole : &s->found->original;
+        !sampled && s->found->original.sampled && s->whole.time.valid ? &s->whole : &s->found->original;
     double most = 1;
     for (size_t i = 0; i < s->nseen; i++) {
         const struct result *r = &s->seen[i].result;
-        if (r->sampled || s->seen[i].gain * (1 - s->live.noise) <= most || !search_sure(s, r))
+        if (r->sampled != sampled || s->seen[i].gain * (1 - s->live.noise) <= most || !search_sure(s, r))
             continue;
         best = r;
         most = s->seen[i].gain;
@@ -111,10 +114,16 @@ static void take_settled(struct searching *s)
     s->best_gain = most;
 }
 
+/* A few turns of a loop on all CTAs are within 3 % of the whole launch (docs/lab/performance.md). */
+static bool is_rough(const struct result *r)
+{
+    return r->sampled && !r->loop_turns;
+}
+
 enum status search_time_leaders(struct searching *s)
 {
     enum status st = ST_OK;
-    if (!s->found->best.sampled && !s->found->original.sampled)
+    if (!is_rough(&s->found->best) && !is_rough(&s->found->original))
         return ST_OK;
     if (s->best_gain <= 1)
         return ST_OK;
@@ -122,7 +131,7 @@ enum status search_time_leaders(struct searching *s)
     if (st != ST_OK || (s->found->original.sampled && !s->whole.time.valid))
         return st; /* no time for it: all from samples */
     for (unsigned i = 0; i < MOST_SETTLED && st == ST_OK; i++) {
-        take_settled(s);
+        take_best(s, false);
         struct seen_result *first = first_above(s, s->best_gain);
         if (!first)
             return ST_OK;
@@ -130,6 +139,40 @@ enum status search_time_leaders(struct searching *s)
         if (first->unsettled)
             break;
     }
-    take_settled(s);
+    take_best(s, false);
+    return st;
+}
+
+static void take_back(struct searching *s, const struct result *all)
+{
+    for (size_t i = 0; i < s->nseen; i++)
+        if (options_equal(&s->seen[i].result.options, &all->options)) {
+            s->seen[i].result.equal = EQUAL_NO;
+            s->seen[i].gain = 0;
+            snprintf(s->seen[i].result.message, sizeof s->seen[i].result.message, "%s", all->message);
+        }
+}
+
+enum status search_make_all(struct searching *s)
+{
+    struct result *best = &s->found->best;
+    enum status st = ST_OK;
+    while (st == ST_OK && best->equal == EQUAL_PART) {
+        struct result all;
+        st = tune_make_all(s->bench, &s->found->options, &all, s->ds);
+        if (st != ST_OK)
+            break;
+        if (all.status != ST_OK || all.equal == EQUAL_NO || all.equal == EQUAL_UNKNOWN) {
+            all.equal = EQUAL_NO;
+            take_back(s, &all);
+            st = search_note(s, &all, "with all its outputs", false);
+            take_best(s, best->sampled);
+            continue;
+        }
+        best->equal = all.equal;
+        best->part = (struct outputs_part){ 0 };
+        best->noutputs = all.noutputs;
+        memcpy(best->outputs, all.outputs, sizeof best->outputs);
+    }
     return st;
 }

@@ -5,9 +5,6 @@
 #define GPULOCW_SEARCH_SEARCH_H
 
 #include "engine/base/base.h"
-#include "engine/predict/prediction.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
 #include "engine/search/live.h"
 #include "engine/search/space.h"
 
@@ -37,9 +34,14 @@ struct searching {
     /* launches, 0: none; ours: made from the space, and what was resumed counts too */
     unsigned budget;
     bool budget_is_ours;
+    /* on a GPU, where a launch takes little: until then our own budget of launches ends nothing; 0: it does */
+    double free_until_ns;
     unsigned reserve; /* launches of the budget that are kept for the end */
-    /* launches and resumed configurations in all, as far as is known */
+    /* launches and resumed configurations in all; 0: not known */
     unsigned planned;
+    double behind;       /* share of the search that lies behind its tries; 0: they go on */
+    int64_t lap_ns;      /* when the part of found->seconds under way began */
+    bool reads_counters; /* the caller's wish: on a GPU the original and the winner alone are counted */
     double predict_ns, launch_ns;
     unsigned npredict;
     /* what the model said, so that it is asked once */
@@ -75,6 +77,8 @@ void search_take(struct searching *s, const struct result *r); /* as the best so
 enum status search_note(struct searching *s, const struct result *r, const char *why, bool resumed);
 /* The original: from an earlier search's results, or launched. Its status where it does not run. */
 enum status search_original(struct searching *s);
+/* On a GPU reading counters takes several times as long as timing: not for tries, whose times alone decide. */
+void search_count_tries(struct searching *s, bool counted);
 /* The best of an earlier, cut-off search's results, where it is better. */
 void search_adopt_done(struct searching *s);
 /* Over the original, both timed alike where that is possible; 0: did not run, outputs differ or are
@@ -89,8 +93,6 @@ double search_gain(const struct searching *s, const struct result *r);
 bool search_sure_of(struct searching *s, const struct result *r, double gain);
 /* The same of what was seen: a sample has the benefit of the doubt, whole launches decide. */
 bool search_sure(struct searching *s, const struct result *r);
-/* Launches of a caller's budget that search_time_leaders and search_confirm may want yet. */
-unsigned search_reserved(const struct searching *s);
 /* Tries frontier[from..to-1]: one after the other, or over the bench's pool. */
 enum status search_run(struct searching *s, size_t from, size_t to, bool *better);
 /* The alternatives of one dimension to `base`, `patience` at a time, until none of so many is better:
@@ -104,6 +106,9 @@ enum status search_predict(struct searching *s, const struct options *o, struct 
 const struct result *search_seen(const struct searching *s, const struct options *o);
 /* NULL: not tried */
 const struct seen_result *search_seen_at(const struct searching *s, const struct options *o);
+/* The one that gains most of those that were tried, timed as the original was, and are not among the n
+ * that fell; NULL: none gains. */
+const struct result *search_next(const struct searching *s, const struct options *fell, size_t n);
 bool search_spent(const struct searching *s);
 /* launches that the caller's budget allows; UINT_MAX: it sets none */
 unsigned search_left(const struct searching *s);
@@ -117,6 +122,9 @@ void search_tell(struct searching *s);
 /* What samples of the CTAs put first is timed whole, and the original too, until what stands first has
  * been: found->best is that. */
 enum status search_time_leaders(struct searching *s);
+/* Tries may have made some of the outputs alone: what leads makes all of them, and what then differs from the
+ * original does not lead. */
+enum status search_make_all(struct searching *s);
 /* One that was tried, timed whole where there is time; *out is how it now stands. */
 enum status search_time_whole(struct searching *s, const struct options *asked, struct result *out);
 
@@ -125,6 +133,10 @@ enum status search_time_whole(struct searching *s, const struct options *asked, 
 #define SEARCH_HOPELESS 1.5
 /* What by itself takes so many times as long as the original is not combined with anything else. */
 #define SEARCH_LOST 4.0
+/* How much of a search its tries are taken for, and what lies before its proof, and before other data sets. */
+#define SEARCH_TRIES 0.90
+#define SEARCH_PROOF 0.93
+#define SEARCH_DATA  0.97
 
 /* ---- knob groups: a knob and those that it switches on (column `with` of options.def) ---- */
 #define KNOB_ENUM(group, field, name, with, values, def, help)  +(__builtin_strcmp(name, with) == 0)
@@ -146,6 +158,9 @@ unsigned group_number(const struct options *o);       /* groups that are set */
 struct options group_with(const struct options *o, const struct options *from, size_t g);
 struct options group_without(const struct options *o, size_t g);
 
+/* Order, bypassing, prefetching and L2 residency as the analysis' classes of the arrays say, together
+ * (placement.c); why: array by array. False: it has no two of them. */
+bool search_placement(const struct searching *s, struct options *o, struct buf *why);
 /* Our search (explore.c). */
 enum status search_explore(struct searching *s);
 
@@ -169,9 +184,13 @@ enum status search_simplify(struct searching *s);
 #define SEARCH_CONFIRMS 4
 enum status search_confirm(struct searching *s);
 void search_finalize(struct searching *s);
-/* Tries f->options on o->other and fills f->set. ST_OK, ST_CANCELLED or ST_NOMEM; anything else is said
- * in the set. */
-enum status tune_check_sets(struct tune_bench *b, const struct tune_search_opts *o, double noise,
-                            struct tune_found *f);
+/* Tries the fastest configurations on opts->other and fills found->set and found->all: where one loses on none of the
+ * launches, the one that takes the least time over all of them is recommended, and proven. ST_OK, ST_CANCELLED or
+ * ST_NOMEM; anything else is said in the set. */
+enum status search_over_launches(struct searching *s);
+/* Which of n candidates takes the least time (*least) over all launches and is slower than the original on none by
+ * more than the noise: original[launches], ns[n][launches], 0 where a candidate fails. n: each loses somewhere. */
+size_t search_least_of_all(const double *original, const double *ns, size_t launches, size_t n,
+                           double noise, double *least);
 
 #endif

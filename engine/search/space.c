@@ -1,5 +1,7 @@
 /* The option space: one row per dimension. A dimension offers alternatives to a base
  * configuration; whether one is legal is the pass room's word (pass_legal). */
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
 #include "engine/search/space.h"
 
 #include "engine/analysis/analysis.h"
@@ -9,24 +11,36 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
-#include "engine/rec/opt_memory.h"
 #include "engine/rec/opt_occupancy.h"
-#include "engine/rec/opt_prefetch.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_shared.h"
-#include "engine/rec/opt_softcache.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <string.h>
 
-static size_t add(struct options *out, size_t n, size_t most, struct options o)
+static size_t add(struct options *out, size_t n, struct options o)
 {
-    if (n < most)
+    if (n < SPACE_MOST)
         out[n++] = o;
+    return n;
+}
+
+/* One knob at each of these values. */
+static size_t each(const struct options *base, const char *name, const char *const *value,
+                   size_t nvalues, struct options *out)
+{
+    int knob = knob_find(str_of(name));
+    size_t n = 0;
+    for (size_t i = 0; i < nvalues; i++) {
+        struct options o = *base;
+        if (knob_set(&o, (size_t)knob, str_of(value[i]), NULL) == ST_OK)
+            n = add(out, n, o);
+    }
     return n;
 }
 
@@ -39,7 +53,7 @@ static uint32_t pi_step(const struct space *s)
     return s->fine || s->warps < parts ? 1 : s->warps / parts;
 }
 
-static size_t bypass(const struct space *s, const struct options *base, struct options *out, size_t most)
+static size_t bypass(const struct space *s, const struct options *base, struct options *out)
 {
     static const int ops[] = { BYPASS_OP_CG, BYPASS_OP_NO_ALLOCATE };
     uint32_t w = s->warps, step = pi_step(s);
@@ -52,27 +66,26 @@ static size_t bypass(const struct space *s, const struct options *base, struct o
         opt_bypass(&o)->loads.n = 0;
         opt_bypass(&o)->pi.mode = PI_BPA;
         opt_bypass(&o)->pi.value = 0;
-        n = add(out, n, most, o);
+        n = add(out, n, o);
         opt_bypass(&o)->pi.mode = PI_CHA;
         if (s->asks_to_cache && k == 0)
-            n = add(out, n, most, o);
+            n = add(out, n, o);
         opt_bypass(&o)->pi.mode = PI_VALUE;
         for (uint32_t pi = step; pi < w; pi += step) {
             opt_bypass(&o)->pi.value = (int)pi;
-            n = add(out, n, most, o);
+            n = add(out, n, o);
         }
         if (!s->coarse && s->pi_predicted > 0 && s->pi_predicted < (int)w &&
             (uint32_t)s->pi_predicted % step) {
             opt_bypass(&o)->pi.value = s->pi_predicted;
-            n = add(out, n, most, o);
+            n = add(out, n, o);
         }
     }
     return n;
 }
 
 /* Per load: what the analysis says is not used again. */
-static size_t streams(const struct space *s, const struct options *base, struct options *out,
-                      size_t most)
+static size_t streams(const struct space *s, const struct options *base, struct options *out)
 {
     const struct options none = options_default();
     struct options o = *base;
@@ -81,12 +94,12 @@ static size_t streams(const struct space *s, const struct options *base, struct 
     opt_bypass(&o)->form = BYPASS_FORM_VERTICAL;
     memset(&opt_bypass(&o)->pi, 0, sizeof opt_bypass(&o)->pi);
     opt_bypass(&o)->pi.mode = opt_bypass(&none)->pi.mode;
-    return add(out, 0, most, o);
+    return add(out, 0, o);
 }
 
 /* All loads of all warps with each operator in turn. */
 static size_t whole_kernel(const struct options *base, int level, const int *ops, size_t nops,
-                           struct options *out, size_t most)
+                           struct options *out)
 {
     const struct options none = options_default();
     size_t n = 0;
@@ -97,44 +110,41 @@ static size_t whole_kernel(const struct options *base, int level, const int *ops
         opt_bypass(&o)->form = opt_bypass(&none)->form;
         opt_bypass(&o)->pi.mode = PI_BPA;
         opt_bypass(&o)->pi.value = 0;
-        n = add(out, n, most, o);
+        n = add(out, n, o);
     }
     return n;
 }
 
 /* Which lines L1 gives up first: all loads with one priority, where the analysis says that L1 does not
  * hold what all warps use again. Targets before sm_70 have no such qualifiers. */
-static size_t l1_priority(const struct space *s, const struct options *base, struct options *out,
-                          size_t most)
+static size_t l1_priority(const struct space *s, const struct options *base, struct options *out)
 {
     static const int ops[] = { BYPASS_OP_EVICT_LAST, BYPASS_OP_EVICT_FIRST, BYPASS_OP_EVICT_UNCHANGED };
     struct options all = *base;
     if (!s->no_allocate || s->pi_predicted <= 0 || s->pi_predicted >= (int)s->warps)
         return 0;
     opt_bypass(&all)->loads.n = 0;
-    return whole_kernel(&all, s->level, ops, ARRAY_LEN(ops), out, most);
+    return whole_kernel(&all, s->level, ops, ARRAY_LEN(ops), out);
 }
 
 /* L2 as the level: evict-first loads, all warps; a policy where the target has one. */
-static size_t l2_policy(const struct space *s, const struct options *base, struct options *out,
-                        size_t most)
+static size_t l2_policy(const struct space *s, const struct options *base, struct options *out)
 {
     static const int ops[] = { BYPASS_OP_CS, BYPASS_OP_CACHE_HINT };
     (void)s;
-    return whole_kernel(base, BYPASS_L2, ops, ARRAY_LEN(ops), out, most);
+    return whole_kernel(base, BYPASS_L2, ops, ARRAY_LEN(ops), out);
 }
 
 /* ---- schedule ---- */
 /* The exchange of x and y, then shapes of the same number of threads: square ones first, ever longer
  * ones after. */
-static size_t schedule(const struct space *s, const struct options *base, struct options *out,
-                       size_t most)
+static size_t schedule(const struct space *s, const struct options *base, struct options *out)
 {
     uint32_t shape[32], shapes = 0, done = 0;
     struct options swap = *base;
     size_t n = 0;
     opt_schedule(&swap)->swap_xy = true;
-    n = add(out, n, most, swap);
+    n = add(out, n, swap);
     for (uint32_t x = 1; x <= s->threads && shapes < ARRAY_LEN(shape); x *= 2)
         if (s->threads % x == 0)
             shape[shapes++] = x;
@@ -148,13 +158,12 @@ static size_t schedule(const struct space *s, const struct options *base, struct
         done++;
         if (opt_schedule(&o)->block.x != s->block.x || opt_schedule(&o)->block.y != s->block.y ||
             s->block.z != 1)
-            n = add(out, n, most, o);
+            n = add(out, n, o);
     }
     return n;
 }
 
-static size_t coarsen(const struct space *s, const struct options *base, struct options *out,
-                      size_t most)
+static size_t coarsen(const struct space *s, const struct options *base, struct options *out)
 {
     static const int modes[] = { COARSEN_VECTOR, COARSEN_INTERLEAVED, COARSEN_BLOCKED };
     size_t n = 0;
@@ -163,14 +172,13 @@ static size_t coarsen(const struct space *s, const struct options *base, struct 
             struct options o = *base;
             opt_schedule(&o)->coarsen = f;
             opt_schedule(&o)->coarsen_mode = modes[m];
-            n = add(out, n, most, o);
+            n = add(out, n, o);
         }
     return n;
 }
 
 /* ---- cluster ---- */
-static size_t cluster(const struct space *s, const struct options *base, struct options *out,
-                      size_t most)
+static size_t cluster(const struct space *s, const struct options *base, struct options *out)
 {
     static const int kinds[] = { CLUSTER_AGENT, CLUSTER_REDIRECT };
     static const int index[] = { INDEX_COLUMN, INDEX_ROW, INDEX_TILE };
@@ -185,12 +193,12 @@ static size_t cluster(const struct space *s, const struct options *base, struct 
             opt_cluster(&o)->index.kind = index[i];
             if (index[i] == INDEX_TILE)
                 opt_cluster(&o)->index.tx = opt_cluster(&o)->index.ty = 8;
-            n = add(out, n, most, o);
+            n = add(out, n, o);
         }
     return n;
 }
 
-static size_t agents(const struct space *s, const struct options *base, struct options *out, size_t most)
+static size_t agents(const struct space *s, const struct options *base, struct options *out)
 {
     size_t n = 0;
     uint32_t top = s->resident;
@@ -199,7 +207,7 @@ static size_t agents(const struct space *s, const struct options *base, struct o
     for (uint32_t a = top / 2; a >= 1; a = s->fine ? a - 1 : a / 2) {
         struct options o = *base;
         opt_cluster(&o)->agents = (int)a;
-        n = add(out, n, most, o);
+        n = add(out, n, o);
         if (s->coarse)
             break;
     }
@@ -207,21 +215,13 @@ static size_t agents(const struct space *s, const struct options *base, struct o
 }
 
 /* ---- what the launch and the loads allow besides ---- */
-static size_t carveout(const struct space *s, const struct options *base, struct options *out,
-                       size_t most)
+static size_t carveout(const struct space *s, const struct options *base, struct options *out)
 {
-    static const int percent[] = { 0, 100, 50 };
-    size_t n = 0;
-    for (size_t i = 0; i < (s->coarse ? 2 : ARRAY_LEN(percent)); i++) {
-        struct options o = *base;
-        opt_occupancy(&o)->carveout = percent[i];
-        n = add(out, n, most, o);
-    }
-    return n;
+    static const char *const percent[] = { "0", "100", "50" };
+    return each(base, "carveout", percent, s->coarse ? 2 : ARRAY_LEN(percent), out);
 }
 
-static size_t throttle(const struct space *s, const struct options *base, struct options *out,
-                       size_t most)
+static size_t throttle(const struct space *s, const struct options *base, struct options *out)
 {
     size_t n = 0;
     for (uint32_t ctas = s->resident / 2; ctas >= 1 && s->shared_per_sm; ctas /= 2) {
@@ -229,7 +229,7 @@ static size_t throttle(const struct space *s, const struct options *base, struct
         opt_occupancy(&o)->throttle_shared =
             (int)(s->shared_per_sm / (ctas + 1) + 1024); /* ctas + 1 no longer fit */
         if ((uint32_t)opt_occupancy(&o)->throttle_shared <= s->shared_per_block)
-            n = add(out, n, most, o);
+            n = add(out, n, o);
         if (s->coarse)
             break;
     }
@@ -239,48 +239,33 @@ static size_t throttle(const struct space *s, const struct options *base, struct
 /* Registers for more loads at a time: left alone, ptxas keeps to what a full SM leaves a thread, also
  * where a launch has a few CTAs for each SM. (Measured on an H100, --minctas 1: attention 1.28x,
  * dgemm_naive 1.41x, gemv_trans 1.37x; docs/lab/registers.md.) */
-static size_t registers(const struct space *s, const struct options *base, struct options *out,
-                        size_t most)
+static size_t registers(const struct space *s, const struct options *base, struct options *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->nminctas && (i < 2 || !s->coarse); i++) {
         struct options o = *base;
         opt_occupancy(&o)->minctas = s->minctas[i];
-        n = add(out, n, most, o);
+        n = add(out, n, o);
     }
     return n;
 }
 
-static size_t prefetch(const struct space *s, const struct options *base, struct options *out,
-                       size_t most)
+static size_t prefetch(const struct space *s, const struct options *base, struct options *out)
 {
-    static const int levels[] = { PREFETCH_L1, PREFETCH_L2 };
-    size_t n = 0;
-    (void)s;
-    for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
-        struct options o = *base;
-        opt_prefetch(&o)->level = levels[i];
-        n = add(out, n, most, o);
-    }
-    return n;
+    static const char *const levels[] = { "l1", "l2" };
+    return (void)s, each(base, "prefetch", levels, ARRAY_LEN(levels), out);
 }
 
-static size_t softcache(const struct space *s, const struct options *base, struct options *out,
-                        size_t most)
+static size_t softcache(const struct space *s, const struct options *base, struct options *out)
 {
-    struct options o = *base;
-    (void)s;
-    opt_softcache(&o)->lines = OPT_SOFTCACHE_AUTO;
-    return add(out, 0, most, o);
+    static const char *const lines[] = { "auto" };
+    return (void)s, each(base, "softcache", lines, 1, out);
 }
 
-static size_t readonly(const struct space *s, const struct options *base, struct options *out,
-                       size_t most)
+static size_t readonly(const struct space *s, const struct options *base, struct options *out)
 {
-    struct options o = *base;
-    (void)s;
-    opt_memory(&o)->readonly = READONLY_PROMOTE;
-    return add(out, 0, most, o);
+    static const char *const modes[] = { "promote" };
+    return (void)s, each(base, "readonly", modes, 1, out);
 }
 
 /* ---- a part of L2 for one buffer ---- */
@@ -307,12 +292,13 @@ size_t space_persistent(const struct ana_kernel *k, const struct launch_spec *l,
 {
     uint64_t all = 0, weight[SPACE_PERSIST] = { 0 };
     size_t n = 0;
-    for (size_t i = 0; l && i < l->nargs; i++)
-        all += buffer_bytes(&l->args[i]);
+    for (size_t i = 0; l && i < launch_nargs(l); i++)
+        all += buffer_bytes(launch_arg(l, i));
     if (!k || !d || !l || !d->l2_persist_bytes || all <= d->l2_bytes)
         return 0;
-    for (size_t i = 0; i < l->nargs; i++) {
-        uint64_t w = buffer_bytes(&l->args[i]) && l->args[i].name ? read_again(k, (int)i) : 0;
+    for (size_t i = 0; i < launch_nargs(l); i++) {
+        uint64_t w =
+            buffer_bytes(launch_arg(l, i)) && launch_arg(l, i)->name ? read_again(k, (int)i) : 0;
         size_t at = n < SPACE_PERSIST ? n : SPACE_PERSIST;
         if (!w || (at == SPACE_PERSIST && w <= weight[at - 1]))
             continue;
@@ -322,51 +308,30 @@ size_t space_persistent(const struct ana_kernel *k, const struct launch_spec *l,
             name[at] = name[at - 1];
         }
         weight[at] = w;
-        name[at] = l->args[i].name;
+        name[at] = launch_arg(l, i)->name;
     }
     return n;
 }
 
-static size_t persistence(const struct space *s, const struct options *base, struct options *out,
-                          size_t most)
+static size_t persistence(const struct space *s, const struct options *base, struct options *out)
 {
-    size_t n = 0;
-    int knob = knob_find(STR("l2-persist"));
-    for (size_t i = 0; i < s->npersist; i++) {
-        struct options o = *base;
-        if (knob_set(&o, (size_t)knob, str_of(s->persist[i]), NULL) == ST_OK)
-            n = add(out, n, most, o);
-    }
-    return n;
+    return each(base, "l2-persist", s->persist, s->npersist, out);
 }
 
-static size_t copy_policy(const struct space *s, const struct options *base, struct options *out,
-                          size_t most)
+static size_t copy_policy(const struct space *s, const struct options *base, struct options *out)
 {
-    static const int hints[] = { COPY_HINT_EVICT_LAST, COPY_HINT_EVICT_FIRST };
-    size_t n = 0;
-    for (size_t i = 0; s->copies && i < ARRAY_LEN(hints); i++) {
-        struct options o = *base;
-        opt_memory(&o)->copy_hint = hints[i];
-        n = add(out, n, most, o);
-    }
-    return n;
+    static const char *const hints[] = { "evict_last", "evict_first" };
+    return each(base, "tma-hint", hints, s->copies ? ARRAY_LEN(hints) : 0, out);
 }
 
-static size_t promotion(const struct space *s, const struct options *base, struct options *out,
-                        size_t most)
+static size_t promotion(const struct space *s, const struct options *base, struct options *out)
 {
-    size_t n = 0;
-    for (int p = PROMOTION_128; s->maps && p <= PROMOTION_256; p++) {
-        struct options o = *base;
-        opt_memory(&o)->promotion = p;
-        n = add(out, n, most, o);
-    }
-    return n;
+    static const char *const bytes[] = { "128B", "256B" };
+    return each(base, "tma-promotion", bytes, s->maps ? ARRAY_LEN(bytes) : 0, out);
 }
 
 /* First as many tiles as a large GPU has SMs, in a block: a wave of CTAs shares its rows and columns. */
-static size_t tiles(const struct space *s, const struct options *base, struct options *out, size_t most)
+static size_t tiles(const struct space *s, const struct options *base, struct options *out)
 {
     static const struct {
         int kind;
@@ -381,7 +346,7 @@ static size_t tiles(const struct space *s, const struct options *base, struct op
         opt_schedule(&o)->tile_order.kind = orders[i].kind;
         opt_schedule(&o)->tile_order.tx = orders[i].tx;
         opt_schedule(&o)->tile_order.ty = orders[i].ty;
-        n = add(out, n, most, o);
+        n = add(out, n, o);
     }
     return n;
 }
@@ -418,19 +383,18 @@ double space_bank_conflicts(const struct ana_kernel *k, const struct ana_access 
     return most;
 }
 
-static size_t shared_layout(const struct space *s, const struct options *base, struct options *out,
-                            size_t most)
+static size_t shared_layout(const struct space *s, const struct options *base, struct options *out)
 {
     struct options o = *base;
     size_t n = 0;
     if (!s->conflicts)
         return 0;
     opt_shared(&o)->swizzle = true;
-    n = add(out, n, most, o);
+    n = add(out, n, o);
     opt_shared(&o)->swizzle = false;
     for (size_t i = 0; i < s->cure.nrows; i++) {
         opt_shared(&o)->pad = (int)s->cure.row[i];
-        n = add(out, n, most, o);
+        n = add(out, n, o);
     }
     return n;
 }
@@ -505,16 +469,16 @@ struct space space_of(const struct tune_bench *b)
     const struct launch_spec *l = b->subject.launch;
     const struct ana_kernel *k = b->subject.facts;
     struct space s = { .warps = tune_warps(&b->subject),
-                       .threads = (uint32_t)dim3u_count(l->block),
-                       .block = l->block,
-                       .grid = l->grid,
+                       .threads = (uint32_t)dim3u_count(launch_block(l)),
+                       .block = launch_block(l),
+                       .grid = launch_grid(l),
                        .shared_per_sm = d->shared_per_sm,
                        .shared_per_block = d->shared_per_block_optin,
                        .no_allocate = d->cc_major >= 7,
                        .asks_to_cache = d->cc_major < 7 && !(d->sm.l1_plain > 0) && d->sm.l1_ca > 0 };
     struct options none = options_default();
     struct dev_cta cta = tune_cta(&b->subject, &none);
-    s.resident = b->original.ctas_per_sm ? b->original.ctas_per_sm : dev_resident(d, &cta).ctas_per_sm;
+    s.resident = b->original->ctas_per_sm ? b->original->ctas_per_sm : dev_resident(d, &cta).ctas_per_sm;
     s.resident = s.resident ? s.resident : 1;
     if (k && k->footprint.valid)
         s.pi_predicted = k->footprint.pi_fit;
@@ -527,6 +491,12 @@ struct space space_of(const struct tune_bench *b)
     find_tiles(b, &s);
     how_to_bypass(b, &s);
     return s;
+}
+
+void space_in_program(struct space *s)
+{
+    s->npersist = 0;
+    s->maps = s->tiles = s->tile_rows = false;
 }
 
 void space_find_minctas(struct space *s, struct tune_bench *b)

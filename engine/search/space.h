@@ -41,8 +41,8 @@ struct space {
  * part: its knob is that of the dimension before it, refined or otherwise set. */
 struct dimension {
     const char *name;
-    size_t (*alternatives)(const struct space *s, const struct options *base, struct options *out,
-                           size_t most);
+    size_t (*alternatives)(const struct space *s, const struct options *base,
+                           struct options out[SPACE_MOST]);
     unsigned char patience;
     bool part;
 };
@@ -50,6 +50,9 @@ size_t space_dimensions(void);
 const struct dimension *space_dimension(size_t i);
 const struct dimension *space_find(const char *name); /* NULL: none of that name */
 struct space space_of(const struct tune_bench *b);
+/* Leaves out what a program sets for itself: parts of L2 for a stream, tensor maps, the order of tiles of a size that
+ * another launch may not have. */
+void space_in_program(struct space *s);
 /* minctas: by compiling the original with each, on a device that compiles or simulates that. */
 void space_find_minctas(struct space *s, struct tune_bench *b);
 struct dev_info;

@@ -14,7 +14,6 @@
 #define GPULOCW_SEARCH_SURROGATE_H
 
 #include "engine/base/base.h"
-#include "engine/rec/options.h"
 #include "engine/search/search.h"
 
 #define GUESS_LEVELS 144

@@ -1,12 +1,13 @@
 /* The search's core: what the budget allows, trying a configuration, ranking the candidates of a
  * dimension, telling what goes on. Every result is kept, so that nothing is launched twice. */
+#include "engine/rec/counter_ids.h"
 #include "engine/search/search.h"
 
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/predict/prediction.h"
-#include "engine/rec/counters.h"
 #include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
@@ -49,7 +50,8 @@ unsigned search_left(const struct searching *s)
     return s->budget > s->found->launches ? s->budget - s->found->launches : 0;
 }
 
-unsigned search_reserved(const struct searching *s)
+/* Launches of a caller's budget that search_time_leaders and search_confirm may want yet. */
+static unsigned search_reserved(const struct searching *s)
 {
     const struct tune_found *f = s->found;
     if (search_left(s) == UINT_MAX || s->opts->replay || s->budget < SETTLED_FROM)
@@ -65,10 +67,16 @@ unsigned search_reserved(const struct searching *s)
     return left < 2 || (left == 2 && s->best_gain <= 1) ? 0 : 2;
 }
 
+/* Is there a limit of launches now? */
+static bool search_counts_launches(const struct searching *s)
+{
+    return s->budget && !(s->budget_is_ours && (double)base_now_ns() < s->free_until_ns);
+}
+
 bool search_spent(const struct searching *s)
 {
     unsigned used = budgeted(s) + s->reserve + search_reserved(s);
-    return (s->budget && used >= s->budget) ||
+    return (search_counts_launches(s) && used >= s->budget) ||
            (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns);
 }
 
@@ -105,7 +113,8 @@ double search_gain(const struct searching *s, const struct result *r)
         return 0;
     if (!r->sampled && original->sampled && s->whole.time.valid)
         original = &s->whole;
-    return (double)original->time.median / (double)r->time.median;
+    /* for the order alone where one is a sample: what leads is timed alike before it is told */
+    return gain_between((double)original->time.median, (double)r->time.median);
 }
 
 static bool remember(struct searching *s, const struct options *o, const struct result *r)
@@ -162,22 +171,44 @@ static bool explored_add(struct searching *s, const struct result *r, const char
     return true;
 }
 
+/* Launches still to come, as far as a plan or a budget says; UINT_MAX: neither does. */
+static unsigned launches_left(const struct searching *s)
+{
+    const struct tune_found *f = s->found;
+    unsigned run = f->launches + f->resumed, used = budgeted(s);
+    unsigned plan = s->planned > run ? s->planned - run : s->planned ? 0 : UINT_MAX;
+    unsigned budget = s->budget > used ? s->budget - used : s->budget ? 0 : UINT_MAX;
+    return plan < budget ? plan : budget;
+}
+
+/* Tries are counted. How long confirmation, proof and other data sets take is not known beforehand: they have the
+ * rest. 0: not known. */
+static double share_done(const struct searching *s)
+{
+    unsigned left = launches_left(s), n = s->found->launches;
+    double now = (double)base_now_ns(), from = (double)s->started_ns, share = 0;
+    if (s->behind > 0)
+        return s->behind;
+    if (left != UINT_MAX && n)
+        share = n / (n + (double)left);
+    if (s->deadline_ns > from)
+        share = fmax(share, fmin(1, (now - from) / (s->deadline_ns - from)));
+    if (s->budget_is_ours && s->free_until_ns > now) /* our budget ends nothing until then */
+        share = fmin(share, (now - from) / (s->free_until_ns - from));
+    return SEARCH_TRIES * share;
+}
+
 void search_tell(struct searching *s)
 {
     struct tune_found *f = s->found;
-    unsigned left = s->planned > f->launches + f->resumed ? s->planned - f->launches - f->resumed : 0;
-    if (s->budget && left > s->budget)
-        left = s->budget;
-    if (s->budget && f->launches < s->budget && left > s->budget - f->launches)
-        left = s->budget - f->launches;
-    s->live.done = left + f->launches ? (double)f->launches / (left + f->launches) : 0;
-    s->live.done = fmin(s->live.done, 0.99);
+    double elapsed = (double)(base_now_ns() - s->started_ns) / 1e9;
+    s->live.done = fmax(s->live.done, share_done(s));
+    s->live.left_s = s->live.done > 0 ? elapsed * (1 - s->live.done) / s->live.done : (double)NAN;
     s->live.launches = f->launches;
     s->live.skipped = f->skipped;
     s->live.resumed = f->resumed;
     s->live.budget = s->budget;
-    s->live.elapsed_s = (double)(base_now_ns() - s->started_ns) / 1e9;
-    s->live.left_s = f->launches ? left * s->live.elapsed_s / f->launches : NAN;
+    s->live.elapsed_s = elapsed;
     s->live.original = !f->best.sampled && s->whole.time.valid ? s->whole : f->original;
     s->live.best = f->best;
     s->live.options = f->options;
@@ -476,7 +507,7 @@ static enum status run_together(struct searching *s, size_t from, size_t to, boo
     struct options *batch = base_alloc((to - from + 1) * sizeof *batch);
     struct result *r = base_alloc((to - from + 1) * sizeof *r);
     size_t m = 0, owner[TUNE_FRONTIER], used = budgeted(s) + s->reserve + search_reserved(s);
-    size_t most = !s->budget ? SIZE_MAX : s->budget > used ? s->budget - used : 0;
+    size_t most = !search_counts_launches(s) ? SIZE_MAX : s->budget > used ? s->budget - used : 0;
     enum status st = batch && r ? ST_OK : ST_NOMEM;
     for (size_t i = from; i < to && st == ST_OK; i++) {
         const struct result *before = done_before(s, &s->frontier[i].options);
@@ -536,8 +567,7 @@ enum status search_dimension(struct searching *s, const struct dimension *d, con
                              size_t patience, bool *better)
 {
     struct options list[SPACE_MOST];
-    return search_listed(s, list, d->alternatives(&s->space, base, list, SPACE_MOST), d, patience,
-                         better);
+    return search_listed(s, list, d->alternatives(&s->space, base, list), d, patience, better);
 }
 
 enum status search_refine_pi(struct searching *s, bool *better)
@@ -561,6 +591,20 @@ enum status search_refine_pi(struct searching *s, bool *better)
 }
 
 /* ---- the ends: the original, and what an earlier search found ---- */
+/* From so many instructions of warps on, tries make outputs of some CTAs. */
+#define SOME_INSTS 4e6
+
+static enum status run_original(struct searching *s, struct result *r)
+{
+    struct options none = options_default();
+    struct tune_bench *b = s->bench;
+    b->keep_outputs = result_counter(b->original, COUNTER_INST_WARP) >= SOME_INSTS;
+    enum status st = tune_run_one(b, &none, r, s->ds);
+    b->opts.outputs = b->keep_outputs ? DEV_OUTPUTS_SOME : DEV_OUTPUTS_ALL;
+    b->keep_outputs = false;
+    return st;
+}
+
 /* From an earlier search's results, or measured; told like any other configuration. */
 enum status search_original(struct searching *s)
 {
@@ -571,7 +615,7 @@ enum status search_original(struct searching *s)
     if (before)
         *r = *before;
     else
-        st = tune_run_one(s->bench, &none, r, s->ds);
+        st = run_original(s, r);
     s->found->launches += !before;
     s->found->resumed += before != NULL;
     if (st == ST_OK && before && r->counters[COUNTER_INST_WARP].valid)
@@ -587,13 +631,19 @@ enum status search_original(struct searching *s)
                                                       : ST_DEVICE;
     }
     search_take(s, &s->found->original);
-    s->bench->original.ctas_per_sm = r->ctas_per_sm;
+    s->bench->original->ctas_per_sm = r->ctas_per_sm;
     if (st == ST_OK && s->ob && s->ob->point)
         s->ob->point(s->ob->ctx, r, "the original");
     return st == ST_OK &&
                    (!remember(s, &none, r) || !explored_add(s, r, "the original", false, before != NULL))
                ? ST_NOMEM
                : st;
+}
+
+void search_count_tries(struct searching *s, bool counted)
+{
+    if (dev_describe(s->bench->subject.dev)->kind == DEV_CUDA)
+        s->bench->opts.counters = counted && s->reads_counters;
 }
 
 /* What a cut-off search had found is not lost when this one ends before it comes there. */

@@ -1,8 +1,7 @@
 /* Many requests, one a line, over all CPUs: results in the order of the requests, each in the output as
  * soon as all before it are. */
-#include "engine/base/base.h"
-#include "engine/base/io.h"
 #include "engine/service/batch_int.h"
+#include "engine/session/document.h"
 
 #include <poll.h>
 #include <string.h>
@@ -15,36 +14,19 @@
 #define MOST_HELD  (256u << 20) /* bytes of results that wait for their turn */
 #define ATTEMPTS   5            /* of a request whose worker was lost each time */
 
-/* {"format","version","line","request","id","tool","exit","attempts","cpu_s","diagnostics", then the
- * document} */
-static void put_head(const struct batch_line *l, int code, double cpu_s, struct buf *out)
+static struct jw head(const struct batch_line *l, int code, double cpu_s, struct buf *out)
 {
-    struct jw w = jw_open(out, 0);
-    jw_obj(&w);
-    jw_key(&w, "format");
-    jw_str(&w, "gpulocw-batch");
-    jw_key(&w, "version");
-    jw_int(&w, 1);
-    jw_key(&w, "line");
-    jw_uint(&w, l->number);
-    jw_key(&w, "request");
-    struct buf hash = { 0 };
-    buf_printf(&hash, "%016llx", (unsigned long long)l->hash);
-    jw_str(&w, hash.s);
-    buf_free_checked(&hash, out);
+    struct jw w = document_open(out, "gpulocw-batch", 0);
+    jw_put_uint(&w, "line", l->number);
+    jw_put_hex(&w, "request", l->hash);
     jw_key(&w, "id");
-    if (json_get(l->json, "id"))
-        jw_tree(&w, json_get(l->json, "id"));
-    else
-        jw_null(&w);
-    jw_key(&w, "tool");
-    jw_str(&w, json_text(l->json, "tool"));
-    jw_key(&w, "exit");
-    jw_int(&w, code);
-    jw_key(&w, "attempts");
-    jw_uint(&w, l->attempts);
-    jw_key(&w, "cpu_s");
-    jw_num(&w, cpu_s);
+    jw_tree(&w, json_get(l->json, "id"));
+    jw_put_str(&w, "tool", json_text(l->json, "tool"));
+    jw_put_int(&w, "exit", code);
+    jw_put_uint(&w, "attempts", l->attempts);
+    jw_put_num(&w, "cpu_s", cpu_s);
+    jw_key(&w, "diagnostics");
+    return w;
 }
 
 /* JSON on one line: a line feed is never part of a string there. */
@@ -61,28 +43,27 @@ static void put_flat(struct buf *out, const struct buf *text)
 static void put_result(struct batch_line *l, const struct job_end *end)
 {
     const struct tool *t = l->request.tool;
-    struct buf *out = &l->result;
-    put_head(l, end->code, end->cpu_s, out);
-    buf_puts(out, ",\"diagnostics\":");
-    summary_diagnostics(&l->job, out);
+    struct buf flat = { 0 };
+    struct jw w = head(l, end->code, end->cpu_s, &l->result);
+    summary_diagnostics(&l->job, NULL, &w);
     if (l->job.text.n && t->document == TOOL_JSON) {
-        buf_puts(out, ",\"result\":");
-        put_flat(out, &l->job.text);
+        put_flat(&flat, &l->job.text);
+        jw_key(&w, "result");
+        jw_raw(&w, (struct str){ flat.s, flat.n });
     } else if (l->job.text.n) {
-        buf_puts(out, ",\"text\":");
-        buf_json(out, (struct str){ l->job.text.s, l->job.text.n });
+        jw_put_view(&w, "text", (struct str){ l->job.text.s, l->job.text.n });
     }
-    buf_puts(out, "}\n");
+    document_close(&w);
+    buf_free_checked(&flat, &l->result);
     l->state = BATCH_DONE;
 }
 
 /* A line that is no request has a result all the same. */
 static void put_refusal(struct batch_line *l, enum status st, struct diags *ds)
 {
-    put_head(l, status_exit_code(st), 0, &l->result);
-    buf_puts(&l->result, ",\"diagnostics\":");
-    diags_json(ds, &l->result);
-    buf_puts(&l->result, "}\n");
+    struct jw w = head(l, status_exit_code(st), 0, &l->result);
+    diags_json(ds, &w);
+    document_close(&w);
     l->state = BATCH_DONE;
 }
 
@@ -140,10 +121,9 @@ static void start(struct batch *b, struct batch_line *l, size_t k)
  * whose worker was lost on the way says that points are missing. */
 static bool worker_lost(const struct job_end *end, const struct service_job *j)
 {
-    struct diags none = { 0 };
     if (end->code != status_exit_code(ST_DEVICE) || !j->last.n)
         return false;
-    cJSON *o = json_parse("progress", j->last.s, j->last.n, &none);
+    cJSON *o = json_parse("progress", j->last.s, j->last.n, NULL);
     const cJSON *d;
     bool lost = false;
     cJSON_ArrayForEach(d, json_get(o, "diagnostics"))
@@ -152,7 +132,6 @@ static bool worker_lost(const struct job_end *end, const struct service_job *j)
         lost = lost || (code && (!strcmp(code, "worker") || !strcmp(code, "missing")));
     }
     cJSON_Delete(o);
-    diags_free(&none);
     return lost;
 }
 

@@ -1,5 +1,4 @@
 /* The files of a batch: requests, results in order, and results that wait for their turn. */
-#include "engine/base/base.h"
 #include "engine/base/io.h"
 #include "engine/service/batch_int.h"
 
@@ -19,8 +18,7 @@ static enum status cannot(struct batch *b, const char *what, const char *path)
 /* ---- results of an earlier run ---- */
 static bool take_old(struct batch *b, const char *line, size_t n, bool part)
 {
-    struct diags none = { 0 };
-    cJSON *o = json_parse("results", line, n, &none);
+    cJSON *o = json_parse("results", line, n, NULL);
     const char *format = json_text(o, "format"), *hash = json_text(o, "request");
     uint64_t number = 0;
     bool ours = format && hash && strcmp(format, "gpulocw-batch") == 0 &&
@@ -35,7 +33,6 @@ static bool take_old(struct batch *b, const char *line, size_t n, bool part)
         }
     }
     cJSON_Delete(o);
-    diags_free(&none);
     return ours;
 }
 
@@ -287,9 +284,7 @@ enum status batch_close(struct batch *b, bool whole)
         free_line(&b->line[i]);
     for (size_t i = 0; i < b->nold; i++)
         buf_free(&b->old[i].line);
-    base_free(b->line);
-    base_free(b->old);
-    base_free(b->part_path);
+    BASE_FREE(b->line, b->old, b->part_path);
     buf_free(&b->ahead);
     return b->failed || b->unread ? ST_IO : ST_OK;
 }

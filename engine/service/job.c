@@ -1,5 +1,4 @@
 /* A command in a process of its own: its document on a pipe, its progress on another. */
-#include "engine/base/base.h"
 #include "engine/base/io.h"
 #include "engine/service/service_int.h"
 
@@ -121,8 +120,7 @@ static bool drain(int fd, struct buf *to, size_t most, bool *too_long)
 /* One line of --progress-fd. */
 static void take_line(struct service_job *j, const char *line, size_t n)
 {
-    struct diags none = { 0 };
-    cJSON *o = json_parse("progress", line, n, &none);
+    cJSON *o = json_parse("progress", line, n, NULL);
     const cJSON *done = json_get(o, "progress");
     if (json_get(o, "exit")) {
         buf_clear(&j->last);
@@ -135,7 +133,6 @@ static void take_line(struct service_job *j, const char *line, size_t n)
         j->moved = true;
     }
     cJSON_Delete(o);
-    diags_free(&none);
 }
 
 static void take_lines(struct service_job *j)

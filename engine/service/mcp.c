@@ -1,6 +1,5 @@
 /* The Model Context Protocol over two descriptors: reading messages, choosing the method. The protocol:
  * modelcontextprotocol.io/specification. */
-#include "engine/base/base.h"
 #include "engine/base/io.h"
 #include "engine/service/mcp_int.h"
 
@@ -41,10 +40,9 @@ static void request(struct mcp *m, const cJSON *id, const char *method, const cJ
         return;
     }
     if (strcmp(method, "ping") == 0) {
-        struct buf empty = { 0 };
-        buf_puts(&empty, "{}");
-        mcp_result(m, id, m->revision, &empty);
-        buf_free(&empty);
+        struct mcp_message empty;
+        mcp_begin(&empty, id, MCP_STATELESS + 1);
+        mcp_send(m, &empty);
         return;
     }
     if (!revision_of(m, id, params, &r))
@@ -69,6 +67,9 @@ static void notification(struct mcp *m, const char *method, const cJSON *params)
 {
     if (strcmp(method, "notifications/cancelled") == 0)
         mcp_call_cancel(m, json_get(params, "requestId"));
+    else if (strcmp(method, "notifications/initialized") == 0 ||
+             strcmp(method, "notifications/roots/list_changed") == 0)
+        mcp_roots_ask(m);
 }
 
 static void message(struct mcp *m, const char *line, size_t n)
@@ -85,7 +86,7 @@ static void message(struct mcp *m, const char *line, size_t n)
     else if (!version || strcmp(version, "2.0") != 0)
         mcp_fail(m, named ? id : NULL, MCP_INVALID_REQUEST, "\"jsonrpc\" must be \"2.0\"", NULL);
     else if (!method && (json_get(o, "result") || json_get(o, "error")))
-        ; /* an answer to nothing that was asked */
+        mcp_roots_answer(m, id, json_get(o, "result")); /* else: to nothing that was asked */
     else if (!method || (id && !named))
         mcp_fail(m, named ? id : NULL, MCP_INVALID_REQUEST,
                  method ? "an id is a string or a number" : "no method", NULL);
@@ -152,12 +153,13 @@ static bool take_input(struct mcp *m)
     return !m->in.oom;
 }
 
-/* Waits for the client or a process. True: the client has written or gone. */
+/* Waits for the client or a process. True: the client has written or closed its end. */
 static bool wait_for(struct mcp *m)
 {
-    struct pollfd p[1 + 2 * MCP_CALLS];
-    nfds_t n = 1;
-    p[0] = (struct pollfd){ .fd = m->o->in, .events = POLLIN };
+    struct pollfd p[2 + 2 * MCP_CALLS];
+    nfds_t n = 2;
+    p[0] = (struct pollfd){ .fd = m->ended ? -1 : m->o->in, .events = POLLIN };
+    p[1] = (struct pollfd){ .fd = m->o->out }; /* told when nobody reads any more */
     for (size_t i = 0; i < MCP_CALLS; i++) {
         const struct mcp_call *c = &m->call[i];
         if (!c->used || !c->running)
@@ -165,29 +167,37 @@ static bool wait_for(struct mcp *m)
         p[n++] = (struct pollfd){ .fd = c->job.out, .events = POLLIN };
         p[n++] = (struct pollfd){ .fd = c->job.steps, .events = POLLIN };
     }
-    return poll(p, n, WAIT_MS) > 0 && p[0].revents;
+    if (poll(p, n, WAIT_MS) <= 0)
+        return false;
+    m->gone = m->gone || (p[1].revents & (POLLERR | POLLNVAL));
+    return p[0].revents != 0;
 }
 
 enum status service_mcp(const struct service_mcp_opts *o, struct diags *ds)
 {
+    static const char *const here[] = { "." };
     struct mcp *m = base_alloc(sizeof *m);
-    bool open = m != NULL;
     if (!m)
         return ST_NOMEM;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     m->o = o;
+    m->roots = o->roots;
+    if (!o->roots.n)
+        m->roots = (struct service_roots){ here, 1 };
     m->jobs = o->jobs ? o->jobs : cpus > 0 ? (unsigned)cpus : 1;
-    while (open && !m->gone && !cancel_asked(o->cancel)) {
+    while (!(m->ended && !mcp_call_any(m)) && !m->gone && !cancel_asked(o->cancel)) {
         if (wait_for(m))
-            open = take_input(m);
+            m->ended = !take_input(m);
         mcp_call_next(m);
         mcp_call_poll(m);
     }
     bool gone = m->gone;
+    bool asks = !m->ended;
     mcp_call_end_all(m);
+    mcp_roots_free(m);
     buf_free(&m->in);
     base_free(m);
-    if (gone)
+    if (gone && asks)
         diag_error(ds, "client", "the client has closed the connection");
-    return gone ? ST_IO : ST_OK;
+    return gone && asks ? ST_IO : ST_OK;
 }

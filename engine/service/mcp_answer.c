@@ -1,5 +1,4 @@
 /* What the MCP server answers at once: itself, its tools, the documents it keeps. */
-#include "engine/base/base.h"
 #include "engine/base/version.h"
 #include "engine/service/mcp_int.h"
 
@@ -10,27 +9,62 @@
 #define LIST_MS 3600000u /* tools never change while the server runs */
 
 static const char instructions[] =
-    "gpulocw analyses, rewrites and runs NVIDIA PTX kernels on a simulated GPU; no GPU is needed. Begin "
-    "with analyze; without a launch description call launch for a first guess and edit it. run gives "
-    "time "
-    "and counters of one configuration, sweep the curve over the bypass threshold, tune a "
-    "recommendation "
-    "with its proof. Times say whether they are simulated, modelled or measured. exit 3 means that a "
-    "rewrite is not proven legal; the diagnostics name the line.";
+    "gpulocw analyses, rewrites and runs NVIDIA PTX kernels on a simulated GPU; no GPU is needed. "
+    "What does it do with memory: analyze. No launch description: launch with output, then edit sizes. "
+    "How long does it take and what limits it: run. Which change helps: tune with output S.json; its "
+    "next "
+    "are the arguments of rewrite, which writes the PTX and says what is proven. What to change in the "
+    "source: source with file S.json. Bugs: check. An answer has exit (0 done, 1 bad input, 2 wrong "
+    "arguments, 3 refused as not legal, or errors found, 4 device trouble, 5 outputs differ), "
+    "diagnostics "
+    "with lines and what to do, and summary or text. What it cut is in document: the tool read, or "
+    "resources/read. Times say what they rest on: modelled, simulated or measured. ";
 
-static void put_server(struct buf *body)
+/* Where files lie. The folders of a client that are asked for later cannot be named here. */
+static void put_roots(const struct mcp *m, struct buf *text)
 {
-    buf_puts(body, "\"serverInfo\":{\"name\":\"gpulocw\",\"title\":\"GPU locality workbench\","
-                   "\"version\":\"" GPULOCW_VERSION "\"},\"instructions\":");
-    buf_json(body, str_of(instructions));
+    if (!m->o->roots.n && m->client.has) {
+        buf_puts(text, "Files lie in your own roots; relative paths start there.");
+        return;
+    }
+    buf_puts(text, "Files lie below ");
+    for (size_t i = 0; i < m->roots.n; i++) {
+        char *real = realpath(m->roots.folder[i], NULL);
+        buf_printf(text, "%s%s", i ? ", " : "", real ? real : m->roots.folder[i]);
+        free(real);
+    }
+    buf_puts(text, "; relative paths start there.");
 }
 
-static const char capabilities[] = "\"capabilities\":{\"tools\":{},\"resources\":{}},";
+static void put_server(const struct mcp *m, struct jw *w)
+{
+    struct buf text = { 0 };
+    buf_puts(&text, instructions);
+    put_roots(m, &text);
+    jw_put_obj(w, "serverInfo");
+    jw_put_str(w, "name", "gpulocw");
+    jw_put_str(w, "title", "GPU locality workbench");
+    jw_put_str(w, "version", GPULOCW_VERSION);
+    jw_end_obj(w);
+    jw_put_view(w, "instructions", (struct str){ text.s ? text.s : "", text.n });
+    buf_free_checked(&text, w->out);
+}
+
+static void put_capabilities(struct jw *w)
+{
+    static const char *const have[] = { "tools", "resources" };
+    jw_put_obj(w, "capabilities");
+    for (size_t i = 0; i < ARRAY_LEN(have); i++) {
+        jw_put_obj(w, have[i]);
+        jw_end_obj(w);
+    }
+    jw_end_obj(w);
+}
 
 void mcp_initialize(struct mcp *m, const cJSON *id, const cJSON *params)
 {
     const char *asked = json_text(params, "protocolVersion");
-    struct buf body = { 0 };
+    struct mcp_message g;
     if (!asked) {
         mcp_fail(m, id, MCP_INVALID_PARAMS, "initialize needs protocolVersion", NULL);
         return;
@@ -40,101 +74,120 @@ void mcp_initialize(struct mcp *m, const cJSON *id, const cJSON *params)
         if (strcmp(asked, mcp_revision_names[r]) == 0)
             m->revision = (enum mcp_revision)r;
     m->agreed = true;
-    buf_printf(&body, "{\"protocolVersion\":\"%s\",%s", mcp_revision_names[m->revision], capabilities);
-    put_server(&body);
-    buf_puts(&body, "}");
-    mcp_result(m, id, m->revision, &body);
-    buf_free(&body);
+    m->client.has = cJSON_IsObject(json_get(json_get(params, "capabilities"), "roots"));
+    mcp_begin(&g, id, m->revision);
+    jw_put_str(&g.w, "protocolVersion", mcp_revision_names[m->revision]);
+    put_capabilities(&g.w);
+    put_server(m, &g.w);
+    mcp_send(m, &g);
 }
 
-static void put_revisions(struct buf *out)
+static void put_revisions(struct jw *w, const char *key)
 {
-    buf_puts(out, "[");
+    jw_put_arr(w, key);
     for (int r = 0; r <= MCP_STATELESS; r++)
-        buf_printf(out, "%s\"%s\"", r ? "," : "", mcp_revision_names[r]);
-    buf_puts(out, "]");
+        jw_str(w, mcp_revision_names[r]);
+    jw_end_arr(w);
 }
 
 void mcp_discover(struct mcp *m, const cJSON *id, enum mcp_revision r)
 {
-    struct buf body = { 0 };
-    mcp_open(&body, r);
-    mcp_cache(&body, r, LIST_MS);
-    buf_puts(&body, "\"supportedVersions\":");
-    put_revisions(&body);
-    buf_printf(&body, ",%s", capabilities);
-    put_server(&body);
-    buf_puts(&body, ",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{\"name\":\"gpulocw\","
-                    "\"version\":\"" GPULOCW_VERSION "\"}}}");
-    mcp_result(m, id, r, &body);
-    buf_free(&body);
+    struct mcp_message g;
+    mcp_begin(&g, id, r);
+    mcp_cache(&g, r, LIST_MS);
+    put_revisions(&g.w, "supportedVersions");
+    put_capabilities(&g.w);
+    put_server(m, &g.w);
+    jw_put_obj(&g.w, "_meta");
+    jw_put_obj(&g.w, "io.modelcontextprotocol/serverInfo");
+    jw_put_str(&g.w, "name", "gpulocw");
+    jw_put_str(&g.w, "version", GPULOCW_VERSION);
+    jw_end_obj(&g.w);
+    jw_end_obj(&g.w);
+    mcp_send(m, &g);
 }
 
 void mcp_unsupported(struct mcp *m, const cJSON *id, const char *asked)
 {
     struct buf data = { 0 };
-    buf_puts(&data, "{\"supported\":");
-    put_revisions(&data);
-    buf_puts(&data, ",\"requested\":");
-    buf_json(&data, str_of(asked));
-    buf_puts(&data, "}");
-    mcp_fail(m, id, MCP_UNSUPPORTED_REVISION, "this revision of the protocol is not supported", data.s);
+    struct jw w = jw_open(&data, 0);
+    jw_obj(&w);
+    put_revisions(&w, "supported");
+    jw_put_str(&w, "requested", asked);
+    jw_end_obj(&w);
+    mcp_fail(m, id, MCP_UNSUPPORTED_REVISION, "this revision of the protocol is not supported", &data);
     buf_free(&data);
 }
 
 void mcp_list_tools(struct mcp *m, const cJSON *id, enum mcp_revision r)
 {
-    struct buf body = { 0 };
-    mcp_open(&body, r);
-    mcp_cache(&body, r, LIST_MS);
-    buf_puts(&body, "\"tools\":");
-    service_tools(&body);
-    buf_puts(&body, "}");
-    mcp_result(m, id, r, &body);
-    buf_free(&body);
+    struct mcp_message g;
+    mcp_begin(&g, id, r);
+    mcp_cache(&g, r, LIST_MS);
+    jw_key(&g.w, "tools");
+    service_tools(true, &g.w);
+    mcp_send(m, &g);
 }
 
-static const char *mime(const struct tool *t)
+static const char *mime(const struct mcp_document *d)
 {
-    return t->document == TOOL_JSON ? "application/json" : "text/plain";
+    return d->json ? "application/json" : "text/plain";
+}
+
+void mcp_put_uri(struct jw *w, const char *key, const struct mcp_document *d)
+{
+    struct buf text = { 0 };
+    buf_printf(&text, MCP_URI "%" PRIu64, d->number);
+    jw_put_str(w, key, text.s);
+    buf_free_checked(&text, w->out);
+}
+
+void mcp_put_document(struct jw *w, const struct mcp_document *d)
+{
+    struct buf text = { 0 };
+    mcp_put_uri(w, "uri", d);
+    buf_printf(&text, "%s %" PRIu64, d->tool->name, d->number);
+    jw_put_str(w, "name", text.s);
+    jw_put_str(w, "mimeType", mime(d));
+    buf_free_checked(&text, w->out);
 }
 
 void mcp_list_resources(struct mcp *m, const cJSON *id, enum mcp_revision r)
 {
-    struct buf body = { 0 };
-    const char *comma = "";
-    mcp_open(&body, r);
-    mcp_cache(&body, r, 0);
-    buf_puts(&body, "\"resources\":[");
+    struct mcp_message g;
+    mcp_begin(&g, id, r);
+    mcp_cache(&g, r, 0);
+    jw_put_arr(&g.w, "resources");
     for (size_t i = 0; i < MCP_DOCUMENTS; i++) {
         const struct mcp_document *d = &m->document[i];
         if (!d->number)
             continue;
-        buf_printf(&body,
-                   "%s{\"uri\":\"%s%" PRIu64 "\",\"name\":\"%s %" PRIu64
-                   "\",\"mimeType\":\"%s\",\"size\":%zu}",
-                   comma, MCP_URI, d->number, d->tool->name, d->number, mime(d->tool), d->text.n);
-        comma = ",";
+        jw_obj(&g.w);
+        mcp_put_document(&g.w, d);
+        jw_put_uint(&g.w, "size", d->text.n);
+        jw_end_obj(&g.w);
     }
-    buf_puts(&body, "]}");
-    mcp_result(m, id, r, &body);
-    buf_free(&body);
+    jw_end_arr(&g.w);
+    mcp_send(m, &g);
 }
 
 void mcp_list_templates(struct mcp *m, const cJSON *id, enum mcp_revision r)
 {
-    struct buf body = { 0 };
-    mcp_open(&body, r);
-    mcp_cache(&body, r, LIST_MS);
-    buf_puts(&body,
-             "\"resourceTemplates\":[{\"uriTemplate\":\"" MCP_URI "{number}\",\"name\":\"document\","
-             "\"title\":\"Document of a call\",\"description\":\"The whole document of an earlier "
-             "call of a tool\"}]}");
-    mcp_result(m, id, r, &body);
-    buf_free(&body);
+    struct mcp_message g;
+    mcp_begin(&g, id, r);
+    mcp_cache(&g, r, LIST_MS);
+    jw_put_arr(&g.w, "resourceTemplates");
+    jw_obj(&g.w);
+    jw_put_str(&g.w, "uriTemplate", MCP_URI "{number}");
+    jw_put_str(&g.w, "name", "document");
+    jw_put_str(&g.w, "title", "Document of a call");
+    jw_put_str(&g.w, "description", "The whole document of an earlier call of a tool");
+    jw_end_obj(&g.w);
+    jw_end_arr(&g.w);
+    mcp_send(m, &g);
 }
 
-static const struct mcp_document *document_of(const struct mcp *m, const char *uri)
+const struct mcp_document *mcp_document_of(const struct mcp *m, const char *uri)
 {
     size_t n = sizeof MCP_URI - 1;
     char *end = NULL;
@@ -148,24 +201,27 @@ static const struct mcp_document *document_of(const struct mcp *m, const char *u
 void mcp_read_resource(struct mcp *m, const cJSON *id, enum mcp_revision r, const cJSON *params)
 {
     const char *uri = json_text(params, "uri");
-    const struct mcp_document *d = document_of(m, uri);
-    struct buf body = { 0 };
+    const struct mcp_document *d = mcp_document_of(m, uri);
+    struct mcp_message g;
     if (!d) {
         struct buf data = { 0 };
-        buf_puts(&data, "{\"uri\":");
-        buf_json(&data, str_of(uri ? uri : ""));
-        buf_puts(&data, "}");
+        struct jw w = jw_open(&data, 0);
+        jw_obj(&w);
+        jw_put_str(&w, "uri", uri ? uri : "");
+        jw_end_obj(&w);
         mcp_fail(m, id, r <= MCP_STATELESS ? MCP_INVALID_PARAMS : MCP_NO_RESOURCE,
-                 "no such document; the last 64 are kept", data.s);
+                 "no such document; the last 64 are kept", &data);
         buf_free(&data);
         return;
     }
-    mcp_open(&body, r);
-    mcp_cache(&body, r, LIST_MS);
-    buf_printf(&body, "\"contents\":[{\"uri\":\"%s%" PRIu64 "\",\"mimeType\":\"%s\",\"text\":", MCP_URI,
-               d->number, mime(d->tool));
-    buf_json(&body, (struct str){ d->text.s ? d->text.s : "", d->text.n });
-    buf_puts(&body, "}]}");
-    mcp_result(m, id, r, &body);
-    buf_free(&body);
+    mcp_begin(&g, id, r);
+    mcp_cache(&g, r, LIST_MS);
+    jw_put_arr(&g.w, "contents");
+    jw_obj(&g.w);
+    jw_put_str(&g.w, "uri", uri);
+    jw_put_str(&g.w, "mimeType", mime(d));
+    jw_put_view(&g.w, "text", (struct str){ d->text.s ? d->text.s : "", d->text.n });
+    jw_end_obj(&g.w);
+    jw_end_arr(&g.w);
+    mcp_send(m, &g);
 }

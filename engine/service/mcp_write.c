@@ -1,5 +1,4 @@
 /* The messages of the MCP server: one JSON-RPC message a line. */
-#include "engine/base/base.h"
 #include "engine/base/io.h"
 #include "engine/service/mcp_int.h"
 
@@ -25,64 +24,85 @@ static void send(struct mcp *m, const struct buf *line)
     }
 }
 
-static void put_id(struct buf *line, const cJSON *id)
+/* Begins a message up to its id, or where it has none (NULL) its method. */
+static void open_message(struct mcp_message *g, const cJSON *id, const char *method)
 {
-    struct jw w = jw_open(line, 0);
-    if (id)
-        jw_tree(&w, id);
-    else
-        buf_puts(line, "null");
+    *g = (struct mcp_message){ .text = { 0 } };
+    g->w = jw_open(&g->text, 0);
+    jw_obj(&g->w);
+    jw_put_str(&g->w, "jsonrpc", "2.0");
+    if (method) {
+        jw_put_str(&g->w, "method", method);
+        return;
+    }
+    jw_key(&g->w, "id");
+    jw_tree(&g->w, id);
 }
 
-void mcp_result(struct mcp *m, const cJSON *id, enum mcp_revision r, const struct buf *body)
+void mcp_begin(struct mcp_message *g, const cJSON *id, enum mcp_revision r)
 {
-    struct buf line = { .oom = body->oom };
-    (void)r;
-    buf_puts(&line, "{\"jsonrpc\":\"2.0\",\"id\":");
-    put_id(&line, id);
-    buf_puts(&line, ",\"result\":");
-    buf_put(&line, body->s, body->n);
-    buf_puts(&line, "}\n");
-    send(m, &line);
-    buf_free(&line);
+    open_message(g, id, NULL);
+    jw_put_obj(&g->w, "result");
+    g->result = g->text.n;
+    if (r <= MCP_STATELESS)
+        jw_put_str(&g->w, "resultType", "complete");
 }
 
-void mcp_fail(struct mcp *m, const cJSON *id, enum mcp_error code, const char *message, const char *data)
+void mcp_send(struct mcp *m, struct mcp_message *g)
+{
+    jw_end_obj(&g->w);
+    jw_end_obj(&g->w);
+    buf_puts(&g->text, "\n");
+    send(m, &g->text);
+    buf_free(&g->text);
+}
+
+void mcp_fail(struct mcp *m, const cJSON *id, enum mcp_error code, const char *message,
+              const struct buf *data)
+{
+    struct mcp_message g;
+    open_message(&g, id, NULL);
+    jw_put_obj(&g.w, "error");
+    jw_put_int(&g.w, "code", code);
+    jw_put_str(&g.w, "message", message);
+    if (data) {
+        jw_key(&g.w, "data");
+        jw_raw(&g.w, (struct str){ data->s, data->n });
+    }
+    mcp_send(m, &g);
+}
+
+void mcp_progress(struct mcp *m, struct mcp_call *c, const char *message)
+{
+    struct mcp_message g;
+    open_message(&g, NULL, "notifications/progress");
+    jw_put_obj(&g.w, "params");
+    jw_key(&g.w, "progressToken");
+    jw_tree(&g.w, c->token);
+    jw_put_num(&g.w, "progress", c->told);
+    jw_put_int(&g.w, "total", 1);
+    jw_put_str(&g.w, "message", message);
+    mcp_send(m, &g);
+}
+
+void mcp_ask(struct mcp *m, const char *id, const char *method)
 {
     struct buf line = { 0 };
-    buf_puts(&line, "{\"jsonrpc\":\"2.0\",\"id\":");
-    put_id(&line, id);
-    buf_printf(&line, ",\"error\":{\"code\":%d,\"message\":", (int)code);
-    buf_json(&line, str_of(message));
-    if (data)
-        buf_printf(&line, ",\"data\":%s", data);
-    buf_puts(&line, "}}\n");
+    struct jw w = jw_open(&line, 0);
+    jw_obj(&w);
+    jw_put_str(&w, "jsonrpc", "2.0");
+    jw_put_str(&w, "id", id);
+    jw_put_str(&w, "method", method);
+    jw_end_obj(&w);
+    buf_puts(&line, "\n");
     send(m, &line);
     buf_free(&line);
 }
 
-void mcp_progress(struct mcp *m, struct mcp_call *c)
+void mcp_cache(struct mcp_message *g, enum mcp_revision r, unsigned ms)
 {
-    struct buf line = { 0 };
-    buf_puts(&line, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
-                    "\"progressToken\":");
-    put_id(&line, c->token);
-    buf_printf(&line, ",\"progress\":%.4f,\"total\":1,\"message\":", c->job.done);
-    buf_json(&line, str_of(c->job.what));
-    buf_puts(&line, "}}\n");
-    send(m, &line);
-    buf_free(&line);
-}
-
-void mcp_open(struct buf *body, enum mcp_revision r)
-{
-    buf_puts(body, "{");
-    if (r <= MCP_STATELESS)
-        buf_puts(body, "\"resultType\":\"complete\",");
-}
-
-void mcp_cache(struct buf *body, enum mcp_revision r, unsigned ms)
-{
-    if (r <= MCP_STATELESS)
-        buf_printf(body, "\"ttlMs\":%u,\"cacheScope\":\"private\",", ms);
+    if (r > MCP_STATELESS)
+        return;
+    jw_put_uint(&g->w, "ttlMs", ms);
+    jw_put_str(&g->w, "cacheScope", "private");
 }

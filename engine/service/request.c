@@ -1,8 +1,9 @@
 /* JSON arguments to the command line of a tool. */
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/base/private_folder.h"
 #include "engine/ptx/link.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
 #include "engine/service/service_int.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/source.h"
@@ -19,6 +20,7 @@ struct making {
     struct diags *ds;
     struct buf files[CMD_MAX_FILES]; /* positional, put last */
     size_t nfiles;
+    const cJSON *program; /* with its arguments, put last; NULL: none */
 };
 
 static enum status wrong(struct making *m, const char *fmt, const char *key)
@@ -55,54 +57,60 @@ static enum status put_words(struct request *r, const char *list)
 }
 
 /* ---- where files may lie ---- */
-static bool below(const char *path, const char *folder)
+static void say_roots(const struct service_roots *roots, const char *path, struct diags *ds)
 {
-    size_t n = strlen(folder);
-    while (n > 1 && folder[n - 1] == '/')
-        n--;
-    return strncmp(path, folder, n) == 0 && (!path[n] || path[n] == '/' || n == 1);
-}
-
-static bool inside(const struct service_roots *roots, const char *resolved)
-{
-    bool is = false;
-    for (size_t i = 0; i < roots->n && !is; i++) {
-        char *root = realpath(roots->folder[i], NULL);
-        is = root && below(resolved, root);
-        free(root);
+    struct buf names = { 0 };
+    for (size_t i = 0; i < roots->n; i++) {
+        char *real = realpath(roots->folder[i], NULL);
+        buf_printf(&names, "%s%s", i ? ", " : "", real ? real : roots->folder[i]);
+        free(real);
     }
-    return is;
+    struct diag *d = diag_add(ds, DIAG_ERROR, "roots", path, NO_SPAN,
+                              "the path is outside the allowed folders, or its folder does not exist");
+    diag_hint(d, "allowed: %s; a relative path starts there", names.s ? names.s : "nothing");
+    buf_free(&names);
 }
 
-/* The folder of a path, links followed; owned by malloc; NULL: there is none. */
-static char *folder_of_path(const char *path)
-{
-    struct buf b = { 0 };
-    const char *slash = strrchr(path, '/');
-    buf_put(&b, path, slash ? (size_t)(slash - path) : 0);
-    if (!slash)
-        buf_puts(&b, ".");
-    char *real = b.oom ? NULL : realpath(b.n ? b.s : "/", NULL);
-    buf_free(&b);
-    return real;
-}
-
-/* What is there is judged where its links lead; what is not there yet by its folder. */
 static enum status check_path(struct making *m, const char *path)
 {
-    struct stat is;
-    if (!m->roots || !m->roots->n)
+    if (!m->roots || !m->roots->n || file_within(path, m->roots->folder, m->roots->n))
         return ST_OK;
-    bool there = lstat(path, &is) == 0;
-    char *real = there ? realpath(path, NULL) : folder_of_path(path);
-    bool good = real && inside(m->roots, real);
-    free(real);
-    if (good)
-        return ST_OK;
-    struct diag *d = diag_add(m->ds, DIAG_ERROR, "roots", path, NO_SPAN,
-                              "the path is outside the allowed folders, or its folder does not exist");
-    diag_hint(d, "gpulocw mcp --root FOLDER allows a folder");
+    say_roots(m->roots, path, m->ds);
     return ST_USAGE;
+}
+
+/* ---- where a relative path starts ---- */
+/* Is `path` in `folder` (made: or could it be made there)? Then `out` is its path. */
+static bool place_in(const char *folder, const char *path, bool made, struct buf *out)
+{
+    struct stat is;
+    buf_clear(out);
+    if (strcmp(folder, ".") == 0)
+        buf_puts(out, path);
+    else
+        buf_printf(out, "%s/%s", folder, path);
+    if (out->oom || lstat(out->s, &is) == 0)
+        return true;
+    return made && file_has_folder(out->s);
+}
+
+/* A name in the folder of the caller's own files, below a root, or the path itself. What is not there yet
+ * lies in the first root that has its folder. */
+static void put_place(const struct making *m, const char *path, struct buf *out)
+{
+    size_t n = m->roots ? m->roots->n : 0;
+    if (m->folder && !strchr(path, '/') && place_in(m->folder, path, false, out))
+        return;
+    for (size_t i = 0; *path != '/' && i < n; i++)
+        if (place_in(m->roots->folder[i], path, false, out))
+            return;
+    bool here =
+        n && *path != '/' && access(path, F_OK) == 0 && file_within(path, m->roots->folder, m->roots->n);
+    for (size_t i = 0; !here && *path != '/' && i < n; i++)
+        if (place_in(m->roots->folder[i], path, true, out))
+            return;
+    buf_clear(out);
+    buf_puts(out, path);
 }
 
 /* The launch description that the command would find by itself. */
@@ -110,8 +118,8 @@ static enum status check_beside(struct making *m, const char *ptx)
 {
     struct buf b = { 0 };
     struct stat is;
-    size_t n = strlen(ptx), end = n > 4 && strcmp(ptx + n - 4, ".ptx") == 0 ? n - 4 : n;
-    buf_put(&b, ptx, end);
+    size_t stem = base_stem(ptx, ".ptx");
+    buf_put(&b, ptx, stem ? stem : strlen(ptx));
     buf_puts(&b, ".launch.json");
     enum status st = b.oom ? ST_NOMEM : lstat(b.s, &is) == 0 ? check_path(m, b.s) : ST_OK;
     buf_free(&b);
@@ -123,15 +131,15 @@ static enum status check_beside(struct making *m, const char *ptx)
 static enum status check_implied(struct making *m, const char *path)
 {
     struct buf b = { 0 };
-    size_t n = strlen(path);
+    size_t stem = base_stem(path, ".cubin");
     if (!m->roots || !m->roots->n)
         return ST_OK;
     if (access(path, F_OK) != 0 && strstr(path, PTX_LINK_PLUS))
         return wrong(m, "give the files of a program as a list, not as '%s'", path);
-    if (n < 7 || strcmp(path + n - 6, ".cubin") != 0)
+    if (!stem)
         return ST_OK;
-    buf_put(&b, path, n - strlen("cubin"));
-    buf_puts(&b, "ptx");
+    buf_put(&b, path, stem);
+    buf_puts(&b, ".ptx");
     struct stat is;
     enum status st = b.oom ? ST_NOMEM : lstat(b.s, &is) == 0 ? check_path(m, b.s) : ST_OK;
     buf_free(&b);
@@ -146,35 +154,20 @@ static enum status put_private(struct making *m, const char *name, struct str te
 }
 
 /* ---- one argument ---- */
-/* A name in the folder of the caller's own files, or the path itself. */
-static void put_place(const struct making *m, const char *path, struct buf *out)
-{
-    struct stat is;
-    if (m->folder && !strchr(path, '/')) {
-        buf_printf(out, "%s/%s", m->folder, path);
-        if (!out->oom && stat(out->s, &is) == 0)
-            return;
-        buf_clear(out);
-    }
-    buf_puts(out, path);
-}
-
 static enum status add_file(struct making *m, const cJSON *v)
 {
     if (!cJSON_IsString(v) || !*v->valuestring)
         return wrong(m, "'%s' must be a path or a list of paths", "file");
     if (m->nfiles == CMD_MAX_FILES)
         return wrong(m, "'%s' has too many files", "file");
-    enum status st = check_path(m, v->valuestring);
-    if (st == ST_OK && m->roots && m->roots->n && source_is_cuda(v->valuestring))
+    struct buf *path = &m->files[m->nfiles++];
+    put_place(m, v->valuestring, path);
+    enum status st = path->oom ? ST_NOMEM : check_path(m, path->s);
+    if (st == ST_OK && m->roots && m->roots->n && source_is_cuda(path->s))
         return wrong(m, "clients cannot run a compiler: give '%s' as PTX", v->valuestring);
     if (st == ST_OK)
-        st = check_implied(m, v->valuestring);
-    if (st == ST_OK)
-        st = check_beside(m, v->valuestring);
-    if (st == ST_OK)
-        put_place(m, v->valuestring, &m->files[m->nfiles++]);
-    return st;
+        st = check_implied(m, path->s);
+    return st == ST_OK ? check_beside(m, path->s) : st;
 }
 
 static enum status add_files(struct making *m, const cJSON *v)
@@ -185,6 +178,37 @@ static enum status add_files(struct making *m, const cJSON *v)
         return add_file(m, v);
     cJSON_ArrayForEach(one, v) if (st == ST_OK) st = add_file(m, one);
     return st;
+}
+
+/* The program of a client lies where its files do: PATH is not searched for it. */
+static enum status put_program(struct making *m)
+{
+    const cJSON *word = m->program->child;
+    struct buf at = { 0 };
+    enum status st = put_words(m->r, "--");
+    put_place(m, word->valuestring, &at);
+    if (st == ST_OK)
+        st = at.oom ? ST_NOMEM : check_path(m, at.s);
+    if (st == ST_OK)
+        st = put_word(m->r, &at);
+    buf_free(&at);
+    while ((word = word->next) && st == ST_OK) {
+        struct buf one = { 0 };
+        buf_puts(&one, word->valuestring);
+        st = put_word(m->r, &one);
+    }
+    return st;
+}
+
+static enum status add_program(struct making *m, const cJSON *v)
+{
+    const cJSON *word;
+    bool words = cJSON_IsArray(v) && v->child && cJSON_IsString(v->child) && *v->child->valuestring;
+    cJSON_ArrayForEach(word, v) words = words && cJSON_IsString(word);
+    if (!words)
+        return wrong(m, "'%s' must be a list: the program and its arguments", "program");
+    m->program = v;
+    return ST_OK;
 }
 
 static enum status add_ptx(struct making *m, const cJSON *v)
@@ -204,17 +228,26 @@ static enum status put_option(struct making *m, const char *name, const char *va
     return put_word(m->r, &word);
 }
 
+/* "--name=before" and the path, where it lies. */
+static enum status put_path(struct making *m, const char *name, const char *before, const char *path)
+{
+    struct buf at = { 0 }, value = { 0 };
+    put_place(m, path, &at);
+    enum status st = at.oom ? ST_NOMEM : check_path(m, at.s ? at.s : "");
+    buf_printf(&value, "%s%s", before, at.s ? at.s : "");
+    if (st == ST_OK)
+        st = value.oom ? ST_NOMEM : put_option(m, name, value.s);
+    buf_free(&at);
+    buf_free(&value);
+    return st;
+}
+
 static enum status add_launch(struct making *m, const cJSON *v)
 {
     struct buf text = { 0 }, path = { 0 };
     enum status st = ST_OK;
-    if (cJSON_IsString(v)) {
-        st = check_path(m, v->valuestring);
-        put_place(m, v->valuestring, &path);
-        st = st == ST_OK ? put_option(m, "launch", path.s ? path.s : "") : st;
-        buf_free(&path);
-        return st;
-    }
+    if (cJSON_IsString(v))
+        return put_path(m, "launch", "", v->valuestring);
     if (!cJSON_IsObject(v))
         return wrong(m, "'%s' must be a path or a launch description", "launch");
     struct jw w = jw_open(&text, 0);
@@ -243,18 +276,19 @@ static bool value_text(const cJSON *v, bool whole, struct buf *out)
 }
 
 /* A value that names a file: of these options, and after "custom:" of --index. */
-static enum status check_value(struct making *m, const char *name, const char *value)
+static enum status put_value(struct making *m, const char *name, const char *value)
 {
     static const char *const paths[] = { "output", "resume", "session", "rules", "baseline" };
-    static const char custom[] = "custom:";
+    static const char custom[] = "custom:", sim[] = "sim:";
     if (strcmp(name, "index") == 0 && strncmp(value, custom, sizeof custom - 1) == 0)
-        return check_path(m, value + sizeof custom - 1);
+        return put_path(m, name, custom, value + sizeof custom - 1);
     if (strcmp(name, "device") == 0 && (strchr(value, '/') || strstr(value, ".json")))
-        return check_path(m, strncmp(value, "sim:", 4) == 0 ? value + 4 : value);
+        return strncmp(value, sim, sizeof sim - 1) == 0 ? put_path(m, name, sim, value + sizeof sim - 1)
+                                                        : put_path(m, name, "", value);
     for (size_t i = 0; i < ARRAY_LEN(paths); i++)
         if (strcmp(name, paths[i]) == 0)
-            return check_path(m, value);
-    return ST_OK;
+            return put_path(m, name, "", value);
+    return put_option(m, name, value);
 }
 
 static enum status add_value(struct making *m, const char *name, bool flag, bool whole, const cJSON *v)
@@ -268,19 +302,49 @@ static enum status add_value(struct making *m, const char *name, bool flag, bool
     if (!value_text(v, whole, &text))
         st = wrong(m, whole ? "'%s' must be a whole number" : "'%s' must be a string or a number", name);
     else
-        st = check_value(m, name, text.s ? text.s : "");
-    if (st == ST_OK)
-        st = put_option(m, name, text.s ? text.s : "");
+        st = put_value(m, name, text.s ? text.s : "");
     buf_free(&text);
     return st;
 }
 
-static const struct arg_row *row_named(const char *name)
+/* A knob by its name. */
+static enum status add_knob(struct making *m, const cJSON *v)
 {
-    for (size_t i = 0; i < arg_count(); i++)
-        if (strcmp(arg_at(i)->name, name) == 0)
-            return arg_at(i);
-    return NULL;
+    int knob = m->r->tool->knobs ? knob_find(str_of(v->string)) : -1;
+    if (knob < 0)
+        return wrong(m, "the tool has no argument '%s'", v->string);
+    const struct knob_info *k = knob_info((size_t)knob);
+    return add_value(m, k->name, k->kind == KNOB_KIND_FLAG, k->kind == KNOB_KIND_INT, v);
+}
+
+/* "--bypass l1 --pi 7": knobs alone, whatever else a command line may say. */
+static enum status add_options_line(struct making *m, const char *line)
+{
+    struct options o = options_default();
+    enum status st = options_parse_line(&o, str_of(line), m->ds);
+    for (size_t i = 0; i < knob_count() && st == ST_OK; i++) {
+        struct buf text = { 0 };
+        if (knob_is_default(&o, i))
+            continue;
+        knob_get(&o, i, &text);
+        st = text.oom ? ST_NOMEM : put_value(m, knob_info(i)->name, text.s ? text.s : "");
+        buf_free(&text);
+    }
+    return st;
+}
+
+/* The options of a configuration: as one line, or an object of knobs. */
+static enum status add_options(struct making *m, const cJSON *v)
+{
+    const cJSON *one;
+    enum status st = ST_OK;
+    if (cJSON_IsString(v))
+        return add_options_line(m, v->valuestring);
+    if (!cJSON_IsObject(v))
+        return wrong(m, "'%s' must be an object of knobs, or a line such as --bypass l1 --pi 7",
+                     "options");
+    cJSON_ArrayForEach(one, v) if (st == ST_OK && !cJSON_IsNull(one)) st = add_knob(m, one);
+    return st;
 }
 
 static enum status add(struct making *m, const cJSON *v)
@@ -292,18 +356,27 @@ static enum status add(struct making *m, const cJSON *v)
         return ST_OK;
     if (strcmp(key, "file") == 0 && takes)
         return add_files(m, v);
-    if (strcmp(key, "ptx") == 0 && tool_takes(t, "file") && strcmp(t->command, "report") != 0)
+    if (strcmp(key, TOOL_PROGRAM) == 0 && takes)
+        return add_program(m, v);
+    if (strcmp(key, "ptx") == 0 && tool_has_ptx(t))
         return add_ptx(m, v);
     if (strcmp(key, "launch") == 0 && takes)
         return add_launch(m, v);
-    const struct arg_row *r = takes ? row_named(key) : NULL;
+    if (strcmp(key, "options") == 0 && t->knobs)
+        return add_options(m, v);
+    const struct arg_row *r = takes ? tool_row(t, key) : NULL;
     if (r)
         return add_value(m, key, r->kind == ARGK_FLAG, r->kind == ARGK_INT, v);
-    int knob = t->knobs ? knob_find(str_of(key)) : -1;
-    if (knob < 0)
-        return wrong(m, "the tool has no argument '%s'", key);
-    const struct knob_info *k = knob_info((size_t)knob);
-    return add_value(m, k->name, k->kind == KNOB_KIND_FLAG, k->kind == KNOB_KIND_INT, v);
+    return add_knob(m, v);
+}
+
+/* Source files are read where a client may read. */
+static enum status put_roots(struct making *m)
+{
+    enum status st = ST_OK;
+    for (size_t i = 0; i < m->roots->n && st == ST_OK; i++)
+        st = put_option(m, "root", m->roots->folder[i]);
+    return st;
 }
 
 /* "--" FILE...: a name that begins with a dash is a name. */
@@ -332,11 +405,17 @@ enum status request_make(const struct tool *t, const cJSON *arguments, const str
     enum status st = put_words(out, t->command);
     if (st == ST_OK)
         st = put_words(out, t->fixed);
+    if (st == ST_OK && roots)
+        st = put_words(out, t->agent);
+    if (st == ST_OK && roots && strcmp(t->command, "source") == 0)
+        st = put_roots(m);
     if (st == ST_OK && arguments && !cJSON_IsObject(arguments))
         st = wrong(m, "'%s' must be an object", "arguments");
     else if (st == ST_OK)
         cJSON_ArrayForEach(v, arguments) if (st == ST_OK) st = add(m, v);
     enum status files = put_files(m);
+    if (st == ST_OK && m->program)
+        st = put_program(m);
     base_free(m);
     return st == ST_OK ? files : st;
 }

@@ -6,13 +6,12 @@
 
 #include "engine/base/base.h"
 
-struct cancel;
-
 enum tool_document { TOOL_JSON, TOOL_TEXT };
 struct tool {
     const char *name, *command;
     bool knobs;
-    const char *arguments, *fixed;
+    const char *arguments;
+    const char *fixed, *agent;
     enum tool_document document;
     const char *kept;
     const char *title;
@@ -24,8 +23,10 @@ const struct tool *tool_find(const char *name); /* NULL: none */
 /* Is `name` one of its arguments? */
 bool tool_takes(const struct tool *t, const char *name);
 
-/* [{"name","title","description","inputSchema"}, ...] */
-void service_tools(struct buf *out);
+/* [{"name","title","description","inputSchema","annotations"}, ...]: the knobs of a configuration are
+ * described once, as `options` of the tool rewrite; the others that take them say so. mcp: for a client
+ * of the server: with its own tool, without titles. */
+void service_tools(bool mcp, struct jw *w);
 
 /* A command line made from JSON arguments, with the name of the program first. */
 struct service_line {
@@ -39,21 +40,22 @@ enum status service_line_make(const char *tool, const char *arguments, const cha
                               struct service_line *out, struct diags *ds);
 void service_line_free(struct service_line *l);
 
-/* Folders below which a caller's files must lie, links followed. n 0: everywhere. Borrowed. */
+/* Folders below which a caller's files must lie, links followed; relative paths start there. n 0:
+ * everywhere. Borrowed. */
 struct service_roots {
     const char *const *folder;
     size_t n;
 };
 
 struct service_mcp_opts {
-    const char *self; /* the program that runs a tool */
-    int in, out;      /* descriptors of the client */
-    struct service_roots roots;
-    unsigned jobs; /* tools that run at once; 0: one for each CPU */
+    const char *self;           /* the program that runs a tool */
+    int in, out;                /* descriptors of the client */
+    struct service_roots roots; /* n 0: those that the client names, or the current folder */
+    unsigned jobs;              /* tools that run at once; 0: one for each CPU */
     const struct cancel *cancel;
 };
-/* Serves the Model Context Protocol until the client closes `in` or cancel is asked; whatever still runs
- * then is ended. ST_IO: the client cannot be read from or written to. */
+/* Serves the Model Context Protocol until the client closes `in` and what it asked for is answered, or
+ * until it has closed `out`, or cancel is asked; whatever still runs then is ended. ST_IO: the client cannot be read from or written to. */
 enum status service_mcp(const struct service_mcp_opts *o, struct diags *ds);
 
 struct service_batch_opts {

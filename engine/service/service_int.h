@@ -7,10 +7,18 @@
 
 #include <sys/types.h>
 
-/* ---- schema.c ---- */
-/* The JSON schema of a tool's arguments, and of what it answers. */
-void tool_schema(const struct tool *t, struct buf *out);
-void tool_answer_schema(struct buf *out);
+/* ---- tools.c ---- */
+struct arg_row;
+/* The row of args.def that is the tool's argument of this name; NULL: none. */
+const struct arg_row *tool_row(const struct tool *t, const char *name);
+#define TOOL_PROGRAM "program" /* the argument of tools that run one: a list, the program first */
+/* Does it take the text of a PTX file for a file? */
+bool tool_has_ptx(const struct tool *t);
+/* What the argument is to this tool; "": not known. */
+const char *tool_help(const struct tool *t, const char *argument);
+
+/* The tool of the MCP server itself: pieces of the documents that it keeps. */
+#define SERVICE_READ "read"
 
 /* ---- request.c: JSON arguments to a command line ---- */
 struct request {
@@ -21,6 +29,7 @@ struct request {
 };
 /* `arguments`: an object, or NULL. ST_USAGE with diagnostics: a key that the tool has not, a value of
  * another type, a file outside the roots. A name that lies in `folder` (NULL: none) means that file.
+ * roots: those of an MCP client, which also gets the options that the tool has for agents; else NULL.
  * Release with request_free in every case. */
 enum status request_make(const struct tool *t, const cJSON *arguments, const struct service_roots *roots,
                          const char *folder, struct request *out, struct diags *ds);
@@ -62,11 +71,16 @@ void job_stop(struct service_job *j);
 void job_free(struct service_job *j);
 
 /* ---- summary.c ---- */
-/* What tools.def keeps of a document. Lists longer than SUMMARY_MOST are cut, and say so. */
-#define SUMMARY_MOST 48
-void summary_put(const struct tool *t, const cJSON *document, struct buf *out);
-/* The diagnostics of the last line of a job: a JSON array; "[]" where there are none. */
-void summary_diagnostics(const struct service_job *j, struct buf *out);
+/* How much of a document is told: lists and texts that are longer are cut, and say so. */
+struct summary_room {
+    int list;    /* elements */
+    size_t text; /* bytes */
+};
+/* What tools.def keeps of a document. */
+void summary_put(const struct tool *t, const cJSON *document, struct summary_room room, struct jw *w);
+/* The diagnostics of the last line of a job: a list, empty where there are none. room: what is longer
+ * is cut, and members that are null are left out; NULL: as they are. */
+void summary_diagnostics(const struct service_job *j, const struct summary_room *room, struct jw *w);
 /* The same for people: "error: ...; hint". */
 void summary_words(const struct service_job *j, int code, struct buf *out);
 

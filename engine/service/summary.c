@@ -1,5 +1,4 @@
 /* A document cut down to what matters: the paths that tools.def keeps. */
-#include "engine/base/base.h"
 #include "engine/service/service_int.h"
 
 #include <stdio.h>
@@ -8,20 +7,22 @@
 
 struct cutting {
     const char *kept;
-    struct jw w;
+    struct summary_room room;
+    bool no_nulls; /* members that are null are left out */
+    struct jw *w;
     char path[256]; /* of the value that is looked at; [] stands for every element */
 };
 
 enum keep { KEEP_NONE, KEEP_PART, KEEP_ALL };
 
-/* The path itself is kept, or something inside it. */
+/* The path itself is kept, or what it is in, or something inside it. */
 static enum keep keeps(const char *kept, const char *path)
 {
     size_t n = strlen(path);
     enum keep found = KEEP_NONE;
     for (const char *p = kept; *p && found != KEEP_ALL;) {
         size_t k = strcspn(p, " ");
-        if (k == n && memcmp(p, path, n) == 0)
+        if (k <= n && memcmp(p, path, k) == 0 && (k == n || path[k] == '.' || path[k] == '['))
             found = KEEP_ALL;
         else if (k > n && memcmp(p, path, n) == 0 && (p[n] == '.' || p[n] == '['))
             found = KEEP_PART;
@@ -36,25 +37,26 @@ static void put_members(struct cutting *c, const cJSON *o)
 {
     size_t n = strlen(c->path);
     const cJSON *v;
-    jw_obj(&c->w);
+    jw_obj(c->w);
     cJSON_ArrayForEach(v, o)
     {
         int k = snprintf(c->path + n, sizeof c->path - n, "%s%s", n ? "." : "", v->string);
-        if (k > 0 && n + (size_t)k < sizeof c->path && keeps(c->kept, c->path) != KEEP_NONE) {
-            jw_key(&c->w, v->string);
+        if (!(c->no_nulls && cJSON_IsNull(v)) && k > 0 && n + (size_t)k < sizeof c->path &&
+            keeps(c->kept, c->path) != KEEP_NONE) {
+            jw_key(c->w, v->string);
             put_kept(c, v);
         }
         c->path[n] = 0;
     }
-    jw_end_obj(&c->w);
+    jw_end_obj(c->w);
 }
 
-static void put_left_out(struct cutting *c, int n)
+static void put_more(struct jw *w, int n)
 {
     struct buf said = { 0 };
     buf_printf(&said, "%d more: the whole document has them", n);
-    jw_str(&c->w, said.s);
-    buf_free_checked(&said, c->w.out);
+    jw_str(w, said.s ? said.s : "");
+    buf_free_checked(&said, w->out);
 }
 
 static void put_elements(struct cutting *c, const cJSON *list)
@@ -63,52 +65,76 @@ static void put_elements(struct cutting *c, const cJSON *list)
     int i = 0, all = cJSON_GetArraySize(list);
     const cJSON *v;
     snprintf(c->path + n, sizeof c->path - n, "[]");
-    jw_arr(&c->w);
-    cJSON_ArrayForEach(v, list) if (i++ < SUMMARY_MOST) put_kept(c, v);
-    if (all > SUMMARY_MOST)
-        put_left_out(c, all - SUMMARY_MOST);
-    jw_end_arr(&c->w);
+    jw_arr(c->w);
+    cJSON_ArrayForEach(v, list) if (i++ < c->room.list) put_kept(c, v);
+    if (all > c->room.list)
+        put_more(c->w, all - c->room.list);
+    jw_end_arr(c->w);
     c->path[n] = 0;
+}
+
+/* A text that is too long ends in three dots, between two characters. */
+static void put_string(struct cutting *c, const cJSON *v)
+{
+    struct str text = str_of(v->valuestring);
+    size_t n = text.n;
+    if (n > c->room.text) {
+        n = c->room.text;
+        while (n && ((unsigned char)text.s[n] & 0xC0) == 0x80)
+            n--;
+    }
+    struct buf cut = { 0 };
+    buf_put(&cut, text.s, n);
+    buf_puts(&cut, n < text.n ? "..." : "");
+    jw_str(c->w, cut.s ? cut.s : "");
+    buf_free_checked(&cut, c->w->out);
 }
 
 static void put_kept(struct cutting *c, const cJSON *v)
 {
-    if (keeps(c->kept, c->path) == KEEP_ALL)
-        jw_tree(&c->w, v);
-    else if (cJSON_IsObject(v))
+    if (cJSON_IsObject(v))
         put_members(c, v);
     else if (cJSON_IsArray(v))
         put_elements(c, v);
+    else if (cJSON_IsString(v))
+        put_string(c, v);
     else
-        jw_tree(&c->w, v);
+        jw_tree(c->w, v);
 }
 
-void summary_put(const struct tool *t, const cJSON *document, struct buf *out)
+void summary_put(const struct tool *t, const cJSON *document, struct summary_room room, struct jw *w)
 {
-    struct cutting c = { .kept = t->kept, .w = jw_open(out, 0) };
-    if (cJSON_IsObject(document))
-        put_members(&c, document);
-    else
-        buf_puts(out, "{}");
+    struct cutting c = { .kept = t->kept, .room = room, .w = w };
+    put_members(&c, cJSON_IsObject(document) ? document : NULL);
 }
 
 static cJSON *last_line(const struct service_job *j)
 {
-    struct diags none = { 0 };
-    cJSON *o = j->last.s ? json_parse("progress", j->last.s, j->last.n, &none) : NULL;
-    diags_free(&none);
+    cJSON *o = j->last.s ? json_parse("progress", j->last.s, j->last.n, NULL) : NULL;
     return o;
 }
 
-void summary_diagnostics(const struct service_job *j, struct buf *out)
+static void put_first(struct cutting *c, const cJSON *list)
 {
-    struct jw w = jw_open(out, 0);
+    int i = 0, all = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+    const cJSON *d;
+    jw_arr(c->w);
+    cJSON_ArrayForEach(d, list) if (i++ < c->room.list) put_members(c, d);
+    if (all > c->room.list)
+        put_more(c->w, all - c->room.list);
+    jw_end_arr(c->w);
+}
+
+void summary_diagnostics(const struct service_job *j, const struct summary_room *room, struct jw *w)
+{
+    struct cutting c = { .kept = "level code file line message hint", .no_nulls = true, .w = w };
     cJSON *o = last_line(j);
     const cJSON *list = json_get(o, "diagnostics");
-    if (cJSON_IsArray(list))
-        jw_tree(&w, list);
+    c.room = room ? *room : c.room;
+    if (!room && cJSON_IsArray(list))
+        jw_tree(w, list);
     else
-        buf_puts(out, "[]");
+        put_first(&c, list);
     cJSON_Delete(o);
 }
 

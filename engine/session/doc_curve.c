@@ -3,51 +3,37 @@
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/banks.h"
 #include "engine/analysis/curve.h"
-#include "engine/base/base.h"
-#include "engine/session/json_write.h"
+#include "engine/base/json_write.h"
 #include "engine/session/session_int.h"
 
 #include <ctype.h>
 
 void put_coalesce(struct jw *w, const struct ana_coalesce *c)
 {
-    jw_key(w, "coalesce");
     if (!c->valid) {
-        jw_null(w);
+        jw_put_null(w, "coalesce");
         return;
     }
-    jw_obj(w);
-    put_num(w, "degree", c->degree);
-    jw_key(w, "graph");
-    jw_arr(w);
+    jw_put_obj(w, "coalesce");
+    members_write(w, doc_members("coalesce"), c);
+    jw_put_arr(w, "graph");
     for (int i = 0; i < 32; i++)
         jw_num(w, c->graph[i]);
     jw_end_arr(w);
-    put_uint(w, "num_sectors", c->num_sectors);
-    put_num(w, "expected_sectors", c->expected);
-    put_num(w, "sectors_per_request", c->sectors);
-    put_num(w, "least_sectors_per_request", c->least);
-    put_num(w, "sector_use", ana_sector_use(c));
-    jw_key(w, "all_lanes");
-    jw_obj(w);
-    put_num(w, "degree", c->every.degree);
-    put_uint(w, "num_sectors", c->every.num_sectors);
-    put_num(w, "expected_sectors", c->every.expected);
-    put_uint(w, "loads_by_running_lanes", c->every.of_lanes_that_run);
-    jw_end_obj(w);
+    jw_put_num(w, "sector_use", ana_sector_use(c));
+    put_record(w, "all_lanes", "all-lanes", &c->every);
     jw_end_obj(w);
 }
 
 static void put_levels(struct jw *w, const char *key, const double v[ANA_LEVEL_COUNT])
 {
-    jw_key(w, key);
-    jw_obj(w);
+    jw_put_obj(w, key);
     for (int l = 0; l < ANA_LEVEL_COUNT; l++) {
         char name[16] = { 0 };
         const char *text = ana_level_name((enum ana_level)l);
         for (size_t i = 0; text[i] && i + 1 < sizeof name; i++)
             name[i] = (char)tolower((unsigned char)text[i]);
-        put_num(w, name, v[l]);
+        jw_put_num(w, name, v[l]);
     }
     jw_end_obj(w);
 }
@@ -59,34 +45,30 @@ static void put_extent(struct jw *w, const struct ana_extent *e)
 static void put_point(struct jw *w, const struct ana_point *p)
 {
     jw_obj(w);
-    put_num(w, "bytes", p->bytes);
-    jw_key(w, "mark");
-    jw_str(w, p->mark);
-    put_num(w, "miss", p->miss);
-    put_num(w, "hit_same_warp", p->split[ANA_FROM_WARP]);
-    put_num(w, "hit_same_cta", p->split[ANA_FROM_CTA]);
-    put_num(w, "hit_other_cta", p->split[ANA_FROM_OTHER]);
+    jw_put_num(w, "bytes", p->bytes);
+    jw_put_str(w, "mark", p->mark);
+    jw_put_num(w, "miss", p->miss);
+    jw_put_num(w, "hit_same_warp", p->split[ANA_FROM_WARP]);
+    jw_put_num(w, "hit_same_cta", p->split[ANA_FROM_CTA]);
+    jw_put_num(w, "hit_other_cta", p->split[ANA_FROM_OTHER]);
     jw_end_obj(w);
 }
 /* miss[i] belongs to points[i]. */
 static void put_dist(struct jw *w, const struct ana_curve *c, const struct ana_dist *d)
 {
-    put_uint(w, "touches", d->total);
-    put_uint(w, "first_touches", d->cold);
-    jw_key(w, "miss");
-    jw_arr(w);
+    jw_put_uint(w, "touches", d->total);
+    jw_put_uint(w, "first_touches", d->cold);
+    jw_put_arr(w, "miss");
     for (uint32_t i = 0; i < c->npoints; i++)
         jw_num(w, ana_miss_ratio(d, c->point[i].bytes, NULL));
     jw_end_arr(w);
 }
 static void put_arrays(struct jw *w, const struct ana_curve *c)
 {
-    jw_key(w, "arrays");
-    jw_arr(w);
+    jw_put_arr(w, "arrays");
     for (uint32_t i = 0; i < c->narrays; i++) {
         jw_obj(w);
-        jw_key(w, "array");
-        jw_str(w, c->array[i].name);
+        jw_put_str(w, "array", c->array[i].name);
         put_extent(w, &c->array[i].extent);
         put_dist(w, c, &c->array[i].dist);
         jw_end_obj(w);
@@ -96,14 +78,13 @@ static void put_arrays(struct jw *w, const struct ana_curve *c)
 static void put_loads(struct jw *w, const struct ana_kernel *k)
 {
     const struct ana_curve *c = k->curve;
-    jw_key(w, "loads");
-    jw_arr(w);
+    jw_put_arr(w, "loads");
     for (uint32_t i = 0; i < c->naccess && i < k->naccess; i++) {
         if (!c->access[i].total)
             continue;
         jw_obj(w);
-        put_uint(w, "line", k->access[i].at.line);
-        put_uint(w, "column", k->access[i].at.col);
+        jw_put_uint(w, "line", k->access[i].at.line);
+        jw_put_uint(w, "column", k->access[i].at.col);
         put_dist(w, c, &c->access[i]);
         jw_end_obj(w);
     }
@@ -111,11 +92,10 @@ static void put_loads(struct jw *w, const struct ana_kernel *k)
 }
 static void put_windows(struct jw *w, const struct ana_curve *c)
 {
-    jw_key(w, "windows");
-    jw_arr(w);
+    jw_put_arr(w, "windows");
     for (int i = 0; i < ANA_WINDOWS; i++) {
         jw_obj(w);
-        put_num(w, "share_of_reuse", c->window[i].share);
+        jw_put_num(w, "share_of_reuse", c->window[i].share);
         put_levels(w, "bytes", c->window[i].bytes);
         jw_key(w, "pi_fit");
         if (c->window[i].pi_fit < 0)
@@ -135,23 +115,20 @@ void put_curve(struct jw *w, const struct ana_kernel *k)
         return;
     }
     jw_obj(w);
-    jw_key(w, "line_bytes");
-    jw_int(w, 128);
-    put_uint(w, "requests", c->requests);
-    put_uint(w, "lines", c->lines);
-    jw_key(w, "cut");
-    jw_bool(w, c->cut);
-    put_num(w, "sampled", c->sampled);
-    put_num(w, "error", c->error);
-    put_uint(w, "sms", c->sms);
-    put_uint(w, "resident_ctas", c->resident);
-    put_num(w, "l1_bytes", c->l1_bytes);
-    put_num(w, "l2_bytes", c->l2_bytes);
-    put_num(w, "cache_share_bytes_per_thread", c->cache_share);
+    jw_put_int(w, "line_bytes", 128);
+    jw_put_uint(w, "requests", c->requests);
+    jw_put_uint(w, "lines", c->lines);
+    jw_put_bool(w, "cut", c->cut);
+    jw_put_num(w, "sampled", c->sampled);
+    jw_put_num(w, "error", c->error);
+    jw_put_uint(w, "sms", c->sms);
+    jw_put_uint(w, "resident_ctas", c->resident);
+    jw_put_num(w, "l1_bytes", c->l1_bytes);
+    jw_put_num(w, "l2_bytes", c->l2_bytes);
+    jw_put_num(w, "cache_share_bytes_per_thread", c->cache_share);
     put_extent(w, &c->extent);
     put_windows(w, c);
-    jw_key(w, "points");
-    jw_arr(w);
+    jw_put_arr(w, "points");
     for (uint32_t i = 0; i < c->npoints; i++)
         put_point(w, &c->point[i]);
     jw_end_arr(w);
@@ -164,8 +141,7 @@ void put_curve(struct jw *w, const struct ana_kernel *k)
 static void put_words(struct jw *w, const struct ana_banks *b)
 {
     uint16_t word[32];
-    jw_key(w, "banks");
-    jw_arr(w);
+    jw_put_arr(w, "banks");
     for (unsigned k = 0; k < BANKS_N; k++) {
         unsigned n = banks_words(b, k, word);
         jw_arr(w);
@@ -185,10 +161,8 @@ void json_banks(struct jw *w, const struct ana_banks *b)
         return;
     }
     jw_obj(w);
-    jw_key(w, "passes");
-    jw_int(w, b->passes);
-    jw_key(w, "least_passes");
-    jw_int(w, b->ideal);
+    jw_put_int(w, "passes", b->passes);
+    jw_put_int(w, "least_passes", b->ideal);
     jw_key(w, "stride_words");
     if (stride == INT32_MIN)
         jw_null(w);
@@ -207,18 +181,13 @@ void json_banks_cure(struct jw *w, const struct ana_kernel *k)
         return;
     }
     jw_obj(w);
-    jw_key(w, "passes_per_request");
-    jw_num(w, c.now);
-    jw_key(w, "swizzled");
-    jw_num(w, c.swizzled);
-    jw_key(w, "padded");
-    jw_arr(w);
+    jw_put_num(w, "passes_per_request", c.now);
+    jw_put_num(w, "swizzled", c.swizzled);
+    jw_put_arr(w, "padded");
     for (unsigned i = 0; i < c.nrows; i++) {
         jw_obj(w);
-        jw_key(w, "row");
-        jw_int(w, c.row[i]);
-        jw_key(w, "passes_per_request");
-        jw_num(w, c.padded[i]);
+        jw_put_int(w, "row", c.row[i]);
+        jw_put_num(w, "passes_per_request", c.padded[i]);
         jw_end_obj(w);
     }
     jw_end_arr(w);

@@ -3,7 +3,6 @@
 #define GPULOCW_SESSION_EMBED_H
 #include "engine/base/base.h"
 
-#include <stddef.h>
 struct embed_file {
     const char *name;
     const unsigned char *data;

@@ -1,17 +1,13 @@
 /* The table of fields, and how people read it. */
 #include "engine/session/fields.h"
 
-#include "engine/base/base.h"
-
 #include <string.h>
 
 /* A row without a type opens a record. */
 static const struct field rows[] = {
 #define RECORD(name, what)                 { name, NULL, NULL, NULL, what },
 #define FIELD(key, type, unit, when, what) { key, type, unit, when, what },
-#include "engine/session/fields.def"
-#undef FIELD
-#undef RECORD
+#include "engine/rec/fields.def"
 };
 
 static bool opens(size_t row)
@@ -67,6 +63,14 @@ bool field_record_find(const char *name, struct field_record *r)
                 return true;
         }
     return false;
+}
+
+const struct field *field_of(const struct field_record *r, struct str path)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (str_is(path, r->fields[i].key))
+            return &r->fields[i];
+    return NULL;
 }
 
 bool field_is_always_there(const struct field *f)

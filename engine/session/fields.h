@@ -4,6 +4,10 @@
 
 #include "engine/base/base.h"
 
+/* Of every document whose record has a row "version". */
+#define DOCUMENT_VERSION 1
+/* The key of a row whose type is a record: its fields stand in this one. */
+#define FIELD_MEMBERS "(members)"
 /* A row of fields.def. Every text is constant. */
 struct field {
     const char *key;  /* a path: "kernels[].name" */
@@ -25,6 +29,8 @@ struct field_record field_record_at(size_t i); /* i: below the count */
 bool field_record_find(const char *name, struct field_record *r);
 /* Does its name stand in `format`, as that of whole documents does? */
 bool field_record_is_document(const struct field_record *r);
+/* The row whose key is the whole path; NULL: only longer keys hold it. */
+const struct field *field_of(const struct field_record *r, struct str path);
 /* Can the field be null; is its key always there? */
 bool field_can_be_null(const struct field *f);
 bool field_is_always_there(const struct field *f);

@@ -1,18 +1,9 @@
 /* The table of fields as JSON Schema (draft 2020-12). A path such as a.b[].c becomes nested objects. */
-#include "engine/base/base.h"
 #include "engine/rec/knobs.h"
 #include "engine/session/fields.h"
-#include "engine/session/json_write.h"
+#include "engine/base/json_write.h"
 
 #include <string.h>
-
-#define MEMBERS "(members)" /* the fields of another record stand in this one */
-
-static void put(struct jw *w, const char *key, const char *value)
-{
-    jw_key(w, key);
-    jw_str(w, value);
-}
 
 static void put_type(struct jw *w, struct str type, bool null)
 {
@@ -31,7 +22,7 @@ static void put_ref(struct jw *w, struct str record)
     struct buf b = { 0 };
     buf_puts(&b, "#/$defs/");
     buf_str(&b, record);
-    put(w, "$ref", b.s);
+    jw_put_str(w, "$ref", b.s);
     buf_free_checked(&b, w->out);
 }
 
@@ -40,21 +31,12 @@ static bool starts(const char *key, struct str with)
     return strncmp(key, with.s, with.n) == 0;
 }
 
-/* The field whose key is the whole path; NULL: only longer keys hold it. */
-static const struct field *field_of(const struct field_record *r, struct str path)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (str_is(path, r->fields[i].key))
-            return &r->fields[i];
-    return NULL;
-}
-
 /* The path of the member below `prefix` that key i is in: "kernels" of "kernels[].name" below "". An
  * empty view: it is not below, or an earlier key is in the same. */
 static struct str member(const struct field_record *r, size_t i, struct str prefix)
 {
     const char *key = r->fields[i].key;
-    if (!starts(key, prefix) || strcmp(key, MEMBERS) == 0)
+    if (!starts(key, prefix) || strcmp(key, FIELD_MEMBERS) == 0)
         return STR("");
     struct str m = { key, prefix.n + strcspn(key + prefix.n, ".[") };
     for (size_t j = 0; j < i; j++) {
@@ -82,8 +64,7 @@ static void put_member(struct jw *w, const struct field_record *r, struct str pa
 
 static void put_properties(struct jw *w, const struct field_record *r, struct str prefix)
 {
-    jw_key(w, "properties");
-    jw_obj(w);
+    jw_put_obj(w, "properties");
     for (size_t i = 0; i < r->n; i++) {
         struct str m = member(r, i, prefix);
         if (!m.n)
@@ -98,8 +79,7 @@ static void put_properties(struct jw *w, const struct field_record *r, struct st
 
 static void put_required(struct jw *w, const struct field_record *r, struct str prefix)
 {
-    jw_key(w, "required");
-    jw_arr(w);
+    jw_put_arr(w, "required");
     for (size_t i = 0; i < r->n; i++) {
         struct str m = member(r, i, prefix);
         const struct field *f = m.n ? field_of(r, m) : NULL;
@@ -126,8 +106,7 @@ static void put_object(struct jw *w, const struct field_record *r, struct str pa
 static void put_array(struct jw *w, const struct field_record *r, struct str path, bool null)
 {
     put_type(w, STR("array"), null);
-    jw_key(w, "items");
-    jw_obj(w);
+    jw_put_obj(w, "items");
     put_object(w, r, path, STR("[]."), false);
     jw_end_obj(w);
 }
@@ -135,8 +114,7 @@ static void put_array(struct jw *w, const struct field_record *r, struct str pat
 /* "integer or string". */
 static void put_choice(struct jw *w, struct str a, struct str b, bool null)
 {
-    jw_key(w, "type");
-    jw_arr(w);
+    jw_put_arr(w, "type");
     jw_view(w, a);
     jw_view(w, b);
     if (null)
@@ -160,13 +138,12 @@ static void put_record_type(struct jw *w, struct str type, bool null)
         put_ref(w, type);
         return;
     }
-    jw_key(w, "anyOf");
-    jw_arr(w);
+    jw_put_arr(w, "anyOf");
     jw_obj(w);
     put_ref(w, type);
     jw_end_obj(w);
     jw_obj(w);
-    put(w, "type", "null");
+    jw_put_str(w, "type", "null");
     jw_end_obj(w);
     jw_end_arr(w);
 }
@@ -177,8 +154,7 @@ static void put_written_type(struct jw *w, struct str type, bool null)
     const char *of = strstr(type.s, " of "), *either = strstr(type.s, " or ");
     if (of) {
         put_type(w, STR("array"), null);
-        jw_key(w, "items");
-        jw_obj(w);
+        jw_put_obj(w, "items");
         put_written_type(w, str_of(of + 4), false);
         jw_end_obj(w);
     } else if (either)
@@ -198,7 +174,7 @@ static void put_description(struct jw *w, const struct field *f)
     if (*f->unit)
         buf_printf(&b, " [%s]", f->unit);
     field_put_when(f, &b);
-    put(w, "description", b.s);
+    jw_put_str(w, "description", b.s);
     buf_free_checked(&b, w->out);
 }
 
@@ -206,10 +182,9 @@ static void put_description(struct jw *w, const struct field *f)
 static void put_identity(struct jw *w, const struct field_record *r, const struct field *f)
 {
     if (strcmp(f->key, "format") == 0)
-        put(w, "const", r->name);
+        jw_put_str(w, "const", r->name);
     if (strcmp(f->key, "version") == 0) {
-        jw_key(w, "const");
-        jw_int(w, 1);
+        jw_put_int(w, "const", DOCUMENT_VERSION);
     }
 }
 
@@ -230,47 +205,48 @@ static void put_member(struct jw *w, const struct field_record *r, struct str pa
         put_description(w, f);
 }
 
+/* Members of a JSON Schema: of a record without records inside, as type object. */
+static void fields_object(const struct field_record *r, struct jw *w)
+{
+    put_object(w, r, STR(""), STR(""), false);
+}
+
 static void put_record(struct jw *w, const struct field_record *r)
 {
-    const struct field *inner = field_of(r, STR(MEMBERS));
-    jw_key(w, r->name);
-    jw_obj(w);
-    put(w, "description", r->what);
+    const struct field *inner = field_of(r, STR(FIELD_MEMBERS));
+    jw_put_obj(w, r->name);
+    jw_put_str(w, "description", r->what);
     if (inner) {
-        jw_key(w, "allOf");
-        jw_arr(w);
+        jw_put_arr(w, "allOf");
         jw_obj(w);
         put_ref(w, str_of(inner->type));
         jw_end_obj(w);
         jw_end_arr(w);
     }
-    put_object(w, r, STR(""), STR(""), false);
+    fields_object(r, w);
     jw_end_obj(w);
 }
 
 /* A configuration: one member per knob. */
 static void put_options(struct jw *w)
 {
-    jw_key(w, "options");
-    jw_obj(w);
-    put(w, "description", "a configuration: one member per knob, under its name on the command line");
+    jw_put_obj(w, "options");
+    jw_put_str(w, "description",
+               "a configuration: one member per knob, under its name on the command line");
     put_type(w, STR("object"), false);
-    jw_key(w, "properties");
-    jw_obj(w);
+    jw_put_obj(w, "properties");
     for (size_t i = 0; i < knob_count(); i++) {
         const struct knob_info *k = knob_info(i);
-        jw_key(w, k->name);
-        jw_obj(w);
-        put(w, "type",
-            k->kind == KNOB_KIND_INT    ? "integer"
-            : k->kind == KNOB_KIND_FLAG ? "boolean"
-                                        : "string");
-        put(w, "description", k->help);
+        jw_put_obj(w, k->name);
+        jw_put_str(w, "type",
+                   k->kind == KNOB_KIND_INT    ? "integer"
+                   : k->kind == KNOB_KIND_FLAG ? "boolean"
+                                               : "string");
+        jw_put_str(w, "description", k->help);
         jw_end_obj(w);
     }
     jw_end_obj(w);
-    jw_key(w, "required");
-    jw_arr(w);
+    jw_put_arr(w, "required");
     for (size_t i = 0; i < knob_count(); i++)
         jw_str(w, knob_info(i)->name);
     jw_end_arr(w);
@@ -279,8 +255,7 @@ static void put_options(struct jw *w)
 
 static void put_any_document(struct jw *w)
 {
-    jw_key(w, "anyOf");
-    jw_arr(w);
+    jw_put_arr(w, "anyOf");
     for (size_t i = 0; i < field_record_count(); i++) {
         struct field_record r = field_record_at(i);
         if (!field_record_is_document(&r))
@@ -296,14 +271,13 @@ void fields_schema(const struct field_record *r, struct buf *out)
 {
     struct jw w = jw_open(out, 8);
     jw_obj(&w);
-    put(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    put(&w, "title", r ? r->name : "what gpulocw prints with --json");
+    jw_put_str(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    jw_put_str(&w, "title", r ? r->name : "what gpulocw prints with --json");
     if (r)
         put_ref(&w, str_of(r->name));
     else
         put_any_document(&w);
-    jw_key(&w, "$defs");
-    jw_obj(&w);
+    jw_put_obj(&w, "$defs");
     for (size_t i = 0; i < field_record_count(); i++) {
         struct field_record each = field_record_at(i);
         put_record(&w, &each);

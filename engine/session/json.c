@@ -1,146 +1,11 @@
-/* JSON text: a writer that keeps every digit, strict reading, field tables. */
-#include "engine/base/base.h"
+/* JSON text: strict reading, members of structs. */
 #include "engine/session/session_int.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXACT_INTEGER ((int64_t)1 << 53)
-
-struct jw jw_open(struct buf *out, int pretty)
-{
-    return (struct jw){ .out = out, .pretty = pretty, .first = true };
-}
-
-/* Puts what separates a value or key from the one before: a comma, and a new line down to the pretty
- * depth. */
-static void separate(struct jw *w)
-{
-    if (w->keyed) {
-        w->keyed = false;
-        return;
-    }
-    if (!w->first)
-        buf_puts(w->out, ",");
-    if (w->depth && w->depth <= w->pretty)
-        buf_printf(w->out, "\n%*s", w->depth * 2, "");
-    else if (!w->first)
-        buf_puts(w->out, " ");
-    w->first = false;
-}
-
-void jw_key_view(struct jw *w, struct str key)
-{
-    separate(w);
-    buf_json(w->out, key);
-    buf_puts(w->out, ": ");
-    w->keyed = true;
-}
-
-void jw_key(struct jw *w, const char *key)
-{
-    jw_key_view(w, str_of(key));
-}
-
-static void open_as(struct jw *w, const char *c)
-{
-    separate(w);
-    buf_puts(w->out, c);
-    w->depth++;
-    w->first = true;
-}
-
-static void close_as(struct jw *w, const char *c)
-{
-    bool empty = w->first;
-    w->depth--;
-    if (!empty && w->depth < w->pretty)
-        buf_printf(w->out, "\n%*s", w->depth * 2, "");
-    buf_puts(w->out, c);
-    w->first = false;
-}
-
-void jw_obj(struct jw *w)
-{
-    open_as(w, "{");
-}
-void jw_arr(struct jw *w)
-{
-    open_as(w, "[");
-}
-void jw_end_obj(struct jw *w)
-{
-    close_as(w, "}");
-}
-void jw_end_arr(struct jw *w)
-{
-    close_as(w, "]");
-}
-
-void jw_view(struct jw *w, struct str s)
-{
-    separate(w);
-    buf_json(w->out, s);
-}
-
-void jw_raw(struct jw *w, struct str json)
-{
-    separate(w);
-    buf_str(w->out, json);
-}
-
-void jw_null(struct jw *w)
-{
-    separate(w);
-    buf_puts(w->out, "null");
-}
-
-void jw_str(struct jw *w, const char *s)
-{
-    if (s)
-        jw_view(w, str_of(s));
-    else
-        jw_null(w);
-}
-
-void jw_int(struct jw *w, int64_t v)
-{
-    bool exact = v <= EXACT_INTEGER && v >= -EXACT_INTEGER;
-    separate(w);
-    buf_printf(w->out, exact ? "%" PRId64 : "\"%" PRId64 "\"", v);
-}
-
-void jw_uint(struct jw *w, uint64_t v)
-{
-    separate(w);
-    buf_printf(w->out, v <= (uint64_t)EXACT_INTEGER ? "%" PRIu64 : "\"%" PRIu64 "\"", v);
-}
-
-void jw_num(struct jw *w, double v)
-{
-    char text[40];
-    if (!isfinite(v)) {
-        jw_null(w);
-        return;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, v);
-        if (strtod(text, NULL) == v)
-            break;
-    }
-    separate(w);
-    buf_puts(w->out, text);
-}
-
-void jw_bool(struct jw *w, bool v)
-{
-    separate(w);
-    buf_puts(w->out, v ? "true" : "false");
-}
 
 void jw_tree(struct jw *w, const cJSON *t)
 {
@@ -413,115 +278,135 @@ bool json_u64(const cJSON *v, uint64_t *out)
     return true;
 }
 
-/* ---- field tables ---- */
-static void field_write(struct jw *w, const struct field *f, const char *p)
+/* ---- members of structs ---- */
+static void member_write(struct jw *w, const struct member *m, const void *record)
 {
-    char hex[24];
-    switch (f->type) {
-    case FIELD_INT: jw_int(w, *(const int *)p); break;
-    case FIELD_U32: jw_uint(w, *(const uint32_t *)(const void *)p); break;
-    case FIELD_U64: jw_uint(w, *(const uint64_t *)(const void *)p); break;
-    case FIELD_I64: jw_int(w, *(const int64_t *)(const void *)p); break;
-    case FIELD_HEX64:
-        snprintf(hex, sizeof hex, "%016" PRIx64, *(const uint64_t *)(const void *)p);
-        jw_str(w, hex);
+    const void *p = (const char *)record + m->offset;
+    switch (m->kind) {
+    case MEMBER_INT: jw_int(w, *(const int *)p); break;
+    case MEMBER_U8: jw_uint(w, *(const uint8_t *)p); break;
+    case MEMBER_U32: jw_uint(w, *(const uint32_t *)p); break;
+    case MEMBER_U64: jw_uint(w, *(const uint64_t *)p); break;
+    case MEMBER_I64: jw_int(w, *(const int64_t *)p); break;
+    case MEMBER_NUM: jw_num(w, *(const double *)p); break;
+    case MEMBER_FLOAT: jw_num(w, (double)*(const float *)p); break;
+    case MEMBER_BOOL: jw_bool(w, *(const bool *)p); break;
+    case MEMBER_TEXT: jw_str(w, p); break;
+    case MEMBER_STRING: jw_str(w, *(char *const *)p); break;
+    case MEMBER_HEX: jw_hex(w, *(const uint64_t *)p); break;
+    case MEMBER_NAMED: jw_str(w, member_name(m, record)); break;
+    case MEMBER_RECORD:
+        jw_obj(w);
+        members_write(w, doc_members(m->record), p);
+        jw_end_obj(w);
         break;
-    case FIELD_NUM: jw_num(w, *(const double *)(const void *)p); break;
-    case FIELD_BOOL: jw_bool(w, *(const bool *)p); break;
-    case FIELD_TEXT: jw_str(w, p); break;
-    case FIELD_ENUM: jw_str(w, f->names[*(const int *)(const void *)p]); break;
+    case MEMBER_OPENS: break;
     }
 }
 
-void fields_write(struct jw *w, const struct field *f, size_t n, const void *rec)
+void members_write(struct jw *w, struct members m, const void *record)
 {
-    for (size_t i = 0; i < n; i++) {
-        jw_key(w, f[i].key);
-        field_write(w, &f[i], (const char *)rec + f[i].offset);
+    for (size_t i = 0; i < m.n; i++) {
+        if (m.v[i].wired)
+            continue;
+        jw_key(w, m.v[i].key);
+        member_write(w, &m.v[i], record);
     }
 }
 
-static bool read_enum(const struct field *f, const cJSON *v, char *p)
+void put_record(struct jw *w, const char *key, const char *record, const void *of)
 {
-    for (int k = 0; cJSON_IsString(v) && f->names[k]; k++)
-        if (strcmp(f->names[k], v->valuestring) == 0) {
-            *(int *)(void *)p = k;
-            return true;
-        }
-    return false;
+    if (key)
+        jw_put_obj(w, key);
+    else
+        jw_obj(w);
+    members_write(w, doc_members(record), of);
+    jw_end_obj(w);
 }
 
-static bool read_text(const struct field *f, const cJSON *v, char *p)
+static bool read_text(const struct member *m, const cJSON *v, char *p)
 {
     if (!cJSON_IsString(v))
         return false;
     size_t n = strlen(v->valuestring);
-    if (n >= f->size)
-        n = f->size - 1;
-    memset(p, 0, f->size);
+    if (n >= m->size)
+        n = m->size - 1;
+    memset(p, 0, m->size);
     memcpy(p, v->valuestring, n);
     return true;
 }
 
-static bool field_read(const struct field *f, const cJSON *v, char *p)
+/* A whole number of a member that takes low..high. */
+static bool read_signed(const cJSON *v, int64_t low, int64_t high, int64_t *out)
 {
-    int64_t i;
-    uint64_t u;
-    bool ok = true;
-    switch (f->type) {
-    case FIELD_INT:
-        ok = json_i64(v, &i) && i >= INT32_MIN && i <= INT32_MAX;
-        if (ok)
-            *(int *)(void *)p = (int)i;
+    return json_i64(v, out) && *out >= low && *out <= high;
+}
+
+static bool read_unsigned(const cJSON *v, uint64_t high, uint64_t *out)
+{
+    return json_u64(v, out) && *out <= high;
+}
+
+static bool member_read(const struct member *m, const cJSON *v, void *record)
+{
+    void *p = (char *)record + m->offset;
+    int64_t i = 0;
+    uint64_t u = 0;
+    bool ok = false;
+    switch (m->kind) {
+    case MEMBER_INT:
+        if ((ok = read_signed(v, INT32_MIN, INT32_MAX, &i)))
+            *(int *)p = (int)i;
         break;
-    case FIELD_U32:
-        ok = json_u64(v, &u) && u <= UINT32_MAX;
-        if (ok)
-            *(uint32_t *)(void *)p = (uint32_t)u;
+    case MEMBER_U8:
+        if ((ok = read_unsigned(v, UINT8_MAX, &u)))
+            *(uint8_t *)p = (uint8_t)u;
         break;
-    case FIELD_U64:
-        ok = json_u64(v, &u);
-        if (ok)
-            *(uint64_t *)(void *)p = u;
+    case MEMBER_U32:
+        if ((ok = read_unsigned(v, UINT32_MAX, &u)))
+            *(uint32_t *)p = (uint32_t)u;
         break;
-    case FIELD_I64:
-        ok = json_i64(v, &i);
-        if (ok)
-            *(int64_t *)(void *)p = i;
+    case MEMBER_U64: ok = json_u64(v, p); break;
+    case MEMBER_I64: ok = json_i64(v, p); break;
+    case MEMBER_HEX:
+        if ((ok = cJSON_IsString(v)))
+            *(uint64_t *)p = strtoull(v->valuestring, NULL, 16);
         break;
-    case FIELD_HEX64:
-        ok = cJSON_IsString(v);
-        if (ok)
-            *(uint64_t *)(void *)p = strtoull(v->valuestring, NULL, 16);
+    case MEMBER_NUM:
+        if ((ok = cJSON_IsNumber(v)))
+            *(double *)p = v->valuedouble;
         break;
-    case FIELD_NUM:
-        ok = cJSON_IsNumber(v);
-        if (ok)
-            *(double *)(void *)p = v->valuedouble;
+    case MEMBER_FLOAT:
+        if ((ok = cJSON_IsNumber(v)))
+            *(float *)p = (float)v->valuedouble;
         break;
-    case FIELD_BOOL:
-        ok = cJSON_IsBool(v);
-        if (ok)
+    case MEMBER_BOOL:
+        if ((ok = cJSON_IsBool(v)))
             *(bool *)p = cJSON_IsTrue(v);
         break;
-    case FIELD_TEXT: ok = read_text(f, v, p); break;
-    case FIELD_ENUM: ok = read_enum(f, v, p); break;
+    case MEMBER_TEXT: ok = read_text(m, v, p); break;
+    case MEMBER_NAMED:
+        ok = cJSON_IsString(v) && member_set_name(m, record, str_of(v->valuestring));
+        break;
+    case MEMBER_STRING: /* no document that is read has one */
+    case MEMBER_RECORD:
+    case MEMBER_OPENS: break;
     }
     return ok;
 }
 
-enum status fields_read(const cJSON *o, const struct field *f, size_t n, void *rec, const char *where,
-                        struct diags *ds)
+enum status members_read(const cJSON *o, struct members m, void *record, const char *where,
+                         struct diags *ds)
 {
     const cJSON *next = NULL; /* written in the table's order: the next is mostly the next */
-    for (size_t i = 0; i < n; i++) {
-        bool here = next && next->string && strcmp(next->string, f[i].key) == 0;
-        const cJSON *v = here ? next : json_get(o, f[i].key);
+    for (size_t i = 0; i < m.n; i++) {
+        bool here = next && next->string && strcmp(next->string, m.v[i].key) == 0;
+        const cJSON *v = m.v[i].wired ? NULL : here ? next : json_get(o, m.v[i].key);
         next = v ? v->next : next;
         if (!v || cJSON_IsNull(v))
             continue;
-        if (!field_read(&f[i], v, (char *)rec + f[i].offset)) {
-            diag_error(ds, "json-field", "%s: key \"%s\" has an invalid value", where, f[i].key);
+        if (!member_read(&m.v[i], v, record)) {
+            diag_error(ds, "json-field", "%s: key \"%s\" has an invalid value", where, m.v[i].key);
             return ST_INPUT;
         }
     }

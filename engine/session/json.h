@@ -3,8 +3,7 @@
 #ifndef GPULOCW_SESSION_JSON_H
 #define GPULOCW_SESSION_JSON_H
 
-#include "engine/base/base.h"
-#include "engine/session/json_write.h"
+#include "engine/base/json_write.h"
 
 #include <cjson/cJSON.h>
 

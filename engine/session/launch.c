@@ -1,8 +1,9 @@
 /* Launch descriptions (docs/reference/launch.md): reading, writing, checking against the kernel. */
-#include "engine/base/base.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/rec/launch_read.h"
+#include "engine/session/document.h"
+#include "engine/session/launch_file.h"
 #include "engine/session/session_int.h"
 
 #include <math.h>
@@ -13,14 +14,6 @@
 enum { PARAM_MOST = 32764 }; /* PTX ISA 5.1.6: bytes of all kernel parameters */
 /* so many of 4 bytes would fill them; looking names up stays quick */
 enum { ARGS_MOST = 8192 };
-
-/* A diagnostic about the object o, at its place in the file. */
-static enum status wrong(struct diags *ds, const char *path, const cJSON *o, const char *where,
-                         const char *what)
-{
-    diag_add(ds, DIAG_ERROR, "launch", path, json_place(o), "%s: %s", where, what);
-    return ST_INPUT;
-}
 
 /* A text that may be absent: then *out stays NULL. False: out of memory. */
 static bool copy_text(const cJSON *o, const char *key, char **out)
@@ -73,12 +66,13 @@ static enum status get_elements(const cJSON *o, const char *path, const char *wh
                                 uint64_t *count, struct diags *ds)
 {
     if (!elem_parse(str_of(json_text(o, "buffer")), e))
-        return wrong(ds, path, o, where,
-                     "\"buffer\" must name an element type: u8 s8 u16 s16 f16 bf16 e4m3 e5m2 u32 s32 "
-                     "f32 tf32 u64 s64 f64");
+        return launch_wrong(
+            ds, path, o, where,
+            "\"buffer\" must name an element type: u8 s8 u16 s16 f16 bf16 e4m3 e5m2 u32 s32 "
+            "f32 tf32 u64 s64 f64");
     return json_u64(json_get(o, "count"), count) && *count
                ? ST_OK
-               : wrong(ds, path, o, where, "\"count\" must be a whole number above 0");
+               : launch_wrong(ds, path, o, where, "\"count\" must be a whole number above 0");
 }
 
 static enum status get_buffer(const cJSON *o, const char *path, const char *where, struct arg_spec *a,
@@ -90,15 +84,15 @@ static enum status get_buffer(const cJSON *o, const char *path, const char *wher
         return s;
     const cJSON *output = json_get(o, "output");
     if (output && !cJSON_IsBool(output))
-        return wrong(ds, path, o, where, "\"output\" must be true or false");
+        return launch_wrong(ds, path, o, where, "\"output\" must be true or false");
     a->output = cJSON_IsTrue(output);
     const cJSON *tol = json_get(o, "tolerance");
     if (tol && !(cJSON_IsNumber(tol) && tol->valuedouble >= 0 && isfinite(tol->valuedouble)))
-        return wrong(ds, path, o, where, "\"tolerance\" must be a number, 0 or above");
+        return launch_wrong(ds, path, o, where, "\"tolerance\" must be a number, 0 or above");
     a->tolerance = tol ? tol->valuedouble : 0;
     char why[200];
     if (!get_beside(o, a, why, sizeof why))
-        return wrong(ds, path, o, where, why);
+        return launch_wrong(ds, path, o, where, why);
     if (a->expect) {
         s = launch_file_inside(json_get(o, "expect"), path, where, a->expect, ds);
         if (s != ST_OK)
@@ -115,13 +109,14 @@ static enum status get_bytes(const cJSON *o, const char *path, const char *where
     uint64_t size = hex.n / 2;
     a->kind = ARG_BYTES;
     if (!json_text(o, "bytes") && (!json_u64(json_get(o, "size"), &size) || !size || size > PARAM_MOST))
-        return wrong(ds, path, o, where, "\"size\" must be a number of bytes, at most 32764");
+        return launch_wrong(ds, path, o, where, "\"size\" must be a number of bytes, at most 32764");
     a->bytes = base_alloc(size);
     a->nbytes = a->bytes ? size : 0;
     if (!a->bytes)
         return ST_NOMEM;
-    return str_unhex(hex, a->bytes) ? ST_OK
-                                    : wrong(ds, path, o, where, "\"bytes\" must be pairs of hex digits");
+    return str_unhex(hex, a->bytes)
+               ? ST_OK
+               : launch_wrong(ds, path, o, where, "\"bytes\" must be pairs of hex digits");
 }
 
 static enum status get_arg(const cJSON *o, const char *path, size_t index, struct arg_spec *a,
@@ -136,7 +131,8 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
         return ST_NOMEM;
     if (a->inside) {
         if (!json_u64(json_get(o, "at"), &a->at))
-            return wrong(ds, path, o, where, "\"in\" needs \"at\", the byte inside that argument");
+            return launch_wrong(ds, path, o, where,
+                                "\"in\" needs \"at\", the byte inside that argument");
     }
     if (json_get(o, "buffer"))
         return get_buffer(o, path, where, a, ds);
@@ -145,17 +141,17 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
         a->kind = ARG_SAME_AS;
         return !off || json_u64(off, &a->offset)
                    ? ST_OK
-                   : wrong(ds, path, o, where, "\"offset\" must be a whole number of bytes");
+                   : launch_wrong(ds, path, o, where, "\"offset\" must be a whole number of bytes");
     }
     if (json_get(o, "tensor_map")) {
         char why[200];
         return get_tensor_map(json_get(o, "tensor_map"), a, why, sizeof why)
                    ? ST_OK
-                   : wrong(ds, path, o, where, why);
+                   : launch_wrong(ds, path, o, where, why);
     }
     if (texture_member(o)) {
         char why[200];
-        return get_texture(o, a, why, sizeof why) ? ST_OK : wrong(ds, path, o, where, why);
+        return get_texture(o, a, why, sizeof why) ? ST_OK : launch_wrong(ds, path, o, where, why);
     }
     if (json_text(o, "bytes") || json_get(o, "size"))
         return get_bytes(o, path, where, a, ds);
@@ -167,11 +163,12 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
         a->elem = (enum elem)e;
         return get_scalar(v, a->elem, a->scalar)
                    ? ST_OK
-                   : wrong(ds, path, o, where, "the value is not valid for its type");
+                   : launch_wrong(ds, path, o, where, "the value is not valid for its type");
     }
-    return wrong(ds, path, o, where,
-                 "needs \"buffer\", \"same_as\", \"bytes\", \"tensor_map\", \"texture\", \"surface\", "
-                 "\"sampler\" or a scalar such as \"s32\"");
+    return launch_wrong(
+        ds, path, o, where,
+        "needs \"buffer\", \"same_as\", \"bytes\", \"tensor_map\", \"texture\", \"surface\", "
+        "\"sampler\" or a scalar such as \"s32\"");
 }
 
 /* A `before` launch (outer given) may also name the main launch's buffers. */
@@ -207,7 +204,7 @@ static enum status get_arg_list(const cJSON *args, const char *path, struct laun
         if (s != ST_OK)
             return s;
         if (!get_pointers(a, &l->args[i], l->args, &l->nargs, why, sizeof why))
-            return wrong(ds, path, a, l->args[i].name, why);
+            return launch_wrong(ds, path, a, l->args[i].name, why);
     }
     return ST_OK;
 }
@@ -224,7 +221,8 @@ static enum status get_buffers(const cJSON *list, const char *path, struct launc
         if (s != ST_OK)
             return s;
         if (a->kind != ARG_BUFFER || a->inside || !*a->name)
-            return wrong(ds, path, b, "buffers", "each needs a \"name\", a \"buffer\" and a \"count\"");
+            return launch_wrong(ds, path, b, "buffers",
+                                "each needs a \"name\", a \"buffer\" and a \"count\"");
         if (!(a->inside = base_strdup("")))
             return ST_NOMEM;
     }
@@ -245,7 +243,7 @@ static enum status get_references(const cJSON *list, const char *path, struct la
         if (s != ST_OK)
             return s;
         if (!*a->name)
-            return wrong(ds, path, y, "symbols", "each needs a \"name\"");
+            return launch_wrong(ds, path, y, "symbols", "each needs a \"name\"");
         base_free(a->inside);
         if (!(a->inside = base_strdup("")))
             return ST_NOMEM;
@@ -267,9 +265,9 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
     const cJSON *args = json_get(o, "args"), *beside = json_get(o, "buffers"),
                 *symbols = json_get(o, "symbols");
     if (args && (!cJSON_IsArray(args) || cJSON_GetArraySize(args) > ARGS_MOST))
-        return wrong(ds, path, o, "args", "must be a list of at most 8192 entries");
+        return launch_wrong(ds, path, o, "args", "must be a list of at most 8192 entries");
     if (beside && (!cJSON_IsArray(beside) || cJSON_GetArraySize(beside) > ARGS_MOST))
-        return wrong(ds, path, o, "buffers", "must be a list of at most 8192 entries");
+        return launch_wrong(ds, path, o, "buffers", "must be a list of at most 8192 entries");
     size_t room = (size_t)cJSON_GetArraySize(args) + (size_t)cJSON_GetArraySize(beside) +
                   pointers_in(args) + (size_t)cJSON_GetArraySize(symbols);
     l->args = base_alloc((room + 1) * sizeof *l->args);
@@ -300,13 +298,13 @@ static enum status get_symbol(const cJSON *o, const char *path, struct symbol_sp
     if (!copy_text(o, "name", &y->name))
         return ST_NOMEM;
     if (!y->name)
-        return wrong(ds, path, o, "symbols", "each needs a \"name\"");
+        return launch_wrong(ds, path, o, "symbols", "each needs a \"name\"");
     snprintf(where, sizeof where, "symbol '%.120s'", y->name);
     enum status s = json_get(o, "buffer") || json_get(o, "count")
                         ? get_elements(o, path, where, &y->elem, &y->count, ds)
                         : ST_OK;
     if (s == ST_OK && y->count > SYMBOL_MOST)
-        s = wrong(ds, path, o, where, "\"count\" is larger than a variable can be");
+        s = launch_wrong(ds, path, o, where, "\"count\" is larger than a variable can be");
     return s == ST_OK ? get_init(json_get(o, "init"), path, where, y->count, &y->init, ds) : s;
 }
 
@@ -327,6 +325,38 @@ static enum status get_symbols(const cJSON *o, const char *path, struct launch_s
     return ST_OK;
 }
 
+void launch_guessed_put(struct jw *w, unsigned guessed)
+{
+    const char *word;
+    int pretty = w->pretty;
+    jw_key(w, "guessed");
+    w->pretty = 0; /* on one line */
+    jw_arr(w);
+    for (unsigned i = 0; (word = launch_guess_word(i)); i++)
+        if (guessed >> i & 1)
+            jw_str(w, word);
+    jw_end_arr(w);
+    w->pretty = pretty;
+}
+
+unsigned launch_guessed_get(const cJSON *list)
+{
+    const cJSON *v;
+    const char *word;
+    unsigned guessed = 0;
+    cJSON_ArrayForEach(v, list) for (unsigned i = 0; (word = launch_guess_word(i)); i++) guessed |=
+        cJSON_IsString(v) && !strcmp(v->valuestring, word) ? 1u << i : 0;
+    return guessed;
+}
+
+static int guesses(unsigned guessed)
+{
+    int n = 0;
+    for (; guessed; guessed &= guessed - 1)
+        n++;
+    return n;
+}
+
 static enum status get_launch_body(const cJSON *o, const char *path, const char *dir,
                                    const struct launch_spec *outer, struct launch_spec *l,
                                    struct diags *ds)
@@ -340,18 +370,23 @@ static enum status get_launch_body(const cJSON *o, const char *path, const char 
     if (!l->kernel && !(l->kernel = base_strdup(""))) /* launch_name_kernels finds it */
         return ST_NOMEM;
     if (!get_dim(json_get(o, "grid"), &l->grid))
-        return wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
-                     "\"grid\" must be one to three whole numbers above 0");
+        return launch_wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
+                            "\"grid\" must be one to three whole numbers above 0");
     if (!get_dim(json_get(o, "block"), &l->block))
-        return wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
-                     "\"block\" must be one to three whole numbers above 0");
+        return launch_wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
+                            "\"block\" must be one to three whole numbers above 0");
     if (json_get(o, "cluster") && !get_dim(json_get(o, "cluster"), &l->cluster))
-        return wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
-                     "\"cluster\" must be one to three whole numbers above 0");
+        return launch_wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
+                            "\"cluster\" must be one to three whole numbers above 0");
     if (json_get(o, "shared") && (!json_u64(json_get(o, "shared"), &shared) || shared > 1u << 20))
-        return wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
-                     "\"shared\" must be a number of bytes (at most 1 MiB)");
+        return launch_wrong(ds, path, o, *l->kernel ? l->kernel : "launch",
+                            "\"shared\" must be a number of bytes (at most 1 MiB)");
     l->shared = (uint32_t)shared;
+    l->guessed = launch_guessed_get(json_get(o, "guessed"));
+    if (json_get(o, "guessed") && cJSON_GetArraySize(json_get(o, "guessed")) != guesses(l->guessed))
+        return launch_wrong(
+            ds, path, o, *l->kernel ? l->kernel : "launch",
+            "\"guessed\" must be a list of \"grid\", \"block\", \"sizes\", \"shared\", \"data\"");
     enum status s = get_args(o, path, outer, l, ds);
     return s == ST_OK ? get_symbols(o, path, l, ds) : s;
 }
@@ -423,7 +458,7 @@ static enum status read_launches(const cJSON *t, const char *path, const char *d
         return s;
     }
     if (!n || !cJSON_IsArray(list))
-        return wrong(ds, path, t, "launches", n ? "not a list" : "the list is empty");
+        return launch_wrong(ds, path, t, "launches", n ? "not a list" : "the list is empty");
     cJSON_ArrayForEach(o, list)
     {
         cJSON *merged = inherit(t, o);
@@ -461,8 +496,7 @@ void launch_file_free(struct launch_file *f)
 {
     for (size_t i = 0; i < f->n; i++)
         launch_spec_free(&f->launch[i]);
-    base_free(f->launch);
-    base_free(f->path);
+    BASE_FREE(f->launch, f->path);
     *f = (struct launch_file){ 0 };
 }
 
@@ -501,37 +535,31 @@ static void put_bytes(struct jw *w, const struct arg_spec *a)
 
 static void put_elements(struct jw *w, enum elem e, uint64_t count)
 {
-    jw_key(w, "buffer");
-    jw_str(w, elem_name(e));
-    put_uint(w, "count", count);
+    jw_put_str(w, "buffer", elem_name(e));
+    jw_put_uint(w, "count", count);
 }
 
 static void put_arg(struct jw *w, const struct arg_spec *a)
 {
     jw_obj(w);
-    jw_key(w, "name");
-    jw_str(w, a->name);
+    jw_put_str(w, "name", a->name);
     if (a->inside && *a->inside) {
-        jw_key(w, "in");
-        jw_str(w, a->inside);
-        put_uint(w, "at", a->at);
+        jw_put_str(w, "in", a->inside);
+        jw_put_uint(w, "at", a->at);
     }
     if (a->kind == ARG_BUFFER) {
         put_elements(w, a->elem, a->count);
         put_init(w, &a->init);
         if (a->output) {
-            jw_key(w, "output");
-            jw_bool(w, true);
+            jw_put_bool(w, "output", true);
         }
         if (a->tolerance > 0) {
-            jw_key(w, "tolerance");
-            jw_num(w, a->tolerance);
+            jw_put_num(w, "tolerance", a->tolerance);
         }
         put_beside(w, a);
     } else if (a->kind == ARG_SAME_AS) {
-        jw_key(w, "same_as");
-        jw_str(w, a->same_as);
-        put_uint(w, "offset", a->offset);
+        jw_put_str(w, "same_as", a->same_as);
+        jw_put_uint(w, "offset", a->offset);
     } else if (a->kind == ARG_TENSOR_MAP)
         put_tensor_map(w, a);
     else if (a->kind == ARG_TEXTURE)
@@ -555,8 +583,7 @@ static void put_apart(struct jw *w, const struct launch_spec *l)
         if (!arg_apart(&l->args[i]) || is_reference(&l->args[i]))
             continue;
         if (!any) {
-            jw_key(w, "buffers");
-            jw_arr(w);
+            jw_put_arr(w, "buffers");
         }
         any = true;
         put_arg(w, &l->args[i]);
@@ -568,8 +595,7 @@ static void put_apart(struct jw *w, const struct launch_spec *l)
 static void put_symbol(struct jw *w, const struct symbol_spec *y)
 {
     jw_obj(w);
-    jw_key(w, "name");
-    jw_str(w, y->name);
+    jw_put_str(w, "name", y->name);
     if (y->count)
         put_elements(w, y->elem, y->count);
     put_init(w, &y->init);
@@ -583,8 +609,7 @@ static void put_symbols(struct jw *w, const struct launch_spec *l)
         references += is_reference(&l->args[i]);
     if (!l->nsymbols && !references)
         return;
-    jw_key(w, "symbols");
-    jw_arr(w);
+    jw_put_arr(w, "symbols");
     for (size_t i = 0; i < l->nsymbols; i++)
         put_symbol(w, &l->symbols[i]);
     for (size_t i = 0; i < l->nargs; i++)
@@ -596,24 +621,22 @@ static void put_symbols(struct jw *w, const struct launch_spec *l)
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
 {
     if (l->name) {
-        jw_key(w, "name");
-        jw_str(w, l->name);
+        jw_put_str(w, "name", l->name);
     }
     if (l->ptx && !nested) {
-        jw_key(w, "ptx");
-        jw_str(w, l->ptx);
+        jw_put_str(w, "ptx", l->ptx);
     }
     if (*l->kernel) {
-        jw_key(w, "kernel");
-        jw_str(w, l->kernel);
+        jw_put_str(w, "kernel", l->kernel);
     }
-    put_dim(w, "grid", l->grid);
-    put_dim(w, "block", l->block);
+    jw_put_dim(w, "grid", l->grid);
+    jw_put_dim(w, "block", l->block);
     if (l->cluster.x)
-        put_dim(w, "cluster", l->cluster);
-    put_uint(w, "shared", l->shared);
-    jw_key(w, "args");
-    jw_arr(w);
+        jw_put_dim(w, "cluster", l->cluster);
+    jw_put_uint(w, "shared", l->shared);
+    if (l->guessed)
+        launch_guessed_put(w, l->guessed);
+    jw_put_arr(w, "args");
     for (size_t i = 0; i < l->nargs; i++)
         if (!arg_apart(&l->args[i]))
             put_arg(w, &l->args[i]);
@@ -621,8 +644,7 @@ void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
     put_apart(w, l);
     put_symbols(w, l);
     if (l->nbefore) {
-        jw_key(w, "before");
-        jw_arr(w);
+        jw_put_arr(w, "before");
         for (size_t i = 0; i < l->nbefore; i++) {
             jw_obj(w);
             put_launch(w, &l->before[i], true);
@@ -634,17 +656,11 @@ void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
 
 void launch_file_text(const struct launch_spec *l, size_t n, struct buf *out)
 {
-    struct jw w = jw_open(out, n == 1 ? 2 : 4);
-    jw_obj(&w);
-    jw_key(&w, "format");
-    jw_str(&w, "gpulocw-launch");
-    jw_key(&w, "version");
-    jw_int(&w, 1);
+    struct jw w = document_open(out, "gpulocw-launch", n == 1 ? 2 : 4);
     if (n == 1)
         put_launch(&w, l, false);
     else {
-        jw_key(&w, "launches");
-        jw_arr(&w);
+        jw_put_arr(&w, "launches");
         for (size_t i = 0; i < n; i++) {
             jw_obj(&w);
             put_launch(&w, &l[i], false);
@@ -652,8 +668,7 @@ void launch_file_text(const struct launch_spec *l, size_t n, struct buf *out)
         }
         jw_end_arr(&w);
     }
-    jw_end_obj(&w);
-    buf_puts(out, "\n");
+    document_close(&w);
 }
 
 enum status launch_file_write(const char *path, const struct launch_spec *l, size_t n, struct diags *ds)
@@ -686,11 +701,23 @@ enum status launch_copy(const struct launch_spec *l, struct launch_spec *out)
     return st;
 }
 
+enum status launch_copied(const struct launch_spec *l, struct launch_spec **out)
+{
+    *out = base_alloc(sizeof **out);
+    enum status st = *out ? launch_copy(l, *out) : ST_NOMEM;
+    if (st != ST_OK) {
+        base_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
 uint64_t launch_key(const struct launch_spec *l)
 {
     struct launch_spec plain = *l;
     struct buf text = { 0 };
     plain.name = plain.file = NULL;
+    plain.guessed = 0;
     launch_file_text(&plain, 1, &text);
     uint64_t key = text.n ? base_hash(text.s, text.n) : 1;
     buf_free(&text);

@@ -1,12 +1,12 @@
 /* Does a launch description fit the kernel and the device? Told before anything is allocated. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/reference.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/result.h"
-#include "engine/session/session.h"
+#include "engine/session/launch_file.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Which files launch descriptions and sessions may name. */
-#include "engine/base/base.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/session/launch_file.h"
 #include "engine/session/session_int.h"
 
 #include <stdlib.h>
@@ -123,4 +122,11 @@ enum status launch_ptx_check(const char *ptx, const char *launch, struct diags *
     enum status st = dir ? launch_path_check(ptx, dir, launch, NO_SPAN, "ptx", ds) : ST_NOMEM;
     base_free(dir);
     return st;
+}
+
+enum status launch_wrong(struct diags *ds, const char *path, const cJSON *o, const char *where,
+                         const char *what)
+{
+    diag_add(ds, DIAG_ERROR, "launch", path, json_place(o), "%s: %s", where, what);
+    return ST_INPUT;
 }

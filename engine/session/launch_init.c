@@ -1,9 +1,6 @@
 /* "init" of launch descriptions (docs/reference/launch.md): how the data of a buffer or variable are
  * made, read and written. */
-#include "engine/base/base.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/rec/launch_arg.h"
 #include "engine/session/session_int.h"
 
 #include <math.h>
@@ -29,14 +26,6 @@ static const struct init_key {
     [INIT_NEIGHBOURS] = { "neighbours", SPARSE, "{\"rows\": 100, \"degree\": 16, \"span\": 50}" },
     [INIT_GRAPH] = { "graph", SPARSE, "{\"nodes\": 100, \"degree\": 16}" },
 };
-
-/* A diagnostic about the object o, at its place in the file. */
-static enum status wrong(struct diags *ds, const char *path, const cJSON *o, const char *where,
-                         const char *what)
-{
-    diag_add(ds, DIAG_ERROR, "launch", path, json_place(o), "%s: %s", where, what);
-    return ST_INPUT;
-}
 
 /* A number, or a whole one as text where a JSON number would lose digits; *i: its 64 bits, where it is
  * whole. */
@@ -99,8 +88,7 @@ enum status launch_file_inside(const cJSON *o, const char *path, const char *whe
     enum status st = !at.line ? ST_OK
                      : !full  ? ST_NOMEM
                               : launch_path_check(full, dir, path, at, where, ds);
-    base_free(full);
-    base_free(dir);
+    BASE_FREE(full, dir);
     return st;
 }
 
@@ -129,8 +117,8 @@ static enum status get_kind(const cJSON *o, const char *path, const char *where,
         return no_kind(o, path, where, ds);
     in->kind = (enum init_kind)k;
     if (!get_init_value(json_get(o, init_keys[k].key), o, in)) {
-        wrong(ds, path, o, where, "the value of its init is invalid");
-        diag_hint(&ds->v[ds->n - 1], "as \"init\": { \"%s\": %s }", init_keys[k].key, init_keys[k].as);
+        launch_wrong(ds, path, o, where, "the value of its init is invalid");
+        diag_hint(diags_last(ds), "as \"init\": { \"%s\": %s }", init_keys[k].key, init_keys[k].as);
         return ST_INPUT;
     }
     if (init_keys[k].form == TEXT && !(in->text = base_strdup(json_text(o, init_keys[k].key))))
@@ -162,8 +150,8 @@ static enum status get_parts(const cJSON *list, const char *path, const char *wh
         bool rest = !json_get(o, "count") && in->nparts == n;
         part->count = left;
         if ((!rest && !json_u64(json_get(o, "count"), &part->count)) || !part->count)
-            return wrong(ds, path, o, inside,
-                         rest ? "nothing is left for it" : "needs a \"count\", its elements");
+            return launch_wrong(ds, path, o, inside,
+                                rest ? "nothing is left for it" : "needs a \"count\", its elements");
         left -= part->count < left ? part->count : left;
     }
     return n ? ST_OK : no_kind(list, path, where, ds);
@@ -182,7 +170,7 @@ enum status get_init(const cJSON *o, const char *path, const char *where, uint64
         cJSON_IsArray(o) ? get_parts(o, path, where, count, in, ds) : get_kind(o, path, where, in, ds);
     if (st != ST_OK || !count || !init_misfit(in, count, why, sizeof why))
         return st;
-    return wrong(ds, path, o, where, why);
+    return launch_wrong(ds, path, o, where, why);
 }
 
 /* ---- writing ---- */
@@ -201,13 +189,13 @@ static void put_number(struct jw *w, const struct init_spec *in, bool second)
 static void put_sparse(struct jw *w, const struct init_spec *in)
 {
     jw_obj(w);
-    put_uint(w, in->kind == INIT_GRAPH ? "nodes" : "rows", in->rows);
+    jw_put_uint(w, in->kind == INIT_GRAPH ? "nodes" : "rows", in->rows);
     if (in->kind == INIT_ROWS)
-        put_uint(w, "nnz", in->nnz);
+        jw_put_uint(w, "nnz", in->nnz);
     else
-        put_uint(w, "degree", in->degree);
+        jw_put_uint(w, "degree", in->degree);
     if (in->span)
-        put_uint(w, "span", in->span);
+        jw_put_uint(w, "span", in->span);
     jw_end_obj(w);
 }
 
@@ -229,11 +217,11 @@ static void put_kind(struct jw *w, const struct init_spec *in, uint64_t seed)
     case TEXT: jw_str(w, in->text); break;
     }
     if (init_draws(in))
-        put_uint(w, "seed", in->seed + seed);
+        jw_put_uint(w, "seed", in->seed + seed);
     if (in->offset)
-        put_uint(w, "offset", in->offset);
+        jw_put_uint(w, "offset", in->offset);
     if (in->count)
-        put_uint(w, "count", in->count);
+        jw_put_uint(w, "count", in->count);
     jw_end_obj(w);
 }
 

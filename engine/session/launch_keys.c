@@ -1,6 +1,5 @@
 /* Keys of a launch description: one that is unknown, or that means nothing where it stands, is an error,
  * since a misspelt "output" or "init" would leave outputs uncompared or data at zero without a word. */
-#include "engine/base/base.h"
 #include "engine/rec/elem.h"
 #include "engine/session/session_int.h"
 
@@ -71,7 +70,7 @@ static const struct object of_symbol = {
 };
 static const struct object of_launch = {
     .key = { "format", "version", "launches", "ptx", "name", "kernel", "grid", "block", "cluster",
-             "shared", "args", "buffers", "symbols", "before" },
+             "shared", "guessed", "args", "buffers", "symbols", "before" },
     .part = { { "args", "argument", &of_arg, NULL },
               { "buffers", "buffer", &of_arg, NULL },
               { "symbols", "symbol", &of_symbol, NULL },

@@ -1,11 +1,9 @@
 /* Arguments of a launch description that are more than a value (docs/reference/launch.md): "tensor_map",
  * made of a buffer; "texture" and "surface", a handle of a buffer with a shape; "pointers" of a struct;
  * what was captured with a buffer: "address" and "expect". */
-#include "engine/base/base.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/rec/texture.h"
-#include "engine/session/json.h"
 #include "engine/session/session_int.h"
 
 #include <stdlib.h>
@@ -164,8 +162,7 @@ bool get_tensor_map(const cJSON *o, struct arg_spec *a, char *why, size_t n)
 
 static void put_list(struct jw *w, const char *key, const uint64_t *v, unsigned n)
 {
-    jw_key(w, key);
-    jw_arr(w);
+    jw_put_arr(w, key);
     for (unsigned i = 0; i < n; i++)
         jw_uint(w, v[i]);
     jw_end_arr(w);
@@ -173,17 +170,10 @@ static void put_list(struct jw *w, const char *key, const uint64_t *v, unsigned 
 
 static void put_corner(struct jw *w, const char *key, const int32_t *v, unsigned n)
 {
-    jw_key(w, key);
-    jw_arr(w);
+    jw_put_arr(w, key);
     for (unsigned i = 0; i < n; i++)
         jw_int(w, v[i]);
     jw_end_arr(w);
-}
-
-static void put_word(struct jw *w, const char *key, const char *text)
-{
-    jw_key(w, key);
-    jw_str(w, text);
 }
 
 void put_tensor_map(struct jw *w, const struct arg_spec *a)
@@ -196,29 +186,25 @@ void put_tensor_map(struct jw *w, const struct arg_spec *a)
         box[d] = m.box[d];
         steps[d] = m.steps[d];
     }
-    jw_key(w, "tensor_map");
-    jw_obj(w);
-    put_word(w, "data", a->same_as);
-    jw_key(w, "offset");
-    jw_uint(w, a->offset);
-    put_word(w, "type", tensor_type_name(m.type));
+    jw_put_obj(w, "tensor_map");
+    jw_put_str(w, "data", a->same_as);
+    jw_put_uint(w, "offset", a->offset);
+    jw_put_str(w, "type", tensor_type_name(m.type));
     put_list(w, "dims", m.dims, m.rank);
     put_list(w, "strides", m.strides + 1, m.rank - 1u);
     if (m.im2col) {
         put_corner(w, "lower", m.lower, m.rank - 2u);
         put_corner(w, "upper", m.upper, m.rank - 2u);
-        jw_key(w, "channels");
-        jw_uint(w, m.channels);
-        jw_key(w, "pixels");
-        jw_uint(w, m.pixels);
+        jw_put_uint(w, "channels", m.channels);
+        jw_put_uint(w, "pixels", m.pixels);
     } else {
         put_list(w, "box", box, m.rank);
     }
     put_list(w, "element_strides", steps, m.rank);
-    put_word(w, "interleave", interleaves[m.interleave % ARRAY_LEN(interleaves)]);
-    put_word(w, "swizzle", swizzles[m.swizzle % ARRAY_LEN(swizzles)]);
-    put_word(w, "l2_promotion", promotions[m.l2 % ARRAY_LEN(promotions)]);
-    put_word(w, "oob", fills[m.nan]);
+    jw_put_str(w, "interleave", interleaves[m.interleave % ARRAY_LEN(interleaves)]);
+    jw_put_str(w, "swizzle", swizzles[m.swizzle % ARRAY_LEN(swizzles)]);
+    jw_put_str(w, "l2_promotion", promotions[m.l2 % ARRAY_LEN(promotions)]);
+    jw_put_str(w, "oob", fills[m.nan]);
     jw_end_obj(w);
 }
 
@@ -259,16 +245,13 @@ void put_beside(struct jw *w, const struct arg_spec *a)
     char address[32];
     if (a->address) {
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)a->address);
-        jw_key(w, "address");
-        jw_str(w, address);
+        jw_put_str(w, "address", address);
     }
     if (!a->expect)
         return;
-    jw_key(w, "expect");
-    jw_obj(w);
-    jw_key(w, "file");
-    jw_str(w, a->expect);
-    put_uint(w, "offset", a->expect_at);
+    jw_put_obj(w, "expect");
+    jw_put_str(w, "file", a->expect);
+    jw_put_uint(w, "offset", a->expect_at);
     jw_end_obj(w);
 }
 
@@ -495,18 +478,16 @@ bool get_texture(const cJSON *o, struct arg_spec *a, char *why, size_t n)
 
 static void put_sampling(struct jw *w, const struct texture *t)
 {
-    put_word(w, "filter", t->linear ? "linear" : "point");
-    jw_key(w, "address");
-    jw_arr(w);
+    jw_put_str(w, "filter", t->linear ? "linear" : "point");
+    jw_put_arr(w, "address");
     for (unsigned d = 0; d < t->rank; d++)
         jw_str(w, texture_edge_name((enum texture_edge)t->edge[d]));
     jw_end_arr(w);
     if (t->mip_linear)
-        put_word(w, "mip_filter", "linear");
+        jw_put_str(w, "mip_filter", "linear");
     if (t->compare)
-        put_word(w, "compare", texture_compare_name((enum texture_compare)t->compare));
-    jw_key(w, "normalized");
-    jw_bool(w, t->normalized);
+        jw_put_str(w, "compare", texture_compare_name((enum texture_compare)t->compare));
+    jw_put_bool(w, "normalized", t->normalized);
 }
 
 void put_texture(struct jw *w, const struct arg_spec *a)
@@ -515,34 +496,31 @@ void put_texture(struct jw *w, const struct arg_spec *a)
     if (a->nbytes != sizeof t)
         return;
     memcpy(&t, a->bytes, sizeof t);
-    jw_key(w, t.sampler ? "sampler" : t.surface ? "surface" : "texture");
-    jw_obj(w);
+    jw_put_obj(w, t.sampler ? "sampler" : t.surface ? "surface" : "texture");
     if (t.sampler) {
         put_sampling(w, &t);
         jw_end_obj(w);
         return;
     }
-    put_word(w, "data", a->same_as);
-    put_uint(w, "offset", a->offset);
-    put_word(w, "type", elem_name((enum elem)t.elem));
-    put_uint(w, "channels", t.channels);
-    jw_key(w, "dims");
-    jw_arr(w);
+    jw_put_str(w, "data", a->same_as);
+    jw_put_uint(w, "offset", a->offset);
+    jw_put_str(w, "type", elem_name((enum elem)t.elem));
+    jw_put_uint(w, "channels", t.channels);
+    jw_put_arr(w, "dims");
     for (unsigned d = 0; d < t.rank; d++)
         jw_uint(w, t.dims[d]);
     jw_end_arr(w);
     if (t.array)
-        put_uint(w, "layers", t.layers);
+        jw_put_uint(w, "layers", t.layers);
     if (t.cube) {
-        jw_key(w, "cube");
-        jw_bool(w, true);
+        jw_put_bool(w, "cube", true);
     }
-    put_uint(w, "pitch", t.pitch);
+    jw_put_uint(w, "pitch", t.pitch);
     if (t.levels)
-        put_uint(w, "levels", t.levels);
+        jw_put_uint(w, "levels", t.levels);
     if (!t.surface) {
         put_sampling(w, &t);
-        put_word(w, "read", t.fraction ? "normalized" : "element");
+        jw_put_str(w, "read", t.fraction ? "normalized" : "element");
     }
     jw_end_obj(w);
 }

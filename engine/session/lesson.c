@@ -1,7 +1,6 @@
 /* Lessons: the "lesson" object of a session file (see lesson.h). */
 #include "engine/session/lesson.h"
 
-#include "engine/base/base.h"
 #include "engine/session/session.h"
 #include "engine/session/session_int.h"
 

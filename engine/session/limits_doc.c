@@ -2,12 +2,13 @@
 #include "engine/session/limits_doc.h"
 
 #include "engine/base/base.h"
-#include "engine/rec/device.h"
+#include "engine/base/name.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/limits.h"
 #include "engine/rec/result.h"
 #include "engine/session/session_int.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *file_of(const struct limits *l, const struct limit_place *p)
@@ -17,52 +18,34 @@ static const char *file_of(const struct limits *l, const struct limit_place *p)
 
 /* ---- writing ---- */
 
-static void num(struct jw *w, const char *key, double v)
-{
-    jw_key(w, key);
-    jw_num(w, v);
-}
-
-static void count(struct jw *w, const char *key, uint64_t n)
-{
-    jw_key(w, key);
-    jw_uint(w, n);
-}
-
 #define LEAST_PLACE 0.001f
 static void put_where(struct jw *w, const struct limits *l, enum limit_cause c)
 {
     const struct limit_place *p;
-    jw_key(w, "where");
-    jw_arr(w);
+    jw_put_arr(w, "where");
     for (unsigned k = 0; (p = limits_place(l, c, k)) && p->share >= LEAST_PLACE; k++) {
         jw_obj(w);
-        jw_key(w, "file");
-        jw_str(w, file_of(l, p));
-        count(w, "line", p->line);
-        count(w, "ptx_line", p->ptx);
-        num(w, "share", (double)p->share);
+        jw_put_str(w, "file", file_of(l, p));
+        jw_put_uint(w, "line", p->line);
+        jw_put_uint(w, "ptx_line", p->ptx);
+        jw_put_num(w, "share", (double)p->share);
         jw_end_obj(w);
     }
     jw_end_arr(w);
 }
 
-/* What an option gains is known when it has run. */
+/* What it gains is known when it has run. */
 static void put_tries(struct jw *w, const struct result *r, enum limit_cause c)
 {
     struct limit_try t;
-    jw_key(w, "try");
-    jw_arr(w);
-    for (unsigned i = 0; r->limits.share[c] >= LIMIT_LEAST && limit_next_try(c, &i, &t);) {
+    jw_put_arr(w, "try");
+    for (unsigned i = 0; r->limits.share[c] >= LIMIT_LEAST && limit_next_try(&r->limits, c, &i, &t);) {
         jw_obj(w);
-        jw_key(w, "options");
-        jw_str(w, t.options);
-        jw_key(w, "edit");
-        jw_str(w, t.edit);
-        num(w, "low", t.edit ? 1 : (double)NAN);
-        num(w, "high", t.edit ? limit_gain(&r->limits, c) : (double)NAN);
-        jw_key(w, "evidence");
-        jw_str(w, t.edit ? limits_evidence(r) : NULL);
+        jw_put_str(w, "options", t.options);
+        jw_put_str(w, "edit", t.edit);
+        jw_put_null(w, "low"); /* nothing is known before a run */
+        jw_put_null(w, "high");
+        jw_put_str(w, "evidence", t.edit ? evidence_name(evidence_of(r)) : NULL);
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -74,15 +57,12 @@ static void put_limit(struct jw *w, const struct result *r, enum limit_cause c)
     int pretty = w->pretty;
     jw_obj(w);
     w->pretty = 0; /* on one line: a session holds hundreds */
-    jw_key(w, "what");
-    jw_str(w, limit_name(c));
-    num(w, "share", (double)r->limits.share[c]);
-    jw_key(w, "evidence");
-    jw_str(w, limits_evidence(r));
+    jw_put_str(w, "what", limit_name(c));
+    jw_put_num(w, "share", (double)r->limits.share[c]);
+    jw_put_str(w, "evidence", evidence_name(evidence_of(r)));
     put_where(w, &r->limits, c);
     limit_why(r, c, &why);
-    jw_key(w, "why");
-    jw_str(w, why.s ? why.s : "");
+    jw_put_str(w, "why", why.s ? why.s : "");
     buf_free(&why);
     put_tries(w, r, c);
     jw_end_obj(w);
@@ -92,18 +72,9 @@ static void put_limit(struct jw *w, const struct result *r, enum limit_cause c)
 static void put_facts(struct jw *w, const struct limit_facts *f)
 {
     int pretty = w->pretty;
-    jw_key(w, "filled");
-    jw_obj(w);
+    jw_put_obj(w, "filled");
     w->pretty = 0;
-    num(w, "ctas", f->ctas);
-    count(w, "cta_threads", f->cta_threads);
-    num(w, "sms", (double)f->sms);
-    num(w, "sms_used", (double)f->used);
-    num(w, "warps_most", (double)f->warps_most);
-    num(w, "warps_room", (double)f->warps_room);
-    num(w, "warps_held", (double)f->warps_held);
-    jw_key(w, "held_by");
-    jw_str(w, dev_limit_name((enum dev_limit)f->held_by));
+    members_write(w, record_members("filled"), f);
     jw_end_obj(w);
     w->pretty = pretty;
 }
@@ -111,10 +82,9 @@ static void put_facts(struct jw *w, const struct limit_facts *f)
 void json_limits(struct jw *w, const struct result *r)
 {
     jw_key(w, "limits");
-    if (!r->limits.valid) {
+    if (!r || !r->limits.valid) {
         jw_null(w);
-        jw_key(w, "filled");
-        jw_null(w);
+        jw_put_null(w, "filled");
         return;
     }
     jw_arr(w);
@@ -152,19 +122,24 @@ static void get_where(const cJSON *list, struct limits *l, enum limit_cause c)
                                                   .share = (float)number(o, "share") });
 }
 
-static void get_facts(const cJSON *o, struct limit_facts *f)
+/* Edits that are not those of any kernel. */
+static void get_edits(const cJSON *list, struct limits *l, enum limit_cause c)
 {
-    const char *held = json_text(o, "held_by");
-    f->ctas = number(o, "ctas");
-    f->cta_threads = whole(o, "cta_threads");
-    f->sms = (float)number(o, "sms");
-    f->used = (float)number(o, "sms_used");
-    f->warps_most = (float)number(o, "warps_most");
-    f->warps_room = (float)number(o, "warps_room");
-    f->warps_held = (float)number(o, "warps_held");
-    for (unsigned k = 0; held && k < DEV_LIMITS; k++)
-        if (strcmp(dev_limit_name((enum dev_limit)k), held) == 0)
-            f->held_by = k;
+    const cJSON *o;
+    struct limit_try t = { 0 };
+    unsigned i = 0, k = 0;
+    while (limit_next_try(l, c, &i, &t) && !t.edit)
+        ;
+    cJSON_ArrayForEach(o, list)
+    {
+        const char *edit = json_text(o, "edit");
+        while (k < LIMIT_EDITS && l->edit[k].text[0])
+            k++;
+        if (!edit || k == LIMIT_EDITS || (t.edit && strcmp(edit, t.edit) == 0))
+            continue;
+        l->edit[k].cause = (uint8_t)c;
+        snprintf(l->edit[k].text, sizeof l->edit[k].text, "%s", edit);
+    }
 }
 
 void get_limits(const cJSON *o, struct limits *out)
@@ -176,19 +151,21 @@ void get_limits(const cJSON *o, struct limits *out)
     {
         out->share[c] = (float)number(v, "share");
         get_where(json_get(v, "where"), out, c);
+        get_edits(json_get(v, "try"), out, c);
     }
     limits_sort(out);
     if (out->valid)
-        get_facts(json_get(o, "filled"), &out->facts);
+        members_read(json_get(o, "filled"), record_members("filled"), &out->facts, "filled", NULL);
 }
 
 /* ---- text ---- */
 
-void limits_place_text(const struct limits *l, const struct limit_place *p, struct buf *out)
+/* "gemm.cu:12", or "line 12" of the PTX text. */
+static void limits_place_text(const struct limits *l, const struct limit_place *p, struct buf *out)
 {
-    const char *name = file_of(l, p), *slash = name ? strrchr(name, '/') : NULL;
+    const char *name = file_of(l, p);
     if (name)
-        buf_printf(out, "%s:%u", slash ? slash + 1 : name, p->line);
+        buf_printf(out, "%s:%u", base_file_name(name), p->line);
     else
         buf_printf(out, "line %u", p->line);
 }
@@ -205,22 +182,36 @@ static void put_line(const struct result *r, enum limit_cause c, struct buf *out
     buf_puts(out, "\n");
 }
 
+void limits_first_text(const struct result *r, struct buf *out)
+{
+    enum limit_cause first = limits_first(&r->limits);
+    buf_printf(out, "%s, %.0f %% of the issue slots (%s)", limit_name(first),
+               100 * (double)r->limits.share[first], evidence_name(evidence_of(r)));
+}
+
 void limits_text(const struct result *r, struct buf *out)
 {
     struct limit_try t;
     if (!r->limits.valid) {
-        buf_puts(out, "n/a: a launch that was timed on a simulated device knows\n");
+        buf_puts(out, r->time.valid && r->time.origin == ORIGIN_MEASURED
+                          ? "n/a: counters of the GPU were not read, or do not tell (gpulocw devices "
+                            "--counters)\n"
+                          : "n/a: a launch that was timed knows\n");
         return;
     }
     enum limit_cause first = limits_first(&r->limits);
-    buf_printf(out, "%s, %.0f %% of the issue slots (%s)\n", limit_name(first),
-               100 * (double)r->limits.share[first], limits_evidence(r));
+    limits_first_text(r, out);
+    buf_puts(out, "\n");
     for (size_t i = 0; i < LIMITS_SHOWN && limits_nth(&r->limits, i) < LIMIT_COUNT; i++)
         put_line(r, limits_nth(&r->limits, i), out);
     buf_puts(out, "  ");
     limit_why(r, first, out);
     buf_puts(out, "\n");
-    for (unsigned i = 0; limit_next_try(first, &i, &t);)
+    for (unsigned i = 0; limit_next_try(&r->limits, first, &i, &t);)
         if (t.edit)
-            buf_printf(out, "  try: %s (%.2fx at most)\n", t.edit, limit_gain(&r->limits, first));
+            buf_printf(out, "  try: %s\n", t.edit);
+    for (unsigned k = 0; k < LIMIT_EDITS; k++)
+        if (r->limits.edit[k].text[0] && r->limits.edit[k].cause != first)
+            buf_printf(out, "  and: %s (%s)\n", r->limits.edit[k].text,
+                       limit_name((enum limit_cause)r->limits.edit[k].cause));
 }

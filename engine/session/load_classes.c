@@ -1,13 +1,11 @@
 /* What a kernel's loads from global memory are on a device: classes of machine instructions, operators
  * that change nothing. */
-#include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
-#include "engine/session/session.h"
+#include "engine/session/documents.h"
+#include "engine/session/preset.h"
 #include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
 
 #include <string.h>
 
@@ -63,7 +61,6 @@ struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx
     uint32_t reached = c.known ? ptx_reachable(m, ptx_find_func(m, str_of(kernel)), list, place) : 0;
     for (uint32_t f = 0; f < reached; f++)
         count_loads(&c, &p, list[f]);
-    base_free(list);
-    base_free(place);
+    BASE_FREE(list, place);
     return c;
 }

@@ -1,8 +1,8 @@
 /* Presets: data files of simulated devices, embedded ones and files. */
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/session/document.h"
 #include "engine/session/embed.h"
-#include "engine/session/session.h"
+#include "engine/session/preset.h"
 #include "engine/session/session_int.h"
 #include "engine/sim/preset.h"
 
@@ -120,6 +120,31 @@ static bool lay_over(cJSON *base, cJSON *own)
     return true;
 }
 
+/* What is known of one GPU is assumed of another that is like it. */
+static bool assume(cJSON *fields, const char *like)
+{
+    static const char assumed[] = "assumed";
+    cJSON *f;
+    bool good = true;
+    cJSON_ArrayForEach(f, fields)
+    {
+        cJSON *source = cJSON_GetObjectItemCaseSensitive(f, "source");
+        struct buf b = { 0 };
+        if (!cJSON_IsString(source) || strncmp(source->valuestring, assumed, sizeof assumed - 1) == 0)
+            continue;
+        buf_printf(&b, "assumed: as %s (%s)", like, source->valuestring);
+        good = good && b.s && cJSON_SetValuestring(source, b.s);
+        buf_free(&b);
+    }
+    return good;
+}
+
+/* Has it SMs of its own? Else it is the GPU that it is like, set up in another way. */
+static bool another_gpu(const cJSON *own)
+{
+    return cJSON_GetObjectItemCaseSensitive(own, "sms") != NULL;
+}
+
 /* A preset that is "like" a shipped one has its fields, but for those that it gives itself. */
 static enum status inherit(cJSON *t, const char *path, unsigned depth, struct diags *ds)
 {
@@ -139,6 +164,8 @@ static enum status inherit(cJSON *t, const char *path, unsigned depth, struct di
         s = inherit(base, like, depth + 1, ds);
     cJSON *fields = s == ST_OK ? cJSON_DetachItemFromObjectCaseSensitive(base, "fields") : NULL,
           *own = fields ? cJSON_DetachItemFromObjectCaseSensitive(t, "fields") : NULL;
+    if (fields && own && another_gpu(own) && !assume(fields, like))
+        s = ST_NOMEM;
     if (fields && (!lay_over(fields, own) || !cJSON_AddItemToObject(t, "fields", fields)))
         s = ST_NOMEM;
     cJSON_Delete(own);
@@ -204,8 +231,7 @@ static void put_source(struct jw *w, const char *field, const struct preset_orig
         buf_printf(&b, "not measured, as %s: %s", from->base, source ? source : "its default");
     else
         buf_puts(&b, "not measured: default");
-    jw_key(w, "source");
-    jw_str(w, b.s ? b.s : "");
+    jw_put_str(w, "source", b.s ? b.s : "");
     buf_free(&b);
 }
 
@@ -241,26 +267,22 @@ enum status preset_write(const char *path, const struct sim_preset *p, const cha
         return s;
     }
     struct buf b = { 0 };
-    struct jw w = jw_open(&b, 2);
-    jw_obj(&w);
-    jw_key(&w, "format");
-    jw_str(&w, "gpulocw-preset");
-    jw_key(&w, "version");
-    jw_int(&w, 1);
-    jw_key(&w, "name");
-    jw_str(&w, p->name);
-    jw_key(&w, "title");
-    jw_str(&w, p->title);
-    jw_key(&w, "comment");
-    jw_str(&w, comment);
-    jw_key(&w, "fields");
-    jw_obj(&w);
+    struct jw w = document_open(&b, "gpulocw-preset", 2);
+    jw_put_str(&w, "name", p->name);
+    jw_put_str(&w, "title", p->title);
+    jw_put_str(&w, "comment", comment);
+    jw_put_obj(&w, "fields");
     put_fields(&w, p, from, base);
     jw_end_obj(&w);
-    jw_end_obj(&w);
-    buf_puts(&b, "\n");
+    document_close(&w);
     s = b.oom ? ST_NOMEM : file_write_atomic(path, b.s, b.n, ds);
     buf_free(&b);
     cJSON_Delete(base);
     return s;
+}
+
+const char *preset_at(void *unused, size_t i)
+{
+    (void)unused;
+    return i < preset_count() ? preset_name(i) : NULL;
 }

@@ -1,10 +1,9 @@
 /* preset_fields: what each field of a preset is, and who says so. */
 #include "engine/session/preset_fields.h"
 
-#include "engine/base/base.h"
-#include "engine/session/session.h"
+#include "engine/session/document.h"
+#include "engine/session/preset.h"
 #include "engine/session/session_int.h"
-#include "engine/sim/preset.h"
 
 #include <string.h>
 
@@ -61,39 +60,26 @@ static void put_field(struct jw *w, const struct preset_fields *f, size_t i)
 {
     const struct sim_preset_field *row = sim_preset_field(i);
     double v = sim_preset_value(&f->p, row);
-    jw_key(w, row->name);
-    jw_obj(w);
+    jw_put_obj(w, row->name);
     jw_key(w, "value");
     if (row->integer)
         jw_int(w, (int64_t)v);
     else
         jw_num(w, v);
-    jw_key(w, "unit");
-    jw_str(w, row->unit);
-    jw_key(w, "given");
-    jw_bool(w, f->given[i]);
-    jw_key(w, "source");
-    jw_str(w, f->source[i]);
+    jw_put_str(w, "unit", row->unit);
+    jw_put_bool(w, "given", f->given[i]);
+    jw_put_str(w, "source", f->source[i]);
     jw_end_obj(w);
 }
 
 void json_preset_fields(const struct preset_fields *f, struct buf *out)
 {
-    struct jw w = jw_open(out, 2);
-    jw_obj(&w);
-    jw_key(&w, "format");
-    jw_str(&w, "gpulocw-preset");
-    jw_key(&w, "version");
-    jw_int(&w, 1);
-    jw_key(&w, "name");
-    jw_str(&w, f->p.name);
-    jw_key(&w, "title");
-    jw_str(&w, f->p.title);
-    jw_key(&w, "fields");
-    jw_obj(&w);
+    struct jw w = document_open(out, "gpulocw-preset", 2);
+    jw_put_str(&w, "name", f->p.name);
+    jw_put_str(&w, "title", f->p.title);
+    jw_put_obj(&w, "fields");
     for (size_t i = 0; i < sim_preset_field_count(); i++)
         put_field(&w, f, i);
     jw_end_obj(&w);
-    jw_end_obj(&w);
-    buf_puts(out, "\n");
+    document_close(&w);
 }

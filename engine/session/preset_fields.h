@@ -2,7 +2,6 @@
 #ifndef GPULOCW_SESSION_PRESET_FIELDS_H
 #define GPULOCW_SESSION_PRESET_FIELDS_H
 
-#include "engine/base/base.h"
 #include "engine/sim/preset.h"
 
 struct preset_fields {

@@ -1,8 +1,7 @@
-/* Records as JSON: options, devices, results. One field table each, for both directions. */
-#include "engine/base/base.h"
-#include "engine/rec/counters.h"
+/* Records as JSON: options, devices, results. The rows of fields.def, for both directions. */
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
@@ -16,81 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const dev_kinds[] = { "simulated", "cuda", NULL };
-static const char *const origins[] = { "modelled", "simulated", "measured", "derived", NULL };
-#define X(name, code, text) #name,
-static const char *const statuses[] = { STATUS_LIST(X) NULL };
-#undef X
-static const char *const equalities[] = { "unknown", "yes", "within-tolerance", "no", NULL };
-
-static const struct field device_fields[] = {
-    FIELD_E(dev_info, "kind", kind, dev_kinds),
-    FIELD(dev_info, FIELD_TEXT, "spec", spec),
-    FIELD(dev_info, FIELD_TEXT, "name", name),
-    FIELD(dev_info, FIELD_INT, "cc_major", cc_major),
-    FIELD(dev_info, FIELD_INT, "cc_minor", cc_minor),
-    FIELD(dev_info, FIELD_U32, "sms", sms),
-    FIELD(dev_info, FIELD_U32, "warp_size", warp_size),
-    FIELD(dev_info, FIELD_U32, "max_warps_per_sm", max_warps_per_sm),
-    FIELD(dev_info, FIELD_U32, "max_ctas_per_sm", max_ctas_per_sm),
-    FIELD(dev_info, FIELD_U32, "max_threads_per_block", max_threads_per_block),
-    FIELD(dev_info, FIELD_U32, "regs_per_sm", regs_per_sm),
-    FIELD(dev_info, FIELD_U32, "shared_per_sm_bytes", shared_per_sm),
-    FIELD(dev_info, FIELD_U32, "shared_per_block_optin_bytes", shared_per_block_optin),
-    FIELD(dev_info, FIELD_U64, "l1_bytes", l1_bytes),
-    FIELD(dev_info, FIELD_U64, "l2_bytes", l2_bytes),
-    FIELD(dev_info, FIELD_U64, "mem_bytes", mem_bytes),
-    FIELD(dev_info, FIELD_U32, "clock_khz", clock_khz),
-    FIELD(dev_info, FIELD_NUM, "latency_l1_cycles", lat_l1),
-    FIELD(dev_info, FIELD_NUM, "latency_l2_cycles", lat_l2),
-    FIELD(dev_info, FIELD_NUM, "latency_dram_cycles", lat_dram),
-    FIELD(dev_info, FIELD_NUM, "bandwidth_l2_bytes_per_s", bw_l2),
-    FIELD(dev_info, FIELD_NUM, "bandwidth_dram_bytes_per_s", bw_dram),
-    FIELD(dev_info, FIELD_NUM, "issue_per_cycle", issue_per_cycle),
-    FIELD(dev_info, FIELD_NUM, "latency_alu_cycles", lat_alu),
-    FIELD(dev_info, FIELD_U64, "l2_persist_bytes", l2_persist_bytes),
-    FIELD(dev_info, FIELD_NUM, "l2_shared_requests_per_cycle", l2_shared_rate),
-    FIELD(dev_info, FIELD_NUM, "l2_partial_write_sectors", l2_partial_write),
-};
-static const struct field timing_fields[] = {
-    FIELD(timing, FIELD_I64, "median", median),
-    FIELD(timing, FIELD_I64, "min", min),
-    FIELD(timing, FIELD_I64, "max", max),
-    FIELD_E(timing, "origin", origin, origins),
-    FIELD(timing, FIELD_BOOL, "throttled", throttled),
-};
-static const struct field result_fields[] = {
-    FIELD_E(result, "status", status, statuses),
-    FIELD(result, FIELD_TEXT, "message", message),
-    FIELD_E(result, "equality", equal, equalities),
-    FIELD(result, FIELD_U32, "regs", regs),
-    FIELD(result, FIELD_U32, "shared_static_bytes", shared_static),
-    FIELD(result, FIELD_U32, "local_bytes", local_bytes),
-    FIELD(result, FIELD_U32, "ctas_per_sm", ctas_per_sm),
-    FIELD(result, FIELD_BOOL, "sampled", sampled),
-    FIELD(result, FIELD_INT, "voted", voted),
-};
-
 /* ---- options: knob name -> value ---- */
-void put_uint(struct jw *w, const char *key, uint64_t v)
-{
-    jw_key(w, key);
-    jw_uint(w, v);
-}
-
-void put_dim(struct jw *w, const char *key, struct dim3u d)
-{
-    int pretty = w->pretty;
-    jw_key(w, key);
-    w->pretty = 0; /* on one line */
-    jw_arr(w);
-    jw_uint(w, d.x);
-    jw_uint(w, d.y);
-    jw_uint(w, d.z);
-    jw_end_arr(w);
-    w->pretty = pretty;
-}
-
 void put_options(struct jw *w, const struct options *o)
 {
     struct buf b = { 0 };
@@ -137,7 +62,7 @@ enum status get_options(const cJSON *o, struct options *out, struct diags *ds)
 /* ---- devices ---- */
 void put_device_members(struct jw *w, const struct dev_info *d)
 {
-    fields_write(w, device_fields, ARRAY_LEN(device_fields), d);
+    members_write(w, record_members("device"), d);
 }
 
 void put_device(struct jw *w, const struct dev_info *d)
@@ -150,7 +75,7 @@ void put_device(struct jw *w, const struct dev_info *d)
 enum status get_device(const cJSON *o, struct dev_info *out, struct diags *ds)
 {
     memset(out, 0, sizeof *out);
-    return fields_read(o, device_fields, ARRAY_LEN(device_fields), out, "device", ds);
+    return members_read(o, record_members("device"), out, "device", ds);
 }
 
 /* ---- results ---- */
@@ -162,12 +87,9 @@ void put_interval(struct jw *w, const char *key, struct interval i)
         return;
     }
     jw_obj(w);
-    jw_key(w, "percent");
-    jw_int(w, INTERVAL_PERCENT);
-    jw_key(w, "low");
-    jw_num(w, i.low);
-    jw_key(w, "high");
-    jw_num(w, i.high);
+    jw_put_int(w, "percent", INTERVAL_PERCENT);
+    jw_put_num(w, "low", i.low);
+    jw_put_num(w, "high", i.high);
     jw_end_obj(w);
 }
 
@@ -188,14 +110,12 @@ static void put_timing(struct jw *w, const struct timing *t)
         return;
     }
     jw_obj(w);
-    fields_write(w, timing_fields, ARRAY_LEN(timing_fields), t);
+    members_write(w, record_members("time"), t);
     if (t->batch > 1) {
-        jw_key(w, "launches_per_sample");
-        jw_int(w, t->batch);
+        jw_put_int(w, "launches_per_sample", t->batch);
     }
     put_interval(w, "interval", timing_likely(t));
-    jw_key(w, "samples");
-    jw_arr(w);
+    jw_put_arr(w, "samples");
     for (uint32_t i = 0; i < t->n; i++)
         jw_int(w, t->sample[i]);
     jw_end_arr(w);
@@ -204,26 +124,21 @@ static void put_timing(struct jw *w, const struct timing *t)
 
 static void put_counters(struct jw *w, const struct result *r)
 {
-    jw_key(w, "counters");
-    jw_arr(w);
+    jw_put_arr(w, "counters");
     for (int i = 0; i < COUNTER_COUNT; i++) {
         const struct counter *c = &r->counters[i];
         if (i < COUNTER_WRITTEN && counter_left_out((enum counter_id)i, r->counters))
             continue;
         jw_obj(w);
-        jw_key(w, "name");
-        jw_str(w, counter_name((enum counter_id)i));
+        jw_put_str(w, "name", counter_name((enum counter_id)i));
         jw_key(w, "value");
         if (c->valid)
             jw_num(w, c->value);
         else
             jw_null(w);
-        jw_key(w, "unit");
-        jw_str(w, counter_unit((enum counter_id)i));
-        jw_key(w, "origin");
-        jw_str(w, origin_name(c->origin));
-        jw_key(w, "valid");
-        jw_bool(w, c->valid);
+        jw_put_str(w, "unit", counter_unit((enum counter_id)i));
+        jw_put_str(w, "origin", origin_name(c->origin));
+        jw_put_bool(w, "valid", c->valid);
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -231,42 +146,43 @@ static void put_counters(struct jw *w, const struct result *r)
 
 static void put_outputs(struct jw *w, const struct result *r)
 {
-    jw_key(w, "outputs");
-    jw_arr(w);
+    jw_put_arr(w, "outputs");
     for (uint32_t i = 0; i < r->noutputs; i++) {
-        char hex[24];
-        snprintf(hex, sizeof hex, "%016llx", (unsigned long long)r->outputs[i].hash);
+        if (!r->part.all_ctas) {
+            put_record(w, NULL, "output", &r->outputs[i]);
+            continue;
+        }
         jw_obj(w);
-        jw_key(w, "name");
-        jw_str(w, r->outputs[i].name);
-        jw_key(w, "hash");
-        jw_str(w, hex);
+        jw_put_str(w, "name", r->outputs[i].name);
+        jw_put_str(w, "hash", NULL);
         jw_end_obj(w);
     }
     jw_end_arr(w);
 }
 
-static const struct field load_fields[] = {
-    FIELD(load_counts, FIELD_U32, "line", line),
-    FIELD(load_counts, FIELD_U64, "requests", requests),
-    FIELD(load_counts, FIELD_U64, "sectors", sectors),
-    FIELD(load_counts, FIELD_U64, "l1_hit_sectors", l1_hits),
-};
-
 /* Each on one line: a session holds hundreds of results. */
 static void put_loads(struct jw *w, const struct result *r)
 {
-    jw_key(w, "loads");
-    jw_arr(w);
+    jw_put_arr(w, "loads");
     for (uint32_t i = 0; i < r->nloads; i++) {
         int pretty = w->pretty;
         jw_obj(w);
         w->pretty = 0;
-        fields_write(w, load_fields, ARRAY_LEN(load_fields), &r->loads[i]);
+        members_write(w, record_members("load"), &r->loads[i]);
         jw_end_obj(w);
         w->pretty = pretty;
     }
     jw_end_arr(w);
+}
+
+static void put_energy(struct jw *w, const struct result *r)
+{
+    jw_put_obj(w, "energy");
+    members_write(w, record_members("energy"), &r->energy);
+    jw_put_str(w, "evidence", r->energy.launches ? evidence_name(EVIDENCE_MEASURED) : NULL);
+    jw_key(w, "modelled_nj");
+    jw_num(w, energy_modelled(r));
+    jw_end_obj(w);
 }
 
 void put_result(struct jw *w, const struct result *r)
@@ -283,21 +199,34 @@ void put_result(struct jw *w, const struct result *r)
     jw_key(w, "options");
     put_options(w, &r->options);
     put_timing(w, &r->time);
+    jw_put_str(w, "evidence", r->time.valid ? evidence_name(evidence_of(r)) : NULL);
     put_counters(w, r);
     json_limits(w, r);
+    if (energy_asked(&r->energy))
+        put_energy(w, r);
     put_outputs(w, r);
+    if (r->part.all_ctas)
+        put_record(w, "compared", "outputs-compared", &r->part);
     if (r->nloads)
         put_loads(w, r);
+    if (r->guessed)
+        launch_guessed_put(w, r->guessed);
     if (r->captured != EQUAL_UNKNOWN) {
-        jw_key(w, "equal_to_captured");
-        jw_bool(w, r->captured != EQUAL_NO);
+        jw_put_bool(w, "equal_to_captured", r->captured != EQUAL_NO);
     }
     jw_key(w, "equal_to_original");
-    if (r->equal == EQUAL_UNKNOWN)
-        jw_null(w);
-    else
+    if (equality_known(r->equal))
         jw_bool(w, r->equal != EQUAL_NO);
-    fields_write(w, result_fields, ARRAY_LEN(result_fields), r);
+    else
+        jw_null(w);
+    members_write(w, record_members("result"), r);
+}
+
+void put_result_as(struct jw *w, const char *key, const struct result *r)
+{
+    jw_put_obj(w, key);
+    put_result(w, r);
+    jw_end_obj(w);
 }
 
 static enum status get_timing(const cJSON *o, struct timing *t, struct diags *ds)
@@ -305,7 +234,7 @@ static enum status get_timing(const cJSON *o, struct timing *t, struct diags *ds
     const cJSON *s;
     if (!cJSON_IsObject(o))
         return ST_OK;
-    enum status st = fields_read(o, timing_fields, ARRAY_LEN(timing_fields), t, "time_ns", ds);
+    enum status st = members_read(o, record_members("time"), t, "time_ns", ds);
     int64_t batch = 0;
     if (json_get(o, "launches_per_sample") && json_i64(json_get(o, "launches_per_sample"), &batch) &&
         batch > 1 && batch <= UINT32_MAX)
@@ -321,16 +250,14 @@ static enum status get_timing(const cJSON *o, struct timing *t, struct diags *ds
 
 static void get_counter(const cJSON *o, struct result *r)
 {
-    const char *name = json_text(o, "name"), *origin = json_text(o, "origin");
+    const char *name = json_text(o, "name");
     const cJSON *v = json_get(o, "value");
     for (int i = 0; name && i < COUNTER_COUNT; i++) {
         if (strcmp(counter_name((enum counter_id)i), name) != 0)
             continue;
+        members_read(o, record_members("counter"), &r->counters[i], "counter", NULL);
         r->counters[i].valid = cJSON_IsNumber(v);
         r->counters[i].value = cJSON_IsNumber(v) ? v->valuedouble : 0;
-        for (int k = 0; origin && origins[k]; k++)
-            if (strcmp(origins[k], origin) == 0)
-                r->counters[i].origin = (enum origin)k;
     }
 }
 
@@ -341,7 +268,7 @@ static enum status get_loads(const cJSON *list, struct result *out, struct diags
     cJSON_ArrayForEach(o, list)
     {
         struct load_counts c = { 0 };
-        st = st == ST_OK ? fields_read(o, load_fields, ARRAY_LEN(load_fields), &c, "load", ds) : st;
+        st = st == ST_OK ? members_read(o, record_members("load"), &c, "load", ds) : st;
         if (st == ST_OK && c.line && c.l1_hits <= c.sectors)
             result_add_load(out, c);
     }
@@ -367,54 +294,83 @@ enum status get_result(const cJSON *o, struct result *out, struct diags *ds)
     cJSON_ArrayForEach(c, json_get(o, "counters")) get_counter(c, out);
     cJSON_ArrayForEach(c, json_get(o, "outputs")) if (out->noutputs < RESULT_MAX_OUTPUTS &&
                                                       json_text(c, "name") && json_text(c, "hash"))
-    {
-        struct output_hash *h = &out->outputs[out->noutputs++];
-        unsigned long long hash = 0;
-        snprintf(h->name, sizeof h->name, "%s", json_text(c, "name"));
-        sscanf(json_text(c, "hash"), "%llx", &hash);
-        h->hash = hash;
-    }
+        members_read(c, record_members("output"), &out->outputs[out->noutputs++], "output", ds);
+    if (s == ST_OK && json_get(o, "compared"))
+        s = members_read(json_get(o, "compared"), record_members("outputs-compared"), &out->part,
+                         "compared", ds);
+    if (s == ST_OK && json_get(o, "energy"))
+        s = members_read(json_get(o, "energy"), record_members("energy"), &out->energy, "energy", ds);
     get_limits(o, &out->limits);
+    out->guessed = launch_guessed_get(json_get(o, "guessed"));
     if (s == ST_OK)
         s = get_loads(json_get(o, "loads"), out, ds);
-    return s == ST_OK ? fields_read(o, result_fields, ARRAY_LEN(result_fields), out, "result", ds) : s;
+    return s == ST_OK ? members_read(o, record_members("result"), out, "result", ds) : s;
+}
+
+void put_line_as(struct jw *w, const char *key, const struct options *o)
+{
+    struct buf line = { 0 };
+    if (o)
+        options_line(o, &line);
+    jw_put_str(w, key, !o ? NULL : line.s ? line.s : "");
+    buf_free_checked(&line, w->out);
 }
 
 /* ---- data sets of a search ---- */
-static const struct field set_fields[] = {
-    FIELD(tune_data_set, FIELD_TEXT, "name", name),
-    FIELD(tune_data_set, FIELD_NUM, "gain", gain),
-    FIELD(tune_data_set, FIELD_BOOL, "holds", holds),
-    FIELD(tune_data_set, FIELD_TEXT, "note", message),
-};
+static void put_all_launches(struct jw *w, const struct tune_all_launches *a)
+{
+    if (!a->valid) {
+        jw_put_null(w, "all_launches");
+        return;
+    }
+    jw_put_obj(w, "all_launches");
+    members_write(w, doc_members("all-launches"), a);
+    jw_put_num(w, "gain", gain_between(a->original_ns, a->best_ns));
+    jw_end_obj(w);
+}
 
 void put_data_sets(struct jw *w, const struct tune_found *f)
 {
-    jw_key(w, "data_sets");
-    jw_arr(w);
+    jw_put_arr(w, "data_sets");
     for (unsigned i = 0; i < f->nsets; i++) {
         struct tune_data_set s = f->set[i];
-        if (!(s.gain > 0))
-            s.gain = (double)NAN; /* null: it did not run */
+        bool ran = s.gain > 0, known = ran && s.evidence != EVIDENCE_MODELLED;
+        if (!ran)
+            s.gain = (double)NAN; /* null */
         jw_obj(w);
-        fields_write(w, set_fields, ARRAY_LEN(set_fields), &s);
+        members_write(w, doc_members("data-set"), &s);
+        jw_put_str(w, "evidence", known ? evidence_name(s.evidence) : NULL);
+        put_line_as(w, "best_options_line", ran ? &s.best : NULL);
         jw_end_obj(w);
     }
     jw_end_arr(w);
+    put_all_launches(w, &f->all);
 }
 
-enum status get_data_sets(const cJSON *list, struct tune_found *f, struct diags *ds)
+static enum evidence evidence_named(const char *name)
 {
-    const cJSON *o;
+    for (int e = EVIDENCE_MODELLED; name && e <= EVIDENCE_MEASURED; e++)
+        if (!strcmp(evidence_name((enum evidence)e), name))
+            return (enum evidence)e;
+    return EVIDENCE_MODELLED;
+}
+
+enum status get_data_sets(const cJSON *run, struct tune_found *f, struct diags *ds)
+{
+    const cJSON *o, *list = json_get(run, "data_sets"), *all = json_get(run, "all_launches");
     enum status st = ST_OK;
     f->nsets = 0;
-    cJSON_ArrayForEach(o, list) if (st == ST_OK && f->nsets < TUNE_SETS) st =
-        fields_read(o, set_fields, ARRAY_LEN(set_fields), &f->set[f->nsets++], "data set", ds);
+    f->all.valid = cJSON_IsObject(all);
+    if (f->all.valid)
+        st = members_read(all, doc_members("all-launches"), &f->all, "all launches", ds);
+    cJSON_ArrayForEach(o, list) if (st == ST_OK && f->nsets < TUNE_SETS)
+    {
+        struct tune_data_set *s = &f->set[f->nsets++];
+        st = members_read(o, doc_members("data-set"), s, "data set", ds);
+        s->evidence = evidence_named(json_text(o, "evidence"));
+        s->best = options_default();
+        if (st == ST_OK && json_text(o, "best_options_line"))
+            st = options_parse_line(&s->best, str_of(json_text(o, "best_options_line")), ds);
+    }
     return st;
-}
-
-void put_num(struct jw *w, const char *key, double v)
-{
-    jw_key(w, key);
-    jw_num(w, v);
 }

@@ -3,7 +3,7 @@
  * said by the result's limits (engine/rec/limits.h). */
 #include "engine/session/roofline.h"
 
-#include "engine/base/base.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/result.h"
 #include "engine/session/preset_fields.h"
 #include "engine/session/session_int.h"
@@ -45,11 +45,16 @@ static double value(const struct result *r, enum counter_id id)
     return r->counters[id].valid ? r->counters[id].value : NAN;
 }
 
-static void add(struct roofline *f, struct roof x)
+static struct roof placed(const struct roofline *f, struct roof x)
 {
     x.share = x.rate > 0 ? x.amount / x.rate / f->seconds : NAN;
     x.intensity = x.memory && x.amount > 0 ? f->operations / x.amount : NAN;
-    f->roof[f->n++] = x;
+    return x;
+}
+
+static void add(struct roofline *f, struct roof x)
+{
+    f->roof[f->n++] = placed(f, x);
 }
 
 /* Of the SMs in this kernel: tensor cores lower it. */
@@ -82,9 +87,13 @@ static void add_pipes(struct roofline *f, const struct result *r, const struct p
 
 static void add_memory(struct roofline *f, const struct result *r, const struct preset_fields *p)
 {
-    struct roof l2 = { .name = "L2", .memory = true }, dram = { .name = "DRAM", .memory = true };
+    struct roof l1 = { .name = "L1", .memory = true }, l2 = { .name = "L2", .memory = true },
+                dram = { .name = "DRAM", .memory = true };
     char said[220] = "";
     double mhz = clock_mhz(r, &p->p);
+    l1.amount = 32 * value(r, COUNTER_L1_SECTORS);
+    l1.rate = field(p, "l1_bytes_per_cycle", NULL, 0) * (double)p->p.sms * mhz * 1e6;
+    f->l1 = placed(f, l1);
     l2.amount = 32 * (value(r, COUNTER_L2_READ_SECTORS) + value(r, COUNTER_L2_WRITE_SECTORS));
     l2.rate = field(p, "l2_bytes_per_cycle", said, sizeof said) * mhz * 1e6;
     snprintf(l2.from, sizeof l2.from, "%s x %g MHz", said, mhz);
@@ -106,8 +115,7 @@ void roofline_device_free(struct roofline_device *d)
 {
     if (d->fields)
         preset_fields_free(d->fields);
-    base_free(d->fields);
-    base_free(d->spec);
+    BASE_FREE(d->fields, d->spec);
     *d = (struct roofline_device){ NULL, NULL };
 }
 
@@ -174,33 +182,25 @@ double roofline_compute(const struct roofline *f)
 static void put_roof(struct jw *w, const struct roof *x)
 {
     jw_obj(w);
-    jw_key(w, "name");
-    jw_str(w, x->name);
-    jw_key(w, "kind");
-    jw_str(w, x->memory ? "memory" : "compute");
-    put_num(w, "amount", x->amount);
-    put_num(w, "per_second", x->rate > 0 ? x->rate : (double)NAN);
-    put_num(w, "share", x->share);
-    put_num(w, "operations_per_byte", x->intensity);
-    jw_key(w, "from");
-    jw_str(w, x->from);
+    jw_put_str(w, "name", x->name);
+    jw_put_str(w, "kind", x->memory ? "memory" : "compute");
+    jw_put_num(w, "amount", x->amount);
+    jw_put_num(w, "per_second", x->rate > 0 ? x->rate : (double)NAN);
+    jw_put_num(w, "share", x->share);
+    jw_put_num(w, "operations_per_byte", x->intensity);
+    jw_put_str(w, "from", x->from);
     jw_end_obj(w);
 }
 
 void json_roofline(struct jw *w, const struct roofline *f)
 {
-    jw_key(w, "roofline");
-    jw_obj(w);
-    jw_key(w, "origin");
-    jw_str(w, f->valid ? origin_name(f->origin) : NULL);
-    jw_key(w, "why_not");
-    jw_str(w, f->valid ? NULL : f->why_not);
-    put_num(w, "operations", f->valid ? f->operations : (double)NAN);
-    put_num(w, "attained_per_second", f->valid ? f->attained : (double)NAN);
-    jw_key(w, "limit");
-    jw_str(w, f->valid && f->limit != LIMIT_UNKNOWN ? limit_name(f->limit) : NULL);
-    jw_key(w, "ceilings");
-    jw_arr(w);
+    jw_put_obj(w, "roofline");
+    jw_put_str(w, "origin", f->valid ? origin_name(f->origin) : NULL);
+    jw_put_str(w, "why_not", f->valid ? NULL : f->why_not);
+    jw_put_num(w, "operations", f->valid ? f->operations : (double)NAN);
+    jw_put_num(w, "attained_per_second", f->valid ? f->attained : (double)NAN);
+    jw_put_str(w, "limit", f->valid && f->limit != LIMIT_UNKNOWN ? limit_name(f->limit) : NULL);
+    jw_put_arr(w, "ceilings");
     for (size_t i = 0; i < f->n; i++)
         put_roof(w, &f->roof[i]);
     jw_end_arr(w);

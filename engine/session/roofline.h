@@ -2,13 +2,10 @@
 #ifndef GPULOCW_SESSION_ROOFLINE_H
 #define GPULOCW_SESSION_ROOFLINE_H
 
-#include "engine/base/base.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/limits.h"
 
-struct jw;
 struct preset_fields;
-struct result;
 
 #define ROOF_MOST (PIPE_COUNT + 2)
 /* One ceiling: a pipe of arithmetic, or a level of memory. */
@@ -29,6 +26,7 @@ struct roofline {
     double attained;   /* operations per second */
     struct roof roof[ROOF_MOST];
     size_t n;
+    struct roof l1;         /* what loads ask of the L1s; its rate is no ceiling of the picture */
     enum limit_cause limit; /* what limits it: the first of the result's limits */
     enum origin origin;
 };

@@ -2,55 +2,35 @@
 #ifndef GPULOCW_SESSION_SESSION_INT_H
 #define GPULOCW_SESSION_SESSION_INT_H
 
-#include "engine/base/base.h"
-#include "engine/search/tuner.h"
+#include "engine/rec/record.h"
 #include "engine/session/json.h"
 
 struct ana_coalesce;
 struct ana_kernel;
 struct dev_info;
-struct dim3u;
+struct interval;
 struct launch_spec;
+struct limits;
 struct options;
 struct result;
+struct tune_found;
+struct tune_proof;
 
 /* preset.c: the tree of a shipped preset or a file; the caller frees it (cJSON_Delete). */
 enum status preset_tree(const char *name_or_path, cJSON **t, struct diags *ds);
 
-/* ---- field tables ---- */
-enum field_type {
-    FIELD_INT,
-    FIELD_U32,
-    FIELD_U64,
-    FIELD_I64,
-    FIELD_HEX64,
-    FIELD_NUM,
-    FIELD_BOOL,
-    FIELD_TEXT /* char[size] */,
-    FIELD_ENUM
-};
-struct field {
-    const char *key;
-    enum field_type type;
-    size_t offset, size;
-    const char *const *names;
-};
-#define FIELD(T, type, key, member)                                                  \
-    {                                                                                \
-        key, type, offsetof(struct T, member), sizeof(((struct T *)0)->member), NULL \
-    }
-#define FIELD_E(T, key, member, names)                                                      \
-    {                                                                                       \
-        key, FIELD_ENUM, offsetof(struct T, member), sizeof(((struct T *)0)->member), names \
-    }
-void fields_write(struct jw *w, const struct field *f, size_t n, const void *rec);
+/* ---- members of structs (engine/rec/record.h) ---- */
+void members_write(struct jw *w, struct members m, const void *record);
 /* Absent or null keys leave the record as it is; a wrong type is a diagnostic. */
-enum status fields_read(const cJSON *o, const struct field *f, size_t n, void *rec, const char *where,
-                        struct diags *ds);
+enum status members_read(const cJSON *o, struct members m, void *record, const char *where,
+                         struct diags *ds);
+
+/* The bound rows of a record of fields.def (doc_members.c). */
+struct members doc_members(const char *record);
+/* They as an object: a member of the open one, or without a key (json.c). */
+void put_record(struct jw *w, const char *key, const char *record, const void *of);
 
 /* ---- records (records.c) ---- */
-void put_uint(struct jw *w, const char *key, uint64_t v);
-void put_dim(struct jw *w, const char *key, struct dim3u d);
 void put_options(struct jw *w, const struct options *o);
 void put_device(struct jw *w, const struct dev_info *d);
 void put_device_members(struct jw *w, const struct dev_info *d); /* into an open object */
@@ -58,7 +38,7 @@ void put_device_members(struct jw *w, const struct dev_info *d); /* into an open
 void put_interval(struct jw *w, const char *key, struct interval i);
 void get_limits(const cJSON *o, struct limits *out);   /* of an object with what json_limits writes */
 void put_result(struct jw *w, const struct result *r); /* members into an open object */
-void put_num(struct jw *w, const char *key, double v);
+void put_result_as(struct jw *w, const char *key, const struct result *r); /* a member of its own */
 struct ana_banks;
 /* members of an exact count, of an analysed kernel: banks_json.c */
 void json_banks(struct jw *w, const struct ana_banks *b);
@@ -69,9 +49,8 @@ enum status get_options(const cJSON *o, struct options *out, struct diags *ds);
 enum status get_device(const cJSON *o, struct dev_info *out, struct diags *ds);
 enum status get_result(const cJSON *o, struct result *out, struct diags *ds);
 void put_data_sets(struct jw *w, const struct tune_found *f);
-enum status get_data_sets(const cJSON *list /* may be NULL */, struct tune_found *f, struct diags *ds);
-/* The member "proof", where there is something to say; p may be NULL (doc_proof.c). */
-void put_proof(struct jw *w, const struct tune_proof *p);
+enum status get_data_sets(const cJSON *run, struct tune_found *f, struct diags *ds);
+void put_line_as(struct jw *w, const char *key, const struct options *o); /* NULL: null */
 enum status get_proof(const cJSON *o /* may be NULL */, struct tune_proof *p, struct diags *ds);
 struct arg_spec;
 /* An argument made from its "tensor_map" member; false: `why` says what is wrong (launch_tensor.c). */
@@ -96,6 +75,12 @@ void put_init(struct jw *w, const struct init_spec *in); /* key and value */
 enum status launch_file_inside(const cJSON *o, const char *path, const char *where, const char *name,
                                struct diags *ds);
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested);
+/* Words of enum launch_guess; those that are unknown are left out. */
+void launch_guessed_put(struct jw *w, unsigned guessed);
+unsigned launch_guessed_get(const cJSON *list);
+/* A diagnostic about the object o of a launch, at its place in the file; ST_INPUT. */
+enum status launch_wrong(struct diags *ds, const char *path, const cJSON *o, const char *where,
+                         const char *what);
 enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out,
                        struct diags *ds);
 /* Errors for keys that mean nothing, in the launch and what it holds (launch_keys.c). */

@@ -2,18 +2,17 @@
 #ifndef GPULOCW_SIM_DECODED_H
 #define GPULOCW_SIM_DECODED_H
 
-#include "engine/base/base.h"
 #include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
 
 struct exec_warp;
 struct native;
 struct ptx_func;
-struct ptx_inst;
-struct ptx_module;
+struct exec_inst;
 struct ptx_symbol;
-struct sim_mem;
 struct part;
+struct dot_ops;
 
 /* ---- decoded instructions ---- */
 /* Runs the instruction for the lanes of `mask` (never 0). */
@@ -114,7 +113,7 @@ struct exec_inst {
     uint8_t store;
     /* enum exec_reach (mem.h); REACH_ANY where nobody relies on it (sim_program.apart) */
     uint8_t reach;
-    uint32_t load_id; /* static id of a global load (index into stats.loads), EXEC_NO_ID */
+    uint32_t load_id; /* static id of a global load or a product (index into stats.loads), EXEC_NO_ID */
     uint32_t mem_id;  /* per-instruction allocation cache */
     /* accesses of one block with the same unchanged base register: alike in pattern; 0: none */
     uint32_t group;
@@ -204,11 +203,13 @@ struct sim_program {
     /* special registers the code reads (sreg.c) */
     struct exec_sreg *sregs;
     uint32_t nsregs, sreg_bytes[BANK_COUNT];
-    uint32_t nloads, nmem;          /* static global loads; memory instructions */
+    uint32_t nloads, nmem;          /* static global loads and products; memory instructions */
     const struct exec_inst **loads; /* [nloads] */
     uint32_t regs;                  /* estimated 32-bit registers per thread */
     /* that the kernel lets ptxas use, by .minnctapersm or .maxnreg; 0: it says nothing */
     uint32_t regs_allowed;
+    struct sim_compiled compiled; /* by an assembler */
+    uint32_t spilled;             /* sim_resources */
     /* ordered: results depend on the order of CTAs: one thread runs them */
     bool recursive, ordered;
     bool flies;   /* copies asynchronously, or reads shared memory so */
@@ -222,7 +223,8 @@ struct sim_program {
     bool timing_reads_only_symbols;
     /* the lane bodies that the code is made of (lanes.h) */
     exec_fn *const *lanes;
-    bool no_native; /* no machine code is to be made, or an attempt was */
+    const struct dot_ops *dots; /* and its products of matrices (tensor/dot.h) */
+    bool no_native;             /* no machine code is to be made, or an attempt was */
     /* made by the first functional launch; NULL: none (native.h) */
     struct native *native;
 };

@@ -2,8 +2,6 @@
 #ifndef GPULOCW_SIM_KEY_H
 #define GPULOCW_SIM_KEY_H
 
-#include "engine/base/base.h"
-
 /* Modifiers that select a row; the rest do not change what registers receive. */
 enum {
     KEY_FTZ = 1,

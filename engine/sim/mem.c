@@ -8,9 +8,6 @@
  * The table is sorted by address. */
 #include "engine/sim/mem.h"
 
-#include "engine/base/base.h"
-#include "engine/sim/exec/exec.h"
-#include "engine/sim/sim.h"
 #include "engine/sim/windows.h"
 
 #include <fcntl.h>
@@ -36,17 +33,12 @@ struct sim_mem *sim_mem_new(uint64_t limit)
     return m;
 }
 
-static uint64_t round_up(uint64_t n, uint64_t to)
-{
-    return (n + to - 1) / to * to;
-}
-
 /* n bytes of the file; false: own storage will do. */
 static bool map_file(struct sim_mem *m, struct sim_mem_entry *e, uint64_t n)
 {
     if (m->fd < 0 && (m->fd = memfd_create("gpulocw-device-memory", MFD_CLOEXEC)) < 0)
         return false;
-    uint64_t bytes = round_up(n, PAGE);
+    uint64_t bytes = sim_round_up(n, PAGE);
     if (ftruncate(m->fd, (off_t)(m->file_end + bytes)) != 0)
         return false;
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, (off_t)m->file_end);
@@ -75,7 +67,7 @@ uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e, bo
         void *p = mmap(NULL, e->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE, m->fd, (off_t)e->file_at);
         return p == MAP_FAILED ? NULL : p;
     }
-    uint8_t *p = base_alloc(round_up(e->a.n ? e->a.n : 1, 64));
+    uint8_t *p = base_alloc(sim_round_up(e->a.n ? e->a.n : 1, 64));
     if (p)
         memcpy(p, e->a.host, e->a.n);
     return p;
@@ -95,17 +87,15 @@ static void entry_free(struct sim_mem *m, struct sim_mem_entry *e)
         e->a.host = NULL;
     } else if (e->mapped && e->a.host) {
         munmap(e->a.host, e->mapped);
-        if (!e->over && fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)e->file_at,
-                                  (off_t)e->mapped) != 0)
-            m->leaked += e->mapped;
+        if (!e->over) /* what is not punched out stays until the file goes */
+            fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)e->file_at,
+                      (off_t)e->mapped);
     } else {
         base_free(e->a.host);
     }
     if (e->own_file)
         close(e->file);
-    base_free((char *)e->a.name);
-    base_free(e->init);
-    base_free(e->touched);
+    BASE_FREE((char *)e->a.name, e->init, e->touched);
 }
 
 void sim_mem_free(struct sim_mem *m)
@@ -117,9 +107,7 @@ void sim_mem_free(struct sim_mem *m)
     if (m->fd >= 0)
         close(m->fd);
     pthread_mutex_destroy(&m->lock);
-    base_free(m->v);
-    base_free(m->kept);
-    base_free(m);
+    BASE_FREE(m->v, m->kept, m);
 }
 
 /* Index of the first entry above addr. */
@@ -177,7 +165,7 @@ static bool vacant(const struct sim_mem *m, uint64_t addr, uint64_t n)
 
 static uint64_t above(const struct sim_alloc *a)
 {
-    return round_up(a->addr + (a->n ? a->n : 1), ALIGN) + GUARD;
+    return sim_round_up(a->addr + (a->n ? a->n : 1), ALIGN) + GUARD;
 }
 
 /* The next address of a space, above what the caller placed there itself. */
@@ -222,7 +210,7 @@ uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, enum sim
     if (bytes > m->limit - m->used)
         return 0;
     if (bytes < MAPPED_FROM || !map_file(m, &e, bytes))
-        e.a.host = base_alloc(round_up(bytes, 64));
+        e.a.host = base_alloc(sim_round_up(bytes, 64));
     return enter(m, e, name);
 }
 
@@ -230,7 +218,7 @@ uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int
                             const struct sim_give *give)
 {
     struct sim_mem_entry e = {
-        .a = { .n = n }, .over = true, .file = file, .mapped = round_up(n, PAGE), .all_touched = true
+        .a = { .n = n }, .over = true, .file = file, .mapped = sim_round_up(n, PAGE), .all_touched = true
     };
     if (n < MAPPED_FROM || !(e.a.host = base_pages_copy(e.mapped, file)))
         return 0;
@@ -266,7 +254,7 @@ bool sim_mem_alloc_at(struct sim_mem *m, uint64_t addr, uint64_t n, const char *
         !vacant(m, addr, n))
         return false;
     if (n < MAPPED_FROM || !map_file(m, &e, n))
-        e.a.host = base_alloc(round_up(n, 64));
+        e.a.host = base_alloc(sim_round_up(n, 64));
     return enter(m, e, name) != 0;
 }
 
@@ -277,7 +265,7 @@ bool sim_mem_lend(struct sim_mem *m, uint64_t addr, uint64_t n, const char *name
                                .written = true,
                                .lent = true,
                                .file = pages->file,
-                               .mapped = pages->file < 0 ? 0 : round_up(n, PAGE),
+                               .mapped = pages->file < 0 ? 0 : sim_round_up(n, PAGE),
                                .file_at = pages->at };
     if (!addr || !n || addr + n < addr || n > m->limit - m->used || in_windows(addr, n) ||
         !vacant(m, addr, n))

@@ -2,7 +2,6 @@
 #ifndef GPULOCW_SIM_MEM_H
 #define GPULOCW_SIM_MEM_H
 
-#include "engine/base/base.h"
 #include "engine/sim/sim.h"
 
 #include <pthread.h>
@@ -63,10 +62,10 @@ struct sim_mem {
     uint64_t base;        /* lowest address that is given to an allocation without one */
     uint64_t next_global; /* address */
     uint64_t next_const;  /* address */
-    int fd;
-    uint64_t file_end, leaked; /* the file of large allocations, -1: none yet */
-    pthread_mutex_t lock;      /* of `asks` */
-    bool keeps;                /* sim_mem_keep_variables */
+    int fd;               /* the file of large allocations; -1: none yet */
+    uint64_t file_end;
+    pthread_mutex_t lock; /* of `asks` */
+    bool keeps;           /* sim_mem_keep_variables */
     struct sim_kept *kept;
     size_t nkept, cap_kept;
 };
@@ -88,5 +87,10 @@ bool sim_mem_track_init(struct sim_mem *m);
  * NULL: out of memory. Given back with the entry's `mapped`. */
 uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e, bool any);
 void sim_mem_view_free(uint8_t *view, uint64_t mapped);
+/* n, up to the next multiple of `to`. */
+static inline uint64_t sim_round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
 
 #endif

@@ -2,11 +2,9 @@
  * description of the device a preset stands for. Reading JSON is session's. */
 #include "engine/sim/preset.h"
 
-#include "engine/base/base.h"
 #include "engine/rec/device.h"
 #include "engine/sim/timing/expansion.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

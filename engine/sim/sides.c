@@ -1,9 +1,7 @@
 /* Two bits for each instruction of the code: some lane said yes, some lane said no. */
 #include "engine/sim/sides.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/facts/fixed.h"
-#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/sim/decoded.h"
@@ -29,9 +27,7 @@ struct sim_sides *sim_sides_new(void)
 
 static void forget(struct sim_sides *s)
 {
-    base_free(s->seen);
-    base_free(s->kept);
-    base_free(s->counted);
+    BASE_FREE(s->seen, s->kept, s->counted);
     *s = (struct sim_sides){ 0 };
 }
 
@@ -54,26 +50,18 @@ static uint32_t predicate_of(const struct ptx_inst *i)
 /* Where the predicate is one throughout the launch, the other way is not reached: it counts as seen. */
 static bool count_fixed(struct sim_sides *s)
 {
-    struct ptx_cfg *g = NULL;
-    bool *fixed = NULL, ok = true;
-    for (uint32_t k = 0; k < s->n && ok; k++) {
+    for (uint32_t k = 0; k < s->n; k++) {
         const struct exec_inst *in = &s->code[k];
         if (!in->ptx || !in->func || (in->guard == EXEC_NO_ID && !sim_selects(in)))
             continue;
-        if (!g || g->func != in->func->ptx) {
-            ptx_cfg_free(g);
-            base_free(fixed);
-            g = ptx_cfg_build(in->func->ptx);
-            fixed = g ? ptx_fixed(g) : NULL;
-            ok = fixed != NULL;
-        }
+        const bool *fixed = ptx_fixed_of(in->func->ptx);
+        if (!fixed)
+            return false;
         uint32_t p = predicate_of(in->ptx);
-        if (ok && p != PTX_NO_INDEX && fixed[p])
+        if (p != PTX_NO_INDEX && fixed[p])
             s->counted[k] = SEEN_BOTH;
     }
-    ptx_cfg_free(g);
-    base_free(fixed);
-    return ok;
+    return true;
 }
 
 bool sim_sides_begin(struct sim_sides *s, const struct sim_program *p)

@@ -9,16 +9,12 @@
 #ifndef GPULOCW_SIM_SIM_H
 #define GPULOCW_SIM_SIM_H
 
-#include "engine/base/base.h"
 #include "engine/sim/device_memory.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/limits.h"
-#include "engine/sim/work.h"
+#include "engine/sim/stats.h"
 
 struct text_marks;
 struct ptx_inst;
-struct ptx_module;
-struct sim_preset;
 struct sim_window;
 
 /* ---- what a load asks of the caches on an architecture ---- */
@@ -49,13 +45,23 @@ bool sim_symbol(const struct sim_program *p, struct str name, uint64_t *addr, ui
 enum status sim_symbol_write(struct sim_program *p, struct str name, uint64_t off, const void *data,
                              uint64_t n);
 struct sim_resources {
-    uint32_t regs;          /* 32-bit registers a thread */
+    uint32_t regs;          /* 32-bit registers a thread; estimated unless an assembler said it */
     uint32_t shared_static; /* byte */
     uint32_t local_bytes;   /* byte a thread */
     uint32_t param_bytes;   /* byte */
-    uint32_t max_threads;   /* of a CTA */
+    uint32_t spilled;     /* byte a thread stores for want of registers, each instruction counted once */
+    uint32_t max_threads; /* of a CTA */
 };
-/* regs: estimated per thread */
+/* What an assembler made of the kernel; regs 0: none was asked. */
+struct sim_compiled {
+    uint32_t regs;         /* of a thread */
+    uint32_t spill_stores; /* bytes of a thread, each instruction counted once */
+    uint32_t spill_loads;
+    uint32_t stack; /* bytes of a thread: variables in local memory, and what is spilled */
+    char by[32];    /* "ptxas 13.0.88" */
+};
+/* From now on it stands for the estimates of this program. */
+void sim_program_set_compiled(struct sim_program *p, const struct sim_compiled *c);
 struct sim_resources sim_program_resources(const struct sim_program *p);
 /* The most hostile machine that the ISA allows, for functional launches; all 0: the usual one. One host
  * thread runs the CTAs. A kernel whose result depends on any of it proves nothing by having the right
@@ -126,6 +132,18 @@ enum sim_dispatch {
     DISPATCH_RANDOM,
     DISPATCH_ADVERSARIAL
 };
+/* Which CTAs (clusters) of a functional launch run: one of each `every`, or with `rest` the others; 0: all. dry: they
+ * do only what control flow and addresses depend on, and nobody sees what they store (see sim_can_skip). */
+struct sim_chosen {
+    uint32_t every;
+    bool rest, dry;
+};
+/* A loop whose turns are alike: code index of the branch that ends a turn, and after how many turns a warp leaves it
+ * (0: when it does by itself, and turns are counted: sim_stats.turns). */
+struct sim_cut {
+    bool on;
+    uint32_t latch, turns;
+};
 struct sim_launch {
     struct dim3u grid, block;
     /* CTAs of a cluster; x == 0: as the kernel says */
@@ -159,6 +177,10 @@ struct sim_launch {
     /* after those at these addresses were copied back from elsewhere, in order */
     const uint64_t *restored;
     size_t nrestored;
+    /* Timed: every > 0 says that outputs are not asked for: `outputs` gets what `rest` of a functional launch counts,
+     * and a launch that is timed whole is `dry`, too. */
+    struct sim_chosen chosen;
+    struct sim_cut cut;              /* CTAs that compute no values: see sim_chosen.dry */
     const struct sim_window *window; /* window.h; NULL: none */
     uint64_t max_cycles;             /* 0: none; a launch that goes past is a hang, reported */
     uint64_t max_insts; /* functional launches: the same, of the instructions of all warps */
@@ -167,70 +189,8 @@ struct sim_launch {
      * sim_stats.made). NULL: not. */
     struct sim_stats *outputs;
 };
-#define SIM_CTA_WARPS 32u
-#define SIM_CLASSES   4u
-struct sim_load_stats {
-    uint32_t func;
-    uint32_t inst;
-    uint32_t line;
-    uint64_t executions /* warp-level */, requests, sectors, l1_hits, threads;
-};
-struct sim_stats {
-    double time_ns, cycles; /* n/a (NaN) when functional */
-    double clock_mhz;       /* of the SMs meanwhile; 0: not timed */
-    uint64_t inst_warp, inst_thread;
-    /* functional: of the warps at each place in their CTA */
-    uint64_t inst_of_warp[SIM_CTA_WARPS];
-    uint64_t l1_requests, l1_sectors, l1_hits, l2_reads, l2_hits, l2_writes, dram_read_bytes,
-        dram_write_bytes;
-    /* sectors that reads missing in L2 brought, neighbours too, and those of the other partition */
-    uint64_t l2_missed;
-    struct sim_work work;
-    double warps_active; /* percent */
-    bool sampled;
-    double sample_share; /* share of the CTAs that were timed */
-    /* timed on copies: the buffers are as they were before the launch, unless */
-    bool dry;
-    bool made; /* the outputs were made beside it; */
-    /* they were, but the launch is one to time whole: start once more without */
-    bool again;
-    uint32_t ctas_per_sm;
-    /* Above 0: CTAs so long that the sample saw none end, or that share out work. Counters are the
-     * sample's, time is n/a, until sim_stats_complete is told the warp instructions of the whole launch
-     * (`whole`: a functional run of it). */
-    double cycles_per_inst, lead_cycles;
-    /* the same where the warps of a CTA do not keep step; owned */
-    struct sim_part *parts;
-    uint32_t nparts;
-    /* per static global load; owned, base_free */
-    struct sim_load_stats *loads;
-    uint32_t nloads;
-    /* timed: what each instruction took of the schedulers' slots; owned, base_free */
-    struct limit_row *spent;
-    size_t nspent;
-    struct limit_launch slots;
-    char *print;
-    size_t nprint; /* vprintf output; owned */
-};
-/* What a sample saw while some classes of warps ran. rate: warp instructions per cycle of one warp. */
-struct sim_phase {
-    double cycles, rate[SIM_CLASSES];
-    struct sim_stats seen;
-};
-/* Class k ends with phase k; class_of: of a warp's place in its CTA. waves: CTAs one after the other in
- * one place. */
-struct sim_part {
-    uint32_t nclasses;
-    uint32_t nphases;
-    uint32_t warps;
-    uint64_t ctas;
-    double waves;
-    uint8_t class_of[SIM_CTA_WARPS];
-    struct sim_phase phase[SIM_CLASSES];
-};
-void sim_stats_free(struct sim_stats *s);
-/* Also where CTAs ended, but shorter ones than the launch has on the average. */
-void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole);
+/* Whether what a CTA executes is known without the values that it computes (sim_launch.chosen). */
+bool sim_can_skip(const struct sim_program *p);
 /* How many CTAs of the launch are resident at once, and what L1 has left (engine/rec/device.h). */
 struct dev_resident sim_resident(const struct sim_program *p, const struct sim_launch *l);
 enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out,

@@ -20,11 +20,4 @@
 #define EXEC_NO_ID UINT32_MAX
 #define EXEC_AHEAD 7u
 
-struct exec_warp;
-struct exec_cta;
-struct exec_frame;
-struct exec_launch;
-struct exec_worker;
-struct exec_inst;
-
 #endif

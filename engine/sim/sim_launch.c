@@ -1,15 +1,9 @@
 /* sim_run: checks a launch against the kernel and the device, then runs it
  * functionally (outputs only) or timed. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
 #include "engine/sim/step.h"
 
 #include <math.h>
@@ -26,8 +20,8 @@ enum status sim_load_marked(const struct ptx_module *m, struct str kernel,
                             struct sim_mem *mem, struct sim_program **out, struct diags *ds)
 {
     enum status st = sim_load_lanes(m, kernel, marks, preset, mem, 0, out, ds);
-    if (st == ST_OK && (*out)->regs_allowed > (*out)->regs)
-        (*out)->regs = timing_regs(*out);
+    if (st == ST_OK && (*out)->regs_allowed)
+        timing_estimate(*out);
     return st;
 }
 
@@ -36,10 +30,7 @@ void sim_stats_free(struct sim_stats *s)
     for (uint32_t i = 0; i < s->nparts; i++)
         for (uint32_t k = 0; k < s->parts[i].nphases; k++)
             base_free(s->parts[i].phase[k].seen.loads);
-    base_free(s->parts);
-    base_free(s->loads);
-    base_free(s->print);
-    base_free(s->spent);
+    BASE_FREE(s->parts, s->loads, s->print, s->spent);
     s->spent = NULL;
     s->nspent = 0;
     s->parts = NULL;
@@ -48,6 +39,24 @@ void sim_stats_free(struct sim_stats *s)
     s->print = NULL;
     s->nloads = 0;
     s->nprint = 0;
+}
+
+void sim_stats_join(struct sim_stats *s, const struct sim_stats *more)
+{
+    s->ctas += more->ctas;
+    s->inst_warp += more->inst_warp;
+    s->inst_thread += more->inst_thread;
+    for (unsigned i = 0; i < SIM_CTA_WARPS; i++)
+        s->inst_of_warp[i] += more->inst_of_warp[i];
+    for (uint32_t i = 0; i < s->nloads && i < more->nloads; i++) {
+        s->loads[i].executions += more->loads[i].executions;
+        s->loads[i].threads += more->loads[i].threads;
+    }
+}
+
+bool sim_can_skip(const struct sim_program *p)
+{
+    return p->timing_ignores_data && !p->ordered && !p->heap && !p->part;
 }
 
 static bool bad(struct diags *ds, const char *what, uint64_t have, const char *limit, uint64_t allowed)

@@ -2,17 +2,11 @@
 #ifndef GPULOCW_SIM_STEP_H
 #define GPULOCW_SIM_STEP_H
 
-#include "engine/base/base.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/sim_int.h"
 
-struct dim3u;
 struct exec_cta;
 struct exec_launch;
-struct exec_warp;
 struct exec_worker;
-struct sim_launch;
-struct sim_stats;
 
 /* ---- what one step did ---- */
 enum exec_access_kind {
@@ -61,7 +55,7 @@ enum exec_event {
 struct exec_step {
     const struct exec_inst *inst;
     uint8_t event;             /* enum exec_event */
-    bool branched, diverged;   /* pc did not fall through; lanes went two ways */
+    bool branched;             /* pc did not fall through */
     bool woke;                 /* warps that waited for their warpgroup may go on */
     uint32_t active, mask;     /* lanes of the running path; those whose guard holds */
     uint32_t pc;               /* code index */
@@ -159,6 +153,7 @@ struct exec_late {
     uint32_t bytes;    /* transaction bytes */
     uint32_t arrivals; /* of cp.async.mbarrier.arrive, or of a thread of another CTA */
     bool remote;       /* of another CTA: told when it has come there, whatever copies are under way */
+    bool starts;       /* from the unit that starts CTAs, as far away as L2 */
 };
 void exec_worker_late(struct exec_worker *k);
 /* What the instructions executed since the last call leave to be told; *n of them. Good until the next
@@ -173,9 +168,9 @@ uint32_t exec_late_rank(const struct exec_late *l);
 /* functional: launch.c */
 enum status exec_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out,
                      struct diags *ds);
-/* Registers a thread that the kernel gets where it allows more than it needs: for its loads, which are
- * put ahead of their uses (order.c). p->regs where no memory is left. */
-uint32_t timing_regs(const struct sim_program *p);
+/* Of a kernel that limits its registers: those that it gets for loads ahead of their uses (order.c) where more
+ * are allowed than it needs, and the bytes that it spills where fewer are. Nothing where no memory is left. */
+void timing_estimate(struct sim_program *p);
 /* timed: timing.c */
 enum status timing_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out,
                        struct diags *ds);

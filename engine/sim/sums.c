@@ -2,8 +2,6 @@
  * to. */
 #include "engine/sim/sums.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/lanes/soft.h"
 
 #include <math.h>
@@ -33,9 +31,7 @@ void sim_sums_free(struct sim_sums *s)
 {
     if (!s)
         return;
-    base_free(s->global.v);
-    base_free(s->shared.v);
-    base_free(s);
+    BASE_FREE(s->global.v, s->shared.v, s);
 }
 
 static void clear(struct table *t)

@@ -5,7 +5,6 @@
 #ifndef GPULOCW_SIM_SUMS_H
 #define GPULOCW_SIM_SUMS_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
 struct sim_sums;

@@ -4,19 +4,15 @@
  *
  *   pi,carveout=0/100,bypass-op     the first is the curve; every combination of the others is a slice
  */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/tune/sweep.h"
-#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -63,7 +59,7 @@ static size_t axis_carveout(const struct tune_subject *s, const struct options *
 /* Block shapes of the same number of threads: powers of two along x and y, z of 1. */
 static size_t axis_block(const struct tune_subject *s, const struct options *base, struct options *out)
 {
-    uint32_t threads = (uint32_t)dim3u_count(s->launch->block);
+    uint32_t threads = (uint32_t)dim3u_count(launch_block(s->launch));
     size_t n = 0;
     for (uint32_t x = 1; x <= threads && n < TUNE_AXIS_MOST; x *= 2)
         if (threads % x == 0) {
@@ -204,7 +200,7 @@ enum status tune_axes_check(const char *text, struct diags *ds)
     return tune_axes_parse(text, axes, &n, ds);
 }
 
-enum status tune_axes_parse(const char *text, struct tune_axis axes[TUNE_AXES], size_t *n,
+enum status tune_axes_parse(const char *text, struct tune_axis *axes /* TUNE_AXES */, size_t *n,
                             struct diags *ds)
 {
     struct str rest = str_of(text);

@@ -1,27 +1,20 @@
 /* The bench: the original's outputs, the code shapes loaded so far, and one configuration without a vote
  * from options to an accepted (or refused) result. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/dev/dev_pool.h"
-#include "engine/pass/pass.h"
-#include "engine/ptx/edit.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sums.h"
 #include "engine/tune/prove.h"
-#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +52,7 @@ static bool is_original(const struct result *r)
 bool tune_same_hashes(const struct tune_bench *b, const struct result *r)
 {
     for (uint32_t i = 0; i < r->noutputs; i++)
-        if (i >= b->original.noutputs || r->outputs[i].hash != b->original.outputs[i].hash)
+        if (i >= b->original->noutputs || r->outputs[i].hash != b->original->outputs[i].hash)
             return false;
     return true;
 }
@@ -68,7 +61,7 @@ void tune_tell_difference(const struct tune_bench *b, struct result *r)
 {
     for (uint32_t i = 0; i < r->noutputs; i++) {
         const struct output_hash *h = &r->outputs[i];
-        if (i < b->original.noutputs && h->hash == b->original.outputs[i].hash)
+        if (i < b->original->noutputs && h->hash == b->original->outputs[i].hash)
             continue;
         size_t arg = output_arg(b->subject.launch, i),
                w = arg < b->subject.launch->nargs ? elem_size(b->subject.launch->args[arg].elem) : 1;
@@ -80,7 +73,7 @@ void tune_tell_difference(const struct tune_bench *b, struct result *r)
                      tune_reads_clock(b->subject.module, b->subject.launch->kernel)
                          ? "the kernel reads a clock"
                          : "a race, or an order it depends on (--check-memory looks for races)");
-        else if (h->differ && i < b->original.noutputs && h->other == b->original.outputs[i].hash)
+        else if (h->differ && i < b->original->noutputs && h->other == b->original->outputs[i].hash)
             snprintf(r->message, sizeof r->message,
                      "output '%s' differs from the original's in %llu bytes, the first in element %llu",
                      h->name, (unsigned long long)h->differ, (unsigned long long)(h->first / w));
@@ -99,14 +92,6 @@ static enum status run_options(struct tune_bench *b, const struct options *o, bo
     return st == ST_OK ? tune_launch(b, &j, o, functional, &shape, out, ds) : st;
 }
 
-static bool any_atomic(const struct launch_spec *l)
-{
-    bool any = false;
-    for (size_t i = 0; i < l->nargs; i++)
-        any |= l->args[i].atomic;
-    return any;
-}
-
 /* The outputs that rewrites must leave, and what is kept of them. */
 static enum status take_reference(struct tune_bench *b, struct diags *ds)
 {
@@ -118,8 +103,8 @@ static enum status take_reference(struct tune_bench *b, struct diags *ds)
                    r.message[0] ? r.message : status_text(r.status));
         st = r.status;
     }
-    r.time = b->original.time;
-    b->original = r;
+    r.time = b->original->time;
+    *b->original = r;
     return st == ST_OK ? tune_keep_expected(b, b->sums, ds) : st;
 }
 
@@ -129,7 +114,7 @@ enum status tune_take_turns(struct tune_bench *b, struct diags *ds)
     if (b->serial)
         return ST_OK;
     b->serial = true;
-    if (any_atomic(b->subject.launch))
+    if (launch_has_sums(b->subject.launch))
         return ST_OK;
     tune_free_expected(b);
     b->expected = NULL;
@@ -148,6 +133,8 @@ static enum status ask_original(struct tune_bench *b, struct result *r, struct d
     if (b->repeats != TUNE_REPEATS_UNKNOWN)
         return ST_OK;
     bool functional = dev_describe(b->subject.dev)->kind == DEV_CUDA;
+    enum dev_outputs was = b->opts.outputs;
+    b->opts.outputs = DEV_OUTPUTS_ALL;
     enum status st = functional ? ST_OK : tune_take_turns(b, ds);
     if (st == ST_OK)
         st = run_options(b, &none, functional, &again, ds);
@@ -158,6 +145,7 @@ static enum status ask_original(struct tune_bench *b, struct result *r, struct d
         st = run_options(b, &r->options, functional, &again, ds);
     if (st == ST_OK && again.status == ST_OK && !functional)
         memcpy(r->outputs, again.outputs, sizeof r->outputs);
+    b->opts.outputs = was;
     return st;
 }
 
@@ -166,9 +154,13 @@ static enum status ask_original(struct tune_bench *b, struct result *r, struct d
 static enum status judge_outputs(struct tune_bench *b, struct result *r, struct diags *ds)
 {
     const struct launch_spec *l = b->subject.launch;
+    if (r->part.all_ctas) {
+        r->equal = r->part.bytes ? EQUAL_PART : EQUAL_UNKNOWN;
+        return ST_OK;
+    }
     r->equal = r->noutputs ? EQUAL_YES : EQUAL_UNKNOWN;
     for (uint32_t i = 0; i < r->noutputs; i++) {
-        if (i < b->original.noutputs && r->outputs[i].hash == b->original.outputs[i].hash)
+        if (i < b->original->noutputs && r->outputs[i].hash == b->original->outputs[i].hash)
             continue;
         size_t arg = output_arg(l, i);
         bool ok = false;
@@ -190,19 +182,53 @@ static enum status judge_outputs(struct tune_bench *b, struct result *r, struct 
     return ST_OK;
 }
 
+/* Outputs of some CTAs, where they show that those are the original's; else all. A kernel whose CTAs read what
+ * others wrote cannot be judged by some: it shows in the first that all outputs clear. */
+static enum status run_compared(struct tune_bench *b, const struct options *o, struct result *out,
+                                struct diags *ds)
+{
+    struct diags own = { 0 };
+    enum status st = run_options(b, o, false, out, &own);
+    out->options = *o;
+    bool some = b->opts.outputs == DEV_OUTPUTS_SOME, told = st == ST_OK && out->status == ST_OK;
+    if (!some || st == ST_REFUSED || st == ST_NOMEM || st == ST_CANCELLED ||
+        (told && (!out->part.all_ctas || (out->part.bytes && !out->part.wrong)))) {
+        diags_move(ds, &own);
+        return st == ST_OK && told ? judge_outputs(b, out, ds) : st;
+    }
+    diags_free(&own);
+    *out = result_empty();
+    b->opts.outputs = DEV_OUTPUTS_ALL;
+    st = run_options(b, o, false, out, ds);
+    out->options = *o;
+    if (st == ST_OK && out->status == ST_OK)
+        st = judge_outputs(b, out, ds);
+    bool cleared = st == ST_OK && out->status == ST_OK && out->equal != EQUAL_NO;
+    b->opts.outputs = cleared ? DEV_OUTPUTS_ALL : DEV_OUTPUTS_SOME;
+    return st;
+}
+
+enum status tune_make_all(struct tune_bench *b, const struct options *o, struct result *out,
+                          struct diags *ds)
+{
+    *out = result_empty();
+    enum status st = run_options(b, o, true, out, ds);
+    out->options = *o;
+    return st == ST_OK && out->status == ST_OK ? judge_outputs(b, out, ds) : st;
+}
+
 enum status tune_run_chosen(struct tune_bench *b, const struct options *o, struct result *out,
                             struct diags *ds)
 {
     struct options none = options_default();
     *out = result_empty();
-    enum status st = run_options(b, o, false, out, ds);
-    out->options = *o;
-    if (st == ST_OK && out->status == ST_OK)
-        st = judge_outputs(b, out, ds);
+    enum status st = run_compared(b, o, out, ds);
     if (st == ST_OK && options_equal(o, &none) && out->counters[COUNTER_INST_WARP].valid)
         b->inst_warp = out->counters[COUNTER_INST_WARP].value;
-    struct interval likely =
-        interval_of_time(dev_describe(b->subject.dev), o, out->time.origin, (double)out->time.median);
+    struct interval likely = { 0, 0 }; /* no GPU was compared with an empty L2 */
+    if (!out->cold)
+        likely = interval_of_time(dev_describe(b->subject.dev), o, out->time.origin,
+                                  (double)out->time.median);
     out->time.likely_low = out->time.valid ? (float)likely.low : 0;
     out->time.likely_high = out->time.valid ? (float)likely.high : 0;
     return st;
@@ -289,23 +315,35 @@ static enum status bind(struct tune_bench *b, struct diags *ds)
     return st;
 }
 
+static struct tune_bench *bench_new(void)
+{
+    struct tune_bench *b = base_alloc(sizeof *b);
+    struct result *original = b ? base_alloc(sizeof *original) : NULL;
+    if (!original) {
+        base_free(b);
+        return NULL;
+    }
+    *original = result_empty();
+    b->original = original;
+    return b;
+}
+
 enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o,
                             struct tune_bench **out, struct diags *ds)
 {
-    struct tune_bench *b = base_alloc(sizeof *b);
+    struct tune_bench *b = bench_new();
     *out = NULL;
     if (!b)
         return ST_NOMEM;
     b->opts = *o;
-    b->original = result_empty();
     enum status st = narrow(b, s);
     if (st == ST_OK)
         st = bind(b, ds);
     if (st == ST_OK)
         st = tune_promotions_make(b);
-    if (st == ST_OK && any_atomic(s->launch) && !(b->sums = sim_sums_new()))
+    if (st == ST_OK && launch_has_sums(s->launch) && !(b->sums = sim_sums_new()))
         st = ST_NOMEM;
-    if (st == ST_OK)
+    if (st == ST_OK && o->outputs != DEV_OUTPUTS_NONE)
         st = take_reference(b, ds);
     sim_sums_free(b->sums);
     b->sums = NULL;
@@ -316,14 +354,18 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
     return st;
 }
 
+const char *tune_regs_from(const struct tune_bench *b)
+{
+    return b->original->regs_from;
+}
+
 enum status tune_bench_open_model(const struct tune_subject *s, struct tune_bench **out,
                                   struct diags *ds)
 {
-    struct tune_bench *b = base_alloc(sizeof *b);
+    struct tune_bench *b = bench_new();
     *out = NULL;
     if (!b)
         return ST_NOMEM;
-    b->original = result_empty();
     struct tune_shape *shape = NULL;
     struct pass_output code = { 0 };
     struct options none = options_default();
@@ -337,8 +379,8 @@ enum status tune_bench_open_model(const struct tune_subject *s, struct tune_benc
         return st;
     }
     struct dev_resources r = dev_code_resources(shape->loaded);
-    b->original.regs = r.regs;
-    b->original.shared_static = r.shared_static;
+    b->original->regs = r.regs;
+    b->original->shared_static = r.shared_static;
     *out = b;
     return ST_OK;
 }
@@ -378,7 +420,7 @@ void tune_bench_close(struct tune_bench *b)
     ptx_free(b->narrow);
     tune_promotions_free(b);
     tune_tiles_free(b);
-    base_free(b);
+    BASE_FREE(b->original, b);
 }
 
 enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void *bytes, uint64_t n,

@@ -6,10 +6,9 @@
  * - Made of sums and stored: the most that any sum changes by, relative to itself, at most 1e-4.
  * - Neither: nothing. The bits must be the original's.
  */
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/sim/sums.h"
 #include "engine/tune/tune_int.h"
 
@@ -42,7 +41,7 @@ enum status tune_bounds_all(struct dev *d, struct dev_code *c, struct dev_data *
 {
     struct dev_left left;
     for (size_t i = 0; sim_sums_known(s) && dev_left(d, c, b, i, &left); i++) {
-        const struct arg_spec *a = left.arg < l->nargs ? &l->args[left.arg] : NULL;
+        const struct arg_spec *a = left.arg < launch_nargs(l) ? launch_arg(l, left.arg) : NULL;
         if (!a || !a->atomic)
             continue;
         base_free(bound[left.arg]);

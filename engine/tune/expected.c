@@ -1,12 +1,11 @@
 /* What the original wrote, where the launch states a tolerance: a result whose hash differs is compared
  * with it, number by number. A little of it is kept in memory, the rest in a file without a name. */
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/rec/elem.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sums.h"
@@ -70,7 +69,7 @@ static bool keep_in_file(struct tune_bench *b, size_t arg, uint64_t n, enum stat
 static enum status keep_arg(struct tune_bench *b, size_t arg, struct diags *ds)
 {
     struct tune_expected *e = b->expected;
-    uint64_t n = bytes_of(&b->subject.launch->args[arg]);
+    uint64_t n = bytes_of(launch_arg(b->subject.launch, arg));
     enum status st = ST_OK;
     if (n > IN_MEMORY - e->in_memory && keep_in_file(b, arg, n, &st, ds))
         return st;
@@ -84,11 +83,11 @@ static enum status keep_bounds(struct tune_bench *b, struct dev *d, struct dev_c
                                struct dev_data *data, const struct sim_sums *sums)
 {
     const struct launch_spec *l = b->subject.launch;
-    float **bound = base_alloc((l->nargs + 1) * sizeof *bound);
+    float **bound = base_alloc((launch_nargs(l) + 1) * sizeof *bound);
     if (!bound)
         return ST_NOMEM;
     enum status st = tune_bounds_all(d, c, data, sums, l, bound);
-    for (size_t i = 0; i < l->nargs; i++)
+    for (size_t i = 0; i < launch_nargs(l); i++)
         b->expected->arg[i].bound = bound[i];
     base_free(bound);
     return st;
@@ -113,8 +112,8 @@ static enum status bounds_beside(struct tune_bench *b, struct sim_sums *sums)
     j.run.sums = sums;
     j.run.max_insts = j.run.time_limit_s > 0 ? 0 : BESIDE_INSTS;
     j.run.cancel = tune_cancel(b);
-    enum status st =
-        dev_load(d, b->subject.module->path, text, str_of(b->subject.launch->kernel), 0, &c, &own);
+    enum status st = dev_load(d, b->subject.module->path, text, str_of(launch_kernel(b->subject.launch)),
+                              0, &c, &own);
     if (st == ST_OK)
         st = dev_bind(d, b->subject.data, &data, &own);
     if (st == ST_OK)
@@ -138,11 +137,11 @@ enum status tune_keep_expected(struct tune_bench *b, struct sim_sums *sums, stru
 {
     const struct launch_spec *l = b->subject.launch;
     enum status st =
-        (b->expected = base_alloc(sizeof *b->expected + l->nargs * sizeof b->expected->arg[0]))
+        (b->expected = base_alloc(sizeof *b->expected + launch_nargs(l) * sizeof b->expected->arg[0]))
             ? ST_OK
             : ST_NOMEM;
-    for (size_t i = 0; st == ST_OK && i < l->nargs; i++)
-        if (l->args[i].output && l->args[i].tolerance > 0)
+    for (size_t i = 0; st == ST_OK && i < launch_nargs(l); i++)
+        if (launch_arg(l, i)->output && launch_arg(l, i)->tolerance > 0)
             st = keep_arg(b, i, ds);
     if (st == ST_OK && sim_sums_known(sums) && b->nshapes)
         return keep_bounds(b, b->subject.dev, b->shape[0]->loaded, b->data, sums);
@@ -151,7 +150,7 @@ enum status tune_keep_expected(struct tune_bench *b, struct sim_sums *sums, stru
 
 enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds)
 {
-    const struct arg_spec *a = &b->subject.launch->args[arg];
+    const struct arg_spec *a = launch_arg(b->subject.launch, arg);
     const struct expected_arg *e = &b->expected->arg[arg];
     uint64_t n = bytes_of(a), piece = n < PIECE ? n : PIECE;
     uint8_t *now = base_alloc(piece), *was = e->bytes ? NULL : base_alloc(piece);
@@ -168,8 +167,7 @@ enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, st
               within(was ? was : e->bytes + at, now, a,
                      e->bound ? e->bound + at / elem_size(a->elem) : NULL, k / elem_size(a->elem));
     }
-    base_free(now);
-    base_free(was);
+    BASE_FREE(now, was);
     return st;
 }
 
@@ -177,9 +175,8 @@ void tune_free_expected(struct tune_bench *b)
 {
     if (!b->expected)
         return;
-    for (size_t i = 0; i < b->subject.launch->nargs; i++) {
-        base_free(b->expected->arg[i].bytes);
-        base_free(b->expected->arg[i].bound);
+    for (size_t i = 0; i < launch_nargs(b->subject.launch); i++) {
+        BASE_FREE(b->expected->arg[i].bytes, b->expected->arg[i].bound);
     }
     if (b->expected->file > 0)
         close(b->expected->file);

@@ -1,7 +1,6 @@
 /* launch: one configuration as a launch: its text, the code made of it (a shape, kept for the next
  * configuration with the same text), the launch itself. Nothing here judges what comes back. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx.h"
@@ -9,10 +8,11 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_occupancy.h"
+#include "engine/rec/result.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@
 struct pass_input tune_input(const struct tune_subject *t, const struct options *o)
 {
     return (struct pass_input){ .module = t->module,
-                                .kernel = str_of(t->launch->kernel),
+                                .kernel = str_of(launch_kernel(t->launch)),
                                 .options = o,
                                 .dev = dev_describe(t->dev),
                                 .launch = t->launch,
@@ -45,19 +45,19 @@ bool tune_legal(const struct tune_subject *t, const struct options *o)
 struct dev_cta tune_cta(const struct tune_subject *t, const struct options *o)
 {
     const struct launch_spec *l = t->launch;
-    const struct ptx_func *f = ptx_find_func(t->module, str_of(l->kernel));
-    return (struct dev_cta){ .threads = dim3u_count(l->block),
+    const struct ptx_func *f = ptx_find_func(t->module, str_of(launch_kernel(l)));
+    return (struct dev_cta){ .threads = dim3u_count(launch_block(l)),
                              .regs = t->facts ? t->facts->regs : 0,
-                             .shared = (f ? ptx_shared_of(t->module, f).bytes : 0) + l->shared,
-                             .cluster = l->cluster.x ? dim3u_count(l->cluster)
-                                        : f          ? ptx_cluster_of(f)
-                                                     : 1,
+                             .shared = (f ? ptx_shared_of(t->module, f).bytes : 0) + launch_shared(l),
+                             .cluster = launch_cluster(l).x ? dim3u_count(launch_cluster(l))
+                                        : f                 ? ptx_cluster_of(f)
+                                                            : 1,
                              .carveout = opt_occupancy(o)->carveout };
 }
 
 uint32_t tune_warps(const struct tune_subject *s)
 {
-    return (uint32_t)((dim3u_count(s->launch->block) + 31) / 32);
+    return (uint32_t)((dim3u_count(launch_block(s->launch)) + 31) / 32);
 }
 
 bool tune_usable(const struct result *r)
@@ -155,7 +155,7 @@ static enum status load(const struct tune_bench *b, const struct pass_output *co
 {
     const struct str text = { code->text, code->n };
     return dev_load_marked(b->subject.dev, b->subject.module->path, text, &code->marks,
-                           str_of(b->subject.launch->kernel), 0, out, ds);
+                           str_of(launch_kernel(b->subject.launch)), 0, out, ds);
 }
 
 /* Takes `code` over: on any outcome the caller's copy is empty. */
@@ -228,6 +228,11 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     /* A vote is taken on every SM: a sample of them would leave thresholds without a voice. */
     run->exact =
         b->opts.exact || PI_IS_VOTE(opt_bypass(o)->pi.mode) || opt_cluster(o)->agents == OPT_AGENTS_VOTE;
+    run->flush_l2 = b->opts.cold;
+    run->energy = b->opts.energy && !functional;
+    run->keep_outputs = b->keep_outputs;
+    run->outputs =
+        b->pool ? DEV_OUTPUTS_ALL : b->opts.outputs; /* its devices do not know the original's */
     run->functional = functional;
     run->sums = b->sums;
     run->time_limit_s = b->opts.time_limit_s;
@@ -270,6 +275,8 @@ enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct o
         !cancel_asked(j->run.cancel)) /* a worker that fell silent or sent damage: another, once */
         st = launch_again(b, *shape, j, out, st, ds);
     tune_map_loads(&(*shape)->code, out);
+    out->guessed = launch_guessed(b->subject.launch);
+    out->cold = j->run.flush_l2;
     return st;
 }
 

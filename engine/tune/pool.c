@@ -1,16 +1,14 @@
 /* Sweeps over a pool of devices or workers: all points are rewritten first, the distinct
  * texts are the pool's codes, and the results are the same set whatever the pool. */
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/dev/dev_pool.h"
-#include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/text_marks.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/result.h"
-#include "engine/tune/tune.h"
+#include "engine/tune/cure.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -37,10 +35,7 @@ static void batch_free(struct batch *t)
 {
     for (size_t i = 0; t->job && i < t->n; i++)
         pass_output_free(&t->job[i].code);
-    base_free(t->job);
-    base_free(t->code);
-    base_free(t->jobs);
-    base_free(t->owner);
+    BASE_FREE(t->job, t->code, t->jobs, t->owner);
 }
 
 static enum status batch_alloc(struct batch *t)
@@ -60,7 +55,7 @@ static size_t code_of(struct batch *t, const struct pass_output *c)
             return i;
     t->code[t->ncodes] = (struct dev_pool_code){ t->bench->subject.module->path,
                                                  { c->text, c->n },
-                                                 str_of(t->bench->subject.launch->kernel),
+                                                 str_of(launch_kernel(t->bench->subject.launch)),
                                                  &c->marks };
     return t->ncodes++;
 }
@@ -117,6 +112,7 @@ static void judge(struct batch *t, size_t job, const struct result *r)
     out->options = t->o[i];
     out->voted = out->sample_voted = -1;
     tune_map_loads(&t->job[i].code, out);
+    cure_limits(out, t->bench->subject.facts);
     if (r->status != ST_OK)
         return;
     out->equal = !r->noutputs ? EQUAL_UNKNOWN : tune_same_hashes(t->bench, r) ? EQUAL_YES : EQUAL_NO;
@@ -138,8 +134,8 @@ static void on_done(void *ctx, size_t job, const struct result *r)
 
 static bool any_tolerance(const struct launch_spec *l)
 {
-    for (size_t i = 0; i < l->nargs; i++)
-        if (l->args[i].tolerance > 0)
+    for (size_t i = 0; i < launch_nargs(l); i++)
+        if (launch_arg(l, i)->tolerance > 0)
             return true;
     return false;
 }

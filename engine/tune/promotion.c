@@ -1,9 +1,8 @@
 /* Launches whose tensor maps have another L2 promotion (--tma-promotion): the launch as it was, but for
  * the bytes of its maps. */
-#include "engine/base/base.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_memory.h"
-#include "engine/rec/tensor_map.h"
 #include "engine/tune/tune_int.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* What a proof says, for people and programs. */
-#include "engine/base/base.h"
-#include "engine/tune/tune.h"
+#include "engine/tune/proof.h"
 
 static void full_text(const struct tune_proof *p, struct buf *out)
 {

@@ -41,5 +41,7 @@ static inline bool tune_proof_said(const struct tune_proof *p)
 {
     return p->verdict != PROOF_NONE || p->message[0];
 }
+/* "proven (full: 3 orders, 2 data sets)", "equal (quick)", "not proven: ..." */
+void tune_proof_text(const struct tune_proof *p, struct buf *out);
 
 #endif

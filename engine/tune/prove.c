@@ -1,19 +1,12 @@
 /* Which launches of original and rewrite try to break a proof (prove_launch.c makes them), on which
  * data, and what the proof says. */
+#include "engine/rec/counter_ids.h"
 #include "engine/tune/prove_int.h"
 
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
-#include "engine/pass/pass.h"
-#include "engine/rec/data.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/result.h"
-#include "engine/sim/sim.h"
 #include "engine/sim/sides.h"
 #include "engine/sim/sums.h"
-#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -90,8 +83,7 @@ static enum status keep_all(struct tune_prover *p, struct set *s)
 static void set_free(struct tune_prover *p, struct set *s)
 {
     for (size_t i = 0; i < s->nkept; i++) {
-        base_free(s->kept[i].bytes);
-        base_free(s->kept[i].bound);
+        BASE_FREE(s->kept[i].bytes, s->kept[i].bound);
     }
     base_free(s->kept);
     if (s->bound)
@@ -243,14 +235,6 @@ static enum status original_hostile(struct tune_prover *p, struct str text, stru
     return st == ST_OK && !p->unproven[0] ? further_sets(p) : st;
 }
 
-static bool any_atomic(const struct launch_spec *l)
-{
-    bool any = false;
-    for (size_t i = 0; i < l->nargs; i++)
-        any |= l->args[i].atomic;
-    return any;
-}
-
 enum status tune_prover_open(struct dev *dev, const char *path, const struct launch_spec *spec,
                              const struct launch_data *data, const struct tune_text *original,
                              enum tune_level level, const struct cancel *cancel,
@@ -270,7 +254,7 @@ enum status tune_prover_open(struct dev *dev, const char *path, const struct lau
     p->set[0].spec = *spec;
     p->set[0].use = data;
     p->set[0].usable = true;
-    enum status st = any_atomic(spec) && !(p->sums = sim_sums_new()) ? ST_NOMEM : ST_OK;
+    enum status st = launch_has_sums(spec) && !(p->sums = sim_sums_new()) ? ST_NOMEM : ST_OK;
     if (st == ST_OK && level == TUNE_FULL && !(p->sides = sim_sides_new()))
         st = ST_NOMEM;
     if (st == ST_OK)

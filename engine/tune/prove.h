@@ -11,7 +11,6 @@
 #ifndef GPULOCW_TUNE_PROVE_H
 #define GPULOCW_TUNE_PROVE_H
 
-#include "engine/base/base.h"
 #include "engine/tune/proof.h"
 
 struct dev;

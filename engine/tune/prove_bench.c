@@ -1,19 +1,14 @@
 /* Proofs for a bench: on its own device where that is a simulated one of this process, else on the one
  * beside it. */
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
-#include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/options.h"
-#include "engine/rec/result.h"
 #include "engine/tune/prove.h"
 #include "engine/tune/sweep.h"
-#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -138,7 +133,7 @@ static enum status prove_slice(struct tune_bench *b, struct tune_slice *slice, e
                                struct diags *ds)
 {
     const struct dev_info *dev = dev_describe(b->subject.dev);
-    double threads = (double)dim3u_count(b->subject.launch->block);
+    double threads = (double)dim3u_count(launch_block(b->subject.launch));
     const struct result *best;
     enum status st = ST_OK;
     while (st == ST_OK && (best = tune_sweep_best(&slice->sweep))) {

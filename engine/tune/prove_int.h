@@ -2,7 +2,6 @@
 #ifndef GPULOCW_TUNE_PROVE_INT_H
 #define GPULOCW_TUNE_PROVE_INT_H
 
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"

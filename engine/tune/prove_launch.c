@@ -1,17 +1,10 @@
 /* A launch of original or rewrite on the hostile machine, and what it leaves, side by side. */
 #include "engine/tune/prove_int.h"
 
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
-#include "engine/rec/data.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/result.h"
-#include "engine/sim/sim.h"
-#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

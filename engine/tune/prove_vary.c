@@ -9,9 +9,7 @@
  *   whole numbers         the two least of their range; all the least
  *
  * A set on which the original faults, never ends or has no one result is none. */
-#include "engine/base/base.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
 #include "engine/tune/prove_int.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 /* What broke a launch: it is repeated with one part of the hostile machine at a time. */
-#include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -35,35 +34,17 @@ static bool is_of(uint32_t sreg, enum sim_poison what)
     }
 }
 
-struct unwritten {
-    const bool *written;
-    bool found;
-};
-
-static void on_write(void *ctx, uint32_t reg, unsigned access)
-{
-    if (access & PTX_WRITE)
-        ((bool *)ctx)[reg] = true;
-}
-
-static void on_read(void *ctx, uint32_t reg, unsigned access)
-{
-    struct unwritten *u = ctx;
-    u->found |= access & PTX_READ && !u->written[reg];
-}
-
 /* The first instruction with a register that nothing in its function writes. */
 static const struct ptx_inst *reads_unwritten(const struct ptx_func *f)
 {
     bool *written = base_alloc(f->nregs + 1);
-    struct unwritten u = { written, false };
     const struct ptx_inst *found = NULL;
     for (uint32_t i = 0; written && i < f->ninsts; i++)
-        ptx_inst_regs(&f->insts[i], on_write, written);
-    for (uint32_t i = 0; written && i < f->ninsts && !found; i++) {
-        ptx_inst_regs(&f->insts[i], on_read, &u);
-        found = u.found ? &f->insts[i] : NULL;
-    }
+        for (struct ptx_regs r = ptx_regs_of(&f->insts[i], PTX_WRITE); ptx_next_reg(&r);)
+            written[r.reg] = true;
+    for (uint32_t i = 0; written && i < f->ninsts && !found; i++)
+        for (struct ptx_regs r = ptx_regs_of(&f->insts[i], PTX_READ); ptx_next_reg(&r);)
+            found = written[r.reg] ? found : &f->insts[i];
     base_free(written);
     return found;
 }
@@ -99,15 +80,13 @@ struct looked {
 
 static void look(const struct tune_prover *p, struct str text, struct looked *out)
 {
-    struct diags none = { 0 };
     *out = (struct looked){ 0 };
-    bool ok = ptx_parse(p->path, text, &out->m, &none) == ST_OK;
+    bool ok = ptx_parse(p->path, text, &out->m, NULL) == ST_OK;
     const struct ptx_func *entry = ok ? ptx_find_func(out->m, p->kernel) : NULL;
     out->list = entry ? base_alloc((out->m->nfuncs + 1) * sizeof *out->list) : NULL;
     uint32_t *place = out->list ? base_alloc((out->m->nfuncs + 1) * sizeof *place) : NULL;
     out->n = place ? ptx_reachable(out->m, entry, out->list, place) : 0;
     base_free(place);
-    diags_free(&none);
 }
 
 static void looked_shut(struct looked *l)

@@ -1,15 +1,14 @@
 /* races: does the result of the original depend on the order in which its warps and CTAs run? One
  * checked launch before anything is measured; where it finds a race, launches in other orders. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sim.h"
-#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -83,7 +82,7 @@ struct first_run {
 
 static uint8_t *output_bytes(struct tune_bench *b, size_t arg)
 {
-    const struct arg_spec *a = &b->subject.launch->args[arg];
+    const struct arg_spec *a = launch_arg(b->subject.launch, arg);
     uint64_t n = a->count * elem_size(a->elem);
     uint8_t *bytes = n ? base_alloc((size_t)n) : NULL;
     struct diags quiet = { 0 };
@@ -98,8 +97,9 @@ static uint8_t *output_bytes(struct tune_bench *b, size_t arg)
 static void keep_outputs(struct tune_bench *b, struct first_run *f)
 {
     const struct launch_spec *l = b->subject.launch;
-    for (size_t i = 0; i < l->nargs && f->n < RESULT_MAX_OUTPUTS; i++)
-        if (l->args[i].output && l->args[i].kind == ARG_BUFFER && (f->bytes[f->n] = output_bytes(b, i)))
+    for (size_t i = 0; i < launch_nargs(l) && f->n < RESULT_MAX_OUTPUTS; i++)
+        if (launch_arg(l, i)->output && launch_arg(l, i)->kind == ARG_BUFFER &&
+            (f->bytes[f->n] = output_bytes(b, i)))
             f->arg[f->n++] = i;
 }
 
@@ -108,7 +108,7 @@ static bool find_change(struct tune_bench *b, const struct first_run *f, struct 
 {
     bool found = false;
     for (uint32_t k = 0; k < f->n && !found; k++) {
-        const struct arg_spec *a = &b->subject.launch->args[f->arg[k]];
+        const struct arg_spec *a = launch_arg(b->subject.launch, f->arg[k]);
         uint8_t *now = output_bytes(b, f->arg[k]);
         size_t w = elem_size(a->elem);
         for (uint64_t i = 0; now && !found && i < a->count; i++) {

@@ -1,12 +1,10 @@
 /* Knobs whose value a launch finds: the voted threshold (paper: bypass, 4.4.2), the voted number of
  * agents (paper: cluster, 4.3), the structures of the software cache (paper: softcache, its monitoring
  * slice). */
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
-#include "engine/pass/pass.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_prefetch.h"
@@ -22,7 +20,7 @@
 static struct pass_input input_of(const struct tune_bench *b, const struct options *o)
 {
     struct pass_input in = tune_input(&b->subject, o);
-    in.regs = b->original.regs ? b->original.regs : in.regs;
+    in.regs = b->original->regs ? b->original->regs : in.regs;
     return in;
 }
 
@@ -206,16 +204,17 @@ static enum status elect_agents(struct tune_bench *b, struct options *o, struct 
 static void say_counts(const struct tune_bench *b, const uint64_t *words, struct buf *said)
 {
     const struct launch_spec *l = b->subject.launch;
-    for (size_t p = 0, n = 0; p < l->nargs && 2 * p + 1 < PASS_SOFT_MONITORED; p++)
+    for (size_t p = 0, n = 0; p < launch_nargs(l) && 2 * p + 1 < PASS_SOFT_MONITORED; p++)
         if (words[2 * p + 1])
-            buf_printf(said, "%s%s %.1f %%", n++ ? ", " : "", l->args[p].name ? l->args[p].name : "?",
+            buf_printf(said, "%s%s %.1f %%", n++ ? ", " : "",
+                       launch_arg(l, p)->name ? launch_arg(l, p)->name : "?",
                        100 * (double)words[2 * p] / (double)words[2 * p + 1]);
 }
 
 /* What the monitoring launch takes beyond the original's time. */
 static void say_monitoring(const struct tune_bench *b, int64_t cost, struct buf *said)
 {
-    double was = b->original.time.valid ? (double)b->original.time.median : 0;
+    double was = b->original->time.valid ? (double)b->original->time.median : 0;
     if (cost > 0)
         buf_printf(said, "; monitoring took one launch of %s", time_words((double)cost).s);
     if (cost > 0 && was > 0)
@@ -251,6 +250,28 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
     return ST_OK;
 }
 
+/* ---- claims ---- */
+/* `auto` becomes what the code has. */
+static enum status find_claims(struct tune_bench *b, struct options *o, struct buf *said,
+                               struct diags *ds)
+{
+    struct pass_input in = input_of(b, o);
+    struct pass_output code;
+    struct diags notes = { 0 };
+    enum status st = pass_apply(&in, &code, &notes);
+    if (st != ST_OK)
+        diags_move(ds, &notes);
+    diags_free(&notes);
+    if (st != ST_OK)
+        return st;
+    opt_cluster(o)->claims = code.meaning.claims;
+    say(said, "agents claim tasks by %s%s",
+        code.meaning.no_launch ? "atomics: " : "cluster launch control",
+        code.meaning.no_launch ? code.meaning.no_launch : "");
+    pass_output_free(&code);
+    return ST_OK;
+}
+
 enum status tune_resolve_auto(struct tune_bench *b, struct options *o, struct tune_votes *voted,
                               struct buf *said, struct diags *ds)
 {
@@ -262,6 +283,8 @@ enum status tune_resolve_auto(struct tune_bench *b, struct options *o, struct tu
     if (st == ST_OK && opt_cluster(o)->agents == OPT_AGENTS_VOTE &&
         opt_cluster(o)->kind == CLUSTER_AGENT)
         st = elect_agents(b, o, voted, said, ds);
+    if (st == ST_OK && opt_cluster(o)->claims == CLAIMS_AUTO && opt_cluster(o)->kind == CLUSTER_AGENT)
+        st = find_claims(b, o, said, ds);
     return st;
 }
 

@@ -1,10 +1,9 @@
 /* One configuration: its votes resolved, launched, judged, and what else there is to say of it. */
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
+#include "engine/rec/device.h"
 #include "engine/rec/options.h"
 #include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
-#include "engine/tune/tune.h"
+#include "engine/tune/cure.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -33,6 +32,9 @@ enum status tune_run_one(struct tune_bench *b, const struct options *asked, stru
     if (st == ST_OK)
         st = tune_run_chosen(b, &chosen, out, &own);
     out->options = chosen;
+    cure_limits(out, b->subject.facts);
+    if (st == ST_OK && out->status == ST_OK)
+        cure_note(out, b->subject.facts, (uint32_t)dev_describe(b->subject.dev)->regs_per_sm);
     out->voted = voted.elected;
     out->sample_voted = voted.sampled;
     if (st == ST_OK && out->status == ST_OK)

@@ -3,15 +3,11 @@
  * pool. */
 #include "engine/tune/sweep.h"
 
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
-#include "engine/rec/result.h"
-#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <string.h>
@@ -233,10 +229,7 @@ static enum status run_pooled(struct sweeping *w)
             merge(w->slot[slot[i]].to, &again[i]);
     }
     count_points(w);
-    base_free(slot);
-    base_free(again);
-    base_free(out);
-    base_free(list);
+    BASE_FREE(slot, again, out, list);
     return st;
 }
 
@@ -270,7 +263,8 @@ static void judge_family(struct tune_family *f, const struct tune_bench *b, enum
     for (size_t i = 0; i < f->n; i++) {
         struct tune_sweep *s = &f->slice[i].sweep;
         s->complete = st == ST_OK;
-        tune_sweep_judge(s, dev_describe(b->subject.dev), (double)dim3u_count(b->subject.launch->block));
+        tune_sweep_judge(s, dev_describe(b->subject.dev),
+                         (double)dim3u_count(launch_block(b->subject.launch)));
         const struct result *r = tune_sweep_best(s);
         if (!r || (best && r->time.median >= best->time.median))
             continue;
@@ -364,7 +358,6 @@ void tune_family_free(struct tune_family *f)
 {
     for (size_t i = 0; i < f->n; i++)
         tune_sweep_free(&f->slice[i].sweep);
-    base_free(f->slice);
-    base_free(f->slots);
+    BASE_FREE(f->slice, f->slots);
     memset(f, 0, sizeof *f);
 }

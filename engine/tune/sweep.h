@@ -2,10 +2,8 @@
 #ifndef GPULOCW_TUNE_SWEEP_H
 #define GPULOCW_TUNE_SWEEP_H
 
-#include "engine/base/base.h"
 #include "engine/perfmodel/category.h"
 #include "engine/perfmodel/valley.h"
-#include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/tune/proof.h"
 

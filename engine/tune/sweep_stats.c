@@ -1,26 +1,16 @@
 /* What a sweep shows: best, category, model fit, overheads of the inserted code, and the sentence for a
  * person. Needs no device: a replayed session is judged by the same code. */
-#include "engine/base/base.h"
-#include "engine/perfmodel/category.h"
-#include "engine/perfmodel/valley.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
-#include "engine/rec/result.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static double ratio(const struct result *a, const struct result *b)
-{
-    return tune_usable(a) && tune_usable(b) && b->time.median > 0
-               ? (double)a->time.median / (double)b->time.median
-               : NAN;
-}
 
 static bool is_pi(const struct tune_sweep *s)
 {
@@ -49,7 +39,7 @@ static double overhead(const struct tune_sweep *s, size_t pi, const struct resul
 {
     for (size_t i = 0; is_pi(s) && i < s->npoints; i++)
         if (place(s, i) == pi)
-            return ratio(&s->points[i], plain);
+            return gain_of(&s->points[i], plain);
     return NAN;
 }
 
@@ -132,30 +122,35 @@ const struct result *tune_sweep_best(const struct tune_sweep *s)
 /* ---- the sentence ---- */
 static void pi_verdict(const struct tune_sweep *s, const struct result *best, struct buf *out)
 {
-    double over_bpa = ratio(&s->bpa, best), over_cha = ratio(&s->cha, best);
+    struct gain_words over_bpa = gain_words(gain_of(&s->bpa, best)),
+                      over_cha = gain_words(gain_of(&s->cha, best));
     switch (s->curve.category) {
     case CATEGORY_CACHE_CONGESTED:
-        buf_printf(out,
-                   "π=%zu of %u is %.2fx faster than caching all and %.2fx faster than bypassing all",
-                   place(s, s->best), s->warps, over_cha, over_bpa);
+        buf_printf(out, "π=%zu of %u is %s faster than caching all and %s faster than bypassing all",
+                   place(s, s->best), s->warps, over_cha.s, over_bpa.s);
         break;
     case CATEGORY_CACHE_FAVOURITE:
-        buf_printf(out, "cache everything (cha): %.2fx faster than bypassing all; no threshold beats it",
-                   ratio(&s->bpa, &s->cha));
+        buf_printf(out,
+                   "cache everything (cha): %s faster than bypassing all; no smaller threshold beats it",
+                   gain_words(gain_of(&s->bpa, &s->cha)).s);
         break;
     case CATEGORY_BYPASS_FAVOURITE:
-        buf_printf(out, "bypass everything (bpa): %.2fx faster than caching all",
-                   ratio(&s->cha, &s->bpa));
+        buf_printf(out, "bypass everything (bpa): %s faster than caching all",
+                   gain_words(gain_of(&s->cha, &s->bpa)).s);
         break;
     case CATEGORY_CACHE_INSENSITIVE:
         buf_printf(out, "leave it alone: no threshold changes the time by more than the noise (%.1f %%)",
                    100 * s->curve.significance);
         break;
     case CATEGORY_IRREGULAR:
-        buf_printf(out,
-                   "no single valley; best seen at π=%zu of %u, %.2fx over caching all, %.2fx over "
-                   "bypassing all",
-                   place(s, s->best), s->warps, over_cha, over_bpa);
+        buf_puts(out, "no single valley; ");
+        if (best == &s->cha) /* an end without inserted code: no point of the curve */
+            buf_printf(out, "caching all is the fastest, %s over bypassing all", over_bpa.s);
+        else if (best == &s->bpa)
+            buf_printf(out, "bypassing all is the fastest, %s over caching all", over_cha.s);
+        else
+            buf_printf(out, "best seen at π=%zu of %u, %s over caching all, %s over bypassing all",
+                       place(s, s->best), s->warps, over_cha.s, over_bpa.s);
         break;
     }
 }
@@ -171,19 +166,19 @@ static void part_verdict(const struct tune_sweep *s, struct buf *out)
             best = &s->points[at = i];
     buf_printf(out, "cut off after %zu points", s->npoints);
     if (best)
-        buf_printf(out, "; fastest so far is point %zu (%s)", at,
-                   time_words((double)best->time.median).s);
+        buf_printf(out, "; fastest so far is point %zu (%s, %s)", at,
+                   time_words((double)best->time.median).s, evidence_name(evidence_of(best)));
     if (best && is_pi(s) && tune_usable(&s->cha))
-        buf_printf(out, ", %.2fx over caching all", ratio(&s->cha, best));
+        buf_printf(out, ", %s over caching all", gain_words(gain_of(&s->cha, best)).s);
 }
 
-static double slowest(const struct tune_sweep *s)
+static const struct result *slowest(const struct tune_sweep *s)
 {
-    int64_t most = 0;
+    const struct result *most = NULL;
     for (size_t i = 0; i < s->npoints; i++)
-        if (s->points[i].time.valid && s->points[i].time.median > most)
-            most = s->points[i].time.median;
-    return (double)most;
+        if (tune_usable(&s->points[i]) && (!most || s->points[i].time.median > most->time.median))
+            most = &s->points[i];
+    return most;
 }
 
 void tune_verdict(const struct tune_sweep *s, struct buf *out)
@@ -204,13 +199,14 @@ void tune_verdict(const struct tune_sweep *s, struct buf *out)
     if (is_pi(s)) {
         buf_printf(out, "%s: ", model_category_name(s->curve.category));
         pi_verdict(s, best, out);
+        buf_printf(out, " (%s)", evidence_name(evidence_of(best)));
         return;
     }
     struct buf line = { 0 };
     options_line(&best->options, &line);
-    buf_printf(out, "best along %s: %s (%s; the slowest takes %.2fx as long)", s->axis,
+    buf_printf(out, "best along %s: %s (%s, %s; the slowest takes %s as long)", s->axis,
                line.n ? line.s : "as launched", time_words((double)best->time.median).s,
-               slowest(s) / (double)best->time.median);
+               evidence_name(evidence_of(best)), gain_words(gain_of(slowest(s), best)).s);
     buf_free(&line);
 }
 

@@ -11,18 +11,14 @@
  *
  * Values follow from these where no address and no branch follows from data, and no value from the turn
  * (engine/rewrites/tiles/turns.c): then it holds for all data of a launch of this size. */
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
-#include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sim.h"
-#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -359,8 +355,8 @@ static enum status run_marked(struct tune_tiles *x, const struct options *o, uin
     enum status st = pass_apply_survey(&in, PASS_SURVEY_TILES, NULL, &j.code, ds);
     struct str text = { j.code.text, j.code.n };
     if (st == ST_OK)
-        st = dev_load(x->dev, x->b->subject.module->path, text, str_of(x->b->subject.launch->kernel), 0,
-                      &c, ds);
+        st = dev_load(x->dev, x->b->subject.module->path, text,
+                      str_of(launch_kernel(x->b->subject.launch)), 0, &c, ds);
     if (st == ST_OK) {
         tune_fill_run(x->b, o, &j, true);
         j.run.persist = STR("");
@@ -425,7 +421,7 @@ static enum status open_tiles(struct tune_bench *b, struct diags *ds)
         return ST_NOMEM;
     x->b = b;
     x->dev = b->opts.prover ? b->opts.prover : b->subject.dev;
-    x->m.nctas = dim3u_count(b->subject.launch->grid);
+    x->m.nctas = dim3u_count(launch_grid(b->subject.launch));
     x->m.seen = base_alloc((size_t)x->m.nctas + 1);
     x->original = base_alloc(((size_t)NO_TILE + 1) * sizeof *x->original);
     for (uint32_t k = 0; k < WARPS; k++)
@@ -506,11 +502,6 @@ void tune_tiles_free(struct tune_bench *b)
         dev_unbind(x->dev, x->data);
     for (size_t i = 0; i < x->m.cap; i++)
         base_free(x->m.page[i]);
-    base_free(x->m.page);
-    base_free(x->m.unit);
-    base_free(x->m.seen);
-    base_free(x->original);
-    base_free(x->answer);
-    base_free(x);
+    BASE_FREE(x->m.page, x->m.unit, x->m.seen, x->original, x->answer, x);
     b->tiles = NULL;
 }

@@ -1,6 +1,5 @@
 /* Float atomics add in whatever order the hardware takes them: such sums differ in their last bits from
  * launch to launch, and bit-equality would refuse every configuration, the original among them. */
-#include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/meaning.h"
@@ -8,7 +7,6 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <string.h>
@@ -56,8 +54,7 @@ static bool kernel_any(const struct ptx_module *m, const char *kernel,
         any = func_any(list[f], is);
     for (uint32_t f = 0; !any && !entry && f < m->nfuncs; f++)
         any = func_any(m->funcs[f], is);
-    base_free(list);
-    base_free(place);
+    BASE_FREE(list, place);
     return any;
 }
 
@@ -202,8 +199,7 @@ static uint64_t atomics_reach(const struct ptx_module *m, const struct launch_sp
                        .sum = base_alloc((f->nregs + 1) * sizeof *r.sum) };
     r.any = !r.root || !r.sum;
     r.any = r.any || !ptx_solve(f->ninsts, PTX_FORWARD, reach_step, &r);
-    base_free(r.root);
-    base_free(r.sum);
+    BASE_FREE(r.root, r.sum);
     *derived = r.any ? ROOT_ANY : r.derived;
     return r.any ? ROOT_ANY : r.reached;
 }

@@ -4,7 +4,7 @@
 #ifndef GPULOCW_TUNE_TUNE_H
 #define GPULOCW_TUNE_TUNE_H
 
-#include "engine/base/base.h"
+#include "engine/rec/equality.h"
 #include "engine/tune/proof.h"
 
 struct ana_kernel;
@@ -38,7 +38,12 @@ struct tune_observer {
 };
 struct tune_run_opts {
     unsigned repeat, max_repeat;
-    bool counters, exact;
+    bool counters;
+    bool exact;
+    bool cold;   /* L2 is empty when a launch begins */
+    bool energy; /* measure it */
+    /* Of timed launches. SOME: once the original was launched with tune_keep_original; NONE: nothing is compared. */
+    enum dev_outputs outputs;
     double time_limit_s;
     bool check_memory /* uninitialised reads and races are faults; simulated devices only */;
     /* a simulated device of this process, for proofs where the bench's is another; borrowed; may be
@@ -51,6 +56,8 @@ struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
 
 /* A bench holds the original's outputs and the code shapes loaded so far. */
 struct tune_bench;
+/* Who says how many registers the original has (result.regs_from). */
+const char *tune_regs_from(const struct tune_bench *b);
 enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o,
                             struct tune_bench **out, struct diags *ds);
 /* Do warps of the original use shared memory in an order that nothing settles? Warns of the first such
@@ -74,6 +81,9 @@ void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob);
  * too. */
 enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out,
                          struct diags *ds);
+/* Simulated: the same with every CTA timed, no sample of them. */
+enum status tune_time_whole(struct tune_bench *b, const struct options *o, struct result *out,
+                            struct diags *ds);
 /* --tile-order: are the tiles of the kernel independent, in the order that these options ask for? Every
  * configuration that the bench rewrites is asked. ST_REFUSED with a diagnostic: no, or it cannot be
  * seen. */
@@ -87,8 +97,6 @@ enum status tune_prove(struct tune_bench *b, const struct options *o, enum tune_
  * *o. */
 enum status tune_prove_text(struct tune_bench *b, const struct options *o, struct pass_output *code,
                             struct str text, enum tune_level level, struct tune_proof *out);
-/* "proven (full: 3 orders, 2 data sets)", "equal (quick)", "not proven: ..." */
-void tune_proof_text(const struct tune_proof *p, struct buf *out);
 /* Launches so far, those of votes and of the original's outputs among them. */
 unsigned tune_bench_launches(const struct tune_bench *b);
 /* n bytes of an argument's buffer as the last launch of the bench's own device left them. */

@@ -2,24 +2,12 @@
 #ifndef GPULOCW_TUNE_TUNE_INT_H
 #define GPULOCW_TUNE_TUNE_INT_H
 
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/result.h"
-#include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
 
 struct arg_spec;
-struct sim_sums;
 struct tune_prover;
-
-struct ana_kernel;
-struct dev_code;
-struct dev_data;
-struct dev_pool;
-struct options;
-struct ptx_module;
 
 struct tune_trace;
 /* One code shape: the rewritten text, loaded. Configurations that differ in knob values alone share it.
@@ -46,13 +34,14 @@ struct tune_bench {
     size_t cap;
     size_t shape_bytes;
     /* hashes of the original's outputs; time once it was measured */
-    struct result original;
+    struct result *original;
     /* what the original wrote where a tolerance is stated (expected.c) */
     struct tune_expected *expected;
     struct sim_sums *sums;      /* of the original's float atomics, while it is opened */
     struct tune_prover *prover; /* prove.c; NULL: nothing was to be proven yet */
     enum tune_level prover_level;
     unsigned launches;     /* configurations launched so far */
+    bool keep_outputs;     /* of the launch under way (dev_run.keep_outputs) */
     struct dev_pool *pool; /* NULL: the one device */
     /* the original, launched twice, has the same outputs */
     enum { TUNE_REPEATS_UNKNOWN, TUNE_REPEATS, TUNE_REPEATS_NOT } repeats;
@@ -128,6 +117,9 @@ enum status tune_bounds_all(struct dev *d, struct dev_code *c, struct dev_data *
  * returns is what came of it; tune_as_result makes a result of that. */
 enum status tune_run_chosen(struct tune_bench *b, const struct options *o, struct result *out,
                             struct diags *ds);
+/* All outputs of a configuration, without a time: hashes and equality of *out. */
+enum status tune_make_all(struct tune_bench *b, const struct options *o, struct result *out,
+                          struct diags *ds);
 /* A refused or failed configuration is a result, whose message is the first error of `said`; only
  * ST_CANCELLED and ST_NOMEM end what is going on, and are returned. */
 enum status tune_as_result(enum status st, const struct diags *said, struct result *out);
@@ -166,10 +158,7 @@ typedef enum status tune_whole_fn(struct tune_bench *b, const struct options *o,
                                   struct diags *ds);
 enum status tune_alike(struct tune_bench *b, tune_whole_fn *whole, struct result *const *r, size_t n,
                        struct diags *ds);
-/* run_one.c. Simulated: tune_run_one with every CTA timed, no sample of them. */
-enum status tune_time_whole(struct tune_bench *b, const struct options *o, struct result *out,
-                            struct diags *ds);
-/* tune_alike by tune_time_whole */
+/* run_one.c: tune_alike by tune_time_whole */
 enum status tune_time_alike(struct tune_bench *b, struct result *const *r, size_t n, struct diags *ds);
 #define TUNE_AXIS_MOST 66 /* points of one axis, at most */
 /* One axis of a sweep: a knob, and its values where they are listed (borrowed text, else empty). */
@@ -178,7 +167,7 @@ struct tune_axis {
     int knob;
     struct str values;
 };
-enum status tune_axes_parse(const char *text, struct tune_axis axes[TUNE_AXES], size_t *n,
+enum status tune_axes_parse(const char *text, struct tune_axis *axes /* TUNE_AXES */, size_t *n,
                             struct diags *ds);
 /* Options of the axis' points, made from base. ST_USAGE: a value is not one of the knob's. */
 enum status tune_axis_points(const struct tune_axis *a, const struct tune_subject *s,

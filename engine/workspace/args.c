@@ -1,9 +1,6 @@
 /* The rows of args.def: args.h. */
 #include "engine/workspace/args.h"
 
-#include "engine/base/base.h"
-
-#include <stddef.h>
 #include <string.h>
 
 #define COUNT_FLAG(f) 0

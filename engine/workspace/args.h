@@ -3,7 +3,6 @@
 #define GPULOCW_WORKSPACE_ARGS_H
 
 #include "engine/base/base.h"
-#include "engine/rec/options.h"
 
 struct cmd_front;
 struct cmd_io;
@@ -37,9 +36,9 @@ struct args {
 #define ARG(field, name, short_, kind, value, commands, help) ARGV_##kind(field)
 #include "engine/workspace/args.def"
 #undef ARG
-    char device_spec[1024]; /* device or devices with what --global-l1 and --contract add */
-    struct options options;
-    bool knob_given;
+    char device_spec[1024];  /* device or devices with what --global-l1 and --contract add */
+    struct options *options; /* owned */
+    int64_t began_ns;        /* base_now_ns when they were read: what a budget in seconds counts from */
     const struct dev_env *env;
     const struct cmd_front *front;
     const struct cancel *cancel;
@@ -61,5 +60,6 @@ const struct arg_row *arg_at(size_t i);
 bool arg_for(const struct arg_row *r, const char *command);
 /* ST_USAGE with a diagnostic. */
 enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds);
+void args_free(struct args *a); /* and a itself; NULL is fine */
 
 #endif

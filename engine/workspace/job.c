@@ -6,43 +6,92 @@
  * State is touched by the engine thread alone. What it publishes: job_snapshot.c. */
 #include "engine/workspace/job.h"
 
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/rec/launch_read.h"
+#include "engine/session/launch_file.h"
+#include "engine/workspace/args.h"
 #include "engine/workspace/job_int.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static void queued_free(struct queued *q)
+static void queued_free(struct job_engine *e, struct queued *q)
 {
-    if (q->has_launch)
-        launch_spec_free(&q->launch);
-    base_free(q->text);
-    base_free(q);
+    struct spare *spare = q->spare;
+    launch_spec_drop(q->launch);
+    q->launch = NULL;
+    if (!spare) {
+        BASE_FREE(q->text, q);
+        return;
+    }
+    pthread_mutex_lock(&e->lock);
+    spare->used = false;
+    pthread_mutex_unlock(&e->lock);
 }
 
-void job_post(struct job_engine *e, const struct job *j)
+/* All of it into q, whose text has room for n bytes (0: it is allocated), or (false) nothing. */
+static bool copy_into(struct queued *q, const struct job *j, size_t n)
 {
-    struct queued *q = base_alloc(sizeof *q);
-    if (!q)
-        return;
     q->kind = j->kind;
     q->number = j->number;
     q->options = j->options;
-    q->text = base_strdup(j->text);
-    q->has_launch = j->launch && launch_copy(j->launch, &q->launch) == ST_OK;
+    q->launch = NULL;
+    bool copied = !j->launch || launch_copied(j->launch, &q->launch) == ST_OK;
+    if (!n)
+        q->text = base_strdup(j->text);
+    else if (!j->text || snprintf(q->text, n, "%s", j->text) >= (int)n)
+        q->text = NULL;
+    return (!j->text || q->text) && copied;
+}
+
+/* NULL: out of memory. */
+static struct queued *copy_of(struct job_engine *e, const struct job *j)
+{
+    struct queued *q = base_alloc(sizeof *q);
+    if (!q || copy_into(q, j, 0))
+        return q;
+    queued_free(e, q);
+    return NULL;
+}
+
+/* Memory is short: one that is laid by. NULL: none is left, or it has no room for this one. */
+static struct queued *spare_of(struct job_engine *e, const struct job *j)
+{
+    struct spare *to = NULL;
     pthread_mutex_lock(&e->lock);
-    *e->tail = q;
-    e->tail = &q->next;
+    for (size_t i = 0; i < JOB_SPARES && !to; i++)
+        to = e->spare[i].used ? NULL : &e->spare[i];
+    if (to)
+        to->used = true;
+    pthread_mutex_unlock(&e->lock);
+    if (!to)
+        return NULL;
+    to->q = (struct queued){ .spare = to, .text = to->text };
+    if (copy_into(&to->q, j, sizeof to->text))
+        return &to->q;
+    queued_free(e, &to->q);
+    return NULL;
+}
+
+bool job_post(struct job_engine *e, const struct job *j)
+{
+    struct queued *q = copy_of(e, j);
+    q = q ? q : spare_of(e, j);
+    pthread_mutex_lock(&e->lock);
+    if (q) {
+        *e->tail = q;
+        e->tail = &q->next;
+    } else {
+        e->refused++;
+    }
     atomic_store(&e->idle_cancel.asked, true); /* background analysis makes way */
     pthread_cond_signal(&e->more);
     pthread_mutex_unlock(&e->lock);
+    return q != NULL;
 }
 
 /* Stops the running job, or what is done in the background, and drops the runs that wait behind it. */
@@ -52,6 +101,7 @@ void job_cancel(struct job_engine *e)
     atomic_store(&e->cancel.asked, true);
     atomic_store(&e->idle_drop, true);
     atomic_store(&e->idle_cancel.asked, true);
+    struct queued *dropped = NULL;
     for (struct queued **p = &e->head; *p;) {
         struct queued *q = *p;
         if (!job_launches(q->kind)) {
@@ -59,20 +109,25 @@ void job_cancel(struct job_engine *e)
             continue;
         }
         *p = q->next;
-        queued_free(q);
+        q->next = dropped;
+        dropped = q;
     }
     e->tail = &e->head;
     while (*e->tail)
         e->tail = &(*e->tail)->next;
     pthread_mutex_unlock(&e->lock);
+    for (struct queued *q; (q = dropped); queued_free(e, q))
+        dropped = q->next;
 }
 
 /* The next request; NULL: nothing is waiting and there is something to do in the background. */
-static struct queued *take(struct job_engine *e)
+static struct queued *take(struct job_engine *e, size_t *refused)
 {
     pthread_mutex_lock(&e->lock);
-    while (!e->head && !e->state.wants_facts && !e->state.wants_cost)
+    while (!e->head && !e->refused && !e->quit && !e->state.wants_facts && !e->state.wants_cost)
         pthread_cond_wait(&e->more, &e->lock);
+    *refused = e->refused;
+    e->refused = 0;
     struct queued *q = e->head;
     if (q) {
         e->head = q->next;
@@ -86,19 +141,42 @@ static struct queued *take(struct job_engine *e)
     return q;
 }
 
+/* The run that the last one's gain waits for: of nobody's asking, and nobody sees the engine idle before it. */
+static void work_wanted(struct job_engine *e)
+{
+    const struct queued own = { .kind = JOB_RUN, .number = JOB_OWN, .options = e->state.whole };
+    if (!e->state.wants_whole)
+        return;
+    e->state.wants_whole = false;
+    if (!atomic_load(&e->quit)) {
+        job_work(e, &own);
+        return;
+    }
+    e->state.busy = false;
+    job_publish(e);
+}
+
 static void *engine_thread(void *arg)
 {
     struct job_engine *e = arg;
-    for (bool quit = false; !quit;) {
-        struct queued *q = take(e);
-        if (!q) {
-            job_background(e);
-            continue;
-        }
-        quit = q->kind == JOB_QUIT;
-        if (!quit)
+    for (;;) { /* what was asked for before the end is done before it */
+        size_t refused;
+        struct queued *q = take(e, &refused);
+        if (refused)
+            job_refused(e, refused);
+        if (q) {
             job_work(e, q);
-        queued_free(q);
+            queued_free(e, q);
+            work_wanted(e);
+        } else if (atomic_load(&e->quit)) {
+            break;
+        } else if (!refused) {
+            job_background(e);
+        }
+        for (int i = 0; e->stale && i < JOB_SHORT_MOST; i++) { /* who waits for the end is to see it */
+            usleep(JOB_SHORT_US);
+            job_publish(e);
+        }
     }
     job_close(e);
     return NULL;
@@ -131,7 +209,7 @@ enum status job_engine_new(const struct dev_env *env, const char *session, struc
     e->state.options = options_default();
     e->state.again.first = SIZE_MAX;
     e->state.session_wanted = base_strdup(session);
-    e->state.device = base_strdup("sim:hopper-h200");
+    e->state.device = base_strdup(DEFAULT_DEVICE);
     if (e->wake >= 0)
         job_publish(e);
     if (e->wake < 0 || !e->current || start_thread(e) != 0) {
@@ -147,9 +225,11 @@ void job_engine_free(struct job_engine *e)
 {
     if (!e)
         return;
-    struct job quit = { .kind = JOB_QUIT };
     job_cancel(e);
-    job_post(e, &quit);
+    pthread_mutex_lock(&e->lock);
+    atomic_store(&e->quit, true);
+    pthread_cond_signal(&e->more);
+    pthread_mutex_unlock(&e->lock);
     pthread_join(e->thread, NULL);
     job_snapshot_release(&e->current->pub);
     pthread_mutex_destroy(&e->lock);

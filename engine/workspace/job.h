@@ -1,23 +1,15 @@
 /* job: the engine thread of the workbench. It owns module, analysis, device and
  * session, works a queue of requests one at a time, and publishes immutable,
- * reference-counted snapshots. The terminal thread reads snapshots only. */
+ * reference-counted snapshots (snapshot.h). The terminal thread reads snapshots only. */
 #ifndef GPULOCW_WORKSPACE_JOB_H
 #define GPULOCW_WORKSPACE_JOB_H
 
 #include "engine/base/base.h"
-#include "engine/rec/device.h"
 #include "engine/rec/options.h"
 
-struct ana_kernel;
 struct dev_env;
-struct launch_file;
+struct job_snapshot;
 struct launch_spec;
-struct pass_output;
-struct ptx_module;
-struct session_run;
-struct tune_advice;
-struct tune_live;
-struct tune_prediction;
 
 enum job_kind {
     /* text: PTX, session or launch file; a PTX finds its launch description by itself, unless number is
@@ -37,7 +29,8 @@ enum job_kind {
     /* the rewritten kernel of the current options, and the launch it wants; text: path or empty
        (FILE.tuned.ptx) */
     JOB_WRITE,
-    JOB_RUN,   /* options: one configuration */
+    /* options: one configuration; number 1: timed whole, else from a sample where it is large */
+    JOB_RUN,
     JOB_SWEEP, /* options, text: axis */
     JOB_TUNE,  /* text: method or empty; number: budget in launches */
     /* a sweep or a search that was cut off, with what has run of it; number: run index, -1: the last
@@ -47,10 +40,9 @@ enum job_kind {
     JOB_DELETE,
     JOB_UNDELETE, /* number: run index */
     JOB_SAVE,     /* text: path or empty */
-    /* the whole session as a page; text: path (.md: Markdown, else HTML) or empty (beside the session)
-     */
-    JOB_REPORT,
-    JOB_QUIT
+    /* the whole session as a page, or its summary and newest curve as a picture; text: path (.md: Markdown,
+       .svg: the picture, else HTML) or empty (beside the session) */
+    JOB_REPORT
 };
 enum job_launch_part { LAUNCH_ALL, LAUNCH_GRID, LAUNCH_BLOCK, LAUNCH_SHARED, LAUNCH_ARG /* + index */ };
 struct job {
@@ -61,60 +53,14 @@ struct job {
     const struct launch_spec *launch;
 };
 
-struct job_message {
-    enum diag_level level;
-    int64_t time_ns;
-    char *text;
-    struct span at;
-    char *file;
-};
-/* Everything is read-only and stays valid until the snapshot is released. */
-struct job_snapshot {
-    uint64_t version;                /* grows with every publication */
-    const struct ptx_module *module; /* NULL: nothing open */
-    const struct launch_file *launches;
-    size_t launch;                  /* current one; launches NULL: none */
-    const struct launch_spec *spec; /* current launch, edited or not; NULL: none */
-    uint32_t guessed_n; /* what integer parameters say in a guessed launch; 0: it is no guess */
-    bool launch_edited; /* it is not what its file says, or has none */
-    const char *kernel; /* current kernel's name */
-    const struct ana_kernel *facts; /* of the current kernel; NULL until analysed */
-    struct dev_info dev;
-    bool has_dev;
-    struct options options;            /* last options previewed or run */
-    const struct pass_output *preview; /* NULL: none or refused */
-    const char *refusal;               /* why the options are not legal here, or NULL */
-    /* as the session counts them; NULL before first_run: of a large session only the last are made */
-    const struct session_run *const *runs;
-    size_t nruns; /* finished and (last) running one */
-    size_t first_run;
-    const struct tune_advice *advice;
-    size_t nadvice;
-    const struct job_message *messages;
-    size_t nmessages;
-    bool busy;
-    const char *what;
-    double done; /* 0..1 */
-    int64_t started_ns;
-    double rate; /* points per second */
-    const char *session_path;
-    bool session_unsaved;
-    const char *trying; /* tune: why the next configuration is tried */
-    /* the search under way, or the last one: explored, frontier, best; NULL: none yet */
-    const struct tune_live *search;
-    /* modelled cost of `options` and of the original; NULL: not predicted (yet) */
-    const struct tune_prediction *cost, *cost_original;
-    /* the whole analysis, or what the model says, is still to be worked out in the background */
-    bool unsettled;
-    /* requests worked off since the start: with busy false and all of them, idle */
-    uint64_t worked;
-};
 struct job_engine;
 enum status job_engine_new(const struct dev_env *env, const char *session_path, struct job_engine **out,
                            struct diags *ds);
 void job_engine_free(struct job_engine *e); /* cancels, joins, saves */
-/* copies what it needs; never blocks on work */
-void job_post(struct job_engine *e, const struct job *j);
+/* Copies what it needs; never blocks on work. Where memory is short there is room laid by for a few requests
+ * without a launch description. False: this one was not taken, which the messages say; none is ever worked
+ * in part. */
+bool job_post(struct job_engine *e, const struct job *j);
 /* the running job, else the analysis in the background; within 100 ms */
 void job_cancel(struct job_engine *e);
 const struct job_snapshot *job_snapshot_get(struct job_engine *e); /* never NULL; release it */

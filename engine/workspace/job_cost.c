@@ -1,6 +1,5 @@
 /* What the memory-cost model says of the options in view: predicted in the background, nothing is
  * launched. */
-#include "engine/base/base.h"
 #include "engine/predict/prediction.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"

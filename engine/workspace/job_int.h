@@ -2,25 +2,21 @@
 #ifndef GPULOCW_WORKSPACE_JOB_INT_H
 #define GPULOCW_WORKSPACE_JOB_INT_H
 
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/rec/data.h"
-#include "engine/rec/device.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/options.h"
 #include "engine/search/advice.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/measure.h"
+#include "engine/workspace/snapshot.h"
 
 #include <pthread.h>
 
-struct dev;
-struct result;
-struct session;
-struct session_run;
-struct tune_bench;
-struct tune_live;
-
 #define JOB_MAX_MESSAGES 500
+/* laid by for requests while memory is short */
+#define JOB_SPARES     8
+#define JOB_SPARE_TEXT 1024
+/* Then what must be said or shown is tried again, every so many microseconds, so many times. */
+enum { JOB_SHORT_US = 20000, JOB_SHORT_MOST = 500 };
 /* What runs of a session that are made for the snapshots take at most, bytes: older ones stay in its
  * text. */
 #define JOB_RUNS_BYTES ((size_t)48 << 20)
@@ -38,9 +34,7 @@ struct shared_ref *shared_ref_ref(struct shared_ref *b);
 void shared_ref_unref(struct shared_ref *b);
 /* replaces what the slot holds */
 void shared_ref_put(struct shared_ref **slot, struct shared_ref *b);
-void job_run_destroy(void *run);                             /* of a shared_ref: a struct session_run */
-struct shared_ref *job_run_box(const struct session_run *r); /* a copy; NULL: no memory */
-void job_text(char **slot, const char *text);                /* replaces an owned text */
+void job_text(char **slot, const char *text); /* replaces an owned text */
 
 struct snap {
     struct job_snapshot pub;
@@ -49,14 +43,21 @@ struct snap {
     size_t nheld;
     char *text;
 };
+#define JOB_OWN \
+    1 /* number of a JOB_RUN that the engine itself asks for: the whole run that a gain waits for */
 struct queued {
     struct queued *next;
     enum job_kind kind;
     char *text;
     long number;
     struct options options;
-    struct launch_spec launch;
-    bool has_launch;
+    struct launch_spec *launch; /* NULL: none */
+    struct spare *spare;        /* it is in this one; NULL: on the heap */
+};
+struct spare {
+    struct queued q;
+    bool used;
+    char text[JOB_SPARE_TEXT];
 };
 
 /* The sweep or search that was stopped last, as it was asked for: runs first..first+n of the session. */
@@ -66,13 +67,6 @@ struct job_again {
     long number;
     struct options options;
     size_t first, n;
-};
-/* What has run of one that goes on. */
-struct job_done {
-    struct result *result;
-    size_t n, cap;
-    const struct result *probe /* borrowed */;
-    size_t nprobe;
 };
 struct job_state { /* the engine thread's own */
     struct shared_ref *module;
@@ -89,6 +83,8 @@ struct job_state { /* the engine thread's own */
     struct tune_bench *model;
     struct shared_ref *model_facts;
     bool wants_cost;
+    bool wants_whole; /* `whole` is to run next, timed whole */
+    struct options whole;
     size_t launch;
     bool edited; /* the launch is not what its file says, or it has none */
     uint32_t guessed_n;
@@ -106,7 +102,7 @@ struct job_state { /* the engine thread's own */
     struct launch_data data;
     bool has_data;
     struct options options;
-    struct tune_bench *bench;
+    struct measure measure;         /* its bench: NULL, or open */
     struct shared_ref *bench_facts; /* facts the bench borrows */
     struct session *session;
     bool unsaved, other_text /* than the last run's: its launch goes into the session too */;
@@ -133,6 +129,10 @@ struct job_engine {
     pthread_mutex_t lock;
     pthread_cond_t more;
     struct queued *head, **tail;
+    size_t refused; /* posts that no memory was left for, not told yet */
+    struct spare spare[JOB_SPARES];
+    atomic_bool quit;
+    bool stale; /* the last snapshot could not be made */
     struct cancel cancel, idle_cancel;
     /* what is done in the background is not only to make way: the user stopped it */
     atomic_bool idle_drop;
@@ -142,7 +142,8 @@ struct job_engine {
     struct job_state state;
 };
 void job_publish(struct job_engine *e);
-void job_say(struct job_engine *e, enum diag_level level, const char *file, struct span at,
+/* False: out of memory, and it is not said. */
+bool job_say(struct job_engine *e, enum diag_level level, const char *file, struct span at,
              const char *text);
 void job_say_all(struct job_engine *e, struct diags *ds); /* frees ds */
 /* run i of the session as it is now into the snapshots */
@@ -153,7 +154,8 @@ void job_runs_drop(struct job_state *st);
 void job_runs_age(struct job_engine *e); /* they are of a text before the present one */
 bool job_launches(enum job_kind k);      /* a run, a sweep, a search */
 void job_work(struct job_engine *e, const struct queued *q);
-void job_background(struct job_engine *e); /* full analysis while nothing is asked */
+void job_refused(struct job_engine *e, size_t n); /* tells that n requests were not taken */
+void job_background(struct job_engine *e);        /* full analysis while nothing is asked */
 void job_close(struct job_engine *e);
 void job_destroy_launches(void *p); /* a heap struct launch_file */
 enum status job_open(struct job_engine *e, const char *path, bool launch_follows, struct diags *ds);
@@ -163,20 +165,19 @@ enum status job_launch(struct job_engine *e, const struct launch_spec *l, long p
 /* n 0, like NULL: not said */
 enum status job_launch_guess(struct job_engine *e, long n, const struct launch_spec *like,
                              struct diags *ds);
-enum status job_bench(struct job_engine *e, struct diags *ds); /* opens what a run needs */
+/* Opens what a run needs; whole: with the whole analysis. */
+enum status job_bench(struct job_engine *e, bool whole, struct diags *ds);
 enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);
-bool job_cut_off(const struct session_run *r); /* a sweep or search with points missing */
 /* The present launch; takes the reference. NULL: there is none. */
 void job_spec_put(struct job_state *st, struct shared_ref *spec);
 /* of this text, kernel, launch and device */
 bool job_comparable(const struct job_state *st, const struct session_run *r);
 void job_again_keep(struct job_state *st, const struct queued *q, size_t first, size_t n);
 void job_again_forget(struct job_state *st);
-/* What run `number` (-1: the last that was cut off) takes to go on: q->text is owned, job_done_free(d)
+/* What run `number` (-1: the last that was cut off) takes to go on: q->text is owned, measure_done_free(d)
  * also on failure. */
-enum status job_resume(struct job_engine *e, long number, struct queued *q, struct job_done *d,
+enum status job_resume(struct job_engine *e, long number, struct queued *q, struct measure_done *d,
                        struct diags *ds);
-void job_done_free(struct job_done *d);
 void job_advise(struct job_engine *e);
 void job_prove_advice(struct job_state *st); /* real gains beside the expected ones */
 /* device open and data made, nothing run */
@@ -184,7 +185,6 @@ enum status job_ready(struct job_engine *e, struct diags *ds);
 /* predicts the options in view */
 enum status job_cost(struct job_engine *e, const struct cancel *cancel);
 /* module, launch or device changed: to be predicted anew */
-void job_cost_drop(struct job_engine *e);
 void job_live(struct job_engine *e, const struct tune_live *l);
 
 #endif

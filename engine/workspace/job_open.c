@@ -1,14 +1,13 @@
 /* Opening: PTX, launch descriptions, sessions; kernel, device and launch changes. */
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/container/container.h"
-#include "engine/dev/dev.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/data.h"
-#include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_memory.h"
+#include "engine/session/guess.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/job_int.h"
@@ -19,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void job_cost_drop(struct job_engine *e)
+static void job_cost_drop(struct job_engine *e)
 {
     struct job_state *st = &e->state;
     tune_bench_close(st->model);
@@ -47,8 +46,7 @@ void job_destroy_launches(void *p)
 
 static void destroy_spec(void *p)
 {
-    launch_spec_free(p);
-    base_free(p);
+    launch_spec_drop(p);
 }
 
 void job_text(char **slot, const char *text)
@@ -58,14 +56,19 @@ void job_text(char **slot, const char *text)
     *slot = copy;
 }
 
+static void bench_close(struct job_state *st)
+{
+    tune_bench_close(st->measure.bench);
+    st->measure.bench = NULL;
+    shared_ref_put(&st->bench_facts, NULL);
+}
+
 /* module, launch or device changed */
 static void job_bench_drop(struct job_engine *e)
 {
     struct job_state *st = &e->state;
     job_cost_drop(e);
-    tune_bench_close(st->bench);
-    st->bench = NULL;
-    shared_ref_put(&st->bench_facts, NULL);
+    bench_close(st);
     if (st->has_data)
         launch_data_free(&st->data);
     st->has_data = false;
@@ -177,12 +180,10 @@ static enum status use_launch(struct job_engine *e, size_t i, struct diags *ds)
 {
     struct job_state *st = &e->state;
     const struct launch_file *f = st->launches->p;
-    struct launch_spec *own = base_alloc(sizeof *own);
-    enum status s = own ? launch_copy(&f->launch[i], own) : ST_NOMEM;
-    if (s != ST_OK) {
-        base_free(own);
+    struct launch_spec *own;
+    enum status s = launch_copied(&f->launch[i], &own);
+    if (s != ST_OK)
         return s;
-    }
     st->launch = i;
     st->edited = false;
     job_spec_put(st, shared_ref_new(own, destroy_spec));
@@ -342,11 +343,9 @@ static enum status session_subject(struct job_engine *e, struct diags *ds)
     const struct launch_spec *l = session_launch(st->session);
     if (!l)
         return s;
-    struct launch_spec *own = base_alloc(sizeof *own);
-    if (!own || launch_copy(l, own) != ST_OK) {
-        base_free(own);
+    struct launch_spec *own;
+    if (launch_copied(l, &own) != ST_OK)
         return ST_NOMEM;
-    }
     st->edited = true;
     job_spec_put(st, shared_ref_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
@@ -412,10 +411,8 @@ static enum status open_launch(struct job_engine *e, const char *path, struct di
 
 enum status job_open(struct job_engine *e, const char *path, bool launch_follows, struct diags *ds)
 {
-    size_t n = strlen(path);
-    bool json = n > 5 && strcmp(path + n - 5, ".json") == 0,
-         ptx = n > 4 && strcmp(path + n - 4, ".ptx") == 0, launch = !ptx && is_launch(path);
-    if (!json && !launch)
+    bool launch = !base_stem(path, ".ptx") && is_launch(path);
+    if (!base_stem(path, ".json") && !launch)
         return open_ptx(e, path, NULL, launch_follows, ds);
     return launch ? open_launch(e, path, ds) : open_session(e, path, ds);
 }
@@ -461,6 +458,19 @@ static enum status other_module(struct job_engine *e, const char *name, struct d
     return s;
 }
 
+/* With the launches that there are, as far as a line has room. */
+static void say_none(const struct launch_file *f, const char *name, struct diags *ds)
+{
+    struct buf there = { 0 };
+    size_t n = f ? f->n : 0, i = 0;
+    for (; i < n && there.n < 60; i++)
+        buf_printf(&there, "%s%s", i ? ", " : "; the launches are ",
+                   f->launch[i].name ? f->launch[i].name : f->launch[i].kernel);
+    diag_error(ds, "kernel", "no launch or kernel '%s'%s%s", name, there.s ? there.s : "",
+               i < n ? " ..." : "");
+    buf_free(&there);
+}
+
 enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds)
 {
     struct job_state *st = &e->state;
@@ -478,7 +488,7 @@ enum status job_kernel(struct job_engine *e, const char *name, long number, stru
     if (s == ST_OK && !k && name && container_is(((const struct ptx_module *)st->module->p)->path))
         return other_module(e, name, ds);
     if (s == ST_OK && !k) {
-        diag_error(ds, "kernel", "no launch or kernel '%s'", name ? name : "");
+        say_none(f, name ? name : "", ds);
         s = ST_INPUT;
     }
     if (s != ST_OK)
@@ -559,8 +569,7 @@ enum status job_launch(struct job_engine *e, const struct launch_spec *l, long p
     if (s == ST_OK)
         s = launch_check(own, st->module->p, st->dev ? &st->info : NULL, ds);
     if (s != ST_OK) {
-        if (own)
-            destroy_spec(own);
+        launch_spec_drop(own);
         return s;
     }
     job_bench_drop(e);
@@ -580,7 +589,7 @@ enum status job_launch_guess(struct job_engine *e, long n, const struct launch_s
     if (like)
         asked.block = like->block;
     if (!st->facts) {
-        diag_error(ds, "launch", "no kernel to guess a launch for");
+        diag_error(ds, "launch", "no kernel to guess a launch for: open one first");
         return ST_INPUT;
     }
     enum status s = open_device(e, ds);
@@ -602,10 +611,11 @@ enum status job_ready(struct job_engine *e, struct diags *ds)
     return s == ST_OK ? make_data(e, ds) : s;
 }
 
-enum status job_bench(struct job_engine *e, struct diags *ds)
+enum status job_bench(struct job_engine *e, bool whole, struct diags *ds)
 {
     struct job_state *st = &e->state;
-    if (st->bench)
+    bool deeper = whole && (st->wants_facts || !st->facts); /* the quick analysis is not enough */
+    if (st->measure.bench && !deeper)
         return ST_OK;
     if (!st->module || !st->spec) {
         diag_error(ds, "launch",
@@ -614,20 +624,24 @@ enum status job_bench(struct job_engine *e, struct diags *ds)
                               : "open a PTX file first");
         return ST_INPUT;
     }
+    if (deeper)
+        bench_close(st);
     enum status s = job_ready(e, ds);
-    if (s == ST_OK && !st->facts)
-        s = job_facts(e, true, &e->cancel, ds);
+    if (s == ST_OK && (deeper || !st->facts))
+        s = job_facts(e, !whole, &e->cancel, ds);
     if (s != ST_OK)
         return s;
-    struct tune_subject subject = { st->module->p, st->spec->p, &st->data, st->dev,
-                                    st->facts ? st->facts->p : NULL };
-    struct tune_run_opts o = tune_run_opts_default(&st->info);
-    if (!st->prover && (st->info.kind != DEV_SIMULATED || e->env.nworkers))
+    st->wants_facts &= !whole;
+    st->measure = (struct measure){ .subject = { st->module->p, st->spec->p, &st->data, st->dev,
+                                                 st->facts ? st->facts->p : NULL },
+                                    .how.level = TUNE_QUICK,
+                                    .kernel = st->kernel,
+                                    .local = st->info.kind == DEV_SIMULATED && !e->env.nworkers,
+                                    .cancel = &e->cancel };
+    if (!st->prover && !st->measure.local)
         st->prover = workspace_prover_for(&st->info, &e->env, e->env.threads);
-    o.prover = st->prover;
     shared_ref_put(&st->bench_facts, shared_ref_ref(st->facts));
-    s = tune_bench_open(&subject, &o, &st->bench, ds);
-    return s == ST_OK ? tune_races(st->bench, ds) : s;
+    return measure_open(&st->measure, st->prover, ds);
 }
 
 void job_close(struct job_engine *e)
@@ -643,8 +657,5 @@ void job_close(struct job_engine *e)
         dev_close(st->prover);
     for (size_t i = 0; i < st->nmessages; i++)
         shared_ref_unref(st->messages[i]);
-    base_free(st->device);
-    base_free(st->session_wanted);
-    base_free(st->what);
-    base_free(st->trying);
+    BASE_FREE(st->device, st->session_wanted, st->what, st->trying);
 }

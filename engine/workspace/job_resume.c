@@ -1,19 +1,18 @@
 /* Going on with a sweep or a search that was cut off: the same again, with what has run taken from the
  * session. What was stopped here is remembered with its options and axes; of a session that was loaded
  * they are read from what it has. */
-#include "engine/base/base.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/search/tuner.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/job_int.h"
 
 #include <string.h>
 
-bool job_cut_off(const struct session_run *r)
+/* a sweep or search with points missing */
+static bool job_cut_off(const struct session_run *r)
 {
     return !r->deleted && (r->kind == RUN_SWEEP
                                ? !r->sweep.complete
@@ -57,7 +56,7 @@ static enum status base_of_sweep(const struct session_run *r, struct options *o,
     struct buf text = { 0 };
     if (knob < 0 || !s->npoints || !tune_axis_knows_points((size_t)knob)) {
         diag_error(ds, "resume", "%s: sweep again (finished points are kept)",
-                   s->npoints ? "the session does not have the values of this sweep"
+                   s->npoints ? "the session does not say which values this sweep was to try"
                               : "nothing of it has run");
         return ST_INPUT;
     }
@@ -70,38 +69,17 @@ static enum status base_of_sweep(const struct session_run *r, struct options *o,
     return st;
 }
 
-static bool add(struct job_done *d, const struct result *r)
-{
-    if (!base_grow((void **)&d->result, d->n, &d->cap, sizeof *d->result))
-        return false;
-    d->result[d->n++] = *r;
-    return true;
-}
-
-static enum status gather(struct session *s, size_t first, size_t n, struct job_done *d)
+static enum status gather(struct session *s, size_t first, size_t n, struct measure_done *d)
 {
     bool ok = true;
     for (size_t i = first; ok && i < first + n; i++) {
         const struct session_run *r = session_look(s, i);
-        ok = r != NULL;
-        for (size_t k = 0; ok && r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
-            ok = add(d, &r->sweep.points[k]);
-        if (ok && r->kind == RUN_SWEEP)
-            ok = add(d, &r->sweep.bpa) && add(d, &r->sweep.cha);
-        for (size_t k = 0; ok && r->kind == RUN_TUNE && k < r->ntrail; k++)
-            ok = add(d, &r->trail[k]);
-        d->probe = ok && r->kind == RUN_TUNE ? r->probe : NULL;
-        d->nprobe = ok && r->kind == RUN_TUNE ? r->nprobe : 0;
+        ok = r && measure_done_add(d, r);
     }
     return ok ? ST_OK : ST_NOMEM;
 }
 
-void job_done_free(struct job_done *d)
-{
-    base_free(d->result);
-}
-
-enum status job_resume(struct job_engine *e, long number, struct queued *q, struct job_done *d,
+enum status job_resume(struct job_engine *e, long number, struct queued *q, struct measure_done *d,
                        struct diags *ds)
 {
     struct job_state *st = &e->state;
@@ -110,13 +88,14 @@ enum status job_resume(struct job_engine *e, long number, struct queued *q, stru
     if (!r || !job_cut_off(r)) {
         diag_error(ds, "resume",
                    r ? "run %zu is not an interrupted sweep or search"
-                     : "no sweep or search was interrupted",
+                     : "no sweep or search was interrupted: nothing is left to resume",
                    i + 1);
         return ST_INPUT;
     }
     if (!job_comparable(st, r)) {
         diag_error(ds, "resume",
-                   "run %zu belongs to another kernel, launch, device or text than the open one", i + 1);
+                   "run %zu belongs to another kernel, launch, device or text: open that one first",
+                   i + 1);
         return ST_INPUT;
     }
     const struct job_again *a =

@@ -1,12 +1,13 @@
 /* job_runs: the runs of the session as the snapshot shows them, and the advice that follows from them.
  */
-#include "engine/tune/tune.h"
-#include "engine/base/base.h"
-#include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/options.h"
-#include "engine/search/tuner.h"
+#include "engine/rec/launch_read.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
+#include "engine/tune/tune.h"
+#include "engine/rec/gain.h"
+#include "engine/search/tuner.h"
+#include "engine/session/baseline.h"
+#include "engine/tune/sweep.h"
 #include "engine/workspace/job_int.h"
 #include "engine/workspace/workspace.h"
 
@@ -17,13 +18,15 @@ bool job_launches(enum job_kind k)
     return k == JOB_RUN || k == JOB_SWEEP || k == JOB_TUNE || k == JOB_RESUME;
 }
 
-void job_run_destroy(void *p)
+/* of a shared_ref: a struct session_run */
+static void job_run_destroy(void *p)
 {
     session_run_clear(p);
     base_free(p);
 }
 
-struct shared_ref *job_run_box(const struct session_run *r)
+/* a copy; NULL: no memory */
+static struct shared_ref *job_run_box(const struct session_run *r)
 {
     struct session_run *copy = base_alloc(sizeof *copy);
     if (!copy || !session_run_copy(copy, r)) {
@@ -157,19 +160,20 @@ void job_spec_put(struct job_state *st, struct shared_ref *spec)
     st->spec_key = spec ? launch_key(spec->p) : 0;
 }
 
-/* Sessions from before launches had keys: then the grid decides. */
-static bool of_launch(const struct job_state *st, const struct session_run *r)
+/* What the workbench has open. */
+static struct run_subject subject_of(const struct job_state *st)
 {
-    const struct launch_spec *l = st->spec->p;
-    return r->launch_key ? r->launch_key == st->spec_key
-                         : memcmp(&r->grid, &l->grid, sizeof r->grid) == 0;
+    const struct launch_spec *l = st->spec ? st->spec->p : NULL;
+    struct run_subject s = { .kernel = st->kernel, .device = st->info.spec, .launch_key = st->spec_key };
+    if (l)
+        s.has_launch = true, s.grid = launch_grid(l), s.block = launch_block(l);
+    return s;
 }
 
-/* Runs of this text, kernel, launch and device: what an item of advice really came to. */
 bool job_comparable(const struct job_state *st, const struct session_run *r)
 {
-    return !r->deleted && !r->earlier && st->kernel && strcmp(r->kernel, st->kernel) == 0 &&
-           strcmp(r->dev.spec, st->info.spec) == 0 && st->spec && of_launch(st, r);
+    struct run_subject now = subject_of(st);
+    return !r->deleted && now.kernel && now.has_launch && !run_other(r, &now);
 }
 
 /* NULL: of sweeps beside each other, one that has no point yet. */
@@ -178,59 +182,56 @@ static const struct session_run *run_at(const struct job_state *st, size_t i)
     return st->runs[i] ? st->runs[i]->p : NULL;
 }
 
-static bool is_original(const struct result *x, bool sampled)
+/* The original by the best evidence that there is. */
+static const struct result *original_run(const struct job_state *st)
 {
-    struct options none = options_default();
-    return x->time.valid && x->sampled == sampled && options_equal(&x->options, &none);
-}
-
-/* The original as it ran last, whole or from a sample: by itself, or in a search. */
-static const struct result *original_run(const struct job_state *st, bool sampled)
-{
+    const struct result *best = NULL;
     for (size_t i = st->nruns; i-- > st->first_run;) {
         const struct session_run *r = run_at(st, i);
-        if (!r || !job_comparable(st, r))
-            continue;
-        if (r->kind == RUN_ONE && is_original(&r->one, sampled))
-            return &r->one;
-        if (r->kind == RUN_TUNE && is_original(&r->found->original, sampled))
-            return &r->found->original;
-        for (size_t k = 0; r->kind == RUN_TUNE && k < r->ntrail; k++)
-            if (is_original(&r->trail[k], sampled))
-                return &r->trail[k];
+        const struct result *o = r && job_comparable(st, r) ? run_original(r, NULL) : NULL;
+        best = o && (!best || evidence_of(o) > evidence_of(best)) ? o : best;
     }
-    return NULL;
+    return best;
 }
 
-static void prove_against(struct job_state *st, const struct result *original)
+static void prove_by(struct job_state *st, const struct result *original, const struct result *done,
+                     size_t n)
 {
+    const struct dev_info *d = st->dev ? dev_describe(st->dev) : NULL;
+    st->nadvice = tune_advise_prove(d, st->advice, st->nadvice, original, done, n);
+}
+
+void job_prove_advice(struct job_state *st)
+{
+    const struct result *original = original_run(st);
     for (size_t i = st->first_run; original && i < st->nruns; i++) {
         const struct session_run *r = run_at(st, i);
         if (!r || !job_comparable(st, r))
             continue;
         if (r->kind == RUN_ONE)
-            tune_advise_prove(st->advice, st->nadvice, original, &r->one, 1);
+            prove_by(st, original, &r->one, 1);
         if (r->kind == RUN_SWEEP)
-            tune_advise_prove(st->advice, st->nadvice, original, r->sweep.points, r->sweep.npoints);
+            prove_by(st, original, r->sweep.points, r->sweep.npoints);
         if (r->kind == RUN_TUNE)
-            tune_advise_prove(st->advice, st->nadvice, original, r->trail, r->ntrail);
+            prove_by(st, original, r->trail, r->ntrail);
     }
 }
 
-/* Each kind of time against the original timed so. */
-void job_prove_advice(struct job_state *st)
+/* What a sweep found is refuted where the original was timed by better evidence since. */
+static bool stands(const struct session_run *r, const struct result *original)
 {
-    prove_against(st, original_run(st, true));
-    prove_against(st, original_run(st, false));
+    const struct result *best = tune_sweep_best(&r->sweep);
+    return !best || !original || evidence_of(best) >= evidence_of(original);
 }
 
 void job_advise(struct job_engine *e)
 {
     struct job_state *st = &e->state;
     const struct tune_sweep *newest = NULL;
+    const struct result *original = original_run(st);
     for (size_t i = st->nruns; i-- > st->first_run && !newest;) {
         const struct session_run *r = run_at(st, i);
-        if (r && r->kind == RUN_SWEEP && job_comparable(st, r))
+        if (r && r->kind == RUN_SWEEP && job_comparable(st, r) && stands(r, original))
             newest = &r->sweep;
     }
     st->nadvice = 0;

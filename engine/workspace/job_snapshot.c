@@ -2,10 +2,7 @@
  *
  * What a snapshot shows is held by reference counts (struct shared_ref), so publishing copies
  * pointers, not contents. */
-#include "engine/base/base.h"
-#include "engine/search/advice.h"
 #include "engine/session/session.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/job_int.h"
 
 #include <errno.h>
@@ -16,12 +13,8 @@ static void snap_free(struct snap *s)
 {
     for (size_t i = 0; i < s->nheld; i++)
         shared_ref_unref(s->held[i]);
-    base_free(s->held);
-    base_free((void *)(uintptr_t)s->pub.runs);
-    base_free((void *)(uintptr_t)s->pub.messages);
-    base_free((void *)(uintptr_t)s->pub.advice);
-    base_free(s->text);
-    base_free(s);
+    BASE_FREE(s->held, (void *)(uintptr_t)s->pub.runs, (void *)(uintptr_t)s->pub.messages,
+              (void *)(uintptr_t)s->pub.advice, s->text, s);
 }
 
 void job_snapshot_release(const struct job_snapshot *p)
@@ -112,6 +105,7 @@ static struct snap *snap_make(struct job_engine *e)
     p->dev = st->info;
     p->has_dev = st->dev != NULL;
     p->options = st->options;
+    p->self = e->env.self;
     p->busy = st->busy;
     p->worked = st->worked;
     p->unsettled = st->wants_facts || st->wants_cost;
@@ -128,8 +122,9 @@ void job_publish(struct job_engine *e)
 {
     struct snap *s = snap_make(e), *old;
     uint64_t one = 1;
+    e->stale = !s;
     if (!s)
-        return; /* out of memory: the last snapshot stays */
+        return; /* out of memory: the last snapshot stays for a while */
     pthread_mutex_lock(&e->lock);
     s->pub.version = ++e->version;
     old = e->current;
@@ -162,28 +157,27 @@ int job_wake_fd(struct job_engine *e)
 static void message_free(void *p)
 {
     struct job_message *m = p;
-    base_free(m->text);
-    base_free(m->file);
-    base_free(m);
+    BASE_FREE(m->text, m->file, m);
 }
 
-void job_say(struct job_engine *e, enum diag_level level, const char *file, struct span at,
+bool job_say(struct job_engine *e, enum diag_level level, const char *file, struct span at,
              const char *text)
 {
     struct job_state *st = &e->state;
     struct job_message *m = base_alloc(sizeof *m);
     if (!m)
-        return;
+        return false;
     *m = (struct job_message){ level, base_now_ns(), base_strdup(text), at, base_strdup(file) };
     struct shared_ref *b = shared_ref_new(m, message_free);
     if (!b)
-        return;
+        return false;
     if (st->nmessages == JOB_MAX_MESSAGES) { /* the oldest goes */
         shared_ref_unref(st->messages[0]);
         memmove(st->messages, st->messages + 1, (JOB_MAX_MESSAGES - 1) * sizeof *st->messages);
         st->nmessages--;
     }
     st->messages[st->nmessages++] = b;
+    return true;
 }
 
 void job_say_all(struct job_engine *e, struct diags *ds)

@@ -1,28 +1,26 @@
 /* What each request does. */
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/base/shown.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/report/report.h"
-#include "engine/search/advice.h"
-#include "engine/search/live.h"
 #include "engine/search/tuner.h"
+#include "engine/session/baseline.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
-#include "engine/tune/tune.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/job_int.h"
 #include "engine/workspace/workspace.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PUBLISH_NS (33 * 1000000) /* progress is shown at most thirty times a second */
 
@@ -36,7 +34,7 @@ static void kept(struct job_engine *e, enum status st, struct diags *ds)
 {
     bool was = e->state.unsaved;
     e->state.unsaved = st != ST_OK;
-    if (e->state.unsaved && !was) /* said once; the session goes on in memory */
+    if (!e->state.unsaved || !was) /* a failure is said once: the session goes on in memory */
         job_say_all(e, ds);
     diags_free(ds);
 }
@@ -100,13 +98,7 @@ static struct session_run *begin_run(struct job_engine *e, enum run_kind kind)
     struct session_run *r = session_begin(st->session, kind);
     if (!r)
         return NULL;
-    const struct launch_spec *l = st->spec->p;
-    snprintf(r->kernel, sizeof r->kernel, "%s", st->kernel);
-    r->dev = st->info;
-    r->grid = l->grid;
-    r->block = l->block;
-    r->launch_key = launch_key(l);
-    snprintf(r->race, sizeof r->race, "%s", st->bench ? tune_race(st->bench) : "");
+    measure_head(&st->measure, r);
     return r;
 }
 
@@ -152,15 +144,6 @@ static void on_live(void *ctx, const struct tune_live *l)
 }
 
 /* In the unit that leaves four digits. */
-static void put_time(struct buf *b, double ns, const char *origin)
-{
-    static const char *const unit[] = { "ns", "µs", "ms", "s" };
-    unsigned u = 0;
-    for (; ns >= 1000 && u + 1 < ARRAY_LEN(unit); u++)
-        ns /= 1000;
-    buf_printf(b, "%.4g %s (%s)", ns, unit[u], origin);
-}
-
 static void report_result(struct job_engine *e, const struct result *r)
 {
     struct buf b = { 0 };
@@ -169,26 +152,76 @@ static void report_result(struct job_engine *e, const struct result *r)
     else if (r->equal == EQUAL_NO)
         buf_puts(&b, r->message);
     else
-        put_time(&b, (double)r->time.median, origin_name(r->time.origin));
+        buf_printf(&b, "run %zu: %s (%s)", session_count(e->state.session),
+                   time_words((double)r->time.median).s, evidence_words(evidence_of(r)));
     job_say(e, r->status != ST_OK || r->equal == EQUAL_NO ? DIAG_ERROR : DIAG_NOTE, NULL, NO_SPAN,
             b.s ? b.s : "");
     buf_free(&b);
 }
 
 /* ---- run, sweep, tune ---- */
+#define LOOK_BACK 64 /* runs: older ones of a large session would be read from its text */
+/* The original of what is run by the best evidence, copied; false: none of the last runs is one. */
+static bool original_of(struct session *s, const struct session_run *r, struct result *out)
+{
+    bool found = false;
+    size_t n = session_count(s), last = n > LOOK_BACK ? n - LOOK_BACK : 0;
+    for (size_t i = n; i-- > last && !(found && evidence_of(out) > EVIDENCE_SAMPLED);) {
+        const struct session_run *q = session_look(s, i);
+        const struct result *x = q && q != r && run_alike(q, r) ? run_original(q, NULL) : NULL;
+        if (x && (!found || evidence_of(x) > evidence_of(out)))
+            *out = *x;
+        found = found || x;
+        if (q != r)
+            session_rest(s, i);
+    }
+    return found;
+}
+
+/* A gain is of two times of one kind: the one of the two that is from a sample runs whole next, a request of
+ * its own. */
+static void run_like(struct job_engine *e, const struct result *original, const struct result *r)
+{
+    const struct result *lacks = gain_lacks(original, r);
+    e->state.wants_whole = lacks != NULL;
+    if (!lacks)
+        return;
+    e->state.whole = lacks->options;
+    job_say(e, DIAG_NOTE, NULL, NO_SPAN,
+            lacks == r ? "this time is from a sample, the original's is whole: it runs whole next, for "
+                         "the gain"
+                       : "the original's time is from a sample, this one is whole: the original runs "
+                         "whole next, for the gain");
+}
+
 static enum status do_run(struct job_engine *e, const struct queued *q, struct diags *ds)
 {
-    struct session_run *r = begin_run(e, RUN_ONE);
+    struct tune_proof proof;
+    struct result original;
+    bool known = false;
+    enum status s = measure_contradictions(&q->options, ds);
+    struct session_run *r = s == ST_OK ? begin_run(e, RUN_ONE) : NULL;
     if (!r)
-        return ST_NOMEM;
+        return s == ST_OK ? ST_NOMEM : s;
+    r->aside = q->number == JOB_OWN;
     r->one.options = q->options;
     r->one.status = ST_CANCELLED; /* until it is done */
-    enum status s = tune_run_one(e->state.bench, &q->options, &r->one, ds);
+    s = r->aside ? tune_time_whole(e->state.measure.bench, &q->options, &r->one, ds)
+                 : measure_run(&e->state.measure, &q->options, &r->one, ds);
+    known = s == ST_OK && !r->aside && original_of(e->state.session, r, &original);
+    if (known && r->one.sampled)
+        s = measure_like(&e->state.measure, &original, &r->one, ds);
+    if (s == ST_OK)
+        s = measure_attack(&e->state.measure, &r->one, &proof, ds);
     job_show_run(e, session_count(e->state.session) - 1);
     keep_run(e, session_count(e->state.session) - 1);
-    if (s == ST_OK)
+    if (s == ST_OK) {
+        measure_say_idle(&q->options, ds);
         job_say_all(e, ds); /* remarks first: the workbench shows what was said last */
+    }
     report_result(e, &r->one);
+    if (s == ST_OK && known)
+        run_like(e, &original, &r->one);
     return s;
 }
 
@@ -220,35 +253,27 @@ static enum status begin_slices(struct sweeping *w, struct diags *ds)
 {
     struct job_engine *e = w->e;
     if (w->f.n > SLICES_MOST) {
-        diag_error(ds, "axis", "%zu slices; at most %d can be swept at once", w->f.n, SLICES_MOST);
+        diag_error(
+            ds, "axis",
+            "%zu combinations of the axes after the first; at most %d are swept at once: give fewer "
+            "values",
+            w->f.n, SLICES_MOST);
         return ST_USAGE;
     }
     for (size_t i = 0; i < w->f.n; i++) {
-        struct session_run *r = w->run[i] = begin_run(e, RUN_SWEEP);
-        if (!r)
+        w->run[i] = begin_run(e, RUN_SWEEP);
+        if (!w->run[i])
             return ST_NOMEM;
-        struct buf line = { 0 };
-        options_line(&w->f.slice[i].base, &line);
-        if (w->f.n > 1)
-            snprintf(r->note, sizeof r->note, "%s", line.s ? line.s : "as it is");
-        buf_free(&line);
-        r->sweep.axis = w->f.axis[0];
-        r->sweep.warps = (uint32_t)((dim3u_count(r->block) + 31) / 32);
+        measure_slice_begin(&e->state.measure, &w->f, i, w->run[i]);
     }
     w->first = session_count(e->state.session) - w->f.n;
     return ST_OK;
 }
 
-/* The finished slices have all of their points, and the second round's samples. */
 static void end_slices(struct sweeping *w)
 {
     for (size_t i = 0; i < w->f.n; i++) {
-        struct session_run whole = *w->run[i], copy;
-        whole.sweep = w->f.slice[i].sweep;
-        if (session_run_copy(&copy, &whole)) {
-            session_run_clear(w->run[i]);
-            *w->run[i] = copy;
-        }
+        measure_slice_end(&w->e->state.measure, &w->f, i, w->run[i]);
         job_show_run(w->e, w->first + i);
         keep_run(w->e, w->first + i);
     }
@@ -258,19 +283,16 @@ static void end_slices(struct sweeping *w)
     buf_free(&b);
 }
 
-static enum status do_sweep(struct job_engine *e, const struct queued *q, const struct job_done *done,
-                            struct diags *ds)
+static enum status do_sweep(struct job_engine *e, const struct queued *q,
+                            const struct measure_done *done, struct diags *ds)
 {
     struct sweeping w = { .e = e };
-    const char *axes = q->text && *q->text ? q->text : "pi";
-    enum status s = tune_axes_check(axes, ds);
-    if (s == ST_OK)
-        s = tune_family_list(e->state.bench, axes, &q->options, &w.f, ds);
+    enum status s = measure_family(&e->state.measure, q->text, &q->options, &w.f, ds);
     if (s == ST_OK)
         s = begin_slices(&w, ds);
     if (s == ST_OK) {
         struct tune_observer ob = { on_slice_point, on_slice_progress, &w, &e->cancel, NULL };
-        s = tune_family_run(e->state.bench, &w.f, &ob, done->result, done->n, ds);
+        s = measure_sweep(&e->state.measure, &w.f, done, &ob, ds);
         if (s == ST_OK)
             job_say_all(e, ds);
         end_slices(&w);
@@ -281,7 +303,7 @@ static enum status do_sweep(struct job_engine *e, const struct queued *q, const 
     return s;
 }
 
-static enum status do_tune(struct job_engine *e, const struct queued *q, const struct job_done *done,
+static enum status do_tune(struct job_engine *e, const struct queued *q, const struct measure_done *done,
                            struct diags *ds)
 {
     const char *method = q->text && *q->text ? q->text : NULL;
@@ -292,14 +314,11 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, const s
         return s == ST_OK ? ST_NOMEM : s;
     w.index = session_count(e->state.session) - 1;
     struct tune_search_opts o = { .method = method,
-                                  .prove = TUNE_FULL,
-                                  .budget_launches = q->number > 0 ? (unsigned)q->number : 0,
-                                  .done = done->result,
-                                  .ndone = done->n,
-                                  .probes = done->probe,
-                                  .nprobes = done->nprobe };
+                                  .budget_launches = q->number > 0 ? (unsigned)q->number : 0 };
     struct tune_observer ob = { on_point, on_progress, &w, &e->cancel, on_live };
-    s = tune_search(e->state.bench, &o, &ob, &found, ds);
+    const struct job_state *st = &e->state;
+    s = measure_tune(&e->state.measure, &o, st->launches ? st->launches->p : NULL, st->launch, done, &ob,
+                     &found, ds);
     *w.run->found = found;
     job_show_run(e, w.index);
     keep_run(e, w.index);
@@ -402,8 +421,7 @@ static void read_home(struct job_engine *e, const char *path)
 {
     struct job_state *st = &e->state;
     struct launch_file *f = base_alloc(sizeof *f);
-    struct diags none = { 0 };
-    if (f && launch_file_read(path, f, &none) == ST_OK &&
+    if (f && launch_file_read(path, f, NULL) == ST_OK &&
         (!st->module || launch_name_kernels(f, st->module->p) == ST_OK)) {
         for (size_t i = 0; i < f->n; i++)
             st->launch = same_launch(&f->launch[i], st->spec->p) ? i : st->launch;
@@ -413,7 +431,6 @@ static void read_home(struct job_engine *e, const char *path)
             launch_file_free(f);
         base_free(f);
     }
-    diags_free(&none);
 }
 
 /* A path: this launch alone, there; else all of the file's, where they came from. */
@@ -443,8 +460,9 @@ static enum status save_launch(struct job_engine *e, const char *path, struct di
 /* Tiles in another order are written where launches have shown that they are independent. */
 static enum status check_tiles(struct job_engine *e, const struct pass_output *code, struct diags *ds)
 {
-    enum status s = code->tiles ? job_bench(e, ds) : ST_OK;
-    return s == ST_OK && code->tiles ? tune_tiles_check(e->state.bench, &e->state.options, ds) : s;
+    enum status s = code->tiles ? job_bench(e, false, ds) : ST_OK;
+    return s == ST_OK && code->tiles ? tune_tiles_check(e->state.measure.bench, &e->state.options, ds)
+                                     : s;
 }
 
 /* The options in view as files that run without the workbench. */
@@ -460,9 +478,12 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
                                  "takes the best point of a sweep or search)");
         return ST_INPUT;
     }
+    enum status s = measure_contradictions(&st->options, ds);
+    if (s != ST_OK)
+        return s;
     char *name = path && *path ? base_strdup(path)
                                : workspace_tuned_name(((struct ptx_module *)st->module->p)->path);
-    enum status s = name ? workspace_code_check(name, l != NULL, false, ds) : ST_NOMEM;
+    s = name ? workspace_code_check(name, l != NULL, false, ds) : ST_NOMEM;
     if (s == ST_OK)
         s = check_tiles(e, code, ds);
     if (s == ST_OK)
@@ -521,12 +542,6 @@ static enum status save_session(struct job_engine *e, const char *path, struct d
     return s;
 }
 
-static bool ends_in(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 static enum status save_report(struct job_engine *e, const char *path, struct diags *ds)
 {
     struct job_state *st = &e->state;
@@ -534,17 +549,20 @@ static enum status save_report(struct job_engine *e, const char *path, struct di
     const char *own = st->session ? session_path(st->session) : NULL;
     if (!st->session || (!own && !(path && *path))) {
         diag_error(ds, "report",
-                   st->session ? "no file given, and the session has none of its own"
+                   st->session ? "the session has no file of its own: name one, as in :report NAME.html"
                                : "nothing has been run yet: there is nothing to report");
         return ST_INPUT;
     }
     if (path && *path)
         buf_puts(&name, path);
     else
-        buf_printf(&name, "%.*s.html", (int)(strlen(own) - (ends_in(own, ".json") ? 5 : 0)), own);
+        buf_printf(&name, "%.*s.html", (int)(strlen(own) - (base_stem(own, ".json") ? 5 : 0)), own);
+    const char *as = name.s ? name.s : "";
     enum status s =
-        report_page(st->session, ends_in(name.s ? name.s : "", ".md") ? &report_markdown : &report_html,
-                    &e->cancel, &page);
+        base_stem(as, ".svg")
+            ? report_picture(st->session, &e->cancel, &page)
+            : report_page(st->session, base_stem(as, ".md") ? &report_markdown : &report_html,
+                          &e->cancel, &page);
     buf_show_from(&page, 0);
     buf_puts(&page, WORKSPACE_MARK_PAGE "\n");
     s = s != ST_OK ? s : name.oom || page.oom ? ST_NOMEM : workspace_output_check(name.s, false, ds);
@@ -556,11 +574,12 @@ static enum status save_report(struct job_engine *e, const char *path, struct di
     return s;
 }
 
-static enum status measure(struct job_engine *e, const struct queued *q, const struct job_done *done,
-                           struct diags *ds)
+static enum status launch(struct job_engine *e, const struct queued *q, const struct measure_done *done,
+                          struct diags *ds)
 {
+    enum run_kind kind = q->kind == JOB_RUN ? RUN_ONE : q->kind == JOB_SWEEP ? RUN_SWEEP : RUN_TUNE;
     e->state.options = q->options;
-    enum status s = job_bench(e, ds);
+    enum status s = job_bench(e, measure_wants_facts(kind, &q->options), ds);
     if (s == ST_OK && !e->state.session)
         s = begin_session(e, ds);
     if (s != ST_OK)
@@ -573,39 +592,38 @@ static enum status measure(struct job_engine *e, const struct queued *q, const s
 static enum status do_resume(struct job_engine *e, const struct queued *q, struct diags *ds)
 {
     struct queued again = { 0 };
-    struct job_done done = { 0 };
+    struct measure_done done = { 0 };
     enum status s = job_resume(e, q->number, &again, &done, ds);
     if (s == ST_OK) {
         job_text(&e->state.what, again.kind == JOB_SWEEP ? "sweep" : "tune");
-        s = measure(e, &again, &done, ds);
+        s = launch(e, &again, &done, ds);
     }
     base_free(again.text);
-    job_done_free(&done);
+    measure_done_free(&done);
     return s;
 }
 
 static enum status work(struct job_engine *e, const struct queued *q, struct diags *ds)
 {
-    static const struct job_done nothing;
+    static const struct measure_done nothing;
     switch (q->kind) {
     case JOB_OPEN: return job_open(e, q->text ? q->text : "", q->number != 0, ds);
     case JOB_KERNEL: return job_kernel(e, q->text, q->number, ds);
     case JOB_DEVICE: return job_device(e, q->text ? q->text : "", ds);
     case JOB_OPTIONS: return do_options(e, &q->options);
-    case JOB_LAUNCH: return q->has_launch ? job_launch(e, &q->launch, q->number, ds) : ST_OK;
-    case JOB_LAUNCH_GUESS: return job_launch_guess(e, q->number, q->has_launch ? &q->launch : NULL, ds);
+    case JOB_LAUNCH: return q->launch ? job_launch(e, q->launch, q->number, ds) : ST_OK;
+    case JOB_LAUNCH_GUESS: return job_launch_guess(e, q->number, q->launch, ds);
     case JOB_LAUNCH_SAVE: return save_launch(e, q->text, ds);
     case JOB_WRITE: return write_code(e, q->text, ds);
     case JOB_RUN:
     case JOB_SWEEP:
-    case JOB_TUNE: return measure(e, q, &nothing, ds);
+    case JOB_TUNE: return launch(e, q, &nothing, ds);
     case JOB_RESUME: return do_resume(e, q, ds);
     case JOB_NOTE:
     case JOB_DELETE:
     case JOB_UNDELETE: return edit_run(e, q);
     case JOB_SAVE: return save_session(e, q->text, ds);
     case JOB_REPORT: return save_report(e, q->text, ds);
-    case JOB_QUIT: break;
     }
     return ST_OK;
 }
@@ -618,7 +636,7 @@ static const char *name_of(enum job_kind k)
         [JOB_LAUNCH_SAVE] = "save", [JOB_WRITE] = "write",    [JOB_RUN] = "run",
         [JOB_SWEEP] = "sweep",      [JOB_TUNE] = "tune",      [JOB_RESUME] = "resume",
         [JOB_NOTE] = "note",        [JOB_DELETE] = "delete",  [JOB_UNDELETE] = "undelete",
-        [JOB_SAVE] = "save",        [JOB_REPORT] = "report",  [JOB_QUIT] = "quit"
+        [JOB_SAVE] = "save",        [JOB_REPORT] = "report"
     };
     return names[k];
 }
@@ -648,9 +666,20 @@ void job_work(struct job_engine *e, const struct queued *q)
         job_say(e, DIAG_ERROR, NULL, NO_SPAN, status_text(s));
     if (job_launches(q->kind))
         job_advise(e);
-    st->busy = false;
-    st->worked++;
+    st->busy = st->wants_whole;
+    st->worked += q->number != JOB_OWN || q->kind != JOB_RUN;
     job_text(&st->trying, NULL);
+    job_publish(e);
+}
+
+void job_refused(struct job_engine *e, size_t n)
+{
+    char text[96];
+    snprintf(text, sizeof text, "out of memory: %zu request%s not taken; ask again", n,
+             n == 1 ? " was" : "s were");
+    for (int i = 0; !job_say(e, DIAG_ERROR, NULL, NO_SPAN, text) && i < JOB_SHORT_MOST; i++)
+        usleep(JOB_SHORT_US);
+    e->state.worked += n; /* whoever waits for them waits no longer */
     job_publish(e);
 }
 

@@ -1,5 +1,4 @@
 /* Which files -o may replace: see workspace_output_check in workspace.h. */
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/workspace/workspace.h"
 

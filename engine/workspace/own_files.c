@@ -1,6 +1,7 @@
 /* own_files: see own_files.h. */
 #include "engine/workspace/own_files.h"
 
+#include "engine/session/document.h"
 #include "engine/workspace/workspace.h"
 
 #include <dirent.h>
@@ -10,7 +11,8 @@
 
 #define LIST      "gpulocw-files.json"
 #define LIST_MOST ((size_t)1 << 20)
-#define HEAD      "{\"format\": \"gpulocw-files\", \"files\": ["
+#define HEAD      "{\"format\": \"gpulocw-files\","
+#define FILES     "\"files\": ["
 
 /* A file as it was before anything was written: every writing makes a new one. */
 struct own_file {
@@ -40,7 +42,9 @@ enum status own_files_open(struct own_files *o, const char *folder, bool force, 
     *o = (struct own_files){ .folder = folder, .force = force };
     enum status st = path_of(folder, LIST, &path) ? workspace_output_check(path.s, force, ds) : ST_NOMEM;
     if (st == ST_OK && file_read_regular(path.s, LIST_MOST, &o->list, &n, NULL) == ST_OK) {
-        const char *from = strstr(o->list, HEAD) == o->list ? o->list + strlen(HEAD) : NULL;
+        bool is_list = strncmp(o->list, HEAD, strlen(HEAD)) == 0;
+        const char *from = is_list ? strstr(o->list, FILES) : NULL;
+        from = from ? from + strlen(FILES) : NULL;
         const char *to = from ? strstr(from, "]}") : NULL;
         if (to)
             buf_put(&o->names, from, (size_t)(to - from));
@@ -133,8 +137,13 @@ void own_files_add(struct own_files *o, const char *name)
 
 enum status own_files_save(const struct own_files *o, struct diags *ds)
 {
-    struct buf path = { 0 }, text = { 0 };
-    buf_printf(&text, HEAD "%s]}\n", o->names.s ? o->names.s : "");
+    struct buf path = { 0 }, text = { 0 }, list = { 0 };
+    buf_printf(&list, "[%s]", o->names.s ? o->names.s : "");
+    struct jw w = document_open(&text, "gpulocw-files", 0);
+    jw_key(&w, "files");
+    jw_raw(&w, (struct str){ list.s, list.n });
+    document_close(&w);
+    buf_free_checked(&list, &text);
     bool fine = path_of(o->folder, LIST, &path) && !text.oom && !o->names.oom;
     enum status st = fine ? file_write_atomic(path.s, text.s, text.n, ds) : ST_NOMEM;
     buf_free(&path);
@@ -144,8 +153,7 @@ enum status own_files_save(const struct own_files *o, struct diags *ds)
 
 void own_files_close(struct own_files *o)
 {
-    base_free(o->list);
-    base_free(o->seen);
+    BASE_FREE(o->list, o->seen);
     buf_free(&o->names);
     *o = (struct own_files){ .folder = NULL };
 }

@@ -1,12 +1,10 @@
 /* Rewritten code as files to go on with: its text, and the launch that it wants. */
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/pass/pass.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_memory.h"
-#include "engine/rec/options.h"
-#include "engine/session/session.h"
 #include "engine/workspace/workspace.h"
 
 #include <stdlib.h>
@@ -22,15 +20,10 @@ static const struct {
     { "tma-promotion", "l2Promotion of cuTensorMapEncodeTiled" },
 };
 
-static bool same_dim(struct dim3u a, struct dim3u b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
 void workspace_say_launch(const struct launch_spec *spec, const struct options *o,
                           const struct pass_output *code, struct diags *ds)
 {
-    if (spec && (!same_dim(spec->grid, code->grid) || !same_dim(spec->block, code->block) ||
+    if (spec && (!dim3u_same(spec->grid, code->grid) || !dim3u_same(spec->block, code->block) ||
                  spec->shared != code->shared))
         diag_add(
             ds, DIAG_NOTE, "launch", NULL, NO_SPAN,
@@ -138,7 +131,6 @@ static char *folder_of(const char *path)
 static enum status launch_for(const char *ptx, const struct launch_spec *spec, const struct options *o,
                               const struct pass_output *code, struct launch_spec *l)
 {
-    const char *slash = strrchr(ptx, '/');
     enum status st = launch_copy(spec, l);
     if (st != ST_OK)
         return st;
@@ -151,7 +143,7 @@ static enum status launch_for(const char *ptx, const struct launch_spec *spec, c
     if (opt_memory(o)->promotion != PROMOTION_KEEP)
         launch_promote(l, (uint8_t)(opt_memory(o)->promotion - PROMOTION_NONE));
     base_free(l->ptx);
-    l->ptx = base_strdup(slash ? slash + 1 : ptx);
+    l->ptx = base_strdup(base_file_name(ptx));
     return l->ptx && add_symbols(l, code) && (!moved || rebase_files(l, spec->dir)) ? ST_OK : ST_NOMEM;
 }
 
@@ -159,10 +151,8 @@ static enum status launch_for(const char *ptx, const struct launch_spec *spec, c
 static char *with_ending(const char *ptx, const char *ending)
 {
     struct buf b = { 0 };
-    size_t n = strlen(ptx);
-    if (n > 4 && strcmp(ptx + n - 4, ".ptx") == 0)
-        n -= 4;
-    buf_printf(&b, "%.*s%s", (int)n, ptx, ending);
+    size_t stem = base_stem(ptx, ".ptx");
+    buf_printf(&b, "%.*s%s", (int)(stem ? stem : strlen(ptx)), ptx, ending);
     return buf_take(&b);
 }
 

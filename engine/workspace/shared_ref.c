@@ -1,5 +1,4 @@
 /* What the engine thread and its snapshots share, by reference counts. */
-#include "engine/base/base.h"
 #include "engine/workspace/job_int.h"
 
 struct shared_ref *shared_ref_new(void *p, void (*destroy)(void *p))

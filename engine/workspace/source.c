@@ -1,11 +1,10 @@
 /* The module that a command works on, from whatever the file is. */
 #include "engine/workspace/source.h"
 
-#include "engine/base/base.h"
 #include "engine/container/container.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
-#include "engine/session/session.h"
+#include "engine/session/preset.h"
 #include "engine/sim/preset.h"
 #include "engine/workspace/args.h"
 
@@ -172,16 +171,14 @@ static enum status add_text(struct texts *t, const char *name, char *text, size_
         t->in[t->n++] = (struct ptx_link_input){ own, text, n, t->library };
         return ST_OK;
     }
-    base_free(own);
-    base_free(text);
+    BASE_FREE(own, text);
     return ST_NOMEM;
 }
 
 static void free_texts(struct texts *t)
 {
     for (size_t i = 0; i < t->n; i++) {
-        base_free((char *)(uintptr_t)t->in[i].name);
-        base_free((char *)(uintptr_t)t->in[i].text);
+        BASE_FREE((char *)(uintptr_t)t->in[i].name, (char *)(uintptr_t)t->in[i].text);
     }
     base_free(t->in);
 }
@@ -295,4 +292,12 @@ enum status source_read(const char *const *path, size_t n, const struct source_w
         st = ptx_link(t.in, taken, out, ds);
     free_texts(&t);
     return *out && n == 1 ? name_file(*out, path[0]) == ST_OK ? st : ST_NOMEM : st;
+}
+
+enum status source_open(void *unused, const char *path, const char *kernel, unsigned cc,
+                        struct ptx_module **out, struct diags *ds)
+{
+    const struct source_want w = { .kernel = kernel, .cc = cc };
+    (void)unused;
+    return source_read(&path, 1, &w, out, ds);
 }

@@ -23,17 +23,14 @@ struct source_want source_wanted(const struct args *a);
  * takes of it what it lacks. What was taken is told by a note. */
 enum status source_read(const char *const *path, size_t n, const struct source_want *w,
                         struct ptx_module **out, struct diags *ds);
+/* The same of one file and a compute capability; for struct live_survey and its like. */
+enum status source_open(void *unused, const char *path, const char *kernel, unsigned cc,
+                        struct ptx_module **out, struct diags *ds);
 /* CUDA source, compiled with nvcc, or clang where there is no nvcc; *text owned. ST_INPUT with the
  * compiler's words, or with what to run elsewhere when there is none. */
 enum status source_compile(const char *path, const struct source_want *w, char **text, size_t *n,
                            struct diags *ds);
 bool source_is_cuda(const char *path); /* by its name: .cu */
-/* A program of the CUDA toolkit (nvcc, ptxas): on the PATH, below CUDA_HOME or CUDA_PATH, in
- * /usr/local/cuda; owned; NULL: not here. */
-char *source_tool(const char *name);
-/* Runs it: words end in NULL, what it says goes to the descriptor `out`. Its exit status; 127: not
- * started. */
-int source_run_tool(char *const *word, int out);
 
 /* ---- listing (source_list.c) ---- */
 struct source_param {

@@ -1,9 +1,7 @@
 /* What is in a file: modules, kernels and parameters, without parsing bodies. */
-#include "engine/base/base.h"
 #include "engine/container/container.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/session/json.h"
+#include "engine/session/document.h"
 #include "engine/workspace/source.h"
 
 #include <stdio.h>
@@ -119,43 +117,34 @@ bool source_list(const char *text, size_t n, struct source_listing *out)
 void source_listing_free(struct source_listing *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        base_free(l->kernel[i].name);
-        base_free(l->kernel[i].param);
+        BASE_FREE(l->kernel[i].name, l->kernel[i].param);
     }
     base_free(l->kernel);
     *l = (struct source_listing){ .n = 0 };
 }
 
 /* ---- JSON ---- */
-static void text(struct jw *w, const char *key, const char *value)
-{
-    jw_key(w, key);
-    jw_str(w, value);
-}
-
 static void put_readable(struct jw *w, const char *name)
 {
     struct buf b = { 0 };
     ptx_readable(str_of(name), &b);
-    text(w, "readable", b.s ? b.s : name);
+    jw_put_str(w, "readable", b.s ? b.s : name);
     buf_free_checked(&b, w->out);
 }
 
 static void put_param(struct jw *w, const struct source_param *p)
 {
     jw_obj(w);
-    jw_key(w, "offset");
-    jw_uint(w, p->offset);
-    jw_key(w, "size");
-    jw_uint(w, p->size);
-    text(w, "type", p->type);
+    jw_put_uint(w, "offset", p->offset);
+    jw_put_uint(w, "size", p->size);
+    jw_put_str(w, "type", p->type);
     jw_end_obj(w);
 }
 
 static void put_kernel(struct jw *w, const char *name, const struct source_kernel *k, const char *why)
 {
     jw_obj(w);
-    text(w, "name", name);
+    jw_put_str(w, "name", name);
     put_readable(w, name);
     jw_key(w, "params");
     if (k) {
@@ -166,9 +155,8 @@ static void put_kernel(struct jw *w, const char *name, const struct source_kerne
     } else {
         jw_null(w);
     }
-    jw_key(w, "ptx");
-    jw_bool(w, k != NULL);
-    text(w, "why", why);
+    jw_put_bool(w, "ptx", k != NULL);
+    jw_put_str(w, "why", why);
     jw_end_obj(w);
 }
 
@@ -193,15 +181,14 @@ static void put_module(struct jw *w, const struct container_module *m)
     w->out->oom = w->out->oom || !known;
     target_of(m, &l, target, sizeof target);
     jw_obj(w);
-    text(w, "where", m->where);
-    text(w, "kind", container_kind_names[m->kind]);
-    text(w, "ptx_version", l.version[0] ? l.version : NULL);
-    text(w, "target", target[0] ? target : NULL);
-    text(w, "options", m->options);
-    text(w, "object", m->object);
-    jw_key(w, "bytes");
-    jw_uint(w, m->bytes);
-    text(w, "why", m->why);
+    jw_put_str(w, "where", m->where);
+    jw_put_str(w, "kind", container_kind_names[m->kind]);
+    jw_put_str(w, "ptx_version", l.version[0] ? l.version : NULL);
+    jw_put_str(w, "target", target[0] ? target : NULL);
+    jw_put_str(w, "options", m->options);
+    jw_put_str(w, "object", m->object);
+    jw_put_uint(w, "bytes", m->bytes);
+    jw_put_str(w, "why", m->why);
     jw_key(w, "kernels");
     if (m->unlooked) {
         jw_null(w);
@@ -219,18 +206,12 @@ static void put_module(struct jw *w, const struct container_module *m)
 
 void source_list_json(const struct container *c, struct buf *out)
 {
-    struct jw w = jw_open(out, 2);
-    jw_obj(&w);
-    text(&w, "format", "gpulocw-list");
-    jw_key(&w, "version");
-    jw_int(&w, 1);
-    jw_key(&w, "modules");
-    jw_arr(&w);
+    struct jw w = document_open(out, "gpulocw-list", 2);
+    jw_put_arr(&w, "modules");
     for (size_t i = 0; i < c->n; i++)
         put_module(&w, &c->v[i]);
     jw_end_arr(&w);
-    jw_end_obj(&w);
-    buf_puts(out, "\n");
+    document_close(&w);
 }
 
 /* ---- text ---- */

@@ -1,13 +1,14 @@
 /* The kernels that sessions recommend, and tuned PTX files. */
+#include "engine/session/run.h"
 #include "engine/workspace/tuned.h"
 
+#include "engine/base/name.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
-#include "engine/tune/tune.h"
 #include "engine/workspace/workspace.h"
 
 #include <string.h>
@@ -18,10 +19,7 @@ void tuned_free(struct tuned_kernels *t)
         struct tuned_kernel *k = &t->v[i];
         pass_output_free(&k->code);
         ptx_free(k->module);
-        base_free(k->from);
-        base_free(k->kernel);
-        base_free(k->path);
-        base_free(k->text);
+        BASE_FREE(k->options, k->from, k->kernel, k->path, k->text);
     }
     base_free(t->v);
     *t = (struct tuned_kernels){ 0 };
@@ -36,8 +34,8 @@ static struct tuned_kernel *add(struct tuned_kernels *t, const char *from, struc
     buf_str(&name, kernel);
     *k = (struct tuned_kernel){ .from = base_strdup(from),
                                 .kernel = buf_take(&name),
-                                .options = options_default() };
-    return k->from && k->kernel ? k : NULL;
+                                .options = options_new() };
+    return k->from && k->kernel && k->options ? k : NULL;
 }
 
 /* ---- sessions ---- */
@@ -62,7 +60,7 @@ static enum status rewrite(struct tuned_kernel *k, const struct launch_spec *spe
     struct buf text = { 0 };
     struct pass_input in = { .module = k->module,
                              .kernel = str_of(k->kernel),
-                             .options = &k->options,
+                             .options = k->options,
                              .dev = &k->dev,
                              .launch = spec };
     enum status st = pass_apply(&in, &k->code, ds);
@@ -87,7 +85,7 @@ static enum status add_run(struct tuned_kernels *t, const char *from, struct ses
     struct tuned_kernel *k = add(t, from, str_of(r->kernel));
     if (!k)
         return ST_NOMEM;
-    k->options = x->options;
+    *k->options = x->options;
     k->has_options = true;
     k->dev = r->dev;
     k->original_ns = original_time(r);
@@ -112,18 +110,16 @@ static enum status add_run(struct tuned_kernels *t, const char *from, struct ses
 
 static bool is_wanted(const struct session *s, const char *said, const char *kernel)
 {
-    struct diags none = { 0 };
     struct ptx_module *m = NULL;
     const struct ptx_func *f = NULL;
     if (!said || strcmp(said, kernel) == 0)
         return true;
     struct buf several = { 0 };
-    if (ptx_parse("", session_ptx_text(s), &m, &none) == ST_OK)
+    if (ptx_parse("", session_ptx_text(s), &m, NULL) == ST_OK)
         f = ptx_find_entry(m, str_of(said), &several);
     buf_free(&several);
     bool yes = f && str_is(f->name, kernel);
     ptx_free(m);
-    diags_free(&none);
     return yes;
 }
 
@@ -158,29 +154,26 @@ static enum status read_session(const char *path, const char *kernel, struct tun
 /* FILE.ptx for FILE.tuned.ptx; owned; NULL: another name. */
 static char *original_name(const char *path)
 {
-    static const char ending[] = ".tuned.ptx";
-    size_t n = strlen(path), m = sizeof ending - 1;
+    size_t stem = base_stem(path, ".tuned.ptx");
     struct buf b = { 0 };
-    if (n <= m || strcmp(path + n - m, ending) != 0)
+    if (!stem)
         return NULL;
-    buf_printf(&b, "%.*s.ptx", (int)(n - m), path);
+    buf_printf(&b, "%.*s.ptx", (int)stem, path);
     return buf_take(&b);
 }
 
 /* The launch of that kernel in the description beside a PTX file. */
 static bool launch_of(const char *ptx, const char *kernel, struct launch_spec *out)
 {
-    struct diags none = { 0 };
     struct launch_file f = { 0 };
     char *path = launch_beside(ptx);
     bool found = false;
-    if (path && launch_file_read(path, &f, &none) == ST_OK)
+    if (path && launch_file_read(path, &f, NULL) == ST_OK)
         for (size_t i = 0; i < f.n && !found; i++)
             found = f.launch[i].kernel && strcmp(f.launch[i].kernel, kernel) == 0 &&
                     launch_copy(&f.launch[i], out) == ST_OK;
     launch_file_free(&f);
     base_free(path);
-    diags_free(&none);
     return found;
 }
 
@@ -206,11 +199,10 @@ static enum status add_entry(struct tuned_kernels *t, const char *path, const st
     if (!k)
         return ST_NOMEM;
     char *original = original_name(path);
-    struct diags none = { 0 };
     k->text = base_strdup(m->text.s);
     k->n = m->text.n;
     bool tuned = launch_of(path, k->kernel, &mine);
-    if (original && ptx_parse_file(original, &k->module, &none) != ST_OK) {
+    if (original && ptx_parse_file(original, &k->module, NULL) != ST_OK) {
         ptx_free(k->module);
         k->module = NULL;
     }
@@ -223,7 +215,6 @@ static enum status add_entry(struct tuned_kernels *t, const char *path, const st
         take_resets(k, &mine);
     }
     (void)ds;
-    diags_free(&none);
     launch_spec_free(&mine);
     launch_spec_free(&its);
     base_free(original);
@@ -253,7 +244,6 @@ static enum status read_ptx(const char *path, const char *kernel, struct tuned_k
 
 enum status tuned_read(const char *path, const char *kernel, struct tuned_kernels *out, struct diags *ds)
 {
-    size_t n = strlen(path);
-    bool session = n > 5 && strcmp(path + n - 5, ".json") == 0;
-    return session ? read_session(path, kernel, out, ds) : read_ptx(path, kernel, out, ds);
+    return base_stem(path, ".json") ? read_session(path, kernel, out, ds)
+                                    : read_ptx(path, kernel, out, ds);
 }

@@ -3,23 +3,18 @@
 #ifndef GPULOCW_WORKSPACE_TUNED_H
 #define GPULOCW_WORKSPACE_TUNED_H
 
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/options.h"
 
 struct live_apply;
-struct live_target;
-struct ptx_func;
-struct ptx_module;
 
 struct tuned_kernel {
     char *from;                /* the file it was read from; owned */
     char *kernel;              /* as in the PTX; owned */
     struct ptx_module *module; /* the original; NULL: a tuned file without one beside it */
     char *path;                /* of the original, as the session has it; owned; NULL: none */
-    struct options options;    /* of a session; else the default */
+    struct options *options;   /* of a session; else the default; owned */
     bool has_options;
     struct pass_output code; /* of a session: the rewritten code; else empty */
     char *text;              /* the tuned PTX, for use without the engine; owned */
@@ -33,6 +28,10 @@ struct tuned_kernel {
     /* when it was tuned: median times of the kernel alone, and on what; 0: not known */
     int64_t original_ns, tuned_ns;
     struct dev_info dev;
+    /* its source is looked for below these folders alone, and no compiler is started; NULL: anywhere;
+     * borrowed */
+    const char *const *within;
+    size_t nwithin;
 };
 struct tuned_kernels {
     struct tuned_kernel *v;

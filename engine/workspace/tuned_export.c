@@ -1,13 +1,13 @@
 /* Tuned kernels as files that need no gpulocw. */
 #include "engine/workspace/tuned_export.h"
 
+#include "engine/base/name.h"
+#include "engine/base/tool.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/workspace/own_files.h"
-#include "engine/workspace/source.h"
 #include "engine/workspace/tuned.h"
-#include "engine/workspace/workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,10 +60,9 @@ static enum status put_file(struct target *t, const char *path, const char *text
 /* The last part of a path, without .ptx; length in *n. */
 static const char *base_name(const char *path, size_t *n)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    *n = strlen(name);
-    if (*n > 4 && strcmp(name + *n - 4, ".ptx") == 0)
-        *n -= 4;
+    const char *name = base_file_name(path);
+    *n = base_stem(name, ".ptx");
+    *n = *n ? *n : strlen(name);
     return name;
 }
 
@@ -124,7 +123,7 @@ static enum status take_over(const char *from, const char *cubin, struct diags *
 enum status tuned_compile(const char *ptx, const struct tuned_kernel *k, const char *cubin,
                           struct diags *ds)
 {
-    char *ptxas = source_tool("ptxas"), arch[48] = "", o[] = "-o";
+    char *ptxas = program_find("ptxas"), arch[48] = "", o[] = "-o";
     struct ptx_module *m = NULL;
     struct diags none = { 0 };
     int out = memfd_create("ptxas", MFD_CLOEXEC);
@@ -137,12 +136,13 @@ enum status tuned_compile(const char *ptx, const struct tuned_kernel *k, const c
     buf_printf(&part, "%s.part", cubin);
     char *words[] = { ptxas, arch, (char *)(uintptr_t)ptx, o, part.oom ? NULL : part.s, NULL };
     arch[0] = part.oom ? 0 : arch[0];
-    bool made = arch[0] && out >= 0 && source_run_tool(words, out) == 0;
+    bool made = arch[0] && out >= 0 && program_run(words, out) == 0;
     if (!ptxas)
         diag_add(ds, DIAG_NOTE, "export", ptx, NO_SPAN,
                  "ptxas was not found: no machine code was written; the driver will compile the PTX");
     else if (!made)
-        diag_add(ds, DIAG_WARNING, "export", ptx, NO_SPAN, "ptxas cannot compile it (%s)", arch);
+        diag_add(ds, DIAG_WARNING, "export", ptx, NO_SPAN,
+                 "%s was not written: ptxas cannot compile it (%s)", cubin, arch);
     enum status st = made ? take_over(part.s, cubin, ds) : ST_REFUSED;
     if (!made && part.s)
         unlink(part.s);
@@ -212,7 +212,7 @@ static void put_three(struct buf *b, const char *what, struct dim3u is, struct d
 static void describe(const struct tuned_kernel *k, const char *file, bool triton, struct buf *b)
 {
     struct buf line = { 0 };
-    options_line(&k->options, &line);
+    options_line(k->options, &line);
     buf_printf(b, "%s\n    kernel                 %s\n", file, k->kernel);
     if (k->has_options)
         buf_printf(b, "    configuration          %s\n", line.s ? line.s : "");
@@ -224,11 +224,11 @@ static void describe(const struct tuned_kernel *k, const char *file, bool triton
     for (uint32_t i = 0; i < k->nreset; i++)
         buf_printf(b, "    before every launch    set %s (%llu bytes) to zero\n", k->reset[i].symbol,
                    (unsigned long long)k->reset[i].bytes);
-    if (k->has_options && opt_occupancy(&k->options)->carveout >= 0)
+    if (k->has_options && opt_occupancy(k->options)->carveout >= 0)
         buf_printf(b,
                    "    carve-out              cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_"
                    "SHARED_MEMORY_CARVEOUT, %d)\n",
-                   opt_occupancy(&k->options)->carveout);
+                   opt_occupancy(k->options)->carveout);
     if (triton)
         buf_puts(b, "    Triton                 TRITON_KERNEL_OVERRIDE=1 TRITON_OVERRIDE_DIR=triton "
                     "python3 ... (the launch must be as above; remove the kernel from Triton's cache "

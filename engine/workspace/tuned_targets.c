@@ -1,5 +1,6 @@
 /* Tuned kernels as targets of apply: variables that both share, and which image is theirs. */
 #include "engine/analysis/analysis.h"
+#include "engine/base/name.h"
 #include "engine/base/private_folder.h"
 #include "engine/container/container.h"
 #include "engine/live/apply.h"
@@ -7,7 +8,6 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/reference.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/opt_memory.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/session/json.h"
@@ -49,8 +49,7 @@ static struct writes writes_of(const struct ptx_module *m, const char *kernel)
 {
     struct ana_opts o = { .quick = true };
     struct writes w = { 0 };
-    struct diags none = { 0 };
-    if (ana_run(m, str_of(kernel), &o, &w.facts, &none) != ST_OK) {
+    if (ana_run(m, str_of(kernel), &o, &w.facts, NULL) != ST_OK) {
         ana_free(w.facts);
         w.facts = NULL;
     }
@@ -62,7 +61,6 @@ static struct writes writes_of(const struct ptx_module *m, const char *kernel)
         w.elsewhere |= (a->store || a->atomic) && !own && a->param < 0 &&
                        (!a->array || strcmp(a->array, "data") == 0) && !a->arrays;
     }
-    diags_free(&none);
     return w;
 }
 
@@ -110,18 +108,17 @@ static enum status add_mirrors(const struct ptx_module *m, const struct ptx_func
     }
     if (!list || !place)
         st = ST_NOMEM;
-    base_free(list);
-    base_free(place);
+    BASE_FREE(list, place);
     return st;
 }
 
 /* Why it cannot be put into a launch; NULL: it can. */
 static const char *cannot(const struct tuned_kernel *k, const struct ptx_module *m)
 {
-    if (k->has_options && opt_memory(&k->options)->l2_persist[0] &&
-        strcmp(opt_memory(&k->options)->l2_persist, "off") != 0)
+    if (k->has_options && opt_memory(k->options)->l2_persist[0] &&
+        strcmp(opt_memory(k->options)->l2_persist, "off") != 0)
         return "--l2-persist is a policy of the stream, which apply does not set";
-    if (k->has_options && opt_memory(&k->options)->promotion != PROMOTION_KEEP)
+    if (k->has_options && opt_memory(k->options)->promotion != PROMOTION_KEEP)
         return "--tma-promotion is part of the tensor maps, which the program makes";
     if (k->has_options && k->code.tiles)
         return "--tile-order is shown for the tuned launch alone, and the program may launch other "
@@ -145,20 +142,18 @@ static struct live_shape shape(struct dim3u grid, struct dim3u block, uint32_t s
  */
 static enum status machine_code(const struct tuned_kernel *k, struct live_target *t)
 {
-    struct diags none = { 0 };
     struct buf ptx = { 0 }, cubin = { 0 };
     char *folder = NULL, *code = NULL;
-    enum status st = private_folder_make(&folder, &none);
+    enum status st = private_folder_make(&folder, NULL);
     if (st == ST_OK)
-        st = private_folder_put(folder, "k.ptx", k->text, k->n, &ptx, &none);
+        st = private_folder_put(folder, "k.ptx", k->text, k->n, &ptx, NULL);
     buf_printf(&cubin, "%s/k.cubin", folder ? folder : "");
-    if (st == ST_OK && !cubin.oom && tuned_compile(ptx.s, k, cubin.s, &none) == ST_OK &&
-        file_read_regular(cubin.s, 1u << 30, &code, &t->ncode, &none) == ST_OK)
+    if (st == ST_OK && !cubin.oom && tuned_compile(ptx.s, k, cubin.s, NULL) == ST_OK &&
+        file_read_regular(cubin.s, 1u << 30, &code, &t->ncode, NULL) == ST_OK)
         t->code = code;
     private_folder_remove(folder);
     buf_free(&ptx);
     buf_free(&cubin);
-    diags_free(&none);
     return ST_OK; /* without it the driver compiles */
 }
 
@@ -178,7 +173,7 @@ static enum status fill(const struct tuned_kernel *k, const struct ptx_module *m
     t->any = !k->has_launch;
     t->original = shape(k->grid, k->block, k->shared);
     t->tuned = shape(k->tgrid, k->tblock, k->tshared);
-    t->carveout = k->has_options ? opt_occupancy(&k->options)->carveout : -1;
+    t->carveout = k->has_options ? opt_occupancy(k->options)->carveout : -1;
     struct writes w = writes_of(m, k->kernel);
     t->unsafe = w.elsewhere || pass_waits(m, str_of(k->kernel)); /* run alone, it would not end */
     t->zero = base_alloc((k->nreset + 1) * sizeof *t->zero);
@@ -251,10 +246,9 @@ static int limit_of(const char *options)
 static bool in_container(const struct tuned_kernel *t, const char *path, int *maxreg, bool *whole)
 {
     struct container c = { 0 };
-    struct diags none = { 0 };
     bool found = false;
     size_t texts = 0;
-    if (container_read(path, &c, &none) == ST_OK)
+    if (container_read(path, &c, NULL) == ST_OK)
         for (size_t i = 0; i < c.n && !found; i++) {
             found = c.v[i].text && same_text((struct str){ c.v[i].text, c.v[i].n }, t->module->text);
             *maxreg = found ? limit_of(c.v[i].options) : 0;
@@ -263,20 +257,17 @@ static bool in_container(const struct tuned_kernel *t, const char *path, int *ma
         texts += c.v[i].text != NULL;
     *whole = found && texts == 1;
     container_free(&c);
-    diags_free(&none);
     return found;
 }
 
 /* A file of text that is the original's. */
 static bool is_text(const struct tuned_kernel *t, const char *path)
 {
-    struct diags none = { 0 };
     char *text = NULL;
     size_t n = 0;
-    bool same = file_read(path, 1u << 30, &text, &n, &none) == ST_OK &&
+    bool same = file_read(path, 1u << 30, &text, &n, NULL) == ST_OK &&
                 same_text((struct str){ text, n }, t->module->text);
     base_free(text);
-    diags_free(&none);
     return same;
 }
 
@@ -297,13 +288,11 @@ static bool as_opened(const struct tuned_kernel *t, const char *path)
 /* ---- machine code that it was captured from ---- */
 static bool same_file(const char *name, const char *captured)
 {
-    const char *slash = strrchr(name, '/');
-    struct str a = str_of(slash ? slash + 1 : name);
-    static const char TUNED[] = ".tuned.ptx";
-    size_t n = sizeof TUNED - 1, stem = a.n > n ? a.n - n : 0;
-    if (stem && memcmp(a.s + stem, TUNED, n) == 0)
-        return strncmp(captured, a.s, stem) == 0 && strcmp(captured + stem, ".ptx") == 0;
-    return str_is(a, captured);
+    const char *own = base_file_name(name);
+    size_t stem = base_stem(own, ".tuned.ptx");
+    if (stem)
+        return strncmp(captured, own, stem) == 0 && strcmp(captured + stem, ".ptx") == 0;
+    return strcmp(own, captured) == 0;
 }
 
 static bool is_captured(const cJSON *k, const struct tuned_kernel *t, const char *file, uint64_t hash)
@@ -320,16 +309,14 @@ static bool captured_from(const struct tuned_kernel *t, uint64_t hash)
 {
     const char *file = t->path ? t->path : t->from, *slash = strrchr(file, '/');
     struct buf path = { 0 };
-    struct diags none = { 0 };
     cJSON *c = NULL;
     bool found = false;
     buf_printf(&path, "%.*scapture.json", slash ? (int)(slash + 1 - file) : 0, file);
-    if (!path.oom && json_read_file(path.s, &c, &none) == ST_OK) {
+    if (!path.oom && json_read_file(path.s, &c, NULL) == ST_OK) {
         const cJSON *k;
         cJSON_ArrayForEach(k, json_get(c, "kernels")) found |= is_captured(k, t, file, hash);
     }
     cJSON_Delete(c);
-    diags_free(&none);
     buf_free(&path);
     return found;
 }

@@ -2,20 +2,19 @@
 #include "engine/workspace/workspace.h"
 
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/dev/dev_pool.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/data.h"
-#include "engine/rec/device.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/opt_bypass.h"
+#include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_memory.h"
 #include "engine/rec/opt_softcache.h"
-#include "engine/session/session.h"
+#include "engine/session/documents.h"
+#include "engine/session/preset.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/measure.h"
 #include "engine/workspace/source.h"
 
 #include <stdio.h>
@@ -322,24 +321,31 @@ struct pass_input workspace_input(const struct workspace *s, const struct option
                                             : 0 };
 }
 
+struct load_classes workspace_classes(const struct workspace *s, const struct options *o)
+{
+    struct pass_input in = workspace_input(s, o);
+    struct pass_output code = { 0 };
+    bool rewritten = pass_apply(&in, &code, NULL) == ST_OK && code.changed;
+    struct load_classes c = load_classes_of(&s->info, rewritten ? code.module : s->module, s->kernel);
+    pass_output_free(&code);
+    return c;
+}
+
 struct ana_opts workspace_analysis(const struct workspace *s, const struct args *a, struct str kernel)
 {
     return (struct ana_opts){ .data = s->has_data ? &s->data : NULL,
                               .dev = s->dev ? &s->info : NULL,
-                              .assume_read_only = opt_memory(&a->options)->assume_read_only,
-                              .assume_restrict = opt_memory(&a->options)->assume_restrict,
+                              .assume_read_only = opt_memory(a->options)->assume_read_only,
+                              .assume_restrict = opt_memory(a->options)->assume_restrict,
                               .cancel = a->cancel,
                               .regs = s->has_data ? workspace_registers(s->dev, s->module, kernel) : 0 };
 }
 
 enum status workspace_facts(struct workspace *s, const struct args *a, bool quick, struct diags *ds)
 {
-    /* Which loads have no reuse is known from the trace alone. */
-    bool by_reuse = opt_bypass(&a->options)->level && !opt_bypass(&a->options)->loads.n &&
-                    (opt_bypass(&a->options)->form == BYPASS_FORM_VERTICAL ||
-                     opt_bypass(&a->options)->form == BYPASS_FORM_HYBRID);
     struct ana_opts o = workspace_analysis(s, a, str_of(s->kernel));
-    o.quick = quick && !by_reuse;
+    o.quick = quick && !measure_wants_facts(RUN_ONE, a->options);
+    o.order = opt_cluster(a->options)->index.kind == INDEX_GRAPH;
     return ana_run(s->module, str_of(s->kernel), &o, &s->facts, ds);
 }
 

@@ -2,10 +2,9 @@
 #ifndef GPULOCW_WORKSPACE_WORKSPACE_H
 #define GPULOCW_WORKSPACE_WORKSPACE_H
 
-#include "engine/base/base.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
-#include "engine/session/session.h"
+#include "engine/session/launch_file.h"
 
 struct dev_patience;
 
@@ -15,12 +14,10 @@ struct args;
 struct dev;
 struct dev_env;
 struct dev_pool;
-struct launch_spec;
 struct options;
 struct pass_input;
 struct pass_output;
 struct ptx_func;
-struct ptx_module;
 struct source_want;
 
 /* What a command works on, opened in the order the command needs it. */
@@ -67,6 +64,8 @@ enum status workspace_data(struct workspace *s, struct diags *ds);
 enum status workspace_open(struct workspace *s, const struct args *a, struct diags *ds);
 /* What a pass is to see of it; what analysing `kernel` is to know of it. */
 struct pass_input workspace_input(const struct workspace *s, const struct options *o);
+/* The loads of what runs: of the original where nothing is rewritten or the rewriting is refused. */
+struct load_classes workspace_classes(const struct workspace *s, const struct options *o);
 struct ana_opts workspace_analysis(const struct workspace *s, const struct args *a, struct str kernel);
 /* Registers a thread of the kernel takes on the device (estimated on a simulated one); 0: not known. */
 uint32_t workspace_registers(struct dev *d, const struct ptx_module *m, struct str kernel);

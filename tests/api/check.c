@@ -197,7 +197,7 @@ static void check_wrong(void)
           gpulocw_call((gpulocw *)(void *)none, "run", NULL) == GPULOCW_WRONG_USAGE);
     claim("cancelling nothing", gpulocw_cancel(g) == GPULOCW_DONE);
     claim("the calls are listed",
-          strstr(gpulocw_tools(g), "\"inputSchema\"") && strstr(gpulocw_tools(g), "\"name\":\"tune\""));
+          strstr(gpulocw_tools(g), "\"inputSchema\"") && strstr(gpulocw_tools(g), "\"name\": \"tune\""));
     gpulocw_free(g);
     gpulocw_free(NULL);
 #ifdef GPULOCW_DEBUG

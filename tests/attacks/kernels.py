@@ -314,3 +314,35 @@ LEGAL.append(('a lock for each bucket', '', 'and.b32 %r20, %r4, 31; mul.wide.u32
 LEGAL.append(('a lock in turns, as compilers write it', '', TURN + COUNT + 'atom.global.exch.b32 %r20, [%d3], 0; ' + BACK, LOCKED))
 # a small launch has all of its CTAs resident, whatever its registers
 LEGAL.append(('a grid barrier of few CTAs', '', 'atom.global.add.u32 %r20, [%d3], 1; mov.u32 %r22, %nctaid.x; mul.lo.u32 %r22, %r22, %r2; W: ld.volatile.global.u32 %r21, [%d3]; setp.lt.u32 %p3, %r21, %r22; @%p3 bra W;' + SAY, ['--maxnreg 64']))
+
+# ---- lanes that leave, while others of their warp still do something together: the next task would find them waiting ----
+LEAVE_BY_DATA = '@%p1 bra END; '
+THEN = ' st.global.u32 [%d8], %r21; END:'
+
+
+def gone(name, body, before='', **launch):
+    attack('gone', name, body, AGENT, before, **launch)
+
+
+gone('a shuffle behind a return', '@%p1 ret; shfl.sync.bfly.b32 %r21, %r4, 0, 31, -1;' + SAY)
+gone('a shuffle behind a branch to the end', LEAVE_BY_DATA + 'shfl.sync.bfly.b32 %r21, %r4, 0, 31, -1;' + THEN)
+gone('its mask is a register', '@%p1 ret; mov.u32 %r20, -1; shfl.sync.bfly.b32 %r21, %r4, 0, 31, %r20;' + SAY)
+gone('its mask was chosen before', 'activemask.b32 %r20; @%p1 ret; shfl.sync.bfly.b32 %r21, %r4, 0, 31, %r20;' + SAY)
+gone('its mask was voted for before', 'vote.sync.ballot.b32 %r20, %p0, -1; or.b32 %r20, %r20, -1; @%p1 ret; shfl.sync.bfly.b32 %r21, %r4, 0, 31, %r20;' + SAY)
+gone('it names a half of the warp', 'mov.u32 %r19, %laneid; @%p1 bra END; setp.gt.u32 %p4, %r19, 15; @%p4 bra END; shfl.sync.bfly.b32 %r21, %r4, 0, 31, 0xffff;' + THEN)
+gone('a vote behind a return', '@%p1 ret; vote.sync.ballot.b32 %r21, %p1, -1;' + SAY)
+gone('a match behind a return', '@%p1 ret; match.any.sync.b32 %r21, %r5, -1;' + SAY)
+gone('a sum behind a return', '@%p1 ret; redux.sync.add.s32 %r21, %r5, -1;' + SAY)
+gone('a barrier of the warp behind a return', '@%p1 ret; bar.warp.sync -1; mov.u32 %r21, 3;' + SAY)
+gone('an election behind a return', '@%p1 ret; elect.sync %r21|%p4, -1;' + SAY)
+gone('by the number of the thread, not in whole warps', 'setp.ge.u32 %p4, %r3, 40; @%p4 ret; shfl.sync.bfly.b32 %r21, %r4, 0, 31, -1;' + SAY)
+gone('by the number of the thread, one less than whole warps', 'setp.gt.u32 %p4, %r3, 32; @%p4 ret; shfl.sync.bfly.b32 %r21, %r4, 0, 31, -1;' + SAY)
+gone('by a half of the number of the warp', 'add.s32 %r20, %r3, 16; shr.s32 %r20, %r20, 5; setp.eq.s32 %p4, %r20, 1; @%p4 ret; shfl.sync.bfly.b32 %r21, %r4, 0, 31, -1;' + SAY)
+gone('by a quotient that is rounded to zero', 'add.s32 %r20, %r3, -32; div.s32 %r20, %r20, 32; setp.eq.s32 %p4, %r20, 0; @%p4 ret; shfl.sync.bfly.b32 %r21, %r4, 0, 31, -1;' + SAY)
+gone('in a callee', '@%p1 ret; mov.u32 %r21, %r4; { .param .b32 q; .param .b32 w; st.param.b32 [w], %r21; call (q), swap, (w); ld.param.b32 %r21, [q]; }' + SAY,
+     '.func (.param .b32 r) swap(.param .b32 x)\n{ .reg .b32 %r<3>; ld.param.u32 %r1, [x]; vote.sync.ballot.b32 %r2, 1, -1; st.param.b32 [r], %r2; ret; }\n')
+LEGAL.append(('whole warps leave', '', 'mov.u32 %r21, 0; setp.ge.u32 %p4, %r3, 32; @%p4 bra END; shfl.sync.bfly.b32 %r21, %r4, 0, 31, -1;' + THEN, AGENT, True))
+LEGAL.append(('whole warps leave, by their number', '', 'shr.u32 %r20, %r3, 5; setp.eq.u32 %p4, %r20, 1; @%p4 ret; shfl.sync.bfly.b32 %r21, %r4, 0, 31, -1;' + SAY, AGENT, True))
+LEGAL.append(('whole warps leave, by their number in the grid', '', 'mov.u32 %r17, %ctaid.x; mov.u32 %r18, %ntid.x; mad.lo.u32 %r19, %r17, %r18, %r3; shr.s32 %r20, %r19, 5; setp.eq.s32 %p4, %r20, 3; @%p4 ret; shfl.sync.bfly.b32 %r21, %r4, 0, 31, -1;' + SAY, AGENT, True))
+LEGAL.append(('those that are left choose themselves', '', '@%p1 ret; activemask.b32 %r20; vote.sync.ballot.b32 %r21, %p0, %r20;' + SAY, AGENT, True))
+LEGAL.append(('a half of the warp', '', 'mov.u32 %r19, %laneid; mov.u32 %r21, 0; setp.gt.u32 %p4, %r19, 15; @%p4 bra N; shfl.sync.bfly.b32 %r21, %r4, 0, 31, 0xffff; N:' + SAY, AGENT, True))

@@ -2,13 +2,8 @@
  * traces like those an SM makes, and the time of one valley fit. Prints, asserts nothing. */
 #include <stdio.h>
 
-#include "engine/perfmodel/cache.h"
-#include "engine/perfmodel/category.h"
-#include "engine/perfmodel/cost.h"
-#include "engine/perfmodel/lru_set.h"
 #include "engine/perfmodel/reuse.h"
 #include "engine/perfmodel/valley.h"
-#include "engine/perfmodel/warp_sim.h"
 
 #define TOUCHES 10000000u
 

@@ -6,18 +6,15 @@
 
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/data.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
-#include "engine/session/session.h"
+#include "engine/rec/result.h"
+#include "engine/session/launch_file.h"
+#include "engine/session/preset.h"
 #include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
 
 #define MAX_BYTES (256u << 20)
 

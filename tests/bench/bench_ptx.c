@@ -6,11 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 /* A body such as nvcc writes: address arithmetic, loads, float chains, a loop, calls of nothing. */
 static void kernel(struct buf *b, unsigned k, unsigned rounds)

@@ -1,10 +1,6 @@
 /* Speed of the simulated device's functional mode: thread instructions per second on one host
  * thread, and on two. */
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 

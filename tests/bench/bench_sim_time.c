@@ -6,7 +6,6 @@
 #include "engine/rec/launch.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l1.h"
-#include "engine/sim/cache/l2.h"
 #include "tests/unit/sim_job.h"
 
 /* Processor time of this process: the machine may have other work. */

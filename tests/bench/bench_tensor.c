@@ -4,7 +4,9 @@
 #include "engine/dev/dev.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/rec/result.h"
+#include "engine/session/launch_file.h"
+#include "engine/session/preset.h"
 #include "engine/sim/preset.h"
 
 #include "tests/bench/cpu_seconds.h"

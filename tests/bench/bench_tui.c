@@ -1,5 +1,6 @@
 /* What a frame costs: from a key to the finished surface, for every panel and
  * size, over a module of the given number of lines (figures only). */
+#include "engine/workspace/snapshot.h"
 #include "tests/terminal/stage.h"
 
 #include <stdlib.h>

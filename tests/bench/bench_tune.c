@@ -135,7 +135,7 @@ static void schedules(struct rig *r, const struct row *row, const struct options
     add(r, row, base, out);
     for (size_t k = 0; k < ARRAY_LEN(family); k++) {
         struct options list[SPACE_MOST];
-        size_t n = space_find(family[k])->alternatives(&s, base, list, SPACE_MOST);
+        size_t n = space_find(family[k])->alternatives(&s, base, list);
         for (size_t i = 0; i < n; i++)
             if (opt_cluster(&list[i])->kind != CLUSTER_AGENT)
                 add(r, row, &list[i], out);
@@ -332,13 +332,14 @@ static void one_advice(const struct row *row)
     printf("| %s | %s | %s | %s | `%s` |",
            strrchr(row->kernel, '/') ? strrchr(row->kernel, '/') + 1 : row->kernel, r.launch->name,
            row->device, n ? v[0].title : "none", leave || !line.s ? "" : line.s);
-    number(" %.2fx |", leave || !n ? NAN : v[0].expected_gain);
+    number(" %.2fx |", leave || !n ? NAN : v[0].model_gain);
     number(" %.2fx |", real);
     number(" %.2fx |", best);
-    printf(" %s | %.0f |\n", verdict_on(leave ? NAN : v[0].expected_gain, real, best), ms);
+    printf(" %s | %.0f |\n", verdict_on(leave ? NAN : v[0].model_gain, real, best), ms);
     for (size_t i = 0; i < n && getenv("BENCH_TUNE_LIST"); i++)
-        fprintf(stderr, "  %s: %.2fx%s, %.0f %%\n    %s\n    %s\n", v[i].title, v[i].expected_gain,
-                v[i].modelled ? " modelled" : "", 100 * v[i].confidence, v[i].why, v[i].command);
+        fprintf(stderr, "  %s: %.2fx by the model, %.2fx to %.2fx recorded\n    %s\n    %s\n",
+                v[i].title, v[i].model_gain, v[i].likely.gain.low, v[i].likely.gain.high, v[i].why,
+                v[i].command);
     fflush(stdout);
     buf_free(&line);
     ana_free(facts);

@@ -37,14 +37,23 @@ take plain --nth 3
 claim "the third launch" launch plain/scale "a['scale_param_2']['f32']==4.5"
 take plain --nth 9
 claim "a launch that never comes is told" files plain "f is None and 'launched 3 times' in why"
+take plain --max-bytes 64K
+claim "the limit is shared among what parameters point to, and counts what the kernel uses" files plain "f['outputs']=='equal' and f['data_bytes']==24080"
+take plain --max-bytes 4K
+claim "a limit that is too small is told with the one that does" files plain "f is None and '--max-bytes 2M takes them all' in why and '0.0041 MB' in why"
 take plain -k other
 claim "only chosen kernels" files plain "f is None and why is None"
 take gather
 claim "pointers inside a struct" launch gather/gather "[x['at'] for x in d['args'][1:]]==[0,8,16] and len(b)==3"
 claim "the struct's launch runs, outputs equal" run_equal gather/gather
+take far
+claim "a pointer to megabytes before what the kernel uses" launch far/gather "len(b)==3 and not any(x.get('address') for x in b)"
+claim "that launch runs, outputs equal" run_equal far/gather
 take rows
 claim "pointers in memory: addresses are kept" launch rows/rows "len([x for x in b if x['address'].startswith('0x')])==2"
 claim "the launch with kept addresses runs, outputs equal" run_equal rows/rows
+take looks
+claim "numbers that look like pointers keep no address" launch looks/scale "not any('address' in x and x['address'] for x in b + d['args'])"
 take table
 claim "constants and variables of the module" launch table/table "{x['name'] for x in d['symbols']}=={'c_table','d_count'}"
 claim "the launch with constants runs, outputs equal" run_equal table/table
@@ -84,7 +93,7 @@ printf '#!/bin/sh\n[ "$1" = --version ] && exit 5\ncp "$PTXAS_FILES/made" "$4"\n
 export PTXAS_FILES=$T/files
 PATH=$T/tools:$PATH take ptxas
 claim "PTX of machine code that a call of ptxas made" files ptxas "f['outputs']=='equal' and k['ptx'] and k['ptx_file'] is None"
-PATH=$T/tools:$PATH "$B" capture --list --json -- "$P" ptxas "$K" 2>"$T/err" | sed -n '/^{"format"/,$p' > "$T/list.json"
+PATH=$T/tools:$PATH "$B" capture --list --json -- "$P" ptxas "$K" 2>"$T/err" | sed -n '/^{$/,$p' > "$T/list.json"
 claim "a survey finds it, too" python3 -c "import json,sys; k=[x for x in json.load(open('$T/list.json'))['kernels'] if x['name']=='scale']; assert k and all(x['ptx'] for x in k), k"
 PATH=$T/tools:$PATH "$B" capture --list -- sh -c 'ptxas --version; echo "it ended $?"; ptxas a b' > "$T/out" 2>&1; rc=$?
 claim "ptxas that fails, fails in the program as without us" test "$(grep -c 'it ended 5' "$T/out")-$rc" = 1-1

@@ -68,7 +68,7 @@ P
 version=$(sed -n 's/^#define WIRE_VERSION *//p' engine/dev/worker/wire.h)
 printf "GLW\\$(printf %03o "$version")\001\0\0\0\0\0\0\0\0\0\0\0\n" > "$T/greeting"
 for name in ../escaped .profile a/b ""; do
-    printf 'N%s' "$name" > "$T/name"; printf 'Dabc' > "$T/data"; printf '\0\0\0\0' > "$T/zero"
+    printf 'N%s' "$name" > "$T/name"; printf 'Dabc' > "$T/data"; printf '\4exit\10\0\0\0\0\0\0\0\0\0\0\0' > "$T/zero"
     { cat "$T/greeting"; frame 102 0 "$T/name"; frame 102 1 "$T/data"; frame 100 2 "$T/zero"; } > "$T/sent"
     take named "cat $T/sent; : worker" plain
     claim "a file named '$name' is refused" eval 'test $rc -eq 1 && grep -q "are damaged" "$T/err" && test ! -e "$T/escaped" && test -z "$(ls -A "$T/named")"'

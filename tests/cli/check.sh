@@ -1,6 +1,7 @@
 #!/bin/bash
 # gpulocw check: findings with their places, rules, baselines, SARIF.
 . tests/tool/tap.sh
+ABSOLUTE=$(readlink -f "$B")
 # A kernel of three accesses: lane i reads word 32 i, writes word i, and shared memory with stride 32; compiled from k.cu as .loc says.
 cat >"$T/k.ptx" <<'PTX'
 .version 7.0
@@ -77,7 +78,7 @@ code "a baseline that is something else" 1 "not a document written by gpulocw ch
 code "no baseline" 1 "nosuch.json" "$B" check "$T/k.ptx" --baseline "$T/nosuch.json"
 code "a format that there is not" 2 "text, json, sarif or junit" "$B" check "$T/k.ptx" --format html
 rm "$T/k.launch.json"
-code "without a launch description one is guessed and said" 0 "^k: 8 of 8 rules checked with a guessed launch, grid [0-9x]*, block [0-9x]*$" "$B" check "$T/k.ptx"
+code "without a launch description one is guessed and said" 0 "^k: 13 of 13 rules checked with a guessed launch, grid [0-9x]*, block [0-9x]*$" "$B" check "$T/k.ptx"
 doc "and is in the document" 'd["kernels"][0]["launch"] == "guessed" and all(r["checked"] for r in d["kernels"][0]["rules"]) and {f["launch"] for f in d["findings"]} == {"guessed"}' "$B" check "$T/k.ptx" --json
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %%r<2>;\n\t.reg .b64 %%rd<2>;\n\tld.param.u64 %%rd1, [p];\n\tmov.u32 %%r1, %%ctaid.x;\n\tst.global.u32 [%%rd1], %%r1;\n\tret;\n}\n' > "$T/race.ptx"
 printf '{"format": "gpulocw-launch", "version": 1, "kernel": "k", "grid": [2, 1, 1], "block": [32, 1, 1], "args": [{"name": "p", "buffer": "u32", "count": 4, "output": true}]}\n' > "$T/race.launch.json"
@@ -85,10 +86,19 @@ code "a race is an error" 3 "race.ptx:10:2: error: race: .*\[race\]$" "$B" check
 cat tests/launch/work.ptx > "$T/all.ptx"; "$B" launch "$T/all.ptx" -k narrow -o "$T/all.launch.json" 2> /dev/null
 doc "every kernel of a module has its line, given or guessed" 'len(d["kernels"]) == 7 and sorted(k["launch"] for k in d["kernels"]) == ["given"] + 6 * ["guessed"]' "$B" check "$T/all.ptx" --json
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry far(.param .u64 p)\n{\n .reg .b64 %%rd<4>; .reg .b32 %%r<4>;\n ld.param.u64 %%rd1, [p]; mov.u32 %%r1, %%tid.x; mul.wide.u32 %%rd2, %%r1, 256; add.s64 %%rd2, %%rd1, %%rd2; ld.global.u32 %%r2, [%%rd2]; trap;\n}\n' > "$T/far.ptx"
+code "a kernel that traps does so with its guess" 0 "far.ptx:7:129: warning: the kernel executed trap" "$B" check "$T/far.ptx"
+sed -i 's/trap;/mov.u64 %rd3, 4096; ld.global.u32 %r2, [%rd3]; ret;/' "$T/far.ptx"
 code "what no guess runs has its static findings" 0 "32 sectors per request expected without a launch, 8 times the least" "$B" check "$T/far.ptx"
-code "and says what was not checked, and why" 0 "^ *not checked: race, uninitialised-read, out-of-bounds, misaligned, failed-run \(no guess makes it run" "$B" check "$T/far.ptx"
+code "and says what was not checked, and why" 0 "^ *not checked: atomic-contention, local-memory, tensor-map-overlap, race, uninitialised-read, out-of-bounds, misaligned, launch-limits, failed-run \(no guess makes it run" "$B" check "$T/far.ptx"
 out=$("$B" check "$T/race.ptx" --format junit 2> /dev/null)
 has "JUnit has a failure for an error" '<testcase classname="k" name="race">.*<failure message="race: ' "$(tr '\n' ' ' <<< "$out")"
-is "and is XML" "$(python3 -c 'import sys, xml.etree.ElementTree as e; s = e.fromstring(sys.stdin.buffer.read())[0]; print(s.get("tests"), s.get("failures"), len(s))' <<< "$out")" "8 1 8"
+is "and is XML" "$(python3 -c 'import sys, xml.etree.ElementTree as e; s = e.fromstring(sys.stdin.buffer.read())[0]; print(s.get("tests"), s.get("failures"), len(s))' <<< "$out")" "13 1 13"
+for f in "$T/k.ptx" "$T/race.ptx" "$R"; do is "SARIF as the specification has it: ${f##*/}" "$("$B" check "$f" --format sarif 2> /dev/null | python3 tests/tool/sarif.py 2>&1 | tail -1)" ok; done
+# The commands of the example workflow, where there is neither a rules file nor a baseline, and with both.
+sed -n '/- run: |/,/- if:/p' docs/examples/check.yml | sed '1d;$d; s/^ *//; s/gpulocw check/"$B" check/' > "$T/workflow.sh"; mkdir "$T/w"; cp "$T/race.ptx" "$T/w/app.ptx"; cp "$T/race.launch.json" "$T/w/app.launch.json"
+workflow() { (cd "$T/w" && B=$ABSOLUTE bash -e "$T/workflow.sh") > /dev/null 2>&1; rc=$?; is "the example workflow, $1" "$rc $(python3 tests/tool/sarif.py < "$T/w/gpulocw.sarif" 2>&1 | tail -1)" "$2 ok"; }
+workflow "with errors" 3
+"$B" check "$T/w/app.ptx" --json -o "$T/w/baseline.json" 2> /dev/null; rules '"bank-conflict": {"level": "off"}'; cp "$T/rules.json" "$T/w"
+workflow "with rules and a baseline" 0
 has "each command completes its own formats" "^junit" "$("$B" completion -- check x --format j 2>&1)"
 exit $bad

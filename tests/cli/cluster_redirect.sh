@@ -3,7 +3,7 @@
 # legal, waits for other clusters do not.
 . tests/tool/tap.sh
 python3 - "$B" "$T" > "$T/said" 2>&1 <<'PY'
-import json, struct, subprocess, sys
+import json, re, struct, subprocess, sys
 exe, tmp = sys.argv[1:]
 sys.path.insert(0, 'tests/tool')
 from tap import done, say
@@ -101,6 +101,24 @@ for options in (('--cluster', 'redirect'), ('--cluster', 'agent'), ('--block', '
     say(rc == 3, 'taking over CTAs: refused for ' + ' '.join(options), rc, said)
 rc, d, said = run(TAKES, '--cluster', 'redirect')
 say('have not started' in said, 'with the reason', said)
+# An order by what CTAs share: 48 CTAs in 16 groups of three that read the same sector, spread over the grid; a GTX 980 has 16 SMs.
+GROUPS = HEAD.replace('8.1', '7.0').replace('sm_90', 'sm_52') + '''.visible .entry k(.param .u64 a, .param .u64 out)
+{ .reg .b32 %r<12>; .reg .b64 %d<8>;
+ ld.param.u64 %d1, [a]; ld.param.u64 %d2, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y; mov.u32 %r3, %nctaid.x; mad.lo.u32 %r4, %r2, %r3, %r1;
+ mul.lo.u32 %r5, %r4, FACTOR; rem.u32 %r5, %r5, 48; div.u32 %r5, %r5, 3; shl.b32 %r6, %r5, 5; mul.wide.u32 %d3, %r6, 4; add.s64 %d3, %d1, %d3; ld.global.u32 %r7, [%d3];
+ mul.wide.u32 %d4, %r4, 4; add.s64 %d4, %d2, %d4; add.u32 %r7, %r7, %r4; st.global.u32 [%d4], %r7; ret; }
+'''
+for factor in (1, 7, 25):
+    on = ('-d', 'sim:maxwell-980', '--cluster', 'redirect', '--index', 'graph')
+    rc, d, said = run(GROUPS.replace('FACTOR', str(factor)), *on)
+    out = subprocess.run([exe, 'rewrite', tmp + '/k.ptx', '-o', '-', *on], capture_output=True, text=True).stdout
+    order = [int(x) for x in re.search(r'order\[48\] = \{([^}]*)\}', out).group(1).split(',')] if 'order[48]' in out else []
+    groups = [{c * factor % 48 // 3 for c in order[i:i + 3]} for i in range(0, 48, 3)]
+    say(proven(rc, d) and sorted(order) == list(range(48)) and all(len(g) == 1 for g in groups), 'an order by the graph keeps together what shares, factor %d' % factor, rc, order, groups, said)
+rc, d, said = run(GROUPS.replace('FACTOR', '7').replace('div.u32 %r5, %r5, 3', 'mov.u32 %r5, %r4'), *on)
+say(rc == 3 and 'no sector has several CTAs' in said, 'where nothing is shared there is no graph', rc, said)
+rc, d, said = run(kernel(PLACES), '--cluster', 'redirect', '--index', 'graph')
+say(rc == 3 and 'no graph' in said, 'clusters of CTAs have none', rc, said)
 done()
 PY
 rc=$?

@@ -10,7 +10,7 @@ says "the store of one CTA" "at(39)['kind'] == 'store' and (at(39)['exact']['req
 # boxes of four columns: 8, 16, 16, 16 elements of 8 rows; 32 or 64 bytes a row, that begin at a sector
 says "boxes: what lies outside of the tensor is not moved" "(lambda e: (e['requests'], e['bytes_used'], e['sectors']) == (8, 2 * 8 * 4 * (8 + 3 * 16), 2 * 8 * (1 + 3 * 2)))(at(69)['exact']) and at(69)['address'] == 'map {8*(2*ctaid.x - 1), 8*ctaid.y}' and k['reuse']['inter_cta'] == 0" $C -k boxes
 says "cp.async that reads nothing in half of the lanes" "(at(93)['exact']['requests'], at(93)['exact']['sectors']) == (2, 16) and k['reuse']['inter_cta'] == 0.5 and k['class'] == 'algorithm'" $C -k some
-says "a product by tensor copies has the class that its boxes share" "k['class'] == 'algorithm' and abs(k['reuse']['inter_cta'] - 7 / 8) < 0.01 and (k['partition']['strength_x'], k['partition']['strength_y']) == (0.5, 0.5) and k['partition']['index'] == 'tile:4x4'" $G -k n1024
+says "a product by tensor copies has the class that its boxes share" "k['class'] == 'algorithm' and abs(k['reuse']['inter_cta'] - 7 / 8) < 0.01 and (k['partition']['strength_x'], k['partition']['strength_y']) == (0.5, 0.5) and k['partition']['index'] == 'none' and 'an SM for each' in k['partition']['why']" $G -k n1024
 says "copies are not in L1: no footprint there" "k['footprint'] is None" $G -k n1024
 for k in n256 n1024; do
     a=$("$B" analyze $G -k $k --json | python3 -c 'import json,sys

@@ -1,19 +1,9 @@
 #!/bin/bash
 # emulate: programs that register PTX and call the CUDA runtime, without a GPU, in both ways in.
 . tests/tool/tap.sh
-P=$(readlink -f "$GPULOCW_BUILD")/tests/emulate
+. tests/tool/emulate.bash
 test -x "$P/vectors" || { echo "Bail out! $P is not built"; exit 1; }
-claim() { # NAME CONDITION...
-    local name=$1; shift; n=$((n + 1))
-    if "$@" >"$T/why" 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; { cat "$T/why"; tail -n 3 "$T/out" "$T/err"; } | sed 's/^/#   /'; bad=1; fi
-}
-run() { "$B" emulate "$@" > "$T/out" 2> "$T/err"; rc=$?; }
-json() { python3 -c "
-import json,sys
-t=open(sys.argv[1]).read(); d=json.loads(t[t.index('{\"format\"'):]); k={x['name']:x for x in d['kernels']}
-assert $1, d" "$T/out"; }
-passed() { test $rc -eq 0 && grep -qx PASS "$T/out"; }
-for p in vectors order symbols managed graphs texture pools; do
+for p in vectors order symbols managed graphs texture pools libraries; do
     run -- "$P/$p"; claim "$p" passed
 done
 run -- "$P/vectors" 7; claim "the program's exit status" test $rc -eq 7
@@ -30,6 +20,37 @@ done
 claim "a fault is reported with its place" grep -q 'error: the kernel executed trap: thread (0,0,0)' "$T/err"
 run --time-limit 0.2 -- "$P/faults" 3; claim "a launch that does not end" passed
 claim "the limit says how to raise it" grep -q -- '--time-limit SECONDS allows more' "$T/err"
+SECONDS=0; run -- timeout -s KILL 1 "$P/faults" 3
+claim "a program that is killed takes its launch along" eval 'test $SECONDS -lt 20 && grep -q "the program ended while a launch of turn ran" "$T/err"'
+# Told to end, alone: so are the program, what it started and its launch.
+told() { # SIGNAL CMD...
+    local signal=$1; shift
+    TMPDIR=$T/told "$B" emulate --json -- "$@" > "$T/out" 2> "$T/err" & local pid=$!
+    for _ in $(seq 100); do test -e "$T/begun" && break; sleep 0.1; done
+    test -e "$T/begun" || echo "# it did not begin"
+    kill -s "$signal" $pid; SECONDS=0; wait $pid; rc=$?; took=$SECONDS; rm -f "$T/begun"
+}
+gone() { for _ in $(seq 50); do pgrep -f "$1" > "$T/left" || return 0; sleep 0.1; done; cat "$T/left"; return 1; }
+mkdir "$T/told"; cp "$P/faults" "$T/endless"; begin="touch '$T/begun'"
+for s in TERM:143 INT:130 HUP:129; do
+    told ${s%:*} /bin/sh -c "$begin; exec '$T/endless' 3"
+    claim "SIG${s%:*} ends the program" eval 'test $rc -eq ${s#*:} -a $took -lt 5 && gone "$T/endless"'
+    claim "SIG${s%:*}: the document is there" json "d['program']['exit_status']==${s#*:} and d['program']['failed_launches']<2"
+done
+told TERM /bin/sh -c "$begin; '$T/endless' 3; exit 7"
+claim "what a script started ends, too" eval 'test $rc -eq 143 -a $took -lt 5 && gone "$T/endless"'
+told TERM /bin/bash -c "trap 'echo heard; exit 0' TERM; $begin; while :; do sleep 0.1; done"
+claim "a program that ends well when told: 130" eval 'test $rc -eq 130 && grep -qx heard "$T/out"'
+claim "its own status is in the document" json "d['program']['exit_status']==0"
+told TERM /bin/bash -c "trap '' TERM; $begin; exec '$T/endless' 3"
+claim "a launch is stopped for a program that does not heed it" eval 'test $took -lt 5 && grep -q "a launch of turn was stopped: interrupted" "$T/err" && gone "$T/endless"'
+told TERM /bin/bash -c "trap '' TERM; $begin; while :; do sleep 0.1; done"
+claim "a program that goes on is killed" eval 'test $rc -eq 137 -a $took -ge 4 -a $took -lt 20'
+claim "nothing is left behind" test -z "$(ls -A "$T/told")"
+told KILL /bin/sh -c "$begin; exec '$T/endless' 3"
+claim "without gpulocw there is no program" gone "$T/endless"
+run --time-limit 0.2 --json -- "$P/faults" 3 leave
+claim "a program that returns waits for its kernels" json "d['program']['exit_status']==0 and d['program']['wall_ns']>2e8 and d['program']['failed_launches']==1"
 run -- "$P/printing"; claim "printf and assert" passed
 claim "what kernels print comes where the program waits" test "$(head -5 "$T/out" | tr '\n' '|')" = 'before|hi 0|hi 1|hi 2|after|'
 run --json -- "$P/missing"; claim "what cannot be had is an error" test $rc -eq 0

@@ -18,6 +18,6 @@ rows presets "field of a preset" "$(sed -n 's/^PRESET_[A-Z]*(\([a-z_0-9]*\),.*/\
 rows operations operation "$(sed -n 's/^OP([A-Z0-9_]*, "\([a-z0-9_.:]*\)".*/\1/p' engine/ptx/ops.def)"
 rows ptx-coverage operation "$(sed -n 's/^OP([A-Z0-9_]*, "\([a-z0-9_.:]*\)".*/\1/p' engine/ptx/ops.def)"
 rows diagnostics code "$(cat tests/golden/codes.txt)"
-rows json-fields field "$(sed -n 's/^FIELD("\([^"(]*\)".*/\1/p' engine/session/fields.def)"
+rows json-fields field "$(sed -nE 's/^FIELD\("([^"(]*)".*/\1/p; s/^(MEMBER|DOC|RUN|SWEEP|FOUND)\([A-Z]+\([^)]*\), "([^"]*)".*/\2/p' engine/rec/fields.def)"
 claim "launch-guesses.md has rows" '[ "$(grep -c "^| " "$P/launch-guesses.md")" -gt 20 ]' true
 exit $bad

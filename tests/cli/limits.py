@@ -3,19 +3,11 @@
 import glob, json, os, re, statistics, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+sys.path[:0] = ['tests/tool']
+from tap import done, say
+
 program = os.path.abspath(sys.argv[1])
 scratch = tempfile.mkdtemp()
-number, failed = 0, False
-
-def say(good, name, *detail):
-    global number, failed
-    number += 1
-    failed |= not good
-    print('%sok %d - %s' % ('' if good else 'not ', number, name))
-    for d in () if good else detail[:20]:
-        print('#   ' + str(d))
-    sys.stdout.flush()
-
 def run(*words):
     done = subprocess.run([program, 'run', *words, '--json'], text=True, capture_output=True)
     return json.loads(done.stdout)
@@ -72,8 +64,7 @@ def agree(kernel):
 wrong = []
 for k in demos[:3]:
     said, wanted = agree(k), demo[k]['limits'][0]['what']
-    if len(said) != 6 or set(said) != {wanted}:
+    if len(said) < 6 or set(said) != {wanted}:
         wrong.append('%s: %s, limits: %s' % (k, ' '.join(said), wanted))
 say(not wrong, 'run, report, roofline, Summary and advice say the same', *wrong)
-print('1..%d' % number)
-sys.exit(failed)
+done()

@@ -11,7 +11,7 @@ claim() { # NAME CONDITION...
 }
 counted() { python3 -c "
 import json,sys
-t=open(sys.argv[1]).read(); k=json.loads(t[t.index('{\"format\"'):])['kernels']; n={}
+t=open(sys.argv[1]).read(); k=json.loads(t[t.index('{\n  \"format\"'):])['kernels']; n={}
 for x in k: n[x['name']]=n.get(x['name'],0)+x['launches']
 assert n=={'kernel_%d'%i: $2 for i in range($1)}, n
 assert all(x['ptx'] for x in k), k" "$T/out"; }
@@ -22,7 +22,7 @@ claim "three threads, one kernel each" counted 3 20100
 sampled() { # of short launches some are timed, at least as many as a window; the time of all is the mean's
     counted "$1" "$2" && python3 -c "
 import json,sys
-t=open(sys.argv[1]).read(); k=json.loads(t[t.index('{\"format\"'):])['kernels']
+t=open(sys.argv[1]).read(); k=json.loads(t[t.index('{\n  \"format\"'):])['kernels']
 timed=sum(x['timed_launches'] for x in k)
 assert 1024 <= timed < $1*$2/4 and all(x['timed_launches']>0 for x in k), timed
 assert all(x['time_ns']==2000*x['launches'] for x in k), k" "$T/out"; }

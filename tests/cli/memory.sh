@@ -111,13 +111,14 @@ ptx=columns
 cp kernels/redblack.ptx "$T/columns.ptx"
 mb=60 most "run, agents along columns: at most 60 MB more" columns run --no-counters --device sim:hopper-h200 --cluster agent --index column
 ptx=k
-mb=105 most "run --check-memory, plain: at most 105 MB more" plain run --check-memory --device sim:hopper-h200
+mb=125 most "run --check-memory, plain: at most 125 MB more" plain run --check-memory --device sim:hopper-h200
 # Timed whole, an H200 is 132 SMs with all their warps: most registers (conv3d), most lines at once (kmeans).
 for k in conv3d kmeans; do
     out=$(python3 tests/tool/memory.py --gpulocw "$B" -m 92 --of kernels/$k.launch.json run kernels/$k.ptx -k default --exact --no-counters --device sim:hopper-h200 2>&1) && ok "run --exact, $k: at most 92 MB more" || no "run --exact, $k: at most 92 MB more" "$out"
 done
-# More than the target, by how much docs/lab/performance.md says.
-for k in full pointers; do ptx=$k; mb=155 most "run --exact, $k: at most 155 MB more" $k run --exact --no-counters --device sim:hopper-h200; done
+# More than the target, by how much docs/lab/performance.md says; a copy of the buffers (37 MB) among it, since they about fill L2 and the
+# launch before is simulated, too.
+for k in full pointers; do ptx=$k; mb=195 most "run --exact, $k: at most 195 MB more" $k run --exact --no-counters --device sim:hopper-h200; done
 ptx=k
 most "run --outputs: at most 100 MB more" iota run --no-counters --outputs "$T/out"
 is "and the file goes on where a piece of it ends" "$(python3 -c "

@@ -25,9 +25,28 @@ for abbr, file, launch in re.findall(r'^APP\("([^"]+)", "[^"]*", "[^"]*", "([^"]
 print(bad)
 PY
 )" "[]"
-for id in s1-vote s3-vote s5-tab1 s2-cln s1-fig2 s1-fig3 s1-fig5 s1-fig12 s1-energy s3-fig12 s3-fig2 s3-fig3 s3-classes s4-tab3 s4-fig8 s4-fig10 s5-fig5 s5-fig6 s2-cost; do
-    "$B" paper $id --quick --json > "$T/$id.json" 2> "$T/$id.err"; echo $? > "$T/$id.code"
+for id in s1-vote s3-vote s5-tab1 s2-cln s1-fig2 s1-fig3 s1-fig5 s1-fig12 s1-energy s3-fig12 s3-fig2 s3-fig3 s3-classes s4-tab3 s4-fig7 s4-fig8 s4-fig9 s4-fig10 s1-tab1 s5-fig5 s5-fig6 s2-cost; do
+    "$B" paper $id --quick --json --progress-fd 3 > "$T/$id.json" 2> "$T/$id.err" 3> "$T/$id.progress"; echo $? > "$T/$id.code"
 done
+is "each experiment says how far it is, from nothing to all" "$(python3 - "$T" <<'PY'
+import glob, json, sys
+bad = []
+for f in sorted(glob.glob(sys.argv[1] + '/s*.progress')):
+    at = [d['progress'] for d in map(json.loads, open(f)) if 'progress' in d]
+    if len(at) < 2 or at[0] != 0 or at[-1] != 1 or at != sorted(at): bad.append((f, at))
+print(len(glob.glob(sys.argv[1] + '/s*.progress')) > 20, bad)
+PY
+)" "True []"
+python3 -c "
+import json, sys
+d = json.load(open('engine/sim/presets/pascal-gtx1080.json'))
+d['name'] = 'other'
+d['fields']['dram_latency'] = {'value': 600, 'source': 'a test'}
+json.dump(d, open(sys.argv[1], 'w'))" "$T/other.json"
+first() { "$B" paper s3-fig2 -d "$1" --json 2>&1 | python3 -c "import json, sys; print([r['series']['cycles']['ours'] for r in json.load(sys.stdin)['rows'] if r['point'] == 'staggered: first CTA'][0])"; }
+is "-d takes the file of a preset; the first CTA waits for DRAM" "$(python3 -c "print(150 < $(first "sim:$T/other.json") - $(first sim:pascal-gtx1080) < 250)")" True
+code "-d, where nothing runs on a device" 2 "has no -d" "$B" paper s5-tab1 -d sim:fermi-16k
+code "-d, another device than a simulated one" 1 "run on simulated devices" "$B" paper s1-tab1 -d cuda:0
 cat > "$T/check.py" <<'PY'
 import glob, json, math, os, sys
 T = sys.argv[1]
@@ -68,6 +87,45 @@ broken "d['rows'][1]['series'].pop('degree')"
 broken "d['rows'][1]['series']['degree']['ours'] = True"
 broken "d['rows'][0].update(note=None); [v.update(ours=None) for v in d['rows'][0]['series'].values()]"
 )" "missed:"
+is "a curve has the paper's form, the clone and the hardware's; the hardware's ends are bpa and cha, whose code is no other" "$(python3 -c "
+import json, sys
+rows = {r['point']: {k: v['ours'] for k, v in r['series'].items()} for r in json.load(open(sys.argv[1]))['rows']}
+ends = [(rows['bpa'], rows['π=0']), (rows['cha'], rows['π=16'])]
+print([a['hardware'] == b['hardware'] for a, b in ends], [b['predicated'] > b['hardware'] for a, b in ends], all(v['cloned'] > 0 for v in rows.values()))" "$T/s1-fig5.json")" "[True, True] [True, True] True"
+is "bars: each says its π; opt is the fastest of bpa, cha and the predicated threshold; overhead is opt over it; waves stand beside" "$(python3 -c "
+import json, sys
+bad = []
+for r in json.load(open(sys.argv[1]))['rows']:
+    v = {k: x['ours'] for k, x in r['series'].items()}
+    at = {k: x.get('at') for k, x in r['series'].items()}
+    if not all(at[k] and at[k].startswith('π=') for k in ('bypass', 'cloned', 'hardware')): bad.append(at)
+    if v['opt'] != max(v['bpa'], v['cha'], v['bypass']): bad.append(v)
+    if v[at['opt'] if at['opt'] in ('bpa', 'cha') else 'bypass'] != v['opt'] or abs(v['opt/bypass'] - v['opt'] / v['bypass']) > 1e-12: bad.append((at, v))
+    if not r['waves'] > 0: bad.append(r['waves'])
+print(bad)" "$T/s1-fig12.json")" "[]"
+is "clustering: the best is the fastest of all but the original, slower ones too; each series says its agents and its occupancy" "$(python3 -c "
+import json, sys
+bad, slower = [], 0
+for r in json.load(open(sys.argv[1]))['rows']:
+    v = {k: x['ours'] for k, x in r['series'].items()}
+    tried = [v[k] for k in ('RD', 'CLU', 'CLU+TOT', 'CLU+TOT+BPS', 'PFH+TOT') if v[k] is not None]
+    if v['best'] != max(tried): bad.append(v)
+    if not all((r['series'][k].get('at') or '').endswith(' agents') for k in ('CLU', 'CLU+TOT')): bad.append(r['series'])
+    if not all(0 < v['OCP ' + k] <= 100 for k in ('BSL', 'RD', 'CLU')): bad.append(v)
+    slower += v['best'] < 1
+print(bad, slower > 0)" "$T/s3-fig12.json")" "[] True"
+is "another device, by -d" "$("$B" paper s3-fig3 --quick -d sim:maxwell-980 --json 2>&1 | python3 -c "import json, sys; print({r['platform'] for r in json.load(sys.stdin)['rows']})")" "{'maxwell-980'}"
+code "no such device" 1 "no preset 'voodoo'" "$B" paper s3-fig3 --quick -d sim:voodoo
+is "the valley model: CI climbs and stays within a thousandth, MCS falls to its plateau, HCS alone falls below it, and not by the paper's exponent" "$(python3 -c "
+import json, sys
+d = json.load(open(sys.argv[1])); f = {x['name']: x['ours'] for x in d['facts']}
+ci = [r['series']['CI']['ours'] for r in d['rows']]
+print(all(a <= b + 1e-3 for a, b in zip(ci, ci[1:])), f['MCS: memory plateau over the cache peak'] < .9, [f[k + ': cache valley over the memory plateau'] < .99 for k in ('CI', 'MCS', 'HCS')], f['HCS: the same by the paper\'s law'])" "$T/s1-fig2.json")" "True True [False, False, True] 1"
+is "the coalesce paper's conclusion is counted over its nine kernels" "$(python3 -c "
+import json, sys
+d = json.load(open(sys.argv[1])); f = [x['ours'] for x in d['facts']]
+v = [(r['series']['degree']['ours'], r['series']['L1 hit rate']['ours']) for r in d['rows'] if r['application'] not in ('coalescing', 'same_location')]
+print(f == [sum(a > 70 for a, b in v), sum(a > 70 and b > 60 for a, b in v)], [x['paper'] for x in d['facts']])" "$T/s4-fig7.json")" "True [6, 6]"
 is "a coalescing graph has its 32 words" "$(python3 -c "
 import json, sys
 d = json.load(open(sys.argv[1]))

@@ -17,7 +17,7 @@ kernels = {
     'chain': 'L: ' + look + 'setp.ne.u32 %p1, %r4, %r1; @%p1 bra L; membar.gl; add.u32 %r4, %r4, 1; bar.sync 0; st.volatile.global.u32 [%d1], %r4;',
     'worker': 'setp.ne.u32 %p2, %r1, 0; @%p2 bra L; M: add.u32 %r3, %r3, 1; mad.lo.u32 %r5, %r3, %r3, %r5; setp.lt.u32 %p1, %r3, 2000000; @%p1 bra M; st.volatile.global.u32 [%d1], 1; ret; L: ' + look + 'setp.eq.u32 %p1, %r4, 0; @%p1 bra L;',
     'ticks': 'L: atom.global.add.u32 %r4, [%d1], 1; setp.lt.u32 %p1, %r4, 200000; @%p1 bra L;',
-    'livelock': 'L: atom.global.xor.b32 %r4, [%d1], 1; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r4, 2; @%p1 bra L; st.global.u32 [%d3+64], %r3;',
+    'livelock': 'L: atom.global.inc.u32 %r4, [%d1], 6; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r4, 100; @%p1 bra L; st.global.u32 [%d3+64], %r3;',
     'barrier': 'setp.ne.u32 %p2, %r2, 0; @%p2 bra B; atom.global.add.u32 %r4, [%d1], 1; mov.u32 %r5, %nctaid.x; L: ' + look + 'setp.lt.u32 %p1, %r4, %r5; @%p1 bra L; B: bar.sync 0; st.global.u32 [%d3+4], %r5;',
 }
 for name, body in kernels.items():

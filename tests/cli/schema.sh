@@ -6,7 +6,7 @@ ok() { n=$((n + 1)); echo "ok $n - $1"; }
 no() { n=$((n + 1)); echo "not ok $n - $1"; echo "#   $2"; }
 claim() { if eval "$2"; then ok "$1"; else no "$1" "$2"; fi; }
 
-FILES="batch|data|device-memory|journal|launch|preset|rules" # formats of files, which are no documents of --json
+FILES="batch|data|device-memory|image|journal|rules" # formats and names of files, which are no documents of --json
 "$B" schema > "$T/list"
 claim "every document that the engine prints is listed" \
     '[ -z "$(grep -rhoE "\"gpulocw-[a-z-]+\"" engine --include=*.c | tr -d \" | sort -u | grep -vE "gpulocw-($FILES)$" | while read -r d; do grep -q "^  $d  *[a-z]" "$T/list" || echo "$d"; done)" ]'
@@ -19,6 +19,14 @@ claim "Markdown of all has every listed name" '[ "$("$B" schema --format md | gr
 claim "an unknown name is refused" '[ $rc = 2 ] && [ ! -s "$T/out" ] && grep -q "no document .nosuch." "$T/err" && grep -q "gpulocw schema lists them" "$T/err"'
 "$B" schema run --format svg > "$T/out" 2> "$T/err"; rc=$?
 claim "an unknown format is refused" '[ $rc = 2 ] && [ ! -s "$T/out" ] && grep -q -- "--format must be md here" "$T/err"'
+"$B" launch kernels/gemm.ptx --json > "$T/guess.json"
+claim "a file is a valid document" '"$B" schema "$T/guess.json" | grep -q ": 1 valid"'
+sed 's/"kernel": [^,]*/"kernel": 7/' "$T/guess.json" > "$T/wrong.json"
+"$B" schema "$T/wrong.json" > "$T/out" 2> "$T/err"; rc=$?
+claim "a value of another type is refused, by its name" '[ $rc = 1 ] && [ ! -s "$T/out" ] && grep -q "gpulocw-guess: .launches\[\].kernel. has another type" "$T/err"'
+printf '%s\n' "$(tr -d '\n' < "$T/guess.json")" '{"format": "gpulocw-outputs", "version": 1}' > "$T/two.jsonl"
+"$B" schema "$T/two.jsonl" > "$T/out" 2> "$T/err"; rc=$?
+claim "of a .jsonl the line is told" '[ $rc = 1 ] && grep -q "two.jsonl:2:.*.files. is missing" "$T/err"'
 if command -v python3 > /dev/null; then
     "$B" schema run --json > "$T/schema"
     claim "every record that the schema refers to is in it" 'python3 -c "

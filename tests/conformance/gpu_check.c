@@ -2,6 +2,7 @@
  * libc: `gpu_check [DEVICE]`, default cuda:0, from the repository's root. The device
  * lives in a worker, which is this program again (`gpu_check worker`).
  * Exit: 0 passed, 1 failed, 77 there is no GPU (and no other device was named). */
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"

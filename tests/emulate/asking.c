@@ -1,24 +1,35 @@
 #include "tests/emulate/program.h"
 
-/* What the device and a kernel are, by the preset; launches that do not fit are refused. */
+int cuDeviceGetCount(int *n); /* the driver's */
+
+/* What the device and a kernel are, by the preset; launches that do not fit are refused. A call of the runtime
+ * initialises the driver. */
 int main(void)
 {
     static char stub, none;
     int n = 0, v = 0;
     size_t free_bytes, total;
-    struct cudaFuncAttributes a;
+    struct {
+        struct cudaFuncAttributes a;
+        struct cudaFuncClusters c;
+    } f;
     char p[2048];
     unsigned *d;
     kernel(load(ADD_PTX), &stub, "add");
     OK(cudaGetDeviceCount(&n));
+    NEED(n == 1);
+    n = 0;
+    OK(cuDeviceGetCount(&n));
     NEED(n == 1);
     NEED(cudaSetDevice(1) == cudaErrorInvalidDevice);
     OK(cudaDeviceGetAttribute(&v, 16, 0));
     printf("SMs %d\n", v);
     OK(cudaGetDeviceProperties(p, 0));
     printf("%s\n", p);
-    OK(cudaFuncGetAttributes(&a, &stub));
-    NEED(a.maxThreadsPerBlock == 1024 && a.numRegs > 0 && a.sharedSizeBytes == 0);
+    memset(&f, 0xff, sizeof f);
+    OK(cudaFuncGetAttributes(&f.a, &stub));
+    NEED(f.a.maxThreadsPerBlock == 1024 && f.a.numRegs > 0 && f.a.sharedSizeBytes == 0);
+    NEED(!f.c.clusterDimMustBeSet && !f.c.requiredClusterWidth && !f.c.reserved[15]);
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, &stub, 1024, 0));
     NEED(n == 2);
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, &stub, 128, 40000));

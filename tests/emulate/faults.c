@@ -22,6 +22,8 @@ int main(int argc, char **argv)
     kernel(load(text), &stub[which], names[which]);
     OK(cudaMalloc(&p, 4096));
     OK(launch(&stub[which], 1, 1, args, NULL));
+    if (argc > 2)
+        return 0; /* nobody waits: the way out does */
     NEED(cudaDeviceSynchronize() == errors[which]);
     NEED(cudaMemset(p, 0, 4) == errors[which]);
     NEED(cudaPeekAtLastError() == errors[which]);

@@ -1,5 +1,70 @@
 #include "tests/emulate/program.h"
 
+/* Any kind of node by one structure: of cudaGraphNodeParams what is used here. */
+struct any {
+    int type, reserved[3];
+    union {
+        struct cudaMemsetParams set;
+        cudaGraph_t child;
+        char room[240];
+    } of;
+};
+
+/* clear -> plus, plus -> last: asked, cloned, changed, taken apart. */
+static void edit(const struct cudaKernelNodeParams *k, unsigned *d, unsigned *h, size_t bytes)
+{
+    cudaGraph_t g, twin, outer, inner;
+    cudaGraphNode_t clear, plus, last, from[3], to[3], other, child;
+    cudaGraphExec_t x;
+    struct any set = { .type = 2, .of = { .set = { d, 0, 2, 4, bytes / 4, 1 } } };
+    struct cudaMemsetParams got;
+    size_t n = 3;
+    OK(cudaGraphCreate(&g, 0));
+    OK(cudaGraphAddNode(&clear, g, NULL, NULL, 0, &set));
+    OK(cudaGraphAddKernelNode(&plus, g, &clear, 1, k));
+    OK(cudaGraphAddKernelNode(&last, g, &plus, 1, k));
+    OK(cudaGraphGetEdges(g, NULL, NULL, NULL, &n));
+    NEED(n == 2);
+    n = 3;
+    OK(cudaGraphGetEdges(g, from, to, NULL, &n));
+    NEED(n == 2 && from[0] == clear && to[0] == plus && from[1] == plus && to[1] == last && !to[2]);
+    n = 3;
+    OK(cudaGraphNodeGetDependencies(last, from, NULL, &n));
+    NEED(n == 1 && from[0] == plus);
+    n = 3;
+    OK(cudaGraphNodeGetDependentNodes(clear, from, NULL, &n));
+    NEED(n == 1 && from[0] == plus);
+    NEED(cudaGraphNodeGetDependencies(NULL, NULL, NULL, &n) == cudaErrorInvalidValue);
+    OK(cudaGraphMemsetNodeGetParams(clear, &got));
+    NEED(got.dst == d && got.value == 2 && got.elementSize == 4 && got.width == bytes / 4);
+    NEED(cudaGraphMemsetNodeGetParams(plus, &got) == cudaErrorInvalidValue);
+    OK(cudaGraphClone(&twin, g));
+    OK(cudaGraphNodeFindInClone(&other, clear, twin));
+    NEED(other != clear && cudaGraphNodeFindInClone(&other, other, g) == cudaErrorInvalidValue);
+    OK(cudaGraphInstantiate(&x, g, 0));
+    set.of.set.value = 100;
+    OK(cudaGraphExecNodeSetParams(x, clear, &set));
+    OK(cudaGraphLaunch(x, NULL));
+    OK(cudaMemcpy(h, d, bytes, 2));
+    NEED(h[1] == 110);
+    OK(cudaGraphNodeSetParams(clear, &set));
+    OK(cudaGraphDestroyNode(last));
+    OK(cudaGraphInstantiate(&x, g, 0));
+    OK(cudaGraphLaunch(x, NULL));
+    OK(cudaMemcpy(h, d, bytes, 2));
+    NEED(h[1] == 105);
+    from[0] = clear, to[0] = plus;
+    OK(cudaGraphRemoveDependencies(g, from, to, NULL, 1));
+    NEED(cudaGraphRemoveDependencies(g, from, to, NULL, 1) == cudaErrorInvalidValue);
+    struct any whole = { .type = 4, .of = { .child = g } };
+    OK(cudaGraphCreate(&outer, 0));
+    OK(cudaGraphAddNode(&child, outer, NULL, NULL, 0, &whole));
+    OK(cudaGraphChildGraphNodeGetGraph(child, &inner));
+    NEED(inner != g && whole.of.child == inner);
+    set.type = 13; /* a condition */
+    NEED(cudaGraphAddNode(&other, g, NULL, NULL, 0, &set) == cudaErrorNotSupported);
+}
+
 /* A graph captured from two streams, and one made of nodes, launched again and again. */
 int main(void)
 {
@@ -24,6 +89,12 @@ int main(void)
     OK(cudaStreamWaitEvent(t, e, 0));
     OK(add(&stub, d, d, 10, N, t));
     NEED(cudaStreamSynchronize(s) == cudaErrorStreamCaptureUnsupported);
+    cudaGraphNode_t const *last;
+    unsigned long long id;
+    size_t waits = 0;
+    int capturing;
+    OK(cudaStreamGetCaptureInfo(t, &capturing, &id, &g, &last, NULL, &waits));
+    NEED(capturing == 1 && g && waits == 1);
     OK(cudaStreamEndCapture(s, &g));
     OK(cudaMemcpy(h, d, sizeof h, 2));
     NEED(h[3] == 0); /* nothing has run */
@@ -43,6 +114,7 @@ int main(void)
     OK(cudaGraphLaunch(x, NULL));
     OK(cudaMemcpy(h, d, sizeof h, 2));
     NEED(h[0] == 7 && h[N - 1] == 7);
+    edit(&k, d, h, sizeof h);
     puts("PASS");
     return 0;
 }

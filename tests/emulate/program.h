@@ -50,6 +50,24 @@ int cudaGraphAddKernelNode(cudaGraphNode_t *n, cudaGraph_t g, cudaGraphNode_t co
                            const struct cudaKernelNodeParams *p);
 int cudaGraphAddMemsetNode(cudaGraphNode_t *n, cudaGraph_t g, cudaGraphNode_t const *before, size_t k,
                            const struct cudaMemsetParams *p);
+int cudaStreamGetCaptureInfo(cudaStream_t s, int *status, unsigned long long *id, cudaGraph_t *g,
+                             cudaGraphNode_t const **last, const void **edges, size_t *n);
+int cudaGraphClone(cudaGraph_t *out, cudaGraph_t g);
+int cudaGraphGetEdges(cudaGraph_t g, cudaGraphNode_t *from, cudaGraphNode_t *to, void *data, size_t *n);
+int cudaGraphNodeGetDependencies(cudaGraphNode_t k, cudaGraphNode_t *out, void *data, size_t *n);
+int cudaGraphNodeGetDependentNodes(cudaGraphNode_t k, cudaGraphNode_t *out, void *data, size_t *n);
+int cudaGraphRemoveDependencies(cudaGraph_t g, cudaGraphNode_t const *from, cudaGraphNode_t const *to,
+                                const void *data, size_t n);
+int cudaGraphDestroyNode(cudaGraphNode_t k);
+int cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t k, cudaGraph_t clone);
+int cudaGraphMemsetNodeGetParams(cudaGraphNode_t k, struct cudaMemsetParams *p);
+int cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t g, cudaGraphNode_t const *before,
+                     const void *data, size_t n, void *params);
+int cudaGraphNodeSetParams(cudaGraphNode_t k, const void *params);
+int cudaGraphExecNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t k, const void *params);
+int cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t g, cudaGraphNode_t const *before,
+                               size_t n, cudaGraph_t child);
+int cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t k, cudaGraph_t *out);
 int cudaGetDeviceCount(int *n), cudaSetDevice(int id), cudaDeviceGetAttribute(int *v, int a, int id);
 int cudaGetDeviceProperties(void *p, int id), cudaDeviceCanAccessPeer(int *can, int id, int peer);
 int cudaDeviceEnablePeerAccess(int peer, unsigned flags);

@@ -38,6 +38,8 @@ long fake_cuda_live(void);       /* allocations not freed; tests look it up */
 long fake_cuda_loads(void);      /* modules compiled so far */
 long fake_cuda_copied_out(void); /* bytes copied to the host so far */
 long fake_cuda_gates(void);      /* waits for a word so far */
+long fake_cuda_launches(void);   /* of kernels of the program under test */
+long fake_cuda_copies(void);     /* on the device */
 /* What a kernel ran with last, and what is set now: the L2 limit, bytes and ratio (percent) of the
  * stream's window. */
 void fake_cuda_window(long ran[3], long now[3]);
@@ -79,7 +81,7 @@ static struct {
     drv_result sticky;
     bool hung, started;
     int64_t clock;
-    long loads, launches, copied_out, window[3], ran[3];
+    long loads, launches, copies, copied_out, window[3], ran[3];
     /* the word that the stream waits for, the value, commands behind it; gates: so far */
     const volatile unsigned *word;
     unsigned value;
@@ -269,6 +271,7 @@ drv_result cuMemcpyHtoDAsync_v2(drv_ptr to, const void *from, size_t n, drv_stre
 drv_result cuMemcpyDtoDAsync_v2(drv_ptr to, drv_ptr from, size_t n, drv_stream s)
 {
     (void)s;
+    F.copies++;
     return copy(host(to), host(from), n, inside(to, n) && inside(from, n) && queued());
 }
 drv_result cuMemsetD8Async(drv_ptr to, unsigned char v, size_t n, drv_stream s)
@@ -881,10 +884,10 @@ static const struct {
     { "conf_u64", conf_64 },        { "conf_s64", conf_64 },        { "conf_f16", conf_f16 },
     { "conf_f32", conf_f32 },       { "conf_f64", conf_f64 },       { "conf_struct", conf_struct },
     { "conf_symbol", conf_symbol }, { "conf_bump", conf_bump },     { "conf_outside", conf_outside },
-    { "conf_fault", conf_fault },   { "conf_hang", conf_hang },     { "conf_die", conf_die },
-    { "conf_shared", conf_shared }, { "gpulocw_compare", compare }, { "hazard", hazard },
-    { "conf_race", conf_race },     { "conf_bf16", conf_16 },       { "conf_e4m3", conf_8 },
-    { "conf_e5m2", conf_8 },        { "conf_tf32", conf_32 },
+    { "conf_fault", conf_fault },   { "conf_hang", conf_hang },     { "conf_long", conf_hang },
+    { "conf_die", conf_die },       { "conf_shared", conf_shared }, { "gpulocw_compare", compare },
+    { "hazard", hazard },           { "conf_race", conf_race },     { "conf_bf16", conf_16 },
+    { "conf_e4m3", conf_8 },        { "conf_e5m2", conf_8 },        { "conf_tf32", conf_32 },
 };
 
 /* ---- how long a launch takes ---- */
@@ -950,6 +953,14 @@ drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz,
     return DRV_SUCCESS;
 }
 
+long fake_cuda_launches(void)
+{
+    return F.launches;
+}
+long fake_cuda_copies(void)
+{
+    return F.copies;
+}
 long fake_cuda_gates(void)
 {
     return F.gates;

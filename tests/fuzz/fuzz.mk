@@ -12,14 +12,14 @@ FUZZ_JOBS ?= $(NPROC)
 FUZZ_SAN  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_SRC  := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN  := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
-FUZZ_DEEP := $(addprefix $(BUILD)/fuzz/,fuzz_analysis fuzz_pass fuzz_sim)
+FUZZ_DEEP := $(addprefix $(BUILD)/fuzz/,fuzz_again fuzz_analysis fuzz_pass fuzz_sim)
 FUZZ_ROOMS := base rec ptx session container
 FUZZ_OBJ  := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter $(FUZZ_ROOMS:%=engine/%/%),$(ENGINE_SRC)))
-FUZZ_DEEP_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter $(foreach r,base rec ptx perfmodel analysis pass rewrites sim,engine/$(r)/%),$(ENGINE_SRC)))
+FUZZ_DEEP_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter $(foreach r,base rec ptx perfmodel analysis invariants pass rewrites sim,engine/$(r)/%),$(ENGINE_SRC)))
 FUZZ_CCFLAGS := $(CSTD) $(WARN) -O1 -g -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP -Wno-pass-failed -fsanitize=fuzzer-no-link $(FUZZ_SAN)
 # libFuzzer is C++; its library is linked in, as a machine without clang may lack it.
 FUZZ_LINK  = @$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -static-libstdc++ -o $@ $(filter %.o %.a,$^)
-FUZZ_CJSON := $(if $(wildcard $(shell $(CC) -print-file-name=libcjson.a)),-l:libcjson.a,-lcjson)
+FUZZ_CJSON := $(if $(wildcard $(shell $(CC) -print-file-name=libcjson.a 2>/dev/null)),-l:libcjson.a,-lcjson)
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D); $(FUZZ_CC) $(FUZZ_CCFLAGS) -c -o $@ $<
 # Files: the rooms that read them, watched; what those call for beside is as in the program.
@@ -38,8 +38,18 @@ $(BUILD)/fuzz/fuzz_live: $(BUILD)/fuzz/tests/fuzz/fuzz_live.o $(patsubst %,$(BUI
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 $(BUILD)/fuzz/fuzz_remote: $(BUILD)/fuzz/tests/fuzz/fuzz_remote.o $(FUZZ_FRAMES) $(patsubst %,$(BUILD)/fuzz/engine/live/%.o,apply remote remote_back serve) $(FUZZ_OBJ) $(BUILD)/libengine.a
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
+# Modules that an emulated program loads.
+$(BUILD)/fuzz/fuzz_emulate: $(BUILD)/fuzz/tests/fuzz/fuzz_emulate.o $(BUILD)/fuzz/engine/emulate/modules.o $(FUZZ_OBJ) $(BUILD)/libengine.a
+	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 # Requests of other programs; what people write for other tools.
 $(BUILD)/fuzz/fuzz_service: $(BUILD)/fuzz/tests/fuzz/fuzz_service.o $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter engine/service/%,$(ENGINE_SRC))) $(FUZZ_OBJ) $(BUILD)/libengine.a
+	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
+# Files for `check`, presets, sessions of other versions; the tools themselves, in this process.
+$(BUILD)/fuzz/fuzz_rules: $(BUILD)/fuzz/tests/fuzz/fuzz_rules.o $(BUILD)/fuzz/engine/check/rules.o $(BUILD)/fuzz/engine/sim/preset.o $(FUZZ_OBJ) $(BUILD)/libengine.a
+	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
+$(BUILD)/fuzz/fuzz_versions: $(BUILD)/fuzz/tests/fuzz/fuzz_versions.o $(FUZZ_OBJ) $(BUILD)/libengine.a
+	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
+$(BUILD)/fuzz/fuzz_requests: $(BUILD)/fuzz/tests/fuzz/fuzz_requests.o $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter engine/api/% engine/service/% engine/cmd/line/%,$(ENGINE_SRC))) $(FUZZ_OBJ) $(BUILD)/libengine.a
 	$(FUZZ_LINK) $(FUZZ_CJSON) -llz4 -lzstd -lpthread -ldl -lm
 FUZZ_SOURCE := $(patsubst %,$(BUILD)/fuzz/engine/%.o,workspace/source/source_edits workspace/source/source_edits_cuda workspace/source/source_edits_python workspace/source/source_edits_text workspace/output_file rewrites/order)
 $(BUILD)/fuzz/fuzz_source: $(BUILD)/fuzz/tests/fuzz/fuzz_source.o $(BUILD)/fuzz/tests/fuzz/kernel.o $(FUZZ_SOURCE) $(FUZZ_OBJ) $(BUILD)/libengine.a
@@ -88,4 +98,4 @@ FUZZ_ALONE := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/%)
 $(FUZZ_ALONE): $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/standalone.o $(BUILD)/tests/fuzz/kernel.o $(BUILD)/tests/fuzz/frames.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/term/%,$(TUI_SRC))) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 fuzz-corpus: $(FUZZ_ALONE)
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_DEEP_OBJ:.o=.d) $(FUZZ_WIRE:.o=.d) $(FUZZ_TEXTS:.o=.d) $(FUZZ_KERNEL:.o=.d) $(FUZZ_FRAMES:.o=.d) $(FUZZ_SOURCE:.o=.d) $(wildcard $(BUILD)/fuzz/engine/service/*.d $(BUILD)/tests/fuzz/*.d $(BUILD)/fuzz/tests/fuzz/*.d)
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_DEEP_OBJ:.o=.d) $(FUZZ_WIRE:.o=.d) $(FUZZ_TEXTS:.o=.d) $(FUZZ_KERNEL:.o=.d) $(FUZZ_FRAMES:.o=.d) $(FUZZ_SOURCE:.o=.d) $(wildcard $(BUILD)/fuzz/engine/service/*.d $(BUILD)/fuzz/engine/api/*.d $(BUILD)/fuzz/engine/cmd/line/*.d $(BUILD)/fuzz/engine/check/*.d $(BUILD)/tests/fuzz/*.d $(BUILD)/fuzz/tests/fuzz/*.d)

@@ -3,7 +3,6 @@
 #include "tests/fuzz/kernel.h"
 
 #include "engine/analysis/analysis.h"
-#include "engine/analysis/curve.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_memory.h"

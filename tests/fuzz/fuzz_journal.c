@@ -4,9 +4,12 @@
  * with it, or a diagnostic says why not; what was read is saved and read again with as many runs and
  * points, and no journal is left, but for a file that does not begin as one. */
 #include "engine/base/crc.h"
+#include "engine/rec/counters.h"
 #include "engine/rec/opt_bypass.h"
-#include "engine/session/store/journal.h"
+#include "engine/rec/result.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
+#include "engine/session/store/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,11 +3,9 @@
  * differences from the original can be shown. */
 #include "tests/fuzz/kernel.h"
 
-#include "engine/dev/dev_int.h"
 #include "engine/pass/pass.h"
 #include "engine/rec/device.h"
 #include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
 
 #include <string.h>
 

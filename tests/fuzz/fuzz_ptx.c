@@ -5,19 +5,9 @@
 
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void touch(void *ctx, uint32_t reg, unsigned access)
-{
-    const struct ptx_func *f = ctx;
-    if (reg != PTX_NO_INDEX && reg >= f->nregs)
-        abort();
-    (void)access;
-}
 
 static void check_spans(const struct ptx_module *m, const struct ptx_inst *in)
 {
@@ -36,7 +26,9 @@ static void check_func(const struct ptx_func *f)
         if (in->stmt >= f->nstmts || f->stmts[in->stmt].kind != STMT_INST ||
             f->stmts[in->stmt].index != i)
             abort();
-        ptx_inst_regs(in, touch, (void *)f);
+        for (struct ptx_regs r = ptx_regs_of(in, PTX_READ | PTX_WRITE); ptx_next_reg(&r);)
+            if (r.reg != PTX_NO_INDEX && r.reg >= f->nregs)
+                abort();
         ptx_loc_of(f, in);
         check_spans(f->module, in);
     }

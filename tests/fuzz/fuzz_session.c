@@ -3,7 +3,12 @@
  * is the same. */
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
+#include "engine/session/documents.h"
+#include "engine/session/launch_file.h"
 #include "engine/session/lesson.h"
+#include "engine/session/document.h"
+#include "engine/session/preset.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/sim/preset.h"
 
@@ -123,9 +128,19 @@ static void others(const char *path)
     diags_free(&ds);
 }
 
+/* Against the table of fields: what is not as the table says has a reason. */
+static void documents(const uint8_t *data, size_t size)
+{
+    struct buf why = { 0 };
+    if (!document_check((const char *)data, size, &why) && !why.n)
+        abort();
+    buf_free(&why);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
+    documents(data, size);
     int fd = file_of(data, size, path);
     launches(path);
     sessions(path);

@@ -2,7 +2,7 @@
  * in CUDA C++ (0), Triton (1) and Numba (2), under a configuration that its next two bits name; .npy
  * files (3), the order of CTAs of --index custom (4), and whatever lies where -o is to write (5).
  * Whatever the bytes, edits lie inside the file, and what is refused has a reason. */
-#include "engine/analysis/analysis.h"
+#include "engine/base/json_write.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
@@ -48,7 +48,7 @@ static void edits_of(struct tuned_kernel *k, enum source_lang lang)
     struct source_edits h;
     struct diags ds = { 0 };
     struct buf b = { 0 };
-    fuzz_must(source_edits_make(k, lang, &h, &ds) == ST_OK, "advice can be made");
+    fuzz_must(source_edits_make(k, "/dev/null", lang, &h, &ds) == ST_OK, "advice can be made");
     source_edits_diff(&h, &b);
     for (size_t i = 0; i < h.nfiles; i++) {
         for (size_t e = 0; e < h.file[i].nedits; e++)
@@ -57,7 +57,7 @@ static void edits_of(struct tuned_kernel *k, enum source_lang lang)
         source_edits_patched(&h.file[i], &b);
     }
     source_edits_text(k, &h, &b);
-    source_edits_json(k, &h, &b);
+    source_edits_json(&(struct jw){ .out = &b }, k, &h);
     buf_free(&b);
     source_edits_free(&h);
     diags_free(&ds);
@@ -70,11 +70,12 @@ static void source(const char *path, unsigned which, enum source_lang lang)
     struct diags ds = { 0 };
     struct ptx_module *m = NULL;
     int n = snprintf(ptx, sizeof ptx, PTX, path);
-    struct tuned_kernel k = { .from = from, .kernel = name, .options = options_default() };
+    struct options own = options_default();
+    struct tuned_kernel k = { .from = from, .kernel = name, .options = &own };
     fuzz_must(ptx_parse("fuzz.ptx", (struct str){ ptx, (size_t)n }, &m, &ds) == ST_OK &&
-                  options_parse_line(&k.options, str_of(OPTIONS[which]), &ds) == ST_OK,
+                  options_parse_line(k.options, str_of(OPTIONS[which]), &ds) == ST_OK,
               "the kernel parses");
-    struct pass_input in = { .module = m, .kernel = STR("tiles"), .options = &k.options };
+    struct pass_input in = { .module = m, .kernel = STR("tiles"), .options = k.options };
     k.module = m;
     k.has_options = true;
     k.block = (struct dim3u){ 64, 1, 1 };

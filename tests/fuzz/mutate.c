@@ -1,10 +1,7 @@
 /* Mutations that know what PTX text is: lines are copied, exchanged, moved and left out, words are taken
  * from elsewhere in the text, numbers become numbers that hurt, and the first line gets another launch
  * or configuration. Half of all mutations are libFuzzer's own. */
-#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,16 +13,21 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # target, share of the executions in thousandths, processes per job set, seeds
-rows='ptx 260 tests/fuzz/corpus/ptx tests/golden/ptx
+rows='ptx 250 tests/fuzz/corpus/ptx tests/golden/ptx
 session 130 tests/fuzz/corpus/session
 journal 20 tests/fuzz/corpus/journal
 texts 225 tests/fuzz/corpus/texts
 container 40 tests/fuzz/corpus/container
 live 10 tests/fuzz/corpus/live
+emulate 10 tests/fuzz/corpus/container tests/golden/ptx
 remote 5 tests/fuzz/corpus/remote
 service 5 tests/fuzz/corpus/service
 source 15 tests/fuzz/corpus/source
 wire 200 tests/fuzz/corpus/ptx
+rules 3 tests/fuzz/corpus/rules
+versions 3 tests/fuzz/corpus/versions
+requests 2 tests/fuzz/corpus/requests
+again 2 tests/fuzz/corpus/kernel tests/golden/ptx
 analysis 20 tests/fuzz/corpus/kernel tests/golden/ptx tests/sim kernels
 pass 30 tests/fuzz/corpus/kernel tests/golden/ptx tests/sim kernels
 sim 40 tests/fuzz/corpus/kernel tests/golden/ptx tests/sim kernels'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tuned kernels put into whole programs on a GPU: the table of docs/lab/apply.md.
+"""Tuned kernels put into whole programs on a GPU: the table of docs/lab/live.md.
 
     tests/gpu/apply.py GPULOCW FOLDER
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of docs/lab/capture.md: programs as people run them, surveyed and captured on a GPU, and what the survey costs.
+"""The table of docs/lab/live.md: programs as people run them, surveyed and captured on a GPU, and what the survey costs.
 
 capture.py GPULOCW WORK [PROGRAMS [captures|loops]]: PROGRAMS has `plain` and `rdc`, built from capture.cu, where there is no nvcc; the last
 word asks for one of the two tables alone."""

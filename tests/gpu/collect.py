@@ -3,7 +3,7 @@
 
     tests/gpu/collect.py --device cuda:0 -o gpu.json
     tests/gpu/collect.py --device sim:hopper-h200 -o sim.json
-    tests/gpu/compare.py gpu.json sim.json > docs/lab/measured-h200.md
+    tests/gpu/compare.py gpu.json sim.json
 
 Every launch of every *.launch.json of a folder that --launches allows is swept over π with
 `cg` and the clone form, at full L1 and at carve-out 100, with counters; then with

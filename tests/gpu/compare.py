@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables from two collections (collect.py): a measured and a simulated one. See collect.py.
 
-    tests/gpu/compare.py gpu.json sim.json [again.json] > docs/lab/measured-h200.md
+    tests/gpu/compare.py gpu.json sim.json [again.json]
 
 again.json: a second collection of the same GPU; how well it repeats itself bounds what a model can reach.
 """

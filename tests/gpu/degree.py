@@ -2,7 +2,7 @@
 """Degree of coalescing against L1 hit rate: the coalescing paper's claims, tried on the demo kernels.
 
     tests/gpu/collect.py --device cuda:0 --launches h200 -o gpu.json
-    tests/gpu/degree.py gpu.json --sim sim:fermi-16k --svg docs/lab/degree.svg > docs/lab/degree.md
+    tests/gpu/degree.py gpu.json --sim sim:fermi-16k --svg docs/lab/coalesce.svg > docs/lab/coalesce.md
 
 Hit rates and sectors per request come from the collection (measured, every load caching); degree, expected
 and exact sectors and the predicted hit rate from `gpulocw analyze --json` of the same launch. With --sim every
@@ -130,16 +130,21 @@ def panel(out, x0, rows, key, title, xlabel):
         out.append('<path d="M%.1f %dv%dM%d %.1fh%d" stroke="#ddd"/>' % (x0 + p, y0, size, x0, y0 + size - p, size))
     out.append('<text x="%d" y="%d" class="t">%s</text>' % (x0, y0 - 12, title))
     out.append('<text x="%d" y="%d" class="n" text-anchor="middle">%s</text>' % (x0 + size // 2, y0 + size + 34, xlabel))
-    used = []
-    for r in sorted((r for r in rows if r[key] is not None), key=lambda r: (-r["hit"], r[key])):
-        x, y = x0 + size * r[key] / 100, y0 + size * (1 - r["hit"] / 100)
-        out.append('<circle cx="%.1f" cy="%.1f" r="4" fill="%s"><title>%s: %.1f, %.1f</title></circle>' % (x, y, COLOUR[r["class"]], r["name"], r[key], r["hit"]))
-        left, ty, wide = x > x0 + size * 0.7, y + 4, 5.2 * len(r["name"])
+    shown = sorted((r for r in rows if r[key] is not None), key=lambda r: (-r["hit"], r[key]))
+    at = {r["name"]: (x0 + size * r[key] / 100, y0 + size * (1 - r["hit"] / 100)) for r in shown}
+    taken = [(x - 5, x + 5, y - 5, y + 5) for x, y in at.values()] + [(x0, x0 + size, y0 + size - 1, y0 + size + 1)]
+    for r in shown:
+        (x, y), wide = at[r["name"]], 6 * len(r["name"])
+        left = x > x0 + size * 0.7
         lo = x - 8 - wide if left else x + 8
-        while any(abs(ty - u[0]) < 9.5 and lo < u[2] and u[1] < lo + wide for u in used):
-            ty += 9.5 if y < y0 + size / 2 else -9.5
-        used.append((ty, lo, lo + wide))
-        out.append('<text x="%.1f" y="%.1f" class="k" text-anchor="%s" fill="%s">%s</text>' % (x - 8 if left else x + 8, ty, "end" if left else "start", COLOUR[r["class"]], r["name"]))
+        free = lambda b: not any(b[0] < u[1] and u[0] < b[1] and b[2] < u[3] and u[2] < b[3] for u in taken)
+        boxes = ((lo, lo + wide, y - 4 + s, y + 5 + s) for k in range(40) for s in (10 * k, -10 * k))
+        box = next((b for b in boxes if y0 < b[2] and b[3] < y0 + size and free(b)), (lo, lo + wide, y - 4, y + 5))
+        taken.append(box)
+        if abs(box[3] - 5 - y) > 5:
+            out.append('<path d="M%.1f %.1fL%.1f %.1f" stroke="#bbb"/>' % (x, y, box[1] if left else box[0], box[3] - 5))
+        out.append('<circle cx="%.1f" cy="%.1f" r="4" fill="%s"><title>%s: %.1f, %.1f</title></circle>' % (x, y, COLOUR[r["class"]], r["name"], r[key], r["hit"]))
+        out.append('<text x="%.1f" y="%.1f" class="k" text-anchor="%s" fill="%s">%s</text>' % (box[1] if left else box[0], box[3] - 1, "end" if left else "start", COLOUR[r["class"]], r["name"]))
 
 def svg(path, rows, device):
     out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 500" font-family="sans-serif">',

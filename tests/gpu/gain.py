@@ -2,7 +2,7 @@
 """What `tune` gains on a GPU for kernels that nobody fitted (tests/suites): tests/gpu/gain.py GPULOCW [-d cuda:0] [--half held-out]
 [--seconds 7] [--total 500] [--only KERNEL,...] [-o FILE.jsonl]
 
-Each kernel is searched for --seconds with quick proofs; what is not begun within --total is told. A gain is of whole launches, original and
+Each kernel is searched for --seconds, by default options otherwise; what is not begun within --total is told. A gain is of whole launches, original and
 best measured in turns at the end; "leave it alone" counts as 1. One line a kernel, then the geometric mean."""
 import argparse, json, math, os, subprocess, sys, tempfile, time
 here = os.path.dirname(os.path.abspath(__file__))
@@ -21,7 +21,7 @@ def search(suite, kernel):
     """The document of one search; None: why, as a text."""
     with tempfile.TemporaryDirectory() as folder:
         r = subprocess.run([a.gpulocw, 'tune', os.path.join(SUITES, suite + '.ptx'), '-k', kernel, '-d', a.device, '--budget-seconds', str(a.seconds),
-                            '--no-counters', '--prove', 'quick', '--time-limit', '5', '--json', '-o', os.path.join(folder, 's.json')],
+                            '--time-limit', '5', '--json', '-o', os.path.join(folder, 's.json')],
                            capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
     try:
         d = json.loads(r.stdout)

@@ -32,7 +32,7 @@ if "no terminal front end" in r.stderr:     # a headless build: each run in a pr
             r.stdout += "note: %.3f us (\n" % (ns["median"] / 1e3) if ns else "error: the original kernel does not run: %s\n" % " ".join(one.stderr.split())
 took, bad = time.time() - start, 0
 # Each run ends in one line: its time, or why the original has none.
-ends = re.findall(r"^(?:note: ([0-9.]+ .s) \(.*|error: the original kernel does not run: (.*))$", r.stdout, re.M)
+ends = re.findall(r"^(?:note: (?:run \d+: )?([0-9.]+ .s) \(.*|error: the original kernel does not run: (.*))$", r.stdout, re.M)
 for (fate, what, want), (ns, why) in zip(RUNS, ends):
     good = bool(ns) if want is None else bool(why) and bool(re.search(want, why))
     bad += not good

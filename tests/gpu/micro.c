@@ -5,9 +5,12 @@
  *
  * A kernel: each warp walks its own part of a buffer, `unroll` accesses at a time, and notes the clock
  * before and after. */
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/data.h"
+#include "engine/rec/device.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/rec/result.h"
+#include "engine/session/preset.h"
 #include "tests/gpu/micro.h"
 
 #include <inttypes.h>

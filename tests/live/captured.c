@@ -128,6 +128,18 @@ static void scale(int kind, unsigned id, int attributes, int times)
         launch(id, params, attributes);
 }
 
+/* Numbers that look like pointers to what the launch uses: nothing is reached by them. */
+static void looks(void)
+{
+    uint64_t x = floats(1 << 20, FAKE_DEVICE) + 4096, y = fake_alloc(N * 4, FAKE_DEVICE);
+    float a = 1;
+    int n = N;
+    void *params[] = { &x, &y, &a, &n };
+    ((uint64_t *)(uintptr_t)x)[5] = x + 64;
+    ((uint64_t *)(uintptr_t)x)[9] = y;
+    launch(307, params, 0);
+}
+
 static void scale_pieces(void)
 {
     uint64_t x = fake_alloc_pieces(8192, 4), y = fake_alloc(N * 4, FAKE_DEVICE);
@@ -139,17 +151,18 @@ static void scale_pieces(void)
     launch(307, params, 0);
 }
 
-static void gather(void)
+/* first: the element that the lowest index takes */
+static void gather(int first)
 {
     struct {
         uint64_t in, index, out;
         int n;
         float scale;
-    } g = { floats(64 << 10, FAKE_DEVICE), fake_alloc(N * 4, FAKE_DEVICE),
+    } g = { floats((64u << 10) + 4 * (unsigned)first, FAKE_DEVICE), fake_alloc(N * 4, FAKE_DEVICE),
             fake_alloc(N * 4, FAKE_DEVICE), N, 3 };
     int *index = (int *)(uintptr_t)g.index;
     for (int i = 0; i < N; i++)
-        index[i] = 1000 + (i * 7919) % 5000;
+        index[i] = first + (i * 7919) % 5000;
     void *params[] = { &g };
     launch(307, params, 0);
 }
@@ -256,6 +269,7 @@ int main(int argc, char **argv)
     const char *what = argc > 2 ? argv[1] : "";
     cuInit(0);
     load(argv[2], strcmp(what, "gather") == 0  ? "gather"
+                  : strcmp(what, "far") == 0   ? "gather"
                   : strcmp(what, "rows") == 0  ? "rows"
                   : strcmp(what, "table") == 0 ? "table"
                   : strcmp(what, "spin") == 0  ? "spin"
@@ -290,10 +304,14 @@ int main(int argc, char **argv)
         scale(FAKE_LOST, 307, 0, 1);
     else if (strcmp(what, "peer") == 0)
         scale(FAKE_PEER, 307, 0, 1);
+    else if (strcmp(what, "looks") == 0)
+        looks();
     else if (strcmp(what, "pieces") == 0)
         scale_pieces();
     else if (strcmp(what, "gather") == 0)
-        gather();
+        gather(1000);
+    else if (strcmp(what, "far") == 0)
+        gather(600000);
     else if (strcmp(what, "rows") == 0)
         rows();
     else if (strcmp(what, "table") == 0)

@@ -1,7 +1,5 @@
 /* Loading: a kernel with everything it calls becomes one flat list of instructions, every call site with
  * registers and private bytes of its own; symbols get places in the launch's memory. */
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"

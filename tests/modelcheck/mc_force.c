@@ -1,18 +1,15 @@
 /* What the campaign asks of the passes: the configurations, and rewrites made although a check refused
  * them. */
 #include "engine/analysis/analysis.h"
-#include "engine/analysis/curve.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_memory.h"
+#include "engine/rec/options.h"
 #include "tests/modelcheck/mc.h"
 
 #include <string.h>

@@ -1,11 +1,7 @@
 /* modelcheck -j PROCESSES -n KERNELS -s SEED -o FOLDER -m STATES: generated kernels times every pass,
  * judged by the model checker. modelcheck --show SEED [OPTION-LINE]: one kernel, and with options its
  * rewrite and verdict. */
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 

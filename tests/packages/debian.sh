@@ -21,9 +21,10 @@ code "its demos are found" 0 "1-" /usr/bin/gpulocw demo
 doc "a kernel runs with the outputs of this tree's build" 'd["equal_to_original"] is True' /usr/bin/gpulocw run /usr/share/gpulocw/kernels/stride_4.ptx --json
 code "a program builds against the library" 0 "" sh -c "cc $here/docs/examples/run.c \$(pkg-config --cflags --libs gpulocw) -o $T/run"
 code "and runs" 0 "simulated: " "$T/run" /usr/share/gpulocw/kernels/stride_32.ptx
+is "guide, examples and the rules of check" "$(cd /usr/share/doc/gpulocw && ls check.md* guide/agents.md* examples/launch.c* | wc -l)" 3
 code "the manual page" 0 "gpulocw" sh -c 'zcat /usr/share/man/man1/gpulocw.1.gz | head -3'
 cd "$here" || exit 1
-code "the MCP server as installed" 0 "^ok 65 " python3 tests/mcp/raw.py /usr/bin/gpulocw
+code "the MCP server as installed" 0 "and then the server ends" python3 tests/mcp/raw.py /usr/bin/gpulocw
 dpkg -r libgpulocw-dev gpulocw libgpulocw1 >/dev/null 2>&1
 is "removed, nothing is left" "$(ls -d /usr/bin/gpulocw /usr/share/gpulocw /usr/include/gpulocw.h 2>/dev/null)$(echo gone)" "gone"
 exit $bad

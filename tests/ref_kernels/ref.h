@@ -90,7 +90,12 @@ static inline int32_t ref_threads_x(const struct ref_call *c)
     X(cta_reuse)             \
     X(hotspot)               \
     X(sgemm)                 \
-    X(syr2k)
+    X(syr2k)                 \
+    X(nodes_link)            \
+    X(nodes_bfs)             \
+    X(nodes_tree)            \
+    X(nodes_find)            \
+    X(nodes_range)
 #define X(name) void ref_##name(struct ref_call *c);
 REF_KERNELS(X)
 #undef X

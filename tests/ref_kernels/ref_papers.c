@@ -54,6 +54,62 @@ void ref_btree_range(struct ref_call *c)
     }
 }
 
+/* ---- nodes as records; the tree of nodes_tree has its leaves in order ---- */
+void ref_nodes_link(struct ref_call *c)
+{
+    int32_t *node = ref_buffer(c, "node");
+    const int32_t *row = ref_buffer(c, "row");
+    for (int i = 0; i < ref_int(c, "nodes"); i++) {
+        node[2 * i] = row[i];
+        node[2 * i + 1] = row[i + 1] - row[i];
+    }
+}
+
+void ref_nodes_bfs(struct ref_call *c)
+{
+    const int32_t *node = ref_buffer(c, "node"), *edge = ref_buffer(c, "edge");
+    uint8_t *frontier = ref_buffer(c, "frontier"), *next = ref_buffer(c, "next");
+    const uint8_t *mark = ref_buffer(c, "mark");
+    int32_t *cost = ref_buffer(c, "cost");
+    for (int i = 0; i < ref_int(c, "nodes"); i++) {
+        if (frontier[i] != 1)
+            continue;
+        frontier[i] = 0;
+        for (int e = node[2 * i]; e < node[2 * i] + node[2 * i + 1]; e++)
+            if (mark[edge[e]] > 2) {
+                cost[edge[e]] = cost[i] + 1;
+                next[edge[e]] = 1;
+            }
+    }
+}
+
+void ref_nodes_tree(struct ref_call *c)
+{
+    int32_t *keys = ref_buffer(c, "keys"), *child = ref_buffer(c, "child");
+    for (int node = 0; node < 1 + FAN + LEAVES; node++)
+        for (int slot = 0; slot < SLOTS; slot++) {
+            bool used = node > FAN ? slot < 256 : slot < FAN;
+            int range = node > FAN ? node - 1 - FAN : node ? (node - 1) * FAN + slot : slot * FAN;
+            int key = node > FAN ? range * 256 + slot : range * 256;
+            keys[node * SLOTS + slot] = used ? key : INT32_MAX;
+            if (slot < 256)
+                child[node * SLOTS + slot] = !used        ? 0
+                                             : node > FAN ? key * 3 + 1
+                                             : node       ? 1 + FAN + range
+                                                          : 1 + slot;
+        }
+}
+
+void ref_nodes_find(struct ref_call *c)
+{
+    ref_btree_find(c);
+}
+
+void ref_nodes_range(struct ref_call *c)
+{
+    ref_btree_range(c);
+}
+
 /* ---- particles and clusters ---- */
 void ref_particlefilter(struct ref_call *c)
 {

@@ -12,7 +12,7 @@ answer() { # NUMBER: Enter at each question
 }
 steps() { # FILE.ptx QUESTIONS
     open_alone "$1"; keys t; answer "$2"
-    shows "faster than the original|beats the original|what gains less than"; gone "x stops"
+    shows "vs the original|beats the original|what gains less than"; gone "x stops"
     if has "beats the original|what gains less than"; then
         insists W "Nothing to write"; check "$name: t, $2 Enter; nothing helps it, and nothing is written" $?
         return
@@ -29,7 +29,7 @@ steps kernels/nn.ptx 2
 steps kernels/same_location.ptx 1
 
 # the same questions from the options; other answers than the guess are guessed again with them
-open_alone kernels/mvt.ptx; keys 4; shows "guesses one"; [ "$(line_of "^ Launch")" -lt "$(line_of "^ Cache bypassing")" ]; check "without a launch its row stands first" $?
+open_alone kernels/mvt.ptx; keys 4; shows "guesses one"; [ "$(line_of "^ Launch")" -lt "$(line_of "Cache bypassing")" ]; check "without a launch its row stands first" $?
 keys Enter; shows "^ size of the problem.* = [0-9]+$"; keys C-u; text 512; keys Enter; shows "^ threads of a block.* = [0-9x]+$"; keys C-u; text 64; keys Enter
 shows "^ +grid +8 x 1 x 1"; keys G; shows "mvt1_param_4 +s32 512" && has "block +64 x 1 x 1|mvt1_param_3 +s32 512"; check "the answers are in the launch" $?
 open_alone kernels/mvt.ptx; text ":launch guess"; keys Enter; shows "^ size of the problem"; keys C-u; text 0; keys Enter; shows "^ a whole number above 0 is expected"; escape; keys 4; shows "^ +grid +[0-9]+ x"; check "a wrong answer is told, Esc keeps the guess" $?

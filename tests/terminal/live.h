@@ -5,8 +5,9 @@
 
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
-#include "engine/session/session.h"
+#include "engine/session/preset.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/control/control.h"
 #include "tui/view/view.h"
 
@@ -56,15 +57,15 @@ static inline void live_close(struct app *a)
     job_engine_free(live_engine);
 }
 
-/* Until all that was asked for is done; quiet: and nothing came in the background for so many fifths of
- * a second. */
+/* Until all that was asked for is done; quiet: what the model and the whole analysis say, too, and nothing
+ * came in the background for so many fifths of a second. */
 static inline void live_settle(struct app *a, int quiet)
 {
     for (int still = 0;;) {
         const struct job_snapshot *s = job_snapshot_get(live_engine), *old = a->snap;
         app_snapshot(a, s);
         job_snapshot_release(old);
-        bool idle = !s->busy && s->worked >= live_posted;
+        bool idle = !s->busy && s->worked >= live_posted && !(quiet && s->unsettled);
         if (idle && still >= quiet)
             return;
         struct pollfd p = { job_wake_fd(live_engine), POLLIN, 0 };

@@ -33,6 +33,8 @@ static void picture(struct app *a, const char *folder, const char *name, int w, 
     for (int i = 0; i < 2; i++) {
         app_begin_frame(a);
         screen_draw(a, &s, &map);
+        if (!i && *a->search)
+            app_request(a, REQ_SEARCH_NEXT);
         settle(a); /* what the first frame asked for in the background */
     }
     picture_svg(&s, &a->theme, !strcmp(a->theme.name, "light"), &out);
@@ -42,6 +44,17 @@ static void picture(struct app *a, const char *folder, const char *name, int w, 
     surface_free(&s);
     buf_free(&out);
     diags_free(&ds);
+}
+
+/* One panel in front, on a small, a middling and a large screen: name-80x24 and so on. */
+static void on_each_screen(struct app *a, const char *folder, const char *name)
+{
+    static const int size[][2] = { { 80, 24 }, { 120, 40 }, { 200, 60 } };
+    for (size_t i = 0; i < ARRAY_LEN(size); i++) {
+        char full[80];
+        snprintf(full, sizeof full, "screen-%s-%dx%d", name, size[i][0], size[i][1]);
+        picture(a, folder, full, size[i][0], size[i][1]);
+    }
 }
 
 static void key(struct app *a, const char *name)
@@ -58,8 +71,26 @@ static void session(struct app *a, const char *folder)
     app_command(a, "kernel fermi");
     settle(a);
     picture(a, folder, "source", 100, 26);
+    app_command(a, "panel summary");
+    app_command(a, "run");
+    settle(a);
+    on_each_screen(a, folder, "first");
+    app_command(a, "panel cuda");
+    key(a, "h");
+    on_each_screen(a, folder, "source");
+    app_command(a, "panel source");
     app_command(a, "sweep pi");
     settle(a);
+    app_command(a, "panel valley");
+    on_each_screen(a, folder, "valley");
+    app_command(a, "panel counters");
+    key(a, "z");
+    snprintf(a->search, sizeof a->search, "operations a byte");
+    on_each_screen(a, folder, "roofline");
+    *a->search = '\0';
+    key(a, "z");
+    key(a, "g"); /* the top of the counters again */
+    app_command(a, "panel valley");
     picture(a, folder, "valley", 100, 28);
     app_command(a, "panel counters");
     picture(a, folder, "counters", 100, 24);
@@ -75,7 +106,10 @@ static void session(struct app *a, const char *folder)
     settle(a);
     app_command(a, "panel valley");
     picture(a, folder, "search", 100, 28);
+    on_each_screen(a, folder, "search");
     app_command(a, "unset");
+    app_command(a, "panel summary");
+    picture(a, folder, "summary", 80, 24);
     app_command(a, "panel source");
     key(a, "a");
     picture(a, folder, "address-tree", 100, 30);

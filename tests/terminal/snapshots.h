@@ -4,6 +4,7 @@
 #define GPULOCW_TESTS_SNAPSHOTS_H
 
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 
 struct recorder;
 

@@ -16,7 +16,6 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/search/space.h"
-#include "engine/session/session.h"
 #include "tui/control/control.h"
 #include "tui/base/key.h"
 #include "tui/draw/panel.h"

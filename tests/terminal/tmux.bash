@@ -13,6 +13,10 @@ check() {
     if [ "$2" -eq 0 ] && [ -z "$missed" ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; echo "# waited in vain for:$missed"; screen | sed 's/^/# /'; fi
     missed=
 }
+# Scripts that follow a user's own runs open with the source, and nothing runs unasked: "open = source".
+# The first screen as everybody gets it: opens_with summary.
+opens_with() { mkdir -p "$dir/c/gpulocw"; echo "open = $1" > "$dir/c/gpulocw/config"; }
+opens_with source
 # begin COLUMNSxROWS ARGUMENTS: the program in a fresh terminal; its exit code goes to $dir/rc
 begin() {
     local size=$1; shift

@@ -22,6 +22,7 @@ FROM_ELSEWHERE = {
     'jit': "what the driver's compiler said",
     'misaligned': "an address that is no multiple of the access's size",
     'out-of-bounds': 'an access outside of every buffer',
+    'printf': 'what a kernel printed',
     'profile': 'what the sampling launch found',
     'ptx-number': 'a number that its place does not take',
 }

@@ -143,14 +143,15 @@ def contract():
         say(not unknown, os.path.relpath(p, root) + ': no option that the program lacks', ' '.join('--' + o for o in unknown))
 
 def pages(path):
-    """Relative links of a document lead to files."""
+    """Relative links of a document lead to files; those into the web are not followed."""
     text = open(path, encoding='utf-8').read()
-    gone = [m for m in re.findall(r'\]\(([^)#: ]+)', text) if not os.path.exists(os.path.join(os.path.dirname(path), m))]
+    gone = [m for m in re.findall(r'\]\(([^)#: ]+)(?!:)[)# ]', text) if not os.path.exists(os.path.join(os.path.dirname(path), m))]
     say(not gone, os.path.relpath(path, root) + ': its links lead somewhere', '\n'.join(gone))
 
 with tempfile.TemporaryDirectory() as folder:
     contract()
     shutil.copytree(os.path.join(root, 'kernels'), os.path.join(folder, 'kernels'))
+    shutil.copytree(os.path.join(root, 'tests', 'questions'), os.path.join(folder, 'tests', 'questions'))
     readme(folder)
     for p in documents(False):
         document(p, folder)

@@ -6,8 +6,14 @@
 Every command of tests/cli/json_commands.txt runs. Each key of what it prints must stand in the
 table of its document with the type given there, null only where the table says when; and each
 row of a table must be met in one of the outputs, except rows that say "GPU". Every output must
-be valid by the JSON Schema of its document, and by no other. Prints TAP."""
+be valid by the JSON Schema of its document, and by no other: by json_schema.py, by the package
+jsonschema where there is one, and by `gpulocw schema FILE`, which refuses each of a document's
+mutants: a key more, a key less, a value of another type. Prints TAP."""
 import glob, json, os, re, shlex, shutil, subprocess, sys, tempfile
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import json_schema
 
@@ -112,9 +118,43 @@ def check_schema(doc):
     trouble.extend(json_schema.errors(doc, schema, schema))
     own = json.loads(printed('schema', doc['format'], '--json'))
     trouble.extend(json_schema.errors(doc, own, own))
+    if jsonschema:
+        trouble.extend(e.message[:80] for e in jsonschema.Draft202012Validator(own).iter_errors(doc))
+    refused = own_check(doc)
+    if refused:
+        trouble.append('gpulocw schema FILE: ' + refused)
     for name in tables:
         if name.startswith('gpulocw-') and name != doc['format'] and not json_schema.errors(doc, {'$ref': '#/$defs/' + name}, schema):
             trouble.append('also valid as %s' % name)
+
+def own_check(doc):
+    """What gpulocw schema FILE says against it; empty: nothing."""
+    with tempfile.NamedTemporaryFile('w', suffix='.json') as f:
+        json.dump(doc, f)
+        f.flush()
+        r = subprocess.run([program, 'schema', f.name], text=True, capture_output=True)
+    return '' if r.returncode == 0 else r.stderr.splitlines()[0] if r.returncode == 1 and r.stderr else 'exit %d' % r.returncode
+
+def mutants(doc):
+    """(what was done, the document)"""
+    def walked(o, path=()):
+        yield path, o
+        for k, v in o.items() if isinstance(o, dict) else enumerate(o[:1]) if isinstance(o, list) else ():
+            yield from walked(v, path + (k,))
+    def changed(path, change):
+        copy = json.loads(json.dumps(doc))
+        at = copy
+        for k in path:
+            at = at[k]
+        change(at)
+        return copy
+    for path, o in list(walked(doc)):
+        if isinstance(o, dict) and o and 'options' not in path and 'recommended' not in path:
+            yield 'a key more in %s' % (path,), changed(path, lambda at: at.update(nobody_knows=1))
+            for k in list(o)[:2]:
+                if path and 'proof' not in path:
+                    yield 'no %s in %s' % (k, path), changed(path, lambda at: at.pop(k))
+                yield 'another type of %s in %s' % (k, path), changed(path, lambda at: at.update({k: {'no': 'thing'} if not isinstance(at[k], (dict, list)) else 7}))
 
 def two_launches(folder):
     """two.ptx: a kernel with another launch, on which a recommendation is tried."""
@@ -130,12 +170,40 @@ def two_launches(folder):
 def documents(r, line, folder):
     """What a command printed, and the session or the lines of results that it wrote."""
     # what a program that ran wrote itself stands before the document
-    printed = [json.loads(r.stdout[r.stdout.index('{'):])] if r.stdout else []
-    file = re.search(r' -o (\S+)', line)
+    printed = [json.loads(r.stdout[r.stdout.index('{'):])] if '{' in r.stdout else []
+    for place in re.findall(r' (?:-o|--outputs) (\w+) ', line):
+        printed += [json.load(open(path)) for path in glob.glob(os.path.join(folder, place, 'gpulocw-*.json'))]
+    file = re.search(r' -o (\S+[.]\S+)', line)
     if not file or r.returncode:
         return printed
     text = open(os.path.join(folder, file[1]), encoding='utf-8').read()
     return printed + [json.loads(t) for t in (text.splitlines() if file[1].endswith('.jsonl') else [text])]
+
+def launches(folder):
+    for path in sorted(glob.glob(os.path.join(folder, '*.launch.json')) + glob.glob('kernels/*.launch.json')):
+        doc = json.load(open(path))
+        trouble.clear()
+        walk(doc, 'gpulocw-launch', '', 'launch')
+        check_schema(doc)
+        say(not trouble, os.path.basename(path), *sorted(set(trouble)))
+
+def answers(folder):
+    """What the tools of gpulocw mcp answer."""
+    calls = [('analyze', {'file': 'kernels/stride_4.ptx', 'quick': True}), ('diff', {'file': 'kernels/stride_4.ptx', 'bypass': 'l1', 'pi': 1}),
+             ('tune', {'file': 'tests/source/scale.ptx', 'kernel': 'tiles', 'device': 'sim:maxwell-titanx+l1', 'budget': 16})]
+    asked = [{'method': 'initialize', 'params': {'protocolVersion': '2025-06-18', 'capabilities': {}, 'clientInfo': {'name': 't', 'version': '1'}}}]
+    asked += [{'method': 'tools/call', 'params': {'name': n, 'arguments': a}} for n, a in calls]
+    p = subprocess.Popen([program, 'mcp', '--root', folder], cwd=folder, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    trouble.clear()
+    for i, ask in enumerate(asked):
+        p.stdin.write(json.dumps(dict(ask, jsonrpc='2.0', id=i)) + '\n')
+        p.stdin.flush()
+        answer = json.loads(p.stdout.readline())
+        if ask['method'] == 'tools/call':
+            walk(json.loads(answer['result']['content'][0]['text']), 'answer', '', 'answer')
+    p.stdin.close()
+    p.wait()
+    say(not trouble, 'answers of tools', *sorted(set(trouble)))
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
@@ -153,6 +221,9 @@ def main():
             shutil.copy('tests/repro/race_line.' + end, folder)
         with open(os.path.join(folder, 'race_rules.json'), 'w') as f:
             json.dump({'format': 'gpulocw-rules', 'version': 1, 'rules': {'race': {'level': 'warning'}}}, f)
+        shutil.copy('engine/sim/presets/ampere-a100.json', os.path.join(folder, 'mine.json'))
+        for path in ('tests/sim/cluster.launch.json', 'tests/roof/copies.launch.json', 'tests/heldout/suites/samples.launch.json'):
+            shutil.copy(path, folder)
         env = dict(os.environ, XDG_DATA_HOME=folder, GPULOCW_DATA=folder, LC_ALL='C.UTF-8')
         for line in commands:
             r = subprocess.run([program] + shlex.split(line)[1:], cwd=folder, env=env, text=True,
@@ -166,7 +237,12 @@ def main():
                     check_schema(doc)
                 else:
                     trouble.append('no table for the format %s' % doc.get('format'))
+            for what, wrong in mutants(docs[-1]) if 'stride_32.ptx --json' in line or 'race_line' in line else ():
+                if not own_check(wrong):
+                    trouble.append('gpulocw schema FILE takes a mutant: ' + what)
             say((r.returncode != 0) == fails and docs and not trouble, line.strip(), 'exit %d %s' % (r.returncode, r.stderr[:200]), *sorted(set(trouble)))
+        answers(folder)
+        launches(folder)
     lessons()
     unmet = ['%s: `%s`' % (t, k) for t in tables for k, row in tables[t].items()
              if (t, k) not in seen and 'GPU' not in row[1]

@@ -3,7 +3,6 @@
 #include "engine/base/version.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/rec/knobs.h"
-#include "engine/session/session.h"
 #include "engine/workspace/args.h"
 #include "tui/control/command.h"
 #include "tui/base/request.h"
@@ -110,6 +109,11 @@ static void keys_of(enum scope scope)
         REQUEST_LIST(X)
 #undef X
     };
+    size_t own = 0;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        own += rows[i].scope == scope;
+    if (!own)
+        return;
     printf(".SS In ");
     text((unsigned)scope < PANEL_COUNT ? "the " : scope == SCOPE_GLOBAL ? "all panels" : "");
     text(scope == SCOPE_GLOBAL ? "" : scope_name(scope));

@@ -13,13 +13,15 @@ objects() {
     # a row of options.def has its field in the header of its group: the group that most objects include
     rows=$(for h in engine/rec/opt_*.h; do echo "$(deps | xargs grep -lE "(^| )(\./)?($h|engine/rec/options\.def)( |:|\$)" | wc -l) ($h)"; done | sort -rn | head -1)
     echo "rebuilt after a row of engine/rec/options.def and its field, at most: $rows"
-    for f in engine/tune/tune.h engine/rec/launch.h engine/rec/options.h; do echo "rebuilt after a change of $f: $(rebuilt $f)"; done
+    for f in engine/rec/counters.def engine/rec/fields.def; do echo "rebuilt after a row of $f: $(rebuilt $f)"; done
+    for f in engine/tune/tune.h engine/rec/launch.h engine/workspace/job.h tui/app/app.h engine/rec/result.h engine/rec/options.h; do echo "rebuilt after a change of $f: $(rebuilt $f)"; done
 }
 [ "${2:-}" != rebuilt ] || { objects; exit; }
 files=$(git ls-files 'engine/*.[ch]' 'tui/*.[ch]')
 python3 tests/tool/functions.py
 python3 tests/tool/op_decisions.py
 python3 tests/tool/fixpoints.py
+python3 tests/tool/printed_json.py | tail -1
 echo "lines of .c, .h and .def of engine and tui: $(cat $files $(git ls-files 'engine/*.def' 'tui/*.def') | wc -l)"
 echo "lines over 110 columns: $(cat $files $(git ls-files 'tests/*.[ch]' | grep -v heldout) | LC_ALL=C.UTF-8 grep -cE '^.{111,}')"
 echo "longest header: $(wc -l $(git ls-files 'engine/*.h' 'tui/*.h') | grep -v total | sort -rn | head -1 | awk '{ print $1 " lines (" $2 ")" }')"

@@ -72,6 +72,8 @@ class Answers:
             return sorted(out, key=lambda x: json.dumps(x, sort_keys=True)) if key in ("kernels", "findings", "loads", "evidence", "notes", "accesses") or all(isinstance(x, dict) and LINE_KEYS[0] in x for x in v) else out
         if key in LINE_KEYS:
             return "N"
+        if key == "edit" and v:                      # of the statements of a line, likewise
+            return "edit"
         if key == "text":                            # a statement of the module as it stands there
             v = " ".join(t.text for t in ptx_variants.tokens(v))
         return self.text(v) if isinstance(v, str) else v
@@ -201,7 +203,9 @@ def asked(rng, launch, k, runs, rewrites):
     """The questions of case number k: in turn all configurations."""
     buffer = next((a["name"] for a in launch["args"] if "buffer" in a), "")
     of = [[buffer if w == "BUFFER" else w for w in c] for c in CONFIGURATIONS]
-    out = [["analyze", "--json"], ["check", "--format", "json"], ["run", "--json"]]
+    out = [["analyze", "--json"], ["run", "--json"]]
+    if k % 6 == 0: # which guesses launches for the other kernels of the module: most of the time
+        out.append(["check", "--format", "json"])
     out += [["run", "--json"] + of[(k * runs + i) % len(of)] for i in range(runs)]
     return out + [["rewrite"] + c for c in (rng.sample(of, min(rewrites, len(of))))]
 
@@ -214,7 +218,9 @@ def cases(args):
         # whole launches are sampled where they are large
         launch, whole = one_launch(launch, args.ctas), one_launch(launch, 1 << 32)
         questions = asked(rng, launch, k, args.questions[0], 3 * args.questions[1]) + [["run", "--json", "-l", "whole.json"]]
-        yield "files", Case(f, open(f).read(), {"m.launch.json": launch, "whole.json": whole}, args.seed * 1000 + k, questions)
+        # places in the PTX, as the made kernels have: `.loc` hangs on ends of lines
+        text = re.sub(r"\.loc\s[^\n]*|^\.file\s[^\n]*", "", open(f).read(), flags=re.M)
+        yield "files", Case(f, text, {"m.launch.json": launch, "whole.json": whole}, args.seed * 1000 + k, questions)
     for k in range(args.first, args.first + args.n):
         rng = random.Random("%d made %d" % (args.seed, k))
         text, launch = made_kernels.made(args.seed * 100000 + k)

@@ -1,11 +1,11 @@
-"""Stand-ins of libc.so.6 and libm.so.6 for portable.sh. Standard input: objdump -T of both; arguments: the program as
-linked here, the oldest glibc, and the folder for libc.s, libc.map, libm.s, libm.map."""
+"""Stand-ins of libc.so.6 and libm.so.6 for portable.sh. Standard input: objdump -T of both; arguments: the programs and
+libraries as linked here, the oldest glibc, and the folder for libc.s, libc.map, libm.s, libm.map."""
 import re
 import subprocess
 import sys
 from collections import defaultdict
 
-program, oldest, folder = sys.argv[1:]
+*programs, oldest, folder = sys.argv[1:]
 
 
 def number(version):
@@ -21,7 +21,7 @@ for line in sys.stdin:
     if m and m.group(1) != "*UND*":
         has[library][m.group(4)][m.group(3)] = (m.group(1), int(m.group(2), 16))
 wanted = []
-text = subprocess.run(["objdump", "-T", program], capture_output=True, text=True, check=True).stdout
+text = "".join(subprocess.run(["objdump", "-T", p], capture_output=True, text=True, check=True).stdout for p in programs)
 for line in text.splitlines():
     m = re.match(r"\S+ (.{7})\s(\S+)\s+\S+\s+\(?GLIBC_([0-9.]+)\)?\s+(\S+)$", line)
     if m:

@@ -330,9 +330,9 @@ def split_decl(toks):
     return toks[:at[0]], [toks[a:e - 1] for a, e in zip(at, ends)]
 
 
-def is_shared(part):
-    """Variables of shared memory stay in a row: their order decides the banks."""
-    return any(t.text == ".shared" for t in part.toks)
+def keeps_order(part):
+    """Variables of shared memory stay in a row: their order decides the banks; those of local memory: the sectors of the frame."""
+    return any(t.text in (".shared", ".local") for t in part.toks)
 
 
 def redeclare(block, rng, whole_ranges):
@@ -340,9 +340,9 @@ def redeclare(block, rng, whole_ranges):
     out, run = [], []
 
     def flush():
-        kept = iter([s for s in run if is_shared(s)])
+        kept = iter([s for s in run if keeps_order(s)])
         rng.shuffle(run)
-        out.extend(next(kept) if is_shared(s) else s for s in run)
+        out.extend(next(kept) if keeps_order(s) else s for s in run)
         run.clear()
     for s in block.stmts:
         if s.block:
@@ -396,7 +396,7 @@ def reorder(items, rng):
     words = {id(i): i.words() for i in rest}
     while rest:
         ready = [i for k, i in enumerate(rest) if not any(o.name in words[id(i)] or i.name == o.name for o in rest[:k] if o.name) and
-                 (i.kind != "misc" or i is rest[0]) and not (i.kind == "var" and is_shared(i) and any(o.kind == "var" and is_shared(o) for o in rest[:k]))]
+                 (i.kind != "misc" or i is rest[0]) and not (i.kind == "var" and keeps_order(i) and any(o.kind == "var" and keeps_order(o) for o in rest[:k]))]
         i = rng.choice(ready)
         rest.remove(i)
         out.append(i)

@@ -2,9 +2,10 @@
  * line, `reference keys` the keys and commands of the workbench. `make reference` puts them
  * into build/reference/. */
 #include "engine/cmd/cmd_int.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/knobs.h"
-#include "engine/session/session.h"
+#include "engine/rec/options.h"
+#include "engine/session/preset.h"
 #include "engine/workspace/args.h"
 #include "tui/control/command.h"
 #include "tui/base/request.h"

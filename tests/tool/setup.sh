@@ -37,6 +37,7 @@ if [ "$asked" != "${asked% packages *}" ]; then
     need npm npm
     need curl curl
     PATH=$PATH:/usr/sbin:/sbin
+    need debootstrap debootstrap
     need munged munge
     need slurmctld slurm-wlm
 fi

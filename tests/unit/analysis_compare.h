@@ -8,7 +8,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/rec/launch_read.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 

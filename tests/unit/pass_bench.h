@@ -20,6 +20,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/data.h"
+#include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_bypass.h"
@@ -29,7 +30,9 @@
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_shared.h"
 #include "engine/rec/opt_softcache.h"
-#include "engine/session/session.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/session/preset.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 

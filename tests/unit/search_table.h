@@ -15,6 +15,7 @@
 
 #include <ctype.h>
 
+#include "engine/rec/counter_ids.h"
 #include "tests/unit/tune_support.h"
 
 struct buf;

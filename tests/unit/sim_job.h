@@ -16,7 +16,8 @@
 #include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/session/launch_file.h"
+#include "engine/session/preset.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
@@ -94,24 +95,30 @@ static inline void job_open_text(struct job *j, const char *preset, struct str t
     diags_free(&ds);
 }
 
-/* Launch `launch` of kernels/<file>.launch.json. */
-static inline void job_open(struct job *j, const char *file, const char *launch, const char *preset)
+/* Launch `launch` of <folder>/<file>.launch.json. */
+static inline void job_open_in(struct job *j, const char *folder, const char *file, const char *launch,
+                               const char *preset)
 {
     struct diags ds = { 0 };
     char path[256], *text;
     size_t n;
     memset(j, 0, sizeof *j);
-    snprintf(path, sizeof path, "kernels/%s.launch.json", file);
+    snprintf(path, sizeof path, "%s/%s.launch.json", folder, file);
     job_ok(launch_file_read(path, &j->file, &ds), &ds);
     j->l = &j->file.launch[0];
     for (size_t i = 0; i < j->file.n; i++)
         if (j->file.launch[i].name && strcmp(j->file.launch[i].name, launch) == 0)
             j->l = &j->file.launch[i];
-    snprintf(path, sizeof path, "kernels/%s", j->l->ptx);
+    snprintf(path, sizeof path, "%s/%s", folder, j->l->ptx);
     job_ok(file_read(path, 1u << 26, &text, &n, &ds), &ds);
     job_open_text(j, preset, (struct str){ text, n });
     base_free(text);
     diags_free(&ds);
+}
+
+static inline void job_open(struct job *j, const char *file, const char *launch, const char *preset)
+{
+    job_open_in(j, "kernels", file, launch, preset);
 }
 
 static inline void job_close(struct job *j)

@@ -4,11 +4,7 @@
 #include "tests/unit/alias_kept.h"
 
 #include "engine/analysis/alias.h"
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <stdlib.h>
 

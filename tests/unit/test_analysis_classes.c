@@ -7,7 +7,7 @@
 
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/session/launch_file.h"
 
 /* ---- which kernel shows which class; a load's evidence must say `why` ---- */
 struct class_demo {
@@ -32,8 +32,8 @@ static const struct class_demo demos[] = {
     { "backprop_adjust", ANA_CLASS_WRITE, "(the store at line" },
     { "nw", ANA_CLASS_WRITE, "(the store at line" },                         /* 1 load of 20 */
     { "histogram", ANA_CLASS_DATA, "its address depends on loaded values" }, /* its atomic */
-    { "coalescing", ANA_CLASS_STREAMING, "coalesced and read once" },
-    { "reduction", ANA_CLASS_STREAMING, "coalesced and read once" },
+    { "coalescing", ANA_CLASS_STREAMING, "coalesced and read once by this load" },
+    { "reduction", ANA_CLASS_STREAMING, "coalesced and read once by this load" },
     { "valley", ANA_CLASS_STREAMING, "of its lines are touched again inside the CTA" },
 };
 struct told {
@@ -75,7 +75,8 @@ static void one_file(const char *path, struct told *t)
     for (size_t i = 0; i < lf.n; i++) {
         struct launch_data d;
         struct ana_kernel *k = NULL;
-        if (lf.launch[i].name && !strcmp(lf.launch[i].name, "h200"))
+        const char *name = lf.launch[i].name;
+        if (name && (!strcmp(name, "h200") || !strcmp(name, "waves")))
             continue;
         assert_status_ok(launch_data_make(&lf.launch[i], (uint64_t)1 << 32, &d, &ds), &ds);
         struct ana_opts o = { .data = &d };

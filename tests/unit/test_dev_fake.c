@@ -1,6 +1,6 @@
 /* The CUDA device against a driver and a CUPTI that fail on demand: finding them,
  * what is said when they lack something, JIT and its cache, memory, leaks, counters. */
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
@@ -9,6 +9,7 @@
 #include "tests/conformance/conf.h"
 #include "tests/fake/fake.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -386,6 +387,48 @@ static void test_throttled(void **state)
     unsetenv("FAKE_NVML");
 }
 
+/* What a launch takes, without what restoring its buffer takes, from a counter of coarse steps; and why
+ * there is none. */
+static void energy_is(const char *counter, const char *library, double nj, const char *why, bool worker)
+{
+    struct rig r;
+    fake_use("libcuda.so.1", NULL, NULL);
+    if (counter)
+        setenv("FAKE_NVML_ENERGY", counter, 1);
+    if (library)
+        setenv("GPULOCW_LIBNVML", library, 1);
+    rig_open(&r, worker);
+    rig_launch_of(&r, "conf_bump");
+    r.run.energy = true;
+    assert_int_equal(rig_run(&r), ST_OK);
+    const struct energy *e = &r.res.energy;
+    if (why) {
+        assert_true(isnan(e->nj));
+        assert_int_equal(e->launches, 0);
+        assert_string_equal(e->why, why);
+    } else {
+        assert_string_equal(e->why, "");
+        assert_true(fabs(e->nj / nj - 1) <= e->step);
+        assert_true(e->step <= 0.05);
+        assert_true(e->launches >= 50);
+    }
+    rig_close(&r);
+    unsetenv("FAKE_NVML_ENERGY");
+}
+
+static void test_energy(void **state)
+{
+    (void)state;
+    energy_is("7 1 100", NULL, 7e6, NULL, false); /* the buffer is restored before each launch */
+    energy_is("7 30 100", NULL, 7e6, NULL, false);
+    energy_is("2 1 1000", NULL, 2e6, NULL, false);
+    energy_is("7 3 100", NULL, 7e6, NULL, true);
+    energy_is("0 3 100", NULL, 0, "it is little beside restoring the inputs", false);
+    energy_is(NULL, NULL, 0, "this GPU has no counter of energy", false);
+    energy_is("7 0 100", "/nonexistent/libnvidia-ml.so.1", 0,
+              "no NVML (libnvidia-ml.so.1), or it does not know this GPU", false);
+}
+
 /* One kernel text with a directive put in; what the driver cannot be asked for is refused with a reason.
  */
 static enum status launch_text(const char *driver, const char *directive, const char *body,
@@ -541,6 +584,65 @@ static void test_l2_rate(void **state)
     rig_close(&r);
 }
 
+/* What binds a launch, here and from a worker: cycles in which schedulers issue, have no warp, or wait; waits
+ * by reason, memory's by how busy DRAM is and by the bytes that no lane asked for. */
+static void test_limits(void **state)
+{
+    (void)state;
+    for (int worker = 0; worker < 2; worker++) {
+        struct rig r;
+        fake_use("libcuda.so.1", NULL, "passes=3");
+        rig_open(&r, worker);
+        rig_launch_of(&r, "conf_bump");
+        assert_int_equal(rig_run(&r), ST_OK);
+        const struct limits *l = &r.res.limits;
+        double all = 0, idle = 1 - 2.0 / (double)dev_describe(r.dev)->sms;
+        for (unsigned c = 0; c < LIMIT_COUNT; c++)
+            all += (double)l->share[c];
+        assert_true(l->valid);
+        assert_float_equal(all, 1, 1e-3);
+        assert_float_equal(l->share[LIMIT_ISSUE], 0.25, 1e-3);
+        assert_float_equal(l->share[LIMIT_BARRIERS], 0.125, 1e-3);
+        assert_float_equal(l->share[LIMIT_COALESCING_LOAD], 0.375 / 2 * 0.75, 1e-3);
+        assert_float_equal(l->share[LIMIT_DRAM], 0.375 / 2 * 0.25, 1e-3);
+        /* two CTAs: the rest is SMs without one, and latency that more warps would hide */
+        assert_float_equal(l->share[LIMIT_GRID] + l->share[LIMIT_OCCUPANCY] + l->share[LIMIT_LATENCY] +
+                               l->share[LIMIT_LAUNCH],
+                           0.25 + 0.375 / 2, 1e-3);
+        assert_true((double)l->share[LIMIT_GRID] >= 0.25 * (idle < 1 ? idle : 1) - 1e-3);
+        assert_int_equal(l->facts.ctas, 2);
+        assert_null(limits_place(l, LIMIT_ISSUE, 0));
+        rig_close(&r);
+    }
+}
+
+/* A chip that lacks what is needed tells nothing of limits, and says which metric; the counters go on. What is
+ * not needed may be missing. */
+static void test_limits_refused(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct dev_counters c;
+    counters_with("lacks=smsp__average_warps_issue_stalled_long_scoreboard", &r);
+    assert_false(r.res.limits.valid);
+    assert_true(r.res.counters[COUNTER_L1_REQUESTS].valid);
+    assert_int_equal(dev_counters(r.dev, &c, &r.ds), ST_OK);
+    assert_false(c.limits);
+    assert_non_null(strstr(c.limits_from, "stalled_long_scoreboard"));
+    rig_close(&r);
+    counters_with("lacks=smsp__average_warps_issue_stalled_gmma", &r);
+    assert_true(r.res.limits.valid);
+    assert_true(r.res.counters[COUNTER_L1_REQUESTS].valid);
+    rig_close(&r);
+    fake_use("libcuda.so.1", NULL, "passes=3");
+    rig_open(&r, false);
+    rig_launch_of(&r, "conf_bump");
+    r.run.counters = false;
+    assert_int_equal(rig_run(&r), ST_OK);
+    assert_false(r.res.limits.valid);
+    rig_close(&r);
+}
+
 /* Which metrics a counter is made of on this chip, told by a device here and by one in a worker. */
 static void test_counter_sources(void **state)
 {
@@ -643,12 +745,15 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_timing),
         cmocka_unit_test(test_throttled),
+        cmocka_unit_test(test_energy),
         cmocka_unit_test(test_clusters_and_grids),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_times_without_profiler),
         cmocka_unit_test(test_counter_fallback),
         cmocka_unit_test(test_l2_rate),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limits_refused),
         cmocka_unit_test(test_counter_sources),
         cmocka_unit_test(test_no_counters),
         cmocka_unit_test(test_process_dies),

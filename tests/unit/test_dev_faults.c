@@ -3,8 +3,8 @@
  * step, the call under way says what happened, the next try gets a new worker, and the results are
  * right. Garbage in a reply costs a try, never the program. */
 #include "engine/dev/worker/wire.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/data.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "tests/unit/dev_scene.h"
 

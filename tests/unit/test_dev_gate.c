@@ -1,6 +1,5 @@
 /* What a launch takes on a GPU does not hold what the host takes to queue it. The fake driver's GPU
  * waits LATE ns for a launch that does not stand behind a shut gate. */
-#include "engine/rec/device.h"
 #include "engine/rec/result.h"
 
 #include "tests/unit/dev_scene.h"

@@ -2,18 +2,12 @@
  * flat under noise and drift, a valley deeper than the noise is found, more launches are spent where the
  * spread asks for them, and a throttled sample is marked. */
 #include "engine/analysis/analysis.h"
-#include "engine/analysis/curve.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev_pool.h"
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/data.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
 #include "tests/conformance/conf.h"
 #include "tests/fake/fake.h"
 #include "tests/unit/sweep_one.h"

@@ -1,6 +1,7 @@
 /* The simulated device behind dev.h: the same numbers in this process, in a worker
  * and in a pool; kept `before` states; a stopped worker; a lack of memory. */
 #include "engine/dev/dev_pool.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
 #include "engine/rec/result.h"
 

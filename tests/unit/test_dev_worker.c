@@ -5,10 +5,12 @@
 #include "engine/base/version.h"
 #include "engine/dev/worker/wire.h"
 #include "engine/ptx/text_marks.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_occupancy.h"
+#include "engine/rec/record.h"
 #include "engine/rec/result.h"
 #include "tests/unit/dev_scene.h"
 
@@ -26,7 +28,7 @@
 /* ---- payloads ---- */
 static struct wire_in over(const struct buf *b, size_t n)
 {
-    return (struct wire_in){ (const uint8_t *)b->s, n, false };
+    return (struct wire_in){ .p = (const uint8_t *)b->s, .n = n };
 }
 
 static void test_diags_travel(void **state)
@@ -45,7 +47,6 @@ static void test_diags_travel(void **state)
     wire_get_diags(&in, &b);
     assert_int_equal(b.v[0].other_line, 9);
     assert_false(in.bad);
-    assert_int_equal(in.n, 0);
     diags_print(&a, &x);
     diags_print(&b, &y);
     assert_string_equal(x.s, y.s);
@@ -165,7 +166,6 @@ static void test_run_travels(void **state)
     struct wire_in in = over(&w, w.n);
     wire_get_run(&in, &r);
     assert_false(in.bad);
-    assert_int_equal(in.n, 0);
     assert_string_equal(r.launch->kernel, "k");
     assert_int_equal(r.launch->nargs, 3);
     assert_string_equal(r.launch->args[1].same_as, "a");
@@ -180,6 +180,69 @@ static void test_run_travels(void **state)
     assert_true(r.time_limit_s > 1.4);
     assert_true(r.time_limit_s < 1.6);
     wire_run_free(&r);
+    buf_free(&w);
+}
+
+/* Fields are found by name: in any order, beside others that nobody knows. */
+static void test_fields_have_names(void **state)
+{
+    (void)state;
+    struct buf w = { 0 };
+    struct dev_info a = { .kind = DEV_CUDA, .name = "n", .sms = 7, .lat_l1 = 1.5 }, b;
+    wire_uint(&w, "of a later version", 1);
+    size_t device = wire_open(&w, "device");
+    wire_text(&w, "colour", NULL);
+    wire_put_members(&w, record_members("device"), &a);
+    wire_uint(&w, "weight", 3);
+    wire_close(&w, device);
+    wire_uint(&w, "first", 5);
+    struct wire_in in = over(&w, w.n);
+    assert_int_equal(wire_get_uint(&in, "first"), 5);
+    wire_get_info(&in, &b);
+    assert_false(in.bad);
+    assert_int_equal(b.kind, DEV_CUDA);
+    assert_int_equal(b.sms, 7);
+    assert_memory_equal(&a, &b, sizeof a);
+    buf_free(&w);
+}
+
+static void is_bad(const struct buf *w, const char *why)
+{
+    struct wire_in in = over(w, w->n);
+    struct diags ds = { 0 };
+    struct dev_info i;
+    wire_get_info(&in, &i);
+    assert_int_equal(wire_judge(&in, &ds), ST_DEVICE);
+    assert_int_equal(ds.n, 1);
+    assert_non_null(strstr(ds.v[0].msg, why));
+    diags_free(&ds);
+}
+
+/* The first that is missing is named, wherever it is missing; a name that no value has is refused. */
+static void test_missing_fields_are_named(void **state)
+{
+    (void)state;
+    struct members m = record_members("device");
+    struct dev_info a = { .kind = DEV_SIMULATED };
+    struct buf w = { 0 };
+    assert_true(m.n > 20);
+    is_bad(&w, "lacks the field 'device'");
+    for (size_t left_out = 0; left_out < m.n; left_out++) {
+        buf_clear(&w);
+        size_t device = wire_open(&w, "device");
+        wire_put_members(&w, (struct members){ m.v, left_out }, &a);
+        wire_put_members(&w, (struct members){ m.v + left_out + 1, m.n - left_out - 1 }, &a);
+        wire_close(&w, device);
+        char lacks[96];
+        snprintf(lacks, sizeof lacks, "lacks the field '%s'", m.v[left_out].key);
+        is_bad(&w, lacks);
+    }
+    buf_clear(&w);
+    size_t device = wire_open(&w, "device");
+    wire_text(&w, "kind", "abacus");
+    wire_put_members(&w, (struct members){ m.v + 1, m.n - 1 }, &a);
+    wire_close(&w, device);
+    is_bad(&w, "makes no sense");
     buf_free(&w);
 }
 
@@ -200,7 +263,6 @@ static void test_marks_travel(void **state)
     struct wire_in in = over(&w, w.n);
     wire_get_marks(&in, &got);
     assert_false(in.bad);
-    assert_int_equal(in.n, 0);
     assert_true(text_marks_equal(&sent, &got));
     text_marks_free(&sent);
     text_marks_free(&got);
@@ -220,7 +282,9 @@ static void test_damaged_marks(void **state)
         assert_true(in.bad);
         text_marks_free(&got);
     }
-    w.s[8] = MARK_KINDS;
+    char *kind = memmem(w.s, w.n, "claim", 5);
+    assert_non_null(kind);
+    *kind = 'b';
     struct wire_in in = over(&w, w.n);
     wire_get_marks(&in, &got);
     assert_true(in.bad);
@@ -332,6 +396,24 @@ static void *drain(void *arg)
     return NULL;
 }
 
+/* Fields that requests have, with values that mostly fit: handles, counts and lengths of 0 and 1. */
+static void put_nonsense(struct buf *b, uint64_t z)
+{
+    static const char *const names[] = { "code",        "data",    "arg",    "at",     "size",
+                                         "threads",     "maxnreg", "of",     "launch", "buffer",
+                                         "bytes",       "symbol",  "path",   "kernel", "text",
+                                         "marks",       "run",     "before", "args",   "symbols",
+                                         "buffer_sizes" };
+    const char *name = names[z % ARRAY_LEN(names)];
+    uint64_t v = z >> 40;
+    if (v % 4 == 0)
+        wire_text(b, name, v & 16 ? NULL : "buffers");
+    else if (v % 4 == 1)
+        wire_close(b, wire_open(b, name));
+    else
+        wire_uint(b, name, v % 3 ? (v >> 4) % 9 / 8 : v);
+}
+
 static void test_nonsense_requests(void **state)
 {
     (void)state;
@@ -342,18 +424,15 @@ static void test_nonsense_requests(void **state)
     struct served s = { to[0], from[1], ST_OK };
     assert_int_equal(pthread_create(&worker, NULL, serve, &s), 0);
     assert_int_equal(pthread_create(&reader, NULL, drain, &from[0]), 0);
-    wire_text(&b, "sim:hopper-h200");
-    wire_u32(&b, 1);
-    wire_u32(&b, 0);
+    wire_text(&b, "spec", "sim:hopper-h200");
+    wire_uint(&b, "threads", 1);
     assert_true(wire_send(to[1], &(struct wire_frame){ WIRE_OPEN, 1, 0 }, &b, INT64_MAX, NULL));
     uint64_t number = 1;
     for (uint64_t i = 0; i < 3000; i++) {
         uint64_t z = base_splitmix(7, i);
         buf_clear(&b);
-        for (uint64_t k = 0; k < z % 40;
-             k++) /* zeroes and ones make handles, counts and lengths that fit */
-            wire_u32(&b, base_splitmix(z, k) % 3 ? (uint32_t)(base_splitmix(z, k) >> 8) % 9 / 8
-                                                 : (uint32_t)base_splitmix(z, k));
+        for (uint64_t k = 0; k < z % 40; k++)
+            put_nonsense(&b, base_splitmix(z, k));
         enum wire_type type = (enum wire_type)(WIRE_LOAD + (z >> 32) % 10);
         assert_true(wire_send(to[1],
                               &(struct wire_frame){ type, type == WIRE_CANCEL ? number : ++number, 0 },
@@ -845,6 +924,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_result_travels),
         cmocka_unit_test(test_preset_travels),
         cmocka_unit_test(test_run_travels),
+        cmocka_unit_test(test_fields_have_names),
+        cmocka_unit_test(test_missing_fields_are_named),
         cmocka_unit_test(test_marks_travel),
         cmocka_unit_test(test_damaged_marks),
         cmocka_unit_test(test_damaged_payloads),

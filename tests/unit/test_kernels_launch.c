@@ -9,12 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/session/session.h"
+#include "engine/session/launch_file.h"
 #include "tests/ref_kernels/ref.h"
 
 static void need(enum status s, struct diags *ds, const char *what)

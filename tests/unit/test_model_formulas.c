@@ -7,11 +7,7 @@
 
 #include <math.h>
 
-#include "engine/perfmodel/cache.h"
-#include "engine/perfmodel/category.h"
 #include "engine/perfmodel/cost.h"
-#include "engine/perfmodel/lru_set.h"
-#include "engine/perfmodel/reuse.h"
 #include "engine/perfmodel/valley.h"
 #include "engine/perfmodel/warp_sim.h"
 

@@ -8,13 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "engine/perfmodel/cache.h"
-#include "engine/perfmodel/category.h"
-#include "engine/perfmodel/cost.h"
 #include "engine/perfmodel/lru_set.h"
 #include "engine/perfmodel/reuse.h"
-#include "engine/perfmodel/valley.h"
-#include "engine/perfmodel/warp_sim.h"
 
 static void digest_vector(void **state)
 {

@@ -4,11 +4,6 @@
 #include <math.h>
 
 #include "engine/perfmodel/cache.h"
-#include "engine/perfmodel/category.h"
-#include "engine/perfmodel/cost.h"
-#include "engine/perfmodel/lru_set.h"
-#include "engine/perfmodel/reuse.h"
-#include "engine/perfmodel/valley.h"
 #include "engine/perfmodel/warp_sim.h"
 
 /* Latencies 30, 200 and 500; no queues unless a test sets them. Each warp takes its steps from

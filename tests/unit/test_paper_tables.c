@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "engine/paper/paper_int.h"
+#include "engine/rec/energy.h"
+#include "engine/rec/counter_ids.h"
 
 static void test_ids_are_unique(void **state)
 {
@@ -64,7 +66,7 @@ static void test_energy_by_hand(void **state)
     struct result r = result_empty();
     for (size_t i = 0; i < ARRAY_LEN(c); i++)
         r.counters[c[i].id] = (struct counter){ c[i].value, ORIGIN_SIMULATED, true };
-    double off = paper_energy(&r) - 11.292;
+    double off = energy_modelled(&r) - 11.292;
     assert_true(off < 1e-9);
     assert_true(off > -1e-9);
 }
@@ -73,7 +75,7 @@ static void test_energy_of_what_was_not_counted_is_none(void **state)
 {
     (void)state;
     struct result r = result_empty();
-    assert_true(isnan(paper_energy(&r)));
+    assert_true(isnan(energy_modelled(&r)));
 }
 
 int main(void)

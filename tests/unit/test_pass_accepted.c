@@ -9,14 +9,12 @@
 #include <string.h>
 
 #include "engine/pass/pass.h"
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/rec/options.h"
+#include "engine/session/launch_file.h"
 
 #define GOLDEN "tests/golden/pass/accepted.txt"
 static const char *const lines[] = {

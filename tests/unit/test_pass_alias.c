@@ -1,10 +1,11 @@
 /* Kernels that store through a pointer made by arithmetic or from halves: every pass refuses them or
  * leaves that buffer alone. */
 #include "engine/analysis/analysis.h"
-#include "engine/analysis/curve.h"
 #include "engine/pass/pass.h"
+#include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
-#include "engine/session/session.h"
+#include "engine/rec/options.h"
+#include "engine/session/launch_file.h"
 #include "tests/support.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Rewritten demo kernels against the originals on the simulated device: outputs are
  * bit-identical for every form and for random combinations, whatever the order in
  * which CTAs are dispatched. A refusal counts as an answer; a fault does not. */
+#include "engine/session/launch_file.h"
 #include "tests/unit/pass_bench.h"
 
 #include <glob.h>
@@ -38,6 +39,8 @@ static const char *const lines[] = {
     "--cluster agent --index column --agents 1 --clusters 3",
     "--cluster agent --index custom:ORDER",
     "--cluster agent --agents vote",
+    "--cluster agent --claims launch",
+    "--cluster agent --claims auto",
     "--cluster agent --prefetch l1 --clusters 2",
     "--prefetch l1",
     "--prefetch l2 --prefetch-distance 2",
@@ -254,7 +257,28 @@ static bool wanted(const struct launch_spec *l, const struct launch_spec *all, s
     return true;
 }
 
-static struct dev *device;
+static struct dev *device, *newer;
+static unsigned claimed;
+
+/* Where agents may claim by atomics they may by cluster launch control, and outputs are equal. */
+static void both_claims(const struct launch_spec *l, const char *ptx)
+{
+    static const char *const two[] = { "--cluster agent --clusters 3 --index column --claims atomic",
+                                       "--cluster agent --clusters 3 --index column --claims launch" };
+    enum status st[ARRAY_LEN(two)];
+    struct bench b;
+    bench_open(&b, newer, l, ptx);
+    for (size_t k = 0; k < ARRAY_LEN(two); k++) {
+        struct options o = options_default();
+        struct diags ds = { 0 };
+        assert_status_ok(options_parse_line(&o, str_of(two[k]), &ds), &ds);
+        st[k] = bench_try(&b, &o, &ds);
+        diags_free(&ds);
+    }
+    assert_int_equal(st[0], st[1]);
+    claimed += st[1] == ST_OK;
+    bench_close(&b);
+}
 
 static void one_launch(struct launch_file *f, size_t i)
 {
@@ -272,6 +296,7 @@ static void one_launch(struct launch_file *f, size_t i)
     proven += b.proven;
     refused += b.refused;
     bench_close(&b);
+    both_claims(&f->launch[use], ptx);
 }
 
 static void one_file(void **state)
@@ -289,7 +314,10 @@ static void one_file(void **state)
 static int open_device(void **state)
 {
     (void)state;
+    struct diags ds = { 0 };
+    struct dev_env env = { .preset = preset_read };
     device = bench_device();
+    assert_status_ok(dev_open("sim:blackwell-b200", &env, &newer, &ds), &ds);
     return 0;
 }
 
@@ -297,11 +325,13 @@ static int close_device(void **state)
 {
     (void)state;
     dev_close(device);
+    dev_close(newer);
     if (getenv("PASS_TABLE"))
         table_write(getenv("PASS_TABLE"));
     table_free();
-    print_message("%u rewrites equal to the original, %u refused; %u with prefetches, all in bounds\n",
-                  proven, refused, prefetches);
+    print_message("%u rewrites equal to the original, %u refused; %u with prefetches, all in bounds; %u "
+                  "by cluster launch control\n",
+                  proven, refused, prefetches, claimed);
     return 0;
 }
 

@@ -2,6 +2,7 @@
  * calls, jump tables, local arrays, votes, fences, pointers that are the same. Every rewrite is proven
  * equal on the simulated device or refused with a reason. wild.cu: whole small algorithms. PASS_VERBOSE,
  * PASS_KEEP, PASS_RANDOM as in pass_bench.h. */
+#include "engine/session/launch_file.h"
 #include "tests/unit/pass_bench.h"
 
 #define UNSEEN "tests/heldout/unseen.launch.json"

@@ -1,11 +1,7 @@
 /* The model checker checked: litmus tests with outcomes derived by hand, reduction against brute force,
  * rewrites known to be legal or not; and a few generated kernels times every pass. The campaign: make
  * modelcheck. */
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include "tests/modelcheck/mc.h"
 #include "tests/support.h"

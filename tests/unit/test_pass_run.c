@@ -8,7 +8,8 @@
 #include "engine/dev/dev.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/rec/result.h"
+#include "engine/session/preset.h"
 
 #define DIR "tests/golden/pass/"
 

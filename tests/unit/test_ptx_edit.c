@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 static const char SOURCE[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                              "\n.visible .entry k(.param .u64 p)\n{\n"

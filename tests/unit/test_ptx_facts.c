@@ -9,14 +9,16 @@
 #include "engine/ptx/facts/reach.h"
 #include "engine/ptx/facts/solve.h"
 
+#include <pthread.h>
+
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 enum { MOST = 40, REGS = 6 };
 
-static struct ptx_facts *build(struct str text, struct ptx_module **m)
+static const struct ptx_func *build(struct str text, struct ptx_module **m)
 {
     struct diags ds = { 0 };
     assert_status_ok(ptx_parse("facts", text, m, &ds), &ds);
-    struct ptx_facts *x = ptx_facts_make((*m)->funcs[0]);
+    const struct ptx_func *x = (*m)->funcs[0];
     assert_non_null(x);
     diags_free(&ds);
     return x;
@@ -44,16 +46,15 @@ static void random_body(struct buf *b, uint64_t seed, unsigned n)
 }
 
 /* Calls check for many random functions. */
-static void each_random(void (*check)(struct ptx_facts *x))
+static void each_random(void (*check)(const struct ptx_func *x))
 {
     for (uint64_t seed = 1; seed <= 150; seed++) {
         struct buf b = { 0 };
         struct ptx_module *m;
         random_body(&b, seed, 2 + (unsigned)(seed % (MOST - 4)));
-        struct ptx_facts *x = build((struct str){ b.s, b.n }, &m);
-        assert_true(x->cfg->nblocks < 3 * MOST);
+        const struct ptx_func *x = build((struct str){ b.s, b.n }, &m);
+        assert_true(ptx_cfg_of(x)->nblocks < 3 * MOST);
         check(x);
-        ptx_facts_free(x);
         ptx_free(m);
         buf_free(&b);
     }
@@ -132,10 +133,10 @@ static void closure(const struct ptx_cfg *c, uint32_t without, bool path[3 * MOS
                 path[b][k] |= path[v][k];
 }
 
-static void check_reach(struct ptx_facts *x)
+static void check_reach(const struct ptx_func *x)
 {
     static bool path[3 * MOST][3 * MOST];
-    const struct ptx_cfg *c = x->cfg;
+    const struct ptx_cfg *c = ptx_cfg_of(x);
     closure(c, PTX_NO_INDEX, path);
     for (uint32_t b = 0; b < c->nblocks; b++) {
         bool on[3 * MOST] = { 0 }, back[3 * MOST] = { 0 };
@@ -174,10 +175,10 @@ static void check_within(struct ptx_region *r, const struct ptx_cfg *c)
                              path[i][j] || (i == j && ptx_region_has(r, i)));
 }
 
-static void check_regions(struct ptx_facts *x)
+static void check_regions(const struct ptx_func *x)
 {
     static bool path[3 * MOST][3 * MOST];
-    const struct ptx_cfg *c = x->cfg;
+    const struct ptx_cfg *c = ptx_cfg_of(x);
     struct ptx_region r;
     assert_true(ptx_region_make(&r, c));
     for (uint32_t b = 0; b < c->nblocks; b++) {
@@ -209,14 +210,15 @@ static uint32_t next_block(void *ctx, uint32_t node, uint32_t *at)
 }
 
 /* Two blocks are of one part when each reaches the other; a part comes after those it leads to. */
-static void check_parts(struct ptx_facts *x)
+static void check_parts(const struct ptx_func *x)
 {
     static bool path[3 * MOST][3 * MOST];
     uint32_t part[3 * MOST] = { 0 }, n;
-    closure(x->cfg, PTX_NO_INDEX, path);
-    assert_true(ptx_parts(x->cfg->nblocks, next_block, x->cfg, part, &n));
-    for (uint32_t b = 0; b < x->cfg->nblocks; b++)
-        for (uint32_t k = 0; k < x->cfg->nblocks; k++) {
+    closure(ptx_cfg_of(x), PTX_NO_INDEX, path);
+    assert_true(
+        ptx_parts(ptx_cfg_of(x)->nblocks, next_block, (void *)(uintptr_t)ptx_cfg_of(x), part, &n));
+    for (uint32_t b = 0; b < ptx_cfg_of(x)->nblocks; b++)
+        for (uint32_t k = 0; k < ptx_cfg_of(x)->nblocks; k++) {
             assert_int_equal(part[b] == part[k], b == k || (path[b][k] && path[k][b]));
             assert_true(!path[b][k] || part[b] >= part[k]);
             assert_true(part[b] < n);
@@ -236,17 +238,6 @@ struct seek {
     bool *seen; /* by instruction */
 };
 
-struct access {
-    uint32_t reg;
-    unsigned access;
-};
-
-static void note_access(void *ctx, uint32_t reg, unsigned access)
-{
-    struct access *a = ctx;
-    a->access |= reg == a->reg ? access : 0;
-}
-
 /* Is the register read on some way from instruction i on, before it is written for sure? */
 static bool read_from(struct seek *s, uint32_t i)
 {
@@ -254,12 +245,11 @@ static bool read_from(struct seek *s, uint32_t i)
         return false;
     const struct ptx_inst *in = &s->c->func->insts[i];
     const struct ptx_block *b = &s->c->blocks[s->c->block_of[i]];
-    struct access a = { s->reg, 0 };
+    unsigned access = ptx_reg_access(in, s->reg);
     s->seen[i] = true;
-    ptx_inst_regs(in, note_access, &a);
-    if (a.access & PTX_READ)
+    if (access & PTX_READ)
         return true;
-    if (a.access & PTX_WRITE && !in->guarded)
+    if (access & PTX_WRITE && !in->guarded)
         return false;
     if (i + 1 < b->first + b->n)
         return read_from(s, i + 1);
@@ -277,10 +267,10 @@ static bool live_at(const struct ptx_cfg *c, uint32_t reg, uint32_t block)
     return read_from(&s, c->blocks[block].first);
 }
 
-static void check_live(struct ptx_facts *x)
+static void check_live(const struct ptx_func *x)
 {
-    const struct ptx_cfg *c = x->cfg;
-    const struct ptx_live *l = ptx_facts_live(x);
+    const struct ptx_cfg *c = ptx_cfg_of(x);
+    const struct ptx_live *l = ptx_live_of(x);
     assert_non_null(l);
     for (uint32_t b = 0; b < c->nblocks; b++)
         for (uint32_t r = 0; r < c->func->nregs && c->blocks[b].reachable; r++) {
@@ -303,14 +293,13 @@ static void test_live_vector(void **state)
 {
     struct ptx_module *m;
     (void)state;
-    struct ptx_facts *x =
+    const struct ptx_func *x =
         build(STR(HEAD ".entry k() {\n.reg .v2 .b32 v;\n.reg .b32 r;\n"
                        "mov.b32 v.x, 1;\nmov.b32 r, v.y;\nst.shared.b32 [r], v.x;\nret;\n}\n"),
               &m);
-    const struct ptx_live *l = ptx_facts_live(x);
+    const struct ptx_live *l = ptx_live_of(x);
     assert_true(ptx_bit(l->in, 0));
     assert_false(ptx_bit(l->in, 1));
-    ptx_facts_free(x);
     ptx_free(m);
 }
 
@@ -408,7 +397,7 @@ enum { CTAS = 2, BLOCK = 64, THREADS = CTAS * BLOCK };
 static const uint32_t thread_mask[] = { [PTX_OF_WARP] = ~31u, [PTX_OF_CTA] = ~63u, [PTX_OF_GRID] = 0 };
 
 /* Is value k of all threads the same wherever two are of one warp, CTA or grid? */
-static bool alike(const uint32_t *v, uint32_t stride, uint32_t k, enum ptx_scope scope)
+static bool alike(const uint32_t *v, uint32_t stride, uint32_t k, enum ptx_threads scope)
 {
     for (uint32_t t = 0; t < THREADS; t++)
         if (v[t * stride + k] != v[(t & thread_mask[scope]) * stride + k])
@@ -423,11 +412,11 @@ static unsigned check_program(uint64_t seed, bool control)
     unsigned same = 0;
     put_program(&p);
     struct sim_case c = sim_text_ok(p.b.s, CTAS, BLOCK);
-    struct ptx_facts *x = ptx_facts_make(c.m->funcs[0]);
+    const struct ptx_func *x = c.m->funcs[0];
     assert_non_null(x);
     for (int scope = PTX_OF_WARP; scope <= PTX_OF_GRID; scope++) {
         const bool *varying =
-            ptx_facts_varying(x, (enum ptx_scope)scope, control ? PTX_BY_CONTROL : PTX_BY_DATA);
+            ptx_varying_of(x, (enum ptx_threads)scope, control ? PTX_BY_CONTROL : PTX_BY_DATA);
         assert_non_null(varying);
         for (uint32_t r = 0; r < c.m->funcs[0]->nregs; r++) {
             struct str name = c.m->funcs[0]->regs[r].name;
@@ -435,12 +424,11 @@ static unsigned check_program(uint64_t seed, bool control)
                 continue;
             same++;
             if (!alike((const uint32_t *)(const void *)c.data, REGS, (uint32_t)(name.s[2] - '0'),
-                       (enum ptx_scope)scope))
+                       (enum ptx_threads)scope))
                 fail_msg("seed %llu, scope %d: %.*s differs\n%s", (unsigned long long)seed, scope,
                          (int)name.n, name.s, p.b.s);
         }
     }
-    ptx_facts_free(x);
     sim_case_close(&c);
     buf_free(&p.b);
     return same;
@@ -484,9 +472,9 @@ static void test_special_registers(void **state)
                  bits == 64 ? "cvt.u32.u64 %t3, %o3;\n" : "");
         struct sim_case c = sim_text(text, CTAS, BLOCK);
         for (int scope = PTX_OF_WARP; c.st == ST_OK && scope <= PTX_OF_GRID; scope++)
-            if (!ptx_sreg_varies((enum ptx_sreg)s, (enum ptx_scope)scope)) {
+            if (!ptx_sreg_varies((enum ptx_sreg)s, (enum ptx_threads)scope)) {
                 seen++;
-                if (!alike((const uint32_t *)(const void *)c.data, 1, 0, (enum ptx_scope)scope))
+                if (!alike((const uint32_t *)(const void *)c.data, 1, 0, (enum ptx_threads)scope))
                     fail_msg("%s differs in scope %d", ptx_sreg_name((enum ptx_sreg)s), scope);
             }
         sim_case_close(&c);
@@ -495,7 +483,7 @@ static void test_special_registers(void **state)
 }
 
 /* Does register `name` of the kernel vary in a CTA? */
-static bool varies(const char *body, const char *name, enum ptx_scope scope)
+static bool varies(const char *body, const char *name, enum ptx_threads scope)
 {
     struct buf b = { 0 };
     struct ptx_module *m;
@@ -505,15 +493,14 @@ static bool varies(const char *body, const char *name, enum ptx_scope scope)
         HEAD
         ".entry k(.param .u64 q) {\n.reg .pred p;\n.reg .b32 a, b, c, d;\n.reg .b64 l;\n%sret;\n}\n",
         body);
-    struct ptx_facts *x = build((struct str){ b.s, b.n }, &m);
-    const bool *v = ptx_facts_varying(x, scope, PTX_BY_CONTROL);
+    const struct ptx_func *x = build((struct str){ b.s, b.n }, &m);
+    const bool *v = ptx_varying_of(x, scope, PTX_BY_CONTROL);
     for (uint32_t r = 0; r < m->funcs[0]->nregs; r++)
         if (str_is(m->funcs[0]->regs[r].name, name)) {
             found = true;
             is = v[r];
         }
     assert_true(found);
-    ptx_facts_free(x);
     ptx_free(m);
     buf_free(&b);
     return is;
@@ -552,6 +539,50 @@ static void test_carry(void **state)
         varies("mov.u32 a, %ntid.x;\nadd.cc.u32 a, a, -3;\naddc.u32 b, 0, 0;\n", "b", PTX_OF_CTA));
 }
 
+/* ---- many threads ask at once: all get what the first one made ---- */
+enum { ASKERS = 8 };
+struct asker {
+    pthread_t thread;
+    const struct ptx_func *f;
+    const void *got[6];
+};
+
+static void *ask_all(void *ctx)
+{
+    struct asker *a = ctx;
+    a->got[0] = ptx_cfg_of(a->f);
+    a->got[1] = ptx_live_of(a->f);
+    a->got[2] = ptx_varying_of(a->f, PTX_OF_CTA, PTX_BY_CONTROL);
+    a->got[3] = ptx_fixed_of(a->f);
+    a->got[4] = ptx_contracted_of(a->f);
+    a->got[5] = ptx_fused_of(a->f);
+    return NULL;
+}
+
+static void test_many_ask(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct buf b = { 0 };
+        struct ptx_module *m;
+        struct asker a[ASKERS];
+        random_body(&b, seed, MOST - 4);
+        const struct ptx_func *f = build((struct str){ b.s, b.n }, &m);
+        for (unsigned k = 0; k < ASKERS; k++) {
+            a[k] = (struct asker){ .f = f };
+            assert_int_equal(pthread_create(&a[k].thread, NULL, ask_all, &a[k]), 0);
+        }
+        for (unsigned k = 0; k < ASKERS; k++)
+            assert_int_equal(pthread_join(a[k].thread, NULL), 0);
+        for (unsigned k = 0; k < ASKERS; k++)
+            for (unsigned n = 0; n < ARRAY_LEN(a[k].got); n++)
+                assert_true(a[k].got[n] && a[k].got[n] == a[0].got[n]);
+        assert_ptr_equal(a[0].got[5], f); /* nothing is fused there: the function itself */
+        ptx_free(m);
+        buf_free(&b);
+    }
+}
+
 int main(int argc, char **argv)
 {
     cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
@@ -570,6 +601,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_vote_of_some),
         cmocka_unit_test(test_packed_special_register),
         cmocka_unit_test(test_carry),
+        cmocka_unit_test(test_many_ask),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 

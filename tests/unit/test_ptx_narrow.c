@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/ptx/edit.h"
 #include "engine/ptx/flow/callgraph.h"
-#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/link.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 static const char SOURCE[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                              ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"

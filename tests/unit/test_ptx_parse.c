@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"

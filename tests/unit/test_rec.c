@@ -7,7 +7,6 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
-#include "engine/rec/result.h"
 #include "tests/support.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
-#include "engine/session/session.h"
+#include "engine/session/preset.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
@@ -320,11 +320,13 @@ static const char *const declared =
     ".func used() { .shared .align 8 .b8 f[9]; .reg .b32 %r; mov.u32 %r, f; ret; }\n"
     ".visible .entry other() { .shared .align 4 .b8 no[4000]; ret; }\n"
     ".visible .entry k() .reqnctapercluster 2, 2, 1\n.reqntid 7, 3, 1\n"
-    "{ .shared .align 16 .b8 a[20]; .reg .b32 %r; mov.u32 %r, a; call used; ret; }\n"
+    "{ .shared .align 16 .b8 a[20]; .reg .b32 %r; .reg .b16 %h; mov.u32 %r, a; ld.shared.u8 %h, [g+1];\n"
+    "st.shared.u8 [a], %h; call used; ret; }\n"
     ".extern .shared .align 64 .b8 dyn[];\n"
     ".visible .entry d() { .shared .align 4 .b8 a[4]; .reg .b32 %r; mov.u32 %r, dyn; ret; }\n";
 
-/* g 0..3, a 16..36, f 40..49; the dynamic array at 64. The simulator says the same. */
+/* g 0..3, a 16..36, f 40..49; the dynamic array at 64. Who does not name g has none, as with ptxas. The
+ * simulator says the same. */
 static void test_shared_memory_of_a_text(void **state)
 {
     (void)state;
@@ -334,6 +336,8 @@ static void test_shared_memory_of_a_text(void **state)
     const struct ptx_func *k = ptx_find_func(m, STR("k"));
     assert_int_equal(ptx_shared_of(m, k).bytes, 64);
     assert_true(ptx_shared_of(m, k).unsized);
+    assert_int_equal(ptx_shared_of(m, ptx_find_func(m, STR("d"))).bytes, 64);
+    assert_int_equal(ptx_shared_of(m, ptx_find_func(m, STR("other"))).bytes, 4032);
     assert_int_equal(ptx_cluster_of(k), 4);
     assert_int_equal(ptx_threads_of(k), 21);
     struct sim_preset g = preset_named("hopper-h200");

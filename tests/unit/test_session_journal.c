@@ -1,7 +1,10 @@
 /* session: the journal of a large session. What is read again is compared with what was kept, whatever
  * call failed and wherever the journal ends. */
 #include "engine/base/io.h"
+#include "engine/rec/counters.h"
 #include "engine/rec/opt_bypass.h"
+#include "engine/rec/result.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "tests/support.h"
 

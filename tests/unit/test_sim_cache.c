@@ -362,7 +362,7 @@ static void test_l2(void **state)
     struct cache_l2_outcome o = l2(&c, 1, 1, CACHE_NORMAL, 3, false);
     assert_int_equal(o.miss, 3); /* 64 bytes come together */
     assert_int_equal(l2(&c, 1, 2, CACHE_NORMAL, 0, false).hit, 2);
-    assert_int_equal(cache_l2_probe(&c, 1, 15), 3);
+    assert_int_equal(cache_l2_probe(&c, 0, 1, 15), 3);
     assert_int_equal(l2(&c, 2, 4, CACHE_NORMAL, 0, true).miss, 0); /* a write needs nothing from DRAM */
     o = l2(&c, 3, 1, CACHE_NORMAL, 0, false);                      /* 1 out, clean */
     assert_int_equal(o.written, 0);
@@ -379,10 +379,10 @@ static void test_l2_policies(void **state)
     l2(&c, 1, 1, CACHE_LAST, 0, false);
     for (uint64_t i = 10; i < 20; i++)
         l2(&c, i, 1, CACHE_NORMAL, 0, false);
-    assert_int_equal(cache_l2_probe(&c, 1, 1), 1); /* evict_last survives a stream */
+    assert_int_equal(cache_l2_probe(&c, 0, 1, 1), 1); /* evict_last survives a stream */
     l2(&c, 1, 1, CACHE_FIRST, 0, false);
     l2(&c, 30, 1, CACHE_NORMAL, 0, false);
-    assert_int_equal(cache_l2_probe(&c, 1, 1), 0); /* evict_first is the next victim */
+    assert_int_equal(cache_l2_probe(&c, 0, 1, 1), 0); /* evict_first is the next victim */
     cache_l2_free(&c);
 }
 
@@ -426,7 +426,7 @@ static void test_sample_capacity(void **state)
     assert_int_equal(count_hits(&c, 0, 0, 800), 800);     /* 801 * 16 lines: below 80 % */
     assert_int_equal(count_hits(&c, 1, 100000, 1250), 0); /* 1250 * 16: beyond 120 % */
     for (uint64_t i = 0; i < 800; i++)
-        assert_int_equal(cache_l2_probe(&c, i, 15), 0);
+        assert_int_equal(cache_l2_probe(&c, 0, i, 15), 0);
     /* 1000 * 16: about half are left */
     assert_in_range(count_hits(&c, 1, 100000 + 250, 1000), 350, 650);
     cache_l2_free(&c);
@@ -487,21 +487,21 @@ static void test_warm(void **state)
     cache_l2_warm(&exact, &r, 1);
     unsigned first = 0, last = 0;
     for (uint64_t i = 0; i < 8192; i++) {
-        first += cache_l2_probe(&exact, r.first + i, 15) == 15;
-        last += cache_l2_probe(&exact, r.first + 8192 + i, 15) == 15;
+        first += cache_l2_probe(&exact, 0, r.first + i, 15) == 15;
+        last += cache_l2_probe(&exact, 0, r.first + 8192 + i, 15) == 15;
     }
     assert_int_equal(first, 0);                               /* what was copied last is left */
     assert_in_range(last, 4096 * 85 / 100, 4096 * 102 / 100); /* sets are not filled alike */
     cache_l2_warm(&sample, &r, 1);
-    assert_int_equal(cache_l2_probe(&sample, r.first, 15), 0);
-    assert_int_equal(cache_l2_probe(&sample, r.first + r.lines - 5000, 15), 0);
-    assert_int_equal(cache_l2_probe(&sample, r.first + r.lines - 100, 15), 15);
+    assert_int_equal(cache_l2_probe(&sample, 0, r.first, 15), 0);
+    assert_int_equal(cache_l2_probe(&sample, 0, r.first + r.lines - 5000, 15), 0);
+    assert_int_equal(cache_l2_probe(&sample, 0, r.first + r.lines - 100, 15), 15);
     /* does not fit: nothing is left in time */
     r.restored = false;
-    assert_int_equal(cache_l2_probe(&sample, r.first + r.lines - 100, 15), 0);
+    assert_int_equal(cache_l2_probe(&sample, 0, r.first + r.lines - 100, 15), 0);
     r.lines = 4000; /* fits: everything is there */
     cache_l2_warm(&exact, &r, 1);
-    assert_int_equal(cache_l2_probe(&exact, 1234567, 15), 15);
+    assert_int_equal(cache_l2_probe(&exact, 0, 1234567, 15), 15);
     cache_l2_free(&exact);
     cache_l2_free(&sample);
 }
@@ -541,8 +541,8 @@ static void test_first_share(void **state)
     shape(&exact, 0.125);
     for (uint64_t i = 0; i < 3; i++)
         l2(&exact, i, 15, CACHE_TRANSIT, 15, false);
-    assert_int_equal(cache_l2_probe(&exact, 0, 15), 0); /* two of sixteen ways */
-    assert_int_equal(cache_l2_probe(&exact, 1, 15) + cache_l2_probe(&exact, 2, 15), 30);
+    assert_int_equal(cache_l2_probe(&exact, 0, 0, 15), 0); /* two of sixteen ways */
+    assert_int_equal(cache_l2_probe(&exact, 0, 1, 15) + cache_l2_probe(&exact, 0, 2, 15), 30);
     cache_l2_free(&exact);
 }
 

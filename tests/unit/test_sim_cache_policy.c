@@ -7,14 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/cache/cache.h"
-#include "engine/sim/cache/l1.h"
-#include "engine/sim/cache/l2.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"

@@ -372,27 +372,13 @@ static void each_types(struct tally *t, struct variant *v, const char *s, size_t
 
 static bool looked_at(const struct row *r)
 {
-    static const char *const not [] = { "tex",
-                                        "tex_query",
-                                        "surface",
-                                        "tma",
-                                        "wgmma",
-                                        "tmem_move",
-                                        "tmem_copy",
-                                        "tmem_commit",
-                                        "tcgen",
-                                        "mma_sp",
-                                        "fence_tensormap",
-                                        "none",
-                                        "mma",
-                                        "wmma_load",
-                                        "wmma_store",
-                                        "wmma_mma",
-                                        "ldmatrix",
-                                        "stmatrix",
-                                        "call",
-                                        "brx",
-                                        "cp_bulk" /* test_sim_exec.c */ };
+    static const char *const not [] = { "tex",       "tex_query",       "surface",
+                                        "tma",       "wgmma",           "tmem_move",
+                                        "tmem_copy", "tmem_commit",     "tcgen",
+                                        "mma_sp",    "fence_tensormap", "none",
+                                        "mma",       "wmma_load",       "wmma_store",
+                                        "wmma_mma",  "matrix_memory",   "call",
+                                        "brx",       "cp_bulk" /* test_sim_exec.c */ };
     for (size_t k = 0; k < ARRAY_LEN(not ); k++)
         if (!strcmp(r->exec, not [k]))
             return false;

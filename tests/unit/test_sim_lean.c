@@ -1,15 +1,10 @@
 /* What a timing sample leaves out (timing_slice.c): no number of it may change, whatever way a value
  * takes to an address, a branch or a guard; and values that only outputs need are left out. */
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/ptx/text_marks.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 #include "tests/unit/sim_support.h"
 
 #include <math.h>
@@ -192,7 +187,7 @@ static void open_row(struct sim_case *c, const struct row *r)
         mark_claim(c);
     assert_status_ok(c->st, &c->ds);
     buf_free(&text);
-    c->l.grid.x = 12000; /* too many to be simulated whole */
+    c->l.grid.x = 80000; /* too many to be simulated whole, also where data decide addresses */
     c->l.block.x = 128;
     c->l.functional = false;
 }

@@ -1,15 +1,10 @@
 /* Registers that share a slot of a frame (decode_slot.c) are never live at once: liveness is found again
  * here, instruction by instruction and without blocks, over every kernel of kernels/ and
  * tests/heldout/suites and over programs made for it. */
-#include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 #include "tests/unit/sim_support.h"
 
 #include <dirent.h>
@@ -38,20 +33,14 @@ static struct bytes bytes_of(const struct exec_func *f, uint32_t reg)
     return (struct bytes){ at, at + each * (r->vec > 1 ? r->vec : 1) };
 }
 
-static void note(void *ctx, uint32_t reg, unsigned access)
-{
-    struct look *l = ctx;
-    if (access & PTX_WRITE)
-        PUT(l->written, reg);
-    if (access & PTX_READ)
-        PUT(l->read, reg);
-}
-
 static void note_inst(struct look *l, const struct ptx_inst *i)
 {
     memset(l->written, 0, l->words * 8);
     memset(l->read, 0, l->words * 8);
-    ptx_inst_regs(i, note, l);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
+        PUT(l->written, r.reg);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+        PUT(l->read, r.reg);
 }
 
 /* What is live after instruction i. */

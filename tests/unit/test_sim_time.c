@@ -3,8 +3,6 @@
 #include "engine/rec/launch.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 #include "tests/unit/sim_job.h"
 
 #include <math.h>
@@ -239,6 +237,41 @@ static void test_hang_is_reported(void **state)
     job_close(&j);
 }
 
+/* Loads under way at once: one where each address is loaded by the load before; of loads that do not wait for
+ * each other nearly as many as there are, for each new one is a few cycles later. Stores count for none. */
+static double flight_of(const char *body)
+{
+    struct job j;
+    char text[2000];
+    snprintf(
+        text, sizeof text,
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n.reg .b64 "
+        "%%d<12>;\nld.param.u64 %%d1, [a];\n%sret;\n}\n",
+        body);
+    open_text(&j, text, 1, 32, "hopper-h200");
+    struct sim_launch l = job_launch(&j);
+    struct sim_stats s = job_run(&j, &l);
+    uint64_t all = s.work.load_cycles, some = s.work.loading_cycles;
+    sim_stats_free(&s);
+    job_close(&j);
+    return some ? (double)all / (double)some : 0;
+}
+
+static void test_loads_in_flight(void **state)
+{
+    (void)state;
+    double chain = flight_of("ld.global.u64 %d2, [%d1];\nand.b64 %d2, %d2, 0;\nadd.u64 %d1, %d1, %d2;\n"
+                             "ld.global.u64 %d3, [%d1+1024];\nst.global.u64 [%d1], %d3;\n");
+    double four =
+        flight_of("ld.global.u64 %d2, [%d1];\nld.global.u64 %d3, [%d1+1024];\nld.global.u64 %d4, "
+                  "[%d1+2048];\nld.global.u64 %d5, [%d1+4096];\nadd.u64 %d2, %d2, %d3;\nadd.u64 "
+                  "%d4, %d4, %d5;\nadd.u64 %d2, %d2, %d4;\nst.global.u64 [%d1], %d2;\n");
+    assert_true(chain == 1);
+    assert_true(four > 3.5);
+    assert_true(four <= 4);
+    assert_true(flight_of("st.global.u64 [%d1], %d1;\n") == 0);
+}
+
 /* .level::prefetch_size (9.7.9.8): one word of every second line; what comes along from DRAM, whole
  * lines' neighbours too. */
 static void test_prefetch_size(void **state)
@@ -387,15 +420,11 @@ static void test_latencies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_are_exact),
-        cmocka_unit_test(test_totals_are_sums),
-        cmocka_unit_test(test_any_thread_count),
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_dispatch),
-        cmocka_unit_test(test_hang_is_reported),
-        cmocka_unit_test(test_prefetch_size),
-        cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_impossible_launches),
+        cmocka_unit_test(test_counts_are_exact), cmocka_unit_test(test_totals_are_sums),
+        cmocka_unit_test(test_loads_in_flight),  cmocka_unit_test(test_any_thread_count),
+        cmocka_unit_test(test_sample),           cmocka_unit_test(test_dispatch),
+        cmocka_unit_test(test_hang_is_reported), cmocka_unit_test(test_prefetch_size),
+        cmocka_unit_test(test_cancel),           cmocka_unit_test(test_impossible_launches),
         cmocka_unit_test(test_latencies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,12 +8,6 @@
 
 #include "engine/sim/step.h"
 #include "engine/sim/timing/access.h"
-#include "engine/sim/timing/group.h"
-#include "engine/sim/timing/memory.h"
-#include "engine/sim/timing/plan.h"
-#include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/timing_int.h"
-#include "engine/sim/timing/warp.h"
 
 static struct exec_access linear(uint64_t base, uint64_t step, uint16_t bytes, uint32_t mask)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/dev/dev.h"
-#include "engine/session/session.h"
+#include "engine/session/preset.h"
 #include "engine/sim/preset.h"
 
 static void near_value(const char *what, double have, double want, double share)
@@ -89,9 +89,11 @@ static void test_sources(void **state)
     assert_string_equal(preset_nearest(9, 0, 62914560), "hopper-h200");
     assert_string_equal(preset_nearest(9, 0, 52428800), "hopper-h100");
     assert_string_equal(preset_nearest(8, 9, 75497472), "ada-4090");
-    /* the last before it, and the smaller L2 */
-    assert_string_equal(preset_nearest(8, 6, 6291456), "ampere-a30");
-    assert_string_equal(preset_nearest(12, 0, 100663296), "hopper-h200");
+
+    assert_string_equal(preset_nearest(8, 6, 6291456), "ampere-3090");
+    assert_string_equal(preset_nearest(12, 0, 100663296), "blackwell-rtx5090");
+    /* the last before it, and the nearer L2 */
+    assert_string_equal(preset_nearest(8, 7, 4194304), "ampere-3090");
     struct diags ds = { 0 };
     struct sim_preset p, q;
     struct calibrate_note notes[SIM_PRESET_FIELDS] = { [SIM_PRESET_AT_l1_latency] = { CALIBRATE_MEASURED,

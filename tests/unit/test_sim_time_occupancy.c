@@ -3,19 +3,12 @@
 
 #include <string.h>
 
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/session/session.h"
 #include "engine/rec/device.h"
+#include "engine/session/preset.h"
 #include "engine/sim/preset.h"
-#include "engine/sim/timing/group.h"
 #include "engine/sim/timing/memory.h"
 #include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/timing_int.h"
-#include "engine/sim/timing/warp.h"
 
 static struct sim_preset named(const char *name)
 {

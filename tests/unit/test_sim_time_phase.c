@@ -6,8 +6,6 @@
 #include "engine/rec/launch.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 #include "tests/unit/sim_job.h"
 
 #define ROUNDS 40000u

@@ -8,10 +8,6 @@
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/timing/group.h"
-#include "engine/sim/timing/memory.h"
-#include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/timing_int.h"
 #include "engine/sim/timing/warp.h"
 #include "tests/unit/sim_job.h"
 

@@ -3,10 +3,6 @@
 #include "tests/support.h"
 
 #include "engine/rec/launch.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/mem.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 #include "tests/unit/sim_job.h"
 #include "tests/unit/sim_support.h"
 

@@ -9,11 +9,13 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/ptx/text_marks.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/data.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
-#include "engine/session/session.h"
+#include "engine/session/launch_file.h"
+#include "engine/session/preset.h"
 #include "tests/support.h"
 
 #include <string.h>

@@ -1,10 +1,12 @@
 /* The analysis in the background is told, and stops when it is asked to: at once, and for good. */
 #include "engine/analysis/analysis.h"
-#include "engine/analysis/curve.h"
 
 #include "tests/support.h"
 
+#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tests/terminal/live.h"
+#include "tui/app/post.h"
 
 #include <stdio.h>
 #include <string.h>

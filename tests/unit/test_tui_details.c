@@ -1,30 +1,25 @@
 /* What must not be lost on the way to the screen: why nothing ran, the rest of a
  * long warning, a panel behind a lesson's text, what a check still lacks, the
  * operands of a load beside its rewrite. */
+#include "engine/rec/result.h"
+#include "engine/session/run.h"
+#include "engine/tune/sweep.h"
 #include "tests/support.h"
 
-#include "tests/terminal/stage.h"
 #include "engine/analysis/analysis.h"
-#include "engine/analysis/curve.h"
 #include "engine/base/base.h"
-#include "engine/cmd/cmd_int.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/opt_occupancy.h"
-#include "engine/search/space.h"
 #include "engine/session/lesson.h"
-#include "engine/session/session.h"
+#include "engine/workspace/snapshot.h"
+#include "tests/terminal/stage.h"
 #include "tui/app/app.h"
-#include "tui/control/lesson_run.h"
-#include "tui/view/view.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
+#include "tui/control/lesson_run.h"
+#include "tui/view/view.h"
 
 /* A panel that nothing filled says what kept it empty, until something else was said. */
 static void failures_are_told(void **state)
@@ -185,8 +180,8 @@ static void traffic_by_load(void **state)
     }
     snprintf(last->kernel, sizeof last->kernel, "%s", t.snap->kernel);
     stage_keys(&t, "1 h");
-    assert_true(stage_shows(&t, "1 of 3: 75.0 % of the sectors past L1 (simulated)"));
-    assert_true(stage_shows(&t, "L1 hit 70.0 % (simulated)"));
+    assert_true(stage_shows(&t, "1 of 3: 75.0 % of the sectors past L1 (simulated, run 3 π=4)"));
+    assert_true(stage_shows(&t, "L1 hit 70.0 % (simulated, run 3 π=4)"));
     stage_press(&t, "h");
     assert_true(stage_shows(&t, "2 of 3: 25.0 %"));
     stage_keys(&t, "h h");
@@ -272,8 +267,8 @@ static void origins_are_told(void **state)
         if (!stage_shows(&t, "hit 41.5 %"))
             fail_msg("counters on %d columns lack the hit rate of L2", sizes[i].w);
         stage_press(&t, "7");
-        if (!stage_shows(&t, " sim"))
-            fail_msg("runs on %d columns do not say that they are simulated", sizes[i].w);
+        if (!stage_shows(&t, " whole"))
+            fail_msg("runs on %d columns do not say what they rest on", sizes[i].w);
         stage_close(&t);
     }
 }

@@ -1,29 +1,17 @@
 /* Scripts of keys: what reaches the engine, what the screen says then. */
 #include "tests/support.h"
 
-#include "tests/terminal/stage.h"
-#include "engine/analysis/analysis.h"
-#include "engine/analysis/curve.h"
 #include "engine/base/base.h"
-#include "engine/cmd/cmd_int.h"
-#include "engine/ptx/edit.h"
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/opt_bypass.h"
-#include "engine/search/space.h"
-#include "engine/session/session.h"
-#include "tui/control/control.h"
-#include "tui/control/command.h"
-#include "tui/control/lesson_run.h"
+#include "engine/workspace/job.h"
+#include "tests/terminal/stage.h"
 #include "tui/app/prompt.h"
-#include "tui/view/view.h"
 #include "tui/base/request.h"
 #include "tui/base/theme.h"
+#include "tui/control/control.h"
+#include "tui/control/lesson_run.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 
@@ -87,7 +75,7 @@ static void options_and_undo(void **state)
     struct stage t;
     (void)state;
     stage_open(&t, SNAP_OPENED, 80, 24);
-    stage_keys(&t, "4 g Right"); /* first knob: bypass */
+    stage_keys(&t, "4 g Right Right"); /* unfolds the first group; its first knob: bypass */
     assert_int_equal(opt_bypass(&t.app.options)->level, BYPASS_L1);
     assert_int_equal(t.rec.last.kind, JOB_OPTIONS);
     assert_int_equal(opt_bypass(&t.rec.last.options)->level, BYPASS_L1);
@@ -231,7 +219,7 @@ static void advice_and_messages(void **state)
     stage_open(&t, SNAP_DONE, 80, 24);
     stage_keys(&t, "8 j Enter");
     assert_int_equal(t.rec.last.kind, JOB_RUN);
-    assert_int_equal(opt_bypass(&t.rec.last.options)->pi.value, 16);
+    assert_int_equal(opt_bypass(&t.rec.last.options)->pi.value, 4);
     stage_keys(&t, "9 f f");
     assert_false(stage_shows(&t, "launch description"));
     assert_true(stage_shows(&t, "no_allocate"));

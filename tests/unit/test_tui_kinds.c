@@ -1,17 +1,20 @@
 /* One kind of time per comparison: a whole launch is never set against a sample of the CTAs, whole
  * launches go before samples, and what is from a sample says so. */
+#include "engine/session/run.h"
+#include "engine/tune/sweep.h"
 #include "tests/support.h"
 
-#include "tests/terminal/stage.h"
 #include "engine/base/base.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/search/live.h"
 #include "engine/search/tuner.h"
-#include "engine/session/session.h"
+#include "engine/workspace/snapshot.h"
+#include "tests/terminal/stage.h"
 #include "tui/app/app.h"
 #include "tui/app/results/run_line.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 
@@ -107,11 +110,11 @@ static void whole_goes_first(void **state)
     (void)state;
     scene_open(&s);
     stage_press(&s.t, "8");
-    assert_true(stage_shows(&s.t, "Best so far: 1.25x faster (run 2, outputs equal)"));
+    assert_true(stage_shows(&s.t, "Best so far: 1.25x faster (run 2, whole, outputs equal)"));
     s.search.deleted = true;
     stage_frame(&s.t);
     assert_true(stage_shows(&s.t, "Best so far: 1.50x faster"));
-    assert_true(stage_shows(&s.t, "(run 1, from a sample, outputs equal)"));
+    assert_true(stage_shows(&s.t, "(run 1, sampled, outputs equal)"));
     scene_close(&s);
 }
 
@@ -121,15 +124,67 @@ static void table_of_a_search(void **state)
     (void)state;
     scene_open(&s);
     stage_press(&s.t, "8");
-    assert_true(stage_shows(&s.t, "(smp: from a sample)"));
-    assert_true(stage_shows(&s.t, "24.0 µs       1.25x"));
-    assert_true(stage_shows(&s.t, "20.0 µs smp   2.00x"));
+    assert_true(stage_shows(&s.t, ", some sampled"));
+    assert_true(stage_shows(&s.t, "24.0 µs           1.25x"));
+    assert_true(stage_shows(&s.t, "20.0 µs sampled"));
+    assert_false(stage_shows(&s.t, "20.0 µs sampled   2.00x")); /* the original is known whole */
     s.live.best = s.trail[1]; /* the original is known whole, the best from a sample alone */
     s.t.snap->busy = true;
     s.t.snap->what = "tune";
     stage_frame(&s.t);
-    assert_true(stage_shows(&s.t, "best  20.0 µs simulated, from a sample"));
+    assert_true(stage_shows(&s.t, "best  20.0 µs simulated, sampled"));
     assert_false(stage_shows(&s.t, "vs the original"));
+    scene_close(&s);
+}
+
+/* "Fastest so far" never rises, and sets no sample beside a whole launch. */
+static void fastest_so_far(void **state)
+{
+    struct scene s;
+    struct plot p;
+    bool found = false;
+    (void)state;
+    scene_open(&s);
+    stage_press(&s.t, "5");
+    s.t.app.valley.run = 1;
+    s.t.app.valley.metric = METRIC_TIME;
+    valley_plot(&s.t.app, &p);
+    for (unsigned k = 0; k < p.nseries; k++) {
+        const struct plot_series *v = &p.series[k];
+        if (strcmp(v->name, "fastest so far") != 0)
+            continue;
+        found = true;
+        double before = NAN;
+        for (size_t i = 0; i < v->n; i++) {
+            assert_false(v->y[i] > before);
+            before = isnan(v->y[i]) ? before : v->y[i];
+        }
+        assert_true(before == 24000);
+    }
+    assert_true(found);
+    scene_close(&s);
+}
+
+/* A sign for each kind that has values; what has none stands at the foot and is said. */
+static void signs_of_points(void **state)
+{
+    static const struct {
+        enum plot_metric metric;
+        const char *name;
+    } row[] = { { METRIC_TIME, "sample  ◆ whole" }, { METRIC_SPEEDUP, "points  × sampled" } };
+    struct scene s;
+    struct plot p;
+    (void)state;
+    scene_open(&s);
+    stage_press(&s.t, "5");
+    s.t.app.valley.run = 1;
+    for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+        s.t.app.valley.metric = row[i].metric;
+        valley_plot(&s.t.app, &p);
+        assert_string_equal(p.series[0].name, row[i].name);
+        for (size_t k = 0; k < p.series[0].n; k++)
+            assert_true(row[i].metric == METRIC_TIME || !p.series[0].whole[k]);
+    }
     scene_close(&s);
 }
 
@@ -139,8 +194,14 @@ static void gains_of_runs(void **state)
     struct buf b = { 0 };
     (void)state;
     scene_open(&s);
+    run_line(&s.t.app, 2, &b); /* the original has run whole: a sample has no gain beside it */
+    assert_string_equal(b.s, "run 3: 32.0 µs (sampled), equal ✓");
+    assert_true(run_outdone(&s.t.app, 2));
+    s.search.deleted = true;
+    buf_clear(&b);
     run_line(&s.t.app, 2, &b);
-    assert_string_equal(b.s, "run 3: 32.0 µs (from a sample), 1.25x vs the original, equal ✓");
+    assert_string_equal(b.s, "run 3: 32.0 µs (sampled), 1.27x vs the original, equal ✓");
+    s.search.deleted = false;
     buf_free(&b);
     /* a search that runs has found nothing yet: the fastest of its trail stands for it */
     s.found = (struct tune_found){ .original = result_empty() };
@@ -158,7 +219,7 @@ static void counters_compare(void **state)
     stage_press(&s.t, "6");
     /* π=5 from a sample: against the original from a sample, 40 µs */
     assert_true(stage_shows(&s.t, "run 3"));
-    assert_true(stage_shows(&s.t, "(from a sample)"));
+    assert_true(stage_shows(&s.t, "(sampled)"));
     assert_true(stage_shows(&s.t, "32.0 µs    40.0 µs     -20.0 %"));
     s.t.snap->nruns = 2;
     stage_frame(&s.t);
@@ -175,9 +236,10 @@ static void counters_compare(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(whole_goes_first),
-                                        cmocka_unit_test(table_of_a_search),
-                                        cmocka_unit_test(gains_of_runs),
-                                        cmocka_unit_test(counters_compare) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_goes_first), cmocka_unit_test(table_of_a_search),
+        cmocka_unit_test(signs_of_points),  cmocka_unit_test(gains_of_runs),
+        cmocka_unit_test(fastest_so_far),   cmocka_unit_test(counters_compare)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

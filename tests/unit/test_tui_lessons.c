@@ -3,11 +3,11 @@
  * (tests/terminal/narration.def). */
 #include "tests/support.h"
 
-#include "tests/terminal/live.h"
 #include "engine/session/lesson.h"
+#include "tests/terminal/live.h"
+#include "tui/base/panel_list.h"
 #include "tui/control/control.h"
 #include "tui/control/lesson_run.h"
-#include "tui/base/panel_list.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/surface.h"
 
@@ -36,6 +36,7 @@ struct said {
 static const struct said narration[] = {
 #define SEEN(LESSON, STEP, WORDS, AT, PANEL, THERE) { LESSON, STEP, WORDS, AT, PANEL_##PANEL, THERE },
 #define KNOWN(LESSON, STEP, WORDS, WHY)             { LESSON, STEP, WORDS, 0, PANEL_SOURCE, WHY },
+#include "engine/workspace/snapshot.h"
 #include "tests/terminal/narration.def"
 #undef SEEN
 #undef KNOWN

@@ -2,10 +2,8 @@
 #include "tests/support.h"
 
 #include "tui/app/app.h"
-#include "tui/control/command.h"
 #include "tui/app/config.h"
 #include "tui/app/prompt.h"
-#include "tui/view/view.h"
 #include "tui/base/expr.h"
 #include "tui/base/key.h"
 #include "tui/base/request.h"
@@ -181,10 +179,10 @@ static void colours(void **state)
     assert_int_equal(colour_index((struct colour){ COLOUR_RGB, 0, 1, 2, 3 }, DEPTH_MONO), -1);
     struct look l = { .fg = { COLOUR_RGB, 0, 1, 2, 3 }, .attrs = ATTR_BOLD, .mono = ATTR_REVERSE };
     struct buf b = { 0 };
-    term_look(&b, &l, NULL, DEPTH_TRUE);
+    term_look(&b, &l, DEPTH_TRUE);
     assert_string_equal(b.s, "\033[0;1;38;2;1;2;3m");
     buf_clear(&b);
-    term_look(&b, &l, NULL, DEPTH_MONO);
+    term_look(&b, &l, DEPTH_MONO);
     assert_string_equal(b.s, "\033[0;7m");
     buf_free(&b);
 }

@@ -2,15 +2,15 @@
  * below its line. */
 #include "tests/support.h"
 
-#include "tests/terminal/live.h"
 #include "engine/base/base.h"
 #include "engine/paper/paper.h"
-#include "tui/control/control.h"
-#include "tui/view/view.h"
+#include "tests/terminal/live.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/view/papers.h"
+#include "tui/control/control.h"
 #include "tui/control/panels.h"
+#include "tui/view/papers.h"
+#include "tui/view/view.h"
 
 #include <string.h>
 #include <unistd.h>

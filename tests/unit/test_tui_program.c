@@ -1,16 +1,17 @@
-/* The panel of a program on the GPU, with the fake driver of tests of apply: its kernels, what stands in
+/* The panel of a program on the GPU, with the fake driver of tests of apply, and without one: its kernels, what stands in
  * the way, and both kernels' times after a run with the session's recommendation. */
 #include "tests/support.h"
 
-#include "tests/terminal/live.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "tui/control/control.h"
-#include "tui/view/view.h"
+#include "engine/workspace/snapshot.h"
+#include "tests/terminal/live.h"
 #include "tui/app/work.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
+#include "tui/control/control.h"
 #include "tui/control/panels.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,12 +179,136 @@ static void an_open_program_is_offered(void **state)
     unlink(path);
 }
 
+static void removed(const char *folder)
+{
+    static const char *const names[] = { "add.ptx", "add.launch.json", "add.data.bin", "add.left.bin" };
+    char path[1200];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* Without a GPU it runs on the simulated device, and a kernel is captured all the same. */
+static void without_a_gpu_it_runs_all_the_same(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    char command[1200], here[1024], folder[] = "/tmp/gpulocw-program-XXXXXX",
+                                    *fake = getenv("CUPTI_PATH");
+    (void)state;
+    if (access("/dev/nvidiactl", F_OK) == 0)
+        skip();
+    snprintf(command, sizeof command, "%s/tests/emulate/vectors", root);
+    fake = strdup(fake);
+    open_page(&a, &ds);
+    unsetenv("CUPTI_PATH");
+    assert_non_null(getcwd(here, sizeof here));
+    assert_non_null(mkdtemp(folder));
+    assert_true(view_program_survey(&a, command));
+    until(&a, "add");
+    assert_int_not_equal(line_with(&a, "on NVIDIA H200"), SIZE_MAX);
+    assert_int_equal(line_with(&a, "n/a"), SIZE_MAX); /* it has a simulated time */
+    app_request(&a, REQ_PROGRAM_APPLY);
+    assert_non_null(strstr(a.notice, "no GPU"));
+    list_show(&a.list[PANEL_PROGRAM], line_with(&a, "add"));
+    assert_int_equal(chdir(folder), 0);
+    app_request(&a, REQ_PROGRAM_CAPTURE);
+    for (int i = 0; i < 3000 && !strstr(a.notice, "captured; opening"); i++)
+        usleep(10000), frame(&a);
+    assert_string_equal(a.notice, "captured; opening captured/add.ptx");
+    assert_int_equal(chdir(here), 0);
+    setenv("CUPTI_PATH", fake, 1);
+    free(fake);
+    live_close(&a);
+    diags_free(&ds);
+    strcpy(command, folder);
+    strcat(command, "/captured");
+    removed(command);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static bool told_below(const struct app *a, const char *text)
+{
+    const struct page *p = &a->chart[PANEL_PROGRAM];
+    for (size_t i = 0; i < p->n; i++)
+        for (unsigned k = 0; k < p->line[i].n; k++)
+            if (text_find(p->line[i].v[k].s, str_of(text)) != SIZE_MAX)
+                return true;
+    return false;
+}
+
+static void until_below(struct app *a, const char *text)
+{
+    for (int i = 0; i < 3000 && !told_below(a, text); i++)
+        usleep(10000), frame(a);
+    if (told_below(a, text))
+        return;
+    fail_msg("no line says '%s'", text);
+}
+
+/* O: optimize, in a process of its own; its gain stands below, and the key that stops things ends it. */
+static void a_program_is_optimized(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    struct job_snapshot with;
+    char command[1200], self[1200], here[1024], folder[] = "/tmp/gpulocw-optimize-XXXXXX",
+                                                *fake = getenv("CUPTI_PATH");
+    (void)state;
+    if (access("/dev/nvidiactl", F_OK) == 0)
+        skip();
+    snprintf(command, sizeof command, "%s/tests/emulate/columns 7", root);
+    snprintf(self, sizeof self, "%s/gpulocw", root);
+    fake = strdup(fake);
+    open_page(&a, &ds);
+    unsetenv("CUPTI_PATH");
+    const struct job_snapshot *own = a.snap;
+    with = *a.snap;
+    assert_non_null(getcwd(here, sizeof here));
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    assert_true(view_program_survey(&a, command));
+    until(&a, "100.0 %");
+    a.snap = &with;
+    with.self = NULL;
+    app_request(&a, REQ_PROGRAM_OPTIMIZE);
+    assert_string_equal(a.notice, "the program could not be started");
+    with.self = "/no/such/program";
+    app_request(&a, REQ_PROGRAM_OPTIMIZE);
+    until_below(&a, "exit");
+    with.self = self;
+    app_request(&a, REQ_PROGRAM_OPTIMIZE);
+    until_below(&a, "Optimizing: ");
+    app_request(&a, REQ_CANCEL);
+    until_below(&a, "Stopped");
+    app_request(&a, REQ_PROGRAM_OPTIMIZE);
+    until_below(&a, "Optimized, simulated");
+    assert_true(told_below(&a, "x"));
+    assert_true(told_below(&a, "expected of simulated times"));
+    assert_int_equal(access("optimized/columns.session.json", R_OK), 0);
+    a.snap = own;
+    assert_int_equal(chdir(here), 0);
+    setenv("CUPTI_PATH", fake, 1);
+    free(fake);
+    live_close(&a);
+    diags_free(&ds);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_asked_for_first), cmocka_unit_test(a_program_without_cuda_is_told),
-        cmocka_unit_test(what_went_wrong_is_told),    cmocka_unit_test(a_program_is_ended),
-        cmocka_unit_test(its_kernels_are_listed),     cmocka_unit_test(an_open_program_is_offered),
+        cmocka_unit_test(nothing_is_asked_for_first),
+        cmocka_unit_test(a_program_without_cuda_is_told),
+        cmocka_unit_test(what_went_wrong_is_told),
+        cmocka_unit_test(a_program_is_ended),
+        cmocka_unit_test(its_kernels_are_listed),
+        cmocka_unit_test(an_open_program_is_offered),
+        cmocka_unit_test(without_a_gpu_it_runs_all_the_same),
+        cmocka_unit_test(a_program_is_optimized),
     };
     char fake[1200];
     const char *build = getenv("GPULOCW_BUILD");

@@ -22,7 +22,7 @@ static void opens_and_quits(void **state)
     struct session s;
     (void)state;
     start(&s, 100, 30, NULL, valley);
-    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
+    assert_true(wait_for(&s, "What to try next", PTY_LIMIT_MS) >= 0);
     assert_true(s.vt.full_screen);
     assert_true(wait_for(&s, "1 Source", PTY_LIMIT_MS) >= 0);
     keys(&s, "4");
@@ -46,6 +46,8 @@ static void resizes(void **state)
     struct session s;
     (void)state;
     start(&s, 80, 24, NULL, valley);
+    assert_true(wait_for(&s, "What limits it", PTY_LIMIT_MS) >= 0);
+    keys(&s, "1");
     assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
     set_size(&s, 10, 3);
     assert_true(wait_for(&s, "10x3", PTY_LIMIT_MS) >= 0);
@@ -73,7 +75,7 @@ static void every_signal_restores(void **state)
     for (size_t i = 0; i < ARRAY_LEN(sigs); i++) {
         struct session s;
         start(&s, 80, 24, NULL, valley);
-        assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
+        assert_true(wait_for(&s, "What to try next", PTY_LIMIT_MS) >= 0);
         kill(s.pid, sigs[i].sig);
         assert_true(wait_end(&s, PTY_LIMIT_MS));
         assert_restored(&s);
@@ -92,7 +94,7 @@ static void suspends(void **state)
     struct session s;
     (void)state;
     start(&s, 80, 24, NULL, valley);
-    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
+    assert_true(wait_for(&s, "What to try next", PTY_LIMIT_MS) >= 0);
     for (int turn = 0; turn < 2; turn++) {
         if (turn == 0)
             keys(&s, "\x1a");
@@ -103,7 +105,7 @@ static void suspends(void **state)
         assert_restored(&s);
         vt_init(&s.vt, 80, 24);
         kill(s.pid, SIGCONT);
-        assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
+        assert_true(wait_for(&s, "What to try next", PTY_LIMIT_MS) >= 0);
         assert_true(s.vt.full_screen);
     }
     keys(&s, "q");
@@ -117,7 +119,7 @@ static void hang_up(void **state)
     struct session s;
     (void)state;
     start(&s, 80, 24, NULL, valley);
-    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
+    assert_true(wait_for(&s, "What to try next", PTY_LIMIT_MS) >= 0);
     close(s.fd); /* the terminal goes away: the program ends by itself */
     struct pollfd p = { s.report, POLLIN, 0 };
     assert_int_equal(poll(&p, 1, PTY_LIMIT_MS), 1);
@@ -135,20 +137,20 @@ static void locales_and_colours(void **state)
     struct session s;
     (void)state;
     start(&s, 80, 24, c_locale, valley);
-    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
+    assert_true(wait_for(&s, "What to try next", PTY_LIMIT_MS) >= 0);
     assert_false(s.vt.high_bytes);
     assert_true(s.vt.colours > 0);
     finish(&s);
     start(&s, 80, 24, no_colour, valley);
-    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
+    assert_true(wait_for(&s, "What to try next", PTY_LIMIT_MS) >= 0);
     assert_int_equal(s.vt.colours, 0);
     finish(&s);
     start(&s, 80, 24, vt100, valley);
-    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
+    assert_true(wait_for(&s, "What to try next", PTY_LIMIT_MS) >= 0);
     assert_int_equal(s.vt.colours, 0);
     finish(&s);
     start(&s, 80, 24, linux_console, valley);
-    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
+    assert_true(wait_for(&s, "What to try next", PTY_LIMIT_MS) >= 0);
     assert_true(s.vt.colours > 0);
     finish(&s);
 }
@@ -186,6 +188,8 @@ static void compiled_anew(void **state)
     snprintf(path, sizeof path, "%s/anew.ptx", pty_scratch());
     assert_status_ok(file_write_atomic(path, text[0], strlen(text[0]), &ds), &ds);
     start(&s, 100, 30, NULL, args);
+    assert_true(wait_for(&s, "What limits it", PTY_LIMIT_MS) >= 0);
+    keys(&s, "1");
     assert_true(wait_for(&s, "4711", PTY_LIMIT_MS) >= 0);
     /* longer than a notice stays: the clock of the last frame is old by then */
     assert_int_equal(wait_for(&s, "has changed", 13000), -1);

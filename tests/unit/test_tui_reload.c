@@ -1,16 +1,20 @@
 /* A kernel compiled anew while the workbench is open: R reads it, what was chosen stays,
  * and what ran before is told apart, on the screen and in the session. */
+#include "engine/session/run.h"
 #include "tests/support.h"
 
-#include "tests/terminal/live.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_occupancy.h"
+#include "engine/session/launch_file.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
-#include "tui/control/control.h"
+#include "engine/workspace/snapshot.h"
+#include "tests/terminal/live.h"
+#include "tui/app/post.h"
 #include "tui/app/reload.h"
-#include "tui/view/view.h"
+#include "tui/control/control.h"
 #include "tui/control/panels.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,10 +3,14 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/search/tuner.h"
+#include "engine/session/run.h"
 
 #include "tests/support.h"
 
+#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tests/terminal/live.h"
+#include "tui/app/post.h"
 
 #include <stdio.h>
 #include <string.h>

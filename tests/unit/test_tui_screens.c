@@ -19,8 +19,8 @@ static void dump_looks(const struct stage *t, struct buf *out)
         if (!used[r])
             continue;
         struct buf dark = { 0 }, mono = { 0 };
-        term_look(&dark, &t->app.theme.look[r], NULL, DEPTH_TRUE);
-        term_look(&mono, &t->app.theme.look[r], NULL, DEPTH_MONO);
+        term_look(&dark, &t->app.theme.look[r], DEPTH_TRUE);
+        term_look(&mono, &t->app.theme.look[r], DEPTH_MONO);
         buf_printf(out, "%c %s %s\n", role_letter((enum role)r), dark.s + 2, mono.s + 2);
         buf_free(&dark);
         buf_free(&mono);

@@ -2,12 +2,14 @@
  * command that tells the configuration has the workers too. */
 #include "tests/support.h"
 
-#include "tests/terminal/live.h"
 #include "engine/base/base.h"
 #include "engine/workspace/job.h"
-#include "tui/control/control.h"
+#include "engine/workspace/snapshot.h"
+#include "tests/terminal/live.h"
 #include "tui/app/as_command.h"
+#include "tui/app/post.h"
 #include "tui/base/key.h"
+#include "tui/control/control.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +56,7 @@ static void the_command_has_the_workers(void **state)
     assert_string_equal(
         as_command(&a),
         "gpulocw run kernels/gemm.ptx -k default -d sim:hopper-h200 --worker 'ssh host gpulocw worker'");
-    assert_non_null(strstr(as_command_lacks(&a), "has unsaved changes"));
+    assert_non_null(strstr(as_command_lacks(&a), "writes the launch"));
     live_close(&a);
     diags_free(&ds);
 }

@@ -95,7 +95,7 @@ static void lives_through_a_storm(void **state)
     struct session s;
     (void)state;
     start(&s, 80, 24, NULL, file);
-    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
+    assert_true(wait_for(&s, "What to try next", PTY_LIMIT_MS) >= 0);
     bool alive = true;
     uint64_t events = 0;
     for (; alive && (until ? now_ms() < until : events < EVENTS); events++) {

@@ -1,7 +1,9 @@
 /* The workbench writes the rewritten kernel and its launch: the files, opened again, run as they stand.
  */
+#include "engine/session/run.h"
 #include "tests/support.h"
 
+#include "engine/workspace/snapshot.h"
 #include "tests/terminal/live.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Cache levels on each architecture (paper: bypass, sections 4.1 and 5.1): what caching and bypassing
  * loads become, and what plain loads do. */
+#include "engine/rec/counter_ids.h"
 #include "tests/unit/tune_support.h"
 
 #include "engine/pass/pass.h"

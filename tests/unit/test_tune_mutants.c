@@ -1,5 +1,5 @@
 /* Passes that are wrong in one respect: what a pass wrote is changed in one place, and the acceptance
- * run is to say so. The table of docs/lab/mutants.md is what this test finds
+ * run is to say so. The table of tests/mutants/caught.md is what this test finds
  * (MUTANTS_PRINT=1 prints it). */
 #include "tests/unit/tune_support.h"
 
@@ -149,7 +149,7 @@ static void test_the_table_is_in_the_documents(void **state)
     buf_printf(&table, "\n%zu of %zu are killed.\n", killed, ARRAY_LEN(mutants));
     if (getenv("MUTANTS_PRINT"))
         fputs(table.s, stdout);
-    assert_status_ok(file_read("docs/lab/mutants.md", 1 << 20, &doc, &n, &ds), &ds);
+    assert_status_ok(file_read("tests/mutants/caught.md", 1 << 20, &doc, &n, &ds), &ds);
     assert_non_null(memmem(doc, n, table.s, table.n));
     base_free(doc);
     buf_free(&table);

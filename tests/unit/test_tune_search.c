@@ -1,8 +1,8 @@
 /* Equality, votes and searches: what is accepted, what is recommended, and when it stops. */
 #include "engine/dev/dev_pool.h"
-#include "engine/predict/prediction.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
+#include "engine/search/search.h"
 #include "engine/tune/tune_int.h"
 
 #include "tests/unit/sweep_one.h"
@@ -28,8 +28,8 @@ static void differing_outputs_are_not_equal(void **state)
     rig_open(&r, "conv2d", "paper", FERMI);
     assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
     assert_int_equal(one.equal, EQUAL_YES);
-    r.bench->serial = true;                 /* so the reference stays as it is: */
-    r.bench->original.outputs[0].hash ^= 1; /* from here on the original "said" something else */
+    r.bench->serial = true;                  /* so the reference stays as it is: */
+    r.bench->original->outputs[0].hash ^= 1; /* from here on the original "said" something else */
     r.bench->repeats = TUNE_REPEATS;
     assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
     assert_int_equal(one.equal, EQUAL_NO);
@@ -52,7 +52,7 @@ static void tolerance_forgives_so_much_and_no_more(void **state)
     (void)state;
     rig_open(&r, "dot_atomic", "default", "sim:hopper-h200");
     assert_non_null(r.bench->expected->arg[2].bytes); /* argument `sum` states 1e-4 */
-    r.bench->original.outputs[0].hash ^= 1;           /* the bits differ ... */
+    r.bench->original->outputs[0].hash ^= 1;          /* the bits differ ... */
     assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
     assert_int_equal(one.equal, EQUAL_WITHIN); /* ... the value does not */
     memcpy(&x, r.bench->expected->arg[2].bytes, 4);
@@ -126,7 +126,7 @@ static void gain_is_reproduced_from_the_options_line(void **state)
 static struct rig *corrupted;
 static void corrupt_and_note(void *ctx, const struct result *r, const char *why)
 {
-    corrupted->bench->original.outputs[0].hash ^= 1;
+    corrupted->bench->original->outputs[0].hash ^= 1;
     seen_point(ctx, r, why);
 }
 
@@ -159,7 +159,7 @@ static void unstable_original_is_no_ground_to_stand_on(void **state)
     struct tune_found f;
     (void)state;
     rig_open(&r, "conv2d", "paper", FERMI);
-    r.bench->original.outputs[0].hash ^= 1;
+    r.bench->original->outputs[0].hash ^= 1;
     assert_int_not_equal(search(&r, "search", 5, NULL, &f), ST_OK);
     struct options none = options_default();
     assert_true(options_equal(&f.options, &none));
@@ -342,6 +342,49 @@ static void live_state_is_whole(void **state)
     rig_close(&r);
 }
 
+/* How far a search is said to be: less than nine tenths with tries left, more once it is proven, never less than
+ * before. */
+struct distance {
+    double done;
+    unsigned calls, planned;
+    bool proven;
+};
+static void follow(void *ctx, const struct tune_live *l)
+{
+    struct distance *d = ctx;
+    bool proof = strcmp(l->step, "proof") == 0;
+    assert_true(l->done >= d->done);
+    assert_true(isnan(l->left_s) == (l->done == 0));
+    d->done = l->done;
+    d->calls += l->done > 0;
+    d->proven |= proof;
+    if (proof || !d->planned)
+        assert_true(proof ? l->done > 0.9 : l->done <= 0.9);
+    else /* the original has run, and so many */
+        assert_true(fabs(l->done - 0.9 * l->launches / d->planned) < 0.0001 || l->done == 0.9);
+}
+
+static void progress_counts_what_is_left(void **state)
+{
+    static const struct {
+        const char *method;
+        unsigned budget, planned;
+    } row[] = { { "search", 12, 12 }, { "search", 0, 0 }, { "exhaustive", 9, 9 }, { "static", 0, 0 } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+        struct rig r;
+        struct tune_found f;
+        struct distance d = { .planned = row[i].planned };
+        struct tune_observer ob = { .live = follow, .ctx = &d };
+        struct tune_search_opts o = { .method = row[i].method, .budget_launches = row[i].budget };
+        rig_open(&r, "transpose", "default", FERMI);
+        assert_status_ok(tune_search(r.bench, &o, &ob, &f, &r.ds), &r.ds);
+        assert_true(d.calls > d.planned / 2);
+        assert_int_equal(d.proven, !f.leave_alone);
+        rig_close(&r);
+    }
+}
+
 /* cluster paper, 4.4: redirection and L1 off on a reduced grid first; what shares data between CTAs then
  * gets agents. */
 static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
@@ -422,6 +465,36 @@ static void vote_is_cheap_and_static_finds_the_sweeps_best(void **state)
     rig_close(&r);
 }
 
+/* Where the fastest falls before the proof, the next one that gains stands in its place. */
+static void next_is_the_fastest_that_did_not_fall(void **state)
+{
+    static const double gains[] = { 1.0, 1.4, 1.9, 1.6, 0.8, 2.5 };
+    struct seen_result *seen = base_alloc(ARRAY_LEN(gains) * sizeof *seen);
+    struct tune_found *found = base_alloc(sizeof *found);
+    struct searching *s = base_alloc(sizeof *s);
+    struct options fell[2];
+    (void)state;
+    *s = (struct searching){ .seen = seen, .nseen = ARRAY_LEN(gains), .found = found };
+    for (size_t i = 0; i < ARRAY_LEN(gains); i++) {
+        seen[i].gain = gains[i];
+        seen[i].result = result_empty();
+        seen[i].result.time.valid = true;
+        seen[i].result.options = options_default();
+        opt_cluster(&seen[i].result.options)->clusters = (int)i;
+    }
+    seen[5].result.equal = EQUAL_NO; /* it is the fastest, and another kernel */
+    fell[0] = seen[2].result.options;
+    fell[1] = seen[3].result.options;
+    assert_ptr_equal(search_next(s, fell, 0), &seen[2].result);
+    assert_ptr_equal(search_next(s, fell, 1), &seen[3].result);
+    assert_ptr_equal(search_next(s, fell, 2), &seen[1].result);
+    seen[1].result.sampled = true; /* not timed as the original was */
+    assert_null(search_next(s, fell, 2));
+    base_free(seen);
+    base_free(found);
+    base_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +514,8 @@ int main(void)
         cmocka_unit_test(pool_searches_and_resumes_like_one_device),
         cmocka_unit_test(arms_are_alternated_on_a_measured_device),
         cmocka_unit_test(live_state_is_whole),
+        cmocka_unit_test(progress_counts_what_is_left),
+        cmocka_unit_test(next_is_the_fastest_that_did_not_fall),
         cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,9 +136,17 @@ static const struct {
       5,
       "bypass-favourite: bypass everything (bpa): 4.00x faster than caching all" },
     { { 2, 2, 2, 2, 2, 2, 2 }, 5, "cache-insensitive: leave it alone" },
+    { { 4, 1, 4, 2, 3, 2, 1.5 },
+      5,
+      "irregular: no single valley; caching all is the fastest, 4.00x over bypassing all" },
+    { { 1, 4, 1.5, 3, 2, 3, 4 },
+      5,
+      "irregular: no single valley; bypassing all is the fastest, 4.00x over caching all" },
+    { { 4, 4, 4, 2, 3, 1, 4 }, 5, "irregular: no single valley; best seen at π=3 of 4" },
     { { 4, 4, 4, 3, 2 },
       3,
-      "cut off after 3 points; fastest so far is point 2 (2.0000 ms), 2.00x over caching all" },
+      "cut off after 3 points; fastest so far is point 2 (2.0000 ms, modelled), 2.00x over caching "
+      "all" },
 };
 static void verdicts(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include "engine/base/base.h"
 #include "engine/workspace/machine/machine.h"
-#include "engine/workspace/source.h"
+#include "engine/base/tool.h"
 
 #include <string.h>
 
@@ -118,16 +118,36 @@ static void ptxas_is_read(void **state)
                                "ptxas info    : Function properties for lines\n"
                                "    8 bytes stack frame, 4 bytes spill stores, 16 bytes spill loads\n"
                                "ptxas info    : Used 28 registers, used 1 barriers, 512 bytes smem\n";
-    struct machine_code c = { 0 };
+    struct ptxas_said c;
     (void)state;
-    machine_parse_said(&c, said, "lines");
+    ptxas_read_said(said, "lines", &c);
     assert_int_equal(c.registers, 28);
     assert_int_equal(c.stack, 8);
     assert_int_equal(c.spill_stores, 4);
     assert_int_equal(c.spill_loads, 16);
     assert_int_equal(c.shared, 512);
-    machine_parse_said(&c, said, "line");
+    ptxas_read_said(said, "line", &c);
     assert_int_equal(c.registers, -1);
+}
+
+/* A function that a kernel calls spills for it, and has a stack that is in the kernel's. */
+static void ptxas_tells_of_callees(void **state)
+{
+    static const char said[] =
+        "ptxas info    : Compiling entry function 'k' for 'sm_90'\n"
+        "ptxas info    : Function properties for k\n"
+        "    160 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads\n"
+        "ptxas info    : Used 32 registers, used 0 barriers, 176 bytes cumulative stack size\n"
+        "ptxas info    : Compile time = 19.705 ms\n"
+        "ptxas info    : Function properties for _Z1ff\n"
+        "    16 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads\n";
+    struct ptxas_said c;
+    (void)state;
+    ptxas_read_said(said, "k", &c);
+    assert_int_equal(c.registers, 32);
+    assert_int_equal(c.stack, 176);
+    assert_int_equal(c.spill_stores, 16);
+    assert_int_equal(c.spill_loads, 28);
 }
 
 /* With ptxas: registers, also of a target that it no longer compiles for. A text that it refuses is
@@ -139,7 +159,7 @@ static void ptxas_is_run(void **state)
     struct machine_want w = { .ptx = str_of(ptx), .kernel = "k", .target = "sm_30" };
     struct machine_code c;
     struct diags ds = { 0 };
-    char *ptxas = source_tool("ptxas");
+    char *ptxas = program_find("ptxas");
     (void)state;
     if (!ptxas) {
         assert_int_equal(machine_make(&w, &c, &ds), ST_REFUSED);
@@ -149,7 +169,7 @@ static void ptxas_is_run(void **state)
     }
     base_free(ptxas);
     assert_int_equal(machine_make(&w, &c, &ds), ST_OK);
-    assert_true(c.registers > 0);
+    assert_true(c.said.registers > 0);
     assert_true(c.n > 0 || strstr(c.missing, "nvdisasm"));
     assert_string_not_equal(c.arch, "sm_30");
     machine_free(&c);
@@ -166,6 +186,7 @@ int main(void)
                                         cmocka_unit_test(another_kernel_is_not_taken),
                                         cmocka_unit_test(cut_texts),
                                         cmocka_unit_test(ptxas_is_read),
+                                        cmocka_unit_test(ptxas_tells_of_callees),
                                         cmocka_unit_test(ptxas_is_run) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,16 @@
 /* Services of the state for views and commands: app.h. */
+#include "engine/session/run.h"
 #include "tui/app/app.h"
 
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/opt_bypass.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/config.h"
 #include "tui/app/launch/guess.h"
-#include "tui/app/notice.h"
 #include "tui/app/page.h"
+#include "tui/app/post.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/theme.h"
@@ -123,7 +124,11 @@ bool app_theme(struct app *a, const char *name)
     if (config_theme_path(a, name, path, sizeof path))
         ok = theme_load(path, &fresh, &ds) == ST_OK;
     else if (strcmp(name, "dark") != 0)
-        ok = false, diag_error(&ds, "theme", "no theme '%s'", name);
+        ok = false,
+        diag_error(&ds, "theme",
+                   "no theme '%s'; dark, light, high-contrast, okabe-ito and okabe-ito-light come with "
+                   "the program",
+                   name);
     if (!ok)
         theme_default(&fresh);
     if (ok || name == a->set.theme)
@@ -144,7 +149,7 @@ size_t app_last_run(const struct app *a, int kind)
 {
     for (size_t i = a->snap->nruns; i-- > 0;) {
         const struct session_run *r = app_run(a, i);
-        if (r && !r->deleted && (kind < 0 || (int)r->kind == kind))
+        if (r && !r->deleted && !r->aside && (kind < 0 || (int)r->kind == kind))
             return i;
     }
     return SIZE_MAX;

@@ -5,8 +5,9 @@
 #define GPULOCW_TUI_APP_APP_H
 
 #include "engine/base/base.h"
+#include "engine/rec/elem.h"
 #include "engine/rec/options.h"
-#include "engine/workspace/job.h"
+#include "tui/app/engine.h"
 #include "tui/app/layout/layout.h"
 #include "tui/app/prompt.h"
 #include "tui/app/view_state.h"
@@ -16,20 +17,13 @@
 
 struct event;
 struct cuda_page;
+struct job_snapshot;
+struct launch_spec;
 struct lesson;
 struct ptx_module;
 struct session_run;
 struct work;
 
-/* What the workbench asks of the engine thread; tests put a recorder here. */
-struct app_engine {
-    void *ctx;
-    void (*post)(void *ctx, const struct job *j);
-    void (*cancel)(void *ctx);
-    /* A snapshot that stays valid until released, from any thread; NULL: no background work. */
-    const struct job_snapshot *(*hold)(void *ctx);
-    void (*release)(void *ctx, const struct job_snapshot *s);
-};
 /* What handling an event came to. */
 enum ui_effect { UI_REDRAW = 1, UI_REPAINT = 2, UI_LEAVE = 4, UI_SUSPEND = 8, UI_MOUSE = 16 };
 
@@ -61,7 +55,7 @@ struct lesson_view {
 struct guess_view {
     bool asked /* the engine works on it */, wanted, other /* the answers are not the guess */;
     const struct launch_spec *before; /* only compared */
-    enum job_kind kind;
+    int kind;                         /* enum job_kind */
     char text[128];
     long number;
     struct options options;
@@ -93,6 +87,7 @@ struct app_settings {
     enum plot_style style;
     bool style_given; /* by the user: the terminal does not choose */
     struct layout_view layout;
+    enum panel_id open; /* what a kernel opens with; the summary: its original runs at once */
 };
 /* What the services below ask of the room above them (tui/control). */
 struct app_hooks {
@@ -118,6 +113,7 @@ struct app {
     /* when each panel was last in front: layouts show the latest */
     unsigned recent[PANEL_COUNT], recent_clock;
     bool zoomed;
+    bool lines; /* no screen: line mode, which has commands and no keys */
     enum overlay overlay;
     struct page page[PANEL_COUNT], chart[PANEL_COUNT]; /* chart: fixed lines below the list */
     struct page over;                                  /* the overlay's lines */
@@ -134,6 +130,8 @@ struct app {
     struct counters_view counters;
     struct runs_view runs;
     struct messages_view messages;
+    struct summary_view summary;
+    struct options_view opts;
     struct replay_view replay;
     struct reload_view reload;
     struct guess_view guess;
@@ -146,6 +144,7 @@ struct app {
     char notice[256];
     enum diag_level notice_level;
     int64_t notice_until;
+    bool run_untold; /* a run is under way or has ended, and its line was not shown */
     /* what the screen itself warned of: the messages panel keeps it, oldest first */
     struct remark said[SAID_MAX];
     size_t nsaid;
@@ -166,20 +165,24 @@ struct app {
     struct work *legal;        /* legal.h */
     struct work *papers;       /* the page of the papers */
     struct work *sass;         /* the machine code */
+    struct work *written;      /* the best of a search that goes on: write_best.h */
     struct work *kernels;      /* those of the file, for the list of kernels */
     struct work *kernel_facts; /* what that list says of each */
     bool kernels_offered;      /* the list of kernels came unasked: other keys close it */
     bool kernels_wanted;       /* a program was opened: of several kernels one is chosen */
     bool kernels_declined;     /* a key since the file was asked for: its list does not come unasked */
     const struct cuda_page *cuda; /* the CUDA panel as last updated; the frame's, or NULL */
+    /* the original runs unasked (control/first_run.h): wanted here, under way, and what it ran last for */
+    bool first_run, first_busy;
+    char first_of[512];
     struct work *program,
-        *program_next;  /* the survey of a program; its capture or its run with tuned kernels */
-    int64_t started_ns; /* clock when the app began */
+        *program_next;      /* the survey of a program; its capture or its run with tuned kernels */
+    struct work *optimized; /* what `optimize` of it came to */
+    int64_t started_ns;     /* clock when the app began */
 };
 /* ---- services for views and commands ---- */
 void app_notice(struct app *a, enum diag_level level, const char *fmt, ...) BASE_PRINTF(3, 4);
 void app_notice_diags(struct app *a, const struct diags *ds); /* the first error, or warning */
-void app_post(struct app *a, enum job_kind kind, const char *text, long number);
 /* Is a run, a sweep or a search under way? */
 bool app_measuring(const struct app *a);
 /* The engine's word for a job as the screen says it: "tune" is a search. */
@@ -187,13 +190,8 @@ const char *app_word(const char *what);
 void app_focus(struct app *a, enum panel_id p);
 /* The options changed by the user: kept for undo and sent to the engine for a preview. */
 void app_options_set(struct app *a, const struct options *o);
-void app_sweep(struct app *a);
-/* Posts a run, a sweep or a search; says when it has to wait or cannot be. */
-void app_launch(struct app *a, const struct job *j);
 /* a->options have changed: told to the engine, for a preview. */
 void app_options_sent(struct app *a);
-void app_run_once(struct app *a, const struct options *o);
-void app_tune(struct app *a, const char *method, long budget);
 /* Theme by name or path. False: there is none such, or its file is bad: the present one stays, but for a
  * reload (name is set.theme itself), which takes the default. */
 bool app_theme(struct app *a, const char *name);

@@ -2,11 +2,12 @@
 #include "tui/app/as_command.h"
 
 #include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
-#include "engine/workspace/job.h"
+#include "engine/session/launch_file.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/page.h"
 
@@ -38,15 +39,15 @@ static void put_option(struct buf *b, const char *name, const char *value)
 /* app.ptx finds app.launch.json by itself. */
 static bool beside(const char *launch, const char *ptx)
 {
-    size_t n = strlen(ptx);
-    n -= n > 4 && !strcmp(ptx + n - 4, ".ptx") ? 4 : 0;
+    size_t stem = base_stem(ptx, ".ptx"), n = stem ? stem : strlen(ptx);
     return !strncmp(launch, ptx, n) && !strcmp(launch + n, ".launch.json");
 }
 
 const char *as_command_lacks(struct app *a)
 {
     return a->snap->spec && (a->snap->launch_edited || !a->snap->launches || !a->snap->spec->file)
-               ? view_keys(a, "the launch has unsaved changes: {save-launch} writes it")
+               ? view_keys(a, "as a command: first {save-launch} writes the launch, which no file has "
+                              "as it is here")
                : NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "tui/app/config.h"
 
 #include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/session/lesson.h"
 #include "tui/app/app.h"
 #include "tui/app/layout/layout.h"
@@ -13,11 +14,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+static bool set_open(struct app_settings *set, struct str name)
+{
+    for (int p = 0; p < PANEL_COUNT; p++)
+        if (str_is(name, panel_info((enum panel_id)p)->name)) {
+            set->open = (enum panel_id)p;
+            return true;
+        }
+    return false;
+}
 
 static bool setting(struct app_settings *set, struct str key, struct str v)
 {
+    if (str_is(key, "open"))
+        return set_open(set, v);
     if (str_is(key, "layout"))
         return layout_set(&set->layout, v);
     if (str_is(key, "borders"))
@@ -61,7 +73,8 @@ void config_parse(struct app_settings *set, const char *path, struct str text, s
             diag_add(ds, DIAG_WARNING, "config", path, where, "not a setting: '%.*s'", (int)s.n, s.s);
         diag_source(d, text);
         diag_hint(d, "the settings are theme = NAME|auto, mouse = on|off, plot = braille|block|ascii, "
-                     "layout = auto|one|two|three|plot|code, borders = LAYOUT PERCENT ...");
+                     "layout = auto|one|two|three|plot|code, borders = LAYOUT PERCENT ..., "
+                     "open = PANEL (summary: the original runs at once)");
     }
 }
 
@@ -89,10 +102,8 @@ static void read_part(struct app *a, const char *dir, const char *name, struct d
 {
     char *path = path_of(dir, name), *data = NULL;
     size_t n;
-    struct diags none = { 0 };
-    if (path && access(path, R_OK) == 0 && file_read_regular(path, 1 << 20, &data, &n, &none) == ST_OK)
+    if (path && access(path, R_OK) == 0 && file_read_regular(path, 1 << 20, &data, &n, NULL) == ST_OK)
         use(a, path, (struct str){ data, n }, ds);
-    diags_free(&none);
     base_free(data);
     base_free(path);
 }
@@ -142,23 +153,22 @@ static bool write_file(const char *dir, const char *name, const struct buf *b, s
 void config_save(struct app *a)
 {
     struct buf b = { 0 };
-    struct diags ds = { 0 };
     if (!a->config_dir)
         return;
     buf_puts(&b, "# gpulocw settings; the workbench writes this file when you change one\n");
     buf_printf(&b, "theme = %s\nmouse = %s\nplot = %s\n", a->set.theme_given ? a->set.theme : "auto",
                a->set.mouse ? "on" : "off", a->set.style_given ? plot_style_name(a->set.style) : "auto");
+    if (a->set.open != PANEL_SUMMARY)
+        buf_printf(&b, "open = %s\n", panel_info(a->set.open)->name);
     layout_settings(&a->set.layout, &b);
-    if (!write_file(a->config_dir, "config", &b, &ds))
+    if (!write_file(a->config_dir, "config", &b, NULL))
         app_notice(a, DIAG_WARNING, "the settings could not be written to %s", a->config_dir);
-    diags_free(&ds);
     buf_free(&b);
 }
 
 void config_write_keys(struct app *a)
 {
     struct buf b = { 0 };
-    struct diags ds = { 0 };
     buf_puts(&b, "# gpulocw key map: REQUEST = KEY KEY ...   Lines left out keep their keys.\n");
     for (int r = REQ_NONE + 1; r < REQ_COUNT; r++) {
         const struct request_info *q = request_info((enum request)r);
@@ -168,24 +178,21 @@ void config_write_keys(struct app *a)
         keymap_keys(&a->keys, (enum request)r, &b);
         buf_puts(&b, "\n");
     }
-    if (a->config_dir && write_file(a->config_dir, "keys", &b, &ds))
+    if (a->config_dir && write_file(a->config_dir, "keys", &b, NULL))
         app_notice(a, DIAG_NOTE, "written: %s/keys; used from the next start", a->config_dir);
     else
         app_notice(a, DIAG_ERROR, "the key map could not be written");
-    diags_free(&ds);
     buf_free(&b);
 }
 
 void config_save_history(const struct app *a)
 {
     struct buf b = { 0 };
-    struct diags ds = { 0 };
     char *dir = xdg("XDG_DATA_HOME", ".local/share");
     for (size_t i = 0; i < a->history.n; i++)
         buf_printf(&b, "%s\n", a->history.v[i]);
     if (dir && b.n)
-        write_file(dir, "history", &b, &ds);
-    diags_free(&ds);
+        write_file(dir, "history", &b, NULL);
     buf_free(&b);
     base_free(dir);
 }
@@ -220,16 +227,14 @@ static void add_pick(struct app *a, size_t *cap, char *title, char *path, char *
 
 static void add_lesson(struct app *a, size_t *cap, const char *path)
 {
-    struct diags ds = { 0 };
     struct lesson *l = NULL;
     struct buf title = { 0 };
-    if (lesson_read(path, &l, &ds) == ST_OK) {
-        buf_printf(&title, "%d  %s", l->number, l->title);
+    if (lesson_read(path, &l, NULL) == ST_OK) {
+        buf_printf(&title, "%2d  %s", l->number, l->title);
         add_pick(a, cap, buf_take(&title), base_strdup(path),
                  l->summary ? base_strdup(l->summary) : NULL, true);
         lesson_free(l);
     }
-    diags_free(&ds);
 }
 
 /* The comment that the CUDA source beside it begins with says what a kernel shows. */
@@ -269,12 +274,11 @@ static void scan(struct app *a, size_t *cap, const char *sub, const char *suffix
     struct dirent **list = NULL;
     char dir[512], path[1024];
     snprintf(dir, sizeof dir, "%s/%s", a->data_dir, sub);
-    int n = scandir(dir, &list, not_hidden, alphasort);
+    int n = scandir(dir, &list, not_hidden, versionsort);
     for (int i = 0; i < n; i++) {
         const char *name = list[i]->d_name;
-        size_t len = strlen(name), ns = strlen(suffix);
         snprintf(path, sizeof path, "%s/%s", dir, name);
-        if (len > ns && !strcmp(name + len - ns, suffix))
+        if (base_stem(name, suffix))
             lesson ? add_lesson(a, cap, path) : add_kernel(a, cap, path, name);
         free(list[i]);
     }

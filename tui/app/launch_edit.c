@@ -3,7 +3,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "engine/pass/pass.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/work.h"
 
@@ -53,12 +53,10 @@ static bool look(struct work *w)
         const struct knob_info *info = knob_info(k);
         for (size_t v = 0; info->kind == KNOB_KIND_ENUM && info->values[v] && v < VALUES_MOST; v++) {
             struct options o = l->options;
-            struct diags ds = { 0 };
             if (cancel_asked(&w->cancel))
                 return false;
-            if (knob_set(&o, k, str_of(info->values[v]), &ds) == ST_OK)
+            if (knob_set(&o, k, str_of(info->values[v]), NULL) == ST_OK)
                 l->why[k][v] = reason(s, &o);
-            diags_free(&ds);
         }
     }
     return true;
@@ -72,7 +70,7 @@ static struct work *start(struct app *a)
     l->options = a->options;
     l->work.run = look;
     l->work.clear = clear;
-    return work_start(a, &l->work);
+    return work_start(&a->engine, &l->work);
 }
 
 const char *legal_why_not(struct app *a, size_t knob, size_t value)

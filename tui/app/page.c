@@ -1,13 +1,11 @@
 /* page: lines of a panel for one frame, and moving through a list of lines. */
 #include "engine/base/base.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/result.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/prompt.h"
 #include "tui/app/page.h"
 #include "tui/app/view_state.h"
-#include "tui/base/plot_model.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
@@ -88,19 +86,30 @@ void page_heading(struct app *a, struct page *p, const char *fmt, ...)
     page_add(a, p, &r, -1);
 }
 
+/* How a request is made: its key; in line mode its command. */
+static void put_way(const struct app *a, enum request q, struct buf *out)
+{
+    char key[16];
+    keymap_key(&a->keys, q, key);
+    if (a->lines && q >= REQ_PANEL_1 && q <= REQ_PANEL_9)
+        buf_printf(out, "'show %s'", panel_info((enum panel_id)(q - REQ_PANEL_1))->name);
+    else if (a->lines)
+        buf_printf(out, "'%s'", request_info(q)->name);
+    else
+        buf_puts(out, *key ? key : request_info(q)->name);
+}
+
 const char *view_keys(struct app *a, const char *text)
 {
     struct buf b = { 0 };
-    char key[16];
     for (const char *open; (open = strchr(text, '{'));) {
         const char *end = strchr(open, '}');
         enum request q =
             end ? request_find((struct str){ open + 1, (size_t)(end - open - 1) }) : REQ_NONE;
         if (q == REQ_NONE)
             break;
-        keymap_key(&a->keys, q, key);
         buf_put(&b, text, (size_t)(open - text));
-        buf_puts(&b, *key ? key : request_info(q)->name);
+        put_way(a, q, &b);
         text = end + 1;
     }
     buf_puts(&b, text);

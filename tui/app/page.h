@@ -3,23 +3,14 @@
 #ifndef GPULOCW_TUI_APP_PAGE_H
 #define GPULOCW_TUI_APP_PAGE_H
 
-#include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
-#include "engine/rec/counters.h"
-#include "tui/base/request.h"
 #include "tui/base/theme.h"
 
-struct ana_access;
 struct app;
 struct list;
-struct options;
 struct page;
-struct plot;
 struct result;
 struct row;
-struct session_run;
-struct source_view;
-struct tune_sweep;
 
 /* ---- pages ---- */
 void page_clear(struct page *p);
@@ -55,12 +46,9 @@ void list_fit(struct list *l, unsigned rows);
 /* What a panel without content says: `text` when a kernel is open that could have some, else what is
  * missing. */
 const char *view_unready(const struct app *a, const char *text);
-/* A class of locality, and cache sensitivity (CI, MCS, HCS), in words. */
-const char *view_class(enum ana_class c);
-const char *view_sensitivity(const char *brief);
 enum role view_degree_role(double degree); /* good, middling, bad */
 enum role view_hit_role(double percent);
 /* A counter of a result as text with its unit and origin letter ("n/a" when not valid). */
-void view_counter(const struct result *r, enum counter_id c, char *out);
+void view_counter(const struct result *r, unsigned c, char *out);
 
 #endif

@@ -1,12 +1,16 @@
 /* reload: see reload.h. */
+#include "engine/session/run.h"
 #include "tui/app/reload.h"
 
 #include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/session/launch_file.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
+#include "tui/app/post.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 
@@ -65,7 +69,7 @@ bool reload_came(struct app *a)
 void reload_written(struct app *a)
 {
     const char *path = a->snap->module ? a->snap->module->path : NULL;
-    const char *name = path && strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *name = path ? base_file_name(path) : NULL;
     char key[16];
     if (!path)
         return;

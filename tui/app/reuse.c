@@ -5,7 +5,7 @@
 #include "engine/analysis/curve.h"
 #include "engine/base/base.h"
 #include "engine/rec/data.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/work.h"
 
@@ -53,7 +53,7 @@ static struct work *start(struct app *a)
         return NULL;
     r->work.run = trace;
     r->work.clear = clear;
-    return work_start(a, &r->work);
+    return work_start(&a->engine, &r->work);
 }
 
 enum reuse_state reuse_get(struct app *a, const struct ana_curve **out)

@@ -54,6 +54,7 @@ struct source_view {
     struct cuda_text cuda;
     /* the snapshot's module, facts or rewrite changed since the index was made */
     bool stale;
+    bool wants_change; /* shown at the first change as soon as there is one */
     struct text_lines old, new;
     struct src_mark *mark;
     struct src_line *line;
@@ -99,7 +100,7 @@ struct counters_view {
     int base;
     /* the roofline drawn last, and of what: counters, time, device */
     struct roofline roof;
-    struct counter roof_of[COUNTER_COUNT];
+    struct counter roof_of[COUNTERS_MOST];
     int64_t roof_time; /* nanosecond */
     char roof_spec[128];
 };
@@ -125,6 +126,18 @@ struct replay_view {
     size_t shown;
     double speed;
     int64_t next_ns;
+};
+/* Groups of knobs that are unfolded, a bit each; what the cursor was on, and in which line. */
+struct options_view {
+    uint32_t open;
+    long under; /* 1 + the item; 0: none */
+    size_t line;
+};
+/* The list of what to try: the lines that it last stood on, which of them is selected, and where the
+ * cursor was put then. */
+struct summary_view {
+    size_t lines[8], line;
+    unsigned nlines, pick;
 };
 #define UNDO_MAX 64
 

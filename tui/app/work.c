@@ -2,7 +2,6 @@
 #include "tui/app/work.h"
 
 #include "engine/base/base.h"
-#include "tui/app/app.h"
 
 #include <pthread.h>
 
@@ -25,12 +24,12 @@ static void *thread(void *arg)
     return NULL;
 }
 
-struct work *work_start(struct app *a, struct work *w)
+struct work *work_start(const struct app_engine *engine, struct work *w)
 {
     pthread_t t;
     pthread_attr_t attr;
-    w->own = a->engine;
-    w->snap = a->engine.hold(a->engine.ctx);
+    w->own = *engine;
+    w->snap = engine->hold(engine->ctx);
     atomic_store(&w->state, WORK_BUSY);
     atomic_store(&w->owners, 2);
     pthread_attr_init(&attr);
@@ -39,7 +38,7 @@ struct work *work_start(struct app *a, struct work *w)
     pthread_attr_destroy(&attr);
     if (ok)
         return w;
-    a->engine.release(a->engine.ctx, w->snap);
+    engine->release(engine->ctx, w->snap);
     base_free(w);
     return NULL;
 }

@@ -6,9 +6,7 @@
 #define GPULOCW_TUI_BASE_WORK_H
 
 #include "engine/base/base.h"
-#include "tui/app/app.h"
-
-struct job_snapshot;
+#include "tui/app/engine.h"
 
 enum work_state { WORK_BUSY, WORK_READY, WORK_FAILED };
 struct work { /* first member of the record; the rest is the owner's */
@@ -21,7 +19,7 @@ struct work { /* first member of the record; the rest is the owner's */
 };
 /* Starts w, a zeroed heap record with run and clear set, and takes it over. NULL: no thread could be
  * had. */
-struct work *work_start(struct app *a, struct work *w);
+struct work *work_start(const struct app_engine *engine, struct work *w);
 enum work_state work_state(const struct work *w);
 /* Asks for the end and lets go; the slot becomes NULL. */
 void work_drop(struct work **w);

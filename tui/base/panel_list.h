@@ -35,6 +35,9 @@
     X(CUDA, cuda, "CUDA", "CUDA",                                                                      \
       "the CUDA source with what each line's loads cost, and the PTX that a line became", true)        \
     X(SASS, sass, "SASS", "SASS",                                                                      \
-      "the machine code, with registers and spills: by ptxas and nvdisasm or cuobjdump", true)
+      "the machine code, with registers and spills: by ptxas and nvdisasm or cuobjdump", true)         \
+    X(COMPARE, compare, "Compare", "Compare",                                                          \
+      "two runs side by side: what an edit or an option changed in time, limits, counters and lines",  \
+      false)
 
 #endif

@@ -9,8 +9,8 @@
 
 const char *plot_metric_name(enum plot_metric m)
 {
-    static const char *const names[] = { "time", "speed against cha", "L1 hit rate", "DRAM bytes read",
-                                         "misses" };
+    static const char *const names[] = { "time", "speed against all cache", "L1 hit rate",
+                                         "DRAM bytes read", "misses" };
     return names[m];
 }
 
@@ -148,12 +148,13 @@ static void x_range(struct plot *p, double zoom)
     p->x1 = hi > lo ? hi : lo + 1;
 }
 
-/* A curve that hardly moves is to look flat: at least five parts of a hundred are shown, of shares two.
- */
+/* A curve that hardly moves is to look flat: at least five parts of a hundred are shown, of shares two; of nothing
+ * at all one. */
 static void least_span(enum plot_metric m, double *lo, double *hi)
 {
     double least = m == METRIC_HIT    ? 2
                    : m == METRIC_MISS ? 0
+                   : *hi == 0         ? 1
                                       : 0.05 * fabs(*hi),
            more = (least - (*hi - *lo)) / 2;
     if (!(more > 0))

@@ -83,6 +83,10 @@ const char *scope_name(enum scope s);
     X(LAST, "last", "G End", LIST, "", "last line")                                                     \
     X(SCROLL_LEFT, "scroll-left", "< A-Left", LIST, "", "scroll to the left")                           \
     X(SCROLL_RIGHT, "scroll-right", "> A-Right", LIST, "", "scroll to the right")                       \
+    X(SRC_REWRITE, "rewritten", "v", SOURCE, "rewritten",                                               \
+      "original, original and rewritten side by side from the first change on, rewritten only")         \
+    X(SRC_CHANGE, "next-change", "c", SOURCE, "change", "next line that the rewrite added or changed")  \
+    X(SRC_CHANGE_BACK, "previous-change", "C", SOURCE, "", "previous change")                           \
     X(SRC_NEXT_LOAD, "next-load", "] l", SOURCE, "load", "next global load")                            \
     X(SRC_PREV_LOAD, "previous-load", "[ L", SOURCE, "", "previous global load")                        \
     X(SRC_NEXT_REG, "next-register", "Right w", SOURCE, "", "next register on the line")                \
@@ -95,9 +99,6 @@ const char *scope_name(enum scope s);
     X(SRC_TREE, "address-tree", "a", SOURCE, "address",                                                 \
       "show how this load's address is computed, as a tree")                                            \
     X(SRC_FOLD, "fold", "Space", SOURCE, "fold", "fold or open the function under the cursor")          \
-    X(SRC_REWRITE, "rewritten", "v", SOURCE, "rewritten",                                               \
-      "original, original and rewritten side by side, rewritten only")                                  \
-    X(SRC_CHANGE, "next-change", "c", SOURCE, "", "next line that the rewrite added or changed")        \
     X(COA_NEXT, "next-access", "] l Right", COALESCE, "next load", "next load")                         \
     X(COA_PREV, "previous-access", "[ L Left", COALESCE, "",                                            \
       "previous load (before the first: all loads)")                                                    \
@@ -120,6 +121,7 @@ const char *scope_name(enum scope s);
     X(OPT_NEXT, "next-value", "Right l +", OPTIONS, "change", "next value")                             \
     X(OPT_PREV, "previous-value", "Left h -", OPTIONS, "", "previous value")                            \
     X(OPT_EDIT, "edit-value", "Enter e", OPTIONS, "edit", "type the value")                             \
+    X(OPT_FOLD, "fold-options", "Space", OPTIONS, "fold", "show or fold the other knobs of the group")  \
     X(OPT_RESET, "default-value", "d Del", OPTIONS, "", "back to the default")                          \
     X(OPT_RESET_ALL, "default-all", "D", OPTIONS, "", "all knobs back to their defaults")               \
     X(OPT_SAVE, "save-launch", "w", OPTIONS, "save launch", "write the launch description to its file") \
@@ -149,7 +151,8 @@ const char *scope_name(enum scope s);
       "compare with caching all, bypassing all, or the first run")                                      \
     X(RUN_MARK, "mark", "Space m", RUNS, "mark", "mark for comparison (two marks: A and B)")            \
     X(RUN_SHOW, "show", "Enter", RUNS, "show", "show in the valley or counters panel")                  \
-    X(RUN_COMPARE, "compare", "c", RUNS, "compare", "overlay the marked runs")                          \
+    X(RUN_COMPARE, "compare", "c", RUNS, "compare",                                                     \
+      "overlay the marked sweeps, or show two runs side by side")                                       \
     X(RUN_SORT, "sort", "o", RUNS, "sort", "sort by number, time, kind, kernel")                        \
     X(RUN_FILTER, "filter", "f", RUNS, "filter", "show only runs that contain the text")                \
     X(RUN_DELETE, "delete", "d Del", RUNS, "delete", "delete (again: restore)")                         \
@@ -164,6 +167,8 @@ const char *scope_name(enum scope s);
       "run the program again, capture this kernel with its data and open it")                           \
     X(PROGRAM_APPLY, "program-apply", "A", PROGRAM, "apply",                                            \
       "run the program with the session's recommendation, alternating with the original")               \
+    X(PROGRAM_OPTIMIZE, "program-optimize", "O", PROGRAM, "optimize",                                   \
+      "make the program faster: capture, tune and verify the kernels that take its time")               \
     X(SUMMARY_TRY, "summary-try", "Enter", SUMMARY, "try", "run the first advice not yet tried")        \
     X(CUDA_NEXT, "next-cuda-load", "] l", CUDA, "load", "next line that loads from global memory")      \
     X(CUDA_PREV, "previous-cuda-load", "[ L", CUDA, "", "previous such line")                           \

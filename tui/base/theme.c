@@ -237,6 +237,78 @@ static int nearest_256(struct colour c)
     return distance(c, greys) < distance(c, cube) ? 232 + grey : 16 + 36 * at[0] + 6 * at[1] + at[2];
 }
 
+/* Is the theme made for a light ground? Its headings are dark then. */
+static bool theme_light(const struct theme *t)
+{
+    struct colour c = t->look[ROLE_TITLE].fg;
+    const uint8_t *rgb = c.kind == COLOUR_INDEX ? basic[c.index & 15] : NULL;
+    int bright = rgb ? rgb[0] + rgb[1] + rgb[2] : c.kind == COLOUR_RGB ? c.r + c.g + c.b : 3 * 255;
+    return bright < 3 * 128;
+}
+
+/* Which of the sixteen have a contrast of 4.5 on black, or on white, whatever palette a terminal has for
+ * them (xterm, the console of Linux, Visual Studio Code). */
+static bool legible(int index, bool light)
+{
+    static const uint16_t on_black = 1 << 2 | 1 << 6 | 1 << 7 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 13 |
+                                     1 << 14 | 1 << 15,
+                          on_white = 1 << 0 | 1 << 1 | 1 << 4 | 1 << 5;
+    return (light ? on_white : on_black) >> index & 1;
+}
+
+static bool greyish(struct colour c)
+{
+    int most = c.r > c.g ? c.r : c.g, least = c.r < c.g ? c.r : c.g;
+    most = most > c.b ? most : c.b, least = least < c.b ? least : c.b;
+    return c.kind == COLOUR_RGB && most - least < 48;
+}
+
+/* A drawing may be faint; a text may not. */
+static bool drawn(enum role r)
+{
+    return r == ROLE_BORDER || r == ROLE_BORDER_FOCUS || r == ROLE_BAND || r == ROLE_LINE_A ||
+           r == ROLE_LINE_B || (r >= ROLE_HEAT0 && r <= ROLE_HEAT4);
+}
+
+/* A look in 8 or 16 colours. */
+static struct look few_colours(const struct theme *t, enum role r, enum depth d)
+{
+    static const struct colour own = { .kind = COLOUR_DEFAULT };
+    enum { BLUE = 4, CYAN = 6, BRIGHT = 8 };
+    struct look l = t->look[r];
+    bool light = theme_light(t);
+    if (l.bg.kind != COLOUR_DEFAULT)
+        return (struct look){ .attrs = l.mono, .mono = l.mono };
+    int i = greyish(l.fg) && !drawn(r) ? -1 : colour_index(l.fg, d);
+    if (i == BLUE && !light)
+        i = CYAN;
+    else if (i == BLUE + BRIGHT && !light)
+        i = CYAN + BRIGHT;
+    l.attrs &= (uint8_t)~ATTR_DIM;
+    if (i >= 0 && !drawn(r) && !legible(i, light)) {
+        l.attrs |= l.mono & (uint8_t)~ATTR_DIM;
+        i = -1;
+    }
+    if (i >= 0 && light)
+        l.attrs &= (uint8_t)~ATTR_BOLD; /* bold is brighter on many terminals */
+    l.fg = i < 0 ? own : (struct colour){ .kind = COLOUR_INDEX, .index = (uint8_t)i };
+    return l;
+}
+
+struct look theme_look(const struct theme *t, enum role r, bool selected, enum depth d)
+{
+    const struct look *s = &t->look[ROLE_SELECT];
+    bool few = d == DEPTH_8 || d == DEPTH_16;
+    struct look l = few ? few_colours(t, r, d) : t->look[r];
+    if (!selected)
+        return l;
+    l.mono |= s->mono;
+    l.attrs |= few ? s->mono : s->attrs;
+    if (!few && l.bg.kind == COLOUR_DEFAULT)
+        l.bg = s->bg;
+    return l;
+}
+
 int colour_index(struct colour c, enum depth d)
 {
     if (c.kind == COLOUR_DEFAULT || d == DEPTH_MONO)

@@ -14,7 +14,7 @@
 /* id, name in files, letter in test dumps, built-in look (the dark theme), help */
 #define ROLE_LIST(X)                                                                                   \
     X(TEXT, "text", '.', "default", "plain text")                                                      \
-    X(DIM, "dim", 'd', "#6c7680 dim, mono dim", "what matters less: units, empty bars, line numbers")  \
+    X(DIM, "dim", 'd', "#8c939b", "what matters less: units, empty bars, line numbers")                \
     X(TITLE, "title", 't', "#e8e8e8 bold, mono bold", "headings and names")                            \
     X(BAR, "bar", 'b', "#c8d0d8 on #24292f, mono reverse", "title bar and key bar")                    \
     X(BAR_KEY, "bar-key", 'K', "#8ab4f8 on #24292f bold, mono reverse bold", "key names in the bars")  \
@@ -22,7 +22,7 @@
     X(TAB_ACTIVE, "tab-active", 'A', "#101418 on #8ab4f8 bold, mono reverse", "the tab in front")      \
     X(BORDER, "border", '-', "#3d444d", "frame of a panel")                                            \
     X(BORDER_FOCUS, "border-focus", '=', "#8ab4f8, mono bold", "frame of the panel that has the keys") \
-    X(SELECT, "select", '#', "default on #2d3640, mono reverse",                                       \
+    X(SELECT, "select", '#', "default on #1c2a3a, mono reverse",                                       \
       "line under the cursor (its background)")                                                        \
     X(MATCH, "match", 'm', "#101418 on #e3b341, mono reverse", "search hit")                           \
     X(KEY, "key", 'k', "#8ab4f8 bold, mono bold", "a key in help")                                     \
@@ -40,17 +40,17 @@
     X(REG_HIT, "register-hit", 'R', "#101418 on #a5d6ff, mono underline",                              \
       "PTX: the register under the cursor, wherever it stands")                                        \
     X(NUMBER, "number", 'N', "#f0c987", "PTX: number")                                                 \
-    X(COMMENT, "comment", 'C', "#6c7680, mono dim", "PTX: comment")                                    \
+    X(COMMENT, "comment", 'C', "#8c939b", "PTX: comment")                                              \
     X(SYMBOL, "symbol", 'S', "#c8d0d8 underline, mono underline", "PTX: label or symbol")              \
     X(INSERTED, "inserted", 'i', "#56d364, mono bold", "rewrite: line put in")                         \
-    X(REMOVED, "removed", 'x', "#ff7b72 dim, mono dim", "rewrite: line taken out")                     \
+    X(REMOVED, "removed", 'x', "#ff7b72, mono underline", "rewrite: line taken out")                   \
     X(SERIES_A, "series-a", '1', "#58a6ff bold, mono bold", "plot: points of curve A")                 \
     X(SERIES_B, "series-b", '2', "#ffa657 bold, mono bold", "plot: points of curve B")                 \
     X(LINE_A, "line-a", '3', "#3b79bf", "plot: line of curve A")                                       \
-    X(LINE_B, "line-b", '4', "#b87333", "plot: line of curve B")                                       \
+    X(LINE_B, "line-b", '4', "#d0a040", "plot: line of curve B")                                       \
     X(BAND, "band", 'z', "#4a6a8c, mono dim", "plot: noise band")                                      \
     X(FIT, "fit", 'f', "#bc8cff", "plot: fitted model")                                                \
-    X(AXIS, "axis", 'y', "#6c7680", "plot: axes, ticks, grid")                                         \
+    X(AXIS, "axis", 'y', "#8c939b", "plot: axes, ticks, grid")                                         \
     X(REF_BPA, "bpa", 'p', "#7ee0d0", "plot: bypass-all reference")                                    \
     X(REF_CHA, "cha", 'q', "#ff7b72", "plot: cache-all reference")                                     \
     X(PEAK, "peak", 'P', "#56d364 bold, mono bold", "plot: cache peak and best point")                 \
@@ -102,5 +102,9 @@ enum status theme_load(const char *path, struct theme *t, struct diags *ds);
 enum depth { DEPTH_MONO, DEPTH_8, DEPTH_16, DEPTH_256, DEPTH_TRUE };
 /* Index of the nearest colour for DEPTH_8, _16 (0..15) or _256; -1: the terminal's default. */
 int colour_index(struct colour c, enum depth d);
+/* What a role looks like at a depth, also on the line under the cursor. With 8 or 16 colours a text that
+ * could not be read on the terminal's ground (a contrast below 4.5) is shown in the terminal's own colour
+ * with the attributes it has in monochrome, and a background of its own becomes reverse. */
+struct look theme_look(const struct theme *t, enum role r, bool selected, enum depth d);
 
 #endif

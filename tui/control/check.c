@@ -2,17 +2,20 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/perfmodel/category.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/search/tuner.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/control/lesson_run.h"
-#include "tui/view/view.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
+#include "tui/control/lesson_run.h"
+#include "tui/view/view.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -86,13 +89,13 @@ static struct fact result_fact(const struct app *a, struct str name)
     double t = r && r->time.valid ? (double)r->time.median : NAN;
     for (int c = 0; c < COUNTER_COUNT; c++)
         if (str_is(name, counter_name((enum counter_id)c)))
-            return number(r && r->counters[c].valid ? r->counters[c].value : NAN);
+            return number(result_counter(r, (size_t)c));
     if (str_is(name, "time_ms"))
         return number(t / 1e6);
     if (str_is(name, "speedup"))
-        return number(cha && cha->time.valid ? (double)cha->time.median / t : NAN);
+        return number(gain_of(cha, r));
     if (str_is(name, "equal"))
-        return number(!r || r->equal == EQUAL_UNKNOWN ? NAN : r->equal != EQUAL_NO);
+        return number(!r || !equality_known(r->equal) ? NAN : r->equal != EQUAL_NO);
     return (struct fact){ .kind = FACT_UNKNOWN };
 }
 
@@ -102,7 +105,7 @@ static double count_runs(const struct app *a, int kind)
     for (size_t i = a->lesson.runs_before; i < a->snap->nruns; i++) {
         const struct session_run *r = app_run(a, i);
         bool finished = r && (r->kind != RUN_SWEEP || r->sweep.complete);
-        n += finished && !r->deleted && (kind < 0 || (int)r->kind == kind);
+        n += finished && !r->deleted && !r->aside && (kind < 0 || (int)r->kind == kind);
     }
     return n;
 }
@@ -125,9 +128,55 @@ static struct fact kernel_fact(const struct app *a, struct str name)
     return (struct fact){ .kind = FACT_UNKNOWN };
 }
 
-static struct fact fact_of(const struct app *a, struct str name)
+/* Does a sweep's axis ("pi,carveout=0/100") go over this knob? */
+static bool axis_has(const char *axis, struct str knob)
+{
+    for (const char *s = axis; s && *s;) {
+        size_t word = strcspn(s, "=,"), whole = strcspn(s, ",");
+        if (str_eq(knob, (struct str){ s, word }))
+            return true;
+        s += whole + (s[whole] == ',');
+    }
+    return false;
+}
+
+/* In a check that asks for a run: knobs, device, kernel and axis are those of the run that came last. */
+static struct fact run_fact(const struct app *a, struct str name)
+{
+    const struct session_run *sweep = last_sweep(a);
+    const struct result *cha, *x = last_result(a, &cha);
+    size_t i = app_last_run(a, -1);
+    const struct session_run *r = i == SIZE_MAX || i < a->lesson.runs_before ? NULL : app_run(a, i);
+    if (str_is(name, "axis"))
+        return word_fact(sweep ? sweep->sweep.axis : NULL);
+    if (str_is(name, "kernel"))
+        return word_fact(r ? r->kernel : NULL);
+    if (str_is(name, "device"))
+        return word_fact(r ? r->dev.spec : NULL);
+    if (knob_find(name) < 0)
+        return (struct fact){ .kind = FACT_UNKNOWN };
+    return x ? knob_fact(&x->options, name) : (struct fact){ .kind = FACT_NONE };
+}
+
+/* Is it something that only a run can make true? */
+static bool about_runs(struct str name)
+{
+    static const char *const words[] = { "runs", "sweeps", "tunes", "time_ms", "speedup", "equal" };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_is(name, words[i]))
+            return true;
+    for (int c = 0; c < COUNTER_COUNT; c++)
+        if (str_is(name, counter_name((enum counter_id)c)))
+            return true;
+    return false;
+}
+
+static struct fact fact_of(const struct app *a, struct str name, bool of_run)
 {
     const struct session_run *s = last_sweep(a);
+    struct fact ran = of_run ? run_fact(a, name) : (struct fact){ .kind = FACT_UNKNOWN };
+    if (ran.kind != FACT_UNKNOWN)
+        return ran;
     if (str_is(name, "runs"))
         return number(count_runs(a, -1));
     if (str_is(name, "sweeps"))
@@ -147,7 +196,7 @@ static struct fact fact_of(const struct app *a, struct str name)
     if (name.n > 5 && !memcmp(name.s, "best.", 5)) {
         size_t b = s ? valley_best(&s->sweep) : SIZE_MAX;
         struct str knob = { name.s + 5, name.n - 5 };
-        if (b == SIZE_MAX)
+        if (b == SIZE_MAX || (knob_find(knob) >= 0 && !axis_has(s->sweep.axis, knob)))
             return (struct fact){ .kind = knob_find(knob) < 0 ? FACT_UNKNOWN : FACT_NONE };
         return knob_fact(&s->sweep.points[b].options, knob);
     }
@@ -163,6 +212,7 @@ struct check {
     struct str rest;
     struct str bad;
     struct buf *unmet; /* NULL, or what the first comparison lacks */
+    bool of_run;       /* something in it asks for a run */
 };
 
 static struct str token(struct check *c)
@@ -198,7 +248,7 @@ static bool compare(double x, double y, struct str op, bool *known)
 /* Says what a check lacks: in words for what counts runs or names a panel, else the fact and its value.
  */
 static void put_missed(struct buf *b, struct str name, const struct fact *f, struct str op,
-                       struct str value)
+                       struct str value, bool of_run)
 {
     static const char *const counts[][2] = { { "runs", "run" },
                                              { "sweeps", "sweep" },
@@ -219,7 +269,12 @@ static void put_missed(struct buf *b, struct str name, const struct fact *f, str
     for (size_t i = 0; i < ARRAY_LEN(ops); i++)
         if (str_is(op, ops[i][0]))
             word = ops[i][1];
-    buf_printf(b, "%.*s is ", (int)name.n, name.s);
+    bool ran = of_run && !about_runs(name) && knob_find(name) >= 0;
+    if (ran && f->kind == FACT_NONE) {
+        buf_puts(b, "no run so far");
+        return;
+    }
+    buf_printf(b, "%.*s %s ", (int)name.n, name.s, ran ? "in the last run was" : "is");
     if (f->kind == FACT_NUMBER)
         buf_printf(b, "%.4g", f->number);
     else
@@ -233,14 +288,14 @@ static enum check_result missed(struct check *c, struct str name, const struct f
     struct buf *b = c->unmet;
     if (!b || b->n)
         return CHECK_NO;
-    put_missed(b, name, f, op, value);
+    put_missed(b, name, f, op, value, c->of_run);
     return CHECK_NO;
 }
 
 static enum check_result comparison(struct check *c)
 {
     struct str name = token(c), op = token(c), value = token(c);
-    struct fact left = fact_of(c->a, name);
+    struct fact left = fact_of(c->a, name, c->of_run);
     char text[64];
     bool known;
     if (!name.n || left.kind == FACT_UNKNOWN) {
@@ -255,7 +310,7 @@ static enum check_result comparison(struct check *c)
     if (left.kind == FACT_NONE)
         return missed(c, name, &left, op, value);
     snprintf(text, sizeof text, "%.*s", (int)value.n, value.s);
-    struct fact right = strncmp(text, "best.", 5) ? word_fact(text) : fact_of(c->a, value);
+    struct fact right = strncmp(text, "best.", 5) ? word_fact(text) : fact_of(c->a, value, c->of_run);
     if (left.kind == FACT_NUMBER && right.kind == FACT_NUMBER)
         return compare(left.number, right.number, op, &known) ? CHECK_YES
                                                               : missed(c, name, &left, op, value);
@@ -266,6 +321,9 @@ static enum check_result comparison(struct check *c)
 enum check_result check_eval(const struct app *a, const char *text, struct str *bad, struct buf *unmet)
 {
     struct check c = { .a = a, .rest = str_of(text), .unmet = unmet };
+    for (struct str t = token(&c); t.n; t = token(&c))
+        c.of_run = c.of_run || about_runs(t);
+    c.rest = str_of(text);
     bool any = false, all = true;
     for (;;) {
         enum check_result r = comparison(&c);

@@ -2,28 +2,33 @@
 #include "tui/control/command.h"
 
 #include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
 #include "engine/search/advice.h"
+#include "engine/session/launch_file.h"
+#include "engine/session/preset.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/config.h"
-#include "tui/control/export.h"
 #include "tui/app/launch/guess.h"
 #include "tui/app/layout/layout.h"
-#include "tui/control/lesson_run.h"
+#include "tui/app/post.h"
 #include "tui/app/prompt.h"
 #include "tui/app/reload.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
+#include "tui/app/write_best.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
 #include "tui/control/control.h"
+#include "tui/control/export.h"
+#include "tui/control/lesson_run.h"
 #include "tui/control/panels.h"
+#include "tui/view/view.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -94,15 +99,21 @@ static void say_set(struct app *a, size_t knob, const char *value)
         app_notice(a, DIAG_NOTE, "%s = %s", knob_info(knob)->name, value);
 }
 
+static unsigned no_knob(struct app *a, const char *name)
+{
+    app_notice(a, DIAG_ERROR, "no knob '%s'; %s", name, view_keys(a, "{panel-4} lists them"));
+    return UI_REDRAW;
+}
+
 static unsigned cmd_set(struct app *a, char *args)
 {
     char *name = take_word(&args);
     int i = knob_find(str_of(name));
     struct options o = a->options;
     struct diags ds = { 0 };
-    if (i < 0) {
-        app_notice(a, DIAG_ERROR, "no knob '%s'", name);
-    } else if (knob_set(&o, (size_t)i, str_of(args), &ds) == ST_OK) {
+    if (i < 0)
+        return no_knob(a, name);
+    if (knob_set(&o, (size_t)i, str_of(args), &ds) == ST_OK) {
         app_options_set(a, &o);
         a->to_knob = (unsigned)i + 1;
         say_set(a, (size_t)i, args);
@@ -119,15 +130,14 @@ static unsigned cmd_unset(struct app *a, char *args)
     struct diags ds = { 0 };
     struct options o = a->options;
     int i = knob_find(str_of(args));
-    if (!*args) {
-        app_options_set(a, &def);
-    } else if (i < 0) {
-        app_notice(a, DIAG_ERROR, "no knob '%s'", args);
-    } else {
+    if (*args && i < 0)
+        return no_knob(a, args);
+    if (*args)
         knob_get(&def, (size_t)i, &v);
-        if (knob_set(&o, (size_t)i, (struct str){ v.s, v.n }, &ds) == ST_OK)
-            app_options_set(a, &o);
-    }
+    if (!*args)
+        app_options_set(a, &def);
+    else if (knob_set(&o, (size_t)i, (struct str){ v.s, v.n }, &ds) == ST_OK)
+        app_options_set(a, &o);
     app_notice_diags(a, &ds);
     diags_free(&ds);
     buf_free(&v);
@@ -136,11 +146,10 @@ static unsigned cmd_unset(struct app *a, char *args)
 
 static unsigned post_text(struct app *a, enum job_kind kind, const char *args, const char *what)
 {
-    if (!*args) {
+    if (!*args)
         app_notice(a, DIAG_ERROR, "which %s? none was given", what);
-        return UI_REDRAW;
-    }
-    app_post(a, kind, args, 0);
+    else
+        app_post(a, kind, args, 0);
     return UI_REDRAW;
 }
 
@@ -221,6 +230,8 @@ static unsigned cmd_save_launch(struct app *a, char *args)
 static unsigned cmd_write(struct app *a, char *args)
 {
     struct options none = options_default();
+    if (write_best(a, args))
+        return UI_REDRAW;
     if (a->snap->module && options_equal(&a->options, &none)) {
         app_notice(
             a, DIAG_WARNING, "%s",
@@ -229,6 +240,12 @@ static unsigned cmd_write(struct app *a, char *args)
                 "Nothing to write: no option is set. {cursor-best}, {apply-point} uses the best point"));
         return UI_REDRAW;
     }
+    if (app_measuring(a))
+        app_notice(
+            a, DIAG_NOTE, "%s",
+            view_keys(a, arena_printf(a->frame,
+                                      "queued: written when the %s has ended; {cancel} ends it now",
+                                      app_word(a->snap->what))));
     app_post(a, JOB_WRITE, args, 0);
     return UI_REDRAW;
 }
@@ -310,12 +327,11 @@ static unsigned cmd_export(struct app *a, char *args)
 
 static unsigned cmd_panel(struct app *a, char *args)
 {
-    for (int p = 0; p < PANEL_COUNT; p++)
-        if (!strcmp(panel_info((enum panel_id)p)->name, args)) {
-            app_focus(a, (enum panel_id)p);
-            return UI_REDRAW;
-        }
-    app_notice(a, DIAG_ERROR, "no panel '%s'", args);
+    enum panel_id p = panel_named(args);
+    if (p == PANEL_COUNT)
+        app_notice(a, DIAG_ERROR, "%s", no_panel(a, args));
+    else
+        app_focus(a, p);
     return UI_REDRAW;
 }
 
@@ -325,7 +341,7 @@ static unsigned cmd_line(struct app *a, char *args)
     if (n > 0 && source_goto(a, (uint32_t)n))
         app_focus(a, PANEL_SOURCE);
     else
-        app_notice(a, DIAG_ERROR, "no line '%s'", args);
+        app_notice(a, DIAG_ERROR, "the source has no line '%s'", args);
     return UI_REDRAW;
 }
 
@@ -378,6 +394,19 @@ static unsigned cmd_key(struct app *a, char *args, enum request r)
     (void)args;
     return a->hooks->request(a, r);
 }
+/* What a key does, too. */
+#define KEY(name, r)                                      \
+    static unsigned cmd_##name(struct app *a, char *args) \
+    {                                                     \
+        return cmd_key(a, args, r);                       \
+    }
+KEY(resume, REQ_RESUME)
+KEY(cancel, REQ_CANCEL)
+KEY(undo, REQ_UNDO)
+KEY(redo, REQ_REDO)
+KEY(help, REQ_HELP)
+KEY(quit, REQ_QUIT_NOW)
+#undef KEY
 static unsigned cmd_best(struct app *a, char *args)
 {
     app_focus(a, PANEL_VALLEY);
@@ -388,30 +417,6 @@ static unsigned cmd_overlay(struct app *a, char *args)
 {
     app_focus(a, PANEL_VALLEY);
     return cmd_key(a, args, REQ_VAL_COMPARE);
-}
-static unsigned cmd_resume(struct app *a, char *args)
-{
-    return cmd_key(a, args, REQ_RESUME);
-}
-static unsigned cmd_cancel(struct app *a, char *args)
-{
-    return cmd_key(a, args, REQ_CANCEL);
-}
-static unsigned cmd_undo(struct app *a, char *args)
-{
-    return cmd_key(a, args, REQ_UNDO);
-}
-static unsigned cmd_redo(struct app *a, char *args)
-{
-    return cmd_key(a, args, REQ_REDO);
-}
-static unsigned cmd_help(struct app *a, char *args)
-{
-    return cmd_key(a, args, REQ_HELP);
-}
-static unsigned cmd_quit(struct app *a, char *args)
-{
-    return cmd_key(a, args, REQ_QUIT_NOW);
 }
 static unsigned cmd_demo(struct app *a, char *args)
 {
@@ -589,16 +594,12 @@ static void offer_list(struct choices *c, const char *const *list)
  * other. */
 static bool can_be_opened(const char *dir, const char *name)
 {
-    static const char launch[] = ".launch.json";
-    size_t n = strlen(name), k = sizeof launch - 1;
+    size_t stem = base_stem(name, ".launch.json");
     char ptx[1300];
-    if (n > 4 && !strcmp(name + n - 4, ".ptx"))
-        return true;
-    if (n > k && !strcmp(name + n - k, launch)) {
-        snprintf(ptx, sizeof ptx, "%.1023s%.*s.ptx", dir, (int)(n - k < 256 ? n - k : 255), name);
-        return access(ptx, R_OK) != 0;
-    }
-    return n > 5 && !strcmp(name + n - 5, ".json");
+    if (!stem)
+        return base_stem(name, ".ptx") || base_stem(name, ".json");
+    snprintf(ptx, sizeof ptx, "%.1023s%.*s.ptx", dir, (int)(stem < 256 ? stem : 255), name);
+    return access(ptx, R_OK) != 0;
 }
 
 /* What begins with head in a folder of root ("" : where we are). */

@@ -1,31 +1,35 @@
 /* Snapshots, keys and requests: control.h. */
+#include "engine/session/run.h"
 #include "tui/control/control.h"
 
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/opt_bypass.h"
+#include "engine/session/launch_file.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
-#include "tui/control/command.h"
-#include "tui/app/config.h"
-#include "tui/app/layout/layout.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/launch/guess.h"
+#include "tui/app/launch/kernels.h"
+#include "tui/app/layout/layout.h"
 #include "tui/app/legal.h"
-#include "tui/control/lesson_run.h"
-#include "tui/app/notice.h"
+#include "tui/app/page.h"
+#include "tui/app/post.h"
 #include "tui/app/prompt.h"
 #include "tui/app/reload.h"
 #include "tui/app/reuse.h"
-#include "tui/app/page.h"
 #include "tui/app/view_state.h"
 #include "tui/app/work.h"
+#include "tui/app/write_best.h"
 #include "tui/base/key.h"
 #include "tui/base/request.h"
 #include "tui/base/theme.h"
-#include "tui/view/view.h"
+#include "tui/control/command.h"
+#include "tui/control/first_run.h"
+#include "tui/control/lesson_run.h"
 #include "tui/control/panels.h"
-#include "tui/app/launch/kernels.h"
+#include "tui/view/program.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +57,7 @@ void app_init(struct app *a, const struct app_engine *engine, const struct job_s
     keymap_default(&a->keys);
     snprintf(a->set.theme, sizeof a->set.theme, "dark");
     a->set.mouse = true;
+    a->set.open = PANEL_SUMMARY;
     a->options = options_default();
     a->undo.v[0] = a->options;
     a->undo.n = a->undo.at = 1;
@@ -74,11 +79,13 @@ void app_free(struct app *a)
     legal_drop(a);
     work_drop(&a->papers);
     work_drop(&a->sass);
+    work_drop(&a->written);
     work_drop(&a->kernels);
     work_drop(&a->kernel_facts);
     view_program_stop(a);
     work_drop(&a->program);
     work_drop(&a->program_next);
+    work_drop(&a->optimized);
     source_index_free(&a->source);
     lesson_close(a);
     history_free(&a->history);
@@ -166,6 +173,7 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     if (!snap->busy && snap->module && !options_equal(&snap->options, &a->options))
         /* the engine ran with others: have the present ones looked at again */
         app_options_sent(a);
+    first_run(a);
     lesson_update(a);
 }
 
@@ -230,7 +238,7 @@ static unsigned quit(struct app *a)
         a->zoomed = false;
         return UI_REDRAW;
     }
-    if (app_measuring(a) && !a->leaving) {
+    if (app_measuring(a) && !a->leaving && !a->first_busy) {
         a->leaving = true;
         app_notice(
             a, DIAG_WARNING, "%s",
@@ -515,12 +523,13 @@ static unsigned prompt_event(struct app *a, uint32_t key)
 
 static bool works_beside(const struct app *a)
 {
-    return reuse_working(a) || legal_working(a) || (a->sass && work_state(a->sass) == WORK_BUSY) ||
+    return reuse_working(a) || legal_working(a) || write_best_working(a) ||
+           (a->sass && work_state(a->sass) == WORK_BUSY) ||
            (a->papers && work_state(a->papers) == WORK_BUSY) ||
            (a->kernels && work_state(a->kernels) == WORK_BUSY) || a->kernels_wanted ||
            (a->kernel_facts && work_state(a->kernel_facts) == WORK_BUSY) ||
            (a->program && work_state(a->program) == WORK_BUSY) ||
-           (a->program_next && work_state(a->program_next) == WORK_BUSY);
+           (a->program_next && work_state(a->program_next) == WORK_BUSY) || program_optimize_busy(a);
 }
 
 /* ---- time ---- */
@@ -543,6 +552,7 @@ static unsigned tick(struct app *a)
     }
     if (!a->lesson.lesson && view_kernels_offer(a))
         done = UI_REDRAW;
+    write_best_tell(a);
     bool working = works_beside(a);
     if (a->snap->busy || a->snap->unsettled || working || a->was_working)
         done = UI_REDRAW;

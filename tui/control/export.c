@@ -1,18 +1,25 @@
 /* export: see export.h. */
+#include "engine/session/run.h"
 #include "tui/control/export.h"
 
+#include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/base/shown.h"
+#include "engine/session/documents.h"
 #include "engine/session/session.h"
-#include "engine/workspace/job.h"
+#include "engine/tune/sweep.h"
+#include "engine/workspace/snapshot.h"
 #include "engine/workspace/workspace.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
+#include "tui/app/results/provenance.h"
+#include "tui/app/results/run_line.h"
+#include "tui/app/reuse.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/control/panels.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -194,26 +201,69 @@ static void export_svg(struct app *a, struct buf *out)
     buf_puts(out, "</svg>\n" WORKSPACE_MARK_PAGE "\n");
 }
 
-/* ---- JSON: the contract's own documents (engine/session/fields.def) ---- */
+/* ---- JSON: the contract's own documents (engine/rec/fields.def) ---- */
+/* The loads are known of what is open now. */
+static void put_result(const struct app *a, const struct session_run *r, struct buf *out)
+{
+    const struct job_snapshot *s = a->snap;
+    struct workspace w = { .spec = s->spec,
+                           .info = r->dev,
+                           .module = (struct ptx_module *)(uintptr_t)s->module,
+                           .facts = (struct ana_kernel *)(uintptr_t)s->facts,
+                           .kernel = r->kernel };
+    bool open = s->module && s->spec && !run_stale(a, r);
+    struct load_classes c = { .n = 0 };
+    if (open)
+        c = workspace_classes(&w, &r->one.options);
+    json_result(&r->one, &r->dev, r->kernel, r->race, open ? &c : NULL, r->proof, out);
+}
 
-/* The panels about the code give the analysis of the kernel, the others the run that the valley panel
- * shows. */
-/* The analysis of the kernel or the run that is shown, as a document that gpulocw schema lists. */
+/* Of one that was cut off nobody knows what is missing. */
+static void put_sweep(const struct session_run *r, struct buf *out)
+{
+    struct tune_slice slice = { .sweep = r->sweep,
+                                .proof = r->proof ? *r->proof : (struct tune_proof){ 0 } };
+    struct tune_family f = { .axis = { r->sweep.axis },
+                             .naxes = 1,
+                             .slice = &slice,
+                             .n = 1,
+                             .has_best = r->sweep.has_best,
+                             .complete = true };
+    if (r->sweep.complete)
+        json_family(&f, &r->dev, r->kernel, r->race, NULL, 0, out);
+    else
+        json_sweep(&r->sweep, r->proof, &r->dev, r->kernel, r->race, out);
+}
+
+/* With the curve of misses, where it is worked out. */
+static void put_analysis(struct app *a, struct buf *out)
+{
+    struct ana_kernel k = *a->snap->facts;
+    const struct ana_kernel *all = &k;
+    const struct ana_curve *curve = NULL;
+    if (reuse_get(a, &curve) == REUSE_READY)
+        k.curve = (struct ana_curve *)(uintptr_t)curve;
+    json_analysis(&all, 1, run_original_now(a, &(size_t){ 0 }), out);
+}
+
+/* The panels about the code give the analysis of the kernel, the others the run that the valley panel shows,
+ * else the last one. */
 static void export_json(struct app *a, struct buf *out)
 {
     const struct job_snapshot *s = a->snap;
     const struct session_run *r = valley_run(a, NULL);
     bool code = a->focus == PANEL_SOURCE || a->focus == PANEL_COALESCE || a->focus == PANEL_LOCALITY;
+    r = r ? r : app_run(a, app_last_run(a, -1));
     if ((code || !r) && s && s->facts)
-        json_analysis(&s->facts, 1, out);
+        put_analysis(a, out);
     else if (!r)
         buf_puts(out, "null\n");
     else if (r->kind == RUN_SWEEP)
-        json_sweep(&r->sweep, r->proof, &r->dev, r->kernel, r->race, out);
+        put_sweep(r, out);
     else if (r->kind == RUN_TUNE)
         json_found(r->found, NULL, 0, r->trail, r->ntrail, &r->dev, r->kernel, r->race, out);
     else
-        json_result(&r->one, &r->dev, r->kernel, r->race, NULL, r->proof, out);
+        put_result(a, r, out);
 }
 
 static void put_plot_svg(struct app *a, struct buf *out)

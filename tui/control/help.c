@@ -2,7 +2,6 @@
 #include "engine/base/base.h"
 #include "tui/app/app.h"
 #include "tui/control/command.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"

@@ -1,7 +1,8 @@
 /* Is a lesson understood: its panels, checks and commands. */
 #include "engine/base/base.h"
 #include "engine/session/lesson.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
+#include "tui/control/panels.h"
 #include "tui/base/request.h"
 #include "tui/control/command.h"
 #include "tui/control/control.h"
@@ -35,10 +36,7 @@ enum status lesson_check(const struct lesson *l, struct diags *ds)
     for (unsigned i = 0; i < l->nsteps; i++) {
         const struct lesson_step *s = &l->step[i];
         struct str bad;
-        bool known = !s->panel;
-        for (int p = 0; s->panel && p < PANEL_COUNT; p++)
-            known = known || !strcmp(panel_info((enum panel_id)p)->name, s->panel);
-        if (!known)
+        if (s->panel && panel_named(s->panel) == PANEL_COUNT)
             step_mistake(ds, i + 1, "panel", s->panel, strlen(s->panel));
         if (s->check && check_eval(a, s->check, &bad, NULL) == CHECK_BAD)
             step_mistake(ds, i + 1, "check", bad.s, bad.n);

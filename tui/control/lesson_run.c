@@ -1,4 +1,5 @@
 /* lesson_run: see lesson_run.h. */
+#include "tui/control/panels.h"
 #include "tui/control/lesson_run.h"
 
 #include "engine/base/base.h"
@@ -6,18 +7,19 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/session/lesson.h"
-#include "engine/session/session.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "engine/workspace/workspace.h"
 #include "tui/app/app.h"
 #include "tui/app/config.h"
-#include "tui/control/export.h"
+#include "tui/app/post.h"
 #include "tui/app/prompt.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/control/export.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,9 +33,9 @@ static void enter_step(struct app *a)
     a->lesson.hidden = false;
     a->lesson.runs_at_step = a->snap->nruns;
     a->lesson.at_step = a->options;
-    for (int p = 0; s->panel && p < PANEL_COUNT; p++)
-        if (!strcmp(panel_info((enum panel_id)p)->name, s->panel))
-            app_focus(a, (enum panel_id)p);
+    enum panel_id panel = s->panel ? panel_named(s->panel) : PANEL_COUNT;
+    if (panel < PANEL_COUNT)
+        app_focus(a, panel);
 }
 
 void lesson_close(struct app *a)

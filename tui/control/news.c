@@ -2,14 +2,14 @@
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/search/tuner.h"
-#include "engine/session/session.h"
+#include "engine/session/run.h"
 #include "engine/tune/sweep.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/notice.h"
 #include "tui/app/results/run_line.h"
-#include "tui/view/view.h"
 #include "tui/control/control.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,18 +52,30 @@ static bool says_verdict(const struct app *a, const struct job_message *m)
     return same;
 }
 
-/* A run that has just ended well is told in one line; what was said of an earlier one goes. */
+static bool measuring(const struct job_snapshot *s)
+{
+    static const char *const kinds[] = { "run", "sweep", "tune" };
+    for (size_t i = 0; s->busy && s->what && i < ARRAY_LEN(kinds); i++)
+        if (!strcmp(s->what, kinds[i]))
+            return true;
+    return false;
+}
+
+/* A run that has just ended well is told in one line; what was said of an earlier one goes. Between its
+ * end and this snapshot the engine may have begun something else. */
 static bool says_run(struct app *a, const struct job_snapshot *old)
 {
     const struct job_snapshot *s = a->snap;
-    static const char *const kinds[] = { "run", "sweep", "tune" };
     size_t last = app_last_run(a, -1);
-    bool measured = false;
     struct buf line = { 0 };
-    for (size_t i = 0; old->busy && old->what && i < ARRAY_LEN(kinds); i++)
-        measured = measured || !strcmp(old->what, kinds[i]);
-    measured |= s->nruns > old->nruns && s->module == old->module; /* its beginning was not seen */
-    if (!measured || s->busy || last == SIZE_MAX || last + 1 != s->nruns)
+    a->run_untold |= measuring(old) || (s->nruns > old->nruns && s->module == old->module);
+    if (!a->run_untold || measuring(s))
+        return false;
+    a->run_untold = false;
+    size_t after = last == SIZE_MAX ? 0 : last + 1;
+    while (after && after < s->nruns && app_run(a, after) && app_run(a, after)->aside)
+        after++;
+    if (!after || after != s->nruns)
         return false;
     run_line(a, last, &line);
     if (line.n) {

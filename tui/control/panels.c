@@ -1,14 +1,14 @@
 /* The panels by number: the line of one, the plot in front, searching and moving through its list. */
 #include "engine/base/base.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/control/panels.h"
+#include "tui/view/view.h"
 
 #include <string.h>
 
@@ -133,4 +133,23 @@ size_t view_selected_run(struct app *a)
     else if (a->focus == PANEL_VALLEY)
         valley_run(a, &i);
     return i < a->snap->nruns ? i : app_last_run(a, -1);
+}
+
+enum panel_id panel_named(const char *name)
+{
+    int i = 0;
+    while (i < PANEL_COUNT && strcmp(panel_info((enum panel_id)i)->name, name) != 0)
+        i++;
+    return (enum panel_id)i;
+}
+
+const char *no_panel(struct app *a, const char *name)
+{
+    struct buf b = { 0 };
+    buf_printf(&b, "no panel '%s'; there are", name);
+    for (int i = 0; i < PANEL_COUNT; i++)
+        buf_printf(&b, " %s", panel_info((enum panel_id)i)->name);
+    const char *text = arena_printf(a->frame, "%s", b.s ? b.s : "");
+    buf_free(&b);
+    return text;
 }

@@ -24,4 +24,8 @@ void view_picker_update(struct app *a, unsigned w);
 /* about the entry under the cursor; NULL: none */
 const char *view_picker_help(const struct app *a);
 
+enum panel_id panel_named(const char *name); /* PANEL_COUNT: none */
+/* Names those that there are; the frame's. */
+const char *no_panel(struct app *a, const char *name);
+
 #endif

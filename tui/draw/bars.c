@@ -1,21 +1,22 @@
 /* bars: title and tabs above, message or prompt and keys below. */
 #include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/search/live.h"
+#include "engine/session/launch_file.h"
 #include "engine/session/lesson.h"
-#include "engine/session/session.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
-#include "tui/view/view.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/control/panels.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/surface.h"
-#include "tui/control/panels.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,8 +27,7 @@
 
 static const char *base_name(const char *path)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path ? path : "";
+    return path ? base_file_name(path) : "";
 }
 
 /* What stands on the right: device and session, or as much of it as leaves room for the names on the
@@ -80,8 +80,8 @@ static unsigned errors_unseen(const struct app *a)
 
 /* Tabs as roomy as they fit: titles, short titles, their first letters, or bare numbers beside the one
  * in front. */
-enum tab_style { TAB_TITLES, TAB_BRIEF, TAB_LETTERS, TAB_NUMBERS };
-#define LETTERS 4
+enum tab_style { TAB_TITLES, TAB_BRIEF, TAB_LETTERS, TAB_FEW, TAB_NUMBERS };
+static const int letters_of[TAB_NUMBERS + 1] = { 16, 16, 4, 3, 0 };
 
 /* The key of a panel past the number keys; false: it has none. */
 static bool panel_letter(const struct app *a, int p, char *key)
@@ -104,21 +104,32 @@ static void tab_text(const struct app *a, int p, enum tab_style style, char *out
     const struct panel_info *info = panel_info((enum panel_id)p);
     bool front = p == (int)a->focus;
     char key[16];
-    if (panel_letter(a, p, key)) /* what brings it here */
-        snprintf(out, n, " %s %s ", key, style == TAB_TITLES ? info->title : info->brief);
+    const char *name = style == TAB_TITLES ? info->title : info->brief;
+    if (panel_letter(a, p, key) && (front || style != TAB_NUMBERS)) /* what brings it here */
+        snprintf(out, n, front ? " %s %.*s " : "%s %.*s", key,
+                 front ? 16 : letters_of[style < TAB_FEW ? style : TAB_LETTERS], name);
+    else if (*key)
+        snprintf(out, n, "%s", key);
     else if (style == TAB_NUMBERS && !front)
         snprintf(out, n, "%d", p + 1);
-    else if (style == TAB_LETTERS && !front)
-        snprintf(out, n, "%d %.*s", p + 1, LETTERS, info->brief);
+    else if (style >= TAB_LETTERS && !front)
+        snprintf(out, n, "%d %.*s", p + 1, letters_of[style], info->brief);
     else
-        snprintf(out, n, style != TAB_TITLES && !front ? "%d %s" : " %d %s ", p + 1,
-                 style == TAB_TITLES ? info->title : info->brief);
+        snprintf(out, n, style != TAB_TITLES && !front ? "%d %s" : " %d %s ", p + 1, name);
 }
 
-/* Panels past the last number key take room in the line of tabs only while they are in front. */
+/* Panels past the last number key take room in the line of tabs only while they are in front; the summary
+ * has its place, and so has the CUDA source where the PTX says its lines. */
 static bool has_tab(const struct app *a, int p)
 {
-    return p <= REQ_PANEL_9 - REQ_PANEL_1 || p == (int)a->focus;
+    return p <= REQ_PANEL_9 - REQ_PANEL_1 || p == PANEL_SUMMARY || p == (int)a->focus ||
+           (p == PANEL_CUDA && view_cuda_known(a));
+}
+
+/* The tabs from left to right: the summary, which the program opens with, the source, then by number. */
+static int tab_panel(int k)
+{
+    return !k ? PANEL_SUMMARY : k == 1 ? PANEL_CUDA : k <= PANEL_CUDA ? k - 2 : k;
 }
 
 static enum tab_style tab_style(const struct app *a, int w)
@@ -145,7 +156,8 @@ void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool ta
         return;
     enum tab_style style = tab_style(a, s->w);
     int x = 1;
-    for (int p = 0; p < PANEL_COUNT; p++) {
+    for (int k = 0; k < PANEL_COUNT; k++) {
+        int p = tab_panel(k);
         bool front = p == (int)a->focus;
         char text[40];
         int x0 = x;
@@ -189,19 +201,20 @@ static void put_progress(struct app *a, struct row *r, int w, int says)
     static const char *const spin[] = { "⠋", "⠙", "⠸", "⠴", "⠦", "⠇" };
     const struct tune_live *l = n->what && !strcmp(n->what, "tune") ? n->search : NULL;
     int64_t age = a->now_ns - n->started_ns;
+    double done = n->done;
     row_init(r, a->frame);
     row_put(r, ROLE_NOTE, " %s ", spin[(a->now_ns / 250000000) % 6]);
     row_put(r, ROLE_VALUE, "%.60s ", app_word(n->what));
     if (l && l->budget && says >= SAYS_COUNT)
         row_put(r, ROLE_VALUE, "%u of %u launches ", l->launches, l->budget);
-    if (n->done > 0 && says >= SAYS_BAR)
-        row_bar(r, ROLE_NOTE, w >= 100 ? 24 : 12, n->done);
-    if (n->done > 0)
-        row_put(r, ROLE_VALUE, " %3.0f %%", n->done * 100);
+    if (done > 0 && says >= SAYS_BAR)
+        row_bar(r, ROLE_NOTE, w >= 100 ? 24 : 12, done);
+    if (done > 0)
+        row_put(r, ROLE_VALUE, " %3.0f %%", floor(done * 100));
     if (age > 1000000000 && says >= SAYS_RATE)
         put_rate(r, n->rate);
-    if (age > 1000000000 && n->done > 0.05 && n->done < 1 && says >= SAYS_LEFT)
-        put_left(r, (double)age / 1e9, n->done);
+    if (age > 1000000000 && done > 0.05 && done < 1 && says >= SAYS_LEFT)
+        put_left(r, (double)age / 1e9, done);
     row_put(r, ROLE_DIM, "%s", view_keys(a, "   {cancel} stops"));
 }
 
@@ -307,17 +320,12 @@ static const struct {
     enum request back, on;
     const char *what;
 } pairs[] = {
-    { REQ_VAL_LEFT, REQ_VAL_RIGHT, "point" },
-    { REQ_SRC_PREV_LOAD, REQ_SRC_NEXT_LOAD, "load" },
-    { REQ_COA_PREV, REQ_COA_NEXT, "load" },
-    { REQ_COA_WARP_DOWN, REQ_COA_WARP_UP, "warp" },
-    { REQ_COA_ROUND_DOWN, REQ_COA_ROUND_UP, "round" },
-    { REQ_LOC_PREV_PART, REQ_LOC_NEXT_PART, "part" },
-    { REQ_LOC_SMALLER, REQ_LOC_LARGER, "size" },
-    { REQ_LOC_PREV_LOAD, REQ_LOC_NEXT_LOAD, "load" },
-    { REQ_OPT_PREV, REQ_OPT_NEXT, "change" },
-    { REQ_CNT_PREV, REQ_CNT_NEXT, "result" },
-    { REQ_CUDA_PREV, REQ_CUDA_NEXT, "load" },
+    { REQ_VAL_LEFT, REQ_VAL_RIGHT, "point" },          { REQ_SRC_PREV_LOAD, REQ_SRC_NEXT_LOAD, "load" },
+    { REQ_SRC_CHANGE_BACK, REQ_SRC_CHANGE, "change" }, { REQ_COA_PREV, REQ_COA_NEXT, "load" },
+    { REQ_COA_WARP_DOWN, REQ_COA_WARP_UP, "warp" },    { REQ_COA_ROUND_DOWN, REQ_COA_ROUND_UP, "round" },
+    { REQ_LOC_PREV_PART, REQ_LOC_NEXT_PART, "part" },  { REQ_LOC_SMALLER, REQ_LOC_LARGER, "size" },
+    { REQ_LOC_PREV_LOAD, REQ_LOC_NEXT_LOAD, "load" },  { REQ_OPT_PREV, REQ_OPT_NEXT, "change" },
+    { REQ_CNT_PREV, REQ_CNT_NEXT, "result" },          { REQ_CUDA_PREV, REQ_CUDA_NEXT, "load" },
     { REQ_SASS_PREV, REQ_SASS_NEXT, "access" },
 };
 
@@ -388,6 +396,8 @@ static bool of_use(const struct app *a, enum request q)
     keymap_key(&a->keys, q, key);
     if (a->lesson.lesson && a->lesson.passed && a->overlay == OVERLAY_NONE && strcmp(next, key) == 0)
         return false; /* the lesson takes it */
+    if (q == REQ_SRC_CHANGE)
+        return a->source.mode != SRC_ORIGINAL;
     bool works = q == REQ_SWEEP || q == REQ_RUN || q == REQ_TUNE || q == REQ_ZOOM;
     return !works || (a->snap->module && a->overlay != OVERLAY_PICKER);
 }

@@ -1,5 +1,4 @@
 /* hits: which part of the screen a click meets. */
-#include "engine/base/base.h"
 #include "tui/draw/panel.h"
 
 void screen_hit(struct screen *map, enum hit_kind kind, struct rect r, int id)

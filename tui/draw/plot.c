@@ -19,7 +19,7 @@
 
 #define LEFT        10
 #define RIGHT       9
-#define LEGEND_ROWS 10 /* a plot this high says above what it shows */
+#define LEGEND_ROWS 9 /* a plot this high says above what it shows */
 
 struct canvas {
     struct surface *s;
@@ -30,12 +30,21 @@ struct canvas {
     bool *taken;          /* cells that hold a label */
 };
 
-static struct rect area_of(struct rect r)
+/* "original" takes more room beside a line than "cha". */
+static bool long_names(const struct plot *p)
+{
+    bool any = false;
+    for (unsigned i = 0; i < p->nrefs; i++)
+        any |= strlen(p->ref[i].name) > 3;
+    return any;
+}
+
+static struct rect area_of(struct rect r, const struct plot *p)
 {
     int left = r.w >= 40 ? LEFT : 0,
-        right = r.w >= 60   ? RIGHT
-                : r.w >= 44 ? 5
-                            : 1,
+        right = r.w >= 60 || (r.w >= 44 && long_names(p)) ? RIGHT
+                : r.w >= 44                               ? 5
+                                                          : 1,
         below = r.h >= 9   ? 3
                 : r.h >= 5 ? 2
                            : 0,
@@ -55,7 +64,7 @@ static double y_share(const struct plot *p, double y)
 
 double plot_x_at(struct rect r, const struct plot *p, int column)
 {
-    struct rect a = area_of(r);
+    struct rect a = area_of(r, p);
     return p->x0 + (p->x1 - p->x0) * ((double)(column - a.x) - 1) / (a.w > 3 ? a.w - 3 : 1);
 }
 
@@ -221,6 +230,14 @@ static double x_step(const struct canvas *c)
     return 1e15;
 }
 
+/* A name whose part in brackets is left out where there is no room for it. */
+static struct str short_name(const char *name, int room)
+{
+    const char *more = strstr(name, " (");
+    bool whole = !more || (int)text_width(str_of(name)) <= room;
+    return (struct str){ name, whole ? strlen(name) : (size_t)(more - name) };
+}
+
 static void x_axis(struct canvas *c, struct rect r)
 {
     const struct plot *p = c->p;
@@ -243,7 +260,7 @@ static void x_axis(struct canvas *c, struct rect r)
         surface_print(c->s, left < c->area.x ? c->area.x : left, y + 1, ROLE_AXIS, "%s", v);
     }
     if (y + 2 < r.y + r.h)
-        surface_print(c->s, c->area.x, y + 2, ROLE_LABEL, "%s", p->xname);
+        surface_text(c->s, c->area.x, y + 2, ROLE_LABEL, short_name(p->xname, r.x + r.w - c->area.x));
 }
 
 static void refs(struct canvas *c, struct rect r)
@@ -358,7 +375,8 @@ static void points(struct canvas *c, const struct plot_series *v)
         if (!shown(c->p, v->x[i]))
             continue;
         if (isnan(v->y[i])) {
-            surface_put(c->s, cell_x(c, v->x[i]), c->area.y + c->area.h - 1, 0xd7, ROLE_ERROR);
+            surface_put(c->s, cell_x(c, v->x[i]), c->area.y + c->area.h - 1, 0xd7,
+                        v->bad && v->bad[i] ? ROLE_ERROR : ROLE_DIM);
             continue;
         }
         bool bad = v->bad && v->bad[i];
@@ -425,7 +443,7 @@ static void marks(struct canvas *c)
 static bool canvas_init(struct canvas *c, struct app *a, struct surface *s, struct rect r,
                         const struct plot *p)
 {
-    *c = (struct canvas){ .s = s, .p = p, .area = area_of(r) };
+    *c = (struct canvas){ .s = s, .p = p, .area = area_of(r, p) };
     if (c->area.w < 6 || c->area.h < 3)
         return false;
     size_t n = (size_t)c->area.w * (size_t)c->area.h;

@@ -2,29 +2,30 @@
  * with the panels that may stand there; each shows the focused one, else the one
  * that was in front last. */
 #include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/config.h"
+#include "tui/app/launch/kernels.h"
 #include "tui/app/layout/layout.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/key.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/control/control.h"
+#include "tui/control/lesson_run.h"
+#include "tui/control/panels.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/surface.h"
-#include "tui/control/control.h"
-#include "tui/control/panels.h"
-#include "tui/app/launch/kernels.h"
-#include "tui/control/lesson_run.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define PLOT_ROWS 7
-#define KEYS_ROWS 8 /* a small screen this high has a row of keys too */
+#define PLOT_GOOD 16 /* twelve rows of curve, the head and the axis */
+#define KEYS_ROWS 8  /* a small screen this high has a row of keys too */
 /* How much of a screen there is room for. */
 enum extent { EXTENT_LINE, EXTENT_REDUCED, EXTENT_WHOLE };
 static enum extent screen_extent(int w, int h)
@@ -104,6 +105,8 @@ static bool plotted(struct app *a, struct surface *s, struct screen *map, enum p
     below = below > r.h - 6 ? (r.h > 6 ? r.h - 6 : 0) : below;
     if (r.h >= 2 * PLOT_ROWS && below > r.h / 2) /* the picture has half, at least */
         below = r.h / 2;
+    if (r.h >= PLOT_GOOD + 4 && below > r.h - PLOT_GOOD) /* and its good size where there is room */
+        below = r.h - PLOT_GOOD;
     struct rect top = { r.x, r.y, r.w, r.h - below };
     plot_draw(a, s, top, &plot);
     screen_hit(map, HIT_PLOT, top, (int)p);

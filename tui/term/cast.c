@@ -2,7 +2,7 @@
 #include "tui/term/cast.h"
 
 #include "engine/base/base.h"
-#include "engine/session/json_write.h"
+#include "engine/base/json_write.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/draw/surface.h"
@@ -17,20 +17,13 @@ void cast_begin(struct cast *c, struct buf *out, const struct surface *s, const 
     *c = (struct cast){ .out = out };
     struct jw w = jw_open(out, 0);
     jw_obj(&w);
-    jw_key(&w, "version");
-    jw_int(&w, 2);
-    jw_key(&w, "width");
-    jw_int(&w, s->w);
-    jw_key(&w, "height");
-    jw_int(&w, s->h);
-    jw_key(&w, "title");
-    jw_str(&w, title);
-    jw_key(&w, "format");
-    jw_str(&w, "gpulocw-cast");
-    jw_key(&w, "env");
-    jw_obj(&w);
-    jw_key(&w, "TERM");
-    jw_str(&w, "xterm-256color");
+    jw_put_int(&w, "version", 2);
+    jw_put_int(&w, "width", s->w);
+    jw_put_int(&w, "height", s->h);
+    jw_put_str(&w, "title", title);
+    jw_put_str(&w, "format", "gpulocw-cast");
+    jw_put_obj(&w, "env");
+    jw_put_str(&w, "TERM", "xterm-256color");
     jw_end_obj(&w);
     jw_end_obj(&w);
     buf_puts(out, "\n");
@@ -58,8 +51,9 @@ static void put_row(struct buf *b, const struct surface *s, const struct theme *
         int want = c->role * 2 + c->sel;
         if (!c->cp)
             continue; /* the right half of a wide character */
+        struct look l = theme_look(theme, (enum role)c->role, c->sel, DEPTH_TRUE);
         if (want != look)
-            term_look(b, &theme->look[c->role], c->sel ? &theme->look[ROLE_SELECT] : NULL, DEPTH_TRUE);
+            term_look(b, &l, DEPTH_TRUE);
         look = want;
         buf_put(b, u, utf8_encode(c->cp, u));
         if (c->mark)

@@ -6,8 +6,6 @@
 #include "engine/base/base.h"
 #include "tui/draw/surface.h"
 
-struct theme;
-
 struct cast {
     struct buf *out;
     struct surface shown; /* the frame before */

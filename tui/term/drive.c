@@ -5,10 +5,11 @@
 #include "engine/base/base.h"
 #include "engine/cmd/cmd.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/control/command.h"
-#include "tui/term/workbench.h"
 #include "tui/control/control.h"
+#include "tui/term/workbench.h"
 
 #include <dirent.h>
 #include <poll.h>
@@ -19,29 +20,9 @@
 
 #define PATIENCE_NS (60LL * 1000000000)
 
-static void post(void *ctx, const struct job *j)
-{
-    struct engine_link *l = ctx;
-    l->posted++;
-    job_post(l->engine, j);
-}
-static void cancel(void *ctx)
-{
-    job_cancel(((struct engine_link *)ctx)->engine);
-}
-static const struct job_snapshot *hold(void *ctx)
-{
-    return job_snapshot_get(((struct engine_link *)ctx)->engine);
-}
-static void release(void *ctx, const struct job_snapshot *s)
-{
-    (void)ctx;
-    job_snapshot_release(s);
-}
-
 enum status drive_open(struct drive *d, const struct dev_env *env, struct diags *ds)
 {
-    struct app_engine engine = { &d->link, post, cancel, hold, release };
+    struct app_engine engine = engine_app(&d->link);
     char session[64];
     snprintf(d->folder, sizeof d->folder, "/tmp/gpulocw-XXXXXX");
     if (!mkdtemp(d->folder)) {

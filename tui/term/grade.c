@@ -2,13 +2,17 @@
 #include "tui/term/grade.h"
 
 #include "engine/base/base.h"
-#include "engine/session/json_write.h"
+#include "engine/base/json_write.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/session/document.h"
 #include "engine/session/lesson.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/control/command.h"
+#include "tui/control/control.h"
 #include "tui/control/lesson_run.h"
 #include "tui/term/drive.h"
-#include "tui/control/control.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,16 +33,11 @@ static void put_json(struct grading *g, const struct lesson_step *s, unsigned st
 {
     struct jw *w = &g->json;
     jw_obj(w);
-    jw_key(w, "step");
-    jw_uint(w, step);
-    jw_key(w, "task");
-    jw_str(w, s->task);
-    jw_key(w, "check");
-    jw_str(w, s->check);
-    jw_key(w, "done");
-    jw_bool(w, ok);
-    jw_key(w, "lacks");
-    jw_str(w, ok ? NULL : lacks);
+    jw_put_uint(w, "step", step);
+    jw_put_str(w, "task", s->task);
+    jw_put_str(w, "check", s->check);
+    jw_put_bool(w, "done", ok);
+    jw_put_str(w, "lacks", ok ? NULL : lacks);
     jw_end_obj(w);
 }
 
@@ -131,18 +130,10 @@ static void head(struct grading *g, const char *name)
 {
     if (!g->as_json)
         return;
-    g->json = jw_open(g->out, 2);
-    jw_obj(&g->json);
-    jw_key(&g->json, "format");
-    jw_str(&g->json, "gpulocw-grade");
-    jw_key(&g->json, "version");
-    jw_int(&g->json, 1);
-    jw_key(&g->json, "lesson");
-    jw_str(&g->json, name);
-    jw_key(&g->json, "title");
-    jw_str(&g->json, g->drive.app.lesson.lesson->title);
-    jw_key(&g->json, "tasks");
-    jw_arr(&g->json);
+    g->json = document_open(g->out, "gpulocw-grade", 2);
+    jw_put_str(&g->json, "lesson", name);
+    jw_put_str(&g->json, "title", g->drive.app.lesson.lesson->title);
+    jw_put_arr(&g->json, "tasks");
 }
 
 static void tail(struct grading *g)
@@ -152,12 +143,9 @@ static void tail(struct grading *g)
         return;
     }
     jw_end_arr(&g->json);
-    jw_key(&g->json, "done");
-    jw_uint(&g->json, g->done);
-    jw_key(&g->json, "of");
-    jw_uint(&g->json, g->tasks);
-    jw_end_obj(&g->json);
-    buf_puts(g->out, "\n");
+    jw_put_uint(&g->json, "done", g->done);
+    jw_put_uint(&g->json, "of", g->tasks);
+    document_close(&g->json);
 }
 
 static enum status graded(struct grading *g, const char *lesson, const char *name, struct str text,
@@ -179,6 +167,83 @@ static enum status graded(struct grading *g, const char *lesson, const char *nam
     if (g->done != g->tasks)
         diag_error(ds, "grade", "%u of %u tasks are not done", g->tasks - g->done, g->tasks);
     return g->done == g->tasks ? ST_OK : ST_DIFFER;
+}
+
+/* ---- the lesson itself ---- */
+/* What the workbench or the engine refused since, or NULL. */
+static const char *refused(const struct app *a, size_t said, size_t messages)
+{
+    for (size_t i = said; i < a->nsaid; i++)
+        if (a->said[i].level == DIAG_ERROR)
+            return a->said[i].text;
+    for (size_t i = messages; i < a->snap->nmessages; i++)
+        if (a->snap->messages[i].level == DIAG_ERROR)
+            return a->snap->messages[i].text;
+    return options_equal(&a->snap->options, &a->options) ? a->snap->refusal : NULL;
+}
+
+/* False: a command of the step cannot be tried. */
+static bool play_step(struct drive *d, const struct lesson_step *s, unsigned step, struct diags *ds)
+{
+    bool all = true;
+    for (unsigned k = 0; k < s->ncommands; k++) {
+        size_t said = d->app.nsaid, messages = d->app.snap->nmessages;
+        if (!drive_allows(s->commands[k])) {
+            diag_add(ds, DIAG_WARNING, "lesson", NULL, NO_SPAN,
+                     "lesson, step %u, \"do\": '%s' was not tried: it writes, or leaves the lesson",
+                     step, s->commands[k]);
+            all = false;
+            continue;
+        }
+        app_command(&d->app, s->commands[k]);
+        drive_settle(d);
+        const char *why = refused(&d->app, said < d->app.nsaid ? said : d->app.nsaid, messages);
+        if (why)
+            diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN, "lesson, step %u, \"do\": '%s' fails: %s",
+                     step, s->commands[k], why);
+    }
+    return all;
+}
+
+static void play(struct drive *d, struct diags *ds)
+{
+    struct lesson_view *v = &d->app.lesson;
+    while (v->lesson) {
+        const struct lesson_step *s = &v->lesson->step[v->step];
+        unsigned step = v->step + 1;
+        bool tried = play_step(d, s, step, ds);
+        struct buf lacks = { 0 };
+        lesson_update(&d->app);
+        if (s->check && tried && !v->passed) {
+            check_eval(&d->app, s->check, NULL, &lacks);
+            diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN,
+                     "lesson, step %u, \"check\": its own commands do not fulfil '%s': %s", step,
+                     s->check, lacks.s ? lacks.s : "it stays false");
+        }
+        buf_free(&lacks);
+        v->passed = true;
+        lesson_move(&d->app, 1);
+        drive_settle(d);
+    }
+}
+
+enum status lesson_try(const struct dev_env *env, const char *path, struct diags *ds)
+{
+    struct drive *d = base_alloc(sizeof *d);
+    size_t before = ds->errors;
+    enum status st = d ? drive_open(d, env, ds) : ST_NOMEM;
+    if (st == ST_OK && !lesson_open(&d->app, path)) {
+        diag_error(ds, "lesson", "the lesson cannot be opened: %s", d->app.notice);
+        st = ST_INPUT;
+    }
+    if (st == ST_OK) {
+        drive_rest(d);
+        play(d, ds);
+    }
+    if (d)
+        drive_close(d);
+    base_free(d);
+    return st != ST_OK ? st : ds->errors == before ? ST_OK : ST_INPUT;
 }
 
 enum status grade_answers(const struct dev_env *env, const char *answers,

@@ -1,20 +1,20 @@
 /* lesson_export: see lesson_export.h. */
+#include "engine/session/run.h"
 #include "tui/term/lesson_export.h"
 
 #include "engine/base/base.h"
 #include "engine/session/lesson.h"
-#include "engine/session/session.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/control/lesson_run.h"
 #include "tui/app/prompt.h"
-#include "tui/view/view.h"
+#include "tui/control/control.h"
+#include "tui/control/lesson_run.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/surface.h"
 #include "tui/term/cast.h"
 #include "tui/term/drive.h"
 #include "tui/term/lesson_page.h"
-#include "tui/control/control.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static void tell_first_error(const struct job_snapshot *s, struct diags *ds)
     for (size_t i = 0; i < s->nmessages; i++) {
         const struct job_message *m = &s->messages[i];
         if (m->level == DIAG_ERROR) {
-            diag_hint(&ds->v[ds->n - 1], "%s%s%s", m->file ? m->file : "", m->file ? ": " : "", m->text);
+            diag_hint(diags_last(ds), "%s%s%s", m->file ? m->file : "", m->file ? ": " : "", m->text);
             return;
         }
     }

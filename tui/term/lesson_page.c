@@ -1,15 +1,15 @@
 /* lesson_page: see lesson_page.h. */
+#include "engine/session/run.h"
 #include "tui/term/lesson_page.h"
 
 #include "engine/base/base.h"
+#include "engine/base/json_write.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/result.h"
 #include "engine/report/report.h"
 #include "engine/session/embed.h"
-#include "engine/session/json_write.h"
 #include "engine/session/lesson.h"
-#include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 #include "tui/base/text.h"
 #include "tui/draw/picture.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Of lesson_page.js: the one script that a browser may run here. tests/cli/lessons.sh compares it. */
-#define SCRIPT_HASH "sha256-aRFwu44660dAb0NvlAbcZ8FhEzdIMMdOxMxwhT9qEpU="
+#define SCRIPT_HASH "sha256-ZcbyHRyCnHfNOaatmKTsl8etVz5jG7VlNv/M8CMVnJM="
 
 static void put_part(struct buf *out, const char *name)
 {
@@ -76,7 +76,7 @@ void lesson_page_step(struct buf *out, const struct lesson_step *s, unsigned num
 /* ---- curves ---- */
 static double value_of(const struct result *r, enum counter_id c)
 {
-    return report_has_time(r) && r->counters[c].valid ? r->counters[c].value : (double)NAN;
+    return report_has_time(r) ? result_counter(r, c) : (double)NAN;
 }
 
 static double time_of(const struct result *r)
@@ -90,25 +90,13 @@ static void put_point(struct jw *w, const struct tune_sweep *s, size_t i)
     char name[64];
     report_point_name(s, i, name, sizeof name);
     jw_obj(w);
-    jw_key(w, "name");
-    jw_str(w, name);
-    jw_key(w, "time_ns");
-    jw_num(w, time_of(r));
-    jw_key(w, "l1_hit");
-    jw_num(w, value_of(r, COUNTER_L1_HIT_RATE));
-    jw_key(w, "dram_bytes");
-    jw_num(w, value_of(r, COUNTER_DRAM_READ_BYTES));
+    jw_put_str(w, "name", name);
+    jw_put_num(w, "time_ns", time_of(r));
+    jw_put_num(w, "l1_hit", value_of(r, COUNTER_L1_HIT_RATE));
+    jw_put_num(w, "dram_bytes", value_of(r, COUNTER_DRAM_READ_BYTES));
     jw_key(w, "equal");
-    r->equal == EQUAL_UNKNOWN ? jw_null(w) : jw_bool(w, r->equal != EQUAL_NO);
+    equality_known(r->equal) ? jw_bool(w, r->equal != EQUAL_NO) : jw_null(w);
     jw_end_obj(w);
-}
-
-static const char *origin_of(const struct tune_sweep *s)
-{
-    for (size_t i = 0; i < s->npoints; i++)
-        if (report_has_time(&s->points[i]))
-            return origin_name(s->points[i].time.origin);
-    return "no times";
 }
 
 static void put_data(struct buf *out, const struct session_run *r, unsigned number)
@@ -117,24 +105,16 @@ static void put_data(struct buf *out, const struct session_run *r, unsigned numb
     struct jw w = jw_open(out, 0);
     char label[PTX_LABEL];
     jw_obj(&w);
-    jw_key(&w, "run");
-    jw_uint(&w, number);
-    jw_key(&w, "kernel");
-    jw_str(&w, ptx_label(r->kernel, label));
-    jw_key(&w, "device");
-    jw_str(&w, r->dev.name);
-    jw_key(&w, "origin");
-    jw_str(&w, origin_of(s));
-    jw_key(&w, "axis");
-    jw_str(&w, s->axis);
-    jw_key(&w, "cha_ns");
-    jw_num(&w, time_of(&s->cha));
-    jw_key(&w, "bpa_ns");
-    jw_num(&w, time_of(&s->bpa));
+    jw_put_uint(&w, "run", number);
+    jw_put_str(&w, "kernel", ptx_label(r->kernel, label));
+    jw_put_str(&w, "device", r->dev.name);
+    jw_put_str(&w, "origin", report_evidence(r));
+    jw_put_str(&w, "axis", s->axis);
+    jw_put_num(&w, "cha_ns", time_of(&s->cha));
+    jw_put_num(&w, "bpa_ns", time_of(&s->bpa));
     jw_key(&w, "best");
     s->has_best ? jw_uint(&w, s->best) : jw_null(&w);
-    jw_key(&w, "points");
-    jw_arr(&w);
+    jw_put_arr(&w, "points");
     for (size_t i = 0; i < s->npoints; i++)
         put_point(&w, s, i);
     jw_end_arr(&w);
@@ -181,7 +161,7 @@ void lesson_page_curve(struct buf *out, const struct session_run *r, unsigned nu
     report_xml(out, ptx_label(r->kernel, label));
     buf_puts(out, " on ");
     report_xml(out, r->dev.name);
-    buf_printf(out, " (%s)</figcaption>\n<div class=\"plot\">", origin_of(&r->sweep));
+    buf_printf(out, " (%s)</figcaption>\n<div class=\"plot\">", report_evidence(r));
     report_sweep_time(r, out); /* shown where scripts are off */
     buf_puts(out, "</div>\n<script type=\"application/json\">");
     put_quoted(out, &json);

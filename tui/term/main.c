@@ -10,6 +10,7 @@ int main(int argc, char **argv)
 {
     static const struct cmd_front front = { .workbench = workbench_run,
                                             .check_lesson = lesson_check,
+                                            .try_lesson = lesson_try,
                                             .grade = grade_answers,
                                             .export_lesson = lesson_export };
     return cmd_main(argc, argv, &front);

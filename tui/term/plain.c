@@ -1,6 +1,7 @@
 /* plain: the workbench as lines of text, for screen readers, logs and terminals
  * that cannot address the cursor. Same commands as after ':', and
- *   show [PANEL]   prints a panel      wait   waits until the engine is idle */
+ *   show [PANEL]   prints a panel      wait   waits until the engine is idle
+ *   check [OPTION...]   the command of that name on what is open */
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/curve.h"
 #include "engine/base/base.h"
@@ -8,19 +9,24 @@
 #include "engine/cmd/cmd.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/control/command.h"
 #include "tui/control/export.h"
+#include "tui/control/panels.h"
 #include "tui/app/prompt.h"
 #include "tui/app/reuse.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
+#include "tui/control/command.h"
+#include "tui/control/control.h"
+#include "tui/control/export.h"
 #include "tui/draw/surface.h"
 #include "tui/term/workbench.h"
-#include "tui/control/control.h"
 
 #include <math.h>
 #include <poll.h>
@@ -151,13 +157,19 @@ static void put_panel(struct plain *p, enum panel_id id)
     buf_free(&b);
 }
 
-static void put_locality(struct plain *p)
+/* The whole analysis, and the curve of misses. */
+static void wait_facts(struct plain *p)
 {
     int64_t until = base_now_ns() + PATIENCE_NS;
     const struct ana_curve *c;
     wait_while(p, traces, PATIENCE_NS);
     while (reuse_get(p->a, &c) == REUSE_WORKING && base_now_ns() < until)
         poll(NULL, 0, 20);
+}
+
+static void put_locality(struct plain *p)
+{
+    wait_facts(p);
     for (int part = 0; part < LOCALITY_PARTS; part++) {
         p->a->locality.part = (enum locality_part)part;
         put_panel(p, PANEL_LOCALITY);
@@ -167,17 +179,9 @@ static void put_locality(struct plain *p)
 
 static void show(struct plain *p, const char *name)
 {
-    enum panel_id id = *name ? PANEL_COUNT : p->a->focus;
-    for (int i = 0; i < PANEL_COUNT; i++)
-        if (!strcmp(panel_info((enum panel_id)i)->name, name))
-            id = (enum panel_id)i;
+    enum panel_id id = *name ? panel_named(name) : p->a->focus;
     if (id == PANEL_COUNT) {
-        struct buf b = { 0 };
-        buf_printf(&b, "no panel '%s'; there are", name);
-        for (int i = 0; i < PANEL_COUNT; i++)
-            buf_printf(&b, " %s", panel_info((enum panel_id)i)->name);
-        say(p, b.s ? b.s : "");
-        buf_free(&b);
+        say(p, no_panel(p->a, name));
         return;
     }
     if (id == PANEL_OPTIONS || id == PANEL_COUNTERS || id == PANEL_ADVICE)
@@ -191,12 +195,23 @@ static void show(struct plain *p, const char *name)
 static void help(const struct plain *p)
 {
     struct buf b = { 0 };
-    buf_puts(&b, "show [PANEL]: print a panel\nwait: until the engine is idle\n");
+    buf_puts(&b,
+             "show [PANEL]: print a panel\nwait: until the engine is idle\n"
+             "check [OPTION...]: the rules of 'gpulocw check' on the kernel and launch that are open\n");
     for (size_t i = 0; i < cmdline_count(); i++) {
         const struct command_info *c = cmdline_info(i);
         buf_printf(&b, "%s%s%s: %s\n", c->name, *c->form ? " " : "", c->form, c->help);
     }
     print(p, b.s ? b.s : "", b.n);
+    buf_free(&b);
+}
+
+static void check(const struct plain *p, char *options)
+{
+    struct buf b = { 0 };
+    plain_check(p->a, options, &b);
+    print(p, b.s ? b.s : "", b.n);
+    fflush(stdout);
     buf_free(&b);
 }
 
@@ -221,6 +236,10 @@ static bool command(struct plain *p, char *line)
     }
     if (!strcmp(line, "wait"))
         return true;
+    if (!strncmp(line, "check", 5) && (line[5] == ' ' || !line[5])) {
+        check(p, line + 5);
+        return true;
+    }
     if (!strcmp(line, "help") || !strcmp(line, "?")) {
         help(p);
         return true;
@@ -229,6 +248,9 @@ static bool command(struct plain *p, char *line)
         say(p, "files are not watched here: use reload");
         return true;
     }
+    if (!strncmp(line, "export json", strlen("export json")) ||
+        !strncmp(line, ":export json", strlen(":export json")))
+        wait_facts(p);
     *a->notice = '\0';
     unsigned effect = app_command(a, line);
     if (*a->notice)
@@ -240,6 +262,7 @@ static bool command(struct plain *p, char *line)
 int workbench_plain(struct app *a, struct engine_link *link, const struct cmd_front_opts *o)
 {
     struct plain p = { .a = a, .link = link };
+    a->lines = true;
     char line[PROMPT_TEXT];
     /* what a session holds already is not told point by point */
     p.run = o->sweep_at_once ? 0 : SIZE_MAX;

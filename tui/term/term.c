@@ -146,7 +146,7 @@ static void put_colour(struct buf *out, struct colour c, bool back, enum depth d
         buf_printf(out, ";%d;5;%d", back ? 48 : 38, i);
 }
 
-void term_look(struct buf *out, const struct look *l, const struct look *select, enum depth d)
+void term_look(struct buf *out, const struct look *l, enum depth d)
 {
     static const struct {
         uint8_t bit, code;
@@ -154,14 +154,12 @@ void term_look(struct buf *out, const struct look *l, const struct look *select,
         { ATTR_BOLD, 1 }, { ATTR_DIM, 2 }, { ATTR_ITALIC, 3 }, { ATTR_UNDERLINE, 4 }, { ATTR_REVERSE, 7 }
     };
     unsigned a = d == DEPTH_MONO ? l->mono : l->attrs;
-    if (select)
-        a |= d == DEPTH_MONO ? select->mono : select->attrs;
     buf_puts(out, "\033[0");
     for (size_t i = 0; i < ARRAY_LEN(attrs); i++)
         if (a & attrs[i].bit)
             buf_printf(out, ";%u", attrs[i].code);
     put_colour(out, l->fg, false, d);
-    put_colour(out, select && l->bg.kind == COLOUR_DEFAULT ? select->bg : l->bg, true, d);
+    put_colour(out, l->bg, true, d);
     buf_puts(out, "m");
 }
 
@@ -194,8 +192,8 @@ static void send_row(struct term *t, const struct surface *s, const struct theme
             buf_printf(&t->out, "\033[%d;%dH", y + 1, x + 1);
         int want = now[x].role * 2 + now[x].sel;
         if (want != *look) {
-            term_look(&t->out, &theme->look[now[x].role], now[x].sel ? &theme->look[ROLE_SELECT] : NULL,
-                      t->depth);
+            struct look l = theme_look(theme, (enum role)now[x].role, now[x].sel, t->depth);
+            term_look(&t->out, &l, t->depth);
             *look = want;
         }
         put_cell(t, &now[x]);
@@ -245,7 +243,8 @@ static void enter_modes(struct term *t)
     t->valid = false;
 }
 
-enum depth term_depth(const struct caps *c, const char *when)
+/* Colour depth wanted and possible: NO_COLOR, COLORTERM, terminfo; when: --color, NULL is auto. */
+static enum depth term_depth(const struct caps *c, const char *when)
 {
     const char *no = getenv("NO_COLOR"), *ct = getenv("COLORTERM");
     bool always = when && !strcmp(when, "always"), never = when && !strcmp(when, "never");

@@ -24,8 +24,6 @@ struct caps {
 bool caps_read(struct caps *c, const char **why);
 void caps_free(struct caps *c);
 
-/* Colour depth wanted and possible: NO_COLOR, COLORTERM, terminfo; when: --color, NULL is auto. */
-enum depth term_depth(const struct caps *c, const char *when);
 /* The finest plot drawing that this kind of terminal (TERM) can be trusted with. */
 enum plot_style term_plot_style(void);
 /* Whether the locale's character set is UTF-8 (sets LC_CTYPE). */
@@ -60,7 +58,7 @@ int term_pending_ms(const struct term *t);
 /* Stops like the shell's C-z, comes back in full-screen mode. */
 void term_suspend(struct term *t);
 
-/* The escape sequence that sets a look (appended to out). */
-void term_look(struct buf *out, const struct look *l, const struct look *select, enum depth d);
+/* The escape sequence that sets a look as theme_look makes it (appended to out). */
+void term_look(struct buf *out, const struct look *l, enum depth d);
 
 #endif

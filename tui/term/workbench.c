@@ -3,22 +3,27 @@
 #include "tui/term/workbench.h"
 
 #include "engine/base/base.h"
+#include "engine/base/name.h"
+#include "engine/base/shown.h"
 #include "engine/cmd/cmd.h"
 #include "engine/dev/dev.h"
 #include "engine/ptx/ptx.h"
 #include "engine/session/lesson.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
+#include "engine/workspace/source.h"
 #include "tui/app/app.h"
 #include "tui/app/as_command.h"
 #include "tui/app/config.h"
-#include "tui/control/lesson_run.h"
+#include "tui/app/post.h"
 #include "tui/app/reload.h"
 #include "tui/base/key.h"
 #include "tui/base/request.h"
+#include "tui/control/control.h"
+#include "tui/control/lesson_run.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/surface.h"
 #include "tui/term/term.h"
-#include "tui/control/control.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +32,6 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FRAME_NS (33LL * 1000000) /* frames that only a snapshot asks for come no faster */
@@ -51,6 +55,11 @@ static void engine_release(void *ctx, const struct job_snapshot *s)
 {
     (void)ctx;
     job_snapshot_release(s);
+}
+
+struct app_engine engine_app(struct engine_link *l)
+{
+    return (struct app_engine){ l, engine_post, engine_cancel, engine_hold, engine_release };
 }
 
 struct bench {
@@ -163,12 +172,11 @@ static void watch_ptx(struct bench *b)
 
 static void file_written(struct bench *b, const struct inotify_event *e)
 {
-    const char *slash = strrchr(b->ptx, '/'), *name = slash ? slash + 1 : b->ptx;
     const char *end = e->len ? strrchr(e->name, '.') : NULL;
     if (end && !strcmp(end, ".theme")) {
         app_theme(&b->app, b->app.set.theme);
         b->repaint = true;
-    } else if (!e->len || e->wd != b->ptx_watch || strcmp(e->name, name)) {
+    } else if (!e->len || e->wd != b->ptx_watch || strcmp(e->name, base_file_name(b->ptx))) {
         return;
     } else {
         reload_written(&b->app);
@@ -231,12 +239,9 @@ static void loop(struct bench *b)
 /* A session file that holds a lesson is taken as one. */
 static bool is_lesson(const char *file)
 {
-    struct diags ds = { 0 };
     struct lesson *l = NULL;
-    size_t n = file ? strlen(file) : 0;
-    bool yes = n > 5 && !strcmp(file + n - 5, ".json") && lesson_read(file, &l, &ds) == ST_OK;
+    bool yes = file && base_stem(file, ".json") && lesson_read(file, &l, NULL) == ST_OK;
     lesson_free(l);
-    diags_free(&ds);
     return yes;
 }
 
@@ -260,9 +265,12 @@ static void workbench_start(struct app *a, const char *file, const char *device,
         snprintf(a->valley.axis, sizeof a->valley.axis, "%s", o->axis);
     if (o->lesson || is_lesson(file))
         lesson_open(a, o->lesson ? o->lesson : file);
-    else if (file)
+    else if (file) {
         open_file(a, file, o);
-    else if (!o->plain) {
+        bool unasked = a->set.open == PANEL_SUMMARY; /* by the settings */
+        a->first_run = unasked && !o->plain && !o->replay && !o->sweep_at_once;
+        app_focus(a, unasked && source_is_cuda(file) ? PANEL_CUDA : a->set.open);
+    } else if (!o->plain) {
         config_find_demos(a);
         a->overlay = OVERLAY_PICKER;
     }
@@ -276,18 +284,21 @@ static void workbench_start(struct app *a, const char *file, const char *device,
     }
 }
 
-static void settle(struct app *a, const struct cmd_front_opts *o)
+/* False: the theme asked for is none. */
+static bool settle(struct app *a, const struct cmd_front_opts *o)
 {
     struct diags ds = { 0 };
+    bool ok = true;
     config_load(a, NULL, &ds);
     if (o->theme) {
         snprintf(a->set.theme, sizeof a->set.theme, "%s", o->theme);
         a->set.theme_given = true;
     }
     if (strcmp(a->set.theme, "dark") || o->theme)
-        app_theme(a, a->set.theme);
+        ok = app_theme(a, a->set.theme) || !o->theme;
     app_notice_diags(a, &ds);
     diags_free(&ds);
+    return ok;
 }
 
 /* Where the results are, and what shows them again. */
@@ -306,12 +317,26 @@ static void say_session(const struct app *a)
     buf_free(&path);
 }
 
+/* A line on standard error, made of what a file or its name may say. */
+static void tell(const char *format, ...)
+{
+    struct buf text = { 0 }, shown = { 0 };
+    va_list v;
+    va_start(v, format);
+    buf_vprintf(&text, format, v);
+    va_end(v);
+    buf_shown(&shown, (struct str){ text.s, text.n });
+    fprintf(stderr, "%s\n", shown.s ? shown.s : "");
+    buf_free(&text);
+    buf_free(&shown);
+}
+
 /* A file that cannot be read is told before the screen is taken: there would be nothing to work on. */
 static enum status check_readable(const char *path)
 {
     if (!path || access(path, R_OK) == 0)
         return ST_OK;
-    fprintf(stderr, "%s: cannot open: %s\n", path, strerror(errno));
+    tell("%s: cannot open: %s", path, strerror(errno));
     return ST_IO;
 }
 
@@ -392,15 +417,17 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
         return status_exit_code(st);
     }
     diags_free(&ds);
-    struct app_engine engine = { &b.link, engine_post, engine_cancel, engine_hold, engine_release };
+    struct app_engine engine = engine_app(&b.link);
     app_init(&b.app, &engine, job_snapshot_get(b.link.engine), cmd_data_dir());
     b.app.set.worker = env->workers;
     b.app.set.nworkers = env->nworkers;
     b.app.now_ns = base_now_ns(); /* what settling finds wrong is told for its time, from now */
-    settle(&b.app, o);
-    bool tty = isatty(0) && isatty(1);
+    bool settled = settle(&b.app, o), tty = isatty(0) && isatty(1);
     int rc;
-    if (!o->plain && tty && (b.term = term_open(b.app.set.mouse && o->mouse, o->color, &why))) {
+    if (!settled) {
+        tell("gpulocw: %s", b.app.notice);
+        rc = status_exit_code(ST_USAGE);
+    } else if (!o->plain && tty && (b.term = term_open(b.app.set.mouse && o->mouse, o->color, &why))) {
         rc = full_screen(&b, file, device, o);
     } else {
         if (why)

@@ -1,23 +1,25 @@
 /* advice: ranked things to try, each one key away. */
 #include "engine/base/base.h"
-#include "engine/predict/prediction.h"
-#include "engine/rec/device.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/search/advice.h"
-#include "engine/session/session.h"
-#include "engine/tune/sweep.h"
-#include "tui/view/advice.h"
+#include "engine/search/gain_record.h"
+#include "engine/session/baseline.h"
+#include "engine/session/run.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
+#include "tui/app/post.h"
 #include "tui/app/results/provenance.h"
 #include "tui/app/results/run_line.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/advice.h"
 #include "tui/view/search.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <math.h>
@@ -26,17 +28,15 @@
 bool advice_best(const struct app *a, struct options *o, double *gain, size_t *run)
 {
     *gain = 1.02;
-    bool found = false, whole = false;
+    bool found = false;
+    size_t of;
+    const struct result *now = run_original_now(a, &of);
     for (size_t i = 0; i < a->snap->nruns; i++) {
         const struct session_run *r = app_run(a, i);
-        const struct result *x = r && !r->deleted && !run_stale(a, r) ? run_best(r) : NULL,
-                            *base = x ? run_base(a, i) : NULL;
-        if (!base || x->equal == EQUAL_NO || x->equal == EQUAL_UNKNOWN || (whole && x->sampled))
+        const struct result *x = r && !r->deleted && !run_stale(a, r) ? run_best(r) : NULL;
+        double g = x ? gain_of(run_baseline_of(r, now), x) : (double)NAN;
+        if (isnan(g) || !equality_known(x->equal) || g <= *gain)
             continue;
-        double g = (double)base->time.median / (double)x->time.median;
-        if (g <= (!whole && !x->sampled ? 1.02 : *gain))
-            continue; /* the first whole launch goes before all samples */
-        whole = !x->sampled;
         *gain = g;
         *o = x->options;
         *run = i;
@@ -45,47 +45,47 @@ bool advice_best(const struct app *a, struct options *o, double *gain, size_t *r
     return found;
 }
 
-static bool failed(const struct tune_advice *x)
-{
-    return x->tried && !isnan(x->real_gain) && x->real_gain <= 1.02 && x->expected_gain > 1.02;
-}
-
 static bool knob_options_plain(const struct options *o)
 {
     struct options none = options_default();
     return options_equal(o, &none);
 }
 
-/* "Leave it alone" is no advice once something ran faster. */
-static bool overtaken(const struct tune_advice *x, bool better)
+bool advice_overtaken(const struct tune_advice *x, bool better)
 {
     return better && knob_options_plain(&x->options);
+}
+
+const char *advice_expected(struct app *a, const struct tune_advice *x, bool brief)
+{
+    struct buf b = { 0 };
+    if (!x->tried)
+        gain_recorded_words("", &x->likely, brief, &b);
+    const char *words = b.n ? arena_dup(a->frame, (struct str){ b.s, b.n }) : NULL;
+    buf_free(&b);
+    return words;
 }
 
 static void put_advice(struct app *a, size_t i, unsigned number, unsigned w, bool better)
 {
     const struct tune_advice *x = &a->snap->advice[i];
     struct page *p = &a->page[PANEL_ADVICE];
-    bool past = failed(x) || overtaken(x, better);
-    const char *origin = !a->snap->has_dev                    ? ""
-                         : a->snap->dev.kind != DEV_SIMULATED ? " (measured)"
-                         : x->sampled                         ? " (simulated, from a sample)"
-                                                              : " (simulated)";
+    bool past = advice_overtaken(x, better);
     struct buf b = { 0 };
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_DIM, " %u  ", number);
     row_put(&r, past ? ROLE_DIM : ROLE_TITLE, "%s", x->title);
-    if (x->tried && !isnan(x->real_gain))
-        row_put(&r, x->real_gain > 1.02 ? ROLE_GOOD : ROLE_WARN, "   tried: %.2fx%s", x->real_gain,
-                origin);
-    if (failed(x))
-        row_put(&r, ROLE_DIM, "   %.2fx was expected, but not reached", x->expected_gain);
-    else if (overtaken(x, better))
+    if (x->tried && isnan(x->real_gain))
+        row_put(&r, ROLE_DIM,
+                "   tried, but timed from a sample: not compared with the original, timed whole");
+    else if (x->tried)
+        row_put(&r, x->real_gain > 1.02 ? ROLE_GOOD : ROLE_WARN, "   tried: %.2fx (%s)", x->real_gain,
+                evidence_words(x->evidence));
+    if (past)
         row_put(&r, ROLE_DIM, "   a later run was faster");
-    else if (!x->tried && !isnan(x->expected_gain) && x->expected_gain > 0)
-        row_put(&r, ROLE_NOTE, "   expected %.2fx%s, confidence %.0f %%", x->expected_gain,
-                x->modelled ? " by the model" : "", x->confidence * 100);
+    else if (advice_expected(a, x, false))
+        row_put(&r, ROLE_NOTE, "   %s", advice_expected(a, x, false));
     page_flow(a, p, &r, 4, w - 1, (long)i);
     page_wrap(a, p, past ? ROLE_DIM : ROLE_TEXT, 4, w - 1, x->why, -1);
     options_line(&x->options, &b);
@@ -108,8 +108,8 @@ static bool put_best(struct app *a, unsigned w)
     options_line(&o, &b);
     row_init(&r, a->frame);
     row_put(&r, ROLE_GOOD, " Best so far: %.2fx faster", gain);
-    row_put(&r, ROLE_LABEL, " (run %zu%s, outputs equal)  ", run + 1,
-            run_best(app_run(a, run))->sampled ? ", from a sample" : "");
+    row_put(&r, ROLE_LABEL, " (run %zu, %s, outputs equal)  ", run + 1,
+            evidence_name(evidence_of(run_best(app_run(a, run)))));
     row_put(&r, ROLE_VALUE, "%s", b.s ? b.s : "");
     page_flow(a, p, &r, 4, w - 1, -1);
     buf_free(&b);
@@ -127,10 +127,18 @@ static void put_last_verdict(struct app *a, unsigned w)
     if (last == SIZE_MAX || running) /* it has none yet, and is not cut off */
         return;
     const char *why = run_stale(a, app_run(a, last));
-    tune_verdict(&app_run(a, last)->sweep, &v);
+    run_verdict(a->snap->runs, a->snap->nruns, app_run(a, last), &v);
     if (v.n && why)
         page_wrap(a, p, ROLE_DIM, 1, w - 1,
                   arena_printf(a->frame, "Run %zu (%s): %s", last + 1, why, v.s), -1);
+    else if (v.n && run_outdone(a, last))
+        page_wrap(
+            a, p, ROLE_DIM, 1, w - 1,
+            arena_printf(a->frame,
+                         "Run %zu (sampled; the original has run whole since, so its gains are not "
+                         "told): %s",
+                         last + 1, v.s),
+            -1);
     else if (v.n)
         page_wrap(a, p, ROLE_TITLE, 1, w - 1, v.s, -1);
     if (v.n)
@@ -142,11 +150,11 @@ static void put_all(struct app *a, unsigned w, bool better)
 {
     unsigned number = 0;
     size_t n = a->snap->nadvice;
-    /* confirmed, still to be tried, refuted */
+    /* confirmed, still to be tried, overtaken */
     for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; i < n; i++) {
             const struct tune_advice *x = &a->snap->advice[i];
-            int at = failed(x) || overtaken(x, better) ? 2 : x->tried ? 0 : 1;
+            int at = advice_overtaken(x, better) ? 2 : x->tried ? 0 : 1;
             if (at == turn)
                 put_advice(a, i, ++number, w, better);
         }
@@ -155,7 +163,7 @@ static void put_all(struct app *a, unsigned w, bool better)
 size_t advice_next(const struct app *a, bool better)
 {
     for (size_t i = 0; i < a->snap->nadvice; i++)
-        if (!a->snap->advice[i].tried && !overtaken(&a->snap->advice[i], better))
+        if (!a->snap->advice[i].tried && !advice_overtaken(&a->snap->advice[i], better))
             return i;
     return SIZE_MAX;
 }
@@ -165,15 +173,15 @@ static bool put_summary(struct app *a, unsigned w)
 {
     struct page *p = &a->page[PANEL_ADVICE];
     size_t run = SIZE_MAX;
-    const struct result *was = run_original_limits(a, &run);
+    const struct result *was = run_original_now(a, &run);
     struct row r;
-    if (was) {
+    if (was && was->limits.valid) {
         enum limit_cause first = limits_first(&was->limits);
         row_init(&r, a->frame);
         row_put(&r, ROLE_LABEL, " Limited by: ");
         row_put(&r, ROLE_NOTE, "%s, %.0f %%", limit_name(first), 100 * (double)was->limits.share[first]);
-        row_put(&r, ROLE_DIM, " of the issue slots (the original in run %zu, %s)", run + 1,
-                limits_evidence(was));
+        row_put(&r, ROLE_DIM, " of the time (the original in run %zu, %s)", run + 1,
+                evidence_name(evidence_of(was)));
         page_flow(a, p, &r, 4, w - 1, -1);
     }
     bool better = put_best(a, w);
@@ -181,10 +189,10 @@ static bool put_summary(struct app *a, unsigned w)
     const struct tune_advice *x = i == SIZE_MAX ? NULL : &a->snap->advice[i];
     if (x) {
         row_init(&r, a->frame);
-        row_put(&r, ROLE_LABEL, " Try next: ");
+        row_put(&r, ROLE_LABEL, " Next: ");
         row_put(&r, ROLE_TITLE, "%s", x->title);
-        if (!isnan(x->expected_gain) && x->expected_gain > 0)
-            row_put(&r, ROLE_NOTE, "  expected %.2fx", x->expected_gain);
+        if (advice_expected(a, x, false))
+            row_put(&r, ROLE_NOTE, "   %s", advice_expected(a, x, false));
         page_flow(a, p, &r, 4, w - 1, -1);
     }
     if (x || better || was)
@@ -233,7 +241,7 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
     if (!a->snap->nadvice)
         page_hint(a, p, w,
                   view_unready(a, a->snap->facts ? "The analysis alone gives no advice. {sweep} sweeps "
-                                                   "the threshold, {tune} searches all knobs."
+                                                   "π, {tune} searches all knobs."
                                                  : "Waiting for the analysis ..."));
     keep_place(a, p);
 }
@@ -243,7 +251,8 @@ static void try_options(struct app *a, const struct options *o, const char *titl
 {
     struct options taken = *o, none = options_default();
     app_options_set(a, &taken);
-    if (!run_original_known(a) && !options_equal(o, &none))
+    size_t run;
+    if (!run_original_now(a, &run) && !options_equal(o, &none))
         app_run_once(a, &none);
     app_notice(a, DIAG_NOTE, "trying: %s", title);
     app_run_once(a, &taken);

@@ -3,9 +3,10 @@
 #define GPULOCW_TUI_VIEW_ADVICE_H
 
 #include "engine/base/base.h"
-#include "engine/rec/options.h"
 
 struct app;
+struct options;
+struct tune_advice;
 
 /* The fastest that has run of this text, launch and device with right outputs, against the original
  * timed in the same way: its options, gain and run. Samples of the CTAs count where no whole launch beat
@@ -14,6 +15,11 @@ bool advice_best(const struct app *a, struct options *o, double *gain, size_t *r
 /* The first advice of the snapshot that is still to be tried, knowing whether something was faster;
  * SIZE_MAX: none. */
 size_t advice_next(const struct app *a, bool better);
+/* "Leave it alone" is no advice once something ran faster. */
+bool advice_overtaken(const struct tune_advice *x, bool better);
+/* Where the gain of x lies by recorded runs; the frame's. brief: without how often it holds. NULL: it
+ * was tried, or too little is recorded. */
+const char *advice_expected(struct app *a, const struct tune_advice *x, bool brief);
 /* Takes the options of advice i and runs them. */
 void advice_run(struct app *a, size_t i);
 

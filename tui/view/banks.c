@@ -5,10 +5,11 @@
 #include "engine/analysis/banks.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 

@@ -4,18 +4,20 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/traffic.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/expr.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/view/banks.h"
+#include "tui/view/traffic.h"
+#include "tui/view/view.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -38,8 +40,10 @@ static void put_metric(struct row *r, const struct ana_coalesce *c, const struct
         row_bar(r, role, 8, fmax(c->degree, ana_sector_use(c)));
         row_right(r, role, 8, "%.1f %%", c->degree * 100);
         row_right(r, ROLE_VALUE, 6, "%u", c->num_sectors);
-        if (w >= WITH_EXPECTED)
+        if (w >= WITH_EXPECTED && ana_expected_tells(c->expected))
             row_right(r, ROLE_LABEL, 9, "%.2f", c->expected);
+        else if (w >= WITH_EXPECTED)
+            row_right(r, ROLE_DIM, 9, "-");
     } else {
         row_put(r, ROLE_DIM, "%-8s%8s%6s%*s", "n/a", "", "", w >= WITH_EXPECTED ? 9 : 0, "");
     }
@@ -235,13 +239,13 @@ static bool lane_name(void *ctx, struct str n, int64_t *v)
         n.s++, n.n--;
     struct str head = { n.s, n.n > 2 && n.s[n.n - 2] == '.' ? n.n - 2 : 0 };
     if (str_is(head, "tid"))
-        *v = part(n, unflatten(e->tid, e->l->block));
+        *v = part(n, unflatten(e->tid, launch_block(e->l)));
     else if (str_is(head, "ctaid"))
-        *v = part(n, unflatten(e->cta, e->l->grid));
+        *v = part(n, unflatten(e->cta, launch_grid(e->l)));
     else if (str_is(head, "ntid"))
-        *v = part(n, e->l->block);
+        *v = part(n, launch_block(e->l));
     else if (str_is(head, "nctaid"))
-        *v = part(n, e->l->grid);
+        *v = part(n, launch_grid(e->l));
     else if (str_is(n, "laneid"))
         *v = e->tid % 32;
     else if (str_is(n, "warpid"))
@@ -251,10 +255,10 @@ static bool lane_name(void *ctx, struct str n, int64_t *v)
     else if (loop_of(n) >= 0)
         *v = e->round[loop_of(n)];
     else {
-        for (size_t i = 0; i < e->l->nargs; i++)
-            if (e->l->args[i].name && str_is(n, e->l->args[i].name) &&
-                e->l->args[i].kind == ARG_SCALAR) {
-                memcpy(v, e->l->args[i].scalar, sizeof *v);
+        for (size_t i = 0; i < launch_nargs(e->l); i++)
+            if (launch_arg(e->l, i)->name && str_is(n, launch_arg(e->l, i)->name) &&
+                launch_arg(e->l, i)->kind == ARG_SCALAR) {
+                memcpy(v, launch_arg(e->l, i)->scalar, sizeof *v);
                 return true;
             }
         return false;
@@ -275,7 +279,7 @@ static bool lanes_eval(const struct app *a, const struct ana_access *x, const un
 {
     const struct launch_spec *l = a->snap->spec;
     *out = (struct lanes){ .low = INT64_MAX, .high = INT64_MIN };
-    uint64_t threads = l ? dim3u_count(l->block) : 0, grid = l ? dim3u_count(l->grid) : 0,
+    uint64_t threads = l ? dim3u_count(launch_block(l)) : 0, grid = l ? dim3u_count(launch_grid(l)) : 0,
              warps = (threads + 31) / 32;
     if (!warps || !grid || !x->address)
         return false;
@@ -402,26 +406,29 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
         row_put(&r, ROLE_DIM, "n/a");
     else if (two)
         row_put(&r, view_degree_role(c->every.degree), "%.2f %%", c->every.degree * 100);
-    row_put(&r, ROLE_LABEL, "  range ");
+    row_put(&r, ROLE_LABEL, "%s", two || w < 64 ? "  " : "   sectors a request: ");
     row_put(&r, ROLE_VALUE, "%u", c->num_sectors);
-    row_put(&r, ROLE_LABEL, "  expected ");
-    row_put(&r, ROLE_VALUE, "%.2f", c->expected);
-    row_put(&r, ROLE_LABEL, "  exact ");
+    row_put(&r, ROLE_LABEL, " in range, ");
+    if (ana_expected_tells(c->expected)) {
+        row_put(&r, ROLE_VALUE, "%.2f", c->expected);
+        row_put(&r, ROLE_LABEL, " expected, ");
+    }
     if (e->valid && e->requests)
         row_put(&r, ROLE_TITLE, "%.2f", e->sectors_per_request);
     else
         row_put(&r, ROLE_DIM, "n/a");
-    if (w >= 64)
-        row_put(&r, ROLE_DIM, two ? " sectors" : " sectors/request");
+    row_put(&r, ROLE_LABEL, " exact");
     page_add(a, &a->chart[PANEL_COALESCE], &r, -1);
     row_init(&r, a->frame);
-    row_put(&r, ROLE_LABEL, "  sectors ");
+    row_put(&r, ROLE_LABEL, "  each request moves ");
     row_put(&r, ROLE_VALUE, "%.2f", c->sectors);
-    row_put(&r, ROLE_LABEL, " of a request, at least ");
+    row_put(&r, ROLE_LABEL, " sectors, ");
     row_put(&r, ROLE_VALUE, "%.2f", c->least);
-    row_put(&r, ROLE_LABEL, ": ");
+    row_put(&r, ROLE_LABEL, " would do: ");
     row_put(&r, view_degree_role(ana_sector_use(c)), "%.1f %%", 100 * ana_sector_use(c));
     row_put(&r, ROLE_LABEL, " needed");
+    if (traffic_of(a).counted)
+        row_put(&r, ROLE_DIM, "  L1: %s", view_counters_name(a, true));
     page_add(a, &a->chart[PANEL_COALESCE], &r, -1);
 }
 

@@ -3,13 +3,18 @@
  * ours: one SM's warps in time, no less than five bounds. Always labelled modelled. */
 #include "engine/base/base.h"
 #include "engine/predict/prediction.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/limits.h"
+#include "engine/rec/result.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
+#include "tui/app/results/run_line.h"
 #include "tui/app/view_state.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/view/search.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,6 +51,20 @@ static const char *why_not(struct app *a)
                         p ? p->why_not : "");
 }
 
+/* "run 2 took 60.7 µs (whole), limited by issue": what runs with these options say; NULL: none ran. */
+static const char *ran(struct app *a)
+{
+    size_t run = 0;
+    char t[TEXT_NUM];
+    const struct result *x = run_of_options(a, &a->options, &run);
+    if (!x)
+        return NULL;
+    text_time(t, (double)x->time.median);
+    return arena_printf(a->frame, "run %zu took %s (%s)%s%s", run + 1, t, evidence_name(evidence_of(x)),
+                        x->limits.valid ? ", limited by " : "",
+                        x->limits.valid ? limit_name(limits_first(&x->limits)) : "");
+}
+
 void cost_brief(struct app *a, struct page *p, unsigned w)
 {
     const struct tune_prediction *now = current(a) ? usable(a->snap->cost) : NULL,
@@ -53,7 +72,7 @@ void cost_brief(struct app *a, struct page *p, unsigned w)
     char t[TEXT_NUM];
     struct row r;
     if (!now) {
-        page_wrap(a, p, ROLE_DIM, 1, w - 1, why_not(a), -1);
+        page_wrap(a, p, ran(a) ? ROLE_NOTE : ROLE_DIM, 1, w - 1, ran(a) ? ran(a) : why_not(a), -1);
         return;
     }
     row_init(&r, a->frame);
@@ -61,10 +80,12 @@ void cost_brief(struct app *a, struct page *p, unsigned w)
     row_put(&r, ROLE_TITLE, "  %s cycles", cycles(a, now->cost.extended));
     text_time(t, now->time_ns);
     row_put(&r, ROLE_LABEL, " (%s),", t);
-    row_put(&r, ROLE_NOTE, " %s binds;", tune_part_name(tune_part_binding(now)));
+    if (ran(a))
+        row_put(&r, ROLE_NOTE, " %s", ran(a));
+    else
+        row_put(&r, ROLE_NOTE, " limited by %s", tune_part_name(tune_part_binding(now)));
     if (old && !options_equal(&old->options, &now->options))
-        row_put(&r, ROLE_LABEL, " original %s;", cycles(a, old->cost.extended));
-    row_put(&r, ROLE_LABEL, " paper's sum %s", cycles(a, now->cost.paper));
+        row_put(&r, ROLE_LABEL, "; original %s cycles", cycles(a, old->cost.extended));
     page_flow(a, p, &r, 3, w, -1);
 }
 
@@ -81,7 +102,7 @@ static void put_part(struct app *a, struct page *p, const char *name, enum role 
     row_put(&r, ROLE_TEXT, "  ");
     row_bar(&r, role, cols, whole > 0 && !isnan(now) ? now / whole : 0);
     if (binds)
-        row_put(&r, ROLE_TITLE, "  binds");
+        row_put(&r, ROLE_TITLE, "  limits");
     page_add(a, p, &r, -1);
 }
 
@@ -96,12 +117,12 @@ static void put_title(struct app *a, struct page *p, const char *title)
 }
 
 static void put_ours(struct app *a, struct page *p, const struct tune_prediction *now,
-                     const struct tune_prediction *old, unsigned w)
+                     const struct tune_prediction *old, bool telling, unsigned w)
 {
-    size_t binds = tune_part_binding(now);
-    put_title(a, p, "ours: no less than");
-    put_part(a, p, "warps in time", ROLE_TITLE, now->walked, old ? old->walked : NAN, now->cost.extended,
-             false, w);
+    size_t binds = telling ? tune_part_binding(now) : TUNE_PARTS;
+    put_title(a, p, "the longest counts");
+    put_part(a, p, "warps step by step", ROLE_TITLE, now->walked, old ? old->walked : NAN,
+             now->cost.extended, false, w);
     for (size_t i = 0; i < TUNE_PARTS; i++)
         put_part(a, p, tune_part_name(i), i == binds ? ROLE_TITLE : ROLE_VALUE, tune_part(now, i),
                  old ? tune_part(old, i) : NAN, now->cost.extended, i == binds, w);
@@ -121,11 +142,12 @@ static void put_ours(struct app *a, struct page *p, const struct tune_prediction
 static void put_papers(struct app *a, struct page *p, const struct tune_prediction *now,
                        const struct tune_prediction *old, unsigned w)
 {
-    put_title(a, p, "the paper's sum");
+    put_title(a, p, "every transaction's latency, added up");
     char g[TEXT_NUM];
     text_count(g, now->paper.loads);
     page_wrap(a, p, ROLE_LABEL, 3, w - 1,
-              arena_printf(a->frame, "G %s line transactions of loads, m1 %.1f %%, m2 %.1f %%", g,
+              arena_printf(a->frame,
+                           "%s line transactions of loads; L1 misses %.1f %%, L2 misses %.1f %%", g,
                            now->paper.m1 * 100, now->paper.m2 * 100),
               -1);
     put_part(a, p, "L1", ROLE_L1, now->cost.l1, old ? old->cost.l1 : NAN, now->cost.paper, false, w);
@@ -146,6 +168,8 @@ void cost_full(struct app *a, struct page *p, unsigned w)
         return;
     }
     page_heading(a, p, "Memory cost of the current knobs: modelled, nothing was launched");
+    if (ran(a))
+        page_wrap(a, p, ROLE_NOTE, 3, w - 1, arena_printf(a->frame, "%s: the run counts", ran(a)), -1);
     text_count(req, now->in.loads);
     text_time(t, now->time_ns);
     page_wrap(a, p, ROLE_LABEL, 3, w - 1,
@@ -154,7 +178,7 @@ void cost_full(struct app *a, struct page *p, unsigned w)
                            "%s at the device's clock",
                            req, now->in.m1 * 100, now->in.m2 * 100, t),
               -1);
-    put_ours(a, p, now, old, w);
+    put_ours(a, p, now, old, !ran(a), w);
     put_papers(a, p, now, old, w);
     if (*now->note)
         page_wrap(a, p, ROLE_WARN, 3, w - 1, now->note, -1);

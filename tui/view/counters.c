@@ -1,22 +1,26 @@
 /* counters: one result's way through the memory: requests, L1, L2, DRAM, as
  * bars in proportion to the bytes, and the difference to a base line. */
 #include "engine/base/base.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/session/baseline.h"
 #include "engine/session/roofline.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/run_line.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/roof.h"
 #include "tui/view/search.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,22 +56,22 @@ static size_t entries(const struct app *a, struct entry *out, size_t max)
 
 static void entry_name(struct buf *b, const struct entry *e)
 {
-    buf_printf(b, "run %zu ", e->index + 1);
+    buf_printf(b, "run %zu", e->index + 1);
     if (e->r == &e->run->sweep.bpa)
-        buf_puts(b, "bypass all");
+        buf_puts(b, " all bypass");
     else if (e->r == &e->run->sweep.cha)
-        buf_puts(b, "cache all");
+        buf_puts(b, " all cache");
     else if (e->run->kind == RUN_SWEEP && e->run->sweep.axis && !strcmp(e->run->sweep.axis, "pi"))
-        buf_printf(b, "π=%d", opt_bypass(&e->r->options)->pi.value);
+        buf_printf(b, " π=%d", opt_bypass(&e->r->options)->pi.value);
     else {
         size_t before = b->n;
         options_line(&e->r->options, b);
         if (b->n == before)
-            buf_puts(b, "the original");
+            buf_puts(b, " the original");
     }
 }
 
-static const char *const base_names[] = { "cache all", "bypass all", "the first run" };
+static const char *const base_names[] = { "all cache", "all bypass", "the first run" };
 
 /* What a result is compared with, and what that is called in the head and above its column. */
 struct base {
@@ -108,7 +112,7 @@ static struct base original_in(const struct session_run *r, const struct result 
     if (r->kind == RUN_ONE && unchanged(&r->one, r) && timed_alike(&r->one, x))
         o = &r->one;
     if (r->kind == RUN_SWEEP && r->sweep.cha.time.valid && timed_alike(&r->sweep.cha, x))
-        return (struct base){ &r->sweep.cha, base_names[0], "cha" };
+        return (struct base){ &r->sweep.cha, base_names[0], "all cache" };
     for (size_t k = 0; r->kind == RUN_SWEEP && !o && k < r->sweep.npoints; k++)
         if (unchanged(&r->sweep.points[k], r) && timed_alike(&r->sweep.points[k], x))
             o = &r->sweep.points[k];
@@ -127,7 +131,7 @@ static struct base reference(const struct app *a, const struct entry *e, bool by
         if (!bypass)
             b = original_in(r, e->r);
         else if (r->kind == RUN_SWEEP && r->sweep.bpa.time.valid && timed_alike(&r->sweep.bpa, e->r))
-            b = (struct base){ &r->sweep.bpa, base_names[1], "bpa" };
+            b = (struct base){ &r->sweep.bpa, base_names[1], "all bypass" };
         if (b.r && r->earlier && !e->run->earlier) /* before the kernel was compiled anew */
             b.name = "the earlier text", b.brief = "earlier";
         if (b.r && b.r != e->r)
@@ -145,18 +149,14 @@ static struct base base_of(const struct app *a, const struct entry *e)
     return has ? (struct base){ first[0].r, base_names[2], "first" } : (struct base){ NULL, NULL, NULL };
 }
 
-static double value(const struct result *r, enum counter_id c)
-{
-    return r && r->counters[c].valid ? r->counters[c].value : NAN;
-}
-
+#define WITH_PEAK 96 /* columns from which a bar says what it is of the peak, and what stores add */
 static void put_bar(struct app *a, unsigned w, const char *name, enum role role, double bytes,
                     double whole, const char *remark)
 {
     char text[TEXT_NUM];
     struct row r;
     /* the same for all three: they are compared */
-    unsigned cols = w > 50 ? w - 42 : w >= 44 ? 8 : 4;
+    unsigned cols = w >= WITH_PEAK ? w - 74 : w > 50 ? w - 42 : w >= 44 ? 8 : 4;
     row_init(&r, a->frame);
     text_bytes(text, bytes);
     row_put(&r, role, " %-6s", name);
@@ -211,9 +211,9 @@ static void put_flow(struct app *a, unsigned w, const struct result *x)
     row_put(&r, ROLE_VALUE, " %s", req);
     row_put(&r, ROLE_DIM, " requests");
     row_pad(&r, 18);
-    row_put(&r, view_hit_role(value(x, COUNTER_L1_HIT_RATE)), "hit %s", l1);
+    row_put(&r, view_hit_role(result_counter(x, COUNTER_L1_HIT_RATE)), "hit %s", l1);
     row_pad(&r, 32);
-    row_put(&r, view_hit_role(value(x, COUNTER_L2_HIT_RATE)), "hit %s", l2);
+    row_put(&r, view_hit_role(result_counter(x, COUNTER_L2_HIT_RATE)), "hit %s", l2);
     page_add(a, p, &r, -1);
     row_init(&r, a->frame);
     row_put(&r, ROLE_VALUE, " %s", spr);
@@ -221,14 +221,96 @@ static void put_flow(struct app *a, unsigned w, const struct result *x)
     page_add(a, p, &r, -1);
 }
 
-static void put_bytes(struct app *a, unsigned w, const struct result *x)
+/* Made once for each result: it reads the device's preset. */
+static const struct roofline *roofline_kept(struct app *a, const struct result *x, const char *spec)
 {
-    double l1 = value(x, COUNTER_L1_SECTORS) * 32, l2 = value(x, COUNTER_L2_READ_SECTORS) * 32,
-           dram = value(x, COUNTER_DRAM_READ_BYTES);
+    struct counters_view *c = &a->counters;
+    if (c->roof_time != x->time.median || strcmp(c->roof_spec, spec) != 0 ||
+        memcmp(c->roof_of, x->counters, sizeof c->roof_of) != 0) {
+        c->roof = roofline_of(x, spec, NULL);
+        c->roof_time = x->time.median;
+        memcpy(c->roof_of, x->counters, sizeof c->roof_of);
+        snprintf(c->roof_spec, sizeof c->roof_spec, "%s", spec);
+    }
+    return &c->roof;
+}
+
+/* "read from L2, 41 % of its peak (with stores 153 MiB)" */
+static const char *of_peak(struct app *a, const struct roof *r, const char *read, double bytes,
+                           unsigned w)
+{
+    char all[TEXT_NUM];
+    if (!r || isnan(r->share))
+        return read;
+    if (w < WITH_PEAK)
+        return arena_printf(a->frame, "%.0f %% of peak", r->share * 100);
+    text_bytes(all, r->amount);
+    return r->amount > 1.005 * bytes
+               ? arena_printf(a->frame, "%s, %.0f %% of its peak (with stores %s)", read, r->share * 100,
+                              all)
+               : arena_printf(a->frame, "%s, %.0f %% of its peak", read, r->share * 100);
+}
+
+static const struct roof *roof_of(const struct roofline *f, const char *level)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (!strcmp(f->roof[i].name, level))
+            return &f->roof[i];
+    return NULL;
+}
+
+/* Why the bars do not follow from each other, and what they leave out. */
+static void put_balance(struct app *a, unsigned w, const struct result *x)
+{
+    struct page *p = &a->page[PANEL_COUNTERS];
+    char text[2][TEXT_NUM];
+    double missed = 32 * result_counter(x, COUNTER_L1_SECTORS) *
+                    (1 - result_counter(x, COUNTER_L1_HIT_RATE) / 100),
+           l2 = 32 * result_counter(x, COUNTER_L2_READ_SECTORS),
+           stored = 32 * result_counter(x, COUNTER_L2_WRITE_SECTORS),
+           l2_missed = l2 * (1 - result_counter(x, COUNTER_L2_HIT_RATE) / 100),
+           dram = result_counter(x, COUNTER_DRAM_READ_BYTES);
+    text_bytes(text[0], missed);
+    if (l2 > 1.02 * missed)
+        page_wrap(
+            a, p, ROLE_DIM, 1, w - 1,
+            arena_printf(a->frame,
+                         "L1 missed %s; L2 reads more: whole lines, and what copies and local memory "
+                         "ask for",
+                         text[0]),
+            -1);
+    else if (l2 < 0.98 * missed)
+        page_wrap(a, p, ROLE_DIM, 1, w - 1,
+                  arena_printf(a->frame, "L1 missed %s; misses of data already on their way are merged",
+                               text[0]),
+                  -1);
+    if (l2 > 0 && dram <= 0)
+        page_wrap(a, p, ROLE_DIM, 1, w - 1, "nothing is read from DRAM: the data lie in L2 already", -1);
+    else if (dram > 1.02 * l2_missed && stored > 0)
+        page_wrap(a, p, ROLE_DIM, 1, w - 1,
+                  "DRAM reads more than L2 missed: sectors that stores fill in part are read, too", -1);
+    text_bytes(text[0], stored);
+    text_bytes(text[1], result_counter(x, COUNTER_DRAM_WRITE_BYTES));
+    if (stored > 0)
+        page_wrap(a, p, ROLE_DIM, 1, w - 1,
+                  arena_printf(a->frame, "stores also write %s to L2, %s to DRAM (in the shares, too)",
+                               text[0], text[1]),
+                  -1);
+}
+
+static void put_bytes(struct app *a, unsigned w, const struct result *x, const char *spec)
+{
+    const struct roofline *f = roofline_kept(a, x, spec);
+    double l1 = result_counter(x, COUNTER_L1_SECTORS) * 32,
+           l2 = result_counter(x, COUNTER_L2_READ_SECTORS) * 32,
+           dram = result_counter(x, COUNTER_DRAM_READ_BYTES);
     double whole = fmax(fmax(isnan(l1) ? 0 : l1, isnan(l2) ? 0 : l2), isnan(dram) ? 0 : dram);
-    put_bar(a, w, "L1", ROLE_L1, l1, whole, "asked of L1");
-    put_bar(a, w, "L2", ROLE_L2, l2, whole, "read from L2");
-    put_bar(a, w, "DRAM", ROLE_DRAM, dram, whole, "read from memory");
+    const struct roof *top = f->valid ? &f->l1 : NULL;
+    put_bar(a, w, "L1", ROLE_L1, l1, whole, of_peak(a, top, "asked of L1", l1, w));
+    put_bar(a, w, "L2", ROLE_L2, l2, whole, of_peak(a, roof_of(f, "L2"), "read from L2", l2, w));
+    put_bar(a, w, "DRAM", ROLE_DRAM, dram, whole,
+            of_peak(a, roof_of(f, "DRAM"), "read from memory", dram, w));
+    put_balance(a, w, x);
 }
 
 /* Is more of it better? 1 yes, -1 no, 0 neither. */
@@ -281,12 +363,12 @@ static void put_counter(struct app *a, unsigned w, const struct result *x, const
     row_right(&r, x->counters[c].valid ? ROLE_VALUE : ROLE_DIM, 10, "%s", now);
     if (base) {
         view_counter(base, c, before);
-        put_against(
-            &r, w,
-            &(struct against){ before, value(x, c), value(base, c), percent, (int)counter_better(c) });
+        put_against(&r, w,
+                    &(struct against){ before, result_counter(x, c), result_counter(base, c), percent,
+                                       (int)counter_better(c) });
     }
     if (w >= WITH_ORIGIN)
-        row_put(&r, ROLE_DIM, "  %s", x->counters[c].valid ? origin_name(x->counters[c].origin) : "");
+        row_put(&r, ROLE_DIM, "  %-9s", x->counters[c].valid ? origin_name(x->counters[c].origin) : "");
     if (w >= 120)
         row_put(&r, ROLE_DIM, "  %s", counter_help(c));
     page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
@@ -317,8 +399,8 @@ static void put_code(struct app *a, const struct result *x)
 {
     struct row r;
     row_init(&r, a->frame);
-    row_put(&r, ROLE_DIM, " code: %u registers, %u B shared, %u B local, %u CTAs per SM%s", x->regs,
-            x->shared_static, x->local_bytes, x->ctas_per_sm, x->sampled ? "; timed from a sample" : "");
+    row_put(&r, ROLE_DIM, " code: %u registers, %u B shared, %u B local, %u CTAs per SM; %s", x->regs,
+            x->shared_static, x->local_bytes, x->ctas_per_sm, evidence_name(evidence_of(x)));
     if (x->regs || x->ctas_per_sm)
         page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
 }
@@ -326,6 +408,8 @@ static void put_code(struct app *a, const struct result *x)
 /* Of the last run: a finished sweep's or search's best, else the newest. */
 static size_t telling(const struct app *a, const struct entry *v, size_t n)
 {
+    while (n > 1 && v[n - 1].run->aside)
+        n--;
     const struct session_run *last = v[n - 1].run;
     const struct result *best = run_best(last);
     bool done = last->kind == RUN_SWEEP ? last->sweep.complete : !a->snap->busy;
@@ -338,29 +422,20 @@ static size_t telling(const struct app *a, const struct entry *v, size_t n)
     return n - 1;
 }
 
-static void put_lines(struct app *a, const struct buf *text, enum role role)
+/* wrap: columns, 0: lines are cut at the panel's edge. */
+static void put_lines(struct app *a, const struct buf *text, enum role role, unsigned wrap)
 {
     for (const char *s = text->s ? text->s : "", *end; *s; s = end + 1) {
         struct row r;
         row_init(&r, a->frame);
         end = strchr(s, '\n');
         row_put(&r, role, " %.*s", (int)(end - s), s);
-        page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
+        if (wrap)
+            page_wrap(a, &a->page[PANEL_COUNTERS], role, 1, wrap,
+                      arena_printf(a->frame, "%.*s", (int)(end - s), s), -1);
+        else
+            page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
     }
-}
-
-/* Made once for each result: it reads the device's preset. */
-static const struct roofline *roofline_kept(struct app *a, const struct result *x, const char *spec)
-{
-    struct counters_view *c = &a->counters;
-    if (c->roof_time != x->time.median || strcmp(c->roof_spec, spec) != 0 ||
-        memcmp(c->roof_of, x->counters, sizeof c->roof_of) != 0) {
-        c->roof = roofline_of(x, spec, NULL);
-        c->roof_time = x->time.median;
-        memcpy(c->roof_of, x->counters, sizeof c->roof_of);
-        snprintf(c->roof_spec, sizeof c->roof_spec, "%s", spec);
-    }
-    return &c->roof;
 }
 
 /* The picture, and what each ceiling leaves. */
@@ -371,9 +446,12 @@ static void put_roofline(struct app *a, unsigned w, const struct result *x, cons
     page_blank(a, &a->page[PANEL_COUNTERS]);
     buf_puts(&text, "roofline ");
     roofline_text(f, &text);
-    roofline_plot(f, w > 90 ? 72 : w > 34 ? w - 18 : 0, 12, &picture);
-    put_lines(a, &picture, ROLE_VALUE);
-    put_lines(a, &text, ROLE_DIM);
+    if (a->set.ascii)
+        roofline_plot(f, w > 90 ? 72 : w > 34 ? w - 18 : 0, 12, &picture);
+    else
+        roof_put(a, &a->page[PANEL_COUNTERS], f, w > 2 ? w - 2 : 0, 12);
+    put_lines(a, &picture, ROLE_VALUE, 0);
+    put_lines(a, &text, ROLE_DIM, w - 1);
     buf_free(&text);
     buf_free(&picture);
 }
@@ -405,6 +483,19 @@ const struct result *view_counters_result(struct app *a)
     return run && !run->earlier && a->snap->kernel && !strcmp(run->kernel, a->snap->kernel) ? e.r : NULL;
 }
 
+const char *view_counters_name(struct app *a, bool brief)
+{
+    struct entry e;
+    struct buf b = { 0 };
+    if (chosen(a, &e))
+        entry_name(&b, &e);
+    if (b.s && brief && e.run->kind != RUN_SWEEP)
+        b.s[4 + strcspn(b.s + 4, " ")] = '\0'; /* "run 2" */
+    const char *name = arena_printf(a->frame, "%s", b.s ? b.s : "");
+    buf_free(&b);
+    return name;
+}
+
 static void counters_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_COUNTERS];
@@ -427,7 +518,7 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     put_flow(a, w, e.r);
     if (h > 20)
         page_blank(a, p);
-    put_bytes(a, w, e.r);
+    put_bytes(a, w, e.r, e.run->dev.spec);
     if (h > 18)
         page_blank(a, p);
     row_init(&r, a->frame);
@@ -458,12 +549,14 @@ static void counters_head(struct app *a, unsigned w, struct row *r)
         return;
     struct buf b = { 0 };
     entry_name(&b, &e);
-    row_put(r, ROLE_LABEL, " result %zu of %zu: ", a->counters.result + 1, n);
+    bool narrow = w < WITH_ORIGIN; /* then the options are what may be cut */
+    row_put(r, ROLE_LABEL, " %s%zu of %zu", narrow ? "" : "result ", a->counters.result + 1, n);
+    if (e.r->time.valid && narrow)
+        row_put(r, ROLE_DIM, " (%s)", evidence_words(evidence_of(e.r)));
+    row_put(r, ROLE_LABEL, ": ");
     row_put(r, ROLE_TITLE, "%s", b.s ? b.s : "");
-    if (e.r->time.valid && w < WITH_ORIGIN)
-        row_put(r, ROLE_DIM, " (%s)", origin_name(e.r->time.origin));
-    if (e.r->time.valid && e.r->sampled)
-        row_put(r, ROLE_DIM, " (from a sample)");
+    if (e.r->time.valid && !narrow)
+        row_put(r, ROLE_DIM, " (%s)", evidence_name(evidence_of(e.r)));
     const struct session_run *run = app_run(a, e.index);
     if (run && run->earlier)
         row_put(r, ROLE_WARN, " (earlier text)");

@@ -4,27 +4,34 @@
  * shown, and nothing can be said of its lines. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/rec/result.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/traffic.h"
-#include "tui/view/view.h"
+#include "tui/app/results/run_line.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/view/source/source_int.h"
+#include "tui/view/traffic.h"
+#include "tui/view/view.h"
+#include "tui/view/where.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BESIDE = 110 /* columns from which the PTX stands beside the source */, BELOW = 7 };
+enum { BESIDE = 110 /* columns from which the PTX stands beside the source */, BELOW = 7, SECTORS = 9 };
 
 /* What the instructions of one line come to. */
 struct line_cost {
     unsigned insts, loads, stores;
-    double degree /* the least of its loads */, sectors, share /* sums over its loads */;
+    double degree /* the least of its loads */, share /* the sum over its loads */;
+    struct sector_mean mean;
+    double time;  /* share of the issue slots of the original, 0..1; NaN: not known */
     uint32_t ptx; /* first line with an access, else of its first instruction; 0: no code */
     bool access;
 };
@@ -76,7 +83,9 @@ static void add_access(struct cuda_page *p, const struct ana_access *x, const st
     if (!c || x->space != PTX_SPACE_GLOBAL || x->prefetch)
         return;
     c->ptx = c->access ? c->ptx : x->at.line;
+    c->mean = c->access ? c->mean : (struct sector_mean){ NAN, NAN, 0 };
     c->access = true;
+    where_mean(&c->mean, x);
     if (x->store && !x->atomic) {
         c->stores++;
         return;
@@ -85,14 +94,33 @@ static void add_access(struct cuda_page *p, const struct ana_access *x, const st
     double degree = x->coalesce.valid ? x->coalesce.degree : NAN;
     c->degree = c->loads ? fmin(c->degree, degree) : degree; /* fmin takes the number, not the NaN */
     c->loads++;
-    c->sectors += x->exact.valid ? x->exact.sectors_per_request : NAN;
     c->share += share; /* n/a is not nothing */
+}
+
+/* Where the time of the original went, where a run has told it. */
+static void add_time(struct app *a, struct cuda_page *p)
+{
+    struct hot_line v[HOT_LINES];
+    size_t run, n;
+    const struct result *x = run_original_now(a, &run);
+    if (!x || !x->limits.valid)
+        return;
+    n = where_lines(a, x, v);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].file == p->file && v[i].line <= p->nlines)
+            p->cost[v[i].line].time = v[i].share;
 }
 
 static const struct ptx_func *kernel_of(const struct app *a)
 {
     const struct job_snapshot *s = a->snap;
     return s->module && s->kernel ? ptx_find_func(s->module, str_of(s->kernel)) : NULL;
+}
+
+bool view_cuda_known(const struct app *a)
+{
+    const struct ptx_func *f = kernel_of(a);
+    return f && f->nlocs;
 }
 
 static void split(struct app *a, struct cuda_page *p, struct str text)
@@ -113,14 +141,13 @@ static struct str text_beside(struct app *a)
 {
     struct cuda_text *c = &a->source.cuda;
     const char *ptx = a->snap->module ? a->snap->module->path : NULL;
-    size_t n = ptx ? strlen(ptx) : 0;
+    size_t stem = ptx ? base_stem(ptx, ".ptx") : 0;
     char path[1200];
     if (c->file != UINT32_MAX) {
         base_free(c->text);
         *c = (struct cuda_text){ .file = UINT32_MAX };
-        snprintf(path, sizeof path, "%.*s.cu", (int)(n > 4 ? n - 4 : 0), ptx ? ptx : "");
-        if (n <= 4 || strcmp(ptx + n - 4, ".ptx") != 0 ||
-            file_read(path, 4u << 20, &c->text, &c->n, NULL) != ST_OK)
+        snprintf(path, sizeof path, "%.*s.cu", (int)stem, ptx ? ptx : "");
+        if (!stem || file_read(path, 4u << 20, &c->text, &c->n, NULL) != ST_OK)
             c->text = NULL;
     }
     return (struct str){ c->text, c->text ? c->n : 0 };
@@ -140,6 +167,7 @@ static struct cuda_page page_of(struct app *a)
         add_inst(&p, &p.f->insts[i]);
     for (uint32_t i = 0; k && i < k->naccess; i++)
         add_access(&p, &k->access[i], &t);
+    add_time(a, &p);
     return p;
 }
 
@@ -167,7 +195,7 @@ static void put_inst(struct app *a, struct row *r, const struct ptx_inst *i)
     source_colour(r, str_trim(ptx_line_text(a->snap->module, i->at.line)), none);
 }
 
-static void put_below(struct app *a, const struct cuda_page *p)
+static void put_below(struct app *a, const struct cuda_page *p, unsigned w)
 {
     uint32_t line = cursor_line(a);
     unsigned of = p->nhere;
@@ -177,6 +205,9 @@ static void put_below(struct app *a, const struct cuda_page *p)
     row_put(&r, ROLE_LABEL, " PTX of line %u: %u instruction%s", line, of, of == 1 ? "" : "s");
     if (of > BELOW - 1)
         row_put(&r, ROLE_DIM, ", the first %d", BELOW - 1);
+    static const char legend[] = "   sectors a request: moved/needed";
+    if (r.width + sizeof legend <= w)
+        row_put(&r, ROLE_DIM, "%s", legend);
     page_add(a, chart, &r, -1);
     for (size_t k = 0; k < BELOW - 1 && k < of; k++) {
         row_init(&r, a->frame);
@@ -187,13 +218,13 @@ static void put_below(struct app *a, const struct cuda_page *p)
 
 /* ---- the lines ---- */
 struct cuda_columns {
-    bool share, sectors;
+    bool share, sectors, time;
     unsigned text, beside; /* columns of the source, and of the PTX beside it */
 };
 static struct cuda_columns columns_of(unsigned w)
 {
-    struct cuda_columns c = { .share = w >= 64, .sectors = w >= 48 };
-    unsigned gutter = 15u + (c.sectors ? 6u : 0) + (c.share ? 6u : 0);
+    struct cuda_columns c = { .share = w >= 56, .sectors = w >= 48, .time = w >= 60 };
+    unsigned gutter = 15u + (c.sectors ? SECTORS : 0) + (c.share ? 6u : 0) + (c.time ? 6u : 0);
     unsigned left = w > gutter + 10 ? w - gutter : 10;
     c.beside = w >= BESIDE ? left * 2 / 5 : 0;
     c.text = left - c.beside;
@@ -222,15 +253,20 @@ static void put_cost(struct row *r, const struct line_cost *c, const struct cuda
         row_bar(r, view_degree_role(c->degree), 6, c->degree);
     else
         row_put(r, ROLE_DIM, "%-6s", c->loads ? "?" : c->stores ? "store" : "");
-    if (col->sectors && c->loads && !isnan(c->sectors))
-        row_right(r, ROLE_VALUE, 6, "%.1f", c->sectors);
+    if (col->sectors && c->access && !isnan(c->mean.sectors) && !isnan(c->mean.least))
+        row_right(r, c->mean.sectors > 1.5 * c->mean.least ? ROLE_WARN : ROLE_VALUE, SECTORS,
+                  "%.3g/%.3g", c->mean.sectors, c->mean.least);
     else if (col->sectors)
-        row_put(r, ROLE_DIM, "%6s", c->loads ? "n/a" : "");
+        row_put(r, ROLE_DIM, "%*s", SECTORS, c->access ? "n/a" : "");
     if (col->share && c->loads && isnan(c->share))
         row_right(r, ROLE_DIM, 6, "n/a");
     else if (col->share && c->loads)
         row_right(r, c->share >= 0.25 ? ROLE_WARN : ROLE_VALUE, 6, "%.0f%%", c->share * 100);
     else if (col->share)
+        row_put(r, ROLE_TEXT, "%6s", "");
+    if (col->time && c->time >= 0.005)
+        row_right(r, where_heat(c->time), 6, "%.0f%%", c->time * 100);
+    else if (col->time)
         row_put(r, ROLE_TEXT, "%6s", "");
 }
 
@@ -265,8 +301,8 @@ static void cuda_head(struct app *a, unsigned w, struct row *r)
     struct cuda_columns col = columns_of(w);
     if (!p || !p->nlines)
         return;
-    row_put(r, ROLE_LABEL, " line degree%s%s   ", col.sectors ? "   s/r" : "",
-            col.share ? " share" : "");
+    row_put(r, ROLE_LABEL, " line degree%s%s%s   ", col.sectors ? "  sectors" : "",
+            col.share ? " share" : "", col.time ? "  time" : "");
     if (p->file) {
         struct str name = a->snap->module->files[p->file];
         put_text(r, ROLE_TITLE, name, col.text);
@@ -329,7 +365,7 @@ static void cuda_update(struct app *a, unsigned w, unsigned h)
                   "nvcc -lineinfo adds that.",
                   -1);
     else if (p->cost && w < BESIDE && h >= 12)
-        put_below(a, p);
+        put_below(a, p, w);
 }
 
 static unsigned next_load(struct app *a, int by)

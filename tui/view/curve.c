@@ -1,21 +1,22 @@
 /* curve: see curve.h. x of the plot is the power of two of the cache size in
  * KiB; between powers the curve is evaluated four times an octave, besides the
  * sizes that the device has. */
+#include "engine/session/run.h"
 #include "tui/view/curve.h"
 
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/curve.h"
 #include "engine/base/base.h"
-#include "engine/rec/counters.h"
-#include "engine/session/session.h"
+#include "engine/rec/counter_ids.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/reuse.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -284,7 +285,7 @@ static void put_windows(struct app *a, const struct ana_curve *c, unsigned w)
         row_put(&r, ROLE_LABEL, "   for %2.0f %% of the reuse", v->share * 100);
         row_put(&r, ROLE_VALUE, " an SM needs %s", sm);
         if (v->pi_fit >= 0)
-            row_put(&r, ROLE_NOTE, "  L1 holds that of π=%d warps a CTA", v->pi_fit);
+            row_put(&r, ROLE_NOTE, "  L1 holds that of %d warps a CTA (π)", v->pi_fit);
         page_flow(a, &a->page[PANEL_LOCALITY], &r, 5, w, -1);
     }
 }

@@ -4,13 +4,14 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/view/curve.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +50,8 @@ static void put_footprint(struct app *a, const struct ana_kernel *k, unsigned w)
     page_flow(a, &a->page[PANEL_LOCALITY], &r, 8, w, -1);
 }
 
-const char *view_sensitivity(const char *brief)
+/* A class of locality, and cache sensitivity (CI, MCS, HCS), in words. */
+static const char *view_sensitivity(const char *brief)
 {
     return !strcmp(brief, "CI")    ? "cache-insensitive (CI)"
            : !strcmp(brief, "MCS") ? "moderately cache-sensitive (MCS)"
@@ -57,7 +59,7 @@ const char *view_sensitivity(const char *brief)
                                    : brief;
 }
 
-const char *view_class(enum ana_class c)
+static const char *view_class(enum ana_class c)
 {
     static const char *const words[] = {
         [ANA_CLASS_ALGORITHM] = "algorithm: CTAs read the same data by design",

@@ -2,13 +2,13 @@
  * first. Item i below ITEM_SAID is the engine's message i, above it a remark of
  * the app. */
 #include "engine/base/base.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>

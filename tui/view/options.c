@@ -1,32 +1,35 @@
-/* options: knobs in groups, then the launch description. Items number the knobs
- * of the table first, then grid, block, shared memory and arguments. */
+/* options: knobs in groups, then the launch description. What was changed and what the advice names stands
+ * first; the other knobs of a group are folded into one line. Items number the knobs of the table first,
+ * then the folds of the groups, then grid, block, shared memory and arguments. */
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
+#include "engine/search/advice.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/as_command.h"
 #include "tui/app/launch/guess.h"
 #include "tui/app/launch_edit.h"
 #include "tui/app/legal.h"
+#include "tui/app/post.h"
 #include "tui/app/prompt.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/view/search.h"
+#include "tui/view/view.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEM_MAKE = 999, ITEM_GRID = 1000, ITEM_BLOCK, ITEM_SHARED, ITEM_ARG };
+enum { ITEM_FOLD = 900, ITEM_MAKE = 999, ITEM_GRID = 1000, ITEM_BLOCK, ITEM_SHARED, ITEM_ARG };
 
 /* First knob of each group of options.def, and the group's title. */
 static const struct {
@@ -39,12 +42,18 @@ static const struct {
                { "throttle-shared", "Occupancy and carve-out" },
                { "assume-read-only", "Assumptions you make" } };
 
-static const char *group_title(const char *knob)
+static bool is_knob(long item)
 {
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++)
-        if (!strcmp(groups[i].first, knob))
-            return groups[i].title;
-    return NULL;
+    return item >= 0 && (size_t)item < knob_count();
+}
+
+static size_t group_of(size_t knob)
+{
+    size_t g = 0;
+    for (size_t i = 0, next = 1; i <= knob && next < ARRAY_LEN(groups); i++)
+        if (!strcmp(groups[next].first, knob_info(i)->name))
+            g = next++;
+    return g;
 }
 
 static void knob_text(const struct options *o, size_t i, struct buf *out)
@@ -91,38 +100,73 @@ static void put_words(struct row *r, const char *text)
     }
 }
 
+/* Is the knob at another value than at first? Its text in `out`. */
+static bool differs(const struct options *o, size_t i, struct buf *out)
+{
+    struct options def = options_default();
+    struct buf plain = { 0 };
+    knob_text(o, i, out);
+    knob_text(&def, i, &plain);
+    bool yes = strcmp(out->n ? out->s : "", plain.n ? plain.s : "") != 0;
+    buf_free(&plain);
+    return yes;
+}
+
+/* The value that the first advice that names the knob gives it; NULL: none names it. The frame's. */
+static const char *advised(struct app *a, size_t i)
+{
+    const char *text = NULL;
+    struct buf b = { 0 };
+    for (size_t k = 0; k < a->snap->nadvice && !text; k++)
+        if (!a->snap->advice[k].tried && differs(&a->snap->advice[k].options, i, &b))
+            text = arena_dup(a->frame, (struct str){ b.s, b.n });
+    buf_free(&b);
+    return text;
+}
+
+static bool stands_out(struct app *a, size_t i)
+{
+    struct buf b = { 0 };
+    bool yes = differs(&a->options, i, &b) || advised(a, i);
+    buf_free(&b);
+    return yes;
+}
+
 static void put_knob(struct app *a, size_t i, unsigned w)
 {
     const struct knob_info *k = knob_info(i);
-    struct options def = options_default();
-    struct buf value = { 0 }, plain = { 0 };
+    struct buf value = { 0 };
     struct row r;
-    knob_text(&a->options, i, &value);
-    knob_text(&def, i, &plain);
-    const char *v = value.n ? value.s : "-";
     char why[128];
+    bool changed = differs(&a->options, i, &value);
     bool idle = knob_idle(&a->options, i, cta_warps(a), why, sizeof why);
-    bool changed = strcmp(v, plain.n ? plain.s : "-") != 0;
+    const char *v = value.n ? value.s : "-", *other = changed ? NULL : advised(a, i);
+    if (k->kind == KNOB_KIND_INT && k->min < 0 && !strcmp(v, "-1"))
+        v = "driver's"; /* choice: no number of percent */
     row_init(&r, a->frame);
     row_put(&r,
             idle      ? ROLE_WARN
             : changed ? ROLE_CHANGED
-                      : ROLE_TEXT,
+                      : ROLE_NOTE,
             " %s ",
             idle      ? "○"
             : changed ? "●"
+            : other   ? "›"
                       : " ");
     row_put(&r, ROLE_LABEL, "%-17s ", k->name);
     row_put(&r, idle ? ROLE_REMOVED : changed ? ROLE_CHANGED : ROLE_VALUE, "%-11s", v);
     if (idle) {
         put_words(&r, "no effect:");
         put_words(&r, why);
+    } else if (other && w < 110) {
+        row_put(&r, ROLE_NOTE, w >= 60 ? " advised: %s" : " › %s", other);
     } else if (w >= 60) {
         row_put(&r, ROLE_TEXT, " ");
         put_allowed(a, &r, i, v);
         if (w >= 110) {
             row_pad(&r, 66);
-            row_put(&r, ROLE_DIM, "  %s", k->help);
+            row_put(&r, ROLE_NOTE, "  %s%s", other ? "advised: " : "", other ? other : "");
+            row_put(&r, ROLE_DIM, "%s%s", other ? "  " : "", k->help);
         }
     }
     if (idle)
@@ -130,7 +174,79 @@ static void put_knob(struct app *a, size_t i, unsigned w)
     else
         page_add(a, &a->page[PANEL_OPTIONS], &r, (long)i);
     buf_free(&value);
-    buf_free(&plain);
+}
+
+/* ---- groups: what stands out, then the rest behind one line ---- */
+struct group {
+    size_t first, end, out /* knobs that stand out */;
+    bool open;
+};
+
+static struct group group_at(struct app *a, size_t g)
+{
+    struct group x = { .end = 0, .open = a->opts.open >> g & 1 };
+    while (x.first < knob_count() && group_of(x.first) < g)
+        x.first++;
+    for (x.end = x.first; x.end < knob_count() && group_of(x.end) == g; x.end++)
+        x.out += stands_out(a, x.end);
+    return x;
+}
+
+/* "▸ Prefetching: prefetch prefetch-distance"; behind knobs of the group: "▸ 3 more: ..." */
+static void put_fold(struct app *a, size_t g, const struct group *x)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    if (x->open)
+        row_put(&r, ROLE_LABEL, "   ▾ fewer");
+    else if (x->out)
+        row_put(&r, ROLE_LABEL, "   ▸ %zu more:", x->end - x->first - x->out);
+    else
+        row_put(&r, ROLE_TITLE, " ▸ %s:", groups[g].title);
+    for (size_t i = x->first; i < x->end && !x->open; i++)
+        if (!stands_out(a, i))
+            row_put(&r, ROLE_DIM, " %s", knob_info(i)->name);
+    page_add(a, &a->page[PANEL_OPTIONS], &r, ITEM_FOLD + (long)g);
+}
+
+static void put_group(struct app *a, size_t g, const struct group *x, unsigned w, bool roomy)
+{
+    struct page *p = &a->page[PANEL_OPTIONS];
+    bool heading = x->out || x->open;
+    if (heading && roomy && p->n)
+        page_blank(a, p);
+    if (heading)
+        page_heading(a, p, "%s", groups[g].title);
+    for (size_t i = x->first; i < x->end; i++)
+        if (x->open || stands_out(a, i))
+            put_knob(a, i, w);
+    if (x->out < x->end - x->first)
+        put_fold(a, g, x);
+}
+
+static void put_groups(struct app *a, unsigned w, bool roomy)
+{
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t g = 0; g < ARRAY_LEN(groups); g++) {
+            struct group x = group_at(a, g);
+            if ((x.out == 0) == turn)
+                put_group(a, g, &x, w, roomy);
+        }
+}
+
+/* Shows or folds the rest of a group: that of a knob, or of a fold's line. */
+static unsigned fold(struct app *a, long item)
+{
+    size_t g = is_knob(item) ? group_of((size_t)item) : (size_t)(item - ITEM_FOLD);
+    if (item < 0 || g >= ARRAY_LEN(groups))
+        return 0;
+    a->opts.open ^= 1u << g;
+    for (size_t i = 0; i < knob_count(); i++)
+        if (a->opts.open >> g & 1 && group_of(i) == g && !stands_out(a, i)) {
+            a->to_knob = 1 + (unsigned)i; /* to the first that appears */
+            break;
+        }
+    return UI_REDRAW;
 }
 
 static void put_pair(struct app *a, const char *label, long item, enum role role, const char *fmt, ...)
@@ -267,6 +383,12 @@ static void put_help(struct app *a, struct page *p, long item, unsigned w)
         return;
     if (item == ITEM_MAKE)
         return;
+    if (!is_knob(item) && item < ITEM_MAKE) {
+        page_wrap(a, p, ROLE_LABEL, 1, w - 1,
+                  view_keys(a, "{edit-value} shows or folds these; {search} finds a knob by its name"),
+                  -1);
+        return;
+    }
     if (item >= ITEM_GRID) {
         page_wrap(a, p, ROLE_LABEL, 1, w - 1,
                   item < ITEM_ARG ? launch[item - ITEM_GRID]
@@ -293,22 +415,33 @@ static void put_command(struct app *a, struct page *p, unsigned w)
     const char *line = as_command(a), *lacks = as_command_lacks(a);
     if (!line)
         return;
-    page_wrap(a, p, ROLE_DIM, 1, w - 1, line, -1);
-    if (lacks)
-        page_wrap(a, p, ROLE_WARN, 3, w - 1, lacks, -1);
+    /* a line that would not run is none */
+    page_wrap(a, p, lacks ? ROLE_WARN : ROLE_DIM, 1, w - 1, lacks ? lacks : line, -1);
 }
 
-/* A guessed launch stands below the options, not where it was asked for: the cursor goes with it. So it
- * does with a knob that a command has set. */
-static void to_what_changed(struct app *a, const struct page *p, struct list *l)
+/* The cursor stays with its item while lines come and go; where that was folded, it is on the fold. A
+ * guessed launch stands below the options, not where it was asked for: the cursor goes with it. So it does
+ * with a knob that a command has set. */
+static void place_cursor(struct app *a, const struct page *p, struct list *l)
 {
     bool launch = a->to_launch && a->snap->spec;
-    long item = launch ? ITEM_GRID : a->to_knob ? (long)a->to_knob - 1 : -1;
+    bool moved = l->cursor != a->opts.line;
+    long item = launch ? ITEM_GRID : a->to_knob ? (long)a->to_knob - 1 : moved ? -1 : a->opts.under - 1;
+    long folded = is_knob(item) ? ITEM_FOLD + (long)group_of((size_t)item) : -1;
+    size_t at = SIZE_MAX;
     a->to_launch = a->to_launch && !launch;
     a->to_knob = 0;
     for (size_t i = 0; item >= 0 && i < p->n; i++)
-        if (p->line[i].item == item)
-            l->cursor = i;
+        if (p->line[i].item == item || (folded >= 0 && at == SIZE_MAX && p->line[i].item == folded))
+            at = i;
+    if (at != SIZE_MAX)
+        l->cursor = at;
+    if (!a->recent[PANEL_OPTIONS] && item != ITEM_GRID && !is_knob(item)) /* nobody looked at it yet */
+        l->cursor = 0;
+    if (page_item(p, l) < 0)
+        list_move(l, p, 1);
+    a->opts.line = l->cursor;
+    a->opts.under = page_item(p, l) + 1;
 }
 
 static void options_update(struct app *a, unsigned w, unsigned h)
@@ -319,21 +452,13 @@ static void options_update(struct app *a, unsigned w, unsigned h)
     page_clear(below);
     if (!a->snap->spec)
         put_launch(a, w); /* nothing else can be done before */
-    for (size_t i = 0; i < knob_count(); i++) {
-        const char *title = group_title(knob_info(i)->name);
-        if (title) {
-            if (h > 30 && i)
-                page_blank(a, p);
-            page_heading(a, p, "%s", title);
-        }
-        put_knob(a, i, w);
-    }
+    if (a->to_knob && !stands_out(a, a->to_knob - 1))
+        a->opts.open |= 1u << group_of(a->to_knob - 1);
+    put_groups(a, w, h > 30);
     if (a->snap->spec)
         put_launch(a, w);
     list_set_count(l, p->n);
-    to_what_changed(a, p, l);
-    if (page_item(p, l) < 0)
-        list_move(l, p, 1);
+    place_cursor(a, p, l);
     put_verdict(a, below, w);
     if (h >= 12)
         put_help(a, below, page_item(p, l), w);
@@ -448,6 +573,8 @@ static unsigned edit(struct app *a, long item)
         guess_start(a, NULL);
         return UI_REDRAW;
     }
+    if (!is_knob(item) && item < ITEM_MAKE)
+        return fold(a, item);
     if (item < ITEM_MAKE) {
         knob_text(&a->options, (size_t)item, &v);
         snprintf(label, sizeof label, "%s = ", knob_info((size_t)item)->name);
@@ -480,7 +607,7 @@ static unsigned step(struct app *a, int by)
     long i = current(a);
     if (i < 0)
         return 0;
-    if (i >= ITEM_MAKE)
+    if (!is_knob(i))
         return edit(a, i);
     const struct knob_info *k = knob_info((size_t)i);
     if (k->kind == KNOB_KIND_ENUM)
@@ -505,7 +632,7 @@ static unsigned reset(struct app *a, bool all)
     long i = current(a);
     if (all) {
         app_options_set(a, &def);
-    } else if (i >= 0 && i < ITEM_MAKE) {
+    } else if (is_knob(i)) {
         struct buf v = { 0 };
         knob_text(&def, (size_t)i, &v);
         set_knob(a, i, v.s ? v.s : "");
@@ -520,6 +647,7 @@ static unsigned options_request(struct app *a, enum request r)
     case REQ_OPT_NEXT: return step(a, 1);
     case REQ_OPT_PREV: return step(a, -1);
     case REQ_OPT_EDIT: return edit(a, current(a));
+    case REQ_OPT_FOLD: return fold(a, current(a));
     case REQ_OPT_RESET: return reset(a, false);
     case REQ_OPT_RESET_ALL: return reset(a, true);
     case REQ_OPT_SAVE: app_post(a, JOB_LAUNCH_SAVE, "", 0); return UI_REDRAW;
@@ -565,6 +693,10 @@ void view_options_value(struct app *a, long item, const char *text)
         memcpy(args, l.args, sizeof *args * l.nargs);
     l.args = args;
     if (args && change_launch(a, &l, item, text, &bad)) {
+        l.guessed &= item == ITEM_GRID     ? ~(unsigned)GUESS_GRID
+                     : item == ITEM_BLOCK  ? ~(unsigned)GUESS_BLOCK
+                     : item == ITEM_SHARED ? ~(unsigned)GUESS_SHARED
+                                           : ~0u; /* of several arguments the others stay guesses */
         struct job j = { .kind = JOB_LAUNCH, .launch = &l, .number = LAUNCH_GRID + (item - ITEM_GRID) };
         a->engine.post(a->engine.ctx, &j);
     } else {

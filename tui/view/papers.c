@@ -5,13 +5,13 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/paper/paper.h"
-#include "engine/session/session.h"
+#include "engine/session/preset.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
 #include "tui/app/work.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,12 +24,6 @@ struct papers_worker {
     _Atomic int per_mille;
     char kernels[1024], why[200];
 };
-
-static const char *preset_at(void *ctx, size_t i)
-{
-    (void)ctx;
-    return i < preset_count() ? preset_name(i) : NULL;
-}
 
 static void clear(struct work *w)
 {
@@ -58,7 +52,7 @@ static bool experiment(struct work *w)
     return st == ST_OK;
 }
 
-bool papers_start(struct app *a, const struct paper_experiment *e)
+static bool papers_start(struct app *a, const struct paper_experiment *e)
 {
     papers_drop(a);
     struct papers_worker *p = a->engine.hold ? base_alloc(sizeof *p) : NULL;
@@ -68,7 +62,7 @@ bool papers_start(struct app *a, const struct paper_experiment *e)
     p->work.run = experiment;
     p->work.clear = clear;
     snprintf(p->kernels, sizeof p->kernels, "%s/kernels", a->data_dir ? a->data_dir : ".");
-    a->papers = work_start(a, &p->work);
+    a->papers = work_start(&a->engine, &p->work);
     return a->papers != NULL;
 }
 

@@ -19,7 +19,6 @@ struct papers_now {
 };
 struct papers_now papers_now(const struct app *a);
 /* Starts it; what was under way is given up. False: no thread, or no memory. */
-bool papers_start(struct app *a, const struct paper_experiment *e);
 bool papers_working(const struct app *a);
 void papers_drop(struct app *a);
 

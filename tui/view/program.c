@@ -1,22 +1,31 @@
-/* program: the kernels of a program that runs on the GPU, as a list, longest first. Enter captures the
- * one under the cursor and opens it; A runs the program with what the session recommends in its
- * launches, and the times of both kernels stand below as two histograms. Item i is kernel i of the
+/* program: the kernels of a program that runs on the GPU, or, where there is none, on the simulated device,
+ * as a list, longest first. Enter captures the one under the cursor and opens it; A runs the program with what the session recommends in its
+ * launches, and the times of both kernels stand below as two histograms; O makes the program faster as `optimize` does. Item i is kernel i of the
  * survey. Each runs on a thread of its own, one at a time; what the program prints goes to a file, whose
  * last line is told when the program did not do what was hoped. */
 #include "engine/base/base.h"
 #include "engine/base/private_folder.h"
+#include "engine/dev/dev.h"
+#include "engine/emulate/emulate.h"
 #include "engine/live/apply.h"
 #include "engine/live/live.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
+#include "engine/rec/gain.h"
+#include "engine/session/preset.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "engine/workspace/source.h"
 #include "engine/workspace/tuned.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
+#include "tui/app/post.h"
 #include "tui/app/work.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/program.h"
+#include "tui/view/view.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -38,6 +47,8 @@ struct program_worker {
     struct work work;
     enum action action;
     char command[COMMAND_MOST], kernel[1536], session[1024], why[400];
+    bool emulated; /* by `preset`: there is no GPU */
+    struct sim_preset preset;
     char *folder;      /* private: "pid" of the program and "out", what it printed; owned */
     char opened[1200]; /* of a capture: its launch description, to be opened once; empty: done */
     struct live_survey survey;
@@ -61,14 +72,6 @@ static void clear(struct work *w)
     private_folder_remove(p->folder);
 }
 
-static enum status open_code(void *ctx, const char *path, const char *kernel, unsigned cc,
-                             struct ptx_module **out, struct diags *ds)
-{
-    const struct source_want w = { .kernel = kernel, .cc = cc };
-    (void)ctx;
-    return source_read(&path, 1, &w, out, ds);
-}
-
 static uint64_t match(void *ctx, const char *kernel, uint64_t hash, const char *path, int *maxreg,
                       uint64_t *whole)
 {
@@ -87,6 +90,31 @@ static uint64_t match(void *ctx, const char *kernel, uint64_t hash, const char *
     return mask;
 }
 
+/* The first of what a run without a GPU says stands on the page. */
+static void told(void *ctx, const struct diags *ds)
+{
+    struct program_worker *p = ctx;
+    if (!p->why[0] && ds->n && ds->v[0].msg)
+        snprintf(p->why, sizeof p->why, "%s", ds->v[0].msg);
+}
+
+/* Its launches counted and timed; take: and some written down. */
+static enum status observe(struct program_worker *p, char *const *argv, const struct live_want *take,
+                           struct live_survey *out, struct diags *ds)
+{
+    if (!p->emulated)
+        return take ? live_capture_run(argv, take, out, ds) : live_survey_run(argv, out, ds);
+    const struct emulate_want w = {
+        .preset = p->preset, .timed = !take, .take = take, .tell = told, .ctx = p
+    };
+    struct emulate_seen seen;
+    enum status st = emulate_run(argv, &w, &seen, ds);
+    *out = seen.survey;
+    seen.survey = (struct live_survey){ 0 };
+    emulate_free(&seen);
+    return st;
+}
+
 static enum status capture(struct program_worker *p, char *const *argv, struct diags *ds)
 {
     enum { MOST = 1 << 30, TRIM_S = 20 };
@@ -97,13 +125,13 @@ static enum status capture(struct program_worker *p, char *const *argv, struct d
                            .max_bytes = MOST,
                            .folder = FOLDER,
                            .trim_s = TRIM_S,
-                           .open = open_code };
+                           .open = source_open };
     struct live_survey s = { 0 };
     if (mkdir(FOLDER, 0777) != 0 && errno != EEXIST) {
         diag_error(ds, "write", "cannot create the folder %s: %s", FOLDER, strerror(errno));
         return ST_IO;
     }
-    enum status st = live_capture_run(argv, &w, &s, ds);
+    enum status st = observe(p, argv, &w, &s, ds);
     for (size_t i = 0; i < s.n && st == ST_OK; i++) {
         const struct live_files *f = s.v[i].files;
         if (f && f->ptx)
@@ -179,10 +207,8 @@ static void say_no_cuda(struct program_worker *p, int status)
     else if (status > 128)
         snprintf(p->why, sizeof p->why, "Signal %d ended it before it used CUDA", status - 128);
     else
-        snprintf(p->why, sizeof p->why,
-                 "It ended with exit status %d, and no process of it used CUDA: it needs a GPU with its "
-                 "driver on this machine",
-                 status);
+        snprintf(p->why, sizeof p->why, "It ended with exit status %d, and no process of it used CUDA%s",
+                 status, p->emulated ? "" : ": it needs a GPU with its driver on this machine");
     size_t n = strlen(p->why);
     snprintf(p->why + n, sizeof p->why - n, *said ? ". Its last line: %s" : "%s", *said ? said : ".");
 }
@@ -199,7 +225,7 @@ static bool act(struct work *w)
              "echo $$ >'%s/pid'; [ ! -e '%s/stop' ] || exit 143; exec %s >'%s/out' 2>&1 "
              "</dev/null",
              p->folder, p->folder, p->command, p->folder);
-    enum status st = p->action == SURVEY    ? live_survey_run(argv, &p->survey, &ds)
+    enum status st = p->action == SURVEY    ? observe(p, argv, NULL, &p->survey, &ds)
                      : p->action == CAPTURE ? capture(p, argv, &ds)
                                             : apply(p, argv, &ds);
     const struct live_survey *s = p->action == APPLY ? &p->apply.survey : &p->survey;
@@ -225,26 +251,7 @@ static bool busy(const struct work *w)
 
 static bool program_working(const struct app *a)
 {
-    return busy(a->program) || busy(a->program_next);
-}
-
-static struct program_worker *new_worker(enum action action, const char *command)
-{
-    struct program_worker *p = base_alloc(sizeof *p);
-    if (!p)
-        return NULL;
-    p->action = action;
-    p->work.run = act;
-    pthread_mutex_init(&p->lock, NULL);
-    p->work.clear = clear;
-    snprintf(p->command, sizeof p->command, "%s", command);
-    struct diags ds = { 0 };
-    if (private_folder_make(&p->folder, &ds) != ST_OK) {
-        base_free(p);
-        p = NULL;
-    }
-    diags_free(&ds);
-    return p;
+    return busy(a->program) || busy(a->program_next) || program_optimize_busy(a);
 }
 
 /* Can this machine have a GPU? Asking its driver would take a second. */
@@ -252,6 +259,35 @@ static bool gpu_here(void)
 {
     return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ||
            getenv("GPULOCW_LIBCUDA") || getenv("CUPTI_PATH");
+}
+
+/* That of the workbench's device; of the usual one where it is a GPU. */
+static bool preset_of(const struct app *a, struct sim_preset *p)
+{
+    static const struct dev_env env = { .preset = preset_read };
+    struct diags ds = { 0 };
+    bool known = (a->snap->has_dev && dev_preset(a->snap->dev.spec, &env, p, &ds) == ST_OK) ||
+                 dev_preset(DEFAULT_DEVICE, &env, p, &ds) == ST_OK;
+    diags_free(&ds);
+    return known;
+}
+
+static struct program_worker *new_worker(const struct app *a, enum action action, const char *command)
+{
+    struct program_worker *p = base_alloc(sizeof *p);
+    if (!p)
+        return NULL;
+    p->action = action;
+    p->emulated = !gpu_here();
+    p->work.run = act;
+    pthread_mutex_init(&p->lock, NULL);
+    p->work.clear = clear;
+    snprintf(p->command, sizeof p->command, "%s", command);
+    if ((p->emulated && !preset_of(a, &p->preset)) || private_folder_make(&p->folder, NULL) != ST_OK) {
+        base_free(p);
+        p = NULL;
+    }
+    return p;
 }
 
 /* The command that runs the file that is open, into out; false: it is no program. */
@@ -278,7 +314,7 @@ static bool open_program(const struct app *a, struct buf *out)
 bool view_program_offered(struct app *a)
 {
     struct buf command = { 0 };
-    bool yes = gpu_here() && !a->program && !a->snap->spec && open_program(a, &command);
+    bool yes = !a->program && !a->snap->spec && open_program(a, &command);
     buf_free(&command);
     return yes;
 }
@@ -291,7 +327,7 @@ bool view_program_stop(struct app *a)
     char path[600];
     int pid = 0;
     if (!p)
-        return false;
+        return program_optimize_stop(a);
     pthread_mutex_lock(&p->lock);
     p->stopped = true;
     pthread_mutex_unlock(&p->lock);
@@ -312,25 +348,27 @@ bool view_program_survey(struct app *a, const char *command)
 {
     char own[COMMAND_MOST];
     snprintf(own, sizeof own, "%s", *command ? command : surveyed(a) ? surveyed(a)->command : "");
-    struct program_worker *p = *own && a->engine.hold ? new_worker(SURVEY, own) : NULL;
+    struct program_worker *p = *own && a->engine.hold ? new_worker(a, SURVEY, own) : NULL;
     if (!p)
         return false;
     work_drop(&a->program);
     work_drop(&a->program_next);
-    a->program = work_start(a, &p->work);
+    work_drop(&a->optimized);
+    a->program = work_start(&a->engine, &p->work);
     return a->program != NULL;
 }
 
 static void start(struct app *a, enum action action, const char *kernel)
 {
-    struct program_worker *p = new_worker(action, surveyed(a)->command);
+    struct program_worker *p = new_worker(a, action, surveyed(a)->command);
     if (p)
         snprintf(p->kernel, sizeof p->kernel, "%s", kernel);
     if (p)
         snprintf(p->session, sizeof p->session, "%s",
                  a->snap->session_path ? a->snap->session_path : "");
     work_drop(&a->program_next);
-    a->program_next = p ? work_start(a, &p->work) : NULL;
+    work_drop(&a->optimized);
+    a->program_next = p ? work_start(&a->engine, &p->work) : NULL;
     if (!a->program_next)
         app_notice(a, DIAG_ERROR, "the program could not be started");
 }
@@ -468,7 +506,7 @@ static void put_applied(struct app *a, struct live_target *t, size_t bins, unsig
     if (live_spread(o, &was) && live_spread(u, &now) && now.median)
         row_put(&r, now.median < was.median ? ROLE_GOOD : ROLE_WARN,
                 "; median %s, was %s: %.2fx in the program", time_words((double)now.median).s,
-                time_words((double)was.median).s, (double)was.median / (double)now.median);
+                time_words((double)was.median).s, gain_between((double)was.median, (double)now.median));
     page_flow(a, p, &r, 3, w, -1);
     for (int y = 0; y < LIVE_APPLY_NWHY; y++)
         if (t->skipped[y]) {
@@ -521,32 +559,37 @@ static void program_update(struct app *a, unsigned w, unsigned h)
     page_clear(p);
     struct buf offered = { 0 };
     if (!s && open_program(a, &offered))
-        page_hint(
-            a, p, w,
-            arena_printf(a->frame,
-                         "This file is a program. {program-capture} runs it (%s) on this machine's GPU "
-                         "and lists its kernels, longest first; to add arguments: :program COMMAND.",
-                         offered.s));
+        page_hint(a, p, w,
+                  arena_printf(a->frame,
+                               "This file is a program. {program-capture} runs it (%s) and lists its "
+                               "kernels, longest first; to add arguments: :program COMMAND.",
+                               offered.s));
     buf_free(&offered);
     if (!s) {
         page_hint(a, p, w, "No program yet. Three steps:");
-        page_hint(
-            a, p, w,
-            "1. :program COMMAND runs a program on this machine's GPU, as in ':program ./app 100', and "
-            "lists its kernels, longest first.");
+        page_hint(a, p, w,
+                  "1. :program COMMAND runs a program, as in ':program ./app 100', and lists its "
+                  "kernels, longest "
+                  "first: on this machine's GPU, or on the simulated device where there is none.");
         page_hint(
             a, p, w,
             "2. {program-capture} captures the kernel under the cursor with its data and opens it; "
             "{tune} searches for a better configuration.");
-        page_hint(a, p, w,
-                  "3. {program-apply} runs the program with that configuration, alternating with the "
-                  "original.");
+        page_hint(
+            a, p, w,
+            "3. {program-apply} runs the program on the GPU with that configuration, alternating "
+            "with the original. {program-optimize} does all three for the kernels that take its time.");
     } else {
-        page_heading(a, p, "%s", s->command);
+        page_heading(a, p, "%s%s%s", s->command, s->emulated ? " on " : "",
+                     s->emulated ? s->preset.title : "");
         if (busy(a->program))
             page_hint(a, p, w, "Running; its kernels are listed when it ends. {cancel} stops it.");
         else if (s->why[0])
             page_wrap(a, p, ROLE_WARN, 2, w - 1, s->why, -1);
+        else if (!s->survey.n)
+            page_wrap(a, p, ROLE_WARN, 2, w - 1,
+                      "It ended, and no launch of a kernel was recorded. :program COMMAND runs another.",
+                      -1);
         size_t n = busy(a->program) ? 0 : s->survey.n;
         if (n)
             page_wrap(a, p, ROLE_LABEL, 0, w, "    share  launches       time  code    kernel", -1);
@@ -566,6 +609,8 @@ static void program_update(struct app *a, unsigned w, unsigned h)
         put_selected(a, &s->survey, w);
     if (s && next)
         put_next(a, next, w, h);
+    if (s)
+        program_optimize_put(a, w);
 }
 
 static unsigned program_request(struct app *a, enum request r)
@@ -573,7 +618,7 @@ static unsigned program_request(struct app *a, enum request r)
     const struct program_worker *s = surveyed(a);
     long i = page_item(&a->page[PANEL_PROGRAM], &a->list[PANEL_PROGRAM]);
     struct buf offered = { 0 };
-    if (r != REQ_PROGRAM_CAPTURE && r != REQ_PROGRAM_APPLY)
+    if (r != REQ_PROGRAM_CAPTURE && r != REQ_PROGRAM_APPLY && r != REQ_PROGRAM_OPTIMIZE)
         return 0;
     if (!s && r == REQ_PROGRAM_CAPTURE && open_program(a, &offered)) {
         if (!view_program_survey(a, offered.s))
@@ -586,6 +631,12 @@ static unsigned program_request(struct app *a, enum request r)
         app_notice(a, DIAG_ERROR, "%s",
                    view_keys(a, s ? "the program is still running: {cancel} stops it"
                                   : ":program COMMAND runs one first"));
+    else if (r == REQ_PROGRAM_OPTIMIZE) {
+        work_drop(&a->program_next);
+        if (!program_optimize_start(a, s->command, s->emulated))
+            app_notice(a, DIAG_ERROR, "the program could not be started");
+    } else if (r == REQ_PROGRAM_APPLY && s->emulated)
+        app_notice(a, DIAG_ERROR, "no GPU: on the simulated device a program runs as it is");
     else if (r == REQ_PROGRAM_APPLY && (!a->snap->session_path || a->snap->session_unsaved))
         app_notice(a, DIAG_ERROR, "%s",
                    view_keys(a, "no saved session has a recommendation to apply: {program-capture} "

@@ -1,21 +1,22 @@
 /* runs: the history of the session. Items are run indices of the snapshot. */
 #include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
-#include "engine/search/tuner.h"
-#include "engine/session/session.h"
+#include "engine/session/run.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
+#include "tui/app/post.h"
+#include "tui/app/prompt.h"
 #include "tui/app/results/provenance.h"
 #include "tui/app/results/run_line.h"
-#include "tui/app/prompt.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,12 +28,6 @@ static double run_time(const struct session_run *r)
 {
     const struct result *x = run_best(r);
     return x && x->time.valid ? (double)x->time.median : NAN;
-}
-
-static double run_gain(const struct app *a, size_t i)
-{
-    const struct result *base = run_base(a, i), *x = run_best(app_run(a, i));
-    return base && base != x ? (double)base->time.median / (double)x->time.median : NAN;
 }
 
 /* What ran, most telling first: "sweep pi (17): --bypass l1 --pi 8". */
@@ -136,7 +131,7 @@ struct columns {
 
 static struct columns columns_of(const struct app *a, unsigned w)
 {
-    enum { FIXED = 2 + 3 + 1 + 9 + 4 + 7, LEAST = 8, GOOD = 24, MOST = 60 };
+    enum { FIXED = 2 + 3 + 1 + 9 + 8 + 7, LEAST = 8, GOOD = 24, MOST = 60 };
     struct columns c = { .config = w > FIXED + LEAST ? w - FIXED : LEAST };
     const struct {
         unsigned *of, need, keep;
@@ -194,15 +189,11 @@ static void put_when(struct row *r, int64_t t, unsigned cols)
     put_cell(r, ROLE_DIM, cols, text);
 }
 
-/* Times of several kinds stand in one column: each says what it is; smp: simulated, from a sample of the
- * CTAs. */
+/* Times of several kinds stand in one column: each says what it is. */
 static const char *origin_brief(const struct session_run *r)
 {
     const struct result *x = run_best(r);
-    return !x || !x->time.valid                 ? ""
-           : x->time.origin == ORIGIN_SIMULATED ? x->sampled ? "smp" : "sim"
-           : x->time.origin == ORIGIN_MEASURED  ? "gpu"
-                                                : "mod";
+    return x && x->time.valid ? evidence_name(evidence_of(x)) : "";
 }
 
 static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
@@ -223,12 +214,12 @@ static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
     put_what(out, main, c.config, config_fits(a, r, b.s ? b.s : "", c.config), run_stale(a, r));
     text_time(t, run_time(r));
     row_right(out, main, 9, "%s", t);
-    row_put(out, ROLE_DIM, " %-3s", origin_brief(r));
-    double gain = run_gain(a, i);
-    if (isnan(gain))
-        row_put(out, ROLE_DIM, "%7s", "");
+    row_put(out, ROLE_DIM, " %-8s", origin_brief(r));
+    double gain = run_gained(a, i);
+    if (isnan(gain) || run_base(a, i) == run_best(r))
+        row_put(out, ROLE_DIM, "%6s", "");
     else
-        row_right(out, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 7, "%.2fx", gain);
+        row_right(out, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 6, "%.2fx", gain);
     if (c.shape) {
         row_put(out, ROLE_TEXT, " ");
         put_shape(a, r, c.shape - 1, out);
@@ -257,7 +248,7 @@ static const char *not_alike(const struct session_run *x, const struct session_r
     if (!rx || !ry)
         return "no time: not compared";
     if (rx->sampled != ry->sampled || rx->time.origin != ry->time.origin)
-        return "times of different kinds (sim whole, smp from a sample, gpu measured): not compared";
+        return "times of different kinds (whole, sampled, measured on a GPU): not compared";
     if (x->launch_key && y->launch_key && x->launch_key != y->launch_key)
         return "two launches: not compared";
     return NULL;
@@ -371,7 +362,7 @@ static void runs_head(struct app *a, unsigned w, struct row *r)
              *a->runs.filter        ? arena_printf(a->frame, "what ran, with '%s'", a->runs.filter)
              : c.config < HEAD_ROOM ? "what ran"
                                     : arena_printf(a->frame, "what ran, by %s", sorts[a->runs.sort]));
-    row_put(r, ROLE_LABEL, "%9s    %7s", "best", "gain");
+    row_put(r, ROLE_LABEL, "%9s        %7s", "best", "gain");
     if (c.shape)
         put_cell(r, ROLE_LABEL, c.shape, " times");
     if (c.kernel)
@@ -426,13 +417,9 @@ static unsigned show(struct app *a, size_t i)
 static unsigned compare_marked(struct app *a)
 {
     const size_t *m = a->runs.mark;
-    if (m[0] == SIZE_MAX || m[1] == SIZE_MAX) {
-        app_notice(a, DIAG_NOTE, "%s", view_keys(a, "mark two runs with {mark} first"));
-        return UI_REDRAW;
-    }
     const struct session_run *x = app_run(a, m[0]), *y = app_run(a, m[1]);
-    if (!x || !y || x->kind == RUN_ONE || y->kind == RUN_ONE) {
-        app_notice(a, DIAG_NOTE, "a run of one configuration has no curve: mark two sweeps or searches");
+    if (!x || !y || x->kind == RUN_ONE || y->kind == RUN_ONE) { /* no curves: side by side */
+        app_focus(a, PANEL_COMPARE);
         return UI_REDRAW;
     }
     const char *over[2] = { x->kind == RUN_TUNE ? "try" : x->sweep.axis,

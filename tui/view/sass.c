@@ -5,15 +5,15 @@
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/machine/machine.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/app/work.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static const struct sass_worker *present(struct app *a)
         if (s) {
             s->work.run = make;
             s->work.clear = clear;
-            a->sass = work_start(a, &s->work);
+            a->sass = work_start(&a->engine, &s->work);
             a->list[PANEL_SASS] = (struct list){ 0 };
         }
     }
@@ -113,11 +113,11 @@ static void put_summary(struct app *a, const struct sass_worker *s, unsigned w)
                            : "the original through ptxas");
     if (*c->arch)
         row_put(&r, ROLE_LABEL, " for %s:", c->arch);
-    put_number(&r, c->registers, "registers", false);
-    put_number(&r, c->spill_stores, "bytes spilled", true);
-    put_number(&r, c->spill_loads, "bytes reloaded", true);
-    put_number(&r, c->stack, "bytes of stack", true);
-    put_number(&r, c->shared, "bytes of shared memory", false);
+    put_number(&r, c->said.registers, "registers", false);
+    put_number(&r, c->said.spill_stores, "bytes spilled", true);
+    put_number(&r, c->said.spill_loads, "bytes reloaded", true);
+    put_number(&r, c->said.stack, "bytes of stack", true);
+    put_number(&r, c->said.shared, "bytes of shared memory", false);
     page_flow(a, p, &r, 3, w, -1);
     if (!c->n)
         return;

@@ -4,16 +4,18 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/counters.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/search/live.h"
-#include "engine/session/session.h"
+#include "engine/session/run_kind.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +61,7 @@ static void put_step(struct app *a, struct page *p, const struct tune_live *l, u
     if (l->skipped)
         row_put(&r, ROLE_LABEL, "  %u skipped by the model", l->skipped);
     if (l->resumed)
-        row_put(&r, ROLE_LABEL, "  %u taken from before", l->resumed);
+        row_put(&r, ROLE_LABEL, "  %u from an earlier search", l->resumed);
     page_flow(a, p, &r, 3, w, -1);
 }
 
@@ -67,16 +69,13 @@ static void put_best(struct app *a, struct page *p, const struct tune_live *l, u
 {
     struct row r;
     char t[TEXT_NUM];
-    double gain = time_of(&l->original) / time_of(&l->best);
-    if (l->original.sampled != l->best.sampled)
-        gain = NAN;
+    double gain = gain_of(&l->original, &l->best);
     row_init(&r, a->frame);
     row_put(&r, ROLE_PEAK, " best  ");
     text_time(t, time_of(&l->best));
     row_put(&r, ROLE_VALUE, "%s", t);
     if (l->best.time.valid)
-        row_put(&r, ROLE_DIM, " %s%s", origin_name(l->best.time.origin),
-                l->best.sampled ? ", from a sample" : "");
+        row_put(&r, ROLE_DIM, " %s", evidence_words(evidence_of(&l->best)));
     if (!isnan(gain))
         row_put(&r, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, "  %.2fx vs the original", gain);
     row_put(&r, ROLE_TITLE, "  %s", options_text(a, &l->options));
@@ -98,7 +97,7 @@ static void put_next(struct app *a, struct page *p, const struct tune_live *l, u
         row_put(&r, ROLE_DIM, "  (modelled %s cycles)", t);
     }
     if (l->nfrontier > 1)
-        row_put(&r, ROLE_LABEL, "  %zu more in line", l->nfrontier - 1);
+        row_put(&r, ROLE_LABEL, "  %zu more queued", l->nfrontier - 1);
     page_flow(a, p, &r, 7, w, -1);
 }
 
@@ -116,7 +115,7 @@ void search_lines(struct app *a, struct page *p, const struct tune_live *l, unsi
 static void put_kind(struct row *r, bool marks, const char *kind)
 {
     if (marks)
-        row_put(r, ROLE_DIM, " %-3s", kind);
+        row_put(r, ROLE_DIM, " %-7s", kind);
 }
 
 static void put_head(struct app *a, struct page *p, const char *title, bool marks, unsigned w)
@@ -145,7 +144,7 @@ static void put_candidate(struct app *a, struct page *p, const struct tune_live 
     const struct tune_candidate *c = &l->frontier[i];
     struct row r;
     row_init(&r, a->frame);
-    row_put(&r, i ? ROLE_LABEL : ROLE_CHANGED, " %-10s", i ? "in line" : "next");
+    row_put(&r, i ? ROLE_LABEL : ROLE_CHANGED, " %-10s", i ? "queued" : "next");
     if (w >= ROOM_FOR_COSTS) {
         row_put(&r, ROLE_DIM, "%18s", "");
         put_kind(&r, marks, "");
@@ -155,19 +154,6 @@ static void put_candidate(struct app *a, struct page *p, const struct tune_live 
     if (w >= 100 || i == 0)
         row_put(&r, ROLE_DIM, "  %s", c->why);
     page_flow(a, p, &r, CONFIG_INDENT, w, (long)(ITEM_NEXT + i));
-}
-
-/* The original timed in the same way, whole or from a sample; NaN: it was not. */
-static double original_ns(const struct tune_live *l, bool sampled)
-{
-    struct options none = options_default();
-    if (l->original.sampled == sampled)
-        return time_of(&l->original);
-    for (size_t i = 0; i < l->nexplored; i++)
-        if (l->explored[i].sampled == sampled && l->explored[i].time_ns > 0 &&
-            options_equal(&l->explored[i].options, &none))
-            return (double)l->explored[i].time_ns;
-    return NAN;
 }
 
 /* Whole launches have no mark. */
@@ -185,7 +171,7 @@ static void put_explored(struct app *a, struct page *p, const struct tune_live *
     const struct tune_explored *e = &l->explored[i];
     struct row r;
     char t[TEXT_NUM];
-    double ns = e->time_ns > 0 ? (double)e->time_ns : NAN, gain = original_ns(l, e->sampled) / ns;
+    double ns = e->time_ns > 0 ? (double)e->time_ns : NAN, gain = tune_explored_gain(l, i);
     bool bad = e->status != ST_OK || e->equal == EQUAL_NO;
     row_init(&r, a->frame);
     row_put(&r, e->became_best ? ROLE_PEAK : ROLE_DIM, " %3zu %s", i + 1,
@@ -197,7 +183,7 @@ static void put_explored(struct app *a, struct page *p, const struct tune_live *
               e->status != ST_OK     ? "refused"
               : e->equal == EQUAL_NO ? "WRONG"
                                      : t);
-    put_kind(&r, marks, e->sampled && e->time_ns > 0 ? "smp" : "");
+    put_kind(&r, marks, e->sampled && e->time_ns > 0 ? "sampled" : "");
     if (isnan(gain))
         row_put(&r, ROLE_DIM, "%8s", "");
     else
@@ -218,7 +204,7 @@ void search_table(struct app *a, struct page *p, unsigned w)
     bool marks = any_sampled(l) && w >= ROOM_FOR_COSTS;
     page_heading(a, p, "Search%s: times are %s%s%s", a->snap->busy ? " (going on)" : "",
                  l->original.time.valid ? origin_name(l->original.time.origin) : "n/a",
-                 marks ? " (smp: from a sample)" : "", w >= ROOM_FOR_COSTS ? ", costs modelled" : "");
+                 marks ? ", some sampled" : "", w >= ROOM_FOR_COSTS ? ", costs modelled" : "");
     put_step(a, p, l, w);
     put_best(a, p, l, w);
     if (l->nfrontier) {

@@ -3,8 +3,6 @@
 #ifndef GPULOCW_TUI_VIEW_SEARCH_H
 #define GPULOCW_TUI_VIEW_SEARCH_H
 
-#include "engine/base/base.h"
-
 struct app;
 struct options;
 struct page;

@@ -1,31 +1,60 @@
-/* summary: one page for five seconds: what limits the kernel, what to try, what that would gain. Every
- * figure says where it comes from. */
+/* summary: the first screen, for five seconds: what limits the kernel, on which lines, what to try next,
+ * what was gained, what is guessed. Every figure says where it comes from. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
+#include "engine/rec/limits.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/search/advice.h"
-#include "engine/session/limits_doc.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
+#include "tui/app/post.h"
 #include "tui/app/results/provenance.h"
 #include "tui/app/results/run_line.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/view/advice.h"
+#include "tui/view/view.h"
+#include "tui/view/where.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BAR = 20, INDENT = 3, ADVICES = 3, SHOWN = 5 };
+enum { BAR = 20, INDENT = 3, LINES = 3, WORDS = 32, ROOMY = 72 };
+/* How much of each part is shown; the roomiest first. What was gained and what is guessed always are. */
+struct room {
+    unsigned bars, lines, tries;
+    bool why, blanks, reuse;
+    enum { EDIT_NONE, EDIT_CUT, EDIT_WHOLE } edit;
+};
+static const struct room rooms[] = {
+    { .bars = 5,
+      .lines = 5,
+      .tries = 5,
+      .why = true,
+      .blanks = true,
+      .reuse = true,
+      .edit = EDIT_WHOLE },
+    { .bars = 4, .lines = LINES, .tries = 3, .why = true, .reuse = true, .edit = EDIT_WHOLE },
+    { .bars = 3, .lines = LINES, .tries = 3, .why = true, .edit = EDIT_WHOLE },
+    { .bars = 3, .lines = LINES, .tries = 3, .why = true, .edit = EDIT_CUT },
+    { .bars = 2, .lines = LINES, .tries = 3, .why = true, .edit = EDIT_CUT },
+    { .bars = 2, .lines = LINES, .tries = 3, .edit = EDIT_CUT },
+    { .bars = 2, .lines = LINES, .tries = 2, .why = true, .edit = EDIT_CUT },
+    { .bars = 2, .lines = LINES, .tries = 2, .why = true },
+    { .bars = 2, .lines = LINES, .tries = 2 },
+    { .bars = 2, .lines = 2, .tries = 1 },
+    { .bars = 2, .lines = 1, .tries = 1 },
+};
 
 static struct page *page(struct app *a)
 {
@@ -33,143 +62,202 @@ static struct page *page(struct app *a)
 }
 
 /* ---- what is it? ---- */
-static void put_subject(struct app *a, unsigned w)
+static void put_subject(struct app *a, const struct result *x, unsigned w)
 {
     const struct job_snapshot *s = a->snap;
-    char label[PTX_LABEL];
+    char label[PTX_LABEL], t[TEXT_NUM];
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " %s", ptx_label(s->kernel, label));
     if (s->spec)
-        row_put(&r, ROLE_LABEL, "  grid %ux%ux%u, block %ux%ux%u", s->spec->grid.x, s->spec->grid.y,
-                s->spec->grid.z, s->spec->block.x, s->spec->block.y, s->spec->block.z);
-    if (s->has_dev)
-        row_put(&r, ROLE_LABEL, "  on %s", s->dev.spec);
+        row_put(&r, ROLE_LABEL, "  grid %ux%ux%u, block %ux%ux%u", launch_grid(s->spec).x,
+                launch_grid(s->spec).y, launch_grid(s->spec).z, launch_block(s->spec).x,
+                launch_block(s->spec).y, launch_block(s->spec).z);
+    if (x && x->time.valid) {
+        text_time(t, (double)x->time.median);
+        row_put(&r, ROLE_VALUE, "  %s", t);
+        row_put(&r, ROLE_LABEL, " (%s)", evidence_name(evidence_of(x)));
+    }
     page_flow(a, page(a), &r, INDENT, w - 1, -1);
-    page_blank(a, page(a));
 }
 
 /* ---- what limits it? ---- */
-static void put_bars(struct app *a, const struct limits *l)
+static void put_bar(struct app *a, const char *name, bool first, double share, unsigned percent,
+                    const char *more, unsigned w)
 {
-    for (size_t i = 0; i < SHOWN && limits_nth(l, i) < LIMIT_COUNT; i++) {
-        enum limit_cause c = limits_nth(l, i);
-        const struct limit_place *p = limits_place(l, c, 0);
-        struct buf where = { 0 };
-        struct row r;
-        if (p)
-            limits_place_text(l, p, &where);
-        row_init(&r, a->frame);
-        row_put(&r, i ? ROLE_LABEL : ROLE_TITLE, "   %-18s", limit_name(c));
-        row_bar(&r, i ? ROLE_LABEL : ROLE_WARN, BAR, (double)l->share[c]);
-        row_right(&r, i ? ROLE_LABEL : ROLE_TITLE, 7, "%.0f %%", 100 * (double)l->share[c]);
-        row_put(&r, ROLE_DIM, "  %s", where.s ? where.s : "");
-        page_add(a, page(a), &r, -1);
-        buf_free(&where);
-    }
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, first ? ROLE_TITLE : ROLE_LABEL, "   %-18s", name);
+    row_bar(&r, first ? ROLE_WARN : ROLE_LABEL, w >= 60 ? BAR : BAR / 2, share);
+    row_right(&r, first ? ROLE_TITLE : ROLE_LABEL, 6, "%u %%", percent);
+    if (*more && r.width + 2 < w)
+        row_put(&r, ROLE_DIM, "  %s", more);
+    page_add(a, page(a), &r, -1);
 }
 
-static void put_limit(struct app *a, unsigned w)
+/* The heaviest causes, then all others as one bar: together they are the whole launch. */
+static void put_bars(struct app *a, const struct limits *l, unsigned most, unsigned w)
 {
-    size_t run = SIZE_MAX;
-    const struct result *x = run_original_limits(a, &run);
+    struct buf more = { 0 };
+    double rest = 0;
+    unsigned n = 0, left = 100;
+    for (size_t i = 0; i < LIMIT_COUNT; i++) {
+        enum limit_cause c = limits_order(l, i);
+        double s = (double)l->share[c];
+        unsigned percent = (unsigned)lround(s * 100);
+        percent = percent > left ? left : percent;
+        if (n < most && limits_nth(l, n) < LIMIT_COUNT) {
+            put_bar(a, limit_name(c), !i, s, percent, "", w);
+            left -= percent;
+            n++;
+            continue;
+        }
+        rest += s;
+        if (s >= 0.005)
+            buf_printf(&more, "%s%s %.0f", more.n ? ", " : "", limit_name(c), s * 100);
+    }
+    if (left)
+        put_bar(a, "all else", false, rest, left, more.s ? more.s : "", w);
+    buf_free(&more);
+}
+
+/* Why nothing is known yet. */
+static const char *no_limits(struct app *a, const struct result *ran)
+{
+    const struct job_snapshot *s = a->snap;
+    if (ran)
+        return "not told: this device does not count where the time goes; a simulated one does";
+    if (!s->spec)
+        return "not known yet: there is no launch description";
+    if (app_measuring(a))
+        return "the original is running";
+    return view_keys(a, s->has_dev && s->dev.kind != DEV_SIMULATED
+                            ? "not known yet: {run} runs the original on the GPU"
+                            : "not known yet: {run} runs the original");
+}
+
+static void put_limit(struct app *a, const struct result *x, size_t run, const struct result *ran,
+                      const struct room *room, unsigned w)
+{
     struct buf why = { 0 };
     struct row r;
     row_init(&r, a->frame);
-    row_put(&r, ROLE_LABEL, " What limits it   ");
+    row_put(&r, ROLE_TITLE, " What limits it   ");
     if (!x) {
-        row_put(&r, ROLE_DIM, "unknown: %s",
-                !a->snap->spec ? "it has no launch"
-                               : view_keys(a, "{run} runs it once; a simulated device knows then"));
+        row_put(&r, ROLE_DIM, "%s", no_limits(a, ran));
         page_flow(a, page(a), &r, INDENT, w - 1, -1);
         return;
     }
     enum limit_cause first = limits_first(&x->limits);
     row_put(&r, ROLE_WARN, "%s", limit_name(first));
-    row_put(&r, ROLE_DIM, "  (the original in run %zu, %s; bars: share of the issue slots)", run + 1,
-            limits_evidence(x));
+    row_put(&r, ROLE_DIM, "  (run %zu, %s)", run + 1, evidence_name(evidence_of(x)));
     page_flow(a, page(a), &r, INDENT, w - 1, -1);
-    put_bars(a, &x->limits);
+    put_bars(a, &x->limits, room->bars, w);
+    if (!room->why)
+        return;
     limit_why(x, first, &why);
-    page_wrap(a, page(a), ROLE_DIM, INDENT, w - 1, why.s ? why.s : "", -1);
+    const char *figures = why.s ? strstr(why.s, ": ") : NULL;
+    page_wrap(a, page(a), ROLE_DIM, INDENT, w - 1,
+              figures && !room->blanks ? figures + 2
+              : why.s                  ? why.s
+                                       : "",
+              -1);
     buf_free(&why);
 }
 
-/* What of the loads is behind it: coalescing, reuse, and what a run counted. */
-static void put_behind(struct app *a, unsigned w)
+/* ---- the loads: the graph of coalescing, and who reads the data again ---- */
+static void put_sectors(struct row *r, double sectors, double use, unsigned w)
+{
+    static const char means[] = " moved/needed";
+    row_put(r, ROLE_VALUE, ", %.3g/%.3g sectors", sectors, sectors * use);
+    if (r->width + strlen(means) < w)
+        row_put(r, ROLE_LABEL, "%s", means);
+}
+
+static void put_loads(struct app *a, const struct room *room, unsigned w)
 {
     const struct ana_kernel *k = a->snap->facts;
-    size_t run = SIZE_MAX;
-    const struct result *x = run_original_now(a, false, &run);
     struct row r;
-    if (!x)
-        x = run_original_now(a, true, &run);
-    if (k && k->coalesce.valid) {
-        row_init(&r, a->frame);
-        row_put(&r, ROLE_LABEL, "   loads:");
-        double use = ana_sector_use(&k->coalesce);
-        row_put(&r, view_degree_role(fmax(k->coalesce.degree, use)), " %.0f %% coalesced",
-                k->coalesce.degree * 100);
-        if (use > k->coalesce.degree + 0.005)
-            row_put(&r, view_degree_role(use), ", %.0f %% of the sectors needed", use * 100);
-        if (k->exact.valid && k->exact.requests)
-            row_put(&r, ROLE_VALUE, ", %.1f sectors a request", k->exact.sectors_per_request);
-        page_flow(a, page(a), &r, INDENT + 2, w - 1, -1);
-    }
-    if (k && k->reuse.valid) {
-        row_init(&r, a->frame);
-        row_put(&r, ROLE_LABEL, "   bytes read again:");
-        row_put(&r, ROLE_VALUE, " %.0f %% by the same warp or CTA,",
-                (k->reuse.intra_warp + k->reuse.intra_cta) * 100);
-        row_put(&r, ROLE_VALUE, " %.0f %% by another CTA", k->reuse.inter_cta * 100);
-        page_flow(a, page(a), &r, INDENT + 2, w - 1, -1);
-    }
-    if (x) {
-        char l1[TEXT_NUM], dram[TEXT_NUM];
-        view_counter(x, COUNTER_L1_HIT_RATE, l1);
-        view_counter(x, COUNTER_DRAM_READ_BYTES, dram);
-        row_init(&r, a->frame);
-        row_put(&r, ROLE_LABEL, "   the original in run %zu:", run + 1);
-        row_put(&r, ROLE_VALUE, " L1 hits %s,", l1);
-        row_put(&r, ROLE_VALUE, " DRAM reads %s", dram);
-        page_flow(a, page(a), &r, INDENT + 2, w - 1, -1);
-    }
+    if (!k || !k->coalesce.valid)
+        return;
+    double use = ana_sector_use(&k->coalesce), degree = fmax(k->coalesce.degree, use);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_TITLE, " Loads ");
+    row_spark(&r, view_degree_role(degree), WORDS, k->coalesce.graph, WORDS, 0, 1);
+    row_put(&r, view_degree_role(degree), " %.0f %% coalesced", k->coalesce.degree * 100);
+    if (k->exact.valid && k->exact.requests && w >= ROOMY)
+        put_sectors(&r, k->exact.sectors_per_request, use > 0 ? use : 1, w);
+    page_flow(a, page(a), &r, INDENT, w - 1, -1);
+    if (!k->reuse.valid || !room->reuse)
+        return;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, "   bytes read again:");
+    row_put(&r, ROLE_VALUE, " %.0f %% by the same warp or CTA,",
+            (k->reuse.intra_warp + k->reuse.intra_cta) * 100);
+    row_put(&r, ROLE_VALUE, " %.0f %% by another CTA", k->reuse.inter_cta * 100);
+    page_flow(a, page(a), &r, INDENT + 2, w - 1, -1);
 }
 
 /* ---- what to try? ---- */
-static void put_gain(struct row *r, const struct tune_advice *x)
+/* One line: the title, cut where it has to be, and what it promises at its right. */
+static void put_item(struct app *a, long item, const char *key, const char *title,
+                     const struct tune_advice *x, unsigned w)
 {
-    if (!isnan(x->expected_gain) && x->expected_gain > 0)
-        row_put(r, ROLE_NOTE, "  expected %.2fx%s, confidence %.0f %%", x->expected_gain,
-                x->modelled ? " by the model" : "", x->confidence * 100);
+    struct row r;
+    const char *gain = x ? advice_expected(a, x, true) : NULL;
+    unsigned gained = gain ? text_width(str_of(gain)) + 2 : 0;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_KEY, "   %s  ", key);
+    unsigned room = w > r.width + gained + 1 ? w - r.width - gained - 1 : 0;
+    struct str head = text_head(str_of(title), room);
+    bool cut = head.n < strlen(title);
+    row_put(&r, ROLE_TEXT, "%.*s%s", (int)(cut && head.n ? head.n - 1 : head.n), title, cut ? "…" : "");
+    if (gain)
+        row_put(&r, ROLE_NOTE, "  %s", gain);
+    page_add(a, page(a), &r, item);
 }
 
-static void put_try(struct app *a, bool better, unsigned w)
+/* What an edit of the source may do about the first limit. */
+static void put_edit(struct app *a, const struct result *x, const struct room *room, unsigned w)
+{
+    struct limit_try t = { NULL, NULL };
+    unsigned i = 0;
+    while (x && limit_next_try(&x->limits, limits_first(&x->limits), &i, &t) && !t.edit)
+        ;
+    if (!x || !t.edit || !room->edit)
+        return;
+    const char *text = arena_printf(a->frame, "in the source: %s", t.edit);
+    if (room->edit == EDIT_WHOLE) {
+        page_wrap(a, page(a), ROLE_LABEL, INDENT, w - 1, text, -1);
+        return;
+    }
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, "   %s", text);
+    page_add(a, page(a), &r, -1);
+}
+
+/* The advice that is left, then the search: one list, Enter tries the line under the cursor. */
+static void put_try(struct app *a, bool better, const struct result *x, const struct room *room,
+                    unsigned w)
 {
     size_t first = advice_next(a, better);
     unsigned shown = 0;
-    page_blank(a, page(a));
-    page_heading(a, page(a), "What to try");
-    for (size_t i = first; i < a->snap->nadvice && shown < ADVICES; i++) {
-        const struct tune_advice *x = &a->snap->advice[i];
-        struct row r;
-        if (x->tried)
-            continue;
-        row_init(&r, a->frame);
-        row_put(&r, i == first ? ROLE_TITLE : ROLE_TEXT, "   %u  %s", ++shown, x->title);
-        put_gain(&r, x);
-        page_flow(a, page(a), &r, INDENT + 3, w - 1, -1);
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_TITLE, " What to try next");
+    row_put(&r, ROLE_LABEL, "%s",
+            view_keys(a, a->lines             ? "  {panel-8} says why, and the options"
+                         : a->snap->unsettled ? "  {summary-try} tries it; more may follow"
+                                              : "  {summary-try} tries it, {panel-8} says why"));
+    page_flow(a, page(a), &r, INDENT, w - 1, -1);
+    for (size_t i = first; i < a->snap->nadvice && shown < room->tries; i++) {
+        const struct tune_advice *y = &a->snap->advice[i];
+        if (!y->tried && !advice_overtaken(y, better))
+            put_item(a, (long)i, arena_printf(a->frame, "%u", ++shown), y->title, y, w);
     }
-    page_wrap(
-        a, page(a), ROLE_DIM, INDENT, w - 1,
-        view_keys(
-            a,
-            shown ? "{summary-try} tries the first; {tune} searches all knobs; {panel-8} has the "
-                    "reasons."
-            : a->snap->unsettled
-                ? "The model is still running: its advice will appear here. {tune} searches all knobs."
-                : "No advice is left untried. {tune} searches all knobs, {sweep} sweeps one."),
-        -1);
+    put_item(a, (long)a->snap->nadvice, view_keys(a, "{tune}"), "search all knobs", NULL, w);
+    put_edit(a, x, room, w);
 }
 
 /* ---- what did it gain? ---- */
@@ -185,70 +273,147 @@ static bool only_original(const struct app *a)
     return true;
 }
 
-static void put_best(struct app *a, unsigned w, const struct options *o, double gain, size_t run,
-                     bool better)
+static const char *no_gain(const struct app *a)
+{
+    if (app_last_run(a, -1) == SIZE_MAX)
+        return "nothing has been run yet";
+    if (!run_original_now(a, &(size_t){ 0 }))
+        return "the original has not been run in its present form";
+    return only_original(a) ? "nothing yet: only the original ran"
+                            : "nothing that ran beat the original by more than 2 %";
+}
+
+static void put_best(struct app *a, bool better, const struct options *o, double gain, size_t run,
+                     unsigned w)
 {
     struct row r;
     struct buf b = { 0 };
     const struct session_run *s = better ? app_run(a, run) : NULL;
     const struct result *x = s ? run_best(s) : NULL;
-    page_blank(a, page(a));
     row_init(&r, a->frame);
-    row_put(&r, ROLE_LABEL, " What it gained   ");
+    row_put(&r, ROLE_TITLE, " What it has gained   ");
     if (!better) {
-        row_put(&r, ROLE_DIM, "%s",
-                app_last_run(a, -1) == SIZE_MAX ? "nothing has been run yet"
-                : run_original_known(a)         ? only_original(a) ? "only the original has been run"
-                                                                   : "nothing that ran beat the original"
-                                        : "unknown: the original has not been run in its current form");
+        row_put(&r, ROLE_DIM, "%s", no_gain(a));
     } else {
         options_line(o, &b);
         row_put(&r, ROLE_GOOD, "%.2fx", gain);
-        row_put(&r, ROLE_LABEL, " (run %zu, %s%s, outputs equal)", run + 1,
-                x ? origin_name(x->time.origin) : "", x && x->sampled ? " from a sample" : "");
+        row_put(&r, ROLE_LABEL, " over the original");
+        row_put(&r, ROLE_LABEL, " (run %zu, %s, outputs equal)", run + 1,
+                x ? evidence_name(evidence_of(x)) : "");
         row_put(&r, ROLE_VALUE, "  %s", b.s ? b.s : "");
     }
     page_flow(a, page(a), &r, INDENT, w - 1, -1);
     buf_free(&b);
 }
 
+/* ---- what is guessed? ---- */
+static void put_guessed(struct app *a, const struct result *x, unsigned w)
+{
+    const struct job_snapshot *s = a->snap;
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_TITLE, " What is guessed   ");
+    if (!s->spec)
+        row_put(&r, ROLE_WARN, "%s",
+                view_keys(a, "the whole launch; {run} guesses one and asks two questions"));
+    else if (launch_guessed(s->spec)) {
+        struct buf words = { 0 };
+        launch_guess_words(launch_guessed(s->spec), &words);
+        if (s->guessed_n && launch_guessed(s->spec) & GUESS_SIZES)
+            row_put(&r, ROLE_WARN, "n = %u; ", s->guessed_n);
+        row_put(&r, ROLE_WARN, "%s%s", words.s ? words.s : "",
+                view_keys(a, " ({panel-4} changes them)"));
+        buf_free(&words);
+    } else
+        row_put(&r, ROLE_LABEL, "nothing of the launch");
+    if (x && x->sampled)
+        row_put(&r, ROLE_LABEL, "%s",
+                w >= ROOMY ? "; time from a sample (--exact: all)" : "; time from a sample");
+    page_flow(a, page(a), &r, INDENT, w - 1, -1);
+}
+
+/* The cursor stays with its item while lines come and go above it. */
+static void place_cursor(struct app *a)
+{
+    struct summary_view *v = &a->summary;
+    struct list *l = &a->list[PANEL_SUMMARY];
+    const struct page *p = page(a);
+    unsigned at = 0, n = 0;
+    if (v->nlines && l->cursor != v->line) /* keys or the mouse moved it */
+        for (unsigned k = 0; k < v->nlines; k++)
+            v->pick = v->lines[k] == l->cursor ? k : v->pick;
+    for (size_t i = 0; i < p->n && n < ARRAY_LEN(v->lines); i++)
+        if (p->line[i].item >= 0)
+            v->lines[n++] = i;
+    v->nlines = n;
+    v->pick = n && v->pick >= n ? n - 1 : v->pick;
+    at = n ? v->pick : 0;
+    list_set_count(l, p->n);
+    if (!n)
+        return;
+    list_show(l, v->lines[at]);
+    v->line = l->cursor;
+    if (!at)
+        l->top = 0;
+}
+
+/* What the page is made of. */
+struct answer {
+    struct options best; /* where better */
+    double gain;
+    size_t best_run, run;
+    bool better;
+    const struct result *ran, *x; /* the original; the same where it says what limits it */
+};
+
+static void put_answer(struct app *a, const struct answer *v, const struct room *room, unsigned w)
+{
+    put_subject(a, v->ran, w);
+    if (room->blanks)
+        page_blank(a, page(a));
+    put_limit(a, v->x, v->run, v->ran, room, w);
+    if (room->blanks)
+        page_blank(a, page(a));
+    where_put(a, page(a), v->x, w, room->lines);
+    put_loads(a, room, w);
+    if (room->blanks)
+        page_blank(a, page(a));
+    put_try(a, v->better, v->x, room, w);
+    if (room->blanks)
+        page_blank(a, page(a));
+    put_best(a, v->better, &v->best, v->gain, v->best_run, w);
+    put_guessed(a, v->ran, w);
+}
+
 static void summary_update(struct app *a, unsigned w, unsigned h)
 {
-    struct options o = options_default();
-    double gain = NAN;
-    size_t run = 0;
-    (void)h;
+    struct answer v = { .best = options_default(), .gain = NAN, .run = SIZE_MAX };
     page_clear(page(a));
     if (!a->snap->module || !a->snap->kernel) {
         page_hint(a, page(a), w, view_unready(a, ""));
     } else {
-        bool better = advice_best(a, &o, &gain, &run);
-        put_subject(a, w);
-        if (!a->snap->spec) {
-            page_wrap(a, page(a), ROLE_WARN, INDENT, w - 1, view_keys(a, view_unready(a, "")), -1);
-            page_blank(a, page(a));
+        v.better = advice_best(a, &v.best, &v.gain, &v.best_run);
+        v.ran = run_original_now(a, &v.run);
+        v.x = v.ran && v.ran->limits.valid ? v.ran : NULL;
+        for (size_t i = 0; i < ARRAY_LEN(rooms) && (!i || page(a)->n > h); i++) {
+            page_clear(page(a));
+            put_answer(a, &v, &rooms[i], w);
         }
-        put_limit(a, w);
-        put_behind(a, w);
-        put_best(a, w, &o, gain, run, better);
-        put_try(a, better, w);
     }
-    list_set_count(&a->list[PANEL_SUMMARY], page(a)->n);
+    place_cursor(a);
 }
 
 static unsigned summary_request(struct app *a, enum request r)
 {
-    struct options o;
-    double gain;
-    size_t run;
     if (r != REQ_SUMMARY_TRY)
         return 0;
-    size_t i = advice_next(a, advice_best(a, &o, &gain, &run));
-    if (i < a->snap->nadvice)
-        advice_run(a, i);
+    long i = page_item(page(a), &a->list[PANEL_SUMMARY]);
+    if (i < 0)
+        return 0;
+    if ((size_t)i < a->snap->nadvice)
+        advice_run(a, (size_t)i);
     else
-        app_notice(a, DIAG_NOTE, "%s",
-                   view_keys(a, "all advice has been tried; {tune} searches all knobs"));
+        app_tune(a, "", 0);
     return UI_REDRAW;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/result.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/view/view.h"
 

@@ -3,18 +3,19 @@
 #include "engine/base/base.h"
 #include "engine/perfmodel/category.h"
 #include "engine/perfmodel/valley.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
-#include "engine/search/live.h"
 #include "engine/search/tuner.h"
+#include "engine/session/baseline.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/provenance.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/request.h"
@@ -22,6 +23,7 @@
 #include "tui/base/theme.h"
 #include "tui/view/search.h"
 #include "tui/view/valley_int.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +51,7 @@ static void add_series(struct app *a, struct plot *out, const struct points *p, 
     for (size_t i = 0; i < n; i++) {
         const struct result *r = &p->v[i];
         s->x[i] = points_x(p, i);
-        s->y[i] = points_metric(out->metric, r, points_base(p, r));
+        s->y[i] = points_metric(out->metric, r, p->over);
         s->whole[i] = mixed && !r->sampled;
         s->low[i] = s->high[i] = s->y[i];
         if (out->metric == METRIC_TIME && r->time.valid)
@@ -72,13 +74,13 @@ static void add_record(struct app *a, struct plot *out, const struct points *p)
     v->y = ARENA_ARRAY(a->frame, double, p->n + 1);
     if (!v->x || !v->y || out->metric != METRIC_TIME)
         return;
-    /* one kind of time: from the first whole launch on, these alone */
+    /* one kind of time: where some launches are whole, these alone */
     bool whole = p->cha && p->cha->time.valid && !p->cha->sampled;
-    double best = result_ns(p->cha);
+    for (size_t i = 0; i < p->n && !whole; i++)
+        whole = !p->v[i].sampled && !result_wrong(&p->v[i]) && !isnan(result_ns(&p->v[i]));
+    double best = p->cha && p->cha->sampled == !whole ? result_ns(p->cha) : NAN;
     for (size_t i = 0; i < p->n; i++) {
         double t = result_wrong(&p->v[i]) || (whole && p->v[i].sampled) ? NAN : result_ns(&p->v[i]);
-        if (!whole && !p->v[i].sampled && !isnan(t))
-            whole = true, best = t;
         best = isnan(best) || t < best ? t : best;
         v->x[i] = points_x(p, i);
         v->y[i] = best;
@@ -145,12 +147,16 @@ static void add_marks(struct app *a, struct plot *out, const struct session_run 
     /* there the unconditional code is the better choice */
     bool pi = !strcmp(p->axis, "pi"), ends = pi && (best == 0 || best == s->warps);
     char *text =
-        ends ? arena_printf(a->frame, "%s best", best ? "cha" : "bpa")
+        ends ? arena_printf(a->frame, "%s is best", best ? "all cache" : "all bypass")
         : p->unit <= 0 && best < out->nticks
             ? arena_printf(a->frame, "%s best", out->tick[best])
             : arena_printf(a->frame, "%s=%g %s", pi ? "π" : p->axis, points_number(p, best),
-                           pi && c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "best");
+                           pi && c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "is best");
     add_mark(out, text, best, ROLE_PEAK, up);
+    double line = points_metric(out->metric, best ? &s->cha : &s->bpa, p->over);
+    if (ends && out->nmarks &&
+        !isnan(line)) /* that is its line, not the point at the end of the curve */
+        out->mark[out->nmarks - 1].y = line;
     if (c->category != CATEGORY_CACHE_CONGESTED || !pi)
         return;
     /* the valley begins where the slowest is first met; the plateau lies beyond it */
@@ -201,7 +207,7 @@ static const char *axis_title(const char *axis)
 {
     static const struct {
         const char *axis, *title;
-    } t[] = { { "pi", "π: warps per CTA that cache" },
+    } t[] = { { "pi", "π: warps per CTA that cache (cha: all, bpa: none)" },
               { "agents", "active agents per SM" },
               { "carveout", "shared-memory carve-out, percent" },
               { "block", "block shape" },
@@ -210,6 +216,30 @@ static const char *axis_title(const char *axis)
         if (!strcmp(t[i].axis, axis))
             return t[i].title;
     return axis ? axis : "";
+}
+
+/* The legend of the last series. Samples that have no value beside whole launches stand at the foot: then whole ones
+ * need no sign of their own. */
+static void name_signs(struct app *a, struct plot *out, const struct points *p)
+{
+    struct plot_series *s = &out->series[out->nseries - 1];
+    bool mixed = points_mixed(p), wrong = false, none = false, sampled = false;
+    for (size_t i = 0; i < s->n; i++) {
+        wrong |= s->bad[i];
+        none |= isnan(s->y[i]) && !s->bad[i];
+        sampled |= mixed && !isnan(s->y[i]) && !s->whole[i];
+    }
+    for (size_t i = 0; i < s->n && !sampled; i++)
+        s->whole[i] = false;
+    s->name = arena_printf(a->frame, "%s%s",
+                           !sampled                   ? "points"
+                           : out->style == PLOT_ASCII ? "sample  @ whole"
+                                                      : "sample  ◆ whole",
+                           wrong && none ? "  × no result"
+                           : wrong       ? "  × wrong"
+                           : !none       ? ""
+                           : mixed       ? "  × sampled"
+                                         : "  × no value");
 }
 
 static bool any_value(const struct plot_series *s)
@@ -231,15 +261,20 @@ static void place_cursor(struct app *a, const struct session_run *r, const struc
     a->valley.cursor = a->valley.cursor < p->n ? a->valley.cursor : p->n - 1;
 }
 
-/* Where the numbers of a curve come from: the y axis says so. */
-static const char *origin_text(const struct points *p)
+/* What the numbers of a curve rest on: the y axis says so, where one word does for all of them. */
+static const char *evidence_text(struct app *a, const struct points *p, bool two_curves)
 {
-    for (size_t i = 0; i < p->n; i++)
-        if (p->v[i].time.valid)
-            return p->v[i].time.origin == ORIGIN_MEASURED    ? " (measured)"
-                   : p->v[i].time.origin == ORIGIN_SIMULATED ? " (simulated)"
-                                                             : " (modelled)";
-    return "";
+    const struct result *first = NULL;
+    bool mixed = two_curves;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct result *x = &p->v[i];
+        mixed |= first && x->time.valid && evidence_of(x) != evidence_of(first);
+        first = first || !x->time.valid ? first : x;
+    }
+    return !first ? ""
+                  : arena_printf(a->frame, " (%s)",
+                                 mixed ? origin_name(first->time.origin)
+                                       : evidence_words(evidence_of(first)));
 }
 
 /* Two curves of one kernel and launch have one base, so that the higher point is the faster one. */
@@ -263,10 +298,10 @@ static const char *y_title(struct app *a, const struct plot *out, const struct s
                            ? arena_printf(a->frame, "speed against %s%s", p->base,
                                           !b                  ? ""
                                           : one_base(r, b, p) ? " of A"
-                                                              : ", each its own")
+                                                              : ", each curve its own")
                            : plot_metric_name(out->metric);
     return arena_printf(a->frame, "%s%s%s%s", what, less ? ", less is better" : "",
-                        out->log_y ? ", logarithmic" : "", origin_text(p));
+                        out->log_y ? ", logarithmic" : "", evidence_text(a, p, b != NULL));
 }
 
 /* The curve laid over the first, on its x axis. number: its run, SIZE_MAX: of another session. */
@@ -275,7 +310,7 @@ static void add_second(struct app *a, struct plot *out, const struct session_run
 {
     struct points q = points_of(a, b);
     q.unit = p->unit;
-    q.cha = same_base ? p->cha : q.cha;
+    q.over = same_base ? p->over : q.over;
     add_series(a, out, &q, number == SIZE_MAX ? "B" : arena_printf(a->frame, "B run %zu", number + 1),
                true);
 }
@@ -286,7 +321,7 @@ static enum plot_metric metric_for(const struct app *a, const struct points *p)
 {
     bool times = false;
     for (size_t i = 0; a->valley.metric == METRIC_SPEEDUP && i < p->n; i++) {
-        if (!isnan(points_metric(METRIC_SPEEDUP, &p->v[i], points_base(p, &p->v[i]))))
+        if (!isnan(points_metric(METRIC_SPEEDUP, &p->v[i], p->over)))
             return METRIC_SPEEDUP;
         times |= !isnan(result_ns(&p->v[i]));
     }
@@ -317,11 +352,9 @@ void valley_plot(struct app *a, struct plot *out)
         add_second(a, out, b, rb, &p, one_base(r, b, &p));
     if (r->kind == RUN_TUNE)
         add_record(a, out, &p);
-    add_series(a, out, &p,
-               b                  ? arena_printf(a->frame, "A run %zu", ra + 1)
-               : points_mixed(&p) ? out->style == PLOT_ASCII ? "sample  @ whole" : "sample  ◆ whole"
-                                  : "points",
-               false);
+    add_series(a, out, &p, b ? arena_printf(a->frame, "A run %zu", ra + 1) : "", false);
+    if (!b)
+        name_signs(a, out, &p);
     if (!any_value(&out->series[out->nseries - 1])) {
         out->empty = a->replay.on && !p.n
                          ? view_keys(a, "{replay-play} plays the recorded points, {replay-step} steps, "
@@ -335,8 +368,8 @@ void valley_plot(struct app *a, struct plot *out)
     struct plot_series last = out->series[out->nseries - 1];
     memmove(out->series + 1, out->series, sizeof last * (out->nseries - 1));
     out->series[0] = last;
-    add_ref(out, "bpa", points_metric(out->metric, p.bpa, p.cha), ROLE_REF_BPA);
-    add_ref(out, strcmp(p.base, "cha") ? "original" : "cha", points_metric(out->metric, p.cha, p.cha),
+    add_ref(out, "bpa", points_metric(out->metric, p.bpa, p.over), ROLE_REF_BPA);
+    add_ref(out, p.cha == &r->sweep.cha ? "cha" : "original", points_metric(out->metric, p.cha, p.over),
             ROLE_REF_CHA);
     tick_names(a, out, &p);
     add_marks(a, out, r, &p);
@@ -355,7 +388,8 @@ void valley_plot(struct app *a, struct plot *out)
 }
 
 /* ---- lines below the plot ---- */
-static void put_result(struct row *r, const struct result *x, const struct result *cha, const char *base)
+#define SLOWER 0.98 /* of the speed of what it is compared with: worth a warning */
+static void put_result(struct row *r, const struct result *x, double gain, const char *base)
 {
     char t[TEXT_NUM], h[TEXT_NUM];
     if (x->status != ST_OK || !x->time.valid) {
@@ -368,14 +402,11 @@ static void put_result(struct row *r, const struct result *x, const struct resul
         (double)(x->time.max - x->time.min) / (double)(x->time.median ? x->time.median : 1) * 50;
     if (spread > 0.05)
         row_put(r, ROLE_DIM, " ±%.1f%%", spread);
-    row_put(r, ROLE_DIM, " %s%s", origin_name(x->time.origin), x->sampled ? ", from a sample" : "");
-    double gain = cha && cha->sampled == x->sampled ? result_ns(cha) / result_ns(x) : NAN;
-    if (!isnan(gain))
-        row_put(r,
-                gain > 1.02   ? ROLE_GOOD
-                : gain < 0.98 ? ROLE_WARN
-                              : ROLE_LABEL,
-                "  %.2fx vs %s", gain, base);
+    row_put(r, ROLE_DIM, " %s", evidence_words(evidence_of(x)));
+    if (gain < SLOWER)
+        row_put(r, ROLE_WARN, "  %.0f %% slower than %s", 100 / gain - 100, base);
+    else if (!isnan(gain))
+        row_put(r, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, "  %s vs %s", gain_words(gain).s, base);
     view_counter(x, COUNTER_L1_HIT_RATE, h);
     row_put(r, ROLE_LABEL, "  L1 hit ");
     row_put(r, ROLE_L1, "%s", h);
@@ -384,11 +415,11 @@ static void put_result(struct row *r, const struct result *x, const struct resul
     row_put(r, ROLE_DRAM, "%s", h);
     if (x->equal == EQUAL_NO)
         row_put(r, ROLE_ERROR, "  WRONG RESULTS");
-    else if (x->equal != EQUAL_UNKNOWN)
+    else if (equality_known(x->equal))
         row_put(r, ROLE_GOOD, x->equal == EQUAL_YES ? "  equal ✓" : "  within tolerance ✓");
 }
 
-static void put_cursor(struct app *a, const struct points *p, unsigned w)
+static void put_cursor(struct app *a, const struct session_run *run, const struct points *p, unsigned w)
 {
     struct row r;
     row_init(&r, a->frame);
@@ -404,7 +435,7 @@ static void put_cursor(struct app *a, const struct points *p, unsigned w)
                                                   : "",
                 text);
     }
-    put_result(&r, x, points_base(p, x), p->base);
+    put_result(&r, x, run_gain(a->snap->runs, a->snap->nruns, run, x), p->base);
     page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
 }
 
@@ -425,14 +456,14 @@ static void put_tried(struct app *a, const struct result *x, const struct tune_l
 }
 
 static void put_end(struct app *a, const char *name, enum role role, const struct result *x,
-                    const struct result *cha, unsigned w)
+                    const struct points *p, unsigned w)
 {
     struct row r;
     if (x->status == ST_OK && !x->time.valid)
         return; /* this axis has no such end */
     row_init(&r, a->frame);
     row_put(&r, role, " %-4s ", name);
-    put_result(&r, x, cha, "cha");
+    put_result(&r, x, gain_of(p->over, x), p->base);
     page_flow(a, &a->page[PANEL_VALLEY], &r, 6, w, -1);
 }
 
@@ -441,7 +472,7 @@ static void put_fit(struct app *a, const struct tune_sweep *s, unsigned w)
     struct row r;
     row_init(&r, a->frame);
     if (s->fit.valid) {
-        row_put(&r, ROLE_FIT, " valley model ");
+        row_put(&r, ROLE_FIT, " model of the curve ");
         row_put(&r, ROLE_LABEL, " hit rate: exponent α %.3g, β %.3g B per thread; residual %.1f %%",
                 s->fit.alpha, s->fit.beta, s->fit.residual * 100);
     }
@@ -464,14 +495,15 @@ static void put_search(struct app *a, const struct session_run *r, const struct 
                   r->found->reason, -1);
 }
 
-static const char *empty_hint(const struct app *a)
+static const char *empty_hint(struct app *a)
 {
-    if (!strcmp(a->valley.axis, "pi"))
-        return "No sweep yet. {sweep} runs the kernel once for every value of the knob above, π: how "
-               "many warps of a CTA may cache. "
-               "{axis} chooses another knob; {tune} searches all of them.";
-    return "No sweep yet. {sweep} runs the kernel once for every value of the knob above. {axis} "
-           "chooses another knob; {tune} searches all of them.";
+    bool pi = !strcmp(a->valley.axis, "pi");
+    return arena_printf(
+        a->frame,
+        "No sweep yet. {sweep} runs the kernel once for every value of the knob above%s. "
+        "%s another knob; {tune} searches all of them.",
+        pi ? ", π: how many warps of a CTA may cache" : "",
+        a->lines ? "'sweep KNOB' varies" : "{axis} chooses");
 }
 
 static void valley_update(struct app *a, unsigned w, unsigned h)
@@ -482,18 +514,21 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
     page_clear(pg);
     if (r && p.n) {
         struct buf verdict = { 0 };
+        bool whole = curve_is_sweep(r) && r->sweep.complete && !(a->replay.on && p.n < r->sweep.npoints);
         place_cursor(a, r, &p);
-        put_cursor(a, &p, w);
-        if (h >= 24 && p.bpa && p.cha) {
-            put_end(a, "bpa", ROLE_REF_BPA, p.bpa, p.cha, w);
-            put_end(a, "cha", ROLE_REF_CHA, &r->sweep.cha, p.cha, w);
-        }
-        if (curve_is_sweep(r) && r->sweep.complete && !(a->replay.on && p.n < r->sweep.npoints)) {
-            if (h >= 18)
-                put_fit(a, &r->sweep, w);
-            tune_verdict(&r->sweep, &verdict);
+        if (whole) { /* the answer first: what is below may have no room */
+            run_verdict(a->snap->runs, a->snap->nruns, r, &verdict);
             page_wrap(a, pg, run_stale(a, r) ? ROLE_DIM : ROLE_TITLE, 1, w - 1,
                       verdict.s ? verdict.s : "", -1);
+        }
+        put_cursor(a, r, &p, w);
+        if (whole) {
+            if (h >= 24 && p.bpa && p.cha) {
+                put_end(a, "all bypass (bpa)", ROLE_REF_BPA, p.bpa, &p, w);
+                put_end(a, "all cache (cha)", ROLE_REF_CHA, &r->sweep.cha, &p, w);
+            }
+            if (h >= 18)
+                put_fit(a, &r->sweep, w);
         } else if (r->kind == RUN_TUNE) {
             put_search(a, r, &p, w, h);
         }
@@ -528,10 +563,10 @@ static void valley_head(struct app *a, unsigned w, struct row *r)
     row_put(r, ROLE_LABEL, ": %s on %s", ptx_label(run->kernel, label), run->dev.spec);
     if (run_stale(a, run))
         row_put(r, ROLE_WARN, " (%s)", run_stale(a, run));
+    size_t n = run->kind == RUN_TUNE ? run->ntrail : run->sweep.npoints;
     if (a->replay.on)
-        row_put(r, ROLE_NOTE, "   replay %zu of %zu%s",
-                a->replay.shown < run->sweep.npoints ? a->replay.shown : run->sweep.npoints,
-                run->sweep.npoints, a->replay.playing ? " playing" : "");
+        row_put(r, ROLE_NOTE, "   replay %zu of %zu%s", a->replay.shown < n ? a->replay.shown : n, n,
+                a->replay.playing ? " playing" : "");
 }
 
 /* ---- keys ---- */
@@ -671,7 +706,7 @@ void valley_csv(struct app *a, struct buf *out)
                        (long long)x->time.max);
         else
             buf_puts(out, ",,");
-        buf_printf(out, ",%s", x->equal == EQUAL_UNKNOWN ? "" : x->equal == EQUAL_NO ? "false" : "true");
+        buf_printf(out, ",%s", !equality_known(x->equal) ? "" : x->equal == EQUAL_NO ? "false" : "true");
         for (int c = 0; c < COUNTER_COUNT; c++)
             x->counters[c].valid ? buf_printf(out, ",%.9g", x->counters[c].value) : buf_puts(out, ",");
         buf_puts(out, "\n");

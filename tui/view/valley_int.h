@@ -17,8 +17,9 @@ struct points {
     size_t n;
     const char *axis;
     const struct result *bpa, *cha;
-    const char *base; /* what cha is: "cha", "the original" */
-    double unit;      /* 0: x is the value; else its doublings of this */
+    const struct result *over; /* what gains are over; NULL: nothing */
+    const char *base;          /* what that is: "cha", "the original" */
+    double unit;               /* 0: x is the value; else its doublings of this */
 };
 
 bool curve_is_sweep(const struct session_run *r);
@@ -33,11 +34,9 @@ double points_number(const struct points *p, size_t i);
 double points_x(const struct points *p, size_t i);
 double points_unit(const struct points *p, enum x_scale asked);
 double result_ns(const struct result *r);
-double points_metric(enum plot_metric m, const struct result *r, const struct result *cha);
+double points_metric(enum plot_metric m, const struct result *r, const struct result *over);
 /* Are some points timed from samples of the CTAs and others from whole launches? */
 bool points_mixed(const struct points *p);
-/* What a point of a search is compared with: the original, timed in the same way. NULL: it was not. */
-const struct result *points_base(const struct points *p, const struct result *x);
 bool result_wrong(const struct result *r);
 /* Is point i as slow as point k, but for noise? */
 bool points_within(const struct points *p, size_t i, size_t k, double significance);
@@ -48,8 +47,6 @@ bool curve_same_axis(const struct session_run *x, const struct session_run *y);
 const struct session_run *curve_overlay(const struct app *a, size_t *number);
 const char *curve_caption(struct app *a, char letter, size_t number, const struct session_run *r,
                           const struct session_run *other);
-/* The fastest of one kind: of those timed whole where there are such, else of the samples. */
-size_t points_fastest(const struct points *p);
 /* The one best point of a curve: what the sweep or the finished search itself names. */
 size_t points_best(const struct session_run *r, const struct points *p);
 

@@ -1,26 +1,23 @@
 /* valley_points: see valley_int.h. */
+#include "engine/rec/counter_ids.h"
+#include "engine/session/run.h"
 #include "tui/view/valley_int.h"
 
 #include "engine/base/base.h"
-#include "engine/perfmodel/category.h"
-#include "engine/perfmodel/valley.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/result.h"
-#include "engine/search/live.h"
 #include "engine/search/tuner.h"
+#include "engine/session/baseline.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/plot_model.h"
-#include "tui/base/request.h"
-#include "tui/base/text.h"
-#include "tui/base/theme.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,15 +34,11 @@ bool curve_has(const struct session_run *r)
     return curve_is_sweep(r) || (r && r->kind == RUN_TUNE && !r->deleted && r->ntrail);
 }
 
-/* What the points of a sweep are compared with: cha, or where its axis has none the original among them.
- */
+/* What a sweep's curve stands beside: cha, or where its axis has none the original among its points. */
 static const struct result *sweep_base(const struct session_run *r)
 {
-    struct options none = options_default();
-    for (size_t i = 0; !r->sweep.cha.time.valid && i < r->sweep.npoints; i++)
-        if (r->sweep.points[i].time.valid && options_equal(&r->sweep.points[i].options, &none))
-            return &r->sweep.points[i];
-    return &r->sweep.cha;
+    const struct result *own = r->sweep.cha.time.valid ? NULL : run_original(r, NULL);
+    return own ? own : &r->sweep.cha;
 }
 
 struct points points_of(const struct app *a, const struct session_run *r)
@@ -54,13 +47,15 @@ struct points points_of(const struct app *a, const struct session_run *r)
     if (!r)
         return p;
     if (r->kind == RUN_TUNE)
-        p = (struct points){ r->trail, r->ntrail, "try", NULL, &r->found->original, "the original", 0 };
+        p = (struct points){ .v = r->trail, .n = r->ntrail, .axis = "try", .cha = &r->found->original };
     else
-        p = (struct points){
-            r->sweep.points, r->sweep.npoints, r->sweep.axis, &r->sweep.bpa, sweep_base(r), "cha", 0
-        };
-    if (p.cha != &r->sweep.cha)
-        p.base = "the original";
+        p = (struct points){ .v = r->sweep.points,
+                             .n = r->sweep.npoints,
+                             .axis = r->sweep.axis,
+                             .bpa = &r->sweep.bpa,
+                             .cha = sweep_base(r) };
+    p.over = run_baseline(a->snap->runs, a->snap->nruns, r);
+    p.base = p.over == &r->sweep.cha ? "all cache" : "the original";
     if (a->replay.on && p.n > a->replay.shown)
         p.n = a->replay.shown;
     return p;
@@ -116,17 +111,12 @@ double result_ns(const struct result *r)
     return r && r->time.valid && r->status == ST_OK ? (double)r->time.median : NAN;
 }
 
-static double counter_of(const struct result *r, enum counter_id c)
-{
-    return r && r->counters[c].valid ? r->counters[c].value : NAN;
-}
-
-double points_metric(enum plot_metric m, const struct result *r, const struct result *cha)
+double points_metric(enum plot_metric m, const struct result *r, const struct result *over)
 {
     switch (m) {
-    case METRIC_SPEEDUP: return result_ns(cha) / result_ns(r);
-    case METRIC_HIT: return counter_of(r, COUNTER_L1_HIT_RATE);
-    case METRIC_DRAM: return counter_of(r, COUNTER_DRAM_READ_BYTES);
+    case METRIC_SPEEDUP: return gain_of(over, r);
+    case METRIC_HIT: return result_counter(r, COUNTER_L1_HIT_RATE);
+    case METRIC_DRAM: return result_counter(r, COUNTER_DRAM_READ_BYTES);
     default: return result_ns(r);
     }
 }
@@ -139,18 +129,6 @@ bool points_mixed(const struct points *p)
     return false;
 }
 
-const struct result *points_base(const struct points *p, const struct result *x)
-{
-    struct options none = options_default();
-    if (!p->cha || !p->cha->time.valid || p->cha->sampled == x->sampled)
-        return p->cha;
-    for (size_t i = p->n; i-- > 0;)
-        if (p->v[i].sampled == x->sampled && p->v[i].time.valid &&
-            options_equal(&p->v[i].options, &none))
-            return &p->v[i];
-    return NULL;
-}
-
 bool result_wrong(const struct result *r)
 {
     return r->status != ST_OK || r->equal == EQUAL_NO;
@@ -158,7 +136,7 @@ bool result_wrong(const struct result *r)
 
 bool points_within(const struct points *p, size_t i, size_t k, double significance)
 {
-    return fabs(result_ns(&p->v[i]) / result_ns(&p->v[k]) - 1) <= significance;
+    return fabs(gain_of(&p->v[i], &p->v[k]) - 1) <= significance;
 }
 
 const char *curve_axis(const struct session_run *r)
@@ -202,7 +180,7 @@ static void put_difference(struct buf *b, const struct session_run *r, const str
         buf_printf(b, " grid %ux%u block %ux%u", r->grid.x, r->grid.y, r->block.x, r->block.y);
     if (curve_is_sweep(r) && curve_is_sweep(other) && r->sweep.npoints && other->sweep.npoints &&
         r->sweep.points[0].sampled != other->sweep.points[0].sampled)
-        buf_puts(b, r->sweep.points[0].sampled ? " from a sample" : " whole launches");
+        buf_puts(b, r->sweep.points[0].sampled ? " sampled" : " whole");
     if (r->earlier != other->earlier)
         buf_puts(b, r->earlier ? " earlier text" : " present text");
     if (b->n == before && curve_is_sweep(r) && curve_is_sweep(other) && r->sweep.npoints &&
@@ -229,7 +207,8 @@ const char *curve_caption(struct app *a, char letter, size_t number, const struc
     return text ? text : "";
 }
 
-size_t points_fastest(const struct points *p)
+/* The fastest of one kind: of those timed whole where there are such, else of the samples. */
+static size_t points_fastest(const struct points *p)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < p->n; i++) {

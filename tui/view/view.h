@@ -8,7 +8,6 @@
 #include "tui/app/page.h"
 #include "tui/base/request.h"
 
-struct ana_access;
 struct app;
 struct options;
 struct plot;
@@ -45,16 +44,21 @@ bool view_options_launch(struct app *a, const char *field, const char *text);
 /* Runs a program (a command line as a shell takes it; empty: the last one again) on a thread of its own
  * and lists its kernels in the program panel. False: there is none, or no thread. */
 bool view_program_survey(struct app *a, const char *command);
-/* Is the file that is open a program that this machine's GPU may run, and nothing else is known of its
- * launches? */
+/* Is the file that is open a program, and nothing else is known of its launches? */
 bool view_program_offered(struct app *a);
 /* Ends the program that runs for the program panel. False: none runs. */
 bool view_program_stop(struct app *a);
+/* Does the PTX say which lines of a source the kernel was compiled from? */
+bool view_cuda_known(const struct app *a);
 void view_tree_update(struct app *a, unsigned w);
 unsigned view_tree_goto(struct app *a); /* to the instruction under the tree's cursor */
 
 /* source.c: index of the shown module; also used by others to go to a place */
 bool source_goto(struct app *a, uint32_t line);
+/* To the next place that the rewrite changed, from line `from` on, forwards or backwards; the first one,
+ * with some lines above it. False: there is none. */
+bool source_to_change(struct app *a, size_t from, int by);
+bool source_first_change(struct app *a);
 /* Does line i of the source panel hold the text (on either side)? */
 bool source_line_has(const struct app *a, size_t i, struct str needle);
 /* Access under the source cursor, -1: none. */
@@ -78,5 +82,7 @@ size_t view_runs_selected(const struct app *a);
 size_t view_counters_run(struct app *a);
 /* The result in the counters panel when it is of the present kernel and text, else NULL. */
 const struct result *view_counters_result(struct app *a);
+/* Which result that is: "run 2 π=8", brief: without the options of others; the frame's. */
+const char *view_counters_name(struct app *a, bool brief);
 
 #endif

@@ -6,12 +6,10 @@
 #include "engine/analysis/symbolic/bulk.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
-#include "engine/base/base.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/data.h"
 
 #include <string.h>
 
@@ -26,11 +24,6 @@ static void need(struct uses *u, uint32_t var)
         u->f->needed[var] = 1;
         u->changed = true;
     }
-}
-static void on_read(void *ctx, uint32_t reg, unsigned access)
-{
-    if (access & PTX_READ)
-        need(ctx, reg);
 }
 const struct slice_site *slice_site_of(const struct slice *s, uint32_t func, uint32_t inst)
 {
@@ -167,7 +160,8 @@ static void need_inst(struct slice *s, struct uses *u, const struct ptx_inst *i,
     if (whole && ptx_is(i, IS_CARRY_IN) && !f->carries)
         f->carries = u->changed = true;
     if (whole)
-        ptx_inst_regs(i, on_read, u);
+        for (struct ptx_regs w = ptx_regs_of(i, PTX_READ); ptx_next_reg(&w);)
+            need(u, w.reg);
     else if (x && x->chosen && m && m->base == BASE_REG)
         need(u, m->index);
     if (x && x->chosen)
@@ -206,11 +200,6 @@ struct taints {
     uint8_t kinds; /* of what is read, or to be given to what is written */
     bool changed;
 };
-static void on_tainted_read(void *ctx, uint32_t reg, unsigned access)
-{
-    struct taints *t = ctx;
-    t->kinds |= access & PTX_READ ? t->f->tainted[reg] : 0;
-}
 static void taint_def(void *ctx, uint32_t var)
 {
     struct taints *t = ctx;
@@ -219,9 +208,10 @@ static void taint_def(void *ctx, uint32_t var)
 }
 static uint8_t tainted_reads(struct slice_func *f, const struct ptx_inst *i)
 {
-    struct taints t = { f, ptx_is(i, IS_CARRY_IN) ? f->carry_tainted : 0, false };
-    ptx_inst_regs(i, on_tainted_read, &t);
-    return t.kinds;
+    uint8_t kinds = ptx_is(i, IS_CARRY_IN) ? f->carry_tainted : 0;
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+        kinds |= f->tainted[r.reg];
+    return kinds;
 }
 static bool taint_defs(struct slice_func *f, const struct ptx_inst *i, uint8_t kinds)
 {

@@ -4,7 +4,6 @@
 #include "engine/analysis/slice/slice_int.h"
 #include "engine/analysis/symbolic/bulk.h"
 #include "engine/analysis/symbolic/env.h"
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/tensor_map.h"

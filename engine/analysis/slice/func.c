@@ -3,7 +3,7 @@
 #include "engine/analysis/slice/slice_int.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
-#include "engine/base/base.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -29,7 +29,7 @@ static bool has_odd_loop(const struct ptx_cfg *c)
 static bool add_func(struct slice *s, const struct ptx_func *g)
 {
     struct slice_func *f = &s->f[s->nf];
-    const struct ptx_cfg *c = eval_cfg(s->v->e, g);
+    const struct ptx_cfg *c = ptx_cfg_of(g);
     *f = (struct slice_func){ .func = g, .index = g->index };
     f->nvars = g->nregs + eval_cell_count(g);
     f->needed = ARENA_ARRAY(s->arena, uint8_t, f->nvars + g->ninsts + 1);

@@ -5,14 +5,12 @@
 #include "engine/analysis/symbolic/bulk.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/data.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/part.h"
 #include "engine/sim/step.h"
 
 /* A bulk copy's bytes are followed, and what it brings into shared memory is not. */
@@ -55,8 +53,10 @@ static bool is_missing(const struct slice *s, const struct slice_func *f, const 
     return at < v->nparams && !v->param_known[at];
 }
 /* Each thread's own bytes, in memory of its CTA or of the device. */
-static bool is_own_access(const struct ptx_inst *i)
+static bool is_own_access(const struct ptx_inst *i, bool place)
 {
+    if (ptx_is(i, IS_FRAGMENT))
+        return place && !ptx_is(i, IS_WMMA);
     if (ptx_effect_of(i) == EFFECT_ATOMIC)
         return !ptx_is(i, IS_REMOTE | IS_MULTIMEM | IS_BULK);
     return ptx_is(i, IS_PLAIN | IS_READ_ONLY | IS_THREAD_COPY);
@@ -66,7 +66,7 @@ static int does_access(const struct slice_func *f, const struct ptx_inst *i, boo
 {
     bool all =
         f->needed[f->nvars + i->index] || (ptx_effect_of(i) == EFFECT_LOAD && slice_defines(f, i));
-    if (!is_own_access(i))
+    if (!is_own_access(i, chosen && !all))
         return all || chosen ? PART_UNKNOWN : PART_NOTHING;
     return all ? PART_ALL : chosen ? PART_PLACE : PART_NOTHING;
 }
@@ -186,17 +186,18 @@ static enum status load(struct slice *s, struct slice_machine *m, struct diags *
                              .shared = v->shared_static,
                              .most_shared = MOST_SHARED,
                              .most_local = MOST_LOCAL };
-    m->launch = (struct sim_launch){ .grid = v->grid,
-                                     .block = v->block,
-                                     .cluster = v->data ? v->data->spec->cluster : (struct dim3u){ 0 },
-                                     .shared = v->shared_dynamic,
-                                     .params = v->params,
-                                     .nparams = v->nparams,
-                                     .functional = true,
-                                     .threads = 1,
-                                     .carveout = -1,
-                                     .hw_pi = -1,
-                                     .cancel = v->e->cancel };
+    m->launch =
+        (struct sim_launch){ .grid = v->grid,
+                             .block = v->block,
+                             .cluster = v->data ? launch_cluster(v->data->spec) : (struct dim3u){ 0 },
+                             .shared = v->shared_dynamic,
+                             .params = v->params,
+                             .nparams = v->nparams,
+                             .functional = true,
+                             .threads = 1,
+                             .carveout = -1,
+                             .hw_pi = -1,
+                             .cancel = v->e->cancel };
     enum status st = sim_load_part(v->e->module, v->e->kernel, &m->part, &m->program, ds);
     if (st == ST_OK)
         st = exec_launch_new(m->program, &m->launch, &m->x, ds);

@@ -2,9 +2,7 @@
 #include "engine/analysis/slice/slice.h"
 #include "engine/analysis/slice/slice_int.h"
 #include "engine/analysis/symbolic/env.h"
-#include "engine/base/base.h"
 #include "engine/rec/data.h"
-#include "engine/sim/part.h"
 
 #include <string.h>
 

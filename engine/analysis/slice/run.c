@@ -4,7 +4,6 @@
 #include "engine/analysis/symbolic/bulk.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -12,8 +11,6 @@
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/step.h"
-
-#include <string.h>
 
 static struct exec_warp *warp_of(const struct slice_cta *c, uint32_t w)
 {
@@ -48,9 +45,7 @@ void slice_cta_free(struct slice_cta *c)
         slice_spin_free(&c->warp[w]);
     exec_cta_free(c->cta);
     exec_worker_free(c->worker);
-    base_free(c->warp);
-    base_free(c->run);
-    base_free(c);
+    BASE_FREE(c->warp, c->run, c);
 }
 void slice_cta_start(struct slice_cta *c, uint64_t cta)
 {

@@ -17,7 +17,6 @@
 struct env;
 struct launch_view;
 struct ptx_func;
-struct ptx_inst;
 struct slice_machine;
 
 struct slice_func {

@@ -2,7 +2,6 @@
 #ifndef GPULOCW_ANALYSIS_SLICE_SLICE_INT_H
 #define GPULOCW_ANALYSIS_SLICE_SLICE_INT_H
 
-#include "engine/base/base.h"
 #include "engine/sim/part.h"
 #include "engine/sim/sim.h"
 
@@ -11,8 +10,6 @@ struct exec_inst;
 struct exec_launch;
 struct exec_warp;
 struct exec_worker;
-struct ptx_func;
-struct ptx_inst;
 struct slice;
 struct slice_func;
 struct slice_run;

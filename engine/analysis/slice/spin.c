@@ -6,7 +6,6 @@
  * changed them. */
 #include "engine/analysis/slice/slice.h"
 #include "engine/analysis/slice/slice_int.h"
-#include "engine/base/base.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/step.h"
@@ -72,10 +71,7 @@ static bool walk(struct slice_round *r, const struct exec_warp *w, piece_fn *pie
 
 static bool measures(struct slice_round *r, size_t at, const void *bytes, size_t n)
 {
-    (void)r;
-    (void)at;
-    (void)bytes;
-    (void)n;
+    (void)r, (void)at, (void)bytes, (void)n;
     return true;
 }
 static bool keeps(struct slice_round *r, size_t at, const void *bytes, size_t n)

@@ -1,7 +1,6 @@
 /* Bulk and tensor copies taken apart (PTX ISA 9.7.9.25 and 9.7.9.27). */
 #include "engine/analysis/symbolic/bulk.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"

@@ -2,14 +2,9 @@
 #include "engine/analysis/symbolic/env.h"
 
 #include "engine/analysis/symbolic/eval.h"
-#include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
-#include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/data.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/sim/windows.h"
 
@@ -74,6 +69,8 @@ static void place_one(struct env *v, const struct ptx_symbol *s)
     case PTX_SPACE_GLOBAL:
     case PTX_SPACE_CONST: place_global(v, s); break;
     case PTX_SPACE_SHARED:
+        if (!ptx_shared_counts(v->e->module, v->e->kernel, s))
+            break;
         at = ptx_shared_place(&v->shared, s);
         if (!s->unsized) /* those are placed after the others */
             place(v, s, at);

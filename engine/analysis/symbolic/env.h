@@ -9,13 +9,11 @@
 #ifndef GPULOCW_ANALYSIS_SYMBOLIC_ENV_H
 #define GPULOCW_ANALYSIS_SYMBOLIC_ENV_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/flow/asks.h"
 #include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 
 struct eval;
-struct ptx_symbol;
 struct symexpr;
 
 #define ENV_REGION_SHIFT 40

@@ -2,13 +2,11 @@
  * dominator-tree traversal with its undo log, joins, inlining of calls. */
 #include "engine/analysis/symbolic/eval.h"
 
-#include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -338,6 +336,85 @@ static void note_return(struct eval *e, struct eval_frame *f, const struct ptx_i
         f->ret[k] = symexpr_phi(&e->pool, old->bits, site, in, 2);
     }
 }
+/* ---- calls: the callee is evaluated in place ---- */
+static void walk(struct eval *e, struct eval_frame *f);
+static struct eval_frame *frame_new(struct eval *e, struct eval_frame *caller, uint32_t call_inst,
+                                    const struct ptx_func *func);
+static bool recursive(const struct eval_frame *f, const struct ptx_func *callee)
+{
+    for (; f; f = f->parent)
+        if (f->func == callee)
+            return true;
+    return false;
+}
+static const char *not_followed(const struct eval *e, const struct eval_frame *caller,
+                                const struct ptx_func *callee)
+{
+    bool device = callee && !callee->has_body && ptx_link_device_runtime(callee->name);
+    return !callee                               ? "indirect call"
+           : device                              ? "of the device runtime"
+           : !callee->has_body                   ? "no body"
+           : recursive(caller, callee)           ? "recursion"
+           : caller->depth + 1 >= EVAL_MAX_DEPTH ? "nested too deeply"
+           : e->nframes >= EVAL_MAX_FRAMES       ? "too many call sites"
+                                                 : NULL;
+}
+static struct eval_frame *inline_frame(struct eval *e, struct eval_frame *caller,
+                                       const struct ptx_inst *call, const struct ptx_func *callee)
+{
+    const char *why = not_followed(e, caller, callee);
+    if (why) {
+        eval_gap(e, "call of %.*s at line %u is not followed: %s", callee ? (int)callee->name.n : 1,
+                 callee ? callee->name.s : "?", call->at.line, why);
+        e->divergent_call = e->divergent_call || !callee || callee->has_body;
+        return NULL;
+    }
+    struct eval_frame *f = frame_new(e, caller, call->index, callee);
+    if (!f && e->status == ST_OK)
+        e->status = ST_NOMEM;
+    return f;
+}
+static void pass_arguments(struct eval *e, struct eval_frame *f, struct eval_frame *to,
+                           const struct ptx_inst *i, const struct eval_call *c)
+{
+    uint32_t at = to->func->nregs;
+    for (unsigned k = 0; k < c->narg && k < to->func->nparams; k++) {
+        const struct ptx_symbol *p = to->func->params[k];
+        uint32_t n = eval_cells(p),
+                 src = c->arg[k].kind == OPND_SYM ? eval_cell_of(f->func, c->arg[k].sym) : PTX_NO_INDEX;
+        if (src != PTX_NO_INDEX)
+            for (uint32_t j = 0; j < n && j < eval_cells(c->arg[k].sym); j++)
+                to->cur[at + j] = f->cur[src + j];
+        else if (c->arg[k].kind != OPND_SYM)
+            to->cur[at] = eval_value(e, f, i, &c->arg[k], p->bytes > 4 ? 64 : 32, false);
+        at += n;
+    }
+}
+static void do_call(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
+{
+    struct eval_call c = eval_call_parts(i);
+    struct eval_frame *to = inline_frame(e, f, i, eval_callee(&c));
+    if (to) {
+        pass_arguments(e, f, to, i, &c);
+        walk(e, to);
+    }
+    uint32_t at = 0;
+    for (unsigned k = 0; k < c.nret; k++) {
+        const struct ptx_operand *o = &c.ret[k];
+        uint32_t dst = o->kind == OPND_SYM ? eval_cell_of(f->func, o->sym) : PTX_NO_INDEX,
+                 n = o->kind == OPND_SYM && o->sym ? eval_cells(o->sym) : 1;
+        for (uint32_t j = 0; j < n; j++) {
+            const struct symexpr *v = to && at + j < to->nret ? to->ret[at + j] : NULL;
+            if (!v && !to && j == 0)
+                v = eval_unknown(e, f, i, n > 1 ? 64 : 32, NULL);
+            if (dst != PTX_NO_INDEX)
+                f->cur[dst + j] = v;
+            else if (o->kind == OPND_REG && j == 0)
+                eval_write(e, f, i, o, v ? v : eval_unknown(e, f, i, 32, NULL), false);
+        }
+        at += n;
+    }
+}
 static void visit(struct walker *w, uint32_t block)
 {
     const struct ptx_block *b = &w->f->cfg->blocks[block];
@@ -345,7 +422,10 @@ static void visit(struct walker *w, uint32_t block)
     for (uint32_t i = 0; i < b->n && w->e->status == ST_OK; i++) {
         const struct ptx_inst *in = &w->f->func->insts[b->first + i];
         eval_inst_defs(w->f, in, log_def, w);
-        eval_inst(w->e, w->f, in);
+        if (ptx_effect_of(in) == EFFECT_CALL)
+            do_call(w->e, w->f, in);
+        else
+            eval_inst(w->e, w->f, in);
         if (ptx_is(in, IS_RETURN))
             note_return(w->e, w->f, in);
     }
@@ -417,12 +497,6 @@ static void walk(struct eval *e, struct eval_frame *f)
 }
 
 /* ---- frames ---- */
-struct ptx_cfg *eval_cfg(struct eval *e, const struct ptx_func *func)
-{
-    if (!e->cfgs[func->index])
-        e->cfgs[func->index] = ptx_cfg_build(func);
-    return e->cfgs[func->index];
-}
 static bool make_loops(struct eval *e, struct eval_frame *f)
 {
     f->loops = ARENA_ARRAY(e->arena, struct ana_loop, f->cfg->nloops + 1);
@@ -462,7 +536,7 @@ static struct eval_frame *frame_new(struct eval *e, struct eval_frame *caller, u
     f->call_inst = call_inst;
     f->depth = caller ? caller->depth + 1 : 0;
     f->id = e->nframes;
-    f->cfg = eval_cfg(e, func);
+    f->cfg = ptx_cfg_of(func);
     if (!f->cfg)
         return NULL;
     uint32_t nb = f->cfg->nblocks + 1;
@@ -482,46 +556,6 @@ static struct eval_frame *frame_new(struct eval *e, struct eval_frame *caller, u
     return place_phis(e, f) ? f : NULL;
 }
 
-/* ---- calls ---- */
-static bool recursive(const struct eval_frame *f, const struct ptx_func *callee)
-{
-    for (; f; f = f->parent)
-        if (f->func == callee)
-            return true;
-    return false;
-}
-static const char *not_followed(const struct eval *e, const struct eval_frame *caller,
-                                const struct ptx_func *callee)
-{
-    bool device = callee && !callee->has_body && ptx_link_device_runtime(callee->name);
-    return !callee                               ? "indirect call"
-           : device                              ? "of the device runtime"
-           : !callee->has_body                   ? "no body"
-           : recursive(caller, callee)           ? "recursion"
-           : caller->depth + 1 >= EVAL_MAX_DEPTH ? "nested too deeply"
-           : e->nframes >= EVAL_MAX_FRAMES       ? "too many call sites"
-                                                 : NULL;
-}
-struct eval_frame *eval_inline(struct eval *e, struct eval_frame *caller, const struct ptx_inst *call,
-                               const struct ptx_func *callee)
-{
-    const char *why = not_followed(e, caller, callee);
-    if (why) {
-        eval_gap(e, "call of %.*s at line %u is not followed: %s", callee ? (int)callee->name.n : 1,
-                 callee ? callee->name.s : "?", call->at.line, why);
-        e->divergent_call = e->divergent_call || !callee || callee->has_body;
-        return NULL;
-    }
-    struct eval_frame *f = frame_new(e, caller, call->index, callee);
-    if (!f && e->status == ST_OK)
-        e->status = ST_NOMEM;
-    return f;
-}
-void eval_inline_run(struct eval *e, struct eval_frame *f)
-{
-    walk(e, f);
-}
-
 enum status eval_kernel(struct eval *e, struct arena *arena, const struct ptx_module *m,
                         const struct ptx_func *kernel, const struct cancel *cancel)
 {
@@ -531,8 +565,7 @@ enum status eval_kernel(struct eval *e, struct arena *arena, const struct ptx_mo
     e->kernel = kernel;
     e->cancel = cancel;
     e->frames = ARENA_ARRAY(arena, struct eval_frame *, EVAL_MAX_FRAMES + 1);
-    e->cfgs = base_alloc(sizeof *e->cfgs * (m->nfuncs + 1));
-    if (!e->frames || !e->cfgs || !symexpr_pool_init(&e->pool, arena))
+    if (!e->frames || !symexpr_pool_init(&e->pool, arena))
         return ST_NOMEM;
     struct eval_frame *f = frame_new(e, NULL, PTX_NO_INDEX, kernel);
     if (!f)
@@ -555,13 +588,6 @@ enum status eval_kernel(struct eval *e, struct arena *arena, const struct ptx_mo
 
 void eval_done(struct eval *e)
 {
-    for (uint32_t i = 0; e->cfgs && i < e->module->nfuncs; i++)
-        ptx_cfg_free(e->cfgs[i]);
-    base_free(e->cfgs);
-    base_free(e->access);
-    base_free(e->loops);
-    base_free(e->gaps);
-    base_free(e->memo);
-    base_free(e->stamp);
+    BASE_FREE(e->access, e->loops, e->gaps, e->memo, e->stamp);
     memset(e, 0, sizeof *e);
 }

@@ -12,10 +12,8 @@
 #define GPULOCW_ANALYSIS_SYMBOLIC_EVAL_H
 
 #include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
 
 struct ptx_cfg;
-struct ptx_func;
 struct ptx_inst;
 struct ptx_module;
 struct ptx_operand;
@@ -26,7 +24,6 @@ struct ptx_symbol;
 #define EVAL_MAX_EXITS  8
 #define EVAL_MAX_DIMS   12 /* loops around one access, callers' included */
 
-struct eval;
 struct eval_frame;
 
 struct eval_phi {
@@ -81,7 +78,7 @@ struct ana_loop {
 
 struct eval_frame {
     const struct ptx_func *func;
-    struct ptx_cfg *cfg; /* shared by the frames of one function */
+    const struct ptx_cfg *cfg; /* shared by the frames of one function */
     struct eval_frame *parent;
     uint32_t call_inst;
     uint32_t depth;
@@ -123,7 +120,6 @@ struct eval {
     const struct ptx_module *module;
     const struct ptx_func *kernel;
     const struct cancel *cancel;
-    struct ptx_cfg **cfgs; /* per module function, built on demand */
     struct eval_frame **frames;
     uint32_t nframes;
     struct eval_access *access;
@@ -149,7 +145,7 @@ enum status eval_kernel(struct eval *e, struct arena *arena, const struct ptx_mo
 void eval_done(struct eval *e);
 void eval_gap(struct eval *e, const char *fmt, ...) BASE_PRINTF(2, 3);
 
-/* eval_inst.c: one instruction's effect on frame->cur; accesses are recorded. */
+/* eval_inst.c: the effect on frame->cur of one instruction that is no call; accesses are recorded. */
 void eval_inst(struct eval *e, struct eval_frame *f, const struct ptx_inst *i);
 /* Calls `set` for every variable (register or .param cell) the instruction may write. */
 void eval_inst_defs(const struct eval_frame *f, const struct ptx_inst *i,
@@ -177,16 +173,18 @@ struct eval_call {
 struct eval_call eval_call_parts(const struct ptx_inst *i);
 const struct ptx_func *eval_callee(const struct eval_call *c);
 const struct symexpr *eval_guard(struct eval *e, struct eval_frame *f, const struct ptx_inst *i);
+/* The value of an operand in so many bits; of a register that is narrower, extended with or without its
+ * sign. */
+const struct symexpr *eval_value(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
+                                 const struct ptx_operand *o, unsigned bits, bool sign);
+/* The register of o gets v, under the guard of i. */
+void eval_write(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
+                const struct ptx_operand *o, const struct symexpr *v, bool sign);
+/* Any value of so many bits (0: 32); why: NULL names the instruction. */
+const struct symexpr *eval_unknown(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
+                                   unsigned bits, const char *why);
 /* Instruction spelled for people: "mul.hi.u32 at line 88". In the arena. */
 const char *eval_inst_text(struct eval *e, const struct ptx_func *f, const struct ptx_inst *i);
-/* A function's graph, built when first asked for and kept; NULL: out of memory. */
-struct ptx_cfg *eval_cfg(struct eval *e, const struct ptx_func *func);
-/* eval.c, used by calls: a frame for the callee (NULL: not followed, a gap says why); the caller
- * fills its parameter cells and runs it; then f->ret holds the result cells (NULL: not set). */
-struct eval_frame *eval_inline(struct eval *e, struct eval_frame *caller, const struct ptx_inst *call,
-                               const struct ptx_func *callee);
-void eval_inline_run(struct eval *e, struct eval_frame *f);
-
 /* eval_loop.c */
 void eval_finish_loop(struct eval *e, struct ana_loop *l);
 const struct symexpr *eval_resolve(struct eval *e, struct eval_frame *f, uint32_t block,

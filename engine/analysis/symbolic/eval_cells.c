@@ -4,7 +4,6 @@
  *   registers | parameters (functions only) | results | variables
  *   0 ..      | f->nregs ..                                         */
 #include "engine/analysis/symbolic/eval.h"
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 

@@ -3,14 +3,9 @@
  * unknown, with the instruction as the reason; so do floating-point types. */
 #include "engine/analysis/symbolic/bulk.h"
 #include "engine/analysis/symbolic/eval.h"
-#include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-
-#include <string.h>
 
 #define P(e) (&(e)->pool)
 
@@ -39,8 +34,8 @@ static struct symexpr_site *site_of(struct eval *e, struct eval_frame *f, const 
                                     .why = why };
     return s;
 }
-static const struct symexpr *eval_unknown(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
-                                          unsigned bits, const char *why)
+const struct symexpr *eval_unknown(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
+                                   unsigned bits, const char *why)
 {
     const struct symexpr_site *s = site_of(e, f, i, why ? why : eval_inst_text(e, f->func, i));
     return symexpr_leaf(P(e), SYMEXPR_UNKNOWN, bits ? bits : 32, s, 0, false);
@@ -58,48 +53,33 @@ static unsigned elem_bytes(const struct ptx_inst *i)
 }
 
 /* ---- which variables an instruction writes ---- */
-struct def_ctx {
-    void (*set)(void *ctx, uint32_t var);
-    void *ctx;
-};
-static void on_reg(void *ctx, uint32_t reg, unsigned access)
+/* What a call gives back through `o`. */
+static void ret_def(const struct eval_frame *f, const struct ptx_operand *o,
+                    void (*set)(void *ctx, uint32_t var), void *ctx)
 {
-    struct def_ctx *d = ctx;
-    if (access & PTX_WRITE)
-        d->set(d->ctx, reg);
+    uint32_t first, n;
+    if (o->kind == OPND_SYM && o->sym &&
+        eval_cell_range(f->func, o->sym, 0, (unsigned)o->sym->bytes, &first, &n))
+        for (uint32_t k = 0; k < n; k++)
+            set(ctx, first + k);
 }
-static void ret_syms(const struct ptx_inst *i, void (*fn)(void *ctx, const struct ptx_operand *o),
-                     void *ctx)
+static void call_defs(const struct eval_frame *f, const struct ptx_inst *i,
+                      void (*set)(void *ctx, uint32_t var), void *ctx)
 {
     for (unsigned k = 0; k < i->nopnds; k++) {
         const struct ptx_operand *o = &i->opnds[k];
+        bool list = o->kind == OPND_MULTI || o->kind == OPND_VEC;
         if (o->kind == OPND_SYM && o->sym && o->sym->kind != SYM_VAR)
             return;
-        if (o->kind == OPND_MULTI || o->kind == OPND_VEC)
-            for (unsigned j = 0; j < o->nelem; j++)
-                fn(ctx, &o->elem[j]);
-        else if (k == 0)
-            fn(ctx, o);
+        for (unsigned j = 0; j < (list ? o->nelem : k == 0); j++)
+            ret_def(f, list ? &o->elem[j] : o, set, ctx);
     }
-}
-struct ret_ctx {
-    const struct eval_frame *f;
-    struct def_ctx d;
-};
-static void ret_def(void *ctx, const struct ptx_operand *o)
-{
-    struct ret_ctx *r = ctx;
-    uint32_t first, n;
-    if (o->kind == OPND_SYM && o->sym &&
-        eval_cell_range(r->f->func, o->sym, 0, (unsigned)o->sym->bytes, &first, &n))
-        for (uint32_t k = 0; k < n; k++)
-            r->d.set(r->d.ctx, first + k);
 }
 void eval_inst_defs(const struct eval_frame *f, const struct ptx_inst *i,
                     void (*set)(void *ctx, uint32_t var), void *ctx)
 {
-    struct def_ctx d = { set, ctx };
-    ptx_inst_regs(i, on_reg, &d);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
+        set(ctx, r.reg);
     uint32_t first, n;
     if (ptx_is_plain_store(i) && i->space == PTX_SPACE_PARAM && i->opnds[0].base == BASE_SYM &&
         eval_cell_range(f->func, i->opnds[0].sym, i->opnds[0].imm, access_bytes(i), &first, &n)) {
@@ -108,8 +88,7 @@ void eval_inst_defs(const struct eval_frame *f, const struct ptx_inst *i,
         for (uint32_t k = 0; k < n; k++)
             set(ctx, first + k);
     } else if (ptx_effect_of(i) == EFFECT_CALL) {
-        struct ret_ctx r = { f, d };
-        ret_syms(i, ret_def, &r);
+        call_defs(f, i, set, ctx);
     }
 }
 
@@ -154,8 +133,8 @@ static unsigned reg_bits(const struct eval_frame *f, uint32_t r)
     unsigned b = ptx_type_bits((enum ptx_type)f->func->regs[r].type);
     return b && b <= 64 ? b : 64;
 }
-static const struct symexpr *value(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
-                                   const struct ptx_operand *o, unsigned bits, bool sign)
+const struct symexpr *eval_value(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
+                                 const struct ptx_operand *o, unsigned bits, bool sign)
 {
     const struct symexpr *v = NULL;
     switch (o->kind) {
@@ -227,8 +206,8 @@ static void store_var(struct eval *e, struct eval_frame *f, const struct ptx_ins
     }
     f->cur[var] = v;
 }
-static void store_opnd(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
-                       const struct ptx_operand *o, const struct symexpr *v, bool sign)
+void eval_write(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
+                const struct ptx_operand *o, const struct symexpr *v, bool sign)
 {
     if (o->kind != OPND_REG)
         return;
@@ -411,26 +390,26 @@ static void do_setp(struct eval *e, struct eval_frame *f, const struct ptx_inst 
     struct ptx_test t;
     const struct symexpr *r = NULL, *not_r = NULL;
     if (ptx_test_of(i, &t))
-        r = comparison(e, t.how, value(e, f, i, t.a, t.bits, t.sign),
-                       value(e, f, i, t.b, t.bits, t.sign), t.sign);
+        r = comparison(e, t.how, eval_value(e, f, i, t.a, t.bits, t.sign),
+                       eval_value(e, f, i, t.b, t.bits, t.sign), t.sign);
     if (r)
         not_r = symexpr_not(P(e), r);
     if (r && t.other) {
-        const struct symexpr *p = value(e, f, i, t.other, 1, false);
+        const struct symexpr *p = eval_value(e, f, i, t.other, 1, false);
         enum symexpr_op op = t.with == PTX_MOD_AND ? AXO_AND : t.with == PTX_MOD_OR ? AXO_OR : AXO_XOR;
         r = symexpr_op2(P(e), op, r, p);
         not_r = symexpr_op2(P(e), op, not_r, p);
     }
     for (unsigned k = 0; k < i->nopnds && (ptx_operand_access(i, k) & PTX_WRITE); k++)
-        store_opnd(e, f, i, &i->opnds[k], !r ? eval_unknown(e, f, i, 1, NULL) : k ? not_r : r, false);
+        eval_write(e, f, i, &i->opnds[k], !r ? eval_unknown(e, f, i, 1, NULL) : k ? not_r : r, false);
 }
 static void do_cvt(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
     enum ptx_type to = (enum ptx_type)i->type[0], from = (enum ptx_type)i->type[1];
     const struct symexpr *v =
-        value(e, f, i, &i->opnds[1], ptx_type_bits(from), ptx_type_kind(from) == 's');
+        eval_value(e, f, i, &i->opnds[1], ptx_type_bits(from), ptx_type_kind(from) == 's');
     v = fit(e, v, ptx_type_bits(to), ptx_type_kind(from) == 's');
-    store_opnd(e, f, i, &i->opnds[0], v, ptx_type_kind(to) == 's');
+    eval_write(e, f, i, &i->opnds[0], v, ptx_type_kind(to) == 's');
 }
 /* mov of a scalar; {lo,hi} <-> wide register in the two-element form. */
 static void do_mov(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
@@ -440,10 +419,10 @@ static void do_mov(struct eval *e, struct eval_frame *f, const struct ptx_inst *
     if (bits > 64 || !bits)
         bits = 64;
     if (d->kind == OPND_VEC && s->kind != OPND_VEC) {
-        const struct symexpr *v = value(e, f, i, s, bits, false);
+        const struct symexpr *v = eval_value(e, f, i, s, bits, false);
         unsigned part = d->nelem ? bits / d->nelem : bits;
         for (unsigned k = 0; k < d->nelem; k++)
-            store_opnd(e, f, i, &d->elem[k],
+            eval_write(e, f, i, &d->elem[k],
                        symexpr_trunc(P(e),
                                      symexpr_op2(P(e), AXO_LSHR, v, symexpr_const(P(e), 32, part * k)),
                                      part),
@@ -452,13 +431,14 @@ static void do_mov(struct eval *e, struct eval_frame *f, const struct ptx_inst *
         const struct symexpr *v = symexpr_const(P(e), bits, 0);
         unsigned part = s->nelem ? bits / s->nelem : bits;
         for (unsigned k = 0; k < s->nelem; k++)
-            v = symexpr_op2(P(e), AXO_OR, v,
-                            symexpr_op2(P(e), AXO_SHL,
-                                        fit(e, value(e, f, i, &s->elem[k], part, false), bits, false),
-                                        symexpr_const(P(e), 32, part * k)));
-        store_opnd(e, f, i, d, v, false);
+            v = symexpr_op2(
+                P(e), AXO_OR, v,
+                symexpr_op2(P(e), AXO_SHL,
+                            fit(e, eval_value(e, f, i, &s->elem[k], part, false), bits, false),
+                            symexpr_const(P(e), 32, part * k)));
+        eval_write(e, f, i, d, v, false);
     } else if (d->kind == OPND_REG) {
-        store_opnd(e, f, i, d, value(e, f, i, s, bits, false), false);
+        eval_write(e, f, i, d, eval_value(e, f, i, s, bits, false), false);
     }
 }
 
@@ -510,7 +490,7 @@ static void load_into(struct eval *e, struct eval_frame *f, const struct ptx_ins
                              : NULL;
     if (!v)
         v = symexpr_load(P(e), rb, site, addr, (int)elem, bits < rb ? bits : rb, sign);
-    store_opnd(e, f, i, d, v, sign);
+    eval_write(e, f, i, d, v, sign);
 }
 static void record(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
                    const struct ptx_operand *o, unsigned space, unsigned bytes, unsigned flags)
@@ -574,7 +554,7 @@ static void do_store(struct eval *e, struct eval_frame *f, const struct ptx_inst
     for (unsigned k = 0; k < nv && (o->imm % 4 == 0); k++) {
         const struct ptx_operand *s = i->opnds[1].kind == OPND_VEC ? &i->opnds[1].elem[k] : &i->opnds[1];
         if (w * k % 4 == 0 && w <= 8)
-            f->cur[first + w * k / 4] = value(e, f, i, s, w * 8, false);
+            f->cur[first + w * k / 4] = eval_value(e, f, i, s, w * 8, false);
     }
 }
 static void do_atomic(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
@@ -605,12 +585,12 @@ static void record_copy(struct eval *e, struct eval_frame *f, const struct ptx_i
     if (e->naccess == before)
         return;
     if (b.global->kind != OPND_ADDR)
-        a->raw = value(e, f, i, b.global, 64, false);
+        a->raw = eval_value(e, f, i, b.global, 64, false);
     a->copy = true;
     a->tensor = b.tensor;
     a->nvalues = b.nvalues;
     for (unsigned k = 0; k < b.nvalues; k++)
-        a->value[k] = value(e, f, i, &b.value[k], 32, true);
+        a->value[k] = eval_value(e, f, i, &b.value[k], 32, true);
 }
 static void do_async(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
@@ -651,48 +631,6 @@ const struct ptx_func *eval_callee(const struct eval_call *c)
     const struct ptx_func *f = c->callee->sym->func;
     return f->def ? f->def : f;
 }
-static void pass_arguments(struct eval *e, struct eval_frame *f, struct eval_frame *to,
-                           const struct ptx_inst *i, const struct eval_call *c)
-{
-    uint32_t at = to->func->nregs;
-    for (unsigned k = 0; k < c->narg && k < to->func->nparams; k++) {
-        const struct ptx_symbol *p = to->func->params[k];
-        uint32_t n = eval_cells(p),
-                 src = c->arg[k].kind == OPND_SYM ? eval_cell_of(f->func, c->arg[k].sym) : PTX_NO_INDEX;
-        if (src != PTX_NO_INDEX)
-            for (uint32_t j = 0; j < n && j < eval_cells(c->arg[k].sym); j++)
-                to->cur[at + j] = f->cur[src + j];
-        else if (c->arg[k].kind != OPND_SYM)
-            to->cur[at] = value(e, f, i, &c->arg[k], p->bytes > 4 ? 64 : 32, false);
-        at += n;
-    }
-}
-static void do_call(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
-{
-    struct eval_call c = eval_call_parts(i);
-    struct eval_frame *to = eval_inline(e, f, i, eval_callee(&c));
-    if (to) {
-        pass_arguments(e, f, to, i, &c);
-        eval_inline_run(e, to);
-    }
-    uint32_t at = 0;
-    for (unsigned k = 0; k < c.nret; k++) {
-        const struct ptx_operand *o = &c.ret[k];
-        uint32_t dst = o->kind == OPND_SYM ? eval_cell_of(f->func, o->sym) : PTX_NO_INDEX,
-                 n = o->kind == OPND_SYM && o->sym ? eval_cells(o->sym) : 1;
-        for (uint32_t j = 0; j < n; j++) {
-            const struct symexpr *v = to && at + j < to->nret ? to->ret[at + j] : NULL;
-            if (!v && !to && j == 0)
-                v = eval_unknown(e, f, i, n > 1 ? 64 : 32, NULL);
-            if (dst != PTX_NO_INDEX)
-                f->cur[dst + j] = v;
-            else if (o->kind == OPND_REG && j == 0)
-                store_opnd(e, f, i, o, v ? v : eval_unknown(e, f, i, 32, NULL), false);
-        }
-        at += n;
-    }
-}
-
 /* ---- everything else: operands by signature position ---- */
 /* The result by the rule of its row, for operands by their places; NULL: unknown. */
 static const struct symexpr *by_rule(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
@@ -705,14 +643,14 @@ static const struct symexpr *by_rule(struct eval *e, struct eval_frame *f, const
     unsigned wide = rule == ADDR_MAD_WIDE ? x.bits * 2 : x.bits;
     bool shift = rule == ADDR_SHL || rule == ADDR_SHR || rule == ADDR_BFE,
          small = rule == ADDR_BFE || rule == ADDR_BFI || rule == ADDR_SHF_L || rule == ADDR_SHF_R;
-    x.a = value(e, f, i, &i->opnds[1], x.bits, x.sign);
-    x.b = i->nopnds > 2 ? value(e, f, i, &i->opnds[2], shift ? 32 : x.bits, x.sign) : NULL;
+    x.a = eval_value(e, f, i, &i->opnds[1], x.bits, x.sign);
+    x.b = i->nopnds > 2 ? eval_value(e, f, i, &i->opnds[2], shift ? 32 : x.bits, x.sign) : NULL;
     if (rule == ADDR_SELP)
-        return symexpr_select(P(e), value(e, f, i, &i->opnds[3], 1, false), x.a, x.b);
+        return symexpr_select(P(e), eval_value(e, f, i, &i->opnds[3], 1, false), x.a, x.b);
     if (rule == ADDR_CVTA)
         return x.a;
-    x.c = i->nopnds > 3 ? value(e, f, i, &i->opnds[3], small ? 32 : wide, x.sign) : NULL;
-    return apply(e, i, &x, i->nopnds > 4 ? value(e, f, i, &i->opnds[4], 32, false) : NULL);
+    x.c = i->nopnds > 3 ? eval_value(e, f, i, &i->opnds[3], small ? 32 : wide, x.sign) : NULL;
+    return apply(e, i, &x, i->nopnds > 4 ? eval_value(e, f, i, &i->opnds[4], 32, false) : NULL);
 }
 
 /* Unknown, in the range that the instruction keeps to. */
@@ -738,7 +676,7 @@ static void do_rule(struct eval *e, struct eval_frame *f, const struct ptx_inst 
         for (unsigned j = 0; j < n; j++) {
             const struct ptx_operand *w = o->kind == OPND_VEC ? &o->elem[j] : o;
             if (w->kind == OPND_REG)
-                store_opnd(e, f, i, w,
+                eval_write(e, f, i, w,
                            r && k == 0 ? r
                            : k == 0    ? unknown_result(e, f, i, reg_bits(f, w->index))
                                        : eval_unknown(e, f, i, reg_bits(f, w->index), NULL),
@@ -747,8 +685,26 @@ static void do_rule(struct eval *e, struct eval_frame *f, const struct ptx_inst 
     }
 }
 
+/* Rows of matrices: 16 bytes at the address of each lane that gives one, eight lanes a matrix. */
+static void record_rows(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
+{
+    bool store = ptx_effect_of(i) == EFFECT_STORE;
+    const struct ptx_operand *rows = &i->opnds[store], *values = &i->opnds[!store];
+    unsigned givers = 8 * (values->kind == OPND_VEC ? values->nelem : 1);
+    uint32_t before = e->naccess;
+    record(e, f, i, rows, i->space, 16, store ? 2 : 1);
+    if (givers >= 32 || e->naccess == before)
+        return;
+    const struct symexpr *gives = symexpr_op2(P(e), AXO_ULT, sreg_value(e, 32, PTX_SREG_LANEID, -1),
+                                              symexpr_const(P(e), 32, givers));
+    struct eval_access *a = &e->access[before];
+    a->guard = a->guard ? symexpr_and(P(e), a->guard, gives) : gives;
+}
+
 void eval_inst(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
+    if (ptx_is(i, IS_FRAGMENT) && !ptx_is(i, IS_WMMA) && i->nopnds == 2 && tracked_space(i->space))
+        record_rows(e, f, i);
     switch (ptx_effect_of(i)) {
     case EFFECT_LOAD:
         if (ptx_is(i, IS_PLAIN | IS_READ_ONLY) && i->nopnds >= 2) {
@@ -775,7 +731,7 @@ void eval_inst(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
             record(e, f, i, &i->opnds[0], i->space, 1, 8);
         return;
     case EFFECT_ASYNC_COPY: do_async(e, f, i); return;
-    case EFFECT_CALL: do_call(e, f, i); return;
+    case EFFECT_CALL: /* eval.c follows it */
     case EFFECT_BRANCH:
     case EFFECT_EXIT:
     case EFFECT_FENCE: return;

@@ -2,12 +2,9 @@
  * number, what a value is inside and after its loop, when the loop goes round
  * again, and under which condition a block runs. */
 #include "engine/analysis/symbolic/eval.h"
-#include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define P(e) (&(e)->pool)
@@ -136,8 +133,7 @@ static const struct symexpr *resolve_at(struct eval *e, struct eval_frame *f, ui
     struct resolving r = { e, f, block, depth };
     const struct symexpr *v = eval_subst(e, x, resolve_leaf, &r);
     if (depth) {
-        base_free(e->memo);
-        base_free(e->stamp);
+        BASE_FREE(e->memo, e->stamp);
         e->memo = memo;
         e->stamp = stamp;
         e->cap_memo = cap;

@@ -17,7 +17,6 @@
 #ifndef GPULOCW_ANALYSIS_SYMBOLIC_SYMEXPR_H
 #define GPULOCW_ANALYSIS_SYMBOLIC_SYMEXPR_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
 struct ptx_func;

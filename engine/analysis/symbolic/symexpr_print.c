@@ -2,13 +2,10 @@
  * (A + 4*(ctaid.x*ntid.x + tid.x)), loads in brackets, harmless widenings left
  * out. A conversion that could change the value is shown: u32(tid.x - 1). */
 #include "engine/analysis/symbolic/symexpr.h"
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define MAX_DEPTH 14
 #define MAX_TEXT  600

@@ -1,8 +1,6 @@
 /* Evaluation of expressions on concrete numbers: the nodes the roots need, in
  * order of creation (arguments come first), 32 lanes per node. */
-#include "engine/analysis/symbolic/symexpr.h"
 #include "engine/analysis/symbolic/symexpr_int.h"
-#include "engine/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,8 +77,7 @@ bool symexpr_find(const struct symexpr *root,
             if ((ok = base_grow((void **)&stack, n, &cap, sizeof *stack)))
                 stack[n++] = x->arg[k];
     }
-    base_free(stack);
-    base_free(seen.slot);
+    BASE_FREE(stack, seen.slot);
     return found || !ok;
 }
 struct collecting {

@@ -1,5 +1,4 @@
 /* The command line: commands, options (args.def), knobs (rec/options.def). */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/rec/knobs.h"
 #include "engine/workspace/args.h"
@@ -28,6 +27,9 @@ static const struct command commands[] = {
       CMD_MAX_FILES },
     { "predict", "FILE.ptx", "estimate memory cost and threshold with the cost model, without a launch",
       cmd_predict, true, CMD_MAX_FILES },
+    { "compare", "OLD NEW",
+      "compare two texts of a kernel, or two sessions: time, outputs, limits, counters, traffic by line",
+      cmd_compare, false, 2 },
     { "check", "FILE.ptx",
       "check a kernel against rules in continuous integration: uncoalesced accesses, bank conflicts, "
       "races, accesses outside buffers",
@@ -40,6 +42,11 @@ static const struct command commands[] = {
     { "emulate", "-- PROGRAM ARG...",
       "run a CUDA program without a GPU: its kernels run on the simulated device", cmd_emulate, false,
       0 },
+    { "optimize", "-- PROGRAM ARG...",
+      "make a program's kernels faster: find those that take its time, capture, tune and verify them, "
+      "and "
+      "time the program unchanged and tuned",
+      cmd_optimize, false, 0 },
     { "source", "SESSION.json", "show what to change in the source for the recommended configuration",
       cmd_source, false, 1 },
     { "apply", "S.json|TUNED.ptx... -- PROGRAM ARG...",
@@ -49,9 +56,10 @@ static const struct command commands[] = {
       cmd_devices, false, 1 },
     { "calibrate", "", "measure a GPU and write a preset for the simulated device", cmd_calibrate, false,
       0 },
-    { "paper", "[ID]",
-      "reproduce a figure or table of the papers on simulated devices; without ID: list them", cmd_paper,
-      false, 1 },
+    { "paper", "[ID...|claims]",
+      "reproduce figures or tables of the papers on simulated devices, or try their statements; without "
+      "ID: list them",
+      cmd_paper, false, CMD_MAX_FILES },
     { "demo", "[NAME]", "open a demo kernel or a lesson", cmd_demo, false, 1 },
     { "worker", "", "serve a device on standard input and output (gpulocw starts it itself)", cmd_worker,
       false, 0 },
@@ -60,8 +68,9 @@ static const struct command commands[] = {
     { "batch", "FILE.jsonl",
       "run many requests on all CPUs, one JSON object per line; run it again to continue", cmd_batch,
       false, 1 },
-    { "schema", "[DOCUMENT]",
-      "print the fields of the JSON documents, with --json as JSON Schema; without DOCUMENT: list them",
+    { "schema", "[DOCUMENT|FILE]",
+      "print the fields of a JSON document, with --json as JSON Schema, or list all; of a FILE: say "
+      "whether it is a valid document",
       cmd_schema, false, 1 },
     { "completion", "bash|zsh|fish", "print a shell script that completes commands, options and values",
       cmd_completion, false, 1 },
@@ -106,7 +115,7 @@ static void near_try(struct near *q, const char *name)
     q->off = d;
 }
 
-const char *command_near(const char *name)
+static const char *command_near(const char *name)
 {
     struct near q = near_to(str_of(name));
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
@@ -227,8 +236,7 @@ static enum status long_option(struct scan *s, struct args *a, const char *text,
         return usage(ds, s->word, "--%s needs a value", text);
     if (r)
         return row_set(a, r, value, s->word, ds);
-    a->knob_given = true;
-    return knob_set(&a->options, (size_t)knob, str_of(value), ds);
+    return knob_set(a->options, (size_t)knob, str_of(value), ds);
 }
 
 static enum status short_option(struct scan *s, struct args *a, const char *text, struct diags *ds)
@@ -342,7 +350,7 @@ static enum status settle_devices(struct args *a, const char *end, const char *o
     return ST_OK;
 }
 
-/* --global-l1 on and off: +l1 and +nol1; --contract never: +nofma. */
+/* --global-l1 on and off: +l1 and +nol1; --contract never: +nofma. --regs has one of two values. */
 static enum status settle_device_ends(struct args *a, const char *word, struct diags *ds)
 {
     bool on = a->global_l1 && strcmp(a->global_l1, "on") == 0,
@@ -351,16 +359,27 @@ static enum status settle_device_ends(struct args *a, const char *word, struct d
         return usage(ds, word, "--global-l1 must be on or off, not '%s'", a->global_l1);
     if (a->contract && !never && strcmp(a->contract, "as-ptxas") != 0)
         return usage(ds, word, "--contract must be as-ptxas or never, not '%s'", a->contract);
+    if (a->regs && strcmp(a->regs, "ptxas") != 0 && strcmp(a->regs, "model") != 0)
+        return usage(ds, word, "--regs must be ptxas or model, not '%s'", a->regs);
     enum status st = ST_OK;
     if (a->global_l1)
         st = settle_devices(a, on ? "+l1" : "+nol1", "--global-l1", word, ds);
     return st == ST_OK && never ? settle_devices(a, "+nofma", "--contract", word, ds) : st;
 }
 
+void args_free(struct args *a)
+{
+    if (a)
+        base_free(a->options);
+    base_free(a);
+}
+
 enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
 {
     struct scan s = { argc, 1, argv, "-", true };
-    a->options = options_default();
+    a->began_ns = base_now_ns();
+    if (!(a->options = options_new()))
+        return ST_NOMEM;
     a->speed = 1;
     if (argc > 1 && command_find(argv[1])) {
         a->command = argv[s.i++];
@@ -373,7 +392,7 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
         bool dashes = options && strcmp(t, "--") == 0;
         if (dashes && a->command &&
             (strcmp(a->command, "capture") == 0 || strcmp(a->command, "apply") == 0 ||
-             strcmp(a->command, "emulate") == 0)) {
+             strcmp(a->command, "optimize") == 0 || strcmp(a->command, "emulate") == 0)) {
             a->program = argv + s.i + 1;
             break;
         }

@@ -1,7 +1,6 @@
 /* completion: the shells' side of completing a command line. Each script asks the program what may stand
  * there
  * (`gpulocw completion -- WORD...`, see complete.c) and leaves files to the shell. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/workspace/args.h"
 

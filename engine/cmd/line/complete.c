@@ -1,14 +1,13 @@
 /* What may stand at a place of the command line, for the shells' completion: all from the tables of
  * commands, options and knobs, so that nothing of it has to be kept in step. The shells' side is in
  * cmd_completion.c. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/search/advice.h"
 #include "engine/session/fields.h"
-#include "engine/session/session.h"
+#include "engine/session/preset.h"
 #include "engine/tune/sweep.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
@@ -109,22 +108,20 @@ static const char *ptx_among(const struct asked *q)
 static void value_kernel(const struct asked *q)
 {
     const char *ptx = ptx_among(q);
-    struct diags ds = { 0 };
     struct ptx_module *m = NULL;
     struct launch_file l = { 0 };
     char *beside = ptx ? launch_beside(ptx) : NULL;
-    if (ptx && ptx_parse_file(ptx, &m, &ds) == ST_OK)
+    if (ptx && ptx_parse_file(ptx, &m, NULL) == ST_OK)
         for (uint32_t i = 0; i < m->nfuncs; i++)
             if (m->funcs[i]->entry)
                 offer_n(q, m->funcs[i]->name.s, m->funcs[i]->name.n, "kernel");
-    if (beside && launch_file_read(beside, &l, &ds) == ST_OK)
+    if (beside && launch_file_read(beside, &l, NULL) == ST_OK)
         for (size_t i = 0; i < l.n; i++)
             if (l.launch[i].name)
                 offer(q, l.launch[i].name, "launch");
     launch_file_free(&l);
     ptx_free(m);
     base_free(beside);
-    diags_free(&ds);
 }
 
 static void offer_names(const struct asked *q, const char *folder, const char *end, const char *help)
@@ -193,6 +190,8 @@ static void offer_value(const struct asked *q, const char *value)
     for (size_t i = 0; i < ARRAY_LEN(values); i++)
         if (strcmp(values[i].value, value) == 0)
             values[i].offer(q);
+    if (strchr(value, '|'))
+        offer_form(q, value);
 }
 
 /* ---- places ---- */

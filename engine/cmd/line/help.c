@@ -1,8 +1,7 @@
 /* The help texts of `gpulocw help`, made from the tables of commands, options (args.def), knobs and
  * environment variables (env.def). */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/knobs.h"
 #include "engine/workspace/args.h"
 

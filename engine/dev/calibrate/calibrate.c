@@ -2,16 +2,8 @@
  * benchmark here shows (policies, tracker counts) keeps the value of the base, a
  * preset of a GPU like it; each measured field is listed with its value and residual.
  * Runs on any device: on a simulated one it must find that one's own numbers again. */
-#include "engine/base/base.h"
 #include "engine/dev/calibrate/calibrate_int.h"
-#include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
-#include "engine/rec/data.h"
-#include "engine/rec/device.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/result.h"
-#include "engine/sim/preset.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,6 @@
 /* Calibration of the caches: latencies, what a miss brings, L1's line, capacity and
  * associativity. A thread that follows pointers through a ring sees them all. */
-#include "engine/base/base.h"
 #include "engine/dev/calibrate/calibrate_int.h"
-#include "engine/dev/dev.h"
-#include "engine/sim/preset.h"
 
 #include <math.h>
 

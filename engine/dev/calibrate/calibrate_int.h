@@ -2,11 +2,7 @@
 #ifndef GPULOCW_DEV_CALIBRATE_CALIBRATE_INT_H
 #define GPULOCW_DEV_CALIBRATE_CALIBRATE_INT_H
 
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
-
-struct dev;
-struct sim_preset;
 
 /* Every kernel is entry `k` with parameters (u64 buf, u64 out, u32 a, u32 b, u32 c) and writes cycles to
  * out[0]. */

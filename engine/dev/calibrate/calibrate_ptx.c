@@ -1,7 +1,6 @@
 /* Text of the microbenchmarks. Loads that are timed are chained through their
  * addresses, and the last value is stored before the clock is read again, so that
  * no assembler can move or drop them. */
-#include "engine/base/base.h"
 #include "engine/dev/calibrate/calibrate_int.h"
 
 #include <string.h>

@@ -1,9 +1,7 @@
 /* Calibration of bandwidths: L1, into one SM, L2, DRAM. Each is the slope between launches of one, two
  * and three lengths, so that what a launch costs cancels out; how far the two slopes differ is the
  * residual. */
-#include "engine/base/base.h"
 #include "engine/dev/calibrate/calibrate_int.h"
-#include "engine/dev/dev.h"
 #include "engine/rec/device.h"
 
 #include <math.h>
@@ -97,11 +95,12 @@ static void find_l2(struct calibration *k)
         "L2, achieved", 128 * lines, "byte/cycle", 32 * sectors, 32 * alone);
 }
 
+/* With fewer reads the slope is that of the first burst, where nothing limits what is in flight. */
 static void find_dram(struct calibration *k)
 {
     struct stream s = { .bytes = 1,
                         .apart = 16,
-                        .reads = 4,
+                        .reads = 8,
                         .grid = (uint32_t)k->p->sms * 4,
                         .block = 512,
                         .cold = true,

@@ -1,17 +1,11 @@
 /* One microbenchmark run, and what it found put into a field of the preset. */
-#include "engine/base/base.h"
 #include "engine/dev/calibrate/calibrate_int.h"
-#include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
 #include "engine/rec/data.h"
-#include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
-#include "engine/sim/preset.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static enum status launch_code(struct dev *d, struct dev_code *c, const struct launch_data *data,

@@ -1,7 +1,5 @@
 /* What every call of the driver goes through: its errors as diagnostics, memory of the device. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
-#include "engine/dev/cuda/drv.h"
 
 enum status cuda_check(struct cuda_dev *d, drv_result e, const char *what, struct diags *ds)
 {

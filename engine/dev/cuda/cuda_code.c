@@ -1,11 +1,7 @@
 /* JIT: PTX text to a driver module, its errors put at the lines they speak of,
  * and a cache per (text, register limit), so that a sweep compiles once. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
 #include "engine/dev/cuda/dev_cuda.h"
-#include "engine/dev/cuda/drv.h"
-#include "engine/dev/dev.h"
-#include "engine/dev/dev_int.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -75,9 +71,8 @@ static enum status jit_failed(struct cuda_dev *d, drv_result e, const char *log,
     bool any = cuda_jit_diagnose(log, s->path, s->text, ds);
     if (!any) {
         cuda_check(d, e, "the driver refuses this PTX", ds);
-        if (e == DRV_ERROR_UNSUPPORTED_PTX_VERSION && ds->n)
-            diag_hint(&ds->v[ds->n - 1],
-                      "the driver supports CUDA %d.%d: use a lower .version in the PTX",
+        if (e == DRV_ERROR_UNSUPPORTED_PTX_VERSION)
+            diag_hint(diags_last(ds), "the driver supports CUDA %d.%d: use a lower .version in the PTX",
                       d->drv.version / 1000, d->drv.version % 1000 / 10);
     }
     bool input = any || e == DRV_ERROR_INVALID_PTX || e == DRV_ERROR_UNSUPPORTED_PTX_VERSION ||
@@ -250,8 +245,7 @@ static bool wants_cooperative(const struct ptx_module *m, const struct ptx_func 
         struct str body = ptx_text(m, list[i]->body);
         found = body.n && memmem(body.s, body.n, "%envreg", 7) != NULL;
     }
-    base_free(list);
-    base_free(place);
+    BASE_FREE(list, place);
     return found;
 }
 
@@ -267,10 +261,11 @@ static enum status code_fill(struct cuda_dev *d, struct cuda_code *c, const stru
     c->carveout = -1;
     c->cooperative = wants_cooperative(c->module->ptx, c->func);
     if (st == ST_OK)
-        c->base.res = (struct dev_resources){ attribute(d, c->fn, DRV_FUNC_NUM_REGS),
-                                              attribute(d, c->fn, DRV_FUNC_SHARED_BYTES),
-                                              attribute(d, c->fn, DRV_FUNC_LOCAL_BYTES),
-                                              attribute(d, c->fn, DRV_FUNC_MAX_THREADS), false };
+        c->base.res =
+            (struct dev_resources){ attribute(d, c->fn, DRV_FUNC_NUM_REGS),
+                                    attribute(d, c->fn, DRV_FUNC_SHARED_BYTES),
+                                    attribute(d, c->fn, DRV_FUNC_LOCAL_BYTES),
+                                    attribute(d, c->fn, DRV_FUNC_MAX_THREADS), .regs_from = "driver" };
     return st;
 }
 

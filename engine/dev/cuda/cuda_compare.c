@@ -1,15 +1,11 @@
 /* What a launch changed, found on the device: writes into guard zones, modified
  * buffers, and whether an output is byte for byte what an earlier launch left.
  * Only an output that no launch left before is read back to be hashed. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
-#include "engine/dev/cuda/drv.h"
-#include "engine/dev/dev_int.h"
 #include "engine/rec/data.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/result.h"
-
-#include <string.h>
 
 #define STAGING_MAX (256ull << 20)
 #define THREADS     256u
@@ -252,10 +248,10 @@ static enum status take_outputs(struct cuda_job *j, const struct cuda_diff *diff
 {
     const struct launch_spec *l = j->b->base.data->spec;
     enum status st = ST_OK;
-    for (size_t i = 0; st == ST_OK && i < l->nargs; i++) {
+    for (size_t i = 0; st == ST_OK && i < launch_nargs(l); i++) {
         size_t k = j->b->bound.main_use[i].buffer;
-        if (l->args[i].output && k != SIZE_MAX)
-            st = take_output(j, &l->args[i], k, diffs && j->b->ref[k].valid ? &diffs[k] : NULL);
+        if (launch_arg(l, i)->output && k != SIZE_MAX)
+            st = take_output(j, launch_arg(l, i), k, diffs && j->b->ref[k].valid ? &diffs[k] : NULL);
     }
     return st;
 }

@@ -1,11 +1,12 @@
 /* Counters of a launch: the same kernel from the same baseline, once per pass. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
 #include "engine/dev/cuda/cupti.h"
-#include "engine/dev/dev_int.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/limits.h"
 #include "engine/rec/result.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,9 +50,41 @@ enum status cuda_counters(struct dev *dev, struct dev_counters *out, struct diag
         return ST_OK;
     }
     snprintf(out->why, sizeof out->why, "%s", d->cupti_why);
+    snprintf(out->limits_from, sizeof out->limits_from, "no counters");
     for (size_t i = 0; i < COUNTER_COUNT; i++)
         snprintf(out->of[i].from, sizeof out->of[i].from, "no counters");
     return ST_OK;
+}
+
+#define EMPTY_NS 5000.0 /* a launch of nothing, timed by events: 3.9 to 4.5 us on an H200 and an H100 */
+
+/* How full the launch has the GPU, and what binds it. */
+static void put_limits(struct cuda_job *j, struct limit_measures *m)
+{
+    const struct dev_info *d = &j->d->base.info;
+    const struct counter *held = &j->out->counters[COUNTER_WARPS_ACTIVE];
+    const struct dev_cta cta = { .threads = dim3u_count(j->r->block),
+                                 .regs = j->out->regs,
+                                 .shared = (uint64_t)j->out->shared_static + j->r->shared,
+                                 .carveout = j->r->carveout };
+    double ctas = (double)dim3u_count(j->r->grid), warps = (double)((cta.threads + 31) / 32),
+           room = (double)j->out->ctas_per_sm * warps, most = (double)d->max_warps_per_sm;
+    struct limit_launch l = { .waves = room > 0 && ctas * warps > room * (double)d->sms };
+    l.facts = (struct limit_facts){
+        .ctas = ctas,
+        .sms = (float)d->sms,
+        .used = (float)fmin(ctas, (double)d->sms),
+        .warps_most = (float)most,
+        .warps_room = (float)room,
+        .warps_held = (float)(held->valid ? most * held->value / 100 : room),
+        .cta_threads = (uint32_t)cta.threads,
+        .held_by = dev_resident(d, &cta).limit,
+    };
+    if (j->out->time.valid) {
+        m->cycles = (double)j->out->time.median * (double)d->clock_khz * 1e-6;
+        m->launch = EMPTY_NS * (double)d->clock_khz * 1e-6;
+    }
+    limits_measured(j->out, &l, m);
 }
 
 enum status cuda_count(struct cuda_job *j)
@@ -64,12 +97,15 @@ enum status cuda_count(struct cuda_job *j)
         return ST_OK;
     }
     struct cupti_work w = { prepare, launch, j };
-    struct counter values[COUNTER_COUNT] = { 0 };
+    struct counter values[COUNTERS_MOST] = { 0 };
+    struct limit_measures measures = { .has = { false } };
     d->cupti_why[0] = '\0';
-    enum status st = cupti_collect(d->cupti, &w, values, d->cupti_why, sizeof d->cupti_why);
+    enum status st = cupti_collect(d->cupti, &w, values, &measures, d->cupti_why, sizeof d->cupti_why);
     values[COUNTER_REGS_PER_THREAD] = j->out->counters[COUNTER_REGS_PER_THREAD]; /* the driver says it */
-    if (st == ST_OK)
+    if (st == ST_OK) {
         memcpy(j->out->counters, values, sizeof values);
+        put_limits(j, &measures);
+    }
     if (st == ST_OK || !d->cupti_why[0])
         return st;
     /* CUPTI itself failed, not the kernel: go on without it. */

@@ -2,14 +2,11 @@
  *
  *   allocation:  | guard 512 | data | up to 256 | guard 512 |     twice: live, pristine
  */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
-#include "engine/dev/cuda/drv.h"
-#include "engine/dev/dev.h"
-#include "engine/dev/dev_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 
 #include <string.h>
 
@@ -78,8 +75,7 @@ void cuda_unbind(struct dev *dev, struct dev_data *data)
     for (size_t i = 0; i < d->nmodules; i++)
         if (d->modules[i]->data == b)
             d->modules[i]->data = NULL;
-    base_free(b->ref);
-    base_free(b->buffers);
+    BASE_FREE(b->ref, b->buffers);
     dev_bound_free(&b->bound);
     base_free(b);
 }
@@ -228,8 +224,7 @@ static enum status run_before(struct cuda_job *j, size_t k)
         st = cuda_check(j->d, j->d->drv.event_record(j->d->end, j->d->stream), "event", j->ds);
     if (st == ST_OK)
         st = cuda_wait(j);
-    base_free(params);
-    base_free(block);
+    BASE_FREE(params, block);
     return st;
 }
 

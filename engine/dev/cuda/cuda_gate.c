@@ -15,13 +15,11 @@
  * Whoever makes each launch wait for its end (CUDA_LAUNCH_BLOCKING, debuggers, profilers) would wait for
  * ever behind a shut gate. So a guard, a thread, opens one that is shut for too long; after a few of
  * those there are no more gates. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
 #include "engine/dev/dev.h"
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 /* The page: the word, then copies of what is written before a launch. A copy from memory that is not
  * pinned may wait for the stream, and so for ever behind a shut gate. */

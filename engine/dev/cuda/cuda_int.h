@@ -18,20 +18,11 @@
 #ifndef GPULOCW_DEV_CUDA_CUDA_INT_H
 #define GPULOCW_DEV_CUDA_CUDA_INT_H
 
-#include "engine/base/base.h"
 #include "engine/dev/cuda/drv.h"
 #include "engine/dev/dev_int.h"
 
 struct cupti;
-struct dev_counters;
-struct dev_run;
-struct dim3u;
-struct launch_data;
-struct launch_spec;
 struct nvml;
-struct ptx_func;
-struct ptx_module;
-struct result;
 
 #define CUDA_GUARD           512u /* bytes before and after each buffer, filled with CUDA_GUARD_BYTE */
 #define CUDA_GUARD_BYTE      0xA5
@@ -213,6 +204,8 @@ struct cuda_window {
 bool cuda_can_persist(const struct drv *v);
 enum status cuda_persist_begin(struct cuda_job *j, struct cuda_window *w);
 void cuda_persist_end(struct cuda_job *j, const struct cuda_window *w);
+/* The energy of out, which is timed: cuda_energy.c. */
+enum status cuda_energy(struct cuda_job *j);
 /* Counters of out when they are wanted, or one note in its message saying why there are none. */
 enum status cuda_count(struct cuda_job *j);
 enum status cuda_counters(struct dev *d, struct dev_counters *out, struct diags *ds);

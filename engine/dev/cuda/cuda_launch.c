@@ -1,16 +1,14 @@
 /* Launches: one for the outputs, then timed ones, then counted ones. Each starts
  * from the restored baseline on a single stream, so that the restoring copies are
  * done before the first event is recorded. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
 #include "engine/dev/cuda/cupti.h"
 #include "engine/dev/cuda/nvml.h"
-#include "engine/dev/dev.h"
-#include "engine/dev/dev_int.h"
-#include "engine/rec/counters.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/counter_ids.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/result.h"
+
+#include <stdio.h>
 
 #define CLOCKS_NS    50000000
 #define SHORT_NS     20000 /* launches shorter than that are timed in batches */
@@ -95,7 +93,7 @@ static enum status queue_one(struct cuda_job *j, drv_event from, drv_event to)
     if (st == ST_OK)
         st = cuda_check(d, d->drv.event_record(from, d->stream), "event", j->ds);
     if (st == ST_OK)
-        st = cuda_start(j, j->c->fn, j->c->func, j->r->grid, j->r->block, j->r->launch->cluster,
+        st = cuda_start(j, j->c->fn, j->c->func, j->r->grid, j->r->block, launch_cluster(j->r->launch),
                         j->r->shared, j->params, j->c->cooperative);
     return st == ST_OK ? cuda_check(d, d->drv.event_record(to, d->stream), "event", j->ds) : st;
 }
@@ -218,6 +216,7 @@ static void fill_resources(struct cuda_job *j)
     struct dev_resources r = j->c->base.res;
     int n = 0;
     j->out->regs = r.regs;
+    snprintf(j->out->regs_from, sizeof j->out->regs_from, "%s", r.regs_from);
     j->out->counters[COUNTER_REGS_PER_THREAD] = (struct counter){ r.regs, ORIGIN_MEASURED, r.regs > 0 };
     j->out->shared_static = r.shared_static;
     j->out->local_bytes = r.local_bytes;
@@ -247,6 +246,8 @@ static enum status run_all(struct cuda_job *j)
         fill_resources(j);
     if (st == ST_OK && !j->r->functional)
         st = time_all(j);
+    if (st == ST_OK && j->r->energy && !j->r->functional)
+        st = cuda_energy(j);
     return st == ST_OK && !j->r->functional ? cuda_count(j) : st;
 }
 
@@ -270,8 +271,7 @@ enum status cuda_launch(struct dev *dev, struct dev_code *c, struct dev_data *b,
         dev_result_from_diags(out, st, &own);
         st = ST_OK;
     }
-    base_free(j.params);
-    base_free(j.block);
+    BASE_FREE(j.params, j.block);
     diags_move(ds, &own);
     diags_free(&own);
     return st;

@@ -1,10 +1,7 @@
 /* Programs that call what no given file defines, linked by the driver (cuLink): with the device runtime
  * of CUDA (libcudadevrt.a of a toolkit, for kernels that launch kernels), and with the machine code that
  * GPULOCW_LINK names. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
-#include "engine/dev/cuda/drv.h"
-#include "engine/dev/dev_int.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
 
@@ -155,9 +152,9 @@ void cuda_link_hint(const struct ptx_module *m, struct diags *ds)
     if (!ds->n || l.named[0])
         return;
     if (l.wants_runtime && !l.runtime[0])
-        diag_hint(&ds->v[ds->n - 1],
+        diag_hint(diags_last(ds),
                   "kernels that launch kernels need libcudadevrt.a of a CUDA toolkit: set CUDA_HOME");
     else if (ptx_link_lacks(m, false))
-        diag_hint(&ds->v[ds->n - 1], "add the files that define it, or, where they have machine code "
-                                     "only, name them in GPULOCW_LINK");
+        diag_hint(diags_last(ds), "add the files that define it, or, where they have machine code "
+                                  "only, name them in GPULOCW_LINK");
 }

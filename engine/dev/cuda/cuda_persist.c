@@ -1,10 +1,7 @@
 /* Lines of one buffer kept in L2 (CUDA programming guide, "L2 set-aside cache for persisting accesses"):
  * an access policy window on the stream that launches go to, and a part of L2 set aside by a limit of
  * the context. Neither is a setting of the card; both are as before when the launch is over. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
-#include "engine/dev/cuda/drv.h"
-#include "engine/dev/dev_int.h"
 #include "engine/sim/window.h"
 
 #include <string.h>

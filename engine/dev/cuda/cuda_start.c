@@ -1,10 +1,8 @@
 /* One launch on a GPU: what fits, the start, and waiting for its end. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
-#include "engine/dev/cuda/drv.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_read.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -84,8 +82,8 @@ static enum status fits(struct cuda_job *j, const struct ptx_func *f, struct dim
     return ST_OK;
 }
 
-static drv_result launch_cluster(struct cuda_job *j, drv_function f, struct dim3u g, struct dim3u b,
-                                 struct dim3u cluster, uint32_t shared, void **params)
+static drv_result start_cluster(struct cuda_job *j, drv_function f, struct dim3u g, struct dim3u b,
+                                struct dim3u cluster, uint32_t shared, void **params)
 {
     struct drv_attribute a = { .id = DRV_LAUNCH_CLUSTER,
                                .value.cluster = { cluster.x, cluster.y, cluster.z } };
@@ -102,7 +100,7 @@ enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func
     if (st != ST_OK)
         return st;
     drv_result e =
-        cluster.x ? launch_cluster(j, f, g, b, cluster, shared, params)
+        cluster.x ? start_cluster(j, f, g, b, cluster, shared, params)
         : cooperative
             ? v->launch_cooperative(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, params)
             : v->launch(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, params, NULL);
@@ -116,7 +114,7 @@ enum status cuda_launch_once(struct cuda_job *j)
     struct cuda_dev *d = j->d;
     enum status st = cuda_check(d, d->drv.event_record(d->begin, d->stream), "event", j->ds);
     if (st == ST_OK)
-        st = cuda_start(j, j->c->fn, j->c->func, j->r->grid, j->r->block, j->r->launch->cluster,
+        st = cuda_start(j, j->c->fn, j->c->func, j->r->grid, j->r->block, launch_cluster(j->r->launch),
                         j->r->shared, j->params, j->c->cooperative);
     if (st == ST_OK)
         st = cuda_check(d, d->drv.event_record(d->end, d->stream), "event", j->ds);

@@ -10,10 +10,9 @@
  * the library does not take user replay, it replays the kernel itself. */
 #include "engine/dev/cuda/cupti.h"
 
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cupti_api.h"
 #include "engine/dev/dev.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -56,7 +55,7 @@ static const struct metric_row {
     { COUNTER_INST_THREAD, 1, "smsp__thread_inst_executed.sum", NULL, false },
     { COUNTER_INST_THREAD, 1, "sm__thread_inst_executed.sum", NULL, false },
 };
-#define MAX_METRICS (2 * ARRAY_LEN(ROWS))
+#define MAX_METRICS (2 * ARRAY_LEN(ROWS) + LIMIT_METRIC_COUNT)
 
 struct api {
 #define X(field, sym, type, last) int (*field)(struct type *);
@@ -70,7 +69,9 @@ struct cupti {
     const char *chip;
     uint8_t *availability;
     void *host; /* holds the chosen metrics */
-    const struct metric_row *chosen[COUNTER_COUNT];
+    const struct metric_row *chosen[COUNTERS_MOST];
+    bool limit[LIMIT_METRIC_COUNT]; /* the chip has it */
+    char lacks[96];                 /* the first metric that limits need and it lacks; empty: none */
     const char *names[MAX_METRICS];
     size_t nnames;
     uint8_t *config;
@@ -228,11 +229,30 @@ static void gather_names(struct cupti *c)
             add_name(c, c->chosen[i]->metric);
             add_name(c, c->chosen[i]->over);
         }
+    for (unsigned k = 0; k < LIMIT_METRIC_COUNT; k++)
+        add_name(c, c->limit[k] ? limit_metric_name((enum limit_metric)k) : NULL);
+}
+
+/* All metrics of limits, or those that the chip has; none where one that is needed is missing. */
+static void choose_limits(struct cupti *c)
+{
+    const char *names[LIMIT_METRIC_COUNT];
+    for (unsigned k = 0; k < LIMIT_METRIC_COUNT; k++)
+        names[k] = limit_metric_name((enum limit_metric)k);
+    bool all = has_metrics(c, names, LIMIT_METRIC_COUNT);
+    for (unsigned k = 0; k < LIMIT_METRIC_COUNT; k++) {
+        c->limit[k] = all || has_metrics(c, &names[k], 1);
+        if (!c->limit[k] && limit_metric_needed((enum limit_metric)k) && !*c->lacks)
+            snprintf(c->lacks, sizeof c->lacks, "%s", names[k]);
+    }
+    if (*c->lacks)
+        memset(c->limit, 0, sizeof c->limit);
 }
 
 /* The preferred rows in one question; row by row only on a chip that lacks one. */
 static void choose(struct cupti *c)
 {
+    choose_limits(c);
     for (size_t i = ARRAY_LEN(ROWS); i-- > 0;)
         c->chosen[ROWS[i].id] = &ROWS[i];
     gather_names(c);
@@ -329,8 +349,7 @@ void cupti_close(struct cupti *c)
     host_free(c, c->host);
     if (c->initialised)
         c->api.deinit(&p);
-    base_free(c->config);
-    base_free(c->availability);
+    BASE_FREE(c->config, c->availability);
     /* The library stays loaded: it has hooks in the driver that outlive its handle. */
     base_free(c);
 }
@@ -360,6 +379,13 @@ void cupti_sources(const struct cupti *c, struct dev_counters *out)
             snprintf(out->of[i].from, sizeof out->of[i].from,
                      "this chip does not have the metrics it is computed from");
     }
+    out->limits = !*c->lacks;
+    if (*c->lacks)
+        snprintf(out->limits_from, sizeof out->limits_from, "this chip does not have %s", c->lacks);
+    else
+        snprintf(
+            out->limits_from, sizeof out->limits_from,
+            "smsp__issue_active, smsp__average_warps_issue_stalled_*, throughputs of DRAM, L2 and L1");
 }
 
 /* ---- collecting ---- */
@@ -476,7 +502,8 @@ static double value_of(const struct cupti *c, const double *values, const char *
     return name ? 0 : 1;
 }
 
-static enum status evaluate(struct session *s, struct counter counters[COUNTER_COUNT])
+static enum status evaluate(struct session *s, struct counter counters[COUNTERS_MOST],
+                            struct limit_measures *measures)
 {
     struct cupti *c = s->c;
     double values[MAX_METRICS] = { 0 };
@@ -492,11 +519,16 @@ static enum status evaluate(struct session *s, struct counter counters[COUNTER_C
         bool valid = r && over > 0 && v == v && v >= 0;
         counters[i] = (struct counter){ valid ? r->scale * v / over : 0, ORIGIN_MEASURED, valid };
     }
+    for (unsigned k = 0; k < LIMIT_METRIC_COUNT; k++) {
+        measures->has[k] = c->limit[k];
+        measures->v[k] = c->limit[k] ? value_of(c, values, limit_metric_name((enum limit_metric)k)) : 0;
+    }
     return ST_OK;
 }
 
 enum status cupti_collect(struct cupti *c, const struct cupti_work *w,
-                          struct counter counters[COUNTER_COUNT], char *why, size_t n)
+                          struct counter counters[COUNTERS_MOST], struct limit_measures *measures,
+                          char *why, size_t n)
 {
     struct session s = { .c = c };
     enum status st = ST_DEVICE;
@@ -507,7 +539,7 @@ enum status cupti_collect(struct cupti *c, const struct cupti_work *w,
             st = all_passes(&s, w);
     }
     if (st == ST_OK)
-        st = evaluate(&s, counters);
+        st = evaluate(&s, counters, measures);
     if (st != ST_OK)
         cupti_rest(c); /* a pass may be half done */
     if (s.failed)

@@ -5,8 +5,8 @@
 #ifndef GPULOCW_DEV_CUDA_CUPTI_H
 #define GPULOCW_DEV_CUDA_CUPTI_H
 
-#include "engine/base/base.h"
 #include "engine/rec/counters.h"
+#include "engine/rec/limits_measured.h"
 
 struct dev_counters;
 
@@ -20,10 +20,11 @@ struct cupti_work {
     enum status (*launch)(void *ctx);
     void *ctx;
 };
-/* Replays the launch as often as the counters need. Counters the chip has not are n/a.
+/* Replays the launch as often as the counters need. Counters the chip has not are n/a, measures too.
  * ST_DEVICE with why[n] when nothing could be read; what prepare and launch return goes through. */
 enum status cupti_collect(struct cupti *c, const struct cupti_work *w,
-                          struct counter counters[COUNTER_COUNT], char *why, size_t n);
+                          struct counter counters[COUNTERS_MOST], struct limit_measures *measures,
+                          char *why, size_t n);
 /* Ends profiling of the context until the next collect. NULL is fine. */
 void cupti_rest(struct cupti *c);
 /* Chip, passes, and each counter's formula over the metrics chosen for this chip; n/a where it has none

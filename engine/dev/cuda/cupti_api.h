@@ -7,9 +7,6 @@
 
 #include "engine/base/base.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 #define CUPTI_PARAM \
     size_t size;    \
     void *priv

@@ -2,13 +2,9 @@
  * process (proxy.c): a fault here costs the process, not the session. */
 #include "engine/dev/cuda/dev_cuda.h"
 
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
 #include "engine/dev/cuda/cupti.h"
-#include "engine/dev/cuda/drv.h"
 #include "engine/dev/cuda/nvml.h"
-#include "engine/dev/dev_int.h"
-#include "engine/rec/device.h"
 #include "engine/sim/preset.h"
 
 #include <stdio.h>
@@ -135,23 +131,17 @@ static void cuda_close(struct dev *dev)
     if (!d->base.unusable) {
         cupti_close(d->cupti);
         cuda_modules_free(d);
-        if (d->helper)
-            d->drv.module_unload(d->helper);
-        if (d->diffs)
-            d->drv.mem_free(d->diffs);
-        if (d->flush)
-            d->drv.mem_free(d->flush);
-        if (d->staging)
-            d->drv.host_free(d->staging);
-        if (d->begin)
-            d->drv.event_destroy(d->begin);
-        if (d->end)
-            d->drv.event_destroy(d->end);
+#define END(call, thing) (void)((thing) && d->drv.call(thing))
+        END(module_unload, d->helper);
+        END(mem_free, d->diffs);
+        END(mem_free, d->flush);
+        END(host_free, d->staging);
+        END(event_destroy, d->begin);
+        END(event_destroy, d->end);
         for (size_t i = 0; i < ARRAY_LEN(d->batch); i++)
-            if (d->batch[i])
-                d->drv.event_destroy(d->batch[i]);
-        if (d->stream)
-            d->drv.stream_destroy(d->stream);
+            END(event_destroy, d->batch[i]);
+        END(stream_destroy, d->stream);
+#undef END
         if (d->retained)
             d->drv.primary_release(d->device);
         nvml_close(d->nvml);

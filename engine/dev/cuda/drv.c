@@ -1,8 +1,6 @@
 /* Finds and starts the CUDA driver at run time. */
 #include "engine/dev/cuda/drv.h"
 
-#include "engine/base/base.h"
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

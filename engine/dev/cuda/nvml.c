@@ -1,13 +1,12 @@
 /* NVML through dlopen. Only queries: nothing here changes a card's settings. */
 #include "engine/dev/cuda/nvml.h"
 
-#include "engine/base/base.h"
-
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NVML_OK 0
+#define NVML_OK            0
+#define NVML_NOT_SUPPORTED 3
 /* nvmlClocksEventReasons: software power cap, hardware slowdown, software thermal, hardware thermal,
  * power brake. */
 #define NVML_THROTTLED (0x4ull | 0x8ull | 0x20ull | 0x40ull | 0x80ull)
@@ -18,6 +17,7 @@ struct nvml {
     int (*shutdown)(void);
     int (*by_pci)(const char *pci, void **device);
     int (*reasons)(void *device, unsigned long long *mask);
+    int (*energy)(void *device, unsigned long long *mj); /* NULL: an older library */
 };
 
 static bool find(void *library, void *field, const char *name)
@@ -32,6 +32,7 @@ static bool find_all(struct nvml *n)
     bool ok = find(n->library, &n->init, "nvmlInit_v2") &&
               find(n->library, &n->shutdown, "nvmlShutdown") &&
               find(n->library, &n->by_pci, "nvmlDeviceGetHandleByPciBusId_v2");
+    find(n->library, &n->energy, "nvmlDeviceGetTotalEnergyConsumption");
     return ok && (find(n->library, &n->reasons, "nvmlDeviceGetCurrentClocksEventReasons") ||
                   find(n->library, &n->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"));
 }
@@ -67,4 +68,16 @@ bool nvml_throttled(struct nvml *n)
 {
     unsigned long long mask = 0;
     return n && n->reasons(n->device, &mask) == NVML_OK && (mask & NVML_THROTTLED);
+}
+
+const char *nvml_energy(struct nvml *n, uint64_t *mj)
+{
+    unsigned long long read = 0;
+    int e = n && n->energy ? n->energy(n->device, &read) : NVML_OK;
+    *mj = read;
+    return !n                        ? "no NVML (libnvidia-ml.so.1), or it does not know this GPU"
+           : !n->energy              ? "this NVML has no counter of energy"
+           : e == NVML_NOT_SUPPORTED ? "this GPU has no counter of energy"
+           : e != NVML_OK            ? "NVML does not read the counter of energy"
+                                     : NULL;
 }

@@ -1,4 +1,4 @@
-/* nvml, private to dev: throttle reasons, read only, if the library is there. */
+/* nvml, private to dev: throttle reasons and energy, read only, if the library is there. */
 #ifndef GPULOCW_DEV_CUDA_NVML_H
 #define GPULOCW_DEV_CUDA_NVML_H
 
@@ -12,5 +12,7 @@ void nvml_close(struct nvml *n); /* NULL is fine */
 /* A power cap, thermal or hardware slowdown is in force now. False also when it is not known (n NULL).
  */
 bool nvml_throttled(struct nvml *n);
+/* Millijoules of the card since the driver was loaded. NULL, or why they are not known; static text. */
+const char *nvml_energy(struct nvml *n, uint64_t *mj);
 
 #endif

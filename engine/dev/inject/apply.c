@@ -4,10 +4,8 @@
 #include "engine/dev/inject/apply.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct apply_state A = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -352,43 +350,29 @@ static void built_at(const struct call *c, size_t word, bool has_kernel)
     if (p[word])
         built(p[word], has_kernel, c);
 }
-static void node_old(const struct call *c)
-{
-    built_at(c, 4, false);
-}
-static void node_new(const struct call *c)
-{
-    built_at(c, 4, true);
-}
-static void node_changed_old(const struct call *c)
-{
-    built_at(c, 2, false);
-}
-static void node_changed(const struct call *c)
-{
-    built_at(c, 2, true);
-}
-static void node_any(const struct call *c, size_t word)
+/* CUgraphNodeParams; type 0: a kernel. */
+static void any_at(const struct call *c, size_t word)
 {
     const struct {
         int type, reserved[3];
         struct node_params kernel;
-    } *const *p = c->params; /* CUgraphNodeParams; type 0: a kernel */
+    } *const *p = c->params;
     if (p[word] && p[word]->type == 0)
         built(&p[word]->kernel, true, c);
 }
-static void node_of_any(const struct call *c)
-{
-    node_any(c, 4);
-}
-static void node_of_any_new(const struct call *c)
-{
-    node_any(c, 5);
-}
-static void node_of_any_changed(const struct call *c)
-{
-    node_any(c, 2);
-}
+
+#define NODE(name, ...)                    \
+    static void name(const struct call *c) \
+    {                                      \
+        __VA_ARGS__;                       \
+    }
+NODE(node_old, built_at(c, 4, false))
+NODE(node_new, built_at(c, 4, true))
+NODE(node_changed_old, built_at(c, 2, false))
+NODE(node_changed, built_at(c, 2, true))
+NODE(node_of_any, any_at(c, 4))
+NODE(node_of_any_new, any_at(c, 5))
+NODE(node_of_any_changed, any_at(c, 2))
 
 static const struct other_call apply_calls[] = {
     { 19, BOTH, apply_load },            /* cuModuleLoadData */

@@ -4,11 +4,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- the plan ---- */
@@ -311,48 +309,39 @@ static int load(struct target *t, struct tuned *u, const struct bound *b, const 
     return why;
 }
 
-struct tuned *apply_tuned(struct bound *b, int target, const struct launch *l, int *why)
+/* What is at *at, loaded where nothing is yet. NULL: it cannot be had for this launch. */
+static struct tuned *loaded(struct target *t, struct tuned **at, const struct bound *b,
+                            const struct launch *l, int *why)
 {
     static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-    struct target *t = &A.target[target];
-    if (!b->tuned)
-        return NULL;
     pthread_mutex_lock(&loading);
-    struct tuned *u = b->tuned[target];
+    struct tuned *u = *at;
     if (!u && (u = calloc(1, sizeof *u))) {
         u->why = load(t, u, b, l);
         u->state = u->why < 0 ? 1 : -1;
-        b->tuned[target] = u;
+        *at = u;
     }
-    if (u && u->state > 0 && t->any && l->shared > u->shared && !set_shared(u, l->shared)) {
-        pthread_mutex_unlock(&loading);
-        *why = LIVE_APPLY_FIT;
-        return NULL;
-    }
+    bool fine = u && u->state > 0, fit = !fine || !t->any || set_shared(u, l->shared);
     pthread_mutex_unlock(&loading);
-    *why = !u ? LIVE_APPLY_LOAD : u->why;
-    return u && u->state > 0 ? u : NULL;
+    *why = !u ? LIVE_APPLY_LOAD : fit ? u->why : LIVE_APPLY_FIT;
+    return fine && fit ? u : NULL;
+}
+
+struct tuned *apply_tuned(struct bound *b, int target, const struct launch *l, int *why)
+{
+    return b->tuned ? loaded(&A.target[target], &b->tuned[target], b, l, why) : NULL;
 }
 
 struct tuned *apply_original(struct bound *b, int target, const struct launch *l, int *why)
 {
-    static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
     struct target original = A.target[target];
     original.text = original.whole;
     original.code = NULL;
     original.any = true;
     original.nzero = 0;
-    pthread_mutex_lock(&loading);
-    struct tuned *u = b->original;
-    if (!u && (u = calloc(1, sizeof *u))) {
-        u->why = load(&original, u, b, l);
-        u->state = u->why < 0 ? 1 : -1;
-        b->original = u;
-    }
-    bool ready = u && u->state > 0 && (l->shared <= u->shared || set_shared(u, l->shared));
-    pthread_mutex_unlock(&loading);
-    *why = ready ? -1 : LIVE_APPLY_LOAD;
-    return ready ? u : NULL;
+    struct tuned *u = loaded(&original, &b->original, b, l, why);
+    *why = u ? -1 : LIVE_APPLY_LOAD;
+    return u;
 }
 
 /* ---- launches ---- */
@@ -372,23 +361,16 @@ int apply_launch(const struct launch *l, void *f, const struct target *t)
 {
     const unsigned *g = t && !t->any ? t->tgrid : l->grid, *b = t && !t->any ? t->tblock : l->block;
     unsigned shared = t && !t->any ? t->tshared : l->shared;
-    if (l->nattributes || !A.d.launch) {
-        struct launch_config c = { { g[0], g[1], g[2] },
-                                   { b[0], b[1], b[2] },
-                                   shared,
-                                   apply_stream(l),
-                                   (void *)(uintptr_t)l->attribute,
-                                   l->nattributes };
+    struct launch_attribute together = { .id = 2, .value = { 1 } }; /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
+    bool whole = l->nattributes || !A.d.launch;
+    struct launch_config c = { { g[0], g[1], g[2] },
+                               { b[0], b[1], b[2] },
+                               shared,
+                               apply_stream(l),
+                               whole ? (void *)(uintptr_t)l->attribute : &together,
+                               whole ? l->nattributes : 1 };
+    if (whole || l->cooperative)
         return A.d.launch_ex ? A.d.launch_ex(&c, f, l->params, l->extra) : 1;
-    }
-    if (l->cooperative) {
-        struct launch_attribute together = { .id = 2 }; /* CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
-        struct launch_config c = {
-            { g[0], g[1], g[2] }, { b[0], b[1], b[2] }, shared, apply_stream(l), &together, 1
-        };
-        together.value[0] = 1;
-        return A.d.launch_ex ? A.d.launch_ex(&c, f, l->params, l->extra) : 1;
-    }
     return A.d.launch(f, g[0], g[1], g[2], b[0], b[1], b[2], shared, apply_stream(l), l->params,
                       l->extra);
 }

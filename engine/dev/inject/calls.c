@@ -1,5 +1,4 @@
 /* The driver's calls as CUPTI tells them: which function came from which image, and launches. */
-#include "engine/dev/inject/inject.h"
 #include "engine/dev/inject/launched.h"
 #include "engine/dev/inject/made.h"
 #include "engine/dev/inject/sample.h"

@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 enum { KIND_CONCURRENT_KERNEL = 10 };

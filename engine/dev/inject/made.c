@@ -2,9 +2,6 @@
  * hash of the machine code, which the driver gets as an image. */
 #include "engine/dev/inject/made.h"
 
-#include "engine/dev/inject/inject.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Libraries that make machine code and are no part of the driver, so that CUPTI does not tell their
  * calls: NVRTC and nvJitLink. The injected library is preloaded as well, and stands before their
  * functions, whether these are linked or looked up. */
-#include "engine/dev/inject/inject.h"
 #include "engine/dev/inject/made.h"
 
 #include <dlfcn.h>
@@ -53,6 +52,9 @@ static void *real_of(struct wrapper *s)
     return p ? p : opened_alone(s->name);
 }
 
+/* The function behind ours; NULL: none. */
+#define REAL(fn, wrapper) memcpy(&(fn), &(void *){ real_of(wrapper) }, sizeof(fn))
+
 /* ---- nvJitLink: its functions carry versions in their names ---- */
 enum what { ADD_DATA, ADD_FILE, GET_CUBIN, DESTROY, NWHAT };
 enum { NVERSIONS = 17 };
@@ -71,8 +73,7 @@ enum { NOT_THERE = 6 /* NVJITLINK_ERROR_INTERNAL */ };
 static int jit_data(int k, void *state, int type, const void *data, size_t n, const char *name)
 {
     int (*real)(void *, int, const void *, size_t, const char *);
-    void *p = real_of(&jit[ADD_DATA][k]);
-    memcpy(&real, &p, sizeof real);
+    REAL(real, &jit[ADD_DATA][k]);
     int r = real ? real(state, type, data, n, name) : NOT_THERE;
     if (r == 0)
         made_link_add(state, input_of(type), data, n);
@@ -82,8 +83,7 @@ static int jit_data(int k, void *state, int type, const void *data, size_t n, co
 static int jit_file(int k, void *state, int type, const char *path)
 {
     int (*real)(void *, int, const char *);
-    void *p = real_of(&jit[ADD_FILE][k]);
-    memcpy(&real, &p, sizeof real);
+    REAL(real, &jit[ADD_FILE][k]);
     int r = real ? real(state, type, path) : NOT_THERE;
     if (r == 0)
         made_link_add_file(state, input_of(type), path);
@@ -93,8 +93,7 @@ static int jit_file(int k, void *state, int type, const char *path)
 static int jit_cubin(int k, void *state, void *cubin)
 {
     int (*real)(void *, void *);
-    void *p = real_of(&jit[GET_CUBIN][k]);
-    memcpy(&real, &p, sizeof real);
+    REAL(real, &jit[GET_CUBIN][k]);
     int r = real ? real(state, cubin) : NOT_THERE;
     if (r == 0)
         made_link_made(state, cubin);
@@ -104,8 +103,7 @@ static int jit_cubin(int k, void *state, void *cubin)
 static int jit_destroy(int k, void **state)
 {
     int (*real)(void **);
-    void *p = real_of(&jit[DESTROY][k]);
-    memcpy(&real, &p, sizeof real);
+    REAL(real, &jit[DESTROY][k]);
     if (state)
         made_link_drop(*state);
     return real ? real(state) : NOT_THERE;

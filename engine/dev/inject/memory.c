@@ -110,15 +110,15 @@ static bool range_of(uint64_t p, struct range *r)
 }
 
 /* What is over the limit is cut to a part around the pointer. */
-static void cut(struct memory *m, uint64_t p, struct range *r)
+static void cut(uint64_t limit, uint64_t p, struct range *r)
 {
-    if (r->bytes <= m->left)
+    if (r->bytes <= limit)
         return;
     uint64_t end = r->addr + r->bytes, front = p - r->addr < BEFORE_CUT ? p - r->addr : BEFORE_CUT;
-    front = front < m->left / 2 ? front : m->left / 2;
+    front = front < limit / 2 ? front : limit / 2;
     r->host += p - front - r->addr;
     r->addr = p - front;
-    r->bytes = end - r->addr < m->left ? end - r->addr : m->left;
+    r->bytes = end - r->addr < limit ? end - r->addr : limit;
     r->whole = false;
 }
 
@@ -129,15 +129,21 @@ static void refuse(struct memory *m, const char *what, uint64_t p, uint64_t byte
                  (unsigned long long)p);
 }
 
-static void add(struct memory *m, uint64_t p, bool named)
+static struct range *holder(struct memory *m, uint64_t p)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (p - m->v[i].addr < m->v[i].bytes)
+            return &m->v[i];
+    return NULL;
+}
+
+/* limit: bytes that it may take. */
+static void add(struct memory *m, uint64_t p, uint64_t limit, bool named)
 {
     struct range r;
     uint64_t *miss = &m->missed[p / GRAIN % (sizeof m->missed / sizeof *m->missed)];
-    if (*miss == p / GRAIN)
+    if (*miss == p / GRAIN || holder(m, p))
         return;
-    for (size_t i = 0; i < m->n; i++)
-        if (p - m->v[i].addr < m->v[i].bytes)
-            return;
     if (!range_of(p, &r)) {
         *miss = p / GRAIN;
         return;
@@ -145,15 +151,70 @@ static void add(struct memory *m, uint64_t p, bool named)
     bool other = is_foreign(r.addr, r.bytes);
     if (other && named)
         refuse(m, "memory of another process (IPC), which may change at any time", p, r.bytes);
-    cut(m, p, &r);
+    uint64_t all = r.bytes;
+    cut(limit < m->left ? limit : m->left, p, &r);
     if (other || m->n == MOST_RANGES || !r.bytes) {
         if (!other && named)
-            refuse(m, "over the limit of --max-bytes", p, r.bytes);
+            refuse(m, "over the limit of --max-bytes: a larger one takes it", p, all);
         *miss = p / GRAIN;
         return;
     }
+    r.of = all;
     m->left -= r.bytes;
     m->v[m->n++] = r;
+}
+
+/* Another parameter points into the part of r that is kept: as much is kept behind it, too. */
+static void lengthen(struct memory *m, struct range *r, uint64_t p, uint64_t limit)
+{
+    struct range all;
+    if (r->whole || !range_of(p, &all))
+        return;
+    uint64_t end = all.addr + all.bytes - p < limit ? all.addr + all.bytes : p + limit,
+             now = r->addr + r->bytes;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->v[i].addr > r->addr && m->v[i].addr < end)
+            end = m->v[i].addr;
+    uint64_t more = end > now ? end - now : 0;
+    more = more < m->left ? more : m->left;
+    r->bytes += more;
+    m->left -= more;
+}
+
+/* Bytes that each parameter's memory may take so that all of it comes to no more than the limit: what is smaller
+ * than its share leaves the rest to the others. */
+static uint64_t share_of_each(const struct memory *m)
+{
+    uint64_t bytes[MOST_NAMED], left = m->left;
+    size_t n = 0;
+    struct range r;
+    for (size_t i = 0; i < m->nnamed; i++)
+        if (range_of(m->named[i], &r))
+            bytes[n++] = r.bytes;
+    for (bool again = true; again && n;) {
+        again = false;
+        for (size_t i = 0; i < n; i++)
+            if (bytes[i] <= left / n) {
+                left -= bytes[i];
+                bytes[i] = bytes[--n];
+                again = true;
+                break;
+            }
+    }
+    return n ? left / n : UINT64_MAX;
+}
+
+static void add_named(struct memory *m)
+{
+    uint64_t share = share_of_each(m);
+    for (size_t i = 0; i < m->nnamed; i++) {
+        struct range *r = holder(m, m->named[i]);
+        if (r)
+            lengthen(m, r, m->named[i], share);
+        else
+            add(m, m->named[i], share, true);
+    }
+    m->nnamed = 0;
 }
 
 void memory_scan(struct memory *m, const void *p, size_t n, bool named)
@@ -162,8 +223,12 @@ void memory_scan(struct memory *m, const void *p, size_t n, bool named)
     for (size_t i = 0; i + 8 <= n; i += 8) {
         uint64_t v;
         memcpy(&v, b + i, 8);
-        if (v >> 32 && !(v >> 49))
-            add(m, v, named);
+        if (!(v >> 32) || v >> 49)
+            continue;
+        if (named && m->nnamed < MOST_NAMED)
+            m->named[m->nnamed++] = v;
+        else
+            add(m, v, UINT64_MAX, named);
     }
 }
 
@@ -192,7 +257,9 @@ static bool put(struct memory *m, const void *p, uint64_t n)
 
 void memory_variable(struct memory *m, const char *name, uint64_t addr, uint64_t bytes)
 {
-    struct range r = { .addr = addr, .bytes = bytes, .kind = LIVE_DEVICE, .whole = true, .name = name };
+    struct range r = {
+        .addr = addr, .bytes = bytes, .of = bytes, .kind = LIVE_DEVICE, .whole = true, .name = name
+    };
     if (!bytes)
         return;
     if (m->n == MOST_RANGES || bytes > m->left) {
@@ -230,13 +297,14 @@ static void copy_one(struct memory *m, size_t i, char *chunk)
         fprintf(m->record, "glob %s %llu %llu %llu\n", r.name, (unsigned long long)r.addr,
                 (unsigned long long)r.bytes, (unsigned long long)r.at);
     else
-        fprintf(m->record, "range %llu %llu %llu %d %d\n", (unsigned long long)r.addr,
-                (unsigned long long)r.bytes, (unsigned long long)r.at, r.kind, r.whole);
+        fprintf(m->record, "range %llu %llu %llu %d %llu\n", (unsigned long long)r.addr,
+                (unsigned long long)r.bytes, (unsigned long long)r.at, r.kind, (unsigned long long)r.of);
 }
 
 void memory_before(struct memory *m)
 {
     char *chunk = malloc(CHUNK);
+    add_named(m);
     if (!chunk)
         refuse(m, "no memory for a copy", 0, CHUNK);
     for (size_t i = 0; chunk && i < m->n; i++)

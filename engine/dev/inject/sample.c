@@ -2,8 +2,6 @@
 #include "engine/dev/inject/sample.h"
 
 #include <pthread.h>
-#include <stddef.h>
-#include <time.h>
 
 enum {
     WINDOW = 1024,     /* launches that are timed */

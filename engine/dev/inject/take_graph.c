@@ -3,7 +3,6 @@
  * place: what the program gets is the same.
  *
  * Pointers in memory are followed as memory is before the graph. */
-#include "engine/dev/inject/inject.h"
 #include "engine/dev/inject/memory.h"
 #include "engine/dev/inject/record.h"
 #include "engine/dev/inject/take.h"

@@ -14,7 +14,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_TAKEN = 1024, MOST_PARAMS = 4096, REST_S = 30, HEX_MOST = 1 << 16 };

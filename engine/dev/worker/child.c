@@ -1,19 +1,13 @@
 /* Starting and ending a worker process. Its stderr goes to a memory file, so that
  * a message of ssh or srun neither spoils the screen nor is lost. */
-#include "engine/base/base.h"
 #include "engine/dev/worker/proxy.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/types.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define SOON_MS      250  /* an idle worker ends within this */
 #define LAUNCHER_MS  4000 /* a launcher, to end the worker and then itself */

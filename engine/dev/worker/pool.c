@@ -1,8 +1,6 @@
 /* A pool: one thread per member takes jobs from a common list; the caller's
  * thread hands out results. Jobs of a worker that died go back to the list.
  * Members are opened by threads of their own, and a run does not wait for them. */
-#include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/dev/dev_pool.h"
 #include "engine/dev/dev_int.h"
 #include "engine/rec/data.h"
@@ -11,8 +9,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 #define MEMBER_STRIKES 2
 #define MEMBER_ASTRAY  5 /* times in all that the way to its worker may fail */
@@ -218,12 +214,10 @@ void dev_pool_close(struct dev_pool *p)
     for (size_t i = 0; p->members && started && i < p->n; i++)
         if (started[i])
             pthread_join(threads[i], NULL);
-    base_free(started);
-    base_free(threads);
+    BASE_FREE(started, threads);
     pthread_cond_destroy(&p->change);
     pthread_mutex_destroy(&p->lock);
-    base_free(p->members);
-    base_free(p);
+    BASE_FREE(p->members, p);
 }
 
 void dev_pool_forget(struct dev_pool *p, const struct launch_data *data)
@@ -700,9 +694,7 @@ static enum status run_pool(struct pool_run *r, struct dev_pool *p, struct diags
         report_all(p, ds);
         st = settle(r, ds);
     }
-    base_free(started);
-    base_free(threads);
-    base_free(hands);
+    BASE_FREE(started, threads, hands);
     return st;
 }
 
@@ -724,7 +716,6 @@ enum status dev_pool_run(struct dev_pool *p, const struct launch_data *data,
     r.slots = base_alloc((njobs + 1) * sizeof *r.slots);
     r.order = base_alloc((njobs + 1) * sizeof *r.order);
     enum status st = r.slots && r.order ? run_pool(&r, p, ds) : ST_NOMEM;
-    base_free(r.slots);
-    base_free(r.order);
+    BASE_FREE(r.slots, r.order);
     return st;
 }

@@ -9,17 +9,12 @@
  * after PROXY_STRIKES of that in a row it is not started again. */
 #include "engine/dev/worker/proxy.h"
 
-#include "engine/base/base.h"
 #include "engine/base/version.h"
-#include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
 #include "engine/dev/worker/wire.h"
 #include "engine/ptx/text_marks.h"
-#include "engine/rec/data.h"
-#include "engine/rec/device.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
-#include "engine/sim/preset.h"
+#include "engine/rec/record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +61,7 @@ struct proxy_code {
     char *path, *text, *kernel;
     size_t ntext;
     struct text_marks marks;
+    struct sim_compiled compiled;
 };
 struct proxy_data {
     struct dev_data base;
@@ -162,8 +158,8 @@ static enum place place_of(struct proxy_dev *p, const struct wire_frame *f)
 
 static void hand_on_progress(const struct proxy_dev *p, const struct dev_run *r)
 {
-    struct wire_in in = { (const uint8_t *)p->in.s, p->in.n, false };
-    double done = wire_get_f64(&in);
+    struct wire_in in = { .p = (const uint8_t *)p->in.s, .n = p->in.n };
+    double done = wire_get_num(&in, "done");
     if (r && r->progress && !in.bad)
         r->progress(r->ctx, done);
 }
@@ -206,11 +202,12 @@ static enum wire_end receive(struct proxy_dev *p, double wait_s, const struct de
 /* Takes the head of a reply: status, diagnostics. */
 static enum status reply_head(struct proxy_dev *p, struct wire_in *in, bool *unusable, struct diags *ds)
 {
-    *in = (struct wire_in){ (const uint8_t *)p->in.s, p->in.n, false };
-    uint32_t st = wire_get_u32(in);
-    *unusable = wire_get_u32(in);
+    *in = (struct wire_in){ .p = (const uint8_t *)p->in.s, .n = p->in.n };
+    uint64_t st = wire_get_uint(in, "status");
+    *unusable = wire_get_uint(in, "unusable");
     wire_get_diags(in, ds);
-    return in->bad || st > ST_IO ? ST_DEVICE : (enum status)st;
+    enum status bad = wire_judge(in, ds);
+    return bad != ST_OK ? bad : st > ST_IO ? ST_DEVICE : (enum status)st;
 }
 
 static enum status lost(struct proxy_dev *p, enum wire_end e, struct diags *ds)
@@ -267,7 +264,7 @@ static enum status agree(struct proxy_dev *p, uint32_t version, struct diags *ds
                "the worker is gpulocw %s and speaks protocol version %u; this is gpulocw %s, version %u",
                hello.program, hello.newest < WIRE_OLDEST ? hello.newest : hello.oldest, GPULOCW_VERSION,
                WIRE_VERSION);
-    diag_hint(&ds->v[ds->n - 1], "install the same gpulocw on both sides");
+    diag_hint(diags_last(ds), "install the same gpulocw on both sides");
     drop(p, WIRE_OK, NULL, 0);
     return ST_DEVICE;
 }
@@ -284,7 +281,7 @@ static enum status greet(struct proxy_dev *p, struct diags *ds)
     p->base.astray = st == ST_DEVICE;
     p->strikes += e == WIRE_TIMEOUT;
     if (p->command && st == ST_DEVICE && ds->n > before)
-        diag_hint(&ds->v[ds->n - 1],
+        diag_hint(diags_last(ds),
                   "no greeting from '%s': it must run `gpulocw worker` and connect its standard input "
                   "and output",
                   p->command);
@@ -313,9 +310,8 @@ static enum status open_device(struct proxy_dev *p, struct diags *ds)
 {
     struct wire_in in;
     buf_clear(&p->out);
-    wire_text(&p->out, p->spec);
-    wire_u32(&p->out, p->threads);
-    wire_u32(&p->out, p->has_preset);
+    wire_text(&p->out, "spec", p->spec);
+    wire_uint(&p->out, "threads", p->threads);
     if (p->has_preset)
         wire_put_preset(&p->out, &p->preset);
     enum status st = ask(p, WIRE_OPEN, OPEN_S, &in, ds);
@@ -323,7 +319,7 @@ static enum status open_device(struct proxy_dev *p, struct diags *ds)
         wire_get_info(&in, &p->base.info);
     if (!strncmp(p->spec, "cuda:", 5)) /* the worker may see one GPU alone, as its first */
         snprintf(p->base.info.spec, sizeof p->base.info.spec, "%s", p->spec);
-    return st == ST_OK && in.bad ? ST_DEVICE : st;
+    return st == ST_OK ? wire_judge(&in, ds) : st;
 }
 
 static enum status ensure_up(struct proxy_dev *p, struct diags *ds)
@@ -346,37 +342,34 @@ static enum status send_code(struct proxy_dev *p, struct proxy_code *c, struct d
         return st;
     struct wire_in in;
     buf_clear(&p->out);
-    wire_u32(&p->out, c->id);
-    wire_u32(&p->out, c->maxnreg);
-    wire_text(&p->out, c->path);
-    wire_blob(&p->out, c->kernel, strlen(c->kernel));
-    wire_blob(&p->out, c->text, c->ntext);
+    wire_uint(&p->out, "code", c->id);
+    wire_uint(&p->out, "maxnreg", c->maxnreg);
+    wire_text(&p->out, "path", c->path);
+    wire_text(&p->out, "kernel", c->kernel);
+    wire_bytes(&p->out, "text", c->text, c->ntext);
     wire_put_marks(&p->out, &c->marks);
+    wire_put_members(&p->out, wire_compiled, &c->compiled);
     st = ask(p, WIRE_LOAD, LOAD_S, &in, ds);
-    if (st != ST_OK)
-        return st;
-    c->base.res.regs = wire_get_u32(&in);
-    c->base.res.shared_static = wire_get_u32(&in);
-    c->base.res.local_bytes = wire_get_u32(&in);
-    c->base.res.max_threads = wire_get_u32(&in);
-    c->base.res.estimated = wire_get_u32(&in);
-    c->epoch = p->epoch;
-    return ST_OK;
+    if (st == ST_OK)
+        wire_get_members(&in, wire_resources, &c->base.res);
+    if (st == ST_OK)
+        st = wire_judge(&in, ds);
+    if (st == ST_OK)
+        c->epoch = p->epoch;
+    return st;
 }
 
 static void code_free(struct proxy_code *c)
 {
-    base_free(c->path);
-    base_free(c->text);
-    base_free(c->kernel);
+    BASE_FREE(c->path, c->text, c->kernel);
     text_marks_free(&c->marks);
     base_free(c);
 }
 
-static void tell(struct proxy_dev *p, enum wire_type type, uint32_t id)
+static void tell(struct proxy_dev *p, enum wire_type type, const char *what, uint32_t id)
 {
     buf_clear(&p->out);
-    wire_u32(&p->out, id);
+    wire_uint(&p->out, what, id);
     if (!send(p, type))
         drop(p, unsent(p, p->cancel), NULL, 0);
 }
@@ -386,7 +379,7 @@ static void proxy_unload(struct dev *d, struct dev_code *code)
     struct proxy_dev *p = (struct proxy_dev *)d;
     struct proxy_code *c = (struct proxy_code *)code;
     if (p->up && c->epoch == p->epoch)
-        tell(p, WIRE_UNLOAD, c->id);
+        tell(p, WIRE_UNLOAD, "code", c->id);
     code_free(c);
 }
 
@@ -411,6 +404,7 @@ static enum status proxy_load(struct dev *d, const struct dev_source *s, struct 
     c->text = copy_of(s->text);
     c->kernel = copy_of(s->kernel);
     c->ntext = s->text.n;
+    c->compiled = s->compiled;
     bool have = c->text && c->kernel && (!s->marks || text_marks_copy(s->marks, &c->marks));
     enum status st = have ? send_code(p, c, ds) : ST_NOMEM;
     if (st == ST_OK)
@@ -421,7 +415,7 @@ static enum status proxy_load(struct dev *d, const struct dev_source *s, struct 
 }
 
 /* ---- data ---- */
-static enum status send_buffers(struct proxy_dev *p, uint32_t id, uint32_t kind, size_t k,
+static enum status send_buffers(struct proxy_dev *p, uint32_t id, const char *of, size_t k,
                                 const struct launch_buffer *v, size_t n, struct diags *ds)
 {
     enum status st = ST_OK;
@@ -430,11 +424,11 @@ static enum status send_buffers(struct proxy_dev *p, uint32_t id, uint32_t kind,
              at += WIRE_CHUNK) {
             uint64_t m = v[i].n - at < WIRE_CHUNK ? v[i].n - at : WIRE_CHUNK;
             buf_clear(&p->out);
-            wire_u32(&p->out, id);
-            wire_u32(&p->out, kind);
-            wire_u32(&p->out, (uint32_t)k);
-            wire_u32(&p->out, (uint32_t)i);
-            wire_u64(&p->out, at);
+            wire_uint(&p->out, "data", id);
+            wire_text(&p->out, "of", of);
+            wire_uint(&p->out, "launch", k);
+            wire_uint(&p->out, "buffer", i);
+            wire_uint(&p->out, "at", at);
             st = wire_put_bytes(&p->out, &v[i], at, m, ds);
             if (st == ST_OK && !send(p, WIRE_DATA))
                 st = lost(p, unsent(p, p->cancel), ds);
@@ -445,11 +439,11 @@ static enum status send_buffers(struct proxy_dev *p, uint32_t id, uint32_t kind,
 static enum status send_all_buffers(struct proxy_dev *p, const struct proxy_data *b, struct diags *ds)
 {
     const struct launch_data *d = b->base.data;
-    enum status st = send_buffers(p, b->id, 0, 0, d->buffers, d->spec->nargs, ds);
+    enum status st = send_buffers(p, b->id, "buffers", 0, d->buffers, d->spec->nargs, ds);
     if (st == ST_OK)
-        st = send_buffers(p, b->id, 1, 0, d->symbols, d->spec->nsymbols, ds);
+        st = send_buffers(p, b->id, "symbols", 0, d->symbols, d->spec->nsymbols, ds);
     for (size_t k = 0; st == ST_OK && d->before && k < d->spec->nbefore; k++)
-        st = send_buffers(p, b->id, 2, k, d->before[k], d->spec->before[k].nargs, ds);
+        st = send_buffers(p, b->id, "before", k, d->before[k], d->spec->before[k].nargs, ds);
     return st;
 }
 
@@ -461,12 +455,14 @@ static enum status send_data(struct proxy_dev *p, struct proxy_data *b, struct d
     const struct launch_data *d = b->base.data;
     struct wire_in in;
     buf_clear(&p->out);
-    wire_u32(&p->out, b->id);
+    wire_uint(&p->out, "data", b->id);
     wire_put_launch(&p->out, d->spec);
-    wire_put_sizes(&p->out, d->buffers, d->spec->nargs);
-    wire_put_sizes(&p->out, d->symbols, d->spec->nsymbols);
+    wire_put_sizes(&p->out, "buffer_sizes", d->buffers, d->spec->nargs);
+    wire_put_sizes(&p->out, "symbol_sizes", d->symbols, d->spec->nsymbols);
+    size_t before = wire_open(&p->out, "before_sizes");
     for (size_t k = 0; k < d->spec->nbefore; k++)
-        wire_put_sizes(&p->out, d->before ? d->before[k] : NULL, d->spec->before[k].nargs);
+        wire_put_sizes(&p->out, WIRE_ITEM, d->before ? d->before[k] : NULL, d->spec->before[k].nargs);
+    wire_close(&p->out, before);
     double wait = OPEN_S + (double)d->total_bytes / BYTES_PER_S;
     st = ask(p, WIRE_BIND, wait, &in, ds);
     if (st == ST_OK)
@@ -474,7 +470,7 @@ static enum status send_data(struct proxy_dev *p, struct proxy_data *b, struct d
     if (st != ST_OK)
         return st;
     buf_clear(&p->out);
-    wire_u32(&p->out, b->id);
+    wire_uint(&p->out, "data", b->id);
     st = ask(p, WIRE_BOUND, wait, &in, ds);
     if (st == ST_OK)
         b->epoch = p->epoch;
@@ -486,7 +482,7 @@ static void proxy_unbind(struct dev *d, struct dev_data *data)
     struct proxy_dev *p = (struct proxy_dev *)d;
     struct proxy_data *b = (struct proxy_data *)data;
     if (p->up && b->epoch == p->epoch)
-        tell(p, WIRE_UNBIND, b->id);
+        tell(p, WIRE_UNBIND, "data", b->id);
     base_free(b);
 }
 
@@ -552,7 +548,10 @@ static enum status launch_reply(struct proxy_dev *p, struct result *out, struct 
     struct wire_in in;
     bool unusable;
     enum status st = reply_head(p, &in, &unusable, ds);
-    wire_get_result(&in, out);
+    if (!in.bad)
+        wire_get_result(&in, out);
+    if (st == ST_OK)
+        st = wire_judge(&in, ds);
     /* that it opens and loads does not show that it works */
     p->strikes = 0;
     if (unusable)
@@ -589,8 +588,8 @@ static enum status proxy_launch(struct dev *d, struct dev_code *code, struct dev
         return st;
     p->counted |= r->counters;
     buf_clear(&p->out);
-    wire_u32(&p->out, c->id);
-    wire_u32(&p->out, b->id);
+    wire_uint(&p->out, "code", c->id);
+    wire_uint(&p->out, "data", b->id);
     wire_put_run(&p->out, r);
     enum wire_type type = WIRE_REPLY;
     bool sent = post(p, WIRE_LAUNCH, r->cancel);
@@ -634,11 +633,13 @@ static enum status read_back(struct proxy_dev *p, enum wire_type type, uint32_t 
                              const char *symbol, uint64_t at, void *bytes, uint64_t n, struct diags *ds)
 {
     buf_clear(&p->out);
-    wire_u32(&p->out, id);
-    wire_u32(&p->out, arg < UINT32_MAX ? (uint32_t)arg : UINT32_MAX);
-    wire_text(&p->out, symbol);
-    wire_u64(&p->out, at);
-    wire_u64(&p->out, n);
+    wire_uint(&p->out, type == WIRE_READ_ARG ? "data" : "code", id);
+    if (type == WIRE_READ_ARG)
+        wire_uint(&p->out, "arg", arg);
+    else
+        wire_text(&p->out, "symbol", symbol);
+    wire_uint(&p->out, "at", at);
+    wire_uint(&p->out, "size", n);
     return send(p, type) ? read_reply(p, bytes, n, ds) : lost(p, unsent(p, p->cancel), ds);
 }
 
@@ -680,7 +681,7 @@ static enum status proxy_counters(struct dev *d, struct dev_counters *out, struc
         return st;
     p->counted = true;
     wire_get_counters(&in, out);
-    return in.bad ? ST_DEVICE : ST_OK;
+    return wire_judge(&in, ds);
 }
 
 /* ---- open and close ---- */
@@ -701,10 +702,7 @@ static void proxy_close(struct dev *d)
     child_await(&p->child);
     buf_free(&p->out);
     buf_free(&p->in);
-    base_free(p->spec);
-    base_free(p->command);
-    base_free(p->self);
-    base_free(p);
+    BASE_FREE(p->spec, p->command, p->self, p);
 }
 
 static const struct dev_ops PROXY_OPS = {
@@ -767,16 +765,19 @@ enum status dev_proxy_list(const char *command, const struct dev_env *env,
     p->command = base_strdup(command);
     p->cancel = env->cancel;
     be_patient(p, &env->patience);
-    struct wire_in in = { 0 };
+    struct wire_in in = { .n = 0 }, list, item;
     enum status st = start(p, ds);
     if (st == ST_OK)
         st = ask(p, WIRE_LIST, OPEN_S, &in, ds);
-    while (st == ST_OK && wire_get_u32(&in) && !in.bad) {
+    list = st == ST_OK ? wire_get_record(&in, "devices") : in;
+    while (st == ST_OK && wire_next(&list, &item)) {
         struct dev_info i;
-        wire_get_info(&in, &i);
-        if (!in.bad)
+        wire_get_info(&item, &i);
+        if (!item.bad)
             fn(ctx, &i);
     }
+    if (st == ST_OK)
+        st = wire_judge(&in, ds);
     proxy_close(&p->base);
     return st;
 }

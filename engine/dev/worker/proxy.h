@@ -2,12 +2,7 @@
 #ifndef GPULOCW_DEV_WORKER_PROXY_H
 #define GPULOCW_DEV_WORKER_PROXY_H
 
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
-
-struct dev;
-struct dev_info;
-struct sim_preset;
 
 #include <pthread.h>
 

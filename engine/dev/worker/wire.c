@@ -1,19 +1,15 @@
 /* Transport of the worker protocol: frames over two file descriptors. */
 #include "engine/dev/worker/wire.h"
 
-#include "engine/base/base.h"
 #include "engine/base/crc.h"
 #include "engine/base/version.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
-#include <unistd.h>
 
 #define POLL_MS  20
 #define GREET_NS INT64_C(60000000000)
@@ -307,97 +303,219 @@ enum wire_end wire_greeting(struct wire_stream *s, int64_t until, const struct c
     return e == WIRE_OK ? WIRE_BAD : e;
 }
 
-/* ---- values ---- */
-void wire_u32(struct buf *b, uint32_t v)
+/* ---- writing fields ---- */
+#define TEXT_NULL UINT32_MAX
+
+static void put_name(struct buf *b, const char *name, uint32_t n)
 {
-    uint8_t s[4];
-    put_le(s, v, 4);
-    buf_put(b, s, sizeof s);
+    uint8_t len = (uint8_t)strlen(name), size[4];
+    put_le(size, n, 4);
+    buf_put(b, &len, 1);
+    buf_put(b, name, len);
+    buf_put(b, size, sizeof size);
 }
 
-void wire_u64(struct buf *b, uint64_t v)
+void wire_uint(struct buf *b, const char *name, uint64_t v)
 {
     uint8_t s[8];
     put_le(s, v, 8);
-    buf_put(b, s, sizeof s);
+    wire_bytes(b, name, s, sizeof s);
 }
 
-void wire_f64(struct buf *b, double v)
+void wire_num(struct buf *b, const char *name, double v)
 {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
-    wire_u64(b, bits);
+    wire_uint(b, name, bits);
 }
 
-void wire_blob(struct buf *b, const void *p, uint64_t n)
+void wire_bytes(struct buf *b, const char *name, const void *p, uint64_t n)
 {
-    wire_u64(b, n);
+    b->oom = b->oom || n > WIRE_MAX;
+    put_name(b, name, (uint32_t)n);
     buf_put(b, p, (size_t)n);
 }
 
-void wire_text(struct buf *b, const char *s)
+void wire_text(struct buf *b, const char *name, const char *s)
 {
-    wire_u32(b, s != NULL);
     if (s)
-        wire_blob(b, s, strlen(s));
+        wire_bytes(b, name, s, strlen(s));
+    else
+        put_name(b, name, TEXT_NULL);
 }
 
-static const uint8_t *take(struct wire_in *w, uint64_t n)
+size_t wire_open(struct buf *b, const char *name)
 {
-    if (w->bad || n > w->n) {
+    put_name(b, name, 0);
+    return b->n;
+}
+
+void wire_close(struct buf *b, size_t opened)
+{
+    if (!b->oom && b->n - opened <= WIRE_MAX)
+        put_le((uint8_t *)b->s + opened - 4, b->n - opened, 4);
+    else
+        b->oom = true;
+}
+
+/* ---- reading fields ---- */
+void wire_fail(struct wire_in *w)
+{
+    for (; w; w = w->in)
         w->bad = true;
-        return NULL;
+}
+
+/* A field as it stands; `bytes.s` NULL: text that is NULL. */
+struct field {
+    struct str name, bytes;
+    size_t end; /* where the next one begins */
+};
+static bool field_at(const struct wire_in *w, size_t at, struct field *f)
+{
+    size_t name = at < w->n ? w->p[at] : 0;
+    if (at >= w->n || w->n - at < 1 + name + 4)
+        return false;
+    uint32_t n = (uint32_t)get_le(w->p + at + 1 + name, 4);
+    size_t from = at + 1 + name + 4;
+    bool null = n == TEXT_NULL;
+    if (!null && n > w->n - from)
+        return false;
+    f->name = (struct str){ (const char *)w->p + at + 1, name };
+    f->bytes = (struct str){ null ? NULL : (const char *)w->p + from, null ? 0 : n };
+    f->end = from + f->bytes.n;
+    return true;
+}
+
+/* From where the last one was found on, and then from the start: written and read in one order, the next
+ * is the next. */
+static bool find(struct wire_in *w, const char *name, struct field *f)
+{
+    size_t start = w->at, at = start;
+    for (bool again = false;;) {
+        if (at >= w->n && !again && start) {
+            again = true;
+            at = 0;
+        }
+        if (at >= w->n || (again && at >= start))
+            return false;
+        if (!field_at(w, at, f)) {
+            wire_fail(w);
+            return false;
+        }
+        at = f->end;
+        if (str_is(f->name, name)) {
+            w->at = f->end;
+            return true;
+        }
     }
-    const uint8_t *p = w->p;
-    w->p += n;
-    w->n -= (size_t)n;
-    return p;
 }
 
-uint32_t wire_get_u32(struct wire_in *w)
+bool wire_has(struct wire_in *w, const char *name)
 {
-    const uint8_t *p = take(w, 4);
-    return p ? (uint32_t)get_le(p, 4) : 0;
+    struct field f;
+    size_t at = w->at;
+    bool there = !w->bad && find(w, name, &f);
+    w->at = at;
+    return there;
 }
 
-uint64_t wire_get_u64(struct wire_in *w)
+/* The bytes of a field; false, and the payload is bad: it is missing, or `size` (0: any) is another. */
+static bool take(struct wire_in *w, const char *name, size_t size, struct str *bytes)
 {
-    const uint8_t *p = take(w, 8);
-    return p ? get_le(p, 8) : 0;
+    struct field f;
+    struct wire_in *top = w;
+    bool was = w->bad, there = !was && find(w, name, &f);
+    while (top->in)
+        top = top->in;
+    if (!was && !there && !top->lacks[0])
+        snprintf(top->lacks, sizeof top->lacks, "%s", name);
+    if (!there || (size && f.bytes.n != size)) {
+        wire_fail(w);
+        *bytes = (struct str){ "", 0 };
+        return false;
+    }
+    *bytes = f.bytes;
+    return true;
 }
 
-double wire_get_f64(struct wire_in *w)
+uint64_t wire_get_uint(struct wire_in *w, const char *name)
 {
-    uint64_t bits = wire_get_u64(w);
+    struct str s;
+    return take(w, name, 8, &s) ? get_le((const uint8_t *)s.s, 8) : 0;
+}
+
+double wire_get_num(struct wire_in *w, const char *name)
+{
+    uint64_t bits = wire_get_uint(w, name);
     double v;
     memcpy(&v, &bits, sizeof v);
     return v;
 }
 
-struct str wire_get_blob(struct wire_in *w)
+struct str wire_get_bytes(struct wire_in *w, const char *name)
 {
-    uint64_t n = wire_get_u64(w);
-    const uint8_t *p = take(w, n);
-    return p ? (struct str){ (const char *)p, (size_t)n } : (struct str){ "", 0 };
+    struct str s;
+    take(w, name, 0, &s);
+    return s.s ? s : (struct str){ "", 0 };
 }
 
-char *wire_get_text(struct wire_in *w)
+char *wire_get_text(struct wire_in *w, const char *name)
 {
-    if (!wire_get_u32(w))
+    struct str s;
+    if (!take(w, name, 0, &s) || !s.s)
         return NULL;
-    struct str s = wire_get_blob(w);
     char *copy = base_alloc(s.n + 1);
     if (!copy)
-        w->bad = true;
+        wire_fail(w);
     else
         memcpy(copy, s.s, s.n);
     return copy;
 }
 
-void wire_get_chars(struct wire_in *w, char *to, size_t n)
+void wire_get_chars(struct wire_in *w, const char *name, char *to, size_t n)
 {
-    struct str s = wire_get_u32(w) ? wire_get_blob(w) : (struct str){ "", 0 };
+    struct str s = wire_get_bytes(w, name);
     size_t k = s.n < n ? s.n : n - 1;
     memcpy(to, s.s, k);
     to[k] = '\0';
+}
+
+struct wire_in wire_get_record(struct wire_in *w, const char *name)
+{
+    struct str s = wire_get_bytes(w, name);
+    return (struct wire_in){ .p = (const uint8_t *)s.s, .n = s.n, .bad = w->bad, .in = w };
+}
+
+bool wire_next(struct wire_in *list, struct wire_in *item)
+{
+    struct field f;
+    if (list->bad || list->at >= list->n)
+        return false;
+    if (!field_at(list, list->at, &f) || f.name.n || !f.bytes.s) {
+        wire_fail(list);
+        return false;
+    }
+    list->at = f.end;
+    *item = (struct wire_in){ .p = (const uint8_t *)f.bytes.s, .n = f.bytes.n, .in = list };
+    return true;
+}
+
+size_t wire_left(const struct wire_in *list)
+{
+    struct field f;
+    size_t n = 0;
+    for (size_t at = list->at; !list->bad && field_at(list, at, &f); at = f.end)
+        n++;
+    return n;
+}
+
+enum status wire_judge(const struct wire_in *w, struct diags *ds)
+{
+    if (!w->bad)
+        return ST_OK;
+    if (w->lacks[0])
+        diag_error(ds, "worker", "a message of the worker protocol lacks the field '%s'", w->lacks);
+    else
+        diag_error(ds, "worker", "a message of the worker protocol makes no sense");
+    return ST_DEVICE;
 }

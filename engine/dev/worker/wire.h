@@ -1,4 +1,4 @@
-/* wire, private to dev: the worker protocol, version 12.
+/* wire, private to dev: the worker protocol.
  *
  *   frame:  head | payload | newline                                   little-endian throughout
  *   head:   "GLW" version(1) | type u32 | length u64 | number u64 | part u32 |
@@ -15,23 +15,27 @@
  * A worker begins with the greeting, which is the same in every version: "GLW", its newest
  * version, type 1, length 0, newline, and nothing more. What a launcher prints before it is skipped.
  * From version 9 on HELLO follows: program, oldest and newest version as text. The other side
- * chooses the newest that both speak, and every frame it sends carries that. */
+ * chooses the newest that both speak, and every frame it sends carries that.
+ *
+ * A payload is a record: fields, each with its name.
+ *   field:  length of the name u8 | name | length u32 | bytes
+ *   bytes:  a whole number u64, a number f64, text, or a record; a list is a record of fields without names
+ * Fields may come in any order. The reader takes those that it knows by their names; others are ignored, one that
+ * is missing makes the payload bad and is named. engine/rec/fields.def has the fields of what documents show too. */
 #ifndef GPULOCW_DEV_WORKER_WIRE_H
 #define GPULOCW_DEV_WORKER_WIRE_H
 
-#include "engine/base/base.h"
 #include "engine/rec/data.h"
 
 struct dev_counters;
 struct dev_info;
 struct dev_run;
-struct launch_spec;
 struct text_marks;
 struct result;
 struct sim_preset;
 
-#define WIRE_VERSION 13
-#define WIRE_OLDEST  13 /* versions that this program speaks: OLDEST..VERSION */
+#define WIRE_VERSION 15
+#define WIRE_OLDEST  15 /* versions that this program speaks: OLDEST..VERSION */
 #define WIRE_HEAD    36u
 #define WIRE_GREET   17u /* bytes of the greeting */
 #define WIRE_MAX     (64u << 20)
@@ -100,33 +104,56 @@ struct wire_hello {
 };
 bool wire_get_hello(const struct buf *payload, struct wire_hello *out);
 
-/* ---- payloads ---- */
-void wire_u32(struct buf *b, uint32_t v);
-void wire_u64(struct buf *b, uint64_t v);
-void wire_f64(struct buf *b, double v);
-void wire_blob(struct buf *b, const void *p, uint64_t n);
-void wire_text(struct buf *b, const char *s); /* NULL travels as NULL */
+/* ---- fields ---- */
+void wire_uint(struct buf *b, const char *name, uint64_t v);
+void wire_num(struct buf *b, const char *name, double v);
+void wire_bytes(struct buf *b, const char *name, const void *p, uint64_t n);
+void wire_text(struct buf *b, const char *name, const char *s); /* NULL travels as NULL */
+/* A record or a list as a field: what is put until wire_close stands in it. */
+size_t wire_open(struct buf *b, const char *name);
+void wire_close(struct buf *b, size_t opened);
+#define WIRE_ITEM "" /* the name of the elements of lists */
+
 struct wire_in {
     const uint8_t *p;
     size_t n;
     bool bad;
+    size_t at; /* where the next field is looked for first */
+    struct wire_in
+        *in; /* the record that this one stands in: it is bad when this one is; NULL: the payload */
+    char lacks[48]; /* of the payload: the first field that is missing; empty: none */
 };
-uint32_t wire_get_u32(struct wire_in *w);
-uint64_t wire_get_u64(struct wire_in *w);
-double wire_get_f64(struct wire_in *w);
-struct str wire_get_blob(struct wire_in *w); /* borrowed from the payload */
-char *wire_get_text(struct wire_in *w);      /* owned; NULL is possible */
-void wire_get_chars(struct wire_in *w, char *to, size_t n);
+void wire_fail(struct wire_in *w);
+bool wire_has(struct wire_in *w, const char *name);
+/* A missing field, or one of another size, makes the payload bad: 0, an empty view or record then. */
+uint64_t wire_get_uint(struct wire_in *w, const char *name);
+double wire_get_num(struct wire_in *w, const char *name);
+struct str wire_get_bytes(struct wire_in *w, const char *name); /* borrowed from the payload */
+char *wire_get_text(struct wire_in *w, const char *name);       /* owned; NULL is possible */
+void wire_get_chars(struct wire_in *w, const char *name, char *to, size_t n);
+struct wire_in wire_get_record(struct wire_in *w, const char *name);
+/* The next element of a list; false: there is none. */
+bool wire_next(struct wire_in *list, struct wire_in *item);
+/* Elements that are still to come. */
+size_t wire_left(const struct wire_in *list);
+/* ST_OK, or ST_DEVICE with a diagnostic: the payload is bad. */
+enum status wire_judge(const struct wire_in *w, struct diags *ds);
 
 /* ---- records ---- */
+struct members;
+void wire_put_members(struct buf *b, struct members m, const void *record);
+/* An enum's name that nobody knows makes the payload bad. */
+void wire_get_members(struct wire_in *w, struct members m, void *record);
 void wire_put_diags(struct buf *b, const struct diags *ds);
 void wire_get_diags(struct wire_in *w, struct diags *ds);
 void wire_put_info(struct buf *b, const struct dev_info *i);
 void wire_get_info(struct wire_in *w, struct dev_info *i);
-void wire_put_preset(struct buf *b, const struct sim_preset *p); /* by field name */
-void wire_get_preset(struct wire_in *w, struct sim_preset *p);
-void wire_put_result(struct buf *b, const struct result *r); /* not options, equality, voted */
-void wire_get_result(struct wire_in *w, struct result *r);
+void wire_put_preset(struct buf *b, const struct sim_preset *p);
+void wire_get_preset(struct wire_in *w,
+                     struct sim_preset *p); /* fields that are missing: as their architecture has them */
+extern const struct members wire_resources, wire_compiled;   /* of dev_resources, sim_compiled */
+void wire_put_result(struct buf *b, const struct result *r); /* not options */
+void wire_get_result(struct wire_in *w, struct result *r);   /* options, equality and voted stay */
 void wire_put_counters(struct buf *b, const struct dev_counters *c);
 void wire_get_counters(struct wire_in *w, struct dev_counters *c);
 void wire_put_launch(struct buf *b, const struct launch_spec *l); /* without initial data */
@@ -140,12 +167,12 @@ void wire_get_run(struct wire_in *w, struct dev_run *r);
 void wire_run_free(struct dev_run *r);
 
 /* ---- wire_buffers.c ---- */
-struct launch_buffer;
 /* Where a buffer's initial data come from. */
 enum launch_source wire_source_of(const struct launch_buffer *b);
-/* Size and source of n buffers; v NULL: n empty ones. */
-void wire_put_sizes(struct buf *b, const struct launch_buffer *v, size_t n);
-/* Bytes at..at+n of initial data, which need not be in memory. ST_OK, ST_NOMEM or what making them came
+extern const char *const launch_source_names[]; /* by enum launch_source; NULL behind the last */
+/* Size and source of n buffers as the elements of a list; v NULL: n empty ones. */
+void wire_put_sizes(struct buf *b, const char *name, const struct launch_buffer *v, size_t n);
+/* The field "bytes": bytes at..at+n of initial data, which need not be in memory. ST_OK, ST_NOMEM or what making them came
  * to. */
 enum status wire_put_bytes(struct buf *out, const struct launch_buffer *v, uint64_t at, uint64_t n,
                            struct diags *ds);

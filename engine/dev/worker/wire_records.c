@@ -1,679 +1,598 @@
-/* Records of the worker protocol, field by field. Readers are total: a payload
- * that ends early or claims too much sets `bad` and yields zeroes. */
-#include "engine/base/base.h"
+/* Records of the worker protocol. Readers are total: a payload that ends early, lacks a field or claims too
+ * much is bad, and yields zeroes. */
 #include "engine/dev/dev.h"
 #include "engine/dev/worker/wire.h"
 #include "engine/ptx/text_marks.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/record.h"
 #include "engine/rec/result.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
 
 #include <string.h>
 
 #define LONGEST_NS (INT64_C(1) << 60) /* of one launch: 36 years */
 
-/* Counts read from the wire are bounded by the bytes that are left. */
-static uint32_t get_count(struct wire_in *w)
+/* ---- members of structs ---- */
+static void put_record(struct buf *b, const char *name, struct members m, const void *record)
 {
-    uint32_t n = wire_get_u32(w);
-    if (n > w->n)
-        w->bad = true;
-    return w->bad ? 0 : n;
+    size_t of = wire_open(b, name);
+    wire_put_members(b, m, record);
+    wire_close(b, of);
 }
+
+static void get_record(struct wire_in *w, const char *name, struct members m, void *record)
+{
+    struct wire_in of = wire_get_record(w, name);
+    wire_get_members(&of, m, record);
+}
+
+static void put_member(struct buf *b, const struct member *m, const void *record)
+{
+    const void *p = (const char *)record + m->offset;
+    switch (m->kind) {
+    case MEMBER_INT: wire_uint(b, m->key, (uint64_t)(int64_t) * (const int *)p); break;
+    case MEMBER_U8: wire_uint(b, m->key, *(const uint8_t *)p); break;
+    case MEMBER_U32: wire_uint(b, m->key, *(const uint32_t *)p); break;
+    case MEMBER_U64:
+    case MEMBER_HEX: wire_uint(b, m->key, *(const uint64_t *)p); break;
+    case MEMBER_I64: wire_uint(b, m->key, (uint64_t) * (const int64_t *)p); break;
+    case MEMBER_NUM: wire_num(b, m->key, *(const double *)p); break;
+    case MEMBER_FLOAT: wire_num(b, m->key, (double)*(const float *)p); break;
+    case MEMBER_BOOL: wire_uint(b, m->key, *(const bool *)p); break;
+    case MEMBER_TEXT: wire_text(b, m->key, p); break;
+    case MEMBER_STRING: wire_text(b, m->key, *(char *const *)p); break;
+    case MEMBER_NAMED: wire_text(b, m->key, member_name(m, record)); break;
+    case MEMBER_RECORD: put_record(b, m->key, record_members(m->record), p); break;
+    case MEMBER_OPENS: break;
+    }
+}
+
+void wire_put_members(struct buf *b, struct members m, const void *record)
+{
+    for (size_t i = 0; i < m.n; i++)
+        put_member(b, &m.v[i], record);
+}
+
+/* A whole number up to `most`. */
+static uint64_t get_up_to(struct wire_in *w, const char *name, uint64_t most)
+{
+    uint64_t v = wire_get_uint(w, name);
+    if (v > most)
+        wire_fail(w);
+    return v > most ? 0 : v;
+}
+
+static int get_int(struct wire_in *w, const char *name)
+{
+    int64_t v = (int64_t)wire_get_uint(w, name);
+    if (v < INT32_MIN || v > INT32_MAX)
+        wire_fail(w);
+    return v < INT32_MIN || v > INT32_MAX ? 0 : (int)v;
+}
+
+static void get_member(struct wire_in *w, const struct member *m, void *record)
+{
+    void *p = (char *)record + m->offset;
+    switch (m->kind) {
+    case MEMBER_INT: *(int *)p = get_int(w, m->key); break;
+    case MEMBER_U8: *(uint8_t *)p = (uint8_t)get_up_to(w, m->key, UINT8_MAX); break;
+    case MEMBER_U32: *(uint32_t *)p = (uint32_t)get_up_to(w, m->key, UINT32_MAX); break;
+    case MEMBER_U64:
+    case MEMBER_HEX: *(uint64_t *)p = wire_get_uint(w, m->key); break;
+    case MEMBER_I64: *(int64_t *)p = (int64_t)wire_get_uint(w, m->key); break;
+    case MEMBER_NUM: *(double *)p = wire_get_num(w, m->key); break;
+    case MEMBER_FLOAT: *(float *)p = (float)wire_get_num(w, m->key); break;
+    case MEMBER_BOOL: *(bool *)p = get_up_to(w, m->key, 1); break;
+    case MEMBER_TEXT: wire_get_chars(w, m->key, p, m->size); break;
+    case MEMBER_STRING: *(char **)p = wire_get_text(w, m->key); break;
+    case MEMBER_NAMED:
+        if (!member_set_name(m, record, wire_get_bytes(w, m->key)))
+            wire_fail(w);
+        break;
+    case MEMBER_RECORD: get_record(w, m->key, record_members(m->record), p); break;
+    case MEMBER_OPENS: break;
+    }
+}
+
+void wire_get_members(struct wire_in *w, struct members m, void *record)
+{
+    for (size_t i = 0; i < m.n; i++)
+        get_member(w, &m.v[i], record);
+}
+
+/* n records of `size` bytes. */
+static void put_list(struct buf *b, const char *name, struct members m, const void *v, size_t n,
+                     size_t size)
+{
+    size_t list = wire_open(b, name);
+    for (size_t i = 0; i < n; i++)
+        put_record(b, WIRE_ITEM, m, (const char *)v + i * size);
+    wire_close(b, list);
+}
+
+/* Room for the elements of a list and one more; NULL: none, and the payload is bad. */
+static void *room(struct wire_in *list, size_t size)
+{
+    void *v = base_alloc((wire_left(list) + 1) * size);
+    if (!v)
+        wire_fail(list);
+    return v;
+}
+
+#define ROW(bind, name)  \
+    {                    \
+        name, bind, true \
+    }
+/* scope: static, or nothing */
+#define ROWS(scope, rows, ...)                               \
+    static const struct member rows##_v[] = { __VA_ARGS__ }; \
+    scope const struct members rows = { rows##_v, ARRAY_LEN(rows##_v) }
+
+/* ---- diagnostics ---- */
+MEMBER_NAMES(level_name, "note", "warning", "error")
+ROWS(static, diag_rows, ROW(NAME(diag, level, level_name), "level"), ROW(BIND(diag, at.off), "offset"),
+     ROW(BIND(diag, at.len), "length"), ROW(BIND(diag, at.line), "line"),
+     ROW(BIND(diag, at.col), "column"), ROW(BIND(diag, other_line), "other_line"),
+     ROW(BIND(diag, code), "code"), ROW(BIND(diag, file), "file"), ROW(BIND(diag, msg), "message"),
+     ROW(BIND(diag, hint), "hint"), ROW(BIND(diag, source), "source"));
 
 void wire_put_diags(struct buf *b, const struct diags *ds)
 {
-    wire_u32(b, (uint32_t)ds->n);
-    for (size_t i = 0; i < ds->n; i++) {
-        const struct diag *d = &ds->v[i];
-        wire_u32(b, (uint32_t)d->level);
-        wire_u32(b, d->at.off);
-        wire_u32(b, d->at.len);
-        wire_u32(b, d->at.line);
-        wire_u32(b, d->at.col);
-        wire_u32(b, d->other_line);
-        wire_text(b, d->code);
-        wire_text(b, d->file);
-        wire_text(b, d->msg);
-        wire_text(b, d->hint);
-        wire_text(b, d->source);
-    }
+    put_list(b, "diagnostics", diag_rows, ds->v, ds->n, sizeof *ds->v);
+}
+
+static void keep_diag(struct diags *ds, struct diag *got)
+{
+    struct diag *d =
+        diag_add(ds, got->level, got->code, got->file, got->at, "%s", got->msg ? got->msg : "");
+    if (d && got->hint)
+        diag_hint(d, "%s", got->hint);
+    if (!d)
+        return;
+    d->other_line = got->other_line;
+    base_free(d->source);
+    d->source = got->source;
+    got->source = NULL;
 }
 
 void wire_get_diags(struct wire_in *w, struct diags *ds)
 {
-    uint32_t n = get_count(w);
-    for (uint32_t i = 0; i < n && !w->bad; i++) {
-        uint32_t level = wire_get_u32(w);
-        struct span at;
-        at.off = wire_get_u32(w);
-        at.len = wire_get_u32(w);
-        at.line = wire_get_u32(w);
-        at.col = wire_get_u32(w);
-        uint32_t other_line = wire_get_u32(w);
-        char *code = wire_get_text(w), *file = wire_get_text(w), *msg = wire_get_text(w);
-        char *hint = wire_get_text(w), *source = wire_get_text(w);
-        struct diag *d = w->bad || level > DIAG_ERROR ? NULL
-                                                      : diag_add(ds, (enum diag_level)level, code, file,
-                                                                 at, "%s", msg ? msg : "");
-        if (d && hint)
-            diag_hint(d, "%s", hint);
-        if (d) {
-            d->other_line = other_line;
-            base_free(d->source);
-            d->source = source;
-            source = NULL;
-        }
-        base_free(code);
-        base_free(file);
-        base_free(msg);
-        base_free(hint);
-        base_free(source);
+    struct wire_in list = wire_get_record(w, "diagnostics"), item;
+    while (wire_next(&list, &item)) {
+        struct diag got = { .level = DIAG_NOTE };
+        wire_get_members(&item, diag_rows, &got);
+        if (!item.bad)
+            keep_diag(ds, &got);
+        BASE_FREE(got.code, got.file, got.msg, got.hint, got.source);
     }
 }
 
-#define INFO_U32(X)           \
-    X(sms)                    \
-    X(warp_size)              \
-    X(max_warps_per_sm)       \
-    X(max_ctas_per_sm)        \
-    X(max_threads_per_block)  \
-    X(regs_per_sm)            \
-    X(shared_per_sm)          \
-    X(shared_per_block_optin) \
-    X(clock_khz)
-#define INFO_U64(X) \
-    X(l1_bytes)     \
-    X(l2_bytes)     \
-    X(mem_bytes)    \
-    X(l2_persist_bytes)
-#define INFO_F64(X)    \
-    X(lat_l1)          \
-    X(lat_l2)          \
-    X(lat_dram)        \
-    X(bw_l2)           \
-    X(bw_dram)         \
-    X(issue_per_cycle) \
-    X(lat_alu)         \
-    X(l2_shared_rate)  \
-    X(l2_partial_write)
-
+/* ---- devices ---- */
 void wire_put_info(struct buf *b, const struct dev_info *i)
 {
-    wire_u32(b, (uint32_t)i->kind);
-    wire_text(b, i->spec);
-    wire_text(b, i->name);
-    wire_u32(b, (uint32_t)i->cc_major);
-    wire_u32(b, (uint32_t)i->cc_minor);
-#define X(f) wire_u32(b, i->f);
-    INFO_U32(X)
-#undef X
-#define X(f) wire_u64(b, i->f);
-    INFO_U64(X)
-#undef X
-#define X(f) wire_f64(b, i->f);
-    INFO_F64(X)
-#undef X
-#define X(f) wire_f64(b, i->sm.f);
-    DEV_SM(X)
-#undef X
-#define X(f) wire_f64(b, i->spread.f);
-    DEV_SPREAD(X)
-#undef X
-}
-
-void wire_put_counters(struct buf *b, const struct dev_counters *c)
-{
-    wire_text(b, c->chip);
-    wire_u32(b, c->passes);
-    wire_text(b, c->why);
-    wire_u32(b, COUNTER_COUNT);
-    for (size_t i = 0; i < COUNTER_COUNT; i++) {
-        wire_u32(b, c->of[i].valid);
-        wire_text(b, c->of[i].from);
-    }
-}
-
-void wire_get_counters(struct wire_in *w, struct dev_counters *c)
-{
-    wire_get_chars(w, c->chip, sizeof c->chip);
-    c->passes = wire_get_u32(w);
-    wire_get_chars(w, c->why, sizeof c->why);
-    w->bad |= wire_get_u32(w) != COUNTER_COUNT;
-    for (size_t i = 0; i < COUNTER_COUNT; i++) {
-        c->of[i].valid = wire_get_u32(w);
-        wire_get_chars(w, c->of[i].from, sizeof c->of[i].from);
-    }
+    put_record(b, "device", record_members("device"), i);
 }
 
 void wire_get_info(struct wire_in *w, struct dev_info *i)
 {
-    *i = (struct dev_info){ .kind = wire_get_u32(w) == DEV_CUDA ? DEV_CUDA : DEV_SIMULATED };
-    wire_get_chars(w, i->spec, sizeof i->spec);
-    wire_get_chars(w, i->name, sizeof i->name);
-    i->cc_major = (int)wire_get_u32(w);
-    i->cc_minor = (int)wire_get_u32(w);
-#define X(f) i->f = wire_get_u32(w);
-    INFO_U32(X)
-#undef X
-#define X(f) i->f = wire_get_u64(w);
-    INFO_U64(X)
-#undef X
-#define X(f) i->f = wire_get_f64(w);
-    INFO_F64(X)
-#undef X
-#define X(f) i->sm.f = wire_get_f64(w);
-    DEV_SM(X)
-#undef X
-#define X(f) i->spread.f = (float)wire_get_f64(w);
-    DEV_SPREAD(X)
-#undef X
+    *i = (struct dev_info){ .kind = DEV_SIMULATED };
+    get_record(w, "device", record_members("device"), i);
 }
 
-/* By name, so that two versions of the program understand each other's presets. */
+ROWS(, wire_resources, ROW(BIND(dev_resources, regs), "registers"),
+     ROW(BIND(dev_resources, shared_static), "shared_static"),
+     ROW(BIND(dev_resources, local_bytes), "local_bytes"),
+     ROW(BIND(dev_resources, max_threads), "max_threads"),
+     ROW(BIND(dev_resources, estimated), "estimated"), ROW(BIND(dev_resources, spilled), "spilled"),
+     ROW(BIND(dev_resources, regs_from), "registers_from"));
+
+ROWS(, wire_compiled, ROW(BIND(sim_compiled, regs), "compiled_registers"),
+     ROW(BIND(sim_compiled, spill_stores), "compiled_spill_stores"),
+     ROW(BIND(sim_compiled, spill_loads), "compiled_spill_loads"),
+     ROW(BIND(sim_compiled, stack), "compiled_stack"), ROW(BIND(sim_compiled, by), "compiled_by"));
+
+ROWS(static, counters_rows, ROW(BIND(dev_counters, chip), "chip"),
+     ROW(BIND(dev_counters, passes), "passes"), ROW(BIND(dev_counters, why), "why"),
+     ROW(BIND(dev_counters, limits), "limits"), ROW(BIND(dev_counters, limits_from), "limits_from"));
+
+void wire_put_counters(struct buf *b, const struct dev_counters *c)
+{
+    wire_put_members(b, counters_rows, c);
+    size_t of = wire_open(b, "counters");
+    for (size_t i = 0; i < COUNTER_COUNT; i++) {
+        size_t one = wire_open(b, counter_name((enum counter_id)i));
+        wire_uint(b, "valid", c->of[i].valid);
+        wire_text(b, "from", c->of[i].from);
+        wire_close(b, one);
+    }
+    wire_close(b, of);
+}
+
+/* A counter that the other end does not know is one that it has not. */
+void wire_get_counters(struct wire_in *w, struct dev_counters *c)
+{
+    *c = (struct dev_counters){ .passes = 0 };
+    wire_get_members(w, counters_rows, c);
+    struct wire_in of = wire_get_record(w, "counters");
+    for (size_t i = 0; i < COUNTER_COUNT; i++) {
+        if (!wire_has(&of, counter_name((enum counter_id)i)))
+            continue;
+        struct wire_in one = wire_get_record(&of, counter_name((enum counter_id)i));
+        c->of[i].valid = get_up_to(&one, "valid", 1);
+        wire_get_chars(&one, "from", c->of[i].from, sizeof c->of[i].from);
+    }
+}
+
+/* ---- presets ---- */
 void wire_put_preset(struct buf *b, const struct sim_preset *p)
 {
-    wire_text(b, p->name);
-    wire_text(b, p->title);
-    wire_u32(b, (uint32_t)sim_preset_field_count());
+    size_t record = wire_open(b, "preset");
+    wire_text(b, "name", p->name);
+    wire_text(b, "title", p->title);
+    size_t fields = wire_open(b, "fields");
     for (size_t i = 0; i < sim_preset_field_count(); i++) {
         const struct sim_preset_field *f = sim_preset_field(i);
-        int64_t whole = 0;
-        double real = 0;
-        if (f->integer)
-            memcpy(&whole, (const char *)p + f->offset, sizeof whole);
-        else
-            memcpy(&real, (const char *)p + f->offset, sizeof real);
-        wire_text(b, f->name);
-        wire_u64(b, (uint64_t)whole);
-        wire_f64(b, real);
+        uint64_t bits; /* of an int64_t or a double */
+        memcpy(&bits, (const char *)p + f->offset, sizeof bits);
+        wire_uint(b, f->name, bits);
     }
-}
-
-static void set_field(struct sim_preset *p, const char *name, int64_t whole, double real, bool *given)
-{
-    for (size_t i = 0; name && i < sim_preset_field_count(); i++) {
-        const struct sim_preset_field *f = sim_preset_field(i);
-        if (strcmp(f->name, name))
-            continue;
-        if (f->integer)
-            memcpy((char *)p + f->offset, &whole, sizeof whole);
-        else
-            memcpy((char *)p + f->offset, &real, sizeof real);
-        given[i] = true;
-    }
+    wire_close(b, fields);
+    wire_close(b, record);
 }
 
 void wire_get_preset(struct wire_in *w, struct sim_preset *p)
 {
     bool given[SIM_PRESET_FIELDS] = { false };
+    struct wire_in record = wire_get_record(w, "preset");
     *p = sim_preset_default();
-    wire_get_chars(w, p->name, sizeof p->name);
-    wire_get_chars(w, p->title, sizeof p->title);
-    uint32_t n = get_count(w);
-    for (uint32_t i = 0; i < n && !w->bad; i++) {
-        char *name = wire_get_text(w);
-        int64_t whole = (int64_t)wire_get_u64(w);
-        double real = wire_get_f64(w);
-        set_field(p, name, whole, real, given);
-        base_free(name);
+    wire_get_chars(&record, "name", p->name, sizeof p->name);
+    wire_get_chars(&record, "title", p->title, sizeof p->title);
+    struct wire_in fields = wire_get_record(&record, "fields");
+    for (size_t i = 0; i < sim_preset_field_count(); i++) {
+        const struct sim_preset_field *f = sim_preset_field(i);
+        if (!wire_has(&fields, f->name))
+            continue;
+        uint64_t bits = wire_get_uint(&fields, f->name);
+        memcpy((char *)p + f->offset, &bits, sizeof bits);
+        given[i] = true;
     }
     sim_preset_fill(p, given);
 }
 
-static void put_facts(struct buf *b, const struct limit_facts *f)
-{
-    wire_f64(b, f->ctas);
-    wire_f64(b, (double)f->sms);
-    wire_f64(b, (double)f->used);
-    wire_f64(b, (double)f->warps_most);
-    wire_f64(b, (double)f->warps_room);
-    wire_f64(b, (double)f->warps_held);
-    wire_u32(b, f->cta_threads);
-    wire_u32(b, f->held_by);
-}
-
-static void get_facts(struct wire_in *w, struct limit_facts *f)
-{
-    f->ctas = wire_get_f64(w);
-    f->sms = (float)wire_get_f64(w);
-    f->used = (float)wire_get_f64(w);
-    f->warps_most = (float)wire_get_f64(w);
-    f->warps_room = (float)wire_get_f64(w);
-    f->warps_held = (float)wire_get_f64(w);
-    f->cta_threads = wire_get_u32(w);
-    f->held_by = wire_get_u32(w);
-    w->bad |= f->held_by >= DEV_LIMITS;
-    f->held_by = w->bad ? 0 : f->held_by;
-}
-
+/* ---- results ---- */
 static void put_limits(struct buf *b, const struct limits *l)
 {
-    wire_u32(b, l->valid);
-    if (!l->valid)
-        return;
-    for (unsigned c = 0; c < LIMIT_COUNT; c++)
-        wire_f64(b, (double)l->share[c]);
-    for (unsigned k = 0; k < LIMIT_POOL; k++) {
-        wire_u32(b, l->place[k].line);
-        wire_u32(b, l->place[k].ptx);
-        wire_u32(b, l->place[k].file);
-        wire_u32(b, l->place[k].cause);
-        wire_f64(b, (double)l->place[k].share);
+    size_t record = wire_open(b, "limits"), inner;
+    wire_uint(b, "valid", l->valid);
+    if (l->valid) {
+        inner = wire_open(b, "shares");
+        for (unsigned c = 0; c < LIMIT_COUNT; c++)
+            wire_num(b, limit_name((enum limit_cause)c), (double)l->share[c]);
+        wire_close(b, inner);
+        put_list(b, "places", record_members("limit-place"), l->place, LIMIT_POOL, sizeof *l->place);
+        inner = wire_open(b, "files");
+        for (unsigned i = 0; i < LIMIT_FILES; i++)
+            wire_text(b, WIRE_ITEM, l->files[i]);
+        wire_close(b, inner);
+        put_record(b, "filled", record_members("filled"), &l->facts);
     }
-    for (unsigned i = 0; i < LIMIT_FILES; i++)
-        wire_text(b, l->files[i]);
-    put_facts(b, &l->facts);
+    wire_close(b, record);
 }
 
-static float get_share(struct wire_in *w)
+static void check_share(struct wire_in *w, float *share)
 {
-    double v = wire_get_f64(w);
-    w->bad |= !(v >= 0 && v <= 1.001);
-    return w->bad ? 0 : (float)v;
+    if (*share >= 0 && *share <= 1.001f)
+        return;
+    wire_fail(w);
+    *share = 0;
 }
 
-static struct limit_place get_place(struct wire_in *w)
+static void get_places(struct wire_in *w, struct limits *l)
 {
-    struct limit_place p = { .line = wire_get_u32(w) };
-    p.ptx = wire_get_u32(w);
-    uint32_t file = wire_get_u32(w), cause = wire_get_u32(w);
-    p.share = get_share(w);
-    w->bad |= file > LIMIT_FILES || cause >= LIMIT_COUNT;
-    p.file = (uint8_t)file;
-    p.cause = (uint8_t)cause;
-    return w->bad ? (struct limit_place){ 0 } : p;
+    struct wire_in list = wire_get_record(w, "places"), item;
+    for (unsigned k = 0; k < LIMIT_POOL && wire_next(&list, &item); k++) {
+        struct limit_place *p = &l->place[k];
+        wire_get_members(&item, record_members("limit-place"), p);
+        check_share(&item, &p->share);
+        if (p->file > LIMIT_FILES)
+            wire_fail(&item);
+        if (item.bad)
+            *p = (struct limit_place){ 0 };
+    }
+    struct wire_in files = wire_get_record(w, "files");
+    for (unsigned i = 0; i < LIMIT_FILES && wire_next(&files, &item); i++) {
+        size_t n = item.n < sizeof l->files[i] ? item.n : sizeof l->files[i] - 1;
+        memcpy(l->files[i], item.p, n);
+    }
 }
 
 static void get_limits(struct wire_in *w, struct limits *l)
 {
-    *l = (struct limits){ .valid = wire_get_u32(w) };
+    struct wire_in record = wire_get_record(w, "limits");
+    *l = (struct limits){ .valid = get_up_to(&record, "valid", 1) };
     if (!l->valid)
         return;
-    for (unsigned c = 0; c < LIMIT_COUNT; c++)
-        l->share[c] = get_share(w);
-    for (unsigned k = 0; k < LIMIT_POOL; k++)
-        l->place[k] = get_place(w);
-    for (unsigned i = 0; i < LIMIT_FILES; i++)
-        wire_get_chars(w, l->files[i], sizeof l->files[i]);
-    get_facts(w, &l->facts);
+    struct wire_in shares = wire_get_record(&record, "shares");
+    for (unsigned c = 0; c < LIMIT_COUNT; c++) {
+        const char *name = limit_name((enum limit_cause)c);
+        l->share[c] = wire_has(&shares, name) ? (float)wire_get_num(&shares, name) : 0;
+        check_share(&shares, &l->share[c]);
+    }
+    get_places(&record, l);
+    get_record(&record, "filled", record_members("filled"), &l->facts);
 }
 
-void wire_put_result(struct buf *b, const struct result *r)
+static void put_timing(struct buf *b, const struct timing *t)
 {
-    wire_u32(b, (uint32_t)r->status);
-    wire_text(b, r->message);
-    wire_u32(b, r->time.n);
-    for (uint32_t i = 0; i < r->time.n; i++)
-        wire_u64(b, (uint64_t)r->time.sample[i]);
-    wire_u32(b, (uint32_t)r->time.origin);
-    wire_u32(b, r->time.valid);
-    wire_u32(b, r->time.throttled);
-    wire_u32(b, r->time.batch);
-    for (int i = 0; i < COUNTER_COUNT; i++) {
-        wire_f64(b, r->counters[i].value);
-        wire_u32(b, (uint32_t)r->counters[i].origin);
-        wire_u32(b, r->counters[i].valid);
-    }
-    wire_u32(b, r->noutputs);
-    for (uint32_t i = 0; i < r->noutputs; i++) {
-        wire_text(b, r->outputs[i].name);
-        wire_u64(b, r->outputs[i].hash);
-        wire_u64(b, r->outputs[i].other);
-        wire_u64(b, r->outputs[i].differ);
-        wire_u64(b, r->outputs[i].first);
-    }
-    wire_u32(b, r->regs);
-    wire_u32(b, r->shared_static);
-    wire_u32(b, r->local_bytes);
-    wire_u32(b, r->ctas_per_sm);
-    wire_u32(b, r->sampled);
-    wire_u32(b, r->nloads);
-    for (uint32_t i = 0; i < r->nloads; i++) {
-        wire_u32(b, r->loads[i].line);
-        wire_u64(b, r->loads[i].requests);
-        wire_u64(b, r->loads[i].sectors);
-        wire_u64(b, r->loads[i].l1_hits);
-    }
-    put_limits(b, &r->limits);
-}
-
-static void get_loads(struct wire_in *w, struct result *r)
-{
-    uint32_t n = wire_get_u32(w);
-    w->bad = w->bad || n > RESULT_MAX_LOADS;
-    for (uint32_t i = 0; !w->bad && i < n; i++) {
-        struct load_counts c = { .line = wire_get_u32(w) };
-        c.requests = wire_get_u64(w);
-        c.sectors = wire_get_u64(w);
-        c.l1_hits = wire_get_u64(w);
-        result_add_load(r, c);
-    }
-}
-
-static enum origin get_origin(struct wire_in *w)
-{
-    uint32_t v = wire_get_u32(w);
-    return v <= ORIGIN_DERIVED ? (enum origin)v : ORIGIN_MODELLED;
+    size_t record = wire_open(b, "time_ns"), samples;
+    wire_put_members(b, record_members("time"), t);
+    samples = wire_open(b, "samples");
+    for (uint32_t i = 0; i < t->n; i++)
+        wire_uint(b, WIRE_ITEM, (uint64_t)t->sample[i]);
+    wire_close(b, samples);
+    wire_close(b, record);
 }
 
 static void get_timing(struct wire_in *w, struct timing *t)
 {
-    t->n = wire_get_u32(w);
-    if (t->n > TIMING_MAX_SAMPLES) {
-        w->bad = true;
-        t->n = 0;
+    struct wire_in record = wire_get_record(w, "time_ns"), item;
+    wire_get_members(&record, record_members("time"), t);
+    struct wire_in samples = wire_get_record(&record, "samples");
+    for (t->n = 0; t->n < TIMING_MAX_SAMPLES && wire_next(&samples, &item); t->n++) {
+        int64_t ns = -1;
+        if (item.n == sizeof ns)
+            memcpy(&ns, item.p, sizeof ns);
+        if (ns < 0 || ns > LONGEST_NS)
+            wire_fail(&item);
+        t->sample[t->n] = item.bad ? 0 : ns;
     }
-    for (uint32_t i = 0; i < t->n; i++) {
-        t->sample[i] = (int64_t)wire_get_u64(w);
-        if (t->sample[i] < 0 || t->sample[i] > LONGEST_NS) {
-            w->bad = true;
-            t->sample[i] = 0;
-        }
-    }
-    t->origin = get_origin(w);
-    t->valid = wire_get_u32(w);
-    t->throttled = wire_get_u32(w);
-    t->batch = wire_get_u32(w);
+    if (samples.at < samples.n)
+        wire_fail(&samples); /* too many */
     if (t->n)
         timing_finish(t);
 }
 
+void wire_put_result(struct buf *b, const struct result *r)
+{
+    size_t record = wire_open(b, "result"), counters;
+    wire_put_members(b, record_members("result"), r);
+    put_timing(b, &r->time);
+    counters = wire_open(b, "counters");
+    for (int i = 0; i < COUNTER_COUNT; i++)
+        put_record(b, counter_name((enum counter_id)i), record_members("counter"), &r->counters[i]);
+    wire_close(b, counters);
+    put_list(b, "outputs", record_members("output"), r->outputs, r->noutputs, sizeof *r->outputs);
+    put_list(b, "loads", record_members("load"), r->loads, r->nloads, sizeof *r->loads);
+    put_limits(b, &r->limits);
+    put_record(b, "energy", record_members("energy"), &r->energy);
+    wire_close(b, record);
+}
+
+/* Those that the other end does not know stay n/a. */
+static void get_result_counters(struct wire_in *w, struct result *r)
+{
+    struct wire_in counters = wire_get_record(w, "counters");
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        const char *name = counter_name((enum counter_id)i);
+        if (wire_has(&counters, name))
+            get_record(&counters, name, record_members("counter"), &r->counters[i]);
+    }
+}
+
+static void get_outputs(struct wire_in *w, struct result *r)
+{
+    struct wire_in list = wire_get_record(w, "outputs"), item;
+    r->noutputs = 0;
+    while (wire_next(&list, &item)) {
+        if (r->noutputs == RESULT_MAX_OUTPUTS) {
+            wire_fail(&item);
+            return;
+        }
+        wire_get_members(&item, record_members("output"), &r->outputs[r->noutputs++]);
+    }
+}
+
+static void get_loads(struct wire_in *w, struct result *r)
+{
+    struct wire_in list = wire_get_record(w, "loads"), item;
+    for (uint32_t i = 0; wire_next(&list, &item); i++) {
+        struct load_counts c = { 0 };
+        wire_get_members(&item, record_members("load"), &c);
+        if (i >= RESULT_MAX_LOADS)
+            wire_fail(&item);
+        if (!item.bad)
+            result_add_load(r, c);
+    }
+}
+
 void wire_get_result(struct wire_in *w, struct result *r)
 {
-    uint32_t status = wire_get_u32(w);
-    r->status = status <= ST_IO ? (enum status)status : ST_DEVICE;
-    wire_get_chars(w, r->message, sizeof r->message);
-    get_timing(w, &r->time);
-    for (int i = 0; i < COUNTER_COUNT; i++) {
-        r->counters[i].value = wire_get_f64(w);
-        r->counters[i].origin = get_origin(w);
-        r->counters[i].valid = wire_get_u32(w);
-    }
-    r->noutputs = wire_get_u32(w);
-    if (r->noutputs > RESULT_MAX_OUTPUTS) {
-        w->bad = true;
-        r->noutputs = 0;
-    }
-    for (uint32_t i = 0; i < r->noutputs; i++) {
-        wire_get_chars(w, r->outputs[i].name, sizeof r->outputs[i].name);
-        r->outputs[i].hash = wire_get_u64(w);
-        r->outputs[i].other = wire_get_u64(w);
-        r->outputs[i].differ = wire_get_u64(w);
-        r->outputs[i].first = wire_get_u64(w);
-    }
-    r->regs = wire_get_u32(w);
-    r->shared_static = wire_get_u32(w);
-    r->local_bytes = wire_get_u32(w);
-    r->ctas_per_sm = wire_get_u32(w);
-    r->sampled = wire_get_u32(w);
-    get_loads(w, r);
-    get_limits(w, &r->limits);
+    struct wire_in record = wire_get_record(w, "result");
+    enum equality equal = r->equal;
+    int voted = r->voted;
+    wire_get_members(&record, record_members("result"), r);
+    r->equal = equal;
+    r->voted = voted;
+    get_timing(&record, &r->time);
+    get_result_counters(&record, r);
+    get_outputs(&record, r);
+    get_loads(&record, r);
+    get_limits(&record, &r->limits);
+    get_record(&record, "energy", record_members("energy"), &r->energy);
 }
 
 /* ---- launches ---- */
-static void put_dim(struct buf *b, struct dim3u d)
-{
-    wire_u32(b, d.x);
-    wire_u32(b, d.y);
-    wire_u32(b, d.z);
-}
-
-static struct dim3u get_dim(struct wire_in *w)
-{
-    struct dim3u d;
-    d.x = wire_get_u32(w);
-    d.y = wire_get_u32(w);
-    d.z = wire_get_u32(w);
-    return d;
-}
-
-/* What data are made by at the other end too; not what a file or digits say. */
-static void put_init(struct buf *b, const struct init_spec *in)
-{
-    wire_u32(b, (uint32_t)in->kind);
-    wire_f64(b, in->a);
-    wire_f64(b, in->b);
-    wire_u64(b, (uint64_t)in->ia);
-    wire_u64(b, (uint64_t)in->ib);
-    wire_u32(b, in->integral);
-    wire_u64(b, in->seed);
-    wire_u64(b, in->rows);
-    wire_u64(b, in->nnz);
-}
-
-static void get_init(struct wire_in *w, struct init_spec *in)
-{
-    uint32_t kind = wire_get_u32(w);
-    in->kind = kind <= INIT_HEX ? (enum init_kind)kind : INIT_HEX;
-    in->a = wire_get_f64(w);
-    in->b = wire_get_f64(w);
-    in->ia = (int64_t)wire_get_u64(w);
-    in->ib = (int64_t)wire_get_u64(w);
-    in->integral = wire_get_u32(w);
-    in->seed = wire_get_u64(w);
-    in->rows = wire_get_u64(w);
-    in->nnz = wire_get_u64(w);
-}
-
-/* Workers of any version know these; the values stay bytes, and no rule makes others there. */
-static enum elem known_elem(enum elem e)
-{
-    return e <= ELEM_F64 ? e : elem_size(e) == 1 ? ELEM_U8 : elem_size(e) == 2 ? ELEM_U16 : ELEM_F32;
-}
-
 static void put_arg(struct buf *b, const struct arg_spec *a)
 {
-    wire_u32(b, (uint32_t)a->kind);
-    wire_text(b, a->name);
-    wire_u32(b, (uint32_t)known_elem(a->elem));
-    wire_u64(b, a->count);
-    put_init(b, &a->init);
-    wire_u32(b, a->output);
-    wire_f64(b, a->tolerance);
-    wire_blob(b, a->scalar, sizeof a->scalar);
-    wire_blob(b, a->bytes, a->bytes ? a->nbytes : 0);
-    wire_text(b, a->same_as);
-    wire_u64(b, a->offset);
-    wire_text(b, a->inside);
-    wire_u64(b, a->at);
-    wire_u64(b, a->address);
+    size_t item = wire_open(b, WIRE_ITEM);
+    wire_put_members(b, record_members("arg"), a);
+    wire_bytes(b, "scalar", a->scalar, sizeof a->scalar);
+    wire_bytes(b, "bytes", a->bytes, a->bytes ? a->nbytes : 0);
+    wire_close(b, item);
 }
 
 static void get_arg(struct wire_in *w, struct arg_spec *a)
 {
-    uint32_t kind = wire_get_u32(w);
-    a->kind = kind <= ARG_TEXTURE ? (enum arg_kind)kind : ARG_BYTES;
-    a->name = wire_get_text(w);
-    uint32_t elem = wire_get_u32(w);
-    a->elem = elem < ELEM_COUNT ? (enum elem)elem : ELEM_U8;
-    a->count = wire_get_u64(w);
-    get_init(w, &a->init);
-    a->output = wire_get_u32(w);
-    a->tolerance = wire_get_f64(w);
-    struct str scalar = wire_get_blob(w), bytes = wire_get_blob(w);
+    wire_get_members(w, record_members("arg"), a);
+    struct str scalar = wire_get_bytes(w, "scalar"), bytes = wire_get_bytes(w, "bytes");
     if (scalar.n == sizeof a->scalar)
         memcpy(a->scalar, scalar.s, scalar.n);
     a->bytes = bytes.n ? base_alloc(bytes.n) : NULL;
     a->nbytes = a->bytes ? bytes.n : 0;
     if (a->bytes)
         memcpy(a->bytes, bytes.s, bytes.n);
-    a->same_as = wire_get_text(w);
-    a->offset = wire_get_u64(w);
-    a->inside = wire_get_text(w);
-    a->at = wire_get_u64(w);
-    a->address = wire_get_u64(w);
 }
 
-static void put_one_launch(struct buf *b, const struct launch_spec *l)
+static void put_one_launch(struct buf *b, const char *name, const struct launch_spec *l)
 {
-    wire_text(b, l->kernel);
-    put_dim(b, l->grid);
-    put_dim(b, l->block);
-    put_dim(b, l->cluster);
-    wire_u32(b, l->shared);
-    wire_u32(b, (uint32_t)l->nargs);
+    size_t record = wire_open(b, name), list;
+    wire_put_members(b, record_members("launch"), l);
+    list = wire_open(b, "args");
     for (size_t i = 0; i < l->nargs; i++)
         put_arg(b, &l->args[i]);
-    wire_u32(b, (uint32_t)l->nsymbols);
-    for (size_t i = 0; i < l->nsymbols; i++)
-        wire_text(b, l->symbols[i].name);
+    wire_close(b, list);
+    list = wire_open(b, "symbols");
+    for (size_t i = 0; i < l->nsymbols; i++) {
+        size_t item = wire_open(b, WIRE_ITEM);
+        wire_text(b, "name", l->symbols[i].name);
+        wire_close(b, item);
+    }
+    wire_close(b, list);
+    wire_close(b, record);
 }
 
 static void get_one_launch(struct wire_in *w, struct launch_spec *l)
 {
-    l->kernel = wire_get_text(w);
-    l->grid = get_dim(w);
-    l->block = get_dim(w);
-    l->cluster = get_dim(w);
-    l->shared = wire_get_u32(w);
-    uint32_t n = get_count(w);
-    l->args = base_alloc((n + 1) * sizeof *l->args);
-    for (uint32_t i = 0; l->args && i < n && !w->bad; i++, l->nargs++)
-        get_arg(w, &l->args[i]);
-    n = get_count(w);
-    l->symbols = base_alloc((n + 1) * sizeof *l->symbols);
-    for (uint32_t i = 0; l->symbols && i < n && !w->bad; i++, l->nsymbols++)
-        l->symbols[i].name = wire_get_text(w);
-    w->bad |= !l->args || !l->symbols;
-}
-
-void wire_put_marks(struct buf *b, const struct text_marks *m)
-{
-    wire_u64(b, m->n);
-    for (size_t i = 0; i < m->n; i++) {
-        wire_u32(b, m->v[i].kind);
-        wire_u32(b, m->v[i].func);
-        wire_u32(b, m->v[i].inst);
-    }
-}
-
-void wire_get_marks(struct wire_in *w, struct text_marks *m)
-{
-    *m = (struct text_marks){ 0 };
-    for (uint64_t n = wire_get_u64(w); n && !w->bad; n--) {
-        uint32_t kind = wire_get_u32(w), func = wire_get_u32(w), inst = wire_get_u32(w);
-        w->bad = w->bad || kind <= MARK_NONE || kind >= MARK_KINDS ||
-                 !text_marks_add(m, (struct text_mark){ (enum mark_kind)kind, func, inst });
-    }
+    struct wire_in item;
+    wire_get_members(w, record_members("launch"), l);
+    struct wire_in args = wire_get_record(w, "args"), symbols = wire_get_record(w, "symbols");
+    l->args = room(&args, sizeof *l->args);
+    while (l->args && wire_next(&args, &item))
+        get_arg(&item, &l->args[l->nargs++]);
+    l->symbols = room(&symbols, sizeof *l->symbols);
+    while (l->symbols && wire_next(&symbols, &item))
+        l->symbols[l->nsymbols++].name = wire_get_text(&item, "name");
 }
 
 void wire_put_launch(struct buf *b, const struct launch_spec *l)
 {
-    put_one_launch(b, l);
-    wire_u32(b, (uint32_t)l->nbefore);
+    put_one_launch(b, "launch", l);
+    size_t before = wire_open(b, "before");
     for (size_t i = 0; i < l->nbefore; i++)
-        put_one_launch(b, &l->before[i]);
+        put_one_launch(b, WIRE_ITEM, &l->before[i]);
+    wire_close(b, before);
 }
 
 void wire_get_launch(struct wire_in *w, struct launch_spec *l)
 {
     *l = (struct launch_spec){ 0 };
-    get_one_launch(w, l);
-    uint32_t n = get_count(w);
-    l->before = base_alloc((n + 1) * sizeof *l->before);
-    w->bad |= !l->before;
-    for (uint32_t i = 0; l->before && i < n && !w->bad; i++, l->nbefore++)
-        get_one_launch(w, &l->before[i]);
+    struct wire_in own = wire_get_record(w, "launch"), before, item;
+    get_one_launch(&own, l);
+    before = wire_get_record(w, "before");
+    l->before = room(&before, sizeof *l->before);
+    while (l->before && wire_next(&before, &item))
+        get_one_launch(&item, &l->before[l->nbefore++]);
 }
 
-static void put_values(struct buf *b, const struct dev_symbol_value *v, size_t n)
+/* ---- what instructions mean ---- */
+MEMBER_NAMES(mark_name, "none", "claim", "look", "look-spare")
+ROWS(static, mark_rows, ROW(NAME(text_mark, kind, mark_name), "kind"),
+     ROW(BIND(text_mark, func), "function"), ROW(BIND(text_mark, inst), "instruction"));
+
+void wire_put_marks(struct buf *b, const struct text_marks *m)
 {
-    wire_u32(b, (uint32_t)n);
-    for (size_t i = 0; i < n; i++) {
-        wire_text(b, v[i].symbol);
-        wire_u64(b, v[i].offset);
-        wire_u64(b, v[i].n);
-        wire_blob(b, v[i].bytes, v[i].bytes ? v[i].n : 0);
+    put_list(b, "marks", mark_rows, m->v, m->n, sizeof *m->v);
+}
+
+void wire_get_marks(struct wire_in *w, struct text_marks *m)
+{
+    struct wire_in list = wire_get_record(w, "marks"), item;
+    *m = (struct text_marks){ 0 };
+    while (wire_next(&list, &item)) {
+        struct text_mark one = { .kind = MARK_NONE };
+        wire_get_members(&item, mark_rows, &one);
+        if (item.bad || one.kind == MARK_NONE || !text_marks_add(m, one))
+            wire_fail(&item);
     }
 }
 
-static struct dev_symbol_value *get_values(struct wire_in *w, size_t *count)
+/* ---- runs ---- */
+static void put_values(struct buf *b, const char *name, const struct dev_symbol_value *v, size_t n)
 {
-    uint32_t n = get_count(w);
-    struct dev_symbol_value *v = base_alloc((n + 1) * sizeof *v);
-    *count = 0;
-    w->bad |= !v;
-    for (uint32_t i = 0; v && i < n && !w->bad; i++, ++*count) {
-        v[i].symbol = wire_get_text(w);
-        v[i].offset = wire_get_u64(w);
-        v[i].n = wire_get_u64(w);
-        struct str bytes = wire_get_blob(w);
-        char *copy = bytes.n && bytes.n == v[i].n ? base_alloc(bytes.n) : NULL;
+    size_t list = wire_open(b, name);
+    for (size_t i = 0; i < n; i++) {
+        size_t item = wire_open(b, WIRE_ITEM);
+        wire_text(b, "symbol", v[i].symbol);
+        wire_uint(b, "offset", v[i].offset);
+        wire_uint(b, "size", v[i].n);
+        wire_bytes(b, "bytes", v[i].bytes, v[i].bytes ? v[i].n : 0);
+        wire_close(b, item);
+    }
+    wire_close(b, list);
+}
+
+static struct dev_symbol_value *get_values(struct wire_in *w, const char *name, size_t *count)
+{
+    struct wire_in list = wire_get_record(w, name), item;
+    struct dev_symbol_value *v = room(&list, sizeof *v);
+    for (*count = 0; v && wire_next(&list, &item); ++*count) {
+        struct dev_symbol_value *one = &v[*count];
+        one->symbol = wire_get_text(&item, "symbol");
+        one->offset = wire_get_uint(&item, "offset");
+        one->n = wire_get_uint(&item, "size");
+        struct str bytes = wire_get_bytes(&item, "bytes");
+        char *copy = bytes.n && bytes.n == one->n ? base_alloc(bytes.n) : NULL;
         if (copy)
             memcpy(copy, bytes.s, bytes.n);
-        v[i].bytes = copy;
+        one->bytes = copy;
     }
     return v;
 }
 
+MEMBER_NAMES(dispatch_name, "normal", "random", "adversarial")
+ROWS(static, run_rows, ROW(HOLD(dev_run, grid, "dim"), "grid"),
+     ROW(HOLD(dev_run, block, "dim"), "block"), ROW(BIND(dev_run, shared), "shared"),
+     ROW(BIND(dev_run, carveout), "carveout"), ROW(BIND(dev_run, hw_pi), "hw_pi"),
+     ROW(BIND(dev_run, persist_fraction), "persist_fraction"), ROW(BIND(dev_run, repeat), "repeat"),
+     ROW(BIND(dev_run, max_repeat), "max_repeat"), ROW(BIND(dev_run, spread), "spread"),
+     ROW(BIND(dev_run, counters), "counters"), ROW(BIND(dev_run, exact), "exact"),
+     ROW(BIND(dev_run, functional), "functional"), ROW(BIND(dev_run, flush_l2), "flush_l2"),
+     ROW(BIND(dev_run, energy), "energy"), ROW(BIND(dev_run, time_limit_s), "time_limit_s"),
+     ROW(BIND(dev_run, check_uninit), "check_uninit"), ROW(BIND(dev_run, check_races), "check_races"),
+     ROW(NAME(dev_run, dispatch, dispatch_name), "dispatch"), ROW(BIND(dev_run, seed), "seed"));
+
 void wire_put_run(struct buf *b, const struct dev_run *r)
 {
+    size_t record = wire_open(b, "run");
     wire_put_launch(b, r->launch);
-    put_dim(b, r->grid);
-    put_dim(b, r->block);
-    wire_u32(b, r->shared);
-    put_values(b, r->set, r->nset);
-    put_values(b, r->zero, r->nzero);
-    wire_u32(b, (uint32_t)r->carveout);
-    wire_u32(b, (uint32_t)r->hw_pi);
-    wire_blob(b, r->persist.s, r->persist.n);
-    wire_f64(b, r->persist_fraction);
-    wire_u32(b, r->repeat);
-    wire_u32(b, r->max_repeat);
-    wire_f64(b, r->spread);
-    wire_u32(b, r->counters);
-    wire_u32(b, r->exact);
-    wire_u32(b, r->functional);
-    wire_u32(b, r->flush_l2);
-    wire_f64(b, r->time_limit_s);
-    wire_u32(b, r->check_uninit);
-    wire_u32(b, r->check_races);
-    wire_u32(b, (uint32_t)r->dispatch);
-    wire_u64(b, r->seed);
+    put_values(b, "set", r->set, r->nset);
+    put_values(b, "zero", r->zero, r->nzero);
+    wire_bytes(b, "persist", r->persist.s, r->persist.n);
+    wire_put_members(b, run_rows, r);
+    wire_close(b, record);
 }
 
 void wire_get_run(struct wire_in *w, struct dev_run *r)
 {
+    struct wire_in record = wire_get_record(w, "run");
     *r = dev_run_default();
     struct launch_spec *l = base_alloc(sizeof *l);
-    w->bad |= !l;
     if (l)
-        wire_get_launch(w, l);
+        wire_get_launch(&record, l);
+    else
+        wire_fail(&record);
     r->launch = l;
-    r->grid = get_dim(w);
-    r->block = get_dim(w);
-    r->shared = wire_get_u32(w);
-    r->set = get_values(w, &r->nset);
-    r->zero = get_values(w, &r->nzero);
-    r->carveout = (int)wire_get_u32(w);
-    r->hw_pi = (int)wire_get_u32(w);
-    r->persist = wire_get_blob(w); /* borrowed: the request outlives the launch */
-    r->persist_fraction = wire_get_f64(w);
-    r->repeat = wire_get_u32(w);
-    r->max_repeat = wire_get_u32(w);
-    r->spread = wire_get_f64(w);
-    r->counters = wire_get_u32(w);
-    r->exact = wire_get_u32(w);
-    r->functional = wire_get_u32(w);
-    r->flush_l2 = wire_get_u32(w);
-    r->time_limit_s = wire_get_f64(w);
-    r->check_uninit = wire_get_u32(w);
-    r->check_races = wire_get_u32(w);
-    uint32_t dispatch = wire_get_u32(w);
-    r->dispatch = dispatch <= DISPATCH_ADVERSARIAL ? (enum sim_dispatch)dispatch : DISPATCH_NORMAL;
-    r->seed = wire_get_u64(w);
+    r->set = get_values(&record, "set", &r->nset);
+    r->zero = get_values(&record, "zero", &r->nzero);
+    r->persist = wire_get_bytes(&record, "persist"); /* borrowed: the request outlives the launch */
+    wire_get_members(&record, run_rows, r);
 }
 
 static void free_values(const struct dev_symbol_value *v, size_t n)
 {
     for (size_t i = 0; v && i < n; i++) {
-        base_free((void *)(uintptr_t)v[i].symbol);
-        base_free((void *)(uintptr_t)v[i].bytes);
+        BASE_FREE((void *)(uintptr_t)v[i].symbol, (void *)(uintptr_t)v[i].bytes);
     }
     base_free((void *)(uintptr_t)v);
 }

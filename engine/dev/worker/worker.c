@@ -2,25 +2,19 @@
  * turns CANCEL into a cancel request and the end of input into one too; one that shows
  * the other side that a request is still worked on; and the caller, which serves one
  * request at a time. Handles are small numbers chosen by the other side. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/dev_cuda.h"
-#include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
 #include "engine/dev/worker/wire.h"
 #include "engine/ptx/text_marks.h"
-#include "engine/rec/data.h"
-#include "engine/rec/device.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/record.h"
 #include "engine/rec/result.h"
-#include "engine/sim/preset.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define PROGRESS_NS 50000000
 #define ALIVE_NS    500000000
@@ -229,8 +223,8 @@ static void *show_life(void *arg)
 static void reply_begin(struct worker *w, struct buf *b, enum status st, const struct diags *ds)
 {
     buf_clear(b);
-    wire_u32(b, (uint32_t)st);
-    wire_u32(b, w->dev && w->dev->unusable);
+    wire_uint(b, "status", (uint64_t)st);
+    wire_uint(b, "unusable", w->dev && w->dev->unusable);
     wire_put_diags(b, ds);
 }
 
@@ -243,7 +237,7 @@ static void on_progress(void *ctx, double done)
     if (now - w->told >= PROGRESS_NS) {
         struct wire_frame f = { .type = WIRE_PROGRESS, .number = w->number };
         w->told = now;
-        wire_f64(&b, done);
+        wire_num(&b, "done", done);
         wire_send(w->out, &f, &b, INT64_MAX, NULL);
     }
     pthread_mutex_unlock(&w->out_lock);
@@ -288,8 +282,9 @@ static void see_one(char *spec, size_t size)
 static void list_one(void *ctx, const struct dev_info *i)
 {
     struct buf *b = ctx;
-    wire_u32(b, 1);
+    size_t item = wire_open(b, WIRE_ITEM);
     wire_put_info(b, i);
+    wire_close(b, item);
 }
 
 static void serve_list(struct worker *w, struct buf *out, struct diags *ds)
@@ -298,36 +293,36 @@ static void serve_list(struct worker *w, struct buf *out, struct diags *ds)
     bool absent;
     w->drove = true;
     enum status st = dev_cuda_list(list_one, &found, &absent, ds);
-    wire_u32(&found, 0);
     reply_begin(w, out, st, ds);
-    buf_put(out, found.s, found.n);
+    wire_bytes(out, "devices", found.s, found.n);
     buf_free(&found);
 }
 
 static void serve_open(struct worker *w, struct wire_in *in, struct buf *out, struct diags *ds)
 {
     char spec[128], asked[128];
-    wire_get_chars(in, spec, sizeof spec);
+    wire_get_chars(in, "spec", spec, sizeof spec);
     memcpy(asked, spec, sizeof asked);
     struct dev_env env = *w->env;
     env.in_process = true;
     env.workers = NULL;
     env.nworkers = 0;
-    env.threads = wire_get_u32(in);
-    enum status st = in->bad ? ST_INPUT : ST_OK;
+    env.threads = (unsigned)wire_get_uint(in, "threads");
+    enum status st = wire_judge(in, ds);
     dev_close(w->dev);
     w->dev = NULL;
-    if (st == ST_OK && wire_get_u32(in)) {
+    if (st == ST_OK && wire_has(in, "preset")) {
         struct sim_preset p;
         wire_get_preset(in, &p);
-        st = in->bad ? ST_INPUT : dev_sim_open(&p, spec, env.threads, &w->dev, ds);
+        st = wire_judge(in, ds);
+        st = st == ST_OK ? dev_sim_open(&p, spec, env.threads, &w->dev, ds) : st;
     } else if (st == ST_OK) {
         if (!w->drove && !strncmp(spec, CUDA_SPEC, strlen(CUDA_SPEC)))
             see_one(spec, sizeof spec);
         w->drove = true;
         st = dev_open(spec, &env, &w->dev, ds);
-        if (st != ST_OK && ds->n && strcmp(spec, asked))
-            diag_hint(&ds->v[ds->n - 1], "only %s was requested; `gpulocw devices` lists the devices",
+        if (st != ST_OK && strcmp(spec, asked))
+            diag_hint(diags_last(ds), "only %s was requested; `gpulocw devices` lists the devices",
                       asked);
     }
     reply_begin(w, out, st, ds);
@@ -346,20 +341,30 @@ static bool room_for(void ***v, size_t *n, size_t *cap, uint32_t id)
     return id < *n;
 }
 
+static uint32_t get_id(struct wire_in *in, const char *of)
+{
+    uint64_t id = wire_get_uint(in, of);
+    return id < UINT32_MAX ? (uint32_t)id : UINT32_MAX;
+}
+
 static enum status load_code(struct worker *w, struct wire_in *in, struct dev_code **c, struct diags *ds)
 {
-    uint32_t id = wire_get_u32(in);
-    int maxnreg = (int)wire_get_u32(in);
-    char *path = wire_get_text(in);
-    struct str kernel = wire_get_blob(in), text = wire_get_blob(in);
+    uint32_t id = get_id(in, "code");
+    int maxnreg = (int)wire_get_uint(in, "maxnreg");
+    char *path = wire_get_text(in, "path");
+    struct str kernel = wire_get_bytes(in, "kernel"), text = wire_get_bytes(in, "text");
     struct text_marks marks;
     wire_get_marks(in, &marks);
-    enum status st = in->bad || !w->dev ? ST_INPUT : ST_OK;
+    struct dev_source s = {
+        .path = path, .text = text, .kernel = kernel, .maxnreg = maxnreg, .marks = &marks
+    };
+    wire_get_members(in, wire_compiled, &s.compiled);
+    enum status st = w->dev ? wire_judge(in, ds) : ST_INPUT;
     *c = NULL;
     if (st == ST_OK && !room_for((void ***)&w->codes, &w->ncodes, &w->codes_cap, id))
         st = ST_NOMEM;
     if (st == ST_OK)
-        st = dev_load_marked(w->dev, path, text, &marks, kernel, maxnreg, c, ds);
+        st = dev_load_source(w->dev, &s, c, ds);
     if (st == ST_OK) {
         dev_unload(w->dev, w->codes[id]);
         w->codes[id] = *c;
@@ -377,11 +382,7 @@ static void serve_load(struct worker *w, struct wire_in *in, struct buf *out, st
     if (st != ST_OK)
         return;
     struct dev_resources r = dev_code_resources(c);
-    wire_u32(out, r.regs);
-    wire_u32(out, r.shared_static);
-    wire_u32(out, r.local_bytes);
-    wire_u32(out, r.max_threads);
-    wire_u32(out, r.estimated);
+    wire_put_members(out, wire_resources, &r);
 }
 
 static struct dev_code *code_at(struct worker *w, uint32_t id)
@@ -396,7 +397,7 @@ static struct held_data *data_at(struct worker *w, uint32_t id)
 
 static void serve_unload(struct worker *w, struct wire_in *in)
 {
-    uint32_t id = wire_get_u32(in);
+    uint32_t id = get_id(in, "code");
     if (code_at(w, id)) {
         dev_unload(w->dev, w->codes[id]);
         w->codes[id] = NULL;
@@ -422,25 +423,57 @@ static bool memory_for(uint64_t n)
     return pages <= 0 || bytes <= 0 || n / (uint64_t)bytes <= (uint64_t)pages;
 }
 
+static bool get_source(struct wire_in *in, enum launch_source *source)
+{
+    struct str name = wire_get_bytes(in, "source");
+    for (int k = 0; launch_source_names[k]; k++)
+        if (str_is(name, launch_source_names[k])) {
+            *source = (enum launch_source)k;
+            return true;
+        }
+    return false;
+}
+
 /* args: what they are of; NULL: symbols. */
-static struct launch_buffer *get_sizes(struct wire_in *in, const struct arg_spec *args, size_t n)
+static struct launch_buffer *get_sizes(struct wire_in *list, const struct arg_spec *args, size_t n)
 {
     struct launch_buffer *v = base_alloc((n + 1) * sizeof *v);
-    for (size_t i = 0; v && i < n; i++) {
-        uint64_t size = wire_get_u64(in);
-        uint32_t source = wire_get_u32(in);
-        in->bad |= !memory_for(size) || source > LAUNCH_RULE || (source == LAUNCH_RULE && !args);
-        if (!in->bad && size)
-            in->bad |=
-                !launch_buffer_make(&v[i], size, (enum launch_source)source, args ? &args[i] : NULL);
+    struct wire_in item;
+    size_t i = 0;
+    for (; v && i < n && wire_next(list, &item); i++) {
+        uint64_t size = wire_get_uint(&item, "size");
+        enum launch_source source = LAUNCH_BYTES;
+        bool fine = get_source(&item, &source) && memory_for(size) && (source != LAUNCH_RULE || args);
+        if (!fine || item.bad ||
+            (size && !launch_buffer_make(&v[i], size, source, args ? &args[i] : NULL)))
+            wire_fail(&item);
     }
+    if (v && i < n)
+        wire_fail(list);
     return v;
 }
 
-/* Makes room for the launch data; DATA frames fill it. */
-static enum status hold_data(struct worker *w, struct wire_in *in)
+static bool get_all_sizes(struct wire_in *in, struct launch_data *d)
 {
-    uint32_t id = wire_get_u32(in);
+    const struct launch_spec *l = d->spec;
+    struct wire_in buffers = wire_get_record(in, "buffer_sizes"),
+                   symbols = wire_get_record(in, "symbol_sizes"),
+                   before = wire_get_record(in, "before_sizes"), item;
+    d->buffers = get_sizes(&buffers, l->args, l->nargs);
+    d->symbols = get_sizes(&symbols, NULL, l->nsymbols);
+    d->before = base_alloc((l->nbefore + 1) * sizeof *d->before);
+    size_t k = 0;
+    for (; d->before && k < l->nbefore && wire_next(&before, &item); k++)
+        d->before[k] = get_sizes(&item, l->before[k].args, l->before[k].nargs);
+    if (k < l->nbefore)
+        wire_fail(&before);
+    return !in->bad && d->buffers && d->symbols && d->before;
+}
+
+/* Makes room for the launch data; DATA frames fill it. */
+static enum status hold_data(struct worker *w, struct wire_in *in, struct diags *ds)
+{
+    uint32_t id = get_id(in, "data");
     struct held_data *h = base_alloc(sizeof *h);
     if (!h)
         return ST_NOMEM;
@@ -448,30 +481,25 @@ static enum status hold_data(struct worker *w, struct wire_in *in)
     bool ok = !in->bad && w->dev && room_for((void ***)&w->datas, &w->ndatas, &w->datas_cap, id);
     if (ok) {
         h->data.spec = &h->spec;
-        h->data.buffers = get_sizes(in, h->spec.args, h->spec.nargs);
-        h->data.symbols = get_sizes(in, NULL, h->spec.nsymbols);
-        h->data.before = base_alloc((h->spec.nbefore + 1) * sizeof *h->data.before);
-        for (size_t k = 0; h->data.before && k < h->spec.nbefore; k++)
-            h->data.before[k] = get_sizes(in, h->spec.before[k].args, h->spec.before[k].nargs);
-        ok = !in->bad && h->data.buffers && h->data.symbols && h->data.before;
+        ok = get_all_sizes(in, &h->data);
     }
     if (!ok) {
         held_free(w, h);
-        return in->bad ? ST_INPUT : ST_NOMEM;
+        return in->bad ? wire_judge(in, ds) : ST_NOMEM;
     }
     held_free(w, w->datas[id]);
     w->datas[id] = h;
     return ST_OK;
 }
 
-static struct launch_buffer *slot(struct held_data *h, uint32_t kind, uint32_t k, uint32_t i)
+static struct launch_buffer *slot(struct held_data *h, struct str of, uint64_t k, uint64_t i)
 {
     const struct launch_spec *l = &h->spec;
-    if (kind == 0 && i < l->nargs)
+    if (str_is(of, "buffers") && i < l->nargs)
         return &h->data.buffers[i];
-    if (kind == 1 && i < l->nsymbols)
+    if (str_is(of, "symbols") && i < l->nsymbols)
         return &h->data.symbols[i];
-    if (kind == 2 && k < l->nbefore && i < l->before[k].nargs)
+    if (str_is(of, "before") && k < l->nbefore && i < l->before[k].nargs)
         return &h->data.before[k][i];
     return NULL;
 }
@@ -479,25 +507,26 @@ static struct launch_buffer *slot(struct held_data *h, uint32_t kind, uint32_t k
 /* No reply: errors show when the data is bound. */
 static void serve_data(struct worker *w, struct wire_in *in)
 {
-    struct held_data *h = data_at(w, wire_get_u32(in));
-    uint32_t kind = wire_get_u32(in), k = wire_get_u32(in), i = wire_get_u32(in);
-    uint64_t at = wire_get_u64(in);
-    struct str bytes = wire_get_blob(in);
-    struct launch_buffer *b = h && !in->bad ? slot(h, kind, k, i) : NULL;
+    struct held_data *h = data_at(w, get_id(in, "data"));
+    struct str of = wire_get_bytes(in, "of");
+    uint64_t k = wire_get_uint(in, "launch"), i = wire_get_uint(in, "buffer");
+    uint64_t at = wire_get_uint(in, "at");
+    struct str bytes = wire_get_bytes(in, "bytes");
+    struct launch_buffer *b = h && !in->bad ? slot(h, of, k, i) : NULL;
     if (b && at <= b->n && bytes.n <= b->n - at)
         memcpy(b->bytes + at, bytes.s, bytes.n);
 }
 
 static void serve_bound(struct worker *w, struct wire_in *in, struct buf *out, struct diags *ds)
 {
-    struct held_data *h = data_at(w, wire_get_u32(in));
+    struct held_data *h = data_at(w, get_id(in, "data"));
     enum status st = h && !h->bound ? dev_bind(w->dev, &h->data, &h->bound, ds) : ST_INPUT;
     reply_begin(w, out, st, ds);
 }
 
 static void serve_unbind(struct worker *w, struct wire_in *in)
 {
-    uint32_t id = wire_get_u32(in);
+    uint32_t id = get_id(in, "data");
     if (data_at(w, id)) {
         held_free(w, w->datas[id]);
         w->datas[id] = NULL;
@@ -515,16 +544,18 @@ static void begin_launch(struct worker *w, uint64_t number)
 static void serve_launch(struct worker *w, struct wire_in *in, struct buf *out, struct diags *ds)
 {
     begin_launch(w, w->number);
-    struct dev_code *c = code_at(w, wire_get_u32(in));
-    struct held_data *h = data_at(w, wire_get_u32(in));
+    struct dev_code *c = code_at(w, get_id(in, "code"));
+    struct held_data *h = data_at(w, get_id(in, "data"));
     struct dev_run r;
     struct result res = result_empty();
     wire_get_run(in, &r);
     r.cancel = &w->cancel;
     r.progress = on_progress;
     r.ctx = w;
-    enum status st = ST_INPUT;
-    if (!in->bad && c && h && h->bound)
+    enum status st = wire_judge(in, ds);
+    if (st == ST_OK)
+        st = c && h && h->bound ? ST_OK : ST_INPUT;
+    if (st == ST_OK)
         st = dev_launch(w->dev, c, h->bound, &r, &res, ds);
     reply_begin(w, out, st, ds);
     wire_put_result(out, &res);
@@ -534,23 +565,24 @@ static void serve_launch(struct worker *w, struct wire_in *in, struct buf *out, 
 static void serve_read(struct worker *w, enum wire_type type, struct wire_in *in, struct buf *out,
                        struct diags *ds)
 {
-    uint32_t id = wire_get_u32(in), arg = wire_get_u32(in);
-    char *symbol = wire_get_text(in);
-    uint64_t at = wire_get_u64(in), n = wire_get_u64(in);
+    bool of_data = type == WIRE_READ_ARG;
+    uint32_t id = get_id(in, of_data ? "data" : "code");
+    uint64_t arg = of_data ? wire_get_uint(in, "arg") : 0;
+    char *symbol = of_data ? NULL : wire_get_text(in, "symbol");
+    uint64_t at = wire_get_uint(in, "at"), n = wire_get_uint(in, "size");
     struct held_data *h = data_at(w, id);
-    bool known = type == WIRE_READ_ARG ? h && h->bound : code_at(w, id) && symbol;
-    enum status st = in->bad || !known ? ST_INPUT : ST_OK;
+    bool known = of_data ? h && h->bound : code_at(w, id) && symbol;
+    enum status st = known ? wire_judge(in, ds) : ST_INPUT;
     char *bytes = st == ST_OK && memory_for(n) ? base_alloc(n ? n : 1) : NULL;
     if (st == ST_OK && !bytes)
         st = ST_NOMEM;
     if (st == ST_OK)
-        st = type == WIRE_READ_ARG ? dev_read_part(w->dev, h->bound, arg, at, bytes, n, ds)
-                                   : dev_read_symbol(w->dev, code_at(w, id), symbol, bytes, n, ds);
+        st = of_data ? dev_read_part(w->dev, h->bound, arg, at, bytes, n, ds)
+                     : dev_read_symbol(w->dev, code_at(w, id), symbol, bytes, n, ds);
     if (st == ST_OK)
         send_bytes(w, bytes, n);
     reply_begin(w, out, st, ds);
-    base_free(bytes);
-    base_free(symbol);
+    BASE_FREE(bytes, symbol);
 }
 
 static void serve_counters(struct worker *w, struct buf *out, struct diags *ds)
@@ -562,6 +594,12 @@ static void serve_counters(struct worker *w, struct buf *out, struct diags *ds)
         wire_put_counters(out, &c);
 }
 
+static void serve_bind(struct worker *w, struct wire_in *in, struct buf *out, struct diags *ds)
+{
+    enum status st = hold_data(w, in, ds);
+    reply_begin(w, out, st, ds);
+}
+
 /* False: the request has no reply. */
 static bool serve(struct worker *w, enum wire_type type, struct wire_in *in, struct buf *out,
                   struct diags *ds)
@@ -571,7 +609,7 @@ static bool serve(struct worker *w, enum wire_type type, struct wire_in *in, str
     case WIRE_OPEN: serve_open(w, in, out, ds); return true;
     case WIRE_LOAD: serve_load(w, in, out, ds); return true;
     case WIRE_UNLOAD: serve_unload(w, in); return false;
-    case WIRE_BIND: reply_begin(w, out, hold_data(w, in), ds); return true;
+    case WIRE_BIND: serve_bind(w, in, out, ds); return true;
     case WIRE_DATA: serve_data(w, in); return false;
     case WIRE_BOUND: serve_bound(w, in, out, ds); return true;
     case WIRE_UNBIND: serve_unbind(w, in); return false;
@@ -589,7 +627,7 @@ static void serve_all(struct worker *w)
     struct wire_frame f;
     bool ok = wire_greet(w->out);
     while (ok && next_request(w, &f, &payload)) {
-        struct wire_in in = { (const uint8_t *)payload.s, payload.n, false };
+        struct wire_in in = { .p = (const uint8_t *)payload.s, .n = payload.n };
         struct diags ds = { 0 };
         buf_clear(&out);
         begin_request(w, f.number);
@@ -610,8 +648,7 @@ static void release(struct worker *w)
     for (size_t i = 0; i < w->ncodes; i++)
         if (w->codes[i])
             dev_unload(w->dev, w->codes[i]);
-    base_free(w->datas);
-    base_free(w->codes);
+    BASE_FREE(w->datas, w->codes);
     dev_close(w->dev);
     buf_free(&w->request);
 }

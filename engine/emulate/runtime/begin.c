@@ -1,4 +1,5 @@
 /* The first call that needs the device reaches for it. */
+#include "engine/emulate/runtime/context.h"
 #include "engine/emulate/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -25,6 +26,10 @@ cudaError_t ready(void)
             link_none();
         else if (!link_open(path) || !say_hello())
             link_lost();
+    }
+    if (!in_driver()) {
+        driver_start();
+        context_default();
     }
     return sticky();
 }

@@ -1,18 +1,27 @@
 /* Copies and sets, in one, two and three dimensions, as operations. */
-#include "engine/emulate/runtime/runtime.h"
+#include "engine/emulate/runtime/copy.h"
 
 /* ---- copies ---- */
-static struct op copy_op(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                         size_t height)
+struct op op_between(struct copy_side to, struct copy_side from, size_t width, size_t height,
+                     size_t depth)
 {
     return (struct op){ .kind = OP_COPY,
-                        .copy = { .to = to,
-                                  .from = from,
-                                  .to_pitch = to_pitch,
-                                  .from_pitch = from_pitch,
+                        .copy = { .to = to.p,
+                                  .from = from.p,
+                                  .to_pitch = to.pitch,
+                                  .from_pitch = from.pitch,
+                                  .to_slice = to.slice,
+                                  .from_slice = from.slice,
                                   .width = width,
                                   .height = height,
-                                  .depth = 1 } };
+                                  .depth = depth } };
+}
+
+struct op op_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                  size_t height)
+{
+    struct copy_side a = { to, to_pitch, 0 }, b = { (char *)(uintptr_t)from, from_pitch, 0 };
+    return op_between(a, b, width, height, 1);
 }
 
 static bool is_device(const void *p)
@@ -38,45 +47,31 @@ static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t
     cudaError_t e = width && height ? check_kind(to, from, kind) : cudaSuccess;
     if (!e && (to_pitch < width || from_pitch < width))
         e = cudaErrorInvalidPitchValue;
-    struct op op = copy_op(to, to_pitch, from, from_pitch, width, height);
+    struct op op = op_rows(to, to_pitch, from, from_pitch, width, height);
     END(e ? e : op_do(&op, s));
 }
 
-EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, cudaStream_t s)
-{
-    return copy_rows(to, n, from, n, n, 1, kind, s);
-}
-
-EXPORT cudaError_t cudaMemcpy(void *to, const void *from, size_t n, int kind)
-{
-    return copy_rows(to, n, from, n, n, 1, kind, NULL);
-}
-
-EXPORT cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                                     size_t width, size_t height, int kind, cudaStream_t s)
-{
-    return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, s);
-}
-
-EXPORT cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                                size_t width, size_t height, int kind)
-{
-    return copy_rows(to, to_pitch, from, from_pitch, width, height, kind, NULL);
-}
+PLAIN(cudaMemcpyAsync, (void *to, const void *from, size_t n, int kind, cudaStream_t s),
+      copy_rows(to, n, from, n, n, 1, kind, s))
+PLAIN(cudaMemcpy, (void *to, const void *from, size_t n, int kind),
+      copy_rows(to, n, from, n, n, 1, kind, NULL))
+PLAIN(cudaMemcpy2DAsync,
+      (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+       int kind, cudaStream_t s),
+      copy_rows(to, to_pitch, from, from_pitch, width, height, kind, s))
+PLAIN(cudaMemcpy2D,
+      (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+       int kind),
+      copy_rows(to, to_pitch, from, from_pitch, width, height, kind, NULL))
 
 /* One device: from it to itself. */
-EXPORT cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t n)
-{
-    return to_device || from_device ? give(cudaErrorInvalidDevice)
-                                    : copy_rows(to, n, from, n, n, 1, DeviceToDevice, NULL);
-}
-
-EXPORT cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
-                                       size_t n, cudaStream_t s)
-{
-    return to_device || from_device ? give(cudaErrorInvalidDevice)
-                                    : copy_rows(to, n, from, n, n, 1, DeviceToDevice, s);
-}
+PLAIN(cudaMemcpyPeer, (void *to, int to_device, const void *from, int from_device, size_t n),
+      to_device || from_device ? give(cudaErrorInvalidDevice)
+                               : copy_rows(to, n, from, n, n, 1, DeviceToDevice, NULL))
+PLAIN(cudaMemcpyPeerAsync,
+      (void *to, int to_device, const void *from, int from_device, size_t n, cudaStream_t s),
+      to_device || from_device ? give(cudaErrorInvalidDevice)
+                               : copy_rows(to, n, from, n, n, 1, DeviceToDevice, s))
 
 /* ---- to and from variables ---- */
 static cudaError_t symbol_copy(const void *symbol, size_t offset, void *other, size_t n, bool to,
@@ -90,35 +85,21 @@ static cudaError_t symbol_copy(const void *symbol, size_t offset, void *other, s
         e = cudaErrorInvalidValue;
     if (e)
         END(e);
-    struct op op = to ? copy_op((char *)p + offset, n, other, n, n, 1)
-                      : copy_op(other, n, (char *)p + offset, n, n, 1);
+    struct op op = to ? op_rows((char *)p + offset, n, other, n, n, 1)
+                      : op_rows(other, n, (char *)p + offset, n, n, 1);
     END(op_do(&op, s));
 }
 
-EXPORT cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t n, size_t offset,
-                                           int kind, cudaStream_t s)
-{
-    (void)kind;
-    return symbol_copy(symbol, offset, (void *)(uintptr_t)from, n, true, s);
-}
-
-EXPORT cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t n, size_t offset,
-                                      int kind)
-{
-    return cudaMemcpyToSymbolAsync(symbol, from, n, offset, kind, NULL);
-}
-
-EXPORT cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t n, size_t offset,
-                                             int kind, cudaStream_t s)
-{
-    (void)kind;
-    return symbol_copy(symbol, offset, to, n, false, s);
-}
-
-EXPORT cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t n, size_t offset, int kind)
-{
-    return cudaMemcpyFromSymbolAsync(to, symbol, n, offset, kind, NULL);
-}
+PLAIN(cudaMemcpyToSymbolAsync,
+      (const void *symbol, const void *from, size_t n, size_t offset, int kind, cudaStream_t s),
+      ((void)kind, symbol_copy(symbol, offset, (void *)(uintptr_t)from, n, true, s)))
+PLAIN(cudaMemcpyToSymbol, (const void *symbol, const void *from, size_t n, size_t offset, int kind),
+      cudaMemcpyToSymbolAsync(symbol, from, n, offset, kind, NULL))
+PLAIN(cudaMemcpyFromSymbolAsync,
+      (void *to, const void *symbol, size_t n, size_t offset, int kind, cudaStream_t s),
+      ((void)kind, symbol_copy(symbol, offset, to, n, false, s)))
+PLAIN(cudaMemcpyFromSymbol, (void *to, const void *symbol, size_t n, size_t offset, int kind),
+      cudaMemcpyFromSymbolAsync(to, symbol, n, offset, kind, NULL))
 
 /* ---- sets ---- */
 static cudaError_t set(void *to, size_t pitch, size_t slice, int value, struct cudaExtent e,
@@ -142,10 +123,7 @@ EXPORT cudaError_t cudaMemsetAsync(void *to, int value, size_t n, cudaStream_t s
     return set(to, n, 0, value, (struct cudaExtent){ n, 1, 1 }, s);
 }
 
-EXPORT cudaError_t cudaMemset(void *to, int value, size_t n)
-{
-    return cudaMemsetAsync(to, value, n, NULL);
-}
+PLAIN(cudaMemset, (void *to, int value, size_t n), cudaMemsetAsync(to, value, n, NULL))
 
 EXPORT cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                                      cudaStream_t s)
@@ -153,18 +131,9 @@ EXPORT cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t w
     return set(to, pitch, 0, value, (struct cudaExtent){ width, height, 1 }, s);
 }
 
-EXPORT cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
-{
-    return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
-}
-
-EXPORT cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent e,
-                                     cudaStream_t s)
-{
-    return set(p.ptr, p.pitch, p.pitch * p.ysize, value, e, s);
-}
-
-EXPORT cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent e)
-{
-    return cudaMemset3DAsync(p, value, e, NULL);
-}
+PLAIN(cudaMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
+      cudaMemset2DAsync(to, pitch, value, width, height, NULL))
+PLAIN(cudaMemset3DAsync, (struct cudaPitchedPtr p, int value, struct cudaExtent e, cudaStream_t s),
+      set(p.ptr, p.pitch, p.pitch *p.ysize, value, e, s))
+PLAIN(cudaMemset3D, (struct cudaPitchedPtr p, int value, struct cudaExtent e),
+      cudaMemset3DAsync(p, value, e, NULL))

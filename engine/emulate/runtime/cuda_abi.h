@@ -104,6 +104,16 @@ struct cudaFuncAttributes {
     int maxDynamicSharedSizeBytes;
     int preferredShmemCarveout;
 };
+/* What CUDA 12 has behind it. */
+struct cudaFuncClusters {
+    int clusterDimMustBeSet;
+    int requiredClusterWidth;
+    int requiredClusterHeight;
+    int requiredClusterDepth;
+    int clusterSchedulingPolicyPreference;
+    int nonPortableClusterSizeAllowed;
+    int reserved[16];
+};
 struct cudaPointerAttributes {
     int type; /* 0 unregistered, 1 host, 2 device, 3 managed */
     int device;

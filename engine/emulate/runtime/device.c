@@ -59,10 +59,7 @@ EXPORT cudaError_t cudaGetDeviceProperties(void *p, int id)
     return properties(p, id, version >= 13 ? 13 : 11, version >= 13 ? SIZE_13 : 0);
 }
 
-EXPORT cudaError_t cudaGetDeviceProperties_v2(void *p, int id)
-{
-    return properties(p, id, 12, SIZE_12);
-}
+PLAIN(cudaGetDeviceProperties_v2, (void *p, int id), properties(p, id, 12, SIZE_12))
 
 EXPORT cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int id)
 {
@@ -85,23 +82,8 @@ EXPORT cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int id)
 }
 
 /* ---- there is one ---- */
-EXPORT cudaError_t cudaGetDeviceCount(int *n)
-{
-    BEGIN
-    if (!n)
-        END(cudaErrorInvalidValue);
-    *n = 1;
-    END(cudaSuccess);
-}
-
-EXPORT cudaError_t cudaGetDevice(int *id)
-{
-    BEGIN
-    if (!id)
-        END(cudaErrorInvalidValue);
-    *id = 0;
-    END(cudaSuccess);
-}
+LOCKED(cudaGetDeviceCount, (int *n), ANSWER(n, 1))
+LOCKED(cudaGetDevice, (int *id), ANSWER(id, 0))
 
 static cudaError_t the_device(int id)
 {
@@ -109,55 +91,45 @@ static cudaError_t the_device(int id)
     END(id ? cudaErrorInvalidDevice : cudaSuccess);
 }
 
-EXPORT cudaError_t cudaSetDevice(int id)
-{
-    return the_device(id);
-}
-
-EXPORT cudaError_t cudaInitDevice(int id, unsigned device_flags, unsigned flags)
-{
-    (void)device_flags, (void)flags;
-    return the_device(id);
-}
-
-EXPORT cudaError_t cudaSetValidDevices(const int *ids, int n)
-{
-    return n > 0 && ids ? the_device(ids[0]) : give(cudaErrorInvalidValue);
-}
-
-EXPORT cudaError_t cudaChooseDevice(int *id, const void *properties_wanted)
-{
-    (void)properties_wanted;
-    return cudaGetDevice(id);
-}
-
-EXPORT cudaError_t cudaSetDeviceFlags(unsigned flags)
-{
-    (void)flags;
-    return the_device(0);
-}
+PLAIN(cudaSetDevice, (int id), the_device(id))
+PLAIN(cudaInitDevice, (int id, unsigned device_flags, unsigned flags),
+      ((void)device_flags, (void)flags, the_device(id)))
+PLAIN(cudaSetValidDevices, (const int *ids, int n),
+      n > 0 && ids ? the_device(ids[0]) : give(cudaErrorInvalidValue))
+PLAIN(cudaChooseDevice, (int *id, const void *properties_wanted),
+      ((void)properties_wanted, cudaGetDevice(id)))
+PLAIN(cudaSetDeviceFlags, (unsigned flags), ((void)flags, the_device(0)))
 
 EXPORT cudaError_t cudaGetDeviceFlags(unsigned *flags)
 {
-    *flags = 8; /* mapped memory */
+    if (flags)
+        *flags = 8; /* mapped memory */
     return the_device(0);
 }
 
-EXPORT cudaError_t cudaDeviceCanAccessPeer(int *can, int id, int peer)
-{
-    *can = 0;
-    return id || peer ? give(cudaErrorInvalidDevice) : cudaSuccess;
-}
+PLAIN(cudaDeviceCanAccessPeer, (int *can, int id, int peer),
+      can ? (*can = 0, id || peer ? give(cudaErrorInvalidDevice) : cudaSuccess)
+          : give(cudaErrorInvalidValue))
+PLAIN(cudaDeviceEnablePeerAccess, (int peer, unsigned flags),
+      ((void)flags, give(peer ? cudaErrorInvalidDevice : cudaErrorPeerAccessUnsupported)))
+PLAIN(cudaDeviceDisablePeerAccess, (int peer),
+      give(peer ? cudaErrorInvalidDevice : cudaErrorPeerAccessNotEnabled))
 
-EXPORT cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
-{
-    (void)flags;
-    return give(peer ? cudaErrorInvalidDevice : cudaErrorPeerAccessUnsupported);
-}
+/* There is no second device. */
+PLAIN(cudaDeviceGetP2PAttribute, (int *value, int attribute, int id, int peer),
+      ((void)attribute, (void)id, (void)peer,
+       give(value ? cudaErrorInvalidDevice : cudaErrorInvalidValue)))
 
-EXPORT cudaError_t cudaDeviceDisablePeerAccess(int peer)
+/* Texels of four bytes and less as many as the properties say; of larger ones as many as fill the same. */
+EXPORT cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *most,
+                                                        const struct cudaChannelFormatDesc *d, int id)
 {
-    return give(peer ? cudaErrorInvalidDevice : cudaErrorPeerAccessNotEnabled);
+    enum { TEXELS = 268435456 };
+    int bits = d ? d->x + d->y + d->z + d->w : 0;
+    if (!most || bits <= 0)
+        return give(cudaErrorInvalidValue);
+    *most = bits > 32 ? (size_t)TEXELS * 32 / (size_t)bits : TEXELS;
+    return the_device(id);
 }
 
 EXPORT cudaError_t cudaDeviceGetPCIBusId(char *text, int n, int id)
@@ -171,21 +143,14 @@ EXPORT cudaError_t cudaDeviceGetPCIBusId(char *text, int n, int id)
 
 EXPORT cudaError_t cudaDeviceGetByPCIBusId(int *id, const char *text)
 {
+    if (!id || !text)
+        return give(cudaErrorInvalidValue);
     *id = 0;
-    return text ? the_device(0) : give(cudaErrorInvalidValue);
+    return the_device(0);
 }
 
-EXPORT cudaError_t cudaDriverGetVersion(int *version)
-{
-    *version = DRIVER_VERSION;
-    return cudaSuccess;
-}
-
-EXPORT cudaError_t cudaRuntimeGetVersion(int *version)
-{
-    *version = runtime_version();
-    return cudaSuccess;
-}
+PLAIN(cudaDriverGetVersion, (int *version), give(ANSWER(version, DRIVER_VERSION)))
+PLAIN(cudaRuntimeGetVersion, (int *version), give(ANSWER(version, runtime_version())))
 
 /* ---- settings that change nothing here ---- */
 enum { LIMITS = 8 };
@@ -207,39 +172,31 @@ EXPORT cudaError_t cudaDeviceSetLimit(int what, size_t value)
     return the_device(0);
 }
 
-EXPORT cudaError_t cudaThreadExit(void)
-{
-    return the_device(0);
-}
+PLAIN(cudaThreadExit, (void), the_device(0))
 
 static cudaError_t zero_of(int *value)
 {
+    if (!value)
+        return give(cudaErrorInvalidValue);
     *value = 0;
     return the_device(0);
 }
 
-EXPORT cudaError_t cudaDeviceGetCacheConfig(int *value)
-{
-    return zero_of(value);
-}
+PLAIN(cudaDeviceGetCacheConfig, (int *value), zero_of(value))
+PLAIN(cudaDeviceSetCacheConfig, (int value), ((void)value, the_device(0)))
+PLAIN(cudaDeviceGetSharedMemConfig, (int *value),
+      value ? (*value = 1, the_device(0)) : give(cudaErrorInvalidValue)) /* banks of four bytes */
+PLAIN(cudaDeviceSetSharedMemConfig, (int value), ((void)value, the_device(0)))
 
-EXPORT cudaError_t cudaDeviceSetCacheConfig(int value)
-{
-    (void)value;
-    return the_device(0);
-}
+/* What CUDA 10 and older called the same. */
+PLAIN(cudaThreadGetLimit, (size_t * value, int what), cudaDeviceGetLimit(value, what))
+PLAIN(cudaThreadSetLimit, (int what, size_t value), cudaDeviceSetLimit(what, value))
+PLAIN(cudaThreadGetCacheConfig, (int *value), cudaDeviceGetCacheConfig(value))
+PLAIN(cudaThreadSetCacheConfig, (int value), cudaDeviceSetCacheConfig(value))
 
-EXPORT cudaError_t cudaDeviceGetSharedMemConfig(int *value)
-{
-    *value = 1; /* banks of four bytes */
-    return the_device(0);
-}
-
-EXPORT cudaError_t cudaDeviceSetSharedMemConfig(int value)
-{
-    (void)value;
-    return the_device(0);
-}
+/* Doubles are doubles since compute capability 1.3. */
+PLAIN(cudaSetDoubleForDevice, (double *d), d ? the_device(0) : give(cudaErrorInvalidValue))
+PLAIN(cudaSetDoubleForHost, (double *d), cudaSetDoubleForDevice(d))
 
 EXPORT cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
@@ -250,20 +207,9 @@ EXPORT cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     return the_device(0);
 }
 
-EXPORT cudaError_t cudaCtxResetPersistingL2Cache(void)
-{
-    return the_device(0);
-}
-
-EXPORT cudaError_t cudaProfilerStart(void)
-{
-    return cudaSuccess;
-}
-
-EXPORT cudaError_t cudaProfilerStop(void)
-{
-    return cudaSuccess;
-}
+PLAIN(cudaCtxResetPersistingL2Cache, (void), the_device(0))
+PLAIN(cudaProfilerStart, (void), cudaSuccess)
+PLAIN(cudaProfilerStop, (void), cudaSuccess)
 
 /* ---- advice about managed memory ---- */
 EXPORT cudaError_t cudaMemPrefetchAsync(const void *p, size_t n)
@@ -272,27 +218,18 @@ EXPORT cudaError_t cudaMemPrefetchAsync(const void *p, size_t n)
     END(block_at(p) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-EXPORT cudaError_t cudaMemPrefetchAsync_v2(const void *p, size_t n)
-{
-    return cudaMemPrefetchAsync(p, n);
-}
-
-EXPORT cudaError_t cudaMemAdvise(const void *p, size_t n)
-{
-    return cudaMemPrefetchAsync(p, n);
-}
-
-EXPORT cudaError_t cudaMemAdvise_v2(const void *p, size_t n)
-{
-    return cudaMemPrefetchAsync(p, n);
-}
+PLAIN(cudaMemPrefetchAsync_v2, (const void *p, size_t n), cudaMemPrefetchAsync(p, n))
+PLAIN(cudaMemAdvise, (const void *p, size_t n), cudaMemPrefetchAsync(p, n))
+PLAIN(cudaMemAdvise_v2, (const void *p, size_t n), cudaMemPrefetchAsync(p, n))
 
 /* ---- errors ---- */
 static const struct {
     int number;
     const char *name, *text;
 } errors[] = {
-#define ERROR(number, name, text) { number, name, text },
+#define ERROR(number, name, text)        { number, name, text },
+#define BOTH(number, name, result, text) { number, name, text },
+#define RESULT(number, result)
 #include "engine/emulate/runtime/errors.def"
 };
 

@@ -1,5 +1,7 @@
 /* Graphs: operations and what they wait for. Run one after the other, each behind what it waits for. */
-#include "engine/emulate/runtime/runtime.h"
+#include "engine/emulate/runtime/copy.h"
+#include "engine/emulate/runtime/context.h"
+#include "engine/emulate/runtime/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +13,24 @@ struct exec {
     unsigned long long flags;
 };
 
+bool is_graph(const struct graph *g)
+{
+    return handle_is(g, HANDLE_GRAPH);
+}
+
+bool is_node(const struct node *n)
+{
+    return handle_is(n, HANDLE_NODE);
+}
+
+static bool is_exec(const struct exec *x)
+{
+    return handle_is(x, HANDLE_EXEC);
+}
+
 static void exec_free(cudaGraphExec_t x)
 {
-    if (!x)
-        return;
+    handle_drop(x);
     graph_free(x->graph);
     free(x->of);
     free(x);
@@ -22,13 +38,13 @@ static void exec_free(cudaGraphExec_t x)
 
 static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long flags)
 {
-    struct exec *x = g ? calloc(1, sizeof *x) : NULL;
+    struct exec *x = out && is_graph(g) ? calloc(1, sizeof *x) : NULL;
     if (!x)
-        return g ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
+        return out && is_graph(g) ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
     x->graph = graph_copy(g);
     x->of = calloc(g->n + 1, sizeof *x->of);
     x->flags = flags;
-    if (!x->graph || !x->of) {
+    if (!x->graph || !x->of || !handle_add(x, HANDLE_EXEC)) {
         exec_free(x);
         return cudaErrorMemoryAllocation;
     }
@@ -49,76 +65,55 @@ EXPORT cudaError_t cudaGraphCreate(cudaGraph_t *g, unsigned flags)
     END(*g ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
-EXPORT cudaError_t cudaGraphDestroy(cudaGraph_t g)
-{
-    BEGIN
-    graph_free(g);
-    END(g ? cudaSuccess : cudaErrorInvalidValue);
-}
+LOCKED(cudaGraphDestroy, (cudaGraph_t g), WHERE(is_graph(g), graph_free(g)))
 
 EXPORT cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t g)
 {
     BEGIN
     if (!out)
         END(cudaErrorInvalidValue);
-    *out = g ? graph_copy(g) : NULL;
+    *out = is_graph(g) ? graph_copy(g) : NULL;
     END(*out ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-/* CUDA 11 has a node, a text and its length where 12 has flags. */
-EXPORT cudaError_t cudaGraphInstantiate(cudaGraphExec_t *x, cudaGraph_t g, unsigned long long flags)
+/* CUDA 11 has a node and a text of what is wrong behind the graph, CUDA 12 flags. */
+EXPORT cudaError_t cudaGraphInstantiate(cudaGraphExec_t *x, cudaGraph_t g, uintptr_t flags_or_node,
+                                        char *log, size_t n)
 {
-    (void)flags;
+    bool old = runtime_version() < 12000;
     BEGIN
+    if (old && flags_or_node)
+        *(cudaGraphNode_t *)flags_or_node = NULL;
+    if (old && log && n)
+        *log = 0;
     END(instantiate(x, g, 0));
 }
 
-EXPORT cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g,
-                                                 unsigned long long flags)
-{
-    BEGIN
-    END(instantiate(x, g, flags));
-}
-
-EXPORT cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *x, cudaGraph_t g, void *params)
-{
-    (void)params;
-    BEGIN
-    END(instantiate(x, g, 0));
-}
-
-EXPORT cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t x, unsigned long long *flags)
-{
-    *flags = x->flags;
-    return cudaSuccess;
-}
-
-EXPORT cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x)
-{
-    BEGIN
-    exec_free(x);
-    END(x ? cudaSuccess : cudaErrorInvalidValue);
-}
-
-EXPORT cudaError_t cudaGraphUpload(cudaGraphExec_t x, cudaStream_t s)
-{
-    (void)s;
-    return x ? cudaSuccess : give(cudaErrorInvalidValue);
-}
+LOCKED(cudaGraphInstantiateWithFlags, (cudaGraphExec_t * x, cudaGraph_t g, unsigned long long flags),
+       instantiate(x, g, flags))
+LOCKED(cudaGraphInstantiateWithParams, (cudaGraphExec_t * x, cudaGraph_t g, void *params),
+       ((void)params, instantiate(x, g, 0)))
+LOCKED(cudaGraphExecGetFlags, (cudaGraphExec_t x, unsigned long long *flags),
+       WHERE(flags &&is_exec(x), *flags = x->flags))
+LOCKED(cudaGraphExecDestroy, (cudaGraphExec_t x), WHERE(is_exec(x), exec_free(x)))
+LOCKED(cudaGraphUpload, (cudaGraphExec_t x, cudaStream_t s),
+       !is_exec(x)    ? cudaErrorInvalidValue
+       : stream_of(s) ? cudaSuccess
+                      : cudaErrorInvalidResourceHandle)
 
 EXPORT cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
 {
     BEGIN
-    if (!x || !stream_of(s))
-        END(x ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue);
-    struct op op = { .kind = OP_CHILD, .child = { x->graph } };
-    END(op_do(&op, s));
+    if (!is_exec(x) || !stream_of(s))
+        END(is_exec(x) ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue);
+    struct op op = { .kind = OP_CHILD, .child = { capture_of(s) ? graph_copy(x->graph) : x->graph } };
+    END(op.child.graph ? op_do(&op, s) : cudaErrorMemoryAllocation);
 }
 
 /* The nodes of one graph put into an instance of another, where both are made alike. */
 static cudaError_t update(cudaGraphExec_t x, cudaGraph_t g)
 {
-    if (!x || !g)
+    if (!is_exec(x) || !is_graph(g))
         return cudaErrorInvalidValue;
     bool alike = x->graph->n == g->n;
     for (size_t i = 0; alike && i < g->n; i++)
@@ -132,14 +127,25 @@ static cudaError_t update(cudaGraphExec_t x, cudaGraph_t g)
     return cudaSuccess;
 }
 
-/* What CUDA 11 and 12 hand back about a failed update begins alike, with a word. */
-EXPORT cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g, void *result)
+cudaError_t graph_update(cudaGraphExec_t x, cudaGraph_t g, int *result)
 {
     BEGIN
     cudaError_t e = update(x, g);
     if (result)
-        *(int *)result = e ? 1 : 0;
+        *result = e ? 1 : 0;
     END(e);
+}
+
+/* CUDA 11 takes the place of the node that stands in the way, and that of a word; CUDA 12 a structure that
+ * begins with the word. */
+EXPORT cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g, void *node_or_result,
+                                       int *result)
+{
+    if (runtime_version() >= 12000)
+        return graph_update(x, g, node_or_result);
+    if (node_or_result)
+        *(cudaGraphNode_t *)node_or_result = NULL;
+    return graph_update(x, g, result);
 }
 
 /* ---- nodes ---- */
@@ -147,31 +153,40 @@ static cudaError_t add(cudaGraphNode_t *out, cudaGraph_t g, cudaGraphNode_t cons
                        struct op op)
 {
     BEGIN
-    END(graph_add(g, &op, before, n, out));
+    END(out ? graph_add(g, &op, before, n, out) : cudaErrorInvalidValue);
 }
 
-EXPORT cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t g,
-                                         cudaGraphNode_t const *before, size_t n)
+/* A node whose operation `make` puts into op. */
+#define ADDS(name, make, ...)                                                                   \
+    EXPORT cudaError_t name(cudaGraphNode_t *out, cudaGraph_t g, cudaGraphNode_t const *before, \
+                            size_t n, __VA_ARGS__)                                              \
+    {                                                                                           \
+        struct op op;                                                                           \
+        BEGIN                                                                                   \
+        cudaError_t e = make;                                                                   \
+        END(e ? e : graph_add(g, &op, before, n, out));                                         \
+    }
+
+PLAIN(cudaGraphAddEmptyNode,
+      (cudaGraphNode_t * out, cudaGraph_t g, cudaGraphNode_t const *before, size_t n),
+      add(out, g, before, n, (struct op){ .kind = OP_EMPTY }))
+
+cudaError_t kernel_op(struct op *op, const struct cudaKernelNodeParams *p)
 {
-    return add(out, g, before, n, (struct op){ .kind = OP_EMPTY });
+    if (!p)
+        return cudaErrorInvalidValue;
+    const struct launch_want w = { .f = p->func,
+                                   .grid = p->gridDim,
+                                   .block = p->blockDim,
+                                   .shared = p->sharedMemBytes,
+                                   .args = p->kernelParams,
+                                   .extra = p->extra };
+    return launch_op(op, &w);
 }
 
-static cudaError_t kernel_op(struct op *op, const struct cudaKernelNodeParams *p)
-{
-    return launch_op(op, p->func, p->gridDim, p->blockDim, p->kernelParams, p->sharedMemBytes, NULL, 0);
-}
+ADDS(cudaGraphAddKernelNode, kernel_op(&op, p), const struct cudaKernelNodeParams *p)
 
-EXPORT cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t g,
-                                          cudaGraphNode_t const *before, size_t n,
-                                          const struct cudaKernelNodeParams *p)
-{
-    struct op op;
-    BEGIN
-    cudaError_t e = kernel_op(&op, p);
-    END(e ? e : graph_add(g, &op, before, n, out));
-}
-
-static struct op set_op(const struct cudaMemsetParams *p)
+struct op set_op(const struct cudaMemsetParams *p)
 {
     size_t row = p->width * p->elementSize;
     return (struct op){ .kind = OP_SET,
@@ -184,45 +199,24 @@ static struct op set_op(const struct cudaMemsetParams *p)
                                  .depth = 1 } };
 }
 
-EXPORT cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g,
-                                          cudaGraphNode_t const *before, size_t n,
-                                          const struct cudaMemsetParams *p)
-{
-    return add(out, g, before, n, set_op(p));
-}
+PLAIN(cudaGraphAddMemsetNode,
+      (cudaGraphNode_t * out, cudaGraph_t g, cudaGraphNode_t const *before, size_t n,
+       const struct cudaMemsetParams *p),
+      p ? add(out, g, before, n, set_op(p)) : give(cudaErrorInvalidValue))
 
 static struct op flat_copy(void *to, const void *from, size_t n)
 {
-    return (struct op){ .kind = OP_COPY,
-                        .copy = { .to = to,
-                                  .from = from,
-                                  .to_pitch = n,
-                                  .from_pitch = n,
-                                  .width = n,
-                                  .height = 1,
-                                  .depth = 1 } };
+    return op_rows(to, n, from, n, n, 1);
 }
 
-EXPORT cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t g,
-                                            cudaGraphNode_t const *before, size_t n, void *to,
-                                            const void *from, size_t bytes, int kind)
-{
-    (void)kind;
-    return add(out, g, before, n, flat_copy(to, from, bytes));
-}
+PLAIN(cudaGraphAddMemcpyNode1D,
+      (cudaGraphNode_t * out, cudaGraph_t g, cudaGraphNode_t const *before, size_t n, void *to,
+       const void *from, size_t bytes, int kind),
+      ((void)kind, add(out, g, before, n, flat_copy(to, from, bytes))))
 
-EXPORT cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t g,
-                                          cudaGraphNode_t const *before, size_t n,
-                                          const struct cudaMemcpy3DParms *p)
-{
-    struct op op;
-    BEGIN
-    cudaError_t e = copy3d_op(&op, p);
-    END(e ? e : graph_add(g, &op, before, n, out));
-}
+ADDS(cudaGraphAddMemcpyNode, copy3d_op(&op, p), const struct cudaMemcpy3DParms *p)
 
-static cudaError_t symbol_op(struct op *op, const void *symbol, size_t offset, void *other, size_t n,
-                             bool to)
+cudaError_t symbol_op(struct op *op, const void *symbol, size_t offset, void *other, size_t n, bool to)
 {
     void *p;
     size_t size;
@@ -234,58 +228,42 @@ static cudaError_t symbol_op(struct op *op, const void *symbol, size_t offset, v
     return e;
 }
 
-EXPORT cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t g,
-                                                  cudaGraphNode_t const *before, size_t n,
-                                                  const void *symbol, const void *from, size_t bytes,
-                                                  size_t offset, int kind)
+ADDS(cudaGraphAddMemcpyNodeToSymbol,
+     ((void)kind, symbol_op(&op, symbol, offset, (void *)(uintptr_t)from, bytes, true)),
+     const void *symbol, const void *from, size_t bytes, size_t offset, int kind)
+
+ADDS(cudaGraphAddMemcpyNodeFromSymbol, ((void)kind, symbol_op(&op, symbol, offset, to, bytes, false)),
+     void *to, const void *symbol, size_t bytes, size_t offset, int kind)
+
+struct op host_op_of(const struct cudaHostNodeParams *p)
 {
-    struct op op;
-    (void)kind;
-    BEGIN
-    cudaError_t e = symbol_op(&op, symbol, offset, (void *)(uintptr_t)from, bytes, true);
-    END(e ? e : graph_add(g, &op, before, n, out));
+    return (struct op){ .kind = OP_HOST, .host = { .fn = p->fn, .data = p->userData } };
 }
 
-EXPORT cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *out, cudaGraph_t g,
-                                                    cudaGraphNode_t const *before, size_t n, void *to,
-                                                    const void *symbol, size_t bytes, size_t offset,
-                                                    int kind)
-{
-    struct op op;
-    (void)kind;
-    BEGIN
-    cudaError_t e = symbol_op(&op, symbol, offset, to, bytes, false);
-    END(e ? e : graph_add(g, &op, before, n, out));
-}
-
-EXPORT cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t g,
-                                        cudaGraphNode_t const *before, size_t n,
-                                        const struct cudaHostNodeParams *p)
-{
-    return add(out, g, before, n,
-               (struct op){ .kind = OP_HOST, .host = { .fn = p->fn, .data = p->userData } });
-}
+PLAIN(cudaGraphAddHostNode,
+      (cudaGraphNode_t * out, cudaGraph_t g, cudaGraphNode_t const *before, size_t n,
+       const struct cudaHostNodeParams *p),
+      p && p->fn ? add(out, g, before, n, host_op_of(p)) : give(cudaErrorInvalidValue))
 
 EXPORT cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t g,
                                               cudaGraphNode_t const *before, size_t n, cudaGraph_t child)
 {
     BEGIN
-    struct op op = { .kind = OP_CHILD, .child = { child ? graph_copy(child) : NULL } };
-    END(op.child.graph ? graph_add(g, &op, before, n, out) : cudaErrorInvalidValue);
+    struct op op = { .kind = OP_CHILD, .child = { is_graph(child) ? graph_copy(child) : NULL } };
+    cudaGraph_t copy = op.child.graph;
+    cudaError_t e = copy ? graph_add(g, &op, before, n, out) : cudaErrorInvalidValue;
+    if (e)
+        graph_free(copy);
+    END(e);
 }
 
-EXPORT cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t g,
-                                               cudaGraphNode_t const *before, size_t n, cudaEvent_t e)
-{
-    return add(out, g, before, n, (struct op){ .kind = OP_RECORD, .record = { e } });
-}
+PLAIN(cudaGraphAddEventRecordNode,
+      (cudaGraphNode_t * out, cudaGraph_t g, cudaGraphNode_t const *before, size_t n, cudaEvent_t e),
+      add(out, g, before, n, (struct op){ .kind = OP_RECORD, .record = { e } }))
 
-EXPORT cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t g,
-                                             cudaGraphNode_t const *before, size_t n, cudaEvent_t e)
-{
-    (void)e;
-    return add(out, g, before, n, (struct op){ .kind = OP_EMPTY });
-}
+PLAIN(cudaGraphAddEventWaitNode,
+      (cudaGraphNode_t * out, cudaGraph_t g, cudaGraphNode_t const *before, size_t n, cudaEvent_t e),
+      ((void)e, add(out, g, before, n, (struct op){ .kind = OP_EMPTY })))
 
 /* ---- dependencies ---- */
 static cudaError_t add_dependency(cudaGraphNode_t from, cudaGraphNode_t to)
@@ -301,32 +279,31 @@ static cudaError_t add_dependency(cudaGraphNode_t from, cudaGraphNode_t to)
 static cudaError_t add_dependencies(cudaGraphNode_t const *from, cudaGraphNode_t const *to, size_t n)
 {
     BEGIN
-    cudaError_t e = cudaSuccess;
+    cudaError_t e = n && (!from || !to) ? cudaErrorInvalidValue : cudaSuccess;
     for (size_t i = 0; i < n && !e; i++)
-        e = add_dependency(from[i], to[i]);
+        e = is_node(from[i]) && is_node(to[i]) && from[i]->graph == to[i]->graph && from[i] != to[i]
+                ? add_dependency(from[i], to[i])
+                : cudaErrorInvalidValue;
     END(e);
 }
 
 /* CUDA 13 puts the edges' data before their number. */
-EXPORT cudaError_t cudaGraphAddDependencies(cudaGraph_t g, cudaGraphNode_t const *from,
-                                            cudaGraphNode_t const *to, size_t n_or_data, size_t n)
-{
-    (void)g;
-    return add_dependencies(from, to, runtime_version() >= 13000 ? n : n_or_data);
-}
-
-EXPORT cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t g, cudaGraphNode_t const *from,
-                                               cudaGraphNode_t const *to, const void *data, size_t n)
-{
-    (void)g, (void)data;
-    return add_dependencies(from, to, n);
-}
+PLAIN(cudaGraphAddDependencies,
+      (cudaGraph_t g, cudaGraphNode_t const *from, cudaGraphNode_t const *to, size_t n_or_data,
+       size_t n),
+      ((void)g, add_dependencies(from, to, runtime_version() >= 13000 ? n : n_or_data)))
+PLAIN(cudaGraphAddDependencies_v2,
+      (cudaGraph_t g, cudaGraphNode_t const *from, cudaGraphNode_t const *to, const void *data,
+       size_t n),
+      ((void)g, (void)data, add_dependencies(from, to, n)))
 
 static cudaError_t nodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n, bool roots)
 {
     BEGIN
     size_t all = 0;
-    for (size_t i = 0; g && i < g->n; i++) {
+    if (!is_graph(g) || !n)
+        END(cudaErrorInvalidValue);
+    for (size_t i = 0; i < g->n; i++) {
         if (roots && g->v[i]->nbefore)
             continue;
         if (out && all < *n)
@@ -334,18 +311,11 @@ static cudaError_t nodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n, bool ro
         all++;
     }
     *n = out && *n < all ? *n : all;
-    END(g ? cudaSuccess : cudaErrorInvalidValue);
+    END(cudaSuccess);
 }
 
-EXPORT cudaError_t cudaGraphGetNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n)
-{
-    return nodes(g, out, n, false);
-}
-
-EXPORT cudaError_t cudaGraphGetRootNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n)
-{
-    return nodes(g, out, n, true);
-}
+PLAIN(cudaGraphGetNodes, (cudaGraph_t g, cudaGraphNode_t *out, size_t *n), nodes(g, out, n, false))
+PLAIN(cudaGraphGetRootNodes, (cudaGraph_t g, cudaGraphNode_t *out, size_t *n), nodes(g, out, n, true))
 
 EXPORT cudaError_t cudaGraphNodeGetType(cudaGraphNode_t n, int *type)
 {
@@ -353,25 +323,27 @@ EXPORT cudaError_t cudaGraphNodeGetType(cudaGraphNode_t n, int *type)
         [OP_LAUNCH] = 0, [OP_COPY] = 1,   [OP_SET] = 2,   [OP_HOST] = 3, [OP_CHILD] = 4,
         [OP_EMPTY] = 5,  [OP_RECORD] = 7, [OP_TAKE] = 10, [OP_GIVE] = 11
     };
-    *type = types[n->op.kind];
-    return cudaSuccess;
+    BEGIN
+    END(WHERE(type && is_node(n), *type = types[n->op.kind]));
 }
 
 /* ---- changing ---- */
-static cudaGraphNode_t in_exec(cudaGraphExec_t x, cudaGraphNode_t n)
+cudaGraphNode_t in_exec(cudaGraphExec_t x, cudaGraphNode_t n)
 {
-    for (size_t i = 0; x && i < x->graph->n; i++)
+    for (size_t i = 0; is_exec(x) && i < x->graph->n; i++)
         if (x->of[i] == n)
             return x->graph->v[i];
     return NULL;
 }
 
-static cudaError_t put_op(cudaGraphNode_t n, struct op *op)
+cudaError_t put_op(cudaGraphNode_t n, struct op *op)
 {
-    if (!n || n->op.kind != op->kind) {
+    if (!is_node(n) || n->op.kind != op->kind) {
         op_free(op);
         return cudaErrorInvalidValue;
     }
+    if (n->op.kind == OP_CHILD)
+        graph_free(n->op.child.graph);
     op_free(&n->op);
     n->op = *op;
     return cudaSuccess;
@@ -385,21 +357,18 @@ EXPORT cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t n, const struct 
     END(e ? e : put_op(n, &op));
 }
 
-EXPORT cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t n,
-                                                    const struct cudaKernelNodeParams *p)
-{
-    return cudaGraphKernelNodeSetParams(in_exec(x, n), p);
-}
+PLAIN(cudaGraphExecKernelNodeSetParams,
+      (cudaGraphExec_t x, cudaGraphNode_t n, const struct cudaKernelNodeParams *p),
+      cudaGraphKernelNodeSetParams(in_exec(x, n), p))
 
 EXPORT cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t n, struct cudaKernelNodeParams *p)
 {
     BEGIN
-    if (!p)
+    if (!p || !is_node(n) || n->op.kind != OP_LAUNCH)
         END(cudaErrorInvalidValue);
     const struct wire_launch *l = &n->op.launch.shape;
-    if (n->op.kind != OP_LAUNCH)
-        END(cudaErrorInvalidValue);
-    *p = (struct cudaKernelNodeParams){ .func = (void *)(uintptr_t)n->op.launch.kernel->stub,
+    const struct kernel *k = n->op.launch.kernel;
+    *p = (struct cudaKernelNodeParams){ .func = (void *)(uintptr_t)(k->stub ? k->stub : k),
                                         .gridDim = { l->grid[0], l->grid[1], l->grid[2] },
                                         .blockDim = { l->block[0], l->block[1], l->block[2] },
                                         .sharedMemBytes = l->shared };
@@ -412,37 +381,20 @@ static cudaError_t set_params(cudaGraphNode_t n, struct op op)
     END(put_op(n, &op));
 }
 
-EXPORT cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t n, const struct cudaMemsetParams *p)
-{
-    return set_params(n, set_op(p));
-}
-
-EXPORT cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t n,
-                                                    const struct cudaMemsetParams *p)
-{
-    return set_params(in_exec(x, n), set_op(p));
-}
-
-EXPORT cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t n, void *to, const void *from,
-                                                  size_t bytes, int kind)
-{
-    (void)kind;
-    return set_params(n, flat_copy(to, from, bytes));
-}
-
-EXPORT cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t x, cudaGraphNode_t n, void *to,
-                                                      const void *from, size_t bytes, int kind)
-{
-    (void)kind;
-    return set_params(in_exec(x, n), flat_copy(to, from, bytes));
-}
-
-EXPORT cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t n,
-                                                  const struct cudaHostNodeParams *p)
-{
-    return set_params(in_exec(x, n),
-                      (struct op){ .kind = OP_HOST, .host = { .fn = p->fn, .data = p->userData } });
-}
+PLAIN(cudaGraphMemsetNodeSetParams, (cudaGraphNode_t n, const struct cudaMemsetParams *p),
+      p ? set_params(n, set_op(p)) : give(cudaErrorInvalidValue))
+PLAIN(cudaGraphExecMemsetNodeSetParams,
+      (cudaGraphExec_t x, cudaGraphNode_t n, const struct cudaMemsetParams *p),
+      p ? set_params(in_exec(x, n), set_op(p)) : give(cudaErrorInvalidValue))
+PLAIN(cudaGraphMemcpyNodeSetParams1D,
+      (cudaGraphNode_t n, void *to, const void *from, size_t bytes, int kind),
+      ((void)kind, set_params(n, flat_copy(to, from, bytes))))
+PLAIN(cudaGraphExecMemcpyNodeSetParams1D,
+      (cudaGraphExec_t x, cudaGraphNode_t n, void *to, const void *from, size_t bytes, int kind),
+      ((void)kind, set_params(in_exec(x, n), flat_copy(to, from, bytes))))
+PLAIN(cudaGraphExecHostNodeSetParams,
+      (cudaGraphExec_t x, cudaGraphNode_t n, const struct cudaHostNodeParams *p),
+      p && p->fn ? set_params(in_exec(x, n), host_op_of(p)) : give(cudaErrorInvalidValue))
 
 EXPORT cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t x, cudaGraphNode_t n, unsigned on)
 {

@@ -75,13 +75,34 @@ static cudaError_t check_shape(const struct kernel *k, const struct wire_launch 
     return cudaSuccess;
 }
 
-static cudaError_t put_params(struct op *op, void **args)
+/* The driver's list: what a word says, and its value behind it. */
+enum { EXTRA_END, EXTRA_BUFFER, EXTRA_SIZE };
+static cudaError_t put_buffer(struct op *op, void *const *extra)
+{
+    const void *from = NULL;
+    const size_t *n = NULL;
+    for (; (uintptr_t)*extra != EXTRA_END; extra += 2) {
+        if ((uintptr_t)*extra > EXTRA_SIZE)
+            return cudaErrorInvalidValue;
+        from = (uintptr_t)*extra == EXTRA_BUFFER ? extra[1] : from;
+        n = (uintptr_t)*extra == EXTRA_SIZE ? extra[1] : n;
+    }
+    if (!n || *n < op->launch.nparams || (!from && *n))
+        return cudaErrorInvalidValue;
+    if (op->launch.nparams)
+        memcpy(op->launch.params, from, op->launch.nparams);
+    return cudaSuccess;
+}
+
+static cudaError_t put_params(struct op *op, void **args, void **extra)
 {
     const struct kernel *k = op->launch.kernel;
     op->launch.nparams = k->facts.param_bytes;
     op->launch.params = calloc(1, op->launch.nparams + 1);
     if (!op->launch.params)
         return cudaErrorMemoryAllocation;
+    if (extra)
+        return args ? cudaErrorInvalidValue : put_buffer(op, extra);
     for (uint32_t i = 0; i < k->facts.nparams; i++) {
         if (!args || !args[i])
             return cudaErrorInvalidValue;
@@ -90,90 +111,113 @@ static cudaError_t put_params(struct op *op, void **args)
     return cudaSuccess;
 }
 
-cudaError_t launch_op(struct op *op, const void *f, dim3 grid, dim3 block, void **args, size_t shared,
-                      const struct cudaLaunchAttribute *attr, unsigned nattr)
+cudaError_t launch_op(struct op *op, const struct launch_want *w)
 {
     cudaError_t e;
-    struct kernel *k = kernel_of(f, &e);
-    if (!k)
-        return e;
+    struct kernel *k = kernel_of(w->f, &e);
+    if (!k || !here(k->owner))
+        return k ? cudaErrorInvalidResourceHandle : e;
     *op = (struct op){ .kind = OP_LAUNCH };
     op->launch.kernel = k;
     op->launch.shape = (struct wire_launch){ .kernel = k->facts.id,
-                                             .grid = { grid.x, grid.y, grid.z },
-                                             .block = { block.x, block.y, block.z },
-                                             .shared = (uint32_t)shared,
+                                             .grid = { w->grid.x, w->grid.y, w->grid.z },
+                                             .block = { w->block.x, w->block.y, w->block.z },
+                                             .shared = (uint32_t)w->shared,
                                              .carveout = k->carveout };
-    for (unsigned i = 0; i < nattr; i++) {
-        if (attr[i].id == AttributeCooperative)
-            op->launch.shape.cooperative = attr[i].val.number != 0;
-        if (attr[i].id == AttributeCluster)
-            memcpy(op->launch.shape.cluster, &attr[i].val.dim, sizeof op->launch.shape.cluster);
+    for (unsigned i = 0; w->attr && i < w->nattr; i++) {
+        if (w->attr[i].id == AttributeCooperative)
+            op->launch.shape.cooperative = w->attr[i].val.number != 0;
+        if (w->attr[i].id == AttributeCluster)
+            memcpy(op->launch.shape.cluster, &w->attr[i].val.dim, sizeof op->launch.shape.cluster);
     }
-    e = shared > UINT32_MAX ? cudaErrorInvalidValue : check_shape(k, &op->launch.shape);
+    e = w->shared > UINT32_MAX || (w->nattr && !w->attr) ? cudaErrorInvalidValue
+                                                         : check_shape(k, &op->launch.shape);
     if (!e)
-        e = put_params(op, args);
+        e = put_params(op, w->args, w->extra);
     if (e)
         op_free(op);
     return e;
 }
 
-static cudaError_t launch(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
-                          cudaStream_t s, const struct cudaLaunchAttribute *attr, unsigned nattr)
+cudaError_t launch_do(const struct launch_want *w, cudaStream_t s)
 {
     struct op op;
+    const struct stream *k = stream_of(s);
+    if (!k || !here(k->owner))
+        return cudaErrorInvalidResourceHandle;
+    cudaError_t e = launch_op(&op, w);
+    return e ? e : op_do(&op, s);
+}
+
+static cudaError_t launch(const struct launch_want *w, cudaStream_t s)
+{
     BEGIN
-    cudaError_t e = launch_op(&op, f, grid, block, args, shared, attr, nattr);
-    END(e ? e : op_do(&op, s));
+    END(launch_do(w, s));
 }
 
 EXPORT cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
                                     cudaStream_t s)
 {
-    return launch(f, grid, block, args, shared, s, NULL, 0);
+    const struct launch_want w = { f, grid, block, shared, args, NULL, NULL, 0 };
+    return launch(&w, s);
 }
 
-EXPORT cudaError_t __cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
-                                      cudaStream_t s);
-EXPORT cudaError_t __cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
-                                      cudaStream_t s)
-{
-    return launch(f, grid, block, args, shared, s, NULL, 0);
-}
+PLAIN(__cudaLaunchKernel,
+      (const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s),
+      cudaLaunchKernel(f, grid, block, args, shared, s))
 
 EXPORT cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block, void **args,
                                                size_t shared, cudaStream_t s)
 {
     const struct cudaLaunchAttribute a = { .id = AttributeCooperative, .val.number = 1 };
-    return launch(f, grid, block, args, shared, s, &a, 1);
+    const struct launch_want w = { f, grid, block, shared, args, NULL, &a, 1 };
+    return launch(&w, s);
 }
 
 EXPORT cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *c, const void *f, void **args)
 {
-    return c ? launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream, c->attrs,
-                      c->numAttrs)
-             : give(cudaErrorInvalidValue);
+    if (!c)
+        return give(cudaErrorInvalidValue);
+    const struct launch_want w = { f,    c->gridDim, c->blockDim, c->dynamicSmemBytes,
+                                   args, NULL,       c->attrs,    c->numAttrs };
+    return launch(&w, c->stream);
 }
 
 /* ---- attributes ---- */
+struct cudaFuncAttributes attributes_of(const struct kernel *k)
+{
+    int cc = (int)(10 * device()->cc_major + device()->cc_minor);
+    return (struct cudaFuncAttributes){ .sharedSizeBytes = k->facts.shared_static,
+                                        .constSizeBytes = k->facts.const_bytes,
+                                        .localSizeBytes = k->facts.local_bytes,
+                                        .maxThreadsPerBlock = (int)k->facts.max_threads,
+                                        .numRegs = (int)k->facts.regs,
+                                        .ptxVersion = cc,
+                                        .binaryVersion = cc,
+                                        .maxDynamicSharedSizeBytes = (int)shared_most(k),
+                                        .preferredShmemCarveout = k->carveout };
+}
+
+static void put_clusters(struct cudaFuncClusters *c, const struct kernel *k)
+{
+    const uint32_t *want = k->facts.cluster;
+    *c = (struct cudaFuncClusters){ .clusterDimMustBeSet = want[0] != 0,
+                                    .requiredClusterWidth = (int)want[0],
+                                    .requiredClusterHeight = (int)want[1],
+                                    .requiredClusterDepth = (int)want[2] };
+}
+
 EXPORT cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *a, const void *f)
 {
     cudaError_t e;
     BEGIN
     if (!a)
         END(cudaErrorInvalidValue);
-    struct kernel *k = kernel_of(f, &e);
-    if (k) {
-        *a = (struct cudaFuncAttributes){ .sharedSizeBytes = k->facts.shared_static,
-                                          .constSizeBytes = k->facts.const_bytes,
-                                          .localSizeBytes = k->facts.local_bytes,
-                                          .maxThreadsPerBlock = (int)k->facts.max_threads,
-                                          .numRegs = (int)k->facts.regs };
-        int cc = (int)(10 * device()->cc_major + device()->cc_minor);
-        a->ptxVersion = a->binaryVersion = cc;
-        a->maxDynamicSharedSizeBytes = (int)shared_most(k);
-        a->preferredShmemCarveout = k->carveout;
-    }
+    const struct kernel *k = kernel_of(f, &e);
+    if (k)
+        *a = attributes_of(k);
+    if (k && runtime_version() >= 12000)
+        put_clusters((struct cudaFuncClusters *)(a + 1), k);
     END(e);
 }
 
@@ -204,17 +248,8 @@ static cudaError_t noted(const void *f)
     END(e);
 }
 
-EXPORT cudaError_t cudaFuncSetCacheConfig(const void *f, int config_wanted)
-{
-    (void)config_wanted;
-    return noted(f);
-}
-
-EXPORT cudaError_t cudaFuncSetSharedMemConfig(const void *f, int config_wanted)
-{
-    (void)config_wanted;
-    return noted(f);
-}
+PLAIN(cudaFuncSetCacheConfig, (const void *f, int config_wanted), ((void)config_wanted, noted(f)))
+PLAIN(cudaFuncSetSharedMemConfig, (const void *f, int config_wanted), ((void)config_wanted, noted(f)))
 
 EXPORT cudaError_t cudaFuncGetParamInfo(const void *f, size_t i, size_t *offset, size_t *bytes)
 {
@@ -267,13 +302,9 @@ EXPORT cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const v
     END(e);
 }
 
-EXPORT cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, const void *f,
-                                                                          int threads, size_t shared,
-                                                                          unsigned flags)
-{
-    (void)flags;
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(n, f, threads, shared);
-}
+PLAIN(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+      (int *n, const void *f, int threads, size_t shared, unsigned flags),
+      ((void)flags, cudaOccupancyMaxActiveBlocksPerMultiprocessor(n, f, threads, shared)))
 
 EXPORT cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *f, int ctas,
                                                              int threads)
@@ -298,6 +329,8 @@ EXPORT cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, cons
 static cudaError_t clusters(int *n, const void *f, const struct cudaLaunchConfig *c)
 {
     struct op op;
+    if (!n || !c || (c->numAttrs && !c->attrs))
+        return cudaErrorInvalidValue;
     struct wire_fits r = { 0 };
     cudaError_t e;
     struct kernel *k = kernel_of(f, &e);
@@ -318,12 +351,8 @@ static cudaError_t clusters(int *n, const void *f, const struct cudaLaunchConfig
     return cudaSuccess;
 }
 
-EXPORT cudaError_t cudaOccupancyMaxActiveClusters(int *n, const void *f,
-                                                  const struct cudaLaunchConfig *c)
-{
-    BEGIN
-    END(clusters(n, f, c));
-}
+LOCKED(cudaOccupancyMaxActiveClusters, (int *n, const void *f, const struct cudaLaunchConfig *c),
+       clusters(n, f, c))
 
 EXPORT cudaError_t cudaOccupancyMaxPotentialClusterSize(int *n, const void *f,
                                                         const struct cudaLaunchConfig *c)

@@ -1,13 +1,12 @@
 /* The way to the device: a socket, one question at a time; errors; waiting. */
+#include "engine/emulate/runtime/context.h"
 #include "engine/emulate/runtime/runtime.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -19,15 +18,33 @@ static struct {
     struct wire_device device;
 } L = { .fd = -1 };
 static _Thread_local cudaError_t last;
+static _Thread_local unsigned depth;     /* how often this thread holds the lock */
+static _Thread_local unsigned of_driver; /* calls of the driver that are under way */
 
 void runtime_enter(void)
 {
     pthread_mutex_lock(&lock);
+    depth++;
 }
 
 void runtime_leave(void)
 {
+    depth--;
     pthread_mutex_unlock(&lock);
+}
+
+unsigned runtime_pause(void)
+{
+    unsigned was = depth;
+    while (depth)
+        runtime_leave();
+    return was;
+}
+
+void runtime_resume(unsigned was)
+{
+    while (was--)
+        runtime_enter();
 }
 
 const struct wire_device *device(void)
@@ -42,9 +59,24 @@ cudaError_t sticky(void)
 
 cudaError_t give(cudaError_t e)
 {
-    if (e && e != cudaErrorNotReady)
+    if (e && e != cudaErrorNotReady && !of_driver)
         last = e;
     return e;
+}
+
+void driver_in(void)
+{
+    of_driver++;
+}
+
+void driver_out(void)
+{
+    of_driver--;
+}
+
+bool in_driver(void)
+{
+    return of_driver != 0;
 }
 
 EXPORT cudaError_t cudaGetLastError(void)
@@ -54,10 +86,7 @@ EXPORT cudaError_t cudaGetLastError(void)
     return e;
 }
 
-EXPORT cudaError_t cudaPeekAtLastError(void)
-{
-    return last ? last : L.error;
-}
+PLAIN(cudaPeekAtLastError, (void), last ? last : L.error)
 
 /* ---- bytes ---- */
 static bool send_all(struct iovec *v, int n, int file)
@@ -171,7 +200,7 @@ void launched(void)
     L.waits = true;
 }
 
-cudaError_t drain(void)
+static cudaError_t wait_for(FILE *out)
 {
     struct wire_nothing no = { 0 };
     struct wire_done done;
@@ -182,11 +211,26 @@ cudaError_t drain(void)
     L.waits = false;
     if (!ask(WIRE_SYNC, &no, sizeof no, NULL, 0, &done, sizeof done, &text, &n))
         return L.error;
-    if (n)
-        fwrite(text, 1, n, stdout);
+    if (n && out)
+        fwrite(text, 1, n, out);
     free(text);
     L.error = (cudaError_t)done.error;
     return L.error;
+}
+
+cudaError_t drain(void)
+{
+    return wait_for(stdout);
+}
+
+/* A program that returns waits for its kernels; as with a GPU, what they printed since the last wait is
+ * lost. A lock that another thread holds is not waited for: that thread may never go on. */
+__attribute__((destructor)) static void at_exit(void)
+{
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    wait_for(NULL);
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- the beginning ---- */

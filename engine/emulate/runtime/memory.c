@@ -28,53 +28,36 @@ static cudaError_t release(void *p, bool host)
     END(e);
 }
 
-EXPORT cudaError_t cudaMalloc(void **p, size_t n)
-{
-    return take(p, n, BLOCK_DEVICE);
-}
-
-EXPORT cudaError_t cudaMallocManaged(void **p, size_t n, unsigned flags)
-{
-    (void)flags;
-    return n ? take(p, n, BLOCK_MANAGED) : give(cudaErrorInvalidValue);
-}
-
-EXPORT cudaError_t cudaMallocHost(void **p, size_t n)
-{
-    return take(p, n, BLOCK_PINNED);
-}
-
-EXPORT cudaError_t cudaHostAlloc(void **p, size_t n, unsigned flags)
-{
-    (void)flags;
-    return take(p, n, BLOCK_PINNED);
-}
-
-EXPORT cudaError_t cudaFree(void *p)
-{
-    return release(p, false);
-}
-
-EXPORT cudaError_t cudaFreeHost(void *p)
-{
-    return release(p, true);
-}
+PLAIN(cudaMalloc, (void **p, size_t n), take(p, n, BLOCK_DEVICE))
+PLAIN(cudaMallocManaged, (void **p, size_t n, unsigned flags),
+      ((void)flags, n ? take(p, n, BLOCK_MANAGED) : give(cudaErrorInvalidValue)))
+PLAIN(cudaMallocHost, (void **p, size_t n), take(p, n, BLOCK_PINNED))
+PLAIN(cudaHostAlloc, (void **p, size_t n, unsigned flags), ((void)flags, take(p, n, BLOCK_PINNED)))
+PLAIN(cudaFree, (void *p), release(p, false))
+PLAIN(cudaFreeHost, (void *p), release(p, true))
 
 EXPORT cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
     if (!pitch)
         return give(cudaErrorInvalidValue);
+    size_t row, all;
+    if (__builtin_add_overflow(width, 511, &row) ||
+        __builtin_mul_overflow(row / 512 * 512, height, &all))
+        return give(cudaErrorMemoryAllocation);
     *pitch = rounded(width, 512);
-    return take(p, *pitch * height, BLOCK_DEVICE);
+    return take(p, all, BLOCK_DEVICE);
 }
 
 EXPORT cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent e)
 {
     if (!p)
         return give(cudaErrorInvalidValue);
-    size_t pitch = rounded(e.width, 512);
+    size_t pitch = rounded(e.width, 512), slice, all;
+    if (pitch < e.width || __builtin_mul_overflow(pitch, e.height, &slice) ||
+        __builtin_mul_overflow(slice, e.depth, &all))
+        return give(cudaErrorMemoryAllocation);
     *p = (struct cudaPitchedPtr){ NULL, pitch, e.width, e.height };
-    return take(&p->ptr, pitch * e.height * e.depth, BLOCK_DEVICE);
+    return take(&p->ptr, all, BLOCK_DEVICE);
 }
 
 EXPORT cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
@@ -89,9 +72,11 @@ EXPORT cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 
 EXPORT cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *a, const void *p)
 {
-    static const int types[] = {
-        [BLOCK_DEVICE] = 2, [BLOCK_MANAGED] = 3, [BLOCK_PINNED] = 1, [BLOCK_REGISTERED] = 1
-    };
+    static const int types[] = { [BLOCK_DEVICE] = 2,
+                                 [BLOCK_MANAGED] = 3,
+                                 [BLOCK_PINNED] = 1,
+                                 [BLOCK_REGISTERED] = 1,
+                                 [BLOCK_MAPPED] = 2 };
     BEGIN
     const struct block *b = block_at(p);
     bool variable = is_variable(p);
@@ -101,7 +86,7 @@ EXPORT cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *a, con
     a->type = b ? types[b->kind] : variable ? 2 : 0;
     a->device = b || variable ? 0 : -2;
     a->devicePointer = b || variable ? at : NULL;
-    a->hostPointer = (b && b->kind != BLOCK_DEVICE) || (!b && !variable) ? at : NULL;
+    a->hostPointer = (b && !is_of_device(b)) || (!b && !variable) ? at : NULL;
     if (!b && !variable)
         a->hostPointer = NULL;
     END(cudaSuccess);
@@ -112,7 +97,7 @@ EXPORT cudaError_t cudaHostGetDevicePointer(void **to, void *p, unsigned flags)
     (void)flags;
     BEGIN
     const struct block *b = block_at(p);
-    if (!to || !b || b->kind == BLOCK_DEVICE)
+    if (!to || !b || is_of_device(b))
         END(cudaErrorInvalidValue);
     *to = p;
     END(cudaSuccess);
@@ -122,7 +107,7 @@ EXPORT cudaError_t cudaHostGetFlags(unsigned *flags, void *p)
 {
     BEGIN
     const struct block *b = block_at(p);
-    if (!flags || !b || b->kind == BLOCK_DEVICE)
+    if (!flags || !b || is_of_device(b))
         END(cudaErrorInvalidValue);
     *flags = 2; /* mapped: all is */
     END(cudaSuccess);

@@ -1,13 +1,12 @@
 /* What the compiler's host code registers: fatbins, kernels by their stubs, variables by their host
  * addresses. Nothing is sent before it is asked for. */
-#include "engine/emulate/runtime/runtime.h"
+#include "engine/emulate/runtime/context.h"
+#include "engine/emulate/runtime/image.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define WRAPPER_MAGIC   0x466243b1u
-#define CONTAINER_MAGIC 0xba55ed50u
-#define PARTS_MOST      65536
+#define WRAPPER_MAGIC 0x466243b1u
+#define PARTS_MOST    65536
 
 struct module {
     const void *const *wrapper; /* magic and version, data, more */
@@ -34,17 +33,6 @@ static struct {
 } R;
 
 /* ---- fatbins ---- */
-static uint64_t container_bytes(const uint8_t *p)
-{
-    uint32_t magic;
-    uint16_t head;
-    uint64_t size;
-    memcpy(&magic, p, 4);
-    memcpy(&head, p + 6, 2);
-    memcpy(&size, p + 8, 8);
-    return magic == CONTAINER_MAGIC ? head + size : 0;
-}
-
 /* Of version 2 the wrapper ends in a list of containers; else there is one. */
 static size_t parts_of(const struct module *m, const uint8_t **part, size_t most)
 {
@@ -68,7 +56,7 @@ static bool put_parts(const uint8_t *const *part, size_t n, char *to, uint64_t *
 {
     *bytes = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t size = container_bytes(part[i]);
+        uint64_t size = fatbin_bytes(part[i]);
         if (to) {
             memcpy(to + *bytes, &size, sizeof size);
             memcpy(to + *bytes + sizeof size, part[i], size);
@@ -160,17 +148,18 @@ EXPORT char __cudaInitModule(void **handle)
 }
 
 /* ---- kernels ---- */
-static struct kernel *kernel_add(struct module *m, const void *stub, const char *name)
+static struct kernel *kernel_add(uint64_t module, const void *stub, const char *name)
 {
     struct kernel *k = calloc(1, sizeof *k);
     char *own = strdup(name);
-    if (!k || !own) {
+    if (!k || !own || !handle_add(k, HANDLE_KERNEL)) {
         free(k);
         free(own);
         return NULL;
     }
-    *k =
-        (struct kernel){ .module = m->id, .name = own, .stub = stub, .shared_most = -1, .carveout = -1 };
+    *k = (struct kernel){
+        .module = module, .name = own, .stub = stub, .shared_most = -1, .carveout = -1
+    };
     k->next = R.kernels;
     R.kernels = k;
     return k;
@@ -184,7 +173,7 @@ EXPORT void __cudaRegisterFunction(void **handle, const char *stub, char *device
     (void)device_fun, (void)limit, (void)tid, (void)bid, (void)bdim, (void)gdim, (void)wsize;
     runtime_enter();
     if (handle)
-        kernel_add((struct module *)handle, stub, name);
+        kernel_add(((struct module *)handle)->id, stub, name);
     runtime_leave();
 }
 
@@ -207,11 +196,35 @@ static cudaError_t ask_facts(struct kernel *k)
 
 struct kernel *kernel_of(const void *f, cudaError_t *error)
 {
-    struct kernel *k = R.kernels;
-    while (k && k->stub != f && k != f)
-        k = k->next;
+    struct kernel *k = handle_is(f, HANDLE_KERNEL) ? (struct kernel *)(uintptr_t)f : NULL;
+    for (struct kernel *s = R.kernels; s && f && !k; s = s->next)
+        k = s->stub == f ? s : NULL;
     *error = !k ? cudaErrorInvalidDeviceFunction : k->asked ? k->facts.error : ask_facts(k);
     return *error ? NULL : k;
+}
+
+uint64_t module_number(void)
+{
+    return R.modules++;
+}
+
+struct kernel *kernel_named(uint64_t module, const char *name, cudaError_t *error)
+{
+    struct kernel *k = R.kernels;
+    while (k && (k->module != module || strcmp(k->name, name) != 0))
+        k = k->next;
+    if (!k)
+        k = kernel_add(module, NULL, name);
+    *error = cudaErrorMemoryAllocation;
+    return k ? kernel_of(k, error) : NULL;
+}
+
+/* Graphs may still launch them: they stay, without a handle. */
+void kernels_forget(uint64_t module)
+{
+    for (struct kernel *k = R.kernels; k; k = k->next)
+        if (k->module == module)
+            handle_drop(k);
 }
 
 /* The newer compilers' host code looks a kernel up once. */
@@ -227,15 +240,8 @@ EXPORT cudaError_t __cudaGetKernel(void **out, const void *stub)
     END(e);
 }
 
-EXPORT cudaError_t cudaGetKernel(void **out, const void *stub)
-{
-    return __cudaGetKernel(out, stub);
-}
-
-EXPORT cudaError_t cudaGetFuncBySymbol(void **out, const void *stub)
-{
-    return __cudaGetKernel(out, stub);
-}
+PLAIN(cudaGetKernel, (void **out, const void *stub), __cudaGetKernel(out, stub))
+PLAIN(cudaGetFuncBySymbol, (void **out, const void *stub), __cudaGetKernel(out, stub))
 
 EXPORT cudaError_t cudaFuncGetName(const char **name, const void *f)
 {

@@ -1,5 +1,6 @@
 /* Operations, one at a time or as the nodes of a graph: run one after the other, each behind what it waits
  * for. */
+#include "engine/emulate/runtime/context.h"
 #include "engine/emulate/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -14,12 +15,16 @@ static void *forward(const void *p, size_t n)
 static cudaError_t run_copy(const struct op *op)
 {
     cudaError_t e = drain();
-    size_t rows = op->copy.height, width = op->copy.width;
+    size_t rows = op->copy.height, width = op->copy.width, all;
+    if (__builtin_mul_overflow(width, rows, &all))
+        return cudaErrorInvalidValue;
+    if (!all)
+        return e;
     if (op->copy.to_pitch == width && op->copy.from_pitch == width) {
         width *= rows; /* rows behind one another are one */
         rows = 1;
     }
-    for (size_t z = 0; z < op->copy.depth; z++)
+    for (size_t z = 0; z < op->copy.depth && !e; z++)
         for (size_t y = 0; y < rows && !e; y++)
             e = move_bytes(forward(op->copy.to, z * op->copy.to_slice + y * op->copy.to_pitch),
                            forward(op->copy.from, z * op->copy.from_slice + y * op->copy.from_pitch),
@@ -30,20 +35,29 @@ static cudaError_t run_copy(const struct op *op)
 static cudaError_t run_set(const struct op *op)
 {
     cudaError_t e = drain();
-    for (size_t z = 0; z < op->set.depth; z++)
+    size_t all;
+    if (__builtin_mul_overflow(op->set.width, op->set.height, &all))
+        return cudaErrorInvalidValue;
+    if (!all)
+        return e;
+    for (size_t z = 0; z < op->set.depth && !e; z++)
         for (size_t y = 0; y < op->set.height && !e; y++)
             e = set_bytes(forward(op->set.to, z * op->set.slice + y * op->set.pitch), op->set.value,
                           op->set.size, op->set.width);
     return e;
 }
 
-static cudaError_t run_host(const struct op *op)
+/* alone: of no graph, which must not change while it runs. Other threads, for which the function may wait,
+ * then come to the device. */
+static cudaError_t run_host(const struct op *op, bool alone)
 {
     cudaError_t e = drain();
+    unsigned held = alone ? runtime_pause() : 0;
     if (op->host.callback)
         op->host.callback(op->host.stream, e, op->host.data);
     else if (!e)
         op->host.fn(op->host.data);
+    runtime_resume(held);
     return e;
 }
 
@@ -80,7 +94,7 @@ cudaError_t op_run(const struct op *op)
     case OP_LAUNCH: return run_launch(op);
     case OP_COPY: return run_copy(op);
     case OP_SET: return run_set(op);
-    case OP_HOST: return run_host(op);
+    case OP_HOST: return run_host(op, false);
     case OP_RECORD: return run_record(op->record.event);
     case OP_GIVE: return run_give(op);
     case OP_CHILD: return graph_run(op->child.graph);
@@ -93,7 +107,9 @@ cudaError_t op_do(struct op *op, cudaStream_t s)
     cudaGraph_t g = capture_of(s);
     if (g)
         return graph_append(g, op, NULL);
-    cudaError_t e = op_run(op);
+    cudaError_t e = !stream_of(s)         ? cudaErrorInvalidResourceHandle
+                    : op->kind == OP_HOST ? run_host(op, true)
+                                          : op_run(op);
     op_free(op);
     return e;
 }
@@ -119,26 +135,41 @@ void op_free(struct op *op)
 /* ---- graphs ---- */
 cudaGraph_t graph_new(void)
 {
-    return calloc(1, sizeof(struct graph));
+    cudaGraph_t g = calloc(1, sizeof(struct graph));
+    if (handle_add(g, HANDLE_GRAPH))
+        return g;
+    free(g);
+    return NULL;
 }
 
 void graph_free(cudaGraph_t g)
 {
     for (size_t i = 0; g && i < g->n; i++) {
+        if (g->v[i]->op.kind == OP_CHILD)
+            graph_free(g->v[i]->op.child.graph);
         op_free(&g->v[i]->op);
+        handle_drop(g->v[i]);
         free(g->v[i]->before);
         free(g->v[i]);
     }
     if (g)
         free(g->v);
+    handle_drop(g);
     free(g);
 }
 
-/* A node behind those of `before`. Takes the op. */
-cudaError_t graph_add(cudaGraph_t g, struct op *op, cudaGraphNode_t const *before, size_t nbefore,
-                      cudaGraphNode_t *out)
+static bool may_follow(const struct graph *g, cudaGraphNode_t const *before, size_t n)
 {
-    if (g && g->n == g->cap) {
+    bool fine = !n || before;
+    for (size_t i = 0; fine && i < n; i++)
+        fine = handle_is(before[i], HANDLE_NODE) && before[i]->graph == g;
+    return fine;
+}
+
+static cudaError_t put_node(cudaGraph_t g, struct op *op, cudaGraphNode_t const *before, size_t nbefore,
+                            cudaGraphNode_t *out)
+{
+    if (g->n == g->cap) {
         size_t cap = g->cap ? 2 * g->cap : 16;
         cudaGraphNode_t *v = realloc(g->v, cap * sizeof *v);
         g->v = v ? v : g->v;
@@ -146,11 +177,11 @@ cudaError_t graph_add(cudaGraph_t g, struct op *op, cudaGraphNode_t const *befor
     }
     struct node *n = calloc(1, sizeof *n);
     cudaGraphNode_t *own = calloc(nbefore + 1, sizeof *own);
-    if (!g || g->n == g->cap || !n || !own) {
+    if (g->n == g->cap || !n || !own || !handle_add(n, HANDLE_NODE)) {
         free(n);
         free(own);
         op_free(op);
-        return g ? cudaErrorMemoryAllocation : cudaErrorInvalidValue;
+        return cudaErrorMemoryAllocation;
     }
     if (nbefore)
         memcpy(own, before, nbefore * sizeof *own);
@@ -159,6 +190,15 @@ cudaError_t graph_add(cudaGraph_t g, struct op *op, cudaGraphNode_t const *befor
     if (out)
         *out = n;
     return cudaSuccess;
+}
+
+cudaError_t graph_add(cudaGraph_t g, struct op *op, cudaGraphNode_t const *before, size_t nbefore,
+                      cudaGraphNode_t *out)
+{
+    if (handle_is(g, HANDLE_GRAPH) && may_follow(g, before, nbefore))
+        return put_node(g, op, before, nbefore, out);
+    op_free(op);
+    return cudaErrorInvalidValue;
 }
 
 cudaError_t graph_append(cudaGraph_t g, struct op *op, cudaGraphNode_t *out)
@@ -205,11 +245,13 @@ cudaGraph_t graph_copy(const struct graph *g)
         if (op.kind == OP_CHILD)
             op.child.graph = graph_copy(op.child.graph);
         fine = (op.kind != OP_LAUNCH || op.launch.params) && (op.kind != OP_CHILD || op.child.graph) &&
-               graph_add(c, &op, g->v[i]->before, g->v[i]->nbefore, NULL) == cudaSuccess;
+               put_node(c, &op, g->v[i]->before, g->v[i]->nbefore, NULL) == cudaSuccess;
     }
-    for (size_t i = 0; fine && i < c->n; i++)
+    for (size_t i = 0; fine && i < c->n; i++) {
+        c->v[i]->of = g->v[i];
         for (size_t k = 0; k < c->v[i]->nbefore; k++)
             c->v[i]->before[k] = c->v[place_of(g, c->v[i]->before[k])];
+    }
     if (fine)
         return c;
     graph_free(c);

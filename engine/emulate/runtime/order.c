@@ -1,4 +1,5 @@
 /* Which streams and events there are, and which of them a graph is being made of. */
+#include "engine/emulate/runtime/context.h"
 #include "engine/emulate/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -17,16 +18,17 @@ struct stream *stream_of(cudaStream_t s)
         return &S.legacy;
     if ((uintptr_t)s == PER_THREAD)
         return &S.per_thread;
-    struct stream *k = S.streams;
-    while (k && k != s)
-        k = k->next;
-    return k;
+    return handle_is(s, HANDLE_STREAM) ? s : NULL;
 }
 
-void stream_add(struct stream *s)
+bool stream_add(struct stream *s)
 {
+    if (!handle_add(s, HANDLE_STREAM))
+        return false;
+    s->owner = context_now();
     s->next = S.streams;
     S.streams = s;
+    return true;
 }
 
 bool stream_drop(cudaStream_t s)
@@ -37,23 +39,25 @@ bool stream_drop(cudaStream_t s)
     if (!*at)
         return false;
     *at = s->next;
+    handle_drop(s);
     free(s);
     return true;
 }
 
 struct event *event_of(cudaEvent_t e)
 {
-    struct event *k = S.events;
-    while (k && k != e)
-        k = k->next;
-    return k;
+    return handle_is(e, HANDLE_EVENT) ? e : NULL;
 }
 
-void event_add(struct event *e)
+bool event_add(struct event *e)
 {
+    if (!handle_add(e, HANDLE_EVENT))
+        return false;
     e->slot = S.slots++;
+    e->owner = context_now();
     e->next = S.events;
     S.events = e;
+    return true;
 }
 
 bool event_drop(cudaEvent_t e)
@@ -64,6 +68,7 @@ bool event_drop(cudaEvent_t e)
     if (!*at)
         return false;
     *at = e->next;
+    handle_drop(e);
     free(e);
     return true;
 }
@@ -72,6 +77,29 @@ cudaGraph_t capture_of(cudaStream_t s)
 {
     struct stream *k = stream_of(s);
     return k ? k->into : NULL;
+}
+
+bool here(const struct context *owner)
+{
+    return !owner || !context_now() || owner == context_now();
+}
+
+void order_forget(const struct context *c)
+{
+    struct stream *s = S.streams;
+    struct event *e = S.events;
+    while (s) {
+        struct stream *next = s->next;
+        if (s->owner == c)
+            stream_drop(s);
+        s = next;
+    }
+    while (e) {
+        struct event *next = e->next;
+        if (e->owner == c)
+            event_drop(e);
+        e = next;
+    }
 }
 
 static void no_longer(struct stream *s, cudaGraph_t g)

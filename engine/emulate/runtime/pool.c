@@ -1,5 +1,6 @@
 /* Memory in the order of a stream, and pools: there is one kind of memory, so a pool only keeps what it is
  * told. */
+#include "engine/emulate/runtime/context.h"
 #include "engine/emulate/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -9,6 +10,11 @@ struct pool {
     uint64_t attribute[ATTRIBUTES];
 };
 static struct pool usual, *chosen = &usual;
+
+static bool is_pool(const struct pool *p)
+{
+    return p == &usual || handle_is(p, HANDLE_POOL);
+}
 
 EXPORT cudaError_t cudaMallocAsync(void **p, size_t n, cudaStream_t s)
 {
@@ -26,7 +32,10 @@ EXPORT cudaError_t cudaMallocAsync(void **p, size_t n, cudaStream_t s)
 
 EXPORT cudaError_t cudaMallocFromPoolAsync(void **p, size_t n, cudaMemPool_t pool, cudaStream_t s)
 {
-    return pool ? cudaMallocAsync(p, n, s) : give(cudaErrorInvalidValue);
+    BEGIN
+    bool there = is_pool(pool);
+    runtime_leave();
+    return there ? cudaMallocAsync(p, n, s) : give(cudaErrorInvalidValue);
 }
 
 EXPORT cudaError_t cudaFreeAsync(void *p, cudaStream_t s)
@@ -40,29 +49,18 @@ EXPORT cudaError_t cudaFreeAsync(void *p, cudaStream_t s)
     END(op_do(&op, s));
 }
 
-EXPORT cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int id)
-{
-    BEGIN
-    if (!pool)
-        END(cudaErrorInvalidValue);
-    *pool = &usual;
-    END(id ? cudaErrorInvalidDevice : cudaSuccess);
-}
-
-EXPORT cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int id)
-{
-    BEGIN
-    if (!pool)
-        END(cudaErrorInvalidValue);
-    *pool = chosen;
-    END(id ? cudaErrorInvalidDevice : cudaSuccess);
-}
+LOCKED(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int id),
+       pool ? (*pool = &usual, id ? cudaErrorInvalidDevice : cudaSuccess) : cudaErrorInvalidValue)
+LOCKED(cudaDeviceGetMemPool, (cudaMemPool_t * pool, int id),
+       pool ? (*pool = chosen, id ? cudaErrorInvalidDevice : cudaSuccess) : cudaErrorInvalidValue)
 
 EXPORT cudaError_t cudaDeviceSetMemPool(int id, cudaMemPool_t pool)
 {
     BEGIN
-    chosen = pool ? pool : &usual;
-    END(id ? cudaErrorInvalidDevice : cudaSuccess);
+    if (!is_pool(pool) || id)
+        END(id ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    chosen = pool;
+    END(cudaSuccess);
 }
 
 EXPORT cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const void *properties)
@@ -71,24 +69,28 @@ EXPORT cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const void *properties
     BEGIN
     if (!pool)
         END(cudaErrorInvalidValue);
-    *pool = calloc(1, sizeof **pool);
-    END(*pool ? cudaSuccess : cudaErrorMemoryAllocation);
+    struct pool *made = calloc(1, sizeof *made);
+    if (!made || !handle_add(made, HANDLE_POOL)) {
+        free(made);
+        END(cudaErrorMemoryAllocation);
+    }
+    *pool = made;
+    END(cudaSuccess);
 }
 
 EXPORT cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
     BEGIN
+    if (!handle_is(pool, HANDLE_POOL))
+        END(cudaErrorInvalidValue);
     chosen = chosen == pool ? &usual : chosen;
-    if (pool && pool != &usual)
-        free(pool);
-    END(pool ? cudaSuccess : cudaErrorInvalidValue);
+    handle_drop(pool);
+    free(pool);
+    END(cudaSuccess);
 }
 
-EXPORT cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep)
-{
-    (void)keep;
-    return pool ? cudaSuccess : give(cudaErrorInvalidValue);
-}
+LOCKED(cudaMemPoolTrimTo, (cudaMemPool_t pool, size_t keep),
+       ((void)keep, is_pool(pool) ? cudaSuccess : cudaErrorInvalidValue))
 
 /* The first three are words, the others counts. */
 static bool is_count(int attribute)
@@ -99,7 +101,7 @@ static bool is_count(int attribute)
 EXPORT cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, int attribute, void *value)
 {
     BEGIN
-    if (!pool || !value || attribute < 1 || attribute >= ATTRIBUTES)
+    if (!is_pool(pool) || !value || attribute < 1 || attribute >= ATTRIBUTES)
         END(cudaErrorInvalidValue);
     pool->attribute[attribute] = is_count(attribute) ? *(uint64_t *)value : (uint64_t) * (int *)value;
     END(cudaSuccess);
@@ -108,7 +110,7 @@ EXPORT cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, int attribute, vo
 EXPORT cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, int attribute, void *value)
 {
     BEGIN
-    if (!pool || !value || attribute < 1 || attribute >= ATTRIBUTES)
+    if (!is_pool(pool) || !value || attribute < 1 || attribute >= ATTRIBUTES)
         END(cudaErrorInvalidValue);
     if (is_count(attribute))
         *(uint64_t *)value = pool->attribute[attribute];
@@ -117,15 +119,15 @@ EXPORT cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, int attribute, vo
     END(cudaSuccess);
 }
 
-EXPORT cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const void *list, size_t n)
-{
-    (void)list, (void)n;
-    return pool ? cudaSuccess : give(cudaErrorInvalidValue);
-}
+LOCKED(cudaMemPoolSetAccess, (cudaMemPool_t pool, const void *list, size_t n),
+       ((void)list, (void)n, is_pool(pool) ? cudaSuccess : cudaErrorInvalidValue))
 
 EXPORT cudaError_t cudaMemPoolGetAccess(int *flags, cudaMemPool_t pool, const void *location)
 {
     (void)location;
+    if (!flags)
+        return give(cudaErrorInvalidValue);
     *flags = 3; /* read and write */
-    return pool ? cudaSuccess : give(cudaErrorInvalidValue);
+    BEGIN
+    END(is_pool(pool) ? cudaSuccess : cudaErrorInvalidValue);
 }

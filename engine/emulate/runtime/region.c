@@ -1,6 +1,7 @@
 /* Device memory: blocks of one large file, mapped twice. Where the program sees them nothing may be read,
  * as on a GPU, except managed and pinned memory; `own` is where this library reads and writes. The device
  * maps the same file, so nothing is copied to reach it. */
+#include "engine/emulate/runtime/context.h"
 #include "engine/emulate/runtime/runtime.h"
 
 #include <fcntl.h>
@@ -100,13 +101,13 @@ static uint64_t end_of(const struct block *b)
     return round_up(b->at + (b->n ? b->n : 1), PAGE) + GUARD;
 }
 
-/* Room for n bytes from byte `from` on; the file's size where there is none. */
-static uint64_t room_from(uint64_t from, uint64_t n)
+/* Room for n bytes from byte `from` on, at a multiple of `to`; the file's size where there is none. */
+static uint64_t room_from(uint64_t from, uint64_t n, uint64_t to)
 {
     size_t i = above(from);
-    uint64_t at = i && end_of(&M.v[i - 1]) > from ? end_of(&M.v[i - 1]) : from;
+    uint64_t at = round_up(i && end_of(&M.v[i - 1]) > from ? end_of(&M.v[i - 1]) : from, to);
     for (; i < M.n && at + n + GUARD > M.v[i].at; i++)
-        at = end_of(&M.v[i]);
+        at = round_up(end_of(&M.v[i]), to);
     return at + n + GUARD <= M.size ? at : M.size;
 }
 
@@ -122,7 +123,8 @@ static struct block *add_block(uint64_t at, uint64_t n, enum block_kind kind)
     }
     size_t i = above(at);
     memmove(&M.v[i + 1], &M.v[i], (M.n - i) * sizeof *M.v);
-    M.v[i] = (struct block){ .addr = M.base + at, .n = n, .at = at, .kind = kind };
+    M.v[i] =
+        (struct block){ .addr = M.base + at, .n = n, .at = at, .kind = kind, .owner = context_now() };
     M.n++;
     return &M.v[i];
 }
@@ -136,40 +138,100 @@ static bool open_to_host(struct block *b)
     return b->mapped_for_host;
 }
 
-static void lend(const struct block *b)
+void block_lend(const struct block *b, bool written)
 {
-    struct wire_range r = {
-        .addr = b->addr, .n = b->n, .at = b->at, .written = b->kind != BLOCK_DEVICE
-    };
+    struct wire_range r = { .addr = b->addr, .n = b->n, .at = b->at, .written = written };
     tell(WIRE_LEND, &r, sizeof r, NULL, 0);
+}
+
+void block_release(const struct block *b)
+{
+    struct wire_range r = { .addr = b->kind == BLOCK_REGISTERED ? b->addr / PAGE * PAGE : b->addr };
+    tell(WIRE_RELEASE, &r, sizeof r, NULL, 0);
+}
+
+/* It counts as memory of the device. */
+static bool counts(enum block_kind kind)
+{
+    return kind == BLOCK_DEVICE || kind == BLOCK_PHYSICAL;
+}
+
+static struct block *place(uint64_t n, uint64_t to, enum block_kind kind)
+{
+    if (n > M.size || to > M.size || (counts(kind) && n > device()->mem_bytes - M.used))
+        return NULL;
+    uint64_t at = room_from(M.next, n, to);
+    at = at == M.size ? room_from(0, n, to) : at;
+    struct block *b = at == M.size ? NULL : add_block(at, n, kind);
+    if (!b)
+        return NULL;
+    M.used += counts(kind) ? n : 0;
+    M.next = end_of(b);
+    return b;
+}
+
+/* Its bytes of the file are free again. */
+static void leave(struct block *b)
+{
+    if (b->kind != BLOCK_RESERVED)
+        fallocate(M.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)b->at,
+                  (off_t)round_up(b->n, PAGE));
+    M.used -= counts(b->kind) ? b->n : 0;
+    size_t i = (size_t)(b - M.v);
+    memmove(&M.v[i], &M.v[i + 1], (M.n - i - 1) * sizeof *M.v);
+    M.n--;
 }
 
 cudaError_t memory_take(size_t n, enum block_kind kind, void **out)
 {
-    uint64_t bytes = n ? n : 1;
-    bool counts = kind == BLOCK_DEVICE;
-    if (bytes > M.size || (counts && bytes > device()->mem_bytes - M.used))
+    struct block *b = place(n ? n : 1, PAGE, kind);
+    if (!b || (kind != BLOCK_DEVICE && !open_to_host(b)))
         return cudaErrorMemoryAllocation;
-    uint64_t at = room_from(M.next, bytes);
-    at = at == M.size ? room_from(0, bytes) : at;
-    struct block *b = at == M.size ? NULL : add_block(at, bytes, kind);
-    if (!b)
-        return cudaErrorMemoryAllocation;
-    M.used += counts ? bytes : 0;
-    M.next = end_of(b);
-    if (!counts && !open_to_host(b))
-        return cudaErrorMemoryAllocation;
-    lend(b);
+    block_lend(b, kind != BLOCK_DEVICE);
     *out = (void *)(uintptr_t)b->addr;
     return cudaSuccess;
+}
+
+bool region_place(uint64_t n, uint64_t align, enum block_kind kind, uint64_t *at)
+{
+    struct block *b = place(n, align, kind);
+    if (!b)
+        return false;
+    b->owner = NULL; /* of no context */
+    *at = b->at;
+    return true;
+}
+
+void region_leave(uint64_t at)
+{
+    leave(&M.v[above(at) - 1]);
+}
+
+uint64_t region_address(uint64_t at)
+{
+    return M.base + at;
+}
+
+/* In the file's addresses, of whatever kind. */
+static struct block *around(uint64_t addr)
+{
+    size_t i = addr - M.base < M.size ? above(addr - M.base) : 0;
+    return i && addr - M.v[i - 1].addr < M.v[i - 1].n ? &M.v[i - 1] : NULL;
+}
+
+const struct block *region_reserved(uint64_t addr)
+{
+    const struct block *b = around(addr);
+    return b && b->kind == BLOCK_RESERVED ? b : NULL;
 }
 
 static struct block *find(const void *p)
 {
     uint64_t a = (uintptr_t)p;
     if (a - M.base < M.size) {
-        size_t i = above(a - M.base);
-        return i && a - M.v[i - 1].addr < M.v[i - 1].n ? &M.v[i - 1] : NULL;
+        struct block *b = around(a);
+        struct mapping *m = b && b->kind == BLOCK_RESERVED ? mapped_at(a) : NULL;
+        return m ? (m->access ? &m->b : NULL) : b && b->kind < BLOCK_KEPT ? b : NULL;
     }
     for (size_t i = 0; i < M.n; i++)
         if (M.v[i].kind == BLOCK_REGISTERED && a - M.v[i].addr < M.v[i].n)
@@ -192,19 +254,22 @@ cudaError_t memory_give(void *p, bool host)
 {
     struct block *b = find(p);
     if (!b || b->addr != (uintptr_t)p || (b->kind == BLOCK_PINNED) != host ||
-        b->kind == BLOCK_REGISTERED)
+        b->kind == BLOCK_REGISTERED || b->kind == BLOCK_MAPPED)
         return cudaErrorInvalidValue;
-    struct wire_range r = { .addr = b->addr };
-    tell(WIRE_RELEASE, &r, sizeof r, NULL, 0);
+    block_release(b);
     if (b->mapped_for_host)
         close_to_host(b);
-    fallocate(M.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)b->at,
-              (off_t)round_up(b->n, PAGE));
-    M.used -= b->kind == BLOCK_DEVICE ? b->n : 0;
-    size_t i = (size_t)(b - M.v);
-    memmove(&M.v[i], &M.v[i + 1], (M.n - i - 1) * sizeof *M.v);
-    M.n--;
+    leave(b);
     return cudaSuccess;
+}
+
+void memory_forget(const struct context *c)
+{
+    for (size_t i = M.n; i--;)
+        if (M.v[i].owner == c && M.v[i].kind == BLOCK_REGISTERED) /* its addresses stay the program's */
+            memory_unregister((void *)(uintptr_t)M.v[i].addr);
+        else if (M.v[i].owner == c)
+            memory_give((void *)(uintptr_t)M.v[i].addr, M.v[i].kind == BLOCK_PINNED);
 }
 
 bool is_variable(const void *p)
@@ -216,48 +281,85 @@ bool is_variable(const void *p)
 void *host_of(const void *p)
 {
     const struct block *b = M.base && (uintptr_t)p - M.base < M.size ? find(p) : NULL;
-    return b ? M.own + ((uintptr_t)p - M.base) : (void *)(uintptr_t)p;
+    return b ? M.own + b->at + ((uintptr_t)p - b->addr) : (void *)(uintptr_t)p;
+}
+
+bool is_of_device(const struct block *b)
+{
+    return b->kind == BLOCK_DEVICE || b->kind == BLOCK_MAPPED;
 }
 
 void wrote(const void *p, size_t n)
 {
     const struct block *b = device()->checks ? block_at(p) : NULL;
     struct wire_range r = { .addr = (uintptr_t)p, .n = n };
-    if (b && b->kind == BLOCK_DEVICE)
+    if (b && is_of_device(b))
         tell(WIRE_WROTE, &r, sizeof r, NULL, 0);
 }
 
 /* ---- bytes ---- */
+/* How many of n bytes from p on lie behind one another here: mapped memory comes in pieces. */
+static size_t piece(const void *p, size_t n)
+{
+    const struct block *b = (uintptr_t)p - M.base < M.size ? find(p) : NULL;
+    size_t left = b && b->kind == BLOCK_MAPPED ? b->n - ((uintptr_t)p - b->addr) : n;
+    return left < n ? left : n;
+}
+
 static bool inside(const void *p, size_t n)
 {
     if ((uintptr_t)p - M.base >= M.size)
         return true;
-    const struct block *b = find(p);
-    return b && n <= b->n - ((uintptr_t)p - b->addr);
+    for (const struct block *b = find(p); b; b = find(p)) {
+        size_t left = b->n - ((uintptr_t)p - b->addr);
+        if (n <= left || b->kind != BLOCK_MAPPED)
+            return n <= left;
+        p = (const char *)p + left;
+        n -= left;
+    }
+    return false;
+}
+
+bool is_inside(const void *p, size_t n)
+{
+    const struct block *b = block_at(p);
+    if (b && b->kind == BLOCK_REGISTERED)
+        return n <= b->n - ((uintptr_t)p - b->addr);
+    return b ? inside(p, n) : is_variable(p);
 }
 
 static cudaError_t from_variable(void *to, const void *from, size_t n)
 {
     struct wire_range r = { .addr = (uintptr_t)from, .n = n };
-    return ask(WIRE_GET, &r, sizeof r, NULL, 0, to, n, NULL, NULL) ? cudaSuccess : sticky();
+    struct wire_done d;
+    void *bytes;
+    size_t have;
+    if (!ask(WIRE_GET, &r, sizeof r, NULL, 0, &d, sizeof d, &bytes, &have))
+        return sticky();
+    if (!d.error && have == n)
+        memcpy(to, bytes, n);
+    free(bytes);
+    return (cudaError_t)d.error;
 }
 
-cudaError_t move_bytes(void *to, const void *from, size_t n)
+static cudaError_t to_variable(void *to, const void *from, size_t n)
 {
-    if (!n)
-        return cudaSuccess;
-    if (!inside(to, n) || !inside(from, n))
-        return cudaErrorInvalidValue;
+    struct wire_range r = { .addr = (uintptr_t)to, .n = n };
+    struct wire_done d;
+    return ask(WIRE_PUT, &r, sizeof r, from, n, &d, sizeof d, NULL, NULL) ? (cudaError_t)d.error
+                                                                          : sticky();
+}
+
+static cudaError_t move_piece(void *to, const void *from, size_t n)
+{
     void *own = is_variable(to) ? malloc(n) : host_of(to);
     cudaError_t e = own ? cudaSuccess : cudaErrorMemoryAllocation;
     if (!e && is_variable(from))
         e = from_variable(own, from, n);
     else if (!e)
         memmove(own, host_of(from), n);
-    if (!e && is_variable(to)) {
-        struct wire_range r = { .addr = (uintptr_t)to, .n = n };
-        tell(WIRE_PUT, &r, sizeof r, own, n);
-    }
+    if (!e && is_variable(to))
+        e = to_variable(to, own, n);
     if (is_variable(to))
         free(own);
     if (!e)
@@ -265,27 +367,52 @@ cudaError_t move_bytes(void *to, const void *from, size_t n)
     return e;
 }
 
-cudaError_t set_bytes(void *to, unsigned value, unsigned size, size_t count)
+cudaError_t move_bytes(void *to, const void *from, size_t n)
 {
-    size_t n = size * count;
-    if (!n)
-        return cudaSuccess;
-    if (!inside(to, n) || (!block_at(to) && !is_variable(to)))
-        return cudaErrorInvalidValue;
+    cudaError_t e = n && (!inside(to, n) || !inside(from, n)) ? cudaErrorInvalidValue : cudaSuccess;
+    while (n && !e) {
+        size_t k = piece(to, piece(from, n));
+        e = move_piece(to, from, k);
+        to = (char *)to + k;
+        from = (const char *)from + k;
+        n -= k;
+    }
+    return e;
+}
+
+static cudaError_t set_piece(void *to, unsigned value, unsigned size, size_t n)
+{
+    cudaError_t e = cudaSuccess;
     uint8_t *own = is_variable(to) ? malloc(n) : host_of(to);
     if (!own)
         return cudaErrorMemoryAllocation;
     if (size == 1)
         memset(own, (int)value, n);
-    for (size_t i = 0; size > 1 && i < count; i++)
-        memcpy(own + i * size, &value, size);
+    for (size_t i = 0; size > 1 && i < n; i += size)
+        memcpy(own + i, &value, size);
     if (is_variable(to)) {
-        struct wire_range r = { .addr = (uintptr_t)to, .n = n };
-        tell(WIRE_PUT, &r, sizeof r, own, n);
+        e = to_variable(to, own, n);
         free(own);
     }
     wrote(to, n);
-    return cudaSuccess;
+    return e;
+}
+
+/* An element lies within a piece, as long as it stands at a multiple of its size. */
+cudaError_t set_bytes(void *to, unsigned value, unsigned size, size_t count)
+{
+    size_t n;
+    cudaError_t e = cudaSuccess;
+    if (__builtin_mul_overflow((size_t)size, count, &n) || (uintptr_t)to % size ||
+        (n && !is_inside(to, n)))
+        return cudaErrorInvalidValue;
+    while (n && !e) {
+        size_t k = piece(to, n);
+        e = set_piece(to, value, size, k);
+        to = (char *)to + k;
+        n -= k;
+    }
+    return e;
 }
 
 /* ---- the program's own memory ---- */
@@ -300,16 +427,15 @@ static cudaError_t register_pages(uint64_t from, uint64_t to, const struct block
 
 cudaError_t memory_register(void *p, size_t n)
 {
+    if (n > M.size || (uintptr_t)p + n < n)
+        return cudaErrorInvalidValue;
     uint64_t from = (uintptr_t)p / PAGE * PAGE, to = round_up((uintptr_t)p + n, PAGE);
-    uint64_t at = room_from(M.next, to - from);
-    at = at == M.size ? room_from(0, to - from) : at;
-    struct block *b = at == M.size ? NULL : add_block(at, to - from, BLOCK_REGISTERED);
+    struct block *b = place(to - from, PAGE, BLOCK_REGISTERED);
     if (!b)
         return cudaErrorMemoryAllocation;
-    M.next = end_of(b);
     cudaError_t e = register_pages(from, to, b);
     b->addr = from;
-    lend(b);
+    block_lend(b, true);
     b->addr = (uintptr_t)p;
     b->n = n;
     return e;
@@ -321,9 +447,9 @@ cudaError_t memory_unregister(void *p)
     struct block *b = find(p);
     if (!b || b->kind != BLOCK_REGISTERED || b->addr != (uintptr_t)p)
         return cudaErrorHostMemoryNotRegistered;
-    struct wire_range r = { .addr = b->addr / PAGE * PAGE };
-    tell(WIRE_RELEASE, &r, sizeof r, NULL, 0);
-    b->kind = BLOCK_PINNED; /* its part of the file stays taken, under an address that is no block's */
+    block_release(b);
+    b->kind =
+        BLOCK_KEPT; /* its part of the file stays taken: the program still reads and writes there */
     b->addr = M.base + b->at;
     return cudaSuccess;
 }

@@ -4,10 +4,12 @@
  *   enter.c    finding the functions of a static runtime, putting ours in their place
  *   link.c     the socket: messages, errors        begin.c    the first call that needs it
  *   region.c   device memory, by address           memory.c   allocation as programs call it; pool.c
+ *   virtual.c  addresses and memory apart          mapped.c   what is mapped where
  *   ops.c      operations and graphs of them       order.c    streams and events that there are
  *   modules.c  fatbins, kernels, variables         launch.c   launches, attributes, occupancy
  *   copy.c     copies and sets                     stream.c   streams, events, callbacks, capture
- *   graph.c    graphs as programs make them        texture.c  arrays, textures, surfaces
+ *   graph.c    graphs as programs make them; graph_edit.c asks and changes
+ *   texture.c  arrays, textures, surfaces
  *   tensor.c   descriptions of tensors
  *   device.c   what the device is                  stubs.c    every other function: not supported
  *
@@ -15,10 +17,8 @@
 #ifndef GPULOCW_EMULATE_RUNTIME_RUNTIME_H
 #define GPULOCW_EMULATE_RUNTIME_RUNTIME_H
 
-#include "engine/emulate/runtime/cuda_abi.h"
+#include "engine/emulate/runtime/region.h"
 #include "engine/emulate/runtime/wire.h"
-
-#include <stdbool.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -26,6 +26,9 @@
 /* Held by every call that uses what follows. Recursive. */
 void runtime_enter(void);
 void runtime_leave(void);
+/* Let go of, however often held, while the program's own function runs; what resume is given. */
+unsigned runtime_pause(void);
+void runtime_resume(unsigned was);
 /* Connects at the first call. cudaErrorNoDevice: nobody is there. */
 cudaError_t ready(void); /* begin.c */
 const struct wire_device *device(void);
@@ -69,31 +72,22 @@ void *runtime_function(const char *name);
         return give(end_);      \
     } while (0)
 
-/* ---- region.c ---- */
-enum block_kind { BLOCK_DEVICE, BLOCK_MANAGED, BLOCK_PINNED, BLOCK_REGISTERED };
-struct block {
-    uint64_t addr, n; /* as the program sees it */
-    uint64_t at;      /* byte of the file */
-    enum block_kind kind;
-    bool mapped_for_host;
-};
-bool region_start(struct wire_hello *h, int *file);
-cudaError_t memory_take(size_t n, enum block_kind kind, void **out);
-cudaError_t memory_give(void *p, bool host);
-cudaError_t memory_register(void *p, size_t n);
-cudaError_t memory_unregister(void *p);
-uint64_t memory_used(void); /* bytes of the device */
-/* The block that holds the address; NULL: it is none of ours. */
-const struct block *block_at(const void *p);
-/* Where this process reads and writes what the program calls p: device memory, or the program's own. */
-void *host_of(const void *p);
-/* A variable of a module, whose bytes are with the device. */
-bool is_variable(const void *p);
-/* The host wrote there. */
-void wrote(const void *p, size_t n);
-/* Memory at host_of-addresses from one place to the other; either may be a variable. */
-cudaError_t move_bytes(void *to, const void *from, size_t n);
-cudaError_t set_bytes(void *to, unsigned value, unsigned size, size_t count);
+/* A function that is nothing but the expression: within BEGIN and END, or without. */
+#define LOCKED(name, params, ...)  \
+    EXPORT cudaError_t name params \
+    {                              \
+        BEGIN                      \
+        END((__VA_ARGS__));        \
+    }
+#define PLAIN(name, params, ...)   \
+    EXPORT cudaError_t name params \
+    {                              \
+        return (__VA_ARGS__);      \
+    }
+
+/* Done where the condition holds; otherwise a value is invalid. ANSWER: into the place that the program names. */
+#define WHERE(condition, ...) ((condition) ? ((__VA_ARGS__), cudaSuccess) : cudaErrorInvalidValue)
+#define ANSWER(out, value)    WHERE(out, *(out) = (value))
 
 /* ---- operations ---- */
 struct kernel;
@@ -153,6 +147,7 @@ void op_free(struct op *op);
 
 /* ---- modules.c ---- */
 struct kernel {
+    const struct context *owner; /* NULL: any */
     uint64_t module;
     char *name;
     const void *stub;
@@ -160,21 +155,36 @@ struct kernel {
     struct wire_kernel facts;
     struct wire_param *param;
     int shared_most, carveout; /* attributes; -1: not set */
+    struct old_form *old;      /* what the driver's oldest calls set; NULL: nothing */
     struct kernel *next;
 };
 /* By its stub or handle; *error where NULL. */
 struct kernel *kernel_of(const void *f, cudaError_t *error);
 cudaError_t variable_address(const void *symbol, void **p, size_t *n);
+uint64_t module_number(void); /* of one more */
+/* Of that module and name, the same one again; *error where NULL. */
+struct kernel *kernel_named(uint64_t module, const char *name, cudaError_t *error);
+void kernels_forget(uint64_t module);
 
 /* ---- launch.c ---- */
-cudaError_t launch_op(struct op *op, const void *f, dim3 grid, dim3 block, void **args, size_t shared,
-                      const struct cudaLaunchAttribute *attr, unsigned nattr);
+struct launch_want {
+    const void *f;
+    dim3 grid, block;
+    size_t shared;
+    void **args;  /* one pointer for each parameter, or */
+    void **extra; /* the driver's list with all of them in one buffer */
+    const struct cudaLaunchAttribute *attr;
+    unsigned nattr;
+};
+struct cudaFuncAttributes attributes_of(const struct kernel *k);
+cudaError_t launch_op(struct op *op, const struct launch_want *w);
+cudaError_t launch_do(const struct launch_want *w, cudaStream_t s);
 
-cudaError_t copy3d_op(struct op *op, const struct cudaMemcpy3DParms *p); /* texture.c */
 int runtime_version(void); /* enter.c: 13000: what the program was built with */
 
 /* ---- order.c ---- */
 struct stream {
+    const struct context *owner; /* NULL: any */
     unsigned flags;
     int priority;
     cudaGraph_t into; /* captured into; NULL: not */
@@ -182,19 +192,24 @@ struct stream {
     struct stream *next;
 };
 struct stream *stream_of(cudaStream_t s); /* of NULL and the special numbers, too; NULL: none of ours */
-void stream_add(struct stream *s);
+bool stream_add(struct stream *s);        /* false: out of memory */
 bool stream_drop(cudaStream_t s);
 struct event {
+    const struct context *owner;
     uint64_t slot;
     unsigned flags;
     bool recorded;
     cudaGraph_t into; /* recorded in a stream that is captured into it; NULL: not */
     struct event *next;
 };
-struct event *event_of(cudaEvent_t e); /* NULL: none of ours */
-void event_add(struct event *e);
+struct event *event_of(cudaEvent_t e);  /* NULL: none of ours */
+bool event_add(struct event *e);        /* false: out of memory */
+bool here(const struct context *owner); /* it is the current one */
 bool event_drop(cudaEvent_t e);
 cudaGraph_t capture_of(cudaStream_t s);
+/* What is asked of a capture, and the nodes that the next one waits for; stream.c. NULL: not asked. */
+cudaError_t capture_info(cudaStream_t s, int *status, unsigned long long *id, cudaGraph_t *graph,
+                         cudaGraphNode_t const **last, size_t *n);
 void capture_end(cudaGraph_t g); /* streams and events that it is made of are free again */
 
 /* ---- graphs (ops.c) ---- */
@@ -203,7 +218,8 @@ struct node {
     cudaGraph_t graph;
     cudaGraphNode_t *before; /* what it waits for; owned */
     size_t nbefore;
-    uint64_t turn; /* of the walk that last came by */
+    uint64_t turn;         /* of the walk that last came by */
+    const struct node *of; /* the node of another graph that this is a copy of; NULL: none */
 };
 struct graph {
     cudaGraphNode_t *v; /* owned, in the order of their making */

@@ -12,31 +12,21 @@ EXPORT cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flag
     if (!out)
         END(cudaErrorInvalidValue);
     struct stream *s = calloc(1, sizeof *s);
-    if (!s || !out) {
+    if (s)
+        *s = (struct stream){ .flags = flags, .priority = priority };
+    if (!s || !stream_add(s)) {
         free(s);
-        END(out ? cudaErrorMemoryAllocation : cudaErrorInvalidValue);
+        END(cudaErrorMemoryAllocation);
     }
-    *s = (struct stream){ .flags = flags, .priority = priority };
-    stream_add(s);
     *out = s;
     END(cudaSuccess);
 }
 
-EXPORT cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
-{
-    return cudaStreamCreateWithPriority(s, flags, 0);
-}
-
-EXPORT cudaError_t cudaStreamCreate(cudaStream_t *s)
-{
-    return cudaStreamCreateWithPriority(s, 0, 0);
-}
-
-EXPORT cudaError_t cudaStreamDestroy(cudaStream_t s)
-{
-    BEGIN
-    END(stream_drop(s) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
+PLAIN(cudaStreamCreateWithFlags, (cudaStream_t * s, unsigned flags),
+      cudaStreamCreateWithPriority(s, flags, 0))
+PLAIN(cudaStreamCreate, (cudaStream_t * s), cudaStreamCreateWithPriority(s, 0, 0))
+LOCKED(cudaStreamDestroy, (cudaStream_t s),
+       stream_drop(s) ? cudaSuccess : cudaErrorInvalidResourceHandle)
 
 /* A stream that is captured cannot be waited for. */
 static cudaError_t wait_for(cudaStream_t s)
@@ -47,83 +37,31 @@ static cudaError_t wait_for(cudaStream_t s)
     return k->into ? cudaErrorStreamCaptureUnsupported : drain();
 }
 
-EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t s)
-{
-    BEGIN
-    END(wait_for(s));
-}
+LOCKED(cudaStreamSynchronize, (cudaStream_t s), wait_for(s))
+LOCKED(cudaStreamQuery, (cudaStream_t s), wait_for(s))
+LOCKED(cudaDeviceSynchronize, (void), drain())
+PLAIN(cudaThreadSynchronize, (void), cudaDeviceSynchronize())
 
-EXPORT cudaError_t cudaStreamQuery(cudaStream_t s)
-{
-    BEGIN
-    END(wait_for(s));
-}
+/* What a stream has; of none of ours an error. */
+#define HAS(s, out, member)                                        \
+    (!(out)         ? cudaErrorInvalidValue                        \
+     : stream_of(s) ? (*(out) = stream_of(s)->member, cudaSuccess) \
+                    : cudaErrorInvalidResourceHandle)
+LOCKED(cudaStreamGetFlags, (cudaStream_t s, unsigned *flags), HAS(s, flags, flags))
+LOCKED(cudaStreamGetPriority, (cudaStream_t s, int *priority), HAS(s, priority, priority))
 
-EXPORT cudaError_t cudaDeviceSynchronize(void)
-{
-    BEGIN
-    END(drain());
-}
-
-EXPORT cudaError_t cudaThreadSynchronize(void)
-{
-    return cudaDeviceSynchronize();
-}
-
-EXPORT cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *flags)
-{
-    BEGIN
-    if (!flags)
-        END(cudaErrorInvalidValue);
-    struct stream *k = stream_of(s);
-    if (k && flags)
-        *flags = k->flags;
-    END(k && flags ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-EXPORT cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority)
-{
-    BEGIN
-    if (!priority)
-        END(cudaErrorInvalidValue);
-    struct stream *k = stream_of(s);
-    if (k && priority)
-        *priority = k->priority;
-    END(k && priority ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-EXPORT cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *id)
-{
-    BEGIN
-    if (!id)
-        END(cudaErrorInvalidValue);
-    *id = (uintptr_t)s;
-    END(stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-EXPORT cudaError_t cudaStreamGetDevice(cudaStream_t s, int *id)
-{
-    BEGIN
-    if (!id)
-        END(cudaErrorInvalidValue);
-    *id = 0;
-    END(stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-EXPORT cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t n, unsigned flags)
-{
-    (void)p, (void)n, (void)flags;
-    BEGIN
-    END(stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
+LOCKED(cudaStreamGetId, (cudaStream_t s, unsigned long long *id),
+       id ? (*id = (uintptr_t)s, stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle)
+          : cudaErrorInvalidValue)
+LOCKED(cudaStreamGetDevice, (cudaStream_t s, int *id),
+       id ? (*id = 0, stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle)
+          : cudaErrorInvalidValue)
+LOCKED(cudaStreamAttachMemAsync, (cudaStream_t s, void *p, size_t n, unsigned flags),
+       ((void)p, (void)n, (void)flags, stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle))
 
 /* Attributes of streams are hints. */
-EXPORT cudaError_t cudaStreamSetAttribute(cudaStream_t s, int id, const void *value)
-{
-    (void)id, (void)value;
-    BEGIN
-    END(stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
+LOCKED(cudaStreamSetAttribute, (cudaStream_t s, int id, const void *value),
+       ((void)id, (void)value, stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle))
 
 /* ---- host functions ---- */
 static cudaError_t host_op(cudaStream_t s, cudaHostFn_t fn, cudaStreamCallback_t callback, void *data)
@@ -136,17 +74,9 @@ static cudaError_t host_op(cudaStream_t s, cudaHostFn_t fn, cudaStreamCallback_t
     END(stream_of(s) ? op_do(&op, s) : cudaErrorInvalidResourceHandle);
 }
 
-EXPORT cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *data)
-{
-    return host_op(s, fn, NULL, data);
-}
-
-EXPORT cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t fn, void *data,
-                                         unsigned flags)
-{
-    (void)flags;
-    return host_op(s, NULL, fn, data);
-}
+PLAIN(cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t fn, void *data), host_op(s, fn, NULL, data))
+PLAIN(cudaStreamAddCallback, (cudaStream_t s, cudaStreamCallback_t fn, void *data, unsigned flags),
+      ((void)flags, host_op(s, NULL, fn, data)))
 
 /* ---- events ---- */
 EXPORT cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
@@ -155,32 +85,23 @@ EXPORT cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
     if (!out)
         END(cudaErrorInvalidValue);
     struct event *e = calloc(1, sizeof *e);
-    if (!e || !out) {
+    if (!e || !event_add(e)) {
         free(e);
-        END(out ? cudaErrorMemoryAllocation : cudaErrorInvalidValue);
+        END(cudaErrorMemoryAllocation);
     }
     e->flags = flags;
-    event_add(e);
     *out = e;
     END(cudaSuccess);
 }
 
-EXPORT cudaError_t cudaEventCreate(cudaEvent_t *e)
-{
-    return cudaEventCreateWithFlags(e, 0);
-}
-
-EXPORT cudaError_t cudaEventDestroy(cudaEvent_t e)
-{
-    BEGIN
-    END(event_drop(e) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
+PLAIN(cudaEventCreate, (cudaEvent_t * e), cudaEventCreateWithFlags(e, 0))
+LOCKED(cudaEventDestroy, (cudaEvent_t e), event_drop(e) ? cudaSuccess : cudaErrorInvalidResourceHandle)
 
 EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags)
 {
     BEGIN
     struct stream *k = stream_of(s);
-    if (!event_of(e) || !k)
+    if (!event_of(e) || !k || !(k->owner ? e->owner == k->owner : here(e->owner)))
         END(cudaErrorInvalidResourceHandle);
     e->into = k->into;
     if (k->into && !flags)
@@ -189,10 +110,7 @@ EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsig
     END(op_do(&op, s));
 }
 
-EXPORT cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
-{
-    return cudaEventRecordWithFlags(e, s, 0);
-}
+PLAIN(cudaEventRecord, (cudaEvent_t e, cudaStream_t s), cudaEventRecordWithFlags(e, s, 0))
 
 static cudaError_t event_wait(cudaEvent_t e)
 {
@@ -202,15 +120,8 @@ static cudaError_t event_wait(cudaEvent_t e)
     END(e->into ? 907 : e->recorded ? drain() : cudaSuccess);
 }
 
-EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t e)
-{
-    return event_wait(e);
-}
-
-EXPORT cudaError_t cudaEventQuery(cudaEvent_t e)
-{
-    return event_wait(e);
-}
+PLAIN(cudaEventSynchronize, (cudaEvent_t e), event_wait(e))
+PLAIN(cudaEventQuery, (cudaEvent_t e), event_wait(e))
 
 /* A stream that waits for an event of a capture joins it. */
 EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
@@ -229,7 +140,7 @@ EXPORT cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t
 {
     BEGIN
     if (!ms || !event_of(from) || !event_of(to) || !from->recorded || !to->recorded ||
-        ((from->flags | to->flags) & NO_TIMING))
+        ((from->flags | to->flags) & NO_TIMING) || from->owner != to->owner)
         END(ms ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue);
     cudaError_t e = drain();
     struct wire_number a = { from->slot }, b = { to->slot };
@@ -241,10 +152,8 @@ EXPORT cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t
     END(cudaSuccess);
 }
 
-EXPORT cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t from, cudaEvent_t to)
-{
-    return cudaEventElapsedTime(ms, from, to);
-}
+PLAIN(cudaEventElapsedTime_v2, (float *ms, cudaEvent_t from, cudaEvent_t to),
+      cudaEventElapsedTime(ms, from, to))
 
 /* ---- capture ---- */
 EXPORT cudaError_t cudaStreamBeginCapture(cudaStream_t s, int mode)
@@ -275,26 +184,51 @@ EXPORT cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out)
     END(cudaSuccess);
 }
 
-EXPORT cudaError_t cudaStreamIsCapturing(cudaStream_t s, int *status)
+LOCKED(cudaStreamIsCapturing, (cudaStream_t s, int *status),
+       status ? (*status = capture_of(s) != NULL,
+                 stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle)
+              : cudaErrorInvalidValue)
+
+cudaError_t capture_info(cudaStream_t s, int *status, unsigned long long *id, cudaGraph_t *graph,
+                         cudaGraphNode_t const **last, size_t *n)
 {
-    BEGIN
-    if (!status)
-        END(cudaErrorInvalidValue);
-    *status = capture_of(s) != NULL;
-    END(stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+    cudaGraph_t g = capture_of(s);
+    if (!status || !stream_of(s))
+        return status ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
+    *status = g != NULL;
+    if (id)
+        *id = (uintptr_t)g;
+    if (graph)
+        *graph = g;
+    if (last)
+        *last = g && g->n ? &g->v[g->n - 1] : NULL;
+    if (n)
+        *n = g && g->n ? 1 : 0;
+    return cudaSuccess;
 }
 
 /* What every version's call has in front. */
-EXPORT cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, int *status, unsigned long long *id)
+LOCKED(cudaStreamGetCaptureInfo_v2,
+       (cudaStream_t s, int *status, unsigned long long *id, cudaGraph_t *graph,
+        cudaGraphNode_t const **last, size_t *n),
+       capture_info(s, status, id, graph, last, n))
+
+EXPORT cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t s, int *status, unsigned long long *id,
+                                               cudaGraph_t *graph, cudaGraphNode_t const **last,
+                                               const void **edges, size_t *n)
 {
     BEGIN
-    if (!status)
-        END(cudaErrorInvalidValue);
-    *status = capture_of(s) != NULL;
-    if (id)
-        *id = (uintptr_t)capture_of(s);
-    END(stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+    if (edges)
+        *edges = NULL;
+    END(capture_info(s, status, id, graph, last, n));
 }
+
+/* CUDA 11 has the first three; CUDA 12 calls the second form by a macro. */
+PLAIN(cudaStreamGetCaptureInfo,
+      (cudaStream_t s, int *status, unsigned long long *id, cudaGraph_t *graph,
+       cudaGraphNode_t const **last, const void **edges, size_t *n),
+      runtime_version() >= 13000 ? cudaStreamGetCaptureInfo_v3(s, status, id, graph, last, edges, n)
+                                 : cudaStreamGetCaptureInfo_v2(s, status, id, NULL, NULL, NULL))
 
 EXPORT cudaError_t cudaThreadExchangeStreamCaptureMode(int *mode)
 {

@@ -1,9 +1,12 @@
 /* Every function of the runtime is there. One that no other file defines is not supported: its weak body
  * here says so, and which it was is told at the end. */
+#include "engine/emulate/runtime/other_form.h"
 #include "engine/emulate/runtime/runtime.h"
 
 #include <string.h>
 
+#define PTSZ(name) CALL(name) OTHER(name##_ptsz, name)
+#define PTDS(name) CALL(name) OTHER(name##_ptds, name)
 #define CALL(name)                                                       \
     __attribute__((weak, visibility("default"))) cudaError_t name(void); \
     cudaError_t name(void)                                               \
@@ -17,19 +20,8 @@
 #undef OTHER
 
 /* The other forms jump there: arguments and all stay as they are. */
-#if defined(__x86_64__)
-#define JUMP "jmp "
-#define AT   "@PLT"
-#elif defined(__aarch64__)
-#define JUMP "b "
-#define AT   ""
-#else
-#error "a jump for this processor"
-#endif
 #define CALL(name)
-#define OTHER(name, of)                                                                    \
-    __asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ": " JUMP #of AT \
-            "\n.size " #name ", .-" #name "\n");
+#define OTHER(name, of) OTHER_FORM(name, of)
 #include "engine/emulate/runtime/calls.def"
 #undef CALL
 #undef OTHER

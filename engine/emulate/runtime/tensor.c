@@ -1,13 +1,12 @@
-/* Descriptions of tensors: the one function of the driver that programs on the runtime ask for by name. */
+/* Descriptions of tensors, as the driver and programs on the runtime ask for them. */
 #include "engine/emulate/runtime/runtime.h"
 
 #include <string.h>
 
-enum { FOUND, NOT_FOUND };
-
-static int encode_tiled(void *map, int type, uint32_t rank, void *address, const uint64_t *dims,
-                        const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
-                        int interleave, int swizzle, int l2, int fill)
+EXPORT cudaError_t cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *address,
+                                          const uint64_t *dims, const uint64_t *strides,
+                                          const uint32_t *box, const uint32_t *steps, int interleave,
+                                          int swizzle, int l2, int fill)
 {
     struct wire_tensor t = { .address = (uintptr_t)address,
                              .rank = rank,
@@ -31,31 +30,4 @@ static int encode_tiled(void *map, int type, uint32_t rank, void *address, const
     if (!made.error)
         memcpy(map, made.bytes, sizeof made.bytes);
     END((cudaError_t)made.error);
-}
-
-static cudaError_t entry_point(const char *name, void **fn, int *found)
-{
-    bool there = name && strcmp(name, "cuTensorMapEncodeTiled") == 0;
-    if (!name || !fn)
-        return give(cudaErrorInvalidValue);
-    *fn = there ? (void *)(uintptr_t)encode_tiled : NULL;
-    if (!there)
-        missing(name);
-    if (found)
-        *found = there ? FOUND : NOT_FOUND;
-    return there || found ? cudaSuccess : give(cudaErrorSymbolNotFound);
-}
-
-EXPORT cudaError_t cudaGetDriverEntryPoint(const char *name, void **fn, unsigned long long flags,
-                                           int *found)
-{
-    (void)flags;
-    return entry_point(name, fn, found);
-}
-
-EXPORT cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **fn, unsigned version,
-                                                    unsigned long long flags, int *found)
-{
-    (void)version, (void)flags;
-    return entry_point(name, fn, found);
 }

@@ -1,24 +1,18 @@
 /* Arrays, which lie in rows like other memory; textures and surfaces, whose handles the device is told. */
-#include "engine/emulate/runtime/runtime.h"
+#include "engine/emulate/runtime/array.h"
+#include "engine/emulate/runtime/context.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { ARRAY_LAYERED = 1, ARRAY_SURFACE = 2, ARRAY_CUBE = 4 };
-struct array {
-    void *p; /* device address */
-    struct cudaChannelFormatDesc desc;
-    struct cudaExtent extent; /* 0 beyond the rank */
-    unsigned flags;
-    size_t texel; /* bytes */
-};
 #define HANDLES 65536u
 static struct {
     uint64_t n;
     bool live[HANDLES];
+    const struct context *owner[HANDLES];
     struct cudaResourceDesc resource[HANDLES];
     struct cudaTextureDesc texture[HANDLES];
 } T;
+static struct array *arrays; /* all that there are */
 
 static size_t at_least_one(size_t n)
 {
@@ -47,25 +41,100 @@ static size_t texel_of(const struct cudaChannelFormatDesc *d)
     return (size_t)(d->x + d->y + d->z + d->w) / 8;
 }
 
-EXPORT cudaError_t cudaMalloc3DArray(cudaArray_t *out, const struct cudaChannelFormatDesc *d,
-                                     struct cudaExtent e, unsigned flags)
+/* One, two or four elements of one size. */
+static bool is_channels(const struct cudaChannelFormatDesc *d)
 {
-    BEGIN
-    if (!out)
-        END(cudaErrorInvalidValue);
-    struct array *a = out && d ? calloc(1, sizeof *a) : NULL;
-    if (!a || !texel_of(d) || !e.width) {
-        free(a);
-        END(out && d ? cudaErrorInvalidChannelDescriptor : cudaErrorInvalidValue);
+    const int c[] = { d->x, d->y, d->z, d->w };
+    bool fine = d->x == 8 || d->x == 16 || d->x == 32;
+    int n = 1;
+    for (int i = 1; i < 4 && fine; i++) {
+        fine = !c[i] || (c[i] == d->x && c[i - 1]);
+        n += c[i] != 0;
     }
-    *a = (struct array){ .desc = *d, .extent = e, .flags = flags, .texel = texel_of(d) };
-    cudaError_t err = memory_take(slice_of(a) * at_least_one(e.depth), BLOCK_DEVICE, &a->p);
-    if (err)
-        free(a);
-    else
-        *out = a;
-    END(err);
+    return fine && n != 3 && d->f >= 0 && d->f <= 2;
 }
+
+static bool is_extent(const struct cudaExtent *e, unsigned flags)
+{
+    enum { ROW = 131072, ROWS = 65536, LAYERS = 2048, CUBE = 6 };
+    bool layers = flags & (ARRAY_LAYERED | ARRAY_CUBE);
+    bool cube = !(flags & ARRAY_CUBE) || (e->width == e->height && e->depth && e->depth % CUBE == 0);
+    return e->width && e->width <= ROW && e->height <= ROWS &&
+           e->depth <= (layers ? CUBE * (size_t)LAYERS : ROWS) && cube &&
+           (e->height || !e->depth || layers);
+}
+
+cudaError_t array_make(cudaArray_t *out, const struct cudaChannelFormatDesc *d,
+                       const struct cudaExtent *e, unsigned flags)
+{
+    if (!is_channels(d))
+        return cudaErrorInvalidChannelDescriptor;
+    if (!is_extent(e, flags))
+        return cudaErrorInvalidValue;
+    struct array *a = calloc(1, sizeof *a);
+    if (!a)
+        return cudaErrorMemoryAllocation;
+    *a = (struct array){ .desc = *d,
+                         .extent = *e,
+                         .flags = flags,
+                         .texel = texel_of(d),
+                         .owner = context_now(),
+                         .next = arrays };
+    cudaError_t err = memory_take(slice_of(a) * at_least_one(e->depth), BLOCK_DEVICE, &a->p);
+    if (!err && !handle_add(a, HANDLE_ARRAY)) {
+        memory_give(a->p, false);
+        err = cudaErrorMemoryAllocation;
+    }
+    if (err) {
+        free(a);
+        return err;
+    }
+    *out = arrays = a;
+    return cudaSuccess;
+}
+
+bool is_array(cudaArray_const_t a)
+{
+    return handle_is(a, HANDLE_ARRAY);
+}
+
+cudaError_t array_free(cudaArray_t a)
+{
+    cudaError_t e = drain();
+    e = e ? e : memory_give(a->p, false);
+    if (e)
+        return e;
+    struct array **at = &arrays;
+    while (*at != a)
+        at = &(*at)->next;
+    *at = a->next;
+    handle_drop(a);
+    free(a);
+    return cudaSuccess;
+}
+
+static void end_texture(uint64_t i)
+{
+    struct wire_texture w = { .index = i };
+    T.live[i] = false;
+    tell(WIRE_TEXTURE, &w, sizeof w, NULL, 0);
+}
+
+void arrays_forget(const struct context *c)
+{
+    for (uint64_t i = 0; i < T.n; i++)
+        if (T.live[i] && T.owner[i] == c)
+            end_texture(i);
+    for (struct array *a = arrays, *next; a; a = next) {
+        next = a->next;
+        if (a->owner == c)
+            array_free(a);
+    }
+}
+
+LOCKED(cudaMalloc3DArray,
+       (cudaArray_t * out, const struct cudaChannelFormatDesc *d, struct cudaExtent e, unsigned flags),
+       out &&d ? array_make(out, d, &e, flags) : cudaErrorInvalidValue)
 
 EXPORT cudaError_t cudaMallocArray(cudaArray_t *out, const struct cudaChannelFormatDesc *d, size_t width,
                                    size_t height, unsigned flags)
@@ -73,22 +142,16 @@ EXPORT cudaError_t cudaMallocArray(cudaArray_t *out, const struct cudaChannelFor
     return cudaMalloc3DArray(out, d, (struct cudaExtent){ width, height, 0 }, flags);
 }
 
-EXPORT cudaError_t cudaFreeArray(cudaArray_t a)
-{
-    BEGIN
-    cudaError_t e = a ? drain() : cudaSuccess;
-    if (a && !e)
-        e = memory_give(a->p, false);
-    if (!e)
-        free(a);
-    END(e);
-}
+LOCKED(cudaFreeArray, (cudaArray_t a),
+       !a            ? cudaSuccess
+       : is_array(a) ? array_free(a)
+                     : cudaErrorInvalidResourceHandle)
 
 EXPORT cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *d, struct cudaExtent *e,
                                     unsigned *flags, cudaArray_t a)
 {
     BEGIN
-    if (!a)
+    if (!is_array(a))
         END(cudaErrorInvalidResourceHandle);
     if (d)
         *d = a->desc;
@@ -99,47 +162,61 @@ EXPORT cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *d, struct cuda
     END(cudaSuccess);
 }
 
-EXPORT cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *d, cudaArray_const_t a)
-{
-    if (!d || !a)
-        return give(cudaErrorInvalidValue);
-    *d = a->desc;
-    return cudaSuccess;
-}
+LOCKED(cudaGetChannelDesc, (struct cudaChannelFormatDesc * d, cudaArray_const_t a),
+       WHERE(d &&is_array(a), *d = a->desc))
 
 /* ---- copies with arrays ---- */
 struct side {
-    char *p;
-    size_t pitch, slice, unit; /* unit: bytes of what positions and widths count */
+    struct copy_side at;
+    size_t unit; /* bytes of what positions and widths count */
 };
 
 static struct side side_of(cudaArray_t a, const struct cudaPitchedPtr *p, const struct cudaPos *at)
 {
-    struct side s = a ? (struct side){ a->p, row_of(a), slice_of(a), a->texel }
-                      : (struct side){ p->ptr, p->pitch, p->pitch * p->ysize, 1 };
-    s.p += at->z * s.slice + at->y * s.pitch + at->x * s.unit;
+    struct side s = a ? (struct side){ { a->p, row_of(a), slice_of(a) }, a->texel }
+                      : (struct side){ { p->ptr, p->pitch, p->pitch * p->ysize }, 1 };
+    s.at.p += at->z * s.at.slice + at->y * s.at.pitch + at->x * s.unit;
     return s;
 }
 
+static bool fits(size_t at, size_t n, size_t room)
+{
+    return at <= room && n <= room - at;
+}
+
+bool array_side(struct copy_side *out, cudaArray_const_t a, const struct cudaPos *at,
+                const struct cudaExtent *e)
+{
+    if (!fits(at->x, e->width, row_of(a)) || !fits(at->y, e->height, at_least_one(a->extent.height)) ||
+        !fits(at->z, e->depth, at_least_one(a->extent.depth)))
+        return false;
+    char *p = (char *)a->p + at->z * slice_of(a) + at->y * row_of(a) + at->x;
+    *out = (struct copy_side){ p, row_of(a), slice_of(a) };
+    return true;
+}
+
+char *array_bytes(cudaArray_const_t a, size_t at, size_t n)
+{
+    return fits(at, n, slice_of(a)) ? (char *)a->p + at : NULL;
+}
+
+static bool box_fits(cudaArray_t a, const struct cudaPos *at, const struct cudaExtent *e)
+{
+    return !a || (is_array(a) && fits(at->x, e->width, a->extent.width) &&
+                  fits(at->y, e->height, at_least_one(a->extent.height)) &&
+                  fits(at->z, e->depth, at_least_one(a->extent.depth)));
+}
+
 /* With an array, widths count its elements. */
-cudaError_t copy3d_op(struct op *op, const struct cudaMemcpy3DParms *p);
 cudaError_t copy3d_op(struct op *op, const struct cudaMemcpy3DParms *p)
 {
-    if (!p || (!p->srcArray && !p->srcPtr.ptr) || (!p->dstArray && !p->dstPtr.ptr))
+    if (!p || (!p->srcArray && !p->srcPtr.ptr) || (!p->dstArray && !p->dstPtr.ptr) ||
+        !box_fits(p->srcArray, &p->srcPos, &p->extent) || !box_fits(p->dstArray, &p->dstPos, &p->extent))
         return cudaErrorInvalidValue;
     struct side from = side_of(p->srcArray, &p->srcPtr, &p->srcPos),
                 to = side_of(p->dstArray, &p->dstPtr, &p->dstPos);
     size_t unit = p->srcArray ? from.unit : to.unit;
-    *op = (struct op){ .kind = OP_COPY,
-                       .copy = { .to = to.p,
-                                 .from = from.p,
-                                 .to_pitch = to.pitch,
-                                 .from_pitch = from.pitch,
-                                 .to_slice = to.slice,
-                                 .from_slice = from.slice,
-                                 .width = p->extent.width * unit,
-                                 .height = p->extent.height,
-                                 .depth = p->extent.depth } };
+    *op = op_between(to.at, from.at, p->extent.width * unit, p->extent.height, p->extent.depth);
     return cudaSuccess;
 }
 
@@ -151,9 +228,34 @@ EXPORT cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStre
     END(e ? e : op_do(&op, s));
 }
 
-EXPORT cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+PLAIN(cudaMemcpy3D, (const struct cudaMemcpy3DParms *p), cudaMemcpy3DAsync(p, NULL))
+
+/* The same between two arrays, told apart by their devices, of which there is one. */
+struct cudaMemcpy3DPeerParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    int srcDevice;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    int dstDevice;
+    struct cudaExtent extent;
+};
+EXPORT cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t s)
 {
-    return cudaMemcpy3DAsync(p, NULL);
+    if (!p || p->srcDevice || p->dstDevice)
+        return give(p ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    const struct cudaMemcpy3DParms q = { p->srcArray, p->srcPos, p->srcPtr, p->dstArray,
+                                         p->dstPos,   p->dstPtr, p->extent, DeviceToDevice };
+    return cudaMemcpy3DAsync(&q, s);
+}
+
+PLAIN(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *p), cudaMemcpy3DPeerAsync(p, NULL))
+
+static bool rows_fit(cudaArray_const_t a, size_t x, size_t y, size_t width, size_t height)
+{
+    return is_array(a) && fits(x, width, row_of(a)) && fits(y, height, at_least_one(a->extent.height));
 }
 
 /* Rows of bytes between an array, from byte x of row y on, and other memory. */
@@ -161,92 +263,86 @@ static cudaError_t rows(cudaArray_const_t a, size_t x, size_t y, void *other, si
                         size_t height, bool to_array, cudaStream_t s)
 {
     BEGIN
-    if (!a || !other || x + width > row_of(a) || y + height > at_least_one(a->extent.height))
+    if (!other || !rows_fit(a, x, y, width, height))
         END(cudaErrorInvalidValue);
     char *in = (char *)a->p + y * row_of(a) + x;
-    struct op op = { .kind = OP_COPY,
-                     .copy = { .to = to_array ? in : other,
-                               .from = to_array ? other : in,
-                               .to_pitch = to_array ? row_of(a) : pitch,
-                               .from_pitch = to_array ? pitch : row_of(a),
-                               .width = width,
-                               .height = height,
-                               .depth = 1 } };
+    struct op op = to_array ? op_rows(in, row_of(a), other, pitch, width, height)
+                            : op_rows(other, pitch, in, row_of(a), width, height);
     END(op_do(&op, s));
 }
 
-EXPORT cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
-                                            size_t pitch, size_t width, size_t height, int kind,
-                                            cudaStream_t s)
+PLAIN(cudaMemcpy2DToArrayAsync,
+      (cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+       int kind, cudaStream_t s),
+      ((void)kind, rows(to, x, y, (void *)(uintptr_t)from, pitch, width, height, true, s)))
+PLAIN(cudaMemcpy2DToArray,
+      (cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+       int kind),
+      cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, NULL))
+PLAIN(cudaMemcpy2DFromArrayAsync,
+      (void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
+       int kind, cudaStream_t s),
+      ((void)kind, rows(from, x, y, to, pitch, width, height, false, s)))
+PLAIN(cudaMemcpy2DFromArray,
+      (void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
+       int kind),
+      cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, NULL))
+
+EXPORT cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t x, size_t y, cudaArray_const_t from,
+                                            size_t from_x, size_t from_y, size_t width, size_t height,
+                                            int kind)
 {
     (void)kind;
-    return rows(to, x, y, (void *)(uintptr_t)from, pitch, width, height, true, s);
+    BEGIN
+    char *p = NULL;
+    size_t pitch = 0;
+    if (rows_fit(from, from_x, from_y, width, height)) {
+        pitch = row_of(from);
+        p = (char *)from->p + from_y * pitch + from_x;
+    }
+    runtime_leave();
+    return rows(to, x, y, p, pitch, width, height, true, NULL);
 }
 
-EXPORT cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
-                                       size_t pitch, size_t width, size_t height, int kind)
+/* n bytes from byte x of row y on, which may run over the ends of rows; NULL: they are not all there. */
+static char *array_from(cudaArray_const_t a, size_t x, size_t y, size_t n)
 {
-    return cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, NULL);
+    size_t at;
+    bool fine =
+        is_array(a) && !__builtin_mul_overflow(y, row_of(a), &at) && !__builtin_add_overflow(at, x, &at);
+    return fine ? array_bytes(a, at, n) : NULL;
 }
 
-EXPORT cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x,
-                                              size_t y, size_t width, size_t height, int kind,
-                                              cudaStream_t s)
-{
-    (void)kind;
-    return rows(from, x, y, to, pitch, width, height, false, s);
-}
-
-EXPORT cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x,
-                                         size_t y, size_t width, size_t height, int kind)
-{
-    return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, NULL);
-}
-
-/* Bytes that may run over the ends of rows: an array's rows lie behind one another. */
 static cudaError_t flat(cudaArray_const_t a, size_t x, size_t y, void *other, size_t n, bool to_array,
                         cudaStream_t s)
 {
     BEGIN
-    size_t at = a ? y * row_of(a) + x : 0;
-    if (!a || !other || at + n > slice_of(a))
+    char *in = array_from(a, x, y, n);
+    if (!in || !other)
         END(cudaErrorInvalidValue);
-    char *in = (char *)a->p + at;
-    struct op op = { .kind = OP_COPY,
-                     .copy = { .to = to_array ? in : other,
-                               .from = to_array ? other : in,
-                               .to_pitch = n,
-                               .from_pitch = n,
-                               .width = n,
-                               .height = 1,
-                               .depth = 1 } };
+    struct op op = to_array ? op_rows(in, n, other, n, n, 1) : op_rows(other, n, in, n, n, 1);
     END(op_do(&op, s));
 }
 
-EXPORT cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t n,
-                                          int kind, cudaStream_t s)
+PLAIN(cudaMemcpyToArrayAsync,
+      (cudaArray_t to, size_t x, size_t y, const void *from, size_t n, int kind, cudaStream_t s),
+      ((void)kind, flat(to, x, y, (void *)(uintptr_t)from, n, true, s)))
+PLAIN(cudaMemcpyToArray, (cudaArray_t to, size_t x, size_t y, const void *from, size_t n, int kind),
+      cudaMemcpyToArrayAsync(to, x, y, from, n, kind, NULL))
+PLAIN(cudaMemcpyFromArrayAsync,
+      (void *to, cudaArray_const_t from, size_t x, size_t y, size_t n, int kind, cudaStream_t s),
+      ((void)kind, flat(from, x, y, to, n, false, s)))
+PLAIN(cudaMemcpyFromArray, (void *to, cudaArray_const_t from, size_t x, size_t y, size_t n, int kind),
+      cudaMemcpyFromArrayAsync(to, from, x, y, n, kind, NULL))
+
+EXPORT cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t x, size_t y, cudaArray_const_t from,
+                                          size_t from_x, size_t from_y, size_t n, int kind)
 {
     (void)kind;
-    return flat(to, x, y, (void *)(uintptr_t)from, n, true, s);
-}
-
-EXPORT cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t n,
-                                     int kind)
-{
-    return cudaMemcpyToArrayAsync(to, x, y, from, n, kind, NULL);
-}
-
-EXPORT cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y,
-                                            size_t n, int kind, cudaStream_t s)
-{
-    (void)kind;
-    return flat(from, x, y, to, n, false, s);
-}
-
-EXPORT cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t n,
-                                       int kind)
-{
-    return cudaMemcpyFromArrayAsync(to, from, x, y, n, kind, NULL);
+    BEGIN
+    char *p = array_from(from, from_x, from_y, n);
+    runtime_leave();
+    return flat(to, x, y, p, n, true, NULL);
 }
 
 /* ---- textures and surfaces ---- */
@@ -273,17 +369,31 @@ static bool put_array(struct wire_texture *w, const struct array *a)
     return put_format(w, &a->desc);
 }
 
+/* All of it is there, and small enough. */
+static bool is_memory(const struct cudaResourceDesc *r)
+{
+    const bool linear = r->resType == ResourceLinear;
+    const size_t most = (size_t)1 << 27, height = linear ? 1 : r->res.pitch2D.height;
+    const char *p = linear ? r->res.linear.devPtr : r->res.pitch2D.devPtr;
+    size_t pitch = linear ? r->res.linear.sizeInBytes : r->res.pitch2D.pitchInBytes, n;
+    if (!height || height > most || (!linear && r->res.pitch2D.width > most) ||
+        __builtin_mul_overflow(pitch, height - 1, &n))
+        return false;
+    size_t row = linear ? pitch : r->res.pitch2D.width * texel_of(&r->res.pitch2D.desc);
+    return row && row <= pitch && !__builtin_add_overflow(n, row, &n) && is_inside(p, n);
+}
+
 static bool put_resource(struct wire_texture *w, const struct cudaResourceDesc *r)
 {
     w->layers = w->dims[1] = w->dims[2] = 1;
-    if (r->resType == ResourceArray && r->res.array)
+    if (r->resType == ResourceArray && is_array(r->res.array))
         return put_array(w, r->res.array);
     const bool linear = r->resType == ResourceLinear;
     if (!linear && r->resType != ResourcePitch2D)
         return false;
     const struct cudaChannelFormatDesc *d = linear ? &r->res.linear.desc : &r->res.pitch2D.desc;
-    size_t texel = texel_of(d);
-    if (!texel)
+    size_t texel = is_channels(d) ? texel_of(d) : 0;
+    if (!texel || !is_memory(r))
         return false;
     w->address = (uintptr_t)(linear ? r->res.linear.devPtr : r->res.pitch2D.devPtr);
     w->rank = linear ? 1 : 2;
@@ -304,25 +414,26 @@ static void put_reading(struct wire_texture *w, const struct cudaTextureDesc *t)
     w->fraction = t->readMode == 1;
 }
 
-static cudaError_t make(uint64_t *out, const struct cudaResourceDesc *r, const struct cudaTextureDesc *t)
+cudaError_t texture_make(uint64_t *out, const struct cudaResourceDesc *r,
+                         const struct cudaTextureDesc *t)
 {
-    BEGIN
     struct wire_texture w = { .live = 1, .surface = !t };
     uint64_t i = 0;
     while (i < T.n && T.live[i])
         i++;
     if (!out || !r || i == HANDLES || !put_resource(&w, r))
-        END(out && r && r->resType == ResourceMipmap ? cudaErrorNotSupported : cudaErrorInvalidValue);
+        return out && r && r->resType == ResourceMipmap ? cudaErrorNotSupported : cudaErrorInvalidValue;
     if (t)
         put_reading(&w, t);
     w.index = i;
     T.n += i == T.n;
     T.live[i] = true;
+    T.owner[i] = context_now();
     T.resource[i] = *r;
     T.texture[i] = t ? *t : (struct cudaTextureDesc){ 0 };
     tell(WIRE_TEXTURE, &w, sizeof w, NULL, 0);
     *out = device()->texture_handle + i;
-    END(cudaSuccess);
+    return cudaSuccess;
 }
 
 static bool handle(uint64_t h, uint64_t *i)
@@ -331,66 +442,61 @@ static bool handle(uint64_t h, uint64_t *i)
     return *i < T.n && T.live[*i];
 }
 
-static cudaError_t unmake(uint64_t h)
+cudaError_t texture_end(uint64_t h)
 {
     uint64_t i;
-    BEGIN
     cudaError_t e = handle(h, &i) ? drain() : cudaErrorInvalidValue;
-    if (!e) {
-        struct wire_texture w = { .index = i };
-        T.live[i] = false;
-        tell(WIRE_TEXTURE, &w, sizeof w, NULL, 0);
-    }
-    END(e);
+    if (!e)
+        end_texture(i);
+    return e;
 }
 
+const struct cudaResourceDesc *texture_resource(uint64_t h)
+{
+    uint64_t i;
+    return handle(h, &i) ? &T.resource[i] : NULL;
+}
+
+const struct cudaTextureDesc *texture_reading(uint64_t h)
+{
+    uint64_t i;
+    return handle(h, &i) ? &T.texture[i] : NULL;
+}
+
+/* What a view would change is not there. */
 EXPORT cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const struct cudaResourceDesc *r,
                                            const struct cudaTextureDesc *t, const void *view)
 {
-    (void)view;
-    return t ? make(out, r, t) : give(cudaErrorInvalidValue);
+    BEGIN
+    if (view) {
+        missing("cudaCreateTextureObject with a view");
+        END(cudaErrorNotSupported);
+    }
+    END(t ? texture_make(out, r, t) : cudaErrorInvalidValue);
 }
 
-EXPORT cudaError_t cudaDestroyTextureObject(cudaTextureObject_t h)
-{
-    return unmake(h);
-}
-
-EXPORT cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaResourceDesc *r)
-{
-    return r && r->resType == ResourceArray ? make(out, r, NULL) : give(cudaErrorInvalidValue);
-}
-
-EXPORT cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t h)
-{
-    return unmake(h);
-}
+LOCKED(cudaDestroyTextureObject, (cudaTextureObject_t h), texture_end(h))
+LOCKED(cudaCreateSurfaceObject, (cudaSurfaceObject_t * out, const struct cudaResourceDesc *r),
+       r && r->resType == ResourceArray ? texture_make(out, r, NULL) : cudaErrorInvalidValue)
+LOCKED(cudaDestroySurfaceObject, (cudaSurfaceObject_t h), texture_end(h))
 
 EXPORT cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *r, cudaTextureObject_t h)
 {
-    uint64_t i;
     BEGIN
-    if (!r)
-        END(cudaErrorInvalidValue);
-    bool there = handle(h, &i);
-    if (there)
-        *r = T.resource[i];
-    END(there ? cudaSuccess : cudaErrorInvalidValue);
+    const struct cudaResourceDesc *of = r ? texture_resource(h) : NULL;
+    if (of)
+        *r = *of;
+    END(of ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-EXPORT cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *r, cudaSurfaceObject_t h)
-{
-    return cudaGetTextureObjectResourceDesc(r, h);
-}
+PLAIN(cudaGetSurfaceObjectResourceDesc, (struct cudaResourceDesc * r, cudaSurfaceObject_t h),
+      cudaGetTextureObjectResourceDesc(r, h))
 
 EXPORT cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *t, cudaTextureObject_t h)
 {
-    uint64_t i;
     BEGIN
-    if (!t)
-        END(cudaErrorInvalidValue);
-    bool there = handle(h, &i);
-    if (there)
-        *t = T.texture[i];
-    END(there ? cudaSuccess : cudaErrorInvalidValue);
+    const struct cudaTextureDesc *of = t ? texture_reading(h) : NULL;
+    if (of)
+        *t = *of;
+    END(of ? cudaSuccess : cudaErrorInvalidValue);
 }

@@ -15,6 +15,7 @@
 #define WIRE_KINDS(X)                                                               \
     X(HELLO, wire_hello)     /* answered: wire_device */                            \
     X(MODULE, wire_module)   /* and the bytes of its fatbins */                     \
+    X(OPEN, wire_name)       /* answered: wire_opened, names, why it cannot be */   \
     X(KERNEL, wire_name)     /* and the name; answered: wire_kernel, wire_params */ \
     X(VARIABLE, wire_name)   /* and the name; answered: wire_variable */            \
     X(PLACE, wire_range)     /* and the name: a managed variable's memory */        \
@@ -24,8 +25,8 @@
     X(SYNC, wire_nothing)    /* answered: wire_done, and what was printed */        \
     X(RECORD, wire_number)   /* event number */                                     \
     X(TIME, wire_number)     /* answered: wire_time */                              \
-    X(PUT, wire_range)       /* and bytes for a variable */                         \
-    X(GET, wire_range)       /* answered: the bytes */                              \
+    X(PUT, wire_range)       /* and bytes for a variable; answered: wire_done */    \
+    X(GET, wire_range)       /* answered: wire_done, and the bytes */               \
     X(WROTE, wire_range)     /* by the host: initialised memory */                  \
     X(FITS, wire_launch)     /* answered: wire_fits */                              \
     X(TEXTURE, wire_texture) /* what a handle stands for */                         \
@@ -66,6 +67,11 @@ struct wire_range {
 struct wire_number {
     uint64_t n;
 };
+struct wire_opened {
+    int32_t error;    /* cudaError */
+    uint32_t kernels; /* how many names follow, each with a zero byte; behind them what is wrong */
+    uint64_t names;   /* bytes of all names */
+};
 struct wire_kernel {
     int32_t error; /* cudaError; then all else is 0 */
     uint32_t id;
@@ -101,7 +107,7 @@ struct wire_fits {
     uint64_t ctas;
 };
 struct wire_done {
-    int64_t error; /* cudaError of the launches so far; 0: none */
+    int64_t error; /* cudaError: SYNC: of the launches so far; 0: none */
 };
 struct wire_time {
     double ns;     /* of the device's clock */

@@ -1,7 +1,5 @@
 #include "engine/ptx/facts/bits.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 
 static void step(void *ctx, struct ptx_solver *s, uint32_t b)

@@ -3,7 +3,6 @@
 #ifndef GPULOCW_PTX_FACTS_BITS_H
 #define GPULOCW_PTX_FACTS_BITS_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/facts/solve.h"
 
 struct ptx_cfg;

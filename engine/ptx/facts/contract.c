@@ -16,7 +16,6 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -48,13 +47,6 @@ struct contracting {
 };
 
 /* ---- which results matter ---- */
-static void read_reg(void *ctx, uint32_t reg, unsigned access)
-{
-    struct contracting *x = ctx;
-    if (access & PTX_READ)
-        x->touched[x->ntouched++] = reg;
-}
-
 static bool has_effect(const struct ptx_inst *i)
 {
     bool writes = i->nopnds && i->opnds[0].kind == OPND_REG && ptx_operand_access(i, 0) & PTX_WRITE;
@@ -68,7 +60,8 @@ static void live_step(void *ctx, struct ptx_solver *s, uint32_t inst)
     struct contracting *x = ctx;
     x->ntouched = 0;
     if (x->live[inst])
-        ptx_inst_regs(&x->f->insts[inst], read_reg, x);
+        for (struct ptx_regs r = ptx_regs_of(&x->f->insts[inst], PTX_READ); ptx_next_reg(&r);)
+            x->touched[x->ntouched++] = r.reg;
     for (uint32_t k = 0; k < x->ntouched; k++) {
         const struct ptx_reg_refs *r = &x->c->regs[x->touched[k]];
         uint32_t ndefs = x->wanted[x->touched[k]] ? 0 : r->ndefs;
@@ -93,21 +86,7 @@ static bool find_live(struct contracting *x)
 struct exposing {
     struct contracting *x;
     uint32_t *written, stamp; /* by register: the block that wrote it last, and this one */
-    bool guarded;
 };
-static void expose_read(void *ctx, uint32_t reg, unsigned access)
-{
-    struct exposing *e = ctx;
-    if (access & PTX_READ && e->written[reg] != e->stamp)
-        e->x->exposed[reg] = 1;
-}
-static void expose_write(void *ctx, uint32_t reg, unsigned access)
-{
-    struct exposing *e = ctx;
-    if (access & PTX_WRITE && !e->guarded)
-        e->written[reg] = e->stamp;
-}
-
 /* The block that alone follows b and follows nothing else, so that both are one line of code;
  * PTX_NO_INDEX: none. */
 static uint32_t line_next(const struct ptx_cfg *c, uint32_t b)
@@ -173,9 +152,13 @@ static void expose_block(struct exposing *e, const struct ptx_block *b)
         e->stamp += cuts_line(e->x, i);
         if (!e->x->live[i])
             continue;
-        e->guarded = e->x->f->insts[i].guarded;
-        ptx_inst_regs(&e->x->f->insts[i], expose_read, e);
-        ptx_inst_regs(&e->x->f->insts[i], expose_write, e);
+        const struct ptx_inst *in = &e->x->f->insts[i];
+        for (struct ptx_regs r = ptx_regs_of(in, PTX_READ); ptx_next_reg(&r);)
+            if (e->written[r.reg] != e->stamp)
+                e->x->exposed[r.reg] = 1;
+        for (struct ptx_regs r = ptx_regs_of(in, PTX_WRITE); ptx_next_reg(&r);)
+            if (!in->guarded)
+                e->written[r.reg] = e->stamp;
     }
 }
 
@@ -262,27 +245,6 @@ static void leave(struct contracting *x, uint32_t reg)
     x->held[reg].mul = PTX_NO_INDEX;
 }
 
-static void spoil_read(void *ctx, uint32_t reg, unsigned access)
-{
-    if (access & PTX_READ)
-        spoil(ctx, reg);
-}
-
-struct writing {
-    struct contracting *x;
-    bool guarded;
-};
-/* With a guard some lanes keep what was there. */
-static void forget_written(void *ctx, uint32_t reg, unsigned access)
-{
-    struct writing *w = ctx;
-    if (!(access & PTX_WRITE))
-        return;
-    if (w->guarded)
-        spoil(w->x, reg);
-    w->x->held[reg].mul = PTX_NO_INDEX;
-}
-
 static void add_use(struct contracting *x, uint32_t add, uint32_t mul)
 {
     struct product *p = &x->product[mul];
@@ -315,13 +277,17 @@ static void see(struct contracting *x, uint32_t n)
 {
     const struct ptx_inst *i = &x->f->insts[n];
     struct held h = { PTX_NO_INDEX, false };
-    struct writing w = { x, i->guarded };
     bool passes = passes_on(x, i, &h);
     if (may_take(i))
         see_add(x, n);
     else if (!passes)
-        ptx_inst_regs(i, spoil_read, x);
-    ptx_inst_regs(i, forget_written, &w);
+        for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+            spoil(x, r.reg);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);) {
+        if (i->guarded) /* some lanes keep what was there */
+            spoil(x, r.reg);
+        x->held[r.reg].mul = PTX_NO_INDEX;
+    }
     if (makes_product(x, i))
         h = (struct held){ n, false };
     if (h.mul != PTX_NO_INDEX) {
@@ -445,13 +411,7 @@ struct ptx_contracted *ptx_contract(const struct ptx_cfg *c)
         walk(&x);
         fuse_all(&x);
     }
-    base_free(x.held);
-    base_free(x.touched);
-    base_free(x.product);
-    base_free(x.uses);
-    base_free(x.operand);
-    base_free(x.live);
-    base_free(x.exposed);
+    BASE_FREE(x.held, x.touched, x.product, x.uses, x.operand, x.live, x.exposed);
     if (!ok)
         base_free(x.out);
     return ok ? x.out : NULL;

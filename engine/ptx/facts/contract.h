@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 
 struct ptx_cfg;
+struct ptx_inst;
 
 /* What happens to an instruction. `mul` and `add` stand for sub, too, and for the packed forms. */
 struct ptx_contracted {
@@ -19,5 +20,7 @@ struct ptx_contracted {
 /* By instruction of c->func, as ptxas 13.0 does at its default level (docs/lab/contraction.md). Owned by
  * the caller: base_free. NULL: out of memory. */
 struct ptx_contracted *ptx_contract(const struct ptx_cfg *c);
+/* Does it write a register that `mul` multiplies? */
+bool ptx_writes_factor(const struct ptx_inst *i, const struct ptx_inst *mul);
 
 #endif

@@ -8,13 +8,10 @@
  * condition varies marks its region. Each register, block and the carry flag change once, so it ends. */
 #include "engine/ptx/facts/diverge.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/facts/reach.h"
-#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 /* Regions are walked once for each branch that parts threads. Nested in each other they cost the square
  * of the code's length: past this many steps for each block and instruction, all that can be reached
@@ -22,7 +19,7 @@
 enum { STEPS_EACH = 256 };
 struct diverge {
     const struct ptx_cfg *g;
-    enum ptx_scope scope;
+    enum ptx_threads scope;
     enum ptx_cause cause;
     bool *varying; /* by register, then the carry flag */
     bool *done;    /* by block: its branch has been followed */
@@ -33,7 +30,7 @@ struct diverge {
     uint64_t steps, most;
 };
 
-bool ptx_sreg_varies(enum ptx_sreg r, enum ptx_scope scope)
+bool ptx_sreg_varies(enum ptx_sreg r, enum ptx_threads scope)
 {
     static const unsigned same[] = {
         [PTX_OF_WARP] = ~(unsigned)(PTX_SEES_THREAD | PTX_SEES_WARP | PTX_SEES_TIME),
@@ -67,22 +64,12 @@ static bool operand_varies(const struct diverge *d, const struct ptx_operand *o)
     return varies;
 }
 
-struct reads {
-    const bool *varying;
-    bool varies;
-};
-
-static void read_reg(void *ctx, uint32_t reg, unsigned access)
-{
-    struct reads *r = ctx;
-    r->varies |= (access & PTX_READ) && r->varying[reg];
-}
-
 static bool reads_varying(const bool *varying, const struct ptx_inst *i)
 {
-    struct reads r = { varying, false };
-    ptx_inst_regs(i, read_reg, &r);
-    return r.varies;
+    bool varies = false;
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+        varies |= varying[r.reg];
+    return varies;
 }
 
 /* One answer for all threads of the CTA, of a barrier that they name alike. With a number of threads,
@@ -114,10 +101,9 @@ static bool result_varies(const struct diverge *d, const struct ptx_inst *i)
 }
 
 /* ---- marking ---- */
-static void mark_written(void *ctx, uint32_t reg, unsigned access)
+static void mark_written(struct diverge *d, uint32_t reg)
 {
-    struct diverge *d = ctx;
-    if (!(access & PTX_WRITE) || d->varying[reg])
+    if (d->varying[reg])
         return;
     d->varying[reg] = true;
     ptx_ask_each(d->s, d->g->regs[reg].uses, d->g->regs[reg].nuses);
@@ -133,26 +119,25 @@ static void mark_carry(struct diverge *d, const struct ptx_inst *i)
 }
 
 /* Another definition or a use outside of the region sees what is written inside. */
-static void mark_seen_outside(void *ctx, uint32_t reg, unsigned access)
+static void mark_seen_outside(struct diverge *d, uint32_t reg)
 {
-    struct diverge *d = ctx;
     const struct ptx_reg_refs *x = &d->g->regs[reg];
-    if (!(access & PTX_WRITE) || d->varying[reg])
+    if (d->varying[reg])
         return;
     bool outside = x->ndefs > 1;
     for (uint32_t k = 0; k < x->nuses && !outside; k++)
         outside = !ptx_region_has(&d->region, d->g->block_of[x->uses[k]]);
     d->steps += x->nuses;
     if (outside)
-        mark_written(d, reg, PTX_WRITE);
+        mark_written(d, reg);
 }
 
-static void each_written(struct diverge *d, uint32_t block,
-                         void (*fn)(void *ctx, uint32_t reg, unsigned access))
+static void each_written(struct diverge *d, uint32_t block, void (*fn)(struct diverge *d, uint32_t reg))
 {
     const struct ptx_block *b = &d->g->blocks[block];
     for (uint32_t k = b->first; k < b->first + b->n; k++) {
-        ptx_inst_regs(&d->g->func->insts[k], fn, d);
+        for (struct ptx_regs r = ptx_regs_of(&d->g->func->insts[k], PTX_WRITE); ptx_next_reg(&r);)
+            fn(d, r.reg);
         mark_carry(d, &d->g->func->insts[k]);
     }
     d->steps += b->n + 1u;
@@ -209,14 +194,15 @@ static void step(void *ctx, struct ptx_solver *s, uint32_t inst)
     uint32_t b = d->g->block_of[inst];
     d->s = s;
     if (result_varies(d, i)) {
-        ptx_inst_regs(i, mark_written, d);
+        for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
+            mark_written(d, r.reg);
         mark_carry(d, i);
     }
     if (d->cause == PTX_BY_CONTROL && inst + 1 == d->g->blocks[b].first + d->g->blocks[b].n)
         follow_branch(d, b);
 }
 
-bool *ptx_varying(const struct ptx_cfg *g, enum ptx_scope scope, enum ptx_cause cause)
+bool *ptx_varying(const struct ptx_cfg *g, enum ptx_threads scope, enum ptx_cause cause)
 {
     struct diverge d = { .g = g, .scope = scope, .cause = cause };
     d.most = STEPS_EACH * ((uint64_t)g->nblocks + g->func->ninsts);

@@ -1,42 +1,125 @@
 #include "engine/ptx/facts/facts.h"
 
-#include "engine/base/base.h"
+#include "engine/ptx/facts/contract.h"
+#include "engine/ptx/facts/fixed.h"
+#include "engine/ptx/facts/fuse.h"
 #include "engine/ptx/facts/live.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
 
-struct ptx_facts *ptx_facts_make(const struct ptx_func *f)
+/* ptx_varying: one for each scope and cause */
+enum fact {
+    FACT_CFG,
+    FACT_LIVE,
+    FACT_FIXED,
+    FACT_CONTRACTED,
+    FACT_FUSED,
+    FACT_VARYING,
+    FACTS = FACT_VARYING + 6
+};
+struct ptx_facts {
+    _Atomic(void *) kept[FACTS];
+};
+
+struct ptx_facts *ptx_facts_new(struct arena *a)
 {
-    struct ptx_facts *x = base_alloc(sizeof *x);
-    if (x)
-        x->cfg = ptx_cfg_build(f);
-    if (x && x->cfg)
+    return ARENA_NEW(a, struct ptx_facts);
+}
+
+static void *fused(const struct ptx_func *f)
+{
+    const struct ptx_contracted *all = ptx_contracted_of(f);
+    struct ptx_fused *x = all ? ptx_fuse(f, all) : NULL;
+    if (!x || !x->copy)
         return x;
-    base_free(x);
+    x->copy->facts = ptx_facts_new(x->arena);
+    if (x->copy->facts)
+        return x;
+    ptx_fused_free(x);
     return NULL;
 }
 
-void ptx_facts_free(struct ptx_facts *x)
+static void *make(const struct ptx_func *f, unsigned which)
 {
-    if (!x)
-        return;
-    for (unsigned k = 0; k < 6; k++)
-        base_free(x->varying[k / 2][k % 2]);
-    base_free(x->live);
-    ptx_cfg_free(x->cfg);
-    base_free(x);
+    if (which == FACT_CFG)
+        return ptx_cfg_build(f);
+    if (which == FACT_FUSED)
+        return fused(f);
+    const struct ptx_cfg *g = ptx_cfg_of(f);
+    if (!g)
+        return NULL;
+    switch (which) {
+    case FACT_LIVE: return ptx_live_make(g, NULL);
+    case FACT_FIXED: return ptx_fixed(g);
+    case FACT_CONTRACTED: return ptx_contract(g);
+    default:
+        return ptx_varying(g, (enum ptx_threads)((which - FACT_VARYING) / 2),
+                           (enum ptx_cause)((which - FACT_VARYING) % 2));
+    }
 }
 
-const bool *ptx_facts_varying(struct ptx_facts *x, enum ptx_scope scope, enum ptx_cause cause)
+static void drop(void *x, unsigned which)
 {
-    bool **v = &x->varying[scope][cause];
-    if (!*v)
-        *v = ptx_varying(x->cfg, scope, cause);
-    return *v;
+    if (which == FACT_CFG)
+        ptx_cfg_free(x);
+    else if (which == FACT_FUSED) {
+        struct ptx_fused *y = x;
+        ptx_facts_drop(y->copy ? y->copy->facts : NULL);
+        ptx_fused_free(y);
+    } else
+        base_free(x);
 }
 
-const struct ptx_live *ptx_facts_live(struct ptx_facts *x)
+static void *fact(const struct ptx_func *f, unsigned which)
 {
-    if (!x->live)
-        x->live = ptx_live_make(x->cfg, NULL);
-    return x->live;
+    _Atomic(void *) *kept = &f->facts->kept[which];
+    void *first = atomic_load_explicit(kept, memory_order_acquire);
+    if (first)
+        return first;
+    void *made = make(f, which);
+    if (made && !atomic_compare_exchange_strong(kept, &first, made)) {
+        drop(made, which); /* another thread was quicker */
+        return first;
+    }
+    return made;
+}
+
+void ptx_facts_drop(struct ptx_facts *x)
+{
+    for (unsigned k = FACTS; x && k-- > 0;) {
+        void *kept = atomic_exchange(&x->kept[k], NULL);
+        if (kept)
+            drop(kept, k);
+    }
+}
+
+const struct ptx_cfg *ptx_cfg_of(const struct ptx_func *f)
+{
+    return fact(f, FACT_CFG);
+}
+
+const bool *ptx_varying_of(const struct ptx_func *f, enum ptx_threads scope, enum ptx_cause cause)
+{
+    return fact(f, FACT_VARYING + 2 * (unsigned)scope + (unsigned)cause);
+}
+
+const struct ptx_live *ptx_live_of(const struct ptx_func *f)
+{
+    return fact(f, FACT_LIVE);
+}
+
+const bool *ptx_fixed_of(const struct ptx_func *f)
+{
+    return fact(f, FACT_FIXED);
+}
+
+const struct ptx_contracted *ptx_contracted_of(const struct ptx_func *f)
+{
+    return fact(f, FACT_CONTRACTED);
+}
+
+const struct ptx_func *ptx_fused_of(const struct ptx_func *f)
+{
+    const struct ptx_fused *x = fact(f, FACT_FUSED);
+    return x ? x->func : NULL;
 }

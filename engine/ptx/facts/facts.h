@@ -1,27 +1,31 @@
-/* facts: what is known of one function. Made once by whoever holds it (a pass, the simulated device
- * while it decodes) and asked by everyone else; each fact is worked out at its first question, and
- * stays. */
+/* facts: what is known of one function. Its module keeps it: each fact is worked out at its first question, by
+ * whoever asks first (any thread), and stays until the module goes. Passes, proofs, the analysis and the
+ * simulated device ask here. */
 #ifndef GPULOCW_PTX_FACTS_FACTS_H
 #define GPULOCW_PTX_FACTS_FACTS_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/facts/diverge.h"
 
-struct ptx_cfg;
+struct ptx_contracted;
 struct ptx_func;
 struct ptx_live;
 
-struct ptx_facts {
-    struct ptx_cfg *cfg; /* owned */
-    bool *varying[3][2]; /* by scope and cause */
-    struct ptx_live *live;
-};
-/* f outlives it. NULL: out of memory */
-struct ptx_facts *ptx_facts_make(const struct ptx_func *f);
-void ptx_facts_free(struct ptx_facts *x);
-/* ptx_varying, kept. NULL: out of memory */
-const bool *ptx_facts_varying(struct ptx_facts *x, enum ptx_scope scope, enum ptx_cause cause);
-/* ptx_live_make, every read counted, kept. NULL: out of memory */
-const struct ptx_live *ptx_facts_live(struct ptx_facts *x);
+/* All of these: NULL is out of memory. What they return belongs to f's module. */
+const struct ptx_cfg *ptx_cfg_of(const struct ptx_func *f);
+/* ptx_varying */
+const bool *ptx_varying_of(const struct ptx_func *f, enum ptx_threads scope, enum ptx_cause cause);
+/* ptx_live_make, every read counted */
+const struct ptx_live *ptx_live_of(const struct ptx_func *f);
+/* ptx_fixed */
+const bool *ptx_fixed_of(const struct ptx_func *f);
+/* ptx_contract */
+const struct ptx_contracted *ptx_contracted_of(const struct ptx_func *f);
+/* ptx_fuse: the function as ptxas makes it; f itself where nothing is fused. */
+const struct ptx_func *ptx_fused_of(const struct ptx_func *f);
+
+/* For the parser: nothing is known yet (NULL: out of memory); ptx_facts_drop frees what was kept, not x. */
+struct ptx_facts;
+struct ptx_facts *ptx_facts_new(struct arena *a);
+void ptx_facts_drop(struct ptx_facts *x);
 
 #endif

@@ -1,6 +1,5 @@
 #include "engine/ptx/facts/fixed.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
@@ -9,20 +8,7 @@
 struct fixing {
     const struct ptx_cfg *g;
     bool *fixed;
-    bool so; /* all that was looked at is */
 };
-
-static void look_read(void *ctx, uint32_t reg, unsigned access)
-{
-    struct fixing *x = ctx;
-    x->so &= !(access & PTX_READ) || x->fixed[reg];
-}
-
-static void look_written(void *ctx, uint32_t reg, unsigned access)
-{
-    struct fixing *x = ctx;
-    x->so &= !(access & PTX_WRITE) || x->g->regs[reg].ndefs == 1;
-}
 
 static bool is_own_param(const struct ptx_func *f, const struct ptx_inst *i)
 {
@@ -31,30 +17,24 @@ static bool is_own_param(const struct ptx_func *f, const struct ptx_inst *i)
            o->sym && o->sym->stmt == PTX_NO_INDEX;
 }
 
-static void set_written(void *ctx, uint32_t reg, unsigned access)
-{
-    struct fixing *x = ctx;
-    x->fixed[reg] |= (access & PTX_WRITE) != 0;
-}
-
 static void step(void *ctx, struct ptx_solver *s, uint32_t n)
 {
     struct fixing *x = ctx;
     const struct ptx_func *f = x->g->func;
     const struct ptx_inst *i = &f->insts[n];
-    x->so = !i->guarded && !(ptx_sees(i) & ~(unsigned)(PTX_SEES_BLOCK | PTX_SEES_GRID)) &&
-            (is_own_param(f, i) || (ptx_is_pure(i) && ptx_effect_of(i) == EFFECT_NONE));
-    ptx_inst_regs(i, look_read, x);
-    ptx_inst_regs(i, look_written, x);
-    if (!x->so)
+    bool so = !i->guarded && !(ptx_sees(i) & ~(unsigned)(PTX_SEES_BLOCK | PTX_SEES_GRID)) &&
+              (is_own_param(f, i) || (ptx_is_pure(i) && ptx_effect_of(i) == EFFECT_NONE));
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+        so &= x->fixed[r.reg];
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
+        so &= x->g->regs[r.reg].ndefs == 1;
+    if (!so)
         return;
-    for (unsigned k = 0; k < i->nopnds; k++) {
-        const struct ptx_operand *o = &i->opnds[k];
-        if (o->kind != OPND_REG || !(o->access & PTX_WRITE) || x->fixed[o->index])
-            continue;
-        ptx_ask_each(s, x->g->regs[o->index].uses, x->g->regs[o->index].nuses);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);) {
+        if (!x->fixed[r.reg])
+            ptx_ask_each(s, x->g->regs[r.reg].uses, x->g->regs[r.reg].nuses);
+        x->fixed[r.reg] = true;
     }
-    ptx_inst_regs(i, set_written, x);
 }
 
 bool *ptx_fixed(const struct ptx_cfg *g)

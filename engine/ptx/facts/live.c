@@ -1,6 +1,5 @@
 #include "engine/ptx/facts/live.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/facts/bits.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
@@ -8,27 +7,6 @@
 bool ptx_writes_all(const struct ptx_func *f, const struct ptx_inst *i, uint32_t reg)
 {
     return !i->guarded && f->regs[reg].vec <= 1;
-}
-
-struct look {
-    const struct ptx_func *f;
-    const struct ptx_inst *i;
-    ptx_live_skip *skip;
-    uint64_t *reads, *writes; /* of the block */
-};
-
-static void note_read(void *ctx, uint32_t reg, unsigned access)
-{
-    const struct look *l = ctx;
-    if (access & PTX_READ && !(l->skip && l->skip(l->i, access)) && !ptx_bit(l->writes, reg))
-        ptx_set_bit(l->reads, reg);
-}
-
-static void note_write(void *ctx, uint32_t reg, unsigned access)
-{
-    const struct look *l = ctx;
-    if (access & PTX_WRITE && ptx_writes_all(l->f, l->i, reg))
-        ptx_set_bit(l->writes, reg);
 }
 
 struct ptx_live *ptx_live_make(const struct ptx_cfg *g, ptx_live_skip *skip)
@@ -41,13 +19,15 @@ struct ptx_live *ptx_live_make(const struct ptx_cfg *g, ptx_live_skip *skip)
     uint64_t *mem = (uint64_t *)(void *)(l + 1);
     *l = (struct ptx_live){ words, mem, mem + set, mem + 2 * set, mem + 3 * set };
     for (uint32_t b = 0; b < g->nblocks; b++) {
-        struct look x = { .f = g->func, .skip = skip };
-        x.reads = l->reads + (size_t)b * words;
-        x.writes = l->writes + (size_t)b * words;
+        uint64_t *reads = l->reads + (size_t)b * words, *writes = l->writes + (size_t)b * words;
         for (uint32_t k = g->blocks[b].first; k < g->blocks[b].first + g->blocks[b].n; k++) {
-            x.i = &g->func->insts[k];
-            ptx_inst_regs(x.i, note_read, &x);
-            ptx_inst_regs(x.i, note_write, &x);
+            const struct ptx_inst *i = &g->func->insts[k];
+            for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+                if (!(skip && skip(i, r.access)) && !ptx_bit(writes, r.reg))
+                    ptx_set_bit(reads, r.reg);
+            for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
+                if (ptx_writes_all(g->func, i, r.reg))
+                    ptx_set_bit(writes, r.reg);
         }
     }
     struct ptx_bits bits = { g, words, l->reads, l->writes, l->in, l->out };

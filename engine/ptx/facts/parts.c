@@ -1,7 +1,6 @@
 /* Tarjan, "Depth-First Search and Linear Graph Algorithms" (1972), without recursion. */
 #include "engine/ptx/facts/parts.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 
 struct tarjan {

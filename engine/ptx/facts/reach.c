@@ -1,7 +1,5 @@
 #include "engine/ptx/facts/reach.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 
 #include <string.h>
@@ -52,9 +50,7 @@ bool ptx_region_make(struct ptx_region *r, const struct ptx_cfg *g)
 
 void ptx_region_free(struct ptx_region *r)
 {
-    base_free(r->list);
-    base_free(r->stamp);
-    base_free(r->seen);
+    BASE_FREE(r->list, r->stamp, r->seen);
     ptx_solver_free(&r->solver);
     *r = (struct ptx_region){ 0 };
 }

@@ -4,7 +4,6 @@
 #ifndef GPULOCW_PTX_FACTS_REACH_H
 #define GPULOCW_PTX_FACTS_REACH_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/facts/solve.h"
 
 struct ptx_cfg;

@@ -1,7 +1,5 @@
 #include "engine/ptx/facts/solve.h"
 
-#include "engine/base/base.h"
-
 #include <string.h>
 
 static uint32_t words_of(const struct ptx_solver *s)

@@ -1,5 +1,4 @@
 /* Which functions a kernel may come to. */
-#include "engine/base/base.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"

@@ -5,12 +5,8 @@
  * Dominators are in dom.c, loops in loop.c, references in refs.c. */
 #include "engine/ptx/flow/cfg.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/flow/cfg_int.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-
-#include <string.h>
 
 /* ---- blocks ---- */
 static bool ends_block(const struct ptx_inst *i)

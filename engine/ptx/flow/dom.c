@@ -1,11 +1,9 @@
 /* Dominators and post-dominators: Lengauer and Tarjan, "A Fast Algorithm for Finding
  * Dominators in a Flowgraph" (1979), the version with path compression, O(m log n) whatever
  * the graph. Post-dominators are the same on the reversed graph with a virtual exit. */
-#include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/flow/cfg_int.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -236,8 +234,7 @@ bool cfg_make_dominators(struct ptx_cfg *c, uint32_t *work)
         run(&t, c->nblocks, c);
         ok = make_intervals(c, work);
     }
-    base_free(mem);
-    base_free(x.is);
+    BASE_FREE(mem, x.is);
     return ok;
 }
 

@@ -2,7 +2,6 @@
  * Irreducible Loops" (1997), with the union-find and the linear bound that Ramalingam
  * (1999) gave it. A depth-first tree numbers the blocks; for each header, from the last to
  * the first, the bodies of its back edges are collapsed into it. */
-#include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/flow/cfg_int.h"
 #include "engine/ptx/ptx.h"
@@ -229,7 +228,6 @@ bool cfg_make_loops(struct ptx_cfg *c)
         /* running out of moved edges leaves outer irreducible loops smaller */
         ok = make_list(&s);
     }
-    base_free(mem);
-    base_free(flags);
+    BASE_FREE(mem, flags);
     return ok;
 }

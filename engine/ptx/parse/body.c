@@ -1,8 +1,5 @@
 /* A function body: one loop over its statements. Braces are counted, never recursed into. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/scope.h"
 
 #include <string.h>
 

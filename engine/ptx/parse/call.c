@@ -1,8 +1,5 @@
 /* Calls against the signature of the function called (PTX ISA 9.7.12.5). */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
 
 static uint64_t argument_bytes(const struct ptx_parser *p, const struct ptx_operand *o)
 {

@@ -1,10 +1,7 @@
 /* Numbers and constant expressions (PTX ISA 4.5): operator precedence with explicit,
  * bounded stacks, so depth of nesting costs no C stack. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

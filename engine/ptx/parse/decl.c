@@ -1,11 +1,5 @@
 /* Declarations: registers, variables, parameters (PTX ISA 5.4, 7.1, 11.6). */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/ptx/scope.h"
-
-#include <string.h>
 
 #define MAX_BYTES (1ull << 48) /* of one variable; beyond any address space of a GPU */
 

@@ -1,10 +1,7 @@
 /* Opcode forms: the dotted text of an opcode resolved once against the op table, then
  * shared by every instruction spelled the same. Reads the little languages of ops.def. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <stdlib.h>
 #include <string.h>

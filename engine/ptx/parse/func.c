@@ -1,10 +1,7 @@
 /* Function heads: linkage, return list, name, parameters, performance directives
  * (PTX ISA 7.1, 11.1-11.4), and where the prototype and the definition meet. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/ptx/scope.h"
 
 /* Offsets in the parameter block: each aligned to its own alignment, in order. */
 static void lay_out(struct ptx_func *f)
@@ -84,28 +81,28 @@ static bool read_func_directive(struct ptx_parser *p, struct ptx_func *f)
     struct span at = ptx_here(p);
     struct str w = ptx_dotword(p);
     uint32_t ignored;
-    if (str_is(w, "maxntid"))
-        return read_dims3(p, &f->maxntid);
-    if (str_is(w, "reqntid"))
-        return read_dims3(p, &f->reqntid);
-    if (str_is(w, "reqnctapercluster"))
-        return read_dims3(p, &f->reqnctapercluster);
-    if (str_is(w, "minnctapersm"))
-        return read_u32(p, &f->minnctapersm);
-    if (str_is(w, "maxnreg"))
-        return read_u32(p, &f->maxnreg);
-    if (str_is(w, "maxclusterrank"))
-        return read_u32(p, &f->maxclusterrank);
-    if (str_is(w, "abi_preserve"))
-        return read_u32(p, &f->abi_preserve);
-    if (str_is(w, "maxnctapersm") || str_is(w, "abi_preserve_control"))
-        return read_u32(p, &ignored);
-    if (str_is(w, "explicitcluster"))
-        return f->explicitcluster = true;
-    if (str_is(w, "noreturn"))
-        return f->noreturn = true;
-    if (str_is(w, "blocksareclusters"))
-        return f->blocksareclusters = true;
+    const struct {
+        const char *word;
+        struct dim_directive *dims;
+        uint32_t *number;
+        bool *flag;
+    } known[] = { { "maxntid", &f->maxntid, NULL, NULL },
+                  { "reqntid", &f->reqntid, NULL, NULL },
+                  { "reqnctapercluster", &f->reqnctapercluster, NULL, NULL },
+                  { "minnctapersm", NULL, &f->minnctapersm, NULL },
+                  { "maxnreg", NULL, &f->maxnreg, NULL },
+                  { "maxclusterrank", NULL, &f->maxclusterrank, NULL },
+                  { "abi_preserve", NULL, &f->abi_preserve, NULL },
+                  { "maxnctapersm", NULL, &ignored, NULL },
+                  { "abi_preserve_control", NULL, &ignored, NULL },
+                  { "explicitcluster", NULL, NULL, &f->explicitcluster },
+                  { "noreturn", NULL, NULL, &f->noreturn },
+                  { "blocksareclusters", NULL, NULL, &f->blocksareclusters } };
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (str_is(w, known[i].word))
+            return known[i].dims     ? read_dims3(p, known[i].dims)
+                   : known[i].number ? read_u32(p, known[i].number)
+                                     : (*known[i].flag = true);
     if (str_is(w, "pragma")) {
         p->nounroll_func |= ptx_pragma_read(p);
         return true;
@@ -221,12 +218,14 @@ static struct ptx_func *new_func(struct ptx_parser *p, enum ptx_linkage linkage,
                                  struct span at)
 {
     struct ptx_func *f = ARENA_NEW(p->a, struct ptx_func);
-    struct ptx_func **slot = f ? PTX_PUSH(p, p->funcs) : NULL;
+    struct ptx_facts *facts = f ? ptx_facts_new(p->a) : NULL;
+    struct ptx_func **slot = facts ? PTX_PUSH(p, p->funcs) : NULL;
     if (!slot) {
         p->oom = true;
         return NULL;
     }
     *slot = f;
+    f->facts = facts;
     f->entry = entry;
     f->linkage = linkage;
     f->module = p->m;

@@ -1,11 +1,8 @@
 /* Initialisers (PTX ISA 5.4.4): nested braces over the dimensions, constants, addresses of
  * symbols with generic() and mask() forms, and the field lists of samplers. Only the bytes
  * that are written are kept, so a huge array costs what its list costs. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/reference.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -266,6 +263,5 @@ void ptx_init_read(struct ptx_parser *p, struct ptx_symbol *s, const uint64_t *d
              ptx_skip(p)) /* the caller's ';' is the place to go on */
             p->c++;
     p->oom = p->oom || in.oom;
-    base_free(in.bytes.v);
-    base_free(in.reloc.v);
+    BASE_FREE(in.bytes.v, in.reloc.v);
 }

@@ -1,11 +1,7 @@
 /* One instruction: guard, opcode, operands; then the operands against the signatures of
  * its row (classes and types of ops.def). */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/ptx/scope.h"
 
 #include <string.h>
 

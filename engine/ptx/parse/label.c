@@ -1,14 +1,8 @@
 /* Labels of a body. They may be used before they are defined and belong to their brace
  * scope (CUTLASS repeats LAB_WAIT in every one), so they are resolved when the body is
  * complete: one walk over the statements that opens and closes the scopes again. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/ptx/scope.h"
-
-#include <string.h>
 
 void ptx_label_define(struct ptx_parser *p, struct str name, struct span at)
 {

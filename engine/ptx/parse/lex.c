@@ -1,6 +1,5 @@
 /* Lexing on the text itself. The module's copy ends in NUL, which is no character of
  * PTX, so scans stop there; a NUL inside the text is an unexpected character. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_int.h"
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
 /* Where code came from: .file, .loc; .pragma, of which only nounroll is known. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
 
 #include <stdlib.h>
@@ -119,10 +117,11 @@ static struct ptx_loc followed(struct ptx_loc l, const struct ptx_loc *own, uint
 
 void ptx_locs_follow(struct ptx_loc *v, uint32_t n)
 {
-    struct ptx_loc *own = n ? base_alloc(2 * (size_t)n * sizeof *own) : NULL, *inlined = own + n;
+    struct ptx_loc *own = n ? base_alloc(2 * (size_t)n * sizeof *own) : NULL;
     uint32_t ninlined = 0;
     if (!own) /* without memory each keeps the place that it names */
         return;
+    struct ptx_loc *inlined = own + n;
     uint32_t nown = own_files(v, n, own);
     for (uint32_t k = 0; k < n; k++)
         if (v[k].at_file)

@@ -1,8 +1,8 @@
 /* A module: header, declarations, functions; ptx_parse and what is asked of a module. */
-#include "engine/base/base.h"
+#include "engine/ptx/facts/facts.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/scope.h"
 
 #include <string.h>
 
@@ -422,6 +422,8 @@ enum status ptx_parse(const char *path, struct str text, struct ptx_module **out
             need_header(&p, ptx_here(&p));
     }
     keep_module(&p, o);
+    if (!p.oom && !p.errors)
+        ptx_tell_ptxas(&p);
     bool oom = p.oom || arena_failed(p.a);
     free_parser(&p);
     if (oom) {
@@ -450,6 +452,8 @@ void ptx_free(struct ptx_module *m)
     if (!m)
         return;
     struct ptx_module_owner *o = (struct ptx_module_owner *)m;
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        ptx_facts_drop(m->funcs[i]->facts);
     for (size_t i = 0; i < o->nowned; i++)
         base_free(o->owned[i]);
     base_free(o->owned);
@@ -505,7 +509,8 @@ struct str ptx_line_text(const struct ptx_module *m, uint32_t line)
     return (struct str){ s, n && s[n - 1] == '\r' ? n - 1 : n };
 }
 
-struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i)
+/* One past the .loc in force; 0: none is. */
+static uint32_t loc_behind(const struct ptx_func *f, const struct ptx_inst *i)
 {
     uint32_t lo = 0, hi = f->nlocs;
     while (lo < hi) {
@@ -515,7 +520,13 @@ struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i)
         else
             hi = mid;
     }
-    return lo ? f->locs[lo - 1] : (struct ptx_loc){ 0 };
+    return lo;
+}
+
+struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i)
+{
+    uint32_t k = loc_behind(f, i);
+    return k ? f->locs[k - 1] : (struct ptx_loc){ 0 };
 }
 
 struct ptx_place ptx_user_place(const struct ptx_module *m, struct ptx_loc l)
@@ -524,6 +535,40 @@ struct ptx_place ptx_user_place(const struct ptx_module *m, struct ptx_loc l)
     if (l.foreign && l.at_line)
         p = (struct ptx_place){ l.at_file, l.at_line, l.at_col };
     return p.line && p.file < m->nfiles && m->files[p.file].n ? p : (struct ptx_place){ 0 };
+}
+
+struct ptx_place ptx_place_near(const struct ptx_module *m, const struct ptx_func *f,
+                                const struct ptx_inst *i)
+{
+    struct ptx_place p = { 0 };
+    for (uint32_t k = loc_behind(f, i); k && !p.line; k--)
+        p = ptx_user_place(m, f->locs[k - 1]);
+    return p;
+}
+
+static bool calls(const struct ptx_inst *i, const struct ptx_func *f)
+{
+    bool found = false;
+    for (unsigned k = 0; i->op == PTX_OP_CALL && k < i->nopnds; k++) {
+        const struct ptx_operand *o = &i->opnds[k];
+        found |= o->kind == OPND_SYM && o->sym->kind == SYM_FUNC && o->sym->func->def == f;
+    }
+    return found;
+}
+
+struct ptx_place ptx_place_of_call(const struct ptx_module *m, const struct ptx_func *from,
+                                   const struct ptx_func *f)
+{
+    struct ptx_place p = { 0 };
+    for (uint32_t i = 0; i < from->ninsts; i++) {
+        if (!calls(&from->insts[i], f))
+            continue;
+        struct ptx_place q = ptx_place_near(m, from, &from->insts[i]);
+        if (!q.line || (p.line && (q.line != p.line || q.file != p.file)))
+            return (struct ptx_place){ 0 };
+        p = q;
+    }
+    return p;
 }
 
 struct ptx_place ptx_user_place_at(const struct ptx_module *m, uint32_t line)

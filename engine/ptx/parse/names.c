@@ -1,11 +1,7 @@
 /* Names of a module and of the scopes of one body. The table is a stack: names are only
  * ever declared in the current scope, so closing it pops the newest entries, and a lookup
  * finds the innermost declaration first. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/ptx/scope.h"
 
 #include <string.h>
 

@@ -1,11 +1,8 @@
 /* Operands (PTX ISA 6): scalars, {vectors}, [addresses], [address, {vector}] and the
  * parenthesised lists of call. Lists nest at most two deep, so two levels of functions
  * read them and no input makes the C stack grow. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

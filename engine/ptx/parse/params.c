@@ -1,8 +1,5 @@
 /* Parameter lists of functions, prototypes and calls. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

@@ -1,9 +1,6 @@
 /* The rules of rules.def, applied to a form; constants that lie where ptxas takes them. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

@@ -49,6 +49,7 @@
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/tasks.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/asks.h"
 #include "engine/ptx/flow/cfg.h"
@@ -83,7 +84,8 @@ enum status agent_check(struct pass_ctx *c)
     pass_callees(c, &fs);
     static const struct task_words words = { "an agent", "task",
                                              "use --cluster redirect, which does not have this limit" };
-    return tasks_check(c, &fs, &words);
+    enum status s = agent_launch_check(c);
+    return s == ST_OK ? tasks_check(c, &fs, &words) : s;
 }
 
 /* ---- how many ---- */
@@ -559,7 +561,7 @@ static bool callees_read(const struct pass_ctx *c)
 static bool long_task(const struct ptx_func *f)
 {
     enum { READS = 1, TOGETHER = 2 };
-    struct ptx_cfg *g = ptx_cfg_build(f);
+    const struct ptx_cfg *g = ptx_cfg_of(f);
     uint8_t *has = g ? base_alloc(g->nloops + 1) : NULL;
     bool is = !has;
     for (uint32_t k = 0; k < f->ninsts && !is; k++) {
@@ -577,7 +579,6 @@ static bool long_task(const struct ptx_func *f)
     for (uint32_t l = 0; has && l < g->nloops; l++)
         is = is || (has[l] & READS) || !(has[l] & TOGETHER);
     base_free(has);
-    ptx_cfg_free(g);
     return is;
 }
 
@@ -618,7 +619,15 @@ static bool warps_apart(const struct agent *a)
            !pass_find_effect(c->f, EFFECT_TENSOR);
 }
 
-enum status agent_run(struct pass_ctx *c)
+/* Agents of an SM that work at a time: no more than it has tasks, nor than a throttle leaves (paper: cluster,
+ * 4.3: launch bounds with fewer of them). */
+static uint32_t at_work_of(const struct agent *a, uint32_t tasks)
+{
+    int active = opt_cluster(a->c->opt)->agents;
+    return active > 0 && (uint32_t)active < tasks ? (uint32_t)active : tasks;
+}
+
+static enum status claiming_run(struct pass_ctx *c)
 {
     uint64_t tasks = dim3u_count(c->out->grid);
     struct agent a = {
@@ -652,7 +661,7 @@ enum status agent_run(struct pass_ctx *c)
     buf_printf(&code, "bra \t$%sclaim;\n$%sgo:\n", a.t, a.t);
     if (a.chunk > 1) {
         /* the place is only read */
-        bool whole = a.grid.z == 1 && opt_cluster(c->opt)->index.kind != INDEX_CUSTOM;
+        bool whole = a.grid.z == 1 && !INDEX_BY_TABLE(opt_cluster(c->opt)->index.kind);
         if (!whole)
             buf_printf(&code, "mov.u32 \t%%%sv, %%%sat;\n", a.t, a.t);
         decode(&a, whole ? "at" : "v", "c", &code);
@@ -666,9 +675,9 @@ enum status agent_run(struct pass_ctx *c)
         if (a.vote)
             agent_vote_put(c);
         emit(&a, decls.s, code.s, next.s);
-        uint32_t each = (uint32_t)((tasks + sms - 1) / sms);
-        if (each < a.per_sm)
-            throttle_lend_regs(c, each);
+        uint32_t at_work = at_work_of(&a, (uint32_t)((tasks + sms - 1) / sms));
+        if (at_work < a.per_sm)
+            throttle_lend_regs(c, at_work);
         c->out->grid = (struct dim3u){ agent_count(c), 1, 1 };
         c->out->extra_regs += 8;
         c->out->extra_shared += slot_bytes(&a);
@@ -678,4 +687,9 @@ enum status agent_run(struct pass_ctx *c)
     buf_free(&next);
     buf_free(&slot);
     return s;
+}
+
+enum status agent_run(struct pass_ctx *c)
+{
+    return agent_by_launch(c) ? agent_launch_run(c) : claiming_run(c);
 }

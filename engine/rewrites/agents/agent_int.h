@@ -40,6 +40,12 @@ struct agent {
     char slot[32];
 };
 
+/* agent_launch.c: tasks are claimed by cluster launch control. check: --claims launch where they cannot be.
+ * by_launch: whether they are, which it says. */
+bool agent_by_launch(struct pass_ctx *c);
+enum status agent_launch_check(struct pass_ctx *c);
+enum status agent_launch_run(struct pass_ctx *c);
+
 /* size = number of claims there are in cluster `of`, a register's name without the prefix */
 void agent_size_code(const struct agent *a, const char *of, struct buf *out);
 /* ptr = the counter of cluster `of` */

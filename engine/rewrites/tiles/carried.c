@@ -4,7 +4,6 @@
  * The registers of a wgmma are read where its scale-d is true. That of the first product of a tile is
  * false in most kernels, by a number that is known there: constants are followed from the start of the
  * turn to the first product, along the ways on which its registers have not been written. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/facts/live.h"
 #include "engine/ptx/facts/solve.h"
@@ -72,13 +71,6 @@ static bool compare(enum ptx_mod cmp, int64_t a, int64_t b, int64_t *v)
     }
 }
 
-static void forget(void *ctx, uint32_t reg, unsigned access)
-{
-    struct first *s = ctx;
-    if (access & PTX_WRITE)
-        s->kind[s->fl->cfg->nblocks * s->n + reg] = ANY;
-}
-
 static void step(struct first *s, const struct ptx_inst *i)
 {
     size_t now = s->fl->cfg->nblocks * s->n;
@@ -90,32 +82,20 @@ static void step(struct first *s, const struct ptx_inst *i)
         known = number_of(s, from, &v);
     else if (ptx_comparison_of(i, &is) && number_of(s, is.a, &a) && number_of(s, is.b, &b))
         known = compare(is.how, a, b, &v);
-    ptx_inst_regs(i, forget, s);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
+        s->kind[now + r.reg] = ANY;
     if (known && !i->guarded && i->opnds[0].kind == OPND_REG) {
         s->kind[now + i->opnds[0].index] = NUMBER;
         s->value[now + i->opnds[0].index] = v;
     }
 }
 
-struct touch {
-    uint32_t reg;
-    unsigned access;
-};
-
-static void find_touch(void *ctx, uint32_t reg, unsigned access)
-{
-    struct touch *t = ctx;
-    t->access |= reg == t->reg ? access : 0;
-}
-
 /* True: beyond it the register holds what this turn made. */
 static bool written(struct first *s, const struct ptx_inst *i)
 {
-    struct touch t = { s->reg, 0 };
     const struct ptx_operand *when = adds_if(i);
     int64_t adds;
-    ptx_inst_regs(i, find_touch, &t);
-    if (!(t.access & PTX_WRITE))
+    if (!ptx_writes_reg(i, s->reg))
         return false;
     if (when && (!number_of(s, when, &adds) || adds || i->guarded))
         s->read = true;
@@ -172,16 +152,6 @@ static bool goes_on(struct first *s, uint32_t header, uint32_t reg)
 }
 
 /* ---- both ---- */
-struct sums {
-    bool *reg; /* a product adds up in it */
-};
-
-static void note_sum(void *ctx, uint32_t reg, unsigned access)
-{
-    struct sums *s = ctx;
-    s->reg[reg] |= (access & PTX_WRITE) != 0;
-}
-
 static bool in_loop(const struct ptx_cfg *g, uint32_t block, uint32_t loop)
 {
     for (uint32_t k = 0; k < g->loops[loop].nblocks; k++)
@@ -229,16 +199,13 @@ bool tile_carried(const struct tile_counter *t, uint32_t loop, bool *out)
     bool *sum = base_alloc(n), ok = ptx_solver_make(&s.solver, fl->cfg->nblocks, PTX_FORWARD) &&
                                     s.kind && s.value && live && sum;
     for (uint32_t k = 0; ok && k < fl->f->ninsts; k++)
-        if (tile_is_wgmma(&fl->f->insts[k])) {
-            struct sums all = { sum };
-            ptx_inst_regs(&fl->f->insts[k], note_sum, &all);
-        }
+        if (tile_is_wgmma(&fl->f->insts[k]))
+            for (struct ptx_regs r = ptx_regs_of(&fl->f->insts[k], PTX_WRITE); ptx_next_reg(&r);)
+                sum[r.reg] = true;
     if (ok)
         collect(fl, live, sum, &s, loop, out);
-    base_free(s.kind);
-    base_free(s.value);
+    BASE_FREE(s.kind, s.value);
     ptx_solver_free(&s.solver);
-    base_free(live);
-    base_free(sum);
+    BASE_FREE(live, sum);
     return ok;
 }

@@ -1,6 +1,5 @@
 /* The number of a tile: which registers hold it, where it is made, compared and used. See tiles_int.h.
  */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
@@ -92,35 +91,23 @@ static bool same_operand(const struct ptx_operand *a, const struct ptx_operand *
     return a->kind == b->kind && (a->kind == OPND_IMM ? a->imm == b->imm : a->index == b->index);
 }
 
-struct reads {
-    const struct tile_counter *t;
-    uint32_t one;
-    bool several, any;
-};
-
-static void read_one(void *ctx, uint32_t reg, unsigned access)
-{
-    struct reads *r = ctx;
-    if (!(access & PTX_READ))
-        return;
-    r->any |= r->t->counter[reg] || r->t->scale[reg];
-    r->several |= r->t->counter[reg] && r->one != PTX_NO_INDEX && r->one != reg;
-    r->one = r->t->counter[reg] ? reg : r->one;
-}
-
 uint32_t tile_counter_read(const struct tile_counter *t, const struct ptx_inst *i, bool *several)
 {
-    struct reads r = { .t = t, .one = PTX_NO_INDEX };
-    ptx_inst_regs(i, read_one, &r);
-    *several = r.several;
-    return r.one;
+    uint32_t one = PTX_NO_INDEX;
+    *several = false;
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);) {
+        *several |= t->counter[r.reg] && one != PTX_NO_INDEX && one != r.reg;
+        one = t->counter[r.reg] ? r.reg : one;
+    }
+    return one;
 }
 
 static bool reads_any(const struct tile_counter *t, const struct ptx_inst *i)
 {
-    struct reads r = { .t = t, .one = PTX_NO_INDEX };
-    ptx_inst_regs(i, read_one, &r);
-    return r.any;
+    bool any = false;
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+        any |= t->counter[r.reg] || t->scale[r.reg];
+    return any;
 }
 
 static bool makes(const struct tile_counter *t, const struct ptx_inst *i)
@@ -257,10 +244,5 @@ enum status tile_counter_find(struct pass_ctx *c, const struct pass_flow *fl, st
 
 void tile_counter_free(struct tile_counter *t)
 {
-    base_free(t->counter);
-    base_free(t->scale);
-    base_free(t->carried);
-    base_free(t->loop);
-    base_free(t->current);
-    base_free(t->role);
+    BASE_FREE(t->counter, t->scale, t->carried, t->loop, t->current, t->role);
 }

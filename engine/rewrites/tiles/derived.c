@@ -1,6 +1,5 @@
 /* Registers that go on with the counter: a compiler makes `first + 32 * t` once before the loop and adds
  * 32 * %nctaid.x in each turn. See tiles_int.h. */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"

@@ -12,7 +12,6 @@
  *
  * What a read of shared memory finds is a matter of the accesses alone, then: a run of the launch with
  * its tiles marked compares them (engine/tune/tiles.c). */
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/facts/reach.h"
 #include "engine/ptx/facts/solve.h"
@@ -85,36 +84,20 @@ static const char *not_followed(const struct ptx_inst *i)
 }
 
 /* ---- following ---- */
-struct look {
-    bool *set, is;
-};
-
-static void look_read(void *ctx, uint32_t reg, unsigned access)
-{
-    struct look *l = ctx;
-    l->is |= (access & PTX_READ) && l->set[reg];
-}
-
 static bool reads(bool *set, const struct ptx_inst *i)
 {
-    struct look l = { set, false };
-    ptx_inst_regs(i, look_read, &l);
-    return l.is;
-}
-
-static void look_write(void *ctx, uint32_t reg, unsigned access)
-{
-    struct look *l = ctx;
-    if (access & PTX_WRITE)
-        l->set[reg] = l->is;
+    bool is = false;
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+        is |= set[r.reg];
+    return is;
 }
 
 /* What an instruction that may not be done writes keeps what it was, too. */
 static void writes(bool *set, const struct ptx_inst *i, bool is)
 {
-    struct look l = { set, is };
-    if (is || !i->guarded)
-        ptx_inst_regs(i, look_write, &l);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
+        if (is || !i->guarded)
+            set[r.reg] = is;
 }
 
 static bool operand_in(const bool *set, const struct ptx_operand *o)
@@ -294,25 +277,15 @@ static enum status check_data(struct turns *s, const struct ptx_inst *i)
                                                                        : "an address");
 }
 
-struct derived_read {
-    const struct tile_counter *t;
-    bool is;
-};
-
-static void read_derived(void *ctx, uint32_t reg, unsigned access)
-{
-    struct derived_read *r = ctx;
-    r->is |= (access & PTX_READ) && r->t->scale[reg];
-}
-
 /* What is derived from the counter is set right by the counter, so both must belong to one turn. */
 static enum status check_derived(struct turns *s, uint32_t b, const struct ptx_inst *i)
 {
-    struct derived_read r = { s->t, false };
+    bool is = false;
     uint32_t l = tile_loop_of(s->t, b);
     if (s->t->role[i->index] == TILE_USES && l != PTX_NO_INDEX)
-        ptx_inst_regs(i, read_derived, &r);
-    if (!r.is || !s->now.turn[s->t->current[l]])
+        for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+            is |= s->t->scale[r.reg] != 0;
+    if (!is || !s->now.turn[s->t->current[l]])
         return ST_OK;
     return pass_refuse(
         s->c, i->at, NULL,
@@ -361,11 +334,7 @@ static bool make(struct turns *s)
 static void clear(struct turns *s)
 {
     ptx_region_free(&s->region);
-    base_free(s->parted);
-    base_free(s->in.turn);
-    base_free(s->in.data);
-    base_free(s->now.turn);
-    base_free(s->now.data);
+    BASE_FREE(s->parted, s->in.turn, s->in.data, s->now.turn, s->now.data);
 }
 
 enum status tile_turns_check(struct pass_ctx *c, const struct tile_counter *t)

@@ -192,18 +192,13 @@ static bool alike(const struct ptx_inst *a, const struct ptx_inst *b)
            inst_address(a)->index == inst_address(b)->index;
 }
 
-struct touches {
-    const struct ptx_inst *i;
-    unsigned access; /* to what it reads or writes; any to its address is a write */
-    bool any;
-};
-
-static void touch(void *ctx, uint32_t reg, unsigned access)
+/* access: to what x reads or writes; any to its address is a write */
+static bool touches(const struct ptx_inst *i, const struct ptx_inst *x, unsigned access)
 {
-    struct touches *t = ctx;
-    for (unsigned e = 0; e < vector_elements(t->i); e++)
-        t->any |= (access & t->access) && vector_data(t->i, e)->index == reg;
-    t->any |= (access & PTX_WRITE) && inst_address(t->i)->index == reg;
+    bool any = ptx_writes_reg(i, inst_address(x)->index);
+    for (unsigned e = 0; e < vector_elements(x); e++)
+        any |= (ptx_reg_access(i, vector_data(x, e)->index) & access) != 0;
+    return any;
 }
 
 static bool is_in(const struct vector_group *g, uint32_t inst)
@@ -220,7 +215,7 @@ static bool together(const struct vector_plan *p, const struct vector_group *g, 
                      const struct ptx_inst *b)
 {
     bool load = ptx_effect_of(a) == EFFECT_LOAD;
-    struct touches t = { load ? b : a, load ? PTX_READ | PTX_WRITE : PTX_WRITE, false };
+    bool touched = false;
     if (p->flow.cfg->block_of[a->index] != p->flow.cfg->block_of[b->index])
         return false;
     for (uint32_t k = a->index + (load ? 0 : 1); k < b->index; k++) {
@@ -230,9 +225,9 @@ static bool together(const struct vector_plan *p, const struct vector_group *g, 
                       (e == EFFECT_STORE && !load && is_in(g, k));
         if (!passes)
             return false;
-        ptx_inst_regs(i, touch, &t);
+        touched |= touches(i, load ? b : a, load ? PTX_READ | PTX_WRITE : PTX_WRITE);
     }
-    return !t.any;
+    return !touched;
 }
 
 static bool joins(const struct vector_plan *p, const struct vector_group *g, const struct ptx_inst *i)

@@ -28,32 +28,18 @@
 enum { WITHIN_MOST = 16, INSTS_MOST = 4096 };
 
 /* ---- results ---- */
-static void mark(void *ctx, uint32_t reg, unsigned access)
-{
-    bool *v = ctx;
-    if (access & PTX_WRITE)
-        v[reg] = true;
-}
-
 struct results {
-    const struct vector_plan *p;
     bool vary, once; /* one varies; each has this definition alone */
 };
 
-static void look_result(void *ctx, uint32_t reg, unsigned access)
-{
-    struct results *r = ctx;
-    if (!(access & PTX_WRITE))
-        return;
-    r->vary |= r->p->varies[reg];
-    r->once &= r->p->flow.cfg->regs[reg].ndefs == 1;
-}
-
 static struct results results(const struct vector_plan *p, const struct ptx_inst *i)
 {
-    struct results r = { p, false, true };
-    ptx_inst_regs(i, look_result, &r);
-    return r;
+    struct results of = { false, true };
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);) {
+        of.vary |= p->varies[r.reg];
+        of.once &= p->flow.cfg->regs[r.reg].ndefs == 1;
+    }
+    return of;
 }
 
 /* ---- what may stand there at all ---- */
@@ -213,7 +199,8 @@ static void varying_step(void *ctx, struct ptx_solver *s, uint32_t k)
     if (p->how[k] != VECTOR_ONCE || e == EFFECT_BRANCH || e == EFFECT_EXIT || !lane_of(p, i))
         return;
     p->how[k] = VECTOR_LANES;
-    ptx_inst_regs(i, mark, p->varies);
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
+        p->varies[r.reg] = true;
     ptx_ask_all(s);
 }
 
@@ -263,13 +250,6 @@ static enum status check_branches(struct pass_ctx *c, struct vector_plan *p, con
 }
 
 /* ---- what is computed before the body ---- */
-static void need(void *ctx, uint32_t reg, unsigned access)
-{
-    struct vector_plan *p = ctx;
-    if (access & PTX_READ)
-        p->early[p->flow.cfg->regs[reg].defs[0]] = true;
-}
-
 /* What the addresses of groups and the conditions of branches follow from. */
 static void find_early(struct vector_plan *p)
 {
@@ -281,7 +261,8 @@ static void find_early(struct vector_plan *p)
             p->early[p->flow.cfg->regs[p->f->insts[k].guard].defs[0]] = true;
     for (uint32_t k = p->norder; k-- > 0;)
         if (p->early[p->order[k]])
-            ptx_inst_regs(&p->f->insts[p->order[k]], need, p);
+            for (struct ptx_regs r = ptx_regs_of(&p->f->insts[p->order[k]], PTX_READ); ptx_next_reg(&r);)
+                p->early[p->flow.cfg->regs[r.reg].defs[0]] = true;
 }
 
 /* ---- the plan ---- */
@@ -349,17 +330,7 @@ enum status vector_plan_make(struct pass_ctx *c, unsigned lanes, struct vector_p
 
 void vector_plan_free(struct vector_plan *p)
 {
-    base_free(p->varies);
-    base_free(p->pure);
-    base_free(p->order);
-    base_free(p->early);
-    base_free(p->wraps);
-    base_free(p->how);
-    base_free(p->within);
-    base_free(p->value);
-    base_free(p->known);
-    base_free(p->group);
-    base_free(p->of);
-    pass_flow_free(&p->flow);
+    BASE_FREE(p->varies, p->pure, p->order, p->early, p->wraps, p->how, p->within, p->value, p->known,
+              p->group, p->of);
     memset(p, 0, sizeof *p);
 }

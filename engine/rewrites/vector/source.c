@@ -3,24 +3,6 @@
 
 #include "engine/ptx/ptx.h"
 
-struct looking {
-    const struct vector_plan *p;
-    struct vector_sources s;
-};
-
-static void look(void *ctx, uint32_t reg, unsigned access)
-{
-    struct looking *l = ctx;
-    if (!(access & PTX_READ))
-        return;
-    l->s.pure &= l->p->pure[reg];
-    if (!l->p->varies[reg])
-        return;
-    l->s.varies = true;
-    l->s.n += l->s.reg != reg;
-    l->s.reg = reg;
-}
-
 static bool reads_lane(const struct ptx_operand *o)
 {
     bool found = o->kind == OPND_SREG && o->index == PTX_SREG_TID && o->comp == 0;
@@ -31,12 +13,19 @@ static bool reads_lane(const struct ptx_operand *o)
 
 struct vector_sources vector_sources(const struct vector_plan *p, const struct ptx_inst *i)
 {
-    struct looking l = { p, { .pure = true, .reg = PTX_NO_INDEX } };
-    ptx_inst_regs(i, look, &l);
+    struct vector_sources s = { .pure = true, .reg = PTX_NO_INDEX };
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);) {
+        s.pure &= p->pure[r.reg];
+        if (!p->varies[r.reg])
+            continue;
+        s.varies = true;
+        s.n += s.reg != r.reg;
+        s.reg = r.reg;
+    }
     for (uint8_t k = 0; k < i->nopnds; k++)
         if (reads_lane(&i->opnds[k])) {
-            l.s.varies = true;
-            l.s.n++;
+            s.varies = true;
+            s.n++;
         }
-    return l.s;
+    return s;
 }

@@ -5,7 +5,8 @@
 
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
+#include "engine/rec/launch_read.h"
 
 #include <string.h>
 
@@ -22,7 +23,7 @@ static bool operand_value(const struct vector_plan *p, const struct pass_ctx *c,
     }
     if (o->kind != OPND_SREG || o->comp < 0 || o->comp > 2)
         return false;
-    struct dim3u d = o->index == PTX_SREG_NTID ? l->block : l->grid;
+    struct dim3u d = o->index == PTX_SREG_NTID ? launch_block(l) : launch_grid(l);
     bool size = o->index == PTX_SREG_NTID || o->index == PTX_SREG_NCTAID;
     *v = !size ? 0 : o->comp == 0 ? d.x : o->comp == 1 ? d.y : d.z;
     return true;
@@ -33,15 +34,16 @@ static bool param_value(const struct pass_ctx *c, const struct ptx_inst *i, int6
     const struct ptx_operand *a = inst_address(i);
     const struct launch_spec *l = c->in->launch;
     *v = 0;
-    for (uint32_t k = 0; a && a->base == BASE_SYM && !a->imm && k < c->f->nparams && k < l->nargs; k++) {
+    for (uint32_t k = 0; a && a->base == BASE_SYM && !a->imm && k < c->f->nparams && k < launch_nargs(l);
+         k++) {
         if (c->f->params[k] != a->sym)
             continue;
-        if (l->args[k].kind == ARG_SCALAR)
-            memcpy(v, l->args[k].scalar, sizeof l->args[k].scalar);
-        if (l->args[k].kind == ARG_SAME_AS)
-            *v = (int64_t)l->args[k].offset;
-        return l->args[k].kind == ARG_SCALAR || l->args[k].kind == ARG_BUFFER ||
-               l->args[k].kind == ARG_SAME_AS;
+        if (launch_arg(l, k)->kind == ARG_SCALAR)
+            memcpy(v, launch_arg(l, k)->scalar, sizeof launch_arg(l, k)->scalar);
+        if (launch_arg(l, k)->kind == ARG_SAME_AS)
+            *v = (int64_t)launch_arg(l, k)->offset;
+        return launch_arg(l, k)->kind == ARG_SCALAR || launch_arg(l, k)->kind == ARG_BUFFER ||
+               launch_arg(l, k)->kind == ARG_SAME_AS;
     }
     return false;
 }

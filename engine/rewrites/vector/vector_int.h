@@ -3,12 +3,7 @@
 #ifndef GPULOCW_REWRITES_VECTOR_INT_H
 #define GPULOCW_REWRITES_VECTOR_INT_H
 
-#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
-
-struct ptx_func;
-struct ptx_inst;
-struct ptx_operand;
 
 /* How the code for all lanes has an instruction of the original. A lane is one of the threads. */
 enum vector_how {

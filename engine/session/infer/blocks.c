@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_THREADS = 1024, MOST_COVERED = 2000 };
+enum { MOST_THREADS = 1024, MOST_COVERED = 2000, MOST_CHUNK = 64, LANES = 32 };
 
 static const struct dim3u common[GUESS_DIMS][8] = {
     { { 256, 1, 1 },
@@ -49,11 +49,6 @@ static const struct block_guess wide[GUESS_DIMS][1] = {
     { { { 8, 8, 4 }, { 8, 8, 8 }, false, INFER_COMMON } },
 };
 
-static bool same(struct dim3u a, struct dim3u b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
 /* .reqntid is the block, .maxntid the most threads of one. */
 static void add(struct guess *g, struct dim3u block, struct dim3u covers, bool fixed,
                 enum infer_construct why)
@@ -71,10 +66,12 @@ static void add(struct guess *g, struct dim3u block, struct dim3u covers, bool f
         block = g->asked.block;
     while (m->x && dim3u_count(block) > (uint64_t)m->x * m->y * m->z)
         *(block.z > 1 ? &block.z : block.y > 1 ? &block.y : &block.x) /= 2;
-    if (!covers.x)
+    if (!covers.x) {
         covers = block;
+        covers.x *= g->chunk;
+    }
     for (unsigned k = 0; k < g->nblocks; k++)
-        if (same(g->blocks[k].block, block) && same(g->blocks[k].covers, covers))
+        if (dim3u_same(g->blocks[k].block, block) && dim3u_same(g->blocks[k].covers, covers))
             return;
     if (dim3u_count(block) > MOST_THREADS || g->nblocks == INFER_BLOCKS)
         return;
@@ -100,10 +97,37 @@ static struct dim3u covered(const int64_t s[ANA_STEPS])
     return (struct dim3u){ c[0], c[1], c[2] };
 }
 
+/* How many blocks' indices along x a CTA takes by one address, as (ctaid * 8 * ntid + tid) does; 0: it does not tell. */
+static uint32_t chunk_of(const struct ana_access *a)
+{
+    uint64_t each = ratio(a->step[3], a->step[0], (int64_t)ANA_STEP_SIZE * MOST_CHUNK);
+    return a->space == PTX_SPACE_GLOBAL && each % ANA_STEP_SIZE == 0 ? (uint32_t)(each / ANA_STEP_SIZE)
+                                                                     : 0;
+}
+
+static uint32_t least_chunk(const struct guess *g)
+{
+    uint32_t least = 0;
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        uint32_t c = a->stepped && !a->prefetch ? chunk_of(a) : 0;
+        least = c && (!least || c < least) ? c : least;
+    }
+    return least ? least : 1;
+}
+
 /* The block counted along x in rows of a fixed length, as y * 16 + x is. */
 static void add_rows(struct guess *g, const int64_t s[ANA_STEPS])
 {
     uint32_t row = ratio(s[1], s[0], MOST_THREADS), all = ratio(s[3], s[0], MOST_COVERED);
+    uint32_t plane = ratio(s[2], s[0], MOST_THREADS);
+    bool cube = g->shape.block_dims > 2 && row && plane > row && plane % row == 0 &&
+                (uint64_t)plane * (plane / row) <= MOST_THREADS;
+    for (uint32_t part = 1; cube && part < 3; part++) /* half of it, where a thread adds two up */
+        add(g, (struct dim3u){ row, plane / row, plane / row / part }, (struct dim3u){ 0 }, false,
+            INFER_ROWS);
+    if (row && g->shape.block_dims == 2 && row <= LANES && !all)
+        add(g, (struct dim3u){ row, row, 1 }, (struct dim3u){ 0 }, false, INFER_ROWS);
     if (row && all && all % row == 0 && all / row > 1 && all <= MOST_THREADS)
         add(g, (struct dim3u){ row, all / row, 1 }, (struct dim3u){ all, 1, 1 }, true, INFER_ROWS);
 }
@@ -112,9 +136,15 @@ static void add_rows(struct guess *g, const int64_t s[ANA_STEPS])
  * habit. */
 static void add_covered(struct guess *g, const int64_t s[ANA_STEPS])
 {
+    static const uint32_t warps[] = { 128, 256, 64, 32 };
     struct dim3u c = covered(s), b = c;
     if (dim3u_count(c) == 1)
         return;
+    if (g->shape.block_dims == 1 && c.y * c.z > 1) { /* a tile for warps, as of a product of matrices */
+        for (size_t k = 0; k < ARRAY_LEN(warps); k++)
+            add(g, (struct dim3u){ warps[k], 1, 1 }, c, true, INFER_COVERED);
+        return;
+    }
     if (c.y == 1 && g->shape.block_dims > 1 && c.x <= MOST_THREADS)
         b.y = c.x * 8 <= 256 ? 8 : 1;
     for (unsigned k = 0; k < 3; k++) {
@@ -142,23 +172,49 @@ static const struct ptx_symbol *shared_array(const struct guess *g, const struct
     return NULL;
 }
 
+/* Whole warps, or a part of one. */
+static void add_rows_of(struct guess *g, struct dim3u block)
+{
+    uint64_t n = dim3u_count(block);
+    if (n % LANES == 0 || (n < LANES && !(n & (n - 1))))
+        add(g, block, (struct dim3u){ 0 }, false, INFER_SHARED);
+}
+
 static void add_shared(struct guess *g, const struct ana_access *a)
 {
     const struct ptx_symbol *s = shared_array(g, a);
     const int64_t *t = a->step;
     if (!s || s->unsized || t[0] <= 0)
         return;
-    uint32_t row = ratio(t[1], t[0], MOST_THREADS), all = ratio((int64_t)s->bytes, t[0], MOST_THREADS);
+    bool turned = t[1] > 0 && t[1] < t[0]; /* x counts rows */
+    int64_t one = turned ? t[1] : t[0];
+    uint32_t row = ratio(turned ? t[0] : t[1], one, MOST_THREADS),
+             all = ratio((int64_t)s->bytes, one, MOST_COVERED);
+    if (all <= LANES) /* an element for each warp, or a few counters: common blocks come down to it */
+        return;
     if (row && all > row) /* one more than the row: padding against bank conflicts */
         for (uint32_t k = 0; k < 2; k++)
-            add(g, (struct dim3u){ row - k, all / row, 1 }, (struct dim3u){ 0 }, false, INFER_SHARED);
-    else if (!t[1] && !t[2] && all) {
+            add_rows_of(g, turned ? (struct dim3u){ all / row, row - k, 1 }
+                                  : (struct dim3u){ row - k, all / row, 1 });
+    else if (!t[1] && !t[2] && all <= MOST_THREADS) {
         /* rows that a loop walks are as long as the block */
         uint32_t length = ratio(t[6], t[0], MOST_THREADS);
         for (uint32_t k = 0; k < 2 && length > 1; k++)
-            add(g, (struct dim3u){ length - k, 1, 1 }, (struct dim3u){ 0 }, false, INFER_SHARED);
-        add(g, (struct dim3u){ all, 1, 1 }, (struct dim3u){ 0 }, false, INFER_SHARED);
+            add_rows_of(g, (struct dim3u){ length - k, 1, 1 });
+        add_rows_of(g, (struct dim3u){ all, 1, 1 });
     }
+}
+
+/* Lanes that work together and none of whose threads asks which it is, or that no CTA and no shared memory brings
+ * together with others: one warp; of a product of matrices, a tile of it. */
+static void add_warp(struct guess *g)
+{
+    const struct infer_shape *s = &g->shape;
+    if (s->lanes && (!s->threads || (!s->tiles && !s->cta[0] && !s->cta[1])))
+        add(g, (struct dim3u){ LANES, 1, 1 },
+            s->threads || !s->tile[0] ? (struct dim3u){ 0 }
+                                      : (struct dim3u){ s->tile[0], s->tile[1], 1 },
+            true, INFER_WARP);
 }
 
 void infer_blocks(struct guess *g)
@@ -166,6 +222,11 @@ void infer_blocks(struct guess *g)
     const struct dim_directive *m = &g->f->maxntid;
     unsigned dims = g->shape.block_dims - 1;
     g->nblocks = 0;
+    g->chunk = least_chunk(g);
+    add_warp(g);
+    if (m->x &&
+        (g->shape.tiles || g->shape.products)) /* what shares memory was compiled for that block */
+        add(g, (struct dim3u){ m->x, m->y, m->z }, (struct dim3u){ 0 }, false, INFER_MOST);
     for (unsigned round = 0; round < 3; round++)
         for (uint32_t k = 0; k < g->facts->naccess && g->nblocks < INFER_BLOCKS - 9; k++) {
             const struct ana_access *a = &g->facts->access[k];
@@ -180,6 +241,8 @@ void infer_blocks(struct guess *g)
         }
     if (m->x)
         add(g, (struct dim3u){ m->x, m->y, m->z }, (struct dim3u){ 0 }, false, INFER_MOST);
+    if (dims == 0 && g->shape.beyond >= common[0][0].x) /* common ones would leave nobody behind it */
+        add(g, (struct dim3u){ g->shape.beyond * 2, 1, 1 }, (struct dim3u){ 0 }, false, INFER_BEYOND);
     for (unsigned k = 0; k < 8; k++) {
         add(g, common[dims][k], (struct dim3u){ 0 }, false, INFER_COMMON);
         if (k == 1)

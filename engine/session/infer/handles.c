@@ -4,7 +4,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
+#include "engine/rec/launch_arg.h"
 #include "engine/rec/texture.h"
 #include "engine/session/infer/infer.h"
 

@@ -5,13 +5,20 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/session/infer/infer.h"
 #include "engine/session/infer/shape.h"
-#include "engine/session/session.h"
 
 #include <string.h>
+
+static unsigned guessed_of(const struct launch_spec *l, const struct infer_asked *said)
+{
+    unsigned sizes = 0;
+    for (size_t i = 0; i < l->nargs && !said->said_n; i++)
+        sizes |= l->args[i].kind == ARG_SCALAR ? GUESS_SIZES : 0;
+    return GUESS_GRID | (said->said_block ? 0 : GUESS_BLOCK) | sizes | (l->shared ? GUESS_SHARED : 0) |
+           (l->nargs ? GUESS_DATA : 0);
+}
 
 enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct infer_asked *asked,
                          const struct cancel *cancel, struct launch_spec *out, struct diags *ds)
@@ -30,6 +37,7 @@ enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct
         infer_shape(facts->module, g.f, &g.shape) && infer_fickle(&g)) {
         s = infer_uses(&g) ? infer_find(&g, dev, cancel, out, ds) : ST_NOMEM;
     }
+    out->guessed = guessed_of(out, &g.asked);
     if (asked)
         *asked = g.asked;
     base_free(g.use);

@@ -5,17 +5,17 @@
  *   fickle.c  values that differ from run to run        spec.c    a guess made into a description
  *   try.c     guesses are tried until one runs clean    handles.c textures and surfaces
  *   trial.c   one trial                                 fit.c     a guess corrected until its threads work
- *   work.c    who is idle, what nobody touches          reach.c   where a value goes, what bounds it */
+ *   work.c    who is idle, what nobody touches          reach.c   where a value goes, what bounds it
+ *   others.c  launches beside the guess, for checks */
 #ifndef GPULOCW_SESSION_INFER_INFER_H
 #define GPULOCW_SESSION_INFER_INFER_H
 
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
 #include "engine/session/infer/shape.h"
-#include "engine/session/session.h"
+#include "engine/session/guess.h"
 
 struct arg_spec;
 struct dev;
@@ -31,11 +31,12 @@ enum infer_construct {
 
 /* One guess. */
 struct size_guess {
-    uint32_t n;     /* what an integer parameter says */
-    uint64_t count; /* elements of a buffer */
-    uint32_t row;   /* an integer that bounds only the threads of a CTA */
-    uint32_t turns; /* one that bounds a counter */
-    uint32_t pitch; /* the length of rows that are only stepped over; 0: n */
+    uint32_t n;      /* what an integer parameter says */
+    uint64_t count;  /* elements of a buffer */
+    uint32_t row;    /* an integer that bounds only the threads of a CTA */
+    uint32_t turns;  /* one that bounds a counter */
+    uint32_t pitch;  /* the length of rows that are only stepped over; 0: n */
+    uint32_t offset; /* what only moves addresses; 0: n */
 };
 /* A block, and how many indices one CTA covers where that is more than its threads (0: the block
  * itself). */
@@ -47,8 +48,9 @@ struct block_guess {
 /* What the analysis tells of one parameter. */
 struct param_use {
     bool address, loaded, stored, float_atomic, offsets /* where rows start */;
-    bool flag;   /* a load of it is volatile, relaxed or acquire: another CTA may have stored there */
-    bool fickle; /* what is stored differs from run to run */
+    bool flag;     /* a load of it is volatile, relaxed or acquire: another CTA may have stored there */
+    bool fickle;   /* what is stored differs from run to run */
+    bool pointers; /* what is loaded is an address */
     enum ptx_type type;
 };
 struct guess {
@@ -58,18 +60,27 @@ struct guess {
     struct infer_shape shape;
     struct block_guess blocks[INFER_BLOCKS];
     unsigned nblocks;
+    uint32_t chunk; /* a CTA takes so many blocks' indices along x */
     bool loops;
-    bool indexed;          /* loaded values make addresses */
-    bool all_wide;         /* whatever is as wide as a pointer is taken for one */
-    bool *addresses;       /* by register */
-    int8_t *bounds;        /* by register: enum infer_bound, worked out when asked for (-1: not yet) */
-    uint32_t wider;        /* times as many CTAs along x */
-    struct dim3u grid;     /* x 0: what covers the size */
-    struct dim3u threads;  /* a block in place of the tried one; x 0: none */
+    bool indexed;         /* loaded values make addresses */
+    bool all_wide;        /* whatever is as wide as a pointer is taken for one */
+    uint32_t table;       /* elements of the least table in constant memory that a loop walks; 0: none */
+    bool follows;         /* loaded pointers lead to further ones: a list, a tree */
+    uint32_t node, link;  /* bytes from such a pointer to the last that is used, to the next pointer */
+    bool parts;           /* loaded pointers lead to arrays */
+    bool counted;         /* loaded values are places in shared memory */
+    bool few;             /* integers in memory are a few small ones */
+    bool ends;            /* integers in memory go on to other places, and end by -1: a list, a tree */
+    bool modes;           /* integers that are only compared with one number are that number */
+    bool *addresses;      /* by register */
+    int8_t *bounds;       /* by register: enum infer_bound, worked out when asked for (-1: not yet) */
+    uint32_t wider;       /* times as many CTAs along x */
+    struct dim3u grid;    /* x 0: what covers the size */
+    struct dim3u threads; /* a block in place of the tried one; x 0: none */
     const uint64_t *bytes; /* of each argument's buffer; NULL: as the size says */
     bool zero;             /* what is read and written starts at zero */
     bool rows;             /* offsets of rows ascend */
-    bool brief;            /* what only counts turns is a few */
+    uint32_t brief;        /* at most so often is what only counts turns; 0: as the size says */
     /* as the user says; n 0, block.x 0: not said */
     struct infer_asked asked;
 };
@@ -99,10 +110,12 @@ bool infer_fickle(struct guess *g);
 /* spec.c: *l owned, launch_spec_free, whatever the status */
 enum status infer_spec(const struct guess *g, struct size_guess size, unsigned block,
                        struct launch_spec *l);
+/* The buffer has so many elements from now on, no more than it had; its parts, too. */
+void infer_cut(struct arg_spec *a, uint64_t count);
 /* What bounds the integer that x loads, as bits of enum infer_bound; 0: nothing, or it is not known. */
 unsigned infer_bounds_of(const struct guess *g, const struct ptx_inst *x);
-/* Some parameter is the length of rows, and nothing else is said of it. */
-bool infer_has_rows(const struct guess *g);
+/* Some parameter is of this kind, and nothing else is said of it. */
+bool infer_has_bound(const struct guess *g, enum infer_bound kind);
 /* try.c: the first guess that runs clean, else one that runs (a warning says what is in its way), else
  * the first (a warning says so) */
 enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *cancel,

@@ -15,7 +15,8 @@ struct marks {
     enum ptx_sreg index;
     int comp;
     bool *reg;
-    bool stays; /* what is loaded is another value */
+    bool stays;       /* what is loaded is another value */
+    const bool *ends; /* registers that are something else; NULL: none */
 };
 
 /* Registers of the operand, also those inside lists, are among the marked. */
@@ -50,7 +51,8 @@ static bool mark_result(struct marks *m, const struct ptx_inst *i)
     const struct ptx_operand *d = &i->opnds[0];
     for (unsigned k = 0; reads && k < (d->kind == OPND_VEC ? d->nelem : 1u); k++) {
         const struct ptx_operand *o = d->kind == OPND_VEC ? &d->elem[k] : d;
-        if (o->kind != OPND_REG || m->f->regs[o->index].type == PTX_T_PRED || m->reg[o->index])
+        if (o->kind != OPND_REG || m->f->regs[o->index].type == PTX_T_PRED || m->reg[o->index] ||
+            (m->ends && m->ends[o->index]))
             continue;
         m->reg[o->index] = more = true;
     }
@@ -91,7 +93,7 @@ static bool any_leaves(const struct marks *m)
 
 int infer_reaches_memory(const struct ptx_func *f, enum ptx_sreg index, int comp)
 {
-    struct marks m = { f, index, comp, base_alloc(f->nregs + 1), false };
+    struct marks m = { f, index, comp, base_alloc(f->nregs + 1), false, NULL };
     if (!m.reg)
         return -1;
     int found = follow_marks(&m) ? any_leaves(&m) : -1;
@@ -121,8 +123,8 @@ static bool mark_counters(struct marks *m, const bool *indexed)
 
 int infer_counts_turns(const struct ptx_func *f, uint32_t reg)
 {
-    struct marks m = { f, PTX_SREG_TID, NO_INDEX, base_alloc(f->nregs + 1), false },
-                 index = { f, PTX_SREG_TID, ANY_INDEX, base_alloc(f->nregs + 1), false };
+    struct marks m = { f, PTX_SREG_TID, NO_INDEX, base_alloc(f->nregs + 1), false, NULL },
+                 index = { f, PTX_SREG_TID, ANY_INDEX, base_alloc(f->nregs + 1), false, NULL };
     bool ok = m.reg && index.reg, turns = false;
     if (ok) {
         m.reg[reg] = true;
@@ -161,7 +163,7 @@ static unsigned bound_of(const struct ptx_func *f, const bool *value, const bool
                              : INFER_BOUNDS_TURNS;
 }
 
-/* It multiplies what the CTA's index is part of: the length of a row. */
+/* It multiplies what the CTA's index is part of (cta NULL: anything): the length of a row. */
 static bool is_pitch(const struct ptx_inst *i, const bool *value, const bool *cta)
 {
     enum ptx_addr_rule rule = ptx_rule_of(i);
@@ -169,18 +171,105 @@ static bool is_pitch(const struct ptx_inst *i, const bool *value, const bool *ct
         return false;
     const struct ptx_operand *a = &i->opnds[1], *b = &i->opnds[2];
     return a->kind == OPND_REG && b->kind == OPND_REG &&
-           ((value[a->index] && cta[b->index]) || (value[b->index] && cta[a->index]));
+           ((value[a->index] && (!cta || cta[b->index])) ||
+            (value[b->index] && (!cta || cta[a->index])));
+}
+
+static bool is_product(const struct ptx_inst *i)
+{
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    return (rule == ADDR_MUL_LO || rule == ADDR_MUL_WIDE) && i->opnds[1].kind == OPND_REG &&
+           i->opnds[2].kind == OPND_REG;
+}
+
+/* The register holds a parameter, or a product of some. */
+static bool of_params(const struct ptx_func *f, uint32_t reg, unsigned depth)
+{
+    const struct ptx_inst *maker = NULL;
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        if (!i->nopnds || i->opnds[0].kind != OPND_REG || i->opnds[0].index != reg)
+            continue;
+        if (maker)
+            return false;
+        maker = i;
+    }
+    return maker && (ptx_is_param_load(maker) ||
+                     (depth && is_product(maker) && of_params(f, maker->opnds[1].index, depth - 1) &&
+                      of_params(f, maker->opnds[2].index, depth - 1)));
+}
+
+/* A row's length by which a thread's index is divided, or a side of what is counted along one axis. */
+static unsigned is_side(const struct ptx_func *f, const struct ptx_inst *i, const bool *value,
+                        const bool *thread)
+{
+    enum ptx_addr_rule rule = ptx_rule_of(i);
+    const struct ptx_operand *a = &i->opnds[1], *b = &i->opnds[2];
+    if ((rule == ADDR_DIV || rule == ADDR_REM) && a->kind == OPND_REG && b->kind == OPND_REG)
+        return thread[a->index] && value[b->index] ? INFER_BOUNDS_ROWS : 0;
+    return is_product(i) && ((value[a->index] && of_params(f, b->index, 2)) ||
+                             (value[b->index] && of_params(f, a->index, 2)))
+               ? INFER_BOUNDS_FACTOR
+               : 0;
+}
+
+int infer_mode(const struct ptx_func *f, uint32_t reg, int64_t *v)
+{
+    struct marks value = { f, PTX_SREG_TID, NO_INDEX, base_alloc(f->nregs + 1), true, NULL };
+    bool ok = value.reg, mode = false;
+    if (ok) {
+        value.reg[reg] = true;
+        ok = follow_marks(&value);
+        mode = ok && !any_leaves(&value);
+    }
+    bool any = false;
+    for (uint32_t k = 0; ok && mode && k < f->ninsts; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        const struct ptx_operand *a, *b;
+        if (!ptx_compared(i, &a, &b) || a->kind != OPND_REG || !value.reg[a->index])
+            continue;
+        bool equal = ptx_has_mod(i, PTX_MOD_EQ) || ptx_has_mod(i, PTX_MOD_NE);
+        mode = equal && ptx_is_number(b);
+        *v = any || !mode ? *v : b->imm;
+        any = true;
+    }
+    base_free(value.reg);
+    return !ok ? -1 : mode && any;
+}
+
+/* Of what nothing is compared with: a row's length where it multiplies something, an offset where it only
+ * moves an address. */
+static unsigned unbounded(struct marks *value)
+{
+    const struct ptx_func *f = value->f;
+    bool multiplies = false, moves = false;
+    value->ends = NULL;
+    if (!follow_marks(value))
+        return 0;
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        multiplies |= is_pitch(i, value->reg, NULL);
+        for (unsigned n = 0; n < i->nopnds; n++)
+            moves |= i->opnds[n].kind == OPND_ADDR && i->opnds[n].base == BASE_REG &&
+                     value->reg[i->opnds[n].index];
+    }
+    return !moves ? 0 : multiplies ? INFER_BOUNDS_PITCH : INFER_BOUNDS_OFFSET;
 }
 
 int infer_bounds(const struct ptx_func *f, uint32_t reg)
 {
-    struct marks value = { f, PTX_SREG_TID, NO_INDEX, base_alloc(f->nregs + 1), true },
-                 cta = { f, PTX_SREG_CTAID, ANY_PART, base_alloc(f->nregs + 1), true },
-                 index = { f, PTX_SREG_TID, ANY_INDEX, base_alloc(f->nregs + 1), true };
+    struct marks value = { f, PTX_SREG_TID, NO_INDEX, base_alloc(f->nregs + 1), true, NULL },
+                 cta = { f, PTX_SREG_CTAID, ANY_PART, base_alloc(f->nregs + 1), true, NULL },
+                 index = { f, PTX_SREG_TID, ANY_INDEX, base_alloc(f->nregs + 1), true, NULL },
+                 thread = { f, PTX_SREG_TID, ANY_PART, base_alloc(f->nregs + 1), true, NULL };
     int found = -1;
-    if (value.reg && cta.reg && index.reg) {
+    if (value.reg && cta.reg && index.reg && thread.reg) {
         value.reg[reg] = true;
-        found = follow_marks(&value) && follow_marks(&cta) && follow_marks(&index) ? 0 : -1;
+        value.ends = index.reg; /* an index that it is added to, or multiplied with, is an index */
+        found =
+            follow_marks(&cta) && follow_marks(&index) && follow_marks(&thread) && follow_marks(&value)
+                ? 0
+                : -1;
     }
     for (uint32_t k = 0; found >= 0 && k < f->ninsts; k++) {
         const struct ptx_operand *a, *b;
@@ -189,9 +278,14 @@ int infer_bounds(const struct ptx_func *f, uint32_t reg)
                            bound_of(f, value.reg, cta.reg, index.reg, b, a));
         if (is_pitch(&f->insts[k], value.reg, cta.reg))
             found |= INFER_BOUNDS_PITCH;
+        found |= (int)is_side(f, &f->insts[k], value.reg, thread.reg);
     }
+    if (found > 0 && !(found & INFER_BOUNDS_CTAS))
+        found &= ~INFER_BOUNDS_FACTOR;
+    found = found ? found : (int)unbounded(&value);
     base_free(value.reg);
     base_free(cta.reg);
     base_free(index.reg);
+    base_free(thread.reg);
     return found;
 }

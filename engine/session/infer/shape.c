@@ -157,6 +157,16 @@ bool infer_names(const struct ptx_func *f, const struct ptx_symbol *s)
     return false;
 }
 
+bool infer_asks_block(const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        for (unsigned k = 0; k < f->insts[i].nopnds; k++)
+            if (f->insts[i].opnds[k].kind == OPND_SREG && f->insts[i].opnds[k].index == PTX_SREG_NTID &&
+                f->insts[i].opnds[k].comp == 0)
+                return true;
+    return false;
+}
+
 /* ---- one function that the kernel may come to ---- */
 static bool tells_place(const struct ptx_operand *o)
 {
@@ -213,14 +223,55 @@ static bool writes_unlisted(const struct ptx_inst *i)
     }
 }
 
+/* Nothing but the thread's index along x is ever in the register. */
+static bool is_thread(const struct ptx_func *f, uint32_t reg)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        if (!i->nopnds || i->opnds[0].kind != OPND_REG || i->opnds[0].index != reg)
+            continue;
+        const struct ptx_operand *o = i->nopnds == 2 && ptx_is_move(i) ? &i->opnds[1] : NULL;
+        if (!o || o->kind != OPND_SREG || o->index != PTX_SREG_TID || o->comp != 0)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Steps of a sum over the block ask for threads below half of it, a quarter, and so on. */
+static void read_comparison(const struct ptx_func *f, const struct ptx_inst *i, struct infer_shape *s)
+{
+    const struct ptx_operand *a, *b;
+    if (!ptx_compared(i, &a, &b) || a->kind != OPND_REG || !ptx_is_number(b) || b->imm < 1 ||
+        b->imm > 1024)
+        return;
+    uint32_t n = (uint32_t)b->imm + (b->imm & 1); /* > 255 is >= 256 */
+    if (n > s->beyond && !(n & (n - 1)) && is_thread(f, a->index))
+        s->beyond = n;
+}
+
+static void tells_thread(const struct ptx_operand *o, struct infer_shape *s)
+{
+    s->one_thread &= !tells_place(o);
+    s->threads |= tells_place(o) && o->index != PTX_SREG_CTAID && o->index != PTX_SREG_CLUSTERID &&
+                  o->index != PTX_SREG_CLUSTER_CTAID && o->index != PTX_SREG_CLUSTER_CTARANK;
+}
+
 static bool read_function(const struct ptx_module *m, const struct ptx_func *f, struct infer_shape *s)
 {
     for (uint32_t i = 0; i < f->ninsts; i++) {
         s->writes_unlisted |= writes_unlisted(&f->insts[i]);
+        s->products |= ptx_role_of(&f->insts[i]) == ROLE_PRODUCT;
+        unsigned k_of_product;
+        s->lanes |= ptx_named_lanes(&f->insts[i]) != NULL || ptx_has_mod(&f->insts[i], PTX_MOD_ALIGNED);
+        if (ptx_role_of(&f->insts[i]) == ROLE_PRODUCT)
+            ptx_shape_of(&f->insts[i], &s->tile[0], &s->tile[1], &k_of_product);
         read_ctas(&f->insts[i], s->cta);
+        read_comparison(f, &f->insts[i], s);
         s->one_thread &= !ptx_has_mod(&f->insts[i], PTX_MOD_ALIGNED); /* whole warps run it */
         for (unsigned k = 0; k < f->insts[i].nopnds; k++)
-            s->one_thread &= !tells_place(&f->insts[i].opnds[k]);
+            tells_thread(&f->insts[i].opnds[k], s);
     }
     s->tiles |= f->nvars > 0;
     s->meets |= syncs_grid(f);

@@ -1,24 +1,23 @@
 /* A guess made into a launch description. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/rec/texture.h"
 #include "engine/session/infer/infer.h"
 #include "engine/session/infer/shape.h"
-#include "engine/session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PER_ROW = 16 /* entries of a sparse row, on average */ };
+enum { PER_ROW = 16 /* entries of a sparse row, on average */, FEW_VALUES = 16 };
+#define SIDES   (INFER_BOUNDS_ROWS | INFER_BOUNDS_FACTOR)
+#define POINTED UINT64_C(0x6f0000000000) /* where buffers lie that hold pointers, 4 GB for each */
 
 static uint32_t log_2(uint32_t n)
 {
@@ -51,12 +50,26 @@ unsigned infer_bounds_of(const struct guess *g, const struct ptx_inst *x)
     return (unsigned)*known;
 }
 
-bool infer_has_rows(const struct guess *g)
+bool infer_has_bound(const struct guess *g, enum infer_bound kind)
 {
     for (uint32_t p = 0; p < g->f->nparams; p++)
-        if (infer_bounds_of(g, infer_param_load(g, p, 0)) == INFER_BOUNDS_PITCH)
+        if (infer_bounds_of(g, infer_param_load(g, p, 0)) == kind)
             return true;
     return false;
+}
+
+/* What is counted along one axis has several sides: those that an index is divided by, and what is left. All are
+ * as long. */
+static uint32_t side_of(const struct guess *g, uint32_t n)
+{
+    unsigned sides = 0, rest = 1;
+    for (uint32_t p = 0; p < g->f->nparams; p++) {
+        unsigned by = infer_bounds_of(g, infer_param_load(g, p, 0));
+        sides += (by & SIDES) != 0;
+        rest = (by & SIDES) == INFER_BOUNDS_FACTOR ? 0 : rest;
+    }
+    sides += rest || sides < 2;
+    return 1u << log_2(n) / sides;
 }
 
 /* The problem's size, where it bounds CTAs, or nothing is known of it; else a row's, or the turns of a
@@ -65,21 +78,29 @@ static uint32_t sized(const struct guess *g, const struct ptx_inst *load, struct
 {
     unsigned by = infer_bounds_of(g, load);
     bool wide = g->shape.dims > 1 && by & INFER_BOUNDS_PITCH;
-    return by == INFER_BOUNDS_PITCH                ? (size.pitch ? size.pitch : size.n)
-           : !by || by & INFER_BOUNDS_CTAS || wide ? size.n
-           : by & INFER_BOUNDS_THREADS             ? size.row
-                                                   : size.turns;
+    uint32_t n = by == INFER_BOUNDS_PITCH                ? (size.pitch ? size.pitch : size.n)
+                 : by == INFER_BOUNDS_OFFSET             ? (size.offset ? size.offset : size.n)
+                 : !by || by & INFER_BOUNDS_CTAS || wide ? size.n
+                 : by & INFER_BOUNDS_THREADS             ? size.row
+                                                         : size.turns;
+    if (by & SIDES && g->shape.dims == 1 && !g->asked.n)
+        return side_of(g, size.n);
+    bool walks = by & INFER_BOUNDS_TURNS && !(by & INFER_BOUNDS_CTAS) && g->table;
+    return walks && n > g->table ? g->table : n;
 }
 
 /* What the kernel does with an integer parameter: a mask is one less than the size, a count of bits,
  * also taken from another (32 - n), its logarithm. */
 static uint32_t scalar_value(const struct guess *g, const struct ptx_inst *load, struct size_guess size)
 {
-    enum { FEW = 4 };
     uint32_t n = sized(g, load, size);
     if (g->brief && load && load->opnds[0].kind == OPND_REG &&
         infer_counts_turns(g->f, load->opnds[0].index) > 0)
-        return FEW;
+        return g->brief < n ? g->brief : n;
+    int64_t mode = 0;
+    if (g->modes && load && load->opnds[0].kind == OPND_REG &&
+        infer_mode(g->f, load->opnds[0].index, &mode) > 0)
+        return (uint32_t)mode;
     uint32_t other = UINT32_MAX; /* what is left of a number without it */
     for (uint32_t i = 0; load && load->opnds[0].kind == OPND_REG && i < g->f->ninsts; i++) {
         const struct ptx_inst *x = &g->f->insts[i];
@@ -134,6 +155,72 @@ static char *str_dup(struct str s)
     return buf_take(&b);
 }
 
+static enum elem with_sign(enum elem e)
+{
+    return e == ELEM_U8    ? ELEM_S8
+           : e == ELEM_U16 ? ELEM_S16
+           : e == ELEM_U32 ? ELEM_S32
+           : e == ELEM_U64 ? ELEM_S64
+                           : e;
+}
+
+/* Element i goes on at 2 i + 1 or 2 i + 2, as a tree in an array does; in the second half it ends, by -1. */
+static void links(struct arg_spec *a, uint32_t n, uint64_t seed)
+{
+    struct init_spec *part = base_alloc(2 * sizeof *part);
+    if (!part)
+        return;
+    int64_t first = 1 + (int64_t)(seed % 2);
+    part[0] = (struct init_spec){
+        .kind = INIT_IOTA, .a = (double)first, .b = 2, .ia = first, .ib = 2, .integral = true
+    };
+    part[0].count = n / 2 > 1 ? n / 2 - 1 : 1;
+    part[1] = (struct init_spec){ .kind = INIT_FILL, .a = -1, .ia = -1, .integral = true };
+    part[1].count = a->count - part[0].count;
+    a->init = (struct init_spec){ .kind = INIT_PARTS, .part = part, .nparts = 2 };
+}
+
+/* Pointers lie in the buffer that they lead into, at an address of its own. Those of a list or a tree: every word leads a
+ * node further, n nodes in all, and then there is none. Others: n of them, each to its part of what lies behind. */
+static void pointers(const struct guess *g, struct size_guess size, uint64_t seed, struct arg_spec *a)
+{
+    uint64_t words = g->follows ? (uint64_t)size.n * g->node / 8 : size.n;
+    struct init_spec *part = base_alloc(2 * sizeof *part);
+    if (!part)
+        return;
+    a->elem = ELEM_U64;
+    a->address = POINTED + (seed << 32);
+    words = words < a->count / 2 ? words : a->count / 2;
+    uint64_t most = (a->count - words) / words;
+    uint64_t each = g->follows ? 1 : size.pitch && size.pitch < most ? size.pitch : most;
+    part[0] = (struct init_spec){ .kind = INIT_IOTA, .integral = true, .count = words };
+    part[0].ia = (int64_t)(a->address + (g->follows ? g->node - g->link : words * 8));
+    part[0].ib = (int64_t)each * 8;
+    part[0].a = (double)part[0].ia;
+    part[0].b = (double)part[0].ib;
+    part[1] = (struct init_spec){ .kind = g->follows ? INIT_FILL : INIT_RANDOM, .integral = true };
+    part[1].ib = g->follows ? 0 : (int64_t)size.n - 1;
+    part[1].b = (double)part[1].ib;
+    part[1].count = a->count - words;
+    a->init = (struct init_spec){ .kind = INIT_PARTS, .part = part, .nparts = 2, .seed = seed };
+}
+
+/* Indices: each of n is there once, so that none is left out; behind them, whatever is there. */
+static void indices(struct arg_spec *a, uint32_t n)
+{
+    struct init_spec *part = a->count > n ? base_alloc(2 * sizeof *part) : NULL;
+    if (a->count < n || (a->count > n && !part))
+        return;
+    if (part) {
+        part[0] = (struct init_spec){ .kind = INIT_PERMUTATION, .count = n };
+        part[1] = a->init;
+        part[1].count = a->count - n;
+        a->init =
+            (struct init_spec){ .kind = INIT_PARTS, .part = part, .nparts = 2, .seed = a->init.seed };
+    } else
+        a->init.kind = INIT_PERMUTATION;
+}
+
 static void infer_buffer(const struct guess *g, uint64_t seed, const struct param_use *u,
                          struct size_guess size, struct arg_spec *a)
 {
@@ -149,9 +236,20 @@ static void infer_buffer(const struct guess *g, uint64_t seed, const struct para
     a->init.ib = elem_size(a->elem) == 1                         ? 100
                  : size.n - 1 > 30000 && elem_size(a->elem) == 2 ? 30000
                                                                  : (int64_t)size.n - 1;
+    if (g->few && a->init.ib >= FEW_VALUES)
+        a->init.ib = FEW_VALUES - 1;
     a->init.b = a->init.integral ? (double)a->init.ib : 1;
+    if (g->ends && a->init.kind == INIT_RANDOM && (a->init.integral || u->type == PTX_T_NONE)) {
+        a->elem = u->type == PTX_T_NONE ? ELEM_S32 : with_sign(a->elem);
+        links(a, size.n, seed);
+    }
+    bool whole = a->init.integral && a->init.ib == (int64_t)size.n - 1;
+    if (a->init.kind == INIT_RANDOM && whole && g->indexed && !u->stored)
+        indices(a, size.n);
     if (a->init.kind == INIT_FILL)
         a->init.b = 0, a->init.ib = 0;
+    if (u->pointers)
+        pointers(g, size, seed, a);
     if (g->rows && u->offsets) {
         uint64_t most = (uint64_t)PER_ROW * size.n;
         a->init = (struct init_spec){
@@ -297,6 +395,17 @@ static char *infer_file(const char *path)
     return buf_take(&b);
 }
 
+void infer_cut(struct arg_spec *a, uint64_t count)
+{
+    a->count = count;
+    if (a->init.kind != INIT_PARTS)
+        return;
+    struct init_spec *part = a->init.part;
+    part[0].count = part[0].count < count ? part[0].count : count;
+    part[1].count = count - part[0].count;
+    a->init.nparts = part[1].count ? 2 : 1;
+}
+
 enum status infer_spec(const struct guess *g, struct size_guess size, unsigned block,
                        struct launch_spec *l)
 {
@@ -331,8 +440,8 @@ enum status infer_spec(const struct guess *g, struct size_guess size, unsigned b
     for (size_t i = 0; g->bytes && i < l->nargs; i++)
         if (l->args[i].kind == ARG_BUFFER && l->args[i].init.kind != INIT_ROWS &&
             !arg_apart(&l->args[i]) && g->bytes[i])
-            l->args[i].count =
-                (g->bytes[i] + elem_size(l->args[i].elem) - 1) / elem_size(l->args[i].elem);
+            infer_cut(&l->args[i],
+                      (g->bytes[i] + elem_size(l->args[i].elem) - 1) / elem_size(l->args[i].elem));
     for (size_t i = 0, outputs = 0; i < l->nargs; i++)
         if (l->args[i].output && ++outputs > RESULT_MAX_OUTPUTS)
             l->args[i].output = false;

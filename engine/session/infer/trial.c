@@ -1,17 +1,21 @@
 /* One trial of a guess: does it end, inside its buffers, with something written, and who works on what? */
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/session/infer/trying.h"
 #include "engine/session/infer/work.h"
+#include "engine/session/launch_file.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#define MOST_SECONDS 3.0
 enum { MOST_TRIALS = 96, MOST_WORDS = 1 << 26 /* of all buffers */ };
 
 /* An output's bytes are not what they were, or there is none to tell. */
@@ -83,14 +87,28 @@ static enum status run(struct trying *t, struct tried *x, struct launch_data *da
     }
     if (*how == TRIAL_IDLE && t->may_idle)
         *how = TRIAL_WORKS;
-    if (marks && *how == TRIAL_WORKS)
+    if (marks && (*how == TRIAL_WORKS || *how == TRIAL_LATE))
         infer_marks_read(marks, &x->work, x->reached);
-    if (t->may_idle && x->work.known && x->work.unwritten >= 1)
+    if (*how == TRIAL_WORKS && t->may_idle && x->work.known &&
+        (x->work.unwritten >= 1 || x->work.idle_ctas >= 1))
         *how = TRIAL_IDLE; /* not even what was there is written again */
     infer_marks_free(marks);
     if (bound)
         dev_unbind(t->dev, bound);
     return s;
+}
+
+/* The first launch that ends in a fault which is the kernel's own, not its sizes': for who looks for faults. */
+static enum status keep_fault(struct trying *t, const struct tried *x, enum trial how,
+                              const struct diags *ds)
+{
+    bool refused = !ds->n;
+    for (size_t i = 0; i < ds->n; i++)
+        refused |= ds->v[i].code && !strcmp(ds->v[i].code, "launch");
+    if (how != TRIAL_FAILS || t->fault.kernel || refused || x->r.status != ST_DEVICE)
+        return ST_OK;
+    snprintf(t->fault_why, sizeof t->fault_why, "%s", x->r.message);
+    return launch_copy(&x->l, &t->fault);
 }
 
 enum status infer_trial(struct trying *t, struct tried *x, unsigned look, enum trial *how)
@@ -103,6 +121,8 @@ enum status infer_trial(struct trying *t, struct tried *x, unsigned look, enum t
     *how = TRIAL_FAILS;
     if (s == ST_OK)
         s = run(t, x, &data, look, how, &quiet);
+    if (s == ST_OK)
+        s = keep_fault(t, x, *how, &quiet);
     launch_data_free(&data);
     uint64_t data_made = 0; /* 64 bytes take about as long as an instruction of a warp */
     for (size_t i = 0; i < x->l.nargs; i++)
@@ -151,9 +171,22 @@ uint64_t infer_most_count(const struct guess *g)
     return MOST_WORDS / buffers < 1u << 24 ? MOST_WORDS / buffers : 1u << 24;
 }
 
+/* By this thread's processor time, which a busy machine does not change. */
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void infer_start_clock(struct trying *t)
+{
+    t->ends = seconds() + MOST_SECONDS;
+}
+
 bool infer_spent(const struct trying *t)
 {
-    return !t->left || t->trials >= MOST_TRIALS;
+    return !t->left || t->trials >= MOST_TRIALS || seconds() > t->ends;
 }
 
 double infer_undone(const struct infer_work *w)

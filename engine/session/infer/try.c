@@ -9,13 +9,12 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/ptx/label.h"
-#include "engine/rec/counters.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/session/infer/infer.h"
 #include "engine/session/infer/trying.h"
-#include "engine/session/session.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 enum {
     MOST_CTAS = 1024 /* that a guess grows to */,
     LEAST_TURNS = 16,
+    FEW_TURNS = 4 /* of what is done over and over */,
     MOST_BLOCKS = 4 /* that run and leave something undone */
 };
 
@@ -30,18 +30,24 @@ enum {
  * bounds their CTAs too, and touch n, n*n or n*n*n elements; those whose loops have a bound of their
  * own. */
 static const struct size_guess first_sizes[3][GUESS_DIMS] = {
-    { { 1u << 20, 1u << 20, 1024, 128, 0 },
-      { 1024, 1u << 20, 1024, 256, 0 },
-      { 128, 1u << 21, 128, 128, 0 } },
-    { { 1024, 1u << 20, 1024, 128, 0 }, { 256, 1u << 18, 256, 256, 0 }, { 64, 1u << 18, 64, 64, 0 } },
-    { { 1u << 16, 1u << 21, 1024, 32, 0 }, { 256, 1u << 20, 256, 256, 0 }, { 64, 1u << 20, 64, 32, 0 } },
+    { { 1u << 20, 1u << 20, 1024, 128, 0, 0 },
+      { 1024, 1u << 20, 1024, 256, 0, 0 },
+      { 128, 1u << 21, 128, 128, 0, 0 } },
+    { { 1024, 1u << 20, 1024, 128, 0, 0 },
+      { 256, 1u << 18, 256, 256, 0, 0 },
+      { 64, 1u << 18, 64, 64, 0, 0 } },
+    { { 1u << 16, 1u << 21, 1024, 32, 0, 0 },
+      { 256, 1u << 20, 256, 256, 0, 0 },
+      { 64, 1u << 20, 64, 32, 0, 0 } },
 };
 /* Then smaller problems, then more room. */
 static const struct size_guess next_sizes[] = {
-    { 1u << 16, 1u << 20, 1024, 32, 0 }, { 4096, 1u << 20, 1024, 32, 0 }, { 4096, 1u << 20, 64, 8, 0 },
-    { 1024, 1u << 20, 256, 32, 0 },      { 256, 1u << 20, 256, 32, 0 },   { 256, 1u << 20, 16, 4, 0 },
-    { 64, 1u << 20, 64, 32, 0 },         { 16, 1u << 20, 16, 16, 0 },     { 256, 1u << 24, 256, 32, 0 },
-    { 64, 1u << 24, 64, 32, 0 }
+    { 1u << 16, 1u << 20, 1024, 32, 0, 0 }, { 4096, 1u << 20, 1024, 32, 0, 0 },
+    { 4096, 1u << 20, 64, 8, 0, 0 },        { 1024, 1u << 20, 256, 32, 0, 0 },
+    { 256, 1u << 20, 256, 32, 0, 0 },       { 128, 1u << 21, 128, 128, 0, 0 },
+    { 256, 1u << 20, 16, 4, 0, 0 },         { 64, 1u << 20, 64, 32, 0, 0 },
+    { 16, 1u << 20, 16, 16, 0, 0 },         { 256, 1u << 24, 256, 32, 0, 0 },
+    { 64, 1u << 24, 64, 32, 0, 0 }
 };
 #define NSIZES (1 + ARRAY_LEN(next_sizes))
 
@@ -82,7 +88,7 @@ static enum status grow(struct trying *t)
     bool few = dim3u_count(t->now.l.grid) < (uint64_t)dev_describe(t->dev)->sms;
     bool better = (g->shape.dims == 1 || few) && !g->shape.one_thread && g->shape.cta[0];
     while (s == ST_OK && better && (uint64_t)t->now.l.grid.x * 4 <= MOST_CTAS && !infer_spent(t) &&
-           t->now.r.counters[COUNTER_INST_WARP].value < (double)TRIAL_INSTS / 4) {
+           t->now.r.counters[COUNTER_INST_WARP].value < (double)(TRIAL_INSTS / t->part / 4)) {
         g->wider *= 4;
         s = replace(t, t->size, &how, &better);
         if (!better)
@@ -107,7 +113,7 @@ static enum status fill_device(struct trying *t)
     bool better = !g->asked.n && g->wider == 1 && !g->shape.one_thread;
     enum trial how;
     enum status s = ST_OK;
-    t->most = GROWN_INSTS;
+    t->most = GROWN_INSTS / t->part;
     while (s == ST_OK && better && dim3u_count(t->now.l.grid) < sms && !infer_spent(t)) {
         struct size_guess now = t->size, next = now;
         next.n *= 2;
@@ -183,6 +189,33 @@ static bool any_counts_turns(const struct guess *g)
     return false;
 }
 
+/* What is read through a pointer is not known, as where one of two is taken. */
+static bool any_untyped(const struct guess *g)
+{
+    for (uint32_t p = 0; p < g->f->nparams; p++)
+        if (g->use[p].type == PTX_T_NONE && infer_loads_address(g, infer_param_load(g, p, 0)))
+            return true;
+    return false;
+}
+
+/* As many turns as a trial may take, in powers of two, where a few work. */
+static enum status more_turns(struct trying *t, enum trial *how)
+{
+    double each = t->now.r.counters[COUNTER_INST_WARP].value / FEW_TURNS;
+    uint32_t few = t->g->brief, turns = few;
+    while (turns * 2 <= t->size.turns && each * turns * 2 <= (double)(TRIAL_INSTS / t->part) / 2)
+        turns *= 2;
+    if (turns == few)
+        return ST_OK;
+    t->g->brief = turns;
+    enum status s = try_one(t, how);
+    if (s == ST_OK && *how != TRIAL_WORKS) {
+        t->g->brief = few;
+        s = try_one(t, how);
+    }
+    return s;
+}
+
 /* One block: sizes from the first down. */
 static enum status walk(struct trying *t, enum trial *how)
 {
@@ -197,10 +230,27 @@ static enum status walk(struct trying *t, enum trial *how)
             s = try_one(t, how);
             t->g->zero = *how == TRIAL_WORKS;
         }
-        if (s == ST_OK && *how == TRIAL_LATE && !t->g->brief && any_counts_turns(t->g)) {
-            t->g->brief = true; /* it may do all of it over and over */
+        if (s == ST_OK && *how == TRIAL_IDLE && infer_has_bound(t->g, INFER_BOUNDS_OFFSET)) {
+            t->size.offset = 1; /* it may move the index out of its bounds */
             s = try_one(t, how);
-            t->g->brief = *how == TRIAL_WORKS;
+        }
+        if (s == ST_OK && *how == TRIAL_OUTSIDE && t->g->counted && !t->g->few) {
+            t->g->few = true;
+            s = try_one(t, how);
+            t->g->few = *how == TRIAL_WORKS;
+        }
+        if (s == ST_OK && t->g->indexed && !t->g->ends &&
+            (*how == TRIAL_LATE || (*how == TRIAL_OUTSIDE && any_untyped(t->g)))) {
+            t->g->ends = true; /* it may follow a list, or go down a tree */
+            s = try_one(t, how);
+            t->g->ends = *how == TRIAL_WORKS;
+        }
+        if (s == ST_OK && *how == TRIAL_LATE && !t->g->brief && any_counts_turns(t->g)) {
+            t->g->brief = FEW_TURNS; /* it may do all of it over and over */
+            s = try_one(t, how);
+            t->g->brief = *how == TRIAL_WORKS ? FEW_TURNS : 0;
+            if (s == ST_OK && t->g->brief)
+                s = more_turns(t, how);
         }
         outside += *how == TRIAL_OUTSIDE;
         if (*how == TRIAL_WORKS || *how == TRIAL_FAILS || *how == TRIAL_UNCLEAN ||
@@ -249,7 +299,7 @@ static enum status block_races(struct trying *t, bool *races)
 {
     enum trial how = TRIAL_WORKS;
     enum status s = ST_OK;
-    t->most = CHECKED_INSTS;
+    t->most = CHECKED_INSTS / t->part;
     if (t->simulated && t->g->shape.tiles)
         s = infer_trial(t, &t->now, LOOK_RACES, &how);
     *races = how == TRIAL_UNCLEAN;
@@ -263,7 +313,7 @@ static enum status one_block(struct trying *t, unsigned *ran, bool *end)
 {
     enum trial how = TRIAL_FAILS;
     bool clean = false, races = false;
-    t->most = TRIAL_INSTS;
+    t->most = TRIAL_INSTS / t->part;
     enum status s = walk(t, &how);
     *end = how == TRIAL_LATE; /* no end, whatever the block */
     if (s == ST_OK && how == TRIAL_WORKS)
@@ -275,8 +325,9 @@ static enum status one_block(struct trying *t, unsigned *ran, bool *end)
     if (s == ST_OK)
         keep_best(t, clean);
     *ran += clean;
-    bool threads_work = t->now.work.idle_threads <= INFER_UNDONE;
-    *end = good(t) || *ran >= MOST_BLOCKS || (clean && t->g->shape.block_dims == 1 && threads_work);
+    bool threads_work = t->now.work.idle_threads <= INFER_UNDONE, asks = infer_asks_block(t->g->f);
+    *end = good(t) || (asks && *ran >= MOST_BLOCKS) ||
+           (clean && t->g->shape.block_dims == 1 && threads_work && asks);
     return s;
 }
 
@@ -292,26 +343,31 @@ static enum status all_blocks(struct trying *t)
 
 /* One kind of data after the other, until one runs clean: as the code seems to want them; offsets of
  * something else; wide numbers taken for pointers; flags, counters and tables that start empty (first,
- * where CTAs wait for each other's flags). */
+ * where CTAs wait for each other's flags); a few small integers, where they are places in a small array. */
 static enum status all_data(struct trying *t)
 {
     struct guess *g = t->g;
     bool rows = g->rows;
     enum status s = ST_OK;
-    for (unsigned n = 0; s == ST_OK && !(t->any && t->clean) && n < 4; n++) {
-        unsigned kind = any_flag(g) ? (n + 3) % 4 : n;
-        bool use = !kind || (kind == 1 ? rows : kind == 2 ? infer_hides_pointers(g) : any_updated(g));
+    for (unsigned n = 0; s == ST_OK && !(t->any && t->clean) && n < 5; n++) {
+        unsigned kind = n < 4 && any_flag(g) ? (n + 3) % 4 : n;
+        bool use = !kind || (kind == 1   ? rows
+                             : kind == 2 ? infer_hides_pointers(g)
+                             : kind == 3 ? any_updated(g)
+                                         : g->indexed);
         if (!use)
             continue;
         g->rows = rows && (!kind || kind == 3);
         g->all_wide |= kind == 2;
         g->zero = kind == 3;
-        t->left = n ? ALL_INSTS / 2 : ALL_INSTS;
+        g->few |= kind == 4;
+        t->left = n ? ALL_INSTS / t->part / 2 : ALL_INSTS / t->part;
         t->trials = 0;
         t->outside = false;
         s = all_blocks(t);
     }
     g->rows = rows;
+    g->few = g->few && t->any;
     return s;
 }
 
@@ -400,17 +456,33 @@ static enum status take_best(struct trying *t)
     return try_orders(t);
 }
 
+static bool any_mode(const struct guess *g)
+{
+    int64_t v;
+    for (uint32_t p = 0; p < g->f->nparams; p++) {
+        const struct ptx_inst *x = infer_param_load(g, p, 0);
+        if (x && x->opnds[0].kind == OPND_REG && infer_mode(g->f, x->opnds[0].index, &v) > 0)
+            return true;
+    }
+    return false;
+}
+
 static enum status settle(struct trying *t)
 {
     struct guess *g = t->g;
     enum trial how = TRIAL_FAILS;
-    g->brief = g->shape.meets; /* a few turns of many CTAs, not many turns of a few */
+    g->brief = g->shape.meets ? FEW_TURNS : 0; /* a few turns of many CTAs, not many turns of a few */
     enum status s = all_data(t);
     if (s != ST_OK)
         return s;
-    if (t->any)
-        return take_best(t);
-    g->zero = g->all_wide = g->brief = false;
+    if (!t->any && t->found_idle && any_mode(g)) {
+        g->modes = true; /* what is done only in some mode, maybe writing zeros over zeros */
+        s = all_data(t);
+    }
+    if (s != ST_OK || t->any)
+        return s == ST_OK ? take_best(t) : s;
+    g->zero = g->all_wide = false;
+    g->brief = 0;
     g->wider = 1;
     t->size = t->idle;
     t->block = t->idle_block;
@@ -426,6 +498,14 @@ static enum status settle(struct trying *t)
             return s;
         }
     }
+    if (t->fault.kernel) {
+        warn(t, "run to its end", t->fault_why);
+        launch_spec_free(&t->now.l);
+        t->now.l = t->fault;
+        t->fault = (struct launch_spec){ 0 };
+        t->faults = true;
+        return ST_OK;
+    }
     struct result last = t->now.r;
     return skeleton(t, "run to its end inside its buffers", last.message);
 }
@@ -440,14 +520,24 @@ static void tried_free(struct tried *x)
     base_free(x->reached);
 }
 
+/* Tried with all that the device gives a CTA; then it is cut to what is touched. */
+static void room_for_shared(struct trying *t)
+{
+    uint32_t most = dev_describe(t->dev)->shared_per_block_optin;
+    t->shared_static = dev_code_resources(t->code).shared_static;
+    if (t->simulated && t->g->shape.shared && most > t->shared_static + t->g->shape.shared)
+        t->g->shape.shared = most - t->shared_static;
+}
+
 static enum status search(struct trying *t, struct diags *ds)
 {
     const struct ptx_module *m = t->g->facts->module;
     struct diags load = { 0 };
     enum status s = dev_load(t->dev, m->path, m->text, t->g->f->name, 0, &t->code, &load);
-    if (s == ST_OK)
+    if (s == ST_OK) {
+        room_for_shared(t);
         s = settle(t);
-    else if (s != ST_NOMEM && s != ST_CANCELLED)
+    } else if (s != ST_NOMEM && s != ST_CANCELLED)
         s = untried(t, &load);
     else
         diags_move(ds, &load);
@@ -462,7 +552,9 @@ enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *ca
 {
     struct trying t = { .g = g, .dev = dev, .cancel = cancel, .ds = ds, .most = TRIAL_INSTS };
     t.simulated = dev_describe(dev)->kind == DEV_SIMULATED;
+    t.part = g->shape.products ? 3 : 1;
     infer_blocks(g);
+    infer_start_clock(&t);
     enum status s =
         tried_make(&t.now) && tried_make(&t.next) && tried_make(&t.best) ? search(&t, ds) : ST_NOMEM;
     const struct block_guess *b = &g->blocks[t.block < g->nblocks ? t.block : 0];
@@ -475,6 +567,9 @@ enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *ca
                                      .why = g->asked.block.x ? NULL : row.has,
                                      .runs = t.any,
                                      .clean = t.any && t.clean,
+                                     .faults = t.faults,
+                                     .in_part = t.any && t.now.in_part,
+                                     .free_block = b->why == INFER_COMMON,
                                      .work = t.now.work };
     if (!g->asked.clean)
         snprintf(g->asked.unclean, sizeof g->asked.unclean, "%s", t.why);
@@ -483,5 +578,6 @@ enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *ca
     tried_free(&t.now);
     tried_free(&t.next);
     tried_free(&t.best);
+    launch_spec_free(&t.fault);
     return s;
 }

@@ -6,13 +6,14 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/session/infer/infer.h"
-#include "engine/session/session.h"
+#include "engine/session/guess.h"
 
 struct dev;
 struct dev_code;
 
 /* Instructions of warps: of one trial, of one that grows, of one whose accesses are checked, of all with
- * one kind of data. A GPU counts none: seconds. */
+ * one kind of data; a third of them where the kernel multiplies matrices (trying.part). A GPU counts none:
+ * seconds. */
 #define TRIAL_INSTS   UINT64_C(3000000)
 #define GROWN_INSTS   UINT64_C(6000000)
 #define CHECKED_INSTS UINT64_C(12000000)
@@ -36,6 +37,7 @@ struct tried {
     struct launch_spec l;
     struct result r;
     struct infer_work work;
+    bool in_part;      /* too much to run whole: work and r are those of fewer CTAs */
     uint64_t *reached; /* of each argument, bytes up to the last that it touches; INFER_ARGS of them */
 };
 struct trying {
@@ -45,16 +47,24 @@ struct trying {
     const struct cancel *cancel;
     struct diags *ds;
     bool simulated;
+    uint32_t shared_static; /* bytes of a CTA that the text declares */
     struct tried now, next; /* the guess as it stands; one that may take its place */
     struct size_guess size; /* of now */
     unsigned block, trials;
+    bool cut;                  /* an axis of now's grid is shorter, so that another could be tried */
     uint64_t left;             /* instructions */
+    double ends;               /* the processor time of the thread that is too much */
     uint64_t most;             /* of one trial */
+    uint64_t part;             /* what instructions are divided by: products of matrices take longer */
     bool outside;              /* all sizes led outside with some block */
     uint8_t order;             /* of CTAs: enum sim_order */
     bool found_idle, may_idle; /* some guess changed no output; that counts as work */
     struct size_guess idle;
     unsigned idle_block;
+    struct launch_spec
+        fault; /* the first that ended in a fault, inside its buffers; kernel NULL: none */
+    char fault_why[256];
+    bool faults; /* it is what was found */
     /* the best so far of several blocks; any: there is one */
     bool any, clean;
     struct tried best;
@@ -75,6 +85,7 @@ uint64_t infer_outputs_hash(const struct result *r);
 /* Elements of a buffer, where all together are to be made for each trial. */
 uint64_t infer_most_count(const struct guess *g);
 bool infer_spent(const struct trying *t);
+void infer_start_clock(struct trying *t);
 /* The largest share of what a launch leaves undone, 0 where it is not known. */
 double infer_undone(const struct infer_work *w);
 #define INFER_UNDONE 0.1 /* more than that is worth another guess */

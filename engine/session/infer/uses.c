@@ -2,22 +2,17 @@
  * through it, are its elements where rows start? */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
-#include "engine/dev/dev.h"
 #include "engine/ptx/facts/solve.h"
-#include "engine/ptx/link.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/data.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/result.h"
 #include "engine/session/infer/infer.h"
 #include "engine/session/infer/shape.h"
-#include "engine/session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_NODE = 4096 /* bytes of a list's or a tree's node */ };
 
 enum ptx_type infer_access_type(const struct guess *g, const struct ana_access *a)
 {
@@ -49,6 +44,7 @@ static void read_accesses(struct guess *g)
 {
     for (uint32_t k = 0; k < g->facts->naccess; k++) {
         const struct ana_access *a = &g->facts->access[k];
+        g->counted |= a->space == PTX_SPACE_SHARED && a->depends_on_load;
         if (a->space != PTX_SPACE_GLOBAL && a->space != PTX_SPACE_GENERIC)
             continue;
         g->indexed |= a->depends_on_load;
@@ -148,18 +144,171 @@ static void mark_bases(struct guess *g)
         }
 }
 
+struct carrying {
+    struct guess *g;
+    bool *reg; /* those that hold what is followed, and what is made of it */
+};
+
+static bool holds(const bool *reg, const struct ptx_inst *x, unsigned k)
+{
+    return k < x->nopnds && x->opnds[k].kind == OPND_REG && reg[x->opnds[k].index];
+}
+
+/* Copies of an address, and what is so far from it. */
+static void carry_step(void *ctx, struct ptx_solver *s, uint32_t inst)
+{
+    struct carrying *c = ctx;
+    const struct ptx_inst *x = &c->g->f->insts[inst];
+    unsigned k = first_address(x);
+    while (k && k < x->nopnds && !holds(c->reg, x, k))
+        k++;
+    if (!k || k >= x->nopnds || x->opnds[0].kind != OPND_REG || holds(c->reg, x, 0))
+        return;
+    c->reg[x->opnds[0].index] = true;
+    ptx_ask_all(s);
+}
+
+/* What is added to an address that is known to be one is none. */
 static void address_step(void *ctx, struct ptx_solver *s, uint32_t inst)
 {
-    struct guess *g = ctx;
+    struct carrying *c = ctx;
+    struct guess *g = c->g;
     const struct ptx_inst *x = &g->f->insts[inst];
     unsigned first = first_address(x);
-    if (!first || x->opnds[0].kind != OPND_REG || !g->addresses[x->opnds[0].index])
+    bool sum = ptx_rule_of(x) == ADDR_ADD, any = false;
+    if (!first || !holds(g->addresses, x, 0))
         return;
     for (unsigned k = first; k < x->nopnds; k++)
-        if (x->opnds[k].kind == OPND_REG && !g->addresses[x->opnds[k].index]) {
+        any |= sum && holds(c->reg, x, k);
+    for (unsigned k = first; k < x->nopnds; k++)
+        if (x->opnds[k].kind == OPND_REG && !holds(g->addresses, x, k) &&
+            (!any || holds(c->reg, x, k))) {
             g->addresses[x->opnds[k].index] = true;
             ptx_ask_all(s);
         }
+}
+
+static bool mark_addresses(struct guess *g)
+{
+    struct carrying c = { g, base_alloc(g->f->nregs + 1) };
+    mark_bases(g);
+    for (uint32_t i = 0; c.reg && i < g->f->ninsts; i++)
+        if (ptx_is_address_cast(&g->f->insts[i]) && g->f->insts[i].opnds[0].kind == OPND_REG)
+            c.reg[g->f->insts[i].opnds[0].index] = true;
+    bool fine = c.reg && ptx_solve(g->f->ninsts, PTX_FORWARD, carry_step, &c) &&
+                ptx_solve(g->f->ninsts, PTX_BACKWARD, address_step, &c);
+    base_free(c.reg);
+    return fine;
+}
+
+/* Fragments of matrices, which the analysis does not list: x reads or writes p's buffer. */
+static void read_fragment(struct guess *g, uint32_t p, const struct ptx_inst *x, const bool *from)
+{
+    struct param_use *u = &g->use[p];
+    bool here = false;
+    for (unsigned k = 0; k < x->nopnds; k++)
+        here |= x->opnds[k].kind == OPND_ADDR && x->opnds[k].base == BASE_REG && from[x->opnds[k].index];
+    if (!here || !ptx_is(x, IS_FRAGMENT) || !x->ntypes)
+        return;
+    u->address = true;
+    u->type = u->type == PTX_T_NONE ? x->type[0] : u->type;
+    u->loaded |= ptx_effect_of(x) == EFFECT_LOAD;
+    g->loops = true; /* over what the product adds up */
+    u->stored |= ptx_effect_of(x) == EFFECT_STORE;
+}
+
+static bool read_fragments(struct guess *g)
+{
+    struct carrying c = { g, base_alloc(g->f->nregs + 1) };
+    bool fine = c.reg;
+    for (uint32_t p = 0; fine && g->shape.products && p < g->f->nparams; p++) {
+        const struct ptx_inst *load = infer_param_load(g, p, 0);
+        if (!load || load->opnds[0].kind != OPND_REG)
+            continue;
+        memset(c.reg, 0, g->f->nregs);
+        c.reg[load->opnds[0].index] = true;
+        fine = ptx_solve(g->f->ninsts, PTX_FORWARD, carry_step, &c);
+        for (uint32_t i = 0; i < g->f->ninsts; i++)
+            read_fragment(g, p, &g->f->insts[i], c.reg);
+    }
+    base_free(c.reg);
+    return fine;
+}
+
+/* ---- pointers in memory ---- */
+
+/* x loads pointers, into registers that are marked. */
+static bool loads_pointer(const struct guess *g, const struct ptx_inst *x, bool *mark)
+{
+    const struct ptx_operand *d = &x->opnds[0];
+    bool any = false, wide = x->ntypes && ptx_type_bits(x->type[0]) == g->facts->module->address_size;
+    for (unsigned k = 0; wide && k < (d->kind == OPND_VEC ? d->nelem : 1u); k++) {
+        const struct ptx_operand *o = d->kind == OPND_VEC ? &d->elem[k] : d;
+        if (o->kind != OPND_REG || !g->addresses[o->index])
+            continue;
+        mark[o->index] = any = true;
+    }
+    return any;
+}
+
+/* The base of access a is a pointer that was loaded. */
+static const struct ptx_operand *through(const struct guess *g, const struct ana_access *a,
+                                         const bool *loaded)
+{
+    const struct ptx_inst *x = &g->facts->module->funcs[a->func]->insts[a->inst];
+    for (unsigned k = 0; a->func == g->f->index && k < x->nopnds; k++)
+        if (x->opnds[k].kind == OPND_ADDR && x->opnds[k].base == BASE_REG && loaded[x->opnds[k].index])
+            return &x->opnds[k];
+    return NULL;
+}
+
+static bool in_memory(const struct guess *g, const struct ana_access *a)
+{
+    return a->func == g->f->index && (a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC);
+}
+
+static bool is_pointer_load(const struct guess *g, const struct ana_access *a, bool *mark)
+{
+    return in_memory(g, a) && !a->store && !a->atomic && loads_pointer(g, &g->f->insts[a->inst], mark);
+}
+
+/* What is done through pointers, in registers of `loaded`, that parameter p's buffer holds; further ones join them. */
+static void read_through(struct guess *g, uint32_t p, bool *loaded)
+{
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        const struct ptx_operand *o = in_memory(g, a) ? through(g, a, loaded) : NULL;
+        uint64_t at = o && o->imm >= 0 ? (uint64_t)o->imm : 0, end = (at + a->bytes + 7) / 8 * 8;
+        if (!o)
+            continue;
+        g->use[p].stored |= a->store;
+        g->node = end > g->node && end <= MOST_NODE ? (uint32_t)end : g->node;
+        if (!is_pointer_load(g, a, loaded))
+            continue;
+        at -= at % 8; /* of a base that was moved */
+        g->link = !g->follows || at < g->link ? (uint32_t)at : g->link;
+        g->follows = true;
+    }
+}
+
+/* Buffers that hold pointers; whether these lead to further ones (lists, trees), and how large a node is. */
+static bool read_pointers(struct guess *g)
+{
+    struct carrying c = { g, base_alloc(g->f->nregs + 1) };
+    bool fine = c.reg;
+    for (uint32_t p = 0; fine && p < g->f->nparams; p++) {
+        memset(c.reg, 0, g->f->nregs);
+        for (uint32_t k = 0; k < g->facts->naccess; k++)
+            if (g->facts->access[k].param == (int)p)
+                g->use[p].pointers |= is_pointer_load(g, &g->facts->access[k], c.reg);
+        for (unsigned round = 0; fine && g->use[p].pointers && round < 2; round++) {
+            fine = ptx_solve(g->f->ninsts, PTX_FORWARD, carry_step, &c);
+            read_through(g, p, c.reg);
+        }
+        g->parts |= g->use[p].pointers && !g->follows;
+    }
+    base_free(c.reg);
+    return fine;
 }
 
 /* Instruction that reads parameter p at byte `at`; NULL: none. */
@@ -197,13 +346,32 @@ bool infer_hides_pointers(const struct guess *g)
     return false;
 }
 
+/* A loop over a table in constant memory ends with it. */
+static void read_tables(struct guess *g)
+{
+    const struct ptx_module *m = g->facts->module;
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        if (a->space != PTX_SPACE_CONST || !a->array || !a->stepped || a->step[6] <= 0)
+            continue;
+        for (uint32_t i = 0; i < m->nglobals; i++) {
+            uint64_t n = m->globals[i]->bytes / (a->bytes ? a->bytes : 1);
+            if (str_is(m->globals[i]->name, a->array) && n && n < UINT32_MAX &&
+                (!g->table || n < g->table))
+                g->table = (uint32_t)n;
+        }
+    }
+}
+
 /* False: out of memory. */
 bool infer_uses(struct guess *g)
 {
-    mark_bases(g);
-    if (!ptx_solve(g->f->ninsts, PTX_BACKWARD, address_step, g))
+    read_tables(g);
+    if (!mark_addresses(g))
         return false;
     read_accesses(g);
+    if (!read_fragments(g) || !read_pointers(g))
+        return false;
     read_outputs(g);
     return read_offsets(g);
 }

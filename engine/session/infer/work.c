@@ -9,7 +9,6 @@
 #include "engine/sim/sim.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
 enum { WORD = 4, READ = 1, WRITTEN = 2, LANES = 32, MOST_WARPS = 1 << 22 };
 
@@ -22,6 +21,7 @@ struct infer_marks {
     struct marked *arg;
     _Atomic uint32_t *active; /* lanes of each warp of each CTA that touched memory */
     uint32_t warps;           /* of a CTA */
+    _Atomic uint64_t shared;  /* bytes up to the last that was touched */
     uint64_t nctas;
 };
 
@@ -89,6 +89,16 @@ static void mark_bytes(const struct infer_marks *m, const struct sim_touch *t)
     }
 }
 
+static void mark_shared(struct infer_marks *m, const struct sim_touch *t)
+{
+    uint64_t end = 0, was = atomic_load_explicit(&m->shared, memory_order_relaxed);
+    for (unsigned lane = 0; lane < LANES; lane++)
+        if (t->mask >> lane & 1 && t->addr[lane] + t->bytes > end)
+            end = t->addr[lane] + t->bytes;
+    while (end > was && !atomic_compare_exchange_weak(&m->shared, &was, end))
+        ;
+}
+
 /* Shared memory is told by warp: fragments of matrices are moved by all lanes together. */
 void infer_marks_touch(void *ctx, const struct sim_touch *t)
 {
@@ -97,7 +107,9 @@ void infer_marks_touch(void *ctx, const struct sim_touch *t)
     if (warp < m->nctas * m->warps)
         atomic_fetch_or_explicit(&m->active[warp], t->shared ? UINT32_MAX : t->mask,
                                  memory_order_relaxed);
-    if (!t->shared)
+    if (t->shared)
+        mark_shared(m, t);
+    else
         mark_bytes(m, t);
 }
 
@@ -151,7 +163,7 @@ static uint64_t reach(const struct marked *a, uint8_t how, uint64_t *bare, uint6
 void infer_marks_read(const struct infer_marks *m, struct infer_work *out, uint64_t *reached)
 {
     uint64_t unread = 0, inputs = 0, unwritten = 0, outputs = 0;
-    *out = (struct infer_work){ .known = true };
+    *out = (struct infer_work){ .known = true, .shared = atomic_load(&m->shared) };
     count_threads(m, out);
     for (size_t i = 0; i < m->l->nargs; i++) {
         const struct arg_spec *a = &m->l->args[i];
@@ -160,6 +172,7 @@ void infer_marks_read(const struct infer_marks *m, struct infer_work *out, uint6
                      : in           ? reach(&m->arg[i], READ, &unread, &inputs)
                                     : reach(&m->arg[i], WRITTEN, &unwritten, &outputs);
     }
+    out->written = outputs - unwritten;
     out->unread = inputs ? (double)unread / (double)inputs : NAN;
     out->unwritten = outputs ? (double)unwritten / (double)outputs : NAN;
 }

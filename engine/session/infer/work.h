@@ -4,7 +4,7 @@
 #define GPULOCW_SESSION_INFER_WORK_H
 
 #include "engine/base/base.h"
-#include "engine/session/session.h"
+#include "engine/session/guess.h"
 
 struct dev;
 struct dev_data;

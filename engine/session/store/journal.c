@@ -1,12 +1,8 @@
 /* The journal of a session, written: journal.h says what is in it. */
 #include "engine/session/store/journal.h"
 
-#include "engine/base/base.h"
 #include "engine/base/crc.h"
 #include "engine/base/io.h"
-#include "engine/rec/result.h"
-#include "engine/session/session.h"
-#include "engine/session/session_int.h"
 #include "engine/session/store/store_int.h"
 
 #include <errno.h>
@@ -51,9 +47,8 @@ static void put_mark(struct jw *w, struct journal_mark m)
 {
     char hex[16];
     snprintf(hex, sizeof hex, "%08x", m.crc);
-    put_uint(w, "size", m.size);
-    jw_key(w, "crc");
-    jw_str(w, hex);
+    jw_put_uint(w, "size", m.size);
+    jw_put_str(w, "crc", hex);
 }
 
 /* The line of a text, with its checksum and newline. */
@@ -135,9 +130,8 @@ static enum status begin(struct session *s, struct diags *ds)
     if (!j->base.size && s->source)
         j->base = journal_mark_of(s->source, s->nsource);
     struct jw w = text_open(&text);
-    jw_key(&w, "format");
-    jw_str(&w, "gpulocw-journal");
-    put_uint(&w, "major", 1);
+    jw_put_str(&w, "format", "gpulocw-journal");
+    jw_put_uint(&w, "major", 1);
     put_mark(&w, j->base);
     jw_end_obj(&w);
     line_of(&text, &line);
@@ -162,7 +156,7 @@ enum status journal_run(struct session *s, size_t i, struct diags *ds)
 {
     struct buf text = { 0 };
     struct jw w = text_open(&text);
-    put_uint(&w, "run", i);
+    jw_put_uint(&w, "run", i);
     jw_key(&w, "whole");
     const struct session_slot *t = &s->slots[i];
     if (t->run && (t->open || !t->text))
@@ -179,9 +173,8 @@ enum status journal_point(struct session *s, size_t i, const struct result *r, s
 {
     struct buf text = { 0 };
     struct jw w = text_open(&text);
-    put_uint(&w, "run", i);
-    jw_key(&w, "point");
-    jw_obj(&w);
+    jw_put_uint(&w, "run", i);
+    jw_put_obj(&w, "point");
     put_result(&w, r);
     jw_end_obj(&w);
     jw_end_obj(&w);
@@ -217,8 +210,7 @@ void journal_saving(struct session *s, const char *p, size_t n)
         return;
     struct buf text = { 0 };
     struct jw w = text_open(&text);
-    jw_key(&w, "saved");
-    jw_obj(&w);
+    jw_put_obj(&w, "saved");
     put_mark(&w, journal_mark_of(p, n));
     jw_end_obj(&w);
     jw_end_obj(&w);
@@ -247,7 +239,6 @@ void journal_free(struct session_journal *j)
 {
     if (j->path)
         base_close(j->fd);
-    base_free(j->path);
-    base_free(j->source);
+    BASE_FREE(j->path, j->source);
     j->path = j->source = NULL;
 }

@@ -15,8 +15,6 @@
 
 #include "engine/base/base.h"
 
-#include <stdint.h>
-
 struct result;
 struct session;
 

@@ -1,13 +1,10 @@
 /* The journal of a session, read and taken into it: journal.h says what is in it. */
-#include "engine/base/base.h"
 #include "engine/base/crc.h"
 #include "engine/rec/result.h"
-#include "engine/session/store/journal.h"
-#include "engine/session/store/scan.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/session/session_int.h"
+#include "engine/session/store/scan.h"
 #include "engine/session/store/store_int.h"
-#include "engine/tune/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,16 +1,9 @@
 /* Sessions, read: the text of the file stays, and each run is made of its own piece of it when it is
  * looked at, so that a large session costs little more than its text. */
-#include "engine/base/base.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
-#include "engine/search/tuner.h"
-#include "engine/session/store/scan.h"
 #include "engine/session/session.h"
-#include "engine/session/session_int.h"
+#include "engine/session/store/scan.h"
 #include "engine/session/store/store_int.h"
-#include "engine/tune/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +41,12 @@ static enum status get_subject(const cJSON *t, const char *path, struct session 
     if (!launch)
         return ST_OK;
     char *dir = path_dir(json_text(ptx, "path") ? json_text(ptx, "path") : path);
-    enum status st = dir ? get_launch(launch, path, dir, &s->launch, ds) : ST_NOMEM;
-    if (st == ST_OK && launch_data_check(&s->launch, path, ds) != ST_OK)
-        launch_spec_free(&s->launch); /* told as a warning; its results are still shown */
-    else
-        s->has_launch = st == ST_OK;
+    s->launch = base_alloc(sizeof *s->launch);
+    enum status st = dir && s->launch ? get_launch(launch, path, dir, s->launch, ds) : ST_NOMEM;
+    if (st != ST_OK || launch_data_check(s->launch, path, ds) != ST_OK) {
+        launch_spec_drop(s->launch); /* told as a warning; its results are still shown */
+        s->launch = NULL;
+    }
     base_free(dir);
     return st;
 }

@@ -1,51 +1,40 @@
 /* One run of a session: its memory, and as JSON. */
-#include "engine/base/base.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/result.h"
 #include "engine/search/tuner.h"
-#include "engine/session/session.h"
-#include "engine/session/session_int.h"
+#include "engine/session/documents.h"
+#include "engine/session/run.h"
 #include "engine/session/store/store_int.h"
-#include "engine/tune/sweep.h"
 
 #include <string.h>
 
-static const char *const kinds[] = { "run", "sweep", "tune", NULL };
+MEMBER_NAMES(kind_name, "run", "sweep", "tune")
 
-const struct field session_run_fields[RUN_FIELDS] = {
-    FIELD_E(session_run, "kind", kind, kinds),
-    FIELD(session_run, FIELD_I64, "time_unix_s", time),
-    FIELD(session_run, FIELD_TEXT, "kernel", kernel),
-    FIELD(session_run, FIELD_TEXT, "note", note),
-    FIELD(session_run, FIELD_TEXT, "race", race),
-    FIELD(session_run, FIELD_BOOL, "deleted", deleted),
-    FIELD(session_run, FIELD_BOOL, "earlier_text", earlier),
-    FIELD(session_run, FIELD_U32, "grid_x", grid.x),
-    FIELD(session_run, FIELD_U32, "grid_y", grid.y),
-    FIELD(session_run, FIELD_U32, "grid_z", grid.z),
-    FIELD(session_run, FIELD_U32, "block_x", block.x),
-    FIELD(session_run, FIELD_U32, "block_y", block.y),
-    FIELD(session_run, FIELD_U32, "block_z", block.z),
-    FIELD(session_run, FIELD_HEX64, "launch_key", launch_key),
+static const struct member run_rows[] = {
+#define RECORD(name, what)
+#define FIELD(...)
+#define RUN(bind, name, ...) { name, bind, false },
+#include "engine/rec/fields.def"
 };
 
-const struct field session_sweep_fields[SWEEP_FIELDS] = {
-    FIELD(session_run, FIELD_BOOL, "complete", sweep.complete),
-    FIELD(session_run, FIELD_U32, "warps", sweep.warps),
+static const struct member sweep_rows[] = {
+#define RECORD(name, what)
+#define FIELD(...)
+#define SWEEP(bind, name, ...) { name, bind, false },
+#include "engine/rec/fields.def"
 };
 
-const struct field session_found_fields[FOUND_FIELDS] = {
-    FIELD(tune_found, FIELD_BOOL, "leave_alone", leave_alone),
-    FIELD(tune_found, FIELD_TEXT, "reason", reason),
-    FIELD(tune_found, FIELD_U32, "launches", launches),
-    FIELD(tune_found, FIELD_U32, "space", space),
-    FIELD(tune_found, FIELD_U32, "skipped_by_model", skipped),
-    FIELD(tune_found, FIELD_U32, "timed_whole", whole),
-    FIELD(tune_found, FIELD_U32, "measured_again", again),
-    FIELD(tune_found, FIELD_BOOL, "interrupted", interrupted),
-    FIELD(tune_found, FIELD_TEXT, "untried", untried),
+static const struct member found_rows[] = {
+#define RECORD(name, what)
+#define FIELD(...)
+#define FOUND(bind, name, ...) { name, bind, false },
+#include "engine/rec/fields.def"
 };
+
+const struct members session_run_members = { run_rows, ARRAY_LEN(run_rows) },
+                     session_sweep_members = { sweep_rows, ARRAY_LEN(sweep_rows) },
+                     session_found_members = { found_rows, ARRAY_LEN(found_rows) };
 
 /* n things of `size`, copied; NULL of none. *ok: false where memory ran out, else as it was. */
 static void *copied(const void *from, size_t n, size_t size, bool *ok)
@@ -73,11 +62,7 @@ bool session_run_copy(struct session_run *to, const struct session_run *from)
 
 void session_run_clear(struct session_run *r)
 {
-    base_free(r->sweep.points);
-    base_free(r->trail);
-    base_free(r->found);
-    base_free(r->probe);
-    base_free(r->proof);
+    BASE_FREE(r->sweep.points, r->trail, r->found, r->probe, r->proof);
     memset(r, 0, sizeof *r);
 }
 
@@ -155,18 +140,9 @@ struct session_run *session_run_new(enum run_kind kind)
     return r;
 }
 
-static void put_named(struct jw *w, const char *key, const struct result *r)
-{
-    jw_key(w, key);
-    jw_obj(w);
-    put_result(w, r);
-    jw_end_obj(w);
-}
-
 static void put_results(struct jw *w, const char *key, const struct result *r, size_t n)
 {
-    jw_key(w, key);
-    jw_arr(w);
+    jw_put_arr(w, key);
     for (size_t i = 0; i < n; i++) {
         jw_obj(w);
         put_result(w, &r[i]);
@@ -178,30 +154,29 @@ static void put_results(struct jw *w, const char *key, const struct result *r, s
 void session_run_put(struct jw *w, const struct session_run *r)
 {
     jw_obj(w);
-    fields_write(w, session_run_fields, RUN_FIELDS, r);
+    members_write(w, session_run_members, r);
     jw_key(w, "device");
     put_device(w, &r->dev);
     if (r->kind == RUN_ONE)
-        put_named(w, "result", &r->one);
-    put_proof(w, r->kind == RUN_TUNE ? &r->found->proof : r->proof);
+        put_result_as(w, "result", &r->one);
+    json_proof(w, r->kind == RUN_TUNE ? &r->found->proof : r->proof);
     if (r->kind == RUN_SWEEP) {
-        jw_key(w, "axis");
-        jw_str(w, r->sweep.axis);
-        fields_write(w, session_sweep_fields, SWEEP_FIELDS, r);
-        put_named(w, "bpa", &r->sweep.bpa);
-        put_named(w, "cha", &r->sweep.cha);
+        jw_put_str(w, "axis", r->sweep.axis);
+        members_write(w, session_sweep_members, r);
+        put_result_as(w, "bpa", &r->sweep.bpa);
+        put_result_as(w, "cha", &r->sweep.cha);
         put_results(w, "points", r->sweep.points, r->sweep.npoints);
     }
     if (r->kind == RUN_TUNE) {
         jw_key(w, "recommended");
         put_options(w, &r->found->options);
-        fields_write(w, session_found_fields, FOUND_FIELDS, r->found);
-        put_named(w, "original", &r->found->original);
-        put_named(w, "best", &r->found->best);
+        members_write(w, session_found_members, r->found);
+        put_result_as(w, "original", &r->found->original);
+        put_result_as(w, "best", &r->found->best);
         put_data_sets(w, r->found);
         put_results(w, "tried", r->trail, r->ntrail);
         if (r->nprobe) {
-            put_uint(w, "probe_ctas", r->probe[0].probe_ctas);
+            jw_put_uint(w, "probe_ctas", r->probe[0].probe_ctas);
             put_results(w, "probes", r->probe, r->nprobe);
         }
     }

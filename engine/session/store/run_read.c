@@ -1,14 +1,9 @@
 /* One run of a session, read from its piece of the file. */
-#include "engine/base/base.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/search/tuner.h"
-#include "engine/session/session.h"
-#include "engine/session/session_int.h"
+#include "engine/session/run.h"
 #include "engine/session/store/store_int.h"
-#include "engine/tune/sweep.h"
 
 #include <string.h>
 
@@ -37,7 +32,7 @@ static enum status get_sweep(const cJSON *o, struct session_run *r, struct diags
     int knob = axis ? knob_find(str_of(axis)) : -1;
     if (knob >= 0)
         r->sweep.axis = knob_info((size_t)knob)->name;
-    enum status s = fields_read(o, session_sweep_fields, SWEEP_FIELDS, r, "sweep", ds);
+    enum status s = members_read(o, session_sweep_members, r, "sweep", ds);
     if (s == ST_OK && json_get(o, "bpa"))
         s = get_result(json_get(o, "bpa"), &r->sweep.bpa, ds);
     if (s == ST_OK && json_get(o, "cha"))
@@ -67,13 +62,13 @@ static enum status get_tune(const cJSON *o, struct session_run *r, struct diags 
 {
     enum status s = get_options(json_get(o, "recommended"), &r->found->options, ds);
     if (s == ST_OK)
-        s = fields_read(o, session_found_fields, FOUND_FIELDS, r->found, "tune", ds);
+        s = members_read(o, session_found_members, r->found, "tune", ds);
     if (s == ST_OK && json_get(o, "original"))
         s = get_result(json_get(o, "original"), &r->found->original, ds);
     if (s == ST_OK && json_get(o, "best"))
         s = get_result(json_get(o, "best"), &r->found->best, ds);
     if (s == ST_OK)
-        s = get_data_sets(json_get(o, "data_sets"), r->found, ds);
+        s = get_data_sets(o, r->found, ds);
     if (s == ST_OK)
         s = get_probes(o, r, ds);
     return s == ST_OK ? get_results(json_get(o, "tried"), &r->trail, &r->ntrail, ds) : s;
@@ -81,7 +76,7 @@ static enum status get_tune(const cJSON *o, struct session_run *r, struct diags 
 
 static enum status get_run(const cJSON *o, struct session_run *r, struct diags *ds)
 {
-    enum status st = fields_read(o, session_run_fields, RUN_FIELDS, r, "run", ds);
+    enum status st = members_read(o, session_run_members, r, "run", ds);
     if (st == ST_OK)
         st = get_device(json_get(o, "device"), &r->dev, ds);
     if (st == ST_OK && r->kind == RUN_ONE)

@@ -1,8 +1,6 @@
 /* Where values of JSON text begin and end. One pass over the bytes, no recursion, nothing allocated. */
 #include "engine/session/store/scan.h"
 
-#include "engine/base/base.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,23 +1,22 @@
 /* Sessions: the file that every finished point is appended to. The file is always a
  * whole JSON document: it is written beside, synced and renamed (file_write_atomic).
  * Keys this version does not know, of the same major, are kept and written again. */
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/base/version.h"
-#include "engine/rec/knobs.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/opt_bypass.h"
+#include "engine/rec/launch_read.h"
 #include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/session/document.h"
+#include "engine/session/launch_file.h"
+#include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/session/session_int.h"
 #include "engine/session/store/store_int.h"
-#include "engine/tune/sweep.h"
 
 #include <errno.h>
-#include <math.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,16 +32,11 @@ void session_free(struct session *s)
         if (s->slots[i].own)
             base_free((void *)(uintptr_t)s->slots[i].text);
     }
-    if (s->has_launch)
-        launch_spec_free(&s->launch);
-    base_free(s->slots);
-    base_free(s->source);
+    launch_spec_drop(s->launch);
+    BASE_FREE(s->slots, s->source);
     journal_free(&s->journal);
     diags_free(&s->trouble);
-    base_free(s->path);
-    base_free(s->ptx_path);
-    base_free(s->time);
-    base_free(s->text);
+    BASE_FREE(s->path, s->ptx_path, s->time, s->text);
     cJSON_Delete(s->kept);
     base_free(s);
 }
@@ -61,8 +55,7 @@ static char *fresh_path(const char *ptx_path, time_t now)
 {
     struct buf b = { 0 };
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    const char *slash = ptx_path ? strrchr(ptx_path, '/') : NULL,
-               *stem = ptx_path ? (slash ? slash + 1 : ptx_path) : "session";
+    const char *stem = ptx_path ? base_file_name(ptx_path) : "session";
     size_t n = strcspn(stem, ".");
     if (access("sessions", W_OK) == 0)
         buf_puts(&b, "sessions/");
@@ -105,8 +98,7 @@ enum status session_new(const char *path, const char *ptx_path, struct session *
 void session_set_ptx(struct session *s, const char *path, struct str text)
 {
     s->head_changed = true;
-    base_free(s->ptx_path);
-    base_free(s->text);
+    BASE_FREE(s->ptx_path, s->text);
     s->ptx_path = base_strdup(path);
     s->hash = base_hash(text.s, text.n);
     s->ntext = text.n <= KEPT_TEXT ? text.n : 0;
@@ -117,12 +109,9 @@ void session_set_ptx(struct session *s, const char *path, struct str text)
 
 enum status session_set_launch(struct session *s, const struct launch_spec *l)
 {
-    if (s->has_launch)
-        launch_spec_free(&s->launch);
-    enum status st = launch_copy(l, &s->launch);
-    s->has_launch = st == ST_OK;
+    launch_spec_drop(s->launch);
     s->head_changed = true;
-    return st;
+    return launch_copied(l, &s->launch);
 }
 
 const char *session_path(const struct session *s)
@@ -143,7 +132,7 @@ struct str session_ptx_text(const struct session *s)
 }
 const struct launch_spec *session_launch(const struct session *s)
 {
-    return s->has_launch ? &s->launch : NULL;
+    return s->launch;
 }
 const char *session_time(const struct session *s)
 {
@@ -212,18 +201,11 @@ bool session_trouble(struct session *s, struct diags *ds)
 
 static void put_head(struct jw *w, const struct session *s)
 {
-    jw_key(w, "format");
-    jw_str(w, "gpulocw-session");
-    jw_key(w, "major");
-    jw_int(w, SESSION_MAJOR);
-    jw_key(w, "minor");
-    jw_int(w, SESSION_MINOR);
-    jw_key(w, "reads_from");
-    jw_int(w, SESSION_MAJOR);
-    jw_key(w, "writer");
-    jw_str(w, "gpulocw " GPULOCW_VERSION);
-    jw_key(w, "time");
-    jw_str(w, s->time);
+    jw_put_int(w, "major", SESSION_MAJOR);
+    jw_put_int(w, "minor", SESSION_MINOR);
+    jw_put_int(w, "reads_from", SESSION_MAJOR);
+    jw_put_str(w, "writer", "gpulocw " GPULOCW_VERSION);
+    jw_put_str(w, "time", s->time);
 }
 
 static void put_subject(struct jw *w, const struct session *s)
@@ -231,12 +213,9 @@ static void put_subject(struct jw *w, const struct session *s)
     char hex[24];
     snprintf(hex, sizeof hex, "%016llx", (unsigned long long)s->hash);
     if (s->ptx_path) {
-        jw_key(w, "ptx");
-        jw_obj(w);
-        jw_key(w, "path");
-        jw_str(w, s->ptx_path);
-        jw_key(w, "hash");
-        jw_str(w, hex);
+        jw_put_obj(w, "ptx");
+        jw_put_str(w, "path", s->ptx_path);
+        jw_put_str(w, "hash", hex);
         jw_key(w, "text");
         if (s->ntext)
             jw_view(w, (struct str){ s->text, s->ntext });
@@ -244,10 +223,9 @@ static void put_subject(struct jw *w, const struct session *s)
             jw_null(w);
         jw_end_obj(w);
     }
-    if (s->has_launch) {
-        jw_key(w, "launch");
-        jw_obj(w);
-        put_launch(w, &s->launch, false);
+    if (s->launch) {
+        jw_put_obj(w, "launch");
+        put_launch(w, s->launch, false);
         jw_end_obj(w);
     }
 }
@@ -299,6 +277,42 @@ static void rename_to(struct session *s, char *path)
     s->placed = s->absent = false;
 }
 
+/* False with errno: it cannot be locked, or (EWOULDBLOCK) another holds it for more than two seconds. */
+static bool take_lock(int fd)
+{
+    for (int k = 0; k < 400; k++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return false;
+        nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
+/* Programs that save in one folder do so one after the other, so that what is_taken and free_name saw still holds
+ * when the file is put there. NFS locks nothing that is not open for writing, folders neither: there a file stands
+ * for the folder, and stays. -1: no lock; then the look alone has to do. */
+static int lock_folder(const char *path)
+{
+    char *folder = base_strdup(strchr(path, '/') ? path : "./");
+    if (folder)
+        strrchr(folder, '/')[1] = '\0';
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    base_free(folder);
+    if (fd < 0 || take_lock(fd))
+        return fd;
+    int file = errno == EWOULDBLOCK
+                   ? -1
+                   : openat(fd, ".gpulocw.lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    close(fd);
+    if (file < 0 || take_lock(file))
+        return file;
+    close(file);
+    return -1;
+}
+
 /* Every save replaces the file: where it is another program's now, this one writes beside it. */
 static enum status step_aside(struct session *s, struct diags *ds)
 {
@@ -319,15 +333,27 @@ void session_note_place(struct session *s)
     s->placed = stat(s->path, &s->mine) == 0;
 }
 
+static enum status put_file(struct session *s, const struct buf *b, struct diags *ds)
+{
+    int lock = lock_folder(s->path);
+    enum status st = step_aside(s, ds);
+    if (st == ST_OK) {
+        journal_saving(s, b->s, b->n);
+        st = file_write_atomic(s->path, b->s, b->n, ds);
+        session_note_place(s); /* it may be in place although what comes after that failed */
+    }
+    if (lock >= 0)
+        close(lock);
+    return st;
+}
+
 enum status session_save(struct session *s, struct diags *ds)
 {
     struct buf b = { 0 };
-    struct jw w = jw_open(&b, 2);
-    jw_obj(&w);
+    struct jw w = document_open(&b, "gpulocw-session", 2);
     put_head(&w, s);
     put_subject(&w, s);
-    jw_key(&w, "runs");
-    jw_arr(&w);
+    jw_put_arr(&w, "runs");
     for (size_t i = 0; i < s->n; i++)
         if (s->slots[i].open || !s->slots[i].text)
             session_run_put(&w, s->slots[i].run);
@@ -340,14 +366,8 @@ enum status session_save(struct session *s, struct diags *ds)
         jw_key(&w, k->string);
         jw_tree(&w, k);
     }
-    jw_end_obj(&w);
-    buf_puts(&b, "\n");
-    enum status st = b.oom ? ST_NOMEM : step_aside(s, ds);
-    if (st == ST_OK) {
-        journal_saving(s, b.s, b.n);
-        st = file_write_atomic(s->path, b.s, b.n, ds);
-        session_note_place(s); /* it may be in place although what comes after that failed */
-    }
+    document_close(&w);
+    enum status st = b.oom ? ST_NOMEM : put_file(s, &b, ds);
     if (st == ST_OK) {
         journal_saved(s, b.s, b.n);
         for (size_t i = 0; i < s->n; i++)

@@ -3,10 +3,8 @@
 #ifndef GPULOCW_SESSION_STORE_INT_H
 #define GPULOCW_SESSION_STORE_INT_H
 
-#include "engine/base/base.h"
-#include "engine/rec/launch.h"
 #include "engine/session/store/journal.h"
-#include "engine/session/session.h"
+#include "engine/session/run_kind.h"
 #include "engine/session/session_int.h"
 
 #include <sys/stat.h>
@@ -29,8 +27,7 @@ struct session {
     char *text;
     size_t ntext;
     uint64_t hash;
-    struct launch_spec launch;
-    bool has_launch;
+    struct launch_spec *launch; /* NULL: none */
     struct session_slot *slots;
     size_t n, cap;
     size_t looked;  /* the run looked at last */
@@ -45,9 +42,9 @@ struct session {
     bool absent; /* there was none when it began */
 };
 
-enum { RUN_FIELDS = 14, SWEEP_FIELDS = 2, FOUND_FIELDS = 9 };
-extern const struct field session_run_fields[RUN_FIELDS], session_sweep_fields[SWEEP_FIELDS],
-    session_found_fields[FOUND_FIELDS];
+/* of session_run; of session_run with a sweep; of tune_found */
+extern const struct members session_run_members, session_sweep_members, session_found_members;
+
 /* empty, time 0; NULL: out of memory. session_run_drop */
 struct session_run *session_run_new(enum run_kind kind);
 void session_run_drop(struct session_run *r); /* frees it too; NULL is fine */

@@ -10,9 +10,6 @@
 #include "engine/sim/cache/l1.h"
 #include "engine/sim/preset.h"
 
-#include "engine/base/base.h"
-#include "engine/sim/cache/cache.h"
-
 enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uint32_t sector_bytes)
 {
     uint64_t sets = bytes / ((uint64_t)ways << CACHE_LINE_SHIFT);
@@ -101,11 +98,7 @@ enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags
 
 void cache_l1_free(struct cache_l1 *c)
 {
-    base_free(c->line);
-    base_free(c->low);
-    base_free(c->pool.bank);
-    base_free(c->pool.fold);
-    base_free(c->pool.late);
+    BASE_FREE(c->line, c->low, c->pool.bank, c->pool.fold, c->pool.late);
     if (c->pool.pass)
         base_pages_free((void *)c->pool.pass, c->pool.size * sizeof *c->pool.pass, -1);
     c->pool = (struct cache_pool){ 0 };

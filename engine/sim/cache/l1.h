@@ -2,7 +2,6 @@
 #ifndef GPULOCW_SIM_CACHE_L1_H
 #define GPULOCW_SIM_CACHE_L1_H
 
-#include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
 
 /* ---- L1 and read-only cache ---- */

@@ -4,36 +4,52 @@
 #include "engine/sim/cache/l2.h"
 #include "engine/sim/preset.h"
 
-#include "engine/base/base.h"
-#include "engine/sim/cache/cache.h"
+#include "engine/sim/cache/sides.h"
 #include "engine/sim/mem.h"
 
-#include <string.h>
+#define SECTORS 0x0fu
 
 enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed)
 {
     uint64_t sets = bytes / ((uint64_t)ways << CACHE_LINE_SHIFT);
     *c = (struct cache_l2){
-        .sets = sets ? (uint32_t)sets : 1, .ways = ways, .room = ways, .hashed = hashed
+        .parts = 1, .sets = sets ? (uint32_t)sets : 1, .ways = ways, .room = ways, .hashed = hashed
     };
     c->entry = base_alloc((size_t)c->sets * ways * sizeof *c->entry);
     return c->entry ? ST_OK : ST_NOMEM;
 }
 
+void cache_l2_split(struct cache_l2 *c)
+{
+    if (c->entry && c->sets > 1) {
+        c->parts = 2;
+        c->sets /= 2;
+    }
+}
+
+static uint64_t holds(const struct cache_l2 *c)
+{
+    return (uint64_t)c->parts * c->sets * c->room;
+}
+
 enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms,
                                  const struct cache_places *p, struct sim_mem *mem)
 {
-    *c = (struct cache_l2){ .sets = 1, .ways = 1 };
+    *c = (struct cache_l2){ .parts = 1, .sets = 1, .ways = 1 };
     return cache_sample_new(&c->sample, bytes, sms, p, mem);
 }
 
 struct cache_l2_traits cache_l2_traits_of(const struct sim_preset *g)
 {
     return (struct cache_l2_traits){ .first_share = g->l2_first_share,
+                                     .distinct = g->l2_distinct,
                                      .warm_share = g->l2_warm_share,
                                      .age_spread = g->l2_age_spread,
                                      .least_share = g->l2_least_share,
                                      .younger_harm = g->l2_younger_harm,
+                                     .warm_none = g->l2_warm_none,
+                                     .own_share = g->l2_own / g->l2_distinct,
+                                     .own_spread = g->l2_own_spread,
                                      .dram_open = (uint32_t)g->dram_open };
 }
 
@@ -41,7 +57,7 @@ void cache_l2_shape(struct cache_l2 *c, struct cache_l2_traits t)
 {
     if (c->sample)
         cache_sample_shape(c->sample, t);
-    c->warm_share = t.warm_share;
+    c->warm_lines = t.warm_share * (double)holds(c) * (c->parts == 2 ? t.distinct : 1);
     c->first_ways = (uint32_t)(t.first_share * c->ways + 0.5);
     if (t.first_share > 0 && !c->first_ways)
         c->first_ways = 1;
@@ -54,7 +70,7 @@ enum status cache_l2_keep(struct cache_l2 *c, const struct cache_window *w)
         cache_sample_keep(c->sample, &c->window);
         return ST_OK;
     }
-    uint32_t kept = (uint32_t)((w->part + c->sets / 2) / c->sets),
+    uint32_t sets = c->parts * c->sets, kept = (uint32_t)((w->part + sets / 2) / sets),
              lost = (uint32_t)((double)kept * w->taken);
     if (lost >= c->room) { /* each set has room for others */
         lost = c->room - 1;
@@ -66,45 +82,57 @@ enum status cache_l2_keep(struct cache_l2 *c, const struct cache_window *w)
         return ST_OK;
     base_free(c->entry);
     c->ways = ways;
-    c->entry = base_alloc((size_t)c->sets * ways * sizeof *c->entry);
+    c->entry = base_alloc((size_t)sets * ways * sizeof *c->entry);
     return c->entry ? ST_OK : ST_NOMEM;
 }
 
 /* lines that no buffer has: what restored ones are copied from */
 #define WARM_SOURCE (UINT64_C(1) << 52)
 
+/* The partition whose SM touched a line in an earlier launch: by neighbourhoods, either. */
+#define NEIGHBOURS 5u /* 2 to that power lines, a row of a CTA */
+static bool side_before(uint64_t line)
+{
+    return cache_mix(line >> NEIGHBOURS) >> 33 & 1;
+}
+
 static void warm_lines(struct cache_l2 *c, uint64_t first, uint64_t n, bool copied)
 {
     struct cache_l2_outcome o;
     for (uint64_t line = first; line < first + n; line++) {
+        bool side = side_before(line);
         if (copied)
-            cache_l2_access(c, &(struct cache_l2_request){ .line = line | WARM_SOURCE, .sectors = 15 },
-                            &o);
-        bool dirty = copied && !c->full;
-        cache_l2_access(c, &(struct cache_l2_request){ .line = line, .sectors = 15, .write = dirty },
+            cache_l2_access(
+                c, &(struct cache_l2_request){ .line = line | WARM_SOURCE, .sectors = 15, .side = side },
+                &o);
+        cache_l2_access(c,
+                        &(struct cache_l2_request){
+                            .line = line, .sectors = 15, .side = side, .write = copied && !c->full },
                         &o);
     }
 }
 
-void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
+/* Lines of the buffers of a launch, and of the copies' sources of those that are restored. */
+static double lines_of(const struct cache_range *v, size_t n)
 {
-    uint64_t total = 0, copied = 0, capacity = (uint64_t)c->sets * c->room;
-    for (size_t i = 0; i < n; i++) {
-        total += v[i].lines;
+    double lines = 0;
+    for (size_t i = 0; i < n; i++)
+        lines += (double)v[i].lines * (v[i].restored ? 2 : 1);
+    return lines;
+}
+
+static uint64_t copied_lines(const struct cache_range *v, size_t n)
+{
+    uint64_t copied = 0;
+    for (size_t i = 0; i < n; i++)
         copied += v[i].restored ? v[i].lines : 0;
-    }
-    if (!total)
-        return;
-    if (c->sample) {
-        cache_sample_warm(c->sample, v, n);
-        return;
-    }
-    c->warm_fits = (double)(total + copied) <= c->warm_share * (double)capacity;
-    if (c->warm_fits)
-        return;
-    c->full = total + copied > capacity;
-    for (uint64_t below = capacity + 1, next = 0; below;
-         below = next, next = 0) /* the smaller, the later */
+    return copied;
+}
+
+/* Those that are only read: the smaller, the later. */
+static void warm_read(struct cache_l2 *c, const struct cache_range *v, size_t n)
+{
+    for (uint64_t below = holds(c) + 1, next = 0; below; below = next, next = 0)
         for (size_t i = 0; i < n; i++) {
             if (v[i].restored || v[i].lines > below)
                 continue;
@@ -113,6 +141,11 @@ void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
             else if (v[i].lines > next)
                 next = v[i].lines;
         }
+}
+
+static void warm_restored(struct cache_l2 *c, const struct cache_range *v, size_t n)
+{
+    uint64_t copied = copied_lines(v, n), capacity = holds(c);
     for (size_t i = 0; i < n; i++) {
         /* displaced by what was copied later */
         uint64_t skip = 2 * copied > capacity ? copied - capacity / 2 : 0;
@@ -125,6 +158,50 @@ void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
     c->filled = 0;
 }
 
+void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
+{
+    if (!n)
+        return;
+    if (c->sample) {
+        cache_sample_warm(c->sample, v, n);
+        return;
+    }
+    c->warm_fits = lines_of(v, n) <= c->warm_lines;
+    if (c->warm_fits)
+        return;
+    c->full = lines_of(v, n) > (double)holds(c);
+    warm_read(c, v, n);
+    warm_restored(c, v, n);
+}
+
+#define FAR_BEYOND 1.5 /* times L2: of so much nothing is left where it is read again */
+bool cache_l2_depends(const struct sim_preset *g, const struct cache_range *v, size_t n)
+{
+    double size = (double)g->l2_bytes / (1 << CACHE_LINE_SHIFT), all = lines_of(v, n);
+    return all > g->l2_warm_share * g->l2_distinct * size && all < FAR_BEYOND * size;
+}
+
+double cache_l2_again(const struct cache_l2 *c)
+{
+    return c->sample ? cache_sample_again(c->sample) : 0;
+}
+
+void cache_l2_own_left(struct cache_l2 *c)
+{
+    if (c->sample)
+        cache_sample_own_left(c->sample);
+}
+
+void cache_l2_take(struct cache_l2 *c, struct cache_l2 *from, const struct cache_range *v, size_t n)
+{
+    struct cache_l2_entry *own = c->entry;
+    c->entry = from->entry;
+    c->clock = from->clock;
+    c->full = from->full;
+    from->entry = own;
+    warm_restored(c, v, n);
+}
+
 void cache_l2_free(struct cache_l2 *c)
 {
     base_free(c->entry);
@@ -132,13 +209,14 @@ void cache_l2_free(struct cache_l2 *c)
     *c = (struct cache_l2){ 0 };
 }
 
-static struct cache_l2_entry *find_set(const struct cache_l2 *c, uint64_t line, uint32_t *tag)
+static struct cache_l2_entry *find_set(const struct cache_l2 *c, unsigned side, uint64_t line,
+                                       uint32_t *tag)
 {
     uint64_t q = line / c->sets, r = line % c->sets;
     *tag = (uint32_t)q;
     if (c->hashed)
         r = (r + (((cache_mix(q) >> 32) * c->sets) >> 32)) % c->sets;
-    return &c->entry[(size_t)r * c->ways];
+    return &c->entry[((size_t)side * c->sets + r) * c->ways];
 }
 
 static struct cache_l2_entry *find_line(const struct cache_l2 *c, struct cache_l2_entry *set,
@@ -150,15 +228,25 @@ static struct cache_l2_entry *find_line(const struct cache_l2 *c, struct cache_l
     return NULL;
 }
 
-uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors)
+/* Its sectors that a partition has. */
+static uint8_t peek(const struct cache_l2 *c, unsigned side, uint64_t line)
+{
+    uint32_t tag;
+    struct cache_l2_entry *set = find_set(c, side, line, &tag), *e = find_line(c, set, tag);
+    return e ? e->valid : 0;
+}
+
+uint8_t cache_l2_probe(const struct cache_l2 *c, unsigned side, uint64_t line, uint8_t sectors)
 {
     if (c->warm_fits)
         return sectors;
     if (c->sample)
         return cache_sample_probe(c->sample, line, sectors);
-    uint32_t tag;
-    struct cache_l2_entry *set = find_set(c, line, &tag), *e = find_line(c, set, tag);
-    return e ? e->valid & sectors : 0;
+    uint8_t here = 0;
+    for (unsigned from = 0; from < c->parts; from++)
+        if (c->parts == 1 || from == (side & 1) || from == cache_side_of(line))
+            here |= peek(c, from, line);
+    return here & sectors;
 }
 
 double cache_l2_together(const struct cache_l2 *c, uint64_t line)
@@ -247,14 +335,6 @@ static struct cache_l2_entry *choose_victim(const struct cache_l2 *c, struct cac
     return best;
 }
 
-static void touch(struct cache_l2 *c, struct cache_l2_entry *e, const struct cache_l2_request *r,
-                  bool fresh)
-{
-    e->stamp = ++c->clock;
-    e->alloc = line_class(r->alloc, e->alloc, fresh);
-    e->valid |= r->sectors;
-}
-
 /* Sectors that a store sends to DRAM now; the others go when their line is evicted. */
 static uint8_t store_into(const struct cache_l2 *c, struct cache_l2_entry *e, uint8_t sectors)
 {
@@ -264,26 +344,74 @@ static uint8_t store_into(const struct cache_l2 *c, struct cache_l2_entry *e, ui
     return now;
 }
 
-static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)
+/* The line's place in a partition, its oldest line gone from there where it is new. */
+static struct cache_l2_entry *line_in(struct cache_l2 *c, unsigned side,
+                                      const struct cache_l2_request *r, struct cache_l2_outcome *o)
 {
     uint32_t tag;
-    struct cache_l2_entry *set = find_set(c, r->line, &tag), *e = find_line(c, set, tag);
+    struct cache_l2_entry *set = find_set(c, side, r->line, &tag), *e = find_line(c, set, tag);
     bool fresh = !e;
     if (fresh) {
         e = choose_victim(c, set, r->alloc);
-        o->written = e->dirty & 15;
-        c->full = c->full || ++c->filled > (uint64_t)c->sets * c->room;
+        o->written |= e->dirty & SECTORS;
+        c->full = c->full || ++c->filled > holds(c);
         *e = (struct cache_l2_entry){ .tag = tag, .used = 1 };
     }
+    e->stamp = ++c->clock;
+    e->alloc = line_class(r->alloc, e->alloc, fresh);
+    return e;
+}
+
+/* A store leaves the line in its home, and in the SM's own partition, which is the other one or the same. */
+static void drop_from(struct cache_l2 *c, unsigned side, const struct cache_l2_request *r)
+{
+    uint32_t tag;
+    struct cache_l2_entry *set = find_set(c, side, r->line, &tag), *e = find_line(c, set, tag);
+    if (e)
+        e->valid &= (uint8_t)~r->sectors;
+}
+
+static void store_tags(struct cache_l2 *c, unsigned near, unsigned home,
+                       const struct cache_l2_request *r, struct cache_l2_outcome *o)
+{
+    struct cache_l2_entry *e = line_in(c, home, r, o);
     o->hit = r->sectors & e->valid;
+    e->valid |= r->sectors;
+    o->written |= store_into(c, e, r->sectors);
+    if (near != home)
+        line_in(c, near, r, o)->valid |= r->sectors;
+    else if (c->parts == 2)
+        drop_from(c, !home, r);
+}
+
+static void load_tags(struct cache_l2 *c, unsigned near, unsigned home, const struct cache_l2_request *r,
+                      struct cache_l2_outcome *o)
+{
+    struct cache_l2_entry *e = line_in(c, near, r, o);
     uint8_t lack = (uint8_t)(r->sectors & ~e->valid);
-    if (lack && !r->write) {
+    o->hit = r->sectors & e->valid;
+    if (lack && near != home) {
+        struct cache_l2_entry *far = line_in(c, home, r, o);
+        o->crossed = lack & far->valid;
+        o->hit |= o->crossed;
+        lack &= (uint8_t)~far->valid;
+        o->miss = lack ? (uint8_t)((lack | r->fetch) & ~far->valid) : 0;
+        far->valid |= o->miss;
+    } else if (lack) {
         o->miss = (uint8_t)((lack | r->fetch) & ~e->valid);
-        e->valid |= o->miss;
     }
-    touch(c, e, r, fresh);
+    e->valid |= o->miss | o->crossed;
+}
+
+/* Atomics are made in the line's home, and lines of a window lie there alone. */
+static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)
+{
+    unsigned home = c->parts == 2 ? cache_side_of(r->line) : 0,
+             near = c->parts == 2 && !r->lanes && r->alloc != CACHE_KEPT ? r->side : home;
     if (r->write)
-        o->written |= store_into(c, e, r->sectors);
+        store_tags(c, near, home, r, o);
+    else
+        load_tags(c, near, home, r, o);
 }
 
 void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)

@@ -2,11 +2,9 @@
 #ifndef GPULOCW_SIM_CACHE_L2_H
 #define GPULOCW_SIM_CACHE_L2_H
 
-#include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
 
 struct sim_mem;
-struct sim_preset;
 
 /* ---- L2 ---- */
 enum { CACHE_PART = 1, CACHE_SHARED_PART };
@@ -49,6 +47,7 @@ struct cache_l2_outcome {
     uint8_t hit, miss; /* sectors; miss includes fetched neighbours */
     double weight;     /* DRAM fills of the whole GPU that this fill stands for */
     uint8_t written;   /* dirty sectors written back */
+    uint8_t crossed;   /* of hit: sectors that the other partition gave */
     bool open;         /* the line was used a moment ago: DRAM has its row open */
     /* chance that the hit finds what earlier launches left, if the launch was not seen to ask for that
      * line: 0 where other SMs brought it, less than 1 where they may have asked for it */
@@ -87,14 +86,15 @@ static inline bool cache_window_keeps(const struct cache_window *w, uint64_t lin
 }
 struct cache_sample;
 struct cache_l2 {
-    struct cache_l2_entry *entry; /* [sets * ways]; NULL: sampled */
-    uint32_t sets, ways;
-    uint32_t room; /* ways of a set that lines outside the window may fill */
+    struct cache_l2_entry *entry; /* [parts * sets * ways]; NULL: sampled */
+    uint32_t parts;               /* partitions, 1 or 2 */
+    uint32_t sets, ways;          /* of each */
+    uint32_t room;                /* ways of a set that lines outside the window may fill */
     struct cache_window window;
     uint32_t kept_ways;     /* of a set that its lines may fill */
     uint32_t clock;         /* accesses */
     uint32_t first_ways;    /* of a set that evict-first lines can fill; 0: all */
-    double warm_share;      /* of it: what earlier launches may have filled for all to be there */
+    double warm_lines;      /* what earlier launches may have filled for all to be there */
     bool hashed, warm_fits; /* warm_fits: everything is still resident from the launch before */
     /* more lines than fit were filled, by earlier launches too: what is written leaves for DRAM at once,
      * as in a sample, and not when its place is needed */
@@ -103,6 +103,9 @@ struct cache_l2 {
     struct cache_sample *sample;
 };
 enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed);
+/* Before anything is asked: two partitions of half the sets each, as sides.h describes them. What an SM reads is
+ * filled into its own and into the line's home; what neither has comes from DRAM. */
+void cache_l2_split(struct cache_l2 *c);
 /* The L2 of a GPU of `sms` SMs of which p->n are simulated: lines count for those nobody simulates. */
 enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms,
                                  const struct cache_places *p, struct sim_mem *mem);
@@ -110,14 +113,29 @@ enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sm
  * between, in the order of v (which must outlive c). Of the buffers that are only read, smaller
  * ones are taken to be read more often, up to the end. */
 void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n);
+/* Whether what earlier launches left depends on the order in which they read, so that an earlier launch has to be
+ * simulated to know it: the buffers about fill L2. */
+bool cache_l2_depends(const struct sim_preset *g, const struct cache_range *v, size_t n);
+/* Of a sample: reads of lines that the same SM alone had read before, over first reads of lines. */
+double cache_l2_again(const struct cache_l2 *c);
+/* Of a sample, once warm: lines that one SM alone reads are still there from the launch before, as where launches
+ * read them more than once. */
+void cache_l2_own_left(struct cache_l2 *c);
+/* Takes what `from`, of the same shape, holds at the end of an earlier launch, and the restored buffers copied
+ * since; from is empty then. */
+void cache_l2_take(struct cache_l2 *c, struct cache_l2 *from, const struct cache_range *v, size_t n);
 /* How L2 replaces lines, from the preset fields of the same meaning. first_share: evict-first lines fill
  * at most that part of it (0 to 1; 0: all); the rest holds older lines, of earlier launches too. */
 struct cache_l2_traits {
     double first_share;  /* l2_first_share */
+    double distinct;     /* l2_distinct; of a whole L2 of two partitions */
     double warm_share;   /* l2_warm_share */
     double age_spread;   /* l2_age_spread; a sample only, as what follows */
     double least_share;  /* l2_least_share */
     double younger_harm; /* l2_younger_harm, lines */
+    double warm_none;    /* l2_warm_none */
+    double own_share;    /* l2_own over l2_distinct; 0: l2_own is 0 */
+    double own_spread;   /* l2_own_spread */
     uint32_t dram_open;  /* dram_open, 1/256 of L2 */
 };
 struct cache_l2_traits cache_l2_traits_of(const struct sim_preset *g);
@@ -126,8 +144,8 @@ void cache_l2_shape(struct cache_l2 *c, struct cache_l2_traits t);
 /* From now on lines of the window are kept. After init, before anything else. ST_NOMEM only. */
 enum status cache_l2_keep(struct cache_l2 *c, const struct cache_window *w);
 void cache_l2_free(struct cache_l2 *c);
-/* Sectors that a read would find; changes nothing. */
-uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors);
+/* Sectors that a read by an SM of partition `side` would find, in either; changes nothing. */
+uint8_t cache_l2_probe(const struct cache_l2 *c, unsigned side, uint64_t line, uint8_t sectors);
 void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o);
 /* Share of the accesses to this line's allocation that distant CTAs make at the same time, 0 to 1;
  * 0 unless sampled. */
@@ -141,6 +159,8 @@ void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size
 /* w is borrowed */
 void cache_sample_keep(struct cache_sample *s, const struct cache_window *w);
 void cache_sample_free(struct cache_sample *s);
+double cache_sample_again(const struct cache_sample *s);
+void cache_sample_own_left(struct cache_sample *s);
 double cache_sample_together(const struct cache_sample *s, uint64_t line);
 uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t sectors);
 void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r,

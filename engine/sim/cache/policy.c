@@ -2,17 +2,12 @@
  * architecture, and the machine instruction class it stands for. The facts are
  * those measured by assembling and timing every form on Hopper; older parts
  * follow their tuning guides (presets say whether L1 takes plain loads). */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/cache/cache.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
 #include "engine/sim/step.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Separate policy of each L1::x qualifier. */
 static enum cache_alloc from_evict(uint8_t evict, enum cache_alloc plain)
@@ -180,44 +175,39 @@ static const char *size_suffix(const struct sim_preset *p, const struct load_for
                                                 : ".LTC128B";
 }
 
+/* The first that holds. */
 static void judge(const struct sim_preset *p, const struct load_form *f, struct sim_operator *o)
 {
-    bool volta = p->cc_major >= 7;
-    o->reason = "";
-    if (f->nc && !has_nc(p)) {
-        o->noop = true;
-        o->reason = "the read-only cache serves loads from sm_35 on: this is a plain load here";
-    } else if (f->nc && f->op == PTX_MOD_CG) {
-        o->noop = true;
-        o->reason = "the assembler drops .cg on a read-only load; use .nc.L1::no_allocate, or a plain "
-                    "load with .cg";
-    } else if (f->op == PTX_MOD_CS && !has_streaming(p)) {
-        o->noop = true;
-        o->reason = "Maxwell has no streaming loads: .cs is the plain load";
-    } else if (f->op == PTX_MOD_CG && !p->l1_plain) {
-        o->noop = true;
-        o->reason = "plain global loads already bypass L1 on this device";
-    } else if (f->op == PTX_MOD_CA && !p->l1_ca) {
-        o->noop = true;
-        o->reason = "this device does not cache global loads in L1, not even .ca";
-    } else if (f->op == PTX_MOD_CA && !volta && p->l1_plain) {
-        o->noop = true;
-        o->reason = "caching in L1 is the default on this device";
-    } else if (f->op == PTX_MOD_CA && volta) {
-        o->reason =
-            ".ca is another instruction than a plain load here; leave a load plain when it should cache";
-    } else if (f->l1 && !volta) {
-        o->noop = true;
-        o->reason = "L1 eviction priorities exist from sm_70 on";
-    } else if (f->hint && p->cc_major < 8) {
-        o->noop = true;
-        o->reason = "L2 cache hints exist from sm_80 on";
-    } else if (f->size && p->cc_major < 8) {
-        o->noop = f->size != PTX_MOD_NONE && p->cc_major * 10 + p->cc_minor < 75;
-        o->reason = "L2 prefetch sizes have no known effect before sm_80";
-    } else if (f->l1 == PTX_MOD_L1_NO_ALLOCATE) {
-        o->reason = "does not allocate, but hits lines that other loads brought in";
-    }
+    bool volta = p->cc_major >= 7, ca = f->op == PTX_MOD_CA, cg = f->op == PTX_MOD_CG;
+    const struct {
+        bool holds, noop;
+        const char *reason;
+    } cases[] = {
+        { f->nc && !has_nc(p), true,
+          "the read-only cache serves loads from sm_35 on: this is a plain load here" },
+        { f->nc && cg, true,
+          "the assembler drops .cg on a read-only load; use .nc.L1::no_allocate, or a plain load with "
+          ".cg" },
+        { f->op == PTX_MOD_CS && !has_streaming(p), true,
+          "Maxwell has no streaming loads: .cs is the plain load" },
+        { cg && !p->l1_plain, true, "plain global loads already bypass L1 on this device" },
+        { ca && !p->l1_ca, true, "this device does not cache global loads in L1, not even .ca" },
+        { ca && !volta && p->l1_plain, true, "caching in L1 is the default on this device" },
+        { ca && volta, false,
+          ".ca is another instruction than a plain load here; leave a load plain when it should cache" },
+        { f->l1 && !volta, true, "L1 eviction priorities exist from sm_70 on" },
+        { f->hint && p->cc_major < 8, true, "L2 cache hints exist from sm_80 on" },
+        { f->size && p->cc_major < 8, p->cc_major * 10 + p->cc_minor < 75,
+          "L2 prefetch sizes have no known effect before sm_80" },
+        { f->l1 == PTX_MOD_L1_NO_ALLOCATE, false,
+          "does not allocate, but hits lines that other loads brought in" },
+        { true, false, "" },
+    };
+    size_t k = 0;
+    while (!cases[k].holds)
+        k++;
+    o->noop |= cases[k].noop;
+    o->reason = cases[k].reason;
 }
 
 struct sim_operator sim_load_operator(const struct sim_preset *p, const struct ptx_inst *i)

@@ -12,8 +12,6 @@
  *   what passes   taken (counted, in the ring) -> arrived: out of the ring
  *
  * A line that is dropped on its way goes on as what passes. */
-#include "engine/base/base.h"
-#include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l1.h"
 
 static inline uint32_t free_at(const struct cache_line *l)

@@ -13,8 +13,6 @@
  * has one touched what the other asks for and finds resident? Places near each
  * other (halos) count for each distance, and for those at that distance that nobody
  * simulates; places far apart (tables, vectors) for all the others. */
-#include "engine/base/base.h"
-#include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
 #include "engine/sim/mem.h"
 
@@ -82,6 +80,9 @@ struct cache_sample {
     bool used[CLASSES];     /* ever */
     uint32_t dead[CLASSES]; /* no line last touched before this bucket is left */
     double filled;          /* lines filled since the launch began */
+    double first,
+        again;     /* reads of lines that this launch had not touched; of those that one SM had, again */
+    bool own_left; /* what one SM alone reads is there from the launch before (cache_l2_again) */
     uint32_t now;
     double in_bucket;
     /* places that nobody simulates, but those at the distances of p */
@@ -130,9 +131,7 @@ void cache_sample_free(struct cache_sample *s)
 {
     if (!s)
         return;
-    base_free(s->slot);
-    base_free(s->region);
-    base_free(s);
+    BASE_FREE(s->slot, s->region, s);
 }
 
 void cache_sample_shape(struct cache_sample *s, struct cache_l2_traits t)
@@ -352,6 +351,18 @@ static struct region *use_region(struct cache_sample *s, uint64_t line)
 
 /* ---- the order of last touches ---- */
 
+/* Lines that fit of those that one SM alone reads: they lie in its partition, and their home forgets them. */
+static double own_room(const struct cache_sample *s)
+{
+    return s->capacity * (s->traits.own_share > 1 ? s->traits.own_share : 1);
+}
+
+static double most_room(const struct cache_sample *s)
+{
+    double spread = fmax(s->traits.age_spread, s->traits.own_spread);
+    return own_room(s) * (1 + spread / 2);
+}
+
 static void sum_younger(struct cache_sample *s)
 {
     for (unsigned c = 0; c < CLASSES; c++) {
@@ -359,7 +370,7 @@ static void sum_younger(struct cache_sample *s)
         uint32_t b = s->now + 1;
         if (!s->used[c])
             continue; /* nothing is younger than anything, as it was made */
-        while (b > s->dead[c] && sum <= s->capacity * (1 + s->traits.age_spread)) {
+        while (b > s->dead[c] && sum <= most_room(s)) {
             s->younger[c][--b] = sum;
             sum += s->weight[c][b];
         }
@@ -437,6 +448,12 @@ static bool is_left(const struct cache_sample *s, unsigned cls, uint32_t stamp, 
     return d + higher <= room || d + since <= room * s->traits.least_share;
 }
 
+/* The age at which a line goes differs from line to line. */
+static double spread_about(double room, double spread, uint64_t line)
+{
+    return room * (1 + spread * (chance(line, 1) - 0.5));
+}
+
 /* Whether the previous run, and the copies that restored buffers after it, left `line` where this launch
  * finds it. Copies come last, two lines each. Of what is only read the smaller is taken to be touched
  * later, since it is read again; if all fits, it is there. */
@@ -452,7 +469,11 @@ static bool warm_has(const struct cache_sample *s, uint64_t line)
     }
     if (of && !of->restored && s->kept > 0 && cache_window_keeps(s->window, line))
         return true;
-    double room = s->capacity - (s->kept > 0 ? kept_room(s, s->kept) : 0);
+    double held = s->kept > 0 ? kept_room(s, s->kept) : 0, all = s->traits.warm_share,
+           none = s->traits.warm_none,
+           room = s->capacity * (all + (none - all) * chance(line, 2)) - held;
+    if (s->own_left)
+        room = fmax(room, spread_about(own_room(s), s->traits.own_spread, line) - held);
     if (!of || s->warm_lines <= room)
         return of;
     for (const struct cache_range *v = s->warm; v < s->warm + s->nwarm; v++)
@@ -465,13 +486,23 @@ static bool warm_has(const struct cache_sample *s, uint64_t line)
     return (of->restored ? later : later + copied) + s->filled <= room;
 }
 
+/* Lines younger than this one with which it is still there; own: the chance that its SM alone reads it. */
+static double room_of(const struct cache_sample *s, double own, uint64_t line)
+{
+    double shared = spread_about(s->capacity, s->traits.age_spread, line);
+    if (s->traits.own_share <= 1)
+        return shared;
+    return shared + own * (spread_about(own_room(s), s->traits.own_spread, line) - shared);
+}
+
 /* Its sectors that are in L2. */
-static uint8_t resident(const struct cache_sample *s, const struct sample_line *l, uint64_t line)
+static uint8_t resident(const struct cache_sample *s, const struct sample_line *l, double own,
+                        uint64_t line)
 {
     uint8_t st = l->state;
     if (!st)
         return warm_has(s, line) ? 15 : 0;
-    double room = s->capacity * (1 + s->traits.age_spread * (chance(line, 1) - 0.5));
+    double room = room_of(s, own, line);
     if (st >> 4 == CLASS_KEPT)
         return s->kept > 0 || depth(s, CLASS_KEPT, l->stamp) <= (double)s->window->part ? st & 15 : 0;
     bool left = s->traits.first_share > 0 && st >> 4 == CLASS_FIRST_OUT
@@ -485,7 +516,8 @@ uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t 
     uint32_t i = find_slot(s, line >> REGION_SHIFT);
     if (s->slot[i]) {
         const struct region *g = &s->region[s->slot[i] - 1];
-        uint8_t here = resident(s, &g->line[line & (REGION_LINES - 1)], line),
+        double own = g->alloc != MAX_ALLOCS ? s->alloc[g->alloc].of[WHOLE_HALF].alone[0] : 0;
+        uint8_t here = resident(s, &g->line[line & (REGION_LINES - 1)], own, line),
                 lack = sectors & (uint8_t)~here;
         if (lack && g->alloc != MAX_ALLOCS)
             here |= others_have(s, &s->alloc[g->alloc], line, 0, sectors, lack);
@@ -497,6 +529,16 @@ uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t 
         if (line << CACHE_LINE_SHIFT >= s->alloc[a].addr && line << CACHE_LINE_SHIFT < s->alloc[a].end)
             return others_have(s, &s->alloc[a], line, 0, sectors, sectors) & sectors;
     return 0;
+}
+
+double cache_sample_again(const struct cache_sample *s)
+{
+    return s->first > 0 ? s->again / s->first : 0;
+}
+
+void cache_sample_own_left(struct cache_sample *s)
+{
+    s->own_left = true;
 }
 
 /* ---- an access ---- */
@@ -573,6 +615,19 @@ static void note_access(struct cache_sample *s, struct sample_alloc *a, struct s
     }
 }
 
+/* Reads of lines that no place has touched in this launch, and of those that this one alone has. */
+static void note_again(struct cache_sample *s, const struct sample_line *l,
+                       const struct cache_l2_request *r, double own)
+{
+    uint8_t places = l->places[0] | l->places[1];
+    if (r->write)
+        return;
+    if (!l->state)
+        s->first++;
+    else if (places == 1u << r->place)
+        s->again += own;
+}
+
 void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r,
                          struct cache_l2_outcome *o)
 {
@@ -583,7 +638,11 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
         return;
     }
     struct sample_line *l = &g->line[r->line & (REGION_LINES - 1)];
-    uint8_t here = resident(s, l, r->line);
+    double own = g->alloc != MAX_ALLOCS
+                     ? s->alloc[g->alloc].of[ask_of(r->sectors, !(r->sectors & 3))].alone[r->place]
+                     : 0;
+    uint8_t here = resident(s, l, own, r->line);
+    note_again(s, l, r, own);
     bool known = here && l->state, counted = l->counted;
     o->open = known && s->now - l->stamp < s->traits.dram_open;
     bool left = here && !known;
@@ -593,7 +652,7 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
     uint8_t lacks = r->sectors & (uint8_t)~here;
     if (g->alloc != MAX_ALLOCS) {
         struct sample_alloc *a = &s->alloc[g->alloc];
-        o->left = left ? a->of[ask_of(r->sectors, !(r->sectors & 3))].alone[r->place] : 0;
+        o->left = left && !s->own_left ? own : 0;
         note_access(s, a, l, r, here);
         note_together(a, l, r);
         if (lacks)

@@ -2,9 +2,6 @@
  * that read what copies or stores wrote show it (docs/lab/l2-sides.md). */
 #include "engine/sim/cache/sides.h"
 
-#include "engine/base/base.h"
-#include "engine/sim/cache/cache.h"
-
 #include <string.h>
 
 #define BOTH      0xffu
@@ -43,8 +40,7 @@ enum status cache_sides_init(struct cache_sides *c, const struct cache_range *v,
     struct cache_range *range = base_alloc(n * sizeof *range);
     uint8_t *copy = base_alloc(all);
     if (!range || !copy) {
-        base_free(range);
-        base_free(copy);
+        BASE_FREE(range, copy);
         return ST_NOMEM;
     }
     memcpy(range, v, n * sizeof *range);
@@ -55,8 +51,7 @@ enum status cache_sides_init(struct cache_sides *c, const struct cache_range *v,
 
 void cache_sides_free(struct cache_sides *c)
 {
-    base_free(c->range);
-    base_free(c->copy);
+    BASE_FREE(c->range, c->copy);
     *c = (struct cache_sides){ 0 };
 }
 
@@ -85,10 +80,10 @@ static double chance(uint64_t line, uint64_t salt)
 }
 
 /* Whether a partition still has a read-only line: read-only lines touched since come to any share of
- * them. */
+ * them; to those of its own SMs where launches are alike. */
 static bool stays(const struct cache_sides *c, uint64_t line, unsigned side)
 {
-    return c->between + c->only_read * chance(line, 1 + side) <=
+    return c->between + c->only_read * (c->alike ? 0.5 : chance(line, 1 + side)) <=
            c->holds * (1 + c->spread * (chance(line, 3 + side) - 0.5));
 }
 

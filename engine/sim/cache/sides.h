@@ -2,8 +2,6 @@
 #ifndef GPULOCW_SIM_CACHE_SIDES_H
 #define GPULOCW_SIM_CACHE_SIDES_H
 
-#include "engine/base/base.h"
-#include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
 
 /* An L2 of two partitions: an SM looks a line up in its own, and asks the line's home, the partition
@@ -19,7 +17,8 @@
  *
  * What launches only read gets a copy on each side that reads it, and which side reads a line changes
  * from launch to launch. Such a copy is there if half of L2 holds what its side touched since: the
- * read-only buffers, and of each restored one what the launch and the copies before it touch.
+ * read-only buffers, and of each restored one what the launch and the copies before it touch. Where all CTAs run at
+ * once, they come to the same SMs in each launch.
  *
  * The state is kept for each line of the launch's buffers; other lines always have copies. */
 struct cache_sides {
@@ -31,6 +30,7 @@ struct cache_sides {
     double between; /* lines of restored buffers that it touches between two reads of a read-only line */
     double only_read; /* lines of the read-only buffers */
     double spread;    /* the age at which a line goes differs by this share of what a partition holds */
+    bool alike;       /* each launch gives its CTAs to the same SMs: what they read they find again */
 };
 
 /* For the buffers v of a launch, on an L2 that holds `lines` distinct lines. Restored buffers were

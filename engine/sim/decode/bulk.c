@@ -1,18 +1,11 @@
 /* Decoding of asynchronous stores, reductions and bulk copies (9.7.9.12, 9.7.13.7, 9.7.9.25.4). */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
-#include "engine/sim/sim_int.h"
 
 #include <string.h>
 
-static bool decode_ref(struct decode *d, const struct ptx_operand *o, enum ptx_space space,
-                       struct exec_ref *r)
+bool decode_ref(struct decode *d, const struct ptx_operand *o, enum ptx_space space, struct exec_ref *r)
 {
     struct exec_inst at = { .flags = 0 };
     if (!decode_address(d, o, space, &at))
@@ -52,7 +45,7 @@ bool decode_async(struct decode *d, const struct ptx_inst *i, struct exec_inst *
         !decode_ref(d, &i->opnds[2], PTX_SPACE_SHARED_CLUSTER, &x.bar))
         return false;
     return decode_address(d, &i->opnds[0], PTX_SPACE_SHARED_CLUSTER, in) &&
-           (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+           decode_more(d, in, &x, sizeof x);
 }
 
 static enum ptx_space space_of_mod(uint16_t m)
@@ -90,6 +83,5 @@ bool decode_cp_bulk(struct decode *d, const struct ptx_inst *i, struct exec_inst
     in->fn = exec_cp_bulk;
     decode_policy(d, i, &in->policy);
     in->policy.hint = 0;
-    return decode_address(d, &i->opnds[0], space[0], in) &&
-           (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return decode_address(d, &i->opnds[0], space[0], in) && decode_more(d, in, &x, sizeof x);
 }

@@ -1,17 +1,9 @@
 /* Control, barriers, warp-wide operations, matrix operations; and the table from rows to decoders. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/runtime/builtin.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim_int.h"
-
-#include <string.h>
 
 /* ---- branches ---- */
 static bool label_target(struct decode *d, uint32_t label, uint32_t *target)
@@ -48,29 +40,20 @@ static bool decode_brx(struct decode *d, const struct ptx_inst *i, struct exec_i
     return decode_src(d, &i->opnds[0], 4, &in->a);
 }
 
-static bool decode_ret(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    (void)d;
-    (void)i;
-    in->kind = EXEC_CONTROL;
-    in->fn = exec_ret;
-    return true;
-}
-static bool decode_exit(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    (void)d;
-    (void)i;
-    in->kind = EXEC_CONTROL;
-    in->fn = exec_exit;
-    return true;
-}
-static bool decode_trap(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    (void)d;
-    in->kind = EXEC_CONTROL;
-    in->fn = i->op == PTX_OP_TRAP || i->op == PTX_OP_BRKPT ? exec_trap : exec_unreachable;
-    return true;
-}
+/* Instructions without operands, whichever instruction stands there: a function's end acts as ret, code that is
+ * not reached as trap. */
+#define BARE(name, function)                                                                    \
+    static bool decode_##name(struct decode *d, const struct ptx_inst *i, struct exec_inst *in) \
+    {                                                                                           \
+        (void)d, (void)i;                                                                       \
+        in->kind = EXEC_CONTROL;                                                                \
+        in->fn = function;                                                                      \
+        return true;                                                                            \
+    }
+BARE(ret, exec_ret)
+BARE(exit, exec_exit)
+BARE(trap, i->op == PTX_OP_TRAP || i->op == PTX_OP_BRKPT ? exec_trap : exec_unreachable)
+BARE(cluster, i->op == PTX_OP_BARRIER_CLUSTER_ARRIVE ? exec_cluster_arrive : exec_cluster_wait)
 
 /* ---- calls ---- */
 /* The caller's side of one argument: a variable of its frame, or a slot. */
@@ -158,7 +141,7 @@ static bool decode_call(struct decode *d, const struct ptx_inst *i, struct exec_
             !call_list(d, rets, NULL, 0, NULL, true, &x.out, &x.nout))
             return false;
         in->flags |= decode_reg_bits(d, target) > 32 ? EXEC_F_BASE64 : 0;
-        return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+        return decode_more(d, in, &x, sizeof x);
     }
     if (target->kind != OPND_SYM || target->sym->kind != SYM_FUNC)
         return decode_why(d, "call of something that is not a function");
@@ -166,7 +149,7 @@ static bool decode_call(struct decode *d, const struct ptx_inst *i, struct exec_
     if (x.func == EXEC_NO_ID) {
         if (!call_builtin(d, target->sym->func, rets, args, &x, in))
             return false;
-        return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+        return decode_more(d, in, &x, sizeof x);
     }
     const struct exec_func *f = &d->p->funcs[x.func];
     in->fn = exec_call;
@@ -175,7 +158,7 @@ static bool decode_call(struct decode *d, const struct ptx_inst *i, struct exec_
         !call_list(d, rets, (const struct ptx_symbol *const *)f->ptx->rets, f->ptx->nrets, f->param_off,
                    true, &x.out, &x.nout))
         return false;
-    return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return decode_more(d, in, &x, sizeof x);
 }
 
 /* ---- barriers ---- */
@@ -195,7 +178,7 @@ static bool decode_bar(struct decode *d, const struct ptx_inst *i, struct exec_i
     in->fn = exec_bar_sync;
     if (!i->nopnds && !decode_const_slot(d, 0, 4, &x.id))
         return false;
-    return bar_operands(d, i, 0, i->nopnds, &x) && (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return bar_operands(d, i, 0, i->nopnds, &x) && decode_more(d, in, &x, sizeof x);
 }
 static bool decode_bar_arrive(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
@@ -218,22 +201,12 @@ static bool decode_bar_red(struct decode *d, const struct ptx_inst *i, struct ex
         !decode_pred(d, &i->opnds[i->nopnds - 1], &in->a, &neg))
         return false;
     x.neg = neg;
-    return bar_operands(d, i, 1, i->nopnds - 1u, &x) && (in->x = decode_keep(d, &x, sizeof x)) != NULL;
-}
-static bool decode_cluster(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    (void)d;
-    in->kind = EXEC_CONTROL;
-    in->fn = i->op == PTX_OP_BARRIER_CLUSTER_ARRIVE ? exec_cluster_arrive : exec_cluster_wait;
-    return true;
+    return bar_operands(d, i, 1, i->nopnds - 1u, &x) && decode_more(d, in, &x, sizeof x);
 }
 static bool decode_sleep(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
-    in->fn = exec_nop;
     in->spin = 8;
-    (void)d;
-    (void)i;
-    return true;
+    return decode_nop(d, i, in);
 }
 
 /* ---- warp-wide ---- */
@@ -257,12 +230,10 @@ static bool decode_shfl(struct decode *d, const struct ptx_inst *i, struct exec_
     const struct ptx_operand *o = i->opnds + 1 + pair;
     bool neg;
     in->fn = exec_shfl;
-    if (!decode_dst(d, &i->opnds[0], 4, &in->dst) ||
-        (pair && !decode_pred(d, &i->opnds[1], &in->dst2, &neg)))
-        return false;
-    return decode_src(d, &o[0], 4, &in->a) && decode_src(d, &o[1], 4, &in->b) &&
-           decode_src(d, &o[2], 4, &in->c) && (in->x = decode_keep(d, &x, sizeof x)) != NULL &&
-           sync_member(d, i, 4 + pair, in);
+    return decode_dst(d, &i->opnds[0], 4, &in->dst) &&
+           (!pair || decode_pred(d, &i->opnds[1], &in->dst2, &neg)) && decode_src(d, &o[0], 4, &in->a) &&
+           decode_src(d, &o[1], 4, &in->b) && decode_src(d, &o[2], 4, &in->c) &&
+           decode_more(d, in, &x, sizeof x) && sync_member(d, i, 4 + pair, in);
 }
 
 static bool decode_vote(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -299,16 +270,15 @@ static bool decode_redux(struct decode *d, const struct ptx_inst *i, struct exec
     if (i->type[0] == PTX_T_F32) {
         in->imm = 16 | (ptx_has_mod(i, PTX_MOD_MAX) ? 1 : 0) | (ptx_has_mod(i, PTX_MOD_ABS) ? 2 : 0) |
                   (ptx_has_mod(i, PTX_MOD_NAN_FLAG) ? 4 : 0);
-        return decode_dst(d, &i->opnds[0], 4, &in->dst) && decode_src(d, &i->opnds[1], 4, &in->a) &&
-               sync_member(d, i, 2, in);
+    } else {
+        bool s = i->type[0] == PTX_T_S32;
+        in->imm = ptx_has_mod(i, PTX_MOD_ADD)   ? 0
+                  : ptx_has_mod(i, PTX_MOD_MIN) ? (s ? 2 : 1)
+                  : ptx_has_mod(i, PTX_MOD_MAX) ? (s ? 4 : 3)
+                  : ptx_has_mod(i, PTX_MOD_AND) ? 5
+                  : ptx_has_mod(i, PTX_MOD_OR)  ? 6
+                                                : 7;
     }
-    bool s = i->type[0] == PTX_T_S32;
-    in->imm = ptx_has_mod(i, PTX_MOD_ADD)   ? 0
-              : ptx_has_mod(i, PTX_MOD_MIN) ? (s ? 2 : 1)
-              : ptx_has_mod(i, PTX_MOD_MAX) ? (s ? 4 : 3)
-              : ptx_has_mod(i, PTX_MOD_AND) ? 5
-              : ptx_has_mod(i, PTX_MOD_OR)  ? 6
-                                            : 7;
     return decode_dst(d, &i->opnds[0], 4, &in->dst) && decode_src(d, &i->opnds[1], 4, &in->a) &&
            sync_member(d, i, 2, in);
 }

@@ -1,14 +1,10 @@
 /* Operands to slots: registers, broadcast constants, special registers, symbols, addresses. */
 #include "engine/sim/decode/decode.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/sreg.h"
 #include "engine/sim/key.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/windows.h"
 
 #include <stdio.h>
@@ -40,6 +36,18 @@ void *decode_keep(struct decode *d, const void *x, size_t n)
     else
         d->oom = true;
     return copy;
+}
+
+bool decode_more(struct decode *d, struct exec_inst *in, const void *x, size_t n)
+{
+    return (in->x = decode_keep(d, x, n)) != NULL;
+}
+
+bool decode_whole(struct decode *d, struct exec_inst *in, exec_fn *fn, const void *x, size_t n)
+{
+    in->fn = fn;
+    in->kind = EXEC_SYNC;
+    return decode_const_slot(d, EXEC_FULL, 4, &in->d) && decode_more(d, in, x, n);
 }
 
 /* ---- reachable functions ---- */
@@ -299,6 +307,21 @@ bool decode_dst(struct decode *d, const struct ptx_operand *o, unsigned bytes, u
         return decode_why(d, "destination is not a register");
     *slot = decode_reg_slot(d, o->index, o->comp);
     return reg_width_ok(d, o, bytes);
+}
+
+const struct ptx_operand *decode_elements(const struct ptx_operand *o, unsigned *n)
+{
+    *n = o->kind == OPND_VEC ? o->nelem : 1;
+    return o->kind == OPND_VEC ? o->elem : o;
+}
+
+bool decode_list(struct decode *d, const struct ptx_operand *o, unsigned n, unsigned bytes, bool write,
+                 uint32_t *slot)
+{
+    for (unsigned k = 0; k < n; k++)
+        if (!(write ? decode_dst(d, &o[k], bytes, &slot[k]) : decode_src(d, &o[k], bytes, &slot[k])))
+            return false;
+    return true;
 }
 
 bool decode_pred(struct decode *d, const struct ptx_operand *o, uint32_t *slot, bool *neg)

@@ -15,20 +15,14 @@
 #ifndef GPULOCW_SIM_DECODE_DECODE_H
 #define GPULOCW_SIM_DECODE_DECODE_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/tensor/dot.h"
 
-struct text_marks;
 struct ptx_cfg;
-struct ptx_facts;
-struct ptx_func;
-struct ptx_inst;
 struct ptx_live;
 struct ptx_operand;
-struct ptx_symbol;
 
 #define TY(t)  (1ull << PTX_T_##t)
 #define TY_16  (TY(B16) | TY(U16) | TY(S16))
@@ -49,9 +43,8 @@ struct decode {
     const struct text_marks *marks; /* of the module; NULL: none */
     struct exec_func *f;            /* being decoded */
     const struct ptx_func *pf;
-    struct ptx_facts *facts; /* of pf; kept until another function is decoded */
-    char why[160];           /* reason of a refusal, or empty */
-    bool no_ptx;             /* the reason is that PTX has no such form */
+    char why[160]; /* reason of a refusal, or empty */
+    bool no_ptx;   /* the reason is that PTX has no such form */
     bool oom;
     uint8_t *consts;
     uint32_t nconst, cap_const; /* bytes */
@@ -66,18 +59,20 @@ struct decode {
     uint32_t carry; /* predicate slot of CC.CF, EXEC_NO_ID until used */
     /* registers whose slots the instruction at hand asked for, the first of them */
     uint32_t asked[64], nasked;
-    uint32_t code_cap, ngroups;
+    uint32_t ngroups;
     bool contract;     /* mul and add are fused as ptxas does */
     bool atomic_order; /* an operation whose result depends on the order of CTAs */
 };
 /* Fills `in`; false: not modelled (d->why may say more). Common fields are set by the caller. */
 typedef bool decode_fn(struct decode *d, const struct ptx_inst *i, struct exec_inst *in);
 
-/* The function with its contractions made (contract.c); d->oom where there is no memory for it. */
-const struct ptx_func *decode_contract(struct decode *d, const struct ptx_func *f);
-
 /* ---- operands ---- */
 unsigned decode_bytes(enum ptx_type t); /* width in a slot: 4, 8 or 16 */
+/* What is in {a, b, c}, or the operand itself; *n: how many. */
+const struct ptx_operand *decode_elements(const struct ptx_operand *o, unsigned *n);
+/* Slots of n operands, as decode_src or decode_dst has them. */
+bool decode_list(struct decode *d, const struct ptx_operand *o, unsigned n, unsigned bytes, bool write,
+                 uint32_t *slot);
 /* Slot of a source as `bytes` wide; false with a reason when it cannot be one. */
 bool decode_src(struct decode *d, const struct ptx_operand *o, unsigned bytes, uint32_t *slot);
 /* a sink: EXEC_NO_ID */
@@ -97,9 +92,14 @@ unsigned decode_key(const struct ptx_inst *i);
 bool decode_is_imm(const struct ptx_operand *o, int64_t *v);
 /* copy in the program's arena */
 void *decode_keep(struct decode *d, const void *x, size_t n);
+/* in->x is a copy of it. False: out of memory. */
+bool decode_more(struct decode *d, struct exec_inst *in, const void *x, size_t n);
+/* An instruction of a whole warp, of which no lane is left out. */
+bool decode_whole(struct decode *d, struct exec_inst *in, exec_fn *fn, const void *x, size_t n);
 /* [address]: a, imm, flags, space, mem_id. */
 bool decode_address(struct decode *d, const struct ptx_operand *o, enum ptx_space space,
                     struct exec_inst *in);
+bool decode_ref(struct decode *d, const struct ptx_operand *o, enum ptx_space space, struct exec_ref *r);
 /* Where a symbol lies: address in its space; *frame: relative to the frame's local memory. */
 bool decode_symbol(struct decode *d, const struct ptx_symbol *s, uint64_t *addr, bool *frame);
 void decode_policy(struct decode *d, const struct ptx_inst *i, struct exec_policy *p);
@@ -147,14 +147,13 @@ bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func
 struct dot_model decode_dot_model(const struct decode *d, uint8_t type, uint8_t result);
 decode_fn *decode_of(unsigned op);
 decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry,
-    decode_video, decode_mov, decode_cvt, decode_cvta, decode_isspacep, decode_mapa, decode_ctarank,
-    decode_ld, decode_st, decode_prefetch, decode_nop, decode_async_group, decode_policy_make,
-    decode_atom, decode_cp_async, decode_cp_bulk, decode_mma_sp, decode_tensormap_replace,
-    decode_tensormap_copy, decode_st_bulk, decode_multimem, decode_try_cancel, decode_is_canceled,
-    decode_first_ctaid, decode_tma, decode_wgmma, decode_wgmma_order, decode_tmem_alloc,
-    decode_tmem_move, decode_tmem_copy, decode_tmem_shift, decode_tmem_commit, decode_tcgen,
-    decode_async, decode_mbar, decode_ldmatrix, decode_tex, decode_tex_query, decode_surface,
-    decode_stmatrix, decode_mma, decode_wmma_load, decode_wmma_store, decode_wmma_mma;
+    decode_video, decode_mov, decode_cvt, decode_cvta, decode_isspacep, decode_ctarank, decode_ld,
+    decode_st, decode_prefetch, decode_nop, decode_async_group, decode_policy_make, decode_atom,
+    decode_cp_async, decode_cp_bulk, decode_mma_sp, decode_tensormap_replace, decode_tensormap_copy,
+    decode_st_bulk, decode_multimem, decode_try_cancel, decode_is_canceled, decode_first_ctaid,
+    decode_tma, decode_wgmma, decode_wgmma_order, decode_tmem_alloc, decode_tmem_move, decode_tmem_copy,
+    decode_tmem_shift, decode_tmem_commit, decode_tcgen, decode_async, decode_mbar, decode_matrix_memory,
+    decode_tex, decode_tex_query, decode_surface, decode_mma, decode_wmma_memory, decode_wmma_mma;
 struct exec_scalar *decode_scalar(struct decode *d, const struct ptx_inst *i);
 /* enum atom_op of its modifier; false: none */
 bool decode_atom_op(const struct ptx_inst *i, uint8_t *op);

@@ -1,30 +1,21 @@
 /* A function: places of its variables, schedule order of blocks, then instruction by
  * instruction through the decoder its op table row names. */
-#include "engine/base/base.h"
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/link.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
-#include "engine/sim/sim_int.h"
+#include "engine/sim/mem.h"
 
 #include <string.h>
-
-static uint32_t round_up(uint32_t n, uint32_t to)
-{
-    return (n + to - 1) / to * to;
-}
 
 /* ---- layout of a frame: variables; registers see slot.c ---- */
 static uint64_t place(uint32_t *at, const struct ptx_symbol *s)
 {
     uint32_t align = s->align ? s->align : 1;
-    *at = round_up(*at, align);
+    *at = (uint32_t)sim_round_up(*at, align);
     uint64_t off = *at;
     *at += (uint32_t)s->bytes;
     return off;
@@ -46,7 +37,7 @@ static bool layout_local(struct decode *d, const struct ptx_func *pf, struct exe
         for (uint32_t i = 0; i < pf->nparams; i++)
             f->param_off[pf->nrets + i] = place(&at, pf->params[i]);
     }
-    f->local_bytes = round_up(at, 16);
+    f->local_bytes = (uint32_t)sim_round_up(at, 16);
     return true;
 }
 
@@ -153,36 +144,26 @@ static bool order_blocks(struct decode *d, const struct ptx_cfg *c)
         order_apply(d, c, work, m);
     }
     ok = ok && !o.oom;
-    base_free(o.extra);
-    base_free(o.first);
-    base_free(work);
-    base_free(seen);
+    BASE_FREE(o.extra, o.first, work, seen);
     return ok;
 }
 
 /* ---- instructions ---- */
-struct reg_list {
-    uint32_t *v, n, max;
-    unsigned want;
-};
-static void list_reg(void *ctx, uint32_t reg, unsigned access)
+static uint32_t list_regs(const struct ptx_inst *i, unsigned want, uint32_t *v, uint32_t most)
 {
-    struct reg_list *l = ctx;
-    if (access & l->want && l->n < l->max)
-        l->v[l->n++] = reg;
+    uint32_t n = 0;
+    for (struct ptx_regs r = ptx_regs_of(i, want); n < most && ptx_next_reg(&r);)
+        v[n++] = r.reg;
+    return n;
 }
 
 #define MOST_REGS 160u /* of one instruction: wgmma has the most */
 static bool scoreboard(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     uint32_t v[2 * MOST_REGS];
-    struct reg_list dst = { v, 0, MOST_REGS, PTX_WRITE }, src = { NULL, 0, MOST_REGS, PTX_READ };
-    ptx_inst_regs(i, list_reg, &dst);
-    src.v = v + dst.n;
-    ptx_inst_regs(i, list_reg, &src);
-    in->ndst = (uint16_t)dst.n;
-    in->nsrc = (uint16_t)src.n;
-    in->regs = decode_keep(d, v, (dst.n + src.n + 1) * sizeof *v);
+    in->ndst = (uint16_t)list_regs(i, PTX_WRITE, v, MOST_REGS);
+    in->nsrc = (uint16_t)list_regs(i, PTX_READ, v + in->ndst, MOST_REGS);
+    in->regs = decode_keep(d, v, (in->ndst + in->nsrc + 1u) * sizeof *v);
     return in->regs != NULL;
 }
 
@@ -246,26 +227,15 @@ static void refuse(struct decode *d, const struct ptx_inst *i)
     }
 }
 
-/* Registers share slots by what ptx_inst_regs says of each instruction: one that its decoder uses and
+/* Registers share slots by what ptx_regs_of says of each instruction: one that its decoder uses and
  * that does not name would read or spoil another's value. */
-struct known {
-    uint32_t reg;
-    bool found;
-};
-static void look_for(void *ctx, uint32_t reg, unsigned access)
-{
-    struct known *k = ctx;
-    (void)access;
-    k->found |= reg == k->reg;
-}
 static bool asked_are_known(struct decode *d, const struct ptx_inst *i)
 {
     for (uint32_t k = 0; k < d->nasked; k++) {
-        struct known x = { .reg = d->asked[k] };
-        ptx_inst_regs(i, look_for, &x);
-        if (!x.found)
-            return decode_why(d, "uses register %.*s, which is not one of its operands",
-                              (int)d->pf->regs[x.reg].name.n, d->pf->regs[x.reg].name.s);
+        struct str name = d->pf->regs[d->asked[k]].name;
+        if (!ptx_reg_access(i, d->asked[k]))
+            return decode_why(d, "uses register %.*s, which is not one of its operands", (int)name.n,
+                              name.s);
     }
     return true;
 }
@@ -320,6 +290,8 @@ static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_i
         in->fn = exec_nop;
         in->dst = EXEC_NO_ID;
     }
+    if (ptx_role_of(i) == ROLE_PRODUCT)
+        in->load_id = d->p->nloads++;
     in->leader |= in->kind == EXEC_SYNC ? LEADS_LANES : 0;
     return scoreboard(d, i, in);
 }
@@ -488,7 +460,7 @@ static void mark_one_address(struct decode *d, struct exec_inst *code)
     for (uint32_t i = 0; i < d->pf->ninsts && !d->oom; i++) {
         if (ptx_op_info(d->pf->insts[i].op)->effect != EFFECT_ATOMIC)
             continue;
-        varying = ptx_facts_varying(d->facts, PTX_OF_WARP, PTX_BY_DATA);
+        varying = ptx_varying_of(d->pf, PTX_OF_WARP, PTX_BY_DATA);
         d->oom |= !varying;
         code[i].one_address = varying && has_one_address(&d->pf->insts[i], varying);
     }
@@ -500,9 +472,7 @@ bool decode_function(struct decode *d, uint32_t index)
     d->f = f;
     d->pf = f->ptx;
     d->carry = EXEC_NO_ID;
-    ptx_facts_free(d->facts);
-    d->facts = ptx_facts_make(f->ptx);
-    const struct ptx_cfg *c = d->facts ? d->facts->cfg : NULL;
+    const struct ptx_cfg *c = ptx_cfg_of(f->ptx);
     if (!c || !order_blocks(d, c) || !decode_live(d)) {
         d->oom = true;
         return false;

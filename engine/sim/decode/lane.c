@@ -1,19 +1,12 @@
 /* Arithmetic, logic, comparison, selection: a row of lanes.def when one fits (operation, type 0,
  * modifiers), else the operation of scalar.def lane by lane. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/lanes.h"
-#include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/lanes/scalar.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/key.h"
-#include "engine/sim/sim_int.h"
 
 #include <string.h>
 
@@ -349,7 +342,7 @@ bool decode_lop3(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     if (!decode_pred(d, &i->opnds[1], &in->dst2, &neg) || !decode_pred(d, &o[5], &in->d, &neg))
         return false;
     x.neg = neg;
-    return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return decode_more(d, in, &x, sizeof x);
 }
 
 /* ---- comparison ---- */
@@ -397,7 +390,7 @@ static bool compare_more(struct decode *d, const struct ptx_inst *i, struct exec
         in->flags |= neg ? EXEC_F_NEG_C : 0;
     }
     if (x->op || x->complement || x->set || x->pair || in->dst2 != EXEC_NO_ID)
-        return (in->x = decode_keep(d, x, sizeof *x)) != NULL;
+        return decode_more(d, in, x, sizeof *x);
     return true;
 }
 
@@ -478,7 +471,7 @@ bool decode_carry(struct decode *d, const struct ptx_inst *i, struct exec_inst *
         !decode_src(d, &i->opnds[2], bytes, &in->b) ||
         (i->nopnds > 3 && !decode_src(d, &i->opnds[3], bytes, &in->c)))
         return false;
-    return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return decode_more(d, in, &x, sizeof x);
 }
 
 /* ---- scalar video, 9.7.18.1: operands may name a byte or a half ---- */

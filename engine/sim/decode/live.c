@@ -1,11 +1,9 @@
 /* How many of a function's registers are live at once: what ptxas would need. */
-#include "engine/base/base.h"
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/facts/live.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
 
 #include <string.h>
@@ -89,21 +87,12 @@ static void live_roots(const struct live *l, uint32_t *root, uint8_t *depth)
     }
 }
 
-static void live_again(void *ctx, uint32_t reg, unsigned access)
-{
-    struct live *l = ctx;
-    if (access & PTX_WRITE) {
-        uint64_t *v = ptx_bit(l->cur, reg) ? l->many : l->cur;
-        ptx_set_bit(v, reg);
-    }
-}
-
 /* `common` from zeroed sets; `seen` is scratch, zero at first. */
 static void live_common(struct live *l, uint64_t *seen)
 {
-    l->cur = seen;
     for (uint32_t i = 0; i < l->f->ninsts; i++)
-        ptx_inst_regs(&l->f->insts[i], live_again, l);
+        for (struct ptx_regs r = ptx_regs_of(&l->f->insts[i], PTX_WRITE); ptx_next_reg(&r);)
+            ptx_set_bit(ptx_bit(seen, r.reg) ? l->many : seen, r.reg);
     for (uint32_t i = 0; i < l->f->ninsts; i++)
         if (makes_common(l, &l->f->insts[i]))
             ptx_set_bit(l->common, l->f->insts[i].opnds[0].index);
@@ -136,18 +125,16 @@ static uint32_t reg_cost(const struct live *l, uint32_t reg)
                ? 0
                : (bits <= 32 ? 1 : bits / 32) * (r->vec > 1 ? r->vec : 1);
 }
-static void live_kill(void *ctx, uint32_t reg, unsigned access)
+static void live_kill(struct live *l, uint32_t reg)
 {
-    struct live *l = ctx;
-    if (access == PTX_WRITE && ptx_writes_all(l->f, l->i, reg) && ptx_bit(l->cur, reg)) {
+    if (ptx_writes_all(l->f, l->i, reg) && ptx_bit(l->cur, reg)) {
         l->cur[reg >> 6] &= ~(1ull << (reg & 63));
         l->cost -= reg_cost(l, reg);
     }
 }
-static void live_gen(void *ctx, uint32_t reg, unsigned access)
+static void live_gen(struct live *l, uint32_t reg)
 {
-    struct live *l = ctx;
-    if (access & PTX_READ && !ptx_bit(l->cur, reg)) {
+    if (!ptx_bit(l->cur, reg)) {
         ptx_set_bit(l->cur, reg);
         l->cost += reg_cost(l, reg);
     }
@@ -169,8 +156,11 @@ static uint32_t text_pressure(struct live *l, const struct ptx_block *b, uint64_
     for (uint32_t i = b->n; i--;) {
         l->i = &l->f->insts[b->first + i];
         most = l->cost > most ? l->cost : most;
-        ptx_inst_regs(l->i, live_kill, l);
-        ptx_inst_regs(l->i, live_gen, l);
+        for (struct ptx_regs r = ptx_regs_of(l->i, PTX_WRITE); ptx_next_reg(&r);)
+            if (r.access == PTX_WRITE)
+                live_kill(l, r.reg);
+        for (struct ptx_regs r = ptx_regs_of(l->i, PTX_READ); ptx_next_reg(&r);)
+            live_gen(l, r.reg);
     }
     return l->cost > most ? l->cost : most;
 }
@@ -224,8 +214,8 @@ static bool live_tables(struct live *l, uint64_t *scratch)
 
 bool decode_live(struct decode *d)
 {
-    const struct ptx_cfg *c = d->facts->cfg;
-    const struct ptx_live *at = ptx_facts_live(d->facts);
+    const struct ptx_cfg *c = ptx_cfg_of(d->pf);
+    const struct ptx_live *at = ptx_live_of(d->pf);
     if (d->p->part) /* nobody asks how many registers it has */
         return at && decode_slots(d, c, at);
     uint32_t words = d->pf->nregs / 64 + 1;
@@ -240,8 +230,6 @@ bool decode_live(struct decode *d)
             d->p->code[d->f->first + b->first].live = live_before(&l, at->reads + set);
     }
     d->p->regs = l.most > d->p->regs ? l.most : d->p->regs;
-    base_free(mem);
-    base_free(l.each);
-    base_free(l.root);
+    BASE_FREE(mem, l.each, l.root);
     return ok;
 }

@@ -1,15 +1,9 @@
 /* Matrix instructions (9.7.14): decoding. */
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/tensor/mma_kind.h"
-#include "engine/sim/sim_int.h"
-
-#include <string.h>
 
 static bool shape_of(struct decode *d, const struct ptx_inst *i, uint8_t shape[3])
 {
@@ -26,15 +20,19 @@ static bool shape_of(struct decode *d, const struct ptx_inst *i, uint8_t shape[3
 static bool part_slots(struct decode *d, const struct ptx_operand *o, enum ptx_type t, bool write,
                        struct exec_part *p)
 {
-    const struct ptx_operand *e = o->kind == OPND_VEC ? o->elem : o;
-    p->n = (uint8_t)(o->kind == OPND_VEC ? o->nelem : 1);
-    p->type = (uint8_t)t;
-    p->bytes = t == PTX_T_F64 ? 8 : 4;
-    if (p->n > 8)
-        return decode_why(d, "fragment of more than eight registers");
-    for (unsigned k = 0; k < p->n; k++)
-        if (!(write ? decode_dst(d, &e[k], p->bytes, &p->slot[k])
-                    : decode_src(d, &e[k], p->bytes, &p->slot[k])))
+    unsigned n;
+    const struct ptx_operand *e = decode_elements(o, &n);
+    *p = (struct exec_part){ .n = (uint8_t)n, .type = (uint8_t)t, .bytes = t == PTX_T_F64 ? 8 : 4 };
+    return p->n > 8 ? decode_why(d, "fragment of more than eight registers")
+                    : decode_list(d, e, p->n, p->bytes, write, p->slot);
+}
+
+/* D, A, B and C. */
+static bool four_parts(struct decode *d, const struct ptx_inst *i, const uint8_t type[4],
+                       struct exec_mma *x)
+{
+    for (unsigned k = 0; k < 4; k++)
+        if (!part_slots(d, &i->opnds[k], type[k], k == 0, &x->part[k]))
             return false;
     return true;
 }
@@ -51,8 +49,7 @@ static bool keep_mma(struct decode *d, const struct ptx_inst *i, struct exec_ins
 {
     x->finite = ptx_has_mod(i, PTX_MOD_SATFINITE);
     x->xor_popc = ptx_has_mod(i, PTX_MOD_XOR);
-    in->kind = EXEC_SYNC;
-    return decode_const_slot(d, EXEC_FULL, 4, &in->d) && (in->x = decode_keep(d, x, sizeof *x)) != NULL;
+    return decode_whole(d, in, in->fn, x, sizeof *x);
 }
 
 /* Shapes and types whose sums are known as tensor cores make them (tensor/mma.c). */
@@ -86,11 +83,8 @@ bool decode_mma_sp(struct decode *d, const struct ptx_inst *i, struct exec_inst 
     x.selector = (uint8_t)selector;
     core_model(d, i, &x);
     in->fn = exec_mma_core;
-    return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
-           part_slots(d, &i->opnds[1], i->type[1], false, &x.part[1]) &&
-           part_slots(d, &i->opnds[2], i->type[2], false, &x.part[2]) &&
-           part_slots(d, &i->opnds[3], i->type[3], false, &x.part[3]) &&
-           decode_src(d, &i->opnds[4], 4, &x.meta) && keep_mma(d, i, in, &x);
+    return four_parts(d, i, i->type, &x) && decode_src(d, &i->opnds[4], 4, &x.meta) &&
+           keep_mma(d, i, in, &x);
 }
 
 /* The four registers of factors: data, {byte, thread}. */
@@ -120,14 +114,10 @@ static bool decode_mma_kind(struct decode *d, const struct ptx_inst *i, struct e
     x.scales = !scaled ? 0 : ptx_has_mod(i, PTX_MOD_SCALE_VEC_4X) ? 4 : m->shape[2] == 64 ? 2 : 1;
     x.m.model = decode_dot_model(d, PTX_T_F16, i->type[0]);
     x.m.model.block = m->shape[2];
-    for (unsigned k = 0; k < 4; k++)
-        if (!part_slots(d, &i->opnds[k], i->type[k], k == 0, &x.m.part[k]))
-            return false;
-    if (scaled && (!scale_slots(d, i, 4, &x.a) || !scale_slots(d, i, 6, &x.b)))
+    if (!four_parts(d, i, i->type, &x.m) ||
+        (scaled && (!scale_slots(d, i, 4, &x.a) || !scale_slots(d, i, 6, &x.b))))
         return false;
-    in->fn = exec_mma_kind;
-    in->kind = EXEC_SYNC;
-    return decode_const_slot(d, EXEC_FULL, 4, &in->d) && (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return decode_whole(d, in, exec_mma_kind, &x, sizeof x);
 }
 
 bool decode_mma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -143,35 +133,31 @@ bool decode_mma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in
         return decode_why(d, "m8n8k4 with f16");
     core_model(d, i, &x);
     in->fn = on_core(i, &x) ? exec_mma_core : exec_mma;
-    return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
-           part_slots(d, &i->opnds[1], i->type[1], false, &x.part[1]) &&
-           part_slots(d, &i->opnds[2], i->type[2], false, &x.part[2]) &&
-           part_slots(d, &i->opnds[3], i->type[3], false, &x.part[3]) && keep_mma(d, i, in, &x);
+    return four_parts(d, i, i->type, &x) && keep_mma(d, i, in, &x);
 }
 
 /* wmma.mma names two types when the inputs are f16. */
 bool decode_wmma_mma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     struct exec_mma x = { .op = i->op };
-    bool four = i->ntypes == 4;
     if (!shape_of(d, i, x.shape))
         return false;
-    enum ptx_type a = four ? i->type[1] : PTX_T_F16, b = four ? i->type[2] : PTX_T_F16,
-                  c = four ? i->type[3] : i->type[1];
-    bool core = a == PTX_T_F16 || a == PTX_T_BF16 || a == PTX_T_TF32;
+    const uint8_t f16[4] = { i->type[0], PTX_T_F16, PTX_T_F16, i->type[1] },
+                  *type = i->ntypes == 4 ? i->type : f16;
+    enum ptx_type a = type[1];
+    bool bytes = a == PTX_T_S8 || a == PTX_T_U8,
+         core = a == PTX_T_F16 || a == PTX_T_BF16 || a == PTX_T_TF32;
     if (core)
         x.model = decode_dot_model(d, a, i->type[0]);
     if (a == PTX_T_TF32 && x.model.block > 4)
         x.model.block = 4; /* an H200 makes two products of half the depth */
-    in->fn = core ? exec_wmma_core : exec_wmma_mma;
-    return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
-           part_slots(d, &i->opnds[1], a, false, &x.part[1]) &&
-           part_slots(d, &i->opnds[2], b, false, &x.part[2]) &&
-           part_slots(d, &i->opnds[3], c, false, &x.part[3]) && keep_mma(d, i, in, &x);
+    in->fn = core || bytes ? exec_wmma_core : exec_wmma_mma;
+    return four_parts(d, i, type, &x) && keep_mma(d, i, in, &x);
 }
 
-static bool wmma_memory(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, bool load)
+bool decode_wmma_memory(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
+    bool load = i->op != PTX_OP_WMMA_STORE_D;
     struct exec_mma x = { .op = i->op, .stride = EXEC_NO_ID };
     const struct ptx_operand *v = &i->opnds[load ? 0 : 1], *m = &i->opnds[load ? 1 : 0];
     if (!shape_of(d, i, x.shape) || !part_slots(d, v, i->type[0], load, &x.part[0]) ||
@@ -190,17 +176,10 @@ static bool wmma_memory(struct decode *d, const struct ptx_inst *i, struct exec_
         in->load_id = d->p->nloads++;
     return ok;
 }
-bool decode_wmma_load(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    return wmma_memory(d, i, in, true);
-}
-bool decode_wmma_store(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    return wmma_memory(d, i, in, false);
-}
 
-static bool matrix_memory(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, bool load)
+bool decode_matrix_memory(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
+    bool load = i->op == PTX_OP_LDMATRIX;
     struct exec_mma x = { .op = i->op };
     if (i->type[0] != PTX_T_B16 || !ptx_has_mod(i, PTX_MOD_M8N8))
         return decode_why(d, "only .m8n8 of .b16");
@@ -212,12 +191,4 @@ static bool matrix_memory(struct decode *d, const struct ptx_inst *i, struct exe
     in->bytes = 16;
     in->fn = load ? exec_ldmatrix : exec_stmatrix;
     return keep_mma(d, i, in, &x);
-}
-bool decode_ldmatrix(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    return matrix_memory(d, i, in, true);
-}
-bool decode_stmatrix(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    return matrix_memory(d, i, in, false);
 }

@@ -1,18 +1,10 @@
 /* Moves, conversions, loads and stores, atomics, asynchronous copies. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/key.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/windows.h"
-
-#include <string.h>
 
 /* Offsets are kept in 32 bits. */
 static bool offset_fits(struct decode *d, uint64_t base, int64_t by, struct exec_inst *in)
@@ -54,14 +46,11 @@ static bool mov_pack(struct decode *d, const struct ptx_inst *i, struct exec_ins
         return decode_why(d, "vector of an unusual length");
     x.part_bits = (uint8_t)(ptx_type_bits(i->type[0]) / v->nelem);
     unsigned part = x.part_bits > 32 ? 8 : 4;
-    for (unsigned k = 0; k < v->nelem; k++)
-        if (!(unpack ? decode_dst(d, &v->elem[k], part, &x.part[k])
-                     : decode_src(d, &v->elem[k], part, &x.part[k])))
-            return false;
-    if (!(unpack ? decode_src(d, r, x.bytes, &x.whole) : decode_dst(d, r, x.bytes, &x.whole)))
+    if (!decode_list(d, v->elem, v->nelem, part, unpack, x.part) ||
+        !decode_list(d, r, 1, x.bytes, !unpack, &x.whole))
         return false;
     in->fn = unpack ? exec_unpack : x.whole == EXEC_NO_ID ? exec_nop : exec_pack;
-    return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return decode_more(d, in, &x, sizeof x);
 }
 
 static bool mov_pred(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -100,7 +89,7 @@ static bool mov_vector(struct decode *d, const struct ptx_inst *i, struct exec_i
             return false;
     }
     in->fn = exec_mov_vector;
-    return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return decode_more(d, in, &x, sizeof x);
 }
 
 bool decode_mov(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -227,6 +216,9 @@ static uint16_t cvt_float_lane(const struct ptx_inst *i)
     static const uint16_t f64[] = { LANE_cvt_rni_f64, LANE_cvt_rzi_f64, LANE_cvt_rmi_f64,
                                     LANE_cvt_rpi_f64 };
     enum ptx_mod r = ptx_mod_of(i, MODCAT_ROUND);
+    if (i->nopnds == 2 && i->type[0] == PTX_T_F32 && i->type[1] == PTX_T_F32 &&
+        decode_key(i) == KEY_SAT && r == PTX_MOD_NONE)
+        return LANE_cvt_sat_f32;
     if (decode_key(i) & (KEY_FTZ | KEY_SAT | KEY_RELU) || ptx_has_mod(i, PTX_MOD_SATFINITE))
         return LANE_NONE;
     if (i->nopnds == 3 && i->type[1] == PTX_T_F32 && r == PTX_MOD_RN)
@@ -312,7 +304,7 @@ bool decode_cvta(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     if (o->kind == OPND_SYM && decode_symbol(d, o->sym, &addr, &frame) && frame) {
         in->fn = exec_mov_frame;
         in->flags |= bytes == 8 ? EXEC_F_BASE64 : 0;
-        return offset_fits(d, addr, o->imm, in) && (in->x = decode_keep(d, &win, sizeof win)) != NULL;
+        return offset_fits(d, addr, o->imm, in) && decode_more(d, in, &win, sizeof win);
     }
     in->fn = d->lanes[bytes == 8 ? (win ? LANE_add_64 : LANE_mov_64) : LANE_mov_32];
     if (i->op == PTX_OP_CVTA_TO)
@@ -332,7 +324,7 @@ bool decode_isspacep(struct decode *d, const struct ptx_inst *i, struct exec_ins
     in->flags |=
         (bytes == 8 ? EXEC_F_BASE64 : 0) | (ptx_has_mod(i, PTX_MOD_SHARED_CLUSTER) ? EXEC_F_CLUSTER : 0);
     return decode_pred(d, &i->opnds[0], &in->dst, &neg) && decode_src(d, o, bytes, &in->a) &&
-           (in->x = decode_keep(d, &win, sizeof win)) != NULL;
+           decode_more(d, in, &win, sizeof win);
 }
 
 /* ---- ld and st ---- */
@@ -381,9 +373,8 @@ static bool value_slots(struct decode *d, const struct ptx_operand *o, unsigned 
     if (!*reg_bits)
         *reg_bits = want < 32 ? 32 : want;
     unsigned bytes = *reg_bits <= 32 ? 4 : *reg_bits / 8;
-    for (unsigned k = 0; k < *n && k < 8; k++)
-        if (!(write ? decode_dst(d, &e[k], bytes, &slot[k]) : decode_src(d, &e[k], bytes, &slot[k])))
-            return false;
+    if (!decode_list(d, e, *n < 8 ? *n : 8, bytes, write, slot))
+        return false;
     return *n <= 8 || decode_why(d, "vector of an unusual length");
 }
 
@@ -391,11 +382,6 @@ static bool spins(const struct ptx_inst *i)
 {
     return ptx_has_mod(i, PTX_MOD_VOLATILE) || ptx_has_mod(i, PTX_MOD_RELAXED) ||
            ptx_has_mod(i, PTX_MOD_ACQUIRE) || ptx_has_mod(i, PTX_MOD_MMIO);
-}
-
-static enum ptx_space space_of(const struct ptx_inst *i)
-{
-    return i->space;
 }
 
 static bool cache_hint(struct decode *d, const struct ptx_inst *i, unsigned at, struct exec_inst *in)
@@ -435,7 +421,7 @@ bool decode_ld(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
         x.slot[k] = (x.slot[k] & 3u) == BANK_SREG ? EXEC_NO_ID : x.slot[k];
     decode_policy(d, i, &in->policy);
     in->x = decode_keep(d, &x, sizeof x);
-    enum ptx_space s = space_of(i);
+    enum ptx_space s = i->space;
     if (s == PTX_SPACE_PARAM && d->pf->entry && o->base == BASE_SYM && o->sym->stmt == PTX_NO_INDEX)
         return in->x && load_param(d, i, in);
     if (!decode_address(d, o, s, in) || !cache_hint(d, i, 2, in))
@@ -461,7 +447,7 @@ bool decode_st(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
     decode_policy(d, i, &in->policy);
     in->fn = size == 128 ? exec_st_wide : d->lanes[store_lane(size / 8, bits)];
     in->x = decode_keep(d, &x, sizeof x);
-    return in->x && decode_address(d, &i->opnds[0], space_of(i), in) && cache_hint(d, i, 2, in);
+    return in->x && decode_address(d, &i->opnds[0], i->space, in) && cache_hint(d, i, 2, in);
 }
 
 bool decode_prefetch(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -470,8 +456,7 @@ bool decode_prefetch(struct decode *d, const struct ptx_inst *i, struct exec_ins
     in->bytes = 1;
     in->imm = 0;
     decode_policy(d, i, &in->policy);
-    enum ptx_space s = space_of(i);
-    if (!decode_address(d, &i->opnds[0], s, in))
+    if (!decode_address(d, &i->opnds[0], i->space, in))
         return false;
     in->dst = ptx_has_mod(i, PTX_MOD_L1) ? 1 : 2;
     return true;
@@ -491,8 +476,7 @@ bool decode_async_group(struct decode *d, const struct ptx_inst *i, struct exec_
 
 bool decode_nop(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
-    (void)d;
-    (void)i;
+    (void)d, (void)i;
     in->fn = exec_nop;
     return true;
 }
@@ -587,7 +571,7 @@ bool decode_atom(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     in->fn = size > 64 ? exec_atom_wide : exec_atom;
     in->spin = 1;
     in->x = decode_keep(d, &x, sizeof x);
-    if (!in->x || !decode_address(d, &i->opnds[first], space_of(i), in) ||
+    if (!in->x || !decode_address(d, &i->opnds[first], i->space, in) ||
         !cache_hint(d, i, first + 2u + (x.op == ATOM_CAS), in))
         return false;
     d->atomic_order |= in->space != PTX_SPACE_SHARED && atom_ordered(&x);
@@ -637,7 +621,7 @@ bool decode_mbar(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
         in->kind = EXEC_PLAIN;
         if (!decode_dst(d, &i->opnds[0], 4, &x.state) || !decode_src(d, &i->opnds[1], 8, &x.count))
             return false;
-        return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+        return decode_more(d, in, &x, sizeof x);
     }
     if (i->opnds[0].kind != OPND_ADDR) {
         bool pred = decode_reg_bits(d, &i->opnds[0]) == 1;
@@ -658,5 +642,5 @@ bool decode_mbar(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     if (at < n && !decode_src(d, &i->opnds[at], x.waits && !x.parity ? 8 : 4, &x.count))
         return false;
     in->spin = x.waits ? 128 : 0; /* waiting is what it is for: others get a turn soon */
-    return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return decode_more(d, in, &x, sizeof x);
 }

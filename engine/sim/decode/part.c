@@ -2,14 +2,9 @@
  * and their workers are lean ones. */
 #include "engine/sim/part.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
-#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/lanes/lanes.h"
 
 /* Of mbarriers: the state of one, or whether a phase is over. */
@@ -70,6 +65,7 @@ bool decode_part(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     in->lean = in->fn == exec_trap       ? exec_exit
                : does != PART_PLACE      ? (is_written(in) ? exec_written : in->fn)
                : in->fn == exec_cp_async ? exec_cp_async_place
-                                         : exec_place;
+               : in->fn == exec_ldmatrix || in->fn == exec_stmatrix ? exec_rows_place
+                                                                    : exec_place;
     return true;
 }

@@ -2,7 +2,6 @@
  * ptxas puts them: a list from the block's end. Of the instructions whose users all stand already, the
  * one that leaves the fewest registers live comes next; of several the newest, so that one chain is
  * finished before another begins, or the last in the text. */
-#include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 #include "engine/sim/decode/decode.h"
@@ -43,9 +42,8 @@ struct list {
 };
 
 /* ---- what an instruction reads and writes ---- */
-static void list_ref(void *ctx, uint32_t reg, unsigned access)
+static void list_ref(struct list *l, uint32_t reg, unsigned access)
 {
-    struct list *l = ctx;
     struct step *s = l->step;
     size_t at = s->first;
     uint32_t kept = l->b->root ? l->b->root[reg] : reg;
@@ -148,7 +146,8 @@ static bool list_begin(struct list *l)
         all[i] = (struct step){ .first = (uint32_t)l->nref, .before = NONE };
         l->step = &all[i];
         l->guarded = in->guarded;
-        ptx_inst_regs(in, list_ref, l);
+        for (struct ptx_regs r = ptx_regs_of(in, PTX_READ | PTX_WRITE); ptx_next_reg(&r);)
+            list_ref(l, r.reg, r.access);
         l->step = all;
         order_registers(l, i);
         order_memory(l, i, l->b->order[l->b->block->first + i]);
@@ -224,12 +223,6 @@ bool decode_pressure(const struct decode_pressure *b, uint32_t *most)
     if (ok)
         list_run(&l);
     *most = l.most;
-    base_free(l.step);
-    base_free(l.ref);
-    base_free(l.edge);
-    base_free(l.writer);
-    base_free(l.readers);
-    base_free(l.ready);
-    base_free(l.live);
+    BASE_FREE(l.step, l.ref, l.edge, l.writer, l.readers, l.ready, l.live);
     return ok;
 }

@@ -1,5 +1,4 @@
 /* Programs: which functions a kernel reaches, where variables lie, decoding, resources. */
-#include "engine/base/base.h"
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/asks.h"
 #include "engine/ptx/flow/callgraph.h"
@@ -7,24 +6,15 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/exec/native/native.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/part.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/windows.h"
 
 #include <string.h>
 
 #define RECURSION_BYTES 32768u /* local memory per thread for calls whose depth is not known */
-
-static uint64_t round_up(uint64_t n, uint64_t to)
-{
-    return (n + to - 1) / to * to;
-}
 
 static bool find_functions(struct decode *d, const struct ptx_func *kernel)
 {
@@ -51,7 +41,9 @@ static bool find_functions(struct decode *d, const struct ptx_func *kernel)
         f->first = p->ncode;
         f->n = d->todo[i]->ninsts + 1;
         p->ncode += f->n;
-        if (!decode_layout(d, d->contract ? decode_contract(d, d->todo[i]) : d->todo[i], f))
+        const struct ptx_func *g = d->contract ? ptx_fused_of(d->todo[i]) : d->todo[i];
+        d->oom |= !g;
+        if (!g || !decode_layout(d, g, f))
             return false;
     }
     p->code = ARENA_ARRAY(p->arena, struct exec_inst, p->ncode + 1);
@@ -65,7 +57,8 @@ static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t 
     struct sim_program *p = d->p;
     bool shared = s->space == PTX_SPACE_SHARED, global = s->space == PTX_SPACE_GLOBAL,
          constant = s->space == PTX_SPACE_CONST;
-    if (s->kind != SYM_VAR || (!shared && !global && !constant))
+    if (s->kind != SYM_VAR || (!shared && !global && !constant) ||
+        (shared && !ptx_shared_counts(p->module, d->todo[0], s)))
         return true;
     struct exec_symbol e = { .sym = s, .bytes = s->bytes };
     if (p->nsymbols == cap)
@@ -227,11 +220,9 @@ static bool size_local(struct decode *d)
     bool ok = state && most && stack;
     if (ok) {
         chain_bytes(d, stack, state, most);
-        p->local_bytes = (uint32_t)round_up(most[0], 16) + (p->recursive ? RECURSION_BYTES : 0);
+        p->local_bytes = (uint32_t)sim_round_up(most[0], 16) + (p->recursive ? RECURSION_BYTES : 0);
     }
-    base_free(state);
-    base_free(most);
-    base_free(stack);
+    BASE_FREE(state, most, stack);
     return ok;
 }
 
@@ -272,7 +263,7 @@ static uint32_t limited_regs(struct sim_program *p, const struct ptx_func *f, co
 {
     struct dev_bounds b = { ptx_threads_of(f), f->minnctapersm, f->maxnreg };
     uint32_t most = dev_regs_allowed(d, &b);
-    if (f->maxnreg || (f->minnctapersm && b.threads))
+    if (f->maxnreg || (f->minnctapersm && b.threads) || p->regs > most)
         p->regs_allowed = most < 255 ? most : 255;
     return regs > most ? most : regs;
 }
@@ -324,6 +315,7 @@ static enum status load(struct sim_program *p, const struct ptx_func *f, const s
 {
     p->arena = arena_new(0);
     p->lanes = exec_lanes_pick(limit);
+    p->dots = dot_pick(limit);
     struct decode d = { .p = p, .ds = ds, .lanes = p->lanes, .marks = marks };
     enum status st = p->arena ? decode_program(&d, f) : ST_NOMEM;
     if (st == ST_OK && p->part && p->nfuncs > 1 && p->local_bytes > p->part->most_local) {
@@ -331,11 +323,7 @@ static enum status load(struct sim_program *p, const struct ptx_func *f, const s
                    p->local_bytes);
         st = ST_DEVICE;
     }
-    ptx_facts_free(d.facts);
-    base_free(d.consts);
-    base_free(d.table);
-    base_free(d.todo);
-    base_free(d.place);
+    BASE_FREE(d.consts, d.table, d.todo, d.place);
     if (st == ST_OK && !p->part && !place_grid_space(p))
         st = ST_NOMEM;
     if (st == ST_OK)
@@ -439,11 +427,20 @@ enum status sim_symbol_write(struct sim_program *p, struct str name, uint64_t of
     return ST_OK;
 }
 
+void sim_program_set_compiled(struct sim_program *p, const struct sim_compiled *c)
+{
+    p->compiled = *c;
+    p->regs = c->regs;
+    p->spilled = c->spill_stores;
+    p->regs_allowed = p->regs_allowed ? c->regs : 0;
+}
+
 struct sim_resources sim_program_resources(const struct sim_program *p)
 {
     const struct ptx_func *f = p->funcs[0].ptx;
     uint64_t most = (uint64_t)p->preset.max_threads_per_block;
     uint64_t promised = ptx_threads_of(f), asked = promised ? promised : most;
-    return (struct sim_resources){ p->regs, p->shared_static, p->local_bytes, (uint32_t)f->param_bytes,
-                                   (uint32_t)(asked < most ? asked : most) };
+    return (struct sim_resources){ p->regs,        p->shared_static,
+                                   p->local_bytes, (uint32_t)f->param_bytes,
+                                   p->spilled,     (uint32_t)(asked < most ? asked : most) };
 }

@@ -3,15 +3,11 @@
  * parameters of 64 bits and numbers among the buffers; one that has both in it, nothing of either, or 64
  * bits that came from memory, may be anywhere. That an index leads from one to the other is not ruled
  * out here: a sample that relies on exec_inst.reach looks where accesses do go (access.c). */
-#include "engine/base/base.h"
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
 #include "engine/sim/mem.h"
 
 enum { FROM_VARIABLE = 1, FROM_PARAM = 2, FROM_ANYWHERE = 4 };
@@ -107,7 +103,7 @@ bool decode_reach(struct decode *d)
 {
     const struct exec_func *f = &d->p->funcs[0];
     struct exec_inst *code = d->p->code + f->first;
-    struct reach r = { .from = base_alloc(f->nregs + 1), .code = code, .c = d->facts->cfg };
+    struct reach r = { .from = base_alloc(f->nregs + 1), .code = code, .c = ptx_cfg_of(d->pf) };
     bool ok = r.from && ptx_solve(f->ptx->ninsts, PTX_FORWARD, look_at, &r);
     for (uint32_t i = 0; ok && i < f->ptx->ninsts; i++)
         if (code[i].space == PTX_SPACE_GLOBAL)

@@ -1,16 +1,10 @@
 /* Decoding of what changes tensor maps (9.7.9.28, 9.7.13.16), of st.bulk (9.7.9.13), of multimem
  * (9.7.9.14) and of clusterlaunchcontrol (9.7.13.17). */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/tensor/replace.h"
-#include "engine/sim/sim_int.h"
 
 #define BYTES_FROM \
     85u /* version of PTX from which a stride is given in bytes, before it in 16 of them */
@@ -52,22 +46,20 @@ bool decode_tensormap_replace(struct decode *d, const struct ptx_inst *i, struct
                            : ptx_has_mod(i, PTX_MOD_GLOBAL)   ? PTX_SPACE_GLOBAL
                                                               : PTX_SPACE_GENERIC;
     return decode_src(d, &i->opnds[at], x.bytes, &x.value) &&
-           decode_address(d, &i->opnds[0], space, in) && (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+           decode_address(d, &i->opnds[0], space, in) && decode_more(d, in, &x, sizeof x);
 }
 
 bool decode_tensormap_copy(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
-    struct exec_inst from = { .flags = 0 };
+    struct exec_ref x;
     int64_t size = 0;
     if (!decode_is_imm(&i->opnds[2], &size) || size != TENSOR_MAP_BYTES)
         return decode_why(d, "a size that is not 128");
-    if (!decode_address(d, &i->opnds[1], PTX_SPACE_SHARED, &from))
+    if (!decode_ref(d, &i->opnds[1], PTX_SPACE_SHARED, &x))
         return false;
-    struct exec_ref x = { from.a, from.imm, (from.flags & EXEC_F_BASE64) != 0, from.space };
     in->bytes = TENSOR_MAP_ALIGN;
     in->fn = exec_tensormap_copy;
-    return decode_address(d, &i->opnds[0], PTX_SPACE_GLOBAL, in) &&
-           (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return decode_address(d, &i->opnds[0], PTX_SPACE_GLOBAL, in) && decode_more(d, in, &x, sizeof x);
 }
 
 bool decode_st_bulk(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -97,19 +89,17 @@ bool decode_multimem(struct decode *d, const struct ptx_inst *i, struct exec_ins
     return j.op == PTX_OP_ST ? decode_st(d, &j, in) : decode_ld(d, &j, in);
 }
 
-/* No CTA is ever cancelled here: all are started, and the answer says so. */
+/* Which CTA is cancelled depends on the order in which CTAs ask. */
 bool decode_try_cancel(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
-    struct exec_inst bar = { .flags = 0 };
-    if (!decode_address(d, &i->opnds[1], PTX_SPACE_SHARED, &bar))
+    struct exec_cancel x = { .all = ptx_has_mod(i, PTX_MOD_MULTICAST_CLUSTER_ALL) };
+    if (!decode_ref(d, &i->opnds[1], PTX_SPACE_SHARED, &x.bar))
         return false;
-    struct exec_cancel x = { { bar.a, bar.imm, (bar.flags & EXEC_F_BASE64) != 0, bar.space },
-                             ptx_has_mod(i, PTX_MOD_MULTICAST_CLUSTER_ALL) };
     in->bytes = 16;
     in->fn = exec_try_cancel;
+    d->atomic_order = true;
     in->flags |= x.all ? EXEC_F_CLUSTER : 0;
-    return decode_address(d, &i->opnds[0], PTX_SPACE_SHARED, in) &&
-           (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return decode_address(d, &i->opnds[0], PTX_SPACE_SHARED, in) && decode_more(d, in, &x, sizeof x);
 }
 
 bool decode_is_canceled(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -121,14 +111,14 @@ bool decode_is_canceled(struct decode *d, const struct ptx_inst *i, struct exec_
 
 bool decode_first_ctaid(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
-    const struct ptx_operand *o = &i->opnds[0], *e = o->kind == OPND_VEC ? o->elem : o;
-    struct exec_moves x = { .n = (uint8_t)(o->kind == OPND_VEC ? o->nelem : 1), .bytes = 4 };
-    uint32_t from;
-    if (x.n > ARRAY_LEN(x.dst) || !decode_src(d, &i->opnds[1], 16, &from))
+    unsigned n;
+    const struct ptx_operand *e = decode_elements(&i->opnds[0], &n);
+    struct exec_moves x = { .n = (uint8_t)n, .bytes = 4 };
+    if (x.n > ARRAY_LEN(x.dst) || !decode_src(d, &i->opnds[1], 16, &in->a))
         return decode_why(d, "this form");
-    for (unsigned k = 0; k < x.n; k++)
-        if (!decode_dst(d, &e[k], 4, &x.dst[k]))
-            return false;
     in->fn = exec_first_ctaid;
-    return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    in->imm = i->op == PTX_OP_CLUSTERLAUNCHCONTROL_QUERY_CANCEL_GET_FIRST_CTAID_Y   ? 1
+              : i->op == PTX_OP_CLUSTERLAUNCHCONTROL_QUERY_CANCEL_GET_FIRST_CTAID_Z ? 2
+                                                                                    : 0;
+    return decode_list(d, e, x.n, 4, true, x.dst) && decode_more(d, in, &x, sizeof x);
 }

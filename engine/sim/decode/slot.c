@@ -10,7 +10,6 @@
  *
  * A register that is nothing but a parameter needs no slot of a warp: the launch has its value for all
  * (BANK_SREG). */
-#include "engine/base/base.h"
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/facts/live.h"
 #include "engine/ptx/facts/solve.h"
@@ -18,10 +17,7 @@
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/sim_int.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,14 +62,6 @@ static void range_add(struct range *r, uint32_t at)
 {
     r->from = at < r->from ? at : r->from;
     r->to = at > r->to ? at : r->to;
-}
-
-static void range_use(void *ctx, uint32_t reg, unsigned access)
-{
-    struct ranges *x = ctx;
-    x->r[reg].read |= (access & PTX_READ) != 0;
-    range_add(&x->r[reg], x->blocks ? x->first : x->now);
-    range_add(&x->r[reg], x->blocks ? x->last : x->now);
 }
 
 static void range_live(struct ranges *x, const uint64_t *set, uint32_t words, bool in, bool out)
@@ -123,7 +111,12 @@ static void range_blocks(struct ranges *x, const struct decode *d, const struct 
             range_around(x, c, b, l, l->out + set);
         for (uint32_t i = b->first; i < b->first + b->n; i++) {
             x->now = x->code[i].rank;
-            ptx_inst_regs(&d->pf->insts[i], range_use, x);
+            for (struct ptx_regs r = ptx_regs_of(&d->pf->insts[i], PTX_READ | PTX_WRITE);
+                 ptx_next_reg(&r);) {
+                x->r[r.reg].read |= (r.access & PTX_READ) != 0;
+                range_add(&x->r[r.reg], x->blocks ? x->first : x->now);
+                range_add(&x->r[r.reg], x->blocks ? x->last : x->now);
+            }
         }
     }
 }
@@ -163,34 +156,23 @@ static bool may_fold(const struct ptx_inst *i)
 struct folded {
     struct range *r;
     const struct ptx_cfg *c;
-    struct ptx_solver *s;
-    uint32_t to;
-    bool reads;
 };
-static void fold_reg(void *ctx, uint32_t reg, unsigned access)
-{
-    struct folded *f = ctx;
-    struct range *r = &f->r[reg];
-    if (!f->reads) {
-        f->to = access & PTX_WRITE && r->to > f->to ? r->to : f->to;
-    } else if (access & PTX_READ && r->to < f->to) {
-        r->to = f->to;
-        r->from = f->to == UINT32_MAX ? 0 : r->from;
-        ptx_ask_each(f->s, f->c->regs[reg].defs, f->c->regs[reg].ndefs);
-    }
-}
-
 static void fold_step(void *ctx, struct ptx_solver *s, uint32_t inst)
 {
     struct folded *f = ctx;
     const struct ptx_inst *i = &f->c->func->insts[inst];
     if (!may_fold(i))
         return;
-    f->s = s;
-    f->to = 0;
-    for (unsigned pass = 0; pass < 2; pass++) {
-        f->reads = pass;
-        ptx_inst_regs(i, fold_reg, f);
+    uint32_t to = 0;
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
+        to = f->r[r.reg].to > to ? f->r[r.reg].to : to;
+    for (struct ptx_regs x = ptx_regs_of(i, PTX_READ); ptx_next_reg(&x);) {
+        struct range *r = &f->r[x.reg];
+        if (r->to >= to)
+            continue;
+        r->to = to;
+        r->from = to == UINT32_MAX ? 0 : r->from;
+        ptx_ask_each(s, f->c->regs[x.reg].defs, f->c->regs[x.reg].ndefs);
     }
 }
 
@@ -250,8 +232,7 @@ static bool share(const struct range *r, const uint8_t *kind, uint32_t n, uint32
             free_of[of] = next[was];
     }
     bool ok = begin && next;
-    base_free(begin);
-    base_free(next);
+    BASE_FREE(begin, next);
     return ok;
 }
 
@@ -267,14 +248,13 @@ struct room {
 }; /* what a slot has, in order */
 struct fit {
     const struct ptx_func *pf;
-    const struct ptx_inst *i; /* at hand */
-    const uint32_t *kept;     /* registers that have a place elsewhere */
+    const uint32_t *kept; /* registers that have a place elsewhere */
     struct stretch *v;
     size_t n, cap;
     /* [nregs] going backwards: the last place where it is wanted; EXEC_NO_ID: it is not */
     uint32_t *until;
     uint32_t now;
-    bool reads, oom;
+    bool oom;
 };
 
 static void add_stretch(struct fit *f, uint32_t reg, uint32_t from, uint32_t to)
@@ -286,17 +266,18 @@ static void add_stretch(struct fit *f, uint32_t reg, uint32_t from, uint32_t to)
         f->v[f->n++] = (struct stretch){ reg, from, to };
 }
 
-static void fit_reg(void *ctx, uint32_t reg, unsigned access)
+static void fit_inst(struct fit *f, const struct ptx_inst *i)
 {
-    struct fit *f = ctx;
-    bool writes = !f->reads && access & PTX_WRITE, wanted = f->until[reg] != EXEC_NO_ID,
-         all = writes && ptx_writes_all(f->pf, f->i, reg);
-    if (all || (writes && !wanted)) /* what nobody reads is written all the same */
-        add_stretch(f, reg, f->now, wanted ? f->until[reg] : f->now);
-    if (all)
-        f->until[reg] = EXEC_NO_ID;
-    if (f->reads && access & PTX_READ && !wanted)
-        f->until[reg] = f->now;
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);) {
+        bool wanted = f->until[r.reg] != EXEC_NO_ID, all = ptx_writes_all(f->pf, i, r.reg);
+        if (all || !wanted) /* what nobody reads is written all the same */
+            add_stretch(f, r.reg, f->now, wanted ? f->until[r.reg] : f->now);
+        if (all)
+            f->until[r.reg] = EXEC_NO_ID;
+    }
+    for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+        if (f->until[r.reg] == EXEC_NO_ID)
+            f->until[r.reg] = f->now;
 }
 
 static void fit_block(struct fit *f, const struct decode *d, const struct ptx_block *b,
@@ -308,11 +289,7 @@ static void fit_block(struct fit *f, const struct decode *d, const struct ptx_bl
             f->until[w * 64 + (uint32_t)__builtin_ctzll(m)] = code[b->first + b->n - 1].rank;
     for (uint32_t i = b->first + b->n; i-- > b->first;) {
         f->now = code[i].rank;
-        f->i = &d->pf->insts[i];
-        for (unsigned pass = 0; pass < 2; pass++) {
-            f->reads = pass;
-            ptx_inst_regs(f->i, fit_reg, f);
-        }
+        fit_inst(f, &d->pf->insts[i]);
     }
     for (uint32_t w = 0; w < words; w++)
         for (uint64_t m = in[w]; m; m &= m - 1) {
@@ -451,29 +428,12 @@ static void share_closer(struct decode *d, const struct ptx_cfg *c, const struct
         memcpy(place, to, n * sizeof *to);
         memcpy(count, closer, sizeof closer);
     }
-    base_free(key);
-    base_free(to);
-    base_free(f.v);
-    base_free(f.until);
+    BASE_FREE(key, to, f.v, f.until);
 }
 
 /* ---- parameters ---- */
 enum { DEF_NONE, DEF_ONE, DEF_OTHER };
 /* [nregs] how often it is written: once and whole, or otherwise */
-struct defs {
-    const struct ptx_func *pf;
-    uint8_t *of;
-    bool guarded;
-};
-
-static void count_def(void *ctx, uint32_t reg, unsigned access)
-{
-    struct defs *x = ctx;
-    if (access & PTX_WRITE)
-        x->of[reg] =
-            x->of[reg] == DEF_NONE && !x->guarded && x->pf->regs[reg].vec <= 1 ? DEF_ONE : DEF_OTHER;
-}
-
 /* The offset of a parameter that the kernel's instruction loads as it is. */
 static bool loads_param(const struct ptx_func *pf, const struct ptx_inst *i, unsigned bits,
                         uint32_t *offset)
@@ -524,22 +484,23 @@ static void keep_step(void *ctx, struct ptx_solver *s, uint32_t inst)
     else if (copies(d, i, bits))
         x->kept[reg] = x->kept[i->opnds[1].index];
     if (x->kept[reg] != EXEC_NO_ID)
-        ptx_ask_each(s, d->facts->cfg->regs[reg].uses, d->facts->cfg->regs[reg].nuses);
+        ptx_ask_each(s, ptx_cfg_of(d->pf)->regs[reg].uses, ptx_cfg_of(d->pf)->regs[reg].nuses);
 }
 
 static bool keep_params(struct decode *d, const uint64_t *entry_live, uint32_t *kept)
 {
     const struct ptx_func *pf = d->pf;
-    struct defs x = { .pf = pf, .of = base_alloc(pf->nregs + 1) };
+    uint8_t *of = base_alloc(pf->nregs + 1);
     memset(kept, 0xff, (pf->nregs + 1) * sizeof *kept);
-    for (uint32_t i = 0; x.of && i < pf->ninsts; i++) {
-        x.guarded = pf->insts[i].guarded;
-        ptx_inst_regs(&pf->insts[i], count_def, &x);
-    }
-    struct keeping k = { d, x.of, entry_live, kept };
+    for (uint32_t i = 0; of && i < pf->ninsts; i++)
+        for (struct ptx_regs r = ptx_regs_of(&pf->insts[i], PTX_WRITE); ptx_next_reg(&r);) {
+            bool whole = !pf->insts[i].guarded && pf->regs[r.reg].vec <= 1;
+            of[r.reg] = of[r.reg] == DEF_NONE && whole ? DEF_ONE : DEF_OTHER;
+        }
+    struct keeping k = { d, of, entry_live, kept };
     bool ok =
-        x.of && (!pf->entry || d->f->index != 0 || ptx_solve(pf->ninsts, PTX_FORWARD, keep_step, &k));
-    base_free(x.of);
+        of && (!pf->entry || d->f->index != 0 || ptx_solve(pf->ninsts, PTX_FORWARD, keep_step, &k));
+    base_free(of);
     return ok && !d->oom;
 }
 
@@ -625,9 +586,6 @@ bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct ptx_li
         lay_out(d, kind, kept, place, count, &words);
         ok = zero_units(d, l->in, words) && formal_slots(d);
     }
-    base_free(place);
-    base_free(kept);
-    base_free(kind);
-    base_free(r);
+    BASE_FREE(place, kept, kind, r);
     return ok;
 }

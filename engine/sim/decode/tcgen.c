@@ -1,40 +1,16 @@
 /* Decoding of tensor memory and of products into it (9.7.16). */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/tensor/tcgen.h"
 #include "engine/sim/exec/tensor/tmem.h"
-#include "engine/sim/sim_int.h"
-
-static bool ref_of(struct decode *d, const struct ptx_operand *o, enum ptx_space space,
-                   struct exec_ref *r)
-{
-    struct exec_inst at = { .flags = 0 };
-    if (!decode_address(d, o, space, &at))
-        return false;
-    *r = (struct exec_ref){ at.a, at.imm, (at.flags & EXEC_F_BASE64) != 0, at.space };
-    return true;
-}
-
-/* All lanes take part. */
-static bool whole(struct decode *d, struct exec_inst *in, exec_fn *fn, const void *x, size_t n)
-{
-    in->fn = fn;
-    in->kind = EXEC_SYNC;
-    return decode_const_slot(d, EXEC_FULL, 4, &in->d) && (in->x = decode_keep(d, x, n)) != NULL;
-}
 
 static bool single(struct decode *d, struct exec_inst *in, exec_fn *fn, const void *x, size_t n)
 {
     in->fn = fn;
     in->kind = EXEC_MEM;
-    return (in->x = decode_keep(d, x, n)) != NULL;
+    return decode_more(d, in, x, n);
 }
 
 bool decode_tmem_alloc(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -42,14 +18,15 @@ bool decode_tmem_alloc(struct decode *d, const struct ptx_inst *i, struct exec_i
     struct exec_tmem_alloc x = { .address = EXEC_NO_ID };
     enum ptx_space space = ptx_has_mod(i, PTX_MOD_SHARED_CTA) ? PTX_SPACE_SHARED : PTX_SPACE_GENERIC;
     if (i->op == PTX_OP_TCGEN05_RELINQUISH_ALLOC_PERMIT)
-        return whole(d, in, exec_tmem_close, &x, sizeof x);
+        return decode_whole(d, in, exec_tmem_close, &x, sizeof x);
     if (!decode_src(d, &i->opnds[1], 4, &x.columns))
         return false;
     in->bytes = 4;
     if (i->op == PTX_OP_TCGEN05_DEALLOC)
         return decode_src(d, &i->opnds[0], 4, &x.address) &&
-               whole(d, in, exec_tmem_dealloc, &x, sizeof x);
-    return ref_of(d, &i->opnds[0], space, &x.to) && whole(d, in, exec_tmem_alloc, &x, sizeof x);
+               decode_whole(d, in, exec_tmem_dealloc, &x, sizeof x);
+    return decode_ref(d, &i->opnds[0], space, &x.to) &&
+           decode_whole(d, in, exec_tmem_alloc, &x, sizeof x);
 }
 
 /* ---- moves ---- */
@@ -78,14 +55,11 @@ static bool shape_of(struct decode *d, const struct ptx_inst *i, struct exec_tme
 
 static bool registers(struct decode *d, const struct ptx_operand *o, struct exec_tmem *x)
 {
-    const struct ptx_operand *e = o->kind == OPND_VEC ? o->elem : o;
-    unsigned n = o->kind == OPND_VEC ? o->nelem : 1;
+    unsigned n;
+    const struct ptx_operand *e = decode_elements(o, &n);
     if (n != x->n)
         return decode_why(d, "%u registers where the shape has %u", n, x->n);
-    for (unsigned k = 0; k < n; k++)
-        if (!(x->store ? decode_src(d, &e[k], 4, &x->reg[k]) : decode_dst(d, &e[k], 4, &x->reg[k])))
-            return false;
-    return true;
+    return decode_list(d, e, n, 4, !x->store, x->reg);
 }
 
 static bool split_of(struct decode *d, const struct ptx_inst *i, unsigned at, struct exec_tmem *x)
@@ -113,12 +87,12 @@ bool decode_tmem_move(struct decode *d, const struct ptx_inst *i, struct exec_in
         x.red_abs = ptx_has_mod(i, PTX_MOD_ABS);
         x.red_nan = ptx_has_mod(i, PTX_MOD_NAN_FLAG);
     }
-    if (!shape_of(d, i, &x) || !ref_of(d, &i->opnds[at], PTX_SPACE_SHARED, &x.at) ||
+    if (!shape_of(d, i, &x) || !decode_ref(d, &i->opnds[at], PTX_SPACE_SHARED, &x.at) ||
         !split_of(d, i, at + 1, &x) || !registers(d, &i->opnds[x.store ? i->nopnds - 1u : 0], &x))
         return false;
     if (red && !decode_dst(d, &i->opnds[1], 4, &x.red_dst))
         return false;
-    return whole(d, in, exec_tmem_move, &x, sizeof x);
+    return decode_whole(d, in, exec_tmem_move, &x, sizeof x);
 }
 
 /* ---- copies ---- */
@@ -146,14 +120,14 @@ bool decode_tmem_copy(struct decode *d, const struct ptx_inst *i, struct exec_in
         }
     if (!x.words)
         return decode_why(d, "this shape");
-    return ref_of(d, &i->opnds[0], PTX_SPACE_SHARED, &x.to) && decode_src(d, &i->opnds[1], 8, &x.desc) &&
-           single(d, in, exec_tmem_copy, &x, sizeof x);
+    return decode_ref(d, &i->opnds[0], PTX_SPACE_SHARED, &x.to) &&
+           decode_src(d, &i->opnds[1], 8, &x.desc) && single(d, in, exec_tmem_copy, &x, sizeof x);
 }
 
 bool decode_tmem_shift(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     struct exec_tmem_copy x = { .pair = ptx_has_mod(i, PTX_MOD_CTA_GROUP_2), .words = 8 };
-    return ref_of(d, &i->opnds[0], PTX_SPACE_SHARED, &x.to) &&
+    return decode_ref(d, &i->opnds[0], PTX_SPACE_SHARED, &x.to) &&
            single(d, in, exec_tmem_shift, &x, sizeof x);
 }
 
@@ -164,7 +138,7 @@ bool decode_tmem_commit(struct decode *d, const struct ptx_inst *i, struct exec_
     if (ptx_has_mod(i, PTX_MOD_MULTICAST_CLUSTER) &&
         (i->nopnds < 2 || !decode_src(d, &i->opnds[1], 4, &x.targets)))
         return decode_why(d, "a multicast without its mask");
-    return ref_of(d, &i->opnds[0], space, &x.bar) && single(d, in, exec_tmem_commit, &x, sizeof x);
+    return decode_ref(d, &i->opnds[0], space, &x.bar) && single(d, in, exec_tmem_commit, &x, sizeof x);
 }
 
 /* ---- products ---- */
@@ -189,8 +163,8 @@ static bool factors(struct decode *d, const struct ptx_inst *i, struct exec_tcge
 {
     const struct ptx_operand *a = &i->opnds[1];
     x->a_tmem = a->kind == OPND_ADDR;
-    return ref_of(d, &i->opnds[0], PTX_SPACE_SHARED, &x->d) &&
-           (x->a_tmem ? ref_of(d, a, PTX_SPACE_SHARED, &x->a) : decode_src(d, a, 8, &x->desc_a)) &&
+    return decode_ref(d, &i->opnds[0], PTX_SPACE_SHARED, &x->d) &&
+           (x->a_tmem ? decode_ref(d, a, PTX_SPACE_SHARED, &x->a) : decode_src(d, a, 8, &x->desc_a)) &&
            decode_src(d, &i->opnds[2], 8, &x->desc_b) && decode_src(d, &i->opnds[3], 4, &x->idesc);
 }
 
@@ -199,18 +173,15 @@ static bool lane_mask(struct decode *d, const struct ptx_operand *o, struct exec
     if (o->nelem != (x->pair ? 8u : 4u))
         return decode_why(d, "a mask of lanes of %u words", o->nelem);
     x->nmask = (uint8_t)o->nelem;
-    for (unsigned k = 0; k < o->nelem; k++)
-        if (!decode_src(d, &o->elem[k], 4, &x->mask[k]))
-            return false;
-    return true;
+    return decode_list(d, o->elem, o->nelem, 4, false, x->mask);
 }
 
 static bool rest_of(struct decode *d, const struct ptx_inst *i, unsigned at, struct exec_tcgen *x)
 {
     int64_t v = 0;
     if (x->scales) {
-        if (i->nopnds < at + 3u || !ref_of(d, &i->opnds[at], PTX_SPACE_SHARED, &x->scale_a) ||
-            !ref_of(d, &i->opnds[at + 1], PTX_SPACE_SHARED, &x->scale_b))
+        if (i->nopnds < at + 3u || !decode_ref(d, &i->opnds[at], PTX_SPACE_SHARED, &x->scale_a) ||
+            !decode_ref(d, &i->opnds[at + 1], PTX_SPACE_SHARED, &x->scale_b))
             return decode_why(d, "block scaling without its two addresses");
         at += 2;
     } else if (at < i->nopnds && i->opnds[at].kind == OPND_VEC && !lane_mask(d, &i->opnds[at++], x)) {

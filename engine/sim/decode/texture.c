@@ -1,23 +1,15 @@
 /* Decoding of texture fetches and surface accesses (9.7.10, 9.7.11). */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/texture/texture.h"
-#include "engine/sim/sim_int.h"
 
 /* A handle: in a register, a variable of the module by its address, or a parameter that is one. */
 static bool handle_of(struct decode *d, const struct ptx_operand *o, struct exec_ref *ref)
 {
-    struct exec_inst at = { .flags = 0 };
     bool symbol = o->kind == OPND_SYM || (o->kind == OPND_ADDR && o->base == BASE_SYM);
-    if (!decode_address(d, o, PTX_SPACE_GENERIC, &at))
+    if (!decode_ref(d, o, PTX_SPACE_GENERIC, ref))
         return false;
-    *ref = (struct exec_ref){ at.a, at.imm, (at.flags & EXEC_F_BASE64) != 0, at.space };
     if (symbol && o->sym->space == PTX_SPACE_PARAM) {
         if (!d->pf->entry)
             return decode_why(d, "a texture, sampler or surface that is a parameter of a function");
@@ -57,15 +49,13 @@ static bool place_of(struct decode *d, const struct ptx_operand *o, struct exec_
     x->sampler.slot = EXEC_NO_ID;
     if (o->nelem == 3 && !handle_of(d, &o->elem[1], &x->sampler))
         return false;
-    unsigned n = c->kind == OPND_VEC ? c->nelem : 1, want = x->ncoord + (x->array ? 1u : 0u), k = 0;
-    const struct ptx_operand *e = c->kind == OPND_VEC ? c->elem : c;
+    unsigned n, want = x->ncoord + (x->array ? 1u : 0u);
+    const struct ptx_operand *e = decode_elements(c, &n);
     if (n < want)
         return decode_why(d, "%u coordinates, of which %u are needed", n, want);
-    if (x->array && !decode_src(d, &e[k++], 4, &x->layer))
+    if ((x->array && !decode_src(d, e, 4, &x->layer)) ||
+        !decode_list(d, e + x->array, x->ncoord, 4, false, x->coord))
         return false;
-    for (unsigned j = 0; j < x->ncoord; j++)
-        if (!decode_src(d, &e[k++], 4, &x->coord[j]))
-            return false;
     return handle_of(d, &o->elem[0], &x->handle);
 }
 
@@ -73,16 +63,12 @@ static bool place_of(struct decode *d, const struct ptx_operand *o, struct exec_
 static bool values_of(struct decode *d, const struct ptx_operand *o, unsigned bytes, bool write,
                       struct exec_tex *x)
 {
-    const struct ptx_operand *e = o->kind == OPND_VEC ? o->elem : o;
-    x->n = (uint8_t)(o->kind == OPND_VEC ? o->nelem : 1);
+    unsigned n;
+    const struct ptx_operand *e = decode_elements(o, &n);
+    x->n = (uint8_t)n;
     x->reg_bytes = (uint8_t)bytes;
-    if (x->n > ARRAY_LEN(x->value))
-        return decode_why(d, "vector of an unusual length");
-    for (unsigned k = 0; k < x->n; k++)
-        if (!(write ? decode_dst(d, &e[k], bytes, &x->value[k])
-                    : decode_src(d, &e[k], bytes, &x->value[k])))
-            return false;
-    return true;
+    return x->n > ARRAY_LEN(x->value) ? decode_why(d, "vector of an unusual length")
+                                      : decode_list(d, e, x->n, bytes, write, x->value);
 }
 
 static bool keep(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, exec_fn *fn,
@@ -96,24 +82,16 @@ static bool keep(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     in->vec = 1;
     decode_policy(d, i, &in->policy);
     in->policy.nc = !x->surface;
-    return (in->x = decode_keep(d, x, sizeof *x)) != NULL;
-}
-
-static unsigned components(const struct ptx_operand *o)
-{
-    return o->kind == OPND_VEC ? o->nelem : 1;
+    return decode_more(d, in, x, sizeof *x);
 }
 
 /* The first n of a vector of 32-bit values. */
 static bool some_of(struct decode *d, const struct ptx_operand *o, unsigned n, uint32_t *slot)
 {
-    const struct ptx_operand *e = o->kind == OPND_VEC ? o->elem : o;
-    if (components(o) < n)
-        return decode_why(d, "%u components, of which %u are needed", components(o), n);
-    for (unsigned k = 0; k < n; k++)
-        if (!decode_src(d, &e[k], 4, &slot[k]))
-            return false;
-    return true;
+    unsigned there;
+    const struct ptx_operand *e = decode_elements(o, &there);
+    return there < n ? decode_why(d, "%u components, of which %u are needed", there, n)
+                     : decode_list(d, e, n, 4, false, slot);
 }
 
 static bool is_float_operand(const struct decode *d, const struct ptx_operand *o)
@@ -202,7 +180,7 @@ bool decode_tex_query(struct decode *d, const struct ptx_inst *i, struct exec_in
             in->fn = exec_tex_query;
             return decode_dst(d, &i->opnds[0], 4, &in->dst) && handle_of(d, &i->opnds[1], &x.handle) &&
                    (i->nopnds < 3 || decode_src(d, &i->opnds[2], 4, &x.lod)) &&
-                   (in->kind = EXEC_MEM, true) && (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+                   (in->kind = EXEC_MEM, true) && decode_more(d, in, &x, sizeof x);
         }
     return decode_why(d, "this query");
 }

@@ -7,18 +7,17 @@
  *
  * A sample leaves out what a MARK_LOOK_SPARE load finds (ptx/text_marks.h): the SMs it has not are as
  * far as its own, and would else be robbed of their tasks. */
-#include "engine/base/base.h"
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/ptx/text_marks.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/lanes/lanes.h"
+#include "engine/sim/exec/tensor/mma_kind.h"
+#include "engine/sim/exec/tensor/wgmma.h"
 #include "engine/sim/mem.h"
 
 enum {
@@ -66,7 +65,8 @@ static enum ptx_effect effect_of(const struct exec_inst *in)
 
 static bool is_mma(const struct exec_inst *in)
 {
-    return in->fn == exec_mma || in->fn == exec_wmma_mma;
+    return in->fn == exec_mma || in->fn == exec_wmma_mma || in->fn == exec_mma_core ||
+           in->fn == exec_wmma_core || in->fn == exec_mma_kind;
 }
 
 /* Its only effect is on registers that the scoreboard names. */
@@ -166,6 +166,20 @@ static void look_at_warp(struct lean *l, const struct exec_inst *in)
         mark_around(l, in, 0, in->ptx->nopnds - 1);
 }
 
+/* Of a product that nobody wants, where its factors lie in shared memory: operands 1 and 2, unless registers hold
+ * them. */
+static void look_at_wgmma(struct lean *l, const struct exec_inst *in)
+{
+    const struct ptx_inst *i = in->ptx;
+    if (is_wanted(l, in))
+        mark_sources(l, in);
+    if (i->guarded)
+        mark(l, i->guard);
+    for (unsigned k = 1; k < 3 && k < i->nopnds; k++)
+        if (i->opnds[k].kind == OPND_REG)
+            mark_operand(l, &i->opnds[k]);
+}
+
 /* False: not known what it does. */
 static bool look_at(struct lean *l, const struct exec_inst *in)
 {
@@ -174,6 +188,14 @@ static bool look_at(struct lean *l, const struct exec_inst *in)
             mark_sources(l, in);
         return true;
     }
+    if (in->fn == exec_wgmma) {
+        look_at_wgmma(l, in);
+        return true;
+    }
+    if (ptx_is(in->ptx, IS_WARPGROUP)) /* they order products and share out registers: no values */
+        return true;
+    if (ptx_is(in->ptx, IS_TENSORMAP)) /* where copies go is data */
+        mark_memory(l, PIECE_GLOBAL | PIECE_SHARED);
     switch (effect_of(in)) {
     case EFFECT_STORE:
     case EFFECT_ATOMIC:
@@ -192,12 +214,9 @@ static bool look_at(struct lean *l, const struct exec_inst *in)
         if (!l->copies)
             ptx_ask_all(l->s);
         l->copies = true;
-        mark_memory(l, in->fn == exec_mbar ? PIECE_SHARED : l->mem);
+        mark_memory(l, l->mem);
         break;
-    case EFFECT_BARRIER:
-        if (in->fn == exec_mbar)
-            mark_memory(l, PIECE_SHARED);
-        break;
+    case EFFECT_BARRIER: /* an mbarrier's bytes are its own (PTX ISA): no store, no copy of data writes them */
     case EFFECT_NONE:
     case EFFECT_BRANCH:
     case EFFECT_EXIT:
@@ -219,7 +238,11 @@ static void live_step(void *ctx, struct ptx_solver *s, uint32_t inst)
 static exec_fn *lean_of(const struct lean *l, const struct exec_inst *in, exec_fn *touch)
 {
     if (is_value(in) && !is_wanted(l, in))
-        return is_mma(in) ? exec_nop : NULL;
+        return is_mma(in) ? exec_product_skip : NULL;
+    if (in->fn == exec_wgmma && !is_wanted(l, in))
+        return exec_wgmma_meet;
+    if (in->fn == exec_ldmatrix && !is_wanted(l, in))
+        return exec_ldmatrix_place;
     if (!is_plain_access(in))
         return in->fn;
     bool wanted =
@@ -243,7 +266,7 @@ bool decode_lean(struct decode *d)
     if (!l.live)
         return false;
     bool one_func = p->nfuncs == 1 && !p->heap, ok = !one_func || decode_reach(d);
-    l.c = d->facts->cfg;
+    l.c = ptx_cfg_of(d->pf);
     ok = ok && (!one_func || ptx_solve(p->funcs[0].n, PTX_BACKWARD, live_step, &l));
     bool known = one_func && ok && !l.odd;
     p->timing_ignores_data = known && !(l.mem & PIECE_GLOBAL);

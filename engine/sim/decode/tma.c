@@ -1,13 +1,8 @@
 /* Decoding of tensor copies (9.7.9.27). */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/tensor/tma.h"
-#include "engine/sim/sim_int.h"
 
 static bool ref_of(struct decode *d, const struct ptx_operand *o, enum ptx_space space,
                    struct exec_ref *r)
@@ -19,12 +14,6 @@ static bool ref_of(struct decode *d, const struct ptx_operand *o, enum ptx_space
         return decode_why(d, "a tensor map or mbarrier in local memory");
     *r = (struct exec_ref){ at.a, at.imm, (at.flags & EXEC_F_BASE64) != 0, at.space };
     return true;
-}
-
-static const struct ptx_operand *elements(const struct ptx_operand *o, unsigned *n)
-{
-    *n = o->kind == OPND_VEC ? o->nelem : 1;
-    return o->kind == OPND_VEC ? o->elem : o;
 }
 
 static unsigned rank_of(const struct ptx_inst *i)
@@ -59,16 +48,13 @@ static bool tensor_of(struct decode *d, const struct ptx_operand *o, struct exec
         return decode_why(d, "a tensor that is not [map, {coordinates}]");
     if (!ref_of(d, &o->elem[0], PTX_SPACE_GENERIC, &x->map))
         return false;
-    const struct ptx_operand *c = elements(&o->elem[1], &n);
+    const struct ptx_operand *c = decode_elements(&o->elem[1], &n);
     bool four = x->mode == TMA_GATHER4 || x->mode == TMA_SCATTER4;
     if (n != (four ? 5u : x->rank))
         return decode_no_ptx(d, "%u coordinates for %u%s", n, four ? 5u : x->rank,
                              four ? ": a column and four rows" : " dimensions");
     x->ncoord = (uint8_t)n;
-    for (unsigned k = 0; k < n; k++)
-        if (!decode_src(d, &c[k], 4, &x->coord[k]))
-            return false;
-    return true;
+    return decode_list(d, c, n, 4, false, x->coord);
 }
 
 /* What follows the mbarrier (or the tensor of a prefetch): offsets, lanes of a multicast, a policy. */
@@ -79,13 +65,12 @@ static bool rest_of(struct decode *d, const struct ptx_inst *i, unsigned at, str
         !ptx_has_mod(i, PTX_MOD_IM2COL_NO_OFFS)) {
         if (at >= i->nopnds)
             return decode_why(d, "im2col without offsets");
-        const struct ptx_operand *o = elements(&i->opnds[at++], &n);
+        const struct ptx_operand *o = decode_elements(&i->opnds[at++], &n);
         if (n > ARRAY_LEN(x->off) || n != x->rank - 2u)
             return decode_why(d, "%u offsets for %u dimensions", n, x->rank);
         x->noff = (uint8_t)n;
-        for (unsigned k = 0; k < n; k++)
-            if (!decode_src(d, &o[k], 4, &x->off[k]))
-                return false;
+        if (!decode_list(d, o, n, 4, false, x->off))
+            return false;
     }
     if (ptx_has_mod(i, PTX_MOD_MULTICAST_CLUSTER)) {
         if (at >= i->nopnds || !decode_src(d, &i->opnds[at], 4, &x->targets))
@@ -103,7 +88,7 @@ static bool keep(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     in->kind = EXEC_MEM;
     decode_policy(d, i, &in->policy);
     in->policy.hint = 0;
-    return (in->x = decode_keep(d, x, sizeof *x)) != NULL;
+    return decode_more(d, in, x, sizeof *x);
 }
 
 static bool store_policy(struct decode *d, const struct ptx_inst *i, struct exec_tma *x)

@@ -1,11 +1,9 @@
 /* Does a kernel keep the rules of asynchronous products on all its paths (exec/tensor/watch.h)? */
-#include "engine/base/base.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/tensor/watch.h"
 
 #include <string.h>
@@ -76,8 +74,7 @@ bool decode_watch(struct decode *d, const struct ptx_cfg *c, const struct exec_i
         ok = ptx_solve(c->nblocks, PTX_FORWARD, walk_step, &k);
         d->p->watched |= k.broken;
     }
-    base_free(k.in);
-    base_free(k.at.write);
+    BASE_FREE(k.in, k.at.write);
     d->oom |= !ok;
     return ok;
 }

@@ -1,16 +1,11 @@
 /* Decoding of asynchronous warpgroup products (9.7.15). */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/tensor/meet.h"
 #include "engine/sim/exec/tensor/wgmma.h"
-#include "engine/sim/sim_int.h"
 
 static bool shape_of(struct decode *d, const struct ptx_inst *i, struct exec_wgmma *x)
 {
@@ -25,15 +20,12 @@ static bool shape_of(struct decode *d, const struct ptx_inst *i, struct exec_wgm
 static bool registers(struct decode *d, const struct ptx_operand *o, bool write, unsigned most,
                       uint32_t *slot, uint8_t *n)
 {
-    const struct ptx_operand *e = o->kind == OPND_VEC ? o->elem : o;
-    unsigned count = o->kind == OPND_VEC ? o->nelem : 1;
+    unsigned count;
+    const struct ptx_operand *e = decode_elements(o, &count);
     if (count > most)
         return decode_why(d, "a matrix of %u registers", count);
-    for (unsigned k = 0; k < count; k++)
-        if (!(write ? decode_dst(d, &e[k], 4, &slot[k]) : decode_src(d, &e[k], 4, &slot[k])))
-            return false;
     *n = (uint8_t)count;
-    return true;
+    return decode_list(d, e, count, 4, write, slot);
 }
 
 /* Immediates of 1 and -1, 0 and 1. */
@@ -121,10 +113,7 @@ bool decode_wgmma(struct decode *d, const struct ptx_inst *i, struct exec_inst *
     x.model = decode_dot_model(d, x.type_a, x.type_d);
     if (x.sparse) /* as many products, between zeros */
         x.model.block = (uint8_t)(x.model.block * 2);
-    in->fn = exec_wgmma;
-    in->kind = EXEC_SYNC;
-    return rest_of(d, i, at, &x) && decode_const_slot(d, EXEC_FULL, 4, &in->d) &&
-           (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    return rest_of(d, i, at, &x) && decode_whole(d, in, exec_wgmma, &x, sizeof x);
 }
 
 bool decode_wgmma_order(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)

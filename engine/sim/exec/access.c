@@ -1,23 +1,16 @@
 /* Addresses to host memory, every lane checked. The lane kernels come here when their quick check
  * does not hold: another allocation, mixed spaces, a record to fill, a fault to report. */
 #include "engine/sim/exec/access.h"
-#include "engine/sim/sim.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/part.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 #include "engine/sim/windows.h"
 
 #include <string.h>
@@ -233,23 +226,44 @@ void exec_record(struct exec_warp *w, const struct exec_inst *in, enum ptx_space
     record(w, in, in->store ? ACCESS_STORE : ACCESS_LOAD, space, (unsigned)in->bytes * in->vec, mask, a);
 }
 
-/* Where all lanes are in the allocation that this instruction found last, aligned: without a branch for
- * each. False: to be found lane by lane, `p` is spoilt. */
+/* Where all lanes are in one span, or each in one of its own `apart` bytes behind the last, aligned:
+ * without a branch for each. False: to be found lane by lane, `p` is spoilt. */
 #define MANY_LANES 8u
-static bool map_alike(const struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
-                      unsigned bytes, const uint64_t *restrict a, uint64_t *restrict p)
+static bool map_span(const struct span_of *c, uint64_t apart, uint32_t mask, unsigned bytes,
+                     const uint64_t *restrict a, uint64_t *restrict p)
 {
-    const struct sim_alloc *c = &w->k->cache[in->mem_id];
-    uint64_t lo = c->addr, host = (uint64_t)(uintptr_t)c->host, any = 0;
-    if (c->n < bytes || lane_count(mask) < MANY_LANES)
+    uint64_t lo = c->lo, host = (uint64_t)(uintptr_t)c->host, any = 0;
+    if (c->n < bytes)
         return false;
     uint64_t last = c->n - bytes, low = bytes - 1;
     for (unsigned i = 0; i < WARP_LANES; i++) {
         uint64_t off = a[i] - lo, bad = (uint64_t)(off > last) | (a[i] & low);
         any |= bad & (0 - (uint64_t)(mask >> i & 1));
-        p[i] = host + off;
+        p[i] = host + off + i * apart;
     }
     return !any;
+}
+
+/* In the allocation that this instruction found last, the CTA's shared memory, or each lane's own. */
+static bool map_alike(const struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                      enum ptx_space space, unsigned bytes, const uint64_t *a, uint64_t *p)
+{
+    struct span_of m;
+    uint64_t apart = 0;
+    if (lane_count(mask) < MANY_LANES)
+        return false;
+    if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST) {
+        const struct sim_alloc *c = &w->k->cache[in->mem_id];
+        m = (struct span_of){ c->addr, c->n, c->host };
+    } else if (space == PTX_SPACE_SHARED) {
+        m = (struct span_of){ 0, w->x->shared_bytes, w->cta->shared };
+    } else if (space == PTX_SPACE_LOCAL) {
+        m = (struct span_of){ 0, w->x->local_bytes, w->local };
+        apart = w->x->local_bytes;
+    } else {
+        return false;
+    }
+    return map_span(&m, apart, mask, bytes, a, p);
 }
 
 static uint64_t stray(struct exec_warp *w)
@@ -268,8 +282,8 @@ static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t 
 {
     *first = PTX_SPACE_GENERIC;
     *first_mask = 0;
-    if (space == PTX_SPACE_GLOBAL && map_alike(w, in, mask, bytes, a, p)) {
-        *first = PTX_SPACE_GLOBAL;
+    if (map_alike(w, in, mask, space, bytes, a, p)) {
+        *first = space;
         *first_mask = mask;
         return true;
     }

@@ -2,15 +2,10 @@
 #ifndef GPULOCW_SIM_EXEC_ACCESS_H
 #define GPULOCW_SIM_EXEC_ACCESS_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
-#include <pthread.h>
 
-struct exec_inst;
-struct exec_warp;
-struct exec_worker;
 struct sim_alloc;
 
 /* ---- memory access of a warp (access.c) ---- */

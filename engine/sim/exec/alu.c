@@ -1,30 +1,21 @@
 /* Bodies that have no vector form: predicates, packing, carry chains, conversions, stack, policies. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/lanes/math_int.h"
-#include "engine/sim/exec/lanes/scalar.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/key.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 #include "engine/sim/windows.h"
 
 #include <math.h>
-#include <string.h>
 
 void exec_nop(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
-    (void)w;
-    (void)in;
-    (void)mask;
+    (void)w, (void)in, (void)mask;
 }
 
 void exec_scalar(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
@@ -55,26 +46,16 @@ static uint32_t pred_b(const struct exec_warp *w, const struct exec_inst *in)
 {
     return pred_read(w, in->b, in->flags & EXEC_F_NEG_B);
 }
-void exec_pred_and(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
-{
-    pred_write(w, in->dst, mask, pred_a(w, in) & pred_b(w, in));
-}
-void exec_pred_or(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
-{
-    pred_write(w, in->dst, mask, pred_a(w, in) | pred_b(w, in));
-}
-void exec_pred_xor(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
-{
-    pred_write(w, in->dst, mask, pred_a(w, in) ^ pred_b(w, in));
-}
-void exec_pred_not(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
-{
-    pred_write(w, in->dst, mask, ~pred_a(w, in));
-}
-void exec_pred_mov(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
-{
-    pred_write(w, in->dst, mask, pred_a(w, in));
-}
+#define PREDICATE(name, result)                                                           \
+    void exec_pred_##name(struct exec_warp *w, const struct exec_inst *in, uint32_t mask) \
+    {                                                                                     \
+        pred_write(w, in->dst, mask, result);                                             \
+    }
+PREDICATE(and, pred_a(w, in) & pred_b(w, in))
+PREDICATE(or, pred_a(w, in) | pred_b(w, in))
+PREDICATE(xor, pred_a(w, in) ^ pred_b(w, in))
+PREDICATE(not, ~pred_a(w, in))
+PREDICATE(mov, pred_a(w, in))
 
 static uint32_t combine(uint8_t op, uint32_t r, uint32_t c)
 {
@@ -254,11 +235,48 @@ static uint64_t *wide_half(struct exec_warp *w, uint32_t slot, unsigned k)
     return (uint64_t *)slot_at(w, slot) + k * WARP_LANES;
 }
 
+/* The usual case: 64 bits of two words, or 32 of two halves, all lanes, nothing thrown away. */
+static bool in_halves(const struct exec_pack *x, uint32_t mask)
+{
+    return mask == EXEC_FULL && x->n == 2 && x->bytes <= 8 && x->part[0] != EXEC_NO_ID &&
+           x->part[1] != EXEC_NO_ID && x->whole != EXEC_NO_ID;
+}
+
+static void pack_halves(struct exec_warp *w, const struct exec_pack *x)
+{
+    const uint32_t *lo = slot_at(w, x->part[0]), *hi = slot_at(w, x->part[1]);
+    uint64_t *d64 = slot_at(w, x->whole);
+    uint32_t *d32 = slot_at(w, x->whole), keep = (uint32_t)((1ull << x->part_bits) - 1);
+    if (x->bytes == 8)
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            d64[i] = lo[i] | (uint64_t)hi[i] << 32;
+    else
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            d32[i] = (lo[i] & keep) | (hi[i] & keep) << x->part_bits;
+}
+
+static void unpack_halves(struct exec_warp *w, const struct exec_pack *x)
+{
+    uint32_t *lo = slot_at(w, x->part[0]), *hi = slot_at(w, x->part[1]);
+    const uint64_t *s64 = slot_at(w, x->whole);
+    const uint32_t *s32 = slot_at(w, x->whole);
+    uint32_t keep = (uint32_t)((1ull << x->part_bits) - 1);
+    for (unsigned i = 0; i < WARP_LANES; i++) {
+        uint64_t v = x->bytes == 8 ? s64[i] : s32[i];
+        lo[i] = (uint32_t)v & keep;
+        hi[i] = (uint32_t)(v >> x->part_bits) & keep;
+    }
+}
+
 void exec_pack(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_pack *x = in->x;
     unsigned bytes = x->part_bits > 32 ? 8 : 4;
     uint64_t keep = x->part_bits == 64 ? UINT64_MAX : (1ull << x->part_bits) - 1;
+    if (in_halves(x, mask)) {
+        pack_halves(w, x);
+        return;
+    }
     FOR_LANES(i, mask)
     {
         uint64_t half[2] = { 0, 0 };
@@ -279,6 +297,10 @@ void exec_unpack(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
     const struct exec_pack *x = in->x;
     unsigned bytes = x->part_bits > 32 ? 8 : 4;
     uint64_t keep = x->part_bits == 64 ? UINT64_MAX : (1ull << x->part_bits) - 1;
+    if (in_halves(x, mask)) {
+        unpack_halves(w, x);
+        return;
+    }
     FOR_LANES(i, mask)
     {
         uint64_t half[2] = { 0, 0 };

@@ -1,20 +1,13 @@
 /* cp.async and mbarrier. A copy is made when it is issued; who waits for it is looked at by the
  * sanitiser (tensor/flight.h). */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/mbar.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/tensor/flight.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
-
-#include <string.h>
 
 /* The mbarrier at p is changed: who waits for it looks again. */
 static void mbar_changed(struct exec_cta *any, const uint8_t *p)
@@ -103,7 +96,7 @@ static bool is_sent(struct exec_warp *w, const struct exec_inst *in, const struc
                     const void *p, uint32_t n)
 {
     return x->op == PTX_OP_MBARRIER_ARRIVE && w->k->tensor.defers && is_remote(w, p) &&
-           put_late(w, in, (struct exec_late){ address_of(w, p), 0, n, true });
+           put_late(w, in, (struct exec_late){ address_of(w, p), 0, n, true, false });
 }
 
 /* More bytes are pending than a transaction count holds, told. */
@@ -173,7 +166,7 @@ static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const 
             if (w->k->tensor.defers) {
                 m.pending += !x->noinc;
                 mbar_write(p, m);
-                put_late(w, in, (struct exec_late){ address_of(w, p), 0, 1, false });
+                put_late(w, in, (struct exec_late){ address_of(w, p), 0, 1, false, false });
                 return before;
             }
             if (!x->noinc) /* counted in for this phase, and arrives at once */
@@ -297,6 +290,11 @@ static uint32_t sources(struct exec_warp *w, const struct exec_inst *in, uint32_
     const struct exec_cp_async *x = in->x;
     uint32_t ignore = x->ignore == EXEC_NO_ID ? 0 : pred_read(w, x->ignore, x->neg), reads = 0;
     exec_addresses(w, x->from_slot, x->from64, x->from_imm, a);
+    if (!ignore && x->src_size == EXEC_NO_ID) {
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            size[i] = in->bytes;
+        return in->bytes ? mask : 0;
+    }
     FOR_LANES(i, mask)
     {
         uint64_t n = ignore >> i & 1             ? 0
@@ -330,11 +328,18 @@ void exec_cp_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
     FOR_LANES(i, mask)
     {
         uint8_t *d = (uint8_t *)(uintptr_t)to[i];
+        const uint8_t *s = (const uint8_t *)(uintptr_t)from[i];
+        if (size[i] == 16) { /* the usual length is one that the compiler knows */
+            memcpy(d, s, 16);
+            continue;
+        }
         memset(d, 0, in->bytes);
         if (size[i])
-            memcpy(d, (const void *)(uintptr_t)from[i], size[i]);
-        flight_add(w, in, w->cta, FLIGHT_THREAD, offset_of(w, to[i]), in->bytes, UINT32_MAX);
+            memcpy(d, s, size[i]);
     }
+    if (w->cta->flight)
+        FOR_LANES(i, mask)
+    flight_add(w, in, w->cta, FLIGHT_THREAD, offset_of(w, to[i]), in->bytes, UINT32_MAX);
 }
 
 /* The mbarrier at this address of the cluster; NULL: none, told. */
@@ -384,7 +389,7 @@ bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane
     if (!p)
         return false;
     if (w->k->tensor.defers)
-        return put_late(w, in, (struct exec_late){ addr, bytes, 0, false });
+        return put_late(w, in, (struct exec_late){ addr, bytes, 0, false, false });
     m.tx -= (int32_t)bytes;
     if (overflows(w, in, lane, &m))
         return false;

@@ -1,18 +1,11 @@
 /* atom and red (9.7.13.5, 9.7.13.6). Lanes go in order. When several host threads run CTAs, integer
  * operations on global memory are host atomics; the others make a launch run on one thread. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/sums.h"
-
-#include <string.h>
 
 static uint64_t combine_int(const struct exec_atom *x, uint64_t old, uint64_t v)
 {

@@ -1,18 +1,13 @@
 /* Barriers of a CTA (9.7.13.1). Lanes arrive one fragment at a time; a warp all of whose living
  * lanes have arrived counts as 32 threads, as the ISA counts warps. Threads that have exited do
  * not hold a barrier up. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/sim_int.h"
 
 #include <string.h>
 

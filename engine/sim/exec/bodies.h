@@ -2,17 +2,15 @@
 #ifndef GPULOCW_SIM_EXEC_BODIES_H
 #define GPULOCW_SIM_EXEC_BODIES_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/lanes/scalar.h"
 #include "engine/sim/exec/tensor/dot.h"
 
-struct exec_warp;
-
 /* ---- bodies, by file ---- */
 struct exec_atom;
 /* alu.c */
+exec_fn exec_product_skip; /* counted, and nothing else */
 exec_fn exec_nop, exec_scalar, exec_cvt, exec_pred_and, exec_pred_or, exec_pred_xor, exec_pred_not,
     exec_pred_mov, exec_lop3_bool, exec_compare_pair, exec_carry, exec_mov_frame, exec_pack, exec_unpack,
     exec_mov_wide, exec_mov_vector, exec_clock, exec_sreg_pred, exec_isspacep, exec_alloca,
@@ -33,13 +31,12 @@ exec_fn exec_ld_param, exec_ld_wide, exec_st_wide, exec_prefetch;
 exec_fn exec_atom, exec_atom_wide;
 /* One element at p becomes x->op(it, v); returns what it was. global: as global memory does (.f32
  * flushes). */
-struct sim_sums;
 /* A float addition, beside it; others are none. old: what was there. */
 void exec_atom_sum(struct sim_sums *s, const struct exec_atom *x, const void *at, uint64_t old,
                    uint64_t v, bool global);
 uint64_t exec_atom_apply(const struct exec_atom *x, void *p, uint64_t v, uint64_t cmp, bool global);
 /* place.c: of a program of which only some instructions do anything */
-exec_fn exec_tell, exec_place, exec_written;
+exec_fn exec_tell, exec_place, exec_rows_place, exec_written;
 /* async.c; place: tells where it reads, and copies nothing */
 exec_fn exec_cp_async, exec_cp_async_place, exec_mbar;
 /* Transaction bytes that an asynchronous operation has brought, to the mbarrier at this address of the
@@ -57,7 +54,8 @@ bool exec_in_shared(const struct exec_warp *w, uint64_t a, bool cluster);
 /* matrix.c */
 exec_fn exec_mma_core;  /* tensor/mma.c */
 exec_fn exec_wmma_core; /* tensor/wmma.c */
-exec_fn exec_ldmatrix, exec_stmatrix, exec_mma, exec_wmma_load, exec_wmma_store, exec_wmma_mma;
+exec_fn exec_ldmatrix, exec_ldmatrix_place, exec_stmatrix, exec_mma, exec_wmma_load, exec_wmma_store,
+    exec_wmma_mma;
 
 struct exec_scalar {
     scalar_fn *fn;

@@ -2,27 +2,22 @@
  *
  * Order between the warps of a CTA is kept in vector clocks: a barrier joins the clocks of the warps
  * that arrived; a fence, an atomic or a volatile access joins with what other warps had made visible
- * the same way, which is generous: races may be missed, none is invented. Lanes of one warp are
- * taken to be ordered. What is remembered of memory is its last writer and the last two readers since
+ * the same way, which is generous: races may be missed, none is invented. Lanes of one warp have an
+ * order of their own (lane_order.h). What is remembered of memory is its last writer and the last two readers since
  * (shadow.h).
  *
  * A plain store that leaves what is there commutes with the last write and with the reads since: it is
  * no race but a meeting of equal values, told as such. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/lane_order.h"
 #include "engine/sim/exec/shadow.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/tensor/flight.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +40,7 @@ struct exec_shadow {
     uint32_t *visible;            /* [nwarps] */
     /* [nwarps] clock of each when all threads of the cluster met last */
     uint32_t *met;
+    struct lane_order **lanes; /* [nwarps], made at the first access; NULL: not looked at */
     /* the CTA has fenced or used atomics: it may be ordered with others */
     bool synced;
 };
@@ -85,6 +81,9 @@ bool exec_check_cta(struct exec_cta *c)
     s->clock = base_alloc((size_t)c->nwarps * c->nwarps * sizeof *s->clock);
     s->visible = base_alloc(c->nwarps * sizeof *s->visible);
     s->met = base_alloc(c->nwarps * sizeof *s->met);
+    if (c->x->l->check_races && c->x->p->module->target >= LANE_ORDER_FIRST_TARGET &&
+        !(s->lanes = base_alloc(c->nwarps * sizeof *s->lanes)))
+        return false;
     if (c->x->l->check_races && c->x->p->flies &&
         !(c->flight = flight_new(c->x->shared_bytes, c->nwarps)))
         return false;
@@ -100,12 +99,9 @@ void exec_check_cta_free(struct exec_cta *c)
         return;
     for (size_t i = 0; s->blocks && i < shared_blocks(c); i++)
         shadow_free(s->blocks[i]);
-    base_free(s->blocks);
-    base_free(s->init);
-    base_free(s->clock);
-    base_free(s->visible);
-    base_free(s->met);
-    base_free(s);
+    for (uint32_t i = 0; s->lanes && i < c->nwarps; i++)
+        lane_order_free(s->lanes[i]);
+    BASE_FREE(s->lanes, s->blocks, s->init, s->clock, s->visible, s->met, s);
     c->shadow = NULL;
 }
 
@@ -120,8 +116,11 @@ void exec_check_cta_start(struct exec_cta *c)
     memset(s->clock, 0, (size_t)c->nwarps * c->nwarps * sizeof *s->clock);
     memset(s->visible, 0, c->nwarps * sizeof *s->visible);
     memset(s->met, 0, c->nwarps * sizeof *s->met);
-    for (uint32_t i = 0; i < c->nwarps; i++)
+    for (uint32_t i = 0; i < c->nwarps; i++) {
         s->clock[i * c->nwarps + i] = 1;
+        if (s->lanes && s->lanes[i])
+            lane_order_all(s->lanes[i]);
+    }
     s->synced = false;
     flight_start(c->flight);
 }
@@ -130,6 +129,28 @@ void exec_check_cta_start(struct exec_cta *c)
 static uint32_t *clock_of(const struct exec_warp *w)
 {
     return w->cta->shadow->clock + (size_t)w->index * w->cta->nwarps;
+}
+
+static void lanes_all(struct exec_warp *w)
+{
+    struct exec_shadow *s = w->cta->shadow;
+    if (s && s->lanes && s->lanes[w->index])
+        lane_order_all(s->lanes[w->index]);
+}
+
+void exec_check_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    struct exec_shadow *s = w->cta->shadow;
+    if (!s || !s->lanes || !s->lanes[w->index])
+        return;
+    const uint32_t *named = slot_at(w, in->d);
+    while (mask) { /* each party for itself */
+        uint32_t members = named[first_lane(mask)], same = 0;
+        FOR_LANES(i, mask) same |= (uint32_t)(named[i] == members) << i;
+        bool all = !(w->live & ~members); /* who has ended does nothing any more */
+        lane_order_join(s->lanes[w->index], all ? EXEC_FULL : members);
+        mask &= ~same;
+    }
 }
 
 static void join(uint32_t *to, const uint32_t *from, uint32_t n)
@@ -144,6 +165,8 @@ void exec_check_barrier(struct exec_cta *c)
     struct exec_shadow *s = c->shadow;
     if (!s)
         return;
+    for (uint32_t i = 0; i < c->nwarps; i++)
+        lanes_all(&c->warps[i]);
     for (uint32_t i = 0; i < c->nwarps; i++)
         join(s->visible, s->clock + (size_t)i * c->nwarps, c->nwarps);
     for (uint32_t i = 0; i < c->nwarps; i++) {
@@ -162,7 +185,8 @@ void exec_check_cluster(struct exec_cta *lead)
     }
 }
 
-void exec_check_warp(struct exec_warp *w)
+/* What the warp did is before what others do that look in the same way. */
+void exec_check_visible(struct exec_warp *w)
 {
     struct exec_shadow *s = w->cta->shadow;
     if (!s)
@@ -172,6 +196,12 @@ void exec_check_warp(struct exec_warp *w)
     join(s->visible, mine, n);
     mine[w->index]++;
     s->synced = true;
+}
+
+void exec_check_warp(struct exec_warp *w)
+{
+    exec_check_visible(w);
+    lanes_all(w);
 }
 
 /* ---- races ---- */
@@ -281,16 +311,27 @@ void exec_check_fresh(struct exec_launch *x, uint64_t addr, uint64_t n)
         use_all(x, NULL, addr, addr + n, &none, &ok);
 }
 
+/* Where an address lies: in which memory, in what, how far from its start. */
+struct found {
+    const char *space, *name;
+    unsigned long long at, off;
+};
+static struct found find(const struct exec_warp *w, enum ptx_space space, uint64_t addr)
+{
+    const struct sim_alloc *a = space == PTX_SPACE_GLOBAL ? sim_mem_find(w->x->p->mem, addr) : NULL;
+    return a ? (struct found){ "global", a->name, addr, addr - a->addr }
+             : (struct found){ "shared", "shared memory", addr, addr };
+}
+
 static void race_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
                        enum ptx_space space, uint64_t addr, const struct access *x)
 {
-    const struct sim_alloc *a = space == PTX_SPACE_GLOBAL ? sim_mem_find(w->x->p->mem, addr) : NULL;
+    struct found f = find(w, space, addr);
     exec_fault_race(
         w, in, lane, x->at,
         "race: %s of %s address 0x%llx (%s+%llu) with the %s of warp %u of CTA %u at line %u, and "
         "nothing orders the two",
-        x->write ? "write" : "read", a ? "global" : "shared", (unsigned long long)addr,
-        a ? a->name : "shared memory", (unsigned long long)(a ? addr - a->addr : addr),
+        x->write ? "write" : "read", f.space, f.at, f.name, f.off,
         shadow_atomic(x->other) ? "atomic or volatile access"
         : x->wrote              ? "write"
                                 : "read",
@@ -300,27 +341,25 @@ static void race_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t
 static void lanes_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint32_t other,
                         enum ptx_space space, uint64_t addr)
 {
-    const struct sim_alloc *a = space == PTX_SPACE_GLOBAL ? sim_mem_find(w->x->p->mem, addr) : NULL;
+    struct found f = find(w, space, addr);
     exec_fault(w, in, lane, FAULT_LANES,
                "race: lanes %u and %u of warp %u write different values to %s address 0x%llx (%s+%llu) "
                "with one store, and nothing says which stays",
-               other, lane, w->index, a ? "global" : "shared", (unsigned long long)addr,
-               a ? a->name : "shared memory", (unsigned long long)(a ? addr - a->addr : addr));
+               other, lane, w->index, f.space, f.at, f.name, f.off);
 }
 
 static void note_same(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space,
                       uint64_t addr, const struct access *x)
 {
     struct exec_shadow_map *m = w->x->shadows;
-    const struct sim_alloc *a = space == PTX_SPACE_GLOBAL ? sim_mem_find(w->x->p->mem, addr) : NULL;
+    struct found f = find(w, space, addr);
     if (m->same.set && m->same.cta <= w->cta->order)
         return;
     m->same.set = true;
     m->same.cta = w->cta->order;
     m->same.at = in->ptx ? in->ptx->at : NO_SPAN;
     m->same.line = x->at;
-    snprintf(m->same.place, sizeof m->same.place, "%s+%llu", a ? a->name : "shared memory",
-             (unsigned long long)(a ? addr - a->addr : addr));
+    snprintf(m->same.place, sizeof m->same.place, "%s+%llu", f.name, f.off);
 }
 
 void exec_check_tell(const struct exec_launch *x, struct diags *ds)
@@ -434,6 +473,56 @@ static void check_races(struct exec_warp *w, const struct exec_inst *in, uint32_
         check_race(w, in, run, space, lo, hi, a, bytes, &x);
 }
 
+/* ---- lanes of one warp ---- */
+static void lane_race(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
+                      enum ptx_space space, uint64_t addr, bool write, const struct lane_meeting *o)
+{
+    struct found f = find(w, space, addr);
+    exec_fault_race(w, in, lane, o->line,
+                    "race: %s of %s address 0x%llx (%s+%llu) by lane %u with the %s of lane %u of the "
+                    "same warp at line %u, and nothing orders the two lanes\n"
+                    "put __syncwarp() between them: since sm_70 lanes of a warp need not run together",
+                    write ? "write" : "read", f.space, f.at, f.name, f.off, lane,
+                    o->wrote ? "write" : "read", o->lane, o->line);
+}
+
+/* A warp takes 36 KB: of a large grid, CTAs spread evenly over it are looked at, and the last. */
+#define LANE_WARPS 512u
+static bool looks_at_lanes(const struct exec_cta *c)
+{
+    const struct dim3u *g = &c->x->l->grid;
+    uint64_t n = (uint64_t)g->x * g->y * g->z, step = (n * c->nwarps + LANE_WARPS - 1) / LANE_WARPS;
+    uint64_t at = c->id[0] + (uint64_t)g->x * (c->id[1] + (uint64_t)g->y * c->id[2]);
+    return at % (step ? step : 1) == 0 || at + 1 == n;
+}
+
+/* True: told. */
+static bool lanes_race(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                       enum ptx_space space, unsigned bytes, const uint64_t a[WARP_LANES], bool write)
+{
+    struct exec_shadow *s = w->cta->shadow;
+    struct lane_meeting other;
+    if (!s->lanes || !looks_at_lanes(w->cta))
+        return false;
+    if (!s->lanes[w->index] && !(s->lanes[w->index] = lane_order_new())) {
+        exec_fault(w, in, first_lane(mask), FAULT_NOMEM, "no memory for the race check");
+        return true;
+    }
+    /* an access that is itself for all lanes of the warp (ldmatrix, wmma.load) waits for them */
+    if (in->ptx && ptx_has_mod(in->ptx, PTX_MOD_SYNC)) {
+        lane_order_all(s->lanes[w->index]);
+        return false;
+    }
+    lane_order_turn(s->lanes[w->index]);
+    FOR_LANES(i, mask)
+    if (lane_order_use(s->lanes[w->index], i, a[i], bytes, write, in->ptx ? in->ptx->at.line : 0,
+                       &other)) {
+        lane_race(w, in, i, space, a[i], write, &other);
+        return true;
+    }
+    return false;
+}
+
 /* ---- uninitialised memory ---- */
 static void check_init(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
                        enum ptx_space space, uint64_t addr, unsigned bytes, bool write)
@@ -490,9 +579,10 @@ static void tell_touch(struct exec_warp *w, const struct exec_inst *in, uint32_t
 
 void exec_tell_shared(struct exec_warp *w, const struct exec_inst *in, uint64_t addr, unsigned bytes)
 {
+    if (!w->x->l->touch.fn || !w->x->l->touch.shared)
+        return;
     uint64_t a[WARP_LANES] = { addr };
-    if (w->x->l->touch.fn && w->x->l->touch.shared)
-        tell_touch(w, in, 1, PTX_SPACE_SHARED, ACCESS_LOAD, bytes, a);
+    tell_touch(w, in, 1, PTX_SPACE_SHARED, ACCESS_LOAD, bytes, a);
 }
 
 /* Against the asynchronous copies under way; false: told. The copy engine's own accesses are those of
@@ -531,8 +621,12 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
     bool reads =
              kind == ACCESS_LOAD || kind == ACCESS_ASYNC || kind == ACCESS_ATOMIC || kind == ACCESS_RED,
          write = !reads || (atomic && kind != ACCESS_LOAD);
+    /* a volatile access waits for no other lane */
+    bool is_volatile = in->ptx && ptx_has_mod(in->ptx, PTX_MOD_VOLATILE);
     if (atomic)
-        exec_check_warp(w);
+        exec_check_visible(w);
+    if (atomic && !is_volatile)
+        lanes_all(w);
     if (space == PTX_SPACE_SHARED && w->cta->flight && !barrier_object &&
         !look_at_copies(w, in, mask, kind, bytes, a))
         return;
@@ -545,7 +639,11 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
         if (w->cta->fault)
             return;
     }
-    if (w->x->l->check_races && !lanes_meet(w, in, write && !atomic ? mask : 0, space, a))
-        check_races(w, in, mask, space, bytes, a, write && !atomic ? same_lanes(w, in, mask, p) : 0,
-                    write, atomic);
+    if (!w->x->l->check_races || lanes_meet(w, in, write && !atomic ? mask : 0, space, a))
+        return;
+    uint32_t same = write ? same_lanes(w, in, mask, p) : 0;
+    bool plain = !atomic || (is_volatile && space == PTX_SPACE_SHARED && !barrier_object);
+    if (kind == ACCESS_ASYNC || !plain ||
+        !lanes_race(w, in, mask & ~same, space, bytes, a, write && kind != ACCESS_ASYNC))
+        check_races(w, in, mask, space, bytes, a, atomic ? 0 : same, write, atomic);
 }

@@ -1,15 +1,9 @@
 /* Clusters: how a launch is cut into them, addresses of other CTAs' shared memory. */
 #include "engine/sim/exec/cluster.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/elem.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/sim.h"
-#include "engine/sim/step.h"
 #include "engine/sim/windows.h"
 
 static uint32_t at_least_one(uint32_t n)
@@ -72,14 +66,27 @@ bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds)
     return true;
 }
 
+static struct dim3u size_of(const struct exec_launch *x)
+{
+    return x->cluster_ctas > 1 ? x->cluster : (struct dim3u){ 1, 1, 1 };
+}
+
+void exec_cluster_first(const struct exec_launch *x, uint64_t index, uint32_t id[3])
+{
+    struct dim3u n = size_of(x), g = x->l->grid;
+    uint32_t across = g.x / n.x, down = g.y / n.y;
+    id[0] = (uint32_t)(index % across) * n.x;
+    id[1] = (uint32_t)(index / across % down) * n.y;
+    id[2] = (uint32_t)(index / across / down) * n.z;
+}
+
 void exec_cluster_place(struct exec_cta *c, uint64_t index)
 {
-    struct dim3u n = c->x->cluster_ctas > 1 ? c->x->cluster : (struct dim3u){ 1, 1, 1 },
-                 g = c->x->l->grid;
-    uint32_t across = g.x / n.x, down = g.y / n.y;
-    c->id[0] = (uint32_t)(index % across) * n.x + c->rank % n.x;
-    c->id[1] = (uint32_t)(index / across % down) * n.y + c->rank / n.x % n.y;
-    c->id[2] = (uint32_t)(index / across / down) * n.z + c->rank / n.x / n.y;
+    struct dim3u n = size_of(c->x), g = c->x->l->grid;
+    exec_cluster_first(c->x, index, c->id);
+    c->id[0] += c->rank % n.x;
+    c->id[1] += c->rank / n.x % n.y;
+    c->id[2] += c->rank / n.x / n.y;
     c->index = ((uint64_t)c->id[2] * g.y + c->id[1]) * g.x + c->id[0];
     c->order = index * c->x->cluster_ctas + c->rank;
 }

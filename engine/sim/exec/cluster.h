@@ -10,13 +10,9 @@
 #ifndef GPULOCW_SIM_EXEC_CLUSTER_H
 #define GPULOCW_SIM_EXEC_CLUSTER_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/exec.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
-
-struct exec_inst;
 
 #define CLUSTER_STEP    (1u << 24)
 #define CLUSTER_MOST    16u  /* CTAs; 8 are portable, the H100 allows 16 */
@@ -35,6 +31,8 @@ static inline bool cta_ended(const struct exec_cta *c)
 }
 /* Sizes of the launch's clusters into x; false with a diagnostic: the grid cannot be cut so. */
 bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds);
+/* %ctaid of the first CTA of cluster `index`. */
+void exec_cluster_first(const struct exec_launch *x, uint64_t index, uint32_t id[3]);
 /* Grid coordinates and linear index of CTA `rank` of cluster `index`. */
 void exec_cluster_place(struct exec_cta *c, uint64_t index);
 
@@ -47,7 +45,10 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
 /* A read of the CTA's shared memory that goes past exec_check, for sim_launch.touch. */
 void exec_tell_shared(struct exec_warp *w, const struct exec_inst *in, uint64_t addr, unsigned bytes);
 void exec_check_barrier(struct exec_cta *c);
-void exec_check_warp(struct exec_warp *w); /* the lanes of a warp have synchronised */
+void exec_check_visible(struct exec_warp *w); /* what it did, for warps that look in the same way */
+void exec_check_warp(struct exec_warp *w);    /* all lanes of a warp have fenced */
+/* A warp-wide operation: lanes that it names are behind what they did. */
+void exec_check_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t mask);
 /* Memory that malloc hands out: who used it before has given it back. */
 void exec_check_fresh(struct exec_launch *x, uint64_t addr, uint64_t n);
 bool exec_check_launch(struct exec_launch *x);

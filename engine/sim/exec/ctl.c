@@ -1,16 +1,11 @@
 /* Control: branches, calls, returns, exits, traps. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/runtime/builtin.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/windows.h"
 
 #include <string.h>
@@ -20,8 +15,22 @@ static bool says_uniform(const struct exec_inst *in)
     return in->ptx && ptx_has_mod(in->ptx, PTX_MOD_UNI);
 }
 
+#define APART (1u << 24) /* more turns than a loop of equal turns has */
+
+/* The loop has had as many turns as it may. */
+static bool ends_turns(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct sim_cut *c = &w->x->cut;
+    if (in != &w->x->p->code[c->latch])
+        return false;
+    w->turns += mask == w->mask ? 1 : APART;
+    return c->turns && w->turns >= c->turns;
+}
+
 void exec_bra(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
+    if (__builtin_expect(w->x->cut.on, false) && ends_turns(w, in, mask))
+        return;
     if (mask == w->mask)
         w->pc = in->target;
     else if (!says_uniform(in) || !exec_not_uniform(w, in, mask, w->mask))

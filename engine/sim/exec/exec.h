@@ -2,18 +2,11 @@
 #ifndef GPULOCW_SIM_EXEC_EXEC_H
 #define GPULOCW_SIM_EXEC_EXEC_H
 
-#include "engine/base/base.h"
-#include "engine/rec/elem.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/sim.h"
-#include "engine/sim/exec/tensor/work.h"
 #include "engine/sim/exec/warp.h"
-#include "engine/sim/sim_int.h"
 
 #include <pthread.h>
 
 struct exec_was;
-struct exec_access;
 struct exec_heap;
 struct exec_flight;
 struct exec_shadow;
@@ -55,6 +48,7 @@ struct exec_cta {
     uint64_t looks, state;
     uint32_t repeats;
     bool fault;
+    bool refused;     /* it has seen that no CTA was left to be cancelled */
     uint64_t passed;  /* times that one of its barriers has let go */
     uint64_t changes; /* of a part: of its shared and local memory */
     bool used;        /* has been another CTA before */
@@ -95,9 +89,17 @@ struct exec_launch {
     uint32_t shared_bytes; /* of a CTA, static and dynamic */
     uint32_t local_bytes;  /* of a thread */
     struct dim3u cluster;
-    uint32_t cluster_ctas; /* CTAs of a cluster; 1: each is its own */
-    bool explicit_cluster; /* the kernel or the launch says so */
-    uint64_t nctas;        /* clusters: what workers take, one after the other */
+    uint32_t cluster_ctas;    /* CTAs of a cluster; 1: each is its own */
+    bool explicit_cluster;    /* the kernel or the launch says so */
+    uint64_t nctas;           /* clusters: what workers take, one after the other */
+    struct sim_chosen chosen; /* which of the launch's they are */
+    /* clusterlaunchcontrol: takes the next cluster that has not begun, false: none is left; who starts
+     * them says so. NULL: none is ever cancelled */
+    bool (*take)(void *ctx, uint64_t *index);
+    void *take_ctx;
+    struct sim_cut cut;
+    /* of warps that have ended, in the loop of `cut`, where it ends by itself; least > most: none has */
+    uint64_t least_turns, most_turns;
     unsigned threads;
     uint32_t resident; /* clusters that run at one time, at least: what the device holds, or more */
     bool reads_time;   /* the kernel reads a clock: waiting may end by itself */
@@ -141,6 +143,7 @@ struct exec_worker {
     bool private_view, lean; /* stores go to copies nobody else sees; lean: of its warps */
     /* [group % 4]: what the first load of `group` (0: none) read for those that follow */
     struct exec_ahead {
+        const struct exec_warp *warp;
         uint32_t group, v[EXEC_AHEAD][WARP_LANES];
     } ahead[4];
     struct exec_view {
@@ -151,5 +154,11 @@ struct exec_worker {
 };
 
 void barrier_recheck(struct exec_cta *c); /* barrier.c: after lanes have exited */
+
+static inline void exec_count_product(struct exec_warp *w, const struct exec_inst *in)
+{
+    if (in->load_id != EXEC_NO_ID)
+        w->k->loads[in->load_id].executions++;
+}
 
 #endif

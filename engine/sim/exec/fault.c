@@ -1,21 +1,13 @@
 /* What went wrong, in words: line, thread, CTA, address, nearest buffer. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/elem.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/mbar.h"
 #include "engine/sim/exec/tensor/meet.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NULL_PAGE 4096u /* what is read below it was reached through a null pointer */
 
@@ -209,7 +201,7 @@ void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t
     keep(w->cta, misaligned ? FAULT_ALIGN : FAULT_BOUNDS, in->ptx ? in->ptx->at : NO_SPAN, msg, near);
 }
 
-bool exec_mbar_lacks(const struct exec_warp *w, char *out, size_t n)
+static bool exec_mbar_lacks(const struct exec_warp *w, char *out, size_t n)
 {
     uint64_t v;
     if (w->mbar.pc == EXEC_NO_ID || (uint64_t)w->mbar.at + 8 > w->x->shared_bytes)

@@ -2,9 +2,7 @@
 #ifndef GPULOCW_SIM_EXEC_FAULTS_H
 #define GPULOCW_SIM_EXEC_FAULTS_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
-#include <pthread.h>
 
 struct exec_cta;
 struct exec_inst;
@@ -56,7 +54,6 @@ uint64_t exec_memory_visible(uint64_t h, const struct sim_mem *m);
  * others may write? One that computes in between does not wait. */
 bool exec_cta_waits(struct exec_cta *lead);
 /* The mbarrier that w waits for, and what it lacks, in words; false: it waits for none. */
-bool exec_mbar_lacks(const struct exec_warp *w, char *out, size_t n);
 void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
                        enum ptx_space space, uint64_t addr, unsigned bytes, bool misaligned);
 

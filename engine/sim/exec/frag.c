@@ -2,13 +2,9 @@
  *
  *   choose: the deepest call first, in it the lowest rank: lanes that are behind catch up.
  *   yield:  the running fragment spins; another one gets EXEC_TURN instructions. */
-#include "engine/base/base.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/sim_int.h"
 
 #include <string.h>
 

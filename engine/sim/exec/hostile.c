@@ -8,14 +8,9 @@
  *   order           CTAs and warps run in another order */
 #include "engine/sim/exec/hostile.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim.h"
 
 #include <string.h>
 
@@ -107,6 +102,11 @@ uint64_t exec_hostile_cta(const struct exec_launch *x, uint64_t i)
     case ORDER_SHUFFLED: return shuffled(i, x->nctas, x->hostile.seed);
     default: return i;
     }
+}
+
+bool exec_hostile_keeps(const struct exec_launch *x, uint64_t i)
+{
+    return x->hostile.order == ORDER_SHUFFLED && base_splitmix(x->hostile.seed, i) % 4 == 0;
 }
 
 uint32_t exec_hostile_warp(const struct exec_launch *x, uint32_t i, uint32_t n)

@@ -2,12 +2,8 @@
 #ifndef GPULOCW_SIM_EXEC_HOSTILE_H
 #define GPULOCW_SIM_EXEC_HOSTILE_H
 
-#include "engine/base/base.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/sim.h"
-
-struct exec_inst;
-struct sim_alloc;
 
 /* What the launch asks of it; and the end of that. */
 void exec_hostile_begin(struct exec_launch *x);
@@ -18,6 +14,8 @@ uint8_t *exec_was_host(struct exec_worker *k, const struct exec_inst *in, const 
                        bool writes);
 /* The CTA that is run as the i-th; the warp whose turn is the i-th of n; instructions of a turn. */
 uint64_t exec_hostile_cta(const struct exec_launch *x, uint64_t i);
+/* A request to cancel the i-th one is refused, as where a launch of higher priority has come. */
+bool exec_hostile_keeps(const struct exec_launch *x, uint64_t i);
 uint32_t exec_hostile_warp(const struct exec_launch *x, uint32_t i, uint32_t n);
 uint32_t exec_hostile_slice(const struct exec_launch *x, uint32_t usual);
 uint64_t exec_hostile_sreg(const struct exec_launch *x, uint16_t sreg, uint64_t v);

@@ -7,17 +7,13 @@
  *   C: value c:                row g + 8 (c >> 1), column 2 t + (c & 1)
  * wmma fragments are opaque: element j of lane l is element l n + j of the matrix, row by row.
  * Those of narrow floats that tensor cores sum in their own way are in tensor/. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,9 +110,16 @@ static void mma_load_ab(struct exec_warp *w, const struct exec_mma *x, struct ma
     }
 }
 
+void exec_product_skip(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    (void)mask;
+    exec_count_product(w, in);
+}
+
 void exec_mma(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_mma *x = in->x;
+    exec_count_product(w, in);
     struct matrix a, b;
     uint64_t out[WARP_LANES][4];
     unsigned n = x->shape[0] == 16 ? 4 : 2;
@@ -147,6 +150,7 @@ static void wmma_get(struct exec_warp *w, const struct exec_part *p, struct matr
 void exec_wmma_mma(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_mma *x = in->x;
+    exec_count_product(w, in);
     struct matrix a, b, c;
     unsigned rows = x->shape[0], cols = x->shape[1], n = rows * cols / WARP_LANES;
     wmma_get(w, &x->part[1], &a, rows, x->shape[2]);
@@ -233,33 +237,73 @@ void exec_wmma_store(struct exec_warp *w, const struct exec_inst *in, uint32_t m
 }
 
 /* ---- ldmatrix, stmatrix: 8x8 matrices of 16-bit elements; lane 8 j + r gives row r of matrix j ---- */
+static uint32_t all_givers(const struct exec_inst *in)
+{
+    const struct exec_mma *x = in->x;
+    return x->part[0].n >= 4 ? EXEC_FULL : (1u << 8 * x->part[0].n) - 1;
+}
+
+static uint32_t row_givers(const struct exec_inst *in, uint32_t mask)
+{
+    uint32_t givers = all_givers(in);
+    return mask & givers ? mask & givers : mask;
+}
+
 static bool rows_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
                          enum exec_access_kind kind, uint64_t p[WARP_LANES])
 {
-    const struct exec_mma *x = in->x;
     uint64_t a[WARP_LANES];
-    uint32_t givers = x->part[0].n >= 4 ? EXEC_FULL : (1u << 8 * x->part[0].n) - 1;
+    uint32_t missing = all_givers(in) & ~mask;
+    if (missing) {
+        exec_fault(w, in, (uint32_t)__builtin_ctz(mask), FAULT_UNIFORM,
+                   "lane %u gives a row of a matrix, and is not there: the whole warp must execute it",
+                   (unsigned)__builtin_ctz(missing));
+        return false;
+    }
     exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, a);
-    return exec_resolve_at(w, in, mask & givers ? mask & givers : mask, in->space, 16, kind, a, p);
+    return exec_resolve_at(w, in, row_givers(in, mask), in->space, 16, kind, a, p);
+}
+
+/* Registers of which some lanes alone are written. */
+static void spread_rows(struct exec_warp *w, const struct exec_mma *x, uint32_t mask,
+                        uint32_t m[4][WARP_LANES])
+{
+    for (unsigned j = 0; j < x->part[0].n; j++)
+        FOR_LANES(lane, mask)
+    lane_write(w, x->part[0].slot[j], lane, 4, m[j][lane]);
 }
 
 void exec_ldmatrix(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_mma *x = in->x;
     uint64_t p[WARP_LANES];
-    uint16_t m[4][8][8];
+    uint32_t m[4][WARP_LANES];
     if (!rows_resolve(w, in, mask, ACCESS_LOAD, p))
         return;
-    for (unsigned j = 0; j < x->part[0].n; j++)
-        for (unsigned r = 0; r < 8; r++)
-            memcpy(m[j][r], (const void *)(uintptr_t)p[j * 8 + r], 16);
-    FOR_LANES(lane, mask)
     for (unsigned j = 0; j < x->part[0].n; j++) {
-        unsigned r = lane / 4, c = lane % 4 * 2;
-        uint32_t v = x->column ? m[j][c][r] | (uint32_t)m[j][c + 1][r] << 16
-                               : m[j][r][c] | (uint32_t)m[j][r][c + 1] << 16;
-        lane_write(w, x->part[0].slot[j], lane, 4, v);
+        uint32_t slot = x->part[0].slot[j],
+                 *to = mask == EXEC_FULL && slot != EXEC_NO_ID ? slot_at(w, slot) : m[j];
+        const uint8_t *run[8];
+        for (unsigned r = 0; r < 8; r++)
+            run[r] = (const uint8_t *)(uintptr_t)p[j * 8 + r];
+        for (unsigned r = 0; !x->column && r < 8; r++)
+            memcpy(to + 4 * r, run[r], 16);
+        if (x->column)
+            w->x->p->dots->turn(run, to);
     }
+    if (mask != EXEC_FULL)
+        spread_rows(w, x, mask, m);
+}
+
+void exec_ldmatrix_place(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    uint64_t p[WARP_LANES];
+    rows_resolve(w, in, mask, ACCESS_LOAD, p);
+}
+
+void exec_rows_place(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    exec_place(w, in, row_givers(in, mask));
 }
 
 void exec_stmatrix(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)

@@ -1,14 +1,8 @@
 /* What is left of instructions where only some are run (part.h): accesses that only say where they go, and
  * stores that say whether memory has changed. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 
 #include <string.h>
 

@@ -1,19 +1,11 @@
 /* The run loops: one instruction with its record (exec_step), or as many as it takes (exec_cta_run). */
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/native/native.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/sides.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
-
-#include <string.h>
 
 #define WARP_SLICE 8192u /* instructions before the next warp of the CTA */
 #define SPIN_SLICE 256u  /* spinning instructions that end a slice */
@@ -110,7 +102,7 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
 {
     out->inst = NULL;
     out->event = STEP_BLOCKED;
-    out->branched = out->diverged = out->woke = false;
+    out->branched = out->woke = false;
     out->access.kind = ACCESS_NONE;
     w->stop = false;
     if (!ready(w))
@@ -132,6 +124,8 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
     w->spins += in->spin;
     w->nreads += in->spin && !ptx_is(in->ptx, IS_SLEEP);
     exec_fn *fn = w->lean ? in->lean : in->fn;
+    if (in->kind == EXEC_SYNC && w->x->checks)
+        exec_check_lanes(w, in, mask);
     if (mask && fn && (!w->x->p->watched || exec_watch(w, in)))
         fn(w, in, mask);
     w->recording = false;
@@ -139,7 +133,6 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
     out->woke = w->k->tensor.woke;
     w->k->tensor.woke = false;
     out->branched = in->kind == EXEC_CONTROL && mask && (w->pc != out->pc + 1 || w->nfrag != nfrag);
-    out->diverged = w->nfrag > nfrag;
     out->event = w->cta->fault                              ? STEP_FAULT
                  : w->meet.waits && !w->runnable            ? STEP_BLOCKED
                  : w->live != live                          ? STEP_EXIT
@@ -223,8 +216,9 @@ static void note_sides(struct exec_warp *w, const struct exec_inst *in)
     sim_sides_note(w->x->sides, at, on & yes, on & ~yes);
 }
 
-/* in->run instructions, none of which moves lanes or waits. False: one of them faulted. */
-static bool straight(struct exec_warp *w, const struct exec_inst *in)
+/* in->run instructions, none of which moves lanes or waits. False: one of them faulted. lean: only what control flow
+ * and addresses need. */
+static inline bool straight(struct exec_warp *w, const struct exec_inst *in, const bool lean)
 {
     const struct exec_inst *end = in + in->run;
     const uint32_t all = w->mask;
@@ -238,7 +232,9 @@ static bool straight(struct exec_warp *w, const struct exec_inst *in)
         if (__builtin_expect(in->guard != EXEC_NO_ID, false) &&
             !(mask &= pred_read(w, in->guard, in->guard_neg)))
             continue;
-        in->fn(w, in, mask);
+        exec_fn *fn = lean ? in->lean : in->fn;
+        if (!lean || fn)
+            fn(w, in, mask);
         if (__builtin_expect(w->stop, false))
             return false;
     }
@@ -251,7 +247,8 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
     const struct exec_inst *code = w->x->p->code;
     const uint64_t end = w->ninst + budget;
     const bool sides = w->x->sides != NULL;
-    const struct native *native = w->x->checks || sides ? NULL : w->x->p->native;
+    const bool lean = w->lean;
+    const struct native *native = w->x->checks || sides || lean ? NULL : w->x->p->native;
     const uint8_t *const *entry = native ? native->entry : NULL;
     struct exec_cta *lead = w->cta->lead;
     const uint32_t slice = lead->parked ? PARKED_SLICE : SPIN_SLICE;
@@ -264,7 +261,9 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
         const struct exec_inst *in = &code[w->pc];
         if (in->run && !w->turn && budget > 1) {
             bool whole = entry && entry[w->pc] && w->mask == EXEC_FULL && w->nfrag == 1;
-            if (!(whole ? native_run(native, w, end - w->ninst) : straight(w, in)))
+            if (!(whole  ? native_run(native, w, end - w->ninst)
+                  : lean ? straight(w, in, true)
+                         : straight(w, in, false)))
                 break;
             continue;
         }
@@ -274,8 +273,11 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
         w->pc++;
         w->ninst++;
         w->nthread += lane_count(w->mask);
-        if (mask && (!w->x->p->watched || exec_watch(w, in)))
-            in->fn(w, in, mask);
+        if (in->kind == EXEC_SYNC && w->x->checks)
+            exec_check_lanes(w, in, mask);
+        exec_fn *fn = lean ? in->lean : in->fn;
+        if (mask && fn && (!w->x->p->watched || exec_watch(w, in)))
+            fn(w, in, mask);
         if (w->stop) {
             after_exit(w, live);
             if (w->cta->fault || !w->runnable)

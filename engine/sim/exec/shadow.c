@@ -4,8 +4,6 @@
  *           record  writer, two readers   (refs: how many granules have it; 0: free) */
 #include "engine/sim/exec/shadow.h"
 
-#include "engine/base/base.h"
-
 #include <string.h>
 
 #define LOOK 8u /* records compared before a new one is made */

@@ -2,11 +2,8 @@
 #ifndef GPULOCW_SIM_EXEC_SLOTS_H
 #define GPULOCW_SIM_EXEC_SLOTS_H
 
-#include "engine/base/base.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/exec.h"
-#include "engine/sim/sim_int.h"
-#include <pthread.h>
 
 /* ---- slots ---- */
 /* A bank is kept as its start less its number: the number in a slot's low bits cancels out. */

@@ -8,11 +8,9 @@
  * nothing but look, some 100,000 times each (timed: 10 ms of a GPU). A kernel that reads a clock has no
  * such bound: it may wait for a time. What counts its attempts in memory is stopped by the limit of the
  * launch alone. */
-#include "engine/base/base.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 
 #include <string.h>

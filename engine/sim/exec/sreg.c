@@ -3,16 +3,9 @@
  * when asked. */
 #include "engine/sim/exec/sreg.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/elem.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/sim.h"
-#include "engine/sim/sim_int.h"
 
 #include <string.h>
 
@@ -131,7 +124,8 @@ static void fill(const struct exec_launch *x, const struct exec_cta *c, enum exe
         void *to = at + (s->slot - bank);
         uint64_t v = 0;
         for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-            if (!lane || s->sreg != PTX_SREG_NONE) /* a parameter is the same for all */
+            /* what differs from CTA to CTA is the same for all lanes, and so are parameters */
+            if (!lane || (bank == BANK_SREG && s->sreg != PTX_SREG_NONE))
                 v = exec_hostile_sreg(x, s->sreg, sreg_value(x, c, warp, s, lane));
             if (s->bytes == 8)
                 ((uint64_t *)to)[lane] = v;

@@ -2,7 +2,6 @@
 #ifndef GPULOCW_SIM_EXEC_SREG_H
 #define GPULOCW_SIM_EXEC_SREG_H
 
-#include "engine/base/base.h"
 #include "engine/sim/decoded.h"
 
 struct exec_cta;

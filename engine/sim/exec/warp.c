@@ -1,15 +1,9 @@
 /* Warp-wide operations. When the lanes an operation names stand at different instructions of the
  * same kind (w->nsync), values come from each lane's own instruction. */
-#include "engine/base/base.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/sim_int.h"
-
-#include <string.h>
 
 /* Source a of every lane that takes part; `wide`: 64-bit. */
 static void gather(struct exec_warp *w, const struct exec_inst *in, bool wide, uint64_t v[WARP_LANES])
@@ -196,10 +190,9 @@ void exec_elect(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 
 void exec_warp_sync(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
-    (void)in;
     (void)mask;
     if (w->x->checks)
-        exec_check_warp(w);
+        in->kind == EXEC_SYNC ? exec_check_visible(w) : exec_check_warp(w);
 }
 
 /* 9.7.14.5.17: an 8x8 matrix of 16-bit elements, two per lane, transposed. */

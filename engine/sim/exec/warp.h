@@ -12,12 +12,9 @@
 #ifndef GPULOCW_SIM_EXEC_WARP_H
 #define GPULOCW_SIM_EXEC_WARP_H
 
-#include "engine/base/base.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/tensor/watch.h"
 #include "engine/sim/exec/tensor/work.h"
-#include "engine/sim/sim.h"
-#include "engine/sim/sim_int.h"
 
 struct exec_access;
 struct exec_cta;
@@ -74,6 +71,7 @@ struct exec_warp {
     uint32_t spins, turn;
     uint64_t since; /* ninst at the last switch */
     uint64_t ninst, nthread;
+    uint32_t turns;                   /* in the loop of exec_launch.cut */
     uint64_t nreads;                  /* of exec_step: reads of what others may write */
     uint64_t ninst_seen, nreads_seen; /* ninst and nreads when exec_cta_waits looked last */
     int64_t left;                     /* instructions that native code may still run */

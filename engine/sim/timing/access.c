@@ -2,9 +2,7 @@
  * 32-byte sectors touched, and passes over the shared memory banks. */
 #include "engine/sim/timing/access.h"
 
-#include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 
 #include <string.h>

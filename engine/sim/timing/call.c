@@ -4,16 +4,13 @@
  * through a pointer is made once for each of the functions its lanes choose. What the driver brings
  * (malloc, free, vprintf) is known from outside only.
  */
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/runtime/builtin.h"
-#include "engine/sim/preset.h"
 #include "engine/sim/timing/group.h"
-#include "engine/sim/timing/plan.h"
 #include "engine/sim/timing/sm.h"
 
 #include <string.h>

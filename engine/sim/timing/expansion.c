@@ -1,10 +1,8 @@
 /* Which row of expansions.def an instruction has. */
 #include "engine/sim/timing/expansion.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 /* The rows of all sets, each behind a row that only names its set. */
 static const struct timing_expansion rows[] = {

@@ -5,16 +5,12 @@
  *
  * Comparisons, conversions, minima, moves and atomics count none. In the straight pieces of a warp all
  * lanes of the path count, those too whose guard does not hold. */
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/counters.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/tensor/wgmma.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/timing/plan.h"
 
 struct flops {

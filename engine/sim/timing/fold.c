@@ -4,13 +4,10 @@
  * constant goes into both halves of it (LEA, LEA.HI.X). Shared memory is addressed by the low half. Seen
  * in what ptxas 13.0 makes for sm_90; latencies by rows of tests/gpu/micro.c ("chain.add.u64",
  * "chain.mad.wide.u32", "lat."). */
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/timing/plan.h"
 
 #include <string.h>

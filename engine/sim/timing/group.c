@@ -4,19 +4,10 @@
  * passes over those that would go elsewhere. */
 #include "engine/sim/timing/group.h"
 
-#include "engine/base/base.h"
-#include "engine/sim/cache/l2.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
-#include "engine/sim/timing/memory.h"
-#include "engine/sim/timing/phase.h"
 #include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/spent.h"
-#include "engine/sim/timing/timing_int.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,12 +27,13 @@ static enum status make_workers(struct timing_group *g)
         g->nworkers = g->nunits;
     g->worker = base_alloc(g->nworkers * sizeof *g->worker);
     for (uint32_t i = 0; g->worker && i < g->nworkers; i++) {
-        g->worker[i] = t->sampled ? exec_worker_new_private(t->x) : exec_worker_new(t->x);
+        bool dry = t->sampled || t->bare;
+        g->worker[i] = dry ? exec_worker_new_private(t->x) : exec_worker_new(t->x);
         if (g->worker[i])
             exec_worker_late(g->worker[i]);
         if (!g->worker[i])
             return ST_NOMEM;
-        if (t->sampled && !t->full)
+        if (dry && !t->full)
             exec_worker_lean(g->worker[i]);
     }
     return g->worker ? ST_OK : ST_NOMEM;
@@ -127,12 +119,17 @@ enum status timing_group_init(struct timing_group *g, const struct timing_launch
         st = timing_mem_init(&g->mem, t, t->subset ? &g->places : NULL);
     if (st == ST_OK)
         st = timing_mem_keep(&g->mem, t->l->window);
-    if (st == ST_OK)
+    if (st == ST_OK && t->left)
+        cache_l2_take(&g->mem.l2, t->left, t->buffer, t->nbuffers);
+    else if (st == ST_OK)
         cache_l2_warm(&g->mem.l2, t->buffer, t->nbuffers);
-    if (st == ST_OK && t->g->l2_sides == 2)
+    if (st == ST_OK && t->own_left)
+        cache_l2_own_left(&g->mem.l2);
+    if (st == ST_OK && t->g->l2_sides == 2 && (t->subset || g->mem.l2.warm_fits))
         st = cache_sides_init(&g->mem.sides, t->buffer, t->nbuffers,
                               (uint64_t)((double)t->g->l2_bytes * t->g->l2_distinct) >> CACHE_LINE_SHIFT,
                               t->g->l2_age_spread);
+    g->mem.sides.alike = t->nctas <= (uint64_t)t->units * t->ctas_per_sm;
     for (uint32_t i = 0; st == ST_OK && i < g->nsms; i++)
         st = timing_sm_init(&g->sm[i], g,
                             (t->subset ? g->id[i / t->span] : i / t->span) * t->span + i % t->span, i);
@@ -150,8 +147,7 @@ void timing_group_free(struct timing_group *g)
     timing_mem_free(&g->mem);
     timing_spent_free(g);
     timing_phases_free(&g->phases);
-    base_free(g->sm);
-    base_free(g->worker);
+    BASE_FREE(g->sm, g->worker);
     diags_free(&g->ds);
 }
 
@@ -222,9 +218,23 @@ static void note_finished(struct timing_group *g, const struct timing_ended *e)
 {
     g->finished++;
     g->finished_inst += e->inst;
+    g->finished_squares += (double)e->inst * (double)e->inst;
     g->finished_cycles += e->at - e->begun;
     if (e->at > g->last_end)
         g->last_end = e->at;
+}
+
+/* A running CTA takes the next one's work, which ends with it. One worker runs all SMs of such a launch. */
+static bool take_cta(void *ctx, uint64_t *index)
+{
+    struct timing_group *g = ctx;
+    if (g->stopped || next_cta(g) >= g->most)
+        return false;
+    *index = cta_at(g->t, next_cta(g));
+    g->given++;
+    g->started++;
+    g->finished++;
+    return true;
 }
 
 static enum status dispatch(struct timing_group *g)
@@ -530,6 +540,8 @@ void timing_group_run(struct timing_group *g, uint64_t budget)
         return;
     }
     first_wave(g);
+    g->t->x->take = take_cta;
+    g->t->x->take_ctx = g;
     run_epochs(g, budget, &e, pool);
     timing_pool_free(pool);
     if (!g->stopped)

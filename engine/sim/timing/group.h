@@ -2,9 +2,7 @@
 #ifndef GPULOCW_SIM_TIMING_GROUP_H
 #define GPULOCW_SIM_TIMING_GROUP_H
 
-#include "engine/base/base.h"
 #include "engine/rec/limits.h"
-#include "engine/sim/cache/l2.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/timing/memory.h"
 #include "engine/sim/timing/phase.h"
@@ -12,11 +10,6 @@
 
 struct exec_launch;
 struct exec_worker;
-struct sim_launch;
-struct sim_preset;
-struct sim_program;
-struct sim_resources;
-struct timing_sm;
 struct timing_spent;
 
 /* ---- a group of SMs stepped together ---- */
@@ -38,6 +31,7 @@ struct timing_launch { /* what all groups of a launch share; read-only while the
     uint32_t held_by;       /* enum dev_limit: why there are not more */
     uint32_t l1_bytes;      /* byte */
     bool sampled;           /* on private memory, and stopped when enough was seen */
+    bool bare;              /* whole, on private memory: outputs are not asked for */
     /* the sample computes all instructions, because leaving some out was wrong
      * (exec_launch_escaped_region) */
     bool full;
@@ -45,7 +39,12 @@ struct timing_launch { /* what all groups of a launch share; read-only while the
     bool claims; /* CTAs claim the tasks that they run */
     /* CTAs share out work of a size that only the end of the launch shows */
     bool endless;
+    bool talks;            /* CTAs tell each other more than which tasks are claimed */
+    struct cache_l2 *left; /* what an earlier launch left; NULL: the buffers say it (cache_l2_warm) */
+    bool own_left;         /* of a sample: cache_l2_own_left */
     struct cache_range buffer[64];
+    /* of the sample: deviation of CTAs' instructions over their mean, time between groups over the least */
+    double uneven, apart;
     uint32_t nbuffers;  /* what a previous run left in L2 */
     uint32_t simulated; /* units per group */
     uint32_t ngroups;
@@ -82,6 +81,7 @@ struct timing_group {
     uint64_t turn;
     /* of the CTAs that ended: warp instructions, time from begin to end */
     uint64_t finished_inst, finished_cycles;
+    double finished_squares; /* of their warp instructions */
     uint32_t now, last_end;
     /* where the rate is taken: warm until dispatch ended */
     struct timing_mark {

@@ -1,12 +1,8 @@
 /* Warps that go on: those told when they step next, those that a barrier held, and what asynchronous
  * copies tell mbarriers when they are done (kept until its cycle, then told to the CTA). */
-#include "engine/base/base.h"
-#include "engine/sim/step.h"
 #include "engine/sim/timing/group.h"
 #include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/timing_int.h"
 #include "engine/sim/timing/warp.h"
-#include "engine/sim/timing/wheel.h"
 
 void timing_late_put(struct timing_sm *from, uint32_t slot, const struct exec_late *l, uint32_t at,
                      struct timing_why why)
@@ -16,6 +12,7 @@ void timing_late_put(struct timing_sm *from, uint32_t slot, const struct exec_la
         s->oom = true;
         return;
     }
+    at += l->starts ? (uint32_t)s->group->t->g->l2_latency : 0;
     if (s != from && at < s->ran)
         at = s->ran;
     s->late[s->nlate++] = (struct timing_late){ *l, s->cta[slot].index, slot, at, why };

@@ -3,22 +3,12 @@
  * it waits (the replay); where l1_bypass_tracks is 0, not one that passes L1 by. Stores hold the data
  * stage too. Counters follow the hardware's: a request is one warp instruction, sectors are distinct
  * 32-byte pieces, a hit on a pending sector is a hit. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/ptx/text_marks.h"
-#include "engine/sim/cache/cache.h"
-#include "engine/sim/cache/l1.h"
-#include "engine/sim/cache/l2.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/sim/timing/access.h"
 #include "engine/sim/timing/group.h"
-#include "engine/sim/timing/plan.h"
-#include "engine/sim/timing/sched.h"
 #include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/timing_int.h"
 #include "engine/sim/timing/warp.h"
 
 struct load_way { /* how one load goes */
@@ -339,16 +329,10 @@ static inline __attribute__((always_inline)) uint32_t load_lines(struct timing_s
     return done;
 }
 
-static uint32_t load_one_line(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
-                              const struct timing_access *a, uint32_t t)
-{
-    return load_lines(s, w, in, a, t, 1);
-}
-
 static uint32_t issue_load(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
                            const struct timing_access *a, uint32_t t)
 {
-    return a->nlines == 1 ? load_one_line(s, w, in, a, t) : load_lines(s, w, in, a, t, a->nlines);
+    return a->nlines == 1 ? load_lines(s, w, in, a, t, 1) : load_lines(s, w, in, a, t, a->nlines);
 }
 
 /* A store that covers its sectors wholly has as many bytes as they. */
@@ -357,7 +341,10 @@ static bool is_partial(const struct timing_access *a, const uint64_t *lines)
     return (uint32_t)a->lanes * a->bytes < 32 * sectors_of(lines, a->nlines);
 }
 
-/* Lines after the first hold the data stage only where sectors are stored in part: 256 stores of eight
+/* Stores to local memory are no different: they make lines in L1 and go on to L2 (H200: 32 warps of each SM
+ * store a word a lane every 6.8 to 8 cycles each, which is all that L2 takes).
+ *
+ * Lines after the first hold the data stage only where sectors are stored in part: 256 stores of eight
  * whole sectors in eight lines take 1,635 cycles on an H200. */
 static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
                             const struct timing_access *a, uint32_t t)
@@ -366,7 +353,8 @@ static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const st
     const uint64_t *lines = &w->work->lines[a->first];
     double at = max_d(t, s->lsu_free), from = at;
     uint32_t waits = 0;
-    bool partial = is_partial(a, lines);
+    bool partial = is_partial(a, lines), local = a->space == PTX_SPACE_LOCAL;
+    struct timing_spent *row = &s->spent[s->now.pc];
     uint8_t left = !partial ? 0 : a->torn == TIMING_ROW_END ? CACHE_SHARED_PART : CACHE_PART;
     s->data_free = max_d(s->data_free, from);
     double begin = s->data_free;
@@ -384,16 +372,16 @@ static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const st
         waits += timing_mem_write(s, &r) - r.at;
         for (uint32_t k = STAGE_L2; k <= STAGE_DRAM; k++)
             s->now.stages.took[k] += s->now.line.took[k] / a->nlines;
-        s->spent[s->now.pc].stored += 32 * cache_count(r.sectors);
+        *(local ? &row->local : &row->stored) += 32 * cache_count(r.sectors);
         s->data_free +=
             (partial || !i ? g->l1_store_line : 0) + g->l1_store_sector * cache_count(r.sectors);
         at += 1;
     }
     uint32_t done = (uint32_t)max_d(s->data_free, at + waits / a->nlines);
-    s->count[COUNTER_L1_STORE_SECTORS] += sectors_of(lines, a->nlines);
     bool apart = 32 * sectors_of(lines, a->nlines) >= 2 * (uint32_t)a->lanes * a->bytes + 32;
-    s->spent[s->now.pc].kept += (uint32_t)a->lanes * a->bytes;
-    s->now.own_turns = apart ? LIMIT_COALESCING_STORE : LIMIT_L1;
+    s->count[COUNTER_L1_STORE_SECTORS] += local ? 0 : sectors_of(lines, a->nlines);
+    row->kept += local ? 0 : (uint32_t)a->lanes * a->bytes;
+    s->now.own_turns = local ? LIMIT_LOCAL : apart ? LIMIT_COALESCING_STORE : LIMIT_L1;
     s->now.stages.took[STAGE_UNIT] = (float)(begin - t);
     s->now.stages.took[STAGE_TURNS] = (float)(s->data_free - begin);
     timing_occupy(&s->now.lsu_by, timing_blame_of(s->now.pc, s->now.own_turns), s->data_free - begin);
@@ -402,28 +390,10 @@ static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const st
     return done;
 }
 
-/* A store to local memory stays in L1: the line is made there. */
-static uint32_t issue_local_store(struct timing_sm *s, struct timing_warp *w,
-                                  const struct timing_access *a, uint32_t t)
-{
-    double at = max_d(t, s->lsu_free);
-    for (uint32_t i = 0; i < a->nlines; i++) {
-        struct cache_answer answer;
-        uint64_t e = w->work->lines[a->first + i];
-        cache_l1_load(&s->l1, timing_line(e), timing_sectors(e), CACHE_NORMAL, (uint32_t)at, &answer);
-        at += 1;
-    }
-    s->lsu_free = at;
-    timing_occupy(&s->now.lsu_by, timing_blame_of(s->now.pc, LIMIT_LOCAL), a->nlines);
-    s->now.own_turns = LIMIT_LOCAL;
-    s->now.stages.took[STAGE_TURNS] = (float)(at - t);
-    leaves_queue(s, at);
-    return (uint32_t)at;
-}
-
 /* Cycles that an atomic keeps the units of its words busy, as H200 micro-kernels show
- * (docs/lab/atomics.md): a sector whose words all lanes name takes less than one of which a part is
- * named; lanes that have one word take further turns. Floats of one word wait for each other's sum. */
+ * (docs/lab/micro-kernels.md): a sector whose words all lanes name takes less than one of which a
+ * part is named; lanes that have one word take further turns. Floats of one word wait for each other's
+ * sum. */
 static double unit_cycles(const struct sim_preset *g, const struct timing_access *a, uint32_t sectors)
 {
     double full = g->l2_atomic_cycles, part = max_d(full, g->l2_atomic_part_cycles),
@@ -623,7 +593,7 @@ static bool has_constant(struct timing_sm *s, uint32_t line)
 
 /* A read of constants by an index: the words of a warp one after another, each line of 64 bytes that the
  * constant cache lacks from the next level, which all SMs share the less the more of them there are
- * (docs/lab/constants.md). */
+ * (docs/lab/micro-kernels.md). */
 static uint32_t issue_constant(struct timing_sm *s, struct timing_warp *w, const struct timing_access *a,
                                uint32_t t)
 {
@@ -670,12 +640,19 @@ static uint32_t issue_space(struct timing_sm *s, struct timing_warp *w, const st
     case PTX_SPACE_LOCAL:
         s->count[a->kind == ACCESS_STORE ? COUNTER_LOCAL_STORE_BYTES : COUNTER_LOCAL_LOAD_BYTES] +=
             (uint64_t)a->lanes * a->bytes;
-        if (a->kind == ACCESS_STORE)
-            return issue_local_store(s, w, a, t);
         break;
     default: break;
     }
     return a->nlines ? issue_global(s, w, in, a, t) : t;
+}
+
+/* A load of the warp is under way from t to `done`. */
+static inline void count_flight(struct timing_sm *s, struct timing_work *k, uint32_t t, uint32_t done)
+{
+    uint32_t from = k->loading > t ? k->loading : t;
+    s->load_cycles += done - t;
+    s->loading_cycles += done > from ? done - from : 0;
+    k->loading = done > k->loading ? done : k->loading;
 }
 
 uint32_t timing_lsu_issue(struct timing_sm *s, struct timing_warp *w, struct timing_sched *q,
@@ -689,6 +666,9 @@ uint32_t timing_lsu_issue(struct timing_sm *s, struct timing_warp *w, struct tim
     s->now.own_turns = LIMIT_L1;
     s->now.rest = a->space == PTX_SPACE_LOCAL ? LIMIT_LOCAL : LIMIT_LATENCY;
     uint32_t done = issue_space(s, w, in, a, t);
+    if (a->kind == ACCESS_LOAD && a->nlines && !a->nbox &&
+        (a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_LOCAL))
+        count_flight(s, w->work, t, done);
     s->now.why = timing_why_of(s, &s->now.stages, s->now.pc, s->now.own_turns, s->now.rest);
     timing_waits_put(w->work->waits, done, s->now.why);
     if (!s->left)

@@ -4,15 +4,10 @@
  * In a sample every request stands for `scale` of them, so a request occupies a
  * queue scale times as long; there are proportionally fewer queues, so that the
  * load of each keeps the evenness it has on the whole GPU. */
-#include "engine/base/base.h"
-#include "engine/sim/cache/cache.h"
-#include "engine/sim/cache/l2.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/timing/group.h"
-#include "engine/sim/timing/memory.h"
 #include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/timing_int.h"
 #include "engine/sim/window.h"
 
 /* A read on its way. answers 0: nothing; sm: who sent it. */
@@ -98,9 +93,12 @@ enum status timing_mem_init(struct timing_mem *m, const struct timing_launch *t,
         m->ask_cycles[n] = bytes * m->turn_cycles;
         m->slice_cycles[n] = bytes / m->slice_bytes / m->nslices;
     }
-    uint64_t bytes = (uint64_t)((double)g->l2_bytes * g->l2_distinct);
+    bool split = !places && g->l2_sides == 2;
+    uint64_t bytes = (uint64_t)((double)g->l2_bytes * (split ? 1 : g->l2_distinct));
     enum status st = places ? cache_l2_init_sample(&m->l2, bytes, t->units, places, t->p->mem)
                             : cache_l2_init(&m->l2, bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
+    if (st == ST_OK && split)
+        cache_l2_split(&m->l2);
     if (st == ST_OK)
         cache_l2_shape(&m->l2, cache_l2_traits_of(g));
     return st;
@@ -113,22 +111,19 @@ enum status timing_mem_keep(struct timing_mem *m, const struct sim_window *w)
         return ST_OK;
     uint64_t first = w->addr >> CACHE_LINE_SHIFT,
              end = ((w->addr + w->bytes - 1) >> CACHE_LINE_SHIFT) + 1;
-    return cache_l2_keep(&m->l2, &(struct cache_window){ .first = first,
-                                                         .lines = end - first,
-                                                         .ratio = w->ratio,
-                                                         .part = w->part >> CACHE_LINE_SHIFT,
-                                                         .taken = m->g->l2_distinct });
+    return cache_l2_keep(&m->l2,
+                         &(struct cache_window){ .first = first,
+                                                 .lines = end - first,
+                                                 .ratio = w->ratio,
+                                                 .part = w->part >> CACHE_LINE_SHIFT,
+                                                 .taken = m->l2.parts == 2 ? 1 : m->g->l2_distinct });
 }
 
 void timing_mem_free(struct timing_mem *m)
 {
     cache_l2_free(&m->l2);
     cache_sides_free(&m->sides);
-    base_free(m->slice);
-    base_free(m->channel);
-    base_free(m->unit);
-    base_free(m->met);
-    base_free(m->asked);
+    BASE_FREE(m->slice, m->channel, m->unit, m->met, m->asked);
     m->met = NULL;
     m->asked = NULL;
     m->slice = m->channel = m->unit = NULL;
@@ -192,7 +187,7 @@ static void note_request(struct timing_sm *s, const struct cache_l2_request *r, 
     struct cache_l2_request *to = &s->request[s->nrequests++];
     *to = *r;
     to->fetch = fetch;
-    to->side = side_of(s) & 1;
+    to->side = (uint8_t)(side_of(s) & 1);
 }
 
 static inline void choose_queues(const struct timing_mem *m, struct cache_l2_request *r)
@@ -226,11 +221,6 @@ static uint32_t with_distance(const struct sim_preset *g, const struct timing_sm
 }
 
 #define LINE_BITS ((1ull << 56) - 1)
-
-static struct timing_flight *flight_of(struct timing_sm *s, uint64_t line)
-{
-    return s->flight ? &s->flight[cache_mix(line) % TIMING_FLIGHTS] : NULL;
-}
 
 /* Whether a read meets an earlier one for the same sectors on its way. The queue before L2 answers
  * up to l2_merge_answers reads with one. */
@@ -279,14 +269,14 @@ uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_
     double served = waiting(m, slice, s->slice_added, r->at);
     bool atomics = slice->atomics > 0.5f;
     wait += served;
-    struct timing_flight *f = flight_of(s, r->line);
+    struct timing_flight *f = s->flight ? &s->flight[cache_mix(r->line) % TIMING_FLIGHTS] : NULL;
     if (merges(s, f, r)) {
         s->now.line = s->now.missed;
         return f->until + (uint32_t)port;
     }
     if (m->crowd_cycles > 0 && !r->own)
         s->ask_free += m->ask_cycles[n] * (1 - m->merged);
-    uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
+    uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, side_of(s), r->line, r->sectors));
     wait += port + take_port(&s->out_free, r->at, g->icnt_read_cycles);
     s->slice_added += (r->copy ? slice_bytes(g, r) / m->slice_bytes / m->nslices : m->slice_cycles[n]) *
                       (1 - m->merged);
@@ -402,7 +392,7 @@ static uint8_t look_on_sides(struct timing_mem *m, const struct cache_l2_request
                              struct cache_l2_outcome *o)
 {
     if (!m->sides.copy)
-        return 0;
+        return o->crossed;
     struct cache_sides_outcome s = cache_sides_access(&m->sides, r, o->hit, o->left);
     o->hit &= (uint8_t)~s.lost;
     o->miss |= s.lost;

@@ -2,13 +2,10 @@
 #ifndef GPULOCW_SIM_TIMING_MEMORY_H
 #define GPULOCW_SIM_TIMING_MEMORY_H
 
-#include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
 #include "engine/sim/cache/sides.h"
 
-struct sim_mem;
-struct sim_preset;
 struct sim_window;
 struct timing_launch;
 struct timing_met;
@@ -60,8 +57,8 @@ struct timing_mem {
     double atomic_cycles; /* cycles one turn of an atomic takes at a slice */
     /* cycles that the epoch's requests take of the channels; share of their time taken lately */
     double busy, load;
-    double active;            /* simulated SMs that asked for anything in the last epoch */
-    uint32_t epoch, entering; /* start of the current epoch; end of the one being entered */
+    double active;  /* simulated SMs that asked for anything in the last epoch */
+    uint32_t epoch; /* start of the current one */
     /* counters, of the simulated SMs */
     uint64_t reads;  /* sectors */
     uint64_t hits;   /* sectors */

@@ -1,12 +1,9 @@
 /* The order in which a region issues: a list schedule by the longest path to its end, which keeps every
  * register and memory order. Copies of a loop's body (unroll.c) are one region: registers of one copy
  * are not those of another, but for what one leaves to the next. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/timing/plan.h"
 
 #include <string.h>

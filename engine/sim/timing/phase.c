@@ -13,12 +13,9 @@
  * other at barriers keep step: one class. */
 #include "engine/sim/timing/phase.h"
 
-#include "engine/base/base.h"
+#include "engine/rec/counter_ids.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
 #include "engine/sim/timing/group.h"
-#include "engine/sim/timing/plan.h"
 #include "engine/sim/timing/sm.h"
 #include "engine/sim/timing/warp.h"
 
@@ -53,6 +50,8 @@ void timing_sm_count(const struct timing_sm *s, struct sim_stats *o)
     for (unsigned k = 0; k < COUNTER_COUNT; k++)
         o->work.count[k] += s->count[k];
     o->work.tensor_busy += s->tensor_busy;
+    o->work.load_cycles += s->load_cycles;
+    o->work.loading_cycles += s->loading_cycles;
     o->work.copies += s->copies;
     o->work.copy_reads += s->copy_reads;
     o->work.copy_writes += s->copy_writes;
@@ -61,17 +60,17 @@ void timing_sm_count(const struct timing_sm *s, struct sim_stats *o)
 
 void timing_scaled_counters(struct sim_stats *o, uint64_t *v[TIMING_SCALED])
 {
-    enum { NAMED = TIMING_SCALED - PIPE_COUNT - COUNTER_COUNT };
-    uint64_t *all[NAMED] = { &o->inst_warp,        &o->inst_thread,    &o->l1_requests,
-                             &o->l1_sectors,       &o->l1_hits,        &o->l2_reads,
-                             &o->l2_hits,          &o->l2_missed,      &o->l2_writes,
-                             &o->work.tensor_busy, &o->work.copies,    &o->work.copy_reads,
-                             &o->work.copy_writes, &o->work.copy_hits, &o->work.copy_missed,
-                             &o->work.write_hits };
+    enum { NAMED = TIMING_SCALED - PIPE_COUNT - COUNTERS_MOST };
+    uint64_t *all[NAMED] = { &o->inst_warp,        &o->inst_thread,      &o->l1_requests,
+                             &o->l1_sectors,       &o->l1_hits,          &o->l2_reads,
+                             &o->l2_hits,          &o->l2_missed,        &o->l2_writes,
+                             &o->work.tensor_busy, &o->work.copies,      &o->work.copy_reads,
+                             &o->work.copy_writes, &o->work.copy_hits,   &o->work.copy_missed,
+                             &o->work.write_hits,  &o->work.load_cycles, &o->work.loading_cycles };
     memcpy(v, all, sizeof all);
     for (unsigned k = 0; k < PIPE_COUNT; k++)
         v[NAMED + k] = &o->work.flop[k];
-    for (unsigned k = 0; k < COUNTER_COUNT; k++)
+    for (unsigned k = 0; k < COUNTERS_MOST; k++)
         v[NAMED + PIPE_COUNT + k] = &o->work.count[k];
 }
 
@@ -89,33 +88,47 @@ static void load_counters(struct sim_load_stats *c, uint64_t *v[OF_LOAD])
     memcpy(v, all, sizeof all);
 }
 
-/* to += from * by */
-static void add_counters(struct sim_stats *to, struct sim_stats *from, double by)
+double timing_extended(double v, double fewer, double by)
+{
+    return fmax(0, v + (v - fewer) * by);
+}
+
+static uint64_t extended(uint64_t v, uint64_t fewer, double by)
+{
+    return (uint64_t)(timing_extended((double)v, (double)fewer, by) + 0.5);
+}
+
+/* Each counter of `to` becomes made(its own, that of `from`, by). */
+static void each_counter(struct sim_stats *to, struct sim_stats *from,
+                         uint64_t (*made)(uint64_t own, uint64_t other, double by), double by)
 {
     uint64_t *a[PLAIN], *b[PLAIN], *c[OF_LOAD], *d[OF_LOAD];
     plain_counters(to, a);
     plain_counters(from, b);
     for (int i = 0; i < PLAIN; i++)
-        *a[i] += (uint64_t)((double)*b[i] * by + 0.5);
-    for (uint32_t k = 0; k < to->nloads; k++) {
+        *a[i] = made(*a[i], *b[i], by);
+    for (uint32_t k = 0; k < to->nloads && k < from->nloads; k++) {
         load_counters(&to->loads[k], c);
         load_counters(&from->loads[k], d);
         for (int i = 0; i < OF_LOAD; i++)
-            *c[i] += (uint64_t)((double)*d[i] * by + 0.5);
+            *c[i] = made(*c[i], *d[i], by);
     }
 }
 
-static void clear_counters(struct sim_stats *o)
+static uint64_t added(uint64_t own, uint64_t other, double by)
 {
-    uint64_t *v[PLAIN], *c[OF_LOAD];
-    plain_counters(o, v);
-    for (int i = 0; i < PLAIN; i++)
-        *v[i] = 0;
-    for (uint32_t k = 0; k < o->nloads; k++) {
-        load_counters(&o->loads[k], c);
-        for (int i = 0; i < OF_LOAD; i++)
-            *c[i] = 0;
-    }
+    return own + (uint64_t)((double)other * by + 0.5);
+}
+
+static uint64_t less(uint64_t own, uint64_t other, double by)
+{
+    (void)by;
+    return own - other;
+}
+
+void timing_extend_counters(struct sim_stats *to, struct sim_stats *from, double by)
+{
+    each_counter(to, from, extended, by);
 }
 
 /* What the group has counted so far; DRAM bytes as its SMs' share. Owned by the caller; loads NULL: out
@@ -138,22 +151,6 @@ static struct sim_stats counted(const struct timing_group *g)
     o.dram_read_bytes = (uint64_t)(g->mem.dram_read / g->mem.scale);
     o.dram_write_bytes = (uint64_t)(g->mem.dram_write / g->mem.scale);
     return o;
-}
-
-/* b := b - a, of counters that only grow. */
-static void take_off(struct sim_stats *b, struct sim_stats *a)
-{
-    uint64_t *x[PLAIN], *y[PLAIN], *c[OF_LOAD], *d[OF_LOAD];
-    plain_counters(b, x);
-    plain_counters(a, y);
-    for (int i = 0; i < PLAIN; i++)
-        *x[i] -= *y[i];
-    for (uint32_t k = 0; k < b->nloads; k++) {
-        load_counters(&b->loads[k], c);
-        load_counters(&a->loads[k], d);
-        for (int i = 0; i < OF_LOAD; i++)
-            *c[i] -= *d[i];
-    }
 }
 
 /* ---- a phase of a group ---- */
@@ -239,7 +236,7 @@ static void note_phase(struct timing_group *g, const double *rate)
     uint32_t places[SIM_CLASSES] = { 0 };
     *ph = (struct sim_phase){ .cycles = g->now - g->phases.at, .seen = counted(g) };
     if (ph->seen.loads)
-        take_off(&ph->seen, &g->phases.from);
+        each_counter(&ph->seen, &g->phases.from, less, 0);
     for (uint32_t i = 0; i < g->t->warps_per_cta; i++) {
         ph->rate[g->phases.part.class_of[i]] += rate[i];
         places[g->phases.part.class_of[i]]++;
@@ -333,14 +330,14 @@ static double lengths(const struct sim_part *p, const struct sim_stats *whole, d
 
 void timing_parts_add(struct sim_stats *o, const struct sim_stats *whole)
 {
-    clear_counters(o);
+    each_counter(o, o, less, 0);
     o->cycles = 0;
     for (uint32_t i = 0; i < o->nparts; i++) {
         double len[SIM_CLASSES];
         o->cycles += lengths(&o->parts[i], whole, len) / o->nparts;
         for (uint32_t k = 0; k < o->parts[i].nphases; k++) {
             struct sim_phase *ph = &o->parts[i].phase[k];
-            add_counters(o, &ph->seen, len[k] / ph->cycles);
+            each_counter(o, &ph->seen, added, len[k] / ph->cycles);
         }
     }
 }

@@ -3,7 +3,6 @@
 #ifndef GPULOCW_SIM_TIMING_PHASE_H
 #define GPULOCW_SIM_TIMING_PHASE_H
 
-#include "engine/base/base.h"
 #include "engine/rec/counters.h"
 #include "engine/sim/sim.h"
 
@@ -19,8 +18,12 @@ struct timing_phases {
 /* adds the SM's counters; o->loads [o->nloads] */
 void timing_sm_count(const struct timing_sm *s, struct sim_stats *o);
 /* The counters of sim_stats that grow with the launch, but for the bytes of DRAM. */
-enum { TIMING_SCALED = 16 + PIPE_COUNT + COUNTER_COUNT };
+enum { TIMING_SCALED = 18 + PIPE_COUNT + COUNTERS_MOST };
 void timing_scaled_counters(struct sim_stats *o, uint64_t *v[TIMING_SCALED]);
+/* v + (v - fewer) * by, never below 0. */
+double timing_extended(double v, double fewer, double by);
+/* to = timing_extended of to and from, of the counters, the bytes of DRAM and what each load asked for. */
+void timing_extend_counters(struct sim_stats *to, struct sim_stats *from, double by);
 /* A phase is measured from here on. */
 void timing_phase_begin(struct timing_group *g);
 /* Ends the phase. True: its fastest warps are gone, the others run on, and there is another phase to

@@ -6,20 +6,15 @@
  * schedule (order.c), small loops several turns together (unroll.c). */
 #include "engine/sim/timing/plan.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/cache/cache.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/tensor/wgmma.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 #include "engine/sim/timing/expansion.h"
-
-#include <string.h>
+#include "engine/sim/timing/spill.h"
 
 /* ---- costs ---- */
 
@@ -334,6 +329,16 @@ static uint16_t flags_of(const struct exec_inst *in)
 }
 
 /* ---- the whole program ---- */
+/* The assembler has put all variables of the thread into registers: what loads and stores them is gone. */
+static void drop_local(struct timing_plan *t)
+{
+    const struct sim_program *p = t->p;
+    if (!p->compiled.regs || p->compiled.stack || p->nfuncs > 1)
+        return;
+    for (uint32_t i = 0; i < p->ncode; i++)
+        if (p->code[i].kind == EXEC_MEM && p->code[i].space == PTX_SPACE_LOCAL)
+            t->op[i] = (struct timing_op){ .flags = TIMING_FREE, .unit = UNIT_MOVE };
+}
 
 static bool goes_either_way(const struct timing_plan *t, uint32_t i)
 {
@@ -450,6 +455,7 @@ static struct timing_slot slot_of(const struct timing_plan *t, const struct timi
                              .nsrc = in->nsrc,
                              .dst = in->ndst ? t->regs[regs] : TIMING_SINK,
                              .many = in->ndst > 1 || n > TIMING_NEAR,
+                             .spills = o->spill_loads || o->spill_stores,
                              .holds = (o->flags & HOLDS) != 0 };
     if (o->flags & TIMING_OFFSET && at >= r->n) {
         s.flags |= TIMING_FREE;
@@ -565,9 +571,11 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
         return ST_NOMEM;
     timing_calls(t, g);
     timing_fold(t, g);
+    drop_local(t);
     balance(t, g);
     make_regions(t);
     t->nown = t->nslots;
+    timing_spills(t);
     if (!make_room(t, g))
         return ST_NOMEM;
     for (uint32_t i = 0, nregs = 0, nleft = 0; i < t->nregions; i++) {
@@ -577,20 +585,29 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
     return ST_OK;
 }
 
-uint32_t timing_regs(const struct sim_program *p)
+/* Registers that loads ahead of their uses need. */
+static uint32_t regs_ahead(const struct timing_plan *t)
+{
+    uint32_t spare = ALWAYS_REGS - (uint32_t)t->p->preset.ahead_regs,
+             regs = (t->live + spare + 7) / 8 * 8;
+    if (t->p->preset.ahead_regs < 0 || t->p->preset.ahead_regs > ALWAYS_REGS || regs < t->p->regs)
+        return t->p->regs;
+    return regs < t->p->regs_allowed ? regs : t->p->regs_allowed;
+}
+
+void timing_estimate(struct sim_program *p)
 {
     struct timing_plan t;
-    uint32_t regs = p->regs, spare = ALWAYS_REGS - (uint32_t)p->preset.ahead_regs;
-    if (p->preset.ahead_regs < 0 || p->preset.ahead_regs > ALWAYS_REGS)
-        return regs;
-    if (timing_plan_make(&t, p, &p->preset) == ST_OK && (t.live + spare + 7) / 8 * 8 > regs)
-        regs = (t.live + spare + 7) / 8 * 8;
+    if (timing_plan_make(&t, p, &p->preset) == ST_OK) {
+        p->spilled = timing_spilled(&t);
+        p->regs = p->regs_allowed > p->regs ? regs_ahead(&t) : p->regs;
+    }
     timing_plan_free(&t);
-    return regs < p->regs_allowed ? regs : p->regs_allowed;
 }
 
 void timing_plan_free(struct timing_plan *t)
 {
     arena_free(t->arena);
+    base_free(t->spill);
     *t = (struct timing_plan){ 0 };
 }

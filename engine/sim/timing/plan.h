@@ -3,7 +3,6 @@
 #ifndef GPULOCW_SIM_TIMING_PLAN_H
 #define GPULOCW_SIM_TIMING_PLAN_H
 
-#include "engine/base/base.h"
 #include "engine/rec/counters.h"
 
 struct cache_route;
@@ -58,7 +57,15 @@ struct timing_op {
     /* of a call of the driver's: more cycles per lane; of a product: cycles of shared memory */
     uint16_t each;
     uint32_t region;
-    uint32_t base; /* scoreboard slot of the function's register 0 */
+    uint32_t base;  /* scoreboard slot of the function's register 0 */
+    uint32_t spill; /* values loaded for it and stored to make room, from t->spill[spill] on */
+    uint8_t spill_loads, spill_stores;
+};
+/* A value that goes to local memory, or comes from it: where in the thread's stack, in words. */
+struct timing_spill {
+    uint32_t at;
+    uint8_t words;
+    bool store;
 };
 /* An instruction at its place in the issue order of its region, with all that issuing it takes. Nearly
  * all have one result and few operands: those stand here, so that the scoreboard is read without a loop.
@@ -81,6 +88,7 @@ struct timing_slot {
     bool many;  /* more results or operands than stand here */
     /* what comes after may have to wait for more than the issue interval */
     bool holds;
+    bool spills; /* see timing_op */
 };
 /* Scoreboard slots before a warp's registers: always ready; written, never read. */
 enum { TIMING_ZERO, TIMING_SINK, TIMING_OWN_SLOTS };
@@ -114,9 +122,11 @@ struct timing_plan {
     uint32_t nown; /* the first of those that copies of loops have */
     /* [ncode + 1] operations of one thread in code[0 .. i), by pipe; NULL: the pipe is not used */
     uint64_t *work[PIPE_COUNT];
-    bool tensor_unknown; /* products of tensor memory: neither operations nor time are known */
-    bool maps_ready;     /* the kernel prefetches its tensor maps */
-    uint32_t live;       /* registers in use at once, of the region that has most */
+    bool tensor_unknown;        /* products of tensor memory: neither operations nor time are known */
+    bool maps_ready;            /* the kernel prefetches its tensor maps */
+    uint32_t live;              /* registers in use at once, of the region that has most */
+    struct timing_spill *spill; /* owned */
+    uint32_t nspill;
     struct arena *arena;
 };
 /* flops.c: fills work and tensor_unknown. */

@@ -1,7 +1,6 @@
 /* Threads that run the same short job over and over: an epoch of the SMs lasts
  * some hundred microseconds, too short to start threads for. A worker spins a
  * moment for the next round, then sleeps. */
-#include "engine/base/base.h"
 #include "engine/sim/timing/group.h"
 
 #include <pthread.h>

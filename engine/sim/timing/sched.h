@@ -2,7 +2,6 @@
 #ifndef GPULOCW_SIM_TIMING_SCHED_H
 #define GPULOCW_SIM_TIMING_SCHED_H
 
-#include "engine/base/base.h"
 #include "engine/sim/timing/plan.h"
 #include "engine/sim/timing/spent.h"
 

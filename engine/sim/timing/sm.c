@@ -7,19 +7,12 @@
  * step is: fetch the next region, or issue. */
 #include "engine/sim/timing/sm.h"
 
-#include "engine/base/base.h"
-#include "engine/sim/cache/cache.h"
-#include "engine/sim/cache/l1.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/preset.h"
-#include "engine/sim/step.h"
 #include "engine/sim/timing/access.h"
 #include "engine/sim/timing/group.h"
-#include "engine/sim/timing/plan.h"
-#include "engine/sim/timing/sched.h"
-#include "engine/sim/timing/timing_int.h"
+#include "engine/sim/timing/spill.h"
 #include "engine/sim/timing/warp.h"
-#include "engine/sim/timing/wheel.h"
 
 #include <string.h>
 
@@ -160,39 +153,15 @@ void timing_sm_free(struct timing_sm *s)
     cache_l1_free(&s->ro);
     base_free(s->warp_room);
     for (uint32_t i = 0; s->work && i < s->nwarps; i++) {
-        base_free(s->work[i].mem);
-        base_free(s->work[i].box);
-        base_free(s->work[i].late);
-        base_free(s->work[i].lines);
+        BASE_FREE(s->work[i].mem, s->work[i].box, s->work[i].late, s->work[i].lines);
     }
-    base_free(s->work);
-    base_free(s->waits_room);
-    base_free(s->warp_inst);
-    base_free(s->ready);
-    base_free(s->age);
-    base_free(s->wants);
-    base_free(s->scoreboard);
-    base_free(s->cta);
-    base_free(s->order);
-    base_free(s->turns);
-    base_free(s->queue.done);
-    base_free(s->queue.by);
-    base_free(s->held.done);
-    base_free(s->held.by);
+    BASE_FREE(s->work, s->waits_room, s->warp_inst, s->ready, s->age, s->wants, s->scoreboard, s->cta,
+              s->order, s->turns, s->queue.done, s->queue.by, s->held.done, s->held.by);
     for (uint32_t i = 0; s->sched && i < TIMING_SCHEDULERS; i++) {
-        base_free(s->sched[i].own.done);
-        base_free(s->sched[i].own.by);
+        BASE_FREE(s->sched[i].own.done, s->sched[i].own.by);
     }
-    base_free(s->sched);
-    base_free(s->mshr);
-    base_free(s->mshr_by);
-    base_free(s->room);
-    base_free(s->ended);
-    base_free(s->flight);
-    base_free(s->loads);
-    base_free(s->request);
-    base_free(s->late);
-    base_free(s->const_line);
+    BASE_FREE(s->sched, s->mshr, s->mshr_by, s->room, s->ended, s->flight, s->loads, s->request, s->late,
+              s->const_line);
 }
 
 static void make_youngest(struct timing_sm *s, uint32_t slot)
@@ -239,6 +208,7 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
         w->work->tensor = w->work->ngroups = 0;
         w->work->nlate = w->work->nbox = 0;
         w->work->drained = 0;
+        w->work->loading = 0;
         w->gone = false;
         memset(w->slot, 0, t->plan.nslots * sizeof *w->slot);
         s->age[id] = s->arrivals++;
@@ -409,6 +379,9 @@ static inline bool issue(struct timing_sm *s, struct timing_warp *w, struct timi
         *from = done = t + 1;
     } else if (o->unit == UNIT_TENSOR) {
         s->tensor_busy += o->busy;
+    }
+    if (o->spills) {
+        done = later(done, timing_spill_issue(s, w, q, o, t));
     }
     set_results(plan, w, o, done);
     w->pending--;

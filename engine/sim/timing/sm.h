@@ -2,24 +2,17 @@
 #ifndef GPULOCW_SIM_TIMING_SM_H
 #define GPULOCW_SIM_TIMING_SM_H
 
-#include "engine/base/base.h"
 #include "engine/rec/counters.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l1.h"
 #include "engine/sim/step.h"
 #include "engine/sim/timing/sched.h"
-#include "engine/sim/timing/spent.h"
 #include "engine/sim/timing/timing_int.h"
 #include "engine/sim/timing/wheel.h"
 
 struct cache_l2_request;
-struct exec_cta;
-struct exec_inst;
 struct timing_access;
-struct timing_group;
 struct timing_mem;
-struct timing_slot;
-struct timing_warp;
 struct timing_work;
 
 /* ---- an SM ---- */
@@ -155,18 +148,18 @@ struct timing_sm {
     double resident;            /* warps of a scheduler, summed over the cycles that latency took */
     struct timing_memory_wait now;
     /* counters */
-    uint64_t inst_warp;            /* warp instructions */
-    uint64_t inst_thread;          /* thread instructions */
-    uint64_t l1_requests;          /* warp instructions */
-    uint64_t l1_sectors;           /* of 32 bytes */
-    uint64_t l1_hits;              /* sectors */
-    uint64_t warp_cycles;          /* cycle */
-    uint64_t flop[PIPE_COUNT];     /* operations */
-    uint64_t count[COUNTER_COUNT]; /* those that are summed up */
-    uint64_t tensor_busy;          /* cycle, of all its tensor cores */
-    uint64_t copies;               /* bulk and tensor copies */
-    uint64_t copy_reads;           /* sectors */
-    uint64_t copy_writes;          /* sectors */
+    uint64_t inst_warp;                   /* warp instructions */
+    uint64_t inst_thread;                 /* thread instructions */
+    uint64_t l1_requests;                 /* warp instructions */
+    uint64_t l1_sectors;                  /* of 32 bytes */
+    uint64_t l1_hits;                     /* sectors */
+    uint64_t warp_cycles;                 /* cycle */
+    uint64_t flop[PIPE_COUNT];            /* operations */
+    uint64_t count[COUNTERS_MOST];        /* those that are summed up */
+    uint64_t tensor_busy;                 /* cycle, of all its tensor cores */
+    uint64_t load_cycles, loading_cycles; /* sim_work */
+    uint64_t copies;                      /* bulk and tensor copies */
+    uint64_t copy_reads, copy_writes;     /* sectors */
     /* [nwarps] warp instructions of the slot; [nloads] */
     uint64_t *warp_inst;
     struct timing_load_count *loads;

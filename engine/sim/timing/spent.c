@@ -1,17 +1,11 @@
 /* Where the issue slots of schedulers go: each cycle to one cause and one instruction. */
 #include "engine/sim/timing/spent.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/preset.h"
 #include "engine/sim/timing/group.h"
-#include "engine/sim/timing/plan.h"
-#include "engine/sim/timing/sched.h"
 #include "engine/sim/timing/sm.h"
 #include "engine/sim/timing/warp.h"
-
-#include <string.h>
 
 /* ---- what was waited for ---- */
 
@@ -264,9 +258,12 @@ static void describe(const struct timing_group *g, uint32_t n, const struct limi
     };
 }
 
+/* A function of the compiler's own (pow ...) names no lines: its time is that of the line which calls it. */
 static struct limit_row row_of(const struct sim_program *p, const struct exec_inst *in)
 {
-    struct ptx_place at = ptx_user_place(p->module, ptx_loc_of(in->func->ptx, in->ptx));
+    const struct ptx_func *f = in->func->ptx, *kernel = p->funcs[0].ptx;
+    struct ptx_place at = f->nlocs || !kernel->nlocs ? ptx_place_near(p->module, f, in->ptx)
+                                                     : ptx_place_of_call(p->module, kernel, f);
     struct limit_row r = { .line = in->ptx->at.line };
     if (at.line && at.file) {
         r.source = at.line;

@@ -7,12 +7,9 @@
 #ifndef GPULOCW_SIM_TIMING_SPENT_H
 #define GPULOCW_SIM_TIMING_SPENT_H
 
-#include "engine/base/base.h"
 #include "engine/rec/limits.h"
 
-struct limit_launch;
 struct timing_group;
-struct timing_launch;
 struct timing_sched;
 struct timing_slot;
 struct timing_sm;

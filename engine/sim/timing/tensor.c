@@ -3,19 +3,11 @@
  * The engine takes one copy after the other, reads or writes its lines at L2 (never L1) as fast as
  * copy_bytes_per_cycle, and needs copy_latency more than a trip to L2. A product occupies the tensor
  * core of its scheduler from when the one before has ended; its warp goes on at once. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/sim/cache/cache.h"
-#include "engine/sim/cache/l2.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/tensor/tma.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/step.h"
 #include "engine/sim/timing/access.h"
 #include "engine/sim/timing/group.h"
-#include "engine/sim/timing/plan.h"
 #include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/timing_int.h"
 #include "engine/sim/timing/warp.h"
 
 static uint32_t copy_line(struct timing_sm *s, const struct timing_access *a, struct cache_l2_request *r,

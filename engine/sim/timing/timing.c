@@ -9,39 +9,27 @@
  * result says so. Programs whose CTAs communicate are never sampled: a few SMs
  * would do the work of all. Where no CTA of the sample ended in time, the rate of
  * instructions is what it gives, and the launch's size comes from elsewhere. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/ptx/text_marks.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
-#include "engine/sim/cache/cache.h"
-#include "engine/sim/cache/l2.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/exec/tensor/replace.h"
 #include "engine/sim/exec/tensor/tma.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
-#include "engine/sim/timing/group.h"
-#include "engine/sim/timing/phase.h"
-#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/groups.h"
 #include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/spent.h"
-#include "engine/sim/timing/wheel.h"
+#include "engine/sim/timing/turns.h"
 
 #include <math.h>
 #include <string.h>
 
-#define NGROUPS        2u
-#define SAMPLE_SMS     4u       /* SMs of a group at first */
-#define SAMPLE_MORE    8u       /* and when that many cost less than the budget */
-#define SAMPLE_BUDGET  200000u  /* warp instructions of a group before it stops starting CTAs */
-#define SAMPLE_TASKS   800000u  /* the same where tasks are claimed: see run_subset */
-#define WHOLE_LIMIT    400000u  /* warp instructions of a launch that is simulated whole */
-#define PRODUCTS_LIMIT 4000000u /* the same, of kernels that make products */
+#define SAMPLE_SMS   4u      /* SMs of a group at first */
+#define SAMPLE_MORE  8u      /* and when that many cost less than the budget */
+#define SAMPLE_TASKS 800000u /* the same where tasks are claimed: see run_subset */
+#define WHOLE_LIMIT  800000u /* warp instructions of a launch that is simulated whole: as the sample's */
+#define UNSURE_LIMIT \
+    4000000u /* the same, of one that a sample may not stand for, or that makes products */
 
 /* ---- setting up ---- */
 
@@ -127,58 +115,6 @@ static enum status set_up(struct timing_launch *t, struct sim_program *p, const 
     return st;
 }
 
-/* ---- running groups ---- */
-
-struct timing_groups {
-    struct timing_group *v;
-    uint32_t n;
-    uint64_t budget;
-    struct exec_drive *beside;
-    const struct timing_launch *t;
-};
-static void run_group(void *ctx, size_t i)
-{
-    struct timing_groups *a = ctx;
-    if (i >= a->n) {
-        exec_drive_share(a->beside);
-        return;
-    }
-    struct timing_group *g = &a->v[i];
-    enum status st = timing_group_init(g, a->t, (uint32_t)i);
-    if (st != ST_OK)
-        g->status = st;
-    else
-        timing_group_run(g, a->budget);
-}
-
-static void free_groups(struct timing_groups *a)
-{
-    for (uint32_t i = 0; a->v && i < a->n; i++)
-        if (a->v[i].t)
-            timing_group_free(&a->v[i]);
-    base_free(a->v);
-    *a = (struct timing_groups){ 0 };
-}
-
-static enum status run_groups(struct timing_launch *t, uint64_t budget, struct timing_groups *a,
-                              struct diags *ds)
-{
-    a->n = t->ngroups;
-    a->budget = budget;
-    a->v = base_alloc(a->n * sizeof *a->v);
-    if (!a->v)
-        return ST_NOMEM;
-    a->t = t;
-    enum status st = ST_OK;
-    uint32_t pieces = a->n + (a->beside ? t->threads : 0); /* groups first: they take longest */
-    base_parallel(t->threads < pieces ? t->threads : pieces, pieces, run_group, a);
-    for (uint32_t i = 0; i < a->n && st == ST_OK; i++) {
-        st = a->v[i].status;
-        diags_move(ds, &a->v[i].ds);
-    }
-    return st;
-}
-
 /* ---- statistics ---- */
 
 static uint64_t scale_u64(uint64_t n, double by)
@@ -186,12 +122,17 @@ static uint64_t scale_u64(uint64_t n, double by)
     return by == 1 ? n : (uint64_t)((double)n * by + 0.5);
 }
 
-static void scale_counts(struct sim_stats *o, double by)
+static void scale_sums(struct sim_stats *o, double by)
 {
     uint64_t *v[TIMING_SCALED];
     timing_scaled_counters(o, v);
     for (size_t i = 0; i < ARRAY_LEN(v); i++)
         *v[i] = scale_u64(*v[i], by);
+}
+
+static void scale_counts(struct sim_stats *o, double by)
+{
+    scale_sums(o, by);
     for (uint32_t i = 0; i < o->nloads; i++) {
         struct sim_load_stats *c = &o->loads[i];
         uint64_t *w[] = { &c->executions, &c->requests, &c->sectors, &c->l1_hits, &c->threads };
@@ -200,8 +141,21 @@ static void scale_counts(struct sim_stats *o, double by)
     }
 }
 
-static enum status make_loads(const struct sim_program *p, struct sim_stats *o)
+/* Operations of a product by a warp. */
+static void note_product(const struct timing_plan *plan, const struct exec_inst *in,
+                         struct sim_load_stats *c)
 {
+    size_t i = (size_t)(in - plan->p->code);
+    for (unsigned k = PIPE_TENSOR_16; k < PIPE_COUNT; k++)
+        if (plan->work[k] && plan->work[k][i + 1] > plan->work[k][i]) {
+            c->flop = WARP_LANES * (plan->work[k][i + 1] - plan->work[k][i]);
+            c->pipe = (uint8_t)k;
+        }
+}
+
+static enum status make_loads(const struct timing_plan *plan, struct sim_stats *o)
+{
+    const struct sim_program *p = plan->p;
     base_free(o->loads);
     o->nloads = p->nloads;
     o->loads = base_alloc((p->nloads + 1) * sizeof *o->loads);
@@ -212,6 +166,7 @@ static enum status make_loads(const struct sim_program *p, struct sim_stats *o)
         o->loads[i] = (struct sim_load_stats){ .func = in->func->ptx->index,
                                                .inst = in->ptx->index,
                                                .line = in->ptx->at.line };
+        note_product(plan, in, &o->loads[i]);
     }
     return ST_OK;
 }
@@ -261,14 +216,61 @@ static void make_typical(struct sim_stats *s, const struct sim_preset *p, const 
     scale_counts(s, by);
 }
 
-void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole)
+/* What a load asked for, by the executions that the functional run counted. */
+static void count_load(struct sim_load_stats *c, const struct sim_load_stats *whole)
 {
-    if (!s->inst_warp)
-        return;
-    if (!(s->cycles_per_inst > 0)) {
-        make_typical(s, p, whole);
-        return;
+    uint64_t *v[] = { &c->requests, &c->sectors, &c->l1_hits };
+    for (size_t k = 0; c->executions && k < ARRAY_LEN(v); k++)
+        *v[k] = scale_u64(*v[k], (double)whole->executions / (double)c->executions);
+    c->executions = whole->executions;
+    c->threads = whole->threads;
+}
+
+/* Of products every one is counted. */
+static void count_products(struct sim_stats *s, const struct sim_stats *whole)
+{
+    uint64_t flop[PIPE_COUNT] = { 0 }, had = 0, has = 0;
+    for (uint32_t i = 0; i < s->nloads; i++)
+        flop[s->loads[i].pipe] += s->loads[i].flop * whole->loads[i].executions;
+    for (unsigned k = PIPE_TENSOR_16; k < PIPE_COUNT; k++) {
+        if (!flop[k])
+            continue;
+        had += s->work.flop[k];
+        has += s->work.flop[k] = flop[k];
     }
+    if (had)
+        s->work.tensor_busy = scale_u64(s->work.tensor_busy, (double)has / (double)had);
+}
+
+/* The functional run counts the instructions of the launch and the executions of its loads: totals are
+ * those, and what is counted beside them as much as the sample had of it an instruction. */
+static void count_totals(struct sim_stats *s, const struct sim_stats *whole)
+{
+    if (!s->sampled || !whole->inst_warp || whole->nloads != s->nloads)
+        return;
+    uint64_t had = s->l1_requests, requests = 0;
+    for (uint32_t i = 0; i < s->nloads; i++)
+        requests += s->loads[i].requests;
+    scale_sums(s, (double)whole->inst_warp / (double)s->inst_warp);
+    s->inst_warp = whole->inst_warp;
+    s->inst_thread = whole->inst_thread;
+    count_products(s, whole);
+    /* each request is of a load in the table, but for rounding */
+    bool all = fabs((double)requests - (double)had) <= (double)had / 1000 + s->nloads;
+    if (all)
+        s->l1_requests = s->l1_sectors = s->l1_hits = 0;
+    for (uint32_t i = 0; i < s->nloads; i++) {
+        struct sim_load_stats *c = &s->loads[i];
+        count_load(c, &whole->loads[i]);
+        s->l1_requests += all ? c->requests : 0;
+        s->l1_sectors += all ? c->sectors : 0;
+        s->l1_hits += all ? c->l1_hits : 0;
+    }
+}
+
+/* What the sample left out. */
+static void complete_part(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole)
+{
     s->sample_share = fmin(1, (double)s->inst_warp / (double)whole->inst_warp);
     s->cycles = s->lead_cycles + s->cycles_per_inst * (double)whole->inst_warp;
     if (s->nparts)
@@ -281,9 +283,38 @@ void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const s
     s->cycles_per_inst = 0;
 }
 
+void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole)
+{
+    if (!s->inst_warp)
+        return;
+    if (s->cycles_per_inst > 0)
+        complete_part(s, p, whole);
+    else
+        make_typical(s, p, whole);
+    count_totals(s, whole);
+}
+
+/* How far the CTAs of all groups differ in instructions, and the groups in time. */
+static void note_spread(struct timing_launch *t, const struct timing_groups *a)
+{
+    double n = 0, inst = 0, squares = 0, least = INFINITY, most = 0;
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct timing_group *g = &a->v[i];
+        double cycles = g->partial ? 0 : timing_group_cycles(g);
+        n += (double)g->finished;
+        inst += (double)g->finished_inst;
+        squares += g->finished_squares;
+        least = fmin(least, cycles);
+        most = fmax(most, cycles);
+    }
+    double mean = n > 0 ? inst / n : 0;
+    t->uneven = mean > 0 ? sqrt(fmax(0, squares / n - mean * mean)) / mean : 0;
+    t->apart = least > 0 ? most / least - 1 : 0;
+}
+
 static enum status collect(const struct timing_launch *t, struct timing_groups *a, struct sim_stats *o)
 {
-    enum status st = make_loads(t->p, o);
+    enum status st = make_loads(&t->plan, o);
     if (st != ST_OK)
         return st;
     double cycles = 0, dram_read = 0, dram_write = 0, warp_cycles = 0, sm_cycles = 0;
@@ -315,7 +346,7 @@ static enum status collect(const struct timing_launch *t, struct timing_groups *
         o->work.copy_missed += a->v[i].mem.copy_missed;
     }
     o->work.tensor_cores = t->plan.tensor_unknown ? 0 : (uint64_t)(t->g->sms * t->g->schedulers);
-    o->dry = t->sampled;
+    o->dry = t->sampled || t->bare;
     o->sampled = t->sampled && (t->subset || a->v[0].stopped || a->v[0].most < t->nctas);
     o->sample_share = o->sampled ? ctas / (double)t->nctas : 1;
     bool partial = is_partial(a);
@@ -367,12 +398,22 @@ static enum status run_way(struct timing_launch *t, struct exec_drive *beside, s
     sim_stats_free(out);
     *out = (struct sim_stats){ .time_ns = NAN, .cycles = NAN };
     struct timing_groups a = { .beside = beside };
-    enum status st = exec_launch_new(t->p, t->l, &t->x, ds);
-    if (st != ST_OK)
+    struct cache_l2 left = { 0 };
+    t->left = NULL;
+    enum status st = timing_run_before(t, &left);
+    t->left = left.entry ? &left : NULL;
+    if (st == ST_OK)
+        st = exec_launch_new(t->p, t->l, &t->x, ds);
+    if (st != ST_OK) {
+        cache_l2_free(&left);
         return st;
-    st = run_groups(t, t->sampled ? NGROUPS * SAMPLE_BUDGET / t->ngroups : 0, &a, ds);
+    }
+    st = timing_groups_run(t, t->sampled ? NGROUPS * SAMPLE_BUDGET / t->ngroups : 0, &a, ds);
     enum status counted = st == ST_OK ? collect(t, &a, out) : ST_OK;
-    free_groups(&a);
+    if (st == ST_OK)
+        note_spread(t, &a);
+    timing_groups_free(&a);
+    cache_l2_free(&left);
     *astray = exec_launch_escaped_region(t->x);
     if (exec_launch_faulted(t->x))
         st = exec_fault_report(t->x, ds);
@@ -388,6 +429,7 @@ static enum status run_once(struct timing_launch *t, enum way way, uint32_t simu
                             struct exec_drive *beside, struct sim_stats *out, struct diags *ds)
 {
     t->sampled = way != WAY_WHOLE;
+    t->bare = t->l->chosen.every > 0;
     t->subset = way == WAY_SUBSET;
     t->ngroups = t->subset ? NGROUPS : 1;
     t->simulated = simulated;
@@ -424,6 +466,8 @@ static enum talk talk_of(const struct sim_program *p)
     for (uint32_t f = 0; f < p->nfuncs; f++)
         for (uint32_t i = p->funcs[f].first; i < p->funcs[f].first + p->funcs[f].n; i++) {
             const struct exec_inst *in = &p->code[i];
+            if (in->fn == exec_try_cancel)
+                return TALK_OTHER;
             if (!in->spin || in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_LOCAL)
                 continue;
             if (ptx_op_info(in->ptx->op)->effect != EFFECT_ATOMIC) {
@@ -491,6 +535,7 @@ static enum status run_sample(struct timing_launch *t, enum way way, struct sim_
     struct exec_drive *beside = NULL;
     l.functional = true;
     l.progress = NULL;
+    l.chosen.rest = l.chosen.dry = l.chosen.every > 0;
     if (!t->l->outputs || !t->p->timing_ignores_data || t->p->ordered || t->endless)
         return run_once(t, way, SAMPLE_SMS, NULL, out, ds);
     enum status st = exec_drive_new(t->p, &l, &beside, ds);
@@ -506,18 +551,108 @@ static enum status run_sample(struct timing_launch *t, enum way way, struct sim_
     return st == ST_OK ? all : st;
 }
 
+/* Turns of a loop that are timed, before and behind which a turn is measured; of one with at least so many. */
+#define TURNS_BEFORE 4u
+#define TURNS_TIMED  8u
+#define TURNS_LEAST  16u
+#define TURNS_MOST   (1u << 20)
+#define PROBED_CTAS  16u
+
+/* How many turns its loop has in every warp of some CTAs, and about how many instructions the launch has; 0: not the same
+ * in all. */
+static enum status count_turns(const struct timing_launch *t, struct sim_cut cut, uint64_t *turns,
+                               double *insts, struct diags *ds)
+{
+    struct sim_launch l = *t->l;
+    struct sim_stats s = { 0 };
+    uint64_t every = t->nctas / PROBED_CTAS;
+    l.functional = true;
+    l.progress = NULL;
+    l.outputs = NULL;
+    l.cut = cut;
+    l.chosen = (struct sim_chosen){ every < 2            ? 0
+                                    : every > UINT32_MAX ? UINT32_MAX
+                                                         : (uint32_t)every,
+                                    false, true };
+    enum status st = exec_run(t->p, &l, &s, ds);
+    *turns = s.least_turns == s.most_turns && s.most_turns < TURNS_MOST ? s.most_turns : 0;
+    *insts = s.ctas ? (double)s.inst_warp / (double)s.ctas * (double)t->nctas : 0;
+    sim_stats_free(&s);
+    return st;
+}
+
+/* What later turns touch is there as in the first ones. */
+static bool fits_l2(const struct timing_launch *t)
+{
+    uint64_t lines = 0;
+    for (uint32_t i = 0; i < t->nbuffers; i++)
+        lines += t->buffer[i].lines;
+    return lines << CACHE_LINE_SHIFT <= (uint64_t)t->g->l2_bytes;
+}
+
+static enum status run_cut(struct timing_launch *t, struct sim_cut cut, uint32_t turns,
+                           struct sim_stats *out, struct diags *ds)
+{
+    const struct sim_launch *was = t->l;
+    struct sim_launch l = *was;
+    l.chosen = (struct sim_chosen){ UINT32_MAX, false, false };
+    l.cut = cut;
+    l.cut.turns = turns;
+    t->l = &l;
+    enum status st = run_once(t, WAY_WHOLE, 0, NULL, out, ds);
+    t->l = was;
+    return st;
+}
+
+/* Where the kernel is a loop of many equal turns: the launch with a few of them, extended. *done: it was. */
+static enum status run_turns(struct timing_launch *t, struct sim_stats *out, bool *done,
+                             struct diags *ds)
+{
+    struct sim_cut cut;
+    uint64_t turns = 0;
+    double insts = 0;
+    *done = false;
+    if (!sim_can_skip(t->p) || copies_tensors(t->p) || !fits_l2(t) || !timing_turns_find(t->p, &cut))
+        return ST_OK;
+    enum status st = count_turns(t, cut, &turns, &insts, ds);
+    if (st != ST_OK || turns < TURNS_LEAST || insts <= UNSURE_LIMIT)
+        return st;
+    struct sim_stats fewer = { 0 };
+    *done = true;
+    st = run_cut(t, cut, TURNS_BEFORE, &fewer, ds);
+    if (st == ST_OK)
+        st = run_cut(t, cut, TURNS_TIMED, out, ds);
+    if (st == ST_OK)
+        timing_turns_extend(out, &fewer, TURNS_TIMED, TURNS_BEFORE, turns);
+    sim_stats_free(&fewer);
+    return st;
+}
+
 /* A sample on few SMs says how many instructions the launch has. */
 static enum status run_products(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
 {
+    bool done;
+    enum status turned = run_turns(t, out, &done, ds);
+    if (turned != ST_OK || done)
+        return turned;
     enum status st = run_once(t, WAY_SUBSET, SAMPLE_SMS, NULL, out, ds);
-    bool small = !(out->cycles_per_inst > 0) && out->inst_warp <= PRODUCTS_LIMIT;
+    bool small = !(out->cycles_per_inst > 0) && out->inst_warp <= UNSURE_LIMIT;
     if (st != ST_OK)
         return st;
     return small ? run_once(t, WAY_WHOLE, 0, NULL, out, ds) : run_sample(t, WAY_WAVES, out, ds);
 }
 
-/* Runs a sample on few SMs first. A small launch is then run whole; where the sample cost little,
- * it is taken again on more SMs. Where tasks are claimed, each SM runs a part of the grid of its own,
+#define UNEVEN 0.1 /* deviation of the CTAs' instructions over their mean: which were sampled matters */
+
+/* Whether few SMs may not stand for all: what is looked up lies where data say, so that the share of it
+ * that others bring is a guess; CTAs differ in length; or two samples differ. */
+static bool is_unsure(const struct timing_launch *t)
+{
+    return !t->p->timing_ignores_data || t->uneven > UNEVEN || t->apart > TYPICAL;
+}
+
+/* Runs a sample on few SMs first. A small launch, and one that is not much larger and that the sample may
+ * not stand for, is then run whole; where the sample cost little, it is taken again on more SMs. Where tasks are claimed, each SM runs a part of the grid of its own,
  * and SMs that share data lie up to a few places apart: the first four have neighbours alone. */
 static enum status run_subset(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
 {
@@ -525,7 +660,7 @@ static enum status run_subset(struct timing_launch *t, struct sim_stats *out, st
     bool made = out->made;
     if (st != ST_OK || out->cycles_per_inst > 0)
         return st;
-    if (out->inst_warp <= WHOLE_LIMIT || t->endless) {
+    if (out->inst_warp <= (is_unsure(t) ? UNSURE_LIMIT : WHOLE_LIMIT) || t->endless) {
         t->endless = false;
         out->again = made;
         return made ? st : run_once(t, WAY_WHOLE, 0, NULL, out, ds);

@@ -4,13 +4,10 @@
  * body is small, and wholly when the number of its turns is known; not where .pragma "nounroll" stands.
  * Of the copies the count, its comparison and the branch remain once; addresses that grow by constants
  * become offsets of the first copy's. */
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim_int.h"
 #include "engine/sim/timing/plan.h"
 
 #define COPIES 4u          /* of a loop whose turns are not known */

@@ -4,24 +4,20 @@
  * operations and clock reads, so nothing another warp could see moves past them. */
 #include "engine/sim/timing/warp.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/sim/cache/cache.h"
-#include "engine/sim/cache/l1.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/preset.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 #include "engine/sim/timing/access.h"
 #include "engine/sim/timing/group.h"
-#include "engine/sim/timing/plan.h"
 #include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/timing_int.h"
 
 #include <string.h>
 
 #define LOCAL_LINES (1ull << 43) /* line numbers no device address reaches */
+
+uint64_t timing_local_line(const struct timing_sm *s, const struct timing_warp *w)
+{
+    return LOCAL_LINES + (((uint64_t)s->id * TIMING_SM_WARPS + (uint64_t)(w - s->warp)) << 20);
+}
 
 static inline uint32_t lanes_of(uint32_t m)
 {
@@ -147,14 +143,15 @@ static void keep_late(struct timing_sm *s, struct timing_warp *w)
     const struct exec_late *l = exec_late_take(exec_cta_worker(s->cta[w->cta].x), &n);
     struct timing_access *m = k->nmem ? &k->mem[k->nmem - 1] : NULL;
     for (uint32_t i = 0; i < n; i++) {
-        if (m && k->nlate < TIMING_LATES &&
+        if (m && !l[i].starts && k->nlate < TIMING_LATES &&
             base_grow((void **)&k->late, k->nlate, &k->cap_late, sizeof *k->late)) {
             if (!m->nlate)
                 m->late = (uint8_t)k->nlate;
             m->nlate++;
             k->late[k->nlate++] = l[i];
         } else {
-            timing_late_put(s, w->cta, &l[i], w->release > k->async ? w->release : k->async,
+            timing_late_put(s, w->cta, &l[i],
+                            l[i].starts || w->release > k->async ? w->release : k->async,
                             (struct timing_why){ .rest = timing_blame_of(k->held_at, LIMIT_BARRIERS) });
         }
     }
@@ -181,9 +178,7 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
                                  .first = (uint16_t)k->nlines };
     const struct sim_preset *g = s->group->t->g;
     if (a->space == PTX_SPACE_LOCAL) {
-        uint64_t base =
-            LOCAL_LINES + (((uint64_t)s->id * TIMING_SM_WARPS + (uint64_t)(w - s->warp)) << 20);
-        m->nlines = (uint8_t)timing_coalesce_local(a, base, lines);
+        m->nlines = (uint8_t)timing_coalesce_local(a, timing_local_line(s, w), lines);
     } else if (a->nbox) {
         m->lanes = 1;
     } else if (has_lines(a)) {

@@ -2,7 +2,6 @@
 #ifndef GPULOCW_SIM_TIMING_WARP_H
 #define GPULOCW_SIM_TIMING_WARP_H
 
-#include "engine/base/base.h"
 #include "engine/sim/timing/plan.h"
 #include "engine/sim/timing/spent.h"
 
@@ -28,6 +27,7 @@ struct timing_work {           /* memory accesses executed and not yet issued */
     uint32_t group[8]; /* the same of the last groups of products; ngroups counts all */
     uint32_t ngroups;
     uint32_t async;                  /* when the last asynchronous copy arrives */
+    uint32_t loading;                /* when the data of all its loads are there */
     struct timing_waits *waits;      /* of the SM */
     uint32_t held_at;                /* pc of what held the warp back last */
     uint8_t lanes;                   /* that executed the last instruction */
@@ -57,5 +57,7 @@ struct timing_warp {
     uint8_t cta, index; /* slot on the SM; in the CTA: there are TIMING_SM_WARPS at most */
 };
 _Static_assert(sizeof(struct timing_warp) == 64, "one line");
+/* The first line of a warp's local memory: a number that no device address reaches. */
+uint64_t timing_local_line(const struct timing_sm *s, const struct timing_warp *w);
 
 #endif

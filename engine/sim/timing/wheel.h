@@ -7,9 +7,6 @@
 
 #include "engine/base/base.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #define WHEEL_CYCLES 256u /* a power of two, of 64 at least; most steps lie that close */
 #define WHEEL_WARPS  128u /* at most, so that a warp + 1 fits a byte */
 

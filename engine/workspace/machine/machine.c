@@ -1,56 +1,30 @@
 /* machine: see machine.h. Runs the tools in a folder of our own. */
 #include "engine/workspace/machine/machine.h"
 
-#include "engine/base/base.h"
+#include "engine/base/name.h"
 #include "engine/base/private_folder.h"
-#include "engine/workspace/source.h"
+#include "engine/base/tool.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define MOST_SAID 60000u       /* bytes of a tool's words that are read */
 #define MOST_TEXT (256u << 20) /* bytes of a listing */
-
-/* What a tool wrote to this descriptor; owned, NUL-terminated; NULL: out of memory. */
-static char *written(int fd, size_t most)
-{
-    off_t end = lseek(fd, 0, SEEK_END);
-    size_t n = end > 0 ? (size_t)end < most ? (size_t)end : most : 0, have = 0;
-    char *s = base_alloc(n + 1);
-    for (ssize_t got; s && have < n && (got = pread(fd, s + have, n - have, (off_t)have)) > 0;)
-        have += (size_t)got;
-    if (s)
-        s[have] = '\0';
-    return s;
-}
-
-/* Runs a tool; what it said into *said (owned). Its exit status. */
-static int tool(char *const *word, size_t most, char **said)
-{
-    int fd = memfd_create("tool", MFD_CLOEXEC);
-    int rc = fd >= 0 ? source_run_tool(word, fd) : 127;
-    *said = fd >= 0 ? written(fd, most) : NULL;
-    if (fd >= 0)
-        close(fd);
-    return *said ? rc : 127;
-}
-
-static char *word(const char *s)
-{
-    return (char *)(uintptr_t)s; /* posix_spawn does not write to them */
-}
 
 /* ---- ptxas ---- */
 static int assemble(char *ptxas, const char *arch, const char *ptx, const char *cubin, char **said)
 {
     char option[32];
     snprintf(option, sizeof option, "-arch=%s", arch);
-    char *line[] = { ptxas,      option,      word("-lineinfo"), word("-v"),
-                     word("-o"), word(cubin), word(ptx),         NULL };
-    return tool(line, MOST_SAID, said);
+    char *line[] = { ptxas,
+                     option,
+                     program_word("-lineinfo"),
+                     program_word("-v"),
+                     program_word("-o"),
+                     program_word(cubin),
+                     program_word(ptx),
+                     NULL };
+    return program_listen(line, MOST_SAID, said);
 }
 
 /* The device's architecture, else the target's, else the oldest that this ptxas still knows: PTX of an
@@ -76,7 +50,7 @@ static enum status assemble_any(const struct machine_want *w, char *ptxas, const
         const char *line = said && *said ? said : "it could not be started";
         diag_add(ds, DIAG_ERROR, "ptxas", NULL, NO_SPAN, "ptxas: %.*s", (int)strcspn(line, "\n"), line);
     } else {
-        machine_parse_said(out, said, w->kernel);
+        ptxas_read_said(said, w->kernel, &out->said);
     }
     base_free(said);
     return rc ? ST_INPUT : ST_OK;
@@ -87,7 +61,7 @@ static enum status list(char *const *line, const struct machine_want *w, struct 
                         struct diags *ds)
 {
     char *text = NULL;
-    int rc = tool(line, MOST_TEXT, &text);
+    int rc = program_listen(line, MOST_TEXT, &text);
     if (rc) {
         diag_add(ds, DIAG_ERROR, "disassembler", NULL, NO_SPAN, "%s: %.*s", line[0],
                  text ? (int)strcspn(text, "\n") : 0, text ? text : "");
@@ -105,10 +79,10 @@ static enum status list(char *const *line, const struct machine_want *w, struct 
 static enum status disassemble(const char *file, bool cubin, const struct machine_want *w,
                                struct machine_code *out, struct diags *ds)
 {
-    char *nvdisasm = cubin ? source_tool("nvdisasm") : NULL,
-         *cuobjdump = nvdisasm ? NULL : source_tool("cuobjdump");
-    char *first[] = { nvdisasm, word("-c"), word("-g"), word(file), NULL },
-         *second[] = { cuobjdump, word("-sass"), word(file), NULL };
+    char *nvdisasm = cubin ? program_find("nvdisasm") : NULL,
+         *cuobjdump = nvdisasm ? NULL : program_find("cuobjdump");
+    char *first[] = { nvdisasm, program_word("-c"), program_word("-g"), program_word(file), NULL },
+         *second[] = { cuobjdump, program_word("-sass"), program_word(file), NULL };
     enum status st = ST_REFUSED;
     if (nvdisasm || cuobjdump)
         st = list(nvdisasm ? first : second, w, out, ds);
@@ -116,8 +90,7 @@ static enum status disassemble(const char *file, bool cubin, const struct machin
         snprintf(out->missing, sizeof out->missing, "%s",
                  cubin ? "neither nvdisasm nor cuobjdump is here (both are in the CUDA toolkit)"
                        : "cuobjdump is not here (it is in the CUDA toolkit)");
-    base_free(nvdisasm);
-    base_free(cuobjdump);
+    BASE_FREE(nvdisasm, cuobjdump);
     return st;
 }
 
@@ -144,14 +117,11 @@ static enum status compile(const struct machine_want *w, char *ptxas, struct mac
 
 enum status machine_make(const struct machine_want *w, struct machine_code *out, struct diags *ds)
 {
-    *out = (struct machine_code){
-        .registers = -1, .spill_stores = -1, .spill_loads = -1, .stack = -1, .shared = -1
-    };
-    char *ptxas = w->file ? NULL : source_tool("ptxas");
+    *out = (struct machine_code){ .said = { -1, -1, -1, -1, -1 } };
+    char *ptxas = w->file ? NULL : program_find("ptxas");
     enum status st = ST_REFUSED;
     if (w->file) {
-        size_t n = strlen(w->file);
-        st = disassemble(w->file, n > 6 && !strcmp(w->file + n - 6, ".cubin"), w, out, ds);
+        st = disassemble(w->file, base_stem(w->file, ".cubin"), w, out, ds);
         if (*out->missing)
             diag_add(ds, DIAG_ERROR, "disassembler", w->file, NO_SPAN, "%s", out->missing);
     } else if (ptxas) {
@@ -168,8 +138,7 @@ enum status machine_make(const struct machine_want *w, struct machine_code *out,
 
 void machine_free(struct machine_code *c)
 {
-    base_free(c->v);
-    base_free(c->text);
+    BASE_FREE(c->v, c->text);
     c->v = NULL;
     c->text = NULL;
     c->n = 0;

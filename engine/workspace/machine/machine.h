@@ -4,7 +4,7 @@
 #ifndef GPULOCW_WORKSPACE_MACHINE_MACHINE_H
 #define GPULOCW_WORKSPACE_MACHINE_MACHINE_H
 
-#include "engine/base/base.h"
+#include "engine/dev/ptxas.h"
 
 /* One line of a listing. */
 struct machine_line {
@@ -19,12 +19,7 @@ struct machine_code {
     struct machine_line *v;
     size_t n;
     char arch[16]; /* "sm_90a" */
-    /* what ptxas said of the kernel; -1: not told */
-    int registers;    /* of a thread */
-    int spill_stores; /* bytes */
-    int spill_loads;  /* bytes */
-    int stack;        /* bytes of a thread */
-    int shared;       /* static, bytes */
+    struct ptxas_said said;
     /* instructions in the listing */
     unsigned loads;  /* of global memory */
     unsigned stores; /* to global memory */
@@ -47,7 +42,5 @@ void machine_free(struct machine_code *c);
 /* The parts, for tests. Lines of one kernel out of what nvdisasm -c -g or cuobjdump -sass printed: takes
  * the text over. False: no such kernel in it. */
 bool machine_parse(struct machine_code *c, char *text, const char *kernel);
-/* Registers and spills out of what ptxas -v said. */
-void machine_parse_said(struct machine_code *c, const char *said, const char *kernel);
 
 #endif

@@ -1,11 +1,9 @@
-/* parse: what disassemblers and ptxas print. nvdisasm begins a kernel's code with ".text.NAME:" and a
+/* parse: what disassemblers print. nvdisasm begins a kernel's code with ".text.NAME:" and a
  * new section with "//---- NAME ----"; cuobjdump begins it with "Function : NAME". An instruction is
  * "/ *0010* / NAME operands ;", with its encoding as a second comment in cuobjdump's text. Lines of the
  * source are told by '//## File "x.cu", line 12', an inlined one by the place it was inlined at as the
  * last of several such lines. */
 #include "engine/workspace/machine/machine.h"
-
-#include "engine/base/base.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -143,43 +141,4 @@ bool machine_parse(struct machine_code *c, char *text, const char *kernel)
         }
     }
     return found;
-}
-
-/* The number before this word in a line; -1: it does not stand there. */
-static int before(struct str line, const char *word)
-{
-    const char *at = memmem(line.s, line.n, word, strlen(word));
-    while (at && at > line.s && at[-1] == ' ')
-        at--;
-    const char *from = at;
-    while (from && from > line.s && isdigit((unsigned char)from[-1]))
-        from--;
-    return at && from < at ? (int)strtol(from, NULL, 10) : -1;
-}
-
-static void keep(int *to, int v)
-{
-    if (v >= 0)
-        *to = v;
-}
-
-void machine_parse_said(struct machine_code *c, const char *said, const char *kernel)
-{
-    struct str rest = str_of(said), line;
-    bool within = false;
-    c->registers = c->spill_stores = c->spill_loads = c->stack = c->shared = -1;
-    while (str_line(&rest, &line)) {
-        if (memmem(line.s, line.n, "Compiling entry function '", 26)) {
-            const char *at = (const char *)memmem(line.s, line.n, "function '", 10) + 10;
-            size_t n = strlen(kernel), left = (size_t)(line.s + line.n - at);
-            within = left > n && !memcmp(at, kernel, n) && at[n] == '\'';
-        }
-        if (!within)
-            continue;
-        keep(&c->stack, before(line, "bytes stack frame"));
-        keep(&c->spill_stores, before(line, "bytes spill stores"));
-        keep(&c->spill_loads, before(line, "bytes spill loads"));
-        keep(&c->registers, before(line, "registers"));
-        keep(&c->shared, before(line, "bytes smem"));
-    }
 }

@@ -1,15 +1,13 @@
-/* What a configuration means in the source: which loads changed, the source files, edits and the diff.
+/* What a configuration means in the source: which loads changed, what is edited, and whether that is the rewrite.
  */
-#include "engine/workspace/source_edits.h"
 
 #include "engine/analysis/analysis.h"
 #include "engine/ptx/edit.h"
 #include "engine/rec/opt_bypass.h"
+#include "engine/workspace/source/source_trial.h"
 #include "engine/workspace/source_edits_int.h"
 
 #include <string.h>
-
-enum { CONTEXT = 3 }; /* lines around an edit in the diff */
 
 const char *source_lang_name(enum source_lang l)
 {
@@ -20,192 +18,111 @@ const char *source_lang_name(enum source_lang l)
 void source_edits_free(struct source_edits *h)
 {
     for (size_t i = 0; i < h->n; i++) {
-        base_free(h->advice[i].file);
-        base_free(h->advice[i].text);
+        BASE_FREE(h->advice[i].file, h->advice[i].text);
     }
     for (size_t i = 0; i < h->nfiles; i++) {
         struct source_file *f = &h->file[i];
         for (size_t k = 0; k < f->nedits; k++)
             base_free(f->edit[k].text);
-        base_free(f->edit);
-        base_free(f->line);
-        base_free(f->name);
-        base_free(f->path);
-        base_free(f->text);
+        BASE_FREE(f->edit, f->line, f->name, f->path, f->text);
     }
-    base_free(h->advice);
-    base_free(h->file);
-    base_free(h->why_not);
+    BASE_FREE(h->advice, h->file, h->why);
     *h = (struct source_edits){ 0 };
 }
 
-/* ---- the diff ---- */
-static const struct source_edit *edit_at(const struct source_file *f, uint32_t line, bool insert)
-{
-    for (size_t i = 0; i < f->nedits; i++)
-        if (f->edit[i].line == line && f->edit[i].insert == insert)
-            return &f->edit[i];
-    return NULL;
-}
-
-static uint32_t lines_in(const char *text)
-{
-    uint32_t n = 1;
-    for (; *text; text++)
-        n += *text == '\n' && text[1];
-    return n;
-}
-
-/* Each line of an inserted text, with a sign. */
-static void put_lines(const char *sign, const char *text, struct buf *out)
-{
-    while (*text) {
-        size_t n = strcspn(text, "\n");
-        buf_printf(out, "%s%.*s\n", sign, (int)n, text);
-        text += n + (text[n] == '\n');
-    }
-}
-
-static bool touched(const struct source_file *f, uint32_t line)
-{
-    return edit_at(f, line, true) || edit_at(f, line, false);
-}
-
-static void put_hunk(const struct source_file *f, uint32_t from, uint32_t to, int32_t *shift,
-                     struct buf *out)
-{
-    uint32_t now = to - from + 1;
-    for (uint32_t l = from; l <= to; l++)
-        now += (edit_at(f, l, true) ? lines_in(edit_at(f, l, true)->text) : 0) +
-               (edit_at(f, l, false) ? lines_in(edit_at(f, l, false)->text) - 1 : 0);
-    buf_printf(out, "@@ -%u,%u +%u,%u @@\n", from, to - from + 1, (uint32_t)((int32_t)from + *shift),
-               now);
-    *shift += (int32_t)now - (int32_t)(to - from + 1);
-    for (uint32_t l = from; l <= to; l++) {
-        uint32_t run = l; /* replaced lines one after another: the old ones, then the new ones */
-        if (edit_at(f, l, true))
-            put_lines("+", edit_at(f, l, true)->text, out);
-        for (; run <= to && edit_at(f, run, false) && (run == l || !edit_at(f, run, true)); run++)
-            buf_printf(out, "-%.*s\n", (int)f->line[run - 1].n, f->line[run - 1].s);
-        for (uint32_t r = l; r < run; r++)
-            put_lines("+", edit_at(f, r, false)->text, out);
-        if (run == l)
-            buf_printf(out, " %.*s\n", (int)f->line[l - 1].n, f->line[l - 1].s);
-        l = run > l ? run - 1 : l;
-    }
-}
-
-static void diff_file(const struct source_file *f, struct buf *out)
-{
-    int32_t shift = 0;
-    if (!f->nedits)
-        return;
-    buf_printf(out, "--- %s\n+++ %s\n", f->path, f->path);
-    for (uint32_t l = 1; l <= f->nlines; l++) {
-        if (!touched(f, l))
-            continue;
-        uint32_t from = l > CONTEXT ? l - CONTEXT : 1, to = l;
-        for (uint32_t next = l + 1; next <= f->nlines && next <= to + 2 * CONTEXT; next++)
-            to = touched(f, next) ? next : to;
-        uint32_t end = to + CONTEXT < f->nlines ? to + CONTEXT : f->nlines;
-        put_hunk(f, from, end, &shift, out);
-        l = end;
-    }
-}
-
-void source_edits_diff(const struct source_edits *h, struct buf *out)
-{
-    for (size_t i = 0; i < h->nfiles; i++)
-        diff_file(&h->file[i], out);
-}
-
-void source_edits_patched(const struct source_file *f, struct buf *out)
-{
-    for (uint32_t l = 1; l <= f->nlines; l++) {
-        if (edit_at(f, l, true))
-            put_lines("", edit_at(f, l, true)->text, out);
-        buf_str(out, source_line(f, l));
-        buf_puts(out, "\n");
-    }
-}
-
 /* ---- which loads ---- */
-/* Operators, the strongest last: a load that is there with several (by warps) is told by that one. */
-static const char *const OPS[][2] = { { ".nc", ".nc" },
-                                      { ".cg", ".cg" },
-                                      { ".cs", ".cs" },
-                                      { "no_allocate", "no_allocate" },
-                                      { "L1::evict_last", "evict_last" },
-                                      { "L1::evict_first", "evict_first" },
-                                      { "L1::evict_unchanged", "evict_unchanged" },
-                                      { "cache_hint", "evict_first" } };
-
-/* One more than the index in OPS; 0: a plain load, or none. */
-static size_t operator_of(struct str line)
+/* A part of an opcode that says where or what, not how. */
+static bool plain_part(struct str part)
 {
-    if (!line.n || !memmem(line.s, line.n, "ld.", 3))
-        return 0;
-    for (size_t i = ARRAY_LEN(OPS); i-- > 0;)
-        if (memmem(line.s, line.n, OPS[i][0], strlen(OPS[i][0])))
-            return i + 1;
-    return 0;
+    static const char *const plain[] = { "global", "weak", "v2", "v4", "v8" };
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        if (str_is(part, plain[i]))
+            return true;
+    return part.n >= 2 && strchr("bfsu", part.s[0]) && part.s[1] >= '0' && part.s[1] <= '9';
 }
 
-/* How the rewritten code makes the load at this line of the original; NULL: as it was. */
-static const char *rewritten_as(const struct tuned_kernel *k, uint32_t original)
+/* The words between ld.global and the type, with their dots; false: no load of global memory. */
+static bool operator_of(struct str line, char *out, size_t size)
+{
+    const char *p = line.n ? memmem(line.s, line.n, "ld.", 3) : NULL, *end = line.s + line.n;
+    size_t n = 0;
+    *out = 0;
+    if (!p || (p > line.s && !strchr(" \t;{", p[-1])))
+        return false;
+    for (p += 3; p < end;) {
+        struct str part = { p, 0 };
+        while (p < end && (*p == ':' || *p == '_' || (*p >= '0' && *p <= '9') ||
+                           ((*p | 32) >= 'a' && (*p | 32) <= 'z')))
+            p++, part.n++;
+        if (str_is(part, "param") || str_is(part, "const") || str_is(part, "shared") ||
+            str_is(part, "local"))
+            return false;
+        if (!plain_part(part) && n + part.n + 2 < size) {
+            out[n++] = '.';
+            memcpy(out + n, part.s, part.n);
+            out[n += part.n] = 0;
+        }
+        if (p == end || *p != '.')
+            break;
+        p++;
+    }
+    return true;
+}
+
+/* What tells a load that does not cache from its copy that does: the later, the more. */
+static size_t rank_of(const char *op)
+{
+    static const char *const words[] = {
+        ".nc", ".cg", ".cs", "no_allocate", "evict_last", "evict_first", "evict_unchanged", "cache_hint"
+    };
+    size_t rank = *op != 0;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        rank = strstr(op, words[i]) ? i + 1 : rank;
+    return rank;
+}
+
+/* How the rewritten code makes the load at this line of the original: where it is there several times, for
+ * warps that cache and for others. */
+static void rewritten_as(const struct tuned_kernel *k, struct source_load *l)
 {
     const struct pass_output *c = &k->code;
+    char now[sizeof l->op], was[sizeof l->op];
     uint32_t at = 0;
-    size_t was = operator_of(ptx_line_text(k->module, original)), op = 0;
+    bool any = false;
+    operator_of(ptx_line_text(k->module, l->ptx_line), was, sizeof was);
+    memcpy(l->op, was, sizeof l->op);
+    memcpy(l->was, was, sizeof l->was);
     for (uint32_t n = 1; n <= c->nlines; n++) {
         at = c->lines[n - 1].line ? c->lines[n - 1].line : at;
-        if (at != original || (!c->lines[n - 1].tag && !c->lines[n - 1].copy))
+        if (at != l->ptx_line || !operator_of(ptx_line_text(c->module, n), now, sizeof now))
             continue;
-        size_t now = operator_of(ptx_line_text(c->module, n));
-        op = now > op ? now : op;
+        if (!any || rank_of(now) > rank_of(l->op))
+            memcpy(l->op, now, sizeof now);
+        if (!any || rank_of(now) < rank_of(l->was))
+            memcpy(l->was, now, sizeof now);
+        any = true;
     }
-    return op && op != was ? OPS[op - 1][1] : NULL;
+    l->changed = strcmp(l->op, was) != 0;
 }
 
-static bool global_load(const struct ana_access *a)
+static void find_loads(struct source_editing *h, const struct ana_kernel *facts, bool every_warp)
 {
-    return !a->store && !a->atomic && !a->prefetch &&
-           (a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC);
-}
-
-static void add_load(struct source_editing *h, const struct ana_access *a, const char *op)
-{
-    if (!base_grow((void **)&h->load, h->nloads, &h->cap, sizeof *h->load)) {
-        h->oom = true;
-        return;
-    }
-    h->load[h->nloads++] = (struct source_load){ .loc = a->loc,
-                                                 .ptx_line = a->at.line,
-                                                 .op = op,
-                                                 .array = a->array,
-                                                 .param = a->param,
-                                                 .whole = true,
-                                                 .inlined = a->loc.at_file != 0 };
-}
-
-static bool same_place(struct ptx_loc a, struct ptx_loc b)
-{
-    return a.file == b.file && a.line == b.line;
-}
-
-static void find_loads(struct source_editing *h, const struct ana_kernel *facts)
-{
-    for (uint32_t i = 0; i < facts->naccess; i++) {
+    for (uint32_t i = 0; i < facts->naccess && !h->oom; i++) {
         const struct ana_access *a = &facts->access[i];
-        const char *op = global_load(a) ? rewritten_as(h->k, a->at.line) : NULL;
-        if (op)
-            add_load(h, a, op);
-    }
-    for (uint32_t i = 0; i < facts->naccess; i++) {
-        const struct ana_access *a = &facts->access[i];
-        bool plain = global_load(a) && !rewritten_as(h->k, a->at.line);
-        for (size_t l = 0; plain && l < h->nloads; l++)
-            h->load[l].whole &= !same_place(a->loc, h->load[l].loc);
+        if (!ana_is_global_load(a))
+            continue;
+        if (!base_grow((void **)&h->load, h->nloads, &h->cap, sizeof *h->load)) {
+            h->oom = true;
+            return;
+        }
+        struct source_load *l = &h->load[h->nloads++];
+        *l = (struct source_load){ .loc = a->loc,
+                                   .ptx_line = a->at.line,
+                                   .array = a->array,
+                                   .param = a->param,
+                                   .inlined = a->loc.at_file != 0 };
+        if (!every_warp)
+            rewritten_as(h->k, l);
     }
 }
 
@@ -220,38 +137,117 @@ static enum source_lang language(const struct source_editing *h)
     return SOURCE_CUDA;
 }
 
-enum status source_edits_make(const struct tuned_kernel *k, enum source_lang lang,
-                              struct source_edits *out, struct diags *ds)
+/* ---- one configuration ---- */
+/* A threshold inside of the block; *caches: above it, every warp caches, and no load goes otherwise. */
+static bool by_warps(const struct tuned_kernel *k, bool *caches)
 {
-    struct source_editing h = { .k = k, .out = out };
+    const struct opt_bypass *o = opt_bypass(k->options);
+    unsigned warps = (unsigned)((dim3u_count(k->tblock) + 31) / 32);
+    bool threshold = o->level && o->form != BYPASS_FORM_VERTICAL && o->form != BYPASS_FORM_HARDWARE;
+    *caches = threshold && (o->pi.mode == PI_CHA ||
+                            (o->pi.mode == PI_VALUE && k->has_launch && (unsigned)o->pi.value >= warps));
+    return threshold && !*caches && o->pi.mode == PI_VALUE && o->pi.value > 0;
+}
+
+/* Which knobs have no form, as "prefetch, softcache"; empty: all have one. */
+static void without_form(const struct source_edits *o, struct buf *out)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (o->advice[i].form == SOURCE_WORDS &&
+            !(out->s && memmem(out->s, out->n, o->advice[i].knob, strlen(o->advice[i].knob))))
+            buf_printf(out, "%s%s", out->n ? ", " : "", o->advice[i].knob);
+}
+
+static void withdraw(struct source_edits *o)
+{
+    for (size_t i = 0; i < o->nfiles; i++) {
+        struct source_file *f = &o->file[i];
+        for (size_t k = 0; k < f->nedits; k++)
+            base_free(f->edit[k].text);
+        f->nedits = 0;
+    }
+    for (size_t i = 0; i < o->n; i++)
+        o->advice[i].form = o->advice[i].form == SOURCE_EDIT ? SOURCE_WORDS : o->advice[i].form;
+}
+
+static void edit(struct source_editing *h)
+{
+    const struct opt_bypass *o = opt_bypass(h->k->options);
+    if (h->out->lang == SOURCE_CUDA)
+        source_edits_cuda(h);
+    else
+        source_edits_python(h);
+    if (o->level && (o->form == BYPASS_FORM_HARDWARE || PI_IS_VOTE(o->pi.mode)))
+        source_say(h, "bypass", NULL, 0, SOURCE_WORDS, "%s",
+                   o->form == BYPASS_FORM_HARDWARE ? "a threshold in the cache itself"
+                                                   : "a threshold that the kernel elects");
+}
+
+static enum status judge(struct source_editing *h, struct source_trial *t, const char *untried)
+{
+    struct buf missing = { 0 }, why = { 0 };
+    enum status st = ST_OK;
+    without_form(h->out, &missing);
+    h->out->state = SOURCE_NO_FORM;
+    if (missing.n)
+        buf_printf(&why, "this configuration has no source form: %s", missing.s);
+    else if (!t->dev)
+        buf_puts(&why, untried);
+    h->out->why = why.n ? buf_take(&why) : NULL;
+    if (!missing.n)
+        st = source_trial_judge(t, h->k, h->out);
+    if (h->out->state == SOURCE_NO_FORM || h->out->state == SOURCE_WITHDRAWN)
+        withdraw(h->out);
+    h->oom |= missing.oom || why.oom;
+    buf_free(&missing);
+    buf_free(&why);
+    return st;
+}
+
+static enum status make(struct source_editing *h, const char *session, enum source_lang lang)
+{
+    const struct tuned_kernel *k = h->k;
     struct ana_opts o = { .quick = true };
     struct ana_kernel *facts = NULL;
     struct diags none = { 0 };
+    struct source_trial t = { 0 };
+    bool caches = false;
+    enum status st = k->code.changed ? ana_run(k->module, str_of(k->kernel), &o, &facts, &none) : ST_OK;
+    h->partial = by_warps(k, &caches);
+    h->out->lang = lang == SOURCE_ANY ? language(h) : lang;
+    if (st == ST_OK && facts)
+        find_loads(h, facts, caches);
+    if (st == ST_OK)
+        st = source_trial_open(k, session, &t, &none) == ST_NOMEM ? ST_NOMEM : ST_OK;
+    if (st == ST_OK) {
+        h->launch_alone = source_trial_launch_alone(&t, k);
+        edit(h);
+        st = judge(h, &t, none.n && none.v[0].msg ? none.v[0].msg : "it could not be simulated");
+    }
+    source_trial_close(&t);
+    ana_free(facts);
+    diags_free(&none);
+    return h->oom ? ST_NOMEM : st;
+}
+
+enum status source_edits_make(const struct tuned_kernel *k, const char *session, enum source_lang lang,
+                              struct source_edits *out, struct diags *ds)
+{
+    struct source_editing h = { .k = k, .out = out };
+    struct diags none = { 0 };
+    enum status st = ST_OK;
     *out = (struct source_edits){ 0 };
     if (!k->has_options || !k->module) {
         diag_add(ds, DIAG_ERROR, "source", k->from, NO_SPAN,
                  "source needs a session: a PTX file does not record its configuration");
         return ST_INPUT;
     }
-    enum status st = k->code.changed ? ana_run(k->module, str_of(k->kernel), &o, &facts, &none) : ST_OK;
-    if (st == ST_OK && k->code.changed && !k->code.module)
+    if (k->code.changed && !k->code.module)
         st = ptx_parse(k->from, (struct str){ k->code.text, k->code.n },
                        (struct ptx_module **)(uintptr_t)&k->code.module, &none);
-    unsigned warps = (unsigned)((dim3u_count(k->block) + 31) / 32);
-    bool by_warps =
-        opt_bypass(&k->options)->level && opt_bypass(&k->options)->form != BYPASS_FORM_VERTICAL;
-    h.partial = by_warps && opt_bypass(&k->options)->pi.mode == PI_VALUE &&
-                opt_bypass(&k->options)->pi.value > 0 &&
-                (!k->has_launch || (unsigned)opt_bypass(&k->options)->pi.value < warps);
-    out->lang = lang == SOURCE_ANY ? language(&h) : lang;
-    if (st == ST_OK && facts)
-        find_loads(&h, facts);
-    if (st == ST_OK && out->lang == SOURCE_CUDA)
-        source_edits_cuda(&h);
-    else if (st == ST_OK)
-        source_edits_python(&h);
-    ana_free(facts);
+    if (st == ST_OK)
+        st = make(&h, session, lang);
     base_free(h.load);
     diags_free(&none);
-    return h.oom ? ST_NOMEM : st;
+    return st;
 }

@@ -1,3 +1,4 @@
+/* needs sm_90 */
 #include "check.h"
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;

@@ -20,7 +20,12 @@ int main()
     NEED(a.numRegs > 0 && a.maxThreadsPerBlock == 1024 && a.binaryVersion == 10 * p.major + p.minor);
     OK(cudaDeviceGetAttribute(&v, cudaDevAttrMultiProcessorCount, 0));
     NEED(v == p.multiProcessorCount && p.warpSize == 32 && p.totalGlobalMem > 0 && p.name[0]);
-    NEED(p.clusterLaunch == (p.major >= 9) && p.concurrentKernels == 1 && p.cooperativeLaunch == 1);
+    NEED(p.concurrentKernels == 1 && p.cooperativeLaunch == 1);
+    OK(cudaDeviceGetAttribute(&v, cudaDevAttrClusterLaunch, 0));
+    NEED(v == (p.major >= 9));
+#if CUDART_VERSION >= 12000
+    NEED(p.clusterLaunch == v);
+#endif
     size_t big = 100 << 10;
     k<<<1, 32, big>>>(nullptr);
     NEED(cudaGetLastError() == cudaErrorInvalidValue);

@@ -1,3 +1,4 @@
+/* needs CUDA 12, needs sm_90 */
 #include "check.h"
 #include <cuda.h>
 #include <cuda/barrier>

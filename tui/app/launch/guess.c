@@ -4,9 +4,10 @@
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/launch_edit.h"
-#include "tui/app/page.h"
+#include "tui/app/post.h"
 
 #include <stdio.h>
 #include <stdlib.h>

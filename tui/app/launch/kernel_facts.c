@@ -6,11 +6,10 @@
 #include "engine/container/container.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/work.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 enum { MOST = 4096 };
@@ -44,7 +43,6 @@ static unsigned count_loads(const struct ana_kernel *k)
 
 static void add_kernel(struct facts_worker *f, const struct ptx_module *m, const struct ptx_func *k)
 {
-    struct diags none = { 0 };
     struct ana_opts o = { .quick = true, .cancel = &f->work.cancel };
     struct ana_kernel *facts = NULL;
     size_t n = atomic_load(&f->n);
@@ -53,12 +51,11 @@ static void add_kernel(struct facts_worker *f, const struct ptx_module *m, const
         return;
     memcpy(name, k->name.s, k->name.n);
     f->v[n] = (struct kernel_fact){ .name = name, .insts = k->ninsts };
-    if (ana_run(m, k->name, &o, &facts, &none) == ST_OK) {
+    if (ana_run(m, k->name, &o, &facts, NULL) == ST_OK) {
         f->v[n].loads = count_loads(facts);
         f->v[n].cls = ana_class_name(facts->cls);
         ana_free(facts);
     }
-    diags_free(&none);
     atomic_store(&f->n, n + 1);
 }
 
@@ -111,7 +108,7 @@ const struct kernel_fact *kernel_fact(struct app *a, const char *name)
         if (f) {
             f->work.run = make;
             f->work.clear = clear;
-            a->kernel_facts = work_start(a, &f->work);
+            a->kernel_facts = work_start(&a->engine, &f->work);
         }
     }
     struct facts_worker *f = (struct facts_worker *)a->kernel_facts;

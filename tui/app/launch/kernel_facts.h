@@ -3,8 +3,6 @@
 #ifndef GPULOCW_TUI_APP_LAUNCH_KERNEL_FACTS_H
 #define GPULOCW_TUI_APP_LAUNCH_KERNEL_FACTS_H
 
-#include "engine/base/base.h"
-
 struct app;
 
 struct kernel_fact {

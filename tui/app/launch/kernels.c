@@ -4,17 +4,19 @@
 #include "engine/container/container.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
-#include "engine/session/session.h"
+#include "engine/session/launch_file.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "engine/workspace/source.h"
 #include "tui/app/app.h"
+#include "tui/app/launch/kernel_facts.h"
+#include "tui/app/launch/kernels.h"
 #include "tui/app/page.h"
+#include "tui/app/post.h"
 #include "tui/app/view_state.h"
 #include "tui/app/work.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
-#include "tui/app/launch/kernel_facts.h"
-#include "tui/app/launch/kernels.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,10 +81,9 @@ static bool make(struct work *w)
     const char *path = w->snap->module ? w->snap->module->path : NULL;
     struct container c = { 0 };
     struct container_want want = { .arch = NULL };
-    struct diags ds = { 0 };
     size_t *v = NULL, n = 0;
-    bool ok = path && container_is(path) && container_read(path, &c, &ds) == ST_OK &&
-              container_choose(&c, &want, &v, &n, &ds) == ST_OK;
+    bool ok = path && container_is(path) && container_read(path, &c, NULL) == ST_OK &&
+              container_choose(&c, &want, &v, &n, NULL) == ST_OK;
     for (size_t i = 0; ok && i < n; i++)
         ok = add_module(k, &c.v[v[i]]);
     for (size_t i = 0; ok && i < c.n; i++)
@@ -90,7 +91,6 @@ static bool make(struct work *w)
             ok = has(k, c.v[i].kernel[j]) || add(k, c.v[i].kernel[j], c.v[i].where, 0, true);
     base_free(v);
     container_free(&c);
-    diags_free(&ds);
     return ok;
 }
 
@@ -101,7 +101,7 @@ static const struct kernels_worker *present(struct app *a)
         if (k) {
             k->work.run = make;
             k->work.clear = clear;
-            a->kernels = work_start(a, &k->work);
+            a->kernels = work_start(&a->engine, &k->work);
         }
     }
     return a->kernels && work_state(a->kernels) == WORK_READY ? (const struct kernels_worker *)a->kernels

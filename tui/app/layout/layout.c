@@ -39,7 +39,7 @@ static const struct {
                      .min_h = 28,
                      .border = { { false, 56, 0, 1, 0, 1 },
                                  { true, 58, 0, 2, 0, 1 },
-                                 { true, 58, 2, 1, 0, 1 } },
+                                 { true, 66, 2, 1, 0, 1 } },
                      .nborders = 3,
                      .slot = { { 0, 0, 2, 3, P(SOURCE) | P(COALESCE) | P(LOCALITY) },
                                { 0, 3, 2, 1, P(OPTIONS) | P(ADVICE) | P(MESSAGES) },

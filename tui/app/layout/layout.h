@@ -4,7 +4,6 @@
 #define GPULOCW_TUI_APP_LAYOUT_LAYOUT_H
 
 #include "engine/base/base.h"
-#include "tui/base/request.h"
 
 #define LAYOUT_BORDERS 5
 #define LAYOUT_SLOTS   6

@@ -2,13 +2,14 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/traffic.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/view/source/source_int.h"
+#include "tui/view/traffic.h"
+#include "tui/view/view.h"
 
 #include <limits.h>
 #include <math.h>
@@ -70,7 +71,7 @@ static void gutter_access(struct row *r, const struct gutter *g, const struct ap
     if (g->sectors && x->exact.valid && !isnan(x->exact.sectors_per_request))
         row_right(r, ROLE_VALUE, g->sectors - 1, "%.1f", x->exact.sectors_per_request);
     else if (g->sectors && c->valid)
-        row_right(r, ROLE_LABEL, g->sectors - 1, "~%.0f", c->expected);
+        row_right(r, ROLE_LABEL, g->sectors - 1, "~%.0f", c->sectors);
     else if (g->sectors)
         row_right(r, ROLE_DIM, g->sectors - 1, "-");
     if (g->share)
@@ -282,7 +283,9 @@ static unsigned hottest(struct app *a)
                    view_keys(a, "{run} runs the kernel and counts"));
     else
         app_notice(a, DIAG_NOTE, "%u of %u: %.1f %% of %s", s->hot, n, l.share * 100,
-                   t.counted ? "the sectors past L1 (simulated)" : "the sectors requested by the loads");
+                   t.counted ? arena_printf(a->frame, "the sectors past L1 (simulated, %s)",
+                                            view_counters_name(a, false))
+                             : "the sectors requested by the loads");
     return UI_REDRAW;
 }
 
@@ -333,23 +336,26 @@ static unsigned rewritten(struct app *a)
     uint32_t line = source_cursor_line(a);
     s->mode = (enum src_mode)((s->mode + 1) % 3);
     source_relist(a);
+    bool found = s->mode == SRC_SIDE && source_first_change(a);
+    s->wants_change = s->mode == SRC_SIDE && !found;
+    if (found) {
+        app_notice(a, DIAG_NOTE, "%s",
+                   view_keys(a, "the first change; {next-change} and {previous-change} go on"));
+        return UI_REDRAW;
+    }
     if (line)
         source_goto(a, line);
     app_notice(a, DIAG_NOTE, "%s", names[s->mode]);
     return UI_REDRAW;
 }
 
-static unsigned next_change(struct app *a)
+static unsigned next_change(struct app *a, int by)
 {
     const struct source_view *s = &a->source;
-    struct list *l = &a->list[PANEL_SOURCE];
-    for (size_t k = 1; s->mode != SRC_ORIGINAL && k <= s->nlines; k++) {
-        size_t i = (l->cursor + k) % s->nlines, before = i ? i - 1 : s->nlines - 1;
-        if (s->line[i].tag && !s->line[before].tag) {
-            list_show(l, i);
-            return UI_REDRAW;
-        }
-    }
+    size_t at = a->list[PANEL_SOURCE].cursor;
+    if (s->mode != SRC_ORIGINAL && s->nlines &&
+        source_to_change(a, by > 0 ? (at + 1) % s->nlines : (at + s->nlines - 1) % s->nlines, by))
+        return UI_REDRAW;
     app_notice(a, DIAG_NOTE, "%s",
                view_keys(a, s->mode == SRC_ORIGINAL ? "{rewritten} shows the rewritten text first"
                                                     : "the rewrite changes nothing"));
@@ -388,7 +394,8 @@ static unsigned source_request(struct app *a, enum request r)
         break;
     case REQ_SRC_FOLD: return fold(a);
     case REQ_SRC_REWRITE: return rewritten(a);
-    case REQ_SRC_CHANGE: return next_change(a);
+    case REQ_SRC_CHANGE: return next_change(a, 1);
+    case REQ_SRC_CHANGE_BACK: return next_change(a, -1);
     case REQ_UP:
     case REQ_DOWN: s->reg = 0; return 0;
     default: return 0;

@@ -103,10 +103,24 @@ static size_t colour_token(struct row *r, struct colouring *c, size_t at)
     return n;
 }
 
+/* Without the mark of the next line's place that stands behind an instruction: the panels show that line
+ * itself. */
+static struct str without_loc(struct str line)
+{
+    static const char loc[] = ".loc";
+    size_t end = sizeof loc - 1;
+    for (size_t i = 1; i + end < line.n; i++)
+        if (line.s[i - 1] == '\t' || line.s[i - 1] == ' ')
+            if (!memcmp(line.s + i, loc, end) && (line.s[i + end] == '\t' || line.s[i + end] == ' '))
+                return str_trim((struct str){ line.s, i }).n ? (struct str){ line.s, i - 1 } : line;
+    return line;
+}
+
 void source_colour(struct row *r, struct str line, struct str reg)
 {
-    struct colouring c = { line, reg, r->width, true };
     size_t at = 0;
+    line = without_loc(line);
+    struct colouring c = { line, reg, r->width, true };
     while (at < line.n && (line.s[at] == ' ' || line.s[at] == '\t')) {
         row_put(r, ROLE_TEXT, "%s", line.s[at] == '\t' ? "    " : " ");
         at++;

@@ -2,6 +2,7 @@
  * -G has .file and .loc directives (PTX ISA 11.5); without them there is nothing to tell. */
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/view_state.h"
 #include "tui/base/text.h"
@@ -55,8 +56,7 @@ struct str source_cuda_text(struct app *a, uint32_t file)
     return (struct str){ c->text, c->text ? c->n : 0 };
 }
 
-/* Line n of the file without the blanks around it; empty: it cannot be read, or has no such line. */
-static struct str cuda_line(struct app *a, uint32_t file, uint32_t n)
+struct str source_cuda_line(struct app *a, uint32_t file, uint32_t n)
 {
     struct str rest = source_cuda_text(a, file), line = { NULL, 0 };
     bool there = rest.s != NULL;
@@ -74,7 +74,8 @@ bool source_cuda(struct app *a, struct row *r, uint32_t line)
     bool told = ptx_loc_text(a->snap->module, l, &place);
     if (told) {
         bool inlined = l.at_file && l.at_file < a->snap->module->nfiles && l.at_line;
-        struct str text = cuda_line(a, inlined ? l.at_file : l.file, inlined ? l.at_line : l.line);
+        struct str text =
+            source_cuda_line(a, inlined ? l.at_file : l.file, inlined ? l.at_line : l.line);
         row_put(r, ROLE_LABEL, " %s  ", place.s);
         row_put(r, ROLE_TEXT, "%.*s", (int)(text.n < 400 ? text.n : 400), text.n ? text.s : "");
     }

@@ -7,13 +7,13 @@
 #include "engine/pass/pass.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/view/source/source_int.h"
+#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -194,6 +194,28 @@ static bool kernel_changed(struct app *a, uint32_t line)
     return line < line_at(&s->old, f->at.off) || line > line_at(&s->old, f->body.off + f->body.len);
 }
 
+bool source_to_change(struct app *a, size_t from, int by)
+{
+    const struct source_view *s = &a->source;
+    for (size_t k = 0; k < s->nlines; k++) {
+        size_t i = by > 0 ? (from + k) % s->nlines : (from + s->nlines - k) % s->nlines;
+        if (!s->line[i].tag || (i && s->line[i - 1].tag))
+            continue;
+        list_show(&a->list[PANEL_SOURCE], i);
+        return true;
+    }
+    return false;
+}
+
+bool source_first_change(struct app *a)
+{
+    struct list *l = &a->list[PANEL_SOURCE];
+    if (!source_to_change(a, 0, 1))
+        return false;
+    l->top = l->cursor > 3 ? l->cursor - 3 : 0;
+    return true;
+}
+
 void source_refresh(struct app *a)
 {
     struct source_view *s = &a->source;
@@ -209,6 +231,8 @@ void source_refresh(struct app *a)
         list_show(&a->list[PANEL_SOURCE], 0);
     if (kernel_changed(a, line) || line <= 1)
         first_load(a);
+    if (s->wants_change && s->mode == SRC_SIDE)
+        s->wants_change = !source_first_change(a);
 }
 
 uint32_t source_cursor_line(const struct app *a)

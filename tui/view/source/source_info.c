@@ -3,15 +3,15 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/rec/opt_bypass.h"
-#include "engine/workspace/job.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/traffic.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/view/source/source_int.h"
+#include "tui/view/traffic.h"
+#include "tui/view/view.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,7 +53,8 @@ static void put_traffic(struct app *a, struct row *r, const struct ana_access *x
     struct traffic t = traffic_of(a);
     struct load_traffic l = traffic_load(&t, x);
     if (!isnan(l.hit))
-        row_put(r, view_hit_role(l.hit), "  L1 hit %.1f %% (simulated)", l.hit);
+        row_put(r, view_hit_role(l.hit), "  L1 hit %.1f %% (simulated, %s)", l.hit,
+                view_counters_name(a, false));
     if (!isnan(l.share))
         row_put(r, ROLE_VALUE, "  %.1f %% of %s", l.share * 100,
                 t.counted ? "traffic past L1" : "load sectors");
@@ -89,7 +90,7 @@ static void put_facts(struct app *a, struct page *p, const struct ana_access *x,
         row_put(&r, ROLE_VALUE, "  %.2f sectors/request%s", x->exact.sectors_per_request,
                 x->exact.sampled ? " (sampled)" : "");
     else if (x->coalesce.valid)
-        row_put(&r, ROLE_LABEL, "  about %.1f sectors/request (estimate)", x->coalesce.expected);
+        row_put(&r, ROLE_LABEL, "  about %.1f sectors/request (estimate)", x->coalesce.sectors);
     row_put(&r, ROLE_NOTE, "  %s", ana_class_name(x->cls));
     if (x->cls == ANA_CLASS_STREAMING)
         row_put(&r, ROLE_DIM, " (not shared between CTAs)");

@@ -31,6 +31,8 @@ bool source_cuda(struct app *a, struct row *r, uint32_t line);
 /* The CUDA file `file` of the module's .file table, as it was named to the compiler or beside the PTX;
  * empty: it cannot be read. */
 struct str source_cuda_text(struct app *a, uint32_t file);
+/* Line n of it without the blanks around it; empty: it cannot be read, or has no such line. */
+struct str source_cuda_line(struct app *a, uint32_t file, uint32_t n);
 /* Fills the lines below the text: the access, or the error, of the line under the cursor. */
 void source_info(struct app *a, unsigned w);
 /* The engine's error about a line of the shown file, NULL: none. */

@@ -3,16 +3,17 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/view/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 #include "tui/view/source/source_int.h"
+#include "tui/view/view.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,17 +28,6 @@ const struct ptx_func *source_func_at(const struct app *a, uint32_t line)
     return NULL;
 }
 
-struct def_probe {
-    uint32_t reg;
-    bool writes;
-};
-
-static void def_probe(void *ctx, uint32_t reg, unsigned access)
-{
-    struct def_probe *p = ctx;
-    p->writes |= reg == p->reg && (access & PTX_WRITE);
-}
-
 /* Nearest instruction before `inst` (or after, in a loop) that writes a register; PTX_NO_INDEX: none.
  * *count: how many write it in all. */
 static uint32_t def_of(const struct ptx_func *f, uint32_t reg, uint32_t inst, unsigned *count)
@@ -45,9 +35,7 @@ static uint32_t def_of(const struct ptx_func *f, uint32_t reg, uint32_t inst, un
     uint32_t before = PTX_NO_INDEX, after = PTX_NO_INDEX;
     *count = 0;
     for (uint32_t i = 0; i < f->ninsts; i++) {
-        struct def_probe p = { reg, false };
-        ptx_inst_regs(&f->insts[i], def_probe, &p);
-        if (!p.writes)
+        if (!ptx_writes_reg(&f->insts[i], reg))
             continue;
         ++*count;
         if (i < inst)
@@ -96,13 +84,12 @@ struct regs {
     unsigned n;
 };
 
-static void collect_read(void *ctx, uint32_t reg, unsigned access)
+static void add_reg(struct regs *r, uint32_t reg)
 {
-    struct regs *r = ctx;
     for (unsigned i = 0; i < r->n; i++)
         if (r->v[i] == reg)
             return;
-    if ((access & PTX_READ) && r->n < ARRAY_LEN(r->v))
+    if (r->n < ARRAY_LEN(r->v))
         r->v[r->n++] = reg;
 }
 
@@ -171,7 +158,8 @@ static void tree_def(struct tree *t, uint32_t reg, uint32_t user, bool last)
     t->path[t->depth++] = d;
     struct regs regs = { .n = 0 };
     if (i->space != PTX_SPACE_GLOBAL || ptx_op_info(i->op)->effect != EFFECT_ATOMIC)
-        ptx_inst_regs(i, collect_read, &regs);
+        for (struct ptx_regs r = ptx_regs_of(i, PTX_READ); ptx_next_reg(&r);)
+            add_reg(&regs, r.reg);
     tree_children(t, d, &regs);
     t->depth--;
     t->nprefix = keep;
@@ -187,7 +175,7 @@ static void address_regs(const struct ptx_inst *i, struct regs *regs)
 {
     for (unsigned k = 0; k < i->nopnds; k++)
         if (i->opnds[k].kind == OPND_ADDR && i->opnds[k].base == BASE_REG)
-            collect_read(regs, i->opnds[k].index, PTX_READ);
+            add_reg(regs, i->opnds[k].index);
 }
 
 void view_tree_update(struct app *a, unsigned w)

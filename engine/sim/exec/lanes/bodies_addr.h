@@ -108,6 +108,25 @@ static inline bool lane_range(const struct exec_warp *w, const struct exec_inst 
     return in->space == PTX_SPACE_GLOBAL || generic || in->space == PTX_SPACE_CONST;
 }
 
+/* Shared memory of the CTA, which one element of each of all lanes is read of, aligned, and nothing is to
+ * be recorded; else NULL. */
+static inline const uint8_t *lane_shared(const struct exec_warp *w, const struct exec_inst *in,
+                                         uint32_t mask, unsigned bytes)
+{
+    const uint64_t n = w->x->shared_bytes;
+    if (in->space != PTX_SPACE_SHARED || mask != EXEC_FULL || in->vec != 1 || w->recording ||
+        w->x->checks || n < bytes || in->flags & (EXEC_F_BASE64 | EXEC_F_FRAME))
+        return NULL;
+    const uint32_t *r = slot_at(w, in->a), last = (uint32_t)(n - bytes), low = bytes - 1;
+    uint32_t bad = 0;
+    LANES
+    {
+        const uint32_t a = r[i] + (uint32_t)in->imm;
+        bad |= (uint32_t)(a > last) | (a & low);
+    }
+    return bad ? NULL : w->cta->shared;
+}
+
 /* Local memory: each lane has its own. False: the long way. */
 static inline bool lane_local(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
                               const uint64_t *a, uint64_t *p)

@@ -35,12 +35,12 @@ static inline bool lane_room(const struct exec_worker *k, const struct exec_inst
     return most + in->ahead[in->nahead - 1] + sizeof(uint32_t) <= k->cache[in->mem_id].n;
 }
 
-/* Words that were read ahead for this load, or NULL. */
+/* Words that were read ahead for this load, or NULL; another warp may have had a turn since. */
 static inline const uint32_t *lane_was_read(struct exec_warp *w, const struct exec_inst *in,
                                             uint32_t mask)
 {
     const struct exec_ahead *h = &w->k->ahead[in->group % ARRAY_LEN(w->k->ahead)];
-    if (!in->nth || h->group != in->follows || mask != EXEC_FULL)
+    if (!in->nth || h->group != in->follows || h->warp != w || mask != EXEC_FULL)
         return NULL;
     count_load(w, in, mask);
     return h->v[in->nth - 1];

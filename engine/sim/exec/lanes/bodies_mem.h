@@ -84,6 +84,7 @@ LANE_HEAD(selp_64)
                         h->v[k][i] = *(const uint32_t *)(const void *)(p + in->ahead[k]);              \
                 }                                                                                      \
                 h->group = in->group;                                                                  \
+                h->warp = w;                                                                           \
             } else                                                                                     \
                 for (unsigned i = 0; i < WARP_LANES; i++)                                              \
                     d[i] = C(*(const T *)(uintptr_t)(host + off[i]));                                  \
@@ -93,6 +94,14 @@ LANE_HEAD(selp_64)
                                                       uint32_t mask)                                   \
     {                                                                                                  \
         uint64_t p0;                                                                                   \
+        const uint8_t *shared = lane_shared(w, in, mask, (unsigned)sizeof(T));                         \
+        if (shared) {                                                                                  \
+            R *d = slot_at(w, *(const uint32_t *)in->x);                                               \
+            const uint32_t *r = slot_at(w, in->a);                                                     \
+            for (unsigned i = 0; i < WARP_LANES; i++)                                                  \
+                d[i] = C(*(const T *)(const void *)(shared + (r[i] + (uint32_t)in->imm)));             \
+            return;                                                                                    \
+        }                                                                                              \
         const uint32_t *read = sizeof(T) == sizeof(uint32_t) ? lane_was_read(w, in, mask) : NULL;      \
         if (read) {                                                                                    \
             R *d = slot_at(w, *(const uint32_t *)in->x);                                               \

@@ -3,15 +3,7 @@
 #ifndef GPULOCW_SIM_EXEC_LANES_LANES_H
 #define GPULOCW_SIM_EXEC_LANES_LANES_H
 
-#include "engine/base/base.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/slots.h"
-
-struct exec_warp;
-struct text_marks;
-struct ptx_module;
-struct sim_mem;
-struct sim_preset;
 
 enum lane_op {
     LANE_NONE,

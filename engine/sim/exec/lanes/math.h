@@ -8,33 +8,24 @@
 
 #include "engine/base/base.h"
 
-#include <stdint.h>
 #include <string.h>
 
-static inline uint32_t bits_f32(float x)
-{
-    uint32_t u;
-    memcpy(&u, &x, 4);
-    return u;
-}
-static inline float f32_bits(uint32_t u)
-{
-    float x;
-    memcpy(&x, &u, 4);
-    return x;
-}
-static inline uint64_t bits_f64(double x)
-{
-    uint64_t u;
-    memcpy(&u, &x, 8);
-    return u;
-}
-static inline double f64_bits(uint64_t u)
-{
-    double x;
-    memcpy(&x, &u, 8);
-    return x;
-}
+/* Bits of a float, and a float of bits. */
+#define BITS(F, U, to_bits, of_bits) \
+    static inline U to_bits(F x)     \
+    {                                \
+        U u;                         \
+        memcpy(&u, &x, sizeof u);    \
+        return u;                    \
+    }                                \
+    static inline F of_bits(U u)     \
+    {                                \
+        F x;                         \
+        memcpy(&x, &u, sizeof x);    \
+        return x;                    \
+    }
+BITS(float, uint32_t, bits_f32, f32_bits)
+BITS(double, uint64_t, bits_f64, f64_bits)
 
 /* The one NaN that f32 results have (9.7.3). */
 static inline float nan_f32(float x)
@@ -54,35 +45,26 @@ static inline float ftz(float x)
     uint32_t u = bits_f32(x);
     return f32_bits((u & 0x7f800000u) ? u : u & 0x80000000u);
 }
+/* The lesser, or the greater; of two zeros by their signs, of a NaN and a number the number. */
+#define EXTREME(name, F, U, to_bits, of_bits, before, join)    \
+    static inline F name(F a, F b)                             \
+    {                                                          \
+        U ua = to_bits(a), ub = to_bits(b), same = ua join ub; \
+        U r = a before b ? ua : b before a ? ub : same;        \
+        r = a == a ? r : ub;                                   \
+        return of_bits(b == b ? r : ua);                       \
+    }
+EXTREME(lesser_f32, float, uint32_t, bits_f32, f32_bits, <, |)
+EXTREME(greater_f32, float, uint32_t, bits_f32, f32_bits, >, &)
+EXTREME(min_f64, double, uint64_t, bits_f64, f64_bits, <, |)
+EXTREME(max_f64, double, uint64_t, bits_f64, f64_bits, >, &)
 static inline float min_f32(float a, float b)
 {
-    uint32_t ua = bits_f32(a), ub = bits_f32(b), same = ua | ub;
-    uint32_t r = a < b ? ua : b < a ? ub : same;
-    r = a == a ? r : ub;
-    r = b == b ? r : ua;
-    return nan_f32(f32_bits(r));
+    return nan_f32(lesser_f32(a, b));
 }
 static inline float max_f32(float a, float b)
 {
-    uint32_t ua = bits_f32(a), ub = bits_f32(b), same = ua & ub;
-    uint32_t r = a > b ? ua : b > a ? ub : same;
-    r = a == a ? r : ub;
-    r = b == b ? r : ua;
-    return nan_f32(f32_bits(r));
-}
-static inline double min_f64(double a, double b)
-{
-    uint64_t ua = bits_f64(a), ub = bits_f64(b);
-    uint64_t r = a < b ? ua : b < a ? ub : ua | ub;
-    r = a == a ? r : ub;
-    return f64_bits(b == b ? r : ua);
-}
-static inline double max_f64(double a, double b)
-{
-    uint64_t ua = bits_f64(a), ub = bits_f64(b);
-    uint64_t r = a > b ? ua : b > a ? ub : ua & ub;
-    r = a == a ? r : ub;
-    return f64_bits(b == b ? r : ua);
+    return nan_f32(greater_f32(a, b));
 }
 
 /* ---- 16-bit floats ---- */
@@ -158,6 +140,12 @@ static inline double fma_odd(float a, float b, float c)
 {
     return add_odd((double)a * b, c);
 }
+/* Of three f16: their product is exact. Where the sum is not, one of them is so far below the other's last
+ * bit that rounding to f16 ends where it would have without. */
+static inline double fma_f16(float a, float b, float c)
+{
+    return (double)a * b + c;
+}
 /* x rounded to a multiple of the unit of a format with `frac` fraction bits and least exponent `emin`.
  */
 static inline double round_unit(double x, int frac, int emin)
@@ -175,6 +163,33 @@ static inline uint32_t f16_of_odd(double x)
 static inline uint32_t bf16_of_odd(double x)
 {
     return bf16_of((float)round_unit(x, 7, -126));
+}
+/* Rounded down, of a double that is exact or rounded to odd. */
+static inline float f32_down(double s)
+{
+    float r = (float)s;
+    uint32_t u = bits_f32(r);
+    uint32_t step = u >> 31 ? 1u : 0xffffffffu;
+    return f32_bits((double)r > s ? u + step : u);
+}
+static inline float add_down(double a, double b)
+{
+    double s = add_odd(a, b);
+    bool other = (bits_f64(a) ^ bits_f64(b)) >> 63; /* a zero of two signs is negative */
+    return f32_down(s == 0 && other ? -0.0 : s);
+}
+static inline float add_up(double a, double b)
+{
+    return -add_down(-a, -b);
+}
+static inline float add_zero(double a, double b)
+{
+    double s = add_odd(a, b);
+    return s > 0 ? f32_down(s) : -f32_down(-s);
+}
+static inline float sat_f32(float x)
+{
+    return x > 0 ? x < 1 ? x : 1.0f : 0.0f;
 }
 #if defined(LANES_FMA)
 static inline float fma_f32(float a, float b, float c)

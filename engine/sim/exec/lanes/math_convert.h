@@ -2,10 +2,7 @@
 #ifndef GPULOCW_SIM_EXEC_LANES_MATH_CONVERT_H
 #define GPULOCW_SIM_EXEC_LANES_MATH_CONVERT_H
 
-#include "engine/base/base.h"
 #include "engine/sim/exec/lanes/math.h"
-#include <stdint.h>
-#include <string.h>
 
 /* ---- conversions to integers: 9.7.9.21, NaN rule included ---- */
 static inline int32_t s32_clamp(double x)

@@ -4,8 +4,6 @@
 
 #include "engine/base/base.h"
 
-#include <stdint.h>
-
 __extension__ typedef unsigned __int128 u128;
 __extension__ typedef __int128 s128;
 static inline uint64_t mulhi_u64(uint64_t a, uint64_t b)
@@ -48,44 +46,29 @@ static inline uint32_t brev_u32(uint32_t x)
     x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
     return __builtin_bswap32(x);
 }
-static inline uint64_t bfe_u64(uint64_t a, uint32_t pos, uint32_t len)
-{
-    uint64_t v = pos > 63 ? 0 : a >> (pos & 63);
-    return len > 63 ? v : v & ((1ull << (len & 63)) - 1);
-}
-static inline uint32_t bfe_u32(uint32_t a, uint32_t pos, uint32_t len)
-{
-    uint32_t v = pos > 31 ? 0 : a >> (pos & 31);
-    return len > 31 ? v : v & ((1u << (len & 31)) - 1);
-}
-static inline uint64_t bfe_s64(uint64_t a, uint32_t pos, uint32_t len)
-{
-    uint32_t last = pos + len - 1, top = last > 63 ? 63 : last;
-    uint64_t sign = len ? 0u - (a >> (top & 63) & 1) : 0;
-    uint32_t left = pos > 63 ? 0 : 64 - pos, n = len < left ? len : left;
-    uint64_t keep = n > 63 ? UINT64_MAX : (1ull << n) - 1;
-    return ((pos > 63 ? 0 : a >> (pos & 63)) & keep) | (sign & ~keep);
-}
-static inline uint32_t bfe_s32(uint32_t a, uint32_t pos, uint32_t len)
-{
-    uint32_t last = pos + len - 1, top = last > 31 ? 31 : last;
-    uint32_t sign = len ? 0u - (a >> (top & 31) & 1) : 0;
-    uint32_t left = pos > 31 ? 0 : 32 - pos, n = len < left ? len : left;
-    uint32_t keep = n > 31 ? UINT32_MAX : (1u << n) - 1;
-    return ((pos > 31 ? 0 : a >> (pos & 31)) & keep) | (sign & ~keep);
-}
-static inline uint32_t bfi_u32(uint32_t a, uint32_t b, uint32_t pos, uint32_t len)
-{
-    uint32_t field = len > 31 ? UINT32_MAX : (1u << (len & 31)) - 1;
-    uint32_t keep = pos > 31 ? 0 : field << (pos & 31);
-    return (b & ~keep) | ((pos > 31 ? 0 : a << (pos & 31)) & keep);
-}
-static inline uint64_t bfi_u64(uint64_t a, uint64_t b, uint32_t pos, uint32_t len)
-{
-    uint64_t field = len > 63 ? UINT64_MAX : (1ull << (len & 63)) - 1;
-    uint64_t keep = pos > 63 ? 0 : field << (pos & 63);
-    return (b & ~keep) | ((pos > 63 ? 0 : a << (pos & 63)) & keep);
-}
+/* Fields of N bits' values: len bits from pos on taken out, with their sign or without, and put in. */
+#define FIELDS(N, T)                                                               \
+    static inline T bfe_u##N(T a, uint32_t pos, uint32_t len)                      \
+    {                                                                              \
+        T v = pos > N - 1 ? 0 : a >> (pos & (N - 1));                              \
+        return len > N - 1 ? v : v & (((T)1 << (len & (N - 1))) - 1);              \
+    }                                                                              \
+    static inline T bfe_s##N(T a, uint32_t pos, uint32_t len)                      \
+    {                                                                              \
+        uint32_t last = pos + len - 1, top = last > N - 1 ? N - 1 : last;          \
+        T sign = len ? 0u - (a >> (top & (N - 1)) & 1) : 0;                        \
+        uint32_t left = pos > N - 1 ? 0 : N - pos, n = len < left ? len : left;    \
+        T keep = n > N - 1 ? (T)-1 : ((T)1 << n) - 1;                              \
+        return ((pos > N - 1 ? 0 : a >> (pos & (N - 1))) & keep) | (sign & ~keep); \
+    }                                                                              \
+    static inline T bfi_u##N(T a, T b, uint32_t pos, uint32_t len)                 \
+    {                                                                              \
+        T field = len > N - 1 ? (T)-1 : ((T)1 << (len & (N - 1))) - 1;             \
+        T keep = pos > N - 1 ? 0 : field << (pos & (N - 1));                       \
+        return (b & ~keep) | ((pos > N - 1 ? 0 : a << (pos & (N - 1))) & keep);    \
+    }
+FIELDS(32, uint32_t)
+FIELDS(64, uint64_t)
 static inline uint32_t bmsk_clamp(uint32_t a, uint32_t b)
 {
     uint32_t field = b > 31 ? UINT32_MAX : (1u << (b & 31)) - 1;

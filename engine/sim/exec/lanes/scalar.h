@@ -3,7 +3,6 @@
 #define GPULOCW_SIM_EXEC_LANES_SCALAR_H
 
 #include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
 
 struct scalar_how {
     uint16_t op;  /* enum ptx_op */

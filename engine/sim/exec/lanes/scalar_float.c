@@ -1,9 +1,6 @@
 /* Float operations lane by lane: directed rounding, saturation, packed and narrow types. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/sim/exec/lanes/math.h"
-#include "engine/sim/exec/lanes/math_convert.h"
 #include "engine/sim/exec/lanes/sfu.h"
 #include "engine/sim/exec/lanes/scalar.h"
 #include "engine/sim/exec/lanes/soft.h"

@@ -1,5 +1,4 @@
 /* Integer operations lane by lane. */
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/lanes/math_int.h"

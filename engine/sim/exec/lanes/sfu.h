@@ -3,11 +3,7 @@
 #ifndef GPULOCW_SIM_EXEC_LANES_SFU_H
 #define GPULOCW_SIM_EXEC_LANES_SFU_H
 
-#include "engine/base/base.h"
-#include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/lanes/sfu_unit.h"
-
-#include <stdint.h>
 
 /* ---- results below the least normal number are zero ---- */
 static inline float sfu_ex2(float x)

@@ -13,10 +13,7 @@
 #ifndef GPULOCW_SIM_EXEC_LANES_SFU_UNIT_H
 #define GPULOCW_SIM_EXEC_LANES_SFU_UNIT_H
 
-#include "engine/base/base.h"
 #include "engine/sim/exec/lanes/math.h"
-
-#include <stdint.h>
 
 /* Where a function's pieces begin. */
 enum sfu_table {

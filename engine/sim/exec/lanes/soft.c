@@ -1,11 +1,9 @@
 #include "engine/sim/exec/lanes/soft.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
+#include "engine/sim/exec/lanes/math.h"
 
 #include <fenv.h>
 #include <math.h>
-#include <string.h>
 
 static const struct soft_format formats[PTX_T_COUNT] = {
     [PTX_T_F16] = { 16, 10, 15, true, true, false, 0x7bff, 0x7fff, 0 },
@@ -26,24 +24,11 @@ const struct soft_format *soft_format_of(enum ptx_type t)
     return formats[t].bits ? &formats[t] : NULL;
 }
 
-static uint64_t raw(double x)
-{
-    uint64_t u;
-    memcpy(&u, &x, 8);
-    return u;
-}
-static double cooked(uint64_t u)
-{
-    double x;
-    memcpy(&x, &u, 8);
-    return x;
-}
-
 double soft_to_double(uint64_t v, const struct soft_format *f)
 {
     v >>= f->shift;
     if (f->bits == 64)
-        return cooked(v);
+        return f64_bits(v);
     unsigned ebits = f->bits - f->frac - (f->is_unsigned ? 0u : 1u);
     uint64_t frac = v & ((1ull << f->frac) - 1), e = v >> f->frac & ((1ull << ebits) - 1);
     bool neg = !f->is_unsigned && v >> (f->bits - 1) & 1;
@@ -83,7 +68,7 @@ static uint64_t overflow(const struct soft_format *f, enum soft_mode mode, bool 
 
 uint64_t soft_round(double x, const struct soft_format *f, enum soft_mode mode, bool finite)
 {
-    uint64_t u = raw(x), r;
+    uint64_t u = bits_f64(x), r;
     bool neg = u >> 63;
     uint64_t sign = neg && !f->is_unsigned ? 1ull << (f->bits - 1) : 0;
     if (f->bits == 64)
@@ -115,10 +100,10 @@ uint64_t soft_round(double x, const struct soft_format *f, enum soft_mode mode, 
 /* The neighbour with an odd last bit when s is inexact and even; err has the sign of what is missing. */
 static double make_odd(double s, double err)
 {
-    uint64_t u = raw(s);
+    uint64_t u = bits_f64(s);
     if (!(err > 0 || err < 0) || (u & 1) || isinf(s))
         return s;
-    return cooked((err > 0) == (s > 0) ? u + 1 : u - 1);
+    return f64_bits((err > 0) == (s > 0) ? u + 1 : u - 1);
 }
 
 double soft_add(double a, double b)

@@ -3,7 +3,6 @@
 #ifndef GPULOCW_SIM_EXEC_LANES_SOFT_H
 #define GPULOCW_SIM_EXEC_LANES_SOFT_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
 enum soft_mode { SOFT_RN, SOFT_RZ, SOFT_RM, SOFT_RP, SOFT_RNA /* ties away from zero */ };

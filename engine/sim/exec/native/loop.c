@@ -1,13 +1,8 @@
 /* Loops of one run as machine code: what a turn wants from the turn before stays in registers. */
-#include "engine/base/base.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/native/native_int.h"
-#include "engine/sim/exec/native/x86.h"
-#include "engine/sim/sim_int.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #define WARP(field) ((struct x86_mem){ RBX, (int32_t)offsetof(struct exec_warp, field) })

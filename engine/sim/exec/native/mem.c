@@ -2,19 +2,11 @@
  * allocation that the instruction used last (or in shared memory) and aligned. Lanes at one address have
  * code out of the way, vectors of 32-bit elements only that. Everything else goes to the body. What
  * bodies_fast_path.h does, step by step. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/native/native_int.h"
-#include "engine/sim/exec/native/x86.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim.h"
-#include "engine/sim/sim_int.h"
-
-#include <stddef.h>
 
 #define WARP(field) ((struct x86_mem){ RBX, (int32_t)offsetof(struct exec_warp, field) })
 #define AT_ALLOC(in, field) \

@@ -1,19 +1,13 @@
 /* Runs of instructions as machine code: arithmetic, the end of a run, the program as a whole. */
 #include "engine/sim/exec/native/native.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/exec/native/native_int.h"
-#include "engine/sim/exec/native/x86.h"
 #include "engine/sim/exec/sreg.h"
-#include "engine/sim/sim_int.h"
 
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -413,19 +407,17 @@ struct owners {
     uint32_t *home;
     bool *own;
     uint32_t head;
-    bool guarded, writes;
 };
 
-static void note_reg(void *ctx, uint32_t reg, unsigned access)
+/* begins: its value begins here */
+static void note_reg(struct owners *o, uint32_t reg, bool begins)
 {
-    struct owners *o = ctx;
     const struct ptx_reg *r = &o->p->funcs[0].ptx->regs[reg];
-    if (r->type == PTX_T_PRED || r->vec > 1 || ptx_type_bits(r->type) > 32 ||
-        (o->writes ? !(access & PTX_WRITE) : !(access & PTX_READ)))
+    if (r->type == PTX_T_PRED || r->vec > 1 || ptx_type_bits(r->type) > 32)
         return;
     if (o->home[reg] == EXEC_NO_ID) {
         o->home[reg] = o->head;
-        o->own[reg] = o->writes && !o->guarded;
+        o->own[reg] = begins;
     } else if (o->home[reg] != o->head) {
         o->own[reg] = false;
     }
@@ -444,12 +436,12 @@ static bool *find_own(const struct sim_program *p)
         const struct exec_inst *in = &p->code[i];
         if (is_head(p, i) || !in->run)
             o.head = i;
-        o.guarded = in->guard != EXEC_NO_ID;
-        for (unsigned pass = 0; pass < 2; pass++) {
-            o.writes = pass;
-            if (in->ptx)
-                ptx_inst_regs(in->ptx, note_reg, &o);
-        }
+        if (!in->ptx)
+            continue;
+        for (struct ptx_regs r = ptx_regs_of(in->ptx, PTX_READ); ptx_next_reg(&r);)
+            note_reg(&o, r.reg, false);
+        for (struct ptx_regs r = ptx_regs_of(in->ptx, PTX_WRITE); ptx_next_reg(&r);)
+            note_reg(&o, r.reg, in->guard == EXEC_NO_ID);
     }
     base_free(o.home);
     return o.own;
@@ -561,12 +553,7 @@ struct native *native_make(const struct sim_program *p, exec_fn *const *lanes)
     struct native *n = b.at && b.holds_own && !b.a.oom ? place(&b) : NULL;
     if (n)
         n->start = n->code + start;
-    base_free(b.a.v);
-    base_free(b.own);
-    base_free(b.holds_own);
-    base_free(b.at);
-    base_free(b.stub);
-    base_free(b.fix);
+    BASE_FREE(b.a.v, b.own, b.holds_own, b.at, b.stub, b.fix);
     return n;
 }
 

@@ -6,10 +6,7 @@
 #ifndef GPULOCW_SIM_EXEC_NATIVE_NATIVE_H
 #define GPULOCW_SIM_EXEC_NATIVE_NATIVE_H
 
-#include "engine/base/base.h"
 #include "engine/sim/decoded.h"
-
-struct exec_warp;
 
 struct native {
     uint8_t *code;

@@ -19,7 +19,6 @@
 #ifndef GPULOCW_SIM_EXEC_NATIVE_NATIVE_INT_H
 #define GPULOCW_SIM_EXEC_NATIVE_NATIVE_INT_H
 
-#include "engine/base/base.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/native/x86.h"
 

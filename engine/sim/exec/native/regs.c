@@ -1,14 +1,8 @@
 /* Runs of instructions as machine code: which values are in registers, and the ways on from an
  * instruction: to its body, to another run, out. */
-#include "engine/base/base.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/native/native_int.h"
-#include "engine/sim/exec/native/x86.h"
-#include "engine/sim/sim_int.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #define WARP(field) ((struct x86_mem){ RBX, (int32_t)offsetof(struct exec_warp, field) })

@@ -1,8 +1,6 @@
 /* The assembler of native.c. */
 #include "engine/sim/exec/native/x86.h"
 
-#include "engine/base/base.h"
-
 #include <string.h>
 
 void x86_bytes(struct x86 *a, const void *v, size_t n)

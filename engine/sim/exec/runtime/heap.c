@@ -2,9 +2,7 @@
  * What is where is kept beside the heap, not in it, so a kernel that writes past its block spoils other
  * blocks but not the bookkeeping. The heap is empty when a launch starts (a GPU's lives on between
  * launches); launches that use it run their CTAs in order, so the addresses are the same every time. */
-#include "engine/base/base.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/runtime/builtin.h"
 
 #include <string.h>

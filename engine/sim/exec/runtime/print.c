@@ -1,9 +1,7 @@
 /* vprintf and __assertfail: what device code calls and the driver provides. */
 #include "engine/sim/exec/runtime/builtin.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/link.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/mem.h"

@@ -2,26 +2,14 @@
  * (9.7.9.12, 9.7.13.7, 9.7.9.25.4): st.async, red.async, cp.async.bulk, cp.reduce.async.bulk. They are
  * made when they are issued, and an mbarrier that counts bytes is told at once; who waits for a group is
  * looked at by the sanitiser (flight.h). */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
-#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/tensor/flight.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
+#include "engine/sim/exec/tensor/tmem.h"
 
 #include <string.h>
-
-/* ---- bodies ---- */
-static uint64_t ref_lane(const struct exec_warp *w, const struct exec_ref *r, uint32_t lane)
-{
-    return lane_read(w, r->slot, lane, r->wide ? 8 : 4) + (uint64_t)(int64_t)r->imm;
-}
 
 void exec_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
@@ -32,7 +20,7 @@ void exec_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
         return;
     FOR_LANES(i, mask)
     {
-        uint64_t bar = ref_lane(w, &x->bar, i);
+        uint64_t bar = tmem_ref(w, &x->bar, i);
         if (cluster_cta(w->cta, bar, &off) != cluster_cta(w->cta, to[i], &off)) {
             exec_fault(w, in, i, FAULT_ARG,
                        "the mbarrier of an asynchronous store is in another CTA than what is stored\n"
@@ -185,8 +173,8 @@ void exec_cp_bulk(struct exec_warp *w, const struct exec_inst *in, uint32_t mask
     exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, to);
     FOR_LANES(i, mask)
     {
-        struct bulk b = { to[i], ref_lane(w, &x->from, i), (uint32_t)lane_read(w, x->size, i, 4) };
-        uint64_t bar = x->has_bar ? ref_lane(w, &x->bar, i) : 0;
+        struct bulk b = { to[i], tmem_ref(w, &x->from, i), (uint32_t)lane_read(w, x->size, i, 4) };
+        uint64_t bar = x->has_bar ? tmem_ref(w, &x->bar, i) : 0;
         bulk_record(w, in, x, &b);
         if (x->targets != EXEC_NO_ID) {
             if (!bulk_multicast(w, in, x, i, b, bar, (uint32_t)lane_read(w, x->targets, i, 4) & 0xffffu))

@@ -1,7 +1,7 @@
 /* One element of a product, exactly, whatever its values are; and the choice of the vector code. */
 #include "engine/sim/exec/tensor/dot.h"
 
-#include "engine/base/base.h"
+#include "engine/sim/exec/lanes/soft.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,24 +55,54 @@ float dot_terms(const struct dot_model *m, unsigned n, const double *x, const in
     return cut(all, most - m->frac, m->keep, m->odd);
 }
 
-float dot_block(const struct dot_model *m, unsigned n, const float *a, const int32_t *ea, const float *b,
-                const int32_t *eb, unsigned step, float c)
+float dot_exact(const struct dot_model *m, unsigned n, struct dot_factors a, struct dot_factors b,
+                float c)
 {
     double x[DOT_K];
     int32_t e[DOT_K];
     for (unsigned k = 0; k < n; k++) {
-        x[k] = (double)a[k] * b[k * step];
-        e[k] = ea[k] + eb[k * step];
+        x[k] = (double)a.v[k * a.pitch] * b.v[k * b.pitch];
+        e[k] = a.e[k * a.pitch] + b.e[k * b.pitch];
     }
     return dot_terms(m, n, x, e, c);
 }
 
-const struct dot_ops *dot_pick(void)
+float dot_value(const struct dot_format *f, uint32_t bits, int16_t *e)
+{
+    uint32_t sign = bits >> (f->bits - 1) << 31, field;
+    int32_t size = (int32_t)(bits & f->used & ((1u << (f->bits - 1)) - 1));
+    float v = from_bits((uint32_t)size << (23 - f->frac)) * f->scale;
+    field = (uint32_t)size >> f->frac;
+    *e = (int16_t)(!size ? DOT_NONE : (int)(field ? field : 1) - f->bias);
+    if (size >= f->special) {
+        *e = DOT_SPECIAL;
+        memcpy(&field, &v, 4);
+        v = from_bits(field | (uint32_t)f->ones);
+    }
+    return sign ? -v : v;
+}
+
+void dot_narrow_each(const float *low, const float *high, bool finite, uint32_t *to)
+{
+    const struct soft_format *f = soft_format_of(PTX_T_F16);
+    for (unsigned lane = 0; lane < 32; lane++)
+        to[lane] = (uint32_t)soft_round(low[lane], f, SOFT_RN, finite) |
+                   (uint32_t)soft_round(high[lane], f, SOFT_RN, finite) << 16;
+}
+
+const struct dot_ops *dot_pick(unsigned limit)
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2"))
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"),
+         avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+    if (avx512 && (limit == 0 || limit == 3))
+        return &dot_ops_avx512;
+    if (avx2 && limit != 1)
         return &dot_ops_avx2;
+#else
+    (void)limit;
 #endif
     return &dot_ops_base;
 }

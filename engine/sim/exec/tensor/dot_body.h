@@ -1,21 +1,30 @@
-/* The vector code of dot.h, compiled once for each instruction set: DOT_OPS is its table. Eight columns
- * at a time; what is too large, too small or no number goes to dot_block. */
-#include "engine/base/base.h"
+/* The vector code of dot.h, compiled once for each instruction set: DOT_OPS is its table, DOT_LANES how
+ * many floats its vectors hold; DOT_* below are its own instructions. A register of 32 accumulators at a
+ * time; what is too large, too small or no number goes to dot_exact. */
 #include "engine/sim/exec/tensor/dot.h"
 
 #include <string.h>
 
+typedef float vf __attribute__((vector_size(4 * DOT_LANES)));
+typedef int32_t vi __attribute__((vector_size(4 * DOT_LANES)));
+typedef int16_t vh __attribute__((vector_size(4 * DOT_LANES)));
+typedef int64_t vl __attribute__((vector_size(4 * DOT_LANES)));
+typedef double vd __attribute__((vector_size(4 * DOT_LANES)));
+typedef int32_t half_i __attribute__((vector_size(2 * DOT_LANES)));
+typedef float half_f __attribute__((vector_size(2 * DOT_LANES)));
+typedef int16_t half_h __attribute__((vector_size(2 * DOT_LANES)));
 typedef float v8f __attribute__((vector_size(32)));
 typedef int32_t v8i __attribute__((vector_size(32)));
-typedef int64_t v4l __attribute__((vector_size(32)));
-typedef double v4d __attribute__((vector_size(32)));
-typedef int32_t v4i __attribute__((vector_size(16)));
-typedef float v4f __attribute__((vector_size(16)));
 typedef uint16_t v8h __attribute__((vector_size(16)));
+typedef int16_t v8s __attribute__((vector_size(16)));
 
-/* Sums stay below 2^31 and scales are normal numbers for exponents in between. */
-#define DOT_LEAST (-90)
-#define DOT_MOST  90
+#define REG    32u                   /* lanes of a register */
+#define NV     (REG / DOT_LANES)     /* its vectors of floats */
+#define NH     (REG / DOT_LANES / 2) /* its vectors of exponents */
+#define WIDE   (4 * DOT_ROWS)
+#define INLINE static inline __attribute__((always_inline))
+#define LEAST  (-90) /* sums stay below 2^31 and scales are normal numbers for exponents in between */
+#define MOST   90
 
 #if defined(__clang__)
 #define SHUFFLE(type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -23,224 +32,183 @@ typedef uint16_t v8h __attribute__((vector_size(16)));
 #define SHUFFLE(type, a, b, ...) __builtin_shuffle(a, b, (type){ __VA_ARGS__ })
 #endif
 
-static inline v8f load_f(const float *p)
-{
-    v8f v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-static inline v8i load_i(const int32_t *p)
-{
-    v8i v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-static inline v8i bigger(v8i a, v8i b)
-{
-    v8i m = a > b;
-    return (a & m) | (b & ~m);
-}
+/* Every row of A four times, as the lanes of a register want it. */
+struct wide {
+    _Alignas(64) float v[DOT_K][WIDE];
+    _Alignas(64) int16_t e[DOT_K][WIDE];
+};
 
-/* Four sums of integers times a power of two; `mask`: the bits of a double that are kept. */
-static inline v4f cut4(v4i p, v4i c, v4d scale, int64_t mask, bool odd)
+INLINE vf load_f(const float *p)
 {
-    v4d x = (__builtin_convertvector(p, v4d) + __builtin_convertvector(c, v4d)) * scale;
-    v4l bits;
-    memcpy(&bits, &x, sizeof bits);
-    v4l rest = (bits & ~mask) != 0;
+    vf v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+INLINE vh load_h(const int16_t *p)
+{
+    vh v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+#include DOT_INSTRUCTIONS
+
+/* Half a vector of sums of two integers, cut; mask: the bits of a double that are kept. */
+INLINE half_f cut_half(half_i p, half_i c, int64_t mask, bool odd)
+{
+    vd x = __builtin_convertvector(p, vd) + __builtin_convertvector(c, vd);
+    vl bits = (vl)x, rest = (bits & ~mask) != 0;
     bits &= mask;
     if (odd)
         bits |= rest & (~mask + 1);
-    memcpy(&x, &bits, sizeof x);
-    return __builtin_convertvector(x, v4f);
+    return __builtin_convertvector((vd)bits, half_f);
 }
 
-static inline v4d power(v4i e)
+/* The same of a whole one, times 2^e: above the least normal float, so the factor cuts nothing. */
+INLINE vf cut(vi p, vi c, vi e, const struct dot_model *m)
 {
-    v4l bits = (__builtin_convertvector(e, v4l) + 1023) << 52;
-    v4d x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static inline v8f cut8(v8i p, v8i c, v8i e, const struct dot_model *m)
-{
-    v4i ph[2];
-    v4i ch[2];
-    v4i eh[2];
-    v4f r[2];
-    v8f out;
+    half_i ph[2], ch[2];
+    half_f r[2];
+    vf out;
     int64_t mask = -(1ll << (52 - m->keep));
     memcpy(ph, &p, sizeof p);
     memcpy(ch, &c, sizeof c);
-    memcpy(eh, &e, sizeof e);
     for (unsigned i = 0; i < 2; i++)
-        r[i] = cut4(ph[i], ch[i], power(eh[i]), mask, m->odd);
+        r[i] = cut_half(ph[i], ch[i], mask, m->odd);
     memcpy(&out, r, sizeof out);
-    return out;
+    return out * (vf)((e + 127) << 23);
 }
 
-/* Exponents of eight accumulators; large ones where they are not finite, DOT_NONE of zeros. */
-static inline v8i exponents(v8f c)
+/* Exponents of accumulators; large ones where they are not finite, DOT_NONE of zeros. */
+INLINE vi exponents(vf c)
 {
-    v8i u;
-    memcpy(&u, &c, sizeof u);
-    v8i e = u >> 23 & 255, zero = (u & 0x7fffffff) == 0;
+    vi u = (vi)c, e = u >> 23 & 255, zero = (u & 0x7fffffff) == 0;
     return ((e - 127) & ~zero) | (zero & DOT_NONE);
 }
 
-static inline bool any(v8i m)
+struct factors {
+    const float *a; /* [][WIDE] */
+    const int16_t *ea;
+    const float *b; /* [][DOT_N] */
+    const int16_t *eb;
+};
+
+/* Exponents to which the sums of a register are aligned. False: to be done exactly. */
+INLINE bool aligned(unsigned n, const struct factors *f, const vf *c, vi *e)
 {
-    int64_t w[4];
-    memcpy(w, &m, sizeof w);
-    return (w[0] | w[1] | w[2] | w[3]) != 0;
+    vh most[NH];
+    vi bad = { 0 };
+    for (unsigned i = 0; i < NH; i++)
+        most[i] = (vh){ 0 } + DOT_NONE;
+#pragma GCC unroll 16
+    for (unsigned k = 0; k < n; k++) {
+        vh eb = four_h(f->eb + k * DOT_N);
+        for (unsigned i = 0; i < NH; i++)
+            most[i] = bigger_h(most[i], load_h(f->ea + k * WIDE + i * 2 * DOT_LANES) + eb);
+    }
+    for (unsigned i = 0; i < NH; i++) {
+        half_h h[2];
+        memcpy(h, &most[i], sizeof h);
+        e[2 * i] = __builtin_convertvector(h[0], vi);
+        e[2 * i + 1] = __builtin_convertvector(h[1], vi);
+    }
+    for (unsigned i = 0; i < NV; i++) {
+        e[i] = bigger_i(e[i], exponents(c[i]));
+        bad |= (e[i] > MOST) | ((e[i] < LEAST) & (e[i] > DOT_NONE / 2));
+        e[i] = bigger_i(e[i], (vi){ 0 } + LEAST);
+    }
+    return !any(bad);
 }
 
-/* One block: eight columns of one row. False: to be done exactly. */
-static inline __attribute__((always_inline)) bool block8(const struct dot_model *m, unsigned n,
-                                                         const float *a, const int32_t *ea,
-                                                         const float *b, const int32_t *eb, v8f *c)
+INLINE bool block(const struct dot_model *m, unsigned n, const struct factors *f, float *reg)
 {
-    v8i e = exponents(*c), least = (v8i){ 0 } + DOT_LEAST;
-#pragma GCC unroll 16
-    for (unsigned k = 0; k < n; k++)
-        e = bigger(e, load_i(eb + k * DOT_N) + ea[k]);
-    if (any((e > DOT_MOST) | ((e < DOT_LEAST) & (e > DOT_NONE / 2))))
+    vf c[NV], scale[NV];
+    vi e[NV], sum[NV];
+    for (unsigned i = 0; i < NV; i++)
+        c[i] = load_f(reg + i * DOT_LANES);
+    if (!aligned(n, f, c, e))
         return false;
-    e = bigger(e, least);
-    v8i field = (m->frac - e + 127) << 23, sum = { 0 };
-    v8f scale;
-    memcpy(&scale, &field, sizeof scale);
+    for (unsigned i = 0; i < NV; i++) {
+        scale[i] = (vf)((m->frac - e[i] + 127) << 23);
+        sum[i] = (vi){ 0 };
+    }
 #pragma GCC unroll 16
-    for (unsigned k = 0; k < n; k++)
-        sum += __builtin_convertvector(load_f(b + k * DOT_N) * a[k] * scale, v8i);
-    v8i old = __builtin_convertvector(*c * scale, v8i);
-    *c = cut8(sum, old, e - m->frac, m);
+    for (unsigned k = 0; k < n; k++) {
+        vf b = four_f(f->b + k * DOT_N);
+        for (unsigned i = 0; i < NV; i++)
+            sum[i] += whole(load_f(f->a + k * WIDE + i * DOT_LANES) * b * scale[i]);
+    }
+    for (unsigned i = 0; i < NV; i++) {
+        vf r = cut(sum[i], whole(c[i] * scale[i]), e[i] - m->frac, m);
+        memcpy(reg + i * DOT_LANES, &r, sizeof r);
+    }
     return true;
 }
 
-/* Eight columns of one row: two runs of four lanes. */
-static inline v8f get_row(void *const *reg, unsigned r, unsigned col)
+static void exactly(const struct dot_model *m, unsigned n, const struct factors *f, float *reg)
 {
-    unsigned c = col / 2 + 2 * (r / 8), lane = r % 8 * 4;
-    v4f half[2];
-    v8f v;
-    memcpy(&half[0], (const float *)reg[c] + lane, sizeof half[0]);
-    memcpy(&half[1], (const float *)reg[c + 1] + lane, sizeof half[1]);
-    memcpy(&v, half, sizeof v);
-    return v;
+    for (unsigned i = 0; i < REG; i++)
+        reg[i] = dot_exact(m, n, (struct dot_factors){ f->a + i, f->ea + i, WIDE },
+                           (struct dot_factors){ f->b + i % 4, f->eb + i % 4, DOT_N }, reg[i]);
 }
-static inline void put_row(void *const *reg, unsigned r, unsigned col, v8f v)
+
+/* One register: its rows of A, its four columns of B. The usual lengths are ones that the compiler
+ * knows. */
+static void sum_up(const struct dot_model *m, unsigned depth, struct factors f, float *reg)
 {
-    unsigned c = col / 2 + 2 * (r / 8), lane = r % 8 * 4;
-    v4f half[2];
-    memcpy(half, &v, sizeof v);
-    memcpy((float *)reg[c] + lane, &half[0], sizeof half[0]);
-    memcpy((float *)reg[c + 1] + lane, &half[1], sizeof half[1]);
+    for (unsigned k = 0; k < depth; k += m->block) {
+        unsigned n = depth - k < m->block ? depth - k : m->block;
+        bool done = n == 16  ? block(m, 16, &f, reg)
+                    : n == 8 ? block(m, 8, &f, reg)
+                             : block(m, n, &f, reg);
+        if (!done)
+            exactly(m, n, &f, reg);
+        f = (struct factors){ f.a + n * WIDE, f.ea + n * WIDE, f.b + n * DOT_N, f.eb + n * DOT_N };
+    }
 }
 
 static void floats(const struct dot_model *m, const struct dot_tile *t)
 {
-    for (unsigned r = 0; r < DOT_ROWS; r++)
-        for (unsigned col = 0; col < t->n; col += 8) {
-            v8f c = get_row(t->reg, r, col);
-            for (unsigned k = 0; k < t->k; k += m->block) {
-                const float *a = t->a + (size_t)r * DOT_K + k, *b = t->b + (size_t)k * DOT_N + col;
-                const int32_t *ea = t->ea + (size_t)r * DOT_K + k, *eb = t->eb + (size_t)k * DOT_N + col;
-                unsigned n = t->k - k < m->block ? t->k - k : m->block;
-                /* the usual length is one that the compiler knows */
-                if (n == 16 ? block8(m, 16, a, ea, b, eb, &c) : block8(m, n, a, ea, b, eb, &c))
-                    continue;
-                for (unsigned i = 0; i < 8; i++)
-                    c[i] = dot_block(m, n, a, ea, b + i, eb + i, DOT_N, c[i]);
-            }
-            put_row(t->reg, r, col, c);
-        }
+    struct wide w;
+    for (unsigned k = 0; k < t->k; k++) {
+        widen_rows(t->a + (size_t)k * DOT_ROWS, w.v[k]);
+        widen_exponents(t->ea + (size_t)k * DOT_ROWS, w.e[k]);
+    }
+    for (unsigned c = 0; c < t->n / 2; c++) {
+        unsigned col = c / 4 * 8 + c % 2 * 4, row = c / 2 % 2 * REG;
+        sum_up(m, t->k, (struct factors){ w.v[0] + row, w.e[0] + row, t->b + col, t->eb + col },
+               t->reg[c]);
+    }
 }
 
-/* Whole numbers of 8 bits: their products and sums along k are exact as floats. */
+/* ---- whole numbers of 8 bits, two of them along k in the place of a float ---- */
+INLINE vi limited(vi d, vi sum, bool finite)
+{
+    vi all = d + sum, over = ((d ^ all) & (sum ^ all)) < 0;
+    return finite ? (all & ~over) | (over & ((d >> 31) ^ INT32_MAX)) : all;
+}
+
 static void ints(const struct dot_model *m, const struct dot_tile *t)
 {
+    _Alignas(64) float a[DOT_K / 2][WIDE];
     (void)m;
-    for (unsigned r = 0; r < DOT_ROWS; r++)
-        for (unsigned col = 0; col < t->n; col += 8) {
-            v8f c = get_row(t->reg, r, col), sum = { 0 };
-            v8i d, s;
-            for (unsigned k = 0; k < t->k; k++)
-                sum += load_f(t->b + (size_t)k * DOT_N + col) * t->a[(size_t)r * DOT_K + k];
-            memcpy(&d, &c, sizeof d);
-            s = __builtin_convertvector(sum, v8i);
-            for (unsigned i = 0; i < 8; i++) {
-                int64_t x = (int64_t)d[i] + s[i];
-                x = !t->finite ? x : x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x;
-                d[i] = (int32_t)(uint32_t)x;
-            }
-            memcpy(&c, &d, sizeof c);
-            put_row(t->reg, r, col, c);
+    for (unsigned k = 0; k < t->k / 2; k++)
+        widen_rows(t->a + (size_t)k * DOT_ROWS, a[k]);
+    for (unsigned c = 0; c < t->n / 2; c++) {
+        unsigned col = c / 4 * 8 + c % 2 * 4, row = c / 2 % 2 * REG;
+        vi sum[NV] = { 0 };
+        for (unsigned k = 0; k < t->k / 2; k++) {
+            vh b = (vh)four_f(t->b + (size_t)k * DOT_N + col);
+            for (unsigned i = 0; i < NV; i++)
+                sum[i] += pairs((vh)load_f(a[k] + row + i * DOT_LANES), b);
         }
-}
-
-/* ---- 16-bit floats ---- */
-static inline void half_row(v8h h, const struct dot_halves *x, unsigned row)
-{
-    v8i u = __builtin_convertvector(h, v8i), sign = (u & 0x8000) << 16, low = u & 0x7fff, v, e;
-    if (x->bf16) {
-        v = low << 16;
-        e = low >> 7;
-        e = bigger(e, (v8i){ 0 } + 1) - 127;
-        v8i special = low >= 0x7f80;
-        e = (e & ~special) | (special & 128);
-    } else {
-        v8f f;
-        v = low << 13;
-        memcpy(&f, &v, sizeof f);
-        f *= 0x1p112f;
-        memcpy(&v, &f, sizeof v);
-        e = bigger(low >> 10, (v8i){ 0 } + 1) - 15;
-        v8i special = low >= 0x7c00;
-        v |= special & 0x7f800000;
-        e = (e & ~special) | (special & 128);
-    }
-    v8i zero = low == 0;
-    e = (e & ~zero) | (zero & DOT_NONE);
-    v |= sign;
-    if (x->spread) {
-        v = SHUFFLE(v8i, v, v, 0, 2, 4, 6, 1, 3, 5, 7);
-        e = SHUFFLE(v8i, e, e, 0, 2, 4, 6, 1, 3, 5, 7);
-    }
-    memcpy(x->v + (size_t)row * x->pitch, &v, sizeof v);
-    memcpy(x->e + (size_t)row * x->pitch, &e, sizeof e);
-}
-
-static inline void merge(const v8h *h, v8h *to)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        to[2 * i] = SHUFFLE(v8h, h[i], h[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-        to[2 * i + 1] = SHUFFLE(v8h, h[i], h[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+        for (unsigned i = 0; i < NV; i++) {
+            float *at = (float *)t->reg[c] + i * DOT_LANES;
+            vi r = limited((vi)load_f(at), sum[i], t->finite);
+            memcpy(at, &r, sizeof r);
+        }
     }
 }
 
-static inline void turn(v8h h[8])
-{
-    v8h a[8], b[8];
-    merge(h, a);
-    merge(a, b);
-    merge(b, h);
-}
+#include "engine/sim/exec/tensor/dot_elements.h"
 
-/* With `across` and `spread` the runs change places before they are turned. */
-static void halves(const struct dot_halves *x)
-{
-    struct dot_halves y = *x;
-    v8h h[8];
-    for (unsigned i = 0; i < 8; i++)
-        memcpy(&h[x->across && x->spread ? dot_column(i) : i], x->run[i], sizeof h[i]);
-    if (x->across) {
-        turn(h);
-        y.spread = false;
-    }
-    for (unsigned i = 0; i < 8; i++)
-        half_row(h[i], &y, i);
-}
-
-const struct dot_ops DOT_OPS = { floats, ints, halves };
+const struct dot_ops DOT_OPS = { floats, ints, blocks, widen, narrow, turned };

@@ -2,17 +2,11 @@
  */
 #include "engine/sim/exec/tensor/flight.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/mbar.h"
-
-#include <string.h>
 
 enum { WORD = 4, COPIES = UINT16_MAX /* at one time */ };
 
@@ -61,11 +55,7 @@ void flight_free(struct exec_flight *f)
 {
     if (!f)
         return;
-    base_free(f->of);
-    base_free(f->stored);
-    base_free(f->commits);
-    base_free(f->v);
-    base_free(f);
+    BASE_FREE(f->of, f->stored, f->commits, f->v, f);
 }
 
 void flight_start(struct exec_flight *f)

@@ -8,11 +8,7 @@
 #ifndef GPULOCW_SIM_EXEC_TENSOR_FLIGHT_H
 #define GPULOCW_SIM_EXEC_TENSOR_FLIGHT_H
 
-#include "engine/base/base.h"
 #include "engine/sim/exec/exec.h"
-
-struct exec_inst;
-struct exec_flight;
 
 enum flight_kind {
     FLIGHT_THREAD, /* cp.async writes here until its warp has waited for the group */

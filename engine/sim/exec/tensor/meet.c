@@ -1,10 +1,6 @@
 #include "engine/sim/exec/tensor/meet.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/slots.h"
 

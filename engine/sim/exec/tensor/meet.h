@@ -7,10 +7,7 @@
 #ifndef GPULOCW_SIM_EXEC_TENSOR_MEET_H
 #define GPULOCW_SIM_EXEC_TENSOR_MEET_H
 
-#include "engine/base/base.h"
 #include "engine/sim/decoded.h"
-
-struct exec_warp;
 
 /* At a fence or a product, by the lanes of `mask`. False: it waits there, and executes the instruction
  * again when all have come; or a fault, told: part of a warp, no whole warpgroup, warps at different

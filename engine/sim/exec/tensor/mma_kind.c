@@ -6,16 +6,9 @@
  * lane 4 c + `thread`. */
 #include "engine/sim/exec/tensor/mma_kind.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/exec.h"
-#include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/exec/tensor/dot.h"
 #include "engine/sim/exec/tensor/operand.h"
-#include "engine/sim/sim_int.h"
 
 #include <math.h>
 
@@ -61,8 +54,8 @@ static float element(const struct exec_warp *w, const struct exec_mma_kind *x, u
             by = a * b;
             more = by == 0 || isnan(by) ? DOT_NONE : ilogb(a) + ilogb(b);
         }
-        p[i] = (double)f->a[row][i] * f->b[i][at] * by;
-        e[i] = f->ea[row][i] + f->eb[i][at] + more;
+        p[i] = (double)f->a[i][row] * f->b[i][at] * by;
+        e[i] = f->ea[i][row] + f->eb[i][at] + more;
     }
     return dot_terms(&x->m.model, k, p, e, c);
 }

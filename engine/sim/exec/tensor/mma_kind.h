@@ -2,7 +2,6 @@
 #ifndef GPULOCW_SIM_EXEC_TENSOR_MMA_KIND_H
 #define GPULOCW_SIM_EXEC_TENSOR_MMA_KIND_H
 
-#include "engine/base/base.h"
 #include "engine/sim/exec/bodies.h"
 
 /* Scale factors of A's rows or B's columns: slots. */

@@ -2,13 +2,9 @@
 #include "engine/sim/exec/tensor/flight.h"
 #include "engine/sim/exec/tensor/operand.h"
 
-#include "engine/base/base.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
-#include "engine/sim/exec/lanes/soft.h"
 
-#include <math.h>
 #include <string.h>
 
 struct mat_desc mat_desc_of(uint64_t d)
@@ -21,17 +17,32 @@ struct mat_desc mat_desc_of(uint64_t d)
                               .swizzle = swizzles[d >> 62] };
 }
 
-uint32_t mat_unit(const struct mat_desc *d, unsigned bytes, bool major_mn, unsigned mn, unsigned k)
+static unsigned units_across(const struct mat_desc *d)
+{
+    return d->swizzle ? d->swizzle / 16u : 1u;
+}
+
+/* Without the pattern: 16 bytes times units_across further on for each of the eight across. */
+static uint32_t unit_straight(const struct mat_desc *d, unsigned bytes, bool major_mn, unsigned mn,
+                              unsigned k)
 {
     unsigned per = 16 / bytes, along = major_mn ? mn / per : k / per, across = major_mn ? k : mn,
-             wide = d->swizzle ? d->swizzle / 16u : 1u;
+             wide = units_across(d);
     uint32_t a = d->start + along % wide * 16 + across % 8 * wide * 16;
     /* without a pattern the two strides change places along mn */
     if (major_mn && !d->swizzle)
-        a += along * d->stride + across / 8 * d->lead;
-    else
-        a += along / wide * d->lead + across / 8 * d->stride;
-    return a ^ (((a >> 7) - d->base) & (wide - 1)) << 4;
+        return a + along * d->stride + across / 8 * d->lead;
+    return a + along / wide * d->lead + across / 8 * d->stride;
+}
+
+static uint32_t swizzled(const struct mat_desc *d, uint32_t a)
+{
+    return a ^ (((a >> 7) - d->base) & (units_across(d) - 1)) << 4;
+}
+
+uint32_t mat_unit(const struct mat_desc *d, unsigned bytes, bool major_mn, unsigned mn, unsigned k)
+{
+    return swizzled(d, unit_straight(d, bytes, major_mn, mn, k));
 }
 
 unsigned mat_bits(enum ptx_type t)
@@ -45,27 +56,79 @@ unsigned mat_bits(enum ptx_type t)
     }
 }
 
-void mat_value(enum ptx_type t, uint32_t bits, float *v, int32_t *e)
+#define NO_INF   INT32_MAX, 0
+#define WHOLE(s) .bits = 8, .whole = true, .is_signed = (s), .used = UINT32_MAX, .special = INT32_MAX
+static const struct dot_format formats[PTX_T_COUNT] = {
+    [PTX_T_F16] = { 16, 10, false, false, 15, UINT32_MAX, 0x7c00, 0x7f800000, 0x1p112f },
+    [PTX_T_BF16] = { 16, 7, false, false, 127, UINT32_MAX, 0x7f80, 0x7f800000, 1 },
+    [PTX_T_TF32] = { 32, 23, false, false, 127, 0xffffe000, 0x7f800000, 0x7f800000, 1 },
+    [PTX_T_E4M3] = { 8, 3, false, false, 7, UINT32_MAX, 0x7f, 0x7fc00000, 0x1p120f },
+    [PTX_T_E5M2] = { 8, 2, false, false, 15, UINT32_MAX, 0x7c, 0x7f800000, 0x1p112f },
+    [PTX_T_E2M3] = { 6, 3, false, false, 1, UINT32_MAX, NO_INF, 0x1p126f },
+    [PTX_T_E3M2] = { 6, 2, false, false, 3, UINT32_MAX, NO_INF, 0x1p124f },
+    [PTX_T_E2M1] = { 4, 1, false, false, 1, UINT32_MAX, NO_INF, 0x1p126f },
+    [PTX_T_S8] = { WHOLE(true) },
+    [PTX_T_U8] = { WHOLE(false) },
+};
+
+const struct dot_format *mat_format(enum ptx_type t)
 {
-    const struct soft_format *f = soft_format_of(t);
-    if (!f) {
-        *v = t == PTX_T_S8 ? (float)(int8_t)bits : (float)(uint8_t)bits;
-        *e = 0;
-        return;
-    }
-    unsigned size = f->bits - f->frac - 1u;
-    uint32_t u = t == PTX_T_TF32 ? bits >> 13 : bits, field = u >> f->frac & ((1u << size) - 1);
-    *v = (float)soft_to_double(t == PTX_T_TF32 ? bits & 0xffffe000u : bits, f);
-    *e = *v == 0 ? DOT_NONE : !isfinite(*v) ? 128 : (int32_t)(field ? field : 1) - f->bias;
+    return &formats[t];
+}
+
+/* Where element (mn, k) lies among the factors; of whole numbers the first of its pair. */
+static float *place_of(const struct mat_read *r, unsigned mn, unsigned k, bool whole)
+{
+    k = whole ? k / 2 : k;
+    return r->of_b ? &r->to->b[k][mn + r->place] : &r->to->a[k][mn];
+}
+static int16_t *exponent_of(const struct mat_read *r, unsigned mn, unsigned k)
+{
+    return r->of_b ? &r->to->eb[k][mn + r->place] : &r->to->ea[k][mn];
 }
 
 void mat_put(const struct mat_read *r, unsigned mn, unsigned k, uint32_t bits)
 {
-    struct mat_factors *t = r->to;
-    unsigned col = dot_column(mn + r->place);
-    float *v = r->of_b ? &t->b[k][col] : &t->a[mn][k];
-    mat_value(r->type, bits, v, r->of_b ? &t->eb[k][col] : &t->ea[mn][k]);
+    const struct dot_format *f = mat_format(r->type);
+    unsigned at = r->of_b ? dot_column(mn) : mn;
+    float *v = place_of(r, at, k, f->whole);
+    if (f->whole) {
+        int16_t n = f->is_signed ? (int8_t)bits : (uint8_t)bits;
+        memcpy((uint8_t *)v + sizeof n * (k % 2), &n, sizeof n);
+        return;
+    }
+    *v = dot_value(f, bits, exponent_of(r, at, k));
     *v = r->negated ? -*v : *v;
+}
+
+static struct dot_block block_at(const struct mat_read *r, unsigned mn, unsigned k, bool across)
+{
+    const struct dot_format *f = mat_format(r->type);
+    return (struct dot_block){ .f = f,
+                               .across = across,
+                               .spread = r->of_b,
+                               .negated = r->negated,
+                               .v = place_of(r, mn, k, f->whole),
+                               .e = exponent_of(r, mn, k),
+                               .pitch = r->of_b ? DOT_N : DOT_ROWS };
+}
+
+void mat_put_runs(const struct mat_read *r, unsigned mn, unsigned k, bool across,
+                  const uint8_t *const run[8])
+{
+    struct dot_block x = block_at(r, mn, k, across);
+    memcpy(x.run, run, sizeof x.run);
+    r->w->x->p->dots->block(&x);
+}
+
+/* Every four lanes have 16 bytes along k of a row of A or a column of B. */
+void mat_put_register(const struct mat_read *r, unsigned i, const uint32_t *lanes)
+{
+    struct dot_block x = block_at(r, r->of_b ? 0 : 8 * (i & 1),
+                                  128u / mat_format(r->type)->bits * (r->of_b ? i : i >> 1), true);
+    for (unsigned g = 0; g < 8; g++)
+        x.run[g] = (const uint8_t *)(lanes + 4 * g);
+    r->w->x->p->dots->block(&x);
 }
 
 bool mat_desc5_of(struct exec_warp *w, const struct exec_inst *in, uint64_t d, struct mat_desc *out)
@@ -119,23 +182,30 @@ static const uint8_t *unit_at(const struct mat_read *r, unsigned mn, unsigned k)
     return shared_at(r, mat_unit(&r->desc, mat_bits(r->type) / 8, r->major_mn, r->first + mn, k));
 }
 
-/* 8 x 8 elements of 16 bits. */
-static bool load_halves(const struct mat_read *r, unsigned mn, unsigned k)
+/* Eight units that follow each other across, where nobody is to be told of each. */
+static bool find_units(const struct mat_read *r, unsigned mn, unsigned k, const uint8_t *run[8])
 {
-    struct mat_factors *t = r->to;
-    struct dot_halves h = { .bf16 = r->type == PTX_T_BF16,
-                            .across = r->of_b != r->major_mn,
-                            .spread = r->of_b,
-                            .v = r->of_b ? &t->b[k][mn + r->place] : &t->a[mn][k],
-                            .e = r->of_b ? &t->eb[k][mn + r->place] : &t->ea[mn][k],
-                            .pitch = r->of_b ? DOT_N : DOT_K };
+    const struct exec_launch *x = r->w->x;
+    uint32_t a = unit_straight(&r->desc, mat_bits(r->type) / 8, r->major_mn, r->first + mn, k),
+             step = 16 * units_across(&r->desc);
+    bool first = (r->major_mn ? k : r->first + mn) % 8 == 0,
+         told = r->cta->flight || (x->l->touch.fn && x->l->touch.shared);
+    if (told || !first || ((a + 7 * step) | 127) >= x->shared_bytes)
+        return false;
     for (unsigned i = 0; i < 8; i++)
-        if (!(h.run[i] = unit_at(r, mn + (r->major_mn ? 0 : i), k + (r->major_mn ? i : 0))))
+        run[i] = r->cta->shared + swizzled(&r->desc, a + i * step);
+    return true;
+}
+
+/* Those of eight rows of A or columns of B along k, or of eight k along mn. */
+static bool load_runs(const struct mat_read *r, unsigned mn, unsigned k)
+{
+    const uint8_t *run[8];
+    bool found = find_units(r, mn, k, run);
+    for (unsigned i = 0; !found && i < 8; i++)
+        if (!(run[i] = unit_at(r, mn + (r->major_mn ? 0 : i), k + (r->major_mn ? i : 0))))
             return false;
-    dot_pick()->halves(&h);
-    for (unsigned i = 0; r->negated && i < 8; i++)
-        for (unsigned j = 0; j < 8; j++)
-            h.v[i * h.pitch + j] = -h.v[i * h.pitch + j];
+    mat_put_runs(r, mn, k, !r->major_mn, run);
     return true;
 }
 
@@ -165,21 +235,27 @@ static bool load_unit(const struct mat_read *r, unsigned mn, unsigned k)
     return u != NULL;
 }
 
+bool mat_room(struct exec_warp *w, const struct exec_inst *in, uint32_t lane)
+{
+    struct mat_factors **f = &w->k->tensor.factors;
+    if (!*f && !(*f = base_alloc(sizeof **f)))
+        exec_fault(w, in, lane, FAULT_NOMEM, "out of memory for a matrix product");
+    return *f != NULL;
+}
+
 bool mat_load(const struct mat_read *r)
 {
-    bool halves = mat_bits(r->type) == 16;
+    bool runs = !r->narrow && (!r->major_mn || mat_bits(r->type) == 16);
     unsigned per = r->narrow ? r->narrow : 128 / mat_bits(r->type),
-             dmn = halves        ? 8
+             dmn = runs          ? 8
                    : r->major_mn ? per
                                  : 1,
-             dk = halves        ? 8
-                  : r->major_mn ? 1
-                                : per;
+             dk = !r->major_mn ? per
+                  : runs       ? 8
+                               : 1;
     for (unsigned mn = 0; mn < r->rows; mn += dmn)
         for (unsigned k = 0; k < r->k; k += dk)
-            if (!(halves      ? load_halves(r, mn, k)
-                  : r->narrow ? load_narrow(r, mn, k)
-                              : load_unit(r, mn, k)))
+            if (!(runs ? load_runs(r, mn, k) : r->narrow ? load_narrow(r, mn, k) : load_unit(r, mn, k)))
                 return false;
     return true;
 }

@@ -2,7 +2,6 @@
 #ifndef GPULOCW_SIM_EXEC_TENSOR_OPERAND_H
 #define GPULOCW_SIM_EXEC_TENSOR_OPERAND_H
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/tensor/dot.h"
 
@@ -25,15 +24,29 @@ bool mat_desc5_of(struct exec_warp *w, const struct exec_inst *in, uint64_t d, s
  * along mn; bytes: of an element. */
 uint32_t mat_unit(const struct mat_desc *d, unsigned bytes, bool major_mn, unsigned mn, unsigned k);
 
-/* Element bits as a float, and the exponent that a tensor core sees. Whole numbers too. */
-void mat_value(enum ptx_type t, uint32_t bits, float *v, int32_t *e);
+/* How the bits of an element are read. */
+const struct dot_format *mat_format(enum ptx_type t);
 unsigned mat_bits(enum ptx_type t); /* of an element in memory or a register */
 
-/* Factors of a product. */
+/* Factors of a product, as dot_tile has them; columns of B by dot_column. */
 struct mat_factors {
-    float a[DOT_ROWS][DOT_K], b[DOT_K][DOT_N];
-    int32_t ea[DOT_ROWS][DOT_K], eb[DOT_K][DOT_N];
+    float a[DOT_K][DOT_ROWS], b[DOT_K][DOT_N];
+    int16_t ea[DOT_K][DOT_ROWS], eb[DOT_K][DOT_N];
 };
+/* A tile of n columns, k deep. */
+static inline struct dot_tile mat_tile(const struct mat_factors *f, unsigned n, unsigned k,
+                                       void *const *reg, bool finite)
+{
+    return (struct dot_tile){ n, k, f->a[0], f->ea[0], f->b[0], f->eb[0], reg, finite };
+}
+/* The tile's sums, in D's type. */
+static inline void mat_multiply(const struct dot_ops *o, const struct dot_model *m,
+                                const struct dot_tile *t, enum ptx_type d)
+{
+    (d == PTX_T_S32 ? o->ints : o->floats)(m, t);
+}
+/* Is there room for the factors of a worker's products? False: none, told. */
+bool mat_room(struct exec_warp *w, const struct exec_inst *in, uint32_t lane);
 /* Reads elements (first .. first + rows, 0 .. k) of a matrix in the CTA's shared memory as A's rows, or
  * (of_b) as B's columns. False: it reaches outside, told. */
 struct mat_read {
@@ -58,6 +71,12 @@ bool mat_load(const struct mat_read *r);
 const uint8_t *mat_unit_at(const struct mat_read *r, unsigned mn, unsigned byte);
 /* Puts one element as mat_load does. */
 void mat_put(const struct mat_read *r, unsigned mn, unsigned k, uint32_t bits);
+/* Puts elements of eight rows of A or columns of B, mn on, and of k on: run i has those of mn + i along
+ * k; without `across` (16 bits only) run i has those of k + i along mn. */
+void mat_put_runs(const struct mat_read *r, unsigned mn, unsigned k, bool across,
+                  const uint8_t *const run[8]);
+/* Puts register i of a fragment of mma or wgmma: 32 lanes. */
+void mat_put_register(const struct mat_read *r, unsigned i, const uint32_t *lanes);
 
 /* Do all lanes execute a product, and is there memory for it? False: the fault is raised. */
 bool exec_mma_ready(struct exec_warp *w, const struct exec_inst *in, uint32_t mask);

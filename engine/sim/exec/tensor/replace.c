@@ -1,17 +1,12 @@
 /* tensormap.replace and its copy, st.bulk, clusterlaunchcontrol. */
 #include "engine/sim/exec/tensor/replace.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/tensor_map.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
+#include "engine/sim/exec/tensor/tmem.h"
 
 #include <string.h>
 
@@ -24,11 +19,6 @@ static uint8_t *at(struct exec_warp *w, const struct exec_inst *in, uint32_t lan
     return exec_resolve_at(w, in, 1u << lane, space, bytes, kind, given, p)
                ? (uint8_t *)(uintptr_t)p[lane]
                : NULL;
-}
-
-static uint64_t ref_lane(const struct exec_warp *w, const struct exec_ref *r, uint32_t lane)
-{
-    return lane_read(w, r->slot, lane, r->wide ? 8 : 4) + (uint64_t)(int64_t)r->imm;
 }
 
 void exec_tensormap_replace(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
@@ -62,7 +52,7 @@ void exec_tensormap_copy(struct exec_warp *w, const struct exec_inst *in, uint32
     uint64_t to[WARP_LANES];
     exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, to);
     uint32_t i = first_lane(mask); /* the warp copies once */
-    uint64_t from = ref_lane(w, in->x, i);
+    uint64_t from = tmem_ref(w, in->x, i);
     for (unsigned k = 0; k < TENSOR_MAP_BYTES; k += TENSOR_MAP_ALIGN) {
         const uint8_t *p = at(w, in, i, PTX_SPACE_SHARED, from + k, TENSOR_MAP_ALIGN, ACCESS_LOAD);
         uint8_t *q =
@@ -95,11 +85,38 @@ void exec_st_bulk(struct exec_warp *w, const struct exec_inst *in, uint32_t mask
     }
 }
 
-/* ---- clusterlaunchcontrol: 16 bytes that say that nothing was cancelled ---- */
+/* ---- clusterlaunchcontrol. The answer is opaque by the ISA; this layout is ours: %ctaid of the first CTA
+ * of the cluster in three words, then 1; all 0: none was cancelled ---- */
+static void ask_for_cta(struct exec_launch *x, uint32_t answer[4])
+{
+    uint64_t index;
+    memset(answer, 0, 4 * sizeof *answer);
+    if (!x->take || !x->take(x->take_ctx, &index))
+        return;
+    exec_cluster_first(x, index, answer);
+    answer[3] = 1;
+}
+
+/* What an mbarrier is told later comes from the unit that starts CTAs. */
+static void told_from_afar(struct exec_worker *k)
+{
+    if (k->tensor.defers && k->tensor.nlate)
+        k->tensor.late[k->tensor.nlate - 1].starts = true;
+}
+
 void exec_try_cancel(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_cancel *x = in->x;
     uint64_t a[WARP_LANES];
+    uint32_t answer[4];
+    if (w->cta->refused) {
+        exec_fault(
+            w, in, first_lane(mask), FAULT_ARG,
+            "this CTA has seen that an earlier clusterlaunchcontrol.try_cancel failed: what another "
+            "one does is undefined\n"
+            "end the CTA's loop at the first answer that is not is_canceled");
+        return;
+    }
     exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, a);
     FOR_LANES(i, mask)
     for (uint32_t r = 0; r < (x->all ? w->x->cluster_ctas : 1); r++) {
@@ -107,10 +124,13 @@ void exec_try_cancel(struct exec_warp *w, const struct exec_inst *in, uint32_t m
         uint64_t base = (uint64_t)(c->rank + 1) * CLUSTER_STEP;
         if (!at(w, in, i, PTX_SPACE_SHARED, a[i], in->bytes, ACCESS_STORE))
             return;
-        memset(c->shared + a[i], 0, in->bytes);
-        if (!exec_mbar_tx(w, in, i, x->all ? base + ref_lane(w, &x->bar, i) : ref_lane(w, &x->bar, i),
+        if (!r)
+            ask_for_cta(w->x, answer);
+        memcpy(c->shared + a[i], answer, in->bytes);
+        if (!exec_mbar_tx(w, in, i, x->all ? base + tmem_ref(w, &x->bar, i) : tmem_ref(w, &x->bar, i),
                           in->bytes))
             return;
+        told_from_afar(w->k);
     }
 }
 
@@ -118,13 +138,18 @@ void exec_is_canceled(struct exec_warp *w, const struct exec_inst *in, uint32_t 
 {
     const uint64_t *v = slot_at(w, in->a);
     uint32_t yes = 0;
-    FOR_LANES(i, mask) yes |= (uint32_t)((v[i] | v[WARP_LANES + i]) != 0) << i;
+    FOR_LANES(i, mask) yes |= (uint32_t)(v[WARP_LANES + i] >> 32 != 0) << i;
+    w->cta->refused |= yes != mask;
     pred_write(w, in->dst, mask, yes);
 }
 
 void exec_first_ctaid(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_moves *x = in->x;
-    for (unsigned k = 0; k < x->n; k++)
-        FOR_LANES(i, mask) lane_write(w, x->dst[k], i, 4, 0);
+    const uint64_t *v = slot_at(w, in->a);
+    for (unsigned k = 0; k < x->n; k++) {
+        unsigned d = (unsigned)in->imm + k;
+        FOR_LANES(i, mask)
+        lane_write(w, x->dst[k], i, 4, v[d / 2 * WARP_LANES + i] >> 32 * (d % 2) & UINT32_MAX);
+    }
 }

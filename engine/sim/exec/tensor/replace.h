@@ -2,8 +2,6 @@
 #ifndef GPULOCW_SIM_EXEC_TENSOR_REPLACE_H
 #define GPULOCW_SIM_EXEC_TENSOR_REPLACE_H
 
-#include "engine/base/base.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 
 struct exec_replace {

@@ -6,10 +6,6 @@
  *   8, 16 and 32 bit 4 (r % 8) + 2 selector + g / 4        16 (r / 8) + 4 (g % 4)
  *   8, 8 bit         4 (r % 8) + 2 selector + r / 8        4 g
  *   16               4 (r % 8) + r / 8 + 2 (g / 8)         4 (g % 8) */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/exec/tensor/dot.h"
-#include "engine/sim/exec/tensor/operand.h"
 #include "engine/sim/exec/tensor/wgmma.h"
 
 #include <string.h>
@@ -34,26 +30,45 @@ static unsigned group_bits(const uint32_t meta[32], unsigned row, unsigned g, un
     return meta[lane] >> bit & 15;
 }
 
-static void expand_row(float *v, int32_t *e, uint8_t type, unsigned k, unsigned row,
+/* An element of a row; of whole numbers two lie in the place of one. */
+struct element {
+    float v;
+    int16_t e;
+};
+static struct element get(const struct mat_factors *f, unsigned row, unsigned k, bool whole)
+{
+    struct element x = { 0 };
+    if (whole)
+        memcpy(&x.e, (const uint8_t *)&f->a[k / 2][row] + sizeof x.e * (k % 2), sizeof x.e);
+    else
+        x = (struct element){ f->a[k][row], f->ea[k][row] };
+    return x;
+}
+static void put(struct mat_factors *f, unsigned row, unsigned k, bool whole, struct element x)
+{
+    if (whole) {
+        memcpy((uint8_t *)&f->a[k / 2][row] + sizeof x.e * (k % 2), &x.e, sizeof x.e);
+        return;
+    }
+    f->a[k][row] = x.v;
+    f->ea[k][row] = x.e;
+}
+
+static void expand_row(struct mat_factors *f, uint8_t type, unsigned k, unsigned row,
                        const uint32_t meta[32], unsigned selector)
 {
-    bool words = type == PTX_T_TF32;
+    bool words = type == PTX_T_TF32, whole = mat_format(type)->whole;
     unsigned wide = words ? 2 : 4, kept = wide / 2, groups = k / wide;
-    float old[DOT_K];
-    int32_t olde[DOT_K];
-    memcpy(old, v, sizeof old);
-    memcpy(olde, e, sizeof olde);
-    for (unsigned i = 0; i < k; i++) {
-        v[i] = 0;
-        e[i] = DOT_NONE;
-    }
+    struct element old[DOT_K];
+    for (unsigned i = 0; i < k / 2; i++)
+        old[i] = get(f, row, i, whole);
+    for (unsigned i = 0; i < k; i++)
+        put(f, row, i, whole, (struct element){ 0, whole ? 0 : DOT_NONE });
     for (unsigned g = 0; g < groups; g++) {
         unsigned bits = group_bits(meta, row, g, groups, mat_bits(type) == 8, selector);
-        for (unsigned i = 0; i < kept; i++) {
-            unsigned at = g * wide + (words ? bits >> 3 & 1 : bits >> 2 * i & 3);
-            v[at] = old[g * kept + i];
-            e[at] = olde[g * kept + i];
-        }
+        for (unsigned i = 0; i < kept; i++)
+            put(f, row, g * wide + (words ? bits >> 3 & 1 : bits >> 2 * i & 3), whole,
+                old[g * kept + i]);
     }
 }
 
@@ -61,5 +76,5 @@ void mat_expand(struct mat_factors *f, uint8_t type, unsigned k, const uint32_t 
                 unsigned selector)
 {
     for (unsigned r = 0; r < DOT_ROWS; r++)
-        expand_row(f->a[r], f->ea[r], type, k, r, meta, selector);
+        expand_row(f, type, k, r, meta, selector);
 }

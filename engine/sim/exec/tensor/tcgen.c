@@ -10,17 +10,11 @@
  * of A is byte id + j of lane 32 p + r % 32, column r / 32, for every p; those of B's columns alike. */
 #include "engine/sim/exec/tensor/tcgen.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/exec/tensor/dot.h"
 #include "engine/sim/exec/tensor/operand.h"
 #include "engine/sim/exec/tensor/tmem.h"
-#include "engine/sim/sim_int.h"
 
 #include <math.h>
 #include <string.h>
@@ -257,8 +251,8 @@ static float scaled(const struct product *p, unsigned first, unsigned row, unsig
             by = a * b;
             more = by == 0 || isnan(by) ? DOT_NONE : ilogb(a) + ilogb(b);
         }
-        x[k] = (double)f->a[row][k] * f->b[k][at] * by;
-        e[k] = f->ea[row][k] + f->eb[k][at] + more;
+        x[k] = (double)f->a[k][row] * f->b[k][at] * by;
+        e[k] = f->ea[k][row] + f->eb[k][at] + more;
     }
     return dot_terms(&p->model, p->k, x, e, c);
 }
@@ -273,19 +267,8 @@ static void multiply_scaled(struct product *p, unsigned first)
 /* ---- the instruction ---- */
 static void multiply(struct product *p)
 {
-    const struct mat_factors *f = p->w->k->tensor.factors;
-    struct dot_tile t = { .n = p->n,
-                          .k = p->k,
-                          .a = f->a[0],
-                          .ea = f->ea[0],
-                          .b = f->b[0],
-                          .eb = f->eb[0],
-                          .reg = p->reg,
-                          .finite = p->idesc >> 3 & 1 };
-    if (p->type_d == PTX_T_S32)
-        dot_pick()->ints(&p->model, &t);
-    else
-        dot_pick()->floats(&p->model, &t);
+    struct dot_tile t = mat_tile(p->w->k->tensor.factors, p->n, p->k, p->reg, p->idesc >> 3 & 1);
+    mat_multiply(p->w->x->p->dots, &p->model, &t, p->type_d);
 }
 
 static bool product_of_cta(struct product *p, unsigned cta, bool keep)
@@ -343,11 +326,8 @@ static bool find_ctas(struct product *p)
 
 static bool make(struct product *p)
 {
-    struct exec_worker *k = p->w->k;
-    if (!k->tensor.factors && !(k->tensor.factors = base_alloc(sizeof *k->tensor.factors))) {
-        exec_fault(p->w, p->in, p->lane, FAULT_NOMEM, "out of memory for a matrix product");
+    if (!mat_room(p->w, p->in, p->lane))
         return false;
-    }
     p->d = (uint32_t)tmem_ref(p->w, &p->x->d, p->lane);
     p->model = p->x->model;
     p->idesc = (uint32_t)lane_read(p->w, p->x->idesc, p->lane, 4);

@@ -2,10 +2,7 @@
 #ifndef GPULOCW_SIM_EXEC_TENSOR_TCGEN_H
 #define GPULOCW_SIM_EXEC_TENSOR_TCGEN_H
 
-#include "engine/base/base.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/tensor/dot.h"
 
 enum tcgen_kind {
     TCGEN_F16,

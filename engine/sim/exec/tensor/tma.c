@@ -2,19 +2,12 @@
  * prefetch. A copy is made when it is issued; its mbarrier is told then, or when the timing says so. */
 #include "engine/sim/exec/tensor/tma.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/tensor_map.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
-#include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/tensor/flight.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
+#include "engine/sim/exec/tensor/tmem.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +15,7 @@
 #define SMEM_ALIGN 128u /* of a box in shared memory */
 #define PIECE      16u  /* bytes that a swizzle moves together */
 #define ROW_MOST   2048u
+#define LOOK_MOST  128u /* bytes that the sanitiser looks at at once */
 
 struct copy {
     struct exec_warp *w;
@@ -35,11 +29,6 @@ struct copy {
     uintptr_t base;
     bool whole;
 };
-
-static uint64_t ref_lane(const struct exec_warp *w, const struct exec_ref *r, uint32_t lane)
-{
-    return lane_read(w, r->slot, lane, r->wide ? 8 : 4) + (uint64_t)(int64_t)r->imm;
-}
 
 static uint8_t *host_at(struct copy *c, enum ptx_space space, uint64_t a, unsigned bytes,
                         enum exec_access_kind kind)
@@ -61,7 +50,7 @@ static bool read_map(struct copy *c)
 {
     struct exec_warp *w = c->w;
     uint8_t raw[TENSOR_MAP_BYTES];
-    uint64_t a = ref_lane(w, &c->x->map, c->lane);
+    uint64_t a = tmem_ref(w, &c->x->map, c->lane);
     for (unsigned k = 0; k < TENSOR_MAP_BYTES; k += TENSOR_MAP_ALIGN) {
         const uint8_t *p = host_at(c, c->x->map.space, a + k, TENSOR_MAP_ALIGN, ACCESS_LOAD);
         if (!p)
@@ -146,25 +135,49 @@ static bool find_shared(struct copy *c, enum exec_access_kind kind)
            host_at(c, space, c->shared + (uint64_t)c->box.nrows * c->box.pitch - PIECE, PIECE, kind);
 }
 
-/* Host address of `n` bytes of a row; every element is looked at where checks are on. */
+/* Host address of `n` bytes, looked at in pieces that are aligned. */
+static uint8_t *run_at(struct copy *c, enum ptx_space space, uint64_t addr, uint32_t n,
+                       enum exec_access_kind kind)
+{
+    uint8_t *first = NULL;
+    for (uint32_t k = 0, bytes; k < n; k += bytes) {
+        bytes = (uint32_t)((addr + k) & -(addr + k)) & (LOOK_MOST - 1);
+        for (bytes = bytes ? bytes : LOOK_MOST; bytes > n - k; bytes /= 2)
+            ;
+        uint8_t *p = host_at(c, space, addr + k, bytes, kind);
+        if (!p)
+            return NULL;
+        first = first ? first : p;
+    }
+    return first;
+}
+
+/* Host address of `n` bytes of a row. */
 static uint8_t *row_at(struct copy *c, uint64_t addr, uint32_t n, enum exec_access_kind kind)
 {
     if (c->whole)
         return (uint8_t *)(c->base + (uintptr_t)addr);
-    uint8_t *p = host_at(c, PTX_SPACE_GLOBAL, addr, 1, kind);
-    unsigned size = tensor_type_bytes(c->box.m.type);
-    for (uint32_t k = 0; p && k < n; k += size)
-        if (!host_at(c, PTX_SPACE_GLOBAL, addr + k, size, kind))
-            return NULL;
-    return p;
+    return run_at(c, PTX_SPACE_GLOBAL, addr, n, kind);
 }
 
-static uint8_t *piece_at(struct copy *c, uint32_t off, enum exec_access_kind kind)
+/* The same of a row in shared memory, without the swizzle, which stays in lines of 128 bytes: rows that
+ * are not whole patterns are looked at piece by piece. */
+static bool look_at_row(struct copy *c, uint32_t off, uint32_t n, enum exec_access_kind kind)
 {
-    uint64_t a = tma_swizzled(&c->box.m, c->shared + off);
-    if (c->w->x->checks)
-        return host_at(c, c->in->space, a, PIECE, kind);
-    return c->smem + (a - c->shared);
+    uint64_t a = c->shared + off;
+    if (!c->w->x->checks)
+        return true;
+    if (!c->box.m.swizzle || (n == LOOK_MOST && a % LOOK_MOST == 0))
+        return run_at(c, c->in->space, a, n, kind) != NULL;
+    for (uint32_t k = 0; k < n; k += PIECE)
+        if (!host_at(c, c->in->space, tma_swizzled(&c->box.m, a + k), PIECE, kind))
+            return false;
+    return true;
+}
+
+static uint8_t *piece_at(const struct copy *c, uint32_t off)
+{
+    return c->smem + (tma_swizzled(&c->box.m, c->shared + off) - c->shared);
 }
 
 /* ---- moving ---- */
@@ -194,12 +207,10 @@ static bool load_box(struct copy *c)
             memcpy(row + r.first, from, r.last - r.first);
         if (from && (c->box.m.type == TENSOR_TF32 || c->box.m.type == TENSOR_TF32_FTZ))
             round_tf32(row + r.first, r.last - r.first);
-        for (uint32_t k = 0; k < c->box.row_bytes; k += PIECE) {
-            uint8_t *to = piece_at(c, r.to + k, ACCESS_STORE);
-            if (!to)
-                return false;
-            memcpy(to, row + k, PIECE);
-        }
+        if (!look_at_row(c, r.to, c->box.row_bytes, ACCESS_STORE))
+            return false;
+        for (uint32_t k = 0; k < c->box.row_bytes; k += PIECE)
+            memcpy(piece_at(c, r.to + k), row + k, PIECE);
     }
     return true;
 }
@@ -229,12 +240,11 @@ static bool store_box(struct copy *c, const struct exec_atom *atom)
         tma_box_row(&c->box, n, &r);
         if (r.first == r.last)
             continue;
-        for (uint32_t k = r.first / PIECE * PIECE; k < r.last; k += PIECE) {
-            const uint8_t *from = piece_at(c, r.to + k, ACCESS_ASYNC);
-            if (!from)
-                return false;
-            memcpy(row + k, from, PIECE);
-        }
+        uint32_t begin = r.first / PIECE * PIECE, end = (r.last + PIECE - 1) / PIECE * PIECE;
+        if (!look_at_row(c, r.to + begin, end - begin, ACCESS_ASYNC))
+            return false;
+        for (uint32_t k = begin; k < end; k += PIECE)
+            memcpy(row + k, piece_at(c, r.to + k), PIECE);
         uint8_t *to = row_at(c, r.addr + r.first, r.last - r.first, kind);
         if (!to)
             return false;
@@ -354,7 +364,7 @@ static bool copy_lane(struct copy *c, uint64_t shared)
     if (ok && recording)
         record(c);
     w->recording = false;
-    uint64_t bar = c->x->has_bar ? ref_lane(w, &c->x->bar, c->lane) : 0;
+    uint64_t bar = c->x->has_bar ? tmem_ref(w, &c->x->bar, c->lane) : 0;
     c->shared = shared;
     if (ok && c->x->kind != TMA_PREFETCH)
         ok = c->x->targets == EXEC_NO_ID

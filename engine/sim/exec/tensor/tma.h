@@ -2,10 +2,8 @@
 #ifndef GPULOCW_SIM_EXEC_TENSOR_TMA_H
 #define GPULOCW_SIM_EXEC_TENSOR_TMA_H
 
-#include "engine/base/base.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 
 enum tma_kind { TMA_LOAD, TMA_STORE, TMA_REDUCE, TMA_PREFETCH };
 enum tma_mode { TMA_TILE, TMA_IM2COL, TMA_GATHER4, TMA_SCATTER4, TMA_IM2COL_W, TMA_IM2COL_W128 };

@@ -11,11 +11,6 @@
  * without a gap (measured on an H200: docs/lab/tensor.md). */
 #include "engine/sim/exec/tensor/tma.h"
 
-#include "engine/base/base.h"
-#include "engine/rec/tensor_map.h"
-
-#include <string.h>
-
 uint64_t tma_swizzled(const struct tensor_map *m, uint64_t a)
 {
     switch (m->swizzle) {

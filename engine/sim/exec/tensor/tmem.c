@@ -9,19 +9,13 @@
  *   16x32bx2  lane t % 16, column r + split (t / 16) */
 #include "engine/sim/exec/tensor/tmem.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
 #include "engine/sim/exec/cluster.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/tensor/operand.h"
-#include "engine/sim/sim_int.h"
-#include "engine/sim/step.h"
 
 #include <math.h>
 #include <string.h>

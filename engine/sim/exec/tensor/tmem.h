@@ -3,9 +3,9 @@
 #ifndef GPULOCW_SIM_EXEC_TENSOR_TMEM_H
 #define GPULOCW_SIM_EXEC_TENSOR_TMEM_H
 
-#include "engine/base/base.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+
+struct exec_cta;
 
 #define TMEM_LANES   128u
 #define TMEM_COLUMNS 512u

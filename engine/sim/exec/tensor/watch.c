@@ -1,10 +1,7 @@
 #include "engine/sim/exec/tensor/watch.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/slots.h"
 

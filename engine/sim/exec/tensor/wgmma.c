@@ -9,17 +9,9 @@
 #include "engine/sim/exec/tensor/flight.h"
 #include "engine/sim/exec/tensor/wgmma.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
-#include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/exec/tensor/dot.h"
 #include "engine/sim/exec/tensor/meet.h"
-#include "engine/sim/exec/tensor/operand.h"
-#include "engine/sim/sim_int.h"
 
 #include <string.h>
 
@@ -32,6 +24,13 @@ struct product {
     float wide[WGMMA_REGS][WARP_LANES]; /* of f16 results, widened */
 };
 
+static struct mat_desc descriptor(const struct product *p, bool of_b)
+{
+    if (!of_b && p->x->na)
+        return (struct mat_desc){ 0 };
+    return mat_desc_of(lane_read(p->w, of_b ? p->x->desc_b : p->x->desc_a, 0, 8));
+}
+
 static struct mat_read reader(const struct product *p, bool of_b)
 {
     const struct exec_wgmma *x = p->x;
@@ -39,7 +38,7 @@ static struct mat_read reader(const struct product *p, bool of_b)
                               .cta = p->w->cta,
                               .in = p->in,
                               .to = p->w->k->tensor.factors,
-                              .desc = mat_desc_of(lane_read(p->w, of_b ? x->desc_b : x->desc_a, 0, 8)),
+                              .desc = descriptor(p, of_b),
                               .type = of_b ? x->type_b : x->type_a,
                               .major_mn = of_b ? x->mn_b : x->mn_a,
                               .of_b = of_b,
@@ -51,16 +50,9 @@ static struct mat_read reader(const struct product *p, bool of_b)
 
 static void register_a(struct product *p)
 {
-    const struct exec_wgmma *x = p->x;
-    struct mat_read r = { .to = p->w->k->tensor.factors, .type = x->type_a, .negated = x->neg_a };
-    unsigned bits = mat_bits(x->type_a), per = 32 / bits;
-    for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-        for (unsigned i = 0; i < x->na; i++)
-            for (unsigned e = 0; e < per; e++) {
-                uint32_t v = (uint32_t)lane_read(p->w, x->a[i], lane, 4) >> e * bits;
-                mat_put(&r, lane / 4 + 8 * (i & 1), lane % 4 * per + e + 4 * per * (i >> 1),
-                        bits == 32 ? v : v & ((1u << bits) - 1));
-            }
+    struct mat_read r = reader(p, false);
+    for (unsigned i = 0; i < p->x->na; i++)
+        mat_put_register(&r, i, slot_at(p->w, p->x->a[i]));
 }
 
 static bool load_factors(struct product *p)
@@ -84,23 +76,14 @@ static bool load_factors(struct product *p)
 /* ---- accumulators ---- */
 static void widen(struct product *p)
 {
-    for (unsigned c = 0; c < p->x->n / 2u; c++) {
-        const uint32_t *from = slot_at(p->w, p->x->d[c / 2]);
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-            p->wide[c][lane] =
-                (float)soft_to_double(from[lane] >> 16 * (c % 2) & 0xffff, soft_format_of(PTX_T_F16));
-    }
+    for (unsigned c = 0; c < p->x->n / 2u; c += 2)
+        p->w->x->p->dots->widen(slot_at(p->w, p->x->d[c / 2]), p->wide[c], p->wide[c + 1]);
 }
 
 static void narrow(struct product *p)
 {
-    const struct soft_format *f = soft_format_of(PTX_T_F16);
-    for (unsigned c = 0; c < p->x->n / 2u; c += 2) {
-        uint32_t *to = slot_at(p->w, p->x->d[c / 2]);
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++)
-            to[lane] = (uint32_t)soft_round(p->wide[c][lane], f, SOFT_RN, false) |
-                       (uint32_t)soft_round(p->wide[c + 1][lane], f, SOFT_RN, false) << 16;
-    }
+    for (unsigned c = 0; c < p->x->n / 2u; c += 2)
+        p->w->x->p->dots->narrow(p->wide[c], p->wide[c + 1], false, slot_at(p->w, p->x->d[c / 2]));
 }
 
 static void begin_d(struct product *p)
@@ -166,32 +149,33 @@ static void count_bits(struct product *p)
 static void multiply(struct product *p)
 {
     const struct exec_wgmma *x = p->x;
-    const struct mat_factors *f = p->w->k->tensor.factors;
-    struct dot_tile t = { .n = x->n,
-                          .k = x->k,
-                          .a = f->a[0],
-                          .ea = f->ea[0],
-                          .b = f->b[0],
-                          .eb = f->eb[0],
-                          .reg = p->reg,
-                          .finite = x->finite };
-    if (x->type_d == PTX_T_S32)
-        dot_pick()->ints(&x->model, &t);
-    else
-        dot_pick()->floats(&x->model, &t);
+    struct dot_tile t = mat_tile(p->w->k->tensor.factors, x->n, x->k, p->reg, x->finite);
+    mat_multiply(p->w->x->p->dots, &x->model, &t, x->type_d);
+}
+
+static bool meet(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_wgmma *x = in->x;
+    w->meet.desc[0] = x->na ? 0 : lane_read(w, x->desc_a, 0, 8);
+    w->meet.desc[1] = lane_read(w, x->desc_b, 0, 8);
+    bool met = exec_meet_all(w, in, mask);
+    if (met)
+        exec_count_product(w, in);
+    return met;
+}
+
+void exec_wgmma_meet(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    meet(w, in, mask);
 }
 
 void exec_wgmma(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     struct product p = { .w = w, .in = in, .x = in->x };
-    w->meet.desc[0] = p.x->na ? 0 : lane_read(w, p.x->desc_a, 0, 8);
-    w->meet.desc[1] = lane_read(w, p.x->desc_b, 0, 8);
-    if (!exec_meet_all(w, in, mask))
+    if (!meet(w, in, mask))
         return;
-    if (!w->k->tensor.factors && !(w->k->tensor.factors = base_alloc(sizeof *w->k->tensor.factors))) {
-        exec_fault(w, in, 0, FAULT_NOMEM, "out of memory for a matrix product");
+    if (!mat_room(w, in, 0))
         return;
-    }
     if (p.x->type_a == PTX_T_B1) {
         begin_d(&p);
         count_bits(&p);

@@ -2,7 +2,6 @@
 #ifndef GPULOCW_SIM_EXEC_TENSOR_WGMMA_H
 #define GPULOCW_SIM_EXEC_TENSOR_WGMMA_H
 
-#include "engine/base/base.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/tensor/operand.h"
 
@@ -32,6 +31,7 @@ struct exec_wgmma {
     uint32_t scale; /* a predicate; EXEC_NO_ID: d is added to */
 };
 exec_fn exec_wgmma;
+exec_fn exec_wgmma_meet; /* without the product */
 
 /* Spreads the compressed rows of A over k elements, by metadata as the lanes of a warp hold it
  * (9.7.14.6.1, sparse.c). */

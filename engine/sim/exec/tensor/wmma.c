@@ -1,95 +1,149 @@
-/* wmma (9.7.14.4) of narrow floats, as tensor cores sum them: tiles of 16 rows, the whole depth at once.
- * Fragments are opaque by the ISA; exec/matrix.c says which element lies where. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/sim/decoded.h"
+/* wmma (9.7.14.4) of narrow floats and bytes, as tensor cores sum them: tiles of 16 rows, the whole depth
+ * at once. Fragments are opaque by the ISA; exec/matrix.c says which element lies where. */
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
-#include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
-#include "engine/sim/exec/tensor/dot.h"
 #include "engine/sim/exec/tensor/operand.h"
-#include "engine/sim/sim_int.h"
 
 #include <string.h>
 
-#define MOST_COLS 32u
+#define MOST_COLS  32u
+#define MOST_WORDS 256u /* of a matrix of factors: 32 x 16 halves */
 
-/* Element i of a matrix, row by row, of which each lane has n. */
-struct element {
-    uint32_t *reg; /* its lane's register, or NULL: written nowhere */
-    unsigned shift;
+/* A matrix row by row, of which each lane has `words` registers. */
+static void gather(struct exec_warp *w, const struct exec_part *p, unsigned words, uint32_t *to)
+{
+    for (unsigned r = 0; r < words; r++) {
+        const uint32_t *from = slot_at(w, p->slot[r]);
+        for (unsigned lane = 0; lane < WARP_LANES; lane++)
+            to[lane * words + r] = from[lane];
+    }
+}
+
+struct factor {
+    struct mat_read r;
+    unsigned bytes;        /* of an element */
+    unsigned mn, k;        /* rows of A or columns of B; depth */
+    const uint8_t *matrix; /* row by row; B of bytes: column by column */
 };
-static struct element element_at(struct exec_warp *w, const struct exec_part *p, unsigned i, unsigned n)
-{
-    unsigned bits = mat_bits(p->type), per = 32 / bits, j = i % n;
-    uint32_t slot = p->slot[j / per], *lanes = slot == EXEC_NO_ID ? NULL : slot_at(w, slot);
-    return (struct element){ lanes ? lanes + i / n : NULL, j % per * bits };
-}
-static uint32_t get(struct exec_warp *w, const struct exec_part *p, unsigned i, unsigned n)
-{
-    struct element e = element_at(w, p, i, n);
-    unsigned bits = mat_bits(p->type);
-    return *e.reg >> e.shift & (bits == 32 ? UINT32_MAX : (1u << bits) - 1);
-}
 
-/* A's rows from `first` on (those that it has not are zero), or all of B. */
-static void load(struct exec_warp *w, const struct exec_mma *x, unsigned first, bool of_b)
+/* Rows of A from `first` on (those that it has not are zero), or all of B. */
+static void load(const struct factor *f, unsigned first)
 {
-    const struct exec_part *p = &x->part[of_b ? 2 : 1];
-    struct mat_read r = { .to = w->k->tensor.factors, .type = p->type, .of_b = of_b };
-    unsigned rows = x->shape[0], cols = x->shape[1], depth = x->shape[2],
-             n = (of_b ? cols : rows) * depth / WARP_LANES, most = of_b ? cols : DOT_ROWS;
-    for (unsigned mn = 0; mn < most; mn++)
-        for (unsigned k = 0; k < depth; k++) {
-            unsigned i = of_b ? k * cols + mn : (first + mn) * depth + k;
-            mat_put(&r, mn, k, of_b || first + mn < rows ? get(w, p, i, n) : 0);
+    static const uint8_t zeros[16];
+    const uint8_t *run[8];
+    bool across = !f->r.of_b || f->bytes == 1;
+    unsigned most = f->r.of_b ? f->mn : DOT_ROWS, per = 16 / f->bytes,
+             row = (across ? f->k : f->mn) * f->bytes;
+    for (unsigned mn = 0; mn < most; mn += 8)
+        for (unsigned k = 0; k < f->k; k += across ? per : 8) {
+            for (unsigned i = 0; i < 8; i++) {
+                unsigned y = across ? first + mn + i : k + i, x = (across ? k : mn) * f->bytes;
+                run[i] = y < (across ? f->mn : f->k) ? f->matrix + y * row + x : zeros;
+            }
+            mat_put_runs(&f->r, mn, k, across, run);
         }
 }
 
-/* Where dot.h has an accumulator: register and lane. */
-static float *sum_at(float v[MOST_COLS / 2][WARP_LANES], unsigned row, unsigned col)
+/* The same of B in words. */
+static void load_words(const struct factor *f)
 {
-    return &v[col / 8 * 4 + row / 8 * 2 + col % 2][row % 8 * 4 + col % 8 / 2];
+    for (unsigned k = 0; k < f->k; k++)
+        for (unsigned mn = 0; mn < f->mn; mn++) {
+            uint32_t v;
+            memcpy(&v, f->matrix + (k * f->mn + mn) * sizeof v, sizeof v);
+            mat_put(&f->r, mn, k, v);
+        }
 }
 
-static float as_float(enum ptx_type t, uint32_t bits)
+static void turn_bytes(uint8_t *m, unsigned rows, unsigned cols)
 {
-    return (float)soft_to_double(bits, soft_format_of(t));
+    uint8_t old[4 * MOST_WORDS];
+    memcpy(old, m, rows * cols);
+    for (unsigned r = 0; r < rows; r++)
+        for (unsigned c = 0; c < cols; c++)
+            m[c * rows + r] = old[r * cols + c];
 }
-static void put(struct exec_warp *w, const struct exec_mma *x, unsigned i, unsigned n, float v)
+
+static struct factor factor(struct exec_warp *w, const struct exec_mma *x, bool of_b, uint32_t *room)
 {
-    enum ptx_type t = x->part[0].type;
-    struct element e = element_at(w, &x->part[0], i, n);
-    uint32_t mask = mat_bits(t) == 32 ? UINT32_MAX : 0xffffu << e.shift;
-    uint32_t bits = (uint32_t)soft_round(v, soft_format_of(t), SOFT_RN, x->finite);
-    if (e.reg)
-        *e.reg = (*e.reg & ~mask) | (bits << e.shift & mask);
+    const struct exec_part *p = &x->part[of_b ? 2 : 1];
+    struct factor f = { .r = { .w = w, .to = w->k->tensor.factors, .type = p->type, .of_b = of_b },
+                        .bytes = mat_bits(p->type) / 8,
+                        .mn = x->shape[of_b ? 1 : 0],
+                        .k = x->shape[2],
+                        .matrix = (const uint8_t *)room };
+    gather(w, p, f.mn * f.k * f.bytes / 4 / WARP_LANES, room);
+    if (of_b && f.bytes == 1)
+        turn_bytes((uint8_t *)room, f.k, f.mn);
+    return f;
+}
+
+/* Accumulators of 32 bits, row by row. */
+static void take_sums(struct exec_warp *w, const struct exec_part *p, unsigned n, uint32_t *to)
+{
+    unsigned words = n / WARP_LANES;
+    if (p->type != PTX_T_F16) {
+        gather(w, p, words, to);
+        return;
+    }
+    for (unsigned r = 0; r < words / 2; r++) {
+        float half[2][WARP_LANES];
+        w->x->p->dots->widen(slot_at(w, p->slot[r]), half[0], half[1]);
+        for (unsigned lane = 0; lane < WARP_LANES; lane++)
+            for (unsigned h = 0; h < 2; h++)
+                memcpy(&to[lane * words + 2 * r + h], &half[h][lane], sizeof *to);
+    }
+}
+
+static void put_sums(struct exec_warp *w, const struct exec_mma *x, unsigned n, const uint32_t *from)
+{
+    const struct exec_part *p = &x->part[0];
+    unsigned words = n / WARP_LANES, per = p->type == PTX_T_F16 ? 2 : 1;
+    for (unsigned r = 0; r < words / per; r++) {
+        uint32_t v[2][WARP_LANES], *to;
+        if (p->slot[r] == EXEC_NO_ID)
+            continue;
+        to = slot_at(w, p->slot[r]);
+        for (unsigned lane = 0; lane < WARP_LANES; lane++)
+            for (unsigned h = 0; h < per; h++)
+                v[h][lane] = from[lane * words + per * r + h];
+        if (per == 2)
+            w->x->p->dots->narrow((const float *)v[0], (const float *)v[1], x->finite, to);
+        else
+            memcpy(to, v[0], sizeof v[0]);
+    }
+}
+
+/* Where dot.h has an accumulator: register and lane. */
+static uint32_t *sum_at(uint32_t v[MOST_COLS / 2][WARP_LANES], unsigned row, unsigned col)
+{
+    return &v[col / 8 * 4 + row / 8 * 2 + col % 2][row % 8 * 4 + col % 8 / 2];
 }
 
 void exec_wmma_core(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_mma *x = in->x;
-    unsigned rows = x->shape[0], cols = x->shape[1], n = rows * cols / WARP_LANES;
-    float v[MOST_COLS / 2][WARP_LANES], c[DOT_ROWS * 2][MOST_COLS];
+    unsigned rows = x->shape[0], cols = x->shape[1], n = rows * cols;
+    uint32_t v[MOST_COLS / 2][WARP_LANES], c[DOT_ROWS * 2 * MOST_COLS], room[2][MOST_WORDS];
     void *reg[MOST_COLS / 2];
     if (!exec_mma_ready(w, in, mask))
         return;
-    struct mat_factors *f = w->k->tensor.factors;
-    struct dot_tile t = { cols, x->shape[2], f->a[0], f->ea[0], f->b[0], f->eb[0], reg, false };
+    struct factor a = factor(w, x, false, room[0]), b = factor(w, x, true, room[1]);
+    struct dot_tile t = mat_tile(w->k->tensor.factors, cols, x->shape[2], reg, x->finite);
     for (unsigned i = 0; i < cols / 2; i++)
         reg[i] = v[i];
-    for (unsigned i = 0; i < rows * cols; i++)
-        c[i / cols][i % cols] = as_float(x->part[3].type, get(w, &x->part[3], i, n));
-    load(w, x, 0, true);
+    take_sums(w, &x->part[3], n, c);
+    if (b.bytes == 4)
+        load_words(&b);
+    else
+        load(&b, 0);
     for (unsigned first = 0; first < rows; first += DOT_ROWS) {
-        load(w, x, first, false);
+        load(&a, first);
         for (unsigned i = 0; i < DOT_ROWS * cols; i++)
-            *sum_at(v, i / cols, i % cols) = first + i / cols < rows ? c[first + i / cols][i % cols] : 0;
-        dot_pick()->floats(&x->model, &t);
-        for (unsigned i = 0; i < DOT_ROWS * cols && first * cols + i < rows * cols; i++)
-            c[first + i / cols][i % cols] = *sum_at(v, i / cols, i % cols);
+            *sum_at(v, i / cols, i % cols) = first * cols + i < n ? c[first * cols + i] : 0;
+        mat_multiply(w->x->p->dots, &x->model, &t, x->part[0].type);
+        for (unsigned i = 0; i < DOT_ROWS * cols && first * cols + i < n; i++)
+            c[first * cols + i] = *sum_at(v, i / cols, i % cols);
     }
-    for (unsigned i = 0; i < rows * cols; i++) /* last: D may be one of the others */
-        put(w, x, i, n, c[i / cols][i % cols]);
+    put_sums(w, x, n, c);
 }

@@ -1,22 +1,13 @@
 /* Fetches and surface accesses of a warp. Each texel is read where it lies; the record of a fetch holds,
  * where a filter reads several texels a lane, the sectors that the warp touches, each once. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/reference.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/texture.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/access.h"
-#include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/texture/texture.h"
-#include "engine/sim/step.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { SECTOR = 32 };
 

@@ -1,13 +1,10 @@
 /* Coordinates to texels: filters, edges, layers, faces of a cube (CUDA programming guide, "Texture
  * fetching"). Weights of a linear filter have 8 bits after the binary point. */
-#include "engine/base/base.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/texture.h"
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/texture/texture.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Texel i of a row of n, by the rule for its edge; false: none. */
 static bool edge_of(uint8_t edge, int64_t n, int64_t *i)

@@ -3,11 +3,8 @@
 #ifndef GPULOCW_SIM_EXEC_TEXTURE_TEXTURE_H
 #define GPULOCW_SIM_EXEC_TEXTURE_TEXTURE_H
 
-#include "engine/base/base.h"
 #include "engine/rec/texture.h"
 #include "engine/sim/exec/bodies.h"
-
-struct exec_warp;
 
 enum surface_edge { SURFACE_TRAP, SURFACE_CLAMP, SURFACE_ZERO };
 enum texture_query {

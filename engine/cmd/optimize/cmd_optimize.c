@@ -1,0 +1,430 @@
+/* optimize: from a program to a faster one by one command: which kernels take its time, their launches captured and tuned, the tuned
+ * ones put into the program and verified, the whole timed unchanged and tuned. Each step is a command of its
+ * own (capture, emulate, tune, apply), whose document is read. */
+#include "engine/cmd/optimize/optimize.h"
+
+#include "engine/cmd/cmd_int.h"
+#include "engine/session/json.h"
+#include "engine/workspace/args.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHARE_LEAST 5.0 /* percent of the time of all kernels, where --share does not say */
+#define SECONDS     6.0 /* a kernel, where --seconds does not say */
+#define VERIFIED    "3" /* launches of each kernel on a copy of their data */
+
+/* ---- which kernels ---- */
+
+static struct optimized *add_kernel(struct optimize *o, const cJSON *k)
+{
+    struct optimized *x = o->n < OPTIMIZE_KERNELS ? &o->v[o->n] : NULL;
+    const cJSON *share = json_get(k, "share");
+    if (!x || !json_text(k, "name"))
+        return NULL;
+    o->n++;
+    *x = (struct optimized){ .gain = NAN, .equal = EQUAL_UNKNOWN };
+    x->name = base_strdup(json_text(k, "name"));
+    x->readable = base_strdup(json_text(k, "readable") ? json_text(k, "readable") : x->name);
+    x->share = cJSON_IsNumber(share) ? share->valuedouble : NAN;
+    x->ptx = cJSON_IsTrue(json_get(k, "ptx"));
+    json_u64(json_get(k, "launches"), &x->launches);
+    return x;
+}
+
+static void why(struct optimized *x, const char *text)
+{
+    base_free(x->why);
+    x->why = text ? base_strdup(text) : NULL;
+}
+
+/* Which kernels the unchanged program has, and what each takes. */
+static enum status survey(struct optimize *o)
+{
+    const struct args *a = o->a;
+    const char *gpu[] = { "capture", "--list", "--json", NULL };
+    const char *emulated[] = { "emulate", "--time", "--json", a->device ? "-d" : NULL, a->device, NULL };
+    cJSON *doc = NULL;
+    const cJSON *k;
+    uint64_t ns = 0;
+    enum status st = optimize_step(o, a->emulate ? emulated : gpu, &o->printed[0], &doc);
+    if (st != ST_OK)
+        return st;
+    const cJSON *program = json_get(doc, "program");
+    if (json_u64(json_get(program, "wall_ns"), &ns))
+        o->wall_ns = (double)ns;
+    if (json_u64(json_get(program, "gpu_ns"), &ns))
+        o->gpu_ns = (double)ns;
+    int64_t exit = 0;
+    json_i64(json_get(program, "exit_status"), &exit);
+    o->exit = (int)exit;
+    cJSON_ArrayForEach(k, json_get(doc, "kernels"))
+    {
+        struct optimized *x = add_kernel(o, k);
+        if (x && !x->ptx)
+            why(x, json_text(k, "why"));
+    }
+    int all = cJSON_GetArraySize(json_get(doc, "kernels"));
+    if (all > (int)o->n)
+        diag_add(o->ds, DIAG_WARNING, "optimize", NULL, NO_SPAN,
+                 "%d more kernels are neither listed nor tuned: the limit is %u", all - (int)o->n,
+                 OPTIMIZE_KERNELS);
+    cJSON_Delete(doc);
+    return ST_OK;
+}
+
+static double least_share(const struct args *a)
+{
+    return (a->share > 0 ? a->share : SHARE_LEAST) / 100;
+}
+
+static size_t choose(struct optimize *o)
+{
+    char text[96];
+    size_t n = 0;
+    for (size_t i = 0; i < o->n; i++) {
+        struct optimized *x = &o->v[i];
+        x->chosen = x->ptx && x->share >= least_share(o->a);
+        n += x->chosen;
+        snprintf(text, sizeof text, "takes %.1f %% of the time; --share takes kernels from %.3g %% on",
+                 100 * x->share, 100 * least_share(o->a));
+        if (x->ptx && !x->chosen)
+            why(x, isnan(x->share) ? "it was not timed" : text);
+    }
+    return n;
+}
+
+/* ---- their launches ---- */
+
+static struct optimized *named(struct optimize *o, const char *name)
+{
+    for (size_t i = 0; i < o->n && name; i++)
+        if (strcmp(o->v[i].name, name) == 0)
+            return &o->v[i];
+    return NULL;
+}
+
+static char *beside(const struct optimize *o, const char *file)
+{
+    struct buf b = { 0 };
+    buf_printf(&b, "%s/%s", o->dir, file);
+    return buf_take(&b);
+}
+
+static void take_files(struct optimize *o, const cJSON *k)
+{
+    struct optimized *x = named(o, json_text(k, "name"));
+    const cJSON *files = json_get(k, "files");
+    const char *ptx = json_text(files, "ptx"), *launch = json_text(files, "launch");
+    if (!x || !x->chosen)
+        return;
+    x->captured = ptx && launch;
+    if (!x->captured) {
+        why(x,
+            json_text(k, "not_captured") ? json_text(k, "not_captured") : "its launch was not captured");
+        return;
+    }
+    struct buf session = { 0 };
+    buf_printf(&session, "%s/%.*s.session.json", o->dir, (int)strcspn(ptx, "."), ptx);
+    x->file = beside(o, ptx);
+    x->launch = beside(o, launch);
+    x->session = buf_take(&session);
+}
+
+static enum status capture(struct optimize *o)
+{
+    const char *word[8 + 2 * OPTIMIZE_KERNELS] = { "capture", "--json", "-o", o->dir };
+    size_t n = 4;
+    cJSON *doc = NULL;
+    const cJSON *k;
+    if (o->a->force)
+        word[n++] = "--force";
+    if (o->a->emulate)
+        word[n++] = "--emulate";
+    for (size_t i = 0; i < o->n; i++)
+        if (o->v[i].chosen) {
+            word[n++] = "-k";
+            word[n++] = o->v[i].name;
+        }
+    enum status st = optimize_step(o, word, &o->printed[1], &doc);
+    if (st != ST_OK)
+        return st;
+    cJSON_ArrayForEach(k, json_get(doc, "kernels")) take_files(o, k);
+    for (size_t i = 0; i < o->n; i++)
+        if (o->v[i].chosen && !o->v[i].captured && !o->v[i].why)
+            why(&o->v[i], "its launch was not captured");
+    cJSON_Delete(doc);
+    return ST_OK;
+}
+
+/* ---- tuning ---- */
+
+static enum status tune(struct optimize *o, struct optimized *x, double seconds)
+{
+    char budget[32];
+    snprintf(budget, sizeof budget, "%.1f", seconds);
+    const char *word[] = { "tune", x->file,    "-l",     x->launch,
+                           "-o",   x->session, "--json", "--budget-seconds",
+                           budget, NULL,       NULL,     NULL,
+                           NULL,   NULL };
+    size_t n = 9;
+    if (o->a->force)
+        word[n++] = "--force";
+    if (!o->a->emulate)
+        word[n++] = "--in-program";
+    if (o->a->device || !o->a->emulate) { /* on the GPU that the program runs on */
+        word[n++] = "-d";
+        word[n] = o->a->device ? o->a->device : "cuda:0";
+    }
+    cJSON *doc = NULL;
+    enum status st = optimize_step(o, word, NULL, &doc);
+    if (st == ST_CANCELLED || st == ST_NOMEM)
+        return st;
+    if (st != ST_OK) {
+        why(x, o->said.n ? o->said.s : "it could not be tuned");
+        return ST_OK;
+    }
+    const cJSON *gain = json_get(doc, "gain");
+    bool alone = cJSON_IsTrue(json_get(doc, "leave_alone"));
+    x->tuned = !alone && cJSON_IsNumber(gain);
+    x->gain = x->tuned ? gain->valuedouble : alone ? 1 : NAN;
+    x->evidence = json_text(doc, "evidence") ? base_strdup(json_text(doc, "evidence")) : NULL;
+    const char *line = json_text(doc, "options_line");
+    x->options = x->tuned && line ? base_strdup(line) : NULL;
+    if (!x->tuned)
+        why(x, json_text(doc, "reason"));
+    cJSON_Delete(doc);
+    return ST_OK;
+}
+
+/* What was found stays when the user stops it. */
+static enum status tune_all(struct optimize *o, size_t chosen)
+{
+    double each = (o->a->seconds > 0 ? o->a->seconds : SECONDS * (double)chosen) / (double)chosen;
+    enum status st = ST_OK;
+    for (size_t i = 0; i < o->n && st == ST_OK; i++)
+        if (o->v[i].captured)
+            st = tune(o, &o->v[i], each);
+    return st;
+}
+
+/* ---- in the program ---- */
+
+static double median(const cJSON *k, const char *key)
+{
+    const cJSON *v = json_get(json_get(k, key), "median");
+    return cJSON_IsNumber(v) ? v->valuedouble : NAN;
+}
+
+static void take_applied(struct optimize *o, const cJSON *k)
+{
+    struct optimized *x = named(o, json_text(k, "name"));
+    const cJSON *equal = json_get(k, "equal");
+    if (!x)
+        return;
+    json_u64(json_get(k, "launches"), &x->launches);
+    json_u64(json_get(k, "applied"), &x->applied);
+    x->equal = cJSON_IsTrue(equal) ? EQUAL_YES : cJSON_IsFalse(equal) ? EQUAL_NO : EQUAL_UNKNOWN;
+    double was = median(k, "original_ns"), now = median(k, "tuned_ns");
+    x->lost = x->equal == EQUAL_NO || now >= was;
+    if (x->equal == EQUAL_NO)
+        why(x, "its outputs in the program differ: the original stays");
+    else if (x->lost)
+        why(x, "it is not faster in the program: the original stays");
+    else if (!x->applied)
+        why(x, "no launch of the program took it");
+}
+
+static void number(const cJSON *o, const char *key, double *to)
+{
+    const cJSON *v = json_get(o, key);
+    if (cJSON_IsNumber(v))
+        *to = v->valuedouble;
+}
+
+/* The program prints the same unchanged, by turns and tuned, where it printed the same twice before. */
+static void compare_printed(struct optimize *o, const struct buf *three)
+{
+    const struct buf *one = &o->printed[0], *two = &o->printed[1];
+    if (one->n != two->n || (one->n && memcmp(one->s, two->s, one->n)))
+        return;
+    bool same = three->n == 3 * one->n;
+    for (size_t i = 0; same && i < 3; i++)
+        same = !one->n || !memcmp(three->s + i * one->n, one->s, one->n);
+    o->output_same = same ? EQUAL_YES : EQUAL_NO;
+}
+
+/* The times of the whole program; of one that ended otherwise than before there are none. */
+static void take_whole(struct optimize *o, const cJSON *p, const struct buf *three)
+{
+    int64_t exit = 0;
+    json_i64(json_get(p, "exit_status"), &exit);
+    if (exit != o->exit || cancel_asked(o->a->cancel)) {
+        o->output_same = cancel_asked(o->a->cancel) ? EQUAL_UNKNOWN : EQUAL_NO;
+        return;
+    }
+    number(p, "wall_original_ns", &o->wall_ns);
+    number(p, "wall_ns", &o->wall_tuned_ns);
+    number(p, "gpu_original_ns", &o->gpu_ns);
+    number(p, "gpu_ns", &o->gpu_tuned_ns);
+    compare_printed(o, three);
+}
+
+static bool put_in(const struct optimized *x)
+{
+    return x->tuned && !x->lost;
+}
+
+static enum status apply_once(struct optimize *o)
+{
+    const char *word[OPTIMIZE_KERNELS + 8] = { "apply" };
+    size_t n = 1;
+    for (size_t i = 0; i < o->n; i++)
+        if (put_in(&o->v[i]))
+            word[n++] = o->v[i].session;
+    word[n++] = "--whole";
+    word[n++] = "--verify";
+    word[n++] = VERIFIED;
+    word[n] = "--json";
+    cJSON *doc = NULL;
+    const cJSON *k;
+    struct buf three = { 0 };
+    enum status st = optimize_step(o, word, &three, &doc);
+    if (st == ST_OK) {
+        cJSON_ArrayForEach(k, json_get(doc, "kernels")) take_applied(o, k);
+        take_whole(o, json_get(doc, "program"), &three);
+    }
+    for (size_t i = 0; i < o->n && st == ST_DEVICE; i++)
+        if (put_in(&o->v[i])) {
+            o->v[i].lost = true;
+            why(&o->v[i], o->said.n ? o->said.s : "it could not be put into the program");
+        }
+    cJSON_Delete(doc);
+    buf_free(&three);
+    return st == ST_DEVICE ? ST_OK : st;
+}
+
+static size_t count(const struct optimize *o, bool (*is)(const struct optimized *x))
+{
+    size_t n = 0;
+    for (size_t i = 0; i < o->n; i++)
+        n += is(&o->v[i]);
+    return n;
+}
+
+static void time_whole(struct optimize *o)
+{
+    const char *session[OPTIMIZE_KERNELS + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < o->n; i++)
+        if (put_in(&o->v[i]) && o->v[i].applied)
+            session[n++] = o->v[i].session;
+    session[n] = NULL;
+    if (n)
+        optimize_whole(o, session);
+}
+
+/* What loses in the program although it won alone is put back, and the rest tried without it. */
+static enum status apply(struct optimize *o)
+{
+    size_t left = count(o, put_in), now = left;
+    enum status st = ST_OK;
+    while (st == ST_OK && left) {
+        o->wall_tuned_ns = o->gpu_tuned_ns = NAN;
+        o->output_same = EQUAL_UNKNOWN;
+        st = apply_once(o);
+        now = count(o, put_in);
+        if (now == left)
+            break;
+        left = now;
+    }
+    if (!now)
+        o->wall_tuned_ns = o->gpu_tuned_ns = NAN, o->output_same = EQUAL_UNKNOWN;
+    else if (st == ST_OK && !isnan(o->wall_tuned_ns))
+        time_whole(o);
+    return st;
+}
+
+/* Without a GPU nothing is put in: what the kernels' own gains come to, simulated. */
+static void expect(struct optimize *o)
+{
+    double left = o->gpu_ns;
+    for (size_t i = 0; i < o->n; i++)
+        if (o->v[i].tuned && !isnan(o->v[i].share)) {
+            left -= o->gpu_ns * o->v[i].share * (1 - 1 / o->v[i].gain);
+            why(&o->v[i], "simulated: nothing was put into the program");
+        }
+    o->gpu_tuned_ns = count(o, put_in) ? left : NAN;
+}
+
+/* ---- the command ---- */
+
+static enum status go(struct optimize *o)
+{
+    enum status st = survey(o);
+    size_t chosen = st == ST_OK ? choose(o) : 0;
+    if (chosen)
+        st = capture(o);
+    if (st == ST_OK && chosen)
+        st = tune_all(o, chosen);
+    if (st == ST_OK && chosen && o->a->emulate)
+        expect(o);
+    else if (st == ST_OK && chosen)
+        st = apply(o);
+    return st;
+}
+
+static void clear(struct optimize *o)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        struct optimized *x = &o->v[i];
+        char *owned[] = { x->name,   x->readable, x->why,     x->file,
+                          x->launch, x->session,  x->options, x->evidence };
+        for (size_t k = 0; k < ARRAY_LEN(owned); k++)
+            base_free(owned[k]);
+    }
+    buf_free(&o->printed[0]);
+    buf_free(&o->printed[1]);
+    buf_free(&o->said);
+}
+
+static int optimize(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct optimize *o = base_alloc(sizeof *o);
+    if (!o)
+        return cmd_finish(a, ST_NOMEM, &ds);
+    *o = (struct optimize){ .a = a,
+                            .ds = &ds,
+                            .dir = a->folder ? a->folder : "optimized",
+                            .wall_ns = NAN,
+                            .wall_tuned_ns = NAN,
+                            .gpu_ns = NAN,
+                            .gpu_tuned_ns = NAN,
+                            .output_same = EQUAL_UNKNOWN };
+    enum status st = go(o);
+    cmd_progress_end(a);
+    if (o->n || st == ST_OK)
+        optimize_put(o);
+    int rc = o->exit;
+    clear(o);
+    base_free(o);
+    int own = cmd_finish(a, st, &ds);
+    return own ? own : rc;
+}
+
+int cmd_optimize(struct args *a)
+{
+    struct diags ds = { 0 };
+    const char *wrong =
+        !a->program || !a->program[0] ? "no program given: gpulocw optimize [-o DIR] -- PROGRAM ARG..."
+        : a->device && !a->emulate ? "optimize runs the program on its GPU; --device goes with --emulate"
+        : a->share < 0 || a->share > 100 ? "--share needs a percentage"
+        : a->seconds < 0                 ? "--seconds needs a number of seconds"
+                                         : NULL;
+    if (!wrong)
+        return optimize(a);
+    diag_error(&ds, "usage", "%s", wrong);
+    return cmd_finish(a, ST_USAGE, &ds);
+}

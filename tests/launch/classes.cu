@@ -1,0 +1,34 @@
+/* Kernels whose block, or whose work a CTA, only the arithmetic of their indices tells: nvcc -arch=sm_80 -ptx classes.cu */
+#include <mma.h>
+__global__ void eight_blocks(const int *in, int *out, unsigned n) { /* a CTA takes eight blocks' indices */
+  unsigned i = blockIdx.x * blockDim.x * 8 + threadIdx.x; if (i + 7 * blockDim.x >= n) return;
+  int s = 0; for (int k = 0; k < 8; k++) s += in[i + k * blockDim.x];
+  atomicAdd(out + blockIdx.x, s); }
+__global__ void image(const float *in, float *out, int w, int h) { /* one axis counts both of an image */
+  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= w * h) return;
+  int x = i % w, y = i / w; out[i] = in[y * w + (x ? x - 1 : x)]; }
+__global__ void one_warp(int *out, const int *in) { out[threadIdx.x] = __shfl_up_sync(~0u, in[threadIdx.x], 1); }
+struct arrays { float x[1 << 20], y[1 << 20]; };
+__global__ void two_arrays(const arrays *d, arrays *r, int n) { /* the second lies a fixed number of bytes behind the first */
+  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { r->x[i] = d->x[i] + 1; r->y[i] = d->y[i] + 2; } }
+__global__ void folded(int m, int n, const float *a, float *c) { /* a tile of 32 x 32, its threads along one axis */
+  int y = blockIdx.x * 32 + threadIdx.x / 32, x = blockIdx.y * 32 + threadIdx.x % 32;
+  if (y < m && x < n) c[y * n + x] = 2 * a[y * n + x]; }
+__global__ void moved(const float *a, float *c, int n, int by) { /* what is added to an index is small */
+  int i = blockIdx.x * blockDim.x + threadIdx.x + by; if (i < n) c[i - by] = a[i]; }
+__global__ void turned(float *c, const float *a) { /* rows of shared memory counted by x, of a fixed square */
+  __shared__ float t[32][33];
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  t[threadIdx.x][threadIdx.y] = a[y * 1024 + x]; __syncthreads();
+  c[x * 1024 + y] = t[threadIdx.x][threadIdx.y]; }
+__global__ void scatter(const float *a, const int *to, float *c, int n) { /* every index is there once */
+  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) c[to[i]] = a[i]; }
+__global__ void fragments(const half *a, const half *b, float *c, int k, int ld) { /* no thread asks which it is: one warp for a tile */
+  using namespace nvcuda;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> x; wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> y;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> s; wmma::fill_fragment(s, 0);
+  #pragma unroll 1
+  for (int i = 0; i < k; i += 16) {
+    wmma::load_matrix_sync(x, a + blockIdx.x * 16 * ld + i, ld); wmma::load_matrix_sync(y, b + blockIdx.y * 16 * ld + i, ld);
+    wmma::mma_sync(s, x, y, s); }
+  wmma::store_matrix_sync(c + blockIdx.x * 16 * ld + blockIdx.y * 16, s, ld, wmma::mem_row_major); }
