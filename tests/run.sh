@@ -7,7 +7,7 @@
 # GPULOCW_TEST_TIMES=1: how long each took. GPULOCW_TEST_EMULATOR: the command that runs programs of another processor.
 set -u
 export GPULOCW_BUILD=$1; shift
-# every document that a test has printed is checked against engine/rec/fields.def
+# every document that a test prints is checked against engine/rec/fields.def
 # times and advice of scripts are those of the estimated registers, whatever this machine has installed
 export CMOCKA_MESSAGE_OUTPUT=stdout LC_ALL=C.UTF-8 GPULOCW_REGS=${GPULOCW_REGS-model}
 all=$(mktemp -d)
@@ -18,8 +18,9 @@ one() { # FOLDER PROGRAM: what is to be shown in FOLDER/said, "passed failed ski
     local log=$1/log rc p f s start=$SECONDS
     mkdir -p "$1/data" "$1/config"
     local by=${GPULOCW_TEST_EMULATOR:-}
-    local check= # documents of scripts; not where memory or thousands of faults are what is measured
-    case $2 in */memory.sh | */large_session.sh | */launch_rate.sh) by= ;; *.sh) by= check=GPULOCW_CHECK_DOCUMENTS=1 ;; esac
+    local check=GPULOCW_CHECK_DOCUMENTS=1
+    case $2 in *.sh) by= ;; esac
+    case $2 in */memory.sh | */large_session.sh | */launch_rate.sh) check= ;; esac # memory and speed are what is measured
     # a shell's background jobs ignore interrupts: not what a test of them is to begin with
     XDG_DATA_HOME=$1/data XDG_CONFIG_HOME=$1/config env --default-signal=INT,QUIT $check timeout "$(limit)" $by "$2" >"$log" 2>&1 </dev/null
     rc=$?

@@ -22,5 +22,5 @@ programs=$(for t in "$build"/tests/test_*; do
     name=$(basename "$t")
     grep -q 'pty\.h' "tests/unit/$name.c" || grep -qx "$name" tests/slow.txt || echo "$t"
 done)
-GPULOCW_TEST_EMULATOR=$by GPULOCW_TEST_JOBS=$(nproc) tests/run.sh "$build" $programs >"$T/tests.log" 2>&1 && ok "its tests: $(tail -1 "$T/tests.log")" || no "its tests" "$(grep -E '^===|FAILED|LINE' "$T/tests.log" | head -20)"
+GPULOCW_TEST_EMULATOR=$by GPULOCW_TEST_JOBS=$(nproc) tests/run.sh "$build" $programs >"$T/tests.log" 2>&1 && ok "its tests: $(tail -1 "$T/tests.log")" || no "its tests" "$(grep -E '^===|FAILED|ERROR|message' "$T/tests.log" | head -20)"
 exit $bad

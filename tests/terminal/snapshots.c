@@ -152,9 +152,12 @@ static struct ana_kernel *facts(const struct ptx_module *m)
     k->gaps[0] = gaps[0];
     k->ngaps = 1;
     k->sensitivity = "HCS";
-    k->reuse = (struct ana_reuse){
-        .valid = true, .intra_warp = 0.58, .intra_cta = 0.12, .inter_cta = 0.19, .none = 0.11
-    };
+    k->reuse = (struct ana_reuse){ .valid = true,
+                                   .from = "all CTAs",
+                                   .intra_warp = 0.58,
+                                   .intra_cta = 0.12,
+                                   .inter_cta = 0.19,
+                                   .none = 0.11 };
     k->partition = (struct ana_partition){ .index = "row",
                                            .why = (char *)(uintptr_t) "the grid has one dimension" };
     k->footprint = (struct ana_footprint){ .valid = true,
