@@ -222,13 +222,13 @@ try:
         claim(f"outside the roots: {key}", r["isError"] and not os.path.exists(f"{work}/out/s.json"), r)
     for key, value in [("device", f"{work}/out/p.json"), ("index", f"custom:{work}/out/p.txt")]:
         claim(f"outside the roots: {key}", "outside the allowed folders" in q.tool("run", file="a.ptx", **{key: value})["content"][0]["text"])
-    shutil.copy(os.path.join(os.path.dirname(BINARY), "tests/emulate/columns"), f"{work}/in/columns")
+    shutil.copy(os.path.join(os.environ.get("GPULOCW_BUILD") or os.path.dirname(BINARY), "tests/emulate/columns"), f"{work}/in/columns")
     for program in (["/bin/true"], ["../out/true"], ["in/../../out/true"]):
         r = q.tool("optimize", program=program, emulate=True)
         claim(f"a program outside the roots: {program[0]}", r["isError"] and "outside the allowed folders" in r["content"][0]["text"], r)
     for program in ("columns", [], [7], [""], None):
         claim(f"no program: {program}", q.tool("optimize", program=program, emulate=True)["isError"])
-    r = json.loads(q.tool("optimize", program=["columns", "7"], emulate=True, seconds=2, output="optimized")["content"][0]["text"])
+    r = json.loads(q.tool("optimize", program=["columns", "7"], emulate=True, seconds=10, output="optimized")["content"][0]["text"])
     k = r["summary"]["kernels"][0]
     claim("a program below a root is optimized, its status and text kept apart", r["exit"] == 7 and k["readable"] == "columns" and k["gain"] > 1 and
           k["evidence"] in ("sampled", "whole") and k["applied"] == 0 and os.path.exists(f"{work}/in/optimized/columns.session.json"), r)

@@ -4,7 +4,7 @@ B=$GPULOCW_BUILD/gpulocw
 n=0 bad=0
 T=$(mktemp -d); trap 'chmod -R u+w "$T"; rm -rf "$T"' EXIT
 ok() { n=$((n + 1)); echo "ok $n - $1"; }
-no() { n=$((n + 1)); bad=1; echo "not ok $n - $1"; shift; printf '%s\n' "$@" | sed 's/^/#   /' | head -20; }
+no() { n=$((n + 1)); bad=1; echo "not ok $n - $1"; shift; printf '%s\n' "$@" | grep -v '^ok [0-9]' | sed 's/^/#   /' | head -20; }
 # code NAME WANTED PATTERN COMMAND...: exit code, and standard error matches
 code() {
     local name=$1 want=$2 pattern=$3 out rc; shift 3
