@@ -67,18 +67,18 @@ static uint32_t bit_of(const struct defs *d, uint32_t reg, int32_t inst)
     return d->from[reg];
 }
 
-/* The instruction before this one in its block that writes the register under the opposite guard: the
- * two together leave nothing of what was there. PTX_NO_INDEX: none. */
+/* The instruction before this one in its block that writes the register under the opposite guard, with no write between
+ * them that another guard or none decides: the two together leave nothing of what was there. PTX_NO_INDEX: none. */
 static uint32_t opposite(const struct defs *d, uint32_t reg)
 {
     const struct ptx_inst *all = d->s->f->insts, *i = d->i;
     uint32_t first = d->s->g->blocks[d->s->g->block_of[i->index]].first;
     uint32_t last = i->index > first + NEAR ? i->index - NEAR : first;
     for (uint32_t k = i->index; i->guarded && d->s->f->regs[reg].vec <= 1 && k-- > last;) {
-        if (ptx_writes_reg(&all[k], i->guard))
+        bool writes = ptx_writes_reg(&all[k], reg), same = all[k].guarded && all[k].guard == i->guard;
+        if (ptx_writes_reg(&all[k], i->guard) || (writes && !same))
             return PTX_NO_INDEX;
-        if (ptx_writes_reg(&all[k], reg) && all[k].guarded && all[k].guard == i->guard &&
-            all[k].guard_neg != i->guard_neg)
+        if (writes && all[k].guard_neg != i->guard_neg)
             return k;
     }
     return PTX_NO_INDEX;

@@ -16,6 +16,7 @@ def legal(name, body, options=ALL, before=''):
 
 # ---- what a rewrite splits into blocks, or into copies under guards of its own ----
 legal('loads under a predicate and its opposite', LOAD + 'setp.lt.u32 %p2, %r20, 50; @%p2 ld.global.u32 %r22, [%d5]; @!%p2 ld.global.u32 %r22, [%d6]; @%p2 bra N; add.u32 %r21, %r21, %r22; N: st.global.u32 [%d8], %r22;')
+legal('a write without a guard between two of opposite guards', LOAD + 'setp.lt.u32 %p2, %r20, 50; @!%p2 div.u32 %r22, %r20, 7; ld.global.u32 %r22, [%d6]; @%p2 rem.u32 %r22, %r20, 13; @!%p2 bra N; mul.lo.u32 %r21, %r21, 3; N: add.u32 %r21, %r21, %r22;' + SAY)
 legal('a load alone in a loop', LOAD + 'mov.u32 %r23, 0; N: ld.global.u32 %r22, [%d5]; add.u32 %r21, %r21, %r22; add.u32 %r23, %r23, 1; setp.lt.u32 %p2, %r23, 3; @%p2 bra N; st.global.u32 [%d8], %r21;')
 legal('a return with a guard behind a store', LOAD + 'setp.lt.u32 %p2, %r20, 50; st.global.u32 [%d8], %r20; @%p2 ret; st.global.u32 [%d8], %r21;', [o for o in ALL if 'vector' not in o])
 
