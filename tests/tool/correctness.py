@@ -4,8 +4,9 @@
     python3 tests/tool/correctness.py BUILD [--checked N] [--written N] [--seed S] [--folder FOLDER] [--page FILE]
 
 N kernels for the model checker (tests/modelcheck) and N written at random (tests/attacks/written.py), numbers in all: what stands in the
-ledgers of FOLDER is not done again. A page gets the table between its two lines of comment. Exit 1: one is illegal or wrong."""
+ledgers of FOLDER is not done again; each job of --jobs has a ledger of random kernels. A page gets the table between its two lines of comment. Exit 1: one is illegal or wrong."""
 import argparse
+import glob
 import json
 import os
 import re
@@ -54,11 +55,23 @@ def checked(args):
 
 
 def written(args):
-    path = f"{args.folder}/written-{args.seed}.json"
-    if args.written:
-        subprocess.run([sys.executable, "tests/attacks/written.py", f"{args.build}/tests/attacks/tries", "--count", str(args.written), "--seed", str(args.seed), "--ledger", path,
-                        "--keep", f"{args.folder}/wrong"], stdout=subprocess.DEVNULL)
-    return json.load(open(path)) if os.path.exists(path) else {"next": 0, "unfit": 0, "count": {}, "wrong": []}
+    """The sum of all ledgers of the folder: each job has a seed of its own."""
+    ledgers = {args.seed + j: f"{args.folder}/written-{args.seed + j}.json" for j in range(args.jobs)}
+    ledgers |= {int(re.search(r"(\d+)\.json$", path)[1]): path for path in glob.glob(f"{args.folder}/written-*.json")}
+    had = {seed: json.load(open(path))["next"] if os.path.exists(path) else 0 for seed, path in ledgers.items()}
+    share = -(-max(0, args.written - sum(had.values())) // args.jobs)
+    running = [subprocess.Popen([sys.executable, "tests/attacks/written.py", f"{args.build}/tests/attacks/tries", "--count", str(had[seed] + share), "--seed", str(seed),
+                                 "--ledger", ledgers[seed], "--keep", f"{args.folder}/wrong"], stdout=subprocess.DEVNULL) for seed in range(args.seed, args.seed + args.jobs) if share]
+    for r in running:
+        r.wait()
+    total = {"next": 0, "unfit": 0, "count": {}, "wrong": []}
+    for state in (json.load(open(path)) for path in ledgers.values() if os.path.exists(path)):
+        for option, counts in state["count"].items():
+            row = total["count"].setdefault(option, {})
+            for what, n in counts.items():
+                row[what] = row.get(what, 0) + n
+        total = {**total, "next": total["next"] + state["next"], "unfit": total["unfit"] + state["unfit"], "wrong": total["wrong"] + state["wrong"]}
+    return total
 
 
 def table(checker, random):
