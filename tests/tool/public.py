@@ -18,9 +18,11 @@ import subprocess
 import sys
 import tempfile
 
-OPTIONS = ["--coarsen 2", "--coarsen 2 --coarsen-mode vector", "--coarsen 4 --coarsen-mode blocked", "--block 64x1x1", "--swap-xy", "--cluster redirect", "--cluster agent", "--bypass l1 --pi 1",
-           "--bypass l1 --pi 1 --bypass-form predicate", "--bypass ro --pi 1", "--bypass l1 --bypass-form vertical", "--prefetch l2", "--softcache 1", "--readonly promote", "--swizzle-shared",
-           "--smem-pad 128", "--maxnreg 64", "--throttle-shared 4096"]
+OPTIONS = ["--coarsen 2", "--coarsen 4", "--coarsen 2 --coarsen-mode vector", "--coarsen 4 --coarsen-mode vector", "--coarsen 4 --coarsen-mode blocked", "--block 64x1x1", "--block 128x1x1",
+           "--swap-xy", "--cluster redirect", "--cluster redirect --index column", "--cluster agent", "--cluster agent --agents 1 --clusters 2", "--bypass l1 --pi 1",
+           "--bypass l1 --pi 1 --bypass-form predicate", "--bypass l1 --pi 1 --bypass-form grouped", "--bypass l1 --pi vote", "--bypass ro --pi 1", "--bypass l1 --bypass-form vertical",
+           "--bypass l2 --bypass-op cs --pi bpa", "--prefetch l1", "--prefetch l2", "--softcache 1", "--softcache 2", "--readonly promote", "--readonly demote", "--swizzle-shared",
+           "--smem-pad 128", "--maxnreg 64", "--minctas 2", "--throttle-shared 4096", "--coarsen 2 --bypass l1 --pi 1", "--cluster agent --prefetch l2 --softcache 1"]
 MOST = 4096  # CTAs of a launch that is run
 
 
@@ -53,6 +55,7 @@ class Run:
         self.state = {"modules": [], "kernels": 0, "left out": {}, "count": {o: {} for o in OPTIONS}, "runs": 0, "different": []}
         if args.ledger and os.path.exists(args.ledger):
             self.state = json.load(open(args.ledger))
+            self.state["count"] = {o: self.state["count"].get(o, {}) for o in OPTIONS}
 
     def save(self):
         if self.args.ledger:
