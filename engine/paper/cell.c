@@ -65,6 +65,16 @@ bool cell_cancelled(struct paper_cell *c)
     return c->st == ST_CANCELLED;
 }
 
+bool cell_on_gpu(const struct paper_cell *c)
+{
+    return c->platform && strncmp(c->platform, "cuda:", 5) == 0;
+}
+
+void cell_device(const struct paper_cell *c, struct buf *out)
+{
+    buf_printf(out, "%s%s%s", cell_on_gpu(c) ? "" : "sim:", c->platform, c->e->l1 ? "+l1" : "");
+}
+
 static char *app_file(const struct paper_cell *c)
 {
     struct buf path = { 0 };
@@ -79,13 +89,12 @@ static enum status open_launch(struct paper_cell *c, const char *launch, bool qu
         return c->st = ST_NOMEM;
     c->args->env = c->q->env;
     c->args->cancel = c->q->cancel;
-    c->args->device = c->platform;
     c->args->threads = 1;
     c->args->kernel = launch;
     c->args->file[0] = app_file(c);
     c->args->nfiles = 1;
     struct buf spec = { 0 };
-    buf_printf(&spec, "sim:%s%s", c->platform, c->e->l1 ? "+l1" : "");
+    cell_device(c, &spec);
     c->args->device = buf_take(&spec);
     enum status st = c->args->file[0] && c->args->device ? ST_OK : ST_NOMEM;
     if (st == ST_OK)
@@ -116,7 +125,8 @@ static enum status open_then(struct paper_cell *c)
 
 enum status cell_open(struct paper_cell *c, bool quick_facts)
 {
-    const char *launch = c->e->waves && c->app->waves ? c->app->waves : c->app->launch;
+    bool large = c->e->waves || cell_on_gpu(c);
+    const char *launch = large && c->app->waves ? c->app->waves : c->app->launch;
     if (open_launch(c, launch, quick_facts) == ST_OK && c->e->kind == PAPER_BARS && c->app->then)
         open_then(c);
     return c->st;
@@ -130,6 +140,7 @@ enum status cell_bench(struct paper_cell *c)
     /* what every CTA measured is read; times of all values compare */
     o.exact = c->e->kind == PAPER_LATENCY || c->e->kind == PAPER_VOTES;
     o.cold = c->e->kind == PAPER_LATENCY; /* the paper's first CTA fetches from DRAM */
+    o.energy = c->e->measure == PAPER_ENERGY && cell_on_gpu(c);
     return c->st = tune_bench_open(&s, &o, &c->bench, &c->ds);
 }
 
@@ -173,6 +184,7 @@ static void add_result(struct result *to, const struct result *r)
 {
     to->time.median += r->time.median;
     to->time.valid &= r->time.valid;
+    to->energy.nj += r->energy.nj;
     if (r->equal == EQUAL_NO)
         to->equal = EQUAL_NO;
     for (unsigned i = 0; i < COUNTER_COUNT; i++) {
@@ -255,4 +267,9 @@ double cell_ns(const struct result *r)
 {
     bool good = r->status == ST_OK && r->time.valid && r->equal != EQUAL_NO && r->time.median > 0;
     return good ? (double)r->time.median : NAN;
+}
+
+double cell_energy(const struct paper_cell *c, const struct result *r)
+{
+    return cell_on_gpu(c) ? (energy_asked(&r->energy) ? r->energy.nj : (double)NAN) : energy_modelled(r);
 }

@@ -35,7 +35,7 @@ enum paper_kind {
 };
 enum paper_mean { PAPER_MEAN_NONE, PAPER_MEAN_GEOMETRIC, PAPER_MEAN_ARITHMETIC };
 /* What a bar is: TIME time of the first series over this one's; COUNTER this one's over the first's;
- * RATE as counted; ENERGY modelled, this one's over the first's. */
+ * RATE as counted; ENERGY this one's over the first's, modelled, on a GPU by its counter. */
 enum paper_measure { PAPER_TIME, PAPER_COUNTER, PAPER_RATE, PAPER_ENERGY };
 struct paper_experiment {
     const char *id;
@@ -129,7 +129,7 @@ struct paper_request {
     const struct cancel *cancel;
     unsigned threads; /* host threads; 0: all */
     bool quick;       /* one platform, two applications, two thresholds: to try it out */
-    const char *only; /* this platform alone, a preset or its file; NULL: the experiment's */
+    const char *only; /* this platform alone: a preset, its file, "cuda:0"; NULL: the experiment's */
     /* 0..1, from any thread, one at a time; may be NULL */
     void (*progress)(void *ctx, double done, const char *what);
     void *ctx;

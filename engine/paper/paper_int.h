@@ -53,6 +53,10 @@ struct paper_cell {
 struct paper_row *cell_row(struct paper_cell *c);
 void cell_fact(struct paper_cell *c, const char *name, double ours);
 void cell_fact_text(struct paper_cell *c, const char *name, const char *ours);
+/* A GPU, "cuda:0"; else a preset or the file of one. */
+bool cell_on_gpu(const struct paper_cell *c);
+/* Its device as -d has it. */
+void cell_device(const struct paper_cell *c, struct buf *out);
 /* Module, launch, device, data; with facts, analysed (quick or not). */
 enum status cell_open(struct paper_cell *c, bool quick_facts);
 enum status cell_bench(struct paper_cell *c);
@@ -61,6 +65,8 @@ void cell_close(struct paper_cell *c);
 uint32_t cell_warps(const struct paper_cell *c);
 double cell_counter(const struct result *r, const char *name); /* NaN: not counted */
 double cell_ns(const struct result *r);                        /* NaN: no time, or outputs differ */
+/* Of a launch: a GPU's counter has it, else modelled; NaN: neither. */
+double cell_energy(const struct paper_cell *c, const struct result *r);
 bool cell_cancelled(struct paper_cell *c);
 /* Waves of the launch whose original came to `r`, into the row. */
 void cell_waves(const struct paper_cell *c, const struct result *r, struct paper_row *row);

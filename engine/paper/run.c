@@ -115,6 +115,11 @@ static bool add_cell(struct batch *b, const struct paper_experiment *e, const st
     return true;
 }
 
+static bool on_gpu(const struct paper_request *q)
+{
+    return q->only && strncmp(q->only, "cuda:", 5) == 0;
+}
+
 /* The text that platforms of a row point to lives as long as the program: the table's own, cut into
  * words by the presets' names. */
 static const char *preset_of(const struct paper_request *q, const char *word, size_t n)
@@ -138,12 +143,12 @@ static enum status list_cells(struct batch *b, const struct paper_experiment *e,
     for (const char *p = only ? only : e->platforms; *p;) {
         size_t n = only ? strlen(p) : strcspn(p, " "), taken = 0;
         const char *platform = preset_of(b->q, p, n);
-        if (!platform && only && access(only, R_OK) == 0)
+        if (!platform && only && (on_gpu(b->q) || access(only, R_OK) == 0))
             platform = only;
         if (!platform) {
             struct diag *d = diag_add(ds, DIAG_ERROR, "paper", NULL, NO_SPAN, "no preset '%.*s' for %s",
                                       (int)n, p, e->id);
-            diag_hint(d, "figures run on simulated devices: -d sim:PRESET, or the file of one");
+            diag_hint(d, "-d sim:PRESET, the file of one, or cuda:N");
             return ST_INPUT;
         }
         if (!e->apps && !add_cell(b, e, NULL, platform))
@@ -371,7 +376,7 @@ enum status paper_run(const struct paper_experiment *e, const struct paper_reque
     if (!b.done && st == ST_OK)
         st = ST_NOMEM;
     if (st == ST_OK)
-        base_parallel(q->threads, b.n, run_cell, &b);
+        base_parallel(on_gpu(q) ? 1 : q->threads, b.n, run_cell, &b);
     for (size_t i = 0; i < b.n; i++) {
         enum status of = b.cell[i].st;
         if (st == ST_OK && (of == ST_CANCELLED || of == ST_NOMEM))

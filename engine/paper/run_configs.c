@@ -178,7 +178,7 @@ struct bars {
 /* of bars: speed over bpa's, or energy over bpa's */
 static double bar_of(const struct paper_cell *c, const struct result *bpa, const struct result *r)
 {
-    return c->e->measure == PAPER_ENERGY ? energy_modelled(r) / energy_modelled(bpa)
+    return c->e->measure == PAPER_ENERGY ? cell_energy(c, r) / cell_energy(c, bpa)
                                          : cell_ns(bpa) / cell_ns(r);
 }
 
@@ -330,7 +330,7 @@ static double config_value(const struct paper_cell *c, const struct result *firs
                    ? cell_counter(r, c->e->counter) / cell_counter(first, c->e->counter)
                    : NAN;
     case PAPER_RATE: return cell_counter(r, c->e->counter);
-    case PAPER_ENERGY: return energy_modelled(r) / energy_modelled(first);
+    case PAPER_ENERGY: return cell_energy(c, r) / cell_energy(c, first);
     case PAPER_TIME: break;
     }
     return cell_ns(first) / cell_ns(r);

@@ -14,7 +14,7 @@ static enum status describe(struct paper_cell *c, struct dev_info *info)
 {
     struct dev *d = NULL;
     struct buf spec = { 0 };
-    buf_printf(&spec, "sim:%s", c->platform);
+    cell_device(c, &spec);
     c->st = spec.oom ? ST_NOMEM : dev_open(spec.s, c->q->env, &d, &c->ds);
     if (c->st == ST_OK) {
         *info = *dev_describe(d);

@@ -43,7 +43,8 @@ void paper_list_text(struct buf *out)
         last = of;
         buf_printf(out, "  %-11s %s\n", e->id, e->title);
     }
-    buf_puts(out, "\ngpulocw paper ID runs one on the simulated device of the paper's platform.\n");
+    buf_puts(out, "\ngpulocw paper ID runs one on the simulated device of the paper's platform, -d "
+                  "cuda:0 on a GPU.\n");
 }
 
 void paper_list_json(struct buf *out)
@@ -302,7 +303,7 @@ static void put_row(const struct paper_result *r, const struct paper_row *x, con
     }
     if (!any) {
         put_padded(out, name_of(x), l->name + 1);
-        buf_puts(out, "n/a\n");
+        buf_puts(out, " n/a\n");
     }
     if (x->note[0])
         buf_printf(out, "%*s(%s)\n", (int)l->name + 1, "", x->note);
@@ -355,7 +356,8 @@ void paper_text(const struct paper_result *r, unsigned width, bool utf8, struct 
         if (!i || x->platform != platform) {
             if (i)
                 put_means(r, platform, &l, out);
-            buf_printf(out, "%s%s%s\n", x->platform ? "\n" : "", x->platform ? "sim:" : "",
+            buf_printf(out, "%s%s%s\n", x->platform ? "\n" : "",
+                       x->platform && strncmp(x->platform, "cuda:", 5) != 0 ? "sim:" : "",
                        x->platform ? x->platform : "");
         }
         platform = x->platform;

@@ -341,11 +341,18 @@ struct ana_opts workspace_analysis(const struct workspace *s, const struct args 
                               .regs = s->has_data ? workspace_registers(s->dev, s->module, kernel) : 0 };
 }
 
+/* A value of the axis asks for what only a whole analysis has. */
+static bool axis_wants(const struct args *a, const char *value)
+{
+    return a->axis && strstr(a->axis, value);
+}
+
 enum status workspace_facts(struct workspace *s, const struct args *a, bool quick, struct diags *ds)
 {
     struct ana_opts o = workspace_analysis(s, a, str_of(s->kernel));
-    o.quick = quick && !measure_wants_facts(RUN_ONE, a->options);
-    o.order = opt_cluster(a->options)->index.kind == INDEX_GRAPH;
+    o.order = opt_cluster(a->options)->index.kind == INDEX_GRAPH || axis_wants(a, "graph");
+    o.quick = quick && !o.order && !measure_wants_facts(RUN_ONE, a->options) &&
+              !axis_wants(a, "vertical") && !axis_wants(a, "hybrid");
     return ana_run(s->module, str_of(s->kernel), &o, &s->facts, ds);
 }
 

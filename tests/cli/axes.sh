@@ -18,6 +18,8 @@ sweep --resume "$T/s.json" > "$T/b.json"
 n=$((n + 1)); if cmp -s "$T/a.json" "$T/b.json"; then echo "ok $n - going on with a finished sweep changes nothing"; else echo "not ok $n - going on with a finished sweep changes nothing"; bad=1; fi
 "$B" sweep kernels/coalescing.ptx --axis coarsen=1/2/4 --json > "$T/c.json" 2>"$T/err"
 check "a listed knob" "d['axis']==['coarsen'] and [p['options']['coarsen'] for p in d['points']]==[1,2,4] and d['category'] is None and 'slices' not in d" "$T/c.json"
+"$B" sweep kernels/tile_share.ptx --cluster redirect --axis index=row/graph --json > "$T/g.json" 2>"$T/err"
+check "an axis that asks for the graph of what CTAs share has it" "[p['status'] for p in d['points']]==['OK', 'OK']" "$T/g.json"
 for axis in moon pi,pi coarsen coarsen=9; do
     n=$((n + 1)); "$B" sweep kernels/coalescing.ptx --axis $axis > "$T/out" 2>&1; rc=$?
     if [ $rc -eq 2 ] && grep -q "axis\|not allowed" "$T/out"; then echo "ok $n - no axis: $axis"; else echo "not ok $n - no axis: $axis (exit $rc)"; bad=1; fi

@@ -46,7 +46,11 @@ json.dump(d, open(sys.argv[1], 'w'))" "$T/other.json"
 first() { "$B" paper s3-fig2 -d "$1" --json 2>&1 | python3 -c "import json, sys; print([r['series']['cycles']['ours'] for r in json.load(sys.stdin)['rows'] if r['point'] == 'staggered: first CTA'][0])"; }
 is "-d takes the file of a preset; the first CTA waits for DRAM" "$(python3 -c "print(150 < $(first "sim:$T/other.json") - $(first sim:pascal-gtx1080) < 250)")" True
 code "-d, where nothing runs on a device" 2 "has no -d" "$B" paper s5-tab1 -d sim:fermi-16k
-code "-d, another device than a simulated one" 1 "run on simulated devices" "$B" paper s1-tab1 -d cuda:0
+gpu() { GPULOCW_LIBCUDA=$GPULOCW_BUILD/tests/fake/libcuda.so.1 GPULOCW_LIBNVML=$GPULOCW_BUILD/tests/fake/libnvml.so CUPTI_PATH=$GPULOCW_BUILD/tests/fake FAKE_CUDA= FAKE_NVML_ENERGY="7 1 100" "$B" paper "$1" --quick -d cuda:0 --json 2>&1 | python3 -c "import json, sys; d = json.load(sys.stdin); r = d['rows'][0]; v = {k: x['ours'] for k, x in r['series'].items()}; $2"; }
+if [ -e "$GPULOCW_BUILD/tests/fake/libcuda.so.1" ]; then
+    is "-d cuda:0: a curve is of a GPU's launch, of many waves; what the hardware lacks has no value" "$(gpu s1-fig5 "print(r['platform'], r['waves'] > 8, v['predicated'], d['rows'][-1]['series']['hardware']['ours'])")" "cuda:0 True 1 None"
+    is "energy there is the counter's, each of its launches 7 mJ: as much with any threshold, within its steps" "$(gpu s1-energy "print(abs(v['cha'] - 1) < 0.1, v['hardware'])")" "True None"
+else ok "-d cuda:0 # SKIP the fake driver is not built"; fi
 cat > "$T/check.py" <<'PY'
 import glob, json, math, os, sys
 T = sys.argv[1]
