@@ -180,15 +180,20 @@ static size_t coarsen(const struct space *s, const struct options *base, struct 
 /* ---- cluster ---- */
 static size_t cluster(const struct space *s, const struct options *base, struct options *out)
 {
-    static const int kinds[] = { CLUSTER_AGENT, CLUSTER_REDIRECT };
+    static const struct {
+        int kind, claims;
+    } how[] = { { CLUSTER_AGENT, CLAIMS_LAUNCH }, /* the cheaper claim, where it is */
+                { CLUSTER_AGENT, CLAIMS_ATOMIC },
+                { CLUSTER_REDIRECT, CLAIMS_ATOMIC } };
     static const int index[] = { INDEX_COLUMN, INDEX_ROW, INDEX_TILE };
     size_t n = 0;
-    for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
+    for (size_t k = !s->launch_control; k < ARRAY_LEN(how); k++)
         for (size_t i = 0; i < ARRAY_LEN(index); i++) {
             struct options o = *base;
             if (index[i] != INDEX_ROW && s->grid.y * s->grid.z == 1)
                 continue; /* a 1-D grid has one order */
-            opt_cluster(&o)->kind = kinds[k];
+            opt_cluster(&o)->kind = how[k].kind;
+            opt_cluster(&o)->claims = how[k].claims;
             memset(&opt_cluster(&o)->index, 0, sizeof opt_cluster(&o)->index);
             opt_cluster(&o)->index.kind = index[i];
             if (index[i] == INDEX_TILE)
@@ -207,6 +212,7 @@ static size_t agents(const struct space *s, const struct options *base, struct o
     for (uint32_t a = top / 2; a >= 1; a = s->fine ? a - 1 : a / 2) {
         struct options o = *base;
         opt_cluster(&o)->agents = (int)a;
+        opt_cluster(&o)->claims = CLAIMS_ATOMIC; /* launch control lets all agents work */
         n = add(out, n, o);
         if (s->coarse)
             break;
@@ -475,6 +481,7 @@ struct space space_of(const struct tune_bench *b)
                        .shared_per_sm = d->shared_per_sm,
                        .shared_per_block = d->shared_per_block_optin,
                        .no_allocate = d->cc_major >= 7,
+                       .launch_control = d->cc_major >= 10,
                        .asks_to_cache = d->cc_major < 7 && !(d->sm.l1_plain > 0) && d->sm.l1_ca > 0 };
     struct options none = options_default();
     struct dev_cta cta = tune_cta(&b->subject, &none);

@@ -21,6 +21,7 @@ struct space {
     int pi_predicted;
     int level, form;        /* of bypassing, as the kernel's loads allow it */
     bool no_allocate;       /* loads have L1 priorities */
+    bool launch_control;    /* agents can claim tasks by it */
     bool conflicts;         /* accesses to shared memory ask a bank twice; */
     struct banks_cure cure; /* what other layouts leave of that */
     /* buffers that may be worth a part of L2, the most read first; names of the launch's */

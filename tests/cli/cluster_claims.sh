@@ -73,6 +73,10 @@ for device, options, why in (('sim:hopper-h200', (), 'from sm_100 on; the device
     say(rc == 3 and '--claims launch: ' in said and why in said, 'refused by name: ' + why, rc, said)
     rc, d, said = demo('gemm', *AGENT, 'auto', *options, launch=('-k', 'paper'), device=device)
     say(rc == 0 and d['options']['claims'] == 'atomic' and why.split(';')[0] in d['message'] + 'the device is sm_20', 'and auto takes atomics there', rc, d.get('message'), said)
+for device, tried in (('sim:blackwell-b200', True), ('sim:hopper-h200', False)):
+    session = tmp + '/tuned.json'
+    subprocess.run([exe, 'tune', 'kernels/transpose.ptx', '-d', device, '--budget', '20', '-o', session, '--force'], capture_output=True)
+    say(('"claims": "launch"' in open(session).read()) is tried, 'a search tries it%s: %s' % ('' if tried else ' nowhere else', device))
 done()
 PY
 rc=$?
