@@ -21,7 +21,7 @@ struct paper_row *cell_row(struct paper_cell *c)
     struct paper_row *r = &c->row[c->nrows++];
     memset(r, 0, sizeof *r);
     for (size_t i = 0; i < PAPER_SERIES; i++)
-        r->v[i] = (struct paper_value){ NAN, NAN, NULL, NULL, "" };
+        r->v[i] = (struct paper_value){ NAN, NAN, NULL, NULL, "" }, r->speed[i] = NAN;
     r->waves = NAN;
     r->platform = c->platform;
     if (c->app) {

@@ -98,6 +98,7 @@ struct paper_row {
     const char *platform; /* preset */
     double waves; /* CTAs of the launch over those that run at once, of the original; NaN: none ran */
     struct paper_value v[PAPER_SERIES];
+    double speed[PAPER_SERIES]; /* CONFIGS: over the first series; NaN: no time */
     char note[600];
 };
 struct paper_fact {

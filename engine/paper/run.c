@@ -2,6 +2,7 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/paper/paper_int.h"
+#include "engine/perfmodel/warp_sim.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -317,6 +318,15 @@ static enum status means(struct paper_result *r)
     return st;
 }
 
+static struct paper_fact *add_fact(struct paper_result *r)
+{
+    if (!base_grow((void **)&r->fact, r->nfacts, &r->facts_cap, sizeof *r->fact))
+        return NULL;
+    struct paper_fact *f = &r->fact[r->nfacts++];
+    memset(f, 0, sizeof *f);
+    return f;
+}
+
 /* How many applications have the class that the paper gives them, by each way to find it. */
 static enum status count_agreeing(struct paper_result *r)
 {
@@ -328,10 +338,9 @@ static enum status count_agreeing(struct paper_result *r)
             of += v->paper_text && v->ours_text;
             agree += v->paper_text && v->ours_text && strcmp(v->paper_text, v->ours_text) == 0;
         }
-        if (!base_grow((void **)&r->fact, r->nfacts, &r->facts_cap, sizeof *r->fact))
+        struct paper_fact *f = add_fact(r);
+        if (!f)
             return ST_NOMEM;
-        struct paper_fact *f = &r->fact[r->nfacts++];
-        memset(f, 0, sizeof *f);
         snprintf(f->name, sizeof f->name,
                  "applications of the paper's class%s, of %zu that its text names", by[s], of);
         f->v = (struct paper_value){ (double)agree, (double)of, NULL, NULL, "" };
@@ -353,15 +362,44 @@ static enum status conclude(struct paper_result *r)
         n[1] += !base && x->v[0].ours > 70 && x->v[1].ours > 60;
     }
     for (size_t k = 0; k < 2; k++) {
-        if (!base_grow((void **)&r->fact, r->nfacts, &r->facts_cap, sizeof *r->fact))
+        struct paper_fact *f = add_fact(r);
+        if (!f)
             return ST_NOMEM;
-        struct paper_fact *f = &r->fact[r->nfacts++];
-        memset(f, 0, sizeof *f);
         snprintf(f->name, sizeof f->name, "%s", name[k]);
         f->v = paper_beside(r->of->id, NULL, name[k], "");
         f->v.ours = (double)n[k];
     }
     return ST_OK;
+}
+
+/* Over all applications and configurations of a platform but the originals: does speed go with fewer
+ * sectors of L2, and with L1's hit rate (points over the original's)? */
+static enum status correlate(struct paper_result *r, const char *platform)
+{
+    static const char *const name[] = { "rank correlation of speed and L2 sectors, %s",
+                                        "rank correlation of speed and L1 hit rate, %s" };
+    size_t also = (r->nseries + r->of->best) / 2, n = 0, most = r->nrows * also;
+    double *speed = base_alloc(3 * most * sizeof *speed), *by[] = { speed + most, speed + 2 * most };
+    for (size_t i = 0; speed && i < r->nrows; i++)
+        for (size_t s = 1; r->row[i].platform == platform && s < also - r->of->best; s++) {
+            const struct paper_row *x = &r->row[i];
+            by[0][n] = x->v[s].ours;
+            by[1][n] = x->v[also + s].ours - x->v[also].ours;
+            speed[n] = x->speed[s];
+            n += speed[n] == speed[n] && by[0][n] == by[0][n] && by[1][n] == by[1][n];
+        }
+    enum status st = speed ? ST_OK : ST_NOMEM;
+    for (size_t k = 0; st == ST_OK && k < ARRAY_LEN(name); k++) {
+        struct paper_fact *f = add_fact(r);
+        if (!f)
+            st = ST_NOMEM;
+        else
+            snprintf(f->name, sizeof f->name, name[k], platform);
+        if (f)
+            f->v = (struct paper_value){ model_rank_correlation(speed, by[k], n), NAN, NULL, NULL, "" };
+    }
+    base_free(speed);
+    return st;
 }
 
 enum status paper_run(const struct paper_experiment *e, const struct paper_request *q,
@@ -392,6 +430,9 @@ enum status paper_run(const struct paper_experiment *e, const struct paper_reque
         st = count_agreeing(out);
     if (st == ST_OK && strcmp(e->id, "s4-fig7") == 0)
         st = conclude(out);
+    for (size_t i = 0; st == ST_OK && e->measure == PAPER_COUNTER && e->also && i < out->nrows; i++)
+        if (!i || out->row[i].platform != out->row[i - 1].platform)
+            st = correlate(out, out->row[i].platform);
     base_free(b.cell);
     base_free(b.done);
     out->seconds = (double)(base_now_ns() - begin) / 1e9;

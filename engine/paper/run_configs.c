@@ -113,21 +113,33 @@ static uint32_t best_of(const struct model_point *p, uint32_t w)
     return best;
 }
 
+/* Of several applications each has its own. */
+static void curve_fact(struct paper_cell *c, const char *name, double v, const char *text)
+{
+    char full[96];
+    bool several = strchr(c->e->apps, ' ') != NULL;
+    snprintf(full, sizeof full, "%s%s%s", several ? c->app->abbr : "", several ? ": " : "", name);
+    if (text)
+        cell_fact_text(c, full, text);
+    else
+        cell_fact(c, full, v);
+}
+
 static void curve_facts(struct paper_cell *c, const struct curve *k)
 {
     const struct model_point *p = k->p[FORM_PREDICATE];
     struct model_curve m = model_categorise(p, k->w + 1);
     uint32_t at = best_of(p, k->w);
-    cell_fact(c, "best threshold", at);
-    cell_fact(c, "best threshold, cloned", best_of(k->p[FORM_CLONE], k->w));
+    curve_fact(c, "best threshold", at, NULL);
+    curve_fact(c, "best threshold, cloned", best_of(k->p[FORM_CLONE], k->w), NULL);
     if (k->p[FORM_HARDWARE][0].time == k->p[FORM_HARDWARE][0].time)
-        cell_fact(c, "best threshold, hardware", best_of(k->p[FORM_HARDWARE], k->w));
-    cell_fact(c, "best, µs", p[at].time / 1000);
-    cell_fact(c, "best over bypassing all", k->bpa / p[at].time);
-    cell_fact(c, "best over caching all", k->cha / p[at].time);
-    cell_fact(c, "overhead at no threshold (time of π=0 over bpa)", p[0].time / k->bpa);
-    cell_fact(c, "overhead at the full threshold (time of π=W over cha)", p[k->w].time / k->cha);
-    cell_fact_text(c, "category", model_category_name(m.category));
+        curve_fact(c, "best threshold, hardware", best_of(k->p[FORM_HARDWARE], k->w), NULL);
+    curve_fact(c, "best, µs", p[at].time / 1000, NULL);
+    curve_fact(c, "best over bypassing all", k->bpa / p[at].time, NULL);
+    curve_fact(c, "best over caching all", k->cha / p[at].time, NULL);
+    curve_fact(c, "overhead at no threshold (time of π=0 over bpa)", p[0].time / k->bpa, NULL);
+    curve_fact(c, "overhead at the full threshold (time of π=W over cha)", p[k->w].time / k->cha, NULL);
+    curve_fact(c, "category", NAN, model_category_name(m.category));
 }
 
 void paper_run_curve(struct paper_cell *c)
@@ -426,6 +438,7 @@ static void run_series(struct paper_cell *c, struct configs *k, struct paper_row
         }
         note_agents(c, &k->now, &row->v[s]);
         row->v[s].ours = config_value(c, &k->first, &k->now);
+        row->speed[s] = cell_ns(&k->first) / cell_ns(&k->now);
         if (c->e->also && also + s < PAPER_SERIES)
             row->v[also + s].ours = cell_counter(&k->now, c->e->also);
         c->tick(c, (double)(s + 1) / (double)(n + 1));

@@ -90,15 +90,16 @@ static size_t figures_of(const char *id, struct buf *where)
 
 static void list_apps_md(struct buf *out)
 {
-    buf_puts(out,
-             "\n## Applications\n\nWritten here from the algorithm; `block` and `class` as the paper's "
-             "text has them.\n\n| application | from | papers | block | demo kernel | launch | "
-             "class |\n|---|---|---|---|---|---|---|\n");
+    buf_puts(
+        out,
+        "\n## Applications\n\nWritten here from the algorithm; `block` and `class` as the paper's "
+        "text has them. Kernels: `kernels/*.cu`.\n\n| application | from | papers | block | kernel | "
+        "launch | class |\n|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < paper_app_count(); i++) {
         const struct paper_app *a = paper_app_at(i);
-        buf_printf(out, "| %s: %s | %s | %s | %s | `kernels/%s.cu` | %s | %s |\n", a->abbr, a->name,
-                   a->suite, a->in, a->block ? a->block : "not in the text", a->file,
-                   a->launch ? a->launch : "default", a->class_ ? a->class_ : "not in the text");
+        buf_printf(out, "| %s: %s | %s | %s | %s | %s | %s | %s |\n", a->abbr, a->name, a->suite, a->in,
+                   a->block ? a->block : "", a->file, a->launch ? a->launch : "default",
+                   a->class_ ? a->class_ : "");
     }
 }
 
@@ -114,28 +115,56 @@ static void put_evidence(const char *id, struct buf *out)
     buf_puts(out, "no run is recorded");
 }
 
+/* What cannot agree, sentence by sentence: each once, by its number. */
+struct reasons {
+    struct str v[64];
+    size_t n;
+};
+
+static size_t reason_number(struct reasons *r, struct str one)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->v[i].n == one.n && memcmp(r->v[i].s, one.s, one.n) == 0)
+            return i + 1;
+    if (r->n == ARRAY_LEN(r->v))
+        return 0;
+    r->v[r->n++] = one;
+    return r->n;
+}
+
+static void put_reasons(struct reasons *r, const char *s, struct buf *out)
+{
+    for (const char *p = s; p && *p;) {
+        const char *end = strstr(p, "; ");
+        size_t n = end ? (size_t)(end - p) : strlen(p);
+        buf_printf(out, "%s%zu", p > s ? ", " : "", reason_number(r, (struct str){ p, n }));
+        p += n + (end ? 2 : 0);
+    }
+}
+
 void paper_list_md(struct buf *out)
 {
+    struct reasons reasons = { .n = 0 };
     buf_puts(out,
              "# Figures and tables of the papers\n\nMade by `make papers` from the tables of "
-             "`engine/paper`. Each command prints ours beside the paper's figures.\n\n"
-             "| experiment | shows | platforms | the paper's figures | recorded | what cannot agree |\n"
-             "|---|---|---|---|---|---|\n");
+             "`engine/paper`. `gpulocw paper ID` prints ours beside the paper's figures, and where its "
+             "text has them. Numbers in the last column: what cannot agree, below.\n\n"
+             "| ID | shows | platforms | figures in its text | recorded | not "
+             "|\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < paper_count(); i++) {
         const struct paper_experiment *e = paper_at(i);
         struct buf where = { 0 };
-        size_t n = figures_of(e->id, &where);
-        buf_printf(out, "| `gpulocw paper %s` | %s | %s | ", e->id, e->title,
-                   e->platforms ? e->platforms : "none");
-        if (n)
-            buf_printf(out, "%zu: %s", n, where.s);
-        else
-            buf_puts(out, "none in its text");
-        buf_puts(out, " | ");
+        buf_printf(out, "| `%s` | %s | %s | %zu | ", e->id, e->title, e->platforms ? e->platforms : "",
+                   figures_of(e->id, &where));
         put_evidence(e->id, out);
-        buf_printf(out, " | %s |\n", e->reason ? e->reason : "nothing known");
+        buf_puts(out, " | ");
+        put_reasons(&reasons, e->reason, out);
+        buf_puts(out, " |\n");
         buf_free_checked(&where, out);
     }
+    buf_puts(out, "\n");
+    for (size_t i = 0; i < reasons.n; i++)
+        buf_printf(out, "%zu. %.*s\n", i + 1, (int)reasons.v[i].n, reasons.v[i].s);
     list_apps_md(out);
 }
 

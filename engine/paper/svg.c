@@ -14,7 +14,7 @@ enum {
     RIGHT = 20,
     WIDTH = 760,
     HIGH = 170, /* of what a panel plots */
-    HEAD = 30,  /* of a panel: its name */
+    HEAD = 38,  /* of a panel: its name, and a value above a bar of full height */
     FOOT = 84,  /* names of its groups, aslant */
     FLAT = 30,  /* or level */
     LINE = 15,  /* of text */
@@ -38,7 +38,8 @@ struct picture {
     unsigned width;
 };
 
-/* Rows of one platform, some of the series; only: that row alone, its series side by side. */
+/* Rows of one platform, NULL: of all, which have one each; some of the series. only: that row alone, its
+ * series side by side. */
 struct panel {
     const struct paper_result *r;
     const char *platform;
@@ -61,7 +62,13 @@ static const struct paper_row *row_at(const struct paper_result *r, size_t i)
 
 static bool in_panel(const struct panel *p, const struct paper_row *x)
 {
-    return p->only ? x == p->only : x->platform == p->platform;
+    return p->only ? x == p->only : !p->platform || x->platform == p->platform;
+}
+
+/* "sim:" before a preset's name, nothing before a GPU's */
+static const char *kind_of(const char *platform)
+{
+    return platform && strncmp(platform, "cuda:", 5) != 0 ? "sim:" : "";
 }
 
 static bool is_mean(const struct paper_result *r, const struct paper_row *x)
@@ -150,7 +157,7 @@ static void put_bar(const struct panel *p, double x, struct paper_value v, size_
         double y = y_of(p, v.ours);
         buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x,
                    y, p->bar - 1, y_of(p, 0) - y, colours[colour % ARRAY_LEN(colours)]);
-        snprintf(text, sizeof text, "%.3g", v.ours);
+        snprintf(text, sizeof text, v.ours < 1000 ? "%.3g" : "%.0f", v.ours);
         if (v.at[0])
             put_text(out, x + p->bar / 2 + 3, y_of(p, 0) - 4,
                      at_text(x + p->bar / 2 + 3, y_of(p, 0) - 4, more, sizeof more), v.at);
@@ -170,9 +177,11 @@ static void put_bar(const struct panel *p, double x, struct paper_value v, size_
 static size_t name_of(const struct panel *p, const struct paper_row *x, char *name, size_t n)
 {
     bool mean = is_mean(p->r, x);
-    int put =
-        snprintf(name, n, "%s%s%s%s%s", x->application, x->application[0] && x->point[0] ? " " : "",
-                 x->point, mean && x->group[0] ? " " : "", mean ? x->group : "");
+    bool of = !p->only && !p->platform && x->platform;
+    int put = snprintf(name, n, "%s%s%s%s%s%s%s%s", x->application,
+                       x->application[0] && x->point[0] ? " " : "", x->point,
+                       mean && x->group[0] ? " " : "", mean ? x->group : "", of ? ", " : "",
+                       of ? kind_of(x->platform) : "", of ? x->platform : "");
     return put > 0 ? (size_t)put : 0;
 }
 
@@ -230,6 +239,7 @@ static void put_sectors(const struct panel *p, struct buf *out)
 }
 
 /* ---- lines ---- */
+#define OVER_LINES "font-size=\"9\" paint-order=\"stroke\" stroke=\"#fff\" stroke-width=\"3\""
 /* π at the peak of a curve, the valley behind it, the plateau at its end. */
 static void put_marks(const struct panel *p, size_t s, double span, struct buf *out)
 {
@@ -252,8 +262,7 @@ static void put_marks(const struct panel *p, size_t s, double span, struct buf *
         buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", x, y,
                    colours[s % ARRAY_LEN(colours)]);
         put_text(out, x, k == 1 ? y + 13 : y - 6,
-                 k == 2 ? "text-anchor=\"end\" font-size=\"9\""
-                        : "text-anchor=\"middle\" font-size=\"9\"",
+                 k == 2 ? "text-anchor=\"end\" " OVER_LINES : "text-anchor=\"middle\" " OVER_LINES,
                  mark[k].name);
     }
 }
@@ -284,12 +293,12 @@ static void name_panel(const struct panel *p, const struct picture *to)
     char name[160];
     const char *platform = p->only ? p->only->platform : p->platform;
     snprintf(name, sizeof name, "%s%s%s%s%s", p->only ? p->only->application : "", p->only ? ", " : "",
-             platform ? "sim:" : "", platform ? platform : "",
-             p->only || p->n == p->r->nseries ? "" : ", ");
+             kind_of(platform), platform ? platform : "",
+             p->only || !platform || p->n == p->r->nseries ? "" : ", ");
     size_t at = strlen(name);
     if (!p->only && p->n != p->r->nseries)
         snprintf(name + at, sizeof name - at, "%s%s", p->r->series[p->first], p->n > 1 ? " ..." : "");
-    put_text(to->out, LEFT, p->y + 16, "font-weight=\"bold\"", name);
+    put_text(to->out, LEFT, p->y + 14, "font-weight=\"bold\"", name);
 }
 
 /* room for the longest name, aslant */
@@ -451,9 +460,25 @@ static void put_facts(struct picture *to)
     }
 }
 
+/* A row for each platform: they stand beside each other. */
+static bool one_each(const struct paper_result *r)
+{
+    for (size_t i = 0; i < r->nrows; i++)
+        for (size_t k = 0; k < i; k++)
+            if (r->row[k].platform == r->row[i].platform)
+                return false;
+    return r->nrows > 1 && !r->nmeans && r->of->kind != PAPER_GRAPH;
+}
+
 static void put_panels(struct picture *to)
 {
     const struct paper_result *r = to->r;
+    for (size_t s = 0, n; s < r->nseries && one_each(r); s += n) {
+        n = paper_unit_of(r, s);
+        put_panel(to, (struct panel){ .r = r, .first = s, .n = n });
+    }
+    if (one_each(r))
+        return;
     for (size_t i = 0; i < r->nrows; i++) {
         const char *platform = r->row[i].platform;
         bool seen = false;
@@ -492,7 +517,7 @@ void paper_svg(const struct paper_result *r, struct buf *out)
     struct picture to = { .r = r, .out = &body, .y = 40, .width = width_of(r, table) };
     buf_printf(&text, "%s, %s", paper_source(r->of->id), r->of->what ? r->of->what : "");
     put_text(&body, LEFT, 20, "font-size=\"14\" font-weight=\"bold\"", r->of->title);
-    put_text(&body, 8, 20, "fill=\"" PALE "\"", r->of->id);
+    put_text(&body, 8, 20, "font-size=\"9\" fill=\"" PALE "\"", r->of->id);
     to.y = 36 - LINE; /* the first line */
     put_wrapped(&to, text.s ? text.s : "");
     if (table) {
