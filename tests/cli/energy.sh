@@ -25,6 +25,8 @@ say(e and e['measured_nj'] is None and e['evidence'] is None and 'simulated' in 
 if os.path.exists(gpu['GPULOCW_LIBCUDA']):
     e = document(dict(gpu, FAKE_NVML_ENERGY='7 1 100'), *CUDA, '--energy')
     say(isinstance(e, dict) and e['evidence'] == 'measured' and not e['why'] and e['step'] <= 0.05 and abs(e['measured_nj'] / 7e6 - 1) <= e['step'], 'a GPU: 7 mJ of each launch, by a counter of 100 mJ', e)
+    e = document(dict(gpu, FAKE_NVML_ENERGY='7 7 100'), *CUDA, '--energy')
+    say(isinstance(e, dict) and not e['why'] and e['step'] <= 0.05 and abs(e['measured_nj'] / 7e6 - 1) <= e['step'], 'where restoring takes as much, so many more steps as that needs', e)
     rc, out, said = run(dict(gpu, FAKE_NVML_ENERGY='7 1 100'), *CUDA, '--energy')
     say(rc == 0 and 'µJ a launch, measured (NVML)' in out and 'modelled: ' in out, 'both in the text', out, said)
     for env, why in ((gpu, 'no counter of energy'), (dict(gpu, GPULOCW_LIBNVML='/nonexistent'), 'no NVML'), (dict(gpu, FAKE_NVML_ENERGY='0 9 100'), 'little beside')):

@@ -13,11 +13,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define STEPS    50           /* of a reading: one more or less is 2 %; */
-#define MOST     (64 * STEPS) /* and where the difference of two readings needs more */
-#define ENOUGH   0.05         /* of the difference: what the steps may come to */
-#define LIMIT_NS 20000000000  /* of one reading */
-#define LONG_NS  1000000      /* launches that long are waited for one by one */
+#define STEPS    50          /* of a reading: one more or less is 2 %; an H200's come each 100 ms */
+#define ENOUGH   0.05        /* of the difference of two readings: what the steps may come to */
+#define SPARE    1.2         /* times as many steps as that would take */
+#define LIMIT_NS 20000000000 /* of one reading */
+#define LONG_NS  1000000     /* launches that long are waited for one by one */
 #define LIFE_NS  500000000
 
 /* What was read, from the first step of the counter to the last. */
@@ -113,10 +113,13 @@ static double step_nj(const struct reading *r)
 static enum status read_difference(struct cuda_job *j, struct energy *e, const char **why)
 {
     struct reading all, rest = { 0 };
-    for (unsigned steps = STEPS; steps <= MOST; steps *= 4) {
-        enum status st = read_steps(j, true, steps, &all, why);
+    int64_t took = 0;
+    for (double steps = STEPS, more; (double)took < LIMIT_NS; steps *= more) {
+        int64_t begin = base_now_ns();
+        enum status st = read_steps(j, true, (unsigned)steps, &all, why);
+        took = base_now_ns() - begin;
         if (st == ST_OK && !*why && restores(j))
-            st = read_steps(j, false, steps, &rest, why);
+            st = read_steps(j, false, (unsigned)steps, &rest, why);
         if (st != ST_OK || *why)
             return st;
         e->nj = each_nj(&all) - each_nj(&rest);
@@ -124,6 +127,9 @@ static enum status read_difference(struct cuda_job *j, struct energy *e, const c
         e->launches = all.launches;
         if (e->nj > 0 && e->step <= ENOUGH)
             return ST_OK;
+        more =
+            e->nj > 0 ? SPARE * e->step / ENOUGH : 4; /* what a step comes to falls with their number */
+        took = (int64_t)((double)took * more);
     }
     *why = "it is little beside restoring the inputs";
     return ST_OK;
