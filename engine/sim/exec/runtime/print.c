@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One lane's text takes about as long as so many instructions of a warp: for a launch that has a limit of them. */
+enum { PRINT_INSTS = 30 };
+
 #define STRING_MAX 4096u
 
 /* cudaGetLastError and the like, by both of their names (__cudaCDP2GetLastError). */
@@ -202,6 +205,7 @@ bool exec_print_lane(struct exec_warp *w, const struct exec_inst *in, uint32_t l
                      uint64_t args, struct buf *out)
 {
     struct buf f = { 0 };
+    atomic_fetch_add(&w->cta->x->spent, PRINT_INSTS);
     bool ok = exec_read_string(w, fmt, &f) && print_format(w, lane, f.s ? f.s : "", args, out);
     buf_free(&f);
     if (!ok)
