@@ -66,6 +66,7 @@ struct checked_kernel {
     char *unrun;          /* why no launch ran to its end, or not as it should; owned, NULL: one did */
     struct result *timed; /* one launch, that ran checked before; owned, NULL: none was timed */
     bool fault;           /* the run ended at a fault: what comes behind it was not seen */
+    bool front;           /* the guess has a pointer in the middle of its buffer */
     bool one_warp;        /* no CTA of the guess has two warps, though the kernel has barriers */
     bool ran, analysed;
     const char *beside; /* the launch beside the guess that findings are of; NULL: the guess; borrowed */

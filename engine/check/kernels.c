@@ -45,6 +45,8 @@ bool findings_checked(const struct checked_kernel *k, const struct rules *r, enu
            : !of_run                  ? k->unanalysed
            : !k->ran                  ? k->unrun
            : k->fault                 ? "the run ended at the fault"
+           : rule == RULE_out_of_bounds && k->front
+               ? "what is touched in front of a pointer was taken for its buffer's"
            : rule == RULE_race && k->one_warp
                ? "no guess with several warps in a CTA runs: races between warps were not looked for"
                : NULL;

@@ -84,6 +84,7 @@ static void note_guess(struct checking *c, struct checked_kernel *k, const struc
     for (uint32_t i = 0; i < s->facts->func->ninsts; i++)
         meets |= ptx_effect_of(&s->facts->func->insts[i]) == EFFECT_BARRIER;
     k->one_warp = meets && dim3u_count(b) <= 32;
+    k->front = took->front;
 }
 
 /* ---- one launch ---- */

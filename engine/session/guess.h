@@ -33,6 +33,7 @@ struct infer_asked {
         faults; /* none runs, and this one ends in a fault that is none of its sizes: not out of bounds */
     bool in_part;    /* too much to run whole: its first and last CTAs ran, work is that of fewer CTAs */
     bool free_block; /* nothing in the code asks for its block */
+    bool front; /* a pointer leads into the middle of its buffer: something in front of it is touched */
     char unclean[256]; /* why it did not; empty: it did */
     struct infer_work work;
 };

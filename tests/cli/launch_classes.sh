@@ -19,6 +19,13 @@ holds "a tile counted along one axis: a thread for each element" folded "l['bloc
 holds "what is added to an index leaves it inside" moved "a[3]['s32'] == 1"
 holds "rows of shared memory that x counts, read and written across: a square of them" turned "l['block'] == [32, 32, 1] and l['grid'] == [32, 32, 1]"
 holds "fragments and no index of a thread: a warp for each tile" fragments "l['block'] == [32, 1, 1] and l['grid'][0] * 16 == a[4]['s32'] == l['grid'][1] * 16"
+holds "a halo in front of a pointer: it leads into the middle of its buffer" halo "a[0]['same_as'] == a[0]['name'] + '_buffer' and 12 <= a[0]['offset'] < 64 and l['grid'][0] * l['block'][0] == a[1]['count']"
+holds "a row in front of it: as far in" halo_rows "a[0]['offset'] == a[2]['s32'] * 4"
+has "and it is told" "warning: up to [0-9]+ bytes in front of where '.*' points are touched" "$(cat "$T/err")"
+out=$("$B" check tests/launch/classes.ptx -k halo 2>&1)
+has "nor is an access out of bounds called looked for" "not checked to the end: out-of-bounds .what is touched in front of a pointer" "$out"
+holds "lanes that add up in a block of two dimensions: rows are warps" warp_rows "l['block'][0] == 32 and l['block'][1] in (4, 8)"
+holds "what every thread prints is paid for" prints "l['grid'][0] * l['block'][0] <= 1 << 17"
 holds "indices leave nothing out" scatter "a[1]['init'] == {'permutation': True, 'seed': 2} and a[1]['count'] == a[3]['s32']"
 out=$("$B" run tests/launch/classes.ptx -k scatter -l "$T/c.launch.json" --check-memory --no-counters 2>&1)
 has "and no two threads write one place" "^outputs +equal" "$out"

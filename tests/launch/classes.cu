@@ -32,3 +32,41 @@ __global__ void fragments(const half *a, const half *b, float *c, int k, int ld)
     wmma::load_matrix_sync(x, a + blockIdx.x * 16 * ld + i, ld); wmma::load_matrix_sync(y, b + blockIdx.y * 16 * ld + i, ld);
     wmma::mma_sync(s, x, y, s); }
   wmma::store_matrix_sync(c + blockIdx.x * 16 * ld + blockIdx.y * 16, s, ld, wmma::mem_row_major); }
+
+/* A halo in front of where a pointer leads, in one dimension and in two. */
+__global__ void halo(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = in[i - 3] + in[i] + in[i + 3];
+}
+
+__global__ void halo_rows(const float *in, float *out, int w, int h)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w && y < h)
+        out[y * w + x] = in[(y - 1) * w + x] + in[(y + 1) * w + x];
+}
+
+/* A warp has a row of a matrix, and a block four or eight of them. */
+__global__ void warp_rows(const float *a, const float *x, float *y, int rows, int columns)
+{
+    int row = blockIdx.x * blockDim.y + threadIdx.y;
+    float sum = 0;
+    if (row >= rows)
+        return;
+    for (int k = threadIdx.x; k < columns; k += 32)
+        sum += a[row * columns + k] * x[k];
+    for (int k = 16; k; k /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, k);
+    if (threadIdx.x == 0)
+        y[row] = sum;
+}
+
+/* What every thread prints takes longer than what it does. */
+__global__ void prints(const float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] != 7)
+        printf("%d: %f\n", i, x[i]);
+}

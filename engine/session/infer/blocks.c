@@ -215,6 +215,9 @@ static void add_warp(struct guess *g)
             s->threads || !s->tile[0] ? (struct dim3u){ 0 }
                                       : (struct dim3u){ s->tile[0], s->tile[1], 1 },
             true, INFER_WARP);
+    if (s->lanes && s->threads && s->block_dims == 2 && !s->products)
+        for (uint32_t y = 4; y <= 8; y *= 2)
+            add(g, (struct dim3u){ LANES, y, 1 }, (struct dim3u){ 0 }, false, INFER_LANES);
 }
 
 void infer_blocks(struct guess *g)

@@ -31,9 +31,10 @@ enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct
     g.use = base_alloc((g.f->nparams + 1) * sizeof *g.use);
     g.addresses = base_alloc((g.f->nregs + 1) * sizeof *g.addresses);
     g.bounds = base_alloc(g.f->nregs + 1);
+    g.front = base_alloc((g.f->nparams + 1) * sizeof *g.front);
     if (g.bounds)
         memset(g.bounds, -1, g.f->nregs + 1);
-    if (g.use && g.addresses && g.bounds && g.f->nparams <= INFER_ARGS &&
+    if (g.use && g.addresses && g.bounds && g.front && g.f->nparams <= INFER_ARGS &&
         infer_shape(facts->module, g.f, &g.shape) && infer_fickle(&g)) {
         s = infer_uses(&g) ? infer_find(&g, dev, cancel, out, ds) : ST_NOMEM;
     }
@@ -43,6 +44,7 @@ enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct
     base_free(g.use);
     base_free(g.addresses);
     base_free(g.bounds);
+    base_free(g.front);
     if (s != ST_OK)
         launch_spec_free(out);
     return s;

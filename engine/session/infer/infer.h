@@ -80,6 +80,8 @@ struct guess {
     const uint64_t *bytes; /* of each argument's buffer; NULL: as the size says */
     bool zero;             /* what is read and written starts at zero */
     bool rows;             /* offsets of rows ascend */
+    bool ahead;            /* pointers lead into the middle of their buffers */
+    uint64_t *front;       /* by parameter: else so many bytes into it, whole vectors */
     uint32_t brief;        /* at most so often is what only counts turns; 0: as the size says */
     /* as the user says; n 0, block.x 0: not said */
     struct infer_asked asked;

@@ -406,6 +406,32 @@ void infer_cut(struct arg_spec *a, uint64_t count)
     a->init.nparts = part[1].count ? 2 : 1;
 }
 
+/* A pointer into its buffer, which lies apart then: a stencil reads in front of where it points. */
+static enum status infer_front(uint64_t front, struct arg_spec *a, struct arg_spec *buffer)
+{
+    struct buf name = { 0 };
+    buf_printf(&name, "%s_buffer", a->name);
+    *buffer = *a;
+    buffer->name = buf_take(&name);
+    buffer->inside = base_strdup("");
+    infer_cut(buffer, a->count + front / elem_size(a->elem));
+    *a = (struct arg_spec){ .kind = ARG_SAME_AS, .name = a->name, .offset = front };
+    a->same_as = buffer->name ? base_strdup(buffer->name) : NULL;
+    return buffer->inside && a->same_as ? ST_OK : ST_NOMEM;
+}
+
+static enum status infer_fronts(const struct guess *g, struct launch_spec *l)
+{
+    enum status s = ST_OK;
+    for (uint32_t p = 0; s == ST_OK && p < g->f->nparams && l->nargs < INFER_ARGS; p++) {
+        struct arg_spec *a = &l->args[p];
+        uint64_t front = g->ahead ? a->count / 2 * elem_size(a->elem) : g->front[p];
+        if (front && a->kind == ARG_BUFFER && !a->address && a->init.kind != INIT_ROWS)
+            s = infer_front(front, a, &l->args[l->nargs++]);
+    }
+    return s;
+}
+
 enum status infer_spec(const struct guess *g, struct size_guess size, unsigned block,
                        struct launch_spec *l)
 {
@@ -437,9 +463,12 @@ enum status infer_spec(const struct guess *g, struct size_guess size, unsigned b
         s = infer_textures(g, size, l);
     if (s == ST_OK)
         s = infer_symbols(g, l);
+    size_t fronts = l->nargs;
+    if (s == ST_OK)
+        s = infer_fronts(g, l);
     for (size_t i = 0; g->bytes && i < l->nargs; i++)
         if (l->args[i].kind == ARG_BUFFER && l->args[i].init.kind != INIT_ROWS &&
-            !arg_apart(&l->args[i]) && g->bytes[i])
+            (i >= fronts || !arg_apart(&l->args[i])) && g->bytes[i])
             infer_cut(&l->args[i],
                       (g->bytes[i] + elem_size(l->args[i].elem) - 1) / elem_size(l->args[i].elem));
     for (size_t i = 0, outputs = 0; i < l->nargs; i++)

@@ -88,7 +88,7 @@ static enum status run(struct trying *t, struct tried *x, struct launch_data *da
     if (*how == TRIAL_IDLE && t->may_idle)
         *how = TRIAL_WORKS;
     if (marks && (*how == TRIAL_WORKS || *how == TRIAL_LATE))
-        infer_marks_read(marks, &x->work, x->reached);
+        infer_marks_read(marks, &x->work, x->reached, x->first);
     if (*how == TRIAL_WORKS && t->may_idle && x->work.known &&
         (x->work.unwritten >= 1 || x->work.idle_ctas >= 1))
         *how = TRIAL_IDLE; /* not even what was there is written again */

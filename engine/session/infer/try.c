@@ -22,6 +22,7 @@
 enum {
     MOST_CTAS = 1024 /* that a guess grows to */,
     LEAST_TURNS = 16,
+    VECTOR = 16 /* bytes that one access moves at most */,
     FEW_TURNS = 4 /* of what is done over and over */,
     MOST_BLOCKS = 4 /* that run and leave something undone */
 };
@@ -58,6 +59,7 @@ static enum status try_one(struct trying *t, enum trial *how)
     t->g->grid = t->g->threads = (struct dim3u){ 0 };
     enum status s = infer_try_next(t, t->size, 0, how);
     infer_take_next(t);
+    t->leaves |= *how == TRIAL_OUTSIDE;
     if (*how == TRIAL_IDLE && !t->found_idle) {
         t->found_idle = true;
         t->idle = t->size;
@@ -308,14 +310,34 @@ static enum status block_races(struct trying *t, bool *races)
     return s;
 }
 
+/* Pointers lead as far into their buffers as something in front of them is touched. */
+static enum status find_fronts(struct trying *t, enum trial *how)
+{
+    struct guess *g = t->g;
+    const struct launch_spec *l = &t->now.l;
+    enum status s = infer_trial(t, &t->now, LOOK_WORK, how);
+    for (uint32_t p = 0; p < g->f->nparams; p++) {
+        const struct arg_spec *a = &l->args[p];
+        uint64_t first = a->kind == ARG_SAME_AS && t->now.work.known
+                             ? t->now.first[launch_arg_named(l, a->same_as)]
+                             : UINT64_MAX;
+        g->front[p] = first < a->offset ? (a->offset - first + VECTOR - 1) / VECTOR * VECTOR : 0;
+    }
+    g->ahead = false;
+    return s == ST_OK && *how == TRIAL_WORKS ? try_one(t, how) : s;
+}
+
 /* t's block with sizes that run, made fit and kept where it is the best so far. *end: no further block. */
 static enum status one_block(struct trying *t, unsigned *ran, bool *end)
 {
     enum trial how = TRIAL_FAILS;
     bool clean = false, races = false;
     t->most = TRIAL_INSTS / t->part;
+    t->g->ahead = t->ahead;
     enum status s = walk(t, &how);
     *end = how == TRIAL_LATE; /* no end, whatever the block */
+    if (s == ST_OK && how == TRIAL_WORKS && t->ahead)
+        s = find_fronts(t, &how);
     if (s == ST_OK && how == TRIAL_WORKS)
         s = block_races(t, &races);
     if (s != ST_OK || how != TRIAL_WORKS)
@@ -444,6 +466,23 @@ static enum status untried(struct trying *t, const struct diags *load)
     return skeleton(t, "be tried", why);
 }
 
+/* A stencil's halo, or a mistake: nobody but the author knows. */
+static void tell_fronts(struct trying *t)
+{
+    for (uint32_t p = 0; p < t->g->f->nparams; p++) {
+        const struct arg_spec *a = &t->now.l.args[p];
+        if (a->kind != ARG_SAME_AS)
+            continue;
+        t->front = true;
+        struct diag *d = diag_add(
+            t->ds, DIAG_WARNING, "guess", t->g->facts->module->path, NO_SPAN,
+            "up to %llu bytes in front of where '%.100s' points are touched: taken for a pointer "
+            "into the middle of its buffer",
+            (unsigned long long)a->offset, a->name);
+        diag_hint(d, "where it points to the beginning, this is an access out of bounds");
+    }
+}
+
 static enum status take_best(struct trying *t)
 {
     struct tried was = t->now;
@@ -451,6 +490,7 @@ static enum status take_best(struct trying *t)
     t->best = was;
     t->size = t->best_size;
     t->block = t->best_block;
+    tell_fronts(t);
     if (!t->clean && t->simulated)
         warn(t, "run clean", t->unclean);
     return try_orders(t);
@@ -473,6 +513,13 @@ static enum status settle(struct trying *t)
     enum trial how = TRIAL_FAILS;
     g->brief = g->shape.meets ? FEW_TURNS : 0; /* a few turns of many CTAs, not many turns of a few */
     enum status s = all_data(t);
+    if (s == ST_OK && !t->any && t->leaves && t->simulated) {
+        t->ahead = true;
+        s = all_data(t);
+        t->ahead = g->ahead = false;
+    }
+    if (!t->any)
+        memset(g->front, 0, g->f->nparams * sizeof *g->front);
     if (s != ST_OK)
         return s;
     if (!t->any && t->found_idle && any_mode(g)) {
@@ -512,7 +559,9 @@ static enum status settle(struct trying *t)
 
 static bool tried_make(struct tried *x)
 {
-    return (x->reached = base_alloc((INFER_ARGS + 1) * sizeof *x->reached)) != NULL;
+    x->reached = base_alloc((INFER_ARGS + 1) * 2 * sizeof *x->reached);
+    x->first = x->reached ? x->reached + INFER_ARGS + 1 : NULL;
+    return x->reached != NULL;
 }
 static void tried_free(struct tried *x)
 {
@@ -570,6 +619,7 @@ enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *ca
                                      .faults = t.faults,
                                      .in_part = t.any && t.now.in_part,
                                      .free_block = b->why == INFER_COMMON,
+                                     .front = t.front,
                                      .work = t.now.work };
     if (!g->asked.clean)
         snprintf(g->asked.unclean, sizeof g->asked.unclean, "%s", t.why);

@@ -39,6 +39,7 @@ struct tried {
     struct infer_work work;
     bool in_part;      /* too much to run whole: work and r are those of fewer CTAs */
     uint64_t *reached; /* of each argument, bytes up to the last that it touches; INFER_ARGS of them */
+    uint64_t *first;   /* and before the first, in the same memory */
 };
 struct trying {
     struct guess *g;
@@ -57,6 +58,9 @@ struct trying {
     uint64_t most;             /* of one trial */
     uint64_t part;             /* what instructions are divided by: products of matrices take longer */
     bool outside;              /* all sizes led outside with some block */
+    bool leaves;               /* some guess led outside */
+    bool ahead;                /* pointers into the middle of buffers are tried */
+    bool front;                /* and some are taken */
     uint8_t order;             /* of CTAs: enum sim_order */
     bool found_idle, may_idle; /* some guess changed no output; that counts as work */
     struct size_guess idle;

@@ -147,11 +147,13 @@ static void count_threads(const struct infer_marks *m, struct infer_work *w)
 }
 
 /* Bytes up to the last that is touched: the part that the launch is about. *all counts its words, *bare
- * those that lack `how`. */
-static uint64_t reach(const struct marked *a, uint8_t how, uint64_t *bare, uint64_t *all)
+ * those that lack `how`, *first the bytes before the first that is touched. */
+static uint64_t reach(const struct marked *a, uint8_t how, uint64_t *bare, uint64_t *all,
+                      uint64_t *first)
 {
     uint64_t end = 0, has = 0;
     for (uint64_t i = 0; i < (a->n + WORD - 1) / WORD; i++) {
+        *first = a->how[i] && !end ? i * WORD : *first;
         end = a->how[i] ? i + 1 : end;
         has += (a->how[i] & how) != 0;
     }
@@ -160,7 +162,8 @@ static uint64_t reach(const struct marked *a, uint8_t how, uint64_t *bare, uint6
     return end * WORD < a->n ? end * WORD : a->n;
 }
 
-void infer_marks_read(const struct infer_marks *m, struct infer_work *out, uint64_t *reached)
+void infer_marks_read(const struct infer_marks *m, struct infer_work *out, uint64_t *reached,
+                      uint64_t *first)
 {
     uint64_t unread = 0, inputs = 0, unwritten = 0, outputs = 0;
     *out = (struct infer_work){ .known = true, .shared = atomic_load(&m->shared) };
@@ -168,9 +171,10 @@ void infer_marks_read(const struct infer_marks *m, struct infer_work *out, uint6
     for (size_t i = 0; i < m->l->nargs; i++) {
         const struct arg_spec *a = &m->l->args[i];
         bool in = a->init.kind != INIT_FILL && !a->output;
+        first[i] = UINT64_MAX;
         reached[i] = !m->arg[i].how ? 0
-                     : in           ? reach(&m->arg[i], READ, &unread, &inputs)
-                                    : reach(&m->arg[i], WRITTEN, &unwritten, &outputs);
+                     : in           ? reach(&m->arg[i], READ, &unread, &inputs, &first[i])
+                                    : reach(&m->arg[i], WRITTEN, &unwritten, &outputs, &first[i]);
     }
     out->written = outputs - unwritten;
     out->unread = inputs ? (double)unread / (double)inputs : NAN;

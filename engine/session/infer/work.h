@@ -20,7 +20,8 @@ void infer_marks_free(struct infer_marks *m);
 /* For dev_run.touch, with m as its ctx, shared memory too. */
 void infer_marks_touch(void *m, const struct sim_touch *t);
 /* After the launch; reached[i]: bytes of argument i up to the last that was touched, 0: none, or it is no
- * buffer. */
-void infer_marks_read(const struct infer_marks *m, struct infer_work *out, uint64_t *reached);
+ * buffer; first[i]: those before the first. */
+void infer_marks_read(const struct infer_marks *m, struct infer_work *out, uint64_t *reached,
+                      uint64_t *first);
 
 #endif
