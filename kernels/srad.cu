@@ -23,3 +23,17 @@ extern "C" __global__ void srad(const float *image, const int *north, const int 
     de[i] = e;
     c[i] = v < 0 ? 0.0f : v > 1 ? 1.0f : v;
 }
+
+/* Second half of the step: the image moves by the derivatives, each times the coefficient on its side. */
+extern "C" __global__ void srad2(float *image, const int *south, const int *east, const float *dn,
+                                 const float *ds, const float *dw, const float *de, const float *c, int rows,
+                                 int n, float lambda)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int row = i % rows, col = i / rows;
+    float here = c[i], below = c[south[row] + rows * col], beside = c[row + rows * east[col]];
+    float d = fmaf(beside, de[i], fmaf(here, dw[i], fmaf(below, ds[i], here * dn[i])));
+    image[i] = fmaf(0.25f * lambda, d, image[i]);
+}

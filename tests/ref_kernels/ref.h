@@ -78,6 +78,7 @@ static inline int32_t ref_threads_x(const struct ref_call *c)
     X(streamcluster)         \
     X(similarityscore)       \
     X(srad)                  \
+    X(srad2)                 \
     X(dct)                   \
     X(imd)                   \
     X(sad)                   \

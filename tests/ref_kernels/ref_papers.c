@@ -197,6 +197,21 @@ void ref_srad(struct ref_call *c)
         }
 }
 
+void ref_srad2(struct ref_call *c)
+{
+    const int32_t *south = ref_buffer(c, "south"), *east = ref_buffer(c, "east");
+    const float *dn = ref_buffer(c, "dn"), *ds = ref_buffer(c, "ds"), *dw = ref_buffer(c, "dw"),
+                *de = ref_buffer(c, "de"), *coef = ref_buffer(c, "c");
+    float *image = ref_buffer(c, "image"), step = 0.25f * ref_float(c, "lambda");
+    int rows = ref_int(c, "rows"), cols = ref_int(c, "n") / rows;
+    for (int x = 0; x < cols; x++)
+        for (int y = 0; y < rows; y++) {
+            int i = x * rows + y;
+            float d = fmaf(coef[i], dw[i], fmaf(coef[x * rows + south[y]], ds[i], coef[i] * dn[i]));
+            image[i] = fmaf(step, fmaf(coef[east[x] * rows + y], de[i], d), image[i]);
+        }
+}
+
 void ref_dct(struct ref_call *c)
 {
     const float *image = ref_buffer(c, "image"), *coef = ref_buffer(c, "coef");
