@@ -6,7 +6,7 @@
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/guess.h"
 #include "engine/session/infer/others.h"
 #include "engine/tune/tune.h"
@@ -93,18 +93,18 @@ static void note_guess(struct checking *c, struct checked_kernel *k, const struc
 static enum status run_timed(struct checking *c, struct workspace *s, struct checked_kernel *k,
                              struct diags *run)
 {
-    struct result *r = base_alloc(sizeof *r);
+    struct result *r = result_new();
     struct diags said = { 0 };
     if (!r)
         return ST_NOMEM;
     enum status st = measurement_original(s, c->a, r, &said);
-    if (st == ST_OK && r->status == ST_OK) {
+    if (st == ST_OK && result_status(r) == ST_OK) {
         findings_of_counters(s->facts, r, dim3u_count(s->spec->grid) * dim3u_count(s->spec->block),
                              &c->rules, &c->found);
     } else if (st != ST_CANCELLED && st != ST_NOMEM) {
         diag_add(run, DIAG_ERROR, "launch", s->module->path,
                  s->facts->func->ninsts ? s->facts->func->insts[0].at : NO_SPAN, "%s",
-                 r->message[0] ? r->message : "the launch does not run");
+                 result_message(r)[0] ? result_message(r) : "the launch does not run");
         st = ST_DEVICE;
     }
     diags_free(&said);

@@ -3,7 +3,6 @@
 #include "engine/cmd/cmd_int.h"
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
 #include "engine/report/report.h"
 #include "engine/session/documents.h"
 #include "engine/session/run.h"
@@ -34,21 +33,22 @@ static void csv_row(void *ctx, const struct result *r)
 {
     const struct csv *c = ctx;
     struct buf *out = c->out, line = { 0 };
-    options_line(&r->options, &line);
+    options_line(result_options(r), &line);
     buf_printf(out, "%zu,", c->run + 1);
     csv_text(out, c->s->kernel, false);
     csv_text(out, c->s->dev.spec, false);
     csv_text(out, line.n ? line.s : "", true);
     if (report_has_time(r))
-        buf_printf(out, "%lld,%lld,%lld,%s", (long long)r->time.median, (long long)r->time.min,
-                   (long long)r->time.max, origin_name(r->time.origin));
+        buf_printf(out, "%lld,%lld,%lld,%s", (long long)result_time(r)->median,
+                   (long long)result_time(r)->min, (long long)result_time(r)->max,
+                   origin_name(result_time(r)->origin));
     else
         buf_puts(out, ",,,");
-    buf_printf(out, ",%s", !equality_known(r->equal) ? "" : report_equal(r));
+    buf_printf(out, ",%s", !equality_known(result_equal(r)) ? "" : report_equal(r));
     for (int k = 0; k < COUNTER_COUNT; k++) {
         buf_puts(out, ",");
-        if (r->counters[k].valid)
-            buf_printf(out, "%.10g", r->counters[k].value);
+        if (result_counters(r)[k].valid)
+            buf_printf(out, "%.10g", result_counters(r)[k].value);
     }
     buf_puts(out, "\n");
     buf_free_checked(&line, out);
@@ -88,7 +88,7 @@ static void put_json(struct session *s, struct buf *out)
         if (r->kind == RUN_SWEEP)
             json_sweep(&r->sweep, r->proof, &r->dev, r->kernel, r->race, out);
         else if (r->kind == RUN_ONE)
-            json_result(&r->one, &r->dev, r->kernel, r->race, NULL, r->proof, out);
+            json_result(r->one, &r->dev, r->kernel, r->race, NULL, r->proof, out);
         else
             json_found(r->found, NULL, 0, r->trail, r->ntrail, &r->dev, r->kernel, r->race, out);
         return; /* one document: the newest run */

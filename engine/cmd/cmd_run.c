@@ -7,7 +7,6 @@
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/session/documents.h"
 #include "engine/session/run.h"
@@ -126,7 +125,7 @@ static enum status save_run(struct args *a, const struct measure *m, const struc
     struct measurement w = { .a = a, .ds = ds };
     enum status st = measurement_session(&w, m, RUN_ONE);
     if (st == ST_OK && w.run) {
-        w.run->one = *r;
+        *w.run->one = *r;
         w.points = 1;
         bool whole = !a->prove || session_run_prove(w.run, proof);
         measurement_save(&w);

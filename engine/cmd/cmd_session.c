@@ -4,7 +4,7 @@
 #include "engine/cmd/cmd_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/document.h"
 #include "engine/session/roofline.h"
 #include "engine/session/run.h"
@@ -38,7 +38,7 @@ static void put_run(const struct session_run *r, struct roofline_device *d, stru
     if (r->kind == RUN_SWEEP)
         cmd_sweep_text(&r->sweep, &r->dev, r->kernel, out);
     else if (r->kind == RUN_ONE)
-        cmd_result_text(&r->one, &r->dev, r->kernel, d, out);
+        cmd_result_text(r->one, &r->dev, r->kernel, d, out);
     else
         put_found(r, out);
     if (r->race[0])

@@ -3,11 +3,10 @@
 #include "engine/cmd/measurement.h"
 #include "engine/dev/dev_pool.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/documents.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/measure.h"
@@ -26,15 +25,16 @@ struct sweep_work {
 /* ---- the session ---- */
 static bool same(const struct result *held, const struct result *r)
 {
-    return (held->time.valid || held->status != ST_OK) && options_equal(&held->options, &r->options);
+    return (result_time(held)->valid || result_status(held) != ST_OK) &&
+           options_equal(result_options(held), result_options(r));
 }
 
 static bool holds(const struct session_run *run, const struct result *r)
 {
     const struct tune_sweep *s = &run->sweep;
-    bool held = same(&s->bpa, r) || same(&s->cha, r);
+    bool held = same(s->bpa, r) || same(s->cha, r);
     for (size_t i = 0; !held && i < s->npoints; i++)
-        held = same(&s->points[i], r);
+        held = same(result_at(s->points, i), r);
     return held;
 }
 
@@ -42,7 +42,7 @@ static void on_point(void *ctx, const struct result *r, const char *why)
 {
     struct sweep_work *t = ctx;
     if (t->w.session && t->f.n > 1)
-        t->w.run = t->run[tune_family_slice(&t->f, &r->options)];
+        t->w.run = t->run[tune_family_slice(&t->f, result_options(r))];
     if (t->w.session && holds(t->w.run, r))
         return; /* of an earlier run, and in the file already */
     measurement_point(&t->w, r, why);
@@ -76,11 +76,13 @@ static enum status keep_done(struct sweep_work *t, const struct measure_done *al
 {
     const struct result *done = all->result;
     for (size_t i = 0; t->w.session && i < all->n; i++) {
-        struct session_run *run = t->run[tune_family_slice(&t->f, &done[i].options)];
-        bool counts = done[i].time.valid || done[i].status == ST_REFUSED;
-        if (!counts || !tune_family_has(&t->f, &done[i].options) || holds(run, &done[i]))
+        struct session_run *run = t->run[tune_family_slice(&t->f, result_options(result_at(done, i)))];
+        bool counts =
+            result_time(result_at(done, i))->valid || result_status(result_at(done, i)) == ST_REFUSED;
+        if (!counts || !tune_family_has(&t->f, result_options(result_at(done, i))) ||
+            holds(run, result_at(done, i)))
             continue;
-        if (!session_run_point(run, &done[i]))
+        if (!session_run_point(run, result_at(done, i)))
             return ST_NOMEM;
         t->w.points++;
     }
@@ -102,9 +104,9 @@ static enum status tell_missing(const struct tune_family *f, struct diags *ds)
     n = 0;
     for (size_t at = 0; n < MISSING_NAMED && (r = tune_family_missing(f, &at)); n++) {
         struct buf line = { 0 };
-        options_line(&r->options, &line);
+        options_line(result_options(r), &line);
         diag_add(ds, DIAG_NOTE, "missing", NULL, NO_SPAN, "%s: %s", line.n ? line.s : "the original",
-                 r->message[0] ? r->message : "not run");
+                 result_message(r)[0] ? result_message(r) : "not run");
         buf_free(&line);
     }
     return ST_DEVICE;
@@ -166,9 +168,9 @@ static bool any_point(const struct tune_family *f)
 static enum status why_none(const struct tune_family *f)
 {
     const struct tune_sweep *s = &f->slice[0].sweep;
-    return s->npoints && s->points[0].equal == EQUAL_NO ? ST_DIFFER
-           : s->npoints                                 ? s->points[0].status
-                                                        : ST_DEVICE;
+    return s->npoints && result_equal(result_at(s->points, 0)) == EQUAL_NO ? ST_DIFFER
+           : s->npoints ? result_status(result_at(s->points, 0))
+                        : ST_DEVICE;
 }
 
 static enum status run_family(struct sweep_work *t, const struct workspace *s,

@@ -12,9 +12,8 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
 #include "engine/search/advice.h"
+#include "engine/search/found.h"
 #include "engine/search/gain_record.h"
 #include "engine/search/live.h"
 #include "engine/search/tuner.h"
@@ -22,7 +21,6 @@
 #include "engine/session/limits_doc.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/measure.h"
@@ -270,7 +268,7 @@ static void on_point(void *ctx, const struct result *r, const char *why)
 static void on_live(void *ctx, const struct tune_live *l)
 {
     char detail[96] = "";
-    double gain = gain_of(&l->original, &l->best);
+    double gain = gain_of(l->original, l->best);
     const struct tuning *t = ctx;
     if (!isnan(gain))
         snprintf(detail, sizeof detail, "%u launches, best %s", l->launches, gain_words(gain).s);

@@ -10,14 +10,14 @@
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/result.h"
+#include "engine/rec/options.h"
+#include "engine/rec/energy.h"
 #include "engine/report/report.h"
 #include "engine/session/run.h"
 #include "engine/session/document.h"
 #include "engine/session/documents.h"
 #include "engine/session/limits_doc.h"
 #include "engine/session/roofline.h"
-#include "engine/tune/sweep.h"
 #include "engine/workspace/args.h"
 
 #include <langinfo.h>
@@ -102,8 +102,8 @@ void cmd_progress_end(const struct args *a)
 static void put_counters(const struct result *r, struct buf *out)
 {
     for (int c = 0; c < COUNTER_COUNT; c++) {
-        const struct counter *v = &r->counters[c];
-        if (counter_left_out((enum counter_id)c, r->counters))
+        const struct counter *v = &result_counters(r)[c];
+        if (counter_left_out((enum counter_id)c, result_counters(r)))
             continue;
         buf_printf(out, "  %-24s ", counter_name((enum counter_id)c));
         if (v->valid)
@@ -121,11 +121,12 @@ static const char *equal_text(const struct result *r)
                                         "DIFFERENT from the original's",
                                         "equal to the original's where they were made, by some CTAs" };
     struct options none = options_default();
-    if (r->equal == EQUAL_NO && options_equal(&r->options, &none))
+    if (result_equal(r) == EQUAL_NO && options_equal(result_options(r), &none))
         return "NOT REPEATABLE: the original's own change from one launch to the next";
-    if (r->equal == EQUAL_UNKNOWN && r->part.all_ctas)
+    if (result_equal(r) == EQUAL_UNKNOWN && result_part(r)->all_ctas)
         return "not made (--time-only)";
-    return r->equal == EQUAL_UNKNOWN && r->noutputs ? "not compared" : text[r->equal];
+    return result_equal(r) == EQUAL_UNKNOWN && result_noutputs(r) ? "not compared"
+                                                                  : text[result_equal(r)];
 }
 
 #define LOADS_SHOWN 12
@@ -133,23 +134,23 @@ static void put_loads(const struct result *r, struct buf *out)
 {
     struct load_counts v[RESULT_MAX_LOADS];
     uint64_t missed = report_loads_hottest(r, v);
-    if (!r->nloads)
+    if (!result_nloads(r))
         return;
     buf_puts(out,
              "by line     sectors   a request   L1 hits   share of what goes past L1 (simulated)\n");
-    for (uint32_t i = 0; i < r->nloads && i < LOADS_SHOWN; i++)
+    for (uint32_t i = 0; i < result_nloads(r) && i < LOADS_SHOWN; i++)
         buf_printf(out, "  %5u %12llu  %10.2f  %6.1f %%  %6.1f %%\n", v[i].line,
                    (unsigned long long)v[i].sectors, (double)v[i].sectors / (double)v[i].requests,
                    100 * (double)v[i].l1_hits / (double)v[i].sectors,
                    missed ? 100 * (double)(v[i].sectors - v[i].l1_hits) / (double)missed : 0);
-    if (r->nloads > LOADS_SHOWN)
+    if (result_nloads(r) > LOADS_SHOWN)
         buf_printf(out, "  and %u lines more, each with less of it (--json has them)\n",
-                   r->nloads - LOADS_SHOWN);
+                   result_nloads(r) - LOADS_SHOWN);
 }
 
 static void put_energy(const struct result *r, struct buf *out)
 {
-    const struct energy *e = &r->energy;
+    const struct energy *e = result_energy(r);
     double modelled = energy_modelled(r);
     if (e->launches)
         buf_printf(out, "energy    %.4g µJ a launch, measured (NVML), mean of %llu, within %.1f %%",
@@ -166,44 +167,45 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
                      struct roofline_device *d, struct buf *out)
 {
     struct buf line = { 0 };
-    options_line(&r->options, &line);
+    options_line(result_options(r), &line);
     char label[PTX_LABEL];
     buf_printf(out, "%s on %s (%s)\n", ptx_label(kernel, label), dev->name,
                dev->kind == DEV_SIMULATED ? "simulated" : "measured");
     buf_printf(out, "options   %s\n", line.n ? line.s : "none: the original");
     buf_free_checked(&line, out);
     if (!report_has_time(r)) {
-        buf_printf(out, "failed    %s: %s\n", status_text(r->status), r->message);
+        buf_printf(out, "failed    %s: %s\n", status_text(result_status(r)), result_message(r));
         return;
     }
-    struct time_scale u = time_scale_for((double)r->time.median);
-    buf_printf(out, "time      %s %s%s (min %.*f, max %.*f, %u ", time_words((double)r->time.median).s,
-               evidence_words(evidence_of(r)), r->cold ? ", L2 empty" : "", u.decimals,
-               (double)r->time.min / u.ns, u.decimals, (double)r->time.max / u.ns, r->time.n);
-    if (r->time.batch > 1)
+    struct time_scale u = time_scale_for((double)result_time(r)->median);
+    buf_printf(out, "time      %s %s%s (min %.*f, max %.*f, %u ",
+               time_words((double)result_time(r)->median).s, evidence_words(evidence_of(r)),
+               result_cold(r) ? ", L2 empty" : "", u.decimals, (double)result_time(r)->min / u.ns,
+               u.decimals, (double)result_time(r)->max / u.ns, result_time(r)->n);
+    if (result_time(r)->batch > 1)
         buf_printf(out, "samples, each the mean of %u launches with the inputs restored between%s)",
-                   r->time.batch, r->cold ? "" : ", L2 warm");
+                   result_time(r)->batch, result_cold(r) ? "" : ", L2 warm");
     else
-        buf_puts(out, r->time.n == 1 ? "launch)" : "launches)");
-    if (r->loop_turns)
-        buf_printf(out, ", from %u of %u turns of its loop on all CTAs\n", r->timed_turns,
-                   r->loop_turns);
+        buf_puts(out, result_time(r)->n == 1 ? "launch)" : "launches)");
+    if (result_loop_turns(r))
+        buf_printf(out, ", from %u of %u turns of its loop on all CTAs\n", result_timed_turns(r),
+                   result_loop_turns(r));
     else
-        buf_puts(out, r->sampled ? ", from a sample of the CTAs\n" : "\n");
-    if (r->time.likely_low > 0) {
-        interval_words("on a GPU  ", timing_likely(&r->time), out);
+        buf_puts(out, result_sampled(r) ? ", from a sample of the CTAs\n" : "\n");
+    if (result_time(r)->likely_low > 0) {
+        interval_words("on a GPU  ", timing_likely(result_time(r)), out);
         buf_puts(out, "\n");
     }
-    launch_guess_line("guess     ", r->guessed, out);
-    if (energy_asked(&r->energy))
+    launch_guess_line("guess     ", result_guessed(r), out);
+    if (energy_asked(result_energy(r)))
         put_energy(r, out);
     buf_printf(out, "outputs   %s\n", equal_text(r));
-    if (r->counters[COUNTER_REGS_PER_THREAD].origin == ORIGIN_COMPILED ||
-        r->counters[COUNTER_REGS_SPILL_BYTES].value > 0)
-        buf_printf(out, "registers %u a thread, %.0f bytes spilled (%s)\n", r->regs,
-                   r->counters[COUNTER_REGS_SPILL_BYTES].value, r->regs_from);
-    if (r->message[0])
-        buf_printf(out, "note      %s\n", r->message);
+    if (result_counters(r)[COUNTER_REGS_PER_THREAD].origin == ORIGIN_COMPILED ||
+        result_counters(r)[COUNTER_REGS_SPILL_BYTES].value > 0)
+        buf_printf(out, "registers %u a thread, %.0f bytes spilled (%s)\n", result_regs(r),
+                   result_counters(r)[COUNTER_REGS_SPILL_BYTES].value, result_regs_from(r));
+    if (result_message(r)[0])
+        buf_printf(out, "note      %s\n", result_message(r));
     buf_puts(out, "limits    ");
     limits_text(r, out);
     put_counters(r, out);
@@ -252,14 +254,14 @@ static void put_fit(const struct model_fit *f, struct buf *out)
 static void sweep_row(const char *name, int width, const struct result *r, bool best,
                       struct time_scale u, struct buf *out)
 {
-    const struct counter *l1 = &r->counters[COUNTER_L1_HIT_RATE],
-                         *l2 = &r->counters[COUNTER_L2_READ_SECTORS];
+    const struct counter *l1 = &result_counters(r)[COUNTER_L1_HIT_RATE],
+                         *l2 = &result_counters(r)[COUNTER_L2_READ_SECTORS];
     buf_printf(out, "%c %-*s ", best ? '*' : ' ', width, name);
     if (!report_has_time(r)) {
-        buf_printf(out, "%10s  %s: %.80s\n", "n/a", status_text(r->status), r->message);
+        buf_printf(out, "%10s  %s: %.80s\n", "n/a", status_text(result_status(r)), result_message(r));
         return;
     }
-    buf_printf(out, "%10.*f ", u.decimals, (double)r->time.median / u.ns);
+    buf_printf(out, "%10.*f ", u.decimals, (double)result_time(r)->median / u.ns);
     if (l1->valid)
         buf_printf(out, "%8.2f ", l1->value);
     else
@@ -269,10 +271,10 @@ static void sweep_row(const char *name, int width, const struct result *r, bool 
     else
         buf_printf(out, "%14s ", "n/a");
     buf_printf(out, " %s\n",
-               r->equal == EQUAL_NO        ? "DIFFERS"
-               : !equality_known(r->equal) ? "n/a"
-               : r->equal == EQUAL_WITHIN  ? "within"
-                                           : "equal");
+               result_equal(r) == EQUAL_NO        ? "DIFFERS"
+               : !equality_known(result_equal(r)) ? "n/a"
+               : result_equal(r) == EQUAL_WITHIN  ? "within"
+                                                  : "equal");
 }
 
 /* "simulated, sampled" */
@@ -295,13 +297,13 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
                pi ? "bpa: all bypass; cha: all cache; pi: warps of a CTA that cache\n" : "", width,
                s->axis, "time", u.name, "L1 hit %", "L2 read sect.");
     if (pi) {
-        sweep_row("bpa", width, &s->bpa, best == &s->bpa, u, out);
-        sweep_row("cha", width, &s->cha, best == &s->cha, u, out);
+        sweep_row("bpa", width, s->bpa, best == s->bpa, u, out);
+        sweep_row("cha", width, s->cha, best == s->cha, u, out);
     }
     for (size_t i = 0; i < s->npoints; i++) {
         char name[24];
         report_point_name(s, i, name, sizeof name);
-        sweep_row(name, width, &s->points[i], best == &s->points[i], u, out);
+        sweep_row(name, width, result_at(s->points, i), best == result_at(s->points, i), u, out);
     }
     buf_puts(out, "\n");
     report_text_plot(s, 80, 14, cmd_utf8(), out);
@@ -316,7 +318,7 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
         buf_printf(out, "category %s, sensitivity %s\n", model_category_name(s->curve.category),
                    s->curve.sensitivity);
     if (s->npoints)
-        launch_guess_line("guess: ", s->points[0].guessed, out);
+        launch_guess_line("guess: ", result_guessed(result_at(s->points, 0)), out);
     buf_puts(out, "verdict: ");
     tune_verdict(s, out);
     buf_puts(out, "\n");
@@ -326,7 +328,7 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
 static void put_time(const struct result *r, struct time_scale u, struct buf *out)
 {
     if (r && report_has_time(r))
-        buf_printf(out, " %9.*f", u.decimals, (double)r->time.median / u.ns);
+        buf_printf(out, " %9.*f", u.decimals, (double)result_time(r)->median / u.ns);
     else
         buf_printf(out, " %9s", "n/a");
 }
@@ -341,14 +343,14 @@ static void slice_row(const struct tune_family *f, size_t i, struct time_scale u
     char at[32] = "n/a";
     for (size_t k = 1; k < f->naxes; k++) {
         buf_printf(&name, "%s%s ", k > 1 ? ", " : "", f->axis[k]);
-        knob_get(&f->slice[i].base, (size_t)knob_find(str_of(f->axis[k])), &name);
+        knob_get(tune_family_base(f, i), (size_t)knob_find(str_of(f->axis[k])), &name);
     }
     if (s->has_best)
         report_point_name(s, s->best, at, sizeof at);
     buf_printf(out, "%c %-36s", f->has_best && f->best == i ? '*' : ' ', name.s ? name.s : "");
     if (strcmp(s->axis, "pi") == 0) {
-        put_time(&s->bpa, u, out);
-        put_time(&s->cha, u, out);
+        put_time(s->bpa, u, out);
+        put_time(s->cha, u, out);
     }
     buf_printf(out, " %6s", at);
     put_time(best, u, out);

@@ -4,7 +4,7 @@
 #include "engine/dev/dev_int.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/sim/mem.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "engine/live/take.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 

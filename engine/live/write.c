@@ -5,7 +5,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/session/launch_file.h"
 

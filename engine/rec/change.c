@@ -3,7 +3,8 @@
 #include "engine/rec/change.h"
 
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/result.h"
+#include "engine/rec/limits.h"
+#include "engine/rec/result_read.h"
 
 #include <math.h>
 
@@ -36,7 +37,7 @@ static const char *separator(const struct buf *out, size_t from)
 
 static bool both(const struct result *was, const struct result *is, enum counter_id id)
 {
-    return was->counters[id].valid && is->counters[id].valid;
+    return result_counters(was)[id].valid && result_counters(is)[id].valid;
 }
 
 static bool changed(double a, double b)
@@ -47,9 +48,10 @@ static bool changed(double a, double b)
 /* More registers have room for more of them. */
 static bool put_flight(const struct result *was, const struct result *is, struct buf *out)
 {
-    double a = was->counters[COUNTER_LOADS_IN_FLIGHT].value,
-           b = is->counters[COUNTER_LOADS_IN_FLIGHT].value;
-    if (is->regs <= was->regs || !both(was, is, COUNTER_LOADS_IN_FLIGHT) || !changed(a, b) || b < a)
+    double a = result_counters(was)[COUNTER_LOADS_IN_FLIGHT].value,
+           b = result_counters(is)[COUNTER_LOADS_IN_FLIGHT].value;
+    if (result_regs(is) <= result_regs(was) || !both(was, is, COUNTER_LOADS_IN_FLIGHT) ||
+        !changed(a, b) || b < a)
         return false;
     buf_printf(out, ", so that a warp has %.1f loads in flight for %.1f", b, a);
     return true;
@@ -60,14 +62,15 @@ static bool put_code(const struct result *was, const struct result *is, struct b
 {
     size_t from = out->n;
     bool flight = false;
-    if (was->regs && is->regs && was->regs != is->regs) {
-        buf_printf(out, "registers %u -> %u", was->regs, is->regs);
+    if (result_regs(was) && result_regs(is) && result_regs(was) != result_regs(is)) {
+        buf_printf(out, "registers %u -> %u", result_regs(was), result_regs(is));
         flight = put_flight(was, is, out);
     }
-    if (was->limits.valid && is->limits.valid &&
-        fabsf(was->limits.facts.warps_room - is->limits.facts.warps_room) >= 1)
+    if (result_limits(was)->valid && result_limits(is)->valid &&
+        fabsf(result_limits(was)->facts.warps_room - result_limits(is)->facts.warps_room) >= 1)
         buf_printf(out, "%san SM has room for %.0f -> %.0f warps", separator(out, from),
-                   (double)was->limits.facts.warps_room, (double)is->limits.facts.warps_room);
+                   (double)result_limits(was)->facts.warps_room,
+                   (double)result_limits(is)->facts.warps_room);
     return flight;
 }
 
@@ -76,8 +79,8 @@ static void put_figures(const struct result *was, const struct result *is, size_
 {
     unsigned n = 0;
     for (size_t i = 0; i < ARRAY_LEN(told) && n < MOST_FIGURES; i++) {
-        double a = was->counters[told[i].id].value * told[i].scale,
-               b = is->counters[told[i].id].value * told[i].scale;
+        double a = result_counters(was)[told[i].id].value * told[i].scale,
+               b = result_counters(is)[told[i].id].value * told[i].scale;
         bool again = flight && told[i].id == COUNTER_LOADS_IN_FLIGHT;
         if (again || !both(was, is, told[i].id) || !changed(a, b))
             continue;
@@ -88,23 +91,24 @@ static void put_figures(const struct result *was, const struct result *is, size_
 
 static double spent(const struct result *r, enum limit_cause c)
 {
-    return (double)r->limits.share[c] * (double)r->time.median / 1e3;
+    return (double)result_limits(r)->share[c] * (double)result_time(r)->median / 1e3;
 }
 
 static void put_limit(const struct result *was, const struct result *is, size_t from, struct buf *out)
 {
     enum limit_cause most = LIMIT_COUNT;
-    double way = is->time.median <= was->time.median ? 1 : -1, largest = 0;
-    for (unsigned c = 0; was->limits.valid && is->limits.valid && c < LIMIT_COUNT; c++) {
+    double way = result_time(is)->median <= result_time(was)->median ? 1 : -1, largest = 0;
+    for (unsigned c = 0; result_limits(was)->valid && result_limits(is)->valid && c < LIMIT_COUNT; c++) {
         double by = way * (spent(was, c) - spent(is, c));
         if (by > largest) {
             largest = by;
             most = (enum limit_cause)c;
         }
     }
-    if (most == LIMIT_COUNT || largest < 1e-3 * LEAST_CHANGE * (double)was->time.median)
+    if (most == LIMIT_COUNT || largest < 1e-3 * LEAST_CHANGE * (double)result_time(was)->median)
         return;
-    const struct limit_place *p = limits_place(way > 0 ? &was->limits : &is->limits, most, 0);
+    const struct limit_place *p =
+        limits_place(way > 0 ? result_limits(was) : result_limits(is), most, 0);
     buf_printf(out, "%s%s takes %.3g -> %.3g µs", separator(out, from), limit_name(most),
                spent(was, most), spent(is, most));
     if (p)
@@ -114,7 +118,8 @@ static void put_limit(const struct result *was, const struct result *is, size_t 
 void change_words(const struct result *was, const struct result *is, struct buf *out)
 {
     size_t from = out->n;
-    if (!was->time.valid || !is->time.valid || was->time.median <= 0 || is->time.median <= 0)
+    if (!result_time(was)->valid || !result_time(is)->valid || result_time(was)->median <= 0 ||
+        result_time(is)->median <= 0)
         return;
     bool flight = put_code(was, is, out);
     put_figures(was, is, from, flight, out);

@@ -3,7 +3,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 #include <math.h>
 
@@ -21,7 +21,7 @@ double energy_modelled(const struct result *r)
 {
     double nj = 0;
     for (size_t i = 0; i < ARRAY_LEN(energies); i++) {
-        const struct counter *c = &r->counters[energies[i].counter];
+        const struct counter *c = &result_counters(r)[energies[i].counter];
         if (!c->valid)
             return NAN;
         nj += c->value * energies[i].factor * energies[i].picojoules / 1000;

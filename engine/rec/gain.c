@@ -1,7 +1,7 @@
 /* What a time rests on, and what one gains over another. */
 #include "engine/rec/gain.h"
 
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,16 +25,16 @@ const char *evidence_words(enum evidence e)
 
 enum evidence evidence_of(const struct result *r)
 {
-    switch (r->time.origin) {
+    switch (result_time(r)->origin) {
     case ORIGIN_MEASURED: return EVIDENCE_MEASURED;
     case ORIGIN_MODELLED: return EVIDENCE_MODELLED;
-    default: return r->sampled ? EVIDENCE_SAMPLED : EVIDENCE_WHOLE;
+    default: return result_sampled(r) ? EVIDENCE_SAMPLED : EVIDENCE_WHOLE;
     }
 }
 
 static bool ran(const struct result *r)
 {
-    return r && r->status == ST_OK && r->time.valid && r->equal != EQUAL_NO;
+    return r && result_status(r) == ST_OK && result_time(r)->valid && result_equal(r) != EQUAL_NO;
 }
 
 bool gain_same_registers(const char *was, const char *now)
@@ -49,14 +49,14 @@ double gain_between(double was, double now)
 
 static bool alike(const struct result *was, const struct result *now)
 {
-    return evidence_of(was) == evidence_of(now) && was->cold == now->cold &&
-           gain_same_registers(was->regs_from, now->regs_from);
+    return evidence_of(was) == evidence_of(now) && result_cold(was) == result_cold(now) &&
+           gain_same_registers(result_regs_from(was), result_regs_from(now));
 }
 
 double gain_of(const struct result *was, const struct result *now)
 {
     return ran(was) && ran(now) && alike(was, now)
-               ? gain_between((double)was->time.median, (double)now->time.median)
+               ? gain_between((double)result_time(was)->median, (double)result_time(now)->median)
                : (double)NAN;
 }
 

@@ -3,7 +3,7 @@
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 static const struct {
     enum limit_cause cause;
@@ -77,14 +77,14 @@ bool limit_next_try(const struct limits *l, enum limit_cause c, unsigned *i, str
 
 static double value(const struct result *r, enum counter_id c)
 {
-    return r->counters[c].valid ? r->counters[c].value : 0;
+    return result_counters(r)[c].valid ? result_counters(r)[c].value : 0;
 }
 
 static void put_rate(const struct result *r, double bytes, const char *where, struct buf *out)
 {
-    if (r->time.valid && r->time.median > 0)
+    if (result_time(r)->valid && result_time(r)->median > 0)
         buf_printf(out, "%.3g MB to and from %s, %.0f GB/s", bytes / 1e6, where,
-                   bytes / (double)r->time.median);
+                   bytes / (double)result_time(r)->median);
 }
 
 static void put_grid(const struct limit_facts *f, struct buf *out)
@@ -118,13 +118,13 @@ static void put_waves(const struct limit_facts *f, struct buf *out)
 
 static void put_sectors(const struct result *r, struct buf *out)
 {
-    if (r->counters[COUNTER_L1_SECTORS_PER_REQUEST].valid)
+    if (result_counters(r)[COUNTER_L1_SECTORS_PER_REQUEST].valid)
         buf_printf(out, "%.1f sectors a request", value(r, COUNTER_L1_SECTORS_PER_REQUEST));
 }
 
 void limit_why(const struct result *r, enum limit_cause c, struct buf *out)
 {
-    const struct limit_facts *f = &r->limits.facts;
+    const struct limit_facts *f = &result_limits(r)->facts;
     double l2 = 32 * (value(r, COUNTER_L2_READ_SECTORS) + value(r, COUNTER_L2_WRITE_SECTORS)),
            dram = value(r, COUNTER_DRAM_READ_BYTES) + value(r, COUNTER_DRAM_WRITE_BYTES);
     size_t from = out->n;

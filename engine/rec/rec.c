@@ -278,6 +278,52 @@ struct result result_empty(void)
     return r;
 }
 
+#define RESULT_GET(type, field, value)          \
+    type result_##field(const struct result *r) \
+    {                                           \
+        return value;                           \
+    }
+RESULT_GET(const struct options *, options, &r->options)
+RESULT_GET(enum status, status, r->status)
+RESULT_GET(const char *, message, r->message)
+RESULT_GET(const struct timing *, time, &r->time)
+RESULT_GET(const struct counter *, counters, r->counters)
+RESULT_GET(const struct output_hash *, outputs, r->outputs)
+RESULT_GET(const struct outputs_part *, part, &r->part)
+RESULT_GET(uint32_t, noutputs, r->noutputs)
+RESULT_GET(const struct load_counts *, loads, r->loads)
+RESULT_GET(uint32_t, nloads, r->nloads)
+RESULT_GET(const struct limits *, limits, &r->limits)
+RESULT_GET(const struct energy *, energy, &r->energy)
+RESULT_GET(enum equality, equal, r->equal)
+RESULT_GET(enum equality, captured, r->captured)
+RESULT_GET(uint64_t, captured_differ, r->captured_differ)
+RESULT_GET(uint32_t, regs, r->regs)
+RESULT_GET(const char *, regs_from, r->regs_from)
+RESULT_GET(uint32_t, shared_static, r->shared_static)
+RESULT_GET(uint32_t, local_bytes, r->local_bytes)
+RESULT_GET(uint32_t, ctas_per_sm, r->ctas_per_sm)
+RESULT_GET(bool, sampled, r->sampled)
+RESULT_GET(uint32_t, timed_turns, r->timed_turns)
+RESULT_GET(uint32_t, loop_turns, r->loop_turns)
+RESULT_GET(bool, cold, r->cold)
+RESULT_GET(unsigned, guessed, r->guessed)
+RESULT_GET(uint32_t, probe_ctas, r->probe_ctas)
+#undef RESULT_GET
+
+struct result *result_new(void)
+{
+    struct result *r = base_alloc(sizeof *r);
+    if (r)
+        *r = result_empty();
+    return r;
+}
+
+const struct result *result_at(const struct result *list, size_t i)
+{
+    return &list[i];
+}
+
 static uint32_t load_at(const struct result *r, uint32_t line)
 {
     uint32_t i = 0;

@@ -2,35 +2,11 @@
 #ifndef GPULOCW_REC_RESULT_H
 #define GPULOCW_REC_RESULT_H
 
-#include "engine/rec/counters.h"
 #include "engine/rec/energy.h"
-#include "engine/rec/equality.h"
 #include "engine/rec/limits.h"
 #include "engine/rec/options.h"
+#include "engine/rec/result_read.h"
 
-#define RESULT_MAX_OUTPUTS 16
-/* differ: bytes that are not those of an earlier output whose hash is `other`, the first at byte
- * `first`; 0: not known. */
-struct output_hash {
-    char name[48];
-    uint64_t hash;
-    uint64_t other;
-    uint64_t differ;
-    uint64_t first;
-};
-/* What was compared where not all outputs were made. */
-struct outputs_part {
-    uint64_t ctas;      /* that made their outputs */
-    uint64_t all_ctas;  /* of the launch; 0: all outputs were made */
-    uint64_t bytes;     /* that they made as the original did */
-    uint64_t all_bytes; /* of all outputs */
-    uint64_t wrong;     /* bytes that they made otherwise */
-};
-#define RESULT_MAX_LOADS 64
-struct load_counts {
-    uint32_t line;
-    uint64_t requests, sectors, l1_hits /* sectors */;
-}; /* the global loads of a line, all warps together */
 struct result {
     struct options options;
     enum status status; /* ST_OK or why this configuration has no time */
@@ -66,10 +42,7 @@ struct result {
     uint32_t probe_ctas;
 };
 struct result result_empty(void);
-/* NaN: r is NULL, or has none. */
-double result_counter(const struct result *r, size_t c);
 /* to its line; with no room, the line with the fewest sectors gives way */
 void result_add_load(struct result *r, struct load_counts c);
-const struct load_counts *result_load(const struct result *r, uint32_t line); /* NULL: not counted */
 
 #endif

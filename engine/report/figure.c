@@ -5,10 +5,9 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/report/report.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/tune/sweep.h"
 
 #include <stdio.h>
 #include <math.h>
@@ -29,10 +28,10 @@ const char *report_equal(const struct result *r)
 void report_each(const struct session_run *r, void (*fn)(void *ctx, const struct result *x), void *ctx)
 {
     if (r->kind == RUN_ONE)
-        fn(ctx, &r->one);
+        fn(ctx, r->one);
     if (r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0) {
-        fn(ctx, &r->sweep.bpa);
-        fn(ctx, &r->sweep.cha);
+        fn(ctx, r->sweep.bpa);
+        fn(ctx, r->sweep.cha);
     }
     for (size_t i = 0; r->kind == RUN_SWEEP && i < r->sweep.npoints; i++)
         fn(ctx, &r->sweep.points[i]);
@@ -155,8 +154,8 @@ void report_sweep_time(const struct session_run *r, struct buf *out)
         .mark_prefix = pi ? "π=" : "",
     };
     if (pi) {
-        c.level[0] = (struct chart_level){ "all bypass", BPA, ms(&s->bpa) * 1e6 / unit.ns };
-        c.level[1] = (struct chart_level){ "all cache", CHA, ms(&s->cha) * 1e6 / unit.ns };
+        c.level[0] = (struct chart_level){ "all bypass", BPA, ms(s->bpa) * 1e6 / unit.ns };
+        c.level[1] = (struct chart_level){ "all cache", CHA, ms(s->cha) * 1e6 / unit.ns };
     }
     out->oom = out->oom || !t.v;
     if (t.v && s->npoints)
@@ -274,7 +273,7 @@ void report_search(const struct session_run *r, struct buf *out)
 static bool comparable(const struct session_run *r)
 {
     return !r->deleted && r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0 && r->sweep.npoints &&
-           report_has_time(&r->sweep.cha);
+           report_has_time(r->sweep.cha);
 }
 
 /* Time of every π over that of caching all, put at π's place. */
@@ -286,7 +285,7 @@ static void relative(const struct tune_sweep *s, double *v, size_t n)
         const struct result *x = &s->points[i];
         if (report_has_time(x) && opt_bypass(&x->options)->pi.value >= 0 &&
             (size_t)opt_bypass(&x->options)->pi.value < n)
-            v[opt_bypass(&x->options)->pi.value] = gain_of(x, &s->cha);
+            v[opt_bypass(&x->options)->pi.value] = gain_of(x, s->cha);
     }
 }
 

@@ -10,14 +10,12 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/options.h"
 #include "engine/report/report.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/baseline.h"
 #include "engine/session/roofline.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/tune/sweep.h"
 
 #include <stdio.h>
 #include <math.h>
@@ -45,12 +43,12 @@ static const struct result *baseline(const struct page *p, const struct session_
 {
     const struct result *b = run_baseline(originals(p), p->originals.n, r);
     bool pi = r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0;
-    snprintf(name, size, "%s", pi && b == &r->sweep.cha ? "caching all" : "the original");
+    snprintf(name, size, "%s", pi && b == r->sweep.cha ? "caching all" : "the original");
     if (!b && r->kind == RUN_SWEEP && r->sweep.npoints) {
         b = &r->sweep.points[0];
         report_point_name(&r->sweep, 0, name, size);
     }
-    if (b && report_has_time(b) && b != &r->one)
+    if (b && report_has_time(b) && b != r->one)
         return b;
     *name = 0;
     return NULL;
@@ -166,7 +164,7 @@ static void put_counters(struct page *p, const struct session_run *r)
 static void put_roofline(struct page *p, const struct session_run *r)
 {
     const struct result *x = session_run_recommended(r) ? session_run_recommended(r)
-                             : r->kind == RUN_ONE       ? &r->one
+                             : r->kind == RUN_ONE       ? r->one
                                                         : NULL;
     struct buf text = { 0 }, picture = { 0 };
     if (!x || !report_has_time(x))
@@ -191,7 +189,7 @@ static void put_loads(struct page *p, const struct session_run *r)
 {
     char over[64] = "as it ran", text[5][CELL], code[96], hits[96];
     const struct result *x = session_run_recommended(r),
-                        *b = r->kind == RUN_ONE ? &r->one : baseline(p, r, over, sizeof over);
+                        *b = r->kind == RUN_ONE ? r->one : baseline(p, r, over, sizeof over);
     struct load_counts v[RESULT_MAX_LOADS];
     if (r->earlier || !p->module || !b || !b->nloads)
         return;
@@ -289,14 +287,14 @@ static void put_model(struct page *p, const struct session_run *r)
 static void put_facts(struct page *p, const struct session_run *r)
 {
     struct buf text = { 0 }, line = { 0 };
-    bool sampled = r->kind == RUN_ONE     ? r->one.sampled
-                   : r->kind == RUN_SWEEP ? r->sweep.cha.sampled
+    bool sampled = r->kind == RUN_ONE     ? r->one->sampled
+                   : r->kind == RUN_SWEEP ? r->sweep.cha->sampled
                                           : r->found->original.sampled;
     buf_printf(&text, "Device %s (%s), grid %ux%ux%u, block %ux%ux%u. Times and counters are %s%s.",
                r->dev.name, r->dev.spec, r->grid.x, r->grid.y, r->grid.z, r->block.x, r->block.y,
                r->block.z, report_origin(r), sampled ? ", timed on a sample of the CTAs" : "");
     if (r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0) {
-        options_line(&r->sweep.cha.options, &line);
+        options_line(&r->sweep.cha->options, &line);
         buf_printf(&text, " All cache is %s%s.", line.n ? line.s : "the original",
                    line.n ? " --pi cha" : "");
     }
@@ -314,7 +312,7 @@ static void put_verdict(struct page *p, const struct session_run *r)
         buf_printf(&text, "%s. %u launch%s, of %u configurations.", r->found->reason, r->found->launches,
                    r->found->launches == 1 ? "" : "es", r->found->space);
     else
-        buf_puts(&text, r->one.message);
+        buf_puts(&text, r->one->message);
     if (text.n)
         p->w->para(p->out, text.s);
     buf_free_checked(&text, p->out);

@@ -2,7 +2,7 @@
 #ifndef GPULOCW_REPORT_REPORT_H
 #define GPULOCW_REPORT_REPORT_H
 
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 struct tune_sweep;
 
@@ -139,7 +139,7 @@ double report_slowest_ns(const struct tune_sweep *s);
 void report_each(const struct session_run *r, void (*fn)(void *ctx, const struct result *x), void *ctx);
 static inline bool report_has_time(const struct result *r)
 {
-    return r->status == ST_OK && r->time.valid;
+    return result_status(r) == ST_OK && result_time(r)->valid;
 }
 struct time_scale report_unit(const struct session_run *r); /* by the longest time of the run */
 const char *report_origin(const struct session_run *r);     /* "simulated", "measured" */

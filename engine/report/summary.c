@@ -7,7 +7,6 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/options.h"
 #include "engine/report/report.h"
 #include "engine/search/advice.h"
 #include "engine/session/baseline.h"
@@ -71,7 +70,7 @@ static void put_row(const struct page *p, const char *name, double share, long w
 static void put_limits(const struct page *p, const struct result *x)
 {
     static const char *const head[] = { "what limits it", "share of the time", "" };
-    const struct limits *l = &x->limits;
+    const struct limits *l = result_limits(x);
     struct buf why = { 0 };
     double rest = 1;
     long left = 100;
@@ -132,8 +131,8 @@ static uint32_t heaviest(const struct page *p, const struct result *x, const str
 {
     uint64_t sectors = 0, requests = 0, most = 0;
     uint32_t line = at->ptx;
-    for (uint32_t i = 0; p->module && i < x->nloads; i++) {
-        const struct load_counts *c = &x->loads[i];
+    for (uint32_t i = 0; p->module && i < result_nloads(x); i++) {
+        const struct load_counts *c = &result_loads(x)[i];
         if (!stands_at(p, at, c->line))
             continue;
         sectors += c->sectors;
@@ -161,7 +160,7 @@ static void put_where(const struct page *p, const struct result *x)
 {
     static const char *const head[] = { "where", "share of the time", "sectors a request", "PTX there" };
     struct limit_place v[LIMIT_POOL];
-    size_t n = limits_lines(&x->limits, v);
+    size_t n = limits_lines(result_limits(x), v);
     if (!n)
         return;
     p->w->head(p->out, head, ARRAY_LEN(head));
@@ -174,7 +173,7 @@ static void put_where(const struct page *p, const struct result *x)
             put_code(str_trim(ptx_line_text(p->module, line)), code, sizeof code);
         if (!isnan(per_request))
             snprintf(sectors, sizeof sectors, "%.3g", per_request);
-        place_name(&x->limits, &v[i], name, sizeof name);
+        place_name(result_limits(x), &v[i], name, sizeof name);
         snprintf(percent, sizeof percent, "%.0f %%", 100 * (double)v[i].share);
         p->w->row(p->out, (const char *[]){ name, percent, sectors, code }, ARRAY_LEN(head), false,
                   false);
@@ -187,7 +186,8 @@ static void put_try(const struct page *p, const struct result *x)
     struct limit_try t = { NULL, NULL };
     struct buf text = { 0 };
     unsigned i = 0;
-    while (x->limits.valid && limit_next_try(&x->limits, limits_first(&x->limits), &i, &t))
+    while (result_limits(x)->valid &&
+           limit_next_try(result_limits(x), limits_first(result_limits(x)), &i, &t))
         buf_printf(&text, "%s%s%s",
                    text.n ? "; " : "What to try next: ", t.edit ? "in the source: " : "",
                    t.edit ? t.edit : t.options);
@@ -203,15 +203,15 @@ static struct best best_over(const struct page *p, const struct base *base, cons
     struct best b = { .run = SIZE_MAX, .gain = 1 + ADVICE_LEAST };
     for (size_t i = 0; i < session_count(p->s) && !cancel_asked(cancel); i++) {
         const struct session_run *r = session_look(p->s, i);
-        bool over = r && (base->x == &base->run->one ? run_alike(r, base->run) : r == base->run);
+        bool over = r && (base->x == base->run->one ? run_alike(r, base->run) : r == base->run);
         const struct result *x = over && !r->deleted ? session_run_recommended(r) : NULL;
         double gain = x ? run_gain(p->originals->run, p->originals->n, r, x) : (double)NAN;
-        if (!isnan(gain) && equality_known(x->equal) && gain > b.gain) {
+        if (!isnan(gain) && equality_known(result_equal(x)) && gain > b.gain) {
             b.run = i;
             b.gain = gain;
             b.evidence = evidence_of(x);
             buf_clear(&b.options);
-            options_line(&x->options, &b.options);
+            options_line(result_options(x), &b.options);
         }
         if (r != base->run)
             session_rest(p->s, i);
@@ -236,12 +236,12 @@ static void put_guessed(const struct page *p, const struct result *x)
 {
     bool sampled = evidence_of(x) == EVIDENCE_SAMPLED;
     struct buf text = { 0 };
-    if (!x->guessed && !sampled)
+    if (!result_guessed(x) && !sampled)
         return;
-    launch_guess_line("What is guessed: ", x->guessed, &text);
+    launch_guess_line("What is guessed: ", result_guessed(x), &text);
     if (sampled)
         buf_printf(&text, "%stimes are from a sample; --exact times all CTAs and turns.",
-                   x->guessed ? "Besides, " : "What is guessed: ");
+                   result_guessed(x) ? "Besides, " : "What is guessed: ");
     say(p, &text);
 }
 
@@ -255,7 +255,7 @@ static void put_subject(const struct page *p, const struct base *base)
     p->w->heading(p->out, 2, text.s ? text.s : "");
     buf_clear(&text);
     buf_printf(&text, "%.*f %s (%s) by %s on %s (%s), grid %ux%ux%u, block %ux%ux%u.", t.decimals,
-               (double)base->x->time.median / t.ns, t.name, evidence_name(evidence_of(base->x)),
+               (double)result_time(base->x)->median / t.ns, t.name, evidence_name(evidence_of(base->x)),
                base->name, r->dev.name, r->dev.spec, r->grid.x, r->grid.y, r->grid.z, r->block.x,
                r->block.y, r->block.z);
     say(p, &text);
@@ -282,15 +282,15 @@ void report_summary(struct session *s, const struct run_originals *originals,
     bool any = false;
     for (size_t i = 0; i < originals->n && !cancel_asked(cancel); i++) {
         const struct session_run *r = originals->run[i];
-        if (r->one.time.valid)
-            put_summary(&p, &(struct base){ r, &r->one, "the original" }, cancel);
-        any |= r->one.time.valid;
+        if (result_time(r->one)->valid)
+            put_summary(&p, &(struct base){ r, r->one, "the original" }, cancel);
+        any |= result_time(r->one)->valid;
     }
     for (size_t i = 0; i < session_count(s) && !any && !cancel_asked(cancel); i++) {
         const struct session_run *r = session_look(s, i);
-        any = r && !r->deleted && r->kind == RUN_SWEEP && r->sweep.cha.time.valid;
+        any = r && !r->deleted && r->kind == RUN_SWEEP && result_time(r->sweep.cha)->valid;
         if (any)
-            put_summary(&p, &(struct base){ r, &r->sweep.cha, "caching all" }, cancel);
+            put_summary(&p, &(struct base){ r, r->sweep.cha, "caching all" }, cancel);
         else
             session_rest(s, i);
     }

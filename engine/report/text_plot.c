@@ -27,8 +27,8 @@ static void widen(struct frame *f, const struct result *r)
 {
     if (!report_has_time(r))
         return;
-    f->low = fmin(f->low, (double)r->time.median);
-    f->high = fmax(f->high, (double)r->time.median);
+    f->low = fmin(f->low, (double)result_time(r)->median);
+    f->high = fmax(f->high, (double)result_time(r)->median);
 }
 
 static struct frame frame_of(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8)
@@ -36,10 +36,10 @@ static struct frame frame_of(const struct tune_sweep *s, unsigned width, unsigne
     struct frame f = {
         .low = INFINITY, .high = -INFINITY, .width = width, .height = height, .utf8 = utf8
     };
-    widen(&f, &s->bpa);
-    widen(&f, &s->cha);
+    widen(&f, s->bpa);
+    widen(&f, s->cha);
     for (size_t i = 0; i < s->npoints; i++)
-        widen(&f, &s->points[i]);
+        widen(&f, result_at(s->points, i));
     f.unit = time_scale_for(f.high);
     return f;
 }
@@ -51,14 +51,17 @@ double report_slowest_ns(const struct tune_sweep *s)
 
 static const char *cell_mark(const struct tune_sweep *s, const struct frame *f, size_t i, unsigned row)
 {
-    if (i < s->npoints && report_has_time(&s->points[i]) &&
-        row_of(f, (double)s->points[i].time.median) == row) {
+    if (i < s->npoints && report_has_time(result_at(s->points, i)) &&
+        row_of(f, (double)result_time(result_at(s->points, i))->median) == row) {
         bool best = s->has_best && i == s->best;
-        return s->points[i].equal == EQUAL_NO ? "!" : best ? (f->utf8 ? "◆" : "*") : f->utf8 ? "●" : "o";
+        return result_equal(result_at(s->points, i)) == EQUAL_NO ? "!"
+               : best                                            ? (f->utf8 ? "◆" : "*")
+               : f->utf8                                         ? "●"
+                                                                 : "o";
     }
-    if (report_has_time(&s->bpa) && row_of(f, (double)s->bpa.time.median) == row)
+    if (report_has_time(s->bpa) && row_of(f, (double)result_time(s->bpa)->median) == row)
         return f->utf8 ? "╌" : "-";
-    if (report_has_time(&s->cha) && row_of(f, (double)s->cha.time.median) == row)
+    if (report_has_time(s->cha) && row_of(f, (double)result_time(s->cha)->median) == row)
         return f->utf8 ? "┄" : ".";
     return " ";
 }
@@ -85,9 +88,9 @@ static void plot_row(const struct tune_sweep *s, const struct frame *f, size_t n
         for (unsigned k = 0; k < step; k++)
             buf_puts(out, k == step / 2 || line ? mark : " ");
     }
-    if (report_has_time(&s->bpa) && row_of(f, (double)s->bpa.time.median) == row)
+    if (report_has_time(s->bpa) && row_of(f, (double)result_time(s->bpa)->median) == row)
         buf_puts(out, " bpa");
-    if (report_has_time(&s->cha) && row_of(f, (double)s->cha.time.median) == row)
+    if (report_has_time(s->cha) && row_of(f, (double)result_time(s->cha)->median) == row)
         buf_puts(out, " cha");
     buf_puts(out, "\n");
 }
@@ -97,7 +100,7 @@ void report_point_name(const struct tune_sweep *s, size_t i, char *name, size_t 
     struct buf b = { 0 };
     int knob = knob_find(str_of(s->axis));
     if (knob >= 0)
-        knob_get(&s->points[i].options, (size_t)knob, &b);
+        knob_get(result_options(result_at(s->points, i)), (size_t)knob, &b);
     if (strcmp(s->axis, "block") == 0 && b.n > 2 && strcmp(b.s + b.n - 2, "x1") == 0)
         b.s[b.n - 2] = '\0';
     snprintf(name, n, "%s", b.oom ? "?" : b.s ? b.s : "");
@@ -172,9 +175,9 @@ static int by_missed(const void *x, const void *y)
 uint64_t report_loads_hottest(const struct result *r, struct load_counts v[RESULT_MAX_LOADS])
 {
     uint64_t missed = 0;
-    memcpy(v, r->loads, sizeof r->loads);
-    qsort(v, r->nloads, sizeof *v, by_missed);
-    for (uint32_t i = 0; i < r->nloads; i++)
+    memcpy(v, result_loads(r), result_nloads(r) * sizeof *v);
+    qsort(v, result_nloads(r), sizeof *v, by_missed);
+    for (uint32_t i = 0; i < result_nloads(r); i++)
         missed += v[i].sectors - v[i].l1_hits;
     return missed;
 }

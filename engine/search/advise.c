@@ -20,7 +20,7 @@
 #include "engine/rec/opt_memory.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_shared.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/search/advice.h"
 #include "engine/search/gain_record.h"
@@ -63,7 +63,7 @@ static const struct dev_info *device(const struct advising *a)
 static void from_sweep(struct advising *a)
 {
     const struct result *best = a->sweep ? tune_sweep_best(a->sweep) : NULL;
-    const struct result *cha = a->sweep ? &a->sweep->cha : NULL;
+    const struct result *cha = a->sweep ? a->sweep->cha : NULL;
     double gain = gain_of(cha, best);
     if (isnan(gain))
         return;
@@ -77,7 +77,7 @@ static void from_sweep(struct advising *a)
     snprintf(t->why, sizeof t->why, "%s", why.s ? why.s : "");
     buf_free(&why);
     if (gain > 1 + a->sweep->curve.significance)
-        t->options = best->options;
+        t->options = *result_options(best);
     t->tried = true;
     t->reason = SIZE_MAX;
     t->evidence = evidence_of(best);
@@ -468,7 +468,8 @@ size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep,
 static bool came_out_wrong(const struct options *o, const struct result *done, size_t ndone)
 {
     for (size_t k = 0; k < ndone; k++)
-        if (done[k].equal == EQUAL_NO && options_equal(o, &done[k].options))
+        if (result_equal(result_at(done, k)) == EQUAL_NO &&
+            options_equal(o, result_options(result_at(done, k))))
             return true;
     return false;
 }
@@ -477,8 +478,9 @@ static bool came_out_wrong(const struct options *o, const struct result *done, s
 static bool anything_gained(const struct result *original, const struct result *done, size_t ndone)
 {
     for (size_t k = 0; k < ndone; k++)
-        if (tune_usable(&done[k]) && gain_of(original, &done[k]) > 1 + ADVICE_LEAST &&
-            !came_out_wrong(&done[k].options, done, ndone))
+        if (tune_usable(result_at(done, k)) &&
+            gain_of(original, result_at(done, k)) > 1 + ADVICE_LEAST &&
+            !came_out_wrong(result_options(result_at(done, k)), done, ndone))
             return true;
     return false;
 }
@@ -486,15 +488,15 @@ static bool anything_gained(const struct result *original, const struct result *
 /* After a run the words are the run's. */
 static void say_ran(struct tune_advice *v, const struct result *original, const struct result *ran)
 {
-    const struct counter *was = &original->counters[COUNTER_L1_HIT_RATE],
-                         *now = &ran->counters[COUNTER_L1_HIT_RATE];
+    const struct counter *was = &result_counters(original)[COUNTER_L1_HIT_RATE],
+                         *now = &result_counters(ran)[COUNTER_L1_HIT_RATE];
     struct buf b = { 0 };
     if (v->reason == SIZE_MAX)
         return;
     v->reason = v->reason ? v->reason : strlen(v->why);
-    buf_printf(&b, ": in the run %s", time_words((double)ran->time.median).s);
+    buf_printf(&b, ": in the run %s", time_words((double)result_time(ran)->median).s);
     if (!isnan(v->real_gain))
-        buf_printf(&b, " instead of %s", time_words((double)original->time.median).s);
+        buf_printf(&b, " instead of %s", time_words((double)result_time(original)->median).s);
     if (!isnan(v->real_gain) && was->valid && now->valid)
         buf_printf(&b, "; L1 misses %.0f %% instead of %.0f %%", 100 - now->value, 100 - was->value);
     buf_printf(&b, " (%s)", evidence_words(v->evidence));
@@ -511,15 +513,16 @@ static void prove_one(struct tune_advice *v, const struct result *original, cons
         return;
     }
     for (size_t k = 0; k < ndone; k++) {
-        if (!tune_usable(&done[k]) || !options_equal(&v->options, &done[k].options))
+        if (!tune_usable(result_at(done, k)) ||
+            !options_equal(&v->options, result_options(result_at(done, k))))
             continue;
-        double gain = gain_of(original, &done[k]);
+        double gain = gain_of(original, result_at(done, k));
         if (v->tried && isnan(gain))
             continue;
         v->tried = true;
-        v->evidence = evidence_of(&done[k]);
+        v->evidence = evidence_of(result_at(done, k));
         v->real_gain = gain;
-        say_ran(v, original, &done[k]);
+        say_ran(v, original, result_at(done, k));
     }
 }
 

@@ -15,11 +15,10 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
-#include "engine/search/live.h"
+#include "engine/search/found.h"
 #include "engine/search/search.h"
 #include "engine/search/space.h"
 #include "engine/search/surrogate.h"
-#include "engine/search/tuner.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 

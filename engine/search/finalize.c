@@ -7,8 +7,7 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
+#include "engine/search/found.h"
 #include "engine/search/search.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/tune.h"
@@ -115,7 +114,7 @@ static void what_binds(const struct searching *s, char *text, size_t n)
 {
     const struct ana_kernel *k = s->bench->subject.facts;
     const struct dev_info *d = dev_describe(s->bench->subject.dev);
-    const struct limits *l = &s->live.original.limits;
+    const struct limits *l = &s->live.original->limits;
     text[0] = 0;
     if (k && k->cls == ANA_CLASS_STREAMING)
         snprintf(text, n, "its loads stream, there is no reuse to keep");

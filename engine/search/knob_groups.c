@@ -2,7 +2,6 @@
  * table's order. */
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/search/search.h"
 
 #include <string.h>

@@ -4,9 +4,10 @@
 
 #include "engine/base/base.h"
 #include "engine/predict/prediction.h"
-#include "engine/rec/result.h"
+#include "engine/rec/equality.h"
+#include "engine/rec/options.h"
 
-struct options;
+struct result;
 
 /* ---- a search while it goes on ---- */
 struct tune_explored { /* one configuration that was tried, in order */
@@ -35,7 +36,7 @@ struct tune_live {
     double done;              /* 0..1, never falls; 0: not known yet */
     double elapsed_s, left_s; /* left_s: if what is left goes on as before; NaN: not known yet */
     double noise;
-    struct result original, best;
+    const struct result *original, *best; /* NULL: not run yet */
     struct options options /* the best so far */;
     struct tune_prediction best_cost, original_cost; /* !valid: not predicted */
     const struct tune_explored *explored;

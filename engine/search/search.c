@@ -1,5 +1,6 @@
 /* A search from start to end: the original, the method, the proof. Nothing is recommended that did not
  * run with outputs equal to the original's, or whose gain lies within the noise. */
+#include "engine/search/found.h"
 #include "engine/search/search.h"
 
 #include "engine/base/base.h"
@@ -7,8 +8,6 @@
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
-#include "engine/search/live.h"
 #include "engine/search/space.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/tune.h"

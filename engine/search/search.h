@@ -5,6 +5,7 @@
 #define GPULOCW_SEARCH_SEARCH_H
 
 #include "engine/base/base.h"
+#include "engine/rec/result.h"
 #include "engine/search/live.h"
 #include "engine/search/space.h"
 

@@ -1,7 +1,7 @@
 /* The option space: one row per dimension. A dimension offers alternatives to a base
  * configuration; whether one is legal is the pass room's word (pass_legal). */
 #include "engine/rec/options.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/space.h"
 
 #include "engine/analysis/analysis.h"
@@ -485,7 +485,8 @@ struct space space_of(const struct tune_bench *b)
                        .asks_to_cache = d->cc_major < 7 && !(d->sm.l1_plain > 0) && d->sm.l1_ca > 0 };
     struct options none = options_default();
     struct dev_cta cta = tune_cta(&b->subject, &none);
-    s.resident = b->original->ctas_per_sm ? b->original->ctas_per_sm : dev_resident(d, &cta).ctas_per_sm;
+    s.resident = result_ctas_per_sm(b->original) ? result_ctas_per_sm(b->original)
+                                                 : dev_resident(d, &cta).ctas_per_sm;
     s.resident = s.resident ? s.resident : 1;
     if (k && k->footprint.valid)
         s.pi_predicted = k->footprint.pi_fit;

@@ -1,6 +1,7 @@
 /* The search's core: what the budget allows, trying a configuration, ranking the candidates of a
  * dimension, telling what goes on. Every result is kept, so that nothing is launched twice. */
 #include "engine/rec/counter_ids.h"
+#include "engine/search/found.h"
 #include "engine/search/search.h"
 
 #include "engine/base/base.h"
@@ -15,8 +16,6 @@
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_softcache.h"
-#include "engine/rec/result.h"
-#include "engine/search/live.h"
 #include "engine/search/space.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/tune.h"
@@ -209,8 +208,8 @@ void search_tell(struct searching *s)
     s->live.resumed = f->resumed;
     s->live.budget = s->budget;
     s->live.elapsed_s = elapsed;
-    s->live.original = !f->best.sampled && s->whole.time.valid ? s->whole : f->original;
-    s->live.best = f->best;
+    s->live.original = !f->best.sampled && s->whole.time.valid ? &s->whole : &f->original;
+    s->live.best = &f->best;
     s->live.options = f->options;
     s->live.explored = s->explored;
     if (s->ob && s->ob->progress)

@@ -4,9 +4,7 @@
 
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,9 +43,9 @@ static bool each(const struct session_run *r, bool (*see)(void *ctx, const struc
 {
     bool enough = false;
     if (r->kind == RUN_ONE)
-        return see(ctx, &r->one);
+        return see(ctx, r->one);
     if (r->kind == RUN_SWEEP)
-        enough = see(ctx, &r->sweep.cha) || see(ctx, &r->sweep.bpa);
+        enough = see(ctx, r->sweep.cha) || see(ctx, r->sweep.bpa);
     for (size_t i = 0; r->kind == RUN_SWEEP && !enough && i < r->sweep.npoints; i++)
         enough = see(ctx, &r->sweep.points[i]);
     if (r->kind == RUN_TUNE && r->found)
@@ -117,7 +115,7 @@ const struct result *run_baseline_of(const struct session_run *r, const struct r
     const struct result *own = run_original(r, NULL);
     if (own || others)
         return better(others, own) ? others : own;
-    return r->kind == RUN_SWEEP && r->sweep.cha.time.valid ? &r->sweep.cha : NULL;
+    return r->kind == RUN_SWEEP && r->sweep.cha->time.valid ? r->sweep.cha : NULL;
 }
 
 const struct result *run_baseline(const struct session_run *const *runs, size_t n,
@@ -175,16 +173,15 @@ void run_verdict(const struct session_run *const *runs, size_t n, const struct s
 /* ---- the originals of many runs ---- */
 static struct session_run *alone(const struct session_run *r, const struct result *original)
 {
-    struct session_run *one = base_alloc(sizeof *one);
+    struct session_run *one = session_run_new(RUN_ONE);
     if (!one)
         return NULL;
-    *one = (struct session_run){ .kind = RUN_ONE,
-                                 .earlier = r->earlier,
-                                 .dev = r->dev,
-                                 .grid = r->grid,
-                                 .block = r->block,
-                                 .launch_key = r->launch_key,
-                                 .one = *original };
+    one->earlier = r->earlier;
+    one->dev = r->dev;
+    one->grid = r->grid;
+    one->block = r->block;
+    one->launch_key = r->launch_key;
+    *one->one = *original;
     memcpy(one->kernel, r->kernel, sizeof one->kernel);
     return one;
 }
@@ -195,16 +192,16 @@ bool run_originals_add(struct run_originals *o, const struct session_run *r)
     size_t i = 0;
     while (i < o->n && !run_alike(o->run[i], r))
         i++;
-    if (!original || (i < o->n && !better(original, &o->run[i]->one)))
+    if (!original || (i < o->n && !better(original, o->run[i]->one)))
         return true;
     struct session_run *one = alone(r, original);
     if (!one ||
         (i == o->n && !base_grow((void **)&o->run, o->n, &o->cap, sizeof(struct session_run *)))) {
-        base_free(one);
+        session_run_drop(one);
         return false;
     }
     if (i < o->n)
-        base_free((void *)(uintptr_t)o->run[i]);
+        session_run_drop((struct session_run *)(uintptr_t)o->run[i]);
     o->n += i == o->n;
     o->run[i] = one;
     return true;
@@ -213,7 +210,7 @@ bool run_originals_add(struct run_originals *o, const struct session_run *r)
 void run_originals_free(struct run_originals *o)
 {
     for (size_t i = 0; i < o->n; i++)
-        base_free((void *)(uintptr_t)o->run[i]);
+        session_run_drop((struct session_run *)(uintptr_t)o->run[i]);
     base_free(o->run);
     *o = (struct run_originals){ NULL, 0, 0 };
 }

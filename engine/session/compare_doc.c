@@ -9,7 +9,7 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/document.h"
 
 #include <math.h>
@@ -42,20 +42,21 @@ double compare_slower(const struct compared *c)
 
 static const struct output_hash *output_named(const struct result *r, const char *name)
 {
-    for (uint32_t i = 0; i < r->noutputs; i++)
-        if (strcmp(r->outputs[i].name, name) == 0)
-            return &r->outputs[i];
+    for (uint32_t i = 0; i < result_noutputs(r); i++)
+        if (strcmp(result_outputs(r)[i].name, name) == 0)
+            return &result_outputs(r)[i];
     return NULL;
 }
 
 static enum equality outputs_equal(const struct compared *c)
 {
-    bool same = c->old->noutputs == c->now->noutputs;
-    if (c->old->part.all_ctas || c->now->part.all_ctas || !c->old->noutputs || !c->now->noutputs)
+    bool same = result_noutputs(c->old) == result_noutputs(c->now);
+    if (result_part(c->old)->all_ctas || result_part(c->now)->all_ctas || !result_noutputs(c->old) ||
+        !result_noutputs(c->now))
         return EQUAL_UNKNOWN;
-    for (uint32_t i = 0; i < c->old->noutputs && same; i++) {
-        const struct output_hash *o = output_named(c->now, c->old->outputs[i].name);
-        same = o && o->hash == c->old->outputs[i].hash;
+    for (uint32_t i = 0; i < result_noutputs(c->old) && same; i++) {
+        const struct output_hash *o = output_named(c->now, result_outputs(c->old)[i].name);
+        same = o && o->hash == result_outputs(c->old)[i].hash;
     }
     return same ? EQUAL_YES : EQUAL_NO;
 }
@@ -76,14 +77,14 @@ static struct line_traffic *line_at(struct line_traffic *v, size_t *n, uint32_t 
 static void add_lines(const struct result *r, const struct ptx_module *m, unsigned side,
                       struct line_traffic *v, size_t *n)
 {
-    for (uint32_t i = 0; i < r->nloads; i++) {
-        struct ptx_place p = m ? ptx_user_place_at(m, r->loads[i].line) : (struct ptx_place){ 0 };
-        struct line_traffic *l = line_at(v, n, p.file ? p.line : r->loads[i].line, p.file != 0);
+    for (uint32_t i = 0; i < result_nloads(r); i++) {
+        struct ptx_place p = m ? ptx_user_place_at(m, result_loads(r)[i].line) : (struct ptx_place){ 0 };
+        struct line_traffic *l = line_at(v, n, p.file ? p.line : result_loads(r)[i].line, p.file != 0);
         if (!l)
             continue;
         l->has[side] = true;
-        l->sectors[side] += r->loads[i].sectors;
-        l->requests[side] += r->loads[i].requests;
+        l->sectors[side] += result_loads(r)[i].sectors;
+        l->requests[side] += result_loads(r)[i].requests;
     }
 }
 
@@ -109,8 +110,8 @@ static void text_time(const struct compared *c, struct buf *out)
 {
     double gain = compare_gain(c);
     buf_printf(out, "%s\n  time      ", c->name);
-    put_side(c->old->time.valid, (double)c->old->time.median / 1e3, " µs", out);
-    put_side(c->now->time.valid, (double)c->now->time.median / 1e3, " µs", out);
+    put_side(result_time(c->old)->valid, (double)result_time(c->old)->median / 1e3, " µs", out);
+    put_side(result_time(c->now)->valid, (double)result_time(c->now)->median / 1e3, " µs", out);
     if (isfinite(gain))
         buf_printf(out, "   %s %.2fx (%s)\n", gain >= 1 ? "faster" : "slower",
                    gain >= 1 ? gain : 1 / gain, evidence_name(evidence_of(c->now)));
@@ -130,9 +131,9 @@ static void text_why(const struct compared *c, struct buf *out)
 
 static void text_limits(const struct compared *c, struct buf *out)
 {
-    bool valid = c->old->limits.valid && c->now->limits.valid;
+    bool valid = result_limits(c->old)->valid && result_limits(c->now)->valid;
     for (unsigned k = 0; valid && k < LIMIT_COUNT; k++) {
-        double a = (double)c->old->limits.share[k], b = (double)c->now->limits.share[k];
+        double a = (double)result_limits(c->old)->share[k], b = (double)result_limits(c->now)->share[k];
         if (fmax(a, b) < 0.05)
             continue;
         buf_printf(out, "  limit     %-17s %6.1f %% of the issue slots, now %.1f %%\n",
@@ -145,7 +146,7 @@ static void text_limits(const struct compared *c, struct buf *out)
 static void text_counters(const struct compared *c, struct buf *out)
 {
     for (int i = 0; i < COUNTER_COUNT; i++) {
-        const struct counter *a = &c->old->counters[i], *b = &c->now->counters[i];
+        const struct counter *a = &result_counters(c->old)[i], *b = &result_counters(c->now)[i];
         if ((!a->valid && !b->valid) ||
             (a->valid && b->valid && fabs(a->value - b->value) <= NAMED * fmax(a->value, b->value)))
             continue;
@@ -203,7 +204,7 @@ void compare_text(const struct compared *c, struct buf *out)
     text_time(c, out);
     text_why(c, out);
     buf_printf(out, "  outputs   %s\n", said[outputs_equal(c)]);
-    launch_guess_line("  guess     ", c->old->guessed | c->now->guessed, out);
+    launch_guess_line("  guess     ", result_guessed(c->old) | result_guessed(c->now), out);
     text_limits(c, out);
     text_counters(c, out);
     text_lines(c, out);
@@ -221,15 +222,16 @@ static void put_result_of(struct jw *w, const char *key, const struct result *r)
 {
     jw_key(w, key);
     jw_obj(w);
-    num(w, "time_ns", r->time.valid, (double)r->time.median);
-    jw_put_str(w, "evidence", r->time.valid ? evidence_name(evidence_of(r)) : NULL);
-    jw_put_str(w, "first_limit", r->limits.valid ? limit_name(limits_first(&r->limits)) : NULL);
+    num(w, "time_ns", result_time(r)->valid, (double)result_time(r)->median);
+    jw_put_str(w, "evidence", result_time(r)->valid ? evidence_name(evidence_of(r)) : NULL);
+    jw_put_str(w, "first_limit",
+               result_limits(r)->valid ? limit_name(limits_first(result_limits(r))) : NULL);
     jw_end_obj(w);
 }
 
 static void put_limits_of(struct jw *w, const struct compared *c)
 {
-    bool valid = c->old->limits.valid && c->now->limits.valid;
+    bool valid = result_limits(c->old)->valid && result_limits(c->now)->valid;
     jw_key(w, "limits");
     if (!valid) {
         jw_null(w);
@@ -239,8 +241,8 @@ static void put_limits_of(struct jw *w, const struct compared *c)
     for (unsigned k = 0; k < LIMIT_COUNT; k++) {
         jw_obj(w);
         jw_put_str(w, "what", limit_name((enum limit_cause)k));
-        num(w, "old", true, (double)c->old->limits.share[k]);
-        num(w, "new", true, (double)c->now->limits.share[k]);
+        num(w, "old", true, (double)result_limits(c->old)->share[k]);
+        num(w, "new", true, (double)result_limits(c->now)->share[k]);
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -250,7 +252,7 @@ static void put_counters_of(struct jw *w, const struct compared *c)
 {
     jw_put_arr(w, "counters");
     for (int i = 0; i < COUNTER_COUNT; i++) {
-        const struct counter *a = &c->old->counters[i], *b = &c->now->counters[i];
+        const struct counter *a = &result_counters(c->old)[i], *b = &result_counters(c->now)[i];
         jw_obj(w);
         jw_put_str(w, "name", counter_name((enum counter_id)i));
         jw_put_str(w, "unit", counter_unit((enum counter_id)i));

@@ -3,7 +3,7 @@
 #include "engine/dev/dev_pool.h"
 #include "engine/perfmodel/valley.h"
 #include "engine/search/advice.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/documents.h"
 #include "engine/session/session_int.h"
 

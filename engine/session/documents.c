@@ -11,10 +11,8 @@
 #include "engine/rec/device.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
 #include "engine/search/advice.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/document.h"
 #include "engine/session/documents.h"
 #include "engine/session/limits_doc.h"
@@ -125,8 +123,8 @@ static void put_sweep_head(struct jw *w, const char *const *axis, size_t naxes,
     jw_end_arr(w);
     jw_put_bool(w, "complete", complete);
     jw_put_uint(w, "warps_per_cta", s->warps);
-    put_result_as(w, "bpa", &s->bpa);
-    put_result_as(w, "cha", &s->cha);
+    put_result_as(w, "bpa", s->bpa);
+    put_result_as(w, "cha", s->cha);
 }
 
 /* What each member of the pool did, in seconds since the pool was opened. */
@@ -191,11 +189,11 @@ static void put_slices(struct jw *w, const struct tune_family *f)
     for (size_t i = 0; i < f->n; i++) {
         const struct tune_sweep *s = &f->slice[i].sweep;
         jw_obj(w);
-        put_line(w, &f->slice[i].base);
+        put_line(w, tune_family_base(f, i));
         jw_put_uint(w, "points_from", from);
         jw_put_uint(w, "points_count", s->npoints);
-        put_result_as(w, "bpa", &s->bpa);
-        put_result_as(w, "cha", &s->cha);
+        put_result_as(w, "bpa", s->bpa);
+        put_result_as(w, "cha", s->cha);
         put_judged(w, s);
         json_proof(w, &f->slice[i].proof);
         jw_end_obj(w);

@@ -5,7 +5,7 @@
 #include "engine/base/name.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/session_int.h"
 
 #include <stdio.h>
@@ -39,7 +39,8 @@ static void put_tries(struct jw *w, const struct result *r, enum limit_cause c)
 {
     struct limit_try t;
     jw_put_arr(w, "try");
-    for (unsigned i = 0; r->limits.share[c] >= LIMIT_LEAST && limit_next_try(&r->limits, c, &i, &t);) {
+    for (unsigned i = 0;
+         result_limits(r)->share[c] >= LIMIT_LEAST && limit_next_try(result_limits(r), c, &i, &t);) {
         jw_obj(w);
         jw_put_str(w, "options", t.options);
         jw_put_str(w, "edit", t.edit);
@@ -58,9 +59,9 @@ static void put_limit(struct jw *w, const struct result *r, enum limit_cause c)
     jw_obj(w);
     w->pretty = 0; /* on one line: a session holds hundreds */
     jw_put_str(w, "what", limit_name(c));
-    jw_put_num(w, "share", (double)r->limits.share[c]);
+    jw_put_num(w, "share", (double)result_limits(r)->share[c]);
     jw_put_str(w, "evidence", evidence_name(evidence_of(r)));
-    put_where(w, &r->limits, c);
+    put_where(w, result_limits(r), c);
     limit_why(r, c, &why);
     jw_put_str(w, "why", why.s ? why.s : "");
     buf_free(&why);
@@ -82,19 +83,19 @@ static void put_facts(struct jw *w, const struct limit_facts *f)
 void json_limits(struct jw *w, const struct result *r)
 {
     jw_key(w, "limits");
-    if (!r || !r->limits.valid) {
+    if (!r || !result_limits(r)->valid) {
         jw_null(w);
         jw_put_null(w, "filled");
         return;
     }
     jw_arr(w);
     for (size_t i = 0; i < LIMIT_COUNT; i++) {
-        enum limit_cause c = limits_order(&r->limits, i);
-        if (r->limits.share[c] > 0)
+        enum limit_cause c = limits_order(result_limits(r), i);
+        if (result_limits(r)->share[c] > 0)
             put_limit(w, r, c);
     }
     jw_end_arr(w);
-    put_facts(w, &r->limits.facts);
+    put_facts(w, &result_limits(r)->facts);
 }
 
 /* ---- reading ---- */
@@ -173,10 +174,11 @@ static void limits_place_text(const struct limits *l, const struct limit_place *
 static void put_line(const struct result *r, enum limit_cause c, struct buf *out)
 {
     const struct limit_place *p;
-    buf_printf(out, "  %5.1f %%  %-17s", 100 * (double)r->limits.share[c], limit_name(c));
-    for (unsigned k = 0; k < 2 && (p = limits_place(&r->limits, c, k)) && p->share >= LIMIT_LEAST; k++) {
+    buf_printf(out, "  %5.1f %%  %-17s", 100 * (double)result_limits(r)->share[c], limit_name(c));
+    for (unsigned k = 0; k < 2 && (p = limits_place(result_limits(r), c, k)) && p->share >= LIMIT_LEAST;
+         k++) {
         buf_puts(out, k ? ", " : "  ");
-        limits_place_text(&r->limits, p, out);
+        limits_place_text(result_limits(r), p, out);
         buf_printf(out, " (%.0f %%)", 100 * (double)p->share);
     }
     buf_puts(out, "\n");
@@ -184,34 +186,34 @@ static void put_line(const struct result *r, enum limit_cause c, struct buf *out
 
 void limits_first_text(const struct result *r, struct buf *out)
 {
-    enum limit_cause first = limits_first(&r->limits);
+    enum limit_cause first = limits_first(result_limits(r));
     buf_printf(out, "%s, %.0f %% of the issue slots (%s)", limit_name(first),
-               100 * (double)r->limits.share[first], evidence_name(evidence_of(r)));
+               100 * (double)result_limits(r)->share[first], evidence_name(evidence_of(r)));
 }
 
 void limits_text(const struct result *r, struct buf *out)
 {
     struct limit_try t;
-    if (!r->limits.valid) {
-        buf_puts(out, r->time.valid && r->time.origin == ORIGIN_MEASURED
+    if (!result_limits(r)->valid) {
+        buf_puts(out, result_time(r)->valid && result_time(r)->origin == ORIGIN_MEASURED
                           ? "n/a: counters of the GPU were not read, or do not tell (gpulocw devices "
                             "--counters)\n"
                           : "n/a: a launch that was timed knows\n");
         return;
     }
-    enum limit_cause first = limits_first(&r->limits);
+    enum limit_cause first = limits_first(result_limits(r));
     limits_first_text(r, out);
     buf_puts(out, "\n");
-    for (size_t i = 0; i < LIMITS_SHOWN && limits_nth(&r->limits, i) < LIMIT_COUNT; i++)
-        put_line(r, limits_nth(&r->limits, i), out);
+    for (size_t i = 0; i < LIMITS_SHOWN && limits_nth(result_limits(r), i) < LIMIT_COUNT; i++)
+        put_line(r, limits_nth(result_limits(r), i), out);
     buf_puts(out, "  ");
     limit_why(r, first, out);
     buf_puts(out, "\n");
-    for (unsigned i = 0; limit_next_try(&r->limits, first, &i, &t);)
+    for (unsigned i = 0; limit_next_try(result_limits(r), first, &i, &t);)
         if (t.edit)
             buf_printf(out, "  try: %s\n", t.edit);
     for (unsigned k = 0; k < LIMIT_EDITS; k++)
-        if (r->limits.edit[k].text[0] && r->limits.edit[k].cause != first)
-            buf_printf(out, "  and: %s (%s)\n", r->limits.edit[k].text,
-                       limit_name((enum limit_cause)r->limits.edit[k].cause));
+        if (result_limits(r)->edit[k].text[0] && result_limits(r)->edit[k].cause != first)
+            buf_printf(out, "  and: %s (%s)\n", result_limits(r)->edit[k].text,
+                       limit_name((enum limit_cause)result_limits(r)->edit[k].cause));
 }

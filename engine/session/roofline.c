@@ -4,7 +4,7 @@
 #include "engine/session/roofline.h"
 
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/preset_fields.h"
 #include "engine/session/session_int.h"
 
@@ -42,7 +42,7 @@ static double field(const struct preset_fields *p, const char *name, char *said,
 
 static double value(const struct result *r, enum counter_id id)
 {
-    return r->counters[id].valid ? r->counters[id].value : NAN;
+    return result_counters(r)[id].valid ? result_counters(r)[id].value : NAN;
 }
 
 static struct roof placed(const struct roofline *f, struct roof x)
@@ -138,12 +138,14 @@ static const struct preset_fields *fields_of(struct roofline_device *d, const ch
 
 static struct roofline roofline_on(const struct result *r, const struct preset_fields *p)
 {
-    struct roofline f = { .valid = true, .limit = limits_first(&r->limits), .origin = r->time.origin };
+    struct roofline f = { .valid = true,
+                          .limit = limits_first(result_limits(r)),
+                          .origin = result_time(r)->origin };
     for (unsigned k = 0; k < PIPE_COUNT; k++)
-        f.operations += r->counters[pipe_counter((enum pipe)k)].valid
-                            ? r->counters[pipe_counter((enum pipe)k)].value
+        f.operations += result_counters(r)[pipe_counter((enum pipe)k)].valid
+                            ? result_counters(r)[pipe_counter((enum pipe)k)].value
                             : NAN;
-    f.seconds = (double)r->time.median * 1e-9;
+    f.seconds = (double)result_time(r)->median * 1e-9;
     f.attained = f.operations / f.seconds;
     if (isnan(f.operations))
         f = not_known("what the tensor cores did is not known");
@@ -159,9 +161,10 @@ static struct roofline roofline_on(const struct result *r, const struct preset_f
 struct roofline roofline_of(const struct result *r, const char *spec, struct roofline_device *d)
 {
     struct roofline_device own = { NULL, NULL };
-    if (!r->time.valid)
+    if (!result_time(r)->valid)
         return not_known("the launch has no time");
-    if (r->time.origin != ORIGIN_SIMULATED || !r->counters[COUNTER_L2_WRITE_SECTORS].valid)
+    if (result_time(r)->origin != ORIGIN_SIMULATED ||
+        !result_counters(r)[COUNTER_L2_WRITE_SECTORS].valid)
         return not_known("operations are counted by the simulated device, timed");
     const struct preset_fields *p = fields_of(d ? d : &own, spec);
     struct roofline f = p ? roofline_on(r, p) : not_known("the device's preset cannot be read");

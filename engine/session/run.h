@@ -21,7 +21,7 @@ struct session_run { /* one thing the user ran */
     struct dev_info dev;
     struct dim3u grid, block;
     uint64_t launch_key; /* launch_key of the launch it ran with; 0: not recorded */
-    struct result one;
+    struct result *one;  /* owned */
     struct tune_sweep sweep;
     struct tune_proof *proof; /* of one, or of the sweep's best; NULL: none (a search has its own) */
     /* tune: what came of it; else NULL: a session may have thousands of runs */
@@ -32,6 +32,9 @@ struct session_run { /* one thing the user ran */
     struct result *probe;
     size_t nprobe;
 };
+/* empty, time 0; NULL: out of memory. session_run_drop */
+struct session_run *session_run_new(enum run_kind kind);
+void session_run_drop(struct session_run *r); /* frees it too; NULL is fine */
 /* Deep copies, so that a finished state can be published while the run goes on. False on out of memory.
  */
 bool session_run_copy(struct session_run *to, const struct session_run *from);

@@ -12,6 +12,7 @@
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_schedule.h"
+#include "engine/rec/options.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune_int.h"
 

@@ -12,7 +12,7 @@
 #include "engine/ptx/ptx_type.h"
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/sim/timing/expansion.h"
 #include "engine/tune/cure_int.h"
 
@@ -284,7 +284,7 @@ void cure_costs(struct curing *c)
 
 static double counted(const struct result *r, enum counter_id id)
 {
-    return r->counters[id].valid ? r->counters[id].value : 0;
+    return result_counters(r)[id].valid ? result_counters(r)[id].value : 0;
 }
 
 /* The branch that parts a warp's lanes closest around the place; NULL: none does. */
@@ -356,7 +356,7 @@ static bool has_barrier(const struct curing *c)
 
 void cure_short(struct curing *c)
 {
-    const struct limit_facts *f = &c->r->limits.facts;
+    const struct limit_facts *f = &result_limits(c->r)->facts;
     double cta_warps = (f->cta_threads + WARP - 1) / WARP, warps = f->ctas * cta_warps,
            room = cta_warps > 0 ? (double)f->warps_room / cta_warps * (double)f->sms : 0,
            each = warps > 0 ? counted(c->r, COUNTER_INST_WARP) / warps : 0;

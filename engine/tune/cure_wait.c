@@ -6,7 +6,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/tune/cure_int.h"
 
 #include <math.h>
@@ -142,7 +142,7 @@ void cure_latency(struct curing *c)
         cure_gather(c);
     if (!c->out.n)
         cure_one_by_one(c);
-    if (!c->out.n && (double)c->r->limits.share[LIMIT_LATENCY] >= MUCH)
+    if (!c->out.n && (double)result_limits(c->r)->share[LIMIT_LATENCY] >= MUCH)
         cure_short(c);
     if (!c->out.n)
         cure_costs(c);
@@ -158,7 +158,7 @@ static double ctas_that_fill(const struct limit_facts *f)
 
 void cure_grid(struct curing *c)
 {
-    const struct limit_facts *f = &c->r->limits.facts;
+    const struct limit_facts *f = &result_limits(c->r)->facts;
     if (f->used >= f->sms)
         return;
     c->whole = true;
@@ -172,9 +172,9 @@ void cure_grid(struct curing *c)
 
 void cure_few_warps(struct curing *c)
 {
-    const struct limit_facts *f = &c->r->limits.facts;
+    const struct limit_facts *f = &result_limits(c->r)->facts;
     struct limit_place line[LIMIT_POOL];
-    size_t n = limits_lines(&c->r->limits, line);
+    size_t n = limits_lines(result_limits(c->r), line);
     double used = f->sms > 0 ? (double)(f->used / f->sms) : 0;
     for (size_t i = 0; i < n && !c->out.n && (double)line[i].share >= WORTH * used; i++) {
         c->at = line[i];
@@ -205,13 +205,13 @@ void cure_imbalance(struct curing *c)
 void cure_occupancy(struct curing *c)
 {
     const struct ptx_func *f = c->k->func;
-    const struct limit_facts *x = &c->r->limits.facts;
+    const struct limit_facts *x = &result_limits(c->r)->facts;
     c->whole = true;
     unsigned ctas =
         x->cta_threads ? (unsigned)((double)x->warps_room / ((x->cta_threads + 31) / 32)) : 0;
-    if (f->minnctapersm && c->r->regs)
+    if (f->minnctapersm && result_regs(c->r))
         buf_printf(&c->out, "launch bounds ask for %u CTAs of an SM, which leaves %u registers",
-                   f->minnctapersm, c->r->regs);
+                   f->minnctapersm, result_regs(c->r));
     else if (x->warps_room >= x->warps_most || !ctas)
         return;
     else if (x->held_by == DEV_LIMIT_SLOTS)
@@ -224,11 +224,11 @@ void cure_occupancy(struct curing *c)
                    "the shared memory of a CTA leaves room for %u of them on an SM, %.0f of %.0f warps: "
                    "smaller tiles, or fewer copies",
                    ctas, (double)x->warps_room, (double)x->warps_most);
-    else if (x->held_by == DEV_LIMIT_REGS && c->r->regs)
+    else if (x->held_by == DEV_LIMIT_REGS && result_regs(c->r))
         buf_printf(&c->out,
                    "%u registers of a thread leave room for %.0f of %.0f warps: keep less at once in "
                    "registers (a part in shared memory, shorter unrolling)",
-                   c->r->regs, (double)x->warps_room, (double)x->warps_most);
+                   result_regs(c->r), (double)x->warps_room, (double)x->warps_most);
     else if (x->held_by == DEV_LIMIT_WARPS)
         buf_printf(&c->out,
                    "CTAs of %u threads leave %.0f of an SM's %.0f warps empty: another size of CTA",

@@ -6,7 +6,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/options.h"
+#include "engine/rec/result.h"
 #include "engine/tune/prove.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune_int.h"
@@ -121,7 +121,7 @@ static void condemn(struct tune_sweep *s, const struct result *best, const struc
 {
     struct options o = best->options;
     for (size_t i = 0; i < s->npoints + 2; i++) {
-        struct result *r = i < s->npoints ? &s->points[i] : i == s->npoints ? &s->bpa : &s->cha;
+        struct result *r = i < s->npoints ? &s->points[i] : i == s->npoints ? s->bpa : s->cha;
         if (!options_equal(&r->options, &o) || !tune_usable(r))
             continue;
         r->equal = EQUAL_NO;

@@ -6,7 +6,6 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sim.h"
 #include "engine/tune/tune_int.h"

@@ -1,13 +1,13 @@
 /* A bench's kernel rewritten: what the options make of it, once it is known that they may. */
 #include "engine/ptx/ptx.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/tune/tune_int.h"
 
 enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code,
                          struct diags *ds)
 {
     struct pass_input in = tune_input(&b->subject, o);
-    in.regs = b->original->regs ? b->original->regs : in.regs;
+    in.regs = result_regs(b->original) ? result_regs(b->original) : in.regs;
     enum status st = pass_apply(&in, code, ds);
     ptx_free(code->module); /* a device reads the text by itself */
     code->module = NULL;

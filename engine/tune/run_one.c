@@ -1,6 +1,5 @@
 /* One configuration: its votes resolved, launched, judged, and what else there is to say of it. */
 #include "engine/rec/device.h"
-#include "engine/rec/options.h"
 #include "engine/rec/opt_softcache.h"
 #include "engine/rec/result.h"
 #include "engine/tune/cure.h"

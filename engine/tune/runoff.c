@@ -3,7 +3,6 @@
  * launches decide: the ends, what was elected, then halves of the wider gap beside the best, until its
  * neighbours are known. About 2 + 2 log2(range) launches; a curve with several valleys may end in a
  * local one. */
-#include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/tune/runoff.h"
 #include "engine/tune/tune_int.h"

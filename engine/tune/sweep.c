@@ -8,6 +8,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
+#include "engine/rec/result.h"
 #include "engine/tune/tune_int.h"
 
 #include <string.h>
@@ -70,34 +71,33 @@ static int level_of(const struct tune_bench *b, const struct options *base)
     return BYPASS_L1;
 }
 
-static enum status list_slice(struct sweeping *w, const struct tune_axis *a, struct tune_slice *slice)
+static enum status list_slice(struct sweeping *w, const struct tune_axis *a, struct options *base,
+                              struct tune_sweep *s)
 {
     struct options points[TUNE_AXIS_MOST];
-    struct tune_sweep *s = &slice->sweep;
     size_t n = 0;
     bool ends = strcmp(a->name, "pi") == 0;
-    if (ends && opt_bypass(&slice->base)->level == BYPASS_NONE)
-        opt_bypass(&slice->base)->level = level_of(w->bench, &slice->base);
-    enum status st = tune_axis_points(a, &w->bench->subject, &slice->base, points, &n, w->ds);
+    if (ends && opt_bypass(base)->level == BYPASS_NONE)
+        opt_bypass(base)->level = level_of(w->bench, base);
+    enum status st = tune_axis_points(a, &w->bench->subject, base, points, &n, w->ds);
     if (st != ST_OK)
         return st;
     s->axis = a->name;
     s->warps = tune_warps(&w->bench->subject);
-    s->bpa = s->cha = result_empty();
     s->points = base_alloc((n + 1) * sizeof *s->points);
     struct tune_slot *grown = base_realloc(w->slot, (w->n + n + 2) * sizeof *grown);
     if (grown)
         w->slot = grown;
-    if (!s->points || !grown)
+    if (!s->points || !grown || !tune_sweep_ends(s))
         return ST_NOMEM;
-    struct options end = slice->base;
+    struct options end = *base;
     opt_bypass(&end)->pi.value = 0;
     opt_bypass(&end)->pi.mode = PI_BPA;
     if (ends)
-        put(w, &end, &s->bpa, s, SLOT_BPA);
+        put(w, &end, s->bpa, s, SLOT_BPA);
     opt_bypass(&end)->pi.mode = PI_CHA;
     if (ends)
-        put(w, &end, &s->cha, s, SLOT_CHA);
+        put(w, &end, s->cha, s, SLOT_CHA);
     for (size_t i = 0; i < n; i++)
         put(w, &points[i], &s->points[i], s, SLOT_POINT);
     return ST_OK;
@@ -109,30 +109,32 @@ static enum status list_slices(struct sweeping *w, const struct tune_axis *axes,
 {
     struct tune_family *f = w->f;
     struct options values[TUNE_AXIS_MOST];
-    f->slice = base_alloc(sizeof *f->slice);
-    f->n = f->slice != NULL;
-    if (!f->slice)
+    f->base = base_alloc(sizeof *f->base);
+    if (!f->base)
         return ST_NOMEM;
-    f->slice[0].base = *base;
+    f->base[0] = *base;
+    size_t slices = 1;
     for (size_t k = 1; k < naxes; k++) {
-        size_t before = f->n, n = 0;
-        struct tune_slice *old = f->slice;
+        size_t before = slices, n = 0;
+        struct options *old = f->base;
         enum status st = tune_axis_points(&axes[k], &w->bench->subject, base, values, &n, w->ds);
         if (st != ST_OK)
             return st;
-        f->slice = base_alloc((before * n + 1) * sizeof *f->slice);
-        f->n = f->slice ? before * n : 0;
+        f->base = base_alloc((before * n + 1) * sizeof *f->base);
+        slices = 0;
         /* n values for every base */
-        for (size_t i = 0; st == ST_OK && f->slice && i < before; i++) {
-            st = tune_axis_points(&axes[k], &w->bench->subject, &old[i].base, values, &n, w->ds);
+        for (size_t i = 0; st == ST_OK && f->base && i < before; i++) {
+            st = tune_axis_points(&axes[k], &w->bench->subject, &old[i], values, &n, w->ds);
             for (size_t v = 0; st == ST_OK && v < n; v++)
-                f->slice[i * n + v].base = values[v];
+                f->base[slices++] = values[v];
         }
         base_free(old);
-        if (!f->slice || st != ST_OK)
-            return f->slice ? st : ST_NOMEM;
+        if (!f->base || st != ST_OK)
+            return f->base ? st : ST_NOMEM;
     }
-    return ST_OK;
+    f->slice = base_alloc((slices + 1) * sizeof *f->slice);
+    f->n = f->slice ? slices : 0;
+    return f->slice ? ST_OK : ST_NOMEM;
 }
 
 /* ---- running ---- */
@@ -169,14 +171,14 @@ static enum status run_in_order(struct sweeping *w)
 static void count_points(struct sweeping *w)
 {
     for (size_t i = 0; i < w->n; i++)
-        if (w->slot[i].kind == SLOT_POINT && w->slot[i].to->status != ST_CANCELLED)
+        if (w->slot[i].kind == SLOT_POINT && result_status(w->slot[i].to) != ST_CANCELLED)
             w->slot[i].s->npoints = (size_t)(w->slot[i].to - w->slot[i].s->points) + 1;
 }
 
 /* ---- the second round ---- */
 static void merge(struct result *r, const struct result *again)
 {
-    if (again->status == ST_OK && again->equal != EQUAL_NO)
+    if (result_status(again) == ST_OK && result_equal(again) != EQUAL_NO)
         tune_merge_samples(r, again);
     else
         *r = *again; /* a configuration that fails the second time is not trusted */
@@ -266,7 +268,7 @@ static void judge_family(struct tune_family *f, const struct tune_bench *b, enum
         tune_sweep_judge(s, dev_describe(b->subject.dev),
                          (double)dim3u_count(launch_block(b->subject.launch)));
         const struct result *r = tune_sweep_best(s);
-        if (!r || (best && r->time.median >= best->time.median))
+        if (!r || (best && result_time(r)->median >= result_time(best)->median))
             continue;
         best = r;
         f->best = i;
@@ -286,7 +288,7 @@ enum status tune_family_list(struct tune_bench *b, const char *axes, const struc
     if (st == ST_OK)
         st = list_slices(&w, parsed, out->naxes, base);
     for (size_t i = 0; st == ST_OK && i < out->n; i++)
-        st = list_slice(&w, &parsed[0], &out->slice[i]);
+        st = list_slice(&w, &parsed[0], &out->base[i], &out->slice[i].sweep);
     out->slots = w.slot;
     out->nslots = w.n;
     return st;
@@ -314,6 +316,11 @@ enum status tune_family_run(struct tune_bench *b, struct tune_family *f, const s
     return st;
 }
 
+const struct options *tune_family_base(const struct tune_family *f, size_t i)
+{
+    return &f->base[i];
+}
+
 size_t tune_family_slice(const struct tune_family *f, const struct options *o)
 {
     for (size_t i = 0; i < f->nslots; i++)
@@ -333,9 +340,9 @@ bool tune_family_has(const struct tune_family *f, const struct options *o)
 
 static bool is_missing(const struct result *r)
 {
-    bool told = r->status == ST_REFUSED || r->status == ST_DIFFER || r->status == ST_INPUT ||
-                r->status == ST_USAGE;
-    return !r->time.valid && !told;
+    bool told = result_status(r) == ST_REFUSED || result_status(r) == ST_DIFFER ||
+                result_status(r) == ST_INPUT || result_status(r) == ST_USAGE;
+    return !result_time(r)->valid && !told;
 }
 
 const struct result *tune_family_missing(const struct tune_family *f, size_t *at)
@@ -348,9 +355,19 @@ const struct result *tune_family_missing(const struct tune_family *f, size_t *at
     return NULL;
 }
 
+bool tune_sweep_ends(struct tune_sweep *s)
+{
+    s->bpa = base_alloc(2 * sizeof *s->bpa);
+    if (!s->bpa)
+        return false;
+    s->cha = s->bpa + 1;
+    *s->bpa = *s->cha = result_empty();
+    return true;
+}
+
 void tune_sweep_free(struct tune_sweep *s)
 {
-    base_free(s->points);
+    BASE_FREE(s->points, s->bpa);
     memset(s, 0, sizeof *s);
 }
 
@@ -358,6 +375,6 @@ void tune_family_free(struct tune_family *f)
 {
     for (size_t i = 0; i < f->n; i++)
         tune_sweep_free(&f->slice[i].sweep);
-    BASE_FREE(f->slice, f->slots);
+    BASE_FREE(f->slice, f->base, f->slots);
     memset(f, 0, sizeof *f);
 }

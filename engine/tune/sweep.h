@@ -4,17 +4,18 @@
 
 #include "engine/perfmodel/category.h"
 #include "engine/perfmodel/valley.h"
-#include "engine/rec/result.h"
 #include "engine/tune/proof.h"
 
 struct dev_info;
+struct options;
+struct result;
 struct tune_bench;
 struct tune_observer;
 
 struct tune_sweep {        /* bpa, cha, then π = 0..W (or another axis) */
     const char *axis;      /* a knob's name: "pi", "agents", "carveout", "block" ... */
-    struct result bpa;     /* every warp bypasses */
-    struct result cha;     /* every warp caches */
+    struct result *bpa;    /* every warp bypasses; owned (tune_sweep_ends) */
+    struct result *cha;    /* every warp caches; behind bpa */
     struct result *points; /* owned */
     size_t npoints;
     bool complete;
@@ -33,7 +34,6 @@ struct tune_sweep {        /* bpa, cha, then π = 0..W (or another axis) */
 #define TUNE_AXES 4
 struct tune_slot;
 struct tune_slice {
-    struct options base;
     struct tune_sweep sweep;
     struct tune_proof proof; /* of its best; tune_family_prove */
 };
@@ -41,6 +41,7 @@ struct tune_family {
     const char *axis[TUNE_AXES];
     size_t naxes;
     struct tune_slice *slice;
+    struct options *base; /* of each slice */
     size_t n;
     size_t best;
     bool has_best, complete; /* the slice with the fastest configuration */
@@ -63,6 +64,7 @@ enum status tune_family_run(struct tune_bench *b, struct tune_family *f, const s
  * next best takes its place. ST_OK, ST_CANCELLED or ST_NOMEM. */
 enum status tune_family_prove(struct tune_bench *b, struct tune_family *f,
                               const struct tune_observer *ob, enum tune_level level, struct diags *ds);
+const struct options *tune_family_base(const struct tune_family *f, size_t i);
 /* the slice that a configuration belongs to */
 size_t tune_family_slice(const struct tune_family *f, const struct options *o);
 /* The first configuration from number *at on that was to be measured and was not (not run, or its device
@@ -74,6 +76,8 @@ bool tune_family_has(const struct tune_family *f, const struct options *o);
 void tune_family_free(struct tune_family *f);
 /* Recomputes best, category, fit and overheads from points (replay uses it: no device). */
 void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double block_threads);
+/* Makes bpa and cha, empty. False: out of memory. */
+bool tune_sweep_ends(struct tune_sweep *s);
 void tune_sweep_free(struct tune_sweep *s);
 /* The configuration to use: bpa, cha or a point between; NULL when nothing ran equal to the original. */
 const struct result *tune_sweep_best(const struct tune_sweep *s);

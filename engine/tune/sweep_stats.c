@@ -5,6 +5,7 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
+#include "engine/rec/result_read.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune_int.h"
 
@@ -20,18 +21,18 @@ static bool is_pi(const struct tune_sweep *s)
 /* Where point i stands on the axis: its threshold on a π curve, else its place in the list. */
 static size_t place(const struct tune_sweep *s, size_t i)
 {
-    const struct options *o = &s->points[i].options;
+    const struct options *o = result_options(result_at(s->points, i));
     return is_pi(s) && opt_bypass(o)->pi.mode == PI_VALUE ? (size_t)opt_bypass(o)->pi.value : i;
 }
 
 /* At the ends of a π curve stand bpa and cha, which run no inserted code. */
 static const struct result *end_or_point(const struct tune_sweep *s, size_t i)
 {
-    if (is_pi(s) && place(s, i) == 0 && tune_usable(&s->bpa))
-        return &s->bpa;
-    if (is_pi(s) && place(s, i) == s->warps && i + 1 == s->npoints && tune_usable(&s->cha))
-        return &s->cha;
-    return &s->points[i];
+    if (is_pi(s) && place(s, i) == 0 && tune_usable(s->bpa))
+        return s->bpa;
+    if (is_pi(s) && place(s, i) == s->warps && i + 1 == s->npoints && tune_usable(s->cha))
+        return s->cha;
+    return result_at(s->points, i);
 }
 
 /* Time of the inserted code at threshold `pi` over the code without it. */
@@ -39,7 +40,7 @@ static double overhead(const struct tune_sweep *s, size_t pi, const struct resul
 {
     for (size_t i = 0; is_pi(s) && i < s->npoints; i++)
         if (place(s, i) == pi)
-            return gain_of(&s->points[i], plain);
+            return gain_of(result_at(s->points, i), plain);
     return NAN;
 }
 
@@ -51,9 +52,9 @@ static size_t usable_curve(const struct tune_sweep *s, struct model_point *p, si
         if (!tune_usable(r))
             continue;
         int64_t low, high;
-        timing_band(&r->time, &low, &high);
+        timing_band(result_time(r), &low, &high);
         from[n] = i;
-        p[n++] = (struct model_point){ (double)place(s, i), (double)r->time.median, (double)low,
+        p[n++] = (struct model_point){ (double)place(s, i), (double)result_time(r)->median, (double)low,
                                        (double)high };
     }
     return n;
@@ -65,15 +66,15 @@ static void fit(struct tune_sweep *s, const struct dev_info *dev, double block_t
     double threads[TUNE_AXIS_MOST + 2], time[TUNE_AXIS_MOST + 2];
     double resident = dev->max_warps_per_sm * 32.0;
     for (uint32_t i = 0; i < s->npoints; i++)
-        if (s->points[i].ctas_per_sm)
-            resident = s->points[i].ctas_per_sm * block_threads;
+        if (result_ctas_per_sm(result_at(s->points, i)))
+            resident = result_ctas_per_sm(result_at(s->points, i)) * block_threads;
     for (size_t i = 0; i < n; i++) {
         threads[i] = s->warps ? resident * p[i].x / s->warps : 0;
         time[i] = p[i].time;
     }
-    const struct counter *sec = &s->cha.counters[COUNTER_L1_SECTORS_PER_REQUEST],
-                         *req = &s->cha.counters[COUNTER_L1_REQUESTS],
-                         *in = &s->cha.counters[COUNTER_INST_WARP];
+    const struct counter *sec = &result_counters(s->cha)[COUNTER_L1_SECTORS_PER_REQUEST],
+                         *req = &result_counters(s->cha)[COUNTER_L1_REQUESTS],
+                         *in = &result_counters(s->cha)[COUNTER_INST_WARP];
     s->valley =
         (struct model_valley){ .cache_bytes = (double)dev->l1_bytes,
                                .t_cache = dev->lat_l1,
@@ -97,8 +98,8 @@ void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double b
     size_t from[TUNE_AXIS_MOST + 2], n = usable_curve(s, p, from);
     s->has_best = false;
     s->best = 0;
-    s->overhead_bpa = overhead(s, 0, &s->bpa);
-    s->overhead_cha = overhead(s, s->warps, &s->cha);
+    s->overhead_bpa = overhead(s, 0, s->bpa);
+    s->overhead_cha = overhead(s, s->warps, s->cha);
     memset(&s->fit, 0, sizeof s->fit);
     memset(&s->curve, 0, sizeof s->curve);
     if (!n)
@@ -122,8 +123,8 @@ const struct result *tune_sweep_best(const struct tune_sweep *s)
 /* ---- the sentence ---- */
 static void pi_verdict(const struct tune_sweep *s, const struct result *best, struct buf *out)
 {
-    struct gain_words over_bpa = gain_words(gain_of(&s->bpa, best)),
-                      over_cha = gain_words(gain_of(&s->cha, best));
+    struct gain_words over_bpa = gain_words(gain_of(s->bpa, best)),
+                      over_cha = gain_words(gain_of(s->cha, best));
     switch (s->curve.category) {
     case CATEGORY_CACHE_CONGESTED:
         buf_printf(out, "π=%zu of %u is %s faster than caching all and %s faster than bypassing all",
@@ -132,11 +133,11 @@ static void pi_verdict(const struct tune_sweep *s, const struct result *best, st
     case CATEGORY_CACHE_FAVOURITE:
         buf_printf(out,
                    "cache everything (cha): %s faster than bypassing all; no smaller threshold beats it",
-                   gain_words(gain_of(&s->bpa, &s->cha)).s);
+                   gain_words(gain_of(s->bpa, s->cha)).s);
         break;
     case CATEGORY_BYPASS_FAVOURITE:
         buf_printf(out, "bypass everything (bpa): %s faster than caching all",
-                   gain_words(gain_of(&s->cha, &s->bpa)).s);
+                   gain_words(gain_of(s->cha, s->bpa)).s);
         break;
     case CATEGORY_CACHE_INSENSITIVE:
         buf_printf(out, "leave it alone: no threshold changes the time by more than the noise (%.1f %%)",
@@ -144,9 +145,9 @@ static void pi_verdict(const struct tune_sweep *s, const struct result *best, st
         break;
     case CATEGORY_IRREGULAR:
         buf_puts(out, "no single valley; ");
-        if (best == &s->cha) /* an end without inserted code: no point of the curve */
+        if (best == s->cha) /* an end without inserted code: no point of the curve */
             buf_printf(out, "caching all is the fastest, %s over bypassing all", over_bpa.s);
-        else if (best == &s->bpa)
+        else if (best == s->bpa)
             buf_printf(out, "bypassing all is the fastest, %s over caching all", over_cha.s);
         else
             buf_printf(out, "best seen at π=%zu of %u, %s over caching all, %s over bypassing all",
@@ -162,22 +163,24 @@ static void part_verdict(const struct tune_sweep *s, struct buf *out)
     const struct result *best = NULL;
     size_t at = 0;
     for (size_t i = 0; i < s->npoints; i++)
-        if (tune_usable(&s->points[i]) && (!best || s->points[i].time.median < best->time.median))
-            best = &s->points[at = i];
+        if (tune_usable(result_at(s->points, i)) &&
+            (!best || result_time(result_at(s->points, i))->median < result_time(best)->median))
+            best = result_at(s->points, at = i);
     buf_printf(out, "cut off after %zu points", s->npoints);
     if (best)
         buf_printf(out, "; fastest so far is point %zu (%s, %s)", at,
-                   time_words((double)best->time.median).s, evidence_name(evidence_of(best)));
-    if (best && is_pi(s) && tune_usable(&s->cha))
-        buf_printf(out, ", %s over caching all", gain_words(gain_of(&s->cha, best)).s);
+                   time_words((double)result_time(best)->median).s, evidence_name(evidence_of(best)));
+    if (best && is_pi(s) && tune_usable(s->cha))
+        buf_printf(out, ", %s over caching all", gain_words(gain_of(s->cha, best)).s);
 }
 
 static const struct result *slowest(const struct tune_sweep *s)
 {
     const struct result *most = NULL;
     for (size_t i = 0; i < s->npoints; i++)
-        if (tune_usable(&s->points[i]) && (!most || s->points[i].time.median > most->time.median))
-            most = &s->points[i];
+        if (tune_usable(result_at(s->points, i)) &&
+            (!most || result_time(result_at(s->points, i))->median > result_time(most)->median))
+            most = result_at(s->points, i);
     return most;
 }
 
@@ -185,11 +188,12 @@ void tune_verdict(const struct tune_sweep *s, struct buf *out)
 {
     const struct result *best = tune_sweep_best(s);
     if (!best) {
-        const struct result *r = s->cha.status != ST_OK || s->cha.equal == EQUAL_NO ? &s->cha
-                                 : s->npoints                                       ? &s->points[0]
-                                                                                    : &s->cha;
+        const struct result *r = result_status(s->cha) != ST_OK || result_equal(s->cha) == EQUAL_NO
+                                     ? s->cha
+                                 : s->npoints ? result_at(s->points, 0)
+                                              : s->cha;
         buf_printf(out, "no configuration ran with outputs equal to the original's%s%s",
-                   r->message[0] ? ": " : "", r->message);
+                   result_message(r)[0] ? ": " : "", result_message(r));
         return;
     }
     if (!s->complete) {
@@ -203,14 +207,14 @@ void tune_verdict(const struct tune_sweep *s, struct buf *out)
         return;
     }
     struct buf line = { 0 };
-    options_line(&best->options, &line);
+    options_line(result_options(best), &line);
     buf_printf(out, "best along %s: %s (%s, %s; the slowest takes %s as long)", s->axis,
-               line.n ? line.s : "as launched", time_words((double)best->time.median).s,
+               line.n ? line.s : "as launched", time_words((double)result_time(best)->median).s,
                evidence_name(evidence_of(best)), gain_words(gain_of(slowest(s), best)).s);
     buf_free(&line);
 }
 
 bool tune_untimed(const struct result *r)
 {
-    return !r->time.valid && r->status == ST_DEVICE && !r->probe_ctas;
+    return !result_time(r)->valid && result_status(r) == ST_DEVICE && !result_probe_ctas(r);
 }

@@ -2,7 +2,6 @@
  * launched. */
 #include "engine/predict/prediction.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/search/live.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/tune.h"

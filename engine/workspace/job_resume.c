@@ -2,11 +2,9 @@
  * session. What was stopped here is remembered with its options and axes; of a session that was loaded
  * they are read from what it has. */
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/tune/sweep.h"
 #include "engine/workspace/job_int.h"
 
 #include <string.h>

@@ -5,9 +5,9 @@
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
 #include "engine/rec/gain.h"
+#include "engine/search/found.h"
 #include "engine/search/tuner.h"
 #include "engine/session/baseline.h"
-#include "engine/tune/sweep.h"
 #include "engine/workspace/job_int.h"
 #include "engine/workspace/workspace.h"
 
@@ -209,7 +209,7 @@ void job_prove_advice(struct job_state *st)
         if (!r || !job_comparable(st, r))
             continue;
         if (r->kind == RUN_ONE)
-            prove_by(st, original, &r->one, 1);
+            prove_by(st, original, r->one, 1);
         if (r->kind == RUN_SWEEP)
             prove_by(st, original, r->sweep.points, r->sweep.npoints);
         if (r->kind == RUN_TUNE)

@@ -7,13 +7,12 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
 #include "engine/report/report.h"
+#include "engine/search/found.h"
 #include "engine/search/tuner.h"
 #include "engine/session/baseline.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/tune/sweep.h"
 #include "engine/workspace/job_int.h"
 #include "engine/workspace/workspace.h"
 
@@ -204,24 +203,24 @@ static enum status do_run(struct job_engine *e, const struct queued *q, struct d
     if (!r)
         return s == ST_OK ? ST_NOMEM : s;
     r->aside = q->number == JOB_OWN;
-    r->one.options = q->options;
-    r->one.status = ST_CANCELLED; /* until it is done */
-    s = r->aside ? tune_time_whole(e->state.measure.bench, &q->options, &r->one, ds)
-                 : measure_run(&e->state.measure, &q->options, &r->one, ds);
+    r->one->options = q->options;
+    r->one->status = ST_CANCELLED; /* until it is done */
+    s = r->aside ? tune_time_whole(e->state.measure.bench, &q->options, r->one, ds)
+                 : measure_run(&e->state.measure, &q->options, r->one, ds);
     known = s == ST_OK && !r->aside && original_of(e->state.session, r, &original);
-    if (known && r->one.sampled)
-        s = measure_like(&e->state.measure, &original, &r->one, ds);
+    if (known && r->one->sampled)
+        s = measure_like(&e->state.measure, &original, r->one, ds);
     if (s == ST_OK)
-        s = measure_attack(&e->state.measure, &r->one, &proof, ds);
+        s = measure_attack(&e->state.measure, r->one, &proof, ds);
     job_show_run(e, session_count(e->state.session) - 1);
     keep_run(e, session_count(e->state.session) - 1);
     if (s == ST_OK) {
         measure_say_idle(&q->options, ds);
         job_say_all(e, ds); /* remarks first: the workbench shows what was said last */
     }
-    report_result(e, &r->one);
+    report_result(e, r->one);
     if (s == ST_OK && known)
-        run_like(e, &original, &r->one);
+        run_like(e, &original, r->one);
     return s;
 }
 

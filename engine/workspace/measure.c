@@ -14,13 +14,11 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_schedule.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
+#include "engine/search/found.h"
 #include "engine/search/tuner.h"
 #include "engine/session/baseline.h"
 #include "engine/session/launch_file.h"
 #include "engine/session/session.h"
-#include "engine/tune/sweep.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -143,7 +141,7 @@ void measure_slice_begin(const struct measure *m, const struct tune_family *f, s
 {
     struct buf line = { 0 };
     measure_head(m, r);
-    options_line(&f->slice[i].base, &line);
+    options_line(tune_family_base(f, i), &line);
     if (f->n > 1)
         snprintf(r->note, sizeof r->note, "%s", line.n ? line.s : "as it is");
     buf_free(&line);
@@ -275,7 +273,7 @@ bool measure_done_add(struct measure_done *d, const struct session_run *r)
     for (size_t k = 0; ok && r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
         ok = add(d, &r->sweep.points[k]);
     if (ok && r->kind == RUN_SWEEP)
-        ok = add(d, &r->sweep.bpa) && add(d, &r->sweep.cha);
+        ok = add(d, r->sweep.bpa) && add(d, r->sweep.cha);
     for (size_t k = 0; ok && r->kind == RUN_TUNE && k < r->ntrail; k++)
         ok = add(d, &r->trail[k]);
     d->probe = ok && r->kind == RUN_TUNE ? r->probe : NULL;

@@ -6,8 +6,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/session.h"
 #include "engine/workspace/workspace.h"
 
@@ -42,7 +41,7 @@ static struct tuned_kernel *add(struct tuned_kernels *t, const char *from, struc
 static int64_t original_time(const struct session_run *r)
 {
     const struct result *b = r->kind == RUN_TUNE    ? &r->found->original
-                             : r->kind == RUN_SWEEP ? &r->sweep.cha
+                             : r->kind == RUN_SWEEP ? r->sweep.cha
                                                     : NULL;
     return b && b->time.valid ? b->time.median : 0;
 }

@@ -13,6 +13,8 @@
  *
  * PTX: a path without its ending. */
 #include "engine/tune/tune_int.h"
+#include "engine/rec/result.h"
+#include "engine/search/found.h"
 
 #include "tests/bench/bench_need.h"
 

@@ -1,6 +1,7 @@
 /* What a frame costs: from a key to the finished surface, for every panel and
  * size, over a module of the given number of lines (figures only). */
 #include "engine/workspace/snapshot.h"
+#include "engine/rec/result.h"
 #include "tests/terminal/stage.h"
 
 #include <stdlib.h>

@@ -16,6 +16,7 @@
 #include "engine/predict/prediction.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
+#include "engine/rec/result.h"
 #include "engine/tune/tune_int.h"
 
 #include "tests/bench/bench_need.h"

@@ -103,7 +103,7 @@ static void sessions(const char *path)
                 json_found(copy.found, NULL, 0, copy.trail, copy.ntrail, &copy.dev, copy.kernel,
                            copy.race, &out);
             else
-                json_result(&copy.one, &copy.dev, copy.kernel, copy.race, NULL, copy.proof, &out);
+                json_result(copy.one, &copy.dev, copy.kernel, copy.race, NULL, copy.proof, &out);
             session_run_clear(&copy);
         }
         session_free(s);

@@ -231,9 +231,9 @@ static void sweep(struct session_run *r, const struct dev_info *dev, unsigned np
             point(1.9e6 * (1 - gain + up), i <= best ? 70.0 * i / best : 70 * exp(-d / 3), &o);
     }
     opt_bypass(&o)->pi.mode = PI_BPA;
-    s->bpa = point(1.86e6, 0, &o);
+    *s->bpa = point(1.86e6, 0, &o);
     opt_bypass(&o)->pi.mode = PI_CHA;
-    s->cha = point(1.9e6 * (0.45 + depth), 4.2, &o);
+    *s->cha = point(1.9e6 * (0.45 + depth), 4.2, &o);
     s->complete = npoints == 17;
     tune_sweep_judge(s, dev, 512);
     if (s->complete) /* what the fit found once: the screens shall stand still when it learns */
@@ -328,14 +328,14 @@ static void add_runs(struct job_snapshot *s, enum snapshot_kind kind)
 {
     struct dev_info small = device("sim:fermi-16k", "Fermi, 16 KB L1", 16 << 10, 16),
                     large = device("sim:fermi-48k", "Fermi, 48 KB L1", 48 << 10, 16);
-    struct session_run *a = base_alloc(sizeof *a), *b = base_alloc(sizeof *b),
-                       *c = base_alloc(sizeof *c);
+    struct session_run *a = session_run_new(RUN_ONE), *b = session_run_new(RUN_ONE),
+                       *c = session_run_new(RUN_ONE);
     struct options o = options_default();
     if (kind == SNAP_SWEEPING) {
         sweep(a, &small, 9, 4, 0.53);
         add_run(s, a);
-        base_free(b);
-        base_free(c);
+        session_run_drop(b);
+        session_run_drop(c);
         return;
     }
     sweep(a, &large, 17, 9, 0.3);
@@ -346,8 +346,8 @@ static void add_runs(struct job_snapshot *s, enum snapshot_kind kind)
     c->dev = small;
     snprintf(c->kernel, sizeof c->kernel, "tile");
     snprintf(c->note, sizeof c->note, "as written");
-    c->one = point(3.1e6, 4.2, &o);
-    limit(&c->one.limits);
+    *c->one = point(3.1e6, 4.2, &o);
+    limit(&c->one->limits);
     sweep(b, &small, 17, 4, 0.53);
     b->time = 1700001800;
     add_run(s, a);
@@ -394,11 +394,8 @@ struct job_snapshot *snapshot_make(enum snapshot_kind kind)
 void snapshot_free(struct job_snapshot *s)
 {
     struct ana_kernel *k = (struct ana_kernel *)(uintptr_t)s->facts;
-    for (size_t i = 0; i < s->nruns; i++) {
-        struct session_run *r = (struct session_run *)(uintptr_t)s->runs[i];
-        base_free(r->sweep.points);
-        base_free(r);
-    }
+    for (size_t i = 0; i < s->nruns; i++)
+        session_run_drop((struct session_run *)(uintptr_t)s->runs[i]);
     if (k) {
         base_free(k->access);
         base_free(k->share);

@@ -5,6 +5,7 @@
 #include "engine/predict/prediction.h"
 #include "engine/search/advice.h"
 #include "engine/search/live.h"
+#include "engine/search/found.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
@@ -21,7 +22,7 @@ static inline enum status sweep_one(struct tune_bench *b, const char *axis, cons
                                     size_t ndone, struct tune_sweep *out, struct diags *ds)
 {
     struct tune_family f;
-    *out = (struct tune_sweep){ .bpa = result_empty(), .cha = result_empty() };
+    *out = (struct tune_sweep){ .axis = NULL };
     enum status st = tune_family_list(b, axis, base, &f, ds);
     if (st == ST_OK && f.n != 1)
         st = ST_USAGE;

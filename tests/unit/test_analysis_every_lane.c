@@ -12,6 +12,7 @@
  *
  * stride_32 and stride_4: 1 and 8 of 32 lanes in range, no guard, so that both figures are alike. */
 #include "tests/unit/tune_support.h"
+#include "engine/rec/result.h"
 
 static void assert_degrees(const char *kernel, double every, unsigned sectors, double expected,
                            double running)

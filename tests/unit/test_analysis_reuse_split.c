@@ -2,6 +2,7 @@
  * of the 4-byte words that loads ask for, those that the same warp had asked for, another warp of the
  * CTA, another CTA, or nobody (paper: cluster, section 3.2). A request asks for each word once. */
 #include "tests/unit/tune_support.h"
+#include "engine/rec/result.h"
 
 enum { BYTES = 4, LANES = 32 };
 struct count {

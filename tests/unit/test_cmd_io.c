@@ -3,6 +3,7 @@
  * holds the old content or the new, whole, and nothing is left beside it. */
 #include "engine/base/io.h"
 #include "engine/cmd/cmd.h"
+#include "engine/rec/result.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "tests/support.h"

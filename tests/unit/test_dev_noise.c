@@ -8,6 +8,7 @@
 #include "engine/rec/data.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 #include "tests/conformance/conf.h"
 #include "tests/fake/fake.h"
 #include "tests/unit/sweep_one.h"

@@ -6,7 +6,7 @@
 #include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_schedule.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/documents.h"
 #include "engine/session/launch_file.h"
 #include "engine/session/preset.h"

@@ -7,6 +7,7 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
+#include "engine/search/found.h"
 #include "engine/search/tuner.h"
 #include "engine/session/baseline.h"
 
@@ -56,7 +57,7 @@ static void equal_evidence_alone(void **state)
 struct scene {
     struct session_run run[4];
     const struct session_run *list[4];
-    struct result trail[2];
+    struct result trail[2], one[4];
     struct tune_found found;
 };
 
@@ -64,12 +65,13 @@ static void scene_make(struct scene *s)
 {
     memset(s, 0, sizeof *s);
     s->trail[0] = timed(-1, 30, false), s->trail[1] = timed(3, 24, false);
+    s->one[0] = timed(-1, 40, true), s->one[1] = timed(3, 20, true), s->one[3] = timed(5, 32, true);
     s->found = (struct tune_found){ .original = s->trail[0], .best = s->trail[1] };
-    s->run[0] = (struct session_run){ .kind = RUN_ONE, .one = timed(-1, 40, true) };
-    s->run[1] = (struct session_run){ .kind = RUN_ONE, .one = timed(3, 20, true) };
+    s->run[0] = (struct session_run){ .kind = RUN_ONE, .one = &s->one[0] };
+    s->run[1] = (struct session_run){ .kind = RUN_ONE, .one = &s->one[1] };
     s->run[2] =
         (struct session_run){ .kind = RUN_TUNE, .trail = s->trail, .ntrail = 2, .found = &s->found };
-    s->run[3] = (struct session_run){ .kind = RUN_ONE, .one = timed(5, 32, true) };
+    s->run[3] = (struct session_run){ .kind = RUN_ONE, .one = &s->one[3] };
     for (size_t i = 0; i < 4; i++) {
         snprintf(s->run[i].kernel, sizeof s->run[i].kernel, "k");
         s->run[i].launch_key = 7;
@@ -83,14 +85,14 @@ static void better_original_takes_over(void **state)
     (void)state;
     scene_make(&s);
     /* before the whole one: over the sample */
-    assert_ptr_equal(run_baseline(s.list, 2, &s.run[1]), &s.run[0].one);
-    assert_true(run_gain(s.list, 2, &s.run[1], &s.run[1].one) == 2);
+    assert_ptr_equal(run_baseline(s.list, 2, &s.run[1]), s.run[0].one);
+    assert_true(run_gain(s.list, 2, &s.run[1], s.run[1].one) == 2);
     /* since: the same configuration by its whole time, one without such a time not at all */
     assert_ptr_equal(run_baseline(s.list, 4, &s.run[1]), &s.found.original);
-    assert_true(run_gain(s.list, 4, &s.run[1], &s.run[1].one) == 30.0 / 24);
-    assert_true(isnan(run_gain(s.list, 4, &s.run[3], &s.run[3].one)));
+    assert_true(run_gain(s.list, 4, &s.run[1], s.run[1].one) == 30.0 / 24);
+    assert_true(isnan(run_gain(s.list, 4, &s.run[3], s.run[3].one)));
     s.run[2].deleted = true;
-    assert_true(run_gain(s.list, 4, &s.run[3], &s.run[3].one) == 40.0 / 32);
+    assert_true(run_gain(s.list, 4, &s.run[3], s.run[3].one) == 40.0 / 32);
 }
 
 static void others_have_no_say(void **state)
@@ -99,10 +101,10 @@ static void others_have_no_say(void **state)
     (void)state;
     scene_make(&s);
     s.run[2].launch_key = 8;
-    assert_true(run_gain(s.list, 4, &s.run[3], &s.run[3].one) == 40.0 / 32);
+    assert_true(run_gain(s.list, 4, &s.run[3], s.run[3].one) == 40.0 / 32);
     s.run[2].launch_key = 7;
     s.run[2].earlier = true;
-    assert_true(run_gain(s.list, 4, &s.run[3], &s.run[3].one) == 40.0 / 32);
+    assert_true(run_gain(s.list, 4, &s.run[3], s.run[3].one) == 40.0 / 32);
     struct run_subject now = run_subject_of(&s.run[0]);
     assert_string_equal(run_other(&s.run[2], &now), "text changed since");
     assert_null(run_other(&s.run[1], &now));
@@ -117,8 +119,8 @@ static void originals_of_a_session(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_true(run_originals_add(&o, &s.run[i]));
     assert_int_equal(o.n, 1);
-    assert_int_equal(o.run[0]->one.time.median, 30);
-    assert_true(isnan(run_gain(o.run, o.n, &s.run[3], &s.run[3].one)));
+    assert_int_equal(o.run[0]->one->time.median, 30);
+    assert_true(isnan(run_gain(o.run, o.n, &s.run[3], s.run[3].one)));
     assert_true(run_gain(o.run, o.n, &s.run[2], &s.trail[1]) == 30.0 / 24);
     run_originals_free(&o);
 }

@@ -1,5 +1,6 @@
 /* A lesson is open, and a command would write: the whole path is on the screen before a yes counts. */
 #include "tests/support.h"
+#include "engine/rec/result.h"
 
 #include "tests/terminal/stage.h"
 #include "engine/workspace/job.h"

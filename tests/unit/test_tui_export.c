@@ -3,6 +3,7 @@
 
 #include "tests/terminal/stage.h"
 #include "engine/base/base.h"
+#include "engine/rec/result.h"
 #include "tui/control/control.h"
 #include "tui/control/export.h"
 #include "tui/view/view.h"

@@ -2,6 +2,7 @@
  * draw outside the surface or get stuck. GPULOCW_FUZZ_SECONDS makes it longer,
  * GPULOCW_FUZZ_SEED another storm: `make fuzz` takes a new one each time. */
 #include "tui/base/text.h"
+#include "engine/rec/result.h"
 #include "tui/control/control.h"
 
 #include "tests/support.h"

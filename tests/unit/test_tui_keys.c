@@ -4,6 +4,7 @@
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
+#include "engine/rec/result.h"
 #include "engine/workspace/job.h"
 #include "tests/terminal/stage.h"
 #include "tui/app/prompt.h"

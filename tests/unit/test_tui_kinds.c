@@ -8,6 +8,7 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
+#include "engine/search/found.h"
 #include "engine/search/live.h"
 #include "engine/search/tuner.h"
 #include "engine/workspace/snapshot.h"
@@ -40,7 +41,7 @@ static struct result timed(int pi, int64_t ns, bool sampled)
 struct scene {
     struct stage t;
     struct session_run sweep, search, one;
-    struct result points[3], trail[4];
+    struct result points[3], trail[4], ends[2], alone;
     struct tune_found found;
     struct tune_explored tried[4];
     struct tune_live live;
@@ -63,9 +64,13 @@ static void scene_open(struct scene *s)
     s->points[0] = timed(0, 42000, true);
     s->points[1] = timed(1, 27000, true);
     s->points[2] = timed(2, 41000, true);
+    s->ends[0] = result_empty();
+    s->ends[1] = timed(-1, 40500, true);
+    s->alone = timed(5, 32000, true);
     s->sweep = (struct session_run){ .kind = RUN_SWEEP,
                                      .sweep = { .axis = "pi",
-                                                .cha = timed(-1, 40500, true),
+                                                .bpa = &s->ends[0],
+                                                .cha = &s->ends[1],
                                                 .points = s->points,
                                                 .npoints = 3,
                                                 .best = 1,
@@ -76,15 +81,15 @@ static void scene_open(struct scene *s)
     s->found = (struct tune_found){ .original = trail[2], .best = trail[3] };
     s->search =
         (struct session_run){ .kind = RUN_TUNE, .trail = s->trail, .ntrail = 4, .found = &s->found };
-    s->one = (struct session_run){ .kind = RUN_ONE, .one = timed(5, 32000, true) };
+    s->one = (struct session_run){ .kind = RUN_ONE, .one = &s->alone };
     for (size_t i = 0; i < 4; i++)
         s->tried[i] = (struct tune_explored){ .options = trail[i].options,
                                               .equal = EQUAL_YES,
                                               .time_ns = trail[i].time.median,
                                               .cost = NAN,
                                               .sampled = trail[i].sampled };
-    s->live = (struct tune_live){ .original = trail[2],
-                                  .best = trail[3],
+    s->live = (struct tune_live){ .original = &s->trail[2],
+                                  .best = &s->trail[3],
                                   .options = trail[3].options,
                                   .explored = s->tried,
                                   .nexplored = 4 };
@@ -128,7 +133,7 @@ static void table_of_a_search(void **state)
     assert_true(stage_shows(&s.t, "24.0 µs           1.25x"));
     assert_true(stage_shows(&s.t, "20.0 µs sampled"));
     assert_false(stage_shows(&s.t, "20.0 µs sampled   2.00x")); /* the original is known whole */
-    s.live.best = s.trail[1]; /* the original is known whole, the best from a sample alone */
+    s.live.best = &s.trail[1]; /* the original is known whole, the best from a sample alone */
     s.t.snap->busy = true;
     s.t.snap->what = "tune";
     stage_frame(&s.t);

@@ -1,6 +1,7 @@
 /* Layouts: every panel stands somewhere, borders stay in their limits and come back from the settings;
  * and sparklines. */
 #include "tests/support.h"
+#include "engine/rec/result.h"
 #include "tests/terminal/stage.h"
 
 #include "tui/app/config.h"

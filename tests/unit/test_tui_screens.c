@@ -2,6 +2,7 @@
  * tests/golden/tui/. GPULOCW_UPDATE=1 writes them anew: look at the diff then.
  * With arguments it is a viewer: test_tui_screens PANEL WxH [KIND] [KEY ...]. */
 #include "tests/support.h"
+#include "engine/rec/result.h"
 
 #include "tests/terminal/stage.h"
 

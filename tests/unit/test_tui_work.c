@@ -17,6 +17,7 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_prefetch.h"
 #include "engine/rec/opt_schedule.h"
+#include "engine/search/found.h"
 #include "engine/search/live.h"
 #include "engine/search/tuner.h"
 #include "engine/session/lesson.h"
@@ -345,13 +346,14 @@ static void search_watched(void **state)
                                        .became_best = true,
                                        .why = "finer" } };
     struct tune_candidate next[] = { { .options = seven, .cost = 9e5, .why = "the neighbour above" } };
+    struct result original = timed(&none, 160000);
     struct tune_live live = { .method = "search",
                               .step = "threshold",
                               .next = "agents",
                               .launches = 3,
                               .budget = 40,
-                              .original = timed(&none, 160000),
-                              .best = trail[1],
+                              .original = &original,
+                              .best = &trail[1],
                               .options = six,
                               .explored = tried,
                               .nexplored = 2,
@@ -363,7 +365,7 @@ static void search_watched(void **state)
     assert_int_equal(t.rec.last.kind, JOB_TUNE);
     assert_int_equal(t.app.focus, PANEL_VALLEY);
     run.dev = t.snap->dev;
-    struct tune_found came = { .original = live.original };
+    struct tune_found came = { .original = original };
     run.found = &came;
     t.snap->runs = runs;
     t.snap->nruns = 1;

@@ -1,6 +1,7 @@
 /* The workbench writes the rewritten kernel and its launch: the files, opened again, run as they stand.
  */
 #include "engine/session/run.h"
+#include "engine/rec/result.h"
 #include "tests/support.h"
 
 #include "engine/workspace/snapshot.h"
@@ -32,8 +33,8 @@ static int64_t last_time(const struct app *a)
 {
     const struct session_run *r = a->snap->runs[a->snap->nruns - 1];
     assert_int_equal(r->kind, RUN_ONE);
-    assert_int_equal(r->one.equal, EQUAL_YES);
-    return r->one.time.median;
+    assert_int_equal(r->one->equal, EQUAL_YES);
+    return r->one->time.median;
 }
 
 static bool said(const struct app *a, const char *text)

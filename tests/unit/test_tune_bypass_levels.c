@@ -5,6 +5,7 @@
 
 #include "engine/pass/pass.h"
 #include "engine/rec/opt_memory.h"
+#include "engine/rec/result.h"
 
 static struct result measured(const char *kernel, const char *device, const char *line)
 {

@@ -4,6 +4,7 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_schedule.h"
+#include "engine/rec/result.h"
 #include "tests/unit/sweep_one.h"
 #include "tests/unit/tune_support.h"
 
@@ -19,8 +20,8 @@ static void run(struct rig *r, const char *axes, struct tune_family *f)
 static void same_sweep(const struct tune_sweep *a, const struct tune_sweep *b)
 {
     assert_int_equal(a->npoints, b->npoints);
-    assert_int_equal(a->bpa.time.median, b->bpa.time.median);
-    assert_int_equal(a->cha.time.median, b->cha.time.median);
+    assert_int_equal(a->bpa->time.median, b->bpa->time.median);
+    assert_int_equal(a->cha->time.median, b->cha->time.median);
     for (size_t i = 0; i < a->npoints; i++) {
         assert_true(options_equal(&a->points[i].options, &b->points[i].options));
         assert_int_equal(a->points[i].time.median, b->points[i].time.median);
@@ -44,13 +45,12 @@ static void slices_are_sweeps_of_their_own(void **state)
     assert_int_equal(f.nslots, 4 * (2 + 9));
     for (size_t i = 0; i < f.n; i++) {
         struct tune_sweep alone;
-        assert_int_equal(opt_occupancy(&f.slice[i].base)->carveout, carveout[i]);
-        assert_int_equal(opt_bypass(&f.slice[i].base)->op, op[i]);
-        assert_status_ok(sweep_one(r.bench, "pi", &f.slice[i].base, NULL, NULL, 0, &alone, &r.ds),
-                         &r.ds);
+        assert_int_equal(opt_occupancy(&f.base[i])->carveout, carveout[i]);
+        assert_int_equal(opt_bypass(&f.base[i])->op, op[i]);
+        assert_status_ok(sweep_one(r.bench, "pi", &f.base[i], NULL, NULL, 0, &alone, &r.ds), &r.ds);
         same_sweep(&f.slice[i].sweep, &alone);
         assert_int_equal(tune_family_slice(&f, &alone.points[3].options), i);
-        assert_int_equal(tune_family_slice(&f, &alone.bpa.options), i);
+        assert_int_equal(tune_family_slice(&f, &alone.bpa->options), i);
         tune_sweep_free(&alone);
         if (f.slice[i].sweep.has_best)
             assert_true(tune_sweep_best(&f.slice[f.best].sweep)->time.median <=
@@ -77,15 +77,15 @@ static void listed_values(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(opt_bypass(&s->points[i].options)->pi.value, want[i]);
     assert_true(isnan(s->overhead_bpa));
-    assert_float_equal(s->overhead_cha, (double)s->points[3].time.median / (double)s->cha.time.median,
+    assert_float_equal(s->overhead_cha, (double)s->points[3].time.median / (double)s->cha->time.median,
                        1e-12);
     tune_family_free(&f);
     run(&r, "throttle-shared=0/1024,swap-xy", &f);
     assert_int_equal(f.n, 2);
     assert_string_equal(f.slice[0].sweep.axis, "throttle-shared");
     assert_int_equal(opt_occupancy(&f.slice[0].sweep.points[1].options)->throttle_shared, 1024);
-    assert_true(opt_schedule(&f.slice[1].base)->swap_xy);
-    assert_true(!opt_schedule(&f.slice[0].base)->swap_xy);
+    assert_true(opt_schedule(&f.base[1])->swap_xy);
+    assert_true(!opt_schedule(&f.base[0])->swap_xy);
     tune_family_free(&f);
     rig_close(&r);
 }

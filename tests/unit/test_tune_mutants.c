@@ -5,6 +5,7 @@
 
 #include "engine/pass/pass.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
 #include "engine/tune/prove.h"
 #include "engine/tune/tune_int.h"
 

@@ -12,6 +12,7 @@
  *                  lines: m2 256 / 1280
  *   syrk           9,736,704 distinct lines per request, summed over all requests (exact count) */
 #include "tests/unit/tune_support.h"
+#include "engine/rec/result.h"
 
 static struct tune_prediction predicted(const char *kernel, const char *launch, const char *device,
                                         const char *line)

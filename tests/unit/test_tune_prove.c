@@ -1,5 +1,6 @@
 /* Acceptance runs: texts that are wrong in one respect only, fed to the prover beside the original. */
 #include "tests/unit/tune_support.h"
+#include "engine/rec/result.h"
 
 #include "engine/sim/sums.h"
 #include "engine/tune/prove.h"

@@ -317,9 +317,9 @@ static void watch(void *ctx, const struct tune_live *l)
         w->named = w->named && copy->frontier[i].why[0];
     for (size_t i = 0; i < copy->nexplored; i++)
         w->named = w->named && copy->explored[i].why[0];
-    if (copy->best.time.valid)
-        w->best_shrinks = w->best_shrinks && (!w->best || copy->best.time.median <= w->best);
-    w->best = copy->best.time.valid ? copy->best.time.median : 0;
+    if (copy->best->time.valid)
+        w->best_shrinks = w->best_shrinks && (!w->best || copy->best->time.median <= w->best);
+    w->best = copy->best->time.valid ? copy->best->time.median : 0;
     tune_live_free(copy);
 }
 

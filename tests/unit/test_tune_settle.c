@@ -152,16 +152,16 @@ static void verdicts(void **state)
 {
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(curves); k++) {
-        struct result points[5];
+        struct result points[5], bpa = timed(curves[k].ms[0]), cha = timed(curves[k].ms[1]);
         struct tune_sweep s = { .axis = "pi",
                                 .points = points,
+                                .bpa = &bpa,
+                                .cha = &cha,
                                 .npoints = curves[k].points,
                                 .warps = 4,
                                 .complete = curves[k].points == 5 };
         struct dev_info dev = { .sms = 1 };
         struct buf said = { 0 };
-        s.bpa = timed(curves[k].ms[0]);
-        s.cha = timed(curves[k].ms[1]);
         for (size_t i = 0; i < s.npoints; i++) {
             points[i] = timed(curves[k].ms[2 + i]);
             opt_bypass(&points[i].options)->pi.mode = PI_VALUE;
@@ -173,10 +173,11 @@ static void verdicts(void **state)
             fail_msg("%s, not %s", said.s ? said.s : "nothing", curves[k].said);
         buf_free(&said);
     }
-    struct tune_sweep none = { .axis = "pi", .cha = result_empty() };
+    struct result bpa = result_empty(), cha = result_empty();
+    struct tune_sweep none = { .axis = "pi", .bpa = &bpa, .cha = &cha };
     struct buf said = { 0 };
-    none.cha.status = ST_REFUSED;
-    snprintf(none.cha.message, sizeof none.cha.message, "because");
+    cha.status = ST_REFUSED;
+    snprintf(cha.message, sizeof cha.message, "because");
     tune_verdict(&none, &said);
     assert_string_equal(said.s, "no configuration ran with outputs equal to the original's: because");
     buf_free(&said);

@@ -33,14 +33,14 @@ static void has_all_points_and_both_ends(void **state)
         assert_true(s.points[i].time.valid);
         assert_true(s.points[i].time.median > 0);
     }
-    assert_int_equal(opt_bypass(&s.bpa.options)->pi.mode, PI_BPA);
-    assert_int_equal(opt_bypass(&s.cha.options)->pi.mode, PI_CHA);
+    assert_int_equal(opt_bypass(&s.bpa->options)->pi.mode, PI_BPA);
+    assert_int_equal(opt_bypass(&s.cha->options)->pi.mode, PI_CHA);
     /* The ends of the curve run the same loads as bpa and cha and the threshold test besides. */
     assert_true(s.overhead_bpa >= 1);
     assert_true(s.overhead_bpa < 1.5);
     assert_true(s.overhead_cha >= 1);
     assert_true(s.overhead_cha < 1.5);
-    assert_float_equal(s.overhead_bpa, (double)s.points[0].time.median / (double)s.bpa.time.median,
+    assert_float_equal(s.overhead_bpa, (double)s.points[0].time.median / (double)s.bpa->time.median,
                        1e-12);
     assert_true(s.has_best);
     const struct result *best = tune_sweep_best(&s);
@@ -107,8 +107,8 @@ static void goes_on_where_it_was_cut_off(void **state)
     assert_true(cut.has_best);
     struct result done[5];
     memcpy(done, cut.points, 3 * sizeof *done);
-    done[3] = cut.bpa;
-    done[4] = cut.cha;
+    done[3] = *cut.bpa;
+    done[4] = *cut.cha;
     unsigned before = r.bench->launches;
     assert_status_ok(sweep_one(r.bench, "pi", &o, NULL, done, 5, &rest, &r.ds), &r.ds);
     assert_int_equal(r.bench->launches - before, 6); /* nine points less three; both ends were there */
@@ -138,8 +138,8 @@ static void pool_gives_the_same_results(void **state)
     sweep(&r, "pi", "", &shared);
     assert_int_equal(shared.npoints, alone.npoints);
     assert_int_equal(shared.best, alone.best);
-    assert_int_equal(shared.bpa.time.median, alone.bpa.time.median);
-    assert_int_equal(shared.cha.time.median, alone.cha.time.median);
+    assert_int_equal(shared.bpa->time.median, alone.bpa->time.median);
+    assert_int_equal(shared.cha->time.median, alone.cha->time.median);
     for (size_t i = 0; i < alone.npoints; i++) {
         assert_int_equal(shared.points[i].time.median, alone.points[i].time.median);
         assert_int_equal(shared.points[i].equal, EQUAL_YES);
@@ -161,7 +161,8 @@ static struct result at(int64_t ns, enum equality equal)
     return r;
 }
 
-static void judge(struct tune_sweep *s, struct result *points, const int64_t *ns, size_t n)
+static void judge(struct tune_sweep *s, struct result *points, struct result *ends, const int64_t *ns,
+                  size_t n)
 {
     static const struct dev_info dev = { .sms = 4,
                                          .warp_size = 32,
@@ -171,6 +172,8 @@ static void judge(struct tune_sweep *s, struct result *points, const int64_t *ns
                                          .lat_l2 = 200,
                                          .lat_dram = 500 };
     memset(s, 0, sizeof *s);
+    ends[0] = at(ns[0], EQUAL_YES);
+    ends[1] = at(ns[n - 1], EQUAL_YES);
     for (size_t i = 0; i < n; i++)
         points[i] = at(ns[i], EQUAL_YES);
     *s = (struct tune_sweep){ .axis = "pi",
@@ -178,8 +181,8 @@ static void judge(struct tune_sweep *s, struct result *points, const int64_t *ns
                               .npoints = n,
                               .complete = true,
                               .warps = (uint32_t)n - 1,
-                              .bpa = at(ns[0], EQUAL_YES),
-                              .cha = at(ns[n - 1], EQUAL_YES) };
+                              .bpa = &ends[0],
+                              .cha = &ends[1] };
     tune_sweep_judge(s, &dev, 128);
 }
 
@@ -195,11 +198,11 @@ static void categories_of_plain_curves(void **state)
         { { 1400, 1200, 1000, 1300, 1500 }, CATEGORY_CACHE_CONGESTED, 2 },
         { { 1000, 1001, 1000, 1001, 1000 }, CATEGORY_CACHE_INSENSITIVE, 0 },
     };
-    struct result points[5];
+    struct result points[5], ends[2];
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct tune_sweep s;
-        judge(&s, points, rows[i].ns, 5);
+        judge(&s, points, ends, rows[i].ns, 5);
         assert_int_equal(s.curve.category, rows[i].c);
         assert_int_equal(s.best, rows[i].best);
     }
@@ -209,17 +212,17 @@ static void categories_of_plain_curves(void **state)
 static void wrong_results_do_not_compete(void **state)
 {
     static const int64_t ns[5] = { 1400, 1200, 500, 1300, 1500 };
-    struct result points[5];
+    struct result points[5], ends[2];
     struct tune_sweep s;
     (void)state;
-    judge(&s, points, ns, 5);
+    judge(&s, points, ends, ns, 5);
     assert_int_equal(s.best, 2);
     points[2].equal = EQUAL_NO;
     tune_sweep_judge(&s, &(struct dev_info){ .sms = 4, .max_warps_per_sm = 32 }, 128);
     assert_int_equal(s.best, 1);
     for (size_t i = 0; i < 5; i++)
         points[i].equal = EQUAL_NO;
-    s.bpa.equal = s.cha.equal = EQUAL_NO;
+    s.bpa->equal = s.cha->equal = EQUAL_NO;
     tune_sweep_judge(&s, &(struct dev_info){ .sms = 4, .max_warps_per_sm = 32 }, 128);
     assert_false(s.has_best);
     assert_null(tune_sweep_best(&s));

@@ -25,6 +25,7 @@
 #include "engine/search/advice.h"
 #include "engine/search/live.h"
 #include "engine/search/space.h"
+#include "engine/search/found.h"
 #include "engine/search/tuner.h"
 #include "engine/session/launch_file.h"
 #include "engine/session/preset.h"

@@ -4,7 +4,6 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/work.h"

@@ -1,7 +1,7 @@
 /* page: lines of a panel for one frame, and moving through a list of lines. */
 #include "engine/base/base.h"
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/page.h"
@@ -314,7 +314,7 @@ enum role view_hit_role(double percent)
 
 void view_counter(const struct result *r, enum counter_id c, char *out)
 {
-    const struct counter *k = &r->counters[c];
+    const struct counter *k = &result_counters(r)[c];
     const char *unit = counter_unit(c);
     if (!k->valid)
         snprintf(out, TEXT_NUM, "n/a");

@@ -6,7 +6,6 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/search/advice.h"
 #include "engine/search/live.h"
 #include "engine/workspace/snapshot.h"
@@ -78,13 +77,13 @@ bool write_best(struct app *a, const char *path)
     struct options none = options_default();
     bool searching = a->snap->busy && a->snap->what && !strcmp(a->snap->what, "tune");
     if (!searching || !l || !a->snap->module || options_equal(&l->options, &none) ||
-        !(gain_of(&l->original, &l->best) > 1 + ADVICE_LEAST))
+        !(gain_of(l->original, l->best) > 1 + ADVICE_LEAST))
         return false;
     struct writer *w = base_alloc(sizeof *w);
     if (!w)
         return false;
     w->options = l->options;
-    w->gain = gain_of(&l->original, &l->best);
+    w->gain = gain_of(l->original, l->best);
     w->path = *path ? base_strdup(path) : workspace_tuned_name(a->snap->module->path);
     w->work.run = run;
     w->work.clear = clear;

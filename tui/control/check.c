@@ -5,9 +5,7 @@
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/workspace/snapshot.h"
@@ -59,12 +57,12 @@ static const struct result *last_result(const struct app *a, const struct result
 {
     const struct session_run *s = last_sweep(a);
     size_t i = app_last_run(a, -1);
-    *cha = s ? &s->sweep.cha : NULL;
+    *cha = s ? s->sweep.cha : NULL;
     if (i == SIZE_MAX || i < a->lesson.runs_before)
         return NULL;
     const struct session_run *r = app_run(a, i);
     if (r->kind == RUN_ONE)
-        return &r->one;
+        return r->one;
     if (r->kind == RUN_TUNE)
         return &r->found->best;
     size_t best = valley_best(&r->sweep);

@@ -5,9 +5,9 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/base/shown.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/documents.h"
 #include "engine/session/session.h"
-#include "engine/tune/sweep.h"
 #include "engine/workspace/snapshot.h"
 #include "engine/workspace/workspace.h"
 #include "tui/app/app.h"
@@ -214,8 +214,8 @@ static void put_result(const struct app *a, const struct session_run *r, struct 
     bool open = s->module && s->spec && !run_stale(a, r);
     struct load_classes c = { .n = 0 };
     if (open)
-        c = workspace_classes(&w, &r->one.options);
-    json_result(&r->one, &r->dev, r->kernel, r->race, open ? &c : NULL, r->proof, out);
+        c = workspace_classes(&w, result_options(r->one));
+    json_result(r->one, &r->dev, r->kernel, r->race, open ? &c : NULL, r->proof, out);
 }
 
 /* Of one that was cut off nobody knows what is missing. */

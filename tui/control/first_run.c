@@ -5,7 +5,6 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"

@@ -4,7 +4,6 @@
 #include "engine/base/base.h"
 #include "engine/base/json_write.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/session/document.h"
 #include "engine/session/lesson.h"
 #include "engine/workspace/snapshot.h"

@@ -6,11 +6,9 @@
 #include "engine/base/json_write.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/result.h"
 #include "engine/report/report.h"
 #include "engine/session/embed.h"
 #include "engine/session/lesson.h"
-#include "engine/tune/sweep.h"
 #include "tui/base/text.h"
 #include "tui/draw/picture.h"
 
@@ -81,12 +79,12 @@ static double value_of(const struct result *r, enum counter_id c)
 
 static double time_of(const struct result *r)
 {
-    return report_has_time(r) ? (double)r->time.median : (double)NAN;
+    return report_has_time(r) ? (double)result_time(r)->median : (double)NAN;
 }
 
 static void put_point(struct jw *w, const struct tune_sweep *s, size_t i)
 {
-    const struct result *r = &s->points[i];
+    const struct result *r = result_at(s->points, i);
     char name[64];
     report_point_name(s, i, name, sizeof name);
     jw_obj(w);
@@ -95,7 +93,7 @@ static void put_point(struct jw *w, const struct tune_sweep *s, size_t i)
     jw_put_num(w, "l1_hit", value_of(r, COUNTER_L1_HIT_RATE));
     jw_put_num(w, "dram_bytes", value_of(r, COUNTER_DRAM_READ_BYTES));
     jw_key(w, "equal");
-    equality_known(r->equal) ? jw_bool(w, r->equal != EQUAL_NO) : jw_null(w);
+    equality_known(result_equal(r)) ? jw_bool(w, result_equal(r) != EQUAL_NO) : jw_null(w);
     jw_end_obj(w);
 }
 
@@ -110,8 +108,8 @@ static void put_data(struct buf *out, const struct session_run *r, unsigned numb
     jw_put_str(&w, "device", r->dev.name);
     jw_put_str(&w, "origin", report_evidence(r));
     jw_put_str(&w, "axis", s->axis);
-    jw_put_num(&w, "cha_ns", time_of(&s->cha));
-    jw_put_num(&w, "bpa_ns", time_of(&s->bpa));
+    jw_put_num(&w, "cha_ns", time_of(s->cha));
+    jw_put_num(&w, "bpa_ns", time_of(s->bpa));
     jw_key(&w, "best");
     s->has_best ? jw_uint(&w, s->best) : jw_null(&w);
     jw_put_arr(&w, "points");
@@ -139,7 +137,7 @@ static void put_table(struct buf *out, const struct tune_sweep *s)
     report_xml(out, s->axis);
     buf_puts(out, "</th><th>time</th><th>L1 hits</th><th>same results</th></tr>\n");
     for (size_t i = 0; i < s->npoints; i++) {
-        const struct result *r = &s->points[i];
+        const struct result *r = result_at(s->points, i);
         double hit = value_of(r, COUNTER_L1_HIT_RATE);
         char name[64], t[TEXT_NUM], h[TEXT_NUM];
         report_point_name(s, i, name, sizeof name);

@@ -8,7 +8,7 @@
 #include "engine/base/shown.h"
 #include "engine/cmd/cmd.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
@@ -89,11 +89,11 @@ static void news(struct plain *p)
     else if (p->run != s->nruns)
         p->run = s->nruns, p->points = 0;
     for (; p->points < n; p->points++) {
-        const struct result *x = &r->sweep.points[p->points];
+        const struct result *x = result_at(r->sweep.points, p->points);
         char t[TEXT_NUM];
-        text_time(t, x->time.valid ? (double)x->time.median : (double)NAN);
+        text_time(t, result_time(x)->valid ? (double)result_time(x)->median : (double)NAN);
         buf_clear(&b);
-        options_line(&x->options, &b);
+        options_line(result_options(x), &b);
         buf_printf(&b, "%s: %s", b.n ? "" : "the original", t);
         say(p, b.s);
     }

@@ -2,8 +2,7 @@
 #include "engine/base/base.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/advice.h"
 #include "engine/search/gain_record.h"
 #include "engine/session/baseline.h"
@@ -35,10 +34,10 @@ bool advice_best(const struct app *a, struct options *o, double *gain, size_t *r
         const struct session_run *r = app_run(a, i);
         const struct result *x = r && !r->deleted && !run_stale(a, r) ? run_best(r) : NULL;
         double g = x ? gain_of(run_baseline_of(r, now), x) : (double)NAN;
-        if (isnan(g) || !equality_known(x->equal) || g <= *gain)
+        if (isnan(g) || !equality_known(result_equal(x)) || g <= *gain)
             continue;
         *gain = g;
-        *o = x->options;
+        *o = *result_options(x);
         *run = i;
         found = true;
     }
@@ -175,11 +174,12 @@ static bool put_summary(struct app *a, unsigned w)
     size_t run = SIZE_MAX;
     const struct result *was = run_original_now(a, &run);
     struct row r;
-    if (was && was->limits.valid) {
-        enum limit_cause first = limits_first(&was->limits);
+    if (was && result_limits(was)->valid) {
+        enum limit_cause first = limits_first(result_limits(was));
         row_init(&r, a->frame);
         row_put(&r, ROLE_LABEL, " Limited by: ");
-        row_put(&r, ROLE_NOTE, "%s, %.0f %%", limit_name(first), 100 * (double)was->limits.share[first]);
+        row_put(&r, ROLE_NOTE, "%s, %.0f %%", limit_name(first),
+                100 * (double)result_limits(was)->share[first]);
         row_put(&r, ROLE_DIM, " of the time (the original in run %zu, %s)", run + 1,
                 evidence_name(evidence_of(was)));
         page_flow(a, p, &r, 4, w - 1, -1);

@@ -1,7 +1,7 @@
 /* compare: two runs side by side: those marked A and B, else what ran before the text or the options changed
  * against what ran last. The same figures as `gpulocw compare`. */
 #include "engine/base/base.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/compare_doc.h"
 #include "engine/session/run.h"
 #include "engine/workspace/snapshot.h"
@@ -18,7 +18,7 @@ static bool timed(const struct app *a, size_t i)
 {
     const struct session_run *r = i < a->snap->nruns ? app_run(a, i) : NULL;
     const struct result *x = r && !r->deleted ? run_best(r) : NULL;
-    return x && x->time.valid;
+    return x && result_time(x)->valid;
 }
 
 /* The newest timed run before `below` of the kernel (NULL: of any); SIZE_MAX: there is none. */

@@ -6,7 +6,7 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/run_line.h"
@@ -59,10 +59,10 @@ static const char *ran(struct app *a)
     const struct result *x = run_of_options(a, &a->options, &run);
     if (!x)
         return NULL;
-    text_time(t, (double)x->time.median);
+    text_time(t, (double)result_time(x)->median);
     return arena_printf(a->frame, "run %zu took %s (%s)%s%s", run + 1, t, evidence_name(evidence_of(x)),
-                        x->limits.valid ? ", limited by " : "",
-                        x->limits.valid ? limit_name(limits_first(&x->limits)) : "");
+                        result_limits(x)->valid ? ", limited by " : "",
+                        result_limits(x)->valid ? limit_name(limits_first(result_limits(x))) : "");
 }
 
 void cost_brief(struct app *a, struct page *p, unsigned w)

@@ -6,7 +6,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_schedule.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/baseline.h"
 #include "engine/session/roofline.h"
 #include "engine/session/run.h"
@@ -40,16 +40,16 @@ static size_t entries(const struct app *a, struct entry *out, size_t max)
         const struct session_run *r = app_run(a, i);
         if (!r || r->deleted)
             continue;
-        const struct result *ends[2] = { &r->sweep.bpa, &r->sweep.cha };
+        const struct result *ends[2] = { r->sweep.bpa, r->sweep.cha };
         if (r->kind == RUN_ONE && n < max)
-            out[n++] = (struct entry){ &r->one, r, i };
+            out[n++] = (struct entry){ r->one, r, i };
         for (int e = 0; r->kind == RUN_SWEEP && e < 2; e++)
-            if (ends[e]->time.valid && n < max)
+            if (result_time(ends[e])->valid && n < max)
                 out[n++] = (struct entry){ ends[e], r, i };
         for (size_t k = 0; r->kind == RUN_SWEEP && k < r->sweep.npoints && n < max; k++)
-            out[n++] = (struct entry){ &r->sweep.points[k], r, i };
+            out[n++] = (struct entry){ result_at(r->sweep.points, k), r, i };
         for (size_t k = 0; r->kind == RUN_TUNE && k < r->ntrail && n < max; k++)
-            out[n++] = (struct entry){ &r->trail[k], r, i };
+            out[n++] = (struct entry){ result_at(r->trail, k), r, i };
     }
     return n;
 }
@@ -57,15 +57,15 @@ static size_t entries(const struct app *a, struct entry *out, size_t max)
 static void entry_name(struct buf *b, const struct entry *e)
 {
     buf_printf(b, "run %zu", e->index + 1);
-    if (e->r == &e->run->sweep.bpa)
+    if (e->r == e->run->sweep.bpa)
         buf_puts(b, " all bypass");
-    else if (e->r == &e->run->sweep.cha)
+    else if (e->r == e->run->sweep.cha)
         buf_puts(b, " all cache");
     else if (e->run->kind == RUN_SWEEP && e->run->sweep.axis && !strcmp(e->run->sweep.axis, "pi"))
-        buf_printf(b, " π=%d", opt_bypass(&e->r->options)->pi.value);
+        buf_printf(b, " π=%d", opt_bypass(result_options(e->r))->pi.value);
     else {
         size_t before = b->n;
-        options_line(&e->r->options, b);
+        options_line(result_options(e->r), b);
         if (b->n == before)
             buf_puts(b, " the original");
     }
@@ -91,17 +91,17 @@ static bool alike(const struct session_run *a, const struct session_run *b)
  * shapes). */
 static bool unchanged(const struct result *x, const struct session_run *run)
 {
-    struct options none = options_default(), o = x->options;
+    struct options none = options_default(), o = *result_options(x);
     if (memcmp(&opt_schedule(&o)->block, &run->block, sizeof opt_schedule(&o)->block) == 0)
         opt_schedule(&o)->block = opt_schedule(&none)->block;
-    return x->time.valid && options_equal(&o, &none);
+    return result_time(x)->valid && options_equal(&o, &none);
 }
 
 /* Whole launches say nothing beside samples of the CTAs. A result without a time has a base all the
  * same. */
 static bool timed_alike(const struct result *base, const struct result *x)
 {
-    return !x->time.valid || base->sampled == x->sampled;
+    return !result_time(x)->valid || result_sampled(base) == result_sampled(x);
 }
 
 /* The unchanged kernel in a run, timed as x was: by itself, as a sweep's cha or one of its points, as
@@ -109,13 +109,13 @@ static bool timed_alike(const struct result *base, const struct result *x)
 static struct base original_in(const struct session_run *r, const struct result *x)
 {
     const struct result *o = r->kind == RUN_TUNE ? run_original(r, x) : NULL;
-    if (r->kind == RUN_ONE && unchanged(&r->one, r) && timed_alike(&r->one, x))
-        o = &r->one;
-    if (r->kind == RUN_SWEEP && r->sweep.cha.time.valid && timed_alike(&r->sweep.cha, x))
-        return (struct base){ &r->sweep.cha, base_names[0], "all cache" };
+    if (r->kind == RUN_ONE && unchanged(r->one, r) && timed_alike(r->one, x))
+        o = r->one;
+    if (r->kind == RUN_SWEEP && result_time(r->sweep.cha)->valid && timed_alike(r->sweep.cha, x))
+        return (struct base){ r->sweep.cha, base_names[0], "all cache" };
     for (size_t k = 0; r->kind == RUN_SWEEP && !o && k < r->sweep.npoints; k++)
-        if (unchanged(&r->sweep.points[k], r) && timed_alike(&r->sweep.points[k], x))
-            o = &r->sweep.points[k];
+        if (unchanged(result_at(r->sweep.points, k), r) && timed_alike(result_at(r->sweep.points, k), x))
+            o = result_at(r->sweep.points, k);
     return o ? (struct base){ o, "the original", "original" } : (struct base){ NULL, NULL, NULL };
 }
 
@@ -130,8 +130,9 @@ static struct base reference(const struct app *a, const struct entry *e, bool by
         struct base b = { NULL, NULL, NULL };
         if (!bypass)
             b = original_in(r, e->r);
-        else if (r->kind == RUN_SWEEP && r->sweep.bpa.time.valid && timed_alike(&r->sweep.bpa, e->r))
-            b = (struct base){ &r->sweep.bpa, base_names[1], "all bypass" };
+        else if (r->kind == RUN_SWEEP && result_time(r->sweep.bpa)->valid &&
+                 timed_alike(r->sweep.bpa, e->r))
+            b = (struct base){ r->sweep.bpa, base_names[1], "all bypass" };
         if (b.r && r->earlier && !e->run->earlier) /* before the kernel was compiled anew */
             b.name = "the earlier text", b.brief = "earlier";
         if (b.r && b.r != e->r)
@@ -145,7 +146,7 @@ static struct base base_of(const struct app *a, const struct entry *e)
     struct entry first[1];
     if (a->counters.base < 2)
         return reference(a, e, a->counters.base == 1);
-    bool has = entries(a, first, 1) > 0 && first[0].r != e->r && first[0].r->time.valid;
+    bool has = entries(a, first, 1) > 0 && first[0].r != e->r && result_time(first[0].r)->valid;
     return has ? (struct base){ first[0].r, base_names[2], "first" } : (struct base){ NULL, NULL, NULL };
 }
 
@@ -225,11 +226,11 @@ static void put_flow(struct app *a, unsigned w, const struct result *x)
 static const struct roofline *roofline_kept(struct app *a, const struct result *x, const char *spec)
 {
     struct counters_view *c = &a->counters;
-    if (c->roof_time != x->time.median || strcmp(c->roof_spec, spec) != 0 ||
-        memcmp(c->roof_of, x->counters, sizeof c->roof_of) != 0) {
+    if (c->roof_time != result_time(x)->median || strcmp(c->roof_spec, spec) != 0 ||
+        memcmp(c->roof_of, result_counters(x), sizeof c->roof_of) != 0) {
         c->roof = roofline_of(x, spec, NULL);
-        c->roof_time = x->time.median;
-        memcpy(c->roof_of, x->counters, sizeof c->roof_of);
+        c->roof_time = result_time(x)->median;
+        memcpy(c->roof_of, result_counters(x), sizeof c->roof_of);
         snprintf(c->roof_spec, sizeof c->roof_spec, "%s", spec);
     }
     return &c->roof;
@@ -360,7 +361,7 @@ static void put_counter(struct app *a, unsigned w, const struct result *x, const
     row_init(&r, a->frame);
     view_counter(x, c, now);
     row_put(&r, ROLE_LABEL, " %-23s", counter_name(c));
-    row_right(&r, x->counters[c].valid ? ROLE_VALUE : ROLE_DIM, 10, "%s", now);
+    row_right(&r, result_counters(x)[c].valid ? ROLE_VALUE : ROLE_DIM, 10, "%s", now);
     if (base) {
         view_counter(base, c, before);
         put_against(&r, w,
@@ -368,7 +369,8 @@ static void put_counter(struct app *a, unsigned w, const struct result *x, const
                                        (int)counter_better(c) });
     }
     if (w >= WITH_ORIGIN)
-        row_put(&r, ROLE_DIM, "  %-9s", x->counters[c].valid ? origin_name(x->counters[c].origin) : "");
+        row_put(&r, ROLE_DIM, "  %-9s",
+                result_counters(x)[c].valid ? origin_name(result_counters(x)[c].origin) : "");
     if (w >= 120)
         row_put(&r, ROLE_DIM, "  %s", counter_help(c));
     page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
@@ -380,18 +382,19 @@ static void put_time(struct app *a, unsigned w, const struct result *x, const st
     struct row r;
     bool alike = base && timed_alike(base, x);
     row_init(&r, a->frame);
-    text_time(now, x->time.valid ? (double)x->time.median : NAN);
+    text_time(now, result_time(x)->valid ? (double)result_time(x)->median : NAN);
     row_put(&r, ROLE_LABEL, " %-23s", "time");
     row_right(&r, ROLE_TITLE, 10, "%s", now);
     if (base) {
-        text_time(before, base->time.valid ? (double)base->time.median : NAN);
+        text_time(before, result_time(base)->valid ? (double)result_time(base)->median : NAN);
         put_against(&r, w,
-                    &(struct against){ before, x->time.valid ? (double)x->time.median : NAN,
-                                       base->time.valid && alike ? (double)base->time.median : NAN,
-                                       false, -1 });
+                    &(struct against){
+                        before, result_time(x)->valid ? (double)result_time(x)->median : NAN,
+                        result_time(base)->valid && alike ? (double)result_time(base)->median : NAN,
+                        false, -1 });
     }
-    if (x->time.valid && w >= WITH_ORIGIN)
-        row_put(&r, ROLE_DIM, "  %s", origin_name(x->time.origin));
+    if (result_time(x)->valid && w >= WITH_ORIGIN)
+        row_put(&r, ROLE_DIM, "  %s", origin_name(result_time(x)->origin));
     page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
 }
 
@@ -399,9 +402,10 @@ static void put_code(struct app *a, const struct result *x)
 {
     struct row r;
     row_init(&r, a->frame);
-    row_put(&r, ROLE_DIM, " code: %u registers, %u B shared, %u B local, %u CTAs per SM; %s", x->regs,
-            x->shared_static, x->local_bytes, x->ctas_per_sm, evidence_name(evidence_of(x)));
-    if (x->regs || x->ctas_per_sm)
+    row_put(&r, ROLE_DIM, " code: %u registers, %u B shared, %u B local, %u CTAs per SM; %s",
+            result_regs(x), result_shared_static(x), result_local_bytes(x), result_ctas_per_sm(x),
+            evidence_name(evidence_of(x)));
+    if (result_regs(x) || result_ctas_per_sm(x))
         page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
 }
 
@@ -416,8 +420,9 @@ static size_t telling(const struct app *a, const struct entry *v, size_t n)
     if (last->kind == RUN_ONE || !done || !best)
         return n - 1;
     for (size_t i = n; i-- > 0 && v[i].run == last;)
-        if (v[i].r == best || (last->kind == RUN_TUNE && v[i].r->sampled == best->sampled &&
-                               v[i].r->time.valid && options_equal(&v[i].r->options, &best->options)))
+        if (v[i].r == best ||
+            (last->kind == RUN_TUNE && result_sampled(v[i].r) == result_sampled(best) &&
+             result_time(v[i].r)->valid && options_equal(result_options(v[i].r), result_options(best))))
             return i;
     return n - 1;
 }
@@ -531,8 +536,8 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     page_add(a, p, &r, -1);
     put_time(a, w, e.r, base);
     for (int c = 0; c < COUNTER_COUNT; c++)
-        if (!counter_left_out((enum counter_id)c, e.r->counters) ||
-            (base && !counter_left_out((enum counter_id)c, base->counters)))
+        if (!counter_left_out((enum counter_id)c, result_counters(e.r)) ||
+            (base && !counter_left_out((enum counter_id)c, result_counters(base))))
             put_counter(a, w, e.r, base, (enum counter_id)c);
     put_code(a, e.r);
     put_roofline(a, w, e.r, e.run->dev.spec);
@@ -551,11 +556,11 @@ static void counters_head(struct app *a, unsigned w, struct row *r)
     entry_name(&b, &e);
     bool narrow = w < WITH_ORIGIN; /* then the options are what may be cut */
     row_put(r, ROLE_LABEL, " %s%zu of %zu", narrow ? "" : "result ", a->counters.result + 1, n);
-    if (e.r->time.valid && narrow)
+    if (result_time(e.r)->valid && narrow)
         row_put(r, ROLE_DIM, " (%s)", evidence_words(evidence_of(e.r)));
     row_put(r, ROLE_LABEL, ": ");
     row_put(r, ROLE_TITLE, "%s", b.s ? b.s : "");
-    if (e.r->time.valid && !narrow)
+    if (result_time(e.r)->valid && !narrow)
         row_put(r, ROLE_DIM, " (%s)", evidence_name(evidence_of(e.r)));
     const struct session_run *run = app_run(a, e.index);
     if (run && run->earlier)

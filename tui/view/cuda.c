@@ -7,7 +7,7 @@
 #include "engine/base/name.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/run_line.h"
@@ -103,7 +103,7 @@ static void add_time(struct app *a, struct cuda_page *p)
     struct hot_line v[HOT_LINES];
     size_t run, n;
     const struct result *x = run_original_now(a, &run);
-    if (!x || !x->limits.valid)
+    if (!x || !result_limits(x)->valid)
         return;
     n = where_lines(a, x, v);
     for (size_t i = 0; i < n; i++)

@@ -8,6 +8,7 @@
 #include "engine/analysis/curve.h"
 #include "engine/base/base.h"
 #include "engine/rec/counter_ids.h"
+#include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/reuse.h"
@@ -178,7 +179,7 @@ static void put_counted(struct app *a, unsigned w)
 {
     size_t i = app_last_run(a, RUN_SWEEP);
     const struct session_run *run = i == SIZE_MAX ? NULL : app_run(a, i);
-    const struct counter *k = run ? &run->sweep.cha.counters[COUNTER_L1_HIT_RATE] : NULL;
+    const struct counter *k = run ? &result_counters(run->sweep.cha)[COUNTER_L1_HIT_RATE] : NULL;
     struct row r;
     if (!k || !k->valid || !a->snap->kernel || strcmp(run->kernel, a->snap->kernel) ||
         strcmp(run->dev.spec, a->snap->dev.spec))

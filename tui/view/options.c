@@ -6,7 +6,6 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
 #include "engine/search/advice.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"

@@ -3,7 +3,7 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/run.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
@@ -27,7 +27,7 @@
 static double run_time(const struct session_run *r)
 {
     const struct result *x = run_best(r);
-    return x && x->time.valid ? (double)x->time.median : NAN;
+    return x && result_time(x)->valid ? (double)result_time(x)->median : NAN;
 }
 
 /* What ran, most telling first: "sweep pi (17): --bypass l1 --pi 8". */
@@ -48,7 +48,7 @@ static void config_text(const struct app *a, const struct session_run *r, struct
     else if (r->kind == RUN_TUNE)
         buf_printf(b, "search (%zu%s): ", n, so_far);
     if (x)
-        options_line(&x->options, &best);
+        options_line(result_options(x), &best);
     buf_puts(b, best.n ? best.s : x || r->kind == RUN_ONE ? "original" : "no result");
     buf_free(&best);
 }
@@ -114,7 +114,9 @@ static void put_shape(struct app *a, const struct session_run *r, unsigned cols,
     double *t = n && cols ? ARENA_ARRAY(a->frame, double, n) : NULL;
     size_t known = 0;
     for (size_t i = 0; t && i < n; i++) {
-        t[i] = v[i].time.valid && v[i].time.median > 0 ? log((double)v[i].time.median) : NAN;
+        t[i] = result_time(result_at(v, i))->valid && result_time(result_at(v, i))->median > 0
+                   ? log((double)result_time(result_at(v, i))->median)
+                   : NAN;
         if (!isnan(t[i]))
             known++;
     }
@@ -193,7 +195,7 @@ static void put_when(struct row *r, int64_t t, unsigned cols)
 static const char *origin_brief(const struct session_run *r)
 {
     const struct result *x = run_best(r);
-    return x && x->time.valid ? evidence_name(evidence_of(x)) : "";
+    return x && result_time(x)->valid ? evidence_name(evidence_of(x)) : "";
 }
 
 static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
@@ -247,7 +249,7 @@ static const char *not_alike(const struct session_run *x, const struct session_r
         return "two kernels: not compared";
     if (!rx || !ry)
         return "no time: not compared";
-    if (rx->sampled != ry->sampled || rx->time.origin != ry->time.origin)
+    if (result_sampled(rx) != result_sampled(ry) || result_time(rx)->origin != result_time(ry)->origin)
         return "times of different kinds (whole, sampled, measured on a GPU): not compared";
     if (x->launch_key && y->launch_key && x->launch_key != y->launch_key)
         return "two launches: not compared";
@@ -398,10 +400,10 @@ static unsigned show(struct app *a, size_t i)
             const struct session_run *q = app_run(a, k);
             if (!q || q->deleted)
                 continue;
-            at += q->kind == RUN_ONE ? 1
-                  : q->kind == RUN_TUNE
-                      ? q->ntrail
-                      : q->sweep.npoints + q->sweep.bpa.time.valid + q->sweep.cha.time.valid;
+            at += q->kind == RUN_ONE    ? 1
+                  : q->kind == RUN_TUNE ? q->ntrail
+                                        : q->sweep.npoints + result_time(q->sweep.bpa)->valid +
+                                              result_time(q->sweep.cha)->valid;
         }
         a->counters.result = at;
         a->counters.placed = true;

@@ -6,8 +6,7 @@
 #include "engine/rec/counters.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/live.h"
 #include "engine/session/run_kind.h"
 #include "engine/workspace/snapshot.h"
@@ -43,7 +42,7 @@ static const char *options_text(struct app *a, const struct options *o)
 
 static double time_of(const struct result *r)
 {
-    return r->time.valid ? (double)r->time.median : NAN;
+    return result_time(r)->valid ? (double)result_time(r)->median : NAN;
 }
 
 static void put_step(struct app *a, struct page *p, const struct tune_live *l, unsigned w)
@@ -69,13 +68,13 @@ static void put_best(struct app *a, struct page *p, const struct tune_live *l, u
 {
     struct row r;
     char t[TEXT_NUM];
-    double gain = gain_of(&l->original, &l->best);
+    double gain = gain_of(l->original, l->best);
     row_init(&r, a->frame);
     row_put(&r, ROLE_PEAK, " best  ");
-    text_time(t, time_of(&l->best));
+    text_time(t, time_of(l->best));
     row_put(&r, ROLE_VALUE, "%s", t);
-    if (l->best.time.valid)
-        row_put(&r, ROLE_DIM, " %s", evidence_words(evidence_of(&l->best)));
+    if (l->best && result_time(l->best)->valid)
+        row_put(&r, ROLE_DIM, " %s", evidence_words(evidence_of(l->best)));
     if (!isnan(gain))
         row_put(&r, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, "  %.2fx vs the original", gain);
     row_put(&r, ROLE_TITLE, "  %s", options_text(a, &l->options));
@@ -203,7 +202,9 @@ void search_table(struct app *a, struct page *p, unsigned w)
         return;
     bool marks = any_sampled(l) && w >= ROOM_FOR_COSTS;
     page_heading(a, p, "Search%s: times are %s%s%s", a->snap->busy ? " (going on)" : "",
-                 l->original.time.valid ? origin_name(l->original.time.origin) : "n/a",
+                 l->original && result_time(l->original)->valid
+                     ? origin_name(result_time(l->original)->origin)
+                     : "n/a",
                  marks ? ", some sampled" : "", w >= ROOM_FOR_COSTS ? ", costs modelled" : "");
     put_step(a, p, l, w);
     put_best(a, p, l, w);

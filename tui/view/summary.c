@@ -7,8 +7,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/advice.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
@@ -73,8 +72,8 @@ static void put_subject(struct app *a, const struct result *x, unsigned w)
         row_put(&r, ROLE_LABEL, "  grid %ux%ux%u, block %ux%ux%u", launch_grid(s->spec).x,
                 launch_grid(s->spec).y, launch_grid(s->spec).z, launch_block(s->spec).x,
                 launch_block(s->spec).y, launch_block(s->spec).z);
-    if (x && x->time.valid) {
-        text_time(t, (double)x->time.median);
+    if (x && result_time(x)->valid) {
+        text_time(t, (double)result_time(x)->median);
         row_put(&r, ROLE_VALUE, "  %s", t);
         row_put(&r, ROLE_LABEL, " (%s)", evidence_name(evidence_of(x)));
     }
@@ -148,11 +147,11 @@ static void put_limit(struct app *a, const struct result *x, size_t run, const s
         page_flow(a, page(a), &r, INDENT, w - 1, -1);
         return;
     }
-    enum limit_cause first = limits_first(&x->limits);
+    enum limit_cause first = limits_first(result_limits(x));
     row_put(&r, ROLE_WARN, "%s", limit_name(first));
     row_put(&r, ROLE_DIM, "  (run %zu, %s)", run + 1, evidence_name(evidence_of(x)));
     page_flow(a, page(a), &r, INDENT, w - 1, -1);
-    put_bars(a, &x->limits, room->bars, w);
+    put_bars(a, result_limits(x), room->bars, w);
     if (!room->why)
         return;
     limit_why(x, first, &why);
@@ -222,7 +221,7 @@ static void put_edit(struct app *a, const struct result *x, const struct room *r
 {
     struct limit_try t = { NULL, NULL };
     unsigned i = 0;
-    while (x && limit_next_try(&x->limits, limits_first(&x->limits), &i, &t) && !t.edit)
+    while (x && limit_next_try(result_limits(x), limits_first(result_limits(x)), &i, &t) && !t.edit)
         ;
     if (!x || !t.edit || !room->edit)
         return;
@@ -267,7 +266,7 @@ static bool only_original(const struct app *a)
     for (size_t i = 0; i < a->snap->nruns; i++) {
         const struct session_run *r = app_run(a, i);
         if (r && !r->deleted && !run_stale(a, r) &&
-            (r->kind != RUN_ONE || !options_equal(&r->one.options, &none)))
+            (r->kind != RUN_ONE || !options_equal(result_options(r->one), &none)))
             return false;
     }
     return true;
@@ -326,7 +325,7 @@ static void put_guessed(struct app *a, const struct result *x, unsigned w)
         buf_free(&words);
     } else
         row_put(&r, ROLE_LABEL, "nothing of the launch");
-    if (x && x->sampled)
+    if (x && result_sampled(x))
         row_put(&r, ROLE_LABEL, "%s",
                 w >= ROOMY ? "; time from a sample (--exact: all)" : "; time from a sample");
     page_flow(a, page(a), &r, INDENT, w - 1, -1);
@@ -394,7 +393,7 @@ static void summary_update(struct app *a, unsigned w, unsigned h)
     } else {
         v.better = advice_best(a, &v.best, &v.gain, &v.best_run);
         v.ran = run_original_now(a, &v.run);
-        v.x = v.ran && v.ran->limits.valid ? v.ran : NULL;
+        v.x = v.ran && result_limits(v.ran)->valid ? v.ran : NULL;
         for (size_t i = 0; i < ARRAY_LEN(rooms) && (!i || page(a)->n > h); i++) {
             page_clear(page(a));
             put_answer(a, &v, &rooms[i], w);

@@ -4,7 +4,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/view/view.h"
@@ -30,7 +30,7 @@ struct traffic traffic_of(struct app *a)
 {
     const struct ana_kernel *k = a->snap->facts;
     struct traffic t = { view_counters_result(a), 0 };
-    if (t.counted && !t.counted->nloads)
+    if (t.counted && !result_nloads(t.counted))
         t.counted = NULL;
     for (uint32_t i = 0; k && i < k->naccess; i++)
         if (is_load(&k->access[i]))

@@ -7,12 +7,10 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/baseline.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/tune/sweep.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/provenance.h"
@@ -153,7 +151,7 @@ static void add_marks(struct app *a, struct plot *out, const struct session_run 
             : arena_printf(a->frame, "%s=%g %s", pi ? "π" : p->axis, points_number(p, best),
                            pi && c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "is best");
     add_mark(out, text, best, ROLE_PEAK, up);
-    double line = points_metric(out->metric, best ? &s->cha : &s->bpa, p->over);
+    double line = points_metric(out->metric, best ? s->cha : s->bpa, p->over);
     if (ends && out->nmarks &&
         !isnan(line)) /* that is its line, not the point at the end of the curve */
         out->mark[out->nmarks - 1].y = line;
@@ -369,7 +367,7 @@ void valley_plot(struct app *a, struct plot *out)
     memmove(out->series + 1, out->series, sizeof last * (out->nseries - 1));
     out->series[0] = last;
     add_ref(out, "bpa", points_metric(out->metric, p.bpa, p.over), ROLE_REF_BPA);
-    add_ref(out, p.cha == &r->sweep.cha ? "cha" : "original", points_metric(out->metric, p.cha, p.over),
+    add_ref(out, p.cha == r->sweep.cha ? "cha" : "original", points_metric(out->metric, p.cha, p.over),
             ROLE_REF_CHA);
     tick_names(a, out, &p);
     add_marks(a, out, r, &p);
@@ -525,7 +523,7 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
         if (whole) {
             if (h >= 24 && p.bpa && p.cha) {
                 put_end(a, "all bypass (bpa)", ROLE_REF_BPA, p.bpa, &p, w);
-                put_end(a, "all cache (cha)", ROLE_REF_CHA, &r->sweep.cha, &p, w);
+                put_end(a, "all cache (cha)", ROLE_REF_CHA, r->sweep.cha, &p, w);
             }
             if (h >= 18)
                 put_fit(a, &r->sweep, w);

@@ -8,11 +8,9 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_schedule.h"
-#include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/baseline.h"
 #include "engine/session/session.h"
-#include "engine/tune/sweep.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/view_state.h"
@@ -37,8 +35,8 @@ bool curve_has(const struct session_run *r)
 /* What a sweep's curve stands beside: cha, or where its axis has none the original among its points. */
 static const struct result *sweep_base(const struct session_run *r)
 {
-    const struct result *own = r->sweep.cha.time.valid ? NULL : run_original(r, NULL);
-    return own ? own : &r->sweep.cha;
+    const struct result *own = r->sweep.cha->time.valid ? NULL : run_original(r, NULL);
+    return own ? own : r->sweep.cha;
 }
 
 struct points points_of(const struct app *a, const struct session_run *r)
@@ -52,10 +50,10 @@ struct points points_of(const struct app *a, const struct session_run *r)
         p = (struct points){ .v = r->sweep.points,
                              .n = r->sweep.npoints,
                              .axis = r->sweep.axis,
-                             .bpa = &r->sweep.bpa,
+                             .bpa = r->sweep.bpa,
                              .cha = sweep_base(r) };
     p.over = run_baseline(a->snap->runs, a->snap->nruns, r);
-    p.base = p.over == &r->sweep.cha ? "all cache" : "the original";
+    p.base = p.over == r->sweep.cha ? "all cache" : "the original";
     if (a->replay.on && p.n > a->replay.shown)
         p.n = a->replay.shown;
     return p;

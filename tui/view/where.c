@@ -6,7 +6,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/page.h"
@@ -100,8 +100,8 @@ size_t where_lines(struct app *a, const struct result *x, struct hot_line out[HO
     size_t n = 0;
     if (!a->snap->module || !a->snap->kernel)
         return 0;
-    if (x && x->limits.valid)
-        take_limits(a, &x->limits, out, &n);
+    if (x && result_limits(x)->valid)
+        take_limits(a, result_limits(x), out, &n);
     else
         take_traffic(a, out, &n);
     qsort(out, n, sizeof *out, by_share);
@@ -195,7 +195,7 @@ void where_put(struct app *a, struct page *p, const struct result *x, unsigned w
     row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " Where");
     row_pad(&r, 3 + cols + 1);
-    row_put(&r, ROLE_LABEL, "%s", x && x->limits.valid ? "share of time" : "share of loads");
+    row_put(&r, ROLE_LABEL, "%s", x && result_limits(x)->valid ? "share of time" : "share of loads");
     if (w >= 60)
         row_put(&r, ROLE_LABEL, "%s",
                 w >= 72   ? "  sectors moved/needed"

@@ -5,7 +5,7 @@
 #include "engine/rec/data.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 #define STAGING_MAX (256ull << 20)
 #define THREADS     256u

@@ -1,8 +1,7 @@
 /* One run of a session: its memory, and as JSON. */
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
-#include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/documents.h"
 #include "engine/session/run.h"
 #include "engine/session/store/store_int.h"
@@ -51,6 +50,9 @@ bool session_run_copy(struct session_run *to, const struct session_run *from)
     bool ok = true;
     *to = *from;
     to->sweep.points = copied(from->sweep.points, from->sweep.npoints, sizeof *to->sweep.points, &ok);
+    to->sweep.bpa = copied(from->sweep.bpa, 2, sizeof *to->sweep.bpa, &ok);
+    to->sweep.cha = to->sweep.bpa ? to->sweep.bpa + 1 : NULL;
+    to->one = copied(from->one, 1, sizeof *to->one, &ok);
     to->trail = copied(from->trail, from->ntrail, sizeof *to->trail, &ok);
     to->found = copied(from->found, 1, sizeof *to->found, &ok);
     to->proof = copied(from->proof, from->proof != NULL, sizeof *to->proof, &ok);
@@ -62,7 +64,7 @@ bool session_run_copy(struct session_run *to, const struct session_run *from)
 
 void session_run_clear(struct session_run *r)
 {
-    BASE_FREE(r->sweep.points, r->trail, r->found, r->probe, r->proof);
+    BASE_FREE(r->one, r->sweep.bpa, r->sweep.points, r->trail, r->found, r->probe, r->proof);
     memset(r, 0, sizeof *r);
 }
 
@@ -97,9 +99,9 @@ bool session_run_point(struct session_run *run, const struct result *r)
     if (run->kind == RUN_TUNE)
         return add_result(&run->trail, &run->ntrail, r);
     if (pi && opt_bypass(&r->options)->pi.mode == PI_BPA)
-        w->bpa = *r;
+        *w->bpa = *r;
     else if (pi && opt_bypass(&r->options)->pi.mode == PI_CHA)
-        w->cha = *r;
+        *w->cha = *r;
     else
         return add_result(&w->points, &w->npoints, r);
     return true;
@@ -131,11 +133,12 @@ struct session_run *session_run_new(enum run_kind kind)
     if (!r)
         return NULL;
     r->kind = kind;
-    if (!session_run_room(r)) {
+    r->one = base_alloc(sizeof *r->one);
+    if (!r->one || !tune_sweep_ends(&r->sweep) || !session_run_room(r)) {
         session_run_drop(r);
         return NULL;
     }
-    r->one = r->sweep.bpa = r->sweep.cha = result_empty();
+    *r->one = result_empty();
     r->sweep.axis = "pi";
     return r;
 }
@@ -158,13 +161,13 @@ void session_run_put(struct jw *w, const struct session_run *r)
     jw_key(w, "device");
     put_device(w, &r->dev);
     if (r->kind == RUN_ONE)
-        put_result_as(w, "result", &r->one);
+        put_result_as(w, "result", r->one);
     json_proof(w, r->kind == RUN_TUNE ? &r->found->proof : r->proof);
     if (r->kind == RUN_SWEEP) {
         jw_put_str(w, "axis", r->sweep.axis);
         members_write(w, session_sweep_members, r);
-        put_result_as(w, "bpa", &r->sweep.bpa);
-        put_result_as(w, "cha", &r->sweep.cha);
+        put_result_as(w, "bpa", r->sweep.bpa);
+        put_result_as(w, "cha", r->sweep.cha);
         put_results(w, "points", r->sweep.points, r->sweep.npoints);
     }
     if (r->kind == RUN_TUNE) {
@@ -186,7 +189,7 @@ void session_run_put(struct jw *w, const struct session_run *r)
 const struct result *session_run_recommended(const struct session_run *r)
 {
     struct options none = options_default();
-    const struct result *x = r->kind == RUN_ONE      ? &r->one
+    const struct result *x = r->kind == RUN_ONE      ? r->one
                              : r->kind == RUN_SWEEP  ? tune_sweep_best(&r->sweep)
                              : r->found->leave_alone ? NULL
                                                      : &r->found->best;

@@ -1,7 +1,6 @@
 /* One run of a session, read from its piece of the file. */
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/run.h"
 #include "engine/session/store/store_int.h"
 
@@ -34,9 +33,9 @@ static enum status get_sweep(const cJSON *o, struct session_run *r, struct diags
         r->sweep.axis = knob_info((size_t)knob)->name;
     enum status s = members_read(o, session_sweep_members, r, "sweep", ds);
     if (s == ST_OK && json_get(o, "bpa"))
-        s = get_result(json_get(o, "bpa"), &r->sweep.bpa, ds);
+        s = get_result(json_get(o, "bpa"), r->sweep.bpa, ds);
     if (s == ST_OK && json_get(o, "cha"))
-        s = get_result(json_get(o, "cha"), &r->sweep.cha, ds);
+        s = get_result(json_get(o, "cha"), r->sweep.cha, ds);
     if (s == ST_OK)
         s = get_results(json_get(o, "points"), &r->sweep.points, &r->sweep.npoints, ds);
     return s;
@@ -80,7 +79,7 @@ static enum status get_run(const cJSON *o, struct session_run *r, struct diags *
     if (st == ST_OK)
         st = get_device(json_get(o, "device"), &r->dev, ds);
     if (st == ST_OK && r->kind == RUN_ONE)
-        st = get_result(json_get(o, "result"), &r->one, ds);
+        st = get_result(json_get(o, "result"), r->one, ds);
     if (st == ST_OK && r->kind == RUN_SWEEP)
         st = get_sweep(o, r, ds);
     if (st == ST_OK && !session_run_room(r))

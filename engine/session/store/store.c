@@ -4,7 +4,7 @@
 #include "engine/base/name.h"
 #include "engine/base/version.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/document.h"
 #include "engine/session/launch_file.h"
 #include "engine/session/run.h"
@@ -425,7 +425,7 @@ enum status session_keep_point(struct session *s, const struct session_run *run,
         ;
     if (i >= s->n || whole_file(s))
         return session_save(s, ds);
-    bool line = s->slots[i].kept && !r->probe_ctas;
+    bool line = s->slots[i].kept && !result_probe_ctas(r);
     s->slots[i].kept = line;
     enum status st = keep_fresh(s);
     if (st == ST_OK && line)

@@ -45,9 +45,6 @@ struct session {
 /* of session_run; of session_run with a sweep; of tune_found */
 extern const struct members session_run_members, session_sweep_members, session_found_members;
 
-/* empty, time 0; NULL: out of memory. session_run_drop */
-struct session_run *session_run_new(enum run_kind kind);
-void session_run_drop(struct session_run *r); /* frees it too; NULL is fine */
 bool session_run_room(struct session_run *r); /* a search has room for what comes of it */
 void session_run_put(struct jw *w, const struct session_run *r); /* as in "runs" */
 /* sessions from this many bytes have a journal; smaller ones are written whole */

@@ -2,7 +2,6 @@
 #include "engine/base/json_write.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/workspace/source_edits.h"
 #include "engine/workspace/tuned.h"
 

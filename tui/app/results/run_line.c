@@ -5,11 +5,8 @@
 #include "engine/base/base.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
-#include "engine/rec/result.h"
-#include "engine/search/tuner.h"
+#include "engine/search/found.h"
 #include "engine/session/baseline.h"
-#include "engine/tune/sweep.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/provenance.h"
@@ -35,7 +32,7 @@ static const struct result *trail_best(const struct session_run *r)
 const struct result *run_best(const struct session_run *r)
 {
     switch (r->kind) {
-    case RUN_ONE: return &r->one;
+    case RUN_ONE: return r->one;
     case RUN_TUNE: return r->found && r->found->best.time.valid ? &r->found->best : trail_best(r);
     default:
         return r->sweep.has_best && r->sweep.best < r->sweep.npoints ? &r->sweep.points[r->sweep.best]
@@ -114,7 +111,7 @@ void run_line(const struct app *a, size_t run, struct buf *out)
     if (base == x && r->kind == RUN_ONE)
         buf_puts(out, ", the original");
     else if (base != x && !isnan(gain))
-        put_gain(gain, base == &r->sweep.cha ? "all cache" : "the original",
+        put_gain(gain, base == r->sweep.cha ? "all cache" : "the original",
                  evidence_of(base) != evidence_of(x), out);
     if (base != x && equality_known(x->equal))
         buf_puts(out, x->equal == EQUAL_YES      ? ", equal ✓"
