@@ -4,7 +4,7 @@
 #include "engine/dev/dev.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/documents.h"
 #include "engine/session/preset.h"
 #include "engine/sim/mem.h"
@@ -271,10 +271,9 @@ static void tell(gpulocw_device *d, const struct card_kernel *k, const struct si
                  bool timed, struct diags *ds)
 {
     struct buf name = { 0 }, printed = { 0 };
-    struct result *r = base_alloc(sizeof *r);
+    struct result *r = result_new();
     buf_str(&name, card_function(k)->name);
     if (r) {
-        *r = result_empty();
         card_result(stats, timed, r);
         json_result(r, card_info(d->card), name.s ? name.s : "", "", NULL, NULL, &d->g->document);
     }

@@ -7,7 +7,7 @@
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/session/json.h"
 
@@ -219,7 +219,7 @@ void findings_of_analysis(const struct ana_kernel *k, const struct rules *r, str
 /* ---- counters ---- */
 static double counted(const struct result *run, enum counter_id c)
 {
-    return run->counters[c].valid ? run->counters[c].value : 0;
+    return result_counters(run)[c].valid ? result_counters(run)[c].value : 0;
 }
 
 /* The first atomic, or access of local memory; NULL: none. */
@@ -269,7 +269,7 @@ void findings_of_maps(const struct ana_kernel *k, const struct launch_spec *l, c
 /* Where the launch waits for local memory most; else the kernel's first instruction. */
 static struct ana_access local_place(const struct ana_kernel *k, const struct result *run)
 {
-    const struct limit_place *p = limits_place(&run->limits, LIMIT_LOCAL, 0);
+    const struct limit_place *p = limits_place(result_limits(run), LIMIT_LOCAL, 0);
     struct ana_access a = entry_of(k);
     for (uint32_t i = 0; p && p->ptx && i < k->func->ninsts; i++)
         if (k->func->insts[i].at.line == p->ptx) {
@@ -291,12 +291,12 @@ static void of_local(struct findings *f, const struct ana_kernel *k, const struc
     struct limit_try cure = { NULL, NULL };
     unsigned i = 0;
     if (spilled > 0)
-        snprintf(spills, sizeof spills, "; %.6g bytes spilled, by %s", spilled, run->regs_from);
-    while (limit_next_try(&run->limits, LIMIT_LOCAL, &i, &cure) && !cure.edit)
+        snprintf(spills, sizeof spills, "; %.6g bytes spilled, by %s", spilled, result_regs_from(run));
+    while (limit_next_try(result_limits(run), LIMIT_LOCAL, &i, &cure) && !cure.edit)
         ;
     snprintf(what, sizeof what,
              "a thread loads and stores %.4g bytes of local memory (registers: %u%s)%s%s", moved,
-             run->regs, spills, cure.edit ? "; " : "", cure.edit ? cure.edit : "");
+             result_regs(run), spills, cure.edit ? "; " : "", cure.edit ? cure.edit : "");
     found(f, k, l ? l : &place, RULE_local_memory, moved > spilled ? moved : spilled, r, what);
 }
 

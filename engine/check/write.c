@@ -2,7 +2,8 @@
 #include "engine/base/version.h"
 #include "engine/check/check.h"
 #include "engine/invariants/invariants.h"
-#include "engine/rec/result.h"
+#include "engine/rec/limits.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/document.h"
 #include "engine/session/limits_doc.h"
 
@@ -44,7 +45,7 @@ static void put_kernels(const struct findings *f, const struct rules *r, struct 
         buf_printf(out, "%s: %u of %d rules checked with %s%s%s", k->readable, rules, RULE_COUNT,
                    with[k->launch], k->shape ? ", " : "", k->shape ? k->shape : "");
         put_unchecked(k, r, out);
-        if (k->timed && k->timed->limits.valid) {
+        if (k->timed && result_limits(k->timed)->valid) {
             buf_puts(out, "\n    limits: ");
             limits_first_text(k->timed, out);
         }

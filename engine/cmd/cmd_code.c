@@ -7,7 +7,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/report/text_curve.h"
 #include "engine/session/documents.h"
 #include "engine/session/limits_doc.h"
@@ -246,11 +246,11 @@ static void put_kernel(const struct ana_kernel *k, const struct result *timed, s
                k->sensitivity ? ", sensitivity " : "", k->sensitivity ? k->sensitivity : "");
     for (uint32_t i = 0; i < k->nevidence; i++)
         buf_printf(out, "             %s\n", k->evidence[i]);
-    if (timed && timed->limits.valid) {
+    if (timed && result_limits(timed)->valid) {
         buf_puts(out, "limits       ");
         limits_first_text(timed, out);
         buf_puts(out, "; run says where and what to try\n");
-        launch_guess_line("guess        ", timed->guessed, out);
+        launch_guess_line("guess        ", result_guessed(timed), out);
     }
     put_reuse(k, out);
     put_graph(&k->coalesce, out);
@@ -326,16 +326,17 @@ int cmd_analyze(struct args *a)
     struct diags ds = { 0 };
     struct workspace s = { 0 };
     struct ana_kernel *k[MOST] = { 0 };
-    struct result timed = result_empty();
+    struct result *timed = result_new();
     size_t n = 0;
-    enum status st = workspace_open(&s, a, &ds);
+    enum status st = timed ? workspace_open(&s, a, &ds) : ST_NOMEM;
     if (st == ST_OK && a->schedules)
         st = cmd_schedules(a, &s, &ds);
     else if (st == ST_OK && (st = every_kernel(&s, a, k, &n, MOST, &ds)) == ST_OK &&
-             (!n || (st = time_launch(&s, a, k[0], &timed)) == ST_OK))
-        print_kernels(a, k, n, timed.limits.valid ? &timed : NULL);
+             (!n || (st = time_launch(&s, a, k[0], timed)) == ST_OK))
+        print_kernels(a, k, n, result_limits(timed)->valid ? timed : NULL);
     for (size_t i = 0; i < n; i++)
         ana_free(k[i]);
+    base_free(timed);
     workspace_close(&s);
     return cmd_finish(a, st, &ds);
 }

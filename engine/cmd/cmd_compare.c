@@ -4,6 +4,7 @@
 #include "engine/cmd/measurement.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
 #include "engine/session/compare_doc.h"
 #include "engine/search/found.h"
 #include "engine/session/run.h"
@@ -93,7 +94,7 @@ static const struct result *newest(struct session *s, const char *kernel)
     for (size_t i = session_count(s); i-- > 0;) {
         const struct session_run *r = session_look(s, i);
         if (r && !r->deleted && strcmp(r->kernel, kernel) == 0 && r->kind != RUN_SWEEP)
-            return r->kind == RUN_ONE ? r->one : &r->found->best;
+            return r->kind == RUN_ONE ? r->one : r->found->best;
     }
     return NULL;
 }

@@ -12,6 +12,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/launch_read.h"
+#include "engine/rec/result.h"
 #include "engine/search/advice.h"
 #include "engine/search/found.h"
 #include "engine/search/gain_record.h"
@@ -96,11 +97,11 @@ static void put_first(const char *of, const struct result *r, struct buf *out)
 /* What limits the original, and the best. */
 static void put_limits(const struct tune_found *f, struct buf *out)
 {
-    if (!f->original.limits.valid)
+    if (!result_limits(f->original)->valid)
         return;
-    put_first("limits       the original:", &f->original, out);
-    if (!f->leave_alone && f->best.limits.valid)
-        put_first("; this one:", &f->best, out);
+    put_first("limits       the original:", f->original, out);
+    if (!f->leave_alone && result_limits(f->best)->valid)
+        put_first("; this one:", f->best, out);
     buf_puts(out, "\n");
 }
 
@@ -139,26 +140,27 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
         buf_printf(&out, "%s: %s\n", f->untried[0] || f->interrupted ? "nothing yet" : "leave it alone",
                    f->reason);
     else
-        buf_printf(&out,
-                   "recommended  %s\ngain         %s (%s -> %s, %s), outputs equal to the "
-                   "original's%s\nwhy          %s\n",
-                   line.n ? line.s : "(as it is)", gain_words(gain_of(&f->original, &f->best)).s,
-                   time_words((double)f->original.time.median).s,
-                   time_words((double)f->best.time.median).s, evidence_name(evidence_of(&f->best)),
-                   f->best.equal == EQUAL_WITHIN ? " within the stated tolerance"
-                   : f->best.equal == EQUAL_PART ? " where some CTAs made them; not all were compared"
-                                                 : "",
-                   f->reason);
+        buf_printf(
+            &out,
+            "recommended  %s\ngain         %s (%s -> %s, %s), outputs equal to the "
+            "original's%s\nwhy          %s\n",
+            line.n ? line.s : "(as it is)", gain_words(gain_of(f->original, f->best)).s,
+            time_words((double)result_time(f->original)->median).s,
+            time_words((double)result_time(f->best)->median).s, evidence_name(evidence_of(f->best)),
+            result_equal(f->best) == EQUAL_WITHIN ? " within the stated tolerance"
+            : result_equal(f->best) == EQUAL_PART ? " where some CTAs made them; not all were compared"
+                                                  : "",
+            f->reason);
     gain_text(f, &s->info, &out);
     if (!f->leave_alone && (f->proof.verdict != PROOF_NONE || f->proof.message[0])) {
         buf_puts(&out, "proof        ");
         tune_proof_text(&f->proof, &out);
         buf_puts(&out, "\n");
     }
-    if (f->whole && !f->best.sampled)
+    if (f->whole && !result_sampled(f->best))
         buf_puts(&out, "times        of whole launches, not of samples of their CTAs: run --exact shows "
                        "them again\n");
-    else if (!f->leave_alone && f->best.sampled && (f->untried[0] || f->interrupted))
+    else if (!f->leave_alone && result_sampled(f->best) && (f->untried[0] || f->interrupted))
         buf_puts(&out, "times        from samples of the CTAs: no launch was left to time them whole\n");
     if (f->probed[0])
         buf_printf(&out, "probes       %s\n", f->probed);
@@ -166,7 +168,7 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
         buf_printf(&out, "placement    %s\n", f->placement);
     if (f->untried[0])
         buf_printf(&out, "not tried    the budget ended before: %s\n", f->untried);
-    launch_guess_line("guess        ", f->original.guessed, &out);
+    launch_guess_line("guess        ", result_guessed(f->original), &out);
     put_limits(f, &out);
     sets_text(f, &out);
     buf_free_checked(&line, &out);
@@ -216,13 +218,13 @@ static void print_compared(const struct args *a, const struct tune_found *f, siz
         buf_printf(&out, "%s on %s, all times %s, original %s\n%-18s %8s %8s   options\n",
                    ptx_label(s->kernel, label), s->info.name,
                    s->info.kind == DEV_SIMULATED ? "simulated" : "measured",
-                   time_words(n ? (double)f[0].original.time.median : 0).s, "method", "launches",
-                   "gain");
+                   time_words(n ? (double)result_time(f[0].original)->median : 0).s, "method",
+                   "launches", "gain");
     for (size_t i = 0; i < n && !a->json; i++) {
         struct buf line = { 0 };
         options_line(&f[i].options, &line);
         buf_printf(&out, "%-18s %8u %8s   %s\n", compared[i], f[i].launches,
-                   gain_words(gain_of(&f[i].original, &f[i].best)).s,
+                   gain_words(gain_of(f[i].original, f[i].best)).s,
                    f[i].leave_alone ? "leave it alone"
                    : line.s         ? line.s
                                     : "");
@@ -243,10 +245,11 @@ struct tuning {
 static bool in_trail(const struct session_run *run, const struct result *r)
 {
     for (size_t i = 0; i < run->ntrail; i++) {
-        const struct result *t = &run->trail[i];
-        bool same = t->status == r->status && t->time.valid == r->time.valid &&
-                    t->time.median == r->time.median && t->sampled == r->sampled;
-        if (same && options_equal(&t->options, &r->options))
+        const struct result *t = result_at(run->trail, i);
+        bool same =
+            result_status(t) == result_status(r) && result_time(t)->valid == result_time(r)->valid &&
+            result_time(t)->median == result_time(r)->median && result_sampled(t) == result_sampled(r);
+        if (same && options_equal(result_options(t), result_options(r)))
             return true;
     }
     return false;
@@ -260,7 +263,8 @@ static void on_point(void *ctx, const struct result *r, const char *why)
         t->missing++;
     if (base_grow((void **)&t->done, t->ndone, &t->cap, sizeof *t->done))
         t->done[t->ndone++] = *r;
-    if (!run || r->probe_ctas || !in_trail(run, r)) /* of an earlier search: in the file already */
+    if (!run || result_probe_ctas(r) ||
+        !in_trail(run, r)) /* of an earlier search: in the file already */
         measurement_point(t->w, r, why);
 }
 
@@ -286,14 +290,14 @@ static void tell_missing(const struct tuning *t)
                  "%zu configurations could not be measured and are not part of the recommendation",
                  t->missing);
     for (size_t i = 0, told = 0; told < t->missing && told < 8 && i < t->ndone; i++) {
-        const struct result *r = &t->done[i];
+        const struct result *r = result_at(t->done, i);
         struct buf line = { 0 };
         if (!tune_untimed(r))
             continue;
         told++;
-        options_line(&r->options, &line);
+        options_line(result_options(r), &line);
         diag_add(t->w->ds, DIAG_NOTE, "missing", NULL, NO_SPAN, "%s: %s",
-                 line.n ? line.s : "the original", r->message);
+                 line.n ? line.s : "the original", result_message(r));
         buf_free(&line);
     }
 }
@@ -328,7 +332,7 @@ static enum status advise(const struct tuning *t, struct tune_bench *bench, cons
     enum status st = tune_advise_predict(bench, a->v, &a->n, ARRAY_LEN(a->v));
     a->given = st == ST_OK;
     if (a->given)
-        a->n = tune_advise_prove(&s->info, a->v, a->n, &f->original, t->done, t->ndone);
+        a->n = tune_advise_prove(&s->info, a->v, a->n, f->original, t->done, t->ndone);
     return st == ST_NOMEM ? st : ST_OK;
 }
 
@@ -360,19 +364,23 @@ static enum status tune_all(struct measurement *w, struct measure *m, const stru
     struct measure_done nothing = { 0 };
     struct tune_observer ob = { on_point, NULL, &t, w->a->cancel, on_live };
     enum status st = f ? ST_OK : ST_NOMEM;
-    size_t n = 0;
+    size_t n = 0, first = 0;
     for (; n < ARRAY_LEN(compared) && st == ST_OK; n++) {
         struct tune_search_opts o = { .method = compared[n],
                                       .budget_launches = (unsigned)w->a->budget,
                                       .budget_seconds = w->a->budget_seconds };
         st = measure_tune(m, &o, NULL, 0, &nothing, &ob, &f[n], w->ds);
-        if (st == ST_OK &&
-            (!n || gain_of(&f[n].original, &f[n].best) > gain_of(&best->original, &best->best)))
-            *best = f[n];
+        if (st == ST_OK && gain_of(f[n].original, f[n].best) > gain_of(f[first].original, f[first].best))
+            first = n;
     }
     cmd_progress_end(w->a);
     if (n && st == ST_OK)
         print_compared(w->a, f, n, s);
+    for (size_t i = 0; f && i < n; i++)
+        if (i == first)
+            *best = f[i];
+        else
+            tune_found_clear(&f[i]);
     BASE_FREE(t.done, f);
     return st;
 }
@@ -392,7 +400,7 @@ static enum status tune_one(struct measurement *w, struct measure *m, const stru
     enum status st = measure_tune(m, &o, &s->launches, own, done, &ob, found, w->ds);
     cmd_progress_end(w->a);
     tell_missing(&t);
-    if (st == ST_OK || (st == ST_CANCELLED && found->original.time.valid))
+    if (st == ST_OK || (st == ST_CANCELLED && found->original && result_time(found->original)->valid))
         print_all(&t, m->bench, s, found, st == ST_OK);
     if (st == ST_CANCELLED && w->session)
         diag_add(w->ds, DIAG_NOTE, "resume", w->a->output ? w->a->output : w->a->session, NO_SPAN,
@@ -435,10 +443,11 @@ static enum status tune_unlaunched(struct args *a, struct workspace *s, struct d
 static enum status keep_trail(struct measurement *w, const struct measure_done *o)
 {
     for (size_t i = 0; w->session && i < o->n; i++)
-        if (!in_trail(w->run, &o->result[i]) && !session_run_point(w->run, &o->result[i]))
+        if (!in_trail(w->run, result_at(o->result, i)) &&
+            !session_run_point(w->run, result_at(o->result, i)))
             return ST_NOMEM;
     for (size_t i = 0; w->session && i < o->nprobe; i++)
-        if (!session_run_point(w->run, &o->probe[i]))
+        if (!session_run_point(w->run, result_at(o->probe, i)))
             return ST_NOMEM;
     return w->session ? session_save(w->session, w->ds) : ST_OK;
 }
@@ -461,7 +470,7 @@ static enum status tune_launched(struct args *a, struct workspace *s, struct dia
         st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, &m, s, found)
                                                         : tune_one(&w, &m, s, &done, found);
         if (w.session) {
-            *w.run->found = *found;
+            tune_found_copy(w.run->found, found);
             measurement_save(&w);
         }
         enum status kept = measurement_kept(&w);
@@ -476,6 +485,8 @@ static enum status tune_launched(struct args *a, struct workspace *s, struct dia
     session_free(old);
     session_free(w.session);
     tune_bench_close(m.bench);
+    if (found)
+        tune_found_clear(found);
     base_free(found);
     return st;
 }

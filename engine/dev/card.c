@@ -3,7 +3,6 @@
 
 #include "engine/dev/dev_int.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/result.h"
 #include "engine/sim/mem.h"
 
 #include <string.h>
@@ -262,7 +261,6 @@ enum status card_launch(struct card_kernel *k, const struct card_launch *l, stru
 void card_result(const struct sim_stats *s, bool timed, struct result *out)
 {
     dev_sim_counters(out, s, timed);
-    out->ctas_per_sm = s->ctas_per_sm;
 }
 
 /* ---- memory as it is, to be put back ---- */

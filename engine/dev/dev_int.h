@@ -144,7 +144,7 @@ bool dev_watch_stop(struct dev_watch *w); /* frees it; true: the time limit was 
  * Cache counters and the time of a functional run are n/a; instruction counts hold for both. */
 void dev_sim_counters(struct result *out, const struct sim_stats *s, bool timed);
 /* Registers, spills and memory of the code that ran, and how many of its CTAs are resident. */
-void dev_sim_code(struct result *out, const struct sim_stats *s, const struct dev_resources *r);
+void dev_sim_code(struct result *out, const struct dev_resources *r);
 /* Hashes of the buffers marked output, as device memory holds them. */
 void dev_sim_outputs(struct result *out, const struct launch_spec *l, const struct dev_bound *b,
                      struct sim_mem *mem);

@@ -146,7 +146,7 @@ static enum status run_as_asked(struct sim_job *j, struct result *out)
     enum status st = chosen.every ? run_part(j, chosen, &stats, out) : run_all(j, &stats);
     if (st == ST_OK) {
         dev_sim_counters(out, &stats, !j->r->functional && stats.time_ns >= 0);
-        dev_sim_code(out, &stats, &j->c->base.res);
+        dev_sim_code(out, &j->c->base.res);
     }
     sim_stats_free(&stats);
     if (st == ST_OK)

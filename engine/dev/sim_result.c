@@ -80,11 +80,12 @@ void dev_sim_counters(struct result *out, const struct sim_stats *s, bool timed)
 {
     put_counter(out, COUNTER_INST_WARP, (double)s->inst_warp, s->inst_warp != 0);
     put_counter(out, COUNTER_INST_THREAD, (double)s->inst_thread, s->inst_thread != 0);
+    out->ctas_per_sm = s->ctas_per_sm;
     if (timed)
         fill_timed(out, s);
 }
 
-void dev_sim_code(struct result *out, const struct sim_stats *s, const struct dev_resources *r)
+void dev_sim_code(struct result *out, const struct dev_resources *r)
 {
     enum origin by = r->estimated ? ORIGIN_MODELLED : ORIGIN_COMPILED;
     out->regs = r->regs;
@@ -93,7 +94,6 @@ void dev_sim_code(struct result *out, const struct sim_stats *s, const struct de
     out->counters[COUNTER_REGS_SPILL_BYTES] = (struct counter){ r->spilled, by, true };
     out->shared_static = r->shared_static;
     out->local_bytes = r->local_bytes;
-    out->ctas_per_sm = s->ctas_per_sm;
 }
 
 void dev_sim_outputs(struct result *out, const struct launch_spec *l, const struct dev_bound *b,

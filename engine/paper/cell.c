@@ -5,6 +5,7 @@
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
+#include "engine/rec/result.h"
 #include "engine/tune/tune.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* memo: results of launches that several experiments of one call have in common. */
 #include "engine/base/base.h"
 #include "engine/paper/paper_int.h"
+#include "engine/rec/result.h"
 
 #include <pthread.h>
 #include <string.h>

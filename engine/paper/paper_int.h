@@ -3,10 +3,10 @@
 #define GPULOCW_PAPER_INT_H
 
 #include "engine/paper/paper.h"
-#include "engine/rec/result.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
 
+struct result;
 struct tune_bench;
 
 /* A figure that a paper's text gives. platform "": any; of: an application, a point, a class, a fact or

@@ -6,6 +6,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
+#include "engine/rec/result_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static void put(const struct paper_cell *c, struct paper_row *row, const char *s
 
 void paper_run_coalesce(struct paper_cell *c)
 {
-    struct result *r = base_alloc(sizeof *r);
+    struct result *r = result_new();
     struct paper_row *row = r ? cell_row(c) : NULL;
     if (row && cell_open(c, false) == ST_OK && cell_bench(c) == ST_OK) {
         const struct ana_every_lane *e = &c->w.facts->coalesce.every;
@@ -59,8 +60,8 @@ void paper_run_coalesce(struct paper_cell *c)
         cell_try(c, "", r);
         put(c, row, "counted", cell_counter(r, "l1.sectors_per_request"));
         put(c, row, "L1 hit rate", cell_counter(r, "l1.hit_rate"));
-        if (r->message[0])
-            snprintf(row->note, sizeof row->note, "%s", r->message);
+        if (result_message(r)[0])
+            snprintf(row->note, sizeof row->note, "%s", result_message(r));
     } else if (!r) {
         c->st = ST_NOMEM;
     }
@@ -100,7 +101,7 @@ static size_t schedule_lines(const struct paper_cell *c, char line[][48])
 static bool try_schedule(struct paper_cell *c, const char *line, struct tried *t)
 {
     struct tune_prediction *p = base_alloc(sizeof *p);
-    struct result *r = base_alloc(sizeof *r);
+    struct result *r = result_new();
     struct diags none = { 0 };
     bool good = false;
     if (!p || !r)
@@ -146,7 +147,7 @@ void paper_run_costs(struct paper_cell *c)
 void paper_run_hit_rate(struct paper_cell *c)
 {
     struct tune_prediction *p = base_alloc(sizeof *p);
-    struct result *r = base_alloc(sizeof *r);
+    struct result *r = result_new();
     struct paper_row *row = p && r ? cell_row(c) : NULL;
     struct options o = options_default();
     if (row && cell_open(c, true) == ST_OK && cell_bench(c) == ST_OK) {

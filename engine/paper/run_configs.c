@@ -4,6 +4,7 @@
 #include "engine/perfmodel/category.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "engine/paper/paper_int.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/launch_read.h"
+#include "engine/rec/result_read.h"
 #include "engine/tune/tune.h"
 
 #include <math.h>
@@ -92,7 +93,7 @@ static void size_launch(struct paper_cell *c, size_t slots)
 
 void paper_run_latency(struct paper_cell *c)
 {
-    struct result *r = base_alloc(sizeof *r);
+    struct result *r = result_new();
     struct seen s = { 0 };
     c->st = r ? cell_open(c, true) : ST_NOMEM;
     if (c->st == ST_OK) {
@@ -101,9 +102,9 @@ void paper_run_latency(struct paper_cell *c)
         s.n = dim3u_count(c->w.spec->grid);
         cell_bench(c);
     }
-    if (c->st == ST_OK && cell_try(c, "", r) == ST_OK && r->status != ST_OK) {
-        diag_error(&c->ds, "paper", "%s", r->message);
-        c->st = r->status;
+    if (c->st == ST_OK && cell_try(c, "", r) == ST_OK && result_status(r) != ST_OK) {
+        diag_error(&c->ds, "paper", "%s", result_message(r));
+        c->st = result_status(r);
     }
     if (c->st == ST_OK)
         c->st = read_words(c, "sm", &s.sm, s.n);

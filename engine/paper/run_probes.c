@@ -3,6 +3,7 @@
  * with L1 off, and look at what changes. */
 #include "engine/analysis/analysis.h"
 #include "engine/paper/paper_int.h"
+#include "engine/rec/result.h"
 
 #include <math.h>
 #include <stdio.h>

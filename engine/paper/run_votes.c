@@ -2,6 +2,7 @@
  * 4.4.2) and agents (paper: cluster, 4.3). Every CTA is timed, so that times of all values compare. */
 #include "engine/analysis/analysis.h"
 #include "engine/paper/paper_int.h"
+#include "engine/rec/result_read.h"
 #include "engine/tune/tune.h"
 
 #include <math.h>
@@ -57,8 +58,8 @@ static void try_all(struct ballot *b)
         b->l2[v] = cell_counter(b->r, "l2.read_sectors");
         if (b->ns[v] == b->ns[v] && !(b->ns[b->best] <= b->ns[v]))
             b->best = v;
-        if (b->ns[v] != b->ns[v] && !b->row->note[0] && b->r->message[0])
-            snprintf(b->row->note, sizeof b->row->note, "%s", b->r->message);
+        if (b->ns[v] != b->ns[v] && !b->row->note[0] && result_message(b->r)[0])
+            snprintf(b->row->note, sizeof b->row->note, "%s", result_message(b->r));
         b->c->tick(b->c, 0.7 * (v + 1) / (b->most + 1));
     }
 }
@@ -79,9 +80,9 @@ static double vote(struct ballot *b, const char *how, int series)
 {
     unsigned before = tune_bench_launches(b->c->bench);
     try_value(b, how);
-    int elected = b->r->status == ST_OK ? b->r->voted : -1;
-    if (elected < 0 && b->r->message[0] && !b->row->note[0])
-        snprintf(b->row->note, sizeof b->row->note, "%s: %s", how, b->r->message);
+    int elected = result_status(b->r) == ST_OK ? result_voted(b->r) : -1;
+    if (elected < 0 && result_message(b->r)[0] && !b->row->note[0])
+        snprintf(b->row->note, sizeof b->row->note, "%s: %s", how, result_message(b->r));
     put(b, series, elected);
     return elected < 0 ? NAN : (double)(tune_bench_launches(b->c->bench) - before - 1);
 }
@@ -129,9 +130,9 @@ static bool open_ballot(struct ballot *b)
     b->best = b->least;
     b->most = (int)cell_warps(c);
     if (b->agents && try_value(b, "0") != ST_NOMEM) {
-        b->most = b->r->status == ST_OK ? (int)b->r->ctas_per_sm : 0;
-        if (b->r->status != ST_OK)
-            snprintf(b->row->note, sizeof b->row->note, "%s", b->r->message);
+        b->most = result_status(b->r) == ST_OK ? (int)result_ctas_per_sm(b->r) : 0;
+        if (result_status(b->r) != ST_OK)
+            snprintf(b->row->note, sizeof b->row->note, "%s", result_message(b->r));
     }
     return b->most >= b->least && b->most <= MOST && c->st == ST_OK;
 }
@@ -139,7 +140,7 @@ static bool open_ballot(struct ballot *b)
 void paper_run_votes(struct paper_cell *c)
 {
     struct ballot *b = base_alloc(sizeof *b);
-    if (!b || !(b->r = base_alloc(sizeof *b->r))) {
+    if (!b || !(b->r = result_new())) {
         base_free(b);
         c->st = ST_NOMEM;
         return;
@@ -153,7 +154,7 @@ void paper_run_votes(struct paper_cell *c)
         b->row->v[VOTE_BEST].ours = b->best;
         snprintf(b->row->point, sizeof b->row->point, "of %d", b->most - b->least + 1);
         b->row->v[VOTE_LAUNCHES].ours = vote(b, "vote", VOTE_RUNOFF);
-        put(b, VOTE_SM, b->r->sample_voted);
+        put(b, VOTE_SM, result_sample_voted(b->r));
         explain(b, VOTE_SM, "by SM");
         explain(b, VOTE_RUNOFF, "run-off");
         if (!b->agents && !cell_cancelled(c)) {

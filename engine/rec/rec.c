@@ -308,6 +308,8 @@ RESULT_GET(uint32_t, timed_turns, r->timed_turns)
 RESULT_GET(uint32_t, loop_turns, r->loop_turns)
 RESULT_GET(bool, cold, r->cold)
 RESULT_GET(unsigned, guessed, r->guessed)
+RESULT_GET(int, voted, r->voted)
+RESULT_GET(int, sample_voted, r->sample_voted)
 RESULT_GET(uint32_t, probe_ctas, r->probe_ctas)
 #undef RESULT_GET
 

@@ -60,6 +60,8 @@ uint32_t result_timed_turns(const struct result *r);
 uint32_t result_loop_turns(const struct result *r);
 bool result_cold(const struct result *r);
 unsigned result_guessed(const struct result *r);
+int result_voted(const struct result *r);
+int result_sample_voted(const struct result *r);
 uint32_t result_probe_ctas(const struct result *r);
 /* Empty; base_free. NULL: out of memory. */
 struct result *result_new(void);

@@ -22,7 +22,7 @@ static const char *const palette[CHART_SERIES] = { POINT,     CHA,       BPA,   
 
 const char *report_equal(const struct result *r)
 {
-    return !equality_known(r->equal) ? "n/a" : r->equal == EQUAL_NO ? "no" : "yes";
+    return !equality_known(result_equal(r)) ? "n/a" : result_equal(r) == EQUAL_NO ? "no" : "yes";
 }
 
 void report_each(const struct session_run *r, void (*fn)(void *ctx, const struct result *x), void *ctx)
@@ -34,14 +34,14 @@ void report_each(const struct session_run *r, void (*fn)(void *ctx, const struct
         fn(ctx, r->sweep.cha);
     }
     for (size_t i = 0; r->kind == RUN_SWEEP && i < r->sweep.npoints; i++)
-        fn(ctx, &r->sweep.points[i]);
+        fn(ctx, result_at(r->sweep.points, i));
     for (size_t i = 0; r->kind == RUN_TUNE && i < r->ntrail; i++)
-        fn(ctx, &r->trail[i]);
+        fn(ctx, result_at(r->trail, i));
 }
 
 static double ms(const struct result *r)
 {
-    return report_has_time(r) ? (double)r->time.median / 1e6 : NAN;
+    return report_has_time(r) ? (double)result_time(r)->median / 1e6 : NAN;
 }
 const char *report_origin(const struct session_run *r)
 {
@@ -72,14 +72,14 @@ const char *report_evidence(const struct session_run *r)
 /* Behind it in a title. */
 static const char *guess_of(const struct result *x)
 {
-    return x && x->guessed ? ", launch guessed" : "";
+    return x && result_guessed(x) ? ", launch guessed" : "";
 }
 
 static void longest(void *ctx, const struct result *x)
 {
     int64_t *most = ctx;
-    if (report_has_time(x) && x->time.max > *most)
-        *most = x->time.max;
+    if (report_has_time(x) && result_time(x)->max > *most)
+        *most = result_time(x)->max;
 }
 
 struct time_scale report_unit(const struct session_run *r)
@@ -104,11 +104,11 @@ static struct times times_of(const struct result *x, size_t n, struct time_scale
     t.high = t.low + n;
     t.wrong = (bool *)(t.high + n);
     for (size_t i = 0; i < n; i++) {
-        bool is = report_has_time(&x[i]);
-        t.v[i] = is ? (double)x[i].time.median / s.ns : NAN;
-        t.low[i] = is ? (double)x[i].time.min / s.ns : NAN;
-        t.high[i] = is ? (double)x[i].time.max / s.ns : NAN;
-        t.wrong[i] = x[i].equal == EQUAL_NO;
+        bool is = report_has_time(result_at(x, i));
+        t.v[i] = is ? (double)result_time(result_at(x, i))->median / s.ns : NAN;
+        t.low[i] = is ? (double)result_time(result_at(x, i))->min / s.ns : NAN;
+        t.high[i] = is ? (double)result_time(result_at(x, i))->max / s.ns : NAN;
+        t.wrong[i] = result_equal(result_at(x, i)) == EQUAL_NO;
     }
     return t;
 }
@@ -169,7 +169,7 @@ static bool counter_values(const struct tune_sweep *s, enum counter_id id, doubl
 {
     bool any = false;
     for (size_t i = 0; i < s->npoints; i++) {
-        const struct counter *c = &s->points[i].counters[id];
+        const struct counter *c = &result_counters(result_at(s->points, i))[id];
         v[i] = c->valid ? c->value : NAN;
         any |= c->valid;
     }
@@ -213,7 +213,8 @@ void report_sweep_rates(const struct session_run *r, struct buf *out)
 static bool any_whole(const struct result *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!v[i].sampled && v[i].equal != EQUAL_NO && report_has_time(&v[i]))
+        if (!result_sampled(result_at(v, i)) && result_equal(result_at(v, i)) != EQUAL_NO &&
+            report_has_time(result_at(v, i)))
             return true;
     return false;
 }
@@ -234,10 +235,11 @@ void report_search(const struct session_run *r, struct buf *out)
     char label[PTX_LABEL];
     buf_printf(&title, "%s on %s: time in %s of what was tried, in order (%s%s)",
                ptx_label(r->kernel, label), r->dev.name, unit.name, report_evidence(r),
-               guess_of(&r->found->original));
+               guess_of(r->found->original));
     bool whole = any_whole(r->trail, n);
     for (size_t i = 0; t.v && best && i < n; i++) {
-        if (r->trail[i].equal != EQUAL_NO && !(whole && r->trail[i].sampled))
+        if (result_equal(result_at(r->trail, i)) != EQUAL_NO &&
+            !(whole && result_sampled(result_at(r->trail, i))))
             least = fmin(least, t.v[i]); /* fmin passes over NaN */
         best[i] = least;
     }
@@ -260,7 +262,7 @@ void report_search(const struct session_run *r, struct buf *out)
                       .line = true,
                       .steps = true } },
         .nseries = 2,
-        .level = { { "original", CHA, ms(&r->found->original) * 1e6 / unit.ns } },
+        .level = { { "original", CHA, ms(r->found->original) * 1e6 / unit.ns } },
     };
     out->oom = out->oom || !t.v || !best;
     if (t.v && best && n)
@@ -282,10 +284,10 @@ static void relative(const struct tune_sweep *s, double *v, size_t n)
     for (size_t i = 0; i < n; i++)
         v[i] = NAN;
     for (size_t i = 0; i < s->npoints; i++) {
-        const struct result *x = &s->points[i];
-        if (report_has_time(x) && opt_bypass(&x->options)->pi.value >= 0 &&
-            (size_t)opt_bypass(&x->options)->pi.value < n)
-            v[opt_bypass(&x->options)->pi.value] = gain_of(x, s->cha);
+        const struct result *x = result_at(s->points, i);
+        if (report_has_time(x) && opt_bypass(result_options(x))->pi.value >= 0 &&
+            (size_t)opt_bypass(result_options(x))->pi.value < n)
+            v[opt_bypass(result_options(x))->pi.value] = gain_of(x, s->cha);
     }
 }
 

@@ -45,7 +45,7 @@ static const struct result *baseline(const struct page *p, const struct session_
     bool pi = r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0;
     snprintf(name, size, "%s", pi && b == r->sweep.cha ? "caching all" : "the original");
     if (!b && r->kind == RUN_SWEEP && r->sweep.npoints) {
-        b = &r->sweep.points[0];
+        b = result_at(r->sweep.points, 0);
         report_point_name(&r->sweep, 0, name, size);
     }
     if (b && report_has_time(b) && b != r->one)
@@ -82,15 +82,15 @@ static void put_row(void *ctx, const struct result *x)
     struct rows *t = ctx;
     struct buf line = { 0 };
     char text[COLUMNS - 1][CELL];
-    const struct counter *l1 = &x->counters[COUNTER_L1_HIT_RATE],
-                         *l2 = &x->counters[COUNTER_L2_HIT_RATE],
-                         *dram = &x->counters[COUNTER_DRAM_READ_BYTES];
+    const struct counter *l1 = &result_counters(x)[COUNTER_L1_HIT_RATE],
+                         *l2 = &result_counters(x)[COUNTER_L2_HIT_RATE],
+                         *dram = &result_counters(x)[COUNTER_DRAM_READ_BYTES];
     bool timed = report_has_time(x);
-    options_line(&x->options, &line);
+    options_line(result_options(x), &line);
     if (timed)
-        snprintf(text[0], CELL, "%.*f", t->unit.decimals, (double)x->time.median / t->unit.ns);
+        snprintf(text[0], CELL, "%.*f", t->unit.decimals, (double)result_time(x)->median / t->unit.ns);
     else
-        snprintf(text[0], CELL, "n/a (%s)", status_text(x->status));
+        snprintf(text[0], CELL, "n/a (%s)", status_text(result_status(x)));
     snprintf(text[1], CELL, "%s", gain_words(t->base ? gain_in(t, x) : (double)NAN).s);
     value_text(l1->value, l1->valid, "%.2f", text[2]);
     value_text(l2->value, l2->valid, "%.2f", text[3]);
@@ -100,7 +100,7 @@ static void put_row(void *ctx, const struct result *x)
         line.n ? line.s : "original", text[0], text[1], text[2], text[3], text[4], text[5]
     };
     t->p->w->row(t->p->out, cell, COLUMNS, true,
-                 t->best && options_equal(&x->options, &t->best->options));
+                 t->best && options_equal(result_options(x), result_options(t->best)));
     buf_free_checked(&line, t->p->out);
 }
 
@@ -137,15 +137,16 @@ static void put_counters(struct page *p, const struct session_run *r)
     char over[64] = "", text[3][CELL];
     const struct result *b = baseline(p, r, over, sizeof over), *x = session_run_recommended(r);
     const char *head[] = { "counter", over, "recommended", "change", "unit" };
-    if (!b || !x || options_equal(&b->options, &x->options) || evidence_of(b) != evidence_of(x))
+    if (!b || !x || options_equal(result_options(b), result_options(x)) ||
+        evidence_of(b) != evidence_of(x))
         return;
     p->w->head(p->out, head, ARRAY_LEN(head));
     for (int c = 0; c < COUNTER_COUNT; c++) {
-        const struct counter *was = &b->counters[c], *is = &x->counters[c];
+        const struct counter *was = &result_counters(b)[c], *is = &result_counters(x)[c];
         bool percent = strcmp(counter_unit((enum counter_id)c), "percent") == 0,
              both = was->valid && is->valid;
-        if (counter_left_out((enum counter_id)c, b->counters) &&
-            counter_left_out((enum counter_id)c, x->counters))
+        if (counter_left_out((enum counter_id)c, result_counters(b)) &&
+            counter_left_out((enum counter_id)c, result_counters(x)))
             continue;
         value_text(was->value, was->valid, fabs(was->value) < 1e4 ? "%.4g" : "%.0f", text[0]);
         value_text(is->value, is->valid, fabs(is->value) < 1e4 ? "%.4g" : "%.0f", text[1]);
@@ -191,10 +192,10 @@ static void put_loads(struct page *p, const struct session_run *r)
     const struct result *x = session_run_recommended(r),
                         *b = r->kind == RUN_ONE ? r->one : baseline(p, r, over, sizeof over);
     struct load_counts v[RESULT_MAX_LOADS];
-    if (r->earlier || !p->module || !b || !b->nloads)
+    if (r->earlier || !p->module || !b || !result_nloads(b))
         return;
-    bool both =
-        x && x->nloads && evidence_of(b) == evidence_of(x) && !options_equal(&b->options, &x->options);
+    bool both = x && result_nloads(x) && evidence_of(b) == evidence_of(x) &&
+                !options_equal(result_options(b), result_options(x));
     uint64_t missed = report_loads_hottest(b, v);
     snprintf(hits, sizeof hits, "L1 hit %%, %s", over);
     const char *head[] = {
@@ -202,7 +203,7 @@ static void put_loads(struct page *p, const struct session_run *r)
     };
     size_t columns = ARRAY_LEN(head) - !both;
     p->w->head(p->out, head, columns);
-    for (uint32_t i = 0; i < b->nloads && i < LOADS_SHOWN; i++) {
+    for (uint32_t i = 0; i < result_nloads(b) && i < LOADS_SHOWN; i++) {
         const struct load_counts *is = both ? result_load(x, v[i].line) : NULL;
         struct str s = ptx_line_text(p->module, v[i].line);
         size_t n = 0;
@@ -237,7 +238,7 @@ static void put_commands(struct page *p, const struct session_run *r, const stru
     const struct launch_spec *l = session_launch(p->s);
     const char *kernel =
         l && launch_name(l) && strcmp(launch_kernel(l), r->kernel) == 0 ? launch_name(l) : r->kernel;
-    options_line(&x->options, &line);
+    options_line(result_options(x), &line);
     buf_printf(&text, "gpulocw run %s --kernel %s --device %s %s\n", file_of(p), kernel, r->dev.spec,
                line.s ? line.s : "");
     buf_printf(&text, "gpulocw rewrite %s --kernel %s %s --diff\n", file_of(p), kernel,
@@ -254,7 +255,7 @@ static void put_diff(struct page *p, const struct session_run *r, const struct r
     struct pass_output code = { 0 };
     struct pass_input in = { .module = p->module,
                              .kernel = str_of(r->kernel),
-                             .options = &x->options,
+                             .options = result_options(x),
                              .dev = &r->dev,
                              .launch = session_launch(p->s) };
     if (p->module && pass_apply(&in, &code, NULL) == ST_OK && code.changed) {
@@ -287,14 +288,14 @@ static void put_model(struct page *p, const struct session_run *r)
 static void put_facts(struct page *p, const struct session_run *r)
 {
     struct buf text = { 0 }, line = { 0 };
-    bool sampled = r->kind == RUN_ONE     ? r->one->sampled
-                   : r->kind == RUN_SWEEP ? r->sweep.cha->sampled
-                                          : r->found->original.sampled;
+    bool sampled = r->kind == RUN_ONE     ? result_sampled(r->one)
+                   : r->kind == RUN_SWEEP ? result_sampled(r->sweep.cha)
+                                          : result_sampled(r->found->original);
     buf_printf(&text, "Device %s (%s), grid %ux%ux%u, block %ux%ux%u. Times and counters are %s%s.",
                r->dev.name, r->dev.spec, r->grid.x, r->grid.y, r->grid.z, r->block.x, r->block.y,
                r->block.z, report_origin(r), sampled ? ", timed on a sample of the CTAs" : "");
     if (r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0) {
-        options_line(&r->sweep.cha->options, &line);
+        options_line(result_options(r->sweep.cha), &line);
         buf_printf(&text, " All cache is %s%s.", line.n ? line.s : "the original",
                    line.n ? " --pi cha" : "");
     }
@@ -312,7 +313,7 @@ static void put_verdict(struct page *p, const struct session_run *r)
         buf_printf(&text, "%s. %u launch%s, of %u configurations.", r->found->reason, r->found->launches,
                    r->found->launches == 1 ? "" : "es", r->found->space);
     else
-        buf_puts(&text, r->one->message);
+        buf_puts(&text, result_message(r->one));
     if (text.n)
         p->w->para(p->out, text.s);
     buf_free_checked(&text, p->out);

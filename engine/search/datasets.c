@@ -7,6 +7,7 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
+#include "engine/rec/result.h"
 #include "engine/search/found.h"
 #include "engine/search/search.h"
 #include "engine/search/tuner.h"
@@ -45,7 +46,7 @@ static bool same_knobs(const struct options *a, const struct options *b)
 static void choose_candidates(struct searching *s, struct candidates *c)
 {
     struct options seen[LOOKED_AT];
-    const struct result *r = &s->found->best;
+    const struct result *r = s->found->best;
     for (size_t n = 0; r && n < LOOKED_AT && c->n < TRIED; r = search_next(s, seen, n)) {
         bool other = true;
         for (size_t k = 0; k < c->n; k++)
@@ -106,7 +107,7 @@ static enum status try_launch(struct searching *s, const struct launch_spec *lau
         st = tune_bench_open(&subject, &of->opts, &b, &own);
     if (st == ST_OK) {
         b->observer = of->observer;
-        b->opts.exact = b->opts.exact || (s->found->whole && !s->found->best.sampled);
+        b->opts.exact = b->opts.exact || (s->found->whole && !s->found->best->sampled);
         st = time_all(s, b, c, original, tried, &own);
     }
     if (st != ST_OK) {
@@ -149,7 +150,7 @@ size_t search_least_of_all(const double *original, const double *ns, size_t laun
 static size_t best_for_all(struct searching *s, const struct candidates *c)
 {
     struct tune_found *f = s->found;
-    double original[1 + TUNE_SETS] = { (double)f->original.time.median }, sum = original[0];
+    double original[1 + TUNE_SETS] = { (double)f->original->time.median }, sum = original[0];
     double ns[TRIED * (1 + TUNE_SETS)] = { 0 }, least;
     size_t at[TUNE_SETS], launches = 1;
     for (size_t i = 0; i < f->nsets; i++)
@@ -207,18 +208,20 @@ static enum status take_for_all(struct searching *s, const struct result *r, boo
 {
     struct tune_found *f = s->found;
     struct tune_found *was = base_alloc(sizeof *was);
-    enum status st = was ? ST_OK : ST_NOMEM;
+    enum status st = was && tune_found_room(was) ? ST_OK : ST_NOMEM;
     *taken = false;
     if (st == ST_OK) {
-        *was = *f;
+        tune_found_copy(was, f);
         search_take(s, r);
         search_finalize(s);
         if (!f->leave_alone)
             st = tune_prove(s->bench, &f->options, s->opts->prove, &f->proof, s->ds);
         *taken = st == ST_OK && !f->leave_alone && f->proof.verdict != PROOF_BROKEN;
         if (!*taken)
-            *f = *was;
+            tune_found_copy(f, was);
     }
+    if (was)
+        tune_found_clear(was);
     base_free(was);
     return st;
 }

@@ -15,6 +15,7 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/found.h"
 #include "engine/search/search.h"
 #include "engine/search/space.h"
@@ -565,9 +566,9 @@ static enum status try_placement(struct exploring *x)
             snprintf(s->found->placement, sizeof s->found->placement, "%s: %s: %s%s",
                      arrays.s ? arrays.s : "", line.s,
                      ran->gain > 0 ? gain_words(ran->gain).s : "no gain: ",
-                     ran->gain > 0            ? ran->result.sampled ? ", by a sample" : ""
-                     : ran->result.message[0] ? ran->result.message
-                                              : "its outputs differ");
+                     ran->gain > 0 ? result_sampled(ran->result) ? ", by a sample" : ""
+                     : result_message(ran->result)[0] ? result_message(ran->result)
+                                                      : "its outputs differ");
         buf_free(&line);
     }
     buf_free(&arrays);

@@ -7,6 +7,7 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
 #include "engine/search/found.h"
 #include "engine/search/search.h"
 #include "engine/search/tuner.h"
@@ -41,11 +42,11 @@ static enum status shed_one(struct searching *s, double most, bool *shed)
         if (st != ST_OK)
             return st;
         double enough = most / (1 + fmax(s->live.noise, WORTH));
-        if (r.sampled && !s->found->best.sampled && search_gain(s, &r) >= enough * SAMPLE_MAY)
+        if (r.sampled && !s->found->best->sampled && search_gain(s, &r) >= enough * SAMPLE_MAY)
             st = search_time_whole(s, &o, &r);
         if (st != ST_OK)
             return st;
-        if (r.sampled == s->found->best.sampled && search_gain(s, &r) >= enough && search_sure(s, &r)) {
+        if (r.sampled == s->found->best->sampled && search_gain(s, &r) >= enough && search_sure(s, &r)) {
             search_take(s, &r);
             *shed = true;
             return ST_OK;
@@ -81,9 +82,9 @@ static enum status run_best_again(struct searching *s, bool counted, struct resu
     search_count_tries(s, false);
     if (st != ST_OK || !tune_usable(again))
         return st;
-    tune_merge_samples(&s->found->best, again);
+    tune_merge_samples(s->found->best, again);
     if (counted)
-        memcpy(s->found->best.counters, again->counters, sizeof again->counters);
+        memcpy(s->found->best->counters, again->counters, sizeof again->counters);
     return ST_OK;
 }
 
@@ -97,7 +98,7 @@ enum status search_confirm(struct searching *s)
         struct options none = options_default();
         enum status st = tune_run_one(s->bench, &none, &again, NULL);
         if (st == ST_OK && tune_usable(&again))
-            tune_merge_samples(&f->original, &again);
+            tune_merge_samples(f->original, &again);
         if (st == ST_OK)
             st = run_best_again(s, round == 0, &again);
         if (st != ST_OK)
@@ -206,42 +207,42 @@ const struct result *search_next(const struct searching *s, const struct options
     const struct seen_result *best = NULL;
     for (size_t i = 0; i < s->nseen; i++) {
         const struct seen_result *r = &s->seen[i];
-        if (tune_usable(&r->result) && !r->unsettled &&
-            r->result.sampled == s->found->original.sampled && r->gain > (best ? best->gain : 1) &&
-            !among(&r->result.options, fell, n))
+        if (tune_usable(r->result) && !r->unsettled &&
+            r->result->sampled == s->found->original->sampled && r->gain > (best ? best->gain : 1) &&
+            !among(&r->result->options, fell, n))
             best = r;
     }
-    return best ? &best->result : NULL;
+    return best ? best->result : NULL;
 }
 
 void search_finalize(struct searching *s)
 {
     struct tune_found *f = s->found;
     struct options none = options_default();
-    if (!f->best.sampled && f->original.sampled && s->whole.time.valid)
-        f->original = s->whole;
-    double gain = gain_of(&f->original, &f->best);
+    if (!f->best->sampled && f->original->sampled && s->whole->time.valid)
+        *f->original = *s->whole;
+    double gain = gain_of(f->original, f->best);
     bool gpu = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA;
     double needed =
         1 + fmax(s->live.noise,
-                 gpu ? fmin(spread(&f->original), f->original.time.batch > 1 ? INFINITY : MOST_SPREAD)
+                 gpu ? fmin(spread(f->original), f->original->time.batch > 1 ? INFINITY : MOST_SPREAD)
                      : LEAST_SIMULATED);
     /* a mean of many is finer than the timer */
-    double launches = fmax(1, fmin(f->original.time.batch, f->best.time.batch));
+    double launches = fmax(1, fmin(f->original->time.batch, f->best->time.batch));
     bool within_timer =
-        gpu && (double)(f->original.time.median - f->best.time.median) < TIMER_NS / sqrt(launches);
-    bool sure = !(gain > 1) || search_sure_of(s, &f->best, gain);
+        gpu && (double)(f->original->time.median - f->best->time.median) < TIMER_NS / sqrt(launches);
+    bool sure = !(gain > 1) || search_sure_of(s, f->best, gain);
     f->leave_alone = options_equal(&f->options, &none) || !(gain >= needed) || within_timer || !sure;
     if (f->leave_alone) {
         why_alone(s, gain, f->reason, sizeof f->reason);
         f->options = none;
-        f->best = f->original;
+        *f->best = *f->original;
         return;
     }
-    if (f->best.time.origin == ORIGIN_SIMULATED)
+    if (f->best->time.origin == ORIGIN_SIMULATED)
         f->likely_gain = interval_of_gain(dev_describe(s->bench->subject.dev), &f->options, gain);
     struct buf why = { 0 };
-    change_words(&f->original, &f->best, &why);
+    change_words(f->original, f->best, &why);
     snprintf(f->reason, sizeof f->reason, "%.*s", (int)sizeof f->reason - 1,
              why.n ? why.s : "the device tells no more than the time");
     buf_free(&why);

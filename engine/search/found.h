@@ -3,9 +3,11 @@
 #define GPULOCW_SEARCH_FOUND_H
 
 #include "engine/predict/prediction.h"
+#include "engine/rec/equality.h"
 #include "engine/rec/gain.h"
-#include "engine/rec/result.h"
 #include "engine/tune/proof.h"
+
+struct result;
 
 #define TUNE_SETS 8
 struct tune_data_set {
@@ -39,8 +41,8 @@ struct tune_seconds {
 struct tune_found {
     struct options options;
     struct tune_seconds seconds;
-    struct result best, original;
-    struct interval likely_gain; /* of a simulated gain, on the GPU; low 0: not known */
+    struct result *best, *original; /* owned (tune_found_room) */
+    struct interval likely_gain;    /* of a simulated gain, on the GPU; low 0: not known */
     bool leave_alone;
     char reason[256];
     unsigned launches, space;
@@ -66,5 +68,10 @@ struct tune_found {
     unsigned nsets;
     struct tune_all_launches all;
 };
+/* Gives it best and original, empty. False: out of memory. */
+bool tune_found_room(struct tune_found *f);
+void tune_found_clear(struct tune_found *f); /* what it owns; not f itself */
+/* All of it, into the results that `to` has. */
+void tune_found_copy(struct tune_found *to, const struct tune_found *from);
 
 #endif

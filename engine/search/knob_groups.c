@@ -2,7 +2,7 @@
  * table's order. */
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
-#include "engine/search/search.h"
+#include "engine/search/knob_groups.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
+#include "engine/rec/result.h"
 #include "engine/search/advice.h"
 #include "engine/search/found.h"
 #include "engine/search/search.h"
@@ -307,7 +308,7 @@ static enum status method_model(struct searching *s)
             break;
         }
         st = search_try(s, &s->found->ranking[i].options, "first in the model's ranking", &won);
-        if (won || tune_usable(&s->last))
+        if (won || tune_usable(s->last))
             break;
     }
     return st;
@@ -354,7 +355,7 @@ static enum status visit_try(struct searching *s, const struct options *o, bool 
     bool better;
     enum status st = search_spent(s) ? ST_OK : search_try(s, o, "exhaustive", &better);
     const struct seen_result *r = search_seen_at(s, o);
-    *go_on = r && tune_usable(&r->result) && r->gain * SEARCH_LOST >= 1;
+    *go_on = r && tune_usable(r->result) && r->gain * SEARCH_LOST >= 1;
     return st;
 }
 

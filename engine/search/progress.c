@@ -1,11 +1,40 @@
-/* A search's state, copied for a reader on another thread. */
+/* What a search came to, and its state copied for a reader on another thread. */
 #include "engine/base/base.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/result.h"
+#include "engine/search/found.h"
 #include "engine/search/live.h"
 
 #include <math.h>
 #include <string.h>
+
+bool tune_found_room(struct tune_found *f)
+{
+    f->best = base_alloc(2 * sizeof *f->best);
+    if (!f->best)
+        return false;
+    f->original = f->best + 1;
+    *f->best = *f->original = result_empty();
+    return true;
+}
+
+void tune_found_clear(struct tune_found *f)
+{
+    BASE_FREE(f->best);
+    f->best = f->original = NULL;
+}
+
+void tune_found_copy(struct tune_found *to, const struct tune_found *from)
+{
+    struct result *best = to->best, *original = to->original;
+    *to = *from;
+    to->best = best;
+    to->original = original;
+    if (from->best) {
+        *best = *from->best;
+        *original = *from->original;
+    }
+}
 
 double tune_explored_gain(const struct tune_live *l, size_t i)
 {

@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
 #include "engine/search/found.h"
 #include "engine/search/search.h"
 #include "engine/search/tuner.h"
@@ -44,12 +45,12 @@ static enum status whole_of(struct searching *s, const struct options *o, unsign
 static enum status whole_original(struct searching *s)
 {
     struct options none = options_default();
-    if (!s->found->original.sampled || s->whole.time.valid)
+    if (!s->found->original->sampled || s->whole->time.valid)
         return ST_OK;
     enum dev_outputs was = s->bench->opts.outputs;
     s->bench->opts.outputs = DEV_OUTPUTS_ALL; /* it stands in the document where nothing beats it */
     /* by itself it settles nothing */
-    enum status st = whole_of(s, &none, 2, "the original, timed whole", &s->whole);
+    enum status st = whole_of(s, &none, 2, "the original, timed whole", s->whole);
     s->bench->opts.outputs = was;
     return st;
 }
@@ -60,22 +61,22 @@ static struct seen_result *first_above(struct searching *s, double than)
     struct seen_result *first = NULL;
     for (size_t i = 0; i < s->nseen; i++)
         if (s->seen[i].gain * (1 - s->live.noise) > than && (!first || s->seen[i].gain > first->gain) &&
-            search_sure(s, &s->seen[i].result))
+            search_sure(s, s->seen[i].result))
             first = &s->seen[i];
     return first;
 }
 
 static enum status weigh(struct searching *s, struct seen_result *r)
 {
-    struct options o = r->result.options;
+    struct options o = r->result->options;
     struct result whole;
     char why[64];
     snprintf(why, sizeof why, "timed whole: a sample of the CTAs gave %s",
-             gain_words(gain_of(&s->found->original, &r->result)).s);
+             gain_words(gain_of(s->found->original, r->result)).s);
     size_t at = (size_t)(r - s->seen);
     enum status st = whole_of(s, &o, 1, why, &whole);
     if (st == ST_OK && (whole.time.valid || whole.status != ST_OK)) {
-        s->seen[at].result = whole;
+        *s->seen[at].result = whole;
         s->seen[at].gain = search_gain(s, &whole);
     } else if (st == ST_OK) {
         s->seen[at].unsettled = true;
@@ -90,7 +91,7 @@ enum status search_time_whole(struct searching *s, const struct options *asked, 
         if (!options_equal(&s->seen[i].asked, asked))
             continue;
         st = weigh(s, &s->seen[i]);
-        *out = s->seen[i].result;
+        *out = *s->seen[i].result;
         break;
     }
     return st;
@@ -100,10 +101,10 @@ enum status search_time_whole(struct searching *s, const struct options *asked, 
 static void take_best(struct searching *s, bool sampled)
 {
     const struct result *best =
-        !sampled && s->found->original.sampled && s->whole.time.valid ? &s->whole : &s->found->original;
+        !sampled && s->found->original->sampled && s->whole->time.valid ? s->whole : s->found->original;
     double most = 1;
     for (size_t i = 0; i < s->nseen; i++) {
-        const struct result *r = &s->seen[i].result;
+        const struct result *r = s->seen[i].result;
         if (r->sampled != sampled || s->seen[i].gain * (1 - s->live.noise) <= most || !search_sure(s, r))
             continue;
         best = r;
@@ -122,12 +123,12 @@ static bool is_rough(const struct result *r)
 enum status search_time_leaders(struct searching *s)
 {
     enum status st = ST_OK;
-    if (!is_rough(&s->found->best) && !is_rough(&s->found->original))
+    if (!is_rough(s->found->best) && !is_rough(s->found->original))
         return ST_OK;
     if (s->best_gain <= 1)
         return ST_OK;
     st = whole_original(s);
-    if (st != ST_OK || (s->found->original.sampled && !s->whole.time.valid))
+    if (st != ST_OK || (s->found->original->sampled && !s->whole->time.valid))
         return st; /* no time for it: all from samples */
     for (unsigned i = 0; i < MOST_SETTLED && st == ST_OK; i++) {
         take_best(s, false);
@@ -145,16 +146,16 @@ enum status search_time_leaders(struct searching *s)
 static void take_back(struct searching *s, const struct result *all)
 {
     for (size_t i = 0; i < s->nseen; i++)
-        if (options_equal(&s->seen[i].result.options, &all->options)) {
-            s->seen[i].result.equal = EQUAL_NO;
+        if (options_equal(&s->seen[i].result->options, &all->options)) {
+            s->seen[i].result->equal = EQUAL_NO;
             s->seen[i].gain = 0;
-            snprintf(s->seen[i].result.message, sizeof s->seen[i].result.message, "%s", all->message);
+            snprintf(s->seen[i].result->message, sizeof s->seen[i].result->message, "%s", all->message);
         }
 }
 
 enum status search_make_all(struct searching *s)
 {
-    struct result *best = &s->found->best;
+    struct result *best = s->found->best;
     enum status st = ST_OK;
     while (st == ST_OK && best->equal == EQUAL_PART) {
         struct result all;

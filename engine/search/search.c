@@ -8,6 +8,7 @@
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
 #include "engine/search/space.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/tune.h"
@@ -61,7 +62,7 @@ static void say_fallen(struct tune_found *f, const struct options *fell, const c
 static void leave_it_alone(struct tune_found *f)
 {
     f->options = options_default();
-    f->best = f->original;
+    *f->best = *f->original;
     f->leave_alone = true;
 }
 
@@ -158,7 +159,7 @@ static enum status run_method(struct searching *s, const struct search_method *m
     }
     if (st == ST_OK)
         st = search_confirm(s);
-    if (s->found->original.time.valid)
+    if (s->found->original->time.valid)
         search_finalize(s);
     search_count_tries(s, true);
     lap(s, &t->confirmation);
@@ -188,13 +189,18 @@ enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o,
 {
     const struct search_method *m = search_method_find(o->method);
     memset(out, 0, sizeof *out);
-    out->original = out->best = result_empty();
+    if (!tune_found_room(out))
+        return ST_NOMEM;
     out->options = options_default();
     if (!m)
         return tune_method_check(o->method, ds);
     struct searching *s = base_alloc(sizeof *s);
-    if (!s)
+    struct result *own = base_alloc(2 * sizeof *own);
+    if (!s || !own) {
+        BASE_FREE(s, own);
         return ST_NOMEM;
+    }
+    own[0] = own[1] = result_empty();
     bool gpu = dev_describe(b->subject.dev)->kind == DEV_CUDA;
     *s = (struct searching){ .bench = b,
                              .opts = o,
@@ -205,7 +211,8 @@ enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o,
                              .lap_ns = base_now_ns(),
                              .reads_counters = b->opts.counters,
                              .trying_cost = NAN,
-                             .whole = result_empty() };
+                             .whole = &own[0],
+                             .last = &own[1] };
     s->budget = o->budget_launches;
     s->deadline_ns = o->budget_seconds > 0 ? (double)s->started_ns + o->budget_seconds * 1e9 : 0;
     out->seconds.opening = (double)(s->lap_ns - s->started_ns) / 1e9;
@@ -214,9 +221,8 @@ enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o,
     s->live.left_s = NAN;
     enum status st = run_method(s, m);
     b->opts.outputs = DEV_OUTPUTS_ALL;
-    base_free(s->asked);
-    base_free(s->explored);
-    base_free(s->seen);
-    base_free(s);
+    for (size_t i = 0; i < s->nseen; i++)
+        base_free(s->seen[i].result);
+    BASE_FREE(s->asked, s->explored, s->seen, s, own);
     return st;
 }

@@ -5,7 +5,7 @@
 #define GPULOCW_SEARCH_SEARCH_H
 
 #include "engine/base/base.h"
-#include "engine/rec/result.h"
+#include "engine/search/knob_groups.h"
 #include "engine/search/live.h"
 #include "engine/search/space.h"
 
@@ -18,7 +18,7 @@ struct tune_search_opts;
  * can be said. */
 struct seen_result {
     struct options asked;
-    struct result result;
+    struct result *result; /* owned */
     double gain, said /* by a sample of the CTAs, where gain is of the whole */;
     bool unsettled /* there was no time, or no launch left, to time it whole */;
 };
@@ -50,14 +50,14 @@ struct searching {
     size_t nasked, asked_cap;
     bool ranked; /* the model orders the candidates */
     /* the original timed whole, where found->original is from a sample; !valid: not yet */
-    struct result whole;
+    struct result *whole;
     double best_gain; /* of found->best */
     /* the largest gain that may well be a loss on a GPU, and whose; 1: there is none */
     double unsure_gain;
     struct options unsure;
     struct interval unsure_likely;
-    struct result last; /* of the last launch, or taken from opts->done */
-    double trying_cost; /* predicted, of the one that is tried now */
+    struct result *last; /* behind whole: of the last launch, or taken from opts->done */
+    double trying_cost;  /* predicted, of the one that is tried now */
     struct tune_live live;
     int64_t started_ns;
     struct tune_explored *explored;
@@ -138,26 +138,6 @@ enum status search_time_whole(struct searching *s, const struct options *asked, 
 #define SEARCH_TRIES 0.90
 #define SEARCH_PROOF 0.93
 #define SEARCH_DATA  0.97
-
-/* ---- knob groups: a knob and those that it switches on (column `with` of options.def) ---- */
-#define KNOB_ENUM(group, field, name, with, values, def, help)  +(__builtin_strcmp(name, with) == 0)
-#define KNOB_INT(group, field, name, with, min, max, def, help) +(__builtin_strcmp(name, with) == 0)
-#define KNOB_FLAG(group, field, name, with, help)               +(__builtin_strcmp(name, with) == 0)
-#define KNOB_TEXT(group, field, name, with, form, help)         +(__builtin_strcmp(name, with) == 0)
-enum {
-    GROUPS = 0
-#include "engine/rec/options.def"
-};
-#undef KNOB_ENUM
-#undef KNOB_INT
-#undef KNOB_FLAG
-#undef KNOB_TEXT
-const char *group_knob(size_t g);
-size_t group_find(const char *knob);                  /* of a knob that heads a group */
-bool group_is_set(const struct options *o, size_t g); /* not as in the original */
-unsigned group_number(const struct options *o);       /* groups that are set */
-struct options group_with(const struct options *o, const struct options *from, size_t g);
-struct options group_without(const struct options *o, size_t g);
 
 /* Order, bypassing, prefetching and L2 residency as the analysis' classes of the arrays say, together
  * (placement.c); why: array by array. False: it has no two of them. */

@@ -8,7 +8,6 @@
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_prefetch.h"
 #include "engine/rec/opt_schedule.h"
-#include "engine/search/search.h"
 
 #include <math.h>
 #include <string.h>

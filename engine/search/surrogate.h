@@ -14,7 +14,7 @@
 #define GPULOCW_SEARCH_SURROGATE_H
 
 #include "engine/base/base.h"
-#include "engine/search/search.h"
+#include "engine/search/knob_groups.h"
 
 #define GUESS_LEVELS 144
 struct surrogate_level {

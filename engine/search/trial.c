@@ -16,6 +16,7 @@
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_softcache.h"
+#include "engine/rec/result.h"
 #include "engine/search/space.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/tune.h"
@@ -57,9 +58,9 @@ static unsigned search_reserved(const struct searching *s)
         return 0;
     if (dev_describe(s->bench->subject.dev)->kind == DEV_CUDA)
         return s->budget < CONFIRMED_FROM ? 0 : SEARCH_CONFIRMS;
-    if (!f->original.sampled)
-        return f->best.sampled;
-    if (s->whole.time.valid)
+    if (!f->original->sampled)
+        return f->best->sampled;
+    if (s->whole->time.valid)
         return 1;
     /* too few, or nothing leads yet: the last ones try something */
     unsigned left = search_left(s);
@@ -102,16 +103,16 @@ const struct seen_result *search_seen_at(const struct searching *s, const struct
 const struct result *search_seen(const struct searching *s, const struct options *o)
 {
     const struct seen_result *r = search_seen_at(s, o);
-    return r ? &r->result : NULL;
+    return r ? r->result : NULL;
 }
 
 double search_gain(const struct searching *s, const struct result *r)
 {
-    const struct result *original = &s->found->original;
+    const struct result *original = s->found->original;
     if (!tune_usable(r) || r->equal == EQUAL_UNKNOWN || r->time.median <= 0)
         return 0;
-    if (!r->sampled && original->sampled && s->whole.time.valid)
-        original = &s->whole;
+    if (!r->sampled && original->sampled && s->whole->time.valid)
+        original = s->whole;
     /* for the order alone where one is a sample: what leads is timed alike before it is told */
     return gain_between((double)original->time.median, (double)r->time.median);
 }
@@ -120,7 +121,11 @@ static bool remember(struct searching *s, const struct options *o, const struct 
 {
     if (!base_grow((void **)&s->seen, s->nseen, &s->seen_cap, sizeof *s->seen))
         return false;
-    s->seen[s->nseen++] = (struct seen_result){ *o, *r, search_gain(s, r), search_gain(s, r), false };
+    struct result *kept = base_alloc(sizeof *kept);
+    if (!kept)
+        return false;
+    *kept = *r;
+    s->seen[s->nseen++] = (struct seen_result){ *o, kept, search_gain(s, r), search_gain(s, r), false };
     return true;
 }
 
@@ -208,8 +213,8 @@ void search_tell(struct searching *s)
     s->live.resumed = f->resumed;
     s->live.budget = s->budget;
     s->live.elapsed_s = elapsed;
-    s->live.original = !f->best.sampled && s->whole.time.valid ? &s->whole : &f->original;
-    s->live.best = &f->best;
+    s->live.original = !f->best->sampled && s->whole->time.valid ? s->whole : f->original;
+    s->live.best = f->best;
     s->live.options = f->options;
     s->live.explored = s->explored;
     if (s->ob && s->ob->progress)
@@ -266,7 +271,7 @@ static bool is_best(struct searching *s, const struct result *r)
 
 void search_take(struct searching *s, const struct result *r)
 {
-    s->found->best = *r;
+    *s->found->best = *r;
     s->found->options = r->options; /* a vote has become the threshold that was elected */
     s->best_gain = search_gain(s, r);
 }
@@ -287,7 +292,7 @@ static enum status consider(struct searching *s, const struct options *asked, co
                             const char *why, bool told, bool resumed, bool *better)
 {
     bool won = is_best(s, found);
-    s->last = *found;
+    *s->last = *found;
     if (!told && s->ob && s->ob->point)
         s->ob->point(s->ob->ctx, found, why);
     if (won) {
@@ -344,10 +349,10 @@ enum status search_probe(struct searching *s, const struct options *o, const cha
         *out = *seen;
         return ST_OK;
     }
-    s->last = result_empty();
+    *s->last = result_empty();
     s->trying_cost = NAN;
     enum status st = search_try(s, o, why, &better);
-    *out = s->last;
+    *out = *s->last;
     return st;
 }
 
@@ -609,7 +614,7 @@ enum status search_original(struct searching *s)
 {
     struct options none = options_default();
     const struct result *before = done_before(s, &none);
-    struct result *r = &s->found->original;
+    struct result *r = s->found->original;
     enum status st = ST_OK;
     if (before)
         *r = *before;
@@ -619,17 +624,17 @@ enum status search_original(struct searching *s)
     s->found->resumed += before != NULL;
     if (st == ST_OK && before && r->counters[COUNTER_INST_WARP].valid)
         s->bench->inst_warp = r->counters[COUNTER_INST_WARP].value;
-    if (st == ST_OK && !tune_usable(&s->found->original)) {
+    if (st == ST_OK && !tune_usable(s->found->original)) {
         diag_error(s->ds, "original",
-                   s->found->original.equal == EQUAL_NO
+                   s->found->original->equal == EQUAL_NO
                        ? "results cannot be compared with the original: %s"
                        : "the original does not run: %s",
-                   s->found->original.message);
-        return s->found->original.status != ST_OK     ? s->found->original.status
-               : s->found->original.equal == EQUAL_NO ? ST_DIFFER
-                                                      : ST_DEVICE;
+                   s->found->original->message);
+        return s->found->original->status != ST_OK     ? s->found->original->status
+               : s->found->original->equal == EQUAL_NO ? ST_DIFFER
+                                                       : ST_DEVICE;
     }
-    search_take(s, &s->found->original);
+    search_take(s, s->found->original);
     s->bench->original->ctas_per_sm = r->ctas_per_sm;
     if (st == ST_OK && s->ob && s->ob->point)
         s->ob->point(s->ob->ctx, r, "the original");

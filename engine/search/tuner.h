@@ -55,6 +55,7 @@ size_t tune_advise_prove(const struct dev_info *d, struct tune_advice *v, size_t
 enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t *n, size_t max);
 /* Is there such a method (NULL: the default)? ST_USAGE names those there are. */
 enum status tune_method_check(const char *method, struct diags *ds);
+/* *out is owned: tune_found_clear, also after an error. */
 enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o,
                         const struct tune_observer *ob, struct tune_found *out, struct diags *ds);
 

@@ -4,6 +4,7 @@
 
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
 #include "engine/search/found.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static bool each(const struct session_run *r, bool (*see)(void *ctx, const struc
     for (size_t i = 0; r->kind == RUN_SWEEP && !enough && i < r->sweep.npoints; i++)
         enough = see(ctx, &r->sweep.points[i]);
     if (r->kind == RUN_TUNE && r->found)
-        enough = see(ctx, &r->found->original) || see(ctx, &r->found->best);
+        enough = see(ctx, r->found->original) || see(ctx, r->found->best);
     for (size_t i = 0; r->kind == RUN_TUNE && !enough && i < r->ntrail; i++)
         enough = see(ctx, &r->trail[i]);
     return enough;

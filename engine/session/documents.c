@@ -11,6 +11,7 @@
 #include "engine/rec/device.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/advice.h"
 #include "engine/search/found.h"
 #include "engine/session/document.h"
@@ -78,7 +79,7 @@ static void put_fit(struct jw *w, const struct model_fit *f)
 static void put_best(struct jw *w, const struct tune_sweep *s)
 {
     if (s->has_best)
-        put_result_as(w, "best", &s->points[s->best]);
+        put_result_as(w, "best", result_at(s->points, s->best));
     else {
         jw_put_null(w, "best");
     }
@@ -93,7 +94,7 @@ static void put_points(struct jw *w, const struct tune_sweep *s)
 {
     for (size_t i = 0; i < s->npoints; i++) {
         jw_obj(w);
-        put_result(w, &s->points[i]);
+        put_result(w, result_at(s->points, i));
         jw_end_obj(w);
     }
 }
@@ -149,8 +150,8 @@ static void put_missing(struct jw *w, const struct tune_family *f)
     jw_put_arr(w, "missing");
     for (size_t at = 0; f && (r = tune_family_missing(f, &at));) {
         jw_obj(w);
-        put_line(w, &r->options);
-        jw_put_str(w, "reason", r->message[0] ? r->message : "not run");
+        put_line(w, result_options(r));
+        jw_put_str(w, "reason", *result_message(r) ? result_message(r) : "not run");
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -315,11 +316,12 @@ static void put_untimed(struct jw *w, const struct result *done, size_t n)
 {
     jw_put_arr(w, "missing");
     for (size_t i = 0; i < n; i++) {
-        if (!tune_untimed(&done[i]))
+        const struct result *r = result_at(done, i);
+        if (!tune_untimed(r))
             continue;
         jw_obj(w);
-        put_line(w, &done[i].options);
-        jw_put_str(w, "reason", done[i].message[0] ? done[i].message : "not run");
+        put_line(w, result_options(r));
+        jw_put_str(w, "reason", *result_message(r) ? result_message(r) : "not run");
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -354,13 +356,13 @@ void json_found(const struct tune_found *f, const struct tune_advice *advice, si
     put_seconds(&w, &f->seconds);
     jw_put_uint(&w, "timed_whole", f->whole);
     jw_put_uint(&w, "measured_again", f->again);
-    jw_put_bool(&w, "times_from_sample", f->best.sampled);
+    jw_put_bool(&w, "times_from_sample", result_sampled(f->best));
     jw_put_uint(&w, "space", f->space);
     jw_put_uint(&w, "skipped_by_model", f->skipped);
-    put_gain(&w, &f->original, &f->best);
+    put_gain(&w, f->original, f->best);
     put_interval(&w, "gain_interval", f->leave_alone ? (struct interval){ 0, 0 } : f->likely_gain);
-    put_result_as(&w, "original", &f->original);
-    put_result_as(&w, "best", &f->best);
+    put_result_as(&w, "original", f->original);
+    put_result_as(&w, "best", f->best);
     put_data_sets(&w, f);
     jw_put_str(&w, "probed", f->probed[0] ? f->probed : NULL);
     jw_put_str(&w, "placement", f->placement[0] ? f->placement : NULL);
@@ -388,7 +390,7 @@ void json_compared(const char *const *method, const struct tune_found *f, size_t
         jw_put_str(&w, "method", method[i]);
         jw_put_uint(&w, "launches", f[i].launches);
         jw_put_bool(&w, "leave_alone", f[i].leave_alone);
-        put_gain(&w, &f[i].original, &f[i].best);
+        put_gain(&w, f[i].original, f[i].best);
         put_line(&w, &f[i].options);
         jw_end_obj(&w);
     }

@@ -5,6 +5,7 @@
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
+#include "engine/rec/result.h"
 #include "engine/search/found.h"
 #include "engine/session/limits_doc.h"
 #include "engine/session/session_int.h"

@@ -38,7 +38,7 @@ static bool copy_into(struct queued *q, const struct job *j, size_t n)
 {
     q->kind = j->kind;
     q->number = j->number;
-    q->options = j->options;
+    q->options = j->options ? *j->options : options_default();
     q->launch = NULL;
     bool copied = !j->launch || launch_copied(j->launch, &q->launch) == ST_OK;
     if (!n)

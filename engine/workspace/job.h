@@ -5,11 +5,11 @@
 #define GPULOCW_WORKSPACE_JOB_H
 
 #include "engine/base/base.h"
-#include "engine/rec/options.h"
 
 struct dev_env;
 struct job_snapshot;
 struct launch_spec;
+struct options;
 
 enum job_kind {
     /* text: PTX, session or launch file; a PTX finds its launch description by itself, unless number is
@@ -49,7 +49,7 @@ struct job {
     enum job_kind kind;
     const char *text;
     long number;
-    struct options options;
+    const struct options *options; /* NULL: as the kernel is written */
     const struct launch_spec *launch;
 };
 

@@ -4,6 +4,7 @@
 
 #include "engine/dev/dev.h"
 #include "engine/rec/data.h"
+#include "engine/rec/options.h"
 #include "engine/search/advice.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/measure.h"
@@ -38,6 +39,7 @@ void job_text(char **slot, const char *text); /* replaces an owned text */
 
 struct snap {
     struct job_snapshot pub;
+    struct options options; /* pub.options */
     atomic_int refs;
     struct shared_ref **held;
     size_t nheld;

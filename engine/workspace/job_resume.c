@@ -2,6 +2,7 @@
  * session. What was stopped here is remembered with its options and axes; of a session that was loaded
  * they are read from what it has. */
 #include "engine/rec/knobs.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/found.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
@@ -58,7 +59,7 @@ static enum status base_of_sweep(const struct session_run *r, struct options *o,
                               : "nothing of it has run");
         return ST_INPUT;
     }
-    *o = s->points[0].options;
+    *o = *result_options(result_at(s->points, 0));
     knob_get(&def, (size_t)knob, &text);
     enum status st = text.oom
                          ? ST_NOMEM

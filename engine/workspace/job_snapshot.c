@@ -104,7 +104,8 @@ static struct snap *snap_make(struct job_engine *e)
     p->cost_original = hold(s, st->cost_original);
     p->dev = st->info;
     p->has_dev = st->dev != NULL;
-    p->options = st->options;
+    s->options = st->options;
+    p->options = &s->options;
     p->self = e->env.self;
     p->busy = st->busy;
     p->worked = st->worked;

@@ -7,6 +7,7 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 #include "engine/report/report.h"
 #include "engine/search/found.h"
 #include "engine/search/tuner.h"
@@ -318,7 +319,7 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, const s
     const struct job_state *st = &e->state;
     s = measure_tune(&e->state.measure, &o, st->launches ? st->launches->p : NULL, st->launch, done, &ob,
                      &found, ds);
-    *w.run->found = found;
+    tune_found_copy(w.run->found, &found);
     job_show_run(e, w.index);
     keep_run(e, w.index);
     if (s == ST_CANCELLED)
@@ -327,6 +328,7 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, const s
         job_say_all(e, ds);
         job_say(e, DIAG_NOTE, NULL, NO_SPAN, found.reason);
     }
+    tune_found_clear(&found);
     return s;
 }
 

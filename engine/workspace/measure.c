@@ -14,6 +14,7 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_schedule.h"
+#include "engine/rec/result.h"
 #include "engine/search/found.h"
 #include "engine/search/tuner.h"
 #include "engine/session/baseline.h"

@@ -3,11 +3,11 @@
 #define GPULOCW_WORKSPACE_SNAPSHOT_H
 
 #include "engine/rec/device.h"
-#include "engine/rec/options.h"
 
 struct ana_kernel;
 struct launch_file;
 struct launch_spec;
+struct options;
 struct pass_output;
 struct ptx_module;
 struct session_run;
@@ -35,7 +35,7 @@ struct job_snapshot {
     const struct ana_kernel *facts; /* of the current kernel; NULL until analysed */
     struct dev_info dev;
     bool has_dev;
-    struct options options;            /* last options previewed or run */
+    const struct options *options;     /* last options previewed or run */
     const struct pass_output *preview; /* NULL: none or refused */
     const char *refusal;               /* why the options are not legal here, or NULL */
     /* as the session counts them; NULL before first_run: of a large session only the last are made */

@@ -6,6 +6,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/found.h"
 #include "engine/session/session.h"
 #include "engine/workspace/workspace.h"
@@ -40,10 +41,10 @@ static struct tuned_kernel *add(struct tuned_kernels *t, const char *from, struc
 /* ---- sessions ---- */
 static int64_t original_time(const struct session_run *r)
 {
-    const struct result *b = r->kind == RUN_TUNE    ? &r->found->original
+    const struct result *b = r->kind == RUN_TUNE    ? r->found->original
                              : r->kind == RUN_SWEEP ? r->sweep.cha
                                                     : NULL;
-    return b && b->time.valid ? b->time.median : 0;
+    return b && result_time(b)->valid ? result_time(b)->median : 0;
 }
 
 static bool has_kernel(const struct tuned_kernels *t, size_t from, const char *kernel)
@@ -84,11 +85,11 @@ static enum status add_run(struct tuned_kernels *t, const char *from, struct ses
     struct tuned_kernel *k = add(t, from, str_of(r->kernel));
     if (!k)
         return ST_NOMEM;
-    *k->options = x->options;
+    *k->options = *result_options(x);
     k->has_options = true;
     k->dev = r->dev;
     k->original_ns = original_time(r);
-    k->tuned_ns = x->time.valid ? x->time.median : 0;
+    k->tuned_ns = result_time(x)->valid ? result_time(x)->median : 0;
     k->path = path ? base_strdup(path) : NULL;
     if (spec && strcmp(spec->kernel, r->kernel) == 0) {
         k->has_launch = true;

@@ -51,11 +51,11 @@ static void print_row(const struct table *t, const struct tune_found *f, double 
     options_line(&f->options, &line);
     unsigned taken = f->launches + f->resumed + f->missing;
     double most = best ? table_gain(t, best) : NAN,
-           gain = (double)f->original.time.median / (double)f->best.time.median, over = most / gain;
+           gain = (double)f->original->time.median / (double)f->best->time.median, over = most / gain;
     const char *name = strrchr(t->ptx, '/');
     printf("%-16s %-9s %-18s original %.4f ms reference %5.2fx of %4u; search %5.2fx by %3u (%4.1f %%, "
            "%u unknown) %+6.2f %%  %6.3f s  %s\n",
-           name ? name + 1 : t->ptx, t->launch, t->device, (double)f->original.time.median / 1e6, most,
+           name ? name + 1 : t->ptx, t->launch, t->device, (double)f->original->time.median / 1e6, most,
            t->reference, gain, taken, 100.0 * taken / t->reference, f->missing, 100 * (over - 1),
            seconds, line.n ? line.s : "leave it alone");
     if (best && over > 1.02) {
@@ -89,6 +89,7 @@ static void grow(struct table *t, const char *path)
         fail_msg("cannot write %s\n", path);
     print_row(t, &f, (double)(base_now_ns() - from) / 1e9);
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 /* The next of the reference that was sampled and not timed whole, fastest first; NULL: none may still be
@@ -149,6 +150,7 @@ static void record(const char *path, const char *ptx, const char *launch, const 
         fail_msg("cannot write %s\n", path);
     grow(&t, path);
     table_free(&t);
+    tune_found_clear(&f);
 }
 
 static void replay(const char *path)
@@ -161,6 +163,7 @@ static void replay(const char *path)
     table_search(&t, &f);
     print_row(&t, &f, (double)(base_now_ns() - from) / 1e9);
     table_free(&t);
+    tune_found_clear(&f);
 }
 
 static void run_lines(char **argv)

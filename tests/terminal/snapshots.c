@@ -361,7 +361,7 @@ struct job_snapshot *snapshot_make(enum snapshot_kind kind)
     struct diags ds = { 0 };
     struct ptx_module *m = NULL;
     s->version = (uint64_t)kind + 1;
-    s->options = options_default();
+    s->options = options_new();
     s->dev = device("sim:fermi-16k", "Fermi, 16 KB L1", 16 << 10, 16);
     s->has_dev = true;
     if (kind == SNAP_EMPTY)
@@ -393,6 +393,7 @@ struct job_snapshot *snapshot_make(enum snapshot_kind kind)
 
 void snapshot_free(struct job_snapshot *s)
 {
+    base_free((void *)(uintptr_t)s->options);
     struct ana_kernel *k = (struct ana_kernel *)(uintptr_t)s->facts;
     for (size_t i = 0; i < s->nruns; i++)
         session_run_drop((struct session_run *)(uintptr_t)s->runs[i]);
@@ -414,6 +415,8 @@ void recorder_post(void *ctx, const struct job *j)
     r->last = *j;
     snprintf(r->text, sizeof r->text, "%s", j->text ? j->text : "");
     r->last.text = r->text;
+    r->options = j->options ? *j->options : options_default();
+    r->last.options = &r->options;
     r->posts++;
 }
 

@@ -23,6 +23,7 @@ void snapshot_free(struct job_snapshot *s);
 /* An engine that only remembers what it was asked for. */
 struct recorder {
     struct job last;
+    struct options options; /* last.options */
     char text[256];
     unsigned posts, cancels;
 };

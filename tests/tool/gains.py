@@ -19,9 +19,10 @@ DIVIDES = re.compile(NAME + TIME + r"[ )]*\s/\s[ (]*" + NAME + TIME + r"(?![\w(]
 
 
 def code_of(path):
-    """The text without comments, strings and casts, on as many lines."""
+    """The text without comments, strings and casts, result_time(x)-> as x->time., on as many lines."""
     text = open(path, encoding="utf-8", errors="replace").read()
     text = re.sub(r'"(?:[^"\\\n]|\\.)*"|/\*.*?\*/|//[^\n]*', lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
+    text = re.sub(r"result_time\(((?:[^()]|\([^()]*\))*)\)->", r"\1->time.", text)
     return re.sub(r"\((?:double|float|int64_t|uint64_t)\)", "", text)
 
 

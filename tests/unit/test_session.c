@@ -6,6 +6,7 @@
 #include "engine/rec/launch_read.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_schedule.h"
+#include "engine/rec/result.h"
 #include "engine/search/found.h"
 #include "engine/session/documents.h"
 #include "engine/session/launch_file.h"
@@ -398,7 +399,7 @@ static void search_round_trip(void **state)
     snprintf(path, sizeof path, "%s/tune.json", support_scratch());
     assert_status_ok(session_new(path, "x.ptx", &s, &ds), &ds);
     struct session_run *r = session_begin(s, RUN_TUNE);
-    r->found->best = r->found->original = point(PI_CHA, 0, 900);
+    *r->found->best = *r->found->original = point(PI_CHA, 0, 900);
     r->found->launches = 30;
     r->found->whole = 3;
     r->found->again = 4;

@@ -66,7 +66,7 @@ static void scene_make(struct scene *s)
     memset(s, 0, sizeof *s);
     s->trail[0] = timed(-1, 30, false), s->trail[1] = timed(3, 24, false);
     s->one[0] = timed(-1, 40, true), s->one[1] = timed(3, 20, true), s->one[3] = timed(5, 32, true);
-    s->found = (struct tune_found){ .original = s->trail[0], .best = s->trail[1] };
+    s->found = (struct tune_found){ .original = &s->trail[0], .best = &s->trail[1] };
     s->run[0] = (struct session_run){ .kind = RUN_ONE, .one = &s->one[0] };
     s->run[1] = (struct session_run){ .kind = RUN_ONE, .one = &s->one[1] };
     s->run[2] =
@@ -88,7 +88,7 @@ static void better_original_takes_over(void **state)
     assert_ptr_equal(run_baseline(s.list, 2, &s.run[1]), s.run[0].one);
     assert_true(run_gain(s.list, 2, &s.run[1], s.run[1].one) == 2);
     /* since: the same configuration by its whole time, one without such a time not at all */
-    assert_ptr_equal(run_baseline(s.list, 4, &s.run[1]), &s.found.original);
+    assert_ptr_equal(run_baseline(s.list, 4, &s.run[1]), s.found.original);
     assert_true(run_gain(s.list, 4, &s.run[1], s.run[1].one) == 30.0 / 24);
     assert_true(isnan(run_gain(s.list, 4, &s.run[3], s.run[3].one)));
     s.run[2].deleted = true;

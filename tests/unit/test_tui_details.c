@@ -241,7 +241,7 @@ static void lesson_says_what_lacks(void **state)
     stage_frame(&t);
     assert_true(stage_shows(&t, "Not yet: device is sim:fermi-16k, it should be sim:fermi-48k."));
     assert_false(stage_shows(&t, "not those of the task"));
-    opt_occupancy(&t.app.options)->carveout = 0;
+    opt_occupancy(t.app.options)->carveout = 0;
     stage_frame(&t);
     assert_true(stage_shows(&t, "u undoes a change"));
     t.snap->busy = true;

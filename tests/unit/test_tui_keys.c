@@ -58,7 +58,7 @@ static void sweep_and_cancel(void **state)
     assert_string_equal(t.rec.text, "agents");
     stage_type(&t, ":sweep pi\r");
     assert_string_equal(t.rec.text, "pi");
-    assert_int_equal(opt_bypass(&t.rec.last.options)->level, BYPASS_NONE); /* the sweep chooses it */
+    assert_int_equal(opt_bypass(t.rec.last.options)->level, BYPASS_NONE); /* the sweep chooses it */
     stage_press(&t, "x");
     assert_int_equal(t.rec.cancels, 0); /* nothing runs */
     stage_close(&t);
@@ -77,25 +77,25 @@ static void options_and_undo(void **state)
     (void)state;
     stage_open(&t, SNAP_OPENED, 80, 24);
     stage_keys(&t, "4 g Right Right"); /* unfolds the first group; its first knob: bypass */
-    assert_int_equal(opt_bypass(&t.app.options)->level, BYPASS_L1);
+    assert_int_equal(opt_bypass(t.app.options)->level, BYPASS_L1);
     assert_int_equal(t.rec.last.kind, JOB_OPTIONS);
-    assert_int_equal(opt_bypass(&t.rec.last.options)->level, BYPASS_L1);
+    assert_int_equal(opt_bypass(t.rec.last.options)->level, BYPASS_L1);
     stage_keys(&t, "Right Left Left Left");
-    assert_int_equal(opt_bypass(&t.app.options)->level, BYPASS_L1L2);
+    assert_int_equal(opt_bypass(t.app.options)->level, BYPASS_L1L2);
     stage_keys(&t, "u u u");
-    assert_int_equal(opt_bypass(&t.app.options)->level, BYPASS_RO);
+    assert_int_equal(opt_bypass(t.app.options)->level, BYPASS_RO);
     stage_press(&t, "C-r");
-    assert_int_equal(opt_bypass(&t.app.options)->level, BYPASS_L1);
+    assert_int_equal(opt_bypass(t.app.options)->level, BYPASS_L1);
     stage_type(&t, ":set pi 7\r");
-    assert_int_equal(opt_bypass(&t.app.options)->pi.value, 7);
+    assert_int_equal(opt_bypass(t.app.options)->pi.value, 7);
     stage_type(&t, ":set pi many\r");
     assert_int_equal(t.app.notice_level, DIAG_ERROR);
-    assert_int_equal(opt_bypass(&t.app.options)->pi.value, 7);
+    assert_int_equal(opt_bypass(t.app.options)->pi.value, 7);
     stage_type(&t, ":unset\r");
     struct options def = options_default();
-    assert_true(options_equal(&t.app.options, &def));
+    assert_true(options_equal(t.app.options, &def));
     stage_press(&t, "u");
-    assert_int_equal(opt_bypass(&t.app.options)->pi.value, 7);
+    assert_int_equal(opt_bypass(t.app.options)->pi.value, 7);
     stage_close(&t);
 }
 
@@ -173,7 +173,7 @@ static void valley_moves(void **state)
     stage_keys(&t, "l l h");
     assert_int_equal(t.app.valley.cursor, 5);
     stage_press(&t, "Enter");
-    assert_int_equal(opt_bypass(&t.app.options)->pi.value, 5);
+    assert_int_equal(opt_bypass(t.app.options)->pi.value, 5);
     stage_keys(&t, "+ + m m");
     assert_int_equal(t.app.valley.metric, METRIC_HIT);
     stage_keys(&t, "k"); /* the other sweep */
@@ -220,7 +220,7 @@ static void advice_and_messages(void **state)
     stage_open(&t, SNAP_DONE, 80, 24);
     stage_keys(&t, "8 j Enter");
     assert_int_equal(t.rec.last.kind, JOB_RUN);
-    assert_int_equal(opt_bypass(&t.rec.last.options)->pi.value, 4);
+    assert_int_equal(opt_bypass(t.rec.last.options)->pi.value, 4);
     stage_keys(&t, "9 f f");
     assert_false(stage_shows(&t, "launch description"));
     assert_true(stage_shows(&t, "no_allocate"));

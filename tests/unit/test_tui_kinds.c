@@ -78,7 +78,7 @@ static void scene_open(struct scene *s)
     const struct result trail[] = { timed(-1, 40000, true), timed(3, 20000, true),
                                     timed(-1, 30000, false), timed(3, 24000, false) };
     memcpy(s->trail, trail, sizeof trail);
-    s->found = (struct tune_found){ .original = trail[2], .best = trail[3] };
+    s->found = (struct tune_found){ .original = &s->trail[2], .best = &s->trail[3] };
     s->search =
         (struct session_run){ .kind = RUN_TUNE, .trail = s->trail, .ntrail = 4, .found = &s->found };
     s->one = (struct session_run){ .kind = RUN_ONE, .one = &s->alone };
@@ -209,7 +209,8 @@ static void gains_of_runs(void **state)
     s.search.deleted = false;
     buf_free(&b);
     /* a search that runs has found nothing yet: the fastest of its trail stands for it */
-    s.found = (struct tune_found){ .original = result_empty() };
+    struct result nothing = result_empty();
+    s.found = (struct tune_found){ .original = &nothing, .best = &nothing };
     s.search.ntrail = 2;
     assert_ptr_equal(run_best(&s.search), &s.trail[1]);
     assert_ptr_equal(run_base(&s.t.app, 1), &s.trail[0]);
@@ -219,6 +220,7 @@ static void gains_of_runs(void **state)
 static void counters_compare(void **state)
 {
     struct scene s;
+    struct result nothing = result_empty();
     (void)state;
     scene_open(&s);
     stage_press(&s.t, "6");
@@ -232,8 +234,8 @@ static void counters_compare(void **state)
     assert_true(stage_shows(&s.t, "result 8 of 8: run 2"));
     assert_true(stage_shows(&s.t, "24.0 µs    30.0 µs     -20.0 %"));
     s.search.ntrail = 3; /* its best is the whole launch alone */
-    s.found.original = result_empty();
-    s.found.best = s.trail[1];
+    s.found.original = &nothing;
+    s.found.best = &s.trail[1];
     stage_frame(&s.t);
     assert_true(stage_shows(&s.t, "20.0 µs    40.0 µs     -50.0 %"));
     scene_close(&s);

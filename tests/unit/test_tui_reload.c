@@ -80,8 +80,8 @@ static void read_again(void **state)
     live_settle(&a, 0);
     frame(&a);
     assert_int_equal(a.source.old.n, 16);
-    assert_int_equal(opt_occupancy(&a.options)->carveout, 50);
-    assert_int_equal(opt_occupancy(&a.snap->options)->carveout, 50);
+    assert_int_equal(opt_occupancy(a.options)->carveout, 50);
+    assert_int_equal(opt_occupancy(a.snap->options)->carveout, 50);
     assert_string_equal(a.snap->spec->name, "two");
     assert_int_equal(a.source.line[a.list[PANEL_SOURCE].cursor].old, 11);
     assert_true(a.snap->runs[0]->earlier);
@@ -120,7 +120,7 @@ static void mistakes_between(void **state)
     put(ptx, HEAD TAIL);
     app_request(&a, REQ_RELOAD);
     live_settle(&a, 0);
-    assert_int_equal(opt_occupancy(&a.options)->carveout, 50);
+    assert_int_equal(opt_occupancy(a.options)->carveout, 50);
     assert_non_null(a.snap->spec);
     remove(ptx);
     app_request(&a, REQ_RELOAD);

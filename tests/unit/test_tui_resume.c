@@ -2,6 +2,7 @@
  * brings as far as it can be told; what has run is not run again. */
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_occupancy.h"
+#include "engine/rec/result.h"
 #include "engine/search/found.h"
 #include "engine/session/run.h"
 

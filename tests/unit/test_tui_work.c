@@ -206,12 +206,12 @@ static void knob_words(void **state)
     stage_open(&t, SNAP_OPENED, 80, 24);
     stage_keys(&t, "4 g Right j j j"); /* unfolds the group; pi: cha */
     stage_press(&t, "Right");
-    assert_int_equal(opt_bypass(&t.app.options)->pi.mode, PI_BPA);
+    assert_int_equal(opt_bypass(t.app.options)->pi.mode, PI_BPA);
     stage_keys(&t, "Right Right Right"); /* vote, 1, 2 */
-    assert_int_equal(opt_bypass(&t.app.options)->pi.mode, PI_VALUE);
-    assert_int_equal(opt_bypass(&t.app.options)->pi.value, 2);
+    assert_int_equal(opt_bypass(t.app.options)->pi.mode, PI_VALUE);
+    assert_int_equal(opt_bypass(t.app.options)->pi.value, 2);
     stage_keys(&t, "Left Left Left");
-    assert_int_equal(opt_bypass(&t.app.options)->pi.mode, PI_VOTE);
+    assert_int_equal(opt_bypass(t.app.options)->pi.mode, PI_VOTE);
     stage_close(&t);
 }
 
@@ -240,8 +240,8 @@ static void legal_values(void **state)
     assert_true(stage_shows(&t, "✗cache_hint"));
     assert_true(stage_shows(&t, "✗ cache_hint: --bypass-op cache_hint affects only L2"));
     stage_press(&t, "Left"); /* backwards from cg: cache_hint is last */
-    assert_int_not_equal(opt_bypass(&t.app.options)->op, BYPASS_OP_CG);
-    assert_int_not_equal(opt_bypass(&t.app.options)->op, BYPASS_OP_CACHE_HINT);
+    assert_int_not_equal(opt_bypass(t.app.options)->op, BYPASS_OP_CG);
+    assert_int_not_equal(opt_bypass(t.app.options)->op, BYPASS_OP_CACHE_HINT);
     while (legal_working(&t.app))
         usleep(1000);
     stage_close(&t);
@@ -256,10 +256,10 @@ static void any_axis(void **state)
     stage_type(&t, ":sweep coarsen=1/2/4\r");
     assert_int_equal(t.rec.last.kind, JOB_SWEEP);
     assert_string_equal(t.rec.text, "coarsen=1/2/4");
-    assert_int_equal(opt_bypass(&t.rec.last.options)->level, BYPASS_NONE);
+    assert_int_equal(opt_bypass(t.rec.last.options)->level, BYPASS_NONE);
     assert_true(stage_shows(&t, "next sweep: coarsen=1/2/4"));
     stage_type(&t, ":sweep pi,carveout=0/100\r");
-    assert_int_equal(opt_bypass(&t.rec.last.options)->level, BYPASS_NONE); /* the sweep chooses it */
+    assert_int_equal(opt_bypass(t.rec.last.options)->level, BYPASS_NONE); /* the sweep chooses it */
     unsigned posts = t.rec.posts;
     stage_type(&t, ":sweep nonsense\r");
     assert_int_equal(t.rec.posts, posts);
@@ -365,7 +365,7 @@ static void search_watched(void **state)
     assert_int_equal(t.rec.last.kind, JOB_TUNE);
     assert_int_equal(t.app.focus, PANEL_VALLEY);
     run.dev = t.snap->dev;
-    struct tune_found came = { .original = original };
+    struct tune_found came = { .original = &original, .best = &original };
     run.found = &came;
     t.snap->runs = runs;
     t.snap->nruns = 1;
@@ -391,7 +391,7 @@ static void search_watched(void **state)
     t.snap->busy = false;
     stage_keys(&t, "g Enter");
     assert_int_equal(t.rec.last.kind, JOB_RUN);
-    assert_int_equal(opt_bypass(&t.rec.last.options)->pi.value, 7);
+    assert_int_equal(opt_bypass(t.rec.last.options)->pi.value, 7);
     t.snap->runs = NULL;
     t.snap->nruns = 0;
     stage_close(&t);

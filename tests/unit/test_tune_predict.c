@@ -427,6 +427,7 @@ static void model_alone_ranks_and_launches_once(void **state)
     for (unsigned i = 1; i < f.nranking; i++)
         assert_true(f.ranking[i - 1].cost.extended <= f.ranking[i].cost.extended);
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 static void hopeless_candidates_are_not_launched(void **state)
@@ -440,12 +441,13 @@ static void hopeless_candidates_are_not_launched(void **state)
     rig_open(&r, "transpose", "default", FERMI);
     assert_status_ok(tune_search(r.bench, &o, &ob, &f, &r.ds), &r.ds);
     assert_true(f.skipped > 0);
-    assert_true(opt_schedule(&f.best.options)->swap_xy);
+    assert_true(opt_schedule(&f.best->options)->swap_xy);
     assert_non_null(strstr(seen->why[1], "the model expects"));
     /* the model's first is the best */
     assert_true(options_equal(&seen->result[1].options, &f.options));
     base_free(seen);
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 /* ---- other data sets ---- */
@@ -467,7 +469,8 @@ static void recommendation_is_tried_on_other_data(void **state)
     assert_string_equal(f.set[0].name, "same");
     assert_true(f.set[0].holds);
     /* other buffers, other addresses, other cache sets: nearly the same gain */
-    assert_float_equal(f.set[0].gain, (double)f.original.time.median / (double)f.best.time.median, 0.1);
+    assert_float_equal(f.set[0].gain, (double)f.original->time.median / (double)f.best->time.median,
+                       0.1);
     assert_false(f.set[1].holds);
     assert_float_equal(f.set[1].gain, 0, 0);
     assert_true(f.set[1].message[0]);
@@ -479,6 +482,7 @@ static void recommendation_is_tried_on_other_data(void **state)
     assert_true(f.set[0].best_gain >= f.set[0].gain);
     assert_float_equal(f.set[1].best_gain, 1, 0);
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 /* Three candidates on two launches: the fastest on the first loses on the second, and the next two do not. */
@@ -519,6 +523,7 @@ static void several_launches_get_one_that_holds_or_none(void **state)
             assert_true(f.set[0].gain < 1);
         rig_close(&more);
         rig_close(&r);
+        tune_found_clear(&f);
     }
 }
 

@@ -18,12 +18,13 @@ static void search_finds_what_the_reference_has(void **state)
         table_search(&t, &f);
         unsigned taken = f.launches + f.resumed + f.missing;
         double best = table_best(&t) ? table_gain(&t, table_best(&t)) : 1,
-               gain = (double)f.original.time.median / (double)f.best.time.median;
+               gain = (double)f.original->time.median / (double)f.best->time.median;
         if (gain < best / 1.02 || taken > 0.15 * t.reference)
             fail_msg("%s: %.3fx where the reference has %.3fx, by %u launches of its %u",
                      all.gl_pathv[i], gain, best, taken, t.reference);
         gains += gain > 1.1;
         table_free(&t);
+        tune_found_clear(&f);
     }
     assert_true(gains >= 8); /* there is something to find in most of them */
     globfree(&all);

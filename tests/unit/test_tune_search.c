@@ -111,15 +111,16 @@ static void gain_is_reproduced_from_the_options_line(void **state)
     assert_status_ok(search(&r, "search", 12, NULL, &f), &r.ds);
     /* uncoalesced writes: another block shape helps */
     assert_false(f.leave_alone);
-    assert_true(f.best.time.median < f.original.time.median);
+    assert_true(f.best->time.median < f.original->time.median);
     options_line(&f.options, &line);
     back = options_of(line.s);
     assert_true(options_equal(&back, &f.options));
     assert_status_ok(tune_run_one(r.bench, &back, &again, &r.ds), &r.ds);
     assert_int_equal(again.equal, EQUAL_YES);
-    assert_int_equal(again.time.median, f.best.time.median);
+    assert_int_equal(again.time.median, f.best->time.median);
     buf_free(&line);
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 /* Every second configuration's outputs are made to differ while the search looks on. */
@@ -148,9 +149,10 @@ static void what_differs_is_never_recommended(void **state)
             assert_false(options_equal(&seen->result[i].options, &f.options));
     }
     assert_true(differing >= 4);
-    assert_int_not_equal(f.best.equal, EQUAL_NO);
+    assert_int_not_equal(f.best->equal, EQUAL_NO);
     base_free(seen);
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 static void unstable_original_is_no_ground_to_stand_on(void **state)
@@ -165,6 +167,7 @@ static void unstable_original_is_no_ground_to_stand_on(void **state)
     assert_true(options_equal(&f.options, &none));
     assert_true(r.ds.errors > 0);
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 static void nothing_to_gain_is_left_alone_with_a_reason(void **state)
@@ -177,9 +180,10 @@ static void nothing_to_gain_is_left_alone_with_a_reason(void **state)
     assert_status_ok(search(&r, "static", 0, NULL, &f), &r.ds);
     assert_true(f.leave_alone);
     assert_true(options_equal(&f.options, &none));
-    assert_int_equal(f.best.time.median, f.original.time.median);
+    assert_int_equal(f.best->time.median, f.original->time.median);
     assert_non_null(strstr(f.reason, "nothing tried beats the original"));
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 static void budget_and_cancel_are_obeyed(void **state)
@@ -198,11 +202,12 @@ static void budget_and_cancel_are_obeyed(void **state)
     seen->cancel_after = 3;
     assert_int_equal(search(&r, "search", 0, seen, &f), ST_CANCELLED);
     assert_int_equal(seen->n, 3);
-    assert_true(f.original.time.valid);
-    assert_true(f.best.time.valid);
+    assert_true(f.original->time.valid);
+    assert_true(f.best->time.valid);
     assert_true(f.reason[0]);
     base_free(seen);
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 static void search_goes_on_where_it_was_cut_off(void **state)
@@ -222,9 +227,12 @@ static void search_goes_on_where_it_was_cut_off(void **state)
     assert_int_equal(rest.launches, 4); /* none of them again */
     assert_status_ok(search(&r, "search", 10, NULL, &whole), &r.ds);
     assert_true(options_equal(&rest.options, &whole.options));
-    assert_int_equal(rest.best.time.median, whole.best.time.median);
+    assert_int_equal(rest.best->time.median, whole.best->time.median);
     base_free(seen);
     rig_close(&r);
+    tune_found_clear(&cut);
+    tune_found_clear(&rest);
+    tune_found_clear(&whole);
 }
 
 static void pool_finds_the_same(void **state)
@@ -241,13 +249,15 @@ static void pool_finds_the_same(void **state)
     tune_bench_use_pool(r.bench, pool);
     assert_status_ok(search(&r, "static", 0, NULL, &shared), &r.ds);
     assert_int_equal(shared.launches, alone.launches);
-    assert_int_equal(shared.best.time.median, alone.best.time.median);
+    assert_int_equal(shared.best->time.median, alone.best->time.median);
     assert_true(options_equal(&shared.options, &alone.options));
     assert_status_ok(search(&r, "static", 5, NULL, &shared), &r.ds);
     assert_int_equal(shared.launches, 5);
     tune_bench_use_pool(r.bench, NULL);
     dev_pool_close(pool);
     rig_close(&r);
+    tune_found_clear(&alone);
+    tune_found_clear(&shared);
 }
 
 /* The same launches over a pool, and nothing of a cut-off search again. */
@@ -278,6 +288,9 @@ static void pool_searches_and_resumes_like_one_device(void **state)
     dev_pool_close(pool);
     base_free(seen);
     rig_close(&r);
+    tune_found_clear(&alone);
+    tune_found_clear(&shared);
+    tune_found_clear(&rest);
 }
 
 /* A measured device: original and best are measured twice more, in turn, before anything is said of
@@ -291,10 +304,11 @@ static void arms_are_alternated_on_a_measured_device(void **state)
     ((struct dev_info *)(uintptr_t)dev_describe(r.dev))->kind = DEV_CUDA;
     assert_status_ok(search(&r, "search", 6, NULL, &f), &r.ds);
     /* one launch each: a simulated device needs no more */
-    assert_int_equal(f.original.time.n, 3);
-    assert_int_equal(f.best.time.n, 3);
+    assert_int_equal(f.original->time.n, 3);
+    assert_int_equal(f.best->time.n, 3);
     assert_false(f.leave_alone);
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 /* A reader sees the whole state: what was tried and why, what is next, the best. */
@@ -340,6 +354,7 @@ static void live_state_is_whole(void **state)
     assert_int_equal(w.explored, f.launches);
     assert_true(f.untried[0]); /* twelve launches are not enough for all of it */
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 /* How far a search is said to be: less than nine tenths with tries left, more once it is proven, never less than
@@ -382,6 +397,7 @@ static void progress_counts_what_is_left(void **state)
         assert_true(d.calls > d.planned / 2);
         assert_int_equal(d.proven, !f.leave_alone);
         rig_close(&r);
+        tune_found_clear(&f);
     }
 }
 
@@ -404,7 +420,7 @@ static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
     assert_true(f.launches <= 12);
     /* its times come from samples: two launches of the budget were kept for that */
     assert_int_equal(f.whole, 2);
-    assert_false(f.best.sampled);
+    assert_false(f.best->sampled);
     assert_int_equal(f.launches, seen->n);
     for (size_t i = 0; i < seen->n;
          i++) /* the original, three probes, which are no results, then configurations */
@@ -430,6 +446,8 @@ static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
     assert_non_null(strstr(f.probed, "probed on 2x8x1 of 2x8x1 CTAs"));
     base_free(seen);
     rig_close(&r);
+    tune_found_clear(&f);
+    tune_found_clear(&again);
 }
 
 static void unknown_method_is_wrong_usage(void **state)
@@ -441,6 +459,7 @@ static void unknown_method_is_wrong_usage(void **state)
     assert_int_equal(search(&r, "magic", 0, NULL, &f), ST_USAGE);
     assert_true(support_said(&r.ds, "no method 'magic'"));
     rig_close(&r);
+    tune_found_clear(&f);
 }
 
 static void vote_is_cheap_and_static_finds_the_sweeps_best(void **state)
@@ -459,10 +478,12 @@ static void vote_is_cheap_and_static_finds_the_sweeps_best(void **state)
     assert_status_ok(search(&r, "static", 0, NULL, &all), &r.ds);
     assert_status_ok(sweep_one(r.bench, "pi", &base, NULL, NULL, 0, &s, &r.ds), &r.ds);
     /* A later threshold displaces an earlier one only when it is faster by more than the noise. */
-    assert_true((double)all.best.time.median <= (double)tune_sweep_best(&s)->time.median * 1.005);
+    assert_true((double)all.best->time.median <= (double)tune_sweep_best(&s)->time.median * 1.005);
     assert_true(all.launches > s.warps - 2); /* no_allocate is no operator before sm_70 */
     tune_sweep_free(&s);
     rig_close(&r);
+    tune_found_clear(&all);
+    tune_found_clear(&voted);
 }
 
 /* Where the fastest falls before the proof, the next one that gains stands in its place. */
@@ -473,24 +494,28 @@ static void next_is_the_fastest_that_did_not_fall(void **state)
     struct tune_found *found = base_alloc(sizeof *found);
     struct searching *s = base_alloc(sizeof *s);
     struct options fell[2];
+    struct result result[ARRAY_LEN(gains)];
     (void)state;
     *s = (struct searching){ .seen = seen, .nseen = ARRAY_LEN(gains), .found = found };
+    assert_true(tune_found_room(found));
     for (size_t i = 0; i < ARRAY_LEN(gains); i++) {
         seen[i].gain = gains[i];
-        seen[i].result = result_empty();
-        seen[i].result.time.valid = true;
-        seen[i].result.options = options_default();
-        opt_cluster(&seen[i].result.options)->clusters = (int)i;
+        result[i] = result_empty();
+        seen[i].result = &result[i];
+        result[i].time.valid = true;
+        result[i].options = options_default();
+        opt_cluster(&result[i].options)->clusters = (int)i;
     }
-    seen[5].result.equal = EQUAL_NO; /* it is the fastest, and another kernel */
-    fell[0] = seen[2].result.options;
-    fell[1] = seen[3].result.options;
-    assert_ptr_equal(search_next(s, fell, 0), &seen[2].result);
-    assert_ptr_equal(search_next(s, fell, 1), &seen[3].result);
-    assert_ptr_equal(search_next(s, fell, 2), &seen[1].result);
-    seen[1].result.sampled = true; /* not timed as the original was */
+    result[5].equal = EQUAL_NO; /* it is the fastest, and another kernel */
+    fell[0] = result[2].options;
+    fell[1] = result[3].options;
+    assert_ptr_equal(search_next(s, fell, 0), &result[2]);
+    assert_ptr_equal(search_next(s, fell, 1), &result[3]);
+    assert_ptr_equal(search_next(s, fell, 2), &result[1]);
+    result[1].sampled = true; /* not timed as the original was */
     assert_null(search_next(s, fell, 2));
     base_free(seen);
+    tune_found_clear(found);
     base_free(found);
     base_free(s);
 }

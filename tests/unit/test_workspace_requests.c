@@ -37,16 +37,17 @@ static void none_without_a_launch_is_lost(void **state)
     (void)state;
     assert_int_equal(live_open(&a, NULL, &ds), ST_OK);
     for (int i = 0; i < 20; i++) {
-        struct job j = { .kind = JOB_OPTIONS, .options = options_default() };
-        opt_bypass(&j.options)->pi.mode = PI_VALUE;
-        opt_bypass(&j.options)->pi.value = i;
+        struct options o = options_default();
+        struct job j = { .kind = JOB_OPTIONS, .options = &o };
+        opt_bypass(&o)->pi.mode = PI_VALUE;
+        opt_bypass(&o)->pi.value = i;
         post_without_memory(&j, 1, &taken);
         assert_true(taken);
         struct job open = { .kind = JOB_OPEN, .text = "nowhere/at/all.ptx" };
         post_without_memory(&open, 1, &taken);
         assert_true(taken);
         live_settle(&a, 0);
-        assert_int_equal(opt_bypass(&a.snap->options)->pi.value, i);
+        assert_int_equal(opt_bypass(a.snap->options)->pi.value, i);
         assert_int_equal(times_told(a.snap, "nowhere/at/all.ptx"),
                          0); /* the file of the message says it */
         assert_int_equal(a.snap->nmessages, (size_t)i + 1);

@@ -22,6 +22,7 @@
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 #include "engine/search/advice.h"
 #include "engine/search/live.h"
 #include "engine/search/space.h"

@@ -4,6 +4,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
@@ -44,7 +45,7 @@ void app_focus(struct app *a, enum panel_id p)
 void app_options_set(struct app *a, const struct options *o)
 {
     struct undo *u = &a->undo;
-    if (options_equal(o, &a->options))
+    if (options_equal(o, a->options))
         return;
     if (u->at == UNDO_MAX) {
         memmove(u->v, u->v + 1, sizeof u->v[0] * (UNDO_MAX - 1));
@@ -52,7 +53,7 @@ void app_options_set(struct app *a, const struct options *o)
     }
     u->v[u->at++] = *o;
     u->n = u->at;
-    a->options = *o;
+    *a->options = *o;
     app_options_sent(a);
 }
 
@@ -88,7 +89,7 @@ void app_launch(struct app *a, const struct job *j)
 
 void app_run_once(struct app *a, const struct options *o)
 {
-    struct job j = { .kind = JOB_RUN, .options = *o };
+    struct job j = { .kind = JOB_RUN, .options = o };
     app_launch(a, &j);
 }
 

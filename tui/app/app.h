@@ -6,7 +6,6 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/options.h"
 #include "tui/app/engine.h"
 #include "tui/app/layout/layout.h"
 #include "tui/app/prompt.h"
@@ -20,6 +19,7 @@ struct cuda_page;
 struct job_snapshot;
 struct launch_spec;
 struct lesson;
+struct options;
 struct ptx_module;
 struct session_run;
 struct work;
@@ -29,7 +29,7 @@ enum ui_effect { UI_REDRAW = 1, UI_REPAINT = 2, UI_LEAVE = 4, UI_SUSPEND = 8, UI
 
 /* v[at-1] is the present; v[at..n) can be redone */
 struct undo {
-    struct options v[UNDO_MAX];
+    struct options *v; /* UNDO_MAX */
     unsigned n, at;
 };
 struct lesson_view {
@@ -38,7 +38,7 @@ struct lesson_view {
     unsigned step;
     bool hidden, more /* as last drawn: text was left over */, passed;
     size_t runs_before, runs_at_step;
-    struct options at_step;
+    struct options *at_step;
     /* 0: above the panel; k: over it, part k of what does not fit */
     unsigned part;
     /* a command that writes, what and where as whole paths (owned), all of that is on the screen, and
@@ -58,7 +58,7 @@ struct guess_view {
     int kind;                         /* enum job_kind */
     char text[128];
     long number;
-    struct options options;
+    struct options *options;
     uint32_t n;
     struct dim3u block;
 };
@@ -121,7 +121,7 @@ struct app {
     char search[64];
     struct prompt prompt;
     struct history history;
-    struct options options;
+    struct options *options; /* owned, with those of undo, lesson and guess */
     struct undo undo;
     struct source_view source;
     struct coalesce_view coalesce;

@@ -68,7 +68,7 @@ const char *as_command(struct app *a)
         put_option(&b, "-d", s->dev.spec);
     for (size_t i = 0; i < a->set.nworkers; i++)
         put_option(&b, "--worker", a->set.worker[i]);
-    options_line(&a->options, &knobs);
+    options_line(a->options, &knobs);
     if (knobs.n)
         buf_printf(&b, " %s", knobs.s);
     const char *copy = b.s ? arena_dup(a->frame, (struct str){ b.s, b.n }) : NULL;

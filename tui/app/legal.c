@@ -4,6 +4,7 @@
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/work.h"
@@ -66,7 +67,7 @@ static struct work *start(struct app *a)
     struct legal_worker *l = base_alloc(sizeof *l);
     if (!l)
         return NULL;
-    l->options = a->options;
+    l->options = *a->options;
     l->work.run = look;
     l->work.clear = clear;
     return work_start(&a->engine, &l->work);
@@ -76,7 +77,7 @@ const char *legal_why_not(struct app *a, size_t knob, size_t value)
 {
     if (!a->engine.hold || !a->snap->facts || knob >= KNOBS_MOST || value >= VALUES_MOST)
         return NULL;
-    if (a->legal && !options_equal(&((struct legal_worker *)a->legal)->options, &a->options))
+    if (a->legal && !options_equal(&((struct legal_worker *)a->legal)->options, a->options))
         legal_drop(a);
     if (!a->legal)
         a->legal = start(a);

@@ -5,6 +5,7 @@
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/found.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
@@ -64,9 +65,9 @@ static const struct result *last_result(const struct app *a, const struct result
     if (r->kind == RUN_ONE)
         return r->one;
     if (r->kind == RUN_TUNE)
-        return &r->found->best;
+        return r->found->best;
     size_t best = valley_best(&r->sweep);
-    return best == SIZE_MAX ? NULL : &r->sweep.points[best];
+    return best == SIZE_MAX ? NULL : result_at(r->sweep.points, best);
 }
 
 static struct fact knob_fact(const struct options *o, struct str name)
@@ -84,7 +85,7 @@ static struct fact knob_fact(const struct options *o, struct str name)
 static struct fact result_fact(const struct app *a, struct str name)
 {
     const struct result *cha, *r = last_result(a, &cha);
-    double t = r && r->time.valid ? (double)r->time.median : NAN;
+    double t = r && result_time(r)->valid ? (double)result_time(r)->median : NAN;
     for (int c = 0; c < COUNTER_COUNT; c++)
         if (str_is(name, counter_name((enum counter_id)c)))
             return number(result_counter(r, (size_t)c));
@@ -93,7 +94,7 @@ static struct fact result_fact(const struct app *a, struct str name)
     if (str_is(name, "speedup"))
         return number(gain_of(cha, r));
     if (str_is(name, "equal"))
-        return number(!r || !equality_known(r->equal) ? NAN : r->equal != EQUAL_NO);
+        return number(!r || !equality_known(result_equal(r)) ? NAN : result_equal(r) != EQUAL_NO);
     return (struct fact){ .kind = FACT_UNKNOWN };
 }
 
@@ -153,7 +154,7 @@ static struct fact run_fact(const struct app *a, struct str name)
         return word_fact(r ? r->dev.spec : NULL);
     if (knob_find(name) < 0)
         return (struct fact){ .kind = FACT_UNKNOWN };
-    return x ? knob_fact(&x->options, name) : (struct fact){ .kind = FACT_NONE };
+    return x ? knob_fact(result_options(x), name) : (struct fact){ .kind = FACT_NONE };
 }
 
 /* Is it something that only a run can make true? */
@@ -196,12 +197,12 @@ static struct fact fact_of(const struct app *a, struct str name, bool of_run)
         struct str knob = { name.s + 5, name.n - 5 };
         if (b == SIZE_MAX || (knob_find(knob) >= 0 && !axis_has(s->sweep.axis, knob)))
             return (struct fact){ .kind = knob_find(knob) < 0 ? FACT_UNKNOWN : FACT_NONE };
-        return knob_fact(&s->sweep.points[b].options, knob);
+        return knob_fact(result_options(result_at(s->sweep.points, b)), knob);
     }
     struct fact f = kernel_fact(a, name);
     if (f.kind == FACT_UNKNOWN)
         f = result_fact(a, name);
-    return f.kind == FACT_UNKNOWN ? knob_fact(&a->options, name) : f;
+    return f.kind == FACT_UNKNOWN ? knob_fact(a->options, name) : f;
 }
 
 /* ---- the language ---- */

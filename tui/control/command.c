@@ -78,7 +78,7 @@ static unsigned cmd_layout(struct app *a, char *args)
 static unsigned cmd_run(struct app *a, char *args)
 {
     (void)args;
-    app_run_once(a, &a->options);
+    app_run_once(a, a->options);
     return UI_REDRAW;
 }
 
@@ -93,7 +93,7 @@ static void say_set(struct app *a, size_t knob, const char *value)
 {
     char why[128];
     unsigned warps = a->snap->spec ? (unsigned)((dim3u_count(a->snap->spec->block) + 31) / 32) : 0;
-    if (knob_idle(&a->options, knob, warps, why, sizeof why))
+    if (knob_idle(a->options, knob, warps, why, sizeof why))
         app_notice(a, DIAG_WARNING, "%s = %s has no effect: %s", knob_info(knob)->name, value, why);
     else
         app_notice(a, DIAG_NOTE, "%s = %s", knob_info(knob)->name, value);
@@ -109,7 +109,7 @@ static unsigned cmd_set(struct app *a, char *args)
 {
     char *name = take_word(&args);
     int i = knob_find(str_of(name));
-    struct options o = a->options;
+    struct options o = *a->options;
     struct diags ds = { 0 };
     if (i < 0)
         return no_knob(a, name);
@@ -128,7 +128,7 @@ static unsigned cmd_unset(struct app *a, char *args)
     struct options def = options_default();
     struct buf v = { 0 };
     struct diags ds = { 0 };
-    struct options o = a->options;
+    struct options o = *a->options;
     int i = knob_find(str_of(args));
     if (*args && i < 0)
         return no_knob(a, args);
@@ -232,7 +232,7 @@ static unsigned cmd_write(struct app *a, char *args)
     struct options none = options_default();
     if (write_best(a, args))
         return UI_REDRAW;
-    if (a->snap->module && options_equal(&a->options, &none)) {
+    if (a->snap->module && options_equal(a->options, &none)) {
         app_notice(
             a, DIAG_WARNING, "%s",
             view_keys(

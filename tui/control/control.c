@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
 #include "engine/session/launch_file.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
@@ -44,7 +45,24 @@ static void changed(struct app *a)
 }
 static const struct app_hooks hooks = { changed, app_command, app_request, cmdline_begins };
 
-void app_init(struct app *a, const struct app_engine *engine, const struct job_snapshot *snap,
+/* Configurations of one allocation: those in front, then these. */
+enum { KEPT_STEP = 1, KEPT_GUESS, KEPT_UNDO };
+
+static bool options_open(struct app *a)
+{
+    a->options = base_alloc((KEPT_UNDO + UNDO_MAX) * sizeof *a->options);
+    if (!a->options)
+        return false;
+    *a->options = options_default();
+    a->lesson.at_step = a->options + KEPT_STEP;
+    a->guess.options = a->options + KEPT_GUESS;
+    a->undo.v = a->options + KEPT_UNDO;
+    a->undo.v[0] = *a->options;
+    a->undo.n = a->undo.at = 1;
+    return true;
+}
+
+bool app_init(struct app *a, const struct app_engine *engine, const struct job_snapshot *snap,
               const char *data_dir)
 {
     memset(a, 0, sizeof *a);
@@ -58,9 +76,6 @@ void app_init(struct app *a, const struct app_engine *engine, const struct job_s
     snprintf(a->set.theme, sizeof a->set.theme, "dark");
     a->set.mouse = true;
     a->set.open = PANEL_SUMMARY;
-    a->options = options_default();
-    a->undo.v[0] = a->options;
-    a->undo.n = a->undo.at = 1;
     a->source.stale = true;
     a->valley.run = a->valley.overlay = SIZE_MAX;
     a->valley.zoom = 1;
@@ -71,6 +86,7 @@ void app_init(struct app *a, const struct app_engine *engine, const struct job_s
     a->pick_wanted = -1;
     a->locality.access = -1;
     a->frame = arena_new(0);
+    return options_open(a);
 }
 
 void app_free(struct app *a)
@@ -96,6 +112,7 @@ void app_free(struct app *a)
         base_free(a->pick[i].help);
     }
     base_free(a->pick);
+    base_free(a->options);
     base_free(a->data_dir);
     base_free(a->config_dir);
     arena_free(a->frame);
@@ -108,8 +125,8 @@ static void opened(struct app *a)
     a->list[PANEL_SOURCE] = (struct list){ 0 };
     a->valley.run = a->valley.overlay = SIZE_MAX;
     a->source.njumps = 0;
-    a->options = a->snap->options;
-    a->undo.v[0] = a->options;
+    *a->options = *a->snap->options;
+    a->undo.v[0] = *a->options;
     a->undo.n = a->undo.at = 1;
 }
 
@@ -170,7 +187,7 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     source_refresh(a); /* also where the panel is not drawn: its index points into the texts */
     notice_new(a, old);
     guess_came(a, old);
-    if (!snap->busy && snap->module && !options_equal(&snap->options, &a->options))
+    if (!snap->busy && snap->module && !options_equal(snap->options, a->options))
         /* the engine ran with others: have the present ones looked at again */
         app_options_sent(a);
     first_run(a);
@@ -197,7 +214,7 @@ static bool undo_options(struct app *a, bool redo)
         return false;
     }
     u->at = redo ? u->at + 1 : u->at - 1;
-    a->options = u->v[u->at - 1];
+    *a->options = u->v[u->at - 1];
     app_options_sent(a);
     return true;
 }
@@ -321,7 +338,7 @@ static unsigned global_request(struct app *a, enum request r)
     case REQ_HELP: return open_help(a);
     case REQ_COMMAND: prompt_open(&a->prompt, PROMPT_COMMAND, ":", "", 0); return UI_REDRAW;
     case REQ_SWEEP: app_sweep(a); return UI_REDRAW;
-    case REQ_RUN: app_run_once(a, &a->options); return UI_REDRAW;
+    case REQ_RUN: app_run_once(a, a->options); return UI_REDRAW;
     case REQ_TUNE: app_tune(a, "", 0); return UI_REDRAW;
     case REQ_RESUME: app_resume(a); return UI_REDRAW;
     case REQ_NEXT_PANEL: app_focus(a, (enum panel_id)((a->focus + 1) % PANEL_COUNT)); return UI_REDRAW;

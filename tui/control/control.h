@@ -5,7 +5,7 @@
 #include "tui/app/app.h"
 
 /* snap must stay valid until the next app_snapshot or app_free. */
-void app_init(struct app *a, const struct app_engine *engine, const struct job_snapshot *snap,
+bool app_init(struct app *a, const struct app_engine *engine, const struct job_snapshot *snap,
               const char *data_dir);
 void app_free(struct app *a);
 /* The present snapshot and this one must be valid during the call; the old one may end after it: no line

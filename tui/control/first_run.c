@@ -24,7 +24,7 @@ static bool ready(const struct app *a)
 
 void first_run(struct app *a)
 {
-    struct job j = { .kind = JOB_RUN, .options = options_default() };
+    struct job j = { .kind = JOB_RUN };
     char now[sizeof a->first_of];
     a->first_busy = a->first_busy && a->snap->busy;
     if (!a->first_run || !ready(a))

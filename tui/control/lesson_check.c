@@ -25,7 +25,11 @@ enum status lesson_check(const struct lesson *l, struct diags *ds)
     size_t before = ds->errors;
     if (!a)
         return ST_NOMEM;
-    app_init(a, &none, &nothing, NULL);
+    if (!app_init(a, &none, &nothing, NULL)) {
+        app_free(a);
+        base_free(a);
+        return ST_NOMEM;
+    }
     for (unsigned k = 0; k < l->nbegin; k++)
         if (!cmdline_known(l->begin[k]))
             diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN,

@@ -6,6 +6,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 #include "engine/session/lesson.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
@@ -32,7 +33,7 @@ static void enter_step(struct app *a)
     a->lesson.part = 0;
     a->lesson.hidden = false;
     a->lesson.runs_at_step = a->snap->nruns;
-    a->lesson.at_step = a->options;
+    *a->lesson.at_step = *a->options;
     enum panel_id panel = s->panel ? panel_named(s->panel) : PANEL_COUNT;
     if (panel < PANEL_COUNT)
         app_focus(a, panel);
@@ -43,7 +44,7 @@ void lesson_close(struct app *a)
     lesson_free(a->lesson.lesson);
     base_free(a->lesson.path);
     base_free(a->lesson.writes);
-    memset(&a->lesson, 0, sizeof a->lesson);
+    a->lesson = (struct lesson_view){ .at_step = a->lesson.at_step };
 }
 
 bool lesson_open(struct app *a, const char *path)
@@ -120,7 +121,7 @@ static void begin(struct app *a)
             a->hooks->command(a, v->lesson->begin[i]);
         else
             refused = v->lesson->begin[i];
-    v->at_step = a->options;
+    *v->at_step = *a->options;
     *a->notice = '\0';
     if (refused)
         app_notice(a, DIAG_WARNING,
@@ -289,7 +290,7 @@ static void put_missed(struct app *a, struct page *p, unsigned w)
     struct buf lacks = { 0 };
     if (v->passed || !s->check || a->snap->busy || a->snap->nruns <= v->runs_at_step)
         return;
-    bool changed = !sets_options(s) && !options_equal(&a->options, &v->at_step);
+    bool changed = !sets_options(s) && !options_equal(a->options, v->at_step);
     if (check_eval(a, s->check, NULL, &lacks) == CHECK_NO && lacks.s)
         page_wrap(
             a, p, ROLE_WARN, 1, w - 1,

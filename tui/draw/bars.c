@@ -309,7 +309,7 @@ static void message(struct app *a, struct surface *s, int y)
         notice(a, s, y, roles[a->notice_level]);
     else if (a->snap->busy && !apart)
         progress(a, s, y);
-    else if (a->snap->refusal && options_equal(&a->snap->options, &a->options))
+    else if (a->snap->refusal && options_equal(a->snap->options, a->options))
         line(a, s, y, ROLE_ERROR, "not legal here: ", a->snap->refusal);
     else if (a->snap->unsettled && !a->snap->busy && a->now_ns - a->snap->started_ns > SETTLING_NS)
         line(a, s, y, ROLE_DIM, "", view_keys(a, "analysing the whole launch   {cancel} stops it"));

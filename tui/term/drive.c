@@ -32,8 +32,8 @@ enum status drive_open(struct drive *d, const struct dev_env *env, struct diags 
     }
     snprintf(session, sizeof session, "%s/lesson.json", d->folder);
     enum status st = job_engine_new(env, session, &d->link.engine, ds);
-    if (st == ST_OK)
-        app_init(&d->app, &engine, job_snapshot_get(d->link.engine), cmd_data_dir());
+    if (st == ST_OK && !app_init(&d->app, &engine, job_snapshot_get(d->link.engine), cmd_data_dir()))
+        st = ST_NOMEM;
     return st;
 }
 

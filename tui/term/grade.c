@@ -178,7 +178,7 @@ static const char *refused(const struct app *a, size_t said, size_t messages)
     for (size_t i = messages; i < a->snap->nmessages; i++)
         if (a->snap->messages[i].level == DIAG_ERROR)
             return a->snap->messages[i].text;
-    return options_equal(&a->snap->options, &a->options) ? a->snap->refusal : NULL;
+    return options_equal(a->snap->options, a->options) ? a->snap->refusal : NULL;
 }
 
 /* False: a command of the step cannot be tried. */

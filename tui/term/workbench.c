@@ -408,6 +408,9 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
     if (st != ST_OK)
         return status_exit_code(st);
     st = new_engine(env, o->session, &b.link.engine, &ds);
+    struct app_engine engine = engine_app(&b.link);
+    if (st == ST_OK && !app_init(&b.app, &engine, job_snapshot_get(b.link.engine), cmd_data_dir()))
+        st = ST_NOMEM;
     if (st != ST_OK) {
         struct buf text = { 0 };
         diags_print(&ds, &text);
@@ -417,8 +420,6 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
         return status_exit_code(st);
     }
     diags_free(&ds);
-    struct app_engine engine = engine_app(&b.link);
-    app_init(&b.app, &engine, job_snapshot_get(b.link.engine), cmd_data_dir());
     b.app.set.worker = env->workers;
     b.app.set.nworkers = env->nworkers;
     b.app.now_ns = base_now_ns(); /* what settling finds wrong is told for its time, from now */

@@ -37,7 +37,7 @@ static const struct tune_prediction *usable(const struct tune_prediction *p)
 /* Does the prediction belong to the options on the screen? */
 static bool current(const struct app *a)
 {
-    return a->snap->cost && options_equal(&a->snap->cost->options, &a->options);
+    return a->snap->cost && options_equal(&a->snap->cost->options, a->options);
 }
 
 static const char *why_not(struct app *a)
@@ -56,7 +56,7 @@ static const char *ran(struct app *a)
 {
     size_t run = 0;
     char t[TEXT_NUM];
-    const struct result *x = run_of_options(a, &a->options, &run);
+    const struct result *x = run_of_options(a, a->options, &run);
     if (!x)
         return NULL;
     text_time(t, (double)result_time(x)->median);

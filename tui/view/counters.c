@@ -6,6 +6,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_schedule.h"
+#include "engine/rec/options.h"
 #include "engine/rec/result_read.h"
 #include "engine/session/baseline.h"
 #include "engine/session/roofline.h"

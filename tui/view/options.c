@@ -126,7 +126,7 @@ static const char *advised(struct app *a, size_t i)
 static bool stands_out(struct app *a, size_t i)
 {
     struct buf b = { 0 };
-    bool yes = differs(&a->options, i, &b) || advised(a, i);
+    bool yes = differs(a->options, i, &b) || advised(a, i);
     buf_free(&b);
     return yes;
 }
@@ -137,8 +137,8 @@ static void put_knob(struct app *a, size_t i, unsigned w)
     struct buf value = { 0 };
     struct row r;
     char why[128];
-    bool changed = differs(&a->options, i, &value);
-    bool idle = knob_idle(&a->options, i, cta_warps(a), why, sizeof why);
+    bool changed = differs(a->options, i, &value);
+    bool idle = knob_idle(a->options, i, cta_warps(a), why, sizeof why);
     const char *v = value.n ? value.s : "-", *other = changed ? NULL : advised(a, i);
     if (k->kind == KNOB_KIND_INT && k->min < 0 && !strcmp(v, "-1"))
         v = "driver's"; /* choice: no number of percent */
@@ -323,7 +323,7 @@ static void put_launch(struct app *a, unsigned w)
 static void put_verdict(struct app *a, struct page *p, unsigned w)
 {
     const struct job_snapshot *s = a->snap;
-    bool same = options_equal(&s->options, &a->options);
+    bool same = options_equal(s->options, a->options);
     if (s->refusal && same)
         page_wrap(a, p, ROLE_ERROR, 1, w - 1, arena_printf(a->frame, "not legal here: %s", s->refusal),
                   -1);
@@ -474,7 +474,7 @@ static long current(const struct app *a)
 
 static void set_knob(struct app *a, long i, const char *text)
 {
-    struct options o = a->options;
+    struct options o = *a->options;
     struct diags ds = { 0 };
     if (knob_set(&o, (size_t)i, str_of(text), &ds) == ST_OK)
         app_options_set(a, &o);
@@ -487,7 +487,7 @@ static unsigned step_enum(struct app *a, long i, int by)
     const struct knob_info *k = knob_info((size_t)i);
     struct buf v = { 0 };
     int n = 0, at = 0;
-    knob_text(&a->options, (size_t)i, &v);
+    knob_text(a->options, (size_t)i, &v);
     for (; k->values[n]; n++)
         if (v.s && !strcmp(k->values[n], v.s))
             at = n;
@@ -575,7 +575,7 @@ static unsigned edit(struct app *a, long item)
     if (!is_knob(item) && item < ITEM_MAKE)
         return fold(a, item);
     if (item < ITEM_MAKE) {
-        knob_text(&a->options, (size_t)item, &v);
+        knob_text(a->options, (size_t)item, &v);
         snprintf(label, sizeof label, "%s = ", knob_info((size_t)item)->name);
     } else if (item < ITEM_ARG) {
         const struct dim3u *d = item == ITEM_GRID ? &l->grid : &l->block;
@@ -613,13 +613,13 @@ static unsigned step(struct app *a, int by)
         return step_enum(a, i, by);
     if (k->kind == KNOB_KIND_FLAG) {
         struct buf v = { 0 };
-        knob_text(&a->options, (size_t)i, &v);
+        knob_text(a->options, (size_t)i, &v);
         set_knob(a, i, v.s && !strcmp(v.s, "on") ? "off" : "on");
         buf_free(&v);
         return UI_REDRAW;
     }
     struct buf v = { 0 };
-    knob_text(&a->options, (size_t)i, &v);
+    knob_text(a->options, (size_t)i, &v);
     bool done = v.s && (step_word(a, i, v.s, by) || step_number(a, i, v.s, by));
     buf_free(&v);
     return done ? UI_REDRAW : edit(a, i);

@@ -7,6 +7,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/found.h"
 #include "engine/session/baseline.h"
 #include "engine/session/run.h"
@@ -47,13 +48,13 @@ static void add_series(struct app *a, struct plot *out, const struct points *p, 
     if (!s->x || !s->y || !s->low || !s->high || !s->bad || !s->whole)
         return;
     for (size_t i = 0; i < n; i++) {
-        const struct result *r = &p->v[i];
+        const struct result *r = result_at(p->v, i);
         s->x[i] = points_x(p, i);
         s->y[i] = points_metric(out->metric, r, p->over);
-        s->whole[i] = mixed && !r->sampled;
+        s->whole[i] = mixed && !result_sampled(r);
         s->low[i] = s->high[i] = s->y[i];
-        if (out->metric == METRIC_TIME && r->time.valid)
-            s->low[i] = (double)r->time.min, s->high[i] = (double)r->time.max;
+        if (out->metric == METRIC_TIME && result_time(r)->valid)
+            s->low[i] = (double)result_time(r)->min, s->high[i] = (double)result_time(r)->max;
         s->bad[i] = result_wrong(r);
     }
     /* neighbours in a search have nothing to do with each other */
@@ -73,12 +74,15 @@ static void add_record(struct app *a, struct plot *out, const struct points *p)
     if (!v->x || !v->y || out->metric != METRIC_TIME)
         return;
     /* one kind of time: where some launches are whole, these alone */
-    bool whole = p->cha && p->cha->time.valid && !p->cha->sampled;
+    bool whole = p->cha && result_time(p->cha)->valid && !result_sampled(p->cha);
     for (size_t i = 0; i < p->n && !whole; i++)
-        whole = !p->v[i].sampled && !result_wrong(&p->v[i]) && !isnan(result_ns(&p->v[i]));
-    double best = p->cha && p->cha->sampled == !whole ? result_ns(p->cha) : NAN;
+        whole = !result_sampled(result_at(p->v, i)) && !result_wrong(result_at(p->v, i)) &&
+                !isnan(result_ns(result_at(p->v, i)));
+    double best = p->cha && result_sampled(p->cha) == !whole ? result_ns(p->cha) : NAN;
     for (size_t i = 0; i < p->n; i++) {
-        double t = result_wrong(&p->v[i]) || (whole && p->v[i].sampled) ? NAN : result_ns(&p->v[i]);
+        double t = result_wrong(result_at(p->v, i)) || (whole && result_sampled(result_at(p->v, i)))
+                       ? NAN
+                       : result_ns(result_at(p->v, i));
         best = isnan(best) || t < best ? t : best;
         v->x[i] = points_x(p, i);
         v->y[i] = best;
@@ -107,8 +111,8 @@ static void add_fit(struct app *a, struct plot *out, const struct session_run *r
         return;
     double resident = r->dev.max_warps_per_sm * 32.0; /* as tune_sweep_judge counts them */
     for (size_t i = 0; i < s->npoints; i++)
-        if (s->points[i].ctas_per_sm)
-            resident = s->points[i].ctas_per_sm * (double)dim3u_count(r->block);
+        if (result_ctas_per_sm(result_at(s->points, i)))
+            resident = result_ctas_per_sm(result_at(s->points, i)) * (double)dim3u_count(r->block);
     for (size_t i = 0; i < n; i++) {
         v->x[i] = (double)i / 4;
         v->y[i] = model_valley_time(&s->valley, &s->fit, resident * v->x[i] / s->warps, resident);
@@ -265,24 +269,25 @@ static const char *evidence_text(struct app *a, const struct points *p, bool two
     const struct result *first = NULL;
     bool mixed = two_curves;
     for (size_t i = 0; i < p->n; i++) {
-        const struct result *x = &p->v[i];
-        mixed |= first && x->time.valid && evidence_of(x) != evidence_of(first);
-        first = first || !x->time.valid ? first : x;
+        const struct result *x = result_at(p->v, i);
+        mixed |= first && result_time(x)->valid && evidence_of(x) != evidence_of(first);
+        first = first || !result_time(x)->valid ? first : x;
     }
     return !first ? ""
                   : arena_printf(a->frame, " (%s)",
-                                 mixed ? origin_name(first->time.origin)
+                                 mixed ? origin_name(result_time(first)->origin)
                                        : evidence_words(evidence_of(first)));
 }
 
 /* Two curves of one kernel and launch have one base, so that the higher point is the faster one. */
 static bool one_base(const struct session_run *r, const struct session_run *b, const struct points *p)
 {
-    if (!r || !b || strcmp(r->kernel, b->kernel) || !p->cha || !p->cha->time.valid ||
+    if (!r || !b || strcmp(r->kernel, b->kernel) || !p->cha || !result_time(p->cha)->valid ||
         (r->launch_key && b->launch_key && r->launch_key != b->launch_key))
         return false;
     for (size_t i = 0; i < b->sweep.npoints; i++)
-        if (b->sweep.points[i].time.valid && b->sweep.points[i].time.origin != p->cha->time.origin)
+        if (result_time(result_at(b->sweep.points, i))->valid &&
+            result_time(result_at(b->sweep.points, i))->origin != result_time(p->cha)->origin)
             return false;
     return true;
 }
@@ -319,9 +324,9 @@ static enum plot_metric metric_for(const struct app *a, const struct points *p)
 {
     bool times = false;
     for (size_t i = 0; a->valley.metric == METRIC_SPEEDUP && i < p->n; i++) {
-        if (!isnan(points_metric(METRIC_SPEEDUP, &p->v[i], p->over)))
+        if (!isnan(points_metric(METRIC_SPEEDUP, result_at(p->v, i), p->over)))
             return METRIC_SPEEDUP;
-        times |= !isnan(result_ns(&p->v[i]));
+        times |= !isnan(result_ns(result_at(p->v, i)));
     }
     return times ? METRIC_TIME : a->valley.metric;
 }
@@ -390,14 +395,15 @@ void valley_plot(struct app *a, struct plot *out)
 static void put_result(struct row *r, const struct result *x, double gain, const char *base)
 {
     char t[TEXT_NUM], h[TEXT_NUM];
-    if (x->status != ST_OK || !x->time.valid) {
-        row_put(r, ROLE_ERROR, "%s", *x->message ? x->message : status_text(x->status));
+    if (result_status(x) != ST_OK || !result_time(x)->valid) {
+        row_put(r, ROLE_ERROR, "%s",
+                *result_message(x) ? result_message(x) : status_text(result_status(x)));
         return;
     }
-    text_time(t, (double)x->time.median);
+    text_time(t, (double)result_time(x)->median);
     row_put(r, ROLE_VALUE, "%s", t);
-    double spread =
-        (double)(x->time.max - x->time.min) / (double)(x->time.median ? x->time.median : 1) * 50;
+    double spread = (double)(result_time(x)->max - result_time(x)->min) /
+                    (double)(result_time(x)->median ? result_time(x)->median : 1) * 50;
     if (spread > 0.05)
         row_put(r, ROLE_DIM, " ±%.1f%%", spread);
     row_put(r, ROLE_DIM, " %s", evidence_words(evidence_of(x)));
@@ -411,17 +417,17 @@ static void put_result(struct row *r, const struct result *x, double gain, const
     view_counter(x, COUNTER_DRAM_READ_BYTES, h);
     row_put(r, ROLE_LABEL, "  DRAM ");
     row_put(r, ROLE_DRAM, "%s", h);
-    if (x->equal == EQUAL_NO)
+    if (result_equal(x) == EQUAL_NO)
         row_put(r, ROLE_ERROR, "  WRONG RESULTS");
-    else if (equality_known(x->equal))
-        row_put(r, ROLE_GOOD, x->equal == EQUAL_YES ? "  equal ✓" : "  within tolerance ✓");
+    else if (equality_known(result_equal(x)))
+        row_put(r, ROLE_GOOD, result_equal(x) == EQUAL_YES ? "  equal ✓" : "  within tolerance ✓");
 }
 
 static void put_cursor(struct app *a, const struct session_run *run, const struct points *p, unsigned w)
 {
     struct row r;
     row_init(&r, a->frame);
-    const struct result *x = &p->v[a->valley.cursor];
+    const struct result *x = result_at(p->v, a->valley.cursor);
     if (p->axis && !strcmp(p->axis, "try"))
         row_put(&r, ROLE_CURSOR, " try %zu  ", a->valley.cursor + 1);
     else {
@@ -442,8 +448,8 @@ static void put_tried(struct app *a, const struct result *x, const struct tune_l
 {
     struct buf b = { 0 };
     struct row r;
-    const char *why = search_why(l, &x->options);
-    options_line(&x->options, &b);
+    const char *why = search_why(l, result_options(x));
+    options_line(result_options(x), &b);
     row_init(&r, a->frame);
     const char *what = b.n ? b.s : "the original";
     row_put(&r, ROLE_VALUE, "   %s", what);
@@ -457,7 +463,7 @@ static void put_end(struct app *a, const char *name, enum role role, const struc
                     const struct points *p, unsigned w)
 {
     struct row r;
-    if (x->status == ST_OK && !x->time.valid)
+    if (result_status(x) == ST_OK && !result_time(x)->valid)
         return; /* this axis has no such end */
     row_init(&r, a->frame);
     row_put(&r, role, " %-4s ", name);
@@ -485,7 +491,7 @@ static void put_search(struct app *a, const struct session_run *r, const struct 
                        unsigned h)
 {
     const struct tune_live *l = search_of(a, r);
-    put_tried(a, &p->v[a->valley.cursor], l, w);
+    put_tried(a, result_at(p->v, a->valley.cursor), l, w);
     if (l && a->snap->busy)
         search_lines(a, &a->page[PANEL_VALLEY], l, w, h);
     else if (*r->found->reason)
@@ -633,7 +639,7 @@ static unsigned apply_point(struct app *a)
     struct points p = points_of(a, valley_run(a, NULL));
     if (a->valley.cursor >= p.n)
         return 0;
-    app_options_set(a, &p.v[a->valley.cursor].options);
+    app_options_set(a, result_options(result_at(p.v, a->valley.cursor)));
     app_notice(a, DIAG_NOTE, "%s",
                view_keys(a, "using the knobs of the point under the cursor ({undo} undoes)"));
     return UI_REDRAW;
@@ -697,16 +703,20 @@ void valley_csv(struct app *a, struct buf *out)
         buf_printf(out, ",%s", counter_name((enum counter_id)c));
     buf_puts(out, "\n");
     for (size_t i = 0; i < p.n; i++) {
-        const struct result *x = &p.v[i];
+        const struct result *x = result_at(p.v, i);
         buf_printf(out, "%g,", points_number(&p, i));
-        if (x->time.valid)
-            buf_printf(out, "%lld,%lld,%lld", (long long)x->time.median, (long long)x->time.min,
-                       (long long)x->time.max);
+        if (result_time(x)->valid)
+            buf_printf(out, "%lld,%lld,%lld", (long long)result_time(x)->median,
+                       (long long)result_time(x)->min, (long long)result_time(x)->max);
         else
             buf_puts(out, ",,");
-        buf_printf(out, ",%s", !equality_known(x->equal) ? "" : x->equal == EQUAL_NO ? "false" : "true");
+        buf_printf(out, ",%s",
+                   !equality_known(result_equal(x)) ? ""
+                   : result_equal(x) == EQUAL_NO    ? "false"
+                                                    : "true");
         for (int c = 0; c < COUNTER_COUNT; c++)
-            x->counters[c].valid ? buf_printf(out, ",%.9g", x->counters[c].value) : buf_puts(out, ",");
+            result_counters(x)[c].valid ? buf_printf(out, ",%.9g", result_counters(x)[c].value)
+                                        : buf_puts(out, ",");
         buf_puts(out, "\n");
     }
 }

@@ -8,6 +8,7 @@
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_schedule.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/found.h"
 #include "engine/session/baseline.h"
 #include "engine/session/session.h"
@@ -35,7 +36,7 @@ bool curve_has(const struct session_run *r)
 /* What a sweep's curve stands beside: cha, or where its axis has none the original among its points. */
 static const struct result *sweep_base(const struct session_run *r)
 {
-    const struct result *own = r->sweep.cha->time.valid ? NULL : run_original(r, NULL);
+    const struct result *own = result_time(r->sweep.cha)->valid ? NULL : run_original(r, NULL);
     return own ? own : r->sweep.cha;
 }
 
@@ -45,7 +46,7 @@ struct points points_of(const struct app *a, const struct session_run *r)
     if (!r)
         return p;
     if (r->kind == RUN_TUNE)
-        p = (struct points){ .v = r->trail, .n = r->ntrail, .axis = "try", .cha = &r->found->original };
+        p = (struct points){ .v = r->trail, .n = r->ntrail, .axis = "try", .cha = r->found->original };
     else
         p = (struct points){ .v = r->sweep.points,
                              .n = r->sweep.npoints,
@@ -62,10 +63,10 @@ struct points points_of(const struct app *a, const struct session_run *r)
 void points_text(const struct points *p, size_t i, char *out, size_t n)
 {
     int k = p->axis ? knob_find(str_of(p->axis)) : -1;
-    struct dim3u b = opt_schedule(&p->v[i].options)->block;
+    struct dim3u b = opt_schedule(result_options(result_at(p->v, i)))->block;
     struct buf v = { 0 };
     if (k >= 0)
-        knob_get(&p->v[i].options, (size_t)k, &v);
+        knob_get(result_options(result_at(p->v, i)), (size_t)k, &v);
     snprintf(out, n, "%s", v.s ? v.s : "");
     if (k >= 0 && !strcmp(p->axis, "block"))
         snprintf(out, n, b.x ? "%ux%u" : "as is", b.x, b.y);
@@ -106,7 +107,8 @@ double points_unit(const struct points *p, enum x_scale asked)
 
 double result_ns(const struct result *r)
 {
-    return r && r->time.valid && r->status == ST_OK ? (double)r->time.median : NAN;
+    return r && result_time(r)->valid && result_status(r) == ST_OK ? (double)result_time(r)->median
+                                                                   : NAN;
 }
 
 double points_metric(enum plot_metric m, const struct result *r, const struct result *over)
@@ -122,19 +124,19 @@ double points_metric(enum plot_metric m, const struct result *r, const struct re
 bool points_mixed(const struct points *p)
 {
     for (size_t i = 1; i < p->n; i++)
-        if (p->v[i].sampled != p->v[0].sampled)
+        if (result_sampled(result_at(p->v, i)) != result_sampled(result_at(p->v, 0)))
             return true;
     return false;
 }
 
 bool result_wrong(const struct result *r)
 {
-    return r->status != ST_OK || r->equal == EQUAL_NO;
+    return result_status(r) != ST_OK || result_equal(r) == EQUAL_NO;
 }
 
 bool points_within(const struct points *p, size_t i, size_t k, double significance)
 {
-    return fabs(gain_of(&p->v[i], &p->v[k]) - 1) <= significance;
+    return fabs(gain_of(result_at(p->v, i), result_at(p->v, k)) - 1) <= significance;
 }
 
 const char *curve_axis(const struct session_run *r)
@@ -177,13 +179,15 @@ static void put_difference(struct buf *b, const struct session_run *r, const str
         memcmp(&r->block, &other->block, sizeof r->block) != 0)
         buf_printf(b, " grid %ux%u block %ux%u", r->grid.x, r->grid.y, r->block.x, r->block.y);
     if (curve_is_sweep(r) && curve_is_sweep(other) && r->sweep.npoints && other->sweep.npoints &&
-        r->sweep.points[0].sampled != other->sweep.points[0].sampled)
-        buf_puts(b, r->sweep.points[0].sampled ? " sampled" : " whole");
+        result_sampled(result_at(r->sweep.points, 0)) !=
+            result_sampled(result_at(other->sweep.points, 0)))
+        buf_puts(b, result_sampled(result_at(r->sweep.points, 0)) ? " sampled" : " whole");
     if (r->earlier != other->earlier)
         buf_puts(b, r->earlier ? " earlier text" : " present text");
     if (b->n == before && curve_is_sweep(r) && curve_is_sweep(other) && r->sweep.npoints &&
         other->sweep.npoints) {
-        struct options x = r->sweep.points[0].options, y = other->sweep.points[0].options;
+        struct options x = *result_options(result_at(r->sweep.points, 0)),
+                       y = *result_options(result_at(other->sweep.points, 0));
         if (!options_equal(&x, &y)) {
             buf_puts(b, " ");
             options_line(&x, b);
@@ -210,10 +214,11 @@ static size_t points_fastest(const struct points *p)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < p->n; i++) {
-        const struct result *x = &p->v[i], *b = best == SIZE_MAX ? NULL : &p->v[best];
+        const struct result *x = result_at(p->v, i),
+                            *b = best == SIZE_MAX ? NULL : result_at(p->v, best);
         if (!result_wrong(x) && !isnan(result_ns(x)) &&
-            (!b || (b->sampled && !x->sampled) ||
-             (b->sampled == x->sampled && result_ns(x) < result_ns(b))))
+            (!b || (result_sampled(b) && !result_sampled(x)) ||
+             (result_sampled(b) == result_sampled(x) && result_ns(x) < result_ns(b))))
             best = i;
     }
     return best;
@@ -223,9 +228,10 @@ size_t points_best(const struct session_run *r, const struct points *p)
 {
     if (curve_is_sweep(r))
         return valley_best(&r->sweep);
-    for (size_t i = p->n; r->found && r->found->best.time.valid && i-- > 0;)
-        if (p->v[i].sampled == r->found->best.sampled && p->v[i].time.valid &&
-            options_equal(&p->v[i].options, &r->found->best.options))
+    for (size_t i = p->n; r->found && result_time(r->found->best)->valid && i-- > 0;)
+        if (result_sampled(result_at(p->v, i)) == result_sampled(r->found->best) &&
+            result_time(result_at(p->v, i))->valid &&
+            options_equal(result_options(result_at(p->v, i)), result_options(r->found->best)))
             return i;
     return points_fastest(p);
 }

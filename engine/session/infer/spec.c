@@ -7,7 +7,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/rec/texture.h"
 #include "engine/session/infer/infer.h"
 #include "engine/session/infer/shape.h"

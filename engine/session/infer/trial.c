@@ -5,7 +5,6 @@
 #include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
 #include "engine/session/infer/trying.h"
 #include "engine/session/infer/work.h"
 #include "engine/session/launch_file.h"

@@ -12,7 +12,6 @@
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
 #include "engine/session/infer/infer.h"
 #include "engine/session/infer/trying.h"
 

@@ -1,6 +1,7 @@
 /* One run of a session: its memory, and as JSON. */
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
+#include "engine/rec/result.h"
 #include "engine/search/found.h"
 #include "engine/session/documents.h"
 #include "engine/session/run.h"
@@ -54,7 +55,10 @@ bool session_run_copy(struct session_run *to, const struct session_run *from)
     to->sweep.cha = to->sweep.bpa ? to->sweep.bpa + 1 : NULL;
     to->one = copied(from->one, 1, sizeof *to->one, &ok);
     to->trail = copied(from->trail, from->ntrail, sizeof *to->trail, &ok);
-    to->found = copied(from->found, 1, sizeof *to->found, &ok);
+    to->found = from->found ? base_alloc(sizeof *to->found) : NULL;
+    ok = ok && (!from->found || (to->found && tune_found_room(to->found)));
+    if (ok && from->found)
+        tune_found_copy(to->found, from->found);
     to->proof = copied(from->proof, from->proof != NULL, sizeof *to->proof, &ok);
     to->probe = copied(from->probe, from->nprobe, sizeof *to->probe, &ok);
     if (!ok)
@@ -64,6 +68,8 @@ bool session_run_copy(struct session_run *to, const struct session_run *from)
 
 void session_run_clear(struct session_run *r)
 {
+    if (r->found)
+        tune_found_clear(r->found);
     BASE_FREE(r->one, r->sweep.bpa, r->sweep.points, r->trail, r->found, r->probe, r->proof);
     memset(r, 0, sizeof *r);
 }
@@ -91,7 +97,7 @@ bool session_run_point(struct session_run *run, const struct result *r)
 {
     struct tune_sweep *w = &run->sweep;
     bool pi = run->kind == RUN_SWEEP && strcmp(w->axis, "pi") == 0;
-    if (r->probe_ctas) {
+    if (result_probe_ctas(r)) {
         if (run->probe && run->nprobe < SESSION_PROBES)
             run->probe[run->nprobe++] = *r;
         return true;
@@ -113,9 +119,8 @@ bool session_run_room(struct session_run *r)
         return true;
     r->found = base_alloc(sizeof *r->found);
     r->probe = base_alloc(SESSION_PROBES * sizeof *r->probe);
-    if (!r->found || !r->probe)
+    if (!r->found || !r->probe || !tune_found_room(r->found))
         return false;
-    r->found->best = r->found->original = result_empty();
     r->found->options = options_default();
     return true;
 }
@@ -148,7 +153,7 @@ static void put_results(struct jw *w, const char *key, const struct result *r, s
     jw_put_arr(w, key);
     for (size_t i = 0; i < n; i++) {
         jw_obj(w);
-        put_result(w, &r[i]);
+        put_result(w, result_at(r, i));
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -174,8 +179,8 @@ void session_run_put(struct jw *w, const struct session_run *r)
         jw_key(w, "recommended");
         put_options(w, &r->found->options);
         members_write(w, session_found_members, r->found);
-        put_result_as(w, "original", &r->found->original);
-        put_result_as(w, "best", &r->found->best);
+        put_result_as(w, "original", r->found->original);
+        put_result_as(w, "best", r->found->best);
         put_data_sets(w, r->found);
         put_results(w, "tried", r->trail, r->ntrail);
         if (r->nprobe) {
@@ -192,7 +197,9 @@ const struct result *session_run_recommended(const struct session_run *r)
     const struct result *x = r->kind == RUN_ONE      ? r->one
                              : r->kind == RUN_SWEEP  ? tune_sweep_best(&r->sweep)
                              : r->found->leave_alone ? NULL
-                                                     : &r->found->best;
-    return x && x->status == ST_OK && x->equal != EQUAL_NO && !options_equal(&x->options, &none) ? x
-                                                                                                 : NULL;
+                                                     : r->found->best;
+    return x && result_status(x) == ST_OK && result_equal(x) != EQUAL_NO &&
+                   !options_equal(result_options(x), &none)
+               ? x
+               : NULL;
 }

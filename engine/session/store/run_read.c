@@ -1,5 +1,6 @@
 /* One run of a session, read from its piece of the file. */
 #include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
 #include "engine/search/found.h"
 #include "engine/session/run.h"
 #include "engine/session/store/store_int.h"
@@ -63,9 +64,9 @@ static enum status get_tune(const cJSON *o, struct session_run *r, struct diags 
     if (s == ST_OK)
         s = members_read(o, session_found_members, r->found, "tune", ds);
     if (s == ST_OK && json_get(o, "original"))
-        s = get_result(json_get(o, "original"), &r->found->original, ds);
+        s = get_result(json_get(o, "original"), r->found->original, ds);
     if (s == ST_OK && json_get(o, "best"))
-        s = get_result(json_get(o, "best"), &r->found->best, ds);
+        s = get_result(json_get(o, "best"), r->found->best, ds);
     if (s == ST_OK)
         s = get_data_sets(o, r->found, ds);
     if (s == ST_OK)

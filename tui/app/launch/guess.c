@@ -2,7 +2,9 @@
 #include "tui/app/launch/guess.h"
 
 #include "engine/base/base.h"
+#include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
@@ -18,11 +20,13 @@ enum { ASK_SIZE, ASK_SHAPE };
 void guess_start(struct app *a, const struct job *then)
 {
     struct guess_view *g = &a->guess;
-    *g = (struct guess_view){ .asked = true, .wanted = then != NULL, .before = a->snap->spec };
+    *g = (struct guess_view){
+        .asked = true, .wanted = then != NULL, .before = a->snap->spec, .options = g->options
+    };
     if (then) {
         g->kind = then->kind;
         g->number = then->number;
-        g->options = then->options;
+        *g->options = then->options ? *then->options : options_default();
         snprintf(g->text, sizeof g->text, "%s", then->text ? then->text : "");
     }
     app_post(a, JOB_LAUNCH_GUESS, NULL, 0);

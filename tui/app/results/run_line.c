@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/found.h"
 #include "engine/session/baseline.h"
 #include "engine/workspace/snapshot.h"
@@ -19,11 +20,12 @@ static const struct result *trail_best(const struct session_run *r)
 {
     const struct result *best = NULL;
     for (size_t i = 0; i < r->ntrail; i++) {
-        const struct result *x = &r->trail[i];
-        if (x->status != ST_OK || !x->time.valid || x->equal == EQUAL_NO)
+        const struct result *x = result_at(r->trail, i);
+        if (result_status(x) != ST_OK || !result_time(x)->valid || result_equal(x) == EQUAL_NO)
             continue;
-        if (!best || (best->sampled && !x->sampled) ||
-            (best->sampled == x->sampled && x->time.median < best->time.median))
+        if (!best || (result_sampled(best) && !result_sampled(x)) ||
+            (result_sampled(best) == result_sampled(x) &&
+             result_time(x)->median < result_time(best)->median))
             best = x;
     }
     return best;
@@ -33,10 +35,12 @@ const struct result *run_best(const struct session_run *r)
 {
     switch (r->kind) {
     case RUN_ONE: return r->one;
-    case RUN_TUNE: return r->found && r->found->best.time.valid ? &r->found->best : trail_best(r);
+    case RUN_TUNE:
+        return r->found && result_time(r->found->best)->valid ? r->found->best : trail_best(r);
     default:
-        return r->sweep.has_best && r->sweep.best < r->sweep.npoints ? &r->sweep.points[r->sweep.best]
-                                                                     : NULL;
+        return r->sweep.has_best && r->sweep.best < r->sweep.npoints
+                   ? result_at(r->sweep.points, r->sweep.best)
+                   : NULL;
     }
 }
 
@@ -60,7 +64,7 @@ const struct result *run_of_options(const struct app *a, const struct options *o
     for (size_t i = a->snap->nruns; i-- > 0;) {
         const struct session_run *q = app_run(a, i);
         const struct result *x = q && !q->deleted && !run_stale(a, q) ? run_best(q) : NULL;
-        if (x && x->time.valid && options_equal(&x->options, o) &&
+        if (x && result_time(x)->valid && options_equal(result_options(x), o) &&
             (!best || evidence_of(x) > evidence_of(best))) {
             best = x;
             *run = i;
@@ -85,7 +89,8 @@ bool run_outdone(const struct app *a, size_t run)
 {
     const struct session_run *r = app_run(a, run);
     const struct result *x = r ? run_best(r) : NULL, *base = run_base(a, run);
-    return x && x->time.valid && base && evidence_of(base) > evidence_of(x) && isnan(run_gained(a, run));
+    return x && result_time(x)->valid && base && evidence_of(base) > evidence_of(x) &&
+           isnan(run_gained(a, run));
 }
 
 #define SLOWER 0.98 /* of the speed: worth the word */
@@ -104,22 +109,22 @@ void run_line(const struct app *a, size_t run, struct buf *out)
     const struct result *x = r ? run_best(r) : NULL, *base = run_base(a, run);
     double gain = run_gained(a, run);
     char t[TEXT_NUM];
-    if (!x || !x->time.valid)
+    if (!x || !result_time(x)->valid)
         return;
-    text_time(t, (double)x->time.median);
+    text_time(t, (double)result_time(x)->median);
     buf_printf(out, "run %zu: %s (%s)", run + 1, t, evidence_name(evidence_of(x)));
     if (base == x && r->kind == RUN_ONE)
         buf_puts(out, ", the original");
     else if (base != x && !isnan(gain))
         put_gain(gain, base == r->sweep.cha ? "all cache" : "the original",
                  evidence_of(base) != evidence_of(x), out);
-    if (base != x && equality_known(x->equal))
-        buf_puts(out, x->equal == EQUAL_YES      ? ", equal ✓"
-                      : x->equal == EQUAL_WITHIN ? ", within tolerance ✓"
-                                                 : ", WRONG RESULTS");
+    if (base != x && equality_known(result_equal(x)))
+        buf_puts(out, result_equal(x) == EQUAL_YES      ? ", equal ✓"
+                      : result_equal(x) == EQUAL_WITHIN ? ", within tolerance ✓"
+                                                        : ", WRONG RESULTS");
     if (r->kind != RUN_ONE) {
         struct buf options = { 0 };
-        options_line(&x->options, &options);
+        options_line(result_options(x), &options);
         buf_printf(out, ": %s", options.n ? options.s : "the original is the best");
         buf_free(&options);
     }

@@ -79,7 +79,7 @@ static void gutter_access(struct row *r, const struct gutter *g, const struct ap
     if (g->cls)
         row_put(r, ROLE_NOTE, "  %-5s", class_short(x->cls));
     if (g->decision) {
-        const char *d = source_decision(&a->options, x);
+        const char *d = source_decision(a->options, x);
         row_put(r, !strcmp(d, "ca") ? ROLE_LABEL : ROLE_CHANGED, " %s", d);
     }
 }

@@ -95,7 +95,7 @@ static void put_facts(struct app *a, struct page *p, const struct ana_access *x,
     if (x->cls == ANA_CLASS_STREAMING)
         row_put(&r, ROLE_DIM, " (not shared between CTAs)");
     put_traffic(a, &r, x);
-    const char *d = source_decision(&a->options, x);
+    const char *d = source_decision(a->options, x);
     if (*d)
         row_put(&r, !strcmp(d, "ca") ? ROLE_LABEL : ROLE_CHANGED, "  %s", decision_words(d));
     page_flow(a, p, &r, 3, w, -1);
