@@ -363,15 +363,3 @@ double model_valley_time(const struct model_valley *v, const struct model_fit *f
     at.sharpness = f->sharpness;
     return f->floor_time + f->scale * (1 - mean_hit(&at, caching, total));
 }
-
-double model_valley_time_paper(const struct model_valley *v, const struct model_fit *f, double caching,
-                               double total)
-{
-    struct model_valley at = *v;
-    if (isnan(f->paper_scale))
-        return NAN;
-    at.alpha = f->paper_alpha;
-    at.beta = f->paper_beta;
-    at.sharpness = 1;
-    return f->paper_scale / model_perf_mixed(&at, caching, total);
-}

@@ -52,11 +52,9 @@ struct model_fit {
 #define MODEL_R2_LEAST 0.1
 struct model_fit model_valley_fit(const struct model_valley *base, const double *n, const double *time,
                                   size_t count, double total_threads);
-/* Fitted time at a point: ours, and the paper's (NaN when that fit does not exist). */
+/* Fitted time at a point. */
 double model_valley_time(const struct model_valley *v, const struct model_fit *f, double caching,
                          double total);
-double model_valley_time_paper(const struct model_valley *v, const struct model_fit *f, double caching,
-                               double total);
 /* Threshold predicted before any launch: the most warps per CTA whose footprints fit the cache
  * together, 0..warps. ways == 0: fully used; else set conflicts are allowed for by taking
  * (ways-1)/ways of the cache, unless everything fits. */

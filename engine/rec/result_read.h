@@ -48,8 +48,6 @@ uint32_t result_nloads(const struct result *r);
 const struct limits *result_limits(const struct result *r);
 const struct energy *result_energy(const struct result *r);
 enum equality result_equal(const struct result *r);
-enum equality result_captured(const struct result *r);
-uint64_t result_captured_differ(const struct result *r);
 uint32_t result_regs(const struct result *r);
 const char *result_regs_from(const struct result *r);
 uint32_t result_shared_static(const struct result *r);

@@ -28,6 +28,36 @@ static void dump_looks(const struct stage *t, struct buf *out)
     }
 }
 
+/* Text plane, role plane and selected cells. */
+static void dump_planes(const struct surface *s, struct buf *out)
+{
+    buf_printf(out, "== text %dx%d\n", s->w, s->h);
+    surface_plain(s, (struct rect){ 0, 0, s->w, s->h }, out);
+    buf_puts(out, "== roles\n");
+    for (int y = 0; y < s->h; y++) {
+        const struct cell *row = &s->cell[(size_t)y * (size_t)s->w];
+        int end = s->w;
+        while (end > 0 && row[end - 1].role == ROLE_TEXT)
+            end--;
+        for (int x = 0; x < end; x++) {
+            char l = role_letter((enum role)row[x].role);
+            buf_put(out, &l, 1);
+        }
+        buf_puts(out, "\n");
+    }
+    for (int y = 0; y < s->h; y++)
+        for (int x = 0, x0; x < s->w; x++) {
+            const struct cell *row = &s->cell[(size_t)y * (size_t)s->w];
+            if (!row[x].sel)
+                continue;
+            for (x0 = x; x + 1 < s->w && row[x + 1].sel; x++)
+                ;
+            buf_printf(out, "== selected row %d columns %d..%d\n", y, x0, x);
+        }
+    if (s->cursor_x >= 0)
+        buf_printf(out, "== cursor %d %d\n", s->cursor_x, s->cursor_y);
+}
+
 static void check_golden(struct stage *t, const char *name)
 {
     char path[256];
@@ -35,7 +65,7 @@ static void check_golden(struct stage *t, const char *name)
     struct diags ds = { 0 };
     char *then = NULL;
     size_t n = 0;
-    surface_dump(&t->s, &now);
+    dump_planes(&t->s, &now);
     dump_looks(t, &now);
     snprintf(path, sizeof path, "tests/golden/tui/%s.txt", name);
     if (getenv("GPULOCW_UPDATE")) {

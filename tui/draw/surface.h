@@ -49,8 +49,6 @@ void surface_frame(struct surface *s, struct rect r, bool focus, const char *tit
 void surface_row(struct surface *s, int x, int y, int w, const struct row *row, unsigned skip);
 /* Replaces every character beyond ASCII by its nearest ASCII stand-in (C locale). */
 void surface_ascii(struct surface *s);
-/* Text plane, role plane and selected cells, as the goldens hold them. */
-void surface_dump(const struct surface *s, struct buf *out);
 /* The text plane alone, trailing blanks cut. */
 void surface_plain(const struct surface *s, struct rect r, struct buf *out);
 

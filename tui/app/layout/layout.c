@@ -87,11 +87,6 @@ static const struct {
                       .rest = 1 }
 };
 
-const char *layout_name(enum layout_id id)
-{
-    return layouts[id].name;
-}
-
 static bool fits(enum layout_id id, int w, int h)
 {
     return w >= layouts[id].min_w && h >= layouts[id].min_h;

@@ -59,7 +59,6 @@ unsigned layout_move(struct app *a, bool across, int by);
 /* The next layout that the screen has room for. */
 unsigned layout_next(struct app *a);
 
-const char *layout_name(enum layout_id id);
 /* Settings, as layout_settings writes them: "layout = NAME", "borders = NAME PERCENT ..." (all borders
  * of that layout). False: the value is neither. */
 bool layout_set(struct layout_view *v, struct str name);
