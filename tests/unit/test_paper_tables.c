@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/paper/paper_int.h"
+#include "engine/rec/result.h"
 #include "engine/rec/energy.h"
 #include "engine/rec/counter_ids.h"
 
