@@ -176,14 +176,19 @@ $(BUILD)/tests/gpu_micro: $(BUILD)/tests/gpu/micro.o $(BUILD)/tests/gpu/micro_ro
 check-gpu: $(BUILD)/tests/gpu_check $(BUILD)/tests/gpu_diff
 	@BUILD=$(BUILD) GPULOCW=$(firstword $(GPULOCW) $(wildcard $(BUILD)/gpulocw carry/gpulocw)) tests/gpu/check.sh $(DEVICE)
 
-# The simulated device against a recorded GPU on kernels that nobody fitted (tests/suites). GPU=RECORD: made by accuracy.py record on a GPU machine;
-# MODEL: the preset, sim:hopper-h200; CURVES=both, =none: of which half curves are made.
+# The simulated device against recorded GPUs: the suites that nobody fitted, the questions and kernels of public programs, three tables side by side.
+# GPU=RECORD: made by accuracy.py record on a GPU machine; MODEL: the preset; CURVES=both, =none: of which half curves are made. Questions of another
+# folder: QUESTIONS. Captured launches are too large to keep, so both halves of the last record are from the GPU's machine.
 .PHONY: accuracy suites
+GPU ?= tests/gpu/accuracy-h200.jsonl
+QUESTIONS ?= $(wildcard ../shared/repro/questions)
 accuracy: $(BUILD)/gpulocw
 	@test -f "$(GPU)" || { echo "make accuracy GPU=RECORD: a record of a GPU, made there by tests/gpu/accuracy.py record -d cuda:0 -o RECORD"; exit 1; }
-	@rm -f $(BUILD)/accuracy-sim.jsonl; record() { GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d $(or $(MODEL),sim:hopper-h200) -o $(BUILD)/accuracy-sim.jsonl "$$@"; }; \
-	record --kinds run,agents,predict && { [ "$(CURVES)" = none ] || record --kinds pi --half $(or $(CURVES),development); }
-	@python3 tests/gpu/accuracy.py table "$(GPU)" $(BUILD)/accuracy-sim.jsonl
+	@rm -f $(BUILD)/accuracy-sim.jsonl $(BUILD)/questions-sim.jsonl; record() { GPULOCW=$(BUILD)/gpulocw python3 tests/gpu/accuracy.py record -d $(or $(MODEL),sim:hopper-h200) -o "$$@"; }; \
+	record $(BUILD)/accuracy-sim.jsonl --kinds run,agents,predict && { [ "$(CURVES)" = none ] || record $(BUILD)/accuracy-sim.jsonl --kinds pi --half $(or $(CURVES),development); } && \
+	python3 tests/gpu/accuracy.py table "$(GPU)" $(BUILD)/accuracy-sim.jsonl && \
+	{ [ "$(GPU)" != tests/gpu/accuracy-h200.jsonl ] || { record $(BUILD)/questions-sim.jsonl --kinds run,exact $(addprefix --launches ,tests/questions $(QUESTIONS)) --of tests/gpu/questions-h200.jsonl && \
+	python3 tests/gpu/accuracy.py tables own=$(GPU),$(BUILD)/accuracy-sim.jsonl questions=tests/gpu/questions-h200.jsonl,$(BUILD)/questions-sim.jsonl public=tests/gpu/public-h200.jsonl,tests/gpu/public-sim.jsonl; }; }
 # Sampled runs beside whole ones, on the suites and the demo kernels (an hour of processor time); RECORD=FILE goes on where it was cut off.
 .PHONY: sampled
 sampled: $(BUILD)/gpulocw

@@ -38,4 +38,18 @@ out=$(python3 tests/gpu/accuracy.py table "$dir/gpu" "$dir/sim")
 has "| an ordinary kernel | 11 | 0.92 to 1.88 | 9 of 11 (82 %) | n/a |"
 has "spread_plain_low 0.919, spread_plain_high 1.880"
 has "| agents by column | 0 | n/a | n/a | n/a |"
+# Side by side: sets of other launches, what was drawn, exact runs, intervals, the model's commit.
+other() { echo "{\"kind\":\"$1\",\"suite\":\"app/$2\",\"kernel\":\"k\",\"time_ns\":$3,\"interval\":[$4,$5],\"outputs\":{},\"counters\":{}}"; }
+{ about cuda:0 measured | sed 's/}}$/,"drawn":[2,7,9]}}/'; other run a 100 0 0; other run b 200 0 0; } > "$dir/gpu"
+{ about sim:x simulated | sed 's/}}$/,"model":"abc"}}/'; other run a 110 90 120; other run b 100 90 120; other exact a 100 90 120; } > "$dir/sim"
+out=$(python3 tests/gpu/accuracy.py tables own="$dir/gpu,$dir/sim" public="$dir/gpu,$dir/sim" --each)
+has "public: sim:x (v, d; model of commit abc) against GPU (d); 2 drawn by seed 7 from 9"
+has "| time within 25 % | 1 of 2 | 1 of 2 |"
+has "| sampled within 5 % of exact | 0 of 1; worst 1.10 | 0 of 1; worst 1.10 |"
+has "| intervals that hold the GPU's time | 1 of 2 | 1 of 2 |"
+has "| app/b/k | 0.20 | 0.10 | 0.50 | n/a | n/a, n/a | n/a, n/a |"
+# A draw: the same by the same seed, at most two of a folder.
+drawn() { python3 -c "import sys; sys.dont_write_bytecode = True; sys.path.insert(0, 'tests/gpu'); import launch_files as l; print(*(k for k, _ in l.draw([('%s/%d' % (p, i), 'k') for p in 'abc' for i in range(5)], 9, $1)), sep='\n')"; }
+out="$(drawn 1 | grep -c a/) $(drawn 1 | grep -c /) $([ "$(drawn 1)" = "$(drawn 1)" ] && echo same) $([ "$(drawn 1)" = "$(drawn 2)" ] || echo other)"
+has "2 6 same other"
 exit $bad

@@ -122,6 +122,43 @@ def show(title, head, rows):
         print("| " + " | ".join(r) + " |")
     print()
 
+def near(sim, keys):
+    """Sampled runs within 5 % of exact ones, of those whose exact run ended."""
+    r = [a / b for _, a, b in pairs(keys, lambda k: time_of(sim, "run", k), lambda k: time_of(sim, "exact", k))]
+    return "%s; worst %.2f" % (share([abs(x - 1) <= 0.05 for x in r]), max(r, key=lambda x: abs(math.log(x)))) if r else "n/a"
+
+def inside(gpu, sim, keys):
+    """Intervals printed with the simulated times that hold the GPU's."""
+    p = pairs(keys, lambda k: time_of(gpu, "run", k), lambda k: sim.get(("run",) + k, {}).get("interval"))
+    return share([low <= t <= high for _, t, (low, high) in p])
+
+def side_by_side(a, load):
+    """One column for each set of kernels: NAME=GPU,SIM."""
+    columns = []
+    for word in a.sets:
+        name, _, files = word.partition("=")
+        (gpu, g), (sim, s) = map(load, files.split(","))
+        keys = sorted({k[1:] for k in gpu if k[0] == "run"})
+        print("%s: %s (%s, %s; model of commit %s) against %s (%s)%s" % (name, s.get("spec"), s.get("version"), s.get("date"), s.get("model"), g.get("device"), g.get("date"),
+              "; %d drawn by seed %d from %d" % tuple(g["drawn"]) if g.get("drawn") else ""))
+        rows = table(gpu, sim, keys) + [["sampled within 5 % of exact", near(sim, keys), ""], ["intervals that hold the GPU's time", inside(gpu, sim, keys), ""]]
+        columns.append((name, len(keys), rows))
+        if a.each:
+            each(name, gpu, sim, keys)
+    print()
+    show("Side by side", ["what"] + ["%s, %d kernels" % c[:2] for c in columns], [[row[0]] + [c[2][i][1] for c in columns] for i, row in enumerate(columns[0][2])])
+
+def each(title, gpu, sim, keys):
+    """A row for every kernel that both have, the worst first."""
+    us = lambda rows, kind, k: f(time_of(rows, kind, k) and time_of(rows, kind, k) / 1e3)
+    rate = lambda rows, k: ", ".join(f(counter(rows, "run", c)(k), "%.0f") for c in ("l1.hit_rate", "l2.hit_rate"))
+    ps = sorted(pairs(keys, lambda k: time_of(gpu, "run", k), lambda k: time_of(sim, "run", k)), key=lambda p: -abs(math.log(p[2] / p[1])))
+    show("each, %s" % title, ["kernel", "GPU µs", "simulated µs", "ratio", "exact µs", "L1, L2 on the GPU", "simulated"],
+         [["/".join(k), f(p / 1e3), f(q / 1e3), f(q / p), us(sim, "exact", k), rate(gpu, k), rate(sim, k)] for k, p, q in ps])
+    left = [k for k in keys if not time_of(gpu, "run", k) or not time_of(sim, "run", k)]
+    for k in left:
+        print("no time: %s: %s" % ("/".join(k), gpu["run", *k].get("error") or sim.get(("run",) + k, {}).get("error", "not simulated")))
+
 def main(a, load):
     (gpu, g), (sim, s) = load(a.gpu), load(a.sim)
     print("%s (%s, %s) against %s (%s).\n" % (s.get("spec"), s.get("version"), s.get("date"), g.get("device"), g.get("date")))
@@ -131,6 +168,5 @@ def main(a, load):
         keys = [(x, k) for x, k, h in suites.rows() if h == half]
         show("%s, %d kernels" % (half, len(keys)), ["what", "simulated against the GPU", "the GPU against itself"], table(gpu, sim, keys))
         if a.each:
-            show("each, %s" % half, ["kernel", "GPU µs", "simulated µs", "ratio"],
-                 [[k[1], f(p / 1e3), f(q / 1e3), f(q / p)] for k, p, q in pairs(keys, lambda k: time_of(gpu, "run", k), lambda k: time_of(sim, "run", k))])
+            each(half, gpu, sim, keys)
     accuracy_intervals.show(gpu, sim)

@@ -6,19 +6,13 @@
 Prints a row for each launch that is off by more than 5 %, and how many are not. --record keeps each row in FILE and goes on where it was cut off."""
 import argparse, glob, json, os, subprocess, sys
 
+sys.dont_write_bytecode = True
+from launch_files import launches
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "..", "..")
 RATES = ("l1.hit_rate", "l2.hit_rate")
 NEAR = 0.05
-
-
-def launches(path):
-    """(PTX, launch file, name) of each launch in a file, but for those that are small for tests."""
-    d = json.load(open(path))
-    for l in d.get("launches", [d]):
-        text, name = l.get("ptx", d.get("ptx")), l.get("name") or l.get("kernel")
-        if d.get("format") == "gpulocw-launch" and text and name and not name.endswith("-small"):
-            yield os.path.join(os.path.dirname(path), text), path, name
 
 
 def run(a, launch, more):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Four Triton kernels as people write them: a product of matrices by pointers, by tensor maps that the host makes, by tensor maps that the kernel makes, and
-attention. Each is launched once on small data:
+attention. Each is launched once on small data (attention on HEADS heads of LENGTH):
 
-    gpulocw capture -o FOLDER -k matmul -k attention -- tests/gpu/triton_kernels.py"""
+    gpulocw capture -o FOLDER -k matmul -k attention -- tests/gpu/triton_kernels.py [HEADS LENGTH]"""
+import sys
 import torch, triton, triton.language as tl
 
 @triton.jit
@@ -86,9 +87,10 @@ def main():
         triton.set_allocator(own_memory)
         matmul_own_maps[(M // 128, N // 128)](a, bt, c, M, N, K, BM=128, BN=128, BK=64, num_warps=8, num_stages=3)
     def attend():
-        q, k, v = half(2, 256, 64), half(2, 256, 64), half(2, 256, 64)
+        heads, length = map(int, sys.argv[1:3] or (2, 256))
+        q, k, v = half(heads, length, 64), half(heads, length, 64), half(heads, length, 64)
         o = torch.zeros_like(q)
-        attention[(2, 2)](q, k, v, o, 0.125, 256, D=64, BQ=128, BK=64, num_warps=4, num_stages=2)
+        attention[(length // 128, heads)](q, k, v, o, 0.125, length, D=64, BQ=128, BK=64, num_warps=4, num_stages=2)
     for f in (by_pointers, host_maps, own_maps, attend):
         try:
             f()
