@@ -104,7 +104,8 @@ def table(gpu, sim, keys):
     time = lambda rows, kind: lambda k: time_of(rows, kind, k)
     st, gt = times(pairs(keys, time(gpu, "run"), time(sim, "run"))), times(pairs(keys, time(gpu, "run"), time(gpu, "again")))
     sc, gc = curves(gpu, sim, "pi", keys), curves(gpu, gpu, "pi-again", keys)
-    hashes = pairs(keys, lambda k: gpu.get(("run",) + k, {}).get("outputs"), lambda k: sim.get(("run",) + k, {}).get("outputs"))
+    ran = lambda rows: lambda k: rows["run", *k]["outputs"] if time_of(rows, "run", k) else None
+    hashes = pairs(keys, ran(gpu), ran(sim))
     rows = [["time within 25 %", st[0], gt[0]], ["geometric mean of the ratio of times", st[1], gt[1]], ["correlation of log time", st[2], gt[2]],
             ["worst ratio of times", st[3], gt[3]], ["outputs bit-identical", share([a == b for _, a, b in hashes]), "–"],
             ["sectors per request equal", same_sectors(gpu, "run", sim, keys), same_sectors(gpu, "again", gpu, keys)]]
@@ -157,7 +158,8 @@ def each(title, gpu, sim, keys):
          [["/".join(k), f(p / 1e3), f(q / 1e3), f(q / p), us(sim, "exact", k), rate(gpu, k), rate(sim, k)] for k, p, q in ps])
     left = [k for k in keys if not time_of(gpu, "run", k) or not time_of(sim, "run", k)]
     for k in left:
-        print("no time: %s: %s" % ("/".join(k), gpu["run", *k].get("error") or sim.get(("run",) + k, {}).get("error", "not simulated")))
+        why = gpu["run", *k].get("error") or ("does not run on the GPU" if not time_of(gpu, "run", k) else sim.get(("run",) + k, {}).get("error", "not simulated"))
+        print("no time: %s: %s" % ("/".join(k), why))
 
 def main(a, load):
     (gpu, g), (sim, s) = load(a.gpu), load(a.sim)

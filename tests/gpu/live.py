@@ -5,18 +5,19 @@
 
 FOLDER gets what is made; the programs are compiled there by nvcc where they are not in it already. Captures run side by side, what is
 timed runs alone. What does not end within --seconds is told as not reached. --out: each line of the table, and what the commands said,
-is there as soon as it is known. --rows: other programs, as a JSON list of [title, name, command, kernel], for a trial without a GPU."""
+is there as soon as it is known. --rows: other programs, as a JSON list of [title, name, command, kernel], for a trial without a GPU.
+--optimize FILE: one JSON line of `optimize` for each instead, as public.py optimize writes them."""
 import argparse, concurrent.futures, glob, json, os, re, shutil, statistics, subprocess, sys, time
 
 here = os.path.dirname(os.path.abspath(__file__))
 a = argparse.ArgumentParser()
 a.add_argument('gpulocw'), a.add_argument('folder'), a.add_argument('--seconds', type=float, default=330)
-a.add_argument('--device', default='cuda:0'), a.add_argument('--only', default=''), a.add_argument('--rows'), a.add_argument('--out')
+a.add_argument('--device', default='cuda:0'), a.add_argument('--only', default=''), a.add_argument('--rows'), a.add_argument('--out'), a.add_argument('--optimize'), a.add_argument('--emulate', action='store_true')
 a = a.parse_args()
 program, folder, began = os.path.abspath(a.gpulocw), os.path.abspath(a.folder), time.time()
 live, kernels = os.path.join(here, '../live/gpu'), os.path.join(here, '../../kernels')
 at = lambda *n: os.path.join(folder, *n)
-a.out = a.out and os.path.abspath(a.out)
+a.out, a.optimize = (f and os.path.abspath(f) for f in (a.out, a.optimize))
 for f in filter(None, (at('home'), a.out)):
     os.makedirs(f, exist_ok=True)
 env = dict(os.environ, HOME=at('home'), TRITON_CACHE_DIR=at('triton'), TORCHINDUCTOR_CACHE_DIR=at('inductor'), CUPY_CACHE_DIR=at('cupy'),
@@ -215,6 +216,15 @@ def overhead():
     return out
 
 
+def optimize():
+    for title, name, _, command, _, more in ROWS:
+        t = time.time()
+        r = run(program, 'optimize', *(['--emulate'] if a.emulate else []), '--json', '--aside', '--seconds', 8, '-o', at('optimized', name), '--', *command, limit=75, **more)
+        row = {'program': title, 'seconds': round(time.time() - t, 1), 'document': document(r)}
+        with open(a.optimize, 'a') as f:
+            f.write(json.dumps(row if row['document'] else {**row, 'error': said(r)}) + '\n')
+
+
 if not a.rows:
     gpu = run('nvidia-smi', '--query-gpu=name,driver_version', '--format=csv,noheader')
     if gpu.returncode:
@@ -222,6 +232,9 @@ if not a.rows:
     tell(gpu.stdout.strip() + '\n')
     build()
 ROWS = [r for r in rows() if not a.only or r[1] in a.only.split(',')]
+if a.optimize:
+    optimize()
+    sys.exit()
 table = [] if a.rows or a.only else overhead()
 with concurrent.futures.ThreadPoolExecutor(len(ROWS)) as pool:
     captured = list(pool.map(capture, ROWS))

@@ -6,8 +6,8 @@
     tests/gpu/public.py optimize GPULOCW BIN FILE      `optimize` of each, one JSON line a program
 
 What does not compile, does not run or takes longer than its limit is told, and is not at hand then. --total: seconds after which nothing is
-begun; --jobs: at once; --only: names; --emulate: capture and optimize without a GPU."""
-import argparse, concurrent.futures, json, os, shutil, subprocess, sys, tempfile, time
+begun; --jobs: at once (optimize: one for each GPU of --gpus); --only: names; --emulate: capture and optimize without a GPU."""
+import argparse, concurrent.futures, json, os, queue, shutil, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NVCC = os.environ.get("NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
@@ -74,10 +74,12 @@ def captured(a, name, args):
 
 def optimized(a, name, args):
     """One row of optimize; a text: why there is none."""
+    gpu, began = a.free.get(), time.time() # a GPU of its own
+    env = os.environ if a.gpus == 1 else dict(os.environ, CUDA_VISIBLE_DEVICES=str(gpu))
     with tempfile.TemporaryDirectory() as cwd:
-        began = time.time()
         said, rc = limited([a.gpulocw, "optimize", *(["--emulate"] if a.emulate else []), "--json", "--aside", "--seconds", str(a.seconds), "-o", cwd + "/o", "--",
-                               os.path.join(os.path.abspath(a.bin), name), *args], a.limit, cwd=cwd)
+                               os.path.join(os.path.abspath(a.bin), name), *args], a.limit, cwd=cwd, env=env)
+    a.free.put(gpu)
     try:
         d = json.loads(said[said.index('{\n  "format"'):])
     except ValueError:
@@ -123,7 +125,7 @@ def main():
         for w in first + ["out"]:
             s.add_argument(w)
         s.add_argument("--total", type=float, default=0), s.add_argument("--only", default=""), s.add_argument("--emulate", action="store_true")
-        s.add_argument("--jobs", type=int, default=1 if name == "optimize" else os.cpu_count())
+        s.add_argument("--jobs", type=int, default=os.cpu_count()), s.add_argument("--gpus", type=int, default=1)
         s.add_argument("--limit", type=float, default=60, help="seconds for one program")
         s.add_argument("--seconds", type=float, default=8, help="of searching, for all kernels of a program (optimize)")
     a = p.parse_args()
@@ -134,6 +136,9 @@ def main():
         return each(a, lambda name, repository, what, args: compiled(a, name, repository, what), "compiled")
     if a.command == "capture":
         return each(a, lambda name, repository, what, args: captured(a, name, args), "captured")
+    a.jobs, a.free = a.gpus, queue.SimpleQueue()
+    for gpu in range(a.gpus):
+        a.free.put(gpu)
     each(a, lambda name, repository, what, args: optimize(a, name, args), "optimized")
 
 
