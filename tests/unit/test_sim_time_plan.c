@@ -148,6 +148,38 @@ static void test_loads_go_first(void **state)
     job_close(&j);
 }
 
+/* Loads of one address with something between them (tests/tool/same_loads.py): each kernel's name ends in
+ * how many ptxas makes of them. */
+static void test_same_loads(void **state)
+{
+    (void)state;
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    struct ptx_module *m;
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    assert_status_ok(ptx_parse_file("tests/golden/same_loads.ptx", &m, &ds), &ds);
+    struct sim_mem *mem = sim_mem_new(1u << 30);
+    for (uint32_t i = 0; i < m->nfuncs; i++) {
+        struct sim_program *p;
+        struct timing_plan t;
+        struct str name = m->funcs[i]->name;
+        assert_status_ok(sim_load(m, name, &g, mem, &p, &ds), &ds);
+        assert_int_equal(timing_plan_make(&t, p, &g), ST_OK);
+        int made = 0;
+        for (uint32_t k = 0; k < p->ncode; k++)
+            made += is_load(&p->code[k]) && p->code[k].space != PTX_SPACE_PARAM &&
+                    !(t.op[k].flags & TIMING_FREE);
+        if (made != name.s[name.n - 1] - '0')
+            fail_msg("%.*s: %d loads", (int)name.n, name.s, made);
+        timing_plan_free(&t);
+        sim_unload(p);
+    }
+    assert_int_equal(m->nfuncs, 64);
+    sim_mem_free(mem);
+    ptx_free(m);
+    diags_free(&ds);
+}
+
 /* A root with a path of its own for rare numbers: the assembler branches there, and moves nothing from
  * behind it to before it. */
 static void test_roots_split(void **state)
@@ -243,9 +275,10 @@ static void test_calls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_kernel),
-                                        cmocka_unit_test(test_loads_go_first),
-                                        cmocka_unit_test(test_roots_split), cmocka_unit_test(test_calls),
-                                        cmocka_unit_test(test_products_fold) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_kernel),   cmocka_unit_test(test_same_loads),
+        cmocka_unit_test(test_loads_go_first), cmocka_unit_test(test_roots_split),
+        cmocka_unit_test(test_calls),          cmocka_unit_test(test_products_fold)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,6 +120,8 @@ static uint8_t edge_between(const struct block *b, uint32_t k, uint32_t i)
     const struct exec_inst *from = inst_of(b, k), *to = inst_of(b, i);
     uint32_t apart = i / b->r->n - k / b->r->n;
     bool last = i + 1 == b->n && op_of(b, i)->flags & TIMING_ENDS;
+    if (!apart && op_of(b, i)->same == b->r->first + k % b->r->n + 1)
+        return EDGE_ORDER | EDGE_RESULT;
     bool fed = apart == 0 ? feeds(from, to) : apart == 1 && feeds_next(b, from, to);
     if (fed)
         return EDGE_ORDER | EDGE_RESULT | (passes_value(b, k, i) ? EDGE_VALUE : 0);

@@ -481,6 +481,14 @@ static void note_left(struct timing_plan *t, const struct names *x, struct timin
     }
 }
 
+/* A load of what another has loaded waits for that one's result. */
+static uint32_t read_slot(const struct timing_plan *t, uint32_t pc, uint32_t k)
+{
+    uint32_t same = t->op[pc].same, from = same ? same - 1 : pc;
+    bool reads = same && k >= t->p->code[pc].ndst;
+    return ready_slot(&t->op[reads ? from : pc], &t->p->code[reads ? from : pc], reads ? 0 : k);
+}
+
 /* Lays out the issue order as the SM reads it: one record after the other, with registers in line. */
 static void lay_out(struct timing_plan *t, struct timing_region *r, uint32_t *nregs, uint32_t *nleft)
 {
@@ -490,7 +498,7 @@ static void lay_out(struct timing_plan *t, struct timing_region *r, uint32_t *nr
         uint32_t at = t->order[r->order + i], pc = r->first + at % r->n, regs = *nregs;
         const struct exec_inst *in = &t->p->code[pc];
         for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++)
-            t->regs[(*nregs)++] = name_of(&x, ready_slot(&t->op[pc], in, k), at, k < in->ndst);
+            t->regs[(*nregs)++] = name_of(&x, read_slot(t, pc, k), at, k < in->ndst);
         t->slot[r->order + i] = slot_of(t, r, at, regs);
     }
     note_left(t, &x, r, nleft);
@@ -571,6 +579,7 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
         return ST_NOMEM;
     timing_calls(t, g);
     timing_fold(t, g);
+    timing_same_loads(t);
     drop_local(t);
     balance(t, g);
     make_regions(t);
