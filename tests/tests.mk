@@ -188,7 +188,7 @@ accuracy: $(BUILD)/gpulocw
 	record $(BUILD)/accuracy-sim.jsonl --kinds run,agents,predict && { [ "$(CURVES)" = none ] || record $(BUILD)/accuracy-sim.jsonl --kinds pi --half $(or $(CURVES),development); } && \
 	python3 tests/gpu/accuracy.py table "$(GPU)" $(BUILD)/accuracy-sim.jsonl && \
 	{ [ "$(GPU)" != tests/gpu/accuracy-h200.jsonl ] || { record $(BUILD)/questions-sim.jsonl --kinds run,exact $(addprefix --launches ,tests/questions $(QUESTIONS)) --of tests/gpu/questions-h200.jsonl && \
-	python3 tests/gpu/accuracy.py tables own=$(GPU),$(BUILD)/accuracy-sim.jsonl questions=tests/gpu/questions-h200.jsonl,$(BUILD)/questions-sim.jsonl public=tests/gpu/public-h200.jsonl,tests/gpu/public-sim.jsonl; }; }
+	python3 tests/gpu/accuracy.py tables public=tests/gpu/public-h200.jsonl,tests/gpu/public-sim.jsonl questions=tests/gpu/questions-h200.jsonl,$(BUILD)/questions-sim.jsonl own=$(GPU),$(BUILD)/accuracy-sim.jsonl; }; }
 # Sampled runs beside whole ones, on the suites and the demo kernels (an hour of processor time); RECORD=FILE goes on where it was cut off.
 .PHONY: sampled
 sampled: $(BUILD)/gpulocw
