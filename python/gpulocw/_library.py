@@ -78,6 +78,15 @@ lib = _load()
 version = lib.gpulocw_version().decode()
 
 
+_busy = set()  # handles whose call goes on
+
+
+def interrupt():
+    """Every call that goes on, in any thread, ends soon."""
+    for at in list(_busy):
+        lib.gpulocw_cancel(at)
+
+
 class Handle:
     """One handle of the library: calls as in gpulocw.h, one at a time."""
 
@@ -104,6 +113,7 @@ class Handle:
         got = []
         thread = threading.Thread(target=lambda: got.append(call()), daemon=True)
         thread.start()
+        _busy.add(self._at)
         try:
             while thread.is_alive():
                 thread.join(0.2)
@@ -111,6 +121,8 @@ class Handle:
             lib.gpulocw_cancel(self._at)
             thread.join()
             raise
+        finally:
+            _busy.discard(self._at)
         return got[0]
 
     def diagnostics(self):

@@ -10,12 +10,14 @@
 
 A launch's PTX runs with the launch's own arrays, on copies. A configuration is out when it races, leaves its arrays or
 computes something else than the first one that does neither; the rest is ranked by simulated time."""
+import concurrent.futures
 import math
+import os
 import struct
 import sys
 
 from ._arrays import Arguments, is_array
-from ._library import CHECK, TIMED, Device, DeviceError, Error
+from ._library import CHECK, TIMED, Device, DeviceError, Error, interrupt
 from ._results import Run, time_text
 
 
@@ -76,35 +78,48 @@ class Candidate:
     """One configuration: .config, .time_ns, or .why it is out."""
 
     def __init__(self, config):
-        self.config, self.time_ns, self.why, self.kept = config, None, None, False
+        self.config, self.time_ns, self.why, self.kept, self.run = config, None, None, False, None
 
     def __str__(self):
         return f"{'keep' if self.kept else 'out ' if self.why else 'slow'}  {time_text(self.time_ns):>12}  {self.config}{'  ' + self.why if self.why else ''}"
 
 
+def _simulated(made, device, flags):
+    """(Run, outputs), or (why there are none, None)."""
+    try:
+        return simulate(made, device, flags)
+    except Error as e:
+        return str(e).splitlines()[0], None
+
+
 def rank(configs, compile_one, keep=0.25, device=None, check=True):
     """Candidates, the fastest first and those that are out last; the first share `keep` of them is kept, one at least.
-    compile_one(config): its Compiled; what it raises puts the configuration out."""
-    rows, expected = [], None
-    for config in configs:
-        c = Candidate(config)
-        rows.append(c)
-        try:
-            made = compile_one(config)
-            run, outputs = simulate(made, device, TIMED | (CHECK if check else 0))
-        except Error as e:
-            c.why = str(e).splitlines()[0]
-            continue
-        except Exception as e:  # the compiler's
-            c.why = f"not compiled: {e}".splitlines()[0]
-            continue
-        c.time_ns = run.time_ns
-        if c.time_ns is None:
-            c.why = "no simulated time"
-        elif expected is None:
-            expected = outputs
-        elif not same(expected, outputs):
-            c.why = "computes something else"
+    compile_one(config): its Compiled; what it raises puts the configuration out. One is simulated while the next is compiled."""
+    rows, expected, flags = [Candidate(c) for c in configs], None, TIMED | (CHECK if check else 0)
+    pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+    try:
+        for c in rows:
+            try:
+                c.run = pool.submit(_simulated, compile_one(c.config), device, flags)
+            except Exception as e:  # the compiler's
+                c.why = f"not compiled: {e}".splitlines()[0]
+        for c in (c for c in rows if not c.why):
+            c.run, outputs = c.run.result()
+            if outputs is None:
+                c.why = c.run
+                continue
+            c.time_ns = c.run.time_ns
+            if c.time_ns is None:
+                c.why = "no simulated time"
+            elif expected is None:
+                expected = outputs
+            elif not same(expected, outputs):
+                c.why = "computes something else"
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        interrupt()
+        raise
+    pool.shutdown()
     good = sorted((c for c in rows if not c.why), key=lambda c: c.time_ns)
     for c in good[:max(1, math.ceil(keep * len(rows)))]:
         c.kept = True
