@@ -53,6 +53,6 @@ int main(void)
                                      NULL) == cudaErrorCooperativeLaunchTooLarge);
     OK(cudaDeviceCanAccessPeer(&n, 0, 0));
     NEED(n == 0 && cudaDeviceEnablePeerAccess(0, 0) == cudaErrorPeerAccessUnsupported);
-    puts("PASS");
+    pass();
     return 0;
 }

@@ -33,6 +33,6 @@ int main(int argc, char **argv)
     OK(cudaMemcpy(b, db, sizeof b, 2));
     for (unsigned i = 0; i < N * N; i++)
         NEED(b[i] == 7 * i + 1);
-    puts("PASS");
+    pass();
     return argc > 1 ? atoi(argv[1]) : 0;
 }

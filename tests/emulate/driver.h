@@ -312,21 +312,6 @@ CUresult cuMemMap(CUdeviceptr p, size_t n, size_t offset, CUmemGenericAllocation
     cuMemGetAccess(unsigned long long *flags, const CUmemLocation *l, CUdeviceptr p);
 #endif
 
-/* A fatbin of one entry, to be freed: of PTX (kind 1) or of machine code (kind 2). */
-static inline unsigned char *fatbin_of(const char *text, unsigned short kind)
-{
-    size_t n = strlen(text), padded = (n + 8) / 8 * 8;
-    unsigned char *c = calloc(1, 16 + 64 + padded), *e = c + 16;
-    unsigned long long size = 64 + padded, payload = padded, flags = 0x11;
-    unsigned magic = 0xba55ed50, head = 64, sm = 80;
-    unsigned short one = 1, sixteen = 16, major = 8, mark = 0x0101;
-    memcpy(c, &magic, 4), memcpy(c + 4, &one, 2), memcpy(c + 6, &sixteen, 2), memcpy(c + 8, &size, 8);
-    memcpy(e, &kind, 2), memcpy(e + 2, &mark, 2), memcpy(e + 4, &head, 4), memcpy(e + 8, &payload, 8);
-    memcpy(e + 0x1a, &major, 2), memcpy(e + 0x1c, &sm, 4), memcpy(e + 0x28, &flags, 8);
-    memcpy(e + 64, text, n);
-    return c;
-}
-
 /* p[i] *= factor; table[3] is 40 at first. A kernel with dynamic shared memory turns 64 words round. */
 #define DRIVER_PTX                                                                                      \
     PTX_HEAD ".visible .const .align 4 .b32 factor = 3;\n"                                              \

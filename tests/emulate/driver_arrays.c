@@ -3,7 +3,6 @@
 /* Arrays, textures and surfaces of the driver. With -DWITH_CUDA_H it runs on a GPU, too. */
 enum { VALUE = 1, HANDLE = 400, ON_HOST = 1, ON_DEVICE = 2, IN_ARRAY = 3, U8 = 1, F32 = 0x20 };
 enum { W = 16, H = 8, D = 3, ROW = 4 * W };
-#define IS(error, call) NEED((call) == (error))
 
 /* out[thread] of a texel: between others, an integer, as a share; and 2 * x + y into a surface. */
 static const char text[] = PTX_HEAD
@@ -235,6 +234,6 @@ int main(void)
     textures();
     surfaces();
     OK(cuDevicePrimaryCtxReset(0));
-    puts("PASS");
+    pass();
     return 0;
 }

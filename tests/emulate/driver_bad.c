@@ -20,7 +20,6 @@ enum {
     NOT_SUPPORTED = 801,
     CAPTURING = 900
 };
-#define IS(error, call) NEED((call) == (error))
 static CUcontext ctx;
 static CUmodule mod;
 static CUfunction fn;
@@ -303,6 +302,6 @@ int main(void)
     not_shared();
 #endif
     faults();
-    puts("PASS");
+    pass();
     return 0;
 }

@@ -111,6 +111,6 @@ int main(void)
     fflush(stdout);
     child_is_refused();
     OK(cuMemFree(d));
-    puts("PASS");
+    pass();
     return 0;
 }

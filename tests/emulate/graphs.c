@@ -115,6 +115,6 @@ int main(void)
     OK(cudaMemcpy(h, d, sizeof h, 2));
     NEED(h[0] == 7 && h[N - 1] == 7);
     edit(&k, d, h, sizeof h);
-    puts("PASS");
+    pass();
     return 0;
 }

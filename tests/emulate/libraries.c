@@ -95,6 +95,6 @@ int main(void)
     OK(cudaThreadGetLimit(&n, 1));
     OK(cudaDeviceGetLimit(&m, 1));
     NEED(n == m);
-    puts("PASS");
+    pass();
     return 0;
 }

@@ -41,6 +41,6 @@ int main(void)
     NEED(shared[0] == 42);
     OK(cudaFree(m));
     OK(cudaFreeHost(pinned));
-    puts("PASS");
+    pass();
     return 0;
 }

@@ -24,6 +24,6 @@ int main(void)
     NEED(h == 77);
     for (int i = 0; i < 3; i++)
         NEED(cudaIpcGetMemHandle(handle, d) == cudaErrorNotSupported);
-    puts("PASS");
+    pass();
     return 0;
 }

@@ -41,6 +41,6 @@ int main(void)
     NEED(ms > 0 && ms < 60000);
     OK(cudaStreamDestroy(s));
     NEED(cudaStreamSynchronize(s) == cudaErrorInvalidResourceHandle);
-    puts("PASS");
+    pass();
     return 0;
 }

@@ -40,6 +40,6 @@ int main(void)
     OK(cudaMemcpy2D(h, 100, p, pitch, 100, 3, 2));
     NEED(h[2][99] == 'x' && h[0][0] == 'x');
     NEED(cudaMemcpy2D(h, 50, p, pitch, 100, 3, 2) == cudaErrorInvalidPitchValue);
-    puts("PASS");
+    pass();
     return 0;
 }

@@ -37,6 +37,6 @@ int main(void)
     NEED(v == 14);
     NEED(cudaMemcpyToSymbol(&other, &v, 4, 0, 1) == cudaErrorInvalidSymbol);
     NEED(cudaMemcpyToSymbol(&count, &v, 4, 4, 1) == cudaErrorInvalidValue);
-    puts("PASS");
+    pass();
     return 0;
 }

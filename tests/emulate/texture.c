@@ -30,6 +30,6 @@ int main(void)
     OK(launch(&stub, 1, W, args, NULL));
     OK(cudaMemcpy(out, d, sizeof out, 2));
     NEED(out[0] == 4 && out[1] == 4.5f && out[7] == 10.5f); /* between two rows, and two columns */
-    puts("PASS");
+    pass();
     return 0;
 }

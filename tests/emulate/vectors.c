@@ -25,6 +25,6 @@ int main(int argc, char **argv)
     NEED(cudaGetLastError() == cudaErrorInvalidValue && cudaGetLastError() == 0);
     OK(cudaFree(da));
     NEED(cudaFree(da) == cudaErrorInvalidValue);
-    puts("PASS");
+    pass();
     return argc > 1 ? atoi(argv[1]) : 0;
 }
