@@ -337,7 +337,14 @@ modelcheck: $(BUILD)/tests/modelcheck/modelcheck
 EMULATE_BIN := $(patsubst tests/emulate/%.c,$(BUILD)/tests/emulate/%,$(wildcard tests/emulate/*.c))
 $(BUILD)/tests/emulate/%: tests/emulate/%.c tests/emulate/program.h tests/emulate/driver.h $(BUILD)/gen/emulate.so engine/emulate/runtime/cuda_abi.h
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-conversion -Wno-sign-conversion -Wno-unused-function -D_GNU_SOURCE -O1 -g -I. -o $@ $< $(BUILD)/gen/emulate.so -lpthread -ldl
-tests: $(EMULATE_BIN)
+# Libraries with a static runtime inside: with names and without, with a kernel and without; the toolkit's lies above them as Python's packages have it.
+INSIDE := $(BUILD)/tests/emulate/inside
+$(INSIDE)/stripped-kernel.so: $(wildcard tests/emulate/inside/*.c) tests/emulate/program.h
+	@mkdir -p $(INSIDE)/nvidia/cu13/lib; cc="$(CC) $(CSTD) -D_GNU_SOURCE -O2 -fPIC -fvisibility=hidden -I."; \
+	$$cc -c -o $(INSIDE)/runtime.o tests/emulate/inside/runtime.c && rm -f $(INSIDE)/nvidia/cu13/lib/libcudart_static.a && ar rc $(INSIDE)/nvidia/cu13/lib/libcudart_static.a $(INSIDE)/runtime.o && \
+	for k in "" -kernel; do $$cc $${k:+-DKERNELS} -Dprobe='__attribute__((visibility("default"))) probe' -shared -o $(INSIDE)/named$$k.so tests/emulate/inside/library.c $(INSIDE)/nvidia/cu13/lib/libcudart_static.a && \
+	strip -o $(INSIDE)/stripped$$k.so $(INSIDE)/named$$k.so || exit 1; done
+tests: $(EMULATE_BIN) $(INSIDE)/stripped-kernel.so
 # CUDA programs under emulation, each in several ways of building it; some minutes, needs nvcc.
 .PHONY: clients
 clients: all $(EMULATE_BIN)

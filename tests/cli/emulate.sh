@@ -6,6 +6,13 @@ test -x "$P/vectors" || { echo "Bail out! $P is not built"; exit 1; }
 for p in vectors order symbols managed graphs texture pools libraries; do
     run -- "$P/$p"; claim "$p" passed
 done
+# Libraries with a static runtime of their own, brought by dlopen: with names, and by the toolkit's text without.
+for l in named stripped; do
+    run -- "$P/brought" "$P/inside/$l.so" 4; claim "a $l library without kernels" passed
+    run -- "$P/brought" "$P/inside/$l-kernel.so" 9; claim "a $l library with a kernel" passed
+done
+mkdir "$T/alone"; cp "$P/inside/stripped-kernel.so" "$T/alone"
+run --json -- "$P/brought" "$T/alone/stripped-kernel.so" 9; claim "without a toolkit of its version the calls fail" test $rc -ne 0
 run -- "$P/vectors" 7; claim "the program's exit status" test $rc -eq 7
 claim "the table is on standard error" grep -qE '^ +2 +add +40x1x1 of 128x1x1' "$T/err"
 claim "standard output is the program's" test "$(cat "$T/out")" = PASS

@@ -2,15 +2,13 @@
  * Those with the static one carry it inside: their own symbol table says where its functions begin, and a
  * jump to ours is written there. This runs before every constructor of the program, so that what the
  * compiler's host code registers is seen. */
+#include "engine/emulate/runtime/object.h"
 #include "engine/emulate/runtime/runtime.h"
 
-#include <fcntl.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int version = 13000;
@@ -64,59 +62,6 @@ static bool replace(uint8_t *p, const void *with)
     return mprotect((void *)g.at, g.n, PROT_READ | PROT_EXEC) == 0;
 }
 
-/* ---- a file's tables ---- */
-struct image {
-    const uint8_t *p;
-    size_t n;
-    const Elf64_Ehdr *head;
-    const Elf64_Shdr *section;
-};
-
-static bool image_open(const char *path, struct image *m)
-{
-    struct stat is;
-    int f = open(path, O_RDONLY | O_CLOEXEC);
-    *m = (struct image){ 0 };
-    if (f < 0)
-        return false;
-    if (fstat(f, &is) == 0 && is.st_size > (off_t)sizeof(Elf64_Ehdr)) {
-        m->n = (size_t)is.st_size;
-        void *p = mmap(NULL, m->n, PROT_READ, MAP_PRIVATE, f, 0);
-        m->p = p == MAP_FAILED ? NULL : p;
-    }
-    close(f);
-    m->head = (const Elf64_Ehdr *)m->p;
-    bool fine = m->p && memcmp(m->head->e_ident, ELFMAG, SELFMAG) == 0 &&
-                m->head->e_ident[EI_CLASS] == ELFCLASS64 && m->head->e_shoff &&
-                m->head->e_shoff + (uint64_t)m->head->e_shnum * sizeof(Elf64_Shdr) <= m->n &&
-                m->head->e_shstrndx < m->head->e_shnum;
-    if (fine)
-        m->section = (const Elf64_Shdr *)(m->p + m->head->e_shoff);
-    else if (m->p)
-        munmap((void *)(uintptr_t)m->p, m->n);
-    return fine;
-}
-
-static bool within(const struct image *m, const Elf64_Shdr *s)
-{
-    return s->sh_offset <= m->n && s->sh_size <= m->n - s->sh_offset;
-}
-
-static const Elf64_Shdr *section_named(const struct image *m, const char *name)
-{
-    const Elf64_Shdr *names = &m->section[m->head->e_shstrndx];
-    if (!within(m, names))
-        return NULL;
-    for (unsigned i = 0; i < m->head->e_shnum; i++) {
-        const Elf64_Shdr *s = &m->section[i];
-        size_t n = strlen(name) + 1;
-        if (s->sh_name <= names->sh_size && n <= names->sh_size - s->sh_name &&
-            memcmp(m->p + names->sh_offset + s->sh_name, name, n) == 0)
-            return within(m, s) ? s : NULL;
-    }
-    return NULL;
-}
-
 /* ---- replacing ---- */
 static bool is_call(const char *name)
 {
@@ -130,29 +75,45 @@ static void note_version(const char *name, bool *twelve, bool *eleven)
     *eleven |= strcmp(name, "cudaStreamGetCaptureInfo_v2") == 0 || strcmp(name, "cudaBindTexture") == 0;
 }
 
-/* Functions of the static runtime in this object; how many were replaced. */
-static unsigned replace_all(const struct image *m, const Elf64_Shdr *symtab, uint8_t *base)
+/* Functions begin at multiples of 16: what is behind a short one is filling, but behind the section's last. */
+static bool has_room(const struct object *m, const Elf64_Sym *sym)
 {
-    const Elf64_Shdr *names = symtab->sh_link < m->head->e_shnum ? &m->section[symtab->sh_link] : NULL;
-    const Elf64_Sym *sym = (const Elf64_Sym *)(m->p + symtab->sh_offset);
+    if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF ||
+        sym->st_shndx >= m->head->e_shnum)
+        return false;
+    const Elf64_Shdr *in = &m->section[sym->st_shndx];
+    uint64_t end = (sym->st_value + sym->st_size + 15) / 16 * 16, last = in->sh_addr + in->sh_size;
+    return sym->st_value + JUMP_BYTES <= (end < last ? end : last);
+}
+
+/* Functions of the static runtime in this object. */
+struct replaced {
+    unsigned n;
+    const uint8_t *registers; /* __cudaRegisterFatBinary; NULL: it has none */
+};
+
+static struct replaced replace_all(const struct object *m, const Elf64_Shdr *symtab, uint8_t *base)
+{
+    const Elf64_Shdr *names =
+        symtab && symtab->sh_link < m->head->e_shnum ? &m->section[symtab->sh_link] : NULL;
+    const Elf64_Sym *sym = names ? (const Elf64_Sym *)(m->p + symtab->sh_offset) : NULL;
     bool twelve = false, eleven = false;
-    unsigned done = 0;
-    for (size_t i = 0; names && within(m, names) && i < symtab->sh_size / sizeof *sym; i++) {
+    struct replaced done = { 0 };
+    for (size_t i = 0; names && object_holds(m, names) && i < symtab->sh_size / sizeof *sym; i++) {
         const char *name = (const char *)m->p + names->sh_offset + sym[i].st_name;
-        if (sym[i].st_name >= names->sh_size || ELF64_ST_TYPE(sym[i].st_info) != STT_FUNC ||
-            sym[i].st_shndx == SHN_UNDEF || !is_call(name))
+        if (sym[i].st_name >= names->sh_size || !has_room(m, &sym[i]) || !is_call(name))
             continue;
-        /* functions begin at multiples of 16: what is behind a short one is filling */
-        uint64_t end = (sym[i].st_value + sym[i].st_size + 15) / 16 * 16;
-        void *ours = end - sym[i].st_value >= JUMP_BYTES ? runtime_function(name) : NULL;
+        void *ours = runtime_function(name);
         if (!ours)
             continue;
         note_version(name, &twelve, &eleven);
-        done += replace(base + sym[i].st_value, ours);
+        done.n += replace(base + sym[i].st_value, ours);
+        if (strcmp(name, "__cudaRegisterFatBinary") == 0)
+            done.registers = base + sym[i].st_value;
     }
-    if (done && !versioned)
+    if (done.n && !versioned)
         version = twelve ? 12000 : eleven ? 11000 : 13000;
-    versioned |= done != 0;
+    versioned |= done.n != 0;
     return done;
 }
 
@@ -165,18 +126,40 @@ static void say_stripped(const char *path)
         path);
 }
 
-static bool is_imported(const struct image *m)
+static bool is_imported(const struct object *m)
 {
-    const Elf64_Shdr *s = section_named(m, ".dynstr");
+    const Elf64_Shdr *s = object_section(m, ".dynstr");
     static const char name[] = "__cudaRegisterFatBinary";
     return s && memmem(m->p + s->sh_offset, s->sh_size, name, sizeof name) != NULL;
 }
 
+/* Those of one without names, by the toolkit's. */
+static struct replaced replace_stripped(const struct object *m, uint8_t *base, const char *path)
+{
+    struct replaced done = { 0 };
+    struct object names;
+    uint64_t at;
+    if (!object_names(m, path, &names, &at))
+        return done;
+    done = replace_all(&names, object_section(&names, ".symtab"), base + at);
+    object_close(&names);
+    return done;
+}
+
+/* Its symbols name what each static runtime has. */
+static bool has_runtime(const struct object *m, const Elf64_Shdr *symtab)
+{
+    static const char name[] = "\0__cudaRegisterFatBinary";
+    const Elf64_Shdr *s =
+        symtab && symtab->sh_link < m->head->e_shnum ? &m->section[symtab->sh_link] : NULL;
+    return s && object_holds(m, s) && memmem(m->p + s->sh_offset, s->sh_size, name, sizeof name) != NULL;
+}
+
 /* The number behind the shared runtime's name. */
-static void note_shared(const struct image *m)
+static void note_shared(const struct object *m)
 {
     static const char name[] = "libcudart.so.";
-    const Elf64_Shdr *s = section_named(m, ".dynstr");
+    const Elf64_Shdr *s = object_section(m, ".dynstr");
     const char *p = s ? memmem(m->p + s->sh_offset, s->sh_size, name, sizeof name - 1) : NULL;
     if (p && !versioned)
         version = 1000 * atoi(p + sizeof name - 1);
@@ -193,14 +176,14 @@ struct late {
 };
 
 /* With -rdc=true it counts its own calls: once more would be one too many. */
-static void find_registering(const struct image *m, const Elf64_Shdr *symtab, uint8_t *base,
+static void find_registering(const struct object *m, const Elf64_Shdr *symtab, uint8_t *base,
                              struct late *late)
 {
     static const char once[] = "__cudaRegisterLinkedBinary", all[] = "_ZL24__sti____cudaRegisterAllv";
     const Elf64_Shdr *names = symtab->sh_link < m->head->e_shnum ? &m->section[symtab->sh_link] : NULL;
     const Elf64_Sym *sym = (const Elf64_Sym *)(m->p + symtab->sh_offset);
     const size_t was = late->n;
-    for (size_t i = 0; names && within(m, names) && i < symtab->sh_size / sizeof *sym; i++) {
+    for (size_t i = 0; names && object_holds(m, names) && i < symtab->sh_size / sizeof *sym; i++) {
         const char *name = (const char *)m->p + names->sh_offset + sym[i].st_name;
         if (sym[i].st_name >= names->sh_size || ELF64_ST_TYPE(sym[i].st_info) != STT_FUNC)
             continue;
@@ -213,24 +196,74 @@ static void find_registering(const struct image *m, const Elf64_Shdr *symtab, ui
     }
 }
 
-/* late NULL: at the start. */
-static void look_into(const struct image *m, uint8_t *base, const char *path, struct late *late)
+#if defined(__x86_64__)
+/* Whether a function calls that one before it does anything else. */
+static bool calls_first(const uint8_t *p, const uint8_t *fn)
 {
-    const Elf64_Shdr *symtab = section_named(m, ".symtab");
-    const char *slash = strrchr(path, '/');
-    if (strncmp(slash ? slash + 1 : path, "libcudart.so", 12) == 0) {
-        symtab = section_named(m, ".dynsym");
+    static const struct {
+        uint8_t n, byte[4], mask[4]; /* an instruction of n bytes */
+    } before[] = {
+        { 4, { 0xf3, 0x0f, 0x1e, 0xfa }, { 255, 255, 255, 255 } }, /* endbr64 */
+        { 1, { 0x50 }, { 0xf8 } },                                 /* push */
+        { 2, { 0x41, 0x50 }, { 255, 0xf8 } },
+        { 3, { 0x48, 0x89, 0xc0 }, { 0xfb, 255, 0xc0 } }, /* mov between registers */
+        { 4, { 0x48, 0x83, 0xec }, { 255, 255, 255 } },   /* sub $n, %rsp */
+        { 7, { 0x48, 0x8d, 0x05 }, { 0xfb, 255, 0xc7 } }, /* lea of an address */
+    };
+    for (size_t k = 0; k < sizeof before / sizeof *before;) {
+        bool is = true;
+        for (size_t i = 0; i < 4; i++)
+            is &= (p[i] & before[k].mask[i]) == before[k].byte[i];
+        p += is ? before[k].n : 0;
+        k = is ? 0 : k + 1;
+    }
+    int32_t by;
+    memcpy(&by, p + 1, sizeof by);
+    return *p == 0xe8 && p + 5 + by == fn;
+}
+#else
+static bool calls_first(const uint8_t *p, const uint8_t *fn)
+{
+    return (void)p, (void)fn, false;
+}
+#endif
+
+/* The same without names: of its constructors, those that register a fatbin. */
+static void find_unnamed(const struct object *m, uint8_t *base, const uint8_t *registers,
+                         struct late *late)
+{
+    const Elf64_Shdr *s = object_section(m, ".init_array");
+    void *const *fn = s ? (void *const *)(void *)(base + s->sh_addr) : NULL;
+    for (size_t i = 0; fn && i < s->sh_size / sizeof *fn && late->n < CALLS_MOST; i++)
+        if (fn[i] && calls_first(fn[i], registers))
+            *(void **)&late->fn[late->n++] = fn[i];
+}
+
+/* late NULL: at the start. */
+static void look_into(const struct object *m, uint8_t *base, const char *path, struct late *late)
+{
+    const Elf64_Shdr *symtab = object_section(m, ".symtab");
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    if (strncmp(file, "libcudart.so", 12) == 0) {
+        symtab = object_section(m, ".dynsym");
         if (symtab)
             replace_all(m, symtab, base);
         return;
     }
-    if (!section_named(m, ".nv_fatbin") && !section_named(m, ".nvFatBinSegment"))
-        return;
-    note_shared(m);
-    unsigned n = symtab ? replace_all(m, symtab, base) : 0;
-    if (n && late)
+    bool kernels = object_section(m, ".nv_fatbin") || object_section(m, ".nvFatBinSegment");
+    if (kernels)
+        note_shared(m);
+    struct replaced done = { 0 };
+    if (kernels || has_runtime(m, symtab))
+        done = replace_all(m, symtab, base);
+    if (done.n && late)
         find_registering(m, symtab, base, late);
-    if (!n && !late && !is_imported(m)) /* of what comes later, cuGetExportTable tells */
+    if (!done.n) {
+        done = replace_stripped(m, base, path);
+        if (done.registers && late)
+            find_unnamed(m, base, done.registers, late);
+    }
+    if (!done.n && !late && kernels && !is_imported(m)) /* of what comes later, cuGetExportTable tells */
         say_stripped(path);
 }
 
@@ -242,13 +275,13 @@ static bool is_own(uintptr_t base)
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *late)
 {
-    struct image m;
+    struct object m;
     const char *path = *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
     (void)size;
-    if (is_own(info->dlpi_addr) || !image_open(path, &m))
+    if (is_own(info->dlpi_addr) || !object_open(path, &m))
         return 0;
     look_into(&m, (uint8_t *)info->dlpi_addr, path, late);
-    munmap((void *)(uintptr_t)m.p, m.n);
+    object_close(&m);
     return 0;
 }
 
