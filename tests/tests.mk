@@ -344,7 +344,9 @@ $(INSIDE)/stripped-kernel.so: $(wildcard tests/emulate/inside/*.c) tests/emulate
 	$$cc -c -o $(INSIDE)/runtime.o tests/emulate/inside/runtime.c && rm -f $(INSIDE)/nvidia/cu13/lib/libcudart_static.a && ar rc $(INSIDE)/nvidia/cu13/lib/libcudart_static.a $(INSIDE)/runtime.o && \
 	for k in "" -kernel; do $$cc $${k:+-DKERNELS} -Dprobe='__attribute__((visibility("default"))) probe' -shared -o $(INSIDE)/named$$k.so tests/emulate/inside/library.c $(INSIDE)/nvidia/cu13/lib/libcudart_static.a && \
 	strip -o $(INSIDE)/stripped$$k.so $(INSIDE)/named$$k.so || exit 1; done
-tests: $(EMULATE_BIN) $(INSIDE)/stripped-kernel.so
+$(INSIDE)/libnvJitLink.so.13: tests/emulate/inside/nvjitlink.c
+	@mkdir -p $(@D); $(CC) $(CSTD) -O2 -fPIC -shared -o $@ $<
+tests: $(EMULATE_BIN) $(INSIDE)/stripped-kernel.so $(INSIDE)/libnvJitLink.so.13
 # CUDA programs under emulation, each in several ways of building it; some minutes, needs nvcc.
 .PHONY: clients
 clients: all $(EMULATE_BIN)

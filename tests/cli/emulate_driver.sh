@@ -33,6 +33,7 @@ cp "$T/debug.cubin" "$T/cache/x/both.cubin"; cp "$T/add/add.ptx" "$T/cache/x/bot
 claim "PTX beside it comes first" eval '"$B" list "$T/cache/x/both.cubin" | grep -q "1 kernels with PTX, 1 in machine code"'
 run -- "$P/driver_file" "$T/cache/x/k.ptx"; claim "a module from a file of PTX" passed
 run -- "$P/driver_file" /nowhere/x; claim "a file that is not there is CUDA_ERROR_FILE_NOT_FOUND" test $rc -eq $((301 % 256))
+run -- "$P/jit_link" "$P/inside/libnvJitLink.so.13"; claim "nvJitLink links PTX, and refuses what is none" passed
 run -- /bin/sh -c 'echo "CuPy $CUPY_COMPILE_WITH_PTX"'; claim "CuPy is told to hand over PTX" grep -qx 'CuPy 1' "$T/out"
 run -- /bin/sh -c 'echo "PyCUDA $PYCUDA_DEFAULT_NVCC_FLAGS"'; claim "PyCUDA is told to leave it in" grep -qx 'PyCUDA -lineinfo' "$T/out"
 "$B" capture --emulate -k turn -o "$T/kept" -- "$P/driver" > "$T/out" 2> "$T/err"; rc=$?

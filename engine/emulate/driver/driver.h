@@ -5,7 +5,8 @@
  *   module.c   modules, libraries       link.c     several as one           launch.c   launches, functions
  *   memory.c   allocation, pointers     copy.c     copies and sets          stream.c   streams, events
  *   virtual.c  addresses and memory     array.c    arrays, textures, surfaces  old_launch.c  launches
- *   graph.c    graphs, capture          entry.c    functions by name        stubs.c    all others
+ *   graph.c    graphs, capture          entry.c    functions by name        jit_link.c nvJitLink
+ *   stubs.c    all others
  *
  * A function that does what one of the runtime does calls it: errors have the same numbers but few. */
 #ifndef GPULOCW_EMULATE_DRIVER_DRIVER_H

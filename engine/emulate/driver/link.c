@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBIN, INPUT_OBJECT, INPUT_LIBRARY, INPUTS };
-enum { ERROR_LOG = 5, ERROR_BYTES };
+enum { MAX_REGISTERS, ERROR_LOG = 5, ERROR_BYTES };
 enum { FILE_NOT_FOUND = 301 };
 struct link {
     struct image_parts parts;
@@ -29,6 +29,8 @@ static CUresult create(unsigned n, const int *option, void **value, CUlinkState 
     for (unsigned i = 0; i < n; i++) {
         l->log = option[i] == ERROR_LOG ? value[i] : l->log;
         l->room = option[i] == ERROR_BYTES ? (uintptr_t)value[i] : l->room;
+        if (option[i] == MAX_REGISTERS)
+            l->parts.registers = (uint32_t)(uintptr_t)value[i];
     }
     if (!handle_add(l, HANDLE_LINK)) {
         free(l);
@@ -61,16 +63,10 @@ SAME(cuLinkAddData_v2,
 
 static CUresult add_file(CUlinkState l, int type, const char *path)
 {
-    FILE *f = path ? fopen(path, "rbe") : NULL;
-    char *p = NULL;
-    long n = -1;
-    if (f && fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) > 0 && fseek(f, 0, SEEK_SET) == 0)
-        p = malloc((size_t)n);
-    bool whole = p && fread(p, 1, (size_t)n, f) == (size_t)n;
-    CUresult e = whole ? add(l, type, p, (size_t)n) : path ? FILE_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
+    size_t n = 0;
+    char *p = path ? image_read_file(path, &n) : NULL;
+    CUresult e = p ? add(l, type, p, n) : path ? FILE_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
     free(p);
-    if (f)
-        fclose(f);
     return e;
 }
 

@@ -19,7 +19,7 @@ static bool is_library(const struct image *m)
 }
 
 /* ---- what the program asks of a compilation ---- */
-enum { INFO_LOG = 3, INFO_BYTES, ERROR_LOG, ERROR_BYTES };
+enum { MAX_REGISTERS, INFO_LOG = 3, INFO_BYTES, ERROR_LOG, ERROR_BYTES };
 struct options {
     unsigned n;
     const int *option;
@@ -66,6 +66,9 @@ static CUresult load(struct image **out, const void *data, const char *path, con
         return CUDA_ERROR_INVALID_VALUE;
     CUresult e = path ? image_open_file(path, owner, out, &log) : image_open(data, owner, out, &log);
     put_log(o, &log);
+    uint32_t most = (uint32_t)(uintptr_t)of_option(o, MAX_REGISTERS);
+    if (!e && most)
+        (*out)->registers = most;
     return e;
 }
 

@@ -117,6 +117,32 @@ static struct replaced replace_all(const struct object *m, const Elf64_Shdr *sym
     return done;
 }
 
+/* nvJitLink makes machine code alone: what takes PTX does so here (driver/jit_link.c). Its functions have one
+ * name, and one with each version: __nvJitLinkCreate_13_0. */
+static void *linker_function(const char *name)
+{
+    char plain[64];
+    static const char mark[] = "__nvJitLink";
+    bool with_version = strncmp(name, mark, sizeof mark - 1) == 0;
+    snprintf(plain, sizeof plain, "%s", with_version ? name + 2 : name);
+    if (with_version)
+        plain[strcspn(plain, "_")] = 0;
+    return jit_link_function(plain);
+}
+
+static void replace_linker(const struct object *m, uint8_t *base)
+{
+    const Elf64_Shdr *table = object_section(m, ".dynsym"), *names = object_section(m, ".dynstr");
+    const Elf64_Sym *sym = table ? (const Elf64_Sym *)(m->p + table->sh_offset) : NULL;
+    for (size_t i = 0; sym && names && i < table->sh_size / sizeof *sym; i++) {
+        void *ours = sym[i].st_name < names->sh_size && has_room(m, &sym[i])
+                         ? linker_function((const char *)m->p + names->sh_offset + sym[i].st_name)
+                         : NULL;
+        if (ours)
+            replace(base + sym[i].st_value, ours);
+    }
+}
+
 static void say_stripped(const char *path)
 {
     fprintf(
@@ -244,6 +270,10 @@ static void look_into(const struct object *m, uint8_t *base, const char *path, s
 {
     const Elf64_Shdr *symtab = object_section(m, ".symtab");
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    if (strncmp(file, "libnvJitLink.so", 15) == 0) {
+        replace_linker(m, base);
+        return;
+    }
     if (strncmp(file, "libcudart.so", 12) == 0) {
         symtab = object_section(m, ".dynsym");
         if (symtab)

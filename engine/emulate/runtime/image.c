@@ -16,7 +16,7 @@
 enum { BAD_IMAGE = 200, NOT_FOUND = 500 };
 struct linked {
     char mark[16];
-    uint64_t bytes, parts;
+    uint64_t bytes, parts, registers;
 };
 static struct image *images;
 
@@ -146,6 +146,7 @@ static cudaError_t add_linked(struct image_parts *to, const void *data, const st
     to->p = malloc(l->bytes);
     to->n = l->bytes;
     to->parts = l->parts;
+    to->registers = (uint32_t)l->registers;
     return to->p && copy_bytes(to->p, (const char *)data + sizeof *l, l->bytes) ? cudaSuccess
                                                                                 : BAD_IMAGE;
 }
@@ -212,6 +213,7 @@ cudaError_t image_open(const void *data, const struct context *owner, struct ima
     cudaError_t e = !m ? cudaErrorMemoryAllocation : data ? parts_of(data, &p) : cudaErrorInvalidValue;
     if (!e) {
         m->owner = owner;
+        m->registers = p.registers;
         e = open_parts(&p, m, log);
     }
     free(p.p);
@@ -221,8 +223,7 @@ cudaError_t image_open(const void *data, const struct context *owner, struct ima
     return e;
 }
 
-/* Its bytes and a zero byte; NULL: it cannot be read. */
-static char *read_file(const char *path, size_t *n)
+char *image_read_file(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rbe");
     char *p = NULL;
@@ -248,7 +249,7 @@ cudaError_t image_open_file(const char *path, const struct context *owner, struc
 {
     enum { FILE_NOT_FOUND = 301 };
     size_t n;
-    char *p = read_file(path, &n);
+    char *p = image_read_file(path, &n);
     if (!p)
         return FILE_NOT_FOUND;
     cudaError_t e = image_open(p, owner, out, log);
@@ -316,6 +317,8 @@ cudaError_t image_kernel(const struct image *m, const char *name, struct kernel 
             return e;
     if (k) {
         k->owner = m->of ? NULL : m->owner;
+        if (m->registers && k->facts.regs > m->registers)
+            k->facts.regs = m->registers;
         *out = k;
     }
     return k ? cudaSuccess : NOT_FOUND;
@@ -356,7 +359,7 @@ struct image *image_of(const struct kernel *k)
 cudaError_t image_link(const struct image_parts *from, void **out, size_t *n, struct image_log *log)
 {
     struct image tried = { 0 };
-    struct linked l = { LINKED_MARK, from->n, from->parts };
+    struct linked l = { LINKED_MARK, from->n, from->parts, from->registers };
     cudaError_t e = open_parts(from, &tried, log);
     free(tried.names);
     char *p = e ? NULL : malloc(sizeof l + from->n);

@@ -13,6 +13,7 @@ struct image {
     const struct image *of;      /* a library's module: the library; NULL: neither */
     char *names;                 /* of its kernels, each with its zero byte; owned */
     size_t nkernels;
+    uint32_t registers; /* at most so many of a thread; 0: as many as its kernels use */
     struct image *next;
 };
 /* What a call of the driver says of why an image cannot be used; owned (free), NULL: nothing. */
@@ -26,6 +27,8 @@ cudaError_t image_open(const void *data, const struct context *owner, struct ima
                        struct image_log *log);
 cudaError_t image_open_file(const char *path, const struct context *owner, struct image **out,
                             struct image_log *log);
+/* A file's bytes and a zero byte, owned (free); NULL: it cannot be read. */
+char *image_read_file(const char *path, size_t *n);
 /* The module of a library in a context: the same one again; NULL: out of memory. */
 struct image *image_within(struct image *library, const struct context *owner);
 /* Its handle and those of its kernels are gone. */
@@ -55,6 +58,7 @@ struct image_parts {
     uint8_t *p; /* each with its size (u64) before it; owned (free) */
     size_t n;
     uint64_t parts;
+    uint32_t registers; /* as an image's */
 };
 /* Adds a copy of the n bytes at data, 0: as its head says. */
 cudaError_t image_add(struct image_parts *to, const void *data, size_t n);

@@ -56,6 +56,8 @@ bool link_answer(void *answer, size_t size, void **rest, size_t *nrest);
 cudaError_t link_reset(void);
 /* Ours of that name, with its _ptsz or _ptds; NULL: the runtime has none (stubs.c). */
 void *runtime_function(const char *name);
+/* Of nvJitLink (driver/jit_link.c). */
+void *jit_link_function(const char *name);
 
 /* Begins a call: the lock is held, the device there; where it is not, the call ends with its error. */
 #define BEGIN                    \
