@@ -38,7 +38,9 @@ static void child(const struct start *s, pid_t parent, int told)
         _exit(NOT_STARTED);
     /* else CuPy hands over machine code alone, and PyCUDA machine code without its PTX */
     setenv("CUPY_COMPILE_WITH_PTX", "1", 0);
+    setenv("CUPY_ACCELERATORS", "", 0); /* those are compiled, as machine code */
     setenv("PYCUDA_DEFAULT_NVCC_FLAGS", "-lineinfo", 0);
+    setenv("CUDA_VISIBLE_DEVICES", "0", 1); /* what hides the machine's GPUs does not hide this one */
     if (put_before("LD_PRELOAD", s->library) && put_before("LD_LIBRARY_PATH", s->folder) &&
         setenv(WIRE_ENVIRONMENT, s->socket, 1) == 0)
         execvp(s->argv[0], s->argv);

@@ -34,6 +34,7 @@ claim "PTX beside it comes first" eval '"$B" list "$T/cache/x/both.cubin" | grep
 run -- "$P/driver_file" "$T/cache/x/k.ptx"; claim "a module from a file of PTX" passed
 run -- "$P/driver_file" /nowhere/x; claim "a file that is not there is CUDA_ERROR_FILE_NOT_FOUND" test $rc -eq $((301 % 256))
 run -- "$P/jit_link" "$P/inside/libnvJitLink.so.13"; claim "nvJitLink links PTX, and refuses what is none" passed
+CUDA_VISIBLE_DEVICES='' run -- /bin/sh -c 'echo "visible $CUDA_VISIBLE_DEVICES"'; claim "what hides the machine's GPUs does not hide the simulated one" grep -qx 'visible 0' "$T/out"
 run -- /bin/sh -c 'echo "CuPy $CUPY_COMPILE_WITH_PTX"'; claim "CuPy is told to hand over PTX" grep -qx 'CuPy 1' "$T/out"
 run -- /bin/sh -c 'echo "PyCUDA $PYCUDA_DEFAULT_NVCC_FLAGS"'; claim "PyCUDA is told to leave it in" grep -qx 'PyCUDA -lineinfo' "$T/out"
 "$B" capture --emulate -k turn -o "$T/kept" -- "$P/driver" > "$T/out" 2> "$T/err"; rc=$?
