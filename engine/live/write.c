@@ -2,6 +2,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/file.h"
 #include "engine/live/take.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
@@ -163,18 +164,31 @@ static void fix(struct trim *tr, const struct ptx_module *m, const struct ptx_fu
         fix_by_data(tr);
 }
 
-/* The order of the files: that of the parameters, whatever addresses memory got. */
+/* How many variables have a name that is before this one's. */
+static uint32_t names_before(const struct trim *tr, const char *name)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < tr->n; i++) {
+        const char *other = tr->t->range[tr->v[i].range].name;
+        n += other && strcmp(other, name) < 0;
+    }
+    return n;
+}
+
+/* The order of the files: that of the parameters and of variables' names, whatever addresses memory got. */
 static void number(struct trim *tr)
 {
     uint32_t n = 0;
-    for (size_t i = 0; i < tr->n; i++)
-        tr->v[i].first = UINT32_MAX;
+    for (size_t i = 0; i < tr->n; i++) {
+        const char *name = tr->t->range[tr->v[i].range].name;
+        tr->v[i].first = name ? UINT32_MAX - (uint32_t)tr->n + names_before(tr, name) : UINT32_MAX;
+    }
     for (size_t i = 0; i < tr->t->nparam; i++)
         for (uint64_t at = 0; at + 8 <= tr->t->param[i].n; at += 8, n++) {
             uint64_t v;
             memcpy(&v, tr->t->param[i].bytes + at, 8);
             size_t r = region_at(tr, v);
-            if (r != SIZE_MAX && tr->v[r].first == UINT32_MAX)
+            if (r != SIZE_MAX && n < tr->v[r].first)
                 tr->v[r].first = n;
         }
 }
@@ -355,16 +369,43 @@ static bool put_tensor(struct writing *w, struct arg_spec *a, const struct take_
     return true;
 }
 
+/* Does it name this parameter, in a list, too? */
+static bool names(const struct ptx_operand *o, const struct ptx_symbol *s)
+{
+    if (o->kind == OPND_VEC) {
+        for (uint16_t i = 0; i < o->nelem; i++)
+            if (names(&o->elem[i], s))
+                return true;
+        return false;
+    }
+    return (o->kind == OPND_SYM || (o->kind == OPND_ADDR && o->base == BASE_SYM)) && o->sym == s;
+}
+
+/* Copies from `was` what the instruction reads of a parameter of n bytes: a load its bytes, all else the whole. */
+static void keep_read(const struct ptx_inst *i, const struct ptx_symbol *s, const uint8_t *was,
+                      uint8_t *to, uint64_t n)
+{
+    for (unsigned j = 0; j < i->nopnds; j++) {
+        const struct ptx_operand *o = &i->opnds[j];
+        bool load = o->kind == OPND_ADDR && o->imm >= 0 && ptx_is_param_load(i);
+        uint64_t at = load ? (uint64_t)o->imm : 0;
+        uint64_t size = load ? ptx_type_bits((enum ptx_type)i->type[0]) / 8 * i->vec : n;
+        if (names(o, s) && at < n)
+            memcpy(to + at, was + at, size < n - at ? size : n - at);
+    }
+}
+
 /* Pointers inside are arguments of their own (put_inner): their bytes, which are another GPU's addresses there,
- * are zero here. */
-static void put_bytes(struct writing *w, struct arg_spec *a, const struct take_param *p)
+ * are zero here, and so is filling that the kernel does not read: a program leaves it as it was. */
+static void put_bytes(struct writing *w, struct arg_spec *a, const struct take_param *p,
+                      const struct ptx_func *f, const struct ptx_symbol *s)
 {
     a->kind = ARG_BYTES;
     a->bytes = base_alloc(p->n ? p->n : 1);
     a->nbytes = p->n;
     w->oom |= !a->bytes;
-    if (a->bytes)
-        memcpy(a->bytes, p->bytes, p->n);
+    for (uint32_t i = 0; a->bytes && i < f->ninsts; i++)
+        keep_read(&f->insts[i], s, p->bytes, a->bytes, p->n);
     for (uint64_t at = 0; a->bytes && at + 8 <= p->n; at += 8) {
         uint64_t v;
         memcpy(&v, p->bytes + at, 8);
@@ -419,7 +460,7 @@ static void put_param(struct writing *w, const struct take_param *p, const struc
     if (region != SIZE_MAX)
         put_pointer(w, a, region, v);
     else if (!put_tensor(w, a, p) && !put_scalar(a, f->params[k], p))
-        put_bytes(w, a, p);
+        put_bytes(w, a, p, f, f->params[k]);
     a->name = name;
 }
 

@@ -13,6 +13,9 @@ for l in named stripped; do
 done
 mkdir "$T/alone"; cp "$P/inside/stripped-kernel.so" "$T/alone"
 run --json -- "$P/brought" "$T/alone/stripped-kernel.so" 9; claim "without a toolkit of its version the calls fail" test $rc -ne 0
+for fill in 0 171; do "$B" capture --emulate -o "$T/fill$fill" -- "$P/captured" $fill > "$T/out" 2> "$T/err"; done
+claim "a capture has no filling of structures" cmp "$T/fill0/take.launch.json" "$T/fill171/take.launch.json"
+claim "its variables stand by name" test "$(grep -o '"name": "\(alpha\|zeta\)"' "$T/fill0/take.launch.json" | tr -d '\n')" = '"name": "alpha""name": "zeta"'
 run -- "$P/vectors" 7; claim "the program's exit status" test $rc -eq 7
 claim "the table is on standard error" grep -qE '^ +2 +add +40x1x1 of 128x1x1' "$T/err"
 claim "standard output is the program's" test "$(cat "$T/out")" = PASS
