@@ -3,6 +3,8 @@
 #include "engine/emulate/runtime/context.h"
 #include "engine/emulate/runtime/image.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define WRAPPER_MAGIC 0x466243b1u
@@ -194,11 +196,28 @@ static cudaError_t ask_facts(struct kernel *k)
     return k->facts.error;
 }
 
+/* Of which object it is, once. */
+static void say_unknown(const void *f)
+{
+    static bool said;
+    Dl_info in = { 0 };
+    if (said || !dladdr(f, &in))
+        return;
+    said = true;
+    fprintf(
+        stderr,
+        "gpulocw: %s+0x%zx (%s) is launched or asked for as a kernel, but was not registered as one\n",
+        in.dli_fname ? in.dli_fname : "?", (size_t)((const char *)f - (const char *)in.dli_fbase),
+        in.dli_sname ? in.dli_sname : "no name");
+}
+
 struct kernel *kernel_of(const void *f, cudaError_t *error)
 {
     struct kernel *k = handle_is(f, HANDLE_KERNEL) ? (struct kernel *)(uintptr_t)f : NULL;
     for (struct kernel *s = R.kernels; s && f && !k; s = s->next)
         k = s->stub == f ? s : NULL;
+    if (!k && f)
+        say_unknown(f);
     *error = !k ? cudaErrorInvalidDeviceFunction : k->asked ? k->facts.error : ask_facts(k);
     return *error ? NULL : k;
 }
