@@ -211,13 +211,20 @@ static void say_unknown(const void *f)
         in.dli_sname ? in.dli_sname : "no name");
 }
 
-struct kernel *kernel_of(const void *f, cudaError_t *error)
+/* By its handle or its stub, whether or not it can be used. */
+static struct kernel *registered(const void *f)
 {
     struct kernel *k = handle_is(f, HANDLE_KERNEL) ? (struct kernel *)(uintptr_t)f : NULL;
     for (struct kernel *s = R.kernels; s && f && !k; s = s->next)
         k = s->stub == f ? s : NULL;
     if (!k && f)
         say_unknown(f);
+    return k;
+}
+
+struct kernel *kernel_of(const void *f, cudaError_t *error)
+{
+    struct kernel *k = registered(f);
     *error = !k ? cudaErrorInvalidDeviceFunction : k->asked ? k->facts.error : ask_facts(k);
     return *error ? NULL : k;
 }
@@ -246,17 +253,16 @@ void kernels_forget(uint64_t module)
             handle_drop(k);
 }
 
-/* The newer compilers' host code looks a kernel up once. */
+/* The newer compilers' host code looks a kernel up once; that it cannot be used is the launch's error. */
 EXPORT cudaError_t __cudaGetKernel(void **out, const void *stub);
 EXPORT cudaError_t __cudaGetKernel(void **out, const void *stub)
 {
-    cudaError_t e;
     BEGIN
     if (!out)
         END(cudaErrorInvalidValue);
-    struct kernel *k = kernel_of(stub, &e);
+    struct kernel *k = registered(stub);
     *out = k;
-    END(e);
+    END(k ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 
 PLAIN(cudaGetKernel, (void **out, const void *stub), __cudaGetKernel(out, stub))

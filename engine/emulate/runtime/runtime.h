@@ -1,7 +1,7 @@
 /* Private to the runtime library: the CUDA runtime as programs call it, on a device in another process.
  * A build of its own, no part of the engine: libc alone.
  *
- *   enter.c    finding the functions of a static runtime, putting ours in their place
+ *   enter.c    finding the functions of a static runtime, putting ours in their place (object.c: names)
  *   link.c     the socket: messages, errors        begin.c    the first call that needs it
  *   region.c   device memory, by address           memory.c   allocation as programs call it; pool.c
  *   virtual.c  addresses and memory apart          mapped.c   what is mapped where
