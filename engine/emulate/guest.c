@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ERROR_VALUE = 1, ERROR_MEMORY = 2, ERROR_SYMBOL = 13, ERROR_FUNCTION = 98 };
+enum { ERROR_VALUE = 1, ERROR_MEMORY = 2, ERROR_SYMBOL = 13, ERROR_FUNCTION = 98, ERROR_NO_IMAGE = 209 };
 
 /* ---- modules, kernels ---- */
 static struct guest_module *module_of(struct guest *s, uint64_t id)
@@ -137,6 +137,11 @@ static bool ask_kernel(struct guest *s, const struct wire_name *r, struct str na
     struct card_code *code = code_of(s, r->module, &error);
     enum status st = code ? card_kernel(code, name, &k, &ds) : ST_OK;
     struct guest_kernel *known = k ? kernel_of(s, k, r->module) : NULL;
+    if (error == ERROR_NO_IMAGE)
+        diag_hint(diag_add(&ds, DIAG_ERROR, "no-ptx", NULL, NO_SPAN,
+                           "kernel %.*s has no PTX for this device", (int)name.n, name.s),
+                  "build it with PTX; those of PyTorch, cuBLAS and cuDNN have none, those of "
+                  "torch.compile do");
     no.error = !code ? error : st == ST_INPUT ? ERROR_FUNCTION : error_of(st, &ds);
     if (k && !known)
         no.error = ERROR_MEMORY;

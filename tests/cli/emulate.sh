@@ -65,6 +65,7 @@ run -- "$P/printing"; claim "printf and assert" passed
 claim "what kernels print comes where the program waits" test "$(head -5 "$T/out" | tr '\n' '|')" = 'before|hi 0|hi 1|hi 2|after|'
 run --json -- "$P/missing"; claim "what cannot be had is an error" test $rc -eq 0
 claim "calls that are not there are counted" json "d['not_supported']==[{'call':'cudaIpcGetMemHandle','count':3}]"
+claim "a kernel of machine code alone is refused by name, and what to do is said" eval 'grep -q "error: kernel add has no PTX for this device" "$T/err" && grep -q "hint: build it with PTX" "$T/err"'
 claim "one name in two modules is two kernels" json "len(d['kernels'])==2"
 run -- "$P/asking"; claim "attributes, occupancy, launches that do not fit" passed
 claim "they are the preset's" grep -qx 'SMs 132' "$T/out"

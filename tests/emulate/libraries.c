@@ -82,6 +82,23 @@ static void arrays(void)
     NEED(memcmp(in, out, sizeof in) == 0);
 }
 
+/* As many fatbins as a large library registers; each is read only when a kernel of it is asked for. */
+static void many(void)
+{
+    static char stub;
+    static unsigned h[4];
+    unsigned *d;
+    for (int i = 0; i < 5000; i++)
+        load("nobody asks for it");
+    kernel(load(ADD_PTX), &stub, "add");
+    OK(cudaMalloc((void **)&d, sizeof h));
+    OK(cudaMemset(d, 0, sizeof h));
+    OK(add(&stub, d, d, 6, 4, NULL));
+    OK(cudaMemcpy(h, d, sizeof h, 2));
+    NEED(h[0] == 6 && h[3] == 6);
+    OK(cudaFree(d));
+}
+
 int main(void)
 {
     const struct cudaChannelFormatDesc f32x4 = { 32, 32, 32, 32, 2 };
@@ -89,6 +106,7 @@ int main(void)
     int v;
     library();
     arrays();
+    many();
     NEED(cudaDeviceGetP2PAttribute(&v, 2, 0, 0) == cudaErrorInvalidDevice);
     OK(cudaDeviceGetTexture1DLinearMaxWidth(&n, &f32x4, 0));
     NEED(n == 67108864);

@@ -30,8 +30,9 @@ static struct {
     uint64_t modules;
     struct kernel *kernels;
     struct variable *variables;
-    bool managed; /* some managed variable has no memory yet */
-    struct module *of[4096];
+    bool managed;       /* some managed variable has no memory yet */
+    struct module **of; /* by number; NULL: an image's, or none */
+    size_t cap;
 } R;
 
 /* ---- fatbins ---- */
@@ -110,6 +111,26 @@ static void use_module(struct module *m)
     place_managed(m);
 }
 
+static struct module *module_numbered(uint64_t id)
+{
+    return id < R.cap ? R.of[id] : NULL;
+}
+
+static void number(struct module *m)
+{
+    m->id = R.modules++;
+    if (m->id >= R.cap) {
+        size_t cap = 2 * m->id + 64;
+        struct module **of = realloc(R.of, cap * sizeof *of);
+        if (!of)
+            return;
+        memset(of + R.cap, 0, (cap - R.cap) * sizeof *of);
+        R.of = of;
+        R.cap = cap;
+    }
+    R.of[m->id] = m;
+}
+
 EXPORT void **__cudaRegisterFatBinary(void *wrapper);
 EXPORT void **__cudaRegisterFatBinary(void *wrapper)
 {
@@ -117,9 +138,7 @@ EXPORT void **__cudaRegisterFatBinary(void *wrapper)
     runtime_enter();
     if (m) {
         m->wrapper = wrapper;
-        m->id = R.modules++;
-        if (m->id < sizeof R.of / sizeof *R.of)
-            R.of[m->id] = m;
+        number(m);
     }
     runtime_leave();
     return (void **)m;
@@ -185,8 +204,9 @@ static cudaError_t ask_facts(struct kernel *k)
     void *rest = NULL;
     size_t n = 0;
     struct wire_name r = { k->module };
-    if (k->module < sizeof R.of / sizeof *R.of && R.of[k->module])
-        use_module(R.of[k->module]);
+    struct module *m = module_numbered(k->module);
+    if (m)
+        use_module(m);
     if (!ask(WIRE_KERNEL, &r, sizeof r, k->name, strlen(k->name), &k->facts, sizeof k->facts, &rest, &n))
         return sticky();
     k->asked = true;
