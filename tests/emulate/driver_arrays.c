@@ -69,14 +69,16 @@ static void copies(void)
     OK(cuMemcpy2D(&c));
     OK(cuMemcpyDtoH(out, d + 2 * 512, 12));
     NEED(memcmp(out, &in[0][4][2], 12) == 0);
-    OK(cuMemcpyAtoH(out, a, ROW + 4, 8));
-    NEED(memcmp(out, &in[0][1][1], 8) == 0);
-    OK(cuMemcpyAtoA(b, 0, a, ROW, ROW));
+    IS(VALUE, cuMemcpyAtoH(out, a, ROW + 4, 8)); /* of the first row alone */
+    IS(VALUE, cuMemcpyAtoA(b, 0, a, ROW, ROW));
+    OK(cuMemcpyAtoH(out, a, 4, 8));
+    NEED(memcmp(out, &in[0][0][1], 8) == 0);
+    OK(cuMemcpyAtoA(b, 0, a, 0, ROW));
     OK(cuMemcpyAtoD(d, b, 0, ROW));
     OK(cuMemcpyDtoA(b, 0, d, ROW / 2));
     OK(cuMemcpyHtoA(b, ROW / 2, in, ROW / 2));
     OK(cuMemcpyAtoH(out, b, 0, ROW));
-    NEED(memcmp(out, &in[0][1], ROW / 2) == 0 && memcmp(&out[0][0][W / 2], in, ROW / 2) == 0);
+    NEED(memcmp(out, &in[0][0], ROW / 2) == 0 && memcmp(&out[0][0][W / 2], in, ROW / 2) == 0);
     c = to_array(a, ROW - 4, 0, 8, 1);
     IS(VALUE, cuMemcpy2D(&c));
     c = to_array(a, 0, H - 1, ROW, 2);
@@ -162,7 +164,9 @@ static void textures(void)
     OK(cuMemcpyDtoH(out, d, ROW));
     NEED(out[0][0][0] == in[0][2][0] && out[0][0][5] == (in[0][2][4] + in[0][2][5]) / 2);
     OK(cuTexObjectDestroy(t));
+#ifndef WITH_CUDA_H /* a driver need not notice */
     IS(VALUE, cuTexObjectDestroy(t));
+#endif
     r.resType = 3;
     r.res.pitch2D.devPtr = d + 4096, r.res.pitch2D.format = F32, r.res.pitch2D.numChannels = 1;
     r.res.pitch2D.width = W, r.res.pitch2D.height = H, r.res.pitch2D.pitchInBytes = 512;
@@ -210,13 +214,19 @@ static void surfaces(void)
     r.res.array.hArray = a;
     OK(cuSurfObjectCreate(&s, &r));
     run("draw", H, W, args);
-    OK(cuMemcpyAtoH(out, a, 3 * ROW, ROW));
+    CUDA_MEMCPY2D c;
+    memset(&c, 0, sizeof c);
+    c.srcMemoryType = IN_ARRAY, c.srcArray = a, c.srcY = 3;
+    c.dstMemoryType = ON_HOST, c.dstHost = out, c.WidthInBytes = ROW, c.Height = 1;
+    OK(cuMemcpy2D(&c));
     for (int i = 0; i < W; i++)
         NEED(out[0][0][i] == (float)(2 * i + 3));
     OK(cuSurfObjectDestroy(s));
     OK(cuArrayDestroy(a));
+#ifndef WITH_CUDA_H                    /* a driver need not notice */
     r.res.array.hArray = flat_array(); /* was not made for it */
     IS(VALUE, cuSurfObjectCreate(&s, &r));
+#endif
 }
 
 int main(void)

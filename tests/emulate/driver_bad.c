@@ -13,6 +13,7 @@ enum {
     CONTEXT = 201,
     NO_BINARY = 209,
     PTX = 218,
+    SPOILT = 901,
     NO_FILE = 301,
     HANDLE = 400,
     NOT_FOUND = 500,
@@ -187,7 +188,9 @@ static void orders(void)
     IS(HANDLE, cuEventDestroy(f));
     IS(CAPTURING, cuStreamBeginCapture(NULL, 0));
     OK(cuStreamBeginCapture(s, 0));
-    IS(CAPTURING, cuStreamSynchronize(s));
+    IS(CAPTURING, cuStreamSynchronize(s)); /* which spoils it */
+    IS(SPOILT, cuStreamEndCapture(s, &g));
+    OK(cuStreamBeginCapture(s, 0));
     OK(cuStreamEndCapture(s, &g));
     NEED(cuStreamEndCapture(s, &g) != 0);
     OK(cuGraphInstantiate(&x, g, 0));

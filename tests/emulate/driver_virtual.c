@@ -2,7 +2,14 @@
 
 /* Addresses that are reserved, memory that is mapped there: as a container does that grows in place. With
  * -DWITH_CUDA_H it runs on a GPU, too. */
-enum { VALUE = 1, NO_MEMORY = 2, NO_DEVICE_OF_THAT_NUMBER = 101, ADDRESS = 700, WORDS = 1 << 19 };
+enum {
+    VALUE = 1,
+    NO_MEMORY = 2,
+    NO_DEVICE_OF_THAT_NUMBER = 101,
+    ADDRESS = 700,
+    NO_SUPPORT = 801,
+    WORDS = 1 << 19
+};
 static CUmemAllocationProp prop;
 static CUmemAccessDesc both, none;
 static size_t step, total;
@@ -100,15 +107,17 @@ static void wrong(CUdeviceptr p)
     IS(NO_DEVICE_OF_THAT_NUMBER, cuMemCreate(&no, step, &other, 0));
     IS(VALUE, cuMemGetAllocationGranularity(NULL, &prop, 0));
     OK(cuMemCreate(&h, 2 * step, &prop, 0));
-    IS(VALUE, cuMemMap(p + 4096, step, 0, h, 0));
-    IS(VALUE, cuMemMap(p, 4 * step, 0, h, 0));
+    IS(NO_SUPPORT, cuMemMap(p + 4096, step, 0, h, 0));
+    IS(NO_SUPPORT, cuMemMap(p, 4 * step, 0, h, 0));
     IS(VALUE, cuMemMap(p + 4 * step, 2 * step, 0, h, 0));
     IS(VALUE, cuMemMap(64 * step, 2 * step, 0, h, 0));
     OK(cuMemMap(p, 2 * step, 0, h, 0));
     IS(VALUE, cuMemMap(p, 2 * step, 0, h, 0));
     IS(VALUE, cuMemAddressFree(p, 4 * step));
     IS(VALUE, cuMemUnmap(p, step));
+    OK(cuMemUnmap(p, 3 * step)); /* what is mapped there */
     IS(VALUE, cuMemUnmap(p, 3 * step));
+    OK(cuMemMap(p, 2 * step, 0, h, 0));
     IS(VALUE, cuMemSetAccess(p, 4 * step, &both, 1));
     IS(VALUE, cuMemFree(p));
 #ifndef WITH_CUDA_H

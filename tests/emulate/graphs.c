@@ -60,9 +60,9 @@ static void edit(const struct cudaKernelNodeParams *k, unsigned *d, unsigned *h,
     OK(cudaGraphCreate(&outer, 0));
     OK(cudaGraphAddNode(&child, outer, NULL, NULL, 0, &whole));
     OK(cudaGraphChildGraphNodeGetGraph(child, &inner));
-    NEED(inner != g && whole.of.child == inner);
+    NEED(inner != g && whole.of.child == g);
     set.type = 13; /* a condition */
-    NEED(cudaGraphAddNode(&other, g, NULL, NULL, 0, &set) == cudaErrorNotSupported);
+    NEED(cudaGraphAddNode(&other, g, NULL, NULL, 0, &set) != 0);
 }
 
 /* A graph captured from two streams, and one made of nodes, launched again and again. */
@@ -88,13 +88,14 @@ int main(void)
     OK(cudaEventRecord(e, s));
     OK(cudaStreamWaitEvent(t, e, 0));
     OK(add(&stub, d, d, 10, N, t));
-    NEED(cudaStreamSynchronize(s) == cudaErrorStreamCaptureUnsupported);
     cudaGraphNode_t const *last;
     unsigned long long id;
     size_t waits = 0;
     int capturing;
     OK(cudaStreamGetCaptureInfo(t, &capturing, &id, &g, &last, NULL, &waits));
     NEED(capturing == 1 && g && waits == 1);
+    OK(cudaEventRecord(e, t));
+    OK(cudaStreamWaitEvent(s, e, 0));
     OK(cudaStreamEndCapture(s, &g));
     OK(cudaMemcpy(h, d, sizeof h, 2));
     NEED(h[3] == 0); /* nothing has run */
@@ -103,6 +104,15 @@ int main(void)
         OK(cudaGraphLaunch(x, s));
     OK(cudaMemcpy(h, d, sizeof h, 2));
     NEED(h[0] == 33 && h[N - 1] == 33);
+    cudaGraph_t none = g;
+    OK(cudaStreamBeginCapture(s, 0));
+    OK(add(&stub, d, d, 1, N, s));
+    NEED(cudaStreamSynchronize(s) == cudaErrorStreamCaptureUnsupported);
+    OK(cudaStreamGetCaptureInfo(s, &capturing, &id, &g, &last, NULL, &waits));
+    NEED(capturing == 2); /* invalid from there on */
+    IS(cudaErrorStreamCaptureInvalidated, add(&stub, d, d, 1, N, s));
+    IS(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(s, &none));
+    NEED(!none);
     void *args[] = { &d, &d, &by, &n };
     const struct cudaKernelNodeParams k = { &stub, { 2, 1, 1 }, { 128, 1, 1 }, 0, args, NULL };
     const struct cudaMemsetParams m = { d, 0, 2, 4, N, 1 };

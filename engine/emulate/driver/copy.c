@@ -158,13 +158,21 @@ static CUresult copy3d_peer(const struct memcpy3d *c, cudaStream_t s)
 SAME(cuMemcpy3DPeer, (const struct memcpy3d *c), copy3d_peer(c, NULL))
 SAME(cuMemcpy3DPeerAsync, (const struct memcpy3d *c, cudaStream_t s), copy3d_peer(c, s))
 
-/* ---- bytes of an array's first slice ---- */
+/* ---- bytes of an array's first row ---- */
+static char *array_row(cudaArray_const_t a, size_t at, size_t n)
+{
+    const struct cudaPos from = { .x = at };
+    const struct cudaExtent one = { n, 1, 1 };
+    struct copy_side s;
+    return array_side(&s, a, &from, &one) ? (char *)s.p : NULL;
+}
+
 static CUresult array_copy(cudaArray_const_t a, size_t at, void *other, size_t n, bool to_array,
                            cudaStream_t s)
 {
     if (!is_array(a))
         return CUDA_ERROR_INVALID_HANDLE;
-    char *in = array_bytes(a, at, n);
+    char *in = array_row(a, at, n);
     if (!in || !other)
         return CUDA_ERROR_INVALID_VALUE;
     return to_array ? cudaMemcpyAsync(in, other, n, KindDefault, s)
@@ -176,7 +184,7 @@ static CUresult between_arrays(cudaArray_const_t to, size_t to_at, cudaArray_con
 {
     if (!is_array(from))
         return CUDA_ERROR_INVALID_HANDLE;
-    return array_copy(to, to_at, array_bytes(from, from_at, n), n, true, NULL);
+    return array_copy(to, to_at, array_row(from, from_at, n), n, true, NULL);
 }
 
 static void *mine(const void *p)

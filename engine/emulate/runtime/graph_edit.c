@@ -288,7 +288,7 @@ static cudaError_t any_op(struct op *op, const struct node_params *p)
 }
 
 static cudaError_t add_node(cudaGraphNode_t *out, cudaGraph_t g, cudaGraphNode_t const *before, size_t n,
-                            struct node_params *p)
+                            const struct node_params *p)
 {
     struct op op;
     BEGIN
@@ -297,8 +297,6 @@ static cudaError_t add_node(cudaGraphNode_t *out, cudaGraph_t g, cudaGraphNode_t
     e = e ? e : graph_add(g, &op, before, n, out);
     if (e)
         graph_free(copy);
-    else if (copy)
-        p->of.child = copy; /* the program goes on with that one */
     END(e);
 }
 

@@ -105,9 +105,10 @@ cudaError_t op_run(const struct op *op)
 cudaError_t op_do(struct op *op, cudaStream_t s)
 {
     cudaGraph_t g = capture_of(s);
-    if (g)
+    if (g && !g->spoilt)
         return graph_append(g, op, NULL);
-    cudaError_t e = !stream_of(s)         ? cudaErrorInvalidResourceHandle
+    cudaError_t e = g                     ? cudaErrorStreamCaptureInvalidated
+                    : !stream_of(s)       ? cudaErrorInvalidResourceHandle
                     : op->kind == OP_HOST ? run_host(op, true)
                                           : op_run(op);
     op_free(op);

@@ -227,6 +227,7 @@ struct graph {
     cudaGraphNode_t *v; /* owned, in the order of their making */
     size_t n, cap;
     uint64_t turn;
+    bool spoilt; /* a capture that something was asked of which it does not allow */
 };
 cudaGraph_t graph_new(void);
 void graph_free(cudaGraph_t g);

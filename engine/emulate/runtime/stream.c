@@ -28,12 +28,14 @@ PLAIN(cudaStreamCreate, (cudaStream_t * s), cudaStreamCreateWithPriority(s, 0, 0
 LOCKED(cudaStreamDestroy, (cudaStream_t s),
        stream_drop(s) ? cudaSuccess : cudaErrorInvalidResourceHandle)
 
-/* A stream that is captured cannot be waited for. */
+/* A stream that is captured cannot be waited for: the capture is invalid then. */
 static cudaError_t wait_for(cudaStream_t s)
 {
     struct stream *k = stream_of(s);
     if (!k)
         return cudaErrorInvalidResourceHandle;
+    if (k->into)
+        k->into->spoilt = true;
     return k->into ? cudaErrorStreamCaptureUnsupported : drain();
 }
 
@@ -180,12 +182,21 @@ EXPORT cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out)
         END(cudaErrorIllegalState);
     cudaGraph_t g = k->into;
     capture_end(g);
-    *out = g;
-    END(cudaSuccess);
+    *out = g->spoilt ? NULL : g;
+    if (*out)
+        END(cudaSuccess);
+    graph_free(g);
+    END(cudaErrorStreamCaptureInvalidated);
+}
+
+/* None, active, invalidated. */
+static int capture_status(const struct graph *g)
+{
+    return g ? 1 + g->spoilt : 0;
 }
 
 LOCKED(cudaStreamIsCapturing, (cudaStream_t s, int *status),
-       status ? (*status = capture_of(s) != NULL,
+       status ? (*status = capture_status(capture_of(s)),
                  stream_of(s) ? cudaSuccess : cudaErrorInvalidResourceHandle)
               : cudaErrorInvalidValue)
 
@@ -195,7 +206,8 @@ cudaError_t capture_info(cudaStream_t s, int *status, unsigned long long *id, cu
     cudaGraph_t g = capture_of(s);
     if (!status || !stream_of(s))
         return status ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
-    *status = g != NULL;
+    *status = capture_status(g);
+    g = g && g->spoilt ? NULL : g;
     if (id)
         *id = (uintptr_t)g;
     if (graph)

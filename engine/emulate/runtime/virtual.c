@@ -30,6 +30,20 @@ static bool whole(uint64_t addr, size_t n, size_t *from, size_t *to)
     return at == end;
 }
 
+/* What is mapped in the range is whole, and there is some. */
+static bool covers(uint64_t addr, size_t n, size_t *from, size_t *to)
+{
+    size_t i = *from = mapped_above(addr);
+    uint64_t end;
+    if (__builtin_add_overflow(addr, n, &end))
+        return false;
+    for (; i < mapped_count() && mapped(i)->b.addr < end; i++)
+        if (mapped(i)->b.addr < addr || mapped(i)->b.addr + mapped(i)->b.n > end)
+            return false;
+    *to = i;
+    return i > *from;
+}
+
 /* Nothing is mapped in the range. */
 static bool is_free(uint64_t addr, size_t n)
 {
@@ -121,9 +135,10 @@ static bool free_there(uint64_t addr, size_t n)
 
 cudaError_t virtual_map(uint64_t addr, size_t n, size_t offset, struct physical *h)
 {
-    if (!handle_is(h, HANDLE_PHYSICAL) || !in_steps(n) || addr % VIRTUAL_STEP || offset || n > h->n ||
-        !free_there(addr, n))
+    if (!handle_is(h, HANDLE_PHYSICAL) || !in_steps(n) || offset || !free_there(addr, n))
         return cudaErrorInvalidValue;
+    if (addr % VIRTUAL_STEP || n > h->n)
+        return cudaErrorNotSupported;
     struct mapping m = { { .addr = addr, .n = n, .at = h->at, .kind = BLOCK_MAPPED }, h, 0 };
     if (!mapped_add(&m))
         return cudaErrorMemoryAllocation;
@@ -134,7 +149,7 @@ cudaError_t virtual_map(uint64_t addr, size_t n, size_t offset, struct physical 
 cudaError_t virtual_unmap(uint64_t addr, size_t n)
 {
     size_t from, to;
-    if (!whole(addr, n, &from, &to))
+    if (!covers(addr, n, &from, &to))
         return cudaErrorInvalidValue;
     cudaError_t e = drain();
     if (e)
