@@ -26,8 +26,9 @@ enum {
     COLUMN = 120,     /* of a table */
     LETTER = 7,       /* of a name, at most */
 };
-#define INK  "#222"
-#define PALE "#667"
+#define INK        "#222"
+#define OVER_LINES "font-size=\"9\" paint-order=\"stroke\" stroke=\"#fff\" stroke-width=\"3\""
+#define PALE       "#667"
 static const char *const colours[] = { "#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756",
                                        "#72b7b2", "#9d755d", "#bab0ac", "#eeca3b" };
 
@@ -164,7 +165,7 @@ static void put_bar(const struct panel *p, double x, struct paper_value v, size_
         double mark = v.paper == v.paper ? y_of(p, v.paper) : y; /* the value stands clear of the mark */
         if (p->bar >= VALUE_LEAST && !p->only)
             put_text(out, x + p->bar / 2, (mark < y && mark > y - 14 ? mark : y) - 3,
-                     "text-anchor=\"middle\" font-size=\"9\"", text);
+                     "text-anchor=\"middle\" " OVER_LINES, text);
     } else if (!p->only) {
         put_text(out, x + p->bar / 2, y_of(p, 0) - 3,
                  "text-anchor=\"middle\" font-size=\"8\" fill=\"" PALE "\"", p->bar >= 14 ? "n/a" : "–");
@@ -239,7 +240,6 @@ static void put_sectors(const struct panel *p, struct buf *out)
 }
 
 /* ---- lines ---- */
-#define OVER_LINES "font-size=\"9\" paint-order=\"stroke\" stroke=\"#fff\" stroke-width=\"3\""
 /* π at the peak of a curve, the valley behind it, the plateau at its end. */
 static void put_marks(const struct panel *p, size_t s, double span, struct buf *out)
 {

@@ -119,7 +119,8 @@ def merged(parts):
 def evidence(d, date, also):
     only = sorted({r["platform"] for r in d["rows"] if r["platform"]} | set(also))
     kind = "computed" if d["id"] in ("s1-tab1", "s2-cln", "s5-tab1", "s4-fig9", "s4-fig10", "s3-fig3") else "modelled" if d["id"] in ("s1-fig2", "s1-fig3", "s1-energy") else "simulated"
-    return "EVIDENCE(%s, \"%s\", \"%s%s; %s\")" % (quoted(d["id"]), date, kind, ": " + ", ".join(only) if only else "", agreement(d))
+    of = "of the last recorded, %s: " % ", ".join(sorted({r["platform"] for r in d["rows"]})) if also else ""
+    return "EVIDENCE(%s, \"%s\", \"%s%s; %s%s\")" % (quoted(d["id"]), date, kind, ": " + ", ".join(only) if only else "", of, agreement(d))
 
 def recorded():
     """{ID: lines}, of the file as it is"""
