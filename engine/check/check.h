@@ -13,7 +13,7 @@ struct result;
 enum rule_level { RULE_OFF, RULE_NOTE, RULE_WARNING, RULE_ERROR };
 extern const char *const rule_level_names[]; /* by enum rule_level */
 enum rule_id {
-#define RULE(id, name, level, limit, unit, fault, title, help) RULE_##id,
+#define RULE(id, name, level, limit, unit, fault, title, page, help) RULE_##id,
 #include "engine/check/rules.def"
 #undef RULE
     RULE_COUNT
@@ -26,6 +26,7 @@ struct rule {
     const char *
         fault; /* code of the diagnostic of a checked run; empty: the analysis finds it; "-": counters */
     const char *title;
+    const char *page; /* of https://docs.nvidia.com/ */
     const char *help;
 };
 /* What is asked of each rule: the table's, as a rules file changes it. */

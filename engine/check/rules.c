@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const struct rule rules[] = {
-#define RULE(id, name, level, limit, unit, fault, title, help) \
-    { name, level, limit, unit, fault, title, help },
+#define RULE(id, name, level, limit, unit, fault, title, page, help) \
+    { name, level, limit, unit, fault, title, page, help },
 #include "engine/check/rules.def"
 #undef RULE
 };

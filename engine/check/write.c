@@ -201,6 +201,14 @@ static void message(struct jw *w, const char *key, const char *value)
     jw_end_obj(w);
 }
 
+static void put_page(struct jw *w, const struct rule *rule)
+{
+    struct buf b = { 0 };
+    buf_printf(&b, "https://docs.nvidia.com/%s", rule->page);
+    jw_put_str(w, "helpUri", b.s);
+    buf_free_checked(&b, w->out);
+}
+
 static void put_rules(struct jw *w, const struct rules *r)
 {
     static const char *const levels[] = { "none", "note", "warning", "error" };
@@ -213,6 +221,7 @@ static void put_rules(struct jw *w, const struct rules *r)
         message(w, "shortDescription", rule->title);
         message(w, "fullDescription", rule->help);
         message(w, "help", rule->help);
+        put_page(w, rule);
         jw_put_obj(w, "defaultConfiguration");
         jw_put_str(w, "level", levels[r->level[i]]);
         jw_end_obj(w);

@@ -51,6 +51,7 @@ for run in d["runs"]:
         for k in ("shortDescription", "fullDescription", "help"):
             if k in r:
                 text(r[k], "rule %s, %s" % (r["id"], k))
+        assert re.fullmatch(r"https://[A-Za-z0-9._~/#%-]+", r.get("helpUri", "")), "rule %s has no helpUri" % r["id"]
         assert r.get("defaultConfiguration", {}).get("level", "warning") in LEVELS
     assert len({r["id"] for r in rules}) == len(rules), "two rules have one id"
     for n, r in enumerate(run.get("results", [])):
