@@ -97,7 +97,7 @@ static size_t choose(struct optimize *o)
 
 /* ---- their launches ---- */
 
-static struct optimized *named(struct optimize *o, const char *name)
+struct optimized *optimize_named(struct optimize *o, const char *name)
 {
     for (size_t i = 0; i < o->n && name; i++)
         if (strcmp(o->v[i].name, name) == 0)
@@ -114,7 +114,7 @@ static char *beside(const struct optimize *o, const char *file)
 
 static void take_files(struct optimize *o, const cJSON *k)
 {
-    struct optimized *x = named(o, json_text(k, "name"));
+    struct optimized *x = optimize_named(o, json_text(k, "name"));
     const cJSON *files = json_get(k, "files");
     const char *ptx = json_text(files, "ptx"), *launch = json_text(files, "launch");
     if (!x || !x->chosen)
@@ -219,12 +219,13 @@ static double median(const cJSON *k, const char *key)
 
 static void take_applied(struct optimize *o, const cJSON *k)
 {
-    struct optimized *x = named(o, json_text(k, "name"));
+    struct optimized *x = optimize_named(o, json_text(k, "name"));
     const cJSON *equal = json_get(k, "equal");
     if (!x)
         return;
     json_u64(json_get(k, "launches"), &x->launches);
     json_u64(json_get(k, "applied"), &x->applied);
+    json_u64(json_get(k, "in_graphs"), &x->graphs);
     x->equal = cJSON_IsTrue(equal) ? EQUAL_YES : cJSON_IsFalse(equal) ? EQUAL_NO : EQUAL_UNKNOWN;
     double was = median(k, "original_ns"), now = median(k, "tuned_ns");
     x->lost = x->equal == EQUAL_NO || now >= was;
@@ -232,8 +233,6 @@ static void take_applied(struct optimize *o, const cJSON *k)
         why(x, "its outputs in the program differ: the original stays");
     else if (x->lost)
         why(x, "it is not faster in the program: the original stays");
-    else if (!x->applied)
-        why(x, "no launch of the program took it");
 }
 
 static void number(const cJSON *o, const char *key, double *to)
@@ -255,7 +254,8 @@ static void compare_printed(struct optimize *o, const struct buf *three)
     o->output_same = same ? EQUAL_YES : EQUAL_NO;
 }
 
-/* The times of the whole program; of one that ended otherwise than before there are none. */
+/* The times of the unchanged program; of one that ended otherwise than before there are none. Those of the tuned one
+ * are not taken: verified launches run both kernels. */
 static void take_whole(struct optimize *o, const cJSON *p, const struct buf *three)
 {
     int64_t exit = 0;
@@ -265,9 +265,7 @@ static void take_whole(struct optimize *o, const cJSON *p, const struct buf *thr
         return;
     }
     number(p, "wall_original_ns", &o->wall_ns);
-    number(p, "wall_ns", &o->wall_tuned_ns);
     number(p, "gpu_original_ns", &o->gpu_ns);
-    number(p, "gpu_ns", &o->gpu_tuned_ns);
     compare_printed(o, three);
 }
 
@@ -313,16 +311,25 @@ static size_t count(const struct optimize *o, bool (*is)(const struct optimized 
     return n;
 }
 
+/* Some launch took it: a verified one ran both kernels, those of graphs are replaced when nothing is verified. */
+static bool may_run(const struct optimized *x)
+{
+    return put_in(x) && (x->applied || x->equal == EQUAL_YES || x->graphs);
+}
+
 static void time_whole(struct optimize *o)
 {
     const char *session[OPTIMIZE_KERNELS + 1];
     size_t n = 0;
     for (size_t i = 0; i < o->n; i++)
-        if (put_in(&o->v[i]) && o->v[i].applied)
+        if (may_run(&o->v[i]))
             session[n++] = o->v[i].session;
     session[n] = NULL;
     if (n)
         optimize_whole(o, session);
+    for (size_t i = 0; i < o->n; i++)
+        if (put_in(&o->v[i]) && !o->v[i].applied)
+            why(&o->v[i], "no launch of the program took it");
 }
 
 /* What loses in the program although it won alone is put back, and the rest tried without it. */
@@ -341,7 +348,7 @@ static enum status apply(struct optimize *o)
     }
     if (!now)
         o->wall_tuned_ns = o->gpu_tuned_ns = NAN, o->output_same = EQUAL_UNKNOWN;
-    else if (st == ST_OK && !isnan(o->wall_tuned_ns))
+    else if (st == ST_OK && o->output_same != EQUAL_NO && !cancel_asked(o->a->cancel))
         time_whole(o);
     return st;
 }

@@ -23,6 +23,7 @@ struct optimized {
     double gain;    /* of the kernel alone; NaN: not tuned */
     uint64_t launches;
     uint64_t applied; /* launches that ran the tuned kernel */
+    uint64_t graphs;  /* launches in graphs, which nothing verifies */
     enum equality equal;
     bool ptx;
     bool chosen;
@@ -50,8 +51,10 @@ struct optimize {
  * printed: what the program prints goes there, NULL: it runs none. *doc: the document; owned. Not ST_OK: it has
  * none, and o->said says why. */
 enum status optimize_step(struct optimize *o, const char *const *word, struct buf *printed, cJSON **doc);
-/* whole.c: times the program unchanged and with these sessions (NULL at the end) put in, by turns, into wall_ns and
- * wall_tuned_ns, which stay as they are where a run fails. */
+/* NULL: there is none of this name in the PTX. */
+struct optimized *optimize_named(struct optimize *o, const char *name);
+/* whole.c: times the program unchanged and with these sessions (NULL at the end) put in, by turns, into wall_ns,
+ * wall_tuned_ns and gpu_tuned_ns, which stay as they are where a run fails; kernels say how many launches took them. */
 void optimize_whole(struct optimize *o, const char *const *sessions);
 /* The document, or a table on standard error; what the program printed before it. */
 void optimize_put(struct optimize *o);
