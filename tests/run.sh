@@ -21,7 +21,7 @@ one() { # FOLDER PROGRAM: what is to be shown in FOLDER/said, "passed failed ski
     local check=GPULOCW_CHECK_DOCUMENTS=1
     case $2 in *.sh) by= ;; esac
     # memory, speed, or the same under thousands of faults: a check of each document would be most of it
-    case $2 in */memory.sh | */large_session.sh | */launch_rate.sh | */test_session_journal | */test_cmd_faults) check= ;; esac
+    case $2 in */memory.sh | */large_session.sh | */launch_rate.sh | */test_session_journal | */test_cmd_*) check= ;; esac
     # a shell's background jobs ignore interrupts: not what a test of them is to begin with
     XDG_DATA_HOME=$1/data XDG_CONFIG_HOME=$1/config env --default-signal=INT,QUIT $check timeout "$(limit)" $by "$2" >"$log" 2>&1 </dev/null
     rc=$?

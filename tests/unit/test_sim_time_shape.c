@@ -163,15 +163,16 @@ static void open_loads(struct job *j, const char *first, const char *second, con
         text, sizeof text,
         ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
         ".reg .b64 %%rd<9>;\n.reg .b32 %%r<9>;\nld.param.u64 %%rd1, [a];\nmov.u32 %%r1, %%tid.x;\n"
-        "mul.wide.u32 %%rd2, %%r1, 4;\nadd.s64 %%rd3, %%rd1, %%rd2;\n");
+        "mul.wide.u32 %%rd2, %%r1, 4;\nadd.s64 %%rd3, %%rd1, %%rd2;\nadd.s64 %%rd4, %%rd1, %%rd2;\n");
+    /* by a register of its own: what .nc has read by one it does not read again */
     const char *const ops[2] = { first, second };
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < 4; i++)
             n += strncmp(ops[k], "prefetch", 8) == 0
-                     ? snprintf(text + n, sizeof text - (size_t)n, "%s [%%rd3+%d];\nmov.u32 %%r%d, 0;\n",
-                                ops[k], i * 128, 2 + i)
+                     ? snprintf(text + n, sizeof text - (size_t)n,
+                                "%s [%%rd%d+%d];\nmov.u32 %%r%d, 0;\n", ops[k], 3 + k, i * 128, 2 + i)
                      : snprintf(text + n, sizeof text - (size_t)n,
-                                "ld.global%s.u32 %%r%d, [%%rd3+%d];\n", ops[k], 2 + i, i * 128);
+                                "ld.global%s.u32 %%r%d, [%%rd%d+%d];\n", ops[k], 2 + i, 3 + k, i * 128);
         n += snprintf(text + n, sizeof text - (size_t)n,
                       "add.s32 %%r6, %%r2, %%r3;\nadd.s32 %%r7, %%r4, %%r5;\nadd.s32 %%r8, %%r6, %%r7;\n"
                       "st.global.u32 [%%rd3+%d], %%r8;\nbar.sync 0;\n",
