@@ -9,8 +9,10 @@
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/launch_read.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
+#include "engine/sim/timing/plan.h"
 
 struct ana_access;
 struct ana_kernel;
@@ -58,8 +60,36 @@ static inline void put_symbols(struct sim_program *p, const struct launch_data *
                          &ds);
     diags_free(&ds);
 }
+/* Loads that a timed launch makes once, since an assembler does: each beside the one that it repeats. */
+struct made_once {
+    const struct ptx_inst *load[64], *of[64];
+    unsigned n;
+};
+static inline void note_once(const struct sim_program *p, const struct sim_preset *g,
+                             struct made_once *o)
+{
+    struct timing_plan t;
+    o->n = 0;
+    assert_int_equal(timing_plan_make(&t, p, g), ST_OK);
+    for (uint32_t i = 0; i < p->ncode; i++) {
+        if (!t.op[i].same)
+            continue;
+        assert_true(o->n < ARRAY_LEN(o->load));
+        o->load[o->n] = p->code[i].ptx;
+        o->of[o->n++] = p->code[t.op[i].same - 1].ptx;
+    }
+    timing_plan_free(&t);
+}
+static inline const struct ptx_inst *repeated(const struct made_once *o, const struct ptx_inst *i)
+{
+    for (unsigned k = 0; k < o->n; k++)
+        if (o->load[k] == i)
+            return o->of[k];
+    return NULL;
+}
+
 static inline void simulate(const struct ptx_module *m, const struct ptx_func *f,
-                            const struct launch_data *d, struct sim_stats *out)
+                            const struct launch_data *d, struct sim_stats *out, struct made_once *once)
 {
     struct diags ds = { 0 };
     struct sim_preset preset = sim_preset_default();
@@ -79,6 +109,7 @@ static inline void simulate(const struct ptx_module *m, const struct ptx_func *f
                             .carveout = -1,
                             .hw_pi = -1 };
     assert_status_ok(sim_run(prog, &l, out, &ds), &ds);
+    note_once(prog, &preset, once);
     sim_unload(prog);
     sim_mem_free(mem);
     diags_free(&ds);
@@ -95,7 +126,15 @@ static inline const struct sim_load_stats *stats_of(const struct sim_stats *s, u
 static unsigned closed, sliced;
 /* Whether each cp.async has a load of the same bytes behind it, as in the texts of analysis_gen.h. */
 static bool twins;
-/* Returns how many loads were compared; all must agree. open: loads whose address the analysis does not
+static inline const struct ana_access *access_of(const struct ptx_module *m, const struct ana_kernel *k,
+                                                 const struct ptx_inst *i)
+{
+    for (uint32_t n = 0; n < k->naccess; n++)
+        if (&m->funcs[k->access[n].func]->insts[k->access[n].inst] == i)
+            return &k->access[n];
+    return NULL;
+}
+/* Returns how many loads were compared; all must agree: one that repeats another, which was made once, with that one. open: loads whose address the analysis does not
  * follow, and says why. */
 static inline unsigned compare(const struct ptx_module *m, const struct launch_data *d, const char *what,
                                unsigned *open)
@@ -104,9 +143,10 @@ static inline unsigned compare(const struct ptx_module *m, const struct launch_d
     struct ana_kernel *k = NULL;
     struct ana_opts o = { .data = d };
     struct sim_stats s;
+    struct made_once once;
     unsigned n = 0;
     assert_status_ok(ana_run(m, str_of(d->spec->kernel), &o, &k, &ds), &ds);
-    simulate(m, k->func, d, &s);
+    simulate(m, k->func, d, &s, &once);
     for (uint32_t i = 0; i < k->naccess; i++) {
         const struct ana_access *a = &k->access[i];
         if (a->store || a->prefetch || a->space != PTX_SPACE_GLOBAL)
@@ -117,6 +157,14 @@ static inline unsigned compare(const struct ptx_module *m, const struct launch_d
         if (copy && !x && !twins)
             continue;
         uint64_t requests = x ? x->requests : 0, sectors = x ? x->sectors : 0;
+        const struct ptx_inst *of = repeated(&once, &m->funcs[a->func]->insts[a->inst]);
+        if (of) {
+            const struct ana_access *b = access_of(m, k, of);
+            assert_non_null(b);
+            assert_int_equal(requests, 0);
+            requests = b->exact.requests;
+            sectors = b->exact.sectors;
+        }
         if (open && !a->exact.valid && a->uncounted) {
             ++*open;
             continue;
