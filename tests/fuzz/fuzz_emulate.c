@@ -143,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *at = page + ROOM - size;
     memcpy(at, data, size);
     const struct wrapper w = { WRAPPER, 1, at, NULL };
-    const struct linked l = { LINKED_MARK, size, 1 + size / 4 % 4 };
+    const struct linked l = { LINKED_MARK, size, 1 + size / 4 % 4, 0 };
     switch (size % 4) {
     case 1: open_one(&w); break;
     case 2: link_two(at, size); break;

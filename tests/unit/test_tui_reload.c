@@ -102,6 +102,40 @@ static void read_again(void **state)
     diags_free(&ds);
 }
 
+static uint32_t shown_line(const struct app *a)
+{
+    return a->source.line[a->list[PANEL_SOURCE].cursor].old;
+}
+
+/* A fresh file opens on its first load; from then on the cursor is the person's, on the first line as anywhere. */
+static void cursor_is_kept(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    (void)state;
+    make_files();
+    assert_status_ok(live_open(&a, NULL, &ds), &ds);
+    app_post(&a, JOB_OPEN, ptx, 0);
+    live_settle(&a, 0);
+    frame(&a);
+    assert_int_equal(shown_line(&a), 11);
+    assert_true(source_goto(&a, 1));
+    app_command(&a, "set bypass l1");
+    live_settle(&a, 0);
+    assert_non_null(a.snap->preview);
+    frame(&a);
+    assert_int_equal(shown_line(&a), 1);
+    char twin[300];
+    snprintf(twin, sizeof twin, "%s/twin.ptx", support_scratch());
+    put(twin, HEAD "\t// a line more\n" TAIL);
+    app_post(&a, JOB_OPEN, twin, 0);
+    live_settle(&a, 0);
+    frame(&a);
+    assert_int_equal(shown_line(&a), 12); /* another file, though its kernel has the same name */
+    live_close(&a);
+    diags_free(&ds);
+}
+
 /* A text with a mistake is shown with it; the next one is read as if nothing had been. */
 static void mistakes_between(void **state)
 {
@@ -240,7 +274,9 @@ static void written_by_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(read_again), cmocka_unit_test(mistakes_between),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(read_again),
+                                        cmocka_unit_test(mistakes_between),
+                                        cmocka_unit_test(cursor_is_kept),
                                         cmocka_unit_test(edits_of_the_launch_stay),
                                         cmocka_unit_test(saving_keeps_the_other_launches),
                                         cmocka_unit_test(written_by_others) };

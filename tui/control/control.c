@@ -125,6 +125,7 @@ static void opened(struct app *a)
     a->list[PANEL_SOURCE] = (struct list){ 0 };
     a->valley.run = a->valley.overlay = SIZE_MAX;
     a->source.njumps = 0;
+    a->source.kernel[0] = '\0';
     *a->options = *a->snap->options;
     a->undo.v[0] = *a->options;
     a->undo.n = a->undo.at = 1;

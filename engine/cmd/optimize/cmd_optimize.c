@@ -97,14 +97,6 @@ static size_t choose(struct optimize *o)
 
 /* ---- their launches ---- */
 
-struct optimized *optimize_named(struct optimize *o, const char *name)
-{
-    for (size_t i = 0; i < o->n && name; i++)
-        if (strcmp(o->v[i].name, name) == 0)
-            return &o->v[i];
-    return NULL;
-}
-
 static char *beside(const struct optimize *o, const char *file)
 {
     struct buf b = { 0 };

@@ -1,4 +1,5 @@
-/* One step of optimize: a command called in this process, its document read, the program's output kept. */
+/* One step of optimize: a command called in this process, its document read, the program's output kept; and the kernel
+ * that a document names. */
 #include "engine/cmd/optimize/optimize.h"
 
 #include "engine/base/io.h"
@@ -76,6 +77,14 @@ static void restore(int file, int was, struct buf *printed)
 }
 
 /* ---- the command ---- */
+
+struct optimized *optimize_named(struct optimize *o, const char *name)
+{
+    for (size_t i = 0; i < o->n && name; i++)
+        if (strcmp(o->v[i].name, name) == 0)
+            return &o->v[i];
+    return NULL;
+}
 
 static int words(const struct optimize *o, const char *const *word, bool runs, char **argv)
 {

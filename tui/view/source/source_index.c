@@ -181,7 +181,7 @@ static void first_load(struct app *a)
         }
 }
 
-/* Another kernel of the same file was chosen, and the cursor stands elsewhere. */
+/* A kernel was chosen, of a fresh file or of the same one, and the cursor stands elsewhere. */
 static bool kernel_changed(struct app *a, uint32_t line)
 {
     struct source_view *s = &a->source;
@@ -191,7 +191,8 @@ static bool kernel_changed(struct app *a, uint32_t line)
     if (!f || !strncmp(s->kernel, name, sizeof s->kernel - 1))
         return false;
     snprintf(s->kernel, sizeof s->kernel, "%s", name);
-    return line < line_at(&s->old, f->at.off) || line > line_at(&s->old, f->body.off + f->body.len);
+    return line <= 1 || line < line_at(&s->old, f->at.off) ||
+           line > line_at(&s->old, f->body.off + f->body.len);
 }
 
 bool source_to_change(struct app *a, size_t from, int by)
@@ -229,7 +230,7 @@ void source_refresh(struct app *a)
     source_relist(a);
     if (line && !source_goto(a, line))
         list_show(&a->list[PANEL_SOURCE], 0);
-    if (kernel_changed(a, line) || line <= 1)
+    if (kernel_changed(a, line))
         first_load(a);
     if (s->wants_change && s->mode == SRC_SIDE)
         s->wants_change = !source_first_change(a);
