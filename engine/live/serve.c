@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { QUESTION_MOST = 1 << 16, WAITING = 64, ASK_WAIT_S = 10 };
+enum { QUESTION_MOST = 1 << 16, WAITING = 64, ASK_WAIT_S = 60 };
 
 struct serve {
     const struct live_want *want;

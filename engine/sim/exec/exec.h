@@ -45,7 +45,7 @@ struct exec_cta {
     bool parked;    /* it has waited for another CTA */
     bool polls;     /* its last turn ended because all it does is look */
     /* exec_cta_repeats: its calls, what it saw at one, how often that came back */
-    uint64_t looks, state;
+    uint64_t looks, state, glimpse;
     uint32_t repeats;
     bool fault;
     bool refused;     /* it has seen that no CTA was left to be cancelled */
