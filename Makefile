@@ -89,7 +89,7 @@ $(BUILD)/gen/inject.c: $(BUILD)/gen/inject.so
 
 # And the library that emulate puts before a program's CUDA runtime and driver: libc alone, too.
 EMULATE_SRC := $(sort $(wildcard engine/emulate/runtime/*.c engine/emulate/driver/*.c))
-$(BUILD)/gen/emulate.so: $(EMULATE_SRC) $(wildcard engine/emulate/runtime/*.h engine/emulate/runtime/*.def engine/emulate/runtime/*.map engine/emulate/driver/*.h engine/emulate/driver/*.def)
+$(BUILD)/gen/emulate.so: $(EMULATE_SRC) engine/base/list.h $(wildcard engine/emulate/runtime/*.h engine/emulate/runtime/*.def engine/emulate/runtime/*.map engine/emulate/driver/*.h engine/emulate/driver/*.def)
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -Wno-missing-prototypes -O2 -I. -fPIC -shared -fvisibility=hidden -s -Wl,-soname,libcudart.so.13 -Wl,-z,initfirst -Wl,--version-script=engine/emulate/runtime/exports.map -o $@ $(EMULATE_SRC) -ldl -lpthread
 $(BUILD)/gen/emulate.c: $(BUILD)/gen/emulate.so
 	@{ echo '#include "engine/emulate/emulate_int.h"'; echo 'const unsigned char emulate_library[] = {'; \

@@ -1,5 +1,6 @@
 /* Pairs of functions, and what is checked of each. */
 #include "engine/invariants/invariants_int.h"
+#include "engine/base/list.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
@@ -8,30 +9,18 @@
 #include <string.h>
 
 /* ---- which function a new one is made of ---- */
-static uint32_t inst_at(const struct ptx_func *f, uint32_t off)
+uint32_t inv_inst_at(const struct ptx_func *f, uint32_t off)
 {
-    uint32_t from = 0, to = f->ninsts;
-    while (from < to) {
-        uint32_t mid = from + (to - from) / 2;
-        if (f->insts[mid].at.off < off)
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    return from < f->ninsts && f->insts[from].at.off == off ? from : PTX_NO_INDEX;
+    uint32_t k;
+    BISECT(k, f->ninsts, f->insts[k].at.off < off);
+    return k < f->ninsts && f->insts[k].at.off == off ? k : PTX_NO_INDEX;
 }
 
-static uint32_t origin_at(const struct inv_input *in, uint32_t off)
+uint32_t inv_origin_of(const struct inv_origin *v, uint32_t n, uint32_t off)
 {
-    uint32_t from = 0, to = in->norigins;
-    while (from < to) {
-        uint32_t mid = from + (to - from) / 2;
-        if (in->origin[mid].off < off)
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    return from < in->norigins && in->origin[from].off == off ? in->origin[from].was : PTX_NO_INDEX;
+    uint32_t k;
+    BISECT(k, n, v[k].off < off);
+    return k < n && v[k].off == off ? v[k].was : PTX_NO_INDEX;
 }
 
 static const struct ptx_func *old_of(const struct inv_input *in, const struct ptx_func *now)
@@ -40,9 +29,9 @@ static const struct ptx_func *old_of(const struct inv_input *in, const struct pt
     if (same && same->def)
         return same->def;
     for (uint32_t k = 0; k < now->ninsts && in->origin; k++) {
-        uint32_t was = origin_at(in, now->insts[k].at.off);
+        uint32_t was = inv_origin_of(in->origin, in->norigins, now->insts[k].at.off);
         for (uint32_t f = 0; f < in->old->nfuncs && was != PTX_NO_INDEX; f++)
-            if (inst_at(in->old->funcs[f], was) != PTX_NO_INDEX)
+            if (inv_inst_at(in->old->funcs[f], was) != PTX_NO_INDEX)
                 return in->old->funcs[f];
     }
     return NULL;
@@ -55,8 +44,8 @@ static bool find_origins(struct inv_pair *p)
     if (!p->in->origin)
         return inv_match(p->old.f, f, p->origin);
     for (uint32_t n = 0; n < f->ninsts; n++) {
-        uint32_t was = origin_at(p->in, f->insts[n].at.off);
-        p->origin[n] = was == PTX_NO_INDEX ? was : inst_at(p->old.f, was);
+        uint32_t was = inv_origin_of(p->in->origin, p->in->norigins, f->insts[n].at.off);
+        p->origin[n] = was == PTX_NO_INDEX ? was : inv_inst_at(p->old.f, was);
     }
     return true;
 }
@@ -158,18 +147,14 @@ static void pair_free(struct inv_pair *p)
 }
 
 /* ---- the launch ---- */
-static uint64_t threads_of(struct dim_directive d)
-{
-    return (uint64_t)d.x * (d.y ? d.y : 1) * (d.z ? d.z : 1);
-}
-
 static void inv_check_launch(struct inv_pair *p)
 {
     const struct ptx_func *f = p->now.f;
     const struct dim3u *b = p->in->block;
     if (!b || !f->entry)
         return;
-    uint64_t threads = dim3u_count(*b), most = threads_of(f->maxntid);
+    struct dim_directive d = f->maxntid;
+    uint64_t threads = dim3u_count(*b), most = (uint64_t)d.x * (d.y ? d.y : 1) * (d.z ? d.z : 1);
     if (f->maxntid.x && threads > most)
         inv_broken(p, "invariant-launch", NULL, "a CTA has %llu threads, and .maxntid allows %llu",
                    (unsigned long long)threads, (unsigned long long)most);

@@ -1,6 +1,5 @@
 /* data, inside invariants: what reads of the new text get, told in instructions of the original. */
-#ifndef GPULOCW_INVARIANTS_DATA_H
-#define GPULOCW_INVARIANTS_DATA_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -19,5 +18,3 @@ bool inv_got_has(const struct inv_got *g, int32_t inst);
 /* Instruction n and its origin are the same operation and read equally many registers, guards that one
  * of them alone has left out: *was and *is are the first of them. */
 bool inv_same_reads(const struct inv_pair *p, uint32_t n, uint32_t *was, uint32_t *is);
-
-#endif

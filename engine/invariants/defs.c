@@ -6,6 +6,7 @@
  *
  * so that a write which leaves nothing of what was there clears a range. */
 #include "engine/invariants/invariants_int.h"
+#include "engine/base/list.h"
 #include "engine/ptx/facts/bits.h"
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/facts/live.h"
@@ -67,9 +68,10 @@ static uint32_t bit_of(const struct defs *d, uint32_t reg, int32_t inst)
     return d->from[reg];
 }
 
-/* The instruction before this one in its block that writes the register under the opposite guard, with no write between
- * them that another guard or none decides: the two together leave nothing of what was there. PTX_NO_INDEX: none. */
-static uint32_t opposite(const struct defs *d, uint32_t reg)
+/* The instruction before this one in its block that writes the register under the opposite guard, with no
+ * write between them that another guard or none decides: the two together leave nothing of what was there.
+ * Not opposite: for just those threads that write it here. PTX_NO_INDEX: none. */
+static uint32_t guarded_before(const struct defs *d, uint32_t reg, bool opposite)
 {
     const struct ptx_inst *all = d->s->f->insts, *i = d->i;
     uint32_t first = d->s->g->blocks[d->s->g->block_of[i->index]].first;
@@ -78,25 +80,10 @@ static uint32_t opposite(const struct defs *d, uint32_t reg)
         bool writes = ptx_writes_reg(&all[k], reg), same = all[k].guarded && all[k].guard == i->guard;
         if (ptx_writes_reg(&all[k], i->guard) || (writes && !same))
             return PTX_NO_INDEX;
-        if (writes && all[k].guard_neg != i->guard_neg)
+        if (writes && (all[k].guard_neg != i->guard_neg) == opposite)
             return k;
-    }
-    return PTX_NO_INDEX;
-}
-
-/* The instruction before this one in its block that writes the register for just those threads that read
- * it here, under the same guard; PTX_NO_INDEX: none. */
-static uint32_t alike(const struct defs *d, uint32_t reg)
-{
-    const struct ptx_inst *all = d->s->f->insts, *i = d->i;
-    uint32_t first = d->s->g->blocks[d->s->g->block_of[i->index]].first;
-    uint32_t last = i->index > first + NEAR ? i->index - NEAR : first;
-    for (uint32_t k = i->index; i->guarded && d->s->f->regs[reg].vec <= 1 && k-- > last;) {
-        bool same = all[k].guarded && all[k].guard == i->guard && all[k].guard_neg == i->guard_neg;
-        if (ptx_writes_reg(&all[k], i->guard))
+        if (writes && !opposite)
             return PTX_NO_INDEX;
-        if (ptx_writes_reg(&all[k], reg))
-            return same ? k : PTX_NO_INDEX;
     }
     return PTX_NO_INDEX;
 }
@@ -104,8 +91,8 @@ static uint32_t alike(const struct defs *d, uint32_t reg)
 static void write_reg(struct defs *d, uint32_t reg)
 {
     uint32_t own = bit_of(d, reg, (int32_t)d->i->index);
-    uint32_t with = d->wide ? PTX_NO_INDEX : opposite(d, reg);
-    uint32_t before = d->wide ? PTX_NO_INDEX : alike(d, reg);
+    uint32_t with = d->wide ? PTX_NO_INDEX : guarded_before(d, reg, true);
+    uint32_t before = d->wide ? PTX_NO_INDEX : guarded_before(d, reg, false);
     if (before != PTX_NO_INDEX) /* the same threads write once more */
         d->now[bit_of(d, reg, (int32_t)before) >> 6] &=
             ~(UINT64_C(1) << (bit_of(d, reg, (int32_t)before) & 63));
@@ -122,11 +109,8 @@ static void write_reg(struct defs *d, uint32_t reg)
 static void add_reaching(struct defs *d, int32_t inst)
 {
     struct inv_side *s = d->s;
-    if (!base_grow((void **)&s->reaching, s->nreaching, &s->cap, sizeof *s->reaching)) {
+    if (!LIST_PUSH(s->reaching, s->nreaching, s->cap, inst))
         d->oom = true;
-        return;
-    }
-    s->reaching[s->nreaching++] = inst;
 }
 
 static void read_reg(struct defs *d, uint32_t reg)
@@ -139,7 +123,7 @@ static void read_reg(struct defs *d, uint32_t reg)
     struct inv_use *u = &(d->wide ? s->wide : s->use)[s->nuses++];
     *u = (struct inv_use){ .reg = reg, .first = (uint32_t)s->nreaching };
     bool guard = d->i->guarded && reg == d->i->guard;
-    uint32_t only = d->wide || guard ? PTX_NO_INDEX : alike(d, reg);
+    uint32_t only = d->wide || guard ? PTX_NO_INDEX : guarded_before(d, reg, false);
     for (uint32_t k = d->from[reg]; k < d->from[reg + 1]; k++)
         if (only != PTX_NO_INDEX ? d->inst[k] == (int32_t)only : ptx_bit(d->now, k))
             add_reaching(d, d->inst[k]);

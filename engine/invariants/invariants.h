@@ -10,12 +10,12 @@
  *
  * An instruction of the new text is the original's, a copy of one, or new; what new ones compute is not
  * looked into, only whether all they read was written. */
-#ifndef GPULOCW_INVARIANTS_INVARIANTS_H
-#define GPULOCW_INVARIANTS_INVARIANTS_H
+#pragma once
 
 #include "engine/base/base.h"
 
 struct dim3u;
+struct ptx_func;
 struct ptx_module;
 
 /* The statement at offset `off` of the new text is the original's at `was`, or a copy of it. */
@@ -23,6 +23,10 @@ struct inv_origin {
     uint32_t off;
     uint32_t was;
 };
+/* Where the instruction at `off` comes from, of a list by off; PTX_NO_INDEX: it is new. */
+uint32_t inv_origin_of(const struct inv_origin *v, uint32_t n, uint32_t off);
+/* The instruction that begins at `off`; PTX_NO_INDEX: none. */
+uint32_t inv_inst_at(const struct ptx_func *f, uint32_t off);
 /* What the writer of the new text says it does besides. */
 enum inv_declared {
     INV_LANES = 1,  /* several threads of the original side by side: an effect comes once for each */
@@ -54,5 +58,3 @@ struct inv_seen {
 /* ST_OK: all hold. ST_REFUSED: those that do not are errors "invariant-..." in ds, a few of each kind,
  * with their place in the new text. ST_NOMEM. */
 enum status inv_check(const struct inv_input *in, struct inv_seen *seen, struct diags *ds);
-
-#endif

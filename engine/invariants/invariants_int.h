@@ -1,6 +1,5 @@
 /* invariants, inside: a function of the new text beside the one of the original that it is made of. */
-#ifndef GPULOCW_INVARIANTS_INVARIANTS_INT_H
-#define GPULOCW_INVARIANTS_INVARIANTS_INT_H
+#pragma once
 
 #include "engine/invariants/invariants.h"
 
@@ -70,5 +69,3 @@ void inv_check_guards(struct inv_pair *p);
 void inv_check_order(struct inv_pair *p);
 void inv_check_kept(struct inv_pair *p);
 void inv_check_groups(struct inv_pair *p);
-
-#endif

@@ -7,6 +7,7 @@
  *                                                    add.f32 %d, %gl0_m0, %c;
  *
  * `L` is a label of ours. What cannot be kept is told: results may differ in their last bits there. */
+#include "engine/invariants/invariants.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/words.h"
 #include "engine/ptx/facts/facts.h"
@@ -15,7 +16,6 @@
 #include "engine/ptx/facts/contract.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -44,17 +44,9 @@ static bool open_side(struct side *s, const struct ptx_module *m, const struct p
 static uint32_t original_of(const struct keeping *k, uint32_t n)
 {
     const struct ptx_inst *i = &k->is.f->insts[n], *was = k->was.f->insts;
-    uint32_t off = k->c->insts ? pass_origin_of(k->c->insts, k->c->ninsts, i->at.off) : i->at.off;
-    uint32_t from = 0, to = k->was.f->ninsts;
-    while (from < to) {
-        uint32_t mid = from + (to - from) / 2;
-        if (was[mid].at.off < off)
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    bool same = from < k->was.f->ninsts && was[from].at.off == off && was[from].op == i->op;
-    return same ? from : PTX_NO_INDEX;
+    uint32_t off = k->c->insts ? inv_origin_of(k->c->insts, k->c->ninsts, i->at.off) : i->at.off;
+    uint32_t at = inv_inst_at(k->was.f, off);
+    return at != PTX_NO_INDEX && was[at].op == i->op ? at : PTX_NO_INDEX;
 }
 
 /* ---- what differs ---- */
@@ -209,7 +201,7 @@ static const struct ptx_func *func_of(const struct pass_ctx *c, const struct ptx
     const struct ptx_module *m = c->in->module;
     const struct ptx_func *was = ptx_find_func(m, is->name);
     for (uint32_t i = 0; i < is->ninsts && !was && c->insts; i++) {
-        uint32_t off = pass_origin_of(c->insts, c->ninsts, is->insts[i].at.off);
+        uint32_t off = inv_origin_of(c->insts, c->ninsts, is->insts[i].at.off);
         for (uint32_t k = 0; k < m->nfuncs && off != PTX_NO_INDEX && !was; k++)
             if (off >= m->funcs[k]->at.off && off - m->funcs[k]->at.off < m->funcs[k]->at.len)
                 was = m->funcs[k];

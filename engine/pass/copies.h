@@ -1,7 +1,6 @@
 /* copies: code that stands twice, or that a predicate decides about instruction by instruction: is what
  * it does then the same? */
-#ifndef GPULOCW_PASS_COPIES_H
-#define GPULOCW_PASS_COPIES_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -26,5 +25,3 @@ const struct ptx_inst *copies_warpgroup(const struct ptx_func *f, const struct p
 const struct ptx_symbol *copies_inner_variable(const struct ptx_func *f);
 /* Does this statement stand in an inner scope? Code outside of it cannot branch to its labels. */
 bool copies_inner(const struct ptx_func *f, uint32_t stmt);
-
-#endif

@@ -2,13 +2,11 @@
  * the threads of a CTA, where the pointer of an address comes from, which
  * returns a barrier may follow, which loops wait for other threads. */
 #include "engine/pass/pass_int.h"
-#include "engine/ptx/facts/diverge.h"
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/facts/reach.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* flow, private to pass and the rewrites: facts of one function, conservative. Part of pass_int.h, which
  * includes it. */
-#ifndef GPULOCW_PASS_FLOW_H
-#define GPULOCW_PASS_FLOW_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 
@@ -35,5 +34,3 @@ bool pass_motion(const struct pass_flow *fl, uint32_t reg, uint32_t var, int64_t
 /* First instruction of f with this effect, or reading this special register; NULL: none. */
 const struct ptx_inst *pass_find_effect(const struct ptx_func *f, enum ptx_effect e);
 const struct ptx_inst *pass_find_sreg(const struct ptx_func *f, enum ptx_sreg reg);
-
-#endif

@@ -8,7 +8,6 @@
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/text_marks.h"
 
 /* The n-th instruction (from 0) of this operation on lines from..to-1; NULL: there is none. */
 static const struct ptx_inst *find(const struct ptx_module *m, uint16_t op, uint32_t from, uint32_t to,

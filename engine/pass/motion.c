@@ -3,7 +3,6 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 enum { BUDGET = 384 }; /* definitions looked at, at most */
 

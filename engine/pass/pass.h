@@ -1,7 +1,6 @@
 /* pass: PTX rewrites and their runner. Each pass refuses with a reason or
  * changes only the lines it must. Acceptance by comparing outputs lives in tune. */
-#ifndef GPULOCW_PASS_PASS_H
-#define GPULOCW_PASS_PASS_H
+#pragma once
 
 #include "engine/ptx/text_marks.h"
 #include "engine/rec/elem.h"
@@ -140,5 +139,3 @@ struct pass_diff_line *pass_diff_lines(const struct ptx_module *original, const 
                                        size_t *n);
 /* Unified diff with context, colourless. */
 void pass_diff(const struct ptx_module *original, const struct pass_output *o, struct buf *out);
-
-#endif

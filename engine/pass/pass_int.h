@@ -4,8 +4,7 @@
  * text. Its run sees the module as the passes before it left it and adds text edits to ctx->edit.
  *
  * Names that passes insert begin with "gl<n>_", n unique in the module. */
-#ifndef GPULOCW_PASS_PASS_INT_H
-#define GPULOCW_PASS_PASS_INT_H
+#pragma once
 
 #include "engine/pass/flow.h"
 #include "engine/pass/pass.h"
@@ -18,9 +17,6 @@ struct inv_origin;
 struct ptx_edit;
 struct ptx_edit_result;
 struct ptx_operand;
-
-/* Where an instruction of the text as it is comes from. v: in the order of off. PTX_NO_INDEX: not among them. */
-uint32_t pass_origin_of(const struct inv_origin *v, uint32_t n, uint32_t off);
 
 struct pass_row;
 struct pass_ctx {
@@ -213,5 +209,3 @@ struct dev_cta pass_cta(const struct pass_ctx *c, const struct ptx_module *m, co
  * not all be resident after it. */
 enum status pass_check_resident(struct pass_ctx *c, const struct ptx_module *m,
                                 const struct ptx_func *f);
-
-#endif

@@ -11,7 +11,6 @@
 #include "engine/pass/words.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
@@ -25,16 +24,6 @@ static const struct pass_row *const rows[] = {
 #undef PASS
 };
 
-static size_t pass_count(void)
-{
-    return ARRAY_LEN(rows);
-}
-/* Names of the options.def rows that pass i obeys, NULL-terminated. */
-static const char *const *pass_knob_names(size_t i)
-{
-    return rows[i]->knobs;
-}
-
 /* State between passes: module and text as they are now, owned unless they are the original's. */
 struct pass_run {
     const struct ptx_module *m;
@@ -46,19 +35,6 @@ struct pass_run {
     uint32_t ninsts;
     uint32_t step;
 };
-
-uint32_t pass_origin_of(const struct inv_origin *v, uint32_t n, uint32_t off)
-{
-    uint32_t from = 0, to = n;
-    while (from < to) {
-        uint32_t mid = from + (to - from) / 2;
-        if (v[mid].off < off)
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    return from < n && v[from].off == off ? v[from].was : PTX_NO_INDEX;
-}
 
 static const struct ptx_func *kernel_of(const struct ptx_module *m, struct str name, struct diags *ds)
 {
@@ -79,8 +55,8 @@ static const struct ptx_func *kernel_of(const struct ptx_module *m, struct str n
 /* Does any option ask for other code? */
 static bool asks(const struct options *o)
 {
-    for (size_t i = 0; i < pass_count(); i++)
-        for (const char *const *name = pass_knob_names(i); *name; name++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        for (const char *const *name = rows[i]->knobs; *name; name++) {
             int knob = knob_find(str_of(*name));
             if (knob >= 0 && !knob_is_default(o, (size_t)knob))
                 return true;
@@ -235,12 +211,6 @@ static bool compose_lines(struct pass_run *r, const struct ptx_edit_result *e)
     return true;
 }
 
-/* Offset in the original of the statement at `off` of the text as it is; PTX_NO_INDEX: a new one. */
-static uint32_t first_place(const struct pass_run *r, uint32_t off)
-{
-    return r->insts ? pass_origin_of(r->insts, r->ninsts, off) : off;
-}
-
 /* m: the text after the edits. */
 static bool compose_insts(struct pass_run *r, const struct ptx_module *m,
                           const struct ptx_edit_result *e)
@@ -256,7 +226,7 @@ static bool compose_insts(struct pass_run *r, const struct ptx_module *m,
         for (uint32_t i = 0; i < m->funcs[k]->ninsts; i++) {
             uint32_t off = m->funcs[k]->insts[i].at.off, was = ptx_edit_was(e, off);
             if (was != PTX_NO_INDEX)
-                was = first_place(r, was);
+                was = r->insts ? inv_origin_of(r->insts, r->ninsts, was) : was;
             if (was != PTX_NO_INDEX)
                 v[n++] = (struct inv_origin){ off, was };
         }

@@ -7,7 +7,6 @@
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/asks.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/opt_occupancy.h"

@@ -3,7 +3,6 @@
 #include "engine/analysis/alias.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/opt_memory.h"

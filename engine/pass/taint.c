@@ -2,11 +2,9 @@
 
 #include "engine/analysis/alias.h"
 #include "engine/pass/pass_int.h"
-#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* taint: what follows from the results of some instructions, through registers, predicates, local and
  * shared memory, and through which of two ways control went. Addresses known exactly are told apart by 8
  * bytes. */
-#ifndef GPULOCW_PASS_TAINT_H
-#define GPULOCW_PASS_TAINT_H
+#pragma once
 
 #include "engine/ptx/facts/reach.h"
 
@@ -36,5 +35,3 @@ bool pass_taint_reads(struct pass_taint *t, const struct ptx_inst *i);
 /* The address lies in the thread's or the CTA's own memory for certain; or may. */
 bool pass_taint_private(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i,
                         bool certain);
-
-#endif

@@ -1,7 +1,6 @@
 /* tasks: may a CTA do the work of several CTAs, one after the other, with a bar.sync 0 between? What one
  * of them leaves behind, the next one would find. */
-#ifndef GPULOCW_PASS_TASKS_H
-#define GPULOCW_PASS_TASKS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -18,5 +17,3 @@ struct task_words {
 enum status tasks_check(struct pass_ctx *c, const struct pass_funcs *fs, const struct task_words *w);
 /* For it (leaving.c): lanes of a warp that leave f while others still do something together. */
 enum status tasks_check_lanes(struct pass_ctx *c, const struct ptx_func *f, const struct task_words *w);
-
-#endif

@@ -8,7 +8,6 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 struct copy {
     const struct pass_virtual *v;

@@ -16,11 +16,8 @@
 #include "engine/pass/pass_int.h"
 #include "engine/pass/taint.h"
 #include "engine/ptx/facts/parts.h"
-#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 
@@ -630,12 +627,6 @@ static bool mark_recursive(struct waits *w)
     return true;
 }
 
-static void forget(struct waits *w)
-{
-    for (uint32_t k = 0; k < w->nf; k++)
-        memset(w->f[k].known, 0, w->f[k].fl.f->ninsts);
-}
-
 static void look(struct waits *w)
 {
     for (uint32_t k = 0; k < w->nf && !w->out->at; k++)
@@ -671,7 +662,8 @@ static void find(struct waits *w)
         return;
     bool alone = hears_its_cluster_only(w);
     w->cluster_private = false;
-    forget(w);
+    for (uint32_t k = 0; k < w->nf; k++)
+        memset(w->f[k].known, 0, w->f[k].fl.f->ninsts);
     look(w);
     w->out->cluster = w->out->at && alone;
 }

@@ -1,6 +1,5 @@
 /* waits, private to pass: loops that wait for other CTAs, and what a rewrite changes for them. */
-#ifndef GPULOCW_PASS_WAITS_H
-#define GPULOCW_PASS_WAITS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -44,5 +43,3 @@ enum {
 enum status pass_check_changes(struct pass_ctx *c);
 /* warns of values that no rewrite leaves as they are */
 void pass_note_changes(struct pass_ctx *c);
-
-#endif

@@ -1,6 +1,5 @@
 /* words: PTX text looked at word by word; comments are blanks. */
-#ifndef GPULOCW_PASS_WORDS_H
-#define GPULOCW_PASS_WORDS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -20,5 +19,3 @@ void words_guard(const struct ptx_func *f, const struct ptx_inst *i, struct buf 
 /* The next directive of this name in `head`, from *at on: its arguments, "64, 1, 1" of ".maxntid 64, 1,
  * 1", as a part of head; *at moves behind them. false: there is none. */
 bool words_directive(struct str head, const char *name, size_t *at, struct str *args);
-
-#endif
