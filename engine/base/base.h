@@ -3,8 +3,7 @@
  * Owns nothing of the domain. Depends on the C library (and POSIX threads)
  * only. Every allocation of the engine goes through this room, so that a test
  * can make the n-th one fail (base_fail_after). */
-#ifndef GPULOCW_BASE_BASE_H
-#define GPULOCW_BASE_BASE_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -246,5 +245,3 @@ static inline int64_t base_wrap_mul(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
-
-#endif

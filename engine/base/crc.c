@@ -1,8 +1,6 @@
 /* CRC32C, a byte at a time from a table; eight at a time where the processor has the instruction. */
 #include "engine/base/crc.h"
 
-#include "engine/base/base.h"
-
 #include <string.h>
 
 /* Entry i: byte i divided by the polynomial 0x1EDC6F41, bits reversed. */

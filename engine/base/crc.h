@@ -1,6 +1,5 @@
 /* CRC32C (Castagnoli; RFC 3720, appendix B.4): tells damaged bytes from whole ones. */
-#ifndef GPULOCW_BASE_CRC_H
-#define GPULOCW_BASE_CRC_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -9,5 +8,3 @@
 uint32_t base_crc32c(uint32_t crc, const void *p, size_t n);
 /* The same by the table alone, whatever instructions the processor has. */
 uint32_t base_crc32c_table(uint32_t crc, const void *p, size_t n);
-
-#endif

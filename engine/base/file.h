@@ -9,8 +9,7 @@
  * The content goes to a new file beside the target: made with O_EXCL and O_NOFOLLOW under a name that
  * cannot be guessed, so that nothing prepared in a shared folder is opened or followed. file_new_done
  * syncs the file, renames it and syncs the folder. */
-#ifndef GPULOCW_BASE_FILE_H
-#define GPULOCW_BASE_FILE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -35,5 +34,3 @@ bool file_new_done(struct file_new *f);
 /* Removes what file_new_done did not finish and frees; f->err and f->what stay. Allowed at any time
  * after the open, also twice. */
 void file_new_drop(struct file_new *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* Calls to the system that read and write files, where a test can make the n-th one fail. Each is the
  * system's call of that name: the same arguments, result and errno. */
-#ifndef GPULOCW_BASE_IO_H
-#define GPULOCW_BASE_IO_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -23,5 +22,3 @@ int base_mkdir(const char *path, mode_t mode);
  * as always. Test use. */
 void base_io_fail(uint64_t n, int err, bool lasting);
 uint64_t base_io_count(void); /* calls so far */
-
-#endif

@@ -1,6 +1,5 @@
 /* json_write: a JSON writer that keeps numbers exact. */
-#ifndef GPULOCW_BASE_JSON_WRITE_H
-#define GPULOCW_BASE_JSON_WRITE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -46,5 +45,3 @@ void jw_put_three(struct jw *w, const char *key, uint32_t x, uint32_t y, uint32_
 #define jw_put_dim(w, key, d) jw_put_three(w, key, (d).x, (d).y, (d).z)
 void jw_put_texts(struct jw *w, const char *key, char *const *v, size_t n);
 void jw_put_words(struct jw *w, const char *key, char *const *v); /* NULL behind the last */
-
-#endif

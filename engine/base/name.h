@@ -1,6 +1,5 @@
 /* name: file names and their endings. */
-#ifndef GPULOCW_BASE_NAME_H
-#define GPULOCW_BASE_NAME_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ const char *base_file_name(const char *path);
 size_t base_stem(const char *s, const char *end);
 /* For qsort, of char *. */
 int base_by_text(const void *a, const void *b);
-
-#endif

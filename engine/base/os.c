@@ -1,5 +1,4 @@
 /* Files, time, threads. */
-#include "engine/base/base.h"
 #include "engine/base/io.h"
 
 #include <errno.h>

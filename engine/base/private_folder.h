@@ -1,6 +1,5 @@
 /* A folder for what a call to another program or a caller's texts need for a while. */
-#ifndef GPULOCW_BASE_PRIVATE_FOLDER_H
-#define GPULOCW_BASE_PRIVATE_FOLDER_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -12,5 +11,3 @@ void private_folder_remove(char *path);
 /* "FOLDER/NAME" with these n bytes; its path into *out. */
 enum status private_folder_put(const char *folder, const char *name, const void *data, size_t n,
                                struct buf *out, struct diags *ds);
-
-#endif

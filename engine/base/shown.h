@@ -9,8 +9,7 @@
  * (engine/base/diag.c) for diagnostics, surface_put (tui/draw/surface.c) for the screen, print
  * (tui/term/plain.c) for the line mode. Reports and exports go through it once more as whole pages.
  * buf_json (engine/base/text.c) escapes instead. */
-#ifndef GPULOCW_BASE_SHOWN_H
-#define GPULOCW_BASE_SHOWN_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -22,5 +21,3 @@ size_t shown_next(const char *s, size_t n, uint32_t *cp);
 void buf_shown(struct buf *b, struct str s);
 /* The whole of b made so from byte `from` on. */
 void buf_show_from(struct buf *b, size_t from);
-
-#endif

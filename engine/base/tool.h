@@ -1,6 +1,5 @@
 /* tool: programs of the CUDA toolkit, found and run. */
-#ifndef GPULOCW_BASE_TOOL_H
-#define GPULOCW_BASE_TOOL_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -19,5 +18,3 @@ static inline char *program_word(const char *s)
 {
     return (char *)(uintptr_t)s;
 }
-
-#endif

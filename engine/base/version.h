@@ -1,8 +1,5 @@
 /* The program's version, here and nowhere else: --version, the writer of a session,
  * reports and the manual page take it from this header. CHANGELOG.md has its contents. */
-#ifndef GPULOCW_BASE_VERSION_H
-#define GPULOCW_BASE_VERSION_H
+#pragma once
 
 #define GPULOCW_VERSION "0.2.0"
-
-#endif

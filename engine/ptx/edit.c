@@ -6,6 +6,7 @@
  *
  * Where a statement shares its line with others, a line break is put between. */
 #include "engine/ptx/edit.h"
+#include "engine/base/list.h"
 
 #include "engine/ptx/ptx_int.h"
 
@@ -476,15 +477,9 @@ enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out
 
 uint32_t ptx_edit_was(const struct ptx_edit_result *r, uint32_t off)
 {
-    uint32_t from = 0, to = r->nplaces; /* the last place that begins at off or before */
-    while (from < to) {
-        uint32_t mid = from + (to - from) / 2;
-        if (r->places[mid].off <= off)
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    const struct ptx_edit_place *x = from ? &r->places[from - 1] : NULL;
+    uint32_t k;
+    BISECT(k, r->nplaces, r->places[k].off <= off);
+    const struct ptx_edit_place *x = k ? &r->places[k - 1] : NULL;
     if (!x || off - x->off >= (x->n ? x->n : 1))
         return PTX_NO_INDEX;
     return x->was + (off - x->off);

@@ -1,6 +1,5 @@
 /* edit: how a pass changes a module: a list of text edits anchored at statements. */
-#ifndef GPULOCW_PTX_EDIT_H
-#define GPULOCW_PTX_EDIT_H
+#pragma once
 
 #include "engine/ptx/text_marks.h"
 
@@ -71,5 +70,3 @@ enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out
 /* Offset in the old text of the statement that begins at `off` in the new; PTX_NO_INDEX: it is new. */
 uint32_t ptx_edit_was(const struct ptx_edit_result *r, uint32_t off);
 void ptx_edit_result_free(struct ptx_edit_result *r);
-
-#endif

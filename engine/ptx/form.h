@@ -1,6 +1,5 @@
 /* form: an opcode as written, with its operands' signatures. */
-#ifndef GPULOCW_PTX_FORM_H
-#define GPULOCW_PTX_FORM_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -33,5 +32,3 @@ struct ptx_form {
     uint16_t *mods;
     struct ptx_sig *sigs;
 };
-
-#endif

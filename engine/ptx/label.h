@@ -1,6 +1,5 @@
 /* label: names of PTX as people write them. */
-#ifndef GPULOCW_PTX_LABEL_H
-#define GPULOCW_PTX_LABEL_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -13,5 +12,3 @@ void ptx_readable(struct str name, struct buf *out);
 const char *ptx_label(const char *name, char out[PTX_LABEL]);
 /* What a parameter is called: "param_2" where a C++ function's name stands before that. */
 struct str ptx_param_label(const struct ptx_func *f, uint32_t param);
-
-#endif

@@ -32,11 +32,6 @@ static void say(struct link *l, enum diag_level level, const struct place *p, co
     buf_free(&b);
 }
 
-static bool replaces(const struct place *a, const struct place *b)
-{
-    return !a->defined || (a->linkage == LINK_WEAK && b->linkage != LINK_WEAK);
-}
-
 static void meet(struct link *l, struct place *old, const struct place *p)
 {
     bool both = old->defined && p->defined;
@@ -44,7 +39,7 @@ static void meet(struct link *l, struct place *old, const struct place *p)
         say(l, DIAG_ERROR, p, "is declared differently elsewhere", old->m->path, old->at.line);
     else if (both && old->linkage == LINK_VISIBLE && p->linkage == LINK_VISIBLE)
         say(l, DIAG_ERROR, p, "is defined twice", old->m->path, old->at.line);
-    if (p->defined && replaces(old, p))
+    if (p->defined && (!old->defined || (old->linkage == LINK_WEAK && p->linkage != LINK_WEAK)))
         *old = *p;
 }
 

@@ -1,8 +1,7 @@
 /* link: several PTX modules as one program. They are put together as text: what follows sees one module,
  * and a session that keeps its text needs no other file. Names work as nvlink's do (PTX ISA 11.6).
  * And one module without what some of its kernels do not need. */
-#ifndef GPULOCW_PTX_LINK_H
-#define GPULOCW_PTX_LINK_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -42,5 +41,3 @@ enum status ptx_link_check(struct ptx_module *const *m, size_t n, struct diags *
  * go), or not possible. ST_OK or ST_NOMEM. */
 enum status ptx_narrow(const struct ptx_module *m, const struct str *keep, size_t nkeep,
                        struct ptx_module **out);
-
-#endif

@@ -1,6 +1,5 @@
 /* loc: where an instruction stands in the source that was compiled. Part of ptx.h, which includes it. */
-#ifndef GPULOCW_PTX_LOC_H
-#define GPULOCW_PTX_LOC_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -42,5 +41,3 @@ struct ptx_place ptx_user_place_at(const struct ptx_module *m, uint32_t line);
 /* "app.cu:12", or "math.hpp:40 in app.cu:12" where inlined. False: no .loc, or one of a file that has no
  * name. */
 bool ptx_loc_text(const struct ptx_module *m, struct ptx_loc l, struct buf *out);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The answers follow from the columns of ops.def. What no column tells is unknown: a word such as .sat,
  * a floating-point or narrow type, the carry flag, another number of operands. */
-#ifndef GPULOCW_PTX_MEANING_H
-#define GPULOCW_PTX_MEANING_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 
@@ -133,5 +132,3 @@ uint32_t ptx_named_reg(const struct ptx_func *f, const struct ptx_inst *i, struc
 bool ptx_names_value(const struct ptx_func *f, const struct ptx_inst *i, struct str name);
 /* Of a special register, without the %: "tid". */
 const char *ptx_sreg_word(enum ptx_sreg s);
-
-#endif

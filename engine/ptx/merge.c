@@ -108,11 +108,6 @@ static const struct name *find(const struct merge *g, struct str name)
 }
 
 /* ---- functions ---- */
-static struct str linkage_word(enum ptx_linkage l)
-{
-    return str_of(l == LINK_WEAK ? ".weak" : l == LINK_NONE ? "" : ".visible");
-}
-
 static struct str prototype(struct merge *g, const struct ptx_module *m, const struct ptx_func *f)
 {
     struct str head = ptx_text(m, f->head);
@@ -130,7 +125,7 @@ static void relink(struct merge *g, const struct ptx_module *m, const struct ptx
         for (n = 1; ptx_is(s[n], CH_START | CH_DIGIT);)
             n++;
     if (f->linkage != LINK_NONE && f->linkage != l)
-        change(g, f->at.off, n, linkage_word(l));
+        change(g, f->at.off, n, str_of(l == LINK_WEAK ? ".weak" : l == LINK_NONE ? "" : ".visible"));
 }
 
 static void change_func(struct merge *g, const struct ptx_module *m, const struct ptx_func *f)

@@ -1,7 +1,6 @@
 /* op_enum: one number per row of ops.def: PTX_OP_ADD, PTX_OP_MUL_LO, PTX_OP_LD ... Apart from the table
  * itself, so that a new row rebuilds only what names operations. */
-#ifndef GPULOCW_PTX_OP_ENUM_H
-#define GPULOCW_PTX_OP_ENUM_H
+#pragma once
 
 /* clang-format off */
 enum ptx_op {
@@ -12,5 +11,3 @@ enum ptx_op {
     PTX_OP_COUNT
 };
 /* clang-format on */
-
-#endif

@@ -10,8 +10,7 @@
  *                          \--ptx_edit_*--> ptx_edit_apply --> text' --> ptx_parse
  *
  * Sections cited are those of the PTX ISA manual, version 9.0. */
-#ifndef GPULOCW_PTX_PTX_H
-#define GPULOCW_PTX_PTX_H
+#pragma once
 
 #include "engine/ptx/label.h"
 #include "engine/ptx/loc.h"
@@ -240,5 +239,3 @@ struct str ptx_line_text(const struct ptx_module *m, uint32_t line); /* without 
 uint32_t ptx_line_count(const struct ptx_module *m);
 /* The module's text: byte for byte what was parsed, put together statement by statement. */
 void ptx_print(const struct ptx_module *m, struct buf *out);
-
-#endif

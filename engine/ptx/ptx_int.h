@@ -6,8 +6,7 @@
  *   operand.c, inst.c  instructions and their checks label.c  labels of a body
  *   decl.c, init.c  variables and initialisers       func.c   heads and directives
  *   body.c  statements                               module.c directives, ptx_parse */
-#ifndef GPULOCW_PTX_PTX_INT_H
-#define GPULOCW_PTX_PTX_INT_H
+#pragma once
 
 #include "engine/ptx/form.h"
 #include "engine/ptx/ptx.h"
@@ -239,5 +238,3 @@ void ptx_file_read(struct ptx_parser *p);
 void *ptx_vec_keep(struct ptx_parser *p, void **v, size_t *n, size_t *cap, size_t size);
 #define PTX_KEEP(p, vec) ptx_vec_keep((p), (void **)&(vec).v, &(vec).n, &(vec).cap, sizeof *(vec).v)
 void ptx_check_reachable(struct ptx_parser *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* ptx_table: what the tables say (ops.def, mods.def, sregs.def).
  * Part of ptx.h, which includes it. */
-#ifndef GPULOCW_PTX_PTX_TABLE_H
-#define GPULOCW_PTX_PTX_TABLE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_type.h"
@@ -223,5 +222,3 @@ enum ptx_sees {
     PTX_SEES_SLOT = 2048
 };
 unsigned ptx_sreg_sees(enum ptx_sreg s); /* PTX_SEES_*; 0: no register */
-
-#endif

@@ -1,6 +1,5 @@
 /* ptx_type: the types of section 5.2. Part of ptx_table.h, which includes it. */
-#ifndef GPULOCW_PTX_PTX_TYPE_H
-#define GPULOCW_PTX_PTX_TYPE_H
+#pragma once
 
 /* Fundamental and packed types (section 5.2). PTX_T_U32 ... */
 /* Name, spelling, bits, kind: b bits, u unsigned, s signed, f float, p predicate, x packed or narrow. */
@@ -65,5 +64,3 @@ enum ptx_type { PTX_T_NONE, PTX_TYPE_LIST(PTX_TYPE_ITEM) PTX_T_COUNT };
 unsigned ptx_type_bits(enum ptx_type t);
 char ptx_type_kind(enum ptx_type t);
 const char *ptx_type_name(enum ptx_type t);
-
-#endif

@@ -1,6 +1,5 @@
 /* reference: texture, sampler and surface references of a module (PTX ISA 5.3). */
-#ifndef GPULOCW_PTX_REFERENCE_H
-#define GPULOCW_PTX_REFERENCE_H
+#pragma once
 
 #include "engine/ptx/ptx.h"
 
@@ -15,5 +14,3 @@ static inline bool ptx_is_reference(const struct ptx_symbol *s)
 {
     return s->type == PTX_T_TEXREF || s->type == PTX_T_SAMPLERREF || s->type == PTX_T_SURFREF;
 }
-
-#endif

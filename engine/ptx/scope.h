@@ -1,6 +1,5 @@
 /* scope: names, brace scopes and label references while a body is parsed. */
-#ifndef GPULOCW_PTX_SCOPE_H
-#define GPULOCW_PTX_SCOPE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -48,5 +47,3 @@ struct ptx_label_ref {
     uint32_t stmt;
     enum ptx_ref_kind kind;
 };
-
-#endif

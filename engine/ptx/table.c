@@ -25,9 +25,14 @@ static const struct {
 #undef MOD
 };
 
-static const char *const sreg_table[PTX_SREG_COUNT] = {
-    [PTX_SREG_NONE] = "",
-#define SREG(id, name, bits, vector, sees) [PTX_SREG_##id] = name,
+static const struct {
+    const char *name;
+    uint8_t bits;
+    bool vector;
+    unsigned sees;
+} sreg_table[PTX_SREG_COUNT] = {
+    [PTX_SREG_NONE] = { .name = "" },
+#define SREG(id, name, bits, vector, kind) [PTX_SREG_##id] = { name, bits, vector, PTX_SEES_##kind },
 #include "engine/ptx/sregs.def"
 #undef SREG
 };
@@ -56,7 +61,7 @@ enum ptx_mod_category ptx_mod_category(enum ptx_mod m)
 }
 const char *ptx_sreg_name(enum ptx_sreg s)
 {
-    return (unsigned)s < PTX_SREG_COUNT ? sreg_table[s] : "";
+    return (unsigned)s < PTX_SREG_COUNT ? sreg_table[s].name : "";
 }
 unsigned ptx_type_bits(enum ptx_type t)
 {
@@ -73,22 +78,12 @@ const char *ptx_type_name(enum ptx_type t)
 
 unsigned ptx_sreg_bits(enum ptx_sreg s)
 {
-    static const uint8_t bits[PTX_SREG_COUNT] = {
-#define SREG(id, name, nbits, vector, sees) [PTX_SREG_##id] = nbits,
-#include "engine/ptx/sregs.def"
-#undef SREG
-    };
-    return (unsigned)s < PTX_SREG_COUNT ? bits[s] : 0;
+    return (unsigned)s < PTX_SREG_COUNT ? sreg_table[s].bits : 0;
 }
 
 bool ptx_sreg_is_vector(enum ptx_sreg s)
 {
-    static const bool is[PTX_SREG_COUNT] = {
-#define SREG(id, name, nbits, vector, sees) [PTX_SREG_##id] = vector,
-#include "engine/ptx/sregs.def"
-#undef SREG
-    };
-    return (unsigned)s < PTX_SREG_COUNT && is[s];
+    return (unsigned)s < PTX_SREG_COUNT && sreg_table[s].vector;
 }
 
 enum ptx_type ptx_type_find(struct str name)
@@ -107,7 +102,7 @@ void ptx_words_init(struct ptx_parser *p)
     for (uint32_t i = 1; i < PTX_MOD_COUNT; i++)
         strmap_set(&p->mods, str_of(mod_table[i].text + 1), i);
     for (uint32_t i = 1; i < PTX_SREG_COUNT; i++)
-        strmap_set(&p->sregs, str_of(sreg_table[i]), i);
+        strmap_set(&p->sregs, str_of(sreg_table[i].name), i);
     p->oom = p->oom || p->ops.oom || p->mods.oom || p->sregs.oom;
 }
 
@@ -211,10 +206,5 @@ unsigned ptx_reg_access(const struct ptx_inst *i, uint32_t reg)
 
 unsigned ptx_sreg_sees(enum ptx_sreg s)
 {
-    static const unsigned sees[PTX_SREG_COUNT] = {
-#define SREG(id, name, bits, vector, kind) [PTX_SREG_##id] = PTX_SEES_##kind,
-#include "engine/ptx/sregs.def"
-#undef SREG
-    };
-    return s < PTX_SREG_COUNT ? sees[s] : 0;
+    return s < PTX_SREG_COUNT ? sreg_table[s].sees : 0;
 }

@@ -1,11 +1,9 @@
 #include "engine/ptx/text_marks.h"
+#include "engine/base/list.h"
 
 bool text_marks_add(struct text_marks *m, struct text_mark one)
 {
-    if (!base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v))
-        return false;
-    m->v[m->n++] = one;
-    return true;
+    return LIST_PUSH(m->v, m->n, m->cap, one);
 }
 
 bool text_marks_copy(const struct text_marks *m, struct text_marks *out)

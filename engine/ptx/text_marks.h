@@ -1,7 +1,6 @@
 /* text_marks: what instructions of a rewritten text mean, said by the pass that wrote them. They go
  * beside the text, from pass to device: names in the text mean nothing. A text from a file has none. */
-#ifndef GPULOCW_PTX_TEXT_MARKS_H
-#define GPULOCW_PTX_TEXT_MARKS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -35,5 +34,3 @@ void text_marks_free(struct text_marks *m);
 bool text_marks_equal(const struct text_marks *a, const struct text_marks *b);
 /* m may be NULL. */
 enum mark_kind text_marks_at(const struct text_marks *m, uint32_t func, uint32_t inst);
-
-#endif

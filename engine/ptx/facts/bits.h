@@ -1,7 +1,6 @@
 /* bits: sets that flow from block to block. Where control comes from several blocks, a set is the union
  * of theirs; a block takes `ends` from it and adds `begins`. */
-#ifndef GPULOCW_PTX_FACTS_BITS_H
-#define GPULOCW_PTX_FACTS_BITS_H
+#pragma once
 
 #include "engine/ptx/facts/solve.h"
 
@@ -18,5 +17,3 @@ struct ptx_bits {
 };
 /* The sets of the blocks that are reached. false: out of memory */
 bool ptx_bits_solve(const struct ptx_bits *x, enum ptx_way way);
-
-#endif

@@ -1,6 +1,5 @@
 /* contract: which multiplications ptxas fuses with additions. */
-#ifndef GPULOCW_PTX_FACTS_CONTRACT_H
-#define GPULOCW_PTX_FACTS_CONTRACT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -22,5 +21,3 @@ struct ptx_contracted {
 struct ptx_contracted *ptx_contract(const struct ptx_cfg *c);
 /* Does it write a register that `mul` multiplies? */
 bool ptx_writes_factor(const struct ptx_inst *i, const struct ptx_inst *mul);
-
-#endif

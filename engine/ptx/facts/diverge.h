@@ -1,7 +1,6 @@
 /* diverge: which registers may hold different values in two threads at once. One analysis, for passes
  * and for the simulated device. */
-#ifndef GPULOCW_PTX_FACTS_DIVERGE_H
-#define GPULOCW_PTX_FACTS_DIVERGE_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 
@@ -20,5 +19,3 @@ bool ptx_sreg_varies(enum ptx_sreg r, enum ptx_threads scope);
 bool *ptx_varying(const struct ptx_cfg *g, enum ptx_threads scope, enum ptx_cause cause);
 /* May threads part at this branch or way out of the thread? varying: by register. */
 bool ptx_parts_threads(const struct ptx_cfg *g, uint32_t block, const bool *varying);
-
-#endif

@@ -1,8 +1,7 @@
 /* facts: what is known of one function. Its module keeps it: each fact is worked out at its first question, by
  * whoever asks first (any thread), and stays until the module goes. Passes, proofs, the analysis and the
  * simulated device ask here. */
-#ifndef GPULOCW_PTX_FACTS_FACTS_H
-#define GPULOCW_PTX_FACTS_FACTS_H
+#pragma once
 
 #include "engine/ptx/facts/diverge.h"
 
@@ -27,5 +26,3 @@ const struct ptx_func *ptx_fused_of(const struct ptx_func *f);
 struct ptx_facts;
 struct ptx_facts *ptx_facts_new(struct arena *a);
 void ptx_facts_drop(struct ptx_facts *x);
-
-#endif

@@ -1,7 +1,6 @@
 /* fuse: a function as ptxas makes it: an add that takes a product unrounded is an fma, and a mul that nothing
  * else uses is nothing. */
-#ifndef GPULOCW_PTX_FACTS_FUSE_H
-#define GPULOCW_PTX_FACTS_FUSE_H
+#pragma once
 
 struct arena;
 struct ptx_contracted;
@@ -15,5 +14,3 @@ struct ptx_fused {
 /* all: its ptx_contract. The copy has no facts yet. NULL: out of memory. f outlives it. */
 struct ptx_fused *ptx_fuse(const struct ptx_func *f, const struct ptx_contracted *all);
 void ptx_fused_free(struct ptx_fused *x); /* NULL is fine */
-
-#endif

@@ -1,7 +1,6 @@
 /* live: which registers are read from a place on before they are written there. A write under a guard,
  * or of a part of a vector, leaves some of what was there, and so ends nothing. */
-#ifndef GPULOCW_PTX_FACTS_LIVE_H
-#define GPULOCW_PTX_FACTS_LIVE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -33,5 +32,3 @@ static inline void ptx_set_bit(uint64_t *set, uint32_t n)
 {
     set[n >> 6] |= UINT64_C(1) << (n & 63);
 }
-
-#endif

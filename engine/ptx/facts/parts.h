@@ -1,6 +1,5 @@
 /* parts: the strongly connected parts of a graph: nodes that all reach each other. */
-#ifndef GPULOCW_PTX_FACTS_PARTS_H
-#define GPULOCW_PTX_FACTS_PARTS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -10,5 +9,3 @@ typedef uint32_t ptx_next(void *ctx, uint32_t node, uint32_t *at);
  * at first are not looked at, and `next` does not name them. *n: how many parts there are. false: out of
  * memory */
 bool ptx_parts(uint32_t nodes, ptx_next *next, void *ctx, uint32_t *part, uint32_t *n);
-
-#endif

@@ -1,8 +1,7 @@
 /* reach: which blocks can be reached from others, and the region of a branch: the blocks between it and
  * where its ways meet again. One record serves many branches of a function in turn; a question costs
  * about as much as the region has blocks. */
-#ifndef GPULOCW_PTX_FACTS_REACH_H
-#define GPULOCW_PTX_FACTS_REACH_H
+#pragma once
 
 #include "engine/ptx/facts/solve.h"
 
@@ -32,5 +31,3 @@ bool ptx_region_has(const struct ptx_region *r, uint32_t block);
 
 /* Is block `to` reached from `from` within the region taken last? Both may be any block. */
 bool ptx_region_reaches(struct ptx_region *r, uint32_t from, uint32_t to);
-
-#endif

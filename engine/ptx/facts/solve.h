@@ -12,8 +12,7 @@
  *
  * Result: the least facts that no step changes, whatever the order, if a step that sees more never finds
  * less. */
-#ifndef GPULOCW_PTX_FACTS_SOLVE_H
-#define GPULOCW_PTX_FACTS_SOLVE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -39,5 +38,3 @@ void ptx_ask(struct ptx_solver *s, uint32_t node);
 void ptx_ask_each(struct ptx_solver *s, const uint32_t *nodes, uint32_t n);
 /* What changed is seen by any node: all come once more, when those asked for are done. */
 void ptx_ask_all(struct ptx_solver *s);
-
-#endif

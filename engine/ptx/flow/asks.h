@@ -1,6 +1,5 @@
 /* asks: what the text of a kernel asks of a launch: shared memory, threads, clusters. */
-#ifndef GPULOCW_PTX_FLOW_ASKS_H
-#define GPULOCW_PTX_FLOW_ASKS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -29,5 +28,3 @@ struct ptx_shared ptx_shared_of(const struct ptx_module *m, const struct ptx_fun
 uint64_t ptx_threads_of(const struct ptx_func *kernel);
 /* CTAs of a cluster by .reqnctapercluster; 1: it says nothing. */
 uint64_t ptx_cluster_of(const struct ptx_func *kernel);
-
-#endif

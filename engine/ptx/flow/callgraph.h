@@ -1,6 +1,5 @@
 /* callgraph: which functions a kernel comes to. */
-#ifndef GPULOCW_PTX_FLOW_CALLGRAPH_H
-#define GPULOCW_PTX_FLOW_CALLGRAPH_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -12,5 +11,3 @@ struct ptx_module;
  * place[f->index]: where f is in the list, PTX_NO_INDEX: not reached. Returns how many. */
 uint32_t ptx_reachable(const struct ptx_module *m, const struct ptx_func *from,
                        const struct ptx_func **list, uint32_t *place);
-
-#endif

@@ -1,6 +1,5 @@
 /* cfg: the structure of one function: blocks, dominators, loops, definitions and uses. */
-#ifndef GPULOCW_PTX_FLOW_CFG_H
-#define GPULOCW_PTX_FLOW_CFG_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -51,5 +50,3 @@ struct ptx_cfg {
 struct ptx_cfg *ptx_cfg_build(const struct ptx_func *f);
 void ptx_cfg_free(struct ptx_cfg *c);
 bool ptx_dominates(const struct ptx_cfg *c, uint32_t a, uint32_t b);
-
-#endif

@@ -1,6 +1,5 @@
 /* cfg_int: what cfg.c, loop.c and refs.c share. */
-#ifndef GPULOCW_PTX_FLOW_CFG_INT_H
-#define GPULOCW_PTX_FLOW_CFG_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -18,5 +17,3 @@ uint32_t cfg_post_order(const struct ptx_cfg *c, const struct cfg_exits *x, uint
 bool cfg_make_dominators(struct ptx_cfg *c, uint32_t *work);
 bool cfg_make_loops(struct ptx_cfg *c);
 bool cfg_make_refs(struct ptx_cfg *c);
-
-#endif

@@ -11,11 +11,6 @@ static uint64_t argument_bytes(const struct ptx_parser *p, const struct ptx_oper
     return 0;
 }
 
-static bool variadic(const struct ptx_func *f)
-{
-    return f->nparams && f->params[f->nparams - 1]->unsized;
-}
-
 /* Registers, constants and variables of .param are passed; a predicate to a predicate alone. */
 static bool passes(struct ptx_parser *p, const struct ptx_operand *o, const struct ptx_symbol *formal,
                    struct span at)
@@ -62,11 +57,6 @@ static void set_call_access(struct ptx_operand *o, unsigned access)
             o->elem[i].access = (uint8_t)access;
 }
 
-static bool reg_unknown(const struct ptx_parser *p, uint32_t reg)
-{
-    return reg < p->regs.n && p->regs.v[reg].type == PTX_T_NONE;
-}
-
 /* call (rets), target, (args), prototype: each list may be missing. */
 void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, struct span at)
 {
@@ -87,10 +77,11 @@ void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, str
         o[t].kind = OPND_NONE;
     } else if (o[t].kind == OPND_SYM && o[t].sym->func && o[t].sym->kind != SYM_VAR) {
         const struct ptx_func *f = o[t].sym->func;
-        if (!variadic(f))
+        if (!f->nparams || !f->params[f->nparams - 1]->unsized)
             check_list(p, f, args, f->params, f->nparams, "parameter", at);
         check_list(p, f, rets, f->rets, f->nrets, "result", at);
-    } else if (o[t].kind == OPND_REG && reg_unknown(p, o[t].index)) {
+    } else if (o[t].kind == OPND_REG && o[t].index < p->regs.n &&
+               p->regs.v[o[t].index].type == PTX_T_NONE) {
         o[t].kind = OPND_NONE; /* told at its first call */
     } else if (o[t].kind != OPND_REG) {
         ptx_error(p, "ptx-call", at, "a function or a register is called");

@@ -1,7 +1,7 @@
 /* A module: header, declarations, functions; ptx_parse and what is asked of a module. */
 #include "engine/ptx/facts/facts.h"
+#include "engine/base/list.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
 
 #include <string.h>
@@ -512,15 +512,9 @@ struct str ptx_line_text(const struct ptx_module *m, uint32_t line)
 /* One past the .loc in force; 0: none is. */
 static uint32_t loc_behind(const struct ptx_func *f, const struct ptx_inst *i)
 {
-    uint32_t lo = 0, hi = f->nlocs;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (f->loc_stmt[mid] < i->stmt)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    uint32_t k;
+    BISECT(k, f->nlocs, f->loc_stmt[k] < i->stmt);
+    return k;
 }
 
 struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i)
