@@ -1,6 +1,5 @@
 /* decoded: instructions and programs ready to execute. */
-#ifndef GPULOCW_SIM_DECODED_H
-#define GPULOCW_SIM_DECODED_H
+#pragma once
 
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
@@ -228,5 +227,3 @@ struct sim_program {
     /* made by the first functional launch; NULL: none (native.h) */
     struct native *native;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* device_memory: one address space per simulated device, with guard gaps between allocations. Addresses
  * are those of the device; sizes are bytes. */
-#ifndef GPULOCW_SIM_DEVICE_MEMORY_H
-#define GPULOCW_SIM_DEVICE_MEMORY_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -55,5 +54,3 @@ bool sim_mem_written(const struct sim_mem *m, uint64_t addr); /* the same, and i
 /* What a large allocation holds is not needed any more: its memory goes until it is used again. True: it
  * holds what it was made over now (zeros where that is nothing); false: anything. */
 bool sim_mem_rest(struct sim_mem *m, uint64_t addr);
-
-#endif

@@ -1,6 +1,5 @@
 /* key: modifiers of an instruction as bits; shared by decoding and the operations it selects. */
-#ifndef GPULOCW_SIM_KEY_H
-#define GPULOCW_SIM_KEY_H
+#pragma once
 
 /* Modifiers that select a row; the rest do not change what registers receive. */
 enum {
@@ -23,5 +22,3 @@ enum {
     KEY_NEG_PRODUCT = 65536, /* of an fma that stands for mul and add (decode/contract.c) */
     KEY_NEG_ADDEND = 131072
 };
-
-#endif

@@ -7,6 +7,7 @@
  * on a fresh device, and so the same places in hashed caches, whatever ran before.
  * The table is sorted by address. */
 #include "engine/sim/mem.h"
+#include "engine/base/list.h"
 
 #include "engine/sim/windows.h"
 
@@ -113,15 +114,9 @@ void sim_mem_free(struct sim_mem *m)
 /* Index of the first entry above addr. */
 static size_t entry_above(const struct sim_mem *m, uint64_t addr)
 {
-    size_t lo = 0, hi = m->n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (m->v[mid].a.addr <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    size_t k;
+    BISECT(k, m->n, m->v[k].a.addr <= addr);
+    return k;
 }
 
 struct sim_mem_entry *sim_mem_entry(const struct sim_mem *m, uint64_t addr)
@@ -293,10 +288,7 @@ bool sim_mem_keep(struct sim_mem *m, const struct ptx_module *module, const stru
 {
     if (!m->keeps || sim_mem_kept(m, s))
         return true;
-    if (!base_grow((void **)&m->kept, m->nkept, &m->cap_kept, sizeof *m->kept))
-        return false;
-    m->kept[m->nkept++] = (struct sim_kept){ module, s, addr };
-    return true;
+    return LIST_PUSH(m->kept, m->nkept, m->cap_kept, (struct sim_kept){ module, s, addr });
 }
 
 void sim_mem_forget(struct sim_mem *m, const struct ptx_module *module)
@@ -345,11 +337,10 @@ static void note_touched(struct sim_mem_entry *e, uint64_t off, uint64_t n)
     if (e->ntouched && e->touched[e->ntouched - 1].off <= off &&
         e->touched[e->ntouched - 1].off + e->touched[e->ntouched - 1].n >= off + n)
         return;
-    if (!base_grow((void **)&e->touched, e->ntouched, &e->cap, sizeof *e->touched)) {
+    if (!LIST_PUSH(e->touched, e->ntouched, e->cap, (struct sim_range){ off, n })) {
         e->all_touched = true;
         return;
     }
-    e->touched[e->ntouched++] = (struct sim_range){ off, n };
     if (e->ntouched >= 256)
         e->all_touched = true, e->ntouched = 0;
 }
@@ -428,12 +419,6 @@ bool sim_mem_written(const struct sim_mem *m, uint64_t addr)
     return !e || e->written;
 }
 
-static void init_mark(uint8_t *bits, uint64_t off, uint64_t n)
-{
-    for (uint64_t i = off; i < off + n; i++)
-        bits[i >> 3] |= (uint8_t)(1u << (i & 7));
-}
-
 bool sim_mem_track_init(struct sim_mem *m)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -446,7 +431,8 @@ bool sim_mem_track_init(struct sim_mem *m)
         if (!e->init && !(e->init = base_alloc(e->a.n / 8 + 1)))
             return false;
         for (size_t k = 0; k < e->ntouched; k++)
-            init_mark(e->init, e->touched[k].off, e->touched[k].n);
+            for (uint64_t b = e->touched[k].off; b < e->touched[k].off + e->touched[k].n; b++)
+                e->init[b >> 3] |= (uint8_t)(1u << (b & 7));
     }
     return true;
 }

@@ -1,6 +1,5 @@
 /* mem: inside of device memory, for the functional half. */
-#ifndef GPULOCW_SIM_MEM_H
-#define GPULOCW_SIM_MEM_H
+#pragma once
 
 #include "engine/sim/sim.h"
 
@@ -92,5 +91,3 @@ static inline uint64_t sim_round_up(uint64_t n, uint64_t to)
 {
     return (n + to - 1) / to * to;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* part: a program of which only some instructions do anything, on memory of the caller's. What decides a
  * kernel's addresses is run so (engine/analysis/slice). */
-#ifndef GPULOCW_SIM_PART_H
-#define GPULOCW_SIM_PART_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -47,5 +46,3 @@ struct part {
  * instructions. */
 enum status sim_load_part(const struct ptx_module *m, const struct ptx_func *kernel,
                           const struct part *part, struct sim_program **out, struct diags *ds);
-
-#endif

@@ -1,6 +1,5 @@
 /* preset: the numbers of one simulated GPU; the table of fields is preset.def. */
-#ifndef GPULOCW_SIM_PRESET_H
-#define GPULOCW_SIM_PRESET_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -48,5 +47,3 @@ void sim_preset_fill(struct sim_preset *p, const bool *given);
 /* ranges and consistency */
 enum status sim_preset_check(const struct sim_preset *p, struct diags *ds);
 void sim_preset_info(const struct sim_preset *p, struct dev_info *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* sides: which ways the instructions of a kernel went in functional launches: each guard true and false,
  * each branch taken and not, each select one value and the other. Launches add up. */
-#ifndef GPULOCW_SIM_SIDES_H
-#define GPULOCW_SIM_SIDES_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -25,5 +24,3 @@ bool sim_sides_text(const struct sim_sides *s, uint32_t k, char *out, size_t n);
 /* Puts what was seen aside; takes it back, so that launches since then count for nothing. */
 bool sim_sides_keep(struct sim_sides *s);
 void sim_sides_back(struct sim_sides *s);
-
-#endif

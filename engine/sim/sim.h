@@ -6,8 +6,7 @@
  *   timing   SMs: schedulers, scoreboard, LSU; CTA dispatch; memory system
  *
  * Determinism: the same launch gives the same numbers and bytes for any thread count. */
-#ifndef GPULOCW_SIM_SIM_H
-#define GPULOCW_SIM_SIM_H
+#pragma once
 
 #include "engine/sim/device_memory.h"
 #include "engine/rec/elem.h"
@@ -195,5 +194,3 @@ bool sim_can_skip(const struct sim_program *p);
 struct dev_resident sim_resident(const struct sim_program *p, const struct sim_launch *l);
 enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out,
                     struct diags *ds);
-
-#endif

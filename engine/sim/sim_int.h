@@ -10,8 +10,7 @@
  * The timing half calls exec_step on any warp in any order; the functional half
  * runs the same bodies without filling the record. A CTA and its warps belong to
  * one host thread at a time; CTAs of one launch may run on different threads. */
-#ifndef GPULOCW_SIM_SIM_INT_H
-#define GPULOCW_SIM_SIM_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -19,5 +18,3 @@
 #define EXEC_FULL  0xffffffffu
 #define EXEC_NO_ID UINT32_MAX
 #define EXEC_AHEAD 7u
-
-#endif

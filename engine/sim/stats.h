@@ -1,6 +1,5 @@
 /* stats: what a simulated launch came to. */
-#ifndef GPULOCW_SIM_STATS_H
-#define GPULOCW_SIM_STATS_H
+#pragma once
 
 #include "engine/rec/limits.h"
 #include "engine/sim/work.h"
@@ -79,5 +78,3 @@ void sim_stats_free(struct sim_stats *s);
 void sim_stats_join(struct sim_stats *s, const struct sim_stats *more);
 /* Also where CTAs ended, but shorter ones than the launch has on the average. */
 void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole);
-
-#endif

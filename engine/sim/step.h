@@ -1,6 +1,5 @@
 /* step: executing a program warp by warp, and what one step did. */
-#ifndef GPULOCW_SIM_STEP_H
-#define GPULOCW_SIM_STEP_H
+#pragma once
 
 #include "engine/sim/decoded.h"
 
@@ -174,5 +173,3 @@ void timing_estimate(struct sim_program *p);
 /* timed: timing.c */
 enum status timing_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out,
                        struct diags *ds);
-
-#endif

@@ -2,8 +2,7 @@
  * terms depends on their order by at most (n-1) * eps * (sum of their magnitudes) to first order,
  * whatever the two orders are (Higham, "Accuracy and Stability of Numerical Algorithms", 4.2: each is
  * within (n-1) * eps/2 of the exact one). */
-#ifndef GPULOCW_SIM_SUMS_H
-#define GPULOCW_SIM_SUMS_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 
@@ -27,5 +26,3 @@ double sim_sums_bound(const struct sim_sums *s, const void *at, double *terms);
 double sim_sums_shared(const struct sim_sums *s);
 /* Most of bound / |sum| over all sums, those that came to 0 left out; at most 1. */
 double sim_sums_relative(const struct sim_sums *s);
-
-#endif

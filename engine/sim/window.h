@@ -1,6 +1,5 @@
 /* window: an access policy window of a launch. */
-#ifndef GPULOCW_SIM_WINDOW_H
-#define GPULOCW_SIM_WINDOW_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -10,5 +9,3 @@ struct sim_window {
     double ratio;
     uint64_t part;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* windows: where the address spaces lie among generic addresses. */
-#ifndef GPULOCW_SIM_WINDOWS_H
-#define GPULOCW_SIM_WINDOWS_H
+#pragma once
 
 /* ---- address windows: generic addresses of spaces that are not global ---- */
 #define SHARED_WINDOW 0x00007e0000000000ull
@@ -11,5 +10,3 @@
 #define GLOBAL_BASE   0x00007f0000000000ull
 #define FUNC_WINDOW \
     0x00007d0000000000ull /* function handle: FUNC_WINDOW + 16 * (1 + index in its module) */
-
-#endif

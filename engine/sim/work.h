@@ -1,6 +1,5 @@
 /* work: what a launch did beside its loads and stores: arithmetic, tensor cores, bulk copies. */
-#ifndef GPULOCW_SIM_WORK_H
-#define GPULOCW_SIM_WORK_H
+#pragma once
 
 #include "engine/rec/counters.h"
 
@@ -18,5 +17,3 @@ struct sim_work {
     uint64_t copy_missed;          /* the same, not found */
     uint64_t tensor_cores; /* of all SMs; 0: some product has neither known operations nor time */
 };
-
-#endif

@@ -340,17 +340,12 @@ bool decode_pred(struct decode *d, const struct ptx_operand *o, uint32_t *slot, 
 }
 
 /* ---- addresses ---- */
-static enum ptx_space decode_plain_space(enum ptx_space s)
-{
-    return s == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : s;
-}
-
 bool decode_address(struct decode *d, const struct ptx_operand *o, enum ptx_space space,
                     struct exec_inst *in)
 {
     uint64_t addr = 0;
     bool frame = false;
-    in->space = (uint8_t)decode_plain_space(space);
+    in->space = (uint8_t)(space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : space);
     in->flags |= space == PTX_SPACE_SHARED_CLUSTER ? EXEC_F_CLUSTER : 0;
     in->mem_id = d->p->nmem++;
     in->kind = EXEC_MEM;

@@ -12,8 +12,7 @@
  *   part.c          what is left of each instruction where only some are run
  *   lane.c          arithmetic: rows of lanes.def, else scalar.def
  *   the others      a family of instructions each */
-#ifndef GPULOCW_SIM_DECODE_DECODE_H
-#define GPULOCW_SIM_DECODE_DECODE_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
@@ -157,5 +156,3 @@ decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decod
 struct exec_scalar *decode_scalar(struct decode *d, const struct ptx_inst *i);
 /* enum atom_op of its modifier; false: none */
 bool decode_atom_op(const struct ptx_inst *i, uint8_t *op);
-
-#endif

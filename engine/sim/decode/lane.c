@@ -4,7 +4,6 @@
 #include "engine/ptx/ptx.h"
 #include "engine/sim/decode/decode.h"
 #include "engine/sim/exec/lanes/lanes.h"
-#include "engine/sim/exec/lanes/scalar.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/key.h"
 

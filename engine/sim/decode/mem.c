@@ -121,35 +121,36 @@ bool decode_mov(struct decode *d, const struct ptx_inst *i, struct exec_inst *in
     return decode_src(d, src, bytes, &in->a);
 }
 
-/* ---- cvt: a row for the common pairs, exec_cvt for the rest ---- */
+/* ---- cvt: a row for the common pairs, scalar_cvt for the rest ---- */
 struct cvt_row {
     uint8_t to, from, dst_bytes, src_bytes;
     uint16_t lane;
 };
+#define CVT_INT(T, B, name32, name64)      \
+    { 0, PTX_T_##T, 4, B, LANE_##name32 }, \
+    {                                      \
+        0, PTX_T_##T, 8, B, LANE_##name64  \
+    }
+#define CVT_FLOAT(T, B, t)                                  \
+    { PTX_T_F32, PTX_T_##T, 4, B, LANE_cvt_##t##_f32 },     \
+        { PTX_T_F64, PTX_T_##T, 8, B, LANE_cvt_##t##_f64 }, \
+        { PTX_T_##T, PTX_T_F32, B, 4, LANE_cvt_f32_##t },   \
+    {                                                       \
+        PTX_T_##T, PTX_T_F64, B, 8, LANE_cvt_f64_##t        \
+    }
 static const struct cvt_row cvt_rows[] = {
-#define CVT_INT(T, B, name32, name64) \
-    { 0, PTX_T_##T, 4, B, LANE_##name32 }, { 0, PTX_T_##T, 8, B, LANE_##name64 },
-    CVT_INT(U8, 4, cvt_u8_32, cvt_u8_64) CVT_INT(S8, 4, cvt_s8_32, cvt_s8_64)
-        CVT_INT(U16, 4, cvt_u16_32, cvt_u16_64) CVT_INT(S16, 4, cvt_s16_32, cvt_s16_64)
-            CVT_INT(U32, 4, mov_32, cvt_u32_64) CVT_INT(S32, 4, mov_32, cvt_s32_64)
-                CVT_INT(U64, 8, cvt_64_32, mov_64) CVT_INT(S64, 8, cvt_64_32, mov_64)
-#undef CVT_INT
-                    { PTX_T_F32, PTX_T_S32, 4, 4, LANE_cvt_s32_f32 },
-    { PTX_T_F32, PTX_T_U32, 4, 4, LANE_cvt_u32_f32 },
-    { PTX_T_F32, PTX_T_S64, 4, 8, LANE_cvt_s64_f32 },
-    { PTX_T_F32, PTX_T_U64, 4, 8, LANE_cvt_u64_f32 },
-    { PTX_T_F64, PTX_T_S32, 8, 4, LANE_cvt_s32_f64 },
-    { PTX_T_F64, PTX_T_U32, 8, 4, LANE_cvt_u32_f64 },
-    { PTX_T_F64, PTX_T_S64, 8, 8, LANE_cvt_s64_f64 },
-    { PTX_T_F64, PTX_T_U64, 8, 8, LANE_cvt_u64_f64 },
-    { PTX_T_S32, PTX_T_F32, 4, 4, LANE_cvt_f32_s32 },
-    { PTX_T_U32, PTX_T_F32, 4, 4, LANE_cvt_f32_u32 },
-    { PTX_T_S64, PTX_T_F32, 8, 4, LANE_cvt_f32_s64 },
-    { PTX_T_U64, PTX_T_F32, 8, 4, LANE_cvt_f32_u64 },
-    { PTX_T_S32, PTX_T_F64, 4, 8, LANE_cvt_f64_s32 },
-    { PTX_T_U32, PTX_T_F64, 4, 8, LANE_cvt_f64_u32 },
-    { PTX_T_S64, PTX_T_F64, 8, 8, LANE_cvt_f64_s64 },
-    { PTX_T_U64, PTX_T_F64, 8, 8, LANE_cvt_f64_u64 },
+    CVT_INT(U8, 4, cvt_u8_32, cvt_u8_64),
+    CVT_INT(S8, 4, cvt_s8_32, cvt_s8_64),
+    CVT_INT(U16, 4, cvt_u16_32, cvt_u16_64),
+    CVT_INT(S16, 4, cvt_s16_32, cvt_s16_64),
+    CVT_INT(U32, 4, mov_32, cvt_u32_64),
+    CVT_INT(S32, 4, mov_32, cvt_s32_64),
+    CVT_INT(U64, 8, cvt_64_32, mov_64),
+    CVT_INT(S64, 8, cvt_64_32, mov_64),
+    CVT_FLOAT(S32, 4, s32),
+    CVT_FLOAT(U32, 4, u32),
+    CVT_FLOAT(S64, 8, s64),
+    CVT_FLOAT(U64, 8, u64),
     { PTX_T_F64, PTX_T_F32, 8, 4, LANE_cvt_f32_f64 },
     { PTX_T_F32, PTX_T_F64, 4, 8, LANE_cvt_f64_f32 },
     { PTX_T_F32, PTX_T_F16, 4, 4, LANE_cvt_f16_f32 },
@@ -271,7 +272,8 @@ bool decode_cvt(struct decode *d, const struct ptx_inst *i, struct exec_inst *in
     in->a = x->src[0];
     in->b = x->src[1];
     in->x = x;
-    in->fn = lane != LANE_NONE ? d->lanes[lane] : exec_cvt;
+    x->fn = scalar_cvt;
+    in->fn = lane != LANE_NONE ? d->lanes[lane] : exec_scalar;
     return decode_dst(d, &i->opnds[0], x->wd, &in->dst);
 }
 
@@ -378,12 +380,6 @@ static bool value_slots(struct decode *d, const struct ptx_operand *o, unsigned 
     return *n <= 8 || decode_why(d, "vector of an unusual length");
 }
 
-static bool spins(const struct ptx_inst *i)
-{
-    return ptx_has_mod(i, PTX_MOD_VOLATILE) || ptx_has_mod(i, PTX_MOD_RELAXED) ||
-           ptx_has_mod(i, PTX_MOD_ACQUIRE) || ptx_has_mod(i, PTX_MOD_MMIO);
-}
-
 static bool cache_hint(struct decode *d, const struct ptx_inst *i, unsigned at, struct exec_inst *in)
 {
     in->d = EXEC_NO_ID;
@@ -427,7 +423,8 @@ bool decode_ld(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
     if (!decode_address(d, o, s, in) || !cache_hint(d, i, 2, in))
         return false;
     in->fn = size == 128 ? exec_ld_wide : d->lanes[load_lane(size / 8, ptx_type_kind(i->type[0]), bits)];
-    in->spin = spins(i);
+    in->spin = ptx_has_mod(i, PTX_MOD_VOLATILE) || ptx_has_mod(i, PTX_MOD_RELAXED) ||
+               ptx_has_mod(i, PTX_MOD_ACQUIRE) || ptx_has_mod(i, PTX_MOD_MMIO);
     d->atomic_order |= in->spin && in->space != PTX_SPACE_SHARED && in->space != PTX_SPACE_LOCAL;
     if (in->space == PTX_SPACE_GLOBAL || in->space == PTX_SPACE_GENERIC)
         in->load_id = d->p->nloads++;

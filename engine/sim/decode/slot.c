@@ -11,6 +11,7 @@
  * A register that is nothing but a parameter needs no slot of a warp: the launch has its value for all
  * (BANK_SREG). */
 #include "engine/ptx/facts/facts.h"
+#include "engine/base/list.h"
 #include "engine/ptx/facts/live.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
@@ -325,15 +326,9 @@ static void join_stretches(struct fit *f)
 /* The first of what the slot has that does not end before `at`. */
 static size_t room_at(const struct room *k, uint32_t at)
 {
-    size_t lo = 0, hi = k->n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (k->v[mid].to < at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    size_t i;
+    BISECT(i, k->n, k->v[i].to < at);
+    return i;
 }
 
 static bool room_for(const struct room *k, const struct stretch *s, size_t n)

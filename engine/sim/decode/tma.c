@@ -91,12 +91,6 @@ static bool keep(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     return decode_more(d, in, x, sizeof *x);
 }
 
-static bool store_policy(struct decode *d, const struct ptx_inst *i, struct exec_tma *x)
-{
-    return !ptx_has_mod(i, PTX_MOD_L2_CACHE_HINT) || i->nopnds < 3 ||
-           decode_src(d, &i->opnds[2], 8, &x->policy);
-}
-
 static bool load(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, struct exec_tma *x)
 {
     enum ptx_space to =
@@ -129,5 +123,7 @@ bool decode_tma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in
         return false;
     d->atomic_order |= x.kind == TMA_REDUCE && x.atom.op == ATOM_ADD;
     return tensor_of(d, &i->opnds[0], &x) && decode_address(d, &i->opnds[1], PTX_SPACE_SHARED, in) &&
-           store_policy(d, i, &x) && keep(d, i, in, &x);
+           (!ptx_has_mod(i, PTX_MOD_L2_CACHE_HINT) || i->nopnds < 3 ||
+            decode_src(d, &i->opnds[2], 8, &x.policy)) &&
+           keep(d, i, in, &x);
 }

@@ -1,6 +1,5 @@
 /* access: one memory access of a warp. */
-#ifndef GPULOCW_SIM_EXEC_ACCESS_H
-#define GPULOCW_SIM_EXEC_ACCESS_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/sim_int.h"
@@ -41,5 +40,3 @@ void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, 
 bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
                      enum ptx_space space, unsigned bytes, enum exec_access_kind kind,
                      const uint64_t a[WARP_LANES], uint64_t p[WARP_LANES]);
-
-#endif

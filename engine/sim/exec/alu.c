@@ -6,7 +6,6 @@
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/lanes/math_int.h"
 #include "engine/sim/exec/lanes/soft.h"
-#include "engine/sim/exec/slots.h"
 #include "engine/sim/key.h"
 #include "engine/sim/step.h"
 #include "engine/sim/windows.h"
@@ -334,7 +333,7 @@ void exec_isspacep(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
 }
 
 /* ---- cvt, 9.7.9.21: one value through double rounded to odd, or through 64-bit integers ---- */
-static uint64_t saturated(const struct scalar_how *h, int64_t v, enum ptx_type from, enum ptx_type to)
+static uint64_t saturated(int64_t v, enum ptx_type from, enum ptx_type to)
 {
     unsigned bits = ptx_type_bits(to);
     bool wide = from == PTX_T_U64 && v < 0; /* above any signed value */
@@ -343,7 +342,6 @@ static uint64_t saturated(const struct scalar_how *h, int64_t v, enum ptx_type f
         return (uint64_t)(wide || v > hi ? hi : v < lo ? lo : v);
     }
     uint64_t hi = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
-    (void)h;
     return wide ? (bits == 64 ? (uint64_t)v : hi) : v < 0 ? 0 : (uint64_t)v > hi ? hi : (uint64_t)v;
 }
 static uint64_t float_to_int(const struct scalar_how *h, double x, enum ptx_type from, enum ptx_type to)
@@ -397,29 +395,12 @@ static uint64_t float_result(const struct scalar_how *h, double x, enum ptx_type
     return r;
 }
 
-/* Packed types of cvt: element type, how many. */
-static enum ptx_type packed(enum ptx_type t, unsigned *n)
-{
-    *n = 2;
-    switch (t) {
-    case PTX_T_F16X2: return PTX_T_F16;
-    case PTX_T_BF16X2: return PTX_T_BF16;
-    case PTX_T_E4M3X2: return PTX_T_E4M3;
-    case PTX_T_E5M2X2: return PTX_T_E5M2;
-    case PTX_T_E2M3X2: return PTX_T_E2M3;
-    case PTX_T_E3M2X2: return PTX_T_E3M2;
-    case PTX_T_E2M1X2: return PTX_T_E2M1;
-    case PTX_T_UE8M0X2: return PTX_T_UE8M0;
-    default: *n = 1; return t;
-    }
-}
-
 static uint64_t cvt_value(const struct scalar_how *h, uint64_t v, enum ptx_type from, enum ptx_type to)
 {
     const struct soft_format *ff = soft_format_of(from), *ft = soft_format_of(to);
     if (!ff && !ft) {
         int64_t x = scalar_int(v, from);
-        return h->key & KEY_SAT ? saturated(h, x, from, to) : (uint64_t)x;
+        return h->key & KEY_SAT ? saturated(x, from, to) : (uint64_t)x;
     }
     if (ff && !ft) {
         double x = soft_to_double(v, ff);
@@ -446,10 +427,10 @@ static unsigned part_step(enum ptx_type t)
     return t == PTX_T_E2M1 ? 4 : ptx_type_bits(t);
 }
 
-static uint64_t cvt_lane(const struct scalar_how *h, const uint64_t s[4])
+static uint64_t cvt_parts(const struct scalar_how *h, const uint64_t s[4])
 {
     unsigned nt, nf;
-    enum ptx_type to = packed(h->t[0], &nt), from = packed(h->t[1], &nf);
+    enum ptx_type to = scalar_element(h->t[0], &nt), from = scalar_element(h->t[1], &nf);
     uint64_t r = 0;
     if (nt == 1)
         return cvt_value(h, s[0], from, to);
@@ -461,22 +442,13 @@ static uint64_t cvt_lane(const struct scalar_how *h, const uint64_t s[4])
     return r;
 }
 
-void exec_cvt(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+uint64_t scalar_cvt(const struct scalar_how *h, const uint64_t s[4])
 {
-    const struct exec_scalar *x = in->x;
-    const enum ptx_type to = x->how.t[0];
-    FOR_LANES(i, mask)
-    {
-        uint64_t s[4] = { 0 };
-        for (unsigned k = 0; k < x->how.nsrc; k++)
-            s[k] = lane_read(w, x->src[k], i, x->ws[k]);
-        uint64_t r = cvt_lane(&x->how, s);
-        if (ptx_type_kind(to) == 's' || ptx_type_kind(to) == 'u')
-            r = (uint64_t)scalar_int(r, to);
-        if (x->how.dst_bits < 64)
-            r &= (1ull << x->how.dst_bits) - 1;
-        lane_write(w, in->dst, i, x->wd, r);
-    }
+    enum ptx_type to = h->t[0];
+    uint64_t r = cvt_parts(h, s);
+    if (ptx_type_kind(to) == 's' || ptx_type_kind(to) == 'u')
+        r = (uint64_t)scalar_int(r, to);
+    return h->dst_bits < 64 ? r & ((1ull << h->dst_bits) - 1) : r;
 }
 
 /* ---- stack, 9.7.17 ---- */

@@ -1,6 +1,5 @@
 /* bodies: what decoders hand to the functions that execute an instruction, and those functions. */
-#ifndef GPULOCW_SIM_EXEC_BODIES_H
-#define GPULOCW_SIM_EXEC_BODIES_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
@@ -11,10 +10,10 @@
 struct exec_atom;
 /* alu.c */
 exec_fn exec_product_skip; /* counted, and nothing else */
-exec_fn exec_nop, exec_scalar, exec_cvt, exec_pred_and, exec_pred_or, exec_pred_xor, exec_pred_not,
-    exec_pred_mov, exec_lop3_bool, exec_compare_pair, exec_carry, exec_mov_frame, exec_pack, exec_unpack,
-    exec_mov_wide, exec_mov_vector, exec_clock, exec_sreg_pred, exec_isspacep, exec_alloca,
-    exec_stacksave, exec_stackrestore, exec_policy_make;
+exec_fn exec_nop, exec_scalar, exec_pred_and, exec_pred_or, exec_pred_xor, exec_pred_not, exec_pred_mov,
+    exec_lop3_bool, exec_compare_pair, exec_carry, exec_mov_frame, exec_pack, exec_unpack, exec_mov_wide,
+    exec_mov_vector, exec_clock, exec_sreg_pred, exec_isspacep, exec_alloca, exec_stacksave,
+    exec_stackrestore, exec_policy_make;
 /* tensor/flight.c: commits, waits and proxy fences, where copies are watched */
 exec_fn exec_async_group;
 /* ctl.c */
@@ -203,5 +202,3 @@ enum atom_op {
 
 #define BULK_CHUNK   16u /* bytes that a bulk copy moves at a time */
 #define MAPA_GENERIC 1   /* exec_inst.imm of mapa and getctarank: the address is generic */
-
-#endif

@@ -1,7 +1,6 @@
 /* chosen: which CTAs of a launch a functional run takes (struct sim_chosen). One of each `every`, at a place that
  * is another from group to group, so that no row or column of a grid is left out. */
-#ifndef GPULOCW_SIM_EXEC_CHOSEN_H
-#define GPULOCW_SIM_EXEC_CHOSEN_H
+#pragma once
 
 #include "engine/sim/sim.h"
 
@@ -9,5 +8,3 @@
 uint64_t exec_chosen_count(struct sim_chosen c, uint64_t n);
 /* The number of the i-th of them among all n: larger for a larger i. */
 uint64_t exec_chosen_at(struct sim_chosen c, uint64_t n, uint64_t i);
-
-#endif

@@ -7,8 +7,7 @@
  *   shared address:  0 .. CLUSTER_STEP       the executing CTA's own
  *                    (r + 1) * CLUSTER_STEP  where the shared memory of the CTA of rank r begins (mapa)
  */
-#ifndef GPULOCW_SIM_EXEC_CLUSTER_H
-#define GPULOCW_SIM_EXEC_CLUSTER_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/exec.h"
@@ -58,5 +57,3 @@ void exec_check_cta_start(struct exec_cta *c);
 void exec_check_cta_free(struct exec_cta *c);
 
 void exec_check_cluster(struct exec_cta *lead); /* all threads of a cluster have met */
-
-#endif

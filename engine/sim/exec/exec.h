@@ -1,6 +1,5 @@
 /* exec: private to the functional half (exec_*.c, decode*.c): CTAs, launches, workers. */
-#ifndef GPULOCW_SIM_EXEC_EXEC_H
-#define GPULOCW_SIM_EXEC_EXEC_H
+#pragma once
 
 #include "engine/sim/exec/warp.h"
 
@@ -160,5 +159,3 @@ static inline void exec_count_product(struct exec_warp *w, const struct exec_ins
     if (in->load_id != EXEC_NO_ID)
         w->k->loads[in->load_id].executions++;
 }
-
-#endif

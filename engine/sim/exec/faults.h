@@ -1,6 +1,5 @@
 /* faults: what a kernel did wrong, and where. */
-#ifndef GPULOCW_SIM_EXEC_FAULTS_H
-#define GPULOCW_SIM_EXEC_FAULTS_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 
@@ -56,5 +55,3 @@ bool exec_cta_waits(struct exec_cta *lead);
 /* The mbarrier that w waits for, and what it lacks, in words; false: it waits for none. */
 void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
                        enum ptx_space space, uint64_t addr, unsigned bytes, bool misaligned);
-
-#endif

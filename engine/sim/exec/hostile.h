@@ -1,6 +1,5 @@
 /* hostile: the most hostile machine that the ISA allows (sim_launch.hostile). Part of exec.h. */
-#ifndef GPULOCW_SIM_EXEC_HOSTILE_H
-#define GPULOCW_SIM_EXEC_HOSTILE_H
+#pragma once
 
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/sim.h"
@@ -27,5 +26,3 @@ static inline int exec_fresh(const struct exec_launch *x, enum sim_poison what)
 }
 /* Some lanes of a warp reach what it says all of them do. True: that is a fault here. */
 bool exec_not_uniform(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint32_t all);
-
-#endif

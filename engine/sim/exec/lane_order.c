@@ -72,18 +72,6 @@ void lane_order_join(struct lane_order *o, uint32_t members)
     o->apart = true;
 }
 
-static bool unordered(const struct lane_order *o, const struct past *p, uint32_t lane, uint8_t bytes)
-{
-    return p->bytes & bytes && p->lane != lane && p->turn != o->turn &&
-           p->clock > o->clock[lane][p->lane];
-}
-
-static void keep_read(struct record *r, const struct past *now)
-{
-    unsigned k = r->read[0].bytes && r->read[0].lane != now->lane;
-    r->read[k] = *now;
-}
-
 static bool use_word(struct lane_order *o, uint32_t lane, uint64_t word, uint8_t bytes, bool write,
                      uint32_t line, struct lane_meeting *other)
 {
@@ -93,14 +81,15 @@ static bool use_word(struct lane_order *o, uint32_t lane, uint64_t word, uint8_t
         *r = (struct record){ .word = word, .base = o->base };
     const struct past *all[] = { &r->wrote, &r->read[0], &r->read[1] };
     for (unsigned k = 0; k < (write ? 3u : 1u); k++)
-        if (unordered(o, all[k], lane, bytes)) {
+        if (all[k]->bytes & bytes && all[k]->lane != lane && all[k]->turn != o->turn &&
+            all[k]->clock > o->clock[lane][all[k]->lane]) {
             *other = (struct lane_meeting){ all[k]->lane, all[k]->line, k == 0 };
             return true;
         }
     if (write)
         r->wrote = now;
     else
-        keep_read(r, &now);
+        r->read[r->read[0].bytes && r->read[0].lane != now.lane] = now;
     return false;
 }
 

@@ -4,8 +4,7 @@
  * orders them: operations that name both (bar.warp.sync, .sync instructions), barriers, and atomics, which
  * is generous. A fence alone, a volatile access or code where all lanes stand together orders none.
  * Text for older targets is taken to be in lockstep, as the compiler keeps it there. */
-#ifndef GPULOCW_SIM_EXEC_LANE_ORDER_H
-#define GPULOCW_SIM_EXEC_LANE_ORDER_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -31,5 +30,3 @@ struct lane_meeting {
  * be missed, none is invented. True: *other did something to these bytes that nothing orders. */
 bool lane_order_use(struct lane_order *o, uint32_t lane, uint64_t addr, unsigned bytes, bool write,
                     uint32_t line, struct lane_meeting *other);
-
-#endif

@@ -11,7 +11,6 @@
 #include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/faults.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
 

@@ -1,8 +1,7 @@
 /* mbar: the 64-bit mbarrier object. It is opaque by the ISA; this layout is ours:
  *   bits 0-19 arrivals still pending, 20-39 arrivals expected in each phase,
  *   40-61 transaction bytes pending (two's complement), 62 phase, 63 in use */
-#ifndef GPULOCW_SIM_EXEC_MBAR_H
-#define GPULOCW_SIM_EXEC_MBAR_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -43,5 +42,3 @@ static inline void mbar_turn(struct mbar *m)
     m->phase = !m->phase;
     m->pending = m->expected;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Blocks of 1 KB, made when they are first touched. A block is cut into granules of 32 bytes, or of 4 or
  * 1 as soon as an access asks for less; granules with one history share one record of it (40 bytes), so
  * that what warps use side by side costs little, and bytes used at random more than a record each. */
-#ifndef GPULOCW_SIM_EXEC_SHADOW_H
-#define GPULOCW_SIM_EXEC_SHADOW_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -63,5 +62,3 @@ struct shadow_map {
 /* valid until the next call; NULL: out of memory */
 struct shadow_block **shadow_at(struct shadow_map *m, uint64_t addr);
 void shadow_map_free(struct shadow_map *m);
-
-#endif

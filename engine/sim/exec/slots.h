@@ -1,6 +1,5 @@
 /* slots: registers of a warp as 32 lanes in its frame. */
-#ifndef GPULOCW_SIM_EXEC_SLOTS_H
-#define GPULOCW_SIM_EXEC_SLOTS_H
+#pragma once
 
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/exec.h"
@@ -53,5 +52,3 @@ static inline uint32_t lane_count(uint32_t mask)
 }
 #define FOR_LANES(i, mask) \
     for (uint32_t m_##i = (mask), i; m_##i && (i = first_lane(m_##i), 1); m_##i &= m_##i - 1)
-
-#endif

@@ -1,6 +1,5 @@
 /* sreg: where the values of special registers are, and who fills them in. */
-#ifndef GPULOCW_SIM_EXEC_SREG_H
-#define GPULOCW_SIM_EXEC_SREG_H
+#pragma once
 
 #include "engine/sim/decoded.h"
 
@@ -14,5 +13,3 @@ bool exec_launch_sregs(struct exec_launch *x);
 bool exec_cta_sregs(struct exec_cta *c);
 /* A CTA starts. */
 void exec_fill_sregs(struct exec_cta *c);
-
-#endif

@@ -9,8 +9,7 @@
  * volatile loads) gives the others a turn, as on Volta and later.
  *
  *   frame: registers of one call, 32 lanes wide; fragments that diverge in it share it */
-#ifndef GPULOCW_SIM_EXEC_WARP_H
-#define GPULOCW_SIM_EXEC_WARP_H
+#pragma once
 
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/tensor/watch.h"
@@ -119,5 +118,3 @@ struct exec_frame *frame_new(struct exec_worker *k, const struct exec_func *f, s
                              uint32_t mask);
 void frame_release(struct exec_worker *k, struct exec_frame *f);
 void frame_load(struct exec_warp *w, struct exec_frame *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* lanes: the vector code of lanes.def, one table per instruction set; chosen when a program is loaded.
  */
-#ifndef GPULOCW_SIM_EXEC_LANES_LANES_H
-#define GPULOCW_SIM_EXEC_LANES_LANES_H
+#pragma once
 
 #include "engine/sim/exec/slots.h"
 
@@ -44,5 +43,3 @@ exec_fn *const *exec_lanes_pick(unsigned limit);
 enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const struct text_marks *marks,
                            const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,
                            struct sim_program **out, struct diags *ds);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Round to odd: a sum that is not exact gets an odd last bit. Rounded again to a format at least
  * two bits shorter it gives what one rounding would have given (Boldo and Melquiond, 2008). */
-#ifndef GPULOCW_SIM_EXEC_LANES_MATH_H
-#define GPULOCW_SIM_EXEC_LANES_MATH_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -201,6 +200,4 @@ static inline float fma_f32(float a, float b, float c)
 {
     return (float)fma_odd(a, b, c);
 }
-#endif
-
 #endif

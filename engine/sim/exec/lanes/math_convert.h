@@ -1,6 +1,5 @@
 /* math_convert: conversions to integers for lanes.def. */
-#ifndef GPULOCW_SIM_EXEC_LANES_MATH_CONVERT_H
-#define GPULOCW_SIM_EXEC_LANES_MATH_CONVERT_H
+#pragma once
 
 #include "engine/sim/exec/lanes/math.h"
 
@@ -35,5 +34,3 @@ static inline uint64_t u64_of(double x)
         return 0x8000000000000000ull;
     return x >= 0x1p64 ? UINT64_MAX : x > 0 ? (uint64_t)x : 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* math_int: the integer part of what lanes.def calls; branch-free where vectors matter. */
-#ifndef GPULOCW_SIM_EXEC_LANES_MATH_INT_H
-#define GPULOCW_SIM_EXEC_LANES_MATH_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -121,5 +120,3 @@ static inline uint32_t dot4_ss(uint32_t a, uint32_t b)
 {
     return DOT4(int8_t, int8_t, a, b);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* scalar: operations one lane at a time, for forms too rare to have vector code. */
-#ifndef GPULOCW_SIM_EXEC_LANES_SCALAR_H
-#define GPULOCW_SIM_EXEC_LANES_SCALAR_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -34,8 +33,8 @@ typedef uint64_t scalar_fn(const struct scalar_how *h, const uint64_t s[4]);
 #include "engine/sim/exec/lanes/scalar.def"
 #undef SCALAR
 
-scalar_fn scalar_video, scalar_vmad;
+scalar_fn scalar_video, scalar_vmad, scalar_cvt;
+/* Element type and number of elements of a packed type. */
+enum ptx_type scalar_element(enum ptx_type t, unsigned *n);
 /* its low bits as a number of that type (unsigned ones: the bits of it) */
 int64_t scalar_int(uint64_t v, enum ptx_type t);
-
-#endif

@@ -8,8 +8,7 @@
 
 #include <math.h>
 
-/* Element type and number of elements of a packed type. */
-static enum ptx_type element(enum ptx_type t, unsigned *n)
+enum ptx_type scalar_element(enum ptx_type t, unsigned *n)
 {
     *n = 2;
     switch (t) {
@@ -18,6 +17,12 @@ static enum ptx_type element(enum ptx_type t, unsigned *n)
     case PTX_T_F32X2: return PTX_T_F32;
     case PTX_T_U16X2: return PTX_T_U16;
     case PTX_T_S16X2: return PTX_T_S16;
+    case PTX_T_E4M3X2: return PTX_T_E4M3;
+    case PTX_T_E5M2X2: return PTX_T_E5M2;
+    case PTX_T_E2M3X2: return PTX_T_E2M3;
+    case PTX_T_E3M2X2: return PTX_T_E3M2;
+    case PTX_T_E2M1X2: return PTX_T_E2M1;
+    case PTX_T_UE8M0X2: return PTX_T_UE8M0;
     default: *n = 1; return t;
     }
 }
@@ -26,7 +31,7 @@ typedef uint64_t element_fn(const struct scalar_how *h, enum ptx_type t, const u
 static uint64_t by_element(const struct scalar_how *h, const uint64_t s[4], element_fn *fn)
 {
     unsigned n;
-    enum ptx_type t = element(h->t[0], &n);
+    enum ptx_type t = scalar_element(h->t[0], &n);
     if (n == 1)
         return fn(h, t, s);
     unsigned bits = ptx_type_bits(t);
@@ -119,10 +124,8 @@ static uint64_t arith_element(const struct scalar_how *h, enum ptx_type t, const
                                                                                              : f),
                                                                 t, z);
     double c = flush(soft_to_double(s[2], f), t, z);
-    if (t == PTX_T_F64) {
-        double r = in_double(h, a, b, c);
-        return bits_f64(r);
-    }
+    if (t == PTX_T_F64)
+        return bits_f64(in_double(h, a, b, c));
     double x = saturate(h, zero_sign(h, in_odd(h, a, b, c), a, b, c));
     uint64_t r = soft_round(x, f, h->mode, h->finite);
     return z ? soft_round(flush(soft_to_double(r, f), t, true), f, SOFT_RN, false) : r;

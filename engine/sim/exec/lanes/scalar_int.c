@@ -207,14 +207,17 @@ uint64_t scalar_simd(const struct scalar_how *h, const uint64_t s[4])
 
 /* ---- scalar video, 9.7.18.1: a part of each source, an operation, a second one or a merge with c ----
  */
+/* Bits of the part that a selector names, and where it begins. */
+static unsigned video_place(uint8_t sel, unsigned *at)
+{
+    unsigned bits = sel < 4 ? 32 : sel < 8 ? 8 : 16;
+    *at = sel < 4 ? 0 : bits * (sel - (sel < 8 ? 4u : 8u));
+    return bits;
+}
+
 static int64_t video_part(uint64_t v, uint8_t sel, enum ptx_type t)
 {
-    unsigned bits = sel < 4   ? 32
-                    : sel < 8 ? 8
-                              : 16,
-             at = sel < 4   ? 0
-                  : sel < 8 ? 8u * (sel - 4u)
-                            : 16u * (sel - 8u);
+    unsigned at, bits = video_place(sel, &at);
     uint64_t part = v >> at & ((1ull << bits) - 1);
     return t == PTX_T_S32 ? (int64_t)(part << (64 - bits)) >> (64 - bits) : (int64_t)part;
 }
@@ -237,7 +240,7 @@ static int64_t video_first(const struct scalar_how *h, int64_t a, int64_t b)
 
 static int64_t video_saturate(const struct scalar_how *h, int64_t x)
 {
-    unsigned bits = h->sel[3] < 4 ? 32 : h->sel[3] < 8 ? 8 : 16;
+    unsigned at, bits = video_place(h->sel[3], &at);
     bool sign = h->t[0] == PTX_T_S32 && h->op != PTX_OP_VSET;
     int64_t lo = sign ? -(INT64_C(1) << (bits - 1)) : 0,
             hi = sign ? (INT64_C(1) << (bits - 1)) - 1 : (INT64_C(1) << bits) - 1;
@@ -249,8 +252,7 @@ static uint32_t video_end(const struct scalar_how *h, int64_t x, uint32_t c)
     uint32_t v = (uint32_t)x;
     bool sign = h->t[0] == PTX_T_S32;
     if (h->nsrc == 3 && h->sel[3] >= 4) {
-        unsigned bits = h->sel[3] < 8 ? 8 : 16,
-                 at = h->sel[3] < 8 ? 8u * (h->sel[3] - 4u) : 16u * (h->sel[3] - 8u);
+        unsigned at, bits = video_place(h->sel[3], &at);
         uint32_t keep = ((1u << bits) - 1) << at;
         return (c & ~keep) | (v << at & keep);
     }

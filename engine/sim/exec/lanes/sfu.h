@@ -1,7 +1,6 @@
 /* sfu: approximate functions and divisions, bit for bit as an H200 has them
  * (docs/lab/special-functions.md). */
-#ifndef GPULOCW_SIM_EXEC_LANES_SFU_H
-#define GPULOCW_SIM_EXEC_LANES_SFU_H
+#pragma once
 
 #include "engine/sim/exec/lanes/sfu_unit.h"
 
@@ -176,5 +175,3 @@ static inline float sfu_div_full_all(float a, float b)
     float by = sfu_tiny(b) ? 0x1p24f : __builtin_fabsf(b) > 0x1p126f ? 0.25f : 1;
     return a * by * sfu_rcp(b * by);
 }
-
-#endif

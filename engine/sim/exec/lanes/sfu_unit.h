@@ -10,8 +10,7 @@
  * sq(t) is t * t without the partial products below bit 19. The constant has 26 bits and a part that is
  * the same for all pieces. Results are cut off, not rounded. Measured on every argument:
  * docs/lab/special-functions.md. */
-#ifndef GPULOCW_SIM_EXEC_LANES_SFU_UNIT_H
-#define GPULOCW_SIM_EXEC_LANES_SFU_UNIT_H
+#pragma once
 
 #include "engine/sim/exec/lanes/math.h"
 
@@ -75,5 +74,3 @@ static inline uint32_t sfu_float(uint64_t y, unsigned point)
     uint64_t u = bits_f64(f64_bits(y | UINT64_C(0x4330000000000000)) - 0x1p52);
     return sfu_pick(y != 0, (uint32_t)(u >> 29) - ((1023u - 127 + point) << 23), 0);
 }
-
-#endif

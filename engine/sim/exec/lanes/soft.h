@@ -1,7 +1,6 @@
 /* soft: numbers formats and roundings that the host does not do by itself. Exact, one value at a time.
  */
-#ifndef GPULOCW_SIM_EXEC_LANES_SOFT_H
-#define GPULOCW_SIM_EXEC_LANES_SOFT_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 
@@ -31,5 +30,3 @@ double soft_from_int(uint64_t v, bool is_signed);
 double soft_f64(char op, double a, double b, double c, enum soft_mode mode);
 /* Rounded to an integral value. */
 double soft_integral(double x, enum soft_mode mode);
-
-#endif

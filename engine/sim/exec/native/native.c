@@ -3,7 +3,6 @@
 
 #include "engine/ptx/ptx.h"
 #include "engine/sim/exec/bodies.h"
-#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/exec/native/native_int.h"
 #include "engine/sim/exec/sreg.h"

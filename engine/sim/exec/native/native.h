@@ -3,8 +3,7 @@
  * the bodies of exec_inst.fn do all. The code computes what those bodies compute, bit for bit, and stops
  * where they would: only for warps whose 32 lanes are all on one path, with nothing to be recorded or
  * checked. */
-#ifndef GPULOCW_SIM_EXEC_NATIVE_NATIVE_H
-#define GPULOCW_SIM_EXEC_NATIVE_NATIVE_H
+#pragma once
 
 #include "engine/sim/decoded.h"
 
@@ -20,5 +19,3 @@ void native_free(struct native *n);
 /* From w->pc, where an entry is, up to `budget` instructions and what is left of a run: pc, ninst and
  * nthread are then as the run loop would have left them. False: stopped (w->stop). */
 bool native_run(const struct native *n, struct exec_warp *w, uint64_t budget);
-
-#endif

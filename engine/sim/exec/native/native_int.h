@@ -16,8 +16,7 @@
  * frame it is stored; values that only one run of the program ever uses are not stored at its end. A
  * result that is a NaN is made PTX's one NaN where it can be observed; between operations that turn any
  * NaN into a NaN it may be another (odd). */
-#ifndef GPULOCW_SIM_EXEC_NATIVE_NATIVE_INT_H
-#define GPULOCW_SIM_EXEC_NATIVE_NATIVE_INT_H
+#pragma once
 
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/native/x86.h"
@@ -152,5 +151,3 @@ void native_stubs(struct build *b);
 #define VMOVE_LOAD  ((struct x86_op){ 0, 1, 0, 0x10 })
 #define VMOVE_STORE ((struct x86_op){ 0, 1, 0, 0x11 })
 #define VMOVE       ((struct x86_op){ 0, 1, 0, 0x28 })
-
-#endif

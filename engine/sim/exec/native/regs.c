@@ -1,6 +1,7 @@
 /* Runs of instructions as machine code: which values are in registers, and the ways on from an
  * instruction: to its body, to another run, out. */
 #include "engine/sim/exec/exec.h"
+#include "engine/base/list.h"
 #include "engine/sim/exec/native/native_int.h"
 
 #include <string.h>
@@ -179,11 +180,8 @@ void native_call(struct build *b, const struct exec_inst *in, uint32_t end)
 
 void native_jump(struct build *b, enum x86_cond c, uint32_t pc, bool leaves)
 {
-    if (!base_grow((void **)&b->fix, b->nfix, &b->cap_fix, sizeof *b->fix)) {
+    if (!LIST_PUSH(b->fix, b->nfix, b->cap_fix, (struct fix){ x86_jump(&b->a, c), pc, leaves }))
         b->a.oom = true;
-        return;
-    }
-    b->fix[b->nfix++] = (struct fix){ x86_jump(&b->a, c), pc, leaves };
 }
 
 /* On to the instruction at pc, unless the budget is used up: the run loop's question before each of its

@@ -1,8 +1,7 @@
 /* native_x86: an assembler for what native.c needs of x86-64 with AVX-512 (Intel SDM volume 2, 2.7:
  * EVEX; 2.3: VEX). Memory operands always have a displacement of 32 bits, vectors always 512 bits. Code
  * is written into a buffer that may move: jumps and data within it are relative. */
-#ifndef GPULOCW_SIM_EXEC_NATIVE_X86_H
-#define GPULOCW_SIM_EXEC_NATIVE_X86_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -83,5 +82,3 @@ enum {
     X86_TEST = 0x85,
     X86_CLEAR = 0x33
 };
-
-#endif

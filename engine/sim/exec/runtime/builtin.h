@@ -1,6 +1,5 @@
 /* builtin: functions that device code calls and the driver provides. */
-#ifndef GPULOCW_SIM_EXEC_BUILTIN_H
-#define GPULOCW_SIM_EXEC_BUILTIN_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -30,5 +29,3 @@ uint64_t exec_heap_take(struct exec_warp *w, uint64_t bytes);
 /* False: addr is no block's start. */
 bool exec_heap_give(struct exec_warp *w, uint64_t addr);
 void exec_heap_free(struct exec_launch *x);
-
-#endif

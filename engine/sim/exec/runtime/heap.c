@@ -3,6 +3,7 @@
  * blocks but not the bookkeeping. The heap is empty when a launch starts (a GPU's lives on between
  * launches); launches that use it run their CTAs in order, so the addresses are the same every time. */
 #include "engine/sim/exec/cluster.h"
+#include "engine/base/list.h"
 #include "engine/sim/exec/runtime/builtin.h"
 
 #include <string.h>
@@ -28,15 +29,9 @@ void exec_heap_free(struct exec_launch *x)
 /* Index of the first block at or above `at`. */
 static size_t block_from(const struct exec_heap *h, uint64_t at)
 {
-    size_t lo = 0, hi = h->n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (h->v[mid].at < at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    size_t k;
+    BISECT(k, h->n, h->v[k].at < at);
+    return k;
 }
 
 /* Where n bytes fit: before block *i; UINT64_MAX: nowhere. */

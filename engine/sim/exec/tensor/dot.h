@@ -8,8 +8,7 @@
  * Accumulators stay in the registers of a warp: register c of 32 lanes holds row l / 4 + 8 (c / 2 % 2),
  * column 8 (c / 4) + 2 (l % 4) + c % 2 of lane l. So the eight columns of a group are kept in the order
  * 0 2 4 6 1 3 5 7 (dot_column): a register has four columns that follow each other, of eight rows. */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_DOT_H
-#define GPULOCW_SIM_EXEC_TENSOR_DOT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -100,5 +99,3 @@ float dot_exact(const struct dot_model *m, unsigned n, struct dot_factors a, str
                 float c);
 /* The same as the functions of dot_ops, lane by lane. */
 void dot_narrow_each(const float *low, const float *high, bool finite, uint32_t *to);
-
-#endif

@@ -89,11 +89,6 @@ static void forget(struct exec_flight *f)
 }
 
 /* ---- a copy ---- */
-static uint32_t next_group(const struct exec_flight *f, uint32_t warp, bool bulk)
-{
-    return f->commits[bulk * f->nwarps + warp];
-}
-
 static struct flight_copy *copy_of(struct exec_warp *w, const struct exec_inst *in,
                                    struct exec_flight *f, enum flight_kind kind, uint32_t bar)
 {
@@ -107,7 +102,7 @@ static struct flight_copy *copy_of(struct exec_warp *w, const struct exec_inst *
     struct flight_copy *v = &f->v[f->n++];
     *v = (struct flight_copy){ .line = in->ptx ? in->ptx->at.line : 0,
                                .warp = w->index,
-                               .group = next_group(f, w->index, kind == FLIGHT_READS),
+                               .group = f->commits[(kind == FLIGHT_READS) * f->nwarps + w->index],
                                .bar = bar,
                                .kind = (uint8_t)kind };
     f->last = in;

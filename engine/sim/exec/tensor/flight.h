@@ -5,8 +5,7 @@
  * written. Also whether plain stores were followed by a fence.proxy.async before the copy engine or
  * a tensor core reads them (PTX ISA 8.9, 9.7.9.25, 9.7.9.27). Whoever waits, waits for all threads of
  * the CTA: what is missed is a thread that nothing orders with the one that waited. */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_FLIGHT_H
-#define GPULOCW_SIM_EXEC_TENSOR_FLIGHT_H
+#pragma once
 
 #include "engine/sim/exec/exec.h"
 
@@ -33,5 +32,3 @@ void flight_look(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
 void flight_phase(struct exec_cta *c, uint64_t bar, bool parity);
 /* cp.async.mbarrier.arrive: the warp's copies so far end with this phase. */
 void flight_tie(struct exec_warp *w, uint64_t bar, bool parity);
-
-#endif

@@ -26,17 +26,13 @@ static bool is_whole(struct exec_warp *w, const struct exec_inst *in, uint32_t m
     return !why;
 }
 
-static bool lacks(const struct exec_warp *w, const struct exec_warp *other)
-{
-    return other->meet.come < w->meet.all_come || other->meet.committed < w->meet.all_done;
-}
-
 uint32_t exec_meet_lacks(const struct exec_warp *w)
 {
     const struct exec_warp *g = first_warp(w);
     uint32_t m = 0;
     for (uint32_t i = 0; w->meet.waits && i < GROUP_WARPS; i++)
-        m |= (uint32_t)lacks(w, &g[i]) << i;
+        m |= (uint32_t)(g[i].meet.come < w->meet.all_come || g[i].meet.committed < w->meet.all_done)
+             << i;
     return m;
 }
 

@@ -4,8 +4,7 @@
  * none goes past a fence, setmaxnreg or a product before all have come to it, and wait_group holds until
  * all have committed the groups that it waits for. What follows a wait may thus give shared memory back
  * that any of the four has read. */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_MEET_H
-#define GPULOCW_SIM_EXEC_TENSOR_MEET_H
+#pragma once
 
 #include "engine/sim/decoded.h"
 
@@ -17,5 +16,3 @@ exec_fn exec_wgmma_fence, exec_wgmma_commit;
 exec_fn exec_wgmma_wait; /* in->imm: groups that may still be under way */
 /* Warps that it waits for, as bits of their numbers in the warpgroup; 0: it does not wait. */
 uint32_t exec_meet_lacks(const struct exec_warp *w);
-
-#endif

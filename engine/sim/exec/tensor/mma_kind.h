@@ -1,6 +1,5 @@
 /* mma_kind: mma with a .kind: floats of 8, 6 and 4 bits, with and without block scaling (9.7.14.3). */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_MMA_KIND_H
-#define GPULOCW_SIM_EXEC_TENSOR_MMA_KIND_H
+#pragma once
 
 #include "engine/sim/exec/bodies.h"
 
@@ -18,5 +17,3 @@ struct exec_mma_kind {
     struct exec_scale b;
 };
 exec_fn exec_mma_kind;
-
-#endif

@@ -1,6 +1,5 @@
 /* operand: matrices of tensor cores as they lie in shared memory and in registers. */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_OPERAND_H
-#define GPULOCW_SIM_EXEC_TENSOR_OPERAND_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/tensor/dot.h"
@@ -80,5 +79,3 @@ void mat_put_register(const struct mat_read *r, unsigned i, const uint32_t *lane
 
 /* Do all lanes execute a product, and is there memory for it? False: the fault is raised. */
 bool exec_mma_ready(struct exec_warp *w, const struct exec_inst *in, uint32_t mask);
-
-#endif

@@ -1,6 +1,5 @@
 /* replace: changing tensor maps, filling shared memory, asking for CTAs of others. */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_REPLACE_H
-#define GPULOCW_SIM_EXEC_TENSOR_REPLACE_H
+#pragma once
 
 #include "engine/sim/exec/bodies.h"
 
@@ -17,5 +16,3 @@ struct exec_cancel {
 };
 exec_fn exec_tensormap_replace, exec_tensormap_copy, exec_st_bulk, exec_try_cancel, exec_is_canceled,
     exec_first_ctaid;
-
-#endif

@@ -1,6 +1,5 @@
 /* tcgen: products of matrices into tensor memory (9.7.16.10). */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_TCGEN_H
-#define GPULOCW_SIM_EXEC_TENSOR_TCGEN_H
+#pragma once
 
 #include "engine/sim/exec/bodies.h"
 
@@ -36,5 +35,3 @@ struct exec_tcgen {
     struct dot_model model;
 };
 exec_fn exec_tcgen;
-
-#endif

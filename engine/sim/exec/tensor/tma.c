@@ -272,11 +272,6 @@ static bool atom_of(struct copy *c, struct exec_atom *atom)
 }
 
 /* ---- what the memory system is to see ---- */
-static uint64_t policy_of(const struct copy *c)
-{
-    return c->x->policy == EXEC_NO_ID ? 0 : lane_read(c->w, c->x->policy, c->lane, 8);
-}
-
 static void record(struct copy *c)
 {
     static const uint8_t kinds[] = { [TMA_LOAD] = ACCESS_ASYNC,
@@ -291,7 +286,9 @@ static void record(struct copy *c)
                                .mask = 1,
                                .bytes = (uint16_t)(c->box.row_bytes < 128 ? c->box.row_bytes : 128),
                                .fill = fill[c->box.m.l2 % ARRAY_LEN(fill)],
-                               .hint = policy_of(c) };
+                               .hint = c->x->policy == EXEC_NO_ID
+                                           ? 0
+                                           : lane_read(c->w, c->x->policy, c->lane, 8) };
     c->w->k->tensor.nbox = 0;
     for (uint32_t n = 0; n < c->box.nrows; n++) {
         struct tma_row row;

@@ -1,6 +1,5 @@
 /* tma: boxes of a tensor in global memory, and where their bytes lie in shared memory. */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_TMA_H
-#define GPULOCW_SIM_EXEC_TENSOR_TMA_H
+#pragma once
 
 #include "engine/rec/tensor_map.h"
 #include "engine/sim/exec/bodies.h"
@@ -50,5 +49,3 @@ void tma_box_row(const struct tma_box *b, uint32_t n, struct tma_row *r);
 uint64_t tma_swizzled(const struct tensor_map *m, uint64_t a);
 /* Bytes of elements outside the tensor. */
 void tma_fill(const struct tensor_map *m, uint8_t *to, uint32_t n);
-
-#endif

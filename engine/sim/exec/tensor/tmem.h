@@ -1,7 +1,6 @@
 /* tmem: tensor memory of a CTA (9.7.16.1): 128 lanes of 512 columns of 32 bits. An address has the lane
  * in its high half, the column in its low half. */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_TMEM_H
-#define GPULOCW_SIM_EXEC_TENSOR_TMEM_H
+#pragma once
 
 #include "engine/sim/exec/bodies.h"
 
@@ -64,5 +63,3 @@ bool tmem_check(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, 
 uint64_t tmem_ref(const struct exec_warp *w, const struct exec_ref *r, uint32_t lane);
 /* The CTA with rank 0 or 1 of the pair that c is in; NULL: c is in no cluster of two. */
 struct exec_cta *tmem_pair(const struct exec_cta *c, unsigned rank);
-
-#endif

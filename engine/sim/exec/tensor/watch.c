@@ -20,17 +20,6 @@ bool watch_new(struct watch_state *s, uint32_t n)
     return true;
 }
 
-static bool is_product(const struct ptx_inst *i)
-{
-    return i->op == PTX_OP_WGMMA_MMA_ASYNC || i->op == PTX_OP_WGMMA_MMA_ASYNC_SP;
-}
-
-static void commit(struct watch_state *s)
-{
-    for (uint32_t r = 0; r < 2 * s->n; r++)
-        s->write[r] = (uint8_t)(s->write[r] + (s->write[r] < WATCH_IDLE - 1));
-}
-
 static void wait(struct watch_state *s, int64_t pending)
 {
     for (uint32_t r = 0; r < 2 * s->n; r++)
@@ -81,11 +70,14 @@ enum watch_hit watch_step(struct watch_state *s, const struct exec_inst *in, uin
     const struct ptx_inst *i = in->ptx;
     switch (i->op) {
     case PTX_OP_WGMMA_FENCE: memset(s->dirty, 0, s->n); return WATCH_FINE;
-    case PTX_OP_WGMMA_COMMIT_GROUP: commit(s); return WATCH_FINE;
+    case PTX_OP_WGMMA_COMMIT_GROUP:
+        for (uint32_t r = 0; r < 2 * s->n; r++)
+            s->write[r] = (uint8_t)(s->write[r] + (s->write[r] < WATCH_IDLE - 1));
+        return WATCH_FINE;
     case PTX_OP_WGMMA_WAIT_GROUP: wait(s, i->opnds[0].imm); return WATCH_FINE;
     default: break;
     }
-    if (!is_product(i))
+    if (i->op != PTX_OP_WGMMA_MMA_ASYNC && i->op != PTX_OP_WGMMA_MMA_ASYNC_SP)
         return other(s, in, reg);
     enum watch_hit a = use(s, &i->opnds[1], s->read, reg), d = use(s, &i->opnds[0], s->write, reg);
     return d != WATCH_FINE ? d : a;

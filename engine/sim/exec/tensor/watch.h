@@ -4,8 +4,7 @@
  * register and a product that uses it there must be a wgmma.fence; before a register of a product is
  * touched, its group must have been committed and waited for. Decoding follows that along all paths
  * (decode/watch.c); only where some path breaks it, runs look at each instruction (watch.c). */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_WATCH_H
-#define GPULOCW_SIM_EXEC_TENSOR_WATCH_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -26,5 +25,3 @@ enum watch_hit watch_step(struct watch_state *s, const struct exec_inst *in, uin
 bool watch_new(struct watch_state *s, uint32_t n);
 /* Before an instruction of a kernel that breaks the rules somewhere. False: it does here, told. */
 bool exec_watch(struct exec_warp *w, const struct exec_inst *in);
-
-#endif

@@ -1,6 +1,5 @@
 /* wgmma: what decoding leaves of wgmma.mma_async and mma.sp, and their bodies. */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_WGMMA_H
-#define GPULOCW_SIM_EXEC_TENSOR_WGMMA_H
+#pragma once
 
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/tensor/operand.h"
@@ -37,5 +36,3 @@ exec_fn exec_wgmma_meet; /* without the product */
  * (9.7.14.6.1, sparse.c). */
 void mat_expand(struct mat_factors *f, uint8_t type, unsigned k, const uint32_t meta[32],
                 unsigned selector);
-
-#endif

@@ -1,6 +1,5 @@
 /* work: what a worker keeps for copies and products. */
-#ifndef GPULOCW_SIM_EXEC_TENSOR_WORK_H
-#define GPULOCW_SIM_EXEC_TENSOR_WORK_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -34,5 +33,3 @@ struct exec_tensor_work {
     size_t nbox, cap_box;
     struct mat_factors *factors; /* of the product at hand, or NULL (operand.h) */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* Coordinates to texels: filters, edges, layers, faces of a cube (CUDA programming guide, "Texture
  * fetching"). Weights of a linear filter have 8 bits after the binary point. */
-#include "engine/rec/elem.h"
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/texture/texture.h"
 

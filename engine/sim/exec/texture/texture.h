@@ -1,7 +1,6 @@
 /* texture: fetches from textures, loads from surfaces, stores and reductions to them (PTX ISA 9.7.10,
  * 9.7.11). A handle is the number of an argument of the launch (texture.h in engine/rec). */
-#ifndef GPULOCW_SIM_EXEC_TEXTURE_TEXTURE_H
-#define GPULOCW_SIM_EXEC_TEXTURE_TEXTURE_H
+#pragma once
 
 #include "engine/rec/texture.h"
 #include "engine/sim/exec/bodies.h"
@@ -76,5 +75,3 @@ void texels_of(const struct texture *t, const struct exec_tex *x, const struct t
 double texture_gradient_level(const struct texture *t, const struct exec_tex *x, double d[2][3]);
 /* Channel k of a texel as the 32 bits that a fetch returns; missing ones are 0, the fourth 1. */
 uint32_t texel_channel(const struct texture *t, const uint8_t *texel, unsigned k, bool is_float);
-
-#endif
