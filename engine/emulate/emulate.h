@@ -1,8 +1,7 @@
 /* emulate: a CUDA program run without a GPU. A library of ours stands in front of it as CUDA runtime and driver
  * (engine/emulate/runtime, driver); it hands launches to this process, where they run on a simulated
  * device. */
-#ifndef GPULOCW_EMULATE_EMULATE_H
-#define GPULOCW_EMULATE_EMULATE_H
+#pragma once
 
 #include "engine/check/check.h"
 #include "engine/live/live.h"
@@ -56,5 +55,3 @@ struct emulate_seen {
 enum status emulate_run(char *const *argv, const struct emulate_want *w, struct emulate_seen *out,
                         struct diags *ds);
 void emulate_free(struct emulate_seen *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* Private to emulate: what the processes of a program share, and one process's device. */
-#ifndef GPULOCW_EMULATE_EMULATE_INT_H
-#define GPULOCW_EMULATE_EMULATE_INT_H
+#pragma once
 
 #include "engine/emulate/emulate.h"
 #include "engine/emulate/runtime/wire.h"
@@ -79,5 +78,3 @@ struct stream {
 bool stream_next(struct stream *s, struct wire_head *h, const uint8_t **body);
 bool stream_put(struct stream *s, const void *record, size_t n, const void *bytes, size_t more);
 void stream_free(struct stream *s);
-
-#endif

@@ -1,5 +1,6 @@
 /* The device of one process: what its runtime library asks, in order. */
 #include "engine/dev/card.h"
+#include "engine/base/list.h"
 #include "engine/emulate/guest.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
@@ -16,19 +17,13 @@
 enum { ERROR_VALUE = 1, ERROR_MEMORY = 2, ERROR_SYMBOL = 13, ERROR_FUNCTION = 98, ERROR_NO_IMAGE = 209 };
 
 /* ---- modules, kernels ---- */
-static struct guest_module *module_of(struct guest *s, uint64_t id)
-{
-    return id < s->nmodules ? &s->module[id] : NULL;
-}
-
 static bool take_module(struct guest *s, const struct wire_module *r, const uint8_t *p, uint64_t n)
 {
     if (r->id > s->nmodules + 65536)
         return false;
     while (r->id >= s->nmodules) {
-        if (!base_grow((void **)&s->module, s->nmodules, &s->cap_modules, sizeof *s->module))
+        if (!LIST_PUSH(s->module, s->nmodules, s->cap_modules, (struct guest_module){ 0 }))
             return false;
-        s->module[s->nmodules++] = (struct guest_module){ 0 };
     }
     struct guest_module *m = &s->module[r->id];
     base_free(m->bytes);
@@ -43,7 +38,7 @@ static bool take_module(struct guest *s, const struct wire_module *r, const uint
 /* Its PTX is looked for when something of it is asked for; ds: what is wrong with it. */
 static struct card_code *code_told(struct guest *s, uint64_t id, int *error, struct diags *ds)
 {
-    struct guest_module *m = module_of(s, id);
+    struct guest_module *m = id < s->nmodules ? &s->module[id] : NULL;
     *error = m ? m->error : ERROR_VALUE;
     if (!m || m->code || m->error)
         return m ? m->code : NULL;
@@ -280,9 +275,8 @@ static bool record(struct guest *s, uint64_t n)
     if (n >= 1u << 24)
         return false;
     while (n >= s->nevents) {
-        if (!base_grow((void **)&s->event, s->nevents, &s->cap_events, sizeof *s->event))
+        if (!LIST_PUSH(s->event, s->nevents, s->cap_events, -1))
             return false;
-        s->event[s->nevents++] = -1;
     }
     s->event[n] = s->e->want->timed ? s->clock_ns : (double)base_now_ns();
     return true;

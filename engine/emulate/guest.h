@@ -1,6 +1,5 @@
 /* Private to emulate: the device of one process. */
-#ifndef GPULOCW_EMULATE_GUEST_H
-#define GPULOCW_EMULATE_GUEST_H
+#pragma once
 
 #include "engine/emulate/emulate_int.h"
 
@@ -59,5 +58,3 @@ struct taking *taking_begin(struct guest *s, const struct guest_kernel *k, const
 void taking_end(struct guest *s, const struct guest_kernel *k, struct taking *t, bool done);
 void guest_watch_start(struct guest *s);
 void guest_watch_stop(struct guest *s);
-
-#endif

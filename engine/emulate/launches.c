@@ -1,7 +1,6 @@
 /* Launches of one process: run, checked, limited in time. */
 #include "engine/dev/card.h"
 #include "engine/emulate/guest.h"
-#include "engine/ptx/loc.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 

@@ -1,8 +1,8 @@
 /* Fatbins as a module that launches, and errors as CUDA counts them. */
 #include "engine/container/container.h"
+#include "engine/base/list.h"
 #include "engine/dev/card.h"
 #include "engine/emulate/emulate_int.h"
-#include "engine/live/live.h"
 #include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
@@ -19,9 +19,9 @@ struct texts {
 
 static enum status add_text(struct texts *t, struct container_module *m)
 {
-    if (!base_grow((void **)&t->v, t->n, &t->cap, sizeof *t->v))
+    if (!LIST_PUSH(t->v, t->n, t->cap,
+                   (struct ptx_link_input){ m->where, m->text, m->n, !strstr(m->text, ".entry") }))
         return ST_NOMEM;
-    t->v[t->n++] = (struct ptx_link_input){ m->where, m->text, m->n, !strstr(m->text, ".entry") };
     m->where = NULL;
     m->text = NULL;
     return ST_OK;

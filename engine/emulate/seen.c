@@ -1,9 +1,7 @@
 /* What the processes of a program did, all together. */
 #include "engine/analysis/analysis.h"
-#include "engine/check/check.h"
 #include "engine/dev/card.h"
 #include "engine/emulate/emulate_int.h"
-#include "engine/ptx/ptx.h"
 
 #include <math.h>
 #include <string.h>

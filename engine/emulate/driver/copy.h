@@ -1,6 +1,5 @@
 /* Private to the driver's interface: copies of rows and slices, as the program gives them. */
-#ifndef GPULOCW_EMULATE_DRIVER_COPY_H
-#define GPULOCW_EMULATE_DRIVER_COPY_H
+#pragma once
 
 #include "engine/emulate/driver/driver.h"
 
@@ -44,5 +43,3 @@ CUresult copy3d_given(const struct memcpy3d *c, struct copy_given *out);
 /* An operation of nothing where nothing is copied. What cannot be copied is an error, and *op holds
  * nothing. */
 CUresult copy_op(struct op *op, const struct copy_given *c);
-
-#endif

@@ -9,8 +9,7 @@
  *   stubs.c    all others
  *
  * A function that does what one of the runtime does calls it: errors have the same numbers but few. */
-#ifndef GPULOCW_EMULATE_DRIVER_DRIVER_H
-#define GPULOCW_EMULATE_DRIVER_DRIVER_H
+#pragma once
 
 #include "engine/emulate/runtime/context.h"
 #include "engine/emulate/runtime/runtime.h"
@@ -102,4 +101,3 @@ int cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t fn, void *data, u
 int cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags), cudaEventDestroy(cudaEvent_t e);
 int cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags);
 int cudaEventElapsedTime(float *ms, cudaEvent_t a, cudaEvent_t b);
-#endif

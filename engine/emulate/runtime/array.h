@@ -1,6 +1,5 @@
 /* array: arrays, textures and surfaces, for the runtime's calls and the driver's (texture.c). */
-#ifndef GPULOCW_EMULATE_RUNTIME_ARRAY_H
-#define GPULOCW_EMULATE_RUNTIME_ARRAY_H
+#pragma once
 
 #include "engine/emulate/runtime/copy.h"
 
@@ -30,5 +29,3 @@ cudaError_t texture_make(uint64_t *out, const struct cudaResourceDesc *r,
 cudaError_t texture_end(uint64_t h);
 const struct cudaResourceDesc *texture_resource(uint64_t h); /* NULL: there is none */
 const struct cudaTextureDesc *texture_reading(uint64_t h);
-
-#endif

@@ -1,7 +1,6 @@
 /* Private to the runtime and the driver: which handles there are, and contexts, which own streams, events,
  * modules and memory. The runtime's own is the primary one; with the driver's interface there are more. */
-#ifndef GPULOCW_EMULATE_RUNTIME_CONTEXT_H
-#define GPULOCW_EMULATE_RUNTIME_CONTEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ void driver_in(void);
 void driver_out(void);
 bool in_driver(void);
 void driver_start(void); /* as cuInit: the runtime's first call does it, too */
-
-#endif

@@ -1,6 +1,5 @@
 /* copy: copies of rows and slices as operations, for the runtime's calls and the driver's. */
-#ifndef GPULOCW_EMULATE_COPY_H
-#define GPULOCW_EMULATE_COPY_H
+#pragma once
 
 #include "engine/emulate/runtime/runtime.h"
 
@@ -17,5 +16,3 @@ struct op op_between(struct copy_side to, struct copy_side from, size_t width, s
 struct op op_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                   size_t height);
 cudaError_t copy3d_op(struct op *op, const struct cudaMemcpy3DParms *p); /* texture.c */
-
-#endif

@@ -1,7 +1,6 @@
 /* cuda_abi: the structures of the CUDA runtime's interface that programs pass, as its documentation has
  * them (CUDA 11 to 13); no header of it is needed to build. */
-#ifndef GPULOCW_EMULATE_RUNTIME_CUDA_ABI_H
-#define GPULOCW_EMULATE_RUNTIME_CUDA_ABI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -197,4 +196,3 @@ struct cudaTextureDesc {
 struct cudaUUID {
     char bytes[16];
 };
-#endif

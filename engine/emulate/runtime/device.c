@@ -233,7 +233,6 @@ static const struct {
 #include "engine/emulate/runtime/errors.def"
 };
 
-EXPORT const char *cudaGetErrorName(cudaError_t e);
 EXPORT const char *cudaGetErrorName(cudaError_t e)
 {
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
@@ -242,7 +241,6 @@ EXPORT const char *cudaGetErrorName(cudaError_t e)
     return "unrecognized error code";
 }
 
-EXPORT const char *cudaGetErrorString(cudaError_t e);
 EXPORT const char *cudaGetErrorString(cudaError_t e)
 {
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)

@@ -63,11 +63,6 @@ static bool replace(uint8_t *p, const void *with)
 }
 
 /* ---- replacing ---- */
-static bool is_call(const char *name)
-{
-    return strncmp(name, "cuda", 4) == 0 || strncmp(name, "__cuda", 6) == 0;
-}
-
 /* What the versions differ in. */
 static void note_version(const char *name, bool *twelve, bool *eleven)
 {
@@ -101,7 +96,8 @@ static struct replaced replace_all(const struct object *m, const Elf64_Shdr *sym
     struct replaced done = { 0 };
     for (size_t i = 0; names && object_holds(m, names) && i < symtab->sh_size / sizeof *sym; i++) {
         const char *name = (const char *)m->p + names->sh_offset + sym[i].st_name;
-        if (sym[i].st_name >= names->sh_size || !has_room(m, &sym[i]) || !is_call(name))
+        if (sym[i].st_name >= names->sh_size || !has_room(m, &sym[i]) ||
+            (strncmp(name, "cuda", 4) != 0 && strncmp(name, "__cuda", 6) != 0))
             continue;
         void *ours = runtime_function(name);
         if (!ours)
@@ -363,7 +359,6 @@ static void look_for_more(void)
 
 /* Whoever brings an object by dlopen looks a function up in it before anything of it is called. The C
  * library's own dlsym goes on from there, for the same caller. */
-void *late_dlsym(void);
 void *late_dlsym(void)
 {
     static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5" };

@@ -1,6 +1,5 @@
 /* graph: nodes and instances of graphs, for the files that make and change them. */
-#ifndef GPULOCW_EMULATE_RUNTIME_GRAPH_H
-#define GPULOCW_EMULATE_RUNTIME_GRAPH_H
+#pragma once
 
 #include "engine/emulate/runtime/runtime.h"
 
@@ -18,5 +17,3 @@ cudaError_t symbol_op(struct op *op, const void *symbol, size_t offset, void *ot
 
 /* An instance made like g; *result (may be NULL): 0, or 1 where it is not. */
 cudaError_t graph_update(cudaGraphExec_t x, cudaGraph_t g, int *result);
-
-#endif

@@ -1,7 +1,6 @@
 /* Private to the runtime and the driver: modules that a program hands over as memory: PTX text, a fatbin,
  * an ELF file, or what image_link made of several. */
-#ifndef GPULOCW_EMULATE_RUNTIME_IMAGE_H
-#define GPULOCW_EMULATE_RUNTIME_IMAGE_H
+#pragma once
 
 #include "engine/emulate/runtime/runtime.h"
 
@@ -65,5 +64,3 @@ cudaError_t image_add(struct image_parts *to, const void *data, size_t n);
 /* One image of the parts that image_open takes, *n bytes; owned (free). The error of whoever would open
  * it. */
 cudaError_t image_link(const struct image_parts *from, void **out, size_t *n, struct image_log *log);
-
-#endif

@@ -1,5 +1,6 @@
 /* Memory that is mapped at reserved addresses: a table by address. */
 #include "engine/emulate/runtime/region.h"
+#include "engine/base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +22,9 @@ struct mapping *mapped(size_t i)
 
 size_t mapped_above(uint64_t addr)
 {
-    size_t lo = 0, hi = V.n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (V.v[mid].b.addr + V.v[mid].b.n <= addr)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    size_t k;
+    BISECT(k, V.n, V.v[k].b.addr + V.v[k].b.n <= addr);
+    return k;
 }
 
 struct mapping *mapped_at(uint64_t addr)

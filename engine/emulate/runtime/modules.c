@@ -111,11 +111,6 @@ static void use_module(struct module *m)
     place_managed(m);
 }
 
-static struct module *module_numbered(uint64_t id)
-{
-    return id < R.cap ? R.of[id] : NULL;
-}
-
 static void number(struct module *m)
 {
     m->id = R.modules++;
@@ -131,7 +126,6 @@ static void number(struct module *m)
     R.of[m->id] = m;
 }
 
-EXPORT void **__cudaRegisterFatBinary(void *wrapper);
 EXPORT void **__cudaRegisterFatBinary(void *wrapper)
 {
     struct module *m = calloc(1, sizeof *m);
@@ -144,20 +138,17 @@ EXPORT void **__cudaRegisterFatBinary(void *wrapper)
     return (void **)m;
 }
 
-EXPORT void __cudaRegisterFatBinaryEnd(void **handle);
 EXPORT void __cudaRegisterFatBinaryEnd(void **handle)
 {
     (void)handle;
 }
 
-EXPORT void __cudaUnregisterFatBinary(void **handle);
 EXPORT void __cudaUnregisterFatBinary(void **handle)
 {
     (void)handle; /* kernels may still be called by name from atexit functions */
 }
 
 /* Managed variables must be there before the program looks at them: the host code asks first. */
-EXPORT char __cudaInitModule(void **handle);
 EXPORT char __cudaInitModule(void **handle)
 {
     runtime_enter();
@@ -187,8 +178,6 @@ static struct kernel *kernel_add(uint64_t module, const void *stub, const char *
 }
 
 EXPORT void __cudaRegisterFunction(void **handle, const char *stub, char *device_fun, const char *name,
-                                   int limit, void *tid, void *bid, void *bdim, void *gdim, int *wsize);
-EXPORT void __cudaRegisterFunction(void **handle, const char *stub, char *device_fun, const char *name,
                                    int limit, void *tid, void *bid, void *bdim, void *gdim, int *wsize)
 {
     (void)device_fun, (void)limit, (void)tid, (void)bid, (void)bdim, (void)gdim, (void)wsize;
@@ -204,7 +193,7 @@ static cudaError_t ask_facts(struct kernel *k)
     void *rest = NULL;
     size_t n = 0;
     struct wire_name r = { k->module };
-    struct module *m = module_numbered(k->module);
+    struct module *m = k->module < R.cap ? R.of[k->module] : NULL;
     if (m)
         use_module(m);
     if (!ask(WIRE_KERNEL, &r, sizeof r, k->name, strlen(k->name), &k->facts, sizeof k->facts, &rest, &n))
@@ -274,7 +263,6 @@ void kernels_forget(uint64_t module)
 }
 
 /* The newer compilers' host code looks a kernel up once; that it cannot be used is the launch's error. */
-EXPORT cudaError_t __cudaGetKernel(void **out, const void *stub);
 EXPORT cudaError_t __cudaGetKernel(void **out, const void *stub)
 {
     BEGIN
@@ -317,8 +305,6 @@ static struct variable *variable_add(void **handle, const void *host, const char
 }
 
 EXPORT void __cudaRegisterVar(void **handle, char *host, char *device_name, const char *name, int ext,
-                              size_t size, int constant, int global);
-EXPORT void __cudaRegisterVar(void **handle, char *host, char *device_name, const char *name, int ext,
                               size_t size, int constant, int global)
 {
     (void)device_name, (void)ext, (void)global;
@@ -329,8 +315,6 @@ EXPORT void __cudaRegisterVar(void **handle, char *host, char *device_name, cons
     runtime_leave();
 }
 
-EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext,
-                                     size_t size, int constant, int global);
 EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext,
                                      size_t size, int constant, int global)
 {
@@ -345,13 +329,11 @@ EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device, c
 }
 
 /* Texture and surface references of old toolkits. */
-EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size);
 EXPORT void __cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size)
 {
     (void)handle, (void)name, (void)host, (void)size;
 }
 
-EXPORT void __cudaRegisterUnifiedTable(void **handle, void *table);
 EXPORT void __cudaRegisterUnifiedTable(void **handle, void *table)
 {
     (void)handle, (void)table;

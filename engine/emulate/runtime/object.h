@@ -1,6 +1,5 @@
 /* Private to the runtime: the tables of a program or a library, as its file has them. */
-#ifndef GPULOCW_EMULATE_RUNTIME_OBJECT_H
-#define GPULOCW_EMULATE_RUNTIME_OBJECT_H
+#pragma once
 
 #include <link.h>
 #include <stdbool.h>
@@ -25,5 +24,3 @@ bool object_holds(const struct object *m, const Elf64_Shdr *s);
  * library that was linked, and at what address its text lies in m, whose file is `path`. False: there is no
  * such runtime in it, or no toolkit of its version. */
 bool object_names(const struct object *m, const char *path, struct object *names, uint64_t *at);
-
-#endif

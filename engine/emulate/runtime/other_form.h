@@ -1,6 +1,5 @@
 /* OTHER_FORM(name, of): a function of that name that jumps to another, arguments and all. */
-#ifndef GPULOCW_EMULATE_RUNTIME_OTHER_FORM_H
-#define GPULOCW_EMULATE_RUNTIME_OTHER_FORM_H
+#pragma once
 
 #if defined(__x86_64__)
 #define OTHER_JUMP "jmp "
@@ -14,5 +13,3 @@
 #define OTHER_FORM(name, of)                                                                           \
     __asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ": " OTHER_JUMP #of OTHER_AT \
             "\n.size " #name ", .-" #name "\n");
-
-#endif

@@ -2,6 +2,7 @@
  * as on a GPU, except managed and pinned memory; `own` is where this library reads and writes. The device
  * maps the same file, so nothing is copied to reach it. */
 #include "engine/emulate/runtime/context.h"
+#include "engine/base/list.h"
 #include "engine/emulate/runtime/runtime.h"
 
 #include <fcntl.h>
@@ -85,15 +86,9 @@ bool region_start(struct wire_hello *h, int *file)
 /* Index of the first block above byte `at` of the file. */
 static size_t above(uint64_t at)
 {
-    size_t lo = 0, hi = M.n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        if (M.v[mid].at <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    size_t k;
+    BISECT(k, M.n, M.v[k].at <= at);
+    return k;
 }
 
 static uint64_t end_of(const struct block *b)
@@ -244,12 +239,6 @@ const struct block *block_at(const void *p)
     return M.base ? find(p) : NULL;
 }
 
-static void close_to_host(const struct block *b)
-{
-    mmap((void *)(uintptr_t)b->addr, round_up(b->n, PAGE), PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-}
-
 cudaError_t memory_give(void *p, bool host)
 {
     struct block *b = find(p);
@@ -258,7 +247,8 @@ cudaError_t memory_give(void *p, bool host)
         return cudaErrorInvalidValue;
     block_release(b);
     if (b->mapped_for_host)
-        close_to_host(b);
+        mmap((void *)(uintptr_t)b->addr, round_up(b->n, PAGE), PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     leave(b);
     return cudaSuccess;
 }

@@ -1,6 +1,5 @@
 /* Private to the runtime and the driver: memory that the device sees. */
-#ifndef GPULOCW_EMULATE_RUNTIME_REGION_H
-#define GPULOCW_EMULATE_RUNTIME_REGION_H
+#pragma once
 
 #include "engine/emulate/runtime/cuda_abi.h"
 
@@ -81,5 +80,3 @@ cudaError_t virtual_map(uint64_t addr, size_t n, size_t offset, struct physical 
 cudaError_t virtual_unmap(uint64_t addr, size_t n);
 cudaError_t virtual_allow(uint64_t addr, size_t n, int access); /* 0 none, 1 reads, 3 both */
 cudaError_t virtual_allowed(uint64_t addr, unsigned long long *access);
-
-#endif

@@ -14,8 +14,7 @@
  *   device.c   what the device is                  stubs.c    every other function: not supported
  *
  * All work is done in the order of the calls: a stream is only where captured operations go. */
-#ifndef GPULOCW_EMULATE_RUNTIME_RUNTIME_H
-#define GPULOCW_EMULATE_RUNTIME_RUNTIME_H
+#pragma once
 
 #include "engine/emulate/runtime/region.h"
 #include "engine/emulate/runtime/wire.h"
@@ -237,5 +236,3 @@ cudaError_t graph_add(cudaGraph_t g, struct op *op, cudaGraphNode_t const *befor
                       cudaGraphNode_t *out);
 cudaError_t graph_append(cudaGraph_t g, struct op *op, cudaGraphNode_t *out); /* behind the last */
 cudaError_t graph_run(cudaGraph_t g);
-
-#endif

@@ -29,7 +29,6 @@ static size_t slice_of(const struct array *a)
     return row_of(a) * at_least_one(a->extent.height);
 }
 
-EXPORT struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int f);
 EXPORT struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int f)
 {
     return (struct cudaChannelFormatDesc){ x, y, z, w, f };

@@ -1,8 +1,7 @@
 /* wire: what the runtime library in a program and the process with the simulated device tell each other,
  * over a stream socket: a head, a record by kind, bytes. Both are of one build: no versions, host byte
  * order. Device memory is a file that both map; its bytes never travel. */
-#ifndef GPULOCW_EMULATE_RUNTIME_WIRE_H
-#define GPULOCW_EMULATE_RUNTIME_WIRE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -177,4 +176,3 @@ struct wire_device {
     uint32_t checks;          /* WROTE is wanted */
     uint64_t texture_handle;  /* handle of texture 0; they count up by one */
 };
-#endif
