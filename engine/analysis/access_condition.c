@@ -1,7 +1,6 @@
 /* The condition under which an access runs, and what thread numbers are in the lanes of a warp. */
 #include "engine/analysis/closed_form_cases.h"
 #include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/symexpr.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 

@@ -1,13 +1,13 @@
 /* alias: values of all registers of a kernel and its callees, upwards from nothing to a fixpoint; and
  * the questions that are asked of them. alias.h has the contract. */
 #include "engine/analysis/alias.h"
+#include "engine/base/list.h"
 
 #include "engine/analysis/alias_int.h"
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch_read.h"
 
 #include <string.h>
@@ -317,9 +317,9 @@ static bool find_writers(struct alias *a)
             const struct ptx_inst *in = &a->func[k]->insts[i];
             if (!ptx_is_opaque(in) && ptx_effect_of(in) != EFFECT_CALL && !may_store(in))
                 continue;
-            if (!base_grow((void **)&a->writer, a->nwriters, &cap, sizeof *a->writer))
+            if (!LIST_PUSH(a->writer, a->nwriters, cap,
+                           (struct alias_writer){ a->func[k], in, ALIAS_MAYBE }))
                 return false;
-            a->writer[a->nwriters++] = (struct alias_writer){ a->func[k], in, ALIAS_MAYBE };
         }
     return true;
 }

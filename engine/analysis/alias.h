@@ -33,8 +33,7 @@
  *      they are aligned, whether they are null, and indices into one of them, can measure how far the
  *      two are apart: then what points into one of those may point into any of them. Of a window this is
  *      told by a comparison with a pointer alone. */
-#ifndef GPULOCW_ANALYSIS_ALIAS_H
-#define GPULOCW_ANALYSIS_ALIAS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -87,5 +86,3 @@ struct alias_writer {
 struct alias_writer alias_writer(const struct alias *a, const struct alias_roots *read);
 /* Do two pointer parameters never overlap? By the launch's buffers or the user's word. */
 bool alias_params_distinct(const struct launch_spec *l, bool restricts, int p, int q);
-
-#endif

@@ -1,6 +1,5 @@
 /* alias, inside: values of registers, and the tables that alias_make fills. */
-#ifndef GPULOCW_ANALYSIS_ALIAS_INT_H
-#define GPULOCW_ANALYSIS_ALIAS_INT_H
+#pragma once
 
 #include "engine/analysis/alias.h"
 
@@ -94,5 +93,3 @@ bool alias_harmless_call(struct str name);
 /* The function that a direct call comes to: NULL with a name where its body is not here, both empty
  * where it goes through a pointer. */
 const struct ptx_func *alias_callee(const struct ptx_inst *i, struct str *name);
-
-#endif

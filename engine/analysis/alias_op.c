@@ -2,7 +2,6 @@
 #include "engine/analysis/alias_int.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 struct step {
     struct alias *a;
@@ -157,10 +156,6 @@ static bool wide_int(const struct ptx_inst *i)
 {
     return whole(i, 0) && ptx_type_bits((enum ptx_type)i->type[0]) == 64;
 }
-static bool narrow_int(const struct ptx_inst *i)
-{
-    return whole(i, 0) && ptx_type_bits((enum ptx_type)i->type[0]) <= 32;
-}
 static bool scalar(const struct ptx_inst *i, unsigned n)
 {
     if (i->nopnds < n)
@@ -282,7 +277,7 @@ static struct alias_value made(const struct step *s)
     const struct ptx_inst *i = s->i;
     const struct ptx_operand *o = i->opnds;
     enum ptx_addr_rule rule = ptx_rule_of(i);
-    bool ints = wide_int(i) || narrow_int(i);
+    bool ints = wide_int(i) || (whole(i, 0) && ptx_type_bits((enum ptx_type)i->type[0]) <= 32);
     switch (rule) {
     case ADDR_COPY: return scalar(i, 2) ? operand(s, &o[1]) : launder(all_read(s, 1, i->nopnds));
     case ADDR_CVTA: return to_window(s);

@@ -2,7 +2,6 @@
 #include "engine/analysis/alias_int.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
 

@@ -2,8 +2,7 @@
  * runs the simulator: it is checked against it. Unknown stays unknown, with the
  * instruction that made it so. Papers: coalesce (degree, graph), cluster (classes,
  * partition), bypass (footprint, Table 1). */
-#ifndef GPULOCW_ANALYSIS_ANALYSIS_H
-#define GPULOCW_ANALYSIS_ANALYSIS_H
+#pragma once
 
 #include "engine/analysis/banks.h"
 #include "engine/analysis/symbolic/bulk.h"
@@ -245,5 +244,3 @@ enum status ana_tracer_sm(struct ana_tracer *t, unsigned sm,
                           bool (*fn)(void *ctx, const struct ana_request *r), void *ctx,
                           struct diags *ds);
 void ana_tracer_free(struct ana_tracer *t);
-
-#endif

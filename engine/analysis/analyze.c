@@ -2,11 +2,9 @@
  * and the passes read. */
 #include "engine/analysis/curve.h"
 #include "engine/analysis/facts.h"
-#include "engine/analysis/symbolic/symexpr.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/op_enum.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <inttypes.h>
 #include <math.h>

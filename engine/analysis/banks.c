@@ -1,7 +1,6 @@
 #include "engine/analysis/banks.h"
 
 #include "engine/analysis/analysis.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -34,11 +33,6 @@ static void ask(struct turn *t, uint64_t word)
     t->most = t->n[b] > t->most ? t->n[b] : t->most;
 }
 
-static unsigned group_of(unsigned bytes)
-{
-    return bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
-}
-
 static unsigned words_of(unsigned bytes)
 {
     return bytes <= 4 ? 1 : bytes / 4;
@@ -58,7 +52,7 @@ static uint32_t group_passes(const uint64_t addr[32], uint32_t lanes, unsigned b
 struct ana_banks banks_of(const uint64_t addr[32], uint32_t mask, unsigned bytes)
 {
     struct ana_banks b = { .bytes = (uint8_t)bytes };
-    unsigned group = group_of(bytes);
+    unsigned group = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
     uint32_t most = 0, passes = 0;
     for (unsigned from = 0; from < 32; from += group) {
         uint32_t lanes = mask & (group == 32 ? UINT32_MAX : ((UINT32_C(1) << group) - 1) << from);

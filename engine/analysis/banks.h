@@ -2,8 +2,7 @@
  * takes: 32 banks of 4 bytes. Lanes go in groups that ask for at most 128 bytes (all 32 for up to 4
  * bytes each, 16 for 8, 8 for 16); in a group, different words of one bank take a pass each, and lanes
  * that ask for one word share it. */
-#ifndef GPULOCW_ANALYSIS_BANKS_H
-#define GPULOCW_ANALYSIS_BANKS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -56,5 +55,3 @@ struct ana_kernel;
  * 128" */
 void banks_cure_say(const struct banks_cure *c, struct buf *out);
 struct banks_cure banks_cure_of(const struct ana_kernel *k);
-
-#endif

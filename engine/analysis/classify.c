@@ -3,8 +3,6 @@
  * the address where there is one; a load with an unknown address is "data" when
  * loaded values decide it and "unknown" otherwise, whatever a trace shows. */
 #include "engine/analysis/facts.h"
-#include "engine/analysis/symbolic/symexpr.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <math.h>
 #include <string.h>

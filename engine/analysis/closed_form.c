@@ -3,8 +3,6 @@
 
 #include "engine/analysis/request_count.h"
 #include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/symexpr.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

@@ -8,8 +8,7 @@
  * then the number of points for each residue follows from the ranges alone.
  * The cost does not depend on the launch size, only on how long the boundary of
  * the active region is. */
-#ifndef GPULOCW_ANALYSIS_CLOSED_FORM_H
-#define GPULOCW_ANALYSIS_CLOSED_FORM_H
+#pragma once
 
 #include "engine/analysis/closed_form_cases.h"
 
@@ -31,5 +30,3 @@ bool closed_form_sample(struct env *v, const struct eval_access *a, bool every_l
  * most env_threads(v) addresses to addr from *n on. False as above. */
 bool closed_form_first(struct env *v, const struct eval_access *a, const uint32_t cta[3], uint64_t *addr,
                        uint32_t *n);
-
-#endif

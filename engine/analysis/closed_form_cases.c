@@ -3,8 +3,6 @@
 #include "engine/analysis/closed_form_cases.h"
 
 #include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/symexpr.h"
-#include "engine/ptx/ptx_table.h"
 
 /* Expressions made for one access, at most: a choice by thread doubles the condition that it stands in.
  */

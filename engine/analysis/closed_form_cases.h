@@ -6,8 +6,7 @@
  *   2^k, n >> k ...     a counter of few rounds that is not linear: one case per round
  *
  * Every case is a shape that closed_form.c counts; their counts add up. */
-#ifndef GPULOCW_ANALYSIS_CLOSED_FORM_CASES_H
-#define GPULOCW_ANALYSIS_CLOSED_FORM_CASES_H
+#pragma once
 
 #include "engine/analysis/symbolic/eval.h"
 
@@ -50,5 +49,3 @@ struct closed_form_lanes {
     uint32_t warp;
 };
 bool closed_form_lane(void *ctx, const struct symexpr *x, int64_t out[32]);
-
-#endif

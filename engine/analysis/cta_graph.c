@@ -3,6 +3,7 @@
  * left. Clusters are as large as an SM's part of the grid. */
 #include "engine/analysis/cta_graph.h"
 #include "engine/base/base.h"
+#include "engine/base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +31,8 @@ void cta_graph_note(struct cta_graph *g, uint64_t sector, uint32_t cta)
         g->many = true;
         return;
     }
-    if (!base_grow((void **)&g->pair, g->n, &g->cap, sizeof *g->pair)) {
+    if (!LIST_PUSH(g->pair, g->n, g->cap, (struct cta_touch){ sector, cta }))
         g->oom = true;
-        return;
-    }
-    g->pair[g->n++] = (struct cta_touch){ sector, cta };
 }
 
 void cta_graph_free(struct cta_graph *g)

@@ -1,6 +1,5 @@
 /* cta_graph: which CTAs touch which sectors, and an order that keeps CTAs that share together. */
-#ifndef GPULOCW_ANALYSIS_CTA_GRAPH_H
-#define GPULOCW_ANALYSIS_CTA_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ void cta_graph_note(struct cta_graph *g, uint64_t sector, uint32_t cta);
  * there is none. Sorts g. */
 const char *cta_graph_order(struct cta_graph *g, uint32_t ctas, uint32_t clusters, uint32_t *order);
 void cta_graph_free(struct cta_graph *g);
-
-#endif

@@ -8,12 +8,12 @@
  * 2^SAMPLE_SHIFT followed, chosen by a hash of its address (Waldspurger et al.,
  * SHARDS, FAST'15): distances between followed lines are scaled back up. */
 #include "engine/analysis/curve.h"
+#include "engine/base/list.h"
 
 #include "engine/analysis/facts.h"
 #include "engine/analysis/slice/slice.h"
 #include "engine/analysis/trace.h"
 #include "engine/perfmodel/reuse.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 
 #include <math.h>
@@ -59,10 +59,6 @@ static void dist_clear(struct ana_dist *d)
     d->total = d->cold = 0;
 }
 #define COLD UINT16_MAX /* of a bin */
-static uint16_t bin_at(uint64_t distance)
-{
-    return distance == MODEL_COLD ? COLD : (uint16_t)bin_of(distance);
-}
 static void dist_add(struct ana_dist *d, uint16_t bin, unsigned part)
 {
     d->total++;
@@ -140,7 +136,7 @@ static const struct model_reuse *stream_of(const struct stream *s, uint32_t arra
 }
 static uint16_t bin_scaled(uint64_t d, unsigned shift)
 {
-    return bin_at(d == MODEL_COLD ? d : d << shift);
+    return d == MODEL_COLD ? COLD : (uint16_t)bin_of(d << shift);
 }
 static uint16_t stream_touch(struct stream *s, uint64_t line, uint32_t array, unsigned shift)
 {
@@ -196,11 +192,10 @@ static struct line_state *line_now(struct curving *q)
 {
     uint32_t number = model_reuse_last(q->sm.all);
     if (number == q->n) {
-        if (!base_grow((void **)&q->line, q->n, &q->cap, sizeof *q->line)) {
+        if (!LIST_PUSH(q->line, q->n, q->cap, (struct line_state){ 0 })) {
             q->nomem = true;
             return NULL;
         }
-        q->line[q->n++] = (struct line_state){ 0 };
     }
     return number < q->n ? &q->line[number] : NULL;
 }

@@ -1,6 +1,5 @@
 /* curve: reuse distances, the miss-ratio curve of one SM, footprints by array. */
-#ifndef GPULOCW_ANALYSIS_CURVE_H
-#define GPULOCW_ANALYSIS_CURVE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -93,5 +92,3 @@ struct ana_curve {
 enum status ana_curve_make(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
                            struct ana_curve **out, struct diags *ds);
 void ana_curve_free(struct ana_curve *c);
-
-#endif

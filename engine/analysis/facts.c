@@ -5,9 +5,7 @@
 #include "engine/analysis/alias.h"
 #include "engine/analysis/closed_form.h"
 #include "engine/analysis/slice/slice.h"
-#include "engine/analysis/symbolic/symexpr.h"
 #include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch_read.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* facts: what ana_run gathers before it writes struct ana_kernel. One fact per
  * static memory instruction; inlined copies of a callee are its contexts. */
-#ifndef GPULOCW_ANALYSIS_FACTS_H
-#define GPULOCW_ANALYSIS_FACTS_H
+#pragma once
 
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/request_count.h"
@@ -127,5 +126,3 @@ uint32_t share_resident(const struct facts *f, const struct dev_info *dev);
 /* curve.c: ana_curve_make for facts that exist; f->slice is made anew. *out owned; ST_REFUSED: nothing
  * could be traced. */
 enum status curve_make(struct facts *f, struct ana_curve **out);
-
-#endif

@@ -1,8 +1,6 @@
 /* Points-to by base terms, names for printing, and the read-only question. */
 #include "engine/analysis/alias.h"
 #include "engine/analysis/facts.h"
-#include "engine/analysis/symbolic/symexpr.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
 

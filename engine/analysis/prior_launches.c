@@ -4,7 +4,6 @@
 #include "engine/analysis/facts.h"
 #include "engine/analysis/slice/slice.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/launch_read.h"
 
 #define BEFORE_BYTES (UINT64_C(1) << 29) /* copies larger than this are not made */
 

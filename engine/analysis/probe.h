@@ -1,7 +1,6 @@
 /* probe: what single CTAs touch, byte by byte, for sharing and reuse. A set maps
  * a 32-byte sector to the mask of its bytes. */
-#ifndef GPULOCW_ANALYSIS_PROBE_H
-#define GPULOCW_ANALYSIS_PROBE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -95,5 +94,3 @@ enum status probe_compare(const struct facts *f, const struct probe_set *a, cons
                           struct probe_overlap *by_access, struct probe_overlap *all);
 /* Moves the set out of p (the caller frees it). */
 struct probe_set probe_take(struct probe_set *s);
-
-#endif

@@ -2,8 +2,7 @@
  * A request is one warp instruction with at least one active lane. Sectors are
  * 32 bytes, lines 128; both are counted over active lanes only. The paper's
  * metric (coalesce, equation 1) is taken from the same request. */
-#ifndef GPULOCW_ANALYSIS_REQUEST_COUNT_H
-#define GPULOCW_ANALYSIS_REQUEST_COUNT_H
+#pragma once
 
 #include "engine/analysis/banks.h"
 
@@ -61,5 +60,3 @@ void request_count_merge(struct tally *to, const struct tally *from);
 /* Figures of one access; invalid when it never ran. */
 struct ana_coalesce request_count_coalesce(const struct tally *t);
 struct ana_exact request_count_exact(const struct tally *t, bool shared);
-
-#endif

@@ -4,7 +4,6 @@
 
 #include "engine/analysis/request_count.h"
 #include "engine/analysis/symbolic/env.h"
-#include "engine/analysis/symbolic/symexpr.h"
 #include "engine/ptx/flow/cfg.h"
 
 #include <string.h>
@@ -190,17 +189,13 @@ static uint32_t points_there_are(const struct env *v, const struct point *p, uin
 }
 /* Points in a row that count the same, after which groups of them are looked at by their last one. */
 enum { SAMPLE_ALIKE = 12, SAMPLE_GROUP = 7 };
-static void skip_points(struct env *v, struct point *p, uint32_t n)
-{
-    while (n--)
-        next_point(v, p);
-}
 /* Counts the point `n` ahead, and moves past it. */
 static bool count_point(struct env *v, struct sampler *s, const struct eval_access *a, uint32_t n,
                         struct tally *here)
 {
     memset(here, 0, sizeof *here); /* its padding too: it is compared by memcmp */
-    skip_points(v, &s->p, n - 1);
+    for (uint32_t k = 1; k < n; k++)
+        next_point(v, &s->p);
     bool ok = sample_at(s, a, here) && !cancel_asked(v->e->cancel);
     next_point(v, &s->p);
     return ok;

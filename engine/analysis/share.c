@@ -10,8 +10,6 @@
 #include "engine/analysis/facts.h"
 #include "engine/analysis/probe.h"
 #include "engine/analysis/slice/slice.h"
-#include "engine/ptx/flow/asks.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/launch_read.h"
 

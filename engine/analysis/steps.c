@@ -3,9 +3,6 @@
  * The address is worked out on numbers: parameters and sizes of the launch are numbers that no block
  * has, each another one, so that a step with such a factor is seen as none that the text fixes. */
 #include "engine/analysis/facts.h"
-#include "engine/analysis/symbolic/symexpr.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

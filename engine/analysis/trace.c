@@ -6,7 +6,6 @@
 
 #include "engine/analysis/facts.h"
 #include "engine/analysis/slice/slice.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

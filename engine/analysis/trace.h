@@ -1,6 +1,5 @@
 /* trace: the requests of one SM, for ana_trace and the reuse curve. */
-#ifndef GPULOCW_ANALYSIS_TRACE_H
-#define GPULOCW_ANALYSIS_TRACE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -15,5 +14,3 @@ struct trace_plan {
 /* As ana_trace, for facts and a slice that exist. ST_REFUSED: out of budget. */
 enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *p,
                      bool (*fn)(void *ctx, const struct ana_request *r), void *ctx);
-
-#endif

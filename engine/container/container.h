@@ -1,8 +1,7 @@
 /* container: PTX wherever people have it: executables, shared objects, object files, archives, cubins,
  * fatbins, and folders of them. Formats: what nvcc 13 writes, read byte by byte and tried on an H200
  * (docs/lab/container.md). Nothing here parses PTX. */
-#ifndef GPULOCW_CONTAINER_CONTAINER_H
-#define GPULOCW_CONTAINER_CONTAINER_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -65,5 +64,3 @@ struct container_want {
  * (base_free). *n 0: none fits, and ds says which there are. */
 enum status container_choose(const struct container *c, const struct container_want *w, size_t **out,
                              size_t *n, struct diags *ds);
-
-#endif

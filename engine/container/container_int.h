@@ -1,6 +1,5 @@
 /* Private to container: a window of a file, and the readers of its formats. */
-#ifndef GPULOCW_CONTAINER_CONTAINER_INT_H
-#define GPULOCW_CONTAINER_CONTAINER_INT_H
+#pragma once
 
 #include "engine/container/container.h"
 
@@ -67,5 +66,3 @@ enum unpack_method { UNPACK_LZ4, UNPACK_ZSTD };
 bool unpack(enum unpack_method m, const uint8_t *packed, size_t n, uint64_t size, char **out);
 /* PTX text as it is stored: without the line feeds before and the zero bytes behind it. */
 void module_text(struct container_module *m, char *text, size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* cache: a cache whose lines arrive by the clock. */
-#ifndef GPULOCW_PERFMODEL_CACHE_H
-#define GPULOCW_PERFMODEL_CACHE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -44,5 +43,3 @@ void model_cache_load(struct model_cache *m, uint64_t line, unsigned sectors, en
 void model_cache_fill(struct model_cache *m, const struct model_cache_answer *a, double at,
                       uint8_t from);
 void model_cache_store(struct model_cache *m, uint64_t line, unsigned sectors, bool partial, double now);
-
-#endif

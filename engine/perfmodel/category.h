@@ -1,6 +1,5 @@
 /* category: categories of a threshold curve by stated numeric rules, and correlations. */
-#ifndef GPULOCW_PERFMODEL_CATEGORY_H
-#define GPULOCW_PERFMODEL_CATEGORY_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -38,5 +37,3 @@ struct model_curve {
 };
 /* Points in rising x: first is bpa (π=0), last is cha (π=W). n == 0 gives cache-insensitive. */
 struct model_curve model_categorise(const struct model_point *p, size_t n);
-
-#endif

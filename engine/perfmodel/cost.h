@@ -1,6 +1,5 @@
 /* cost: memory-access cost of a configuration (paper: schedule, section 5 of the digest). */
-#ifndef GPULOCW_PERFMODEL_COST_H
-#define GPULOCW_PERFMODEL_COST_H
+#pragma once
 
 /* ---- memory cost (schedule, section 5) ---- */
 struct model_cost_in {
@@ -33,5 +32,3 @@ struct model_cost {
     double latency_dram;
 };
 struct model_cost model_memory_cost(const struct model_cost_in *in);
-
-#endif

@@ -1,6 +1,5 @@
 /* lru_set: the things touched last, known by their numbers. */
-#ifndef GPULOCW_PERFMODEL_LRU_SET_H
-#define GPULOCW_PERFMODEL_LRU_SET_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -12,5 +11,3 @@ struct model_recent *model_recent_new(uint32_t things, uint64_t most);
 void model_recent_free(struct model_recent *r);
 /* True: it was touched before, and fewer than `most` different others since. */
 bool model_recent_touch(struct model_recent *r, uint32_t thing);
-
-#endif

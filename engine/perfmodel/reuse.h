@@ -1,6 +1,5 @@
 /* reuse: exact LRU stack distances (paper: schedule, section 5; Almasi et al.). */
-#ifndef GPULOCW_PERFMODEL_REUSE_H
-#define GPULOCW_PERFMODEL_REUSE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -25,5 +24,3 @@ struct model_hist {
 void model_hist_add(struct model_hist *h, uint64_t distance);
 /* interpolated hit rate 0..1 of an LRU cache of so many lines; NaN when empty */
 double model_hist_hit_rate(const struct model_hist *h, double lines);
-
-#endif

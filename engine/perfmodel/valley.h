@@ -1,6 +1,5 @@
 /* valley: the valley model of Guz et al. and its fit (paper: bypass, section 1 of the digest). */
-#ifndef GPULOCW_PERFMODEL_VALLEY_H
-#define GPULOCW_PERFMODEL_VALLEY_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -60,5 +59,3 @@ double model_valley_time(const struct model_valley *v, const struct model_fit *f
  * (ways-1)/ways of the cache, unless everything fits. */
 unsigned model_threshold_predict(double cache_bytes, unsigned ways, double bytes_per_warp,
                                  unsigned ctas_per_sm, unsigned warps);
-
-#endif

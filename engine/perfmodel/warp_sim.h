@@ -1,6 +1,5 @@
 /* warp_sim: the warps of one SM in time, waiting for lines and for each other. */
-#ifndef GPULOCW_PERFMODEL_WARP_SIM_H
-#define GPULOCW_PERFMODEL_WARP_SIM_H
+#pragma once
 
 #include "engine/perfmodel/cache.h"
 
@@ -115,5 +114,3 @@ double model_rank_correlation(const double *a, const double *b, size_t n);
  * noise has no rank. */
 double model_rank_correlation_within(const double *a, const double *b, size_t n, double tolerance);
 double model_correlation(const double *a, const double *b, size_t n);
-
-#endif

@@ -6,8 +6,6 @@
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 struct tune_code {
     const struct ptx_func *f;

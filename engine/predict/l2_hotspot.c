@@ -5,7 +5,6 @@
  * their traces is taken to be asked for by everybody. First touches count apart from later ones: those
  * ask L2 only where L1 has lost the line. */
 #include "engine/predict/request_trace.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 
 #define LOOKED_AT 2048u /* first requests of each SM */

@@ -6,8 +6,6 @@
  *   others           the first SM's loads stand for all; G is exact all the same
  *
  * A cache is fully associative and LRU here (Almasi et al.); loads that pass a level by miss there. */
-#include "engine/dev/dev.h"
-#include "engine/perfmodel/cache.h"
 #include "engine/perfmodel/reuse.h"
 #include "engine/predict/request_trace.h"
 #include "engine/rec/data.h"

@@ -4,9 +4,6 @@
  *     --warps in time through L1 and L2 (replay_model.c)--> cycles, our figure
  *   rewritten kernel --ana_trace, LRU of L1 and L2 (paper_cost.c)--> G, m1, m2
  *     --model_memory_cost--> the paper's figure */
-#include "engine/dev/dev.h"
-#include "engine/pass/pass.h"
-#include "engine/perfmodel/cache.h"
 #include "engine/predict/prediction.h"
 #include "engine/predict/request_trace.h"
 #include "engine/rec/device.h"

@@ -1,6 +1,5 @@
 /* prediction: the memory cost of a configuration before any launch. */
-#ifndef GPULOCW_PREDICT_PREDICTION_H
-#define GPULOCW_PREDICT_PREDICTION_H
+#pragma once
 
 #include "engine/perfmodel/cost.h"
 #include "engine/rec/counters.h"
@@ -62,5 +61,3 @@ struct tune_pi_forecast {
 };
 enum status tune_forecast_pi(struct tune_bench *b, const struct options *base,
                              struct tune_pi_forecast *out);
-
-#endif

@@ -3,8 +3,6 @@
  *
  *   line requests (request_trace.c) --warps by the clock, L1 (model_walk)--> what L1 lacks
  *     --LRU of this SM's share of L2--> L2 or DRAM */
-#include "engine/dev/dev.h"
-#include "engine/perfmodel/cache.h"
 #include "engine/perfmodel/lru_set.h"
 #include "engine/predict/request_trace.h"
 #include "engine/rec/data.h"
@@ -12,7 +10,6 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_memory.h"
 #include "engine/rec/opt_prefetch.h"
-#include "engine/sim/preset.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>

@@ -6,10 +6,7 @@
  * as redirection. */
 #include "engine/predict/request_trace.h"
 
-#include "engine/dev/dev.h"
-#include "engine/pass/pass.h"
 #include "engine/ptx/meaning.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"

@@ -1,6 +1,5 @@
 /* The line requests of one SM for a mapping of threads to data; private to tune. */
-#ifndef GPULOCW_PREDICT_REQUEST_TRACE_H
-#define GPULOCW_PREDICT_REQUEST_TRACE_H
+#pragma once
 
 #include "engine/analysis/analysis.h"
 #include "engine/perfmodel/cost.h"
@@ -179,5 +178,3 @@ unsigned tune_trace_resident(const struct tune_bench *b, const struct options *o
                              const struct tune_trace *t);
 /* What is left of L1 for data under these options (carve-out, shared memory in use). */
 uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t);
-
-#endif

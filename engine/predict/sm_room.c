@@ -1,5 +1,4 @@
 /* What an SM has room for beside a traced launch: its CTAs, and what is left for L1. */
-#include "engine/dev/dev.h"
 #include "engine/predict/request_trace.h"
 #include "engine/rec/device.h"
 #include "engine/rec/opt_cluster.h"

@@ -9,7 +9,6 @@
 #include "engine/ptx/facts/solve.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

@@ -1,13 +1,11 @@
 /* Bulk and tensor copies: the runs of bytes in global memory that one of them moves (PTX ISA 5.5 and
  * 9.7.9.27). Boxes of tensors are the executor's. */
 #include "engine/analysis/slice/slice.h"
+#include "engine/base/list.h"
 #include "engine/analysis/slice/slice_int.h"
 #include "engine/analysis/symbolic/bulk.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/tensor_map.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/tensor/tma.h"
 #include "engine/sim/windows.h"
@@ -21,11 +19,10 @@ static bool put_run(struct slice_cta *c, uint64_t addr, uint64_t bytes)
         last->bytes += bytes;
         return true;
     }
-    if (!base_grow((void **)&c->run, c->nruns, &c->cap_runs, sizeof *c->run)) {
+    if (!LIST_PUSH(c->run, c->nruns, c->cap_runs, (struct slice_run){ addr, bytes })) {
         c->s->status = ST_NOMEM;
         return false;
     }
-    c->run[c->nruns++] = (struct slice_run){ addr, bytes };
     return true;
 }
 

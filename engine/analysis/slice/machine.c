@@ -7,10 +7,7 @@
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/data.h"
 #include "engine/rec/launch_read.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/step.h"
 
 /* A bulk copy's bytes are followed, and what it brings into shared memory is not. */

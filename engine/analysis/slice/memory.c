@@ -2,7 +2,6 @@
 #include "engine/analysis/slice/slice.h"
 #include "engine/analysis/slice/slice_int.h"
 #include "engine/analysis/symbolic/env.h"
-#include "engine/rec/data.h"
 
 #include <string.h>
 

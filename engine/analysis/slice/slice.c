@@ -6,8 +6,6 @@
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/data.h"
 
 static bool makes_maps(const struct ptx_module *m)
 {

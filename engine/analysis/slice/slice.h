@@ -9,8 +9,7 @@
  * those writes are part of the slice too (CTAs run in index order, warps in index order between
  * barriers, and `order_dependent` is set). What follows from an instruction whose result is not known is
  * tainted: no request is counted from it. */
-#ifndef GPULOCW_ANALYSIS_SLICE_SLICE_H
-#define GPULOCW_ANALYSIS_SLICE_SLICE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -127,5 +126,3 @@ void slice_warp_end(struct slice_cta *c, uint32_t w);
  * ST_REFUSED: out of budget, stopped, or (spun) waiting for ever. */
 enum status slice_run(struct slice *s, uint64_t first, uint64_t n, uint64_t stride, slice_fn fn,
                       void *ctx, uint64_t *budget);
-
-#endif

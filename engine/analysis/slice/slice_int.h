@@ -1,6 +1,5 @@
 /* Between the files of slice: a CTA in flight, the memory that it runs on. */
-#ifndef GPULOCW_ANALYSIS_SLICE_SLICE_INT_H
-#define GPULOCW_ANALYSIS_SLICE_SLICE_INT_H
+#pragma once
 
 #include "engine/sim/part.h"
 #include "engine/sim/sim.h"
@@ -85,5 +84,3 @@ void slice_spin_free(struct slice_warp *w);
 /* The function that a call names; NULL: it has no body here. */
 struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i);
 bool slice_find_funcs(struct slice *s); /* fills s->f and s->of; false: out of memory */
-
-#endif

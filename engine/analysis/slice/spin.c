@@ -6,7 +6,6 @@
  * changed them. */
 #include "engine/analysis/slice/slice.h"
 #include "engine/analysis/slice/slice_int.h"
-#include "engine/sim/decoded.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/step.h"
 

@@ -3,7 +3,6 @@
 
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 /* Is the nth state space that the instruction names global memory? */
 static bool names_global(const struct ptx_inst *i, unsigned nth)

@@ -1,6 +1,5 @@
 /* bulk: the parts of a bulk or tensor copy that say which bytes of global memory it moves. */
-#ifndef GPULOCW_ANALYSIS_SYMBOLIC_BULK_H
-#define GPULOCW_ANALYSIS_SYMBOLIC_BULK_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -22,5 +21,3 @@ struct bulk {
 };
 /* False: another instruction, or a copy between shared memories. */
 bool bulk_parts(const struct ptx_inst *i, struct bulk *out);
-
-#endif

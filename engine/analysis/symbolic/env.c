@@ -4,7 +4,6 @@
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/launch_read.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/sim/windows.h"
 
@@ -346,10 +345,6 @@ static enum symexpr_visit is_iter_of(void *ctx, const struct symexpr *x)
         return SYMEXPR_SKIP;
     return x->kind == SYMEXPR_ITER && x->ref == ctx ? SYMEXPR_FOUND : SYMEXPR_DESCEND;
 }
-static bool mentions(const struct symexpr *x, struct ana_loop *l)
-{
-    return (x->flags & AXF_ITER) && symexpr_find(x, is_iter_of, l);
-}
 static bool side_fits(struct env *v, const struct symexpr *side, const struct ana_loop *l, int64_t trips,
                       bool uns)
 {
@@ -453,7 +448,7 @@ static void solve_linear(struct env *v, struct ana_loop *l, const struct symexpr
     const struct symexpr *m = symexpr_add(p, symexpr_sub(p, integer_form(p, s.b), integer_form(p, s.a)),
                                           symexpr_const(p, 64, s.plus));
     split_iter(p, m, l, &k, &r);
-    if (mentions(r, l) ||
+    if (((r->flags & AXF_ITER) && symexpr_find(r, is_iter_of, l)) ||
         (r->flags & (AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_RECUR | AXF_TRIPS | AXF_OTHER_SREG)))
         return;
     if (s.ne && !settle_ne(p, &k, &r))

@@ -6,8 +6,7 @@
  *   local           offsets from 0 per thread
  *   param           the kernel's parameter block
  * Generic addresses of the last three are where the executor has them (engine/sim/windows.h). */
-#ifndef GPULOCW_ANALYSIS_SYMBOLIC_ENV_H
-#define GPULOCW_ANALYSIS_SYMBOLIC_ENV_H
+#pragma once
 
 #include "engine/ptx/flow/asks.h"
 #include "engine/rec/data.h"
@@ -95,5 +94,3 @@ static inline uint64_t env_ctas(const struct env *v)
 {
     return dim3u_count(v->grid);
 }
-
-#endif

@@ -1,6 +1,7 @@
 /* The walk that gives every register its symbolic value: phi placement, the
  * dominator-tree traversal with its undo log, joins, inlining of calls. */
 #include "engine/analysis/symbolic/eval.h"
+#include "engine/base/list.h"
 
 #include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/cfg.h"
@@ -250,11 +251,10 @@ struct walker {
 static void log_def(void *ctx, uint32_t var)
 {
     struct walker *w = ctx;
-    if (!base_grow((void **)&w->log, w->nlog, &w->caplog, sizeof *w->log)) {
+    if (!LIST_PUSH(w->log, w->nlog, w->caplog, (struct undo){ var, w->f->cur[var] })) {
         w->e->status = ST_NOMEM;
         return;
     }
-    w->log[w->nlog++] = (struct undo){ var, w->f->cur[var] };
 }
 static void open_phis(struct walker *w, uint32_t block)
 {
@@ -512,9 +512,8 @@ static bool make_loops(struct eval *e, struct eval_frame *f)
         if (f->cfg->loops[l].parent != PTX_NO_INDEX)
             x->parent = &f->loops[f->cfg->loops[l].parent];
         snprintf(x->name, sizeof x->name, e->nloops ? "k%u" : "k", e->nloops);
-        if (!base_grow((void **)&e->loops, e->nloops, &e->cap_loops, sizeof *e->loops))
+        if (!LIST_PUSH(e->loops, e->nloops, e->cap_loops, x))
             return false;
-        e->loops[e->nloops++] = x;
     }
     /* backwards: the loops inside a loop are done before it */
     for (uint32_t l = f->cfg->nloops; l-- > 0;) {

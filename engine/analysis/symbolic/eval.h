@@ -8,8 +8,7 @@
  *   eval_kernel -> frames (branch conditions, loops) + accesses (raw address, guard)
  *   eval_resolve -> RECUR replaced by start + step*ITER (inside) or TRIPS (after)
  *   eval_reach  -> when a block runs, as a condition; NULL where the flow is not structured */
-#ifndef GPULOCW_ANALYSIS_SYMBOLIC_EVAL_H
-#define GPULOCW_ANALYSIS_SYMBOLIC_EVAL_H
+#pragma once
 
 #include "engine/analysis/symbolic/symexpr.h"
 
@@ -198,5 +197,3 @@ const struct symexpr *eval_subst(struct eval *e, const struct symexpr *x, eval_l
 /* x with `to` wherever `from`, itself an expression, stands. */
 const struct symexpr *eval_replace(struct eval *e, const struct symexpr *x, const struct symexpr *from,
                                    const struct symexpr *to);
-
-#endif

@@ -5,7 +5,6 @@
  *   0 ..      | f->nregs ..                                         */
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 uint32_t eval_cells(const struct ptx_symbol *s)
 {

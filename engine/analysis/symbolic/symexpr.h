@@ -14,8 +14,7 @@
  *   LOAD   ref: struct symexpr_site; arg[0] the address, c: element of the vector
  *   PHI    ref: site; any of arg[] (may-values);  UNKNOWN  ref: site with a reason
  *   SEXT, ZEXT, TRUNC, OP (enum symexpr_op) */
-#ifndef GPULOCW_ANALYSIS_SYMBOLIC_SYMEXPR_H
-#define GPULOCW_ANALYSIS_SYMBOLIC_SYMEXPR_H
+#pragma once
 
 #include "engine/ptx/ptx_table.h"
 
@@ -212,5 +211,3 @@ void symexpr_tape_vary(const struct symexpr_tape *t, uint8_t (*leaf)(const struc
                        uint8_t *vary);
 void symexpr_tape_again(const struct symexpr_tape *t, const uint8_t *vary, bool first,
                         symexpr_leaf_fn leaf, void *ctx, int64_t (*value)[32], bool *valid);
-
-#endif

@@ -1,7 +1,6 @@
 /* Between the files of symbolic values: nodes as they are (symexpr.c), and the algebra that sums, division,
  * shifts and bit logic share (symexpr_sum.c). */
-#ifndef GPULOCW_ANALYSIS_SYMBOLIC_SYMEXPR_INT_H
-#define GPULOCW_ANALYSIS_SYMBOLIC_SYMEXPR_INT_H
+#pragma once
 
 #include "engine/analysis/symbolic/symexpr.h"
 
@@ -34,5 +33,3 @@ const struct symexpr *symexpr_logic(struct symexpr_pool *p, enum symexpr_op op, 
 /* The sum `like` with other terms. */
 const struct symexpr *symexpr_sum(struct symexpr_pool *p, const struct symexpr *like,
                                   const struct symexpr *const *arg);
-
-#endif

@@ -127,10 +127,6 @@ static void sort_shown(struct shown_sum *s)
     }
     s->n = n;
 }
-static bool is_pointer(const struct shown *t)
-{
-    return rank(t->a) == 0 && t->k == 1;
-}
 static void sign(struct printing *p, bool negative, bool *first)
 {
     buf_puts(p->out, *first ? negative ? "-" : "" : negative ? " - " : " + ");
@@ -196,7 +192,7 @@ static void show_shown(struct printing *p, struct shown_sum *s, enum prec prec, 
     uint32_t ptrs = 0;
     uint64_t g = 0;
     sort_shown(s);
-    while (ptrs < s->n && is_pointer(&s->t[ptrs]))
+    while (ptrs < s->n && rank(s->t[ptrs].a) == 0 && s->t[ptrs].k == 1)
         ptrs++;
     for (uint32_t i = ptrs; i < s->n; i++)
         g = gcd(g, magnitude(s->t[i].k));

@@ -1,21 +1,16 @@
 /* Evaluation of expressions on concrete numbers: the nodes the roots need, in
  * order of creation (arguments come first), 32 lanes per node. */
 #include "engine/analysis/symbolic/symexpr_int.h"
+#include "engine/base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static uint32_t find(const struct symexpr **v, uint32_t n, const struct symexpr *x)
 {
-    uint32_t lo = 0, hi = n;
-    while (lo < hi) {
-        uint32_t m = (lo + hi) / 2;
-        if (v[m]->id < x->id)
-            lo = m + 1;
-        else
-            hi = m;
-    }
-    return lo;
+    uint32_t k;
+    BISECT(k, n, v[k]->id < x->id);
+    return k;
 }
 /* ---- every node once: an explicit stack and a set of ids ---- */
 struct idset {
