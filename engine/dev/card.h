@@ -1,8 +1,7 @@
 /* card: a simulated device whose memory is the caller's: launches from memory. A module, an entry, a
  * shape, parameter bytes; buffers are host memory with device addresses (sim_mem_lend); what launches
  * leave in them and in the module's variables is there for the next. One thread at a time. */
-#ifndef GPULOCW_DEV_CARD_H
-#define GPULOCW_DEV_CARD_H
+#pragma once
 
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
@@ -78,5 +77,3 @@ void card_result(const struct sim_stats *s, bool timed, struct result *out);
 struct card_state;
 struct card_state *card_save(struct card *m);
 void card_restore(struct card *m, struct card_state *s);
-
-#endif

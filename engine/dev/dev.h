@@ -1,7 +1,6 @@
 /* dev: devices. One interface; simulated, CUDA (libcuda and CUPTI through dlopen),
  * and a proxy that runs either in a worker process. The only room with dlopen. */
-#ifndef GPULOCW_DEV_DEV_H
-#define GPULOCW_DEV_DEV_H
+#pragma once
 
 #include "engine/rec/equality.h"
 #include "engine/rec/counters.h"
@@ -206,4 +205,3 @@ struct calibrate_note {
 enum status dev_calibrate(struct dev *d, const struct sim_preset *base, const struct cancel *cancel,
                           struct sim_preset *out, struct calibrate_note notes[SIM_PRESET_FIELDS],
                           struct buf *residuals, struct diags *ds);
-#endif

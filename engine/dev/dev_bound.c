@@ -4,9 +4,7 @@
 #include "engine/dev/dev_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/launch_read.h"
 #include "engine/rec/tensor_map.h"
 #include "engine/rec/texture.h"
 

@@ -5,8 +5,7 @@
  *   dev_cuda*.c  libcuda device                    proxy.c, worker.c, wire.c  worker process
  *
  * A device embeds struct dev first; its code and data embed struct dev_code and struct dev_data. */
-#ifndef GPULOCW_DEV_DEV_INT_H
-#define GPULOCW_DEV_DEV_INT_H
+#pragma once
 
 #include "engine/dev/dev.h"
 #include "engine/rec/device.h"
@@ -148,5 +147,3 @@ void dev_sim_code(struct result *out, const struct dev_resources *r);
 /* Hashes of the buffers marked output, as device memory holds them. */
 void dev_sim_outputs(struct result *out, const struct launch_spec *l, const struct dev_bound *b,
                      struct sim_mem *mem);
-
-#endif

@@ -3,8 +3,7 @@
  * there as soon as its first member is, and the others join the run under way when they come up (a queue
  * may keep one). One that does not open is a warning of the run it was missing from; none is ST_DEVICE.
  * Simulated members of one process share its host threads (env->threads each). */
-#ifndef GPULOCW_DEV_DEV_POOL_H
-#define GPULOCW_DEV_DEV_POOL_H
+#pragma once
 
 #include "engine/dev/dev.h"
 
@@ -71,5 +70,3 @@ struct dev_pool_member {
 };
 /* how many there are */
 size_t dev_pool_members(struct dev_pool *p, struct dev_pool_member *out, size_t most);
-
-#endif

@@ -1,11 +1,9 @@
 /* What the texture and surface arguments of a launch stand for, on a simulated device. */
 #include "engine/dev/dev_int.h"
-#include "engine/ptx/ptx.h"
 #include "engine/ptx/reference.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/texture.h"
-#include "engine/sim/sim.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "engine/rec/data.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
-#include "engine/sim/preset.h"
 #include "engine/sim/window.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* ptxas: what NVIDIA's assembler makes of a kernel: registers, spills, stack. */
-#ifndef GPULOCW_DEV_PTXAS_H
-#define GPULOCW_DEV_PTXAS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -27,5 +26,3 @@ struct ptxas_want {
 };
 /* False: it does not compile this text for that device, or has not said how many registers it takes. */
 bool ptxas_ask(struct ptxas *p, const struct ptxas_want *w, struct ptxas_said *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim_dev: private to the simulated device: what it, its code, its data and one launch under way hold. */
-#ifndef GPULOCW_DEV_SIM_DEV_H
-#define GPULOCW_DEV_SIM_DEV_H
+#pragma once
 
 #include "engine/dev/dev_int.h"
 #include "engine/dev/sim_part.h"
@@ -78,5 +77,3 @@ enum status sim_job_prepare(struct sim_job *j);
 /* sim_launch.c: dev_ops.launch */
 enum status sim_job_launch(struct dev *d, struct dev_code *c, struct dev_data *b,
                            const struct dev_run *r, struct result *out, struct diags *ds);
-
-#endif

@@ -1,6 +1,5 @@
 /* sim_part: outputs of which a launch has made a part, held against those of a launch that made all. */
-#ifndef GPULOCW_DEV_SIM_PART_H
-#define GPULOCW_DEV_SIM_PART_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -24,5 +23,3 @@ void sim_left_turn(const struct sim_left *k, const struct dev_bound *b, struct s
 void sim_left_compare(const struct sim_left *k, const struct dev_bound *b, struct sim_mem *m,
                       struct outputs_part *out);
 void sim_left_free(struct sim_left *k);
-
-#endif

@@ -4,7 +4,6 @@
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/result.h"
-#include "engine/sim/sim.h"
 
 #include <stdio.h>
 

@@ -12,8 +12,6 @@
  *     ld.global.f32 %f1, [%rd6];           ld.global.cg.f32 %f1, [%rd6]; */
 #include "engine/analysis/analysis.h"
 #include "engine/pass/copies.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
 #include "engine/rec/opt_memory.h"
 #include "engine/rewrites/bypass_int.h"

@@ -12,13 +12,10 @@
  * put a WARPSYNC before every barrier of the copies. bar.sync counts arrivals per barrier id whatever
  * the place it is executed at, so barriers may stand in both copies. Shared, local and parameter
  * declarations of the outermost scope serve both. */
-#include "engine/pass/pass.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/elem.h"
 #include "engine/rewrites/bypass_int.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* bypass: which loads, which operator (bypass.c); which form of code (bypass_form.c). */
-#ifndef GPULOCW_REWRITES_BYPASS_INT_H
-#define GPULOCW_REWRITES_BYPASS_INT_H
+#pragma once
 
 #include "engine/pass/pass_int.h"
 #include "engine/rec/opt_bypass.h"
@@ -44,5 +43,3 @@ void bypass_vote_grid(struct bypass *b);
 void bypass_vote_begin(struct bypass *b);
 void bypass_vote_leave(const struct bypass *b, const struct ptx_inst *i, struct buf *out);
 void bypass_vote_end(const struct bypass *b, struct buf *out);
-
-#endif

@@ -4,8 +4,6 @@
 #include "engine/analysis/analysis.h"
 #include "engine/pass/words.h"
 #include "engine/ptx/meaning.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/bypass_int.h"
 
 #include <string.h>
@@ -29,12 +27,6 @@ static bool proven_global(struct bypass *b, const struct ptx_func *f, const stru
     return !r.unknown && !r.window;
 }
 
-static bool knows_mods(const struct ptx_inst *i)
-{
-    return !ptx_has_mod(i, PTX_MOD_UNIFIED) && !ptx_has_mod(i, PTX_MOD_L2_CACHE_HINT) &&
-           !ptx_is_opaque(i);
-}
-
 bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i)
 {
     if (!ptx_is_plain_load(i) || (i->space != PTX_SPACE_GLOBAL && i->space != PTX_SPACE_GENERIC))
@@ -45,7 +37,8 @@ bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx
         why = "it is volatile or ordered";
     else if (!proven_global(b, f, i))
         why = "its address is generic and not proven to be global";
-    else if (!knows_mods(i))
+    else if (ptx_has_mod(i, PTX_MOD_UNIFIED) || ptx_has_mod(i, PTX_MOD_L2_CACHE_HINT) ||
+             ptx_is_opaque(i))
         why = "it already has a cache policy";
     else if (nc && b->level != BYPASS_RO && !b->with_nc)
         why = "it goes through the read-only cache (--bypass ro)";

@@ -15,7 +15,6 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/bypass_int.h"
 
 #include <string.h>

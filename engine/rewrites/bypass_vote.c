@@ -10,12 +10,10 @@
  *                   $left:  n = atom.shared.add [slot+8], 1;  @(n != threads - 1) ret;
  *                     red.add [vote + 16*pi + 8], clock - begun;  red.add [vote + 16*pi + 16], 1;
  *                     red.max [vote], ~(cycles << 8 | pi);  ret; */
-#include "engine/pass/pass.h"
 #include "engine/pass/words.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rewrites/bypass_int.h"
 

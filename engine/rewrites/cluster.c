@@ -17,8 +17,6 @@
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rewrites/cluster_int.h"
 

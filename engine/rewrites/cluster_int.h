@@ -1,6 +1,5 @@
 /* cluster: legality and redirection (cluster.c), agents (agent.c), CTA orders (order.c). */
-#ifndef GPULOCW_REWRITES_CLUSTER_INT_H
-#define GPULOCW_REWRITES_CLUSTER_INT_H
+#pragma once
 
 #include "engine/pass/pass.h"
 
@@ -65,5 +64,3 @@ void agent_vote_put(struct pass_ctx *c);
 /* prefetch.c: code that prefetches what the loads of a task with these coordinates will touch. */
 enum status prefetch_task_code(struct pass_ctx *c, const char *const next[3], struct buf *decls,
                                struct buf *code, uint32_t *nloads);
-
-#endif

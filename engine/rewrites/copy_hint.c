@@ -36,11 +36,6 @@ static bool loads(const struct ptx_inst *i)
     return bulk_parts(i, &b) && b.kind == BULK_LOAD;
 }
 
-static bool has_policy(const struct ptx_inst *i)
-{
-    return ptx_has_mod(i, PTX_MOD_L2_CACHE_HINT);
-}
-
 /* The modifier behind the opcode, the policy behind the operands: both are the last of theirs. */
 static void write_hint(struct pass_ctx *c, const struct ptx_inst *i)
 {
@@ -71,7 +66,7 @@ static struct tally visit(struct pass_ctx *c)
         const struct ptx_inst *i = &c->f->insts[k];
         if (!loads(i))
             continue;
-        if (has_policy(i)) {
+        if (ptx_has_mod(i, PTX_MOD_L2_CACHE_HINT)) {
             n.at = n.kept++ ? n.at : i->at;
             continue;
         }

@@ -23,7 +23,6 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_prefetch.h"
 #include "engine/rewrites/cluster_int.h"

@@ -1,7 +1,6 @@
 /* prefetch: which loads and how (prefetch.c), values computed ahead (prefetch_slice.c), the kernel's own
  * bounds for them (prefetch_bound.c). */
-#ifndef GPULOCW_REWRITES_PREFETCH_INT_H
-#define GPULOCW_REWRITES_PREFETCH_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -75,5 +74,3 @@ bool prefetch_reads_box(const struct ptx_inst *i);
 /* Writes the prefetch of that box, number n of the rewrite. False: its coordinates cannot be had ahead.
  */
 bool prefetch_box(struct slice *s, const struct ptx_inst *i, uint32_t n, struct bounds *bounds);
-
-#endif

@@ -10,7 +10,6 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/prefetch_int.h"
 
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/opt_memory.h"
 
 #include <string.h>

@@ -32,13 +32,10 @@
  * nobody is at work in the next one while others use shared memory; it ends because all threads of a CTA
  * come to it the same number of times (tasks.h). */
 #include "engine/invariants/invariants.h"
-#include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/pass/tasks.h"

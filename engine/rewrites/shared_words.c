@@ -10,7 +10,6 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/shared_words.h"
 
 #include <stdio.h>

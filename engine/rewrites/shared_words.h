@@ -1,7 +1,6 @@
 /* shared_words: accesses to shared memory whose addresses a pass computes anew (swizzle.c, smem_pad.c).
  */
-#ifndef GPULOCW_REWRITES_SHARED_WORDS_H
-#define GPULOCW_REWRITES_SHARED_WORDS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -31,5 +30,3 @@ void shared_words_address(const struct pass_ctx *c, const struct ptx_operand *a,
 void shared_words_moved(struct pass_ctx *c, const struct ptx_inst *i, struct buf *code, const char *tag);
 /* The launch's shared memory becomes so many bytes. */
 void shared_words_resize(struct pass_ctx *c, uint64_t bytes);
-
-#endif

@@ -24,7 +24,6 @@
 #include "engine/pass/words.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/softcache_int.h"
 
 #include <stdio.h>
@@ -139,12 +138,6 @@ static void meet_others(struct soft *s, const struct ptx_inst *i, uint32_t own, 
 }
 
 /* ---- one access ---- */
-/* Text of a register or vector operand as written. */
-static struct str operand_text(const struct soft *s, const struct ptx_operand *o)
-{
-    return (struct str){ s->c->m->text.s + o->off, o->len };
-}
-
 /* The instruction's guard, false, jumps to $<where><n>. */
 static void guard_code(const struct soft *s, const struct ptx_inst *i, const char *where, uint32_t n,
                        struct buf *out)
@@ -223,7 +216,8 @@ static void hit_code(struct soft *s, const struct ptx_inst *i, uint32_t k, struc
 {
     const char *t = s->c->tag;
     bool store = ptx_is_plain_store(i);
-    struct str value = operand_text(s, &i->opnds[store ? 1 : 0]);
+    const struct ptx_operand *o = &i->opnds[store ? 1 : 0];
+    struct str value = { s->c->m->text.s + o->off, o->len };
     buf_printf(out,
                "cvt.u32.u64 \t%%%soff, %%%sadr;\nand.b32 \t%%%soff, %%%soff, %u;\nadd.u32 \t%%%sso, "
                "%%%soff, %%%sslot%u;\n",

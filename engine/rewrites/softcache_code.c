@@ -24,7 +24,6 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/opt_softcache.h"
 #include "engine/rewrites/softcache_int.h"
 

@@ -1,7 +1,6 @@
 /* softcache: what may be cached and how much fits (softcache.c), which structures (softcache_rank.c),
  * one access (softcache_access.c), the copies of the body (softcache_code.c). */
-#ifndef GPULOCW_REWRITES_SOFTCACHE_INT_H
-#define GPULOCW_REWRITES_SOFTCACHE_INT_H
+#pragma once
 
 #include "engine/analysis/alias.h"
 #include "engine/pass/pass.h"
@@ -83,5 +82,3 @@ bool soft_other(struct soft *s, const struct ptx_inst *i, bool monitor, struct b
 /* Text of the instruction without its guard. */
 void soft_own_text(const struct soft *s, const struct ptx_inst *i, struct buf *out);
 void soft_emit(struct soft *s);
-
-#endif

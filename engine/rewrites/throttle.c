@@ -12,7 +12,6 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rewrites/throttle.h"
 

@@ -1,6 +1,5 @@
 /* throttle: what its files share. */
-#ifndef GPULOCW_REWRITES_THROTTLE_H
-#define GPULOCW_REWRITES_THROTTLE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -13,5 +12,3 @@ enum status throttle_check_regs(struct pass_ctx *c);
  * more than the kernel has, and neither the kernel's head nor an option says otherwise: without a word
  * it keeps to few registers, and then to few loads at a time (docs/lab/registers.md). */
 void throttle_lend_regs(struct pass_ctx *c, uint32_t ctas);
-
-#endif

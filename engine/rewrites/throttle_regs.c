@@ -13,9 +13,7 @@
 #include "engine/ptx/flow/asks.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rewrites/throttle.h"
 
@@ -45,16 +43,11 @@ static uint32_t words_of(const struct ptx_func *f, const struct ptx_operand *o)
     return n;
 }
 
-static bool is_matrix(const struct ptx_inst *i)
-{
-    return ptx_is(i, IS_WMMA | IS_TCGEN05 | IS_WGMMA);
-}
-
 static void inst_needs(const struct ptx_func *f, const struct ptx_inst *i, struct need *out)
 {
     bool wgmma = ptx_is(i, IS_WGMMA);
     uint32_t words = 0;
-    if (!is_matrix(i))
+    if (!ptx_is(i, IS_WMMA | IS_TCGEN05 | IS_WGMMA))
         return;
     for (unsigned k = 0; k < (wgmma ? 1 : i->nopnds); k++) {
         uint32_t n = words_of(f, &i->opnds[k]);

@@ -135,12 +135,6 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void set_launch(struct calibration *k, double ns[LAUNCHES])
-{
-    qsort(ns, LAUNCHES, sizeof *ns, by_time);
-    calibrate_set(k, "launch_ns", ns[LAUNCHES / 2], ns[LAUNCHES * 3 / 4] - ns[LAUNCHES / 4]);
-}
-
 enum status dev_calibrate(struct dev *d, const struct sim_preset *base, const struct cancel *cancel,
                           struct sim_preset *out, struct calibrate_note notes[SIM_PRESET_FIELDS],
                           struct buf *residuals, struct diags *ds)
@@ -165,6 +159,7 @@ enum status dev_calibrate(struct dev *d, const struct sim_preset *base, const st
     if (cancel_asked(cancel))
         return ST_CANCELLED;
     time_launches(&k, ns, LAUNCHES / 3, LAUNCHES);
-    set_launch(&k, ns);
+    qsort(ns, LAUNCHES, sizeof *ns, by_time);
+    calibrate_set(&k, "launch_ns", ns[LAUNCHES / 2], ns[LAUNCHES * 3 / 4] - ns[LAUNCHES / 4]);
     return ds->errors == k.errors && sim_preset_check(out, ds) == ST_OK ? ST_OK : ST_DEVICE;
 }

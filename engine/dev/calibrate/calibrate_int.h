@@ -1,6 +1,5 @@
 /* calibrate, private: the microbenchmark kernels, how one is run, and the parts of a calibration. */
-#ifndef GPULOCW_DEV_CALIBRATE_CALIBRATE_INT_H
-#define GPULOCW_DEV_CALIBRATE_CALIBRATE_INT_H
+#pragma once
 
 #include "engine/dev/dev.h"
 
@@ -62,4 +61,3 @@ void calibrate_note(struct calibration *k, const void *field, enum calibrate_fro
 void calibrate_caches(struct calibration *k);
 /* L1, into one SM, L2, DRAM. */
 void calibrate_bandwidths(struct calibration *k);
-#endif

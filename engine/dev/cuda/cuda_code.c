@@ -4,7 +4,6 @@
 #include "engine/dev/cuda/dev_cuda.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 
 #include <ctype.h>
 #include <stdlib.h>

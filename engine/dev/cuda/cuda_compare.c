@@ -150,13 +150,6 @@ static enum status find_diffs(struct cuda_job *j, struct cuda_diff *diffs, size_
                        : st;
 }
 
-/* A kernel that wrote where it must not may have written there too. */
-static void forget_outputs(struct cuda_data *b)
-{
-    for (size_t i = 0; i < b->bound.nbuffers; i++)
-        b->ref[i].valid = false;
-}
-
 static enum status judge(struct cuda_job *j, const struct cuda_diff *diffs)
 {
     for (size_t i = 0; i < j->b->bound.nbuffers; i++) {
@@ -164,7 +157,8 @@ static enum status judge(struct cuda_job *j, const struct cuda_diff *diffs)
         if (!(diffs[i].flags & CUDA_DIFF_OUTSIDE))
             continue;
         j->b->dirty = true;
-        forget_outputs(j->b);
+        for (size_t k = 0; k < j->b->bound.nbuffers; k++) /* it may have written there, too */
+            j->b->ref[k].valid = false;
         const char *name = j->b->bound.buffers[i].name;
         diag_error(j->ds, "out-of-bounds", "the kernel wrote outside buffer '%s'", name ? name : "?");
         return ST_DEVICE;

@@ -2,8 +2,6 @@
 #include "engine/dev/cuda/cuda_int.h"
 #include "engine/dev/cuda/cupti.h"
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/limits.h"
 #include "engine/rec/result.h"
 
 #include <math.h>

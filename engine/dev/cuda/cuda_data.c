@@ -6,7 +6,6 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/launch_read.h"
 
 #include <string.h>
 

@@ -3,10 +3,8 @@
  * by so many of its steps that one more or less is nothing. Read from a step to a step. Buffers that the
  * kernel changes are restored before each launch, as where it is timed; what that takes alone is measured
  * the same way and taken off. What the card takes while it stands idle between launches is in it. */
-#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
 #include "engine/dev/cuda/nvml.h"
-#include "engine/dev/dev.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/result.h"
 

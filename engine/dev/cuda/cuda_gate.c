@@ -16,7 +16,6 @@
  * ever behind a shut gate. So a guard, a thread, opens one that is shut for too long; after a few of
  * those there are no more gates. */
 #include "engine/dev/cuda/cuda_int.h"
-#include "engine/dev/dev.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -15,8 +15,7 @@
  * starts from: initial data, symbols, and what the `before` launches made of
  * them. It is made once per (module, data), kept in the pristine copies, and
  * restored before every launch. */
-#ifndef GPULOCW_DEV_CUDA_CUDA_INT_H
-#define GPULOCW_DEV_CUDA_CUDA_INT_H
+#pragma once
 
 #include "engine/dev/cuda/drv.h"
 #include "engine/dev/dev_int.h"
@@ -209,5 +208,3 @@ enum status cuda_energy(struct cuda_job *j);
 /* Counters of out when they are wanted, or one note in its message saying why there are none. */
 enum status cuda_count(struct cuda_job *j);
 enum status cuda_counters(struct dev *d, struct dev_counters *out, struct diags *ds);
-
-#endif

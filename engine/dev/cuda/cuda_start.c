@@ -1,7 +1,6 @@
 /* One launch on a GPU: what fits, the start, and waiting for its end. */
 #include "engine/dev/cuda/cuda_int.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch_read.h"
 
 #include <stdio.h>
@@ -9,12 +8,6 @@
 
 #define SPIN_NS         200000   /* kernels this short are waited for without sleeping */
 #define CANCEL_GRACE_NS 60000000 /* after a cancel a running kernel may still end by itself */
-
-static void sleep_ns(int64_t ns)
-{
-    struct timespec t = { 0, ns };
-    nanosleep(&t, NULL);
-}
 
 static enum status give_up(struct cuda_job *j, bool cancelled, double limit)
 {
@@ -39,8 +32,10 @@ enum status cuda_wait(struct cuda_job *j)
             cancelled = now;
         if (now > until || (cancelled && now - cancelled > CANCEL_GRACE_NS))
             return give_up(j, cancelled != 0, limit);
-        if (now - start > SPIN_NS)
-            sleep_ns(now - start > 20 * SPIN_NS ? 500000 : 50000);
+        if (now - start > SPIN_NS) {
+            struct timespec t = { 0, now - start > 20 * SPIN_NS ? 500000 : 50000 };
+            nanosleep(&t, NULL);
+        }
     }
 }
 

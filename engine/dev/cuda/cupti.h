@@ -2,8 +2,7 @@
  * Profiler (CUPTI 12.6 and later), found at run time. The structures are our own
  * declarations of that interface; tests/unit/test_dev_abi.c compares them with
  * NVIDIA's headers where those exist. */
-#ifndef GPULOCW_DEV_CUDA_CUPTI_H
-#define GPULOCW_DEV_CUDA_CUPTI_H
+#pragma once
 
 #include "engine/rec/counters.h"
 #include "engine/rec/limits_measured.h"
@@ -30,5 +29,3 @@ void cupti_rest(struct cupti *c);
 /* Chip, passes, and each counter's formula over the metrics chosen for this chip; n/a where it has none
  * of them. */
 void cupti_sources(const struct cupti *c, struct dev_counters *out);
-
-#endif

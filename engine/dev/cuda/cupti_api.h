@@ -2,8 +2,7 @@
  * (cupti_target.h, cupti_profiler_target.h, cupti_profiler_host.h,
  * cupti_range_profiler.h of CUPTI 12.6 and later). Every parameter structure
  * starts with its own size, so later versions of the library accept these. */
-#ifndef GPULOCW_DEV_CUDA_CUPTI_API_H
-#define GPULOCW_DEV_CUDA_CUPTI_API_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -155,5 +154,3 @@ enum { CUPTI_OK = 0, CUPTI_NO_PRIVILEGE = 35, CUPTI_VIRTUAL_NO_PRIVILEGE = 40 };
     X(pop, cuptiRangeProfilerPopRange, cupti_object, object)                          \
     X(stop, cuptiRangeProfilerStop, cupti_stop, all_submitted)                        \
     X(decode, cuptiRangeProfilerDecodeData, cupti_decode, dropped)
-
-#endif

@@ -5,7 +5,6 @@
 #include "engine/dev/cuda/cuda_int.h"
 #include "engine/dev/cuda/cupti.h"
 #include "engine/dev/cuda/nvml.h"
-#include "engine/sim/preset.h"
 
 #include <stdio.h>
 #include <string.h>

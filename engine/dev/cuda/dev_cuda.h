@@ -1,6 +1,5 @@
 /* dev_cuda, private to dev: opening the CUDA device in this process. */
-#ifndef GPULOCW_DEV_CUDA_DEV_CUDA_H
-#define GPULOCW_DEV_CUDA_DEV_CUDA_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -15,5 +14,3 @@ enum status dev_cuda_list(void (*fn)(void *ctx, const struct dev_info *i), void 
                           struct diags *ds);
 /* GPUs in this machine; 0 when there is none or no driver. */
 int dev_cuda_count(void);
-
-#endif

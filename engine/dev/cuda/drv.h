@@ -5,8 +5,7 @@
  *
  * Exported names carry version suffixes where cuda.h hides them behind macros.
  * Everything required here exists since driver 11.0. */
-#ifndef GPULOCW_DEV_CUDA_DRV_H
-#define GPULOCW_DEV_CUDA_DRV_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -238,5 +237,3 @@ void drv_close(struct drv *d);
 enum status drv_check(const struct drv *d, drv_result e, const char *what, struct diags *ds);
 /* Errors after which a context is of no more use. */
 bool drv_is_sticky(drv_result e);
-
-#endif

@@ -1,6 +1,5 @@
 /* nvml, private to dev: throttle reasons and energy, read only, if the library is there. */
-#ifndef GPULOCW_DEV_CUDA_NVML_H
-#define GPULOCW_DEV_CUDA_NVML_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -14,5 +13,3 @@ void nvml_close(struct nvml *n); /* NULL is fine */
 bool nvml_throttled(struct nvml *n);
 /* Millijoules of the card since the driver was loaded. NULL, or why they are not known; static text. */
 const char *nvml_energy(struct nvml *n, uint64_t *mj);
-
-#endif

@@ -1,6 +1,5 @@
 /* proxy, private to dev: a device that lives in a worker process. */
-#ifndef GPULOCW_DEV_WORKER_PROXY_H
-#define GPULOCW_DEV_WORKER_PROXY_H
+#pragma once
 
 #include "engine/dev/dev.h"
 
@@ -50,5 +49,3 @@ void child_leave(struct child *c);
 void child_await(struct child *c);
 /* Last line of what it wrote to stderr, or "". */
 void child_last_words(const struct child *c, char *out, size_t n);
-
-#endif

@@ -22,8 +22,7 @@
  *   bytes:  a whole number u64, a number f64, text, or a record; a list is a record of fields without names
  * Fields may come in any order. The reader takes those that it knows by their names; others are ignored, one that
  * is missing makes the payload bad and is named. engine/rec/fields.def has the fields of what documents show too. */
-#ifndef GPULOCW_DEV_WORKER_WIRE_H
-#define GPULOCW_DEV_WORKER_WIRE_H
+#pragma once
 
 #include "engine/rec/data.h"
 
@@ -176,5 +175,3 @@ void wire_put_sizes(struct buf *b, const char *name, const struct launch_buffer 
  * to. */
 enum status wire_put_bytes(struct buf *out, const struct launch_buffer *v, uint64_t at, uint64_t n,
                            struct diags *ds);
-
-#endif

@@ -45,8 +45,6 @@
  * leaves no task behind: the first of those went on to a cluster that had tasks then. That one is used
  * up later, and the agent that finds it so goes on in turn; counters only grow, so the last of them has
  * seen that all are used up. */
-#include "engine/base/base.h"
-#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/pass/tasks.h"
 #include "engine/ptx/facts/facts.h"
@@ -55,10 +53,7 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/ptx/text_marks.h"
 #include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_prefetch.h"
 #include "engine/rewrites/agents/agent_int.h"

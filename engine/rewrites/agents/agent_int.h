@@ -1,7 +1,6 @@
 /* agents: what the files of this rewrite share. Code is written for one kernel, with names that begin
  * with the prefix of the pass. */
-#ifndef GPULOCW_REWRITES_AGENT_INT_H
-#define GPULOCW_REWRITES_AGENT_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
@@ -58,5 +57,3 @@ uint32_t agent_found_bytes(const struct agent *a);
 void agent_clear_found(const struct agent *a, struct buf *out);
 /* All threads: which cluster has tasks left; thread 0 goes on behind it with home = that cluster. */
 void agent_search_code(const struct agent *a, struct buf *out);
-
-#endif

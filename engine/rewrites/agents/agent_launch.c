@@ -12,12 +12,9 @@
  * read the answer before, and the next request stands behind it. The hardware gives no CTA twice, and a
  * CTA whose request fails asks no more. Which SM takes over which CTA the hardware decides, so an order
  * (--index, --clusters) holds as far as it does under redirection. */
-#include "engine/base/base.h"
-#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_prefetch.h"
 #include "engine/rewrites/agents/agent_int.h"

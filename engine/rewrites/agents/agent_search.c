@@ -14,12 +14,8 @@
  * has tasks left. (Measured on an H100: the last of 1,024 agents of 64 threads began its task 5.9 us
  * after its start, of 256 threads 10.7 us, where clusters were counted in the order in which threads
  * found them.) */
-#include "engine/base/base.h"
-#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
-#include "engine/ptx/text_marks.h"
-#include "engine/rec/elem.h"
 #include "engine/rewrites/agents/agent_int.h"
 #include "engine/rewrites/cluster_int.h"
 

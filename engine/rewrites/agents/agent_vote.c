@@ -5,8 +5,6 @@
  *   before, --agents 2                   after, --agents vote
  *     id >= [knobs + active]: ret          act = 1 + smid * most / nsmid;  id >= act: ret
  *     body                                 begun = clock;  body;  red.add [vote + act], clock - begun */
-#include "engine/base/base.h"
-#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/edit.h"
 #include "engine/rewrites/cluster_int.h"

@@ -5,7 +5,6 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/tiles/tiles_int.h"
 
 static bool is_word(const struct ptx_inst *i)

@@ -4,7 +4,6 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/tiles/tiles_int.h"
 
 enum { DEPTH = 16 }; /* definitions followed, one behind the other */

@@ -1,7 +1,6 @@
 /* tiles: the tile loop of a persistent kernel (counter.c, derived.c, carried.c), and whether what is
  * stored can tell in which turn a tile is done (turns.c). For the order of tiles (tile_order.c). */
-#ifndef GPULOCW_REWRITES_TILES_INT_H
-#define GPULOCW_REWRITES_TILES_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -48,5 +47,3 @@ bool tile_is_wgmma(const struct ptx_inst *i);
 /* Are values that a tile stores independent of the turn and the CTA that do it, addresses and branches
  * of data? ST_REFUSED with the place: not known. */
 enum status tile_turns_check(struct pass_ctx *c, const struct tile_counter *t);
-
-#endif

@@ -14,11 +14,9 @@
  * its tiles marked compares them (engine/tune/tiles.c). */
 #include "engine/pass/pass_int.h"
 #include "engine/ptx/facts/reach.h"
-#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/tiles/tiles_int.h"
 
 #include <string.h>
@@ -331,12 +329,6 @@ static bool make(struct turns *s)
            s->now.data;
 }
 
-static void clear(struct turns *s)
-{
-    ptx_region_free(&s->region);
-    BASE_FREE(s->parted, s->in.turn, s->in.data, s->now.turn, s->now.data);
-}
-
 enum status tile_turns_check(struct pass_ctx *c, const struct tile_counter *t)
 {
     const struct ptx_func *f = t->fl->f;
@@ -350,6 +342,7 @@ enum status tile_turns_check(struct pass_ctx *c, const struct tile_counter *t)
     enum status st = make(&s) ? ST_OK : ST_NOMEM;
     if (st == ST_OK)
         st = ptx_solve(t->fl->cfg->nblocks, PTX_FORWARD, walk, &s) ? check_all(&s) : ST_NOMEM;
-    clear(&s);
+    ptx_region_free(&s.region);
+    BASE_FREE(s.parted, s.in.turn, s.in.data, s.now.turn, s.now.data);
     return st;
 }

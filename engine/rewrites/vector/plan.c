@@ -18,7 +18,6 @@
 
 #include "engine/pass/copies.h"
 #include "engine/ptx/facts/reach.h"
-#include "engine/ptx/facts/solve.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"

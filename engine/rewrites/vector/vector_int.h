@@ -1,7 +1,6 @@
 /* vector: several neighbouring threads of the original in one thread, side by side (plan.c, groups.c),
  * with their loads and stores as vectors (code.c). For --coarsen-mode vector (schedule.c). */
-#ifndef GPULOCW_REWRITES_VECTOR_INT_H
-#define GPULOCW_REWRITES_VECTOR_INT_H
+#pragma once
 
 #include "engine/pass/pass_int.h"
 
@@ -83,5 +82,3 @@ struct vector_sources {
     uint32_t n;        /* above 1: several vary; %tid.x counts */
 };
 struct vector_sources vector_sources(const struct vector_plan *p, const struct ptx_inst *i);
-
-#endif
