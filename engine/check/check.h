@@ -1,7 +1,6 @@
 /* check: findings about a kernel against rules: for people as a compiler prints them, as JSON, and as
  * SARIF 2.1.0 for code-scanning services. */
-#ifndef GPULOCW_CHECK_CHECK_H
-#define GPULOCW_CHECK_CHECK_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -117,5 +116,3 @@ void invariants_json(const char *old, const char *now, const struct inv_seen *s,
 /* The array of findings alone. */
 void findings_list_json(struct jw *w, const struct findings *f); /* the member "findings" */
 void findings_sarif(const struct findings *f, const struct rules *r, struct buf *out);
-
-#endif

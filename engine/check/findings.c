@@ -1,8 +1,6 @@
 /* Findings: from the analysis and from a checked run. */
 #include "engine/analysis/analysis.h"
 #include "engine/check/check.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"

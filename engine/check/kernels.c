@@ -1,7 +1,6 @@
 /* What was checked of each kernel, and why the rest was not. */
 #include "engine/analysis/analysis.h"
 #include "engine/check/check.h"
-#include "engine/ptx/ptx.h"
 
 #include <string.h>
 

@@ -263,15 +263,13 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
     } else if (asked(argc, argv, "--help") || asked(argc, argv, "-h")) {
         struct buf b = { 0 };
         args_help(argc > 1 ? command_find(argv[1]) : NULL, &b);
-        cmd_put(a, &b);
-        buf_free(&b);
+        cmd_give(a, &b);
         code = 0;
     } else if (argc > 2 && strcmp(argv[1], "completion") == 0 && strcmp(argv[2], "--") == 0) {
         /* the words of another command line: not to be parsed as ours */
         struct buf b = { 0 };
         cmd_complete((const char *const *)argv + 3, (size_t)argc - 3, &b);
-        cmd_put(a, &b);
-        buf_free(&b);
+        cmd_give(a, &b);
         code = 0;
     } else {
         enum status st = args_parse(argc, argv, a, &ds);

@@ -1,8 +1,7 @@
 /* cmd: headless subcommands, argument parsing, text output. The only room of the
  * engine that prints. The workbench is given as a function, so that nothing here
  * knows of a terminal. */
-#ifndef GPULOCW_CMD_CMD_H
-#define GPULOCW_CMD_CMD_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -55,5 +54,3 @@ struct cmd_call {
 int cmd_call(int argc, char **argv, const struct cmd_call *c);
 /* Folder of kernels/, sessions/, themes/: GPULOCW_DATA, beside the binary, or the installed place. */
 const char *cmd_data_dir(void);
-
-#endif

@@ -4,12 +4,9 @@
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
 #include "engine/ptx/meaning.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/launch.h"
 #include "engine/rec/result_read.h"
 #include "engine/session/guess.h"
 #include "engine/session/infer/others.h"
-#include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/measure.h"
 #include "engine/workspace/workspace.h"
@@ -247,11 +244,6 @@ static enum status check_one(struct checking *c, const char *name, const struct 
 }
 
 /* ---- all kernels of the module ---- */
-static bool is_asked(const struct checking *c, const struct workspace *s, const struct ptx_func *f)
-{
-    return f->entry && f->has_body && (!c->a->kernel || !s->kernel || str_is(f->name, s->kernel));
-}
-
 static enum status check_launches(struct checking *c, const struct workspace *s,
                                   const struct ptx_func *f, bool *any)
 {
@@ -278,7 +270,7 @@ static enum status check_all(struct checking *c)
     for (uint32_t i = 0; st == ST_OK && i < s.module->nfuncs; i++) {
         const struct ptx_func *f = s.module->funcs[i];
         bool any;
-        if (!is_asked(c, &s, f))
+        if (!f->entry || !f->has_body || (c->a->kernel && s.kernel && !str_is(f->name, s.kernel)))
             continue;
         cmd_progress(c->a, (double)i / (double)s.module->nfuncs, "checking");
         st = check_launches(c, &s, f, &any);

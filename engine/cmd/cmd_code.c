@@ -1,11 +1,7 @@
 /* analyze: what the text and the launch description say. */
 #include "engine/analysis/analysis.h"
-#include "engine/analysis/banks.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/device.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/result_read.h"
 #include "engine/report/text_curve.h"
@@ -22,12 +18,6 @@ static void put_bar(double degree, struct buf *out)
 {
     for (int i = 0; i < 8; i++)
         buf_puts(out, degree * 8 > i + 0.5 ? "#" : ".");
-}
-
-/* The paper's figure is of any data; the exact one, where there is one, of this launch. */
-static bool expected_tells(const struct ana_access *a)
-{
-    return !a->exact.valid && ana_expected_tells(a->coalesce.expected);
 }
 
 static void put_access(const struct ana_kernel *k, const struct ana_access *a, struct buf *out)
@@ -49,7 +39,7 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
         buf_puts(out, "    degree   ");
         put_bar(a->coalesce.degree, out);
         buf_printf(out, " %6.2f %%", 100 * a->coalesce.degree);
-        if (expected_tells(a))
+        if (!a->exact.valid && ana_expected_tells(a->coalesce.expected))
             buf_printf(out, "  sectors in range %u  expected per request %.2f", a->coalesce.num_sectors,
                        a->coalesce.expected);
         buf_puts(out, "\n");
@@ -276,8 +266,7 @@ static void print_kernels(const struct args *a, struct ana_kernel *const *k, siz
     else
         for (size_t i = 0; i < n; i++)
             put_kernel(k[i], i ? NULL : timed, &out);
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
 }
 
 /* What limits the launch that is there: it is timed, where that takes no longer than this, in seconds. */

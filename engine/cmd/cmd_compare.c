@@ -10,7 +10,6 @@
 #include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune_int.h"
-#include "engine/tune/tune.h"
 #include "engine/workspace/measure.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"

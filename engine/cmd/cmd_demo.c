@@ -54,8 +54,7 @@ static void list_demos(const struct args *a)
         buf_printf(&out, "  %s\n", names[i]);
         base_free(names[i]);
     }
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
 }
 
 static int cmd_check_lesson(struct args *a)
@@ -145,8 +144,7 @@ static int cmd_grade(struct args *a)
     else
         diag_error(&ds, "usage", "this build has no workbench and cannot grade");
     if (out.n)
-        cmd_put(a, &out);
-    buf_free(&out);
+        cmd_give(a, &out);
     return cmd_finish(a, st, &ds);
 }
 

@@ -2,12 +2,10 @@
 #include "engine/cmd/cmd_int.h"
 #include "engine/dev/dev.h"
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/device.h"
 #include "engine/session/documents.h"
 #include "engine/session/preset.h"
 #include "engine/session/preset_fields.h"
 #include "engine/sim/host.h"
-#include "engine/sim/preset.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
 
@@ -108,8 +106,7 @@ static void print_listing(const struct args *a, const struct listing *l)
                 put_counters(&l->info[i], l->counters[i], &out);
         buf_printf(&out, "\n%s\n", sim_host());
     }
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
 }
 
 /* ---- one preset ---- */
@@ -134,8 +131,7 @@ static int show_preset(struct args *a)
         json_preset_fields(f, &out);
     else if (st == ST_OK)
         put_fields(f, &out);
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
     if (st == ST_OK)
         preset_fields_free(f);
     base_free(f);

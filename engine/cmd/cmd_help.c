@@ -26,7 +26,6 @@ int cmd_help(struct args *a)
         t->put(&b);
     else
         args_help(c, &b);
-    cmd_put(a, &b);
-    buf_free(&b);
+    cmd_give(a, &b);
     return 0;
 }

@@ -1,6 +1,5 @@
 /* Private to cmd: parsed arguments, the subject of a command, printing. */
-#ifndef GPULOCW_CMD_CMD_INT_H
-#define GPULOCW_CMD_CMD_INT_H
+#pragma once
 
 #include "engine/tune/proof.h"
 
@@ -47,6 +46,7 @@ const struct help_topic *help_topic_at(size_t i);
 int cmd_finish(const struct args *a, enum status s, struct diags *ds);
 /* To standard output, and there is no other way: as people may see it (engine/base/shown.h). */
 void cmd_put(const struct args *a, const struct buf *b);
+void cmd_give(const struct args *a, struct buf *b); /* and frees it */
 /* beside a program that has standard output */
 void cmd_put_aside(const struct args *a, const struct buf *b);
 /* byte for byte: for what is ours alone */
@@ -159,5 +159,3 @@ bool cmd_remote_word(struct remote *r, const char *word);
  * ds, frees r and ds. The exit status. */
 int cmd_remote_there(struct args *a, const char *command, struct remote *r,
                      const struct remote_back *back, enum status st, struct diags *ds);
-
-#endif

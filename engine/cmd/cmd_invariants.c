@@ -29,8 +29,7 @@ static enum status put(struct args *a, const struct inv_seen *s, const struct di
         put_text(a, s, &out);
     enum status st = out.oom ? ST_NOMEM : ST_OK;
     if (st == ST_OK)
-        cmd_put(a, &out);
-    buf_free(&out);
+        cmd_give(a, &out);
     return st;
 }
 

@@ -2,8 +2,6 @@
 #include "engine/analysis/analysis.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/session/guess.h"
 #include "engine/workspace/args.h"
@@ -194,8 +192,7 @@ static enum status put_launches(const struct args *a, const struct launch_spec *
     else if (st == ST_OK && !a->output)
         launch_file_text(l, n, &out);
     if (st == ST_OK && (a->json || !a->output))
-        cmd_put(a, &out);
-    buf_free(&out);
+        cmd_give(a, &out);
     return st;
 }
 

@@ -56,11 +56,6 @@ static void show(const struct args *a, const struct paper_result *r, struct buf 
         paper_text(r, columns(), cmd_utf8(), out);
 }
 
-static const char *preset_named(const char *device)
-{
-    return strncmp(device, "sim:", 4) == 0 ? device + 4 : device;
-}
-
 static enum status run_one(struct args *a, const struct paper_experiment *e,
                            const struct paper_request *q, struct diags *ds)
 {
@@ -84,14 +79,16 @@ static enum status run(struct args *a, const struct paper_experiment *const *e, 
 {
     struct buf kernels = { 0 };
     buf_printf(&kernels, "%s/kernels", cmd_data_dir());
-    struct paper_request q = { .kernels = kernels.s,
-                               .env = a->env,
-                               .cancel = a->cancel,
-                               .threads = (unsigned)a->threads,
-                               .quick = a->quick,
-                               .only = a->device ? preset_named(a->device) : NULL,
-                               .progress = on_progress,
-                               .ctx = a };
+    struct paper_request q = {
+        .kernels = kernels.s,
+        .env = a->env,
+        .cancel = a->cancel,
+        .threads = (unsigned)a->threads,
+        .quick = a->quick,
+        .only = a->device ? (strncmp(a->device, "sim:", 4) == 0 ? a->device + 4 : a->device) : NULL,
+        .progress = on_progress,
+        .ctx = a
+    };
     enum status st = kernels.oom ? ST_NOMEM : ST_OK;
     if (n > 1 && !(q.memo = paper_memo_new()))
         st = ST_NOMEM;
@@ -110,8 +107,7 @@ static void list(const struct args *a, bool of_claims)
     };
     struct buf out = { 0 };
     put[of_claims][a->json ? 2 : a->format ? 1 : 0](&out);
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
 }
 
 int cmd_paper(struct args *a)

@@ -127,8 +127,7 @@ static enum status write_report(const struct args *a, struct session *s, struct 
         buf_puts(&out, page ? WORKSPACE_MARK_PAGE "\n" : "");
         st = out.oom ? ST_NOMEM : file_write_atomic(a->output, out.s, out.n, ds);
     } else
-        cmd_put(a, &out);
-    buf_free(&out);
+        cmd_give(a, &out);
     return st;
 }
 

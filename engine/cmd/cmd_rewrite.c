@@ -6,8 +6,6 @@
 #include "engine/ptx/edit.h"
 #include "engine/ptx/flow/asks.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/device.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/opt_memory.h"
@@ -16,7 +14,6 @@
 #include "engine/rec/result.h"
 #include "engine/session/document.h"
 #include "engine/session/documents.h"
-#include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/measure.h"
 #include "engine/workspace/workspace.h"
@@ -237,8 +234,7 @@ static enum status write_out(const struct args *a, const struct workspace *s,
         /* has colours of ours; cmd_side_by_side shows what it takes from files as cmd_put does */
         cmd_put_exact(a, &out);
     else if (st == ST_OK)
-        cmd_put(a, &out);
-    buf_free(&out);
+        cmd_give(a, &out);
     return st;
 }
 

@@ -5,8 +5,6 @@
 #include "engine/cmd/cmd_int.h"
 #include "engine/pass/pass.h"
 #include "engine/predict/prediction.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
 #include "engine/rec/opt_memory.h"
@@ -189,8 +187,7 @@ enum status cmd_schedules(const struct args *a, const struct workspace *s, struc
             put_json(&l, s, &out);
         else
             put_text(&l, s, &out);
-        cmd_put(a, &out);
-        buf_free(&out);
+        cmd_give(a, &out);
     }
     tune_bench_close(bench);
     ana_free(own.facts);

@@ -67,24 +67,18 @@ static enum status check_file(const char *path, struct buf *out, struct diags *d
     return st;
 }
 
-static bool is_file(const char *name)
-{
-    return strchr(name, '.') || strchr(name, '/');
-}
-
 int cmd_schema(struct args *a)
 {
     struct diags ds = { 0 };
     struct field_record r;
     struct buf out = { 0 };
-    bool file = a->nfiles && is_file(a->file[0]);
+    bool file = a->nfiles && (strchr(a->file[0], '.') || strchr(a->file[0], '/'));
     enum status st = file ? check_file(a->file[0], &out, &ds) : check(a, &r, &ds);
     if (st == ST_OK && !file) {
         show(a, a->nfiles ? &r : NULL, &out);
         st = out.oom ? ST_NOMEM : ST_OK;
     }
     if (st == ST_OK)
-        cmd_put(a, &out);
-    buf_free(&out);
+        cmd_give(a, &out);
     return cmd_finish(a, st, &ds);
 }

@@ -68,8 +68,7 @@ static void put_session(const struct args *a, struct session *s)
             buf_clear(&out);
         }
     }
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
     roofline_device_free(&device);
 }
 
@@ -144,8 +143,7 @@ int cmd_source(struct args *a)
         document_close(&w);
     }
     if (st == ST_OK)
-        cmd_put(a, &b);
-    buf_free(&b);
+        cmd_give(a, &b);
     tuned_free(&t);
     return cmd_finish(a, st, &ds);
 }

@@ -7,7 +7,6 @@
 #include "engine/session/documents.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/measure.h"
 #include "engine/workspace/workspace.h"
@@ -152,8 +151,7 @@ static void print_family(const struct args *a, const struct tune_family *f, cons
     if (!a->json)
         put_members(member, n, &out);
     measurement_proof_text(a, &f->slice[f->has_best ? f->best : 0].proof, &out);
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
 }
 
 static bool any_point(const struct tune_family *f)

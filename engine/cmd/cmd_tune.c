@@ -3,26 +3,17 @@
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
 #include "engine/pass/pass.h"
-#include "engine/predict/prediction.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
-#include "engine/rec/device.h"
-#include "engine/rec/gain.h"
-#include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/launch_read.h"
 #include "engine/rec/result.h"
 #include "engine/search/advice.h"
 #include "engine/search/found.h"
-#include "engine/search/gain_record.h"
 #include "engine/search/live.h"
 #include "engine/search/tuner.h"
 #include "engine/session/documents.h"
 #include "engine/session/limits_doc.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
-#include "engine/tune/tune.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/measure.h"
 #include "engine/workspace/workspace.h"
@@ -172,8 +163,7 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
     put_limits(f, &out);
     sets_text(f, &out);
     buf_free_checked(&line, &out);
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
 }
 
 /* --diff, and --apply: FILE.tuned.ptx beside the original, and the launch that it wants. */
@@ -230,8 +220,7 @@ static void print_compared(const struct args *a, const struct tune_found *f, siz
                                     : "");
         buf_free_checked(&line, &out);
     }
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
 }
 
 /* What was tried, for the advice; and into the session. */
@@ -352,8 +341,7 @@ static void print_all(const struct tuning *t, struct tune_bench *bench, const st
         advice_text(a.v, a.n, &out);
     }
     out.oom = out.oom || lost;
-    cmd_put(t->w->a, &out);
-    buf_free(&out);
+    cmd_give(t->w->a, &out);
 }
 
 static enum status tune_all(struct measurement *w, struct measure *m, const struct workspace *s,
@@ -434,8 +422,7 @@ static enum status tune_unlaunched(struct args *a, struct workspace *s, struct d
                    "gpulocw launch %s -o FILE.launch.json writes a launch description to start from%s\n",
                    a->file[0], a->apply ? "; nothing was run, so no tuned PTX is written" : "");
     }
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
     return ST_OK;
 }
 
@@ -564,8 +551,7 @@ static void print_prediction(const struct args *a, const struct workspace *s,
         put_threshold(f, &out);
     }
     buf_free_checked(&line, &out);
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
 }
 
 int cmd_predict(struct args *a)

@@ -1,7 +1,6 @@
 /* io: where the words of a command go. The program's own go to standard output and standard error;
  * a caller of the engine in its own process (engine/api) takes them into memory. */
-#ifndef GPULOCW_CMD_IO_H
-#define GPULOCW_CMD_IO_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -33,5 +32,3 @@ struct cmd_io {
  * the end
  * {"exit","diagnostics":[...]}. Borrows fd. */
 struct cmd_io cmd_io_standard(long *fd);
-
-#endif

@@ -1,6 +1,5 @@
 /* Private to run, sweep, tune and predict: a bench and the session its results go to. */
-#ifndef GPULOCW_CMD_MEASUREMENT_H
-#define GPULOCW_CMD_MEASUREMENT_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/session/run_kind.h"
@@ -53,5 +52,3 @@ void measurement_proof_text(const struct args *a, const struct tune_proof *p, st
 void measurement_point(void *ctx, const struct result *r, const char *why);
 /* For an observer whose context begins with a measurement. */
 void measurement_progress(void *ctx, double done, const char *what);
-
-#endif

@@ -2,10 +2,8 @@
 #include "engine/base/shown.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
-#include "engine/perfmodel/category.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/device.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
@@ -35,8 +33,7 @@ static void put_failure(const struct args *a, const struct diags *ds)
     jw_key(&w, "diagnostics");
     diags_json(ds, &w);
     document_close(&w);
-    cmd_put(a, &out);
-    buf_free(&out);
+    cmd_give(a, &out);
 }
 
 int cmd_finish(const struct args *a, enum status s, struct diags *ds)
@@ -66,6 +63,12 @@ void cmd_put(const struct args *a, const struct buf *b)
         buf_shown(&shown, (struct str){ b->s, b->n });
     cmd_put_exact(a, &shown);
     buf_free(&shown);
+}
+
+void cmd_give(const struct args *a, struct buf *b)
+{
+    cmd_put(a, b);
+    buf_free(b);
 }
 
 void cmd_put_code(const struct args *a, const struct buf *b)

@@ -2,7 +2,6 @@
 #include "engine/cmd/outputs.h"
 #include "engine/tune/tune.h"
 
-#include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/session/document.h"

@@ -1,6 +1,5 @@
 /* outputs: the folder of `run --outputs`; outputs against those of a captured launch. */
-#ifndef GPULOCW_CMD_OUTPUTS_H
-#define GPULOCW_CMD_OUTPUTS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -24,5 +23,3 @@ enum status outputs_captured(struct tune_bench *bench, const struct launch_spec 
                              struct diags *ds);
 /* A line of text, where it is known. */
 void outputs_captured_text(const struct result *r, struct buf *out);
-
-#endif

@@ -1,8 +1,6 @@
 /* Charts of runs: see report.h. */
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/device.h"
-#include "engine/rec/gain.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/report/report.h"
 #include "engine/search/found.h"
@@ -272,12 +270,6 @@ void report_search(const struct session_run *r, struct buf *out)
 }
 
 /* ---- sweeps beside each other ---- */
-static bool comparable(const struct session_run *r)
-{
-    return !r->deleted && r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0 && r->sweep.npoints &&
-           report_has_time(r->sweep.cha);
-}
-
 /* Time of every π over that of caching all, put at π's place. */
 static void relative(const struct tune_sweep *s, double *v, size_t n)
 {
@@ -304,7 +296,8 @@ void report_compare(struct session *s, struct buf *out)
     size_t n = 0, places = 1;
     for (size_t i = 0; i < session_count(s) && n < CHART_SERIES; i++) {
         const struct session_run *r = session_look(s, i);
-        if (!r || !comparable(r)) {
+        if (!r || r->deleted || r->kind != RUN_SWEEP || strcmp(r->sweep.axis, "pi") != 0 ||
+            !r->sweep.npoints || !report_has_time(r->sweep.cha)) {
             session_rest(s, i);
             continue;
         }

@@ -1,6 +1,5 @@
 /* report: a session as pictures (SVG) and as a page (Markdown, HTML). */
-#ifndef GPULOCW_REPORT_REPORT_H
-#define GPULOCW_REPORT_REPORT_H
+#pragma once
 
 #include "engine/rec/result_read.h"
 
@@ -147,5 +146,3 @@ const char *report_origin(const struct session_run *r);     /* "simulated", "mea
 const char *report_evidence(const struct session_run *r);
 /* "yes", "no", "n/a": outputs equal to the original's. */
 const char *report_equal(const struct result *r);
-
-#endif

@@ -3,7 +3,6 @@
 #include "engine/base/name.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/limits.h"

@@ -1,6 +1,5 @@
 /* text_curve: the miss-ratio curve and the footprints of `analyze`. */
-#ifndef GPULOCW_REPORT_TEXT_CURVE_H
-#define GPULOCW_REPORT_TEXT_CURVE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -11,5 +10,3 @@ struct ana_kernel;
 void text_curve(const struct ana_kernel *k, struct buf *out);
 /* One line for a load: where it stands at the device's L1; nothing without a curve or a device. */
 void text_curve_load(const struct ana_kernel *k, const struct ana_access *a, struct buf *out);
-
-#endif

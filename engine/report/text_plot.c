@@ -1,5 +1,4 @@
 /* Sweeps and loads as plain text. */
-#include "engine/rec/counters.h"
 #include "engine/rec/knobs.h"
 #include "engine/report/report.h"
 #include "engine/tune/sweep.h"

@@ -193,16 +193,12 @@ static void html_pre(struct buf *out, const char *language, const char *text)
     buf_puts(out, "</pre>\n");
 }
 
-/* Words and bars begin at the left, figures end at the right. */
-static bool is_figure(const char *cell)
-{
-    return !*cell || strchr("+-.0123456789", *cell) || !strcmp(cell, "n/a");
-}
-
 static void html_cells(struct buf *out, const char *const *cell, size_t n, const char *tag, bool code)
 {
     for (size_t i = 0; i < n; i++) {
-        bool words = i && tag[1] == 'd' && !is_figure(cell[i]);
+        /* words and bars begin at the left, figures end at the right */
+        bool words = i && tag[1] == 'd' && *cell[i] && !strchr("+-.0123456789", *cell[i]) &&
+                     strcmp(cell[i], "n/a") != 0;
         buf_printf(out, "<%s%s>%s", tag, words ? " class=\"t\"" : "", !i && code ? "<code>" : "");
         report_xml(out, cell[i]);
         buf_printf(out, "%s</%s>", !i && code ? "</code>" : "", tag);

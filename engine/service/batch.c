@@ -240,12 +240,6 @@ static void stop_all(struct batch *b)
     }
 }
 
-static void say(struct batch *b)
-{
-    if (b->o->progress && b->size)
-        b->o->progress(b->o->ctx, (double)b->read / (double)b->size, "requests", "");
-}
-
 static enum status run_all(struct batch *b)
 {
     while ((b->more || b->n) && !b->failed && !cancel_asked(b->o->cancel)) {
@@ -253,7 +247,8 @@ static enum status run_all(struct batch *b)
         wait_for(b);
         look(b);
         batch_flush(b);
-        say(b);
+        if (b->o->progress && b->size)
+            b->o->progress(b->o->ctx, (double)b->read / (double)b->size, "requests", "");
     }
     if (cancel_asked(b->o->cancel) || b->failed)
         stop_all(b);

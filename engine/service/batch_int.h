@@ -1,6 +1,5 @@
 /* Private to the batch runner: requests under way, and the files they come from and go to. */
-#ifndef GPULOCW_SERVICE_BATCH_INT_H
-#define GPULOCW_SERVICE_BATCH_INT_H
+#pragma once
 
 #include "engine/service/service_int.h"
 
@@ -67,5 +66,3 @@ void batch_flush(struct batch *b);
 /* whole: every request has its result, so that the part file is not needed any more. ST_IO: something
  * could not be written, or was not read. */
 enum status batch_close(struct batch *b, bool whole);
-
-#endif

@@ -1,6 +1,5 @@
 /* Private to the MCP server: its state, and the messages it writes. */
-#ifndef GPULOCW_SERVICE_MCP_INT_H
-#define GPULOCW_SERVICE_MCP_INT_H
+#pragma once
 
 #include "engine/service/service_int.h"
 
@@ -138,5 +137,3 @@ bool mcp_call_known(const struct mcp *m, const cJSON *id);
 /* Does a call wait or run? */
 bool mcp_call_any(const struct mcp *m);
 void mcp_call_end_all(struct mcp *m);
-
-#endif

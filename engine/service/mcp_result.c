@@ -21,11 +21,6 @@ static struct mcp_document *oldest(struct mcp *m)
     return d;
 }
 
-static bool is_json(const struct buf *text)
-{
-    return text->n && text->s[0] == '{';
-}
-
 /* Takes the text of the job; NULL: it is too large to be kept. */
 static const struct mcp_document *store(struct mcp *m, struct mcp_call *c)
 {
@@ -42,7 +37,8 @@ static const struct mcp_document *store(struct mcp *m, struct mcp_call *c)
         at = oldest(m);
         buf_free(&at->text);
     }
-    *at = (struct mcp_document){ ++m->documents, c->tool, is_json(&c->job.text), c->job.text };
+    *at = (struct mcp_document){ ++m->documents, c->tool, c->job.text.n && c->job.text.s[0] == '{',
+                                 c->job.text };
     c->job.text = (struct buf){ 0 };
     return at;
 }

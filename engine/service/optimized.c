@@ -1,7 +1,6 @@
 /* `optimize` in a process of its own, for a caller that shows what came of it. */
 #include "engine/service/optimized.h"
 
-#include "engine/base/base.h"
 #include "engine/service/service_int.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* optimized: `gpulocw optimize` of a program, run in a process of its own. */
-#ifndef GPULOCW_SERVICE_OPTIMIZED_H
-#define GPULOCW_SERVICE_OPTIMIZED_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -34,5 +33,3 @@ struct optimized {
 /* Waits for it. ST_CANCELLED; ST_DEVICE with a diagnostic: it had no result. Release in every case. */
 enum status service_optimize(const struct optimize_want *w, struct optimized *out, struct diags *ds);
 void optimized_free(struct optimized *o);
-
-#endif

@@ -1,8 +1,7 @@
 /* service: the commands as tools for programs: schemas made from the argument table, requests as JSON,
  * each run in a process of its own, their results summed up. The MCP server and the batch runner are
  * made of these. */
-#ifndef GPULOCW_SERVICE_SERVICE_H
-#define GPULOCW_SERVICE_SERVICE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -84,5 +83,3 @@ struct service_batch_counts {
  * off; what has finished is in the output. */
 enum status service_batch(const struct service_batch_opts *o, struct service_batch_counts *counts,
                           struct diags *ds);
-
-#endif

@@ -1,6 +1,5 @@
 /* Private to service: a request on its way to a result. */
-#ifndef GPULOCW_SERVICE_SERVICE_INT_H
-#define GPULOCW_SERVICE_SERVICE_INT_H
+#pragma once
 
 #include "engine/service/service.h"
 #include "engine/session/json.h"
@@ -83,5 +82,3 @@ void summary_put(const struct tool *t, const cJSON *document, struct summary_roo
 void summary_diagnostics(const struct service_job *j, const struct summary_room *room, struct jw *w);
 /* The same for people: "error: ...; hint". */
 void summary_words(const struct service_job *j, int code, struct buf *out);
-
-#endif

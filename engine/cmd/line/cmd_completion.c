@@ -84,8 +84,7 @@ int cmd_completion(struct args *a)
         if (strcmp(a->file[0], shells[i].name) == 0) {
             struct buf out = { 0 };
             buf_puts(&out, shells[i].text);
-            cmd_put(a, &out);
-            buf_free(&out);
+            cmd_give(a, &out);
             return cmd_finish(a, ST_OK, &ds);
         }
     struct diag *d = diag_add(&ds, DIAG_ERROR, "usage", NULL, NO_SPAN,
