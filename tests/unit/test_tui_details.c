@@ -49,14 +49,13 @@ static void percent_stays(void **state)
 {
     struct stage t;
     struct page p = { 0 };
-    struct row r;
     (void)state;
     stage_open(&t, SNAP_OPENED, 80, 24);
     stage_frame(&t);
     for (unsigned w = 12; w < 40; w++) {
         page_clear(&p);
         page_wrap(&t.app, &p, ROLE_TEXT, 0, w, "line 81: 100 % of its lines, 0 % of a warp's share", -1);
-        row_init(&r, t.app.frame);
+        struct row r = { .arena = t.app.frame };
         row_put(&r, ROLE_TEXT, "some words and 100 %% of the loads, then 12 %% again");
         page_flow(&t.app, &p, &r, 2, w, -1);
         for (size_t i = 0; i < p.n; i++)

@@ -107,8 +107,7 @@ static void a_border_moves(void **state)
 static void spark_is(const char *want, unsigned cols, const double *v, size_t n, double low, double high)
 {
     struct arena *a = arena_new(0);
-    struct row r;
-    row_init(&r, a);
+    struct row r = { .arena = a };
     row_spark(&r, ROLE_TEXT, cols, v, n, low, high);
     struct str s = row_text(&r);
     assert_int_equal(s.n, strlen(want));

@@ -130,8 +130,7 @@ static void its_kernels_are_listed(void **state)
     assert_true(view_program_survey(&a, command));
     until(&a, "100.0 %");
     size_t row = line_with(&a, "100.0 %");
-    struct row r;
-    row_init(&r, a.frame);
+    struct row r = { .arena = a.frame };
     for (unsigned k = 0; k < a.page[PANEL_PROGRAM].line[row].n; k++)
         row_str(&r, ROLE_TEXT, a.page[PANEL_PROGRAM].line[row].v[k].s);
     assert_int_not_equal(text_find(row_text(&r), str_of("        12 ")), SIZE_MAX); /* launches */

@@ -2,19 +2,14 @@
 #include "engine/session/run.h"
 #include "tui/app/app.h"
 
-#include "engine/base/base.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 #include "engine/session/session.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/config.h"
 #include "tui/app/launch/guess.h"
 #include "tui/app/page.h"
 #include "tui/app/post.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
-#include "tui/base/theme.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -137,7 +132,6 @@ bool app_theme(struct app *a, const char *name)
     if (ok && name != a->set.theme) /* a reload gives the present name itself */
         snprintf(a->set.theme, sizeof a->set.theme, "%s", name);
     app_notice_diags(a, &ds);
-    diags_free(&ds);
     return ok;
 }
 

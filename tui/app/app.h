@@ -1,8 +1,7 @@
 /* app: the whole state of the workbench between two frames, and the services that views and commands
  * share. Knows no terminal and no drawing: keys, clock and engine are given to it, so a test can drive
  * it (tui/control/control.h). Panels make their lines from this state with the functions of page.h. */
-#ifndef GPULOCW_TUI_APP_APP_H
-#define GPULOCW_TUI_APP_APP_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
@@ -181,8 +180,10 @@ struct app {
     int64_t started_ns;     /* clock when the app began */
 };
 /* ---- services for views and commands ---- */
+/* In fmt {REQUEST} is a key, as in view_keys. */
 void app_notice(struct app *a, enum diag_level level, const char *fmt, ...) BASE_PRINTF(3, 4);
-void app_notice_diags(struct app *a, const struct diags *ds); /* the first error, or warning */
+/* The first error, or warning; frees them. */
+void app_notice_diags(struct app *a, struct diags *ds);
 /* Is a run, a sweep or a search under way? */
 bool app_measuring(const struct app *a);
 /* The engine's word for a job as the screen says it: "tune" is a search. */
@@ -199,5 +200,3 @@ bool app_theme(struct app *a, const char *name);
 const struct session_run *app_run(const struct app *a, size_t i);
 /* The last run that is not deleted and of this kind (or any: kind < 0); SIZE_MAX: none. */
 size_t app_last_run(const struct app *a, int kind);
-
-#endif

@@ -1,7 +1,6 @@
 /* as_command: see as_command.h. */
 #include "tui/app/as_command.h"
 
-#include "engine/base/base.h"
 #include "engine/base/name.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"

@@ -1,6 +1,5 @@
 /* as_command: the present configuration as a headless command, to be pasted into a script. */
-#ifndef GPULOCW_TUI_APP_AS_COMMAND_H
-#define GPULOCW_TUI_APP_AS_COMMAND_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -12,5 +11,3 @@ void as_command_word(struct buf *b, const char *s);
 const char *as_command(struct app *a);
 /* Why it would not run the same: a launch that no file holds as it is now. NULL: it does. */
 const char *as_command_lacks(struct app *a);
-
-#endif

@@ -1,14 +1,9 @@
 /* config: see config.h. Settings file: lines "name = value", '#' comments. */
 #include "tui/app/config.h"
 
-#include "engine/base/base.h"
 #include "engine/base/name.h"
 #include "engine/session/lesson.h"
 #include "tui/app/app.h"
-#include "tui/app/layout/layout.h"
-#include "tui/app/prompt.h"
-#include "tui/base/plot_model.h"
-#include "tui/base/request.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -104,8 +99,7 @@ static void read_part(struct app *a, const char *dir, const char *name, struct d
     size_t n;
     if (path && access(path, R_OK) == 0 && file_read_regular(path, 1 << 20, &data, &n, NULL) == ST_OK)
         use(a, path, (struct str){ data, n }, ds);
-    base_free(data);
-    base_free(path);
+    BASE_FREE(data, path);
 }
 
 static void use_settings(struct app *a, const char *path, struct str text, struct diags *ds)
@@ -217,9 +211,7 @@ bool config_theme_path(const struct app *a, const char *name, char *out, size_t 
 static void add_pick(struct app *a, size_t *cap, char *title, char *path, char *help, bool lesson)
 {
     if (!title || !path || !base_grow((void **)&a->pick, a->npicks, cap, sizeof *a->pick)) {
-        base_free(title);
-        base_free(path);
-        base_free(help);
+        BASE_FREE(title, path, help);
         return;
     }
     a->pick[a->npicks++] = (struct pick){ title, path, help, lesson };

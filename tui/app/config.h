@@ -1,8 +1,7 @@
 /* config: files under XDG_CONFIG_HOME/gpulocw (settings, key map) and history
  * under XDG_DATA_HOME/gpulocw. A missing file is no error; a bad line is a
  * located message and the rest counts. */
-#ifndef GPULOCW_TUI_APP_CONFIG_H
-#define GPULOCW_TUI_APP_CONFIG_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -20,5 +19,3 @@ void config_save_history(const struct app *a);
 bool config_theme_path(const struct app *a, const char *name, char *out, size_t n);
 /* Demo kernels and lessons of the data folder, in order; into a->pick. */
 void config_find_demos(struct app *a);
-
-#endif

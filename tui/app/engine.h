@@ -1,6 +1,5 @@
 /* engine: the engine thread as the workbench asks it. */
-#ifndef GPULOCW_TUI_APP_ENGINE_H
-#define GPULOCW_TUI_APP_ENGINE_H
+#pragma once
 
 struct job;
 struct job_snapshot;
@@ -14,5 +13,3 @@ struct app_engine {
     const struct job_snapshot *(*hold)(void *ctx);
     void (*release)(void *ctx, const struct job_snapshot *s);
 };
-
-#endif

@@ -1,8 +1,6 @@
 /* launch_edit: see launch_edit.h. */
 #include "tui/app/launch_edit.h"
 
-#include "engine/base/base.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch_arg.h"
 
 #include <ctype.h>

@@ -4,8 +4,7 @@
  *   buffer   f32 1048576 random 0 1 seed 3 output        scalar   s32 4096
  *   inits    fill V | iota START STEP | random LO HI | permutation | rows R NNZ |
  *            file PATH | npy PATH | hex DIGITS;   seed N, offset N, tolerance T, output */
-#ifndef GPULOCW_TUI_APP_LAUNCH_EDIT_H
-#define GPULOCW_TUI_APP_LAUNCH_EDIT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -19,5 +18,3 @@ void launch_arg_text(const struct arg_spec *g, struct buf *out);
 bool launch_arg_parse(struct arg_spec *g, const char *text, struct arena *arena, const char **bad);
 const char *launch_arg_help(const struct arg_spec *g);
 bool launch_dim_parse(const char *s, struct dim3u *d); /* "64", "32x8", "8x8x4"; no zeros */
-
-#endif

@@ -1,7 +1,6 @@
 /* legal: see legal.h. */
 #include "tui/app/legal.h"
 
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"

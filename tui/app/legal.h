@@ -1,8 +1,7 @@
 /* legal: which values of the knobs with named values the kernel, the launch and
  * the device allow beside the current options, and why the others not. Worked out
  * in the background when the options panel is looked at. */
-#ifndef GPULOCW_TUI_APP_LEGAL_H
-#define GPULOCW_TUI_APP_LEGAL_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -13,5 +12,3 @@ struct app;
 const char *legal_why_not(struct app *a, size_t knob, size_t value);
 bool legal_working(const struct app *a);
 void legal_drop(struct app *a);
-
-#endif

@@ -1,8 +1,8 @@
 /* notice: see notice.h. */
 #include "tui/app/notice.h"
 
-#include "engine/base/base.h"
 #include "tui/app/app.h"
+#include "tui/app/page.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,10 +26,13 @@ void notice_until(struct app *a, enum diag_level level)
 
 void app_notice(struct app *a, enum diag_level level, const char *fmt, ...)
 {
+    struct buf b = { 0 };
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(a->notice, sizeof a->notice, fmt, ap);
+    view_print(a, &b, fmt, ap);
     va_end(ap);
+    snprintf(a->notice, sizeof a->notice, "%s", b.s ? b.s : "");
+    buf_free(&b);
     notice_until(a, level);
     if (level != DIAG_NOTE)
         remember(a, level);
@@ -41,18 +44,17 @@ const char *notice_file(const char *path)
     return slash ? slash + 1 : path;
 }
 
-void app_notice_diags(struct app *a, const struct diags *ds)
+void app_notice_diags(struct app *a, struct diags *ds)
 {
     const struct diag *pick = NULL;
     for (size_t i = 0; i < ds->n; i++)
         if (!pick || ds->v[i].level > pick->level)
             pick = &ds->v[i];
-    if (!pick)
-        return;
-    if (pick->file && pick->at.line)
+    if (pick && pick->file && pick->at.line)
         app_notice(a, pick->level, "%s:%u:%u: %s", pick->file, pick->at.line, pick->at.col, pick->msg);
-    else
+    else if (pick)
         app_notice(a, pick->level, "%s%s%s%s%s", pick->file ? notice_file(pick->file) : "",
                    pick->file ? ": " : "", pick->msg, pick->hint ? ": " : "",
                    pick->hint ? pick->hint : "");
+    diags_free(ds);
 }

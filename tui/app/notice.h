@@ -1,6 +1,5 @@
 /* notice: the line above the key bar (app_notice of app.h). */
-#ifndef GPULOCW_TUI_APP_NOTICE_H
-#define GPULOCW_TUI_APP_NOTICE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -10,5 +9,3 @@ struct app;
 void notice_until(struct app *a, enum diag_level level);
 /* A path's last part, as the line names files. */
 const char *notice_file(const char *path);
-
-#endif

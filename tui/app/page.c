@@ -1,14 +1,10 @@
 /* page: lines of a panel for one frame, and moving through a list of lines. */
-#include "engine/base/base.h"
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/page.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +14,7 @@ void page_clear(struct page *p)
     memset(p, 0, sizeof *p);
 }
 
-void page_add(struct app *a, struct page *p, const struct row *r, long item)
+void page_add(struct app *a, struct page *p, struct row *r, long item)
 {
     if (p->n == p->cap) {
         size_t cap = p->cap ? p->cap * 2 : 64;
@@ -35,6 +31,7 @@ void page_add(struct app *a, struct page *p, const struct row *r, long item)
         return;
     memcpy(s, r->v, sizeof *s * r->n);
     p->line[p->n++] = (struct page_line){ s, r->n, r->width, item };
+    r->n = r->width = 0;
 }
 
 /* A blank at which a line may end: a percent sign stays with its number. */
@@ -62,8 +59,7 @@ void page_wrap(struct app *a, struct page *p, enum role role, unsigned indent, u
             cut = (size_t)(nl - s.s);
             skip = 1;
         }
-        struct row r;
-        row_init(&r, a->frame);
+        struct row r = { .arena = a->frame };
         row_pad(&r, indent);
         char *copy = arena_dup(a->frame, (struct str){ s.s, cut });
         row_str(&r, role, (struct str){ copy, copy ? cut : 0 });
@@ -73,6 +69,18 @@ void page_wrap(struct app *a, struct page *p, enum role role, unsigned indent, u
     } while (s.n);
 }
 
+void page_say(struct app *a, struct page *p, enum role role, unsigned indent, unsigned w,
+              const char *fmt, ...)
+{
+    struct buf b = { 0 };
+    va_list ap;
+    va_start(ap, fmt);
+    view_print(a, &b, fmt, ap);
+    va_end(ap);
+    page_wrap(a, p, role, indent, w, b.s ? b.s : "", -1);
+    buf_free(&b);
+}
+
 void page_heading(struct app *a, struct page *p, const char *fmt, ...)
 {
     char tmp[256];
@@ -80,8 +88,7 @@ void page_heading(struct app *a, struct page *p, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(tmp, sizeof tmp, fmt, ap);
     va_end(ap);
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_TITLE, " %s", tmp);
     page_add(a, p, &r, -1);
 }
@@ -99,20 +106,37 @@ static void put_way(const struct app *a, enum request q, struct buf *out)
         buf_puts(out, *key ? key : request_info(q)->name);
 }
 
-const char *view_keys(struct app *a, const char *text)
+/* format: the percent sign of a key, which stands last in its name, is doubled. */
+static void put_keys(const struct app *a, const char *text, bool format, struct buf *out)
 {
-    struct buf b = { 0 };
     for (const char *open; (open = strchr(text, '{'));) {
         const char *end = strchr(open, '}');
         enum request q =
             end ? request_find((struct str){ open + 1, (size_t)(end - open - 1) }) : REQ_NONE;
         if (q == REQ_NONE)
             break;
-        buf_put(&b, text, (size_t)(open - text));
-        put_way(a, q, &b);
+        buf_put(out, text, (size_t)(open - text));
+        size_t from = out->n;
+        put_way(a, q, out);
+        if (format && out->n && memchr(out->s + from, '%', out->n - from))
+            buf_puts(out, "%");
         text = end + 1;
     }
-    buf_puts(&b, text);
+    buf_puts(out, text);
+}
+
+void view_print(const struct app *a, struct buf *out, const char *fmt, va_list ap)
+{
+    struct buf keyed = { 0 };
+    put_keys(a, fmt, true, &keyed);
+    buf_vprintf(out, keyed.s ? keyed.s : "", ap);
+    buf_free(&keyed);
+}
+
+const char *view_keys(struct app *a, const char *text)
+{
+    struct buf b = { 0 };
+    put_keys(a, text, false, &b);
     const char *copy = b.s ? arena_dup(a->frame, (struct str){ b.s, b.n }) : NULL;
     buf_free(&b);
     return copy ? copy : "";
@@ -139,11 +163,10 @@ void page_empty(struct app *a, struct page *p, unsigned w, const char *text)
     const char *why = a->snap->spec ? last_failure(a) : NULL;
     if (why) {
         page_blank(a, p);
-        page_wrap(a, p, ROLE_ERROR, 2, w - 2, arena_printf(a->frame, "It failed: %s", why), -1);
-        page_wrap(a, p, ROLE_LABEL, 2, w - 2,
-                  view_keys(a, "The source panel ({panel-1}) shows the place, the messages panel "
-                               "({panel-9}) lists all messages."),
-                  -1);
+        page_say(a, p, ROLE_ERROR, 2, w - 2, "It failed: %s", why);
+        page_say(a, p, ROLE_LABEL, 2, w - 2,
+                 "The source panel ({panel-1}) shows the place, the messages panel "
+                 "({panel-9}) lists all messages.");
     }
     page_hint(a, p, w, text);
 }
@@ -181,24 +204,20 @@ static struct str flow_span(struct app *a, struct page *p, struct row *line, enu
         row_str(line, role, (struct str){ s.s, cut });
         page_add(a, p, line, *item);
         *item = -1;
-        row_init(line, a->frame);
         row_pad(line, indent);
         for (s.s += cut, s.n -= cut; s.n && *s.s == ' ';)
             s.s++, s.n--;
     }
 }
 
-void page_flow(struct app *a, struct page *p, const struct row *r, unsigned indent, unsigned w,
-               long item)
+void page_flow(struct app *a, struct page *p, struct row *r, unsigned indent, unsigned w, long item)
 {
-    struct row line;
-    row_init(&line, a->frame);
+    struct row line = { .arena = a->frame };
     for (unsigned i = 0; i < r->n; i++) {
         struct str s = r->v[i].s;
         if (line.n && line.width > indent && begins_blank(r, i) && line.width + group_width(r, i) > w) {
             page_add(a, p, &line, item);
             item = -1; /* the first line stands for the item */
-            row_init(&line, a->frame);
             row_pad(&line, indent);
             while (s.n && *s.s == ' ')
                 s.s++, s.n--;
@@ -206,12 +225,12 @@ void page_flow(struct app *a, struct page *p, const struct row *r, unsigned inde
         row_str(&line, r->v[i].role, flow_span(a, p, &line, r->v[i].role, s, indent, w, &item));
     }
     page_add(a, p, &line, item);
+    r->n = r->width = 0;
 }
 
 void page_blank(struct app *a, struct page *p)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     page_add(a, p, &r, -1);
 }
 

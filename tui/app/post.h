@@ -1,6 +1,5 @@
 /* post: requests to the engine thread, with the options in view. */
-#ifndef GPULOCW_TUI_APP_POST_H
-#define GPULOCW_TUI_APP_POST_H
+#pragma once
 
 #include "engine/workspace/job.h"
 
@@ -12,5 +11,3 @@ void app_launch(struct app *a, const struct job *j);
 void app_sweep(struct app *a);
 void app_run_once(struct app *a, const struct options *o);
 void app_tune(struct app *a, const char *method, long budget);
-
-#endif

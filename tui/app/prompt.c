@@ -1,7 +1,6 @@
 /* prompt: line editing with recall. */
 #include "tui/app/prompt.h"
 
-#include "engine/base/base.h"
 #include "tui/base/key.h"
 #include "tui/base/text.h"
 

@@ -1,6 +1,5 @@
 /* prompt: the one-line editor at the bottom: commands, searches, values, notes. */
-#ifndef GPULOCW_TUI_APP_PROMPT_H
-#define GPULOCW_TUI_APP_PROMPT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -45,5 +44,3 @@ enum prompt_result prompt_key(struct prompt *p, const struct history *h, uint32_
 void prompt_offer(struct prompt *p, const char *word); /* one more choice */
 /* Replaces the bytes [from, at) by text. */
 void prompt_replace(struct prompt *p, size_t from, const char *text);
-
-#endif

@@ -2,17 +2,13 @@
 #include "engine/session/run.h"
 #include "tui/app/reload.h"
 
-#include "engine/base/base.h"
 #include "engine/base/name.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
 #include "engine/session/launch_file.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/post.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* reload: the kernel is compiled anew while the workbench is open. What the user chose stays:
  * options and their undo, the launch by its name, the line of the source. What was run before
  * stays too, marked as of an earlier text, so that both curves can be laid over each other. */
-#ifndef GPULOCW_TUI_APP_RELOAD_H
-#define GPULOCW_TUI_APP_RELOAD_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -14,5 +13,3 @@ unsigned reload_ask(struct app *a);
 bool reload_came(struct app *a);
 /* The open PTX file was written: says so, or reads it again at once when it is watched (:watch on). */
 void reload_written(struct app *a);
-
-#endif

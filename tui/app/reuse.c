@@ -3,7 +3,6 @@
 
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/curve.h"
-#include "engine/base/base.h"
 #include "engine/rec/data.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"

@@ -1,8 +1,7 @@
 /* reuse: the miss-ratio curve of one SM, traced on a thread of its own so that
  * neither the screen nor the engine waits. Started when the locality panel is
  * looked at; thrown away when kernel, launch or device change. */
-#ifndef GPULOCW_TUI_APP_REUSE_H
-#define GPULOCW_TUI_APP_REUSE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -17,5 +16,3 @@ const char *reuse_why(const struct app *a);
 bool reuse_working(const struct app *a);
 /* Asks the work to end and lets go of it (it frees itself). */
 void reuse_drop(struct app *a);
-
-#endif

@@ -1,6 +1,5 @@
 /* view_state: what each panel keeps between two frames. */
-#ifndef GPULOCW_TUI_APP_VIEW_STATE_H
-#define GPULOCW_TUI_APP_VIEW_STATE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/rec/counters.h"
@@ -140,5 +139,3 @@ struct summary_view {
     unsigned nlines, pick;
 };
 #define UNDO_MAX 64
-
-#endif

@@ -1,8 +1,6 @@
 /* work: see work.h. */
 #include "tui/app/work.h"
 
-#include "engine/base/base.h"
-
 #include <pthread.h>
 
 static void let_go(struct work *w)

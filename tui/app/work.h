@@ -2,8 +2,7 @@
  * neither the screen nor the engine waits: the miss-ratio curve, which knob
  * values are legal. The record holds a snapshot of its own; whoever of thread
  * and app lets go last frees it. */
-#ifndef GPULOCW_TUI_BASE_WORK_H
-#define GPULOCW_TUI_BASE_WORK_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/app/engine.h"
@@ -23,5 +22,3 @@ struct work *work_start(const struct app_engine *engine, struct work *w);
 enum work_state work_state(const struct work *w);
 /* Asks for the end and lets go; the slot becomes NULL. */
 void work_drop(struct work **w);
-
-#endif

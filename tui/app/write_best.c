@@ -1,10 +1,8 @@
 /* write_best: see write_best.h. */
 #include "tui/app/write_best.h"
 
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/search/advice.h"
 #include "engine/search/live.h"

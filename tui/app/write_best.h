@@ -1,6 +1,5 @@
 /* write_best: the best of a search that goes on, as files. The engine works on the search: this is done beside it. */
-#ifndef GPULOCW_TUI_APP_WRITE_BEST_H
-#define GPULOCW_TUI_APP_WRITE_BEST_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -12,5 +11,3 @@ bool write_best(struct app *a, const char *path);
 /* Tells what became of it, once. */
 void write_best_tell(struct app *a);
 bool write_best_working(const struct app *a);
-
-#endif

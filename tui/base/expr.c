@@ -1,8 +1,6 @@
 /* expr: precedence climbing over integers; wraps around like the machine. */
 #include "tui/base/expr.h"
 
-#include "engine/base/base.h"
-
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

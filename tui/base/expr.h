@@ -2,8 +2,7 @@
  * "A + 4*(ctaid.x*ntid.x + tid.x)", for one lane: what draws the lanes ->
  * sectors picture. Operators + - * bind tighter than / % << >> >>> & | ^ (all of
  * one strength); u32(x) keeps 32 bits; parentheses. */
-#ifndef GPULOCW_TUI_BASE_EXPR_H
-#define GPULOCW_TUI_BASE_EXPR_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -15,5 +14,3 @@ struct expr_env {
 /* False when the text is no expression or holds a name that is unknown; *bad (may be
  * NULL) is then the name or the rest of the text. */
 bool expr_eval(struct str text, const struct expr_env *env, int64_t *value, struct str *bad);
-
-#endif

@@ -1,7 +1,6 @@
 /* key: names of keys. */
 #include "tui/base/key.h"
 
-#include "engine/base/base.h"
 #include "tui/base/text.h"
 
 #include <stdio.h>

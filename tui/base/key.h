@@ -1,6 +1,5 @@
 /* key: our own keys and events; the terminal's codes stay in tui/term. */
-#ifndef GPULOCW_TUI_BASE_KEY_H
-#define GPULOCW_TUI_BASE_KEY_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -62,5 +61,3 @@ struct event {
        1 where pasted text begins, 0 where it ends */
     int x, y;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* panel_list: the panels, in the order of their numbers. */
-#ifndef GPULOCW_TUI_BASE_PANEL_LIST_H
-#define GPULOCW_TUI_BASE_PANEL_LIST_H
+#pragma once
 
 /* id, name (its view is view_<name>), title, short title, help, list-like */
 #define PANEL_LIST(X)                                                                                  \
@@ -39,5 +38,3 @@
     X(COMPARE, compare, "Compare", "Compare",                                                          \
       "two runs side by side: what an edit or an option changed in time, limits, counters and lines",  \
       false)
-
-#endif

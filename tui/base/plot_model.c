@@ -1,7 +1,6 @@
 /* plot: names, values, ranges. */
 #include "tui/base/plot_model.h"
 
-#include "engine/base/base.h"
 #include "tui/base/text.h"
 
 #include <math.h>

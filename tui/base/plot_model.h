@@ -1,6 +1,5 @@
 /* plot: the view-model of a curve plot: numbers, labels and roles, no drawing. */
-#ifndef GPULOCW_TUI_BASE_PLOT_MODEL_H
-#define GPULOCW_TUI_BASE_PLOT_MODEL_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/base/theme.h"
@@ -100,5 +99,3 @@ struct plot {
 /* Sets x0..y1 so that every finite value fits, with a little air. zoom 1: all; 2: half the width around
  * the cursor ... */
 void plot_range(struct plot *p, double zoom);
-
-#endif

@@ -1,7 +1,6 @@
 /* request: tables of requests and panels, and the key map. */
 #include "tui/base/request.h"
 
-#include "engine/base/base.h"
 #include "tui/base/key.h"
 
 #include <ctype.h>

@@ -2,8 +2,7 @@
  * file and manual are made from it. A request belongs to a scope: its panel's
  * keys are tried first, then those of lists (for panels that scroll), then the
  * global ones. */
-#ifndef GPULOCW_TUI_BASE_REQUEST_H
-#define GPULOCW_TUI_BASE_REQUEST_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/base/panel_list.h"
@@ -233,5 +232,3 @@ enum request keymap_find(const struct keymap *m, uint32_t key, enum scope scope)
 void keymap_key(const struct keymap *m, enum request r, char *out);
 /* All its keys, blank-separated. */
 void keymap_keys(const struct keymap *m, enum request r, struct buf *out);
-
-#endif

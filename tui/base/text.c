@@ -1,9 +1,6 @@
 /* text: see text.h. */
 #include "tui/base/text.h"
 
-#include "engine/base/base.h"
-#include "tui/base/theme.h"
-
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -127,12 +124,6 @@ size_t text_find(struct str hay, struct str needle)
             return i;
     }
     return SIZE_MAX;
-}
-
-void row_init(struct row *r, struct arena *frame)
-{
-    r->arena = frame;
-    r->n = r->width = 0;
 }
 
 void row_str(struct row *r, enum role role, struct str s)

@@ -1,8 +1,7 @@
 /* text: UTF-8, display width, rows of role-tagged spans, numbers with units.
  * A row is what every list-like panel is made of; nothing here knows of a
  * screen. Strings of a row live in the frame arena given to it. */
-#ifndef GPULOCW_TUI_BASE_TEXT_H
-#define GPULOCW_TUI_BASE_TEXT_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/base/theme.h"
@@ -34,7 +33,6 @@ struct row {
     struct row_span v[ROW_MAX_SPANS];
     unsigned n, width; /* spans; columns so far */
 };
-void row_init(struct row *r, struct arena *frame);
 /* Appends text; silently dropped past ROW_MAX_SPANS (rows are made of few spans). */
 void row_put(struct row *r, enum role role, const char *fmt, ...) BASE_PRINTF(3, 4);
 void row_str(struct row *r, enum role role, struct str s); /* s outlives the frame */
@@ -57,5 +55,3 @@ void text_time(char *out, double ns);   /* "1.234 ms" */
 void text_count(char *out, double v);   /* "12.3 M" */
 void text_bytes(char *out, double v);   /* "12.3 MiB" */
 void text_percent(char *out, double v); /* "63.2 %" */
-
-#endif

@@ -1,8 +1,6 @@
 /* theme: see theme.h. One small grammar serves files and the built-in looks. */
 #include "tui/base/theme.h"
 
-#include "engine/base/base.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

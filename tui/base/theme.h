@@ -6,8 +6,7 @@
  *   name = dark
  *   error = #ff6b6b on default bold, mono reverse
  */
-#ifndef GPULOCW_TUI_BASE_THEME_H
-#define GPULOCW_TUI_BASE_THEME_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -106,5 +105,3 @@ int colour_index(struct colour c, enum depth d);
  * could not be read on the terminal's ground (a contrast below 4.5) is shown in the terminal's own colour
  * with the attributes it has in monochrome, and a background of its own becomes reverse. */
 struct look theme_look(const struct theme *t, enum role r, bool selected, enum depth d);
-
-#endif

@@ -1,9 +1,5 @@
 /* check: the small language of a lesson's checks; see lesson_run.h. */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/perfmodel/category.h"
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result_read.h"
 #include "engine/search/found.h"
@@ -11,8 +7,6 @@
 #include "engine/session/session.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/base/plot_model.h"
-#include "tui/base/request.h"
 #include "tui/control/lesson_run.h"
 #include "tui/view/view.h"
 

@@ -1,9 +1,7 @@
 /* command: the table of commands and what they do; completion. */
 #include "tui/control/command.h"
 
-#include "engine/base/base.h"
 #include "engine/base/name.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/search/advice.h"
@@ -11,24 +9,16 @@
 #include "engine/session/preset.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
-#include "tui/app/app.h"
 #include "tui/app/config.h"
 #include "tui/app/launch/guess.h"
-#include "tui/app/layout/layout.h"
 #include "tui/app/post.h"
-#include "tui/app/prompt.h"
 #include "tui/app/reload.h"
-#include "tui/app/view_state.h"
 #include "tui/app/write_best.h"
-#include "tui/base/plot_model.h"
-#include "tui/base/request.h"
 #include "tui/control/control.h"
 #include "tui/control/export.h"
 #include "tui/control/lesson_run.h"
 #include "tui/control/panels.h"
-#include "tui/view/view.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -66,7 +56,6 @@ static unsigned cmd_sweep(struct app *a, char *args)
         app_sweep(a);
     }
     app_notice_diags(a, &ds);
-    diags_free(&ds);
     return UI_REDRAW;
 }
 
@@ -119,7 +108,6 @@ static unsigned cmd_set(struct app *a, char *args)
         say_set(a, (size_t)i, args);
     }
     app_notice_diags(a, &ds);
-    diags_free(&ds);
     return UI_REDRAW;
 }
 
@@ -139,7 +127,6 @@ static unsigned cmd_unset(struct app *a, char *args)
     else if (knob_set(&o, (size_t)i, (struct str){ v.s, v.n }, &ds) == ST_OK)
         app_options_set(a, &o);
     app_notice_diags(a, &ds);
-    diags_free(&ds);
     buf_free(&v);
     return UI_REDRAW;
 }
@@ -234,18 +221,13 @@ static unsigned cmd_write(struct app *a, char *args)
         return UI_REDRAW;
     if (a->snap->module && options_equal(a->options, &none)) {
         app_notice(
-            a, DIAG_WARNING, "%s",
-            view_keys(
-                a,
-                "Nothing to write: no option is set. {cursor-best}, {apply-point} uses the best point"));
+            a, DIAG_WARNING,
+            "Nothing to write: no option is set. {cursor-best}, {apply-point} uses the best point");
         return UI_REDRAW;
     }
     if (app_measuring(a))
-        app_notice(
-            a, DIAG_NOTE, "%s",
-            view_keys(a, arena_printf(a->frame,
-                                      "queued: written when the %s has ended; {cancel} ends it now",
-                                      app_word(a->snap->what))));
+        app_notice(a, DIAG_NOTE, "queued: written when the %s has ended; {cancel} ends it now",
+                   app_word(a->snap->what));
     app_post(a, JOB_WRITE, args, 0);
     return UI_REDRAW;
 }
@@ -314,7 +296,6 @@ static unsigned cmd_compare(struct app *a, char *args)
         app_notice(a, DIAG_NOTE, "curve B is from %s", args);
     }
     app_notice_diags(a, &ds);
-    diags_free(&ds);
     return UI_REDRAW;
 }
 

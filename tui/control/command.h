@@ -1,7 +1,6 @@
 /* command: the command line of the workbench (after ':'), one table. Lessons and
  * the plain line mode use the same commands. */
-#ifndef GPULOCW_TUI_CONTROL_COMMAND_H
-#define GPULOCW_TUI_CONTROL_COMMAND_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -47,5 +46,3 @@ bool cmdline_known(const char *line);
 bool cmdline_begins(const char *line);
 /* Completes the word before the cursor of the prompt; several choices are offered above it. */
 void cmdline_complete(struct app *a);
-
-#endif

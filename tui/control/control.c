@@ -2,35 +2,25 @@
 #include "engine/session/run.h"
 #include "tui/control/control.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/options.h"
 #include "engine/session/launch_file.h"
 #include "engine/session/session.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/launch/guess.h"
 #include "tui/app/launch/kernels.h"
-#include "tui/app/layout/layout.h"
 #include "tui/app/legal.h"
-#include "tui/app/page.h"
 #include "tui/app/post.h"
-#include "tui/app/prompt.h"
 #include "tui/app/reload.h"
 #include "tui/app/reuse.h"
-#include "tui/app/view_state.h"
 #include "tui/app/work.h"
 #include "tui/app/write_best.h"
 #include "tui/base/key.h"
-#include "tui/base/request.h"
-#include "tui/base/theme.h"
 #include "tui/control/command.h"
 #include "tui/control/first_run.h"
 #include "tui/control/lesson_run.h"
 #include "tui/control/panels.h"
 #include "tui/view/program.h"
-#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -107,14 +97,9 @@ void app_free(struct app *a)
     history_free(&a->history);
     session_free(a->valley.other);
     for (size_t i = 0; i < a->npicks; i++) {
-        base_free(a->pick[i].title);
-        base_free(a->pick[i].path);
-        base_free(a->pick[i].help);
+        BASE_FREE(a->pick[i].title, a->pick[i].path, a->pick[i].help);
     }
-    base_free(a->pick);
-    base_free(a->options);
-    base_free(a->data_dir);
-    base_free(a->config_dir);
+    BASE_FREE(a->pick, a->options, a->data_dir, a->config_dir);
     arena_free(a->frame);
     memset(a, 0, sizeof *a);
 }
@@ -129,11 +114,6 @@ static void opened(struct app *a)
     *a->options = *a->snap->options;
     a->undo.v[0] = *a->options;
     a->undo.n = a->undo.at = 1;
-}
-
-static bool other_file(const struct ptx_module *old, const struct ptx_module *now)
-{
-    return now && (!old || strcmp(old->path, now->path) != 0);
 }
 
 /* No line drawn from the old snapshot outlives it: its texts end when the caller releases it. */
@@ -160,7 +140,7 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
         a->source.stale = true;
         work_drop(&a->sass);
     }
-    if (other_file(old->module, snap->module)) {
+    if (snap->module && (!old->module || strcmp(old->module->path, snap->module->path) != 0)) {
         work_drop(&a->kernels);
         work_drop(&a->kernel_facts);
         a->kernels_wanted = !snap->nruns && !a->kernel_named && !a->kernels_declined;
@@ -220,12 +200,6 @@ static bool undo_options(struct app *a, bool redo)
     return true;
 }
 
-/* Is what runs one that C can go on with? */
-static bool app_resumable(const struct app *a)
-{
-    return app_measuring(a) && strcmp(a->snap->what, "run") != 0;
-}
-
 /* The engine says when the run cannot go on. */
 static void app_resume(struct app *a)
 {
@@ -258,19 +232,16 @@ static unsigned quit(struct app *a)
     }
     if (app_measuring(a) && !a->leaving && !a->first_busy) {
         a->leaving = true;
-        app_notice(
-            a, DIAG_WARNING, "%s",
-            view_keys(a, arena_printf(
-                             a->frame,
-                             "%s is running: {quit} again quits (results are saved), {cancel} stops it",
-                             app_word(a->snap->what))));
+        app_notice(a, DIAG_WARNING,
+                   "%s is running: {quit} again quits (results are saved), {cancel} stops it",
+                   app_word(a->snap->what));
         return UI_REDRAW;
     }
     if (a->snap->session_unsaved && a->snap->nruns && !a->leaving) {
         a->leaving = true;
-        app_notice(a, DIAG_WARNING, "%s",
-                   view_keys(a, "the results could not be saved: {quit} again discards them, "
-                                ":save FILE saves them"));
+        app_notice(a, DIAG_WARNING,
+                   "the results could not be saved: {quit} again discards them, "
+                   ":save FILE saves them");
         return UI_REDRAW;
     }
     return UI_LEAVE;
@@ -297,9 +268,10 @@ static unsigned cancel(struct app *a)
         close_overlay(a);
     } else if (a->snap->busy) {
         a->engine.cancel(a->engine.ctx);
-        app_notice(
-            a, DIAG_NOTE, "%s",
-            view_keys(a, app_resumable(a) ? "Stopped, results kept; {resume} resumes" : "Stopped."));
+        app_notice(a, DIAG_NOTE,
+                   app_measuring(a) && strcmp(a->snap->what, "run") != 0
+                       ? "Stopped, results kept; {resume} resumes"
+                       : "Stopped.");
     } else if (view_program_stop(a)) {
         app_notice(a, DIAG_NOTE, "stopping the program");
     } else if (a->papers && work_state(a->papers) == WORK_BUSY) {
@@ -671,9 +643,8 @@ static unsigned paste_event(struct app *a, bool begins)
     a->pasting = begins;
     a->pasted_ns = a->now_ns;
     if (begins && a->prompt.kind == PROMPT_NONE)
-        app_notice(
-            a, DIAG_NOTE, "%s",
-            view_keys(a, "Pasted text is not read as keys. {command} opens a line to paste into"));
+        app_notice(a, DIAG_NOTE,
+                   "Pasted text is not read as keys. {command} opens a line to paste into");
     return UI_REDRAW;
 }
 

@@ -1,6 +1,5 @@
 /* control: what events do to the state of the workbench. */
-#ifndef GPULOCW_TUI_CONTROL_CONTROL_H
-#define GPULOCW_TUI_CONTROL_CONTROL_H
+#pragma once
 
 #include "tui/app/app.h"
 
@@ -26,5 +25,3 @@ void app_drawn(struct app *a);
 /* Announces what the present snapshot says that `old` did not; the first error that has a place in the
  * shown text is gone to. */
 void notice_new(struct app *a, const struct job_snapshot *old);
-
-#endif

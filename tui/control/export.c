@@ -2,8 +2,6 @@
 #include "engine/session/run.h"
 #include "tui/control/export.h"
 
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/base/shown.h"
 #include "engine/rec/result_read.h"
 #include "engine/session/documents.h"
@@ -14,12 +12,8 @@
 #include "tui/app/results/provenance.h"
 #include "tui/app/results/run_line.h"
 #include "tui/app/reuse.h"
-#include "tui/base/plot_model.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/control/panels.h"
-#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,10 +68,9 @@ static void put_points(struct app *a, enum panel_id panel, struct buf *out)
 void export_text(struct app *a, enum panel_id p, unsigned w, struct buf *out)
 {
     const struct view *v = view_of(p);
-    struct row r;
+    struct row r = { .arena = a->frame };
     v->update(a, w, 1000);
     if (v->head) {
-        row_init(&r, a->frame);
         v->head(a, w, &r);
         put_row(r.v, r.n, out);
     }
@@ -338,6 +331,5 @@ void export_panel(struct app *a, const char *format, const char *path)
         file_write_atomic(path, out.s ? out.s : "", out.n, &ds) == ST_OK)
         app_notice(a, DIAG_NOTE, "written: %s", path);
     app_notice_diags(a, &ds);
-    diags_free(&ds);
     buf_free(&out);
 }

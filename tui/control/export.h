@@ -1,6 +1,5 @@
 /* export: the current panel as text or JSON, the plot as SVG or CSV. */
-#ifndef GPULOCW_TUI_CONTROL_EXPORT_H
-#define GPULOCW_TUI_CONTROL_EXPORT_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/base/request.h"
@@ -13,5 +12,3 @@ void export_panel(struct app *a, const char *format, const char *path);
 bool export_name(const struct app *a, const char *format, char *name, size_t n);
 /* Lines of a panel as plain text; the plot as a table. */
 void export_text(struct app *a, enum panel_id p, unsigned w, struct buf *out);
-
-#endif

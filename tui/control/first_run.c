@@ -1,9 +1,7 @@
 /* first_run: see first_run.h. */
 #include "tui/control/first_run.h"
 
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"

@@ -1,11 +1,8 @@
 /* first_run: the original of a kernel that was opened runs unasked, so that the summary has its answer. */
-#ifndef GPULOCW_TUI_CONTROL_FIRST_RUN_H
-#define GPULOCW_TUI_CONTROL_FIRST_RUN_H
+#pragma once
 
 struct app;
 
 /* Posts the run once for each kernel that is opened: where a->first_run is set, the launch is known, the
  * device is a simulated one and the original has not run. Call it for every snapshot. */
 void first_run(struct app *a);
-
-#endif

@@ -1,11 +1,7 @@
 /* help and the demo picker: overlays made from the tables. */
-#include "engine/base/base.h"
 #include "tui/app/app.h"
 #include "tui/control/command.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/control/panels.h"
 
 #include <stdio.h>
@@ -41,9 +37,8 @@ static void put_entry(struct app *a, struct row *r, unsigned column, const char 
 static void put_request(struct app *a, enum request q, unsigned w)
 {
     struct buf keys = { 0 };
-    struct row r;
+    struct row r = { .arena = a->frame };
     keymap_keys(&a->keys, q, &keys);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_KEY, "  %s ", keys.n ? keys.s : "-");
     if (w >= 100)
         put_entry(a, &r, 20,
@@ -82,18 +77,12 @@ static const struct {
       { REQ_HELP, REQ_COMMAND, REQ_CLOSE, REQ_QUIT, REQ_QUIT_NOW, REQ_REDRAW, REQ_SUSPEND } },
 };
 
-static bool is_number(enum request q)
-{
-    return q > REQ_PANEL_1 && q <= REQ_PANEL_9;
-}
-
 static void put_numbers(struct app *a, unsigned w)
 {
     char first[16], last[16];
-    struct row r;
+    struct row r = { .arena = a->frame };
     keymap_key(&a->keys, REQ_PANEL_1, first);
     keymap_key(&a->keys, REQ_PANEL_9, last);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_KEY, "  %s to %s ", first, last);
     put_entry(a, &r, 20, "the panel with that number in the line of tabs", w);
 }
@@ -119,7 +108,7 @@ static void put_global(struct app *a, unsigned w)
         put_group(a, g, shown, w);
     for (int q = REQ_NONE + 1; q < REQ_COUNT; q++) {
         if (request_info((enum request)q)->scope != SCOPE_GLOBAL || shown[q] ||
-            is_number((enum request)q))
+            (q > REQ_PANEL_1 && q <= REQ_PANEL_9))
             continue;
         if (!any)
             page_blank(a, &a->over);
@@ -141,10 +130,9 @@ static void put_command_help(struct app *a, unsigned w)
         page_heading(a, &a->over, "%s", kinds[k].title);
         for (size_t i = 0; i < cmdline_count(); i++) {
             const struct command_info *c = cmdline_info(i);
-            struct row r;
+            struct row r = { .arena = a->frame };
             if (c->use != kinds[k].use)
                 continue;
-            row_init(&r, a->frame);
             row_put(&r, ROLE_KEY, "  %s", c->name);
             row_put(&r, ROLE_LABEL, " %s ", c->form);
             put_entry(a, &r, 34, c->help, w);
@@ -156,12 +144,10 @@ void view_help_update(struct app *a, unsigned w)
 {
     page_clear(&a->over);
     if (a->help_over_picker) {
-        page_wrap(
-            a, &a->over, ROLE_NOTE, 1, w - 2,
-            view_keys(a, "The list of lessons and demo kernels. {down} and {up} choose, {open} opens, "
-                         "{search} searches. A lesson tells what to do; a kernel opens with its "
-                         "launch, ready to run on the simulated device."),
-            -1);
+        page_say(a, &a->over, ROLE_NOTE, 1, w - 2,
+                 "The list of lessons and demo kernels. {down} and {up} choose, {open} opens, "
+                 "{search} searches. A lesson tells what to do; a kernel opens with its "
+                 "launch, ready to run on the simulated device.");
         put_scope(a, SCOPE_PICKER, w);
         put_scope(a, SCOPE_LIST, w);
         put_global(a, w);
@@ -186,8 +172,7 @@ void view_help_update(struct app *a, unsigned w)
 static void put_pick(struct app *a, size_t i, unsigned name, unsigned w)
 {
     const struct pick *p = &a->pick[i];
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, p->lesson ? ROLE_NOTE : ROLE_VALUE, "  %s", p->title);
     row_pad(&r, name + 4);
     if (p->help && w > name + 24)
@@ -205,11 +190,10 @@ void view_picker_update(struct app *a, unsigned w)
 {
     unsigned name[2] = { 0, 0 };
     page_clear(&a->over);
-    page_wrap(a, &a->over, ROLE_TEXT, 1, w - 2,
-              "Pick a lesson or a demo kernel with the arrow keys and Enter. Everything here runs on "
-              "the simulated device; no GPU is needed. "
-              "New to the cache valley? Lesson 2 needs nothing but five minutes.",
-              -1);
+    page_say(a, &a->over, ROLE_TEXT, 1, w - 2,
+             "Pick a lesson or a demo kernel with the arrow keys and Enter. Everything here runs on "
+             "the simulated device; no GPU is needed. "
+             "New to the cache valley? Lesson 2 needs nothing but five minutes.");
     for (size_t i = 0; i < a->npicks; i++) {
         unsigned n = text_width(str_of(a->pick[i].title));
         name[a->pick[i].lesson] = n > name[a->pick[i].lesson] ? n : name[a->pick[i].lesson];
@@ -223,10 +207,9 @@ void view_picker_update(struct app *a, unsigned w)
     }
     if (!a->npicks) {
         page_blank(a, &a->over);
-        page_wrap(a, &a->over, ROLE_WARN, 1, w - 2,
-                  "No kernels/ folder was found. :open FILE.ptx opens a file; GPULOCW_DATA names the "
-                  "folder of kernels/ and sessions/.",
-                  -1);
+        page_say(a, &a->over, ROLE_WARN, 1, w - 2,
+                 "No kernels/ folder was found. :open FILE.ptx opens a file; GPULOCW_DATA names the "
+                 "folder of kernels/ and sessions/.");
     }
     list_set_count(&a->over_list, a->over.n);
     if (a->npicks && page_item(&a->over, &a->over_list) < 0)

@@ -1,9 +1,7 @@
 /* Is a lesson understood: its panels, checks and commands. */
-#include "engine/base/base.h"
 #include "engine/session/lesson.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/control/panels.h"
-#include "tui/base/request.h"
 #include "tui/control/command.h"
 #include "tui/control/control.h"
 #include "tui/control/lesson_run.h"

@@ -2,25 +2,17 @@
 #include "tui/control/panels.h"
 #include "tui/control/lesson_run.h"
 
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
 #include "engine/session/lesson.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "engine/workspace/workspace.h"
 #include "tui/app/app.h"
 #include "tui/app/config.h"
 #include "tui/app/post.h"
-#include "tui/app/prompt.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/control/export.h"
-#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,8 +34,7 @@ static void enter_step(struct app *a)
 void lesson_close(struct app *a)
 {
     lesson_free(a->lesson.lesson);
-    base_free(a->lesson.path);
-    base_free(a->lesson.writes);
+    BASE_FREE(a->lesson.path, a->lesson.writes);
     a->lesson = (struct lesson_view){ .at_step = a->lesson.at_step };
 }
 
@@ -54,7 +45,6 @@ bool lesson_open(struct app *a, const char *path)
     char file[1024];
     if (lesson_read(path, &l, &ds) != ST_OK) {
         app_notice_diags(a, &ds);
-        diags_free(&ds);
         return false;
     }
     diags_free(&ds);
@@ -95,7 +85,7 @@ static void finish(struct app *a)
     base_free(done);
     a->overlay = OVERLAY_PICKER;
     a->over_list = (struct list){ 0 };
-    app_notice(a, DIAG_NOTE, "%s", view_keys(a, "the lesson is finished; {close} closes the list"));
+    app_notice(a, DIAG_NOTE, "the lesson is finished; {close} closes the list");
 }
 
 /* Is the lesson's own kernel open, so that its first commands can be given? */
@@ -292,13 +282,10 @@ static void put_missed(struct app *a, struct page *p, unsigned w)
         return;
     bool changed = !sets_options(s) && !options_equal(a->options, v->at_step);
     if (check_eval(a, s->check, NULL, &lacks) == CHECK_NO && lacks.s)
-        page_wrap(
-            a, p, ROLE_WARN, 1, w - 1,
-            arena_printf(
-                a->frame, "Not yet: %s.%s", lacks.s,
-                changed ? view_keys(a, " The options are not those of the task: {undo} undoes a change.")
-                        : ""),
-            -1);
+        page_say(a, p, ROLE_WARN, 1, w - 1, "Not yet: %s.%s", lacks.s,
+                 changed
+                     ? view_keys(a, " The options are not those of the task: {undo} undoes a change.")
+                     : "");
     buf_free(&lacks);
 }
 
@@ -314,9 +301,8 @@ void view_lesson_update(struct app *a, struct page *p, unsigned w)
         return;
     const struct lesson_step *s = &v->lesson->step[v->step];
     char key[16];
-    struct row r;
+    struct row r = { .arena = a->frame };
     keymap_key(&a->keys, REQ_LESSON_NEXT, key);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LESSON, " Lesson %d, step %u of %u ", v->lesson->number, v->step + 1,
             v->lesson->nsteps);
     if (v->passed) {
@@ -331,9 +317,7 @@ void view_lesson_update(struct app *a, struct page *p, unsigned w)
     page_add(a, p, &r, -1);
     page_wrap(a, p, ROLE_TEXT, 1, w - 1, view_keys(a, s->text), -1);
     if (s->task)
-        page_wrap(a, p, v->passed ? ROLE_GOOD : ROLE_CHANGED, 1, w - 1,
-                  arena_printf(a->frame, "%s %s%s", v->passed ? "✓" : "▶", view_keys(a, s->task),
-                               v->passed ? "  Done." : ""),
-                  -1);
+        page_say(a, p, v->passed ? ROLE_GOOD : ROLE_CHANGED, 1, w - 1, "%s %s%s", v->passed ? "✓" : "▶",
+                 view_keys(a, s->task), v->passed ? "  Done." : "");
     put_missed(a, p, w);
 }

@@ -1,6 +1,5 @@
 /* lesson_run: a lesson being taken: its step, its check, its strip of text. */
-#ifndef GPULOCW_TUI_CONTROL_LESSON_RUN_H
-#define GPULOCW_TUI_CONTROL_LESSON_RUN_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -37,5 +36,3 @@ enum status lesson_check(const struct lesson *l, struct diags *ds);
  * gets what the first comparison that does not hold lacks: "l1.hit_rate is 31, it should be below 20".
  */
 enum check_result check_eval(const struct app *a, const char *text, struct str *bad, struct buf *unmet);
-
-#endif

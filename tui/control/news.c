@@ -1,10 +1,7 @@
 /* What is new in a snapshot, in one line above the key bar: notice.h. */
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
 #include "engine/search/found.h"
 #include "engine/session/run.h"
 #include "engine/workspace/snapshot.h"
-#include "tui/app/app.h"
 #include "tui/app/notice.h"
 #include "tui/app/results/run_line.h"
 #include "tui/control/control.h"

@@ -1,14 +1,8 @@
 /* The panels by number: the line of one, the plot in front, searching and moving through its list. */
-#include "engine/base/base.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/prompt.h"
-#include "tui/app/view_state.h"
-#include "tui/base/plot_model.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/control/panels.h"
-#include "tui/view/view.h"
 
 #include <string.h>
 
@@ -41,7 +35,7 @@ void view_plot(struct app *a, struct plot *out)
 
 long view_line(struct app *a, enum panel_id p, size_t i, unsigned w, struct row *r)
 {
-    row_init(r, a->frame);
+    *r = (struct row){ .arena = a->frame };
     /* a page of its own is what a panel says when it is empty */
     if (views[p]->line && !a->page[p].n) {
         views[p]->line(a, i, w, r);

@@ -1,6 +1,5 @@
 /* panels: the views by number, and the overlays. */
-#ifndef GPULOCW_TUI_CONTROL_PANELS_H
-#define GPULOCW_TUI_CONTROL_PANELS_H
+#pragma once
 
 #include "tui/view/view.h"
 
@@ -27,5 +26,3 @@ const char *view_picker_help(const struct app *a);
 enum panel_id panel_named(const char *name); /* PANEL_COUNT: none */
 /* Names those that there are; the frame's. */
 const char *no_panel(struct app *a, const char *name);
-
-#endif

@@ -1,7 +1,5 @@
 /* bars: title and tabs above, message or prompt and keys below. */
-#include "engine/base/base.h"
 #include "engine/base/name.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/search/live.h"
@@ -9,14 +7,9 @@
 #include "engine/session/lesson.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/prompt.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/control/panels.h"
 #include "tui/draw/panel.h"
-#include "tui/draw/surface.h"
-#include "tui/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,10 +39,9 @@ static void title(struct app *a, struct surface *s)
 {
     const struct job_snapshot *n = a->snap;
     char right[300];
-    struct row r;
+    struct row r = { .arena = a->frame };
     int w = title_right(n, s, right, sizeof right);
     surface_fill(s, (struct rect){ 0, 0, s->w, 1 }, ' ', ROLE_BAR);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_BAR_KEY, " gpulocw");
     if (n->module)
         row_put(&r, ROLE_BAR, "  %s", base_name(n->module->path));
@@ -202,7 +194,7 @@ static void put_progress(struct app *a, struct row *r, int w, int says)
     const struct tune_live *l = n->what && !strcmp(n->what, "tune") ? n->search : NULL;
     int64_t age = a->now_ns - n->started_ns;
     double done = n->done;
-    row_init(r, a->frame);
+    *r = (struct row){ .arena = a->frame };
     row_put(r, ROLE_NOTE, " %s ", spin[(a->now_ns / 250000000) % 6]);
     row_put(r, ROLE_VALUE, "%.60s ", app_word(n->what));
     if (l && l->budget && says >= SAYS_COUNT)
@@ -234,8 +226,7 @@ static void prompt(struct app *a, struct surface *s, int y)
     int x = surface_print(s, 1, y, ROLE_KEY, "%s", p->label);
     int room = s->w - x - 2, at = (int)text_width((struct str){ p->text, p->at }),
         skip = at > room ? at - room : 0;
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_str(&r, p->selected ? ROLE_TAB_ACTIVE : ROLE_TITLE, (struct str){ p->text, p->n });
     surface_row(s, x, y, s->w - x, &r, (unsigned)skip);
     s->cursor_x = x + at - skip;
@@ -256,8 +247,7 @@ static void choices(struct app *a, struct surface *s, int prompt_y)
     int down = (int)(p->offered + (size_t)across - 1) / across, rows = down < most ? down : most;
     surface_fill(s, (struct rect){ 0, prompt_y - rows, s->w, rows }, ' ', ROLE_TEXT);
     for (rest = all; str_line(&rest, &one) && shown < (unsigned)(rows * across); shown++) {
-        struct row r;
-        row_init(&r, a->frame);
+        struct row r = { .arena = a->frame };
         row_str(&r, ROLE_CHANGED, one);
         surface_row(s, 1 + (int)shown / rows * cell, prompt_y - rows + (int)shown % rows, cell, &r, 0);
     }
@@ -268,8 +258,7 @@ static void choices(struct app *a, struct surface *s, int prompt_y)
 static void line(struct app *a, struct surface *s, int y, enum role role, const char *head,
                  const char *text)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_str(&r, role, str_of(head));
     row_str(&r, role, str_of(text));
     surface_row(s, 1, y, s->w - 2, &r, 0);

@@ -1,7 +1,6 @@
 /* panel: draws the app into a surface: layout, frames, bars, lists, the plot;
  * and maps mouse events back to what is under them. */
-#ifndef GPULOCW_TUI_DRAW_PANEL_H
-#define GPULOCW_TUI_DRAW_PANEL_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/draw/surface.h"
@@ -40,5 +39,3 @@ void bars_draw_bottom(struct app *a, struct surface *s, struct screen *map, bool
 void plot_draw(struct app *a, struct surface *s, struct rect r, const struct plot *p);
 /* Columns of plot r and the x value at a column; for the mouse. */
 double plot_x_at(struct rect r, const struct plot *p, int column);
-
-#endif

@@ -2,9 +2,7 @@
  * per run of a look; textLength keeps the columns aligned with any font. */
 #include "tui/draw/picture.h"
 
-#include "engine/base/base.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/draw/surface.h"
 
 #include <stdio.h>
@@ -41,12 +39,6 @@ static struct ink ink_of(const struct theme *t, const struct cell *c, bool light
     colour_text(l->fg, light ? "#24292f" : "#d0d7de", i.fg);
     colour_text(bg, light ? "#ffffff" : "#0d1117", i.bg);
     return i;
-}
-
-static bool same_ink(const struct ink *a, const struct ink *b)
-{
-    return !strcmp(a->fg, b->fg) && !strcmp(a->bg, b->bg) && a->bold == b->bold &&
-           a->underline == b->underline && a->dim == b->dim;
 }
 
 static void put_char(struct buf *out, uint32_t cp)
@@ -99,7 +91,8 @@ void picture_svg(const struct surface *s, const struct theme *theme, bool light,
             int end = x + 1;
             for (; end < s->w; end++) {
                 struct ink next = ink_of(theme, &row[end], light);
-                if (!same_ink(&ink, &next))
+                if (strcmp(ink.fg, next.fg) || strcmp(ink.bg, next.bg) || ink.bold != next.bold ||
+                    ink.underline != next.underline || ink.dim != next.dim)
                     break;
             }
             put_run(s, y, x, end, &ink, out);

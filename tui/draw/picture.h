@@ -1,7 +1,6 @@
 /* picture: a surface as an SVG image in the colours of a theme: screenshots that
  * are made from the program, not from a screen. */
-#ifndef GPULOCW_TUI_DRAW_PICTURE_H
-#define GPULOCW_TUI_DRAW_PICTURE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -10,5 +9,3 @@ struct theme;
 
 /* Appends a standalone SVG document; default colours are those of a dark or light ground. */
 void picture_svg(const struct surface *s, const struct theme *theme, bool light, struct buf *out);
-
-#endif

@@ -5,13 +5,9 @@
  *   y labels │ area ........................ reference names
  *            └─┬───┬───
  *              0   1      x labels, then the axis title                     */
-#include "engine/base/base.h"
 #include "tui/app/app.h"
-#include "tui/base/plot_model.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/draw/panel.h"
-#include "tui/draw/surface.h"
 
 #include <math.h>
 #include <stdio.h>

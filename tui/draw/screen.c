@@ -1,24 +1,15 @@
 /* screen: where what goes. The slots of a layout are parts of the body in percent
  * with the panels that may stand there; each shows the focused one, else the one
  * that was in front last. */
-#include "engine/base/base.h"
 #include "engine/workspace/snapshot.h"
-#include "tui/app/app.h"
 #include "tui/app/config.h"
 #include "tui/app/launch/kernels.h"
-#include "tui/app/layout/layout.h"
-#include "tui/app/view_state.h"
 #include "tui/base/key.h"
-#include "tui/base/plot_model.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/control/control.h"
 #include "tui/control/lesson_run.h"
 #include "tui/control/panels.h"
 #include "tui/draw/panel.h"
-#include "tui/draw/surface.h"
-#include "tui/view/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,8 +76,7 @@ static void lines(struct app *a, struct surface *s, enum panel_id p, struct rect
 static void fixed_lines(struct app *a, struct surface *s, const struct page *pg, struct rect r)
 {
     for (int y = 0; y < r.h && (size_t)y < pg->n; y++) {
-        struct row row;
-        row_init(&row, a->frame);
+        struct row row = { .arena = a->frame };
         memcpy(row.v, pg->line[y].v, sizeof *row.v * pg->line[y].n);
         row.n = pg->line[y].n;
         surface_row(s, r.x, r.y + y, r.w, &row, 0);
@@ -125,8 +115,7 @@ static void panel_draw(struct app *a, struct surface *s, struct screen *map, enu
     screen_hit(map, HIT_PANEL, r, (int)p);
     v->update(a, (unsigned)r.w, (unsigned)r.h);
     if (v->head && r.h > 4) {
-        struct row row;
-        row_init(&row, a->frame);
+        struct row row = { .arena = a->frame };
         v->head(a, (unsigned)r.w, &row);
         surface_row(s, r.x, r.y, r.w, &row, 0);
         r.y++, r.h--;
@@ -157,8 +146,7 @@ static void over_draw(struct app *a, struct surface *s, struct screen *map, stru
     list_fit(l, (unsigned)in.h);
     for (int y = 0; y < in.h && l->top + (size_t)y < a->over.n; y++) {
         const struct page_line *line = &a->over.line[l->top + (size_t)y];
-        struct row row;
-        row_init(&row, a->frame);
+        struct row row = { .arena = a->frame };
         memcpy(row.v, line->v, sizeof *row.v * line->n);
         row.n = line->n;
         surface_row(s, in.x, in.y + y, in.w - 1, &row, l->left);
@@ -336,11 +324,6 @@ void screen_draw(struct app *a, struct surface *s, struct screen *map)
 }
 
 /* ---- mouse ---- */
-static bool in_rect(struct rect r, int x, int y)
-{
-    return x >= r.x && y >= r.y && x < r.x + r.w && y < r.y + r.h;
-}
-
 static unsigned click_line(struct app *a, struct list *l, const struct page *p, struct rect r, int y)
 {
     size_t i = l->top + (size_t)(y - r.y);
@@ -446,7 +429,7 @@ unsigned screen_mouse(struct app *a, struct screen *map, const struct event *e)
     map->held = 0;
     for (unsigned i = map->nhits; i-- > 0;) {
         const struct hit *h = &map->hit[i];
-        if (!in_rect(h->r, e->x, e->y))
+        if (e->x < h->r.x || e->y < h->r.y || e->x >= h->r.x + h->r.w || e->y >= h->r.y + h->r.h)
             continue;
         if (e->mouse == MOUSE_WHEEL_UP || e->mouse == MOUSE_WHEEL_DOWN)
             return wheel(a, h, e->mouse == MOUSE_WHEEL_UP ? -3 : 3);

@@ -1,10 +1,8 @@
 /* surface: see surface.h. */
 #include "tui/draw/surface.h"
 
-#include "engine/base/base.h"
 #include "engine/base/shown.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 
 #include <stdio.h>
 #include <string.h>

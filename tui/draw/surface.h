@@ -2,8 +2,7 @@
  * role and whether it lies under the selection; colours come later, in term.
  * Writes outside the clip rectangle are dropped, so a panel cannot spoil its
  * neighbours. */
-#ifndef GPULOCW_TUI_DRAW_SURFACE_H
-#define GPULOCW_TUI_DRAW_SURFACE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/base/theme.h"
@@ -51,5 +50,3 @@ void surface_row(struct surface *s, int x, int y, int w, const struct row *row, 
 void surface_ascii(struct surface *s);
 /* The text plane alone, trailing blanks cut. */
 void surface_plain(const struct surface *s, struct rect r, struct buf *out);
-
-#endif

@@ -1,5 +1,4 @@
 /* caps: the one file that includes curses: what terminfo knows of the terminal. */
-#include "engine/base/base.h"
 #include "tui/term/term.h"
 
 #include <curses.h>
@@ -39,10 +38,6 @@ bool caps_read(struct caps *c, const char **why)
 
 void caps_free(struct caps *c)
 {
-    base_free(c->enter);
-    base_free(c->leave);
-    base_free(c->clear);
-    base_free(c->hide);
-    base_free(c->show);
+    BASE_FREE(c->enter, c->leave, c->clear, c->hide, c->show);
     memset(c, 0, sizeof *c);
 }

@@ -1,11 +1,8 @@
 /* cast: see cast.h. The time is the recording's own, not that of the machine it is made on. */
 #include "tui/term/cast.h"
 
-#include "engine/base/base.h"
 #include "engine/base/json_write.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
-#include "tui/draw/surface.h"
 #include "tui/term/term.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* cast: frames of the workbench as an asciinema recording, version 2
  * (https://docs.asciinema.org/manual/asciicast/v2/): a header, then one line a frame. */
-#ifndef GPULOCW_TUI_TERM_CAST_H
-#define GPULOCW_TUI_TERM_CAST_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/draw/surface.h"
@@ -17,5 +16,3 @@ void cast_frame(struct cast *c, const struct surface *s, const struct theme *the
 void cast_pause(struct cast *c, double seconds);
 /* Gives the terminal back, after the last pause. */
 void cast_end(struct cast *c);
-
-#endif

@@ -2,14 +2,11 @@
 #include "tui/term/drive.h"
 
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/cmd/cmd.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
-#include "tui/app/app.h"
 #include "tui/control/command.h"
 #include "tui/control/control.h"
-#include "tui/term/workbench.h"
 
 #include <dirent.h>
 #include <poll.h>

@@ -1,7 +1,6 @@
 /* drive: the workbench without a terminal, driven by commands: what grading and the export of lessons
  * share. */
-#ifndef GPULOCW_TUI_TERM_DRIVE_H
-#define GPULOCW_TUI_TERM_DRIVE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/app/app.h"
@@ -24,5 +23,3 @@ void drive_rest(struct drive *d);
 /* May a command of somebody's file be given? Those that set and show, and those that run; a simulated
  * device by name; a kernel below the present folder or that of the demos. None of them writes. */
 bool drive_allows(const char *line);
-
-#endif

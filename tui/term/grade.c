@@ -1,13 +1,10 @@
 /* grade: see grade.h. An answer may only set, show and run: nothing of the file is opened or written. */
 #include "tui/term/grade.h"
 
-#include "engine/base/base.h"
-#include "engine/base/json_write.h"
 #include "engine/rec/knobs.h"
 #include "engine/session/document.h"
 #include "engine/session/lesson.h"
 #include "engine/workspace/snapshot.h"
-#include "tui/app/app.h"
 #include "tui/control/command.h"
 #include "tui/control/control.h"
 #include "tui/control/lesson_run.h"
@@ -270,8 +267,6 @@ enum status grade_answers(const struct dev_env *env, const char *answers,
                  *name ? "no lesson '%s'" : "the first line must be \"lesson NAME\"%s", name);
         st = ST_INPUT;
     }
-    base_free(path);
-    base_free(text);
-    base_free(g);
+    BASE_FREE(path, text, g);
     return st;
 }

@@ -1,6 +1,5 @@
 /* grade: the checks of a lesson, tried without a terminal on what a student answers. */
-#ifndef GPULOCW_TUI_TERM_GRADE_H
-#define GPULOCW_TUI_TERM_GRADE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -19,5 +18,3 @@ enum status lesson_try(const struct dev_env *env, const char *path, struct diags
 enum status grade_answers(const struct dev_env *env, const char *answers,
                           char *(*lesson_path)(const char *name), bool json, struct buf *out,
                           struct diags *ds);
-
-#endif

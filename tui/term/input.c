@@ -1,6 +1,5 @@
 /* input: bytes of a terminal into events: UTF-8, control keys, CSI and SS3
  * sequences of xterm, screen, rxvt and the Linux console, SGR mouse reports. */
-#include "engine/base/base.h"
 #include "tui/base/key.h"
 #include "tui/base/text.h"
 #include "tui/term/term.h"

@@ -1,7 +1,6 @@
 /* lesson_export: a lesson, taken by its own commands without a terminal, as a web page or a recording.
  */
-#ifndef GPULOCW_TUI_TERM_LESSON_EXPORT_H
-#define GPULOCW_TUI_TERM_LESSON_EXPORT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -12,5 +11,3 @@ struct dev_env;
  * check; out is of no use then. */
 enum status lesson_export(const struct dev_env *env, const char *lesson, const char *format,
                           struct buf *out, struct diags *ds);
-
-#endif

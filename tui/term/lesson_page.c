@@ -2,12 +2,10 @@
 #include "engine/session/run.h"
 #include "tui/term/lesson_page.h"
 
-#include "engine/base/base.h"
 #include "engine/base/json_write.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counter_ids.h"
 #include "engine/report/report.h"
-#include "engine/session/embed.h"
 #include "engine/session/lesson.h"
 #include "tui/base/text.h"
 #include "tui/draw/picture.h"

@@ -1,8 +1,7 @@
 /* lesson_page: a lesson as one HTML file: texts, tasks, screens, and its curves, which answer to pointer
  * and keys. No server and no network: what the page needs is in it, and its policy forbids the rest.
  * Texts of the lesson's author are data everywhere: escaped, never markup or script. */
-#ifndef GPULOCW_TUI_TERM_LESSON_PAGE_H
-#define GPULOCW_TUI_TERM_LESSON_PAGE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/session/embed.h"
@@ -25,5 +24,3 @@ void lesson_page_screen(struct buf *out, const struct surface *s, const struct t
                         unsigned number);
 void lesson_page_step_end(struct buf *out);
 void lesson_page_end(struct buf *out);
-
-#endif

@@ -1,5 +1,4 @@
 /* main of the full program: the command line with the workbench as its front end. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd.h"
 #include "tui/control/lesson_run.h"
 #include "tui/term/grade.h"

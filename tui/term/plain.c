@@ -2,9 +2,7 @@
  * that cannot address the cursor. Same commands as after ':', and
  *   show [PANEL]   prints a panel      wait   waits until the engine is idle
  *   check [OPTION...]   the command of that name on what is open */
-#include "engine/analysis/analysis.h"
 #include "engine/analysis/curve.h"
-#include "engine/base/base.h"
 #include "engine/base/shown.h"
 #include "engine/cmd/cmd.h"
 #include "engine/rec/knobs.h"
@@ -13,14 +11,10 @@
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
-#include "tui/app/app.h"
 #include "tui/control/command.h"
 #include "tui/control/export.h"
 #include "tui/control/panels.h"
-#include "tui/app/prompt.h"
 #include "tui/app/reuse.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/control/command.h"
 #include "tui/control/control.h"

@@ -1,5 +1,4 @@
 /* check in line mode: the command of the same name on what is open, with the words behind it. */
-#include "engine/base/base.h"
 #include "engine/cmd/cmd.h"
 #include "engine/cmd/io.h"
 #include "engine/ptx/ptx.h"

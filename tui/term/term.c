@@ -6,11 +6,8 @@
  * a second one of those dies at once. */
 #include "tui/term/term.h"
 
-#include "engine/base/base.h"
 #include "tui/base/key.h"
-#include "tui/base/plot_model.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/draw/surface.h"
 
 #include <errno.h>
@@ -163,11 +160,6 @@ void term_look(struct buf *out, const struct look *l, enum depth d)
     buf_puts(out, "m");
 }
 
-static bool same(const struct cell *a, const struct cell *b)
-{
-    return a->cp == b->cp && a->mark == b->mark && a->role == b->role && a->sel == b->sel;
-}
-
 static void put_cell(struct term *t, const struct cell *c)
 {
     char u[4];
@@ -184,7 +176,8 @@ static void send_row(struct term *t, const struct surface *s, const struct theme
     struct cell *old = t->shown.cell + (size_t)y * (size_t)s->w;
     int at = -1; /* column where the terminal's cursor is */
     for (int x = 0; x < s->w; x++) {
-        if (!all && same(&now[x], &old[x]))
+        if (!all && now[x].cp == old[x].cp && now[x].mark == old[x].mark && now[x].role == old[x].role &&
+            now[x].sel == old[x].sel)
             continue;
         if (now[x].cp == 0 && x > 0 && at != x)
             x--; /* second half of a wide character: send the whole */

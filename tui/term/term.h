@@ -1,7 +1,6 @@
 /* term: the terminal. A surface goes out as changed cells; bytes come in as
  * events of our own. The terminal's modes are restored on every way out. */
-#ifndef GPULOCW_TUI_TERM_TERM_H
-#define GPULOCW_TUI_TERM_TERM_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/base/plot_model.h"
@@ -60,5 +59,3 @@ void term_suspend(struct term *t);
 
 /* The escape sequence that sets a look as theme_look makes it (appended to out). */
 void term_look(struct buf *out, const struct look *l, enum depth d);
-
-#endif

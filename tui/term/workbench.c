@@ -2,27 +2,22 @@
  * signal, a newer snapshot, a theme or the open PTX being written, or a timer. */
 #include "tui/term/workbench.h"
 
-#include "engine/base/base.h"
 #include "engine/base/name.h"
 #include "engine/base/shown.h"
 #include "engine/cmd/cmd.h"
 #include "engine/dev/dev.h"
 #include "engine/ptx/ptx.h"
 #include "engine/session/lesson.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "engine/workspace/source.h"
-#include "tui/app/app.h"
 #include "tui/app/as_command.h"
 #include "tui/app/config.h"
 #include "tui/app/post.h"
 #include "tui/app/reload.h"
 #include "tui/base/key.h"
-#include "tui/base/request.h"
 #include "tui/control/control.h"
 #include "tui/control/lesson_run.h"
 #include "tui/draw/panel.h"
-#include "tui/draw/surface.h"
 #include "tui/term/term.h"
 
 #include <errno.h>
@@ -297,7 +292,6 @@ static bool settle(struct app *a, const struct cmd_front_opts *o)
     if (strcmp(a->set.theme, "dark") || o->theme)
         ok = app_theme(a, a->set.theme) || !o->theme;
     app_notice_diags(a, &ds);
-    diags_free(&ds);
     return ok;
 }
 

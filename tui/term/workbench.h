@@ -1,7 +1,6 @@
 /* workbench: the event loop over terminal, engine and timers; and the plain line
  * mode with the same content. */
-#ifndef GPULOCW_TUI_TERM_WORKBENCH_H
-#define GPULOCW_TUI_TERM_WORKBENCH_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -25,5 +24,3 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
 void plain_check(struct app *a, char *options, struct buf *out);
 /* Line mode: prints what panels hold, reads commands from standard input. */
 int workbench_plain(struct app *a, struct engine_link *link, const struct cmd_front_opts *o);
-
-#endif

@@ -1,10 +1,7 @@
 /* advice: ranked things to try, each one key away. */
-#include "engine/base/base.h"
-#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result_read.h"
 #include "engine/search/advice.h"
-#include "engine/search/gain_record.h"
 #include "engine/session/baseline.h"
 #include "engine/session/run.h"
 #include "engine/workspace/snapshot.h"
@@ -12,10 +9,7 @@
 #include "tui/app/post.h"
 #include "tui/app/results/provenance.h"
 #include "tui/app/results/run_line.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/advice.h"
 #include "tui/view/search.h"
 #include "tui/view/view.h"
@@ -44,15 +38,10 @@ bool advice_best(const struct app *a, struct options *o, double *gain, size_t *r
     return found;
 }
 
-static bool knob_options_plain(const struct options *o)
-{
-    struct options none = options_default();
-    return options_equal(o, &none);
-}
-
 bool advice_overtaken(const struct tune_advice *x, bool better)
 {
-    return better && knob_options_plain(&x->options);
+    struct options none = options_default();
+    return better && options_equal(&x->options, &none);
 }
 
 const char *advice_expected(struct app *a, const struct tune_advice *x, bool brief)
@@ -71,8 +60,7 @@ static void put_advice(struct app *a, size_t i, unsigned number, unsigned w, boo
     struct page *p = &a->page[PANEL_ADVICE];
     bool past = advice_overtaken(x, better);
     struct buf b = { 0 };
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_DIM, " %u  ", number);
     row_put(&r, past ? ROLE_DIM : ROLE_TITLE, "%s", x->title);
     if (x->tried && isnan(x->real_gain))
@@ -101,11 +89,10 @@ static bool put_best(struct app *a, unsigned w)
     double gain;
     size_t run = 0;
     struct buf b = { 0 };
-    struct row r;
+    struct row r = { .arena = a->frame };
     if (!advice_best(a, &o, &gain, &run))
         return false;
     options_line(&o, &b);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_GOOD, " Best so far: %.2fx faster", gain);
     row_put(&r, ROLE_LABEL, " (run %zu, %s, outputs equal)  ", run + 1,
             evidence_name(evidence_of(run_best(app_run(a, run)))));
@@ -128,16 +115,12 @@ static void put_last_verdict(struct app *a, unsigned w)
     const char *why = run_stale(a, app_run(a, last));
     run_verdict(a->snap->runs, a->snap->nruns, app_run(a, last), &v);
     if (v.n && why)
-        page_wrap(a, p, ROLE_DIM, 1, w - 1,
-                  arena_printf(a->frame, "Run %zu (%s): %s", last + 1, why, v.s), -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1, "Run %zu (%s): %s", last + 1, why, v.s);
     else if (v.n && run_outdone(a, last))
-        page_wrap(
-            a, p, ROLE_DIM, 1, w - 1,
-            arena_printf(a->frame,
-                         "Run %zu (sampled; the original has run whole since, so its gains are not "
-                         "told): %s",
-                         last + 1, v.s),
-            -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1,
+                 "Run %zu (sampled; the original has run whole since, so its gains are not "
+                 "told): %s",
+                 last + 1, v.s);
     else if (v.n)
         page_wrap(a, p, ROLE_TITLE, 1, w - 1, v.s, -1);
     if (v.n)
@@ -173,10 +156,9 @@ static bool put_summary(struct app *a, unsigned w)
     struct page *p = &a->page[PANEL_ADVICE];
     size_t run = SIZE_MAX;
     const struct result *was = run_original_now(a, &run);
-    struct row r;
+    struct row r = { .arena = a->frame };
     if (was && result_limits(was)->valid) {
         enum limit_cause first = limits_first(result_limits(was));
-        row_init(&r, a->frame);
         row_put(&r, ROLE_LABEL, " Limited by: ");
         row_put(&r, ROLE_NOTE, "%s, %.0f %%", limit_name(first),
                 100 * (double)result_limits(was)->share[first]);
@@ -188,7 +170,6 @@ static bool put_summary(struct app *a, unsigned w)
     size_t i = advice_next(a, better);
     const struct tune_advice *x = i == SIZE_MAX ? NULL : &a->snap->advice[i];
     if (x) {
-        row_init(&r, a->frame);
         row_put(&r, ROLE_LABEL, " Next: ");
         row_put(&r, ROLE_TITLE, "%s", x->title);
         if (advice_expected(a, x, false))
@@ -227,15 +208,13 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
     if (searching)
         search_table(a, p, w - 1);
     if (app_measuring(a) && a->snap->nadvice)
-        page_wrap(a, p, ROLE_WARN, 1, w - 1,
-                  arena_printf(a->frame, "The %s runs: what follows is from before it.",
-                               app_word(a->snap->what)),
-                  -1);
+        page_say(a, p, ROLE_WARN, 1, w - 1, "The %s runs: what follows is from before it.",
+                 app_word(a->snap->what));
     bool better = put_summary(a, w);
     put_last_verdict(a, w);
     put_all(a, w, better);
     if (a->snap->unsettled && a->snap->nadvice && !a->snap->busy)
-        page_wrap(a, p, ROLE_DIM, 1, w - 1, "The model is still running: more advice may follow.", -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1, "The model is still running: more advice may follow.");
     if (!searching)
         search_table(a, p, w - 1);
     if (!a->snap->nadvice)
@@ -275,7 +254,7 @@ static unsigned advice_request(struct app *a, enum request r)
     } else {
         struct options taken = *o;
         app_options_set(a, &taken);
-        app_notice(a, DIAG_NOTE, "%s", view_keys(a, "using its knobs ({undo} undoes)"));
+        app_notice(a, DIAG_NOTE, "using its knobs ({undo} undoes)");
     }
     return UI_REDRAW;
 }

@@ -1,6 +1,5 @@
 /* advice: what the advice and the summary panel both tell. */
-#ifndef GPULOCW_TUI_VIEW_ADVICE_H
-#define GPULOCW_TUI_VIEW_ADVICE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -22,5 +21,3 @@ bool advice_overtaken(const struct tune_advice *x, bool better);
 const char *advice_expected(struct app *a, const struct tune_advice *x, bool brief);
 /* Takes the options of advice i and runs them. */
 void advice_run(struct app *a, size_t i);
-
-#endif

@@ -1,14 +1,10 @@
 /* banks: which words of shared memory the lanes of a request ask of which bank. */
 #include "tui/view/banks.h"
 
-#include "engine/analysis/analysis.h"
 #include "engine/analysis/banks.h"
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/view.h"
 
 #include <math.h>
@@ -38,7 +34,7 @@ void view_banks_metric(struct row *r, const struct ana_access *x, unsigned cols)
 
 static void put_text(struct app *a, struct page *p, unsigned w, struct buf *text)
 {
-    page_wrap(a, p, ROLE_VALUE, 2, w - 1, arena_printf(a->frame, "%s", text->s ? text->s : ""), -1);
+    page_say(a, p, ROLE_VALUE, 2, w - 1, "%s", text->s ? text->s : "");
     buf_free(text);
 }
 
@@ -50,8 +46,7 @@ static void put_columns(struct app *a, struct page *p, const struct ana_banks *b
     uint16_t word[32];
     double top = banks_words(b, banks_fullest(b), word);
     for (unsigned line = 0; line < lines; line++) {
-        struct row r;
-        row_init(&r, a->frame);
+        struct row r = { .arena = a->frame };
         if (line == 0)
             row_right(&r, ROLE_AXIS, 6, "%.0f", top);
         else
@@ -70,9 +65,8 @@ static void put_columns(struct app *a, struct page *p, const struct ana_banks *b
 static void put_map(struct app *a, struct page *p, const struct ana_banks *b, unsigned cols)
 {
     char map[BANKS_N + 1];
-    struct row r;
+    struct row r = { .arena = a->frame };
     banks_map(b, map);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "  words ");
     for (unsigned k = 0; k < BANKS_N; k++)
         row_put(&r,
@@ -81,7 +75,6 @@ static void put_map(struct app *a, struct page *p, const struct ana_banks *b, un
                                 : ROLE_WARN,
                 "%c%s", map[k], cols > 1 ? " " : "");
     page_add(a, p, &r, -1);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_AXIS, "  bank  ");
     for (unsigned k = 0; k < BANKS_N; k += 8)
         row_put(&r, ROLE_AXIS, "%-*u", (int)(8 * cols), k);

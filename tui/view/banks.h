@@ -1,6 +1,5 @@
 /* banks: accesses to shared memory in the coalescing panel. */
-#ifndef GPULOCW_TUI_VIEW_BANKS_H
-#define GPULOCW_TUI_VIEW_BANKS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -15,5 +14,3 @@ bool view_banks_known(const struct ana_access *x);
 void view_banks_metric(struct row *r, const struct ana_access *x, unsigned cols);
 /* The words that this request asks of each bank, and what another layout leaves. */
 void view_banks_chart(struct app *a, struct page *p, const struct ana_access *x, unsigned w, unsigned h);
-
-#endif

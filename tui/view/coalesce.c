@@ -1,20 +1,13 @@
 /* coalesce: the paper's graph (32 word positions from the warp's first address),
  * degree, sectors, and which lane of one warp touches which sector.
  * Item 0 is the kernel; item i+1 the access i of the analysis. */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
 #include "tui/base/expr.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/banks.h"
 #include "tui/view/traffic.h"
 #include "tui/view/view.h"
@@ -93,8 +86,7 @@ static void put_shape(struct row *r, const struct ana_coalesce *c, unsigned w)
 static void put_access(struct app *a, long item, unsigned w, const struct traffic *t)
 {
     const struct ana_kernel *k = a->snap->facts;
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     if (item == 0) {
         row_put(&r, ROLE_DIM, "%6s ", "");
         put_metric(&r, &k->coalesce, &k->exact, w);
@@ -147,11 +139,10 @@ static void put_graph(struct app *a, const struct ana_coalesce *c, int lines, un
 {
     struct page *p = &a->chart[PANEL_COALESCE];
     double top = 1;
-    struct row r;
+    struct row r = { .arena = a->frame };
     for (int i = 0; i < 32; i++)
         top = fmax(top, c->graph[i]);
     for (int line = 0; line < lines; line++) {
-        row_init(&r, a->frame);
         if (line == 0)
             row_right(&r, ROLE_AXIS, 6, "%.2g", top);
         else if (line == lines - 1)
@@ -167,7 +158,6 @@ static void put_graph(struct app *a, const struct ana_coalesce *c, int lines, un
         }
         page_add(a, p, &r, -1);
     }
-    row_init(&r, a->frame);
     row_put(&r, ROLE_AXIS, "  word  ");
     for (unsigned s = 0; s < 4; s++) {
         char label[24];
@@ -214,11 +204,6 @@ static unsigned loops_in(const char *address)
         s += n ? n : 1;
     }
     return found;
-}
-
-static const char *loop_name(struct app *a, unsigned k)
-{
-    return k ? arena_printf(a->frame, "k%u", k) : "k";
 }
 
 static int64_t part(struct str name, struct dim3u d)
@@ -335,8 +320,7 @@ static unsigned repeated(const struct app *a, const struct ana_access *x, const 
 static void put_bytes(struct app *a, struct page *p, const struct ana_access *x, const struct lanes *l,
                       unsigned loop)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, "  bytes   ");
     row_put(&r, ROLE_VALUE, "%lld..%lld", (long long)l->low, (long long)l->high);
     row_put(&r, ROLE_LABEL, " of %s", x->array ? x->array : "the array");
@@ -350,8 +334,7 @@ static void put_lanes(struct app *a, const struct ana_access *x)
 {
     struct page *p = &a->chart[PANEL_COALESCE];
     struct lanes l;
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     if (!lanes_eval(a, x, a->coalesce.round, &l)) {
         row_put(&r, ROLE_DIM, "  lanes   not drawn: ");
         if (!a->snap->spec)
@@ -370,11 +353,10 @@ static void put_lanes(struct app *a, const struct ana_access *x)
     for (unsigned k = 0; k < LOOPS_MOST; k++)
         if (loops >> k & 1) {
             row_put(&r, ROLE_LABEL, k == shown ? "  round " : " ");
-            row_put(&r, k == shown ? ROLE_CHANGED : ROLE_VALUE, "%s=%u", loop_name(a, k),
-                    a->coalesce.round[k]);
+            row_put(&r, k == shown ? ROLE_CHANGED : ROLE_VALUE, "%s=%u",
+                    k ? arena_printf(a->frame, "k%u", k) : "k", a->coalesce.round[k]);
         }
     page_add(a, p, &r, -1);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "  sector  ");
     for (unsigned i = 0; i < 32; i++) {
         char c = (char)(l.sector[i] < 0    ? '.'
@@ -394,8 +376,7 @@ static void put_lanes(struct app *a, const struct ana_access *x)
 static void put_summary(struct app *a, const struct ana_coalesce *c, const struct ana_exact *e,
                         unsigned w)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, "  degree ");
     row_put(&r, view_degree_role(c->degree), "%.2f %%", c->degree * 100);
     /* over all 32 lanes, where that is another figure: both fit a line of 80 columns */
@@ -419,7 +400,6 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
         row_put(&r, ROLE_DIM, "n/a");
     row_put(&r, ROLE_LABEL, " exact");
     page_add(a, &a->chart[PANEL_COALESCE], &r, -1);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "  each request moves ");
     row_put(&r, ROLE_VALUE, "%.2f", c->sectors);
     row_put(&r, ROLE_LABEL, " sectors, ");
@@ -436,8 +416,7 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
 static void put_address(struct app *a, struct page *p, unsigned w, const char *address)
 {
     struct str s = str_of(address), head = text_head(s, 2 * (w > 12 ? w - 8 : 4));
-    page_wrap(a, p, ROLE_VALUE, 2, w - 1,
-              arena_printf(a->frame, "%.*s%s", (int)head.n, head.s, head.n < s.n ? " …" : ""), -1);
+    page_say(a, p, ROLE_VALUE, 2, w - 1, "%.*s%s", (int)head.n, head.s, head.n < s.n ? " …" : "");
 }
 
 #define LOW 16 /* rows: with fewer not all of the chart has room */

@@ -1,15 +1,12 @@
 /* compare: two runs side by side: those marked A and B, else what ran before the text or the options changed
  * against what ran last. The same figures as `gpulocw compare`. */
-#include "engine/base/base.h"
 #include "engine/rec/result_read.h"
 #include "engine/session/compare_doc.h"
 #include "engine/session/run.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/run_line.h"
-#include "tui/app/view_state.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/view.h"
 
 #include <string.h>

@@ -1,18 +1,14 @@
 /* cost: what the memory-cost model says of the present knobs before anything
  * is launched (schedule paper, section 5): the paper's sum with its parts, and
  * ours: one SM's warps in time, no less than five bounds. Always labelled modelled. */
-#include "engine/base/base.h"
 #include "engine/predict/prediction.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/limits.h"
 #include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/run_line.h"
-#include "tui/app/view_state.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/search.h"
 #include "tui/view/view.h"
 
@@ -70,12 +66,11 @@ void cost_brief(struct app *a, struct page *p, unsigned w)
     const struct tune_prediction *now = current(a) ? usable(a->snap->cost) : NULL,
                                  *old = usable(a->snap->cost_original);
     char t[TEXT_NUM];
-    struct row r;
+    struct row r = { .arena = a->frame };
     if (!now) {
         page_wrap(a, p, ran(a) ? ROLE_NOTE : ROLE_DIM, 1, w - 1, ran(a) ? ran(a) : why_not(a), -1);
         return;
     }
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " modelled cost");
     row_put(&r, ROLE_TITLE, "  %s cycles", cycles(a, now->cost.extended));
     text_time(t, now->time_ns);
@@ -93,9 +88,8 @@ void cost_brief(struct app *a, struct page *p, unsigned w)
 static void put_part(struct app *a, struct page *p, const char *name, enum role role, double now,
                      double old, double whole, bool binds, unsigned w)
 {
-    struct row r;
+    struct row r = { .arena = a->frame };
     unsigned cols = w > 58 ? w - 52 > 40 ? 40 : w - 52 : 6;
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "   %-18s", name);
     row_right(&r, role, 9, "%s", cycles(a, now));
     row_right(&r, ROLE_LABEL, 9, "%s", cycles(a, old));
@@ -108,8 +102,7 @@ static void put_part(struct app *a, struct page *p, const char *name, enum role 
 
 static void put_title(struct app *a, struct page *p, const char *title)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_TITLE, " %-20s", title);
     row_right(&r, ROLE_LABEL, 9, "cycles");
     row_right(&r, ROLE_LABEL, 9, "original");
@@ -145,11 +138,9 @@ static void put_papers(struct app *a, struct page *p, const struct tune_predicti
     put_title(a, p, "every transaction's latency, added up");
     char g[TEXT_NUM];
     text_count(g, now->paper.loads);
-    page_wrap(a, p, ROLE_LABEL, 3, w - 1,
-              arena_printf(a->frame,
-                           "%s line transactions of loads; L1 misses %.1f %%, L2 misses %.1f %%", g,
-                           now->paper.m1 * 100, now->paper.m2 * 100),
-              -1);
+    page_say(a, p, ROLE_LABEL, 3, w - 1,
+             "%s line transactions of loads; L1 misses %.1f %%, L2 misses %.1f %%", g,
+             now->paper.m1 * 100, now->paper.m2 * 100);
     put_part(a, p, "L1", ROLE_L1, now->cost.l1, old ? old->cost.l1 : NAN, now->cost.paper, false, w);
     put_part(a, p, "L2", ROLE_L2, now->cost.l2, old ? old->cost.l2 : NAN, now->cost.paper, false, w);
     put_part(a, p, "DRAM", ROLE_DRAM, now->cost.dram, old ? old->cost.dram : NAN, now->cost.paper, false,
@@ -169,15 +160,13 @@ void cost_full(struct app *a, struct page *p, unsigned w)
     }
     page_heading(a, p, "Memory cost of the current knobs: modelled, nothing was launched");
     if (ran(a))
-        page_wrap(a, p, ROLE_NOTE, 3, w - 1, arena_printf(a->frame, "%s: the run counts", ran(a)), -1);
+        page_say(a, p, ROLE_NOTE, 3, w - 1, "%s: the run counts", ran(a));
     text_count(req, now->in.loads);
     text_time(t, now->time_ns);
-    page_wrap(a, p, ROLE_LABEL, 3, w - 1,
-              arena_printf(a->frame,
-                           "%s line requests; %.1f %% of them miss L1, %.1f %% of those come from DRAM; "
-                           "%s at the device's clock",
-                           req, now->in.m1 * 100, now->in.m2 * 100, t),
-              -1);
+    page_say(a, p, ROLE_LABEL, 3, w - 1,
+             "%s line requests; %.1f %% of them miss L1, %.1f %% of those come from DRAM; "
+             "%s at the device's clock",
+             req, now->in.m1 * 100, now->in.m2 * 100, t);
     put_ours(a, p, now, old, !ran(a), w);
     put_papers(a, p, now, old, w);
     if (*now->note)

@@ -1,6 +1,5 @@
 /* counters: one result's way through the memory: requests, L1, L2, DRAM, as
  * bars in proportion to the bytes, and the difference to a base line. */
-#include "engine/base/base.h"
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
@@ -9,16 +8,12 @@
 #include "engine/rec/options.h"
 #include "engine/rec/result_read.h"
 #include "engine/session/baseline.h"
-#include "engine/session/roofline.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/run_line.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/roof.h"
 #include "tui/view/search.h"
 #include "tui/view/view.h"
@@ -156,10 +151,9 @@ static void put_bar(struct app *a, unsigned w, const char *name, enum role role,
                     double whole, const char *remark)
 {
     char text[TEXT_NUM];
-    struct row r;
+    struct row r = { .arena = a->frame };
     /* the same for all three: they are compared */
     unsigned cols = w >= WITH_PEAK ? w - 74 : w > 50 ? w - 42 : w >= 44 ? 8 : 4;
-    row_init(&r, a->frame);
     text_bytes(text, bytes);
     row_put(&r, role, " %-6s", name);
     row_right(&r, ROLE_VALUE, 10, "%s", text);
@@ -175,14 +169,12 @@ static void put_flow_brief(struct app *a, const char *req, const char *spr, cons
                            const char *l2)
 {
     struct page *p = &a->page[PANEL_COUNTERS];
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_L1, " L1");
     row_put(&r, ROLE_VALUE, " hit %s", l1);
     row_put(&r, ROLE_L2, "   L2");
     row_put(&r, ROLE_VALUE, " hit %s", l2);
     page_add(a, p, &r, -1);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_DIM, " %s requests, %s sectors each", req, spr);
     page_add(a, p, &r, -1);
 }
@@ -191,7 +183,7 @@ static void put_flow(struct app *a, unsigned w, const struct result *x)
 {
     struct page *p = &a->page[PANEL_COUNTERS];
     char req[TEXT_NUM], spr[TEXT_NUM], l1[TEXT_NUM], l2[TEXT_NUM];
-    struct row r;
+    struct row r = { .arena = a->frame };
     view_counter(x, COUNTER_L1_REQUESTS, req);
     view_counter(x, COUNTER_L1_SECTORS_PER_REQUEST, spr);
     view_counter(x, COUNTER_L1_HIT_RATE, l1);
@@ -200,7 +192,6 @@ static void put_flow(struct app *a, unsigned w, const struct result *x)
         put_flow_brief(a, req, spr, l1, l2);
         return;
     }
-    row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " warps");
     row_put(&r, ROLE_BORDER, " ─────────▶ ");
     row_put(&r, ROLE_L1, "L1");
@@ -209,7 +200,6 @@ static void put_flow(struct app *a, unsigned w, const struct result *x)
     row_put(&r, ROLE_BORDER, " ─────────▶ ");
     row_put(&r, ROLE_DRAM, "DRAM");
     page_add(a, p, &r, -1);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_VALUE, " %s", req);
     row_put(&r, ROLE_DIM, " requests");
     row_pad(&r, 18);
@@ -217,7 +207,6 @@ static void put_flow(struct app *a, unsigned w, const struct result *x)
     row_pad(&r, 32);
     row_put(&r, view_hit_role(result_counter(x, COUNTER_L2_HIT_RATE)), "hit %s", l2);
     page_add(a, p, &r, -1);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_VALUE, " %s", spr);
     row_put(&r, ROLE_DIM, " sectors each");
     page_add(a, p, &r, -1);
@@ -274,30 +263,23 @@ static void put_balance(struct app *a, unsigned w, const struct result *x)
            dram = result_counter(x, COUNTER_DRAM_READ_BYTES);
     text_bytes(text[0], missed);
     if (l2 > 1.02 * missed)
-        page_wrap(
-            a, p, ROLE_DIM, 1, w - 1,
-            arena_printf(a->frame,
-                         "L1 missed %s; L2 reads more: whole lines, and what copies and local memory "
-                         "ask for",
-                         text[0]),
-            -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1,
+                 "L1 missed %s; L2 reads more: whole lines, and what copies and local memory "
+                 "ask for",
+                 text[0]);
     else if (l2 < 0.98 * missed)
-        page_wrap(a, p, ROLE_DIM, 1, w - 1,
-                  arena_printf(a->frame, "L1 missed %s; misses of data already on their way are merged",
-                               text[0]),
-                  -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1,
+                 "L1 missed %s; misses of data already on their way are merged", text[0]);
     if (l2 > 0 && dram <= 0)
-        page_wrap(a, p, ROLE_DIM, 1, w - 1, "nothing is read from DRAM: the data lie in L2 already", -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1, "nothing is read from DRAM: the data lie in L2 already");
     else if (dram > 1.02 * l2_missed && stored > 0)
-        page_wrap(a, p, ROLE_DIM, 1, w - 1,
-                  "DRAM reads more than L2 missed: sectors that stores fill in part are read, too", -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1,
+                 "DRAM reads more than L2 missed: sectors that stores fill in part are read, too");
     text_bytes(text[0], stored);
     text_bytes(text[1], result_counter(x, COUNTER_DRAM_WRITE_BYTES));
     if (stored > 0)
-        page_wrap(a, p, ROLE_DIM, 1, w - 1,
-                  arena_printf(a->frame, "stores also write %s to L2, %s to DRAM (in the shares, too)",
-                               text[0], text[1]),
-                  -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1, "stores also write %s to L2, %s to DRAM (in the shares, too)",
+                 text[0], text[1]);
 }
 
 static void put_bytes(struct app *a, unsigned w, const struct result *x, const char *spec)
@@ -357,9 +339,8 @@ static void put_counter(struct app *a, unsigned w, const struct result *x, const
                         enum counter_id c)
 {
     char now[TEXT_NUM], before[TEXT_NUM] = "";
-    struct row r;
+    struct row r = { .arena = a->frame };
     bool percent = !strcmp(counter_unit(c), "percent");
-    row_init(&r, a->frame);
     view_counter(x, c, now);
     row_put(&r, ROLE_LABEL, " %-23s", counter_name(c));
     row_right(&r, result_counters(x)[c].valid ? ROLE_VALUE : ROLE_DIM, 10, "%s", now);
@@ -380,9 +361,8 @@ static void put_counter(struct app *a, unsigned w, const struct result *x, const
 static void put_time(struct app *a, unsigned w, const struct result *x, const struct result *base)
 {
     char now[TEXT_NUM], before[TEXT_NUM];
-    struct row r;
+    struct row r = { .arena = a->frame };
     bool alike = base && timed_alike(base, x);
-    row_init(&r, a->frame);
     text_time(now, result_time(x)->valid ? (double)result_time(x)->median : NAN);
     row_put(&r, ROLE_LABEL, " %-23s", "time");
     row_right(&r, ROLE_TITLE, 10, "%s", now);
@@ -401,8 +381,7 @@ static void put_time(struct app *a, unsigned w, const struct result *x, const st
 
 static void put_code(struct app *a, const struct result *x)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_DIM, " code: %u registers, %u B shared, %u B local, %u CTAs per SM; %s",
             result_regs(x), result_shared_static(x), result_local_bytes(x), result_ctas_per_sm(x),
             evidence_name(evidence_of(x)));
@@ -432,13 +411,11 @@ static size_t telling(const struct app *a, const struct entry *v, size_t n)
 static void put_lines(struct app *a, const struct buf *text, enum role role, unsigned wrap)
 {
     for (const char *s = text->s ? text->s : "", *end; *s; s = end + 1) {
-        struct row r;
-        row_init(&r, a->frame);
+        struct row r = { .arena = a->frame };
         end = strchr(s, '\n');
         row_put(&r, role, " %.*s", (int)(end - s), s);
         if (wrap)
-            page_wrap(a, &a->page[PANEL_COUNTERS], role, 1, wrap,
-                      arena_printf(a->frame, "%.*s", (int)(end - s), s), -1);
+            page_say(a, &a->page[PANEL_COUNTERS], role, 1, wrap, "%.*s", (int)(end - s), s);
         else
             page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
     }
@@ -506,7 +483,7 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_COUNTERS];
     struct entry e;
-    struct row r;
+    struct row r = { .arena = a->frame };
     page_clear(p);
     if (!chosen(a, &e)) {
         page_empty(a, p, w,
@@ -527,7 +504,6 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     put_bytes(a, w, e.r, e.run->dev.spec);
     if (h > 18)
         page_blank(a, p);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " %-23s", "");
     row_right(&r, ROLE_LABEL, 10, "now");
     if (base && w >= WITH_BASE)

@@ -2,19 +2,12 @@
  * under the cursor beside it (below it where the panel is narrow). A PTX text compiled with -lineinfo
  * has .file and .loc directives (PTX ISA 11.5). Without them the file of the same name beside the PTX is
  * shown, and nothing can be said of its lines. */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/base/name.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/run_line.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/source/source_int.h"
 #include "tui/view/traffic.h"
 #include "tui/view/view.h"
@@ -200,8 +193,7 @@ static void put_below(struct app *a, const struct cuda_page *p, unsigned w)
     uint32_t line = cursor_line(a);
     unsigned of = p->nhere;
     struct page *chart = &a->chart[PANEL_CUDA];
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, " PTX of line %u: %u instruction%s", line, of, of == 1 ? "" : "s");
     if (of > BELOW - 1)
         row_put(&r, ROLE_DIM, ", the first %d", BELOW - 1);
@@ -210,7 +202,6 @@ static void put_below(struct app *a, const struct cuda_page *p, unsigned w)
         row_put(&r, ROLE_DIM, "%s", legend);
     page_add(a, chart, &r, -1);
     for (size_t k = 0; k < BELOW - 1 && k < of; k++) {
-        row_init(&r, a->frame);
         put_inst(a, &r, p->here[k]);
         page_add(a, chart, &r, -1);
     }
@@ -360,10 +351,9 @@ static void cuda_update(struct app *a, unsigned w, unsigned h)
         list_show(l, first_line(p));
     find_here(a, p);
     if (p->nlines && !p->file)
-        page_wrap(a, &a->chart[PANEL_CUDA], ROLE_WARN, 1, w - 1,
-                  "This file is beside the PTX, but the PTX has no line table: "
-                  "nvcc -lineinfo adds that.",
-                  -1);
+        page_say(a, &a->chart[PANEL_CUDA], ROLE_WARN, 1, w - 1,
+                 "This file is beside the PTX, but the PTX has no line table: "
+                 "nvcc -lineinfo adds that.");
     else if (p->cost && w < BESIDE && h >= 12)
         put_below(a, p, w);
 }

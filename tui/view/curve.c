@@ -4,19 +4,13 @@
 #include "engine/session/run.h"
 #include "tui/view/curve.h"
 
-#include "engine/analysis/analysis.h"
 #include "engine/analysis/curve.h"
-#include "engine/base/base.h"
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/reuse.h"
-#include "tui/app/view_state.h"
-#include "tui/base/plot_model.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/view.h"
 
 #include <math.h>
@@ -157,9 +151,8 @@ static void put_at(struct app *a, const struct ana_dist *d, double bytes, enum r
 {
     char size[TEXT_NUM];
     double split[ANA_FROM_COUNT], miss = ana_miss_ratio(d, bytes, split);
-    struct row r;
+    struct row r = { .arena = a->frame };
     text_bytes(size, bytes);
-    row_init(&r, a->frame);
     row_put(&r, role, " %s", size);
     row_put(&r, ROLE_LABEL, "  %s", name);
     if (isnan(miss)) {
@@ -180,11 +173,10 @@ static void put_counted(struct app *a, unsigned w)
     size_t i = app_last_run(a, RUN_SWEEP);
     const struct session_run *run = i == SIZE_MAX ? NULL : app_run(a, i);
     const struct counter *k = run ? &result_counters(run->sweep.cha)[COUNTER_L1_HIT_RATE] : NULL;
-    struct row r;
+    struct row r = { .arena = a->frame };
     if (!k || !k->valid || !a->snap->kernel || strcmp(run->kernel, a->snap->kernel) ||
         strcmp(run->dev.spec, a->snap->dev.spec))
         return;
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " run %zu, caching all:", i + 1);
     row_put(&r, ROLE_VALUE, " %.1f %% miss L1", 100 - k->value);
     row_put(&r, ROLE_DIM, " (%s, all SMs)", origin_name(k->origin));
@@ -240,9 +232,8 @@ static bool over_l1(const double *bytes, double l1)
 
 static void put_extent(struct app *a, const char *name, enum role role, const double *bytes, double l1)
 {
-    struct row r;
+    struct row r = { .arena = a->frame };
     char text[TEXT_NUM];
-    row_init(&r, a->frame);
     row_put(&r, role, "   %-15.15s", name);
     for (int l = 0; l < ANA_LEVEL_COUNT; l++) {
         text_bytes(text, bytes[l]);
@@ -264,8 +255,7 @@ static void put_extent(struct app *a, const char *name, enum role role, const do
 
 static void put_columns(struct app *a, const char *title)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_TITLE, " %-17s", title);
     for (int l = 0; l < ANA_LEVEL_COUNT; l++)
         row_right(&r, ROLE_LABEL, 11, "%s", ana_level_name((enum ana_level)l));
@@ -278,11 +268,10 @@ static void put_windows(struct app *a, const struct ana_curve *c, unsigned w)
     char sm[TEXT_NUM];
     for (int i = 0; i < ANA_WINDOWS; i++) {
         const struct ana_window *v = &c->window[i];
-        struct row r;
+        struct row r = { .arena = a->frame };
         if (isnan(v->bytes[ANA_LEVEL_SM]))
             continue;
         text_bytes(sm, v->bytes[ANA_LEVEL_SM]);
-        row_init(&r, a->frame);
         row_put(&r, ROLE_LABEL, "   for %2.0f %% of the reuse", v->share * 100);
         row_put(&r, ROLE_VALUE, " an SM needs %s", sm);
         if (v->pi_fit >= 0)
@@ -309,19 +298,16 @@ void curve_arrays(struct app *a, unsigned w)
         put_extent(a, c->array[i].name ? c->array[i].name : "(unknown)", ROLE_SYMBOL,
                    c->array[i].extent.window, c->l1_bytes);
     put_extent(a, "all", ROLE_TITLE, c->extent.window, c->l1_bytes);
-    page_wrap(a, p, ROLE_DIM, 3, w - 1,
-              "needed: cache size for nine tenths of the reuse; of an array: its own lines only; none: "
-              "nothing is loaded twice",
-              -1);
+    page_say(a, p, ROLE_DIM, 3, w - 1,
+             "needed: cache size for nine tenths of the reuse; of an array: its own lines only; none: "
+             "nothing is loaded twice");
     put_windows(a, c, w);
     if (isnan(c->l1_bytes))
         return;
     text_bytes(l1, c->l1_bytes);
     text_bytes(share, c->cache_share);
-    page_wrap(
-        a, p, ROLE_LABEL, 3, w - 1,
-        arena_printf(a->frame, "L1 of %s among %u resident CTAs: %s a thread", l1, c->resident, share),
-        -1);
+    page_say(a, p, ROLE_LABEL, 3, w - 1, "L1 of %s among %u resident CTAs: %s a thread", l1, c->resident,
+             share);
 }
 
 /* ---- keys ---- */

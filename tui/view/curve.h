@@ -1,7 +1,6 @@
 /* curve: the parts of the locality panel that come from one SM's trace: the
  * miss-ratio curve and the footprint of each array. */
-#ifndef GPULOCW_TUI_VIEW_CURVE_H
-#define GPULOCW_TUI_VIEW_CURVE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -15,5 +14,3 @@ bool curve_plot(struct app *a, struct plot *p);
 void curve_csv(struct app *a, struct buf *out);
 unsigned curve_cursor(struct app *a, int by); /* enum ui_effect bits */
 unsigned curve_load(struct app *a, int by);
-
-#endif

@@ -1,15 +1,9 @@
 /* locality: who reuses the data and where, in four parts: class with evidence
  * and reuse split (cluster paper), misses by cache size (curve.c; schedule
  * paper), footprint of each array, sharing between CTAs as a heat map. */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/rec/elem.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/curve.h"
 #include "tui/view/view.h"
 
@@ -27,10 +21,9 @@ static void put_footprint(struct app *a, const struct ana_kernel *k, unsigned w)
                  { " a CTA,", f->bytes_per_cta },
                  { " an SM;", f->bytes_per_sm } };
     char text[TEXT_NUM];
-    struct row r;
+    struct row r = { .arena = a->frame };
     if (!f->valid || !k->reuse.valid) /* a quick analysis has not followed the reuse yet */
         return;
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " needs  ");
     if (!(f->bytes_per_warp > 0)) {
         row_put(&r, ROLE_TEXT, "nothing: no warp reads the same data twice");
@@ -75,8 +68,7 @@ static const char *view_class(enum ana_class c)
 static void put_class(struct app *a, const struct ana_kernel *k, unsigned w)
 {
     struct page *p = &a->page[PANEL_LOCALITY];
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, " class  ");
     row_put(&r, ROLE_TITLE, "%s", view_class(k->cls));
     if (k->sensitivity)
@@ -85,12 +77,10 @@ static void put_class(struct app *a, const struct ana_kernel *k, unsigned w)
     /* beside the class what one looks for first; the evidence may be long */
     put_footprint(a, k, w);
     if (k->assumed)
-        page_wrap(a, p, ROLE_WARN, 8, w - 1,
-                  arena_printf(a->frame, "assumed without a launch: %s", k->assumed), -1);
+        page_say(a, p, ROLE_WARN, 8, w - 1, "assumed without a launch: %s", k->assumed);
     for (uint32_t i = 0; i < k->nevidence; i++)
         page_wrap(a, p, ROLE_TEXT, 8, w - 1, k->evidence[i], -1);
     if (k->partition.index) {
-        row_init(&r, a->frame);
         row_put(&r, ROLE_LABEL, " order  ");
         row_put(&r, ROLE_VALUE, "%s", k->partition.index);
         row_put(&r, ROLE_LABEL, "   (of CTAs, for clustering)");
@@ -104,8 +94,7 @@ static void put_class(struct app *a, const struct ana_kernel *k, unsigned w)
 
 static void put_share(struct app *a, const char *name, enum role role, double share, unsigned cols)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, "   %-12s ", name);
     row_right(&r, ROLE_VALUE, 7, "%.1f %%", share * 100);
     row_put(&r, ROLE_TEXT, "  ");
@@ -146,9 +135,8 @@ static float most_shared(const struct ana_kernel *k)
 
 static void heat_legend(struct app *a, const char *const *ink, float top)
 {
-    struct row r;
+    struct row r = { .arena = a->frame };
     char text[TEXT_NUM];
-    row_init(&r, a->frame);
     row_pad(&r, 8);
     row_put(&r, ROLE_HEAT0, "%s", ink[0]);
     row_put(&r, ROLE_LABEL, "none ");
@@ -190,15 +178,13 @@ static void put_heat(struct app *a, const struct ana_kernel *k, unsigned w)
                      : "Bytes that pairs of CTAs share (row and column: CTA%s; all %u)",
                  k->grid.y > 1 ? " x,y" : "", k->nshare, (unsigned long long)ctas);
     if (!(top > 0)) {
-        page_wrap(a, p, ROLE_TEXT, 2, w - 1,
-                  "None of these CTAs shares a byte with another: no order of the CTAs helps the cache.",
-                  -1);
+        page_say(a, p, ROLE_TEXT, 2, w - 1,
+                 "None of these CTAs shares a byte with another: no order of the CTAs helps the cache.");
         return;
     }
     uint32_t n = k->nshare, fold = (n * 2 + 10 > w) ? (n * 2 + w - 11) / (w - 10) : 1;
     for (uint32_t y = 0; y < n; y += fold) {
-        struct row r;
-        row_init(&r, a->frame);
+        struct row r = { .arena = a->frame };
         row_right(&r, ROLE_AXIS, 7, "%s", cta_name(a, k->share_cta ? k->share_cta[y] : y));
         row_put(&r, ROLE_TEXT, " ");
         for (uint32_t x = 0; x < n; x += fold) {
@@ -210,8 +196,7 @@ static void put_heat(struct app *a, const struct ana_kernel *k, unsigned w)
         page_add(a, p, &r, -1);
     }
     heat_legend(a, ink, top);
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, " shared with the next CTA along  ");
     row_put(&r, ROLE_VALUE, "x %.0f %%", k->partition.strength_x * 100);
     row_put(&r, ROLE_VALUE, "   y %.0f %%", k->partition.strength_y * 100);

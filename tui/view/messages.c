@@ -1,13 +1,9 @@
 /* messages: what the engine said and what the screen itself warned of, oldest
  * first. Item i below ITEM_SAID is the engine's message i, above it a remark of
  * the app. */
-#include "engine/base/base.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/view.h"
 
 #include <stdio.h>
@@ -27,8 +23,7 @@ static void put_message(struct app *a, enum diag_level kind, const char *text, l
         return;
     page_wrap(a, p, ROLE_TEXT, 8, w - 1, text, item);
     if (p->n > first) { /* the level stands in the indentation of the first line */
-        struct row r;
-        row_init(&r, a->frame);
+        struct row r = { .arena = a->frame };
         row_put(&r, level[kind].role, " %s", level[kind].text);
         row_pad(&r, 8);
         for (unsigned k = 1; k < p->line[first].n; k++)
@@ -67,11 +62,10 @@ static void messages_update(struct app *a, unsigned w, unsigned h)
             put_engine(a, i++, w);
         }
     if (!p->n)
-        page_wrap(a, p, ROLE_DIM, 1, w - 1,
-                  s->nmessages || a->nsaid ? "nothing at this level: f shows everything"
-                                           : "No messages yet. Notes, warnings and errors are listed "
-                                             "here; Enter on one goes to its place in the source.",
-                  -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1,
+                 s->nmessages || a->nsaid ? "nothing at this level: f shows everything"
+                                          : "No messages yet. Notes, warnings and errors are listed "
+                                            "here; Enter on one goes to its place in the source.");
     list_set_count(l, p->n);
     if (at_end && a->messages.seen != s->nmessages)
         list_show(l, p->n - 1);

@@ -1,13 +1,10 @@
 /* options: knobs in groups, then the launch description. What was changed and what the advice names stands
  * first; the other knobs of a group are folded into one line. Items number the knobs of the table first,
  * then the folds of the groups, then grid, block, shared memory and arguments. */
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
-#include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/search/advice.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/as_command.h"
@@ -15,11 +12,7 @@
 #include "tui/app/launch_edit.h"
 #include "tui/app/legal.h"
 #include "tui/app/post.h"
-#include "tui/app/prompt.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/search.h"
 #include "tui/view/view.h"
 
@@ -84,11 +77,6 @@ static void put_allowed(struct app *a, struct row *r, size_t knob, const char *v
     }
 }
 
-static unsigned cta_warps(const struct app *a)
-{
-    return a->snap->spec ? (unsigned)((dim3u_count(a->snap->spec->block) + 31) / 32) : 0;
-}
-
 /* A span for each word, so that the row breaks between any two. */
 static void put_words(struct row *r, const char *text)
 {
@@ -135,14 +123,14 @@ static void put_knob(struct app *a, size_t i, unsigned w)
 {
     const struct knob_info *k = knob_info(i);
     struct buf value = { 0 };
-    struct row r;
+    struct row r = { .arena = a->frame };
     char why[128];
     bool changed = differs(a->options, i, &value);
-    bool idle = knob_idle(a->options, i, cta_warps(a), why, sizeof why);
+    unsigned warps = a->snap->spec ? (unsigned)((dim3u_count(a->snap->spec->block) + 31) / 32) : 0;
+    bool idle = knob_idle(a->options, i, warps, why, sizeof why);
     const char *v = value.n ? value.s : "-", *other = changed ? NULL : advised(a, i);
     if (k->kind == KNOB_KIND_INT && k->min < 0 && !strcmp(v, "-1"))
         v = "driver's"; /* choice: no number of percent */
-    row_init(&r, a->frame);
     row_put(&r,
             idle      ? ROLE_WARN
             : changed ? ROLE_CHANGED
@@ -194,8 +182,7 @@ static struct group group_at(struct app *a, size_t g)
 /* "▸ Prefetching: prefetch prefetch-distance"; behind knobs of the group: "▸ 3 more: ..." */
 static void put_fold(struct app *a, size_t g, const struct group *x)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     if (x->open)
         row_put(&r, ROLE_LABEL, "   ▾ fewer");
     else if (x->out)
@@ -255,8 +242,7 @@ static void put_pair(struct app *a, const char *label, long item, enum role role
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, "   %-17s ", label);
     row_put(&r, role, "%s", text);
     page_add(a, &a->page[PANEL_OPTIONS], &r, item);
@@ -325,17 +311,14 @@ static void put_verdict(struct app *a, struct page *p, unsigned w)
     const struct job_snapshot *s = a->snap;
     bool same = options_equal(s->options, a->options);
     if (s->refusal && same)
-        page_wrap(a, p, ROLE_ERROR, 1, w - 1, arena_printf(a->frame, "not legal here: %s", s->refusal),
-                  -1);
+        page_say(a, p, ROLE_ERROR, 1, w - 1, "not legal here: %s", s->refusal);
     else if (!same)
-        page_wrap(a, p, ROLE_DIM, 1, w - 1, "checking ...", -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1, "checking ...");
     else if (s->preview && s->preview->changed)
-        page_wrap(
-            a, p, ROLE_GOOD, 1, w - 1,
-            view_keys(a, "legal: {panel-1} then {rewritten} shows the rewritten text; {run} runs it"),
-            -1);
+        page_say(a, p, ROLE_GOOD, 1, w - 1,
+                 "legal: {panel-1} then {rewritten} shows the rewritten text; {run} runs it");
     else
-        page_wrap(a, p, ROLE_DIM, 1, w - 1, "the original text, unchanged", -1);
+        page_say(a, p, ROLE_DIM, 1, w - 1, "the original text, unchanged");
 }
 
 /* Why a value is not legal, without the option it begins with: what several values may have in common.
@@ -365,10 +348,8 @@ static void put_reason(struct app *a, struct page *p, size_t knob, size_t v, uns
             buf_printf(&names, " %s", k->values[i]), n++;
     }
     if (why)
-        page_wrap(a, p, ROLE_WARN, 3, w - 1,
-                  arena_printf(a->frame, "✗%s: %s", names.n ? names.s : "",
-                               n == 1 ? legal_why_not(a, knob, v) : why),
-                  -1);
+        page_say(a, p, ROLE_WARN, 3, w - 1, "✗%s: %s", names.n ? names.s : "",
+                 n == 1 ? legal_why_not(a, knob, v) : why);
     buf_free(&names);
 }
 
@@ -383,9 +364,8 @@ static void put_help(struct app *a, struct page *p, long item, unsigned w)
     if (item == ITEM_MAKE)
         return;
     if (!is_knob(item) && item < ITEM_MAKE) {
-        page_wrap(a, p, ROLE_LABEL, 1, w - 1,
-                  view_keys(a, "{edit-value} shows or folds these; {search} finds a knob by its name"),
-                  -1);
+        page_say(a, p, ROLE_LABEL, 1, w - 1,
+                 "{edit-value} shows or folds these; {search} finds a knob by its name");
         return;
     }
     if (item >= ITEM_GRID) {
@@ -396,8 +376,7 @@ static void put_help(struct app *a, struct page *p, long item, unsigned w)
         return;
     }
     const struct knob_info *k = knob_info((size_t)item);
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_VALUE, " %s", k->name);
     row_put(&r, ROLE_LABEL, ": %s.", k->help);
     for (size_t v = 0; k->kind == KNOB_KIND_ENUM && k->values[v]; v++)
@@ -479,7 +458,6 @@ static void set_knob(struct app *a, long i, const char *text)
     if (knob_set(&o, (size_t)i, str_of(text), &ds) == ST_OK)
         app_options_set(a, &o);
     app_notice_diags(a, &ds);
-    diags_free(&ds);
 }
 
 static unsigned step_enum(struct app *a, long i, int by)

@@ -2,15 +2,12 @@
  * what it came to stands below its line. Item i is experiment i. */
 #include "tui/view/papers.h"
 
-#include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/paper/paper.h"
 #include "engine/session/preset.h"
 #include "tui/app/app.h"
 #include "tui/app/work.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/view.h"
 
 #include <stdio.h>
@@ -94,8 +91,7 @@ void papers_drop(struct app *a)
 static void put_experiment(struct app *a, const struct papers_now *now, size_t i)
 {
     const struct paper_experiment *e = paper_at(i);
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_VALUE, "  %-11s", e->id);
     row_put(&r, ROLE_TEXT, " %s", e->title);
     if (now->of == e && now->state == PAPERS_WORKING) {
@@ -116,8 +112,7 @@ static void put_result(struct app *a, const struct paper_result *result, unsigne
     paper_text(result, w > 8 ? w - 4 : w, !a->set.ascii, &text);
     rest = str_of(text.s ? text.s : "");
     while (str_line(&rest, &line)) {
-        struct row r;
-        row_init(&r, a->frame);
+        struct row r = { .arena = a->frame };
         row_put(&r, ROLE_TEXT, "    %.*s", (int)line.n, line.s);
         page_add(a, &a->page[PANEL_PAPERS], &r, -1);
     }

@@ -1,7 +1,6 @@
 /* papers: an experiment of the papers (engine/paper), run on a thread of its own; the screen and the
  * engine go on. One at a time; its result stays until another one starts. */
-#ifndef GPULOCW_TUI_VIEW_PAPERS_H
-#define GPULOCW_TUI_VIEW_PAPERS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -21,5 +20,3 @@ struct papers_now papers_now(const struct app *a);
 /* Starts it; what was under way is given up. False: no thread, or no memory. */
 bool papers_working(const struct app *a);
 void papers_drop(struct app *a);
-
-#endif

@@ -3,27 +3,20 @@
  * launches, and the times of both kernels stand below as two histograms; O makes the program faster as `optimize` does. Item i is kernel i of the
  * survey. Each runs on a thread of its own, one at a time; what the program prints goes to a file, whose
  * last line is told when the program did not do what was hoped. */
-#include "engine/base/base.h"
 #include "engine/base/private_folder.h"
 #include "engine/dev/dev.h"
 #include "engine/emulate/emulate.h"
 #include "engine/live/apply.h"
-#include "engine/live/live.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/counters.h"
 #include "engine/rec/gain.h"
 #include "engine/session/preset.h"
 #include "engine/workspace/args.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "engine/workspace/source.h"
 #include "engine/workspace/tuned.h"
 #include "tui/app/app.h"
 #include "tui/app/post.h"
 #include "tui/app/work.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/program.h"
 #include "tui/view/view.h"
 
@@ -381,9 +374,8 @@ static void put_kernel(struct app *a, const struct live_survey *s, size_t i)
 {
     const struct live_kernel *k = &s->v[i];
     char label[PTX_LABEL], t[TEXT_NUM];
-    struct row r;
+    struct row r = { .arena = a->frame };
     text_time(t, k->timed ? (double)k->time_ns : NAN);
-    row_init(&r, a->frame);
     if (k->timed)
         row_right(&r, ROLE_VALUE, SHARE, "%.1f %%",
                   s->gpu_ns ? 100 * (double)k->time_ns / (double)s->gpu_ns : 0.0);
@@ -407,22 +399,15 @@ static void put_selected(struct app *a, const struct live_survey *s, unsigned w)
         return;
     ptx_readable(str_of(k->name), &name);
     page_wrap(a, below, ROLE_TITLE, 1, w - 1, name.s ? name.s : k->name, -1);
-    page_wrap(a, below, ROLE_LABEL, 3, w - 1,
-              arena_printf(
-                  a->frame, "first launch: grid %ux%ux%u, block %ux%ux%u%s", k->grid[0], k->grid[1],
-                  k->grid[2], k->block[0], k->block[1], k->block[2],
-                  k->nshapes > 1 ? arena_printf(a->frame, "; %zu different launches", k->nshapes) : ""),
-              -1);
+    page_say(a, below, ROLE_LABEL, 3, w - 1, "first launch: grid %ux%ux%u, block %ux%ux%u%s", k->grid[0],
+             k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2],
+             k->nshapes > 1 ? arena_printf(a->frame, "; %zu different launches", k->nshapes) : "");
     if (k->why)
-        page_wrap(a, below, ROLE_WARN, 3, w - 1,
-                  arena_printf(a->frame, "It cannot be captured: %s", k->why), -1);
+        page_say(a, below, ROLE_WARN, 3, w - 1, "It cannot be captured: %s", k->why);
     else
-        page_wrap(
-            a, below, ROLE_DIM, 3, w - 1,
-            view_keys(a,
-                      "{program-capture} runs the program once more, captures this kernel with its data "
-                      "and opens it."),
-            -1);
+        page_say(a, below, ROLE_DIM, 3, w - 1,
+                 "{program-capture} runs the program once more, captures this kernel with its data "
+                 "and opens it.");
     buf_free(&name);
 }
 
@@ -453,8 +438,7 @@ static unsigned bar_cells(unsigned w)
 static void put_bins_head(struct app *a, const struct live_times *o, const struct live_times *u,
                           unsigned w)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, "%12s  ", "time from");
     row_put(&r, ROLE_TITLE, "%-*s", (int)bar_cells(w) + 7,
             arena_printf(a->frame, "original, %llu launches", (unsigned long long)o->n));
@@ -478,10 +462,9 @@ static void put_bins(struct app *a, const struct live_times *o, const struct liv
     count_bins(o, low, step, n, was);
     count_bins(u, low, step, n, now);
     size_t most_was = most_of(was, n), most_now = most_of(now, n);
-    struct row r;
     put_bins_head(a, o, u, w);
     for (size_t b = 0; b < n; b++) {
-        row_init(&r, a->frame);
+        struct row r = { .arena = a->frame };
         row_put(&r, ROLE_LABEL, "%12s  ", time_words((double)low + (double)b * step).s);
         row_bar(&r, ROLE_VALUE, bar_cells(w), (double)was[b] / (double)most_was);
         row_put(&r, was[b] ? ROLE_TEXT : ROLE_DIM, " %-6zu", was[b]);
@@ -497,9 +480,8 @@ static void put_applied(struct app *a, struct live_target *t, size_t bins, unsig
     struct live_times *o = &t->time[LIVE_ORIGINAL], *u = &t->time[LIVE_TUNED];
     struct live_spread was, now;
     struct page *p = &a->chart[PANEL_PROGRAM];
-    struct row r;
+    struct row r = { .arena = a->frame };
     char label[PTX_LABEL];
-    row_init(&r, a->frame);
     row_put(&r, ROLE_TEXT, " %s: tuned in %llu of %llu launch%s", ptx_label(t->kernel, label),
             (unsigned long long)t->applied, (unsigned long long)t->launches,
             t->launches == 1 ? "" : "es");
@@ -510,7 +492,6 @@ static void put_applied(struct app *a, struct live_target *t, size_t bins, unsig
     page_flow(a, p, &r, 3, w, -1);
     for (int y = 0; y < LIVE_APPLY_NWHY; y++)
         if (t->skipped[y]) {
-            row_init(&r, a->frame);
             row_put(&r, ROLE_NOTE, "   %llu launch%s ran the original: %s",
                     (unsigned long long)t->skipped[y], t->skipped[y] == 1 ? "" : "es",
                     live_apply_why(y));
@@ -587,12 +568,11 @@ static void program_update(struct app *a, unsigned w, unsigned h)
         else if (s->why[0])
             page_wrap(a, p, ROLE_WARN, 2, w - 1, s->why, -1);
         else if (!s->survey.n)
-            page_wrap(a, p, ROLE_WARN, 2, w - 1,
-                      "It ended, and no launch of a kernel was recorded. :program COMMAND runs another.",
-                      -1);
+            page_say(a, p, ROLE_WARN, 2, w - 1,
+                     "It ended, and no launch of a kernel was recorded. :program COMMAND runs another.");
         size_t n = busy(a->program) ? 0 : s->survey.n;
         if (n)
-            page_wrap(a, p, ROLE_LABEL, 0, w, "    share  launches       time  code    kernel", -1);
+            page_say(a, p, ROLE_LABEL, 0, w, "    share  launches       time  code    kernel");
         for (size_t i = 0; i < n; i++)
             put_kernel(a, &s->survey, i);
     }
@@ -628,9 +608,9 @@ static unsigned program_request(struct app *a, enum request r)
     }
     buf_free(&offered);
     if (!s || program_working(a))
-        app_notice(a, DIAG_ERROR, "%s",
-                   view_keys(a, s ? "the program is still running: {cancel} stops it"
-                                  : ":program COMMAND runs one first"));
+        app_notice(a, DIAG_ERROR,
+                   s ? "the program is still running: {cancel} stops it"
+                     : ":program COMMAND runs one first");
     else if (r == REQ_PROGRAM_OPTIMIZE) {
         work_drop(&a->program_next);
         if (!program_optimize_start(a, s->command, s->emulated))
@@ -638,9 +618,9 @@ static unsigned program_request(struct app *a, enum request r)
     } else if (r == REQ_PROGRAM_APPLY && s->emulated)
         app_notice(a, DIAG_ERROR, "no GPU: on the simulated device a program runs as it is");
     else if (r == REQ_PROGRAM_APPLY && (!a->snap->session_path || a->snap->session_unsaved))
-        app_notice(a, DIAG_ERROR, "%s",
-                   view_keys(a, "no saved session has a recommendation to apply: {program-capture} "
-                                "captures a kernel, {tune} searches"));
+        app_notice(a, DIAG_ERROR,
+                   "no saved session has a recommendation to apply: {program-capture} "
+                   "captures a kernel, {tune} searches");
     else if (r == REQ_PROGRAM_APPLY)
         start(a, APPLY, "");
     else if (i < 0 || (size_t)i >= s->survey.n)

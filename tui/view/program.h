@@ -1,6 +1,5 @@
 /* program: what the program panel does beside listing kernels. */
-#ifndef GPULOCW_TUI_VIEW_PROGRAM_H
-#define GPULOCW_TUI_VIEW_PROGRAM_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -12,5 +11,3 @@ bool program_optimize_busy(const struct app *a);
 bool program_optimize_stop(struct app *a); /* false: none runs */
 /* Its progress, or what came of it, below the panel's list of w columns; nothing before the first. */
 void program_optimize_put(struct app *a, unsigned w);
-
-#endif

@@ -1,6 +1,5 @@
 /* The program panel's O: the program made faster by `optimize`, which captures, tunes and puts in the kernels that take its
  * time, and times the whole. Without a GPU the gains are simulated. */
-#include "engine/base/base.h"
 #include "engine/rec/gain.h"
 #include "engine/service/optimized.h"
 #include "engine/workspace/args.h"
@@ -8,7 +7,6 @@
 #include "tui/app/app.h"
 #include "tui/app/work.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/program.h"
 #include "tui/view/view.h"
 
@@ -102,8 +100,7 @@ bool program_optimize_stop(struct app *a)
 static void put_kernel(struct app *a, const struct optimized_kernel *k, unsigned w)
 {
     struct page *p = &a->chart[PANEL_PROGRAM];
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     if (isnan(k->share))
         row_right(&r, ROLE_NOTE, 9, "n/a");
     else
@@ -122,16 +119,11 @@ static void put_whole(struct app *a, const struct optimizing *o, unsigned w)
     struct page *p = &a->chart[PANEL_PROGRAM];
     const struct optimized *f = &o->found;
     if (!isnan(f->gpu_ns) && !isnan(f->gpu_tuned_ns))
-        page_wrap(a, p, ROLE_TEXT, 2, w - 1,
-                  arena_printf(a->frame, "kernels %s unchanged, %s tuned%s", time_words(f->gpu_ns).s,
-                               time_words(f->gpu_tuned_ns).s,
-                               o->emulated ? ", expected of simulated times" : ""),
-                  -1);
+        page_say(a, p, ROLE_TEXT, 2, w - 1, "kernels %s unchanged, %s tuned%s", time_words(f->gpu_ns).s,
+                 time_words(f->gpu_tuned_ns).s, o->emulated ? ", expected of simulated times" : "");
     if (!isnan(f->wall_ns) && !isnan(f->wall_tuned_ns))
-        page_wrap(a, p, ROLE_TEXT, 2, w - 1,
-                  arena_printf(a->frame, "program %s unchanged, %s tuned", time_words(f->wall_ns).s,
-                               time_words(f->wall_tuned_ns).s),
-                  -1);
+        page_say(a, p, ROLE_TEXT, 2, w - 1, "program %s unchanged, %s tuned", time_words(f->wall_ns).s,
+                 time_words(f->wall_tuned_ns).s);
     page_wrap(a, p, ROLE_DIM, 2, w - 1,
               o->emulated ? "Launches and sessions are in " FOLDER "/."
                           : "Launches and sessions are in " FOLDER

@@ -1,12 +1,9 @@
 /* roof: see roof.h. */
 #include "tui/view/roof.h"
 
-#include "engine/base/base.h"
-#include "engine/session/roofline.h"
 #include "tui/app/app.h"
 #include "tui/app/page.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,9 +75,8 @@ static void power(char *out, size_t n, int e)
 
 static void put_row(struct app *a, struct page *p, const struct canvas *c, unsigned y)
 {
-    struct row r;
+    struct row r = { .arena = a->frame };
     char label[16] = "";
-    row_init(&r, a->frame);
     for (int e = (int)ceil(c->y0); e <= (int)floor(c->y1); e++)
         if (dot_row(c, e) / DOTS_Y == (long)y)
             power(label, sizeof label, e);
@@ -101,8 +97,7 @@ static void put_row(struct app *a, struct page *p, const struct canvas *c, unsig
 
 static void put_axis(struct app *a, struct page *p, const struct canvas *c)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     for (int e = (int)ceil(c->x0); e <= (int)floor(c->x1); e++) {
         char label[16];
         unsigned x = (unsigned)lround((e - c->x0) / (c->x1 - c->x0) * (c->w - 1));
@@ -111,7 +106,6 @@ static void put_axis(struct app *a, struct page *p, const struct canvas *c)
         row_put(&r, ROLE_AXIS, "%s ", label);
     }
     page_add(a, p, &r, -1);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_AXIS, "%*s", LABEL, "");
     row_put(&r, ROLE_LABEL, "operations a byte →");
     row_put(&r, ROLE_PEAK, "   ━ arithmetic");
@@ -124,7 +118,7 @@ static void put_axis(struct app *a, struct page *p, const struct canvas *c)
 
 void roof_put(struct app *a, struct page *p, const struct roofline *f, unsigned w, unsigned rows)
 {
-    struct row r;
+    struct row r = { .arena = a->frame };
     double top = roofline_compute(f);
     if (!f->valid || !(f->operations > 0) || isnan(top) || w < LABEL + LEAST || rows < 4)
         return;
@@ -143,7 +137,6 @@ void roof_put(struct app *a, struct page *p, const struct roofline *f, unsigned 
     c->y0 = fmin(c->y1 - 4, floor(log10(f->attained) - 0.3));
     draw_roofs(c, f);
     draw_launch(c, f);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " operations/s");
     page_add(a, p, &r, -1);
     for (unsigned y = 0; y < c->h; y++)

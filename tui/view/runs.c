@@ -1,21 +1,14 @@
 /* runs: the history of the session. Items are run indices of the snapshot. */
-#include "engine/base/base.h"
 #include "engine/rec/gain.h"
-#include "engine/rec/counters.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result_read.h"
 #include "engine/session/run.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/post.h"
-#include "tui/app/prompt.h"
 #include "tui/app/results/provenance.h"
 #include "tui/app/results/run_line.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/view.h"
 
 #include <math.h>
@@ -261,12 +254,11 @@ static void put_comparison(struct app *a, unsigned w)
     const struct runs_view *v = &a->runs;
     const struct session_run *x = app_run(a, v->mark[0]), *y = app_run(a, v->mark[1]);
     char t[2][TEXT_NUM];
-    struct row r;
+    struct row r = { .arena = a->frame };
     if (!x || !y)
         return;
     text_time(t[0], run_time(x));
     text_time(t[1], run_time(y));
-    row_init(&r, a->frame);
     row_put(&r, ROLE_SERIES_A, " A run %zu, %s %s", v->mark[0] + 1, t[0], origin_brief(x));
     row_put(&r, ROLE_LABEL, "  against");
     row_put(&r, ROLE_SERIES_B, "  B run %zu, %s %s", v->mark[1] + 1, t[1], origin_brief(y));
@@ -322,10 +314,9 @@ static void put_first(struct app *a, unsigned w)
 {
     const struct job_snapshot *s = a->snap;
     if (s->first_run)
-        page_wrap(a, &a->chart[PANEL_RUNS], ROLE_WARN, 1, w - 1,
-                  arena_printf(a->frame, "The last %zu of %zu runs: gpulocw replay and report show all.",
-                               s->nruns - s->first_run, s->nruns),
-                  -1);
+        page_say(a, &a->chart[PANEL_RUNS], ROLE_WARN, 1, w - 1,
+                 "The last %zu of %zu runs: gpulocw replay and report show all.",
+                 s->nruns - s->first_run, s->nruns);
 }
 
 static void runs_update(struct app *a, unsigned w, unsigned h)
@@ -463,8 +454,7 @@ static unsigned runs_request(struct app *a, enum request r)
     case REQ_RUN_SHOW: return show(a, i);
     case REQ_RUN_DELETE:
         app_post(a, run->deleted ? JOB_UNDELETE : JOB_DELETE, NULL, (long)i);
-        app_notice(a, DIAG_NOTE, "%s",
-                   view_keys(a, run->deleted ? "restored" : "deleted ({delete} again restores it)"));
+        app_notice(a, DIAG_NOTE, run->deleted ? "restored" : "deleted ({delete} again restores it)");
         return UI_REDRAW;
     case REQ_RUN_NOTE:
         prompt_open(&a->prompt, PROMPT_NOTE, "note: ", run->note, (long)i);

@@ -1,18 +1,12 @@
 /* sass: the kernel's machine code. Of a PTX text ptxas makes it, with the present options' rewrite; of a
  * program or cubin it is the code in the file, as long as no option rewrites the kernel. It is made on
  * a thread of its own and kept until text, kernel or options change. */
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/device.h"
 #include "engine/workspace/machine/machine.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
 #include "tui/app/work.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/view.h"
 
 #include <stdio.h>
@@ -105,8 +99,7 @@ static void put_summary(struct app *a, const struct sass_worker *s, unsigned w)
 {
     const struct machine_code *c = &s->code;
     struct page *p = &a->chart[PANEL_SASS];
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_TITLE, " %s",
             s->program     ? "as stored in the file"
             : s->rewritten ? "the rewritten text through ptxas"
@@ -121,7 +114,6 @@ static void put_summary(struct app *a, const struct sass_worker *s, unsigned w)
     page_flow(a, p, &r, 3, w, -1);
     if (!c->n)
         return;
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " instructions that");
     row_put(&r, ROLE_MEMORY, "  load: %u,", c->loads);
     row_put(&r, ROLE_MEMORY, "  store: %u", c->stores);

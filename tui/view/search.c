@@ -2,8 +2,6 @@
  * they come from; costs are modelled cycles. */
 #include "tui/view/search.h"
 
-#include "engine/base/base.h"
-#include "engine/rec/counters.h"
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result_read.h"
@@ -11,9 +9,7 @@
 #include "engine/session/run_kind.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/view.h"
 
 #include <math.h>
@@ -47,8 +43,7 @@ static double time_of(const struct result *r)
 
 static void put_step(struct app *a, struct page *p, const struct tune_live *l, unsigned w)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, " method");
     row_put(&r, ROLE_VALUE, " %s", l->method ? l->method : "search");
     if (l->step && a->snap->busy) /* how far it is stands in the row of progress */
@@ -66,10 +61,9 @@ static void put_step(struct app *a, struct page *p, const struct tune_live *l, u
 
 static void put_best(struct app *a, struct page *p, const struct tune_live *l, unsigned w)
 {
-    struct row r;
+    struct row r = { .arena = a->frame };
     char t[TEXT_NUM];
     double gain = gain_of(l->original, l->best);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_PEAK, " best  ");
     text_time(t, time_of(l->best));
     row_put(&r, ROLE_VALUE, "%s", t);
@@ -83,11 +77,10 @@ static void put_best(struct app *a, struct page *p, const struct tune_live *l, u
 
 static void put_next(struct app *a, struct page *p, const struct tune_live *l, unsigned w)
 {
-    struct row r;
+    struct row r = { .arena = a->frame };
     if (!l->nfrontier)
         return;
     const struct tune_candidate *c = &l->frontier[0];
-    row_init(&r, a->frame);
     row_put(&r, ROLE_CHANGED, " next  %s", options_text(a, &c->options));
     row_put(&r, ROLE_LABEL, "  %s", c->why);
     if (!isnan(c->cost)) {
@@ -119,8 +112,7 @@ static void put_kind(struct row *r, bool marks, const char *kind)
 
 static void put_head(struct app *a, struct page *p, const char *title, bool marks, unsigned w)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_TITLE, " %-10s", title);
     row_put(&r, ROLE_LABEL, "%10s", "time");
     put_kind(&r, marks, "");
@@ -141,8 +133,7 @@ static void put_candidate(struct app *a, struct page *p, const struct tune_live 
                           unsigned w)
 {
     const struct tune_candidate *c = &l->frontier[i];
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, i ? ROLE_LABEL : ROLE_CHANGED, " %-10s", i ? "queued" : "next");
     if (w >= ROOM_FOR_COSTS) {
         row_put(&r, ROLE_DIM, "%18s", "");
@@ -168,11 +159,10 @@ static void put_explored(struct app *a, struct page *p, const struct tune_live *
                          unsigned w)
 {
     const struct tune_explored *e = &l->explored[i];
-    struct row r;
+    struct row r = { .arena = a->frame };
     char t[TEXT_NUM];
     double ns = e->time_ns > 0 ? (double)e->time_ns : NAN, gain = tune_explored_gain(l, i);
     bool bad = e->status != ST_OK || e->equal == EQUAL_NO;
-    row_init(&r, a->frame);
     row_put(&r, e->became_best ? ROLE_PEAK : ROLE_DIM, " %3zu %s", i + 1,
             e->became_best ? "best  "
             : e->resumed   ? "before"

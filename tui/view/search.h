@@ -1,7 +1,6 @@
 /* search: a search of the best configuration while it goes on, and what the
  * cost model says before anything runs; parts of other panels. */
-#ifndef GPULOCW_TUI_VIEW_SEARCH_H
-#define GPULOCW_TUI_VIEW_SEARCH_H
+#pragma once
 
 struct app;
 struct options;
@@ -22,5 +21,3 @@ const char *search_why(const struct tune_live *l, const struct options *o);
 
 void cost_brief(struct app *a, struct page *p, unsigned w); /* one line or two */
 void cost_full(struct app *a, struct page *p, unsigned w);  /* both figures with their parts */
-
-#endif

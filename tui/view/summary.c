@@ -1,12 +1,7 @@
 /* summary: the first screen, for five seconds: what limits the kernel, on which lines, what to try next,
  * what was gained, what is guessed. Every figure says where it comes from. */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
-#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/limits.h"
 #include "engine/rec/result_read.h"
 #include "engine/search/advice.h"
 #include "engine/session/run.h"
@@ -16,10 +11,7 @@
 #include "tui/app/post.h"
 #include "tui/app/results/provenance.h"
 #include "tui/app/results/run_line.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/advice.h"
 #include "tui/view/view.h"
 #include "tui/view/where.h"
@@ -65,8 +57,7 @@ static void put_subject(struct app *a, const struct result *x, unsigned w)
 {
     const struct job_snapshot *s = a->snap;
     char label[PTX_LABEL], t[TEXT_NUM];
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_TITLE, " %s", ptx_label(s->kernel, label));
     if (s->spec)
         row_put(&r, ROLE_LABEL, "  grid %ux%ux%u, block %ux%ux%u", launch_grid(s->spec).x,
@@ -84,8 +75,7 @@ static void put_subject(struct app *a, const struct result *x, unsigned w)
 static void put_bar(struct app *a, const char *name, bool first, double share, unsigned percent,
                     const char *more, unsigned w)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, first ? ROLE_TITLE : ROLE_LABEL, "   %-18s", name);
     row_bar(&r, first ? ROLE_WARN : ROLE_LABEL, w >= 60 ? BAR : BAR / 2, share);
     row_right(&r, first ? ROLE_TITLE : ROLE_LABEL, 6, "%u %%", percent);
@@ -139,8 +129,7 @@ static void put_limit(struct app *a, const struct result *x, size_t run, const s
                       const struct room *room, unsigned w)
 {
     struct buf why = { 0 };
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_TITLE, " What limits it   ");
     if (!x) {
         row_put(&r, ROLE_DIM, "%s", no_limits(a, ran));
@@ -176,11 +165,10 @@ static void put_sectors(struct row *r, double sectors, double use, unsigned w)
 static void put_loads(struct app *a, const struct room *room, unsigned w)
 {
     const struct ana_kernel *k = a->snap->facts;
-    struct row r;
+    struct row r = { .arena = a->frame };
     if (!k || !k->coalesce.valid)
         return;
     double use = ana_sector_use(&k->coalesce), degree = fmax(k->coalesce.degree, use);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " Loads ");
     row_spark(&r, view_degree_role(degree), WORDS, k->coalesce.graph, WORDS, 0, 1);
     row_put(&r, view_degree_role(degree), " %.0f %% coalesced", k->coalesce.degree * 100);
@@ -189,7 +177,6 @@ static void put_loads(struct app *a, const struct room *room, unsigned w)
     page_flow(a, page(a), &r, INDENT, w - 1, -1);
     if (!k->reuse.valid || !room->reuse)
         return;
-    row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "   bytes read again:");
     row_put(&r, ROLE_VALUE, " %.0f %% by the same warp or CTA,",
             (k->reuse.intra_warp + k->reuse.intra_cta) * 100);
@@ -202,10 +189,9 @@ static void put_loads(struct app *a, const struct room *room, unsigned w)
 static void put_item(struct app *a, long item, const char *key, const char *title,
                      const struct tune_advice *x, unsigned w)
 {
-    struct row r;
+    struct row r = { .arena = a->frame };
     const char *gain = x ? advice_expected(a, x, true) : NULL;
     unsigned gained = gain ? text_width(str_of(gain)) + 2 : 0;
-    row_init(&r, a->frame);
     row_put(&r, ROLE_KEY, "   %s  ", key);
     unsigned room = w > r.width + gained + 1 ? w - r.width - gained - 1 : 0;
     struct str head = text_head(str_of(title), room);
@@ -230,8 +216,7 @@ static void put_edit(struct app *a, const struct result *x, const struct room *r
         page_wrap(a, page(a), ROLE_LABEL, INDENT, w - 1, text, -1);
         return;
     }
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, "   %s", text);
     page_add(a, page(a), &r, -1);
 }
@@ -242,8 +227,7 @@ static void put_try(struct app *a, bool better, const struct result *x, const st
 {
     size_t first = advice_next(a, better);
     unsigned shown = 0;
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_TITLE, " What to try next");
     row_put(&r, ROLE_LABEL, "%s",
             view_keys(a, a->lines             ? "  {panel-8} says why, and the options"
@@ -285,11 +269,10 @@ static const char *no_gain(const struct app *a)
 static void put_best(struct app *a, bool better, const struct options *o, double gain, size_t run,
                      unsigned w)
 {
-    struct row r;
+    struct row r = { .arena = a->frame };
     struct buf b = { 0 };
     const struct session_run *s = better ? app_run(a, run) : NULL;
     const struct result *x = s ? run_best(s) : NULL;
-    row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " What it has gained   ");
     if (!better) {
         row_put(&r, ROLE_DIM, "%s", no_gain(a));
@@ -309,8 +292,7 @@ static void put_best(struct app *a, bool better, const struct options *o, double
 static void put_guessed(struct app *a, const struct result *x, unsigned w)
 {
     const struct job_snapshot *s = a->snap;
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_TITLE, " What is guessed   ");
     if (!s->spec)
         row_put(&r, ROLE_WARN, "%s",

@@ -1,9 +1,6 @@
 /* traffic: see traffic.h. */
 #include "tui/view/traffic.h"
 
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"

@@ -1,8 +1,7 @@
 /* traffic: which load brings how much. Before a run, each load's part of the sectors that
  * the kernel's loads ask for, by the analysis; once a run has counted them, its part of the
  * sectors that L1 did not have, and its hit rate in L1. */
-#ifndef GPULOCW_TUI_VIEW_TRAFFIC_H
-#define GPULOCW_TUI_VIEW_TRAFFIC_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -23,5 +22,3 @@ struct traffic traffic_of(struct app *a);
 struct load_traffic traffic_load(const struct traffic *t, const struct ana_access *x);
 /* The loads' accesses, most traffic first, then in text order; the frame's. *n of them. */
 const uint32_t *traffic_order(struct app *a, uint32_t *n);
-
-#endif

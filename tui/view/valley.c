@@ -1,11 +1,7 @@
 /* valley: from the sweeps of the snapshot to the plot's numbers (bypass paper:
  * cache peak, cache valley, memory plateau), and the lines below the plot. */
-#include "engine/base/base.h"
-#include "engine/perfmodel/category.h"
 #include "engine/perfmodel/valley.h"
 #include "engine/rec/counter_ids.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result_read.h"
 #include "engine/search/found.h"
@@ -15,11 +11,7 @@
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/results/provenance.h"
-#include "tui/app/view_state.h"
-#include "tui/base/plot_model.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/search.h"
 #include "tui/view/valley_int.h"
 #include "tui/view/view.h"
@@ -425,8 +417,7 @@ static void put_result(struct row *r, const struct result *x, double gain, const
 
 static void put_cursor(struct app *a, const struct session_run *run, const struct points *p, unsigned w)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     const struct result *x = result_at(p->v, a->valley.cursor);
     if (p->axis && !strcmp(p->axis, "try"))
         row_put(&r, ROLE_CURSOR, " try %zu  ", a->valley.cursor + 1);
@@ -447,10 +438,9 @@ static void put_cursor(struct app *a, const struct session_run *run, const struc
 static void put_tried(struct app *a, const struct result *x, const struct tune_live *l, unsigned w)
 {
     struct buf b = { 0 };
-    struct row r;
+    struct row r = { .arena = a->frame };
     const char *why = search_why(l, result_options(x));
     options_line(result_options(x), &b);
-    row_init(&r, a->frame);
     const char *what = b.n ? b.s : "the original";
     row_put(&r, ROLE_VALUE, "   %s", what);
     if (why && strcmp(why, what) != 0)
@@ -462,10 +452,9 @@ static void put_tried(struct app *a, const struct result *x, const struct tune_l
 static void put_end(struct app *a, const char *name, enum role role, const struct result *x,
                     const struct points *p, unsigned w)
 {
-    struct row r;
+    struct row r = { .arena = a->frame };
     if (result_status(x) == ST_OK && !result_time(x)->valid)
         return; /* this axis has no such end */
-    row_init(&r, a->frame);
     row_put(&r, role, " %-4s ", name);
     put_result(&r, x, gain_of(p->over, x), p->base);
     page_flow(a, &a->page[PANEL_VALLEY], &r, 6, w, -1);
@@ -473,8 +462,7 @@ static void put_end(struct app *a, const char *name, enum role role, const struc
 
 static void put_fit(struct app *a, const struct tune_sweep *s, unsigned w)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     if (s->fit.valid) {
         row_put(&r, ROLE_FIT, " model of the curve ");
         row_put(&r, ROLE_LABEL, " hit rate: exponent α %.3g, β %.3g B per thread; residual %.1f %%",
@@ -640,8 +628,7 @@ static unsigned apply_point(struct app *a)
     if (a->valley.cursor >= p.n)
         return 0;
     app_options_set(a, result_options(result_at(p.v, a->valley.cursor)));
-    app_notice(a, DIAG_NOTE, "%s",
-               view_keys(a, "using the knobs of the point under the cursor ({undo} undoes)"));
+    app_notice(a, DIAG_NOTE, "using the knobs of the point under the cursor ({undo} undoes)");
     return UI_REDRAW;
 }
 

@@ -1,7 +1,6 @@
 /* valley_int: the points of a sweep or a search, and what may be laid over them; for the valley panel.
  */
-#ifndef GPULOCW_TUI_VIEW_VALLEY_INT_H
-#define GPULOCW_TUI_VIEW_VALLEY_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/app/view_state.h"
@@ -49,5 +48,3 @@ const char *curve_caption(struct app *a, char letter, size_t number, const struc
                           const struct session_run *other);
 /* The one best point of a curve: what the sweep or the finished search itself names. */
 size_t points_best(const struct session_run *r, const struct points *p);
-
-#endif

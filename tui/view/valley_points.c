@@ -3,9 +3,6 @@
 #include "engine/session/run.h"
 #include "tui/view/valley_int.h"
 
-#include "engine/base/base.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/result_read.h"
@@ -14,8 +11,6 @@
 #include "engine/session/session.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
-#include "tui/base/plot_model.h"
 #include "tui/view/view.h"
 
 #include <math.h>

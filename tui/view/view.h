@@ -1,7 +1,6 @@
 /* view: how each panel's content is made from the app's state: a header line, then lines of role-tagged
  * spans. The valley panel has a plot besides. */
-#ifndef GPULOCW_TUI_VIEW_VIEW_H
-#define GPULOCW_TUI_VIEW_VIEW_H
+#pragma once
 
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
@@ -84,5 +83,3 @@ size_t view_counters_run(struct app *a);
 const struct result *view_counters_result(struct app *a);
 /* Which result that is: "run 2 π=8", brief: without the options of others; the frame's. */
 const char *view_counters_name(struct app *a, bool brief);
-
-#endif

@@ -1,17 +1,10 @@
 /* where: see where.h. */
 #include "tui/view/where.h"
 
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/rec/limits.h"
 #include "engine/rec/result_read.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/page.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/source/source_int.h"
 #include "tui/view/traffic.h"
 #include "tui/view/view.h"
@@ -126,12 +119,6 @@ static const char *place_of(struct app *a, const struct hot_line *h)
                    : arena_printf(a->frame, "line %u", h->line);
 }
 
-static struct str text_of(struct app *a, const struct hot_line *h)
-{
-    struct str s = h->file ? source_cuda_line(a, h->file, h->line) : (struct str){ NULL, 0 };
-    return s.n ? s : str_trim(ptx_line_text(a->snap->module, h->ptx));
-}
-
 enum role where_heat(double share)
 {
     return share >= 0.25 ? ROLE_ERROR : share >= 0.1 ? ROLE_WARN : ROLE_VALUE;
@@ -163,9 +150,10 @@ static void put_code(struct app *a, struct row *r, struct str text, unsigned col
 
 static void put_line(struct app *a, struct page *p, const struct hot_line *h, unsigned w, unsigned cols)
 {
-    struct row r;
-    struct str place = str_of(place_of(a, h)), text = text_of(a, h);
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
+    struct str place = str_of(place_of(a, h));
+    struct str text = h->file ? source_cuda_line(a, h->file, h->line) : (struct str){ NULL, 0 };
+    text = text.n ? text : str_trim(ptx_line_text(a->snap->module, h->ptx));
     row_put(&r, ROLE_LABEL, "   ");
     row_str(&r, ROLE_LABEL, text_head(place, cols));
     row_pad(&r, 3 + cols + 1);
@@ -183,7 +171,7 @@ void where_put(struct app *a, struct page *p, const struct result *x, unsigned w
     struct hot_line v[HOT_LINES];
     size_t count = where_lines(a, x, v);
     unsigned cols = PLACE_LEAST;
-    struct row r;
+    struct row r = { .arena = a->frame };
     n = n < count ? n : count;
     for (size_t i = 0; i < n; i++) {
         unsigned c = text_width(str_of(place_of(a, &v[i])));
@@ -192,7 +180,6 @@ void where_put(struct app *a, struct page *p, const struct result *x, unsigned w
     cols = cols > PLACE_MOST ? PLACE_MOST : cols;
     if (!n)
         return;
-    row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " Where");
     row_pad(&r, 3 + cols + 1);
     row_put(&r, ROLE_LABEL, "%s", x && result_limits(x)->valid ? "share of time" : "share of loads");

@@ -1,7 +1,6 @@
 /* where: the lines of the user's source that a launch spends its time on, the worst first: by what a run
  * attributed, else by the traffic that the analysis expects. */
-#ifndef GPULOCW_TUI_VIEW_WHERE_H
-#define GPULOCW_TUI_VIEW_WHERE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "tui/base/theme.h"
@@ -36,5 +35,3 @@ size_t where_lines(struct app *a, const struct result *x, struct hot_line out[HO
 enum role where_heat(double share);
 /* The first n of them as lines of a page of w columns. */
 void where_put(struct app *a, struct page *p, const struct result *x, unsigned w, size_t n);
-
-#endif

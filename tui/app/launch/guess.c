@@ -1,11 +1,9 @@
 /* guess: see guess.h. */
 #include "tui/app/launch/guess.h"
 
-#include "engine/base/base.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/launch_edit.h"

@@ -1,7 +1,6 @@
 /* guess: a launch for a kernel that has none. The engine guesses; what no code tells, the user is asked:
  * how large the problem is, and how many threads a block has. The prompt holds the guess. */
-#ifndef GPULOCW_TUI_APP_LAUNCH_GUESS_H
-#define GPULOCW_TUI_APP_LAUNCH_GUESS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -15,5 +14,3 @@ void guess_start(struct app *a, const struct job *then);
 void guess_came(struct app *a, const struct job_snapshot *old);
 /* An answer at the prompt; false: the question was dropped, and the rest stays as guessed. */
 void guess_answer(struct app *a, const char *text, bool given);
-
-#endif

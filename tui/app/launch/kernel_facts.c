@@ -2,10 +2,7 @@
 #include "tui/app/launch/kernel_facts.h"
 
 #include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/container/container.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/work.h"

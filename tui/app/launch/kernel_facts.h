@@ -1,7 +1,6 @@
 /* kernel_facts: how large each kernel of the open file is, what it loads and its locality class, worked
  * out on a thread of its own, one kernel after the other. */
-#ifndef GPULOCW_TUI_APP_LAUNCH_KERNEL_FACTS_H
-#define GPULOCW_TUI_APP_LAUNCH_KERNEL_FACTS_H
+#pragma once
 
 struct app;
 
@@ -13,5 +12,3 @@ struct kernel_fact {
 };
 /* NULL: there is none, or it is not known yet. Starts the work at the first call. */
 const struct kernel_fact *kernel_fact(struct app *a, const char *name);
-
-#endif

@@ -1,11 +1,9 @@
 /* kernels: the kernels of the open file as a list to choose from: its launches, kernels without one, and
  * of a program, library or fatbin those of every module. Such a file is read on a thread of its own. */
-#include "engine/base/base.h"
 #include "engine/container/container.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/launch.h"
 #include "engine/session/launch_file.h"
-#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "engine/workspace/source.h"
 #include "tui/app/app.h"
@@ -13,10 +11,8 @@
 #include "tui/app/launch/kernels.h"
 #include "tui/app/page.h"
 #include "tui/app/post.h"
-#include "tui/app/view_state.h"
 #include "tui/app/work.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,8 +36,7 @@ static void clear(struct work *w)
 {
     struct kernels_worker *k = (struct kernels_worker *)w;
     for (size_t i = 0; i < k->n; i++) {
-        base_free(k->v[i].name);
-        base_free(k->v[i].where);
+        BASE_FREE(k->v[i].name, k->v[i].where);
     }
     base_free(k->v);
 }
@@ -119,8 +114,7 @@ static unsigned name_columns(unsigned w)
 
 static void put_head(struct app *a, unsigned w)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, "   kernel");
     row_pad(&r, name_columns(w));
     row_put(&r, ROLE_LABEL, "  insts loads class       %s",
@@ -143,8 +137,7 @@ static void put(struct app *a, unsigned w, long item, const char *kernel, const 
                 const char *remark)
 {
     char label[PTX_LABEL];
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_CURSOR, now ? " ▶ " : "   ");
     struct str whole = str_of(ptx_label(name, label)), head = text_head(whole, name_columns(w) - 4);
     row_put(&r, now ? ROLE_TITLE : ROLE_VALUE, "%.*s%s", (int)head.n, head.s,

@@ -1,6 +1,5 @@
 /* kernels: the kernels of the open file, to choose from. */
-#ifndef GPULOCW_TUI_APP_LAUNCH_KERNELS_H
-#define GPULOCW_TUI_APP_LAUNCH_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ unsigned view_kernels_pick(struct app *a); /* the one under the cursor is opened
 /* Opens the list when a program was opened that has several kernels, or PTX with several and no launch.
  * True: it did. */
 bool view_kernels_offer(struct app *a);
-
-#endif

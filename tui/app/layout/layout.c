@@ -1,10 +1,8 @@
 /* layout: see layout.h. */
 #include "tui/app/layout/layout.h"
 
-#include "engine/base/base.h"
 #include "tui/app/app.h"
 #include "tui/app/config.h"
-#include "tui/base/request.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* layout: which panels stand side by side, and where the borders between them are. Each layout is a row
  * of a table; its borders move by keys and by mouse, and are kept from one start to the next. */
-#ifndef GPULOCW_TUI_APP_LAYOUT_LAYOUT_H
-#define GPULOCW_TUI_APP_LAYOUT_LAYOUT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -66,5 +65,3 @@ bool layout_set_borders(struct layout_view *v, struct str text);
 void layout_settings(const struct layout_view *v, struct buf *out);
 /* The command ":layout NAME"; without a name, what there is. */
 unsigned layout_command(struct app *a, const char *name);
-
-#endif

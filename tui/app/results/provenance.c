@@ -1,7 +1,6 @@
 /* provenance: see provenance.h. */
 #include "tui/app/results/provenance.h"
 
-#include "engine/base/base.h"
 #include "engine/rec/launch_read.h"
 #include "engine/session/baseline.h"
 #include "engine/workspace/snapshot.h"

@@ -2,8 +2,6 @@
 #include "engine/session/run.h"
 #include "tui/app/results/run_line.h"
 
-#include "engine/base/base.h"
-#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result_read.h"
 #include "engine/search/found.h"

@@ -1,6 +1,5 @@
 /* run_line: what a finished run came to, in one line. */
-#ifndef GPULOCW_TUI_APP_RESULTS_RUN_LINE_H
-#define GPULOCW_TUI_APP_RESULTS_RUN_LINE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -25,5 +24,3 @@ const struct result *run_original_now(const struct app *a, size_t *run);
 const struct result *run_of_options(const struct app *a, const struct options *o, size_t *run);
 /* "run 2: 24.1 µs (whole), 1.60x vs the original, equal ✓"; nothing where the run has no time. */
 void run_line(const struct app *a, size_t run, struct buf *out);
-
-#endif

@@ -1,11 +1,7 @@
 /* source, part 2: the lines of the source panel and what its keys do. */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/view/source/source_int.h"
 #include "tui/view/traffic.h"
@@ -339,8 +335,7 @@ static unsigned rewritten(struct app *a)
     bool found = s->mode == SRC_SIDE && source_first_change(a);
     s->wants_change = s->mode == SRC_SIDE && !found;
     if (found) {
-        app_notice(a, DIAG_NOTE, "%s",
-                   view_keys(a, "the first change; {next-change} and {previous-change} go on"));
+        app_notice(a, DIAG_NOTE, "the first change; {next-change} and {previous-change} go on");
         return UI_REDRAW;
     }
     if (line)
@@ -356,9 +351,9 @@ static unsigned next_change(struct app *a, int by)
     if (s->mode != SRC_ORIGINAL && s->nlines &&
         source_to_change(a, by > 0 ? (at + 1) % s->nlines : (at + s->nlines - 1) % s->nlines, by))
         return UI_REDRAW;
-    app_notice(a, DIAG_NOTE, "%s",
-               view_keys(a, s->mode == SRC_ORIGINAL ? "{rewritten} shows the rewritten text first"
-                                                    : "the rewrite changes nothing"));
+    app_notice(a, DIAG_NOTE,
+               s->mode == SRC_ORIGINAL ? "{rewritten} shows the rewritten text first"
+                                       : "the rewrite changes nothing");
     return UI_REDRAW;
 }
 
@@ -385,8 +380,7 @@ static unsigned source_request(struct app *a, enum request r)
     case REQ_SRC_TREE:
         a->tree_access = source_access(a);
         if (a->tree_access < 0) {
-            app_notice(a, DIAG_NOTE, "%s",
-                       view_keys(a, "no memory access on this line: {next-load} goes to the next load"));
+            app_notice(a, DIAG_NOTE, "no memory access on this line: {next-load} goes to the next load");
             break;
         }
         a->overlay = OVERLAY_TREE;

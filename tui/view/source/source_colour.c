@@ -1,8 +1,6 @@
 /* source, part 3: PTX in colour, one line at a time: no state between lines. */
-#include "engine/base/base.h"
 #include "tui/view/view.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/source/source_int.h"
 
 #include <ctype.h>

@@ -1,12 +1,10 @@
 /* source, part 5: from PTX back to the CUDA line it was compiled from. A text compiled with -lineinfo or
  * -G has .file and .loc directives (PTX ISA 11.5); without them there is nothing to tell. */
-#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
+#include "engine/base/list.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/source/source_int.h"
 
 #include <stdio.h>
@@ -15,15 +13,9 @@
 /* First instruction of the function on this line or after it; NULL: none. */
 static const struct ptx_inst *inst_from(const struct ptx_func *f, uint32_t line)
 {
-    uint32_t lo = 0, hi = f->ninsts;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (f->insts[mid].at.line < line)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < f->ninsts ? &f->insts[lo] : NULL;
+    uint32_t k;
+    BISECT(k, f->ninsts, f->insts[k].at.line < line);
+    return k < f->ninsts ? &f->insts[k] : NULL;
 }
 
 /* As it was named to the compiler, or beside the PTX, for who moved both. */

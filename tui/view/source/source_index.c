@@ -2,15 +2,11 @@
  * stands on which line, what can be folded, which line of the rewritten text
  * belongs to which line of the original. Made anew when the snapshot's module,
  * facts or rewrite change, never in between. */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/pass/pass.h"
+#include "engine/base/list.h"
 #include "engine/ptx/edit.h"
-#include "engine/ptx/ptx.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
 #include "tui/view/source/source_int.h"
 #include "tui/view/view.h"
@@ -30,9 +26,7 @@ void source_index_free(struct source_view *s)
     s->cuda = (struct cuda_text){ 0 };
     lines_free(&s->old);
     lines_free(&s->new);
-    base_free(s->mark);
-    base_free(s->line);
-    base_free(s->folded);
+    BASE_FREE(s->mark, s->line, s->folded);
     s->mark = NULL;
     s->line = NULL;
     s->folded = NULL;
@@ -74,15 +68,9 @@ struct str source_line_text(const struct text_lines *l, uint32_t line)
 /* Line (1-based) that holds byte `off`. */
 static uint32_t line_at(const struct text_lines *l, uint32_t off)
 {
-    uint32_t lo = 0, hi = l->n;
-    while (lo + 1 < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (l->off[mid] <= off)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo + 1;
+    uint32_t k;
+    BISECT(k, l->n, l->off[k] <= off);
+    return k ? k : 1;
 }
 
 static void mark_accesses(struct source_view *s, const struct ana_kernel *k)

@@ -1,14 +1,9 @@
 /* source, part 4: what is known of the line under the cursor, in words: the
  * lines below the text. */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
-#include "tui/base/request.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/source/source_int.h"
 #include "tui/view/traffic.h"
 #include "tui/view/view.h"
@@ -62,8 +57,7 @@ static void put_traffic(struct app *a, struct row *r, const struct ana_access *x
 
 static void put_facts(struct app *a, struct page *p, const struct ana_access *x, unsigned w)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_MEMORY, " %s",
             x->atomic     ? "Atomic"
             : x->prefetch ? "Prefetch"
@@ -105,8 +99,7 @@ static void put_facts(struct app *a, struct page *p, const struct ana_access *x,
 static void put_address(struct app *a, struct page *p, const struct ana_access *x, unsigned w)
 {
     struct page whole = { 0 };
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, " address ");
     if (x->address)
         row_put(&r, ROLE_VALUE, "%s", x->address);
@@ -114,7 +107,6 @@ static void put_address(struct app *a, struct page *p, const struct ana_access *
         row_put(&r, ROLE_WARN, "%s%s", x->address ? "  " : "unknown: ", x->unknown);
     page_flow(a, &whole, &r, 9, w, -1);
     for (size_t i = 0; i < whole.n && i < 2; i++) {
-        row_init(&r, a->frame);
         for (unsigned k = 0; k < whole.line[i].n; k++)
             row_str(&r, whole.line[i].v[k].role, whole.line[i].v[k].s);
         if (i == 1 && whole.n > 2)
@@ -127,8 +119,7 @@ static void put_address(struct app *a, struct page *p, const struct ana_access *
  */
 static bool put_cuda(struct app *a, struct page *p, uint32_t line)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     if (!source_cuda(a, &r, line))
         return false;
     page_add(a, p, &r, -1);
@@ -137,8 +128,7 @@ static bool put_cuda(struct app *a, struct page *p, uint32_t line)
 
 static void put_legend(struct app *a, struct page *p, uint32_t line)
 {
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     if (put_cuda(a, p, line)) {
         row_put(&r, ROLE_DIM,
                 " degree: 100 %% when lanes read neighbours   s/r: 32-byte sectors   ] next load");
@@ -148,7 +138,6 @@ static void put_legend(struct app *a, struct page *p, uint32_t line)
     row_put(&r, ROLE_DIM,
             " degree: 100 %% when lanes read neighbours   s/r: 32-byte sectors per request");
     page_add(a, p, &r, -1);
-    row_init(&r, a->frame);
     row_put(&r, ROLE_DIM, "%s",
             view_keys(a, " share: of all traffic   op: ca caches, cg bypasses, π by warp   "
                          "{next-load} {hottest-load}: loads"));

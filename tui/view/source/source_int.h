@@ -1,6 +1,5 @@
 /* source_int: what the parts of the source view share. */
-#ifndef GPULOCW_TUI_VIEW_SOURCE_SOURCE_INT_H
-#define GPULOCW_TUI_VIEW_SOURCE_SOURCE_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -37,5 +36,3 @@ struct str source_cuda_line(struct app *a, uint32_t file, uint32_t n);
 void source_info(struct app *a, unsigned w);
 /* The engine's error about a line of the shown file, NULL: none. */
 const struct job_message *source_error_at(const struct app *a, uint32_t line);
-
-#endif

@@ -1,16 +1,10 @@
 /* source, part 3: definitions of registers, and the address of a load followed
  * back through them, drawn as the papers' syntax tree (coalesce, cluster). */
-#include "engine/analysis/analysis.h"
-#include "engine/base/base.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/meaning.h"
-#include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
-#include "tui/app/view_state.h"
 #include "tui/base/text.h"
-#include "tui/base/theme.h"
 #include "tui/view/source/source_int.h"
 #include "tui/view/view.h"
 
@@ -110,8 +104,7 @@ static struct str inst_text(const struct tree *t, const struct ptx_inst *i)
 static void tree_line(struct tree *t, const char *branch, struct str text, uint32_t line,
                       const char *remark)
 {
-    struct row r;
-    row_init(&r, t->a->frame);
+    struct row r = { .arena = t->a->frame };
     row_put(&r, ROLE_BORDER, " %.*s%s", (int)t->nprefix, t->prefix, branch);
     source_colour(&r, text, (struct str){ "", 0 });
     if (line)
@@ -195,8 +188,7 @@ void view_tree_update(struct app *a, unsigned w)
     t.path[t.depth++] = x->inst;
     tree_children(&t, x->inst, &regs);
     page_blank(a, &a->over);
-    struct row r;
-    row_init(&r, a->frame);
+    struct row r = { .arena = a->frame };
     row_put(&r, ROLE_LABEL, " address  ");
     page_add(a, &a->over, &r, -1);
     page_wrap(a, &a->over, ROLE_VALUE, 3, w - 2, x->address ? x->address : "unknown", -1);
