@@ -1,6 +1,5 @@
 /* Private to the library: a handle, and a call on it. */
-#ifndef GPULOCW_API_API_INT_H
-#define GPULOCW_API_API_INT_H
+#pragma once
 
 #include "engine/api/gpulocw.h"
 #include "engine/base/base.h"
@@ -36,5 +35,3 @@ bool api_begin(gpulocw *g, struct api_quiet *q);
 void api_end(gpulocw *g, struct api_quiet *q);
 /* The diagnostics of the handle. */
 void api_say(gpulocw *g, const struct diags *ds);
-
-#endif
