@@ -4,7 +4,7 @@
 #include "engine/cmd/measurement.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/compare_doc.h"
 #include "engine/search/found.h"
 #include "engine/session/run.h"
@@ -56,15 +56,16 @@ static enum status open_text(struct side *x, const struct args *a, size_t which,
 
 static enum status run_texts(struct side side[2], struct result *r, struct diags *ds)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     enum status st = ST_OK;
     for (size_t i = 0; i < 2 && st == ST_OK; i++)
-        st = tune_run_one(side[i].m.bench, &none, &r[i], ds);
-    for (size_t i = 0; i < 2 && st == ST_OK && r[0].sampled != r[1].sampled; i++)
-        if (r[i].sampled)
-            st = tune_time_whole(side[i].m.bench, &none, &r[i], ds);
+        st = tune_run_one(side[i].m.bench, none, result_slot(r, i), ds);
+    for (size_t i = 0;
+         i < 2 && st == ST_OK && result_sampled(result_at(r, 0)) != result_sampled(result_at(r, 1)); i++)
+        if (result_sampled(result_at(r, i)))
+            st = tune_time_whole(side[i].m.bench, none, result_slot(r, i), ds);
     for (size_t i = 0; i < 2 && st == ST_OK; i++)
-        st = r[i].status;
+        st = result_status(result_at(r, i));
     return st;
 }
 
@@ -122,8 +123,8 @@ static enum status compare_sessions(struct side side[2], const struct args *a, s
                             *now = old ? newest(side[1].session, run->kernel) : NULL;
         if (!now)
             continue;
-        r[2 * *n] = *old;
-        r[2 * *n + 1] = *now;
+        result_copy(result_slot(r, 2 * *n), old);
+        result_copy(result_slot(r, 2 * *n + 1), now);
         c[*n].name = run->kernel;
         c[*n].old_module = side[0].text;
         c[(*n)++].now_module = side[1].text;
@@ -182,14 +183,14 @@ static enum status show(struct args *a, const struct compared *c, size_t n)
 
 static enum status compare_files(struct args *a, struct side side[2], struct diags *ds)
 {
-    struct result *r = base_alloc(2 * KERNELS_MOST * sizeof *r);
+    struct result *r = result_list((size_t)2 * KERNELS_MOST);
     struct compared c[KERNELS_MOST] = { 0 };
     size_t n = 0;
     double most;
     enum status st = r ? most_allowed(a, &most, ds) : ST_NOMEM;
     for (size_t i = 0; st == ST_OK && i < KERNELS_MOST; i++) {
-        c[i].old = &r[2 * i];
-        c[i].now = &r[2 * i + 1];
+        c[i].old = result_at(r, 2 * i);
+        c[i].now = result_at(r, 2 * i + 1);
     }
     if (st == ST_OK)
         st = base_stem(a->file[0], ".json") ? compare_sessions(side, a, c, r, &n, ds)

@@ -11,7 +11,7 @@
 #include "engine/rec/opt_memory.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_softcache.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/document.h"
 #include "engine/session/documents.h"
 #include "engine/workspace/args.h"
@@ -254,25 +254,28 @@ static enum status open_bench(const struct args *a, const struct workspace *s, s
  */
 static enum status settle_softcache(struct args *a, struct workspace *s, struct diags *ds)
 {
-    struct options o = options_default();
     struct tune_bench *bench = NULL;
-    struct result r = result_empty();
     if (opt_softcache(a->options)->lines != OPT_SOFTCACHE_AUTO || opt_softcache(a->options)->data[0] ||
         !s->spec)
         return ST_OK;
-    opt_softcache(&o)->lines = OPT_SOFTCACHE_AUTO;
-    opt_memory(&o)->assume_restrict = opt_memory(a->options)->assume_restrict;
-    enum status st = open_bench(a, s, &bench, ds);
-    if (st == ST_OK)
-        st = tune_run_one(bench, &o, &r, ds);
-    if (st == ST_OK && r.status == ST_OK) {
-        opt_softcache(a->options)->lines = opt_softcache(&r.options)->lines;
-        memcpy(opt_softcache(a->options)->data, opt_softcache(&r.options)->data,
-               sizeof opt_softcache(a->options)->data);
-        diag_add(ds, DIAG_NOTE, "profile", NULL, NO_SPAN, "%s", r.message);
+    struct options *o = options_new();
+    struct result *r = result_new();
+    enum status st = o && r ? open_bench(a, s, &bench, ds) : ST_NOMEM;
+    if (st == ST_OK) {
+        opt_softcache(o)->lines = OPT_SOFTCACHE_AUTO;
+        opt_memory(o)->assume_restrict = opt_memory(a->options)->assume_restrict;
+        st = tune_run_one(bench, o, r, ds);
+    }
+    if (st == ST_OK && result_status(r) == ST_OK) {
+        const struct opt_softcache *chosen = opt_softcache(result_options(r));
+        opt_softcache(a->options)->lines = chosen->lines;
+        memcpy(opt_softcache(a->options)->data, chosen->data, sizeof chosen->data);
+        diag_add(ds, DIAG_NOTE, "profile", NULL, NO_SPAN, "%s", result_message(r));
     }
     tune_bench_close(bench);
-    return st == ST_OK ? r.status : st;
+    st = st == ST_OK ? result_status(r) : st;
+    BASE_FREE(o, r);
+    return st;
 }
 
 /* Tiles in another order are written where a launch has shown that they are independent. */

@@ -6,7 +6,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/documents.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
@@ -94,10 +94,10 @@ enum status measurement_bench(struct workspace *s, struct args *a, struct measur
 enum status measurement_original(struct workspace *s, struct args *a, struct result *r, struct diags *ds)
 {
     struct measure m = { .bench = NULL };
-    struct options none = options_default();
+    const struct options *none = options_none();
     enum status st = measurement_bench_of(s, a, &m, ds);
     if (st == ST_OK)
-        st = tune_run_one(m.bench, &none, r, ds);
+        st = tune_run_one(m.bench, none, r, ds);
     tune_bench_close(m.bench);
     return st;
 }
@@ -112,9 +112,9 @@ void measurement_progress(void *ctx, double done, const char *what)
 /* ---- run ---- */
 static enum status exit_of(const struct result *r)
 {
-    return r->status != ST_OK                                ? r->status
-           : r->equal == EQUAL_NO || r->captured == EQUAL_NO ? ST_DIFFER
-                                                             : ST_OK;
+    return result_status(r) != ST_OK                                       ? result_status(r)
+           : result_equal(r) == EQUAL_NO || result_captured(r) == EQUAL_NO ? ST_DIFFER
+                                                                           : ST_OK;
 }
 
 static enum status save_run(struct args *a, const struct measure *m, const struct result *r,
@@ -123,7 +123,7 @@ static enum status save_run(struct args *a, const struct measure *m, const struc
     struct measurement w = { .a = a, .ds = ds };
     enum status st = measurement_session(&w, m, RUN_ONE);
     if (st == ST_OK && w.run) {
-        *w.run->one = *r;
+        result_copy(w.run->one, r);
         w.points = 1;
         bool whole = !a->prove || session_run_prove(w.run, proof);
         measurement_save(&w);
@@ -136,7 +136,7 @@ static enum status save_run(struct args *a, const struct measure *m, const struc
 static void put_run(const struct args *a, const struct workspace *s, const struct result *r,
                     const struct tune_proof *proof, struct diags *ds, struct buf *out)
 {
-    struct load_classes c = workspace_classes(s, &r->options);
+    struct load_classes c = workspace_classes(s, result_options(r));
     cmd_classes_warn(&c, &s->info, ds);
     if (a->json) {
         json_result(r, &s->info, s->kernel, s->race, &c, a->prove ? proof : NULL, out);
@@ -178,10 +178,11 @@ int cmd_run(struct args *a)
     struct diags ds = { 0 };
     struct workspace s = { 0 };
     struct measure m = { .bench = NULL };
-    struct result r = result_empty();
+    struct result *r = result_new();
     struct buf out = { 0 };
     struct tune_proof proof = { 0 };
-    enum status st = measure_contradictions(a->options, &ds); /* before anything is opened in vain */
+    enum status st =
+        r ? measure_contradictions(a->options, &ds) : ST_NOMEM; /* before anything is opened in vain */
     if (st == ST_OK)
         st = time_only(a, &ds);
     if (st == ST_OK)
@@ -193,22 +194,23 @@ int cmd_run(struct args *a)
     if (st == ST_OK && a->outputs)
         st = outputs_check(s.spec, a->outputs, a->force, &ds);
     if (st == ST_OK)
-        st = measure_run(&m, a->options, &r, &ds);
-    if (st == ST_OK && r.status == ST_OK && !a->time_only)
-        st = outputs_captured(m.bench, s.spec, &r, &ds);
+        st = measure_run(&m, a->options, r, &ds);
+    if (st == ST_OK && result_status(r) == ST_OK && !a->time_only)
+        st = outputs_captured(m.bench, s.spec, r, &ds);
     if (st == ST_OK)
-        st = measure_attack(&m, &r, &proof, &ds);
+        st = measure_attack(&m, r, &proof, &ds);
     if (st == ST_OK) {
         measure_say_idle(a->options, &ds);
-        put_run(a, &s, &r, &proof, &ds, &out);
+        put_run(a, &s, r, &proof, &ds, &out);
         measurement_proof_text(a, &proof, &out);
         cmd_put(a, &out);
-        enum status kept = save_run(a, &m, &r, &proof, &ds);
-        if (kept == ST_OK && a->outputs && r.status == ST_OK)
+        enum status kept = save_run(a, &m, r, &proof, &ds);
+        if (kept == ST_OK && a->outputs && result_status(r) == ST_OK)
             kept = outputs_write(m.bench, s.spec, a->outputs, &ds);
-        st = kept == ST_OK ? exit_of(&r) : kept;
+        st = kept == ST_OK ? exit_of(r) : kept;
     }
     buf_free(&out);
+    base_free(r);
     tune_bench_close(m.bench);
     workspace_close(&s);
     return cmd_finish(a, st, &ds);

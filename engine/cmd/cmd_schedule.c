@@ -19,7 +19,7 @@
 
 enum { SCHEDULES = 48 };
 struct schedule {
-    struct options options;
+    struct options *options; /* of the list's */
     struct dim3u grid, block;
     bool legal;
     char why[256];
@@ -27,6 +27,7 @@ struct schedule {
 };
 struct list {
     struct schedule *v;
+    struct options *options; /* SCHEDULES, owned */
     size_t n;
 };
 
@@ -34,8 +35,8 @@ static void add(struct list *l, const char *line)
 {
     if (l->n == SCHEDULES)
         return;
-    l->v[l->n].options = options_default();
-    if (options_parse_line(&l->v[l->n].options, str_of(line), NULL) == ST_OK)
+    l->v[l->n].options = options_put(l->options, l->n, options_none());
+    if (options_parse_line(l->v[l->n].options, str_of(line), NULL) == ST_OK)
         l->n++;
 }
 
@@ -70,7 +71,7 @@ static enum status judge(struct schedule *c, const struct workspace *s, struct t
 {
     struct diags why = { 0 };
     struct pass_output out;
-    struct pass_input in = workspace_input(s, &c->options);
+    struct pass_input in = workspace_input(s, c->options);
     enum status st = pass_apply(&in, &out, &why);
     c->legal = st == ST_OK;
     for (size_t k = 0; st != ST_OK && k < why.n; k++)
@@ -80,7 +81,7 @@ static enum status judge(struct schedule *c, const struct workspace *s, struct t
         c->grid = out.grid;
         c->block = out.block;
         pass_output_free(&out);
-        st = tune_predict(bench, &c->options, &c->cost);
+        st = tune_predict(bench, c->options, &c->cost);
     }
     diags_free(&why);
     return st == ST_REFUSED ? ST_OK : st;
@@ -108,7 +109,7 @@ static void put_text(const struct list *l, const struct workspace *s, struct buf
         const struct schedule *c = &l->v[i];
         struct buf line = { 0 };
         char grid[48], block[48];
-        options_line(&c->options, &line);
+        options_line(c->options, &line);
         snprintf(grid, sizeof grid, "%ux%ux%u", c->grid.x, c->grid.y, c->grid.z);
         snprintf(block, sizeof block, "%ux%ux%u", c->block.x, c->block.y, c->block.z);
         if (c->legal && c->cost.valid)
@@ -134,7 +135,7 @@ static void put_json(const struct list *l, const struct workspace *s, struct buf
         const struct schedule *c = &l->v[i];
         bool known = c->legal && c->cost.valid;
         struct buf line = { 0 };
-        options_line(&c->options, &line);
+        options_line(c->options, &line);
         jw_obj(&w);
         jw_put_str(&w, "options", line.s ? line.s : "");
         jw_put_bool(&w, "legal", c->legal);
@@ -158,9 +159,9 @@ static void put_json(const struct list *l, const struct workspace *s, struct buf
 enum status cmd_schedules(const struct args *a, const struct workspace *s, struct diags *ds)
 {
     struct tune_bench *bench = NULL;
-    struct list l = { base_alloc(SCHEDULES * sizeof *l.v), 0 };
+    struct list l = { base_alloc(SCHEDULES * sizeof *l.v), options_list(SCHEDULES), 0 };
     if (!s->spec) {
-        base_free(l.v);
+        BASE_FREE(l.v, l.options);
         struct diag *d = diag_add(ds, DIAG_ERROR, "launch", s->module->path, NO_SPAN,
                                   "no launch description: a loop schedule needs its grid and block");
         diag_hint(d, "write one beside the PTX (docs/reference/launch.md) or give it with --launch");
@@ -172,7 +173,8 @@ enum status cmd_schedules(const struct args *a, const struct workspace *s, struc
                           .assume_restrict = opt_memory(a->options)->assume_restrict,
                           .cancel = a->cancel,
                           .quick = true };
-    enum status st = l.v ? ana_run(s->module, str_of(s->kernel), &o, &own.facts, ds) : ST_NOMEM;
+    enum status st =
+        l.v && l.options ? ana_run(s->module, str_of(s->kernel), &o, &own.facts, ds) : ST_NOMEM;
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, own.facts };
     if (st == ST_OK)
         st = tune_bench_open_model(&subject, &bench, ds);
@@ -191,6 +193,6 @@ enum status cmd_schedules(const struct args *a, const struct workspace *s, struc
     }
     tune_bench_close(bench);
     ana_free(own.facts);
-    base_free(l.v);
+    BASE_FREE(l.v, l.options);
     return st;
 }

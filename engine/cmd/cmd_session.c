@@ -21,7 +21,7 @@ static void put_found(const struct session_run *r, struct buf *out)
     struct buf line = { 0 };
     unsigned all = r->found->launches, twice = r->found->whole + r->found->again;
     char label[PTX_LABEL];
-    options_line(&r->found->options, &line);
+    options_line(r->found->options, &line);
     buf_printf(out, "tune of %s on %s: %u of %u configurations tried\n", ptx_label(r->kernel, label),
                r->dev.name, all > twice ? all - twice : all, r->found->space);
     if (r->found->leave_alone)

@@ -5,7 +5,7 @@
 #include "engine/pass/pass.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/advice.h"
 #include "engine/search/found.h"
 #include "engine/search/live.h"
@@ -22,13 +22,15 @@
 #include <string.h>
 
 /* What is fastest on another launch, where that is something else. */
-static void best_there(const struct tune_found *f, const struct tune_data_set *d, struct buf *out)
+static void best_there(const struct tune_found *f, unsigned set, struct buf *out)
 {
+    const struct tune_data_set *d = &f->set[set];
+    const struct options *best = options_at(f->set_best, set);
     struct buf line = { 0 };
-    options_line(&d->best, &line);
+    options_line(best, &line);
     if (!line.n && d->gain < 1)
         buf_puts(out, "; best there: leave it alone");
-    else if (line.n && !options_equal(&d->best, &f->options))
+    else if (line.n && !options_equal(best, f->options))
         buf_printf(out, "; best there: %s %s", line.s, gain_words(d->best_gain).s);
     buf_free_checked(&line, out);
 }
@@ -46,7 +48,7 @@ static void sets_text(const struct tune_found *f, struct buf *out)
         else
             buf_printf(out, "n/a: %s", d->message);
         if (d->gain > 0)
-            best_there(f, d, out);
+            best_there(f, i, out);
         buf_puts(out, "\n");
     }
     if (f->nsets)
@@ -72,7 +74,7 @@ static void ranking_text(const struct tune_found *f, const struct dev_info *dev,
             dev->name, "paper", "extended");
     for (unsigned i = 0; i < f->nranking; i++) {
         struct buf line = { 0 };
-        options_line(&f->ranking[i].options, &line);
+        options_line(options_at(f->ranked, i), &line);
         buf_printf(out, "%14.4g %14.4g   %s\n", f->ranking[i].cost.paper, f->ranking[i].cost.extended,
                    line.n ? line.s : "(as it is)");
         buf_free_checked(&line, out);
@@ -113,7 +115,7 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
 {
     struct buf out = { 0 }, line = { 0 };
     const char *origin = s->info.kind == DEV_SIMULATED ? "simulated" : "measured";
-    options_line(&f->options, &line);
+    options_line(f->options, &line);
     char label[PTX_LABEL];
     buf_printf(&out, "%s on %s, all times %s\n", ptx_label(s->kernel, label), s->info.name, origin);
     ranking_text(f, &s->info, &out);
@@ -170,7 +172,7 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
 static enum status apply(const struct args *a, const struct workspace *s, const struct tune_found *f,
                          struct diags *ds)
 {
-    struct pass_input in = workspace_input(s, &f->options);
+    struct pass_input in = workspace_input(s, f->options);
     struct pass_output code = { 0 };
     struct buf diff = { 0 };
     char *path = workspace_tuned_name(a->file[0]);
@@ -184,9 +186,9 @@ static enum status apply(const struct args *a, const struct workspace *s, const 
         if (st == ST_OK)
             diag_add(ds, DIAG_NOTE, "tuned", path, NO_SPAN, "written");
         if (st == ST_OK)
-            st = workspace_launch_write(path, s->spec, &f->options, &code, ds);
+            st = workspace_launch_write(path, s->spec, f->options, &code, ds);
         if (st == ST_OK)
-            workspace_say_launch(s->spec, &f->options, &code, ds);
+            workspace_say_launch(s->spec, f->options, &code, ds);
     }
     buf_free(&diff);
     base_free(path);
@@ -212,7 +214,7 @@ static void print_compared(const struct args *a, const struct tune_found *f, siz
                    "launches", "gain");
     for (size_t i = 0; i < n && !a->json; i++) {
         struct buf line = { 0 };
-        options_line(&f[i].options, &line);
+        options_line(f[i].options, &line);
         buf_printf(&out, "%-18s %8u %8s   %s\n", compared[i], f[i].launches,
                    gain_words(gain_of(f[i].original, f[i].best)).s,
                    f[i].leave_alone ? "leave it alone"
@@ -250,8 +252,8 @@ static void on_point(void *ctx, const struct result *r, const char *why)
     const struct session_run *run = t->w->run;
     if (tune_untimed(r))
         t->missing++;
-    if (base_grow((void **)&t->done, t->ndone, &t->cap, sizeof *t->done))
-        t->done[t->ndone++] = *r;
+    if (base_grow((void **)&t->done, t->ndone, &t->cap, result_bytes()))
+        result_copy(result_slot(t->done, t->ndone++), r);
     if (!run || result_probe_ctas(r) ||
         !in_trail(run, r)) /* of an earlier search: in the file already */
         measurement_point(t->w, r, why);
@@ -537,14 +539,14 @@ static void print_prediction(const struct args *a, const struct workspace *s,
 {
     struct buf out = { 0 }, line = { 0 };
     char label[PTX_LABEL];
-    struct options none = options_default();
-    options_line(&asked->options, &line);
+    const struct options *none = options_none();
+    options_line(a->options, &line);
     if (a->json)
-        json_prediction(original, asked, f, &s->info, s->kernel, &out);
+        json_prediction(original, a->options, asked, f, &s->info, s->kernel, &out);
     else {
         buf_printf(&out, "%s as it is: ", ptx_label(s->kernel, label));
         tune_prediction_text(original, s->info.name, &out);
-        if (!options_equal(&asked->options, &none)) {
+        if (!options_equal(a->options, none)) {
             buf_printf(&out, "%s: ", line.s ? line.s : "");
             tune_prediction_text(asked, s->info.name, &out);
         }
@@ -561,7 +563,7 @@ int cmd_predict(struct args *a)
     struct tune_bench *model = NULL;
     struct tune_prediction original, asked;
     struct tune_pi_forecast f;
-    struct options none = options_default();
+    const struct options *none = options_none();
     enum status st = measurement_subject(&s, a, true, &ds);
     struct tune_subject subject = { s.module, s.spec, &s.data, s.dev, s.facts };
     if (st == ST_OK)
@@ -570,7 +572,7 @@ int cmd_predict(struct args *a)
     if (st == ST_OK)
         tune_bench_watch(model, &ob);
     if (st == ST_OK)
-        st = tune_predict(model, &none, &original);
+        st = tune_predict(model, none, &original);
     if (st == ST_OK)
         st = tune_predict(model, a->options, &asked);
     if (st == ST_OK)

@@ -8,7 +8,6 @@
 #include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/options.h"
 #include "engine/rec/energy.h"
 #include "engine/report/report.h"
 #include "engine/session/run.h"
@@ -123,8 +122,8 @@ static const char *equal_text(const struct result *r)
                                         "equal within the stated tolerance",
                                         "DIFFERENT from the original's",
                                         "equal to the original's where they were made, by some CTAs" };
-    struct options none = options_default();
-    if (result_equal(r) == EQUAL_NO && options_equal(result_options(r), &none))
+    const struct options *none = options_none();
+    if (result_equal(r) == EQUAL_NO && options_equal(result_options(r), none))
         return "NOT REPEATABLE: the original's own change from one launch to the next";
     if (result_equal(r) == EQUAL_UNKNOWN && result_part(r)->all_ctas)
         return "not made (--time-only)";

@@ -3,7 +3,7 @@
 #include "engine/tune/tune.h"
 
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/document.h"
 #include "engine/workspace/workspace.h"
 
@@ -239,22 +239,20 @@ enum status outputs_captured(struct tune_bench *bench, const struct launch_spec 
             st = compare_output(bench, l, i, room, &d, ds);
     }
     base_free(room);
-    if (any && st == ST_OK) {
-        r->captured = !d.bytes ? EQUAL_YES : d.beyond ? EQUAL_NO : EQUAL_WITHIN;
-        r->captured_differ = d.bytes;
-    }
+    if (any && st == ST_OK)
+        result_captured_set(r, !d.bytes ? EQUAL_YES : d.beyond ? EQUAL_NO : EQUAL_WITHIN, d.bytes);
     return st;
 }
 
 void outputs_captured_text(const struct result *r, struct buf *out)
 {
-    if (r->captured == EQUAL_UNKNOWN)
+    if (result_captured(r) == EQUAL_UNKNOWN)
         return;
     buf_puts(out, "captured  ");
-    if (r->captured == EQUAL_YES)
+    if (result_captured(r) == EQUAL_YES)
         buf_puts(out, "equal to what the captured launch left\n");
     else
         buf_printf(out, "%s what the captured launch left: %llu bytes differ\n",
-                   r->captured == EQUAL_NO ? "differs from" : "within the stated tolerance of",
-                   (unsigned long long)r->captured_differ);
+                   result_captured(r) == EQUAL_NO ? "differs from" : "within the stated tolerance of",
+                   (unsigned long long)result_captured_differ(r));
 }

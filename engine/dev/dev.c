@@ -8,7 +8,7 @@
 #include "engine/dev/worker/proxy.h"
 #include "engine/rec/counter_ids.h"
 #include "engine/rec/data.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -347,12 +347,12 @@ enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, co
         return ST_OK;
     }
     enum status st = d->ops->launch(d, c, b, r, out, ds);
-    if (st != ST_OK && out->status == ST_OK)
+    if (st != ST_OK && result_status(out) == ST_OK)
         dev_result_from_diags(out, st, ds);
-    if (r->energy && !energy_asked(&out->energy))
-        snprintf(out->energy.why, sizeof out->energy.why, "%s",
-                 d->info.kind == DEV_CUDA ? "the launch was not timed"
-                                          : "a simulated device has no counter of energy");
+    if (r->energy)
+        dev_result_no_energy(out, d->info.kind == DEV_CUDA
+                                      ? "the launch was not timed"
+                                      : "a simulated device has no counter of energy");
     return st;
 }
 

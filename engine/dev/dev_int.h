@@ -125,6 +125,7 @@ enum status dev_sim_window(const struct dev_bound *b, const struct dev_run *r,
 /* ---- results ---- */
 void dev_result_begin(struct result *out); /* empties all but what is the caller's */
 /* Records why a configuration failed. */
+void dev_result_no_energy(struct result *out, const char *why); /* where none is asked for: why */
 void dev_result_fail(struct result *out, enum status st, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* The first error of ds as the result's message; the result gets status st. */
 void dev_result_from_diags(struct result *out, enum status st, const struct diags *ds);

@@ -40,6 +40,12 @@ void dev_result_fail(struct result *out, enum status st, const char *fmt, ...)
         out->counters[i].valid = false;
 }
 
+void dev_result_no_energy(struct result *out, const char *why)
+{
+    if (!energy_asked(&out->energy))
+        snprintf(out->energy.why, sizeof out->energy.why, "%s", why);
+}
+
 void dev_result_from_diags(struct result *out, enum status st, const struct diags *ds)
 {
     const char *msg = status_text(st);

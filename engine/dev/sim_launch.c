@@ -2,7 +2,7 @@
 #include "engine/dev/sim_dev.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/sim/window.h"
 
 /* Where the buffers begin that a launch changes: between launches a device copies them back. Returns how
@@ -128,9 +128,9 @@ static enum status run_part(struct sim_job *j, struct sim_chosen chosen, struct 
     if (st == ST_OK)
         st = run_main(j, true, chosen, &some, NULL);
     if (st == ST_OK) {
-        out->part = (struct outputs_part){ .ctas = some.ctas, .all_ctas = some.all_ctas };
+        *result_part_set(out) = (struct outputs_part){ .ctas = some.ctas, .all_ctas = some.all_ctas };
         if (j->b->left.bytes)
-            sim_left_compare(&j->b->left, &j->b->bound, j->d->mem, &out->part);
+            sim_left_compare(&j->b->left, &j->b->bound, j->d->mem, result_part_set(out));
         sim_stats_join(&all, &some);
         sim_stats_complete(stats, &j->d->preset, &all);
     }

@@ -1,14 +1,14 @@
 /* memo: results of launches that several experiments of one call have in common. */
 #include "engine/base/base.h"
 #include "engine/paper/paper_int.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 #include <pthread.h>
 #include <string.h>
 
 struct known {
     char *key;
-    struct result r;
+    struct result *r;
 };
 struct paper_memo {
     pthread_mutex_t lock;
@@ -29,8 +29,7 @@ void paper_memo_free(struct paper_memo *m)
     if (!m)
         return;
     for (size_t i = 0; i < m->n; i++) {
-        base_free(m->v[i]->key);
-        base_free(m->v[i]);
+        BASE_FREE(m->v[i]->key, m->v[i]->r, m->v[i]);
     }
     base_free(m->v);
     pthread_mutex_destroy(&m->lock);
@@ -43,7 +42,7 @@ bool paper_memo_get(struct paper_memo *m, const char *key, struct result *out)
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; i < m->n && !found; i++)
         if (strcmp(m->v[i]->key, key) == 0) {
-            *out = m->v[i]->r;
+            result_copy(out, m->v[i]->r);
             found = true;
         }
     pthread_mutex_unlock(&m->lock);
@@ -55,14 +54,16 @@ void paper_memo_put(struct paper_memo *m, const char *key, const struct result *
 {
     struct known *k = base_alloc(sizeof *k);
     char *own = base_strdup(key);
+    struct result *copy = result_new();
     pthread_mutex_lock(&m->lock);
-    if (k && own && base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v)) {
-        *k = (struct known){ own, *r };
+    if (k && own && copy && base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v)) {
+        result_copy(copy, r);
+        *k = (struct known){ own, copy };
         m->v[m->n++] = k;
         k = NULL;
         own = NULL;
+        copy = NULL;
     }
     pthread_mutex_unlock(&m->lock);
-    base_free(k);
-    base_free(own);
+    BASE_FREE(k, own, copy);
 }

@@ -102,22 +102,20 @@ static bool try_schedule(struct paper_cell *c, const char *line, struct tried *t
 {
     struct tune_prediction *p = base_alloc(sizeof *p);
     struct result *r = result_new();
+    struct options *o = options_new();
     struct diags none = { 0 };
     bool good = false;
-    if (!p || !r)
+    if (!p || !r || !o)
         c->st = ST_NOMEM;
     else if (cell_try(c, line, r) == ST_OK && cell_ns(r) == cell_ns(r)) {
-        p->options = options_default();
-        struct options o = options_default();
-        good = options_parse_line(&o, str_of(line), &none) == ST_OK &&
-               tune_predict(c->bench, &o, p) == ST_OK && p->valid;
+        good = options_parse_line(o, str_of(line), &none) == ST_OK &&
+               tune_predict(c->bench, o, p) == ST_OK && p->valid;
         t->cost[t->n] = good ? p->cost.paper : NAN;
         t->time[t->n] = cell_ns(r);
         t->n += good;
     }
     diags_free(&none);
-    base_free(p);
-    base_free(r);
+    BASE_FREE(p, r, o);
     return good;
 }
 
@@ -149,11 +147,10 @@ void paper_run_hit_rate(struct paper_cell *c)
     struct tune_prediction *p = base_alloc(sizeof *p);
     struct result *r = result_new();
     struct paper_row *row = p && r ? cell_row(c) : NULL;
-    struct options o = options_default();
     if (row && cell_open(c, true) == ST_OK && cell_bench(c) == ST_OK) {
         cell_try(c, "", r);
         row->v[1].ours = cell_counter(r, "l1.hit_rate");
-        if (!cell_cancelled(c) && tune_predict(c->bench, &o, p) == ST_OK && p->valid)
+        if (!cell_cancelled(c) && tune_predict(c->bench, options_none(), p) == ST_OK && p->valid)
             row->v[0].ours = 100 * (1 - p->paper.m1);
         else if (p->why_not[0])
             snprintf(row->note, sizeof row->note, "%s", p->why_not);

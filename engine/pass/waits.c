@@ -19,7 +19,6 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 
 #include <string.h>
 
@@ -698,10 +697,10 @@ bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out)
 
 bool pass_waits(const struct ptx_module *m, struct str kernel)
 {
-    struct options none = options_default();
-    struct pass_input in = { .module = m, .kernel = kernel, .options = &none };
+    const struct options *none = options_none();
+    struct pass_input in = { .module = m, .kernel = kernel, .options = none };
     struct diags ds = { 0 };
-    struct pass_ctx c = { .in = &in, .opt = &none, .m = m, .f = ptx_find_func(m, kernel), .ds = &ds };
+    struct pass_ctx c = { .in = &in, .opt = none, .m = m, .f = ptx_find_func(m, kernel), .ds = &ds };
     struct pass_wait w;
     bool waits = !c.f || pass_find_wait(&c, &w) || c.oom;
     alias_free(c.alias);

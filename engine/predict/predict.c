@@ -8,9 +8,9 @@
 #include "engine/predict/request_trace.h"
 #include "engine/rec/device.h"
 #include "engine/rec/interval.h"
+#include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_softcache.h"
-#include "engine/rec/result.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>
@@ -49,8 +49,8 @@ static struct model_cost_in counts_of(const struct tune_bench *b, const struct t
 
 /* The bounds take each limit by itself; the walk, which queues and waits as the warps would, is no less
  * than any but by what it does not know (instructions of the original, once they were counted). */
-static void cost_of(const struct tune_bench *b, const struct tune_played *p, const struct tune_trace *t,
-                    struct tune_prediction *out)
+static void cost_of(const struct tune_bench *b, const struct options *o, const struct tune_played *p,
+                    const struct tune_trace *t, struct tune_prediction *out)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
     struct model_cost *c = &out->cost;
@@ -70,15 +70,15 @@ static void cost_of(const struct tune_bench *b, const struct tune_played *p, con
     out->walked = p->launch + t->scale * (p->w.cycles - p->launch);
     c->extended = fmax(out->walked, tune_part(out, tune_part_binding(out)));
     out->time_ns = d->clock_khz ? c->extended * 1e6 / d->clock_khz : NAN;
-    out->likely = interval_of_time(d, &out->options, ORIGIN_MODELLED, out->time_ns);
+    out->likely = interval_of_time(d, o, ORIGIN_MODELLED, out->time_ns);
 }
 
 /* The schedule paper's own figure beside it. */
-static enum status name_cost(const struct tune_bench *b, const struct tune_trace *t,
-                             struct tune_prediction *out)
+static enum status name_cost(const struct tune_bench *b, const struct options *o,
+                             const struct tune_trace *t, struct tune_prediction *out)
 {
     struct model_cost *c = &out->cost, named;
-    enum status st = tune_paper_counts(b, &out->options, t, &out->paper);
+    enum status st = tune_paper_counts(b, o, t, &out->paper);
     named = model_memory_cost(&out->paper);
     c->l1 = named.l1;
     c->l2 = named.l2;
@@ -102,12 +102,11 @@ static bool refused(const struct tune_bench *b, const struct options *o, struct 
 {
     struct pass_input in = tune_input(&b->subject, o);
     struct diags own = { 0 };
-    struct result r = result_empty();
+    char why[256] = "";
     bool no = pass_legal(&in, &own) != ST_OK;
-    tune_reason(&own, &r);
+    tune_reason_text(&own, why, sizeof why);
     if (no)
-        snprintf(out->why_not, sizeof out->why_not, "%.150s",
-                 r.message[0] ? r.message : status_text(ST_REFUSED));
+        snprintf(out->why_not, sizeof out->why_not, "%.150s", why[0] ? why : status_text(ST_REFUSED));
     diags_free(&own);
     return no;
 }
@@ -117,7 +116,7 @@ static enum status predict_settled(struct tune_bench *b, const struct options *o
 {
     struct tune_trace *t = NULL;
     struct tune_played p;
-    *out = (struct tune_prediction){ .options = *o, .time_ns = NAN, .walked = NAN, .issue = NAN };
+    *out = (struct tune_prediction){ .time_ns = NAN, .walked = NAN, .issue = NAN };
     if (cancel_asked(tune_cancel(b)))
         return ST_CANCELLED;
     if (refused(b, o, out))
@@ -127,8 +126,8 @@ static enum status predict_settled(struct tune_bench *b, const struct options *o
         snprintf(out->why_not, sizeof out->why_not, "%s", t->why);
     else if (st == ST_OK && (st = tune_play(b, o, t, &p)) == ST_OK) {
         const char *note = left_out(b, o);
-        cost_of(b, &p, t, out);
-        st = paper ? name_cost(b, t, out) : ST_OK;
+        cost_of(b, o, &p, t, out);
+        st = paper ? name_cost(b, o, t, out) : ST_OK;
         out->valid = st == ST_OK;
         snprintf(out->note, sizeof out->note, "%s", note ? note : "");
     }
@@ -139,15 +138,17 @@ static enum status predict_settled(struct tune_bench *b, const struct options *o
 static enum status predict_vote(struct tune_bench *b, const struct options *o, bool paper,
                                 struct tune_prediction *out)
 {
-    struct options at = *o;
+    struct options *at = options_new();
     struct tune_prediction p;
     uint32_t warps = tune_warps(&b->subject);
     int elected = -1;
-    enum status st = ST_OK;
+    enum status st = at ? ST_OK : ST_NOMEM;
+    if (at)
+        options_copy(at, o);
     for (uint32_t pi = 0; pi <= warps && st == ST_OK; pi++) {
-        opt_bypass(&at)->pi.mode = pi == 0 ? PI_BPA : pi == warps ? PI_CHA : PI_VALUE;
-        opt_bypass(&at)->pi.value = opt_bypass(&at)->pi.mode == PI_VALUE ? (int)pi : 0;
-        st = predict_settled(b, &at, paper, &p);
+        opt_bypass(at)->pi.mode = pi == 0 ? PI_BPA : pi == warps ? PI_CHA : PI_VALUE;
+        opt_bypass(at)->pi.value = opt_bypass(at)->pi.mode == PI_VALUE ? (int)pi : 0;
+        st = predict_settled(b, at, paper, &p);
         if (st != ST_OK || !p.valid || elected < 0 || p.cost.extended <= out->cost.extended) {
             *out = p;
             elected = (int)pi;
@@ -155,10 +156,10 @@ static enum status predict_vote(struct tune_bench *b, const struct options *o, b
         if (!p.valid)
             break;
     }
-    out->options = *o;
     if (st == ST_OK && out->valid)
         snprintf(out->note, sizeof out->note,
                  "the vote is taken to elect π=%d of %u, the least by this model", elected, warps);
+    base_free(at);
     return st;
 }
 

@@ -3,8 +3,8 @@
 
 #include "engine/perfmodel/cost.h"
 #include "engine/rec/counters.h"
-#include "engine/rec/options.h"
 
+struct options;
 struct tune_bench;
 
 /* Memory cost of a configuration before any launch: the schedule paper's figure by name (cost.paper, in
@@ -14,7 +14,6 @@ struct tune_bench;
  * bound_dram; `issue` by instructions issued, NaN until the original was run with counters). `in`: the
  * counts behind them, whole device. !valid: why_not says what the model cannot tell. */
 struct tune_prediction {
-    struct options options;
     struct model_cost_in in;
     /* the counts of the paper's figure (paper_cost.c): G of the whole launch, m1 and m2 by reuse
      * distance over lines, first touches included, and latencies */

@@ -15,7 +15,7 @@
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_memory.h"
 #include "engine/rec/opt_occupancy.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -37,23 +37,39 @@ static void trace_free(struct tune_trace *t)
         tune_code_free(t->code);
         ana_before_free(t->before);
         tune_paper_free(t->paper);
+        base_free(t->key);
     }
     base_free(t);
 }
 
+/* Configurations of a trace: what it is of, what is asked for, what is traced. */
+enum of_key { KEY_MADE, KEY_ASKED, KEY_TRACED, KEYS };
+
+static struct tune_trace *trace_new(void)
+{
+    struct tune_trace *t = base_alloc(sizeof *t);
+    struct options *key = options_list(KEYS);
+    if (t && key) {
+        t->key = key;
+        return t;
+    }
+    BASE_FREE(t, key);
+    return NULL;
+}
+
 /* ---- the trace ---- */
 /* What decides the addresses and their order. */
-static struct options mapping_of(const struct options *o)
+static void keep_mapping(struct options *m)
 {
-    struct options m = *o, none = options_default();
-    opt_bypass(&m)->level = opt_bypass(&none)->level;
-    opt_bypass(&m)->op = opt_bypass(&none)->op;
-    opt_bypass(&m)->form = opt_bypass(&none)->form;
-    opt_bypass(&m)->pi = opt_bypass(&none)->pi;
-    opt_bypass(&m)->loads = opt_bypass(&none)->loads;
-    opt_occupancy(&m)->carveout = opt_occupancy(&none)->carveout;
-    opt_memory(&m)->readonly = opt_memory(&none)->readonly;
-    return m;
+    const struct options *none = options_none();
+    struct opt_bypass *bypass = opt_bypass(m);
+    bypass->level = opt_bypass(none)->level;
+    bypass->op = opt_bypass(none)->op;
+    bypass->form = opt_bypass(none)->form;
+    bypass->pi = opt_bypass(none)->pi;
+    bypass->loads = opt_bypass(none)->loads;
+    opt_occupancy(m)->carveout = opt_occupancy(none)->carveout;
+    opt_memory(m)->readonly = opt_memory(none)->readonly;
 }
 
 /* Registers and shared memory of the rewritten code: a simulated device tells at once, a GPU's compiler
@@ -63,8 +79,8 @@ static enum status find_resources(struct tune_bench *b, struct str text, struct 
 {
     struct dev *dev = b->subject.dev;
     struct dev_code *code = NULL;
-    t->regs = b->original->regs;
-    t->shared_static = b->original->shared_static;
+    t->regs = result_regs(b->original);
+    t->shared_static = result_shared_static(b->original);
     if (dev_describe(dev)->kind != DEV_SIMULATED)
         return ST_OK;
     enum status st = dev_load(dev, "predicted", text, str_of(b->subject.launch->kernel), 0, &code, ds);
@@ -280,15 +296,15 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
 static enum status trace_rewritten(struct tune_bench *b, const struct options *o, struct tune_trace *t,
                                    struct diags *ds)
 {
-    struct options traced = t->key;
+    struct options *traced = options_put(t->key, KEY_TRACED, options_at(t->key, KEY_MADE));
     struct pass_output code = { 0 };
     struct ptx_module *m = NULL;
     struct buf text = { 0 };
-    if (opt_cluster(&traced)->kind == CLUSTER_AGENT) {
-        opt_cluster(&traced)->kind = CLUSTER_REDIRECT;
-        opt_cluster(&traced)->agents = 0;
+    if (opt_cluster(traced)->kind == CLUSTER_AGENT) {
+        opt_cluster(traced)->kind = CLUSTER_REDIRECT;
+        opt_cluster(traced)->agents = 0;
     }
-    enum status st = tune_rewrite(b, &traced, &code, ds);
+    enum status st = tune_rewrite(b, traced, &code, ds);
     if (st != ST_OK)
         return st;
     t->grid = code.grid;
@@ -311,25 +327,26 @@ static enum status trace_rewritten(struct tune_bench *b, const struct options *o
 enum status tune_trace_of(struct tune_bench *b, const struct options *o, bool paper,
                           struct tune_trace **out)
 {
-    struct options key = mapping_of(o);
-    struct tune_trace *t = b->trace ? b->trace : base_alloc(sizeof *t);
+    struct tune_trace *t = b->trace ? b->trace : trace_new();
     struct diags own = { 0 };
     if (!t)
         return ST_NOMEM;
     b->trace = *out = t;
     b->trace_free = trace_free;
-    if (t->made && (t->with_paper || !paper) && options_equal(&t->key, &key))
+    struct options *key = options_put(t->key, KEY_ASKED, o);
+    keep_mapping(key);
+    if (t->made && (t->with_paper || !paper) && options_equal(options_at(t->key, KEY_MADE), key))
         return ST_OK;
-    t->key = key;
+    options_put(t->key, KEY_MADE, key);
     t->with_paper = paper;
     t->n = t->nsteps = 0;
     t->cut = t->nomem = false;
     t->why[0] = 0;
     enum status st = trace_rewritten(b, o, t, &own);
-    struct result r = result_empty();
-    tune_reason(&own, &r);
+    char why[256] = "";
+    tune_reason_text(&own, why, sizeof why);
     if (st != ST_OK)
-        snprintf(t->why, sizeof t->why, "%.150s", r.message[0] ? r.message : status_text(st));
+        snprintf(t->why, sizeof t->why, "%.150s", why[0] ? why : status_text(st));
     else if (t->cut)
         snprintf(t->why, sizeof t->why, "an SM makes more than %zu line requests", TRACE_MOST);
     else if (!t->n && !t->why[0])

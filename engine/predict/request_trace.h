@@ -5,7 +5,6 @@
 #include "engine/perfmodel/cost.h"
 #include "engine/perfmodel/warp_sim.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/options.h"
 
 struct tune_bench;
 
@@ -69,7 +68,7 @@ struct warp_past {
     bool began;
 };
 struct tune_trace {
-    struct options key;
+    struct options *key; /* owned (enum of_key) */
     bool made, with_paper;
     char why[160];
     struct dim3u grid, block;

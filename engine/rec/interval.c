@@ -37,20 +37,20 @@ static struct options without_ordinary(struct options o, const struct options *n
 /* Bypassing by warps and agents by column were recorded, one at a time. */
 static enum kind kind_of(const struct options *o)
 {
-    const struct options none = options_default();
-    struct options left = without_ordinary(*o, &none);
-    if (options_equal(&left, &none))
+    const struct options *none = options_none();
+    struct options left = without_ordinary(*o, none);
+    if (options_equal(&left, none))
         return PLAIN;
     struct options pi = left, agents = left;
-    opt_bypass(&pi)->level = opt_bypass(&none)->level;
-    opt_bypass(&pi)->pi = opt_bypass(&none)->pi;
-    if (options_equal(&pi, &none))
+    opt_bypass(&pi)->level = opt_bypass(none)->level;
+    opt_bypass(&pi)->pi = opt_bypass(none)->pi;
+    if (options_equal(&pi, none))
         return THRESHOLD;
-    opt_cluster(&agents)->kind = opt_cluster(&none)->kind;
-    opt_cluster(&agents)->index = opt_cluster(&none)->index;
+    opt_cluster(&agents)->kind = opt_cluster(none)->kind;
+    opt_cluster(&agents)->index = opt_cluster(none)->index;
     bool by_column =
         opt_cluster(&left)->kind == CLUSTER_AGENT && opt_cluster(&left)->index.kind == INDEX_COLUMN;
-    return by_column && options_equal(&agents, &none) ? AGENTS : OTHER;
+    return by_column && options_equal(&agents, none) ? AGENTS : OTHER;
 }
 
 static struct interval scaled(double low, double high, double by)

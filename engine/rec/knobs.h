@@ -33,8 +33,15 @@ bool knob_is_default(const struct options *o, size_t i);
 /* Does the knob stand at a value that changes nothing, since another knob or the launch makes it idle?
  * Then `why` says what it needs. warps: of a CTA; 0: not known. */
 bool knob_idle(const struct options *o, size_t i, unsigned warps, char *why, size_t n);
+/* The original's: every knob at its default; a constant, and a copy of it. */
+const struct options *options_none(void);
 struct options options_default(void);
-struct options *options_new(void); /* the default; base_free; NULL: out of memory */
+void options_copy(struct options *to, const struct options *from);
+struct options *options_new(void);      /* the default; base_free; NULL: out of memory */
+struct options *options_list(size_t n); /* so many, likewise */
+struct options *options_at(struct options *list, size_t i);
+/* Configuration i of a list becomes a copy of o; it. */
+struct options *options_put(struct options *list, size_t i, const struct options *o);
 bool options_equal(const struct options *a, const struct options *b);
 /* The options as one command line: "--bypass l1 --pi 7"; defaults left out. */
 void options_line(const struct options *o, struct buf *out);

@@ -9,7 +9,7 @@
 #include "engine/rec/limits.h"
 
 #include "engine/base/base.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 #include <math.h>
 #include <string.h>
@@ -268,12 +268,12 @@ static void put_shares(struct limits *to, const struct split *s, const struct li
 void limits_attribute(struct result *r, const struct limit_launch *l, struct limit_row *rows, size_t n)
 {
     struct split s = { .n = n, .of = base_alloc((n + 1) * LIMIT_COUNT * sizeof *s.of) };
-    r->limits = (struct limits){ .facts = l->facts };
+    *result_limits_set(r) = (struct limits){ .facts = l->facts };
     if (!s.of)
         return;
     spread(&s, rows, l);
     join_lines(&s, rows);
-    put_shares(&r->limits, &s, rows, l);
+    put_shares(result_limits_set(r), &s, rows, l);
     base_free(s.of);
 }
 

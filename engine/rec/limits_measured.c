@@ -2,7 +2,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/limits.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 #include <math.h>
 
@@ -187,7 +187,7 @@ void limits_measured(struct result *r, const struct limit_launch *l, const struc
 {
     struct limit_row row = { 0 };
     struct limit_launch launch = *l;
-    r->limits = (struct limits){ .facts = l->facts };
+    *result_limits_set(r) = (struct limits){ .facts = l->facts };
     if (!enough(m))
         return;
     double all = schedulers(m) * of(m, LIMIT_BY_SPAN), active = fmin(of(m, LIMIT_BY_ACTIVE) / all, 1),

@@ -535,23 +535,58 @@ void knob_copy(struct options *to, const struct options *from, size_t i)
     memcpy((char *)to + access[i].offset, (const char *)from + access[i].offset, access[i].size);
 }
 
+const struct options *options_none(void)
+{
+    static const union {
+        struct layout layout;
+        struct options options;
+    } none = { .layout = {
+                   .bypass.pi.mode = PI_CHA,
+#define KNOB_ENUM(group, field, name, with_knob, list, def, help)         .group.field = def,
+#define KNOB_INT(group, field, name, with_knob, least, most, first, help) .group.field = first,
+#define KNOB_FLAG(group, field, name, with_knob, help)
+#define KNOB_TEXT(group, field, name, with_knob, form, help)
+#include "engine/rec/options.def"
+#undef KNOB_ENUM
+#undef KNOB_INT
+#undef KNOB_FLAG
+#undef KNOB_TEXT
+               } };
+    return &none.options;
+}
+
 struct options options_default(void)
 {
-    struct options o;
-    memset(&o, 0, sizeof o);
-    opt_bypass(&o)->pi.mode = PI_CHA;
-    for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
-        if (knobs[i].kind == KNOB_KIND_ENUM || knobs[i].kind == KNOB_KIND_INT)
-            *int_field(&o, i) = knobs[i].def;
-    return o;
+    return *options_none();
+}
+
+void options_copy(struct options *to, const struct options *from)
+{
+    *to = *from;
+}
+
+struct options *options_list(size_t n)
+{
+    struct options *list = base_alloc(n * sizeof *list);
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = *options_none();
+    return list;
 }
 
 struct options *options_new(void)
 {
-    struct options *o = base_alloc(sizeof *o);
-    if (o)
-        *o = options_default();
-    return o;
+    return options_list(1);
+}
+
+struct options *options_at(struct options *list, size_t i)
+{
+    return &list[i];
+}
+
+struct options *options_put(struct options *list, size_t i, const struct options *o)
+{
+    list[i] = *o;
+    return &list[i];
 }
 
 /* Out of memory counts as different (*oom, where asked for): a knob may be written out though it is the
@@ -576,8 +611,7 @@ static bool same_value(const struct options *a, const struct options *b, size_t 
 
 bool knob_is_default(const struct options *o, size_t i)
 {
-    struct options d = options_default();
-    return same_value(o, &d, i, NULL);
+    return same_value(o, options_none(), i, NULL);
 }
 
 bool options_equal(const struct options *a, const struct options *b)
@@ -594,9 +628,9 @@ bool options_equal(const struct options *a, const struct options *b)
 
 void options_line(const struct options *o, struct buf *out)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     for (size_t i = 0; i < ARRAY_LEN(knobs); i++) {
-        if (same_value(o, &none, i, &out->oom))
+        if (same_value(o, none, i, &out->oom))
             continue;
         buf_printf(out, "%s--%s", out->n ? " " : "", knobs[i].name);
         if (knobs[i].kind == KNOB_KIND_FLAG)

@@ -296,6 +296,8 @@ RESULT_GET(uint32_t, nloads, r->nloads)
 RESULT_GET(const struct limits *, limits, &r->limits)
 RESULT_GET(const struct energy *, energy, &r->energy)
 RESULT_GET(enum equality, equal, r->equal)
+RESULT_GET(enum equality, captured, r->captured)
+RESULT_GET(uint64_t, captured_differ, r->captured_differ)
 RESULT_GET(uint32_t, regs, r->regs)
 RESULT_GET(const char *, regs_from, r->regs_from)
 RESULT_GET(uint32_t, shared_static, r->shared_static)
@@ -311,12 +313,53 @@ RESULT_GET(int, sample_voted, r->sample_voted)
 RESULT_GET(uint32_t, probe_ctas, r->probe_ctas)
 #undef RESULT_GET
 
+void result_captured_set(struct result *r, enum equality captured, uint64_t differ)
+{
+    r->captured = captured;
+    r->captured_differ = differ;
+}
+
+struct outputs_part *result_part_set(struct result *r)
+{
+    return &r->part;
+}
+
+struct limits *result_limits_set(struct result *r)
+{
+    return &r->limits;
+}
+
+struct result *result_list(size_t n)
+{
+    struct result *list = base_alloc(n * sizeof *list);
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = result_empty();
+    return list;
+}
+
 struct result *result_new(void)
 {
-    struct result *r = base_alloc(sizeof *r);
-    if (r)
-        *r = result_empty();
-    return r;
+    return result_list(1);
+}
+
+void result_copy(struct result *to, const struct result *from)
+{
+    *to = *from;
+}
+
+void result_clear(struct result *r)
+{
+    *r = result_empty();
+}
+
+size_t result_bytes(void)
+{
+    return sizeof(struct result);
+}
+
+struct result *result_slot(struct result *list, size_t i)
+{
+    return &list[i];
 }
 
 const struct result *result_at(const struct result *list, size_t i)

@@ -48,6 +48,9 @@ uint32_t result_nloads(const struct result *r);
 const struct limits *result_limits(const struct result *r);
 const struct energy *result_energy(const struct result *r);
 enum equality result_equal(const struct result *r);
+enum equality result_captured(const struct result *r);
+uint64_t result_captured_differ(const struct result *r);
+void result_captured_set(struct result *r, enum equality captured, uint64_t differ);
 uint32_t result_regs(const struct result *r);
 const char *result_regs_from(const struct result *r);
 uint32_t result_shared_static(const struct result *r);
@@ -61,10 +64,17 @@ unsigned result_guessed(const struct result *r);
 int result_voted(const struct result *r);
 int result_sample_voted(const struct result *r);
 uint32_t result_probe_ctas(const struct result *r);
+struct limits *result_limits_set(struct result *r); /* to be filled */
+struct outputs_part *result_part_set(struct result *r);
 /* Empty; base_free. NULL: out of memory. */
 struct result *result_new(void);
+struct result *result_list(size_t n); /* so many, likewise */
+void result_copy(struct result *to, const struct result *from);
+void result_clear(struct result *r); /* empty */
+size_t result_bytes(void);           /* that one takes */
 /* Result i of a list. */
 const struct result *result_at(const struct result *list, size_t i);
+struct result *result_slot(struct result *list, size_t i); /* to be filled */
 /* NaN: r is NULL, or has none. */
 double result_counter(const struct result *r, size_t c);
 const struct load_counts *result_load(const struct result *r, uint32_t line); /* NULL: not counted */

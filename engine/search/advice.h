@@ -11,10 +11,6 @@ struct dev_info;
 struct tune_subject;
 struct tune_sweep;
 
-/* Name of method i, or NULL behind the last. */
-const char *tune_method_name(size_t i);
-/* A gain of less than that is none. */
-#define ADVICE_LEAST 0.02
 struct tune_advice {
     char title[96], why[384];
     /* so much of why holds without the figures of the model or of a run; 0: all of it; SIZE_MAX: all of it

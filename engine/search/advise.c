@@ -407,7 +407,7 @@ static int by_expectation(const void *x, const void *y)
 /* A command line that a shell takes as it stands, for paths without blanks and quotes. */
 void tune_advise_command(const struct tune_subject *s, struct tune_advice *v)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     struct buf line = { 0 };
     const char *path = s->module->path ? s->module->path : "FILE.ptx",
                *kernel = s->launch ? (launch_name(s->launch) ? launch_name(s->launch)
@@ -416,7 +416,7 @@ void tune_advise_command(const struct tune_subject *s, struct tune_advice *v)
     size_t stem = base_stem(path, ".ptx"), n = stem ? stem : strlen(path);
     options_line(&v->options, &line);
     v->command[0] = 0;
-    if (!options_equal(&v->options, &none))
+    if (!options_equal(&v->options, none))
         snprintf(v->command, sizeof v->command, "gpulocw rewrite %s%s%s %s -o %.*s.tuned.ptx", path,
                  kernel ? " --kernel " : "", kernel ? kernel : "", line.s ? line.s : "", (int)n, path);
     buf_free(&line);
@@ -529,11 +529,11 @@ static void prove_one(struct tune_advice *v, const struct result *original, cons
 size_t tune_advise_prove(const struct dev_info *d, struct tune_advice *v, size_t n,
                          const struct result *original, const struct result *done, size_t ndone)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     bool gained = anything_gained(original, done, ndone);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        bool leave = options_equal(&v[i].options, &none);
+        bool leave = options_equal(&v[i].options, none);
         if (leave && gained)
             continue;
         if (!leave)

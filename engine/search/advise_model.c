@@ -91,12 +91,12 @@ static void drop_illegal(struct expecting *x)
 
 static enum status expect_items(struct expecting *x)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     enum status st = ST_OK;
     for (size_t i = 0; i < *x->n; i++) {
         struct tune_advice *v = &x->v[i];
         struct tune_prediction p;
-        if (v->tried || options_equal(&v->options, &none))
+        if (v->tried || options_equal(&v->options, none))
             continue;
         if (!look_at(x, &v->options, &p, &st))
             return st;
@@ -113,19 +113,19 @@ static size_t alternatives(const struct expecting *x, const struct family *f,
                            struct options out[SPACE_MOST])
 {
     struct space s = space_of(x->b);
-    struct options none = options_default();
+    const struct options *none = options_none();
     size_t n = 0;
     bool cache = f->family == GAIN_SOFTWARE_CACHE;
     for (int lines = SOFTCACHE_MOST; cache && lines > 0; lines--) {
-        out[n] = none;
+        out[n] = *none;
         opt_softcache(&out[n++])->lines = lines;
     }
     if (cache)
         return n;
     if (f->family != GAIN_WARP_BYPASS)
-        return space_find(f->dimension)->alternatives(&s, &none, out);
+        return space_find(f->dimension)->alternatives(&s, none, out);
     for (uint32_t pi = 0; pi < s.warps && n < SPACE_MOST; pi++) {
-        out[n] = none;
+        out[n] = *none;
         opt_bypass(&out[n])->level = s.level;
         opt_bypass(&out[n])->form = s.form;
         opt_bypass(&out[n])->pi.mode = pi ? PI_VALUE : PI_BPA;
@@ -207,14 +207,15 @@ static void name_it(const struct family *f, struct tune_advice *v)
 }
 
 /* An item of the same dimension that expects no more gives way. */
-static void take_up(struct expecting *x, const struct family *f, const struct tune_prediction *p)
+static void take_up(struct expecting *x, const struct family *f, const struct options *o,
+                    const struct tune_prediction *p)
 {
     double gain = gain_between(x->original.cost.extended, p->cost.extended);
     struct tune_advice *to = NULL;
     for (size_t i = 0; i < *x->n && !to; i++)
         if (!x->v[i].tried && gain_family_of(&x->v[i].options) == f->family)
             to = &x->v[i];
-    if (gain < gain_least(&p->options) || (to && to->model_gain >= gain))
+    if (gain < gain_least(o) || (to && to->model_gain >= gain))
         return;
     if (!to && *x->n == x->most)
         return;
@@ -222,7 +223,7 @@ static void take_up(struct expecting *x, const struct family *f, const struct tu
         to = &x->v[(*x->n)++];
         *to = (struct tune_advice){ .real_gain = NAN };
     }
-    to->options = p->options;
+    to->options = *o;
     to->model_gain = gain;
     name_it(f, to);
     say_why(x, f, p, to);
@@ -234,6 +235,7 @@ static void take_up(struct expecting *x, const struct family *f, const struct tu
 static enum status look_around(struct expecting *x)
 {
     struct options list[FAMILIES][SPACE_MOST];
+    const struct options *at[FAMILIES] = { NULL };
     struct tune_prediction p, least[FAMILIES] = { 0 };
     size_t n[FAMILIES], most = 0;
     enum status st = ST_OK;
@@ -244,12 +246,14 @@ static enum status look_around(struct expecting *x)
     for (size_t i = 0; i < most; i++)
         for (size_t k = 0; k < FAMILIES; k++)
             if (i < n[k] && look_at(x, &list[k][i], &p, &st) && told(&p) &&
-                (!least[k].valid || p.cost.extended < least[k].cost.extended))
+                (!least[k].valid || p.cost.extended < least[k].cost.extended)) {
                 least[k] = p;
+                at[k] = &list[k][i];
+            }
     for (size_t k = 0; k < FAMILIES && st == ST_OK; k++) {
         if (!least[k].valid)
             continue;
-        take_up(x, &families[k], &least[k]);
+        take_up(x, &families[k], at[k], &least[k]);
         if (!x->least.valid || least[k].cost.extended < x->least.cost.extended)
             x->least = least[k];
     }
@@ -259,10 +263,10 @@ static enum status look_around(struct expecting *x)
 /* What said that nothing helps, before the model found something that does. */
 static void drop_refuted(struct expecting *x)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     size_t kept = 0;
     for (size_t i = 0; i < *x->n; i++) {
-        bool leave = options_equal(&x->v[i].options, &none) && !x->v[i].tried &&
+        bool leave = options_equal(&x->v[i].options, none) && !x->v[i].tried &&
                      strncmp(x->v[i].title, "leave", 5) == 0;
         if (!leave)
             x->v[kept++] = x->v[i];
@@ -287,11 +291,11 @@ static void drop_hopeless(struct expecting *x)
 /* Where nothing is expected to gain, that comes first. */
 static void leave_alone(struct expecting *x)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     double best = x->least.valid ? gain_between(x->original.cost.extended, x->least.cost.extended) : 1;
     bool said = false, gains = false;
     for (size_t i = 0; i < *x->n; i++) {
-        bool nothing = options_equal(&x->v[i].options, &none);
+        bool nothing = options_equal(&x->v[i].options, none);
         said = said || nothing || x->v[i].tried;
         gains =
             gains || (!nothing && !x->v[i].tried && x->v[i].model_gain >= gain_least(&x->v[i].options));
@@ -301,7 +305,7 @@ static void leave_alone(struct expecting *x)
     if (said || gains || *x->n == x->most)
         return;
     struct tune_advice *v = &x->v[(*x->n)++];
-    *v = (struct tune_advice){ .real_gain = NAN, .options = none, .model_gain = 1 };
+    *v = (struct tune_advice){ .real_gain = NAN, .options = *none, .model_gain = 1 };
     snprintf(v->title, sizeof v->title, "leave the options alone: no gain expected");
     snprintf(v->why, sizeof v->why,
              "of %u configurations that the model looked at none is 5 %% cheaper%s", x->predicted,
@@ -317,9 +321,9 @@ enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, siz
                            .most_requests = dev_describe(b->subject.dev)->kind == DEV_SIMULATED
                                                 ? MOST_REQUESTS
                                                 : MOST_REQUESTS_GPU };
-    struct options none = options_default();
+    const struct options *none = options_none();
     drop_illegal(&x);
-    enum status st = tune_predict_time(b, &none, &x.original);
+    enum status st = tune_predict_time(b, none, &x.original);
     if (st == ST_OK && told(&x.original)) {
         st = expect_items(&x);
         if (st == ST_OK)

@@ -79,10 +79,10 @@ static enum status time_one(struct tune_bench *b, const struct options *o, struc
 static enum status time_all(struct searching *s, struct tune_bench *b, const struct candidates *c,
                             struct there *original, struct there *tried, struct diags *ds)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     struct result *list[1 + TRIED] = { &original->r };
     int64_t from = base_now_ns();
-    enum status st = time_one(b, &none, original, ds);
+    enum status st = time_one(b, none, original, ds);
     size_t n = 1;
     for (size_t k = 0; k < c->n && st == ST_OK && (!k || has_time(s, from)); k++) {
         st = time_one(b, &c->v[k], &tried[k], ds);
@@ -176,13 +176,14 @@ static void judge(const struct searching *s, const struct candidates *c, size_t 
 {
     struct tune_data_set *d = &s->found->set[set];
     const struct result *original = &c->original[set].r, *mine = &c->tried[set][chosen].r;
+    struct options *best = options_at(s->found->set_best, set);
     double noise = s->live.noise;
     d->best_gain = 1 + noise;
     for (size_t k = 0; k < c->n; k++) {
         double gain = c->tried[set][k].ran ? gain_of(original, &c->tried[set][k].r) : 0;
         if (gain > d->best_gain) {
             d->best_gain = gain;
-            d->best = c->v[k];
+            *best = c->v[k];
         }
     }
     if (d->best_gain <= 1 + noise)
@@ -215,7 +216,7 @@ static enum status take_for_all(struct searching *s, const struct result *r, boo
         search_take(s, r);
         search_finalize(s);
         if (!f->leave_alone)
-            st = tune_prove(s->bench, &f->options, s->opts->prove, &f->proof, s->ds);
+            st = tune_prove(s->bench, f->options, s->opts->prove, &f->proof, s->ds);
         *taken = st == ST_OK && !f->leave_alone && f->proof.verdict != PROOF_BROKEN;
         if (!*taken)
             tune_found_copy(f, was);
@@ -239,7 +240,7 @@ enum status search_over_launches(struct searching *s)
         struct tune_data_set *d = &f->set[f->nsets];
         const char *name = launch_name(s->opts->other[f->nsets]);
         snprintf(d->name, sizeof d->name, "%s", name ? name : launch_kernel(s->opts->other[f->nsets]));
-        d->best = options_default();
+        options_put(f->set_best, f->nsets, options_none());
         search_step(s, "other launches", NULL);
         st = try_launch(s, s->opts->other[f->nsets], c, &c->original[f->nsets], c->tried[f->nsets]);
     }

@@ -55,7 +55,7 @@ static bool out_of_budget(struct searching *s, const char *next)
 /* Some of the budget is kept for shedding: a launch for each knob of the best. */
 static void keep_reserve(struct searching *s)
 {
-    unsigned n = group_number(&s->found->options);
+    unsigned n = group_number(s->found->options);
     s->reserve = n > 1 ? n : 0;
 }
 
@@ -87,11 +87,12 @@ struct exploring {
 /* The level of group g that `o` has; it becomes one when it is new. 0: none, or no room. */
 static size_t level_of(struct exploring *x, const struct options *o, size_t g, double cost)
 {
-    struct options none = options_default(), alone = group_with(&none, o, g);
+    const struct options *none = options_none();
+    struct options alone = group_with(none, o, g);
     for (size_t i = 1; i < x->nlevels; i++)
         if (x->level[i].group == g && options_equal(&x->level[i].options, &alone))
             return i;
-    if (x->nlevels == GUESS_LEVELS || options_equal(&alone, &none))
+    if (x->nlevels == GUESS_LEVELS || options_equal(&alone, none))
         return 0;
     x->level[x->nlevels] = (struct surrogate_level){ alone, g, cost, 0, 0, false, false, false };
     return x->nlevels++;
@@ -120,9 +121,9 @@ static struct options options_of_config(const struct exploring *x, const struct 
 
 static size_t add_level(struct exploring *x, const struct options *o)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     size_t g = 0;
-    if (!search_legal(x->s, o) || options_equal(o, &none))
+    if (!search_legal(x->s, o) || options_equal(o, none))
         return 0;
     while (g + 1 < GROUPS && !group_is_set(o, g))
         g++;
@@ -132,11 +133,12 @@ static size_t add_level(struct exploring *x, const struct options *o)
 /* All values of every knob; the active agents for every clustering. */
 static void make_levels(struct exploring *x)
 {
-    struct options list[SPACE_MOST], none = options_default();
+    const struct options *none = options_none();
+    struct options list[SPACE_MOST];
     const struct dimension *agents = space_find("active agents");
     x->nlevels = 1;
     for (size_t d = 0; d < space_dimensions(); d++) {
-        size_t n = space_dimension(d)->alternatives(&x->s->space, &none, list);
+        size_t n = space_dimension(d)->alternatives(&x->s->space, none, list);
         for (size_t i = 0; i < n; i++)
             add_level(x, &list[i]);
     }
@@ -189,13 +191,14 @@ static void spread_costs(struct exploring *x)
  * themselves. */
 static void mark_coarse(struct exploring *x)
 {
-    struct options list[SPACE_MOST], none = options_default();
+    const struct options *none = options_none();
+    struct options list[SPACE_MOST];
     struct space coarse = x->s->space;
     coarse.coarse = true;
     for (size_t l = 0; l < x->nlevels;
          l++) /* [0]: the original, for all dimensions but the active agents */
         for (size_t d = 0; d < space_dimensions(); d++) {
-            size_t n = space_dimension(d)->alternatives(&coarse, l ? &x->level[l].options : &none, list);
+            size_t n = space_dimension(d)->alternatives(&coarse, l ? &x->level[l].options : none, list);
             for (size_t i = 0; i < n; i++)
                 for (size_t k = 1;
                      k < x->nlevels && (!l || strcmp(space_dimension(d)->name, "active agents") == 0);
@@ -208,9 +211,10 @@ static void mark_coarse(struct exploring *x)
 /* By dimension, the value of the reference that the model thinks cheapest. */
 static void find_first(struct exploring *x)
 {
-    struct options list[SPACE_MOST], none = options_default();
+    const struct options *none = options_none();
+    struct options list[SPACE_MOST];
     for (size_t d = 0; d < space_dimensions() && d < ARRAY_LEN(x->first); d++) {
-        size_t n = space_dimension(d)->alternatives(&x->s->space, &none, list);
+        size_t n = space_dimension(d)->alternatives(&x->s->space, none, list);
         for (size_t i = 0; i < n; i++)
             for (size_t l = 1; l < x->nlevels; l++)
                 if (x->level[l].coarse &&
@@ -223,8 +227,8 @@ static void find_first(struct exploring *x)
 /* Thresholds beside the best's are values too. */
 static void add_neighbours(struct exploring *x)
 {
-    struct options none = options_default(),
-                   o = group_with(&none, &x->s->found->options, group_find("bypass"));
+    const struct options *none = options_none();
+    struct options o = group_with(none, x->s->found->options, group_find("bypass"));
     int pi = opt_bypass(&o)->pi.value;
     for (int by = -1;
          by <= 1 && opt_bypass(&o)->level != BYPASS_NONE && opt_bypass(&o)->pi.mode == PI_VALUE;
@@ -451,7 +455,7 @@ static enum status put_candidate(struct exploring *x, size_t at, const struct ca
     unsigned n = group_number(&o), own = 0;
     for (size_t g = 0; g < GROUPS; g++) {
         struct options less = group_without(&o, g);
-        own += group_is_set(&o, g) && options_equal(&less, &s->found->options);
+        own += group_is_set(&o, g) && options_equal(&less, s->found->options);
     }
     s->frontier[at] = (struct tune_candidate){ .options = o, .cost = p.valid ? p.cost.extended : NAN };
     s->forecast[at] = p;

@@ -29,13 +29,13 @@
 /* One pass: the first option that can go without a loss that matters against a gain of `most` goes. */
 static enum status shed_one(struct searching *s, double most, bool *shed)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     *shed = false;
     for (size_t i = 0; i < GROUPS; i++) {
-        struct options o = group_without(&s->found->options, i);
+        struct options o = group_without(s->found->options, i);
         struct result r;
         char why[64];
-        if (options_equal(&o, &s->found->options) || options_equal(&o, &none))
+        if (options_equal(&o, s->found->options) || options_equal(&o, none))
             continue;
         snprintf(why, sizeof why, "is --%s still needed?", group_knob(i));
         enum status st = search_probe(s, &o, why, &r);
@@ -78,7 +78,7 @@ static double spread(const struct result *r)
 static enum status run_best_again(struct searching *s, bool counted, struct result *again)
 {
     search_count_tries(s, counted);
-    enum status st = tune_run_one(s->bench, &s->found->options, again, NULL);
+    enum status st = tune_run_one(s->bench, s->found->options, again, NULL);
     search_count_tries(s, false);
     if (st != ST_OK || !tune_usable(again))
         return st;
@@ -95,8 +95,8 @@ enum status search_confirm(struct searching *s)
         return ST_OK;
     for (int round = 0; round < SEARCH_CONFIRMS / 2 && search_left(s) >= 2; round++) {
         struct result again;
-        struct options none = options_default();
-        enum status st = tune_run_one(s->bench, &none, &again, NULL);
+        const struct options *none = options_none();
+        enum status st = tune_run_one(s->bench, none, &again, NULL);
         if (st == ST_OK && tune_usable(&again))
             tune_merge_samples(f->original, &again);
         if (st == ST_OK)
@@ -146,12 +146,12 @@ static bool unsure_only(const struct searching *s, char *reason, size_t n)
 /* What was found gains too little here for a GPU to gain by it. */
 static bool small_only(const struct searching *s, double gain, char *reason, size_t n)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     if (dev_describe(s->bench->subject.dev)->kind == DEV_CUDA ||
-        options_equal(&s->found->options, &none) || !(gain > 1))
+        options_equal(s->found->options, none) || !(gain > 1))
         return false;
     struct buf line = { 0 };
-    options_line(&s->found->options, &line);
+    options_line(s->found->options, &line);
     snprintf(
         reason, n,
         "%.100s gains %.1f %% here; what gains less than %.0f %% simulated is often slower on a GPU",
@@ -218,7 +218,7 @@ const struct result *search_next(const struct searching *s, const struct options
 void search_finalize(struct searching *s)
 {
     struct tune_found *f = s->found;
-    struct options none = options_default();
+    const struct options *none = options_none();
     if (!f->best->sampled && f->original->sampled && s->whole->time.valid)
         *f->original = *s->whole;
     double gain = gain_of(f->original, f->best);
@@ -232,15 +232,15 @@ void search_finalize(struct searching *s)
     bool within_timer =
         gpu && (double)(f->original->time.median - f->best->time.median) < TIMER_NS / sqrt(launches);
     bool sure = !(gain > 1) || search_sure_of(s, f->best, gain);
-    f->leave_alone = options_equal(&f->options, &none) || !(gain >= needed) || within_timer || !sure;
+    f->leave_alone = options_equal(f->options, none) || !(gain >= needed) || within_timer || !sure;
     if (f->leave_alone) {
         why_alone(s, gain, f->reason, sizeof f->reason);
-        f->options = none;
+        *f->options = *none;
         *f->best = *f->original;
         return;
     }
     if (f->best->time.origin == ORIGIN_SIMULATED)
-        f->likely_gain = interval_of_gain(dev_describe(s->bench->subject.dev), &f->options, gain);
+        f->likely_gain = interval_of_gain(dev_describe(s->bench->subject.dev), f->options, gain);
     struct buf why = { 0 };
     change_words(f->original, f->best, &why);
     snprintf(f->reason, sizeof f->reason, "%.*s", (int)sizeof f->reason - 1,

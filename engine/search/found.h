@@ -7,6 +7,7 @@
 #include "engine/rec/gain.h"
 #include "engine/tune/proof.h"
 
+struct options;
 struct result;
 
 #define TUNE_SETS 8
@@ -16,8 +17,7 @@ struct tune_data_set {
     enum evidence evidence; /* of gain */
     enum equality equal;
     bool holds;
-    struct options best; /* the one that is fastest there; as the original: none gains */
-    double best_gain;    /* its gain there; 1: none gains */
+    double best_gain; /* of the one that is fastest there (set_best); 1: none gains */
     char message[128];
 };
 /* Several launches of a kernel: one configuration that is slower on none of them. */
@@ -39,7 +39,9 @@ struct tune_seconds {
     double other_data;
 };
 struct tune_found {
-    struct options options;
+    struct options *options;  /* owned, with the next two (tune_found_room) */
+    struct options *set_best; /* of set[i], the one that is fastest there; as the original: none gains */
+    struct options *ranked;   /* of ranking[i]; behind them of cost_best */
     struct tune_seconds seconds;
     struct result *best, *original; /* owned (tune_found_room) */
     struct interval likely_gain;    /* of a simulated gain, on the GPU; low 0: not known */
@@ -68,10 +70,12 @@ struct tune_found {
     unsigned nsets;
     struct tune_all_launches all;
 };
-/* Gives it best and original, empty. False: out of memory. */
+/* Gives it options and results, empty. False: out of memory. */
 bool tune_found_room(struct tune_found *f);
 void tune_found_clear(struct tune_found *f); /* what it owns; not f itself */
-/* All of it, into the results that `to` has. */
+/* All of it, into the options and results that `to` has. */
 void tune_found_copy(struct tune_found *to, const struct tune_found *from);
+
+size_t tune_found_bytes(void); /* that it takes, but for its results */
 
 #endif

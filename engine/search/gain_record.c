@@ -14,7 +14,6 @@
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_shared.h"
 #include "engine/rec/opt_softcache.h"
-#include "engine/rec/options.h"
 
 #include <math.h>
 
@@ -43,12 +42,12 @@ double gain_least(const struct options *o)
 
 enum gain_family gain_family_of(const struct options *o)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     const struct opt_schedule *s = opt_schedule(o);
     bool bypass = opt_bypass(o)->level != BYPASS_NONE;
-    if (s->swap_xy || dim3u_count(s->block) != dim3u_count(opt_schedule(&none)->block))
+    if (s->swap_xy || dim3u_count(s->block) != dim3u_count(opt_schedule(none)->block))
         return GAIN_BLOCK_SHAPE;
-    if (opt_softcache(o)->lines != opt_softcache(&none)->lines)
+    if (opt_softcache(o)->lines != opt_softcache(none)->lines)
         return GAIN_SOFTWARE_CACHE;
     if (opt_cluster(o)->kind != CLUSTER_NONE)
         return GAIN_CTA_ORDER;
@@ -84,9 +83,9 @@ static const struct record *record_of(enum gain_family f, enum gain_band band, b
 
 struct gain_experience gain_recorded(const struct dev_info *d, const struct options *o, double model)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     enum gain_band band = gain_band(model);
-    if (!d || d->cc_major != RECORDED_CC || options_equal(o, &none))
+    if (!d || d->cc_major != RECORDED_CC || options_equal(o, none))
         return (struct gain_experience){ 0 };
     const struct record *own = record_of(gain_family_of(o), band, d->kind == DEV_CUDA);
     const struct record *r = own ? own : record_of(GAIN_ANY, band, d->kind == DEV_CUDA);

@@ -40,8 +40,8 @@ struct options group_with(const struct options *o, const struct options *from, s
 
 struct options group_without(const struct options *o, size_t g)
 {
-    struct options none = options_default();
-    return group_with(o, &none, g);
+    const struct options *none = options_none();
+    return group_with(o, none, g);
 }
 
 bool group_is_set(const struct options *o, size_t g)

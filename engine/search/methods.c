@@ -11,7 +11,6 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/result.h"
-#include "engine/search/advice.h"
 #include "engine/search/found.h"
 #include "engine/search/search.h"
 #include "engine/search/space.h"
@@ -32,7 +31,7 @@ static enum status only(struct searching *s, const char *const *names, size_t n)
         char rest[64];
         snprintf(rest, sizeof rest, "%s%s", over ? "" : "the rest of ", names[i]);
         search_step(s, names[i], i + 1 < n ? names[i + 1] : NULL);
-        st = search_dimension(s, space_find(names[i]), &s->found->options, SPACE_MOST, &better);
+        st = search_dimension(s, space_find(names[i]), s->found->options, SPACE_MOST, &better);
         if (search_spent(s))
             search_untried(s, rest);
     }
@@ -210,27 +209,30 @@ static enum status method_voted(struct searching *s)
 }
 
 /* ---- the model alone: descent over predicted costs, then one launch to confirm ---- */
-static void keep_ranked(struct tune_found *f, const struct tune_prediction *p)
+static void keep_ranked(struct tune_found *f, const struct options *o, const struct tune_prediction *p)
 {
     unsigned at = f->nranking;
     for (unsigned i = 0; i < f->nranking; i++)
-        if (options_equal(&f->ranking[i].options, &p->options))
+        if (options_equal(&f->ranked[i], o))
             return;
     while (at && f->ranking[at - 1].cost.extended > p->cost.extended) {
-        if (at < TUNE_RANKED)
+        if (at < TUNE_RANKED) {
             f->ranking[at] = f->ranking[at - 1];
+            f->ranked[at] = f->ranked[at - 1];
+        }
         at--;
     }
-    if (at < TUNE_RANKED)
+    if (at < TUNE_RANKED) {
         f->ranking[at] = *p;
+        f->ranked[at] = *o;
+    }
     f->nranking += f->nranking < TUNE_RANKED;
 }
 
 /* The alternatives of a dimension on top of `from`; *best becomes the cheapest that is cheaper by more
  * than the noise. */
 static enum status model_dimension(struct searching *s, const struct dimension *d,
-                                   const struct options *from, struct tune_prediction *best,
-                                   bool *better)
+                                   const struct options *from, struct said_cost *best, bool *better)
 {
     struct options list[SPACE_MOST];
     size_t n = d->alternatives(&s->space, from, list);
@@ -243,9 +245,9 @@ static enum status model_dimension(struct searching *s, const struct dimension *
             return st;
         if (!p.valid)
             continue;
-        keep_ranked(s->found, &p);
-        if (p.cost.extended < best->cost.extended * (1 - s->live.noise)) {
-            *best = p;
+        keep_ranked(s->found, &list[i], &p);
+        if (p.cost.extended < best->cost.cost.extended * (1 - s->live.noise)) {
+            *best = (struct said_cost){ list[i], p };
             *better = true;
         }
     }
@@ -253,7 +255,7 @@ static enum status model_dimension(struct searching *s, const struct dimension *
 }
 
 /* Steepest descent: of all dimensions the one change that saves most, then the next on top of it. */
-static enum status model_descend(struct searching *s, struct tune_prediction *best)
+static enum status model_descend(struct searching *s, struct said_cost *best)
 {
     enum { STEPS = 6 };
     enum status st = ST_OK;
@@ -271,7 +273,7 @@ static enum status model_descend(struct searching *s, struct tune_prediction *be
 static void tell_ranking(struct searching *s)
 {
     for (unsigned i = 0; i < s->found->nranking; i++) {
-        s->frontier[i] = (struct tune_candidate){ .options = s->found->ranking[i].options,
+        s->frontier[i] = (struct tune_candidate){ .options = s->found->ranked[i],
                                                   .cost = s->found->ranking[i].cost.extended };
         snprintf(s->frontier[i].why, sizeof s->frontier[i].why, "number %u of the model's ranking",
                  i + 1);
@@ -286,28 +288,28 @@ static void tell_ranking(struct searching *s)
 static enum status method_model(struct searching *s)
 {
     enum { CONFIRMED = 3 };
-    struct tune_prediction best;
-    enum status st = tune_predict(s->bench, &s->found->options, &best);
-    if (st != ST_OK || !best.valid)
+    struct said_cost best = { .options = *s->found->options };
+    enum status st = tune_predict(s->bench, &best.options, &best.cost);
+    if (st != ST_OK || !best.cost.valid)
         return st;
     s->space.fine = true;
-    s->live.best_cost = best;
+    s->live.best_cost = best.cost;
     search_step(s, "the model's ranking, no launches", "confirmation");
-    keep_ranked(s->found, &best);
+    keep_ranked(s->found, &best.options, &best.cost);
     st = model_descend(s, &best);
     tell_ranking(s);
-    struct options none = options_default();
+    const struct options *none = options_none();
     unsigned before = s->found->launches;
     for (unsigned i = 0;
          i < s->found->nranking && st == ST_OK && s->found->launches < before + CONFIRMED; i++) {
         bool won = false;
-        if (options_equal(&s->found->ranking[i].options, &none))
+        if (options_equal(&s->found->ranked[i], none))
             break; /* the model thinks no better of anything else */
         if (search_spent(s)) {
             search_untried(s, "the model's first, see above");
             break;
         }
-        st = search_try(s, &s->found->ranking[i].options, "first in the model's ranking", &won);
+        st = search_try(s, &s->found->ranked[i], "first in the model's ranking", &won);
         if (won || tune_usable(s->last))
             break;
     }
@@ -371,15 +373,15 @@ static enum status method_exhaustive(struct searching *s)
 {
     unsigned most = s->opts->combine ? s->opts->combine : COMBINED;
     struct visiting count = { s, most, visit_count }, each = { s, most, visit_try };
-    struct options none = options_default();
+    const struct options *none = options_none();
     s->space.coarse = true;
     search_step(s, "counting", NULL);
     s->planned = s->found->launches;
-    enum status st = visit_all(&count, &none, 0);
+    enum status st = visit_all(&count, none, 0);
     s->found->space = s->planned;
     search_step(s, "every combination", NULL);
     if (st == ST_OK)
-        st = visit_all(&each, &none, 0);
+        st = visit_all(&each, none, 0);
     if (st == ST_OK && search_spent(s)) {
         char rest[64];
         snprintf(rest, sizeof rest, "all but %u of up to %u combinations",
@@ -421,12 +423,13 @@ void search_method_names(struct buf *out)
 /* The product of all dimensions at full resolution, for the report: what there would be to try. */
 unsigned search_space_size(const struct searching *s)
 {
-    struct options list[SPACE_MOST], none = options_default();
+    const struct options *none = options_none();
+    struct options list[SPACE_MOST];
     struct space fine = s->space;
     double n = 1;
     fine.fine = true;
     for (size_t d = 0; d < space_dimensions(); d++) {
-        size_t k = space_dimension(d)->alternatives(&fine, &none, list), ok = 0;
+        size_t k = space_dimension(d)->alternatives(&fine, none, list), ok = 0;
         for (size_t i = 0; i < k; i++)
             ok += search_legal(s, &list[i]);
         n *= (double)ok + 1;

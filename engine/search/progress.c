@@ -1,6 +1,8 @@
 /* What a search came to, and its state copied for a reader on another thread. */
 #include "engine/base/base.h"
 #include "engine/rec/gain.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/search/found.h"
 #include "engine/search/live.h"
@@ -8,32 +10,48 @@
 #include <math.h>
 #include <string.h>
 
+/* Options of what was found. */
+enum { OF_SETS = 1, OF_RANKED = OF_SETS + TUNE_SETS, OPTIONS = OF_RANKED + TUNE_RANKED + 1 };
+
+static void give(struct tune_found *f, struct options *options, struct result *results)
+{
+    f->options = options;
+    f->set_best = options ? options + OF_SETS : NULL;
+    f->ranked = options ? options + OF_RANKED : NULL;
+    f->best = results;
+    f->original = results ? results + 1 : NULL;
+}
+
 bool tune_found_room(struct tune_found *f)
 {
-    f->best = base_alloc(2 * sizeof *f->best);
-    if (!f->best)
-        return false;
-    f->original = f->best + 1;
-    *f->best = *f->original = result_empty();
-    return true;
+    give(f, options_list(OPTIONS), result_list(2));
+    if (f->options && f->best)
+        return true;
+    tune_found_clear(f);
+    return false;
 }
 
 void tune_found_clear(struct tune_found *f)
 {
-    BASE_FREE(f->best);
-    f->best = f->original = NULL;
+    BASE_FREE(f->options, f->best);
+    give(f, NULL, NULL);
 }
 
 void tune_found_copy(struct tune_found *to, const struct tune_found *from)
 {
-    struct result *best = to->best, *original = to->original;
+    struct options *options = to->options;
+    struct result *results = to->best;
     *to = *from;
-    to->best = best;
-    to->original = original;
-    if (from->best) {
-        *best = *from->best;
-        *original = *from->original;
-    }
+    give(to, options, results);
+    if (from->options)
+        memcpy(options, from->options, OPTIONS * sizeof *options);
+    if (from->best)
+        memcpy(results, from->best, 2 * sizeof *results);
+}
+
+size_t tune_found_bytes(void)
+{
+    return sizeof(struct tune_found) + OPTIONS * sizeof(struct options);
 }
 
 double tune_explored_gain(const struct tune_live *l, size_t i)

@@ -44,13 +44,13 @@ static enum status whole_of(struct searching *s, const struct options *o, unsign
 
 static enum status whole_original(struct searching *s)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     if (!s->found->original->sampled || s->whole->time.valid)
         return ST_OK;
     enum dev_outputs was = s->bench->opts.outputs;
     s->bench->opts.outputs = DEV_OUTPUTS_ALL; /* it stands in the document where nothing beats it */
     /* by itself it settles nothing */
-    enum status st = whole_of(s, &none, 2, "the original, timed whole", s->whole);
+    enum status st = whole_of(s, none, 2, "the original, timed whole", s->whole);
     s->bench->opts.outputs = was;
     return st;
 }
@@ -159,7 +159,7 @@ enum status search_make_all(struct searching *s)
     enum status st = ST_OK;
     while (st == ST_OK && best->equal == EQUAL_PART) {
         struct result all;
-        st = tune_make_all(s->bench, &s->found->options, &all, s->ds);
+        st = tune_make_all(s->bench, s->found->options, &all, s->ds);
         if (st != ST_OK)
             break;
         if (all.status != ST_OK || all.equal == EQUAL_NO || all.equal == EQUAL_UNKNOWN) {

@@ -40,10 +40,11 @@ static enum status predict_end(struct searching *s, const struct options *o, str
  * cheaper. */
 static enum status predict_ends(struct searching *s)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     s->ranked = true;
-    enum status st = predict_end(s, &none, &s->found->cost_original);
-    return st == ST_OK ? predict_end(s, &s->found->options, &s->found->cost_best) : st;
+    enum status st = predict_end(s, none, &s->found->cost_original);
+    options_put(s->found->ranked, TUNE_RANKED, s->found->options);
+    return st == ST_OK ? predict_end(s, s->found->options, &s->found->cost_best) : st;
 }
 
 /* What fell is said first; the reason of what stands in its place comes behind. */
@@ -61,7 +62,7 @@ static void say_fallen(struct tune_found *f, const struct options *fell, const c
 
 static void leave_it_alone(struct tune_found *f)
 {
-    f->options = options_default();
+    *f->options = *options_none();
     *f->best = *f->original;
     f->leave_alone = true;
 }
@@ -76,13 +77,13 @@ static enum status prove_found(struct searching *s)
     s->behind = SEARCH_PROOF;
     search_step(s, "proof", NULL);
     for (size_t n = 0; n < MOST_FALLEN; n++) {
-        enum status st = tune_prove(s->bench, &f->options, s->opts->prove, &f->proof, s->ds);
+        enum status st = tune_prove(s->bench, f->options, s->opts->prove, &f->proof, s->ds);
         if (st != ST_OK || f->proof.verdict != PROOF_BROKEN) {
             if (n && st == ST_OK)
                 say_fallen(f, &fell[0], why);
             return st;
         }
-        fell[n] = f->options;
+        fell[n] = *f->options;
         if (!n)
             memcpy(why, f->proof.message, sizeof why);
         const struct result *next = search_next(s, fell, n + 1);
@@ -122,7 +123,7 @@ static void keep_time_for_the_end(struct searching *s)
 static enum status run_method(struct searching *s, const struct search_method *m)
 {
     struct tune_seconds *t = &s->found->seconds;
-    struct options none = options_default();
+    const struct options *none = options_none();
     s->bench->observer = s->ob;
     search_step(s, "the original", NULL);
     enum status st = search_original(s);
@@ -136,7 +137,7 @@ static enum status run_method(struct searching *s, const struct search_method *m
         s->found->space = search_space_size(s);
         s->ranked = m->ranked;
         search_step(s, "what the model expects", NULL);
-        st = search_predict(s, &none, &s->live.original_cost);
+        st = search_predict(s, none, &s->live.original_cost);
         s->live.best_cost = s->live.original_cost;
     }
     lap(s, &t->model);
@@ -191,7 +192,6 @@ enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o,
     memset(out, 0, sizeof *out);
     if (!tune_found_room(out))
         return ST_NOMEM;
-    out->options = options_default();
     if (!m)
         return tune_method_check(o->method, ds);
     struct searching *s = base_alloc(sizeof *s);

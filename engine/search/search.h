@@ -22,6 +22,10 @@ struct seen_result {
     double gain, said /* by a sample of the CTAs, where gain is of the whole */;
     bool unsettled /* there was no time, or no launch left, to time it whole */;
 };
+struct said_cost {
+    struct options options;
+    struct tune_prediction cost;
+};
 struct searching {
     struct tune_bench *bench;
     const struct tune_search_opts *opts;
@@ -46,7 +50,7 @@ struct searching {
     double predict_ns, launch_ns;
     unsigned npredict;
     /* what the model said, so that it is asked once */
-    struct tune_prediction *asked;
+    struct said_cost *asked;
     size_t nasked, asked_cap;
     bool ranked; /* the model orders the candidates */
     /* the original timed whole, where found->original is from a sample; !valid: not yet */

@@ -87,13 +87,13 @@ static size_t bypass(const struct space *s, const struct options *base, struct o
 /* Per load: what the analysis says is not used again. */
 static size_t streams(const struct space *s, const struct options *base, struct options *out)
 {
-    const struct options none = options_default();
+    const struct options *none = options_none();
     struct options o = *base;
     opt_bypass(&o)->level = s->level;
     opt_bypass(&o)->op = s->no_allocate ? BYPASS_OP_NO_ALLOCATE : BYPASS_OP_CG;
     opt_bypass(&o)->form = BYPASS_FORM_VERTICAL;
     memset(&opt_bypass(&o)->pi, 0, sizeof opt_bypass(&o)->pi);
-    opt_bypass(&o)->pi.mode = opt_bypass(&none)->pi.mode;
+    opt_bypass(&o)->pi.mode = opt_bypass(none)->pi.mode;
     return add(out, 0, o);
 }
 
@@ -101,13 +101,13 @@ static size_t streams(const struct space *s, const struct options *base, struct 
 static size_t whole_kernel(const struct options *base, int level, const int *ops, size_t nops,
                            struct options *out)
 {
-    const struct options none = options_default();
+    const struct options *none = options_none();
     size_t n = 0;
     for (size_t k = 0; k < nops; k++) {
         struct options o = *base;
         opt_bypass(&o)->level = level;
         opt_bypass(&o)->op = ops[k];
-        opt_bypass(&o)->form = opt_bypass(&none)->form;
+        opt_bypass(&o)->form = opt_bypass(none)->form;
         opt_bypass(&o)->pi.mode = PI_BPA;
         opt_bypass(&o)->pi.value = 0;
         n = add(out, n, o);
@@ -483,8 +483,8 @@ struct space space_of(const struct tune_bench *b)
                        .no_allocate = d->cc_major >= 7,
                        .launch_control = d->cc_major >= 10,
                        .asks_to_cache = d->cc_major < 7 && !(d->sm.l1_plain > 0) && d->sm.l1_ca > 0 };
-    struct options none = options_default();
-    struct dev_cta cta = tune_cta(&b->subject, &none);
+    const struct options *none = options_none();
+    struct dev_cta cta = tune_cta(&b->subject, none);
     s.resident = result_ctas_per_sm(b->original) ? result_ctas_per_sm(b->original)
                                                  : dev_resident(d, &cta).ctas_per_sm;
     s.resident = s.resident ? s.resident : 1;

@@ -43,7 +43,7 @@ struct space {
 struct dimension {
     const char *name;
     size_t (*alternatives)(const struct space *s, const struct options *base,
-                           struct options out[SPACE_MOST]);
+                           struct options *out /* SPACE_MOST */);
     unsigned char patience;
     bool part;
 };

@@ -5,6 +5,7 @@
 #include "engine/perfmodel/valley.h"
 #include "engine/predict/prediction.h"
 #include "engine/predict/request_trace.h"
+#include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/search/space.h"
 #include "engine/tune/tune_int.h"
@@ -75,25 +76,28 @@ enum status tune_forecast_pi(struct tune_bench *b, const struct options *base,
                              struct tune_pi_forecast *out)
 {
     struct space s = space_of(b);
-    struct options o = *base;
     double least = INFINITY;
     *out = (struct tune_pi_forecast){
         .warps = s.warps, .footprint = -1, .model = -1, .bpa = NAN, .cha = NAN, .least = NAN
     };
     for (size_t i = 0; i <= TUNE_PI_MOST; i++)
         out->cost[i] = NAN;
-    enum status st = by_footprint(b, base, out);
-    opt_bypass(&o)->level = s.level;
-    opt_bypass(&o)->form = s.form;
+    struct options *o = options_new();
+    enum status st = o ? by_footprint(b, base, out) : ST_NOMEM;
+    if (o) {
+        options_copy(o, base);
+        opt_bypass(o)->level = s.level;
+        opt_bypass(o)->form = s.form;
+    }
     for (uint32_t pi = 0; pi <= s.warps && st == ST_OK; pi++) {
         struct tune_prediction p;
-        opt_bypass(&o)->pi.mode = pi == 0 ? PI_BPA : pi == s.warps ? PI_CHA : PI_VALUE;
-        opt_bypass(&o)->pi.value = opt_bypass(&o)->pi.mode == PI_VALUE ? (int)pi : 0;
-        st = tune_predict_time(b, &o, &p);
+        opt_bypass(o)->pi.mode = pi == 0 ? PI_BPA : pi == s.warps ? PI_CHA : PI_VALUE;
+        opt_bypass(o)->pi.value = opt_bypass(o)->pi.mode == PI_VALUE ? (int)pi : 0;
+        st = tune_predict_time(b, o, &p);
         if (st == ST_OK && !p.valid)
             snprintf(out->model_why_not, sizeof out->model_why_not, "%s", p.why_not);
         if (st != ST_OK || !p.valid)
-            return st;
+            break;
         if (pi <= TUNE_PI_MOST)
             out->cost[pi] = p.cost.extended;
         if (pi == 0)
@@ -105,5 +109,6 @@ enum status tune_forecast_pi(struct tune_bench *b, const struct options *base,
             out->model = (int)pi;
         }
     }
+    base_free(o);
     return st;
 }

@@ -215,7 +215,7 @@ void search_tell(struct searching *s)
     s->live.elapsed_s = elapsed;
     s->live.original = !f->best->sampled && s->whole->time.valid ? s->whole : f->original;
     s->live.best = f->best;
-    s->live.options = f->options;
+    s->live.options = *f->options;
     s->live.explored = s->explored;
     if (s->ob && s->ob->progress)
         s->ob->progress(s->ob->ctx, s->live.done, s->live.step ? s->live.step : "search");
@@ -272,7 +272,7 @@ static bool is_best(struct searching *s, const struct result *r)
 void search_take(struct searching *s, const struct result *r)
 {
     *s->found->best = *r;
-    s->found->options = r->options; /* a vote has become the threshold that was elected */
+    *s->found->options = r->options; /* a vote has become the threshold that was elected */
     s->best_gain = search_gain(s, r);
 }
 
@@ -373,7 +373,7 @@ static bool known_cost(const struct searching *s, const struct options *o, struc
 {
     for (size_t i = 0; i < s->nasked; i++)
         if (memcmp(&s->asked[i].options, o, sizeof *o) == 0) {
-            *out = s->asked[i];
+            *out = s->asked[i].cost;
             return true;
         }
     for (size_t i = 0; i < s->opts->ncosts; i++)
@@ -387,7 +387,7 @@ static bool known_cost(const struct searching *s, const struct options *o, struc
 
 enum status search_predict(struct searching *s, const struct options *o, struct tune_prediction *out)
 {
-    *out = (struct tune_prediction){ .options = *o, .time_ns = NAN };
+    *out = (struct tune_prediction){ .time_ns = NAN };
     bool known = known_cost(s, o, out);
     if (!known && (!s->ranked || !model_pays(s)))
         return ST_OK;
@@ -398,7 +398,7 @@ enum status search_predict(struct searching *s, const struct options *o, struct 
     if (st == ST_OK && s->opts->predicted)
         s->opts->predicted(s->opts->ctx, o, out->valid ? out->cost.extended : NAN);
     if (st == ST_OK && base_grow((void **)&s->asked, s->nasked, &s->asked_cap, sizeof *s->asked))
-        s->asked[s->nasked++] = *out;
+        s->asked[s->nasked++] = (struct said_cost){ *o, *out };
     return st;
 }
 
@@ -579,7 +579,7 @@ enum status search_refine_pi(struct searching *s, bool *better)
     enum status st = ST_OK;
     for (bool won = true; won && st == ST_OK;) {
         won = false;
-        struct options at = s->found->options;
+        struct options at = *s->found->options;
         if (opt_bypass(&at)->level == BYPASS_NONE || opt_bypass(&at)->pi.mode != PI_VALUE)
             return ST_OK;
         for (int d = -1; d <= 1 && st == ST_OK; d += 2) {
@@ -600,10 +600,10 @@ enum status search_refine_pi(struct searching *s, bool *better)
 
 static enum status run_original(struct searching *s, struct result *r)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     struct tune_bench *b = s->bench;
     b->keep_outputs = result_counter(b->original, COUNTER_INST_WARP) >= SOME_INSTS;
-    enum status st = tune_run_one(b, &none, r, s->ds);
+    enum status st = tune_run_one(b, none, r, s->ds);
     b->opts.outputs = b->keep_outputs ? DEV_OUTPUTS_SOME : DEV_OUTPUTS_ALL;
     b->keep_outputs = false;
     return st;
@@ -612,8 +612,8 @@ static enum status run_original(struct searching *s, struct result *r)
 /* From an earlier search's results, or measured; told like any other configuration. */
 enum status search_original(struct searching *s)
 {
-    struct options none = options_default();
-    const struct result *before = done_before(s, &none);
+    const struct options *none = options_none();
+    const struct result *before = done_before(s, none);
     struct result *r = s->found->original;
     enum status st = ST_OK;
     if (before)
@@ -639,7 +639,7 @@ enum status search_original(struct searching *s)
     if (st == ST_OK && s->ob && s->ob->point)
         s->ob->point(s->ob->ctx, r, "the original");
     return st == ST_OK &&
-                   (!remember(s, &none, r) || !explored_add(s, r, "the original", false, before != NULL))
+                   (!remember(s, none, r) || !explored_add(s, r, "the original", false, before != NULL))
                ? ST_NOMEM
                : st;
 }

@@ -53,6 +53,10 @@ size_t tune_advise_prove(const struct dev_info *d, struct tune_advice *v, size_t
  * and leaves nothing out; items are added, up to max in all, where the model sees more in a dimension,
  * and "leave it alone" where it sees nothing; ranked anew. ST_OK, ST_CANCELLED or ST_NOMEM. */
 enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t *n, size_t max);
+/* Name of method i, or NULL behind the last. */
+const char *tune_method_name(size_t i);
+/* A gain of less than that is none. */
+#define ADVICE_LEAST 0.02
 /* Is there such a method (NULL: the default)? ST_USAGE names those there are. */
 enum status tune_method_check(const char *method, struct diags *ds);
 /* *out is owned: tune_found_clear, also after an error. */

@@ -3,7 +3,6 @@
 #include "engine/base/private_folder.h"
 #include "engine/ptx/link.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/service/service_int.h"
 #include "engine/workspace/args.h"
 #include "engine/workspace/source.h"
@@ -320,16 +319,17 @@ static enum status add_knob(struct making *m, const cJSON *v)
 /* "--bypass l1 --pi 7": knobs alone, whatever else a command line may say. */
 static enum status add_options_line(struct making *m, const char *line)
 {
-    struct options o = options_default();
-    enum status st = options_parse_line(&o, str_of(line), m->ds);
+    struct options *o = options_new();
+    enum status st = o ? options_parse_line(o, str_of(line), m->ds) : ST_NOMEM;
     for (size_t i = 0; i < knob_count() && st == ST_OK; i++) {
         struct buf text = { 0 };
-        if (knob_is_default(&o, i))
+        if (knob_is_default(o, i))
             continue;
-        knob_get(&o, i, &text);
+        knob_get(o, i, &text);
         st = text.oom ? ST_NOMEM : put_value(m, knob_info(i)->name, text.s ? text.s : "");
         buf_free(&text);
     }
+    base_free(o);
     return st;
 }
 

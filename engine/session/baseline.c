@@ -4,7 +4,7 @@
 
 #include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/found.h"
 
 #include <math.h>
@@ -48,11 +48,11 @@ static bool each(const struct session_run *r, bool (*see)(void *ctx, const struc
     if (r->kind == RUN_SWEEP)
         enough = see(ctx, r->sweep.cha) || see(ctx, r->sweep.bpa);
     for (size_t i = 0; r->kind == RUN_SWEEP && !enough && i < r->sweep.npoints; i++)
-        enough = see(ctx, &r->sweep.points[i]);
+        enough = see(ctx, result_at(r->sweep.points, i));
     if (r->kind == RUN_TUNE && r->found)
         enough = see(ctx, r->found->original) || see(ctx, r->found->best);
     for (size_t i = 0; r->kind == RUN_TUNE && !enough && i < r->ntrail; i++)
-        enough = see(ctx, &r->trail[i]);
+        enough = see(ctx, result_at(r->trail, i));
     return enough;
 }
 
@@ -69,18 +69,18 @@ struct looking {
 static bool see_original(void *ctx, const struct result *x)
 {
     struct looking *l = ctx;
-    struct options none = options_default();
-    bool timed = x->time.valid && x->status == ST_OK && !x->probe_ctas,
+    const struct options *none = options_none();
+    bool timed = result_time(x)->valid && result_status(x) == ST_OK && !result_probe_ctas(x),
          wanted = !l->like || evidence_of(x) == evidence_of(l->like);
-    if (timed && wanted && better(x, l->best) && options_equal(&x->options, &none))
+    if (timed && wanted && better(x, l->best) && options_equal(result_options(x), none))
         l->best = x;
     return false;
 }
 
 static bool see_cold(void *ctx, const struct result *x)
 {
-    *(bool *)ctx = x->cold;
-    return x->time.valid;
+    *(bool *)ctx = result_cold(x);
+    return result_time(x)->valid;
 }
 
 bool run_cold(const struct session_run *r)
@@ -92,8 +92,8 @@ bool run_cold(const struct session_run *r)
 
 static bool see_regs_from(void *ctx, const struct result *x)
 {
-    *(const char **)ctx = x->regs_from;
-    return *x->regs_from;
+    *(const char **)ctx = result_regs_from(x);
+    return *result_regs_from(x);
 }
 
 const char *run_regs_from(const struct session_run *r)
@@ -116,7 +116,7 @@ const struct result *run_baseline_of(const struct session_run *r, const struct r
     const struct result *own = run_original(r, NULL);
     if (own || others)
         return better(others, own) ? others : own;
-    return r->kind == RUN_SWEEP && r->sweep.cha->time.valid ? r->sweep.cha : NULL;
+    return r->kind == RUN_SWEEP && result_time(r->sweep.cha)->valid ? r->sweep.cha : NULL;
 }
 
 const struct result *run_baseline(const struct session_run *const *runs, size_t n,
@@ -139,7 +139,8 @@ struct wanted {
 static bool see_gain(void *ctx, const struct result *x)
 {
     struct wanted *w = ctx;
-    double gain = options_equal(&x->options, &w->like->options) ? gain_of(w->base, x) : (double)NAN;
+    double gain =
+        options_equal(result_options(x), result_options(w->like)) ? gain_of(w->base, x) : (double)NAN;
     w->gain = isnan(gain) ? w->gain : gain;
     return !isnan(w->gain);
 }
@@ -148,7 +149,7 @@ double run_gain(const struct session_run *const *runs, size_t n, const struct se
                 const struct result *x)
 {
     struct wanted w = { run_baseline(runs, n, r), x, NAN };
-    if (!w.base || !x || !x->time.valid || x->equal == EQUAL_NO)
+    if (!w.base || !x || !result_time(x)->valid || result_equal(x) == EQUAL_NO)
         return NAN;
     if (see_gain(&w, x) || each(r, see_gain, &w))
         return w.gain;
@@ -182,7 +183,7 @@ static struct session_run *alone(const struct session_run *r, const struct resul
     one->grid = r->grid;
     one->block = r->block;
     one->launch_key = r->launch_key;
-    *one->one = *original;
+    result_copy(one->one, original);
     memcpy(one->kernel, r->kernel, sizeof one->kernel);
     return one;
 }

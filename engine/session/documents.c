@@ -238,10 +238,10 @@ static void put_gain(struct jw *w, const struct result *was, const struct result
 }
 
 /* The model's figures, in cycles of the whole device; parts of the paper's sum by their level. */
-static void put_prediction(struct jw *w, const struct tune_prediction *p)
+static void put_prediction(struct jw *w, const struct options *o, const struct tune_prediction *p)
 {
     jw_obj(w);
-    put_line(w, &p->options);
+    put_line(w, o);
     members_write(w, doc_members("prediction"), p);
     put_interval(w, "interval", p->likely);
     jw_put_str(w, "origin", origin_name(ORIGIN_MODELLED));
@@ -250,23 +250,24 @@ static void put_prediction(struct jw *w, const struct tune_prediction *p)
     jw_end_obj(w);
 }
 
-static void put_prediction_as(struct jw *w, const char *key, const struct tune_prediction *p)
+static void put_prediction_as(struct jw *w, const char *key, const struct options *o,
+                              const struct tune_prediction *p)
 {
     jw_key(w, key);
     if (p->valid)
-        put_prediction(w, p);
+        put_prediction(w, o, p);
     else
         jw_null(w);
 }
 
-void json_prediction(const struct tune_prediction *original, const struct tune_prediction *asked,
-                     const struct tune_pi_forecast *f, const struct dev_info *dev, const char *kernel,
-                     struct buf *out)
+void json_prediction(const struct tune_prediction *original, const struct options *o,
+                     const struct tune_prediction *asked, const struct tune_pi_forecast *f,
+                     const struct dev_info *dev, const char *kernel, struct buf *out)
 {
     struct jw w = document_open(out, "gpulocw-prediction", 2);
     put_subject(&w, dev, kernel);
-    put_prediction_as(&w, "original", original);
-    put_prediction_as(&w, "asked", asked);
+    put_prediction_as(&w, "original", options_none(), original);
+    put_prediction_as(&w, "asked", o, asked);
     jw_put_str(&w, "why_not", asked->valid ? NULL : asked->why_not);
     jw_put_obj(&w, "threshold");
     jw_put_uint(&w, "warps", f->warps);
@@ -347,9 +348,9 @@ void json_found(const struct tune_found *f, const struct tune_advice *advice, si
     put_subject(&w, dev, kernel);
     put_race(&w, race);
     jw_put_bool(&w, "leave_alone", f->leave_alone);
-    put_line(&w, &f->options);
+    put_line(&w, f->options);
     jw_key(&w, "recommended");
-    put_options(&w, &f->options);
+    put_options(&w, f->options);
     json_proof(&w, &f->proof);
     jw_put_str(&w, "reason", f->reason);
     jw_put_uint(&w, "launches", f->launches);
@@ -368,11 +369,11 @@ void json_found(const struct tune_found *f, const struct tune_advice *advice, si
     jw_put_str(&w, "placement", f->placement[0] ? f->placement : NULL);
     jw_put_uint(&w, "resumed", f->resumed);
     jw_put_str(&w, "untried", f->untried[0] ? f->untried : NULL);
-    put_prediction_as(&w, "model_original", &f->cost_original);
-    put_prediction_as(&w, "model_best", &f->cost_best);
+    put_prediction_as(&w, "model_original", options_none(), &f->cost_original);
+    put_prediction_as(&w, "model_best", options_at(f->ranked, TUNE_RANKED), &f->cost_best);
     jw_put_arr(&w, "model_ranking");
     for (unsigned i = 0; i < f->nranking; i++)
-        put_prediction(&w, &f->ranking[i]);
+        put_prediction(&w, options_at(f->ranked, i), &f->ranking[i]);
     jw_end_arr(&w);
     put_advice(&w, advice, nadvice);
     put_untimed(&w, done, ndone);
@@ -391,7 +392,7 @@ void json_compared(const char *const *method, const struct tune_found *f, size_t
         jw_put_uint(&w, "launches", f[i].launches);
         jw_put_bool(&w, "leave_alone", f[i].leave_alone);
         put_gain(&w, f[i].original, f[i].best);
-        put_line(&w, &f[i].options);
+        put_line(&w, f[i].options);
         jw_end_obj(&w);
     }
     jw_end_arr(&w);

@@ -12,6 +12,7 @@ struct tune_advice;
 struct tune_family;
 struct tune_found;
 struct tune_pi_forecast;
+struct options;
 struct tune_prediction;
 struct tune_proof;
 struct tune_sweep;
@@ -61,9 +62,9 @@ void json_compared(const char *const *method, const struct tune_found *f, size_t
 void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *dev, const char *kernel,
                  struct buf *out);
 /* What the model says of two configurations and of the threshold; nothing was launched. */
-void json_prediction(const struct tune_prediction *original, const struct tune_prediction *asked,
-                     const struct tune_pi_forecast *f, const struct dev_info *dev, const char *kernel,
-                     struct buf *out);
+void json_prediction(const struct tune_prediction *original, const struct options *o,
+                     const struct tune_prediction *asked /* of o */, const struct tune_pi_forecast *f,
+                     const struct dev_info *dev, const char *kernel, struct buf *out);
 /* counters[i]: of device i, NULL: were not asked for. */
 void json_devices(const struct dev_info *d, const struct dev_counters *const *counters, size_t n,
                   struct buf *out);

@@ -340,7 +340,7 @@ void put_data_sets(struct jw *w, const struct tune_found *f)
         jw_obj(w);
         members_write(w, doc_members("data-set"), &s);
         jw_put_str(w, "evidence", known ? evidence_name(s.evidence) : NULL);
-        put_line_as(w, "best_options_line", ran ? &s.best : NULL);
+        put_line_as(w, "best_options_line", ran ? &f->set_best[i] : NULL);
         jw_end_obj(w);
     }
     jw_end_arr(w);
@@ -365,12 +365,12 @@ enum status get_data_sets(const cJSON *run, struct tune_found *f, struct diags *
         st = members_read(all, doc_members("all-launches"), &f->all, "all launches", ds);
     cJSON_ArrayForEach(o, list) if (st == ST_OK && f->nsets < TUNE_SETS)
     {
+        struct options *best = options_put(f->set_best, f->nsets, options_none());
         struct tune_data_set *s = &f->set[f->nsets++];
         st = members_read(o, doc_members("data-set"), s, "data set", ds);
         s->evidence = evidence_named(json_text(o, "evidence"));
-        s->best = options_default();
         if (st == ST_OK && json_text(o, "best_options_line"))
-            st = options_parse_line(&s->best, str_of(json_text(o, "best_options_line")), ds);
+            st = options_parse_line(best, str_of(json_text(o, "best_options_line")), ds);
     }
     return st;
 }

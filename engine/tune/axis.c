@@ -12,7 +12,6 @@
 #include "engine/rec/opt_cluster.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_schedule.h"
-#include "engine/rec/options.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune_int.h"
 
@@ -25,9 +24,9 @@ static size_t axis_pi(const struct tune_subject *s, const struct options *base, 
 {
     uint32_t warps = tune_warps(s), n = 0;
     for (; n <= warps && n < TUNE_AXIS_MOST; n++) {
-        out[n] = *base;
-        opt_bypass(&out[n])->pi.mode = PI_VALUE;
-        opt_bypass(&out[n])->pi.value = (int)n;
+        struct opt_bypass *bypass = opt_bypass(options_put(out, n, base));
+        bypass->pi.mode = PI_VALUE;
+        bypass->pi.value = (int)n;
     }
     return n;
 }
@@ -38,9 +37,9 @@ static size_t axis_agents(const struct tune_subject *s, const struct options *ba
     struct dev_cta cta = tune_cta(s, base);
     uint32_t most = dev_resident(d, &cta).ctas_per_sm, n = 0;
     for (; n < most && n < TUNE_AXIS_MOST; n++) {
-        out[n] = *base;
-        opt_cluster(&out[n])->kind = CLUSTER_AGENT;
-        opt_cluster(&out[n])->agents = (int)n + 1;
+        struct opt_cluster *cluster = opt_cluster(options_put(out, n, base));
+        cluster->kind = CLUSTER_AGENT;
+        cluster->agents = (int)n + 1;
     }
     return n;
 }
@@ -50,10 +49,8 @@ static size_t axis_carveout(const struct tune_subject *s, const struct options *
 {
     size_t n = 0;
     (void)s;
-    for (int percent = 0; percent <= 100; percent += 10) {
-        out[n] = *base;
-        opt_occupancy(&out[n++])->carveout = percent;
-    }
+    for (int percent = 0; percent <= 100; percent += 10)
+        opt_occupancy(options_put(out, n++, base))->carveout = percent;
     return n;
 }
 
@@ -63,10 +60,8 @@ static size_t axis_block(const struct tune_subject *s, const struct options *bas
     uint32_t threads = (uint32_t)dim3u_count(launch_block(s->launch));
     size_t n = 0;
     for (uint32_t x = 1; x <= threads && n < TUNE_AXIS_MOST; x *= 2)
-        if (threads % x == 0) {
-            out[n] = *base;
-            opt_schedule(&out[n++])->block = (struct dim3u){ x, threads / x, 1 };
-        }
+        if (threads % x == 0)
+            opt_schedule(options_put(out, n++, base))->block = (struct dim3u){ x, threads / x, 1 };
     return n;
 }
 
@@ -99,8 +94,7 @@ static enum status add(const struct tune_axis *a, struct str value, const struct
         diag_error(ds, "axis", "axis '%s' has more than %d values", a->name, TUNE_AXIS_MOST);
         return ST_USAGE;
     }
-    out[*n] = *base;
-    enum status st = knob_set(&out[*n], (size_t)a->knob, value, ds);
+    enum status st = knob_set(options_put(out, *n, base), (size_t)a->knob, value, ds);
     *n += st == ST_OK;
     return st;
 }

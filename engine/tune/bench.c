@@ -45,8 +45,8 @@ static size_t output_arg(const struct launch_spec *l, uint32_t i)
 /* The original itself, whatever the options say: then a difference is its own doing. */
 static bool is_original(const struct result *r)
 {
-    struct options none = options_default();
-    return options_equal(&r->options, &none);
+    const struct options *none = options_none();
+    return options_equal(&r->options, none);
 }
 
 bool tune_same_hashes(const struct tune_bench *b, const struct result *r)
@@ -95,9 +95,9 @@ static enum status run_options(struct tune_bench *b, const struct options *o, bo
 /* The outputs that rewrites must leave, and what is kept of them. */
 static enum status take_reference(struct tune_bench *b, struct diags *ds)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     struct result r = result_empty();
-    enum status st = run_options(b, &none, true, &r, ds);
+    enum status st = run_options(b, none, true, &r, ds);
     if (st == ST_OK && r.status != ST_OK) {
         diag_error(ds, "original", "the original kernel does not run: %s",
                    r.message[0] ? r.message : status_text(r.status));
@@ -128,7 +128,7 @@ enum status tune_take_turns(struct tune_bench *b, struct diags *ds)
  * those to be read (`run --outputs`). */
 static enum status ask_original(struct tune_bench *b, struct result *r, struct diags *ds)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     struct result again = result_empty();
     if (b->repeats != TUNE_REPEATS_UNKNOWN)
         return ST_OK;
@@ -137,7 +137,7 @@ static enum status ask_original(struct tune_bench *b, struct result *r, struct d
     b->opts.outputs = DEV_OUTPUTS_ALL;
     enum status st = functional ? ST_OK : tune_take_turns(b, ds);
     if (st == ST_OK)
-        st = run_options(b, &none, functional, &again, ds);
+        st = run_options(b, none, functional, &again, ds);
     if (st == ST_OK && again.status == ST_OK)
         b->repeats = tune_same_hashes(b, &again) ? TUNE_REPEATS : TUNE_REPEATS_NOT;
     again = result_empty();
@@ -220,10 +220,10 @@ enum status tune_make_all(struct tune_bench *b, const struct options *o, struct 
 enum status tune_run_chosen(struct tune_bench *b, const struct options *o, struct result *out,
                             struct diags *ds)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     *out = result_empty();
     enum status st = run_compared(b, o, out, ds);
-    if (st == ST_OK && options_equal(o, &none) && out->counters[COUNTER_INST_WARP].valid)
+    if (st == ST_OK && options_equal(o, none) && out->counters[COUNTER_INST_WARP].valid)
         b->inst_warp = out->counters[COUNTER_INST_WARP].value;
     struct interval likely = { 0, 0 }; /* no GPU was compared with an empty L2 */
     if (!out->cold)
@@ -368,10 +368,10 @@ enum status tune_bench_open_model(const struct tune_subject *s, struct tune_benc
         return ST_NOMEM;
     struct tune_shape *shape = NULL;
     struct pass_output code = { 0 };
-    struct options none = options_default();
+    const struct options *none = options_none();
     enum status st = narrow(b, s);
     if (st == ST_OK)
-        st = tune_rewrite(b, &none, &code, ds);
+        st = tune_rewrite(b, none, &code, ds);
     if (st == ST_OK)
         st = tune_shape_get(b, &code, &shape, ds);
     if (st != ST_OK) {

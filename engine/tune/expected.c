@@ -6,7 +6,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/sim/sums.h"
 #include "engine/tune/tune_int.h"
 
@@ -100,30 +100,32 @@ static enum status bounds_beside(struct tune_bench *b, struct sim_sums *sums)
     struct dev_code *c = NULL;
     struct dev_data *data = NULL;
     struct diags own = { 0 };
-    struct options none = options_default();
-    struct result r = result_empty();
+    const struct options *none = options_none();
+    struct result *r = result_new();
     struct tune_job j = { .code = b->shape[0]->code };
     const struct str text = { j.code.text, j.code.n };
-    tune_fill_run(b, &none, &j, true);
+    tune_fill_run(b, none, &j, true);
     j.run.nset = j.run.nzero = 0;
     j.run.persist = STR("");
     j.run.repeat = j.run.max_repeat = 1;
     j.run.sums = sums;
     j.run.max_insts = j.run.time_limit_s > 0 ? 0 : BESIDE_INSTS;
     j.run.cancel = tune_cancel(b);
-    enum status st = dev_load(d, b->subject.module->path, text, str_of(launch_kernel(b->subject.launch)),
-                              0, &c, &own);
+    enum status st = !r ? ST_NOMEM
+                        : dev_load(d, b->subject.module->path, text,
+                                   str_of(launch_kernel(b->subject.launch)), 0, &c, &own);
     if (st == ST_OK)
         st = dev_bind(d, b->subject.data, &data, &own);
     if (st == ST_OK)
-        st = dev_launch(d, c, data, &j.run, &r, &own);
-    if (st == ST_OK && r.status == ST_OK && sim_sums_known(sums))
+        st = dev_launch(d, c, data, &j.run, r, &own);
+    if (st == ST_OK && result_status(r) == ST_OK && sim_sums_known(sums))
         st = keep_bounds(b, d, c, data, sums);
     if (data)
         dev_unbind(d, data);
     if (c)
         dev_unload(d, c);
     diags_free(&own);
+    base_free(r);
     return tune_over(st) ? st : ST_OK;
 }
 

@@ -281,16 +281,20 @@ enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct o
 }
 
 /* The first error of a list as the reason of a result that has no time. */
-void tune_reason(const struct diags *ds, struct result *r)
+void tune_reason_text(const struct diags *ds, char *text, size_t n)
 {
     for (size_t i = 0; i < ds->n; i++)
         if (ds->v[i].level == DIAG_ERROR) {
             const struct diag *d = &ds->v[i];
             if (d->at.line)
-                snprintf(r->message, sizeof r->message, "%u:%u: %s", d->at.line, d->at.col,
-                         d->msg ? d->msg : "");
+                snprintf(text, n, "%u:%u: %s", d->at.line, d->at.col, d->msg ? d->msg : "");
             else
-                snprintf(r->message, sizeof r->message, "%s", d->msg ? d->msg : "");
+                snprintf(text, n, "%s", d->msg ? d->msg : "");
             return;
         }
+}
+
+void tune_reason(const struct diags *ds, struct result *r)
+{
+    tune_reason_text(ds, r->message, sizeof r->message);
 }

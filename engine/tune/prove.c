@@ -4,7 +4,7 @@
 #include "engine/tune/prove_int.h"
 
 #include "engine/rec/device.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/sim/sides.h"
 #include "engine/sim/sums.h"
 #include "engine/tune/tune_int.h"
@@ -107,7 +107,6 @@ static enum status try_set(struct tune_prover *p, unsigned at, const struct vary
     const struct attack plain = { at, { .nc_snapshot = true, .uniform = true } };
     const struct shot original = of_original(p, STR(""));
     struct attack hostile = attacks[ARRAY_LEN(attacks) - 1];
-    struct result r;
     char text[200];
     hostile.set = at;
     s->spec = *p->launch;
@@ -125,16 +124,16 @@ static enum status try_set(struct tune_prover *p, unsigned at, const struct vary
     if (st == ST_OK)
         st = dev_bind(p->dev, s->use, &s->bound, ds);
     if (st == ST_OK)
-        st = prover_launch(p, &original, &plain, varied_most(p), &r, ds);
-    if (st != ST_OK || r.status != ST_OK)
+        st = prover_launch(p, &original, &plain, varied_most(p), ds);
+    if (st != ST_OK || result_status(p->ran) != ST_OK)
         return st;
-    if (r.counters[COUNTER_INST_WARP].valid)
-        p->searched += r.counters[COUNTER_INST_WARP].value;
+    if (result_counters(p->ran)[COUNTER_INST_WARP].valid)
+        p->searched += result_counters(p->ran)[COUNTER_INST_WARP].value;
     st = keep_all(p, s);
     if (st == ST_OK)
-        st = prover_launch(p, &original, &hostile, varied_most(p), &r, ds);
-    s->usable =
-        st == ST_OK && r.status == ST_OK && !prover_differs(p, s, p->original, text, sizeof text);
+        st = prover_launch(p, &original, &hostile, varied_most(p), ds);
+    s->usable = st == ST_OK && result_status(p->ran) == ST_OK &&
+                !prover_differs(p, s, p->original, text, sizeof text);
     return st;
 }
 
@@ -188,13 +187,12 @@ static enum status original_again(struct tune_prover *p, const struct attack *a,
                                   struct diags *ds)
 {
     const struct shot original = of_original(p, text);
-    struct result r;
     char what[160] = "", how[150];
-    enum status st = prover_launch(p, &original, a, 0, &r, ds);
+    enum status st = prover_launch(p, &original, a, 0, ds);
     if (st != ST_OK)
         return st;
-    if (r.status != ST_OK)
-        snprintf(what, sizeof what, "%.150s", r.message);
+    if (result_status(p->ran) != ST_OK)
+        snprintf(what, sizeof what, "%.150s", result_message(p->ran));
     else if (!prover_differs(p, &p->set[0], p->original, what, sizeof what))
         return ST_OK;
     prover_which(p, &original, a, how, sizeof how);
@@ -205,20 +203,20 @@ static enum status original_again(struct tune_prover *p, const struct attack *a,
 static enum status original_first(struct tune_prover *p, struct diags *ds)
 {
     const struct shot original = of_original(p, STR(""));
-    struct result r;
-    enum status st = prover_launch(p, &original, &attacks[0], 0, &r, ds);
+    enum status st = prover_launch(p, &original, &attacks[0], 0, ds);
     /* an original that parts where it says .uni: the check says nothing */
-    if (st == ST_OK && r.status != ST_OK && r.status != ST_REFUSED) {
+    if (st == ST_OK && result_status(p->ran) != ST_OK && result_status(p->ran) != ST_REFUSED) {
         p->uniform = false;
-        st = prover_launch(p, &original, &attacks[0], 0, &r, ds);
+        st = prover_launch(p, &original, &attacks[0], 0, ds);
     }
-    if (st == ST_OK && r.status == ST_REFUSED)
+    if (st == ST_OK && result_status(p->ran) == ST_REFUSED)
         return ST_REFUSED;
-    if (st == ST_OK && r.counters[COUNTER_INST_WARP].valid)
-        p->insts = r.counters[COUNTER_INST_WARP].value;
-    if (st == ST_OK && r.status != ST_OK)
-        snprintf(p->unproven, sizeof p->unproven, "the original does not run: %.200s", r.message);
-    return st == ST_OK && r.status == ST_OK ? keep_all(p, &p->set[0]) : st;
+    if (st == ST_OK && result_counters(p->ran)[COUNTER_INST_WARP].valid)
+        p->insts = result_counters(p->ran)[COUNTER_INST_WARP].value;
+    if (st == ST_OK && result_status(p->ran) != ST_OK)
+        snprintf(p->unproven, sizeof p->unproven, "the original does not run: %.200s",
+                 result_message(p->ran));
+    return st == ST_OK && result_status(p->ran) == ST_OK ? keep_all(p, &p->set[0]) : st;
 }
 
 /* As hostile as the rewrite's launches will be. */
@@ -254,7 +252,9 @@ enum status tune_prover_open(struct dev *dev, const char *path, const struct lau
     p->set[0].spec = *spec;
     p->set[0].use = data;
     p->set[0].usable = true;
-    enum status st = launch_has_sums(spec) && !(p->sums = sim_sums_new()) ? ST_NOMEM : ST_OK;
+    enum status st = (p->ran = result_new()) ? ST_OK : ST_NOMEM;
+    if (st == ST_OK && launch_has_sums(spec) && !(p->sums = sim_sums_new()))
+        st = ST_NOMEM;
     if (st == ST_OK && level == TUNE_FULL && !(p->sides = sim_sides_new()))
         st = ST_NOMEM;
     if (st == ST_OK)
@@ -276,13 +276,13 @@ enum status tune_prover_open(struct dev *dev, const char *path, const struct lau
 static enum status attack(struct tune_prover *p, const struct shot *shot, const struct attack *a,
                           struct tune_proof *out, struct diags *ds)
 {
-    struct result r;
     char text[180] = "", how[150];
-    enum status st = prover_launch(p, shot, a, 0, &r, ds);
+    enum status st = prover_launch(p, shot, a, 0, ds);
     if (st != ST_OK)
         return st;
-    if (r.status != ST_OK)
-        snprintf(text, sizeof text, "%.170s", r.message[0] ? r.message : status_text(r.status));
+    if (result_status(p->ran) != ST_OK)
+        snprintf(text, sizeof text, "%.170s",
+                 *result_message(p->ran) ? result_message(p->ran) : status_text(result_status(p->ran)));
     else if (!prover_differs(p, &p->set[a->set], shot->code, text, sizeof text))
         return ST_OK;
     prover_which(p, shot, a, how, sizeof how);
@@ -365,7 +365,8 @@ void tune_prover_close(struct tune_prover *p)
     for (size_t i = PROVER_SETS; i--;)
         set_free(p, &p->set[i]);
     sim_sides_free(p->sides);
+    sim_sums_free(p->sums);
     if (p->original)
         dev_unload(p->dev, p->original);
-    base_free(p);
+    BASE_FREE(p->ran, p);
 }

@@ -36,7 +36,7 @@ static void fill(struct tune_bench *b, const struct options *o, struct tune_job 
 
 static enum status open_prover(struct tune_bench *b, enum tune_level level, struct diags *ds)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     struct tune_job j = { 0 };
     if (b->prover && b->prover_level == level)
         return ST_OK;
@@ -45,10 +45,10 @@ static enum status open_prover(struct tune_bench *b, enum tune_level level, stru
     b->prover_level = level;
     enum status st = fits_beside(b, ds);
     if (st == ST_OK)
-        st = tune_rewrite(b, &none, &j.code, ds);
+        st = tune_rewrite(b, none, &j.code, ds);
     if (st != ST_OK)
         return st;
-    fill(b, &none, &j);
+    fill(b, none, &j);
     j.run.nset = j.run.nzero = 0;
     if (b->opts.prover && !(j.run.time_limit_s > 0))
         j.run.max_insts = BESIDE_INSTS;

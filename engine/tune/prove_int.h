@@ -48,6 +48,7 @@ struct tune_prover {
     unsigned nsets;              /* of the last kind, from set[2] on */
     struct sim_sides *sides;     /* ways that the original's launches went */
     struct sim_sums *sums;       /* of float atomics, of the original's launch just done */
+    struct result *ran;          /* of the launch made last */
     double insts;    /* instructions of warps of the original's first launch; 0: none, or not counted */
     double searched; /* the same of those on other data sets */
     bool uniform;    /* the original keeps what its .uni say */
@@ -75,9 +76,9 @@ bool prover_vary(const struct launch_spec *l, size_t k, struct vary *v);
 bool prover_draw(struct launch_spec *l, const struct vary *v, uint64_t seed);
 
 /* ---- prove_launch.c ---- */
-/* most: of its instructions of warps; 0: as the run says. */
+/* Into p->ran. most: of its instructions of warps; 0: as the run says. */
 enum status prover_launch(struct tune_prover *p, const struct shot *s, const struct attack *a,
-                          uint64_t most, struct result *r, struct diags *ds);
+                          uint64_t most, struct diags *ds);
 /* What the original left of `l`, the i-th of dev_left; NULL: nothing was kept. */
 const struct kept *prover_kept(const struct set *s, const struct dev_left *l, size_t i);
 /* Writes the first difference into text; false: there is none. */

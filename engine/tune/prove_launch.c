@@ -2,7 +2,7 @@
 #include "engine/tune/prove_int.h"
 
 #include "engine/rec/elem.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 /* The size of dynamic shared memory is what the launch says: it has another value where a pass made it
  * so. */
 enum status prover_launch(struct tune_prover *p, const struct shot *shot, const struct attack *a,
-                          uint64_t most, struct result *r, struct diags *ds)
+                          uint64_t most, struct diags *ds)
 {
     struct set *s = &p->set[a->set];
     struct dev_run own = *shot->run;
@@ -28,8 +28,8 @@ enum status prover_launch(struct tune_prover *p, const struct shot *shot, const 
     own.max_insts = most ? most : own.max_insts;
     own.progress = NULL;
     own.cancel = p->cancel;
-    *r = result_empty();
-    return dev_launch(p->dev, shot->code, s->bound, &own, r, ds);
+    result_clear(p->ran);
+    return dev_launch(p->dev, shot->code, s->bound, &own, p->ran, ds);
 }
 
 static uint64_t first_difference(const uint8_t *a, const uint8_t *b, uint64_t n)

@@ -3,7 +3,7 @@
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/tune/prove_int.h"
 
 #include <stdio.h>
@@ -128,11 +128,11 @@ static void put_line(const struct tune_prover *p, struct str text, enum sim_pois
 /* ---- one part at a time ---- */
 static bool breaks(struct tune_prover *p, const struct shot *s, const struct attack *a)
 {
-    struct result r;
     struct diags none = { 0 };
     char text[200];
-    bool broken = prover_launch(p, s, a, 0, &r, &none) == ST_OK &&
-                  (r.status != ST_OK || prover_differs(p, &p->set[a->set], s->code, text, sizeof text));
+    bool broken = prover_launch(p, s, a, 0, &none) == ST_OK &&
+                  (result_status(p->ran) != ST_OK ||
+                   prover_differs(p, &p->set[a->set], s->code, text, sizeof text));
     diags_free(&none);
     return broken;
 }

@@ -6,7 +6,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/sim/sim.h"
 #include "engine/tune/tune_int.h"
 
@@ -32,28 +32,32 @@ static bool has_shared(const struct ptx_module *m)
     return false;
 }
 
-/* Another launch of the original: with races looked for, or in another order. */
-static enum status launch(struct tune_bench *b, bool check, struct sim_hostile how, struct result *out,
+/* Another launch of the original: with races looked for, or in another order. ends: it came to its end. */
+static enum status launch(struct tune_bench *b, bool check, struct sim_hostile how, bool *ends,
                           struct diags *ds)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     struct tune_job j = { 0 };
     struct tune_shape *shape = NULL;
-    *out = result_empty();
-    enum status st = tune_rewrite(b, &none, &j.code, ds);
+    *ends = false;
+    enum status st = tune_rewrite(b, none, &j.code, ds);
     if (st != ST_OK)
         return st;
     struct pass_output own = j.code; /* the text moves into the shape; the launch stays ours */
     st = tune_shape_get(b, &own, &shape, ds);
     if (st != ST_OK)
         return st;
-    tune_fill_run(b, &none, &j, true);
+    tune_fill_run(b, none, &j, true);
     j.run.check_uninit = false;
     j.run.check_races = check;
     j.run.hostile = how;
     j.run.max_insts = !check ? ORDER_INSTS : has_shared(b->subject.module) ? LOOK_SHARED : LOOK_GLOBAL;
     j.run.cancel = tune_cancel(b);
-    return dev_launch(b->subject.dev, shape->loaded, b->data, &j.run, out, ds);
+    struct result *r = result_new();
+    st = r ? dev_launch(b->subject.dev, shape->loaded, b->data, &j.run, r, ds) : ST_NOMEM;
+    *ends = st == ST_OK && result_status(r) == ST_OK;
+    base_free(r);
+    return st;
 }
 
 /* ---- two orders ---- */
@@ -129,11 +133,11 @@ static enum status run_orders(struct tune_bench *b, struct change *c)
     enum status st = ST_OK;
     for (size_t k = 0; st == ST_OK && !c->arg && k < ARRAY_LEN(orders); k++) {
         struct diags quiet = { 0 };
-        struct result r;
-        enum status s = launch(b, false, orders[k].how, &r, &quiet);
+        bool ends;
+        enum status s = launch(b, false, orders[k].how, &ends, &quiet);
         diags_free(&quiet);
         st = s == ST_CANCELLED || s == ST_NOMEM ? s : ST_OK;
-        if (s != ST_OK || r.status != ST_OK) {
+        if (!ends) {
             if (!k)
                 break; /* too long: nothing to compare with */
             continue;
@@ -195,11 +199,11 @@ static bool of_copy(const struct diag *race)
 
 enum status tune_races(struct tune_bench *b, struct diags *ds)
 {
-    struct result r;
+    bool ends;
     struct diags own = { 0 }, races = { 0 };
     if (dev_describe(b->subject.dev)->kind != DEV_SIMULATED || b->opts.check_memory)
         return ST_OK;
-    enum status st = launch(b, true, (struct sim_hostile){ 0 }, &r, &own);
+    enum status st = launch(b, true, (struct sim_hostile){ 0 }, &ends, &own);
     st = st == ST_CANCELLED || st == ST_NOMEM ? st : ST_OK;
     for (size_t i = 0; st == ST_OK && i < own.n; i++) {
         const struct diag *from = &own.v[i];

@@ -291,15 +291,15 @@ enum status tune_resolve_auto(struct tune_bench *b, struct options *o, struct tu
 /* Warp instructions of the original, counted once; 0: the device does not count them. */
 static enum status count_original(struct tune_bench *b, struct diags *ds)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     struct tune_job j = { 0 };
     struct tune_shape *shape = NULL;
     struct result r = result_empty();
     if (b->inst_warp > 0 || !b->opts.counters)
         return ST_OK;
-    enum status st = tune_rewrite(b, &none, &j.code, ds);
+    enum status st = tune_rewrite(b, none, &j.code, ds);
     if (st == ST_OK)
-        st = tune_launch(b, &j, &none, false, &shape, &r, ds);
+        st = tune_launch(b, &j, none, false, &shape, &r, ds);
     if (st == ST_OK && r.status == ST_OK && r.counters[COUNTER_INST_WARP].valid)
         b->inst_warp = r.counters[COUNTER_INST_WARP].value;
     return st;

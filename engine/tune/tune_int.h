@@ -143,6 +143,8 @@ void tune_tell_difference(const struct tune_bench *b, struct result *r);
 bool tune_reads_clock(const struct ptx_module *m, const char *kernel);
 /* the first error becomes the result's message */
 void tune_reason(const struct diags *ds, struct result *r);
+/* The same as a text that was empty. */
+void tune_reason_text(const struct diags *ds, char *text, size_t n);
 /* Many configurations over the bench's pool, in any order; out[i] is o[i]'s result. again: NULL, or a
  * second round's, for time alone: it runs through the list backwards and is not told to the observer;
  * what failed the first time is not run again (not usable). A member goes on with it while others are

@@ -32,8 +32,10 @@ static enum status open_model(struct job_engine *e, struct diags *ds)
 
 static enum status predict_into(struct job_engine *e, const struct options *o, struct shared_ref **slot)
 {
-    struct tune_prediction *p = base_alloc(sizeof *p);
-    enum status s = p ? tune_predict(e->state.model, o, p) : ST_NOMEM;
+    struct job_predicted *p = base_alloc(sizeof *p);
+    enum status s = p ? tune_predict(e->state.model, o, &p->cost) : ST_NOMEM;
+    if (p)
+        p->of = *o;
     if (s == ST_OK)
         shared_ref_put(slot, shared_ref_new(p, destroy_prediction));
     else
@@ -45,7 +47,7 @@ enum status job_cost(struct job_engine *e, const struct cancel *cancel)
 {
     struct job_state *st = &e->state;
     struct tune_observer ob = { .cancel = cancel };
-    struct options none = options_default();
+    const struct options *none = options_none();
     struct diags ds = { 0 };
     enum status s = st->module && st->spec ? open_model(e, &ds) : ST_INPUT;
     diags_free(&ds); /* a run says it again, where somebody asked for it */
@@ -53,7 +55,7 @@ enum status job_cost(struct job_engine *e, const struct cancel *cancel)
         return s;
     tune_bench_watch(st->model, &ob);
     if (!st->cost_original)
-        s = predict_into(e, &none, &st->cost_original);
+        s = predict_into(e, none, &st->cost_original);
     if (s == ST_OK)
         s = predict_into(e, &st->options, &st->cost);
     /* the items' gains: the model's instead of rules of thumb */

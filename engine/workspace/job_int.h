@@ -3,11 +3,13 @@
 #define GPULOCW_WORKSPACE_JOB_INT_H
 
 #include "engine/dev/dev.h"
+#include "engine/predict/prediction.h"
 #include "engine/rec/data.h"
 #include "engine/rec/options.h"
 #include "engine/search/advice.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/measure.h"
+#include "engine/workspace/shared_ref.h"
 #include "engine/workspace/snapshot.h"
 
 #include <pthread.h>
@@ -23,18 +25,6 @@ enum { JOB_SHORT_US = 20000, JOB_SHORT_MOST = 500 };
 #define JOB_RUNS_BYTES ((size_t)48 << 20)
 #define JOB_MAX_ADVICE 16
 
-/* A shared, immutable thing: freed when the last holder lets go. */
-struct shared_ref {
-    atomic_int refs;
-    void *p;
-    void (*destroy)(void *p);
-};
-/* takes p over, also on failure */
-struct shared_ref *shared_ref_new(void *p, void (*destroy)(void *p));
-struct shared_ref *shared_ref_ref(struct shared_ref *b);
-void shared_ref_unref(struct shared_ref *b);
-/* replaces what the slot holds */
-void shared_ref_put(struct shared_ref **slot, struct shared_ref *b);
 void job_text(char **slot, const char *text); /* replaces an owned text */
 
 struct snap {
@@ -70,6 +60,11 @@ struct job_again {
     struct options options;
     size_t first, n;
 };
+/* What state.cost holds. */
+struct job_predicted {
+    struct tune_prediction cost;
+    struct options of;
+};
 struct job_state { /* the engine thread's own */
     struct shared_ref *module;
     struct shared_ref *launches;
@@ -77,7 +72,7 @@ struct job_state { /* the engine thread's own */
     uint64_t spec_key;       /* its launch_key; 0: none */
     struct shared_ref *facts;
     struct shared_ref *preview;
-    /* struct tune_live; struct tune_prediction */
+    /* struct tune_live; struct job_predicted */
     struct shared_ref *search;
     struct shared_ref *cost;
     struct shared_ref *cost_original;

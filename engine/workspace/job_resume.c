@@ -51,7 +51,7 @@ static enum status base_of_sweep(const struct session_run *r, struct options *o,
 {
     const struct tune_sweep *s = &r->sweep;
     int knob = knob_find(str_of(s->axis ? s->axis : ""));
-    struct options def = options_default();
+    const struct options *def = options_none();
     struct buf text = { 0 };
     if (knob < 0 || !s->npoints || !tune_axis_knows_points((size_t)knob)) {
         diag_error(ds, "resume", "%s: sweep again (finished points are kept)",
@@ -60,7 +60,7 @@ static enum status base_of_sweep(const struct session_run *r, struct options *o,
         return ST_INPUT;
     }
     *o = *result_options(result_at(s->points, 0));
-    knob_get(&def, (size_t)knob, &text);
+    knob_get(def, (size_t)knob, &text);
     enum status st = text.oom
                          ? ST_NOMEM
                          : knob_set(o, (size_t)knob, (struct str){ text.s ? text.s : "", text.n }, ds);

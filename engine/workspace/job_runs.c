@@ -5,7 +5,7 @@
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
 #include "engine/rec/gain.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/search/found.h"
 #include "engine/search/tuner.h"
 #include "engine/session/baseline.h"
@@ -45,7 +45,7 @@ static size_t run_bytes(const struct shared_ref *b)
         r ? r->sweep.npoints + r->ntrail + (r->probe ? SESSION_PROBES : 0) + 3 + (r->found ? 2 : 0)
           : 0; /* 3: one, bpa, cha */
     return !r ? 0
-              : sizeof *r + results * sizeof *r->trail + (r->found ? sizeof *r->found : 0) +
+              : sizeof *r + results * result_bytes() + (r->found ? tune_found_bytes() : 0) +
                     (r->proof ? sizeof *r->proof : 0);
 }
 

@@ -100,8 +100,10 @@ static struct snap *snap_make(struct job_engine *e)
     p->facts = hold(s, st->facts);
     p->preview = hold(s, st->preview);
     p->search = hold(s, st->search);
-    p->cost = hold(s, st->cost);
-    p->cost_original = hold(s, st->cost_original);
+    const struct job_predicted *cost = hold(s, st->cost), *original = hold(s, st->cost_original);
+    p->cost = cost ? &cost->cost : NULL;
+    p->cost_of = cost ? &cost->of : NULL;
+    p->cost_original = original ? &original->cost : NULL;
     p->dev = st->info;
     p->has_dev = st->dev != NULL;
     s->options = st->options;

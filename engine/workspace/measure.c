@@ -113,12 +113,12 @@ static bool attacked(const struct measure *m)
 enum status measure_attack(struct measure *m, struct result *r, struct tune_proof *proof,
                            struct diags *ds)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     *proof = (struct tune_proof){ .verdict = PROOF_NONE, .level = m->how.level };
     snprintf(proof->message, sizeof proof->message,
              "n/a: the configuration did not run with equal outputs");
     if (!attacked(m) || r->status != ST_OK || r->equal == EQUAL_NO ||
-        m->how.outputs != DEV_OUTPUTS_ALL || (!m->how.prove && options_equal(&r->options, &none)))
+        m->how.outputs != DEV_OUTPUTS_ALL || (!m->how.prove && options_equal(&r->options, none)))
         return ST_OK;
     enum status st = tune_prove(m->bench, &r->options, m->how.level, proof, ds);
     if (st == ST_OK && proof->verdict == PROOF_BROKEN) {

@@ -1,7 +1,6 @@
 /* Options that say nothing without another. */
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
-#include "engine/rec/options.h"
 #include "engine/workspace/measure.h"
 
 struct need {
@@ -28,13 +27,13 @@ static const struct need needs[] = {
  * known. */
 static bool knob_says(const struct options *o, const char *name, const char *value, bool unsure)
 {
-    struct options d = options_default();
+    const struct options *d = options_none();
     struct buf b = { 0 }, usual = { 0 };
     int k = knob_find(str_of(name));
     if (k < 0)
         return false;
     knob_get(o, (size_t)k, &b);
-    knob_get(&d, (size_t)k, &usual);
+    knob_get(d, (size_t)k, &usual);
     struct str is = { b.s, b.n };
     bool says = b.oom || usual.oom ? unsure
                 : value            ? str_is(is, value)

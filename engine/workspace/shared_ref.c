@@ -1,5 +1,5 @@
-/* What the engine thread and its snapshots share, by reference counts. */
-#include "engine/workspace/job_int.h"
+/* shared_ref: see shared_ref.h. */
+#include "engine/workspace/shared_ref.h"
 
 struct shared_ref *shared_ref_new(void *p, void (*destroy)(void *p))
 {

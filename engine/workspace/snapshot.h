@@ -59,6 +59,7 @@ struct job_snapshot {
     const struct tune_live *search;
     /* modelled cost of `options` and of the original; NULL: not predicted (yet) */
     const struct tune_prediction *cost, *cost_original;
+    const struct options *cost_of; /* what `cost` is of */
     /* the whole analysis, or what the model says, is still to be worked out in the background */
     bool unsettled;
     /* requests worked off since the start: with busy false and all of them, idle */

@@ -85,7 +85,7 @@ static enum status add_run(struct tuned_kernels *t, const char *from, struct ses
     struct tuned_kernel *k = add(t, from, str_of(r->kernel));
     if (!k)
         return ST_NOMEM;
-    *k->options = *result_options(x);
+    options_copy(k->options, result_options(x));
     k->has_options = true;
     k->dev = r->dev;
     k->original_ns = original_time(r);

@@ -48,7 +48,7 @@ static void print_row(const struct table *t, const struct tune_found *f, double 
 {
     const struct table_row *best = table_best(t);
     struct buf line = { 0 };
-    options_line(&f->options, &line);
+    options_line(f->options, &line);
     unsigned taken = f->launches + f->resumed + f->missing;
     double most = best ? table_gain(t, best) : NAN,
            gain = (double)f->original->time.median / (double)f->best->time.median, over = most / gain;

@@ -240,7 +240,7 @@ static void a_leader_whose_outputs_differ_falls(void **state)
     }
     assert_true(led > 0);
     assert_string_equal(fell ? fell : "", "output 'flag' differs from the original's");
-    assert_false(opt_schedule(&f.options)->swap_xy);
+    assert_false(opt_schedule(f.options)->swap_xy);
     assert_true(f.best->equal == EQUAL_YES);
     base_free(seen);
     rig_close(&r);

@@ -408,8 +408,7 @@ static void search_round_trip(void **state)
     r->found->nsets = 2;
     r->found->set[0] = (struct tune_data_set){ .name = "small", .gain = 1.25, .holds = true };
     r->found->set[1] = (struct tune_data_set){ .name = "wrong", .message = "does not fit" };
-    r->found->set[0].best = r->found->set[1].best = options_default();
-    opt_schedule(&r->found->set[0].best)->coarsen = 4;
+    opt_schedule(&r->found->set_best[0])->coarsen = 4;
     r->found->set[0].best_gain = 1.5;
     r->found->all = (struct tune_all_launches){ true, 2, 3, 700, 500 };
     assert_status_ok(session_save(s, &ds), &ds);
@@ -423,7 +422,7 @@ static void search_round_trip(void **state)
     assert_string_equal(f->untried, "pairs");
     assert_true(f->set[0].gain == 1.25);
     assert_true(f->set[0].holds);
-    assert_int_equal(opt_schedule(&f->set[0].best)->coarsen, 4);
+    assert_int_equal(opt_schedule(&f->set_best[0])->coarsen, 4);
     assert_true(f->set[0].best_gain == 1.5);
     assert_true(f->all.valid && f->all.launches == 2 && f->all.tried == 3);
     assert_true(f->all.original_ns == 700 && f->all.best_ns == 500);

@@ -401,8 +401,8 @@ static void search_watched(void **state)
 static void cost_is_labelled(void **state)
 {
     struct stage t;
-    struct tune_prediction p = { .options = options_default(),
-                                 .valid = true,
+    const struct options none = options_default();
+    struct tune_prediction p = { .valid = true,
                                  .time_ns = 12345,
                                  .issue = NAN,
                                  .in = { .loads = 1000, .m1 = 0.5, .m2 = 0.25 },
@@ -419,6 +419,7 @@ static void cost_is_labelled(void **state)
     stage_open(&t, SNAP_OPENED, 120, 40);
     t.app.zoomed = true;
     t.snap->cost = t.snap->cost_original = &p;
+    t.snap->cost_of = &none;
     stage_press(&t, "4");
     assert_true(stage_shows(&t, "modelled cost  4.00 k cycles (12.3 µs), limited by L2 bandwidth"));
     stage_press(&t, "6");
@@ -426,7 +427,7 @@ static void cost_is_labelled(void **state)
     assert_true(stage_shows(&t, "every transaction's latency, added up"));
     /* not known before a run: never 0 */
     assert_true(stage_shows(&t, "instruction issue       n/a"));
-    struct tune_prediction no = { .options = options_default(), .why_not = "the addresses are data" };
+    struct tune_prediction no = { .why_not = "the addresses are data" };
     t.snap->cost = &no;
     stage_press(&t, "4");
     assert_true(stage_shows(&t, "modelled cost: n/a: the addresses are data"));

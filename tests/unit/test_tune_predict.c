@@ -423,7 +423,7 @@ static void model_alone_ranks_and_launches_once(void **state)
     assert_int_equal(f.launches, 2); /* the original and the confirmation */
     assert_false(f.leave_alone);
     assert_true(f.nranking > 1);
-    assert_true(options_equal(&f.ranking[0].options, &f.options));
+    assert_true(options_equal(&f.ranked[0], f.options));
     for (unsigned i = 1; i < f.nranking; i++)
         assert_true(f.ranking[i - 1].cost.extended <= f.ranking[i].cost.extended);
     rig_close(&r);
@@ -444,7 +444,7 @@ static void hopeless_candidates_are_not_launched(void **state)
     assert_true(opt_schedule(&f.best->options)->swap_xy);
     assert_non_null(strstr(seen->why[1], "the model expects"));
     /* the model's first is the best */
-    assert_true(options_equal(&seen->result[1].options, &f.options));
+    assert_true(options_equal(&seen->result[1].options, f.options));
     base_free(seen);
     rig_close(&r);
     tune_found_clear(&f);

@@ -112,9 +112,9 @@ static void gain_is_reproduced_from_the_options_line(void **state)
     /* uncoalesced writes: another block shape helps */
     assert_false(f.leave_alone);
     assert_true(f.best->time.median < f.original->time.median);
-    options_line(&f.options, &line);
+    options_line(f.options, &line);
     back = options_of(line.s);
-    assert_true(options_equal(&back, &f.options));
+    assert_true(options_equal(&back, f.options));
     assert_status_ok(tune_run_one(r.bench, &back, &again, &r.ds), &r.ds);
     assert_int_equal(again.equal, EQUAL_YES);
     assert_int_equal(again.time.median, f.best->time.median);
@@ -146,7 +146,7 @@ static void what_differs_is_never_recommended(void **state)
     for (size_t i = 0; i < seen->n; i++) {
         differing += seen->result[i].equal == EQUAL_NO;
         if (seen->result[i].equal == EQUAL_NO)
-            assert_false(options_equal(&seen->result[i].options, &f.options));
+            assert_false(options_equal(&seen->result[i].options, f.options));
     }
     assert_true(differing >= 4);
     assert_int_not_equal(f.best->equal, EQUAL_NO);
@@ -164,7 +164,7 @@ static void unstable_original_is_no_ground_to_stand_on(void **state)
     r.bench->original->outputs[0].hash ^= 1;
     assert_int_not_equal(search(&r, "search", 5, NULL, &f), ST_OK);
     struct options none = options_default();
-    assert_true(options_equal(&f.options, &none));
+    assert_true(options_equal(f.options, &none));
     assert_true(r.ds.errors > 0);
     rig_close(&r);
     tune_found_clear(&f);
@@ -179,7 +179,7 @@ static void nothing_to_gain_is_left_alone_with_a_reason(void **state)
     rig_open(&r, "same_location", NULL, FERMI);
     assert_status_ok(search(&r, "static", 0, NULL, &f), &r.ds);
     assert_true(f.leave_alone);
-    assert_true(options_equal(&f.options, &none));
+    assert_true(options_equal(f.options, &none));
     assert_int_equal(f.best->time.median, f.original->time.median);
     assert_non_null(strstr(f.reason, "nothing tried beats the original"));
     rig_close(&r);
@@ -226,7 +226,7 @@ static void search_goes_on_where_it_was_cut_off(void **state)
     assert_int_equal(rest.resumed, 6);
     assert_int_equal(rest.launches, 4); /* none of them again */
     assert_status_ok(search(&r, "search", 10, NULL, &whole), &r.ds);
-    assert_true(options_equal(&rest.options, &whole.options));
+    assert_true(options_equal(rest.options, whole.options));
     assert_int_equal(rest.best->time.median, whole.best->time.median);
     base_free(seen);
     rig_close(&r);
@@ -250,7 +250,7 @@ static void pool_finds_the_same(void **state)
     assert_status_ok(search(&r, "static", 0, NULL, &shared), &r.ds);
     assert_int_equal(shared.launches, alone.launches);
     assert_int_equal(shared.best->time.median, alone.best->time.median);
-    assert_true(options_equal(&shared.options, &alone.options));
+    assert_true(options_equal(shared.options, alone.options));
     assert_status_ok(search(&r, "static", 5, NULL, &shared), &r.ds);
     assert_int_equal(shared.launches, 5);
     tune_bench_use_pool(r.bench, NULL);
@@ -276,14 +276,14 @@ static void pool_searches_and_resumes_like_one_device(void **state)
     tune_bench_use_pool(r.bench, pool);
     assert_status_ok(search(&r, "search", 16, seen, &shared), &r.ds);
     assert_int_equal(shared.launches, alone.launches);
-    assert_true(options_equal(&shared.options, &alone.options));
+    assert_true(options_equal(shared.options, alone.options));
     struct tune_search_opts o = {
         .method = "search", .budget_launches = 4, .done = seen->result, .ndone = 12
     };
     assert_status_ok(tune_search(r.bench, &o, NULL, &rest, &r.ds), &r.ds);
     assert_int_equal(rest.resumed, 12);
     assert_int_equal(rest.launches, 4);
-    assert_true(options_equal(&rest.options, &alone.options));
+    assert_true(options_equal(rest.options, alone.options));
     tune_bench_use_pool(r.bench, NULL);
     dev_pool_close(pool);
     base_free(seen);
@@ -439,7 +439,7 @@ static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
     assert_status_ok(tune_search(r.bench, &o, NULL, &again, &r.ds), &r.ds);
     assert_int_equal(again.launches, 0);
     assert_string_equal(again.probed, f.probed);
-    assert_true(options_equal(&again.options, &f.options));
+    assert_true(options_equal(again.options, f.options));
     rig_close(&r);
     rig_open(&r, "gemm", "paper", FERMI); /* 16 CTAs: less than two waves, the whole grid */
     assert_status_ok(search(&r, "cluster-framework", 5, NULL, &f), &r.ds);

@@ -3,7 +3,6 @@
 #include "tui/app/app.h"
 
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/session/session.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/config.h"
@@ -43,13 +42,26 @@ void app_options_set(struct app *a, const struct options *o)
     if (options_equal(o, a->options))
         return;
     if (u->at == UNDO_MAX) {
-        memmove(u->v, u->v + 1, sizeof u->v[0] * (UNDO_MAX - 1));
+        for (size_t i = 1; i < UNDO_MAX; i++)
+            options_put(u->v, i - 1, options_at(u->v, i));
         u->at--;
     }
-    u->v[u->at++] = *o;
+    options_put(u->v, u->at++, o);
     u->n = u->at;
-    *a->options = *o;
+    options_copy(a->options, o);
     app_options_sent(a);
+}
+
+bool app_knob_set(struct app *a, size_t i, struct str text)
+{
+    struct diags ds = { 0 };
+    options_copy(a->draft, a->options);
+    bool ok = knob_set(a->draft, i, text, &ds) == ST_OK;
+    if (ok)
+        app_options_set(a, a->draft);
+    app_notice_diags(a, &ds);
+    diags_free(&ds);
+    return ok;
 }
 
 /* The engine's word for what it does, as the screen says it. */

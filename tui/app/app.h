@@ -121,6 +121,7 @@ struct app {
     struct prompt prompt;
     struct history history;
     struct options *options; /* owned, with those of undo, lesson and guess */
+    struct options *draft;   /* of them: one that is being made */
     struct undo undo;
     struct source_view source;
     struct coalesce_view coalesce;
@@ -191,6 +192,8 @@ const char *app_word(const char *what);
 void app_focus(struct app *a, enum panel_id p);
 /* The options changed by the user: kept for undo and sent to the engine for a preview. */
 void app_options_set(struct app *a, const struct options *o);
+/* One knob of them, by its text; false, and said: it is not allowed. */
+bool app_knob_set(struct app *a, size_t i, struct str text);
 /* a->options have changed: told to the engine, for a preview. */
 void app_options_sent(struct app *a);
 /* Theme by name or path. False: there is none such, or its file is bad: the present one stays, but for a

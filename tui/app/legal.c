@@ -3,7 +3,6 @@
 
 #include "engine/pass/pass.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/work.h"
@@ -15,7 +14,7 @@
 
 struct legal_worker {
     struct work work;
-    struct options options;
+    struct options *options; /* what is looked at, and one that is tried; owned */
     char *why[KNOBS_MOST][VALUES_MOST];
 };
 
@@ -25,6 +24,7 @@ static void clear(struct work *w)
     for (size_t k = 0; k < KNOBS_MOST; k++)
         for (size_t v = 0; v < VALUES_MOST; v++)
             base_free(l->why[k][v]);
+    base_free(l->options);
 }
 
 /* NULL: legal. */
@@ -51,11 +51,11 @@ static bool look(struct work *w)
     for (size_t k = 0; s->module && s->kernel && s->facts && k < knob_count() && k < KNOBS_MOST; k++) {
         const struct knob_info *info = knob_info(k);
         for (size_t v = 0; info->kind == KNOB_KIND_ENUM && info->values[v] && v < VALUES_MOST; v++) {
-            struct options o = l->options;
+            struct options *o = options_put(l->options, 1, l->options);
             if (cancel_asked(&w->cancel))
                 return false;
-            if (knob_set(&o, k, str_of(info->values[v]), NULL) == ST_OK)
-                l->why[k][v] = reason(s, &o);
+            if (knob_set(o, k, str_of(info->values[v]), NULL) == ST_OK)
+                l->why[k][v] = reason(s, o);
         }
     }
     return true;
@@ -64,9 +64,12 @@ static bool look(struct work *w)
 static struct work *start(struct app *a)
 {
     struct legal_worker *l = base_alloc(sizeof *l);
-    if (!l)
+    struct options *options = options_list(2);
+    if (!l || !options) {
+        BASE_FREE(l, options);
         return NULL;
-    l->options = *a->options;
+    }
+    l->options = options_put(options, 0, a->options);
     l->work.run = look;
     l->work.clear = clear;
     return work_start(&a->engine, &l->work);
@@ -76,7 +79,7 @@ const char *legal_why_not(struct app *a, size_t knob, size_t value)
 {
     if (!a->engine.hold || !a->snap->facts || knob >= KNOBS_MOST || value >= VALUES_MOST)
         return NULL;
-    if (a->legal && !options_equal(&((struct legal_worker *)a->legal)->options, a->options))
+    if (a->legal && !options_equal(((struct legal_worker *)a->legal)->options, a->options))
         legal_drop(a);
     if (!a->legal)
         a->legal = start(a);

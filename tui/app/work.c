@@ -37,6 +37,8 @@ struct work *work_start(const struct app_engine *engine, struct work *w)
     if (ok)
         return w;
     engine->release(engine->ctx, w->snap);
+    if (w->clear)
+        w->clear(w);
     base_free(w);
     return NULL;
 }

@@ -3,8 +3,9 @@
 
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
+#include "engine/rec/gain.h"
 #include "engine/rec/knobs.h"
-#include "engine/search/advice.h"
+#include "engine/search/tuner.h"
 #include "engine/search/live.h"
 #include "engine/workspace/snapshot.h"
 #include "engine/workspace/workspace.h"
@@ -16,7 +17,7 @@
 
 struct writer {
     struct work work;
-    struct options options;
+    struct options *options; /* owned */
     double gain;
     char *path; /* owned */
     char said[256];
@@ -25,7 +26,8 @@ struct writer {
 
 static void clear(struct work *w)
 {
-    base_free(((struct writer *)w)->path);
+    struct writer *own = (struct writer *)w;
+    BASE_FREE(own->options, own->path);
 }
 
 static enum status put_files(const struct writer *w, const struct pass_output *code, struct diags *ds)
@@ -39,7 +41,7 @@ static enum status put_files(const struct writer *w, const struct pass_output *c
     if (st == ST_OK)
         st = workspace_code_write(w->path, code, ds);
     if (st == ST_OK && l)
-        st = workspace_launch_write(w->path, l, &w->options, code, ds);
+        st = workspace_launch_write(w->path, l, w->options, code, ds);
     return st;
 }
 
@@ -47,9 +49,8 @@ static bool run(struct work *own)
 {
     struct writer *w = (struct writer *)own;
     const struct job_snapshot *s = own->snap;
-    struct pass_input in = {
-        s->module, str_of(s->kernel), &w->options, s->has_dev ? &s->dev : NULL, s->spec, s->facts, 0
-    };
+    struct pass_input in = { s->module, str_of(s->kernel), w->options, s->has_dev ? &s->dev : NULL,
+                             s->spec,   s->facts,          0 };
     struct pass_output code = { 0 };
     struct diags ds = { 0 };
     const char *why = "not written";
@@ -72,15 +73,18 @@ static bool run(struct work *own)
 bool write_best(struct app *a, const char *path)
 {
     const struct tune_live *l = a->snap->search;
-    struct options none = options_default();
+    const struct options *none = options_none();
     bool searching = a->snap->busy && a->snap->what && !strcmp(a->snap->what, "tune");
-    if (!searching || !l || !a->snap->module || options_equal(&l->options, &none) ||
+    if (!searching || !l || !a->snap->module || options_equal(&l->options, none) ||
         !(gain_of(l->original, l->best) > 1 + ADVICE_LEAST))
         return false;
     struct writer *w = base_alloc(sizeof *w);
-    if (!w)
+    struct options *options = options_new();
+    if (!w || !options) {
+        BASE_FREE(w, options);
         return false;
-    w->options = l->options;
+    }
+    w->options = options_put(options, 0, &l->options);
     w->gain = gain_of(l->original, l->best);
     w->path = *path ? base_strdup(path) : workspace_tuned_name(a->snap->module->path);
     w->work.run = run;

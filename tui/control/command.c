@@ -4,7 +4,7 @@
 #include "engine/base/name.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/search/advice.h"
+#include "engine/search/tuner.h"
 #include "engine/session/launch_file.h"
 #include "engine/session/preset.h"
 #include "engine/session/session.h"
@@ -98,35 +98,28 @@ static unsigned cmd_set(struct app *a, char *args)
 {
     char *name = take_word(&args);
     int i = knob_find(str_of(name));
-    struct options o = *a->options;
-    struct diags ds = { 0 };
     if (i < 0)
         return no_knob(a, name);
-    if (knob_set(&o, (size_t)i, str_of(args), &ds) == ST_OK) {
-        app_options_set(a, &o);
+    if (app_knob_set(a, (size_t)i, str_of(args))) {
         a->to_knob = (unsigned)i + 1;
         say_set(a, (size_t)i, args);
     }
-    app_notice_diags(a, &ds);
     return UI_REDRAW;
 }
 
 static unsigned cmd_unset(struct app *a, char *args)
 {
-    struct options def = options_default();
+    const struct options *def = options_none();
     struct buf v = { 0 };
-    struct diags ds = { 0 };
-    struct options o = *a->options;
     int i = knob_find(str_of(args));
     if (*args && i < 0)
         return no_knob(a, args);
     if (*args)
-        knob_get(&def, (size_t)i, &v);
+        knob_get(def, (size_t)i, &v);
     if (!*args)
-        app_options_set(a, &def);
-    else if (knob_set(&o, (size_t)i, (struct str){ v.s, v.n }, &ds) == ST_OK)
-        app_options_set(a, &o);
-    app_notice_diags(a, &ds);
+        app_options_set(a, def);
+    else
+        app_knob_set(a, (size_t)i, (struct str){ v.s, v.n });
     buf_free(&v);
     return UI_REDRAW;
 }
@@ -216,10 +209,10 @@ static unsigned cmd_save_launch(struct app *a, char *args)
 
 static unsigned cmd_write(struct app *a, char *args)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     if (write_best(a, args))
         return UI_REDRAW;
-    if (a->snap->module && options_equal(a->options, &none)) {
+    if (a->snap->module && options_equal(a->options, none)) {
         app_notice(
             a, DIAG_WARNING,
             "Nothing to write: no option is set. {cursor-best}, {apply-point} uses the best point");

@@ -3,7 +3,6 @@
 #include "tui/control/control.h"
 
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/session/launch_file.h"
 #include "engine/session/session.h"
 #include "engine/workspace/snapshot.h"
@@ -36,18 +35,17 @@ static void changed(struct app *a)
 static const struct app_hooks hooks = { changed, app_command, app_request, cmdline_begins };
 
 /* Configurations of one allocation: those in front, then these. */
-enum { KEPT_STEP = 1, KEPT_GUESS, KEPT_UNDO };
+enum { KEPT_DRAFT = 1, KEPT_STEP, KEPT_GUESS, KEPT_UNDO };
 
 static bool options_open(struct app *a)
 {
-    a->options = base_alloc((KEPT_UNDO + UNDO_MAX) * sizeof *a->options);
+    a->options = options_list(KEPT_UNDO + UNDO_MAX);
     if (!a->options)
         return false;
-    *a->options = options_default();
-    a->lesson.at_step = a->options + KEPT_STEP;
-    a->guess.options = a->options + KEPT_GUESS;
-    a->undo.v = a->options + KEPT_UNDO;
-    a->undo.v[0] = *a->options;
+    a->draft = options_at(a->options, KEPT_DRAFT);
+    a->lesson.at_step = options_at(a->options, KEPT_STEP);
+    a->guess.options = options_at(a->options, KEPT_GUESS);
+    a->undo.v = options_at(a->options, KEPT_UNDO);
     a->undo.n = a->undo.at = 1;
     return true;
 }
@@ -111,8 +109,8 @@ static void opened(struct app *a)
     a->valley.run = a->valley.overlay = SIZE_MAX;
     a->source.njumps = 0;
     a->source.kernel[0] = '\0';
-    *a->options = *a->snap->options;
-    a->undo.v[0] = *a->options;
+    options_copy(a->options, a->snap->options);
+    options_put(a->undo.v, 0, a->options);
     a->undo.n = a->undo.at = 1;
 }
 
@@ -195,7 +193,7 @@ static bool undo_options(struct app *a, bool redo)
         return false;
     }
     u->at = redo ? u->at + 1 : u->at - 1;
-    *a->options = u->v[u->at - 1];
+    options_copy(a->options, options_at(u->v, u->at - 1));
     app_options_sent(a);
     return true;
 }

@@ -4,7 +4,6 @@
 
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
 #include "engine/session/lesson.h"
 #include "engine/workspace/snapshot.h"
 #include "engine/workspace/workspace.h"
@@ -25,7 +24,7 @@ static void enter_step(struct app *a)
     a->lesson.part = 0;
     a->lesson.hidden = false;
     a->lesson.runs_at_step = a->snap->nruns;
-    *a->lesson.at_step = *a->options;
+    options_copy(a->lesson.at_step, a->options);
     enum panel_id panel = s->panel ? panel_named(s->panel) : PANEL_COUNT;
     if (panel < PANEL_COUNT)
         app_focus(a, panel);
@@ -111,7 +110,7 @@ static void begin(struct app *a)
             a->hooks->command(a, v->lesson->begin[i]);
         else
             refused = v->lesson->begin[i];
-    *v->at_step = *a->options;
+    options_copy(v->at_step, a->options);
     *a->notice = '\0';
     if (refused)
         app_notice(a, DIAG_WARNING,

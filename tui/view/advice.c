@@ -18,10 +18,10 @@
 #include <math.h>
 #include <string.h>
 
-bool advice_best(const struct app *a, struct options *o, double *gain, size_t *run)
+const struct options *advice_best(const struct app *a, double *gain, size_t *run)
 {
     *gain = 1.02;
-    bool found = false;
+    const struct options *found = NULL;
     size_t of;
     const struct result *now = run_original_now(a, &of);
     for (size_t i = 0; i < a->snap->nruns; i++) {
@@ -31,17 +31,15 @@ bool advice_best(const struct app *a, struct options *o, double *gain, size_t *r
         if (isnan(g) || !equality_known(result_equal(x)) || g <= *gain)
             continue;
         *gain = g;
-        *o = *result_options(x);
         *run = i;
-        found = true;
+        found = result_options(x);
     }
     return found;
 }
 
 bool advice_overtaken(const struct tune_advice *x, bool better)
 {
-    struct options none = options_default();
-    return better && options_equal(&x->options, &none);
+    return better && options_equal(&x->options, options_none());
 }
 
 const char *advice_expected(struct app *a, const struct tune_advice *x, bool brief)
@@ -85,14 +83,14 @@ static void put_advice(struct app *a, size_t i, unsigned number, unsigned w, boo
 static bool put_best(struct app *a, unsigned w)
 {
     struct page *p = &a->page[PANEL_ADVICE];
-    struct options o;
     double gain;
     size_t run = 0;
     struct buf b = { 0 };
     struct row r = { .arena = a->frame };
-    if (!advice_best(a, &o, &gain, &run))
+    const struct options *o = advice_best(a, &gain, &run);
+    if (!o)
         return false;
-    options_line(&o, &b);
+    options_line(o, &b);
     row_put(&r, ROLE_GOOD, " Best so far: %.2fx faster", gain);
     row_put(&r, ROLE_LABEL, " (run %zu, %s, outputs equal)  ", run + 1,
             evidence_name(evidence_of(run_best(app_run(a, run)))));
@@ -228,13 +226,13 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
 /* The original runs first where it has not yet: a gain is over something. */
 static void try_options(struct app *a, const struct options *o, const char *title)
 {
-    struct options taken = *o, none = options_default();
-    app_options_set(a, &taken);
+    const struct options *none = options_none();
     size_t run;
-    if (!run_original_now(a, &run) && !options_equal(o, &none))
-        app_run_once(a, &none);
+    app_options_set(a, o);
+    if (!run_original_now(a, &run) && !options_equal(a->options, none))
+        app_run_once(a, none);
     app_notice(a, DIAG_NOTE, "trying: %s", title);
-    app_run_once(a, &taken);
+    app_run_once(a, a->options);
 }
 
 void advice_run(struct app *a, size_t i)
@@ -252,8 +250,7 @@ static unsigned advice_request(struct app *a, enum request r)
     if (r == REQ_ADV_APPLY) {
         try_options(a, o, advice ? a->snap->advice[i].title : "this configuration");
     } else {
-        struct options taken = *o;
-        app_options_set(a, &taken);
+        app_options_set(a, o);
         app_notice(a, DIAG_NOTE, "using its knobs ({undo} undoes)");
     }
     return UI_REDRAW;

@@ -8,9 +8,9 @@ struct options;
 struct tune_advice;
 
 /* The fastest that has run of this text, launch and device with right outputs, against the original
- * timed in the same way: its options, gain and run. Samples of the CTAs count where no whole launch beat
- * the original. False: nothing beat it by more than 2 %. */
-bool advice_best(const struct app *a, struct options *o, double *gain, size_t *run);
+ * timed in the same way: its options (the snapshot's), gain and run. Samples of the CTAs count where no
+ * whole launch beat the original. NULL: nothing beat it by more than 2 %. */
+const struct options *advice_best(const struct app *a, double *gain, size_t *run);
 /* The first advice of the snapshot that is still to be tried, knowing whether something was faster;
  * SIZE_MAX: none. */
 size_t advice_next(const struct app *a, bool better);

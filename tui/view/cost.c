@@ -33,7 +33,7 @@ static const struct tune_prediction *usable(const struct tune_prediction *p)
 /* Does the prediction belong to the options on the screen? */
 static bool current(const struct app *a)
 {
-    return a->snap->cost && options_equal(&a->snap->cost->options, a->options);
+    return a->snap->cost && options_equal(a->snap->cost_of, a->options);
 }
 
 static const char *why_not(struct app *a)
@@ -79,7 +79,7 @@ void cost_brief(struct app *a, struct page *p, unsigned w)
         row_put(&r, ROLE_NOTE, " %s", ran(a));
     else
         row_put(&r, ROLE_NOTE, " limited by %s", tune_part_name(tune_part_binding(now)));
-    if (old && !options_equal(&old->options, &now->options))
+    if (old && !options_equal(a->snap->cost_of, options_none()))
         row_put(&r, ROLE_LABEL, "; original %s cycles", cycles(a, old->cost.extended));
     page_flow(a, p, &r, 3, w, -1);
 }

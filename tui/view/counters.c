@@ -5,7 +5,6 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_schedule.h"
-#include "engine/rec/options.h"
 #include "engine/rec/result_read.h"
 #include "engine/session/baseline.h"
 #include "engine/session/run.h"
@@ -87,10 +86,14 @@ static bool alike(const struct session_run *a, const struct session_run *b)
  * shapes). */
 static bool unchanged(const struct result *x, const struct session_run *run)
 {
-    struct options none = options_default(), o = *result_options(x);
-    if (memcmp(&opt_schedule(&o)->block, &run->block, sizeof opt_schedule(&o)->block) == 0)
-        opt_schedule(&o)->block = opt_schedule(&none)->block;
-    return result_time(x)->valid && options_equal(&o, &none);
+    const struct options *o = result_options(x);
+    int block = memcmp(&opt_schedule(o)->block, &run->block, sizeof run->block) == 0
+                    ? knob_find(STR("block"))
+                    : -1;
+    for (size_t i = 0; i < knob_count(); i++)
+        if ((int)i != block && !knob_is_default(o, i))
+            return false;
+    return result_time(x)->valid;
 }
 
 /* Whole launches say nothing beside samples of the CTAs. A result without a time has a base all the

@@ -90,10 +90,10 @@ static void put_words(struct row *r, const char *text)
 /* Is the knob at another value than at first? Its text in `out`. */
 static bool differs(const struct options *o, size_t i, struct buf *out)
 {
-    struct options def = options_default();
+    const struct options *def = options_none();
     struct buf plain = { 0 };
     knob_text(o, i, out);
-    knob_text(&def, i, &plain);
+    knob_text(def, i, &plain);
     bool yes = strcmp(out->n ? out->s : "", plain.n ? plain.s : "") != 0;
     buf_free(&plain);
     return yes;
@@ -453,11 +453,7 @@ static long current(const struct app *a)
 
 static void set_knob(struct app *a, long i, const char *text)
 {
-    struct options o = *a->options;
-    struct diags ds = { 0 };
-    if (knob_set(&o, (size_t)i, str_of(text), &ds) == ST_OK)
-        app_options_set(a, &o);
-    app_notice_diags(a, &ds);
+    app_knob_set(a, (size_t)i, str_of(text));
 }
 
 static unsigned step_enum(struct app *a, long i, int by)
@@ -605,13 +601,13 @@ static unsigned step(struct app *a, int by)
 
 static unsigned reset(struct app *a, bool all)
 {
-    struct options def = options_default();
+    const struct options *def = options_none();
     long i = current(a);
     if (all) {
-        app_options_set(a, &def);
+        app_options_set(a, def);
     } else if (is_knob(i)) {
         struct buf v = { 0 };
-        knob_text(&def, (size_t)i, &v);
+        knob_text(def, (size_t)i, &v);
         set_knob(a, i, v.s ? v.s : "");
         buf_free(&v);
     }

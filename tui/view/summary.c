@@ -246,11 +246,11 @@ static void put_try(struct app *a, bool better, const struct result *x, const st
 /* ---- what did it gain? ---- */
 static bool only_original(const struct app *a)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     for (size_t i = 0; i < a->snap->nruns; i++) {
         const struct session_run *r = app_run(a, i);
         if (r && !r->deleted && !run_stale(a, r) &&
-            (r->kind != RUN_ONE || !options_equal(result_options(r->one), &none)))
+            (r->kind != RUN_ONE || !options_equal(result_options(r->one), none)))
             return false;
     }
     return true;
@@ -266,15 +266,14 @@ static const char *no_gain(const struct app *a)
                             : "nothing that ran beat the original by more than 2 %";
 }
 
-static void put_best(struct app *a, bool better, const struct options *o, double gain, size_t run,
-                     unsigned w)
+static void put_best(struct app *a, const struct options *o, double gain, size_t run, unsigned w)
 {
     struct row r = { .arena = a->frame };
     struct buf b = { 0 };
-    const struct session_run *s = better ? app_run(a, run) : NULL;
+    const struct session_run *s = o ? app_run(a, run) : NULL;
     const struct result *x = s ? run_best(s) : NULL;
     row_put(&r, ROLE_TITLE, " What it has gained   ");
-    if (!better) {
+    if (!o) {
         row_put(&r, ROLE_DIM, "%s", no_gain(a));
     } else {
         options_line(o, &b);
@@ -340,10 +339,9 @@ static void place_cursor(struct app *a)
 
 /* What the page is made of. */
 struct answer {
-    struct options best; /* where better */
+    const struct options *best; /* NULL: nothing is better */
     double gain;
     size_t best_run, run;
-    bool better;
     const struct result *ran, *x; /* the original; the same where it says what limits it */
 };
 
@@ -359,21 +357,21 @@ static void put_answer(struct app *a, const struct answer *v, const struct room 
     put_loads(a, room, w);
     if (room->blanks)
         page_blank(a, page(a));
-    put_try(a, v->better, v->x, room, w);
+    put_try(a, v->best != NULL, v->x, room, w);
     if (room->blanks)
         page_blank(a, page(a));
-    put_best(a, v->better, &v->best, v->gain, v->best_run, w);
+    put_best(a, v->best, v->gain, v->best_run, w);
     put_guessed(a, v->ran, w);
 }
 
 static void summary_update(struct app *a, unsigned w, unsigned h)
 {
-    struct answer v = { .best = options_default(), .gain = NAN, .run = SIZE_MAX };
+    struct answer v = { .gain = NAN, .run = SIZE_MAX };
     page_clear(page(a));
     if (!a->snap->module || !a->snap->kernel) {
         page_hint(a, page(a), w, view_unready(a, ""));
     } else {
-        v.better = advice_best(a, &v.best, &v.gain, &v.best_run);
+        v.best = advice_best(a, &v.gain, &v.best_run);
         v.ran = run_original_now(a, &v.run);
         v.x = v.ran && result_limits(v.ran)->valid ? v.ran : NULL;
         for (size_t i = 0; i < ARRAY_LEN(rooms) && (!i || page(a)->n > h); i++) {

@@ -181,11 +181,10 @@ static void put_difference(struct buf *b, const struct session_run *r, const str
         buf_puts(b, r->earlier ? " earlier text" : " present text");
     if (b->n == before && curve_is_sweep(r) && curve_is_sweep(other) && r->sweep.npoints &&
         other->sweep.npoints) {
-        struct options x = *result_options(result_at(r->sweep.points, 0)),
-                       y = *result_options(result_at(other->sweep.points, 0));
-        if (!options_equal(&x, &y)) {
+        const struct options *x = result_options(result_at(r->sweep.points, 0));
+        if (!options_equal(x, result_options(result_at(other->sweep.points, 0)))) {
             buf_puts(b, " ");
-            options_line(&x, b);
+            options_line(x, b);
         }
     }
 }

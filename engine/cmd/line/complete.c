@@ -5,7 +5,7 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/search/advice.h"
+#include "engine/search/tuner.h"
 #include "engine/session/fields.h"
 #include "engine/session/preset.h"
 #include "engine/tune/sweep.h"

@@ -3,7 +3,7 @@
 #include "engine/dev/dev_int.h"
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,10 +13,12 @@ static enum status launch_code(struct dev *d, struct dev_code *c, const struct l
                                struct diags *ds)
 {
     struct dev_data *b = NULL;
-    struct result res = result_empty();
-    enum status st = dev_bind(d, data, &b, ds);
-    if (st != ST_OK)
+    struct result *res = result_new();
+    enum status st = res ? dev_bind(d, data, &b, ds) : ST_NOMEM;
+    if (st != ST_OK) {
+        base_free(res);
         return st;
+    }
     struct dev_run run = dev_run_default();
     run.launch = data->spec;
     run.grid = data->spec->grid;
@@ -29,17 +31,18 @@ static enum status launch_code(struct dev *d, struct dev_code *c, const struct l
     /* a GPU takes milliseconds */
     run.time_limit_s = dev_describe(d)->kind == DEV_SIMULATED ? 600 : 20;
     run.cancel = r->cancel;
-    st = dev_launch(d, c, b, &run, &res, ds);
+    st = dev_launch(d, c, b, &run, res, ds);
     if (st == ST_OK && cancel_asked(r->cancel))
         st = ST_CANCELLED;
-    if (st == ST_OK && res.status != ST_OK) {
-        diag_error(ds, "calibrate", "a microbenchmark failed: %s", res.message);
+    if (st == ST_OK && result_status(res) != ST_OK) {
+        diag_error(ds, "calibrate", "a microbenchmark failed: %s", result_message(res));
         st = ST_DEVICE;
     }
     uint64_t cycles[2] = { 0, 0 };
     if (st == ST_OK)
         st = dev_read_arg(d, b, 1, cycles, sizeof cycles, ds);
-    *v = (struct calibrate_value){ (double)cycles[0], (double)res.time.min };
+    *v = (struct calibrate_value){ (double)cycles[0], (double)result_time(res)->min };
+    base_free(res);
     dev_unbind(d, b);
     return st;
 }

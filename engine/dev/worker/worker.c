@@ -8,7 +8,7 @@
 #include "engine/ptx/text_marks.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/record.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -37,6 +37,7 @@ struct worker {
     struct dev_code **codes;
     size_t ncodes, codes_cap;
     struct held_data **datas;
+    struct result *result; /* of a launch */
     size_t ndatas, datas_cap;
     /* shared between the two threads, under lock */
     pthread_mutex_t lock;
@@ -547,18 +548,18 @@ static void serve_launch(struct worker *w, struct wire_in *in, struct buf *out, 
     struct dev_code *c = code_at(w, get_id(in, "code"));
     struct held_data *h = data_at(w, get_id(in, "data"));
     struct dev_run r;
-    struct result res = result_empty();
     wire_get_run(in, &r);
     r.cancel = &w->cancel;
     r.progress = on_progress;
     r.ctx = w;
+    result_clear(w->result);
     enum status st = wire_judge(in, ds);
     if (st == ST_OK)
         st = c && h && h->bound ? ST_OK : ST_INPUT;
     if (st == ST_OK)
-        st = dev_launch(w->dev, c, h->bound, &r, &res, ds);
+        st = dev_launch(w->dev, c, h->bound, &r, w->result, ds);
     reply_begin(w, out, st, ds);
-    wire_put_result(out, &res);
+    wire_put_result(out, w->result);
     wire_run_free(&r);
 }
 
@@ -667,10 +668,10 @@ static void init_worker(struct worker *w)
 
 enum status dev_worker_serve(const struct dev_env *env, int in_fd, int out_fd)
 {
-    struct worker w = { .env = env, .in = in_fd, .out = out_fd };
+    struct worker w = { .env = env, .in = in_fd, .out = out_fd, .result = result_new() };
     pthread_t thread, life;
     init_worker(&w);
-    bool reads = pthread_create(&thread, NULL, reader, &w) == 0;
+    bool reads = w.result && pthread_create(&thread, NULL, reader, &w) == 0;
     bool lives = reads && pthread_create(&life, NULL, show_life, &w) == 0;
     if (lives)
         serve_all(&w);
@@ -684,6 +685,7 @@ enum status dev_worker_serve(const struct dev_env *env, int in_fd, int out_fd)
     if (lives)
         pthread_join(life, NULL);
     release(&w);
+    base_free(w.result);
     pthread_cond_destroy(&w.wake);
     pthread_mutex_destroy(&w.out_lock);
     pthread_mutex_destroy(&w.lock);

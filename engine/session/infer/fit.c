@@ -50,7 +50,7 @@ static enum status fit(struct trying *t, struct shape_of was,
 
 static bool same_outputs(const struct tried *now, const struct tried *next)
 {
-    return infer_outputs_hash(&now->r) == infer_outputs_hash(&next->r) &&
+    return infer_outputs_hash(now->r) == infer_outputs_hash(next->r) &&
            infer_undone(&next->work) <= infer_undone(&now->work) + 0.01;
 }
 
@@ -136,7 +136,8 @@ static uint32_t *longest_other(struct dim3u *d, unsigned axis)
 /* By the work of the CTAs that there are. */
 static bool too_much(const struct trying *t, struct dim3u grid)
 {
-    double each = t->now.r.counters[COUNTER_INST_WARP].value / (double)dim3u_count(t->now.l.grid);
+    double each =
+        result_counters(t->now.r)[COUNTER_INST_WARP].value / (double)dim3u_count(t->now.l.grid);
     return each * (double)dim3u_count(grid) > (double)t->most;
 }
 
@@ -411,7 +412,7 @@ enum status infer_fit(struct trying *t, bool *clean)
         s = s == ST_OK ? check(t, &how) : s;
     }
     if (s == ST_OK && how == TRIAL_UNCLEAN && !t->unclean[0])
-        snprintf(t->unclean, sizeof t->unclean, "%s", t->now.r.message);
+        snprintf(t->unclean, sizeof t->unclean, "%s", result_message(t->now.r));
     *clean = s == ST_OK && how == TRIAL_WORKS;
     return *clean && t->cut ? square(t) : s;
 }

@@ -22,12 +22,12 @@ static bool any_written(const struct launch_spec *l, const struct launch_data *d
                         const struct result *r)
 {
     bool none = true;
-    for (size_t i = 0, k = 0; i < l->nargs && k < r->noutputs; i++) {
+    for (size_t i = 0, k = 0; i < l->nargs && k < result_noutputs(r); i++) {
         if (!l->args[i].output || l->args[i].kind != ARG_BUFFER)
             continue;
         none = false;
         const uint8_t *was = launch_buffer_bytes(&data->buffers[i]);
-        if (!was || r->outputs[k++].hash != base_hash(was, data->buffers[i].n))
+        if (!was || result_outputs(r)[k++].hash != base_hash(was, data->buffers[i].n))
             return true;
     }
     return none;
@@ -47,9 +47,9 @@ static enum trial trial_of(const struct launch_spec *l, const struct launch_data
         for (size_t k = 0; k < ARRAY_LEN(codes); k++)
             if (ds->v[i].level == DIAG_ERROR && ds->v[i].code && !strcmp(ds->v[i].code, codes[k].code))
                 return codes[k].how;
-    return s != ST_OK || r->status != ST_OK ? TRIAL_FAILS
-           : any_written(l, data, r)        ? TRIAL_WORKS
-                                            : TRIAL_IDLE;
+    return s != ST_OK || result_status(r) != ST_OK ? TRIAL_FAILS
+           : any_written(l, data, r)               ? TRIAL_WORKS
+                                                   : TRIAL_IDLE;
 }
 
 static struct dev_run run_of(const struct trying *t, const struct launch_spec *l, unsigned look)
@@ -81,8 +81,8 @@ static enum status run(struct trying *t, struct tried *x, struct launch_data *da
         struct dev_run r = run_of(t, &x->l, look);
         if (marks)
             r.touch = (struct sim_told){ .fn = infer_marks_touch, .ctx = marks, .shared = true };
-        s = dev_launch(t->dev, t->code, bound, &r, &x->r, ds);
-        *how = trial_of(&x->l, data, s, &x->r, ds);
+        s = dev_launch(t->dev, t->code, bound, &r, x->r, ds);
+        *how = trial_of(&x->l, data, s, x->r, ds);
     }
     if (*how == TRIAL_IDLE && t->may_idle)
         *how = TRIAL_WORKS;
@@ -104,9 +104,9 @@ static enum status keep_fault(struct trying *t, const struct tried *x, enum tria
     bool refused = !ds->n;
     for (size_t i = 0; i < ds->n; i++)
         refused |= ds->v[i].code && !strcmp(ds->v[i].code, "launch");
-    if (how != TRIAL_FAILS || t->fault.kernel || refused || x->r.status != ST_DEVICE)
+    if (how != TRIAL_FAILS || t->fault.kernel || refused || result_status(x->r) != ST_DEVICE)
         return ST_OK;
-    snprintf(t->fault_why, sizeof t->fault_why, "%s", x->r.message);
+    snprintf(t->fault_why, sizeof t->fault_why, "%s", result_message(x->r));
     return launch_copy(&x->l, &t->fault);
 }
 
@@ -115,7 +115,7 @@ enum status infer_trial(struct trying *t, struct tried *x, unsigned look, enum t
     struct launch_data data = { 0 };
     struct diags quiet = { 0 };
     enum status s = launch_data_make(&x->l, (uint64_t)4 << 30, &data, &quiet);
-    x->r = result_empty();
+    result_clear(x->r);
     x->work = (struct infer_work){ 0 };
     *how = TRIAL_FAILS;
     if (s == ST_OK)
@@ -127,9 +127,10 @@ enum status infer_trial(struct trying *t, struct tried *x, unsigned look, enum t
     for (size_t i = 0; i < x->l.nargs; i++)
         if (x->l.args[i].kind == ARG_BUFFER)
             data_made += x->l.args[i].count * elem_size(x->l.args[i].elem) / 64;
-    double spent = x->r.counters[COUNTER_INST_WARP].valid ? x->r.counters[COUNTER_INST_WARP].value
-                   : *how == TRIAL_LATE                   ? (double)t->most
-                                                          : 0;
+    double spent = result_counters(x->r)[COUNTER_INST_WARP].valid
+                       ? result_counters(x->r)[COUNTER_INST_WARP].value
+                   : *how == TRIAL_LATE ? (double)t->most
+                                        : 0;
     spent += (double)data_made;
     t->left -= (double)t->left > spent ? (uint64_t)spent : t->left;
     t->trials++;
@@ -157,8 +158,8 @@ void infer_take_next(struct trying *t)
 uint64_t infer_outputs_hash(const struct result *r)
 {
     uint64_t h = 0;
-    for (uint32_t i = 0; i < r->noutputs; i++)
-        h = h * 0x9E3779B97F4A7C15u + r->outputs[i].hash;
+    for (uint32_t i = 0; i < result_noutputs(r); i++)
+        h = h * 0x9E3779B97F4A7C15u + result_outputs(r)[i].hash;
     return h;
 }
 

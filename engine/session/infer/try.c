@@ -73,7 +73,7 @@ static enum status replace(struct trying *t, struct size_guess size, enum trial 
 {
     enum status s = infer_try_next(t, size, 0, how);
     *better = s == ST_OK && *how == TRIAL_WORKS &&
-              infer_outputs_hash(&t->next.r) != infer_outputs_hash(&t->now.r);
+              infer_outputs_hash(t->next.r) != infer_outputs_hash(t->now.r);
     if (*better)
         infer_take_next(t);
     return s;
@@ -89,7 +89,7 @@ static enum status grow(struct trying *t)
     bool few = dim3u_count(t->now.l.grid) < (uint64_t)dev_describe(t->dev)->sms;
     bool better = (g->shape.dims == 1 || few) && !g->shape.one_thread && g->shape.cta[0];
     while (s == ST_OK && better && (uint64_t)t->now.l.grid.x * 4 <= MOST_CTAS && !infer_spent(t) &&
-           t->now.r.counters[COUNTER_INST_WARP].value < (double)(TRIAL_INSTS / t->part / 4)) {
+           result_counters(t->now.r)[COUNTER_INST_WARP].value < (double)(TRIAL_INSTS / t->part / 4)) {
         g->wider *= 4;
         s = replace(t, t->size, &how, &better);
         if (!better)
@@ -202,7 +202,7 @@ static bool any_untyped(const struct guess *g)
 /* As many turns as a trial may take, in powers of two, where a few work. */
 static enum status more_turns(struct trying *t, enum trial *how)
 {
-    double each = t->now.r.counters[COUNTER_INST_WARP].value / FEW_TURNS;
+    double each = result_counters(t->now.r)[COUNTER_INST_WARP].value / FEW_TURNS;
     uint32_t few = t->g->brief, turns = few;
     while (turns * 2 <= t->size.turns && each * turns * 2 <= (double)(TRIAL_INSTS / t->part) / 2)
         turns *= 2;
@@ -305,7 +305,7 @@ static enum status block_races(struct trying *t, bool *races)
         s = infer_trial(t, &t->now, LOOK_RACES, &how);
     *races = how == TRIAL_UNCLEAN;
     if (*races && !t->unclean[0])
-        snprintf(t->unclean, sizeof t->unclean, "%s", t->now.r.message);
+        snprintf(t->unclean, sizeof t->unclean, "%s", result_message(t->now.r));
     return s;
 }
 
@@ -406,11 +406,12 @@ static void warn(struct trying *t, const char *what, const char *why)
 /* The first output whose bytes are others in `other`; NULL: none. Those with a tolerance may differ. */
 static const char *other_output(const struct tried *x, const struct result *other)
 {
-    for (size_t i = 0, k = 0; i < x->l.nargs && k < other->noutputs && k < x->r.noutputs; i++) {
+    for (size_t i = 0, k = 0; i < x->l.nargs && k < result_noutputs(other) && k < result_noutputs(x->r);
+         i++) {
         const struct arg_spec *a = &x->l.args[i];
         if (!a->output || a->kind != ARG_BUFFER)
             continue;
-        if (!(a->tolerance > 0) && other->outputs[k].hash != x->r.outputs[k].hash)
+        if (!(a->tolerance > 0) && result_outputs(other)[k].hash != result_outputs(x->r)[k].hash)
             return a->name;
         k++;
     }
@@ -423,18 +424,19 @@ static enum status try_orders(struct trying *t)
 {
     static const uint8_t orders[] = { ORDER_DOWN, ORDER_SHUFFLED };
     bool may = any_updated(t->g) || t->g->shape.writes_unlisted || t->g->facts->module->nglobals;
-    enum status s = ST_OK;
     const char *name = NULL;
-    const struct result first = t->now.r;
+    struct result *first = t->now.r, *other = result_new();
+    enum status s = other ? ST_OK : ST_NOMEM;
     const struct infer_work work = t->now.work;
     for (size_t i = 0; i < ARRAY_LEN(orders) && may && s == ST_OK && !name; i++) {
         enum trial how = TRIAL_FAILS;
         t->order = orders[i];
+        t->now.r = other;
         s = infer_trial(t, &t->now, 0, &how);
-        struct result r = t->now.r;
         t->now.r = first;
-        name = s == ST_OK && how == TRIAL_WORKS ? other_output(&t->now, &r) : NULL;
+        name = s == ST_OK && how == TRIAL_WORKS ? other_output(&t->now, other) : NULL;
     }
+    base_free(other);
     t->order = 0;
     t->now.work = work;
     if (name) {
@@ -552,20 +554,22 @@ static enum status settle(struct trying *t)
         t->faults = true;
         return ST_OK;
     }
-    struct result last = t->now.r;
-    return skeleton(t, "run to its end inside its buffers", last.message);
+    char last[256];
+    snprintf(last, sizeof last, "%s", result_message(t->now.r));
+    return skeleton(t, "run to its end inside its buffers", last);
 }
 
 static bool tried_make(struct tried *x)
 {
     x->reached = base_alloc((INFER_ARGS + 1) * 2 * sizeof *x->reached);
     x->first = x->reached ? x->reached + INFER_ARGS + 1 : NULL;
-    return x->reached != NULL;
+    x->r = result_new();
+    return x->reached && x->r;
 }
 static void tried_free(struct tried *x)
 {
     launch_spec_free(&x->l);
-    base_free(x->reached);
+    BASE_FREE(x->reached, x->r);
 }
 
 /* Tried with all that the device gives a CTA; then it is cut to what is touched. */

@@ -4,7 +4,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/infer/infer.h"
 #include "engine/session/guess.h"
 
@@ -35,7 +35,7 @@ enum trial_look { LOOK_WORK = 1, LOOK_RACES = 2 };
 /* A launch that ran, and what came of it. */
 struct tried {
     struct launch_spec l;
-    struct result r;
+    struct result *r; /* owned */
     struct infer_work work;
     bool in_part;      /* too much to run whole: work and r are those of fewer CTAs */
     uint64_t *reached; /* of each argument, bytes up to the last that it touches; INFER_ARGS of them */

@@ -1,6 +1,6 @@
 /* The journal of a session, read and taken into it: journal.h says what is in it. */
 #include "engine/base/crc.h"
-#include "engine/rec/result.h"
+#include "engine/rec/result_read.h"
 #include "engine/session/run.h"
 #include "engine/session/session.h"
 #include "engine/session/store/scan.h"
@@ -94,18 +94,20 @@ static bool take_whole(struct reading *r, size_t i, struct str value)
 
 static bool take_point(struct reading *r, size_t i, struct str value)
 {
-    struct result x = result_empty();
-    cJSON *o = json_parse(r->path, value.s, value.n, r->ds);
-    bool ok = o && get_result(o, &x, r->ds) == ST_OK;
+    struct result *x = result_new();
+    cJSON *o = x ? json_parse(r->path, value.s, value.n, r->ds) : NULL;
+    bool ok = o && get_result(o, x, r->ds) == ST_OK;
+    struct session_run *run = ok && i < r->s->n ? session_at(r->s, i) : NULL;
+    bool taken = run && session_run_point(run, x);
     cJSON_Delete(o);
+    base_free(x);
     if (!ok)
         return bad_line(r, "no result");
-    struct session_run *run = i < r->s->n ? session_at(r->s, i) : NULL;
     if (!run) {
         session_trouble(r->s, r->ds);
         return bad_line(r, "no such run");
     }
-    return session_run_point(run, &x);
+    return taken;
 }
 
 static bool take_line(struct reading *r, struct str text)

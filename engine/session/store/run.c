@@ -119,10 +119,7 @@ bool session_run_room(struct session_run *r)
         return true;
     r->found = base_alloc(sizeof *r->found);
     r->probe = base_alloc(SESSION_PROBES * sizeof *r->probe);
-    if (!r->found || !r->probe || !tune_found_room(r->found))
-        return false;
-    r->found->options = options_default();
-    return true;
+    return r->found && r->probe && tune_found_room(r->found);
 }
 
 void session_run_drop(struct session_run *r)
@@ -177,7 +174,7 @@ void session_run_put(struct jw *w, const struct session_run *r)
     }
     if (r->kind == RUN_TUNE) {
         jw_key(w, "recommended");
-        put_options(w, &r->found->options);
+        put_options(w, r->found->options);
         members_write(w, session_found_members, r->found);
         put_result_as(w, "original", r->found->original);
         put_result_as(w, "best", r->found->best);
@@ -193,13 +190,13 @@ void session_run_put(struct jw *w, const struct session_run *r)
 
 const struct result *session_run_recommended(const struct session_run *r)
 {
-    struct options none = options_default();
+    const struct options *none = options_none();
     const struct result *x = r->kind == RUN_ONE      ? r->one
                              : r->kind == RUN_SWEEP  ? tune_sweep_best(&r->sweep)
                              : r->found->leave_alone ? NULL
                                                      : r->found->best;
     return x && result_status(x) == ST_OK && result_equal(x) != EQUAL_NO &&
-                   !options_equal(result_options(x), &none)
+                   !options_equal(result_options(x), none)
                ? x
                : NULL;
 }

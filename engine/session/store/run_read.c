@@ -60,7 +60,7 @@ static enum status get_probes(const cJSON *o, struct session_run *r, struct diag
 
 static enum status get_tune(const cJSON *o, struct session_run *r, struct diags *ds)
 {
-    enum status s = get_options(json_get(o, "recommended"), &r->found->options, ds);
+    enum status s = get_options(json_get(o, "recommended"), r->found->options, ds);
     if (s == ST_OK)
         s = members_read(o, session_found_members, r->found, "tune", ds);
     if (s == ST_OK && json_get(o, "original"))

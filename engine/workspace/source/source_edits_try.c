@@ -129,7 +129,8 @@ static enum counter_id first_other(const struct result *a, const struct result *
 bool source_trial_launch_alone(struct source_trial *t, const struct tuned_kernel *k)
 {
     const struct opt_schedule *s = opt_schedule(k->options);
-    struct options o = options_default(), none = options_default();
+    const struct options *none = options_none();
+    struct options o = options_default();
     struct result *r = base_alloc(2 * sizeof *r);
     struct diags unsaid = { 0 };
     if (!t->dev || !r || !s->block.x || s->swap_xy || s->coarsen > 1) {
@@ -138,7 +139,7 @@ bool source_trial_launch_alone(struct source_trial *t, const struct tuned_kernel
     }
     opt_schedule(&o)->block = s->block;
     bool same = simulate(t, k->module, false, &o, false, &r[0], &unsaid) == ST_OK &&
-                simulate(t, k->module, true, &none, true, &r[1], &unsaid) == ST_OK &&
+                simulate(t, k->module, true, none, true, &r[1], &unsaid) == ST_OK &&
                 same_outputs(&r[0], &r[1]) && first_other(&r[0], &r[1]) == COUNTER_COUNT &&
                 near(&r[0], &r[1], COUNTER_L1_REQUESTS);
     diags_free(&unsaid);
@@ -199,11 +200,11 @@ static bool same_source(struct source_trial *t, const struct tuned_kernel *k,
                         const struct source_file *f, const struct result *original)
 {
     struct ptx_module *m = NULL;
-    struct options none = options_default();
+    const struct options *none = options_none();
     struct result *r = base_alloc(sizeof *r);
     struct diags unsaid = { 0 };
     bool same = r && compile(k, f, false, &m, &unsaid) == ST_OK &&
-                simulate(t, m, false, &none, false, r, &unsaid) == ST_OK && same_outputs(original, r);
+                simulate(t, m, false, none, false, r, &unsaid) == ST_OK && same_outputs(original, r);
     ptx_free(m);
     diags_free(&unsaid);
     base_free(r);
@@ -247,11 +248,12 @@ static enum status run(struct source_trial *t, const struct tuned_kernel *k,
                        const struct ptx_module *patched, const struct source_file *f,
                        struct source_edits *h, struct diags *ds)
 {
-    struct options none = options_default(), launch = of_launch(k->options);
+    const struct options *none = options_none();
+    struct options launch = of_launch(k->options);
     struct result *r = base_alloc(3 * sizeof *r);
     enum status st = r ? ST_OK : ST_NOMEM;
     if (st == ST_OK)
-        st = simulate(t, k->module, false, &none, false, &r[0], ds);
+        st = simulate(t, k->module, false, none, false, &r[0], ds);
     if (st == ST_OK)
         st = simulate(t, k->module, false, k->options, false, &r[1], ds);
     if (st == ST_OK)

@@ -3,7 +3,6 @@
 
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/launch_edit.h"
@@ -24,7 +23,7 @@ void guess_start(struct app *a, const struct job *then)
     if (then) {
         g->kind = then->kind;
         g->number = then->number;
-        *g->options = then->options ? *then->options : options_default();
+        options_copy(g->options, then->options ? then->options : options_none());
         snprintf(g->text, sizeof g->text, "%s", then->text ? then->text : "");
     }
     app_post(a, JOB_LAUNCH_GUESS, NULL, 0);
