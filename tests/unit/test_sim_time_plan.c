@@ -180,6 +180,52 @@ static void test_same_loads(void **state)
     diags_free(&ds);
 }
 
+#define PAIR(to, at) \
+    "@%p1 ld.global.cg.f32 " to ", [%rd1+" at "];\n@!%p1 ld.global.f32 " to ", [%rd1+" at "];\n"
+static const char halves[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry halves(.param .u64 p)\n{\n"
+    ".reg .pred %p<2>;\n.reg .f32 %f<4>;\n.reg .b64 %rd<2>;\n.reg .b32 %r<2>;\n"
+    "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 32;\n" PAIR("%f1", "0")
+        PAIR("%f2", "4") "add.f32 %f3, %f1, %f2;\nst.global.f32 [%rd1], %f3;\nret;\n}\n";
+
+/* Of two loads of one register under opposite guards neither waits for the other (tests/tool/half_loads.py),
+ * so both pairs are under way before the sum. */
+static void test_halves_do_not_wait(void **state)
+{
+    (void)state;
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    struct ptx_module *m;
+    struct sim_program *p;
+    struct timing_plan t;
+    struct sim_mem *mem = sim_mem_new(1u << 20);
+    assert_status_ok(preset_read(NULL, "fermi-16k", &g, &ds), &ds);
+    assert_status_ok(ptx_parse("halves", str_of(halves), &m, &ds), &ds);
+    assert_status_ok(sim_load(m, str_of("halves"), &g, mem, &p, &ds), &ds);
+    assert_int_equal(timing_plan_make(&t, p, &g), ST_OK);
+    uint32_t n = 0, loads = 0;
+    for (uint32_t i = 0; i < t.nregions; i++)
+        for (uint32_t k = 0; k < t.region[i].n; k++) {
+            const struct timing_slot *o = &t.slot[t.region[i].order + k];
+            const struct exec_inst *in = &p->code[o->pc];
+            loads += is_load(in) && in->space == PTX_SPACE_GLOBAL;
+            if (in->ptx->op == PTX_OP_ADD)
+                assert_int_equal(loads, 4);
+            if (!(o->flags & TIMING_HALF))
+                continue;
+            assert_true(in->ptx->guard_neg);
+            assert_int_equal(o->near[0], TIMING_ZERO); /* reads nothing of its result */
+            assert_int_not_equal(o->dst, TIMING_SINK);
+            n++;
+        }
+    assert_int_equal(n, 2);
+    timing_plan_free(&t);
+    sim_unload(p);
+    sim_mem_free(mem);
+    ptx_free(m);
+    diags_free(&ds);
+}
+
 /* A root with a path of its own for rare numbers: the assembler branches there, and moves nothing from
  * behind it to before it. */
 static void test_roots_split(void **state)
@@ -276,9 +322,10 @@ static void test_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kernel),   cmocka_unit_test(test_same_loads),
-        cmocka_unit_test(test_loads_go_first), cmocka_unit_test(test_roots_split),
-        cmocka_unit_test(test_calls),          cmocka_unit_test(test_products_fold)
+        cmocka_unit_test(test_every_kernel),       cmocka_unit_test(test_same_loads),
+        cmocka_unit_test(test_halves_do_not_wait), cmocka_unit_test(test_loads_go_first),
+        cmocka_unit_test(test_roots_split),        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_products_fold)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

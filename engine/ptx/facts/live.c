@@ -2,11 +2,30 @@
 
 #include "engine/ptx/facts/bits.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 
 bool ptx_writes_all(const struct ptx_func *f, const struct ptx_inst *i, uint32_t reg)
 {
     return !i->guarded && f->regs[reg].vec <= 1;
+}
+
+static bool reads(const struct ptx_inst *i, uint32_t reg)
+{
+    struct ptx_regs r = ptx_regs_of(i, PTX_READ);
+    while (ptx_next_reg(&r))
+        if (r.reg == reg)
+            return true;
+    return false;
+}
+
+bool ptx_ends_old(const struct ptx_func *f, const struct ptx_inst *i, uint32_t reg)
+{
+    const struct ptx_inst *b = i + 1;
+    return ptx_writes_all(f, i, reg) ||
+           (f->regs[reg].vec <= 1 && i->index + 1 < f->ninsts && b->guarded && b->guard == i->guard &&
+            b->guard_neg != i->guard_neg && ptx_writes_reg(b, reg) && !ptx_writes_reg(i, b->guard) &&
+            !reads(b, reg));
 }
 
 struct ptx_live *ptx_live_make(const struct ptx_cfg *g, ptx_live_skip *skip)
@@ -26,7 +45,7 @@ struct ptx_live *ptx_live_make(const struct ptx_cfg *g, ptx_live_skip *skip)
                 if (!(skip && skip(i, r.access)) && !ptx_bit(writes, r.reg))
                     ptx_set_bit(reads, r.reg);
             for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
-                if (ptx_writes_all(g->func, i, r.reg))
+                if (ptx_ends_old(g->func, i, r.reg))
                     ptx_set_bit(writes, r.reg);
         }
     }

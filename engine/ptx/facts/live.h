@@ -23,6 +23,8 @@ typedef bool ptx_live_skip(const struct ptx_inst *i, unsigned access);
 struct ptx_live *ptx_live_make(const struct ptx_cfg *g, ptx_live_skip *skip);
 /* Does a write of this instruction leave nothing of what the register held? */
 bool ptx_writes_all(const struct ptx_func *f, const struct ptx_inst *i, uint32_t reg);
+/* Or does it with the next one, under the opposite guard? Before it the register is dead then. */
+bool ptx_ends_old(const struct ptx_func *f, const struct ptx_inst *i, uint32_t reg);
 
 static inline bool ptx_bit(const uint64_t *set, uint32_t n)
 {

@@ -127,7 +127,7 @@ static uint32_t reg_cost(const struct live *l, uint32_t reg)
 }
 static void live_kill(struct live *l, uint32_t reg)
 {
-    if (ptx_writes_all(l->f, l->i, reg) && ptx_bit(l->cur, reg)) {
+    if (ptx_ends_old(l->f, l->i, reg) && ptx_bit(l->cur, reg)) {
         l->cur[reg >> 6] &= ~(1ull << (reg & 63));
         l->cost -= reg_cost(l, reg);
     }

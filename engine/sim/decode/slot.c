@@ -270,7 +270,7 @@ static void add_stretch(struct fit *f, uint32_t reg, uint32_t from, uint32_t to)
 static void fit_inst(struct fit *f, const struct ptx_inst *i)
 {
     for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);) {
-        bool wanted = f->until[r.reg] != EXEC_NO_ID, all = ptx_writes_all(f->pf, i, r.reg);
+        bool wanted = f->until[r.reg] != EXEC_NO_ID, all = ptx_ends_old(f->pf, i, r.reg);
         if (all || !wanted) /* what nobody reads is written all the same */
             add_stretch(f, r.reg, f->now, wanted ? f->until[r.reg] : f->now);
         if (all)

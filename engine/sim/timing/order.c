@@ -120,6 +120,8 @@ static uint8_t edge_between(const struct block *b, uint32_t k, uint32_t i)
     const struct exec_inst *from = inst_of(b, k), *to = inst_of(b, i);
     uint32_t apart = i / b->r->n - k / b->r->n;
     bool last = i + 1 == b->n && op_of(b, i)->flags & TIMING_ENDS;
+    if (i == k + 1 && op_of(b, i)->flags & TIMING_HALF)
+        return 0;
     if (!apart && op_of(b, i)->same == b->r->first + k % b->r->n + 1)
         return EDGE_ORDER | EDGE_RESULT;
     bool fed = apart == 0 ? feeds(from, to) : apart == 1 && feeds_next(b, from, to);
@@ -230,7 +232,7 @@ static bool read_before(const struct block *b, uint32_t place)
 }
 
 /* A result takes registers from its instruction to the last that reads it. Those of steps and offsets
- * are the loop's all along; those that the last turn leaves stay. */
+ * are the loop's all along; those that the last turn leaves stay. Two halves have one. */
 static void find_regs(struct block *b, const struct sim_preset *g)
 {
     b->live = inst_of(b, 0)->live;
@@ -240,7 +242,8 @@ static void find_regs(struct block *b, const struct sim_preset *g)
     b->most = kept ? (int32_t)regs - (int32_t)(ALWAYS_REGS - g->ahead_regs) : INT32_MAX;
     for (uint32_t i = 0; i < b->n; i++) {
         uint32_t readers = 0;
-        bool loop = op_of(b, i)->flags & (TIMING_STEP | TIMING_OFFSET | TIMING_FREE);
+        bool loop = op_of(b, i)->flags & (TIMING_STEP | TIMING_OFFSET | TIMING_FREE) ||
+                    (i + 1 < b->n && op_of(b, i + 1)->flags & TIMING_HALF);
         for (uint32_t k = i + 1; k < b->n; k++)
             readers += b->edge[i][k] & EDGE_VALUE ? 1 : 0;
         bool stays = !readers || read_before(b, i);

@@ -328,6 +328,17 @@ static uint16_t flags_of(const struct exec_inst *in)
     return in->one_address ? f | TIMING_ONE_WORD : f;
 }
 
+/* Two loads of one register under opposite guards, side by side: ptxas lets neither wait for the other
+ * (tests/tool/half_loads.py, sm_75 to sm_90). */
+static bool is_other_half(const struct sim_program *p, uint32_t i)
+{
+    const struct exec_inst *b = &p->code[i], *a = i ? b - 1 : b;
+    return !b->leader && a->guard != EXEC_NO_ID && a->guard == b->guard &&
+           a->guard_neg != b->guard_neg && ptx_effect_of(a->ptx) == EFFECT_LOAD &&
+           ptx_effect_of(b->ptx) == EFFECT_LOAD && a->ndst == 1 && b->ndst == 1 &&
+           a->regs[0] == b->regs[0];
+}
+
 /* ---- the whole program ---- */
 /* The assembler has put all variables of the thread into registers: what loads and stores them is gone. */
 static void drop_local(struct timing_plan *t)
@@ -462,7 +473,7 @@ static struct timing_slot slot_of(const struct timing_plan *t, const struct timi
         s.latency = 0;
     }
     for (uint32_t k = 0; k < TIMING_NEAR; k++)
-        s.near[k] = k < n ? t->regs[regs + k] : TIMING_ZERO;
+        s.near[k] = k < n && (k || !(o->flags & TIMING_HALF)) ? t->regs[regs + k] : TIMING_ZERO;
     return s;
 }
 
@@ -569,7 +580,7 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
     if (arena_failed(t->arena))
         return ST_NOMEM;
     for (uint32_t i = 0; i < p->ncode; i++) {
-        t->op[i].flags = flags_of(&p->code[i]);
+        t->op[i].flags = flags_of(&p->code[i]) | (is_other_half(p, i) ? TIMING_HALF : 0);
         t->maps_ready |= ptx_role_of(p->code[i].ptx) == ROLE_MAP_PREFETCH;
         cost_op(&t->op[i], &p->code[i], g);
         t->route[i] = cache_route_load(g, &p->code[i].policy, 0, 0);

@@ -45,7 +45,8 @@ enum timing_flag {
     TIMING_GROUPS = 2048 /* waits for groups of products */,
     TIMING_RELEASE = 4096 /* its warp goes on after its latency: what it did is seen by others first */,
     TIMING_STEP = 8192 /* of copies of a loop's body the last one's is a machine instruction */,
-    TIMING_OFFSET = 16384 /* the first one's is: the others are offsets of it */
+    TIMING_OFFSET = 16384 /* the first one's is: the others are offsets of it */,
+    TIMING_HALF = 32768 /* the load before it has the same result under the opposite guard */
 };
 struct timing_op {
     uint16_t flags;

@@ -383,7 +383,7 @@ static inline bool issue(struct timing_sm *s, struct timing_warp *w, struct timi
     if (o->spills) {
         done = later(done, timing_spill_issue(s, w, q, o, t));
     }
-    set_results(plan, w, o, done);
+    set_results(plan, w, o, o->flags & TIMING_HALF ? later(done, w->slot[o->dst]) : done);
     w->pending--;
     if (o->holds)
         hold_back(s, w, o, t);
