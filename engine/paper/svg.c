@@ -13,18 +13,21 @@ enum {
     LEFT = 70,
     RIGHT = 20,
     WIDTH = 760,
-    HIGH = 170, /* of what a panel plots */
-    HEAD = 38,  /* of a panel: its name, and a value above a bar of full height */
-    FOOT = 84,  /* names of its groups, aslant */
-    FLAT = 30,  /* or level */
-    LINE = 15,  /* of text */
-    BAR_LEAST = 6,
+    HIGH = 170,    /* of what a panel plots */
+    HEAD = 38,     /* of a panel: its name, and a value above a bar of full height */
+    FOOT = 40,     /* names of its groups, aslant */
+    FLAT = 30,     /* or level */
+    LINE = 15,     /* of text */
+    BAR_LEAST = 8, /* room for what it is of, upright */
     BAR_MOST = 30,
     VALUE_LEAST = 24, /* of a bar that has its value above it */
     GROUP_GAP = 10,
     LEVEL_LEAST = 84, /* of a group whose name stands level */
     COLUMN = 120,     /* of a table */
     LETTER = 7,       /* of a name, at most */
+    SMALL = 5,        /* letter of what a bar is of */
+    OVER_MOST =
+        3, /* of an axis of configurations over the original: a bar beyond it is cut, with its value */
 };
 #define INK        "#222"
 #define OVER_LINES "font-size=\"9\" paint-order=\"stroke\" stroke=\"#fff\" stroke-width=\"3\""
@@ -101,25 +104,6 @@ static double step_of(double most)
     return 10 * unit;
 }
 
-static void scale(struct panel *p)
-{
-    double most = 0;
-    for (size_t i = 0; i < row_count(p->r); i++) {
-        const struct paper_row *x = row_at(p->r, i);
-        for (size_t s = p->first; in_panel(p, x) && s < p->first + p->n; s++) {
-            most = x->v[s].ours > most ? x->v[s].ours : most;
-            most = x->v[s].paper > most ? x->v[s].paper : most;
-        }
-    }
-    p->step = most > 0 && isfinite(most) ? step_of(most) : 1;
-    p->top = p->step * fmax(1, ceil(most / p->step - 1e-9));
-}
-
-static double y_of(const struct panel *p, double v)
-{
-    return p->y + HEAD + HIGH - v / p->top * HIGH;
-}
-
 /* Values over a base of 1: a line there. */
 static bool over_one(const struct panel *p)
 {
@@ -127,6 +111,28 @@ static bool over_one(const struct panel *p)
     return k == PAPER_BARS || k == PAPER_COSTS || k == PAPER_SOFTCACHE ||
            (k == PAPER_CONFIGS && p->r->of->measure != PAPER_RATE && !p->first) ||
            (k == PAPER_CURVE && !p->first);
+}
+
+/* the same on every platform, so that they compare */
+static void scale(struct panel *p)
+{
+    double most = 0;
+    for (size_t i = 0; i < row_count(p->r); i++) {
+        const struct paper_row *x = row_at(p->r, i);
+        for (size_t s = p->first; (!p->only || x == p->only) && s < p->first + p->n; s++) {
+            most = x->v[s].ours > most ? x->v[s].ours : most;
+            most = x->v[s].paper > most ? x->v[s].paper : most;
+        }
+    }
+    if (p->r->of->kind == PAPER_CONFIGS && over_one(p))
+        most = fmin(most, OVER_MOST);
+    p->step = most > 0 && isfinite(most) ? step_of(most) : 1;
+    p->top = p->step * fmax(1, ceil(most / p->step - 1e-9));
+}
+
+static double y_of(const struct panel *p, double v)
+{
+    return p->y + HEAD + HIGH - v / p->top * HIGH;
 }
 
 static void put_axis(const struct panel *p, const struct picture *to)
@@ -143,27 +149,31 @@ static void put_axis(const struct panel *p, const struct picture *to)
 }
 
 /* ---- bars ---- */
-/* attributes of a text that stands upright in its bar */
-static const char *at_text(double x, double y, char *to, size_t n)
+/* What a bar of this top is of, upright: in it, or above it where it is too low. */
+static void put_at(const struct panel *p, double x, double top, const char *at, struct buf *out)
 {
-    snprintf(to, n, "font-size=\"8\" fill=\"#fff\" transform=\"rotate(-90 %.1f %.1f)\"", x, y);
-    return to;
+    char more[96];
+    bool in = p->bar >= VALUE_LEAST || y_of(p, 0) - top >= SMALL * (double)strlen(at);
+    double y = in ? y_of(p, 0) - 4 : top - 3;
+    snprintf(more, sizeof more, "font-size=\"8\" fill=\"%s\" transform=\"rotate(-90 %.1f %.1f)\"",
+             in ? "#fff" : INK, x, y);
+    put_text(out, x, y, more, at);
 }
 
 static void put_bar(const struct panel *p, double x, struct paper_value v, size_t colour,
                     struct buf *out)
 {
-    char text[32], more[96];
+    char text[32];
     if (v.ours == v.ours && v.ours >= 0) {
-        double y = y_of(p, v.ours);
+        bool cut = v.ours > p->top * (1 + 1e-9);
+        double y = y_of(p, cut ? p->top : v.ours);
         buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x,
                    y, p->bar - 1, y_of(p, 0) - y, colours[colour % ARRAY_LEN(colours)]);
         snprintf(text, sizeof text, v.ours < 1000 ? "%.3g" : "%.0f", v.ours);
         if (v.at[0])
-            put_text(out, x + p->bar / 2 + 3, y_of(p, 0) - 4,
-                     at_text(x + p->bar / 2 + 3, y_of(p, 0) - 4, more, sizeof more), v.at);
+            put_at(p, x + p->bar / 2 + 3, y, v.at, out);
         double mark = v.paper == v.paper ? y_of(p, v.paper) : y; /* the value stands clear of the mark */
-        if (p->bar >= VALUE_LEAST && !p->only)
+        if ((p->bar >= VALUE_LEAST || cut) && !p->only)
             put_text(out, x + p->bar / 2, (mark < y && mark > y - 14 ? mark : y) - 3,
                      "text-anchor=\"middle\" " OVER_LINES, text);
     } else if (!p->only) {
@@ -179,10 +189,13 @@ static size_t name_of(const struct panel *p, const struct paper_row *x, char *na
 {
     bool mean = is_mean(p->r, x);
     bool of = !p->only && !p->platform && x->platform;
-    int put = snprintf(name, n, "%s%s%s%s%s%s%s%s", x->application,
+    char waves[24] = "";
+    if (!x->point[0] && x->waves == x->waves)
+        snprintf(waves, sizeof waves, ", %.1f waves", x->waves);
+    int put = snprintf(name, n, "%s%s%s%s%s%s%s%s%s", x->application,
                        x->application[0] && x->point[0] ? " " : "", x->point,
                        mean && x->group[0] ? " " : "", mean ? x->group : "", of ? ", " : "",
-                       of ? kind_of(x->platform) : "", of ? x->platform : "");
+                       of ? kind_of(x->platform) : "", of ? x->platform : "", waves);
     return put > 0 ? (size_t)put : 0;
 }
 
@@ -310,7 +323,7 @@ static double foot_of(const struct panel *p)
         size_t n = in_panel(p, row_at(p->r, i)) ? name_of(p, row_at(p->r, i), name, sizeof name) : 0;
         longest = n > longest ? n : longest;
     }
-    return fmax(FOOT, 24 + .7 * LETTER * (double)longest);
+    return fmax(FOOT, 24 + .6 * LETTER * (double)longest);
 }
 
 static void put_panel(struct picture *to, struct panel p)

@@ -19,6 +19,16 @@ sed 's/"name": "fermi-16k"/"name": "free"/; s/"fields": {/"fields": { "l1_bypass
 ns() { "$B" run kernels/gesummv.ptx --device "$1" --bypass l1 --pi "$2" --json 2> "$T/err" | python3 -c "import json, sys; print(json.load(sys.stdin)['time_ns']['median'])"; }
 is "loads that pass L1 by without a tracker: bypassing all is faster, caching all the same" "$(($(ns sim:fermi-16k bpa) * 2 > $(ns "sim:$T/free.json" bpa) * 3)) $(($(ns sim:fermi-16k cha) == $(ns "sim:$T/free.json" cha)))" "1 1"
 is "the counts in docs/papers.md are those of gpulocw paper claims" "$(sed -n '/^<!-- made by make papers -->$/,/^<!-- end -->$/p' docs/papers.md | sed '1d;$d')" "$("$B" paper claims --format md | head -1)"
+is "63 rows, in or tried, as many as said; what is tried links a page that has it, and an experiment named in a row is there" "$(python3 - "$T/there" <<'PY'
+import os, re, sys
+text, there = open('docs/papers.md').read(), open(sys.argv[1]).read().split()
+part = text[text.index('## Row by row'):text.index('## Figures and tables')]
+rows = [[c.strip() for c in line.strip('|').split('|')] for line in part.splitlines() if re.match(r'\| S[1-5]', line)]
+bad = [r for r in rows if r[2] not in ('in', 'tried') or r[2] == 'tried' and not any(os.path.exists('docs/lab/%s.md' % p) for p in re.findall(r'\(lab/(\w+)\.md\)', r[3]))]
+bad += [i for i in re.findall(r'`(s[1-5]-[a-z0-9]+)`', part) if i not in there]
+print(len(rows), '%d in, %d tried' % tuple(sum(r[2] == k for r in rows) for k in ('in', 'tried')) in part, bad)
+PY
+)" "63 True []"
 "$B" paper claims --json > "$T/claims.json" 2> "$T/err"
 is "each result follows from what is recorded, worked out a second time" "$(python3 - "$T/claims.json" <<'PY'
 import json, re, sys

@@ -79,6 +79,38 @@ static void test_energy_of_what_was_not_counted_is_none(void **state)
     assert_true(isnan(energy_modelled(&r)));
 }
 
+/* Two platforms, of 100 and 10: both panels go to 100, so that their bars compare, and waves stand by the name. */
+static void test_a_picture_has_waves_and_one_axis(void **state)
+{
+    (void)state;
+    struct paper_row row[2];
+    struct buf out = { 0 };
+    memset(row, 0, sizeof row);
+    for (size_t i = 0; i < 2; i++) {
+        strcpy(row[i].application, "MM");
+        row[i].platform = i ? "fermi-16k" : "fermi-48k";
+        row[i].waves = i ? 8.1 : (double)NAN;
+        row[i].v[0] = (struct paper_value){ i ? 10 : 100, NAN, NULL, NULL, "" };
+    }
+    struct paper_row mean[1] = { row[0] }; /* with a mean, each platform has a panel */
+    struct paper_result r = { .of = paper_find("s1-fig12"), .series = { "BSL" }, .nseries = 1 };
+    r.row = row;
+    r.nrows = 2;
+    r.mean = mean;
+    r.nmeans = 1;
+    paper_svg(&r, &out);
+    assert_non_null(strstr(out.s, ">MM, 8.1 waves</text>"));
+    char *first = strstr(out.s, ">100</text>"), *second = first ? strstr(first, "sim:fermi-16k") : NULL;
+    assert_non_null(second);
+    assert_non_null(strstr(second, ">100</text>"));
+    buf_clear(&out);
+    r.of = paper_find("s3-fig13"); /* over the original: what is far beyond it is cut */
+    paper_svg(&r, &out);
+    assert_null(strstr(out.s, ">50</text>"));
+    assert_non_null(strstr(out.s, ">100</text>"));
+    buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -88,6 +120,7 @@ int main(void)
         cmocka_unit_test(test_a_mistyped_id_has_a_neighbour),
         cmocka_unit_test(test_energy_by_hand),
         cmocka_unit_test(test_energy_of_what_was_not_counted_is_none),
+        cmocka_unit_test(test_a_picture_has_waves_and_one_axis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
