@@ -241,8 +241,10 @@ size_t paper_unit_of(const struct paper_result *r, size_t first)
     }
     if (k == PAPER_COALESCE && r->nseries - first == 2 && strcmp(r->series[first], "expected") == 0)
         return 2;
+    if (k == PAPER_VOTES) /* what is elected; times over the best's; launches */
+        return first < 4 ? 4 - first : first < 7 ? 7 - first : 1;
     if (k == PAPER_COALESCE || k == PAPER_LINES || k == PAPER_SHARES || k == PAPER_LATENCY ||
-        k == PAPER_DISTANCES || k == PAPER_VOTES)
+        k == PAPER_DISTANCES)
         return 1;
     return r->nseries - first;
 }
