@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <string.h>
 
+#include "engine/ptx/facts/facts.h"
+#include "engine/ptx/facts/live.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
@@ -219,6 +221,9 @@ static void test_halves_do_not_wait(void **state)
             n++;
         }
     assert_int_equal(n, 2);
+    const struct ptx_live *l = ptx_live_of(m->funcs[0]); /* a pair leaves nothing of what was there */
+    for (uint32_t w = 0; w < l->words; w++)
+        assert_true(l->in[w] == 0);
     timing_plan_free(&t);
     sim_unload(p);
     sim_mem_free(mem);
