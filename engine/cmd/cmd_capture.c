@@ -2,6 +2,7 @@
  * launches with all that they work on, as files that open like any other. */
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/io.h"
+#include "engine/dev/inject/shape.h"
 #include "engine/live/live.h"
 #include "engine/live/remote.h"
 #include "engine/ptx/ptx.h"
@@ -12,6 +13,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +95,32 @@ static void tell(const struct live_survey *s, struct diags *ds)
 }
 
 /* ---- capture ---- */
+/* Its other launches, in the same files, and those that are not there. */
+static void put_other_shapes(const struct live_kernel *k, struct buf *b)
+{
+    for (size_t i = 1; i < k->nfiles; i++) {
+        const struct live_files *f = &k->files[i];
+        if (f->left_out)
+            continue;
+        buf_printf(b, "  launch %llu, %ux%ux%u of %ux%ux%u", (unsigned long long)f->nth, f->grid[0],
+                   f->grid[1], f->grid[2], f->block[0], f->block[1], f->block[2]);
+        if (f->spec)
+            buf_printf(b, ", %.3f MB%s%s\n", (double)f->data_bytes / 1e6, f->why ? ": " : "",
+                       f->why ? f->why : "");
+        else
+            buf_printf(b, ": not captured: %s\n", f->why ? f->why : "?");
+    }
+    if (k->nfiles > 1 && !isnan(live_covers(k)))
+        buf_printf(b, "  these launches are of shapes that take %.0f %% of its time\n",
+                   100 * live_covers(k));
+    if (k->apart)
+        buf_printf(b, "  %llu launches of other shapes: --shapes takes up to %d\n",
+                   (unsigned long long)k->apart, SHAPES_MOST);
+    if (k->no_room)
+        buf_printf(b, "  %llu launches of other shapes were beyond --max-bytes\n",
+                   (unsigned long long)k->no_room);
+}
+
 static void put_captured(const struct live_survey *s, const char *folder, struct buf *b)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -117,6 +145,7 @@ static void put_captured(const struct live_survey *s, const char *folder, struct
                        (unsigned long long)f->differ);
         else
             buf_printf(b, "; simulated outputs are the GPU's within %.2g (relative)\n", f->relative);
+        put_other_shapes(&s->v[i], b);
     }
 }
 
@@ -174,6 +203,12 @@ enum status cmd_capture_want(struct args *a, const char *folder, struct live_wan
                              .progress = isatty(STDERR_FILENO) ? on_progress : NULL,
                              .ctx = a };
     enum status st = max_bytes_of(a, &w->max_bytes, ds);
+    if (a->shapes < 0 || a->shapes > SHAPES_MOST || (a->shapes && a->nth)) {
+        diag_error(ds, "usage", "--shapes needs a number from 1 to %d, and does not go with --nth",
+                   SHAPES_MOST);
+        st = ST_USAGE;
+    }
+    w->shapes = a->nth ? 0 : a->shapes ? (unsigned)a->shapes : SHAPES_MOST;
     return st == ST_OK ? folder_make(folder, ds) : st;
 }
 
@@ -229,11 +264,13 @@ static int capture_into(struct args *a, const char *folder)
 /* ---- on another machine ---- */
 static bool add_options(struct remote *r, const struct args *a)
 {
-    char number[32];
+    char number[32], shapes[32];
     snprintf(number, sizeof number, "%ld", a->nth);
+    snprintf(shapes, sizeof shapes, "%ld", a->shapes);
     bool ok =
         (!a->json || cmd_remote_word(r, "--json")) && (!a->list || cmd_remote_word(r, "--list")) &&
         (!a->nth || (cmd_remote_word(r, "--nth") && cmd_remote_word(r, number))) &&
+        (!a->shapes || (cmd_remote_word(r, "--shapes") && cmd_remote_word(r, shapes))) &&
         (!a->max_bytes || (cmd_remote_word(r, "--max-bytes") && cmd_remote_word(r, a->max_bytes))) &&
         (!a->folder || (cmd_remote_word(r, "-o") && cmd_remote_word(r, a->folder)));
     for (size_t i = 0; i < a->kernels_n && ok; i++)

@@ -52,8 +52,34 @@ static void put_attributes(struct jw *w, const struct live_files *f)
     jw_end_obj(w);
 }
 
-static void put_files(struct jw *w, const struct live_files *f, bool emulated)
+/* That the files have, that with the most time first. */
+static void put_launches(struct jw *w, const struct live_kernel *k)
 {
+    jw_put_arr(w, "launches");
+    for (size_t i = 0; i < k->nfiles; i++) {
+        const struct live_files *f = &k->files[i];
+        if (!f->spec || f->left_out)
+            continue;
+        jw_obj(w);
+        jw_put_str(w, "name", f->name);
+        jw_put_uint(w, "nth", f->nth);
+        put_three(w, "grid", f->grid);
+        put_three(w, "block", f->block);
+        jw_put_uint(w, "shared", f->shared);
+        jw_put_uint_if(w, "launches", f->launches != 0, f->launches);
+        jw_put_num(w, "share", f->share);
+        jw_put_uint(w, "data_bytes", f->data_bytes);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+    jw_put_num(w, "covers", live_covers(k));
+    jw_put_uint(w, "shapes_apart", k->apart);
+    jw_put_uint(w, "shapes_without_room", k->no_room);
+}
+
+static void put_files(struct jw *w, const struct live_kernel *k, bool emulated)
+{
+    const struct live_files *f = k->files;
     if (!f || !f->ptx) {
         jw_put_null(w, "files");
         jw_put_str(w, "not_captured", f ? f->why : NULL);
@@ -69,6 +95,7 @@ static void put_files(struct jw *w, const struct live_files *f, bool emulated)
     jw_put_uint(w, "differing_bytes", f->differ);
     jw_put_num(w, "relative_difference", f->relative);
     put_attributes(w, f);
+    put_launches(w, k);
     jw_end_obj(w);
     jw_put_str(w, "not_captured", f->why);
 }
@@ -120,6 +147,6 @@ void cmd_live_kernel(struct jw *w, const struct live_survey *s, const struct liv
         jw_put_str(w, "evidence", k->timed ? evidence : NULL);
     jw_put_num(w, "share", round(cmd_live_share(s, k) * 1e6) / 1e6);
     put_shapes(w, k);
-    put_files(w, k->files, s->emulated);
+    put_files(w, k, s->emulated);
     jw_end_obj(w);
 }

@@ -1,6 +1,7 @@
 /* Private to emulate: the device of one process. */
 #pragma once
 
+#include "engine/dev/inject/shape.h"
 #include "engine/emulate/emulate_int.h"
 
 struct textures;
@@ -16,6 +17,12 @@ struct guest_kernel {
     struct card_kernel *kernel;
     uint64_t module;
     uint64_t launches;
+    /* shapes that were written down (engine/dev/inject/shape.h), and the bytes of all of them */
+    uint64_t shape[SHAPES_MOST];
+    unsigned nshapes;
+    uint64_t taken;
+    uint64_t key; /* of the launch under way */
+    bool no_room; /* for that one */
 };
 struct guest {
     struct emulation *e;
@@ -51,8 +58,9 @@ bool guest_done(struct guest *s); /* answers SYNC */
 
 /* ---- a launch that is written down (taking.c) ---- */
 struct taking;
-/* Before launch number `nth` of k, from 1: memory as it is. NULL: it is not wanted, or out of memory. */
-struct taking *taking_begin(struct guest *s, const struct guest_kernel *k, const struct wire_launch *l,
+/* Before launch number `nth` of k, from 1, or the first of a shape: memory as it is. NULL: it is not wanted, or out of
+ * memory. */
+struct taking *taking_begin(struct guest *s, struct guest_kernel *k, const struct wire_launch *l,
                             const uint8_t *params);
 /* After it: what it left. done: the launch succeeded; else nothing is written. */
 void taking_end(struct guest *s, const struct guest_kernel *k, struct taking *t, bool done);

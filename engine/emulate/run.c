@@ -3,6 +3,7 @@
 #include "engine/base/private_folder.h"
 #include "engine/container/container.h"
 #include "engine/emulate/emulate_int.h"
+#include "engine/live/take.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -189,6 +190,8 @@ enum status emulate_run(char *const *argv, const struct emulate_want *w, struct 
     st = run_in(folder, argv, &e, ds);
     pthread_mutex_destroy(&e.lock);
     private_folder_remove(folder);
+    if (st == ST_OK && w->take)
+        st = live_shapes_write(&out->survey, w->take, ds);
     if (out->survey.n)
         qsort(out->survey.v, out->survey.n, sizeof *out->survey.v, by_work);
     findings_finish(&out->findings);

@@ -86,13 +86,41 @@ static void taking_free(struct taking *k)
     base_free(k);
 }
 
-struct taking *taking_begin(struct guest *s, const struct guest_kernel *g, const struct wire_launch *l,
+static uint64_t key_of(const struct ptx_func *f, const struct wire_launch *l, const uint8_t *params)
+{
+    uint64_t key = shape_key(l->grid, l->block, l->shared);
+    for (uint32_t i = 0; i < f->nparams; i++)
+        key = shape_argument(key, params + f->params[i]->offset, f->params[i]->bytes,
+                             take_is_float(f->params[i]));
+    return key;
+}
+
+/* Is it the launch that is wanted, or the first of a shape that there is room for? */
+static bool due(struct guest_kernel *g, const struct live_want *w)
+{
+    if (!w->shapes)
+        return g->launches == w->nth;
+    for (unsigned i = 0; i < g->nshapes; i++)
+        if (g->shape[i] == g->key)
+            return false;
+    g->no_room = g->nshapes && w->max_bytes - g->taken < g->taken / g->nshapes;
+    if (g->nshapes == w->shapes || g->no_room)
+        return false;
+    g->shape[g->nshapes++] = g->key;
+    return true;
+}
+
+struct taking *taking_begin(struct guest *s, struct guest_kernel *g, const struct wire_launch *l,
                             const uint8_t *params)
 {
     const struct live_want *w = s->e->want->take;
     const struct ptx_func *f = card_function(g->kernel);
     char path[40];
-    if (!w || g->launches != w->nth)
+    if (!w)
+        return NULL;
+    g->key = w->shapes ? key_of(f, l, params) : 0;
+    g->no_room = false;
+    if (!due(g, w))
         return NULL;
     struct taking *k = base_alloc(sizeof *k);
     char *name = text_of(f->name);
@@ -104,7 +132,8 @@ struct taking *taking_begin(struct guest *s, const struct guest_kernel *g, const
     snprintf(path, sizeof path, "/proc/self/fd/%d", k->fd);
     k->t = (struct take){ .name = name,
                           .image = s->module[g->module].hash,
-                          .nth = w->nth,
+                          .nth = g->launches,
+                          .key = g->key,
                           .shared = l->shared,
                           .cooperative = l->cooperative,
                           .whole = true,
@@ -115,7 +144,10 @@ struct taking *taking_begin(struct guest *s, const struct guest_kernel *g, const
     for (size_t i = 0; i < TAKE_FUNC_ATTRIBUTES; i++)
         k->t.func[i] = -1;
     k->t.func[9] = l->carveout; /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
-    if (k->fd >= 0 && k->t.data && add_params(&k->t, f, params) && add_ranges(k, g, w->max_bytes))
+    bool fine = k->fd >= 0 && k->t.data && add_params(&k->t, f, params) &&
+                add_ranges(k, g, w->max_bytes - g->taken);
+    g->taken += fine && !k->t.refused ? k->end : 0;
+    if (fine)
         return k;
     taking_free(k);
     return NULL;
@@ -153,15 +185,19 @@ static bool add_all_left(struct taking *k, const struct guest_kernel *g)
 void taking_end(struct guest *s, const struct guest_kernel *g, struct taking *k, bool done)
 {
     struct diags ds = { 0 };
-    if (!k)
+    const struct live_want *w = s->e->want->take;
+    if (!w || (!k && !w->shapes))
         return;
-    if (done && !k->t.refused && !add_all_left(k, g))
+    if (k && done && !k->t.refused && !add_all_left(k, g))
         diag_error(&ds, "memory", "out of memory while a launch was written down");
     pthread_mutex_lock(&s->e->lock);
-    if (done && !ds.n)
-        live_take_add(&s->e->seen->survey, s->e->want->take, &k->t, card_function(g->kernel)->module,
-                      &ds);
+    if (k && done && !ds.n)
+        live_take_add(&s->e->seen->survey, w, &k->t, card_function(g->kernel)->module, &ds);
+    if (done && w->shapes)
+        live_take_count(&s->e->seen->survey, card_function(g->kernel)->name, s->module[g->module].hash,
+                        g->key, g->no_room);
     pthread_mutex_unlock(&s->e->lock);
-    taking_free(k);
+    if (k)
+        taking_free(k);
     emulation_tell(s->e, &ds);
 }

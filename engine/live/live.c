@@ -164,8 +164,8 @@ static bool put_variables(const struct run *r)
     char take[64];
     const struct live_extra *x = r->extra;
     if (r->want) {
-        snprintf(take, sizeof take, "%llu %llu", (unsigned long long)r->want->nth,
-                 (unsigned long long)r->want->max_bytes);
+        snprintf(take, sizeof take, "%llu %llu %u", (unsigned long long)r->want->nth,
+                 (unsigned long long)r->want->max_bytes, r->want->shapes);
         if (setenv(LIVE_TAKE_VARIABLE, take, 1) != 0)
             return false;
     }

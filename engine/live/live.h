@@ -29,15 +29,29 @@ struct live_kernel {
     unsigned shared;          /* dynamic, bytes */
     struct live_group *shape; /* all of them, as they were met; owned */
     size_t nshapes, cap_shapes;
-    struct live_files *files; /* what was captured of it; owned; NULL: nothing */
+    struct live_files *files; /* launches that were captured, most of the time first; owned */
+    size_t nfiles, cap_files;
+    /* its launches of other shapes: beyond want->shapes; of more bytes than were left */
+    uint64_t apart, no_room;
 };
 /* A captured launch. */
+struct launch_spec;
 struct live_files {
-    char *ptx, *launch;    /* names in the folder; owned; NULL: none were written */
-    char *why;             /* why nothing, or not all, was captured; owned; NULL: all was */
-    uint64_t nth;          /* launch of its kernel, from 1 */
-    uint64_t data_bytes;   /* of the files */
-    uint64_t trimmed_from; /* bytes that were captured */
+    char *ptx, *launch;       /* names in the folder; owned; NULL: none were written */
+    char *name;               /* in the launch file; owned; NULL: it is alone there */
+    unsigned grid[3];         /* CTAs */
+    unsigned block[3];        /* threads */
+    unsigned shared;          /* dynamic, bytes */
+    uint64_t key;             /* of its shape (engine/dev/inject/shape.h); 0: one launch was asked for */
+    uint64_t launches;        /* of this shape; 0: not counted */
+    double share;             /* of the kernel's time that launches of this shape take; NaN: not known */
+    bool left_out;            /* the others hold most of the kernel's time */
+    struct launch_spec *spec; /* owned; NULL: nothing was written of it */
+    unsigned number;          /* of its data files */
+    char *why;                /* why nothing, or not all, was captured; owned; NULL: all was */
+    uint64_t nth;             /* launch of its kernel, from 1 */
+    uint64_t data_bytes;      /* of the files */
+    uint64_t trimmed_from;    /* bytes that were captured */
     /* the simulated device's outputs against the GPU's: bytes that are another, and the greatest
      * relative difference of floats (NaN: other bytes differ, or nothing was simulated) */
     bool simulated, close; /* close: they differ as roundings and approximations do */
@@ -77,13 +91,18 @@ char *live_cache_ptx(uint64_t hash);
 /* The same of machine code in memory, as it was loaded. */
 char *live_cache_ptx_of(const void *image, size_t n);
 
+#define LIVE_SHAPES_HOLD 0.9
+/* The share of a kernel's time that what was captured of it holds; NaN: not known. */
+double live_covers(const struct live_kernel *k);
 /* What is captured, and how. */
 struct ptx_module;
 struct live_want {
     const char *const *kernel; /* parts of names, mangled or readable; none: every kernel with PTX */
     size_t nkernels;
-    uint64_t nth;       /* which launch of each, from 1 */
-    uint64_t max_bytes; /* most to copy for one launch */
+    unsigned shapes;    /* launches of different shapes of each, at most SHAPES_MOST, that together hold
+                           LIVE_SHAPES_HOLD of its time; 0: one launch, number `nth` */
+    uint64_t nth;       /* from 1 */
+    uint64_t max_bytes; /* most to copy for one launch, and for all of a kernel */
     const char *folder; /* where the files go; it is there */
     const char *kept;   /* what ptxas made (ptxas.h), while the program runs; NULL: nothing; set by
                            live_capture_run */

@@ -45,6 +45,14 @@ struct serve;
 void serve_answer(struct serve *s, char *question, struct buf *out);
 struct live_apply;
 void live_apply_answer(const struct live_apply *a, char *question, struct buf *out);
+struct take;
+/* shapes.c: what was captured of launches of t's shape; a new one where there was none. NULL: out of memory. */
+struct live_files *live_files_of(struct live_kernel *k, const struct take *t);
+bool live_files_count(struct live_kernel *k, uint64_t key,
+                      uint64_t launches); /* false: it is another shape */
+/* Orders what was captured of each kernel, leaves out what is not of the most time. */
+void live_shapes_choose(struct live_survey *s);
+void live_files_free(struct live_kernel *k);
 /* Reads the records at RECORD.*.take, trims and writes each, and adds what came of it to s. */
 enum status live_takes(struct live_survey *s, const struct live_want *w, const struct serve *served,
                        const char *record, struct diags *ds);

@@ -5,6 +5,7 @@
 #include "engine/dev/inject/record.h"
 #include "engine/live/live.h"
 #include "engine/live/live_int.h"
+#include "engine/live/take.h"
 #include "engine/ptx/flow/callgraph.h"
 #include "engine/ptx/ptx.h"
 
@@ -57,8 +58,8 @@ static void put_layout(struct buf *out, const struct ptx_module *m, const struct
 {
     buf_puts(out, "ptx\n");
     for (uint32_t i = 0; i < f->nparams; i++)
-        buf_printf(out, "P %llu %llu\n", (unsigned long long)f->params[i]->offset,
-                   (unsigned long long)f->params[i]->bytes);
+        buf_printf(out, "P %llu %llu%s\n", (unsigned long long)f->params[i]->offset,
+                   (unsigned long long)f->params[i]->bytes, take_is_float(f->params[i]) ? " f" : "");
     for (uint32_t i = 0; i < m->nglobals; i++) {
         const struct ptx_symbol *g = m->globals[i];
         if (g->space == PTX_SPACE_GLOBAL || g->space == PTX_SPACE_CONST)

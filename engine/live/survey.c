@@ -75,18 +75,11 @@ bool live_survey_count(struct live_survey *s, struct str name, uint64_t image, c
     return add_shape(k, t);
 }
 
-static void live_files_free(struct live_files *f)
-{
-    if (!f)
-        return;
-    BASE_FREE(f->ptx, f->launch, f->why, f);
-}
-
 void live_survey_free(struct live_survey *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         BASE_FREE(s->v[i].name, s->v[i].ptx_file);
-        live_files_free(s->v[i].files);
+        live_files_free(&s->v[i]);
         base_free(s->v[i].shape);
     }
     BASE_FREE(s->v, s->refused);

@@ -2,6 +2,8 @@
 #include "engine/live/take.h"
 
 #include "engine/dev/inject/record.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@ void take_free(struct take *t)
         base_free(t->param[i].bytes);
     for (size_t i = 0; i < t->nrange; i++)
         base_free(t->range[i].name);
-    BASE_FREE(t->param, t->range, t->attr, t->left, t->name, t->refused, t->data);
+    BASE_FREE(t->param, t->range, t->attr, t->left, t->count, t->name, t->refused, t->data);
     *t = (struct take){ 0 };
 }
 
@@ -110,6 +112,17 @@ static bool take_left(struct take *t, const char *line)
     return l != NULL;
 }
 
+static bool take_count(struct take *t, const char *line)
+{
+    unsigned long long key, n;
+    if (sscanf(line, "counted %llx %llu", &key, &n) != 2)
+        return true;
+    struct take_count *c = one_more(&t->count, &t->ncount, &t->cap_count, sizeof *c);
+    if (c)
+        *c = (struct take_count){ key, n };
+    return c != NULL;
+}
+
 static bool starts(const char *line, const char *word)
 {
     return strncmp(line, word, strlen(word)) == 0;
@@ -125,7 +138,7 @@ static bool text_of(char **to, const char *text)
 
 static bool take_line(struct take *t, const char *line)
 {
-    unsigned long long v;
+    unsigned long long v, more;
     int id, value;
     if (starts(line, "param "))
         return take_param(t, line);
@@ -135,6 +148,8 @@ static bool take_line(struct take *t, const char *line)
         return take_range(t, line);
     if (starts(line, "left "))
         return take_left(t, line);
+    if (starts(line, "counted "))
+        return take_count(t, line);
     if (starts(line, "name "))
         return text_of(&t->name, line + 5);
     if (starts(line, "refused "))
@@ -143,6 +158,10 @@ static bool take_line(struct take *t, const char *line)
         t->image = v;
     else if (sscanf(line, "launch %llu", &v) == 1)
         t->nth = v;
+    else if (sscanf(line, "key %llx", &v) == 1)
+        t->key = v;
+    else if (sscanf(line, "apart %llu %llu", &v, &more) == 2)
+        t->apart = v, t->no_room = more;
     else if (sscanf(line, "func %d %d", &id, &value) == 2 && id >= 0 && id < TAKE_FUNC_ATTRIBUTES)
         t->func[id] = value;
     sscanf(line, "grid %u %u %u", &t->grid[0], &t->grid[1], &t->grid[2]);
@@ -151,6 +170,11 @@ static bool take_line(struct take *t, const char *line)
     t->cooperative |= strcmp(line, "cooperative") == 0;
     t->whole |= strcmp(line, "end") == 0;
     return true;
+}
+
+bool take_is_float(const struct ptx_symbol *param)
+{
+    return ptx_type_kind((enum ptx_type)param->type) == 'f';
 }
 
 bool take_points_to(const struct take *t, uint64_t addr)

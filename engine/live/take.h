@@ -31,9 +31,14 @@ struct take_attr {
     uint8_t value[64];
     bool of_stream;
 };
+struct take_count {
+    uint64_t key, launches; /* of a shape */
+};
 struct take {
     char *name; /* owned */
     uint64_t image, nth;
+    uint64_t key;                   /* of its shape; 0: one launch was asked for */
+    uint64_t apart, no_room;        /* launches of other shapes, as live_kernel has them */
     unsigned grid[3];               /* CTAs */
     unsigned block[3];              /* threads */
     unsigned shared;                /* dynamic, bytes */
@@ -48,12 +53,16 @@ struct take {
     size_t nrange, cap_range;
     struct take_left *left;
     size_t nleft, cap_left;
+    struct take_count *count; /* at the end of the program, in a record without a launch */
+    size_t ncount, cap_count;
     char *refused; /* owned; NULL: it was not */
     char *data;    /* path of its data file; owned */
 };
 /* ST_NOMEM, ST_IO; what is no such record is one that is not whole. Free in every case. */
 enum status take_read(struct take *t, const char *path, struct diags *ds);
 void take_free(struct take *t);
+struct ptx_symbol;
+bool take_is_float(const struct ptx_symbol *param); /* which says nothing of a launch's shape */
 /* Is a parameter, or an aligned word in one, this address? */
 bool take_points_to(const struct take *t, uint64_t addr);
 
@@ -91,15 +100,23 @@ void trim_free(struct trim *tr);
 struct take_files {
     char *ptx, *launch; /* names in the folder; owned */
     uint64_t data_bytes, trimmed_from;
+    struct launch_spec *spec; /* owned */
 };
-/* STEM.ptx, STEM.launch.json and the data, in `folder`; regions get their addresses fixed where they
- * must.
- */
+/* STEM.ptx and the data of launch `number` of the kernel, in `folder`; regions get their addresses fixed where they
+ * must. The description is written by live_shapes_write. */
 enum status take_write(struct trim *tr, const struct ptx_module *m, const struct ptx_func *f,
-                       const char *folder, const char *stem, struct take_files *out, struct diags *ds);
+                       const char *folder, const char *stem, unsigned number, struct take_files *out,
+                       struct diags *ds);
+/* STEM.data.bin, STEM.left.bin; those of further launches STEM.2.data.bin ... */
+void take_data_name(const char *stem, unsigned number, bool left, char *out, size_t n);
 void take_files_free(struct take_files *f);
 struct live_survey;
 struct live_want;
+/* One more launch of a kernel of which something was taken; of which shape, or room: of one that there was no room
+ * for. */
+void live_take_count(struct live_survey *s, struct str name, uint64_t image, uint64_t key, bool room);
+/* After the last launch: the descriptions. */
+enum status live_shapes_write(struct live_survey *s, const struct live_want *w, struct diags *ds);
 /* Trims and writes a launch of a kernel of m, and adds what came of it to its kernel in s. */
 enum status live_take_add(struct live_survey *s, const struct live_want *w, const struct take *t,
                           const struct ptx_module *m, struct diags *ds);

@@ -33,6 +33,15 @@ static struct live_kernel *kernel_of(struct live_survey *s, const struct take *t
     return k;
 }
 
+/* Of what was written of it; NULL: nothing. */
+static const char *ptx_of(const struct live_kernel *k)
+{
+    const char *ptx = NULL;
+    for (size_t i = 0; i < k->nfiles && !ptx; i++)
+        ptx = k->files[i].ptx;
+    return ptx;
+}
+
 /* A file's name: the kernel's, of letters and digits, and a number where another has it. */
 static enum status stem_of(const struct live_survey *s, const char *name, struct buf *out)
 {
@@ -46,7 +55,7 @@ static enum status stem_of(const struct live_survey *s, const char *name, struct
     buf_free(&readable);
     size_t n = out->n, copies = 1;
     for (size_t i = 0; !out->oom && i < s->n; i++) {
-        const char *ptx = s->v[i].files ? s->v[i].files->ptx : NULL;
+        const char *ptx = ptx_of(&s->v[i]);
         if (!ptx || strncmp(ptx, out->s, out->n) != 0 || strcmp(ptx + out->n, ".ptx") != 0)
             continue;
         out->n = n;
@@ -109,23 +118,30 @@ static bool was_cut(const struct take *t)
 }
 
 static enum status make(struct live_survey *s, const struct live_want *w, const struct take *t,
-                        const struct ptx_module *m, struct live_files *f, struct diags *ds)
+                        const struct ptx_module *m, const struct live_kernel *k, struct live_files *f,
+                        struct diags *ds)
 {
+    const char *ptx = ptx_of(k);
     const struct ptx_func *entry = ptx_find_func(m, str_of(t->name));
     struct trim tr = { 0 };
     struct take_files files = { 0 };
     struct buf stem = { 0 };
-    enum status st = stem_of(s, t->name, &stem);
+    enum status st = ST_OK;
+    if (ptx)
+        buf_put(&stem, ptx, strlen(ptx) - strlen(".ptx"));
+    else
+        st = stem_of(s, t->name, &stem);
     if (st == ST_OK)
         st = trim_run(&tr, t, m, entry, w->trim_s, ds);
     bool cut = st == ST_OK && tr.why && was_cut(t);
     if (cut)
         st = say_limit(f, t, tr.why);
     else if (st == ST_OK)
-        st = take_write(&tr, m, entry, w->folder, stem.s, &files, ds);
+        st = take_write(&tr, m, entry, w->folder, stem.s, f->number, &files, ds);
     if (st == ST_OK && !cut) {
         f->ptx = files.ptx;
         f->launch = files.launch;
+        f->spec = files.spec;
         f->data_bytes = files.data_bytes;
         f->trimmed_from = files.trimmed_from;
         f->simulated = !tr.why;
@@ -145,15 +161,15 @@ static enum status make(struct live_survey *s, const struct live_want *w, const 
 static enum status add_take(struct live_survey *s, const struct live_want *w, const struct take *t,
                             const struct ptx_module *m, struct live_kernel *k, struct diags *ds)
 {
-    if (!k->files && !(k->files = base_alloc(sizeof *k->files)))
+    struct live_files *f = live_files_of(k, t);
+    if (!f)
         return ST_NOMEM;
-    if (k->files->ptx)
+    if (f->ptx || f->left_out)
         return ST_OK;
-    put_attributes(k->files, t);
-    k->files->relative = NAN;
+    put_attributes(f, t);
     return t->refused || !t->whole || !m
-               ? say_why(k->files, t->refused ? t->refused : "the program ended during the capture")
-               : make(s, w, t, m, k->files, ds);
+               ? say_why(f, t->refused ? t->refused : "the program ended during the capture")
+               : make(s, w, t, m, k, f, ds);
 }
 
 enum status live_take_add(struct live_survey *s, const struct live_want *w, const struct take *t,
@@ -163,34 +179,86 @@ enum status live_take_add(struct live_survey *s, const struct live_want *w, cons
     return k ? add_take(s, w, t, m, k, ds) : ST_NOMEM;
 }
 
-static enum status one(struct live_survey *s, const struct live_want *w, const struct serve *served,
-                       const char *path, struct diags *ds)
+void live_take_count(struct live_survey *s, struct str name, uint64_t image, uint64_t key, bool room)
 {
-    struct take t = { 0 };
-    enum status st = take_read(&t, path, ds);
-    struct live_kernel *k = NULL;
-    if (st == ST_OK && t.name && !(k = kernel_of(s, &t)))
-        st = ST_NOMEM;
-    const struct serve_code *code = st == ST_OK && k ? serve_code_of(served, t.name, t.image) : NULL;
-    if (st == ST_OK && k)
-        st = add_take(s, w, &t, code ? code->module : NULL, k, ds);
-    if (t.data)
-        unlink(t.data);
-    take_free(&t);
-    return st;
+    for (size_t i = 0; i < s->n; i++) {
+        struct live_kernel *k = &s->v[i];
+        if (k->image != image || !k->nfiles || !str_is(name, k->name))
+            continue;
+        bool known = live_files_count(k, key, 1);
+        k->apart += !known && !room;
+        k->no_room += !known && room;
+    }
+}
+
+/* ---- of records ---- */
+struct records {
+    struct take *v;
+    size_t n;
+};
+
+/* What each is of, and how often each shape came: what is chosen is known before anything is trimmed. */
+static enum status note(struct live_survey *s, const struct records *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct take *t = &r->v[i];
+        struct live_kernel *k = t->name && !t->ncount ? kernel_of(s, t) : NULL;
+        if (t->name && !t->ncount && (!k || !live_files_of(k, t)))
+            return ST_NOMEM;
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        const struct take *t = &r->v[i];
+        struct live_kernel *k = t->ncount ? kernel_of(s, t) : NULL;
+        for (size_t n = 0; k && n < t->ncount; n++)
+            live_files_count(k, t->count[n].key, t->count[n].launches);
+        if (k) {
+            k->apart += t->apart;
+            k->no_room += t->no_room;
+        }
+    }
+    live_shapes_choose(s);
+    return ST_OK;
+}
+
+static enum status write_one(struct live_survey *s, const struct live_want *w,
+                             const struct serve *served, const struct take *t, struct diags *ds)
+{
+    if (!t->name || t->ncount)
+        return ST_OK;
+    const struct serve_code *code = serve_code_of(served, t->name, t->image);
+    return live_take_add(s, w, t, code ? code->module : NULL, ds);
+}
+
+static enum status read_all(const glob_t *g, struct records *r, struct diags *ds)
+{
+    enum status st = ST_OK;
+    r->v = base_alloc((g->gl_pathc + 1) * sizeof *r->v);
+    for (size_t i = 0; r->v && i < g->gl_pathc && st == ST_OK; i++)
+        st = take_read(&r->v[r->n++], g->gl_pathv[i], ds);
+    return r->v ? st : ST_NOMEM;
 }
 
 enum status live_takes(struct live_survey *s, const struct live_want *w, const struct serve *served,
                        const char *record, struct diags *ds)
 {
     struct buf b = { 0 };
+    struct records r = { 0 };
     glob_t g = { 0 };
     buf_printf(&b, "%s.*.take", record);
     enum status st = b.oom ? ST_NOMEM : ST_OK;
     if (st == ST_OK && glob(b.s, 0, NULL, &g) == 0)
-        for (size_t i = 0; i < g.gl_pathc && st == ST_OK; i++)
-            st = one(s, w, served, g.gl_pathv[i], ds);
+        st = read_all(&g, &r, ds);
+    if (st == ST_OK)
+        st = note(s, &r);
+    for (size_t i = 0; i < r.n; i++) {
+        if (st == ST_OK)
+            st = write_one(s, w, served, &r.v[i], ds);
+        if (r.v[i].data)
+            unlink(r.v[i].data);
+        take_free(&r.v[i]);
+    }
+    base_free(r.v);
     globfree(&g);
     buf_free(&b);
-    return st;
+    return st == ST_OK ? live_shapes_write(s, w, ds) : st;
 }

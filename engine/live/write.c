@@ -33,6 +33,7 @@ struct writing {
 void take_files_free(struct take_files *f)
 {
     BASE_FREE(f->ptx, f->launch);
+    launch_spec_drop(f->spec);
     *f = (struct take_files){ 0 };
 }
 
@@ -176,7 +177,7 @@ static uint32_t names_before(const struct trim *tr, const char *name)
 }
 
 /* The order of the files: that of the parameters and of variables' names, whatever addresses memory got. */
-static void number(struct trim *tr)
+static void number_regions(struct trim *tr)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < tr->n; i++) {
@@ -560,10 +561,6 @@ static enum status put_all(struct writing *w, const struct ptx_module *m, const 
     struct buf path = { 0 };
     buf_printf(&path, "%s/%s.ptx", folder, stem);
     enum status st = path.oom ? ST_NOMEM : file_write_atomic(path.s, m->text.s, m->text.n, ds);
-    buf_clear(&path);
-    buf_printf(&path, "%s/%s.launch.json", folder, stem);
-    if (st == ST_OK)
-        st = path.oom ? ST_NOMEM : launch_file_write(path.s, &w->l, 1, ds);
     buf_free(&path);
     if (st == ST_OK && w->ndata)
         st = put_file(w, folder, false, ds);
@@ -573,16 +570,31 @@ static enum status put_all(struct writing *w, const struct ptx_module *m, const 
     out->launch = text_of(w, "%s.launch.json", stem);
     out->data_bytes = w->tr->bytes;
     out->trimmed_from = w->tr->from;
+    out->spec = base_alloc(sizeof *out->spec);
+    w->oom |= !out->spec;
+    if (out->spec) {
+        *out->spec = w->l;
+        w->l = (struct launch_spec){ 0 };
+    }
     return st == ST_OK && w->oom ? ST_NOMEM : st;
 }
 
+void take_data_name(const char *stem, unsigned number, bool left, char *out, size_t n)
+{
+    char further[16] = "";
+    if (number)
+        snprintf(further, sizeof further, ".%u", number + 1);
+    snprintf(out, n, "%.200s%s.%s.bin", stem, further, left ? "left" : "data");
+}
+
 enum status take_write(struct trim *tr, const struct ptx_module *m, const struct ptx_func *f,
-                       const char *folder, const char *stem, struct take_files *out, struct diags *ds)
+                       const char *folder, const char *stem, unsigned number, struct take_files *out,
+                       struct diags *ds)
 {
     struct writing w = { .tr = tr };
     *out = (struct take_files){ 0 };
-    snprintf(w.data, sizeof w.data, "%.200s.data.bin", stem);
-    snprintf(w.left, sizeof w.left, "%.200s.left.bin", stem);
+    take_data_name(stem, number, false, w.data, sizeof w.data);
+    take_data_name(stem, number, true, w.left, sizeof w.left);
     w.name = base_alloc((tr->n + 1) * sizeof *w.name);
     w.at = base_alloc((tr->n + 1) * sizeof *w.at);
     w.after = base_alloc((tr->n + 1) * sizeof *w.after);
@@ -590,7 +602,7 @@ enum status take_write(struct trim *tr, const struct ptx_module *m, const struct
     enum status st = w.name && w.at && w.after && w.zero ? ST_OK : ST_NOMEM;
     if (st == ST_OK) {
         fix(tr, m, f);
-        number(tr);
+        number_regions(tr);
         if (tr->n)
             qsort(tr->v, tr->n, sizeof *tr->v, by_parameter);
         lay_out(&w);

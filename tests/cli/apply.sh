@@ -84,6 +84,12 @@ rm "$T/capture.json"
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 40 other
 claim "another launch shape runs the original and is counted" json "k['launches']==40 and skipped==20 and 'another grid' in why"
 claim "its output" same "$T/step.ptx" 40 other
+mkdir "$T/nine"; cp "$T/step.ptx" "$T/step.tuned.ptx" "$T/nine"; launch "$T/nine/step.launch.json" 9; launch "$T/nine/step.tuned.launch.json" 9
+apply "$T/step.tuned.ptx" "$T/nine/step.tuned.ptx" -- "$P" "$T/step.ptx" 54 other
+claim "one for each of two launch shapes" json "[(x['launches'],x['applied'],x['skipped']) for x in d['kernels']]==[(27,9,[]),(27,9,[])] and d['kernels'][1]['from'].endswith('nine/step.tuned.ptx')"
+claim "its output" same "$T/step.ptx" 54 other
+apply "$T/step.tuned.ptx" "$T/nine/step.tuned.ptx" --mode all -- "$P" "$T/step.ptx" 40 other
+claim "and for every launch of both" json "[x['applied'] for x in d['kernels']]==[20,20]"
 launch "$T/step.tuned.launch.json" 2
 apply "$T/step.tuned.ptx" -- "$P" "$T/step.ptx" 27
 claim "another grid is put into the launch" json "k['tuned_ns']['median']==1000 and k['applied']==9"

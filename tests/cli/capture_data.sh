@@ -37,6 +37,19 @@ take plain --nth 3
 claim "the third launch" launch plain/scale "a['scale_param_2']['f32']==4.5"
 take plain --nth 9
 claim "a launch that never comes is told" files plain "f is None and 'launched 3 times' in why"
+take shapes
+claim "the first launch of each shape; an integer within a factor of two and a float make none" files shapes "[(x['nth'],x['grid'][0],x['launches']) for x in f['launches']]==[(7,24,6),(1,24,5)] and f['covers']>0.9"
+claim "shapes of little time are left out, with their data" eval 'test "$(cd "$T/shapes"; echo *.bin)" = "scale.3.data.bin scale.3.left.bin scale.data.bin scale.left.bin"'
+claim "one description has them, by name" python3 -c "import json; d=json.load(open('$T/shapes/scale.launch.json')); assert [x['name'] for x in d['launches']]==['launch-7','launch-1'], d"
+claim "each runs, outputs equal" eval '"$B" run "$T/shapes/scale.ptx" -k launch-1 > "$T/out" 2>"$T/err" && grep -q "^captured  equal" "$T/out"'
+take shapes --shapes 2
+claim "launches of shapes beyond --shapes are told" files shapes "f['shapes_apart']==6 and [x['nth'] for x in f['launches']]==[1,3] and f['covers']<0.9"
+take shapes --max-bytes 1500K
+claim "so are those beyond --max-bytes" files shapes "f['shapes_without_room']==7 and [x['nth'] for x in f['launches']]==[1]"
+take shapes --nth 7
+claim "--nth takes one launch" files shapes "[x['nth'] for x in f['launches']]==[7] and f['launches'][0]['launches'] is None"
+"$B" capture --shapes 3 --nth 2 -- "$P" shapes "$K" > "$T/out" 2>"$T/err"; rc=$?
+claim "--shapes with --nth is wrong usage" test $rc -eq 2
 take plain --max-bytes 64K
 claim "the limit is shared among what parameters point to, and counts what the kernel uses" files plain "f['outputs']=='equal' and f['data_bytes']==24080"
 take plain --max-bytes 4K

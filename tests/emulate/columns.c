@@ -16,23 +16,35 @@
     "ld.global.u32 %r12, [%rd6]; add.s32 %r13, %r12, 1; st.global.u32 [%rd7], %r13;\n"                \
     "end: ret;\n}\n"
 
+enum { N = 512 };
+static char stub;
+
+static void run(unsigned n)
+{
+    static unsigned a[N * N], b[N * N];
+    unsigned *da, *db, bytes = n * n * 4;
+    for (unsigned i = 0; i < n * n; i++)
+        a[i] = 7 * i;
+    OK(cudaMalloc((void **)&da, bytes));
+    OK(cudaMalloc((void **)&db, bytes));
+    OK(cudaMemcpy(da, a, bytes, 1));
+    void *args[] = { &db, &da, &n };
+    OK(cudaLaunchKernel(&stub, (dim3){ n / 32, n / 8, 1 }, (dim3){ 32, 8, 1 }, args, 0, NULL));
+    OK(cudaMemcpy(b, db, bytes, 2));
+    for (unsigned i = 0; i < n * n; i++)
+        NEED(b[i] == 7 * i + 1);
+    OK(cudaFree(da));
+    OK(cudaFree(db));
+}
+
+/* columns [STATUS [SIZE...]]: a launch of each size. */
 int main(int argc, char **argv)
 {
-    enum { N = 512 };
-    static unsigned a[N * N], b[N * N];
-    static char stub;
-    unsigned *da, *db, n = N;
     kernel(load(COLUMNS_PTX), &stub, "columns");
-    for (unsigned i = 0; i < N * N; i++)
-        a[i] = 7 * i;
-    OK(cudaMalloc((void **)&da, sizeof a));
-    OK(cudaMalloc((void **)&db, sizeof b));
-    OK(cudaMemcpy(da, a, sizeof a, 1));
-    void *args[] = { &db, &da, &n };
-    OK(cudaLaunchKernel(&stub, (dim3){ N / 32, N / 8, 1 }, (dim3){ 32, 8, 1 }, args, 0, NULL));
-    OK(cudaMemcpy(b, db, sizeof b, 2));
-    for (unsigned i = 0; i < N * N; i++)
-        NEED(b[i] == 7 * i + 1);
+    for (int i = 2; i < argc; i++)
+        run((unsigned)atoi(argv[i]));
+    if (argc < 3)
+        run(N);
     pass();
     return argc > 1 ? atoi(argv[1]) : 0;
 }

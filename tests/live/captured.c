@@ -140,6 +140,24 @@ static void looks(void)
     launch(307, params, 0);
 }
 
+/* Launches of several shapes: another grid; the same grid, and an integer that is another or nearly the same. */
+static void shapes(void)
+{
+    static const struct {
+        int n;
+        unsigned grid, times;
+    } shape[] = { { N, GRID, 2 }, { 1000, 8, 1 }, { N - 9, GRID, 3 }, { 40, GRID, 6 } };
+    uint64_t x = floats(1 << 20, FAKE_DEVICE) + 4096, y = fake_alloc(N * 4, FAKE_DEVICE);
+    for (unsigned i = 0; i < sizeof shape / sizeof *shape; i++)
+        for (unsigned k = 0; k < shape[i].times; k++) {
+            float a = (float)k - 1.5F;
+            int n = shape[i].n;
+            void *params[] = { &x, &y, &a, &n };
+            const struct fake_launch l = { shape[i].grid, BLOCK, 0, params, NULL, 0 };
+            fake_launch_with(307, function, &l);
+        }
+}
+
 static void scale_pieces(void)
 {
     uint64_t x = fake_alloc_pieces(8192, 4), y = fake_alloc(N * 4, FAKE_DEVICE);
@@ -306,6 +324,8 @@ int main(int argc, char **argv)
         scale(FAKE_PEER, 307, 0, 1);
     else if (strcmp(what, "looks") == 0)
         looks();
+    else if (strcmp(what, "shapes") == 0)
+        shapes();
     else if (strcmp(what, "pieces") == 0)
         scale_pieces();
     else if (strcmp(what, "gather") == 0)

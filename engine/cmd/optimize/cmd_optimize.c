@@ -24,11 +24,12 @@ static struct optimized *add_kernel(struct optimize *o, const cJSON *k)
     if (!x || !json_text(k, "name"))
         return NULL;
     o->n++;
-    *x = (struct optimized){ .gain = NAN, .equal = EQUAL_UNKNOWN };
+    *x = (struct optimized){ .gain = NAN, .covers = NAN };
     x->name = base_strdup(json_text(k, "name"));
     x->readable = base_strdup(json_text(k, "readable") ? json_text(k, "readable") : x->name);
     x->share = cJSON_IsNumber(share) ? share->valuedouble : NAN;
     x->ptx = cJSON_IsTrue(json_get(k, "ptx"));
+    x->several = cJSON_GetArraySize(json_get(k, "shapes")) > 1;
     json_u64(json_get(k, "launches"), &x->launches);
     return x;
 }
@@ -122,11 +123,13 @@ static void take_files(struct optimize *o, const cJSON *k)
     x->file = beside(o, ptx);
     x->launch = beside(o, launch);
     x->session = buf_take(&session);
+    optimize_captured(x, files);
 }
 
 static enum status capture(struct optimize *o)
 {
-    const char *word[8 + 2 * OPTIMIZE_KERNELS] = { "capture", "--json", "-o", o->dir };
+    const char *word[9 + 2 * OPTIMIZE_KERNELS] = { "capture", "--json", "-o", o->dir };
+    bool several = false;
     size_t n = 4;
     cJSON *doc = NULL;
     const cJSON *k;
@@ -138,7 +141,10 @@ static enum status capture(struct optimize *o)
         if (o->v[i].chosen) {
             word[n++] = "-k";
             word[n++] = o->v[i].name;
+            several |= o->v[i].several;
         }
+    if (several && o->a->emulate) /* which shapes take most */
+        word[n++] = "--time";
     enum status st = optimize_step(o, word, &o->printed[1], &doc);
     if (st != ST_OK)
         return st;
@@ -186,8 +192,10 @@ static enum status tune(struct optimize *o, struct optimized *x, double seconds)
     x->options = x->tuned && line ? base_strdup(line) : NULL;
     if (!x->tuned)
         why(x, json_text(doc, "reason"));
+    else
+        st = optimize_choose(o, x, doc);
     cJSON_Delete(doc);
-    return ST_OK;
+    return st;
 }
 
 /* What was found stays when the user stops it. */
@@ -203,6 +211,15 @@ static enum status tune_all(struct optimize *o, size_t chosen)
 
 /* ---- in the program ---- */
 
+static void lose(struct optimized *x, struct optimized_shape *s, const char *text)
+{
+    s->lost = true;
+    base_free(s->why);
+    s->why = base_strdup(text);
+    if (!optimize_stands(x) || !x->why)
+        why(x, text);
+}
+
 static double median(const cJSON *k, const char *key)
 {
     const cJSON *v = json_get(json_get(k, key), "median");
@@ -211,20 +228,19 @@ static double median(const cJSON *k, const char *key)
 
 static void take_applied(struct optimize *o, const cJSON *k)
 {
-    struct optimized *x = optimize_named(o, json_text(k, "name"));
+    struct optimized *x;
+    struct optimized_shape *s = optimize_row(o, k, &x);
     const cJSON *equal = json_get(k, "equal");
-    if (!x)
+    if (!s)
         return;
-    json_u64(json_get(k, "launches"), &x->launches);
-    json_u64(json_get(k, "applied"), &x->applied);
-    json_u64(json_get(k, "in_graphs"), &x->graphs);
-    x->equal = cJSON_IsTrue(equal) ? EQUAL_YES : cJSON_IsFalse(equal) ? EQUAL_NO : EQUAL_UNKNOWN;
+    json_u64(json_get(k, "in_graphs"), &s->graphs);
+    s->equal = cJSON_IsTrue(equal) ? EQUAL_YES : cJSON_IsFalse(equal) ? EQUAL_NO : EQUAL_UNKNOWN;
     double was = median(k, "original_ns"), now = median(k, "tuned_ns");
-    x->lost = x->equal == EQUAL_NO || now >= was;
-    if (x->equal == EQUAL_NO)
-        why(x, "its outputs in the program differ: the original stays");
-    else if (x->lost)
-        why(x, "it is not faster in the program: the original stays");
+    s->lost = s->equal == EQUAL_NO || now >= was;
+    if (s->equal == EQUAL_NO)
+        lose(x, s, "its outputs in the program differ: the original stays");
+    else if (s->lost)
+        lose(x, s, "it is not faster in the program: the original stays");
 }
 
 static void number(const cJSON *o, const char *key, double *to)
@@ -261,18 +277,30 @@ static void take_whole(struct optimize *o, const cJSON *p, const struct buf *thr
     compare_printed(o, three);
 }
 
-static bool put_in(const struct optimized *x)
+/* Those of all kernels' shapes, the first kernels first; how many. */
+static size_t sessions(const struct optimize *o, bool (*is)(const struct optimized_shape *),
+                       const char **word)
 {
-    return x->tuned && !x->lost;
+    size_t n = 0;
+    for (size_t i = 0; i < o->n; i++)
+        for (size_t k = 0; k < o->v[i].nshapes && n < OPTIMIZE_PUT; k++)
+            if (is(&o->v[i].shape[k]))
+                word[n++] = o->v[i].shape[k].session;
+    return n;
+}
+
+static void lose_all(struct optimize *o, const char *text)
+{
+    for (size_t i = 0; i < o->n; i++)
+        for (size_t k = 0; k < o->v[i].nshapes; k++)
+            if (optimize_shape_stands(&o->v[i].shape[k]))
+                lose(&o->v[i], &o->v[i].shape[k], text);
 }
 
 static enum status apply_once(struct optimize *o)
 {
-    const char *word[OPTIMIZE_KERNELS + 8] = { "apply" };
-    size_t n = 1;
-    for (size_t i = 0; i < o->n; i++)
-        if (put_in(&o->v[i]))
-            word[n++] = o->v[i].session;
+    const char *word[OPTIMIZE_PUT + 8] = { "apply" };
+    size_t n = 1 + sessions(o, optimize_shape_stands, word + 1);
     word[n++] = "--whole";
     word[n++] = "--verify";
     word[n++] = VERIFIED;
@@ -285,55 +313,42 @@ static enum status apply_once(struct optimize *o)
         cJSON_ArrayForEach(k, json_get(doc, "kernels")) take_applied(o, k);
         take_whole(o, json_get(doc, "program"), &three);
     }
-    for (size_t i = 0; i < o->n && st == ST_DEVICE; i++)
-        if (put_in(&o->v[i])) {
-            o->v[i].lost = true;
-            why(&o->v[i], o->said.n ? o->said.s : "it could not be put into the program");
-        }
+    if (st == ST_DEVICE)
+        lose_all(o, o->said.n ? o->said.s : "it could not be put into the program");
     cJSON_Delete(doc);
     buf_free(&three);
     return st == ST_DEVICE ? ST_OK : st;
 }
 
-static size_t count(const struct optimize *o, bool (*is)(const struct optimized *x))
-{
-    size_t n = 0;
-    for (size_t i = 0; i < o->n; i++)
-        n += is(&o->v[i]);
-    return n;
-}
-
 /* Some launch took it: a verified one ran both kernels, those of graphs are replaced when nothing is verified. */
-static bool may_run(const struct optimized *x)
+static bool may_run(const struct optimized_shape *s)
 {
-    return put_in(x) && (x->applied || x->equal == EQUAL_YES || x->graphs);
+    return optimize_shape_stands(s) && (s->applied || s->equal == EQUAL_YES || s->graphs);
 }
 
 static void time_whole(struct optimize *o)
 {
-    const char *session[OPTIMIZE_KERNELS + 1];
-    size_t n = 0;
-    for (size_t i = 0; i < o->n; i++)
-        if (may_run(&o->v[i]))
-            session[n++] = o->v[i].session;
+    const char *session[OPTIMIZE_PUT + 1];
+    size_t n = sessions(o, may_run, session);
     session[n] = NULL;
     if (n)
         optimize_whole(o, session);
     for (size_t i = 0; i < o->n; i++)
-        if (put_in(&o->v[i]) && !o->v[i].applied)
+        if (optimize_stands(&o->v[i]) && !optimize_applied(&o->v[i]))
             why(&o->v[i], "no launch of the program took it");
 }
 
 /* What loses in the program although it won alone is put back, and the rest tried without it. */
 static enum status apply(struct optimize *o)
 {
-    size_t left = count(o, put_in), now = left;
+    const char *word[OPTIMIZE_PUT];
+    size_t left = sessions(o, optimize_shape_stands, word), now = left;
     enum status st = ST_OK;
     while (st == ST_OK && left) {
         o->wall_tuned_ns = o->gpu_tuned_ns = NAN;
         o->output_same = EQUAL_UNKNOWN;
         st = apply_once(o);
-        now = count(o, put_in);
+        now = sessions(o, optimize_shape_stands, word);
         if (now == left)
             break;
         left = now;
@@ -349,12 +364,15 @@ static enum status apply(struct optimize *o)
 static void expect(struct optimize *o)
 {
     double left = o->gpu_ns;
-    for (size_t i = 0; i < o->n; i++)
-        if (o->v[i].tuned && !isnan(o->v[i].share)) {
-            left -= o->gpu_ns * o->v[i].share * (1 - 1 / o->v[i].gain);
-            why(&o->v[i], "simulated: nothing was put into the program");
-        }
-    o->gpu_tuned_ns = count(o, put_in) ? left : NAN;
+    for (size_t i = 0; i < o->n; i++) {
+        struct optimized *x = &o->v[i];
+        for (size_t k = 0; k < x->nshapes && !isnan(x->share); k++)
+            if (x->shape[k].session && !isnan(x->shape[k].share))
+                left -= o->gpu_ns * x->share * x->shape[k].share * (1 - 1 / x->shape[k].gain);
+        if (optimize_stands(x))
+            why(x, "simulated: nothing was put into the program");
+    }
+    o->gpu_tuned_ns = left < o->gpu_ns ? left : NAN;
 }
 
 /* ---- the command ---- */
@@ -382,6 +400,7 @@ static void clear(struct optimize *o)
                           x->launch, x->session,  x->options, x->evidence };
         for (size_t k = 0; k < ARRAY_LEN(owned); k++)
             base_free(owned[k]);
+        optimize_shapes_free(x);
     }
     buf_free(&o->printed[0]);
     buf_free(&o->printed[1]);

@@ -19,6 +19,27 @@ static void put_equal(struct jw *w, const char *key, enum equality e)
         jw_bool(w, e != EQUAL_NO);
 }
 
+static void put_shapes(struct jw *w, const struct optimized *x)
+{
+    jw_put_arr(w, "shapes");
+    for (size_t i = 0; i < x->nshapes; i++) {
+        const struct optimized_shape *s = &x->shape[i];
+        jw_obj(w);
+        jw_put_str(w, "name", s->name);
+        jw_put_three(w, "grid", s->grid[0], s->grid[1], s->grid[2]);
+        jw_put_three(w, "block", s->block[0], s->block[1], s->block[2]);
+        jw_put_uint(w, "shared", s->shared);
+        jw_put_num(w, "share", s->share);
+        jw_put_num(w, "gain", s->gain);
+        jw_put_str(w, "options_line", s->options);
+        jw_put_uint(w, "applied", s->lost ? 0 : s->applied);
+        jw_put_str(w, "session", s->session);
+        jw_put_str(w, "why", s->why);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
 static void put_kernel(struct jw *w, const struct optimized *x)
 {
     jw_obj(w);
@@ -31,8 +52,10 @@ static void put_kernel(struct jw *w, const struct optimized *x)
     jw_put_str(w, "evidence", x->evidence);
     jw_put_str(w, "options_line", x->options);
     jw_put_uint(w, "launches", x->launches);
-    jw_put_uint(w, "applied", x->lost ? 0 : x->applied);
-    put_equal(w, "equal", x->equal);
+    jw_put_uint(w, "applied", optimize_applied(x));
+    put_equal(w, "equal", optimize_equal(x));
+    jw_put_num(w, "covers", x->covers);
+    put_shapes(w, x);
     jw_put_str(w, "session", x->session);
     jw_put_str(w, "why", x->why);
     jw_end_obj(w);
@@ -86,6 +109,23 @@ static void put_document(const struct optimize *o, struct buf *out)
 
 /* ---- for people ---- */
 
+/* What each shape got, where there are several. */
+static void shapes_text(const struct optimized *x, struct buf *b)
+{
+    for (size_t i = 0; i < x->nshapes && x->nshapes > 1; i++) {
+        const struct optimized_shape *s = &x->shape[i];
+        if (isnan(s->share))
+            buf_puts(b, "           ");
+        else
+            buf_printf(b, "    %5.1f %%", 100 * s->share);
+        buf_printf(b, "   of it: %ux%ux%u of %ux%ux%u", s->grid[0], s->grid[1], s->grid[2], s->block[0],
+                   s->block[1], s->block[2]);
+        if (s->session)
+            buf_printf(b, "  %s %s", gain_words(s->gain).s, s->options ? s->options : "");
+        buf_printf(b, "%s%s\n", s->why ? ": " : "", s->why ? s->why : "");
+    }
+}
+
 static void kernel_text(const struct optimized *x, struct buf *b)
 {
     if (isnan(x->share))
@@ -99,10 +139,11 @@ static void kernel_text(const struct optimized *x, struct buf *b)
     buf_puts(b, x->readable);
     if (x->options)
         buf_printf(b, "  %s", x->options);
-    if (x->applied && !x->lost)
-        buf_printf(b, "; in %llu of %llu launches", (unsigned long long)x->applied,
+    if (optimize_applied(x))
+        buf_printf(b, "; in %llu of %llu launches", (unsigned long long)optimize_applied(x),
                    (unsigned long long)x->launches);
     buf_printf(b, "%s%s\n", x->why ? ": " : "", x->why ? x->why : "");
+    shapes_text(x, b);
 }
 
 #define SLOWER_SHARE 0.01 /* and a millisecond: what a program may take longer */
@@ -145,7 +186,7 @@ static void put_table(const struct optimize *o, struct buf *b)
     buf_puts(b, "  share    gain           kernel\n");
     for (size_t i = 0; i < o->n; i++) {
         kernel_text(&o->v[i], b);
-        any |= o->v[i].tuned && !o->v[i].lost;
+        any |= optimize_stands(&o->v[i]);
     }
     if (any)
         whole_text(o, b);

@@ -107,7 +107,8 @@ enum status optimize_step(struct optimize *o, const char *const *word, struct bu
     struct cmd_io io = { .ctx = &x, .out = on_out, .tell = on_tell, .progress = on_progress };
     struct cmd_call call = { &io, o->a->cancel, o->a->env->self };
     char *argv[WORDS_MOST];
-    bool without = !strcmp(word[0], "tune") || !strcmp(word[0], "apply"); /* the others' results stay */
+    bool without =
+        strcmp(word[0], "capture") && strcmp(word[0], "emulate"); /* the others' results stay */
     int was = -1, file = printed ? divert(&was) : -1;
     buf_free(&o->said);
     cmd_progress_detail(o->a, 0, word[0], "");

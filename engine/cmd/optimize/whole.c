@@ -46,10 +46,11 @@ static void take_applied(struct optimize *o, const cJSON *doc)
     const cJSON *k;
     cJSON_ArrayForEach(k, json_get(doc, "kernels"))
     {
-        struct optimized *x = optimize_named(o, json_text(k, "name"));
-        if (x) {
-            json_u64(json_get(k, "launches"), &x->launches);
-            json_u64(json_get(k, "applied"), &x->applied);
+        struct optimized *x;
+        struct optimized_shape *s = optimize_row(o, k, &x);
+        if (s) {
+            json_u64(json_get(k, "launches"), &s->launches);
+            json_u64(json_get(k, "applied"), &s->applied);
         }
     }
 }
@@ -57,7 +58,7 @@ static void take_applied(struct optimize *o, const cJSON *doc)
 /* The same with the sessions put in; *gpu: of all kernels together. NaN: not known. */
 static double run_tuned(struct optimize *o, const char *const *sessions, double *gpu)
 {
-    const char *word[OPTIMIZE_KERNELS + 5] = { "apply" };
+    const char *word[OPTIMIZE_PUT + 5] = { "apply" };
     struct buf printed = { 0 };
     cJSON *doc = NULL;
     size_t n = 1;

@@ -13,7 +13,8 @@
  * Capture: it asks at the socket FILE.ask, one question a connection, a line each way or more:
  *   want NAME                                 -> yes | no
  *   code NAME HASH KIND CC FILE               KIND: ptx (FILE has it), cubin, lto, unseen; CC: 90
- *        -> why TEXT | ptx, then lines "P OFFSET SIZE" (parameters), "G NAME" (module variables)
+ *        -> why TEXT | ptx, then lines "P OFFSET SIZE" (parameters; floats: "P OFFSET SIZE f"), "G NAME"
+ *           (module variables)
  *   done NAME BYTES                           for the progress line; no answer
  * and writes FILE.PID.N.take for the N-th launch that it took, a head line, then
  *   name NAME | image HASH | launch N | grid X Y Z | block X Y Z | shared BYTES | cooperative
@@ -23,14 +24,20 @@
  *   range ADDRESS BYTES AT KIND WHOLE         memory before the launch, at AT of FILE.PID.N.data
  *   glob NAME ADDRESS BYTES AT                a variable of the module, the same
  *   left ADDRESS BYTES AT                     memory that is another after it, at AT of the data
+ *   key HEX                                   of its shape (shape.h), where shapes are taken
  *   refused TEXT                              nothing or not all could be taken
+ *   counted KEY LAUNCHES                      at the end, in a record of its own: launches of each shape that
+ *                                             was taken
+ *   apart MANY BYTES                          launches of other shapes: there are too many, or they need more
+ *                                             bytes than were left
  *   end                                       the record is whole */
 #ifndef GPULOCW_DEV_INJECT_RECORD_H
 #define GPULOCW_DEV_INJECT_RECORD_H
 
 #define LIVE_RECORD_VARIABLE "GPULOCW_LIVE_RECORD"
 #define LIVE_RECORD_HEAD     "gpulocw-live 2"
-/* "NTH BYTES": the N-th launch of each kernel is taken, with at most so many bytes; not set: none. */
+/* "NTH BYTES SHAPES": of each kernel the first launch of so many shapes is taken, with at most so many bytes together;
+ * SHAPES 0: the N-th launch alone; not set: none. */
 #define LIVE_TAKE_VARIABLE "GPULOCW_LIVE_TAKE"
 #define LIVE_TAKE_HEAD     "gpulocw-take 1"
 #define LIVE_ASK_SUFFIX    ".ask"

@@ -8,6 +8,7 @@
 #include "engine/dev/inject/ask.h"
 #include "engine/dev/inject/memory.h"
 #include "engine/dev/inject/record.h"
+#include "engine/dev/inject/shape.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,15 +21,25 @@ enum { MOST_TAKEN = 1024, MOST_PARAMS = 4096, REST_S = 30, HEX_MOST = 1 << 16 };
 enum { FUNC_FIRST = 8, FUNC_LAST = 15 }; /* CUfunction_attribute: shared memory, carve-out, clusters */
 enum { ATTRIBUTE_WINDOW = 1 };           /* CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW */
 
+struct shape {
+    uint64_t key, launches;
+};
 struct taken {
     const char *name;
     int image;
     uint64_t seen, captured; /* launches; those into a graph */
     bool done;
+    char *code; /* the answer to "code"; NULL: not asked yet */
+    struct shape v[SHAPES_MOST];
+    unsigned nshapes;
+    uint64_t left;    /* bytes that further shapes may take */
+    uint64_t apart;   /* launches of shapes that were not taken: there are too many, */
+    uint64_t no_room; /* or they need more bytes than are left */
 };
 static struct {
     pthread_mutex_t lock;
     uint64_t nth, most;
+    unsigned shapes; /* most of one kernel; 0: its launch number `nth` alone */
     double rest_s;
     struct taken v[MOST_TAKEN];
     int n, records;
@@ -59,7 +70,7 @@ bool take_wanted(void)
 {
     const char *s = getenv(LIVE_TAKE_VARIABLE), *wait = getenv("GPULOCW_LIVE_WAIT");
     unsigned long long nth = 0, most = 0;
-    if (!s || sscanf(s, "%llu %llu", &nth, &most) != 2 || !nth)
+    if (!s || sscanf(s, "%llu %llu %u", &nth, &most, &T.shapes) != 3 || !nth || T.shapes > SHAPES_MOST)
         return false;
     T.nth = nth;
     T.most = most;
@@ -140,11 +151,11 @@ static void put_hex(FILE *f, const void *p, size_t n)
     fputc('\n', f);
 }
 
-static void put_launch(FILE *f, const struct launch *l)
+static void put_launch(FILE *f, const struct launch *l, uint64_t nth)
 {
     unsigned char window[64] = { 0 };
     fprintf(f, "%s\nname %s\nimage %016llx\nlaunch %llu\n", LIVE_TAKE_HEAD, l->name,
-            l->image < 0 ? 0ull : (unsigned long long)S.image[l->image].hash, (unsigned long long)T.nth);
+            l->image < 0 ? 0ull : (unsigned long long)S.image[l->image].hash, (unsigned long long)nth);
     fprintf(f, "grid %u %u %u\nblock %u %u %u\nshared %u\n", l->grid[0], l->grid[1], l->grid[2],
             l->block[0], l->block[1], l->block[2], l->shared);
     if (l->cooperative)
@@ -193,18 +204,22 @@ static const char *packed_of(const struct launch *l, size_t *n)
     return p;
 }
 
-static void put_param(struct memory *m, const void *p, size_t at, size_t n)
+static void put_param(void *memory, const void *p, size_t at, size_t n, bool is_float)
 {
+    struct memory *m = memory;
+    (void)is_float;
     fprintf(m->record, "param %zu %zu ", at, n);
     put_hex(m->record, p, n);
     memory_scan(m, p, n, true);
 }
 
 /* One line of the PTX's layout; *layout goes to the next. False: no such line. */
-static bool layout_next(const char **layout, size_t *at, size_t *n)
+static bool layout_next(const char **layout, size_t *at, size_t *n, bool *is_float)
 {
-    if (!*layout || sscanf(*layout, "P %zu %zu", at, n) != 2)
+    int used = 0;
+    if (!*layout || sscanf(*layout, "P %zu %zu%n", at, n, &used) != 2)
         return false;
+    *is_float = strncmp(*layout + used, " f", 2) == 0;
     *layout = strchr(*layout, '\n');
     *layout += *layout != NULL;
     return true;
@@ -212,14 +227,16 @@ static bool layout_next(const char **layout, size_t *at, size_t *n)
 
 /* Offsets and sizes as the driver knows them, else as the PTX says (`layout`). A packed block has the
  * PTX's offsets: the driver's count space that it puts before parameters of great alignment. */
-static const char *put_params(struct memory *m, const struct launch *l, const char *layout)
+static const char *each_param(const struct launch *l, const char *layout,
+                              void (*fn)(void *ctx, const void *p, size_t at, size_t n, bool is_float),
+                              void *ctx)
 {
     size_t npacked, at, n, in_block;
     const char *packed = packed_of(l, &npacked);
     bool driver = param_of(l, 0, &at, &n);
     for (size_t i = 0; i < MOST_PARAMS; i++) {
         size_t size;
-        bool said = layout_next(&layout, &in_block, &size);
+        bool is_float = false, said = layout_next(&layout, &in_block, &size, &is_float);
         if (driver ? !param_of(l, i, &at, &n) : !said)
             break;
         if (!driver) {
@@ -230,9 +247,48 @@ static const char *put_params(struct memory *m, const struct launch *l, const ch
         const char *p = l->params ? l->params[i] : packed && from + n <= npacked ? packed + from : NULL;
         if (!p)
             return "its parameters could not be read";
-        put_param(m, p, at, n);
+        fn(ctx, p, at, n, is_float);
     }
     return NULL;
+}
+
+/* ---- shapes ---- */
+static void add_argument(void *key, const void *p, size_t at, size_t n, bool is_float)
+{
+    (void)at;
+    *(uint64_t *)key = shape_argument(*(uint64_t *)key, p, n, is_float);
+}
+
+static uint64_t key_of(const struct taken *t, const struct launch *l)
+{
+    uint64_t key = shape_key(l->grid, l->block, l->shared);
+    if (t->code)
+        each_param(l, t->code + strlen("ptx\n"), add_argument, &key);
+    return key;
+}
+
+/* Is it the first launch of a shape that is to be taken? All are counted. */
+static bool new_shape(struct taken *t, const struct launch *l)
+{
+    uint64_t key = key_of(t, l);
+    t->seen++;
+    for (unsigned i = 0; i < t->nshapes; i++)
+        if (t->v[i].key == key) {
+            t->v[i].launches++;
+            return false;
+        }
+    if (t->done || t->nshapes == T.shapes) {
+        t->apart++;
+        return false;
+    }
+    if (t->nshapes &&
+        t->left < (T.most - t->left) / t->nshapes) { /* as much as each of the others took */
+        t->no_room++;
+        return false;
+    }
+    t->left = t->nshapes ? t->left : T.most;
+    t->v[t->nshapes++] = (struct shape){ key, 1 };
+    return true;
 }
 
 /* ---- variables of the module ---- */
@@ -316,9 +372,11 @@ static int compute_capability(void)
     return 10 * major + minor;
 }
 
-static char *code_of(struct memory *m, const struct launch *l)
+static char *code_of(struct memory *m, const struct launch *l, struct taken *t)
 {
     char path[4300] = "-";
+    if (t->code)
+        return strdup(t->code);
     const struct image *i = l->image < 0 ? NULL : &S.image[l->image];
     if (i && i->ncopy && !code_file(l, i, path, sizeof path)) {
         refused(m, "its code could not be written");
@@ -327,8 +385,10 @@ static char *code_of(struct memory *m, const struct launch *l)
     const char *kind = !i ? "unseen" : i->ncopy ? "ptx" : i->lto ? "lto" : "cubin";
     char *answer = ask("code %s %016llx %s %d %s\n", l->name, i ? (unsigned long long)i->hash : 0ull,
                        kind, compute_capability(), path);
-    if (answer && strncmp(answer, "ptx\n", 4) == 0)
+    if (answer && strncmp(answer, "ptx\n", 4) == 0) {
+        t->code = strdup(answer);
         return answer;
+    }
     if (answer && strncmp(answer, "why ", 4) == 0)
         refused(m, "%.*s", (int)strcspn(answer + 4, "\n"), answer + 4);
     else
@@ -337,10 +397,19 @@ static char *code_of(struct memory *m, const struct launch *l)
     return NULL;
 }
 
-/* False: nothing is to be looked at after the launch. */
-static bool before(struct memory *m, const struct launch *l)
+/* Of the layout that the code has, the key is known. */
+static void put_key(struct memory *m, const struct launch *l, struct taken *t)
 {
-    put_launch(m->record, l);
+    if (!T.shapes)
+        return;
+    t->v[t->nshapes - 1].key = key_of(t, l);
+    fprintf(m->record, "key %016llx\n", (unsigned long long)t->v[t->nshapes - 1].key);
+}
+
+/* False: nothing is to be looked at after the launch. */
+static bool before(struct memory *m, const struct launch *l, struct taken *t)
+{
+    put_launch(m->record, l, t->seen);
     int rest = come_to_rest(l->context);
     if (rest < 0)
         return refused(m,
@@ -350,11 +419,12 @@ static bool before(struct memory *m, const struct launch *l)
                false;
     if (rest > 0)
         return refused(m, "waiting for the GPU failed (driver error %d)", rest), false;
-    char *answer = code_of(m, l);
+    char *answer = code_of(m, l, t);
     if (!answer)
         return false;
+    put_key(m, l, t);
     put_function(m->record, l);
-    const char *why = put_params(m, l, answer + 4);
+    const char *why = each_param(l, answer + 4, put_param, m);
     if (!why) {
         find_variables(m, l, answer + 4); /* the names stay: `answer` is not freed */
         memory_before(m);
@@ -414,13 +484,17 @@ static bool stream_captures(const struct launch *l)
 bool take_open(const struct launch *l)
 {
     const struct taken *t = taken_of(l);
-    return t && !t->done;
+    return t && !t->done && (!T.shapes || t->nshapes < T.shapes);
 }
 
 bool take_due(const struct launch *l)
 {
     struct taken *t = taken_of(l);
-    if (!t || t->done || T.under_way || ++t->seen < T.nth)
+    if (!t || T.under_way)
+        return false;
+    if (T.shapes)
+        return new_shape(t, l);
+    if (t->done || ++t->seen < T.nth)
         return false;
     t->done = true;
     return true;
@@ -429,8 +503,15 @@ bool take_due(const struct launch *l)
 struct memory *take_begin(const struct launch *l)
 {
     struct memory *m = record_new();
-    if (!m || before(m, l))
+    struct taken *t = taken_of(l);
+    if (!m || !t)
+        return NULL;
+    m->left = T.shapes ? t->left : m->left;
+    bool fine = before(m, l, t);
+    t->left = m->left;
+    if (fine)
         return m;
+    t->done = true; /* no further launch of it fares better */
     finish(m, l->name);
     return NULL;
 }
@@ -460,7 +541,7 @@ void take_enter(struct launch *l)
     pthread_mutex_lock(&T.lock);
     struct taken *t = taken_of(l);
     /* while a stream captures nothing may be waited for or copied */
-    bool graph = t && !t->done && stream_captures(l);
+    bool graph = t && (T.shapes || !t->done) && stream_captures(l);
     if (graph)
         t->captured++;
     if (t && !graph && take_due(l)) {
@@ -480,14 +561,38 @@ void take_leave(struct launch *l, int result)
             memory_after(m);
         if (why || m->why[0])
             take_refuse(m, why ? why : m->why);
+        struct taken *t = why ? taken_of(l) : NULL;
+        if (t)
+            t->done = true;
         finish(m, l->name);
         T.under_way = NULL;
     }
     pthread_mutex_unlock(&T.lock);
 }
 
-/* Kernels that were wanted, and whose launch never came. The end may come from inside a launch that is
- * being taken (a signal's handler): it waits a second. */
+static void put_never(struct memory *m, const struct taken *t)
+{
+    if (t->captured && !t->seen)
+        refused(m,
+                "it is launched only by CUDA graphs (%llu launches were captured), none of which "
+                "could be inspected",
+                (unsigned long long)t->captured);
+    else
+        refused(m, "it was launched %llu times; launch %llu was requested", (unsigned long long)t->seen,
+                (unsigned long long)T.nth);
+}
+
+static void put_counts(struct memory *m, const struct taken *t)
+{
+    for (unsigned i = 0; i < t->nshapes; i++)
+        fprintf(m->record, "counted %016llx %llu\n", (unsigned long long)t->v[i].key,
+                (unsigned long long)t->v[i].launches);
+    fprintf(m->record, "apart %llu %llu\n", (unsigned long long)t->apart,
+            (unsigned long long)t->no_room);
+}
+
+/* Kernels that were wanted, and whose launch never came; how often each shape of the others came. The end may come
+ * from inside a launch that is being taken (a signal's handler): it waits a second. */
 void take_end(void)
 {
     struct timespec until;
@@ -497,19 +602,15 @@ void take_end(void)
         return;
     for (int i = 0; i < T.n; i++) {
         const struct taken *t = &T.v[i];
-        struct memory *m = t->done ? NULL : record_new();
+        struct memory *m = t->done && !t->nshapes ? NULL : record_new();
         if (!m)
             continue;
         fprintf(m->record, "%s\nname %s\nimage %016llx\n", LIVE_TAKE_HEAD, t->name,
                 t->image < 0 ? 0ull : (unsigned long long)S.image[t->image].hash);
-        if (t->captured && !t->seen)
-            refused(m,
-                    "it is launched only by CUDA graphs (%llu launches were captured), none of which "
-                    "could be inspected",
-                    (unsigned long long)t->captured);
+        if (t->nshapes)
+            put_counts(m, t);
         else
-            refused(m, "it was launched %llu times; launch %llu was requested",
-                    (unsigned long long)t->seen, (unsigned long long)T.nth);
+            put_never(m, t);
         fprintf(m->record, "end\n");
         memory_free(m);
         free(m);
