@@ -2,6 +2,7 @@
  * and the passes read. */
 #include "engine/analysis/curve.h"
 #include "engine/analysis/facts.h"
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/op_enum.h"
@@ -242,10 +243,14 @@ static void fill_counts(struct facts *f, const struct fact *x, struct ana_access
 static void fill_access(struct facts *f, const struct fact *x, struct ana_access *a)
 {
     const struct ptx_inst *in = fact_inst(f, x);
+    const struct ptx_func *func = f->e.module->funcs[x->func];
+    const uint32_t *same = ptx_same_of(func);
     *a = (struct ana_access){ .func = x->func,
                               .inst = x->inst,
                               .at = in->at,
-                              .loc = ptx_loc_of(f->e.module->funcs[x->func], in),
+                              .loc = ptx_loc_of(func, in),
+                              .same_line =
+                                  same && same[x->inst] ? func->insts[same[x->inst] - 1].at.line : 0,
                               .space = x->space,
                               .bytes = x->bytes,
                               .store = x->store || x->atomic,

@@ -63,6 +63,10 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
         buf_printf(out, " (%llu requests, %llu sectors)\n", (unsigned long long)a->exact.requests,
                    (unsigned long long)a->exact.sectors);
     }
+    if (a->same_line)
+        buf_printf(out,
+                   "    same     as line %u: ptxas makes both once, a timed run counts that one alone\n",
+                   a->same_line);
     text_curve_load(k, a, out);
     buf_printf(out, "    class    %s%s%s\n", ana_class_name(a->cls), a->evidence ? ": " : "",
                a->evidence ? a->evidence : "");

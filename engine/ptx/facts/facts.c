@@ -4,6 +4,7 @@
 #include "engine/ptx/facts/fixed.h"
 #include "engine/ptx/facts/fuse.h"
 #include "engine/ptx/facts/live.h"
+#include "engine/ptx/facts/same.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 
@@ -14,6 +15,7 @@ enum fact {
     FACT_FIXED,
     FACT_CONTRACTED,
     FACT_FUSED,
+    FACT_SAME,
     FACT_VARYING,
     FACTS = FACT_VARYING + 6
 };
@@ -52,6 +54,7 @@ static void *make(const struct ptx_func *f, unsigned which)
     case FACT_LIVE: return ptx_live_make(g, NULL);
     case FACT_FIXED: return ptx_fixed(g);
     case FACT_CONTRACTED: return ptx_contract(g);
+    case FACT_SAME: return ptx_same_loads(g);
     default:
         return ptx_varying(g, (enum ptx_threads)((which - FACT_VARYING) / 2),
                            (enum ptx_cause)((which - FACT_VARYING) % 2));
@@ -116,6 +119,11 @@ const bool *ptx_fixed_of(const struct ptx_func *f)
 const struct ptx_contracted *ptx_contracted_of(const struct ptx_func *f)
 {
     return fact(f, FACT_CONTRACTED);
+}
+
+const uint32_t *ptx_same_of(const struct ptx_func *f)
+{
+    return fact(f, FACT_SAME);
 }
 
 const struct ptx_func *ptx_fused_of(const struct ptx_func *f)

@@ -19,6 +19,8 @@ const struct ptx_live *ptx_live_of(const struct ptx_func *f);
 const bool *ptx_fixed_of(const struct ptx_func *f);
 /* ptx_contract */
 const struct ptx_contracted *ptx_contracted_of(const struct ptx_func *f);
+/* ptx_same_loads */
+const uint32_t *ptx_same_of(const struct ptx_func *f);
 /* ptx_fuse: the function as ptxas makes it; f itself where nothing is fused. */
 const struct ptx_func *ptx_fused_of(const struct ptx_func *f);
 

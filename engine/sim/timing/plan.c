@@ -6,6 +6,7 @@
  * schedule (order.c), small loops several turns together (unroll.c). */
 #include "engine/sim/timing/plan.h"
 
+#include "engine/ptx/facts/facts.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -568,6 +569,23 @@ static void make_regions(struct timing_plan *t)
     }
 }
 
+/* Loads of what was just loaded are no machine instructions. */
+static bool drop_same(struct timing_plan *t)
+{
+    for (uint32_t k = 0; k < t->p->nfuncs; k++) {
+        const struct exec_func *f = &t->p->funcs[k];
+        const uint32_t *same = ptx_same_of(f->ptx);
+        for (uint32_t i = 0; same && i < f->ptx->ninsts; i++)
+            if (same[i])
+                t->op[f->first + i] = (struct timing_op){ .flags = TIMING_FREE,
+                                                          .unit = UNIT_MOVE,
+                                                          .same = f->first + same[i] };
+        if (!same)
+            return false;
+    }
+    return true;
+}
+
 enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
                              const struct sim_preset *g)
 {
@@ -590,7 +608,8 @@ enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
         return ST_NOMEM;
     timing_calls(t, g);
     timing_fold(t, g);
-    timing_same_loads(t);
+    if (!drop_same(t))
+        return ST_NOMEM;
     drop_local(t);
     balance(t, g);
     make_regions(t);

@@ -58,7 +58,7 @@ struct timing_op {
     /* of a call of the driver's: more cycles per lane; of a product: cycles of shared memory */
     uint16_t each;
     uint32_t region;
-    uint32_t same;  /* the load whose value it has, plus one (same.c); 0: none */
+    uint32_t same;  /* the load whose value it has, plus one (ptx_same_of); 0: none */
     uint32_t base;  /* scoreboard slot of the function's register 0 */
     uint32_t spill; /* values loaded for it and stored to make room, from t->spill[spill] on */
     uint8_t spill_loads, spill_stores;
@@ -131,8 +131,6 @@ struct timing_plan {
     uint32_t nspill;
     struct arena *arena;
 };
-/* same.c: loads of what was just loaded are no machine instructions. */
-void timing_same_loads(struct timing_plan *t);
 /* flops.c: fills work and tensor_unknown. */
 void timing_flops(struct timing_plan *t);
 enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
