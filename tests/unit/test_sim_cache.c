@@ -12,6 +12,7 @@
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l1.h"
 #include "engine/sim/cache/l2.h"
+#include "engine/sim/cache/parts.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 
@@ -384,6 +385,61 @@ static void test_l2_policies(void **state)
     l2(&c, 30, 1, CACHE_NORMAL, 0, false);
     assert_int_equal(cache_l2_probe(&c, 0, 1, 1), 0); /* evict_first is the next victim */
     cache_l2_free(&c);
+}
+
+/* ---- sectors that are stored in part ---- */
+static const uint64_t FIRST_HALF = 0x00ff, SECOND_HALF = 0xff00;
+
+static void test_parts(void **state)
+{
+    (void)state;
+    struct cache_parts p;
+    assert_int_equal(cache_parts_init(&p, 2), ST_OK);
+    assert_int_equal(cache_parts_wait(&p, 0, 15), 0); /* line 0 is none yet */
+    assert_int_equal(cache_parts_store(&p, 0, 1, FIRST_HALF).sectors, 0);
+    assert_int_equal(cache_parts_wait(&p, 0, 15), 1);
+    assert_int_equal(cache_parts_store(&p, 0, 2, FIRST_HALF << 16).sectors, 0);
+    assert_int_equal(cache_parts_wait(&p, 0, 15), 3);
+    assert_int_equal(cache_parts_store(&p, 0, 0, SECOND_HALF).sectors, 0); /* the parts come together */
+    assert_int_equal(cache_parts_wait(&p, 0, 15), 2);
+    assert_int_equal(cache_parts_store(&p, 0, 0, FIRST_HALF << 16).sectors, 0); /* the same once more */
+    assert_int_equal(cache_parts_wait(&p, 0, 15), 2);
+    assert_int_equal(cache_parts_end(&p, 0, 15), 2); /* somebody reads it */
+    assert_int_equal(cache_parts_end(&p, 0, 15), 0);
+    assert_int_equal(cache_parts_store(&p, 0, 1, SECOND_HALF).sectors, 0); /* it had gone: all anew */
+    assert_int_equal(cache_parts_wait(&p, 0, 15), 1);
+    assert_int_equal(cache_parts_store(&p, 7, 15, ~UINT64_C(0)).sectors, 0); /* whole */
+    assert_int_equal(cache_parts_wait(&p, 7, 15), 0);
+    assert_int_equal(cache_parts_store(&p, 8, 4, SECOND_HALF << 32).sectors,
+                     0); /* for the first, done, one */
+    struct cache_part gone = cache_parts_store(&p, 9, 8, SECOND_HALF << 48);
+    assert_int_equal(gone.line, 0);
+    assert_int_equal(gone.sectors, 1);
+    assert_int_equal(cache_parts_wait(&p, 0, 15), 0);
+    assert_int_equal(cache_parts_wait(&p, 8, 15), 4);
+    assert_int_equal(cache_parts_wait(&p, 9, 15), 8);
+    cache_parts_free(&p);
+    assert_int_equal(cache_parts_init(&p, 0), ST_OK); /* without room nothing waits */
+    assert_int_equal(cache_parts_store(&p, 5, 3, FIRST_HALF).sectors, 3);
+    cache_parts_free(&p);
+}
+
+/* A queue of lines against a list of them. */
+static void test_many_parts(void **state)
+{
+    (void)state;
+    enum { ROOM = 50, LINES = 400 };
+    struct cache_parts p;
+    assert_int_equal(cache_parts_init(&p, ROOM), ST_OK);
+    for (uint64_t k = 0; k < LINES; k++) {
+        struct cache_part gone = cache_parts_store(&p, k * 977, 2, FIRST_HALF << 16);
+        assert_int_equal(gone.sectors, k < ROOM ? 0 : 2);
+        if (k >= ROOM)
+            assert_int_equal(gone.line, (k - ROOM) * 977);
+    }
+    for (uint64_t k = 0; k < LINES; k++)
+        assert_int_equal(cache_parts_wait(&p, k * 977, 15), k < LINES - ROOM ? 0 : 2);
+    cache_parts_free(&p);
 }
 
 /* ---- L2 of a sample: what a few SMs see ---- */
@@ -897,6 +953,8 @@ int main(void)
         cmocka_unit_test(test_against_reference),
         cmocka_unit_test(test_l2),
         cmocka_unit_test(test_l2_policies),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_many_parts),
         cmocka_unit_test(test_sample_capacity),
         cmocka_unit_test(test_sample_shared),
         cmocka_unit_test(test_sample_draws),

@@ -305,6 +305,48 @@ static void test_prefetch_size(void **state)
     }
 }
 
+/* 128 threads store words 8 bytes apart, cold: sectors wait for the rest, which is read from DRAM where somebody
+ * asks for it. */
+static void test_parts(void **state)
+{
+    static const struct {
+        const char *body;
+        uint64_t bytes;
+    } want[] = {
+        { "st.global.u32 [%d1], %r1; st.global.u32 [%d1+4], %r1;", 0 },
+        { "st.global.u32 [%d1], %r1;", 0 },
+        { "st.global.u32 [%d1], %r1; membar.gl; ld.global.cg.u32 %r2, [%d1]; st.shared.u32 [s], %r2;",
+          1024 },
+        { "st.global.u32 [%d1], %r1; st.global.u32 [%d1+4], %r1; membar.gl; "
+          "ld.global.cg.u32 %r2, [%d1]; st.shared.u32 [s], %r2;",
+          0 },
+        { "st.global.u32 [%d1], %r1; red.global.add.u32 [%d1+4], %r1;", 1024 }
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+        struct job j;
+        struct diags ds = { 0 };
+        struct sim_stats s;
+        char text[700];
+        snprintf(text, sizeof text,
+                 ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 "
+                 "a)\n{\n.reg .b32 %%r<4>;\n.reg .b64 %%d<4>;\n.shared .b32 s;\n"
+                 "ld.param.u64 %%d1, [a];\nmov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%d2, %%r1, "
+                 "8;\nadd.u64 %%d1, %%d1, %%d2;\n%s\nret;\n}\n",
+                 want[i].body);
+        open_text(&j, text, 1, 128, "hopper-h200");
+        struct sim_launch l = job_launch(&j);
+        l.exact = true;
+        l.warm_l2 = false;
+        assert_status_ok(sim_run(j.prog, &l, &s, &ds), &ds);
+        if (s.dram_read_bytes != want[i].bytes)
+            fail_msg("%s: %llu bytes", want[i].body, (unsigned long long)s.dram_read_bytes);
+        sim_stats_free(&s);
+        diags_free(&ds);
+        job_close(&j);
+    }
+}
+
 struct killer {
     struct cancel c;
     struct support_clock at;
@@ -420,11 +462,17 @@ static void test_latencies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_are_exact), cmocka_unit_test(test_totals_are_sums),
-        cmocka_unit_test(test_loads_in_flight),  cmocka_unit_test(test_any_thread_count),
-        cmocka_unit_test(test_sample),           cmocka_unit_test(test_dispatch),
-        cmocka_unit_test(test_hang_is_reported), cmocka_unit_test(test_prefetch_size),
-        cmocka_unit_test(test_cancel),           cmocka_unit_test(test_impossible_launches),
+        cmocka_unit_test(test_counts_are_exact),
+        cmocka_unit_test(test_totals_are_sums),
+        cmocka_unit_test(test_loads_in_flight),
+        cmocka_unit_test(test_any_thread_count),
+        cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_dispatch),
+        cmocka_unit_test(test_hang_is_reported),
+        cmocka_unit_test(test_prefetch_size),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_impossible_launches),
         cmocka_unit_test(test_latencies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,32 @@ static void test_torn(void **state)
     }
 }
 
+/* Words apart, descending, twos of bytes, single bytes, and a line in the middle of which lanes begin. */
+static void test_halves(void **state)
+{
+    (void)state;
+    const struct {
+        uint64_t from, step;
+        uint16_t bytes;
+        uint32_t n;
+        uint64_t first, last;
+    } v[] = { { 0, 8, 4, 2, 0x3333333333333333, 0x3333333333333333 },
+              { 0, 24, 8, 6, 0xf00f00f00f00f00f, 0x00f00f00f00f00f0 },
+              { 124, (uint64_t)-4, 4, 1, UINT64_MAX, UINT64_MAX },
+              { 0, 4, 2, 1, 0x5555555555555555, 0x5555555555555555 },
+              { 0, 2, 1, 1, 0, 0 },
+              { 64, 8, 4, 3, 0x3333333300000000, 0x33333333 } };
+    for (size_t i = 0; i < ARRAY_LEN(v); i++) {
+        struct exec_access a = linear((1 << 20) + v[i].from, v[i].step, v[i].bytes, EXEC_FULL);
+        uint64_t lines[2 * WARP_LANES], halves[2 * WARP_LANES];
+        uint32_t n = timing_coalesce(&a, lines);
+        assert_int_equal(n, v[i].n);
+        timing_store_halves(&a, lines, n, halves);
+        assert_true(halves[0] == v[i].first);
+        assert_true(halves[n - 1] == v[i].last);
+    }
+}
+
 static void test_random_against_bytes(void **state)
 {
     (void)state;
@@ -176,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_paper_vectors),
         cmocka_unit_test(test_wide_and_shifted),
         cmocka_unit_test(test_torn),
+        cmocka_unit_test(test_halves),
         cmocka_unit_test(test_random_against_bytes),
         cmocka_unit_test(test_banks),
         cmocka_unit_test(test_atomic_turns),

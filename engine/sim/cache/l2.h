@@ -35,6 +35,7 @@ struct cache_l2_request {
     /* a store that leaves bytes of its sectors as they were: CACHE_PART, or others write them:
      * CACHE_SHARED_PART */
     uint8_t partial;
+    uint64_t halves; /* CACHE_PART: the twos of bytes of its line that it stores (cache/parts.h) */
     /* index of the sampled place of the grid that asks (struct cache_places) */
     uint8_t place;
     uint8_t lanes;           /* atomics: turns they take */

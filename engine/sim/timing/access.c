@@ -213,6 +213,21 @@ enum timing_torn timing_store_torn(const struct exec_access *a)
     return row < 32 ? TIMING_APART : TIMING_ROW_END;
 }
 
+void timing_store_halves(const struct exec_access *a, const uint64_t *lines, uint32_t n,
+                         uint64_t *halves)
+{
+    uint32_t i = 0;
+    memset(halves, 0, n * sizeof *halves);
+    for (uint32_t m = a->shape == SHAPE_SAME ? 1 : a->mask; m; m &= m - 1) {
+        uint64_t at = a->addr[__builtin_ctz(m)], mask = (UINT64_C(1) << a->bytes / 2) - 1;
+        uint32_t looked = 0;
+        while (timing_line(lines[i]) != at >> CACHE_LINE_SHIFT && looked++ < n)
+            i = i + 1 == n ? 0 : i + 1;
+        if (looked <= n)
+            halves[i] |= mask << (at & 127) / 2;
+    }
+}
+
 uint8_t timing_distinct_words(const struct exec_access *a)
 {
     uint64_t seen[WARP_LANES];

@@ -8,7 +8,8 @@ struct exec_access;
 
 struct timing_access {
     uint8_t kind, space; /* enum exec_access_kind, enum ptx_space */
-    uint8_t nlines;      /* global, local: entries at lines[first] */
+    uint8_t
+        nlines; /* global, local: entries at lines[first]; of stores of words apart, as many halves behind */
     /* shared, global loads: bank passes; const: distinct words; global atomics: turns */
     uint8_t passes;
     uint8_t lanes; /* active */
@@ -53,6 +54,9 @@ uint8_t timing_bank_passes(const struct exec_access *a, uint32_t banks, uint32_t
  * word after each other. */
 uint8_t timing_atomic_turns(const struct exec_access *a);
 enum timing_torn timing_store_torn(const struct exec_access *a);
+/* Which twos of bytes of each of its lines a store brings (cache/parts.h). */
+void timing_store_halves(const struct exec_access *a, const uint64_t *lines, uint32_t n,
+                         uint64_t *halves);
 /* The most lanes that have one word; *word: its address. */
 uint8_t timing_same_word(const struct exec_access *a, uint64_t *word);
 uint8_t timing_distinct_words(const struct exec_access *a);

@@ -356,6 +356,7 @@ static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const st
     bool partial = is_partial(a, lines), local = a->space == PTX_SPACE_LOCAL;
     struct timing_spent *row = &s->spent[s->now.pc];
     uint8_t left = !partial ? 0 : a->torn == TIMING_ROW_END ? CACHE_SHARED_PART : CACHE_PART;
+    const uint64_t *halves = left == CACHE_PART ? lines + a->nlines : NULL;
     s->data_free = max_d(s->data_free, from);
     double begin = s->data_free;
     for (uint32_t i = 0; i < a->nlines; i++) {
@@ -366,6 +367,7 @@ static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const st
                                       .sectors = timing_sectors(lines[i]),
                                       .write = 1,
                                       .partial = left,
+                                      .halves = halves ? halves[i] : 0,
                                       .place = s->cta[w->cta].place,
                                       .alloc = (uint8_t)cache_route_store(&in->policy, a->hint,
                                                                           line << CACHE_LINE_SHIFT) };

@@ -99,9 +99,11 @@ enum status timing_mem_init(struct timing_mem *m, const struct timing_launch *t,
                             : cache_l2_init(&m->l2, bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
     if (st == ST_OK && split)
         cache_l2_split(&m->l2);
-    if (st == ST_OK)
-        cache_l2_shape(&m->l2, cache_l2_traits_of(g));
-    return st;
+    if (st != ST_OK)
+        return st;
+    cache_l2_shape(&m->l2, cache_l2_traits_of(g));
+    double lines = g->l2_parts * (double)(g->l2_bytes >> CACHE_LINE_SHIFT);
+    return cache_parts_init(&m->parts, (uint32_t)(lines / m->scale));
 }
 
 /* Lines of the window lie in L2 once. */
@@ -123,6 +125,7 @@ void timing_mem_free(struct timing_mem *m)
 {
     cache_l2_free(&m->l2);
     cache_sides_free(&m->sides);
+    cache_parts_free(&m->parts);
     BASE_FREE(m->slice, m->channel, m->unit, m->met, m->asked);
     m->met = NULL;
     m->asked = NULL;
@@ -276,7 +279,8 @@ uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_
     }
     if (m->crowd_cycles > 0 && !r->own)
         s->ask_free += m->ask_cycles[n] * (1 - m->merged);
-    uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, side_of(s), r->line, r->sectors));
+    uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, side_of(s), r->line, r->sectors)) |
+                   cache_parts_wait(&m->parts, r->line, r->sectors);
     wait += port + take_port(&s->out_free, r->at, g->icnt_read_cycles);
     s->slice_added += (r->copy ? slice_bytes(g, r) / m->slice_bytes / m->nslices : m->slice_cycles[n]) *
                       (1 - m->merged);
@@ -446,6 +450,40 @@ static void work_slice(struct timing_queue *q, uint32_t epoch, double cycles, bo
     q->atomics += ((float)atomic - q->atomics) * (float)(cycles / (cycles + LATELY_CYCLES));
 }
 
+static void work_channel(struct timing_mem *m, uint32_t channel, const struct cache_l2_outcome *o)
+{
+    double busy = dram_bytes(m->g, o->miss, o->open) + dram_bytes(m->g, o->written, o->open);
+    /* weight is in SMs of the GPU; the queue counts in simulated ones */
+    if (busy > 0) {
+        double taken = busy * o->weight / m->scale / m->channel_bytes;
+        occupy(&m->channel[channel], m->epoch, taken);
+        m->busy += taken;
+    }
+    m->dram_read += 32.0 * cache_count(o->miss) * o->weight;
+    m->dram_write += 32.0 * cache_count(o->written) * o->weight;
+}
+
+/* Sectors that a store covers in part and nobody else writes are read from DRAM when they have waited for the
+ * rest, sectors of atomics at once. */
+static void fill_parts(struct timing_mem *m, const struct cache_l2_request *r,
+                       struct cache_l2_outcome *o)
+{
+    uint8_t lack = r->sectors & (uint8_t)~o->hit;
+    if (r->write && r->partial == CACHE_PART && !r->lanes) {
+        struct cache_part left = cache_parts_store(&m->parts, r->line, lack, r->halves);
+        struct cache_l2_request to = { .line = left.line };
+        choose_queues(m, &to);
+        work_channel(m, to.channel,
+                     &(struct cache_l2_outcome){ .miss = left.sectors, .weight = o->weight });
+        return;
+    }
+    uint8_t waited = cache_parts_end(&m->parts, r->line, r->sectors);
+    if (r->write && !r->lanes)
+        return;
+    o->hit &= (uint8_t)~waited;
+    o->miss |= waited | (r->lanes ? lack : 0);
+}
+
 static void enter_request(struct timing_mem *m, const struct cache_l2_request *r)
 {
     struct cache_l2_outcome o;
@@ -454,21 +492,10 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
     double cycles = slice_cycles(m, r);
     if (r->lanes)
         enter_atomic(m, r);
-    /* Sectors that a store covers in part and nobody else writes, and sectors of atomics, are read
-     * from DRAM first. */
-    uint8_t fill = r->write && (r->partial == CACHE_PART || r->lanes) ? r->sectors & (uint8_t)~o.hit : 0;
-    o.miss |= fill;
+    fill_parts(m, r, &o);
     if (!r->quiet)
         work_slice(&m->slice[r->slice], m->epoch, cycles, r->lanes > 0);
-    double busy = dram_bytes(m->g, o.miss, o.open) + dram_bytes(m->g, o.written, o.open);
-    /* weight is in SMs of the GPU; the queue counts in simulated ones */
-    if (busy > 0) {
-        double taken = busy * o.weight / m->scale / m->channel_bytes;
-        occupy(&m->channel[r->channel], m->epoch, taken);
-        m->busy += taken;
-    }
-    m->dram_read += 32.0 * cache_count(o.miss) * o.weight;
-    m->dram_write += 32.0 * cache_count(o.written) * o.weight;
+    work_channel(m, r->channel, &o);
     if (r->quiet)
         return;
     if (r->write) {

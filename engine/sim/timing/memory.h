@@ -4,6 +4,7 @@
 
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
+#include "engine/sim/cache/parts.h"
 #include "engine/sim/cache/sides.h"
 
 struct sim_window;
@@ -33,6 +34,7 @@ struct timing_mem {
     /* met: reads on their way, by line and neighbourhood; NULL: no SMs' are merged */
     struct cache_l2 l2;
     struct cache_sides sides; /* empty: one partition */
+    struct cache_parts parts;
     struct timing_met *met;
     struct timing_queue *slice, *channel;
     uint32_t nslices, nchannels;

@@ -188,7 +188,7 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
         if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
             note_atomic(g, &s->group->t->p->code[pc], s->group->t->plan.op[pc].flags & TIMING_ONE_WORD,
                         m, a);
-        if (a->kind == ACCESS_STORE)
+        if (a->kind == ACCESS_STORE && !a->bulk)
             m->torn = (uint8_t)timing_store_torn(a);
         if (a->kind == ACCESS_LOAD && m->nlines > 1)
             m->passes = timing_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
@@ -209,12 +209,15 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
     m->pieces = a->bulk > TIMING_BULK
                     ? (uint8_t)((a->bulk - 1) / TIMING_BULK < 255 ? (a->bulk - 1) / TIMING_BULK : 255)
                     : 0;
-    if (!line_room(s, k, m->nlines))
+    uint32_t n = m->torn == TIMING_APART ? 2u * m->nlines : m->nlines;
+    if (!line_room(s, k, n))
         return;
     /* there may be no room for any yet */
     if (m->nlines)
         memcpy(k->lines + k->nlines, lines, m->nlines * sizeof *lines);
-    k->nlines = (uint16_t)(k->nlines + m->nlines);
+    if (n > m->nlines)
+        timing_store_halves(a, lines, m->nlines, k->lines + k->nlines + m->nlines);
+    k->nlines = (uint16_t)(k->nlines + n);
     k->mem_of[at] = (uint8_t)++k->nmem;
 }
 
