@@ -106,6 +106,8 @@ struct dev_sm {
     X(spread_regs_gain_high)    \
     X(spread_coarsen_gain_low)  \
     X(spread_coarsen_gain_high) \
+    X(spread_persist_gain_low)  \
+    X(spread_persist_gain_high) \
     X(spread_model_low)         \
     X(spread_model_high)
 struct dev_spread {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Kinds of configurations, by how far the model is off. */
-enum kind { PLAIN, THRESHOLD, AGENTS, REGISTERS, COARSENED, OTHER };
+enum kind { PLAIN, THRESHOLD, AGENTS, REGISTERS, COARSENED, PERSISTED, OTHER };
 
 /* What a schedule, a limit or a read-only load makes is an ordinary kernel: these knobs do not count. */
 static struct options without_ordinary(struct options o, const struct options *none)
@@ -78,16 +78,19 @@ struct interval interval_of_gain(const struct dev_info *d, const struct options 
 {
     const struct dev_spread *s = &d->spread;
     enum kind k = kind_of(o);
-    if (k == PLAIN && opt_occupancy(o)->minctas)
+    if (opt_memory(o)->l2_persist[0])
+        k = PERSISTED; /* beside other knobs as alone */
+    else if (k == PLAIN && opt_occupancy(o)->minctas)
         k = REGISTERS;
     else if (k == PLAIN && opt_schedule(o)->coarsen > 1)
         k = COARSENED;
-    struct interval t = k == THRESHOLD   ? scaled(s->spread_pi_gain_low, s->spread_pi_gain_high, 1)
-                        : k == AGENTS    ? scaled(s->spread_agent_gain_low, s->spread_agent_gain_high, 1)
-                        : k == REGISTERS ? scaled(s->spread_regs_gain_low, s->spread_regs_gain_high, 1)
-                        : k == COARSENED
-                            ? scaled(s->spread_coarsen_gain_low, s->spread_coarsen_gain_high, 1)
-                            : (struct interval){ 0, 0 };
+    struct interval t =
+        k == THRESHOLD   ? scaled(s->spread_pi_gain_low, s->spread_pi_gain_high, 1)
+        : k == AGENTS    ? scaled(s->spread_agent_gain_low, s->spread_agent_gain_high, 1)
+        : k == REGISTERS ? scaled(s->spread_regs_gain_low, s->spread_regs_gain_high, 1)
+        : k == COARSENED ? scaled(s->spread_coarsen_gain_low, s->spread_coarsen_gain_high, 1)
+        : k == PERSISTED ? scaled(s->spread_persist_gain_low, s->spread_persist_gain_high, 1)
+                         : (struct interval){ 0, 0 };
     return t.low > 0 && gain > 0 ? (struct interval){ gain / t.high, gain / t.low } : t;
 }
 

@@ -12,6 +12,7 @@
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/gain.h"
+#include "engine/rec/interval.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
@@ -24,6 +25,7 @@
 #include "engine/rec/tensor_map.h"
 #include "engine/search/advice.h"
 #include "engine/search/gain_record.h"
+#include "engine/search/search.h"
 #include "engine/search/space.h"
 #include "engine/search/tuner.h"
 #include "engine/tune/sweep.h"
@@ -224,8 +226,13 @@ static void from_persistence(struct advising *a)
     const struct dev_info *d = device(a);
     if (!space_persistent(a->s->facts, a->s->launch, d, name))
         return;
-    struct tune_advice *t = item(a, "keep what is read again in a part of L2");
     int knob = knob_find(STR("l2-persist"));
+    struct options kept = options_default();
+    bool set = knob_set(&kept, (size_t)knob, str_of(name[0]), NULL) == ST_OK;
+    struct interval likely = interval_of_gain(d, &kept, 1);
+    if (set && likely.low > 0 && likely.high < 1 + LEAST_SIMULATED)
+        return; /* GPUs gained nothing */
+    struct tune_advice *t = item(a, "keep what is read again in a part of L2");
     if (!t || knob_set(&t->options, (size_t)knob, str_of(name[0]), NULL) != ST_OK)
         return;
     snprintf(t->why, sizeof t->why,

@@ -13,6 +13,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/rec/opt_bypass.h"
 #include "engine/rec/opt_cluster.h"
+#include "engine/rec/opt_memory.h"
 #include "engine/rec/opt_occupancy.h"
 #include "engine/rec/opt_schedule.h"
 #include "engine/rec/opt_softcache.h"
@@ -236,6 +237,8 @@ bool search_sure_of(struct searching *s, const struct result *r, double gain)
     if (r->time.origin != ORIGIN_SIMULATED)
         return true;
     struct options what = r->options, alone = options_default(); /* beside other knobs as alone */
+    memcpy(opt_memory(&alone)->l2_persist, opt_memory(&what)->l2_persist,
+           sizeof opt_memory(&alone)->l2_persist);
     if (opt_occupancy(&what)->minctas) {
         opt_occupancy(&alone)->minctas = 1;
         what = alone;

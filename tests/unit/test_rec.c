@@ -550,6 +550,14 @@ static void intervals_of_gains(void **state)
     known.spread.spread_coarsen_gain_low = 0.5f;
     known.spread.spread_coarsen_gain_high = 1.5f;
     assert_interval(interval_of_gain(&known, &several, 1.5), 1, 3);
+    struct options kept = of_line("--l2-persist a"), more = of_line("--coarsen 4 --l2-persist a");
+    assert_interval(interval_of_gain(&known, &kept, 1.5), 0, 0);
+    assert_interval(interval_of_gain(&known, &more, 1.5), 0, 0);
+    known.spread.spread_persist_gain_low = 1.f;
+    known.spread.spread_persist_gain_high = 3.f;
+    assert_interval(interval_of_gain(&known, &kept, 1.5), 0.5, 1.5);
+    assert_interval(interval_of_gain(&known, &more, 1.5), 0.5, 1.5);
+    assert_interval(interval_of_time(&known, &kept, ORIGIN_SIMULATED, 100), 0, 0);
     struct options beside = of_line("--coarsen 4 --bypass l1 --pi 3");
     assert_interval(interval_of_gain(&known, &beside, 1.5), 0.75, 3);
 }
