@@ -137,6 +137,22 @@ static void through_structs(void **state)
     ana_free(k);
     ptx_free(m);
 }
+/* Of three loads of one address ptxas makes the first, and the one behind a store. */
+static void made_once(void **state)
+{
+    (void)state;
+    struct ptx_module *m;
+    struct ana_kernel *k = run_text("",
+                                    "ld.global.u32 %r20, [%rd3];\nld.global.u32 %r21, [%rd3];\n"
+                                    "st.global.u32 [%rd4], %r21;\nld.global.u32 %r22, [%rd3];\n",
+                                    &m);
+    const struct ana_access *first = an_access(k, false, 0);
+    assert_int_equal(first->same_line, 0);
+    assert_int_equal(an_access(k, false, 1)->same_line, first->at.line);
+    assert_int_equal(an_access(k, false, 2)->same_line, 0);
+    ana_free(k);
+    ptx_free(m);
+}
 static void either_pointer(void **state)
 {
     (void)state;
@@ -343,6 +359,7 @@ int main(void)
                                         cmocka_unit_test(loaded_index),
                                         cmocka_unit_test(through_calls),
                                         cmocka_unit_test(through_structs),
+                                        cmocka_unit_test(made_once),
                                         cmocka_unit_test(either_pointer),
                                         cmocka_unit_test(generic_is_proved),
                                         cmocka_unit_test(unknown_says_why),
