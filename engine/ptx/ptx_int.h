@@ -40,7 +40,7 @@ struct ptx_parser {
     size_t errors; /* of this module */
     bool oom;
     /* by .address_size; else by what addresses are in (ptxas does so too) */
-    bool address_given;
+    bool address_given, narrow_address /* of 32 bits somewhere */;
     uint64_t gaps; /* bytes that short initialiser rows left out */
 
     /* keyword maps, from the tables */

@@ -74,6 +74,8 @@ told() { code "ptxas: $1" "$2" "$3" "$B" analyze "$T/p.ptx" --quick; }
 head='.version 8.0\n.target sm_90\n.address_size 64\n'
 printf "$head// \xc3\xa9\n.visible .entry k()\n{\nret;\n}\n" > "$T/p.ptx"; told "a byte that is not ASCII in a comment" 0 "p.ptx:4:4: warning: a byte that is not ASCII"
 printf "${head/64/32}.visible .entry k()\n{\nret;\n}\n" > "$T/p.ptx"; told "addresses of 32 bits" 0 "warning: .address_size 32"
+sed -i 's/sm_90/sm_75/' "$T/p.ptx"; told "addresses of 32 bits on an older target" 0 "warning: .address_size 32"
+printf '.version 8.0\n.target sm_80\n.visible .entry k(.param .u32 p)\n{\n.reg .b32 %%d;\nld.param.u32 %%d, [p];\nst.global.u32 [%%d], 1;\nret;\n}\n' > "$T/p.ptx"; told "addresses of 32 bits, nothing said" 0 "warning: .address_size is left out, and addresses have 32 bits"
 printf "$head.const .u32 c;\n.visible .entry k()\n{\nst.const.u32 [c], 3;\nret;\n}\n" > "$T/p.ptx"; told "a store to constant memory" 1 "error: 'st.const.u32' cannot have .const"
 printf "$head.visible .entry k()\n{\n.reg .b32 %%r<5>;\nmov.b64 {%%r1, %%r2}, {%%r3, %%r4};\nret;\n}\n" > "$T/p.ptx"; told "a vector moved to a vector" 0 "warning: mov takes a vector on one side alone"
 printf "$head.visible .entry k() .noreturn\n{\ntrap;\n}\n" > "$T/p.ptx"; told ".noreturn on a kernel" 0 "warning: .noreturn stands on a kernel"

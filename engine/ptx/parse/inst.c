@@ -301,8 +301,10 @@ static bool address_fits(const struct check *c, const struct ptx_operand *o)
     bool whole = c->f->space == PTX_SPACE_GLOBAL || c->f->space == PTX_SPACE_GENERIC;
     if (ptx_type_bits(t) == 64 && whole && !c->p->address_given && names_memory(c->f->op))
         c->p->m->address_size = 64;
-    if (ptx_type_bits(t) == 32 && whole && c->p->m->address_size == 64 && names_memory(c->f->op))
+    bool narrow = ptx_type_bits(t) == 32 && whole && names_memory(c->f->op);
+    if (narrow && c->p->m->address_size == 64)
         return mismatch(c, o, "a 64-bit address (.address_size 64)");
+    c->p->narrow_address |= narrow;
     return true;
 }
 

@@ -37,10 +37,10 @@ static void tell_function(struct ptx_parser *p, const struct ptx_func *f)
 
 void ptx_tell_ptxas(struct ptx_parser *p)
 {
-    enum { ALL_64 = 90 }; /* sm_90 has 64-bit addresses alone */
-    if (p->address_given && p->m->address_size == 32 && p->m->target >= ALL_64)
+    if (p->m->address_size == 32 && (p->address_given || p->narrow_address))
         ptx_report(p, DIAG_WARNING, "ptx-header", NO_SPAN,
-                   ".address_size 32: ptxas 13 has 64-bit addresses alone from sm_90 on");
+                   ".address_size %s: ptxas 13 has 64-bit addresses alone",
+                   p->address_given ? "32" : "is left out, and addresses have 32 bits");
     for (uint32_t i = 0; i < p->m->nfuncs; i++)
         tell_function(p, p->m->funcs[i]);
     tell_bytes(p);
