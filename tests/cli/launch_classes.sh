@@ -27,6 +27,11 @@ has "nor is an access out of bounds called looked for" "not checked to the end: 
 holds "lanes that add up in a block of two dimensions: rows are warps" warp_rows "l['block'][0] == 32 and l['block'][1] in (4, 8)"
 holds "what every thread prints is paid for" prints "l['grid'][0] * l['block'][0] <= 1 << 17"
 holds "indices leave nothing out" scatter "a[1]['init'] == {'permutation': True, 'seed': 2} and a[1]['count'] == a[3]['s32']"
+holds "a number divided by a parameter, a part for each CTA: as many CTAs as it says" parts "l['grid'][0] == a[2]['s32'] and l['grid'][0] * l['block'][0] == 4096"
+holds "letters that are places in a table of constant memory" genome "a[0]['init']['random'] == [0, 3]"
+holds "a CTA has a row: rows as long as many blocks" row_of_cta "a[4]['count'] == l['grid'][0] + 1 and a[2]['count'] >= 512 * l['grid'][0]"
+doc "lanes that touch no memory stay with the one that does" "[l['block'] for l in d['launches']] == [[32, 1, 1]]" "$B" launch tests/launch/classes.ptx -k _Z4votePi --json -o "$T/v.json"
+doc "warps that race in the device's memory: no block of one warp hides it" "[(l['clean'], l['block'], l['unread_percent']) for l in d['launches']] == [(False, [256, 1, 1], 0)]" "$B" launch tests/launch/classes.ptx -k _Z4meanPKfPiPfi --json -o "$T/v.json"
 out=$("$B" run tests/launch/classes.ptx -k scatter -l "$T/c.launch.json" --check-memory --no-counters 2>&1)
 has "and no two threads write one place" "^outputs +equal" "$out"
 exit $bad

@@ -70,3 +70,53 @@ __global__ void prints(const float *x, int n)
     if (i < n && x[i] != 7)
         printf("%d: %f\n", i, x[i]);
 }
+
+/* A parameter says into how many parts a number of the text is divided, one for each CTA. */
+__global__ void parts(const int *in, int *out, int ctas)
+{
+    int each = 4096 / ctas, from = each * blockIdx.x;
+    for (int i = from; i < from + each; i += blockDim.x)
+        out[i + threadIdx.x] = in[i + threadIdx.x] + 1;
+}
+
+/* Letters of a genome are places in a table of as many. */
+struct model { float weight[8][4]; };
+__constant__ model letters;
+__global__ void genome(const char *text, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float sum = 0;
+    for (int k = 0; k < 8; k++)
+        sum += letters.weight[k][text[i * 8 + k]];
+    out[i] = sum;
+}
+
+/* Lanes that touch no memory have a value for the one that does. */
+__global__ void vote(int *out)
+{
+    unsigned even = __ballot_sync(0xffffffff, threadIdx.x % 32 % 2 == 0);
+    if (threadIdx.x % 32 == 0)
+        out[threadIdx.x / 32] = even;
+}
+
+/* Warps race in memory of the device: a block of one warp would only hide it. */
+__global__ void mean(const float *in, int *count, float *mean, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int k = atomicAdd(count, 1);
+    float was = *mean;
+    atomicExch(mean, was + (in[i] - was) / (k + 1));
+}
+
+/* A CTA has a row of a sparse matrix: as long as the difference of its offsets, walked as far as a parameter says. */
+__global__ void row_of_cta(const float *in, const float *each, float *out, int wide, const int *from)
+{
+    int length = from[blockIdx.x + 1] - from[blockIdx.x];
+    for (int i = threadIdx.x; i < wide; i += blockDim.x)
+        for (int k = i; k < length; k += wide)
+            out[from[blockIdx.x] + k] = in[from[blockIdx.x] + k] + each[blockIdx.x * wide + i];
+}

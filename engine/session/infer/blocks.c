@@ -247,7 +247,8 @@ void infer_blocks(struct guess *g)
     if (dims == 0 && g->shape.beyond >= common[0][0].x) /* common ones would leave nobody behind it */
         add(g, (struct dim3u){ g->shape.beyond * 2, 1, 1 }, (struct dim3u){ 0 }, false, INFER_BEYOND);
     for (unsigned k = 0; k < 8; k++) {
-        add(g, common[dims][k], (struct dim3u){ 0 }, false, INFER_COMMON);
+        if (dims || !g->shape.lanes || common[0][k].x >= LANES)
+            add(g, common[dims][k], (struct dim3u){ 0 }, false, INFER_COMMON);
         if (k == 1)
             add(g, wide[dims][0].block, wide[dims][0].covers, false, INFER_COMMON);
     }

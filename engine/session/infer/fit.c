@@ -105,6 +105,8 @@ static enum status shrink(struct trying *t)
     bool taken;
     enum trial how;
     enum status s = ST_OK;
+    if (g->shape.lanes && threads.x < LANES) /* those that touch no memory have a value for the others */
+        threads.x = had.x < LANES ? had.x : LANES;
     g->grid = t->now.work.ctas;
     if (!dim3u_same(g->grid, t->now.l.grid))
         s = fit(t, was, same_outputs, &taken, &how);
@@ -332,12 +334,15 @@ static enum status trim(struct trying *t, enum trial *how)
 static enum status check(struct trying *t, enum trial *how)
 {
     enum status s = ST_OK;
+    const struct infer_work work = t->now.work;
     t->most = CHECKED_INSTS / t->part;
     *how = TRIAL_OUTSIDE;
-    if (t->now.work.known)
+    if (work.known)
         s = trim(t, how);
     if (s == ST_OK && *how != TRIAL_WORKS && *how != TRIAL_UNCLEAN)
         s = infer_trial(t, &t->now, LOOK_WORK | LOOK_RACES, how);
+    if (*how == TRIAL_UNCLEAN) /* it ended there: what it does was measured before */
+        t->now.work = work;
     return s;
 }
 

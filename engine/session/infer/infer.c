@@ -30,10 +30,10 @@ enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct
         g.asked = *asked;
     g.use = base_alloc((g.f->nparams + 1) * sizeof *g.use);
     g.addresses = base_alloc((g.f->nregs + 1) * sizeof *g.addresses);
-    g.bounds = base_alloc(g.f->nregs + 1);
+    g.bounds = base_alloc((g.f->nregs + 1) * sizeof *g.bounds);
     g.front = base_alloc((g.f->nparams + 1) * sizeof *g.front);
     if (g.bounds)
-        memset(g.bounds, -1, g.f->nregs + 1);
+        memset(g.bounds, -1, (g.f->nregs + 1) * sizeof *g.bounds);
     if (g.use && g.addresses && g.bounds && g.front && g.f->nparams <= INFER_ARGS &&
         infer_shape(facts->module, g.f, &g.shape) && infer_fickle(&g)) {
         s = infer_uses(&g) ? infer_find(&g, dev, cancel, out, ds) : ST_NOMEM;

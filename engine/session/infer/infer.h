@@ -37,6 +37,7 @@ struct size_guess {
     uint32_t turns;  /* one that bounds a counter */
     uint32_t pitch;  /* the length of rows that are only stepped over; 0: n */
     uint32_t offset; /* what only moves addresses; 0: n */
+    uint32_t parts;  /* CTAs along x, where a parameter says how many there are */
 };
 /* A block, and how many indices one CTA covers where that is more than its threads (0: the block
  * itself). */
@@ -68,18 +69,19 @@ struct guess {
     bool follows;         /* loaded pointers lead to further ones: a list, a tree */
     uint32_t node, link;  /* bytes from such a pointer to the last that is used, to the next pointer */
     bool parts;           /* loaded pointers lead to arrays */
-    bool counted;         /* loaded values are places in shared memory */
-    bool few;             /* integers in memory are a few small ones */
+    bool counted;         /* loaded values are places in a small array, of shared or constant memory */
+    uint32_t few;         /* integers in memory are below it; 0: below the size */
     bool ends;            /* integers in memory go on to other places, and end by -1: a list, a tree */
     bool modes;           /* integers that are only compared with one number are that number */
     bool *addresses;      /* by register */
-    int8_t *bounds;       /* by register: enum infer_bound, worked out when asked for (-1: not yet) */
+    int16_t *bounds;      /* by register: enum infer_bound, worked out when asked for (-1: not yet) */
     uint32_t wider;       /* times as many CTAs along x */
     struct dim3u grid;    /* x 0: what covers the size */
     struct dim3u threads; /* a block in place of the tried one; x 0: none */
     const uint64_t *bytes; /* of each argument's buffer; NULL: as the size says */
     bool zero;             /* what is read and written starts at zero */
     bool rows;             /* offsets of rows ascend */
+    bool cta_rows;         /* a CTA has a row */
     bool ahead;            /* pointers lead into the middle of their buffers */
     uint64_t *front;       /* by parameter: else so many bytes into it, whole vectors */
     uint32_t brief;        /* at most so often is what only counts turns; 0: as the size says */

@@ -112,11 +112,11 @@ enum status infer_others(const struct ana_kernel *facts, const struct launch_spe
                          struct infer_other out[INFER_OTHERS], size_t *n)
 {
     struct guess g = { .facts = facts, .f = facts->func };
-    g.bounds = base_alloc(g.f->nregs + 1);
+    g.bounds = base_alloc((g.f->nregs + 1) * sizeof *g.bounds);
     *n = 0;
     if (!g.bounds)
         return ST_NOMEM;
-    memset(g.bounds, -1, g.f->nregs + 1);
+    memset(g.bounds, -1, (g.f->nregs + 1) * sizeof *g.bounds);
     enum status s = other_size(&g, l, out, n);
     bool other = free_block && !g.f->reqntid.x && infer_asks_block(g.f);
     for (unsigned larger = 0; s == ST_OK && other && larger < 2; larger++)

@@ -213,6 +213,14 @@ static unsigned is_side(const struct ptx_func *f, const struct ptx_inst *i, cons
                : 0;
 }
 
+/* Something that is no index is divided by it. */
+static bool divides(const struct ptx_inst *i, const bool *value, const bool *index)
+{
+    const struct ptx_operand *a = &i->opnds[1], *b = &i->opnds[2];
+    return ptx_rule_of(i) == ADDR_DIV && b->kind == OPND_REG && value[b->index] &&
+           !(a->kind == OPND_REG && index[a->index]);
+}
+
 int infer_mode(const struct ptx_func *f, uint32_t reg, int64_t *v)
 {
     struct marks value = { f, PTX_SREG_TID, NO_INDEX, base_alloc(f->nregs + 1), true, NULL };
@@ -263,6 +271,7 @@ int infer_bounds(const struct ptx_func *f, uint32_t reg)
                  index = { f, PTX_SREG_TID, ANY_INDEX, base_alloc(f->nregs + 1), true, NULL },
                  thread = { f, PTX_SREG_TID, ANY_PART, base_alloc(f->nregs + 1), true, NULL };
     int found = -1;
+    bool parts = false, of_cta = false;
     if (value.reg && cta.reg && index.reg && thread.reg) {
         value.reg[reg] = true;
         value.ends = index.reg; /* an index that it is added to, or multiplied with, is an index */
@@ -276,10 +285,15 @@ int infer_bounds(const struct ptx_func *f, uint32_t reg)
         if (ptx_compared(&f->insts[k], &a, &b))
             found |= (int)(bound_of(f, value.reg, cta.reg, index.reg, a, b) |
                            bound_of(f, value.reg, cta.reg, index.reg, b, a));
-        if (is_pitch(&f->insts[k], value.reg, cta.reg))
+        if (is_pitch(&f->insts[k], value.reg, cta.reg)) {
             found |= INFER_BOUNDS_PITCH;
+            of_cta |= !is_pitch(&f->insts[k], value.reg, thread.reg);
+        }
         found |= (int)is_side(f, &f->insts[k], value.reg, thread.reg);
+        parts |= divides(&f->insts[k], value.reg, index.reg);
     }
+    if (parts && of_cta)
+        found = INFER_BOUNDS_PARTS;
     if (found > 0 && !(found & INFER_BOUNDS_CTAS))
         found &= ~INFER_BOUNDS_FACTOR;
     found = found ? found : (int)unbounded(&value);

@@ -269,7 +269,6 @@ static bool read_function(const struct ptx_module *m, const struct ptx_func *f, 
             ptx_shape_of(&f->insts[i], &s->tile[0], &s->tile[1], &k_of_product);
         read_ctas(&f->insts[i], s->cta);
         read_comparison(f, &f->insts[i], s);
-        s->one_thread &= !ptx_has_mod(&f->insts[i], PTX_MOD_ALIGNED); /* whole warps run it */
         for (unsigned k = 0; k < f->insts[i].nopnds; k++)
             tells_thread(&f->insts[i].opnds[k], s);
     }
@@ -295,6 +294,7 @@ bool infer_shape(const struct ptx_module *m, const struct ptx_func *kernel, stru
     for (uint32_t k = 0, n = ok ? ptx_reachable(m, kernel, list, place) : 0; ok && k < n; k++)
         ok = read_function(m, list[k], out);
     out->dims = out->dims > out->block_dims ? out->dims : out->block_dims;
+    out->one_thread &= !out->lanes; /* whole warps run it */
     base_free(list);
     base_free(place);
     return ok;

@@ -45,7 +45,9 @@ enum infer_bound {
         8, /* it is multiplied with the CTA's index, or with anything and compared with nothing: a row's length */
     INFER_BOUNDS_OFFSET = 16, /* compared and multiplied with nothing, it moves addresses */
     INFER_BOUNDS_ROWS = 32,   /* an index is divided by it */
-    INFER_BOUNDS_FACTOR = 64  /* a product with another parameter bounds CTAs */
+    INFER_BOUNDS_FACTOR = 64, /* a product with another parameter bounds CTAs */
+    INFER_BOUNDS_PARTS =
+        128 /* a number is divided by it, and a CTA has one of the parts: how many CTAs there are */
 };
 int infer_bounds(const struct ptx_func *f, uint32_t reg);
 /* 1: the value of register reg is only asked whether it is *v, the first of such numbers, and goes nowhere else; -1: out

@@ -15,7 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PER_ROW = 16 /* entries of a sparse row, on average */, FEW_VALUES = 16 };
+enum {
+    PER_ROW = 16 /* entries of a sparse row, on average */,
+    ROW_OF_CTA = 1024 /* where a CTA has the row */,
+    IN_ROW = 256 /* and as much of it is walked at once */
+};
 #define SIDES   (INFER_BOUNDS_ROWS | INFER_BOUNDS_FACTOR)
 #define POINTED UINT64_C(0x6f0000000000) /* where buffers lie that hold pointers, 4 GB for each */
 
@@ -42,10 +46,10 @@ unsigned infer_bounds_of(const struct guess *g, const struct ptx_inst *x)
 {
     if (!x || x->opnds[0].kind != OPND_REG)
         return 0;
-    int8_t *known = &g->bounds[x->opnds[0].index];
+    int16_t *known = &g->bounds[x->opnds[0].index];
     if (*known < 0) {
         int found = infer_bounds(g->f, x->opnds[0].index);
-        *known = (int8_t)(found < 0 ? 0 : found);
+        *known = (int16_t)(found < 0 ? 0 : found);
     }
     return (unsigned)*known;
 }
@@ -77,10 +81,13 @@ static uint32_t side_of(const struct guess *g, uint32_t n)
 static uint32_t sized(const struct guess *g, const struct ptx_inst *load, struct size_guess size)
 {
     unsigned by = infer_bounds_of(g, load);
-    bool wide = g->shape.dims > 1 && by & INFER_BOUNDS_PITCH;
+    bool wide = g->shape.dims > 1 && by & INFER_BOUNDS_PITCH,
+         rows = g->rows && g->cta_rows && size.row > IN_ROW;
     uint32_t n = by == INFER_BOUNDS_PITCH                ? (size.pitch ? size.pitch : size.n)
                  : by == INFER_BOUNDS_OFFSET             ? (size.offset ? size.offset : size.n)
+                 : by == INFER_BOUNDS_PARTS              ? size.parts
                  : !by || by & INFER_BOUNDS_CTAS || wide ? size.n
+                 : by & INFER_BOUNDS_THREADS && rows     ? IN_ROW
                  : by & INFER_BOUNDS_THREADS             ? size.row
                                                          : size.turns;
     if (by & SIDES && g->shape.dims == 1 && !g->asked.n)
@@ -236,8 +243,8 @@ static void infer_buffer(const struct guess *g, uint64_t seed, const struct para
     a->init.ib = elem_size(a->elem) == 1                         ? 100
                  : size.n - 1 > 30000 && elem_size(a->elem) == 2 ? 30000
                                                                  : (int64_t)size.n - 1;
-    if (g->few && a->init.ib >= FEW_VALUES)
-        a->init.ib = FEW_VALUES - 1;
+    if (g->few && a->init.ib >= g->few)
+        a->init.ib = g->few - 1;
     a->init.b = a->init.integral ? (double)a->init.ib : 1;
     if (g->ends && a->init.kind == INIT_RANDOM && (a->init.integral || u->type == PTX_T_NONE)) {
         a->elem = u->type == PTX_T_NONE ? ELEM_S32 : with_sign(a->elem);
@@ -251,7 +258,7 @@ static void infer_buffer(const struct guess *g, uint64_t seed, const struct para
     if (u->pointers)
         pointers(g, size, seed, a);
     if (g->rows && u->offsets) {
-        uint64_t most = (uint64_t)PER_ROW * size.n;
+        uint64_t most = (uint64_t)(g->cta_rows ? ROW_OF_CTA : PER_ROW) * size.n;
         a->init = (struct init_spec){
             .kind = INIT_ROWS, .rows = size.n, .nnz = most < size.count ? most : size.count, .seed = seed
         };
@@ -432,6 +439,37 @@ static enum status infer_fronts(const struct guess *g, struct launch_spec *l)
     return s;
 }
 
+/* A number, or a register that is given one and nothing else. */
+static bool number_of(const struct ptx_func *f, const struct ptx_operand *o, int64_t *v)
+{
+    bool known = ptx_is_number(o);
+    *v = known ? o->imm : 0;
+    for (uint32_t i = 0; o->kind == OPND_REG && i < f->ninsts; i++) {
+        const struct ptx_inst *x = &f->insts[i];
+        if (!x->nopnds || x->opnds[0].kind != OPND_REG || x->opnds[0].index != o->index)
+            continue;
+        if (known || x->nopnds != 2 || !ptx_is_move(x) || !ptx_is_number(&x->opnds[1]))
+            return false;
+        *v = x->opnds[1].imm;
+        known = true;
+    }
+    return known;
+}
+
+/* The number that a parameter divides into parts, one for each CTA; 0: none, or it is no number of the text. */
+static uint64_t parts_most(const struct guess *g)
+{
+    if (!infer_has_bound(g, INFER_BOUNDS_PARTS))
+        return 0;
+    for (uint32_t i = 0; i < g->f->ninsts; i++) {
+        const struct ptx_inst *x = &g->f->insts[i];
+        int64_t v;
+        if (ptx_rule_of(x) == ADDR_DIV && number_of(g->f, &x->opnds[1], &v) && v > 1 && v <= UINT32_MAX)
+            return (uint64_t)v;
+    }
+    return 0;
+}
+
 enum status infer_spec(const struct guess *g, struct size_guess size, unsigned block,
                        struct launch_spec *l)
 {
@@ -444,7 +482,11 @@ enum status infer_spec(const struct guess *g, struct size_guess size, unsigned b
     l->grid.x = g->shape.one_thread || !g->shape.cta[0] ? 1 : l->grid.x * g->wider;
     l->grid.y = g->shape.cta[1] ? l->grid.y : 1;
     l->grid.z = g->shape.cta[2] ? l->grid.z : 1;
+    uint64_t most = parts_most(g);
+    if (most)
+        l->grid.x = ctas((uint32_t)most, l->block.x, l->grid.x);
     l->grid = g->grid.x ? g->grid : l->grid;
+    size.parts = l->grid.x;
     l->kernel = str_dup(g->f->name);
     l->ptx = infer_file(g->facts->module->path);
     l->args = base_alloc((INFER_ARGS + 1) * sizeof *l->args);

@@ -21,6 +21,7 @@
 enum {
     MOST_CTAS = 1024 /* that a guess grows to */,
     LEAST_TURNS = 16,
+    LANES = 32,
     VECTOR = 16 /* bytes that one access moves at most */,
     FEW_TURNS = 4 /* of what is done over and over */,
     MOST_BLOCKS = 4 /* that run and leave something undone */
@@ -30,26 +31,28 @@ enum {
  * bounds their CTAs too, and touch n, n*n or n*n*n elements; those whose loops have a bound of their
  * own. */
 static const struct size_guess first_sizes[3][GUESS_DIMS] = {
-    { { 1u << 20, 1u << 20, 1024, 128, 0, 0 },
-      { 1024, 1u << 20, 1024, 256, 0, 0 },
-      { 128, 1u << 21, 128, 128, 0, 0 } },
-    { { 1024, 1u << 20, 1024, 128, 0, 0 },
-      { 256, 1u << 18, 256, 256, 0, 0 },
-      { 64, 1u << 18, 64, 64, 0, 0 } },
-    { { 1u << 16, 1u << 21, 1024, 32, 0, 0 },
-      { 256, 1u << 20, 256, 256, 0, 0 },
-      { 64, 1u << 20, 64, 32, 0, 0 } },
+    { { 1u << 20, 1u << 20, 1024, 128, 0, 0, 0 },
+      { 1024, 1u << 20, 1024, 256, 0, 0, 0 },
+      { 128, 1u << 21, 128, 128, 0, 0, 0 } },
+    { { 1024, 1u << 20, 1024, 128, 0, 0, 0 },
+      { 256, 1u << 18, 256, 256, 0, 0, 0 },
+      { 64, 1u << 18, 64, 64, 0, 0, 0 } },
+    { { 1u << 16, 1u << 21, 1024, 32, 0, 0, 0 },
+      { 256, 1u << 20, 256, 256, 0, 0, 0 },
+      { 64, 1u << 20, 64, 32, 0, 0, 0 } },
 };
 /* Then smaller problems, then more room. */
 static const struct size_guess next_sizes[] = {
-    { 1u << 16, 1u << 20, 1024, 32, 0, 0 }, { 4096, 1u << 20, 1024, 32, 0, 0 },
-    { 4096, 1u << 20, 64, 8, 0, 0 },        { 1024, 1u << 20, 256, 32, 0, 0 },
-    { 256, 1u << 20, 256, 32, 0, 0 },       { 128, 1u << 21, 128, 128, 0, 0 },
-    { 256, 1u << 20, 16, 4, 0, 0 },         { 64, 1u << 20, 64, 32, 0, 0 },
-    { 16, 1u << 20, 16, 16, 0, 0 },         { 256, 1u << 24, 256, 32, 0, 0 },
-    { 64, 1u << 24, 64, 32, 0, 0 }
+    { 1u << 16, 1u << 20, 1024, 32, 0, 0, 0 }, { 4096, 1u << 20, 1024, 32, 0, 0, 0 },
+    { 4096, 1u << 20, 64, 8, 0, 0, 0 },        { 1024, 1u << 20, 256, 32, 0, 0, 0 },
+    { 256, 1u << 20, 256, 32, 0, 0, 0 },       { 128, 1u << 21, 128, 128, 0, 0, 0 },
+    { 256, 1u << 20, 16, 4, 0, 0, 0 },         { 64, 1u << 20, 64, 32, 0, 0, 0 },
+    { 16, 1u << 20, 16, 16, 0, 0, 0 },         { 256, 1u << 24, 256, 32, 0, 0, 0 },
+    { 64, 1u << 24, 64, 32, 0, 0, 0 }
 };
 #define NSIZES (1 + ARRAY_LEN(next_sizes))
+/* Values of integers that are places in a small array: as many of them, then the letters of a genome. */
+static const uint32_t few_values[] = { 16, 4 };
 
 /* t's size and block tried; t->now has them. *how: whether it runs, and writes. */
 static enum status try_one(struct trying *t, enum trial *how)
@@ -63,6 +66,7 @@ static enum status try_one(struct trying *t, enum trial *how)
         t->found_idle = true;
         t->idle = t->size;
         t->idle_block = t->block;
+        t->idle_brief = t->g->brief;
     }
     return s;
 }
@@ -117,6 +121,7 @@ static enum status fill_device(struct trying *t)
     t->most = GROWN_INSTS / t->part;
     while (s == ST_OK && better && dim3u_count(t->now.l.grid) < sms && !infer_spent(t)) {
         struct size_guess now = t->size, next = now;
+        uint64_t had = dim3u_count(t->now.l.grid);
         next.n *= 2;
         if (g->blocks[t->block].fixed)
             next.n = whole_parts(g->blocks[t->block].covers, next.n);
@@ -130,7 +135,7 @@ static enum status fill_device(struct trying *t)
             s = replace(t, next, &how, &better);
         }
         t->size = better ? next : now;
-        better = better && next.count < infer_most_count(g);
+        better = better && next.count < infer_most_count(g) && dim3u_count(t->now.l.grid) > had;
     }
     return s;
 }
@@ -217,6 +222,18 @@ static enum status more_turns(struct trying *t, enum trial *how)
     return s;
 }
 
+/* Integers in memory are places in a small array. */
+static enum status try_few(struct trying *t, enum trial *how)
+{
+    enum status s = ST_OK;
+    for (size_t k = 0; s == ST_OK && *how == TRIAL_OUTSIDE && k < ARRAY_LEN(few_values); k++) {
+        t->g->few = few_values[k];
+        s = try_one(t, how);
+    }
+    t->g->few = *how == TRIAL_WORKS ? t->g->few : 0;
+    return s;
+}
+
 /* One block: sizes from the first down. */
 static enum status walk(struct trying *t, enum trial *how)
 {
@@ -235,11 +252,8 @@ static enum status walk(struct trying *t, enum trial *how)
             t->size.offset = 1; /* it may move the index out of its bounds */
             s = try_one(t, how);
         }
-        if (s == ST_OK && *how == TRIAL_OUTSIDE && t->g->counted && !t->g->few) {
-            t->g->few = true;
-            s = try_one(t, how);
-            t->g->few = *how == TRIAL_WORKS;
-        }
+        if (s == ST_OK && *how == TRIAL_OUTSIDE && t->g->counted && !t->g->few)
+            s = try_few(t, how);
         if (s == ST_OK && t->g->indexed && !t->g->ends &&
             (*how == TRIAL_LATE || (*how == TRIAL_OUTSIDE && any_untyped(t->g)))) {
             t->g->ends = true; /* it may follow a list, or go down a tree */
@@ -352,13 +366,23 @@ static enum status one_block(struct trying *t, unsigned *ran, bool *end)
     return s;
 }
 
+/* One warp, only because warps race in memory that no block shares: that is none of the block's. */
+static bool hides_race(const struct trying *t)
+{
+    const struct block_guess *b = &t->g->blocks[t->block];
+    const struct infer_shape *s = &t->g->shape;
+    return b->why == INFER_COMMON && dim3u_count(b->block) <= LANES && t->any && !t->clean &&
+           !s->tiles && !s->lanes && infer_asks_block(t->g->f);
+}
+
 static enum status all_blocks(struct trying *t)
 {
     enum status s = ST_OK;
     bool end = false;
     unsigned ran = 0;
     for (t->block = 0; s == ST_OK && !end && t->block < t->g->nblocks && !infer_spent(t); t->block++)
-        s = one_block(t, &ran, &end);
+        if (!hides_race(t))
+            s = one_block(t, &ran, &end);
     return s;
 }
 
@@ -381,14 +405,14 @@ static enum status all_data(struct trying *t)
         g->rows = rows && (!kind || kind == 3);
         g->all_wide |= kind == 2;
         g->zero = kind == 3;
-        g->few |= kind == 4;
+        g->few = kind == 4 && !g->few ? few_values[0] : g->few;
         t->left = n ? ALL_INSTS / t->part / 2 : ALL_INSTS / t->part;
         t->trials = 0;
         t->outside = false;
         s = all_blocks(t);
     }
     g->rows = rows;
-    g->few = g->few && t->any;
+    g->few = t->any ? g->few : 0;
     return s;
 }
 
@@ -530,7 +554,7 @@ static enum status settle(struct trying *t)
     if (s != ST_OK || t->any)
         return s == ST_OK ? take_best(t) : s;
     g->zero = g->all_wide = false;
-    g->brief = 0;
+    g->brief = t->idle_brief;
     g->wider = 1;
     t->size = t->idle;
     t->block = t->idle_block;

@@ -65,6 +65,7 @@ struct trying {
     bool found_idle, may_idle; /* some guess changed no output; that counts as work */
     struct size_guess idle;
     unsigned idle_block;
+    uint32_t idle_brief;
     struct launch_spec
         fault; /* the first that ended in a fault, inside its buffers; kernel NULL: none */
     char fault_why[256];

@@ -44,7 +44,8 @@ static void read_accesses(struct guess *g)
 {
     for (uint32_t k = 0; k < g->facts->naccess; k++) {
         const struct ana_access *a = &g->facts->access[k];
-        g->counted |= a->space == PTX_SPACE_SHARED && a->depends_on_load;
+        g->counted |=
+            (a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_CONST) && a->depends_on_load;
         if (a->space != PTX_SPACE_GLOBAL && a->space != PTX_SPACE_GENERIC)
             continue;
         g->indexed |= a->depends_on_load;
@@ -69,8 +70,32 @@ struct param_use infer_member_use(const struct guess *g, uint32_t p, uint64_t at
     return u.address ? u : g->use[p];
 }
 
+static bool is_compared(const struct ptx_func *f, uint32_t reg)
+{
+    const struct ptx_operand *p, *q;
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        if (ptx_compared(&f->insts[i], &p, &q) &&
+            ((p->kind == OPND_REG && p->index == reg) || (q->kind == OPND_REG && q->index == reg)))
+            return true;
+    return false;
+}
+
+/* Two values that are compared, or whose difference is: how long a row is. */
+static bool measures(const struct guess *g, const struct ptx_inst *x, const struct ptx_operand **p,
+                     const struct ptx_operand **q)
+{
+    if (ptx_compared(x, p, q))
+        return (*p)->kind == OPND_REG && (*q)->kind == OPND_REG;
+    if (!g->indexed || ptx_rule_of(x) != ADDR_SUB || x->nopnds != 3)
+        return false;
+    *p = &x->opnds[1];
+    *q = &x->opnds[2];
+    return x->opnds[0].kind == OPND_REG && (*p)->kind == OPND_REG && (*q)->kind == OPND_REG &&
+           is_compared(g->f, x->opnds[0].index);
+}
+
 /* Offsets of rows, as compressed sparse rows have them: two neighbouring elements of an array that are
- * compared with one another. */
+ * compared with one another, or whose difference is compared. */
 static bool neighbours(const struct guess *g, const struct ana_access *a, const struct ana_access *b)
 {
     const struct ptx_operand *x = &g->f->insts[a->inst].opnds[1], *y = &g->f->insts[b->inst].opnds[1];
@@ -95,11 +120,13 @@ static bool read_offsets(struct guess *g)
     for (uint32_t i = 0; i < g->f->ninsts; i++) {
         const struct ptx_inst *x = &g->f->insts[i];
         const struct ptx_operand *p, *q;
-        if (!ptx_compared(x, &p, &q) || p->kind != OPND_REG || q->kind != OPND_REG)
+        if (!measures(g, x, &p, &q))
             continue;
         const struct ana_access *a = by_reg[p->index], *b = by_reg[q->index];
-        if (a && b && neighbours(g, a, b) && !g->use[a->param].stored)
+        if (a && b && neighbours(g, a, b) && !g->use[a->param].stored) {
             g->rows = g->use[a->param].offsets = true;
+            g->cta_rows |= a->stepped && !a->step[0] && !a->step[1] && a->step[3];
+        }
     }
     base_free(by_reg);
     return true;
